@@ -1,0 +1,139 @@
+// Package gate compares runs with the history of accepted runs and makes the
+// verdict. It is pure, and the only place where a verdict is made: renderers
+// show it, exit statuses follow from it, nothing changes it.
+//
+// It takes a stand: a doubt is an answer. Where the history is too small or a
+// run is not whole, the verdict is Inconclusive or Invalid and says what would
+// settle it; it is never a pass by default.
+package gate
+
+import (
+	"github.com/apkgate/apkgate/run"
+)
+
+// Format is the format and version of a verdict as JSON (docs/format/verdict.md).
+const Format = "apkgate.verdict/1"
+
+// Outcome is what the gate says, of one run and of all together.
+type Outcome string
+
+// The outcomes. Of several runs the gravest is the verdict's:
+// regression, invalid, inconclusive, improvement, pass.
+const (
+	Pass         Outcome = "pass"         // nothing deviates
+	Improvement  Outcome = "improvement"  // deviates only for the better
+	Inconclusive Outcome = "inconclusive" // too little evidence to tell
+	Regression   Outcome = "regression"   // deviates for the worse
+	Invalid      Outcome = "invalid"      // the run is not whole: nothing can be said
+)
+
+// Verdict is what the gate says of the runs that it was asked about.
+type Verdict struct {
+	Format  string       `json:"format"`
+	Verdict Outcome      `json:"verdict"`
+	Preset  string       `json:"preset"`
+	Runs    []RunVerdict `json:"runs"`
+	// Rules tell in which contexts the outliers arise (paper, section 5.4).
+	Rules    []Rule        `json:"rules"`
+	Warnings []run.Warning `json:"warnings"`
+}
+
+// RunVerdict is the verdict on one run.
+type RunVerdict struct {
+	ID       string            `json:"id"`
+	Verdict  Outcome           `json:"verdict"`
+	App      run.App           `json:"app"`
+	Scenario string            `json:"scenario"`
+	Context  map[string]string `json:"context"`
+	// Labels are the paper's class labels: "Outlier-" (worse), "Outlier+"
+	// (better), prefixed with the event in the fine-grained mode; "N" where
+	// there is none.
+	Labels []string `json:"labels"`
+	// Reference is the history that the run was compared with, most similar
+	// first; ReferenceTotal counts it where the list is cut at MaxListed.
+	Reference      []Reference `json:"reference"`
+	ReferenceTotal int         `json:"reference_total"`
+	// Deviations are the comparisons that were flagged, gravest first.
+	Deviations []Comparison `json:"deviations"`
+	// Comparisons are all that were made, flagged or not.
+	Comparisons []Comparison `json:"comparisons"`
+	// Reason says in one sentence why the verdict is what it is.
+	Reason string `json:"reason"`
+	// Hint says what the reader can do about it, "" where there is nothing to do.
+	Hint     string        `json:"hint,omitempty"`
+	Warnings []run.Warning `json:"warnings"`
+}
+
+// MaxListed bounds the references listed in a verdict and the history values
+// kept for a picture.
+const MaxListed = 200
+
+// Reference is one historical run as the new run sees it.
+type Reference struct {
+	ID string `json:"id"`
+	// Similarity is √N of the N context properties that both share (paper,
+	// section 5.3.1).
+	Similarity float64 `json:"similarity"`
+	// Weight is the similarity over the sum of all (section 5.3.2).
+	Weight float64 `json:"weight"`
+	// Cluster ranks the similarity: 1 is the most similar.
+	Cluster int `json:"cluster"`
+}
+
+// Direction says which way a comparison deviates.
+type Direction string
+
+// The directions of a comparison.
+const (
+	None         Direction = "none"
+	ToRegression Direction = "regression"
+	// ToImprovement is the paper's "optimization".
+	ToImprovement Direction = "improvement"
+	// Suspect is a deviation for the worse that the history is too small to confirm.
+	Suspect Direction = "suspect"
+)
+
+// Comparison is one number of the new run beside the history's.
+type Comparison struct {
+	Event     string    `json:"event"` // "" for the whole run
+	Metric    string    `json:"metric"`
+	Direction Direction `json:"direction"`
+	Value     float64   `json:"value"`
+	// Q1, Q3: quartiles of what the run was compared with. Lower, Upper: the
+	// fences, Q1 and Q3 less and plus the outlier factor times Q3-Q1.
+	Q1    float64 `json:"q1"`
+	Q3    float64 `json:"q3"`
+	Lower float64 `json:"lower"`
+	Upper float64 `json:"upper"`
+	// N counts the values behind the quartiles.
+	N int `json:"n"`
+	// Expected is the history's centre for a run in this context; Change is
+	// Value/Expected-1 (0 where Expected is 0).
+	Expected float64 `json:"expected"`
+	Change   float64 `json:"change"`
+	// Low and High bound the change: its confidence interval at the policy's
+	// level, as fractions like Change. Both are 0 where it can't be told.
+	Low  float64 `json:"change_low"`
+	High float64 `json:"change_high"`
+	// P is the probability of a deviation at least this large by chance, after
+	// the correction for multiplicity; 1 where it was not worked out.
+	P float64 `json:"p"`
+	// AfterEffectOf names the flagged event just before this one, where the
+	// deviation is no more than what that one leaves behind (paper, section 8.4).
+	AfterEffectOf string `json:"after_effect_of,omitempty"`
+	// Enough estimates how many like runs would settle a Suspect; 0 where unknown.
+	Enough int `json:"enough,omitempty"`
+	// Sample are the history's values, at most MaxListed of them, for pictures.
+	Sample []float64 `json:"sample,omitempty"`
+}
+
+// Rule is a class association rule: runs with these context properties tend to
+// bear this label.
+type Rule struct {
+	If         map[string]string `json:"if"`
+	Then       string            `json:"then"`
+	Support    float64           `json:"support"`    // share of all runs that have both
+	Confidence float64           `json:"confidence"` // share of the runs with If that have Then
+	Lift       float64           `json:"lift"`       // confidence over the share of Then
+	Count      int               `json:"count"`      // runs that have both
+}

@@ -1,0 +1,193 @@
+// Package metric is the catalogue of what apkgate measures: every metric's
+// name, unit, direction (is more better?), scale and display.
+//
+// It takes a stand: nothing else in apkgate knows a metric's unit or direction.
+// A package that needs to decide whether 7 is worse than 5 asks the catalogue.
+package metric
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Direction says which way is better.
+type Direction int8
+
+// The directions a metric can have.
+const (
+	Neutral        Direction = iota // neither way is better: shown, never gated
+	HigherIsBetter                  // more is better: frames.count, frames.smooth_ratio
+	LowerIsBetter                   // less is better: times, energy, janks
+)
+
+// String is the direction as apkgate.yml spells it.
+func (d Direction) String() string {
+	switch d {
+	case HigherIsBetter:
+		return "higher"
+	case LowerIsBetter:
+		return "lower"
+	default:
+		return "neutral"
+	}
+}
+
+// Directions are the spellings that ParseDirection takes.
+func Directions() []string { return []string{"higher", "lower", "neutral"} }
+
+// ParseDirection reads "higher", "lower" or "neutral": the way that is better.
+func ParseDirection(s string) (Direction, error) {
+	switch s {
+	case "higher":
+		return HigherIsBetter, nil
+	case "lower":
+		return LowerIsBetter, nil
+	case "neutral":
+		return Neutral, nil
+	}
+	return Neutral, fmt.Errorf("direction %q is not one of %s", s, strings.Join(Directions(), ", "))
+}
+
+// Metric is one entry of the catalogue.
+type Metric struct {
+	Name      string
+	Unit      string // "ms", "J", "W", "kB", "ratio", "frames", "" for a plain count
+	Direction Direction
+	Title     string // a few words for people: "smooth ratio"
+	Decimals  int    // digits after the point in reports
+	// Of names the metric that this one only details (a percentile of a mean,
+	// the janky frames of a smooth ratio). A detail is gated where its summary
+	// is absent or where the user asks for it: testing both would be one
+	// question asked twice.
+	Of string
+	// Log says that the metric's noise multiplies rather than adds (times,
+	// joules), so that differences are judged on the log scale.
+	Log bool
+	// Mean says that iterations are summed up by their mean whatever the
+	// policy says: the median of a rare event's counts is zero.
+	Mean bool
+	// Resolution is the smallest difference that means anything, in Unit.
+	Resolution float64
+}
+
+// Format shows a value of the metric with its unit: "16.67 ms", "95.0 %".
+func (m Metric) Format(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	switch m.Unit {
+	case "ratio":
+		return strconv.FormatFloat(100*v, 'f', max(m.Decimals-2, 0), 64) + " %"
+	case "", "frames":
+		return strconv.FormatFloat(v, 'f', countDecimals(v, m.Decimals), 64)
+	}
+	return strconv.FormatFloat(v, 'f', m.Decimals, 64) + " " + m.Unit
+}
+
+func countDecimals(v float64, decimals int) int {
+	if v == math.Trunc(v) {
+		return decimals
+	}
+	return max(decimals, 1)
+}
+
+var builtin = []Metric{
+	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Resolution: 1},
+	{Name: "frames.smooth_ratio", Unit: "ratio", Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001},
+	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Of: "frames.smooth_ratio", Resolution: 1},
+	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Of: "frames.smooth_ratio", Resolution: 1},
+	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Of: "frames.smooth_ratio", Mean: true, Resolution: 0.05},
+	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Resolution: 0.01},
+	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
+	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
+	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
+	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
+	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Mean: true, Resolution: 0.02},
+	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Decimals: 2, Log: true, Resolution: 0.001},
+	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Decimals: 2, Log: true, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Decimals: 0, Log: true, Resolution: 1},
+	{Name: "startup.ttid_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to initial display", Decimals: 1, Log: true, Resolution: 0.1},
+	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},
+}
+
+// Catalogue is the built-in metrics plus those that a user declared.
+type Catalogue struct {
+	metrics map[string]Metric
+	order   map[string]int
+}
+
+// Default is the built-in catalogue.
+func Default() *Catalogue {
+	c := &Catalogue{metrics: map[string]Metric{}, order: map[string]int{}}
+	for _, m := range builtin {
+		c.add(m)
+	}
+	return c
+}
+
+func (c *Catalogue) add(m Metric) {
+	if _, known := c.order[m.Name]; !known {
+		c.order[m.Name] = len(c.order)
+	}
+	c.metrics[m.Name] = m
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`)
+
+// ValidName reports whether name can name a metric: a letter, then up to 127
+// letters, digits, and any of _ . : / -
+func ValidName(name string) bool { return namePattern.MatchString(name) }
+
+// With returns a catalogue that also holds the given metrics; one that bears a
+// built-in name replaces it.
+func (c *Catalogue) With(metrics ...Metric) (*Catalogue, error) {
+	out := &Catalogue{metrics: maps.Clone(c.metrics), order: maps.Clone(c.order)}
+	for _, m := range metrics {
+		if !ValidName(m.Name) {
+			return nil, fmt.Errorf("metric name %q: want a letter, then up to 127 letters, digits or _ . : / -", m.Name)
+		}
+		out.add(m)
+	}
+	return out, nil
+}
+
+// Lookup returns the metric of that name and whether the catalogue holds it.
+// An unknown one is Neutral and carries its name, so that it can be shown.
+func (c *Catalogue) Lookup(name string) (Metric, bool) {
+	m, ok := c.metrics[name]
+	if !ok {
+		return Metric{Name: name, Title: name, Decimals: 3}, false
+	}
+	return m, true
+}
+
+// Compare orders metric names as the catalogue does, unknown ones last and by name.
+func (c *Catalogue) Compare(a, b string) int {
+	ia, oka := c.order[a]
+	ib, okb := c.order[b]
+	switch {
+	case oka && okb:
+		return ia - ib
+	case oka:
+		return -1
+	case okb:
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
+// All returns the metrics in the catalogue's order.
+func (c *Catalogue) All() []Metric {
+	names := slices.SortedFunc(maps.Keys(c.metrics), c.Compare)
+	out := make([]Metric, len(names))
+	for i, n := range names {
+		out[i] = c.metrics[n]
+	}
+	return out
+}

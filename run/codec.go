@@ -1,0 +1,233 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+// Limits on a record: hostile input ends here, not in memory.
+const (
+	MaxBytes      = 64 << 20 // one record as JSON
+	MaxDepth      = 12       // nesting; a valid record needs 6
+	MaxIterations = 10_000
+	MaxEvents     = 10_000 // in one iteration
+	MaxMetrics    = 1_000  // in one bucket
+	MaxContext    = 200    // properties
+	MaxText       = 4_096  // bytes of any one string
+)
+
+// Decode reads one record. An error names the field and what is allowed there.
+func Decode(data []byte) (Run, error) {
+	if len(data) > MaxBytes {
+		return Run{}, fmt.Errorf("the record is larger than %d MiB", MaxBytes>>20)
+	}
+	if err := checkDepth(data, MaxDepth); err != nil {
+		return Run{}, err
+	}
+	var r Run
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&r); err != nil {
+		return Run{}, explain(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Run{}, errors.New("there is more after the end of the record")
+	}
+	if r.Status == "" {
+		r.Status = Complete
+	}
+	return r, r.Validate()
+}
+
+// Encode writes the record as one line of JSON, ended by a newline.
+func Encode(r Run) ([]byte, error) {
+	r.Format = Format
+	if r.Warnings == nil {
+		r.Warnings = []Warning{}
+	}
+	if err := r.Validate(); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// Digest is the SHA-256 of the record's canonical JSON without its id, in
+// lower-case hexadecimal: the name by which a store knows the run.
+func (r Run) Digest() (string, error) {
+	r.ID = ""
+	data, err := Encode(r)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Named returns the run with an ID: its own, or the first 16 characters of its
+// digest where it has none.
+func (r Run) Named() (Run, error) {
+	if r.ID != "" {
+		return r, nil
+	}
+	d, err := r.Digest()
+	if err != nil {
+		return r, err
+	}
+	r.ID = d[:16]
+	return r, nil
+}
+
+// Validate reports the first thing that makes the record unusable.
+func (r Run) Validate() error {
+	switch {
+	case r.Format != Format:
+		return fmt.Errorf("format is %q, want %q", clip(r.Format), Format)
+	case r.App.Package == "":
+		return errors.New("app.package is empty")
+	case r.Scenario == "":
+		return errors.New("scenario is empty")
+	case !slices.Contains(Statuses(), r.Status):
+		return fmt.Errorf("status is %q, want one of %q", clip(string(r.Status)), Statuses())
+	case len(r.Iterations) > MaxIterations:
+		return fmt.Errorf("%d iterations, at most %d are allowed", len(r.Iterations), MaxIterations)
+	case r.Status == Complete && len(r.Iterations) == 0:
+		return errors.New("iterations is empty, but status is complete")
+	}
+	if err := r.validateTexts(); err != nil {
+		return err
+	}
+	for i, it := range r.Iterations {
+		if err := it.validate(); err != nil {
+			return fmt.Errorf("iterations[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func (r Run) validateTexts() error {
+	for field, text := range map[string]string{
+		"id": r.ID, "scenario": r.Scenario, "session": r.Session,
+		"app.package": r.App.Package, "app.version": r.App.Version, "app.build": r.App.Build,
+		"source.repository": r.Source.Repository, "source.commit": r.Source.Commit, "source.ref": r.Source.Ref,
+	} {
+		if err := checkText(text); err != nil {
+			return fmt.Errorf("%s %w", field, err)
+		}
+	}
+	if len(r.Context) > MaxContext {
+		return fmt.Errorf("context has %d properties, at most %d are allowed", len(r.Context), MaxContext)
+	}
+	for k, v := range r.Context {
+		if err := errors.Join(checkText(k), checkText(v)); err != nil {
+			return fmt.Errorf("context property %q %w", clip(k), err)
+		}
+	}
+	return nil
+}
+
+func (it Iteration) validate() error {
+	if err := validateMetrics(it.Metrics); err != nil {
+		return err
+	}
+	if len(it.Events) > MaxEvents {
+		return fmt.Errorf("events has %d entries, at most %d are allowed", len(it.Events), MaxEvents)
+	}
+	for i, e := range it.Events {
+		if e.Name == "" {
+			return fmt.Errorf("events[%d].name is empty", i)
+		}
+		if err := checkText(e.Name); err != nil {
+			return fmt.Errorf("events[%d].name %w", i, err)
+		}
+		if err := validateMetrics(e.Metrics); err != nil {
+			return fmt.Errorf("events[%d].%w", i, err)
+		}
+	}
+	for i, f := range it.Frames {
+		if f.DurationMS < 0 || math.IsNaN(f.DurationMS) || math.IsInf(f.DurationMS, 0) || f.Bucket < 0 || f.Bucket > len(it.Events) {
+			return fmt.Errorf("frames[%d] is [%g,%d], want a duration of 0 ms or more and the index of a bucket", i, f.DurationMS, f.Bucket)
+		}
+	}
+	return nil
+}
+
+func validateMetrics(ms map[string]float64) error {
+	if len(ms) > MaxMetrics {
+		return fmt.Errorf("metrics has %d entries, at most %d are allowed", len(ms), MaxMetrics)
+	}
+	for name, v := range ms {
+		if name == "" || len(name) > MaxText {
+			return fmt.Errorf("metrics has a name of %d bytes, want 1 to %d", len(name), MaxText)
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("metrics[%q] is %g, want a finite number", clip(name), v)
+		}
+	}
+	return nil
+}
+
+func checkText(s string) error {
+	if len(s) > MaxText {
+		return fmt.Errorf("has %d bytes, at most %d are allowed", len(s), MaxText)
+	}
+	if !utf8.ValidString(s) {
+		return errors.New("is not valid UTF-8")
+	}
+	return nil
+}
+
+// checkDepth bounds nesting before encoding/json recurses into it.
+func checkDepth(data []byte, limit int) error {
+	depth, inString, escaped := 0, false, false
+	for i, c := range data {
+		switch {
+		case escaped:
+			escaped = false
+		case inString && c == '\\':
+			escaped = true
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			if depth++; depth > limit {
+				return fmt.Errorf("byte %d: nested deeper than %d", i, limit)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+// explain says where in the JSON it went wrong.
+func explain(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Errorf("not valid JSON at byte %d: %w", syntax.Offset, err)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%s is a JSON %s, want %s", kind.Field, kind.Value, kind.Type)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return errors.New("the JSON ends too early")
+	}
+	return err
+}
+
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "…"
+	}
+	return s
+}

@@ -1,0 +1,126 @@
+// Package run is the record of one run: one session of one scenario on one
+// device, with the raw buckets of every repetition, and its versioned codec.
+//
+// It takes a stand: iterations are kept, summaries are derived. What a gate
+// compares (Summary) is worked out from the record and can be worked out again
+// another way; the record itself never changes and is named by its content.
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Format is the format and version of the records that this package writes
+// (docs/format/run.md).
+const Format = "apkgate.run/1"
+
+// Status says whether a run is whole.
+type Status string
+
+// The states of a run. Only a complete one can be a reference.
+const (
+	Complete Status = "complete" // every repetition was measured
+	Partial  Status = "partial"  // some repetitions are missing or unusable
+	Failed   Status = "failed"   // nothing usable was measured
+)
+
+// Statuses are the values that a record's status can have.
+func Statuses() []Status { return []Status{Complete, Partial, Failed} }
+
+// Run is one run. The zero ID means "not yet named": see Digest.
+type Run struct {
+	Format     string            `json:"format"`
+	ID         string            `json:"id,omitempty"`
+	Started    time.Time         `json:"started,omitzero"`
+	App        App               `json:"app"`
+	Source     Source            `json:"source,omitzero"`
+	Scenario   string            `json:"scenario"`
+	Session    string            `json:"session,omitempty"`
+	Context    map[string]string `json:"context"`
+	Status     Status            `json:"status"`
+	Warnings   []Warning         `json:"warnings"`
+	Iterations []Iteration       `json:"iterations"`
+}
+
+// App is what was measured.
+type App struct {
+	Package string `json:"package"`
+	Version string `json:"version,omitempty"`
+	Build   string `json:"build,omitempty"`
+}
+
+// Source is where the app came from.
+type Source struct {
+	Repository string `json:"repository,omitempty"`
+	Commit     string `json:"commit,omitempty"`
+	Ref        string `json:"ref,omitempty"`
+}
+
+// Iteration is one repetition: totals, and a bucket for each UI event in the
+// order in which they happened. The first bucket, before any event, is Start.
+type Iteration struct {
+	Metrics map[string]float64 `json:"metrics,omitempty"`
+	Events  []Bucket           `json:"events,omitempty"`
+	// Frames are the frame times in milliseconds in the order in which they
+	// were rendered, kept where a picture of them is wanted.
+	Frames []Frame `json:"frames,omitempty"`
+}
+
+// Start names the bucket before the first UI event.
+const Start = "start"
+
+// Bucket is what was measured after one UI event and before the next.
+type Bucket struct {
+	Name    string             `json:"name"`
+	Metrics map[string]float64 `json:"metrics"`
+}
+
+// Frame is one rendered frame: its duration, and the index of its bucket in
+// Iteration.Events. In JSON it is the pair [duration_ms, bucket].
+type Frame struct {
+	DurationMS float64
+	Bucket     int
+}
+
+// MarshalJSON writes the pair [duration_ms, bucket].
+func (f Frame) MarshalJSON() ([]byte, error) {
+	return json.Marshal([2]float64{f.DurationMS, float64(f.Bucket)})
+}
+
+// UnmarshalJSON reads the pair [duration_ms, bucket].
+func (f *Frame) UnmarshalJSON(b []byte) error {
+	var pair [2]float64
+	if err := json.Unmarshal(b, &pair); err != nil {
+		return fmt.Errorf("a frame is a pair [duration_ms, bucket]: %w", err)
+	}
+	f.DurationMS, f.Bucket = pair[0], int(pair[1])
+	return nil
+}
+
+// Warning is a doubt that travels with the data: what could not be read or
+// measured, and on which line of the source (0: no line).
+type Warning struct {
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+// String is the warning for people.
+func (w Warning) String() string {
+	if w.Line > 0 {
+		return fmt.Sprintf("line %d: %s", w.Line, w.Text)
+	}
+	return w.Text
+}
+
+// UnmarshalJSON reads {"line":12,"text":"…"} or a plain string.
+func (w *Warning) UnmarshalJSON(b []byte) error {
+	if strings.HasPrefix(strings.TrimSpace(string(b)), `"`) {
+		*w = Warning{}
+		return json.Unmarshal(b, &w.Text)
+	}
+	type plain Warning
+	return json.Unmarshal(b, (*plain)(w))
+}

@@ -1,0 +1,135 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/metric"
+)
+
+// Cell addresses one number of a summary: a metric of one UI event, or of the
+// whole run where Event is "".
+type Cell struct{ Event, Metric string }
+
+// Summary is what a gate compares: one number for each cell, iterations summed
+// up, beside what identifies the run and its context.
+type Summary struct {
+	ID      string
+	Started time.Time
+	Session string
+	Context map[string]string
+	Cells   map[Cell]float64
+}
+
+// Centre is how iterations are summed up.
+type Centre string
+
+// The centres a policy can choose.
+const (
+	Median Centre = "median" // the default: one bad repetition moves nothing
+	Mean   Centre = "mean"   // the paper's (section 7.4)
+)
+
+// Summarize sums up the iterations of each cell by the given centre. Totals
+// that a record leaves out are derived from its buckets, and a smooth ratio
+// from its frame counts. An event that occurs more than once in an iteration is
+// told apart by its occurrence: "tap", "tap#2".
+func Summarize(r Run, centre Centre, catalogue *metric.Catalogue) Summary {
+	values := map[Cell][]float64{}
+	for _, it := range r.Iterations {
+		addBucket(values, "", totals(it))
+		seen := map[string]int{}
+		for _, e := range it.Events {
+			seen[e.Name]++
+			addBucket(values, occurrence(e.Name, seen[e.Name]), withSmoothRatio(e.Metrics))
+		}
+	}
+	cells := make(map[Cell]float64, len(values))
+	for cell, vs := range values {
+		m, _ := catalogue.Lookup(cell.Metric)
+		cells[cell] = centreOf(vs, centre, m.Mean)
+	}
+	return Summary{ID: r.ID, Started: r.Started, Session: r.Session, Context: r.Context, Cells: cells}
+}
+
+func addBucket(values map[Cell][]float64, event string, metrics map[string]float64) {
+	for name, v := range metrics {
+		c := Cell{event, name}
+		values[c] = append(values[c], v)
+	}
+}
+
+func occurrence(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s#%d", name, n)
+}
+
+// totals are an iteration's own, or where it states none the sums over its buckets.
+func totals(it Iteration) map[string]float64 {
+	if len(it.Metrics) > 0 || len(it.Events) == 0 {
+		return withSmoothRatio(it.Metrics)
+	}
+	out := map[string]float64{}
+	busy, timed := 0.0, true
+	for _, e := range it.Events {
+		for name, v := range e.Metrics {
+			if additive[name] {
+				out[name] += v
+			}
+		}
+		if n := e.Metrics["frames.count"]; n > 0 {
+			mean, ok := e.Metrics["frames.duration_ms"]
+			busy += mean * n
+			timed = timed && ok
+		}
+		if ratio, ok := e.Metrics["frames.smooth_ratio"]; ok {
+			if _, has := e.Metrics["frames.janky"]; !has {
+				out["frames.janky"] += (1 - ratio) * e.Metrics["frames.count"]
+			}
+		}
+	}
+	if n := out["frames.count"]; n > 0 && timed {
+		out["frames.duration_ms"] = busy / n
+	}
+	return withSmoothRatio(out)
+}
+
+var additive = map[string]bool{
+	"frames.count": true, "frames.janky": true, "frames.slow": true, "frames.frozen": true,
+	"anr.count": true, "energy.total_j": true, "energy.app_j": true, "cpu.time_ms": true,
+}
+
+// withSmoothRatio adds the ratio of frames that are not janky (paper, section
+// 5.1) where only the counts are given.
+func withSmoothRatio(ms map[string]float64) map[string]float64 {
+	count, okCount := ms["frames.count"]
+	janky, okJanky := ms["frames.janky"]
+	if _, has := ms["frames.smooth_ratio"]; has || !okCount || !okJanky || count <= 0 {
+		return ms
+	}
+	out := make(map[string]float64, len(ms)+1)
+	for k, v := range ms {
+		out[k] = v
+	}
+	out["frames.smooth_ratio"] = 1 - janky/count
+	return out
+}
+
+func centreOf(vs []float64, centre Centre, forceMean bool) float64 {
+	if centre == Mean || forceMean {
+		sum := 0.0
+		for _, v := range vs {
+			sum += v
+		}
+		return sum / float64(len(vs))
+	}
+	s := slices.Sorted(slices.Values(vs))
+	n := len(s)
+	if n%2 == 1 {
+		return s[n/2]
+	}
+	return (s[n/2-1] + s[n/2]) / 2
+}
