@@ -1,0 +1,97 @@
+// Package devctx is the context in which a run was made: how similar two
+// contexts are, and how much each historical run therefore weighs.
+//
+// The folder is context/; the package is named devctx so that ctx stays the
+// standard library's context.Context. It follows the paper's sections 5.3.1
+// and 5.3.2 and nothing else: what is done with the weights is the gate's.
+package devctx
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+)
+
+// Properties are a context's named values: "sdk": "5.0.0".
+type Properties = map[string]string
+
+// Shared counts the properties that both contexts have with the same value:
+// the number of ones in the paper's similarity vector. Only the properties
+// named in use count; nil means all.
+func Shared(a, b Properties, use []string) int {
+	n := 0
+	if use == nil {
+		for k, v := range a {
+			if w, ok := b[k]; ok && v == w {
+				n++
+			}
+		}
+		return n
+	}
+	for _, k := range use {
+		v, okA := a[k]
+		w, okB := b[k]
+		if okA && okB && v == w {
+			n++
+		}
+	}
+	return n
+}
+
+// Same reports whether two contexts agree in every property that counts, also
+// in which of them they have.
+func Same(a, b Properties, use []string) bool {
+	return maps.Equal(Only(a, use), Only(b, use))
+}
+
+// Only returns the properties that count. nil means all.
+func Only(a Properties, use []string) Properties {
+	if use == nil {
+		return a
+	}
+	out := Properties{}
+	for _, k := range use {
+		if v, ok := a[k]; ok {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// Degree is the similarity degree of two contexts, √N of the N properties that
+// they share (paper, section 5.3.1).
+func Degree(shared int) float64 { return math.Sqrt(float64(shared)) }
+
+// Ranked is one historical context beside a new one.
+type Ranked struct {
+	Index      int     // its place in the slice that was ranked
+	Similarity float64 // Degree of what it shares with the new one
+	Weight     float64 // Similarity over the sum of all; they sum to 1
+	Cluster    int     // 1 for the most similar, 2 for the next, …
+}
+
+// Rank orders historical contexts by their similarity to a new one, most
+// similar first and otherwise as they come, weighs and clusters them (paper,
+// section 5.3.2). Where none shares anything, all weigh the same.
+func Rank(now Properties, history []Properties, use []string) []Ranked {
+	ranked := make([]Ranked, len(history))
+	sum := 0.0
+	for i, past := range history {
+		ranked[i] = Ranked{Index: i, Similarity: Degree(Shared(now, past, use))}
+		sum += ranked[i].Similarity
+	}
+	slices.SortStableFunc(ranked, func(a, b Ranked) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	cluster := 0
+	for i := range ranked {
+		if i == 0 || ranked[i].Similarity != ranked[i-1].Similarity {
+			cluster++
+		}
+		ranked[i].Cluster = cluster
+		ranked[i].Weight = 1 / float64(len(ranked))
+		if sum > 0 {
+			ranked[i].Weight = ranked[i].Similarity / sum
+		}
+	}
+	return ranked
+}

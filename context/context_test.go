@@ -1,0 +1,60 @@
+package devctx
+
+import (
+	"math"
+	"testing"
+)
+
+// Paper, Figure 2 and Table 1.
+func paper() (t4 Properties, history []Properties) {
+	t1 := Properties{"version": "v1", "sdk": "4.1", "manufacturer": "samsung", "model": "S3", "cpu": "x86", "network": "wifi"}
+	t2 := Properties{"version": "v1", "sdk": "4.2", "manufacturer": "htc", "model": "Evo", "cpu": "x86", "network": "3g"}
+	t3 := Properties{"version": "v1", "sdk": "4.3", "manufacturer": "lg", "model": "L3", "cpu": "x86", "network": "wifi"}
+	t4 = Properties{"version": "v1.2", "sdk": "4.1", "manufacturer": "lg", "model": "G4", "cpu": "x86", "network": "wifi"}
+	return t4, []Properties{t1, t2, t3}
+}
+
+func TestTable1(t *testing.T) {
+	t4, history := paper()
+	want := map[int]Ranked{
+		0: {Similarity: 1.73, Weight: 0.39, Cluster: 1},
+		1: {Similarity: 1, Weight: 0.22, Cluster: 2},
+		2: {Similarity: 1.73, Weight: 0.39, Cluster: 1},
+	}
+	for _, r := range Rank(t4, history, nil) {
+		w := want[r.Index]
+		if math.Abs(r.Similarity-w.Similarity) > 0.005 || math.Abs(r.Weight-w.Weight) > 0.005 || r.Cluster != w.Cluster {
+			t.Errorf("T%d: %+v, want %+v", r.Index+1, r, w)
+		}
+	}
+}
+
+func TestOnlyWhatCountsCounts(t *testing.T) {
+	t4, history := paper()
+	if n := Shared(t4, history[0], []string{"cpu", "model", "absent"}); n != 1 {
+		t.Errorf("shared = %d, want 1 (the cpu)", n)
+	}
+	if Same(t4, history[0], nil) || !Same(t4, history[0], []string{"sdk", "network"}) {
+		t.Error("T4 and T1 differ as a whole and agree in sdk and network")
+	}
+	if Same(Properties{"a": "1"}, Properties{}, []string{"a"}) {
+		t.Error("a property that only one has is a difference")
+	}
+}
+
+func TestStrangersWeighTheSame(t *testing.T) {
+	ranked := Rank(Properties{"a": "1"}, []Properties{{"a": "2"}, {}, {"b": "1"}, {"a": "3"}}, nil)
+	sum := 0.0
+	for _, r := range ranked {
+		sum += r.Weight
+		if r.Weight != 0.25 || r.Cluster != 1 {
+			t.Errorf("%+v, want weight 0.25 in cluster 1", r)
+		}
+	}
+	if sum != 1 {
+		t.Errorf("weights sum to %v", sum)
+	}
+	if got := Rank(Properties{}, nil, nil); len(got) != 0 {
+		t.Errorf("Rank of no history = %v", got)
+	}
+}

@@ -1,0 +1,125 @@
+package stat
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	gonum "gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Moments are the location and scale of a sample and the degrees of freedom
+// behind the scale.
+type Moments struct {
+	Mean, SD float64
+	N        float64 // effective number of values behind Mean
+	DF       float64 // degrees of freedom behind SD
+}
+
+// farOut is Tukey's outer fence: what lies beyond it belongs to another
+// distribution and may not widen the scale by which new values are judged.
+const farOut = 3.0
+
+// MomentsOf returns the sample's weighted mean and standard deviation, without
+// the values that lie beyond Tukey's outer fences (3 interquartile ranges): one
+// bad run that was once accepted must not make the gate blind.
+func MomentsOf(s Sample) Moments {
+	s = s.within(FencesOf(s, farOut))
+	m := Moments{N: s.EffectiveN()}
+	m.DF = max(m.N-1, 0)
+	if len(s.Values) == 0 {
+		m.Mean, m.SD = math.NaN(), math.NaN()
+		return m
+	}
+	m.Mean = gonum.Mean(s.Values, s.Weights)
+	if m.DF > 0 {
+		m.SD = math.Sqrt(gonum.MomentAbout(2, s.Values, m.Mean, s.Weights) * m.N / m.DF)
+	}
+	return m
+}
+
+func (s Sample) within(f Fences) Sample {
+	var out Sample
+	for i, v := range s.Values {
+		if v < f.Lower || v > f.Upper {
+			continue
+		}
+		out.Values = append(out.Values, v)
+		if s.Weights != nil {
+			out.Weights = append(out.Weights, s.Weights[i])
+		}
+	}
+	return out
+}
+
+// Moderated returns the moments with their variance pooled with a prior one of
+// the given degrees of freedom: (d0·s0² + d·s²)/(d0 + d). It is how few values
+// of one group borrow scale from many others (Smyth 2004, the moderated t).
+func (m Moments) Moderated(priorSD, priorDF float64) Moments {
+	if priorDF <= 0 {
+		return m
+	}
+	own := 0.0
+	if m.DF > 0 {
+		own = m.DF * m.SD * m.SD
+	}
+	m.SD = math.Sqrt((priorDF*priorSD*priorSD + own) / (priorDF + m.DF))
+	m.DF += priorDF
+	return m
+}
+
+// standardError is that of the difference between one new value and the mean.
+func (m Moments) standardError() float64 { return m.SD * math.Sqrt(1+1/m.N) }
+
+// Tail is the chance that one more value of the same distribution lies as far
+// below (or above) the mean as x does, on the side on which x lies: Student's t
+// for a prediction. It is 1 where there is no scale to judge by.
+func (m Moments) Tail(x float64) float64 {
+	se := m.standardError()
+	if !(m.DF > 0) || math.IsNaN(se) {
+		return 1
+	}
+	if se == 0 {
+		if x == m.Mean {
+			return 0.5
+		}
+		return 0
+	}
+	t := math.Abs(x-m.Mean) / se
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m.DF}.Survival(t)
+}
+
+// Reach is how far from the mean one more value may lie before Tail falls to p:
+// the half-width of a prediction interval. It is +Inf where there is no scale.
+func (m Moments) Reach(p float64) float64 {
+	se := m.standardError()
+	if !(m.DF > 0) || math.IsNaN(se) || p <= 0 {
+		return math.Inf(1)
+	}
+	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: m.DF}.Quantile(p) * se
+}
+
+// Holm returns each p corrected for having asked len(ps) questions, by Holm's
+// step-down method: under any dependence the chance of even one false alarm at
+// level a is at most a.
+func Holm(ps []float64) []float64 {
+	n := len(ps)
+	order := ascending(ps)
+	out := make([]float64, n)
+	highest := 0.0
+	for k, i := range order {
+		highest = max(highest, min(1, ps[i]*float64(n-k)))
+		out[i] = highest
+	}
+	return out
+}
+
+func ascending(ps []float64) []int {
+	order := make([]int, len(ps))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	return order
+}

@@ -1,0 +1,113 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.IsNaN(got) || math.Abs(got-want) > tolerance {
+		t.Errorf("%s = %v, want %v ± %v", what, got, want, tolerance)
+	}
+}
+
+// Paper, section 5.3.3: T1..T5 with T6 inside.
+func TestFencesOfThePapersExample(t *testing.T) {
+	f := FencesOf(Sample{Values: []float64{448, 453, 450, 457, 430, 270}}, 1.5)
+	near(t, "Q1", f.Q1, 390, 1e-9)
+	near(t, "Q3", f.Q3, 454, 1e-9)
+	near(t, "lower", f.Lower, 390-1.5*64, 1e-9)
+	near(t, "upper", f.Upper, 454+1.5*64, 1e-9)
+}
+
+func TestQuantilesAtTheEnds(t *testing.T) {
+	if q := (Sample{}).Quantiles(0.5)[0]; !math.IsNaN(q) {
+		t.Errorf("median of nothing = %v, want NaN", q)
+	}
+	near(t, "quartile of one", Sample{Values: []float64{7}}.Quantiles(0.25)[0], 7, 0)
+	near(t, "first quartile of three", Sample{Values: []float64{3, 1, 2}}.Quantiles(0.25)[0], 1, 0)
+	near(t, "median of four", Median([]float64{4, 1, 3, 2}), 2.5, 1e-12)
+}
+
+func TestEqualWeightsChangeNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		n := 1 + rng.IntN(30)
+		s := Sample{Values: make([]float64, n)}
+		w := Sample{Values: s.Values, Weights: make([]float64, n)}
+		for i := range n {
+			s.Values[i], w.Weights[i] = rng.NormFloat64(), 0.37
+		}
+		for _, p := range []float64{0, 0.1, 0.25, 0.5, 0.75, 1} {
+			near(t, "quantile", w.Quantiles(p)[0], s.Quantiles(p)[0], 1e-9)
+		}
+	}
+}
+
+func TestWeightsPullTheMedian(t *testing.T) {
+	s := Sample{Values: []float64{1, 2, 3, 100}, Weights: []float64{1, 1, 1, 97}}
+	if m := s.Quantiles(0.5)[0]; m < 50 {
+		t.Errorf("median = %v, want it drawn towards the heavy value 100", m)
+	}
+	near(t, "effective n", Sample{Values: []float64{1, 2}, Weights: []float64{3, 1}}.EffectiveN(), 1.6, 1e-12)
+}
+
+func TestMomentsLeaveOutTheFarOut(t *testing.T) {
+	m := MomentsOf(Sample{Values: []float64{9, 10, 11, 10, 9, 11, 10, 9, 11, 1000}})
+	near(t, "mean", m.Mean, 10, 1e-9)
+	// Nine values: three each of 9, 10 and 11; Σ(x-10)² = 6, over 8.
+	near(t, "sd", m.SD, math.Sqrt(6.0/8), 1e-9)
+}
+
+func TestModeratedPoolsVariances(t *testing.T) {
+	m := Moments{Mean: 1, SD: 2, N: 4, DF: 3}.Moderated(1, 6)
+	near(t, "df", m.DF, 9, 0)
+	near(t, "sd", m.SD, math.Sqrt((6*1+3*4)/9.0), 1e-12)
+	lone := Moments{Mean: 1, SD: math.NaN(), N: 1}.Moderated(0.5, 4)
+	near(t, "sd of a lone value", lone.SD, 0.5, 1e-12)
+}
+
+// t tables: the upper 2.5 % point at 4 degrees of freedom is 2.776.
+func TestTailIsStudents(t *testing.T) {
+	m := Moments{Mean: 0, SD: 1, N: 5, DF: 4}
+	at := 2.776 * math.Sqrt(1.2)
+	near(t, "tail", m.Tail(at), 0.025, 1e-4)
+	near(t, "tail below", m.Tail(-at), 0.025, 1e-4)
+	near(t, "reach", m.Reach(0.025), at, 1e-3)
+	if p := (Moments{Mean: 1, N: 1}).Tail(9); p != 1 {
+		t.Errorf("tail without a scale = %v, want 1", p)
+	}
+}
+
+// A false alarm every twentieth time, no more: the promise that the gate rests on.
+func TestTailIsCalibrated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{5, 10, 40} {
+		alarms, trials := 0, 20000
+		for range trials {
+			s := Sample{Values: make([]float64, n)}
+			for i := range s.Values {
+				s.Values[i] = rng.NormFloat64()
+			}
+			if x := rng.NormFloat64(); x > 0 && MomentsOf(s).Tail(x) < 0.05 {
+				alarms++
+			}
+		}
+		if rate := float64(alarms) / float64(trials); rate > 0.06 {
+			t.Errorf("n = %d: false alarms at level 0.05 = %.4f, want at most 0.06", n, rate)
+		}
+	}
+}
+
+func TestHolm(t *testing.T) {
+	// By hand: sorted 0.01·4, 0.02·3, 0.03·2, 0.04·1, held monotone.
+	got := Holm([]float64{0.04, 0.01, 0.03, 0.02})
+	for i, want := range []float64{0.06, 0.04, 0.06, 0.06} {
+		near(t, "corrected p", got[i], want, 1e-12)
+	}
+	if got := Holm(nil); len(got) != 0 {
+		t.Errorf("Holm(nil) = %v", got)
+	}
+}
