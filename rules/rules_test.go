@@ -15,10 +15,12 @@ func paperRows() []Row {
 	models := []string{"Nexus 4", "Nexus 5", "Nexus 7", "Nexus 9"}
 	sdks := []string{"4.1.1", "4.2.2", "4.3", "4.4.4"}
 	apis := []string{"16", "17", "18", "19"}
-	for i := range 40 {
-		rows = append(rows, Row{Labels: []string{"N"}, Context: map[string]string{
-			"model": models[i%4], "sdk": sdks[i/10], "api": apis[i/10], "network": []string{"wifi", "3g"}[i%2],
-		}})
+	for device := range 20 {
+		for _, network := range []string{"wifi", "3g"} {
+			rows = append(rows, Row{Labels: []string{"N"}, Context: map[string]string{
+				"model": models[device%4], "sdk": sdks[device/5], "api": apis[device/5], "network": network,
+			}})
+		}
 	}
 	for _, up := range [][3]string{{"Nexus 4", "5.0.0", "21"}, {"Nexus 9", "5.0.0", "21"}, {"Nexus 7", "5.1.0", "22"}, {"Nexus 5", "5.1.0", "22"}, {"Nexus 5X", "6.0.0", "23"}} {
 		rows = append(rows, Row{Labels: []string{"Outlier-"}, Context: map[string]string{
