@@ -1,0 +1,309 @@
+// Package config is apkgate.yml: its types, its defaults, its strict reader and
+// the file that `apkgate init` writes.
+//
+// It owns what a user may write and what it means; it does not look at devices,
+// at APKs or at any file that apkgate.yml names. It takes a stand: a
+// configuration is right or it is refused, with every problem told at once, each
+// with its line and what is allowed there. Nothing unknown is skipped, and no
+// value is corrected in silence.
+//
+// The comments on the fields are what an editor shows: docs/apkgate.schema.json
+// is generated from them.
+package config
+
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// FileName is the configuration's usual name, at the root of a repository.
+const FileName = "apkgate.yml"
+
+// Config is a whole apkgate.yml with every default filled in. The paths in it
+// are already joined to the folder of the file that they were read from.
+type Config struct {
+	// The app that is measured.
+	App App `yaml:"app" jsonschema:"required"`
+	// What is done with the app, and how often. Needed to collect; a file that only gates imported runs may leave it out.
+	Scenarios []Scenario `yaml:"scenarios,omitempty" jsonschema:"minItems=1,maxItems=1000"`
+	// The devices to measure on. Without any: the one device that adb sees, or the one that ANDROID_SERIAL names.
+	Devices []Device `yaml:"devices,omitempty" jsonschema:"maxItems=1000"`
+	// Networks such as wifi, 3g, 4g or none: each scenario runs once on each device and network. Without any: the network as the device has it.
+	Networks []string `yaml:"networks,omitempty" jsonschema:"maxItems=1000,uniqueItems=true"`
+	// Which properties of the context make two runs alike, and properties that no device can tell.
+	Context Context `yaml:"context,omitempty"`
+	// Metrics of your own, and changes to those of the catalogue.
+	Metrics []Metric `yaml:"metrics,omitempty" jsonschema:"maxItems=1000"`
+	// When a run counts as worse, and what that does to the exit status.
+	Gate Gate `yaml:"gate,omitempty"`
+	// Where the history of accepted runs is kept.
+	Store Store `yaml:"store,omitempty"`
+	// The report files that a check leaves.
+	Report Report `yaml:"report,omitempty"`
+}
+
+// App is the app under test.
+type App struct {
+	// The application id, such as com.example.mail.
+	Package string `yaml:"package" jsonschema:"required"`
+	// The APK file to install. Without it, the app that is on the device is measured.
+	APK string `yaml:"apk,omitempty"`
+	// The APK file that holds the instrumentation tests.
+	TestAPK string `yaml:"test-apk,omitempty"`
+	// The version to note in each run. Without it, what the device says of the installed app.
+	Version string `yaml:"version,omitempty"`
+	// The build to note in each run, such as release.
+	Build string `yaml:"build,omitempty"`
+}
+
+// Scenario is one thing that is done with the app and measured.
+type Scenario struct {
+	// The name under which the history keeps it. A run is compared only with runs of the same scenario.
+	Name string `yaml:"name" jsonschema:"required,minLength=1,maxLength=200"`
+	// What drives the app: exactly one of instrumentation, maestro, monkey and shell.
+	Workload Workload `yaml:"workload" jsonschema:"required"`
+	// How often the workload is measured.
+	Repetitions int `yaml:"repetitions,omitempty" jsonschema:"minimum=1,maximum=1000,default=10"`
+	// How often it runs before that, unmeasured.
+	WarmUp int `yaml:"warm-up" jsonschema:"minimum=0,maximum=100,default=1"`
+	// The longest that one repetition may take, such as 90s or 5m.
+	Timeout time.Duration `yaml:"timeout,omitempty" jsonschema:"default=5m"`
+	// Clear the app's data before each repetition.
+	ClearData bool `yaml:"clear-data,omitempty" jsonschema:"default=false"`
+	// How many lost repetitions of a run are made again.
+	Retries int `yaml:"retries" jsonschema:"minimum=0,maximum=100,default=2"`
+}
+
+// Workload drives the app. Exactly one field is set.
+type Workload struct {
+	// An instrumentation test, run with am instrument.
+	Instrumentation *Instrumentation `yaml:"instrumentation,omitempty"`
+	// A Maestro flow, run by the maestro command on this computer.
+	Maestro *Maestro `yaml:"maestro,omitempty"`
+	// Random input by Android's monkey; the same seed gives the same input.
+	Monkey *Monkey `yaml:"monkey,omitempty"`
+	// A shell script that is pushed to the device and run there.
+	Shell *Shell `yaml:"shell,omitempty"`
+}
+
+// Kind is the key of the workload that is set: "instrumentation", "maestro",
+// "monkey" or "shell"; "" where none is.
+func (w Workload) Kind() string {
+	switch {
+	case w.Instrumentation != nil:
+		return "instrumentation"
+	case w.Maestro != nil:
+		return "maestro"
+	case w.Monkey != nil:
+		return "monkey"
+	case w.Shell != nil:
+		return "shell"
+	}
+	return ""
+}
+
+// DefaultRunner is the instrumentation runner where none is given.
+const DefaultRunner = "androidx.test.runner.AndroidJUnitRunner"
+
+// Instrumentation is a workload run with `am instrument`.
+type Instrumentation struct {
+	// The package of the test APK, such as com.example.mail.test.
+	TestPackage string `yaml:"test-package" jsonschema:"required"`
+	// The class of the test runner.
+	Runner string `yaml:"runner,omitempty" jsonschema:"default=androidx.test.runner.AndroidJUnitRunner"`
+	// The test class, or class#method. Without it, every test of the package runs.
+	Class string `yaml:"class,omitempty"`
+	// More arguments for the runner, each passed as -e NAME VALUE.
+	Args map[string]string `yaml:"args,omitempty"`
+}
+
+// Maestro is a workload run by Maestro.
+type Maestro struct {
+	// The file of the flow.
+	Flow string `yaml:"flow" jsonschema:"required"`
+}
+
+// Monkey is a workload of random input.
+type Monkey struct {
+	// The seed of the input.
+	Seed int64 `yaml:"seed" jsonschema:"minimum=0,maximum=9007199254740991,default=1"`
+	// How many input events are sent.
+	Events int `yaml:"events" jsonschema:"required,minimum=1,maximum=1000000"`
+	// The pause after each input event, such as 50ms.
+	Throttle time.Duration `yaml:"throttle,omitempty" jsonschema:"default=0s"`
+}
+
+// Shell is a workload run by the device's own shell.
+type Shell struct {
+	// The file of the script.
+	Script string `yaml:"script" jsonschema:"required"`
+}
+
+// Device is one device to measure on. Exactly one of Serial, Address and
+// Simulated is set.
+type Device struct {
+	// The serial of a connected device, as adb devices prints it.
+	Serial string `yaml:"serial,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// The host:port of a device's own adb port.
+	Address string `yaml:"address,omitempty" jsonschema:"minLength=3,maxLength=300"`
+	// The profile of a simulated device.
+	Simulated string `yaml:"simulated,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// What reports call the device. Without it, its serial, address or profile.
+	Name string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// Context properties of this device alone; they win over context.extra.
+	Context map[string]string `yaml:"context,omitempty"`
+}
+
+// Context says which properties count when contexts are compared.
+type Context struct {
+	// The properties that count. Without it: all that both runs have, except the app's version.
+	Use []string `yaml:"use,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
+	// Properties to note in every run, beside those that are read from the device.
+	Extra map[string]string `yaml:"extra,omitempty"`
+}
+
+// Metric declares a metric, or changes one of the catalogue: what is left out
+// there stays as the catalogue has it.
+type Metric struct {
+	// The metric's name, such as search.latency_ms.
+	Name string `yaml:"name" jsonschema:"required,minLength=1,maxLength=128"`
+	// The unit of its values, such as ms, J or kB.
+	Unit string `yaml:"unit,omitempty" jsonschema:"maxLength=20"`
+	// Which way is better. Needed for a metric of your own; neutral is shown and never gated.
+	Better string `yaml:"better,omitempty" jsonschema:"enum=higher,enum=lower,enum=neutral"`
+	// A few words for reports.
+	Title string `yaml:"title,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// Digits after the point in reports.
+	Decimals int `yaml:"decimals" jsonschema:"minimum=0,maximum=9"`
+}
+
+// Fraction is a share of one: 5 % is 0.05. A file may say 5% or 0.05.
+type Fraction float64
+
+// The presets of the gate.
+const (
+	PresetDefault = "default" // fences from all of history, weighted by likeness
+	PresetDune    = "dune"    // the published technique, number for number
+)
+
+// The outcomes from which a check ends with exit status 1.
+const (
+	FailOnNever        = "never"        // the verdict is only shown
+	FailOnRegression   = "regression"   // the default
+	FailOnInconclusive = "inconclusive" // a doubt fails too
+)
+
+// Gate is the policy by which runs are judged.
+type Gate struct {
+	// The way of judging. dune is the published technique, number for number.
+	Preset string `yaml:"preset,omitempty" jsonschema:"enum=default,enum=dune,default=default"`
+	// How many interquartile ranges beyond the quartiles a value may lie.
+	OutlierFactor float64 `yaml:"outlier-factor,omitempty" jsonschema:"minimum=0.1,maximum=100,default=1.5"`
+	// A rule is shown when at least this share of all runs bear it out.
+	MinSupport Fraction `yaml:"min-support,omitempty" jsonschema:"default=1%"`
+	// A rule is shown when it holds for at least this share of the runs it speaks of.
+	MinConfidence Fraction `yaml:"min-confidence,omitempty" jsonschema:"default=90%"`
+	// The share of unchanged pull requests that may fail by chance. Not for the preset dune, which sets no such limit.
+	Alpha Fraction `yaml:"false-alarms,omitempty" jsonschema:"default=5%"`
+	// With fewer comparable runs than this, the verdict is inconclusive. (Preset dune: 1.)
+	MinHistory int `yaml:"min-history,omitempty" jsonschema:"minimum=1,maximum=10000,default=5"`
+	// A smaller change than this never fails. (Preset dune: 0%.)
+	MinChange Fraction `yaml:"min-change" jsonschema:"default=5%"`
+	// How repetitions are summed up. (Preset dune: mean.)
+	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
+	// The metrics that decide. Without it: all that are not neutral.
+	Metrics []string `yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
+	// The outcome from which the exit status is 1.
+	FailOn string `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`
+	// Limits of single metrics and events; one entry for each metric and event.
+	Thresholds []Threshold `yaml:"thresholds,omitempty" jsonschema:"maxItems=1000"`
+}
+
+// Threshold is what the gate asks of one metric in one event. A nil field is
+// not set.
+type Threshold struct {
+	// The metric, of the catalogue or declared under metrics.
+	Metric string `yaml:"metric" jsonschema:"required"`
+	// The UI event. Without it: the whole run. "*": every event.
+	Event string `yaml:"event,omitempty" jsonschema:"maxLength=200"`
+	// Instead of gate.min-change.
+	MinChange *Fraction `yaml:"min-change,omitempty"`
+	// Instead of gate.outlier-factor.
+	OutlierFactor *float64 `yaml:"outlier-factor,omitempty" jsonschema:"minimum=0.1,maximum=100"`
+	// A budget: a higher value fails whatever history says. In the metric's unit; a ratio may be written as 95%.
+	Max *float64 `yaml:"max,omitempty"`
+	// A budget: a lower value fails whatever history says. In the metric's unit; a ratio may be written as 95%.
+	Min *float64 `yaml:"min,omitempty"`
+	// Show this metric of this event, but never fail because of it.
+	Ignore bool `yaml:"ignore,omitempty" jsonschema:"default=false"`
+}
+
+// AnyEvent is the Event of a threshold that holds for every UI event.
+const AnyEvent = "*"
+
+// Store says where the history is kept.
+type Store struct {
+	// The file of the SQLite database.
+	SQLite string `yaml:"sqlite,omitempty" jsonschema:"default=.apkgate/history.db"`
+}
+
+// Report names the files that a check writes. An empty name: that one is not
+// written.
+type Report struct {
+	// One self-contained HTML file.
+	HTML string `yaml:"html,omitempty" jsonschema:"default=.apkgate/report.html"`
+	// Markdown, as for a pull request's comment.
+	Markdown string `yaml:"markdown,omitempty"`
+	// The verdict as apkgate.verdict/1 JSON.
+	JSON string `yaml:"json,omitempty"`
+}
+
+// Default is what an empty file would mean: the gate, the store and the reports
+// as they are where nothing is said of them.
+func Default() Config {
+	return Config{
+		Gate:   DefaultGate(PresetDefault),
+		Store:  Store{SQLite: ".apkgate/history.db"},
+		Report: Report{HTML: ".apkgate/report.html"},
+	}
+}
+
+// DefaultGate is the policy of a preset where a file changes nothing of it. In
+// the preset dune Alpha is 0: the technique has no such limit.
+func DefaultGate(preset string) Gate {
+	g := Gate{
+		Preset: preset, OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9,
+		Alpha: 0.05, MinHistory: 5, MinChange: 0.05,
+		Summary: run.Median, FailOn: FailOnRegression,
+	}
+	if preset == PresetDune {
+		g.Alpha, g.MinHistory, g.MinChange, g.Summary = 0, 1, 0, run.Mean
+	}
+	return g
+}
+
+// Catalogue is the built-in catalogue with the file's own metrics and changes.
+func (c *Config) Catalogue() (*metric.Catalogue, error) {
+	catalogue := metric.Default()
+	for _, m := range c.Metrics {
+		changed, err := catalogue.With(m.entry(catalogue))
+		if err != nil {
+			return nil, err
+		}
+		catalogue = changed
+	}
+	return catalogue, nil
+}
+
+// entry is the metric as the catalogue takes it. How its noise behaves stays as
+// the catalogue has it.
+func (m Metric) entry(catalogue *metric.Catalogue) metric.Metric {
+	out, _ := catalogue.Lookup(m.Name)
+	out.Unit, out.Title, out.Decimals = m.Unit, m.Title, m.Decimals
+	if d, err := metric.ParseDirection(m.Better); err == nil {
+		out.Direction = d
+	}
+	return out
+}
