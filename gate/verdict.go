@@ -118,6 +118,9 @@ type Comparison struct {
 	// P is the probability of a deviation at least this large by chance, after
 	// the correction for multiplicity; 1 where it was not worked out.
 	P float64 `json:"p"`
+	// Detectable is the least worsening, as a share of Expected, that this check
+	// would have called a regression; 0 where there was too little to call one.
+	Detectable float64 `json:"detectable,omitempty"`
 	// AfterEffectOf names the flagged event just before this one, where the
 	// deviation is no more than what that one leaves behind (paper, section 8.4).
 	AfterEffectOf string `json:"after_effect_of,omitempty"`

@@ -73,7 +73,15 @@ type Metric struct {
 	Mean bool
 	// Resolution is the smallest difference that means anything, in Unit.
 	Resolution float64
+	// Restless is the least spread, as a share of the value, that readings of
+	// the metric are believed to have. Counts of frames and ratios saturate: at
+	// sixty frames a second a history can show no spread at all, and that does
+	// not prove that the next reading will not waver.
+	Restless float64
 }
+
+// leastRestless is the Restless of a metric that states none.
+const leastRestless = 0.005
 
 // Format shows a value of the metric with its unit: "16.67 ms", "95.0 %".
 func (m Metric) Format(v float64) string {
@@ -97,12 +105,12 @@ func countDecimals(v float64, decimals int) int {
 }
 
 var builtin = []Metric{
-	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Resolution: 1},
-	{Name: "frames.smooth_ratio", Unit: "ratio", Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001},
+	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Resolution: 1, Restless: 0.03},
+	{Name: "frames.smooth_ratio", Unit: "ratio", Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001, Restless: 0.02},
 	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Of: "frames.smooth_ratio", Resolution: 1},
 	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Of: "frames.smooth_ratio", Resolution: 1},
 	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Of: "frames.smooth_ratio", Mean: true, Resolution: 0.05},
-	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Resolution: 0.01},
+	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Resolution: 0.01, Restless: 0.01},
 	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
@@ -132,6 +140,7 @@ func Default() *Catalogue {
 }
 
 func (c *Catalogue) add(m Metric) {
+	m.Restless = max(m.Restless, leastRestless)
 	if _, known := c.order[m.Name]; !known {
 		c.order[m.Name] = len(c.order)
 	}

@@ -133,3 +133,21 @@ func centreOf(vs []float64, centre Centre, forceMean bool) float64 {
 	}
 	return (s[n/2-1] + s[n/2]) / 2
 }
+
+// EventOrder returns the run's events as Summarize names them, in the order in
+// which they first happened.
+func EventOrder(r Run) []string {
+	var out []string
+	known := map[string]bool{}
+	for _, it := range r.Iterations {
+		seen := map[string]int{}
+		for _, e := range it.Events {
+			seen[e.Name]++
+			if name := occurrence(e.Name, seen[e.Name]); !known[name] {
+				known[name] = true
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}

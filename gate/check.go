@@ -1,0 +1,200 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Subject is one run to check and the history to check it against.
+type Subject struct {
+	Run        run.Run
+	References []run.Summary
+}
+
+// Check makes the verdict on the subjects. It never changes them. The chance
+// that builds that changed nothing fail is held to the policy's Alpha over all
+// subjects together.
+func Check(p Policy, catalogue *metric.Catalogue, subjects []Subject) Verdict {
+	v := Verdict{Format: Format, Verdict: Pass, Preset: p.Preset, Warnings: []run.Warning{}, Rules: []Rule{}, Runs: []RunVerdict{}}
+	checks := make([]*check, len(subjects))
+	for i, s := range subjects {
+		checks[i] = newCheck(p, catalogue, s)
+	}
+	if p.Preset != PresetDune {
+		judgeTogether(p, checks)
+	}
+	for _, c := range checks {
+		v.Runs = append(v.Runs, c.verdict())
+	}
+	v.Rules = rulesOf(p, subjects, v.Runs)
+	for _, r := range v.Runs {
+		v.Verdict = graver(v.Verdict, r.Verdict)
+	}
+	return v
+}
+
+// gravity orders the outcomes; the gravest of several runs is the verdict.
+var gravity = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
+
+func graver(a, b Outcome) Outcome {
+	if slices.Index(gravity, b) > slices.Index(gravity, a) {
+		return b
+	}
+	return a
+}
+
+// check is one subject on its way to a verdict.
+type check struct {
+	policy    Policy
+	catalogue *metric.Catalogue
+	run       run.Run
+	summary   run.Summary
+	past      past
+	order     map[string]int // events by their place in the run
+	judged    []*judgement
+	done      []Comparison // in the order of events, then of the catalogue
+	warnings  []run.Warning
+	invalid   bool
+}
+
+func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
+	c := &check{policy: p, catalogue: catalogue, run: s.Run, order: map[string]int{"": -1}}
+	c.warnings = slices.Clone(s.Run.Warnings)
+	c.summary = run.Summarize(s.Run, p.Centre, catalogue)
+	c.past = pastOf(c.summary.Context, others(s), p.Use)
+	c.invalid = s.Run.Status != run.Complete
+	if c.invalid {
+		return c
+	}
+	for i, name := range run.EventOrder(s.Run) {
+		c.order[name] = i
+	}
+	for _, cell := range c.cells() {
+		m, _ := catalogue.Lookup(cell.Metric)
+		x := c.summary.Cells[cell]
+		if p.Preset == PresetDune {
+			c.done = append(c.done, p.judgeDune(cell, x, c.past, m))
+		} else {
+			c.judged = append(c.judged, p.judge(cell, x, c.past, m))
+		}
+	}
+	c.warnMissingEvents()
+	return c
+}
+
+// others leaves the run itself out of its history.
+func others(s Subject) []run.Summary {
+	if s.Run.ID == "" {
+		return s.References
+	}
+	return slices.DeleteFunc(slices.Clone(s.References), func(r run.Summary) bool { return r.ID == s.Run.ID })
+}
+
+// cells are those to judge: the whole run first, then events as they came.
+func (c *check) cells() []run.Cell {
+	var out []run.Cell
+	for cell := range c.summary.Cells {
+		if c.policy.judged(cell, c.summary, c.catalogue) {
+			out = append(out, cell)
+		}
+	}
+	slices.SortFunc(out, func(a, b run.Cell) int {
+		return cmp.Or(cmp.Compare(c.order[a.Event], c.order[b.Event]), cmp.Compare(a.Event, b.Event), c.catalogue.Compare(a.Metric, b.Metric))
+	})
+	return out
+}
+
+// warnMissingEvents says which UI events the history has and the run has not:
+// what did not happen can't be judged.
+func (c *check) warnMissingEvents() {
+	if len(c.past.refs) == 0 {
+		return
+	}
+	has, had := map[string]bool{}, map[string]int{}
+	for cell := range c.summary.Cells {
+		has[cell.Event] = true
+	}
+	for _, r := range c.past.refs {
+		seen := map[string]bool{}
+		for cell := range r.Cells {
+			seen[cell.Event] = true
+		}
+		for event := range seen {
+			had[event]++
+		}
+	}
+	for _, event := range slices.Sorted(maps.Keys(had)) {
+		if !has[event] && event != "" && 2*had[event] > len(c.past.refs) {
+			c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
+				"event %q is in %d of %d runs of the history and not in this one", event, had[event], len(c.past.refs))})
+		}
+	}
+}
+
+// judgeTogether decides what needs all comparisons of all subjects in view.
+func judgeTogether(p Policy, checks []*check) {
+	var all []*judgement
+	runs := 0
+	for _, c := range checks {
+		all = append(all, c.judged...)
+		if len(c.judged) > 0 {
+			runs++
+		}
+	}
+	borrow(all, runs)
+	correct(all)
+	for _, j := range all {
+		p.decide(j)
+	}
+	for _, c := range checks {
+		c.markAfterEffects()
+		for _, j := range c.judged {
+			c.done = append(c.done, j.Comparison)
+		}
+	}
+}
+
+// afterEffectShare is how much of the event before it a deviation may reach and
+// still be its after-effect.
+const afterEffectShare = 0.5
+
+// markAfterEffects finds deviations that are what the event just before left
+// behind: the app had not recovered yet (paper, section 8.4). They are shown
+// under their cause and bear no label of their own.
+func (c *check) markAfterEffects() {
+	names := run.EventOrder(c.run)
+	strongest := map[string]float64{}
+	for _, j := range c.judged {
+		if j.Direction == ToRegression {
+			strongest[j.Event] = max(strongest[j.Event], j.size())
+		}
+	}
+	after := map[string]string{}
+	for i := 1; i < len(names); i++ {
+		before, now := names[i-1], names[i]
+		_, itself := after[before]
+		if size := strongest[now]; size > 0 && !itself && size <= afterEffectShare*strongest[before] {
+			after[now] = before
+		}
+	}
+	for _, j := range c.judged {
+		if cause, ok := after[j.Event]; ok && j.Direction == ToRegression && !j.budget {
+			j.AfterEffectOf = cause
+		}
+	}
+}
+
+// size compares deviations of different metrics: the change as a factor, so
+// that half the frames and twice the time are as large.
+func (j *judgement) size() float64 {
+	if j.Expected <= 0 || j.Value <= 0 {
+		return math.Inf(1)
+	}
+	return math.Abs(math.Log(j.Value / j.Expected))
+}

@@ -1,0 +1,196 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// The paper's class labels (section 5.3.3).
+const (
+	LabelWorse  = "Outlier-"
+	LabelBetter = "Outlier+"
+	LabelNormal = "N"
+)
+
+func (c *check) verdict() RunVerdict {
+	v := RunVerdict{
+		ID: c.run.ID, App: c.run.App, Scenario: c.run.Scenario, Context: c.run.Context,
+		Comparisons: c.done, Deviations: []Comparison{}, Reference: []Reference{}, Warnings: c.warnings,
+		ReferenceTotal: len(c.past.refs),
+	}
+	if v.Comparisons == nil {
+		v.Comparisons = []Comparison{}
+	}
+	if v.Warnings == nil {
+		v.Warnings = []run.Warning{}
+	}
+	for i, r := range c.past.ranked[:min(len(c.past.ranked), MaxListed)] {
+		v.Reference = append(v.Reference, Reference{ID: c.past.refs[i].ID, Similarity: r.Similarity, Weight: r.Weight, Cluster: r.Cluster})
+	}
+	for _, d := range c.done {
+		if d.Direction != None {
+			v.Deviations = append(v.Deviations, d)
+		}
+	}
+	slices.SortStableFunc(v.Deviations, graverDeviation)
+	v.Labels = labels(c.done)
+	c.conclude(&v)
+	return v
+}
+
+// graverDeviation orders regressions first, causes before after-effects, and
+// the larger change before the smaller.
+func graverDeviation(a, b Comparison) int {
+	rank := map[Direction]int{ToRegression: 0, Suspect: 1, ToImprovement: 2}
+	after := func(c Comparison) int { return min(len(c.AfterEffectOf), 1) }
+	return cmp.Or(
+		cmp.Compare(rank[a.Direction], rank[b.Direction]),
+		cmp.Compare(after(a), after(b)),
+		cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)),
+	)
+}
+
+// labels are the class labels of a run: the whole run's first, then the events'
+// in their order. After-effects bear none.
+func labels(cs []Comparison) []string {
+	var out []string
+	for _, c := range cs {
+		label := c.Event + LabelWorse
+		switch {
+		case c.Direction == ToImprovement:
+			label = c.Event + LabelBetter
+		case c.Direction != ToRegression || c.AfterEffectOf != "":
+			continue
+		}
+		if !slices.Contains(out, label) {
+			out = append(out, label)
+		}
+	}
+	if out == nil {
+		return []string{LabelNormal}
+	}
+	return out
+}
+
+// conclude sets the verdict with its reason and what can be done about it.
+func (c *check) conclude(v *RunVerdict) {
+	counts := map[Direction]int{}
+	for _, d := range v.Deviations {
+		counts[d.Direction]++
+	}
+	n := len(c.past.refs)
+	switch {
+	case c.invalid:
+		v.Verdict = Invalid
+		v.Reason = fmt.Sprintf("the run is not whole: its status is %q", c.run.Status)
+		v.Hint = "look at the run's warnings for what was lost, and measure again"
+	case counts[ToRegression] > 0:
+		v.Verdict = Regression
+		v.Reason = c.describe(v.Deviations[0])
+	case n == 0:
+		v.Verdict = Inconclusive
+		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with", c.run.App.Package, c.run.Scenario)
+		v.Hint = "accept this run as the first of its history: apkgate baseline accept " + c.run.ID
+	case len(c.done) == 0:
+		v.Verdict = Inconclusive
+		v.Reason = "the run has no metric that this policy judges"
+		v.Hint = "see gate.metrics in apkgate.yml"
+	case counts[Suspect] > 0:
+		v.Verdict = Inconclusive
+		v.Reason = "perhaps worse: " + c.describe(v.Deviations[0])
+		v.Hint = settle(v.Deviations[0], c.policy.MinHistory)
+	case c.policy.Preset != PresetDune && n < c.policy.MinHistory && !c.restsOnBorrowed():
+		v.Verdict = Inconclusive
+		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, plural(n, "run"), c.policy.MinHistory)
+		v.Hint = fmt.Sprintf("accept %d more", c.policy.MinHistory-n)
+	case counts[ToImprovement] > 0:
+		v.Verdict = Improvement
+		v.Reason = c.describe(v.Deviations[0])
+	default:
+		v.Verdict = Pass
+		v.Reason = c.describePass()
+	}
+}
+
+func (c *check) restsOnBorrowed() bool {
+	return slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.evidence.kind == borrowed })
+}
+
+func settle(d Comparison, least int) string {
+	if d.Enough > 0 {
+		return fmt.Sprintf("about %d accepted runs in this context would settle it", max(d.Enough, least))
+	}
+	return "accept more runs in this context, or measure this one again"
+}
+
+// describe says a deviation in a sentence: what, where, how much, how sure.
+func (c *check) describe(d Comparison) string {
+	m, _ := c.catalogue.Lookup(d.Metric)
+	var b strings.Builder
+	b.WriteString(m.Title)
+	if d.Event != "" {
+		fmt.Fprintf(&b, " after %s", d.Event)
+	}
+	fmt.Fprintf(&b, ": %s", m.Format(d.Value))
+	if d.N > 0 {
+		fmt.Fprintf(&b, " where %s was expected", m.Format(d.Expected))
+	}
+	var sure []string
+	if d.Change != 0 {
+		sure = append(sure, percent(d.Change))
+	}
+	if d.Low != 0 || d.High != 0 {
+		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*(1-c.policy.Alpha), percent(d.Low), percent(d.High)))
+	}
+	if d.P < 1 {
+		sure = append(sure, pValue(d.P))
+	}
+	if len(sure) > 0 {
+		fmt.Fprintf(&b, " (%s)", strings.Join(sure, ", "))
+	}
+	return b.String()
+}
+
+// describePass says what a pass is worth: the least worsening of the whole run
+// that would have been called a regression.
+func (c *check) describePass() string {
+	var seen []string
+	for _, d := range c.done {
+		if d.Event == "" && d.Detectable > 0 {
+			m, _ := c.catalogue.Lookup(d.Metric)
+			seen = append(seen, fmt.Sprintf("%s by %.0f %%", m.Title, 100*d.Detectable))
+		}
+	}
+	if len(seen) == 0 {
+		return fmt.Sprintf("nothing deviates in %d %s", len(c.done), plural(len(c.done), "comparison"))
+	}
+	return fmt.Sprintf("nothing deviates in %d %s; a worsening would have been seen of %s",
+		len(c.done), plural(len(c.done), "comparison"), strings.Join(seen, ", "))
+}
+
+func percent(share float64) string {
+	s := fmt.Sprintf("%+.1f %%", 100*share)
+	if math.Abs(share) >= 0.1 {
+		s = fmt.Sprintf("%+.0f %%", 100*share)
+	}
+	return strings.Replace(s, "-", "−", 1)
+}
+
+func pValue(p float64) string {
+	if p < 0.0001 {
+		return "p < 0.0001"
+	}
+	return fmt.Sprintf("p = %.2g", p)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}

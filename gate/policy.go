@@ -1,0 +1,140 @@
+package gate
+
+import (
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The presets.
+const (
+	// PresetDefault is apkgate's own: fences from history alone, like contexts
+	// before unlike ones, multiplicity kept in check, doubts said.
+	PresetDefault = "default"
+	// PresetDune reproduces the paper: the nearest cluster only, the new run
+	// inside the sample, fences alone.
+	PresetDune = "dune"
+)
+
+// Presets are the names that PolicyOf takes.
+func Presets() []string { return []string{PresetDefault, PresetDune} }
+
+// Policy is how a run is judged.
+type Policy struct {
+	Preset string
+	// Centre sums up a run's iterations.
+	Centre run.Centre
+	// OutlierFactor is the paper's OF: how many interquartile ranges beyond
+	// the quartiles the fences stand.
+	OutlierFactor float64
+	// MinSupport and MinConfidence are the thresholds of the context rules.
+	MinSupport, MinConfidence float64
+	// Alpha is the share of checks of unchanged builds that may fail by chance,
+	// over all comparisons of a check together. The preset dune has no such control.
+	Alpha float64
+	// MinHistory is how many values a judgement needs behind it.
+	MinHistory int
+	// MinChange is the least change, as a share of what is expected, that matters.
+	MinChange float64
+	// Metrics are those to judge; nil means every summary metric that has a
+	// direction, and a detail where its summary is absent.
+	Metrics []string
+	// Use are the context properties that count; nil means all.
+	Use []string
+	// Grain chooses the paper's modes; "" means Both.
+	Grain Grain
+	// Thresholds override the above for a metric and event.
+	Thresholds []Threshold
+}
+
+// Grain is the paper's coarse or fine-grained mode (section 5.2.2).
+type Grain string
+
+// The grains.
+const (
+	Both   Grain = "both"
+	Coarse Grain = "coarse" // the whole run
+	Fine   Grain = "fine"   // each UI event
+)
+
+// Grains are the values that Policy.Grain can have.
+func Grains() []Grain { return []Grain{Both, Coarse, Fine} }
+
+// Threshold overrides the policy for one metric and, where Event is not "*",
+// one event ("" is the whole run). Zero values override nothing.
+type Threshold struct {
+	Metric, Event string
+	MinChange     float64
+	OutlierFactor float64
+	Max, Min      *float64 // absolute budgets: beyond them is a regression whatever the history
+	Ignore        bool
+}
+
+// PolicyOf returns a preset's policy; false for a name that is none.
+func PolicyOf(preset string) (Policy, bool) {
+	p := Policy{
+		Preset: preset, Centre: run.Median, OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9,
+		Alpha: 0.05, MinHistory: 5, MinChange: 0.05,
+	}
+	switch preset {
+	case PresetDefault:
+		return p, true
+	case PresetDune:
+		p.Centre, p.Alpha, p.MinHistory, p.MinChange = run.Mean, 0, 0, 0
+		return p, true
+	}
+	return Policy{}, false
+}
+
+// cellPolicy is what applies to one cell after overrides.
+type cellPolicy struct {
+	factor, minChange float64
+	max, min          *float64
+	ignore            bool
+}
+
+func (p Policy) forCell(c run.Cell) cellPolicy {
+	out := cellPolicy{factor: p.OutlierFactor, minChange: p.MinChange}
+	for _, t := range p.Thresholds {
+		if t.Metric != c.Metric || (t.Event != c.Event && t.Event != "*") {
+			continue
+		}
+		if t.OutlierFactor > 0 {
+			out.factor = t.OutlierFactor
+		}
+		if t.MinChange > 0 {
+			out.minChange = t.MinChange
+		}
+		if t.Max != nil {
+			out.max = t.Max
+		}
+		if t.Min != nil {
+			out.min = t.Min
+		}
+		out.ignore = out.ignore || t.Ignore
+	}
+	return out
+}
+
+// judged reports whether a cell of the summary is to be judged.
+func (p Policy) judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) bool {
+	if (p.Grain == Coarse && c.Event != "") || (p.Grain == Fine && c.Event == "") || p.forCell(c).ignore {
+		return false
+	}
+	m, _ := catalogue.Lookup(c.Metric)
+	if m.Direction == metric.Neutral {
+		return false
+	}
+	if p.Metrics != nil {
+		for _, name := range p.Metrics {
+			if name == c.Metric {
+				return true
+			}
+		}
+		return false
+	}
+	if m.Of == "" {
+		return true
+	}
+	_, summarised := s.Cells[run.Cell{Event: c.Event, Metric: m.Of}]
+	return !summarised
+}
