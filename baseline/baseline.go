@@ -1,0 +1,146 @@
+// Package baseline is the history of runs that a new run is compared with.
+//
+// It owns the store's interface, what may serve as a reference and in which
+// order, and histories as JSON Lines. Where a history is kept is the affair of
+// its subpackages (sqlite, memory); what follows from it is the gate's.
+//
+// It takes a stand: a run never changes and is named by its content. A history
+// is a set that only grows, plus marks that are appended; so adding a run twice
+// is adding it once, two histories merge by union, and a run that nobody
+// accepted is never a reference.
+package baseline
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Store keeps runs and their marks. Its methods may be called at the same time
+// from several goroutines, and what one of them has acknowledged by returning
+// no error is durable. Suite in package storetest holds every store to this.
+//
+// Where a method takes ids, each is a run's id, or the beginning of the id or
+// the digest of exactly one run (MinPrefix characters or more).
+type Store interface {
+	// Add keeps the runs, all or none, and returns the ids of those that the
+	// store did not hold yet. A run without an id gets one (run.Named). A run
+	// whose content is there already is passed over; one whose id is there with
+	// other content is ErrConflict.
+	Add(ctx context.Context, runs ...run.Run) (added []string, err error)
+	// Mark appends the mark to each run, all or none. Only a complete run can be
+	// accepted or rebaselined (ErrNotComplete).
+	Mark(ctx context.Context, ids []string, m Mark) error
+	// Get returns one run in full.
+	Get(ctx context.Context, id string) (Entry, error)
+	// List returns what the filter lets through, newest first, without the
+	// runs' warnings and iterations. The first error ends the sequence.
+	List(ctx context.Context, f Filter) iter.Seq2[Entry, error]
+	// References returns the runs to compare a new one with, most similar
+	// context first (see Query).
+	References(ctx context.Context, q Query) ([]run.Summary, error)
+	// Export returns what the filter lets through in full, oldest first. The
+	// first error ends the sequence.
+	Export(ctx context.Context, f Filter) iter.Seq2[run.Run, error]
+	// Prune removes old runs and returns how many. It tells each of what it
+	// removes before it does, where each is not nil; an error from each is
+	// returned and nothing is removed.
+	Prune(ctx context.Context, r Retention, each func(Entry) error) (removed int, err error)
+	// Verify reads all of the store and lists what is damaged. An error means
+	// that it could not look.
+	Verify(ctx context.Context) ([]Damage, error)
+	// Close frees the store.
+	Close() error
+}
+
+// MinPrefix is the least number of characters by which a run can be addressed
+// in place of its whole id.
+const MinPrefix = 4
+
+// State is what was decided about a run.
+type State string
+
+// The states. A run that nobody has decided on is Unmarked; Mark takes the others.
+const (
+	Unmarked State = ""
+	// Accepted makes the run a reference.
+	Accepted State = "accepted"
+	// Rejected keeps the run but never as a reference.
+	Rejected State = "rejected"
+	// Rebaselined accepts the run as the first of a new level, wanted and not
+	// to be called a regression: runs of its app and scenario that started
+	// before Mark.Since are no longer references.
+	Rebaselined State = "rebaselined"
+)
+
+// States are the states that Mark takes.
+func States() []State { return []State{Accepted, Rejected, Rebaselined} }
+
+// reference reports whether a run in this state can be a reference.
+func (s State) reference() bool { return s == Accepted || s == Rebaselined }
+
+// Mark is a decision about a run. The one with the latest At counts, and of
+// equals the one that was appended last.
+type Mark struct {
+	State State
+	// At is when it was decided. Zero means now, and never before the marks
+	// that the run has.
+	At time.Time
+	// Since is for Rebaselined only: the start of the new level. Zero means the
+	// earliest start among the runs of an app and scenario marked in one call.
+	Since time.Time
+	// Note says why, in the words of who decided.
+	Note string
+}
+
+// Entry is a run as a store holds it.
+type Entry struct {
+	Run        run.Run
+	Mark       Mark   // the one that counts; its State is Unmarked where there is none
+	Digest     string // SHA-256 in hexadecimal, see run.Run.Digest
+	Iterations int    // how many the run has, also where List leaves them out
+	AddedAt    time.Time
+}
+
+// Filter chooses runs. Its zero value lets everything through; every field that
+// is set must agree.
+type Filter struct {
+	Package  string
+	Scenario string
+	Session  string
+	Commit   string
+	Status   run.Status
+	States   []State           // any of these; Unmarked may be among them
+	Where    map[string]string // context properties that must equal
+	IDs      []string          // whole ids, any of these
+	From     time.Time         // started then or later
+	Until    time.Time         // started before then
+	Limit    int               // at most so many, 0: all
+}
+
+// Retention says what Prune keeps: of each app, scenario and context the newest
+// Keep references and the newest Keep others. A rebaselined run always stays,
+// since the level of its app hangs on it.
+type Retention struct {
+	Keep     int    // 1 or more
+	Package  string // only this app's runs, "": every app's
+	Scenario string // only this scenario's, "": every one's
+	DryRun   bool   // tell, but remove nothing
+}
+
+// Damage is one thing that is wrong in a store. ID is "" where it can't be
+// pinned on one run.
+type Damage struct {
+	ID      string
+	Problem string
+}
+
+// String is the damage for people.
+func (d Damage) String() string {
+	if d.ID == "" {
+		return d.Problem
+	}
+	return "run " + d.ID + ": " + d.Problem
+}

@@ -1,0 +1,32 @@
+package baseline
+
+import "errors"
+
+// Errors that callers tell apart with errors.Is.
+var (
+	ErrNotFound    = errors.New("the history holds no such run")
+	ErrAmbiguous   = errors.New("more than one run begins so")
+	ErrConflict    = errors.New("the history holds another run of that id")
+	ErrNotComplete = errors.New("only a run with status complete can be a reference")
+	ErrNotHistory  = errors.New("not a history of apkgate")
+	ErrNewer       = errors.New("the history was written by a newer apkgate")
+	ErrDamaged     = errors.New("the history is damaged")
+	ErrFull        = errors.New("the disk is full")
+	ErrReadOnly    = errors.New("the history can't be written")
+	ErrBusy        = errors.New("another process keeps the history locked")
+)
+
+// Error is an error with something that the user can do about it.
+type Error struct {
+	Err    error
+	Advice string // one sentence
+}
+
+// Error is the error without the advice.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error without the advice.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is what the user can do, to be shown apart from the error.
+func (e *Error) Hint() string { return e.Advice }

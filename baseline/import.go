@@ -1,0 +1,101 @@
+package baseline
+
+import (
+	"context"
+	"iter"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Imported counts what Import has done.
+type Imported struct {
+	Read   int // runs read
+	Added  int // of these, new to the store
+	Marked int // of these, marked
+}
+
+// An import is acknowledged in batches: one sync of the disk for each, and
+// memory for no more than these and one run.
+const (
+	batchRuns    = 500
+	batchNumbers = 1_000_000
+)
+
+// Import adds every run of the sequence to the store. Where mark is not nil it
+// marks those that are complete and that nobody has decided on yet, also those
+// that the store held before. What is done when it is stopped stays done; doing
+// it again completes it.
+func Import(ctx context.Context, s Store, runs iter.Seq2[run.Run, error], mark *Mark) (Imported, error) {
+	var done Imported
+	var batch []run.Run
+	held := 0
+	flush := func() error {
+		err := importBatch(ctx, s, batch, mark, &done)
+		clear(batch)
+		batch, held = batch[:0], 0
+		return err
+	}
+	for r, err := range runs {
+		if err != nil {
+			return done, err
+		}
+		batch = append(batch, r)
+		held += numbers(r)
+		if len(batch) >= batchRuns || held >= batchNumbers {
+			if err := flush(); err != nil {
+				return done, err
+			}
+		}
+	}
+	return done, flush()
+}
+
+func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done *Imported) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	ids := make([]string, len(batch))
+	for i := range batch {
+		named, err := batch[i].Named()
+		if err != nil {
+			return err
+		}
+		batch[i], ids[i] = named, named.ID
+	}
+	added, err := s.Add(ctx, batch...)
+	if err != nil {
+		return err
+	}
+	done.Read += len(batch)
+	done.Added += len(added)
+	if mark == nil {
+		return nil
+	}
+	var undecided []string
+	for e, err := range s.List(ctx, Filter{IDs: ids, Status: run.Complete, States: []State{Unmarked}}) {
+		if err != nil {
+			return err
+		}
+		undecided = append(undecided, e.Run.ID)
+	}
+	if len(undecided) == 0 {
+		return nil
+	}
+	if err := s.Mark(ctx, undecided, *mark); err != nil {
+		return err
+	}
+	done.Marked += len(undecided)
+	return nil
+}
+
+// numbers counts the measured values that a run holds.
+func numbers(r run.Run) int {
+	n := 0
+	for _, it := range r.Iterations {
+		n += len(it.Metrics) + len(it.Frames)
+		for _, e := range it.Events {
+			n += 1 + len(e.Metrics)
+		}
+	}
+	return n
+}

@@ -1,0 +1,195 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// DefaultLimit is how many references a query returns where it names no limit.
+const DefaultLimit = 10_000
+
+// Query asks for the references of a new run: accepted and complete runs of the
+// same app package and scenario. They come nearest context first, where nearer
+// means more equal properties (paper, section 5.3.1), then newest first, then
+// by id from the highest.
+type Query struct {
+	Package  string
+	Scenario string
+	Context  map[string]string // the new run's
+	Use      []string          // names of the properties that count; nil: all
+	Centre   run.Centre        // how iterations are summed up; "": run.Median
+	Limit    int               // at most so many; 0: DefaultLimit
+	// ExcludeSession leaves out the runs of a session, "" none: runs made side
+	// by side with the new one are no independent evidence.
+	ExcludeSession string
+	ExcludeIDs     []string
+}
+
+// For is the query for the references of r. It excludes r itself and the runs
+// of its session.
+func For(r run.Run) Query {
+	return Query{
+		Package: r.App.Package, Scenario: r.Scenario, Context: r.Context,
+		ExcludeSession: r.Session, ExcludeIDs: []string{r.ID},
+	}
+}
+
+// Normal returns the query with its defaults filled in, or says what is wrong with it.
+func (q Query) Normal() (Query, error) {
+	switch q.Centre {
+	case "":
+		q.Centre = run.Median
+	case run.Median, run.Mean:
+	default:
+		return q, fmt.Errorf("centre is %q, want %q or %q", q.Centre, run.Median, run.Mean)
+	}
+	if q.Limit < 0 {
+		return q, fmt.Errorf("limit is %d, want 0 (for %d) or more", q.Limit, DefaultLimit)
+	}
+	if q.Limit == 0 {
+		q.Limit = DefaultLimit
+	}
+	return q, nil
+}
+
+// Properties are the properties of the new run's context that count.
+func (q Query) Properties() map[string]string {
+	if q.Use == nil {
+		return q.Context
+	}
+	out := make(map[string]string, len(q.Use))
+	for _, name := range q.Use {
+		if v, ok := q.Context[name]; ok {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// Excludes reports whether the query leaves out the run of that id and session.
+func (q Query) Excludes(id, session string) bool {
+	if q.ExcludeSession != "" && session == q.ExcludeSession {
+		return true
+	}
+	return slices.Contains(q.ExcludeIDs, id)
+}
+
+// Summarize sums a run up as stores do: by the built-in catalogue, with the
+// start in UTC.
+func Summarize(r run.Run, centre run.Centre) run.Summary {
+	s := run.Summarize(r, centre, metric.Default())
+	s.Started = s.Started.UTC()
+	return s
+}
+
+// FromRuns answers the query from runs that all count as accepted. Runs that
+// are not complete are passed over, repeated ones count once.
+func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
+	s, err := NewSelector(q)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if err := s.Add(r); err != nil {
+			return nil, err
+		}
+	}
+	return s.Summaries(), nil
+}
+
+// Selector answers a query from runs that pass by one at a time, such as those
+// of ReadJSONL. It holds on to at most twice the query's limit of summaries.
+type Selector struct {
+	query      Query
+	properties map[string]string
+	chosen     []candidate
+	digestOf   map[string]string // by id
+	known      map[string]bool   // digests
+}
+
+type candidate struct {
+	similarity int
+	summary    run.Summary
+}
+
+// NewSelector starts an answer to the query.
+func NewSelector(q Query) (*Selector, error) {
+	q, err := q.Normal()
+	if err != nil {
+		return nil, err
+	}
+	return &Selector{
+		query: q, properties: q.Properties(),
+		digestOf: map[string]string{}, known: map[string]bool{},
+	}, nil
+}
+
+// Add considers a run, which counts as accepted.
+func (s *Selector) Add(r run.Run) error {
+	if r.App.Package != s.query.Package || r.Scenario != s.query.Scenario || r.Status != run.Complete {
+		return nil
+	}
+	digest, err := r.Digest()
+	if err != nil {
+		return err
+	}
+	if r.ID == "" {
+		r.ID = digest[:16]
+	}
+	if other, ok := s.digestOf[r.ID]; ok && other != digest {
+		return fmt.Errorf("run %q: %w", r.ID, ErrConflict)
+	}
+	if s.known[digest] {
+		return nil
+	}
+	s.digestOf[r.ID], s.known[digest] = digest, true
+	if s.query.Excludes(r.ID, r.Session) {
+		return nil
+	}
+	s.chosen = append(s.chosen, candidate{similarity(s.properties, r.Context), Summarize(r, s.query.Centre)})
+	if len(s.chosen) >= 2*s.query.Limit {
+		s.cut()
+	}
+	return nil
+}
+
+// Summaries are the references among the runs seen so far, in the query's order.
+func (s *Selector) Summaries() []run.Summary {
+	s.cut()
+	out := make([]run.Summary, len(s.chosen))
+	for i, c := range s.chosen {
+		out[i] = c.summary
+	}
+	return out
+}
+
+func (s *Selector) cut() {
+	slices.SortFunc(s.chosen, func(a, b candidate) int {
+		return cmp.Or(
+			cmp.Compare(b.similarity, a.similarity),
+			b.summary.Started.Compare(a.summary.Started),
+			strings.Compare(b.summary.ID, a.summary.ID),
+		)
+	})
+	if len(s.chosen) > s.query.Limit {
+		clear(s.chosen[s.query.Limit:])
+		s.chosen = s.chosen[:s.query.Limit]
+	}
+}
+
+// similarity counts the properties that the context has with the same value
+// (paper, section 5.3.1: the number of ones in the similarity vector).
+func similarity(properties, context map[string]string) int {
+	n := 0
+	for name, value := range properties {
+		if v, ok := context[name]; ok && v == value {
+			n++
+		}
+	}
+	return n
+}
