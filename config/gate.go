@@ -1,0 +1,189 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/metric"
+	"gopkg.in/yaml.v3"
+)
+
+// gate decodes the policy. The preset comes first: the other keys' defaults are
+// its.
+func (d *decoder) gate(c *Config) reader {
+	return func(n *node, path string) {
+		catalogue, err := c.Catalogue()
+		if err != nil { // a metric's name is wrong, which is told where it stands
+			catalogue = metric.Default()
+		}
+		if preset := n.find("preset"); preset != nil && preset.text == PresetDune {
+			c.Gate = DefaultGate(PresetDune)
+		}
+		g := &c.Gate
+		d.mapping(n, path,
+			may("preset", oneOf(d, &g.Preset, PresetDefault, PresetDune)),
+			may("outlier-factor", d.number(&g.OutlierFactor, 0.1, 100)),
+			may("min-support", d.fraction(&g.MinSupport, false)),
+			may("min-confidence", d.fraction(&g.MinConfidence, false)),
+			may("false-alarms", d.falseAlarms(g)),
+			may("min-history", integer(d, &g.MinHistory, 1, 10_000)),
+			may("min-change", d.fraction(&g.MinChange, true)),
+			may("summary", d.summary(&g.Summary)),
+			may("metrics", d.set(&g.Metrics, 1, d.gatedMetric(catalogue))),
+			may("fail-on", oneOf(d, &g.FailOn, FailOnNever, FailOnRegression, FailOnInconclusive)),
+			may("thresholds", d.list(0, d.threshold(g, catalogue))),
+		)
+	}
+}
+
+func (d *decoder) falseAlarms(g *Gate) reader {
+	return func(n *node, path string) {
+		if g.Preset == PresetDune {
+			d.at(n, path, "the preset dune sets no limit on false alarms; remove this key or use the preset default")
+			return
+		}
+		d.fraction(&g.Alpha, false)(n, path)
+	}
+}
+
+// knownMetric decodes a metric's name that the catalogue has.
+func (d *decoder) knownMetric(dst *string, catalogue *metric.Catalogue) reader {
+	return func(n *node, path string) {
+		var name string
+		d.text(&name, metricRule)(n, path)
+		if name == "" {
+			return
+		}
+		if _, known := catalogue.Lookup(name); known {
+			*dst = name
+			return
+		}
+		var names []string
+		for _, m := range catalogue.All() {
+			names = append(names, m.Name)
+		}
+		hint := didYouMean(name, names)
+		if hint == "" {
+			hint = "declare a metric of your own under metrics"
+		}
+		d.hinted(n, path, hint, "unknown metric %q; allowed: %s", clip(name), strings.Join(shown(names), ", "))
+	}
+}
+
+// shown bounds a list of names in a message.
+func shown(names []string) []string {
+	const most = 30
+	if len(names) <= most {
+		return names
+	}
+	return append(names[:most:most], fmt.Sprintf("and %d more", len(names)-most))
+}
+
+// gatedMetric decodes a metric's name that can be gated.
+func (d *decoder) gatedMetric(catalogue *metric.Catalogue) func(*string) reader {
+	return func(dst *string) reader {
+		return func(n *node, path string) {
+			var name string
+			d.knownMetric(&name, catalogue)(n, path)
+			if m, known := catalogue.Lookup(name); known && m.Direction == metric.Neutral {
+				d.at(n, path, "the metric %q is neutral, so it can't be better or worse", clip(name))
+				return
+			}
+			*dst = name
+		}
+	}
+}
+
+func (d *decoder) threshold(g *Gate, catalogue *metric.Catalogue) reader {
+	lines := map[[2]string]int{}
+	return func(n *node, path string) {
+		var t Threshold
+		if !d.mapping(n, path, d.thresholdFields(&t, n, catalogue)...) || t.Metric == "" {
+			return
+		}
+		key := [2]string{t.Metric, t.Event}
+		if first, has := lines[key]; has {
+			d.at(n, path, "a second threshold for %s; the first is on line %d", cellText(t), first)
+			return
+		}
+		lines[key] = n.line
+		d.thresholdSense(n, path, t)
+		g.Thresholds = append(g.Thresholds, t)
+	}
+}
+
+func (d *decoder) thresholdFields(t *Threshold, n *node, catalogue *metric.Catalogue) []field {
+	unit := ""
+	if name := n.find("metric"); name != nil {
+		m, _ := catalogue.Lookup(name.text)
+		unit = m.Unit
+	}
+	return []field{
+		need("metric", d.knownMetric(&t.Metric, catalogue)),
+		may("event", d.text(&t.Event, eventRule)),
+		may("min-change", func(n *node, path string) {
+			t.MinChange = new(Fraction)
+			d.fraction(t.MinChange, true)(n, path)
+		}),
+		may("outlier-factor", func(n *node, path string) {
+			t.OutlierFactor = new(float64)
+			d.number(t.OutlierFactor, 0.1, 100)(n, path)
+		}),
+		may("max", d.budget(&t.Max, unit)),
+		may("min", d.budget(&t.Min, unit)),
+		may("ignore", d.boolean(&t.Ignore)),
+	}
+}
+
+func cellText(t Threshold) string {
+	switch t.Event {
+	case "":
+		return clip(t.Metric) + " of the whole run"
+	case AnyEvent:
+		return clip(t.Metric) + " of every event"
+	}
+	return fmt.Sprintf("%s of the event %q", clip(t.Metric), clip(t.Event))
+}
+
+// budget decodes an absolute limit in the metric's unit.
+func (d *decoder) budget(dst **float64, unit string) reader {
+	return func(n *node, path string) {
+		*dst = new(float64)
+		if unit == "ratio" {
+			d.ratio(*dst)(n, path)
+			return
+		}
+		v, ok := decimal(n)
+		if !ok {
+			d.at(n, path, "want a number, got %s", describe(n))
+			return
+		}
+		**dst = v
+	}
+}
+
+// ratio decodes a budget of a metric whose unit is "ratio".
+func (d *decoder) ratio(dst *float64) reader {
+	return func(n *node, path string) {
+		var f Fraction
+		d.fraction(&f, true)(n, path)
+		*dst = float64(f)
+	}
+}
+
+// thresholdSense reports a threshold that says nothing or contradicts itself.
+func (d *decoder) thresholdSense(n *node, path string, t Threshold) {
+	limits := t.MinChange != nil || t.OutlierFactor != nil || t.Max != nil || t.Min != nil
+	switch {
+	case t.Ignore && limits:
+		d.at(n, path, "ignore: true leaves nothing to limit; remove it or the limits")
+	case !t.Ignore && !limits:
+		d.at(n, path, "the threshold sets nothing; want one or more of min-change, outlier-factor, max, min, ignore")
+	case t.Max != nil && t.Min != nil && *t.Max < *t.Min:
+		at := n.find("max")
+		if at.kind != yaml.ScalarNode {
+			return
+		}
+		d.at(at, join(path, "max"), "max is below min; got %s and %s", describe(at), describe(n.find("min")))
+	}
+}

@@ -1,0 +1,159 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// SchemaURL is where editors find the JSON Schema of apkgate.yml.
+const SchemaURL = "https://raw.githubusercontent.com/apkgate/apkgate/main/docs/apkgate.schema.json"
+
+// InitOptions fill in a new file. What is left empty stands there as an example
+// to change, or as a comment.
+type InitOptions struct {
+	Package  string // com.example.app
+	APK      string // the path of the APK, relative to the file
+	TestAPK  string // the path of the test APK
+	Scenario string // the scenario's name
+	// TestPackage is the package of the instrumentation tests. With neither it nor
+	// TestAPK, the workload is random input, which needs no test.
+	TestPackage string
+	Class       string // the test class or class#method
+	Devices     []Device
+	Networks    []string
+}
+
+// Init is a new, commented apkgate.yml. The error is a Problems where one of the
+// options is not allowed in such a file.
+func Init(o InitOptions) ([]byte, error) {
+	o = o.withExamples()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, initHead, SchemaURL)
+	fmt.Fprintf(&b, initApp, quote(o.Package), quote(o.APK))
+	if o.TestAPK != "" {
+		fmt.Fprintf(&b, "  # The APK with the instrumentation tests.\n  test-apk: %s\n", quote(o.TestAPK))
+	}
+	fmt.Fprintf(&b, initScenario, quote(o.Scenario))
+	o.workload(&b)
+	b.WriteString(initRepetitions)
+	o.devices(&b)
+	o.networks(&b)
+	b.WriteString(initGate)
+	if _, err := Load(FileName, b.Bytes(), Options{}); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func (o InitOptions) withExamples() InitOptions {
+	for _, example := range []struct {
+		dst   *string
+		value string
+	}{
+		{&o.Package, "com.example.app"},
+		{&o.APK, "app/build/outputs/apk/release/app-release.apk"},
+		{&o.Scenario, "start-and-use"},
+	} {
+		if *example.dst == "" {
+			*example.dst = example.value
+		}
+	}
+	if o.TestAPK != "" && o.TestPackage == "" {
+		o.TestPackage = o.Package + ".test"
+	}
+	return o
+}
+
+const initHead = `# yaml-language-server: $schema=%s
+#
+# What apkgate measures, and when a pull request fails.
+# Every key is explained in docs/configuration.md of github.com/apkgate/apkgate.
+
+`
+
+const initApp = `app:
+  # The application id.
+  package: %s
+  # What is installed before measuring. Paths are relative to this file.
+  apk: %s
+`
+
+const initScenario = `
+scenarios:
+  # A run is compared with earlier runs of the same scenario name.
+  - name: %s
+    # What drives the app: instrumentation, maestro, monkey or shell.
+    workload:
+`
+
+const initRepetitions = `    # More repetitions, less noise; the warm-up is not measured.
+    repetitions: 10
+    warm-up: 1
+    # A repetition that takes longer is stopped and made again.
+    timeout: 5m
+`
+
+const initGate = `
+gate:
+  # At most this share of unchanged pull requests fails by chance.
+  false-alarms: 5%
+  # A smaller change never fails.
+  min-change: 5%
+  # Start with never; change to regression once the verdicts have proved right.
+  fail-on: never
+
+store:
+  # The accepted runs. Keep this file from one build to the next.
+  sqlite: .apkgate/history.db
+`
+
+func (o InitOptions) workload(b *bytes.Buffer) {
+	if o.TestPackage == "" {
+		b.WriteString("      # Random input, the same each time. A test of your own tells more.\n" +
+			"      monkey: {seed: 1, events: 500, throttle: 50ms}\n")
+		return
+	}
+	fmt.Fprintf(b, "      instrumentation:\n        test-package: %s\n", quote(o.TestPackage))
+	if o.Class != "" {
+		fmt.Fprintf(b, "        class: %s\n", quote(o.Class))
+	}
+}
+
+func (o InitOptions) devices(b *bytes.Buffer) {
+	if len(o.Devices) == 0 {
+		b.WriteString("\n# Without devices, the one that adb sees is used.\n# devices:\n#   - serial: emulator-5554\n#   - address: 10.0.0.7:5555\n")
+		return
+	}
+	b.WriteString("\n# Each scenario runs on each of these.\ndevices:\n")
+	for _, d := range o.Devices {
+		lead := "  - "
+		for _, kv := range [][2]string{{"serial", d.Serial}, {"address", d.Address}, {"simulated", d.Simulated}, {"name", d.Name}} {
+			if kv[1] != "" {
+				fmt.Fprintf(b, "%s%s: %s\n", lead, kv[0], quote(kv[1]))
+				lead = "    "
+			}
+		}
+	}
+}
+
+func (o InitOptions) networks(b *bytes.Buffer) {
+	if len(o.Networks) == 0 {
+		return
+	}
+	b.WriteString("\n# Each device runs once on each network.\nnetworks:\n")
+	for _, n := range o.Networks {
+		fmt.Fprintf(b, "  - %s\n", quote(n))
+	}
+}
+
+// quote is the text as a YAML scalar.
+func quote(s string) string {
+	out, err := yaml.Marshal(s)
+	if err != nil || bytes.Count(out, []byte("\n")) != 1 {
+		return fmt.Sprintf("%q", s) // a text that Load refuses
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}

@@ -1,0 +1,87 @@
+package config
+
+import (
+	"net"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/apkgate/apkgate/metric"
+)
+
+// rule is what a text must be.
+type rule struct {
+	want string // completes "want …"
+	ok   func(string) bool
+}
+
+func pattern(re *regexp.Regexp, want string) rule { return rule{want, re.MatchString} }
+
+// The patterns are also the JSON Schema's.
+var (
+	packagePattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
+	classPattern    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z_$][A-Za-z0-9_$]*)*$`)
+	propertyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+	networkPattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,31}$`)
+	serialPattern   = regexp.MustCompile(`^[!-~]{1,200}$`)
+	durationPattern = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
+	percentPattern  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
+	integerPattern  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	numberPattern   = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+)
+
+var (
+	packageRule  = pattern(packagePattern, "an application id such as com.example.mail")
+	runnerRule   = pattern(classPattern, "a class such as "+DefaultRunner)
+	propertyRule = pattern(propertyPattern, "a property name: a letter, then up to 63 letters, digits or _ . -")
+	networkRule  = pattern(networkPattern, "a network such as wifi, 3g, 4g or none: up to 32 small letters, digits or _ . -")
+	serialRule   = pattern(serialPattern, "a serial as adb devices prints it, without spaces")
+	nameRule     = rule{"1 to 200 printable characters, no space at either end", func(s string) bool { return isLine(s, 1, 200) }}
+	eventRule    = rule{"up to 200 printable characters, no space at either end", func(s string) bool { return isLine(s, 0, 200) }}
+	unitRule     = rule{"up to 20 printable characters, no space at either end", func(s string) bool { return isLine(s, 0, 20) }}
+	valueRule    = rule{"up to 1000 printable characters, no space at either end", func(s string) bool { return isLine(s, 0, 1000) }}
+	classRule    = rule{"a test class, class#method or package class, such as com.example.MailTest#openMessage", func(s string) bool { return isLine(s, 1, 1000) }}
+	addressRule  = rule{"host:port, such as 10.0.0.7:5555 or [fe80::1]:5555", isAddress}
+	metricRule   = rule{"a letter, then up to 127 letters, digits or _ . : / -", metric.ValidName}
+	pathRule     = rule{"a path to a file, up to 1000 printable characters", isFilePath}
+)
+
+// isLine reports whether the text is one printable line of that many characters.
+func isLine(s string, least, most int) bool {
+	n := utf8.RuneCountInString(s)
+	if n < least || n > most || strings.TrimSpace(s) != s {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// printable replaces what would not show, for messages.
+func printable(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return '\uFFFD'
+}
+
+func isAddress(s string) bool {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || host == "" || !serialPattern.MatchString(host) || strings.ContainsAny(host, `/\`) {
+		return false
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
+}
+
+// isFilePath takes absolute paths and those that leave the repository: whoever
+// may change apkgate.yml may already run any workload. It refuses a folder's
+// name and a ~ that nothing would expand.
+func isFilePath(s string) bool {
+	if !isLine(s, 1, 1000) || strings.HasPrefix(s, "~") || strings.HasSuffix(s, "/") {
+		return false
+	}
+	base := filepath.Base(s)
+	return base != "." && base != ".."
+}

@@ -1,0 +1,272 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"gopkg.in/yaml.v3"
+)
+
+// config decodes the whole file. Its own metrics are read before the gate, which
+// may name them.
+func (d *decoder) config(root *node) *Config {
+	c := Default()
+	c.Store.SQLite, c.Report.HTML = d.join(c.Store.SQLite), d.join(c.Report.HTML)
+	scenarios := field{"scenarios", !d.opts.GateOnly, d.list(1, d.scenario(&c))}
+	d.mapping(root, "",
+		need("app", d.app(&c.App)),
+		scenarios,
+		may("devices", d.list(0, d.device(&c))),
+		may("networks", d.set(&c.Networks, 0, func(s *string) reader { return d.text(s, networkRule) })),
+		may("context", d.context(&c.Context)),
+		may("metrics", d.list(0, d.metric(&c))),
+		may("gate", d.gate(&c)),
+		may("store", d.store(&c.Store)),
+		may("report", d.report(&c.Report)),
+	)
+	d.outputsDiffer(root, &c)
+	return &c
+}
+
+func (d *decoder) app(a *App) reader {
+	return func(n *node, path string) {
+		d.mapping(n, path,
+			need("package", d.text(&a.Package, packageRule)),
+			may("apk", d.filePath(&a.APK)),
+			may("test-apk", d.filePath(&a.TestAPK)),
+			may("version", d.looseText(&a.Version, nameRule)),
+			may("build", d.looseText(&a.Build, nameRule)),
+		)
+	}
+}
+
+func (d *decoder) scenario(c *Config) reader {
+	lines := map[string]int{} // where each name stands
+	return func(n *node, path string) {
+		s := Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2}
+		if !d.mapping(n, path,
+			need("name", d.text(&s.Name, nameRule)),
+			need("workload", d.workload(&s.Workload)),
+			may("repetitions", integer(d, &s.Repetitions, 1, 1000)),
+			may("warm-up", integer(d, &s.WarmUp, 0, 100)),
+			may("timeout", d.duration(&s.Timeout, time.Second, 24*time.Hour)),
+			may("clear-data", d.boolean(&s.ClearData)),
+			may("retries", integer(d, &s.Retries, 0, 100)),
+		) {
+			return
+		}
+		d.once(lines, s.Name, n, "name", path, "scenario")
+		c.Scenarios = append(c.Scenarios, s)
+	}
+}
+
+// once reports a name that another entry of the list has already.
+func (d *decoder) once(lines map[string]int, name string, n *node, key, path, what string) {
+	if name == "" {
+		return
+	}
+	at := n
+	if value := n.find(key); value != nil {
+		at, path = value, join(path, key)
+	}
+	if first, has := lines[name]; has {
+		d.at(at, path, "a second %s named %q; the first is on line %d", what, clip(name), first)
+		return
+	}
+	lines[name] = at.line
+}
+
+func (d *decoder) workload(w *Workload) reader {
+	return func(n *node, path string) {
+		if d.mapping(n, path,
+			may("instrumentation", d.instrumentation(&w.Instrumentation)),
+			may("maestro", d.maestro(&w.Maestro)),
+			may("monkey", d.monkey(&w.Monkey)),
+			may("shell", d.shell(&w.Shell)),
+		) {
+			d.exactlyOne(n, path, []string{"instrumentation", "maestro", "monkey", "shell"})
+		}
+	}
+}
+
+func (d *decoder) instrumentation(dst **Instrumentation) reader {
+	return func(n *node, path string) {
+		i := &Instrumentation{Runner: DefaultRunner}
+		*dst = i
+		d.mapping(n, path,
+			need("test-package", d.text(&i.TestPackage, packageRule)),
+			may("runner", d.text(&i.Runner, runnerRule)),
+			may("class", d.text(&i.Class, classRule)),
+			may("args", d.texts(&i.Args, propertyRule)),
+		)
+		if _, twice := i.Args["class"]; twice && i.Class != "" {
+			d.at(n.find("args").find("class"), join(path, "args.class"), "the test class is given twice, by class and by args")
+		}
+	}
+}
+
+func (d *decoder) maestro(dst **Maestro) reader {
+	return func(n *node, path string) {
+		*dst = &Maestro{}
+		d.mapping(n, path, need("flow", d.filePath(&(*dst).Flow)))
+	}
+}
+
+func (d *decoder) monkey(dst **Monkey) reader {
+	const most = 1<<53 - 1 // what every JSON reader keeps exactly
+	return func(n *node, path string) {
+		m := &Monkey{Seed: 1}
+		*dst = m
+		d.mapping(n, path,
+			may("seed", integer(d, &m.Seed, 0, most)),
+			need("events", integer(d, &m.Events, 1, 1_000_000)),
+			may("throttle", d.duration(&m.Throttle, 0, time.Minute)),
+		)
+	}
+}
+
+func (d *decoder) shell(dst **Shell) reader {
+	return func(n *node, path string) {
+		*dst = &Shell{}
+		d.mapping(n, path, need("script", d.filePath(&(*dst).Script)))
+	}
+}
+
+func (d *decoder) device(c *Config) reader {
+	names, ways := map[string]int{}, map[string]int{}
+	return func(n *node, path string) {
+		var dev Device
+		if !d.mapping(n, path,
+			may("serial", d.text(&dev.Serial, serialRule)),
+			may("address", d.text(&dev.Address, addressRule)),
+			may("simulated", d.profile(&dev.Simulated)),
+			may("name", d.text(&dev.Name, nameRule)),
+			may("context", d.texts(&dev.Context, propertyRule)),
+		) {
+			return
+		}
+		d.exactlyOne(n, path, []string{"serial", "address", "simulated"}, "name", "context")
+		d.once(ways, dev.Serial, n, "serial", path, "device with the serial")
+		d.once(ways, dev.Address, n, "address", path, "device with the address")
+		if dev.Name == "" {
+			dev.Name = dev.Serial + dev.Address + dev.Simulated
+		}
+		d.once(names, dev.Name, n, "name", path, "device")
+		c.Devices = append(c.Devices, dev)
+	}
+}
+
+// profile decodes the name of a simulated device.
+func (d *decoder) profile(dst *string) reader {
+	return func(n *node, path string) {
+		var name string
+		d.text(&name, nameRule)(n, path)
+		if name != "" && d.opts.Profiles != nil && !slices.Contains(d.opts.Profiles, name) {
+			d.hinted(n, path, didYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", clip(name), strings.Join(d.opts.Profiles, ", "))
+			return
+		}
+		*dst = name
+	}
+}
+
+func (d *decoder) context(c *Context) reader {
+	return func(n *node, path string) {
+		d.mapping(n, path,
+			may("use", d.set(&c.Use, 1, func(s *string) reader { return d.text(s, propertyRule) })),
+			may("extra", d.texts(&c.Extra, propertyRule)),
+		)
+	}
+}
+
+func (d *decoder) metric(c *Config) reader {
+	lines := map[string]int{}
+	catalogue := metric.Default()
+	return func(n *node, path string) {
+		if n.kind != yaml.MappingNode {
+			d.mapping(n, path, d.metricFields(&Metric{})...)
+			return
+		}
+		var m Metric
+		if name := n.find("name"); name != nil && name.kind == yaml.ScalarNode {
+			m = catalogueMetric(catalogue, name.text)
+		}
+		d.mapping(n, path, d.metricFields(&m)...)
+		if m.Name == "" {
+			return
+		}
+		if _, known := catalogue.Lookup(m.Name); !known && n.find("better") == nil {
+			d.at(n, path, "the key better is missing: the catalogue has no %s; allowed: %s", clip(m.Name), strings.Join(metric.Directions(), ", "))
+		}
+		d.once(lines, m.Name, n, "name", path, "metric")
+		c.Metrics = append(c.Metrics, m)
+	}
+}
+
+func (d *decoder) metricFields(m *Metric) []field {
+	return []field{
+		need("name", d.text(&m.Name, metricRule)),
+		may("unit", d.text(&m.Unit, unitRule)),
+		may("better", oneOf(d, &m.Better, metric.Directions()...)),
+		may("title", d.text(&m.Title, nameRule)),
+		may("decimals", integer(d, &m.Decimals, 0, 9)),
+	}
+}
+
+// catalogueMetric is what the catalogue says of a metric, for the keys that the
+// file leaves out.
+func catalogueMetric(catalogue *metric.Catalogue, name string) Metric {
+	known, _ := catalogue.Lookup(name)
+	return Metric{Unit: known.Unit, Better: known.Direction.String(), Title: known.Title, Decimals: known.Decimals}
+}
+
+func (d *decoder) store(s *Store) reader {
+	return func(n *node, path string) {
+		d.mapping(n, path, may("sqlite", d.filePath(&s.SQLite)))
+	}
+}
+
+func (d *decoder) report(r *Report) reader {
+	return func(n *node, path string) {
+		d.mapping(n, path,
+			may("html", d.filePath(&r.HTML)),
+			may("markdown", d.filePath(&r.Markdown)),
+			may("json", d.filePath(&r.JSON)),
+		)
+	}
+}
+
+// outputsDiffer reports two outputs that would overwrite each other.
+func (d *decoder) outputsDiffer(root *node, c *Config) {
+	taken := map[string]string{}
+	for _, out := range []struct{ section, key, file string }{
+		{"store", "sqlite", c.Store.SQLite},
+		{"report", "html", c.Report.HTML},
+		{"report", "markdown", c.Report.Markdown},
+		{"report", "json", c.Report.JSON},
+	} {
+		path := out.section + "." + out.key
+		if out.file == "" {
+			continue
+		}
+		first, has := taken[out.file]
+		if !has {
+			taken[out.file] = path
+			continue
+		}
+		at := root
+		if s := root.find(out.section); s != nil {
+			at = s
+			if v := s.find(out.key); v != nil {
+				at = v
+			}
+		}
+		d.at(at, path, "the same file as %s", first)
+	}
+}
+
+func (d *decoder) summary(dst *run.Centre) reader {
+	return oneOf(d, dst, run.Median, run.Mean)
+}
