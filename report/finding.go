@@ -1,0 +1,203 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+)
+
+// finding is one metric of one event that deviates the same way in one or more
+// runs: what a reader wants to be told once.
+type finding struct {
+	cell
+	Metric    metric.Metric
+	Direction gate.Direction
+	// AfterEffectOf names the event that this is only the after-effect of.
+	AfterEffectOf string
+	Hits          []hit     // the runs that deviate, in the verdict's order
+	Compared      int       // runs in which the cell was compared at all
+	AfterEffects  []finding // what this one leaves behind
+	rank          int       // best place among a run's deviations; 0 is the gravest
+}
+
+// cell is what findings are told apart by, beside their direction.
+type cell struct{ Scenario, Event, MetricName string }
+
+// hit is the comparison of one run.
+type hit struct {
+	Run        *gate.RunVerdict
+	Comparison gate.Comparison
+}
+
+// findings groups the deviations of all runs by event, metric and direction.
+// Causes come before their after-effects, which are folded into them; worse
+// before suspect before better; what hits more runs first.
+func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
+	type key struct {
+		cell
+		direction gate.Direction
+		after     string
+	}
+	compared := comparedRuns(v)
+	byKey := map[key]*finding{}
+	var order []*finding
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		for rank, c := range r.Deviations {
+			k := key{cell{r.Scenario, c.Event, c.Metric}, c.Direction, c.AfterEffectOf}
+			f := byKey[k]
+			if f == nil {
+				m, _ := catalogue.Lookup(c.Metric)
+				f = &finding{cell: k.cell, Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, rank: rank}
+				byKey[k] = f
+				order = append(order, f)
+			}
+			f.Hits = append(f.Hits, hit{r, c})
+			f.rank = min(f.rank, rank)
+		}
+	}
+	out := make([]finding, len(order))
+	for i, f := range order {
+		f.Compared = max(compared[f.cell], len(f.Hits))
+		out[i] = *f
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return a.compare(b, catalogue) })
+	return foldAfterEffects(out)
+}
+
+// comparedRuns counts for each cell the runs in which it was compared.
+func comparedRuns(v gate.Verdict) map[cell]int {
+	out := map[cell]int{}
+	for _, r := range v.Runs {
+		for _, c := range r.Comparisons {
+			out[cell{r.Scenario, c.Event, c.Metric}]++
+		}
+	}
+	return out
+}
+
+func (f finding) compare(g finding, catalogue *metric.Catalogue) int {
+	return cmp.Or(
+		cmp.Compare(gravity(f.Direction), gravity(g.Direction)),
+		cmp.Compare(len(g.Hits), len(f.Hits)),
+		cmp.Compare(min(len(f.Event), 1), min(len(g.Event), 1)), // the whole run first
+		cmp.Compare(f.rank, g.rank),
+		catalogue.Compare(f.MetricName, g.MetricName),
+		cmp.Compare(f.Scenario, g.Scenario),
+		cmp.Compare(f.Event, g.Event),
+		cmp.Compare(f.AfterEffectOf, g.AfterEffectOf),
+	)
+}
+
+// gravity orders directions: worse, suspect, better, none.
+func gravity(d gate.Direction) int {
+	switch d {
+	case gate.ToRegression:
+		return 0
+	case gate.Suspect:
+		return 1
+	case gate.ToImprovement:
+		return 2
+	}
+	return 3
+}
+
+// foldAfterEffects moves each after-effect under its cause; one whose cause is
+// not among the findings stays where it is.
+func foldAfterEffects(all []finding) []finding {
+	type place struct {
+		scenario, event string
+		direction       gate.Direction
+	}
+	causes := map[place]int{}
+	var out, effects []finding
+	for _, f := range all {
+		if f.AfterEffectOf != "" {
+			effects = append(effects, f)
+			continue
+		}
+		p := place{f.Scenario, f.Event, f.Direction}
+		if _, known := causes[p]; !known {
+			causes[p] = len(out)
+		}
+		out = append(out, f)
+	}
+	for _, f := range effects {
+		if i, ok := causes[place{f.Scenario, f.AfterEffectOf, f.Direction}]; ok {
+			out[i].AfterEffects = append(out[i].AfterEffects, f)
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// with returns the findings of one direction.
+func with(all []finding, d gate.Direction) []finding {
+	var out []finding
+	for _, f := range all {
+		if f.Direction == d {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// flat lists findings each followed by its after-effects.
+func flat(all []finding) []finding {
+	var out []finding
+	for _, f := range all {
+		out = append(append(out, f), f.AfterEffects...)
+	}
+	return out
+}
+
+// middle is the finding as one comparison: medians over its runs, the interval
+// that spans theirs, and the largest p of them.
+func (f finding) middle() gate.Comparison {
+	c := f.Hits[0].Comparison
+	if len(f.Hits) == 1 {
+		return c
+	}
+	c.Expected = f.median(func(c gate.Comparison) float64 { return c.Expected })
+	c.Value = f.median(func(c gate.Comparison) float64 { return c.Value })
+	c.Change = f.median(func(c gate.Comparison) float64 { return c.Change })
+	for _, h := range f.Hits[1:] {
+		c.P = max(c.P, h.Comparison.P)
+		c.Enough = max(c.Enough, h.Comparison.Enough)
+		c.N = min(c.N, h.Comparison.N)
+		if !hasInterval(h.Comparison) || !hasInterval(c) {
+			c.Low, c.High = 0, 0
+			continue
+		}
+		c.Low, c.High = min(c.Low, h.Comparison.Low), max(c.High, h.Comparison.High)
+	}
+	return c
+}
+
+// expected is what the history leads one to expect, "–" where there is none.
+func (f finding) expected() string {
+	c := f.middle()
+	if c.N == 0 {
+		return "–"
+	}
+	return f.amountOf(c.Expected)
+}
+
+// hasInterval reports whether the change's interval was worked out.
+func hasInterval(c gate.Comparison) bool { return c.Low != 0 || c.High != 0 }
+
+func (f finding) median(of func(gate.Comparison) float64) float64 {
+	values := make([]float64, len(f.Hits))
+	for i, h := range f.Hits {
+		values[i] = of(h.Comparison)
+	}
+	slices.Sort(values)
+	n := len(values)
+	if n%2 == 1 {
+		return values[n/2]
+	}
+	return values[n/2-1] + (values[n/2]-values[n/2-1])/2
+}

@@ -1,0 +1,320 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+)
+
+// outcomeWord is an outcome as a word that begins a sentence.
+func outcomeWord(o gate.Outcome) string {
+	switch o {
+	case gate.Pass:
+		return "Pass"
+	case gate.Improvement:
+		return "Improvement"
+	case gate.Inconclusive:
+		return "Inconclusive"
+	case gate.Regression:
+		return "Regression"
+	case gate.Invalid:
+		return "Invalid"
+	}
+	return name(string(o))
+}
+
+// story is a verdict in words, the same for every renderer. Its text is plain:
+// safe to show on one line, not yet escaped for any language.
+type story struct {
+	Outcome  gate.Outcome
+	Word     string // "Regression"
+	Headline string // the answer and how sure it is, without the word
+	Counts   string // "5 runs: 3 worse, 2 as expected"
+	Title    string // the scenario and the app, or what the caller set
+	Facts    []fact // which event, which contexts, what would settle it
+	Findings []finding
+	Rules    []gate.Rule
+}
+
+// fact is a short labelled line under the headline.
+type fact struct{ Label, Text string }
+
+func tell(in Input) story {
+	v := in.Verdict
+	s := story{
+		Outcome:  v.Verdict,
+		Word:     outcomeWord(v.Verdict),
+		Counts:   runCounts(v),
+		Title:    title(in),
+		Findings: findings(v, in.catalogue()),
+		Rules:    sortedRules(v.Rules),
+	}
+	s.Headline = s.headline(in)
+	s.Facts = s.facts(in)
+	return s
+}
+
+// title is what the caller set, or the scenarios and the apps of the runs.
+func title(in Input) string {
+	if in.Title != "" {
+		return name(in.Title)
+	}
+	var scenarios, apps []string
+	for _, r := range in.Verdict.Runs {
+		if s := name(r.Scenario); s != "" && !slices.Contains(scenarios, s) {
+			scenarios = append(scenarios, s)
+		}
+		app := strings.TrimSpace(name(r.App.Package) + " " + name(r.App.Version))
+		if app != "" && !slices.Contains(apps, app) {
+			apps = append(apps, app)
+		}
+	}
+	return strings.TrimPrefix(strings.TrimSuffix(few(scenarios, 3)+" · "+few(apps, 3), " · "), " · ")
+}
+
+func (s story) headline(in Input) string {
+	switch s.Outcome {
+	case gate.Regression:
+		if worse := with(s.Findings, gate.ToRegression); len(worse) > 0 {
+			return worse[0].sentence(in)
+		}
+	case gate.Improvement:
+		if better := with(s.Findings, gate.ToImprovement); len(better) > 0 {
+			return better[0].sentence(in)
+		}
+	case gate.Inconclusive:
+		if suspects := with(s.Findings, gate.Suspect); len(suspects) > 0 {
+			return suspects[0].sentence(in) + "; not enough to be sure"
+		}
+	case gate.Pass:
+		return passHeadline(in.Verdict)
+	}
+	if reasons := reasons(in.Verdict, s.Outcome); len(reasons) > 0 {
+		return inTurn(reasons[:1])
+	}
+	return "no reason is recorded"
+}
+
+// sentence is a finding in full: what, where, in how many runs, how sure.
+func (f finding) sentence(in Input) string {
+	var b strings.Builder
+	b.WriteString(f.happening())
+	if c := f.contexts(); c != "" {
+		b.WriteString(" on " + c)
+	}
+	b.WriteString(" (" + f.share() + ")")
+	if e := f.evidence(in); e != "" {
+		b.WriteString("; " + e)
+	}
+	return b.String()
+}
+
+func passHeadline(v gate.Verdict) string {
+	history := 0
+	for _, r := range v.Runs {
+		history = max(history, r.ReferenceTotal, len(r.Reference))
+	}
+	text := fmt.Sprintf("nothing deviates in %s of %s", count(comparisons(v), "comparison", "comparisons"), count(len(v.Runs), "run", "runs"))
+	if history > 0 {
+		text += " with " + count(history, "accepted run", "accepted runs")
+	}
+	return text
+}
+
+// reasons are the distinct reasons of the runs with that outcome, each with the
+// number of runs that share it.
+func reasons(v gate.Verdict, o gate.Outcome) []string {
+	return distinct(v, o, func(r gate.RunVerdict) string { return r.Reason })
+}
+
+func hints(v gate.Verdict, o gate.Outcome) []string {
+	return distinct(v, o, func(r gate.RunVerdict) string { return r.Hint })
+}
+
+func distinct(v gate.Verdict, o gate.Outcome, of func(gate.RunVerdict) string) []string {
+	seen := map[string]int{}
+	var out []string
+	for _, r := range v.Runs {
+		if text := sentence(of(r)); r.Verdict == o && text != "" {
+			if seen[text]++; seen[text] == 1 {
+				out = append(out, text)
+			}
+		}
+	}
+	for i, text := range out {
+		if len(v.Runs) > 1 {
+			out[i] = fmt.Sprintf("%s (%d of %d runs)", strings.TrimSuffix(text, "."), seen[text], len(v.Runs))
+		}
+	}
+	return out
+}
+
+// inTurn writes a few sentences after each other.
+func inTurn(sentences []string) string {
+	return strings.Join(sentences[:min(len(sentences), 3)], "; ")
+}
+
+// runCounts is "5 runs: 3 worse, 1 as expected, 1 invalid".
+func runCounts(v gate.Verdict) string {
+	if len(v.Runs) == 0 {
+		return "no runs"
+	}
+	words := []struct {
+		outcome gate.Outcome
+		word    string
+	}{
+		{gate.Regression, "worse"}, {gate.Invalid, "invalid"}, {gate.Inconclusive, "inconclusive"},
+		{gate.Improvement, "better"}, {gate.Pass, "as expected"},
+	}
+	var parts []string
+	for _, w := range words {
+		n := 0
+		for _, r := range v.Runs {
+			if r.Verdict == w.outcome {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, w.word))
+		}
+	}
+	return count(len(v.Runs), "run", "runs") + ": " + strings.Join(parts, ", ")
+}
+
+func (s story) facts(in Input) []fact {
+	var out []fact
+	add := func(label, text string) {
+		if text != "" {
+			out = append(out, fact{label, text})
+		}
+	}
+	switch s.Outcome {
+	case gate.Regression:
+		add("Events", eventsOf(with(s.Findings, gate.ToRegression)))
+		add("Devices", devicesOf(with(s.Findings, gate.ToRegression)))
+	case gate.Improvement:
+		add("Events", eventsOf(with(s.Findings, gate.ToImprovement)))
+	case gate.Inconclusive:
+		add("Events", eventsOf(with(s.Findings, gate.Suspect)))
+		add("What would settle it", s.settle(in.Verdict))
+	case gate.Pass:
+		add("Would have seen", sensitivity(in))
+	case gate.Invalid:
+		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
+	}
+	if len(s.Rules) > 0 {
+		text := ruleSentence(s.Rules[0])
+		if n := len(s.Rules) - 1; n > 0 {
+			text += fmt.Sprintf(" %s below.", count(n, "more rule", "more rules"))
+		}
+		add("Rule", text)
+	}
+	if s.Outcome == gate.Regression {
+		add("Next", inTurn(hints(in.Verdict, gate.Regression)))
+	}
+	if s.Outcome != gate.Improvement {
+		add("Also better", betterOf(with(s.Findings, gate.ToImprovement), in))
+	}
+	return out
+}
+
+// sensitivity says what a pass is worth: the least worsening of the whole run
+// that would have been called a regression in every run.
+func sensitivity(in Input) string {
+	least := map[string]float64{}
+	for _, r := range in.Verdict.Runs {
+		for _, c := range r.Comparisons {
+			if c.Event == "" && c.Detectable > 0 {
+				least[c.Metric] = max(least[c.Metric], c.Detectable)
+			}
+		}
+	}
+	var parts []string
+	for _, metricName := range slices.SortedFunc(maps.Keys(least), in.catalogue().Compare) {
+		m, _ := in.catalogue().Lookup(metricName)
+		parts = append(parts, fmt.Sprintf("%s worse by %s", name(m.Title), percent(least[metricName])))
+	}
+	return few(parts, 5)
+}
+
+// settle says what would turn a doubt into an answer: the gate's own hint, or
+// the number of like runs that it estimates.
+func (s story) settle(v gate.Verdict) string {
+	if h := hints(v, gate.Inconclusive); len(h) > 0 {
+		return inTurn(h)
+	}
+	enough, have := 0, 0
+	for _, f := range with(s.Findings, gate.Suspect) {
+		if c := f.middle(); c.Enough > enough {
+			enough, have = c.Enough, c.N
+		}
+	}
+	if enough == 0 {
+		return "more accepted runs in a like context."
+	}
+	return fmt.Sprintf("about %s in a like context; there are %d.", count(enough, "accepted run", "accepted runs"), have)
+}
+
+// eventsOf lists the events of findings, those of the whole run left out, with
+// their after-effects.
+func eventsOf(fs []finding) string {
+	var order []string
+	worst := map[string]finding{}
+	after := map[string][]string{}
+	for _, f := range fs {
+		if f.Event == "" {
+			continue
+		}
+		if _, known := worst[f.Event]; !known {
+			order = append(order, f.Event)
+			worst[f.Event] = f
+		}
+		for _, e := range f.AfterEffects {
+			if t := eventTitle(e.Event); !slices.Contains(after[f.Event], t) {
+				after[f.Event] = append(after[f.Event], t)
+			}
+		}
+	}
+	var parts []string
+	for _, event := range order {
+		f := worst[event]
+		text := fmt.Sprintf("%s (%s %s, %s", eventTitle(event), name(f.Metric.Title), change(f.middle()), f.share())
+		if a := after[event]; len(a) > 0 {
+			text += "; after-effect on " + few(a, 3)
+		}
+		parts = append(parts, text+")")
+	}
+	return few(parts, 4)
+}
+
+// betterOf says calmly what got better beside a graver verdict.
+func betterOf(fs []finding, in Input) string {
+	if len(fs) == 0 {
+		return ""
+	}
+	text := fs[0].sentence(in)
+	if n := len(fs) - 1; n > 0 {
+		text += fmt.Sprintf("; %s in the table", count(n, "more", "more"))
+	}
+	return text
+}
+
+// devicesOf lists the devices of the runs that the first finding hit.
+func devicesOf(fs []finding) string {
+	if len(fs) == 0 {
+		return ""
+	}
+	var out []string
+	for _, h := range fs[0].Hits {
+		if d := device(*h.Run); !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	if len(out) == 1 && len(fs[0].Hits) == 1 {
+		return "" // the headline has said it
+	}
+	return few(out, 5)
+}

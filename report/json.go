@@ -1,0 +1,130 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// MaxJSON bounds in bytes a saved verdict that ReadJSON takes.
+const MaxJSON = 256 << 20
+
+// JSON writes the verdict as apkgate.verdict/1 (docs/format/verdict.md):
+// indented, lists never null, ended by one newline. A number that JSON can't
+// hold (infinite or not a number) is an error.
+func JSON(w io.Writer, v gate.Verdict) error {
+	v = withLists(v)
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the verdict as JSON: %w", err)
+	}
+	if _, err := w.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("write the verdict as JSON: %w", err)
+	}
+	return nil
+}
+
+// withLists returns the verdict with its format set and [] for every missing
+// list, so that readers need not know null.
+func withLists(v gate.Verdict) gate.Verdict {
+	v.Format = gate.Format
+	v.Runs = slices.Clone(v.Runs)
+	fill(&v.Runs)
+	fill(&v.Rules)
+	fill(&v.Warnings)
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		if r.Context == nil {
+			r.Context = map[string]string{}
+		}
+		fill(&r.Labels)
+		fill(&r.Reference)
+		fill(&r.Deviations)
+		fill(&r.Comparisons)
+		fill(&r.Warnings)
+	}
+	return v
+}
+
+func fill[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
+}
+
+// ReadJSON reads a verdict that JSON wrote. Input beyond MaxJSON bytes, another
+// format, an outcome or direction that the format does not know, and anything
+// after the verdict are errors.
+func ReadJSON(r io.Reader) (gate.Verdict, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxJSON+1))
+	switch {
+	case err != nil:
+		return gate.Verdict{}, fmt.Errorf("read the verdict: %w", err)
+	case len(data) > MaxJSON:
+		return gate.Verdict{}, fmt.Errorf("read the verdict: larger than %d MiB", MaxJSON>>20)
+	}
+	var v gate.Verdict
+	if err := json.Unmarshal(data, &v); err != nil {
+		return gate.Verdict{}, fmt.Errorf("read the verdict: %w", where(err))
+	}
+	if err := validate(v); err != nil {
+		return gate.Verdict{}, fmt.Errorf("read the verdict: %w", err)
+	}
+	return v, nil
+}
+
+// where adds to a JSON error the place that encoding/json knows but does not say.
+func where(err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("not valid JSON at byte %d: %w", syntax.Offset, err)
+	}
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) {
+		return fmt.Errorf("%s is a JSON %s, want %s", kind.Field, kind.Value, kind.Type)
+	}
+	return err
+}
+
+var (
+	outcomes = []gate.Outcome{gate.Pass, gate.Improvement, gate.Inconclusive, gate.Regression, gate.Invalid}
+
+	directions = []gate.Direction{gate.None, gate.ToRegression, gate.ToImprovement, gate.Suspect}
+)
+
+func validate(v gate.Verdict) error {
+	if v.Format != gate.Format {
+		return fmt.Errorf("format is %q, want %q", clip(v.Format, 60), gate.Format)
+	}
+	if !slices.Contains(outcomes, v.Verdict) {
+		return fmt.Errorf("verdict is %q, want one of %q", clip(string(v.Verdict), 60), outcomes)
+	}
+	for i, r := range v.Runs {
+		if err := validateRun(r); err != nil {
+			return fmt.Errorf("runs[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func validateRun(r gate.RunVerdict) error {
+	if !slices.Contains(outcomes, r.Verdict) {
+		return fmt.Errorf("verdict is %q, want one of %q", clip(string(r.Verdict), 60), outcomes)
+	}
+	if len(r.Context) > run.MaxContext {
+		return fmt.Errorf("context has %d properties, at most %d are allowed", len(r.Context), run.MaxContext)
+	}
+	for field, list := range map[string][]gate.Comparison{"deviations": r.Deviations, "comparisons": r.Comparisons} {
+		for i, c := range list {
+			if !slices.Contains(directions, c.Direction) {
+				return fmt.Errorf("%s[%d].direction is %q, want one of %q", field, i, clip(string(c.Direction), 60), directions)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxName bounds in runes a name shown in a report: an event, a property, a title.
+const maxName = 120
+
+// name makes untrusted text fit to be shown on one line: control characters,
+// line breaks, terminal escapes and characters that reorder or hide text become
+// a visible mark, and what is longer than maxName is cut. It is the first step of every
+// renderer; escaping for the renderer's own language comes after it.
+func name(s string) string { return clip(visible(s), maxName) }
+
+// brief is name for a cell of a table.
+func brief(s string) string { return clip(visible(s), 40) }
+
+// sentence is name for longer text: reasons, hints, warnings, notes.
+func sentence(s string) string { return clip(visible(s), 600) }
+
+// visible replaces each character that a reader can't see or that acts on a
+// terminal. A run of them becomes one mark.
+func visible(s string) string {
+	const mark = '\uFFFD'
+	var b strings.Builder
+	last := ' '
+	for _, r := range strings.TrimSpace(s) {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			r = ' '
+		case !shown(r):
+			r = mark
+		}
+		if r == last && (r == ' ' || r == mark) {
+			continue
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// shown says whether a character has a form of its own on one line. Cc are
+// controls (ESC among them), Cf marks that reorder or hide text, Zl and Zp line ends;
+// Co and Cs have no agreed form.
+func shown(r rune) bool {
+	return r != utf8.RuneError && !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)
+}
+
+// clip cuts s to at most n runes, the last one an ellipsis where it was cut.
+func clip(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	runes := 0
+	for i := range s {
+		if runes++; runes == n {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}

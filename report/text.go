@@ -1,0 +1,453 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/apkgate/apkgate/gate"
+)
+
+// TextOptions say what the terminal can show; the caller knows it.
+type TextOptions struct {
+	Color   bool // ANSI colours; nothing is told by colour alone
+	Width   int  // columns; 0 is 100, and less than 40 is taken as 40
+	Verbose bool // every rule, every run with its reason, context and warnings
+}
+
+// How many entries a text report shows where it is not verbose.
+const (
+	textRows  = 20
+	textRules = 10
+	textRuns  = 10
+)
+
+// Text writes the report for a terminal or a log.
+func Text(w io.Writer, in Input, o TextOptions) error {
+	if o.Width == 0 {
+		o.Width = 100
+	}
+	o.Width = max(o.Width, 40)
+	t := &text{o: o, in: in, story: tell(in)}
+	t.head()
+	if err := t.table(); err != nil {
+		return fmt.Errorf("lay out the table of findings: %w", err)
+	}
+	t.rules()
+	t.runs()
+	t.foot()
+	if _, err := w.Write(t.b.Bytes()); err != nil {
+		return fmt.Errorf("write the text report: %w", err)
+	}
+	return nil
+}
+
+type text struct {
+	story
+	b  bytes.Buffer
+	o  TextOptions
+	in Input
+}
+
+func (t *text) head() {
+	lines := wrap(t.Word+": "+t.Headline, t.o.Width)
+	lines[0] = t.paint(outcomeColor(t.Outcome), t.Word) + strings.TrimPrefix(lines[0], t.Word)
+	for _, line := range lines {
+		t.line(line)
+	}
+	t.line("")
+	width := 0
+	for _, f := range t.Facts {
+		width = max(width, len(f.Label))
+	}
+	t.labelled("Checked", width, t.checked())
+	for _, n := range t.in.Notes {
+		t.labelled("Note", width, sentence(n))
+	}
+	for _, f := range t.Facts {
+		t.labelled(f.Label, width, f.Text)
+	}
+}
+
+func (t *text) checked() string {
+	if t.Title == "" {
+		return t.Counts
+	}
+	return t.Title + "; " + t.Counts
+}
+
+// labelled writes a label and its text, wrapped beside it or, on a narrow
+// terminal, below it.
+func (t *text) labelled(label string, width int, text string) {
+	indent := max(width, len("Checked")) + 2
+	if t.o.Width < 60 {
+		indent = 2
+		t.line(t.paint(bold, label))
+	}
+	for i, line := range wrap(text, t.o.Width-indent) {
+		if i == 0 && t.o.Width >= 60 {
+			t.line(t.paint(bold, label) + strings.Repeat(" ", indent-len(label)) + line)
+			continue
+		}
+		t.line(strings.Repeat(" ", indent) + line)
+	}
+}
+
+func (t *text) table() error {
+	rows := flat(t.Findings)
+	if len(rows) == 0 {
+		return nil
+	}
+	t.line("")
+	shown := rows
+	if !t.o.Verbose {
+		shown = rows[:min(len(rows), textRows)]
+	}
+	columns := t.columns(shown)
+	var laid bytes.Buffer
+	table := t.newTable(&laid, columns, shown)
+	for _, f := range shown {
+		cells := make([]string, len(columns))
+		for i, c := range columns {
+			cells[i] = c.cell(f)
+			if c.title == "Status" {
+				cells[i] = t.paint(directionColor(f.Direction), cells[i])
+			}
+		}
+		if err := table.Append(cells); err != nil {
+			return err
+		}
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(laid.String()) {
+		t.line(strings.TrimSuffix(line, "\n"))
+	}
+	if n := len(rows) - len(shown); n > 0 {
+		t.line(fmt.Sprintf("  and %d more: see --verbose or the HTML report", n))
+	}
+	return nil
+}
+
+// column is one column of the table of findings.
+type column struct {
+	title string
+	cell  func(finding) string
+	right bool
+}
+
+// columns are those that the width has room for: first the interval goes, then
+// the expected value, then the run's own.
+func (t *text) columns(rows []finding) []column {
+	what := column{title: "What", cell: func(f finding) string {
+		text := brief(f.where()) + ": " + brief(f.Metric.Title)
+		if f.AfterEffectOf != "" {
+			return "└ " + text
+		}
+		return text
+	}}
+	all := []column{what,
+		{"Interval", func(f finding) string { return plainSpaces(interval(f.middle())) }, true},
+		{"Expected", func(f finding) string { return plainSpaces(f.expected()) }, true},
+		{"This run", func(f finding) string { return plainSpaces(f.amountOf(f.middle().Value)) }, true},
+		{"Change", func(f finding) string { return plainSpaces(change(f.middle())) }, true},
+		{"Runs", finding.fraction, true},
+		{"Status", t.status, false},
+	}
+	least := min(30, columnWidth(what, rows))
+	for len(all) > 4 && least+2+widths(all[1:], rows) > t.o.Width {
+		all = slices.Delete(all, 1, 2)
+	}
+	if len(all) == 7 { // in reading order
+		all[1], all[2], all[3], all[4] = all[2], all[3], all[4], all[1]
+	}
+	return all
+}
+
+// status is a finding's, with its cause where there is room for it: it stands
+// under its cause anyway.
+func (t *text) status(f finding) string {
+	if f.AfterEffectOf != "" && t.o.Width < 60 {
+		return "after"
+	}
+	return clip(f.status(), 40)
+}
+
+// columnWidth is the width of a column's widest cell; widths sums columns with
+// the blanks around them.
+func columnWidth(c column, rows []finding) int {
+	width := twwidth.Width(c.title)
+	for _, f := range rows {
+		width = max(width, twwidth.Width(c.cell(f)))
+	}
+	return width
+}
+
+func widths(columns []column, rows []finding) int {
+	sum := 0
+	for _, c := range columns {
+		sum += columnWidth(c, rows) + 2
+	}
+	return sum
+}
+
+// newTable is a table without borders, whose first column takes the room that
+// the others leave and breaks its lines there.
+func (t *text) newTable(w io.Writer, columns []column, rows []finding) *tablewriter.Table {
+	align := make([]tw.Align, len(columns))
+	header := make([]string, len(columns))
+	for i, c := range columns {
+		header[i], align[i] = c.title, tw.AlignLeft
+		if c.right {
+			align[i] = tw.AlignRight
+		}
+	}
+	room := max(16, t.o.Width-widths(columns[1:], rows))
+	cells := tw.CellConfig{
+		Formatting:   tw.CellFormatting{AutoWrap: tw.WrapNormal, AutoFormat: tw.Off},
+		Alignment:    tw.CellAlignment{PerColumn: align},
+		ColMaxWidths: tw.CellWidth{PerColumn: tw.Mapper[int, int]{0: room}},
+	}
+	table := tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Symbols: tw.NewSymbols(tw.StyleLight),
+			Settings: tw.Settings{
+				Lines:      tw.Lines{ShowTop: tw.Off, ShowBottom: tw.Off, ShowHeaderLine: tw.On, ShowFooterLine: tw.Off},
+				Separators: tw.SeparatorsNone,
+			},
+		})),
+		tablewriter.WithConfig(tablewriter.Config{Header: cells, Row: cells, Behavior: tw.Behavior{TrimSpace: tw.Off}}),
+	)
+	table.Header(header)
+	return table
+}
+
+func (t *text) rules() {
+	if len(t.Rules) < 2 {
+		return // the only one is among the facts
+	}
+	t.heading("Rules")
+	shown := len(t.Rules)
+	if !t.o.Verbose {
+		shown = min(shown, textRules)
+	}
+	for _, r := range t.Rules[:shown] {
+		t.item(ruleSentence(r))
+	}
+	if n := len(t.Rules) - shown; n > 0 {
+		t.item(fmt.Sprintf("and %d more", n))
+	}
+}
+
+// runs lists every run where asked, otherwise those of which nothing can be
+// said: the others are in the table.
+func (t *text) runs() {
+	runs := t.in.Verdict.Runs
+	if !t.o.Verbose {
+		runs = doubtful(runs)
+	}
+	if len(runs) == 0 {
+		return
+	}
+	t.heading("Runs")
+	shown := runs
+	if !t.o.Verbose {
+		shown = runs[:min(len(runs), textRuns)]
+	}
+	for _, r := range shown {
+		t.item(fmt.Sprintf("%s: %s, run %s: %s", t.paint(outcomeColor(r.Verdict), outcomeWord(r.Verdict)), device(r), name(r.ID), reasonOf(r)))
+		if t.o.Verbose {
+			t.item("  " + referenceOf(r))
+		}
+		for _, warning := range r.Warnings[:min(len(r.Warnings), textRuns)] {
+			t.item("  warning: " + sentence(warning.String()))
+		}
+	}
+	if n := len(runs) - len(shown); n > 0 {
+		t.item(fmt.Sprintf("and %d more", n))
+	}
+}
+
+// doubtful are the runs of which nothing certain can be said.
+func doubtful(runs []gate.RunVerdict) []gate.RunVerdict {
+	var out []gate.RunVerdict
+	for _, r := range runs {
+		if r.Verdict == gate.Invalid || r.Verdict == gate.Inconclusive {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func reasonOf(r gate.RunVerdict) string {
+	if r.Reason == "" {
+		return "no reason is recorded"
+	}
+	return sentence(r.Reason)
+}
+
+// referenceOf says what a run was compared with: "40 accepted runs, most alike
+// D4 (similarity 2.24, weight 5.1 %)".
+func referenceOf(r gate.RunVerdict) string {
+	n := max(r.ReferenceTotal, len(r.Reference))
+	text := "compared with " + count(n, "accepted run", "accepted runs")
+	if len(r.Reference) > 0 {
+		first := r.Reference[0]
+		text += fmt.Sprintf(", most alike %s (similarity %.2f, weight %s)", name(first.ID), first.Similarity, percent(first.Weight))
+	}
+	return text
+}
+
+func (t *text) foot() {
+	for i, warning := range t.in.Verdict.Warnings {
+		if i == 0 {
+			t.heading("Warnings")
+		}
+		if i == textRuns && !t.o.Verbose {
+			t.item(fmt.Sprintf("and %d more", len(t.in.Verdict.Warnings)-i))
+			break
+		}
+		t.item(sentence(warning.String()))
+	}
+	if f := footer(t.in); f != "" {
+		t.line("")
+		for _, line := range wrap(f, t.o.Width) {
+			t.line(line)
+		}
+	}
+}
+
+// footer says what was compared with what, and by which rules.
+func footer(in Input) string {
+	var parts []string
+	if c := name(in.Meta.HeadCommit); c != "" {
+		text := "commit " + short(c)
+		if b := name(in.Meta.BaseCommit); b != "" {
+			text += " against " + short(b)
+		}
+		parts = append(parts, text)
+	}
+	if r := name(in.Meta.Repository); r != "" {
+		parts = append(parts, r)
+	}
+	if p := name(in.Verdict.Preset); p != "" {
+		parts = append(parts, "preset "+p)
+	}
+	if v := name(in.Meta.Version); v != "" {
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// short is a commit as people quote it.
+func short(commit string) string {
+	if len(commit) >= 40 && strings.Trim(commit, "0123456789abcdef") == "" {
+		return commit[:10]
+	}
+	return commit
+}
+
+func (t *text) heading(s string) {
+	t.line("")
+	t.line(t.paint(bold, s))
+}
+
+func (t *text) item(s string) {
+	indent := "  "
+	if rest, deeper := strings.CutPrefix(s, "  "); deeper {
+		s, indent = rest, indent+"  "
+	}
+	for i, line := range wrap(s, t.o.Width-len(indent)-2) {
+		if i == 1 {
+			indent += "  "
+		}
+		t.line(indent + line)
+	}
+}
+
+func (t *text) line(s string) {
+	t.b.WriteString(strings.TrimRight(noCommands(plainSpaces(s)), " "))
+	t.b.WriteByte('\n')
+}
+
+// noCommands keeps a GitHub runner from taking a line of its log for a workflow
+// command: "::" at the start of a line, "##[" anywhere.
+func noCommands(line string) string {
+	line = strings.ReplaceAll(line, "##[", "# #[")
+	if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "::") {
+		line = strings.Replace(line, "::", ": :", 1)
+	}
+	return line
+}
+
+// plainSpaces undoes nbsp once lines are broken: what is copied from a terminal
+// should be found again by searching.
+func plainSpaces(s string) string { return strings.ReplaceAll(s, nbsp, " ") }
+
+// wrap breaks a sentence into lines of at most width columns, between words; a
+// word that is longer than a line stands on one of its own.
+func wrap(s string, width int) []string {
+	var lines []string
+	line, used := "", 0
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }) {
+		n := twwidth.Width(word)
+		if line != "" && used+1+n > width {
+			lines = append(lines, line)
+			line, used = "", 0
+		}
+		if line != "" {
+			line, used = line+" ", used+1
+		}
+		line, used = line+word, used+n
+	}
+	return append(lines, line)
+}
+
+// ANSI colours that stay readable on a light and on a dark ground.
+const (
+	bold   = "1"
+	red    = "1;31"
+	green  = "1;32"
+	yellow = "1;33"
+	cyan   = "1;36"
+)
+
+func (t *text) paint(color, s string) string {
+	if !t.o.Color || color == "" {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+func outcomeColor(o gate.Outcome) string {
+	switch o {
+	case gate.Regression, gate.Invalid:
+		return red
+	case gate.Inconclusive:
+		return yellow
+	case gate.Improvement:
+		return cyan
+	}
+	return green
+}
+
+func directionColor(d gate.Direction) string {
+	switch d {
+	case gate.ToRegression:
+		return red
+	case gate.Suspect:
+		return yellow
+	case gate.ToImprovement:
+		return cyan
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/apkgate/apkgate/gate"
+)
+
+func textOf(t *testing.T, in Input, o TextOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, in, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The expected lines are written by hand from the arithmetic of the fixtures:
+// 270 of 450 frames is −40 %, the five intervals span −40 % ± 1.3 % ± 3 %.
+func TestTextRegression(t *testing.T) {
+	got := textOf(t, regression(), TextOptions{Width: 100})
+	first, _, _ := strings.Cut(got, "\n\n")
+	want := "Regression: open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs);\n" +
+		"95 % intervals within −44…−36 %; p = 0.002 after correction for 35 comparisons"
+	if first != want {
+		t.Errorf("the first lines are\n%s\nwant\n%s", first, want)
+	}
+	for _, want := range []string{
+		"The devices are simulated.",
+		"E2 (frames rendered −53 %, 5 of 5 runs; after-effect on E3)",
+		" whole run: frames rendered       450        270   −40 %  −44…−36 %  5 of 5  worse",
+		" └ E3: frames rendered            110         82   −25 %  −30…−21 %  5 of 5  after-effect of E2",
+		" start: frames rendered            60         90   +50 %  +47…+53 %  2 of 5  better",
+		"All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence 100 %, lift 9).",
+		"The one run with model = Nexus 5X is worse (support 2.2 %, confidence 100 %, lift 9).",
+		"commit abcdef0123 against 0123456789",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the report lacks %q:\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "E2: frames rendered"); n != 1 {
+		t.Errorf("the same deviation of five runs is told %d times, want once", n)
+	}
+}
+
+func TestTextOtherOutcomes(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		in   Input
+		want []string
+	}{
+		{"pass", pass(), []string{
+			"Pass: nothing deviates in 4 comparisons of 2 runs with 40 accepted runs\n",
+			"2 runs: 2 as expected"}},
+		{"improvement", improvement(), []string{
+			"Improvement: open-message renders 20 % more frames on Google Nexus 9 with Android 5.0.0 (1 of 1 run);",
+			"better"}},
+		{"inconclusive", inconclusive(), []string{
+			"Inconclusive: open-message renders 12 % fewer frames",
+			"not enough to be sure",
+			"about 8 accepted runs in a like context; there are 3.",
+			"suspect"}},
+		{"invalid", invalid(), []string{
+			"Invalid: The run is partial: 4 of 10 repetitions have no frames.",
+			"Check the cable of the device and run again.",
+			"line 12: the frame table ends in the middle of a row"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := strings.Join(strings.Fields(textOf(t, tc.in, TextOptions{Width: 200})), " ") + "\n"
+			for _, want := range tc.want {
+				if !strings.Contains(got, strings.TrimSpace(want)) {
+					t.Errorf("the report lacks %q:\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+func TestTextKeepsToItsWidth(t *testing.T) {
+	for _, width := range []int{40, 60, 72, 80, 100, 132} {
+		for _, in := range []Input{regression(), pass(), inconclusive()} {
+			for line := range strings.Lines(textOf(t, in, TextOptions{Width: width, Verbose: true})) {
+				if n := twwidth.Width(strings.TrimRight(line, " \n")); n > width {
+					t.Errorf("width %d: a line of %d columns: %q", width, n, line)
+				}
+			}
+		}
+	}
+}
+
+func TestTextNeutralisesHostileNames(t *testing.T) {
+	got := textOf(t, hostile(), TextOptions{Width: 100, Verbose: true})
+	for _, r := range got {
+		if r != '\n' && !shown(r) && r != '\uFFFD' {
+			t.Errorf("the report holds the character %U", r)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			t.Errorf("a runner would take this line for a command: %q", line)
+		}
+	}
+	if strings.Contains(textOf(t, regression(), TextOptions{}), "\x1b[") {
+		t.Error("colour without being asked")
+	}
+	if !strings.Contains(textOf(t, regression(), TextOptions{Color: true}), "\x1b[1;31mRegression\x1b[0m") {
+		t.Error("no colour though asked")
+	}
+}
+
+// A verdict of the preset dune has no intervals and no p; what it has are fences.
+func TestTextWithoutTests(t *testing.T) {
+	in := regression()
+	c := gate.Comparison{Metric: "frames.count", Direction: gate.ToRegression, Value: 270, Expected: 449,
+		Q1: 390, Q3: 454, Lower: 294, Upper: 550, N: 6, P: 1, Change: 270.0/449 - 1}
+	r := runVerdict("T6", gate.Regression, nil, c)
+	in.Verdict.Runs = []gate.RunVerdict{r}
+	in.Verdict.Rules = nil
+	got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " ")
+	want := "Regression: open-message renders 40 % fewer frames (1 of 1 run); 270 is outside the fences 294 to 550 of 6 values"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("the report begins\n%s\nwant\n%s", got, want)
+	}
+}
