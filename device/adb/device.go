@@ -1,0 +1,77 @@
+package adb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/apkgate/apkgate/device"
+)
+
+// transport is a way to one device.
+type transport interface {
+	// open opens a stream to a service of the device's adb daemon.
+	open(ctx context.Context, service string) (io.ReadWriteCloser, error)
+	// features are what the daemon can do, as far as the way to it knows of it.
+	features(ctx context.Context) ([]string, error)
+	close() error
+}
+
+// Device is one device, reached through an adb server or directly. It may be
+// used by many goroutines at once.
+type Device struct {
+	serial    string
+	transport transport
+	options   Options
+
+	mu       sync.Mutex
+	known    bool
+	features []string
+}
+
+var _ device.Device = (*Device)(nil)
+
+// Serial names the device as adb does.
+func (d *Device) Serial() string { return d.serial }
+
+// Close frees the connection to the device, where there is one of its own.
+func (d *Device) Close() error { return d.transport.close() }
+
+// Features are what the device's adb daemon can do: "shell_v2", "cmd", ….
+func (d *Device) Features(ctx context.Context) ([]string, error) {
+	d.mu.Lock()
+	known, features := d.known, d.features
+	d.mu.Unlock()
+	if known {
+		return features, nil
+	}
+	features, err := d.transport.features(ctx)
+	if err != nil {
+		return nil, d.failed("asking for the features", err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.known, d.features = true, features
+	return features, nil
+}
+
+func (d *Device) has(ctx context.Context, feature string) (bool, error) {
+	features, err := d.Features(ctx)
+	return slices.Contains(features, feature), err
+}
+
+// open opens a stream to a service, bounded by ctx and by silence.
+func (d *Device) open(ctx context.Context, service string) (*call, error) {
+	stream, err := d.transport.open(ctx, service)
+	if err != nil {
+		return nil, err
+	}
+	return newCall(ctx, stream, d.options.SilenceTimeout), nil
+}
+
+// failed says what was being done, and on what device.
+func (d *Device) failed(doing string, err error) error {
+	return fmt.Errorf("%s on %s: %w", doing, d.serial, gone(err))
+}

@@ -1,0 +1,120 @@
+package adb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/apkgate/apkgate/device/adb/mux"
+	"github.com/apkgate/apkgate/device/adb/wire"
+)
+
+// Dial connects straight to a device's own adb port, "host" or "host:port": an
+// emulator, or a device with adb over TCP. Wireless debugging, which wants TLS
+// and pairing, goes through an adb server.
+//
+// When the connection is lost, what was under way ends with device.ErrGone, and
+// the next operation connects anew.
+func Dial(ctx context.Context, hostport string, options Options) (*Device, error) {
+	t := &directTransport{
+		addr:    devicePort(hostport),
+		options: options.withDefaults(),
+		lock:    make(chan struct{}, 1),
+	}
+	if _, _, err := t.connected(ctx); err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", t.addr, err)
+	}
+	return &Device{serial: t.addr, transport: t, options: t.options}, nil
+}
+
+// directTransport holds one connection to a device, and makes another when that
+// one is lost.
+type directTransport struct {
+	addr    string
+	options Options
+
+	lock    chan struct{} // holds a token while somebody uses what follows
+	session *mux.Session  // nil before the first
+	banner  wire.Banner
+	closed  bool
+}
+
+func (t *directTransport) open(ctx context.Context, service string) (io.ReadWriteCloser, error) {
+	session, _, err := t.connected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, t.options.ReplyTimeout, silence(t.options.ReplyTimeout))
+	defer cancel()
+	stream, err := session.Open(waiting, service)
+	if err != nil {
+		if waiting.Err() != nil {
+			err = context.Cause(waiting)
+		}
+		return nil, unanswered(err)
+	}
+	return stream, nil
+}
+
+func (t *directTransport) features(ctx context.Context) ([]string, error) {
+	_, banner, err := t.connected(ctx)
+	return banner.Features, err
+}
+
+func (t *directTransport) close() error {
+	t.lock <- struct{}{}
+	defer func() { <-t.lock }()
+	t.closed = true
+	if t.session == nil {
+		return nil
+	}
+	return t.session.Close()
+}
+
+// connected is the session and what the device said of itself. The session is
+// made where there is none or the last one ended.
+func (t *directTransport) connected(ctx context.Context) (*mux.Session, wire.Banner, error) {
+	select {
+	case t.lock <- struct{}{}:
+		defer func() { <-t.lock }()
+	case <-ctx.Done():
+		return nil, wire.Banner{}, context.Cause(ctx)
+	}
+	if t.closed {
+		return nil, wire.Banner{}, fmt.Errorf("using %s: %w", t.addr, net.ErrClosed)
+	}
+	if t.session != nil && t.session.Err() == nil {
+		return t.session, t.banner, nil
+	}
+	session, banner, err := connect(ctx, t.addr, t.options)
+	if err != nil {
+		return nil, wire.Banner{}, gone(err)
+	}
+	t.session, t.banner = session, banner
+	return session, banner, nil
+}
+
+func connect(ctx context.Context, addr string, options Options) (*mux.Session, wire.Banner, error) {
+	dialer := net.Dialer{Timeout: options.ConnectTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", addr)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, wire.Banner{}, context.Cause(ctx)
+	default:
+		return nil, wire.Banner{}, withHint(err, "see that the device is up and that its adb listens there: an emulator's odd port, a device after `adb tcpip 5555`")
+	}
+	h := newHandshake(conn, options)
+	unhook := context.AfterFunc(ctx, func() { conn.Close() })
+	cnxn, err := h.run()
+	if !unhook() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, wire.Banner{}, err
+	}
+	session := mux.New(conn, h.r, mux.Config{PeerVersion: cnxn.Arg0, PeerMaxPayload: cnxn.Arg1})
+	return session, wire.ParseBanner(string(cnxn.Payload)), nil
+}

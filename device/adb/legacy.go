@@ -1,0 +1,140 @@
+package adb
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A device without shell protocol 2 gives a terminal and no exit code. So the
+// command line is put between two marks that its output can't guess:
+//
+//	echo MARK; (COMMAND
+//	) </dev/null; echo MARK$?
+//
+// The first mark shows whether the terminal writes line ends as CR LF; what it
+// added is taken out again, so that binary output survives. The second mark is
+// followed by the exit code.
+func legacyCommand(command, mark string) string {
+	return fmt.Sprintf("echo %s; (%s\n) </dev/null; echo %s$?", mark, command, mark)
+}
+
+func newMark() string {
+	var b [12]byte
+	rand.Read(b[:]) // never fails: crypto/rand
+	return "apkgate-" + hex.EncodeToString(b[:])
+}
+
+func (p *Process) startLegacy(ctx context.Context) (err error) {
+	mark := newMark()
+	p.call, err = p.device.open(ctx, "shell:"+legacyCommand(p.command, mark))
+	if err != nil {
+		return err
+	}
+	p.stdout = &legacyOutput{r: p.call, mark: []byte(mark)}
+	return nil
+}
+
+// legacyOutput is what stands between the marks.
+type legacyOutput struct {
+	r    io.Reader
+	mark []byte
+
+	begun bool   // the first mark was read
+	crlf  bool   // the terminal puts a CR before each LF
+	text  []byte // read and not given out
+	chunk [16 << 10]byte
+	code  int
+	err   error
+}
+
+// errNoMark says that the shell did not do as told.
+var errNoMark = errors.New("the device's shell did not echo what it was asked to")
+
+func (o *legacyOutput) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		if n := o.give(p); n > 0 {
+			return n, nil
+		}
+		if o.err != nil {
+			return 0, o.err
+		}
+		o.fill()
+	}
+}
+
+// fill reads more, and looks for the marks.
+func (o *legacyOutput) fill() {
+	n, err := o.r.Read(o.chunk[:])
+	o.text = append(o.text, o.chunk[:n]...)
+	if !o.begun {
+		o.begin()
+	}
+	if err != nil && o.err == nil {
+		o.err = o.end(err)
+	}
+}
+
+// begin looks for the first mark and the line end behind it.
+func (o *legacyOutput) begin() {
+	first, rest, ok := bytes.Cut(o.text, []byte("\n"))
+	switch {
+	case ok && bytes.Equal(bytes.TrimRight(first, "\r"), o.mark):
+		o.begun, o.crlf, o.text = true, bytes.HasSuffix(first, []byte("\r")), rest
+	case ok, len(o.text) > len(o.mark)+2:
+		o.err = errNoMark
+		o.text = nil
+	}
+}
+
+// end takes the exit code from behind the second mark, where the stream ended
+// with it.
+func (o *legacyOutput) end(err error) error {
+	if err != io.EOF {
+		return err
+	}
+	at := bytes.LastIndex(o.text, o.mark)
+	if !o.begun || at < 0 {
+		return io.ErrUnexpectedEOF
+	}
+	code, parseErr := strconv.Atoi(strings.TrimSpace(string(o.text[at+len(o.mark):])))
+	if parseErr != nil {
+		return io.ErrUnexpectedEOF
+	}
+	o.code, o.text = code, o.text[:at]
+	return io.EOF
+}
+
+// give gives out what can't be part of the second mark or of a line end.
+func (o *legacyOutput) give(p []byte) int {
+	if !o.begun {
+		return 0
+	}
+	ready := len(o.text)
+	if o.err == nil {
+		// Behind the mark come at most three digits and a line end.
+		ready = max(0, ready-len(o.mark)-5)
+	}
+	n, used := 0, 0
+	for n < len(p) && used < ready {
+		if o.crlf && o.text[used] == '\r' && used+1 < len(o.text) && o.text[used+1] == '\n' {
+			used++
+			continue
+		}
+		p[n] = o.text[used]
+		n, used = n+1, used+1
+	}
+	o.text = o.text[used:]
+	return n
+}
+
+func (o *legacyOutput) exitCode() (int, error) { return o.code, nil }

@@ -1,0 +1,198 @@
+package adb
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb/wire"
+)
+
+// maxOutput bounds what Exec keeps, in bytes.
+const maxOutput = 64 << 20
+
+// maxErrors bounds how much of a process's standard error is kept, in bytes.
+const maxErrors = 64 << 10
+
+// Exec runs a command line in the device's shell to its end.
+//
+// On devices without shell protocol 2 (Android 6 and older) standard error comes
+// in Stdout, and Stderr is empty.
+func (d *Device) Exec(ctx context.Context, command string) (device.Output, error) {
+	return d.exec(ctx, d.options.SilenceTimeout, command)
+}
+
+// exec is Exec that lets silence last for so long.
+func (d *Device) exec(ctx context.Context, patience time.Duration, command string) (device.Output, error) {
+	var out device.Output
+	doing := fmt.Sprintf("running %s", shorten(command))
+	p, err := d.start(ctx, command, maxOutput)
+	if err != nil {
+		return out, d.failed(doing, err)
+	}
+	defer p.Close()
+	p.call.allow(patience)
+	out.Stdout, err = io.ReadAll(io.LimitReader(p.stdout, maxOutput+1))
+	if err == nil && len(out.Stdout) > maxOutput {
+		return out, d.failed(doing, &tooMuch{})
+	}
+	if err == nil {
+		out.ExitCode, err = p.wait()
+	}
+	if err != nil {
+		return out, d.failed(doing, err)
+	}
+	out.Stderr = p.Stderr()
+	return out, nil
+}
+
+type tooMuch struct{}
+
+func (*tooMuch) Error() string { return fmt.Sprintf("it printed more than %d MiB", maxOutput>>20) }
+
+// shorten quotes a command line for an error message.
+func shorten(command string) string {
+	const most = 60
+	if r := []rune(command); len(r) > most {
+		return fmt.Sprintf("%q…", string(r[:most]))
+	}
+	return fmt.Sprintf("%q", command)
+}
+
+// Start returns once the device has accepted the command. The command is hung up
+// when ctx ends. It may be silent for ever.
+func (d *Device) Start(ctx context.Context, command string) (device.Process, error) {
+	p, err := d.start(ctx, command, maxErrors)
+	if err != nil {
+		return nil, d.failed(fmt.Sprintf("starting %s", shorten(command)), err)
+	}
+	p.call.allow(0)
+	return p, nil
+}
+
+// Process is a command that runs on a device.
+type Process struct {
+	device  *Device
+	call    *call
+	command string
+	stdout  outcome
+
+	mu     sync.Mutex
+	stderr []byte
+	most   int // bound on stderr, in bytes
+}
+
+// outcome is a command's standard output, which knows the exit code at its end.
+type outcome interface {
+	io.Reader
+	exitCode() (int, error)
+}
+
+func (d *Device) start(ctx context.Context, command string, keepStderr int) (*Process, error) {
+	shell2, err := d.has(ctx, wire.FeatureShell2)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{device: d, command: command, most: keepStderr}
+	if !shell2 {
+		return p, p.startLegacy(ctx)
+	}
+	p.call, err = d.open(ctx, "shell,v2,raw:"+command)
+	if err != nil {
+		return nil, err
+	}
+	p.stdout = &shellOutput{packets: wire.NewShellReader(p.call), keep: p.keep, code: -1}
+	// A command that reads its standard input shall find its end.
+	if _, err := p.call.Write(wire.AppendShellPacket(nil, wire.ShellCloseStdin, nil)); err != nil && ctx.Err() != nil {
+		p.call.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// keep holds the first bytes of standard error.
+func (p *Process) keep(text []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stderr = append(p.stderr, text[:min(len(text), p.most-len(p.stderr))]...)
+}
+
+// Stderr is what the command wrote to its standard error so far: the first
+// 64 KiB of it where the command was started with Start. It is filled while
+// Stdout is read.
+func (p *Process) Stderr() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]byte(nil), p.stderr...)
+}
+
+// Stdout is the command's standard output, ended by io.EOF when it exits.
+func (p *Process) Stdout() io.Reader { return &wrapped{p} }
+
+// wrapped gives errors of reading the context that a caller of Process needs.
+type wrapped struct{ p *Process }
+
+func (w *wrapped) Read(b []byte) (int, error) {
+	n, err := w.p.stdout.Read(b)
+	if err != nil && err != io.EOF {
+		err = w.p.failed(err)
+	}
+	return n, err
+}
+
+// Wait drains what is unread and returns the exit code.
+func (p *Process) Wait() (exitCode int, err error) {
+	defer p.Close()
+	code, err := p.wait()
+	if err != nil {
+		return code, p.failed(err)
+	}
+	return code, nil
+}
+
+func (p *Process) wait() (int, error) {
+	if _, err := io.Copy(io.Discard, p.stdout); err != nil {
+		return -1, err
+	}
+	return p.stdout.exitCode()
+}
+
+func (p *Process) failed(err error) error {
+	return p.device.failed(fmt.Sprintf("running %s", shorten(p.command)), err)
+}
+
+// Close ends the stream, which hangs the command up.
+func (p *Process) Close() error { return p.call.Close() }
+
+// shellOutput reads shell packets: standard output for the reader, standard
+// error to keep, the exit code for later.
+type shellOutput struct {
+	packets *wire.ShellReader
+	keep    func([]byte)
+	code    int
+	err     error // io.EOF once the exit code has come
+}
+
+func (o *shellOutput) Read(p []byte) (int, error) {
+	for o.err == nil {
+		id, n, err := o.packets.Read(p)
+		switch {
+		case err == io.EOF: // before the exit code
+			o.err = io.ErrUnexpectedEOF
+		case err != nil:
+			o.err = err
+		case id == wire.ShellStdout && n > 0:
+			return n, nil
+		case id == wire.ShellStderr:
+			o.keep(p[:n])
+		case id == wire.ShellExit && n > 0:
+			o.code, o.err = int(p[0]), io.EOF
+		}
+	}
+	return 0, o.err
+}
+
+func (o *shellOutput) exitCode() (int, error) { return o.code, nil }

@@ -1,0 +1,251 @@
+package adb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb/wire"
+)
+
+// Server is an adb server: the process behind the adb command, which holds the
+// connections to devices. A Server keeps no connection of its own.
+type Server struct {
+	addr    string
+	options Options
+}
+
+// NewServer names the adb server at addr, "host:port" as ServerAddress gives it.
+// It doesn't connect.
+func NewServer(addr string, options Options) *Server {
+	return &Server{addr: addr, options: options.withDefaults()}
+}
+
+// Device is the device with the serial, which need not be connected yet.
+func (s *Server) Device(serial string) *Device {
+	return &Device{serial: serial, transport: &serverTransport{server: s, serial: serial}, options: s.options}
+}
+
+// Version is the server's protocol version: 41 for all adb since 2019.
+func (s *Server) Version(ctx context.Context) (int, error) {
+	text, err := s.query(ctx, "host:version")
+	if err != nil {
+		return 0, fmt.Errorf("asking the adb server for its version: %w", err)
+	}
+	version, err := strconv.ParseUint(text, 16, 16)
+	if err != nil {
+		return 0, fmt.Errorf("asking the adb server for its version: %q is no hexadecimal number", text)
+	}
+	return int(version), nil
+}
+
+// Connect has the server connect to a device's adb port, "host" or "host:port".
+// The device's serial is then host:port. It is no error if it is connected already.
+func (s *Server) Connect(ctx context.Context, hostport string) (*Device, error) {
+	serial := devicePort(hostport)
+	answer, err := s.query(ctx, "host:connect:"+serial)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w", serial, err)
+	}
+	// The server reports failure in words, and as a success.
+	if !strings.HasPrefix(answer, "connected to") && !strings.HasPrefix(answer, "already connected to") {
+		return nil, fmt.Errorf("connecting to %s: %w: the adb server says %q", serial, device.ErrGone, strings.TrimSpace(answer))
+	}
+	return s.Device(serial), nil
+}
+
+// Disconnect has the server let go of a device that it was told to connect to.
+func (s *Server) Disconnect(ctx context.Context, hostport string) error {
+	serial := devicePort(hostport)
+	if _, err := s.query(ctx, "host:disconnect:"+serial); err != nil {
+		return fmt.Errorf("disconnecting from %s: %w", serial, err)
+	}
+	return nil
+}
+
+// Info is one line of the server's list of devices.
+type Info struct {
+	Serial string
+	// State is "device" where it can be used; else "offline", "unauthorized",
+	// "no permissions …", "recovery", …
+	State string
+	// Product, Model and Name are ro.product.name, .model and .device, "" where
+	// the server doesn't know them.
+	Product, Model, Name string
+}
+
+// StateDevice is the state of a device that can be used.
+const StateDevice = "device"
+
+// Devices lists what is connected, whatever its state.
+func (s *Server) Devices(ctx context.Context) ([]Info, error) {
+	text, err := s.query(ctx, "host:devices-l")
+	if err != nil {
+		return nil, fmt.Errorf("listing devices: %w", err)
+	}
+	return parseDevices(text), nil
+}
+
+// Track yields the list of devices now and at each change, until the loop ends,
+// ctx does, or the server is lost, which yields an error last.
+func (s *Server) Track(ctx context.Context) iter.Seq2[[]Info, error] {
+	return func(yield func([]Info, error) bool) {
+		c, err := s.track(ctx)
+		if err != nil {
+			yield(nil, fmt.Errorf("tracking devices: %w", err))
+			return
+		}
+		defer c.Close()
+		for {
+			text, err := wire.ReadHostString(c)
+			if err != nil {
+				yield(nil, fmt.Errorf("tracking devices: %w", gone(err)))
+				return
+			}
+			if !yield(parseDevices(text), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Server) track(ctx context.Context) (*call, error) {
+	c, err := s.ask(ctx, "host:track-devices-l")
+	var failure *wire.HostFailure
+	if errors.As(err, &failure) { // servers before 2018 have just the short list
+		c, err = s.ask(ctx, "host:track-devices")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.allow(0)
+	return c, nil
+}
+
+// query asks the server for something that it answers with one string.
+func (s *Server) query(ctx context.Context, request string) (string, error) {
+	c, err := s.ask(ctx, request)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	text, err := wire.ReadHostString(c)
+	return text, unanswered(err)
+}
+
+// ask connects to the server, sends the requests, and waits for each to be
+// granted. What follows is read from the call, whose silence is bounded by
+// Options.ReplyTimeout.
+func (s *Server) ask(ctx context.Context, requests ...string) (*call, error) {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newCall(ctx, conn, s.options.ReplyTimeout)
+	for _, request := range requests {
+		if err := roundTrip(c, request); err != nil {
+			c.Close()
+			return nil, deviceFailure(unanswered(err))
+		}
+	}
+	return c, nil
+}
+
+func roundTrip(rw io.ReadWriter, request string) error {
+	frame, err := wire.AppendHostString(nil, request)
+	if err != nil {
+		return err
+	}
+	if _, err := rw.Write(frame); err != nil {
+		return err
+	}
+	return wire.ReadHostStatus(rw)
+}
+
+func (s *Server) connect(ctx context.Context) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: s.options.ConnectTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", s.addr)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return nil, withHint(
+			fmt.Errorf("%w: %w listens at %s", device.ErrGone, ErrNoServer, s.addr),
+			"start it with `adb start-server`, name another with ADB_SERVER_SOCKET=tcp:HOST:PORT, or connect straight to the device's own adb port")
+	}
+	return nil, fmt.Errorf("%w: reaching the adb server: %w", device.ErrGone, err)
+}
+
+// serverTransport reaches one device through an adb server.
+type serverTransport struct {
+	server *Server
+	serial string
+}
+
+func (t *serverTransport) open(ctx context.Context, service string) (io.ReadWriteCloser, error) {
+	c, err := t.server.ask(ctx, "host:transport:"+t.serial, service)
+	if err != nil {
+		return nil, err
+	}
+	c.allow(0) // from here on silence is the stream's user to judge
+	return c, nil
+}
+
+func (t *serverTransport) features(ctx context.Context) ([]string, error) {
+	text, err := t.server.query(ctx, "host-serial:"+t.serial+":features")
+	var failure *wire.HostFailure
+	if errors.As(err, &failure) && !errors.Is(err, device.ErrGone) && !errors.Is(err, device.ErrUnauthorized) {
+		return nil, nil // servers before 2016 know of no features
+	}
+	return wire.ParseFeatures(text), err
+}
+
+func (t *serverTransport) close() error { return nil }
+
+// parseDevices reads the long or the short list of devices.
+func parseDevices(text string) []Info {
+	var list []Info
+	for line := range strings.Lines(text) {
+		if info, ok := parseDevice(strings.TrimSpace(line)); ok {
+			list = append(list, info)
+		}
+	}
+	return list
+}
+
+// parseDevice reads "SERIAL STATE [usb:…] [product:…] [model:…] [device:…] …",
+// where the state may be of several words: "no permissions (…); see [http…]".
+func parseDevice(line string) (Info, bool) {
+	serial, rest, ok := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+	if !ok {
+		return Info{}, false
+	}
+	info := Info{Serial: serial}
+	rest = strings.TrimSpace(rest)
+	if end := strings.Index(rest, "]"); strings.HasPrefix(rest, "no permissions") && end >= 0 {
+		info.State, rest = rest[:end+1], rest[end+1:]
+	} else {
+		info.State, rest, _ = strings.Cut(rest, " ")
+	}
+	for field := range strings.FieldsSeq(rest) {
+		key, value, _ := strings.Cut(field, ":")
+		switch key {
+		case "product":
+			info.Product = value
+		case "model":
+			info.Model = value
+		case "device":
+			info.Name = value
+		}
+	}
+	return info, true
+}

@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+)
+
+// Banner is the system identity in a CNXN message:
+// "device::ro.product.model=Nexus;features=shell_v2,cmd".
+type Banner struct {
+	Type     string // "device", "host", "recovery", "bootloader", …
+	Serial   string // mostly empty
+	Props    map[string]string
+	Features []string
+}
+
+// Features that change how the client talks to a device.
+const (
+	FeatureShell2 = "shell_v2" // exit codes and a standard error of its own
+	FeatureCmd    = "cmd"      // has the command cmd, so APKs can be streamed to it
+	FeatureStat2  = "stat_v2"  // stat with 64-bit sizes and error numbers
+)
+
+// ParseBanner reads a system identity. What does not fit the form is left out.
+func ParseBanner(text string) Banner {
+	text = strings.TrimRight(text, "\x00")
+	kind, rest, _ := strings.Cut(text, ":")
+	serial, props, _ := strings.Cut(rest, ":")
+	b := Banner{Type: kind, Serial: serial, Props: map[string]string{}}
+	for prop := range strings.SplitSeq(props, ";") {
+		key, value, ok := strings.Cut(prop, "=")
+		switch {
+		case !ok:
+		case key == "features":
+			b.Features = ParseFeatures(value)
+		default:
+			b.Props[key] = value
+		}
+	}
+	return b
+}
+
+// ParseFeatures reads a comma-separated list of features.
+func ParseFeatures(list string) []string {
+	var features []string
+	for f := range strings.SplitSeq(list, ",") {
+		if f = strings.TrimSpace(f); f != "" {
+			features = append(features, f)
+		}
+	}
+	return features
+}
+
+// Has says whether the feature is among those of the banner.
+func (b Banner) Has(feature string) bool { return slices.Contains(b.Features, feature) }

@@ -1,0 +1,296 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"time"
+)
+
+// SyncID names a request or a response of the sync service (sync.md).
+type SyncID [4]byte
+
+// The requests and responses that are used here.
+var (
+	SyncStat  = SyncID{'S', 'T', 'A', 'T'} // lstat; answered by STAT
+	SyncStat2 = SyncID{'S', 'T', 'A', '2'} // stat; needs FeatureStat2
+	SyncLstat = SyncID{'L', 'S', 'T', '2'} // lstat; needs FeatureStat2
+	SyncList  = SyncID{'L', 'I', 'S', 'T'}
+	SyncEntry = SyncID{'D', 'E', 'N', 'T'}
+	SyncSend  = SyncID{'S', 'E', 'N', 'D'} // path,mode
+	SyncRecv  = SyncID{'R', 'E', 'C', 'V'}
+	SyncData  = SyncID{'D', 'A', 'T', 'A'}
+	SyncDone  = SyncID{'D', 'O', 'N', 'E'} // its length is a modification time
+	SyncOkay  = SyncID{'O', 'K', 'A', 'Y'}
+	SyncFail  = SyncID{'F', 'A', 'I', 'L'}
+	SyncQuit  = SyncID{'Q', 'U', 'I', 'T'}
+)
+
+// Bounds of the sync service, in bytes.
+const (
+	MaxSyncPath = 1024
+	MaxSyncData = 64 << 10
+	maxSyncText = 64 << 10 // of a FAIL's reason
+)
+
+// AppendSync appends a request or response with its number: a length or a time.
+func AppendSync(dst []byte, id SyncID, number uint32) []byte {
+	return binary.LittleEndian.AppendUint32(append(dst, id[:]...), number)
+}
+
+// AppendSyncString appends a request or response that carries a string.
+func AppendSyncString(dst []byte, id SyncID, s string) []byte {
+	return append(AppendSync(dst, id, uint32(len(s))), s...)
+}
+
+// ReadSync reads what stands before every request and response.
+func ReadSync(r io.Reader) (id SyncID, number uint32, err error) {
+	var b [8]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return id, 0, err
+	}
+	return SyncID(b[:4]), binary.LittleEndian.Uint32(b[4:]), nil
+}
+
+// ReadSyncText reads the string that a request or a FAIL announced. One of more
+// than limit bytes is an error.
+func ReadSyncText(r io.Reader, size, limit uint32) (string, error) {
+	if size > limit {
+		return "", fmt.Errorf("reading a string: %w: %d bytes, at most %d allowed", ErrMalformed, size, limit)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return "", cutShort(err)
+	}
+	return string(text), nil
+}
+
+// SyncFailure is the reason that a device gave with FAIL.
+type SyncFailure struct {
+	Text string
+}
+
+func (f *SyncFailure) Error() string { return fmt.Sprintf("the device says %q", f.Text) }
+
+// ReadSyncFailure reads the reason of a FAIL. It never returns nil.
+func ReadSyncFailure(r io.Reader, size uint32) error {
+	text, err := ReadSyncText(r, size, maxSyncText)
+	if err != nil {
+		return fmt.Errorf("reading the reason of a failure: %w", err)
+	}
+	return &SyncFailure{Text: text}
+}
+
+// Stat is what the sync service tells of a file.
+type Stat struct {
+	Mode     uint32 // as in Linux's struct stat
+	Size     uint64 // bytes; version 1 keeps the lower 32 bits
+	Modified time.Time
+	Error    Errno // version 2 only
+}
+
+// Errno is an error number of Linux, as stat_v2 sends them.
+type Errno uint32
+
+// The error numbers that callers tell apart.
+const (
+	ENOENT  Errno = 2
+	EIO     Errno = 5
+	EACCES  Errno = 13
+	ENOTDIR Errno = 20
+	EISDIR  Errno = 21
+	ENOSPC  Errno = 28
+)
+
+func (e Errno) Error() string {
+	switch e {
+	case ENOENT:
+		return "No such file or directory"
+	case EIO:
+		return "I/O error"
+	case EACCES:
+		return "Permission denied"
+	case ENOTDIR:
+		return "Not a directory"
+	case EISDIR:
+		return "Is a directory"
+	case ENOSPC:
+		return "No space left on device"
+	}
+	return fmt.Sprintf("error %d", uint32(e))
+}
+
+// Is makes errors.Is(ENOENT, fs.ErrNotExist) true, and so on.
+func (e Errno) Is(target error) bool {
+	switch target {
+	case fs.ErrNotExist:
+		return e == ENOENT
+	case fs.ErrPermission:
+		return e == EACCES
+	}
+	return false
+}
+
+// ErrnoOf is the error number that tells a client of err.
+func ErrnoOf(err error) Errno {
+	var e Errno
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, fs.ErrNotExist):
+		return ENOENT
+	case errors.Is(err, fs.ErrPermission):
+		return EACCES
+	}
+	return EIO
+}
+
+// File types in Stat.Mode.
+const (
+	modeType    = 0o170000
+	modeDir     = 0o040000
+	modeRegular = 0o100000
+	modeSymlink = 0o120000
+)
+
+// RegularMode is a regular file's mode with these permissions.
+func RegularMode(perm fs.FileMode) uint32 { return modeRegular | uint32(perm.Perm()) }
+
+// FileMode turns Linux's mode into Go's. What is neither a regular file, a
+// directory nor a symbolic link is fs.ModeIrregular.
+func (s Stat) FileMode() fs.FileMode {
+	mode := fs.FileMode(s.Mode & 0o777)
+	switch s.Mode & modeType {
+	case modeRegular:
+	case modeDir:
+		mode |= fs.ModeDir
+	case modeSymlink:
+		mode |= fs.ModeSymlink
+	default:
+		mode |= fs.ModeIrregular
+	}
+	return mode
+}
+
+// StatOf is what the sync service tells of the file.
+func StatOf(info fs.FileInfo) Stat {
+	mode := uint32(info.Mode().Perm())
+	switch info.Mode().Type() {
+	case 0:
+		mode |= modeRegular
+	case fs.ModeDir:
+		mode |= modeDir
+	case fs.ModeSymlink:
+		mode |= modeSymlink
+	}
+	return Stat{Mode: mode, Size: uint64(max(info.Size(), 0)), Modified: info.ModTime()}
+}
+
+const (
+	statSize  = 12 // after the id
+	stat2Size = 68 // after the id
+)
+
+// AppendStat appends the answer to SyncStat. A file that does not exist is all zeros.
+func AppendStat(dst []byte, s Stat) []byte {
+	return appendStat(append(dst, SyncStat[:]...), s)
+}
+
+func appendStat(dst []byte, s Stat) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, s.Mode)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.Size))
+	return binary.LittleEndian.AppendUint32(dst, seconds32(s.Modified))
+}
+
+func seconds32(t time.Time) uint32 {
+	if t.IsZero() {
+		return 0
+	}
+	return uint32(t.Unix())
+}
+
+// ReadStat reads what follows the id of the answer to SyncStat. Nothing but
+// zeros means that there is no such file: Error is then ENOENT.
+func ReadStat(r io.Reader) (Stat, error) {
+	var b [statSize]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return Stat{}, cutShort(err)
+	}
+	s := decodeStat(b[:])
+	if b == [statSize]byte{} {
+		s.Error = ENOENT
+	}
+	return s, nil
+}
+
+func decodeStat(b []byte) Stat {
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
+	return Stat{Mode: word(0), Size: uint64(word(1)), Modified: time.Unix(int64(word(2)), 0)}
+}
+
+// AppendStat2 appends the answer to SyncStat2 or SyncLstat: id says which.
+// Device, inode and owner are zero.
+func AppendStat2(dst []byte, id SyncID, s Stat) []byte {
+	var b [stat2Size]byte
+	le := binary.LittleEndian
+	le.PutUint32(b[0:], uint32(s.Error))
+	if s.Error == 0 {
+		le.PutUint32(b[20:], s.Mode)
+		le.PutUint32(b[24:], 1) // links
+		le.PutUint64(b[36:], s.Size)
+		for _, at := range [...]int{44, 52, 60} { // accessed, modified, changed
+			le.PutUint64(b[at:], uint64(s.Modified.Unix()))
+		}
+	}
+	return append(append(dst, id[:]...), b[:]...)
+}
+
+// ReadStat2 reads what follows the id of the answer to SyncStat2 or SyncLstat.
+func ReadStat2(r io.Reader) (Stat, error) {
+	var b [stat2Size]byte
+	if _, err := io.ReadFull(r, b[:]); err != nil {
+		return Stat{}, cutShort(err)
+	}
+	le := binary.LittleEndian
+	return Stat{
+		Error:    Errno(le.Uint32(b[0:])),
+		Mode:     le.Uint32(b[20:]),
+		Size:     le.Uint64(b[36:]),
+		Modified: time.Unix(int64(le.Uint64(b[52:])), 0),
+	}, nil
+}
+
+// AppendEntry appends one entry of the answer to SyncList.
+func AppendEntry(dst []byte, name string, s Stat) []byte {
+	dst = appendStat(append(dst, SyncEntry[:]...), s)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(name)))
+	return append(dst, name...)
+}
+
+// AppendListEnd appends the end of the answer to SyncList.
+func AppendListEnd(dst []byte) []byte {
+	var rest [statSize + 4]byte
+	return append(append(dst, SyncDone[:]...), rest[:]...)
+}
+
+// ReadEntry reads one entry of the answer to SyncList; more is false at its end.
+func ReadEntry(r io.Reader) (name string, s Stat, more bool, err error) {
+	var b [4 + statSize + 4]byte
+	if _, err := io.ReadFull(r, b[:4]); err != nil {
+		return "", s, false, cutShort(err)
+	}
+	id := SyncID(b[:4])
+	if id != SyncEntry && id != SyncDone {
+		return "", s, false, fmt.Errorf("reading a directory: %w: %q, want DENT or DONE", ErrMalformed, id[:])
+	}
+	if _, err := io.ReadFull(r, b[4:]); err != nil {
+		return "", s, false, cutShort(err)
+	}
+	if id == SyncDone {
+		return "", s, false, nil
+	}
+	name, err = ReadSyncText(r, binary.LittleEndian.Uint32(b[4+statSize:]), MaxSyncPath)
+	return name, decodeStat(b[4:]), true, err
+}
