@@ -42,6 +42,9 @@ type story struct {
 // fact is a short labelled line under the headline.
 type fact struct{ Label, Text string }
 
+// ruleFact labels the first rule; renderers with a section on rules leave it out.
+const ruleFact = "Rule"
+
 func tell(in Input) story {
 	v := in.Verdict
 	s := story{
@@ -210,7 +213,7 @@ func (s story) facts(in Input) []fact {
 		if n := len(s.Rules) - 1; n > 0 {
 			text += fmt.Sprintf(" %s below.", count(n, "more rule", "more rules"))
 		}
-		add("Rule", text)
+		add(ruleFact, text)
 	}
 	if s.Outcome == gate.Regression {
 		add("Next", inTurn(hints(in.Verdict, gate.Regression)))
