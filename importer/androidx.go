@@ -1,0 +1,199 @@
+package importer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// The tools of androidx.benchmark, as MeasuredBy names them.
+const (
+	macrobenchmark = "macrobenchmark"
+	microbenchmark = "microbenchmark"
+)
+
+// FramesBy is the context property that says how frames were timed and what a
+// janky one was judged by. Two ways can occur on one phone: only Android 12 and
+// later tell a frame's deadline.
+const FramesBy = "frames_by"
+
+// The values of FramesBy.
+const (
+	byDeadline = "deadline" // CPU time; janky: over its deadline
+	byCPUTime  = "cpu_time" // CPU time; janky: over one refresh at 60 Hz
+	byGfxinfo  = "gfxinfo"  // both as the platform counts them, in whole ms
+)
+
+// maxFrames bounds the frames that are kept of a run for a picture.
+const maxFrames = 20_000
+
+// androidx reads a file of androidx.benchmark: one run for each class in it,
+// with the class's benchmarks as events.
+func (im *importing) androidx(data []byte) error {
+	device, benchmarks, err := im.readBenchmarks(data)
+	if err != nil {
+		return err
+	}
+	suites, order := map[string][]benchmark{}, []string{}
+	for _, b := range benchmarks {
+		if suites[b.className] == nil {
+			order = append(order, b.className)
+		}
+		suites[b.className] = append(suites[b.className], b)
+	}
+	session := ""
+	if len(order) > 1 {
+		sum := sha256.Sum256(data)
+		session = hex.EncodeToString(sum[:8])
+	}
+	for _, class := range order {
+		if err := im.suite(class, suites[class], device, session); err != nil {
+			return fmt.Errorf("class %s: %w", clip(class), err)
+		}
+	}
+	return nil
+}
+
+// suite adds the run of one class. The session is "" for the only one of a
+// file; several were measured in one session, and where the options name the
+// scenario, the class tells them apart.
+func (im *importing) suite(class string, benchmarks []benchmark, device deviceContext, session string) error {
+	warned := len(im.warnings)
+	properties := device.properties()
+	by := framesBy(benchmarks)
+	if by != "" {
+		properties[FramesBy] = by
+	}
+	measuredBy := macrobenchmark
+	if slices.ContainsFunc(benchmarks, benchmark.micro) {
+		measuredBy = microbenchmark
+	}
+	r := im.newRun(benchmarks[0].pkg(), class, measuredBy, properties)
+	r.Session = session
+	if session != "" && im.opts.Scenario != "" {
+		r.Scenario = im.opts.Scenario + "/" + class
+	}
+
+	tests := make([]measured, len(benchmarks))
+	for i, b := range benchmarks {
+		tests[i] = im.measure(b, by == byDeadline)
+		if !im.whole(b, tests[i]) {
+			r.Status = run.Partial
+		}
+	}
+	r.Iterations = im.iterations(tests)
+	return im.add(r, warned)
+}
+
+// framesBy tells how the suite's frames were timed, "" where it has none. All
+// of a run is judged alike: by deadlines only where every frame has one.
+func framesBy(benchmarks []benchmark) string {
+	by := ""
+	for _, b := range benchmarks {
+		cpu, overrun := b.frameSamples()
+		switch {
+		case cpu == nil && by == "" && b.platformFrames():
+			by = byGfxinfo
+		case cpu == nil:
+		case !sameShape(cpu, overrun):
+			return byCPUTime
+		default:
+			by = byDeadline
+		}
+	}
+	return by
+}
+
+// whole reports whether every repetition of the benchmark was measured, and
+// warns where not. A Microbenchmark's repeatIterations is the length of its
+// inner loop and says nothing of that.
+func (im *importing) whole(b benchmark, m measured) bool {
+	whole := true
+	for i, frames := range m.frames {
+		if len(frames.cpuMS) == 0 {
+			im.warnf("%s (%s): no frames in repetition %d", b.at, clip(b.name), i+1)
+			whole = false
+		}
+	}
+	if b.micro() {
+		return whole
+	}
+	for _, c := range b.lengths() {
+		if c.values < b.repeats {
+			im.warnf("%s (%s): %s has %d values for %d repetitions", b.at, clip(b.name), clip(c.metric), c.values, b.repeats)
+			whole = false
+		}
+	}
+	return whole
+}
+
+// iterations lines the benchmarks' repetitions up: iteration i has the i-th of
+// each. A benchmark with fewer repetitions is absent from the later ones.
+func (im *importing) iterations(tests []measured) []run.Iteration {
+	n := 0
+	for _, t := range tests {
+		n = max(n, len(t.metrics))
+	}
+	out := make([]run.Iteration, n)
+	for i := range out {
+		it := &out[i]
+		for _, t := range tests {
+			if i >= len(t.metrics) {
+				continue
+			}
+			if i == 0 {
+				it.Frames = appendFrames(it.Frames, t.framesOf(i), len(it.Events))
+			}
+			it.Events = append(it.Events, run.Bucket{Name: t.name, Metrics: t.metrics[i]})
+		}
+		it.Metrics = im.totals(tests, i)
+	}
+	return out
+}
+
+// appendFrames keeps the frames of one bucket for a picture, up to maxFrames.
+func appendFrames(kept []run.Frame, f frames, bucket int) []run.Frame {
+	for _, ms := range f.cpuMS[:min(len(f.cpuMS), maxFrames-len(kept))] {
+		kept = append(kept, run.Frame{DurationMS: ms, Bucket: bucket})
+	}
+	return kept
+}
+
+// totals are those of iteration i over all benchmarks. Where there is but one,
+// its numbers are the totals. Of several, only frames and energy add up to
+// something, and only where every benchmark that has them was measured: a sum
+// over fewer would pass for a change.
+func (im *importing) totals(tests []measured, i int) map[string]float64 {
+	if len(tests) == 1 {
+		return maps.Clone(tests[0].metrics[i])
+	}
+	var all frames
+	energy, metered, missing := 0.0, 0, false
+	for _, t := range tests {
+		f := t.framesOf(i)
+		missing = missing || (t.frames != nil && len(f.cpuMS) == 0)
+		all = all.append(f)
+		if i < len(t.metrics) {
+			if j, ok := t.metrics[i]["energy.total_j"]; ok {
+				energy, metered = energy+j, metered+1
+			}
+		}
+	}
+	out := map[string]float64{}
+	if len(all.cpuMS) > 0 && !missing {
+		out = all.metrics()
+	}
+	if metered == len(tests) {
+		out["energy.total_j"] = energy
+	}
+	if missing && len(out) == 0 {
+		// Totals that are absent would be summed up from the buckets there are.
+		im.declare(incomplete)
+		out[incomplete.Name] = 1
+	}
+	return out
+}

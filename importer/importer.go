@@ -1,0 +1,172 @@
+// Package importer turns the result files of other measuring tools into runs:
+// androidx Macrobenchmark and Microbenchmark, flashlight, and the plain list of
+// {name, unit, value}. It recognises a file by its content, never by its name.
+// It opens no files, and apkgate's own records are not its business: Detect
+// says what a file is, and package run reads those.
+//
+// It takes a stand: a number is never given a name that it has not earned.
+// What the tool measured differently keeps a name of its own, and each run says
+// in its context which tool measured it (MeasuredBy), so that a Macrobenchmark's
+// CPU time per frame is never held against a frame time from gfxinfo.
+//
+// The mapping is written down in docs/format/import.md.
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// MaxBytes bounds a file: 64 MiB, as for a record of our own.
+const MaxBytes = run.MaxBytes
+
+// MeasuredBy is the context property that names the tool behind the numbers.
+const MeasuredBy = "measured_by"
+
+// unknownPackage is the app of a file that doesn't name one.
+const unknownPackage = "imported"
+
+// Options are what a file doesn't tell, or what the user knows better.
+type Options struct {
+	Package    string            // the app's package; default: from the file, else "imported"
+	Scenario   string            // default: the suite's class, or the file's name
+	AppVersion string            // none of the formats states it
+	Commit     string            // of the app's source
+	Context    map[string]string // added to what the file tells, and wins over it
+	Started    time.Time         // none of the formats states it
+}
+
+// Result is what a file holds.
+type Result struct {
+	// Runs are the runs, each with its ID: one for each suite in the file.
+	Runs []run.Run
+	// Metrics declares the metrics that the built-in catalogue doesn't hold,
+	// with the unit and direction that their names or units suggest, by name.
+	Metrics []metric.Metric
+	// Warnings say what could not be read; each run bears its own as well.
+	Warnings []run.Warning
+}
+
+// Read reads one result file. The name is the file's, for messages and for a
+// scenario that has no other name. An error names the field, and what is
+// allowed there.
+func Read(name string, data []byte, opts Options) (Result, error) {
+	res, err := read(name, data, opts)
+	if err != nil {
+		return Result{}, fmt.Errorf("import %s: %w", name, err)
+	}
+	return res, nil
+}
+
+func read(name string, data []byte, opts Options) (Result, error) {
+	if len(data) > MaxBytes {
+		return Result{}, fmt.Errorf("the file has %d bytes, at most %d MiB are read", len(data), MaxBytes>>20)
+	}
+	im := &importing{
+		opts: opts, fileName: baseName(name), declared: map[string]metric.Metric{},
+		names: map[string]string{}, taken: map[string]bool{},
+	}
+	var err error
+	switch f := Detect(data); f {
+	case AndroidX:
+		err = im.androidx(trimBOM(data))
+	case List:
+		err = im.list(trimBOM(data))
+	case Flashlight:
+		err = im.flashlight(trimBOM(data))
+	case Record:
+		err = errors.New("this is apkgate's own record, there is nothing to import")
+	default:
+		err = fmt.Errorf("not a result file: want one of %s", strings.Join(formatNames(), ", "))
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return im.result()
+}
+
+// importing is the state of reading one file.
+type importing struct {
+	opts     Options
+	fileName string
+	runs     []run.Run
+	declared map[string]metric.Metric
+	names    map[string]string // the file's to ours
+	taken    map[string]bool   // ours
+	warnings []run.Warning
+}
+
+func (im *importing) warnf(format string, args ...any) {
+	im.warnings = append(im.warnings, run.Warning{Text: fmt.Sprintf(format, args...)})
+}
+
+// newRun starts a run with all that the options say. The given package and
+// scenario are the file's own, used where the options name none.
+func (im *importing) newRun(pkg, scenario, measuredBy string, context map[string]string) run.Run {
+	all := map[string]string{MeasuredBy: measuredBy}
+	maps.Copy(all, context)
+	maps.Copy(all, im.opts.Context)
+	return run.Run{
+		Format:   run.Format,
+		Started:  im.opts.Started,
+		App:      run.App{Package: first(im.opts.Package, pkg, unknownPackage), Version: im.opts.AppVersion},
+		Source:   run.Source{Commit: im.opts.Commit},
+		Scenario: first(im.opts.Scenario, scenario, im.fileName),
+		Context:  all,
+		Status:   run.Complete,
+	}
+}
+
+// add keeps a run that has been filled in, with the warnings from the given
+// one onwards, and names it by its content.
+func (im *importing) add(r run.Run, warningsFrom int) error {
+	r.Warnings = append([]run.Warning{}, im.warnings[warningsFrom:]...)
+	if len(r.Iterations) == 0 {
+		r.Status = run.Failed
+	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	r, err := r.Named()
+	if err != nil {
+		return err
+	}
+	im.runs = append(im.runs, r)
+	return nil
+}
+
+func (im *importing) result() (Result, error) {
+	res := Result{Runs: im.runs, Warnings: im.warnings}
+	for _, name := range slices.Sorted(maps.Keys(im.declared)) {
+		res.Metrics = append(res.Metrics, im.declared[name])
+	}
+	_, err := metric.Default().With(res.Metrics...)
+	return res, err
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// baseName is the file's name without its folder and extensions.
+func baseName(name string) string {
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	base, _, _ = strings.Cut(base, ".json")
+	if base == "" || base == "." || base == "/" {
+		return unknownPackage
+	}
+	return base
+}

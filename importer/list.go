@@ -1,0 +1,66 @@
+package importer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// list reads the list of results that github-action-benchmark calls
+// customSmallerIsBetter and customBiggerIsBetter: [{"name","unit","value"}],
+// where "range" and "extra" may stand beside. It is one run with one iteration,
+// each entry a metric of the whole run. The file doesn't say which of the two
+// it is, so the direction is the unit's (see direction).
+func (im *importing) list(data []byte) error {
+	var entries []json.RawMessage
+	if err := json.Unmarshal(data, &entries); err != nil {
+		return explain(err)
+	}
+	if n := len(entries); n == 0 || n > run.MaxMetrics {
+		return fmt.Errorf("the list has %d entries, want 1 to %d", n, run.MaxMetrics)
+	}
+	metrics := map[string]float64{}
+	for i, raw := range entries {
+		name, value, err := im.entry(raw)
+		if err != nil {
+			return fmt.Errorf("[%d].%w", i, err)
+		}
+		if _, twice := metrics[name]; twice {
+			return fmt.Errorf("[%d].name: %s stands in the list twice, want each name once", i, name)
+		}
+		metrics[name] = value
+	}
+	r := im.newRun("", "", "imported list", nil)
+	r.Iterations = []run.Iteration{{Metrics: metrics}}
+	return im.add(r, 0)
+}
+
+func (im *importing) entry(raw json.RawMessage) (name string, value float64, err error) {
+	var e struct {
+		Name  string  `json:"name"`
+		Unit  string  `json:"unit"`
+		Value *number `json:"value"`
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return "", 0, explain(err)
+	}
+	switch {
+	case e.Name == "":
+		return "", 0, errors.New("name is empty, want the metric's name")
+	case e.Value == nil:
+		return "", 0, errors.New("value is missing, want a number")
+	}
+	name = im.nameOf(e.Name)
+	if err := checkUnit(name, e.Unit); err != nil {
+		return "", 0, err
+	}
+	m := guessed(name, e.Name, e.Unit)
+	if m.Direction == metric.Neutral && !builtin(name) {
+		im.warnf("%s: whether more or less of %q is better is not known, so it is shown but never gated; declare the metric with its direction to gate it", name, clip(e.Unit))
+	}
+	im.declare(m)
+	return name, float64(*e.Value), nil
+}
