@@ -1,0 +1,214 @@
+package gfxinfo_test
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+)
+
+// corpus returns the path of a file of real dumps that the repository does not hold.
+func corpus(t testing.TB, name string) string {
+	t.Helper()
+	root := os.Getenv("APKGATE_CORPUS")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared", "corpus")
+	}
+	path := filepath.Join(root, "gfxinfo", name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the corpus of real dumps is not here (APKGATE_CORPUS): %v", err)
+	}
+	return path
+}
+
+// stated works the totals out with nothing but regular expressions: the first
+// total below each head of a process, or of a package.
+func stated(text string, head *regexp.Regexp) (total, janky int, percentiles map[string]float64, blocks int) {
+	totalRE := regexp.MustCompile(`Total frames rendered: (\d+)`)
+	jankyRE := regexp.MustCompile(`Janky frames: (\d+)`)
+	percentileRE := regexp.MustCompile(`(\d+)th percentile: (\d+)ms`)
+	type counts struct{ total, janky int }
+	last := map[string]counts{} // a process that is dumped twice since one moment counts once
+	starts := head.FindAllStringIndex(text, -1)
+	for i, at := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		part := text[at[0]:end]
+		m := totalRE.FindStringSubmatch(part)
+		if m == nil {
+			continue
+		}
+		var c counts
+		c.total, _ = strconv.Atoi(m[1])
+		c.janky, _ = strconv.Atoi(jankyRE.FindStringSubmatch(part)[1])
+		key := part[:strings.Index(part, "\nTotal frames")]
+		last[key] = c
+		if c.total > 0 {
+			blocks++
+			percentiles = map[string]float64{}
+			for _, p := range percentileRE.FindAllStringSubmatch(part, 4) {
+				if _, seen := percentiles[p[1]]; !seen {
+					percentiles[p[1]], _ = strconv.ParseFloat(p[2], 64)
+				}
+			}
+		}
+	}
+	for _, c := range last {
+		total += c.total
+		janky += c.janky
+	}
+	return total, janky, percentiles, blocks
+}
+
+func plainText(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.HasPrefix(data, []byte{0xFF, 0xFE}) {
+		units := make([]uint16, 0, len(data)/2)
+		for i := 2; i+1 < len(data); i += 2 {
+			units = append(units, uint16(data[i])|uint16(data[i+1])<<8)
+		}
+		data = []byte(string(utf16.Decode(units)))
+	}
+	return strings.ReplaceAll(string(data), "\r", "")
+}
+
+// TestCorpusAgreesWithItself reads every real dump and compares its totals with
+// what the dump states in so many words.
+func TestCorpusAgreesWithItself(t *testing.T) {
+	t.Parallel()
+	files, _ := filepath.Glob(filepath.Join(filepath.Dir(corpus(t, "")), "gfxinfo", "*.txt"))
+	if len(files) < 20 {
+		t.Fatalf("only %d dumps in the corpus", len(files))
+	}
+	checked := 0
+	for _, path := range files {
+		text := plainText(t, path)
+		total, janky, percentiles, blocks := stated(text, regexp.MustCompile(`Graphics info for pid \d+`))
+		if blocks == 0 {
+			total, janky, percentiles, blocks = stated(text, regexp.MustCompile(`\nPackage: `))
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := gfxinfo.Inspect(f)
+		_ = f.Close()
+		name := filepath.Base(path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if blocks == 0 {
+			continue // the dump states nothing; see TestCorpusRows
+		}
+		checked++
+		if got.Metrics["frames.count"] != float64(total) || got.Metrics["frames.janky"] != float64(janky) {
+			t.Errorf("%s: %g frames, %g janky; the dump states %d and %d", name,
+				got.Metrics["frames.count"], got.Metrics["frames.janky"], total, janky)
+		}
+		if want := 1 - float64(janky)/float64(total); math.Abs(got.Metrics["frames.smooth_ratio"]-want) > 1e-12 {
+			t.Errorf("%s: smooth ratio %g, want %g", name, got.Metrics["frames.smooth_ratio"], want)
+		}
+		if blocks > 1 {
+			continue
+		}
+		for rank, want := range percentiles {
+			if got := got.Metrics["frames.duration_ms.p"+rank]; got != want {
+				t.Errorf("%s: p%s %g, the dump states %g", name, rank, got, want)
+			}
+		}
+	}
+	if checked < 15 {
+		t.Errorf("only %d dumps state their totals", checked)
+	}
+}
+
+// TestCorpusRows compares frames with numbers worked out by awk over the files:
+// the rows whose Flags are 0 and whose times can be true.
+func TestCorpusRows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file                     string
+		count, slow, janky, mean float64
+	}{
+		// awk '/Draw\tProcess/{f=1;next} f&&NF==3&&$1+0>0{n++; s+=$1+$2+$3} END{print n,s/n}'
+		{"alexoro_sample.txt", 128, 0, 0, 3.58195},
+		// (1539087148465-1538750837982)/1e6 = 336.310483, (1808922659568-1808866542439)/1e6 = 56.117129
+		{"androidviewclient_14col_framestats.txt", 2, 2, 2, 196.213806},
+		{"choi890_framestats.txt", 120, 10, 10, 14.914837},
+		{"choi890_framestats_stay.txt", 120, 15, 15, 18.129085},
+		// One of the 120 rows has a FrameCompleted left over from 4 s before.
+		{"linkadb_frame_data_utf16.txt", 119, 23, 14, 21.979569},
+	} {
+		f, err := os.Open(corpus(t, c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := gfxinfo.Read(f)
+		_ = f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := gfxinfo.Metrics(d.Rows(), 0)
+		if got["frames.count"] != c.count || got["frames.slow"] != c.slow || got["frames.janky"] != c.janky ||
+			math.Abs(got["frames.duration_ms"]-c.mean) > 1e-5 {
+			t.Errorf("%s: %v, want %+v", c.file, got, c)
+		}
+	}
+}
+
+// TestCorpusRowsMatchTheWindowsSummary takes windows of a real Android 14 dump
+// that drew fewer frames than the ring holds: all of their frames are listed,
+// so that rows and summary must agree, flagged rows among them.
+func TestCorpusRowsMatchTheWindowsSummary(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open(corpus(t, "anavmode_gfxinfo.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	d, err := gfxinfo.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	windows := 0
+	for _, p := range d.Processes {
+		for _, w := range p.Windows {
+			if w.Stats == nil || w.Stats.Total == 0 || len(w.Frames) >= 120 {
+				continue
+			}
+			windows++
+			drawn, janky := 0, 0
+			for _, f := range w.Frames {
+				if f.Usable() {
+					drawn++
+					if f.Janky(0) {
+						janky++
+					}
+				}
+				if f.Interval != 16666667 {
+					t.Errorf("line %d: interval %d ns on a 60 Hz display", f.Line, f.Interval)
+				}
+			}
+			if int64(drawn) != w.Stats.Total || int64(janky) != w.Stats.Janky {
+				t.Errorf("%s: %d rows, %d janky; the summary states %d and %d", w.Name, drawn, janky, w.Stats.Total, w.Stats.Janky)
+			}
+		}
+	}
+	if windows < 5 {
+		t.Errorf("only %d windows were compared", windows)
+	}
+}

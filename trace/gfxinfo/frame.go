@@ -1,0 +1,119 @@
+package gfxinfo
+
+import (
+	"math"
+	"time"
+)
+
+// VsyncPeriod is the period of a 60 Hz display, the limit where a frame states none.
+const VsyncPeriod = time.Second / 60
+
+// FrozenLimit is the duration above which a frame is called frozen.
+const FrozenLimit = 700 * time.Millisecond
+
+// SlowLimit is the duration above which a frame is called slow, whatever the
+// display's rate.
+const SlowLimit = VsyncPeriod
+
+// maxDuration bounds what a frame can have taken. Longer is a counter that was
+// never set or memory that was reused.
+const maxDuration = time.Minute
+
+// The bits of Frame.Flags (FrameInfo.h of Android's hwui).
+const (
+	FlagWindowChanged = 1 << iota // a window appeared or was laid out anew: slow by nature
+	FlagRTAnimation               // the render thread drew alone
+	FlagSurfaceCanvas             // drawn through Surface.lockHardwareCanvas
+	FlagSkipped                   // nothing was drawn; the times are left over
+)
+
+// Frame is one frame. Times are nanoseconds of CLOCK_MONOTONIC, 0 where the
+// layout has no such column. A frame of the older table has Stages alone.
+type Frame struct {
+	Line  int
+	Flags int64
+
+	IntendedVsync, Vsync                  int64
+	HandleInputStart, AnimationStart      int64
+	PerformTraversalsStart, DrawStart     int64
+	SyncQueued, SyncStart                 int64
+	IssueDrawCommandsStart, SwapBuffers   int64
+	FrameCompleted, GPUCompleted          int64
+	DequeueBufferDuration, QueueBufferDur int64
+
+	// Deadline is when the frame had to be complete, Interval the display's
+	// period for it in ns; 0 where not stated (before Android 12).
+	Deadline, Interval int64
+
+	// Stages are Draw, Prepare (0 before Android 5), Process and Execute.
+	Stages [4]time.Duration
+}
+
+// Timed reports whether the frame says when it was drawn.
+func (f Frame) Timed() bool { return f.IntendedVsync != 0 }
+
+// Duration is FrameCompleted less IntendedVsync; for the older table, the sum
+// of the stages.
+func (f Frame) Duration() time.Duration {
+	if !f.Timed() {
+		return f.Stages[0] + f.Stages[1] + f.Stages[2] + f.Stages[3]
+	}
+	return time.Duration(f.FrameCompleted - f.IntendedVsync)
+}
+
+// Usable reports whether the frame's times can be true: both ends are set, in
+// order, and less than a minute apart. The rest are frames still being drawn
+// when the dump was made, and times left over in Android's ring of frames.
+func (f Frame) Usable() bool {
+	if !f.Timed() {
+		return true
+	}
+	return f.IntendedVsync > 0 && f.FrameCompleted > f.IntendedVsync &&
+		f.FrameCompleted != math.MaxInt64 && f.Duration() <= maxDuration
+}
+
+// Counted reports whether the frame counts in totals: its times are usable and
+// no flag is set. Android's documentation says to ignore a row whose Flags is
+// not zero (docs/format/inspect.md).
+func (f Frame) Counted() bool { return f.Flags == 0 && f.Usable() }
+
+// Janky reports whether the frame missed its deadline: the stated one, by the
+// GPU's completion as Android judges it; else the stated interval; else period
+// (0: VsyncPeriod).
+func (f Frame) Janky(period time.Duration) bool {
+	if f.Deadline > 0 {
+		done := f.FrameCompleted
+		if f.GPUCompleted > f.IntendedVsync && f.GPUCompleted < done {
+			done = f.GPUCompleted
+		}
+		return done >= f.Deadline
+	}
+	if f.Interval > 0 {
+		period = time.Duration(f.Interval)
+	}
+	if period <= 0 {
+		period = VsyncPeriod
+	}
+	return f.Duration() > period
+}
+
+// column names one column of framestats and where its value goes.
+var columns = map[string]func(*Frame, int64){
+	"Flags":                  func(f *Frame, v int64) { f.Flags = v },
+	"IntendedVsync":          func(f *Frame, v int64) { f.IntendedVsync = v },
+	"Vsync":                  func(f *Frame, v int64) { f.Vsync = v },
+	"HandleInputStart":       func(f *Frame, v int64) { f.HandleInputStart = v },
+	"AnimationStart":         func(f *Frame, v int64) { f.AnimationStart = v },
+	"PerformTraversalsStart": func(f *Frame, v int64) { f.PerformTraversalsStart = v },
+	"DrawStart":              func(f *Frame, v int64) { f.DrawStart = v },
+	"FrameDeadline":          func(f *Frame, v int64) { f.Deadline = v },
+	"FrameInterval":          func(f *Frame, v int64) { f.Interval = v },
+	"SyncQueued":             func(f *Frame, v int64) { f.SyncQueued = v },
+	"SyncStart":              func(f *Frame, v int64) { f.SyncStart = v },
+	"IssueDrawCommandsStart": func(f *Frame, v int64) { f.IssueDrawCommandsStart = v },
+	"SwapBuffers":            func(f *Frame, v int64) { f.SwapBuffers = v },
+	"FrameCompleted":         func(f *Frame, v int64) { f.FrameCompleted = v },
+	"DequeueBufferDuration":  func(f *Frame, v int64) { f.DequeueBufferDuration = v },
+	"QueueBufferDuration":    func(f *Frame, v int64) { f.QueueBufferDur = v },
+	"GpuCompleted":           func(f *Frame, v int64) { f.GPUCompleted = v },
+}

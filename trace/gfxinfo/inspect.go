@@ -1,0 +1,133 @@
+package gfxinfo
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+type Details struct {
+	// Source is what the totals were taken from.
+	Source Source `json:"source"`
+	// Rows are the metrics of the frames listed in the file, where it lists any.
+	Rows      map[string]float64 `json:"rows,omitempty"`
+	Processes []ProcessDetails   `json:"processes,omitempty"`
+	Packages  []PackageDetails   `json:"packages,omitempty"`
+}
+
+// ProcessDetails is one process of a dump.
+type ProcessDetails struct {
+	PID     int             `json:"pid"`
+	Name    string          `json:"name"`
+	Summary *Stats          `json:"summary,omitempty"`
+	Windows []WindowDetails `json:"windows,omitempty"`
+}
+
+// WindowDetails is one window of a process.
+type WindowDetails struct {
+	Name    string `json:"name"`
+	Summary *Stats `json:"summary,omitempty"`
+	// Rows counts the rows of frames, Counted those that count; Flagged tells
+	// how many bear which Flags, Unusable how many have no usable duration.
+	Rows     int                `json:"rows"`
+	Counted  int                `json:"counted"`
+	Flagged  map[string]int     `json:"flagged,omitempty"`
+	Unusable int                `json:"unusable,omitempty"`
+	Metrics  map[string]float64 `json:"metrics,omitempty"`
+	// Rendered is the view hierarchy's count (Android 4).
+	Rendered *int `json:"frames_rendered,omitempty"`
+}
+
+// PackageDetails is one package of graphicsstats.
+type PackageDetails struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+	Summary Stats  `json:"summary"`
+}
+
+// Inspect reads a file and sums it up.
+func Inspect(r io.Reader) (trace.Inspection, error) {
+	d, err := Read(r)
+	if err != nil {
+		return trace.Inspection{}, err
+	}
+	if !d.Recognized {
+		return trace.NewInspection("gfxinfo", nil, d.Warnings, Details{Source: FromNothing}), nil
+	}
+	metrics, source := d.Totals()
+	details := Details{Source: source}
+	rows := d.Rows()
+	if len(rows) > 0 {
+		details.Rows = Metrics(rows, 0)
+	}
+	for _, p := range d.Processes {
+		details.Processes = append(details.Processes, detailsOf(p))
+	}
+	for _, p := range d.Packages {
+		details.Packages = append(details.Packages, PackageDetails{p.Name, p.Version, p.Stats})
+	}
+	warnings := append(d.Warnings, doubts(metrics, source, rows)...)
+	return trace.NewInspection("gfxinfo", metrics, warnings, details), nil
+}
+
+// doubts says what the totals can't tell, so that no zero is silent.
+func doubts(metrics map[string]float64, source Source, rows []Frame) []run.Warning {
+	var out []run.Warning
+	say := func(text string) { out = append(out, run.Warning{Text: text}) }
+	switch {
+	case source == FromNothing:
+		say("the dump holds neither a summary nor rows of frames; before Android 6 it lists frames only with \"Profile GPU rendering\" on")
+	case source == FromHierarchy:
+		say("the dump lists no frames: frames.count is what the view hierarchy states since each window was made, and nothing else is known")
+	case metrics["frames.count"] == 0:
+		say("no frame counts: percentiles and the smooth ratio are left out")
+	}
+	if _, has := metrics["frames.duration_ms"]; !has && source == FromSummary && metrics["frames.count"] > 0 {
+		say("the summary has no histogram: mean, slow and frozen frames are not known" + several(metrics))
+	}
+	if source == FromRows {
+		if left := len(rows) - int(metrics["frames.count"]); left > 0 {
+			say(strconv.Itoa(left) + " of " + strconv.Itoa(len(rows)) + " rows do not count: their Flags are not 0 or their times can't be used")
+		}
+	}
+	return out
+}
+
+func several(metrics map[string]float64) string {
+	if _, has := metrics["frames.duration_ms.p90"]; has {
+		return ""
+	}
+	return ", nor percentiles over several processes"
+}
+
+func detailsOf(p Process) ProcessDetails {
+	out := ProcessDetails{PID: p.PID, Name: p.Name, Summary: p.Stats}
+	for _, w := range p.Windows {
+		rows := w.Frames
+		if len(rows) == 0 {
+			rows = w.Table
+		}
+		wd := WindowDetails{Name: w.Name, Summary: w.Stats, Rows: len(rows)}
+		for _, f := range rows {
+			if f.Flags != 0 {
+				if wd.Flagged == nil {
+					wd.Flagged = map[string]int{}
+				}
+				wd.Flagged[strconv.FormatInt(f.Flags, 10)]++
+			}
+			wd.Counted += count(f.Counted())
+			wd.Unusable += count(!f.Usable())
+		}
+		if len(rows) > 0 {
+			wd.Metrics = Metrics(rows, 0)
+		}
+		if w.Rendered >= 0 {
+			wd.Rendered = &w.Rendered
+		}
+		out.Windows = append(out.Windows, wd)
+	}
+	return out
+}

@@ -1,0 +1,321 @@
+package gfxinfo
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Limits on one file, far beyond any device's.
+const (
+	maxProcesses = 20_000
+	maxWindows   = 100_000
+	maxFrames    = 4_000_000
+)
+
+// Read reads dumps of gfxinfo or graphicsstats, or a bug report that holds
+// them. The error is for input and size alone; what can't be understood is a
+// warning of the dump.
+func Read(r io.Reader) (Dump, error) {
+	p := parser{section: anySection}
+	lines := trace.NewLines(r)
+	for lines.Next() {
+		p.line = lines.Number()
+		if lines.Cut() {
+			p.warnings.Addf(p.line, "the line is longer than %d MiB: its rest is not read", trace.MaxLine>>20)
+		}
+		p.read(bytes.TrimSpace(lines.Text()))
+	}
+	p.endBlock()
+	if p.mode == rows && lines.Err() == nil {
+		p.warnings.Addf(p.line, "the text ends within a PROFILEDATA block")
+	}
+	p.check()
+	p.dump.Warnings = p.warnings.List()
+	return p.dump, lines.Err()
+}
+
+type section int
+
+const (
+	anySection   section = iota // not (yet) a bug report: all is looked at
+	graphicInfo                 // DUMP OF SERVICE gfxinfo, graphicsstats
+	otherSection                // of another service
+)
+
+type mode int
+
+const (
+	text  mode = iota
+	rows       // within PROFILEDATA, header seen or awaited
+	table      // below a header of stages
+)
+
+type parser struct {
+	dump     Dump
+	warnings trace.Warnings
+	line     int
+	frames   int
+
+	section   section
+	mode      mode
+	layout    layout
+	hasLayout bool
+	stages    int
+	row       Frame // the row being read, here so that it is not allocated anew
+
+	inProcess  bool // dump.Processes has a current one
+	inWindow   bool // it has a current window
+	profile    bool // "Profile data in ms:" was seen: what follows is a window's
+	hierarchy  bool // "View hierarchy:" was seen
+	heirWindow int  // the window whose frame count the hierarchy's next line states
+
+	pkg      Package // a "Package:" line that waits for its summary
+	hasPkg   bool
+	block    Stats // the summary block being read
+	hasBlock bool
+}
+
+func (p *parser) read(line []byte) {
+	if len(line) == 0 {
+		return
+	}
+	if p.mode == rows && p.readRow(line) || p.mode == table && p.readStages(line) {
+		return
+	}
+	if p.readSection(line) || p.section == otherSection {
+		return
+	}
+	_ = p.readSummary(line) || p.readPlace(line) || p.readComplaint(line)
+}
+
+// readSection follows a bug report from service to service.
+func (p *parser) readSection(line []byte) bool {
+	if name, ok := bytes.CutPrefix(line, []byte("DUMP OF SERVICE ")); ok {
+		p.endBlock()
+		p.inProcess, p.inWindow, p.hasPkg = false, false, false
+		p.section = otherSection
+		words := bytes.Fields(bytes.TrimSuffix(name, []byte(":")))
+		if n := len(words); n > 0 && (string(words[n-1]) == "gfxinfo" || string(words[n-1]) == "graphicsstats") {
+			p.section = graphicInfo
+			p.dump.Recognized = true
+		}
+		return true
+	}
+	if bytes.HasPrefix(line, []byte("Applications Graphics Acceleration Info:")) {
+		p.endBlock()
+		if p.section == otherSection {
+			p.section = anySection
+		}
+		p.dump.Recognized = true
+		p.inProcess, p.inWindow, p.hasPkg = false, false, false
+		return true
+	}
+	return false
+}
+
+// readSummary reads a line of a summary block, beginning one where needed.
+func (p *parser) readSummary(line []byte) bool {
+	if !isSummary(line) {
+		return false
+	}
+	total := bytes.HasPrefix(line, []byte("Total frames rendered:"))
+	opens := bytes.HasPrefix(line, []byte("Stats since:")) || total && (!p.hasBlock || p.block.hasTotal)
+	if opens {
+		p.endBlock()
+		p.block, p.hasBlock = Stats{Line: p.line}, true
+	}
+	if !p.hasBlock {
+		return false // a line that looks alike, outside any block
+	}
+	if err := p.block.parse(line); err != nil {
+		p.warnings.Addf(p.line, "%v", err)
+	}
+	return true
+}
+
+// endBlock hands the summary block to the package, window or process it is of.
+func (p *parser) endBlock() {
+	if !p.hasBlock {
+		return
+	}
+	p.hasBlock = false
+	block := p.block
+	if !block.hasTotal {
+		p.warnings.Addf(block.Line, "the summary states no total of frames: it is not used")
+		return
+	}
+	p.dump.Recognized = true
+	switch {
+	case p.hasPkg:
+		p.pkg.Stats = block
+		p.hasPkg = false
+		if len(p.dump.Packages) < maxProcesses {
+			p.dump.Packages = append(p.dump.Packages, p.pkg)
+		}
+	case p.profile && p.inWindow && p.window().Stats == nil:
+		p.window().Stats = &block
+	case p.inProcess && p.process().Stats == nil:
+		p.process().Stats = &block
+	case p.addProcess(Process{Line: block.Line}):
+		p.process().Stats = &block
+	}
+}
+
+// readPlace follows the text from process to process and window to window.
+func (p *parser) readPlace(line []byte) bool {
+	switch {
+	case bytes.Contains(line, []byte("Graphics info for pid ")):
+		p.endBlock()
+		p.hasPkg = false
+		p.addProcess(processOf(line, p.line))
+	case bytes.HasPrefix(line, []byte("Uptime:")):
+		p.readUptime(line)
+	case bytes.HasPrefix(line, []byte("Package: ")) && !p.inProcess:
+		p.endBlock()
+		p.pkg = Package{Name: string(bytes.TrimSpace(line[9:])), Line: p.line}
+		p.hasPkg = true
+	case bytes.HasPrefix(line, []byte("Version: ")) && p.hasPkg && !p.hasBlock:
+		p.pkg.Version = string(bytes.TrimSpace(line[9:]))
+	case bytes.HasPrefix(line, []byte("Profile data in ms:")):
+		p.endBlock()
+		p.profile, p.inWindow = true, false
+	case bytes.HasPrefix(line, []byte("View hierarchy:")):
+		p.endBlock()
+		p.profile, p.hierarchy, p.heirWindow = false, true, -1
+	case bytes.HasPrefix(line, []byte("Window: ")):
+		p.nameWindow(string(bytes.TrimSpace(line[8:])))
+	case string(line) == "---PROFILEDATA---":
+		p.beginRows()
+	case bytes.HasPrefix(line, []byte("Flags,")):
+		p.beginRows()
+		p.readRow(line)
+	case tableColumns(line) > 0:
+		if p.ensureWindow() {
+			p.mode, p.stages = table, tableColumns(line)
+		}
+	case bytes.Contains(line, []byte("ViewRootImpl@")):
+		p.readViewRoot(line)
+	case p.hierarchy && bytes.HasSuffix(line, []byte(" frames rendered")):
+		p.readRendered(line)
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *parser) readUptime(line []byte) {
+	words := bytes.Fields(line)
+	if len(words) < 2 {
+		return
+	}
+	if ms, ok := parseInt(words[1]); ok && ms > 0 && ms < int64(10*365*24*time.Hour/time.Millisecond) {
+		p.dump.Uptime = time.Duration(ms) * time.Millisecond
+	}
+}
+
+// readComplaint passes on what dumpsys says went wrong.
+func (p *parser) readComplaint(line []byte) bool {
+	for _, said := range []string{
+		"No process found for", "Failure while dumping the app", "Got a RemoteException while dumping",
+		"Can't find service", "Note: Data has been filtered", "Permission Denial",
+	} {
+		if bytes.HasPrefix(line, []byte(said)) {
+			p.warnings.Addf(p.line, "the device says %s", trace.Clip(line))
+			p.dump.Recognized = true
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parser) process() *Process { return &p.dump.Processes[len(p.dump.Processes)-1] }
+
+func (p *parser) window() *Window {
+	w := p.process().Windows
+	return &w[len(w)-1]
+}
+
+func (p *parser) addProcess(proc Process) bool {
+	p.mode, p.profile, p.hierarchy, p.inWindow = text, false, false, false
+	p.dump.Recognized = true
+	if len(p.dump.Processes) >= maxProcesses {
+		p.warnings.Addf(p.line, "more than %d processes: the rest is not read", maxProcesses)
+		p.inProcess = false
+		return false
+	}
+	p.dump.Processes = append(p.dump.Processes, proc)
+	p.inProcess = true
+	return true
+}
+
+// processOf reads "** Graphics info for pid 2243 [com.example] **".
+func processOf(line []byte, number int) Process {
+	proc := Process{Line: number}
+	_, rest, _ := bytes.Cut(line, []byte("Graphics info for pid "))
+	pid, name, _ := bytes.Cut(rest, []byte(" "))
+	proc.PID, _ = strconv.Atoi(string(pid))
+	if open, end := bytes.IndexByte(name, '['), bytes.LastIndexByte(name, ']'); open >= 0 && end > open {
+		proc.Name = string(name[open+1 : end])
+	}
+	return proc
+}
+
+// check doubts the blocks that contradict themselves, and says where there is nothing.
+func (p *parser) check() {
+	d := &p.dump
+	for _, proc := range d.Processes {
+		p.checkStats(proc.Stats)
+		for _, w := range proc.Windows {
+			p.checkStats(w.Stats)
+			p.checkRows(w)
+		}
+	}
+	for _, pkg := range d.Packages {
+		p.checkStats(&pkg.Stats)
+	}
+	if !d.Recognized {
+		p.warnings.Addf(0, "nothing of gfxinfo or graphicsstats is in the file")
+	}
+}
+
+func (p *parser) checkStats(s *Stats) {
+	if s == nil {
+		return
+	}
+	if !s.hasJanky {
+		p.warnings.Addf(s.Line, "the summary does not state its janky frames")
+	} else if s.Janky > s.Total {
+		p.warnings.Addf(s.Line, "the summary states %d janky frames of %d", s.Janky, s.Total)
+	}
+	if n := frames(s.Histogram); len(s.Histogram) > 0 && n != s.Total {
+		p.warnings.Addf(s.Line, "the summary states %d frames, its histogram holds %d", s.Total, n)
+	}
+}
+
+func (p *parser) checkRows(w Window) {
+	cut := 0
+	for _, f := range w.Table {
+		if slices.Max(f.Stages[:]) == 50*time.Millisecond {
+			cut++
+		}
+	}
+	if cut > 0 {
+		p.warnings.Addf(w.Line, "%d of %d rows hold a stage of exactly 50 ms, where Android cuts it: these frames took longer", cut, len(w.Table))
+	}
+	unusable, line := 0, 0
+	for _, f := range w.Frames {
+		if f.Flags&FlagSkipped == 0 && !f.Usable() {
+			if unusable++; line == 0 {
+				line = f.Line
+			}
+		}
+	}
+	if unusable > 0 {
+		p.warnings.Addf(line, "%d of %d rows of window %s have no usable FrameCompleted (first here): not counted", unusable, len(w.Frames), trace.Clip([]byte(w.Name)))
+	}
+}

@@ -1,0 +1,143 @@
+package gfxinfo
+
+// Recording merges successive dumps of one app into one sequence of frames.
+// A dump of framestats holds the last 120 frames of each window, so that
+// successive dumps overlap: a frame is told by its process, window and times.
+// The older table holds what was drawn since the dump before, so that all of
+// its rows are new. The zero Recording is ready for use.
+//
+// Memory is bounded by what a device can draw between two dumps: only the
+// frames of the last dump are remembered.
+type Recording struct {
+	seen   map[frameKey]bool
+	totals map[processKey]counters
+}
+
+type processKey struct {
+	pid  int
+	name string
+}
+
+type frameKey struct {
+	process        processKey
+	window         string
+	intended, sync int64
+}
+
+type counters struct {
+	since, total int64
+}
+
+// Added is what one dump brought.
+type Added struct {
+	// Frames are the new frames, window by window, those that do not count
+	// among them. A frame that was still being drawn comes with a later dump.
+	Frames []Frame
+	// Lost is how many frames may have gone by unseen since the dump before:
+	// what the summary's total grew by, less the rows that are new.
+	Lost int
+	// Full names the windows whose older table was full (120 rows): what was
+	// drawn before them since the last dump is lost, and no one counts it.
+	Full []string
+}
+
+// TableCapacity is the least number of rows at which an older table may have
+// dropped frames: the ring holds 128 frames up to Android 4.4, 120 since.
+const TableCapacity = 120
+
+// Baseline takes note of the frames that a dump already holds: they are not of
+// the recording. It is called on a dump made at the start.
+func (r *Recording) Baseline(d Dump) { r.Add(d) }
+
+// Add takes the next dump.
+func (r *Recording) Add(d Dump) Added {
+	var out Added
+	first := r.totals == nil
+	if first {
+		r.totals = map[processKey]counters{}
+	}
+	before := r.seen
+	for _, p := range d.Processes {
+		fresh := r.take(p)
+		out.Frames = append(out.Frames, fresh...)
+		out.Lost += r.lost(p, fresh)
+		for _, w := range p.Windows {
+			if len(w.Frames) == 0 && len(w.Table) >= TableCapacity {
+				out.Full = append(out.Full, w.Name)
+			}
+		}
+	}
+	r.forget(before, d)
+	return out
+}
+
+// take returns the frames of a process that were not seen before.
+func (r *Recording) take(p Process) []Frame {
+	if r.seen == nil {
+		r.seen = map[frameKey]bool{}
+	}
+	var out []Frame
+	for _, w := range p.Windows {
+		if len(w.Frames) == 0 {
+			out = append(out, w.Table...)
+			continue
+		}
+		for _, f := range w.Frames {
+			k := keyOf(p, w, f)
+			if f.Flags&FlagSkipped == 0 && !f.Usable() || r.seen[k] {
+				continue // not complete yet, or known
+			}
+			r.seen[k] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func keyOf(p Process, w Window, f Frame) frameKey {
+	window := w.ID
+	if window == "" {
+		window = w.Name
+	}
+	return frameKey{processKey{p.PID, p.Name}, window, f.IntendedVsync, f.SyncQueued}
+}
+
+// lost is what the process's total grew by beyond the fresh rows that Android
+// counts in it.
+func (r *Recording) lost(p Process, fresh []Frame) int {
+	stats := p.Stats
+	if stats == nil {
+		return 0
+	}
+	counted := int64(0)
+	for _, f := range fresh {
+		if f.Flags&FlagSkipped == 0 {
+			counted++
+		}
+	}
+	key := processKey{p.PID, p.Name}
+	before := r.totals[key]
+	r.totals[key] = counters{stats.Since, stats.Total}
+	if before.since != stats.Since || before.total > stats.Total {
+		before.total = 0 // reset in between, or a new process
+	}
+	return int(max(stats.Total-before.total-counted, 0))
+}
+
+// forget drops the frames that the last dump no longer holds.
+func (r *Recording) forget(before map[frameKey]bool, d Dump) {
+	if len(before) == 0 {
+		return
+	}
+	kept := make(map[frameKey]bool, len(r.seen))
+	for _, p := range d.Processes {
+		for _, w := range p.Windows {
+			for _, f := range w.Frames {
+				if k := keyOf(p, w, f); r.seen[k] {
+					kept[k] = true
+				}
+			}
+		}
+	}
+	r.seen = kept
+}

@@ -1,0 +1,94 @@
+package gfxinfo
+
+// Source says what the totals of a dump were taken from.
+type Source string
+
+// The sources of totals, the best first.
+const (
+	FromSummary   Source = "summary"       // the summary blocks of processes (or windows)
+	FromRows      Source = "rows"          // framestats rows, or the older table
+	FromPackages  Source = "graphicsstats" // the packages of graphicsstats
+	FromHierarchy Source = "hierarchy"     // the view hierarchy's counts (Android 4)
+	FromNothing   Source = "none"
+)
+
+// Totals are the metrics of the whole dump under the catalogue's names, and
+// what they were taken from.
+func (d Dump) Totals() (map[string]float64, Source) {
+	if blocks := d.summaries(); len(blocks) > 0 {
+		return sum(blocks).Metrics(), FromSummary
+	}
+	if rows := d.Rows(); len(rows) > 0 {
+		return Metrics(rows, 0), FromRows
+	}
+	if len(d.Packages) > 0 {
+		blocks := make([]Stats, len(d.Packages))
+		for i, p := range d.Packages {
+			blocks[i] = p.Stats
+		}
+		return sum(blocks).Metrics(), FromPackages
+	}
+	if n, ok := d.rendered(); ok {
+		return map[string]float64{"frames.count": float64(n)}, FromHierarchy
+	}
+	return map[string]float64{"frames.count": 0}, FromNothing
+}
+
+// summaries are the blocks that add up to the dump's totals: one a process (its
+// windows' where it states none of its own). Of several dumps of one process
+// since the same moment the last counts, since its counters hold the earlier.
+func (d Dump) summaries() []Stats {
+	type key struct {
+		pid        int
+		name       string
+		window, id string
+		since      int64
+	}
+	var out []Stats
+	index := map[key]int{}
+	add := func(k key, s *Stats) {
+		if s == nil {
+			return
+		}
+		k.since = s.Since
+		if i, seen := index[k]; seen {
+			out[i] = *s
+			return
+		}
+		index[k] = len(out)
+		out = append(out, *s)
+	}
+	for _, p := range d.Processes {
+		if p.Stats != nil {
+			add(key{pid: p.PID, name: p.Name}, p.Stats)
+			continue
+		}
+		for _, w := range p.Windows {
+			add(key{p.PID, p.Name, w.Name, w.ID, 0}, w.Stats)
+		}
+	}
+	return out
+}
+
+// Rows are the frames of all windows in the order of the file, those that do
+// not count among them. The older table stands in for a window without
+// framestats rows. A frame that several dumps hold is given once.
+func (d Dump) Rows() []Frame {
+	var rec Recording
+	var out []Frame
+	for _, p := range d.Processes {
+		out = append(out, rec.take(p)...)
+	}
+	return out
+}
+
+func (d Dump) rendered() (n int, stated bool) {
+	for _, p := range d.Processes {
+		for _, w := range p.Windows {
+			if w.Rendered >= 0 {
+				n, stated = n+w.Rendered, true
+			}
+		}
+	}
+	return n, stated
+}

@@ -1,0 +1,77 @@
+// Package trace owns what all readers of Android's traces and dumps share: the
+// apkgate.inspect/1 format (docs/format/inspect.md), positioned warnings that
+// stay few, and lines of text of any encoding, bounded in length.
+//
+// It does not know any one format: each has its package below this folder,
+// which reads from an io.Reader to plain data.
+//
+// It takes a stand: a reader's error is for input and output alone. What can't
+// be understood is a warning with its line, beside the data that could be.
+package trace
+
+import (
+	"fmt"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Format is the format and version of an Inspection as JSON (docs/format/inspect.md).
+const Format = "apkgate.inspect/1"
+
+// Inspection is what `apkgate inspect READER FILE --format json` prints: the
+// file's totals under the catalogue's names, and what else the reader knows.
+type Inspection struct {
+	Format   string             `json:"format"`
+	Reader   string             `json:"reader"`
+	Metrics  map[string]float64 `json:"metrics"`
+	Warnings []run.Warning      `json:"warnings"`
+	// Details are the reader's own, documented with it.
+	Details any `json:"details,omitempty"`
+}
+
+// NewInspection is an inspection with no nil in it, so that JSON shows {} and [].
+func NewInspection(reader string, metrics map[string]float64, warnings []run.Warning, details any) Inspection {
+	if metrics == nil {
+		metrics = map[string]float64{}
+	}
+	if warnings == nil {
+		warnings = []run.Warning{}
+	}
+	return Inspection{Format: Format, Reader: reader, Metrics: metrics, Warnings: warnings, Details: details}
+}
+
+// MaxWarnings bounds the warnings of one file; the last one says how many more
+// there were.
+const MaxWarnings = 200
+
+// Warnings collects the doubts about one file.
+type Warnings struct {
+	list    []run.Warning
+	dropped int
+}
+
+// Addf adds a warning about a line (0: about the whole file).
+func (w *Warnings) Addf(line int, format string, args ...any) {
+	if len(w.list) >= MaxWarnings {
+		w.dropped++
+		return
+	}
+	w.list = append(w.list, run.Warning{Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+// List is what was collected, in the order in which it was added.
+func (w *Warnings) List() []run.Warning {
+	if w.dropped == 0 {
+		return w.list
+	}
+	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more warnings are not listed", w.dropped)})
+}
+
+// Clip shortens untrusted text for a warning and quotes it.
+func Clip(text []byte) string {
+	const limit = 60
+	if len(text) > limit {
+		return fmt.Sprintf("%q…", text[:limit])
+	}
+	return fmt.Sprintf("%q", text)
+}

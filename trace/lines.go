@@ -1,0 +1,169 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Limits on a text that is read line by line.
+const (
+	MaxText = 1 << 30 // bytes of one file
+	MaxLine = 1 << 20 // bytes of one line; the rest of a longer one is skipped
+)
+
+// Lines reads text by line: UTF-8 with or without a byte order mark, or UTF-16
+// of either byte order. A line ends with LF; what stands before it (CR, or two)
+// is the caller's to trim.
+type Lines struct {
+	r      *bufio.Reader
+	count  *counter
+	text   []byte
+	number int
+	cut    bool
+	err    error
+}
+
+// NewLines starts reading r.
+func NewLines(r io.Reader) *Lines {
+	count := &counter{r: r}
+	raw := bufio.NewReaderSize(count, 64<<10)
+	return &Lines{r: bufio.NewReaderSize(decoded(raw), MaxLine), count: count}
+}
+
+// Next goes to the next line and reports whether there is one.
+func (l *Lines) Next() bool {
+	if l.err != nil {
+		return false
+	}
+	text, err := l.r.ReadSlice('\n')
+	l.cut = errors.Is(err, bufio.ErrBufferFull)
+	if l.cut {
+		text = bytes.Clone(text)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = l.r.ReadSlice('\n')
+		}
+	}
+	l.err = err
+	if err != nil && len(text) == 0 {
+		return false
+	}
+	l.number++
+	l.text = bytes.TrimRight(text, "\r\n")
+	return true
+}
+
+// Text is the line without its end; it is valid until Next.
+func (l *Lines) Text() []byte { return l.text }
+
+// Number is the line's number, from 1.
+func (l *Lines) Number() int { return l.number }
+
+// Cut reports that the line was longer than MaxLine.
+func (l *Lines) Cut() bool { return l.cut }
+
+// Err is what ended the reading, nil where that was the end of the text.
+func (l *Lines) Err() error {
+	if l.err == nil || errors.Is(l.err, io.EOF) {
+		return nil
+	}
+	return fmt.Errorf("read line %d: %w", l.number+1, l.err)
+}
+
+// counter bounds the size of a file.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	if c.n > MaxText {
+		return 0, fmt.Errorf("the text is larger than %d MiB", MaxText>>20)
+	}
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// decoded skips a UTF-8 byte order mark and turns UTF-16 into UTF-8. Without a
+// mark, a zero byte in the first two says that it is UTF-16.
+func decoded(r *bufio.Reader) io.Reader {
+	head, err := r.Peek(3)
+	if len(head) < 2 {
+		if err != nil && !errors.Is(err, io.EOF) {
+			return failing{err}
+		}
+		return r
+	}
+	switch {
+	case bytes.Equal(head, []byte{0xEF, 0xBB, 0xBF}):
+		_, _ = r.Discard(3)
+	case head[0] == 0xFF && head[1] == 0xFE:
+		_, _ = r.Discard(2)
+		return &utf16Reader{r: r, low: 0, high: 1}
+	case head[0] == 0xFE && head[1] == 0xFF:
+		_, _ = r.Discard(2)
+		return &utf16Reader{r: r, low: 1, high: 0}
+	case head[0] != 0 && head[1] == 0:
+		return &utf16Reader{r: r, low: 0, high: 1}
+	case head[0] == 0 && head[1] != 0:
+		return &utf16Reader{r: r, low: 1, high: 0}
+	}
+	return r
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// utf16Reader gives UTF-8 from code units whose low and high byte stand at
+// these places in a pair. Half a pair at the end is dropped.
+type utf16Reader struct {
+	r         *bufio.Reader
+	low, high int
+	err       error
+	pending   rune // a high surrogate that waits for its other half
+}
+
+func (u *utf16Reader) Read(p []byte) (int, error) {
+	if u.err != nil {
+		return 0, u.err
+	}
+	n := 0
+	for n+2*utf8.UTFMax <= len(p) {
+		var pair [2]byte
+		if _, err := io.ReadFull(u.r, pair[:]); err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = io.EOF
+			}
+			u.err = err
+			return n, err
+		}
+		n += u.put(p[n:], rune(pair[u.low])|rune(pair[u.high])<<8)
+	}
+	if n == 0 {
+		return 0, io.ErrShortBuffer
+	}
+	return n, nil
+}
+
+func (u *utf16Reader) put(p []byte, unit rune) int {
+	n := 0
+	if u.pending != 0 {
+		whole := utf16.DecodeRune(u.pending, unit)
+		u.pending = 0
+		n += utf8.EncodeRune(p, whole)
+		if whole != utf8.RuneError {
+			return n
+		}
+	}
+	if unit >= 0xD800 && unit < 0xDC00 {
+		u.pending = unit
+		return n
+	}
+	return n + utf8.EncodeRune(p[n:], unit)
+}
