@@ -3,6 +3,8 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -135,6 +137,12 @@ func (o InitOptions) devices(b *bytes.Buffer) {
 				fmt.Fprintf(b, "%s%s: %s\n", lead, kv[0], quote(kv[1]))
 				lead = "    "
 			}
+		}
+		if len(d.Context) > 0 {
+			fmt.Fprintf(b, "%scontext:\n", lead)
+		}
+		for _, key := range slices.Sorted(maps.Keys(d.Context)) {
+			fmt.Fprintf(b, "      %s: %s\n", quote(key), quote(d.Context[key]))
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (d *decoder) instrumentation(dst **Instrumentation) reader {
 			may("args", d.texts(&i.Args, propertyRule)),
 		)
 		if _, twice := i.Args["class"]; twice && i.Class != "" {
-			d.at(n.find("args").find("class"), join(path, "args.class"), "the test class is given twice, by class and by args")
+			d.at(n.find("args").find("class"), join(join(path, "args"), "class"), "the test class is given twice, by class and by args")
 		}
 	}
 }

@@ -89,23 +89,33 @@ func syntaxProblem(src []byte, err error) Problem {
 		line++ // yaml.v3 counts these from 0
 	}
 	line = min(max(line, 1), len(lines))
-	text := lines[line-1]
-	indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
-	if tab := strings.IndexByte(indent, '\t'); tab >= 0 {
-		return Problem{Line: line, Column: tab + 1, Text: "a tab indents this line; YAML allows spaces only", Hint: "indent with two spaces"}
+	suspects := lines[line-1 : line] // for a tab that indents
+	if strings.HasPrefix(m[2], "found a tab") {
+		suspects = lines[line-1:] // the reader tells where the block begins
 	}
-	return Problem{Line: line, Column: len(indent) + 1, Text: "not valid YAML: " + m[2], Hint: yamlHint(m[2], text)}
+	for i, text := range suspects {
+		if tab := strings.IndexByte(indentOf(text), '\t'); tab >= 0 {
+			return Problem{Line: line + i, Column: tab + 1, Text: "a tab indents this line; YAML allows spaces only", Hint: "indent with two spaces"}
+		}
+	}
+	return Problem{Line: line, Column: len(indentOf(lines[line-1])) + 1, Text: "not valid YAML: " + m[2], Hint: yamlHint(m[2])}
+}
+
+func indentOf(line string) string {
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
 // yamlHint explains the reader's commonest errors.
-func yamlHint(problem, line string) string {
+func yamlHint(problem string) string {
 	switch {
 	case strings.HasPrefix(problem, "mapping values are not allowed"):
 		return "a text that holds a colon and a space must be in quotes; keys of one mapping are indented alike"
 	case strings.HasPrefix(problem, "found character that cannot start any token"):
 		return "a text that begins with @, ` or % must be in quotes"
 	case strings.HasPrefix(problem, "did not find expected"):
-		return "this line or the one before it may be indented wrongly, or a bracket or quote left open"
+		return "a line near here may be indented wrongly, or a bracket or quote left open"
+	case strings.HasPrefix(problem, "found incompatible YAML document"):
+		return "remove the line %YAML; the file is read as YAML 1.1"
 	case strings.HasPrefix(problem, "found unexpected end of stream"):
 		return "a quote may be left open"
 	}

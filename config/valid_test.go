@@ -1,0 +1,173 @@
+package config_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+)
+
+func load(t *testing.T, name string, src []byte) *config.Config {
+	t.Helper()
+	opts := testOptions
+	opts.GateOnly = filepath.Base(name) == "gate-only.yml"
+	c, err := config.Load(name, src, opts)
+	if err != nil {
+		t.Fatalf("Load: %v", err)
+	}
+	return c
+}
+
+func TestValidConfigurations(t *testing.T) {
+	for _, file := range glob(t, "testdata/valid/*.yml", 5) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			load(t, file, read(t, file))
+		})
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	got := load(t, "app/apkgate.yml", read(t, "testdata/valid/minimal.yml"))
+	want := &config.Config{
+		App: config.App{Package: "com.example.mail"},
+		Scenarios: []config.Scenario{{
+			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
+			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2,
+		}},
+		Gate: config.Gate{
+			Preset: "default", OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9, Alpha: 0.05,
+			MinHistory: 5, MinChange: 0.05, Summary: run.Median, FailOn: "regression",
+		},
+		Store:  config.Store{SQLite: "app/.apkgate/history.db"},
+		Report: config.Report{HTML: "app/.apkgate/report.html"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("minimal.yml (-want +got):\n%s", diff)
+	}
+}
+
+func TestEveryKeyIsRead(t *testing.T) {
+	got := load(t, "apkgate.yml", read(t, "testdata/valid/everything.yml"))
+	if diff := cmp.Diff(everything(), got); diff != "" {
+		t.Errorf("everything.yml (-want +got):\n%s", diff)
+	}
+}
+
+// everything is what testdata/valid/everything.yml says.
+func everything() *config.Config {
+	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2}
+	sync, random, script := scenario, scenario, scenario
+	sync.Name, sync.Workload.Maestro = "sync", &config.Maestro{Flow: "../flows/sync.yaml"}
+	random.Name, random.Workload.Monkey = "random", &config.Monkey{Seed: 42, Events: 1000, Throttle: 50 * time.Millisecond}
+	script.Name, script.Workload.Shell = "script", &config.Shell{Script: "scripts/open.sh"}
+	return &config.Config{
+		App: config.App{Package: "com.example.mail", APK: "out/mail.apk", TestAPK: "/builds/mail-test.apk", Version: "5.10", Build: "release"},
+		Scenarios: []config.Scenario{{
+			Name: "open message",
+			Workload: config.Workload{Instrumentation: &config.Instrumentation{
+				TestPackage: "com.example.mail.test", Runner: "com.example.Runner", Class: "com.example.OpenTest#openMessage",
+				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"},
+			}},
+			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0,
+		}, sync, random, script},
+		Devices: []config.Device{
+			{Serial: "R58M123", Name: "the S10", Context: map[string]string{"floor": "2"}},
+			{Address: "[fe80::1]:5555", Name: "[fe80::1]:5555"},
+			{Simulated: "nexus-4", Name: "nexus-4"},
+		},
+		Networks: []string{"wifi", "3g"},
+		Context:  config.Context{Use: []string{"sdk", "model"}, Extra: map[string]string{"lab": "Lille"}},
+		Metrics: []config.Metric{
+			{Name: "search.latency_ms", Unit: "ms", Better: "lower", Title: "search latency", Decimals: 1},
+			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},
+		},
+		Gate: config.Gate{
+			Preset: "dune", OutlierFactor: 2, MinSupport: 0.02, MinConfidence: 0.8, MinHistory: 3, MinChange: 0.025,
+			Summary: run.Median, Metrics: []string{"frames.smooth_ratio", "search.latency_ms"}, FailOn: "inconclusive",
+			Thresholds: []config.Threshold{
+				{Metric: "frames.smooth_ratio", Min: new(0.9), MinChange: new(config.Fraction(0))},
+				{Metric: "search.latency_ms", Event: "search", Max: new(120.5), OutlierFactor: new(3.0)},
+				{Metric: "search.latency_ms", Event: "*", Ignore: true},
+			},
+		},
+		Store:  config.Store{SQLite: "history/mail.db"},
+		Report: config.Report{HTML: "out/report.html", Markdown: "out/report.md", JSON: "out/verdict.json"},
+	}
+}
+
+// What was read can be written with yaml.Marshal and read again.
+func TestMarshalledConfigurationIsReadAgain(t *testing.T) {
+	want := everything()
+	src, err := yaml.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, load(t, "apkgate.yml", src)); diff != "" {
+		t.Errorf("after yaml.Marshal and Load (-want +got):\n%s\n%s", diff, src)
+	}
+}
+
+func TestAliasesAndMerges(t *testing.T) {
+	got := load(t, "apkgate.yml", read(t, "testdata/valid/aliases.yml")).Scenarios
+	random := config.Workload{Monkey: &config.Monkey{Seed: 1, Events: 10}}
+	want := []config.Scenario{
+		{Name: "open", Repetitions: 3, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random},
+		{Name: "open again", Repetitions: 4, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random},
+		{Name: "third", Repetitions: 10, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("scenarios (-want +got):\n%s", diff)
+	}
+}
+
+func TestByteOrderMarkAndWindowsLineEnds(t *testing.T) {
+	got := load(t, "apkgate.yml", read(t, "testdata/valid/windows.yml"))
+	if name := got.Scenarios[0].Name; name != "état ✓" {
+		t.Errorf("name = %q, want %q", name, "état ✓")
+	}
+	_, err := config.Load("apkgate.yml", []byte("\uFEFFx: 1\r\ngate: {é: 1, preset: duna}\r\n"), testOptions)
+	const want = `apkgate.yml:2:22: gate.preset: want one of default, dune; got "duna"` // 21 characters before it
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got\n%v\nwant in it\n%s", err, want)
+	}
+}
+
+// The preset brings its own defaults, whatever the order of the keys.
+func TestPresetDuneBringsItsOwnDefaults(t *testing.T) {
+	got := load(t, "apkgate.yml", []byte("app: {package: a.b}\nscenarios: [{name: x, workload: {shell: {script: s}}}]\ngate: {min-history: 4, preset: dune}\n")).Gate
+	want := config.Gate{Preset: "dune", OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9, MinHistory: 4, Summary: run.Mean, FailOn: "regression"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("gate (-want +got):\n%s", diff)
+	}
+}
+
+func TestGateOnlyFileNeedsNoScenarios(t *testing.T) {
+	src := read(t, "testdata/valid/gate-only.yml")
+	if _, err := config.Load("apkgate.yml", src, config.Options{GateOnly: true}); err != nil {
+		t.Errorf("GateOnly: %v", err)
+	}
+	if _, err := config.Load("apkgate.yml", src, config.Options{}); err == nil {
+		t.Error("to collect: no problem was found")
+	}
+}
+
+func TestCatalogueTakesTheFilesMetrics(t *testing.T) {
+	catalogue, err := everything().Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, known := catalogue.Lookup("search.latency_ms")
+	if !known || own.Unit != "ms" || own.Direction != metric.LowerIsBetter || own.Title != "search latency" || own.Format(3) != "3.0 ms" {
+		t.Errorf("search.latency_ms = %+v, known %v: want what the file says of it", own, known)
+	}
+	count, _ := catalogue.Lookup("frames.count")
+	if count.Direction != metric.Neutral || count.Unit != "frames" || count.Title != "frames rendered" || count.Resolution != 1 {
+		t.Errorf("frames.count = %+v: want neutral, and the rest as the catalogue has it", count)
+	}
+}
