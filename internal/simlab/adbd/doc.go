@@ -3,5 +3,6 @@
 // services over a network listener. What the phone answers is behind Phone.
 //
 // It does not know any command or file. It stays as strict as a phone's own
-// daemon: a client that breaks the protocol is disconnected.
+// daemon: a client that breaks the protocol is disconnected. It can be told to
+// misbehave in the ways that phones do (Drop, Refuse, Hang, Offline).
 package adbd

@@ -1,0 +1,140 @@
+package adbd
+
+import (
+	"crypto/rsa"
+	"net"
+	"sync"
+
+	"github.com/apkgate/apkgate/device/adb/wire"
+)
+
+// Drop cuts every connection, as when the cable is pulled. New ones are taken.
+func (d *Daemon) Drop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for conn := range d.connections {
+		reset(conn)
+	}
+}
+
+// Refuse cuts new connections at once, while on. Those that are there stay.
+func (d *Daemon) Refuse(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refuse = on
+}
+
+// Hang freezes the daemon, while on: connections stay and new ones are taken,
+// but nothing is read and nothing is sent. Afterwards it goes on where it was.
+func (d *Daemon) Hang(on bool) { d.freezer.set(on) }
+
+// Offline cuts every connection, and answers new ones as a phone that is not
+// ready, while on.
+func (d *Daemon) Offline(on bool) {
+	d.mu.Lock()
+	d.offline = on
+	d.mu.Unlock()
+	if on {
+		d.Drop()
+	}
+}
+
+func (d *Daemon) isOffline() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.offline
+}
+
+// RequireKey lets in only whoever has the private key to this public one, given
+// as a line of adbkey.pub. "" lets everybody in. Connections that are there stay.
+func (d *Daemon) RequireKey(public string) error {
+	var key *rsa.PublicKey
+	if public != "" {
+		var err error
+		if key, err = wire.DecodePublicKey(public); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.key = key
+	return nil
+}
+
+func (d *Daemon) requiredKey() *rsa.PublicKey {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.key
+}
+
+// freezer stops reading and writing on connections.
+type freezer struct {
+	mu   sync.Mutex
+	thaw chan struct{} // closed at the end of the frost; nil without frost
+}
+
+func (f *freezer) set(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case on && f.thaw == nil:
+		f.thaw = make(chan struct{})
+	case !on && f.thaw != nil:
+		close(f.thaw)
+		f.thaw = nil
+	}
+}
+
+func (f *freezer) state() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.thaw
+}
+
+func (f *freezer) wrap(conn net.Conn) net.Conn {
+	return &freezable{Conn: conn, freezer: f, closed: make(chan struct{})}
+}
+
+// freezable is a connection that waits while there is frost.
+type freezable struct {
+	net.Conn
+	freezer *freezer
+	once    sync.Once
+	closed  chan struct{}
+}
+
+// wait waits for the end of the frost, or of the connection.
+func (f *freezable) wait() error {
+	for {
+		thaw := f.freezer.state()
+		if thaw == nil {
+			return nil
+		}
+		select {
+		case <-thaw:
+		case <-f.closed:
+			return net.ErrClosed
+		}
+	}
+}
+
+// Read holds back what came during the frost.
+func (f *freezable) Read(p []byte) (int, error) {
+	n, err := f.Conn.Read(p)
+	if frost := f.wait(); frost != nil {
+		return 0, frost
+	}
+	return n, err
+}
+
+func (f *freezable) Write(p []byte) (int, error) {
+	if err := f.wait(); err != nil {
+		return 0, err
+	}
+	return f.Conn.Write(p)
+}
+
+func (f *freezable) Close() error {
+	f.once.Do(func() { close(f.closed) })
+	return f.Conn.Close()
+}

@@ -1,0 +1,174 @@
+package adbd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/apkgate/apkgate/device/adb/mux"
+	"github.com/apkgate/apkgate/device/adb/wire"
+)
+
+// serveStream serves one stream until its end. A stream that is never accepted
+// is thereby refused.
+func (d *Daemon) serveStream(ctx context.Context, service string, stream *mux.Stream) {
+	if d.isOffline() {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // hang up with the stream
+		select {
+		case <-stream.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	name, argument, _ := strings.Cut(service, ":")
+	name, flags, _ := strings.Cut(name, ",")
+	switch name {
+	case "shell":
+		d.serveShell(ctx, strings.Split(flags, ","), argument, stream)
+	case "exec":
+		d.serveRaw(ctx, argument, stream, stream)
+	case "reboot":
+		d.serveRaw(ctx, strings.TrimSpace("reboot "+argument), stream, stream)
+	case "sync":
+		stream.Accept()
+		(&fileService{phone: d.phone, stream: stream}).serve()
+	}
+}
+
+func (d *Daemon) serveShell(ctx context.Context, flags []string, command string, stream *mux.Stream) {
+	for _, flag := range flags {
+		if flag == "v2" {
+			if d.hasShell2() {
+				d.serveShell2(ctx, command, stream)
+			}
+			return
+		}
+	}
+	var out io.Writer = stream
+	if !d.hasShell2() {
+		out = &terminal{w: stream} // older phones run every command in a terminal
+	}
+	d.serveRaw(ctx, command, stream, out)
+}
+
+// serveRaw runs a command whose two outputs come as one, without an exit code.
+func (d *Daemon) serveRaw(ctx context.Context, command string, in io.Reader, out io.Writer) {
+	mixed := &lockedWriter{w: out}
+	if mark, inner, ok := splitExitEcho(command); ok && !d.options.RealShell {
+		fmt.Fprintf(mixed, "%s\n", mark)
+		code := d.run(ctx, inner, strings.NewReader(""), mixed, mixed, nil)
+		fmt.Fprintf(mixed, "%s%d\n", mark, code)
+		return
+	}
+	var accepted func()
+	if stream, ok := in.(*mux.Stream); ok {
+		accepted = stream.Accept
+	}
+	d.run(ctx, command, in, mixed, mixed, accepted)
+}
+
+// run runs a command to its end; accepted is called when it has begun.
+func (d *Daemon) run(ctx context.Context, command string, in io.Reader, out, errs io.Writer, accepted func()) int {
+	wait := d.phone.Start(ctx, command, in, out, errs)
+	if accepted != nil {
+		accepted()
+	}
+	return wait()
+}
+
+// exitEcho is the line by which clients of phones without shell protocol 2 learn
+// a command's exit code.
+var exitEcho = regexp.MustCompile(`(?s)^echo ([\w-]+); \((.*)\n\) </dev/null; echo ([\w-]+)\$\?$`)
+
+func splitExitEcho(command string) (mark, inner string, ok bool) {
+	m := exitEcho.FindStringSubmatch(command)
+	if m == nil || m[1] != m[3] {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
+// serveShell2 runs a command under shell protocol 2.
+func (d *Daemon) serveShell2(ctx context.Context, command string, stream *mux.Stream) {
+	var mu sync.Mutex
+	stdin, feed := io.Pipe()
+	defer stdin.Close()
+	go unpackStdin(stream, feed)
+	code := d.run(ctx, command, stdin,
+		&packetWriter{mu: &mu, w: stream, id: wire.ShellStdout},
+		&packetWriter{mu: &mu, w: stream, id: wire.ShellStderr},
+		stream.Accept)
+	mu.Lock()
+	defer mu.Unlock()
+	stream.Write(wire.AppendShellPacket(nil, wire.ShellExit, []byte{byte(code)}))
+}
+
+// unpackStdin passes standard input on until its end, and then drops what comes.
+func unpackStdin(stream io.Reader, feed *io.PipeWriter) {
+	packets := wire.NewShellReader(stream)
+	buffer := make([]byte, 16<<10)
+	for {
+		id, n, err := packets.Read(buffer)
+		switch {
+		case err != nil:
+			feed.CloseWithError(io.EOF)
+			return
+		case id == wire.ShellStdin && n > 0:
+			feed.Write(buffer[:n]) // an error says that nobody reads any more
+		case id == wire.ShellCloseStdin:
+			feed.Close()
+		}
+	}
+}
+
+// packetWriter writes one of a command's outputs as shell packets.
+type packetWriter struct {
+	mu *sync.Mutex
+	w  io.Writer
+	id wire.PacketID
+}
+
+func (p *packetWriter) Write(b []byte) (int, error) {
+	const most = 64 << 10
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	written := 0
+	for written < len(b) {
+		piece := b[written:min(len(b), written+most)]
+		if _, err := p.w.Write(wire.AppendShellPacket(nil, p.id, piece)); err != nil {
+			return written, err
+		}
+		written += len(piece)
+	}
+	return written, nil
+}
+
+// lockedWriter lets two outputs write to one.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// terminal writes line ends as a terminal does.
+type terminal struct{ w io.Writer }
+
+func (t *terminal) Write(b []byte) (int, error) {
+	_, err := io.WriteString(t.w, strings.ReplaceAll(string(b), "\n", "\r\n"))
+	if err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
