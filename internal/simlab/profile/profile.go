@@ -1,0 +1,94 @@
+// Package profile owns the simulated phones as data: what each claims to be, and
+// how fast and how steady it is.
+//
+// The phones are simulated. A profile may pair a model with a version of Android
+// that was never shipped for it, because the paper's experiments need the same
+// model before and after an upgrade (section 8.1).
+package profile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Profile is one simulated phone.
+type Profile struct {
+	Name         string // "nexus-4-android-4.3"
+	Manufacturer string
+	Model        string
+	SDK          string // the release, "4.3"
+	API          int
+	ABI          string // ro.product.cpu.abi
+	Width        int    // of the screen, in pixels
+	Height       int
+	DPI          int
+	Hz           int     // refresh rate
+	Speed        float64 // a factor on all work: 1 is a good phone, 1.35 a low-end one
+	LowEnd       float64 // a factor on frame noise: 1 is none
+	Noise        float64 // standard deviation of the logarithm of a session's factor
+}
+
+// Serial is ro.serialno.
+func (p Profile) Serial() string { return "sim-" + p.Name }
+
+// Period is the time between two vsyncs.
+func (p Profile) Period() time.Duration { return time.Second / time.Duration(p.Hz) }
+
+// Screen is the resolution as "1080x1920".
+func (p Profile) Screen() string { return fmt.Sprintf("%dx%d", p.Width, p.Height) }
+
+// All are the profiles, in the order of the table.
+func All() []Profile {
+	out := make([]Profile, len(table))
+	for i, row := range table {
+		out[i] = row.profile()
+	}
+	return out
+}
+
+// Find returns the profile of that name.
+func Find(name string) (Profile, error) {
+	for _, row := range table {
+		if p := row.profile(); p.Name == name {
+			return p, nil
+		}
+	}
+	return Profile{}, fmt.Errorf("no simulated phone is named %q; %q is one of %d", name, All()[0].Name, len(table))
+}
+
+// Lab returns the profiles of a lab: "device-lab" and "upgraded-lab" are the
+// paper's (section 7.2), "modern" are phones to play with.
+func Lab(name string) ([]Profile, error) {
+	var out []Profile
+	for _, row := range table {
+		if row.lab == name {
+			out = append(out, row.profile())
+		}
+	}
+	if out == nil {
+		return nil, fmt.Errorf("no lab is named %q; there are %s", name, strings.Join(Labs(), ", "))
+	}
+	return out, nil
+}
+
+// Labs are the names of the labs.
+func Labs() []string { return []string{"device-lab", "upgraded-lab", "modern"} }
+
+func (r row) profile() Profile {
+	p := Profile{
+		Name:         strings.ToLower(strings.ReplaceAll(r.model, " ", "-")) + "-android-" + r.sdk,
+		Manufacturer: r.brand, Model: r.model, SDK: r.sdk, API: r.api, ABI: r.abi, DPI: r.dpi, Hz: r.hz,
+		Speed: 1, LowEnd: 1, Noise: 0.03,
+	}
+	fmt.Sscanf(r.screen, "%dx%d", &p.Width, &p.Height)
+	switch r.class {
+	case low:
+		p.Speed, p.LowEnd, p.Noise = 1.3, 1.4, 0.05
+	case middle:
+		p.Speed, p.LowEnd, p.Noise = 1.12, 1.15, 0.04
+	case fast:
+		p.Speed, p.Noise = 0.7, 0.025
+	}
+	return p
+}

@@ -1,0 +1,77 @@
+package simapp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// FaultKind is one way in which an app or a phone lets a measurement down.
+type FaultKind string
+
+// The faults. The first four are the app's, the others the phone's.
+const (
+	Crash   FaultKind = "crash"   // an uncaught exception ends the app
+	ANR     FaultKind = "anr"     // the UI thread stands still for so long that the system says so
+	Stuck   FaultKind = "stuck"   // the workload never ends
+	Lost    FaultKind = "lost"    // the app's process is replaced, and its frames with it
+	Drop    FaultKind = "drop"    // every adb connection breaks
+	Hang    FaultKind = "hang"    // adb answers nothing any more
+	Offline FaultKind = "offline" // the phone goes offline
+	NoSpace FaultKind = "nospace" // storage is full
+	Reboot  FaultKind = "reboot"  // the phone restarts
+	Garbage FaultKind = "garbage" // dumpsys prints random bytes between its lines
+)
+
+// FaultKinds are all of them.
+func FaultKinds() []FaultKind {
+	return []FaultKind{Crash, ANR, Stuck, Lost, Drop, Hang, Offline, NoSpace, Reboot, Garbage}
+}
+
+// Fault is one fault and when it strikes: at a time after a scenario's start,
+// or after one of its events.
+type Fault struct {
+	Kind       FaultKind
+	After      string        // an event's name; "": the scenario's start
+	At         time.Duration // since then
+	For        time.Duration // how long it lasts; 0: until it is undone
+	Repetition int           // counted from 1 over a phone's life; 0: every one
+}
+
+// ParseFault reads "crash after open-message repetition 3", the words behind
+// `fault` in an app's file.
+func ParseFault(text string) (Fault, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return Fault{}, fmt.Errorf("fault is empty; want one of %s", kinds())
+	}
+	f := Fault{Kind: FaultKind(words[0])}
+	if !slices.Contains(FaultKinds(), f.Kind) {
+		return Fault{}, fmt.Errorf("fault %q is not one of %s", words[0], kinds())
+	}
+	err := eachPair(words[1:], func(key, value string) (err error) {
+		switch key {
+		case "after":
+			f.After, err = name("an event's name", value)
+		case "at":
+			f.At, err = duration(value, time.Hour)
+		case "for":
+			f.For, err = duration(value, time.Hour)
+		case "repetition":
+			f.Repetition, err = number(value, 1, 1_000_000)
+		default:
+			err = fmt.Errorf("%q is not one of after, at, for, repetition", key)
+		}
+		return err
+	})
+	return f, err
+}
+
+func kinds() string {
+	var names []string
+	for _, k := range FaultKinds() {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
