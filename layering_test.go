@@ -1,0 +1,296 @@
+// Package apkgate_test holds the repository to its design: which package may
+// import which, what the pure ones must not touch, and that each says what it
+// is for. It reads the sources; it runs nothing.
+package apkgate_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/apkgate/apkgate"
+
+// mayImport is the one-way table of dependencies between our packages. The
+// entry of the nearest folder counts. A package in a subfolder may always
+// import its own parents and siblings; nothing may import what isn't listed.
+var mayImport = map[string][]string{
+	"metric":   {},
+	"run":      {"metric"},
+	"context":  {"run"},
+	"stat":     {},
+	"rules":    {},
+	"gate":     {"run", "metric", "context", "stat", "rules"},
+	"diagnose": {"trace", "run", "metric", "gate"},
+	"report":   {"gate", "diagnose", "run", "metric", "stat"},
+
+	"device":   {},
+	"trace":    {"run", "metric"},
+	"energy":   {"trace", "run", "metric"},
+	"config":   {"metric", "run"},
+	"collect":  {"config", "device", "trace", "energy", "run", "metric"},
+	"baseline": {"run", "context", "metric"},
+	"importer": {"run", "metric"},
+
+	"internal/simlab":  {"device", "run", "metric"},
+	"internal/actions": {"report", "gate", "run"},
+	"internal/cli":     {"*"},
+	"cmd":              {"internal/cli"},
+}
+
+// pure are the packages that decide and show. They are the same on every
+// machine and every day, which is what lets a verdict be made again.
+var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "report"}
+
+// bannedInPure are packages that a pure one doesn't import, with the reason.
+var bannedInPure = map[string]string{
+	"os":           "no files, environment or exit: callers pass readers, writers and values",
+	"io/ioutil":    "no files: callers pass readers and writers",
+	"os/exec":      "no processes",
+	"os/signal":    "no processes",
+	"net":          "no network",
+	"net/http":     "no network",
+	"syscall":      "no operating system",
+	"database/sql": "no stores: history is passed in",
+	"log":          "no output of its own: doubts are data, printed by the caller",
+	"log/slog":     "no output of its own: doubts are data, printed by the caller",
+	"math/rand":    "no chance: the same input gives the same verdict",
+	"math/rand/v2": "no chance: the same input gives the same verdict",
+	"crypto/rand":  "no chance: the same input gives the same verdict",
+}
+
+// clockCalls read or wait for the clock; in a pure package time is an argument.
+var clockCalls = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+
+// vagueNames are names of folders and files that say nothing of what is inside.
+var vagueNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "types"}
+
+// source is one Go file of the repository.
+type source struct {
+	path string // from the root, with slashes
+	dir  string // "." for the root
+	test bool
+	file *ast.File
+	fset *token.FileSet
+}
+
+// at is the position of a node, for messages.
+func (s source) at(n ast.Node) string {
+	return s.path + ":" + strconv.Itoa(s.fset.Position(n.Pos()).Line)
+}
+
+// sources parses every Go file but those in testdata and hidden folders.
+func sources(t *testing.T) []source {
+	t.Helper()
+	var out []source
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".") && name != "."
+		if entry.IsDir() && (hidden || entry.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || filepath.Ext(name) != ".go" {
+			return nil
+		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		slashed := filepath.ToSlash(name)
+		out = append(out, source{slashed, path.Dir(slashed), strings.HasSuffix(name, "_test.go"), file, fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 20 {
+		t.Fatalf("found %d Go files: is this the root of the repository?", len(out))
+	}
+	return out
+}
+
+// imports yields a file's imports: the path, and ours without the module.
+func imports(s source) (all []string, ours []string) {
+	for _, spec := range s.file.Imports {
+		p, _ := strconv.Unquote(spec.Path.Value)
+		all = append(all, p)
+		if dir, ok := strings.CutPrefix(p, module+"/"); ok {
+			ours = append(ours, dir)
+		}
+	}
+	return all, ours
+}
+
+// within reports whether dir is the folder or below it.
+func within(dir, folder string) bool {
+	return dir == folder || strings.HasPrefix(dir, folder+"/")
+}
+
+// entryOf is the folder of mayImport that counts for dir.
+func entryOf(dir string) (string, bool) {
+	for d := dir; d != "."; d = path.Dir(d) {
+		if _, ok := mayImport[d]; ok {
+			return d, true
+		}
+	}
+	return "", false
+}
+
+func TestDependenciesGoOneWay(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		entry, ok := entryOf(s.dir)
+		if !ok {
+			t.Errorf("%s: folder %s is not in the table of dependencies: add it, with what it may import", s.path, s.dir)
+			continue
+		}
+		_, ours := imports(s)
+		for _, to := range ours {
+			kin := s.dir != entry && within(to, entry)
+			listed := slices.ContainsFunc(mayImport[entry], func(f string) bool { return f == "*" || within(to, f) })
+			if !kin && !listed {
+				t.Errorf("%s imports %s, but %s may import only %q", s.path, to, entry, mayImport[entry])
+			}
+		}
+	}
+}
+
+// What simulates is never part of what measures.
+func TestInternalPackagesHaveOneUser(t *testing.T) {
+	users := map[string]string{"internal/simlab": "internal/cli", "internal/cli": "cmd"}
+	for _, s := range sources(t) {
+		_, ours := imports(s)
+		for _, to := range ours {
+			for folder, user := range users {
+				if within(to, folder) && !s.test && !within(s.dir, user) && !within(s.dir, folder) {
+					t.Errorf("%s imports %s, which is for %s and for tests", s.path, to, user)
+				}
+			}
+		}
+	}
+}
+
+func TestPurePackagesTouchNothing(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || !slices.ContainsFunc(pure, func(p string) bool { return within(s.dir, p) }) {
+			continue
+		}
+		all, _ := imports(s)
+		for _, p := range all {
+			if reason, banned := bannedInPure[p]; banned {
+				t.Errorf("%s imports %s: %s", s.path, p, reason)
+			}
+		}
+		for _, call := range clockUses(s) {
+			t.Errorf("%s reads the clock: time is an argument here", call)
+		}
+	}
+}
+
+// clockUses are the uses of the clock in a file, by the name under which the
+// file imports package time.
+func clockUses(s source) (out []string) {
+	name := ""
+	for _, spec := range s.file.Imports {
+		if spec.Path.Value == `"time"` {
+			name = "time"
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+		}
+	}
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains(clockCalls, sel.Sel.Name) {
+			if id, ok := sel.X.(*ast.Ident); ok && name != "" && id.Name == name {
+				out = append(out, s.at(sel)+": "+name+"."+sel.Sel.Name)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+var sentenceEnd = regexp.MustCompile(`[a-z)"'0-9][.!?:](\s|$)`)
+
+func TestEachPackageSaysWhatItIs(t *testing.T) {
+	docs, files := map[string]string{}, map[string]source{}
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		files[s.dir] = s
+		if s.file.Doc != nil {
+			if docs[s.dir] != "" {
+				t.Errorf("%s: package %s has a second package comment", s.path, s.dir)
+			}
+			docs[s.dir] = s.file.Doc.Text()
+		}
+	}
+	for dir, s := range files {
+		name := s.file.Name.Name
+		doc := docs[dir]
+		switch {
+		case doc == "":
+			t.Errorf("package %s has no comment: say what it owns, what it doesn't, and the stand it takes", dir)
+		case name != "main" && !strings.HasPrefix(doc, "Package "+name+" "):
+			t.Errorf("the comment of package %s begins %.40q, want %q", dir, doc, "Package "+name+" ")
+		case len(sentenceEnd.FindAllString(doc, -1)) < 2:
+			t.Errorf("the comment of package %s is one sentence: say what it owns, and what it doesn't", dir)
+		}
+	}
+}
+
+func TestNamesSayWhatIsInside(t *testing.T) {
+	for _, s := range sources(t) {
+		stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(s.path), ".go"), "_test")
+		for _, part := range append(strings.Split(s.dir, "/"), stem) {
+			if slices.Contains(vagueNames, part) {
+				t.Errorf("%s: %q says nothing: name it for what it owns", s.path, part)
+			}
+		}
+	}
+}
+
+// An error says what was being done, on what, and what was allowed.
+func TestErrorsSayWhatWasBeingDone(t *testing.T) {
+	words := "failed" + " to"
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if ok && lit.Kind == token.STRING && strings.Contains(strings.ToLower(lit.Value), words) {
+				t.Errorf("%s: the text says %q: say what was being done, on what, and what was allowed", s.at(lit), words)
+			}
+			return true
+		})
+	}
+}
+
+var (
+	unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\b`)
+	withIssue  = regexp.MustCompile(`\b(TODO|FIXME|XXX|HACK)\(#\d+\)`)
+)
+
+func TestUnfinishedWorkHasAnIssue(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, group := range s.file.Comments {
+			for _, c := range group.List {
+				if unfinished.MatchString(c.Text) && !withIssue.MatchString(c.Text) {
+					t.Errorf("%s: %.60q has no issue: write TODO(#12)", s.at(c), c.Text)
+				}
+			}
+		}
+	}
+}
