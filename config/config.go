@@ -202,15 +202,15 @@ type Gate struct {
 	// How many interquartile ranges beyond the quartiles a value may lie.
 	OutlierFactor float64 `yaml:"outlier-factor,omitempty" jsonschema:"minimum=0.1,maximum=100,default=1.5"`
 	// A rule is shown when at least this share of all runs bear it out.
-	MinSupport Fraction `yaml:"min-support,omitempty" jsonschema:"default=1%"`
+	MinSupport Fraction `yaml:"min-support,omitempty" jsonschema_extras:"default=1%"`
 	// A rule is shown when it holds for at least this share of the runs it speaks of.
-	MinConfidence Fraction `yaml:"min-confidence,omitempty" jsonschema:"default=90%"`
+	MinConfidence Fraction `yaml:"min-confidence,omitempty" jsonschema_extras:"default=90%"`
 	// The share of unchanged pull requests that may fail by chance. Not for the preset dune, which sets no such limit.
-	Alpha Fraction `yaml:"false-alarms,omitempty" jsonschema:"default=5%"`
+	Alpha Fraction `yaml:"false-alarms,omitempty" jsonschema_extras:"default=5%"`
 	// With fewer comparable runs than this, the verdict is inconclusive. (Preset dune: 1.)
 	MinHistory int `yaml:"min-history,omitempty" jsonschema:"minimum=1,maximum=10000,default=5"`
 	// A smaller change than this never fails. (Preset dune: 0%.)
-	MinChange Fraction `yaml:"min-change" jsonschema:"default=5%"`
+	MinChange Fraction `yaml:"min-change" jsonschema_extras:"default=5%"`
 	// How repetitions are summed up. (Preset dune: mean.)
 	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
 	// The metrics that decide. Without it: all that are not neutral.

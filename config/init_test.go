@@ -1,0 +1,114 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A file that init writes loads, suits the schema, and says what was asked for.
+func TestInitWritesWhatLoadReads(t *testing.T) {
+	s := compiledSchema(t)
+	for name, o := range map[string]InitOptions{
+		"nothing asked": {},
+		"a test": {
+			Package: "com.example.mail", APK: "out/mail app.apk", TestAPK: "out/test.apk", Scenario: "open: message #1",
+			Class: "com.example.OpenTest#openMessage",
+		},
+		"a lab": {
+			Package: "com.example.mail", APK: "a.apk", Scenario: "null", Networks: []string{"wifi", "3g"},
+			Devices: []Device{
+				{Simulated: "nexus-4", Name: "- the first", Context: map[string]string{"floor": "2", "room": "yes"}},
+				{Address: "10.0.0.7:5555", Name: "10.0.0.7:5555"},
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src, err := Init(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validate(t, s, src); err != nil {
+				t.Errorf("the schema refuses it: %v", err)
+			}
+			c, err := Load(FileName, src, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Package == "" {
+				return
+			}
+			if c.App.Package != o.Package || c.App.APK != o.APK || c.App.TestAPK != o.TestAPK || c.Scenarios[0].Name != o.Scenario {
+				t.Errorf("app %+v, scenario %q: want %+v", c.App, c.Scenarios[0].Name, o)
+			}
+			if diff := cmp.Diff(o.Devices, c.Devices); diff != "" {
+				t.Errorf("devices (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(o.Networks, c.Networks); diff != "" {
+				t.Errorf("networks (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestInitChoosesTheWorkload(t *testing.T) {
+	for name, test := range map[string]struct {
+		o    InitOptions
+		want Workload
+	}{
+		"no test": {InitOptions{}, Workload{Monkey: &Monkey{Seed: 1, Events: 500, Throttle: 50 * time.Millisecond}}},
+		"a test APK": {
+			InitOptions{Package: "a.b", TestAPK: "t.apk"},
+			Workload{Instrumentation: &Instrumentation{TestPackage: "a.b.test", Runner: DefaultRunner}},
+		},
+		"a test package": {
+			InitOptions{TestPackage: "a.tests", Class: "a.T"},
+			Workload{Instrumentation: &Instrumentation{TestPackage: "a.tests", Runner: DefaultRunner, Class: "a.T"}},
+		},
+	} {
+		src, err := Init(test.o)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		c, err := Load(FileName, src, Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(test.want, c.Scenarios[0].Workload); diff != "" {
+			t.Errorf("%s: workload (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// It is short enough to be read, and editors find the schema on its first line.
+func TestInitIsReadable(t *testing.T) {
+	src, err := Init(InitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(src), "\n"); n > 50 {
+		t.Errorf("%d lines, want at most 50", n)
+	}
+	if !strings.HasPrefix(string(src), "# yaml-language-server: $schema=https://raw.githubusercontent.com/apkgate/apkgate/main/docs/apkgate.schema.json\n") {
+		t.Errorf("the first line does not name the schema:\n%s", src)
+	}
+}
+
+// A value that may not stand in the file is refused, and cannot add keys to it.
+func TestInitRefusesWhatLoadRefuses(t *testing.T) {
+	for _, o := range []InitOptions{
+		{Package: "mail"},
+		{Package: "com.example.mail\nstore: {sqlite: /tmp/x}"},
+		{APK: "a\x00b.apk"},
+		{Scenario: "open\u2028message"},
+		{Scenario: "\xff"},
+		{Devices: []Device{{Name: "no way to it"}}},
+		{Networks: []string{"wifi", "wifi"}},
+	} {
+		if src, err := Init(o); err == nil {
+			t.Errorf("%+v was taken:\n%s", o, src)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"gopkg.in/yaml.v3"
+)
+
+var update = flag.Bool("update", false, "write docs/apkgate.schema.json anew")
+
+const schemaFile = "../docs/apkgate.schema.json"
+
+// The committed schema is the one that the types give.
+func TestSchemaIsInStep(t *testing.T) {
+	got := generateSchema(t)
+	if *update {
+		if err := os.WriteFile(schemaFile, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s is out of step (-committed +generated); run: go test ./config -run TestSchemaIsInStep -update\n%s", schemaFile, diff)
+	}
+}
+
+// generateSchema makes the schema of the types. Their comments become the
+// descriptions, and the decoder's own patterns the patterns.
+func generateSchema(t *testing.T) []byte {
+	t.Helper()
+	r := &jsonschema.Reflector{
+		Anonymous: true, ExpandedStruct: true, FieldNameTag: "yaml", RequiredFromJSONSchemaTags: true, Mapper: scalarSchema,
+	}
+	if err := r.AddGoComments("github.com/apkgate/apkgate/config", ".", jsonschema.WithFullComment()); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range r.CommentMap {
+		r.CommentMap[name] = strings.Join(strings.Fields(text), " ")
+	}
+	s := r.Reflect(&Config{})
+	s.ID, s.Title, s.Description = SchemaURL, "apkgate.yml", "The configuration of apkgate, a performance gate for Android pull requests."
+	constrain(t, s)
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(out, '\n')
+}
+
+// scalarSchema is the schema of the types that a file spells in its own way.
+func scalarSchema(typ reflect.Type) *jsonschema.Schema {
+	switch typ {
+	case reflect.TypeFor[time.Duration]():
+		return &jsonschema.Schema{Type: "string", Pattern: durationPattern.String()}
+	case reflect.TypeFor[Fraction]():
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "number", Minimum: "0", Maximum: "1"}, percentSchema()}}
+	case reflect.TypeFor[map[string]string]():
+		most := uint64(maxItems)
+		return &jsonschema.Schema{
+			Type: "object", MaxProperties: &most,
+			PropertyNames: &jsonschema.Schema{Pattern: propertyPattern.String()}, AdditionalProperties: looseSchema(),
+		}
+	}
+	return nil
+}
+
+func percentSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Pattern: percentPattern.String()}
+}
+
+// looseSchema is any scalar: version: 5.10 is a number to YAML.
+func looseSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Pattern: linePattern}, {Type: "number"}, {Type: "boolean"}}}
+}
+
+const (
+	linePattern = `^(\S(.*\S)?)?$`                    // isLine, as near as a pattern comes
+	pathPattern = `^[^~](.*[^/])?$`                   // isFilePath, likewise
+	hostPattern = `^(\[[^\s\[\]]+\]|[^\s:]+):[0-9]+$` // isAddress, likewise
+)
+
+// constrain adds what struct tags cannot say.
+func constrain(t *testing.T, s *jsonschema.Schema) {
+	t.Helper()
+	for key, pattern := range map[string]string{
+		"App.package": packagePattern.String(), "App.apk": pathPattern, "App.test-apk": pathPattern,
+		"Scenario.name": linePattern, "Instrumentation.test-package": packagePattern.String(),
+		"Instrumentation.runner": classPattern.String(), "Instrumentation.class": linePattern,
+		"Maestro.flow": pathPattern, "Shell.script": pathPattern,
+		"Device.serial": serialPattern.String(), "Device.address": hostPattern, "Device.simulated": linePattern, "Device.name": linePattern,
+		"Metric.name": `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
+		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
+		"Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
+	} {
+		property(t, s, key).Pattern = pattern
+	}
+	property(t, s, "Config.networks").Items.Pattern = networkPattern.String()
+	property(t, s, "Context.use").Items.Pattern = propertyPattern.String()
+	for _, key := range []string{"App.version", "App.build"} {
+		p := property(t, s, key)
+		p.Type, p.AnyOf = "", looseSchema().AnyOf
+	}
+	for _, key := range []string{"Threshold.max", "Threshold.min"} {
+		p := property(t, s, key)
+		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "number"}, percentSchema()}
+	}
+	s.Definitions["Workload"].OneOf = oneRequired("instrumentation", "maestro", "monkey", "shell")
+	s.Definitions["Device"].OneOf = oneRequired("serial", "address", "simulated")
+}
+
+func property(t *testing.T, s *jsonschema.Schema, path string) *jsonschema.Schema {
+	t.Helper()
+	typ, key, _ := strings.Cut(path, ".")
+	properties := s.Properties
+	if typ != "Config" {
+		properties = s.Definitions[typ].Properties
+	}
+	p, ok := properties.Get(key)
+	if !ok {
+		t.Fatalf("the schema has no %s", path)
+	}
+	return p
+}
+
+func oneRequired(keys ...string) []*jsonschema.Schema {
+	var out []*jsonschema.Schema
+	for _, k := range keys {
+		out = append(out, &jsonschema.Schema{Required: []string{k}})
+	}
+	return out
+}
+
+// compiledSchema is the committed schema, ready to validate with.
+func compiledSchema(t *testing.T) *validator.Schema {
+	t.Helper()
+	f, err := os.Open(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := validator.UnmarshalJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := validator.NewCompiler()
+	if err := c.AddResource(SchemaURL, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(SchemaURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// validate checks a YAML file against the schema, as an editor does.
+func validate(t *testing.T, s *validator.Schema, src []byte) error {
+	t.Helper()
+	var doc any
+	if err := yaml.Unmarshal(src, &doc); err != nil {
+		return err
+	}
+	asJSON, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	v, err := validator.UnmarshalJSON(bytes.NewReader(asJSON))
+	if err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+func TestSchemaTakesTheValidFiles(t *testing.T) {
+	s := compiledSchema(t)
+	files, _ := filepath.Glob("testdata/valid/*.yml")
+	if len(files) < 5 {
+		t.Fatalf("testdata/valid has %d files, want 5 or more", len(files))
+	}
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(t, s, src); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// beyondSchema are the wrong files that only Load finds wrong, with what a
+// schema cannot see.
+var beyondSchema = map[string]string{
+	"two-documents":            "the second document",
+	"utf-16":                   "the encoding",
+	"own-tag":                  "YAML tags",
+	"the-same-scenario-twice":  "equal names",
+	"the-same-device-twice":    "equal serials and names",
+	"the-same-metric-twice":    "equal names",
+	"the-same-threshold-twice": "equal metrics and events",
+	"simulated-device":         "the names of the profiles",
+	"dune-has-no-false-alarms": "one key that rules out another",
+	"two-outputs-in-one-file":  "equal paths",
+}
+
+func TestSchemaRefusesTheWrongFiles(t *testing.T) {
+	s := compiledSchema(t)
+	number := regexp.MustCompile(`^\d+-`)
+	files, _ := filepath.Glob("testdata/wrong/*.yml")
+	var missed []string
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if validate(t, s, src) == nil {
+			missed = append(missed, number.ReplaceAllString(strings.TrimSuffix(filepath.Base(file), ".yml"), ""))
+		}
+	}
+	for _, name := range missed {
+		if beyondSchema[name] == "" {
+			t.Errorf("the schema takes %s, which Load refuses", name)
+		}
+	}
+	for name := range beyondSchema {
+		if !slices.Contains(missed, name) {
+			t.Errorf("the schema refuses %s now: take it off the list", name)
+		}
+	}
+}
+
+// Load and the schema know the same keys.
+func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
+	var s struct {
+		Properties map[string]any
+		Defs       map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	src, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(src, &s); err != nil {
+		t.Fatal(err)
+	}
+	for typ, yml := range map[string]string{
+		"Config":          `nope: 1`,
+		"App":             `app: {nope: 1}`,
+		"Scenario":        `scenarios: [{nope: 1}]`,
+		"Workload":        `scenarios: [{workload: {nope: 1}}]`,
+		"Instrumentation": `scenarios: [{workload: {instrumentation: {nope: 1}}}]`,
+		"Maestro":         `scenarios: [{workload: {maestro: {nope: 1}}}]`,
+		"Monkey":          `scenarios: [{workload: {monkey: {nope: 1}}}]`,
+		"Shell":           `scenarios: [{workload: {shell: {nope: 1}}}]`,
+		"Device":          `devices: [{nope: 1}]`,
+		"Context":         `context: {nope: 1}`,
+		"Metric":          `metrics: [{nope: 1}]`,
+		"Gate":            `gate: {nope: 1}`,
+		"Threshold":       `gate: {thresholds: [{nope: 1}]}`,
+		"Store":           `store: {nope: 1}`,
+		"Report":          `report: {nope: 1}`,
+	} {
+		properties := s.Properties
+		if typ != "Config" {
+			properties = s.Defs[typ].Properties
+		}
+		want := slices.Sorted(maps.Keys(properties))
+		_, err := Load("apkgate.yml", []byte(yml), Options{})
+		m := regexp.MustCompile(`unknown key "nope"; allowed: (.*)`).FindStringSubmatch(err.Error())
+		if m == nil {
+			t.Errorf("%s: Load did not say which keys are allowed:\n%v", yml, err)
+			continue
+		}
+		got := strings.Split(m[1], ", ")
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("keys of %s (-schema +Load):\n%s", typ, diff)
+		}
+	}
+}
