@@ -1,0 +1,272 @@
+package logcat
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Tag is the tag under which a test writes its UI events.
+const Tag = "apkgate"
+
+// Kind is what happened.
+type Kind string
+
+// The kinds of events.
+const (
+	UIEvent   Kind = "ui"        // the test says so, under Tag
+	Input     Kind = "input"     // the system sent input to other windows than before (Android 11 and later)
+	Crash     Kind = "crash"     // an exception or a fatal signal ended a process
+	ANR       Kind = "anr"       // a process did not respond
+	Died      Kind = "died"      // a process ended, for whatever reason
+	Displayed Kind = "displayed" // an activity was drawn for the first time
+)
+
+// Event is something of interest in a log.
+type Event struct {
+	Kind Kind `json:"kind"`
+	Line int  `json:"line"`
+	// Clock and Time are the entry's.
+	Clock Clock         `json:"clock"`
+	Time  time.Duration `json:"time_ns"`
+	// Name is the UI event's name, or the window or activity.
+	Name string `json:"name,omitempty"`
+	// Process is the process or package that it is about, PID its id (0: not stated).
+	Process string `json:"process,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	// Args are the key=value words of a UI event.
+	Args map[string]string `json:"args,omitempty"`
+	// Duration is the start-up time of Displayed.
+	Duration time.Duration `json:"duration_ns,omitempty"`
+	// Detail is the exception, signal or reason.
+	Detail string `json:"detail,omitempty"`
+}
+
+// MaxName bounds the name of a UI event in bytes.
+const MaxName = 200
+
+// Events finds the events in a log, in its order. What two buffers tell of the
+// same crash or ANR is given once.
+func Events(entries []Entry) []Event {
+	var out []Event
+	for i, e := range entries {
+		ev, ok := eventOf(entries, i)
+		if !ok {
+			continue
+		}
+		ev.Line, ev.Clock, ev.Time = e.Line, e.Clock, e.Time
+		if !merged(out, ev) {
+			out = append(out, ev)
+		}
+	}
+	return out
+}
+
+// sameWithin bounds the time between two entries about one crash or ANR.
+const sameWithin = 10 * time.Second
+
+// merged reports whether the event is known already, and adds to the known one
+// what it did not know.
+func merged(known []Event, ev Event) bool {
+	if ev.Kind != Crash && ev.Kind != ANR && ev.Kind != Displayed {
+		return false
+	}
+	for i := len(known) - 1; i >= 0; i-- {
+		k := &known[i]
+		if k.Kind != ev.Kind || k.Clock != ev.Clock || (ev.Time-k.Time).Abs() > sameWithin {
+			continue
+		}
+		if ev.Kind == Displayed {
+			if k.Name == ev.Name && k.Duration == ev.Duration {
+				return true
+			}
+			continue
+		}
+		if k.PID != 0 && k.PID == ev.PID || (k.PID == 0 || ev.PID == 0) && k.Process == ev.Process {
+			k.PID = max(k.PID, ev.PID)
+			if k.Process == "" {
+				k.Process = ev.Process
+			}
+			return true
+		}
+	}
+	return false
+}
+
+func eventOf(entries []Entry, i int) (Event, bool) {
+	e := entries[i]
+	switch e.Tag {
+	case Tag:
+		return uiEvent(e)
+	case "input_interaction":
+		return inputEvent(e.Message)
+	case "am_crash", "am_anr", "am_proc_died":
+		return amEvent(e)
+	case "am_activity_launch_time", "wm_activity_launch_time":
+		return launchTime(e.Message)
+	case "AndroidRuntime":
+		if strings.HasPrefix(e.Message, "FATAL EXCEPTION") || strings.HasPrefix(e.Message, "*** FATAL EXCEPTION") {
+			return javaCrash(entries[i:])
+		}
+	case "libc":
+		if strings.HasPrefix(e.Message, "Fatal signal ") {
+			return Event{Kind: Crash, PID: e.PID, Detail: e.Message}, true
+		}
+	case "ActivityManager", "ActivityTaskManager":
+		if about, ok := strings.CutPrefix(e.Message, "ANR in "); ok {
+			return anrIn(entries[i:], about)
+		}
+		if about, ok := strings.CutPrefix(e.Message, "Displayed "); ok {
+			return displayed(about)
+		}
+	}
+	return Event{}, false
+}
+
+// uiEvent reads "name" or "name key=value …". Words before the first
+// key=value are the name, so that it may hold spaces.
+func uiEvent(e Entry) (Event, bool) {
+	words := strings.Fields(e.Message)
+	ev := Event{Kind: UIEvent, PID: e.PID}
+	for n, word := range words {
+		if key, value, found := strings.Cut(word, "="); n > 0 && found && key != "" {
+			if ev.Args == nil {
+				ev.Args = map[string]string{}
+			}
+			ev.Args[key] = value
+		} else if ev.Args == nil {
+			ev.Name = strings.TrimSpace(ev.Name + " " + word)
+		}
+	}
+	ev.Name = strings.ToValidUTF8(ev.Name, "�")
+	if len(ev.Name) > MaxName {
+		ev.Name = strings.ToValidUTF8(ev.Name[:MaxName], "")
+	}
+	return ev, ev.Name != ""
+}
+
+// inputEvent reads "Interaction with: HASH WINDOW (server), …", which the input
+// dispatcher writes when a touch goes to other windows than the one before.
+func inputEvent(message string) (Event, bool) {
+	list, ok := strings.CutPrefix(message, "Interaction with: ")
+	if !ok {
+		return Event{}, false
+	}
+	for target := range strings.SplitSeq(list, ", ") {
+		hash, window, found := strings.Cut(strings.TrimSuffix(target, " (server)"), " ")
+		if found && isHex(hash) {
+			process, _, _ := strings.Cut(window, "/")
+			return Event{Kind: Input, Name: window, Process: process}, true
+		}
+	}
+	return Event{}, false
+}
+
+func isHex(s string) bool {
+	_, err := strconv.ParseUint(s, 16, 64)
+	return err == nil
+}
+
+// amEvent reads the lists of the events buffer, "[user,pid,process,…]". The
+// user came with Android 4.2; the process id stands before the first word that
+// is no number.
+func amEvent(e Entry) (Event, bool) {
+	fields := list(e.Message)
+	kinds := map[string]Kind{"am_crash": Crash, "am_anr": ANR, "am_proc_died": Died}
+	for i, field := range fields {
+		if _, err := strconv.Atoi(field); err == nil {
+			continue
+		}
+		if i == 0 || field == "" {
+			return Event{}, false
+		}
+		pid, _ := strconv.Atoi(fields[i-1])
+		ev := Event{Kind: kinds[e.Tag], PID: pid, Process: field}
+		if ev.Kind != Died && i+2 < len(fields) { // flags, then exception or reason
+			ev.Detail = strings.Join(fields[i+2:min(i+4, len(fields))], ": ")
+		}
+		return ev, true
+	}
+	return Event{}, false
+}
+
+// launchTime reads "[user,token,component,ms,…]".
+func launchTime(message string) (Event, bool) {
+	fields := list(message)
+	for i, field := range fields[:max(len(fields)-1, 0)] {
+		process, _, found := strings.Cut(field, "/")
+		if ms, err := strconv.Atoi(fields[i+1]); found && err == nil && ms >= 0 {
+			return Event{Kind: Displayed, Name: field, Process: process, Duration: time.Duration(ms) * time.Millisecond}, true
+		}
+	}
+	return Event{}, false
+}
+
+func list(message string) []string {
+	message = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(message), "["), "]")
+	return strings.Split(message, ",")
+}
+
+// javaCrash reads "FATAL EXCEPTION: main" and the two entries below it:
+// "Process: com.example, PID: 17" (Android 4.4 and later) and the exception.
+func javaCrash(entries []Entry) (Event, bool) {
+	head := entries[0]
+	ev := Event{Kind: Crash, PID: head.PID, Detail: head.Message}
+	below := 0
+	for _, e := range entries[1:] {
+		if e.PID != head.PID || e.Tag != head.Tag {
+			continue
+		}
+		if process, ok := strings.CutPrefix(e.Message, "Process: "); ok {
+			ev.Process, _, _ = strings.Cut(process, ",")
+		} else {
+			ev.Detail = e.Message
+			break
+		}
+		if below++; below == 2 {
+			break
+		}
+	}
+	return ev, true
+}
+
+// anrIn reads "ANR in com.example (com.example/.Main)" and "PID: 17" below it.
+func anrIn(entries []Entry, about string) (Event, bool) {
+	process, _, _ := strings.Cut(about, " ")
+	ev := Event{Kind: ANR, Process: process}
+	for n, e := range entries[1:] {
+		if n > 20 {
+			break
+		}
+		if pid, ok := strings.CutPrefix(e.Message, "PID: "); ok && e.Tag == entries[0].Tag {
+			ev.PID, _ = strconv.Atoi(strings.TrimSpace(pid))
+		}
+		if reason, ok := strings.CutPrefix(e.Message, "Reason: "); ok && e.Tag == entries[0].Tag {
+			ev.Detail = reason
+			break
+		}
+	}
+	return ev, process != ""
+}
+
+// displayed reads "com.example/.Main: +1s23ms", with "for user 0" before the
+// colon since Android 14 and "(total +2s)" behind in older ones.
+func displayed(about string) (Event, bool) {
+	activity, took, found := strings.Cut(about, ": +")
+	activity, _, _ = strings.Cut(activity, " for user ")
+	took, _, _ = strings.Cut(took, " ")
+	d, ok := duration(took)
+	process, _, _ := strings.Cut(activity, "/")
+	return Event{Kind: Displayed, Name: activity, Process: process, Duration: d}, found && ok
+}
+
+// duration reads Android's TimeUtils.formatDuration: "1d2h3m4s5ms".
+func duration(s string) (time.Duration, bool) {
+	if day, rest, found := strings.Cut(s, "d"); found {
+		days, err := strconv.Atoi(day)
+		tail, ok := duration(rest)
+		return time.Duration(days)*24*time.Hour + tail, err == nil && days >= 0 && days < 1000 && (ok || rest == "")
+	}
+	d, err := time.ParseDuration(s)
+	return d, err == nil && d >= 0 && d < 24*time.Hour
+}

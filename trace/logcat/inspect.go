@@ -1,0 +1,74 @@
+package logcat
+
+import (
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+type Details struct {
+	Entries int   `json:"entries"`
+	Clock   Clock `json:"clock"` // of the first entry
+	// First and Last are the times of the first and last entry on Clock.
+	First      time.Duration  `json:"first_ns"`
+	Last       time.Duration  `json:"last_ns"`
+	Priorities map[string]int `json:"priorities"`
+	// Events are at most MaxEvents of those found.
+	Events []Event `json:"events"`
+}
+
+// MaxEvents bounds the events that an inspection lists.
+const MaxEvents = 10_000
+
+// Inspect reads a log and sums it up: anr.count, and startup.ttid_ms as the
+// median over the activities displayed in it.
+func Inspect(r io.Reader) (trace.Inspection, error) {
+	l, err := Read(r)
+	if err != nil {
+		return trace.Inspection{}, err
+	}
+	warnings := l.Warnings
+	if len(l.Entries) == 0 {
+		warnings = append(warnings, run.Warning{Text: "nothing of a log is in the file"})
+		return trace.NewInspection("logcat", nil, warnings, Details{Events: []Event{}}), nil
+	}
+	events := Events(l.Entries)
+	last := l.Entries[len(l.Entries)-1]
+	details := Details{
+		Entries: len(l.Entries), Clock: l.Entries[0].Clock, First: l.Entries[0].Time, Last: last.Time,
+		Priorities: map[string]int{}, Events: append([]Event{}, events[:min(len(events), MaxEvents)]...),
+	}
+	for _, e := range l.Entries {
+		if e.Priority != 0 {
+			details.Priorities[string(rune(e.Priority))]++
+		}
+	}
+	if left := len(events) - MaxEvents; left > 0 {
+		warnings = append(warnings, run.Warning{Text: strconv.Itoa(left) + " more events are not listed"})
+	}
+	return trace.NewInspection("logcat", metrics(events), warnings, details), nil
+}
+
+func metrics(events []Event) map[string]float64 {
+	anrs := 0
+	var starts []float64
+	for _, e := range events {
+		switch e.Kind {
+		case ANR:
+			anrs++
+		case Displayed:
+			starts = append(starts, float64(e.Duration)/float64(time.Millisecond))
+		}
+	}
+	out := map[string]float64{"anr.count": float64(anrs)}
+	if n := len(starts); n > 0 {
+		slices.Sort(starts)
+		out["startup.ttid_ms"] = (starts[(n-1)/2] + starts[n/2]) / 2
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package logcat_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+func read(t testing.TB, text string) logcat.Log {
+	t.Helper()
+	l, err := logcat.Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestEveryFormat(t *testing.T) {
+	t.Parallel()
+	// 17 March is day 76 of 2000, a leap year: 76 whole days before it.
+	wall := 76*24*time.Hour + 16*time.Hour + 13*time.Minute + 38*time.Second + 811*time.Millisecond
+	full := logcat.Entry{Clock: logcat.Wall, Time: wall, PID: 1702, TID: 2395, Priority: 'D', Tag: "My Tag", Message: "a: b"}
+	with := func(clock logcat.Clock, at time.Duration) logcat.Entry {
+		e := full
+		e.Clock, e.Time = clock, at
+		return e
+	}
+	for text, want := range map[string]logcat.Entry{
+		"03-17 16:13:38.811  1702  2395 D My Tag  : a: b":                        full,
+		"03-17 16:13:38.811  1000  1702  2395 D My Tag  : a: b":                  full,
+		"03-17 16:13:38.811 u0_a12  1702  2395 D My Tag: a: b":                   full,
+		"2000-03-17 16:13:38.811 +0100  1702  2395 D My Tag: a: b":               with(logcat.Wall, wall+10957*24*time.Hour),
+		"   123.456  1702  2395 D My Tag: a: b":                                  with(logcat.Monotonic, 123456*time.Millisecond),
+		"     0.000001  1702  2395 D My Tag: a: b":                               with(logcat.Monotonic, time.Microsecond),
+		"1489767218.811  1702  2395 D My Tag: a: b":                              with(logcat.Epoch, 1489767218811*time.Millisecond),
+		"[ 03-17 16:13:38.811  1702: 2395 D/My Tag ]\na: b\n\n":                  full,
+		"[       123.456  1702: 2395 D/My Tag   ]\na: b\n\n":                     with(logcat.Monotonic, 123456*time.Millisecond),
+		"03-17 16:13:38.811 D/My Tag  ( 1702): a: b":                             {Clock: logcat.Wall, Time: wall, PID: 1702, Priority: 'D', Tag: "My Tag", Message: "a: b"},
+		"D/My Tag( 1702): a: b":                                                  {PID: 1702, Priority: 'D', Tag: "My Tag", Message: "a: b"},
+		"D/My Tag: a: b":                                                         {Priority: 'D', Tag: "My Tag", Message: "a: b"},
+		"03-17 16:13:38.811  1702  2395 D empty:":                                {Clock: logcat.Wall, Time: wall, PID: 1702, TID: 2395, Priority: 'D', Tag: "empty"},
+		"--------- beginning of main\n   123.456  1702  2395 D My Tag: a: b\r\n": with(logcat.Monotonic, 123456*time.Millisecond),
+	} {
+		l := read(t, text)
+		if len(l.Entries) != 1 || len(l.Warnings) != 0 {
+			t.Errorf("%q: %+v, %v", text, l.Entries, l.Warnings)
+			continue
+		}
+		got := l.Entries[0]
+		got.Line = 0
+		if got != want {
+			t.Errorf("%q:\n got %+v\nwant %+v", text, got, want)
+		}
+	}
+}
+
+func TestWhatIsNoEntryIsAWarning(t *testing.T) {
+	t.Parallel()
+	l := read(t, "garbage\n03-17 16:13:38.811  1702  2395 D ok: fine\n13-45 99:99:99.000  1  2 D t: m\n12.5 x y D t: m\n")
+	if len(l.Entries) != 1 || l.Entries[0].Line != 2 || len(l.Warnings) != 3 || l.Warnings[0].Line != 1 || l.Warnings[2].Line != 4 {
+		t.Errorf("%+v, %v", l.Entries, l.Warnings)
+	}
+	in, err := logcat.Inspect(strings.NewReader("garbage"))
+	if err != nil || len(in.Metrics) != 0 || len(in.Warnings) != 2 {
+		t.Errorf("%+v, %v", in, err)
+	}
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	l := read(t, strings.Join([]string{
+		"     1.000   500   500 I apkgate : open message",
+		"     1.500   500   500 I apkgate : scroll list=inbox n=3",
+		"     1.600   500   500 I apkgate :  ",
+		"     2.000  1000  1001 I input_interaction: Interaction with: [Gesture Monitor] swipe-up (server), a2b17b9 com.example/com.example.Main (server), PointerEventDispatcher0 (server), ",
+		"     3.000  1000  1001 I ActivityTaskManager: Displayed com.example/.Main for user 0: +1s23ms",
+		"     3.001  1000  1001 I wm_activity_launch_time: [0,123,com.example/.Main,1023]",
+		"     3.100  1000  1001 I ActivityManager: Displayed com.example/.Other: +45ms (total +2s1ms)",
+		"     4.000  1000  1001 I am_anr  : [0,500,com.example,8,Input dispatching timed out (x, y)]",
+		"     4.900  1000  1001 E ActivityManager: ANR in com.example (com.example/.Main)",
+		"     4.900  1000  1001 E ActivityManager: PID: 500",
+		"     4.900  1000  1001 E ActivityManager: Reason: Input dispatching timed out",
+		"     5.000   500   500 E AndroidRuntime: FATAL EXCEPTION: main",
+		"     5.000   500   500 E AndroidRuntime: Process: com.example, PID: 500",
+		"     5.000   500   500 E AndroidRuntime: java.lang.IllegalStateException: no",
+		"     5.000   500   500 E AndroidRuntime: \tat com.example.Main.onClick",
+		"     5.002  1000  1001 I am_crash: [0,500,com.example,8,java.lang.IllegalStateException,no, not here,Main.java,17]",
+		"     5.100  1000  1001 I am_proc_died: [0,500,com.example,0,2]",
+		"    50.000   600   600 F libc    : Fatal signal 11 (SIGSEGV), code 1, fault addr 0x0 in tid 600 (example)",
+	}, "\n"))
+	var got []string
+	for _, e := range logcat.Events(l.Entries) {
+		got = append(got, fmt.Sprintf("%s %d %s %s %d %v %v", e.Kind, e.Time/time.Millisecond, e.Name, e.Process, e.PID, e.Duration, e.Args))
+	}
+	want := []string{
+		"ui 1000 open message  500 0s map[]",
+		"ui 1500 scroll  500 0s map[list:inbox n:3]",
+		"input 2000 com.example/com.example.Main com.example 0 0s map[]",
+		"displayed 3000 com.example/.Main com.example 0 1.023s map[]",
+		"displayed 3100 com.example/.Other com.example 0 45ms map[]",
+		"anr 4000  com.example 500 0s map[]",
+		"crash 5000  com.example 500 0s map[]",
+		"died 5100  com.example 500 0s map[]",
+		"crash 50000   600 0s map[]",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestEventsOfAndroid41HaveNoUser(t *testing.T) {
+	t.Parallel()
+	ev := logcat.Events(read(t, "I/am_anr  (  300): [500,com.example,0,keyDispatchingTimedOut]").Entries)
+	if len(ev) != 1 || ev[0].PID != 500 || ev[0].Process != "com.example" || ev[0].Detail != "keyDispatchingTimedOut" {
+		t.Errorf("%+v", ev)
+	}
+}
+
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	in, err := logcat.Inspect(strings.NewReader("     1.000  1  1 I ActivityManager: Displayed a/.B: +1d2h3m4s5ms\n     9.000  1  1 I ActivityManager: Displayed a/.C: +10ms\n     9.500  1  1 E ActivityManager: ANR in a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 93,784,005 ms and 10 ms.
+	if in.Metrics["startup.ttid_ms"] != 46892007.5 || in.Metrics["anr.count"] != 1 {
+		t.Errorf("%v", in.Metrics)
+	}
+	if d := in.Details.(logcat.Details); d.Entries != 3 || d.Clock != logcat.Monotonic || d.Last-d.First != 8500*time.Millisecond || d.Priorities["I"] != 2 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestCorpus reads real logs and counts with regular expressions beside.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	root := os.Getenv("APKGATE_CORPUS")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared", "corpus")
+	}
+	if _, err := os.Stat(filepath.Join(root, "logcat")); err != nil {
+		t.Skipf("the corpus of real logs is not here (APKGATE_CORPUS): %v", err)
+	}
+	for name, tags := range map[string][]string{
+		"jeanboydev_emulator_9_eventlog.txt": {"am_pss", "am_proc_died", "auditd", "service_manager_slow"},
+		"loghub_Android_2k.log":              {"WindowManager", "PowerManagerService", "TextView"},
+	} {
+		data, err := os.ReadFile(filepath.Join(root, "logcat", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := read(t, string(data))
+		lines := regexp.MustCompile(`(?m)^\d\d-\d\d `).FindAllIndex(data, -1)
+		if len(l.Entries) != len(lines) || len(l.Warnings) != 0 {
+			t.Errorf("%s: %d entries of %d, %v", name, len(l.Entries), len(lines), l.Warnings)
+		}
+		for _, tag := range tags {
+			n := 0
+			for _, e := range l.Entries {
+				if e.Tag == tag {
+					n++
+				}
+			}
+			if want := len(regexp.MustCompile(`(?m) [A-Z] `+tag+` *:`).FindAllIndex(data, -1)); n != want || n == 0 {
+				t.Errorf("%s: %d entries of %s, want %d", name, n, tag, want)
+			}
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte("     1.000   500   500 I apkgate : open message a=b\n[ 03-17 16:13:38.811  1702: 2395 D/My Tag ]\na: b\n\n"))
+	f.Add([]byte("     4.0  1  1 I am_anr  : [0,500,com.example,8,Input]\n1.1 1 1 E AndroidRuntime: FATAL EXCEPTION: main\n"))
+	f.Add([]byte("1.1 1 1 I ActivityManager: Displayed a/.b: +1d2h3ms\n1.1 1 1 I wm_activity_launch_time: [a/b]\n1.1 1 1 I input_interaction: Interaction with: "))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in, err := logcat.Inspect(strings.NewReader(string(data)))
+		if err != nil {
+			t.Fatalf("an error for what was read: %v", err)
+		}
+		for name, v := range in.Metrics {
+			if v < 0 {
+				t.Errorf("%s is %g", name, v)
+			}
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	text := strings.Repeat("03-17 16:13:38.811  1702  2395 D PowerManagerService: acquire lock=233570404, flags=0x1, tag=\"View Lock\"\n", 100_000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if l := read(b, text); len(l.Entries) != 100_000 {
+			b.Fatal("entries are missing")
+		}
+	}
+}
