@@ -259,6 +259,9 @@ func (p Policy) fill(j *judgement) {
 	if reach := e.moments.Reach(p.Alpha / 2); !math.IsInf(reach, 1) {
 		a, b := j.values.back(j.x-reach)/j.Expected-1, j.values.back(j.x+reach)/j.Expected-1
 		j.Low, j.High = min(a, b), max(a, b)
+		if j.Value >= 0 && j.Expected > 0 {
+			j.Low = max(j.Low, -1)
+		}
 	}
 	j.Detectable = j.detectable(p)
 }

@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/apkgate/apkgate/metric"
 )
 
 // Limits on a record: hostile input ends here, not in memory.
@@ -106,6 +108,14 @@ func (r Run) Validate() error {
 	}
 	if err := r.validateTexts(); err != nil {
 		return err
+	}
+	for i, d := range r.Declared {
+		if _, err := metric.ParseDirection(d.Better); err != nil {
+			return fmt.Errorf("declared[%d]: %w", i, err)
+		}
+		if err := errors.Join(checkText(d.Name), checkText(d.Unit)); err != nil || !metric.ValidName(d.Name) || i >= MaxMetrics {
+			return fmt.Errorf("declared[%d] is no metric: want at most %d with a name of letters, digits or _ . : / -", i, MaxMetrics)
+		}
 	}
 	for i, it := range r.Iterations {
 		if err := it.validate(); err != nil {

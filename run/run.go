@@ -32,17 +32,27 @@ func Statuses() []Status { return []Status{Complete, Partial, Failed} }
 
 // Run is one run. The zero ID means "not yet named": see Digest.
 type Run struct {
-	Format     string            `json:"format"`
-	ID         string            `json:"id,omitempty"`
-	Started    time.Time         `json:"started,omitzero"`
-	App        App               `json:"app"`
-	Source     Source            `json:"source,omitzero"`
-	Scenario   string            `json:"scenario"`
-	Session    string            `json:"session,omitempty"`
-	Context    map[string]string `json:"context"`
-	Status     Status            `json:"status"`
-	Warnings   []Warning         `json:"warnings"`
-	Iterations []Iteration       `json:"iterations"`
+	Format   string            `json:"format"`
+	ID       string            `json:"id,omitempty"`
+	Started  time.Time         `json:"started,omitzero"`
+	App      App               `json:"app"`
+	Source   Source            `json:"source,omitzero"`
+	Scenario string            `json:"scenario"`
+	Session  string            `json:"session,omitempty"`
+	Context  map[string]string `json:"context"`
+	// Declared tells of metrics that the built-in catalogue does not hold.
+	Declared   []Declared  `json:"declared,omitempty"`
+	Status     Status      `json:"status"`
+	Warnings   []Warning   `json:"warnings"`
+	Iterations []Iteration `json:"iterations"`
+}
+
+// Declared is a metric that a run brings along, so that whoever reads the run
+// knows its unit and which way is better ("higher", "lower" or "neutral").
+type Declared struct {
+	Name   string `json:"name"`
+	Unit   string `json:"unit,omitempty"`
+	Better string `json:"better"`
 }
 
 // App is what was measured.

@@ -1,0 +1,70 @@
+package metric
+
+import (
+	"math"
+	"testing"
+)
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		value float64
+		want  string
+	}{
+		{"frames.duration_ms", 16.666, "16.67 ms"},
+		{"frames.smooth_ratio", 0.954, "95.4 %"},
+		{"frames.count", 148, "148"},
+		{"frames.count", 148.5, "148.5"},
+		{"energy.total_j", 12.3456, "12.35 J"},
+		{"frames.count", math.NaN(), "–"},
+	} {
+		m, ok := Default().Lookup(c.name)
+		if got := m.Format(c.value); !ok || got != c.want {
+			t.Errorf("%s of %v: %q, want %q", c.name, c.value, got, c.want)
+		}
+	}
+}
+
+func TestTheCatalogueIsConsistent(t *testing.T) {
+	c := Default()
+	for _, m := range c.All() {
+		if !ValidName(m.Name) || m.Title == "" || m.Direction == Neutral || m.Restless <= 0 {
+			t.Errorf("%+v: want a valid name, a title, a direction and a least spread", m)
+		}
+		if of, ok := c.Lookup(m.Of); m.Of != "" && (!ok || of.Of != "") {
+			t.Errorf("%s details %q, want a summary metric", m.Name, m.Of)
+		}
+	}
+}
+
+func TestUsersMetrics(t *testing.T) {
+	c, err := Default().With(Metric{Name: "search.ms", Unit: "ms", Direction: LowerIsBetter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.Lookup("search.ms"); !ok {
+		t.Error("a declared metric is not found")
+	}
+	if _, ok := Default().Lookup("search.ms"); ok {
+		t.Error("declaring a metric changed the built-in catalogue")
+	}
+	if c.Compare("frames.count", "search.ms") >= 0 || c.Compare("search.ms", "a.unknown") >= 0 {
+		t.Error("want the catalogue's metrics first, then declared ones, then unknown ones")
+	}
+	for _, bad := range []string{"", "1st", "a b", "a\nb", "ü"} {
+		if _, err := Default().With(Metric{Name: bad}); err == nil {
+			t.Errorf("the name %q was taken", bad)
+		}
+	}
+}
+
+func TestDirections(t *testing.T) {
+	for _, name := range Directions() {
+		if d, err := ParseDirection(name); err != nil || d.String() != name {
+			t.Errorf("%q is read as %v, %v", name, d, err)
+		}
+	}
+	if _, err := ParseDirection("up"); err == nil {
+		t.Error(`"up" was taken for a direction`)
+	}
+}
