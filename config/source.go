@@ -45,12 +45,12 @@ func isForbidden(r rune) bool {
 func parseYAML(src []byte) (*yaml.Node, Problem, bool) {
 	dec := yaml.NewDecoder(bytes.NewReader(src))
 	var doc, second yaml.Node
-	err := dec.Decode(&doc)
+	err := decodeNext(dec, &doc)
 	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
 		return nil, emptyFile, false
 	}
 	if err == nil {
-		if err = dec.Decode(&second); errors.Is(err, io.EOF) {
+		if err = decodeNext(dec, &second); errors.Is(err, io.EOF) {
 			return doc.Content[0], Problem{}, true
 		}
 	}
@@ -61,6 +61,17 @@ func parseYAML(src []byte) (*yaml.Node, Problem, bool) {
 		Line: second.Line, Column: second.Column,
 		Text: "a second YAML document begins here; want one", Hint: "remove the line --- before it",
 	}, false
+}
+
+// decodeNext reads the next document. yaml.v3 is known to panic on some broken
+// files (go-yaml/yaml#666, mikefarah/yq#2481): to a user that is a wrong file too.
+func decodeNext(dec *yaml.Decoder, doc *yaml.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = errors.New("yaml: the YAML reader gave up on this file")
+		}
+	}()
+	return dec.Decode(doc)
 }
 
 var emptyFile = Problem{Line: 1, Column: 1, Text: "the file is empty; want the key app and what else is needed", Hint: "apkgate init writes a commented file"}

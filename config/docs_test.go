@@ -1,0 +1,109 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const docsFile = "../docs/configuration.md"
+
+func readDocs(t *testing.T) string {
+	t.Helper()
+	src, err := os.ReadFile(docsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(src)
+}
+
+// The example of the documentation is a file that Load and the schema take.
+func TestDocumentedExampleIsValid(t *testing.T) {
+	_, rest, _ := strings.Cut(readDocs(t), "```yaml\n")
+	example, _, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatalf("%s has no yaml example", docsFile)
+	}
+	if _, err := Load("apkgate.yml", []byte(example), Options{}); err != nil {
+		t.Error(err)
+	}
+	if err := validate(t, compiledSchema(t), []byte(example)); err != nil {
+		t.Errorf("the schema refuses it: %v", err)
+	}
+}
+
+// docsSections are where the documentation has the keys of each type.
+var docsSections = map[string]string{
+	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
+	"Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
+	"Device": "## devices", "Context": "## context", "Metric": "## metrics", "Gate": "## gate",
+	"Threshold": "### gate.thresholds", "Store": "## store", "Report": "## report",
+}
+
+// Every key stands in its section's table, with the default, the bounds and the
+// words that the schema has.
+func TestEveryKeyIsDocumented(t *testing.T) {
+	var s struct {
+		Properties map[string]any
+		Defs       map[string]struct {
+			Properties map[string]struct {
+				Default          any
+				Enum             []any
+				Minimum, Maximum json.Number
+			}
+			Required []string
+		} `json:"$defs"`
+	}
+	src, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(src, &s); err != nil {
+		t.Fatal(err)
+	}
+	docs := readDocs(t)
+	for key := range s.Properties {
+		if !strings.Contains(docs, "\n## "+key) {
+			t.Errorf("no section for %s", key)
+		}
+	}
+	for typ, heading := range docsSections {
+		section := sectionOf(docs, heading)
+		for key, p := range s.Defs[typ].Properties {
+			row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(key) + "` \\|.*$").FindString(section)
+			if row == "" {
+				t.Errorf("%q: no row for %s", heading, key)
+				continue
+			}
+			want := p.Enum
+			if p.Default != nil {
+				want = append(want, p.Default)
+			}
+			for _, w := range want {
+				if !strings.Contains(row, fmt.Sprintf("`%v`", w)) {
+					t.Errorf("%q: the row of %s does not tell `%v`:\n%s", heading, key, w, row)
+				}
+			}
+			if bounds := fmt.Sprintf("%s to %s", p.Minimum, p.Maximum); p.Minimum != "" && !strings.Contains(row, bounds) {
+				t.Errorf("%q: the row of %s does not tell %s:\n%s", heading, key, bounds, row)
+			}
+		}
+		for _, key := range s.Defs[typ].Required {
+			if !strings.Contains(section, "| `"+key+"` | required |") {
+				t.Errorf("%q: %s is not told to be required", heading, key)
+			}
+		}
+	}
+}
+
+// sectionOf is the text from a heading to the next one.
+func sectionOf(docs, heading string) string {
+	_, rest, _ := strings.Cut(docs, "\n"+heading+"\n")
+	if end := strings.Index(rest, "\n#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
+}
