@@ -12,8 +12,11 @@ package baseline
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/run"
 )
@@ -78,8 +81,8 @@ const (
 // States are the states that Mark takes.
 func States() []State { return []State{Accepted, Rejected, Rebaselined} }
 
-// reference reports whether a run in this state can be a reference.
-func (s State) reference() bool { return s == Accepted || s == Rebaselined }
+// Reference reports whether a run in this state can be a reference.
+func (s State) Reference() bool { return s == Accepted || s == Rebaselined }
 
 // Mark is a decision about a run. The one with the latest At counts, and of
 // equals the one that was appended last.
@@ -91,8 +94,21 @@ type Mark struct {
 	// Since is for Rebaselined only: the start of the new level. Zero means the
 	// earliest start among the runs of an app and scenario marked in one call.
 	Since time.Time
-	// Note says why, in the words of who decided.
+	// Note says why, in the words of who decided; at most run.MaxText bytes.
 	Note string
+}
+
+// Check reports what makes the mark one that no store takes.
+func (m Mark) Check() error {
+	switch {
+	case !slices.Contains(States(), m.State):
+		return fmt.Errorf("mark as %q: want one of %q", m.State, States())
+	case m.State != Rebaselined && !m.Since.IsZero():
+		return fmt.Errorf("mark as %s: only %s has a start of the level", m.State, Rebaselined)
+	case len(m.Note) > run.MaxText || !utf8.ValidString(m.Note):
+		return fmt.Errorf("mark as %s: the note has %d bytes, want valid UTF-8 of at most %d", m.State, len(m.Note), run.MaxText)
+	}
+	return nil
 }
 
 // Entry is a run as a store holds it.
@@ -120,6 +136,24 @@ type Filter struct {
 	Limit    int               // at most so many, 0: all
 }
 
+// Match reports whether the filter lets the entry through. Limit is the store's affair.
+func (f Filter) Match(e Entry) bool {
+	for name, value := range f.Where {
+		if v, ok := e.Run.Context[name]; !ok || v != value {
+			return false
+		}
+	}
+	return (f.Package == "" || f.Package == e.Run.App.Package) &&
+		(f.Scenario == "" || f.Scenario == e.Run.Scenario) &&
+		(f.Session == "" || f.Session == e.Run.Session) &&
+		(f.Commit == "" || f.Commit == e.Run.Source.Commit) &&
+		(f.Status == "" || f.Status == e.Run.Status) &&
+		(f.States == nil || slices.Contains(f.States, e.Mark.State)) &&
+		(f.IDs == nil || slices.Contains(f.IDs, e.Run.ID)) &&
+		(f.From.IsZero() || !e.Run.Started.Before(f.From)) &&
+		(f.Until.IsZero() || e.Run.Started.Before(f.Until))
+}
+
 // Retention says what Prune keeps: of each app, scenario and context the newest
 // Keep references and the newest Keep others. A rebaselined run always stays,
 // since the level of its app hangs on it.
@@ -128,6 +162,14 @@ type Retention struct {
 	Package  string // only this app's runs, "": every app's
 	Scenario string // only this scenario's, "": every one's
 	DryRun   bool   // tell, but remove nothing
+}
+
+// Check reports what makes the retention one that no store takes.
+func (r Retention) Check() error {
+	if r.Keep < 1 {
+		return fmt.Errorf("keep %d runs of each context: want 1 or more", r.Keep)
+	}
+	return nil
 }
 
 // Damage is one thing that is wrong in a store. ID is "" where it can't be

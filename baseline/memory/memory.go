@@ -1,0 +1,305 @@
+// Package memory keeps a history in memory: for a history read from a file, and
+// as the plain store that the others are compared with in tests.
+//
+// It owns nothing that lasts: what it acknowledges is durable as long as the
+// process. It takes a stand: it is written to be obviously right, not fast.
+package memory
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Store is a history in memory.
+type Store struct {
+	mu      sync.RWMutex
+	entries []*entry
+	now     func() time.Time
+}
+
+type entry struct {
+	baseline.Entry
+	marks []baseline.Mark
+}
+
+var _ baseline.Store = (*Store)(nil)
+
+// New returns an empty history. Runs and marks are dated by now; nil means
+// time.Now.
+func New(now func() time.Time) *Store {
+	if now == nil {
+		now = time.Now
+	}
+	return &Store{now: now}
+}
+
+// Add implements baseline.Store.
+func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var added []string
+	grown := slices.Clone(s.entries)
+	for _, r := range runs {
+		e, err := s.newEntry(r)
+		if err != nil {
+			return nil, fmt.Errorf("add run %q: %w", r.ID, err)
+		}
+		if slices.ContainsFunc(grown, func(o *entry) bool { return o.Digest == e.Digest }) {
+			continue
+		}
+		if slices.ContainsFunc(grown, func(o *entry) bool { return o.Run.ID == e.Run.ID }) {
+			return nil, fmt.Errorf("add run %q: %w", e.Run.ID, baseline.ErrConflict)
+		}
+		grown = append(grown, e)
+		added = append(added, e.Run.ID)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.entries = grown
+	return added, nil
+}
+
+func (s *Store) newEntry(r run.Run) (*entry, error) {
+	r, err := r.Named()
+	if err != nil {
+		return nil, err
+	}
+	digest, err := r.Digest()
+	if err != nil {
+		return nil, err
+	}
+	data, err := run.Encode(r)
+	if err != nil {
+		return nil, err
+	}
+	if r, err = run.Decode(data); err != nil { // a copy that the caller can't change
+		return nil, err
+	}
+	return &entry{Entry: baseline.Entry{
+		Run: r, Digest: digest, Iterations: len(r.Iterations), AddedAt: s.now().UTC(),
+	}}, nil
+}
+
+// Mark implements baseline.Store.
+func (s *Store) Mark(_ context.Context, ids []string, m baseline.Mark) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := m.Check(); err != nil {
+		return err
+	}
+	marked := make([]*entry, len(ids))
+	for i, id := range ids {
+		e, err := s.find(id)
+		if err != nil {
+			return fmt.Errorf("mark run %q: %w", id, err)
+		}
+		if m.State != baseline.Rejected && e.Run.Status != run.Complete {
+			return fmt.Errorf("mark run %q, which is %s, as %s: %w", e.Run.ID, e.Run.Status, m.State, baseline.ErrNotComplete)
+		}
+		marked[i] = e
+	}
+	for _, e := range marked {
+		own := m
+		if own.At.IsZero() {
+			own.At = s.now()
+			if own.At.Before(e.Mark.At) {
+				own.At = e.Mark.At
+			}
+		}
+		if own.State == baseline.Rebaselined && own.Since.IsZero() {
+			own.Since = earliest(marked, e.Run)
+		}
+		own.At, own.Since = own.At.UTC(), own.Since.UTC()
+		e.marks = append(e.marks, own)
+		e.Mark = newest(e.marks)
+	}
+	return nil
+}
+
+// earliest is the earliest start among the entries of r's app and scenario.
+func earliest(entries []*entry, r run.Run) time.Time {
+	first := r.Started
+	for _, e := range entries {
+		if e.Run.App.Package == r.App.Package && e.Run.Scenario == r.Scenario && e.Run.Started.Before(first) {
+			first = e.Run.Started
+		}
+	}
+	return first
+}
+
+func newest(marks []baseline.Mark) baseline.Mark {
+	best := marks[0]
+	for _, m := range marks[1:] {
+		if !m.At.Before(best.At) {
+			best = m
+		}
+	}
+	return best
+}
+
+// Get implements baseline.Store.
+func (s *Store) Get(_ context.Context, id string) (baseline.Entry, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	e, err := s.find(id)
+	if err != nil {
+		return baseline.Entry{}, fmt.Errorf("get run %q: %w", id, err)
+	}
+	return e.Entry, nil
+}
+
+// find returns the entry of that id, or that one entry whose id or digest begins so.
+func (s *Store) find(id string) (*entry, error) {
+	var found []*entry
+	for _, e := range s.entries {
+		if e.Run.ID == id {
+			return e, nil
+		}
+		if len(id) >= baseline.MinPrefix && (strings.HasPrefix(e.Run.ID, id) || strings.HasPrefix(e.Digest, id)) {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, baseline.ErrNotFound
+	case 1:
+		return found[0], nil
+	}
+	return nil, baseline.ErrAmbiguous
+}
+
+// List implements baseline.Store.
+func (s *Store) List(_ context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		for _, e := range s.chosen(f, true) {
+			e.Run.Warnings, e.Run.Iterations = nil, nil
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Export implements baseline.Store.
+func (s *Store) Export(_ context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for _, e := range s.chosen(f, false) {
+			if !yield(e.Run, nil) {
+				return
+			}
+		}
+	}
+}
+
+// chosen are copies of the entries that the filter lets through, in order of
+// their start and id.
+func (s *Store) chosen(f baseline.Filter, newestFirst bool) []baseline.Entry {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var out []baseline.Entry
+	for _, e := range s.entries {
+		if f.Match(e.Entry) {
+			out = append(out, e.Entry)
+		}
+	}
+	slices.SortFunc(out, func(a, b baseline.Entry) int {
+		return cmp.Or(a.Run.Started.Compare(b.Run.Started), strings.Compare(a.Run.ID, b.Run.ID))
+	})
+	if newestFirst {
+		slices.Reverse(out)
+	}
+	if f.Limit > 0 && len(out) > f.Limit {
+		out = out[:f.Limit]
+	}
+	return out
+}
+
+// References implements baseline.Store.
+func (s *Store) References(_ context.Context, q baseline.Query) ([]run.Summary, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var level time.Time
+	var accepted []run.Run
+	for _, e := range s.entries {
+		if e.Run.App.Package != q.Package || e.Run.Scenario != q.Scenario || !e.Mark.State.Reference() {
+			continue
+		}
+		accepted = append(accepted, e.Run)
+		if e.Mark.State == baseline.Rebaselined && e.Mark.Since.After(level) {
+			level = e.Mark.Since
+		}
+	}
+	accepted = slices.DeleteFunc(accepted, func(r run.Run) bool { return r.Started.Before(level) })
+	return baseline.FromRuns(accepted, q)
+}
+
+// Prune implements baseline.Store.
+func (s *Store) Prune(_ context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
+	if err := r.Check(); err != nil {
+		return 0, err
+	}
+	gone := map[string]bool{}
+	kept := map[string]int{}
+	for _, e := range s.chosen(baseline.Filter{Package: r.Package, Scenario: r.Scenario}, true) {
+		key := fmt.Sprintf("%q %q %v %q", e.Run.App.Package, e.Run.Scenario, e.Mark.State.Reference(), contextKey(e.Run.Context))
+		kept[key]++
+		if e.Mark.State == baseline.Rebaselined || kept[key] <= r.Keep {
+			continue
+		}
+		gone[e.Run.ID] = true
+		e.Run.Warnings, e.Run.Iterations = nil, nil
+		if each == nil {
+			continue
+		}
+		if err := each(e); err != nil {
+			return 0, err
+		}
+	}
+	if r.DryRun {
+		return len(gone), nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries = slices.DeleteFunc(s.entries, func(e *entry) bool { return gone[e.Run.ID] })
+	return len(gone), nil
+}
+
+func contextKey(context map[string]string) []string {
+	var key []string
+	for _, name := range slices.Sorted(maps.Keys(context)) {
+		key = append(key, name, context[name])
+	}
+	return key
+}
+
+// Verify implements baseline.Store.
+func (s *Store) Verify(context.Context) ([]baseline.Damage, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var damage []baseline.Damage
+	for _, e := range s.entries {
+		digest, err := e.Run.Digest()
+		if err == nil && digest != e.Digest {
+			err = errors.New("the content is not what its digest says")
+		}
+		if err != nil {
+			damage = append(damage, baseline.Damage{ID: e.Run.ID, Problem: err.Error()})
+		}
+	}
+	return damage, nil
+}
+
+// Close implements baseline.Store.
+func (s *Store) Close() error { return nil }

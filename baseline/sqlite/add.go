@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Add implements baseline.Store: one transaction for all the runs.
+func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
+	records := make([]record, len(runs))
+	for i, r := range runs { // before the lock: this is the slow part
+		rec, err := newRecord(r)
+		if err != nil {
+			return nil, s.wrap("add to", fmt.Errorf("run %q: %w", r.ID, err))
+		}
+		records[i] = rec
+	}
+	var added []string
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		in := newInterner(tx)
+		for _, rec := range records {
+			isNew, err := s.addRecord(ctx, in, rec)
+			if err != nil {
+				return fmt.Errorf("run %q: %w", rec.run.ID, err)
+			}
+			if isNew {
+				added = append(added, rec.run.ID)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, s.wrap("add to", err)
+	}
+	return added, nil
+}
+
+// wrap says what was being done to which file.
+func (s *Store) wrap(doing string, err error) error {
+	return fmt.Errorf("%s history %s: %w", doing, s.path, explain(err))
+}
+
+// addRecord adds one run and reports whether it was not there before.
+func (s *Store) addRecord(ctx context.Context, in *interner, rec record) (bool, error) {
+	known, err := holds(ctx, in.tx, rec)
+	if err != nil || known {
+		return false, err
+	}
+	r := rec.run
+	p := place{started: stamp(r.Started), id: r.ID}
+	if p.subject, err = in.subject(ctx, r.App.Package, r.Scenario); err != nil {
+		return false, err
+	}
+	if p.context, err = in.context(ctx, r.Context); err != nil {
+		return false, err
+	}
+	result, err := in.tx.ExecContext(ctx, `INSERT INTO runs
+		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, rec.digest, p.subject, p.context, p.started, r.Session, r.Status, r.App.Version, r.App.Build,
+		r.Source.Repository, r.Source.Commit, r.Source.Ref, len(r.Iterations), stamp(s.now()))
+	if err != nil {
+		return false, err
+	}
+	number, err := result.LastInsertId()
+	if err != nil {
+		return false, err
+	}
+	if _, err := in.tx.ExecContext(ctx, "INSERT INTO records (run, data) VALUES (?, ?)", number, rec.packed); err != nil {
+		return false, err
+	}
+	return true, addSummary(ctx, in, p, r)
+}
+
+// holds reports whether the content is there already; another run of the same
+// id is an error.
+func holds(ctx context.Context, tx *sql.Tx, rec record) (bool, error) {
+	var one int
+	err := tx.QueryRowContext(ctx, "SELECT 1 FROM runs WHERE digest = ?", rec.digest).Scan(&one)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return err == nil, err
+	}
+	var digest []byte
+	err = tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.run.ID).Scan(&digest)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return false, fmt.Errorf("%w: its digest is %s, this one's %s",
+		baseline.ErrConflict, hex.EncodeToString(digest)[:16], hex.EncodeToString(rec.digest)[:16])
+}

@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// deriveAll makes every summary anew from the records. A run whose record is
+// damaged is left without one, which Verify tells.
+func deriveAll(ctx context.Context, tx *sql.Tx) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
+		return err
+	}
+	in := newInterner(tx)
+	for number := int64(-1); ; {
+		var err error
+		number, err = nextNumber(ctx, tx, number)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := deriveOne(ctx, in, number); err != nil && !errors.Is(err, baseline.ErrDamaged) {
+			return err
+		}
+	}
+}
+
+// nextNumber is the number of the run after that of the given number, or
+// sql.ErrNoRows.
+func nextNumber(ctx context.Context, tx *sql.Tx, after int64) (number int64, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE number > ? ORDER BY number LIMIT 1", after).Scan(&number)
+	return number, err
+}
+
+func deriveOne(ctx context.Context, in *interner, number int64) error {
+	e, err := getEntry(ctx, in.tx, number)
+	if err != nil {
+		return err
+	}
+	p := place{started: stamp(e.Run.Started), id: e.Run.ID, reference: e.Mark.State.Reference()}
+	err = in.tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.subject, &p.context)
+	if err != nil {
+		return err
+	}
+	return addSummary(ctx, in, p, e.Run)
+}

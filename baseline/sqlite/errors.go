@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// explain turns what SQLite says into one of package baseline's errors with a
+// hint. Every other error it returns as it is.
+func explain(err error) error {
+	var known *baseline.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return readOnly(err)
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return full(err)
+	}
+	var sqliteErr *sqlite.Error
+	if !errors.As(err, &sqliteErr) {
+		return err
+	}
+	switch sqliteErr.Code() & 0xff { // the primary code (SQLite's "Result and Error Codes", 2)
+	case lib.SQLITE_FULL:
+		return full(err)
+	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
+		return readOnly(err)
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return &baseline.Error{
+			Err:    fmt.Errorf("%w: %w", baseline.ErrBusy, err),
+			Advice: "Wait for the other apkgate to end, or end it: nothing that it has acknowledged is lost.",
+		}
+	case lib.SQLITE_NOTADB:
+		return notHistory(err.Error())
+	case lib.SQLITE_CORRUPT:
+		return damaged(err)
+	}
+	return err
+}
+
+func full(err error) error {
+	return &baseline.Error{
+		Err:    fmt.Errorf("%w: %w", baseline.ErrFull, err),
+		Advice: "Free some space. What was acknowledged before is kept; what was being written is not.",
+	}
+}
+
+func readOnly(err error) error {
+	return &baseline.Error{
+		Err:    fmt.Errorf("%w: %w", baseline.ErrReadOnly, err),
+		Advice: "Give this user the right to write the file and its directory.",
+	}
+}
+
+func damaged(err error) error {
+	return &baseline.Error{
+		Err:    fmt.Errorf("%w: %w", baseline.ErrDamaged, err),
+		Advice: "See what is damaged with apkgate baseline verify; save what can be read with apkgate baseline export.",
+	}
+}

@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// Get implements baseline.Store.
+func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
+	var e baseline.Entry
+	err := s.read(ctx, func(tx *sql.Tx) error {
+		number, err := resolve(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		e, err = getEntry(ctx, tx, number)
+		return err
+	})
+	if err != nil {
+		return baseline.Entry{}, s.wrap(fmt.Sprintf("get run %q from", id), err)
+	}
+	return e, nil
+}
+
+func getEntry(ctx context.Context, tx *sql.Tx, number int64) (baseline.Entry, error) {
+	var id, added string
+	var digest, packed []byte
+	err := tx.QueryRowContext(ctx, "SELECT id, digest, added, data FROM runs JOIN records ON run = number WHERE number = ?", number).
+		Scan(&id, &digest, &added, &packed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return baseline.Entry{}, damaged(errors.New("its record is missing"))
+	}
+	if err != nil {
+		return baseline.Entry{}, err
+	}
+	r, err := openRecord(id, digest, packed)
+	if err != nil {
+		return baseline.Entry{}, damaged(err)
+	}
+	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
+	if e.AddedAt, err = parseStamp(added); err != nil {
+		return baseline.Entry{}, err
+	}
+	e.Mark, err = newestMark(ctx, tx, number)
+	return e, err
+}
+
+// resolve returns the number of the run of that id, or of that one run whose id
+// or digest begins so.
+func resolve(ctx context.Context, tx *sql.Tx, id string) (int64, error) {
+	var number int64
+	err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return number, err
+	}
+	if len(id) < baseline.MinPrefix {
+		return 0, baseline.ErrNotFound
+	}
+	var found []int64
+	var names []string
+	low, high := digestRange(id)
+	rows, err := tx.QueryContext(ctx, `SELECT number, id FROM runs WHERE id >= ? AND id < ?
+		UNION SELECT number, id FROM runs WHERE digest BETWEEN ? AND ? LIMIT 5`, id, id+"\U0010ffff", low, high)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&number, &name); err != nil {
+			return 0, err
+		}
+		found, names = append(found, number), append(names, name)
+	}
+	switch {
+	case rows.Err() != nil:
+		return 0, rows.Err()
+	case len(found) == 0:
+		return 0, baseline.ErrNotFound
+	case len(found) > 1:
+		return 0, &baseline.Error{
+			Err:    fmt.Errorf("%w: %q", baseline.ErrAmbiguous, names),
+			Advice: "Give more characters of the id.",
+		}
+	}
+	return found[0], nil
+}
+
+// digestRange bounds the digests that begin with the hexadecimal digits; of
+// other text it bounds none.
+func digestRange(digits string) (low, high []byte) {
+	const size = 64 // digits of a SHA-256
+	if len(digits) > size || strings.Trim(digits, "0123456789abcdef") != "" {
+		return []byte{1}, []byte{0}
+	}
+	missing := size - len(digits)
+	low, _ = hex.DecodeString(digits + strings.Repeat("0", missing))
+	high, _ = hex.DecodeString(digits + strings.Repeat("f", missing))
+	return low, high
+}

@@ -1,0 +1,200 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// page is how many rows are read between two looks at the file: a consumer that
+// takes its time holds no transaction open.
+const page = 256
+
+// List implements baseline.Store.
+func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
+	return s.entries(ctx, f, true)
+}
+
+// Export implements baseline.Store. A run that is pruned meanwhile is left out.
+func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for e, err := range s.entries(ctx, f, false) {
+			if err == nil {
+				e, err = s.Get(ctx, e.Run.ID)
+			}
+			if errors.Is(err, baseline.ErrNotFound) {
+				continue
+			}
+			if !yield(e.Run, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// cursor is the last run that was seen.
+type cursor struct{ started, id string }
+
+// entries reads what the filter lets through, page by page.
+func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		var after *cursor
+		for left := f.Limit; f.Limit == 0 || left > 0; left -= page {
+			size := page
+			if f.Limit > 0 {
+				size = min(page, left)
+			}
+			var found []baseline.Entry
+			err := s.read(ctx, func(tx *sql.Tx) (err error) {
+				found, err = listPage(ctx, tx, f, newestFirst, after, size)
+				return err
+			})
+			if err != nil {
+				yield(baseline.Entry{}, s.wrap("list", err))
+				return
+			}
+			for _, e := range found {
+				if !yield(e, nil) {
+					return
+				}
+				after = &cursor{stamp(e.Run.Started), e.Run.ID}
+			}
+			if len(found) < size {
+				return
+			}
+		}
+	}
+}
+
+// listPage reads the next entries that the filter lets through.
+func listPage(ctx context.Context, tx *sql.Tx, f baseline.Filter, newestFirst bool, after *cursor, limit int) ([]baseline.Entry, error) {
+	where, args := conditions(f)
+	order, than := "ASC", ">"
+	if newestFirst {
+		order, than = "DESC", "<"
+	}
+	if after != nil {
+		where = append(where, "(started, r.id) "+than+" (?, ?)")
+		args = append(args, after.started, after.id)
+	}
+	return selectEntries(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
+		strings.Join(where, " AND "), order, order), append(args, limit)...)
+}
+
+// selectEntries reads the runs that the end of the query says, in full but for
+// warnings and iterations.
+func selectEntries(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]baseline.Entry, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT number, r.id, digest, package, scenario, context, started, session, status,
+			version, build, repository, revision, ref, iterations, added
+		FROM runs r JOIN subjects s ON s.id = subject `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []row
+	for rows.Next() {
+		var r row
+		if err := r.scan(rows); err != nil {
+			return nil, err
+		}
+		found = append(found, r)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return complete(ctx, tx, found)
+}
+
+// conditions are the filter as SQL; the first is always there.
+func conditions(f baseline.Filter) (where []string, args []any) {
+	where = []string{"true"}
+	add := func(condition string, values ...any) {
+		where, args = append(where, condition), append(args, values...)
+	}
+	for column, value := range map[string]string{
+		"package": f.Package, "scenario": f.Scenario, "session": f.Session,
+		"revision": f.Commit, "status": string(f.Status),
+	} {
+		if value != "" {
+			add(column+" = ?", value)
+		}
+	}
+	if !f.From.IsZero() {
+		add("started >= ?", stamp(f.From))
+	}
+	if !f.Until.IsZero() {
+		add("started < ?", stamp(f.Until))
+	}
+	if f.States != nil {
+		add("state IN ("+holders(len(f.States))+")", anys(f.States)...)
+	}
+	if f.IDs != nil {
+		add("r.id IN ("+holders(len(f.IDs))+")", anys(f.IDs)...)
+	}
+	for name, value := range f.Where {
+		add(`context IN (SELECT cp.context FROM context_properties cp JOIN properties p ON p.id = cp.property
+			WHERE p.name = ? AND p.value = ?)`, name, value)
+	}
+	return where, args
+}
+
+// holders are n placeholders.
+func holders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+
+func anys[T any](values []T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}
+
+// row is a run as List reads it, before its context and mark are filled in.
+type row struct {
+	entry          baseline.Entry
+	number         int64
+	context        int64
+	started, added string
+}
+
+func (r *row) scan(rows *sql.Rows) error {
+	var digest []byte
+	e := &r.entry
+	err := rows.Scan(&r.number, &e.Run.ID, &digest, &e.Run.App.Package, &e.Run.Scenario, &r.context, &r.started,
+		&e.Run.Session, &e.Run.Status, &e.Run.App.Version, &e.Run.App.Build,
+		&e.Run.Source.Repository, &e.Run.Source.Commit, &e.Run.Source.Ref, &e.Iterations, &r.added)
+	if err != nil {
+		return err
+	}
+	e.Run.Format, e.Digest = run.Format, hex.EncodeToString(digest)
+	if e.Run.Started, err = parseStamp(r.started); err != nil {
+		return err
+	}
+	e.AddedAt, err = parseStamp(r.added)
+	return err
+}
+
+// complete fills in the contexts and marks.
+func complete(ctx context.Context, tx *sql.Tx, rows []row) ([]baseline.Entry, error) {
+	contexts := newContexts(tx)
+	out := make([]baseline.Entry, len(rows))
+	for i, r := range rows {
+		properties, err := contexts.properties(ctx, r.context)
+		if err != nil {
+			return nil, err
+		}
+		r.entry.Run.Context = properties
+		if r.entry.Mark, err = newestMark(ctx, tx, r.number); err != nil {
+			return nil, err
+		}
+		out[i] = r.entry
+	}
+	return out, nil
+}

@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// markable is what Mark must know of a run.
+type markable struct {
+	number int64
+	place
+	status run.Status
+	state  baseline.State
+}
+
+// Mark implements baseline.Store: one transaction for all the runs.
+func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		var runs []markable
+		for _, id := range ids {
+			r, err := findMarkable(ctx, tx, id)
+			if err != nil {
+				return fmt.Errorf("run %q: %w", id, err)
+			}
+			if m.State != baseline.Rejected && r.status != run.Complete {
+				return fmt.Errorf("run %q, which is %s, as %s: %w", r.id, r.status, m.State, baseline.ErrNotComplete)
+			}
+			if !slices.ContainsFunc(runs, func(o markable) bool { return o.number == r.number }) {
+				runs = append(runs, r)
+			}
+		}
+		for _, r := range runs {
+			if err := s.mark(ctx, tx, r, m, runs); err != nil {
+				return fmt.Errorf("run %q: %w", r.id, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s.wrap("mark in", err)
+	}
+	return nil
+}
+
+func findMarkable(ctx context.Context, tx *sql.Tx, id string) (markable, error) {
+	number, err := resolve(ctx, tx, id)
+	if err != nil {
+		return markable{}, err
+	}
+	r := markable{number: number}
+	err = tx.QueryRowContext(ctx, "SELECT id, subject, context, started, status, state FROM runs WHERE number = ?", number).
+		Scan(&r.id, &r.subject, &r.context, &r.started, &r.status, &r.state)
+	r.reference = r.state.Reference()
+	return r, err
+}
+
+// mark appends the mark to r, one of the runs that are marked together, and
+// brings up to date what repeats the mark that counts.
+func (s *Store) mark(ctx context.Context, tx *sql.Tx, r markable, m baseline.Mark, together []markable) error {
+	at, since := stamp(m.At), ""
+	if m.At.IsZero() {
+		var last string
+		err := tx.QueryRowContext(ctx, "SELECT coalesce(max(at), '') FROM marks WHERE run = ?", r.number).Scan(&last)
+		if err != nil {
+			return err
+		}
+		at = max(stamp(s.now()), last)
+	}
+	if m.State == baseline.Rebaselined {
+		since = stamp(m.Since)
+		if m.Since.IsZero() {
+			since = earliest(together, r)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "INSERT INTO marks (run, state, at, since, note) VALUES (?, ?, ?, ?, ?)",
+		r.number, m.State, at, since, m.Note); err != nil {
+		return err
+	}
+	var state baseline.State
+	err := tx.QueryRowContext(ctx, "SELECT state, since FROM marks WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1", r.number).
+		Scan(&state, &since)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE runs SET state = ?, since = ? WHERE number = ?", state, since, r.number); err != nil {
+		return err
+	}
+	result, err := tx.ExecContext(ctx, `UPDATE summaries SET reference = ?
+		WHERE subject = ? AND reference = ? AND context = ? AND started = ? AND id = ?`,
+		state.Reference(), r.subject, r.reference, r.context, r.started, r.id)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return errors.Join(damaged(fmt.Errorf("it has %d summaries, want 1", n)), err)
+	}
+	return nil
+}
+
+// earliest is the earliest start among the runs of r's app and scenario.
+func earliest(runs []markable, r markable) string {
+	first := r.started
+	for _, o := range runs {
+		if o.subject == r.subject {
+			first = min(first, o.started)
+		}
+	}
+	return first
+}
+
+// newestMark is the mark of a run that counts, the zero Mark where it has none.
+func newestMark(ctx context.Context, tx *sql.Tx, number int64) (baseline.Mark, error) {
+	var m baseline.Mark
+	var at, since string
+	err := tx.QueryRowContext(ctx, "SELECT state, at, since, note FROM marks WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1", number).
+		Scan(&m.State, &at, &since, &m.Note)
+	if errors.Is(err, sql.ErrNoRows) {
+		return baseline.Mark{}, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	m.At, m.Since, err = times(at, since)
+	return m, err
+}
+
+// times reads the stamps of a mark; since may be "".
+func times(at, since string) (time.Time, time.Time, error) {
+	a, err := parseStamp(at)
+	if err != nil || since == "" {
+		return a, time.Time{}, err
+	}
+	b, err := parseStamp(since)
+	return a, b, err
+}

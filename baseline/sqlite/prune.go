@@ -1,0 +1,97 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// Prune implements baseline.Store: one transaction, after which the file gives
+// the freed space back.
+func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
+	if err := r.Check(); err != nil {
+		return 0, err
+	}
+	transact := s.write
+	if r.DryRun {
+		transact = s.read
+	}
+	removed := 0
+	err := transact(ctx, func(tx *sql.Tx) error {
+		old, err := beyond(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		removed = len(old)
+		for _, number := range old {
+			if err := tell(ctx, tx, number, each); err != nil {
+				return err
+			}
+			if r.DryRun {
+				continue
+			}
+			if err := remove(ctx, tx, number); err != nil {
+				return fmt.Errorf("remove run number %d: %w", number, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, s.wrap("prune", err)
+	}
+	if removed == 0 || r.DryRun {
+		return removed, nil
+	}
+	if _, err := s.db.ExecContext(ctx, "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		return removed, s.wrap("free the space of", err)
+	}
+	return removed, nil
+}
+
+// beyond are the numbers of the runs that the retention does not keep.
+func beyond(ctx context.Context, tx *sql.Tx, r baseline.Retention) ([]int64, error) {
+	rows, err := tx.QueryContext(ctx, `
+		SELECT number FROM (
+			SELECT s.id, row_number() OVER (PARTITION BY subject, reference, context ORDER BY started DESC, s.id DESC) AS place
+			FROM summaries s JOIN subjects ON subjects.id = subject
+			WHERE ?1 IN ('', package) AND ?2 IN ('', scenario)) placed
+		JOIN runs ON runs.id = placed.id
+		WHERE place > ?3 AND state <> 'rebaselined' ORDER BY number`, r.Package, r.Scenario, r.Keep)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var old []int64
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		old = append(old, number)
+	}
+	return old, rows.Err()
+}
+
+func tell(ctx context.Context, tx *sql.Tx, number int64, each func(baseline.Entry) error) error {
+	if each == nil {
+		return nil
+	}
+	entries, err := selectEntries(ctx, tx, "WHERE number = ?", number)
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	return each(entries[0])
+}
+
+// remove deletes a run with its record, marks and summaries.
+func remove(ctx context.Context, tx *sql.Tx, number int64) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM summaries WHERE (subject, reference, context, started, id) IN (
+		SELECT subject, state IN ('accepted', 'rebaselined'), context, started, id FROM runs WHERE number = ?)`, number)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM runs WHERE number = ?", number)
+	return err
+}

@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// References implements baseline.Store. It ranks the distinct contexts of the
+// app and scenario, which are few, and reads summaries from the most similar
+// contexts on until there are enough; no record is opened.
+func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
+	q, err := q.Normal()
+	if err != nil {
+		return nil, err
+	}
+	var out []run.Summary
+	err = s.read(ctx, func(tx *sql.Tx) (err error) {
+		out, err = references(ctx, tx, q)
+		return err
+	})
+	if err != nil {
+		return nil, s.wrap("find references in", err)
+	}
+	return out, nil
+}
+
+func references(ctx context.Context, tx *sql.Tx, q baseline.Query) ([]run.Summary, error) {
+	out := []run.Summary{}
+	var subject int64
+	err := tx.QueryRowContext(ctx, "SELECT id FROM subjects WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&subject)
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := rankContexts(ctx, tx, subject, q)
+	if err != nil {
+		return nil, err
+	}
+	sc, err := newScanner(ctx, tx, subject, q)
+	if err != nil {
+		return nil, err
+	}
+	defer sc.close()
+	for len(ranked) > 0 && len(out) < q.Limit {
+		n := 1
+		for n < len(ranked) && ranked[n].similarity == ranked[0].similarity {
+			n++
+		}
+		if out, err = sc.cluster(ctx, out, ranked[:n]); err != nil {
+			return nil, err
+		}
+		ranked = ranked[n:]
+	}
+	return out, nil
+}
+
+// ranked is a context of the history and how similar it is to the new run's.
+type ranked struct {
+	context    int64
+	similarity int
+}
+
+// rankContexts returns the contexts that the subject's references have, the
+// most similar first. The recursion finds each with one step into the index,
+// however many runs share it.
+func rankContexts(ctx context.Context, tx *sql.Tx, subject int64, q baseline.Query) ([]ranked, error) {
+	wanted, err := wantedProperties(ctx, tx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.QueryContext(ctx, `
+		WITH RECURSIVE seen(context) AS (
+			SELECT min(context) FROM summaries WHERE subject = ?1 AND reference = 1
+			UNION ALL
+			SELECT (SELECT min(context) FROM summaries WHERE subject = ?1 AND reference = 1 AND context > seen.context)
+			FROM seen WHERE seen.context IS NOT NULL)
+		SELECT id, properties FROM seen JOIN contexts ON id = context`, subject)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []ranked
+	var ids []int64
+	var blob sql.RawBytes
+	for rows.Next() {
+		var r ranked
+		if err := rows.Scan(&r.context, &blob); err != nil {
+			return nil, err
+		}
+		if ids, err = decodeIDs(ids[:0], blob); err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if wanted[id] {
+				r.similarity++
+			}
+		}
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.context, b.context))
+	})
+	return out, rows.Err()
+}
+
+// wantedProperties are the ids of the new run's properties that count. One that
+// the history has never seen has no id and equals none.
+func wantedProperties(ctx context.Context, tx *sql.Tx, q baseline.Query) (map[int64]bool, error) {
+	wanted := map[int64]bool{}
+	for name, value := range q.Properties() {
+		var id int64
+		err := tx.QueryRowContext(ctx, "SELECT id FROM properties WHERE name = ? AND value = ?", name, value).Scan(&id)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
+			return nil, err
+		default:
+			wanted[id] = true
+		}
+	}
+	return wanted, nil
+}
+
+// level is the start of the subject's present level, "" where there is none:
+// what started before is no reference any more.
+func level(ctx context.Context, tx *sql.Tx, subject int64) (since string, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT coalesce(max(since), '') FROM runs WHERE subject = ? AND state = 'rebaselined'", subject).
+		Scan(&since)
+	return since, err
+}

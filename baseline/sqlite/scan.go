@@ -1,0 +1,175 @@
+package sqlite
+
+import (
+	"container/heap"
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// scanner reads the summaries of a subject's references context by context.
+type scanner struct {
+	query    baseline.Query
+	subject  int64
+	since    string
+	next     *sql.Stmt
+	names    *contexts
+	started  sql.RawBytes
+	id       sql.RawBytes
+	session  sql.RawBytes
+	cells    sql.RawBytes
+	lastSize int // of the last summary's cells: the next one's will be like it
+}
+
+func newScanner(ctx context.Context, tx *sql.Tx, subject int64, q baseline.Query) (*scanner, error) {
+	since, err := level(ctx, tx, subject)
+	if err != nil {
+		return nil, err
+	}
+	column := "median"
+	if q.Centre == run.Mean {
+		column = "mean"
+	}
+	next, err := tx.PrepareContext(ctx, `SELECT started, id, session, `+column+` FROM summaries
+		WHERE subject = ?1 AND reference = 1 AND context = ?2 AND (started, id) < (?3, ?4) AND started >= ?5
+		ORDER BY started DESC, id DESC LIMIT ?6`)
+	if err != nil {
+		return nil, err
+	}
+	return &scanner{query: q, subject: subject, since: since, next: next, names: newContexts(tx)}, nil
+}
+
+func (sc *scanner) close() { sc.next.Close() }
+
+// Pages of a lane: at least smallPage, so that a step into the index is worth
+// its while; at most largePage, to bound memory.
+const (
+	smallPage = 16
+	largePage = 1024
+)
+
+// cluster appends the references of contexts that are equally similar, newest
+// first over all of them, up to the query's limit.
+func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ranked) ([]run.Summary, error) {
+	size := (sc.query.Limit - len(out)) / len(contexts)
+	size = min(max(size, smallPage), largePage)
+	var lanes merge
+	for _, c := range contexts {
+		l := &lane{context: c.context, after: cursor{started: "~"}} // "~" is after every stamp
+		more, err := sc.refill(ctx, l, size)
+		if err != nil {
+			return nil, err
+		}
+		if more {
+			lanes = append(lanes, l)
+		}
+	}
+	heap.Init(&lanes)
+	for len(lanes) > 0 && len(out) < sc.query.Limit {
+		l := lanes[0]
+		out = append(out, l.read[0])
+		l.read = l.read[1:]
+		if len(l.read) == 0 {
+			more, err := sc.refill(ctx, l, size)
+			if err != nil {
+				return nil, err
+			}
+			if !more {
+				heap.Pop(&lanes)
+				continue
+			}
+		}
+		heap.Fix(&lanes, 0)
+	}
+	return out, nil
+}
+
+// lane is one context's references in their order: those read ahead, and where
+// to go on.
+type lane struct {
+	context int64
+	after   cursor
+	read    []run.Summary
+	done    bool
+}
+
+// refill reads on in the lane and reports whether there was anything left.
+func (sc *scanner) refill(ctx context.Context, l *lane, size int) (bool, error) {
+	l.read = l.read[:0:0]
+	for len(l.read) == 0 && !l.done {
+		if err := sc.readPage(ctx, l, size); err != nil {
+			return false, err
+		}
+	}
+	return len(l.read) > 0, nil
+}
+
+func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
+	properties, err := sc.names.properties(ctx, l.context)
+	if err != nil {
+		return err
+	}
+	rows, err := sc.next.QueryContext(ctx, sc.subject, l.context, l.after.started, l.after.id, sc.since, size)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	n := 0
+	for ; rows.Next(); n++ {
+		if err := rows.Scan(&sc.started, &sc.id, &sc.session, &sc.cells); err != nil {
+			return err
+		}
+		l.after = cursor{string(sc.started), string(sc.id)}
+		if sc.query.Excludes(l.after.id, string(sc.session)) {
+			continue
+		}
+		s, err := sc.summary(ctx, l.after, properties)
+		if err != nil {
+			return err
+		}
+		l.read = append(l.read, s)
+	}
+	l.done = n < size
+	return rows.Err()
+}
+
+// summary is the one that the last Scan has read.
+func (sc *scanner) summary(ctx context.Context, c cursor, properties map[string]string) (run.Summary, error) {
+	started, err := time.Parse(stampLayout, c.started)
+	if err != nil {
+		return run.Summary{}, damaged(errors.New("a summary's start is no time"))
+	}
+	cells := make(map[run.Cell]float64, sc.lastSize)
+	err = decodeCells(sc.cells, func(id int64, value float64) error {
+		cell, err := sc.names.cell(ctx, id)
+		cells[cell] = value
+		return err
+	})
+	sc.lastSize = len(cells)
+	return run.Summary{ID: c.id, Started: started, Session: string(sc.session), Context: properties, Cells: cells}, err
+}
+
+// merge is a heap of lanes, that of the newest run on top.
+type merge []*lane
+
+func (m merge) Len() int      { return len(m) }
+func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
+func (m *merge) Push(x any)   { *m = append(*m, x.(*lane)) }
+
+func (m merge) Less(i, j int) bool {
+	a, b := m[i].read[0], m[j].read[0]
+	if !a.Started.Equal(b.Started) {
+		return a.Started.After(b.Started)
+	}
+	return a.ID > b.ID
+}
+
+func (m *merge) Pop() any {
+	last := (*m)[len(*m)-1]
+	*m = (*m)[:len(*m)-1]
+	return last
+}

@@ -1,0 +1,26 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/storetest"
+)
+
+func TestSuite(t *testing.T) {
+	storetest.Suite(t, func(t *testing.T) baseline.Store {
+		return openTest(t, filepath.Join(t.TempDir(), "sub dir", "a?b#c%20 'd'.db"))
+	})
+}
+
+// openTest opens a history that the test closes where it has not itself.
+func openTest(t testing.TB, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}

@@ -1,0 +1,233 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Verify implements baseline.Store. It checks the file as SQLite sees it, then
+// for each run that the record is what its digest says and that everything
+// that repeats the record agrees with it.
+func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
+	var found []baseline.Damage
+	for _, check := range []func(context.Context, *sql.Tx) ([]baseline.Damage, error){
+		checkFileStructure, checkForeignKeys, checkOrphans, checkContexts,
+	} {
+		err := s.read(ctx, func(tx *sql.Tx) error {
+			d, err := check(ctx, tx)
+			found = append(found, d...)
+			return err
+		})
+		if err = noteDamage(&found, "", err); err != nil {
+			return nil, s.wrap("verify", err)
+		}
+	}
+	d, err := s.checkRuns(ctx)
+	if err != nil {
+		return nil, s.wrap("verify", err)
+	}
+	return append(found, d...), nil
+}
+
+// noteDamage adds err to what was found where it tells of damage, and returns
+// it otherwise.
+func noteDamage(found *[]baseline.Damage, id string, err error) error {
+	if err = explain(err); errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotHistory) {
+		*found = append(*found, baseline.Damage{ID: id, Problem: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// checkFileStructure has SQLite check its pages and indexes. It stops at the
+// hundredth error.
+func checkFileStructure(ctx context.Context, tx *sql.Tx) ([]baseline.Damage, error) {
+	return listDamage(ctx, tx, "SELECT '', integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'")
+}
+
+func checkForeignKeys(ctx context.Context, tx *sql.Tx) ([]baseline.Damage, error) {
+	return listDamage(ctx, tx, `SELECT '', 'a row of ' || "table" || ' points to none of ' || parent FROM pragma_foreign_key_check`)
+}
+
+// checkOrphans looks for summaries of no run.
+func checkOrphans(ctx context.Context, tx *sql.Tx) ([]baseline.Damage, error) {
+	return listDamage(ctx, tx, `SELECT id, 'it has a summary, but is not there' FROM summaries
+		WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = summaries.id)`)
+}
+
+func listDamage(ctx context.Context, tx *sql.Tx, query string) (found []baseline.Damage, err error) {
+	rows, err := tx.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var d baseline.Damage
+		if err := rows.Scan(&d.ID, &d.Problem); err != nil {
+			return found, err
+		}
+		found = append(found, d)
+	}
+	return found, rows.Err()
+}
+
+// checkContexts checks that the way from properties to contexts holds every
+// property of every context and no other.
+func checkContexts(ctx context.Context, tx *sql.Tx) (found []baseline.Damage, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT id, properties FROM contexts")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	total := 0
+	for rows.Next() {
+		var id int64
+		var blob []byte
+		if err := rows.Scan(&id, &blob); err != nil {
+			return found, err
+		}
+		ids, err := decodeIDs(nil, blob)
+		if err != nil {
+			return found, fmt.Errorf("context %d: %w", id, err)
+		}
+		total += len(ids)
+		for _, p := range ids {
+			var one int
+			err := tx.QueryRowContext(ctx, "SELECT 1 FROM context_properties WHERE property = ? AND context = ?", p, id).Scan(&one)
+			if err != nil {
+				return found, missing(err, fmt.Sprintf("index entry of context %d for property", id), p)
+			}
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return found, err
+	}
+	var indexed int
+	err = tx.QueryRowContext(ctx, "SELECT count(*) FROM context_properties").Scan(&indexed)
+	if err == nil && indexed != total {
+		err = damaged(fmt.Errorf("%d properties of contexts are indexed, want %d", indexed, total))
+	}
+	return found, err
+}
+
+// checkRuns checks every run, each in a transaction of its own so that a long
+// check does not keep the log from being written back.
+func (s *Store) checkRuns(ctx context.Context) (found []baseline.Damage, err error) {
+	for number := int64(-1); ; {
+		var id string
+		err := s.read(ctx, func(tx *sql.Tx) (err error) {
+			if number, err = nextNumber(ctx, tx, number); err != nil {
+				return err
+			}
+			if err := tx.QueryRowContext(ctx, "SELECT id FROM runs WHERE number = ?", number).Scan(&id); err != nil {
+				return err
+			}
+			return checkRun(ctx, tx, number)
+		})
+		if errors.Is(err, sql.ErrNoRows) {
+			return found, nil
+		}
+		if err := noteDamage(&found, id, err); err != nil {
+			return found, err
+		}
+		if err != nil && id == "" {
+			return found, nil // the rows after this one can't be reached
+		}
+	}
+}
+
+func checkRun(ctx context.Context, tx *sql.Tx, number int64) error {
+	e, err := getEntry(ctx, tx, number)
+	if err != nil {
+		return err
+	}
+	listed, err := selectEntries(ctx, tx, "WHERE number = ?", number)
+	if err != nil {
+		return err
+	}
+	if len(listed) != 1 {
+		return damaged(errors.New("its app and scenario are missing"))
+	}
+	if what := differs(e, listed[0]); what != "" {
+		return damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
+	}
+	return checkSummary(ctx, tx, number, e)
+}
+
+// differs names the first thing in which the list does not agree with the
+// record, "" where it agrees.
+func differs(e, listed baseline.Entry) string {
+	r, l := e.Run, listed.Run
+	switch {
+	case r.App != l.App:
+		return "app"
+	case r.Source != l.Source:
+		return "source"
+	case r.Scenario != l.Scenario:
+		return "scenario"
+	case r.Session != l.Session:
+		return "session"
+	case r.Status != l.Status:
+		return "status"
+	case stamp(r.Started) != stamp(l.Started):
+		return "start"
+	case e.Iterations != listed.Iterations:
+		return "number of iterations"
+	case !maps.Equal(r.Context, l.Context):
+		return "context"
+	}
+	return ""
+}
+
+// checkSummary checks that the run's mark and summaries are where References
+// looks for them, and are what the record gives.
+func checkSummary(ctx context.Context, tx *sql.Tx, number int64, e baseline.Entry) error {
+	var state baseline.State
+	var since, session string
+	var median, mean []byte
+	err := tx.QueryRowContext(ctx, `SELECT r.state, r.since, s.session, s.median, s.mean
+		FROM runs r JOIN summaries s USING (subject, context, started, id)
+		WHERE number = ? AND s.reference = (r.state IN ('accepted', 'rebaselined'))`, number).
+		Scan(&state, &since, &session, &median, &mean)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return damaged(errors.New("its summary is missing"))
+	case err != nil:
+		return err
+	case session != e.Run.Session:
+		return damaged(errors.New("its summary names another session"))
+	case state != e.Mark.State, state == baseline.Rebaselined && since != stamp(e.Mark.Since):
+		return damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, e.Mark.State))
+	}
+	names := newContexts(tx)
+	for centre, blob := range map[run.Centre][]byte{run.Median: median, run.Mean: mean} {
+		cells := map[run.Cell]float64{}
+		err := decodeCells(blob, func(id int64, value float64) error {
+			cell, err := names.cell(ctx, id)
+			cells[cell] = value
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if !alike(cells, baseline.Summarize(e.Run, centre).Cells) {
+			return damaged(fmt.Errorf("its summary by the %s is not what its record gives", centre))
+		}
+	}
+	return nil
+}
+
+// alike reports whether two summaries are the same but for the last digits,
+// which processors round differently.
+func alike(a, b map[run.Cell]float64) bool {
+	return maps.EqualFunc(a, b, func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y) || math.Abs(x-y) <= 1e-9*math.Max(math.Abs(x), math.Abs(y))
+	})
+}

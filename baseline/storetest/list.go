@@ -1,0 +1,198 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+func listFilters(t *testing.T, s baseline.Store) {
+	a := newRun("a", day(1), map[string]string{"model": "S3", "network": "wifi"}, 1)
+	b := newRun("b", day(2), map[string]string{"model": "S3", "network": "3g"}, 2)
+	c := newRun("c", day(3), map[string]string{"model": "G4", "network": "wifi"}, 3)
+	d := newRun("d", day(4), nil, 4)
+	a.Session, a.Source.Commit = "night", "c0ffee"
+	b.App.Package = "org.example.game"
+	c.Scenario = "scroll"
+	d.Status = run.Partial
+	add(t, s, a, b, c, d)
+	mark(t, s, baseline.Mark{State: baseline.Accepted}, "a", "b")
+	mark(t, s, baseline.Mark{State: baseline.Rejected}, "c")
+	for _, test := range []struct {
+		name   string
+		filter baseline.Filter
+		want   []string
+	}{
+		{"all", baseline.Filter{}, []string{"d", "c", "b", "a"}},
+		{"package", baseline.Filter{Package: "org.example.game"}, []string{"b"}},
+		{"scenario", baseline.Filter{Scenario: "scroll"}, []string{"c"}},
+		{"session", baseline.Filter{Session: "night"}, []string{"a"}},
+		{"commit", baseline.Filter{Commit: "c0ffee"}, []string{"a"}},
+		{"status", baseline.Filter{Status: run.Partial}, []string{"d"}},
+		{"accepted", baseline.Filter{States: []baseline.State{baseline.Accepted}}, []string{"b", "a"}},
+		{"undecided or rejected", baseline.Filter{States: []baseline.State{baseline.Unmarked, baseline.Rejected}}, []string{"d", "c"}},
+		{"no state", baseline.Filter{States: []baseline.State{}}, []string{}},
+		{"ids", baseline.Filter{IDs: []string{"c", "a", "none"}}, []string{"c", "a"}},
+		{"no id", baseline.Filter{IDs: []string{}}, []string{}},
+		{"one property", baseline.Filter{Where: map[string]string{"model": "S3"}}, []string{"b", "a"}},
+		{"two properties", baseline.Filter{Where: map[string]string{"model": "S3", "network": "wifi"}}, []string{"a"}},
+		{"unknown property", baseline.Filter{Where: map[string]string{"colour": "red"}}, []string{}},
+		{"from", baseline.Filter{From: day(3)}, []string{"d", "c"}},
+		{"until", baseline.Filter{Until: day(3)}, []string{"b", "a"}},
+		{"limit", baseline.Filter{Limit: 3}, []string{"d", "c", "b"}},
+		{"limit beyond", baseline.Filter{Limit: 9}, []string{"d", "c", "b", "a"}},
+	} {
+		wantEqual(t, test.name, list(t, s, test.filter), test.want)
+	}
+	for e, err := range s.List(t.Context(), baseline.Filter{IDs: []string{"a"}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, _ := a.Digest()
+		want := a
+		want.Iterations = nil
+		wantEqual(t, "listed run", e.Run, want)
+		wantEqual(t, "digest", e.Digest, digest)
+		wantEqual(t, "iterations", e.Iterations, 1)
+		wantEqual(t, "state", e.Mark.State, baseline.Accepted)
+	}
+}
+
+func listIsInOrder(t *testing.T, s baseline.Store) {
+	const n = 600 // more than a page
+	runs := numbered(n, func(i int) run.Run {
+		return newRun(fmt.Sprintf("%04d", i), day(1+i%2), nil, float64(i))
+	})
+	add(t, s, runs...)
+	var want []string // the odd ones are a day later; then by id from the highest
+	for i := n - 1; i > 0; i -= 2 {
+		want = append(want, runs[i].ID)
+	}
+	for i := n - 2; i >= 0; i -= 2 {
+		want = append(want, runs[i].ID)
+	}
+	wantEqual(t, "list", list(t, s, baseline.Filter{}), want)
+	wantEqual(t, "list of 300", list(t, s, baseline.Filter{Limit: 300}), want[:300])
+
+	seen := 0
+	for _, err := range s.List(t.Context(), baseline.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen++; seen == 2 {
+			break
+		}
+	}
+	// Writing while a list is read must not lock up.
+	for e, err := range s.List(t.Context(), baseline.Filter{Limit: 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		mark(t, s, baseline.Mark{State: baseline.Accepted}, e.Run.ID)
+	}
+	wantEqual(t, "accepted", list(t, s, baseline.Filter{States: []baseline.State{baseline.Accepted}}), want[:3])
+}
+
+func exportAndImport(t *testing.T, s baseline.Store) {
+	const n = 300
+	runs := numbered(n, func(i int) run.Run {
+		r := newRun(fmt.Sprintf("%04d", i), day(1).AddDate(0, 0, i), map[string]string{"model": fmt.Sprint("M", i%7)}, float64(i))
+		r.Warnings = []run.Warning{{Line: i, Text: "a doubt"}}
+		r.Iterations[0].Events = []run.Bucket{{Name: run.Start, Metrics: map[string]float64{"frames.count": 1}}}
+		r.Iterations[0].Frames = []run.Frame{{DurationMS: 16.67, Bucket: 0}}
+		return r
+	})
+	done, err := baseline.Import(t.Context(), s, sequence(runs), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "imported", done, baseline.Imported{Read: n, Added: n})
+	got, err := exported(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "exported", got, runs)
+	done, err = baseline.Import(t.Context(), s, s.Export(t.Context(), baseline.Filter{}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "imported into itself", done, baseline.Imported{Read: n})
+}
+
+// importCompletesItself imports what was imported before, in part and without
+// its marks, as a second attempt does after a kill.
+func importCompletesItself(t *testing.T, s baseline.Store) {
+	a, b, c, d := newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 2), newRun("c", day(3), nil, 3), newRun("d", day(4), nil, 4)
+	d.Status = run.Partial
+	add(t, s, a, b)
+	mark(t, s, baseline.Mark{State: baseline.Rejected}, "b")
+	done, err := baseline.Import(t.Context(), s, sequence([]run.Run{a, b, c, d}), &baseline.Mark{State: baseline.Accepted})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "imported", done, baseline.Imported{Read: 4, Added: 2, Marked: 2})
+	wantEqual(t, "accepted", list(t, s, baseline.Filter{States: []baseline.State{baseline.Accepted}}), []string{"c", "a"})
+
+	broken := errors.New("the line is broken")
+	_, err = baseline.Import(t.Context(), s, func(yield func(run.Run, error) bool) { yield(run.Run{}, broken) }, nil)
+	wantError(t, "an import that breaks off", err, broken)
+}
+
+func sequence(runs []run.Run) func(yield func(run.Run, error) bool) {
+	return func(yield func(run.Run, error) bool) {
+		for _, r := range runs {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+func pruneKeepsTheNewest(t *testing.T, s baseline.Store) {
+	s3, g4 := map[string]string{"model": "S3"}, map[string]string{"model": "G4"}
+	old := newRun("other-app", day(1), s3, 1)
+	old.App.Package = "org.example.game"
+	accept(t, s, old, newRun("s1", day(1), s3, 1), newRun("s2", day(2), s3, 1), newRun("s3", day(3), s3, 1), newRun("g1", day(1), g4, 1))
+	add(t, s, newRun("u4", day(4), s3, 1), newRun("u5", day(5), s3, 1), newRun("u6", day(6), s3, 1))
+	// Kept of the S3: the newest two references and the newest two others.
+	want := []string{"s1", "u4"}
+	for _, dry := range []bool{true, false} {
+		var told []string
+		n, err := s.Prune(t.Context(), baseline.Retention{Keep: 2, DryRun: dry}, func(e baseline.Entry) error {
+			told = append(told, e.Run.ID)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "told", sorted(told), want)
+		wantEqual(t, "removed", n, len(want))
+		if dry {
+			wantEqual(t, "number of runs after a dry run", len(list(t, s, baseline.Filter{})), 8)
+		}
+	}
+	wantEqual(t, "left", sorted(list(t, s, baseline.Filter{})), []string{"g1", "other-app", "s2", "s3", "u5", "u6"})
+	wantEqual(t, "references", ids(references(t, s, query(s3))), []string{"s3", "s2", "g1"})
+
+	enough := errors.New("enough")
+	_, err := s.Prune(t.Context(), baseline.Retention{Keep: 1, Package: "org.example.mail"}, func(baseline.Entry) error { return enough })
+	wantError(t, "a prune that is stopped", err, enough)
+	wantEqual(t, "number of runs after it", len(list(t, s, baseline.Filter{})), 6)
+	if n, err := s.Prune(t.Context(), baseline.Retention{Keep: 1, Scenario: "none"}, nil); n != 0 || err != nil {
+		t.Errorf("pruning a scenario that is not there: %d, %v", n, err)
+	}
+	add(t, s, newRun("s1", day(1), s3, 1)) // what was removed can be added again
+	wantEqual(t, "number of runs at the end", len(list(t, s, baseline.Filter{})), 7)
+}
+
+func pruneKeepsTheLevel(t *testing.T, s baseline.Store) {
+	accept(t, s, newRun("1", day(1), nil, 1), newRun("2", day(2), nil, 1), newRun("3", day(3), nil, 1), newRun("4", day(4), nil, 1))
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined}, "2")
+	if _, err := s.Prune(t.Context(), baseline.Retention{Keep: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "left", list(t, s, baseline.Filter{}), []string{"4", "2"})
+}

@@ -1,0 +1,149 @@
+package storetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// paperExample is Table 1 of the paper: T1 and T3 share three properties with
+// T4, T2 shares one.
+func paperExample(t *testing.T, s baseline.Store) {
+	device := func(sdk, maker, model, cpu, network string) map[string]string {
+		return map[string]string{"sdk": sdk, "manufacturer": maker, "model": model, "cpu": cpu, "network": network}
+	}
+	accept(t, s,
+		newRun("T1", day(1), device("4.1", "samsung", "S3", "x86", "wifi"), 148),
+		newRun("T2", day(2), device("4.2", "samsung", "S4", "arm", "wifi"), 150),
+		newRun("T3", day(3), device("4.1", "htc", "One", "x86", "wifi"), 149))
+	q := query(device("4.1", "lg", "G4", "x86", "wifi"))
+	wantEqual(t, "references", ids(references(t, s, q)), []string{"T3", "T1", "T2"})
+	q.Use = []string{"network", "model"}
+	wantEqual(t, "by network and model alone", ids(references(t, s, q)), []string{"T3", "T2", "T1"})
+	q.Use = nil
+	q.Limit = 2
+	wantEqual(t, "the nearest two", ids(references(t, s, q)), []string{"T3", "T1"})
+}
+
+func onlyAcceptedAreReferences(t *testing.T, s baseline.Store) {
+	otherApp, otherScenario := newRun("app", day(1), nil, 1), newRun("scenario", day(2), nil, 1)
+	otherApp.App.Package, otherScenario.Scenario = "org.example.game", "scroll"
+	accept(t, s, otherApp, otherScenario, newRun("yes", day(3), nil, 1), newRun("no-more", day(4), nil, 1))
+	add(t, s, newRun("undecided", day(5), nil, 1), newRun("rejected", day(6), nil, 1))
+	mark(t, s, baseline.Mark{State: baseline.Rejected}, "rejected", "no-more")
+	wantEqual(t, "references", ids(references(t, s, query(nil))), []string{"yes"})
+	mark(t, s, baseline.Mark{State: baseline.Accepted}, "no-more")
+	wantEqual(t, "references", ids(references(t, s, query(nil))), []string{"no-more", "yes"})
+	q := query(nil)
+	q.Package = "org.example.none"
+	wantEqual(t, "references of an unknown app", ids(references(t, s, q)), []string{})
+}
+
+func referencesExclude(t *testing.T, s baseline.Store) {
+	a, b, c, none := newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 1), newRun("c", day(3), nil, 1), newRun("none", day(4), nil, 1)
+	a.Session, b.Session, c.Session = "s1", "s2", "s2"
+	accept(t, s, a, b, c, none)
+	wantEqual(t, "references of c", ids(references(t, s, baseline.For(c))), []string{"none", "a"})
+	wantEqual(t, "references of none", ids(references(t, s, baseline.For(none))), []string{"c", "b", "a"})
+	q := query(nil)
+	q.ExcludeIDs, q.Limit = []string{"none", "c"}, 2
+	wantEqual(t, "two references but those", ids(references(t, s, q)), []string{"b", "a"})
+}
+
+// referencesSumUp has three iterations, of which one is far off.
+func referencesSumUp(t *testing.T, s baseline.Store) {
+	r := newRun("a", day(1), nil, 0)
+	r.Iterations = nil
+	for _, frames := range []float64{10, 20, 90} {
+		r.Iterations = append(r.Iterations, run.Iteration{
+			Metrics: map[string]float64{"frames.count": frames},
+			Events:  []run.Bucket{{Name: "tap", Metrics: map[string]float64{"frames.count": frames / 10}}, {Name: "tap", Metrics: map[string]float64{"frames.count": 7}}},
+		})
+	}
+	accept(t, s, r)
+	for centre, want := range map[run.Centre]map[run.Cell]float64{
+		"":         {{Metric: "frames.count"}: 20, {Event: "tap", Metric: "frames.count"}: 2, {Event: "tap#2", Metric: "frames.count"}: 7},
+		run.Median: {{Metric: "frames.count"}: 20, {Event: "tap", Metric: "frames.count"}: 2, {Event: "tap#2", Metric: "frames.count"}: 7},
+		run.Mean:   {{Metric: "frames.count"}: 40, {Event: "tap", Metric: "frames.count"}: 4, {Event: "tap#2", Metric: "frames.count"}: 7},
+	} {
+		q := query(nil)
+		q.Centre = centre
+		wantEqual(t, "cells by "+string(centre), references(t, s, q)[0].Cells, want)
+	}
+}
+
+// referencesAsPlain compares with baseline.FromRuns on random histories: few
+// and many contexts, runs that started together, limits and exclusions.
+func referencesAsPlain(t *testing.T, s baseline.Store) {
+	random := rand.New(rand.NewPCG(1, 2))
+	context := func() map[string]string {
+		c := map[string]string{}
+		for _, name := range []string{"sdk", "model", "network", "cpu"} {
+			if n := random.IntN(4); n > 0 {
+				c[name] = strconv.Itoa(n)
+			}
+		}
+		return c
+	}
+	runs := numbered(1500, func(i int) run.Run {
+		// Half of the runs share one context, so that one cluster fills many pages.
+		r := newRun(fmt.Sprintf("%04d", random.IntN(10_000)*10_000+i), day(1).Add(time.Duration(random.IntN(500))*time.Minute), nil, float64(i))
+		r.Session = strconv.Itoa(random.IntN(50))
+		if r.Context = context(); i%2 == 0 {
+			r.Context = map[string]string{"sdk": "1", "model": "1"}
+		}
+		return r
+	})
+	accept(t, s, runs...)
+	for range 40 {
+		q := query(context())
+		q.Limit = 1 + random.IntN(2000)
+		if random.IntN(2) == 0 {
+			q.Use = []string{"sdk", "network"}
+		}
+		if random.IntN(2) == 0 {
+			q.ExcludeSession = strconv.Itoa(random.IntN(50))
+			q.ExcludeIDs = []string{runs[random.IntN(len(runs))].ID}
+		}
+		want, err := baseline.FromRuns(runs, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, references(t, s, q), cmpopts.EquateEmpty()); d != "" {
+			t.Fatalf("%+v (-plain +store):\n%s", q, d)
+		}
+	}
+}
+
+func rebaselineStartsALevel(t *testing.T, s baseline.Store) {
+	other := newRun("other", day(1), nil, 1)
+	other.Scenario = "scroll"
+	accept(t, s, other, newRun("1", day(1), nil, 1), newRun("2", day(2), nil, 1), newRun("3", day(3), nil, 1), newRun("4", day(4), nil, 1))
+	add(t, s, newRun("5", day(5), nil, 1))
+	refs := func() []string { return ids(references(t, s, query(nil))) }
+
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Note: "new renderer"}, "3", "2")
+	wantEqual(t, "from 2 on", refs(), []string{"4", "3", "2"})
+	mark(t, s, baseline.Mark{State: baseline.Accepted}, "5")
+	wantEqual(t, "one more", refs(), []string{"5", "4", "3", "2"})
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined}, "4")
+	wantEqual(t, "from 4 on", refs(), []string{"5", "4"})
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Since: day(5)}, "4")
+	wantEqual(t, "from a day on", refs(), []string{"5"})
+	mark(t, s, baseline.Mark{State: baseline.Accepted}, "4")
+	wantEqual(t, "back to the level before", refs(), []string{"5", "4", "3", "2"})
+	mark(t, s, baseline.Mark{State: baseline.Rejected}, "2", "3")
+	wantEqual(t, "no level left", refs(), []string{"5", "4", "1"})
+
+	q := query(nil)
+	q.Scenario = "scroll"
+	wantEqual(t, "the other scenario", ids(references(t, s, q)), []string{"other"})
+}
