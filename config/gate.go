@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/metric"
-	"gopkg.in/yaml.v3"
+	"github.com/apkgate/apkgate/run"
 )
 
 // gate decodes the policy. The preset comes first: the other keys' defaults are
@@ -28,7 +28,7 @@ func (d *decoder) gate(c *Config) reader {
 			may("false-alarms", d.falseAlarms(g)),
 			may("min-history", integer(d, &g.MinHistory, 1, 10_000)),
 			may("min-change", d.fraction(&g.MinChange, true)),
-			may("summary", d.summary(&g.Summary)),
+			may("summary", oneOf(d, &g.Summary, run.Median, run.Mean)),
 			may("metrics", d.set(&g.Metrics, 1, d.gatedMetric(catalogue))),
 			may("fail-on", oneOf(d, &g.FailOn, FailOnNever, FailOnRegression, FailOnInconclusive)),
 			may("thresholds", d.list(0, d.threshold(g, catalogue))),
@@ -145,12 +145,15 @@ func cellText(t Threshold) string {
 	return fmt.Sprintf("%s of the event %q", clip(t.Metric), clip(t.Event))
 }
 
-// budget decodes an absolute limit in the metric's unit.
+// budget decodes an absolute limit in the metric's unit; that of a ratio is a share.
 func (d *decoder) budget(dst **float64, unit string) reader {
 	return func(n *node, path string) {
-		*dst = new(float64)
 		if unit == "ratio" {
-			d.ratio(*dst)(n, path)
+			share := Fraction(-1)
+			d.fraction(&share, true)(n, path)
+			if share >= 0 {
+				*dst = (*float64)(&share)
+			}
 			return
 		}
 		v, ok := decimal(n)
@@ -158,32 +161,22 @@ func (d *decoder) budget(dst **float64, unit string) reader {
 			d.at(n, path, "want a number, got %s", describe(n))
 			return
 		}
-		**dst = v
-	}
-}
-
-// ratio decodes a budget of a metric whose unit is "ratio".
-func (d *decoder) ratio(dst *float64) reader {
-	return func(n *node, path string) {
-		var f Fraction
-		d.fraction(&f, true)(n, path)
-		*dst = float64(f)
+		*dst = &v
 	}
 }
 
 // thresholdSense reports a threshold that says nothing or contradicts itself.
 func (d *decoder) thresholdSense(n *node, path string, t Threshold) {
-	limits := t.MinChange != nil || t.OutlierFactor != nil || t.Max != nil || t.Min != nil
+	limits := false
+	for _, key := range []string{"min-change", "outlier-factor", "max", "min"} {
+		limits = limits || n.find(key) != nil
+	}
 	switch {
 	case t.Ignore && limits:
 		d.at(n, path, "ignore: true leaves nothing to limit; remove it or the limits")
 	case !t.Ignore && !limits:
 		d.at(n, path, "the threshold sets nothing; want one or more of min-change, outlier-factor, max, min, ignore")
 	case t.Max != nil && t.Min != nil && *t.Max < *t.Min:
-		at := n.find("max")
-		if at.kind != yaml.ScalarNode {
-			return
-		}
-		d.at(at, join(path, "max"), "max is below min; got %s and %s", describe(at), describe(n.find("min")))
+		d.at(n.find("max"), join(path, "max"), "max is below min; got %s and %s", describe(n.find("max")), describe(n.find("min")))
 	}
 }

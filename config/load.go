@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"unicode/utf8"
 )
 
 // MaxBytes is the largest file that Load reads.
@@ -88,6 +89,7 @@ func (d *decoder) parse(src []byte) *node {
 		d.add(p)
 		return nil
 	}
+	d.lines = splitLines(src)
 	doc, p, ok := parseYAML(src)
 	if !ok {
 		d.add(p)
@@ -100,6 +102,7 @@ func (d *decoder) parse(src []byte) *node {
 type decoder struct {
 	file, dir string
 	opts      Options
+	lines     []string // of the file
 	problems  Problems
 	untold    int // problems beyond maxProblems
 }
@@ -110,6 +113,9 @@ func (d *decoder) add(p Problem) {
 		return
 	}
 	p.File = d.file
+	if last := len(d.lines); p.Line > last && last > 0 { // yaml.v3 ends "---" on a line that is not there
+		p.Line, p.Column = last, utf8.RuneCountInString(d.lines[last-1])+1
+	}
 	d.problems = append(d.problems, p)
 }
 

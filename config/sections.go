@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/run"
 	"gopkg.in/yaml.v3"
 )
 
@@ -58,7 +57,7 @@ func (d *decoder) scenario(c *Config) reader {
 		) {
 			return
 		}
-		d.once(lines, s.Name, n, "name", path, "scenario")
+		d.once(lines, s.Name, n, "name", path, "scenario named")
 		c.Scenarios = append(c.Scenarios, s)
 	}
 }
@@ -73,7 +72,7 @@ func (d *decoder) once(lines map[string]int, name string, n *node, key, path, wh
 		at, path = value, join(path, key)
 	}
 	if first, has := lines[name]; has {
-		d.at(at, path, "a second %s named %q; the first is on line %d", what, clip(name), first)
+		d.at(at, path, "a second %s %q; the first is on line %d", what, clip(name), first)
 		return
 	}
 	lines[name] = at.line
@@ -154,7 +153,7 @@ func (d *decoder) device(c *Config) reader {
 		if dev.Name == "" {
 			dev.Name = dev.Serial + dev.Address + dev.Simulated
 		}
-		d.once(names, dev.Name, n, "name", path, "device")
+		d.once(names, dev.Name, n, "name", path, "device named")
 		c.Devices = append(c.Devices, dev)
 	}
 }
@@ -200,7 +199,7 @@ func (d *decoder) metric(c *Config) reader {
 		if _, known := catalogue.Lookup(m.Name); !known && n.find("better") == nil {
 			d.at(n, path, "the key better is missing: the catalogue has no %s; allowed: %s", clip(m.Name), strings.Join(metric.Directions(), ", "))
 		}
-		d.once(lines, m.Name, n, "name", path, "metric")
+		d.once(lines, m.Name, n, "name", path, "metric named")
 		c.Metrics = append(c.Metrics, m)
 	}
 }
@@ -265,8 +264,4 @@ func (d *decoder) outputsDiffer(root *node, c *Config) {
 		}
 		d.at(at, path, "the same file as %s", first)
 	}
-}
-
-func (d *decoder) summary(dst *run.Centre) reader {
-	return oneOf(d, dst, run.Median, run.Mean)
 }
