@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/metric"
-	"gopkg.in/yaml.v3"
 )
 
 // config decodes the whole file. Its own metrics are read before the gate, which
@@ -184,16 +183,17 @@ func (d *decoder) metric(c *Config) reader {
 	lines := map[string]int{}
 	catalogue := metric.Default()
 	return func(n *node, path string) {
-		if n.kind != yaml.MappingNode {
-			d.mapping(n, path, d.metricFields(&Metric{})...)
-			return
-		}
 		var m Metric
-		if name := n.find("name"); name != nil && name.kind == yaml.ScalarNode {
+		if name := n.find("name"); name != nil {
 			m = catalogueMetric(catalogue, name.text)
 		}
-		d.mapping(n, path, d.metricFields(&m)...)
-		if m.Name == "" {
+		if !d.mapping(n, path,
+			need("name", d.text(&m.Name, metricRule)),
+			may("unit", d.text(&m.Unit, unitRule)),
+			may("better", oneOf(d, &m.Better, metric.Directions()...)),
+			may("title", d.text(&m.Title, nameRule)),
+			may("decimals", integer(d, &m.Decimals, 0, 9)),
+		) || m.Name == "" {
 			return
 		}
 		if _, known := catalogue.Lookup(m.Name); !known && n.find("better") == nil {
@@ -201,16 +201,6 @@ func (d *decoder) metric(c *Config) reader {
 		}
 		d.once(lines, m.Name, n, "name", path, "metric named")
 		c.Metrics = append(c.Metrics, m)
-	}
-}
-
-func (d *decoder) metricFields(m *Metric) []field {
-	return []field{
-		need("name", d.text(&m.Name, metricRule)),
-		may("unit", d.text(&m.Unit, unitRule)),
-		may("better", oneOf(d, &m.Better, metric.Directions()...)),
-		may("title", d.text(&m.Title, nameRule)),
-		may("decimals", integer(d, &m.Decimals, 0, 9)),
 	}
 }
 
