@@ -207,13 +207,13 @@ type Gate struct {
 	MinConfidence Fraction `yaml:"min-confidence,omitempty" jsonschema_extras:"default=90%"`
 	// The share of unchanged pull requests that may fail by chance. Not for the preset dune, which sets no such limit.
 	Alpha Fraction `yaml:"false-alarms,omitempty" jsonschema_extras:"default=5%"`
-	// With fewer comparable runs than this, the verdict is inconclusive. (Preset dune: 1.)
+	// With fewer comparable runs than this, the verdict is inconclusive. (Preset dune: 0.)
 	MinHistory int `yaml:"min-history,omitempty" jsonschema:"minimum=1,maximum=10000,default=5"`
 	// A smaller change than this never fails. (Preset dune: 0%.)
 	MinChange Fraction `yaml:"min-change" jsonschema_extras:"default=5%"`
 	// How repetitions are summed up. (Preset dune: mean.)
 	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
-	// The metrics that decide. Without it: all that are not neutral.
+	// The metrics that decide. Without it: all that are not neutral; a percentile or another detail only where its summary is absent.
 	Metrics []string `yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
 	// The outcome from which the exit status is 1.
 	FailOn string `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`
@@ -226,7 +226,7 @@ type Gate struct {
 type Threshold struct {
 	// The metric, of the catalogue or declared under metrics.
 	Metric string `yaml:"metric" jsonschema:"required"`
-	// The UI event. Without it: the whole run. "*": every event.
+	// The UI event. Without it: the whole run. "*": the whole run and every event.
 	Event string `yaml:"event,omitempty" jsonschema:"maxLength=200"`
 	// Instead of gate.min-change.
 	MinChange *Fraction `yaml:"min-change,omitempty"`
@@ -240,7 +240,8 @@ type Threshold struct {
 	Ignore bool `yaml:"ignore,omitempty" jsonschema:"default=false"`
 }
 
-// AnyEvent is the Event of a threshold that holds for every UI event.
+// AnyEvent is the Event of a threshold that holds for the whole run and every UI
+// event.
 const AnyEvent = "*"
 
 // Store says where the history is kept.
@@ -279,7 +280,7 @@ func DefaultGate(preset string) Gate {
 		Summary: run.Median, FailOn: FailOnRegression,
 	}
 	if preset == PresetDune {
-		g.Alpha, g.MinHistory, g.MinChange, g.Summary = 0, 1, 0, run.Mean
+		g.Alpha, g.MinHistory, g.MinChange, g.Summary = 0, 0, 0, run.Mean
 	}
 	return g
 }

@@ -119,7 +119,7 @@ func (d *decoder) thresholdFields(t *Threshold, n *node, catalogue *metric.Catal
 		unit = m.Unit
 	}
 	return []field{
-		need("metric", d.knownMetric(&t.Metric, catalogue)),
+		need("metric", d.gatedMetric(catalogue)(&t.Metric)),
 		may("event", d.text(&t.Event, eventRule)),
 		may("min-change", func(n *node, path string) {
 			t.MinChange = new(Fraction)
@@ -140,7 +140,7 @@ func cellText(t Threshold) string {
 	case "":
 		return clip(t.Metric) + " of the whole run"
 	case AnyEvent:
-		return clip(t.Metric) + " of every event"
+		return clip(t.Metric) + " of any event"
 	}
 	return fmt.Sprintf("%s of the event %q", clip(t.Metric), clip(t.Event))
 }

@@ -208,16 +208,17 @@ func TestSchemaTakesTheValidFiles(t *testing.T) {
 // beyondSchema are the wrong files that only Load finds wrong, with what a
 // schema cannot see.
 var beyondSchema = map[string]string{
-	"two-documents":            "the second document",
-	"utf-16":                   "the encoding",
-	"own-tag":                  "YAML tags",
-	"the-same-scenario-twice":  "equal names",
-	"the-same-device-twice":    "equal serials and names",
-	"the-same-metric-twice":    "equal names",
-	"the-same-threshold-twice": "equal metrics and events",
-	"simulated-device":         "the names of the profiles",
-	"dune-has-no-false-alarms": "one key that rules out another",
-	"two-outputs-in-one-file":  "equal paths",
+	"two-documents":                "the second document",
+	"utf-16":                       "the encoding",
+	"own-tag":                      "YAML tags",
+	"the-same-scenario-twice":      "equal names",
+	"the-same-device-twice":        "equal serials and names",
+	"the-same-metric-twice":        "equal names",
+	"the-same-threshold-twice":     "equal metrics and events",
+	"simulated-device":             "the names of the profiles",
+	"a-limit-for-a-neutral-metric": "the direction of a metric",
+	"dune-has-no-false-alarms":     "one key that rules out another",
+	"two-outputs-in-one-file":      "equal paths",
 }
 
 func TestSchemaRefusesTheWrongFiles(t *testing.T) {
