@@ -24,9 +24,9 @@ func formatNames() []string {
 	return []string{string(Record), string(AndroidX), string(List), string(Flashlight)}
 }
 
-// Detect says what a file is by its first keys. It reads no further than it
-// must, so that a file which is cut off or damaged later on is still given to
-// the reader whose error will be of use.
+// Detect says what a file is by its first keys; the first 64 KiB of a file are
+// enough. One that is cut off or damaged later on is told all the same, and so
+// given to the reader whose error will be of use.
 func Detect(data []byte) Format {
 	data = trimBOM(data)
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -56,7 +56,7 @@ func detectList(dec *json.Decoder) Format {
 }
 
 func detectObject(dec *json.Decoder) Format {
-	named, repeated := false, false
+	repeated := false
 	for key, value := range keys(dec) {
 		switch key {
 		case "format":
@@ -68,14 +68,12 @@ func detectObject(dec *json.Decoder) Format {
 			return AndroidX
 		case "app", "scenario":
 			return Record
-		case "name":
-			named = true
 		case "iterations":
 			repeated = true
 		}
-		if named && repeated {
-			return Flashlight
-		}
+	}
+	if repeated {
+		return Flashlight
 	}
 	return Unknown
 }

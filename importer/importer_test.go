@@ -316,7 +316,9 @@ func TestDetect(t *testing.T) {
 		`[{"name":"a","value":1}]`: List,
 		` [ ] `:                    List,
 		`[1]`:                      Unknown,
-		`{"name":"x","status":"SUCCESS","iterations":[]}`: Flashlight,
+		`{"name":"x","status":"SUCCESS","iterations":[{"time":1`: Flashlight,
+		`{"context":{},"iterations":[],"scenario":"s"}`:          Record,
+		`{"name":"x","status":"SUCCESS","iterations":[]}`:        Flashlight,
 		`null`:         Unknown,
 		`"benchmarks"`: Unknown,
 	} {

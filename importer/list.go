@@ -64,3 +64,12 @@ func (im *importing) entry(raw json.RawMessage) (name string, value float64, err
 	im.declare(m)
 	return name, float64(*e.Value), nil
 }
+
+// checkUnit refuses a number under a name of the catalogue in another unit.
+func checkUnit(name, unit string) error {
+	m, known := metric.Default().Lookup(name)
+	if known && unit != "" && unit != m.Unit {
+		return fmt.Errorf("unit is %q, but %s is in %q", unit, name, m.Unit)
+	}
+	return nil
+}

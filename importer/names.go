@@ -137,12 +137,3 @@ var counts = []string{
 	"memoryCompactionEvents", "memoryReclaimEvents",
 	"instructions", "cpuCycles", "branchMisses", "L1DMisses",
 }
-
-// checkUnit refuses a number under a name of the catalogue in another unit.
-func checkUnit(name, unit string) error {
-	m, known := metric.Default().Lookup(name)
-	if known && unit != "" && unit != m.Unit {
-		return fmt.Errorf("unit is %q, but %s is in %q", unit, name, m.Unit)
-	}
-	return nil
-}
