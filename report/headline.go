@@ -31,7 +31,8 @@ func outcomeWord(o gate.Outcome) string {
 type story struct {
 	Outcome  gate.Outcome
 	Word     string // "Regression"
-	Headline string // the answer and how sure it is, without the word
+	Lead     string // the answer: what, where, in how many runs
+	Sure     string // how sure it is, "" where there is nothing to say
 	Counts   string // "5 runs: 3 worse, 2 as expected"
 	Title    string // the scenario and the app, or what the caller set
 	Facts    []fact // which event, which contexts, what would settle it
@@ -55,7 +56,7 @@ func tell(in Input) story {
 		Findings: findings(v, in.catalogue()),
 		Rules:    sortedRules(v.Rules),
 	}
-	s.Headline = s.headline(in)
+	s.Lead, s.Sure = s.headline(in)
 	s.Facts = s.facts(in)
 	return s
 }
@@ -78,41 +79,52 @@ func title(in Input) string {
 	return strings.TrimPrefix(strings.TrimSuffix(few(scenarios, 3)+" · "+few(apps, 3), " · "), " · ")
 }
 
-func (s story) headline(in Input) string {
+// oneLine is the answer and how sure it is.
+func (s story) oneLine() string {
+	if s.Sure == "" {
+		return s.Lead
+	}
+	return s.Lead + "; " + s.Sure
+}
+
+func (s story) headline(in Input) (lead, sure string) {
 	switch s.Outcome {
 	case gate.Regression:
 		if worse := with(s.Findings, gate.ToRegression); len(worse) > 0 {
-			return worse[0].sentence(in)
+			return worse[0].lead(), worse[0].evidence(in)
 		}
 	case gate.Improvement:
 		if better := with(s.Findings, gate.ToImprovement); len(better) > 0 {
-			return better[0].sentence(in)
+			return better[0].lead(), better[0].evidence(in)
 		}
 	case gate.Inconclusive:
 		if suspects := with(s.Findings, gate.Suspect); len(suspects) > 0 {
-			return suspects[0].sentence(in) + "; not enough to be sure"
+			return suspects[0].lead(), strings.TrimPrefix(suspects[0].evidence(in)+"; not enough to be sure", "; ")
 		}
 	case gate.Pass:
-		return passHeadline(in.Verdict)
+		return passHeadline(in.Verdict), ""
 	}
 	if reasons := reasons(in.Verdict, s.Outcome); len(reasons) > 0 {
-		return inTurn(reasons[:1])
+		return reasons[0], ""
 	}
-	return "no reason is recorded"
+	return "no reason is recorded", ""
 }
 
-// sentence is a finding in full: what, where, in how many runs, how sure.
-func (f finding) sentence(in Input) string {
-	var b strings.Builder
-	b.WriteString(f.happening())
+// lead is a finding in one clause: what, where, in how many runs.
+func (f finding) lead() string {
+	text := f.happening()
 	if c := f.contexts(); c != "" {
-		b.WriteString(" on " + c)
+		text += " on " + c
 	}
-	b.WriteString(" (" + f.share() + ")")
+	return text + " (" + f.share() + ")"
+}
+
+// sentence is a finding in full, with how sure it is.
+func (f finding) sentence(in Input) string {
 	if e := f.evidence(in); e != "" {
-		b.WriteString("; " + e)
+		return f.lead() + "; " + e
 	}
-	return b.String()
+	return f.lead()
 }
 
 func passHeadline(v gate.Verdict) string {

@@ -108,7 +108,7 @@ func (bl block) fit(room int) (text string, whole bool) {
 
 func (s story) markdownHead(in Input) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s %s: %s\n\n", symbol(s.Outcome), markdown(s.Word), markdown(s.Headline))
+	fmt.Fprintf(&b, "### %s %s: %s\n\n", symbol(s.Outcome), markdown(s.Word), markdown(s.oneLine()))
 	for _, n := range in.Notes[:min(len(in.Notes), 5)] {
 		fmt.Fprintf(&b, "> %s\n\n", markdown(sentence(n)))
 	}

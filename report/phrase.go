@@ -149,17 +149,25 @@ func (f finding) happening() string {
 	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
 	switch {
 	case c.N == 0:
-		return fmt.Sprintf("in %s, the %s is %s, with no history to compare with", subject, title, value)
+		return fmt.Sprintf("in %s, the %s %s %s, with no history to compare with", subject, title, f.verb("is", "be"), value)
 	case c.Expected == 0:
-		return fmt.Sprintf("in %s, %s: %s where %s is expected", subject, title, value, expected)
+		return fmt.Sprintf("in %s, the %s %s %s where %s is expected", subject, title, f.verb("is", "be"), value, expected)
 	case f.MetricName == "frames.count":
-		return fmt.Sprintf("%s renders %s frames", subject, amount(c.Change, "more", "fewer"))
+		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), amount(c.Change, "more", "fewer"))
 	case f.Metric.Unit == "frames" || f.Metric.Unit == "":
-		return fmt.Sprintf("%s has %s %s", subject, amount(c.Change, "more", "fewer"), title)
+		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), amount(c.Change, "more", "fewer"), title)
 	case f.Metric.Unit == "ratio":
-		return fmt.Sprintf("in %s, the %s is %s instead of %s", subject, title, value, expected)
+		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb("is", "be"), value, expected)
 	}
-	return fmt.Sprintf("in %s, the %s is %s", subject, title, amount(c.Change, "higher", "lower"))
+	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb("is", "be"), amount(c.Change, "higher", "lower"))
+}
+
+// verb says a suspicion as one: "may render", where a finding "renders".
+func (f finding) verb(certain, doubtful string) string {
+	if f.Direction == gate.Suspect {
+		return "may " + doubtful
+	}
+	return certain
 }
 
 // amount is "38 % fewer", or "18 times as high" where a percentage says little.

@@ -57,7 +57,7 @@ type text struct {
 }
 
 func (t *text) head() {
-	lines := wrap(t.Word+": "+t.Headline, t.o.Width)
+	lines := wrap(t.Word+": "+t.oneLine(), t.o.Width)
 	lines[0] = t.paint(outcomeColor(t.Outcome), t.Word) + strings.TrimPrefix(lines[0], t.Word)
 	for _, line := range lines {
 		t.line(line)

@@ -61,7 +61,7 @@ func TestTextOtherOutcomes(t *testing.T) {
 			"Improvement: open-message renders 20 % more frames on Google Nexus 9 with Android 5.0.0 (1 of 1 run);",
 			"better"}},
 		{"inconclusive", inconclusive(), []string{
-			"Inconclusive: open-message renders 12 % fewer frames",
+			"Inconclusive: open-message may render 12 % fewer frames",
 			"not enough to be sure",
 			"about 8 accepted runs in a like context; there are 3.",
 			"suspect"}},

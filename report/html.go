@@ -1,0 +1,326 @@
+package report
+
+import (
+	"bytes"
+	_ "embed" // for the page's template and style
+	"fmt"
+	"html/template"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+//go:embed page.tmpl
+var pageTemplate string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed colours.css
+var coloursCSS string
+
+//go:embed picture.css
+var pictureCSS string
+
+var page = template.Must(template.New("page").Parse(pageTemplate))
+
+// How much of a large verdict the page shows; it says what it leaves out. The
+// limits keep a page of a thousand runs and five hundred events under 5 MB.
+const (
+	htmlRows      = 100
+	htmlHistories = 12
+	htmlFrames    = 8
+	openFrames    = 2 // the others are folded
+	htmlRules     = 100
+	htmlRuns      = 200
+	htmlWarnings  = 100
+	runRows       = 60    // comparisons of one run
+	allRunRows    = 3_000 // comparisons of all runs together
+)
+
+// The widths in pixels for which each picture is drawn: the page shows the one
+// that suits its own.
+const (
+	wideWidth   = 912
+	narrowWidth = 358
+)
+
+// HTML writes the report as one self-contained page: no script, nothing loaded
+// from elsewhere, pictures as inline SVG, light or dark as the reader has it.
+func HTML(w io.Writer, in Input) error {
+	var b bytes.Buffer
+	if err := page.Execute(&b, newPage(in)); err != nil {
+		return fmt.Errorf("lay out the HTML report: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the HTML report: %w", err)
+	}
+	return nil
+}
+
+// pageData is what page.tmpl shows. Strings are plain and escaped by the
+// template; only pictures and style come as markup, made by this package.
+type pageData struct {
+	story
+	Style         template.CSS
+	Class, Symbol string
+	Notes         []string
+	Rows          []pageRow
+	MoreRows      string
+	Histories     []pagePicture
+	MoreHistories string
+	Rules         []pageRule
+	RuleGraph     pagePicture
+	MoreRules     string
+	Frames        []pagePicture
+	FoldedFrames  []pagePicture
+	FoldedTitle   string
+	MoreFrames    string
+	Runs          []pageRun
+	MoreRuns      string
+	Warnings      []string
+	Footer        string
+}
+
+type pageRow struct {
+	What, Expected, Value, Change, Interval, Runs, Status, Class, Mark string
+	After, NoInterval                                                  bool
+}
+
+type pagePicture struct {
+	Caption, Detail string
+	Wide, Narrow    template.HTML
+}
+
+type pageRule struct{ Class, Mark, Text string }
+
+type pageRun struct {
+	ID, Device, Class, Symbol, Word, Reason, Hint, Reference, Labels, MoreRows string
+	Context                                                                    []fact
+	Warnings                                                                   []string
+	Rows                                                                       []pageRow
+}
+
+func newPage(in Input) pageData {
+	s := tell(in)
+	p := pageData{
+		story: s, Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
+		Class: outcomeClass(s.Outcome), Symbol: outcomeMark(s.Outcome), Footer: footer(in),
+	}
+	p.Facts = slices.DeleteFunc(slices.Clone(s.Facts), func(f fact) bool { return f.Label == ruleFact })
+	for _, n := range in.Notes[:min(len(in.Notes), 10)] {
+		p.Notes = append(p.Notes, sentence(n))
+	}
+	p.addRows()
+	p.addHistories()
+	p.addRules()
+	p.addFrames(in)
+	p.addRuns(in)
+	for _, w := range in.Verdict.Warnings[:min(len(in.Verdict.Warnings), htmlWarnings)] {
+		p.Warnings = append(p.Warnings, sentence(w.String()))
+	}
+	return p
+}
+
+func outcomeClass(o gate.Outcome) string {
+	switch o {
+	case gate.Pass, gate.Improvement, gate.Inconclusive, gate.Regression:
+		return string(o)
+	}
+	return "invalid"
+}
+
+// outcomeMark is a shape for each outcome, beside its word.
+func outcomeMark(o gate.Outcome) string {
+	switch o {
+	case gate.Pass:
+		return "✓"
+	case gate.Improvement:
+		return "▲"
+	case gate.Inconclusive:
+		return "?"
+	case gate.Regression:
+		return "▼"
+	}
+	return "!"
+}
+
+func directionMark(d gate.Direction) string {
+	switch d {
+	case gate.ToRegression:
+		return "▼"
+	case gate.ToImprovement:
+		return "▲"
+	case gate.Suspect:
+		return "?"
+	}
+	return "·"
+}
+
+// more says how many entries beyond those shown there are, "" for none.
+func more(total, shown int, one, many string) string {
+	if total <= shown {
+		return ""
+	}
+	return "And " + count(total-shown, one, many) + "; the JSON report has everything."
+}
+
+func (p *pageData) addRows() {
+	rows := flat(p.Findings)
+	for _, f := range rows[:min(len(rows), htmlRows)] {
+		c := f.middle()
+		r := newRow(brief(f.where())+": "+brief(f.Metric.Title), c, f.Metric)
+		r.Runs, r.Status, r.After = f.fraction(), clip(f.status(), 60), f.AfterEffectOf != ""
+		if r.After {
+			r.Class, r.Mark = "", ""
+		}
+		p.Rows = append(p.Rows, r)
+	}
+	p.MoreRows = more(len(rows), len(p.Rows), "more deviation", "more deviations")
+}
+
+// newRow is one comparison as a row; its caller knows whether it speaks for
+// several runs.
+func newRow(what string, c gate.Comparison, m metric.Metric) pageRow {
+	f := finding{Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, Hits: []hit{{nil, c}}}
+	return pageRow{
+		What: what, Expected: f.expected(), Value: f.amountOf(c.Value), Change: change(c), Interval: interval(c),
+		NoInterval: !hasInterval(c), Status: clip(f.status(), 60), Class: directionClass(c.Direction), Mark: directionMark(c.Direction),
+		After: c.AfterEffectOf != "",
+	}
+}
+
+func (p *pageData) addHistories() {
+	rows := slices.DeleteFunc(flat(p.Findings), func(f finding) bool { return f.middle().N == 0 })
+	for i, f := range rows[:min(len(rows), htmlHistories)] {
+		fig := newHistoryFigure(f)
+		caption := fig.Title
+		if f.AfterEffectOf != "" {
+			caption += " (" + f.status() + ")"
+		}
+		p.Histories = append(p.Histories, both(caption, "", fmt.Sprintf("h%d", i), fig.draw))
+	}
+	p.MoreHistories = more(len(rows), len(p.Histories), "more deviation without a picture", "more deviations without a picture")
+}
+
+// both draws a picture for wide and for narrow pages.
+func both(caption, detail, id string, draw func(id, class string, width float64) string) pagePicture {
+	return pagePicture{
+		Caption: caption, Detail: detail,
+		Wide:   template.HTML(draw(id+"w", "wide", wideWidth)),     //nolint:gosec // canvas escapes every text
+		Narrow: template.HTML(draw(id+"n", "narrow", narrowWidth)), //nolint:gosec // canvas escapes every text
+	}
+}
+
+func (p *pageData) addRules() {
+	rules := p.story.Rules
+	if len(rules) == 0 {
+		return
+	}
+	p.RuleGraph = both("", "", "r", newRulesFigure(rules).draw)
+	for _, r := range rules[:min(len(rules), htmlRules)] {
+		l := parseLabel(r.Then)
+		p.Rules = append(p.Rules, pageRule{l.class(), l.mark(), ruleSentence(r)})
+	}
+	p.MoreRules = more(len(rules), len(p.Rules), "more rule", "more rules")
+}
+
+// addFrames draws the checked runs that kept their frames, those that deviate
+// first.
+func (p *pageData) addFrames(in Input) {
+	byID := map[string]run.Run{}
+	for _, r := range in.Runs {
+		byID[r.ID] = r
+	}
+	runs := slices.Clone(in.Verdict.Runs)
+	slices.SortStableFunc(runs, func(a, b gate.RunVerdict) int { return outcomeRank(a.Verdict) - outcomeRank(b.Verdict) })
+	total := 0
+	for _, v := range runs {
+		r, ok := byID[v.ID]
+		if !ok {
+			continue
+		}
+		fig, ok := newFramesFigure(device(v), r, flaggedEvents(v))
+		if !ok {
+			continue
+		}
+		if total++; total <= htmlFrames {
+			p.Frames = append(p.Frames, both(fig.Title, fig.description(), fmt.Sprintf("f%d", total), fig.draw))
+		}
+	}
+	if n := total - len(p.Frames); n > 0 {
+		p.MoreFrames = "The frames of " + count(n, "more run", "more runs") + " are not drawn."
+	}
+	if open := min(len(p.Frames), openFrames); open < len(p.Frames) {
+		p.Frames, p.FoldedFrames = p.Frames[:open], p.Frames[open:]
+		p.FoldedTitle = "The frames of " + count(len(p.FoldedFrames), "more run", "more runs")
+	}
+}
+
+func outcomeRank(o gate.Outcome) int {
+	return slices.Index([]gate.Outcome{gate.Regression, gate.Inconclusive, gate.Improvement, gate.Invalid, gate.Pass}, o)
+}
+
+func flaggedEvents(v gate.RunVerdict) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range v.Deviations {
+		if c.Event != "" && c.AfterEffectOf == "" && (c.Direction == gate.ToRegression || c.Direction == gate.Suspect) {
+			out[c.Event] = true
+		}
+	}
+	return out
+}
+
+func (p *pageData) addRuns(in Input) {
+	runs := in.Verdict.Runs
+	room := allRunRows
+	for _, v := range runs[:min(len(runs), htmlRuns)] {
+		r := newPageRun(v, in.catalogue(), min(room, runRows))
+		room -= len(r.Rows)
+		p.Runs = append(p.Runs, r)
+	}
+	p.MoreRuns = more(len(runs), len(p.Runs), "more run", "more runs")
+}
+
+func newPageRun(v gate.RunVerdict, catalogue *metric.Catalogue, rows int) pageRun {
+	r := pageRun{
+		ID: name(v.ID), Device: device(v), Class: outcomeClass(v.Verdict), Symbol: outcomeMark(v.Verdict), Word: outcomeWord(v.Verdict),
+		Reason: reasonOf(v), Hint: sentence(v.Hint), Reference: upperFirst(referenceOf(v)) + ".",
+	}
+	for _, key := range slices.Sorted(maps.Keys(v.Context)) {
+		if len(r.Context) < 40 {
+			r.Context = append(r.Context, fact{name(key), name(v.Context[key])})
+		}
+	}
+	for _, l := range v.Labels[:min(len(v.Labels), 10)] {
+		r.Labels = strings.TrimPrefix(r.Labels+", "+name(l), ", ")
+	}
+	for _, w := range v.Warnings[:min(len(v.Warnings), 20)] {
+		r.Warnings = append(r.Warnings, sentence(w.String()))
+	}
+	comparisons := deviationsFirst(v)
+	for _, c := range comparisons[:min(len(comparisons), rows)] {
+		m, _ := catalogue.Lookup(c.Metric)
+		r.Rows = append(r.Rows, newRow(brief(eventTitle(c.Event))+": "+brief(m.Title), c, m))
+	}
+	r.MoreRows = more(len(comparisons), len(r.Rows), "more comparison", "more comparisons")
+	return r
+}
+
+// deviationsFirst are all comparisons of a run, the flagged ones first.
+func deviationsFirst(v gate.RunVerdict) []gate.Comparison {
+	out := slices.Clone(v.Deviations)
+	for _, c := range v.Comparisons {
+		if c.Direction == gate.None {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

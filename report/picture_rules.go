@@ -1,0 +1,200 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+)
+
+// rulesFigure is what Figure 9 of the paper shows: context items on the left,
+// one circle a rule, as large as its support, and what the rule leads to.
+type rulesFigure struct {
+	rules []ruleNode
+	items []graphNode
+	thens []graphNode
+	total int // rules there are
+}
+
+type graphNode struct {
+	text  string
+	class string
+	y     float64
+}
+
+type ruleNode struct {
+	rule  gate.Rule
+	items []int
+	then  int
+	y     float64
+}
+
+const (
+	maxGraphRules = 24
+	graphRow      = 40.0
+	graphTop      = 6.0
+	nodeTall      = 26.0
+)
+
+func newRulesFigure(rules []gate.Rule) rulesFigure {
+	f := rulesFigure{total: len(rules)}
+	items, thens := map[string]int{}, map[string]int{}
+	for _, r := range rules[:min(len(rules), maxGraphRules)] {
+		node := ruleNode{rule: r}
+		all := conditions(r)
+		for _, item := range all[:min(len(all), maxItems)] {
+			node.items = append(node.items, place(&f.items, items, item, "item"))
+		}
+		l := parseLabel(r.Then)
+		node.then = place(&f.thens, thens, l.mark()+" "+l.words(), l.class())
+		f.rules = append(f.rules, node)
+	}
+	f.layOut()
+	return f
+}
+
+// conditions are a rule's items, one that says so where it has none.
+func conditions(r gate.Rule) []string {
+	if all := items(r); len(all) > 0 {
+		return all
+	}
+	return []string{"any context"}
+}
+
+func place(nodes *[]graphNode, known map[string]int, text, class string) int {
+	i, ok := known[text]
+	if !ok {
+		i = len(*nodes)
+		known[text] = i
+		*nodes = append(*nodes, graphNode{text: text, class: class})
+	}
+	return i
+}
+
+// class and mark tell a label's kind in colour and in shape.
+func (l label) class() string {
+	switch l.Kind {
+	case labelWorse:
+		return "worse"
+	case labelBetter:
+		return "better"
+	}
+	return "expected"
+}
+
+func (l label) mark() string {
+	switch l.Kind {
+	case labelWorse:
+		return "▼"
+	case labelBetter:
+		return "▲"
+	}
+	return "●"
+}
+
+// layOut gives each item a row, and puts each rule and label at the middle of
+// what leads to it, a row apart from the one before.
+func (f *rulesFigure) layOut() {
+	for i := range f.items {
+		f.items[i].y = graphTop + (float64(i)+0.5)*graphRow
+	}
+	last := graphTop - graphRow
+	incoming := make([][]float64, len(f.thens))
+	for i := range f.rules {
+		r := &f.rules[i]
+		sum := 0.0
+		for _, item := range r.items {
+			sum += f.items[item].y
+		}
+		r.y = max(sum/float64(len(r.items)), last+graphRow)
+		last = r.y
+		incoming[r.then] = append(incoming[r.then], r.y)
+	}
+	last = graphTop - graphRow
+	for i := range f.thens {
+		sum := 0.0
+		for _, y := range incoming[i] {
+			sum += y
+		}
+		f.thens[i].y = max(sum/float64(len(incoming[i])), last+graphRow)
+		last = f.thens[i].y
+	}
+}
+
+func (f rulesFigure) height() float64 {
+	bottom := 0.0
+	for _, r := range f.rules {
+		bottom = max(bottom, r.y)
+	}
+	for _, nodes := range [][]graphNode{f.items, f.thens} {
+		for _, n := range nodes {
+			bottom = max(bottom, n.y)
+		}
+	}
+	return bottom + graphRow/2
+}
+
+func (f rulesFigure) draw(id, class string, width float64) string {
+	itemWide, thenWide := columnOf(f.items, width*0.42), columnOf(f.thens, width*0.34)
+	width = min(width, itemWide+thenWide+320)
+	c := &canvas{width: width, height: f.height()}
+	circleAt := itemWide + (width-itemWide-thenWide)*0.4
+	most := 0.0
+	for _, r := range f.rules {
+		most = max(most, r.rule.Support)
+	}
+	for _, r := range f.rules {
+		for _, item := range r.items {
+			c.curve("edge", itemWide, f.items[item].y, circleAt, r.y)
+		}
+		c.curve("edge "+f.thens[r.then].class, circleAt, r.y, width-thenWide-7, f.thens[r.then].y)
+		c.path("arrow "+f.thens[r.then].class, fmt.Sprintf("M%s %sl-7 -4v8z", px(width-thenWide), px(f.thens[r.then].y)))
+	}
+	for _, r := range f.rules {
+		c.circle("node "+f.thens[r.then].class, circleAt, r.y, radius(r.rule.Support, most))
+		c.text("small halo", circleAt, r.y-radius(r.rule.Support, most)-2, middleAt, percent(r.rule.Support))
+	}
+	for _, n := range f.items {
+		n.draw(c, 1, itemWide-1)
+	}
+	for _, n := range f.thens {
+		n.draw(c, width-thenWide, thenWide-1)
+	}
+	return c.svg(id, class, "Rules: in which contexts it happens", f.description())
+}
+
+// columnOf is how wide a column of nodes is: its longest text, within limits.
+func columnOf(nodes []graphNode, most float64) float64 {
+	wide := 60.0
+	for _, n := range nodes {
+		wide = max(wide, textWidth(n.text)+20)
+	}
+	return min(wide, most)
+}
+
+func (n graphNode) draw(c *canvas, x, wide float64) {
+	c.rect("label "+n.class, x, n.y-nodeTall/2, wide, nodeTall, 6)
+	c.text("small", x+8, n.y+4, startAt, fitText(n.text, wide-14))
+}
+
+// radius makes the area of a circle follow the support, within what can be
+// seen and what has room.
+func radius(support, most float64) float64 {
+	if !(support > 0) || !(most > 0) {
+		return 4
+	}
+	return max(4, 10*math.Sqrt(min(support/most, 1)))
+}
+
+// description says in words what the picture shows.
+func (f rulesFigure) description() string {
+	var parts []string
+	for _, r := range f.rules {
+		parts = append(parts, ruleSentence(r.rule))
+	}
+	if n := f.total - len(f.rules); n > 0 {
+		parts = append(parts, fmt.Sprintf("And %s.", count(n, "more rule", "more rules")))
+	}
+	return strings.Join(parts, " ")
+}

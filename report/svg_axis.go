@@ -1,0 +1,169 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/metric"
+)
+
+// scale maps values to pixels, evenly or by their logarithm.
+type scale struct {
+	low, high float64 // the values at the two ends; low < high
+	from, to  float64 // the pixels there
+	log       bool
+}
+
+// wideRange is the ratio of the largest to the smallest value from which on a
+// metric whose noise multiplies is drawn on a logarithmic axis.
+const wideRange = 8
+
+// newScale spans the values with a little air. logarithmic is a wish: it is
+// granted where all values are positive and their range is wide.
+func newScale(low, high, from, to float64, logarithmic bool) scale {
+	if !finite(low) || !finite(high) || low > high {
+		low, high = 0, 1
+	}
+	s := scale{low: low, high: high, from: from, to: to}
+	if logarithmic && low > 0 && high/low >= wideRange {
+		s.log = true
+		s.low, s.high = low/1.15, min(high*1.15, math.MaxFloat64)
+		return s
+	}
+	air := (high - low) * 0.06
+	if !(air > 0) || math.IsInf(air, 0) {
+		air = max(math.Abs(high)*0.05, 1e-9)
+	}
+	s.low, s.high = max(low-air, -math.MaxFloat64/4), min(high+air, math.MaxFloat64/4)
+	if low >= 0 && s.low < 0 {
+		s.low = 0
+	}
+	return s
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// at is the pixel of a value, held to the ends.
+func (s scale) at(v float64) float64 {
+	share := 0.0
+	if s.log {
+		if v > 0 {
+			share = math.Log(v/s.low) / math.Log(s.high/s.low)
+		}
+	} else {
+		share = (v - s.low) / (s.high - s.low)
+	}
+	if math.IsNaN(share) {
+		share = 0
+	}
+	return s.from + min(max(share, 0), 1)*(s.to-s.from)
+}
+
+func (s scale) holds(v float64) bool { return finite(v) && s.low <= v && v <= s.high }
+
+// ticks are round values inside the scale, at most about n of them.
+func (s scale) ticks(n int) []float64 {
+	if s.log {
+		if t := s.logTicks(n); len(t) >= 2 {
+			return t
+		}
+	}
+	step := roundStep((s.high - s.low) / float64(max(n, 1)))
+	if finer := roundStep(step / 3); (s.high-s.low)/finer <= float64(n)+2 {
+		step = finer // a tick or two too many rather than hardly any
+	}
+	if !(step > 0) || math.IsInf(step, 0) {
+		return nil
+	}
+	var out []float64
+	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high*(1+1e-12) && len(out) <= 2*n; i++ {
+		out = append(out, i*step+0) // +0 turns -0 into 0
+	}
+	return out
+}
+
+// roundStep is 1, 2 or 5 times a power of ten, the least that is not below v.
+func roundStep(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= v*(1-1e-9) {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// logTicks tries 1-2-5, then 1-3, then 1 in each power of ten, then every
+// other power and so on, until there are few enough.
+func (s scale) logTicks(n int) []float64 {
+	first, last := int(math.Floor(math.Log10(s.low))), int(math.Ceil(math.Log10(s.high)))
+	collect := func(every int, multiples ...float64) (out []float64) {
+		for e := first; e <= last; e++ {
+			if e%every != 0 {
+				continue
+			}
+			for _, m := range multiples {
+				if v := m * math.Pow(10, float64(e)); s.holds(v) {
+					out = append(out, v)
+				}
+			}
+		}
+		return out
+	}
+	for _, multiples := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		if t := collect(1, multiples...); len(t) <= n {
+			return t
+		}
+	}
+	return collect(max(2, (last-first)/n+1), 1)
+}
+
+// tickText writes a tick with as many digits as its neighbours need.
+func tickText(m metric.Metric, v float64, all []float64) string {
+	if m.Unit == "ratio" {
+		return minus(short6(100*v, stepOf(all)*100)) + nbsp + "%"
+	}
+	return minus(short6(v, stepOf(all)))
+}
+
+// stepOf is the least distance between neighbours.
+func stepOf(all []float64) float64 {
+	step := math.Inf(1)
+	for i := 1; i < len(all); i++ {
+		step = min(step, all[i]-all[i-1])
+	}
+	if math.IsInf(step, 0) || step <= 0 {
+		return 1
+	}
+	return step
+}
+
+// short6 writes a number with the digits that step has, in powers of ten where
+// it would be long.
+func short6(v, step float64) string {
+	if a := math.Abs(v); a >= 1e7 || (a > 0 && a < 1e-4) {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	digits := min(max(int(-math.Floor(math.Log10(step)+1e-9)), 0), 6)
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// axisTitle is the metric with its unit: "time per frame (ms, logarithmic)".
+func axisTitle(m metric.Metric, s scale) string {
+	var parts []string
+	if m.Unit != "" && m.Unit != "ratio" && m.Unit != "frames" {
+		parts = append(parts, name(m.Unit))
+	}
+	if s.log {
+		parts = append(parts, "logarithmic")
+	}
+	if len(parts) == 0 {
+		return brief(m.Title)
+	}
+	return brief(m.Title) + " (" + strings.Join(parts, ", ") + ")"
+}
