@@ -121,8 +121,7 @@ func (o *legacyOutput) give(p []byte) int {
 	}
 	ready := len(o.text)
 	if o.err == nil {
-		// Behind the mark come at most three digits and a line end.
-		ready = max(0, ready-len(o.mark)-5)
+		ready = o.tail()
 	}
 	n, used := 0, 0
 	for n < len(p) && used < ready {
@@ -135,6 +134,19 @@ func (o *legacyOutput) give(p []byte) int {
 	}
 	o.text = o.text[used:]
 	return n
+}
+
+// tail is where text begins that may be the second mark, or part of it, or the
+// first half of a line end.
+func (o *legacyOutput) tail() int {
+	const behind = len("255\r\n")
+	for i := max(0, len(o.text)-len(o.mark)-behind); i < len(o.text); i++ {
+		rest := o.text[i:]
+		if bytes.HasPrefix(o.mark, rest) || bytes.HasPrefix(rest, o.mark) {
+			return i
+		}
+	}
+	return len(bytes.TrimSuffix(o.text, []byte("\r")))
 }
 
 func (o *legacyOutput) exitCode() (int, error) { return o.code, nil }

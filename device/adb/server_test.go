@@ -1,0 +1,222 @@
+package adb_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+)
+
+// realAdb is the adb command, or skips the test.
+func realAdb(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("adb")
+	if err != nil {
+		t.Skip("the adb command is not installed: apt-get install adb")
+	}
+	return path
+}
+
+// realServer starts a real adb server on a free port, with a home of its own.
+func realServer(t testing.TB) *adb.Server {
+	t.Helper()
+	server, _ := realServerProcess(t)
+	return server
+}
+
+func realServerProcess(t testing.TB) (*adb.Server, *exec.Cmd) {
+	t.Helper()
+	path := realAdb(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	listener.Close()
+	_, port, _ := net.SplitHostPort(addr)
+
+	cmd := exec.Command(path, "-L", "tcp:localhost:"+port, "server", "nodaemon")
+	cmd.Env = cleanEnv(t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	server := adb.NewServer(addr, adb.Options{})
+	for deadline := time.Now().Add(limit); ; {
+		_, err := server.Version(testContext(t))
+		if err == nil {
+			return server, cmd
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the real adb server does not come up: %v", err)
+		}
+		time.Sleep(10 * time.Millisecond) // nothing tells when it listens
+	}
+}
+
+// cleanEnv is an environment without anything of adb's, at the home.
+func cleanEnv(home string) []string {
+	env := []string{"HOME=" + home, "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0"}
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "A") && !strings.HasPrefix(v, "HOME=") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+func TestServerVersionAndDevices(t *testing.T) {
+	t.Parallel()
+	server := realServer(t)
+	ctx := testContext(t)
+	if version, err := server.Version(ctx); version != 41 || err != nil {
+		t.Errorf("version %d, %v, want 41", version, err)
+	}
+	if list, err := server.Devices(ctx); len(list) != 0 || err != nil {
+		t.Errorf("before anything is connected: %+v, %v", list, err)
+	}
+	_, addr := serve(t, newTestPhone(modernFeatures))
+	if _, err := server.Connect(ctx, addr); err != nil {
+		t.Fatal(err)
+	}
+	list, err := server.Devices(ctx)
+	want := adb.Info{Serial: addr, State: adb.StateDevice, Product: "test", Model: "Test_Phone", Name: "tp"}
+	if err != nil || len(list) != 1 || list[0] != want {
+		t.Errorf("%+v, %v, want %+v", list, err, want)
+	}
+}
+
+func TestTrack(t *testing.T) {
+	t.Parallel()
+	server, process := realServerProcess(t)
+	_, addr := serve(t, newTestPhone(modernFeatures))
+	ctx, cancel := context.WithCancel(testContext(t))
+	defer cancel()
+
+	// Connected, disconnected, and at last the server is killed.
+	step := 0
+	var last error
+	for list, err := range server.Track(ctx) {
+		if err != nil {
+			last = err
+			break
+		}
+		state := ""
+		if len(list) == 1 && list[0].Serial == addr {
+			state = list[0].State
+		}
+		switch {
+		case step == 0 && state == "":
+			step++
+			go server.Connect(ctx, addr)
+		case step == 1 && state == adb.StateDevice:
+			step++
+			go server.Disconnect(ctx, addr)
+		case step == 2 && state == "":
+			step++
+			process.Process.Kill()
+		}
+	}
+	if step != 3 {
+		t.Errorf("only %d of 3 changes were seen", step)
+	}
+	if !errors.Is(last, device.ErrGone) {
+		t.Errorf("when the server was killed: %v, want the loss of it", last)
+	}
+}
+
+func TestTrackEndsWithContext(t *testing.T) {
+	t.Parallel()
+	server := realServer(t)
+	ctx, cancel := context.WithCancel(testContext(t))
+	defer cancel()
+	var last error
+	for _, err := range server.Track(ctx) {
+		cancel()
+		last = err
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("%v, want the context's error", last)
+	}
+}
+
+func TestServerKilledInTheMiddle(t *testing.T) {
+	for _, features := range []string{modernFeatures, ""} {
+		t.Run("features "+features, func(t *testing.T) {
+			t.Parallel()
+			server, process := realServerProcess(t)
+			_, addr := serve(t, newTestPhone(features))
+			d, err := server.Connect(testContext(t), addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := d.Start(testContext(t), "echo begun; sleep 1000")
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := make([]byte, len("begun\n"))
+			if _, err := io.ReadFull(p.Stdout(), line); err != nil {
+				t.Fatal(err)
+			}
+			process.Process.Kill()
+			if _, err := p.Wait(); !errors.Is(err, device.ErrGone) {
+				t.Errorf("%v, want the loss of the device", err)
+			}
+			process.Wait()
+			_, err = d.Exec(testContext(t), "true")
+			if !errors.Is(err, device.ErrGone) || !errors.Is(err, adb.ErrNoServer) || hint(err) == "" {
+				t.Errorf("afterwards: %v, want that no server is there, with a hint", err)
+			}
+		})
+	}
+}
+
+func hint(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+func TestServerWithoutTheDevice(t *testing.T) {
+	t.Parallel()
+	server := realServer(t)
+	ctx := testContext(t)
+	if _, err := server.Device("no-such-serial").Exec(ctx, "true"); !errors.Is(err, device.ErrGone) {
+		t.Errorf("an unknown serial: %v", err)
+	}
+	if _, err := server.Connect(ctx, "127.0.0.1:1"); !errors.Is(err, device.ErrGone) {
+		t.Errorf("connecting to where nothing listens: %v", err)
+	}
+}
+
+func TestServerSeesUnauthorized(t *testing.T) {
+	t.Parallel()
+	server := realServer(t)
+	daemon, addr := serve(t, newTestPhone(modernFeatures))
+	if err := daemon.RequireKey(otherPublicKey(t)); err != nil {
+		t.Fatal(err)
+	}
+	ctx := testContext(t)
+	server.Connect(ctx, addr) // succeeds or not: the list tells
+	list, err := server.Devices(ctx)
+	if err != nil || len(list) != 1 || list[0].State != "unauthorized" {
+		t.Fatalf("%+v, %v, want one unauthorized device", list, err)
+	}
+	_, err = server.Device(addr).Exec(ctx, "true")
+	if !errors.Is(err, device.ErrUnauthorized) || hint(err) == "" {
+		t.Errorf("%v, want that it is unauthorized, with a hint", err)
+	}
+}
