@@ -25,7 +25,7 @@ const module = "github.com/apkgate/apkgate"
 var mayImport = map[string][]string{
 	"metric":   {},
 	"run":      {"metric"},
-	"context":  {"run"},
+	"context":  {},
 	"stat":     {},
 	"rules":    {},
 	"gate":     {"run", "metric", "context", "stat", "rules"},
@@ -36,9 +36,9 @@ var mayImport = map[string][]string{
 	"trace":    {"run", "metric"},
 	"energy":   {"trace", "run", "metric"},
 	"config":   {"metric", "run"},
-	"collect":  {"config", "device", "trace", "energy", "run", "metric"},
+	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context"},
 	"baseline": {"run", "context", "metric"},
-	"importer": {"run", "metric"},
+	"importer": {"run", "metric", "context"},
 
 	"internal/simlab":  {"device", "run", "metric"},
 	"internal/actions": {"report", "gate", "run"},

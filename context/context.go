@@ -59,6 +59,22 @@ func Only(a Properties, use []string) Properties {
 	return out
 }
 
+// Hard are the properties that say how a run's numbers came about. Runs that
+// differ in one of them are never compared, however like they are otherwise:
+// another tool's frame time is another quantity under the same name, and a
+// simulated phone is none.
+var Hard = []string{MeasuredBy, FramesBy, Simulated}
+
+// The names of the hard properties.
+const (
+	MeasuredBy = "measured_by" // the tool, where it was not apkgate's own collector
+	FramesBy   = "frames_by"   // what a frame time is of: "cpu_time", "deadline", "gfxinfo"
+	Simulated  = "simulated"   // "true" for a simulated device
+)
+
+// Comparable reports whether two contexts agree in every hard property.
+func Comparable(a, b Properties) bool { return Same(a, b, Hard) }
+
 // Degree is the similarity degree of two contexts, √N of the N properties that
 // they share (paper, section 5.3.1).
 func Degree(shared int) float64 { return math.Sqrt(float64(shared)) }

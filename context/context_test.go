@@ -58,3 +58,12 @@ func TestStrangersWeighTheSame(t *testing.T) {
 		t.Errorf("Rank of no history = %v", got)
 	}
 }
+
+func TestHardPropertiesKeepRunsApart(t *testing.T) {
+	real := Properties{"model": "a"}
+	for _, other := range []Properties{{"model": "a", "simulated": "true"}, {"model": "a", "measured_by": "macrobenchmark"}, {"frames_by": "deadline"}} {
+		if Comparable(real, other) || !Comparable(other, other) {
+			t.Errorf("%v and %v: want these apart and each comparable with itself", real, other)
+		}
+	}
+}

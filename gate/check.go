@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -88,12 +89,11 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	return c
 }
 
-// others leaves the run itself out of its history.
+// others leaves out of the history the run itself and what it can't be compared with.
 func others(s Subject) []run.Summary {
-	if s.Run.ID == "" {
-		return s.References
-	}
-	return slices.DeleteFunc(slices.Clone(s.References), func(r run.Summary) bool { return r.ID == s.Run.ID })
+	return slices.DeleteFunc(slices.Clone(s.References), func(r run.Summary) bool {
+		return (r.ID != "" && r.ID == s.Run.ID) || !devctx.Comparable(r.Context, s.Run.Context)
+	})
 }
 
 // cells are those to judge: the whole run first, then events as they came.

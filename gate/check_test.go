@@ -88,6 +88,13 @@ func TestARunIsNotItsOwnHistory(t *testing.T) {
 	}
 }
 
+func TestAnotherToolsNumbersAreNoHistory(t *testing.T) {
+	v := checkOne(policy(t, PresetDefault), timed("new", nil, 16), steady(10, map[string]string{"measured_by": "macrobenchmark"}, 8)...)
+	if v.Verdict != Inconclusive || v.ReferenceTotal != 0 {
+		t.Errorf("%s from %d references, want inconclusive from none", v.Verdict, v.ReferenceTotal)
+	}
+}
+
 func TestOneBadRunOnceAcceptedDoesNotBlind(t *testing.T) {
 	history := append(steady(12, nil, 8), timed("bad", nil, 80))
 	if v := checkOne(policy(t, PresetDefault), timed("new", nil, 12), history...); v.Verdict != Regression {
@@ -114,23 +121,30 @@ func TestAfterEffects(t *testing.T) {
 }
 
 func TestThresholds(t *testing.T) {
-	limit := 7.5
-	history := steady(10, nil, 8)
+	limit, large, any := 7.5, 0.6, 0.0
+	history := steady(10, nil, 8, "E1", "E2")
+	const ms = "frames.duration_ms"
 	for name, c := range map[string]struct {
-		threshold Threshold
-		ms        float64
-		want      Outcome
+		thresholds []Threshold
+		slower     float64
+		want       []string
 	}{
-		"budget broken whatever the history": {Threshold{Metric: "frames.duration_ms", Max: &limit}, 8, Regression},
-		"ignored":                            {Threshold{Metric: "frames.duration_ms", Ignore: true}, 16, Inconclusive},
-		"large changes only":                 {Threshold{Metric: "frames.duration_ms", MinChange: 0.6}, 12, Pass},
-		"of another event":                   {Threshold{Metric: "frames.duration_ms", Event: "E1", MinChange: 0.6}, 12, Regression},
-		"of any event":                       {Threshold{Metric: "frames.duration_ms", Event: "*", MinChange: 0.6}, 12, Pass},
+		"none":                               {nil, 1.5, []string{"Outlier-", "E1Outlier-", "E2Outlier-"}},
+		"budget broken whatever the history": {[]Threshold{{Metric: ms, Max: &limit}}, 1, []string{"Outlier-"}},
+		"ignored":                            {[]Threshold{{Metric: ms, Ignore: true}}, 1.5, []string{"E1Outlier-", "E2Outlier-"}},
+		"large changes only":                 {[]Threshold{{Metric: ms, MinChange: &large}}, 1.5, []string{"E1Outlier-", "E2Outlier-"}},
+		"of one event":                       {[]Threshold{{Metric: ms, Event: "E1", MinChange: &large}}, 1.5, []string{"Outlier-", "E2Outlier-"}},
+		"of all":                             {[]Threshold{{Metric: ms, Event: "*", MinChange: &large}}, 1.5, []string{"N"}},
+		"the one that names the event wins":  {[]Threshold{{Metric: ms, Event: "E1", MinChange: &any}, {Metric: ms, Event: "*", Ignore: true}}, 1.5, []string{"E1Outlier-"}},
 	} {
 		p := policy(t, PresetDefault)
-		p.Thresholds = []Threshold{c.threshold}
-		if v := checkOne(p, timed("new", nil, c.ms), history...); v.Verdict != c.want {
-			t.Errorf("%s: %s, want %s: %s", name, v.Verdict, c.want, v.Reason)
+		p.Thresholds = c.thresholds
+		now := timed("new", nil, 8*c.slower)
+		for _, e := range []string{"E1", "E2"} {
+			now.Iterations[0].Events = append(now.Iterations[0].Events, run.Bucket{Name: e, Metrics: map[string]float64{ms: 8 * c.slower}})
+		}
+		if v := checkOne(p, now, history...); !slices.Equal(v.Labels, c.want) {
+			t.Errorf("%s: labels %q, want %q", name, v.Labels, c.want)
 		}
 	}
 }
@@ -155,7 +169,12 @@ func TestDetailsAreJudgedWhereTheirSummaryIsAbsent(t *testing.T) {
 	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != Pass {
 		t.Errorf("beside its summary: %s, want pass", v.Verdict)
 	}
-	p.Metrics = []string{"frames.duration_ms.p95"}
+	limit := 15.0
+	p.Thresholds = []Threshold{{Metric: "frames.duration_ms.p95", Max: &limit}}
+	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != Regression {
+		t.Errorf("with a budget: %s, want regression", v.Verdict)
+	}
+	p.Thresholds, p.Metrics = nil, []string{"frames.duration_ms.p95"}
 	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != Regression {
 		t.Errorf("asked for: %s, want regression", v.Verdict)
 	}

@@ -59,15 +59,19 @@ const (
 // Grains are the values that Policy.Grain can have.
 func Grains() []Grain { return []Grain{Both, Coarse, Fine} }
 
-// Threshold overrides the policy for one metric and, where Event is not "*",
-// one event ("" is the whole run). Zero values override nothing.
+// Threshold overrides the policy for one metric in one event: "" is the whole
+// run, AnyEvent the whole run and each event that have no threshold of their
+// own. What is nil overrides nothing.
 type Threshold struct {
 	Metric, Event string
-	MinChange     float64
-	OutlierFactor float64
+	MinChange     *float64
+	OutlierFactor *float64
 	Max, Min      *float64 // absolute budgets: beyond them is a regression whatever the history
 	Ignore        bool
 }
+
+// AnyEvent as a threshold's Event means all that no other names.
+const AnyEvent = "*"
 
 // PolicyOf returns a preset's policy; false for a name that is none.
 func PolicyOf(preset string) (Policy, bool) {
@@ -90,39 +94,53 @@ type cellPolicy struct {
 	factor, minChange float64
 	max, min          *float64
 	ignore            bool
+	named             bool // a threshold asks for it
 }
 
 func (p Policy) forCell(c run.Cell) cellPolicy {
 	out := cellPolicy{factor: p.OutlierFactor, minChange: p.MinChange}
+	t, ok := p.threshold(c)
+	if !ok {
+		return out
+	}
+	if t.OutlierFactor != nil {
+		out.factor = *t.OutlierFactor
+	}
+	if t.MinChange != nil {
+		out.minChange = *t.MinChange
+	}
+	out.max, out.min, out.ignore, out.named = t.Max, t.Min, t.Ignore, !t.Ignore
+	return out
+}
+
+// threshold is the one that names the cell's event, or else the one for any.
+func (p Policy) threshold(c run.Cell) (found Threshold, ok bool) {
 	for _, t := range p.Thresholds {
-		if t.Metric != c.Metric || (t.Event != c.Event && t.Event != "*") {
+		if t.Metric != c.Metric {
 			continue
 		}
-		if t.OutlierFactor > 0 {
-			out.factor = t.OutlierFactor
+		if t.Event == c.Event {
+			return t, true
 		}
-		if t.MinChange > 0 {
-			out.minChange = t.MinChange
+		if t.Event == AnyEvent {
+			found, ok = t, true
 		}
-		if t.Max != nil {
-			out.max = t.Max
-		}
-		if t.Min != nil {
-			out.min = t.Min
-		}
-		out.ignore = out.ignore || t.Ignore
 	}
-	return out
+	return found, ok
 }
 
 // judged reports whether a cell of the summary is to be judged.
 func (p Policy) judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) bool {
-	if (p.Grain == Coarse && c.Event != "") || (p.Grain == Fine && c.Event == "") || p.forCell(c).ignore {
+	at := p.forCell(c)
+	if (p.Grain == Coarse && c.Event != "") || (p.Grain == Fine && c.Event == "") || at.ignore {
 		return false
 	}
 	m, _ := catalogue.Lookup(c.Metric)
 	if m.Direction == metric.Neutral {
 		return false
+	}
+	if at.named {
+		return true
 	}
 	if p.Metrics != nil {
 		for _, name := range p.Metrics {

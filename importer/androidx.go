@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -19,7 +20,7 @@ const (
 // FramesBy is the context property that says how frames were timed and what a
 // janky one was judged by. Two ways can occur on one phone: only Android 12 and
 // later tell a frame's deadline.
-const FramesBy = "frames_by"
+const FramesBy = devctx.FramesBy
 
 // The values of FramesBy.
 const (

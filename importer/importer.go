@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -29,7 +30,7 @@ import (
 const MaxBytes = run.MaxBytes
 
 // MeasuredBy is the context property that names the tool behind the numbers.
-const MeasuredBy = "measured_by"
+const MeasuredBy = devctx.MeasuredBy
 
 // unknownPackage is the app of a file that doesn't name one.
 const unknownPackage = "imported"
@@ -46,11 +47,10 @@ type Options struct {
 
 // Result is what a file holds.
 type Result struct {
-	// Runs are the runs, each with its ID: one for each suite in the file.
+	// Runs are the runs, each with its ID: one for each suite in the file. Each
+	// declares the metrics that the built-in catalogue doesn't hold, with the unit
+	// and direction that their names or units suggest.
 	Runs []run.Run
-	// Metrics declares the metrics that the built-in catalogue doesn't hold,
-	// with the unit and direction that their names or units suggest, by name.
-	Metrics []metric.Metric
 	// Warnings say what could not be read; each run bears its own as well.
 	Warnings []run.Warning
 }
@@ -90,7 +90,7 @@ func read(name string, data []byte, opts Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return im.result()
+	return im.result(), nil
 }
 
 // importing is the state of reading one file.
@@ -135,6 +135,7 @@ func (im *importing) add(r run.Run, warningsFrom int) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
+	r.Declared = im.declaredIn(r)
 	r, err := r.Named()
 	if err != nil {
 		return err
@@ -143,14 +144,35 @@ func (im *importing) add(r run.Run, warningsFrom int) error {
 	return nil
 }
 
-func (im *importing) result() (Result, error) {
-	res := Result{Runs: im.runs, Warnings: im.warnings}
-	for _, name := range slices.Sorted(maps.Keys(im.declared)) {
-		res.Metrics = append(res.Metrics, im.declared[name])
+// declaredIn are the metrics of the run that the catalogue does not hold, by name.
+func (im *importing) declaredIn(r run.Run) []run.Declared {
+	used := map[string]bool{}
+	for _, it := range r.Iterations {
+		for name := range it.Metrics {
+			used[name] = true
+		}
+		for _, e := range it.Events {
+			for name := range e.Metrics {
+				used[name] = true
+			}
+		}
 	}
-	_, err := metric.Default().With(res.Metrics...)
-	return res, err
+	var out []run.Declared
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		m, ok := im.declared[name]
+		if !ok {
+			continue
+		}
+		d := run.Declared{Name: m.Name, Unit: m.Unit, Better: m.Direction.String(), Of: m.Of}
+		if m.Log {
+			d.Scale = run.Log
+		}
+		out = append(out, d)
+	}
+	return out
 }
+
+func (im *importing) result() Result { return Result{Runs: im.runs, Warnings: im.warnings} }
 
 func first(texts ...string) string {
 	for _, t := range texts {

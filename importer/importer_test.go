@@ -37,7 +37,7 @@ func read1(t *testing.T, data []byte, opts Options) (run.Run, Result) {
 
 func TestFrameTimesOfNewFiles(t *testing.T) {
 	// Ten frames: 1 to 9 ms and 800 ms; two of them missed their deadlines.
-	r, res := read1(t, suiteOf(bench("com.x.Scroll", "fling", 1,
+	r, _ := read1(t, suiteOf(bench("com.x.Scroll", "fling", 1,
 		`"frameCount":{"minimum":10,"maximum":10,"median":10,"runs":[10]}`,
 		`"frameDurationCpuMs":{"P50":5.5,"runs":[[1,2,3,4,5,6,7,8,9,800]]},
 		 "frameOverrunMs":{"P50":0,"runs":[[-9,-9,-9,-9,-9,-9,-9,-9,0.5,790]]}`)), Options{})
@@ -65,12 +65,12 @@ func TestFrameTimesOfNewFiles(t *testing.T) {
 	}) {
 		t.Errorf("context %v", r.Context)
 	}
-	overrun := res.Metrics[0]
-	if len(res.Metrics) != 5 || overrun.Name != "frameOverrunMs" || overrun.Direction != metric.LowerIsBetter || overrun.Unit != "ms" || overrun.Log {
-		t.Errorf("declared %+v, want frameOverrunMs and its percentiles, in ms, lower is better, on a plain scale", res.Metrics)
+	want0 := run.Declared{Name: "frameOverrunMs", Unit: "ms", Better: "neutral"}
+	if len(r.Declared) != 5 || r.Declared[0] != want0 {
+		t.Errorf("declared %+v, want %+v and its percentiles", r.Declared, want0)
 	}
-	if res.Metrics[1].Of != "frameOverrunMs" {
-		t.Errorf("%+v, want a detail of frameOverrunMs", res.Metrics[1])
+	if r.Declared[1].Of != "frameOverrunMs" {
+		t.Errorf("%+v, want a detail of frameOverrunMs", r.Declared[1])
 	}
 }
 
@@ -85,7 +85,7 @@ func TestSuiteIsJudgedOneWay(t *testing.T) {
 }
 
 func TestNamesAndUnits(t *testing.T) {
-	r, res := read1(t, suiteOf(bench("com.x.Power", "idle", 1, `
+	r, _ := read1(t, suiteOf(bench("com.x.Power", "idle", 1, `
 		"timeToInitialDisplayMs":{"runs":[300.5]}, "timeToFullDisplayMs":{"runs":[900]},
 		"energyTotalUws":{"runs":[1880687]}, "powerTotalUw":{"runs":[395.2]}, "energyComponentCpuBigUws":{"runs":[13566]},
 		"memoryHeapSizeMaxKb":{"runs":[9288]}, "batteryStartMah":{"runs":[3274]}, "batteryDiffMah":{"runs":[2]},
@@ -103,8 +103,8 @@ func TestNamesAndUnits(t *testing.T) {
 		}
 	}
 	declared := map[string]string{}
-	for _, m := range res.Metrics {
-		declared[m.Name] = m.Unit + " " + m.Direction.String()
+	for _, m := range r.Declared {
+		declared[m.Name] = m.Unit + " " + m.Better
 	}
 	for name, want := range map[string]string{
 		"energyComponentCpuBigUws": "uWs lower", "memoryHeapSizeMaxKb": "kB lower", "batteryStartMah": "mAh neutral",
@@ -201,8 +201,8 @@ func TestList(t *testing.T) {
 		}
 	}
 	var declared []string
-	for _, m := range res.Metrics {
-		declared = append(declared, m.Name+" "+m.Direction.String())
+	for _, m := range r.Declared {
+		declared = append(declared, m.Name+" "+m.Better)
 	}
 	if got := strings.Join(declared, ", "); got != "Cold_start lower, parse higher, points neutral" {
 		t.Errorf("declared %s", got)
@@ -227,7 +227,7 @@ func TestDirectionOfUnits(t *testing.T) {
 }
 
 func TestFlashlight(t *testing.T) {
-	r, res := read1(t, []byte(`{"name":"Open list","status":"SUCCESS","iterations":[
+	r, _ := read1(t, []byte(`{"name":"Open list","status":"SUCCESS","iterations":[
 		{"time":2000,"status":"SUCCESS","measures":[
 			{"cpu":{"perName":{"UI Thread":30,"RenderThread":10.5},"perCore":{"0":40.5}},"fps":60,"ram":400,"time":500},
 			{"cpu":{"perName":{"UI Thread":10},"perCore":{}},"fps":50,"ram":410,"time":1000}]},
@@ -240,8 +240,8 @@ func TestFlashlight(t *testing.T) {
 	if r.Scenario != "Open list" || r.App.Package != "com.app" || r.Status != run.Partial || len(r.Warnings) != 1 {
 		t.Errorf("run %+v; want a partial one that warns of the failed iteration", r)
 	}
-	if len(res.Metrics) != 4 {
-		t.Errorf("declared %v, want the 4", res.Metrics)
+	if len(r.Declared) != 4 {
+		t.Errorf("declared %v, want the 4", r.Declared)
 	}
 }
 
@@ -354,7 +354,7 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		if _, err := metric.Default().With(res.Metrics...); err != nil {
+		if _, err := run.Catalogue(metric.Default(), res.Runs...); err != nil {
 			t.Fatal(err)
 		}
 	})

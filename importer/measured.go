@@ -27,11 +27,6 @@ func (m measured) framesOf(i int) frames {
 // it has no totals.
 var incomplete = metric.Metric{Name: "iteration.incomplete", Title: "iteration lacks some benchmarks"}
 
-var fullDisplay = metric.Metric{
-	Name: "startup.ttfd_ms", Unit: "ms", Direction: metric.LowerIsBetter,
-	Title: "time to full display", Decimals: 1, Log: true, Resolution: 0.1,
-}
-
 // known maps the names that androidx.benchmark has used to the catalogue's.
 // The value becomes offset + scale · value.
 var known = map[string]struct {
@@ -40,8 +35,8 @@ var known = map[string]struct {
 }{
 	"timeToInitialDisplayMs":    {"startup.ttid_ms", 1, 0},
 	"startupMs":                 {"startup.ttid_ms", 1, 0}, // until 1.1.0-alpha
-	"timeToFullDisplayMs":       {fullDisplay.Name, 1, 0},
-	"fullyDrawnMs":              {fullDisplay.Name, 1, 0}, // until 1.1.0-alpha
+	"timeToFullDisplayMs":       {"startup.ttfd_ms", 1, 0},
+	"fullyDrawnMs":              {"startup.ttfd_ms", 1, 0}, // until 1.1.0-alpha
 	"frameCount":                {"frames.count", 1, 0},
 	"totalFrameCount":           {"frames.count", 1, 0},
 	"frameTime50thPercentileMs": {"frames.duration_ms.p50", 1, 0},
@@ -123,9 +118,6 @@ func (im *importing) measure(b benchmark, byDeadline bool) measured {
 // single is how a metric with one value a repetition is read, and its name.
 func (im *importing) single(name string) (convert func(float64) float64, to string) {
 	if k, ok := known[name]; ok {
-		if k.name == fullDisplay.Name {
-			im.declare(fullDisplay)
-		}
 		return func(v float64) float64 { return k.offset + k.scale*v }, k.name
 	}
 	to = im.nameOf(name)

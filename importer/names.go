@@ -105,8 +105,6 @@ func androidxMetric(as, name string) metric.Metric {
 			if slices.Contains(levels, name) {
 				m.Direction, m.Log = metric.Neutral, false
 			}
-			// An overrun is below zero where the frame was in time.
-			m.Log = m.Log && !strings.Contains(name, "Overrun")
 			return m
 		}
 	}
@@ -124,8 +122,10 @@ var androidxSuffixes = []struct{ suffix, unit string }{
 	{"Percent", "%"}, {"Fps", "fps"},
 }
 
-// levels are states, not costs: neither way is better.
-var levels = []string{"batteryStartMah", "batteryEndMah"}
+// levels are states, not costs: neither way is better. An overrun is below zero
+// where the frame was in time, so that no change of it has a size; what it says
+// of being late is in the smooth ratio.
+var levels = []string{"batteryStartMah", "batteryEndMah", frameOverrun}
 
 // counts are the names without a unit of which less is better; of any other
 // count it is not known.

@@ -121,6 +121,7 @@ var builtin = []Metric{
 	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Of: "energy.total_j", Resolution: 0.001},
 	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Decimals: 0, Log: true, Resolution: 1},
 	{Name: "startup.ttid_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to initial display", Decimals: 1, Log: true, Resolution: 0.1},
+	{Name: "startup.ttfd_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to full display", Decimals: 1, Log: true, Resolution: 0.1},
 	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},
 }
 

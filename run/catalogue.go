@@ -16,7 +16,7 @@ func Catalogue(base *metric.Catalogue, runs ...Run) (*metric.Catalogue, error) {
 			if err != nil {
 				return nil, err
 			}
-			m.Unit, m.Direction = d.Unit, direction
+			m.Unit, m.Direction, m.Of, m.Log = d.Unit, direction, d.Of, d.Scale == Log
 			more = append(more, m)
 		}
 	}

@@ -109,12 +109,12 @@ func (r Run) Validate() error {
 	if err := r.validateTexts(); err != nil {
 		return err
 	}
+	if len(r.Declared) > MaxMetrics {
+		return fmt.Errorf("declared has %d metrics, at most %d are allowed", len(r.Declared), MaxMetrics)
+	}
 	for i, d := range r.Declared {
-		if _, err := metric.ParseDirection(d.Better); err != nil {
-			return fmt.Errorf("declared[%d]: %w", i, err)
-		}
-		if err := errors.Join(checkText(d.Name), checkText(d.Unit)); err != nil || !metric.ValidName(d.Name) || i >= MaxMetrics {
-			return fmt.Errorf("declared[%d] is no metric: want at most %d with a name of letters, digits or _ . : / -", i, MaxMetrics)
+		if err := d.validate(); err != nil {
+			return fmt.Errorf("declared[%d].%w", i, err)
 		}
 	}
 	for i, it := range r.Iterations {
@@ -142,6 +142,22 @@ func (r Run) validateTexts() error {
 		if err := errors.Join(checkText(k), checkText(v)); err != nil {
 			return fmt.Errorf("context property %q %w", clip(k), err)
 		}
+	}
+	return nil
+}
+
+func (d Declared) validate() error {
+	if _, err := metric.ParseDirection(d.Better); err != nil {
+		return fmt.Errorf("better: %w", err)
+	}
+	switch {
+	case !metric.ValidName(d.Name):
+		return fmt.Errorf("name is %q, want a letter, then up to 127 letters, digits or _ . : / -", clip(d.Name))
+	case d.Scale != Linear && d.Scale != Log:
+		return fmt.Errorf("scale is %q, want %q or none", clip(string(d.Scale)), Log)
+	}
+	if err := errors.Join(checkText(d.Unit), checkText(d.Of)); err != nil {
+		return fmt.Errorf("unit or of %w", err)
 	}
 	return nil
 }

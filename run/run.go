@@ -48,12 +48,24 @@ type Run struct {
 }
 
 // Declared is a metric that a run brings along, so that whoever reads the run
-// knows its unit and which way is better ("higher", "lower" or "neutral").
+// knows its unit, which way is better ("higher", "lower" or "neutral"), of which
+// metric it is a detail, and whether its noise multiplies ("log").
 type Declared struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit,omitempty"`
 	Better string `json:"better"`
+	Of     string `json:"of,omitempty"`
+	Scale  Scale  `json:"scale,omitempty"`
 }
+
+// Scale is the scale on which a metric's values differ evenly.
+type Scale string
+
+// The scales of a declared metric.
+const (
+	Linear Scale = ""
+	Log    Scale = "log"
+)
 
 // App is what was measured.
 type App struct {

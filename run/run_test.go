@@ -156,12 +156,12 @@ func TestTotalsAreDerivedFromBuckets(t *testing.T) {
 }
 
 func TestARunBringsItsMetrics(t *testing.T) {
-	r := Run{Declared: []Declared{{"search.ms", "ms", "lower"}, {"frames.count", "ms", "lower"}}}
+	r := Run{Declared: []Declared{{Name: "search.ms", Unit: "ms", Better: "lower", Scale: Log}, {Name: "frames.count", Better: "lower"}}}
 	c, err := Catalogue(metric.Default(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, ok := c.Lookup("search.ms"); !ok || m.Unit != "ms" || m.Direction != metric.LowerIsBetter {
+	if m, ok := c.Lookup("search.ms"); !ok || m.Unit != "ms" || !m.Log || m.Direction != metric.LowerIsBetter {
 		t.Errorf("%+v, want ms and lower is better", m)
 	}
 	if m, _ := c.Lookup("frames.count"); m.Direction != metric.HigherIsBetter {

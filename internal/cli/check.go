@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/run"
+)
+
+type checkFlags struct {
+	configFlags
+	policyFlags
+	outputFlags
+	importFlags
+	history, runs []string
+}
+
+func (c Command) checkVerb() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check --run FILE [--run FILE …]",
+		Short: "Check measured runs against the history, without a device",
+		Long: `Checks runs against the history of accepted ones and says pass or fail.
+
+--run takes apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
+*-benchmarkData.json as Macrobenchmark writes it, and lists of {name,unit,value}.
+--history takes the same; without it the store of apkgate.yml is asked.`,
+		Example: `  apkgate check --history history.jsonl --run run.json
+  apkgate check --history history.jsonl --run run.json --preset dune --format json`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.check(cmd, f) },
+	}
+	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to check; may be repeated")
+	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
+	f.configFlags.register(cmd)
+	f.policyFlags.register(cmd)
+	f.outputFlags.register(cmd)
+	f.importFlags.register(cmd)
+	return cmd
+}
+
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(fmt.Errorf("unexpected argument %q", args[0]), "")
+	}
+	return nil
+}
+
+func (c Command) check(cmd *cobra.Command, f checkFlags) error {
+	ctx := cmd.Context()
+	if len(f.runs) == 0 {
+		return usage(errors.New("nothing to check: --run names no file"), "apkgate check --history history.jsonl --run run.json")
+	}
+	set, err := c.settings(cmd, f.configFlags, f.policyFlags)
+	if err != nil {
+		return err
+	}
+	runs, err := c.readRuns(f.runs, f.importFlags)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		return usage(fmt.Errorf("nothing to check: no run in %s", f.runs[0]), "")
+	}
+	if set.catalogue, err = run.Catalogue(set.catalogue, runs...); err != nil {
+		return usage(err, "")
+	}
+	var references func(run.Run) ([]run.Summary, error)
+	if len(f.history) > 0 {
+		references, err = c.fileHistory(f.history, f.importFlags, set)
+	} else {
+		var store baseline.Store
+		if store, err = c.openExisting(ctx, set.store); err == nil {
+			defer store.Close()
+			references = storeHistory(ctx, store, set)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.judge(runs, references, set, f.outputFlags)
+}
+
+// judge makes the verdict on runs, shows it, and turns it into the exit status.
+func (c Command) judge(runs []run.Run, references func(run.Run) ([]run.Summary, error), set settings, out outputFlags) error {
+	subjects := make([]gate.Subject, len(runs))
+	for i, r := range runs {
+		refs, err := references(r)
+		if err != nil {
+			return err
+		}
+		subjects[i] = gate.Subject{Run: r, References: refs}
+	}
+	verdict := gate.Check(set.policy, set.catalogue, subjects)
+	in := report.Input{Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs)}
+	if err := c.write(in, out); err != nil {
+		return err
+	}
+	return exitWith(statusOf(verdict.Verdict, set.failOn))
+}
+
+// fileHistory answers from runs in files, all of which count as accepted.
+func (c Command) fileHistory(files []string, f importFlags, set settings) (func(run.Run) ([]run.Summary, error), error) {
+	history, err := c.readRuns(files, f)
+	if err != nil {
+		return nil, err
+	}
+	return func(r run.Run) ([]run.Summary, error) {
+		q := query(r, set)
+		q.ExcludeSession = ""
+		refs, err := baseline.FromRuns(history, q)
+		if err != nil {
+			return nil, usage(fmt.Errorf("read the history: %w", err), "")
+		}
+		return refs, nil
+	}, nil
+}
+
+func query(r run.Run, set settings) baseline.Query {
+	q := baseline.For(r)
+	q.Use, q.Centre = set.policy.Use, set.policy.Centre
+	return q
+}
+
+func storeHistory(ctx context.Context, store baseline.Store, set settings) func(run.Run) ([]run.Summary, error) {
+	return func(r run.Run) ([]run.Summary, error) {
+		refs, err := store.References(ctx, query(r, set))
+		if err != nil {
+			return nil, infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
+		}
+		return refs, nil
+	}
+}
+
+// simulated reports whether a run was made on simulated devices.
+func simulated(runs []run.Run) bool {
+	return slices.ContainsFunc(runs, func(r run.Run) bool { return r.Context["device"] == "simulated" })
+}

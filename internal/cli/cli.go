@@ -1,0 +1,112 @@
+// Package cli is apkgate's command line: one file a verb, with its flags, its
+// wiring, its progress and its exit status.
+//
+// It owns no decision about runs: verdicts come from package gate, and the exit
+// status follows from the verdict or from the kind of the error (exit.go). It
+// takes a stand: a command line is a value with its streams, environment and
+// clock injected, so that a test can drive every verb as a user would.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// Command is apkgate with everything it touches of the process around it.
+type Command struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+	Now            func() time.Time
+	// Terminal and Width say what Stdout can show: whether a person is looking,
+	// and how many columns there are (0: unknown).
+	Terminal bool
+	Width    int
+}
+
+// Process is the command of this process.
+func Process() Command {
+	c := Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		c.Terminal = true
+		c.Width, _, _ = term.GetSize(fd)
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		c.Width = n
+	}
+	return c
+}
+
+// Main runs one command line, without the program's name, and returns the exit
+// status. An interrupt cancels what is under way.
+func (c Command) Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	root := c.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = infrastructure(errors.New("interrupted: what was measured and stored before is kept"))
+	}
+	return c.finish(err)
+}
+
+func (c Command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "apkgate",
+		Short: "A gate for pull requests on Android apps: smoothness measured, compared, explained",
+		Long: `apkgate runs an Android app's workloads on devices, measures how smooth it is,
+compares every run with the history of accepted ones, and says pass or fail with
+the evidence.
+
+Try it without a device:   apkgate demo
+Set it up for your app:    apkgate init, then apkgate doctor, then apkgate run
+
+Exit status: 0 pass, improvement or inconclusive (--fail-on moves that line),
+1 regression, 2 wrong usage, configuration or input, 3 no verdict because the
+infrastructure failed.`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(err, cmd.CommandPath()+" --help lists the flags")
+	})
+	root.AddCommand(
+		c.initVerb(), c.checkVerb(), c.baselineVerb(), c.noiseVerb(), c.inspectVerb(), c.reportVerb(),
+	)
+	return root
+}
+
+// version is the module's version as the build knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown version)"
+	}
+	return info.Main.Version
+}
+
+// oneOf checks a flag's value against what it may be.
+func oneOf[T ~string](flag string, value T, allowed []T) error {
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		if a == value {
+			return nil
+		}
+		names[i] = string(a)
+	}
+	return badValue(flag, string(value), names)
+}

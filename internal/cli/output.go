@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/report"
+)
+
+// Format is how a result is printed.
+type Format string
+
+// The formats of --format.
+const (
+	FormatText     Format = "text"
+	FormatJSON     Format = "json"
+	FormatMarkdown Format = "markdown"
+	FormatHTML     Format = "html"
+)
+
+var reportFormats = []Format{FormatText, FormatJSON, FormatMarkdown, FormatHTML}
+
+// maxComment is what a pull request's comment can hold.
+const maxComment = 65_536
+
+// outputFlags say in which form and where a report goes.
+type outputFlags struct {
+	format, html, markdown, json string
+	verbose                      bool
+}
+
+func (f *outputFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.format, "format", string(FormatText), "what to print: text, json, markdown or html")
+	cmd.Flags().StringVar(&f.html, "html", "", "also write the report with its pictures to this HTML file")
+	cmd.Flags().StringVar(&f.markdown, "markdown", "", "also write the report to this Markdown file")
+	cmd.Flags().StringVar(&f.json, "json", "", "also write the verdict to this JSON file")
+	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print every rule and every run in full")
+}
+
+// write prints a report and leaves the files that were asked for.
+func (c Command) write(in report.Input, f outputFlags) error {
+	format := Format(f.format)
+	if err := oneOf("format", format, reportFormats); err != nil {
+		return err
+	}
+	for path, as := range map[string]Format{f.html: FormatHTML, f.markdown: FormatMarkdown, f.json: FormatJSON} {
+		if path == "" {
+			continue
+		}
+		if err := writeFile(path, func(w io.Writer) error { return c.render(w, in, as, f) }); err != nil {
+			return infrastructure(fmt.Errorf("write the report: %w", err))
+		}
+	}
+	if err := c.render(c.Stdout, in, format, f); err != nil {
+		return infrastructure(fmt.Errorf("print the report: %w", err))
+	}
+	return nil
+}
+
+func (c Command) render(w io.Writer, in report.Input, as Format, f outputFlags) error {
+	switch as {
+	case FormatJSON:
+		return report.JSON(w, in.Verdict)
+	case FormatMarkdown:
+		return report.Markdown(w, in, maxComment)
+	case FormatHTML:
+		return report.HTML(w, in)
+	}
+	return report.Text(w, in, report.TextOptions{Color: c.color(), Width: c.Width, Verbose: f.verbose})
+}
+
+// color reports whether Stdout is a terminal whose user has not asked for plain
+// text (no-color.org).
+func (c Command) color() bool {
+	return c.Terminal && c.Getenv("NO_COLOR") == "" && c.Getenv("TERM") != "dumb"
+}
+
+// writeFile writes a file whole or not at all.
+func writeFile(path string, fill func(io.Writer) error) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	if err := fill(tmp); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		tmp.Close()
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

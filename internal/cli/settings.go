@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/run"
+)
+
+// settings are a configuration with the flags that override it.
+type settings struct {
+	config    *config.Config
+	policy    gate.Policy
+	catalogue *metric.Catalogue
+	failOn    FailOn
+	store     string
+	notes     []string
+}
+
+// meta is what a report says of the checked runs' origin.
+func (s settings) meta(runs []run.Run) report.Meta {
+	m := report.Meta{Version: "apkgate " + version()}
+	if s.policy.Alpha > 0 {
+		m.Level = 1 - s.policy.Alpha
+	}
+	for _, r := range runs {
+		m.Repository, m.HeadCommit = r.Source.Repository, r.Source.Commit
+	}
+	return m
+}
+
+// configFlags say where the configuration and the history are.
+type configFlags struct{ config, store string }
+
+func (f *configFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
+	cmd.Flags().StringVar(&f.store, "store", "", "the file of the history, instead of the configuration's")
+}
+
+// policyFlags override the configuration's gate.
+type policyFlags struct {
+	preset                                   string
+	outlierFactor, minSupport, minConfidence float64
+	failOn                                   string
+	grain                                    string
+}
+
+func (f *policyFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.preset, "preset", gate.PresetDefault, "the way of judging: default, or dune for the published technique number for number")
+	cmd.Flags().Float64Var(&f.outlierFactor, "outlier-factor", 1.5, "how many interquartile ranges beyond the quartiles a value may lie")
+	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0.01, "least share of all runs that bears a rule out")
+	cmd.Flags().Float64Var(&f.minConfidence, "min-confidence", 0.9, "least share of the runs a rule speaks of for which it holds")
+	cmd.Flags().StringVar(&f.failOn, "fail-on", string(FailRegression), "exit with 1 from this outcome on: never, regression or inconclusive")
+	cmd.Flags().StringVar(&f.grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
+}
+
+// settings reads the configuration and lets the flags override it.
+func (c Command) settings(cmd *cobra.Command, cf configFlags, pf policyFlags) (settings, error) {
+	cfg, err := loadConfig(cf.config, true)
+	if err != nil {
+		return settings{}, err
+	}
+	s := settings{config: cfg, store: cfg.Store.SQLite, failOn: FailOn(cfg.Gate.FailOn)}
+	if cf.store != "" {
+		s.store = cf.store
+	}
+	if s.catalogue, err = cfg.Catalogue(); err != nil {
+		return settings{}, usage(err, "")
+	}
+	gateOf := cfg.Gate
+	if cmd.Flags().Changed("preset") {
+		if !slices.Contains(gate.Presets(), pf.preset) {
+			return settings{}, badValue("preset", pf.preset, gate.Presets())
+		}
+		gateOf = withPreset(gateOf, pf.preset)
+	}
+	s.policy = policyOf(gateOf, cfg.Context.Use)
+	return s, pf.override(cmd, &s)
+}
+
+// withPreset is another preset's policy with what the configuration says of
+// metrics and events.
+func withPreset(g config.Gate, preset string) config.Gate {
+	out := config.DefaultGate(preset)
+	out.Metrics, out.Thresholds, out.FailOn = g.Metrics, g.Thresholds, g.FailOn
+	return out
+}
+
+func (f policyFlags) override(cmd *cobra.Command, s *settings) error {
+	for _, flag := range []struct {
+		name   string
+		value  float64
+		to     *float64
+		lo, hi float64
+	}{
+		{"outlier-factor", f.outlierFactor, &s.policy.OutlierFactor, 0.1, 100},
+		{"min-support", f.minSupport, &s.policy.MinSupport, 0, 1},
+		{"min-confidence", f.minConfidence, &s.policy.MinConfidence, 0, 1},
+	} {
+		if !cmd.Flags().Changed(flag.name) {
+			continue
+		}
+		if !(flag.value >= flag.lo && flag.value <= flag.hi) {
+			return usage(fmt.Errorf("--%s is %g, want %g to %g", flag.name, flag.value, flag.lo, flag.hi), "")
+		}
+		*flag.to = flag.value
+	}
+	if cmd.Flags().Changed("fail-on") {
+		s.failOn = FailOn(f.failOn)
+	}
+	s.policy.Grain = gate.Grain(f.grain)
+	return errors.Join(oneOf("fail-on", s.failOn, failOns), oneOf("grain", s.policy.Grain, gate.Grains()))
+}
+
+// loadConfig reads the named configuration, or apkgate.yml where there is one,
+// or else the defaults. gateOnly lets it leave out what collecting needs.
+func loadConfig(path string, gateOnly bool) (*config.Config, error) {
+	if path == "" {
+		if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) && gateOnly {
+			cfg := config.Default()
+			return &cfg, nil
+		}
+		path = config.FileName
+	}
+	cfg, err := config.LoadFile(path, config.Options{GateOnly: gateOnly})
+	if err != nil {
+		return nil, &failure{status: exitUsage, err: err}
+	}
+	return cfg, nil
+}
+
+// policyOf is the gate's policy as the configuration has it.
+func policyOf(g config.Gate, use []string) gate.Policy {
+	p, _ := gate.PolicyOf(g.Preset)
+	p.Centre, p.OutlierFactor = g.Summary, g.OutlierFactor
+	p.MinSupport, p.MinConfidence = float64(g.MinSupport), float64(g.MinConfidence)
+	p.Alpha, p.MinHistory, p.MinChange = float64(g.Alpha), g.MinHistory, float64(g.MinChange)
+	p.Metrics, p.Use = g.Metrics, use
+	for _, t := range g.Thresholds {
+		p.Thresholds = append(p.Thresholds, threshold(t))
+	}
+	return p
+}
+
+func threshold(t config.Threshold) gate.Threshold {
+	return gate.Threshold{
+		Metric: t.Metric, Event: t.Event, OutlierFactor: t.OutlierFactor, MinChange: (*float64)(t.MinChange),
+		Max: t.Max, Min: t.Min, Ignore: t.Ignore,
+	}
+}
