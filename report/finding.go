@@ -19,6 +19,7 @@ type finding struct {
 	Hits          []hit     // the runs that deviate, in the verdict's order
 	Compared      int       // runs in which the cell was compared at all
 	AfterEffects  []finding // what this one leaves behind
+	scenarios     bool      // the verdict is on several scenarios, so that a place needs both names
 	rank          int       // best place among a run's deviations; 0 is the gravest
 }
 
@@ -41,6 +42,7 @@ func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
 		after     string
 	}
 	compared := comparedRuns(v)
+	scenarios := severalScenarios(v)
 	byKey := map[key]*finding{}
 	var order []*finding
 	for i := range v.Runs {
@@ -50,7 +52,7 @@ func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
 			f := byKey[k]
 			if f == nil {
 				m, _ := catalogue.Lookup(c.Metric)
-				f = &finding{cell: k.cell, Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, rank: rank}
+				f = &finding{cell: k.cell, Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, scenarios: scenarios, rank: rank}
 				byKey[k] = f
 				order = append(order, f)
 			}
@@ -65,6 +67,11 @@ func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
 	}
 	slices.SortStableFunc(out, func(a, b finding) int { return a.compare(b, catalogue) })
 	return foldAfterEffects(out)
+}
+
+// severalScenarios reports whether the runs are of more than one.
+func severalScenarios(v gate.Verdict) bool {
+	return slices.ContainsFunc(v.Runs, func(r gate.RunVerdict) bool { return r.Scenario != v.Runs[0].Scenario })
 }
 
 // comparedRuns counts for each cell the runs in which it was compared.

@@ -116,6 +116,9 @@ func (f finding) lead() string {
 	if c := f.contexts(); c != "" {
 		text += " on " + c
 	}
+	if f.Compared == 1 {
+		return text
+	}
 	return text + " (" + f.share() + ")"
 }
 
@@ -283,20 +286,20 @@ func eventsOf(fs []finding) string {
 		if f.Event == "" {
 			continue
 		}
-		if _, known := worst[f.Event]; !known {
-			order = append(order, f.Event)
-			worst[f.Event] = f
+		if _, known := worst[f.where()]; !known {
+			order = append(order, f.where())
+			worst[f.where()] = f
 		}
 		for _, e := range f.AfterEffects {
-			if t := eventTitle(e.Event); !slices.Contains(after[f.Event], t) {
-				after[f.Event] = append(after[f.Event], t)
+			if t := eventTitle(e.Event); !slices.Contains(after[f.where()], t) {
+				after[f.where()] = append(after[f.where()], t)
 			}
 		}
 	}
 	var parts []string
 	for _, event := range order {
 		f := worst[event]
-		text := fmt.Sprintf("%s (%s %s, %s", eventTitle(event), name(f.Metric.Title), change(f.middle()), f.share())
+		text := fmt.Sprintf("%s (%s %s, %s", event, name(f.Metric.Title), change(f.middle()), f.share())
 		if a := after[event]; len(a) > 0 {
 			text += "; after-effect on " + few(a, 3)
 		}

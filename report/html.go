@@ -71,6 +71,8 @@ type pageData struct {
 	Class, Symbol string
 	Notes         []string
 	Rows          []pageRow
+	FoldedRows    []pageRow
+	RowsTitle     string
 	MoreRows      string
 	Histories     []pagePicture
 	MoreHistories string
@@ -101,6 +103,7 @@ type pageRule struct{ Class, Mark, Text string }
 
 type pageRun struct {
 	ID, Device, Class, Symbol, Word, Reason, Hint, Reference, Labels, MoreRows string
+	Open                                                                       bool
 	Context                                                                    []fact
 	Warnings                                                                   []string
 	Rows                                                                       []pageRow
@@ -116,7 +119,7 @@ func newPage(in Input) pageData {
 	for _, n := range in.Notes[:min(len(in.Notes), 10)] {
 		p.Notes = append(p.Notes, sentence(n))
 	}
-	p.addRows()
+	p.addRows(in)
 	p.addHistories()
 	p.addRules()
 	p.addFrames(in)
@@ -170,27 +173,35 @@ func more(total, shown int, one, many string) string {
 	return "And " + count(total-shown, one, many) + "; the JSON report has everything."
 }
 
-func (p *pageData) addRows() {
+func (p *pageData) addRows(in Input) {
 	rows := flat(p.Findings)
 	for _, f := range rows[:min(len(rows), htmlRows)] {
 		c := f.middle()
-		r := newRow(brief(f.where())+": "+brief(f.Metric.Title), c, f.Metric)
-		r.Runs, r.Status, r.After = f.fraction(), clip(f.status(), 60), f.AfterEffectOf != ""
-		if r.After {
-			r.Class, r.Mark = "", ""
+		r := newRow(f.what(), c, f.Metric)
+		if len(in.Verdict.Runs) > 1 {
+			r.Runs = f.fraction()
 		}
+		r.Status, r.After = clip(f.status(), 60), f.AfterEffectOf != ""
 		p.Rows = append(p.Rows, r)
 	}
 	p.MoreRows = more(len(rows), len(p.Rows), "more deviation", "more deviations")
+	if open := min(len(p.Rows), openRows); open < len(p.Rows) {
+		p.Rows, p.FoldedRows = p.Rows[:open], p.Rows[open:]
+		p.RowsTitle = count(len(p.FoldedRows), "more deviation", "more deviations")
+	}
 }
 
 // newRow is one comparison as a row; its caller knows whether it speaks for
 // several runs.
 func newRow(what string, c gate.Comparison, m metric.Metric) pageRow {
 	f := finding{Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, Hits: []hit{{nil, c}}}
+	class, mark := directionClass(c.Direction), directionMark(c.Direction)
+	if c.AfterEffectOf != "" {
+		class, mark = "", ""
+	}
 	return pageRow{
 		What: what, Expected: f.expected(), Value: f.amountOf(c.Value), Change: change(c), Interval: interval(c),
-		NoInterval: !hasInterval(c), Status: clip(f.status(), 60), Class: directionClass(c.Direction), Mark: directionMark(c.Direction),
+		NoInterval: !hasInterval(c), Status: clip(f.status(), 60), Class: class, Mark: mark,
 		After: c.AfterEffectOf != "",
 	}
 }
@@ -245,7 +256,7 @@ func (p *pageData) addFrames(in Input) {
 		if !ok {
 			continue
 		}
-		fig, ok := newFramesFigure(device(v), r, flaggedEvents(v))
+		fig, ok := newFramesFigure(runTitle(v, in.Verdict), r, flaggedEvents(v))
 		if !ok {
 			continue
 		}
@@ -281,6 +292,7 @@ func (p *pageData) addRuns(in Input) {
 	room := allRunRows
 	for _, v := range runs[:min(len(runs), htmlRuns)] {
 		r := newPageRun(v, in.catalogue(), min(room, runRows))
+		r.Device, r.Open = runTitle(v, in.Verdict), len(runs) == 1
 		room -= len(r.Rows)
 		p.Runs = append(p.Runs, r)
 	}
@@ -289,7 +301,7 @@ func (p *pageData) addRuns(in Input) {
 
 func newPageRun(v gate.RunVerdict, catalogue *metric.Catalogue, rows int) pageRun {
 	r := pageRun{
-		ID: name(v.ID), Device: device(v), Class: outcomeClass(v.Verdict), Symbol: outcomeMark(v.Verdict), Word: outcomeWord(v.Verdict),
+		ID: name(v.ID), Class: outcomeClass(v.Verdict), Symbol: outcomeMark(v.Verdict), Word: outcomeWord(v.Verdict),
 		Reason: reasonOf(v), Hint: sentence(v.Hint), Reference: upperFirst(referenceOf(v)) + ".",
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.Context)) {

@@ -154,7 +154,7 @@ func (s story) blocks(in Input) []block {
 		out = append(out, b)
 	}
 	if len(in.Verdict.Runs) > 0 {
-		out = append(out, runsBlock(in.Verdict.Runs))
+		out = append(out, runsBlock(in.Verdict))
 	}
 	if w := warningsBlock(in.Verdict); len(w.lines) > 0 {
 		out = append(out, w)
@@ -173,7 +173,7 @@ func findingsBlock(rows []finding, head, tail string) block {
 	b := block{tail: tail, head: head +
 		"| What | Expected | This run | Change | Interval | Runs | Status |\n|:--|--:|--:|--:|--:|--:|:--|\n"}
 	for _, f := range rows {
-		what := markdown(brief(f.where())) + ": " + markdown(brief(f.Metric.Title))
+		what := markdown(f.what())
 		if f.AfterEffectOf != "" {
 			what = "└ " + what
 		}
@@ -240,7 +240,8 @@ func ruleGraph(rules []gate.Rule) string {
 	return b.String()
 }
 
-func runsBlock(runs []gate.RunVerdict) block {
+func runsBlock(v gate.Verdict) block {
+	runs := v.Runs
 	b := block{head: fold("Runs") + "| Run | Device | Verdict | Why | Compared with |\n|:--|:--|:--|:--|:--|\n", tail: unfold, total: len(runs)}
 	for _, r := range runs[:min(len(runs), foldedRuns)] {
 		why := clip(reasonOf(r), 200)
@@ -248,7 +249,7 @@ func runsBlock(runs []gate.RunVerdict) block {
 			why += " " + clip(sentence(r.Hint), 200)
 		}
 		n := max(r.ReferenceTotal, len(r.Reference))
-		b.lines = append(b.lines, row(markdown(brief(r.ID)), markdown(clip(device(r), 80)),
+		b.lines = append(b.lines, row(markdown(brief(r.ID)), markdown(clip(runTitle(r, v), 100)),
 			markdown(outcomeWord(r.Verdict)), markdown(why), count(n, "run", "runs")))
 	}
 	return b

@@ -77,7 +77,15 @@ func change(c gate.Comparison) string {
 // manifold is the change from which on a factor is easier to read than a percentage.
 const manifold = 9.95
 
-func times(change float64) string { return "×" + strconv.FormatFloat(1+change, 'f', 0, 64) }
+func times(change float64) string { return "×" + factor(change) }
+
+// factor is how many times as much a change makes: 11.1, 150.
+func factor(change float64) string {
+	if 1+change < 99.95 {
+		return oneDecimal(1 + change)
+	}
+	return strconv.FormatFloat(1+change, 'f', 0, 64)
+}
 
 // interval is the change's confidence interval: "−41…−35 %", "–" where unknown.
 func interval(c gate.Comparison) string {
@@ -120,8 +128,19 @@ func (f finding) status() string {
 func (f finding) share() string    { return f.fraction() + plural(f.Compared, " run", " runs") }
 func (f finding) fraction() string { return fmt.Sprintf("%d of %d", len(f.Hits), f.Compared) }
 
-// where names the event for a table cell; "" is the whole run.
-func (f finding) where() string { return eventTitle(f.Event) }
+// where names the event for a table cell, with its scenario where there are several.
+func (f finding) where() string {
+	switch {
+	case !f.scenarios:
+		return eventTitle(f.Event)
+	case f.Event == "":
+		return brief(f.Scenario)
+	}
+	return brief(f.Scenario) + " / " + brief(eventTitle(f.Event))
+}
+
+// what names the event and the metric: "E2: frames rendered".
+func (f finding) what() string { return clip(f.where(), 80) + ": " + brief(f.Metric.Title) }
 
 func eventTitle(event string) string {
 	switch event {
@@ -174,9 +193,9 @@ func (f finding) verb(certain, doubtful string) string {
 func amount(change float64, more, less string) string {
 	switch {
 	case change >= manifold && more == "higher":
-		return strconv.FormatFloat(1+change, 'f', 0, 64) + " times as high"
+		return factor(change) + " times as high"
 	case change >= manifold:
-		return strconv.FormatFloat(1+change, 'f', 0, 64) + " times as many"
+		return factor(change) + " times as many"
 	case change < 0:
 		return percent(-change) + " " + less
 	}
@@ -200,7 +219,10 @@ func (f finding) evidence(in Input) string {
 		}
 	}
 	if p := probability(c); p != "" {
-		parts = append(parts, fmt.Sprintf("%s after correction for %s", p, count(comparisons(in.Verdict), "comparison", "comparisons")))
+		if n := comparisons(in.Verdict); n > 1 {
+			p += " after correction for " + count(n, "comparison", "comparisons")
+		}
+		parts = append(parts, p)
 	}
 	if len(parts) == 0 && f.Direction != gate.Suspect {
 		parts = append(parts, f.fences())
@@ -312,7 +334,16 @@ func few(items []string, n int) string {
 }
 
 // count is "1 run", "5 runs".
-func count(n int, one, many string) string { return fmt.Sprintf("%d %s", n, plural(n, one, many)) }
+func count(n int, one, many string) string { return thousands(n) + " " + plural(n, one, many) }
+
+// thousands writes 500000 as "500,000".
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && n >= 10_000; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
 
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -32,7 +32,7 @@ type historyMark struct {
 
 // newHistoryFigure draws a finding's runs together where they share a history.
 func newHistoryFigure(f finding) historyFigure {
-	fig := historyFigure{Metric: f.Metric, Title: f.where() + ": " + name(f.Metric.Title)}
+	fig := historyFigure{Metric: f.Metric, Title: f.what()}
 	type key struct {
 		q1, q3, lower, upper, expected float64
 		n                              int

@@ -148,11 +148,10 @@ type column struct {
 // the expected value, then the run's own.
 func (t *text) columns(rows []finding) []column {
 	what := column{title: "What", cell: func(f finding) string {
-		text := brief(f.where()) + ": " + brief(f.Metric.Title)
 		if f.AfterEffectOf != "" {
-			return "└ " + text
+			return "└ " + f.what()
 		}
-		return text
+		return f.what()
 	}}
 	all := []column{what,
 		{"Interval", func(f finding) string { return plainSpaces(interval(f.middle())) }, true},
@@ -162,11 +161,15 @@ func (t *text) columns(rows []finding) []column {
 		{"Runs", finding.fraction, true},
 		{"Status", t.status, false},
 	}
+	if len(t.in.Verdict.Runs) == 1 {
+		all = slices.DeleteFunc(all, func(c column) bool { return c.title == "Runs" })
+	}
 	least := min(30, columnWidth(what, rows))
-	for len(all) > 4 && least+2+widths(all[1:], rows) > t.o.Width {
+	full := len(all)
+	for len(all) > full-3 && least+2+widths(all[1:], rows) > t.o.Width {
 		all = slices.Delete(all, 1, 2)
 	}
-	if len(all) == 7 { // in reading order
+	if len(all) == full { // in reading order
 		all[1], all[2], all[3], all[4] = all[2], all[3], all[4], all[1]
 	}
 	return all
@@ -264,7 +267,7 @@ func (t *text) runs() {
 		shown = runs[:min(len(runs), textRuns)]
 	}
 	for _, r := range shown {
-		t.item(fmt.Sprintf("%s: %s, run %s: %s", t.paint(outcomeColor(r.Verdict), outcomeWord(r.Verdict)), device(r), name(r.ID), reasonOf(r)))
+		t.item(fmt.Sprintf("%s: %s, run %s: %s", t.paint(outcomeColor(r.Verdict), outcomeWord(r.Verdict)), runTitle(r, t.in.Verdict), name(r.ID), reasonOf(r)))
 		if t.o.Verbose {
 			t.item("  " + referenceOf(r))
 		}
@@ -286,6 +289,14 @@ func doubtful(runs []gate.RunVerdict) []gate.RunVerdict {
 		}
 	}
 	return out
+}
+
+// runTitle names a run by its device, and by its scenario where there are several.
+func runTitle(r gate.RunVerdict, v gate.Verdict) string {
+	if severalScenarios(v) {
+		return name(r.Scenario) + " on " + device(r)
+	}
+	return device(r)
 }
 
 func reasonOf(r gate.RunVerdict) string {

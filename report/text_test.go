@@ -58,7 +58,7 @@ func TestTextOtherOutcomes(t *testing.T) {
 			"Pass: nothing deviates in 4 comparisons of 2 runs with 40 accepted runs\n",
 			"2 runs: 2 as expected"}},
 		{"improvement", improvement(), []string{
-			"Improvement: open-message renders 20 % more frames on Google Nexus 9 with Android 5.0.0 (1 of 1 run);",
+			"Improvement: open-message renders 20 % more frames on Google Nexus 9 with Android 5.0.0; 95 % interval +17…+23 %; p = 0.002 Checked",
 			"better"}},
 		{"inconclusive", inconclusive(), []string{
 			"Inconclusive: open-message may render 12 % fewer frames",
@@ -122,7 +122,7 @@ func TestTextWithoutTests(t *testing.T) {
 	in.Verdict.Runs = []gate.RunVerdict{r}
 	in.Verdict.Rules = nil
 	got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " ")
-	want := "Regression: open-message renders 40 % fewer frames (1 of 1 run); 270 is outside the fences 294 to 550 of 6 values"
+	want := "Regression: open-message renders 40 % fewer frames; 270 is outside the fences 294 to 550 of 6 values"
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("the report begins\n%s\nwant\n%s", got, want)
 	}
