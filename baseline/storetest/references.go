@@ -93,7 +93,7 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 		}
 		return c
 	}
-	runs := numbered(1500, func(i int) run.Run {
+	runs := numbered(800, func(i int) run.Run {
 		// Half of the runs share one context, so that one cluster fills many pages.
 		r := newRun(fmt.Sprintf("%04d", random.IntN(10_000)*10_000+i), day(1).Add(time.Duration(random.IntN(500))*time.Minute), nil, float64(i))
 		r.Session = strconv.Itoa(random.IntN(50))
@@ -103,9 +103,9 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 		return r
 	})
 	accept(t, s, runs...)
-	for range 40 {
+	for range 25 {
 		q := query(context())
-		q.Limit = 1 + random.IntN(2000)
+		q.Limit = 1 + random.IntN(1000)
 		if random.IntN(2) == 0 {
 			q.Use = []string{"sdk", "network"}
 		}

@@ -1,0 +1,212 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The simulated lab of the benchmarks: 300 contexts, five buckets, three metrics.
+const (
+	benchModels   = 20
+	benchSDKs     = 5
+	benchNetworks = 3
+)
+
+func benchContext(i int) map[string]string {
+	model, sdk, network := i%benchModels, i/benchModels%benchSDKs, i/benchModels/benchSDKs%benchNetworks
+	return map[string]string{
+		"sdk": fmt.Sprint(4+sdk, ".0"), "api": strconv.Itoa(16 + sdk), "manufacturer": fmt.Sprint("maker", model%7),
+		"model": fmt.Sprint("model", model), "cpu": []string{"x86", "arm64"}[model%2], "network": []string{"wifi", "4g", "3g"}[network],
+	}
+}
+
+func benchRun(random *rand.Rand, i int) run.Run {
+	metrics := func(frames float64) map[string]float64 {
+		return map[string]float64{
+			"frames.count": frames + float64(random.IntN(9)), "frames.smooth_ratio": 0.9 + random.Float64()/10,
+			"frames.duration_ms": 8 + 4*random.Float64(),
+		}
+	}
+	r := run.Run{
+		Format: run.Format, ID: fmt.Sprintf("%016x", random.Uint64()),
+		Started: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute),
+		App:     run.App{Package: "org.example.mail"}, Scenario: "open-message", Session: strconv.Itoa(i / 10),
+		Context: benchContext(random.IntN(benchModels * benchSDKs * benchNetworks)), Status: run.Complete,
+	}
+	for range 10 {
+		it := run.Iteration{Metrics: metrics(250)}
+		for _, name := range []string{run.Start, "E1", "E2", "E3", "E4"} {
+			it.Events = append(it.Events, run.Bucket{Name: name, Metrics: metrics(48)})
+		}
+		r.Iterations = append(r.Iterations, it)
+	}
+	return r
+}
+
+// benchStore opens a history of n accepted runs, made once and kept in the
+// temporary directory. The records and summaries of 1,000 runs serve for all:
+// what differs is the id, the context and the start.
+func benchStore(b *testing.B, n int) *Store {
+	b.Helper()
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("apkgate-bench-v%d.%d-%d.db", len(migrations), derivation, n))
+	if _, err := os.Stat(path); err != nil {
+		part := path + ".part"
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			os.Remove(part + suffix)
+		}
+		s := openTest(b, part)
+		if err := s.write(b.Context(), func(tx *sql.Tx) error { return fill(b.Context(), s, tx, n) }); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.Rename(part, path); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return openTest(b, path)
+}
+
+func fill(ctx context.Context, s *Store, tx *sql.Tx, n int) error {
+	addRun, err := tx.PrepareContext(ctx, `INSERT INTO runs
+		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added, state)
+		VALUES (?, ?, ?, ?, ?, ?, 'complete', '', '', '', '', '', 10, ?, 'accepted')`)
+	if err != nil {
+		return err
+	}
+	addRecord, err := tx.PrepareContext(ctx, "INSERT INTO records VALUES (?, ?)")
+	if err != nil {
+		return err
+	}
+	addMark, err := tx.PrepareContext(ctx, "INSERT INTO marks (run, state, at, since, note) VALUES (?, 'accepted', ?, '', '')")
+	if err != nil {
+		return err
+	}
+	addSummary, err := tx.PrepareContext(ctx, "INSERT INTO summaries VALUES (?, 1, ?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	in := newInterner(tx)
+	random := rand.New(rand.NewPCG(1, 2))
+	type sample struct{ packed, median, mean []byte }
+	var samples []sample
+	added := stamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	for i := range n {
+		r := run.Run{App: run.App{Package: "org.example.mail"}, Scenario: "open-message"}
+		if i < 1000 {
+			rec, err := newRecord(benchRun(random, i))
+			if err != nil {
+				return err
+			}
+			median, mean, err := blobs(ctx, in, rec.run)
+			if err != nil {
+				return err
+			}
+			samples = append(samples, sample{rec.packed, median, mean})
+			r = rec.run
+		}
+		r.ID = fmt.Sprintf("%016x", random.Uint64())
+		r.Context = benchContext(random.IntN(benchModels * benchSDKs * benchNetworks))
+		subject, err := in.subject(ctx, r.App.Package, r.Scenario)
+		if err != nil {
+			return err
+		}
+		c, err := in.context(ctx, r.Context)
+		if err != nil {
+			return err
+		}
+		digest := sha256.Sum256([]byte(r.ID))
+		started := stamp(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute))
+		session := strconv.Itoa(i / 10)
+		data := samples[i%len(samples)]
+		result, err := addRun.ExecContext(ctx, r.ID, digest[:], subject, c, started, session, added)
+		if err != nil {
+			return err
+		}
+		number, err := result.LastInsertId()
+		if err != nil {
+			return err
+		}
+		if _, err := addRecord.ExecContext(ctx, number, data.packed); err != nil {
+			return err
+		}
+		if _, err := addMark.ExecContext(ctx, number, added); err != nil {
+			return err
+		}
+		if _, err := addSummary.ExecContext(ctx, subject, c, started, r.ID, session, data.median, data.mean); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// BenchmarkReferences finds the references of one run: by default up to 10,000
+// of them, each with 18 cells. "cold" opens the file anew each time.
+func BenchmarkReferences(b *testing.B) {
+	for _, n := range []int{1_000, 100_000, 1_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := benchStore(b, n)
+			q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7), ExcludeSession: "3"}
+			b.Run("warm", func(b *testing.B) {
+				b.ReportAllocs()
+				found := 0
+				for b.Loop() {
+					refs, err := s.References(b.Context(), q)
+					if err != nil {
+						b.Fatal(err)
+					}
+					found = len(refs)
+				}
+				b.ReportMetric(float64(found), "references")
+			})
+			b.Run("cold", func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					fresh, err := Open(b.Context(), s.path, Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := fresh.References(b.Context(), q); err != nil {
+						b.Fatal(err)
+					}
+					if err := fresh.Close(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkAdd adds new runs, by themselves and as an import does.
+func BenchmarkAdd(b *testing.B) {
+	for _, batch := range []int{1, 500} {
+		b.Run(strconv.Itoa(batch), func(b *testing.B) {
+			s := openTest(b, filepath.Join(b.TempDir(), "history.db"))
+			random := rand.New(rand.NewPCG(1, 2))
+			b.ReportAllocs()
+			for b.Loop() {
+				runs := make([]run.Run, batch)
+				for i := range runs {
+					runs[i] = benchRun(random, i)
+				}
+				if _, err := s.Add(b.Context(), runs...); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*batch)/b.Elapsed().Seconds(), "runs/s")
+		})
+	}
+}

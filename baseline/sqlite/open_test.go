@@ -1,0 +1,289 @@
+package sqlite
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// wantHint checks that err is of the kind, names the file and comes with advice.
+func wantHint(t *testing.T, err, kind error, path string) {
+	t.Helper()
+	var hint interface{ Hint() string }
+	if !errors.Is(err, kind) || !strings.Contains(err.Error(), path) || !errors.As(err, &hint) || hint.Hint() == "" {
+		t.Errorf("error %v, want %v that names %s and gives a hint", err, kind, path)
+	}
+}
+
+// rawSQL changes a database behind the store's back.
+func rawSQL(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func TestOpenLeavesOtherFilesAlone(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	foreign := filepath.Join(dir, "foreign.db")
+	rawSQL(t, foreign, "CREATE TABLE songs (title TEXT)", "INSERT INTO songs VALUES ('x')")
+	claimed := filepath.Join(dir, "claimed.db")
+	rawSQL(t, claimed, "PRAGMA application_id = 42")
+	newer := filepath.Join(dir, "newer.db")
+	openTest(t, newer).Close()
+	rawSQL(t, newer, "PRAGMA user_version = 99")
+	for path, kind := range map[string]error{
+		write("runs.jsonl", `{"format":"apkgate.run/1"}`+"\n"):              baseline.ErrNotHistory,
+		write("short.db", "SQLite"):                                         baseline.ErrNotHistory,
+		write("header.db", "SQLite format 3\x00"+strings.Repeat("x", 5000)): baseline.ErrNotHistory,
+		foreign: baseline.ErrNotHistory,
+		claimed: baseline.ErrNotHistory,
+		newer:   baseline.ErrNewer,
+	} {
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Open(t.Context(), path, Options{})
+		wantHint(t, err, kind, path)
+		if after, err := os.ReadFile(path); err != nil || !slices.Equal(before, after) {
+			t.Errorf("%s was changed (%v)", path, err)
+		}
+	}
+}
+
+func TestOpenWhereThereIsNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(t.Context(), dir, Options{}); err == nil {
+		t.Error("a directory was opened")
+	}
+	_, err := Open(t.Context(), filepath.Join(dir, "none.db"), Options{ReadOnly: true})
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("reading a file that is not there: %v", err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), filepath.Join(file, "history.db"), Options{}); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("a file in place of the directory: %v", err)
+	}
+	openTest(t, file) // an empty file becomes a history
+}
+
+func TestReadOnly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	if _, err := s.Add(t.Context(), writtenRun("there")); err != nil {
+		t.Fatal(err)
+	}
+	ro, err := Open(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ro.Close()
+	if _, err := ro.Get(t.Context(), "there"); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	_, err = ro.Add(t.Context(), writtenRun("more"))
+	wantHint(t, err, baseline.ErrReadOnly, path)
+}
+
+// TestNoRightToWrite needs a user whom permissions hold back.
+func TestNoRightToWrite(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("permissions do not hold back the superuser")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "history.db")
+	openTest(t, path).Close()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	_, err := Open(t.Context(), filepath.Join(dir, "sub", "history.db"), Options{})
+	wantHint(t, err, baseline.ErrReadOnly, dir)
+	ro, err := Open(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatalf("reading from a directory that can't be written: %v", err)
+	}
+	ro.Close()
+}
+
+// TestFullDisk bounds the file's pages, which to SQLite is a full disk.
+func TestFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	s.db.SetMaxOpenConns(1) // the bound is the connection's
+	if _, err := s.Add(t.Context(), writtenRun("before")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec("PRAGMA max_page_count = 40"); err != nil {
+		t.Fatal(err)
+	}
+	var batch []run.Run
+	for i := range 200 {
+		batch = append(batch, writtenRun("too-many-"+string(rune('a'+i%26))+strings.Repeat("x", i)))
+	}
+	_, err := s.Add(t.Context(), batch...)
+	wantHint(t, err, baseline.ErrFull, path)
+	if _, err := s.db.Exec("PRAGMA max_page_count = 100000"); err != nil {
+		t.Fatal(err)
+	}
+	added, err := s.Add(t.Context(), batch...)
+	if err != nil || len(added) != len(batch) {
+		t.Errorf("with space again: added %d of %d, %v", len(added), len(batch), err)
+	}
+	checkAcknowledged(t, path, []string{"+before"}, true)
+}
+
+func TestBusy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	openTest(t, path).Close()
+	hurried, err := Open(t.Context(), path, Options{Wait: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hurried.Close()
+	other := openTest(t, path)
+	err = other.write(t.Context(), func(*sql.Tx) error {
+		_, err := hurried.Add(t.Context(), writtenRun("meanwhile"))
+		wantHint(t, err, baseline.ErrBusy, path)
+		if _, err := hurried.Get(t.Context(), "none"); !errors.Is(err, baseline.ErrNotFound) {
+			t.Errorf("reading while another process writes: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hurried.Add(t.Context(), writtenRun("afterwards")); err != nil {
+		t.Errorf("after the other is done: %v", err)
+	}
+}
+
+// TestMigrate takes a history of version 1 through a second step, after a
+// second step that goes wrong.
+func TestMigrate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	if _, err := s.Add(t.Context(), writtenRun("old")); err != nil {
+		t.Fatal(err)
+	}
+	version := func() (v int) {
+		if err := s.db.QueryRow("PRAGMA user_version").Scan(&v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if version() != 1 {
+		t.Fatalf("the first schema has version %d", version())
+	}
+	first := migrations[0]
+	broken := "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT ''; SELECT * FROM nowhere;"
+	err := s.migrate(t.Context(), []string{first, broken})
+	if err == nil || !strings.Contains(err.Error(), "from version 1 to 2") {
+		t.Errorf("a step that goes wrong: %v", err)
+	}
+	if _, err := s.db.Exec("SELECT comment FROM runs"); err == nil || version() != 1 {
+		t.Errorf("a step that went wrong has left something behind (version %d)", version())
+	}
+	sound := "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT 'none'"
+	for range 2 { // the second time there is nothing to do
+		if err := s.migrate(t.Context(), []string{first, sound}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var comment string
+	if err := s.db.QueryRow("SELECT comment FROM runs WHERE id = 'old'").Scan(&comment); err != nil || comment != "none" || version() != 2 {
+		t.Errorf("after the step: %q, version %d, %v", comment, version(), err)
+	}
+	checkGet(t, s, "old")
+}
+
+func checkGet(t *testing.T, s *Store, id string) {
+	t.Helper()
+	if e, err := s.Get(t.Context(), id); err != nil || e.Run.ID != id {
+		t.Errorf("get %s: %q, %v", id, e.Run.ID, err)
+	}
+}
+
+// TestDeriveAnew opens a history whose summaries were derived by older rules.
+func TestDeriveAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	if _, err := s.Add(t.Context(), writtenRun("ok"), writtenRun("broken")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(t.Context(), []string{"ok", "broken"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	rawSQL(t, path, "UPDATE derivation SET version = 0", "UPDATE summaries SET median = x'', mean = x''",
+		"UPDATE records SET data = x'00' WHERE run = (SELECT number FROM runs WHERE id = 'broken')")
+	s = openTest(t, path)
+	q := baseline.Query{Package: "org.example.mail", Scenario: "open-message"}
+	refs, err := s.References(t.Context(), q)
+	if err != nil || len(refs) != 1 || refs[0].Cells[run.Cell{Metric: "frames.count"}] != float64(len("ok")) {
+		t.Errorf("references %v, %v, want the sound run with its frames", refs, err)
+	}
+	damage, err := s.Verify(t.Context())
+	if err != nil || len(damage) != 1 || damage[0].ID != "broken" {
+		t.Errorf("Verify says %v, %v, want the broken run", damage, err)
+	}
+}
+
+func TestPruneFreesSpace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	var runs []run.Run
+	for i := range 500 {
+		r := writtenRun("run-" + strings.Repeat("x", i%50) + string(rune('a'+i%26)))
+		r.ID, r.Context = "", nil
+		r.Started = r.Started.Add(time.Duration(i) * time.Hour)
+		runs = append(runs, r)
+	}
+	if _, err := s.Add(t.Context(), runs...); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		t.Fatal(err)
+	}
+	size := func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	if n, err := s.Prune(t.Context(), baseline.Retention{Keep: 10}, nil); err != nil || n != 490 {
+		t.Fatalf("removed %d, %v, want 490", n, err)
+	}
+	if after := size(); after > before/2 {
+		t.Errorf("the file had %d bytes and has %d after 98 %% of the runs are gone", before, after)
+	}
+}

@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// A test that needs other processes starts this binary again as a writer: it
+// adds runs to the history of the first variable, with the second in their
+// names, and prints what was acknowledged. The third says how many; "" is for ever.
+const (
+	writerPath  = "APKGATE_TEST_WRITER_PATH"
+	writerName  = "APKGATE_TEST_WRITER_NAME"
+	writerCount = "APKGATE_TEST_WRITER_COUNT"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(writerPath); path != "" {
+		if err := writeRuns(path, os.Getenv(writerName), os.Getenv(writerCount)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// writeRuns adds three runs at a time, prints "+id" for each, accepts the first
+// and prints "=id" for that.
+func writeRuns(path, name, count string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, path, Options{})
+	if err != nil {
+		return err
+	}
+	for i := 0; count == "" || strconv.Itoa(i) != count; i++ {
+		var batch []run.Run
+		for j := range 3 {
+			batch = append(batch, writtenRun(fmt.Sprintf("%s-%d-%d", name, i, j)))
+		}
+		added, err := s.Add(ctx, batch...)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("+%s\n", strings.Join(added, "\n+"))
+		if err := s.Mark(ctx, added[:1], baseline.Mark{State: baseline.Accepted}); err != nil {
+			return err
+		}
+		fmt.Printf("=%s\n", added[0])
+	}
+	return s.Close()
+}
+
+// writtenRun is a run whose content follows from its id.
+func writtenRun(id string) run.Run {
+	return run.Run{
+		Format: run.Format, ID: id, Started: time.Date(2026, 1, 1, 0, 0, len(id), 0, time.UTC),
+		App: run.App{Package: "org.example.mail"}, Scenario: "open-message", Session: id,
+		Context: map[string]string{"model": id[len(id)-2:]}, Status: run.Complete, Warnings: []run.Warning{{Text: id}},
+		Iterations: []run.Iteration{{
+			Metrics: map[string]float64{"frames.count": float64(len(id))},
+			Events:  []run.Bucket{{Name: "event " + id, Metrics: map[string]float64{"frames.count": 1}}},
+		}},
+	}
+}
+
+// startWriter starts a writer and returns it and what it prints.
+func startWriter(t *testing.T, path, name, count string) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), writerPath+"="+path, writerName+"="+name, writerCount+"="+count)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out
+}
+
+// acknowledged reads what a writer prints up to its end. A line that the kill
+// has cut short does not count. first is closed at the first line.
+func acknowledged(out io.Reader, first chan<- struct{}) (lines []string) {
+	in := bufio.NewReader(out)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return lines
+		}
+		if lines = append(lines, strings.TrimSuffix(line, "\n")); len(lines) == 1 {
+			close(first)
+		}
+	}
+}
+
+// TestKilledAtAnyInstant kills writers at random instants, from before they
+// have opened the file to well into their writing. A kill is no power cut: that
+// the disk has it is up to SQLite and the kernel (synchronous = FULL).
+func TestKilledAtAnyInstant(t *testing.T) {
+	kills, perHistory := 200, 20
+	if testing.Short() {
+		kills = 20
+	}
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	dir := t.TempDir()
+	total := 0
+	for k := range kills {
+		path := filepath.Join(dir, fmt.Sprint(k/perHistory), "history.db")
+		lines := writeUntilKilled(t, path, fmt.Sprint("kill-", k), k%2 == 1, random)
+		total += len(lines)
+		checkAcknowledged(t, path, lines, k%perHistory == perHistory-1)
+	}
+	t.Logf("%d writers killed, %d acknowledgements kept", kills, total)
+	if total < kills/2 {
+		t.Errorf("%d acknowledgements before %d kills: the test has seen next to nothing", total, kills)
+	}
+}
+
+// writeUntilKilled starts a writer, kills it some time after its start or after
+// its first acknowledgement, and returns what it acknowledged.
+func writeUntilKilled(t *testing.T, path, name string, afterFirst bool, random *rand.Rand) []string {
+	t.Helper()
+	cmd, out := startWriter(t, path, name, "")
+	first, result := make(chan struct{}), make(chan []string, 1)
+	go func() { result <- acknowledged(out, first) }()
+	delay := time.Duration(random.IntN(80_000)) * time.Microsecond
+	if afterFirst {
+		delay /= 2
+		select {
+		case <-first:
+		case <-time.After(time.Minute):
+			t.Error("the writer has acknowledged nothing within a minute")
+		}
+	}
+	<-time.After(delay)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Errorf("the writer ended by itself: %v", err)
+	}
+	lines := <-result
+	cmd.Wait() //nolint:errcheck // it was killed
+	return lines
+}
+
+func checkAcknowledged(t *testing.T, path string, lines []string, verify bool) {
+	t.Helper()
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, line := range lines {
+		e, err := s.Get(t.Context(), line[1:])
+		if err != nil {
+			t.Fatalf("%s was acknowledged: %v", line, err)
+		}
+		if d := cmp.Diff(writtenRun(line[1:]), e.Run); d != "" {
+			t.Fatalf("run %s (-written +read):\n%s", line[1:], d)
+		}
+		if line[0] == '=' && e.Mark.State != baseline.Accepted {
+			t.Fatalf("run %s was accepted, but is %q", line[1:], e.Mark.State)
+		}
+	}
+	if !verify {
+		return
+	}
+	if damage, err := s.Verify(t.Context()); err != nil || len(damage) > 0 {
+		t.Fatalf("Verify: %v, %v", damage, err)
+	}
+}
+
+// TestSeveralProcesses has four processes create and fill one history together.
+func TestSeveralProcesses(t *testing.T) {
+	const writers, batches = 4, 25
+	path := filepath.Join(t.TempDir(), "history.db")
+	var cmds []*exec.Cmd
+	var outs []chan []string
+	for w := range writers {
+		cmd, out := startWriter(t, path, fmt.Sprint("writer-", w), strconv.Itoa(batches))
+		lines := make(chan []string, 1)
+		go func() { lines <- acknowledged(out, make(chan struct{})) }()
+		cmds, outs = append(cmds, cmd), append(outs, lines)
+	}
+	var all []string
+	for w, cmd := range cmds {
+		all = append(all, <-outs[w]...)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("writer %d: %v", w, err)
+		}
+	}
+	if len(all) != writers*batches*4 {
+		t.Errorf("%d acknowledgements, want %d", len(all), writers*batches*4)
+	}
+	checkAcknowledged(t, path, slices.Compact(slices.Sorted(slices.Values(all))), true)
+}
