@@ -30,7 +30,8 @@ import (
 
 // Options are what can be changed about a store. The zero value is good.
 type Options struct {
-	// ReadOnly opens a file that is there and never writes to it.
+	// ReadOnly opens a file that is there and never writes to it, also on a
+	// medium that can't be written.
 	ReadOnly bool
 	// Wait is how long to wait for another process that writes; 0: a minute.
 	Wait time.Duration
@@ -61,18 +62,30 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Wait == 0 {
 		o.Wait = time.Minute
 	}
-	s, err := open(ctx, path, o)
+	s, err := open(ctx, path, o, "")
+	if o.ReadOnly && errors.Is(explain(err), baseline.ErrReadOnly) && !hasLog(path) {
+		s, err = open(ctx, path, o, "immutable")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open history %s: %w", path, explain(err))
 	}
 	return s, nil
 }
 
-func open(ctx context.Context, path string, o Options) (*Store, error) {
+// hasLog reports whether the file has a write-ahead log with something in it.
+// Without one it can be read even where SQLite can't put its lock beside it, as
+// in a cache that is mounted read-only: nobody is writing.
+func hasLog(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return err == nil && info.Size() > 0
+}
+
+// open opens the file; flag is a parameter of SQLite's file names to set, or "".
+func open(ctx context.Context, path string, o Options, flag string) (*Store, error) {
 	if err := checkFile(path, o.ReadOnly); err != nil {
 		return nil, err
 	}
-	name, err := dataSource(path, o)
+	name, err := dataSource(path, o, flag)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +127,7 @@ func checkFile(path string, readOnly bool) error {
 }
 
 // dataSource names the file and what holds for every connection to it.
-func dataSource(path string, o Options) (string, error) {
+func dataSource(path string, o Options, flag string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -131,6 +144,9 @@ func dataSource(path string, o Options) (string, error) {
 	}
 	if o.ReadOnly {
 		query.Set("mode", "ro")
+	}
+	if flag != "" {
+		query.Set(flag, "1")
 	}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: query.Encode()}
 	return u.String(), nil

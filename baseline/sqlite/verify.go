@@ -39,7 +39,7 @@ func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 // noteDamage adds err to what was found where it tells of damage, and returns
 // it otherwise.
 func noteDamage(found *[]baseline.Damage, id string, err error) error {
-	if err = explain(err); errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotHistory) {
+	if err = explain(err); errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotHistory) || unreadable(err) {
 		*found = append(*found, baseline.Damage{ID: id, Problem: err.Error()})
 		return nil
 	}
