@@ -1,0 +1,268 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Finding is one thing that the check before a run looked at.
+type Finding struct {
+	Name string
+	// OK is false where the device should not be measured on as it is. A device
+	// that doesn't tell is not blamed for it.
+	OK     bool
+	Detail string // what was found
+	Hint   string // what to do about it, "" where OK
+}
+
+// What a device needs to be fit.
+const (
+	minBatteryPercent = 20
+	maxBatteryCelsius = 40
+	minFreeMiB        = 500
+	maxThermalStatus  = 1 // LIGHT; from MODERATE (2) on Android slows the device down
+)
+
+// notTold is the detail where the device has no such command, or has other words.
+const notTold = "the device doesn't tell"
+
+// Preflight looks at whether the device is fit to measure on. It changes
+// nothing. The commands exist from Android 4.1 on, or are done without.
+//
+// The error is the loss of the device or the end of ctx; what was found up to
+// there is returned with it.
+func Preflight(ctx context.Context, d Device) ([]Finding, error) {
+	var findings []Finding
+	for _, check := range []struct {
+		name, command string
+		look          func(output string) Finding
+	}{
+		{"boot", "getprop sys.boot_completed", lookBoot},
+		{"screen", "dumpsys power", lookScreen},
+		{"lock", "dumpsys window policy", lookLock},
+		{"battery", "dumpsys battery", lookBattery},
+		{"temperature", "dumpsys battery", lookTemperature},
+		{"thermal", "dumpsys thermalservice", lookThermal},
+		{"storage", "df /data", lookStorage},
+		{"animations", animationCommand, lookAnimations},
+		{"network", networkCommand, lookNetwork},
+	} {
+		out, err := d.Exec(ctx, check.command)
+		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrGone) || errors.Is(err, ErrUnauthorized)) {
+			return findings, fmt.Errorf("checking %s: %w", check.name, err)
+		}
+		finding := Finding{OK: true, Detail: notTold}
+		if err == nil {
+			finding = check.look(strings.ReplaceAll(string(out.Stdout), "\r", ""))
+		}
+		finding.Name = check.name
+		findings = append(findings, finding)
+	}
+	return findings, nil
+}
+
+func fit(detail string) Finding         { return Finding{OK: true, Detail: detail} }
+func unfit(detail, hint string) Finding { return Finding{Detail: detail, Hint: hint} }
+func judge(ok bool, detail, hint string) Finding {
+	if ok {
+		return fit(detail)
+	}
+	return unfit(detail, hint)
+}
+
+// first is the first group of the first match, "" where there is none.
+func first(re *regexp.Regexp, text string) string {
+	if m := re.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func lookBoot(output string) Finding {
+	return judge(strings.TrimSpace(output) == "1", "boot completed: "+orNo(strings.TrimSpace(output)), "wait until the device has started")
+}
+
+func orNo(value string) string {
+	switch value {
+	case "1":
+		return "yes"
+	case "", "0":
+		return "no"
+	}
+	return strconv.Quote(value)
+}
+
+// The screen's state: Android 5 and later, 4.2 and later, older.
+var (
+	displayState = regexp.MustCompile(`Display Power: state=(\w+)`)
+	wakefulness  = regexp.MustCompile(`mWakefulness=(\w+)`)
+	screenOn     = regexp.MustCompile(`mScreenOn=(\w+)`)
+)
+
+func lookScreen(output string) Finding {
+	const hint = "turn the screen on and keep it on: svc power stayon true"
+	if state := first(displayState, output); state != "" {
+		return judge(state == "ON" || state == "VR", "the display is "+state, hint)
+	}
+	if state := first(wakefulness, output); state != "" {
+		return judge(state == "Awake", "the device is "+state, hint)
+	}
+	if state := first(screenOn, output); state != "" {
+		return judge(state == "true", "screen on: "+state, hint)
+	}
+	return fit(notTold)
+}
+
+// The lock screen's state: names of Android 4 to 7, and of KeyguardServiceDelegate
+// from 8 on.
+var keyguard = regexp.MustCompile(`(?m)(?:mShowingLockscreen|mDreamingLockscreen|isStatusBarKeyguard|mKeyguardShowing|^\s*showing)=(true|false)`)
+
+func lookLock(output string) Finding {
+	found := keyguard.FindAllStringSubmatch(output, -1)
+	if found == nil {
+		return fit(notTold)
+	}
+	for _, m := range found {
+		if m[1] == "true" {
+			return unfit("the lock screen shows", "unlock the device and set its screen lock to none")
+		}
+	}
+	return fit("unlocked")
+}
+
+// Of dumpsys battery; the temperature is in tenths of a degree.
+var (
+	batteryLevel       = regexp.MustCompile(`(?m)^\s*level: (\d{1,6})$`)
+	batteryScale       = regexp.MustCompile(`(?m)^\s*scale: (\d{1,6})$`)
+	batteryTemperature = regexp.MustCompile(`(?m)^\s*temperature: (-?\d{1,6})$`)
+)
+
+func lookBattery(output string) Finding {
+	level, err := strconv.Atoi(first(batteryLevel, output))
+	if err != nil {
+		return fit(notTold)
+	}
+	scale, err := strconv.Atoi(first(batteryScale, output))
+	if err != nil || scale == 0 {
+		scale = 100
+	}
+	percent := 100 * level / scale
+	return judge(percent >= minBatteryPercent, fmt.Sprintf("%d %%", percent),
+		fmt.Sprintf("charge it to %d %% at least: a low battery slows the device down", minBatteryPercent))
+}
+
+func lookTemperature(output string) Finding {
+	tenths, err := strconv.Atoi(first(batteryTemperature, output))
+	if err != nil {
+		return fit(notTold)
+	}
+	celsius := float64(tenths) / 10
+	return judge(celsius <= maxBatteryCelsius, fmt.Sprintf("battery at %.1f °C", celsius),
+		fmt.Sprintf("let it cool down to %d °C: a hot device slows down", maxBatteryCelsius))
+}
+
+var (
+	thermalStatus = regexp.MustCompile(`Thermal Status: (\d)`)
+	thermalNames  = []string{"none", "light", "moderate", "severe", "critical", "emergency", "shutdown"}
+)
+
+func lookThermal(output string) Finding {
+	status, err := strconv.Atoi(first(thermalStatus, output))
+	if err != nil || status >= len(thermalNames) {
+		return fit(notTold) // before Android 10
+	}
+	return judge(status <= maxThermalStatus, "throttling: "+thermalNames[status], "let the device cool down: Android is slowing it")
+}
+
+// lookStorage reads the two layouts of df: sizes with a unit (Android 6 and
+// older), and columns of 1K blocks (toybox, since then).
+func lookStorage(output string) Finding {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if len(lines) < 2 {
+		return fit(notTold)
+	}
+	// A long name of the file system breaks the line behind it.
+	columns := strings.Fields(strings.Join(lines[1:], " "))
+	if len(columns) < 4 {
+		return fit(notTold)
+	}
+	unit := 0.0
+	if strings.Contains(lines[0], "1K-blocks") {
+		unit = 1 << 10
+	}
+	free, ok := parseSize(columns[3], unit)
+	if !ok {
+		return fit(notTold)
+	}
+	mib := int64(free / (1 << 20))
+	return judge(mib >= minFreeMiB, fmt.Sprintf("%d MiB free in /data", mib),
+		fmt.Sprintf("free %d MiB in /data", minFreeMiB))
+}
+
+// parseSize reads "123456" of the unit in bytes, or "12.6G" where that is 0.
+func parseSize(text string, unit float64) (bytes float64, ok bool) {
+	if unit == 0 && text != "" {
+		unit = map[byte]float64{'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30, 'T': 1 << 40}[text[len(text)-1]]
+		text = text[:len(text)-1]
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n * unit, err == nil && unit != 0 && n >= 0
+}
+
+// The settings command is there from Android 4.2 on. A setting never changed is "null".
+const animationCommand = "settings get global window_animation_scale; settings get global transition_animation_scale; settings get global animator_duration_scale"
+
+func lookAnimations(output string) Finding {
+	scales := strings.Fields(output)
+	if len(scales) != 3 {
+		return fit(notTold)
+	}
+	values := make([]float64, len(scales))
+	for i, text := range scales {
+		value, err := strconv.ParseFloat(text, 64)
+		switch {
+		case text == "null":
+			value = 1
+		case err != nil:
+			return fit(notTold)
+		}
+		values[i] = value
+	}
+	if values[0] != values[1] || values[1] != values[2] {
+		return unfit(fmt.Sprintf("scales of windows, transitions, animators: %g, %g, %g", values[0], values[1], values[2]),
+			"set the three animation scales alike, and the same on every device")
+	}
+	if values[0] == 0 {
+		return fit("off: frames of animations are not measured")
+	}
+	return fit(fmt.Sprintf("scale %g", values[0]))
+}
+
+// Airplane mode moved from the system to the global settings in Android 4.2.
+const networkCommand = "settings get global airplane_mode_on; dumpsys connectivity"
+
+var (
+	// Android 5 and later: a network's number or "none".
+	defaultNetwork = regexp.MustCompile(`Active default network: (\w+)`)
+	// Android 4: "NetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, …".
+	networkInfo = regexp.MustCompile(`state: CONNECTED/`)
+)
+
+func lookNetwork(output string) Finding {
+	const hint = "connect the device to a network, unless the scenario needs none"
+	airplane, rest, _ := strings.Cut(output, "\n")
+	if strings.TrimSpace(airplane) == "1" {
+		return unfit("airplane mode is on", hint)
+	}
+	if network := first(defaultNetwork, rest); network != "" {
+		return judge(network != "none", "default network: "+network, hint)
+	}
+	if networkInfo.MatchString(rest) {
+		return fit("connected")
+	}
+	return fit(notTold)
+}

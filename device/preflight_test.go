@@ -1,0 +1,166 @@
+package device_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/device"
+)
+
+// told is a device that prints, for each command that starts so, this text.
+type told struct {
+	device.Device
+	says map[string]string
+	err  error
+}
+
+func (d told) Exec(_ context.Context, command string) (device.Output, error) {
+	for start, text := range d.says {
+		if strings.HasPrefix(command, start) {
+			return device.Output{Stdout: []byte(text)}, nil
+		}
+	}
+	return device.Output{Stdout: []byte("sh: not found\n"), ExitCode: 127}, d.err
+}
+
+// findings are Preflight's, one a line: name, ok or NOT OK, detail.
+func findings(t *testing.T, d device.Device) string {
+	t.Helper()
+	list, err := device.Preflight(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range list {
+		state := "ok"
+		if !f.OK {
+			state = "NOT OK"
+		}
+		if f.OK != (f.Hint == "") {
+			t.Errorf("%s: a hint is for what is not OK, and only for that: %+v", f.Name, f)
+		}
+		fmt.Fprintf(&b, "%s: %s: %s\n", f.Name, state, f.Detail)
+	}
+	return b.String()
+}
+
+func TestPreflight(t *testing.T) {
+	tests := []struct {
+		name string
+		says map[string]string
+		want string
+	}{
+		{"Android 12, fit", map[string]string{
+			"getprop sys.boot_completed": "1\n",
+			"dumpsys power":              "POWER MANAGER (dumpsys power)\n\n  mWakefulness=Awake\n\nDisplay Power: state=ON\n",
+			"dumpsys window policy":      "WINDOW MANAGER POLICY STATE\n    KeyguardServiceDelegate\n      showing=false\n      showingAndNotOccluded=true\n      inputRestricted=false\n",
+			"dumpsys battery":            "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  status: 2\n  level: 85\n  scale: 100\n  voltage: 4200\n  temperature: 273\n",
+			"dumpsys thermalservice":     "IsStatusOverride: false\nThermal Status: 0\nHAL Ready: true\n",
+			"df /data":                   "Filesystem      1K-blocks     Used Available Use% Mounted on\n/dev/block/dm-8 115249236 20480000  94769236  18% /data\n",
+			"settings get global window": "null\n1.0\n1\n",
+			"settings get global air":    "0\nActive default network: 101\n",
+		}, `boot: ok: boot completed: yes
+screen: ok: the display is ON
+lock: ok: unlocked
+battery: ok: 85 %
+temperature: ok: battery at 27.3 °C
+thermal: ok: throttling: none
+storage: ok: 92548 MiB free in /data
+animations: ok: scale 1
+network: ok: default network: 101
+`},
+		{"Android 12, unfit in every way", map[string]string{
+			"getprop sys.boot_completed": "\n",
+			"dumpsys power":              "  mWakefulness=Dozing\nDisplay Power: state=DOZE\n",
+			"dumpsys window policy":      "    KeyguardServiceDelegate\n      showing=true\n",
+			"dumpsys battery":            "  level: 19\n  scale: 100\n  temperature: 401\n",
+			"dumpsys thermalservice":     "Thermal Status: 2\n",
+			"df /data":                   "Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/block/with/a/name/that/breaks/the/line\n 1000000 600000 400000 60% /data\n",
+			"settings get global window": "1.0\n1.0\n0.0\n",
+			"settings get global air":    "1\nActive default network: none\n",
+		}, `boot: NOT OK: boot completed: no
+screen: NOT OK: the display is DOZE
+lock: NOT OK: the lock screen shows
+battery: NOT OK: 19 %
+temperature: NOT OK: battery at 40.1 °C
+thermal: NOT OK: throttling: moderate
+storage: NOT OK: 390 MiB free in /data
+animations: NOT OK: scales of windows, transitions, animators: 1, 1, 0
+network: NOT OK: airplane mode is on
+`},
+		{"Android 4, line ends of a terminal", map[string]string{
+			"getprop sys.boot_completed": "1\r\n",
+			"dumpsys power":              "  mScreenOn=true\r\n",
+			"dumpsys window policy":      "    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\r\n",
+			"dumpsys battery":            "  level: 50\r\n  scale: 200\r\n  temperature: 250\r\n",
+			"df /data":                   "Filesystem             Size   Used   Free   Blksize\r\n/data                 12.5G   6.3G   6.2G   4096\r\n",
+			"settings get global air":    "0\r\nNetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified)\r\n",
+		}, `boot: ok: boot completed: yes
+screen: ok: screen on: true
+lock: ok: unlocked
+battery: ok: 25 %
+temperature: ok: battery at 25.0 °C
+thermal: ok: the device doesn't tell
+storage: ok: 6348 MiB free in /data
+animations: ok: the device doesn't tell
+network: ok: connected
+`},
+		{"no network", map[string]string{
+			"settings get global air": "0\nActive default network: none\n",
+		}, `boot: NOT OK: boot completed: "sh: not found"
+screen: ok: the device doesn't tell
+lock: ok: the device doesn't tell
+battery: ok: the device doesn't tell
+temperature: ok: the device doesn't tell
+thermal: ok: the device doesn't tell
+storage: ok: the device doesn't tell
+animations: ok: the device doesn't tell
+network: NOT OK: default network: none
+`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, findings(t, told{says: test.says})); diff != "" {
+				t.Errorf("want (-), got (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPreflightLosesTheDevice(t *testing.T) {
+	d := told{says: map[string]string{"getprop": "1\n"}, err: fmt.Errorf("running: %w", device.ErrGone)}
+	list, err := device.Preflight(context.Background(), d)
+	if !errors.Is(err, device.ErrGone) || len(list) != 1 {
+		t.Errorf("%d findings, %v; want one, and that the device is gone", len(list), err)
+	}
+}
+
+func TestPreflightOutlivesACommandThatFails(t *testing.T) {
+	d := told{says: map[string]string{"getprop": "1\n"}, err: errors.New("it printed too much")}
+	list, err := device.Preflight(context.Background(), d)
+	if err != nil || len(list) != 9 {
+		t.Errorf("%d findings, %v; want 9", len(list), err)
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for _, test := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"am", "force-stop", "com.example"}, "am force-stop com.example"},
+		{[]string{"echo", ""}, "echo ''"},
+		{[]string{"echo", "a b; rm -rf /"}, "echo 'a b; rm -rf /'"},
+		{[]string{"echo", "it's"}, `echo 'it'\''s'`},
+		{[]string{"echo", "$HOME\n`id`"}, "echo '$HOME\n`id`'"},
+	} {
+		if got := device.Quote(test.words...); got != test.want {
+			t.Errorf("%q: %s, want %s", test.words, got, test.want)
+		}
+	}
+}
