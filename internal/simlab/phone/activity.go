@@ -1,0 +1,262 @@
+package phone
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// am is the activity manager.
+func am(c *call, then func(code int)) {
+	verb := c.arg(0)
+	if len(c.args) > 0 {
+		c.args = c.args[1:]
+	}
+	switch verb {
+	case "start", "start-activity":
+		amStart(c, then)
+	case "instrument":
+		amInstrument(c, then)
+	case "force-stop", "kill":
+		c.kill(c.arg(len(c.args) - 1))
+		then(0)
+	case "kill-all":
+		for _, pkg := range sortedKeys(c.state.running) {
+			c.kill(pkg)
+		}
+		then(0)
+	case "broadcast":
+		c.printf("Broadcasting: Intent { %s }\nBroadcast completed: result=0\n", strings.Join(c.args, " "))
+		then(0)
+	default:
+		c.errorf("Error: unknown command '%s'\n", verb)
+		then(1)
+	}
+}
+
+// amStart is am start [-W] [-S] [-n] PKG/ACTIVITY.
+func amStart(c *call, then func(code int)) {
+	component, wait, afresh := "", false, false
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case a == "-W":
+			wait = true
+		case a == "-S":
+			afresh = true
+		case a == "-n" || a == "-a" || a == "-c" || a == "-d" || a == "-f" || a == "--user":
+			if i++; a == "-n" {
+				component = c.arg(i)
+			}
+		case !strings.HasPrefix(a, "-"):
+			component = a
+		}
+	}
+	pkg, _, _ := strings.Cut(component, "/")
+	c.printf("Starting: Intent { cmp=%s }\n", component)
+	a := c.state.apps[pkg]
+	if a == nil {
+		c.errorf("Error type 3\nError: Activity class {%s} does not exist.\n", component)
+		then(1)
+		return
+	}
+	if afresh {
+		c.kill(pkg)
+	}
+	took, cold := c.open(a.app, "activity")
+	if !wait {
+		then(0)
+		return
+	}
+	c.spend(took+20*time.Millisecond, func() {
+		c.printf("Status: ok\n")
+		if c.profile.API >= 29 {
+			c.printf("LaunchState: %s\n", map[bool]string{true: "COLD", false: "HOT"}[cold])
+		}
+		c.printf("Activity: %s\n", a.app.Component())
+		if c.profile.API < 29 {
+			c.printf("ThisTime: %d\n", took.Milliseconds())
+		}
+		c.printf("TotalTime: %d\nWaitTime: %d\nComplete\n", took.Milliseconds(), (took + 20*time.Millisecond).Milliseconds())
+		then(0)
+	})
+}
+
+// amInstrument is am instrument [-w] [-r] [-e KEY VALUE] PKG/RUNNER.
+func amInstrument(c *call, then func(code int)) {
+	var wait, raw bool
+	var component, class string
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case a == "-w":
+			wait = true
+		case a == "-r":
+			raw = true
+		case a == "-e":
+			if c.arg(i+1) == "class" {
+				class = c.arg(i + 2)
+			}
+			i += 2
+		case a == "--user" || a == "--abi":
+			i++
+		case !strings.HasPrefix(a, "-"):
+			component = a
+		}
+	}
+	pkg, runner, _ := strings.Cut(component, "/")
+	test, target := c.underTest(pkg)
+	if test == nil || target == nil || runner != test.Runner {
+		c.printf("INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{%s}\nINSTRUMENTATION_STATUS_CODE: -1\n", component)
+		c.errorf("android.util.AndroidException: INSTRUMENTATION_FAILED: %s\n", component)
+		then(1)
+		return
+	}
+	w := &workload{phone: c.Phone, app: target, runner: runner, raw: raw, out: c.out, then: then}
+	if w.cases = testCases(test, target, class); len(w.cases) == 0 {
+		w.cases = []simapp.TestCase{{Class: class, Method: "initializationError", Scenario: "?"}}
+	}
+	if !wait { // nobody is told how it goes
+		w.out, w.then = nil, func(int) {}
+		then(0)
+	}
+	w.start()
+}
+
+// underTest finds a test APK and what it tests; an app may carry its own tests.
+func (p *Phone) underTest(pkg string) (test, target *simapp.App) {
+	t := p.state.apps[pkg]
+	if t == nil {
+		return nil, nil
+	}
+	if t.app.Tests == "" {
+		return t.app, t.app
+	}
+	if a := p.state.apps[t.app.Tests]; a != nil {
+		return t.app, a.app
+	}
+	return t.app, nil
+}
+
+// input is input tap|swipe|text|keyevent: a touch of the app in the foreground.
+func input(c *call, then func(code int)) {
+	verb := c.arg(0)
+	switch verb {
+	case "tap", "swipe", "text", "keyevent", "press", "roll":
+	default:
+		c.errorf("Error: Unknown command: %s\n", verb)
+		then(1)
+		return
+	}
+	// The injector is a process of its own, which takes a while to start.
+	c.spend(120*time.Millisecond, func() {
+		if pr := c.state.running[c.state.foreground]; pr != nil {
+			frames := pr.app.Touch
+			if verb == "swipe" {
+				frames *= 2
+			}
+			if verb != "keyevent" || c.arg(1) != "KEYCODE_WAKEUP" && c.arg(1) != "224" {
+				c.interact(pr, frames)
+			}
+		}
+		then(0)
+	})
+}
+
+// monkeyRun is monkey that runs.
+type monkeyRun struct {
+	call     *call
+	app      *simapp.App
+	r        *rand.Rand
+	throttle time.Duration
+	left     int
+	count    int
+	verbose  bool
+	begun    time.Duration
+	then     func(code int)
+}
+
+// monkey is monkey -p PKG [-s SEED] [--throttle MS] [-v] COUNT.
+func monkey(c *call, then func(code int)) {
+	m := &monkeyRun{call: c, then: then, begun: c.clock.now}
+	seed, pkg := uint64(1), ""
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case a == "-p":
+			i++
+			pkg = c.arg(i)
+		case a == "-s":
+			i++
+			seed, _ = strconv.ParseUint(c.arg(i), 10, 64)
+		case a == "--throttle":
+			i++
+			ms, _ := strconv.Atoi(c.arg(i))
+			m.throttle = time.Duration(min(max(ms, 0), 60_000)) * time.Millisecond
+		case a == "-c" || strings.HasPrefix(a, "--pct-"):
+			i++
+		case a == "-v" || a == "-v-v":
+			m.verbose = true
+		case !strings.HasPrefix(a, "-"):
+			m.count, _ = strconv.Atoi(a)
+		}
+	}
+	a := c.state.apps[pkg]
+	c.printf("  bash arg: -p\n  bash arg: %s\n", pkg)
+	switch {
+	case a == nil:
+		c.printf("** No activities found to run, monkey aborted.\n")
+		then(252)
+		return
+	case m.count < 1 || m.count > 1_000_000:
+		c.errorf("** Error: Count must be specified\n")
+		then(255)
+		return
+	}
+	m.app, m.left, m.r = a.app, m.count, rand.New(rand.NewPCG(seed, 7))
+	c.printf(":Monkey: seed=%d count=%d\n:AllowPackage: %s\n:IncludeCategory: android.intent.category.LAUNCHER\n", seed, m.count, pkg)
+	took, _ := c.open(a.app, "activity")
+	c.at(c.clock.now+took, m.step)
+}
+
+// step injects one event.
+func (m *monkeyRun) step() {
+	p := m.call.Phone
+	pr := p.state.running[m.app.Package]
+	switch {
+	case m.call.shell.ended:
+		return
+	case pr == nil:
+		m.call.printf("// CRASH: %s\n** Monkey aborted due to error.\nEvents injected: %d\n", m.app.Package, m.count-m.left)
+		m.finish(1)
+		return
+	case m.left == 0:
+		m.call.printf("Events injected: %d\n", m.count)
+		m.finish(0)
+		return
+	}
+	m.left--
+	x, y := m.r.IntN(p.profile.Width), m.r.IntN(p.profile.Height)
+	if m.verbose {
+		m.call.printf(":Sending Touch (ACTION_DOWN): 0:(%d.0,%d.0)\n", x, y)
+	}
+	// An event makes something move as often as not.
+	if m.r.IntN(2) == 0 {
+		p.interact(pr, 1+m.r.IntN(2*m.app.Touch+1))
+	} else {
+		p.touched(pr)
+	}
+	p.at(p.clock.now+m.throttle+3*time.Millisecond, m.step)
+}
+
+func (m *monkeyRun) finish(code int) {
+	ms := (m.call.clock.now - m.begun).Milliseconds()
+	m.call.printf(":Dropped: keys=0 pointers=0 trackballs=0 flips=0 rotations=0\n## Network stats: elapsed time=%dms (0ms mobile, %dms wifi, 0ms not connected)\n", ms, ms)
+	if code == 0 {
+		m.call.printf("// Monkey finished\n")
+	} else {
+		m.call.errorf("%s\n", fmt.Sprintf("** System appears to have crashed at event %d of %d using seed", m.count-m.left, m.count))
+	}
+	m.then(code)
+}

@@ -1,0 +1,214 @@
+package phone
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// installed is a package on the phone.
+type installed struct {
+	app     *simapp.App
+	path    string
+	updated time.Duration
+}
+
+// install puts an app on the phone, in the words of the package manager.
+func (p *Phone) install(text []byte) (*simapp.App, error) {
+	if !simapp.Is(text) {
+		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_NOT_APK: this is no simulated app: its first line is not %s", simapp.Format)
+	}
+	app, err := simapp.Parse(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: %v", err)
+	case p.state.noSpace:
+		return nil, fmt.Errorf("INSTALL_FAILED_INSUFFICIENT_STORAGE")
+	}
+	p.kill(app.Package)
+	path := "/data/app/" + app.Package + "-1/base.apk"
+	if p.profile.API < 21 {
+		path = "/data/app/" + app.Package + "-1.apk"
+	}
+	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.now}
+	return app, nil
+}
+
+// process is the process of an app, and the frames it rendered.
+type process struct {
+	app      *simapp.App
+	pid      int
+	window   int // the ViewRootImpl's hash
+	dead     bool
+	profiled bool // debug.hwui.profile was set when it began
+	// frames holds what is rendered and what will be, by time. counted is the
+	// first that the statistics since the last reset hold, drained the first
+	// that the table of Android 4 and 5 has not shown.
+	frames           []choreo.Frame
+	counted, drained int
+	since            time.Duration // of the statistics
+	busy             []choreo.Block
+	workload         *workload // which drives it, or nil
+}
+
+// rendered is how many frames are done.
+func (pr *process) rendered(now time.Duration) int {
+	return sort.Search(len(pr.frames), func(i int) bool { return pr.frames[i].Completed > now })
+}
+
+// component is the window's name: package/class.
+func (pr *process) component() string { return pr.app.Package + "/" + pr.app.ActivityClass() }
+
+// launch starts the process of an app.
+func (p *Phone) launch(app *simapp.App, why string) *process {
+	p.state.nextPID += 17
+	p.state.windows++
+	pr := &process{app: app, pid: p.state.nextPID, since: p.clock.now,
+		window: int(p.random("window", app.Package, p.state.windows).Uint32() >> 4)}
+	if v := p.state.props["debug.hwui.profile"]; v == "true" || v == "visual_bars" && p.profile.API >= 17 {
+		pr.profiled = true
+	}
+	p.state.running[app.Package] = pr
+	p.state.foreground = app.Package
+	p.logf("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.pid, app.Package, why, app.Component())
+	p.event("am_proc_start", 0, pr.pid, 10120, app.Package, why, app.Component())
+	p.event("am_proc_bound", 0, pr.pid, app.Package)
+	return pr
+}
+
+// kill stops a package, as am force-stop does; what drove it is told.
+func (p *Phone) kill(pkg string) {
+	pr := p.state.running[pkg]
+	if pr == nil {
+		return
+	}
+	p.die(pr)
+	p.event("am_kill", 0, pr.pid, pkg, 0, "stop "+pkg)
+	if w := pr.workload; w != nil {
+		w.appDied("Process crashed.")
+	}
+}
+
+// die ends a process, without a word.
+func (p *Phone) die(pr *process) {
+	pr.dead = true
+	delete(p.state.running, pr.app.Package)
+	if p.state.foreground == pr.app.Package {
+		p.state.foreground = ""
+	}
+}
+
+// perform plays a scenario in a process, from the next vsync on, and returns its
+// marks and its end in phone time.
+func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance {
+	begin := p.clock.now
+	// What is not yet rendered gives way.
+	pr.frames = pr.frames[:pr.rendered(p.clock.now)]
+	if n := len(pr.frames); n > 0 {
+		begin = max(begin, pr.frames[n-1].Completed)
+	}
+	period := p.profile.Period()
+	begin = (begin + period - 1) / period * period
+	for _, f := range perf.Frames {
+		pr.frames = append(pr.frames, f.Shift(begin))
+	}
+	for _, b := range perf.Blocks {
+		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For})
+	}
+	marks := make([]choreo.Mark, len(perf.Marks))
+	for i, m := range perf.Marks {
+		marks[i] = choreo.Mark{At: m.At + begin, Event: m.Event}
+	}
+	out := choreo.Performance{Marks: marks, End: perf.End + begin}
+	if perf.Displayed > 0 {
+		out.Displayed = perf.Displayed
+		p.at(begin+perf.Displayed, func() { p.displayed(pr, perf.Displayed) })
+	}
+	return out
+}
+
+// displayed logs that an activity is on the screen.
+func (p *Phone) displayed(pr *process, after time.Duration) {
+	if pr.dead {
+		return
+	}
+	tag := "ActivityManager"
+	if p.profile.API >= 29 {
+		tag = "ActivityTaskManager"
+	}
+	p.logf("system", 'I', tag, "Displayed %s: +%s", pr.app.Component(), spell(after))
+	hash := p.random("activity", pr.app.Package).Uint32() >> 5
+	prefix := "am"
+	if p.profile.API >= 29 {
+		prefix = "wm"
+	}
+	p.event(prefix+"_on_resume_called", 0, pr.app.ActivityClass(), "RESUME_ACTIVITY")
+	p.event(prefix+"_activity_launch_time", 0, hash, pr.app.Component(), after.Milliseconds(), after.Milliseconds())
+}
+
+// spell writes a duration as Android's TimeUtils does: 1s23ms.
+func spell(d time.Duration) string {
+	if s := d / time.Second; s > 0 {
+		return fmt.Sprintf("%ds%dms", s, (d % time.Second).Milliseconds())
+	}
+	return fmt.Sprintf("%dms", d.Milliseconds())
+}
+
+// happen logs a UI event: what the test says of it, and what the system does.
+func (p *Phone) happen(pr *process, e simapp.Event) {
+	if !pr.app.Silent {
+		p.log(entry{buffer: "main", pid: pr.pid, tid: pr.pid + 9, priority: 'I', tag: "apkgate", text: e.Name})
+	}
+	p.touched(pr)
+	if e.Opens {
+		tag := "am_on_resume_called"
+		if p.profile.API >= 29 {
+			tag = "wm_on_resume_called"
+		}
+		p.event(tag, 0, pr.app.ActivityClass(), "RESUME_ACTIVITY")
+	}
+}
+
+// touched logs what the system logs of a touch: on Android 11 and later the
+// windows that it goes to, before that nothing.
+func (p *Phone) touched(pr *process) {
+	if p.profile.API < 30 {
+		return
+	}
+	p.event("input_interaction", fmt.Sprintf("Interaction with: %x %s (server), PointerEventDispatcher0 (server), ",
+		pr.window, pr.component()))
+}
+
+// play works out a scenario for a process, the n-th time on this phone.
+func (p *Phone) play(pr *process, sc simapp.Scenario, cold bool) choreo.Performance {
+	key := strings.Join([]string{pr.app.Package, sc.Name, p.state.network}, " ")
+	p.state.repetitions[key]++
+	r := p.random("repetition", string(pr.app.Text), key, p.state.repetitions[key])
+	return p.perform(pr, choreo.Play(pr.app, sc, p.conditions(pr.app, cold), r))
+}
+
+// interact answers a touch that is no named event: an animation.
+func (p *Phone) interact(pr *process, frames int) {
+	p.touched(pr)
+	sc := simapp.Scenario{Name: "touch", Start: frames}
+	p.play(pr, sc, false)
+}
+
+// open brings an app to the front, starting its process where there is none, and
+// says how long that took.
+func (p *Phone) open(app *simapp.App, why string) (took time.Duration, cold bool) {
+	pr, cold := p.state.running[app.Package], false
+	if pr == nil {
+		pr, cold = p.launch(app, why), true
+	}
+	p.state.foreground = app.Package
+	perf := p.play(pr, simapp.Scenario{Name: "open", Start: app.Touch}, cold)
+	if !cold {
+		return 60 * time.Millisecond, false
+	}
+	return perf.Displayed, true
+}

@@ -1,0 +1,223 @@
+package phone
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// services are what dumpsys can ask, with the API level that brought them.
+var services = map[string]struct {
+	since int
+	dump  func(c *call) int
+}{
+	"gfxinfo":            {dump: gfxinfo},
+	"battery":            {dump: dumpBattery},
+	"power":              {dump: dumpPower},
+	"window":             {dump: dumpWindow},
+	"display":            {since: 17, dump: dumpDisplay},
+	"activity":           {dump: dumpActivity},
+	"package":            {dump: dumpPackage},
+	"meminfo":            {dump: dumpMemory},
+	"thermalservice":     {since: 29, dump: dumpThermal},
+	"connectivity":       {dump: dumpConnectivity},
+	"telephony.registry": {dump: func(c *call) int { c.printf("last known state:\n  mDataConnectionState=2\n"); return 0 }},
+	"SurfaceFlinger":     {dump: dumpSurfaceFlinger},
+}
+
+// dumpsys is dumpsys SERVICE [ARGUMENTS].
+func dumpsys(c *call) int {
+	if len(c.args) > 1 && c.arg(0) == "-t" {
+		c.args = c.args[2:]
+	}
+	name := c.arg(0)
+	if name == "-l" || name == "" {
+		c.printf("Currently running services:\n")
+		for _, n := range sortedKeys(services) {
+			if c.profile.API >= services[n].since {
+				c.printf("  %s\n", n)
+			}
+		}
+		return 0
+	}
+	s, ok := services[name]
+	if !ok || c.profile.API < s.since {
+		c.errorf("Can't find service: %s\n", name)
+		return 0
+	}
+	out := c.out
+	var text memory
+	c.out, c.args = &text, c.args[1:]
+	code := s.dump(c)
+	if c.state.garbage {
+		out.write(c.garble(text.Bytes()))
+	} else {
+		out.write(text.Bytes())
+	}
+	return code
+}
+
+// garble puts random bytes between lines and cuts a line short.
+func (p *Phone) garble(text []byte) []byte {
+	r := p.random("garbage", p.clock.now)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	var b []byte
+	for i, line := range lines {
+		if i > 0 && r.IntN(4) == 0 {
+			for range 1 + r.IntN(40) {
+				b = append(b, byte(r.Uint32()))
+			}
+			line = line[r.IntN(len(line)+1):]
+		}
+		b = append(b, line...)
+	}
+	return b
+}
+
+func dumpBattery(c *call) int {
+	level := 96 - int(c.clock.now.Minutes()-bootTime.Minutes())%60/4
+	c.printf("Current Battery Service state:\n  AC powered: false\n  USB powered: true\n")
+	if c.profile.API >= 17 {
+		c.printf("  Wireless powered: false\n")
+	}
+	c.printf("  status: 2\n  health: 2\n  present: true\n  level: %d\n  scale: 100\n", level)
+	if c.profile.API < 21 {
+		c.printf("  voltage:4243\n")
+	} else {
+		c.printf("  voltage: 4243\n")
+	}
+	c.printf("  temperature: 287\n  technology: Li-ion\n")
+	return 0
+}
+
+func dumpPower(c *call) int {
+	if c.profile.API < 17 {
+		c.printf("Power Manager State:\n  mIsPowered=true mPowerState=3 mScreenOffTime=120000 ms\n  mPowerState=SCREEN_BRIGHT_BIT SCREEN_ON_BIT\n")
+		return 0
+	}
+	c.printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=Awake\n  mIsPowered=true\n  mPlugType=2\n  mBatteryLevel=96\n  mStayOn=true\n")
+	if c.profile.API >= 21 {
+		c.printf("\nDisplay Power: state=ON\n")
+	}
+	return 0
+}
+
+func dumpDisplay(c *call) int {
+	c.printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state ON}\n\n",
+		c.profile.Width, c.profile.Height, float64(c.profile.Hz), c.profile.DPI)
+	c.printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d}\n",
+		c.profile.Width, c.profile.Height, float64(c.profile.Hz), c.profile.DPI)
+	return 0
+}
+
+// focused is the component in front: an app's, or the launcher's.
+func (p *Phone) focused() string {
+	if pr := p.state.running[p.state.foreground]; pr != nil {
+		return pr.component()
+	}
+	return "com.android.launcher3/com.android.launcher3.Launcher"
+}
+
+func dumpWindow(c *call) int {
+	c.printf("WINDOW MANAGER POLICY STATE (dumpsys window policy)\n")
+	switch {
+	case c.profile.API < 24:
+		c.printf("    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\n")
+	default:
+		c.printf("    KeyguardServiceDelegate\n      showing=false\n      showingAndNotOccluded=false\n      inputRestricted=false\n")
+	}
+	c.printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
+	c.printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focused(), c.focused())
+	return 0
+}
+
+func dumpActivity(c *call) int {
+	c.printf("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n")
+	key := "mResumedActivity:"
+	if c.profile.API >= 29 {
+		key = "topResumedActivity="
+	}
+	c.printf("  %s ActivityRecord{1f2e3d u0 %s t12}\n", strings.TrimSuffix(key, " "), c.focused())
+	if c.profile.API < 24 {
+		c.printf("  mFocusedActivity: ActivityRecord{1f2e3d u0 %s t12}\n", c.focused())
+	}
+	return 0
+}
+
+func dumpPackage(c *call) int {
+	a := c.state.apps[c.arg(0)]
+	if a == nil {
+		c.printf("Unable to find package: %s\n", c.arg(0))
+		return 0
+	}
+	c.printf("Packages:\n  Package [%s] (41fc59c8):\n    userId=10120\n    codePath=%s\n    versionCode=%d", a.app.Package, a.path, a.app.VersionCode)
+	if c.profile.API >= 24 {
+		c.printf(" minSdk=16 targetSdk=23")
+	}
+	at := c.wall(a.updated).Format("2006-01-02 15:04:05")
+	c.printf("\n    versionName=%s\n    flags=[ DEBUGGABLE HAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, at, at)
+	return 0
+}
+
+// dumpMemory is dumpsys meminfo PKG.
+func dumpMemory(c *call) int {
+	pr := c.state.running[c.arg(0)]
+	if pr == nil {
+		c.printf("No process found for: %s\n", c.arg(0))
+		return 0
+	}
+	noise := 1 + 0.02*c.random("memory", pr.app.Package, pr.pid).NormFloat64()
+	total := int(float64(pr.app.MemoryKB) * noise)
+	unit := "Kilobytes"
+	if c.profile.API < 23 {
+		unit = "kB"
+	}
+	c.printf("Applications Memory Usage (in %s):\nUptime: %d Realtime: %d\n\n** MEMINFO in pid %d [%s] **\n",
+		unit, c.clock.now.Milliseconds(), c.boottime().Milliseconds(), pr.pid, pr.app.Package)
+	c.printf("                   Pss  Private  Private  Swapped     Heap     Heap     Heap\n                 Total    Dirty    Clean    Dirty     Size    Alloc     Free\n                ------   ------   ------   ------   ------   ------   ------\n")
+	row := func(name string, share float64) {
+		kb := int(float64(total) * share)
+		c.printf("%13s %8d %8d %8d %8d %8d %8d %8d\n", name, kb, kb*9/10, kb/20, 0, kb*5/4, kb, kb/4)
+	}
+	row("Native Heap", 0.3)
+	row("Dalvik Heap", 0.2)
+	row("Unknown", 0.1)
+	row("TOTAL", 1)
+	if c.profile.API >= 23 {
+		label := "TOTAL:"
+		if c.profile.API >= 31 {
+			label = "TOTAL PSS:"
+		}
+		c.printf("\n App Summary\n                       Pss(KB)\n                        ------\n%21s %8d       TOTAL SWAP PSS:        0\n", label, total)
+	}
+	return 0
+}
+
+func dumpThermal(c *call) int {
+	c.printf("IsStatusOverride: false\nThermalEventListeners:\n\tcallbacks: 1\nThermal Status: 0\nCached temperatures:\n\tTemperature{mValue=31.5, mType=3, mName=skin, mStatus=0}\nHAL Ready: true\n")
+	return 0
+}
+
+// dumpConnectivity says which network is the active one.
+func dumpConnectivity(c *call) int {
+	switch c.state.network {
+	case "none":
+		c.printf("Active default network: none\n")
+	case "wifi":
+		c.printf("NetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified), extra: \"simulated\"\nActive default network: 100\n")
+	default:
+		kind := map[string]string{"3g": "UMTS", "4g": "LTE", "2g": "EDGE"}[c.state.network]
+		c.printf("NetworkInfo: type: MOBILE[%s], state: CONNECTED/CONNECTED, reason: connected, extra: simulated\nActive default network: 101\n", kind)
+	}
+	return 0
+}
+
+// dumpSurfaceFlinger is dumpsys SurfaceFlinger [--latency]: the refresh period.
+func dumpSurfaceFlinger(c *call) int {
+	if c.arg(0) == "--latency" {
+		c.printf("%d\n\n", c.profile.Period().Nanoseconds())
+		return 0
+	}
+	c.printf("%s\n", fmt.Sprintf("  refresh-rate              : %.6f fps", float64(c.profile.Hz)))
+	return 0
+}

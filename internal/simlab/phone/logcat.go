@@ -1,0 +1,286 @@
+package phone
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// follower is a logcat that stays.
+type follower struct {
+	phone   *Phone
+	format  logFormat
+	buffers []string
+	filter  logFilter
+	since   time.Duration
+	last    int // entries at most; 0: all
+	dump    bool
+	out     sink
+	begun   map[string]bool
+}
+
+// logFilter lets entries through by tag and priority.
+type logFilter struct {
+	tags    map[string]byte
+	rest    byte // the priority for all other tags
+	pattern *regexp.Regexp
+	pid     int
+}
+
+const (
+	priorities = "VDIWEF"
+	silent     = 'S'
+)
+
+func (f logFilter) passes(e entry) bool {
+	least, ok := f.tags[e.tag]
+	if !ok {
+		least = f.rest
+	}
+	switch {
+	case least == silent, strings.IndexByte(priorities, e.priority) < strings.IndexByte(priorities, least):
+		return false
+	case f.pid != 0 && f.pid != e.pid:
+		return false
+	}
+	return f.pattern == nil || f.pattern.MatchString(e.text)
+}
+
+// parse reads TAG:PRIORITY.
+func (f *logFilter) parse(spec string) bool {
+	tag, level, ok := strings.Cut(spec, ":")
+	priority := byte('V')
+	if ok && level != "" {
+		priority = strings.ToUpper(level[:1])[0]
+		if level == "*" {
+			priority = 'V'
+		}
+	}
+	if strings.IndexByte(priorities+"S", priority) < 0 || tag == "" {
+		return false
+	}
+	if tag == "*" {
+		f.rest = priority
+	} else {
+		f.tags[tag] = priority
+	}
+	return true
+}
+
+func (f *follower) show(e entry) {
+	if !slices.Contains(f.buffers, e.buffer) || e.at < f.since || !f.filter.passes(e) {
+		return
+	}
+	if !f.begun[e.buffer] {
+		f.begun[e.buffer] = true
+		dir := ""
+		if f.phone.profile.API < 21 { // before logd, logs were device files
+			dir = "/dev/log/"
+		}
+		f.out.write([]byte("--------- beginning of " + dir + e.buffer + "\n"))
+	}
+	f.out.write(f.phone.print(f.format, e))
+}
+
+// logcatCommand is logcat. Without -d it stays until it is hung up.
+func logcatCommand(c *call, then func(code int)) {
+	f := &follower{phone: c.Phone, out: c.out, begun: map[string]bool{},
+		filter: logFilter{tags: map[string]byte{}, rest: 'V'}, format: logFormat{verb: "threadtime"}}
+	if c.profile.API < 24 {
+		f.format.verb = "brief"
+	}
+	clear, other, problem := f.options(c)
+	switch {
+	case problem != "":
+		c.errorf("%s\nUsage: logcat [options] [filterspecs]\n", problem)
+		then(255)
+		return
+	case other != "":
+		c.printf("%s", other)
+		then(0)
+		return
+	case clear:
+		c.clearLog(f.buffers)
+		then(0)
+		return
+	}
+	f.showAll(c.state.log.entries)
+	if f.dump {
+		then(0)
+		return
+	}
+	if c.state.log.followers == nil {
+		c.state.log.followers = map[*follower]bool{}
+	}
+	c.state.log.followers[f] = true
+	go func() { // until it is hung up
+		<-c.shell.done
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.state.log.followers, f)
+	}()
+}
+
+func (f *follower) showAll(entries []entry) {
+	var chosen []entry
+	for _, e := range entries {
+		if slices.Contains(f.buffers, e.buffer) && e.at >= f.since && f.filter.passes(e) {
+			chosen = append(chosen, e)
+		}
+	}
+	if f.last > 0 && len(chosen) > f.last {
+		chosen = chosen[len(chosen)-f.last:]
+	}
+	for _, e := range chosen {
+		f.show(e)
+	}
+}
+
+func (p *Phone) clearLog(buffers []string) {
+	p.state.log.entries = slices.DeleteFunc(p.state.log.entries, func(e entry) bool {
+		return slices.Contains(buffers, e.buffer)
+	})
+}
+
+// options reads the command line. other is the output of an option that only
+// asks something.
+func (f *follower) options(c *call) (clear bool, other, problem string) {
+	args, silentRest := c.args, false
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		if !strings.HasPrefix(arg, "-") {
+			if !f.filter.parse(arg) {
+				return false, "", "Invalid filter expression '" + arg + "'"
+			}
+			continue
+		}
+		name, value := arg, ""
+		if name2, v, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "--") {
+			name, value = name2, v
+		} else if strings.Contains(" -v -b -t -T -e -f -r -n -m --pid --regex ", " "+arg+" ") {
+			if len(args) == 0 {
+				return false, "", "logcat: option requires an argument -- " + strings.TrimLeft(arg, "-")
+			}
+			value, args = args[0], args[1:]
+		} else if len(arg) > 2 && strings.Contains("vbtT", arg[1:2]) {
+			name, value = arg[:2], arg[2:]
+		}
+		switch name {
+		case "-c":
+			clear = true
+		case "-s":
+			silentRest = true
+		case "-g":
+			return false, "main: ring buffer is 256Kb (1Kb consumed), max entry is 5120b, max payload is 4068b\n", ""
+		default:
+			if problem = f.option(name, value, c.profile.API); problem != "" {
+				return false, "", problem
+			}
+		}
+	}
+	if silentRest && f.filter.rest == 'V' {
+		f.filter.rest = silent
+	}
+	if f.buffers == nil {
+		f.buffers = []string{"main", "system"}
+		if c.profile.API >= 21 {
+			f.buffers = append(f.buffers, "crash")
+		}
+	}
+	return clear, "", ""
+}
+
+func (f *follower) option(name, value string, api int) (problem string) {
+	switch name {
+	case "-d":
+		f.dump = true
+	case "-v":
+		for _, word := range strings.Split(value, ",") {
+			if !f.format.set(word, api) {
+				return "Invalid parameter to -v"
+			}
+		}
+	case "-b":
+		return f.addBuffers(value, api)
+	case "-t", "-T":
+		if name == "-T" && api < 21 {
+			return "Unrecognized Option"
+		}
+		f.dump = f.dump || name == "-t"
+		return f.tail(value)
+	case "-e", "--regex":
+		if api < 24 {
+			return "Unrecognized Option"
+		}
+		re, err := regexp.Compile(value)
+		if err != nil {
+			return "Invalid expression '" + value + "'"
+		}
+		f.filter.pattern = re
+	case "--pid":
+		pid, err := strconv.Atoi(value)
+		if err != nil || api < 24 {
+			return "Unrecognized Option"
+		}
+		f.filter.pid = pid
+	default:
+		return "Unrecognized Option"
+	}
+	return ""
+}
+
+func (f *follower) addBuffers(value string, api int) (problem string) {
+	for _, name := range strings.Split(value, ",") {
+		switch name {
+		case "main", "system", "events", "radio":
+			f.buffers = append(f.buffers, name)
+		case "crash":
+			if api < 21 {
+				return "Unable to open log device '/dev/log/crash': No such file or directory"
+			}
+			f.buffers = append(f.buffers, name)
+		case "all", "default":
+			if api < 21 {
+				return "Unable to open log device '/dev/log/" + name + "': No such file or directory"
+			}
+			f.buffers = append(f.buffers, "main", "system", "crash")
+			if name == "all" {
+				f.buffers = append(f.buffers, "events", "radio")
+			}
+		default:
+			return fmt.Sprintf("unknown buffer %s", name)
+		}
+	}
+	return ""
+}
+
+// tail reads the value of -t and -T: a number of entries, or a time.
+func (f *follower) tail(value string) (problem string) {
+	if n, err := strconv.Atoi(value); err == nil && n > 0 {
+		f.last = n
+		return ""
+	}
+	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 && seconds < 1e12 {
+		f.since = time.Duration(seconds * float64(time.Second))
+		if seconds > 1e9 { // since 1970
+			f.since = time.UnixMicro(int64(seconds*1e6)).Sub(epoch) - onceSlept
+		}
+		return ""
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05.999999999", "01-02 15:04:05.999999999"} {
+		t, err := time.ParseInLocation(layout, value, time.UTC)
+		if err != nil {
+			continue
+		}
+		if t.Year() == 0 {
+			t = t.AddDate(epoch.Year(), 0, 0)
+		}
+		f.since = t.Sub(epoch) - onceSlept
+		return ""
+	}
+	return "-T \"" + value + "\" not in time format"
+}

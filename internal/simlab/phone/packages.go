@@ -1,0 +1,205 @@
+package phone
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/simlab/adbd"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// pm is the package manager.
+func pm(c *call) int {
+	if len(c.args) == 0 {
+		c.errorf("usage: pm path [--user USER_ID] PACKAGE\n")
+		return 1
+	}
+	verb := c.arg(0)
+	c.args = c.args[1:]
+	switch verb {
+	case "list":
+		return pmList(c)
+	case "path":
+		a := c.state.apps[c.arg(0)]
+		if a == nil {
+			return 1
+		}
+		c.printf("package:%s\n", a.path)
+	case "install":
+		return pmInstall(c)
+	case "uninstall":
+		return pmUninstall(c)
+	case "clear":
+		pkg := c.arg(len(c.args) - 1)
+		if c.state.apps[pkg] == nil {
+			c.printf("Failed\n")
+			return 1
+		}
+		c.kill(pkg)
+		c.printf("Success\n")
+	case "grant", "revoke":
+		return pmGrant(c)
+	case "compile", "bg-dexopt-job", "trim-caches", "enable", "disable-user":
+		c.printf("Success\n")
+	default:
+		c.errorf("Error: unknown command '%s'\n", verb)
+		return 1
+	}
+	return 0
+}
+
+// cmd is cmd SERVICE …: the newer way to the package and activity managers.
+func cmd(c *call) int {
+	if c.arg(0) == "package" {
+		c.args = c.args[1:]
+		return pm(c)
+	}
+	c.errorf("cmd: Can't find service: %s\n", c.arg(0))
+	return 20
+}
+
+func pmList(c *call) int {
+	switch c.arg(0) {
+	case "packages":
+		filter, files, third := "", false, false
+		for _, a := range c.args[1:] {
+			switch {
+			case a == "-f":
+				files = true
+			case a == "-3":
+				third = true
+			case !strings.HasPrefix(a, "-"):
+				filter = a
+			}
+		}
+		show := func(path, pkg string) {
+			if !strings.Contains(pkg, filter) {
+				return
+			}
+			if files {
+				pkg = path + "=" + pkg
+			}
+			c.printf("package:%s\n", pkg)
+		}
+		if !third {
+			show("/system/framework/framework-res.apk", "android")
+			show("/system/priv-app/SystemUI/SystemUI.apk", "com.android.systemui")
+		}
+		for _, pkg := range sortedKeys(c.state.apps) {
+			show(c.state.apps[pkg].path, pkg)
+		}
+	case "instrumentation":
+		for _, pkg := range sortedKeys(c.state.apps) {
+			if app := c.state.apps[pkg].app; app.Tests != "" || len(app.TestCases) > 0 {
+				target := app.Tests
+				if target == "" {
+					target = pkg
+				}
+				c.printf("instrumentation:%s/%s (target=%s)\n", pkg, app.Runner, target)
+			}
+		}
+	case "features", "libraries", "users":
+	default:
+		c.errorf("Error: unknown list type '%s'\n", c.arg(0))
+		return 1
+	}
+	return 0
+}
+
+// pmInstall is pm install [-r] [-t] [-g] [-d] … FILE, or from a stream with -S.
+func pmInstall(c *call) int {
+	file, stream := "", false
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case a == "-S":
+			stream = true
+			i++
+		case a == "-g" && c.profile.API < 23: // runtime permissions came with Android 6
+			c.errorf("Error: Unknown option: -g\n")
+			return 1
+		case a == "-i" || a == "--user" || a == "--abi" || a == "--install-location":
+			i++
+		case a != "-" && !strings.HasPrefix(a, "-"):
+			file = a
+		}
+	}
+	data := c.in
+	if !stream {
+		if c.profile.API < 24 {
+			c.printf("\tpkg: %s\n", file)
+		}
+		var err error
+		if data, err = c.readFile(file); err != nil {
+			return c.failure("INSTALL_FAILED_INVALID_URI")
+		}
+	}
+	if _, err := c.install(data); err != nil {
+		if errors.Is(err, adbd.ErrNoSpace) {
+			return c.failure("INSTALL_FAILED_INSUFFICIENT_STORAGE")
+		}
+		return c.failure(err.Error())
+	}
+	c.printf("Success\n")
+	return 0
+}
+
+// failure prints why the package manager refuses. Before Android 7, pm says so
+// on standard error and exits with 0.
+func (c *call) failure(why string) int {
+	line := fmt.Sprintf("Failure [%s]\n", why)
+	if c.profile.API < 24 {
+		c.err.write([]byte(line))
+		return 0
+	}
+	c.out.write([]byte(line))
+	return 1
+}
+
+func pmUninstall(c *call) int {
+	pkg := c.arg(len(c.args) - 1)
+	if c.state.apps[pkg] == nil {
+		if c.profile.API < 24 {
+			c.printf("Failure\n")
+			return 1
+		}
+		return c.failure("DELETE_FAILED_INTERNAL_ERROR")
+	}
+	c.kill(pkg)
+	delete(c.state.apps, pkg)
+	c.printf("Success\n")
+	return 0
+}
+
+func pmGrant(c *call) int {
+	if c.state.apps[c.arg(0)] == nil {
+		c.errorf("Operation not allowed: java.lang.IllegalArgumentException: Unknown package: %s\n", c.arg(0))
+		return 1
+	}
+	if c.profile.API < 23 {
+		c.errorf("Operation not allowed: java.lang.SecurityException: Permission %s is not a changeable permission type\n", c.arg(1))
+		return 1
+	}
+	return 0
+}
+
+// testCases are those of a test APK that -e class chooses: "C", "C#m", or a list.
+func testCases(test, target *simapp.App, class string) []simapp.TestCase {
+	all := test.TestCases
+	if len(all) == 0 {
+		all = target.TestCases
+	}
+	if class == "" {
+		return all
+	}
+	var out []simapp.TestCase
+	for _, want := range strings.Split(class, ",") {
+		c, m, _ := strings.Cut(want, "#")
+		for _, t := range all {
+			if t.Class == c && (m == "" || t.Method == m) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}

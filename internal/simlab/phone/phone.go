@@ -1,0 +1,154 @@
+package phone
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// Connection is what faults do to the way to the phone: the adb daemon's handle.
+type Connection interface {
+	Drop()
+	Hang(on bool)
+	Offline(on bool)
+}
+
+// Options of a phone. The zero value is a phone on wifi without faults.
+type Options struct {
+	Network string         // "wifi" unless set
+	Faults  []simapp.Fault // beside those of the apps
+	// Rate lets the clock run by itself, so many phone seconds to a real one,
+	// to watch a phone live. 0: only Clock and commands move it.
+	Rate float64
+}
+
+// Phone is a simulated phone. It serves the adb daemon's Phone interface.
+type Phone struct {
+	profile profile.Profile
+	seed    uint64
+	options Options
+
+	mu         sync.Mutex
+	clock      queue
+	state      state
+	connection Connection
+	stopRate   func()
+}
+
+// state is what a reboot or an app can change.
+type state struct {
+	props       map[string]string
+	settings    map[string]string
+	network     string
+	apps        map[string]*installed
+	running     map[string]*process // by package
+	foreground  string              // package
+	nextPID     int
+	log         logBuffers
+	files       fileSystem
+	noSpace     bool
+	garbage     bool
+	bootedAt    time.Duration // boot_completed from here on
+	shells      map[*shell]bool
+	repetitions map[string]int // scenarios played, by app, scenario and network
+	played      int            // scenarios played in all
+	windows     int
+}
+
+// bootTime is where a phone's clock stands when it is made. CLOCK_BOOTTIME is
+// ahead by what the phone once slept.
+const (
+	bootTime  = 10 * time.Minute
+	onceSlept = 137*time.Second + 250*time.Millisecond
+)
+
+// epoch is the wall clock when CLOCK_BOOTTIME was zero.
+var epoch = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+
+// New makes a phone. Two phones of the same profile, seed and options are alike.
+func New(p profile.Profile, seed uint64, o Options) *Phone {
+	if o.Network == "" {
+		o.Network = "wifi"
+	}
+	ph := &Phone{profile: p, seed: seed, options: o}
+	ph.clock.now = bootTime
+	ph.state = state{
+		props: properties(p), settings: defaultSettings(), network: o.Network,
+		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
+		files: newFileSystem(), shells: map[*shell]bool{}, repetitions: map[string]int{},
+	}
+	ph.logf("main", 'I', "boot", "simulated phone %s", p.Name)
+	if o.Rate > 0 {
+		ph.run(o.Rate)
+	}
+	return ph
+}
+
+// Attach gives the phone the way by which it is reached, for faults to break.
+func (p *Phone) Attach(c Connection) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.connection = c
+}
+
+// Close ends everything that runs on the phone.
+func (p *Phone) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopRate != nil {
+		p.stopRate()
+	}
+	for s := range p.state.shells {
+		s.end(137)
+	}
+}
+
+// Profile is what the phone is.
+func (p *Phone) Profile() profile.Profile { return p.profile }
+
+// Banner is the phone's identity in adb's handshake.
+func (p *Phone) Banner() string {
+	features := ""
+	switch { // shell_v2 and cmd came with Android 7, abb_exec with 11
+	case p.profile.API >= 30:
+		features = "features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,abb_exec,apex"
+	case p.profile.API >= 24:
+		features = "features=shell_v2,cmd,stat_v2"
+	}
+	name := p.state.props["ro.product.name"]
+	return fmt.Sprintf("device::ro.product.name=%s;ro.product.model=%s;ro.product.device=%s;%s",
+		name, p.profile.Model, name, features)
+}
+
+// random is a source that follows from the seed, the profile and some words.
+func (p *Phone) random(words ...any) *rand.Rand {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%q", p.seed, p.profile.Name, fmt.Sprint(words...)))
+	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])))
+}
+
+// conditions are those of a scenario that is played now.
+func (p *Phone) conditions(app *simapp.App, cold bool) choreo.Conditions {
+	return choreo.Conditions{
+		Context: simapp.Context{SDK: p.profile.SDK, API: p.profile.API, Network: p.state.network},
+		Period:  p.profile.Period(), Speed: p.profile.Speed, LowEnd: p.profile.LowEnd, Cold: cold,
+		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
+	}
+}
+
+var errNotInstalled = errors.New("no such package")
+
+// Install puts an app on the phone, as pm install does.
+func (p *Phone) Install(text []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, err := p.install(text)
+	return err
+}

@@ -1,0 +1,359 @@
+package phone
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// shell is one command line that runs: its outputs and its end.
+type shell struct {
+	phone     *Phone
+	out, err  *buffer
+	ended     bool
+	code      int
+	done      chan struct{} // closed when it ended
+	delivered chan struct{} // closed when its output was handed over
+	status    int           // $?
+	depth     int
+}
+
+// commandTime is how long every command takes, beside what it says itself.
+const commandTime = 4 * time.Millisecond
+
+// Start begins a command line and returns when the phone has accepted it; wait
+// blocks until it ends. What the command sets in motion has begun by then.
+func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int) {
+	s := &shell{phone: p, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), delivered: make(chan struct{})}
+	if stdout == stderr {
+		s.err = s.out
+	}
+	stop := context.AfterFunc(ctx, s.hangUp)
+	go func() { <-s.done; stop() }()
+	if need := stdinNeeded(command); need != 0 && stdin != nil {
+		go func() {
+			input, _ := io.ReadAll(io.LimitReader(stdin, need))
+			p.begin(s, command, input)
+		}()
+	} else {
+		p.begin(s, command, nil)
+	}
+	var once sync.Once
+	return func() int {
+		once.Do(func() { s.deliver(stdout, stderr) })
+		<-s.delivered
+		return s.code
+	}
+}
+
+// stdinNeeded is how much of standard input a command line reads: none, but for
+// an installation from a stream and for a shell without a command.
+func stdinNeeded(command string) int64 {
+	if strings.TrimSpace(command) == "" {
+		return maxScript
+	}
+	words := strings.Fields(command)
+	for i, w := range words {
+		if w == "-S" && i+1 < len(words) && strings.Contains(command, "install") {
+			n, err := strconv.ParseInt(words[i+1], 10, 64)
+			if err == nil && n > 0 && n <= maxFile {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func (p *Phone) begin(s *shell, command string, input []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.ended {
+		return
+	}
+	p.state.shells[s] = true
+	p.advance(commandTime)
+	if strings.TrimSpace(command) == "" {
+		command, input = string(input), nil
+	}
+	s.eval(command, streams{in: input, out: s.out, err: s.err}, s.end)
+}
+
+// end ends the command line, with the phone locked.
+func (s *shell) end(code int) {
+	if s.ended {
+		return
+	}
+	s.ended, s.code = true, code
+	delete(s.phone.state.shells, s)
+	if s.phone.clock.advancing {
+		s.phone.clock.finished = append(s.phone.clock.finished, s)
+	}
+	s.out.close()
+	s.err.close()
+	close(s.done)
+}
+
+func (s *shell) hangUp() {
+	s.phone.mu.Lock()
+	defer s.phone.mu.Unlock()
+	s.end(129)
+}
+
+// deliver copies the outputs until both end.
+func (s *shell) deliver(stdout, stderr io.Writer) {
+	var both sync.WaitGroup
+	if s.err != s.out {
+		both.Go(func() { s.err.copyTo(stderr) })
+	}
+	both.Go(func() { s.out.copyTo(stdout) })
+	both.Wait()
+	<-s.done
+	close(s.delivered)
+}
+
+// sink takes output.
+type sink interface{ write(b []byte) }
+
+// streams are what a command reads and writes.
+type streams struct {
+	in       []byte
+	out, err sink
+}
+
+// eval reads and runs a command line; then is called with its exit code.
+func (s *shell) eval(text string, io streams, then func(code int)) {
+	l, err := parseScript(text)
+	if err != nil {
+		io.err.write(fmt.Appendf(nil, "%s: %v\n", s.phone.shellName(), err))
+		then(1)
+		return
+	}
+	s.list(l, 0, io, then)
+}
+
+func (s *shell) list(l *list, i int, io streams, then func(code int)) {
+	for ; i < len(l.items); i++ {
+		if join := l.joins[i]; (join == "&&" && s.status != 0) || (join == "||" && s.status == 0) {
+			continue
+		}
+		// A command that ends at once is followed here, without recursion; one
+		// that lasts comes back through the clock.
+		returned, ended := false, false
+		next := i + 1
+		s.pipeline(l.items[i], io, func(code int) {
+			s.status = code
+			if ended = true; returned {
+				s.list(l, next, io, then)
+			}
+		})
+		returned = true
+		if !ended {
+			return
+		}
+	}
+	then(s.status)
+}
+
+func (s *shell) pipeline(p pipeline, io streams, then func(code int)) {
+	if len(p) == 1 {
+		s.node(p[0], io, then)
+		return
+	}
+	var between memory
+	s.node(p[0], streams{in: io.in, out: &between, err: io.err}, func(int) {
+		s.pipeline(p[1:], streams{in: between.Bytes(), out: io.out, err: io.err}, then)
+	})
+}
+
+func (s *shell) node(n node, io streams, then func(code int)) {
+	io, finish, err := s.redirect(n.redirs, io)
+	if err != nil {
+		io.err.write(fmt.Appendf(nil, "%s: %v\n", s.phone.shellName(), err))
+		then(1)
+		return
+	}
+	end := func(code int) {
+		if err := finish(); err != nil {
+			io.err.write(fmt.Appendf(nil, "%s: %v\n", s.phone.shellName(), err))
+			code = 1
+		}
+		then(code)
+	}
+	if n.group != nil {
+		s.list(n.group, 0, io, end)
+		return
+	}
+	args := make([]string, len(n.words))
+	for i, w := range n.words {
+		args[i] = s.expand(w)
+	}
+	if len(args) == 0 {
+		end(0)
+		return
+	}
+	s.command(args, io, end)
+}
+
+// expand makes a word of its parts. Commands in $(…) have to end at once.
+func (s *shell) expand(w word) string {
+	var b strings.Builder
+	for _, p := range w.parts {
+		switch {
+		case p.status:
+			b.WriteString(strconv.Itoa(s.status))
+		case p.output != nil:
+			var m memory
+			s.list(p.output, 0, streams{out: &m, err: s.err}, func(int) {})
+			b.WriteString(strings.TrimRight(m.String(), "\n"))
+		default:
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
+// redirect applies redirections; finish writes the files.
+func (s *shell) redirect(redirs []redirection, io streams) (_ streams, finish func() error, err error) {
+	var files []func() error
+	for _, r := range redirs {
+		path := s.expand(r.to)
+		switch r.op {
+		case "2>&1":
+			io.err = io.out
+		case "1>&2":
+			io.out = io.err
+		case "<":
+			if io.in, err = s.phone.readFile(path); err != nil {
+				return io, nil, err
+			}
+		default:
+			var m memory
+			if strings.HasSuffix(r.op, ">>") {
+				old, _ := s.phone.readFile(path)
+				m.Write(old)
+			}
+			if r.op != "2>" && r.op != "2>>" {
+				io.out = &m
+			}
+			if r.op[0] == '2' || r.op == "&>" {
+				io.err = &m
+			}
+			files = append(files, func() error { return s.phone.writeFile(path, m.Bytes(), 0o644) })
+		}
+	}
+	return io, func() error {
+		for _, f := range files {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// call is one command with its arguments.
+type call struct {
+	*Phone
+	shell *shell
+	args  []string // without the command's name
+	streams
+}
+
+func (c *call) printf(format string, args ...any) { c.out.write(fmt.Appendf(nil, format, args...)) }
+func (c *call) errorf(format string, args ...any) { c.err.write(fmt.Appendf(nil, format, args...)) }
+
+// arg is the i-th argument, or "".
+func (c *call) arg(i int) string {
+	if i < len(c.args) {
+		return c.args[i]
+	}
+	return ""
+}
+
+func (s *shell) command(args []string, io streams, then func(code int)) {
+	if s.ended {
+		return // hung up
+	}
+	name := args[0]
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && strings.HasPrefix(name, "/system/bin/") {
+		name = name[i+1:]
+	}
+	cmd, ok := commands[name]
+	if !ok || s.phone.profile.API < cmd.since {
+		io.err.write(fmt.Appendf(nil, "%s: %s: %s\n", s.phone.shellName(), args[0], s.phone.notFound()))
+		then(127)
+		return
+	}
+	cmd.run(&call{Phone: s.phone, shell: s, args: args[1:], streams: io}, then)
+}
+
+func (p *Phone) shellName() string { return "/system/bin/sh" }
+
+// notFound is how mksh says that it knows no such command: in other words since
+// Android 10.
+func (p *Phone) notFound() string {
+	if p.profile.API >= 29 {
+		return "inaccessible or not found"
+	}
+	return "not found"
+}
+
+// memory is a sink that keeps what it is given.
+type memory struct{ bytes.Buffer }
+
+func (m *memory) write(b []byte) { m.Write(b) }
+
+// buffer is an output on its way to the client: writing never waits.
+type buffer struct {
+	mu     sync.Mutex
+	more   *sync.Cond
+	text   []byte
+	closed bool
+}
+
+// maxUnread is where output that nobody reads is dropped.
+const maxUnread = 64 << 20
+
+func newBuffer() *buffer {
+	b := &buffer{}
+	b.more = sync.NewCond(&b.mu)
+	return b
+}
+
+func (b *buffer) write(text []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed && len(b.text)+len(text) <= maxUnread {
+		b.text = append(b.text, text...)
+		b.more.Signal()
+	}
+}
+
+func (b *buffer) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.more.Broadcast()
+}
+
+// copyTo writes everything to w until the end. What w doesn't take is dropped.
+func (b *buffer) copyTo(w io.Writer) {
+	for {
+		b.mu.Lock()
+		for len(b.text) == 0 && !b.closed {
+			b.more.Wait()
+		}
+		text := b.text
+		b.text = nil
+		b.mu.Unlock()
+		if len(text) == 0 {
+			return
+		}
+		w.Write(text)
+	}
+}

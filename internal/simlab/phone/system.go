@@ -1,0 +1,259 @@
+package phone
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// properties are what getprop prints.
+func properties(p profile.Profile) map[string]string {
+	name := strings.ToLower(strings.ReplaceAll(p.Model, " ", "_"))
+	brand := strings.ToLower(p.Manufacturer)
+	build := fmt.Sprintf("SIM%d.260105", p.API)
+	return map[string]string{
+		"ro.build.version.release": p.SDK, "ro.build.version.sdk": strconv.Itoa(p.API),
+		"ro.build.version.codename": "REL", "ro.build.version.incremental": "1",
+		"ro.build.id": build, "ro.build.type": "userdebug", "ro.build.tags": "test-keys",
+		"ro.build.fingerprint":    fmt.Sprintf("%s/%s/%s:%s/%s/1:userdebug/test-keys", brand, name, name, p.SDK, build),
+		"ro.product.manufacturer": p.Manufacturer, "ro.product.brand": p.Manufacturer, "ro.product.model": p.Model,
+		"ro.product.name": name, "ro.product.device": name, "ro.product.board": "simulated",
+		"ro.product.cpu.abi": p.ABI, "ro.product.cpu.abilist": p.ABI, "ro.hardware": "simulated",
+		"ro.serialno": p.Serial(), "ro.boot.serialno": p.Serial(), "ro.sf.lcd_density": strconv.Itoa(p.DPI),
+		"ro.debuggable": "1", "ro.secure": "1", "ro.apkgate.simulated": "1",
+		"persist.sys.timezone": "GMT", "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.bootanim": "stopped",
+	}
+}
+
+func defaultSettings() map[string]string {
+	return map[string]string{
+		"global window_animation_scale": "1.0", "global transition_animation_scale": "1.0",
+		"global animator_duration_scale": "1.0", "global airplane_mode_on": "0",
+		"global wifi_on": "1", "global mobile_data": "1", "global stay_on_while_plugged_in": "0",
+		"global low_power": "0", "system screen_off_timeout": "60000", "system screen_brightness": "102",
+		"system accelerometer_rotation": "0",
+	}
+}
+
+// property reads a property; that of the boot changes while the phone restarts.
+func (p *Phone) property(name string) string {
+	if p.clock.now < p.state.bootedAt && (name == "sys.boot_completed" || name == "dev.bootcomplete") {
+		return ""
+	}
+	return p.state.props[name]
+}
+
+func getprop(c *call) int {
+	switch len(c.args) {
+	case 0:
+		for _, name := range sortedKeys(c.state.props) {
+			c.printf("[%s]: [%s]\n", name, c.property(name))
+		}
+	default:
+		value := c.property(c.arg(0))
+		if value == "" {
+			value = c.arg(1)
+		}
+		c.printf("%s\n", value)
+	}
+	return 0
+}
+
+// maxProperties bounds what setprop and settings can add.
+const maxProperties = 2000
+
+func setprop(c *call) int {
+	if len(c.args) != 2 {
+		c.errorf("usage: setprop <key> <value>\n")
+		return 1
+	}
+	name := c.arg(0)
+	if _, there := c.state.props[name]; strings.HasPrefix(name, "ro.") || !there && len(c.state.props) > maxProperties {
+		c.errorf("setprop: failed to set property '%s' to '%s'\n", name, c.arg(1))
+		return 1
+	}
+	c.state.props[name] = c.arg(1)
+	return 0
+}
+
+// settings is settings get|put|delete|list NAMESPACE KEY [VALUE].
+func settings(c *call) int {
+	key := c.arg(1) + " " + c.arg(2)
+	switch {
+	case c.arg(0) == "get" && len(c.args) >= 3:
+		value, ok := c.state.settings[key]
+		if !ok {
+			value = "null"
+		}
+		c.printf("%s\n", value)
+	case c.arg(0) == "put" && len(c.args) >= 4 && len(c.state.settings) < maxProperties:
+		c.state.settings[key] = c.arg(3)
+	case c.arg(0) == "delete" && len(c.args) >= 3:
+		delete(c.state.settings, key)
+		c.printf("Deleted 1 rows\n")
+	case c.arg(0) == "list":
+		for _, k := range sortedKeys(c.state.settings) {
+			if rest, ok := strings.CutPrefix(k, c.arg(1)+" "); ok {
+				c.printf("%s=%s\n", rest, c.state.settings[k])
+			}
+		}
+	default:
+		c.errorf("usage:  settings [--user NUM] get namespace key\n        settings [--user NUM] put namespace key value\n")
+		return 1
+	}
+	return 0
+}
+
+// wm is wm size and wm density.
+func wm(c *call) int {
+	switch c.arg(0) {
+	case "size":
+		c.printf("Physical size: %s\n", c.profile.Screen())
+	case "density":
+		c.printf("Physical density: %d\n", c.profile.DPI)
+	case "dismiss-keyguard":
+	default:
+		c.errorf("Error: unknown command '%s'\n", c.arg(0))
+		return 1
+	}
+	return 0
+}
+
+// svc is svc wifi|data|power.
+func svc(c *call) int {
+	what, value := c.arg(0), c.arg(1)
+	switch {
+	case (what == "wifi" || what == "data") && (value == "enable" || value == "disable"):
+		on := map[string]string{"enable": "1", "disable": "0"}[value]
+		c.state.settings["global "+map[string]string{"wifi": "wifi_on", "data": "mobile_data"}[what]] = on
+		c.state.network = c.networkNow()
+	case what == "power" && value != "":
+	default:
+		c.errorf("Available commands:\n    help     Show information about the subcommands\n    power    Control the power manager\n    data     Control mobile data connectivity\n    wifi     Control the Wi-Fi manager\n")
+		return 1
+	}
+	return 0
+}
+
+// networkNow is the network that the switches leave: wifi first, then the mobile
+// one that the phone was made with.
+func (p *Phone) networkNow() string {
+	switch {
+	case p.state.settings["global wifi_on"] == "1" && p.options.Network == "wifi":
+		return "wifi"
+	case p.state.settings["global mobile_data"] != "1":
+		return "none"
+	case p.options.Network == "wifi":
+		return "4g"
+	}
+	return p.options.Network
+}
+
+// SetNetwork changes the type of the network that the phone is on: "wifi", "3g",
+// "4g", "none" or whatever the apps know.
+func (p *Phone) SetNetwork(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.options.Network, p.state.network = name, name
+	p.state.settings["global wifi_on"] = map[bool]string{true: "1", false: "0"}[name == "wifi"]
+}
+
+// date is date +FORMAT. The toolbox of Android 5 and earlier has no %N.
+func date(c *call) int {
+	t := c.wall(c.clock.now)
+	format, ok := strings.CutPrefix(c.arg(0), "+")
+	if !ok {
+		c.printf("%s\n", t.Format("Mon Jan  2 15:04:05 GMT 2006"))
+		return 0
+	}
+	nanos := "N"
+	if c.profile.API >= 23 {
+		nanos = fmt.Sprintf("%09d", t.Nanosecond())
+	}
+	c.printf("%s\n", strings.NewReplacer(
+		"%s", strconv.FormatInt(t.Unix(), 10), "%N", nanos, "%Y", t.Format("2006"), "%m", t.Format("01"),
+		"%d", t.Format("02"), "%H", t.Format("15"), "%M", t.Format("04"), "%S", t.Format("05"),
+		"%F", t.Format("2006-01-02"), "%T", t.Format("15:04:05"), "%z", "+0000", "%Z", "GMT", "%%", "%").Replace(format))
+	return 0
+}
+
+func uptime(c *call) int {
+	up := c.boottime().Truncate(time.Second)
+	c.printf("up time: %02d:%02d:%02d, idle time: 00:00:00, sleep time: 00:%02d:%02d\n",
+		int(up.Hours()), int(up.Minutes())%60, int(up.Seconds())%60, int(onceSlept.Minutes()), int(onceSlept.Seconds())%60)
+	return 0
+}
+
+func id(c *call) int {
+	c.printf("uid=2000(shell) gid=2000(shell) groups=2000(shell),1003(graphics),1004(input),1007(log),3003(inet)\n")
+	return 0
+}
+
+func pidof(c *call) int {
+	pr := c.state.running[c.arg(0)]
+	if pr == nil {
+		return 1
+	}
+	c.printf("%d\n", pr.pid)
+	return 0
+}
+
+// ps lists processes, in toolbox's columns and since Android 8 in toybox's.
+func ps(c *call) int {
+	if c.profile.API >= 26 {
+		c.printf("USER            PID   PPID     VSZ    RSS WCHAN            ADDR S NAME\n")
+	} else {
+		c.printf("USER      PID   PPID  VSIZE  RSS   WCHAN            PC  NAME\n")
+	}
+	show := func(user string, pid int, name string) {
+		if c.profile.API >= 26 {
+			c.printf("%-12s %6d %6d %7d %6d 0                   0 S %s\n", user, pid, 600, 1480000, 90000, name)
+		} else {
+			c.printf("%-9s %-5d %-5d %-6d %-5d ffffffff 00000000 S %s\n", user, pid, 600, 880000, 60000, name)
+		}
+	}
+	show("root", 1, "/init")
+	show("system", systemPID, "system_server")
+	for _, pkg := range sortedKeys(c.state.running) {
+		show("u0_a120", c.state.running[pkg].pid, pkg)
+	}
+	return 0
+}
+
+func logCommand(c *call) int {
+	priority, tag, args := byte('I'), "log", c.args
+	for len(args) >= 2 && strings.HasPrefix(args[0], "-") {
+		switch args[0] {
+		case "-p":
+			if p := strings.ToUpper(args[1]); len(p) == 1 && strings.Contains(priorities, p) {
+				priority = p[0]
+			}
+		case "-t":
+			tag = args[1]
+		}
+		args = args[2:]
+	}
+	c.log(entry{buffer: "main", pid: 3999, priority: priority, tag: tag, text: strings.Join(args, " ")})
+	return 0
+}
+
+func killCommand(c *call) int {
+	for _, pkg := range sortedKeys(c.state.running) {
+		for _, arg := range c.args {
+			if fmt.Sprint(c.state.running[pkg].pid) == arg {
+				c.kill(pkg)
+				break
+			}
+		}
+	}
+	return 0
+}
+
+func rebootCommand(c *call) int {
+	c.strike(simapp.Fault{Kind: simapp.Reboot}, nil)
+	return 0
+}

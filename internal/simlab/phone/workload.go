@@ -1,0 +1,187 @@
+package phone
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// workload is an instrumentation that runs: am instrument.
+type workload struct {
+	phone   *Phone
+	app     *simapp.App // the app under test
+	runner  string
+	cases   []simapp.TestCase
+	raw     bool // -r
+	process *process
+	out     sink
+	next    int
+	begun   time.Duration
+	current simapp.TestCase
+	over    bool
+	stuck   bool // nothing more happens, and nobody is told
+	then    func(code int)
+}
+
+// instrument begins the test cases of a test APK in the app's process.
+func (w *workload) start() {
+	p := w.phone
+	w.begun = p.clock.now
+	p.kill(w.app.Package) // an instrumentation starts the app afresh
+	w.process = p.launch(w.app, "added application")
+	w.process.workload = w
+	if !w.raw {
+		w.printf("\n%s:", w.cases[0].Class)
+	}
+	w.playNext(true)
+}
+
+func (w *workload) printf(format string, args ...any) {
+	if w.out != nil {
+		w.out.write(fmt.Appendf(nil, format, args...))
+	}
+}
+
+// playNext plays the next test case, or finishes.
+func (w *workload) playNext(cold bool) {
+	if w.next == len(w.cases) {
+		w.finish()
+		return
+	}
+	w.current = w.cases[w.next]
+	w.next++
+	w.status(1, "\n"+w.current.Class+":")
+	sc, ok := w.app.Scenario(w.current.Scenario)
+	if !ok {
+		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))
+		return
+	}
+	w.phone.state.played++
+	perf := w.phone.play(w.process, sc, cold)
+	scenarioBegan := perf.End - sc.Duration
+	for _, m := range perf.Marks {
+		w.at(m.At, func() { w.phone.happen(w.process, m.Event) })
+	}
+	w.at(perf.End, func() {
+		if w.raw {
+			w.status(0, ".")
+		} else {
+			w.printf(".")
+		}
+		w.playNext(false)
+	})
+	w.scheduleFaults(scenarioBegan, perf)
+}
+
+// at does something at a time, as long as the workload lives.
+func (w *workload) at(t time.Duration, do func()) {
+	w.phone.at(t, func() {
+		if !w.over && !w.stuck {
+			do()
+		}
+	})
+}
+
+// status prints a block of INSTRUMENTATION_STATUS lines.
+func (w *workload) status(code int, stream string) {
+	if !w.raw {
+		return
+	}
+	id := "AndroidJUnitRunner"
+	if strings.HasSuffix(w.runner, ".InstrumentationTestRunner") {
+		id = "InstrumentationTestRunner"
+	}
+	w.printf("INSTRUMENTATION_STATUS: class=%s\n", w.current.Class)
+	w.printf("INSTRUMENTATION_STATUS: current=%d\n", w.next)
+	w.printf("INSTRUMENTATION_STATUS: id=%s\n", id)
+	w.printf("INSTRUMENTATION_STATUS: numtests=%d\n", len(w.cases))
+	w.printf("INSTRUMENTATION_STATUS: stream=%s\n", stream)
+	w.printf("INSTRUMENTATION_STATUS: test=%s\n", w.current.Method)
+	w.printf("INSTRUMENTATION_STATUS_CODE: %d\n", code)
+}
+
+// finish prints the result of a run that came to its end.
+func (w *workload) finish() {
+	took := (w.phone.clock.now - w.begun).Seconds()
+	plural := "s"
+	if len(w.cases) == 1 {
+		plural = ""
+	}
+	result := fmt.Sprintf("\n\nTime: %.3f\n\nOK (%d test%s)\n\n", took, len(w.cases), plural)
+	if w.raw {
+		w.printf("INSTRUMENTATION_RESULT: stream=%s\nINSTRUMENTATION_CODE: -1\n", result)
+	} else {
+		w.printf("%s\n", result)
+	}
+	w.end(0)
+}
+
+// fail prints a test that failed, and ends the run.
+func (w *workload) fail(trace string) {
+	if w.raw {
+		w.printf("INSTRUMENTATION_STATUS: stack=%s\n", trace)
+		w.status(-2, "\nError in "+w.current.Method+"("+w.current.Class+"):\n"+trace)
+		w.printf("INSTRUMENTATION_RESULT: stream=\n\nTime: 0.01\nThere was 1 failure:\n1) %s(%s)\n%s\n\nFAILURES!!!\nTests run: %d,  Failures: 1\n\n\nINSTRUMENTATION_CODE: -1\n",
+			w.current.Method, w.current.Class, trace, len(w.cases))
+	} else {
+		w.printf("\nThere was 1 failure:\n1) %s(%s)\n%s\n\nFAILURES!!!\nTests run: %d,  Failures: 1\n\n",
+			w.current.Method, w.current.Class, trace, len(w.cases))
+	}
+	w.end(0)
+}
+
+// appDied ends the run because the app's process is gone.
+func (w *workload) appDied(message string) {
+	if w.over {
+		return
+	}
+	if w.raw {
+		w.printf("INSTRUMENTATION_RESULT: shortMsg=%s\nINSTRUMENTATION_CODE: 0\n", message)
+	} else {
+		w.printf("\nINSTRUMENTATION_RESULT: shortMsg=%s\nINSTRUMENTATION_CODE: 0\n", message)
+	}
+	w.end(0)
+}
+
+// end ends the workload. The system stops the app when its instrumentation is
+// over, and what it rendered can't be read any more: a test has to wait for the
+// app to be idle before it ends.
+func (w *workload) end(code int) {
+	if w.over {
+		return
+	}
+	w.over = true
+	w.process.workload = nil
+	if !w.process.dead {
+		w.phone.kill(w.app.Package)
+	}
+	w.then(code)
+}
+
+// scheduleFaults arranges what goes wrong in this repetition. A fault of the app
+// counts the repetitions of its scenario, one of the phone all that it plays.
+func (w *workload) scheduleFaults(began time.Duration, perf choreo.Performance) {
+	p := w.phone
+	faults := func(list []simapp.Fault, repetition int) {
+		for _, f := range list {
+			if f.Repetition != 0 && f.Repetition != repetition {
+				continue
+			}
+			at, ok := began, f.After == ""
+			for _, m := range perf.Marks {
+				if m.Event.Name == f.After && !ok {
+					at, ok = m.At, true
+				}
+			}
+			if ok {
+				w.at(at+f.At, func() { p.strike(f, w.process) })
+			}
+		}
+	}
+	key := strings.Join([]string{w.app.Package, w.current.Scenario, p.state.network}, " ")
+	faults(w.app.Faults, p.state.repetitions[key])
+	faults(p.options.Faults, p.state.played)
+}

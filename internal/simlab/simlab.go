@@ -1,0 +1,101 @@
+// Package simlab runs simulated Android devices: a phone (package phone) behind
+// an adb daemon (package adbd) on a loopback port, so that what drives it is the
+// code that drives a real device.
+//
+// It owns how a device is started and which labs there are. It does not measure
+// anything. It takes a stand: what a simulated device prints follows from its
+// seed, its profile, the app and what was asked of it, never from the time of
+// day or from luck; and everything about it says that it is simulated.
+package simlab
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/simlab/adbd"
+	"github.com/apkgate/apkgate/internal/simlab/phone"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
+)
+
+// Options of a simulated device. See phone.Options.
+type Options = phone.Options
+
+// Simulated is a simulated device that runs.
+type Simulated struct {
+	// Address is where its adb daemon listens, "127.0.0.1:40123".
+	Address string
+	Profile profile.Profile
+	Phone   *phone.Phone
+	// Daemon breaks the connection: Drop, Hang, Offline, RequireKey.
+	Daemon *adbd.Daemon
+
+	close sync.Once
+	stop  context.CancelFunc
+	done  chan error
+}
+
+// Start starts a simulated device on a free loopback port. Two of the same
+// profile, seed and options behave alike.
+func Start(profileName string, seed uint64, o Options) (*Simulated, error) {
+	p, err := profile.Find(profileName)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for adb to the simulated %s: %w", profileName, err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Simulated{Address: listener.Addr().String(), Profile: p, Phone: phone.New(p, seed, o), stop: stop, done: make(chan error, 1)}
+	s.Daemon = adbd.New(s.Phone, adbd.Options{RealShell: true})
+	s.Phone.Attach(s.Daemon)
+	go func() { s.done <- s.Daemon.Serve(ctx, listener) }()
+	return s, nil
+}
+
+// Clock is the device's own clock; to sleep on it is what moves its time.
+func (s *Simulated) Clock() device.Clock { return s.Phone.Clock() }
+
+// Close ends the daemon and the phone.
+func (s *Simulated) Close() error {
+	s.close.Do(func() {
+		s.Daemon.Hang(false)
+		s.stop()
+		s.Phone.Close()
+		<-s.done
+	})
+	return nil
+}
+
+// Lab starts one device for each profile of a lab: "device-lab",
+// "upgraded-lab" or "modern" (see profile.Lab), seeded one after the other.
+func Lab(name string, seed uint64, o Options) ([]*Simulated, error) {
+	profiles, err := profile.Lab(name)
+	if err != nil {
+		return nil, err
+	}
+	var lab []*Simulated
+	for i, p := range profiles {
+		s, err := Start(p.Name, seed+uint64(i), o)
+		if err != nil {
+			for _, running := range lab {
+				running.Close()
+			}
+			return nil, err
+		}
+		lab = append(lab, s)
+	}
+	return lab, nil
+}
+
+// Profiles are the names of all simulated devices.
+func Profiles() []string {
+	var names []string
+	for _, p := range profile.All() {
+		names = append(names, p.Name)
+	}
+	return names
+}
