@@ -23,6 +23,9 @@ type Dump struct {
 	Processes []Process     // of gfxinfo, in the order of the file
 	Packages  []Package     // of graphicsstats
 	Warnings  []run.Warning
+	// UnreadRows counts the rows of frames that could not be read; each is a
+	// warning too.
+	UnreadRows int
 	// Recognized says that something of gfxinfo or graphicsstats was found.
 	Recognized bool
 }

@@ -24,8 +24,10 @@ type frameKey struct {
 	intended, sync int64
 }
 
+// counters are of one process since one moment: the frames that Android
+// counted, those that were in a dump, and those said to be lost.
 type counters struct {
-	since, total int64
+	since, total, seen, lost int64
 }
 
 // Added is what one dump brought.
@@ -52,11 +54,9 @@ func (r *Recording) Baseline(d Dump) { r.Add(d) }
 // Add takes the next dump.
 func (r *Recording) Add(d Dump) Added {
 	var out Added
-	first := r.totals == nil
-	if first {
+	if r.totals == nil {
 		r.totals = map[processKey]counters{}
 	}
-	before := r.seen
 	for _, p := range d.Processes {
 		fresh := r.take(p)
 		out.Frames = append(out.Frames, fresh...)
@@ -67,7 +67,7 @@ func (r *Recording) Add(d Dump) Added {
 			}
 		}
 	}
-	r.forget(before, d)
+	r.forget(d)
 	return out
 }
 
@@ -103,32 +103,31 @@ func keyOf(p Process, w Window, f Frame) frameKey {
 }
 
 // lost is what the process's total grew by beyond the fresh rows that Android
-// counts in it.
+// counts in it. Android counts while it prints, so that one dump may be a frame
+// ahead of its total: only what is missing over all dumps is lost.
 func (r *Recording) lost(p Process, fresh []Frame) int {
-	stats := p.Stats
-	if stats == nil {
+	if p.Stats == nil {
 		return 0
 	}
-	counted := int64(0)
+	key := processKey{p.PID, p.Name}
+	now := r.totals[key]
+	if now.since != p.Stats.Since || now.total > p.Stats.Total {
+		now = counters{since: p.Stats.Since} // reset in between, or a new process
+	}
+	now.total = p.Stats.Total
 	for _, f := range fresh {
 		if f.Flags&FlagSkipped == 0 {
-			counted++
+			now.seen++
 		}
 	}
-	key := processKey{p.PID, p.Name}
-	before := r.totals[key]
-	r.totals[key] = counters{stats.Since, stats.Total}
-	if before.since != stats.Since || before.total > stats.Total {
-		before.total = 0 // reset in between, or a new process
-	}
-	return int(max(stats.Total-before.total-counted, 0))
+	missing := max(now.total-now.seen-now.lost, 0)
+	now.lost += missing
+	r.totals[key] = now
+	return int(missing)
 }
 
 // forget drops the frames that the last dump no longer holds.
-func (r *Recording) forget(before map[frameKey]bool, d Dump) {
-	if len(before) == 0 {
-		return
-	}
+func (r *Recording) forget(d Dump) {
 	kept := make(map[frameKey]bool, len(r.seen))
 	for _, p := range d.Processes {
 		for _, w := range p.Windows {

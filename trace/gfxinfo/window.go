@@ -112,11 +112,11 @@ func (p *parser) readRow(line []byte) bool {
 		p.mode = text
 		return false
 	case !p.hasLayout:
-		p.warnings.Addf(p.line, "a row of framestats without a header that can be read")
+		p.unread("a row of framestats without a header that can be read")
 		return true
 	}
 	if err := p.layout.parse(&p.row, line); err != nil {
-		p.warnings.Addf(p.line, "%v: the row is not counted", err)
+		p.unread("%v: the row is not counted", err)
 		return true
 	}
 	p.addFrame(p.row, false)
@@ -131,11 +131,16 @@ func (p *parser) readStages(line []byte) bool {
 	}
 	f, err := parseTableRow(line, p.stages)
 	if err != nil {
-		p.warnings.Addf(p.line, "%v: the row is not counted", err)
+		p.unread("%v: the row is not counted", err)
 		return true
 	}
 	p.addFrame(f, true)
 	return true
+}
+
+func (p *parser) unread(format string, args ...any) {
+	p.dump.UnreadRows++
+	p.warnings.Addf(p.line, format, args...)
 }
 
 func (p *parser) addFrame(f Frame, untimed bool) {

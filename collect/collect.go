@@ -1,0 +1,221 @@
+// Package collect measures: it drives a device through a scenario and makes a
+// run of what it saw. Set-up, warm-up, then repetition by repetition: prepare,
+// start the workload, read frames while it runs, read the log, sort the frames
+// into a bucket for each UI event; at the end, leave the device as it was.
+//
+// It owns the order of things and what counts as a lost repetition. It does not
+// know how a device is reached (package device), what a dump means (package
+// trace), or whether the numbers are good (package gate).
+//
+// It takes a stand: all waiting goes through the device's clock, so that a
+// simulated lab takes seconds; and a repetition is measured whole or it is
+// lost, said so, and made again. Nothing is filled in.
+package collect
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Job is one run to be made: one scenario on one device.
+type Job struct {
+	// Device names the device in reports and progress. Jobs of one name are
+	// never run at the same time.
+	Device string
+	// Open connects to the device, and again after it was lost.
+	Open func(ctx context.Context) (device.Device, error)
+	// Clock is the device's time; nil is this computer's.
+	Clock device.Clock
+
+	App      config.App
+	Scenario config.Scenario
+	// Network is set up before the run: "wifi", "none", or any other name for
+	// mobile data; "" leaves the device's as it is.
+	Network string
+	// Extra are context properties that no device can tell; they win.
+	Extra   map[string]string
+	Source  run.Source
+	Session string
+	// KeepInstalled leaves on the device what was installed for the run.
+	KeepInstalled bool
+}
+
+// Options are what a collection needs from its surroundings.
+type Options struct {
+	// Host runs a command of this computer, for Maestro; nil refuses it.
+	Host HostRunner
+	// Progress is told what happens; nil keeps quiet.
+	Progress Progress
+	// Now is the time of day, for Run.Started; nil is time.Now.
+	Now func() time.Time
+}
+
+// HostRunner runs a command on this computer to its end and returns what it
+// printed and its exit code. It stops the command when ctx ends.
+type HostRunner func(ctx context.Context, name string, args ...string) (output []byte, exitCode int, err error)
+
+// Result is what became of a job.
+type Result struct {
+	Device string
+	// Run is what was measured. It is a valid record where Status is not
+	// Failed, and says in its warnings what went wrong where it is not Complete.
+	Run run.Run
+	// Err is the gravest cause why the run is not complete, an *Error; nil
+	// where it is.
+	Err error
+}
+
+// Collect makes one run. However it ends, the device is left as it was found,
+// as far as it can still be reached.
+func Collect(ctx context.Context, job Job, options Options) Result {
+	c := newCollector(job, options)
+	err := c.collect(ctx)
+	return Result{Device: job.Device, Run: c.finish(err), Err: err}
+}
+
+// collector is the state of one job.
+type collector struct {
+	job      Job
+	options  Options
+	clock    device.Clock
+	dev      device.Device
+	progress Progress
+
+	run      run.Run
+	facts    facts // of the device
+	restore  []restoration
+	measured []measurement
+	losses   []error
+	noted    map[string]bool // warnings of the whole run, each once
+	marks    int             // marks written to the device's log
+	sawUI    bool            // the test writes UI events
+}
+
+func newCollector(job Job, options Options) *collector {
+	c := &collector{job: job, options: options, clock: job.Clock, progress: options.Progress, noted: map[string]bool{}}
+	if c.clock == nil {
+		c.clock = HostClock()
+	}
+	if c.progress == nil {
+		c.progress = silent{}
+	}
+	now := time.Now
+	if options.Now != nil {
+		now = options.Now
+	}
+	c.run = run.Run{
+		Format: run.Format, Started: now().UTC().Truncate(time.Millisecond),
+		App:    run.App{Package: job.App.Package, Version: job.App.Version, Build: job.App.Build},
+		Source: job.Source, Scenario: job.Scenario.Name, Session: job.Session,
+		Context: map[string]string{}, Warnings: []run.Warning{},
+	}
+	return c
+}
+
+func (c *collector) collect(ctx context.Context) error {
+	defer c.tearDown(ctx)
+	if err := c.setUp(ctx); err != nil {
+		return err
+	}
+	for n := 1; n <= c.job.Scenario.WarmUp; n++ {
+		c.report(WarmUp, n, c.job.Scenario.WarmUp, "")
+		if _, err := c.repetition(ctx, n); err != nil {
+			if fatal := c.lost(ctx, "warm-up", n, err); fatal != nil {
+				return fatal
+			}
+		}
+	}
+	return c.measure(ctx)
+}
+
+// measure makes the repetitions. A lost one is made again, as often as the
+// scenario allows in one run; one more ends the run, which can't become whole.
+func (c *collector) measure(ctx context.Context) error {
+	retries := c.job.Scenario.Retries
+	for n := 1; n <= c.job.Scenario.Repetitions; {
+		c.report(Measure, n, c.job.Scenario.Repetitions, "")
+		m, err := c.repetition(ctx, n)
+		if err == nil {
+			c.measured = append(c.measured, m)
+			n++
+			continue
+		}
+		c.losses = append(c.losses, err)
+		if fatal := c.lost(ctx, "repetition", n, err); fatal != nil {
+			return fatal
+		}
+		if retries == 0 {
+			return gravest(c.losses)
+		}
+		retries--
+	}
+	return nil
+}
+
+// lost notes a lost repetition and brings the device back where it is gone. It
+// returns the error that ends the run: the user's interrupt, a device that
+// stays away, a workload that can't be started at all.
+func (c *collector) lost(ctx context.Context, what string, n int, err error) error {
+	if ctx.Err() != nil {
+		return c.fail(Infrastructure, Measure, n, ctx.Err())
+	}
+	c.warnf("%s %d is lost: %v", what, n, err)
+	if problem := asError(err); problem != nil && problem.final {
+		return err
+	}
+	if !isGone(err) {
+		return nil
+	}
+	if again := c.reconnect(ctx); again != nil {
+		return c.fail(Infrastructure, Measure, n, again)
+	}
+	return nil
+}
+
+// finish makes the record of what was measured.
+func (c *collector) finish(err error) run.Run {
+	c.compareEvents()
+	r := c.run
+	switch {
+	case len(c.measured) == 0:
+		r.Status = run.Failed
+	case err != nil:
+		r.Status = run.Partial
+	default:
+		r.Status = run.Complete
+	}
+	if err != nil && len(c.losses) == 0 {
+		r.Warnings = append(r.Warnings, run.Warning{Text: clip(err.Error())})
+	}
+	r.Iterations = iterations(c.measured)
+	c.report(Done, 0, 0, string(r.Status))
+	return r
+}
+
+// warnf adds a warning to the run, each text once.
+func (c *collector) warnf(format string, args ...any) {
+	text := clip(fmt.Sprintf(format, args...))
+	if c.noted[text] || len(c.noted) >= maxWarnings {
+		return
+	}
+	c.noted[text] = true
+	c.run.Warnings = append(c.run.Warnings, run.Warning{Text: text})
+	c.progress.Report(Event{Device: c.job.Device, Phase: Warned, Message: text})
+}
+
+// maxWarnings bounds the warnings of a run.
+const maxWarnings = 100
+
+// clip bounds a text from a device for a record.
+func clip(s string) string {
+	const limit = 600
+	if len(s) > limit {
+		s = s[:limit] + "…"
+	}
+	return printable(s)
+}

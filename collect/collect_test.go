@@ -1,0 +1,315 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/run"
+)
+
+func collectOn(t *testing.T, p *phone, change func(*collect.Job)) collect.Result {
+	t.Helper()
+	job := p.job("fake")
+	if change != nil {
+		change(&job)
+	}
+	result := collect.Collect(t.Context(), job, collect.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
+	if _, err := run.Encode(result.Run); err != nil && result.Run.Status != run.Failed {
+		t.Errorf("the record is not valid: %v", err)
+	}
+	return result
+}
+
+func warnedOf(r run.Run, parts ...string) bool {
+	for _, w := range r.Warnings {
+		all := true
+		for _, part := range parts {
+			all = all && strings.Contains(w.Text, part)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+func wantComplete(t *testing.T, r collect.Result, repetitions int) {
+	t.Helper()
+	if r.Err != nil || r.Run.Status != run.Complete || len(r.Run.Iterations) != repetitions {
+		t.Fatalf("status %s, %d iterations, %v, %v", r.Run.Status, len(r.Run.Iterations), r.Err, r.Run.Warnings)
+	}
+}
+
+func TestFramesGoIntoABucketForEachEvent(t *testing.T) {
+	t.Parallel()
+	r := collectOn(t, newPhone(30), nil)
+	wantComplete(t, r, 3)
+	if len(r.Run.Warnings) != 0 {
+		t.Errorf("warnings: %v", r.Run.Warnings)
+	}
+	for i, it := range r.Run.Iterations {
+		// Frames are due each 20 ms from 0: 101 up to 2.005 s, 150 up to 5.005 s.
+		want := []struct {
+			name               string
+			count, janky, mean float64
+		}{{run.Start, 101, 0, 10}, {"a", 150, 150, 30}, {"b", 249, 0, 10}}
+		if len(it.Events) != len(want) {
+			t.Fatalf("repetition %d: %d buckets", i+1, len(it.Events))
+		}
+		for j, w := range want {
+			got := it.Events[j]
+			if got.Name != w.name || got.Metrics["frames.count"] != w.count || got.Metrics["frames.janky"] != w.janky || got.Metrics["frames.duration_ms"] != w.mean {
+				t.Errorf("repetition %d: bucket %+v, want %+v", i+1, got, w)
+			}
+		}
+		if m := it.Metrics; m["frames.count"] != 500 || m["frames.smooth_ratio"] != 0.7 || m["anr.count"] != 0 ||
+			m["startup.ttid_ms"] != 250 || m["cpu.time_ms"] != 1000 || m["memory.pss_kb"] != 45678 {
+			t.Errorf("repetition %d: totals %v", i+1, m)
+		}
+	}
+	kept := 0
+	for _, it := range r.Run.Iterations {
+		if len(it.Frames) > 0 {
+			kept++
+			if len(it.Frames) != 500 || it.Frames[101] != (run.Frame{DurationMS: 30, Bucket: 1}) {
+				t.Errorf("%d frames are kept, the 102nd is %v", len(it.Frames), it.Frames[101])
+			}
+		}
+	}
+	if kept != 1 {
+		t.Errorf("the frames of %d repetitions are kept, want those of one", kept)
+	}
+}
+
+func TestTheContextIsReadFromTheDevice(t *testing.T) {
+	t.Parallel()
+	r := collectOn(t, newPhone(30), func(j *collect.Job) { j.Extra = map[string]string{"room": "warm", "model": "mine"} })
+	for name, want := range map[string]string{
+		"sdk": "4.1.2", "api": "30", "manufacturer": "samsung", "model": "mine", "cpu": "x86", "network": "wifi",
+		"screen": "640x480", "refresh_hz": "60", "battery": "80-100%", "room": "warm",
+	} {
+		if got := r.Run.Context[name]; got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if r.Run.App.Version != "1.2.3" {
+		t.Errorf("version %q", r.Run.App.Version)
+	}
+}
+
+func TestFramesWithoutTimesAreLaidOutBetweenDumps(t *testing.T) {
+	t.Parallel()
+	p := newPhone(16)
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	if !warnedOf(r.Run, "tells no times of frames", "250ms") {
+		t.Errorf("the run does not say that its frames are laid out: %v", r.Run.Warnings)
+	}
+	for _, it := range r.Run.Iterations {
+		if it.Metrics["frames.count"] != 500 {
+			t.Errorf("%g frames, want all 500", it.Metrics["frames.count"])
+		}
+		// A frame can be misplaced by less than the 250 ms between two dumps;
+		// here frames are regular, so that the two at the borders are all.
+		for j, want := range []float64{101, 150, 249} {
+			if got := it.Events[j].Metrics["frames.count"]; math.Abs(got-want) > 2 {
+				t.Errorf("bucket %s: %g frames, want %g within 2", it.Events[j].Name, got, want)
+			}
+		}
+	}
+	if p.profiling {
+		t.Error("profiling is still on")
+	}
+}
+
+func TestInputEventsStandInForUIEvents(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	p.fail = func(int) fault { return fault{noEvents: true} }
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	if ev := r.Run.Iterations[0].Events; len(ev) != 2 || ev[1].Name != "input Main" || ev[1].Metrics["frames.count"] != 399 {
+		t.Errorf("buckets: %+v", ev)
+	}
+	if !warnedOf(r.Run, "writes no UI events") {
+		t.Errorf("warnings: %v", r.Run.Warnings)
+	}
+}
+
+func TestALostRepetitionIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault fault
+		said  []string
+	}{
+		"crash":         {fault{crash: true}, []string{"the app crashed", "no account"}},
+		"hang":          {fault{hang: true}, []string{"did not end in time", "1m0s"}},
+		"hang with ANR": {fault{hang: true, anr: true}, []string{"did not end in time", "Input dispatching timed out"}},
+		"device gone":   {fault{gone: true}, []string{"the device is gone"}},
+		"process died":  {fault{restart: true}, []string{"process died"}},
+		"no frames":     {fault{noFrames: true}, []string{"no frames were seen"}},
+		"failed test":   {fault{failTest: true}, []string{"the test failed", "com.example.Test#it", "expected 3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPhone(30)
+			p.fail = func(n int) fault {
+				if n == 2 {
+					return c.fault
+				}
+				return fault{}
+			}
+			r := collectOn(t, p, nil)
+			wantComplete(t, r, 3)
+			if !warnedOf(r.Run, append(c.said, "repetition 2 is lost")...) {
+				t.Errorf("warnings: %v", r.Run.Warnings)
+			}
+			if p.workloads != 4 {
+				t.Errorf("the workload ran %d times, want 3 and one again", p.workloads)
+			}
+		})
+	}
+}
+
+func TestARunThatIsNotWholeSaysSo(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	p.fail = func(n int) fault { return fault{crash: n > 2} }
+	r := collectOn(t, p, nil)
+	if r.Run.Status != run.Partial || len(r.Run.Iterations) != 2 || !errors.Is(r.Err, collect.ErrCrashed) || collect.IsInfrastructure(r.Err) {
+		t.Errorf("status %s, %d iterations, %v", r.Run.Status, len(r.Run.Iterations), r.Err)
+	}
+	if p.workloads != 2+3 {
+		t.Errorf("the workload ran %d times: repetition 3 may be tried again twice", p.workloads)
+	}
+}
+
+func TestAnANRThatTheAppSurvivesIsMeasured(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	p.fail = func(n int) fault { return fault{anr: n == 1} }
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	if a, b := r.Run.Iterations[0].Metrics["anr.count"], r.Run.Iterations[1].Metrics["anr.count"]; a != 1 || b != 0 {
+		t.Errorf("ANRs: %g and %g", a, b)
+	}
+}
+
+func TestGarbageIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	p.fail = func(n int) fault { return fault{garbage: n == 2} }
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	if got := r.Run.Iterations[1].Metrics["frames.count"]; got != 500 || !warnedOf(r.Run, "repetition 2", "garbage") {
+		t.Errorf("%g frames, %v", got, r.Run.Warnings)
+	}
+}
+
+func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
+	t.Parallel()
+	lost, good := newPhone(30), newPhone(30)
+	lost.fail = func(n int) fault {
+		if n == 2 {
+			lost.stayGone = true
+		}
+		return fault{gone: n == 2}
+	}
+	var phases []string
+	results := collect.Lab{
+		Jobs: []collect.Job{lost.job("one"), good.job("two"), lost.job("one")},
+		Options: collect.Options{Progress: collect.ProgressFunc(func(e collect.Event) {
+			phases = append(phases, fmt.Sprint(e.Device, " ", e.Phase, " ", e.Message))
+		})},
+	}.Collect(t.Context())
+	if len(results) != 3 || results[0].Device != "one" || results[1].Device != "two" || results[2].Device != "one" {
+		t.Fatalf("results: %+v", results)
+	}
+	wantComplete(t, results[1], 3)
+	first := results[0]
+	if first.Run.Status != run.Partial || len(first.Run.Iterations) != 1 || !collect.IsInfrastructure(first.Err) || !errors.Is(first.Err, device.ErrGone) {
+		t.Errorf("status %s, %v", first.Run.Status, first.Err)
+	}
+	if next := results[2]; next.Run.Status != run.Failed || !collect.IsInfrastructure(next.Err) {
+		t.Errorf("the next job of the lost device: status %s, %v", next.Run.Status, next.Err)
+	}
+	if got := collect.Summarize(results); got != "1 complete, 1 partial, 1 failed" {
+		t.Error(got)
+	}
+	if all := strings.Join(phases, "\n"); !strings.Contains(all, "two done complete") || !strings.Contains(all, "one done partial") {
+		t.Errorf("progress:\n%s", all)
+	}
+}
+
+func TestTheDeviceIsLeftAsItWas(t *testing.T) {
+	t.Parallel()
+	p := newPhone(22)
+	p.installed = map[string]bool{testPkg: true}
+	r := collectOn(t, p, func(j *collect.Job) { j.App.APK, j.App.TestAPK = "app.apk", "test.apk" })
+	wantComplete(t, r, 3)
+	for command, want := range map[string]int{
+		"install app.apk": 1, "install test.apk": 1,
+		"uninstall " + pkg: 1, "uninstall " + testPkg: 0, // the test was there before
+		"svc power stayon false":          1,
+		"svc data disable":                1,
+		"svc data enable":                 1,
+		"setprop debug.hwui.profile true": 1, "setprop debug.hwui.profile false": 1,
+	} {
+		if got := p.did(command); got != want {
+			t.Errorf("%q was done %d times, want %d", command, got, want)
+		}
+	}
+}
+
+func TestTheWorkloadIsQuoted(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	collectOn(t, p, nil)
+	if p.did(`am instrument -w -r -e class 'com.example.Test#it'\''s' com.example.test/androidx.test.runner.AndroidJUnitRunner`) != 3 {
+		t.Errorf("commands: %q", p.commands)
+	}
+}
+
+func TestWhatCannotBeSetUpFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	full := newPhone(30)
+	r := collectOn(t, full, func(j *collect.Job) { j.App.APK = "huge.apk" })
+	if r.Run.Status != run.Failed || !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "INSUFFICIENT_STORAGE") {
+		t.Errorf("full disk: %s, %v", r.Run.Status, r.Err)
+	}
+	missing := newPhone(30)
+	missing.installed = nil
+	r = collectOn(t, missing, nil)
+	if r.Run.Status != run.Failed || r.Err == nil || !strings.Contains(r.Err.Error(), "names no APK") {
+		t.Errorf("no app: %s, %v", r.Run.Status, r.Err)
+	}
+	away := newPhone(30)
+	away.stayGone = true
+	r = collectOn(t, away, nil)
+	if !collect.IsInfrastructure(r.Err) || !errors.Is(r.Err, device.ErrGone) {
+		t.Errorf("no device: %v", r.Err)
+	}
+}
+
+func TestAnInterruptEndsTheRunAndCleansUp(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	ctx, cancel := context.WithCancel(t.Context())
+	p.fail = func(n int) fault {
+		if n == 2 {
+			cancel()
+		}
+		return fault{}
+	}
+	r := collect.Collect(ctx, p.job("fake"), collect.Options{})
+	if r.Run.Status != run.Partial || !errors.Is(r.Err, context.Canceled) || p.did("svc power stayon false") != 1 {
+		t.Errorf("status %s, %v", r.Run.Status, r.Err)
+	}
+}

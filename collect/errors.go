@@ -1,0 +1,134 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/device"
+)
+
+// Cause tells whose failure it is.
+type Cause int
+
+// The causes, the gravest last.
+const (
+	// Workload is the app's or the test's own failure: a crash, a failed test,
+	// a workload that does not end.
+	Workload Cause = iota
+	// Infrastructure is the failure of what measures: the device, adb, this
+	// computer. No verdict can rest on such a run.
+	Infrastructure
+)
+
+// String names the cause.
+func (c Cause) String() string {
+	if c == Infrastructure {
+		return "infrastructure"
+	}
+	return "workload"
+}
+
+// Error is why a repetition or a run was lost.
+type Error struct {
+	Cause      Cause
+	Device     string
+	Phase      Phase
+	Repetition int // 0 where it is not of one
+	Err        error
+
+	hint  string
+	final bool // trying again is of no use
+}
+
+// Error says what was lost and why.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause in its own words.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is advice for the reader, "" where there is none.
+func (e *Error) Hint() string {
+	if e.hint != "" {
+		return e.hint
+	}
+	var advised interface{ Hint() string }
+	if errors.As(e.Err, &advised) {
+		return advised.Hint()
+	}
+	return ""
+}
+
+// The ways to lose a repetition, for errors.Is.
+var (
+	ErrCrashed  = errors.New("the app crashed")
+	ErrDied     = errors.New("the app's process died")
+	ErrTestFail = errors.New("the test failed")
+	ErrTimeout  = errors.New("the workload did not end in time")
+	ErrNoFrames = errors.New("no frames were seen")
+	ErrFrameGap = errors.New("too many frames went by unseen")
+	ErrGarbled  = errors.New("the device answered garbage")
+)
+
+// IsInfrastructure reports whether the failure is of what measures rather than
+// of what is measured.
+func IsInfrastructure(err error) bool {
+	e := asError(err)
+	return e != nil && e.Cause == Infrastructure
+}
+
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return nil
+}
+
+func isGone(err error) bool {
+	return errors.Is(err, device.ErrGone) || errors.Is(err, device.ErrUnauthorized)
+}
+
+// fail makes an Error of err unless it is one. The loss of the device is the
+// infrastructure's whatever was being done.
+func (c *collector) fail(cause Cause, phase Phase, repetition int, err error) error {
+	if asError(err) != nil {
+		return err
+	}
+	if isGone(err) {
+		cause = Infrastructure
+	}
+	return &Error{Cause: cause, Device: c.job.Device, Phase: phase, Repetition: repetition, Err: err}
+}
+
+// advise gives an Error a hint.
+func advise(err error, hint string) error {
+	if e := asError(err); e != nil && e.hint == "" {
+		e.hint = hint
+	}
+	return err
+}
+
+// gravest is the first loss of the infrastructure, else the first.
+func gravest(losses []error) error {
+	for _, err := range losses {
+		if IsInfrastructure(err) {
+			return err
+		}
+	}
+	if len(losses) > 0 {
+		return losses[0]
+	}
+	return nil
+}
+
+// answered turns a command's failure into an error that shows its own words.
+func answered(doing string, out device.Output, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if out.ExitCode == 0 {
+		return nil
+	}
+	said := firstLine(append(append([]byte{}, out.Stderr...), out.Stdout...))
+	return fmt.Errorf("%s: exit status %d: %s", doing, out.ExitCode, said)
+}

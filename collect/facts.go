@@ -1,0 +1,186 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// facts are what the collector knows of a device.
+type facts struct {
+	properties map[string]string
+	api        int
+	wifiOn     bool
+	dataOn     bool
+	// period is the display's, 0 where not known.
+	period time.Duration
+	// wallLog says that the log has no -v monotonic.
+	wallLog bool
+}
+
+// hasFramestats: Android 6 and later tell the times of frames.
+func (f facts) hasFramestats() bool { return f.api >= 23 }
+
+var propertyLine = regexp.MustCompile(`(?m)^\[([^\]]+)\]: \[([^\]]*)\]`)
+
+func (c *collector) readFacts(ctx context.Context) error {
+	out, err := c.exec(ctx, "getprop")
+	if err := answered("read the device's properties", out, err); err != nil {
+		return err
+	}
+	c.facts.properties = map[string]string{}
+	for _, m := range propertyLine.FindAllStringSubmatch(string(out.Stdout), -1) {
+		c.facts.properties[m[1]] = m[2]
+	}
+	api, err := strconv.Atoi(c.facts.properties["ro.build.version.sdk"])
+	if err != nil || api < 1 || api > 10_000 {
+		return fmt.Errorf("read the device's properties: %w: ro.build.version.sdk is %q, want a number",
+			ErrGarbled, clip(c.facts.properties["ro.build.version.sdk"]))
+	}
+	c.facts.api = api
+	for name, into := range map[string]*bool{"wifi_on": &c.facts.wifiOn, "mobile_data": &c.facts.dataOn} {
+		text, err := c.output(ctx, "settings", "get", "global", name)
+		if err != nil {
+			return err
+		}
+		*into = strings.TrimSpace(text) != "0" // unknown counts as on: better connected than cut off
+	}
+	return nil
+}
+
+// readContext notes what kind of device this is (paper, section 5.2.1).
+func (c *collector) readContext(ctx context.Context) error {
+	p := c.facts.properties
+	properties := map[string]string{
+		"sdk": p["ro.build.version.release"], "api": p["ro.build.version.sdk"],
+		"manufacturer": p["ro.product.manufacturer"], "model": p["ro.product.model"],
+		"cpu": p["ro.product.cpu.abi"], "build": p["ro.build.type"], "network": c.job.Network,
+	}
+	for _, read := range []func(context.Context, map[string]string) error{
+		c.readScreen, c.readRefreshRate, c.readBattery, c.readNetwork, c.readVersion,
+	} {
+		if err := read(ctx, properties); err != nil {
+			return fmt.Errorf("read the context of the run: %w", err)
+		}
+	}
+	for name, value := range properties {
+		c.setContext(name, value)
+	}
+	for name, value := range c.job.Extra {
+		c.setContext(name, value)
+	}
+	return nil
+}
+
+func (c *collector) setContext(name, value string) {
+	if value = strings.TrimSpace(clip(value)); value != "" && len(c.run.Context) < run.MaxContext {
+		c.run.Context[name] = value
+	}
+}
+
+var (
+	wmSize     = regexp.MustCompile(`size: (\d+x\d+)`)
+	windowInit = regexp.MustCompile(`init=(\d+x\d+)`)
+	fps        = regexp.MustCompile(`(?:renderFrameRate |fps=|refreshRate=|, )(\d+\.\d+)(?:,| fps|\})`)
+	level      = regexp.MustCompile(`(?m)^\s*level: (\d+)`)
+	version    = regexp.MustCompile(`(?m)^\s*versionName=(\S+)`)
+)
+
+// readScreen asks wm (Android 4.3 and later) or the window manager.
+func (c *collector) readScreen(ctx context.Context, into map[string]string) error {
+	text, err := c.output(ctx, "wm", "size")
+	if err != nil {
+		return err
+	}
+	sizes := wmSize.FindAllStringSubmatch(text, -1)
+	if len(sizes) == 0 {
+		if text, err = c.output(ctx, "dumpsys", "window"); err != nil {
+			return err
+		}
+		sizes = windowInit.FindAllStringSubmatch(text, 1)
+	}
+	if len(sizes) > 0 {
+		into["screen"] = sizes[len(sizes)-1][1] // an override stands below the physical size
+	}
+	return nil
+}
+
+func (c *collector) readRefreshRate(ctx context.Context, into map[string]string) error {
+	text, err := c.output(ctx, "dumpsys", "display")
+	if err != nil {
+		return err
+	}
+	m := fps.FindStringSubmatch(text)
+	if m == nil {
+		return nil
+	}
+	hz, err := strconv.ParseFloat(m[1], 64)
+	if err != nil || hz < 10 || hz > 1000 {
+		return nil
+	}
+	c.facts.period = time.Duration(float64(time.Second) / hz)
+	into["refresh_hz"] = strconv.Itoa(int(hz + 0.5))
+	return nil
+}
+
+// readBattery notes the level in steps, so that runs at 81 % and 84 % are alike.
+func (c *collector) readBattery(ctx context.Context, into map[string]string) error {
+	text, err := c.output(ctx, "dumpsys", "battery")
+	if err != nil {
+		return err
+	}
+	if m := level.FindStringSubmatch(text); m != nil {
+		into["battery"] = batteryStep(m[1])
+	}
+	return nil
+}
+
+func batteryStep(percent string) string {
+	switch n, err := strconv.Atoi(percent); {
+	case err != nil || n < 0 || n > 100:
+		return ""
+	case n < 20:
+		return "0-19%"
+	case n < 50:
+		return "20-49%"
+	case n < 80:
+		return "50-79%"
+	}
+	return "80-100%"
+}
+
+// readNetwork tells what the device is connected by, where the job sets nothing.
+func (c *collector) readNetwork(_ context.Context, into map[string]string) error {
+	if into["network"] != "" {
+		return nil
+	}
+	switch {
+	case c.facts.wifiOn:
+		into["network"] = "wifi"
+	case c.facts.dataOn:
+		into["network"] = "mobile"
+	default:
+		into["network"] = "none"
+	}
+	return nil
+}
+
+// readVersion asks the device for the app's version where the user gives none.
+func (c *collector) readVersion(ctx context.Context, _ map[string]string) error {
+	if c.run.App.Version != "" {
+		return nil
+	}
+	text, err := c.output(ctx, "dumpsys", "package", c.job.App.Package)
+	if err != nil {
+		return err
+	}
+	if m := version.FindStringSubmatch(text); m != nil {
+		c.run.App.Version = clip(m[1])
+	}
+	return nil
+}

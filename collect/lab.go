@@ -1,0 +1,89 @@
+package collect
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Lab makes many runs: on several devices at once, on each device one after
+// another.
+type Lab struct {
+	Jobs []Job
+	// Parallel bounds the devices that work at the same time; 0 is all of them.
+	Parallel int
+	Options  Options
+	// Finished is given each result as soon as it is there, one at a time, so
+	// that a caller can keep what was measured before an interrupt; nil for none.
+	Finished func(Result)
+}
+
+// Collect makes all runs and returns what became of each, in the order of the
+// jobs. A device that fails does not hold up the others; a device that is lost
+// for good is tried anew by its next job.
+func (l Lab) Collect(ctx context.Context) []Result {
+	options := l.Options
+	if options.Progress != nil {
+		options.Progress = &oneAtATime{next: options.Progress}
+	}
+	results := make([]Result, len(l.Jobs))
+	var finishing sync.Mutex
+	group := errgroup.Group{}
+	if l.Parallel > 0 {
+		group.SetLimit(l.Parallel)
+	}
+	for _, indexes := range l.byDevice() {
+		group.Go(func() error {
+			for _, i := range indexes {
+				results[i] = Collect(ctx, l.Jobs[i], options)
+				if l.Finished != nil {
+					finishing.Lock()
+					l.Finished(results[i])
+					finishing.Unlock()
+				}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // its functions return no error: each is in its result
+	return results
+}
+
+// byDevice groups the indexes of the jobs by device, each in order.
+func (l Lab) byDevice() [][]int {
+	var groups [][]int
+	place := map[string]int{}
+	for i, job := range l.Jobs {
+		at, known := place[job.Device]
+		if !known {
+			at = len(groups)
+			place[job.Device] = at
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], i)
+	}
+	return groups
+}
+
+// oneAtATime passes progress on from many goroutines.
+type oneAtATime struct {
+	mu   sync.Mutex
+	next Progress
+}
+
+func (o *oneAtATime) Report(e Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.next.Report(e)
+}
+
+// Summarize counts the outcomes of a lab: "12 complete, 1 partial, 2 failed".
+func Summarize(results []Result) string {
+	counts := map[string]int{}
+	for _, r := range results {
+		counts[string(r.Run.Status)]++
+	}
+	return fmt.Sprintf("%d complete, %d partial, %d failed", counts["complete"], counts["partial"], counts["failed"])
+}

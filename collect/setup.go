@@ -1,0 +1,218 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/config"
+)
+
+// restoration undoes one thing that set-up did.
+type restoration struct {
+	what string
+	undo func(ctx context.Context) error
+}
+
+func (c *collector) undoLater(what string, undo func(ctx context.Context) error) {
+	c.restore = append(c.restore, restoration{what, undo})
+}
+
+// setUp makes the device ready: what is measured on, installed, and told to
+// measure.
+func (c *collector) setUp(ctx context.Context) error {
+	c.report(SetUp, 0, 0, "connecting")
+	dev, err := c.job.Open(ctx)
+	if err != nil {
+		return c.fail(Infrastructure, SetUp, 0, fmt.Errorf("connect to %s: %w", c.job.Device, err))
+	}
+	c.dev = dev
+	for _, step := range []struct {
+		what string
+		do   func(context.Context) error
+	}{
+		{"reading what the device is", c.readFacts},
+		{"installing", c.install},
+		{"setting up", c.configure},
+		{"reading the context", c.readContext},
+		{"checking the log", c.probeLog},
+		{"preparing the workload", c.prepareWorkload},
+	} {
+		c.report(SetUp, 0, 0, step.what)
+		if err := step.do(ctx); err != nil {
+			return c.fail(Infrastructure, SetUp, 0, err)
+		}
+	}
+	return nil
+}
+
+// install puts the APKs on the device. What was not there before is taken off
+// again at the end.
+func (c *collector) install(ctx context.Context) error {
+	for _, item := range []struct{ pkg, file string }{
+		{c.job.App.Package, c.job.App.APK},
+		{testPackage(c.job.Scenario.Workload), c.job.App.TestAPK},
+	} {
+		there, err := c.isInstalled(ctx, item.pkg)
+		if err != nil {
+			return err
+		}
+		if item.file == "" {
+			if item.pkg != "" && !there {
+				return c.final(Infrastructure, fmt.Errorf("%s is not on the device, and apkgate.yml names no APK of it", item.pkg))
+			}
+			continue
+		}
+		if err := c.dev.Install(ctx, item.file); err != nil {
+			return c.final(Infrastructure, fmt.Errorf("install %s: %w", item.file, err))
+		}
+		if pkg := item.pkg; pkg != "" && !there && !c.job.KeepInstalled {
+			c.undoLater("uninstall "+pkg, func(ctx context.Context) error { return c.dev.Uninstall(ctx, pkg) })
+		}
+	}
+	return nil
+}
+
+// final is an error that trying again can't mend.
+func (c *collector) final(cause Cause, err error) error {
+	out := c.fail(cause, SetUp, 0, err)
+	if e := asError(out); e != nil {
+		e.final = true
+	}
+	return out
+}
+
+func testPackage(w config.Workload) string {
+	if w.Instrumentation != nil {
+		return w.Instrumentation.TestPackage
+	}
+	return ""
+}
+
+func (c *collector) isInstalled(ctx context.Context, pkg string) (bool, error) {
+	if pkg == "" {
+		return false, nil
+	}
+	out, err := c.exec(ctx, "pm", "path", pkg)
+	if err != nil {
+		return false, fmt.Errorf("look for %s on the device: %w", pkg, err)
+	}
+	return strings.Contains(string(out.Stdout), "package:"), nil
+}
+
+// profileProperty makes Android before 6 keep the times of frames. It is read
+// when a process starts.
+const profileProperty = "debug.hwui.profile"
+
+// configure sets what a restart of the device undoes.
+func (c *collector) configure(ctx context.Context) error {
+	if err := c.try(ctx, "svc", "power", "stayon", "true"); err != nil {
+		return err
+	}
+	if c.restore == nil || !c.configured() {
+		c.undoLater(undoSettings, c.unconfigure)
+	}
+	if !c.facts.hasFramestats() {
+		if err := c.try(ctx, "setprop", profileProperty, "true"); err != nil {
+			return err
+		}
+	}
+	return c.setNetwork(ctx)
+}
+
+const undoSettings = "restore the settings"
+
+func (c *collector) configured() bool {
+	for _, r := range c.restore {
+		if r.what == undoSettings {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *collector) unconfigure(ctx context.Context) error {
+	errs := []error{c.try(ctx, "svc", "power", "stayon", "false")}
+	if !c.facts.hasFramestats() {
+		before := c.facts.properties[profileProperty]
+		if before == "" {
+			before = "false"
+		}
+		errs = append(errs, c.try(ctx, "setprop", profileProperty, before))
+	}
+	if c.job.Network != "" {
+		errs = append(errs, c.switchNetwork(ctx, c.facts.wifiOn, c.facts.dataOn))
+	}
+	return errors.Join(errs...)
+}
+
+// setNetwork turns wifi and mobile data on and off as the job's network asks.
+func (c *collector) setNetwork(ctx context.Context) error {
+	switch c.job.Network {
+	case "":
+		return nil
+	case "wifi":
+		return c.switchNetwork(ctx, true, false)
+	case "none":
+		return c.switchNetwork(ctx, false, false)
+	}
+	return c.switchNetwork(ctx, false, true)
+}
+
+func (c *collector) switchNetwork(ctx context.Context, wifi, data bool) error {
+	word := map[bool]string{true: "enable", false: "disable"}
+	if err := c.try(ctx, "svc", "wifi", word[wifi]); err != nil {
+		return err
+	}
+	return c.try(ctx, "svc", "data", word[data])
+}
+
+// scriptPath is where a shell workload lies on the device.
+const scriptPath = "/data/local/tmp/apkgate-workload.sh"
+
+// prepareWorkload pushes what the workload needs.
+func (c *collector) prepareWorkload(ctx context.Context) error {
+	w := c.job.Scenario.Workload
+	if w.Maestro != nil && c.options.Host == nil {
+		return c.final(Infrastructure, errors.New("a Maestro flow runs on this computer, and nothing here can run it"))
+	}
+	if w.Shell == nil {
+		return nil
+	}
+	file, err := os.Open(w.Shell.Script)
+	if err != nil {
+		return c.final(Infrastructure, fmt.Errorf("open the workload's script: %w", err))
+	}
+	defer func() { _ = file.Close() }()
+	if err := c.dev.Push(ctx, file, scriptPath, 0o755, c.run.Started); err != nil {
+		return fmt.Errorf("push %s to the device: %w", w.Shell.Script, err)
+	}
+	c.undoLater("remove the script", func(ctx context.Context) error { return c.try(ctx, "rm", scriptPath) })
+	return nil
+}
+
+// tearDownFor bounds tear-down, so that an interrupt ends soon.
+const tearDownFor = time.Minute
+
+// tearDown undoes what was done, last first, even after an interrupt.
+func (c *collector) tearDown(ctx context.Context) {
+	if c.dev == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
+	defer cancel()
+	c.report(TearDown, 0, 0, "")
+	_ = c.try(ctx, "am", "force-stop", c.job.App.Package)
+	for i := len(c.restore) - 1; i >= 0; i-- {
+		if err := c.restore[i].undo(ctx); err != nil {
+			c.warnf("%s: %v", c.restore[i].what, err)
+			if isGone(err) {
+				break
+			}
+		}
+	}
+	_ = c.dev.Close()
+}

@@ -1,0 +1,92 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+)
+
+// exec runs a command line on the device.
+func (c *collector) exec(ctx context.Context, words ...string) (device.Output, error) {
+	return c.dev.Exec(ctx, device.Quote(words...))
+}
+
+// try runs a command whose failure changes nothing but the loss of the device.
+func (c *collector) try(ctx context.Context, words ...string) error {
+	_, err := c.exec(ctx, words...)
+	if isGone(err) || ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// output runs a command and returns what it printed, "" where it can't be run.
+func (c *collector) output(ctx context.Context, words ...string) (string, error) {
+	out, err := c.exec(ctx, words...)
+	switch {
+	case isGone(err) || ctx.Err() != nil:
+		return "", err
+	case err != nil || out.ExitCode != 0:
+		return "", nil
+	}
+	return string(out.Stdout), nil
+}
+
+func firstLine(text []byte) string {
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return clip(string(line))
+		}
+	}
+	return "(no output)"
+}
+
+// How long a lost device is waited for, on its clock, and how often it is tried.
+const (
+	reconnectFor   = 90 * time.Second
+	reconnectEvery = 3 * time.Second
+)
+
+// reconnect waits for the device to come back, whole: booted, and set up again
+// as far as a restart undoes it.
+func (c *collector) reconnect(ctx context.Context) error {
+	c.report(SetUp, 0, 0, "waiting for the device to come back")
+	_ = c.dev.Close()
+	var last error
+	for deadline := c.clock.Now() + reconnectFor; c.clock.Now() < deadline; {
+		dev, err := c.job.Open(ctx)
+		if err == nil {
+			c.dev = dev
+			if err = c.booted(ctx); err == nil {
+				return c.configure(ctx)
+			}
+			_ = dev.Close()
+		}
+		last = err
+		if err := c.clock.Sleep(ctx, reconnectEvery); err != nil {
+			return err
+		}
+	}
+	if !isGone(last) {
+		last = fmt.Errorf("%w: %w", device.ErrGone, last)
+	}
+	return fmt.Errorf("wait %v for the device to come back: %w", reconnectFor, last)
+}
+
+var errBooting = errors.New("the device is still starting")
+
+func (c *collector) booted(ctx context.Context) error {
+	out, err := c.exec(ctx, "getprop", "sys.boot_completed")
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(string(out.Stdout)) != "1" {
+		return errBooting
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+func TestInstrumentationIsJudged(t *testing.T) {
+	t.Parallel()
+	const begun = "INSTRUMENTATION_STATUS: class=A\nINSTRUMENTATION_STATUS: test=b\nINSTRUMENTATION_STATUS_CODE: 1\n"
+	const same = "INSTRUMENTATION_STATUS: class=A\nINSTRUMENTATION_STATUS: test=b\n"
+	for name, c := range map[string]struct {
+		out   string
+		is    error
+		says  string
+		final bool
+	}{
+		"good":         {begun + same + "INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\nINSTRUMENTATION_CODE: -1\n", nil, "", false},
+		"CR LF":        {strings.ReplaceAll(begun+same+"INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_CODE: -1\n", "\n", "\r\n"), nil, "", false},
+		"failed":       {begun + same + "INSTRUMENTATION_STATUS: stack=java.lang.AssertionError: 3\n\tat A.b(A.java:1)\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n", ErrTestFail, "A#b: java.lang.AssertionError: 3", false},
+		"skipped":      {begun + same + "INSTRUMENTATION_STATUS_CODE: -3\nINSTRUMENTATION_CODE: -1\n", ErrTestFail, "no test ran", true},
+		"crashed":      {begun + "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n", ErrCrashed, "Process crashed.", false},
+		"crashed, why": {"INSTRUMENTATION_RESULT: shortMsg=java.lang.Error\nINSTRUMENTATION_RESULT: longMsg=java.lang.Error: x\nINSTRUMENTATION_CODE: 0\n", ErrCrashed, "java.lang.Error: java.lang.Error: x", false},
+		"no such runner": {"INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{a/b}\nINSTRUMENTATION_STATUS_CODE: -1\nandroid.util.AndroidException: INSTRUMENTATION_FAILED: a/b\n",
+			nil, "Unable to find instrumentation info", true},
+		"nothing":   {"", ErrTestFail, "in the middle of its output", false},
+		"cut short": {begun, ErrTestFail, "in the middle of its output", false},
+		"empty":     {"INSTRUMENTATION_RESULT: stream=\n\nOK (0 tests)\nINSTRUMENTATION_CODE: -1\n", ErrTestFail, "no test ran", true},
+	} {
+		err := readInstrumentation([]byte(c.out)).judge(0)
+		if c.says == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if e := asError(err); (e != nil && e.final) != c.final {
+			t.Errorf("%s: trying again is of use: %v", name, !c.final)
+		}
+	}
+}
+
+func TestMonkeyIsJudged(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]error{
+		":Monkey: seed=1 count=10\nEvents injected: 10\n// Monkey finished\n":                                       nil,
+		"// CRASH: com.example (pid 12)\n// Short Msg: java.lang.Error\n** Monkey aborted due to error.\n":          ErrCrashed,
+		"** No activities found to run, monkey aborted.\n":                                                          ErrTestFail,
+		":Monkey: seed=1 count=10\n** System appears to have crashed at event 3 of 10 using seed 1\n":               ErrTestFail,
+		":Monkey: seed=1 count=10\n// NOT RESPONDING: com.example (pid 12)\n** Monkey aborted due to error.\nx=1\n": ErrTestFail,
+	} {
+		if got := judgeMonkey([]byte(out), 0); !errors.Is(got, want) {
+			t.Errorf("%q: %v, want %v", out, got, want)
+		}
+	}
+	if err := judgeMonkey(nil, 3); !errors.Is(err, ErrTestFail) {
+		t.Errorf("exit status 3: %v", err)
+	}
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	for want, w := range map[string]config.Workload{
+		"monkey -p com.example -s 7 --throttle 50 300": {Monkey: &config.Monkey{Seed: 7, Events: 300, Throttle: 50 * time.Millisecond}},
+		"monkey -p com.example -s 0 1":                 {Monkey: &config.Monkey{Events: 1}},
+		"sh /data/local/tmp/apkgate-workload.sh":       {Shell: &config.Shell{Script: "/home/me/x y.sh"}},
+		"am instrument -w -r -e a '1 2' -e b '$(rm)' t/R": {Instrumentation: &config.Instrumentation{
+			TestPackage: "t", Runner: "R", Args: map[string]string{"b": "$(rm)", "a": "1 2"}}},
+	} {
+		if got := command(w, "com.example"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestALongOutputKeepsItsEnds(t *testing.T) {
+	t.Parallel()
+	var kept tail
+	for i := range 200_000 {
+		_, _ = fmt.Fprintf(&kept, "line %d of the output\n", i)
+	}
+	got := string(kept.Bytes())
+	if len(got) > 4*tailLimit || !strings.HasPrefix(got, "line 0 ") || !strings.HasSuffix(got, "line 199999 of the output\n") {
+		t.Errorf("%d bytes, from %q to %q", len(got), got[:20], got[len(got)-40:])
+	}
+}
+
+// TestBucketOfAgainstAPlainCount compares the search with counting.
+func TestBucketOfAgainstAPlainCount(t *testing.T) {
+	t.Parallel()
+	var m measurement
+	for _, at := range []time.Duration{5, 5, 8, 13, 13, 13, 40} {
+		m.events = append(m.events, logcat.Event{Time: at})
+	}
+	for at := time.Duration(0); at < 50; at++ {
+		want := 0
+		for _, e := range m.events {
+			if e.Time <= at {
+				want++
+			}
+		}
+		if got := m.bucketOf(at); got != want {
+			t.Errorf("at %d: bucket %d, want %d", at, got, want)
+		}
+	}
+}
