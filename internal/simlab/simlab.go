@@ -25,16 +25,15 @@ type Options = phone.Options
 
 // Simulated is a simulated device that runs.
 type Simulated struct {
-	// Address is where its adb daemon listens, "127.0.0.1:40123".
-	Address string
 	Profile profile.Profile
 	Phone   *phone.Phone
 	// Daemon breaks the connection: Drop, Hang, Offline, RequireKey.
 	Daemon *adbd.Daemon
 
-	close sync.Once
-	stop  context.CancelFunc
-	done  chan error
+	address string
+	close   sync.Once
+	stop    context.CancelFunc
+	done    chan error
 }
 
 // Start starts a simulated device on a free loopback port. Two of the same
@@ -49,12 +48,15 @@ func Start(profileName string, seed uint64, o Options) (*Simulated, error) {
 		return nil, fmt.Errorf("listen for adb to the simulated %s: %w", profileName, err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Simulated{Address: listener.Addr().String(), Profile: p, Phone: phone.New(p, seed, o), stop: stop, done: make(chan error, 1)}
+	s := &Simulated{address: listener.Addr().String(), Profile: p, Phone: phone.New(p, seed, o), stop: stop, done: make(chan error, 1)}
 	s.Daemon = adbd.New(s.Phone, adbd.Options{RealShell: true})
 	s.Phone.Attach(s.Daemon)
 	go func() { s.done <- s.Daemon.Serve(ctx, listener) }()
 	return s, nil
 }
+
+// Address is where its adb daemon listens, "127.0.0.1:40123".
+func (s *Simulated) Address() string { return s.address }
 
 // Clock is the device's own clock; to sleep on it is what moves its time.
 func (s *Simulated) Clock() device.Clock { return s.Phone.Clock() }
@@ -91,11 +93,5 @@ func Lab(name string, seed uint64, o Options) ([]*Simulated, error) {
 	return lab, nil
 }
 
-// Profiles are the names of all simulated devices.
-func Profiles() []string {
-	var names []string
-	for _, p := range profile.All() {
-		names = append(names, p.Name)
-	}
-	return names
-}
+// Profiles are all simulated devices that can be started.
+func Profiles() []profile.Profile { return profile.All() }

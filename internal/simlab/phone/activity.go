@@ -237,7 +237,8 @@ func (m *monkeyRun) step() {
 		return
 	}
 	m.left--
-	x, y := m.r.IntN(p.profile.Width), m.r.IntN(p.profile.Height)
+	width, height := p.profile.Size()
+	x, y := m.r.IntN(width), m.r.IntN(height)
 	if m.verbose {
 		m.call.printf(":Sending Touch (ACTION_DOWN): 0:(%d.0,%d.0)\n", x, y)
 	}

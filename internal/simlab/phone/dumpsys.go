@@ -103,10 +103,11 @@ func dumpPower(c *call) int {
 }
 
 func dumpDisplay(c *call) int {
+	width, height := c.profile.Size()
 	c.printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state ON}\n\n",
-		c.profile.Width, c.profile.Height, float64(c.profile.Hz), c.profile.DPI)
+		width, height, float64(c.profile.Hz), c.profile.DPI)
 	c.printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d}\n",
-		c.profile.Width, c.profile.Height, float64(c.profile.Hz), c.profile.DPI)
+		width, height, float64(c.profile.Hz), c.profile.DPI)
 	return 0
 }
 

@@ -112,7 +112,7 @@ func settings(c *call) int {
 func wm(c *call) int {
 	switch c.arg(0) {
 	case "size":
-		c.printf("Physical size: %s\n", c.profile.Screen())
+		c.printf("Physical size: %s\n", c.profile.Screen)
 	case "density":
 		c.printf("Physical density: %d\n", c.profile.DPI)
 	case "dismiss-keyguard":

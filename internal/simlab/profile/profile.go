@@ -20,8 +20,7 @@ type Profile struct {
 	SDK          string // the release, "4.3"
 	API          int
 	ABI          string // ro.product.cpu.abi
-	Width        int    // of the screen, in pixels
-	Height       int
+	Screen       string // "1080x1920", in pixels
 	DPI          int
 	Hz           int     // refresh rate
 	Speed        float64 // a factor on all work: 1 is a good phone, 1.35 a low-end one
@@ -35,8 +34,11 @@ func (p Profile) Serial() string { return "sim-" + p.Name }
 // Period is the time between two vsyncs.
 func (p Profile) Period() time.Duration { return time.Second / time.Duration(p.Hz) }
 
-// Screen is the resolution as "1080x1920".
-func (p Profile) Screen() string { return fmt.Sprintf("%dx%d", p.Width, p.Height) }
+// Size is the screen's width and height in pixels.
+func (p Profile) Size() (width, height int) {
+	fmt.Sscanf(p.Screen, "%dx%d", &width, &height)
+	return width, height
+}
 
 // All are the profiles, in the order of the table.
 func All() []Profile {
@@ -78,10 +80,9 @@ func Labs() []string { return []string{"device-lab", "upgraded-lab", "modern"} }
 func (r row) profile() Profile {
 	p := Profile{
 		Name:         strings.ToLower(strings.ReplaceAll(r.model, " ", "-")) + "-android-" + r.sdk,
-		Manufacturer: r.brand, Model: r.model, SDK: r.sdk, API: r.api, ABI: r.abi, DPI: r.dpi, Hz: r.hz,
+		Manufacturer: r.brand, Model: r.model, SDK: r.sdk, API: r.api, ABI: r.abi, Screen: r.screen, DPI: r.dpi, Hz: r.hz,
 		Speed: 1, LowEnd: 1, Noise: 0.03,
 	}
-	fmt.Sscanf(r.screen, "%dx%d", &p.Width, &p.Height)
 	switch r.class {
 	case low:
 		p.Speed, p.LowEnd, p.Noise = 1.3, 1.4, 0.05
