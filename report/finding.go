@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
@@ -161,25 +162,18 @@ func flat(all []finding) []finding {
 	return out
 }
 
-// middle is the finding as one comparison: medians over its runs, the interval
-// that spans theirs, and the largest p of them.
+// middle is the comparison of the run with the middle change, of two the milder:
+// one run's numbers, so that they agree with each other. Its P is the largest of
+// all runs.
 func (f finding) middle() gate.Comparison {
-	c := f.Hits[0].Comparison
-	if len(f.Hits) == 1 {
-		return c
-	}
-	c.Expected = f.median(func(c gate.Comparison) float64 { return c.Expected })
-	c.Value = f.median(func(c gate.Comparison) float64 { return c.Value })
-	c.Change = f.median(func(c gate.Comparison) float64 { return c.Change })
-	for _, h := range f.Hits[1:] {
+	byChange := slices.Clone(f.Hits)
+	slices.SortStableFunc(byChange, func(a, b hit) int {
+		return cmp.Compare(math.Abs(a.Comparison.Change), math.Abs(b.Comparison.Change))
+	})
+	c := byChange[(len(byChange)-1)/2].Comparison
+	for _, h := range f.Hits {
 		c.P = max(c.P, h.Comparison.P)
 		c.Enough = max(c.Enough, h.Comparison.Enough)
-		c.N = min(c.N, h.Comparison.N)
-		if !hasInterval(h.Comparison) || !hasInterval(c) {
-			c.Low, c.High = 0, 0
-			continue
-		}
-		c.Low, c.High = min(c.Low, h.Comparison.Low), max(c.High, h.Comparison.High)
 	}
 	return c
 }
@@ -195,16 +189,3 @@ func (f finding) expected() string {
 
 // hasInterval reports whether the change's interval was worked out.
 func hasInterval(c gate.Comparison) bool { return c.Low != 0 || c.High != 0 }
-
-func (f finding) median(of func(gate.Comparison) float64) float64 {
-	values := make([]float64, len(f.Hits))
-	for i, h := range f.Hits {
-		values[i] = of(h.Comparison)
-	}
-	slices.Sort(values)
-	n := len(values)
-	if n%2 == 1 {
-		return values[n/2]
-	}
-	return values[n/2-1] + (values[n/2]-values[n/2-1])/2
-}

@@ -71,6 +71,7 @@ type pageData struct {
 	Class, Symbol string
 	Notes         []string
 	Rows          []pageRow
+	Middle        string // how rows stand for several runs
 	FoldedRows    []pageRow
 	RowsTitle     string
 	MoreRows      string
@@ -114,6 +115,9 @@ func newPage(in Input) pageData {
 	p := pageData{
 		story: s, Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
 		Class: outcomeClass(s.Outcome), Symbol: outcomeMark(s.Outcome), Footer: footer(in),
+	}
+	if s.Outcome == gate.Pass {
+		p.Lead = upperFirst(p.Lead)
 	}
 	p.Facts = slices.DeleteFunc(slices.Clone(s.Facts), func(f fact) bool { return f.Label == ruleFact })
 	for _, n := range in.Notes[:min(len(in.Notes), 10)] {
@@ -184,6 +188,9 @@ func (p *pageData) addRows(in Input) {
 		r.Status, r.After = clip(f.status(), 60), f.AfterEffectOf != ""
 		p.Rows = append(p.Rows, r)
 	}
+	if slices.ContainsFunc(rows, func(f finding) bool { return len(f.Hits) > 1 }) {
+		p.Middle = "A row that stands for several runs shows the one with the middle change."
+	}
 	p.MoreRows = more(len(rows), len(p.Rows), "more deviation", "more deviations")
 	if open := min(len(p.Rows), openRows); open < len(p.Rows) {
 		p.Rows, p.FoldedRows = p.Rows[:open], p.Rows[open:]
@@ -248,10 +255,8 @@ func (p *pageData) addFrames(in Input) {
 	for _, r := range in.Runs {
 		byID[r.ID] = r
 	}
-	runs := slices.Clone(in.Verdict.Runs)
-	slices.SortStableFunc(runs, func(a, b gate.RunVerdict) int { return outcomeRank(a.Verdict) - outcomeRank(b.Verdict) })
 	total := 0
-	for _, v := range runs {
+	for _, v := range gravestFirst(in.Verdict.Runs) {
 		r, ok := byID[v.ID]
 		if !ok {
 			continue
@@ -273,8 +278,14 @@ func (p *pageData) addFrames(in Input) {
 	}
 }
 
-func outcomeRank(o gate.Outcome) int {
-	return slices.Index([]gate.Outcome{gate.Regression, gate.Inconclusive, gate.Improvement, gate.Invalid, gate.Pass}, o)
+// gravestFirst orders runs by what a reader should look at first.
+func gravestFirst(runs []gate.RunVerdict) []gate.RunVerdict {
+	order := []gate.Outcome{gate.Regression, gate.Invalid, gate.Inconclusive, gate.Improvement, gate.Pass}
+	out := slices.Clone(runs)
+	slices.SortStableFunc(out, func(a, b gate.RunVerdict) int {
+		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)
+	})
+	return out
 }
 
 func flaggedEvents(v gate.RunVerdict) map[string]bool {
@@ -288,7 +299,7 @@ func flaggedEvents(v gate.RunVerdict) map[string]bool {
 }
 
 func (p *pageData) addRuns(in Input) {
-	runs := in.Verdict.Runs
+	runs := gravestFirst(in.Verdict.Runs)
 	room := allRunRows
 	for _, v := range runs[:min(len(runs), htmlRuns)] {
 		r := newPageRun(v, in.catalogue(), min(room, runRows))

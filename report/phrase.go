@@ -215,10 +215,13 @@ func (f finding) evidence(in Input) string {
 		if len(f.Hits) == 1 {
 			parts = append(parts, level+"interval "+interval(c))
 		} else {
-			parts = append(parts, level+"intervals within "+interval(c))
+			parts = append(parts, level+"interval of the middle run "+interval(c))
 		}
 	}
 	if p := probability(c); p != "" {
+		if len(f.Hits) > 1 {
+			p = strings.Replace(p, "=", "≤", 1)
+		}
 		if n := comparisons(in.Verdict); n > 1 {
 			p += " after correction for " + count(n, "comparison", "comparisons")
 		}

@@ -98,7 +98,9 @@ func (f framesFigure) draw(id, class string, width float64) string {
 	f.drawBars(c, x, y)
 	limit := y.at(frameLimitMS)
 	c.line("limit", framesLeft, limit, width-framesRight, limit)
-	c.text("halo small", width-framesRight-2, limit-4, endAt, fmt.Sprintf("%.2f ms", frameLimitMS))
+	label := fmt.Sprintf("%.2f ms", frameLimitMS)
+	c.rect("ground soft", x.to-textWidth(label)-4, limit-17, textWidth(label)+4, 16, 2)
+	c.text("small", x.to-2, limit-5, endAt, label)
 	return c.svg(id, class, "Frames of "+f.Title, f.description())
 }
 
@@ -155,6 +157,8 @@ func (f framesFigure) labelBucket(c *canvas, s span, label string, from, to floa
 	}
 	if text := fitText(label, to-from-2); text != "" && (text == label || to-from > 40) {
 		c.text(class, (from+to)/2, framesTop-30, middleAt, text)
+	} else if strings.HasPrefix(label, "▼") {
+		c.text(class, (from+to)/2, framesTop-30, middleAt, "▼")
 	}
 	if text := fmt.Sprintf("%d of %d", janky, s.to-s.from); textWidth(text)*0.92 <= to-from-2 {
 		c.text("small muted", (from+to)/2, framesTop-14, middleAt, text)

@@ -20,21 +20,21 @@ func textOf(t *testing.T, in Input, o TextOptions) string {
 }
 
 // The expected lines are written by hand from the arithmetic of the fixtures:
-// 270 of 450 frames is −40 %, the five intervals span −40 % ± 1.3 % ± 3 %.
+// the middle run has 270 of 450 frames, −40 %, and an interval of ± 3 %.
 func TestTextRegression(t *testing.T) {
 	got := textOf(t, regression(), TextOptions{Width: 100})
 	first, _, _ := strings.Cut(got, "\n\n")
 	want := "Regression: open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs);\n" +
-		"95 % intervals within −44…−36 %; p = 0.002 after correction for 35 comparisons"
+		"95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons"
 	if first != want {
 		t.Errorf("the first lines are\n%s\nwant\n%s", first, want)
 	}
 	for _, want := range []string{
 		"The devices are simulated.",
 		"E2 (frames rendered −53 %, 5 of 5 runs; after-effect on E3)",
-		" whole run: frames rendered       450        270   −40 %  −44…−36 %  5 of 5  worse",
-		" └ E3: frames rendered            110         82   −25 %  −30…−21 %  5 of 5  after-effect of E2",
-		" start: frames rendered            60         90   +50 %  +47…+53 %  2 of 5  better",
+		" whole run: frames rendered       450        270   −40 %    −43…−37 %  5 of 5  worse",
+		" └ E3: frames rendered            110         82   −25 %    −28…−22 %  5 of 5  after-effect of E2",
+		" start: frames rendered            60         90   +50 %    +47…+53 %  2 of 5  better",
 		"All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence 100 %, lift 9).",
 		"The one run with model = Nexus 5X is worse (support 2.2 %, confidence 100 %, lift 9).",
 		"commit abcdef0123 against 0123456789",

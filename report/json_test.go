@@ -1,0 +1,121 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/apkgate/apkgate/gate"
+)
+
+func TestJSONRoundTrip(t *testing.T) {
+	for name, in := range map[string]Input{"regression": regression(), "pass": pass(), "inconclusive": inconclusive(), "invalid": invalid()} {
+		var b bytes.Buffer
+		if err := JSON(&b, in.Verdict); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.HasSuffix(text, "}\n") || strings.HasSuffix(text, "\n\n") {
+			t.Errorf("%s: the output does not end with one newline", name)
+		}
+		got, err := ReadJSON(&b)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := in.Verdict
+		want.Format = "apkgate.verdict/1"
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: what was read is not what was written:\n%s", name, diff)
+		}
+	}
+}
+
+// A reader of the format meets a list wherever the format has one, never null.
+func TestJSONHasNoNull(t *testing.T) {
+	var b bytes.Buffer
+	v := gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{{ID: "R", Verdict: gate.Pass}}}
+	if err := JSON(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	r := doc["runs"].([]any)[0].(map[string]any)
+	for _, field := range []string{"labels", "reference", "deviations", "comparisons", "warnings"} {
+		if _, ok := r[field].([]any); !ok {
+			t.Errorf("runs[0].%s is %v, want a list", field, r[field])
+		}
+	}
+	for _, field := range []string{"rules", "warnings"} {
+		if _, ok := doc[field].([]any); !ok {
+			t.Errorf("%s is %v, want a list", field, doc[field])
+		}
+	}
+	if v.Runs[0].Labels != nil {
+		t.Error("the caller's verdict was changed")
+	}
+}
+
+func TestJSONRefusesWhatItCannotHold(t *testing.T) {
+	in := pass()
+	in.Verdict.Runs[0].Comparisons[0].Upper = math.Inf(1)
+	if err := JSON(&bytes.Buffer{}, in.Verdict); err == nil {
+		t.Error("an infinite fence was written")
+	}
+}
+
+func TestReadJSONErrors(t *testing.T) {
+	for source, want := range map[string]string{
+		``:                               "not valid JSON",
+		`{`:                              "not valid JSON",
+		`{"format":"apkgate.run/1"}`:     `format is "apkgate.run/1", want "apkgate.verdict/1"`,
+		`{"format":"apkgate.verdict/2"}`: `want "apkgate.verdict/1"`,
+		`{"format":"apkgate.verdict/1","verdict":"fine"}`:                                                                                 `verdict is "fine", want one of`,
+		`{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"verdict":"x"}]}`:                                                        `runs[0].verdict is "x"`,
+		`{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"verdict":"pass","comparisons":[{"direction":"up"}]}]}`:                  `runs[0].comparisons[0].direction is "up"`,
+		`{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"verdict":"pass","comparisons":[{"direction":"none","value":"high"}]}]}`: "is a JSON string, want float64",
+		`{"format":"apkgate.verdict/1","verdict":"pass"} {}`:                                                                              "not valid JSON at byte 49",
+		strings.Repeat("[", 100_000): "exceeded max depth",
+	} {
+		_, err := ReadJSON(strings.NewReader(source))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s gives the error %v, want one with %q", source, err, want)
+		}
+	}
+}
+
+func FuzzReadJSON(f *testing.F) {
+	for _, in := range []Input{inconclusive(), invalid()} {
+		var b bytes.Buffer
+		if err := JSON(&b, in.Verdict); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	f.Add([]byte(`{"format":"apkgate.verdict/1","verdict":"regression","runs":[{"verdict":"regression","deviations":[{"direction":"regression","value":1e308,"expected":-1e308,"change":1e300,"n":1}]}],"rules":[{"confidence":1e-300,"count":9}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := ReadJSON(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		in := Input{Verdict: v}
+		var text, markdown, html bytes.Buffer
+		if err := Text(&text, in, TextOptions{Verbose: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := Markdown(&markdown, in, 4096); err != nil || markdown.Len() > 4096 {
+			t.Fatalf("%d bytes, error %v", markdown.Len(), err)
+		}
+		if err := HTML(&html, in); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(html.String(), "NaN") && !bytes.Contains(data, []byte("NaN")) {
+			t.Fatal("a picture has a place that is not a number")
+		}
+	})
+}
