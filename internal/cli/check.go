@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
@@ -85,25 +86,26 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	return c.judge(runs, references, set, f.outputFlags)
+	verdict, err := c.judge(runs, references, set, f.outputFlags)
+	if err != nil {
+		return err
+	}
+	return exitWith(statusOf(verdict.Verdict, set.failOn))
 }
 
-// judge makes the verdict on runs, shows it, and turns it into the exit status.
-func (c Command) judge(runs []run.Run, references func(run.Run) ([]run.Summary, error), set settings, out outputFlags) error {
+// judge makes the verdict on runs and shows it.
+func (c Command) judge(runs []run.Run, references func(run.Run) ([]run.Summary, error), set settings, out outputFlags) (gate.Verdict, error) {
 	subjects := make([]gate.Subject, len(runs))
 	for i, r := range runs {
 		refs, err := references(r)
 		if err != nil {
-			return err
+			return gate.Verdict{}, err
 		}
 		subjects[i] = gate.Subject{Run: r, References: refs}
 	}
 	verdict := gate.Check(set.policy, set.catalogue, subjects)
 	in := report.Input{Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs)}
-	if err := c.write(in, out); err != nil {
-		return err
-	}
-	return exitWith(statusOf(verdict.Verdict, set.failOn))
+	return verdict, c.write(in, out)
 }
 
 // fileHistory answers from runs in files, all of which count as accepted.
@@ -141,5 +143,5 @@ func storeHistory(ctx context.Context, store baseline.Store, set settings) func(
 
 // simulated reports whether a run was made on simulated devices.
 func simulated(runs []run.Run) bool {
-	return slices.ContainsFunc(runs, func(r run.Run) bool { return r.Context["device"] == "simulated" })
+	return slices.ContainsFunc(runs, func(r run.Run) bool { return r.Context[devctx.Simulated] != "" })
 }

@@ -31,6 +31,8 @@ type Command struct {
 	// and how many columns there are (0: unknown).
 	Terminal bool
 	Width    int
+	// ProgressTerminal says that a person is looking at Stderr.
+	ProgressTerminal bool
 }
 
 // Process is the command of this process.
@@ -40,6 +42,7 @@ func Process() Command {
 		c.Terminal = true
 		c.Width, _, _ = term.GetSize(fd)
 	}
+	c.ProgressTerminal = term.IsTerminal(int(os.Stderr.Fd()))
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		c.Width = n
 	}
@@ -85,7 +88,8 @@ infrastructure failed.`,
 		return usage(err, cmd.CommandPath()+" --help lists the flags")
 	})
 	root.AddCommand(
-		c.initVerb(), c.checkVerb(), c.baselineVerb(), c.noiseVerb(), c.inspectVerb(), c.reportVerb(),
+		c.demoVerb(), c.initVerb(), c.doctorVerb(), c.devicesVerb(), c.runVerb(), c.collectVerb(),
+		c.checkVerb(), c.baselineVerb(), c.noiseVerb(), c.inspectVerb(), c.reportVerb(),
 	)
 	return root
 }

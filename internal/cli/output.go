@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/report"
 )
 
@@ -39,6 +40,18 @@ func (f *outputFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.markdown, "markdown", "", "also write the report to this Markdown file")
 	cmd.Flags().StringVar(&f.json, "json", "", "also write the verdict to this JSON file")
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print every rule and every run in full")
+}
+
+// defaults fills in the files of the configuration where no flag names one.
+func (f *outputFlags) defaults(r config.Report) {
+	for _, file := range []struct {
+		flag  *string
+		value string
+	}{{&f.html, r.HTML}, {&f.markdown, r.Markdown}, {&f.json, r.JSON}} {
+		if *file.flag == "" {
+			*file.flag = file.value
+		}
+	}
 }
 
 // write prints a report and leaves the files that were asked for.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
@@ -131,11 +132,19 @@ func loadConfig(path string, gateOnly bool) (*config.Config, error) {
 		}
 		path = config.FileName
 	}
-	cfg, err := config.LoadFile(path, config.Options{GateOnly: gateOnly})
+	cfg, err := config.LoadFile(path, config.Options{Profiles: simulatedNames(), GateOnly: gateOnly})
 	if err != nil {
 		return nil, &failure{status: exitUsage, err: err}
 	}
 	return cfg, nil
+}
+
+func simulatedNames() []string {
+	var names []string
+	for _, p := range simlab.Profiles() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 // policyOf is the gate's policy as the configuration has it.

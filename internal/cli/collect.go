@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/run"
+)
+
+// collectFlags say what is measured, beside the configuration.
+type collectFlags struct {
+	apk, version, commit, ref, session string
+	scenarios                          []string
+	parallel                           int
+}
+
+func (f *collectFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.apk, "apk", "", "the APK to measure, instead of the configuration's")
+	cmd.Flags().StringVar(&f.version, "app-version", "", "the version to note, instead of what the device says")
+	cmd.Flags().StringVar(&f.commit, "commit", "", "the commit the app was built from (default: GITHUB_SHA)")
+	cmd.Flags().StringVar(&f.ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
+	cmd.Flags().StringVar(&f.session, "session", "", "a name for what is measured side by side")
+	cmd.Flags().StringArrayVar(&f.scenarios, "scenario", nil, "only this scenario; may be repeated")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "how many devices work at the same time (0: all)")
+}
+
+// apply lets the flags change the configuration.
+func (f collectFlags) apply(cfg *config.Config) error {
+	if f.apk != "" {
+		cfg.App.APK = f.apk
+	}
+	if f.version != "" {
+		cfg.App.Version = f.version
+	}
+	if f.parallel < 0 {
+		return usage(fmt.Errorf("--parallel is %d, want 0 or more", f.parallel), "")
+	}
+	return onlyScenarios(cfg, f.scenarios)
+}
+
+func (c Command) origin(f collectFlags) origin {
+	or := func(value, variable string) string {
+		if value != "" {
+			return value
+		}
+		return c.Getenv(variable)
+	}
+	return origin{
+		source:  run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: or(f.commit, "GITHUB_SHA"), Ref: or(f.ref, "GITHUB_REF")},
+		session: f.session,
+	}
+}
+
+func (c Command) collectVerb() *cobra.Command {
+	var cf configFlags
+	var f collectFlags
+	var out string
+	cmd := &cobra.Command{
+		Use:   "collect",
+		Short: "Measure, without comparing",
+		Long: `Runs the scenarios of apkgate.yml on its devices and writes the runs as JSON
+Lines. apkgate check compares them later, or elsewhere.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.collectConfig(cf.config, f)
+			if err != nil {
+				return err
+			}
+			results, err := c.measure(cmd.Context(), cfg, f, nil)
+			if err != nil {
+				return err
+			}
+			write := jsonLines(results)
+			if out == "" || out == "-" {
+				err = write(c.Stdout)
+			} else {
+				err = writeFile(out, write)
+			}
+			return errors.Join(infrastructureIf(err), lossOf(results))
+		},
+	}
+	cmd.Flags().StringVar(&cf.config, "config", "", "the configuration (default apkgate.yml)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write (default: standard output)")
+	f.register(cmd)
+	return cmd
+}
+
+func (c Command) collectConfig(path string, f collectFlags) (*config.Config, error) {
+	cfg, err := loadConfig(path, false)
+	if err != nil {
+		return nil, err
+	}
+	return cfg, f.apply(cfg)
+}
+
+// measure makes the runs of a configuration. keep is given each as soon as it is
+// there, so that an interrupt loses none that was whole.
+func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags, keep func(run.Run) error) (results []collect.Result, err error) {
+	devices, closing, err := c.lab(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	todo := jobs(cfg, devices, c.origin(f))
+	shown := c.progress(todo)
+	defer shown.clear()
+	var kept error
+	lab := collect.Lab{
+		Jobs: todo, Parallel: f.parallel,
+		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
+		Finished: func(r collect.Result) {
+			shown.finished(r)
+			if keep != nil && r.Run.Status != run.Failed {
+				kept = errors.Join(kept, keep(r.Run))
+			}
+		},
+	}
+	results = lab.Collect(ctx)
+	for i := range results {
+		if results[i].Run.Status == run.Failed {
+			continue
+		}
+		if results[i].Run, err = results[i].Run.Named(); err != nil {
+			return nil, infrastructure(fmt.Errorf("name the run of %s: %w", results[i].Device, err))
+		}
+	}
+	return results, kept
+}
+
+// runsOf are the runs of which something was measured.
+func runsOf(results []collect.Result) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for _, r := range results {
+			if r.Run.Status != run.Failed && !yield(r.Run, nil) {
+				return
+			}
+		}
+	}
+}
+
+// jsonLines writes the runs as a history file.
+func jsonLines(results []collect.Result) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := baseline.WriteJSONL(w, runsOf(results))
+		return err
+	}
+}
+
+// lossOf is the gravest reason why a run is not whole, with its exit status: 3
+// where the infrastructure failed, 1 where the app itself did.
+func lossOf(results []collect.Result) error {
+	var app error
+	for _, r := range results {
+		switch {
+		case r.Err == nil:
+		case collect.IsInfrastructure(r.Err):
+			return lost(exitInfrastructure, r)
+		case app == nil:
+			app = lost(exitRegression, r)
+		}
+	}
+	return app
+}
+
+func lost(status int, r collect.Result) error {
+	f := &failure{status: status, err: fmt.Errorf("%s, scenario %s: %w", r.Device, r.Run.Scenario, r.Err)}
+	var hinted interface{ Hint() string }
+	if errors.As(r.Err, &hinted) {
+		f.hint = hinted.Hint()
+	}
+	return f
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+func (c Command) demoVerb() *cobra.Command {
+	var keep string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "The whole job on simulated devices, in seconds",
+		Long: `Builds a history of an app on 20 simulated phones over 2 networks, measures a
+worse build of it on five upgraded phones, gates it, and leaves a report. Nothing
+but apkgate is needed. The devices are simulated; everything else is the code that
+drives real ones.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.demo(cmd.Context(), keep) },
+	}
+	cmd.Flags().StringVar(&keep, "keep", "", "leave the configuration, the history and the runs in this folder, to play with")
+	return cmd
+}
+
+// demo is the job as a team would do it: accept the good build's runs, then run
+// the gate on the worse one.
+func (c Command) demo(ctx context.Context, keep string) error {
+	began := c.Now()
+	dir, err := demoDir(keep)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stdout, "apkgate demo: every device here is SIMULATED; the code that drives them is not.\n\n")
+	d := demo{Command: c, dir: dir}
+	if err := d.writeApps(); err != nil {
+		return infrastructure(err)
+	}
+	store, err := c.openStore(ctx, filepath.Join(dir, "history.db"))
+	if err != nil {
+		return err
+	}
+	err = d.play(ctx, store)
+	if err = errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	d.farewell(keep, c.Now().Sub(began))
+	return nil
+}
+
+// demoDir is a new folder for what the demo leaves.
+func demoDir(keep string) (string, error) {
+	if keep == "" {
+		dir, err := os.MkdirTemp("", "apkgate-demo-")
+		return dir, infrastructureIf(err)
+	}
+	if entries, err := os.ReadDir(keep); err == nil && len(entries) > 0 {
+		return "", usage(fmt.Errorf("--keep %s: the folder is not empty", keep), "name a new one")
+	}
+	if err := os.MkdirAll(keep, 0o755); err != nil {
+		return "", usage(fmt.Errorf("--keep: %w", err), "")
+	}
+	return keep, nil
+}
+
+// demo is one demo under way in its folder.
+type demo struct {
+	Command
+	dir string
+}
+
+const (
+	demoGood  = "demo-good"
+	demoWorse = "demo-worse"
+	demoTest  = "demo-test"
+)
+
+func (d demo) path(name string) string { return filepath.Join(d.dir, name) }
+
+func (d demo) writeApps() error {
+	for _, name := range []string{demoGood, demoWorse, demoTest} {
+		text, err := simapp.Open(name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(d.path(name+".apk"), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// config is the demo's apkgate.yml for a build on the devices of a lab.
+func (d demo) config(build, lab string, networks ...string) (*config.Config, error) {
+	profiles, err := profile.Lab(lab)
+	if err != nil {
+		return nil, err
+	}
+	cfg := config.Default()
+	cfg.App = config.App{Package: "com.example.demo", APK: d.path(build + ".apk"), TestAPK: d.path(demoTest + ".apk")}
+	cfg.Scenarios = []config.Scenario{{
+		Name: "read-mail", Repetitions: 5, WarmUp: 1, Timeout: time.Minute, Retries: 2,
+		Workload: config.Workload{Instrumentation: &config.Instrumentation{
+			TestPackage: "com.example.demo.test", Runner: config.DefaultRunner, Class: "com.example.demo.ReadMailTest#readsMail",
+		}},
+	}}
+	for _, p := range profiles {
+		cfg.Devices = append(cfg.Devices, config.Device{Simulated: p.Name})
+	}
+	cfg.Networks = networks
+	cfg.Store.SQLite, cfg.Report.HTML = d.path("history.db"), d.path("report.html")
+	return &cfg, nil
+}
+
+func (d demo) play(ctx context.Context, store baseline.Store) error {
+	good, err := d.config(demoGood, "device-lab", "wifi", "3g")
+	if err != nil {
+		return infrastructure(err)
+	}
+	fmt.Fprintf(d.Stdout, "1. History: build 1.4.0 on %d phones × 2 networks, %d repetitions each\n", len(good.Devices), good.Scenarios[0].Repetitions)
+	if err := d.history(ctx, good, store); err != nil {
+		return err
+	}
+	worse, err := d.config(demoWorse, "upgraded-lab", "wifi")
+	if err != nil {
+		return infrastructure(err)
+	}
+	fmt.Fprintf(d.Stdout, "2. Pull request: build 1.5.0 on %d phones upgraded to Android 5 and 6\n", len(worse.Devices))
+	return d.pullRequest(ctx, worse, store)
+}
+
+func (d demo) history(ctx context.Context, cfg *config.Config, store baseline.Store) error {
+	results, err := d.measured(ctx, cfg, "history.jsonl")
+	if err != nil {
+		return err
+	}
+	_, err = baseline.Import(ctx, store, runsOf(results), &baseline.Mark{State: baseline.Accepted, At: d.Now(), Note: "demo"})
+	return infrastructureIf(err)
+}
+
+// measured makes the runs of a configuration and leaves them in a file.
+func (d demo) measured(ctx context.Context, cfg *config.Config, file string) ([]collect.Result, error) {
+	results, err := d.measure(ctx, cfg, collectFlags{}, nil)
+	if err == nil {
+		err = lossOf(results)
+	}
+	if err == nil {
+		err = infrastructureIf(writeFile(d.path(file), jsonLines(results)))
+	}
+	return results, err
+}
+
+func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baseline.Store) error {
+	results, err := d.measured(ctx, cfg, "pull-request.jsonl")
+	if err != nil {
+		return err
+	}
+	var runs []run.Run
+	for r := range runsOf(results) {
+		runs = append(runs, r)
+	}
+	policy, _ := gate.PolicyOf(gate.PresetDefault)
+	set := settings{policy: policy, catalogue: metric.Default(), notes: []string{simulatedNote}}
+	fmt.Fprintf(d.Stdout, "3. The gate\n\n")
+	_, err = d.judge(runs, storeHistory(ctx, store, set), set, outputFlags{format: string(FormatText), html: cfg.Report.HTML, json: d.path("verdict.json")})
+	return err
+}
+
+// simulatedNote stands at the head of every report on simulated devices.
+const simulatedNote = "The devices are simulated."
+
+func (d demo) farewell(keep string, took time.Duration) {
+	fmt.Fprintf(d.Stdout, "\nThat took %.1f s. A gate on a pull request would now have failed (exit status 1).\n", took.Seconds())
+	fmt.Fprintf(d.Stdout, "The report with its pictures: %s\n", d.path("report.html"))
+	if keep != "" {
+		fmt.Fprintf(d.Stdout, `
+To play with what is in %s:
+  cd %s
+  apkgate run                                   # measure and gate the worse build again
+  apkgate check --run pull-request.jsonl --preset dune
+  apkgate baseline list --where model="Nexus 5"
+  apkgate noise
+`, keep, keep)
+	}
+	fmt.Fprint(d.Stdout, `
+With a real device or emulator (adb devices shows it):
+  apkgate init --package your.app --apk path/to/app.apk
+  apkgate doctor
+  apkgate run
+`)
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+)
+
+func (c Command) doctorVerb() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Are the configuration and the devices fit to measure with?",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := loadConfig(path, true)
+			if err != nil {
+				return err
+			}
+			return c.doctor(cmd.Context(), cfg)
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
+	return cmd
+}
+
+func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
+	devices, closing, err := c.lab(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	unfit := 0
+	for _, d := range devices {
+		fit, err := c.examine(ctx, d)
+		if err != nil {
+			return &failure{status: exitInfrastructure, err: fmt.Errorf("examine %s: %w", d.name, err)}
+		}
+		if !fit {
+			unfit++
+		}
+	}
+	if unfit > 0 {
+		return infrastructure(fmt.Errorf("%d of %d devices are not fit to measure on", unfit, len(devices)))
+	}
+	return nil
+}
+
+// examine prints what the check before a run finds on one device.
+func (c Command) examine(ctx context.Context, d labDevice) (fit bool, err error) {
+	connected, err := d.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer connected.Close()
+	findings, err := device.Preflight(ctx, connected)
+	fmt.Fprintln(c.Stdout, plain(d.name))
+	fit = true
+	for _, f := range findings {
+		mark := "ok  "
+		if !f.OK {
+			mark, fit = "BAD ", false
+		}
+		fmt.Fprintf(c.Stdout, "  %s %-12s %s\n", mark, f.Name, plain(f.Detail))
+		if f.Hint != "" {
+			fmt.Fprintf(c.Stdout, "       %-12s hint: %s\n", "", f.Hint)
+		}
+	}
+	return fit, err
+}

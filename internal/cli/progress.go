@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect"
+)
+
+// progress shows a collection: on a terminal one line that changes, in a log a
+// line for each run. It is told one event at a time.
+type progress struct {
+	w         io.Writer
+	terminal  bool
+	width     int
+	runs      int
+	done      int
+	failed    int
+	repsDone  int
+	repsTotal int
+	drawn     bool
+}
+
+func (c Command) progress(jobs []collect.Job) *progress {
+	p := &progress{w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
+	if p.width == 0 {
+		p.width = 80
+	}
+	for _, j := range jobs {
+		p.repsTotal += j.Scenario.Repetitions
+	}
+	return p
+}
+
+// Report is told what happens on a device.
+func (p *progress) Report(e collect.Event) {
+	switch e.Phase {
+	case collect.Warned:
+		p.line(fmt.Sprintf("warning: %s: %s", plain(e.Device), plain(e.Message)))
+	case collect.Measure:
+		p.repsDone++
+		p.draw(fmt.Sprintf("%s: repetition %d of %d", plain(e.Device), e.Repetition, e.Repetitions))
+	case collect.Done:
+	default:
+		p.draw(fmt.Sprintf("%s: %s", plain(e.Device), e.Phase))
+	}
+}
+
+// finished is told each run that is there.
+func (p *progress) finished(r collect.Result) {
+	p.done++
+	if r.Err != nil {
+		p.failed++
+		p.line(fmt.Sprintf("%s: %s is %s: %s", plain(r.Device), plain(r.Run.Scenario), r.Run.Status, plain(r.Err.Error())))
+		return
+	}
+	if p.terminal {
+		p.draw(plain(r.Device) + ": done")
+		return
+	}
+	p.line(fmt.Sprintf("run %d of %d: %s, %s, %d repetitions", p.done, p.runs, plain(r.Device), plain(r.Run.Scenario), len(r.Run.Iterations)))
+}
+
+// draw shows the changing line; in a log there is none.
+func (p *progress) draw(what string) {
+	if !p.terminal {
+		return
+	}
+	line := fmt.Sprintf("%s %d of %d runs, %s", bar(p.repsDone, p.repsTotal), p.done, p.runs, what)
+	if runes := []rune(line); len(runes) >= p.width {
+		line = string(runes[:p.width-1])
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	p.drawn = true
+}
+
+// line writes a line that stays.
+func (p *progress) line(text string) {
+	p.clear()
+	fmt.Fprintln(p.w, text)
+}
+
+// clear takes the changing line away.
+func (p *progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+func bar(done, total int) string {
+	const width = 20
+	filled := width
+	if total > 0 {
+		filled = min(width, width*done/total)
+	}
+	return "[" + strings.Repeat("█", filled) + strings.Repeat("·", width-filled) + "]"
+}
