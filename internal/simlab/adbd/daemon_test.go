@@ -1,0 +1,180 @@
+package adbd_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device/adb/wire"
+	"github.com/apkgate/apkgate/internal/simlab/adbd"
+)
+
+const limit = 10 * time.Second
+
+// mute is a phone that knows no command.
+type mute struct{ adbd.Phone }
+
+func (mute) Banner() string {
+	return "device::ro.product.model=M;features=cmd,shell_v2,delayed_ack,abb_exec,stat_v2;last=1"
+}
+
+func (mute) Start(_ context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
+	io.WriteString(stdout, "ran "+command)
+	return func() int { return 0 }
+}
+
+// host is a host's end of a connection, spoken message by message.
+type host struct {
+	t    *testing.T
+	conn net.Conn
+	sums wire.Sums
+}
+
+func serve(t *testing.T) (*adbd.Daemon, string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := adbd.New(mute{}, adbd.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- d.Serve(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(limit):
+			t.Error("Serve goes on after its context ended")
+		}
+	})
+	return d, listener.Addr().String()
+}
+
+func connect(t *testing.T, addr string) *host {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.SetDeadline(time.Now().Add(limit))
+	t.Cleanup(func() { conn.Close() })
+	return &host{t: t, conn: conn, sums: wire.SumsRequired}
+}
+
+func (h *host) send(c wire.Command, arg0, arg1 uint32, payload string) {
+	m := wire.Message{Command: c, Arg0: arg0, Arg1: arg1, Payload: []byte(payload)}
+	h.conn.Write(m.Append(nil, h.sums)) // an error shows in what is read next
+}
+
+func (h *host) read() (wire.Message, error) {
+	return wire.ReadMessage(h.conn, wire.MaxPayload, wire.SumsIfGiven)
+}
+
+func (h *host) want(c wire.Command) wire.Message {
+	h.t.Helper()
+	m, err := h.read()
+	if err != nil || m.Command != c {
+		h.t.Fatalf("%v, %v, want %v", m.Command, err, c)
+	}
+	return m
+}
+
+func TestBannerWithholdsWhatIsNotServed(t *testing.T) {
+	_, addr := serve(t)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	got := string(h.want(wire.CNXN).Payload)
+	if want := "device::ro.product.model=M;features=cmd,shell_v2,stat_v2;last=1"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A host of the first version gets sums, and pieces as small as it asked for.
+func TestOldHost(t *testing.T) {
+	_, addr := serve(t)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.VersionMin, 4096, "host::")
+	if m, err := wire.ReadMessage(h.conn, 4096, wire.SumsRequired); err != nil || m.Command != wire.CNXN {
+		t.Fatalf("%v, %v", m.Command, err)
+	}
+	h.send(wire.OPEN, 1, 0, "shell:"+strings.Repeat("x", 4000)+"\x00")
+	m, err := wire.ReadMessage(h.conn, 4096, wire.SumsRequired)
+	if err != nil || m.Command != wire.OKAY {
+		t.Fatalf("%v, %v", m.Command, err)
+	}
+	m, err = wire.ReadMessage(h.conn, 4096, wire.SumsRequired)
+	if err != nil || m.Command != wire.WRTE || !bytes.HasPrefix(m.Payload, []byte("ran xxx")) {
+		t.Fatalf("%v, %.20q, %v", m.Command, m.Payload, err)
+	}
+}
+
+func TestStrangersAreDisconnected(t *testing.T) {
+	_, addr := serve(t)
+	for name, first := range map[string]string{
+		"HTTP":           "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+		"OPEN before it": string(wire.Message{Command: wire.OPEN, Arg0: 1, Payload: []byte("shell:")}.Append(nil, wire.SumsRequired)),
+		"version 0":      string(wire.Message{Command: wire.CNXN, Arg1: 4096}.Append(nil, wire.SumsRequired)),
+	} {
+		h := connect(t, addr)
+		io.WriteString(h.conn, first)
+		if m, err := h.read(); err == nil {
+			t.Errorf("%s: answered with %v", name, m.Command)
+		} else if errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
+			t.Errorf("%s: left hanging", name)
+		}
+	}
+}
+
+func isTimeout(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
+}
+
+func TestServicesThatAreRefused(t *testing.T) {
+	_, addr := serve(t)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.VersionMin, 4096, "host::")
+	h.want(wire.CNXN)
+	for i, service := range []string{"tcpip:5555", "root:", "tcp:80", "jdwp:1", "reverse:forward:a;b", ""} {
+		id := uint32(i + 1)
+		h.send(wire.OPEN, id, 0, service)
+		if m := h.want(wire.CLSE); m.Arg0 != 0 || m.Arg1 != id {
+			t.Errorf("%q: CLSE from %d to %d, want from 0 to %d", service, m.Arg0, m.Arg1, id)
+		}
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	d, addr := serve(t)
+	d.Refuse(true)
+	conn, err := net.Dial("tcp", addr)
+	if err == nil { // cut off this early or a little later
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(limit))
+		if _, err = conn.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+			t.Errorf("%v, want to be cut off", err)
+		}
+	}
+	d.Refuse(false)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	h.want(wire.CNXN)
+}
+
+func TestServeEndsWhileHanging(t *testing.T) {
+	d, addr := serve(t) // its cleanup waits for Serve
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	h.want(wire.CNXN)
+	d.Hang(true)
+	h.send(wire.OPEN, 1, 0, "shell:x")
+}
