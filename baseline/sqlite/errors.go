@@ -47,17 +47,6 @@ func explain(err error) error {
 	return err
 }
 
-// unreadable reports whether err can only come of a damaged file where the
-// query is a constant: the schema is not what it was, or the disk does not read.
-func unreadable(err error) bool {
-	var sqliteErr *sqlite.Error
-	if !errors.As(err, &sqliteErr) {
-		return false
-	}
-	code := sqliteErr.Code() & 0xff
-	return code == lib.SQLITE_ERROR || code == lib.SQLITE_IOERR
-}
-
 func full(err error) error {
 	return &baseline.Error{
 		Err:    fmt.Errorf("%w: %w", baseline.ErrFull, err),

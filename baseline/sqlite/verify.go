@@ -36,14 +36,23 @@ func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 	return append(found, d...), nil
 }
 
-// noteDamage adds err to what was found where it tells of damage, and returns
-// it otherwise.
+// noteDamage adds err to what was found, and returns it where it does not come
+// of the file's content. The queries are constants: whatever else goes wrong
+// with them, a column that is gone or no number, is damage.
 func noteDamage(found *[]baseline.Damage, id string, err error) error {
-	if err = explain(err); errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotHistory) || unreadable(err) {
-		*found = append(*found, baseline.Damage{ID: id, Problem: err.Error()})
-		return nil
+	err = explain(err)
+	for _, other := range []error{
+		context.Canceled, context.DeadlineExceeded, sql.ErrConnDone,
+		baseline.ErrBusy, baseline.ErrReadOnly, baseline.ErrFull,
+	} {
+		if errors.Is(err, other) {
+			return err
+		}
 	}
-	return err
+	if err != nil {
+		*found = append(*found, baseline.Damage{ID: id, Problem: err.Error()})
+	}
+	return nil
 }
 
 // checkFileStructure has SQLite check its pages and indexes. It stops at the
