@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,40 +104,61 @@ func (d demo) writeApps() error {
 	return nil
 }
 
-// config is the demo's apkgate.yml for a build on the devices of a lab.
-func (d demo) config(build, lab string, networks ...string) (*config.Config, error) {
+// config writes a configuration for a build on the devices of a lab, and reads
+// it as any user's.
+func (d demo) config(file, build, lab string, networks ...string) (*config.Config, error) {
 	profiles, err := profile.Lab(lab)
 	if err != nil {
-		return nil, err
+		return nil, infrastructure(err)
 	}
-	cfg := config.Default()
-	cfg.App = config.App{Package: "com.example.demo", APK: d.path(build + ".apk"), TestAPK: d.path(demoTest + ".apk")}
-	cfg.Scenarios = []config.Scenario{{
-		Name: "read-mail", Repetitions: 5, WarmUp: 1, Timeout: time.Minute, Retries: 2,
-		Workload: config.Workload{Instrumentation: &config.Instrumentation{
-			TestPackage: "com.example.demo.test", Runner: config.DefaultRunner, Class: "com.example.demo.ReadMailTest#readsMail",
-		}},
-	}}
+	var b strings.Builder
+	fmt.Fprintf(&b, demoConfig, build, strings.Join(networks, ", "))
 	for _, p := range profiles {
-		cfg.Devices = append(cfg.Devices, config.Device{Simulated: p.Name})
+		fmt.Fprintf(&b, "  - simulated: %s\n", p.Name)
 	}
-	cfg.Networks = networks
-	cfg.Store.SQLite, cfg.Report.HTML = d.path("history.db"), d.path("report.html")
-	return &cfg, nil
+	if err := os.WriteFile(d.path(file), []byte(b.String()), 0o644); err != nil {
+		return nil, infrastructure(fmt.Errorf("write the demo's configuration: %w", err))
+	}
+	return loadConfig(d.path(file), false)
 }
 
+const demoConfig = `# Of apkgate demo: every device in it is simulated. apkgate init writes one with
+# each choice explained.
+app:
+  package: com.example.demo
+  apk: %s.apk
+  test-apk: demo-test.apk
+
+scenarios:
+  - name: read-mail
+    workload:
+      instrumentation:
+        test-package: com.example.demo.test
+        class: com.example.demo.ReadMailTest#readsMail
+    repetitions: 5
+    timeout: 1m
+
+store:
+  sqlite: history.db
+report:
+  html: report.html
+
+networks: [%s]
+devices:
+`
+
 func (d demo) play(ctx context.Context, store baseline.Store) error {
-	good, err := d.config(demoGood, "device-lab", "wifi", "3g")
+	good, err := d.config("main-branch.yml", demoGood, "device-lab", "wifi", "3g")
 	if err != nil {
-		return infrastructure(err)
+		return err
 	}
 	fmt.Fprintf(d.Stdout, "1. History: build 1.4.0 on %d phones × 2 networks, %d repetitions each\n", len(good.Devices), good.Scenarios[0].Repetitions)
 	if err := d.history(ctx, good, store); err != nil {
 		return err
 	}
-	worse, err := d.config(demoWorse, "upgraded-lab", "wifi")
+	worse, err := d.config(config.FileName, demoWorse, "upgraded-lab", "wifi")
 	if err != nil {
-		return infrastructure(err)
+		return err
 	}
 	fmt.Fprintf(d.Stdout, "2. Pull request: build 1.5.0 on %d phones upgraded to Android 5 and 6\n", len(worse.Devices))
 	return d.pullRequest(ctx, worse, store)

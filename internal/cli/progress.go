@@ -20,10 +20,11 @@ type progress struct {
 	repsDone  int
 	repsTotal int
 	drawn     bool
+	warned    map[string]bool // each warning is shown once, of the first device
 }
 
 func (c Command) progress(jobs []collect.Job) *progress {
-	p := &progress{w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
+	p := &progress{warned: map[string]bool{}, w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
 	if p.width == 0 {
 		p.width = 80
 	}
@@ -37,7 +38,10 @@ func (c Command) progress(jobs []collect.Job) *progress {
 func (p *progress) Report(e collect.Event) {
 	switch e.Phase {
 	case collect.Warned:
-		p.line(fmt.Sprintf("warning: %s: %s", plain(e.Device), plain(e.Message)))
+		if !p.warned[e.Message] {
+			p.warned[e.Message] = true
+			p.line(fmt.Sprintf("warning: %s: %s", plain(e.Device), plain(e.Message)))
+		}
 	case collect.Measure:
 		p.repsDone++
 		p.draw(fmt.Sprintf("%s: repetition %d of %d", plain(e.Device), e.Repetition, e.Repetitions))
