@@ -63,7 +63,7 @@ const settle = 100 * time.Millisecond
 func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) Performance {
 	s := &stage{app: app, c: c, r: r}
 	s.factor = c.Speed * c.Session * lognormal(r, app.Noise.Repetition)
-	if r.Float64() < 0.04 { // something else keeps the phone busy for this repetition
+	if app.Noise.Repetition > 0 && r.Float64() < 0.04 { // something else keeps the phone busy for this repetition
 		s.factor *= 1.12 + 0.3*r.Float64()
 	}
 	begin := time.Duration(0)

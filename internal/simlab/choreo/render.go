@@ -42,6 +42,9 @@ func (f Frame) Shift(by time.Duration) Frame {
 	return f
 }
 
+// slack keeps what rounding leaves of a vsync from asking for one more frame.
+const slack = 50 * time.Microsecond
+
 // render fills in the frames, vsync by vsync.
 func (s *stage) render() {
 	s.shows = merged(s.shows)
@@ -51,7 +54,7 @@ func (s *stage) render() {
 	at := time.Duration(0) // a vsync
 	for _, show := range s.shows {
 		at = max(at, s.vsyncAfter(show.from))
-		for at < show.to {
+		for at+slack < show.to {
 			f, free := c.frame(at)
 			s.perf.Frames = append(s.perf.Frames, f)
 			at = max(at+s.c.Period, s.vsyncAfter(free))

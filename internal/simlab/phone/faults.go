@@ -196,6 +196,7 @@ func (p *Phone) reboot() {
 	p.state.log.entries = nil
 	p.state.noSpace, p.state.garbage = false, false
 	delete(p.state.props, "debug.hwui.profile")
+	p.boot()
 	p.state.bootedAt = p.clock.now + bootTakes
 	for s := range p.state.shells {
 		s.end(255)

@@ -85,11 +85,20 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
 		files: newFileSystem(), shells: map[*shell]bool{}, repetitions: map[string]int{},
 	}
-	ph.logf("main", 'I', "boot", "simulated phone %s", p.Name)
+	ph.boot()
 	if o.Rate > 0 {
 		ph.run(o.Rate)
 	}
 	return ph
+}
+
+// systemUI is always there, and renders nothing.
+var systemUI = simapp.App{Package: "com.android.systemui", Activity: ".SystemUI", MemoryKB: 70_000}
+
+// boot starts what runs on every phone.
+func (p *Phone) boot() {
+	p.state.running[systemUI.Package] = &process{app: &systemUI, pid: 1187, window: 0x1d0c5ab, since: p.clock.now}
+	p.logf("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
 // Attach gives the phone the way by which it is reached, for faults to break.
