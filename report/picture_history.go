@@ -164,10 +164,11 @@ func (b historyBox) drawBox(c *canvas, x scale, y float64) {
 			c.line("fence", x.at(fence), y-boxTall/2, x.at(fence), y+boxTall/2)
 		}
 	}
-	c.line("whisker", x.at(low), y, x.at(h.Q1), y)
-	c.line("whisker", x.at(h.Q3), y, x.at(high), y)
-	for _, end := range []float64{low, high} {
-		c.line("whisker", x.at(end), y-5, x.at(end), y+5)
+	if low < h.Q1 || h.Q3 < high {
+		c.line("whisker", x.at(low), y, x.at(h.Q1), y)
+		c.line("whisker", x.at(h.Q3), y, x.at(high), y)
+		c.line("whisker", x.at(low), y-5, x.at(low), y+5)
+		c.line("whisker", x.at(high), y-5, x.at(high), y+5)
 	}
 	c.rect("box", x.at(h.Q1), y-10, max(x.at(h.Q3)-x.at(h.Q1), 2), 20, 2)
 	var dots strings.Builder
@@ -180,10 +181,14 @@ func (b historyBox) drawBox(c *canvas, x scale, y float64) {
 	c.line("median", x.at(h.Expected), y-10, x.at(h.Expected), y+10)
 }
 
-// whiskers end at the furthest values within the fences, or at the quartiles
-// where the values were not kept.
+// whiskers end at the furthest values within the fences. They end at the
+// quartiles where the values were not kept, and where the quartiles rest on
+// fewer of them: those of this context among those of many.
 func (b historyBox) whiskers() (low, high float64) {
 	low, high = b.Comparison.Q1, b.Comparison.Q3
+	if b.Comparison.N < len(b.Comparison.Sample) {
+		return low, high
+	}
 	for _, v := range b.Comparison.Sample {
 		if v >= b.Comparison.Lower && v <= b.Comparison.Upper {
 			low, high = min(low, v), max(high, v)
