@@ -89,6 +89,7 @@ type collector struct {
 	run      run.Run
 	facts    facts // of the device
 	restore  []restoration
+	away     bool // the device did not come back
 	measured []measurement
 	losses   []error
 	noted    map[string]bool // warnings of the whole run, each once

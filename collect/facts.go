@@ -84,28 +84,34 @@ func (c *collector) setContext(name, value string) {
 }
 
 var (
-	wmSize     = regexp.MustCompile(`size: (\d+x\d+)`)
-	windowInit = regexp.MustCompile(`init=(\d+x\d+)`)
-	fps        = regexp.MustCompile(`(?:renderFrameRate |fps=|refreshRate=|, )(\d+\.\d+)(?:,| fps|\})`)
-	level      = regexp.MustCompile(`(?m)^\s*level: (\d+)`)
-	version    = regexp.MustCompile(`(?m)^\s*versionName=(\S+)`)
+	wmSize      = regexp.MustCompile(`size: (\d+)x(\d+)`)
+	windowInit  = regexp.MustCompile(`init=(\d+)x(\d+)`)
+	displaySize = regexp.MustCompile(`DisplayDeviceInfo\{"[^"]*": (?:uniqueId="[^"]*", )?(\d+) x (\d+)`)
+	fps         = regexp.MustCompile(`(?:renderFrameRate |fps=|refreshRate=|, )(\d+\.\d+)(?:,| fps|\})`)
+	level       = regexp.MustCompile(`(?m)^\s*level: (\d+)`)
+	version     = regexp.MustCompile(`(?m)^\s*versionName=(\S+)`)
 )
 
-// readScreen asks wm (Android 4.3 and later) or the window manager.
+// readScreen asks wm (Android 4.3 and later), the displays (4.2), the window
+// manager. An override stands below the physical size.
 func (c *collector) readScreen(ctx context.Context, into map[string]string) error {
-	text, err := c.output(ctx, "wm", "size")
-	if err != nil {
-		return err
-	}
-	sizes := wmSize.FindAllStringSubmatch(text, -1)
-	if len(sizes) == 0 {
-		if text, err = c.output(ctx, "dumpsys", "window"); err != nil {
+	for _, ask := range []struct {
+		words []string
+		size  *regexp.Regexp
+	}{
+		{[]string{"wm", "size"}, wmSize},
+		{[]string{"dumpsys", "display"}, displaySize},
+		{[]string{"dumpsys", "window"}, windowInit},
+	} {
+		text, err := c.output(ctx, ask.words...)
+		if err != nil {
 			return err
 		}
-		sizes = windowInit.FindAllStringSubmatch(text, 1)
-	}
-	if len(sizes) > 0 {
-		into["screen"] = sizes[len(sizes)-1][1] // an override stands below the physical size
+		if sizes := ask.size.FindAllStringSubmatch(text, -1); len(sizes) > 0 {
+			last := sizes[len(sizes)-1]
+			into["screen"] = last[1] + "x" + last[2]
+			return nil
+		}
 	}
 	return nil
 }

@@ -74,16 +74,20 @@ func (c *collector) probeLog(ctx context.Context) error {
 
 var uptimeLine = regexp.MustCompile(`(?m)^Uptime: (\d+) `)
 
+// clockProcess is a process that always runs, so that gfxinfo has something to
+// print its head above: CLOCK_MONOTONIC as "Uptime". /proc/uptime would count
+// sleep too.
+const clockProcess = "com.android.systemui"
+
 // openLog marks the beginning of a repetition. Where the log has the wall clock
-// only, the mark is written between two readings of CLOCK_MONOTONIC, which the
-// head of every dump of gfxinfo tells; /proc/uptime would count sleep too.
+// only, the mark is written between two readings of CLOCK_MONOTONIC.
 func (c *collector) openLog(ctx context.Context) (*logReader, error) {
 	l := &logReader{collector: c, aligned: !c.facts.wallLog}
 	mark, write := c.nextMark()
 	l.mark = mark
 	line := write
 	if c.facts.wallLog {
-		head := device.Quote("dumpsys", "gfxinfo", c.job.App.Package)
+		head := device.Quote("dumpsys", "gfxinfo", clockProcess)
 		line = head + "; " + write + "; " + head
 	}
 	out, err := c.dev.Exec(ctx, line)

@@ -262,6 +262,8 @@ func (p *phone) answer(command string, out *strings.Builder) {
 		p.log = append(p.log, entry{p.now, "I " + words[2] + ": " + words[3]})
 	case words[0] == "logcat":
 		p.logcat(out, strings.Contains(command, "-v monotonic"))
+	case command == "dumpsys gfxinfo com.android.systemui":
+		fmt.Fprintf(out, "Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n\n** Graphics info for pid 200 [com.android.systemui] **\n", p.now/time.Millisecond, p.now/time.Millisecond)
 	case strings.HasPrefix(command, "dumpsys gfxinfo") && !strings.HasSuffix(command, "reset"):
 		p.gfxinfo(out)
 	case words[0] == "echo" && len(words) > 1:
@@ -298,12 +300,12 @@ func frameTime(at time.Duration) time.Duration {
 }
 
 func (p *phone) gfxinfo(out *strings.Builder) {
-	fmt.Fprintf(out, "Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n\n", p.now/time.Millisecond, p.now/time.Millisecond)
 	w := p.run
 	if w == nil || w.crashed || w.fault.noFrames {
 		fmt.Fprintf(out, "No process found for: %s\n", pkg)
 		return
 	}
+	fmt.Fprintf(out, "Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n\n", p.now/time.Millisecond, p.now/time.Millisecond)
 	due := min(int((p.now-w.start)/frameEvery), int(workloadTime/frameEvery))
 	fmt.Fprintf(out, "** Graphics info for pid %d [%s] **\n\n", w.pid, pkg)
 	if p.api < 23 {

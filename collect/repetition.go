@@ -45,7 +45,7 @@ func (c *collector) repetition(ctx context.Context, n int) (measurement, error) 
 		return fail(Infrastructure, err)
 	}
 	s := &sampler{collector: c}
-	if err := s.begin(ctx); err != nil {
+	if err := s.begin(ctx, log.markUptime); err != nil {
 		return fail(Infrastructure, err)
 	}
 	w, err := c.start(ctx)

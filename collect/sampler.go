@@ -29,6 +29,7 @@ type sampler struct {
 	pid       int                   // the app's, 0: not seen in the last dump
 	ticks     map[int]time.Duration // CPU time by process
 	uptime    time.Duration         // CLOCK_MONOTONIC at the last dump
+	readAt    time.Duration         // the collector's clock then
 	alive     time.Duration         // at the last dump while the workload ran
 	lost      int                   // frames that went by unseen
 	dumps     int
@@ -38,7 +39,9 @@ type sampler struct {
 }
 
 // begin takes note of what is there before the workload: nothing, as a rule.
-func (s *sampler) begin(ctx context.Context) error {
+// uptime is CLOCK_MONOTONIC, where it is known already.
+func (s *sampler) begin(ctx context.Context, uptime time.Duration) error {
+	s.passed(uptime)
 	s.pids, s.ticks = map[int]bool{}, map[int]time.Duration{}
 	if s.facts.hasFramestats() {
 		if err := s.try(ctx, "dumpsys", "gfxinfo", s.job.App.Package, "reset"); err != nil {
@@ -50,7 +53,7 @@ func (s *sampler) begin(ctx context.Context) error {
 		return err
 	}
 	s.recording.Baseline(dump)
-	s.uptime = dump.Uptime
+	s.passed(dump.Uptime)
 	return nil
 }
 
@@ -62,7 +65,8 @@ const maxGarbled = 2
 
 // dump reads the app's frames, and its CPU time where the process is known. A
 // framestats dump that holds garbage is asked for again: the next one holds the
-// same frames. One of the old tables would not.
+// same frames. One of the old tables would not. What is garbled still has rows
+// that can be read, but its counters are not trusted.
 func (s *sampler) dump(ctx context.Context) (gfxinfo.Dump, []byte, error) {
 	line := device.Quote("dumpsys", "gfxinfo", s.job.App.Package)
 	if s.facts.hasFramestats() {
@@ -77,33 +81,34 @@ func (s *sampler) dump(ctx context.Context) (gfxinfo.Dump, []byte, error) {
 			return gfxinfo.Dump{}, nil, fmt.Errorf("read the app's frames: %w", err)
 		}
 		text, stat, _ := bytes.Cut(out.Stdout, []byte(statMark))
-		bad := garbage(text)
-		s.garbled += bad
-		if bad > 0 && s.facts.hasFramestats() {
-			if try < maxGarbled {
+		garbled := isGarbage(text)
+		if garbled {
+			s.garbled++
+			if s.facts.hasFramestats() && try < maxGarbled {
 				continue
 			}
-			return gfxinfo.Dump{}, nil, nil // the next one holds these frames too
 		}
 		d, err := gfxinfo.Read(bytes.NewReader(text))
 		if err != nil {
 			return gfxinfo.Dump{}, nil, fmt.Errorf("read the app's frames: %w", err)
 		}
+		for i := range d.Processes {
+			if garbled {
+				d.Processes[i].Stats = nil
+			}
+		}
 		return d, stat, nil
 	}
 }
 
-// garbage is 1 where a dump holds what no dump holds.
-func garbage(text []byte) int {
+// isGarbage reports whether a dump holds what no dump holds.
+func isGarbage(text []byte) bool {
 	if !utf8.Valid(text) {
-		return 1
+		return true
 	}
-	for _, c := range text {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f {
-			return 1
-		}
-	}
-	return 0
+	return bytes.ContainsFunc(text, func(r rune) bool {
+		return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f
+	})
 }
 
 // read takes the frames drawn since the last dump.
@@ -114,9 +119,7 @@ func (s *sampler) read(ctx context.Context, workloadRuns bool) error {
 	}
 	s.dumps++
 	before := s.uptime
-	if d.Uptime > before {
-		s.uptime = d.Uptime
-	}
+	s.passed(d.Uptime)
 	if workloadRuns {
 		s.alive = s.uptime
 	}
@@ -134,6 +137,16 @@ func (s *sampler) read(ctx context.Context, workloadRuns bool) error {
 	s.full = s.full || len(added.Full) > 0
 	s.place(added.Frames, before, s.uptime)
 	return nil
+}
+
+// passed notes CLOCK_MONOTONIC as a dump tells it. Where a dump tells none (the
+// app does not run), it is what it was and what has passed since.
+func (s *sampler) passed(uptime time.Duration) {
+	now := s.clock.Now()
+	if uptime < s.uptime {
+		uptime = s.uptime + now - s.readAt
+	}
+	s.uptime, s.readAt = uptime, now
 }
 
 // place gives each frame its time. Frames of the old tables bear none: they are

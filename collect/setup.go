@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
 )
 
 // restoration undoes one thing that set-up did.
@@ -34,9 +35,11 @@ func (c *collector) setUp(ctx context.Context) error {
 		what string
 		do   func(context.Context) error
 	}{
+		{"waiting for the device to have started", c.waitBooted},
 		{"reading what the device is", c.readFacts},
 		{"installing", c.install},
 		{"setting up", c.configure},
+		{"checking that the device is fit", c.preflight},
 		{"reading the context", c.readContext},
 		{"checking the log", c.probeLog},
 		{"preparing the workload", c.prepareWorkload},
@@ -45,6 +48,37 @@ func (c *collector) setUp(ctx context.Context) error {
 		if err := step.do(ctx); err != nil {
 			return c.fail(Infrastructure, SetUp, 0, err)
 		}
+	}
+	return nil
+}
+
+// waitBooted waits for a device that is still starting.
+func (c *collector) waitBooted(ctx context.Context) error {
+	for deadline := c.clock.Now() + reconnectFor; ; {
+		err := c.booted(ctx)
+		if !errors.Is(err, errBooting) {
+			return err
+		}
+		if c.clock.Now() >= deadline {
+			return fmt.Errorf("wait %v: %w", reconnectFor, err)
+		}
+		if err := c.clock.Sleep(ctx, reconnectEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// preflight warns of what makes a device unfit to measure on.
+func (c *collector) preflight(ctx context.Context) error {
+	findings, err := device.Preflight(ctx, c.dev)
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if f.OK || f.Name == "network" && c.job.Network == "none" {
+			continue
+		}
+		c.warnf("the device is not fit: %s: %s (%s)", f.Name, f.Detail, f.Hint)
 	}
 	return nil
 }
@@ -67,7 +101,7 @@ func (c *collector) install(ctx context.Context) error {
 			continue
 		}
 		if err := c.dev.Install(ctx, item.file); err != nil {
-			return c.final(Infrastructure, fmt.Errorf("install %s: %w", item.file, err))
+			return c.final(Infrastructure, err)
 		}
 		if pkg := item.pkg; pkg != "" && !there && !c.job.KeepInstalled {
 			c.undoLater("uninstall "+pkg, func(ctx context.Context) error { return c.dev.Uninstall(ctx, pkg) })
@@ -205,6 +239,12 @@ func (c *collector) tearDown(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
 	defer cancel()
 	c.report(TearDown, 0, 0, "")
+	if c.away {
+		if len(c.restore) > 0 {
+			c.warnf("the device is gone: it could not be left as it was found")
+		}
+		return
+	}
 	_ = c.try(ctx, "am", "force-stop", c.job.App.Package)
 	for i := len(c.restore) - 1; i >= 0; i-- {
 		if err := c.restore[i].undo(ctx); err != nil {

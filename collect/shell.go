@@ -72,6 +72,7 @@ func (c *collector) reconnect(ctx context.Context) error {
 			return err
 		}
 	}
+	c.away = true
 	if !isGone(last) {
 		last = fmt.Errorf("%w: %w", device.ErrGone, last)
 	}

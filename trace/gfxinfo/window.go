@@ -3,6 +3,8 @@ package gfxinfo
 import (
 	"bytes"
 	"strings"
+
+	"github.com/apkgate/apkgate/trace"
 )
 
 // ensureProcess begins an unnamed process where the text begins in the middle.
@@ -107,10 +109,13 @@ func (p *parser) readRow(line []byte) bool {
 		}
 		p.layout, p.hasLayout = l, err == nil
 		return true
-	case !isDigit(line[0]) && line[0] != '-':
+	case !isDigit(line[0]) && line[0] != '-' && isLandmark(line):
 		p.warnings.Addf(p.line, "the PROFILEDATA block is not closed before this line")
 		p.mode = text
 		return false
+	case !isDigit(line[0]) && line[0] != '-':
+		p.unread("%s is no row of frames", trace.Clip(line))
+		return true
 	case !p.hasLayout:
 		p.unread("a row of framestats without a header that can be read")
 		return true
@@ -121,6 +126,19 @@ func (p *parser) readRow(line []byte) bool {
 	}
 	p.addFrame(p.row, false)
 	return true
+}
+
+// isLandmark reports whether the line can only stand outside PROFILEDATA.
+func isLandmark(line []byte) bool {
+	for _, mark := range []string{
+		"View hierarchy:", "Window: ", "Profile data in ms:", "Stats since:", "** Graphics info for pid ",
+		"Applications Graphics Acceleration Info:", "DUMP OF SERVICE ", "Total ViewRootImpl",
+	} {
+		if bytes.HasPrefix(line, []byte(mark)) {
+			return true
+		}
+	}
+	return bytes.Contains(line, []byte("ViewRootImpl@"))
 }
 
 // readStages reads a line of the older table and reports whether it belongs there.

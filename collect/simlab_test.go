@@ -1,0 +1,127 @@
+package collect_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/run"
+)
+
+// simulated starts a simulated phone and a job of the demo app on it, through
+// the real adb client.
+func simulated(t testing.TB, profile string, o simlab.Options) (*simlab.Simulated, collect.Job) {
+	t.Helper()
+	s, err := simlab.Start(profile, 1, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	dir := t.TempDir()
+	file := func(name string) string {
+		text, err := simapp.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name+".apk")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	short := adb.Options{ConnectTimeout: 2 * time.Second, ReplyTimeout: 2 * time.Second, SilenceTimeout: 2 * time.Second}
+	return s, collect.Job{
+		Device: profile, Clock: s.Clock(),
+		Open: func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, s.Address(), short) },
+		App:  config.App{Package: "com.example.demo", APK: file("demo-good"), TestAPK: file("demo-test")},
+		Scenario: config.Scenario{
+			Name: "read-mail", Repetitions: 3, WarmUp: 1, Timeout: time.Minute, Retries: 2,
+			Workload: config.Workload{Instrumentation: &config.Instrumentation{
+				TestPackage: "com.example.demo.test", Class: "com.example.demo.ReadMailTest#readsMail"}},
+		},
+		Network: "wifi",
+	}
+}
+
+func TestEverySimulatedDevice(t *testing.T) {
+	t.Parallel()
+	for _, p := range simlab.Profiles() {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			_, job := simulated(t, p.Name, simlab.Options{})
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			for i, it := range r.Run.Iterations {
+				var names []string
+				sum := 0.0
+				for _, e := range it.Events {
+					names = append(names, e.Name)
+					sum += e.Metrics["frames.count"]
+				}
+				if got := fmt.Sprint(names); got != "[start open-list scroll open-message scroll-message back]" {
+					t.Errorf("repetition %d: buckets %s", i+1, got)
+				}
+				if sum != it.Metrics["frames.count"] || sum < 60 {
+					t.Errorf("repetition %d: %g frames in buckets, %g in all", i+1, sum, it.Metrics["frames.count"])
+				}
+			}
+			for _, name := range []string{"sdk", "api", "manufacturer", "model", "cpu", "screen", "network"} {
+				if r.Run.Context[name] == "" && !(name == "screen" && p.API < 17) {
+					t.Errorf("no %s in the context %v", name, r.Run.Context)
+				}
+			}
+			t.Log(r.Run.Context, r.Run.Iterations[0].Metrics, r.Run.Warnings)
+		})
+	}
+}
+
+func TestSimulatedFaults(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault    simapp.Fault
+		status   run.Status
+		infra    bool
+		warnings []string
+	}{
+		"crash once":   {simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost", "simulated crash"}},
+		"crash always": {simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second}, run.Failed, false, []string{"the app crashed"}},
+		"stuck":        {simapp.Fault{Kind: simapp.Stuck, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost", "did not end in time"}},
+		"ANR":          {simapp.Fault{Kind: simapp.ANR, At: time.Second, Repetition: 3}, run.Complete, false, nil},
+		"process lost": {simapp.Fault{Kind: simapp.Lost, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost", "process died"}},
+		"drop":         {simapp.Fault{Kind: simapp.Drop, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost"}},
+		"reboot":       {simapp.Fault{Kind: simapp.Reboot, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost"}},
+		"offline":      {simapp.Fault{Kind: simapp.Offline, At: 3 * time.Second, Repetition: 3}, run.Partial, true, []string{"repetition 2 is lost"}},
+		"garbage":      {simapp.Fault{Kind: simapp.Garbage, At: 3 * time.Second, For: 2 * time.Second, Repetition: 3}, run.Complete, false, []string{"garbage"}},
+		"full disk":    {simapp.Fault{Kind: simapp.NoSpace}, run.Failed, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, job := simulated(t, "pixel-5-android-11", simlab.Options{Faults: []simapp.Fault{c.fault}})
+			if c.fault.Kind == simapp.NoSpace {
+				s.Phone.Break(c.fault)
+			}
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			if r.Run.Status != c.status || (r.Err != nil) != (c.status != run.Complete) || collect.IsInfrastructure(r.Err) != c.infra {
+				t.Fatalf("status %s, want %s; %v; %v", r.Run.Status, c.status, r.Err, r.Run.Warnings)
+			}
+			if c.warnings != nil && !warnedOf(r.Run, c.warnings...) {
+				t.Errorf("warnings: %v", r.Run.Warnings)
+			}
+			if c.fault.Kind == simapp.ANR {
+				if n := r.Run.Iterations[1].Metrics["anr.count"]; n != 1 {
+					t.Errorf("%g ANRs", n)
+				}
+			}
+			t.Log(r.Err, r.Run.Warnings)
+		})
+	}
+}
