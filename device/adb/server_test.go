@@ -13,6 +13,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/simlab/adbd"
 )
 
 // realAdb is the adb command, or skips the test.
@@ -218,5 +219,51 @@ func TestServerSeesUnauthorized(t *testing.T) {
 	_, err = server.Device(addr).Exec(ctx, "true")
 	if !errors.Is(err, device.ErrUnauthorized) || hint(err) == "" {
 		t.Errorf("%v, want that it is unauthorized, with a hint", err)
+	}
+}
+
+// What a phone's faults look like through a real server: the loss of the device,
+// at once, and its return.
+func TestServerLosesTheDevice(t *testing.T) {
+	for name, fault := range map[string]func(d *adbd.Daemon, on bool){
+		"dropped": func(d *adbd.Daemon, on bool) {
+			d.Refuse(on)
+			if on {
+				d.Drop()
+			}
+		},
+		"offline": func(d *adbd.Daemon, on bool) { d.Offline(on) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := realServer(t)
+			daemon, addr := serve(t, newTestPhone(modernFeatures))
+			d, err := server.Connect(testContext(t), addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := d.Start(testContext(t), "echo begun; sleep 1000")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(p.Stdout(), make([]byte, len("begun\n"))); err != nil {
+				t.Fatal(err)
+			}
+			fault(daemon, true)
+			if _, err := p.Wait(); !errors.Is(err, device.ErrGone) {
+				t.Errorf("the command: %v, want the loss of the device", err)
+			}
+			if _, err := d.Exec(testContext(t), "true"); !errors.Is(err, device.ErrGone) {
+				t.Errorf("the next one: %v, want the loss of the device", err)
+			}
+			fault(daemon, false)
+			server.Disconnect(testContext(t), addr)
+			if d, err = server.Connect(testContext(t), addr); err != nil {
+				t.Fatalf("when the device is back: %v", err)
+			}
+			if _, err := d.Exec(testContext(t), "true"); err != nil {
+				t.Errorf("when the device is back: %v", err)
+			}
+		})
 	}
 }

@@ -1,0 +1,77 @@
+package adb
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// spoken is what a shell without protocol 2 says around the output.
+func spoken(mark, output string, code int, terminal bool) string {
+	text := mark + "\n" + output + mark + strconv.Itoa(code) + "\n"
+	if terminal {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+func TestLegacyOutput(t *testing.T) {
+	const mark = "apkgate-0123"
+	for _, output := range []string{
+		"", "a", "a\n", "a\r\nb\r", "\r\r\n\n\r", "apkgate-", "ap" + mark[:11] + "\n", mark + " in between\n",
+		mark + "7\n", strings.Repeat("line\n", 50_000),
+	} {
+		for _, terminal := range []bool{true, false} {
+			for name, slice := range map[string]func(io.Reader) io.Reader{
+				"whole": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader,
+				"bytes": iotest.OneByteReader, "end with data": iotest.DataErrReader,
+			} {
+				o := &legacyOutput{r: slice(strings.NewReader(spoken(mark, output, 42, terminal))), mark: []byte(mark)}
+				got, err := io.ReadAll(o)
+				if string(got) != output || err != nil || o.code != 42 {
+					t.Errorf("%.30q, terminal %v, %s: %.30q, %v, exit code %d", output, terminal, name, got, err, o.code)
+				}
+			}
+		}
+	}
+}
+
+// A line must be given out as soon as it is there, not with the next.
+func TestLegacyOutputIsNotHeldBack(t *testing.T) {
+	r, w := io.Pipe()
+	o := &legacyOutput{r: r, mark: []byte("apkgate-0123")}
+	go io.WriteString(w, "apkgate-0123\r\nhello\r\n")
+	got := make([]byte, 6)
+	if _, err := io.ReadFull(o, got); err != nil || string(got) != "hello\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestLegacyOutputErrors(t *testing.T) {
+	for _, said := range []string{"", "apkgate-0123", "apkgate-0123\nhalf", "apkgate-0123\nhalf apkgate-0123", "apkgate-0123\napkgate-0123x\n", "sh: echo: not found\n"} {
+		o := &legacyOutput{r: strings.NewReader(said), mark: []byte("apkgate-0123")}
+		if _, err := io.ReadAll(o); err == nil {
+			t.Errorf("%q was taken for a command that ended", said)
+		}
+	}
+}
+
+func FuzzLegacyOutput(f *testing.F) {
+	f.Add([]byte("a\r\nb"), 3, true)
+	f.Add([]byte("apkgate-apkgate-01"), 1, false)
+	f.Fuzz(func(t *testing.T, output []byte, size int, terminal bool) {
+		const mark = "apkgate-0123"
+		o := &legacyOutput{
+			r:    iotest.HalfReader(strings.NewReader(spoken(mark, string(output), 255, terminal))),
+			mark: []byte(mark),
+		}
+		var got bytes.Buffer
+		_, err := io.CopyBuffer(struct{ io.Writer }{&got}, struct{ io.Reader }{o}, make([]byte, 1+size&63))
+		if !bytes.Equal(got.Bytes(), output) || err != nil || o.code != 255 {
+			t.Errorf("%q became %q, %v, exit code %d", output, got.Bytes(), err, o.code)
+		}
+	})
+}
