@@ -65,8 +65,7 @@ const maxGarbled = 2
 
 // dump reads the app's frames, and its CPU time where the process is known. A
 // framestats dump that holds garbage is asked for again: the next one holds the
-// same frames. One of the old tables would not. What is garbled still has rows
-// that can be read, but its counters are not trusted.
+// same frames. One of the old tables would not.
 func (s *sampler) dump(ctx context.Context) (gfxinfo.Dump, []byte, error) {
 	line := device.Quote("dumpsys", "gfxinfo", s.job.App.Package)
 	if s.facts.hasFramestats() {
@@ -81,21 +80,19 @@ func (s *sampler) dump(ctx context.Context) (gfxinfo.Dump, []byte, error) {
 			return gfxinfo.Dump{}, nil, fmt.Errorf("read the app's frames: %w", err)
 		}
 		text, stat, _ := bytes.Cut(out.Stdout, []byte(statMark))
-		garbled := isGarbage(text)
-		if garbled {
+		if isGarbage(text) {
 			s.garbled++
-			if s.facts.hasFramestats() && try < maxGarbled {
+			switch {
+			case !s.facts.hasFramestats(): // take what can be read
+			case try < maxGarbled:
 				continue
+			default: // the next dump holds these frames too, if it comes in time
+				return gfxinfo.Dump{}, stat, nil
 			}
 		}
 		d, err := gfxinfo.Read(bytes.NewReader(text))
 		if err != nil {
 			return gfxinfo.Dump{}, nil, fmt.Errorf("read the app's frames: %w", err)
-		}
-		for i := range d.Processes {
-			if garbled {
-				d.Processes[i].Stats = nil
-			}
 		}
 		return d, stat, nil
 	}
@@ -236,7 +233,11 @@ func (s *sampler) loss(n int) error {
 			Err:  fmt.Errorf("%w: %s drew nothing that gfxinfo counts", ErrNoFrames, s.job.App.Package),
 			hint: "apps that draw by themselves (Flutter, games, video) are not seen by gfxinfo; see whether the workload opens the app at all"}
 	case float64(s.lost) > maxLostShare*float64(s.lost+len(s.frames)):
-		return fmt.Errorf("%w: %d of %d", ErrFrameGap, s.lost, s.lost+len(s.frames))
+		err := fmt.Errorf("%w: %d of %d", ErrFrameGap, s.lost, s.lost+len(s.frames))
+		if s.garbled > 0 {
+			err = fmt.Errorf("%w; %w: %d times", err, ErrGarbled, s.garbled)
+		}
+		return err
 	}
 	if s.lost > 0 {
 		s.warnf("repetition %d: %d of %d frames went by unseen", n, s.lost, s.lost+len(s.frames))

@@ -125,3 +125,32 @@ func TestSimulatedFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestTheSameSeedGivesTheSameRun holds the whole way from the phone to the record.
+func TestTheSameSeedGivesTheSameRun(t *testing.T) {
+	t.Parallel()
+	digest := func() string {
+		_, job := simulated(t, "nexus-5x-android-6.0.0", simlab.Options{})
+		r := collect.Collect(t.Context(), job, collect.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
+		wantComplete(t, r, 3)
+		d, err := r.Run.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if a, b := digest(), digest(); a != b {
+		t.Errorf("two records of one measurement: %s and %s", a, b)
+	}
+}
+
+// BenchmarkRepetition is one repetition of 8 s on a simulated phone.
+func BenchmarkRepetition(b *testing.B) {
+	_, job := simulated(b, "pixel-5-android-11", simlab.Options{})
+	job.Scenario.WarmUp, job.Scenario.Repetitions = 0, 1
+	for b.Loop() {
+		if r := collect.Collect(b.Context(), job, collect.Options{}); r.Err != nil {
+			b.Fatal(r.Err)
+		}
+	}
+}

@@ -289,6 +289,17 @@ func TestRecordingWaitsForAFrameToComplete(t *testing.T) {
 	}
 }
 
+func TestRecordingRemembersThroughAnEmptyDump(t *testing.T) {
+	t.Parallel()
+	full := window("A", "1", row16(0, 1e9, 10e6)+row16(0, 2e9, 10e6))
+	var rec gfxinfo.Recording
+	rec.Add(read(t, full))
+	rec.Add(read(t, "Failure while dumping the app: p\n"))
+	if a := rec.Add(read(t, full)); len(a.Frames) != 0 {
+		t.Errorf("%d frames are taken for new", len(a.Frames))
+	}
+}
+
 func TestRecordingTellsWindowsApart(t *testing.T) {
 	t.Parallel()
 	row := row16(0, 1e9, 10e6)

@@ -6,8 +6,8 @@ package gfxinfo
 // The older table holds what was drawn since the dump before, so that all of
 // its rows are new. The zero Recording is ready for use.
 //
-// Memory is bounded by what a device can draw between two dumps: only the
-// frames of the last dump are remembered.
+// It remembers half a million frames, more than an hour of a 120 Hz display;
+// beyond that, only those of the last dump.
 type Recording struct {
 	seen   map[frameKey]bool
 	totals map[processKey]counters
@@ -126,8 +126,15 @@ func (r *Recording) lost(p Process, fresh []Frame) int {
 	return int(missing)
 }
 
-// forget drops the frames that the last dump no longer holds.
+// maxSeen bounds the frames that are remembered.
+const maxSeen = 500_000
+
+// forget drops the frames that the last dump no longer holds, where there are
+// too many. Not before: a dump can lack what the next one holds again.
 func (r *Recording) forget(d Dump) {
+	if len(r.seen) <= maxSeen {
+		return
+	}
 	kept := make(map[frameKey]bool, len(r.seen))
 	for _, p := range d.Processes {
 		for _, w := range p.Windows {
