@@ -88,6 +88,74 @@ func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done
 	return nil
 }
 
+// Copy adds every run of one store to another and gives it the mark that counts
+// there, with its date, level and note. A newer mark of the other store stays.
+func Copy(ctx context.Context, to, from Store) (Imported, error) {
+	var done Imported
+	var batch []Entry
+	held := 0
+	flush := func() error {
+		err := copyBatch(ctx, to, batch, &done)
+		clear(batch)
+		batch, held = batch[:0], 0
+		return err
+	}
+	for listed, err := range from.List(ctx, Filter{}) {
+		if err != nil {
+			return done, err
+		}
+		e, err := from.Get(ctx, listed.Run.ID)
+		if err != nil {
+			return done, err
+		}
+		batch = append(batch, e)
+		held += numbers(e.Run)
+		if len(batch) >= batchRuns || held >= batchNumbers {
+			if err := flush(); err != nil {
+				return done, err
+			}
+		}
+	}
+	return done, flush()
+}
+
+func copyBatch(ctx context.Context, to Store, batch []Entry, done *Imported) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	runs, ids := make([]run.Run, len(batch)), make([]string, len(batch))
+	for i, e := range batch {
+		runs[i], ids[i] = e.Run, e.Run.ID
+	}
+	added, err := to.Add(ctx, runs...)
+	if err != nil {
+		return err
+	}
+	done.Read += len(batch)
+	done.Added += len(added)
+	there := map[string]Mark{}
+	for e, err := range to.List(ctx, Filter{IDs: ids}) {
+		if err != nil {
+			return err
+		}
+		there[e.Run.ID] = e.Mark
+	}
+	alike := map[Mark][]string{} // ids of the runs that get the same mark
+	for _, e := range batch {
+		m, ok := there[e.Run.ID]
+		if ok && e.Mark.State != Unmarked && (m.State == Unmarked || m.At.Before(e.Mark.At)) {
+			alike[e.Mark] = append(alike[e.Mark], e.Run.ID)
+		}
+	}
+	for m, ids := range alike {
+		if err := to.Mark(ctx, ids, m); err != nil {
+			return err
+		}
+		done.Marked += len(ids)
+	}
+	return nil
+}
+
 // numbers counts the measured values that a run holds.
 func numbers(r run.Run) int {
 	n := 0

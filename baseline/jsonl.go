@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/run"
 )
@@ -140,6 +141,9 @@ func opens(line []byte) bool {
 func decode(data []byte, line int) (run.Run, error) {
 	if c := bytes.TrimSpace(data)[0]; c != '{' {
 		return run.Run{}, fmt.Errorf("line %d: starts with %q, want a JSON object {\"format\":%q, …}", line, c, run.Format)
+	}
+	if !utf8.Valid(data) { // RFC 8259, section 8.1
+		return run.Run{}, fmt.Errorf("line %d: the record is not valid UTF-8", line)
 	}
 	r, err := run.Decode(data)
 	if err == nil {

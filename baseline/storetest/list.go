@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -139,6 +141,34 @@ func importCompletesItself(t *testing.T, s baseline.Store) {
 	broken := errors.New("the line is broken")
 	_, err = baseline.Import(t.Context(), s, func(yield func(run.Run, error) bool) { yield(run.Run{}, broken) }, nil)
 	wantError(t, "an import that breaks off", err, broken)
+}
+
+// copyKeepsMarks copies a history with a level into a store that has decided on
+// one of its runs since.
+func copyKeepsMarks(t *testing.T, s baseline.Store) {
+	a, b, c, d := newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 2), newRun("c", day(3), nil, 3), newRun("d", day(4), nil, 4)
+	from := memory.New(nil)
+	add(t, from, a, b, c, d)
+	at := time.Unix(1000, 0).UTC()
+	mark(t, from, baseline.Mark{State: baseline.Accepted, At: at, Note: "nightly"}, "a", "c")
+	mark(t, from, baseline.Mark{State: baseline.Rebaselined, At: at, Since: day(2)}, "b")
+	add(t, s, c)
+	mark(t, s, baseline.Mark{State: baseline.Rejected}, "c")
+
+	for _, want := range []baseline.Imported{{Read: 4, Added: 3, Marked: 2}, {Read: 4}} {
+		done, err := baseline.Copy(t.Context(), s, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "copied", done, want)
+	}
+	e, err := s.Get(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "mark", e.Mark, baseline.Mark{State: baseline.Accepted, At: at, Note: "nightly"})
+	mark(t, s, baseline.Mark{State: baseline.Accepted}, "d")
+	wantEqual(t, "references", ids(references(t, s, query(nil))), []string{"d", "b"})
 }
 
 func sequence(runs []run.Run) func(yield func(run.Run, error) bool) {

@@ -38,6 +38,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"ExtremeTimesComeBack":     extremeTimesComeBack,
 		"ExportAndImport":          exportAndImport,
 		"ImportCompletesItself":    importCompletesItself,
+		"CopyKeepsMarks":           copyKeepsMarks,
 		"PaperExample":             paperExample,
 		"OnlyAcceptedAreReference": onlyAcceptedAreReferences,
 		"ReferencesExclude":        referencesExclude,
