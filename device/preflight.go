@@ -96,11 +96,12 @@ func orNo(value string) string {
 	return strconv.Quote(value)
 }
 
-// The screen's state: Android 5 and later, 4.2 and later, older.
+// The screen's state: Android 5 and later, 4.2 and later, 4.1 (where a line of
+// its own names the bits).
 var (
 	displayState = regexp.MustCompile(`Display Power: state=(\w+)`)
 	wakefulness  = regexp.MustCompile(`mWakefulness=(\w+)`)
-	screenOn     = regexp.MustCompile(`mScreenOn=(\w+)`)
+	powerState   = regexp.MustCompile(`(?m)^\s*(mPowerState=[A-Z_ ]*)$`)
 )
 
 func lookScreen(output string) Finding {
@@ -111,8 +112,9 @@ func lookScreen(output string) Finding {
 	if state := first(wakefulness, output); state != "" {
 		return judge(state == "Awake", "the device is "+state, hint)
 	}
-	if state := first(screenOn, output); state != "" {
-		return judge(state == "true", "screen on: "+state, hint)
+	if bits := first(powerState, output); bits != "" {
+		on := strings.Contains(bits, "SCREEN_ON_BIT")
+		return judge(on, fmt.Sprintf("screen on: %v", on), hint)
 	}
 	return fit(notTold)
 }

@@ -95,7 +95,7 @@ network: NOT OK: airplane mode is on
 `},
 		{"Android 4, line ends of a terminal", map[string]string{
 			"getprop sys.boot_completed": "1\r\n",
-			"dumpsys power":              "  mScreenOn=true\r\n",
+			"dumpsys power":              "Power Manager State:\r\n  mIsPowered=true mPowerState=3 mScreenOffTime=1 ms\r\n  mPowerState=SCREEN_BRIGHT_BIT SCREEN_ON_BIT \r\n",
 			"dumpsys window policy":      "    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\r\n",
 			"dumpsys battery":            "  level: 50\r\n  scale: 200\r\n  temperature: 250\r\n",
 			"df /data":                   "Filesystem             Size   Used   Free   Blksize\r\n/data                 12.5G   6.3G   6.2G   4096\r\n",
@@ -109,6 +109,19 @@ thermal: ok: the device doesn't tell
 storage: ok: 6348 MiB free in /data
 animations: ok: the device doesn't tell
 network: ok: connected
+`},
+		{"Android 4.1, screen off", map[string]string{
+			"getprop sys.boot_completed": "1\n",
+			"dumpsys power":              "  mIsPowered=true mPowerState=0 mScreenOffTime=1 ms\n  mPowerState=\n",
+		}, `boot: ok: boot completed: yes
+screen: NOT OK: screen on: false
+lock: ok: the device doesn't tell
+battery: ok: the device doesn't tell
+temperature: ok: the device doesn't tell
+thermal: ok: the device doesn't tell
+storage: ok: the device doesn't tell
+animations: ok: the device doesn't tell
+network: ok: the device doesn't tell
 `},
 		{"no network", map[string]string{
 			"settings get global air": "0\nActive default network: none\n",
