@@ -122,6 +122,25 @@ func TestExec(t *testing.T) {
 	})
 }
 
+func TestExecIsBounded(t *testing.T) {
+	for name, command := range map[string]string{"output": "yes", "errors": "yes >&2"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			phone := newTestPhone(modernFeatures)
+			_, addr := serve(t, phone)
+			_, err := dial(t, addr, adb.Options{}).Exec(testContext(t), command)
+			if err == nil || !strings.Contains(err.Error(), "more than 64 MiB") || errors.Is(err, device.ErrGone) {
+				t.Errorf("%v, want that it is too much", err)
+			}
+			select {
+			case <-phone.hungUp:
+			case <-time.After(limit):
+				t.Error("the command goes on on the phone")
+			}
+		})
+	}
+}
+
 func TestStartStreams(t *testing.T) {
 	onEveryWay(t, func(t *testing.T, _ *testPhone, d *adb.Device) {
 		// Each line is written only after the one before was read here.

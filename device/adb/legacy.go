@@ -149,4 +149,4 @@ func (o *legacyOutput) tail() int {
 	return len(bytes.TrimSuffix(o.text, []byte("\r")))
 }
 
-func (o *legacyOutput) exitCode() (int, error) { return o.code, nil }
+func (o *legacyOutput) exitCode() int { return o.code }

@@ -29,29 +29,28 @@ func (d *Device) Exec(ctx context.Context, command string) (device.Output, error
 func (d *Device) exec(ctx context.Context, patience time.Duration, command string) (device.Output, error) {
 	var out device.Output
 	doing := fmt.Sprintf("running %s", shorten(command))
-	p, err := d.start(ctx, command, maxOutput)
+	p, err := d.start(ctx, command, maxOutput, errTooMuch)
 	if err != nil {
 		return out, d.failed(doing, err)
 	}
 	defer p.Close()
 	p.call.allow(patience)
 	out.Stdout, err = io.ReadAll(io.LimitReader(p.stdout, maxOutput+1))
-	if err == nil && len(out.Stdout) > maxOutput {
-		return out, d.failed(doing, &tooMuch{})
-	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(out.Stdout) > maxOutput:
+		err = errTooMuch
+	default:
 		out.ExitCode, err = p.wait()
 	}
 	if err != nil {
-		return out, d.failed(doing, err)
+		return device.Output{}, d.failed(doing, err)
 	}
 	out.Stderr = p.Stderr()
 	return out, nil
 }
 
-type tooMuch struct{}
-
-func (*tooMuch) Error() string { return fmt.Sprintf("it printed more than %d MiB", maxOutput>>20) }
+var errTooMuch = fmt.Errorf("it printed more than %d MiB", maxOutput>>20)
 
 // shorten quotes a command line for an error message.
 func shorten(command string) string {
@@ -65,7 +64,7 @@ func shorten(command string) string {
 // Start returns once the device has accepted the command. The command is hung up
 // when ctx ends. It may be silent for ever.
 func (d *Device) Start(ctx context.Context, command string) (device.Process, error) {
-	p, err := d.start(ctx, command, maxErrors)
+	p, err := d.start(ctx, command, maxErrors, nil)
 	if err != nil {
 		return nil, d.failed(fmt.Sprintf("starting %s", shorten(command)), err)
 	}
@@ -82,21 +81,22 @@ type Process struct {
 
 	mu     sync.Mutex
 	stderr []byte
-	most   int // bound on stderr, in bytes
+	most   int   // bound on stderr, in bytes
+	excess error // the error of what is beyond it; nil to drop that
 }
 
 // outcome is a command's standard output, which knows the exit code at its end.
 type outcome interface {
 	io.Reader
-	exitCode() (int, error)
+	exitCode() int
 }
 
-func (d *Device) start(ctx context.Context, command string, keepStderr int) (*Process, error) {
+func (d *Device) start(ctx context.Context, command string, mostStderr int, excess error) (*Process, error) {
 	shell2, err := d.has(ctx, wire.FeatureShell2)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{device: d, command: command, most: keepStderr}
+	p := &Process{device: d, command: command, most: mostStderr, excess: excess}
 	if !shell2 {
 		return p, p.startLegacy(ctx)
 	}
@@ -114,10 +114,15 @@ func (d *Device) start(ctx context.Context, command string, keepStderr int) (*Pr
 }
 
 // keep holds the first bytes of standard error.
-func (p *Process) keep(text []byte) {
+func (p *Process) keep(text []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stderr = append(p.stderr, text[:min(len(text), p.most-len(p.stderr))]...)
+	room := p.most - len(p.stderr)
+	p.stderr = append(p.stderr, text[:min(len(text), room)]...)
+	if len(text) > room {
+		return p.excess
+	}
+	return nil
 }
 
 // Stderr is what the command wrote to its standard error so far: the first
@@ -157,7 +162,7 @@ func (p *Process) wait() (int, error) {
 	if _, err := io.Copy(io.Discard, p.stdout); err != nil {
 		return -1, err
 	}
-	return p.stdout.exitCode()
+	return p.stdout.exitCode(), nil
 }
 
 func (p *Process) failed(err error) error {
@@ -171,12 +176,15 @@ func (p *Process) Close() error { return p.call.Close() }
 // error to keep, the exit code for later.
 type shellOutput struct {
 	packets *wire.ShellReader
-	keep    func([]byte)
+	keep    func([]byte) error
 	code    int
 	err     error // io.EOF once the exit code has come
 }
 
 func (o *shellOutput) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
 	for o.err == nil {
 		id, n, err := o.packets.Read(p)
 		switch {
@@ -187,7 +195,7 @@ func (o *shellOutput) Read(p []byte) (int, error) {
 		case id == wire.ShellStdout && n > 0:
 			return n, nil
 		case id == wire.ShellStderr:
-			o.keep(p[:n])
+			o.err = o.keep(p[:n])
 		case id == wire.ShellExit && n > 0:
 			o.code, o.err = int(p[0]), io.EOF
 		}
@@ -195,4 +203,4 @@ func (o *shellOutput) Read(p []byte) (int, error) {
 	return 0, o.err
 }
 
-func (o *shellOutput) exitCode() (int, error) { return o.code, nil }
+func (o *shellOutput) exitCode() int { return o.code }
