@@ -2,7 +2,7 @@ package gfxinfo
 
 // Recording merges successive dumps of one app into one sequence of frames.
 // A dump of framestats holds the last 120 frames of each window, so that
-// successive dumps overlap: a frame is told by its process, window and times.
+// successive dumps overlap: a frame is told by its process and its times.
 // The older table holds what was drawn since the dump before, so that all of
 // its rows are new. The zero Recording is ready for use.
 //
@@ -18,10 +18,12 @@ type processKey struct {
 	name string
 }
 
+// frameKey tells frames apart. Two windows may draw for one vsync, but one
+// thread draws them one after the other; the same row below two windows is one
+// frame.
 type frameKey struct {
-	process        processKey
-	window         string
-	intended, sync int64
+	process                   processKey
+	intended, sync, completed int64
 }
 
 // counters are of one process since one moment: the frames that Android
@@ -83,7 +85,7 @@ func (r *Recording) take(p Process) []Frame {
 			continue
 		}
 		for _, f := range w.Frames {
-			k := keyOf(p, w, f)
+			k := keyOf(p, f)
 			if f.Flags&FlagSkipped == 0 && !f.Usable() || r.seen[k] {
 				continue // not complete yet, or known
 			}
@@ -94,12 +96,8 @@ func (r *Recording) take(p Process) []Frame {
 	return out
 }
 
-func keyOf(p Process, w Window, f Frame) frameKey {
-	window := w.ID
-	if window == "" {
-		window = w.Name
-	}
-	return frameKey{processKey{p.PID, p.Name}, window, f.IntendedVsync, f.SyncQueued}
+func keyOf(p Process, f Frame) frameKey {
+	return frameKey{processKey{p.PID, p.Name}, f.IntendedVsync, f.SyncQueued, f.FrameCompleted}
 }
 
 // lost is what the process's total grew by beyond the fresh rows that Android
@@ -139,7 +137,7 @@ func (r *Recording) forget(d Dump) {
 	for _, p := range d.Processes {
 		for _, w := range p.Windows {
 			for _, f := range w.Frames {
-				if k := keyOf(p, w, f); r.seen[k] {
+				if k := keyOf(p, f); r.seen[k] {
 					kept[k] = true
 				}
 			}

@@ -102,7 +102,7 @@ func (p *parser) readRow(line []byte) bool {
 	case string(line) == "---PROFILEDATA---":
 		p.mode = text
 		return true
-	case bytes.HasPrefix(line, []byte("Flags,")):
+	case bytes.HasPrefix(line, []byte("Flags,")), bytes.Contains(line, []byte("IntendedVsync,")):
 		l, err := parseLayout(line)
 		if err != nil {
 			p.warnings.Addf(p.line, "%v", err)
