@@ -39,7 +39,8 @@ type Store interface {
 	// Get returns one run in full.
 	Get(ctx context.Context, id string) (Entry, error)
 	// List returns what the filter lets through, newest first, without the
-	// runs' warnings and iterations. The first error ends the sequence.
+	// metrics that runs declare, their warnings and their iterations. The first
+	// error ends the sequence.
 	List(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 	// References returns the runs to compare a new one with, most similar
 	// context first (see Query).
@@ -130,7 +131,7 @@ type Filter struct {
 	Status   run.Status
 	States   []State           // any of these; Unmarked may be among them
 	Where    map[string]string // context properties that must equal
-	IDs      []string          // whole ids, any of these
+	IDs      []string          // whole ids, any of these; at most 30,000
 	From     time.Time         // started then or later
 	Until    time.Time         // started before then
 	Limit    int               // at most so many, 0: all

@@ -88,8 +88,8 @@ func listPage(ctx context.Context, tx *sql.Tx, f baseline.Filter, newestFirst bo
 		strings.Join(where, " AND "), order, order), append(args, limit)...)
 }
 
-// selectEntries reads the runs that the end of the query says, in full but for
-// warnings and iterations.
+// selectEntries reads the runs that the end of the query says, without what
+// only their records hold.
 func selectEntries(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT number, r.id, digest, package, scenario, context, started, session, status,
 			version, build, repository, revision, ref, iterations, added

@@ -17,6 +17,8 @@ func listFilters(t *testing.T, s baseline.Store) {
 	c := newRun("c", day(3), map[string]string{"model": "G4", "network": "wifi"}, 3)
 	d := newRun("d", day(4), nil, 4)
 	a.Session, a.Source.Commit = "night", "c0ffee"
+	a.Declared = []run.Declared{{Name: "score", Better: "higher"}}
+	a.Warnings = []run.Warning{{Text: "a doubt"}}
 	b.App.Package = "org.example.game"
 	c.Scenario = "scroll"
 	d.Status = run.Partial
@@ -55,7 +57,7 @@ func listFilters(t *testing.T, s baseline.Store) {
 		}
 		digest, _ := a.Digest()
 		want := a
-		want.Iterations = nil
+		want.Declared, want.Warnings, want.Iterations = nil, nil, nil
 		wantEqual(t, "listed run", e.Run, want)
 		wantEqual(t, "digest", e.Digest, digest)
 		wantEqual(t, "iterations", e.Iterations, 1)
