@@ -122,10 +122,13 @@ func (d *Device) installStream(ctx context.Context, apk io.Reader, size int64) (
 	}
 	defer c.Close()
 	c.allow(installPatience * d.options.SilenceTimeout)
-	_, sendErr := io.Copy(c, io.LimitReader(&localReader{apk}, size))
+	sent, sendErr := io.Copy(c, io.LimitReader(&localReader{apk}, size))
 	var local *localError
-	if errors.As(sendErr, &local) || ctx.Err() != nil || errors.Is(sendErr, ErrSilent) {
+	switch {
+	case errors.As(sendErr, &local):
 		return "", sendErr
+	case sendErr == nil && sent < size:
+		return "", &localError{"reading the APK", fmt.Errorf("%d bytes came, %d were there before", sent, size)}
 	}
 	// A package manager that stops listening says why, as a rule.
 	text, err := io.ReadAll(io.LimitReader(c, maxErrors))

@@ -27,5 +27,7 @@ type Phone interface {
 	Create(path string, mode fs.FileMode, modified time.Time) (io.WriteCloser, error)
 }
 
-// ErrNoSpace is the phone's storage being full, in the words of errno.
+// ErrNoSpace is the phone's storage being full.
+//
+//lint:ignore ST1005 these are errno's words, as a phone prints them
 var ErrNoSpace = errors.New("No space left on device")
