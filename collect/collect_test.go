@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
 )
@@ -311,5 +315,59 @@ func TestAnInterruptEndsTheRunAndCleansUp(t *testing.T) {
 	r := collect.Collect(ctx, p.job("fake"), collect.Options{})
 	if r.Run.Status != run.Partial || !errors.Is(r.Err, context.Canceled) || p.did("svc power stayon false") != 1 {
 		t.Errorf("status %s, %v", r.Run.Status, r.Err)
+	}
+}
+
+func TestAMaestroFlowRunsOnThisComputer(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	job := p.job("fake")
+	job.Scenario.Workload = config.Workload{Maestro: &config.Maestro{Flow: "flows/open.yaml"}}
+	job.Scenario.ClearData = true
+	var asked []string
+	exit := 0
+	host := func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+		asked = append(asked, name+" "+strings.Join(args, " "))
+		process, err := p.Start(ctx, "flow")
+		if err != nil {
+			return nil, 0, err
+		}
+		_, err = process.Wait()
+		return []byte("Flow failed: no such button\n"), exit, err
+	}
+	r := collect.Collect(t.Context(), job, collect.Options{Host: host})
+	wantComplete(t, r, 3)
+	if len(asked) != 3 || asked[0] != "maestro --device fake-1 test flows/open.yaml" {
+		t.Errorf("asked for %q", asked)
+	}
+	if p.did("pm clear "+pkg) != 3 {
+		t.Error("the app's data was not cleared before each repetition")
+	}
+	exit = 1
+	r = collect.Collect(t.Context(), job, collect.Options{Host: host})
+	if !errors.Is(r.Err, collect.ErrTestFail) || !strings.Contains(r.Err.Error(), "no such button") {
+		t.Errorf("a flow that fails: %v", r.Err)
+	}
+	r = collect.Collect(t.Context(), job, collect.Options{})
+	if r.Err == nil || !strings.Contains(r.Err.Error(), "Maestro") {
+		t.Errorf("without a way to run it: %v", r.Err)
+	}
+}
+
+func TestAShellScriptIsPushedAndRemoved(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	script := filepath.Join(t.TempDir(), "work.sh")
+	if err := os.WriteFile(script, []byte("input tap 1 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	change := func(j *collect.Job) { j.Scenario.Workload = config.Workload{Shell: &config.Shell{Script: script}} }
+	wantComplete(t, collectOn(t, p, change), 3)
+	if p.did("push /data/local/tmp/apkgate-workload.sh: input tap 1 1\n") != 1 || p.did("sh /data/local/tmp/apkgate-workload.sh") != 3 || p.did("rm /data/local/tmp/apkgate-workload.sh") != 1 {
+		t.Errorf("commands: %q", p.commands)
+	}
+	script += ".missing"
+	if r := collectOn(t, p, change); r.Err == nil || !errors.Is(r.Err, fs.ErrNotExist) {
+		t.Errorf("no script: %v", r.Err)
 	}
 }

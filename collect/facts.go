@@ -87,7 +87,10 @@ var (
 	wmSize      = regexp.MustCompile(`size: (\d+)x(\d+)`)
 	windowInit  = regexp.MustCompile(`init=(\d+)x(\d+)`)
 	displaySize = regexp.MustCompile(`DisplayDeviceInfo\{"[^"]*": (?:uniqueId="[^"]*", )?(\d+) x (\d+)`)
-	fps         = regexp.MustCompile(`(?:renderFrameRate |fps=|refreshRate=|, )(\d+\.\d+)(?:,| fps|\})`)
+	renderRate  = regexp.MustCompile(`renderFrameRate (\d+\.\d+)`)      // Android 12 and later
+	activeMode  = regexp.MustCompile(`[, ]modeId (\d+)`)                // Android 6 to 11
+	modeRate    = regexp.MustCompile(`\{id=(\d+),[^}]*?fps=(\d+\.\d+)`) // its modes
+	plainRate   = regexp.MustCompile(`, (\d+\.\d+) fps`)                // Android 4.2 to 5
 	level       = regexp.MustCompile(`(?m)^\s*level: (\d+)`)
 	version     = regexp.MustCompile(`(?m)^\s*versionName=(\S+)`)
 )
@@ -121,17 +124,31 @@ func (c *collector) readRefreshRate(ctx context.Context, into map[string]string)
 	if err != nil {
 		return err
 	}
-	m := fps.FindStringSubmatch(text)
-	if m == nil {
-		return nil
-	}
-	hz, err := strconv.ParseFloat(m[1], 64)
+	hz, err := strconv.ParseFloat(refreshRate(text), 64)
 	if err != nil || hz < 10 || hz > 1000 {
-		return nil
+		return nil //nolint:nilerr // a display that doesn't tell its rate is taken for one of 60 Hz
 	}
 	c.facts.period = time.Duration(float64(time.Second) / hz)
 	into["refresh_hz"] = strconv.Itoa(int(hz + 0.5))
 	return nil
+}
+
+// refreshRate reads the active rate off `dumpsys display`, "" where it has none.
+func refreshRate(text string) string {
+	if m := renderRate.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	if active := activeMode.FindStringSubmatch(text); active != nil {
+		for _, mode := range modeRate.FindAllStringSubmatch(text, -1) {
+			if mode[1] == active[1] {
+				return mode[2]
+			}
+		}
+	}
+	if m := plainRate.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // readBattery notes the level in steps, so that runs at 81 % and 84 % are alike.

@@ -240,6 +240,8 @@ func (p *phone) answer(command string, out *strings.Builder) {
 		if p.installed[words[2]] {
 			out.WriteString("package:/data/app/" + words[2] + "\n")
 		}
+	case words[0] == "pm" && words[1] == "clear":
+		out.WriteString("Success\n")
 	case words[0] == "setprop":
 		p.profiling = words[2] == "true"
 	case command == "wm size":
@@ -331,8 +333,15 @@ func (p *phone) gfxinfo(out *strings.Builder) {
 	out.WriteString("---PROFILEDATA---\n\nView hierarchy:\n")
 }
 
-func (p *phone) Push(context.Context, io.Reader, string, fs.FileMode, time.Time) error { return nil }
-func (p *phone) Pull(context.Context, string, io.Writer) error                         { return fs.ErrNotExist }
+func (p *phone) Push(_ context.Context, src io.Reader, path string, _ fs.FileMode, _ time.Time) error {
+	text, err := io.ReadAll(src)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.commands = append(p.commands, fmt.Sprintf("push %s: %s", path, text))
+	return err
+}
+
+func (p *phone) Pull(context.Context, string, io.Writer) error { return fs.ErrNotExist }
 
 func (p *phone) Install(_ context.Context, apk string) error {
 	p.mu.Lock()

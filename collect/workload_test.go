@@ -113,3 +113,31 @@ func TestBucketOfAgainstAPlainCount(t *testing.T) {
 		}
 	}
 }
+
+func TestTheActiveRefreshRateIsRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`DisplayDeviceInfo{"Built-in Screen": 1080 x 1920, 59.9 fps, density 480`:                                                                                                      "59.9",
+		`DisplayDeviceInfo{"Built-in Screen": uniqueId="local:0", 1080 x 2340, modeId 2, defaultModeId 1, supportedModes [{id=1, width=1080, fps=60.0}, {id=2, width=1080, fps=90.0}]`: "90.0",
+		`DisplayDeviceInfo{"x": uniqueId="local:0", 1080 x 2340, modeId 1, renderFrameRate 30.0, supportedModes [{id=1, fps=60.0, alternativeRefreshRates=[]}]`:                        "30.0",
+		"nothing": "",
+	} {
+		if got := refreshRate(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzInstrumentation(f *testing.F) {
+	f.Add("INSTRUMENTATION_STATUS: stack=a: b\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n")
+	f.Add("INSTRUMENTATION_RESULT: shortMsg=x\nINSTRUMENTATION_FAILED: a/b\n")
+	f.Fuzz(func(t *testing.T, out string) {
+		in := readInstrumentation([]byte(out))
+		if err := in.judge(0); err == nil && (in.ran == 0 || !in.finished || len(in.failed) > 0) {
+			t.Errorf("taken for a success: %+v", in)
+		}
+		if err := judgeMonkey([]byte(out), 1); err == nil {
+			t.Error("exit status 1 is taken for a success")
+		}
+	})
+}
