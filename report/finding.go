@@ -153,6 +153,26 @@ func with(all []finding, d gate.Direction) []finding {
 	return out
 }
 
+// short keeps, of findings as flat lists them, the first of each place and
+// direction: one row an event says enough at first sight. rest are the others.
+func short(fs []finding) (first, rest []finding) {
+	type place struct {
+		scenario, event, after string
+		direction              gate.Direction
+	}
+	seen := map[place]bool{}
+	for _, f := range fs {
+		p := place{f.Scenario, f.Event, f.AfterEffectOf, f.Direction}
+		if f.Event != "" && seen[p] {
+			rest = append(rest, f)
+			continue
+		}
+		seen[p] = true
+		first = append(first, f)
+	}
+	return first, rest
+}
+
 // flat lists findings each followed by its after-effects.
 func flat(all []finding) []finding {
 	var out []finding

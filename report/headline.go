@@ -37,7 +37,7 @@ type story struct {
 	Title    string // the scenario and the app, or what the caller set
 	Facts    []fact // which event, which contexts, what would settle it
 	Findings []finding
-	Rules    []gate.Rule
+	Rules    []pattern
 }
 
 // fact is a short labelled line under the headline.
@@ -54,7 +54,7 @@ func tell(in Input) story {
 		Counts:   runCounts(v),
 		Title:    title(in),
 		Findings: findings(v, in.catalogue()),
-		Rules:    sortedRules(v.Rules),
+		Rules:    patterns(v.Rules),
 	}
 	s.Lead, s.Sure = s.headline(in)
 	s.Facts = s.facts(in)
@@ -224,9 +224,9 @@ func (s story) facts(in Input) []fact {
 		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
 	if len(s.Rules) > 0 {
-		text := ruleSentence(s.Rules[0])
+		text := s.Rules[0].sentence()
 		if n := len(s.Rules) - 1; n > 0 {
-			text += fmt.Sprintf(" %s below.", count(n, "more rule", "more rules"))
+			text += fmt.Sprintf(" %s below.", count(n, "more", "more"))
 		}
 		add(ruleFact, text)
 	}

@@ -33,10 +33,12 @@ var page = template.Must(template.New("page").Parse(pageTemplate))
 // limits keep a page of a thousand runs and five hundred events under 5 MB.
 const (
 	htmlRows      = 100
-	htmlHistories = 12
+	htmlHistories = 16
+	openHistories = 6 // the others are folded
 	htmlFrames    = 8
 	openFrames    = 2 // the others are folded
 	htmlRules     = 100
+	openRulesHTML = 8
 	htmlRuns      = 200
 	htmlWarnings  = 100
 	runRows       = 60    // comparisons of one run
@@ -67,27 +69,31 @@ func HTML(w io.Writer, in Input) error {
 // template; only pictures and style come as markup, made by this package.
 type pageData struct {
 	story
-	Style         template.CSS
-	Class, Symbol string
-	Notes         []string
-	Rows          []pageRow
-	Middle        string // how rows stand for several runs
-	FoldedRows    []pageRow
-	RowsTitle     string
-	MoreRows      string
-	Histories     []pagePicture
-	MoreHistories string
-	Rules         []pageRule
-	RuleGraph     pagePicture
-	MoreRules     string
-	Frames        []pagePicture
-	FoldedFrames  []pagePicture
-	FoldedTitle   string
-	MoreFrames    string
-	Runs          []pageRun
-	MoreRuns      string
-	Warnings      []string
-	Footer        string
+	Style           template.CSS
+	Class, Symbol   string
+	Notes           []string
+	Rows            []pageRow
+	Middle          string // how rows stand for several runs
+	FoldedRows      []pageRow
+	RowsTitle       string
+	MoreRows        string
+	Histories       []pagePicture
+	FoldedHistories []pagePicture
+	HistoriesTitle  string
+	MoreHistories   string
+	Rules           []pageRule
+	FoldedRules     []pageRule
+	RulesTitle      string
+	RuleGraph       pagePicture
+	MoreRules       string
+	Frames          []pagePicture
+	FoldedFrames    []pagePicture
+	FoldedTitle     string
+	MoreFrames      string
+	Runs            []pageRun
+	MoreRuns        string
+	Warnings        []string
+	Footer          string
 }
 
 type pageRow struct {
@@ -116,7 +122,7 @@ func newPage(in Input) pageData {
 		story: s, Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
 		Class: outcomeClass(s.Outcome), Symbol: outcomeMark(s.Outcome), Footer: footer(in),
 	}
-	if s.Outcome == gate.Pass {
+	if s.Outcome == gate.Pass || strings.HasPrefix(s.Lead, "in ") {
 		p.Lead = upperFirst(p.Lead)
 	}
 	p.Facts = slices.DeleteFunc(slices.Clone(s.Facts), func(f fact) bool { return f.Label == ruleFact })
@@ -178,7 +184,8 @@ func more(total, shown int, one, many string) string {
 }
 
 func (p *pageData) addRows(in Input) {
-	rows := flat(p.Findings)
+	first, rest := short(flat(p.Findings))
+	rows := slices.Concat(first, rest)
 	for _, f := range rows[:min(len(rows), htmlRows)] {
 		c := f.middle()
 		r := newRow(f.what(), c, f.Metric)
@@ -192,7 +199,7 @@ func (p *pageData) addRows(in Input) {
 		p.Middle = "A row that stands for several runs shows the one with the middle change."
 	}
 	p.MoreRows = more(len(rows), len(p.Rows), "more deviation", "more deviations")
-	if open := min(len(p.Rows), openRows); open < len(p.Rows) {
+	if open := min(len(first), openRows); open < len(p.Rows) {
 		p.Rows, p.FoldedRows = p.Rows[:open], p.Rows[open:]
 		p.RowsTitle = count(len(p.FoldedRows), "more deviation", "more deviations")
 	}
@@ -214,7 +221,8 @@ func newRow(what string, c gate.Comparison, m metric.Metric) pageRow {
 }
 
 func (p *pageData) addHistories() {
-	rows := slices.DeleteFunc(flat(p.Findings), func(f finding) bool { return f.middle().N == 0 })
+	first, rest := short(flat(p.Findings))
+	rows := slices.DeleteFunc(slices.Concat(first, rest), func(f finding) bool { return f.middle().N == 0 })
 	for i, f := range rows[:min(len(rows), htmlHistories)] {
 		fig := newHistoryFigure(f)
 		caption := fig.Title
@@ -224,6 +232,10 @@ func (p *pageData) addHistories() {
 		p.Histories = append(p.Histories, both(caption, "", fmt.Sprintf("h%d", i), fig.draw))
 	}
 	p.MoreHistories = more(len(rows), len(p.Histories), "more deviation without a picture", "more deviations without a picture")
+	if open := min(len(p.Histories), openHistories); open < len(p.Histories) {
+		p.Histories, p.FoldedHistories = p.Histories[:open], p.Histories[open:]
+		p.HistoriesTitle = count(len(p.FoldedHistories), "more picture", "more pictures")
+	}
 }
 
 // both draws a picture for wide and for narrow pages.
@@ -242,10 +254,13 @@ func (p *pageData) addRules() {
 	}
 	p.RuleGraph = both("", "", "r", newRulesFigure(rules).draw)
 	for _, r := range rules[:min(len(rules), htmlRules)] {
-		l := parseLabel(r.Then)
-		p.Rules = append(p.Rules, pageRule{l.class(), l.mark(), ruleSentence(r)})
+		p.Rules = append(p.Rules, pageRule{r.class(), r.mark(), r.sentence()})
 	}
-	p.MoreRules = more(len(rules), len(p.Rules), "more rule", "more rules")
+	if open := min(len(p.Rules), openRulesHTML); open < len(p.Rules) {
+		p.Rules, p.FoldedRules = p.Rules[:open], p.Rules[open:]
+		p.RulesTitle = count(len(p.FoldedRules), "more rule", "more rules")
+	}
+	p.MoreRules = more(len(rules), htmlRules, "more rule", "more rules")
 }
 
 // addFrames draws the checked runs that kept their frames, those that deviate

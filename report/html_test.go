@@ -6,10 +6,12 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -232,4 +234,44 @@ func (l *browserLab) measure(t *testing.T, browser string) string {
 		t.Fatalf("the browser measured nothing: %.500s", stdout.String())
 	}
 	return m[1]
+}
+
+// Text and marks must stand out from what is behind them by 4.5 to 1 (WCAG 2.2,
+// success criterion 1.4.3, level AA), in light and in dark.
+func TestColoursHaveContrast(t *testing.T) {
+	light, dark, ok := strings.Cut(coloursCSS, "@media (prefers-color-scheme: dark)")
+	if !ok {
+		t.Fatal("the colours have no dark scheme")
+	}
+	for scheme, css := range map[string]string{"light": light, "dark": dark} {
+		colours := map[string]float64{}
+		for _, m := range regexp.MustCompile(`--([a-z]+): #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1) {
+			colours[m[1]] = luminance(t, m[2])
+		}
+		for _, text := range []string{"text", "muted", "worse", "better", "suspect", "good"} {
+			for _, ground := range []string{"ground", "raised"} {
+				a, b := colours[text], colours[ground]
+				if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < 4.5 {
+					t.Errorf("%s: %s on %s has a contrast of %.2f, want 4.5", scheme, text, ground, ratio)
+				}
+			}
+		}
+	}
+}
+
+// luminance is the relative luminance of a colour as WCAG defines it.
+func luminance(t *testing.T, hex string) float64 {
+	t.Helper()
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linear := func(shift int) float64 {
+		c := float64(n>>shift&0xff) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(16) + 0.7152*linear(8) + 0.0722*linear(0)
 }

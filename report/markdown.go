@@ -143,12 +143,16 @@ func symbol(o gate.Outcome) string {
 func (s story) blocks(in Input) []block {
 	var out []block
 	rows := flat(s.Findings)
+	var first, rest []finding
 	if len(rows) > 0 {
-		out = append(out, findingsBlock(rows[:min(len(rows), openRows)], "\n", ""))
+		first, rest = short(rows)
+		if len(first) > openRows {
+			first, rest = first[:openRows], append(first[openRows:], rest...)
+		}
+		out = append(out, findingsBlock(first, "\n", ""))
 	}
 	out = append(out, s.ruleBlocks()...)
-	if len(rows) > openRows {
-		rest := rows[openRows:]
+	if len(rest) > 0 {
 		b := findingsBlock(rest[:min(len(rest), foldedRows)], fold(count(len(rest), "more deviation", "more deviations")), unfold)
 		b.total = len(rest)
 		out = append(out, b)
@@ -200,7 +204,7 @@ func (s story) ruleBlocks() []block {
 	}
 	sentences := make([]string, 0, len(s.Rules))
 	for _, r := range s.Rules[:min(len(s.Rules), openRules+foldedRules)] {
-		sentences = append(sentences, "- "+markdown(ruleSentence(r))+"\n")
+		sentences = append(sentences, "- "+markdown(r.sentence())+"\n")
 	}
 	open := min(len(sentences), openRules)
 	out := []block{{head: "\n#### Where it happens\n\n", lines: sentences[:open]}}
@@ -208,13 +212,13 @@ func (s story) ruleBlocks() []block {
 		n := len(s.Rules) - open
 		out = append(out, block{head: fold(count(n, "more rule", "more rules")), lines: rest, total: n, tail: unfold})
 	}
-	graph := ruleGraph(s.Rules[:min(len(s.Rules), graphRules)])
+	graph := ruleGraph(drawn(s.Rules, graphRules))
 	return append(out, block{head: fold("The rules as a graph") + graph, tail: unfold})
 }
 
 // ruleGraph draws the rules in Mermaid's language: context items, the share of
 // runs that each rule holds for, and what it leads to (paper, Figure 9).
-func ruleGraph(rules []gate.Rule) string {
+func ruleGraph(rules []pattern) string {
 	var b strings.Builder
 	b.WriteString("```mermaid\nflowchart LR\n")
 	ids := map[string]string{}
@@ -228,9 +232,9 @@ func ruleGraph(rules []gate.Rule) string {
 		return id
 	}
 	for i, r := range rules {
-		then := node("t", clip(parseLabel(r.Then).words(), 60))
+		then := node("t", clip(r.node(), 60))
 		fmt.Fprintf(&b, "  r%d((\"%s\"))\n", i, mermaid(percent(r.Support)))
-		all := items(r)
+		all := items(r.Rule)
 		for _, item := range all[:min(len(all), maxItems)] {
 			fmt.Fprintf(&b, "  %s --> r%d\n", node("c", clip(item, 60)), i)
 		}

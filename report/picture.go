@@ -51,7 +51,7 @@ func RulesSVG(w io.Writer, in Input, width int) error {
 	if len(in.Verdict.Rules) == 0 {
 		return fmt.Errorf("draw the rules: the verdict has none")
 	}
-	return standalone(w, newRulesFigure(sortedRules(in.Verdict.Rules)).draw, width)
+	return standalone(w, newRulesFigure(patterns(in.Verdict.Rules)).draw, width)
 }
 
 // standalone gives a picture the style and the ground that the page gives it otherwise.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,27 +31,40 @@ type historyMark struct {
 	Direction gate.Direction
 }
 
-// newHistoryFigure draws a finding's runs together where they share a history.
+// newHistoryFigure draws a finding's runs below one box where their histories
+// look the same.
 func newHistoryFigure(f finding) historyFigure {
 	fig := historyFigure{Metric: f.Metric, Title: f.what()}
-	type key struct {
-		q1, q3, lower, upper, expected float64
-		n                              int
-	}
-	boxes := map[key]int{}
+	tolerance := 0.02 * f.span()
 	for _, h := range f.Hits {
-		c := h.Comparison
-		k := key{c.Q1, c.Q3, c.Lower, c.Upper, c.Expected, c.N}
-		i, known := boxes[k]
-		if !known {
+		mark := historyMark{device(*h.Run), h.Comparison.Value, h.Comparison.Direction}
+		i := slices.IndexFunc(fig.Boxes, func(b historyBox) bool { return alike(b.Comparison, h.Comparison, tolerance) })
+		if i < 0 && len(fig.Boxes) < 64 { // beyond what is drawn, the first box will do
 			i = len(fig.Boxes)
-			boxes[k] = i
-			fig.Boxes = append(fig.Boxes, historyBox{Comparison: c})
+			fig.Boxes = append(fig.Boxes, historyBox{Comparison: h.Comparison})
 		}
-		fig.Boxes[i].Marks = append(fig.Boxes[i].Marks, historyMark{device(*h.Run), c.Value, c.Direction})
+		fig.Boxes[max(i, 0)].Marks = append(fig.Boxes[max(i, 0)].Marks, mark)
 	}
 	slices.SortStableFunc(fig.Boxes, func(a, b historyBox) int { return cmp.Compare(len(b.Marks), len(a.Marks)) })
 	return fig
+}
+
+// span is how far the runs and what was expected of them lie apart.
+func (f finding) span() float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, h := range f.Hits {
+		c := h.Comparison
+		low, high = min(low, c.Value, c.Q1, c.Expected), max(high, c.Value, c.Q3, c.Expected)
+	}
+	return high - low
+}
+
+// alike reports whether two histories would look the same on an axis: weights
+// move quartiles a little from run to run.
+func alike(a, b gate.Comparison, tolerance float64) bool {
+	near := func(x, y float64) bool { return x == y || math.Abs(x-y) <= tolerance }
+	return a.N == b.N && len(a.Sample) == len(b.Sample) && near(a.Q1, b.Q1) && near(a.Q3, b.Q3) &&
+		near(a.Expected, b.Expected) && near(a.Lower, b.Lower) && near(a.Upper, b.Upper)
 }
 
 // How much of a figure is drawn; the rest is counted.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/apkgate/apkgate/gate"
 )
 
 // rulesFigure is what Figure 9 of the paper shows: context items on the left,
@@ -24,7 +22,7 @@ type graphNode struct {
 }
 
 type ruleNode struct {
-	rule  gate.Rule
+	rule  pattern
 	items []int
 	then  int
 	y     float64
@@ -37,17 +35,16 @@ const (
 	nodeTall      = 26.0
 )
 
-func newRulesFigure(rules []gate.Rule) rulesFigure {
+func newRulesFigure(rules []pattern) rulesFigure {
 	f := rulesFigure{total: len(rules)}
 	items, thens := map[string]int{}, map[string]int{}
-	for _, r := range rules[:min(len(rules), maxGraphRules)] {
+	for _, r := range drawn(rules, maxGraphRules) {
 		node := ruleNode{rule: r}
 		all := conditions(r)
 		for _, item := range all[:min(len(all), maxItems)] {
 			node.items = append(node.items, place(&f.items, items, item, "item"))
 		}
-		l := parseLabel(r.Then)
-		node.then = place(&f.thens, thens, l.mark()+" "+l.words(), l.class())
+		node.then = place(&f.thens, thens, r.mark()+" "+r.node(), r.class())
 		f.rules = append(f.rules, node)
 	}
 	f.layOut()
@@ -55,8 +52,8 @@ func newRulesFigure(rules []gate.Rule) rulesFigure {
 }
 
 // conditions are a rule's items, one that says so where it has none.
-func conditions(r gate.Rule) []string {
-	if all := items(r); len(all) > 0 {
+func conditions(r pattern) []string {
+	if all := items(r.Rule); len(all) > 0 {
 		return all
 	}
 	return []string{"any context"}
@@ -73,8 +70,8 @@ func place(nodes *[]graphNode, known map[string]int, text, class string) int {
 }
 
 // class and mark tell a label's kind in colour and in shape.
-func (l label) class() string {
-	switch l.Kind {
+func (p pattern) class() string {
+	switch p.Kind {
 	case labelWorse:
 		return "worse"
 	case labelBetter:
@@ -83,8 +80,8 @@ func (l label) class() string {
 	return "expected"
 }
 
-func (l label) mark() string {
-	switch l.Kind {
+func (p pattern) mark() string {
+	switch p.Kind {
 	case labelWorse:
 		return "▼"
 	case labelBetter:
@@ -191,7 +188,7 @@ func radius(support, most float64) float64 {
 func (f rulesFigure) description() string {
 	var parts []string
 	for _, r := range f.rules {
-		parts = append(parts, ruleSentence(r.rule))
+		parts = append(parts, r.rule.sentence())
 	}
 	if n := f.total - len(f.rules); n > 0 {
 		parts = append(parts, fmt.Sprintf("And %s.", count(n, "more rule", "more rules")))

@@ -32,23 +32,6 @@ func parseLabel(s string) label {
 	return label{"", s}
 }
 
-// words is the label as the end of a sentence: "worse after E2".
-func (l label) words() string {
-	word := ""
-	switch l.Kind {
-	case labelWorse:
-		word = "worse"
-	case labelBetter:
-		word = "better"
-	default:
-		return "labelled " + name(l.Kind)
-	}
-	if l.Event != "" {
-		word += " after " + name(l.Event)
-	}
-	return word
-}
-
 // items are a rule's conditions as "sdk = 5.0.0", sorted by property.
 func items(r gate.Rule) []string {
 	out := make([]string, 0, len(r.If))
@@ -62,16 +45,111 @@ func items(r gate.Rule) []string {
 // maxItems bounds the conditions of one rule that are shown.
 const maxItems = 6
 
-// ruleSentence reads a rule out: "All 2 runs with sdk = 5.0.0 are worse
+// pattern is a context and all that it leads to: rules of the same condition,
+// confidence and kind of label are told once, with their events.
+type pattern struct {
+	gate.Rule          // the first of them
+	Kind      string   // labelWorse, labelBetter, or the label itself where it is neither
+	Whole     bool     // the whole run bears the label
+	Events    []string // the events that do
+	MaxLift   float64  // Lift is the least
+}
+
+// patterns groups rules: what is worse first, the whole run before single
+// events, otherwise in the verdict's order.
+func patterns(rules []gate.Rule) []pattern {
+	byKey := map[string]int{}
+	var out []pattern
+	for _, r := range rules {
+		l := parseLabel(r.Then)
+		key := fmt.Sprintf("%q %q %d %g", l.Kind, items(r), r.Count, r.Confidence)
+		i, known := byKey[key]
+		if !known {
+			i = len(out)
+			byKey[key] = i
+			out = append(out, pattern{Rule: r, Kind: l.Kind, MaxLift: r.Lift})
+		}
+		p := &out[i]
+		p.Lift, p.MaxLift = min(p.Lift, r.Lift), max(p.MaxLift, r.Lift)
+		if l.Event == "" {
+			p.Whole = true
+		} else {
+			p.Events = append(p.Events, eventTitle(l.Event))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b pattern) int { return a.rank() - b.rank() })
+	return out
+}
+
+// drawn are the patterns that a graph shows: those of the whole run where there
+// are any, as one graph of every event's would be a thicket.
+func drawn(all []pattern, most int) []pattern {
+	var whole []pattern
+	for _, p := range all {
+		if p.Whole {
+			whole = append(whole, p)
+		}
+	}
+	if len(whole) > 0 {
+		all = whole
+	}
+	return all[:min(len(all), most)]
+}
+
+func (p pattern) rank() int {
+	rank := 0
+	if p.Kind != labelWorse {
+		rank += 2
+	}
+	if !p.Whole {
+		rank++
+	}
+	return rank
+}
+
+// word is the kind of a label as the end of a sentence.
+func (p pattern) word() string {
+	switch p.Kind {
+	case labelWorse:
+		return "worse"
+	case labelBetter:
+		return "better"
+	}
+	return "labelled " + name(p.Kind)
+}
+
+// words is what a pattern leads to: "worse, also after E2 and E5".
+func (p pattern) words() string {
+	switch {
+	case len(p.Events) == 0:
+		return p.word()
+	case p.Whole:
+		return p.word() + ", also after " + few(p.Events, 3)
+	}
+	return p.word() + " after " + few(p.Events, 3)
+}
+
+// node is words for a node of a graph, where all of the whole run meet in one.
+func (p pattern) node() string {
+	if p.Whole {
+		return p.word()
+	}
+	return p.word() + " after " + few(p.Events, 1)
+}
+
+// sentence reads a pattern out: "All 2 runs with sdk = 5.0.0 are worse
 // (support 4.4 %, confidence 100 %, lift 9)."
-func ruleSentence(r gate.Rule) string {
-	condition := few(items(r), maxItems)
+func (p pattern) sentence() string {
+	condition := few(items(p.Rule), maxItems)
 	if condition == "" {
 		condition = "any context"
 	}
-	return fmt.Sprintf("%s with %s %s (support %s, confidence %s, lift %s).",
-		ruleSubject(r), condition, ruleVerb(r)+" "+parseLabel(r.Then).words(),
-		percent(r.Support), percent(r.Confidence), oneDecimal(r.Lift))
+	lift := oneDecimal(p.Lift)
+	if most := oneDecimal(p.MaxLift); most != lift {
+		lift += " to " + most
+	}
+	return fmt.Sprintf("%s with %s %s %s (support %s, confidence %s, lift %s).",
+		ruleSubject(p.Rule), condition, ruleVerb(p.Rule), p.words(), percent(p.Support), percent(p.Confidence), lift)
 }
 
 // ruleRuns is how many runs meet the rule's condition: count over confidence; 0
@@ -109,23 +187,4 @@ func oneDecimal(v float64) string {
 		return "–"
 	}
 	return minus(strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0"))
-}
-
-// isWorse says whether a rule tells of something worse, the rules that a reader
-// wants first.
-func isWorse(r gate.Rule) bool { return parseLabel(r.Then).Kind == labelWorse }
-
-// sortedRules are the rules for the worse first, otherwise in the verdict's order.
-func sortedRules(rules []gate.Rule) []gate.Rule {
-	out := slices.Clone(rules)
-	slices.SortStableFunc(out, func(a, b gate.Rule) int {
-		switch {
-		case isWorse(a) == isWorse(b):
-			return 0
-		case isWorse(a):
-			return -1
-		}
-		return 1
-	})
-	return out
 }

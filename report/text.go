@@ -106,7 +106,7 @@ func (t *text) rules() {
 		shown = min(shown, textRules)
 	}
 	for _, r := range t.Rules[:shown] {
-		t.item(ruleSentence(r))
+		t.item(r.sentence())
 	}
 	if n := len(t.Rules) - shown; n > 0 {
 		t.item(fmt.Sprintf("and %d more", n))
@@ -203,9 +203,9 @@ func (t *text) foot() {
 func footer(in Input) string {
 	var parts []string
 	if c := name(in.Meta.HeadCommit); c != "" {
-		text := "commit " + short(c)
+		text := "commit " + shortCommit(c)
 		if b := name(in.Meta.BaseCommit); b != "" {
-			text += " against " + short(b)
+			text += " against " + shortCommit(b)
 		}
 		parts = append(parts, text)
 	}
@@ -221,8 +221,8 @@ func footer(in Input) string {
 	return strings.Join(parts, " · ")
 }
 
-// short is a commit as people quote it.
-func short(commit string) string {
+// shortCommit is a commit as people quote it.
+func shortCommit(commit string) string {
 	if len(commit) >= 40 && strings.Trim(commit, "0123456789abcdef") == "" {
 		return commit[:10]
 	}

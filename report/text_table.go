@@ -22,7 +22,8 @@ func (t *text) table() error {
 	t.line("")
 	shown := rows
 	if !t.o.Verbose {
-		shown = rows[:min(len(rows), textRows)]
+		shown, _ = short(rows)
+		shown = shown[:min(len(shown), textRows)]
 	}
 	columns := t.columns(shown)
 	var laid bytes.Buffer
@@ -46,7 +47,7 @@ func (t *text) table() error {
 		t.line(strings.TrimSuffix(line, "\n"))
 	}
 	if n := len(rows) - len(shown); n > 0 {
-		t.line(fmt.Sprintf("  and %d more: see --verbose or the HTML report", n))
+		t.line(fmt.Sprintf("  and %s: see --verbose or the HTML report", count(n, "more deviation", "more deviations")))
 	}
 	return nil
 }
