@@ -19,10 +19,17 @@ func echo(c *call) int {
 	return 0
 }
 
-func exit(c *call) int {
-	code, _ := strconv.Atoi(c.arg(0))
+// exit leaves the innermost script or subshell; what would follow in it doesn't.
+func exit(c *call, _ func(code int)) {
+	code, err := strconv.Atoi(c.arg(0))
+	if err != nil {
+		code = c.shell.status
+	}
+	if n := len(c.shell.exits); n > 0 {
+		c.shell.exits[n-1](code & 255)
+		return
+	}
 	c.shell.end(code & 255)
-	return code & 255
 }
 
 // sleep waits on the phone's clock.
@@ -58,15 +65,12 @@ func runScript(c *call, then func(code int)) {
 		text = string(c.in)
 	}
 	s := c.shell
-	if s.depth++; s.depth > maxDepth {
+	if len(s.exits) > maxDepth {
 		c.errorf("sh: scripts are nested too deep\n")
 		then(126)
 		return
 	}
-	s.eval(text, c.streams, func(code int) {
-		s.depth--
-		then(code)
-	})
+	s.eval(text, c.streams, s.enclose(then))
 }
 
 func cat(c *call) int {

@@ -26,9 +26,10 @@ type pipeline []node
 
 // node is a command with its words, or a group.
 type node struct {
-	words  []word
-	group  *list
-	redirs []redirection
+	words    []word
+	group    *list
+	subshell bool // the group is in ( )
+	redirs   []redirection
 }
 
 // word is the parts that make up one word.
@@ -144,6 +145,7 @@ func (s *scanner) pipeline(depth int) (pipeline, error) {
 func (s *scanner) node(depth int) (n node, err error) {
 	switch {
 	case s.take("("):
+		n.subshell = true
 		if n.group, err = s.list(depth+1, ")"); err != nil {
 			return n, err
 		}

@@ -17,10 +17,11 @@ type shell struct {
 	out, err  *buffer
 	ended     bool
 	code      int
-	done      chan struct{} // closed when it ended
-	delivered chan struct{} // closed when its output was handed over
-	status    int           // $?
-	depth     int
+	done      chan struct{}    // closed when it ended
+	delivered chan struct{}    // closed when its output was handed over
+	status    int              // $?
+	exits     []func(code int) // where exit leads, innermost last
+	commands  int
 }
 
 // commandTime is how long every command takes, beside what it says itself.
@@ -83,6 +84,17 @@ func (p *Phone) begin(s *shell, command string, input []byte) {
 	s.eval(command, streams{in: input, out: s.out, err: s.err}, s.end)
 }
 
+// enclose makes exit lead to then until the enclosed commands are done.
+func (s *shell) enclose(then func(code int)) (done func(code int)) {
+	depth := len(s.exits)
+	done = func(code int) {
+		s.exits = s.exits[:depth]
+		then(code)
+	}
+	s.exits = append(s.exits, done)
+	return done
+}
+
 // end ends the command line, with the phone locked.
 func (s *shell) end(code int) {
 	if s.ended {
@@ -118,6 +130,9 @@ func (s *shell) deliver(stdout, stderr io.Writer) {
 
 // sink takes output.
 type sink interface{ write(b []byte) }
+
+// maxCommands bounds what one command line can set in motion.
+const maxCommands = 100_000
 
 // streams are what a command reads and writes.
 type streams struct {
@@ -185,6 +200,9 @@ func (s *shell) node(n node, io streams, then func(code int)) {
 		then(code)
 	}
 	if n.group != nil {
+		if n.subshell {
+			end = s.enclose(end)
+		}
 		s.list(n.group, 0, io, end)
 		return
 	}
@@ -278,6 +296,11 @@ func (c *call) arg(i int) string {
 func (s *shell) command(args []string, io streams, then func(code int)) {
 	if s.ended {
 		return // hung up
+	}
+	if s.commands++; s.commands > maxCommands {
+		io.err.write([]byte("sh: too many commands\n"))
+		s.end(126)
+		return
 	}
 	name := args[0]
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && strings.HasPrefix(name, "/system/bin/") {

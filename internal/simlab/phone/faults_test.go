@@ -1,0 +1,185 @@
+package phone
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/adbd"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+func atoi(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestACrashEndsTheInstrumentation(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", still+"fault crash after tap repetition 2\n")
+	if s := start(p, instrument); finish(t, p, s) != 0 || !strings.Contains(s.out.String(), "OK (1 test)") {
+		t.Errorf("the first repetition prints %s", s.out.String())
+	}
+	s := start(p, instrument)
+	finish(t, p, s)
+	has(t, s.out.String(), "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n")
+	has(t, output(t, p, "logcat -d -b crash -v brief"), "E/AndroidRuntime", "FATAL EXCEPTION: main\n", "Process: com.example.still, PID: ")
+	has(t, output(t, p, "logcat -d -b events -v threadtime"), "I am_crash: [", ",com.example.still,", "java.lang.IllegalStateException")
+	if s := start(p, instrument); finish(t, p, s) != 0 || !strings.Contains(s.out.String(), "OK (1 test)") {
+		t.Errorf("the third repetition prints %s", s.out.String())
+	}
+}
+
+func TestAnANRIsLoggedAndTheAppLivesOn(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", strings.Replace(still, "main 6s", "main 14s", 1)+"fault anr after tap\n")
+	s := start(p, instrument)
+	pass(t, p, 10*time.Second)
+	has(t, output(t, p, "logcat -d -b events -v threadtime"), "I am_anr  : [0,", ",com.example.still,550026948,Input dispatching timed out (")
+	has(t, output(t, p, "logcat -d -b system -v threadtime"), "E ActivityManager: ANR in com.example.still (com.example.still/.MainActivity)\n")
+	has(t, output(t, p, "dumpsys gfxinfo com.example.still"), "99th percentile: 4950ms\n") // of 32 frames, one of 6.5 s
+	finish(t, p, s)
+	has(t, s.out.String(), "OK (1 test)")
+}
+
+func TestAStuckWorkloadNeverEnds(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", still+"fault stuck after tap\n")
+	s := start(p, instrument)
+	pass(t, p, 10*time.Minute)
+	select {
+	case <-s.done:
+		t.Fatal("it ended")
+	default:
+	}
+	output(t, p, "am force-stop com.example.still")
+	<-s.done
+	has(t, s.out.String(), "Process crashed.")
+}
+
+func TestALostProcessTakesItsFramesWithIt(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", still, "lost after swipe repetition 1")
+	s := start(p, instrument)
+	pass(t, p, 3*time.Second)
+	pid, before := output(t, p, "pidof com.example.still"), frames(t, p)
+	pass(t, p, 2500*time.Millisecond)
+	if again := output(t, p, "pidof com.example.still"); again == pid {
+		t.Error("the process is the same")
+	}
+	if n := frames(t, p); n >= before {
+		t.Errorf("%d frames, %d before the loss", n, before)
+	}
+	finish(t, p, s)
+	has(t, s.out.String(), "OK (1 test)")
+	has(t, output(t, p, "logcat -d -b events"), "am_proc_died: [0,"+strings.TrimSpace(pid)+",com.example.still")
+}
+
+func TestAFullDisk(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", "")
+	put(t, p, "/data/local/tmp/a.apk", still)
+	p.Break(simapp.Fault{Kind: simapp.NoSpace})
+	if _, err := p.Create("/data/local/tmp/b.apk", 0o644, time.Now()); !errors.Is(err, adbd.ErrNoSpace) {
+		t.Errorf("a push meets %v", err)
+	}
+	if out, _, code := run(t, p, "pm install /data/local/tmp/a.apk"); code != 1 || out != "Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE]\n" {
+		t.Errorf("an installation: exit code %d, %q", code, out)
+	}
+	has(t, output(t, p, "df /data"), "       0 100% /data\n")
+	p.Mend(simapp.NoSpace)
+	has(t, output(t, p, "pm install /data/local/tmp/a.apk"), "Success")
+}
+
+// wire notes what faults do to the connection.
+type wire struct{ did []string }
+
+func (w *wire) Drop()           { w.did = append(w.did, "drop") }
+func (w *wire) Hang(on bool)    { w.did = append(w.did, fmt.Sprint("hang ", on)) }
+func (w *wire) Offline(on bool) { w.did = append(w.did, fmt.Sprint("offline ", on)) }
+
+func TestConnectionFaultsStrikeInTheRepetition(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", still, "drop after tap repetition 2", "hang at 2s for 1s repetition 3", "offline after tap repetition 4")
+	w := &wire{}
+	p.Attach(w)
+	for _, want := range []string{"", "drop", "hang true hang false", "offline true"} {
+		finish(t, p, start(p, instrument))
+		if got := strings.Join(w.did, " "); got != want {
+			t.Errorf("the connection saw %q, want %q", got, want)
+		}
+		w.did = nil
+	}
+}
+
+func TestAReboot(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", still)
+	w := &wire{}
+	p.Attach(w)
+	s := start(p, instrument)
+	pass(t, p, 2*time.Second)
+	run(t, p, "reboot")
+	if code := <-s.done; code == 0 {
+		t.Error("the instrumentation ends well")
+	}
+	if got := output(t, p, "getprop sys.boot_completed"); got != "\n" {
+		t.Errorf("sys.boot_completed is %q at once", got)
+	}
+	if out := output(t, p, "logcat -d -b all"); strings.Contains(out, "Displayed") {
+		t.Error("the log survives")
+	}
+	pass(t, p, 30*time.Second)
+	if got := output(t, p, "getprop sys.boot_completed"); got != "1\n" {
+		t.Errorf("sys.boot_completed is %q after 30 s", got)
+	}
+	if !slices.Equal(w.did, []string{"offline true", "offline false"}) {
+		t.Errorf("the connection saw %q", w.did)
+	}
+	finish(t, p, start(p, instrument)) // the app is still there
+}
+
+func TestGarbage(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", still)
+	start(p, instrument)
+	pass(t, p, 2*time.Second)
+	clean := output(t, p, "dumpsys gfxinfo com.example.still framestats")
+	p.Break(simapp.Fault{Kind: simapp.Garbage, For: time.Second})
+	if dirty := output(t, p, "dumpsys gfxinfo com.example.still framestats"); dirty == clean || !strings.ContainsRune(strings.ToValidUTF8(dirty, "\uFFFD"), '\uFFFD') {
+		t.Error("the dump is clean")
+	}
+	pass(t, p, 2*time.Second)
+	if again := output(t, p, "dumpsys battery"); strings.ContainsRune(strings.ToValidUTF8(again, "\uFFFD"), '\uFFFD') {
+		t.Error("the garbage does not end")
+	}
+}
+
+func FuzzShell(f *testing.F) {
+	for _, s := range []string{
+		instrument, "logcat -d -v monotonic -s apkgate", "dumpsys gfxinfo com.example.still framestats reset",
+		"(echo a; exit 3) </dev/null; echo $?", `echo "a $(pidof x)" 'b' \c | grep -v a > /sdcard/x && cat < /sdcard/x`,
+		"monkey -p com.example.still 5", "{ sleep 1; } 2>&1 &", "sh -c 'sh -c \"echo\"'", "ls -l /; rm -rf /data/local; mkdir -p a/b",
+		"logcat -T '01-05 09:00:00.000' -b all", "setprop a b;getprop;settings put global a b", "pm install -S 5", "input swipe 1 2 3 4",
+		"head -n -3 x; tail -9999999999999999999; wc -c", "date +%s.%N; df; reboot; am start -W -S com.example.still/.A",
+	} {
+		f.Add(s)
+	}
+	pr, _ := profileForFuzz()
+	f.Fuzz(func(t *testing.T, command string) {
+		p := New(pr, 1, Options{})
+		defer p.Close()
+		if err := p.Install([]byte(still)); err != nil {
+			t.Fatal(err)
+		}
+		s := start(p, command)
+		for range 3 {
+			pass(t, p, 5*time.Second)
+		}
+		p.Close()
+		<-s.done
+	})
+}
+
+func profileForFuzz() (profile.Profile, error) { return profile.Find("pixel-5-android-11") }

@@ -1,0 +1,173 @@
+package phone
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The columns as real dumps of these versions have them, counted by hand.
+func TestFramestatsHaveTheColumnsOfTheVersion(t *testing.T) {
+	for name, want := range map[string]struct {
+		columns     int
+		first, last string
+	}{
+		"nexus-5x-android-6.0.0": {14, "Flags,IntendedVsync,Vsync,OldestInputEvent,", "SwapBuffers,FrameCompleted,"},
+		"moto-g5-android-7.0":    {16, "Flags,IntendedVsync,Vsync,OldestInputEvent,", "DequeueBufferDuration,QueueBufferDuration,"},
+		"pixel-3-android-9":      {16, "Flags,IntendedVsync,Vsync,OldestInputEvent,", "DequeueBufferDuration,QueueBufferDuration,"},
+		"pixel-5-android-11":     {17, "Flags,IntendedVsync,Vsync,OldestInputEvent,", "QueueBufferDuration,GpuCompleted,"},
+		"pixel-7-android-14":     {23, "Flags,FrameTimelineVsyncId,IntendedVsync,Vsync,InputEventId,", "DisplayPresentTime,CommandSubmissionCompleted,"},
+	} {
+		p := newPhone(t, name, still)
+		start(p, instrument)
+		pass(t, p, 2500*time.Millisecond)
+		lines := strings.Split(output(t, p, "dumpsys gfxinfo com.example.still framestats"), "\n")
+		header := ""
+		rows := 0
+		for i, line := range lines {
+			if strings.HasPrefix(line, "Flags,") {
+				header = line
+				if lines[i-1] != "---PROFILEDATA---" {
+					t.Errorf("%s: the header stands behind %q", name, lines[i-1])
+				}
+			} else if header != "" && strings.Count(line, ",") == want.columns {
+				rows++
+			}
+		}
+		if strings.Count(header, ",") != want.columns || !strings.HasPrefix(header, want.first) || !strings.HasSuffix(header, want.last) {
+			t.Errorf("%s: header %q", name, header)
+		}
+		if rows < 60 || rows > 120 {
+			t.Errorf("%s: %d rows, want those of 2.5 s, at most 120", name, rows)
+		}
+	}
+}
+
+// Before the event there are 30 frames and 2 that lay out the window; tap adds
+// 60. All of them take 5 ms and a part of a millisecond.
+func TestTheSummaryCountsFramesUntilAReset(t *testing.T) {
+	p := newPhone(t, "pixel-2-android-8.1.0", still)
+	start(p, instrument)
+	total := func() int {
+		m := regexp.MustCompile(`Total frames rendered: (\d+)`).FindStringSubmatch(output(t, p, "dumpsys gfxinfo com.example.still"))
+		if m == nil {
+			t.Fatal("no total")
+		}
+		n, _ := strconv.Atoi(m[1])
+		return n
+	}
+	pass(t, p, 1200*time.Millisecond)
+	if n := total(); n < 31 || n > 33 {
+		t.Errorf("%d frames after 1.2 s, want 30 and one or two of the launch", n)
+	}
+	dump := output(t, p, "dumpsys gfxinfo com.example.still reset")
+	has(t, dump, "** Graphics info for pid ", "[com.example.still] **", "50th percentile: 5ms", "99th percentile: ", "HISTOGRAM: 5ms=", " 4950ms=0", "Number Missed Vsync: ")
+	if n := total(); n != 0 {
+		t.Errorf("%d frames after a reset", n)
+	}
+	pass(t, p, 2*time.Second)
+	if n := total(); n < 59 || n > 61 {
+		t.Errorf("%d frames after the tap, want 60", n)
+	}
+	if out := output(t, p, "dumpsys gfxinfo com.example.nobody"); out != "No process found for: com.example.nobody\n" {
+		t.Errorf("of an app that doesn't run: %q", out)
+	}
+}
+
+func TestNewerVersionsSayMore(t *testing.T) {
+	for name, wants := range map[string][]string{
+		"pixel-5-android-11": {"GPU HISTOGRAM: 1ms=", "50th gpu percentile: ", "Number Frame deadline missed: "},
+		"pixel-7-android-14": {"Janky frames (legacy): ", "Number Frame deadline missed (legacy): ", "GPU HISTOGRAM: 1ms="},
+	} {
+		p := newPhone(t, name, still)
+		start(p, instrument)
+		pass(t, p, 2*time.Second)
+		has(t, output(t, p, "dumpsys gfxinfo com.example.still"), wants...)
+	}
+}
+
+var tableRow = regexp.MustCompile(`(?m)^(\t\d+\.\d\d){3,4}$`)
+
+// Android 4 and 5 print a table, once, and only of a process that was started
+// after the property was set.
+func TestTheOldTableIsDrained(t *testing.T) {
+	for name, header := range map[string]string{
+		"nexus-4-android-4.3":   "\n\tDraw\tProcess\tExecute\n",
+		"nexus-4-android-5.0.0": "\n\tDraw\tPrepare\tProcess\tExecute\n",
+	} {
+		p := newPhone(t, name, still)
+		rows := func() []string {
+			return tableRow.FindAllString(output(t, p, "dumpsys gfxinfo com.example.still"), -1)
+		}
+		start(p, instrument)
+		pass(t, p, 1200*time.Millisecond)
+		if n := len(rows()); n != 0 {
+			t.Errorf("%s: %d rows without the property", name, n)
+		}
+		output(t, p, "setprop debug.hwui.profile true; am force-stop com.example.still")
+		start(p, instrument)
+		pass(t, p, 1200*time.Millisecond)
+		has(t, output(t, p, "dumpsys gfxinfo com.example.nobody; dumpsys gfxinfo com.android.systemui"), "Profile data in ms:")
+		first := rows()
+		if n := len(first); n < 31 || n > 33 {
+			t.Errorf("%s: %d rows after 1.2 s, want 30 and one or two of the launch", name, n)
+		}
+		sum := 0.0
+		for _, v := range strings.Fields(first[20]) {
+			ms, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += ms
+		}
+		if sum < 4.5 || sum > 5.6 { // the phone's own noise, 3 %, is in it
+			t.Errorf("%s: the stages %q add up to %.2f ms, want about 5", name, first[20], sum)
+		}
+		if n := len(rows()); n != 0 {
+			t.Errorf("%s: %d rows in a second dump at the same time", name, n)
+		}
+		pass(t, p, 2*time.Second)
+		if n := len(rows()); n < 59 || n > 61 {
+			t.Errorf("%s: %d rows of the tap, want 60", name, n)
+		}
+		out := output(t, p, "dumpsys gfxinfo com.example.still")
+		has(t, out, header)
+		if got := strings.Contains(out, "frames rendered"); got != (name == "nexus-4-android-4.3") {
+			t.Errorf("%s: the view hierarchy counts frames: %v", name, got)
+		}
+	}
+}
+
+// The table holds 128 frames: where more were rendered, the oldest are gone.
+func TestTheOldTableHolds128Frames(t *testing.T) {
+	p := newPhone(t, "nexus-4-android-4.3", strings.Replace(still, "start 30", "start 200", 1))
+	output(t, p, "setprop debug.hwui.profile visual_bars")
+	start(p, instrument)
+	pass(t, p, 4800*time.Millisecond)
+	if n := len(tableRow.FindAllString(output(t, p, "dumpsys gfxinfo com.example.still"), -1)); n != 128 {
+		t.Errorf("%d rows, want 128", n)
+	}
+}
+
+// A real dump counts 33 ms in the bucket named 34 and 151 ms in that named 150.
+func TestHistogramBuckets(t *testing.T) {
+	for ms, want := range map[int]int{1: 5, 5: 5, 16: 16, 32: 32, 33: 34, 34: 34, 48: 48, 50: 53, 133: 133, 151: 150, 199: 150, 200: 200, 9000: 4950} {
+		if got := buckets[bucketOf(time.Duration(ms)*time.Millisecond)]; got != want {
+			t.Errorf("%d ms is counted at %d ms, want %d", ms, got, want)
+		}
+	}
+}
+
+func BenchmarkDump(b *testing.B) {
+	p := benchPhone(b)
+	for b.Loop() {
+		var out strings.Builder
+		if code := p.Start(b.Context(), "dumpsys gfxinfo com.example.still framestats", nil, &out, &out)(); code != 0 {
+			b.Fatal(fmt.Sprint("exit code ", code))
+		}
+		b.SetBytes(int64(out.Len()))
+	}
+}
