@@ -183,13 +183,13 @@ func TestOffline(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	daemon, addr := serve(t, newTestPhone(modernFeatures))
-	short := 300 * time.Millisecond
+	short := time.Second
 	d := dial(t, addr, adb.Options{ConnectTimeout: short, ReplyTimeout: short, SilenceTimeout: short})
 
 	if _, err := d.Exec(testContext(t), "sleep 1000"); !errors.Is(err, adb.ErrSilent) || errors.Is(err, device.ErrGone) {
 		t.Errorf("a silent command: %v, want ErrSilent", err)
 	}
-	if out, err := d.Exec(testContext(t), "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.05; done"); err != nil {
+	if out, err := d.Exec(testContext(t), "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.2; done"); err != nil {
 		t.Errorf("a command that speaks: %q, %v", out.Stdout, err)
 	}
 	daemon.Hang(true)
