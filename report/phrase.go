@@ -32,8 +32,8 @@ func percent(fraction float64) string {
 		return "–"
 	case a != 0 && a < 0.05:
 		return minus(strconv.FormatFloat(v, 'f', 2, 64)) + unit("%")
-	case a < 9.95 && a != math.Trunc(a):
-		return minus(strconv.FormatFloat(v, 'f', 1, 64)) + unit("%")
+	case a < 9.95:
+		return oneDecimal(v) + unit("%")
 	default:
 		return minus(strconv.FormatFloat(v, 'f', 0, 64)) + unit("%")
 	}
