@@ -1,6 +1,7 @@
 package simapp
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -179,4 +180,32 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The document's example is one that the reader takes.
+func TestTheDocumentedExampleIsReadable(t *testing.T) {
+	doc, err := os.ReadFile("../../../docs/format/simulated-app.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(doc), "## An example\n")
+	example, _, ok := strings.Cut(rest, "\n## ")
+	var text strings.Builder
+	for _, line := range strings.Split(strings.TrimSpace(example), "\n") {
+		text.WriteString(strings.TrimPrefix(line, "    ") + "\n")
+	}
+	app, err := Parse([]byte(text.String()))
+	if !ok || err != nil || len(app.Scenarios) != 1 {
+		t.Errorf("the example in the document: %v", err)
+	}
+	for _, name := range Shipped() {
+		if !strings.Contains(string(doc), "`"+name+"`") {
+			t.Errorf("the document does not name %s", name)
+		}
+	}
+	for statement := range statements {
+		if !strings.Contains(string(doc), "| `"+statement+" ") {
+			t.Errorf("the document does not explain %s", statement)
+		}
+	}
 }
