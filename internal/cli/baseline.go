@@ -21,12 +21,7 @@ func (c Command) baselineVerb() *cobra.Command {
 		Short: "Look at and change the history that runs are compared with",
 		Long: `The history holds every run that was measured. Only accepted ones are compared
 with. Runs never change and are never lost: accept and reject only mark them.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage(fmt.Errorf("there is no verb baseline %s", args[0]), "apkgate baseline --help lists them")
-			}
-			return nil
-		},
+		Args: onlyVerbs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.config, "config", "", "the configuration (default apkgate.yml where there is one)")
@@ -242,6 +237,13 @@ Importing a file twice changes nothing.`,
 }
 
 func (c Command) importFiles(ctx context.Context, f configFlags, imports importFlags, files []string, accept bool) error {
+	options, err := imports.options()
+	if err != nil {
+		return err
+	}
+	if err := c.allThere(files); err != nil {
+		return err
+	}
 	path, err := storePath(f)
 	if err != nil {
 		return err
@@ -256,7 +258,7 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 	}
 	var total baseline.Imported
 	for _, file := range files {
-		done, err := baseline.Import(ctx, store, c.runsIn(file, imports), mark)
+		done, err := baseline.Import(ctx, store, c.runsIn(file, options), mark)
 		if err != nil {
 			return errors.Join(importError(err), store.Close())
 		}
@@ -265,6 +267,22 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
 		total.Read, plural(total.Read, "run"), total.Added, total.Marked, path)
 	return store.Close()
+}
+
+// allThere opens each file once, so that a misspelt name is told before a history
+// is made.
+func (c Command) allThere(files []string) error {
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		f, err := c.open(file)
+		if err != nil {
+			return usage(err, "")
+		}
+		f.Close()
+	}
+	return nil
 }
 
 // importError keeps what reading the file said, and sorts what the store said.
@@ -294,12 +312,18 @@ func (c Command) baselineExport(f *configFlags) *cobra.Command {
 				if out == "" || out == "-" {
 					return infrastructureIf(write(c.Stdout))
 				}
-				return infrastructureIf(writeFile(out, write))
+				return infrastructureIf(writeFile(out, func(w io.Writer) error {
+					packed, err := baseline.Compress(w, out)
+					if err != nil {
+						return err
+					}
+					return errors.Join(write(packed), packed.Close())
+				}))
 			})
 		},
 	}
 	ff.register(cmd)
-	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write (default: standard output)")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, compressed where its name ends in .gz or .zst (default: standard output)")
 	return cmd
 }
 
@@ -323,34 +347,17 @@ func (c Command) baselineCopy(f *configFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				n, err := copyHistory(cmd.Context(), from, target)
+				done, err := baseline.Copy(cmd.Context(), target, from)
 				if err = errors.Join(err, target.Close()); err != nil {
 					return storeError(err)
 				}
-				fmt.Fprintf(c.Stdout, "%d new %s in %s\n", n, plural(n, "run"), to)
+				fmt.Fprintf(c.Stdout, "%d new %s in %s\n", done.Added, plural(done.Added, "run"), plain(to))
 				return nil
 			})
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the file of the other history")
 	return cmd
-}
-
-// copyHistory adds the runs of one store to another, state by state, so that
-// each bears the mark there that it bears here.
-func copyHistory(ctx context.Context, from, to baseline.Store) (added int, err error) {
-	for _, state := range append(baseline.States(), baseline.Unmarked) {
-		var mark *baseline.Mark
-		if state != baseline.Unmarked {
-			mark = &baseline.Mark{State: state, Note: "copied"}
-		}
-		done, err := baseline.Import(ctx, to, from.Export(ctx, baseline.Filter{States: []baseline.State{state}}), mark)
-		added += done.Added
-		if err != nil {
-			return added, err
-		}
-	}
-	return added, nil
 }
 
 func (c Command) baselinePrune(f *configFlags) *cobra.Command {

@@ -47,17 +47,13 @@ func (c Command) checkVerb() *cobra.Command {
 	return cmd
 }
 
-func noArguments(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage(fmt.Errorf("unexpected argument %q", args[0]), "")
-	}
-	return nil
-}
-
 func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	ctx := cmd.Context()
 	if len(f.runs) == 0 {
 		return usage(errors.New("nothing to check: --run names no file"), "apkgate check --history history.jsonl --run run.json")
+	}
+	if err := oneOf("format", Format(f.format), reportFormats); err != nil {
+		return err
 	}
 	set, err := c.settings(cmd, f.configFlags, f.policyFlags)
 	if err != nil {

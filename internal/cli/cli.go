@@ -80,13 +80,15 @@ infrastructure failed.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Args:          onlyVerbs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		DisableFlagsInUseLine: true,
 	}
 	root.SetIn(c.Stdin)
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(err, cmd.CommandPath()+" --help lists the flags")
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		c.demoVerb(), c.initVerb(), c.doctorVerb(), c.devicesVerb(), c.runVerb(), c.collectVerb(),
 		c.checkVerb(), c.baselineVerb(), c.noiseVerb(), c.inspectVerb(), c.reportVerb(),

@@ -34,7 +34,7 @@ func usage(err error, hint string) error { return &failure{exitUsage, err, hint}
 func infrastructure(err error) error { return &failure{status: exitInfrastructure, err: err} }
 
 func badValue(flag, value string, allowed []string) error {
-	return usage(fmt.Errorf("--%s is %q, want one of %s", flag, value, strings.Join(allowed, ", ")), "")
+	return usage(fmt.Errorf("--%s is %q, want one of %s", flag, clip(value), strings.Join(allowed, ", ")), didYouMean(value, allowed))
 }
 
 // verdictError carries a verdict that fails the build to the exit status; there
@@ -84,10 +84,10 @@ func (c Command) finish(err error) int {
 	case errors.As(err, &verdict):
 		return int(verdict)
 	}
-	fmt.Fprintf(c.Stderr, "error: %s\n", err)
+	fmt.Fprintf(c.Stderr, "error: %s\n", plainLines(err.Error()))
 	var hinted interface{ Hint() string }
 	if errors.As(err, &hinted) && hinted.Hint() != "" {
-		fmt.Fprintf(c.Stderr, "hint: %s\n", hinted.Hint())
+		fmt.Fprintf(c.Stderr, "hint: %s\n", plainLines(hinted.Hint()))
 	}
 	var f *failure
 	if errors.As(err, &f) {

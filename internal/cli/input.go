@@ -2,10 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +19,8 @@ import (
 
 // importFlags say what other tools' files don't tell.
 type importFlags struct {
-	pkg, scenario, version, commit string
-	context                        []string
+	pkg, scenario, version, commit, started string
+	context                                 []string
 }
 
 func (f *importFlags) register(cmd *cobra.Command) {
@@ -25,6 +28,7 @@ func (f *importFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.scenario, "scenario", "", "the scenario, for files that don't name it")
 	cmd.Flags().StringVar(&f.version, "app-version", "", "the app's version, for files that don't name it")
 	cmd.Flags().StringVar(&f.commit, "commit", "", "the app's commit, for files that don't name it")
+	cmd.Flags().StringVar(&f.started, "started", "", "when it was measured, such as 2026-01-31 or 2026-01-31T22:00:00Z, for files that don't say")
 	cmd.Flags().StringArrayVar(&f.context, "context", nil, "a context property, NAME=VALUE, for files that don't name it; may be repeated")
 }
 
@@ -33,21 +37,41 @@ func (f importFlags) options() (importer.Options, error) {
 	for _, property := range f.context {
 		name, value, ok := strings.Cut(property, "=")
 		if !ok || name == "" {
-			return o, usage(fmt.Errorf("--context is %q, want NAME=VALUE", property), "")
+			return o, usage(fmt.Errorf("--context is %q, want NAME=VALUE", clip(property)), "")
 		}
 		if o.Context == nil {
 			o.Context = map[string]string{}
 		}
 		o.Context[name] = value
 	}
+	var err error
+	if o.Started, err = parseTime(f.started); err != nil {
+		return o, usage(fmt.Errorf("--started is %q, want a day such as 2026-01-31 or a time such as 2026-01-31T22:00:00Z", clip(f.started)), "")
+	}
 	return o, nil
+}
+
+// parseTime reads a day, which is taken in UTC, or a time with its zone. Nothing
+// is the zero time.
+func parseTime(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if day, err := time.Parse(time.DateOnly, s); err == nil {
+		return day, nil
+	}
+	return time.Parse(time.RFC3339, s)
 }
 
 // readRuns reads every run of the files, each named; "-" is standard input.
 func (c Command) readRuns(paths []string, f importFlags) ([]run.Run, error) {
+	options, err := f.options()
+	if err != nil {
+		return nil, err
+	}
 	var out []run.Run
 	for _, path := range paths {
-		for r, err := range c.runsIn(path, f) {
+		for r, err := range c.runsIn(path, options) {
 			if err != nil {
 				return nil, err
 			}
@@ -57,8 +81,9 @@ func (c Command) readRuns(paths []string, f importFlags) ([]run.Run, error) {
 	return out, nil
 }
 
-// runsIn reads the runs of one file, whichever tool wrote it.
-func (c Command) runsIn(path string, f importFlags) func(yield func(run.Run, error) bool) {
+// runsIn reads the runs of one file, whichever tool wrote it. Those of a history
+// come one at a time, however many there are.
+func (c Command) runsIn(path string, options importer.Options) func(yield func(run.Run, error) bool) {
 	return func(yield func(run.Run, error) bool) {
 		src, err := c.open(path)
 		if err != nil {
@@ -70,7 +95,7 @@ func (c Command) runsIn(path string, f importFlags) func(yield func(run.Run, err
 		head, _ := buffered.Peek(detectBytes)
 		switch importer.Detect(head) {
 		case importer.AndroidX, importer.List, importer.Flashlight:
-			c.foreign(path, buffered, f, yield)
+			c.foreign(path, buffered, options, yield)
 		default:
 			c.records(path, buffered, yield)
 		}
@@ -80,18 +105,37 @@ func (c Command) runsIn(path string, f importFlags) func(yield func(run.Run, err
 // detectBytes is how much of a file is looked at to tell what it is.
 const detectBytes = 64 << 10
 
+// open opens an input file; "-" is standard input.
 func (c Command) open(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(c.Stdin), nil
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read runs: %w", err)
+		return nil, fileError("read", path, err)
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("read runs: %s is a folder, want a file", path)
+		return nil, fmt.Errorf("read %s: it is a folder, want a file", path)
 	}
-	return os.Open(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fileError("read", path, err)
+	}
+	return f, nil
+}
+
+// fileError says what was being done to which file; the system call that it
+// failed in is of no use to anybody.
+func fileError(doing, path string, err error) error {
+	var call *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &call):
+		err = call.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return fmt.Errorf("%s %s: %w", doing, path, err)
 }
 
 func (c Command) records(path string, src io.Reader, yield func(run.Run, error) bool) {
@@ -109,15 +153,10 @@ func (c Command) records(path string, src io.Reader, yield func(run.Run, error) 
 	}
 }
 
-func (c Command) foreign(path string, src io.Reader, f importFlags, yield func(run.Run, error) bool) {
-	options, err := f.options()
-	if err != nil {
-		yield(run.Run{}, err)
-		return
-	}
+func (c Command) foreign(path string, src io.Reader, options importer.Options, yield func(run.Run, error) bool) {
 	data, err := io.ReadAll(io.LimitReader(src, importer.MaxBytes+1))
 	if err != nil {
-		yield(run.Run{}, usage(fmt.Errorf("read %s: %w", path, err), ""))
+		yield(run.Run{}, usage(fileError("read", path, err), ""))
 		return
 	}
 	result, err := importer.Read(path, data, options)
@@ -125,9 +164,24 @@ func (c Command) foreign(path string, src io.Reader, f importFlags, yield func(r
 		yield(run.Run{}, usage(err, ""))
 		return
 	}
+	c.warn(path, result.Warnings)
 	for _, r := range result.Runs {
 		if !yield(r, nil) {
 			return
 		}
+	}
+}
+
+// shownWarnings is how many warnings of one file are printed; a run bears all.
+const shownWarnings = 5
+
+// warn prints what could not be read of a file.
+func (c Command) warn(path string, warnings []run.Warning) {
+	for i, w := range warnings {
+		if i == shownWarnings {
+			fmt.Fprintf(c.Stderr, "warning: %s: and %d more\n", plain(path), len(warnings)-i)
+			return
+		}
+		fmt.Fprintf(c.Stderr, "warning: %s: %s\n", plain(path), plain(w.String()))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -50,12 +49,13 @@ Readers: ` + strings.Join(names, ", ") + `. FILE may be - for standard input.`,
 func (c Command) inspect(reader, path string, format Format) error {
 	read, ok := readers[reader]
 	if !ok {
-		return usage(fmt.Errorf("there is no reader %q, want one of %s", reader, strings.Join(slices.Sorted(maps.Keys(readers)), ", ")), "")
+		names := slices.Sorted(maps.Keys(readers))
+		return usage(fmt.Errorf("there is no reader %q, want one of %s", clip(reader), strings.Join(names, ", ")), didYouMean(reader, names))
 	}
 	if err := oneOf("format", format, []Format{FormatText, FormatJSON}); err != nil {
 		return err
 	}
-	src, err := c.openCapture(path)
+	src, err := c.open(path)
 	if err != nil {
 		return usage(err, "")
 	}
@@ -70,17 +70,6 @@ func (c Command) inspect(reader, path string, format Format) error {
 		return enc.Encode(seen)
 	}
 	return c.showInspection(seen)
-}
-
-func (c Command) openCapture(path string) (io.ReadCloser, error) {
-	if path == "-" {
-		return io.NopCloser(c.Stdin), nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("inspect: %w", err)
-	}
-	return f, nil
 }
 
 func (c Command) showInspection(seen trace.Inspection) error {

@@ -54,22 +54,26 @@ func (f *outputFlags) defaults(r config.Report) {
 	}
 }
 
-// write prints a report and leaves the files that were asked for.
+// write prints a report and leaves the files that were asked for. It prints
+// first: what was found is seen even where a file can't be written.
 func (c Command) write(in report.Input, f outputFlags) error {
 	format := Format(f.format)
 	if err := oneOf("format", format, reportFormats); err != nil {
 		return err
 	}
-	for path, as := range map[string]Format{f.html: FormatHTML, f.markdown: FormatMarkdown, f.json: FormatJSON} {
-		if path == "" {
-			continue
-		}
-		if err := writeFile(path, func(w io.Writer) error { return c.render(w, in, as, f) }); err != nil {
-			return infrastructure(fmt.Errorf("write the report: %w", err))
-		}
-	}
 	if err := c.render(c.Stdout, in, format, f); err != nil {
 		return infrastructure(fmt.Errorf("print the report: %w", err))
+	}
+	for _, file := range []struct {
+		path string
+		as   Format
+	}{{f.html, FormatHTML}, {f.markdown, FormatMarkdown}, {f.json, FormatJSON}} {
+		if file.path == "" {
+			continue
+		}
+		if err := writeFile(file.path, func(w io.Writer) error { return c.render(w, in, file.as, f) }); err != nil {
+			return infrastructure(fileError("write the report to", file.path, err))
+		}
 	}
 	return nil
 }

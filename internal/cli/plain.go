@@ -1,9 +1,36 @@
 package cli
 
-import "strconv"
+import (
+	"strings"
+	"unicode"
+)
 
-// plain makes text from outside fit for one line of a terminal.
+// plain makes text from outside fit for one line of a terminal or of a build's
+// log: what can't be seen, or would act on a terminal or on the runner, becomes a
+// visible mark.
 func plain(s string) string {
-	q := strconv.Quote(s)
-	return q[1 : len(q)-1]
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\t', r == '\r':
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	s = strings.ReplaceAll(s, "##[", "# #[")
+	if strings.HasPrefix(s, "::") {
+		s = ": " + s[1:]
+	}
+	return s
+}
+
+// plainLines is plain for text of several lines, whose indentation stays.
+func plainLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " ")
+		lines[i] = line[:len(line)-len(rest)] + plain(rest)
+	}
+	return strings.Join(lines, "\n")
 }

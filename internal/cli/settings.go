@@ -119,7 +119,10 @@ func (f policyFlags) override(cmd *cobra.Command, s *settings) error {
 		s.failOn = FailOn(f.failOn)
 	}
 	s.policy.Grain = gate.Grain(f.grain)
-	return errors.Join(oneOf("fail-on", s.failOn, failOns), oneOf("grain", s.policy.Grain, gate.Grains()))
+	if err := oneOf("fail-on", s.failOn, failOns); err != nil {
+		return err
+	}
+	return oneOf("grain", s.policy.Grain, gate.Grains())
 }
 
 // loadConfig reads the named configuration, or apkgate.yml where there is one,

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// onlyVerbs is the Args of a command that is nothing but the name of its verbs.
+func onlyVerbs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var verbs []string
+	for _, verb := range cmd.Commands() {
+		if verb.IsAvailableCommand() {
+			verbs = append(verbs, verb.Name())
+		}
+	}
+	return usage(fmt.Errorf("%s has no verb %q, want one of %s", cmd.CommandPath(), clip(args[0]), strings.Join(verbs, ", ")),
+		didYouMean(args[0], verbs))
+}
+
+// noArguments is the Args of a verb that takes flags alone.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := cmd.CommandPath() + " --help shows how it is called"
+	if cmd.Flags().Lookup("run") != nil {
+		hint = fmt.Sprintf("files of runs are named with --run: %s --run %s", cmd.CommandPath(), clip(args[0]))
+	}
+	return usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), clip(args[0])), hint)
+}
+
+// flagError says in our words what is wrong with a flag. A wrong verb, whose
+// flags can't be known, goes first.
+func flagError(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+		return onlyVerbs(cmd, cmd.Flags().Args())
+	}
+	hint := cmd.CommandPath() + " --help lists the flags"
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var lacking *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(cmd, unknown, hint)
+	case errors.As(err, &invalid):
+		name := invalid.GetFlag().Name
+		return usage(fmt.Errorf("--%s is %q, want %s", name, clip(invalid.GetValue()), kindOf(invalid.GetFlag())), "")
+	case errors.As(err, &lacking):
+		return usage(fmt.Errorf("--%s needs %s", lacking.GetFlag().Name, kindOf(lacking.GetFlag())), "")
+	}
+	return usage(err, hint)
+}
+
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError, hint string) error {
+	word, shown := unknown.GetSpecifiedName(), "--"+clip(unknown.GetSpecifiedName())
+	if letters := unknown.GetSpecifiedShortnames(); letters != "" { // -run for --run
+		word, shown = letters, "-"+clip(letters)
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+	if near := didYouMean("--"+word, flags); near != "" {
+		hint = near
+	}
+	return usage(fmt.Errorf("%s has no flag %s", cmd.CommandPath(), shown), hint)
+}
+
+// kindOf says in words what a flag takes.
+func kindOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "float64":
+		return "a number"
+	case "int":
+		return "a whole number"
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a duration such as 90s or 5m"
+	}
+	return "a value"
+}
+
+// didYouMean is a hint that names the word nearest to the given one; "" where
+// none is near.
+func didYouMean(word string, words []string) string {
+	best, least := "", 0
+	for _, w := range words {
+		far := distance([]rune(clip(word)), []rune(w))
+		if far <= max(1, len(strings.TrimLeft(w, "-"))/3) && (best == "" || far < least) {
+			best, least = w, far
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "did you mean " + best + "?"
+}
+
+// distance counts the characters to insert, remove or replace to make b of a
+// (Levenshtein).
+func distance(a, b []rune) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, ca := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, cb := range b {
+			change := diagonal
+			if ca != cb {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// clip shortens a word of the command line for a message.
+func clip(s string) string {
+	const most = 80 // characters
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
