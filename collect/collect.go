@@ -14,6 +14,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -62,8 +63,8 @@ type HostRunner func(ctx context.Context, name string, args ...string) (output [
 // Result is what became of a job.
 type Result struct {
 	Device string
-	// Run is what was measured. It is a valid record where Status is not
-	// Failed, and says in its warnings what went wrong where it is not Complete.
+	// Run is what was measured: a valid record, which says in its warnings what
+	// went wrong where its status is not complete.
 	Run run.Run
 	// Err is the gravest cause why the run is not complete, an *Error; nil
 	// where it is.
@@ -169,8 +170,8 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if problem := asError(err); problem != nil && problem.final {
 		return err
 	}
-	if !isGone(err) {
-		return nil
+	if !IsInfrastructure(err) || errors.Is(err, ErrGarbled) || errors.Is(err, ErrFrameGap) {
+		return nil // the device answers
 	}
 	if again := c.reconnect(ctx); again != nil {
 		return c.fail(Infrastructure, Measure, n, again)

@@ -91,21 +91,16 @@ func isGone(err error) bool {
 // fail makes an Error of err unless it is one. The loss of the device is the
 // infrastructure's whatever was being done.
 func (c *collector) fail(cause Cause, phase Phase, repetition int, err error) error {
-	if asError(err) != nil {
+	if e := asError(err); e != nil {
+		if e.Device == "" {
+			e.Device, e.Repetition = c.job.Device, repetition
+		}
 		return err
 	}
 	if isGone(err) {
 		cause = Infrastructure
 	}
 	return &Error{Cause: cause, Device: c.job.Device, Phase: phase, Repetition: repetition, Err: err}
-}
-
-// advise gives an Error a hint.
-func advise(err error, hint string) error {
-	if e := asError(err); e != nil && e.hint == "" {
-		e.hint = hint
-	}
-	return err
 }
 
 // gravest is the first loss of the infrastructure, else the first.

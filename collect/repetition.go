@@ -53,9 +53,9 @@ func (c *collector) repetition(ctx context.Context, n int) (measurement, error) 
 		return fail(Infrastructure, err)
 	}
 	defer w.stop()
-	ended := c.watch(ctx, w, s, log)
-	if isGone(ended) || ctx.Err() != nil {
-		return fail(Infrastructure, errors.Join(ended, ctx.Err()))
+	ended, err := c.watch(ctx, w, s, log)
+	if err != nil {
+		return fail(Infrastructure, err)
 	}
 	if err := log.read(ctx); err != nil {
 		return fail(Infrastructure, err)
@@ -109,8 +109,9 @@ func (c *collector) prepare(ctx context.Context) error {
 }
 
 // watch reads frames until the workload ends, by itself or because its time is
-// over, and returns how it ended.
-func (c *collector) watch(ctx context.Context, w *running, s *sampler, log *logReader) error {
+// over. ended tells how, nil where all went well; err is that the device could
+// not be asked.
+func (c *collector) watch(ctx context.Context, w *running, s *sampler, log *logReader) (ended, err error) {
 	interval := readEvery
 	if !c.facts.hasFramestats() {
 		interval = readOldEvery
@@ -121,29 +122,26 @@ func (c *collector) watch(ctx context.Context, w *running, s *sampler, log *logR
 	for !w.ended() {
 		if timeout > 0 && c.clock.Now() >= deadline {
 			w.stop()
-			err := fmt.Errorf("%w: %v", ErrTimeout, timeout)
-			return errors.Join(err, c.try(ctx, "am", "force-stop", c.job.App.Package))
+			return fmt.Errorf("%w: %v", ErrTimeout, timeout), c.try(ctx, "am", "force-stop", c.job.App.Package)
 		}
 		if err := c.clock.Sleep(ctx, interval); err != nil {
-			return err
+			return nil, err
 		}
 		if err := s.read(ctx, !w.ended()); err != nil {
-			return err
+			return nil, err
 		}
 		if c.clock.Now() >= nextLog {
 			if err := log.read(ctx); err != nil {
-				return err
+				return nil, err
 			}
 			nextLog = c.clock.Now() + readLogEvery
 		}
 	}
-	if err := w.judge(c.job.Scenario.Workload); isGone(err) {
-		return err
-	} else if again := s.read(ctx, false); again != nil {
-		return again
-	} else {
-		return err
+	ended = w.judge(c.job.Scenario.Workload)
+	if isGone(ended) {
+		return nil, ended
 	}
+	return ended, s.read(ctx, false)
 }
 
 // sifted is what the log says of one repetition.

@@ -16,23 +16,19 @@ func (c *collector) exec(ctx context.Context, words ...string) (device.Output, e
 	return c.dev.Exec(ctx, device.Quote(words...))
 }
 
-// try runs a command whose failure changes nothing but the loss of the device.
+// try runs a command whose exit status does not matter. The error is that the
+// device could not be asked.
 func (c *collector) try(ctx context.Context, words ...string) error {
 	_, err := c.exec(ctx, words...)
-	if isGone(err) || ctx.Err() != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
-// output runs a command and returns what it printed, "" where it can't be run.
+// output runs a command and returns what it printed, "" where the device does
+// not know it. The error is that the device could not be asked.
 func (c *collector) output(ctx context.Context, words ...string) (string, error) {
 	out, err := c.exec(ctx, words...)
-	switch {
-	case isGone(err) || ctx.Err() != nil:
+	if err != nil || out.ExitCode != 0 {
 		return "", err
-	case err != nil || out.ExitCode != 0:
-		return "", nil
 	}
 	return string(out.Stdout), nil
 }

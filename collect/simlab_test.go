@@ -38,7 +38,8 @@ func simulated(t testing.TB, profile string, o simlab.Options) (*simlab.Simulate
 		}
 		return path
 	}
-	short := adb.Options{ConnectTimeout: 2 * time.Second, ReplyTimeout: 2 * time.Second, SilenceTimeout: 2 * time.Second}
+	const soon = time.Second // a phone that hangs is noticed after that much real time
+	short := adb.Options{ConnectTimeout: soon, ReplyTimeout: soon, SilenceTimeout: 2 * soon}
 	return s, collect.Job{
 		Device: profile, Clock: s.Clock(),
 		Open: func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, s.Address(), short) },
@@ -99,6 +100,7 @@ func TestSimulatedFaults(t *testing.T) {
 		"process lost": {simapp.Fault{Kind: simapp.Lost, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost", "process died"}},
 		"drop":         {simapp.Fault{Kind: simapp.Drop, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost"}},
 		"reboot":       {simapp.Fault{Kind: simapp.Reboot, At: 3 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost"}},
+		"hang":         {simapp.Fault{Kind: simapp.Hang, At: 3 * time.Second, For: 5 * time.Second, Repetition: 3}, run.Complete, false, []string{"repetition 2 is lost", "no answer"}},
 		"offline":      {simapp.Fault{Kind: simapp.Offline, At: 3 * time.Second, Repetition: 3}, run.Partial, true, []string{"repetition 2 is lost"}},
 		"garbage":      {simapp.Fault{Kind: simapp.Garbage, At: 3 * time.Second, For: 2 * time.Second, Repetition: 3}, run.Complete, false, []string{"garbage"}},
 		"full disk":    {simapp.Fault{Kind: simapp.NoSpace}, run.Failed, true, nil},

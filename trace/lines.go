@@ -23,6 +23,7 @@ type Lines struct {
 	r      *bufio.Reader
 	count  *counter
 	text   []byte
+	long   []byte // reused
 	number int
 	cut    bool
 	err    error
@@ -31,9 +32,18 @@ type Lines struct {
 // NewLines starts reading r.
 func NewLines(r io.Reader) *Lines {
 	count := &counter{r: r}
-	raw := bufio.NewReaderSize(count, 64<<10)
-	return &Lines{r: bufio.NewReaderSize(decoded(raw), MaxLine), count: count}
+	l := &Lines{count: count}
+	// One buffer serves plain text; decoding needs a second.
+	raw := bufio.NewReaderSize(count, bufferSize)
+	l.r = raw
+	if text := decoded(raw); text != raw {
+		l.r = bufio.NewReaderSize(text, bufferSize)
+	}
+	return l
 }
+
+// bufferSize holds most lines as they are; longer ones are put together.
+const bufferSize = 64 << 10
 
 // Next goes to the next line and reports whether there is one.
 func (l *Lines) Next() bool {
@@ -41,12 +51,9 @@ func (l *Lines) Next() bool {
 		return false
 	}
 	text, err := l.r.ReadSlice('\n')
-	l.cut = errors.Is(err, bufio.ErrBufferFull)
-	if l.cut {
-		text = bytes.Clone(text)
-		for errors.Is(err, bufio.ErrBufferFull) {
-			_, err = l.r.ReadSlice('\n')
-		}
+	l.cut = false
+	if errors.Is(err, bufio.ErrBufferFull) {
+		text, err = l.longLine(text)
 	}
 	l.err = err
 	if err != nil && len(text) == 0 {
@@ -55,6 +62,20 @@ func (l *Lines) Next() bool {
 	l.number++
 	l.text = bytes.TrimRight(text, "\r\n")
 	return true
+}
+
+// longLine puts a line together that begins with head, as far as MaxLine.
+func (l *Lines) longLine(head []byte) ([]byte, error) {
+	whole := append(l.long[:0], head...)
+	var part []byte
+	err := bufio.ErrBufferFull
+	for errors.Is(err, bufio.ErrBufferFull) {
+		part, err = l.r.ReadSlice('\n')
+		whole = append(whole, part[:min(len(part), MaxLine-len(whole))]...)
+		l.cut = l.cut || len(whole) == MaxLine && !bytes.HasSuffix(whole, []byte("\n"))
+	}
+	l.long = whole
+	return whole, err
 }
 
 // Text is the line without its end; it is valid until Next.

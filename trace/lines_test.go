@@ -78,6 +78,26 @@ func TestLinesCutALongLine(t *testing.T) {
 	}
 }
 
+func TestLinesOfEveryLength(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 64<<10 - 2, 64<<10 - 1, 64 << 10, 64<<10 + 1, 200_000, trace.MaxLine - 1} {
+		text := strings.Repeat("y", n)
+		got, err := collect(t, strings.NewReader("a\n"+text+"\r\nb\n"+text))
+		want := []string{"a", text, "b", text}
+		if n == 0 {
+			want = want[:3]
+		}
+		if err != nil || len(got) != len(want) {
+			t.Fatalf("%d bytes: %d lines, %v", n, len(got), err)
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%d bytes: line %d has %d bytes", n, i+1, len(got[i]))
+			}
+		}
+	}
+}
+
 func TestLinesReportTheError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("cable cut")
