@@ -32,11 +32,11 @@ func percent(fraction float64) string {
 
 // signed is percent with a sign: "+38 %", "−38 %".
 func signed(fraction float64) string {
-	if s := percent(fraction); fraction > 0 && s != "–" {
+	s := percent(fraction)
+	if fraction > 0 && s != "–" {
 		return "+" + s
-	} else {
-		return s
 	}
+	return s
 }
 
 // minus writes a negative number with a minus sign, not a hyphen.
