@@ -120,7 +120,7 @@ func (c *collector) watch(ctx context.Context, w *running, s *sampler, log *logR
 	deadline := c.clock.Now() + timeout
 	nextLog := c.clock.Now() + readLogEvery
 	for !w.ended() {
-		if timeout > 0 && c.clock.Now() >= deadline {
+		if timeout > 0 && c.clock.Now() >= deadline && !w.settled() {
 			w.stop()
 			return fmt.Errorf("%w: %v", ErrTimeout, timeout), c.try(ctx, "am", "force-stop", c.job.App.Package)
 		}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
@@ -30,6 +31,20 @@ func (r *running) ended() bool {
 	case <-r.done:
 		return true
 	default:
+		return false
+	}
+}
+
+// settleFor is how long, in this computer's time, the news of a workload's end
+// may take to get here. A simulated clock can be past the time-out by then.
+const settleFor = 500 * time.Millisecond
+
+// settled reports whether the workload has ended, and waits for the news of it.
+func (r *running) settled() bool {
+	select {
+	case <-r.done:
+		return true
+	case <-time.After(settleFor):
 		return false
 	}
 }
