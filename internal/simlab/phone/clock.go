@@ -50,7 +50,7 @@ func (p *Phone) advance(d time.Duration) {
 		return // what happens on the clock can't move it
 	}
 	p.clock.advancing = true
-	until := p.clock.now + d
+	until := p.clock.now + max(d, 0)
 	for len(p.clock.due) > 0 && p.clock.due[0].at <= until {
 		e := heap.Pop(&p.clock.due).(event)
 		p.clock.now = e.at
@@ -89,7 +89,9 @@ func (c clock) Now() time.Duration {
 }
 
 // Sleep moves the phone's time by d at once, and returns when what ended in it
-// has handed over its output. With a rate, it waits for the clock instead.
+// has been told to whoever started it: so the end is seen before the next command
+// is sent, and how often a measurement looks does not hang on luck. With a rate,
+// it waits for the clock instead.
 func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -99,29 +101,45 @@ func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 	c.phone.mu.Lock()
 	c.phone.advance(d)
-	finished := c.phone.clock.finished
-	c.phone.clock.finished = nil
+	finished := c.phone.takeFinished()
 	c.phone.mu.Unlock()
-	return c.delivered(ctx, finished)
+	return delivered(ctx, finished)
+}
+
+// takeFinished are the command lines that ended on the clock since the last time.
+func (p *Phone) takeFinished() []*shell {
+	finished := p.clock.finished
+	p.clock.finished = nil
+	return finished
 }
 
 // patience bounds how long Sleep waits for a reader that doesn't read.
 const patience = 200 * time.Millisecond
 
-func (clock) delivered(ctx context.Context, finished []*shell) error {
+// onTheWire is for the last message to be read by the client, which can't be
+// waited for from here. It passes once for each workload.
+const onTheWire = 2 * time.Millisecond
+
+// delivered waits until whoever started the command lines knows of their end.
+func delivered(ctx context.Context, finished []*shell) error {
 	if len(finished) == 0 {
 		return nil
 	}
 	bound, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for _, s := range finished {
-		select {
-		case <-s.delivered:
-		case <-bound.Done():
-			return ctx.Err()
+		for _, step := range []<-chan struct{}{s.delivered, s.served} {
+			if step == nil {
+				continue
+			}
+			select {
+			case <-step:
+			case <-bound.Done():
+				return ctx.Err()
+			}
 		}
 	}
-	return nil
+	return sleepReal(ctx, onTheWire)
 }
 
 func sleepReal(ctx context.Context, d time.Duration) error {

@@ -19,6 +19,7 @@ type shell struct {
 	code      int
 	done      chan struct{}    // closed when it ended
 	delivered chan struct{}    // closed when its output was handed over
+	served    <-chan struct{}  // closed when whoever started it is done with it; nil: never said
 	status    int              // $?
 	exits     []func(code int) // where exit leads, innermost last
 	commands  int
@@ -30,7 +31,7 @@ const commandTime = 4 * time.Millisecond
 // Start begins a command line and returns when the phone has accepted it; wait
 // blocks until it ends. What the command sets in motion has begun by then.
 func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int) {
-	s := &shell{phone: p, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), delivered: make(chan struct{})}
+	s := &shell{phone: p, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), delivered: make(chan struct{}), served: ctx.Done()}
 	if stdout == stderr {
 		s.err = s.out
 	}
@@ -39,10 +40,10 @@ func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdo
 	if need := stdinNeeded(command); need != 0 && stdin != nil {
 		go func() {
 			input, _ := io.ReadAll(io.LimitReader(stdin, need))
-			p.begin(s, command, input)
+			p.begin(ctx, s, command, input)
 		}()
 	} else {
-		p.begin(s, command, nil)
+		p.begin(ctx, s, command, nil)
 	}
 	var once sync.Once
 	return func() int {
@@ -70,14 +71,21 @@ func stdinNeeded(command string) int64 {
 	return 0
 }
 
-func (p *Phone) begin(s *shell, command string, input []byte) {
+func (p *Phone) begin(ctx context.Context, s *shell, command string, input []byte) {
+	p.mu.Lock()
+	p.advance(commandTime)
+	finished := p.takeFinished()
+	p.mu.Unlock()
+	if p.options.Rate == 0 {
+		// What ended meanwhile is heard of before this command answers.
+		_ = delivered(ctx, finished)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if s.ended {
 		return
 	}
 	p.state.shells[s] = true
-	p.advance(commandTime)
 	if strings.TrimSpace(command) == "" {
 		command, input = string(input), nil
 	}
