@@ -75,7 +75,8 @@ func (p *pageData) addHistories() {
 		}
 		pictures = append(pictures, both(caption, "", fmt.Sprintf("h%d", i), fig.draw))
 	}
-	p.Histories = newShelf(pictures, unfoldHistories, len(all), "more picture", "more pictures")
+	p.Histories = newShelf(pictures, unfoldHistories, len(pictures), "more picture", "more pictures")
+	p.Histories.Rest = more(len(all), len(pictures), "more deviation without a picture", "more deviations without a picture")
 }
 
 // pageRule is a pattern in words.
@@ -112,7 +113,10 @@ func (p *pageData) addFrames(in Input) {
 			pictures = append(pictures, both(fig.Title, fig.description(), fmt.Sprintf("f%d", total), fig.draw))
 		}
 	}
-	p.Frames = newShelf(pictures, unfoldFrames, total, "more run", "more runs")
+	p.Frames = newShelf(pictures, unfoldFrames, len(pictures), "more run", "more runs")
+	if n := total - len(pictures); n > 0 {
+		p.Frames.Rest = "The frames of " + count(n, "more run", "more runs") + " are not drawn."
+	}
 }
 
 // gravestFirst orders runs by what a reader should look at first.

@@ -119,3 +119,23 @@ func FuzzReadJSON(f *testing.F) {
 		}
 	})
 }
+
+// A verdict without runs, metrics or a known outcome is shown, not a panic.
+func TestNothingToShow(t *testing.T) {
+	for name, in := range map[string]Input{
+		"nothing":       {},
+		"no runs":       {Verdict: gate.Verdict{Verdict: gate.Regression}},
+		"empty pass":    {Verdict: gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{{}}}},
+		"empty numbers": {Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{{Deviations: []gate.Comparison{{}, {Direction: gate.ToRegression}}}}, Rules: []gate.Rule{{}}}},
+	} {
+		var text, markdown, html bytes.Buffer
+		for _, err := range []error{Text(&text, in, TextOptions{Verbose: true}), Markdown(&markdown, in, 0), HTML(&html, in)} {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if text.Len() == 0 || markdown.Len() == 0 || !strings.Contains(html.String(), "</html>") {
+			t.Errorf("%s: a report is empty", name)
+		}
+	}
+}
