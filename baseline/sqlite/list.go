@@ -132,8 +132,14 @@ func conditions(f baseline.Filter) (where []string, args []any) {
 	if !f.Until.IsZero() {
 		add("started < ?", stamp(f.Until))
 	}
-	if f.States != nil {
-		add("state IN ("+holders(len(f.States))+")", anys(f.States)...)
+	switch {
+	case f.States == nil:
+	case len(f.States) == 0:
+		add("false")
+	case len(f.States) == 1: // in order by the index of states
+		add("state = ?", f.States[0])
+	default: // in order by the index of starts: "+" keeps SQLite from collecting and sorting
+		add("+state IN ("+holders(len(f.States))+")", anys(f.States)...)
 	}
 	if f.IDs != nil {
 		add("r.id IN ("+holders(len(f.IDs))+")", anys(f.IDs)...)

@@ -52,26 +52,53 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 
 // beyond are the numbers of the runs that the retention does not keep.
 func beyond(ctx context.Context, tx *sql.Tx, r baseline.Retention) ([]int64, error) {
-	rows, err := tx.QueryContext(ctx, `
-		SELECT number FROM (
-			SELECT s.id, row_number() OVER (PARTITION BY subject, reference, context ORDER BY started DESC, s.id DESC) AS place
-			FROM summaries s JOIN subjects ON subjects.id = subject
-			WHERE ?1 IN ('', package) AND ?2 IN ('', scenario)) placed
-		JOIN runs ON runs.id = placed.id
-		WHERE place > ?3 AND state <> 'rebaselined' ORDER BY number`, r.Package, r.Scenario, r.Keep)
+	ids, err := surplus(ctx, tx, r)
+	if err != nil {
+		return nil, err
+	}
+	var old []int64
+	for _, id := range ids {
+		var number int64
+		var state baseline.State
+		err := tx.QueryRowContext(ctx, "SELECT number, state FROM runs WHERE id = ?", id).Scan(&number, &state)
+		if err != nil {
+			return nil, fmt.Errorf("run %q: %w", id, err)
+		}
+		if state != baseline.Rebaselined {
+			old = append(old, number)
+		}
+	}
+	return old, nil
+}
+
+// surplus are the ids of all but the newest runs of each context. It reads the
+// summaries backwards in the order in which they lie, so that nothing is sorted.
+func surplus(ctx context.Context, tx *sql.Tx, r baseline.Retention) ([]string, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT subject, reference, context, id FROM summaries
+		WHERE subject IN (SELECT id FROM subjects WHERE ?1 IN ('', package) AND ?2 IN ('', scenario))
+		ORDER BY subject DESC, reference DESC, context DESC, started DESC, id DESC`, r.Package, r.Scenario)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var old []int64
+	type group struct{ subject, reference, context int64 }
+	var ids []string
+	var last group
+	kept := 0
 	for rows.Next() {
-		var number int64
-		if err := rows.Scan(&number); err != nil {
+		var g group
+		var id string
+		if err := rows.Scan(&g.subject, &g.reference, &g.context, &id); err != nil {
 			return nil, err
 		}
-		old = append(old, number)
+		if g != last {
+			last, kept = g, 0
+		}
+		if kept++; kept > r.Keep {
+			ids = append(ids, id)
+		}
 	}
-	return old, rows.Err()
+	return ids, rows.Err()
 }
 
 func tell(ctx context.Context, tx *sql.Tx, number int64, each func(baseline.Entry) error) error {

@@ -58,6 +58,7 @@ CREATE TABLE runs (
 ) STRICT;
 
 CREATE INDEX runs_started ON runs (started, id);
+CREATE INDEX runs_state ON runs (state, started, id);
 CREATE INDEX runs_level ON runs (subject, since) WHERE state = 'rebaselined';
 
 -- The records: the bytes that the digest is of, as zstd.
