@@ -360,6 +360,13 @@ func (p *phone) Uninstall(_ context.Context, name string) error {
 	return nil
 }
 
+// idle reports whether no workload has begun since the app was stopped.
+func (p *phone) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.run == nil
+}
+
 func (p *phone) did(command string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
