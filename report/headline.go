@@ -116,6 +116,7 @@ func (f finding) lead() string {
 	if c := f.contexts(); c != "" {
 		text += " on " + c
 	}
+	text = strings.TrimSuffix(text, ",")
 	if f.Compared == 1 {
 		return text
 	}
@@ -240,18 +241,24 @@ func (s story) facts(in Input) []fact {
 }
 
 // sensitivity says what a pass is worth: the least worsening of the whole run
-// that would have been called a regression in every run.
+// that would have been called a regression in every run. A metric of which some
+// run could not tell is left out.
 func sensitivity(in Input) string {
-	least := map[string]float64{}
+	least, blind := map[string]float64{}, map[string]bool{}
 	for _, r := range in.Verdict.Runs {
 		for _, c := range r.Comparisons {
-			if c.Event == "" && c.Detectable > 0 {
+			if c.Event == "" && c.Detectable <= 0 {
+				blind[c.Metric] = true
+			} else if c.Event == "" {
 				least[c.Metric] = max(least[c.Metric], c.Detectable)
 			}
 		}
 	}
 	var parts []string
 	for _, metricName := range slices.SortedFunc(maps.Keys(least), in.catalogue().Compare) {
+		if blind[metricName] {
+			continue
+		}
 		m, _ := in.catalogue().Lookup(metricName)
 		parts = append(parts, fmt.Sprintf("%s worse by %s", name(m.Title), percent(least[metricName])))
 	}

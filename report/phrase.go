@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
@@ -69,8 +70,8 @@ func (f finding) happening() string {
 	title := name(f.Metric.Title)
 	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
 	switch {
-	case c.N == 0:
-		return fmt.Sprintf("in %s, the %s %s %s, with no history to compare with", subject, title, f.verb("is", "be"), value)
+	case f.beyondLimit():
+		return fmt.Sprintf("in %s, the %s is %s, beyond a limit that the policy sets,", subject, title, value)
 	case c.Expected == 0:
 		return fmt.Sprintf("in %s, the %s %s %s where %s is expected", subject, title, f.verb("is", "be"), value, expected)
 	case f.MetricName == "frames.count":
@@ -107,6 +108,9 @@ func amount(change float64, more, less string) string {
 // evidence says how sure a finding is: its interval and p, or the fences that
 // it lies outside of.
 func (f finding) evidence(in Input) string {
+	if f.beyondLimit() {
+		return ""
+	}
 	c := f.middle()
 	var parts []string
 	if hasInterval(c) {
@@ -135,13 +139,17 @@ func (f finding) evidence(in Input) string {
 	return strings.Join(parts, "; ")
 }
 
+// beyondLimit reports whether a regression rests on an absolute limit of the
+// policy: it is one without any history, or within the fences of its history.
+func (f finding) beyondLimit() bool {
+	return f.Direction == gate.ToRegression && !slices.ContainsFunc(f.Hits, func(h hit) bool {
+		c := h.Comparison
+		return c.N > 0 && (c.Value < c.Lower || c.Value > c.Upper)
+	})
+}
+
 // fences says what a finding was measured against where no test was made.
 func (f finding) fences() string {
-	for _, h := range f.Hits {
-		if c := h.Comparison; c.N == 0 || (c.Lower <= c.Value && c.Value <= c.Upper) {
-			return "beyond a limit that the policy sets"
-		}
-	}
 	if len(f.Hits) > 1 {
 		return "outside the fences of the history in each of them"
 	}

@@ -127,3 +127,27 @@ func TestTextWithoutTests(t *testing.T) {
 		t.Errorf("the report begins\n%s\nwant\n%s", got, want)
 	}
 }
+
+// A broken limit is a regression whatever the history says, and is told as one.
+func TestTextBeyondALimit(t *testing.T) {
+	c := compared("", "frames.duration_ms", 16, 2, 17, gate.ToRegression)
+	c.P = 0.6
+	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}}
+	first, _, _ := strings.Cut(textOf(t, in, TextOptions{}), "\n")
+	if want := "Regression: in open-message, the time per frame is 17.00 ms, beyond a limit that the policy sets"; first != want {
+		t.Errorf("the first line is\n%s\nwant\n%s", first, want)
+	}
+}
+
+// What a pass is worth holds for every run, or is not said.
+func TestTextSaysWhatAPassIsWorth(t *testing.T) {
+	in := pass()
+	set := func(run, comparison int, share float64) { in.Verdict.Runs[run].Comparisons[comparison].Detectable = share }
+	set(0, 0, 0.05)
+	set(1, 0, 0.08)
+	set(0, 1, 0.03)
+	got := textOf(t, in, TextOptions{})
+	if !strings.Contains(got, "Would have seen  frames rendered worse by 8 %\n") {
+		t.Errorf("the report does not say that a worsening of 8 %% would have been seen, and of that metric alone:\n%s", got)
+	}
+}
