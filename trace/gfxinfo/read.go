@@ -68,11 +68,11 @@ type parser struct {
 	stages    int
 	row       Frame // the row being read, here so that it is not allocated anew
 
-	inProcess  bool // dump.Processes has a current one
-	inWindow   bool // it has a current window
-	profile    bool // "Profile data in ms:" was seen: what follows is a window's
-	hierarchy  bool // "View hierarchy:" was seen
-	heirWindow int  // the window whose frame count the hierarchy's next line states
+	inProcess bool // dump.Processes has a current one
+	inWindow  bool // it has a current window
+	profile   bool // "Profile data in ms:" was seen: what follows is a window's
+	hierarchy bool // "View hierarchy:" was seen
+	listed    int  // the window whose frame count the hierarchy's next line states
 
 	pkg      Package // a "Package:" line that waits for its summary
 	hasPkg   bool
@@ -186,7 +186,7 @@ func (p *parser) readPlace(line []byte) bool {
 		p.profile, p.inWindow = true, false
 	case bytes.HasPrefix(line, []byte("View hierarchy:")):
 		p.endBlock()
-		p.profile, p.hierarchy, p.heirWindow = false, true, -1
+		p.profile, p.hierarchy, p.listed = false, true, -1
 	case bytes.HasPrefix(line, []byte("Window: ")):
 		p.nameWindow(string(bytes.TrimSpace(line[8:])))
 	case string(line) == "---PROFILEDATA---":

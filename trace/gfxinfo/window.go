@@ -37,7 +37,7 @@ func (p *parser) readViewRoot(line []byte) {
 	id, _, _ := bytes.Cut(rest, []byte(" "))
 	w := Window{Name: strings.TrimSuffix(string(name), "/android.view."), ID: string(id)}
 	if p.hierarchy {
-		p.heirWindow = p.findWindow(w)
+		p.listed = p.findWindow(w)
 		return
 	}
 	p.endBlock()
@@ -77,15 +77,15 @@ func (p *parser) nameWindow(name string) {
 // readRendered reads "106 views, 7.42 kB of display lists, 2071 frames rendered"
 // (Android 4).
 func (p *parser) readRendered(line []byte) {
-	if p.heirWindow < 0 {
+	if p.listed < 0 {
 		return
 	}
 	parts := bytes.Split(line, []byte(","))
 	n, ok := parseInt(bytes.TrimSpace(bytes.TrimSuffix(parts[len(parts)-1], []byte("frames rendered"))))
 	if ok && n >= 0 && n < 1<<31 {
-		p.process().Windows[p.heirWindow].Rendered = int(n)
+		p.process().Windows[p.listed].Rendered = int(n)
 	}
-	p.heirWindow = -1
+	p.listed = -1
 }
 
 func (p *parser) beginRows() {
