@@ -142,7 +142,9 @@ func TestTextBeyondALimit(t *testing.T) {
 // What a pass is worth holds for every run, or is not said.
 func TestTextSaysWhatAPassIsWorth(t *testing.T) {
 	in := pass()
-	set := func(run, comparison int, share float64) { in.Verdict.Runs[run].Comparisons[comparison].Detectable = share }
+	set := func(run, comparison int, share float64) {
+		in.Verdict.Runs[run].Comparisons[comparison].Detectable = share
+	}
 	set(0, 0, 0.05)
 	set(1, 0, 0.08)
 	set(0, 1, 0.03)
