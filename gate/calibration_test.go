@@ -80,7 +80,11 @@ func TestUnchangedBuildsPass(t *testing.T) {
 		trials = 60
 	}
 	for name, w := range worlds {
-		for _, batch := range []int{1, 5} {
+		for _, batch := range []int{1, 5, 15} {
+			trials := trials
+			if batch > 5 {
+				trials /= 2
+			}
 			failed, undecided := w.rates(t, PresetDefault, trials, batch, 1)
 			dune, _ := w.rates(t, PresetDune, trials/4, batch, 1)
 			t.Logf("%-32s %d run(s): failed %.3f, undecided %.3f; dune fails %.2f", name, batch, failed, undecided, dune)

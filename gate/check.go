@@ -76,13 +76,16 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	for i, name := range run.EventOrder(s.Run) {
 		c.order[name] = i
 	}
+	context := contextKey(devctx.Only(c.summary.Context, p.Use), "")
 	for _, cell := range c.cells() {
 		m, _ := catalogue.Lookup(cell.Metric)
 		x := c.summary.Cells[cell]
 		if p.Preset == PresetDune {
 			c.done = append(c.done, p.judgeDune(cell, x, c.past, m))
 		} else {
-			c.judged = append(c.judged, p.judge(cell, x, c.past, m))
+			j := p.judge(cell, x, c.past, m)
+			j.context = context
+			c.judged = append(c.judged, j)
 		}
 	}
 	c.warnMissingEvents()
@@ -148,7 +151,7 @@ func judgeTogether(p Policy, checks []*check) {
 		}
 	}
 	borrow(all, runs)
-	correct(all)
+	correct(all, runs)
 	for _, j := range all {
 		p.decide(j)
 	}
@@ -165,36 +168,49 @@ func judgeTogether(p Policy, checks []*check) {
 const afterEffectShare = 0.5
 
 // markAfterEffects finds deviations that are what the event just before left
-// behind: the app had not recovered yet (paper, section 8.4). They are shown
-// under their cause and bear no label of their own.
+// behind: the app had not recovered yet (paper, section 8.4). An event is an
+// after-effect if all that is worse about it is at least twice as bad just
+// before. It is shown under its cause and bears no label of its own.
 func (c *check) markAfterEffects() {
+	worse := map[string]map[string]*judgement{} // by event, then metric
+	for _, j := range c.judged {
+		if j.Direction != ToRegression {
+			continue
+		}
+		if worse[j.Event] == nil {
+			worse[j.Event] = map[string]*judgement{}
+		}
+		worse[j.Event][j.Metric] = j
+	}
 	names := run.EventOrder(c.run)
-	strongest := map[string]float64{}
-	for _, j := range c.judged {
-		if j.Direction == ToRegression {
-			strongest[j.Event] = max(strongest[j.Event], j.size())
-		}
-	}
-	after := map[string]string{}
+	itself := false // whether the event before is an after-effect
 	for i := 1; i < len(names); i++ {
-		before, now := names[i-1], names[i]
-		_, itself := after[before]
-		if size := strongest[now]; size > 0 && !itself && size <= afterEffectShare*strongest[before] {
-			after[now] = before
+		before, now := worse[names[i-1]], worse[names[i]]
+		itself = !itself && leftBy(before, now)
+		if !itself {
+			continue
 		}
-	}
-	for _, j := range c.judged {
-		if cause, ok := after[j.Event]; ok && j.Direction == ToRegression && !j.budget {
-			j.AfterEffectOf = cause
+		for _, j := range now {
+			j.AfterEffectOf = names[i-1]
 		}
 	}
 }
 
-// size compares deviations of different metrics: the change as a factor, so
-// that half the frames and twice the time are as large.
+func leftBy(before, now map[string]*judgement) bool {
+	for name, j := range now {
+		cause, ok := before[name]
+		if !ok || j.budget || j.size() > afterEffectShare*cause.size() {
+			return false
+		}
+	}
+	return len(now) > 0
+}
+
+// size is how bad a deviation is: the share that is lost of what should be more,
+// the logarithm of the factor for what should be less.
 func (j *judgement) size() float64 {
-	if j.Expected <= 0 || j.Value <= 0 {
-		return math.Inf(1)
+	if j.metric.Direction == metric.HigherIsBetter || j.Expected <= 0 || j.Value <= 0 {
+		return math.Abs(j.Change)
 	}
 	return math.Abs(math.Log(j.Value / j.Expected))
 }

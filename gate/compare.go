@@ -20,6 +20,7 @@ type judgement struct {
 	doubled  bool    // two tests were tried and the better one taken
 	tests    float64 // what its tail is multiplied by at most for multiplicity
 	budget   bool    // an absolute budget is broken
+	context  string  // of the run, as a key
 }
 
 // worse reports whether the new value lies on the side that is worse.
@@ -119,8 +120,9 @@ func (j *judgement) tryBorrowed(sd, df float64) {
 // better side are corrected each for itself: only the worse can fail a build.
 // The whole runs have half of the false alarms to themselves, and all the
 // events share the other half, so that a build which is slower all over is
-// seen however many events a scenario has.
-func correct(js []*judgement) {
+// seen however many events a scenario has. Of several runs, what each shows
+// alone and what they show together have half of that each.
+func correct(js []*judgement, runs int) {
 	var coarse, fine []*judgement
 	for _, j := range js {
 		if j.Event == "" {
@@ -131,10 +133,17 @@ func correct(js []*judgement) {
 	}
 	share := 1.0
 	if len(coarse) > 0 && len(fine) > 0 {
-		share = 0.5
+		share /= 2
 	}
-	correctFamily(coarse, share)
-	correctFamily(fine, share)
+	if runs > 1 {
+		share /= 2
+	}
+	for _, family := range [][]*judgement{coarse, fine} {
+		correctFamily(family, share)
+		if runs > 1 {
+			replicate(family, share)
+		}
+	}
 }
 
 // correctFamily corrects judgements that have a share of the false alarms.
@@ -142,10 +151,10 @@ func correctFamily(js []*judgement, share float64) {
 	worse, better := make([]float64, len(js)), make([]float64, len(js))
 	for i, j := range js {
 		j.tests = float64(len(js)) / share
-		tail := j.tail / share
 		if j.doubled {
-			tail, j.tests = 2*tail, 2*j.tests
+			j.tests *= 2
 		}
+		tail := min(1, j.doubledTail()/share)
 		worse[i], better[i] = 1, tail
 		if j.worse() {
 			worse[i], better[i] = tail, 1

@@ -31,8 +31,12 @@ func rulesOf(p Policy, subjects []Subject, verdicts []RunVerdict) []Rule {
 			rows = append(rows, rules.Row{Context: devctx.Only(r.Context, p.Use), Labels: []string{LabelNormal}})
 		}
 	}
+	options := rules.Options{MinSupport: p.MinSupport, MinConfidence: p.MinConfidence, Ignore: LabelNormal}
+	if p.Preset != PresetDune {
+		options.MinTogether = 2
+	}
 	out := []Rule{}
-	for _, r := range rules.Mine(rows, rules.Options{MinSupport: p.MinSupport, MinConfidence: p.MinConfidence, Ignore: LabelNormal}) {
+	for _, r := range rules.Mine(rows, options) {
 		rule := Rule{If: map[string]string{}, Then: r.Then, Support: r.Support, Confidence: r.Confidence, Lift: r.Lift, Count: r.Count}
 		for _, item := range r.If {
 			rule.If[item.Property] = item.Value

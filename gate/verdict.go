@@ -118,6 +118,9 @@ type Comparison struct {
 	// P is the probability of a deviation at least this large by chance, after
 	// the correction for multiplicity; 1 where it was not worked out.
 	P float64 `json:"p"`
+	// Together counts the runs of the check that show the deviation together,
+	// where P is theirs; 0 where P is this run's alone.
+	Together int `json:"together,omitempty"`
 	// Detectable is the least worsening, as a share of Expected, that this check
 	// would have called a regression; 0 where there was too little to call one.
 	Detectable float64 `json:"detectable,omitempty"`

@@ -37,7 +37,10 @@ type Options struct {
 	MinSupport    float64 // share of all rows, 0 to 1
 	MinConfidence float64 // 0 to 1
 	MaxItems      int     // properties in an antecedent; 0 means 3
-	Ignore        string  // a label that needs no explanation: "N"
+	// MinTogether is the least number of rows for a rule of several properties;
+	// 0 means 1. A combination that singles out one run tells of nothing else.
+	MinTogether int
+	Ignore      string // a label that needs no explanation: "N"
 }
 
 const (
@@ -82,8 +85,7 @@ func compareItems(a, b Item) int {
 // set is a bitset over rows.
 type set []uint64
 
-func (s set) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
-func (s set) add(i int)      { s[i/64] |= 1 << (i % 64) }
+func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }
 
 func (s set) count() int {
 	n := 0
@@ -182,7 +184,8 @@ func (m *miner) mineLabel(label string) []Rule {
 			both := c.rows.countBoth(bearing)
 			confidence := float64(both) / float64(c.rows.count())
 			known := m.bestOfParts(c.items, confidences)
-			if confidence >= m.options.MinConfidence-slack && confidence > known+slack {
+			telling := length == 1 || both >= m.options.MinTogether
+			if telling && confidence >= m.options.MinConfidence-slack && confidence > known+slack {
 				found = append(found, m.rule(c, label, both, confidence))
 			}
 			c.best = max(confidence, known)

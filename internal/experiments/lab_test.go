@@ -1,0 +1,116 @@
+// Package experiments repeats the paper's experiments A to D (sections 7 and 8)
+// on the simulated lab, through the code that drives real devices: apps are
+// installed and run over adb, frames and events are read from dumps and logs,
+// and the gate judges the runs. It holds tests only.
+//
+// The devices are simulated, so what is shown is that the whole chain finds what
+// was put in, not what real phones would do.
+package experiments
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// subject is an app of the paper with its scenario.
+type subject struct{ app, pkg, scenario, class string }
+
+var (
+	k9      = subject{"k9-5.006", "com.fsck.k9", "open-message", "com.fsck.k9.OpenMessageTest"}
+	blaster = subject{"spaceblaster", "com.iraqdev.spece", "play", "com.iraqdev.spece.PlayTest"}
+	player  = subject{"exoplayer", "com.google.android.exoplayer.demo", "play-videos", "com.google.android.exoplayer.demo.PlayTest"}
+	mutated = subject{"exoplayer-mutated", player.pkg, player.scenario, player.class}
+)
+
+// measure runs the app's scenario on each phone and network, as section 7.4 does
+// (which repeats ten times).
+func measure(t *testing.T, s subject, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
+	t.Helper()
+	text, err := simapp.Open(s.app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apk := filepath.Join(t.TempDir(), s.app+".apk")
+	if err := os.WriteFile(apk, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var jobs []collect.Job
+	for i, p := range phones {
+		phone, err := simlab.Start(p.Name, seed+uint64(i), simlab.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = phone.Close() })
+		for _, network := range networks {
+			jobs = append(jobs, collect.Job{
+				Device: p.Name, Clock: phone.Clock(), Network: network,
+				Open: func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) },
+				App:  config.App{Package: s.pkg, APK: apk},
+				Scenario: config.Scenario{
+					Name: s.scenario, Repetitions: repetitions, WarmUp: 0, Timeout: 5 * time.Minute, Retries: 2,
+					Workload: config.Workload{Instrumentation: &config.Instrumentation{TestPackage: s.pkg, Runner: config.DefaultRunner, Class: s.class}},
+				},
+				Extra: map[string]string{devctx.Simulated: "true"},
+			})
+		}
+	}
+	var runs []run.Run
+	for _, r := range (collect.Lab{Jobs: jobs}).Collect(context.Background()) {
+		if r.Err != nil {
+			t.Fatalf("%s: %v", r.Device, r.Err)
+		}
+		named, err := r.Run.Named()
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, named)
+	}
+	return runs
+}
+
+var noKeys = adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}
+
+func lab(t *testing.T, name string) []profile.Profile {
+	t.Helper()
+	phones, err := profile.Lab(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return phones
+}
+
+// check gates the runs against the history under a preset.
+func check(t *testing.T, preset string, runs, history []run.Run, change ...func(*gate.Policy)) gate.Verdict {
+	t.Helper()
+	p, ok := gate.PolicyOf(preset)
+	if !ok {
+		t.Fatalf("no preset %q", preset)
+	}
+	for _, c := range change {
+		c(&p)
+	}
+	var refs []run.Summary
+	for _, h := range history {
+		refs = append(refs, run.Summarize(h, p.Centre, metric.Default()))
+	}
+	var subjects []gate.Subject
+	for _, r := range runs {
+		subjects = append(subjects, gate.Subject{Run: r, References: refs})
+	}
+	return gate.Check(p, metric.Default(), subjects)
+}
