@@ -312,13 +312,17 @@ func (c Command) baselineExport(f *configFlags) *cobra.Command {
 				if out == "" || out == "-" {
 					return infrastructureIf(write(c.Stdout))
 				}
-				return infrastructureIf(writeFile(out, func(w io.Writer) error {
+				err := writeFile(out, func(w io.Writer) error {
 					packed, err := baseline.Compress(w, out)
 					if err != nil {
 						return err
 					}
 					return errors.Join(write(packed), packed.Close())
-				}))
+				})
+				if err != nil {
+					return infrastructure(fileError("write", out, err))
+				}
+				return nil
 			})
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,8 +64,11 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	if runs, err = distinct(runs, f.runs); err != nil {
+		return err
+	}
 	if len(runs) == 0 {
-		return usage(fmt.Errorf("nothing to check: no run in %s", f.runs[0]), "")
+		return usage(fmt.Errorf("nothing to check: no run in %s", strings.Join(f.runs, ", ")), "")
 	}
 	if set.catalogue, err = run.Catalogue(set.catalogue, runs...); err != nil {
 		return usage(err, "")
@@ -89,6 +93,28 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	return exitWith(statusOf(verdict.Verdict, set.failOn))
 }
 
+// distinct leaves out runs that are given twice. Two runs of one id with other
+// content can't be told apart in a verdict, so they are refused.
+func distinct(runs []run.Run, files []string) ([]run.Run, error) {
+	digestOf := map[string]string{}
+	var out []run.Run
+	for _, r := range runs {
+		digest, err := r.Digest()
+		if err != nil {
+			return nil, usage(err, "")
+		}
+		switch known, ok := digestOf[r.ID]; {
+		case !ok:
+			digestOf[r.ID] = digest
+			out = append(out, r)
+		case known != digest:
+			return nil, usage(fmt.Errorf("read runs of %s: two runs have the id %q and other content", strings.Join(files, ", "), clip(r.ID)),
+				"give each an id of its own, or none: it is then named by its content")
+		}
+	}
+	return out, nil
+}
+
 // judge makes the verdict on runs and shows it.
 func (c Command) judge(runs []run.Run, references func(run.Run) ([]run.Summary, error), set settings, out outputFlags) (gate.Verdict, error) {
 	subjects := make([]gate.Subject, len(runs))
@@ -108,6 +134,9 @@ func (c Command) judge(runs []run.Run, references func(run.Run) ([]run.Summary, 
 func (c Command) fileHistory(files []string, f importFlags, set settings) (func(run.Run) ([]run.Summary, error), error) {
 	history, err := c.readRuns(files, f)
 	if err != nil {
+		return nil, err
+	}
+	if history, err = distinct(history, files); err != nil {
 		return nil, err
 	}
 	return func(r run.Run) ([]run.Summary, error) {

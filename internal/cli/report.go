@@ -38,7 +38,7 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 	defer src.Close()
 	verdict, err := report.ReadJSON(src)
 	if err != nil {
-		return usage(fmt.Errorf("read the verdict of %s: %w", path, err), "")
+		return usage(fmt.Errorf("%s: %w", path, err), "")
 	}
 	runs, err := c.readRuns(runFiles, importFlags{})
 	if err != nil {

@@ -5,7 +5,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,28 +76,6 @@ func refused(ts *testscript.TestScript, neg bool, args []string) {
 	if err := oneClearLine(ts.ReadFile("stderr")); err != nil {
 		ts.Fatalf("%v", err)
 	}
-}
-
-// oneClearLine reports what is wrong with the form of an error message.
-func oneClearLine(stderr string) error {
-	message, ended := strings.CutSuffix(stderr, "\n")
-	lines := strings.Split(message, "\n")
-	switch {
-	case !ended || !strings.HasPrefix(lines[0], "error: "):
-		return fmt.Errorf("stderr %q: want a line that begins with error:", stderr)
-	case len(lines) > 2, len(lines) == 2 && !strings.HasPrefix(lines[1], "hint: "):
-		return fmt.Errorf("stderr %q: want one line and at most one with a hint", stderr)
-	case strings.Contains(lines[0], "failed to"), strings.Contains(lines[0], "panic"):
-		return fmt.Errorf("stderr %q: want what was being done, on what, and what is allowed", stderr)
-	case len(lines[0]) > 600:
-		return fmt.Errorf("stderr has a line of %d bytes: nobody reads that", len(lines[0]))
-	}
-	for _, r := range message {
-		if r != '\n' && (!strconv.IsPrint(r) || r == '\ufffd') {
-			return fmt.Errorf("stderr %q: %q is not to be seen", stderr, r)
-		}
-	}
-	return nil
 }
 
 // jsonIs asserts a value in a JSON file: json FILE PATH VALUE, where PATH is

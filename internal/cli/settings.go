@@ -137,9 +137,19 @@ func loadConfig(path string, gateOnly bool) (*config.Config, error) {
 	}
 	cfg, err := config.LoadFile(path, config.Options{Profiles: simulatedNames(), GateOnly: gateOnly})
 	if err != nil {
-		return nil, &failure{status: exitUsage, err: err}
+		return nil, configError(err)
 	}
 	return cfg, nil
+}
+
+// configError shows the hint of a single problem as any other hint; where there
+// are several, each stands with its own.
+func configError(err error) error {
+	var problems config.Problems
+	if errors.As(err, &problems) && len(problems) == 1 {
+		return usage(errors.New(problems[0].String()), problems[0].Hint)
+	}
+	return usage(err, "")
 }
 
 func simulatedNames() []string {

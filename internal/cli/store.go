@@ -14,8 +14,11 @@ import (
 
 // openStore opens the history, making it where there is none.
 func (c Command) openStore(ctx context.Context, path string) (baseline.Store, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, usage(fmt.Errorf("open history %s: it is a folder, want a file", path), "")
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, infrastructure(fmt.Errorf("make a folder for the history: %w", err))
+		return nil, infrastructure(fileError("make a folder for the history", path, err))
 	}
 	store, err := sqlite.Open(ctx, path, sqlite.Options{Now: c.Now})
 	if err != nil {

@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// record is a run of one iteration, with more fields of the record in between.
+func record(id, fields, metrics string) string {
+	return fmt.Sprintf(`{"format":"apkgate.run/1","id":%q,"app":{"package":"app"},"scenario":"s","context":{},%s"iterations":[{"metrics":%s}]}`+"\n", id, fields, metrics)
+}
+
+// sound are n runs that there is nothing wrong with.
+func sound(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(record(fmt.Sprintf("H%d", i), "", fmt.Sprintf(`{"frames.count":%d}`, 600+i%7)))
+	}
+	return b.String()
+}
+
+func put(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func gzipped(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func utf16LE(s string) string {
+	b := []byte{0xff, 0xfe}
+	for _, u := range utf16.Encode([]rune(s)) {
+		b = append(b, byte(u), byte(u>>8))
+	}
+	return string(b)
+}
+
+// refuses asserts status 2, nothing on the standard output, and one line on the
+// standard error that holds the wanted words.
+func refuses(t *testing.T, got ran, want ...string) {
+	t.Helper()
+	if got.status != exitUsage || got.stdout != "" {
+		t.Errorf("exit status %d, want %d; stdout %.200q, want none", got.status, exitUsage, got.stdout)
+	}
+	if err := oneClearLine(got.stderr); err != nil {
+		t.Error(err)
+	}
+	for _, w := range want {
+		if !strings.Contains(got.stderr, w) {
+			t.Errorf("stderr %q\nsays nothing of %q", got.stderr, w)
+		}
+	}
+}
+
+// oneClearLine reports what is wrong with the form of an error message.
+func oneClearLine(stderr string) error {
+	message, ended := strings.CutSuffix(stderr, "\n")
+	lines := strings.Split(message, "\n")
+	switch {
+	case !ended || !strings.HasPrefix(lines[0], "error: "):
+		return fmt.Errorf("stderr %q: want a line that begins with error:", stderr)
+	case len(lines) > 2, len(lines) == 2 && !strings.HasPrefix(lines[1], "hint: "):
+		return fmt.Errorf("stderr %q: want one line and at most one with a hint", stderr)
+	case strings.Contains(lines[0], "failed to"), strings.Contains(lines[0], "panic"):
+		return fmt.Errorf("stderr %q: want what was being done, on what, and what is allowed", stderr)
+	case len(lines[0]) > 600:
+		return fmt.Errorf("stderr has a line of %d bytes: nobody reads that", len(lines[0]))
+	}
+	for _, r := range message {
+		if r != '\n' && !strconv.IsPrint(r) {
+			return fmt.Errorf("stderr %q: %q is not to be seen", stderr, r)
+		}
+	}
+	return nil
+}
+
+func TestBadRuns(t *testing.T) {
+	seventh := strings.SplitAfter(sound(9), "\n")
+	seventh[6] = `{"format":"apkgate.run/1","id":"H6",` + "\n"
+	for name, tc := range map[string]struct {
+		content string
+		want    []string
+	}{
+		"truncated":        {record("T", "", `{"frames.count":1}`)[:90], []string{"line 1", "ends too early"}},
+		"truncated, lines": {"{\n \"format\":\"apkgate.run/1\",\n \"app\":{\"package\":", []string{"ends too early"}},
+		"not JSON":         {"frames: 12\n", []string{"line 1", "want a JSON object"}},
+		"wrong format":     {`{"format":"apkgate.run/9","app":{"package":"a"},"scenario":"s"}`, []string{`format is "apkgate.run/9", want "apkgate.run/1"`}},
+		"a verdict":        {`{"format":"apkgate.verdict/1","verdict":"pass","runs":[]}`, []string{`format is "apkgate.verdict/1", want "apkgate.run/1"`}},
+		"no format":        {`{"app":{"package":"a"},"scenario":"s","iterations":[{"metrics":{"frames.count":1}}]}`, []string{`format is "", want "apkgate.run/1"`}},
+		"no package":       {`{"format":"apkgate.run/1","app":{},"scenario":"s","iterations":[{}]}`, []string{"app.package is empty"}},
+		"no iterations":    {`{"format":"apkgate.run/1","app":{"package":"a"},"scenario":"s"}`, []string{"iterations is empty"}},
+		"wrong status":     {record("S", `"status":"great",`, `{"frames.count":1}`), []string{`status is "great"`, "complete", "partial", "failed"}},
+		"NaN":              {record("N", "", `{"frames.count":NaN}`), []string{"line 1", "not valid JSON", "'N'"}},
+		"infinite":         {record("I", "", `{"frames.count":1e999}`), []string{"1e999"}},
+		"text for number":  {record("X", "", `{"frames.count":"many"}`), []string{"iterations.metrics", "string"}},
+		"context number":   {`{"format":"apkgate.run/1","app":{"package":"a"},"scenario":"s","context":{"api":16},"iterations":[{}]}`, []string{"context", "number", "string"}},
+		"broken line 7":    {strings.Join(seventh, ""), []string{"line 7"}},
+		"depth":            {`{"format":"apkgate.run/1","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}", []string{"nested deeper than 12"}},
+		"depth, list":      {strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), nil},
+		"unclosed depth":   {strings.Repeat("[", 100_000), nil},
+		"unclosed objects": {strings.Repeat(`{"a":`, 100_000), []string{"nested deeper than 12"}},
+		"binary":           {"\x7fELF\x02\x01\x01\x00\x00\x00\x1b[31m\x00\xff\xfe\xfd", []string{"line 1", "want a JSON object"}},
+		"zeros":            {strings.Repeat("\x00", 5000), []string{"line 1", "want a JSON object"}},
+		"UTF-16":           {utf16LE(record("U", "", `{"frames.count":1}`)), []string{"UTF-16"}},
+		"not UTF-8":        {record("L", "", `{"frames.count":1}`)[:30] + "\xe9\xe8" + record("L", "", `{"frames.count":1}`)[30:], []string{"UTF-8"}},
+		"gzip bomb":        {gzipped(t, "{\"format\":\"apkgate.run/1\",\n"+strings.Repeat(" ", 90<<20)), []string{"larger than 64 MiB"}},
+		"gzip cut off":     {gzipped(t, sound(500))[:300], []string{"unexpected EOF"}},
+		"gzip garbage":     {"\x1f\x8b" + strings.Repeat("x", 100), []string{"gzip"}},
+		"same id, other content": {
+			record("twin", "", `{"frames.count":1}`) + record("twin", "", `{"frames.count":2}`),
+			[]string{`"twin"`, "content"}},
+		"empty list":        {"[]", []string{"the list has 0 entries"}},
+		"list of numbers":   {"[1,2,3]", nil},
+		"list, no value":    {`[{"name":"a","unit":"ms"}]`, []string{"[0].value is missing, want a number"}},
+		"list, null value":  {`[{"name":"a","unit":"ms","value":null}]`, []string{"[0].value"}},
+		"list, text value":  {`[{"name":"a","unit":"ms","value":"fast"}]`, []string{"[0].", "want a finite number"}},
+		"list, wrong unit":  {`[{"name":"frames.duration_ms","unit":"s","value":1}]`, []string{`unit is "s"`, `"ms"`}},
+		"benchmarks, cut":   {`{"context":{"build":{}},"benchmarks":[{"name":"x",`, []string{"JSON"}},
+		"no benchmarks":     {`{"context":{"build":{}},"benchmarks":[]}`, []string{"benchmarks"}},
+		"negative frames":   {`{"format":"apkgate.run/1","app":{"package":"a"},"scenario":"s","iterations":[{"metrics":{},"frames":[[-5,0]]}]}`, []string{"frames[0]", "0 ms or more"}},
+		"bucket of nothing": {`{"format":"apkgate.run/1","app":{"package":"a"},"scenario":"s","iterations":[{"metrics":{},"frames":[[5,99]]}]}`, []string{"frames[0]", "index of a bucket"}},
+		"long name":         {`{"format":"apkgate.run/1","app":{"package":"` + strings.Repeat("a", 5000) + `"},"scenario":"s","iterations":[{}]}`, []string{"app.package has 5000 bytes, at most 4096"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			good, bad := put(t, filepath.Join(dir, "good.jsonl"), sound(6)), put(t, filepath.Join(dir, "bad.json"), tc.content)
+			checked := cli(t, nil, "check", "--history", good, "--run", bad, "--store", filepath.Join(dir, "none.db"))
+			refuses(t, checked, append(tc.want, "bad.json")...)
+			refuses(t, cli(t, nil, "check", "--history", bad, "--run", good), append(tc.want, "bad.json")...)
+			refuses(t, cli(t, nil, "baseline", "import", "--store", filepath.Join(dir, "h.db"), bad), tc.want...)
+		})
+	}
+}
+
+// fails asserts an exit status and one line on the standard error that holds
+// the wanted words; what is printed besides is another test's affair.
+func fails(t *testing.T, got ran, status int, want ...string) {
+	t.Helper()
+	if got.status != status {
+		t.Errorf("exit status %d, want %d", got.status, status)
+	}
+	if err := oneClearLine(got.stderr); err != nil {
+		t.Error(err)
+	}
+	for _, w := range want {
+		if !strings.Contains(got.stderr, w) {
+			t.Errorf("stderr %q\nsays nothing of %q", got.stderr, w)
+		}
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	good, empty := put(t, in("good.jsonl"), sound(6)), put(t, in("empty.json"), "")
+	blank := put(t, in("blank.json"), "\n\n  \n")
+	one := put(t, in("one.json"), record("one", "", `{"frames.count":1}`))
+	capture := put(t, in("capture.txt"), "")
+	for name, tc := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"missing run":       {[]string{"check", "--history", good, "--run", in("no.json")}, []string{"read " + in("no.json") + ": no such file"}},
+		"missing history":   {[]string{"check", "--history", in("no.json"), "--run", good}, []string{"read " + in("no.json") + ": no such file"}},
+		"missing import":    {[]string{"baseline", "import", "--store", in("m.db"), in("no.json")}, []string{"read " + in("no.json") + ": no such file"}},
+		"missing capture":   {[]string{"inspect", "gfxinfo", in("no.txt")}, []string{"read " + in("no.txt") + ": no such file"}},
+		"missing verdict":   {[]string{"report", in("no.json")}, []string{"read " + in("no.json") + ": no such file"}},
+		"missing config":    {[]string{"check", "--config", in("no.yml"), "--run", good}, []string{in("no.yml"), "no such file", "hint: apkgate init writes one"}},
+		"folder run":        {[]string{"check", "--history", good, "--run", dir}, []string{"it is a folder, want a file"}},
+		"folder import":     {[]string{"baseline", "import", "--store", in("m.db"), dir}, []string{"it is a folder, want a file"}},
+		"folder capture":    {[]string{"inspect", "logcat", dir}, []string{"it is a folder, want a file"}},
+		"folder config":     {[]string{"check", "--config", dir, "--run", good}, []string{"not a regular file"}},
+		"empty run":         {[]string{"check", "--history", good, "--run", empty}, []string{"nothing to check: no run in " + empty}},
+		"blank run":         {[]string{"check", "--history", good, "--run", blank}, []string{"nothing to check: no run in " + blank}},
+		"empty verdict":     {[]string{"report", empty}, []string{empty + ": read the verdict", "unexpected end of JSON"}},
+		"run as verdict":    {[]string{"report", one}, []string{one, `format is "apkgate.run/1"`, "apkgate.verdict/1"}},
+		"nothing on stdin":  {[]string{"check", "--history", good, "--run", "-"}, []string{"nothing to check: no run in -"}},
+		"no history":        {[]string{"check", "--store", in("none.db"), "--run", good}, []string{"there is no history at " + in("none.db"), "hint: "}},
+		"store is a folder": {[]string{"check", "--store", dir, "--run", good}, []string{dir, "folder"}},
+		"store is JSON":     {[]string{"check", "--store", good, "--run", good}, []string{good, "not a history of apkgate"}},
+		"store is empty":    {[]string{"baseline", "list", "--store", in("none.db")}, []string{"there is no history"}},
+		"init over a file":  {[]string{"init", "-o", good}, []string{"is there already", "hint: --force"}},
+		"init in no folder": {[]string{"init", "-o", in("no/such/apkgate.yml")}, []string{"no such file or directory"}},
+		"init bad package":  {[]string{"init", "-o", "-", "--package", "not a package!"}, []string{"not a package!"}},
+	} {
+		t.Run(name, func(t *testing.T) { refuses(t, cli(t, nil, tc.args...), tc.want...) })
+	}
+	if _, err := os.Stat(in("m.db")); err == nil {
+		t.Error("an import that read nothing left a history behind")
+	}
+	if got := cli(t, nil, "inspect", "gfxinfo", capture); got.status != 0 || !strings.Contains(got.stdout, "warning: ") {
+		t.Errorf("an empty capture: %+v, want status 0 and a warning", got)
+	}
+}
+
+// Where a report can't be written the verdict is seen all the same, and the
+// status says that the infrastructure failed.
+func TestUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	good := put(t, filepath.Join(dir, "good.jsonl"), sound(6))
+	new := put(t, filepath.Join(dir, "new.json"), record("new", "", `{"frames.count":603}`))
+	below := filepath.Join(good, "r.html") // a file is no folder
+	got := cli(t, nil, "check", "--history", good, "--run", new, "--html", below)
+	fails(t, got, exitInfrastructure, "write the report to "+below, "not a directory")
+	if !strings.Contains(got.stdout, "Pass") {
+		t.Errorf("stdout %q, want the verdict", got.stdout)
+	}
+	fails(t, cli(t, nil, "check", "--history", good, "--run", new, "--json", dir), exitInfrastructure, "write the report to "+dir)
+	fails(t, cli(t, nil, "baseline", "import", "--store", below, good), exitInfrastructure, "history", "not a directory")
+	store := filepath.Join(dir, "h.db")
+	if got := cli(t, nil, "baseline", "import", "--store", store, good); got.status != 0 {
+		t.Fatalf("%+v", got)
+	}
+	fails(t, cli(t, nil, "baseline", "export", "--store", store, "-o", below), exitInfrastructure, below, "not a directory")
+	fails(t, cli(t, nil, "baseline", "copy", "--store", store, "--to", below), exitInfrastructure, "not a directory")
+	damaged := put(t, filepath.Join(dir, "damaged.db"), "SQLite format 3\x00"+strings.Repeat("\xff", 8192))
+	got = cli(t, nil, "baseline", "list", "--store", damaged)
+	if got.status != exitInfrastructure && got.status != exitUsage {
+		t.Errorf("a damaged history: status %d", got.status)
+	}
+	fails(t, got, got.status, damaged)
+}
+
+func TestManyProblemsOfOneConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	good := put(t, filepath.Join(dir, "good.jsonl"), sound(6))
+	// A problem on each of lines 1 to 10.
+	bad := put(t, filepath.Join(dir, "apkgate.yml"), `colour: red
+app: {pakage: com.example.app}
+scenarios: 7
+networks: {wifi: yes}
+gate: {preset: dun, outlier-factor: 0, min-support: 200%, min-history: -1, fail-on: sometimes}
+store: {sqlite: 5}
+report: {html: [1]}
+metrics: nothing
+context: {use: sdk}
+devices: phone
+`)
+	got := cli(t, nil, "check", "--config", bad, "--history", good, "--run", good)
+	if got.status != exitUsage || got.stdout != "" {
+		t.Fatalf("%+v", got)
+	}
+	for line := 1; line <= 10; line++ {
+		if where := fmt.Sprintf("%s:%d:", bad, line); !strings.Contains(got.stderr, where) {
+			t.Errorf("nothing is said of line %d:\n%s", line, got.stderr)
+		}
+	}
+	for _, allowed := range []string{"default, dune", "never, regression, inconclusive", "0.1 to 100"} {
+		if !strings.Contains(got.stderr, allowed) {
+			t.Errorf("%q is not told to be allowed:\n%s", allowed, got.stderr)
+		}
+	}
+}
