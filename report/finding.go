@@ -194,6 +194,7 @@ func (f finding) middle() gate.Comparison {
 	for _, h := range f.Hits {
 		c.P = max(c.P, h.Comparison.P)
 		c.Enough = max(c.Enough, h.Comparison.Enough)
+		c.Together = max(c.Together, h.Comparison.Together)
 	}
 	return c
 }

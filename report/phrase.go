@@ -125,10 +125,12 @@ func (f finding) evidence(in Input) string {
 		}
 	}
 	if p := probability(c); p != "" {
-		if len(f.Hits) > 1 {
+		if len(f.Hits) > 1 && c.Together == 0 {
 			p = strings.Replace(p, "=", "≤", 1)
 		}
-		if n := comparisons(in.Verdict); n > 1 {
+		if c.Together > 0 {
+			p += " for " + count(c.Together, "run", "runs") + " together after correction for multiplicity"
+		} else if n := comparisons(in.Verdict); n > 1 {
 			p += " after correction for " + count(n, "comparison", "comparisons")
 		}
 		parts = append(parts, p)
@@ -144,7 +146,7 @@ func (f finding) evidence(in Input) string {
 func (f finding) beyondLimit() bool {
 	return f.Direction == gate.ToRegression && !slices.ContainsFunc(f.Hits, func(h hit) bool {
 		c := h.Comparison
-		return c.N > 0 && (c.Value < c.Lower || c.Value > c.Upper)
+		return c.Together > 0 || (c.N > 0 && (c.Value < c.Lower || c.Value > c.Upper))
 	})
 }
 

@@ -153,3 +153,17 @@ func TestTextSaysWhatAPassIsWorth(t *testing.T) {
 		t.Errorf("the report does not say that a worsening of 8 %% would have been seen, and of that metric alone:\n%s", got)
 	}
 }
+
+// What runs show together is said of them together, not of each.
+func TestTextOfRunsTogether(t *testing.T) {
+	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression}}
+	for _, id := range []string{"A", "B"} {
+		c := compared("", "frames.duration_ms", 16, 2, 19, gate.ToRegression)
+		c.P, c.Together = 0.003, 2
+		in.Verdict.Runs = append(in.Verdict.Runs, runVerdict(id, gate.Regression, nil, c))
+	}
+	got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " ")
+	if want := "p = 0.003 for 2 runs together after correction for multiplicity Checked"; !strings.Contains(got, want) {
+		t.Errorf("the report lacks %q:\n%s", want, got)
+	}
+}
