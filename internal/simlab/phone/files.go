@@ -2,7 +2,6 @@ package phone
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -51,17 +50,19 @@ func clean(name string) string {
 	return name
 }
 
-var (
-	errNotFound    = fmt.Errorf("No such file or directory%w", hidden{fs.ErrNotExist})
-	errIsDirectory = errors.New("Is a directory")
-	errReadOnly    = errors.New("Read-only file system")
+// errno is an error in the words that Android has for it, which clients see.
+type errno string
+
+const (
+	errNotFound    errno = "No such file or directory"
+	errIsDirectory errno = "Is a directory"
+	errReadOnly    errno = "Read-only file system"
 )
 
-// hidden wraps an error without showing its text: clients see errno's words.
-type hidden struct{ err error }
+func (e errno) Error() string { return string(e) }
 
-func (h hidden) Error() string { return "" }
-func (h hidden) Unwrap() error { return h.err }
+// Is lets errors.Is find that a file is not there.
+func (e errno) Is(target error) bool { return e == errNotFound && target == fs.ErrNotExist }
 
 func (p *Phone) readFile(name string) ([]byte, error) {
 	name = clean(name)

@@ -3,7 +3,6 @@ package phone
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -151,8 +150,6 @@ func (p *Phone) conditions(app *simapp.App, cold bool) choreo.Conditions {
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}
 }
-
-var errNotInstalled = errors.New("no such package")
 
 // Install puts an app on the phone, as pm install does.
 func (p *Phone) Install(text []byte) error {

@@ -3,7 +3,9 @@ package phone
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -254,6 +256,27 @@ func TestInstallAndUninstall(t *testing.T) {
 	if _, errs, _ := run(t, newPhone(t, "nexus-5-android-4.4.4", still), "pm install -g /data/local/tmp/a.apk"); errs != "Error: Unknown option: -g\n" {
 		t.Errorf("Android 4.4 takes -g: %q", errs)
 	}
+}
+
+func TestFiles(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", "")
+	put(t, p, "/sdcard/new/a.txt", "hello\n")
+	if out := output(t, p, "cat /storage/emulated/0/new/../new/a.txt"); out != "hello\n" {
+		t.Errorf("the pushed file holds %q", out)
+	}
+	if i, err := p.Stat("/sdcard/new/a.txt"); err != nil || i.Size() != 6 || i.ModTime().Unix() != 1e9 {
+		t.Errorf("it is %v, %v", i, err)
+	}
+	if l, err := p.List("/sdcard/new"); err != nil || len(l) != 1 || l[0].Name() != "a.txt" {
+		t.Errorf("the directory lists %v, %v", l, err)
+	}
+	if _, err := p.Open("/sdcard/gone"); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "No such file or directory") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, errs, code := run(t, p, "rm /sdcard/new; echo x > /system/bin/sh"); code == 0 || !strings.Contains(errs, "Is a directory") || !strings.Contains(errs, "Read-only file system") {
+		t.Errorf("exit code %d, %q", code, errs)
+	}
+	output(t, p, "rm -r /sdcard/new; rm -f /sdcard/new; mkdir -p /sdcard/x/y && ls /sdcard")
 }
 
 func TestInstallFromAStream(t *testing.T) {

@@ -73,7 +73,7 @@ func setprop(c *call) int {
 	}
 	name := c.arg(0)
 	if _, there := c.state.props[name]; strings.HasPrefix(name, "ro.") || !there && len(c.state.props) > maxProperties {
-		c.errorf("setprop: failed to set property '%s' to '%s'\n", name, c.arg(1))
+		c.errorf("could not set property\n")
 		return 1
 	}
 	c.state.props[name] = c.arg(1)

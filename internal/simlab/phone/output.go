@@ -1,0 +1,65 @@
+package phone
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+// sink takes output.
+type sink interface{ write(b []byte) }
+
+// memory is a sink that keeps what it is given.
+type memory struct{ bytes.Buffer }
+
+func (m *memory) write(b []byte) { m.Write(b) }
+
+// buffer is an output on its way to the client: writing never waits.
+type buffer struct {
+	mu     sync.Mutex
+	more   *sync.Cond
+	text   []byte
+	closed bool
+}
+
+// maxUnread is where output that nobody reads is dropped.
+const maxUnread = 64 << 20
+
+func newBuffer() *buffer {
+	b := &buffer{}
+	b.more = sync.NewCond(&b.mu)
+	return b
+}
+
+func (b *buffer) write(text []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed && len(b.text)+len(text) <= maxUnread {
+		b.text = append(b.text, text...)
+		b.more.Signal()
+	}
+}
+
+func (b *buffer) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.more.Broadcast()
+}
+
+// copyTo writes everything to w until the end. What w doesn't take is dropped.
+func (b *buffer) copyTo(w io.Writer) {
+	for {
+		b.mu.Lock()
+		for len(b.text) == 0 && !b.closed {
+			b.more.Wait()
+		}
+		text := b.text
+		b.text = nil
+		b.mu.Unlock()
+		if len(text) == 0 {
+			return
+		}
+		w.Write(text)
+	}
+}

@@ -1,0 +1,44 @@
+package phone
+
+import (
+	"fmt"
+	"time"
+)
+
+// proc are the files of /proc that collectors read.
+func (p *Phone) proc(name string) (text string, ok bool) {
+	if name == "/proc/uptime" { // CLOCK_BOOTTIME, then what the cores idled
+		up := p.boottime().Seconds()
+		return fmt.Sprintf("%.2f %.2f\n", up, up*3.1), true
+	}
+	if name == "/proc/meminfo" {
+		return "MemTotal:        2048000 kB\nMemFree:          612000 kB\nMemAvailable:    1204000 kB\n", true
+	}
+	for _, pr := range p.state.running {
+		if name == fmt.Sprintf("/proc/%d/stat", pr.pid) {
+			return p.procStat(pr), true
+		}
+		if name == fmt.Sprintf("/proc/%d/cmdline", pr.pid) {
+			return pr.app.Package + "\x00", true
+		}
+	}
+	return "", false
+}
+
+// procStat is /proc/PID/stat; times are in ticks of 10 ms.
+func (p *Phone) procStat(pr *process) string {
+	var busy time.Duration
+	for _, f := range pr.frames[:pr.rendered(p.clock.now)] {
+		busy += f.Completed - f.Input
+	}
+	for _, b := range pr.busy {
+		if b.At < p.clock.now {
+			busy += min(b.For, p.clock.now-b.At)
+		}
+	}
+	ticks := int64(busy / (10 * time.Millisecond))
+	comm := pr.app.Package
+	comm = comm[max(0, len(comm)-15):]
+	return fmt.Sprintf("%d (%s) S 600 600 0 0 -1 1077936448 41000 0 20 0 %d %d 0 0 10 -10 27 0 %d 1480000000 22500 18446744073709551615 1 1 0 0 0 0 4612 0 1098945784 0 0 0 17 2 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+		pr.pid, comm, ticks*4/5, ticks/5, int64(pr.since/(10*time.Millisecond)))
+}
