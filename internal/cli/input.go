@@ -115,7 +115,7 @@ func (c Command) open(path string) (io.ReadCloser, error) {
 		return nil, fileError("read", path, err)
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("read %s: it is a folder, want a file", path)
+		return nil, fmt.Errorf("read %s: it is a folder, want a file", plain(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -135,7 +135,7 @@ func fileError(doing, path string, err error) error {
 	case errors.As(err, &link):
 		err = link.Err
 	}
-	return fmt.Errorf("%s %s: %w", doing, path, err)
+	return fmt.Errorf("%s %s: %w", doing, plain(path), err)
 }
 
 func (c Command) records(path string, src io.Reader, yield func(run.Run, error) bool) {
@@ -144,7 +144,7 @@ func (c Command) records(path string, src io.Reader, yield func(run.Run, error) 
 			r, err = r.Named()
 		}
 		if err != nil {
-			yield(run.Run{}, usage(fmt.Errorf("read runs of %s: %w", path, err), ""))
+			yield(run.Run{}, usage(fmt.Errorf("read runs of %s: %w", plain(path), err), ""))
 			return
 		}
 		if !yield(r, nil) {

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Numbers that no device measures are still judged or refused, never a crash,
+// and never NaN or infinity in a report.
+func TestExtremeNumbers(t *testing.T) {
+	dir := t.TempDir()
+	for name, metrics := range map[string][2]string{ // history's, new run's
+		"huge":            {`{"frames.duration_ms":1e150}`, `{"frames.duration_ms":1e150}`},
+		"suddenly huge":   {`{"frames.duration_ms":8}`, `{"frames.duration_ms":1e150}`},
+		"huge before":     {`{"frames.duration_ms":1e150}`, `{"frames.duration_ms":8}`},
+		"negative huge":   {`{"frames.count":-1e150}`, `{"frames.count":1e150}`},
+		"negative frames": {`{"frames.count":-5,"frames.janky":-9}`, `{"frames.count":-600,"frames.janky":7}`},
+		"tiny":            {`{"frames.duration_ms":5e-324}`, `{"frames.duration_ms":1e-300}`},
+		"zero":            {`{"frames.duration_ms":0,"frames.count":0,"frames.smooth_ratio":0}`, `{"frames.duration_ms":1,"frames.count":0,"frames.smooth_ratio":1}`},
+		"ratio of 7":      {`{"frames.smooth_ratio":0.9}`, `{"frames.smooth_ratio":7}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var history strings.Builder
+			for i := range 8 {
+				history.WriteString(record(fmt.Sprint("H", i), "", metrics[0]))
+			}
+			past := put(t, filepath.Join(dir, "h.jsonl"), history.String())
+			now := put(t, filepath.Join(dir, "r.json"), record("new", "", metrics[1]))
+			for _, preset := range []string{"default", "dune"} {
+				for _, format := range []string{"text", "markdown", "html", "json"} {
+					got := cli(t, nil, "check", "--history", past, "--run", now, "--preset", preset, "--format", format)
+					if got.status > exitRegression || got.stderr != "" {
+						t.Errorf("%s, %s: status %d, stderr %q", preset, format, got.status, got.stderr)
+					}
+					for _, word := range []string{"NaN", "Inf", "+Inf", "%!"} {
+						if strings.Contains(got.stdout, word) {
+							t.Errorf("%s, %s: the report says %q", preset, format, word)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// A thousand runs at once are checked against a history of a thousand.
+func TestThousandRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("checks 1,000 runs against 1,000")
+	}
+	dir := t.TempDir()
+	history := put(t, filepath.Join(dir, "h.jsonl"), sound(1000))
+	runs := put(t, filepath.Join(dir, "r.jsonl"), strings.ReplaceAll(sound(1000), `"id":"H`, `"id":"R`))
+	got := cli(t, nil, "check", "--history", history, "--run", runs)
+	if got.status != exitPass || !strings.Contains(got.stdout, "1000 runs") {
+		t.Errorf("status %d, stdout %q, stderr %q", got.status, got.stdout, got.stderr)
+	}
+	if n := strings.Count(got.stdout, "\n"); n > 40 {
+		t.Errorf("the report of runs that pass has %d lines", n)
+	}
+}
+
+// A line of 100 MB is refused without reading it into memory whole.
+func TestHugeLine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 100 MB")
+	}
+	dir := t.TempDir()
+	huge, good := filepath.Join(dir, "huge.json"), put(t, filepath.Join(dir, "good.jsonl"), sound(6))
+	f, err := os.Create(huge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []io.Reader{
+		strings.NewReader(`{"format":"apkgate.run/1","id":"`),
+		io.LimitReader(letters{}, 100_000_000),
+		strings.NewReader("\"}\n"),
+	} {
+		if _, err := io.Copy(f, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refuses(t, cli(t, nil, "check", "--history", good, "--run", huge), huge, "line 1", "larger than 64 MiB")
+	refuses(t, cli(t, nil, "baseline", "import", "--store", filepath.Join(dir, "h.db"), huge), huge, "larger than 64 MiB")
+	refuses(t, cli(t, nil, "report", huge), huge, `want "apkgate.verdict/1"`)
+	if got := cli(t, nil, "inspect", "gfxinfo", huge); got.status != exitPass || !strings.Contains(got.stdout, "warning: ") {
+		t.Errorf("inspect: status %d, stderr %q, want a warning", got.status, got.stderr)
+	}
+}
+
+// letters is an endless line.
+type letters struct{}
+
+func (letters) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
