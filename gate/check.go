@@ -199,7 +199,7 @@ func (c *check) markAfterEffects() {
 func leftBy(before, now map[string]*judgement) bool {
 	for name, j := range now {
 		cause, ok := before[name]
-		if !ok || j.budget || j.size() > afterEffectShare*cause.size() {
+		if !ok || j.Limit != nil || j.size() > afterEffectShare*cause.size() {
 			return false
 		}
 	}

@@ -19,7 +19,6 @@ type judgement struct {
 	tail     float64 // chance of lying this far on the side on which x lies
 	doubled  bool    // two tests were tried and the better one taken
 	tests    float64 // what its tail is multiplied by at most for multiplicity
-	budget   bool    // an absolute budget is broken
 	context  string  // of the run, as a key
 }
 
@@ -188,8 +187,8 @@ const (
 // decide says which way the comparison deviates.
 func (p Policy) decide(j *judgement) {
 	p.fill(j)
-	if j.overBudget() {
-		j.Direction, j.budget = ToRegression, true
+	if j.Limit = j.brokenLimit(); j.Limit != nil {
+		j.Direction = ToRegression
 		return
 	}
 	if j.evidence.kind == nothing {
@@ -214,8 +213,15 @@ func (p Policy) decide(j *judgement) {
 	}
 }
 
-func (j *judgement) overBudget() bool {
-	return (j.policy.max != nil && j.Value > *j.policy.max) || (j.policy.min != nil && j.Value < *j.policy.min)
+// brokenLimit is the absolute budget that the value breaks, nil for none.
+func (j *judgement) brokenLimit() *float64 {
+	switch {
+	case j.policy.max != nil && j.Value > *j.policy.max:
+		return j.policy.max
+	case j.policy.min != nil && j.Value < *j.policy.min:
+		return j.policy.min
+	}
+	return nil
 }
 
 // magnitude is the size of the change as a share of what was expected; where
@@ -254,25 +260,33 @@ func (p Policy) fill(j *judgement) {
 	if e.kind == nothing {
 		return
 	}
-	j.Q1, j.Q3 = j.values.back(e.fences.Q1), j.values.back(e.fences.Q3)
-	j.Lower, j.Upper = j.values.back(e.fences.Lower), j.values.back(e.fences.Upper)
-	j.N, j.Expected = e.n, j.values.back(e.moments.Mean)
+	back := func(x float64) float64 { return finite(j.values.back(x)) }
+	j.Q1, j.Q3, j.Lower, j.Upper = back(e.fences.Q1), back(e.fences.Q3), back(e.fences.Lower), back(e.fences.Upper)
+	j.N, j.Expected = e.n, back(e.moments.Mean)
 	j.Sample = sampleOf(j.values)
 	if j.Expected == 0 {
 		return
 	}
-	j.Change = j.Value/j.Expected - 1
+	j.Change = finite(j.Value/j.Expected - 1)
 	if p.Alpha == 0 {
 		return
 	}
 	if reach := e.moments.Reach(p.Alpha / 2); !math.IsInf(reach, 1) {
-		a, b := j.values.back(j.x-reach)/j.Expected-1, j.values.back(j.x+reach)/j.Expected-1
+		a, b := finite(back(j.x-reach)/j.Expected-1), finite(back(j.x+reach)/j.Expected-1)
 		j.Low, j.High = min(a, b), max(a, b)
 		if j.Value >= 0 && j.Expected > 0 {
 			j.Low = max(j.Low, -1)
 		}
 	}
-	j.Detectable = j.detectable(p)
+	j.Detectable = finite(j.detectable(p))
+}
+
+// finite keeps numbers that JSON can't hold out of a verdict.
+func finite(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
 }
 
 // detectable is the least worsening, as a share of what is expected, that this

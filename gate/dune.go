@@ -23,10 +23,10 @@ func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) 
 		return out
 	}
 	f := stat.FencesOf(cluster, p.forCell(c).factor)
-	out.Q1, out.Q3, out.Lower, out.Upper, out.N = f.Q1, f.Q3, f.Lower, f.Upper, n
+	out.Q1, out.Q3, out.Lower, out.Upper, out.N = finite(f.Q1), finite(f.Q3), finite(f.Lower), finite(f.Upper), n
 	out.Sample = sampleOf(values{numbers: cluster.Values[1:]})
-	if out.Expected = sum / float64(n-1); out.Expected != 0 {
-		out.Change = x/out.Expected - 1
+	if out.Expected = finite(sum / float64(n-1)); out.Expected != 0 {
+		out.Change = finite(x/out.Expected - 1)
 	}
 	switch higher := m.Direction == metric.HigherIsBetter; {
 	case x < f.Lower && higher, x > f.Upper && !higher:

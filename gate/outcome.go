@@ -123,7 +123,7 @@ func (c *check) restsOnBorrowed() bool {
 
 func settle(d Comparison, least int) string {
 	if d.Enough > 0 {
-		return fmt.Sprintf("about %d accepted runs in this context would settle it", max(d.Enough, least))
+		return fmt.Sprintf("about %d accepted runs in this context", max(d.Enough, least))
 	}
 	return "accept more runs in this context, or measure this one again"
 }
@@ -137,6 +137,10 @@ func (c *check) describe(d Comparison) string {
 		fmt.Fprintf(&b, " after %s", d.Event)
 	}
 	fmt.Fprintf(&b, ": %s", m.Format(d.Value))
+	if d.Limit != nil {
+		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*d.Limit))
+		return b.String()
+	}
 	if d.N > 0 {
 		fmt.Fprintf(&b, " where %s was expected", m.Format(d.Expected))
 	}

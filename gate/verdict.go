@@ -129,6 +129,8 @@ type Comparison struct {
 	AfterEffectOf string `json:"after_effect_of,omitempty"`
 	// Enough estimates how many like runs would settle a Suspect; 0 where unknown.
 	Enough int `json:"enough,omitempty"`
+	// Limit is the absolute budget that Value breaks; nil where it breaks none.
+	Limit *float64 `json:"limit,omitempty"`
 	// Sample are the history's values, at most MaxListed of them, for pictures.
 	Sample []float64 `json:"sample,omitempty"`
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
@@ -71,7 +70,7 @@ func (f finding) happening() string {
 	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
 	switch {
 	case f.beyondLimit():
-		return fmt.Sprintf("in %s, the %s is %s, beyond a limit that the policy sets,", subject, title, value)
+		return fmt.Sprintf("in %s, the %s is %s, beyond the limit of %s,", subject, title, value, f.amountOf(*c.Limit))
 	case c.Expected == 0:
 		return fmt.Sprintf("in %s, the %s %s %s where %s is expected", subject, title, f.verb("is", "be"), value, expected)
 	case f.MetricName == "frames.count":
@@ -141,14 +140,8 @@ func (f finding) evidence(in Input) string {
 	return strings.Join(parts, "; ")
 }
 
-// beyondLimit reports whether a regression rests on an absolute limit of the
-// policy: it is one without any history, or within the fences of its history.
-func (f finding) beyondLimit() bool {
-	return f.Direction == gate.ToRegression && !slices.ContainsFunc(f.Hits, func(h hit) bool {
-		c := h.Comparison
-		return c.Together > 0 || (c.N > 0 && (c.Value < c.Lower || c.Value > c.Upper))
-	})
-}
+// beyondLimit reports whether a regression rests on an absolute limit of the policy.
+func (f finding) beyondLimit() bool { return f.middle().Limit != nil }
 
 // fences says what a finding was measured against where no test was made.
 func (f finding) fences() string {

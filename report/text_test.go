@@ -131,10 +131,11 @@ func TestTextWithoutTests(t *testing.T) {
 // A broken limit is a regression whatever the history says, and is told as one.
 func TestTextBeyondALimit(t *testing.T) {
 	c := compared("", "frames.duration_ms", 16, 2, 17, gate.ToRegression)
-	c.P = 0.6
+	limit := 16.7
+	c.P, c.Limit = 0.6, &limit
 	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}}
 	first, _, _ := strings.Cut(textOf(t, in, TextOptions{}), "\n")
-	if want := "Regression: in open-message, the time per frame is 17.00 ms, beyond a limit that the policy sets"; first != want {
+	if want := "Regression: in open-message, the time per frame is 17.00 ms, beyond the limit of 16.70 ms"; first != want {
 		t.Errorf("the first line is\n%s\nwant\n%s", first, want)
 	}
 }
