@@ -14,7 +14,7 @@ import (
 )
 
 // alert is a change that Mozilla's own detector is expected to report, which
-// looks at twelve points before and twelve after it. Apkgate knows none after.
+// looks at points on both sides of it. Apkgate knows none after.
 type alert struct {
 	push   int64 // Unix time of the first point at the new level
 	change float64
