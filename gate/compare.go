@@ -264,11 +264,16 @@ func (p Policy) fill(j *judgement) {
 	j.Q1, j.Q3, j.Lower, j.Upper = back(e.fences.Q1), back(e.fences.Q3), back(e.fences.Lower), back(e.fences.Upper)
 	j.N, j.Expected = e.n, back(e.moments.Mean)
 	j.Sample = sampleOf(j.values)
+	mixed := e.kind == all && e.own > 0
+	if mixed {
+		own, _ := j.values.split()
+		j.Expected = back(stat.Median(own))
+	}
 	if j.Expected == 0 {
 		return
 	}
 	j.Change = finite(j.Value/j.Expected - 1)
-	if p.Alpha == 0 {
+	if p.Alpha == 0 || mixed { // the interval would be about other contexts' level
 		return
 	}
 	if reach := e.moments.Reach(p.Alpha / 2); !math.IsInf(reach, 1) {

@@ -43,14 +43,21 @@ func (c *check) verdict() RunVerdict {
 	return v
 }
 
-// graverDeviation orders regressions first, causes before after-effects, and
-// the larger change before the smaller.
+// graverDeviation orders regressions first, causes before after-effects, of
+// doubts the surer first, and the larger change before the smaller.
 func graverDeviation(a, b Comparison) int {
 	rank := map[Direction]int{ToRegression: 0, Suspect: 1, ToImprovement: 2}
 	after := func(c Comparison) int { return min(len(c.AfterEffectOf), 1) }
+	doubt := func(c Comparison) float64 {
+		if c.Direction == Suspect {
+			return c.P
+		}
+		return 0
+	}
 	return cmp.Or(
 		cmp.Compare(rank[a.Direction], rank[b.Direction]),
 		cmp.Compare(after(a), after(b)),
+		cmp.Compare(doubt(a), doubt(b)),
 		cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)),
 	)
 }
