@@ -1,0 +1,89 @@
+package branch_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/branch"
+	"github.com/apkgate/apkgate/baseline/storetest"
+	"github.com/apkgate/apkgate/run"
+)
+
+// TestMain keeps git from reading the configuration of whoever runs the tests.
+func TestMain(m *testing.M) {
+	os.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	os.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	os.Exit(m.Run())
+}
+
+// git runs git in the folder and returns what it prints.
+func git(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.org", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// newRemote is an empty bare repository.
+func newRemote(t testing.TB) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := filepath.Join(t.TempDir(), "remote.git")
+	git(t, t.TempDir(), "init", "--quiet", "--bare", dir)
+	return dir
+}
+
+// open opens the history on the remote through a local copy of its own.
+func open(t testing.TB, remote string) *branch.Store {
+	t.Helper()
+	return openIn(t, t.TempDir(), remote)
+}
+
+func openIn(t testing.TB, dir, remote string) *branch.Store {
+	t.Helper()
+	s, err := branch.Open(context.Background(), branch.Address{Remote: remote, Branch: "history"}, branch.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func TestSuite(t *testing.T) {
+	storetest.Suite(t, func(t *testing.T) baseline.Store { return open(t, newRemote(t)) })
+}
+
+// newRun is a complete run of one iteration.
+func newRun(id string, frames float64) run.Run {
+	return run.Run{
+		Format: run.Format, ID: id, Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), App: run.App{Package: "org.example.mail"},
+		Scenario: "open", Context: map[string]string{"sdk": "4.1"}, Status: run.Complete,
+		Iterations: []run.Iteration{{Metrics: map[string]float64{"frames.count": frames}}},
+	}
+}
+
+func ids(t testing.TB, s baseline.Store) []string {
+	t.Helper()
+	var out []string
+	for e, err := range s.List(context.Background(), baseline.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, fmt.Sprint(e.Run.ID, " ", e.Mark.State))
+	}
+	return out
+}

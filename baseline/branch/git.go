@@ -1,0 +1,360 @@
+package branch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// repository is a private bare repository that holds one commit of the branch:
+// a cache that can be thrown away. The user's work tree, index and references
+// are never touched.
+type repository struct {
+	dir    string
+	url    string
+	branch string
+	env    []string
+}
+
+// Names inside the private repository.
+const (
+	remoteName = "history"
+	tipRef     = "refs/apkgate/tip" // what was fetched last
+	newRef     = "refs/apkgate/new" // what is to be pushed
+)
+
+// maxStderr is how much of what git says is kept for an error.
+const maxStderr = 4 << 10
+
+// redirecting are variables by which git would work on another repository than
+// ours.
+var redirecting = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+	"GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_QUARANTINE_PATH",
+	"GIT_REPLACE_REF_BASE", "GIT_CEILING_DIRECTORIES", "GIT_DEFAULT_HASH", "GIT_IMPLICIT_WORK_TREE",
+}
+
+// without returns the environment without the named variables.
+func without(env []string, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(names, strings.ToUpper(name))
+	})
+}
+
+// setting is one key of git's configuration.
+type setting struct{ key, value string }
+
+// withSettings adds the settings to the environment's own (git-config(1),
+// GIT_CONFIG_COUNT): they appear on no command line and in no file.
+func withSettings(env []string, settings []setting) []string {
+	count := 0
+	for _, v := range env {
+		if n, ok := strings.CutPrefix(v, "GIT_CONFIG_COUNT="); ok {
+			count, _ = strconv.Atoi(n)
+		}
+	}
+	out := without(env, []string{"GIT_CONFIG_COUNT"})
+	for i, s := range settings {
+		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", count+i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", count+i, s.value))
+	}
+	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", count+len(settings)))
+}
+
+// gitEnv is the environment in which git works on the private repository.
+func gitEnv(env []string, dir, address string, access []setting) []string {
+	env = without(env, redirecting)
+	if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "GIT_ALLOW_PROTOCOL=") }) {
+		env = append(env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
+	}
+	env = append(env, "GIT_DIR="+dir, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
+	return withSettings(env, append(slices.Clone(access), []setting{
+		{"remote." + remoteName + ".url", address},
+		{"core.hooksPath", os.DevNull},
+		{"gc.autoDetach", "false"},
+		{"maintenance.autoDetach", "false"},
+		{"push.gpgSign", "false"},
+		{"push.followTags", "false"},
+		{"fetch.writeCommitGraph", "false"},
+		{"advice.pushUpdateRejected", "false"},
+	}...))
+}
+
+// gitError is a git command that did not succeed.
+type gitError struct {
+	verb   string
+	status int // of the process; -1 where it did not end by itself
+	stderr string
+	err    error
+}
+
+func (e *gitError) Error() string {
+	if e.stderr == "" {
+		return fmt.Sprintf("git %s: %v", e.verb, e.err)
+	}
+	return fmt.Sprintf("git %s: %s", e.verb, e.stderr)
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// tail keeps the last bytes that are written to it.
+type tail struct{ data []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if len(t.data) > maxStderr {
+		t.data = slices.Clone(t.data[len(t.data)-maxStderr:])
+	}
+	return len(p), nil
+}
+
+// run runs git with the arguments, whose first is its verb. Standard input is in
+// (nil: nothing), and each reads standard output; where it returns an error, git
+// is stopped.
+func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader) error, args ...string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Env = r.env
+	cmd.Stdin = in
+	var stderr tail
+	cmd.Stderr = &stderr
+	// A git that is asked to end removes its lock files.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return noGit(err)
+	}
+	readErr := each(out)
+	if readErr != nil {
+		cancel()
+	} else {
+		_, readErr = io.Copy(io.Discard, out)
+	}
+	err = cmd.Wait()
+	switch {
+	case readErr != nil:
+		return fmt.Errorf("git %s: %w", args[0], readErr)
+	case err == nil:
+		return nil
+	}
+	return &gitError{verb: args[0], status: cmd.ProcessState.ExitCode(), stderr: r.redact(string(stderr.data)), err: errors.Join(err, ctx.Err())}
+}
+
+// output is what git prints, without the space around it; at most limit bytes.
+func (r *repository) output(ctx context.Context, limit int64, in io.Reader, args ...string) (string, error) {
+	var out []byte
+	err := r.run(ctx, in, func(stdout io.Reader) (err error) {
+		out, err = io.ReadAll(io.LimitReader(stdout, limit+1))
+		if err == nil && int64(len(out)) > limit {
+			err = fmt.Errorf("it prints more than %d bytes", limit)
+		}
+		return err
+	}, args...)
+	return strings.TrimSpace(string(out)), err
+}
+
+func noGit(err error) error {
+	if !errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("start git: %w", err)
+	}
+	return &baseline.Error{
+		Err:    fmt.Errorf("start git: %w", err),
+		Advice: "A history on a branch needs the git command, version 2.31 or later. Install it, or keep the history in a file.",
+	}
+}
+
+// redact makes what git said fit to be shown: one line, no control characters,
+// and nothing of the password that an address may hold.
+func (r *repository) redact(text string) string {
+	if u, err := url.Parse(r.url); err == nil && u.User != nil {
+		if password, has := u.User.Password(); has && password != "" {
+			text = strings.ReplaceAll(text, password, "***")
+			text = strings.ReplaceAll(text, url.QueryEscape(password), "***")
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.Map(func(c rune) rune {
+			if !unicode.IsPrint(c) {
+				return ' '
+			}
+			return c
+		}, line)
+		if line = strings.TrimSpace(strings.TrimPrefix(line, "remote:")); line != "" && !strings.HasPrefix(line, "hint:") {
+			lines = append(lines, line)
+		}
+	}
+	text = strings.Join(lines, "; ")
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	return text
+}
+
+// maxShown is how many bytes of what git says are shown.
+const maxShown = 600
+
+// shown is the address without a password.
+func shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	return u.Redacted()
+}
+
+// ready makes the private repository where it is missing, or where a process
+// that was killed has left locks in it. It reports whether it holds nothing.
+func (r *repository) ready(ctx context.Context) (fresh bool, err error) {
+	locked, err := leftLocked(r.dir)
+	if err != nil {
+		return false, err
+	}
+	if locked {
+		if err := os.RemoveAll(r.dir); err != nil {
+			return false, fmt.Errorf("remove the old copy of the branch: %w", err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "HEAD")); err == nil {
+		return false, nil
+	}
+	// Without an own name for HEAD, git may advise on the choice of one.
+	_, err = r.output(ctx, maxStderr, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch=none", "--end-of-options", r.dir)
+	return true, err
+}
+
+// leftLocked reports whether there are lock files in the repository. Nobody else
+// works in it now.
+func leftLocked(dir string) (bool, error) {
+	found := false
+	err := filepath.WalkDir(dir, func(name string, entry os.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "objects":
+			return filepath.SkipDir
+		case strings.HasSuffix(name, ".lock"):
+			found = true
+		}
+		return nil
+	})
+	return found, err
+}
+
+// remoteTip is the commit at which the branch is now, "" where there is none.
+func (r *repository) remoteTip(ctx context.Context) (string, error) {
+	ref := "refs/heads/" + r.branch
+	out, err := r.output(ctx, 1<<20, nil, "ls-remote", "--exit-code", "--end-of-options", remoteName, ref)
+	var known *gitError
+	if errors.As(err, &known) && known.status == 2 { // git-ls-remote(1): no matching reference
+		return "", nil
+	}
+	if err != nil {
+		return "", unreachable(err)
+	}
+	for line := range strings.Lines(out) { // a pattern also matches longer names that end so
+		if oid, name, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && name == ref && validOID(oid) {
+			return oid, nil
+		}
+	}
+	return "", nil
+}
+
+func unreachable(err error) error {
+	return &baseline.Error{
+		Err:    err,
+		Advice: "Check the remote's address and that git may reach it without asking: git ls-remote shows.",
+	}
+}
+
+func validOID(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// fetch takes over the branch as it is now, this one commit only, and returns it.
+// Files that are larger than a segment may be stay where the remote can leave
+// them out.
+func (r *repository) fetch(ctx context.Context) (string, error) {
+	_, err := r.output(ctx, 1<<20, nil, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+		fmt.Sprintf("--filter=blob:limit=%d", maxSegment+1), "--end-of-options", remoteName, "+refs/heads/"+r.branch+":"+tipRef)
+	if err != nil {
+		return "", unreachable(err)
+	}
+	return r.output(ctx, maxStderr, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", tipRef+"^{commit}")
+}
+
+// file is what a commit adds: new content, or the blob that is there already.
+type file struct {
+	path   string
+	data   []byte
+	oid    string
+	damage string // what is wrong with it, "" for nothing
+}
+
+// commit makes a commit with the files on top of parent, or, where parent is "",
+// one that has no other files and no past (git-fast-import(1)).
+func (r *repository) commit(ctx context.Context, parent, message string, at time.Time, files []file) (string, error) {
+	var head strings.Builder
+	fmt.Fprintf(&head, "feature done\ncommit %s\nmark :1\ncommitter apkgate <apkgate@localhost> %d +0000\ndata %d\n%s\n",
+		newRef, max(at.Unix(), 0), len(message), message)
+	if parent != "" {
+		fmt.Fprintf(&head, "from %s\n", parent)
+	}
+	in := []io.Reader{strings.NewReader(head.String())}
+	for _, f := range files {
+		if f.oid != "" {
+			in = append(in, strings.NewReader(fmt.Sprintf("M 100644 %s %s\n", f.oid, f.path)))
+			continue
+		}
+		in = append(in, strings.NewReader(fmt.Sprintf("M 100644 inline %s\ndata %d\n", f.path, len(f.data))),
+			bytes.NewReader(f.data), strings.NewReader("\n"))
+	}
+	in = append(in, strings.NewReader("\nget-mark :1\ndone\n"))
+	oid, err := r.output(ctx, maxStderr, io.MultiReader(in...), "fast-import", "--quiet", "--force", "--date-format=raw")
+	if err == nil && !validOID(oid) {
+		err = fmt.Errorf("git fast-import names the commit %q", oid)
+	}
+	return oid, err
+}
+
+// push moves the branch from one commit to another, and only from that one; from
+// "" it makes the branch.
+func (r *repository) push(ctx context.Context, from, to string) error {
+	ref := "refs/heads/" + r.branch
+	var out []byte
+	err := r.run(ctx, nil, func(stdout io.Reader) (err error) {
+		out, err = io.ReadAll(io.LimitReader(stdout, 1<<20))
+		return err
+	}, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no",
+		"--force-with-lease="+ref+":"+from, "--end-of-options", remoteName, to+":"+ref)
+	var known *gitError
+	if errors.As(err, &known) {
+		for line := range strings.Lines(string(out)) {
+			if reason, ok := strings.CutPrefix(line, "!"); ok { // git-push(1): the reference was not updated
+				known.stderr = strings.Trim(known.stderr+"; "+r.redact(reason), "; ")
+			}
+		}
+	}
+	return err
+}

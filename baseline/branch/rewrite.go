@@ -1,0 +1,238 @@
+package branch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// looseSegments is how many small files Prune leaves as they are.
+const looseSegments = 64
+
+// Prune implements baseline.Store. The branch begins anew with what is kept, so
+// that its past takes no space either; that needs the right to force a push.
+// Where nothing is removed, it compacts a branch of many small files.
+func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
+	if err := r.Check(); err != nil {
+		return 0, err
+	}
+	if r.DryRun {
+		return s.current().Prune(ctx, r, each)
+	}
+	told := map[string]bool{}
+	removed := 0
+	err := s.write(ctx, func(w *work) (change, error) {
+		gone := map[string]bool{}
+		dry := r
+		dry.DryRun = true
+		_, err := w.current().Prune(ctx, dry, func(e baseline.Entry) error {
+			gone[e.Run.ID] = true
+			if each == nil || told[e.Run.ID] {
+				return nil
+			}
+			told[e.Run.ID] = true
+			return each(e)
+		})
+		if err != nil {
+			return change{}, err
+		}
+		removed = len(gone)
+		known, err := w.known(ctx)
+		if err != nil || removed == 0 && len(known) <= looseSegments {
+			return change{}, err
+		}
+		return w.rewriting(ctx, gone, func() error {
+			_, err := w.current().Prune(ctx, r, nil)
+			return err
+		})
+	})
+	if err != nil {
+		return 0, s.wrap("prune", err)
+	}
+	return removed, nil
+}
+
+// Compact merges the files of the branch into few, and forgets its past. It
+// needs the right to force a push.
+func (s *Store) Compact(ctx context.Context) error {
+	err := s.write(ctx, func(w *work) (change, error) {
+		known, err := w.known(ctx)
+		if err != nil || len(known) == 0 {
+			return change{}, err
+		}
+		return w.rewriting(ctx, nil, func() error { return nil })
+	})
+	if err != nil {
+		return s.wrap("compact", err)
+	}
+	return nil
+}
+
+// rewriting is the change that begins the branch anew with all the runs and the
+// marks that count, but for those of the ids that are gone. Segments that can't
+// be read stay as they are, in case a newer apkgate can.
+func (w *work) rewriting(ctx context.Context, gone map[string]bool, apply func() error) (change, error) {
+	files, err := w.damagedFiles(ctx)
+	if err != nil {
+		return change{}, err
+	}
+	runs, n := packing{folder: runsFolder}, 0
+	for r, err := range w.current().Export(ctx, baseline.Filter{}) {
+		if err != nil {
+			return change{}, err
+		}
+		if gone[r.ID] {
+			continue
+		}
+		line, err := run.Encode(r)
+		if err != nil {
+			return change{}, err
+		}
+		runs.add(line)
+		n++
+	}
+	marks := packing{folder: marksFolder}
+	for e, err := range w.current().List(ctx, baseline.Filter{States: baseline.States()}) {
+		if err != nil {
+			return change{}, err
+		}
+		if gone[e.Run.ID] {
+			continue
+		}
+		line, err := markLine{
+			Run: e.Run.ID, Digest: e.Digest, State: e.Mark.State, At: e.Mark.At, Since: e.Mark.Since, Note: e.Mark.Note,
+		}.encode()
+		if err != nil {
+			return change{}, err
+		}
+		marks.add(line)
+	}
+	files = slices.Concat(files, runs.flush(), marks.flush())
+	return change{message: fmt.Sprintf("Keep %d runs", n), files: files, root: true, apply: apply}, nil
+}
+
+// damagedFiles are the segments that can't be read as a whole.
+func (w *work) damagedFiles(ctx context.Context) ([]file, error) {
+	known, err := w.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var damaged []string
+	for path, damage := range known {
+		if damage != "" {
+			damaged = append(damaged, path)
+		}
+	}
+	if len(damaged) == 0 {
+		return nil, nil
+	}
+	there, err := w.repo.list(ctx, w.tip)
+	if err != nil {
+		return nil, err
+	}
+	missing, err := w.repo.missing(ctx, w.tip)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(damaged)
+	var files []file
+	for _, path := range damaged {
+		oid := there.segments[path]
+		if missing[oid] {
+			return nil, &baseline.Error{
+				Err:    fmt.Errorf("rewrite the branch: %s is not here: %w", path, errMissing),
+				Advice: "Remove this file from the branch with git, then try again.",
+			}
+		}
+		files = append(files, file{path: path, oid: oid, damage: known[path]})
+	}
+	return files, nil
+}
+
+// Verify implements baseline.Store. It reads every file on the branch, and
+// checks that the index agrees with it and is whole itself.
+func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
+	var found []baseline.Damage
+	err := s.alone(ctx, func(w *work) error {
+		if err := w.sync(ctx); err != nil || w.tip == "" {
+			return err
+		}
+		there, err := w.repo.list(ctx, w.tip)
+		if err != nil {
+			return err
+		}
+		for _, path := range there.strays {
+			found = append(found, baseline.Damage{Problem: fmt.Sprintf("the branch holds %.200q, which is no file of a history", path)})
+		}
+		d, err := w.verifySegments(ctx, there)
+		found = append(found, d...)
+		return err
+	})
+	if err == nil {
+		var d []baseline.Damage
+		d, err = s.current().Verify(ctx)
+		found = append(found, d...)
+	}
+	if err != nil {
+		return nil, s.wrap("verify", err)
+	}
+	return found, nil
+}
+
+func (w *work) verifySegments(ctx context.Context, there contents) (found []baseline.Damage, err error) {
+	known, err := w.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	missing, err := w.repo.missing(ctx, w.tip)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for path := range there.segments {
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	err = w.read(ctx, paths, there.segments, missing, func(path string, data []byte, err error) error {
+		if err == nil && path[:len(runsFolder)] == runsFolder {
+			err = w.verifyRuns(ctx, data)
+		} else if err == nil {
+			_, err = marksOf(data)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch {
+		case known[path] != "":
+			found = append(found, baseline.Damage{Problem: path + ": " + known[path]})
+		case err != nil:
+			found = append(found, baseline.Damage{Problem: path + ": " + brief([]error{err})})
+		}
+		return nil
+	})
+	return found, err
+}
+
+// verifyRuns checks that the index holds every run of a segment.
+func (w *work) verifyRuns(ctx context.Context, data []byte) error {
+	var errs []error
+	for r, err := range runsOf(data) {
+		if err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		digest, err := r.Digest()
+		if err != nil {
+			return err
+		}
+		held, err := w.holds(ctx, digest)
+		if err == nil && !held {
+			err = fmt.Errorf("run %.60q is not in the local copy", r.ID)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

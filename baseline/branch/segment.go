@@ -1,0 +1,166 @@
+package branch
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// A segment is ended when it holds so much: large enough to compress well, small
+// enough to be read at once.
+const (
+	segmentLines = 2_000
+	segmentBytes = 16 << 20 // before compression
+)
+
+// nameOf is the path of the segment with that content.
+func nameOf(folder string, data []byte) string {
+	sum := sha256.Sum256(data)
+	name := hex.EncodeToString(sum[:20])
+	return folder + "/" + name[:1] + "/" + name[1:] + ".jsonl.zst"
+}
+
+// checkName reports whether the content is what the path's name says.
+func checkName(path string, data []byte) error {
+	folder, _, _ := strings.Cut(path, "/")
+	if nameOf(folder, data) != path {
+		return errors.New("its content is not what its name says")
+	}
+	return nil
+}
+
+var packer = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return e
+})
+
+// packing makes segments of lines.
+type packing struct {
+	folder string
+	files  []file
+	lines  int
+	buf    []byte
+}
+
+func (p *packing) add(line []byte) {
+	p.buf = append(p.buf, line...)
+	p.lines++
+	if p.lines >= segmentLines || len(p.buf) >= segmentBytes {
+		p.flush()
+	}
+}
+
+func (p *packing) flush() []file {
+	if p.lines > 0 {
+		data := packer().EncodeAll(p.buf, nil)
+		p.files = append(p.files, file{path: nameOf(p.folder, data), data: data})
+		p.buf, p.lines = p.buf[:0], 0
+	}
+	return p.files
+}
+
+// runsOf reads a segment of runs. What comes before an error is sound.
+func runsOf(data []byte) iter.Seq2[run.Run, error] { return baseline.ReadJSONL(bytes.NewReader(data)) }
+
+// markFormat is the format and version of a line that holds a mark.
+const markFormat = "apkgate.mark/1"
+
+// markLine is a mark as a line of a segment.
+type markLine struct {
+	Format string         `json:"format"`
+	Run    string         `json:"run"`    // the run's id, for people
+	Digest string         `json:"digest"` // the run's digest, by which it is found
+	State  baseline.State `json:"state"`
+	At     time.Time      `json:"at"`
+	Since  time.Time      `json:"since,omitzero"`
+	Note   string         `json:"note,omitempty"`
+}
+
+func (l markLine) mark() baseline.Mark {
+	return baseline.Mark{State: l.State, At: l.At, Since: l.Since, Note: l.Note}
+}
+
+func (l markLine) encode() ([]byte, error) {
+	l.Format = markFormat
+	data, err := json.Marshal(l)
+	if err != nil {
+		return nil, fmt.Errorf("encode the mark of run %q: %w", l.Run, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// Bounds on a segment of marks.
+const (
+	maxMarkLine = 64 << 10 // a note of run.MaxText may be six times as long in JSON
+	maxMarks    = 64 << 20 // bytes when expanded
+)
+
+// marksOf reads a segment of marks. What comes before an error is sound.
+func marksOf(data []byte) (marks []markLine, err error) {
+	z, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxMarks))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	plain := &io.LimitedReader{R: z, N: maxMarks}
+	in := bufio.NewScanner(plain)
+	in.Buffer(nil, maxMarkLine)
+	for n := 1; in.Scan(); n++ {
+		l, err := parseMark(in.Bytes())
+		if err != nil {
+			return marks, fmt.Errorf("line %d: %w", n, err)
+		}
+		marks = append(marks, l)
+	}
+	if plain.N == 0 {
+		return marks, fmt.Errorf("it expands to more than %d MiB", maxMarks>>20)
+	}
+	return marks, in.Err()
+}
+
+func parseMark(line []byte) (markLine, error) {
+	var l markLine
+	if !utf8.Valid(line) {
+		return l, errors.New("the mark is not valid UTF-8")
+	}
+	if err := json.Unmarshal(line, &l); err != nil {
+		return l, fmt.Errorf("the mark is not valid JSON: %w", err)
+	}
+	digest, err := hex.DecodeString(l.Digest)
+	switch {
+	case l.Format != markFormat:
+		return l, fmt.Errorf("format is %.40q, want %q", l.Format, markFormat)
+	case err != nil || len(digest) != sha256.Size || strings.ToLower(l.Digest) != l.Digest:
+		return l, fmt.Errorf("digest is %.80q, want a SHA-256 in lower-case hexadecimal", l.Digest)
+	case l.At.IsZero():
+		return l, errors.New("at is missing")
+	}
+	l.At, l.Since = l.At.UTC(), l.Since.UTC()
+	return l, l.mark().Check()
+}
+
+// inOrder compares marks by when they were made; of equals, by what they say, so
+// that every reader comes to the same end.
+func inOrder(a, b markLine) int {
+	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.State, b.State), a.Since.Compare(b.Since),
+		cmp.Compare(a.Note, b.Note), cmp.Compare(a.Digest, b.Digest))
+}

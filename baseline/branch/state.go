@@ -1,0 +1,183 @@
+package branch
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite"
+)
+
+// The files of a local copy, beside the private repository.
+const (
+	stateFile  = "state.db"
+	repoFolder = "repo.git"
+	indexFile  = "index-%d.db" // with its generation
+)
+
+// stateSchema notes how far the copy follows the branch.
+const stateSchema = `
+CREATE TABLE IF NOT EXISTS state (tip TEXT NOT NULL, generation INTEGER NOT NULL) STRICT;
+INSERT INTO state SELECT '', 1 WHERE NOT EXISTS (SELECT 1 FROM state);
+CREATE TABLE IF NOT EXISTS segments (path TEXT PRIMARY KEY, damage TEXT NOT NULL) STRICT, WITHOUT ROWID;
+PRAGMA user_version = 1`
+
+// openState opens the note of how far the copy follows the branch. Its write
+// transaction is also the lock that keeps processes that share a copy apart: it
+// ends with the process, however that ends.
+func (s *Store) openState(ctx context.Context) error {
+	abs, err := filepath.Abs(filepath.Join(s.dir, stateFile))
+	if err != nil {
+		return err
+	}
+	query := url.Values{"_txlock": {"immediate"}, "_busy_timeout": {fmt.Sprint(s.options.Wait.Milliseconds())}, "_journal_mode": {"DELETE"}}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: query.Encode()}
+	if s.state, err = sql.Open("sqlite", u.String()); err != nil {
+		return err
+	}
+	s.state.SetMaxOpenConns(1)
+	tx, err := s.state.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	if _, err := tx.ExecContext(ctx, stateSchema); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// work is what one operation does while it has the copy for itself.
+type work struct {
+	*Store
+	tx         *sql.Tx
+	tip        string // the commit that the index follows, "" for no branch
+	generation int
+}
+
+// alone runs f while no other operation and no other process works on the copy,
+// and notes what f has done unless it returns an error.
+func (s *Store) alone(ctx context.Context, f func(*work) error) error {
+	s.working.Lock()
+	defer s.working.Unlock()
+	tx, err := s.state.BeginTx(ctx, nil)
+	if err != nil {
+		return copyError(s.dir, err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	w := &work{Store: s, tx: tx}
+	if err := tx.QueryRowContext(ctx, "SELECT tip, generation FROM state").Scan(&w.tip, &w.generation); err != nil {
+		return copyError(s.dir, err)
+	}
+	fresh, err := s.repo.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if fresh {
+		w.tip = "" // the index follows a commit that the repository has no more
+	}
+	if err := s.follow(ctx, w.generation); err != nil {
+		return err
+	}
+	if err := f(w); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE state SET tip = ?, generation = ?", w.tip, w.generation); err != nil {
+		return copyError(s.dir, err)
+	}
+	return copyError(s.dir, tx.Commit())
+}
+
+// copyError is an error of the local copy, which is no loss.
+func copyError(dir string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if strings.Contains(err.Error(), "SQLITE_BUSY") {
+		err = fmt.Errorf("%w: %w", baseline.ErrBusy, err)
+	}
+	return &baseline.Error{
+		Err:    fmt.Errorf("keep the local copy in %s: %w", dir, err),
+		Advice: "It is only a copy of the branch: the folder can be removed and is made again.",
+	}
+}
+
+// follow opens the index of that generation where another one is open.
+func (s *Store) follow(ctx context.Context, generation int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.index != nil && s.generation == generation {
+		return nil
+	}
+	index, err := sqlite.Open(ctx, s.indexPath(generation), sqlite.Options{Wait: s.options.Wait, Now: s.options.Now})
+	if err != nil {
+		return copyError(s.dir, err)
+	}
+	if s.index != nil {
+		s.retired = append(s.retired, s.index) // somebody may still be reading it
+	}
+	s.index, s.generation = index, generation
+	return nil
+}
+
+func (s *Store) indexPath(generation int) string {
+	return filepath.Join(s.dir, fmt.Sprintf(indexFile, generation))
+}
+
+// current is the index as it is now.
+func (s *Store) current() *sqlite.Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.index
+}
+
+// startOver forgets every segment and begins an empty index: runs that the index
+// holds are no longer on the branch.
+func (w *work) startOver(ctx context.Context) error {
+	old := w.indexPath(w.generation)
+	w.generation++
+	fresh := w.indexPath(w.generation)
+	for _, name := range []string{fresh, fresh + "-wal", fresh + "-shm"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return copyError(w.dir, err)
+		}
+	}
+	if err := w.follow(ctx, w.generation); err != nil {
+		return err
+	}
+	w.garbage = append(w.garbage, old)
+	_, err := w.tx.ExecContext(ctx, "DELETE FROM segments")
+	return copyError(w.dir, err)
+}
+
+// known are the segments that the index holds, with what is wrong with each.
+func (w *work) known(ctx context.Context) (map[string]string, error) {
+	rows, err := w.tx.QueryContext(ctx, "SELECT path, damage FROM segments")
+	if err != nil {
+		return nil, copyError(w.dir, err)
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var path, damage string
+		if err := rows.Scan(&path, &damage); err != nil {
+			return nil, copyError(w.dir, err)
+		}
+		out[path] = damage
+	}
+	return out, copyError(w.dir, rows.Err())
+}
+
+// note notes that the index holds the segment, or what of it can be read.
+func (w *work) note(ctx context.Context, path, damage string) error {
+	_, err := w.tx.ExecContext(ctx, "INSERT OR REPLACE INTO segments (path, damage) VALUES (?, ?)", path, damage)
+	return copyError(w.dir, err)
+}

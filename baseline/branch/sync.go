@@ -1,0 +1,255 @@
+package branch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// sync fetches the branch and takes into the index what the index does not hold.
+func (w *work) sync(ctx context.Context) error {
+	tip, err := w.repo.remoteTip(ctx)
+	if err != nil {
+		return err
+	}
+	if tip == "" {
+		return w.syncEmpty(ctx)
+	}
+	if tip == w.tip {
+		return nil
+	}
+	if tip, err = w.repo.fetch(ctx); err != nil {
+		return err
+	}
+	there, err := w.repo.list(ctx, tip)
+	if err != nil {
+		return err
+	}
+	known, err := w.known(ctx)
+	if err != nil {
+		return err
+	}
+	for path := range known {
+		if _, ok := there.segments[path]; !ok { // compacted, pruned or begun anew
+			if err := w.startOver(ctx); err != nil {
+				return err
+			}
+			clear(known)
+			break
+		}
+	}
+	if err := w.take(ctx, tip, there, known); err != nil {
+		return err
+	}
+	w.tip = tip
+	return nil
+}
+
+// syncEmpty follows a branch that is not there, or not any more.
+func (w *work) syncEmpty(ctx context.Context) error {
+	known, err := w.known(ctx)
+	if err == nil && len(known) > 0 {
+		err = w.startOver(ctx)
+	}
+	w.tip = ""
+	return err
+}
+
+// take takes the segments of a commit into the index, but for the known ones:
+// first all runs, then all marks in their order.
+func (w *work) take(ctx context.Context, tip string, there contents, known map[string]string) error {
+	var paths []string
+	for path := range there.segments {
+		if _, ok := known[path]; !ok {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	missing, err := w.repo.missing(ctx, tip)
+	if err != nil {
+		return err
+	}
+	slices.Sort(paths)
+	slices.Reverse(paths) // "runs/" before "marks/"
+	damage := map[string][]error{}
+	var marks []placedMark
+	err = w.read(ctx, paths, there.segments, missing, func(path string, data []byte, err error) error {
+		switch {
+		case err != nil:
+		case strings.HasPrefix(path, runsFolder):
+			damage[path], err = w.takeRuns(ctx, data)
+			if err != nil {
+				return err
+			}
+		default:
+			var lines []markLine
+			lines, err = marksOf(data)
+			for _, l := range lines {
+				marks = append(marks, placedMark{l, path})
+			}
+		}
+		if err != nil {
+			damage[path] = append(damage[path], err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.takeMarks(ctx, marks, damage); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := w.note(ctx, path, brief(damage[path])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxDamage bounds what is noted of one segment.
+const maxDamage = 1 << 10
+
+func brief(errs []error) string {
+	var texts []string
+	for _, err := range errs {
+		texts = append(texts, err.Error())
+	}
+	text := strings.ReplaceAll(strings.Join(texts, "; "), "\n", "; ")
+	if len(text) > maxDamage {
+		text = strings.ToValidUTF8(text[:maxDamage], "") + "…"
+	}
+	return text
+}
+
+// read reads segments in turn. Those that the remote has left out, that are too
+// large or that are not what their name says come with an error.
+func (w *work) read(ctx context.Context, paths []string, oids map[string]string, missing map[string]bool,
+	each func(path string, data []byte, err error) error,
+) error {
+	var want, from []string
+	for _, path := range paths {
+		if oid := oids[path]; missing[oid] {
+			if err := each(path, nil, errMissing); err != nil {
+				return err
+			}
+		} else {
+			want, from = append(want, oid), append(from, path)
+		}
+	}
+	if len(want) == 0 {
+		return nil
+	}
+	return w.repo.blobs(ctx, want, maxSegment, func(i int, data []byte, err error) error {
+		if err == nil {
+			err = checkName(from[i], data)
+		}
+		return each(from[i], data, err)
+	})
+}
+
+// batchRuns is how many runs go into the index in one transaction.
+const batchRuns = 500
+
+// takeRuns adds the runs of a segment to the index. A run that can't be added is
+// damage; err is of the index itself.
+func (w *work) takeRuns(ctx context.Context, data []byte) (damage []error, err error) {
+	var batch []run.Run
+	flush := func() error {
+		bad, err := w.addEach(ctx, batch)
+		damage, batch = append(damage, bad...), batch[:0]
+		return err
+	}
+	for r, err := range runsOf(data) {
+		if err != nil {
+			damage = append(damage, err)
+			break
+		}
+		if batch = append(batch, r); len(batch) == batchRuns {
+			if err := flush(); err != nil {
+				return damage, err
+			}
+		}
+	}
+	return damage, flush()
+}
+
+// addEach adds the runs to the index, one by one where they don't go together.
+func (w *work) addEach(ctx context.Context, runs []run.Run) (damage []error, err error) {
+	_, err = w.current().Add(ctx, runs...)
+	if !ofContent(err) {
+		return nil, err
+	}
+	for _, r := range runs {
+		_, err := w.current().Add(ctx, r)
+		if ofContent(err) {
+			damage = append(damage, err)
+		} else if err != nil {
+			return damage, err
+		}
+	}
+	return damage, nil
+}
+
+// ofContent reports whether the error comes of what was to be written and not of
+// the index.
+func ofContent(err error) bool {
+	for _, known := range []error{baseline.ErrConflict, baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrNotComplete} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// placedMark is a mark and the segment that it is from.
+type placedMark struct {
+	markLine
+	path string
+}
+
+// maxTogether is how many runs get their marks in one transaction.
+const maxTogether = 500
+
+// takeMarks applies marks in their order, those that are alike together.
+func (w *work) takeMarks(ctx context.Context, marks []placedMark, damage map[string][]error) error {
+	slices.SortFunc(marks, func(a, b placedMark) int { return inOrder(a.markLine, b.markLine) })
+	for len(marks) > 0 {
+		n := 1
+		for n < len(marks) && n < maxTogether && marks[n].mark() == marks[0].mark() {
+			n++
+		}
+		if err := w.markEach(ctx, marks[:n], damage); err != nil {
+			return err
+		}
+		marks = marks[n:]
+	}
+	return nil
+}
+
+func (w *work) markEach(ctx context.Context, alike []placedMark, damage map[string][]error) error {
+	digests := make([]string, len(alike))
+	for i, m := range alike {
+		digests[i] = m.Digest
+	}
+	err := w.current().Mark(ctx, digests, alike[0].mark())
+	if !ofContent(err) {
+		return err
+	}
+	for _, m := range alike {
+		err := w.current().Mark(ctx, []string{m.Digest}, m.mark())
+		if ofContent(err) {
+			damage[m.path] = append(damage[m.path], fmt.Errorf("a mark of run %.60q: %w", m.Run, err))
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package branch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// change is what a writing does to the branch.
+type change struct {
+	message string
+	files   []file
+	root    bool         // begin the branch anew with these files and no past
+	apply   func() error // brings the index up to date when the remote has it
+}
+
+// Pauses between attempts: drawn evenly from zero up to a bound that doubles.
+const (
+	firstPause = 50 * time.Millisecond
+	longPause  = 5 * time.Second
+	// maxStuck is how often to try while the branch does not move: what the
+	// remote refuses then is not for another writer's sake.
+	maxStuck = 6
+)
+
+// write makes a change and pushes it. plan works out the change from the index,
+// which then follows the branch's tip; where another writer is faster, it is
+// asked again. A change without files is none.
+func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) error {
+	if s.options.ReadOnly {
+		return fmt.Errorf("%w: it was opened to be read", baseline.ErrReadOnly)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Wait, errGaveUp)
+	defer cancel()
+	return s.alone(ctx, func(w *work) error {
+		if w.tip == "" { // the branch is new, or the private repository is
+			if err := w.sync(ctx); err != nil {
+				return err
+			}
+		}
+		stuck := 0
+		for attempt := 0; ; attempt++ {
+			c, err := plan(w)
+			if err != nil || len(c.files) == 0 {
+				return err
+			}
+			before := w.tip
+			err = w.publish(ctx, c)
+			if err == nil {
+				return c.apply()
+			}
+			arrived, syncErr := w.catchUp(ctx, attempt, c)
+			if arrived {
+				return c.apply()
+			}
+			if stuck++; w.tip != before {
+				stuck = 0
+			}
+			if cause := context.Cause(ctx); cause != nil {
+				return fmt.Errorf("%w: %w", cause, err)
+			}
+			if stuck == maxStuck {
+				return refused(errors.Join(err, syncErr))
+			}
+		}
+	})
+}
+
+var errGaveUp = errors.New("give up, since others write all the time")
+
+func refused(err error) error {
+	return &baseline.Error{
+		Err:    err,
+		Advice: "Writing needs the right to push to this branch (in a GitHub workflow: permissions: contents: write), and pruning the right to force a push.",
+	}
+}
+
+// publish pushes the change on top of the tip that the index follows.
+func (w *work) publish(ctx context.Context, c change) error {
+	files, parent := c.files, w.tip
+	if c.root {
+		parent = ""
+	}
+	if parent == "" {
+		files = append([]file{{path: formatPath, data: []byte(Format + "\n")}, {path: readmePath, data: []byte(readme)}}, files...)
+	}
+	commit, err := w.repo.commit(ctx, parent, c.message, w.options.Now(), files)
+	if err != nil {
+		return err
+	}
+	if err := w.repo.push(ctx, w.tip, commit); err != nil {
+		return err
+	}
+	w.tip = commit
+	if c.root {
+		if _, err := w.tx.ExecContext(ctx, "DELETE FROM segments"); err != nil {
+			return copyError(w.dir, err)
+		}
+	}
+	for _, f := range c.files {
+		if err := w.note(ctx, f.path, f.damage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// catchUp waits a little and takes in what others have pushed. It reports whether
+// the change has arrived after all, as where only the answer was lost.
+func (w *work) catchUp(ctx context.Context, attempt int, c change) (arrived bool, err error) {
+	bound := min(longPause, firstPause<<min(attempt, 10))
+	pause := time.NewTimer(rand.N(bound))
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-pause.C:
+	}
+	if err := w.sync(ctx); err != nil {
+		return false, err
+	}
+	known, err := w.known(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range c.files {
+		if _, ok := known[f.path]; !ok {
+			return false, nil
+		}
+	}
+	return true, nil
+}
