@@ -198,8 +198,8 @@ func (p Policy) decide(j *judgement) {
 	if j.evidence.unseen {
 		least = max(least, unseenMinChange)
 	}
-	matters := j.magnitude() >= least
-	thin := j.evidence.kind <= borrowed && (j.evidence.own > 0 || j.evidence.n < p.MinHistory)
+	matters := math.Abs(j.worsening()) >= least
+	thin := j.evidence.kind <= borrowed && j.evidence.own > 0 // few of its own: what others show is no measure
 	switch {
 	case j.outside() && matters && j.P <= p.Alpha && (j.evidence.kind != all || j.evidence.n >= p.MinHistory):
 		j.Direction = ToImprovement
@@ -207,7 +207,7 @@ func (p Policy) decide(j *judgement) {
 			j.Direction = ToRegression
 		}
 	case j.worse() && j.outside() && matters && j.P <= suspectLevels*p.Alpha,
-		j.worse() && thin && j.ownChange() >= max(least, suspectChange):
+		thin && j.worsening() >= max(least, suspectChange):
 		j.Direction = Suspect
 		j.Enough = p.enough(j)
 	}
@@ -224,32 +224,20 @@ func (j *judgement) brokenLimit() *float64 {
 	return nil
 }
 
-// magnitude is the size of the change as a share of what was expected; where
-// nothing was expected (no ANR before) any change is a whole one.
-func (j *judgement) magnitude() float64 {
-	if j.Expected == 0 {
-		if math.Abs(j.Value) >= j.metric.Resolution {
-			return 1
-		}
-		return 0
+// worsening is how much worse the value is than expected, as a share of what was
+// expected; of a ratio in percentage points, since half of a smooth ratio of 3 %
+// is nothing that anybody sees. Where nothing was expected (no ANR before) any
+// change is a whole one. It is below zero for the better.
+func (j *judgement) worsening() float64 {
+	change := j.Change
+	switch {
+	case j.metric.Unit == "ratio":
+		change = j.Value - j.Expected
+	case j.Expected == 0 && math.Abs(j.Value) >= j.metric.Resolution:
+		change = math.Copysign(1, j.Value)
 	}
-	return math.Abs(j.Change)
-}
-
-// ownChange is the worsening against the runs of the own context, or against
-// all where there is none, as a share.
-func (j *judgement) ownChange() float64 {
-	own, _ := j.values.split()
-	if len(own) == 0 {
-		own = j.values.numbers
-	}
-	past := j.values.back(stat.Median(own))
-	if past == 0 {
-		return j.magnitude()
-	}
-	change := j.Value/past - 1
 	if j.metric.Direction == metric.HigherIsBetter {
-		change = -change
+		return -change
 	}
 	return change
 }
@@ -309,7 +297,11 @@ func (j *judgement) detectable(p Policy) float64 {
 		return 0
 	}
 	at := j.values.back(e.moments.Mean + sign*max(reach, fence))
-	return max(math.Abs(at/j.Expected-1), j.policy.minChange)
+	least := j.policy.minChange
+	if j.metric.Unit == "ratio" { // in points, see worsening
+		least /= math.Abs(j.Expected)
+	}
+	return max(math.Abs(at/j.Expected-1), least)
 }
 
 // sampleOf is an even choice of at most MaxListed of the values, for pictures.
