@@ -124,14 +124,17 @@ func marksOf(data []byte) (marks []markLine, err error) {
 	plain := &io.LimitedReader{R: z, N: maxMarks}
 	in := bufio.NewScanner(plain)
 	in.Buffer(nil, maxMarkLine)
-	for n := 1; in.Scan(); n++ {
+	for in.Scan() {
 		l, err := parseMark(in.Bytes())
 		if err != nil {
-			return marks, fmt.Errorf("line %d: %w", n, err)
+			return marks, fmt.Errorf("line %d: %w", len(marks)+1, err)
 		}
 		marks = append(marks, l)
 	}
-	if plain.N == 0 {
+	switch {
+	case errors.Is(in.Err(), bufio.ErrTooLong):
+		return marks, fmt.Errorf("line %d: it is longer than %d KiB", len(marks)+1, maxMarkLine>>10)
+	case plain.N == 0:
 		return marks, fmt.Errorf("it expands to more than %d MiB", maxMarks>>20)
 	}
 	return marks, in.Err()

@@ -1,6 +1,7 @@
 package branch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,8 +77,9 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 	if err != nil {
 		return err
 	}
-	slices.Sort(paths)
-	slices.Reverse(paths) // "runs/" before "marks/"
+	slices.SortFunc(paths, func(a, b string) int { // runs, then marks
+		return cmp.Or(strings.Compare(b[:len(runsFolder)], a[:len(runsFolder)]), strings.Compare(a, b))
+	})
 	damage := map[string][]error{}
 	var marks []placedMark
 	err = w.read(ctx, paths, there.segments, missing, func(path string, data []byte, err error) error {
