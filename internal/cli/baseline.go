@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -257,16 +258,34 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 		mark = &baseline.Mark{State: baseline.Accepted, At: c.Now(), Note: "imported"}
 	}
 	var total baseline.Imported
+	broken := 0
 	for _, file := range files {
-		done, err := baseline.Import(ctx, store, c.runsIn(file, options), mark)
+		done, err := baseline.Import(ctx, store, counting(c.runsIn(file, options), &broken), mark)
 		if err != nil {
 			return errors.Join(importError(err), store.Close())
 		}
 		total.Read, total.Added, total.Marked = total.Read+done.Read, total.Added+done.Added, total.Marked+done.Marked
 	}
 	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
-		total.Read, plural(total.Read, "run"), total.Added, total.Marked, path)
+		total.Read, plural(total.Read, "run"), total.Added, total.Marked, plain(path))
+	if accept && broken > 0 {
+		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
+	}
 	return store.Close()
+}
+
+// counting counts the runs that pass by and are not complete.
+func counting(runs iter.Seq2[run.Run, error], broken *int) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for r, err := range runs {
+			if err == nil && r.Status != run.Complete {
+				*broken++
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // allThere opens each file once, so that a misspelt name is told before a history

@@ -85,13 +85,27 @@ func (c Command) finish(err error) int {
 		return int(verdict)
 	}
 	fmt.Fprintf(c.Stderr, "error: %s\n", plainLines(err.Error()))
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) && hinted.Hint() != "" {
-		fmt.Fprintf(c.Stderr, "hint: %s\n", plainLines(hinted.Hint()))
+	if hint := hintOf(err); hint != "" {
+		fmt.Fprintf(c.Stderr, "hint: %s\n", plainLines(hint))
 	}
 	var f *failure
 	if errors.As(err, &f) {
 		return f.status
 	}
 	return exitUsage
+}
+
+// hintOf is the first hint among the error and those that it wraps.
+func hintOf(err error) string {
+	var hinted interface {
+		error
+		Hint() string
+	}
+	for errors.As(err, &hinted) {
+		if hint := hinted.Hint(); hint != "" {
+			return hint
+		}
+		err = errors.Unwrap(hinted)
+	}
+	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -96,11 +97,16 @@ func (c Command) runsIn(path string, options importer.Options) func(yield func(r
 		switch importer.Detect(head) {
 		case importer.AndroidX, importer.List, importer.Flashlight:
 			c.foreign(path, buffered, options, yield)
-		default:
-			c.records(path, buffered, yield)
+		case importer.Record:
+			c.records(path, buffered, "", yield)
+		default: // it may be compressed
+			c.records(path, buffered, readable, yield)
 		}
 	}
 }
+
+// readable tells whoever gave us something else what can be read.
+const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, flashlight results and lists of {name,unit,value}; apkgate inspect reads dumps and logs"
 
 // detectBytes is how much of a file is looked at to tell what it is.
 const detectBytes = 64 << 10
@@ -115,7 +121,7 @@ func (c Command) open(path string) (io.ReadCloser, error) {
 		return nil, fileError("read", path, err)
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("read %s: it is a folder, want a file", plain(path))
+		return nil, &failure{exitUsage, fmt.Errorf("read %s: it is a folder, want a file", plain(path)), "the shell names all files of a folder: " + filepath.Join(path, "*")}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -138,15 +144,16 @@ func fileError(doing, path string, err error) error {
 	return fmt.Errorf("%s %s: %w", doing, plain(path), err)
 }
 
-func (c Command) records(path string, src io.Reader, yield func(run.Run, error) bool) {
+func (c Command) records(path string, src io.Reader, hint string, yield func(run.Run, error) bool) {
 	for r, err := range baseline.ReadJSONL(src) {
 		if err == nil {
 			r, err = r.Named()
 		}
 		if err != nil {
-			yield(run.Run{}, usage(fmt.Errorf("read runs of %s: %w", plain(path), err), ""))
+			yield(run.Run{}, usage(fmt.Errorf("read runs of %s: %w", plain(path), err), hint))
 			return
 		}
+		hint = "" // it is a file of runs, broken further on
 		if !yield(r, nil) {
 			return
 		}

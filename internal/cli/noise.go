@@ -179,6 +179,9 @@ func (c Command) showNoise(noise Noise) error {
 	if err := table.Render(); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(noise.Scenarios, func(s ScenarioNoise) bool { return 2*s.Inconclusive > s.Runs }) {
+		fmt.Fprintln(c.Stdout, "Mostly inconclusive: the history has too few runs in like contexts to tell a change from noise.")
+	}
 	const listed = 10
 	for _, s := range noise.Scenarios {
 		for i, a := range s.Alarms {
