@@ -38,6 +38,17 @@ func TestACrashEndsTheInstrumentation(t *testing.T) {
 	}
 }
 
+func TestAFaultStrikesOnlyWhereItsConditionHolds(t *testing.T) {
+	for condition, want := range map[string]string{"sdk=9": "Process crashed.", "sdk<9": "OK (1 test)", "network=3g": "OK (1 test)"} {
+		p := newPhone(t, "pixel-3-android-9", still+"fault crash after tap when "+condition+"\n")
+		s := start(p, instrument)
+		finish(t, p, s)
+		if !strings.Contains(s.out.String(), want) {
+			t.Errorf("when %s, on Android 9 with wifi: %s, want %s", condition, s.out.String(), want)
+		}
+	}
+}
+
 func TestAnANRIsLoggedAndTheAppLivesOn(t *testing.T) {
 	p := newPhone(t, "pixel-3-android-9", strings.Replace(still, "main 6s", "main 14s", 1)+"fault anr after tap\n")
 	s := start(p, instrument)

@@ -142,10 +142,15 @@ func (p *Phone) random(words ...any) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])))
 }
 
+// context is what the conditions in an app's file are about.
+func (p *Phone) context() simapp.Context {
+	return simapp.Context{SDK: p.profile.SDK, API: p.profile.API, Network: p.state.network}
+}
+
 // conditions are those of a scenario that is played now.
 func (p *Phone) conditions(app *simapp.App, cold bool) choreo.Conditions {
 	return choreo.Conditions{
-		Context: simapp.Context{SDK: p.profile.SDK, API: p.profile.API, Network: p.state.network},
+		Context: p.context(),
 		Period:  p.profile.Period(), Speed: p.profile.Speed, LowEnd: p.profile.LowEnd, Cold: cold,
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}

@@ -165,9 +165,10 @@ func (w *workload) end(code int) {
 // counts the repetitions of its scenario, one of the phone all that it plays.
 func (w *workload) scheduleFaults(began time.Duration, perf choreo.Performance) {
 	p := w.phone
+	here := p.context()
 	faults := func(list []simapp.Fault, repetition int) {
 		for _, f := range list {
-			if f.Repetition != 0 && f.Repetition != repetition {
+			if f.Repetition != 0 && f.Repetition != repetition || !f.When.Holds(here) {
 				continue
 			}
 			at, ok := began, f.After == ""

@@ -37,10 +37,11 @@ type Fault struct {
 	At         time.Duration // since then
 	For        time.Duration // how long it lasts; 0: until it is undone
 	Repetition int           // counted from 1 over a phone's life; 0: every one
+	When       Condition     // the phones and networks it strikes on
 }
 
-// ParseFault reads "crash after open-message repetition 3", the words behind
-// `fault` in an app's file.
+// ParseFault reads "crash after open-message repetition 3 when sdk=9", the words
+// behind `fault` in an app's file.
 func ParseFault(text string) (Fault, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -60,8 +61,10 @@ func ParseFault(text string) (Fault, error) {
 			f.For, err = duration(value, time.Hour)
 		case "repetition":
 			f.Repetition, err = number(value, 1, 1_000_000)
+		case "when":
+			f.When, err = condition(value)
 		default:
-			err = fmt.Errorf("%q is not one of after, at, for, repetition", key)
+			err = fmt.Errorf("%q is not one of after, at, for, repetition, when", key)
 		}
 		return err
 	})

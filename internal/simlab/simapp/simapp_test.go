@@ -121,6 +121,7 @@ func TestErrorsNameTheLineAndWhatIsAllowed(t *testing.T) {
 		{head + "jank 3ms after a,,b\n", "is not an event's name"},
 		{head + "fault explode\n", `"explode" is not one of crash, anr`},
 		{head + "fault crash at 3\n", "line 3: at: "},
+		{head + "fault crash when tuesday\n", `line 3: when: "tuesday" is not a condition`},
 		{head + "1s tap 3\n", "line 3: this belongs below a scenario"},
 		{head + "scenario s 5s\n6s tap 3\n", "is after the scenario's end at 5s"},
 		{head + "scenario s 5s\n2s tap 3\n1s tap 3\n", "want them in order"},
