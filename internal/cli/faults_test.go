@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The lab of these tests: simulated phones of which the first, the only one with
+// Android 11, is let down by its app or by itself. A fault in the app's file
+// strikes there alone: "when sdk=11".
+var (
+	faultyPhone = "pixel-5-android-11"
+	soundPhones = []string{"pixel-7-android-14", "nexus-5x-android-6.0.0"}
+)
+
+// faultLab is a folder with a configuration, two APKs and a history.
+type faultLab struct {
+	t   *testing.T
+	dir string
+}
+
+// newFaultLab writes a lab whose history holds nine accepted runs. The app is
+// one of the shipped ones with more lines in its file.
+func newFaultLab(t *testing.T, app, fault string) faultLab {
+	t.Helper()
+	l := faultLab{t, t.TempDir()}
+	for name, lines := range map[string]string{app: fault, "demo-test": ""} {
+		text, err := simapp.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, l.path(name+".apk"), string(text)+"\n"+lines+"\n")
+	}
+	l.configure(app, "wifi")
+	l.accept(sound(9))
+	return l
+}
+
+func (l faultLab) path(name string) string { return filepath.Join(l.dir, name) }
+
+// configure writes the configuration: two repetitions on each network, of which
+// one may be made again.
+func (l faultLab) configure(app string, networks ...string) {
+	l.t.Helper()
+	var phones strings.Builder
+	for _, name := range append([]string{faultyPhone}, soundPhones...) {
+		fmt.Fprintf(&phones, "  - simulated: %s\n", name)
+	}
+	put(l.t, l.path("apkgate.yml"), fmt.Sprintf(faultConfig, app, strings.Join(networks, ", "), &phones))
+}
+
+const faultConfig = `app: {package: com.example.demo, apk: %s.apk, test-apk: demo-test.apk}
+scenarios:
+  - name: read-mail
+    workload:
+      instrumentation: {test-package: com.example.demo.test, class: "com.example.demo.ReadMailTest#readsMail"}
+    repetitions: 2
+    warm-up: 0
+    retries: 1
+    timeout: 30s
+networks: [%s]
+devices:
+%s`
+
+// accept puts runs into the history.
+func (l faultLab) accept(records string) {
+	l.t.Helper()
+	if got := l.apkgate("baseline", "import", put(l.t, l.path("accepted.jsonl"), records)); got.status != exitPass {
+		l.t.Fatalf("import a history: %+v", got)
+	}
+}
+
+func (l faultLab) apkgate(args ...string) ran {
+	l.t.Helper()
+	args = append(args, "--store", l.path("history.db"))
+	if args[0] == "run" {
+		args = append(args, "--config", l.path("apkgate.yml"))
+	}
+	return cli(l.t, nil, args...)
+}
+
+// export is the history as JSON Lines, by id.
+func (l faultLab) export() map[string]string {
+	l.t.Helper()
+	got := l.apkgate("baseline", "export")
+	if got.status != exitPass {
+		l.t.Fatalf("export the history: %+v", got)
+	}
+	records := map[string]string{}
+	for line := range strings.Lines(got.stdout) {
+		r, err := run.Decode([]byte(line))
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		records[r.ID] = line
+	}
+	return records
+}
+
+// kept asserts that the history is whole and holds all that it held before, and
+// returns the status of each run that is new, by profile and network.
+func (l faultLab) kept(before map[string]string) map[string]run.Status {
+	l.t.Helper()
+	if got := l.apkgate("baseline", "verify"); got.status != exitPass {
+		l.t.Errorf("verify the history: %+v", got)
+	}
+	after := l.export()
+	for id, record := range before {
+		if after[id] != record {
+			l.t.Errorf("run %s was %s and is %s", id, record, after[id])
+		}
+	}
+	added := map[string]run.Status{}
+	for id, record := range after {
+		if _, old := before[id]; old {
+			continue
+		}
+		r, err := run.Decode([]byte(record))
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		added[r.Context["sdk"]+" "+r.Context["network"]] = r.Status
+	}
+	return added
+}
+
+// complaint is the error of a command that got as far as a report, and its hint.
+func complaint(t *testing.T, got ran) (message, hint string) {
+	t.Helper()
+	for line := range strings.Lines(got.stderr) {
+		switch {
+		case strings.HasPrefix(line, "error: ") && message != "":
+			t.Errorf("more than one error:\n%s", got.stderr)
+		case strings.HasPrefix(line, "error: "):
+			message = line
+		case strings.HasPrefix(line, "hint: "):
+			hint = line
+		}
+	}
+	if message != "" {
+		if err := oneClearLine(message + hint); err != nil {
+			t.Error(err)
+		}
+	}
+	return message, hint
+}
+
+// Sound phones are measured whole, whatever the one beside them does.
+func wholeBut(faulty run.Status, network string) map[string]run.Status {
+	want := map[string]run.Status{"14 " + network: run.Complete, "6.0.0 " + network: run.Complete}
+	if faulty != run.Failed { // of a failed run there is nothing to keep
+		want["11 "+network] = faulty
+	}
+	return want
+}
+
+// TestAFaultyPhoneInALab lets one phone of a lab down in every way, and holds
+// the exit status, the words, the other phones and the history.
+func TestAFaultyPhoneInALab(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault  string
+		exit   int
+		status run.Status
+		said   []string // in the error; none for a fault that is mended
+		hint   string
+		warned string
+	}{
+		"offline mid-repetition": {"offline after scroll repetition 2", exitInfrastructure, run.Partial, []string{"wait 1m30s", "the device is gone", `"offline"`}, "restart it", "repetition 2 is lost"},
+		"disconnected for good":  {"offline after scroll", exitInfrastructure, run.Failed, []string{"the device is gone"}, "restart it", "repetition 1 is lost"},
+		"crash in every try":     {"crash after scroll", exitRegression, run.Failed, []string{"the app crashed", "simulated crash"}, "", "repetition 1 is lost"},
+		"crash in one":           {"crash after scroll repetition 2", exitPass, run.Complete, nil, "", "repetition 2 is lost: the app crashed"},
+		"crash from the second":  {"crash after scroll repetition 2\nfault crash at 1s repetition 3", exitRegression, run.Partial, []string{"the app crashed"}, "", "repetition 2 is lost"},
+		"past the time-out":      {"stuck after scroll", exitRegression, run.Failed, []string{"did not end in time: 30s"}, "", "repetition 1 is lost"},
+		"process replaced":       {"lost after scroll", exitRegression, run.Failed, []string{"process died"}, "", "repetition 1 is lost"},
+		"garbage":                {"garbage", exitInfrastructure, run.Failed, []string{"the device answered garbage"}, "", "repetition 1 is lost"},
+		"garbage for a while":    {"garbage at 3s for 2s repetition 1", exitPass, run.Complete, nil, "", "garbage"},
+		"cable pulled":           {"drop after scroll repetition 2", exitPass, run.Complete, nil, "", "repetition 2 is lost"},
+		"restart":                {"reboot at 3s repetition 1", exitPass, run.Complete, nil, "", "repetition 1 is lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines := "fault " + strings.ReplaceAll(tc.fault, "\n", " when sdk=11\n") + " when sdk=11"
+			l := newFaultLab(t, "demo-good", lines)
+			before := l.export()
+			got := l.apkgate("run")
+			if got.status != tc.exit {
+				t.Errorf("exit status %d, want %d", got.status, tc.exit)
+			}
+			message, hint := complaint(t, got)
+			if tc.said == nil && message != "" {
+				t.Errorf("%q, want the fault mended", message)
+			}
+			if tc.said != nil {
+				tc.said = append(tc.said, faultyPhone, "scenario read-mail")
+			}
+			for _, want := range tc.said {
+				if !strings.Contains(message, want) {
+					t.Errorf("%q says nothing of %q", message, want)
+				}
+			}
+			if !strings.Contains(hint, tc.hint) || tc.hint == "" && hint != "" {
+				t.Errorf("hint %q, want %q", hint, tc.hint)
+			}
+			if _, warning, _ := strings.Cut(got.stderr, "warning: "+faultyPhone+": "); !strings.Contains(warning, tc.warned) {
+				t.Errorf("no warning of %q:\n%s", tc.warned, got.stderr)
+			}
+			if diff := cmp.Diff(wholeBut(tc.status, "wifi"), l.kept(before)); diff != "" {
+				t.Errorf("runs in the history (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The storage of a phone fills up while the first run goes on: the next can't
+// be installed.
+func TestAPhoneRunsOutOfSpace(t *testing.T) {
+	l := newFaultLab(t, "demo-good", "fault nospace repetition 1 when sdk=11")
+	l.configure("demo-good", "wifi", "3g")
+	before := l.export()
+	got := l.apkgate("run")
+	if got.status != exitInfrastructure {
+		t.Errorf("exit status %d, want %d", got.status, exitInfrastructure)
+	}
+	message, _ := complaint(t, got)
+	for _, want := range []string{faultyPhone, "read-mail", "demo-good.apk", "space"} {
+		if !strings.Contains(strings.ToLower(message), want) {
+			t.Errorf("%q says nothing of %q", message, want)
+		}
+	}
+	want := wholeBut(run.Complete, "wifi")
+	for phone, status := range wholeBut(run.Failed, "3g") {
+		want[phone] = status
+	}
+	if diff := cmp.Diff(want, l.kept(before)); diff != "" {
+		t.Errorf("runs in the history (-want +got):\n%s", diff)
+	}
+}
+
+// A test that fails is the app's failure, on every phone.
+func TestATestThatFails(t *testing.T) {
+	l := newFaultLab(t, "demo-good", "")
+	put(t, l.path("demo-test.apk"), "apkgate-simulated-app/1\npackage com.example.demo.test\ntests com.example.demo\n"+
+		"test com.example.demo.ReadMailTest#readsMail no-such-scenario\n")
+	before := l.export()
+	got := l.apkgate("run")
+	if got.status != exitRegression {
+		t.Errorf("exit status %d, want %d", got.status, exitRegression)
+	}
+	message, _ := complaint(t, got)
+	for _, want := range []string{"scenario read-mail", "the test failed", "ReadMailTest#readsMail", "no scenario no-such-scenario"} {
+		if !strings.Contains(message, want) {
+			t.Errorf("%q says nothing of %q", message, want)
+		}
+	}
+	if added := l.kept(before); len(added) != 0 {
+		t.Errorf("runs of which nothing was measured are in the history: %v", added)
+	}
+}
+
+// A regression outweighs a lost phone: the build fails for what was measured,
+// and the loss is told.
+func TestARegressionBesideALostPhone(t *testing.T) {
+	l := newFaultLab(t, "demo-worse", "fault offline after scroll when sdk=11")
+	var history strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&history, `{"format":"apkgate.run/1","id":"G%d","app":{"package":"com.example.demo"},"scenario":"read-mail",`+
+			`"context":{"sdk":"%s","network":"wifi","simulated":"true"},"iterations":[{"metrics":{"frames.count":%d,"frames.smooth_ratio":%g,"frames.duration_ms":%g}}]}`+"\n",
+			i, []string{"14", "6.0.0"}[i%2], 280+i%5, 0.97+float64(i%7)/1000, 8+float64(i%6)/50)
+	}
+	l.accept(history.String())
+	before := l.export()
+	got := l.apkgate("run")
+	if got.status != exitRegression {
+		t.Errorf("exit status %d, want %d\n%s", got.status, exitRegression, got.stdout)
+	}
+	if want := faultyPhone + ": read-mail is failed: "; !strings.Contains(got.stderr, want) {
+		t.Errorf("stderr %q says nothing of %q", got.stderr, want)
+	}
+	if diff := cmp.Diff(wholeBut(run.Failed, "wifi"), l.kept(before)); diff != "" {
+		t.Errorf("runs in the history (-want +got):\n%s", diff)
+	}
+}
