@@ -17,7 +17,7 @@ func TestExtremeNumbers(t *testing.T) {
 		"huge":            {`{"frames.duration_ms":1e308}`, `{"frames.duration_ms":1e308}`},
 		"suddenly huge":   {`{"frames.duration_ms":8}`, `{"frames.duration_ms":1e300}`},
 		"huge before":     {`{"frames.duration_ms":1e308}`, `{"frames.duration_ms":8}`},
-		"negative huge":   {`{"frames.count":-1e308}`, `{"frames.count":1e308}`},
+		"negative huge":   {`{"frames.count":-1e100}`, `{"frames.count":1e100}`},
 		"negative frames": {`{"frames.count":-5,"frames.janky":-9}`, `{"frames.count":-600,"frames.janky":7}`},
 		"tiny":            {`{"frames.duration_ms":5e-324}`, `{"frames.duration_ms":1e-300}`},
 		"zero":            {`{"frames.duration_ms":0,"frames.count":0,"frames.smooth_ratio":0}`, `{"frames.duration_ms":1,"frames.count":0,"frames.smooth_ratio":1}`},

@@ -1,5 +1,3 @@
-//go:build transcripts
-
 package cli
 
 import (
