@@ -1,0 +1,67 @@
+package gate
+
+import (
+	"math"
+
+	"github.com/apkgate/apkgate/stat"
+)
+
+// borrowable is how far this cell moved from its own context's runs, per unit
+// of standard error, if the scale of this check's other comparisons is to be
+// lent to cells whose history shows none.
+func (j *judgement) borrowable() (shift float64, ok bool) {
+	if j.evidence.kind != all || j.evidence.own == 0 {
+		return 0, false
+	}
+	own, _ := j.values.split()
+	return (j.x - stat.Median(own)) / math.Sqrt(1+1/float64(len(own))), true
+}
+
+// minBorrowed is how many comparisons of one metric it takes to lend a scale.
+const minBorrowed = 8
+
+// borrow gives judgements without a scale of their own the scale that the same
+// metric shows over all events and runs of this check: the third quartile of
+// the absolute shifts, as most of them are no regressions. Its degrees of
+// freedom are those of the runs, which move as one when a phone is hot.
+func borrow(js []*judgement, runs int) {
+	shifts := map[string][]float64{}
+	for _, j := range js {
+		if s, ok := j.borrowable(); ok {
+			shifts[j.Metric] = append(shifts[j.Metric], math.Abs(s))
+		}
+	}
+	df := float64(min(runs-1, tailDF))
+	for _, j := range js {
+		lent := shifts[j.Metric]
+		if _, ok := j.borrowable(); !ok || len(lent) < minBorrowed || df < 1 {
+			continue
+		}
+		j.tryBorrowed(stat.Sample{Values: lent}.Quantiles(0.75)[0]/normalThreeQuarters, df)
+	}
+}
+
+// Of a standard normal distribution: the third quartile, and that of its
+// absolute values.
+const (
+	normalQuartile      = 0.6745
+	normalThreeQuarters = 1.1503
+)
+
+// tryBorrowed keeps the better of the two tests and pays for having tried both.
+func (j *judgement) tryBorrowed(sd, df float64) {
+	own, _ := j.values.split()
+	before := j.evidence
+	centre := stat.Median(own)
+	q := normalQuartile * sd
+	e := evidence{kind: borrowed, own: len(own), n: len(own)}
+	e.fences = stat.Fences{Q1: centre - q, Q3: centre + q}
+	e.fences.Lower, e.fences.Upper = centre-q*(1+2*j.policy.factor), centre+q*(1+2*j.policy.factor)
+	e.moments = stat.Moments{Mean: centre, SD: sd, N: float64(len(own)), DF: df}
+	keep := j.tail
+	j.rest(e)
+	j.doubled = true
+	if keep < j.tail {
+		j.rest(before)
+	}
+}
