@@ -1,0 +1,227 @@
+package stat
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// RankTest is the outcome of a rank test. Less and Greater are its one-sided
+// chances: that values which differ by nothing but chance lie as far below
+// (above) as these. Both are 1 where there is nothing to test.
+type RankTest struct {
+	Less, Greater float64
+	// Least is the smallest chance that this test can find at these numbers of
+	// values and these ties: where it is above a level, nothing can be proven there.
+	Least float64
+	// Exact says that the distribution was counted out, not approximated.
+	Exact bool
+}
+
+var untested = RankTest{Less: 1, Greater: 1, Least: 1}
+
+// Up to these sizes the distributions are counted out, ties and all; beyond
+// them the normal approximation is good to the third digit.
+const (
+	exactPairs  = 60 // differences of a signed-rank test
+	exactPooled = 40 // values of both samples of a rank-sum test
+)
+
+// SignedRank is Wilcoxon's signed-rank test of differences in pairs (Wilcoxon
+// 1945): the chance of these signs if each difference were as likely to lie
+// above zero as below. Differences of zero say nothing and are left out; equal
+// ones share their mean rank, and the distribution is that of these very ranks.
+func SignedRank(differences []float64) RankTest {
+	var sizes, signs []float64
+	for _, d := range differences {
+		if d != 0 && !math.IsNaN(d) {
+			sizes, signs = append(sizes, math.Abs(d)), append(signs, d)
+		}
+	}
+	if len(sizes) == 0 {
+		return untested
+	}
+	ranks := doubledRanks(sizes)
+	above, total := 0, 0
+	for i, r := range ranks {
+		total += r
+		if signs[i] > 0 {
+			above += r
+		}
+	}
+	if len(ranks) > exactPairs {
+		variance := 0.0
+		for _, r := range ranks {
+			variance += float64(r) * float64(r) / 4
+		}
+		return normalTest(float64(above), float64(total)/2, variance, 1, float64(total))
+	}
+	return exactTest(signedDistribution(ranks, total), above)
+}
+
+// signedDistribution is the chance of each sum of ranks that bear a plus.
+func signedDistribution(ranks []int, total int) []float64 {
+	chance := make([]float64, total+1)
+	chance[0] = 1
+	for _, r := range ranks {
+		for s := total; s >= 0; s-- {
+			chance[s] /= 2
+			if s >= r {
+				chance[s] += chance[s-r] / 2
+			}
+		}
+	}
+	return chance
+}
+
+// MannWhitney is the rank-sum test of two samples (Mann and Whitney 1947):
+// Greater is the chance that ys lie as far above xs as they do if both came
+// from one distribution. Equal values share their mean rank.
+func MannWhitney(xs, ys []float64) RankTest {
+	if len(xs) == 0 || len(ys) == 0 {
+		return untested
+	}
+	ranks := doubledRanks(slices.Concat(xs, ys))
+	sum := 0
+	for _, r := range ranks[len(xs):] {
+		sum += r
+	}
+	if len(ranks) > exactPooled {
+		return VanElteren([]Pair{{xs, ys}})
+	}
+	return exactTest(sumDistribution(ranks, len(ys)), sum)
+}
+
+// sumDistribution is the chance of each sum of n of the ranks.
+func sumDistribution(ranks []int, n int) []float64 {
+	total := 0
+	for _, r := range ranks {
+		total += r
+	}
+	ways := make([][]float64, n+1) // by how many are chosen, then by their sum
+	for k := range ways {
+		ways[k] = make([]float64, total+1)
+	}
+	ways[0][0] = 1
+	for i, r := range ranks {
+		for k := min(i+1, n); k >= 1; k-- {
+			for s := total; s >= r; s-- {
+				ways[k][s] += ways[k-1][s-r]
+			}
+		}
+	}
+	all := 0.0
+	for _, w := range ways[n] {
+		all += w
+	}
+	for s := range ways[n] {
+		ways[n][s] /= all
+	}
+	return ways[n]
+}
+
+// Pair is two samples that are compared with each other.
+type Pair struct{ X, Y []float64 }
+
+// VanElteren is the rank-sum test over strata (van Elteren 1960): values are
+// ranked within each stratum, such as a device, and each stratum's rank sum
+// weighs one over its size plus one, which is the best weight where the shift
+// is the same in all. Normal approximation, with the variance corrected for ties.
+func VanElteren(strata []Pair) RankTest {
+	sum, expected, variance, most, step := 0.0, 0.0, 0.0, 0.0, math.Inf(1)
+	for _, p := range strata {
+		m, n := float64(len(p.X)), float64(len(p.Y))
+		if m == 0 || n == 0 {
+			continue
+		}
+		size, weight := m+n, 1/(m+n+1)
+		ranks := doubledRanks(slices.Concat(p.X, p.Y))
+		spread := 0.0
+		for i, r := range ranks {
+			rank := float64(r) / 2
+			if i >= len(p.X) {
+				sum += weight * rank
+			}
+			spread += (rank - (size+1)/2) * (rank - (size+1)/2)
+		}
+		expected += weight * n * (size + 1) / 2
+		variance += weight * weight * m * n / (size * (size - 1)) * spread
+		most += weight * (n*(size+1)/2 + m*n/2)
+		step = min(step, weight)
+	}
+	return normalTest(sum, expected, variance, step, most)
+}
+
+// normalTest compares a statistic with its expectation. step is the distance of
+// two of its values, for the correction for continuity; most is its largest.
+func normalTest(statistic, expected, variance, step, most float64) RankTest {
+	if !(variance > 0) {
+		return untested
+	}
+	tail := func(above float64) float64 {
+		return min(1, distuv.UnitNormal.Survival((above-step/2)/math.Sqrt(variance)))
+	}
+	return RankTest{Greater: tail(statistic - expected), Less: tail(expected - statistic), Least: tail(most - expected)}
+}
+
+// exactTest reads both tails off a distribution.
+func exactTest(chance []float64, at int) RankTest {
+	t := RankTest{Exact: true}
+	for s, p := range chance {
+		if s <= at {
+			t.Less += p
+		}
+		if s >= at {
+			t.Greater += p
+		}
+	}
+	t.Less, t.Greater, t.Least = min(1, t.Less), min(1, t.Greater), 1
+	for _, p := range chance { // the ends are the rarest that there are
+		if p > 0 {
+			t.Least = p
+			break
+		}
+	}
+	return t
+}
+
+// doubledRanks are twice the ranks of the values, so that the mean rank of two
+// equal ones is a whole number too.
+func doubledRanks(values []float64) []int {
+	order := ascending(values)
+	out := make([]int, len(values))
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && values[order[to]] == values[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			out[i] = from + 1 + to
+		}
+		from = to
+	}
+	return out
+}
+
+// CliffsDelta is how often a y lies above an x less how often below, from -1 to
+// 1 (Cliff 1993); 0 is no difference. Pairs are made within strata alone.
+func CliffsDelta(strata []Pair) float64 {
+	above, pairs := 0.0, 0.0
+	for _, p := range strata {
+		xs := slices.Sorted(slices.Values(p.X))
+		for _, y := range p.Y {
+			below, found := slices.BinarySearch(xs, y)
+			after := below
+			for found && after < len(xs) && xs[after] == y {
+				after++
+			}
+			above += float64(below - (len(xs) - after))
+		}
+		pairs += float64(len(xs)) * float64(len(p.Y))
+	}
+	if pairs == 0 {
+		return 0
+	}
+	return above / pairs
+}

@@ -1,0 +1,81 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestShiftByHand(t *testing.T) {
+	// Walsh averages of 1, 2, 6: 1, 1.5, 2, 3.5, 4, 6; their median is 2.75.
+	near(t, "paired", PairedShift([]float64{6, 1, 2}, 0.05).Estimate, 2.75, 1e-12)
+	// Differences of {10, 20} above {1, 2, 3}: 7, 8, 9, 17, 18, 19.
+	near(t, "samples", SampleShift([]Pair{{[]float64{1, 2, 3}, []float64{10, 20}}}, 0.05).Estimate, 13, 1e-12)
+	if s := PairedShift([]float64{1, 2, 3}, 0.05); !math.IsInf(s.Low, -1) || !math.IsInf(s.High, 1) {
+		t.Errorf("the 95 %% interval of three differences is %v, want none: at best it is of 75 %%", s)
+	}
+	// Six differences: the ends have a chance of 1/64 each, so that the interval is all of the means.
+	s := PairedShift([]float64{1, 2, 3, 4, 5, 6}, 0.05)
+	near(t, "low", s.Low, 1, 0)
+	near(t, "high", s.High, 6, 0)
+	if s := PairedShift(nil, 0.05); !math.IsNaN(s.Estimate) {
+		t.Errorf("the shift of nothing is %v", s)
+	}
+}
+
+// An interval of 95 % holds the true shift 95 times of 100, whatever the shape
+// of the noise, and is not much wider than it has to be.
+func TestIntervalsCoverTheShift(t *testing.T) {
+	const trials, shift = 2000, 0.7
+	rng := rand.New(rand.NewPCG(11, 12))
+	noise := map[string]func() float64{
+		"normal":     rng.NormFloat64,
+		"heavy tail": func() float64 { return rng.NormFloat64() / math.Max(0.05, rng.Float64()) },
+	}
+	for name, draw := range noise {
+		sample := func(n int, level float64) []float64 {
+			out := make([]float64, n)
+			for i := range out {
+				out[i] = level + draw()
+			}
+			return out
+		}
+		for kind, make := range map[string]func() Shift{
+			"10 pairs": func() Shift { return PairedShift(sample(10, shift), 0.05) },
+			"80 pairs": func() Shift { return PairedShift(sample(80, shift), 0.05) },
+			"8 and 8":  func() Shift { return SampleShift([]Pair{{sample(8, 0), sample(8, shift)}}, 0.05) },
+			"three phones": func() Shift {
+				var strata []Pair
+				for level := range 3 {
+					strata = append(strata, Pair{sample(5, float64(9*level)), sample(4+level, float64(9*level)+shift)})
+				}
+				return SampleShift(strata, 0.05)
+			},
+		} {
+			covered := 0
+			for range trials {
+				if s := make(); s.Low <= shift && shift <= s.High {
+					covered++
+				}
+			}
+			rate := float64(covered) / trials
+			t.Logf("%s, %s: %.3f", name, kind, rate)
+			if rate < 0.935 || rate > 0.985 {
+				t.Errorf("%s, %s: %.3f of the intervals hold the shift, want 0.95", name, kind, rate)
+			}
+		}
+	}
+}
+
+func TestManyValuesStayCheap(t *testing.T) {
+	many := make([]float64, 20_000)
+	for i := range many {
+		many[i] = float64(i % 1000)
+	}
+	above := make([]float64, len(many))
+	for i, v := range many {
+		above[i] = v + 50
+	}
+	near(t, "paired", PairedShift(many, 0.05).Estimate, 499.5, 2)
+	near(t, "samples", SampleShift([]Pair{{many, above}}, 0.05).Estimate, 50, 1)
+}
