@@ -37,16 +37,21 @@ func (p Policy) decide(j *judgement) {
 	if j.evidence.unseen {
 		least = max(least, unseenMinChange)
 	}
-	matters := math.Abs(j.worsening()) >= least
+	worsening := j.worsening()
+	matters := worsening >= least
+	if !j.worse() {
+		matters = -worsening >= least
+	}
+	outlier := j.outside() && matters
+	sure := j.P <= p.Alpha && (j.evidence.kind != all || j.evidence.n >= p.MinHistory)
 	thin := j.evidence.kind <= borrowed && j.evidence.own > 0 // few of its own: what others show is no measure
 	switch {
-	case j.outside() && matters && j.P <= p.Alpha && (j.evidence.kind != all || j.evidence.n >= p.MinHistory):
+	case outlier && sure && j.worse():
+		j.Direction = ToRegression
+	case outlier && sure:
 		j.Direction = ToImprovement
-		if j.worse() {
-			j.Direction = ToRegression
-		}
-	case j.worse() && j.outside() && matters && j.P <= suspectLevels*p.Alpha,
-		thin && j.worsening() >= max(least, suspectChange):
+	case outlier && j.worse() && j.P <= suspectLevels*p.Alpha,
+		thin && worsening >= max(least, suspectChange):
 		j.Direction = Suspect
 		j.Enough = p.enough(j)
 	}
