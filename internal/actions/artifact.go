@@ -1,0 +1,208 @@
+package actions
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report"
+)
+
+// The files of a report folder.
+const (
+	verdictFile  = "verdict.json"
+	htmlFile     = "report.html"
+	markdownFile = "report.md"
+	sarifFile    = "apkgate.sarif"
+	metaFile     = "meta.json"
+)
+
+var artifactFiles = []string{verdictFile, htmlFile, markdownFile, sarifFile, metaFile}
+
+// Limits in bytes on a report folder that somebody else made.
+const (
+	maxArtifact = 64 << 20
+	maxVerdict  = 32 << 20
+	maxMeta     = 64 << 10
+	maxRuns     = 5_000 // runs in its verdict
+	maxNotes    = 10
+)
+
+// artifactFormat is the format and version of meta.json.
+const artifactFormat = "apkgate.artifact/1"
+
+// meta is what a verdict does not tell and a report shows. Nothing in it decides
+// where anything is posted.
+type meta struct {
+	Format  string   `json:"format"`
+	Version string   `json:"version,omitempty"`
+	Level   float64  `json:"level,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// Folder is where the files of a report are, absolute.
+type Folder struct{ Dir, Report, Verdict, SARIF string }
+
+// WriteFolder writes the report as a folder for the workflow to upload:
+// verdict.json, report.html, report.md, apkgate.sarif, and meta.json.
+func WriteFolder(dir string, in report.Input, places report.Places) (Folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Folder{}, fmt.Errorf("write the report folder: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Folder{}, fmt.Errorf("write the report folder: %w", err)
+	}
+	m := meta{Format: artifactFormat, Version: in.Meta.Version, Level: in.Meta.Level, Notes: in.Notes}
+	for name, write := range map[string]func(io.Writer) error{
+		verdictFile:  func(w io.Writer) error { return report.JSON(w, in.Verdict) },
+		htmlFile:     func(w io.Writer) error { return report.HTML(w, in) },
+		markdownFile: func(w io.Writer) error { return report.Markdown(w, in, MaxSummary) },
+		sarifFile:    func(w io.Writer) error { return report.SARIF(w, in, places) },
+		metaFile:     func(w io.Writer) error { return json.NewEncoder(w).Encode(m) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			return Folder{}, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644); err != nil {
+			return Folder{}, fmt.Errorf("write the report folder: %w", err)
+		}
+	}
+	return Folder{dir, filepath.Join(dir, htmlFile), filepath.Join(dir, verdictFile), filepath.Join(dir, sarifFile)}, nil
+}
+
+// ReadFolder reads a report folder that another workflow's run left, and takes it
+// for hostile: it may hold the files of a report and nothing else, no links and
+// no folders, within limits, and only its verdict and its notes are read. Where
+// the report belongs is not asked of it.
+func ReadFolder(dir string) (report.Input, error) {
+	in, err := readFolder(dir)
+	if err != nil {
+		return report.Input{}, fmt.Errorf("read the report folder %s: %w", dir, err)
+	}
+	return in, nil
+}
+
+func readFolder(dir string) (report.Input, error) {
+	root, err := os.OpenRoot(dir) // keeps every path inside, whatever links say
+	if err != nil {
+		return report.Input{}, plainPath(err)
+	}
+	defer root.Close()
+	if err := checkFolder(root); err != nil {
+		return report.Input{}, err
+	}
+	data, err := readFile(root, verdictFile, maxVerdict)
+	if err != nil {
+		return report.Input{}, err
+	}
+	v, err := report.ReadJSON(bytes.NewReader(data))
+	if err != nil {
+		return report.Input{}, fmt.Errorf("%s: %w", verdictFile, err)
+	}
+	if len(v.Runs) > maxRuns {
+		return report.Input{}, fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, len(v.Runs), maxRuns)
+	}
+	m, err := readMeta(root)
+	if err != nil {
+		return report.Input{}, err
+	}
+	in := report.Input{Verdict: v, Notes: m.Notes[:min(len(m.Notes), maxNotes)]}
+	in.Meta.Version, in.Meta.Level = m.Version, m.Level
+	return in, nil
+}
+
+// checkFolder holds the folder to what a report folder is.
+func checkFolder(root *os.Root) error {
+	f, err := root.Open(".")
+	if err != nil {
+		return plainPath(err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(len(artifactFiles) + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return plainPath(err)
+	}
+	var total int64
+	for _, e := range entries {
+		info, err := root.Lstat(e.Name())
+		switch {
+		case err != nil:
+			return plainPath(err)
+		case !slices.Contains(artifactFiles, e.Name()):
+			return fmt.Errorf("it holds %.80q, want only %s", e.Name(), strings.Join(artifactFiles, ", "))
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is not a regular file", e.Name())
+		}
+		total += info.Size()
+	}
+	if total > maxArtifact {
+		return fmt.Errorf("it holds %d bytes, at most %d MiB are allowed", total, maxArtifact>>20)
+	}
+	return nil
+}
+
+func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, plainPath(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, plainPath(err)
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes", name, limit)
+	}
+	return data, nil
+}
+
+// readMeta reads meta.json; a folder without it has nothing more to say.
+func readMeta(root *os.Root) (meta, error) {
+	var m meta
+	data, err := readFile(root, metaFile, maxMeta)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", metaFile, err)
+	}
+	if m.Format != artifactFormat {
+		return m, fmt.Errorf("%s: format is %.60q, want %q", metaFile, m.Format, artifactFormat)
+	}
+	if !(m.Level >= 0 && m.Level < 1) {
+		m.Level = 0
+	}
+	return m, nil
+}
+
+// plainPath keeps of a file error what was wrong with which file.
+func plainPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}
+
+// counts are the runs of a verdict by outcome.
+func counts(v gate.Verdict) map[gate.Outcome]int {
+	n := map[gate.Outcome]int{}
+	for _, r := range v.Runs {
+		n[r.Verdict]++
+	}
+	return n
+}

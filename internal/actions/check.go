@@ -1,0 +1,134 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/go-github/v57/github"
+
+	"github.com/apkgate/apkgate/gate"
+)
+
+// GitHub's limits on a check run.
+const (
+	maxCheckSummary    = 65_535 // bytes
+	maxCheckTitle      = 250    // characters
+	maxBatch           = 50     // annotations in one request
+	maxCheckNotes      = 4 * maxBatch
+	uncertainPause     = 2 * time.Second // before looking whether a request took effect
+	checkTries         = 3
+	conclusionCanceled = "cancelled"
+)
+
+// Check is a check run that was begun.
+type Check struct {
+	URL  string
+	id   int64
+	name string
+}
+
+// CheckResult is what a check run shows in the end.
+type CheckResult struct {
+	Conclusion     string // see Conclude
+	Title, Summary string // plain text; Markdown
+	Notes          []Note
+}
+
+// Conclude says what a verdict is for a check run: "success", "failure" or
+// "neutral". failOn is the outcome from which the build fails: "never",
+// "regression" or "inconclusive". What would fail but for failOn is neutral: a
+// required check takes that for passed, and a reader does not.
+func Conclude(o gate.Outcome, failOn string) string {
+	switch {
+	case o == gate.Pass || o == gate.Improvement:
+		return "success"
+	case failOn == "never":
+		return "neutral"
+	case o == gate.Inconclusive && failOn != "inconclusive":
+		return "neutral"
+	}
+	return "failure"
+}
+
+// StartCheck begins a check run on the commit, in progress. external tells runs
+// of the same name apart.
+func (c *Client) StartCheck(ctx context.Context, name, head, external, details string) (*Check, error) {
+	opts := github.CreateCheckRunOptions{
+		Name: name, HeadSHA: head, Status: new("in_progress"), ExternalID: &external,
+		StartedAt: &github.Timestamp{Time: c.clock.Now().UTC()},
+	}
+	if details != "" {
+		opts.DetailsURL = &details
+	}
+	for try := 1; ; try++ {
+		made, _, err := c.rest.Checks.CreateCheckRun(ctx, c.owner, c.repo, opts)
+		if err == nil {
+			return &Check{made.GetHTMLURL(), made.GetID(), name}, nil
+		}
+		if !uncertain(ctx, err) || try == checkTries {
+			return nil, fmt.Errorf("begin the check run %s: %w", name, err)
+		}
+		if err := c.clock.Sleep(ctx, uncertainPause<<(try-1)); err != nil {
+			return nil, err
+		}
+		if found := c.findCheck(ctx, name, head, external); found != nil {
+			return found, nil
+		}
+	}
+}
+
+// findCheck looks for a check run that a request without an answer has begun.
+func (c *Client) findCheck(ctx context.Context, name, head, external string) *Check {
+	list, _, err := c.rest.Checks.ListCheckRunsForRef(ctx, c.owner, c.repo, head,
+		&github.ListCheckRunsOptions{CheckName: &name, ListOptions: github.ListOptions{PerPage: 100}})
+	if err != nil {
+		return nil
+	}
+	for _, run := range list.CheckRuns {
+		if run.GetExternalID() == external {
+			return &Check{run.GetHTMLURL(), run.GetID(), name}
+		}
+	}
+	return nil
+}
+
+// CompleteCheck ends the check run. Annotations go first, in batches; the
+// conclusion comes with the last, so that nobody sees it without its evidence.
+func (c *Client) CompleteCheck(ctx context.Context, k *Check, result CheckResult) error {
+	notes := result.Notes[:min(len(result.Notes), maxCheckNotes)]
+	title, summary := clip(oneLine(result.Title), maxCheckTitle), result.Summary
+	for {
+		batch := notes[:min(len(notes), maxBatch)]
+		notes = notes[len(batch):]
+		opts := github.UpdateCheckRunOptions{
+			Name:   k.name,
+			Output: &github.CheckRunOutput{Title: &title, Summary: &summary, Annotations: checkNotes(batch)},
+		}
+		if len(notes) == 0 {
+			opts.Status, opts.Conclusion = new("completed"), &result.Conclusion
+			opts.CompletedAt = &github.Timestamp{Time: c.clock.Now().UTC()}
+		}
+		if _, _, err := c.rest.Checks.UpdateCheckRun(ctx, c.owner, c.repo, k.id, opts); err != nil {
+			return fmt.Errorf("complete the check run %s: %w", k.name, err)
+		}
+		if len(notes) == 0 {
+			return nil
+		}
+	}
+}
+
+func checkNotes(notes []Note) []*github.CheckRunAnnotation {
+	var out []*github.CheckRunAnnotation
+	for _, n := range notes {
+		level := "warning"
+		if n.Worse {
+			level = "failure"
+		}
+		line := max(n.Line, 1)
+		out = append(out, &github.CheckRunAnnotation{
+			Path: &n.Path, StartLine: &line, EndLine: &line, AnnotationLevel: &level, Title: &n.Title, Message: &n.Text,
+		})
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package githubtest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Pull is a pull request.
+type Pull struct {
+	Number     int
+	Repository string // of the head, "owner/name"
+	Branch     string // of the head
+	SHA        string // of the head
+	Base       string // the branch that it is to be merged into
+	BaseSHA    string
+	Closed     bool
+}
+
+// SetPull adds the pull request, or replaces the one with its number.
+func (s *Server) SetPull(p Pull) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.pulls, func(q Pull) bool { return q.Number == p.Number }); i >= 0 {
+		s.pulls[i] = p
+		return
+	}
+	s.pulls = append(s.pulls, p)
+}
+
+func (s *Server) showPull(p Pull) map[string]any {
+	state := "open"
+	if p.Closed {
+		state = "closed"
+	}
+	owner, _, _ := strings.Cut(p.Repository, "/")
+	return map[string]any{
+		"number": p.Number, "state": state,
+		"head": map[string]any{"sha": p.SHA, "ref": p.Branch, "label": owner + ":" + p.Branch, "repo": map[string]any{"full_name": p.Repository}},
+		"base": map[string]any{"sha": p.BaseSHA, "ref": p.Base, "repo": map[string]any{"full_name": s.owner + "/" + s.repo}},
+	}
+}
+
+// listPulls filters as GitHub does: head is "owner:branch" and says nothing of
+// the repository's name.
+func (s *Server) listPulls(r *http.Request) answer {
+	q := r.URL.Query()
+	var found []map[string]any
+	for _, p := range s.pulls {
+		owner, _, _ := strings.Cut(p.Repository, "/")
+		if (q.Get("head") == "" || q.Get("head") == owner+":"+p.Branch) && (q.Get("state") == "all" || p.Closed == (q.Get("state") == "closed")) {
+			found = append(found, s.showPull(p))
+		}
+	}
+	some, links := page(r, found)
+	return answer{http.StatusOK, slices.Concat([]map[string]any{}, some), links}
+}
+
+func (s *Server) getPull(r *http.Request) answer {
+	for _, p := range s.pulls {
+		if int64(p.Number) == pathNumber(r, "n") {
+			return answer{status: http.StatusOK, body: s.showPull(p)}
+		}
+	}
+	return notFound
+}
+
+// compare answers that every branch left its base at the base's commit.
+func (s *Server) compare(r *http.Request) answer {
+	base, _, ok := strings.Cut(r.PathValue("span"), "...")
+	if !ok {
+		return notFound
+	}
+	return answer{status: http.StatusOK, body: map[string]any{"status": "ahead", "merge_base_commit": map[string]any{"sha": base}}}
+}

@@ -1,0 +1,80 @@
+package actions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-github/v57/github"
+)
+
+// maxPulls bounds the pull requests looked at for one branch of a fork.
+const maxPulls = 100
+
+// ResolvePull finds the pull request of a run on a fork, which the event does not
+// name: the open one whose head is the very repository, branch and commit that
+// the run was made of. All three come from the event. It is an error where there
+// is none (it was closed, or has moved on) or more than one.
+func (c *Client) ResolvePull(ctx context.Context, j *Job) error {
+	if j.Pull != nil {
+		return nil
+	}
+	if j.source == nil || j.source.owner == "" || j.source.branch == "" {
+		return errNoPull
+	}
+	pulls, _, err := c.rest.PullRequests.List(ctx, c.owner, c.repo, &github.PullRequestListOptions{
+		State: "open", Head: j.source.owner + ":" + j.source.branch,
+		ListOptions: github.ListOptions{PerPage: maxPulls},
+	})
+	if err != nil {
+		return fmt.Errorf("list the pull requests from %s: %w", j.source.repository, err)
+	}
+	var found []*github.PullRequest
+	for _, p := range pulls {
+		head := p.GetHead()
+		if head.GetSHA() == j.source.sha && head.GetRef() == j.source.branch &&
+			strings.EqualFold(head.GetRepo().GetFullName(), j.source.repository) {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return errNoPull
+	case 1:
+		j.Pull = pullOf(found[0], j.Repository())
+		return nil
+	}
+	return fmt.Errorf("%d open pull requests have the head %s at %.10s, and the event does not say which was measured", len(found), j.source.branch, j.source.sha)
+}
+
+// Pull reads a pull request as it is now.
+func (c *Client) Pull(ctx context.Context, number int) (*Pull, error) {
+	p, _, err := c.rest.PullRequests.Get(ctx, c.owner, c.repo, number)
+	if err != nil {
+		return nil, fmt.Errorf("read pull request %d: %w", number, err)
+	}
+	return pullOf(p, c.owner+"/"+c.repo), nil
+}
+
+func pullOf(p *github.PullRequest, ours string) *Pull {
+	head, base := p.GetHead(), p.GetBase()
+	return &Pull{
+		Number:  p.GetNumber(),
+		HeadSHA: head.GetSHA(), HeadRef: head.GetRef(),
+		BaseSHA: base.GetSHA(), BaseRef: base.GetRef(),
+		Fork: !strings.EqualFold(head.GetRepo().GetFullName(), ours),
+	}
+}
+
+// MergeBase is the commit from which the pull request's branch left its base.
+func (c *Client) MergeBase(ctx context.Context, p Pull) (string, error) {
+	compared, _, err := c.rest.Repositories.CompareCommits(ctx, c.owner, c.repo, p.BaseSHA, p.HeadSHA, &github.ListOptions{PerPage: 1})
+	if err != nil {
+		return "", fmt.Errorf("find the merge base of pull request %d: %w", p.Number, err)
+	}
+	sha := compared.GetMergeBaseCommit().GetSHA()
+	if !commitID.MatchString(sha) {
+		return "", fmt.Errorf("find the merge base of pull request %d: GitHub names none", p.Number)
+	}
+	return sha, nil
+}
