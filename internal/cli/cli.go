@@ -19,6 +19,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/apkgate/apkgate/device"
 )
 
 // Command is apkgate with everything it touches of the process around it.
@@ -27,6 +29,9 @@ type Command struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Now            func() time.Time
+	// Clock is the time by which devices are measured that have no clock of
+	// their own, as simulated ones have; nil is this computer's.
+	Clock device.Clock
 	// Terminal and Width say what Stdout can show: whether a person is looking,
 	// and how many columns there are (0: unknown).
 	Terminal bool

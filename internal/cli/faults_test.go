@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,6 +69,16 @@ scenarios:
 networks: [%s]
 devices:
 %s`
+
+// edit changes the configuration's text.
+func (l faultLab) edit(from, to string) {
+	l.t.Helper()
+	text, err := os.ReadFile(l.path("apkgate.yml"))
+	if err != nil || !strings.Contains(string(text), from) {
+		l.t.Fatalf("change %q in %s: %v", from, text, err)
+	}
+	put(l.t, l.path("apkgate.yml"), strings.Replace(string(text), from, to, 1))
+}
 
 // accept puts runs into the history.
 func (l faultLab) accept(records string) {

@@ -50,7 +50,7 @@ func (c Command) lab(ctx context.Context, cfg *config.Config) (devices []labDevi
 }
 
 func (c Command) ready(spec config.Device) (labDevice, error) {
-	d := labDevice{name: nameOf(spec), spec: spec, close: func() error { return nil }}
+	d := labDevice{name: nameOf(spec), spec: spec, clock: c.Clock, close: func() error { return nil }}
 	switch {
 	case spec.Simulated != "":
 		return readySimulated(d)

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/run"
+)
+
+// adbServer starts Debian's adb server on a free port and returns its address.
+func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
+	t.Helper()
+	path, err := exec.LookPath("adb")
+	if err != nil {
+		t.Skip("the adb command is not installed: apt-get install adb")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr = listener.Addr().String()
+	listener.Close()
+	_, port, _ := net.SplitHostPort(addr)
+
+	// The server says "OK" on this descriptor once it listens.
+	ready, tell, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ready.Close()
+	cmd := exec.Command(path, "-L", "tcp:localhost:"+port, "fork-server", "server", "--reply-fd", "3")
+	cmd.Env = []string{"HOME=" + t.TempDir(), "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0"}
+	cmd.ExtraFiles = []*os.File{tell}
+	err = cmd.Start()
+	tell.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	word := make([]byte, 3)
+	if n, err := ready.Read(word); string(word[:n]) != "OK\n" {
+		t.Fatalf("the adb server says %q, %v", word[:n], err)
+	}
+	return addr, cmd
+}
+
+// watchedClock is a phone's clock that calls back at the n-th look at the phone.
+type watchedClock struct {
+	device.Clock
+	n    int
+	then func()
+}
+
+func (c *watchedClock) Sleep(ctx context.Context, d time.Duration) error {
+	if err := c.Clock.Sleep(ctx, d); err != nil {
+		return err
+	}
+	if c.n--; c.n == 0 {
+		c.then()
+	}
+	return nil
+}
+
+// TestTheAdbServerGoesAwayMidRun has a real adb server between apkgate and a
+// simulated phone, and kills it while the second repetition goes on.
+func TestTheAdbServerGoesAwayMidRun(t *testing.T) {
+	addr, process := adbServer(t)
+	phone, err := simlab.Start(faultyPhone, 1, simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { phone.Close() })
+	if _, err := adb.NewServer(addr, adb.Options{}).Connect(t.Context(), phone.Address()); err != nil {
+		t.Fatal(err)
+	}
+	l := newFaultLab(t, "demo-good", "")
+	l.edit("simulated: "+faultyPhone, "serial: "+phone.Address())
+	before := l.export()
+
+	// A repetition takes 8 s, and the phone is looked at each second.
+	clock := &watchedClock{phone.Clock(), 13, func() {
+		process.Process.Kill()
+		process.Wait()
+	}}
+	var stdout, stderr bytes.Buffer
+	c := Command{
+		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: clock,
+		Getenv: func(name string) string {
+			return map[string]string{"ADB_SERVER_SOCKET": "tcp:" + addr}[name]
+		},
+	}
+	status := c.Main([]string{"run", "--config", l.path("apkgate.yml"), "--store", l.path("history.db")})
+	if status != exitInfrastructure {
+		t.Errorf("exit status %d, want %d\n%s", status, exitInfrastructure, &stderr)
+	}
+	message, hint := complaint(t, ran{stderr: stderr.String()})
+	for _, want := range []string{phone.Address(), "scenario read-mail", "the device is gone", "no adb server"} {
+		if !strings.Contains(message, want) {
+			t.Errorf("%q says nothing of %q", message, want)
+		}
+	}
+	if !strings.Contains(hint, "adb start-server") {
+		t.Errorf("hint %q, want how to start the server", hint)
+	}
+	if !strings.Contains(stderr.String(), "repetition 2 is lost") {
+		t.Errorf("stderr %q: want the second repetition lost", &stderr)
+	}
+	if diff := cmp.Diff(wholeBut(run.Partial, "wifi"), l.kept(before)); diff != "" {
+		t.Errorf("runs in the history (-want +got):\n%s", diff)
+	}
+}
