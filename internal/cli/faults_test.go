@@ -54,7 +54,12 @@ func (l faultLab) configure(app string, networks ...string) {
 	for _, name := range append([]string{faultyPhone}, soundPhones...) {
 		fmt.Fprintf(&phones, "  - simulated: %s\n", name)
 	}
-	put(l.t, l.path("apkgate.yml"), fmt.Sprintf(faultConfig, app, strings.Join(networks, ", "), &phones))
+	l.configurePhones(app, &phones, networks...)
+}
+
+func (l faultLab) configurePhones(app string, phones fmt.Stringer, networks ...string) {
+	l.t.Helper()
+	put(l.t, l.path("apkgate.yml"), fmt.Sprintf(faultConfig, app, strings.Join(networks, ", "), phones))
 }
 
 const faultConfig = `app: {package: com.example.demo, apk: %s.apk, test-apk: demo-test.apk}
