@@ -101,8 +101,14 @@ infrastructure failed.`,
 	return root
 }
 
-// version is the module's version as the build knows it.
+// release is the version that scripts/release builds, "v1.2.3"; "" otherwise.
+var release string
+
+// version is the release's, or the module's version as the build knows it.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
 		return "(unknown version)"
