@@ -4,7 +4,8 @@
 // order, and histories as JSON Lines. Where a history is kept is the affair of
 // its subpackages (sqlite, memory); what follows from it is the gate's.
 //
-// It takes a stand: a run never changes and is named by its content. A history
+// It takes a stand: a run never changes, and one that brings no id is named by its
+// content. A history
 // is a set that only grows, plus marks that are appended; so adding a run twice
 // is adding it once, two histories merge by union, and a run that nobody
 // accepted is never a reference.
@@ -30,8 +31,9 @@ import (
 type Store interface {
 	// Add keeps the runs, all or none, and returns the ids of those that the
 	// store did not hold yet. A run without an id gets one (run.Named). A run
-	// whose content is there already is passed over; one whose id is there with
-	// other content is ErrConflict.
+	// whose id is there with the same content is passed over, with other content
+	// it is ErrConflict. Runs with different ids are different runs, even where
+	// every number in them is equal.
 	Add(ctx context.Context, runs ...run.Run) (added []string, err error)
 	// Mark appends the mark to each run, all or none. Only a complete run can be
 	// accepted or rebaselined (ErrNotComplete).

@@ -102,6 +102,22 @@ func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
 	return s.Summaries(), nil
 }
 
+// FromSummaries answers the query from summaries (Summarize) of complete runs of
+// its app and scenario, each once, that all count as accepted. It is for many
+// queries of one history: FromRuns sums up each run anew.
+func FromSummaries(summaries []run.Summary, q Query) ([]run.Summary, error) {
+	s, err := NewSelector(q)
+	if err != nil {
+		return nil, err
+	}
+	for _, summary := range summaries {
+		if !s.query.Excludes(summary.ID, summary.Session) {
+			s.choose(summary)
+		}
+	}
+	return s.Summaries(), nil
+}
+
 // Selector answers a query from runs that pass by one at a time, such as those
 // of ReadJSONL. It holds on to at most twice the query's limit of summaries.
 type Selector struct {
@@ -109,7 +125,6 @@ type Selector struct {
 	properties map[string]string
 	chosen     []candidate
 	digestOf   map[string]string // by id
-	known      map[string]bool   // digests
 }
 
 type candidate struct {
@@ -123,10 +138,7 @@ func NewSelector(q Query) (*Selector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Selector{
-		query: q, properties: q.Properties(),
-		digestOf: map[string]string{}, known: map[string]bool{},
-	}, nil
+	return &Selector{query: q, properties: q.Properties(), digestOf: map[string]string{}}, nil
 }
 
 // Add considers a run, which counts as accepted.
@@ -141,21 +153,24 @@ func (s *Selector) Add(r run.Run) error {
 	if r.ID == "" {
 		r.ID = digest[:16]
 	}
-	if other, ok := s.digestOf[r.ID]; ok && other != digest {
+	switch other, known := s.digestOf[r.ID]; {
+	case known && other != digest:
 		return fmt.Errorf("run %q: %w", r.ID, ErrConflict)
-	}
-	if s.known[digest] {
+	case known:
 		return nil
 	}
-	s.digestOf[r.ID], s.known[digest] = digest, true
-	if s.query.Excludes(r.ID, r.Session) {
-		return nil
+	s.digestOf[r.ID] = digest
+	if !s.query.Excludes(r.ID, r.Session) {
+		s.choose(Summarize(r, s.query.Centre))
 	}
-	s.chosen = append(s.chosen, candidate{similarity(s.properties, r.Context), Summarize(r, s.query.Centre)})
+	return nil
+}
+
+func (s *Selector) choose(summary run.Summary) {
+	s.chosen = append(s.chosen, candidate{similarity(s.properties, summary.Context), summary})
 	if len(s.chosen) >= 2*s.query.Limit {
 		s.cut()
 	}
-	return nil
 }
 
 // Summaries are the references among the runs seen so far, in the query's order.

@@ -2,7 +2,6 @@ package branch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -72,48 +71,37 @@ func newNamedRun(r run.Run) (namedRun, error) {
 
 // unknown are those of the runs that the index does not hold, each once.
 func (w *work) unknown(ctx context.Context, runs []namedRun) ([]namedRun, error) {
+	ids := make([]string, len(runs))
+	for i, n := range runs {
+		ids[i] = n.ID
+	}
+	digestOf, err := w.digests(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	var fresh []namedRun
-	digestOf, seen := map[string]string{}, map[string]bool{}
 	for _, n := range runs {
-		if seen[n.digest] {
-			continue
-		}
-		seen[n.digest] = true
-		held, err := w.holds(ctx, n.digest)
-		if err != nil {
-			return nil, err
-		}
-		if held {
-			continue
-		}
-		other, ok := digestOf[n.ID]
-		if !ok {
-			if other, err = w.digestOf(ctx, n.ID); err != nil {
-				return nil, err
-			}
-		}
-		if other != "" {
+		other, known := digestOf[n.ID]
+		switch {
+		case !known:
+			digestOf[n.ID] = n.digest
+			fresh = append(fresh, n)
+		case other != n.digest:
 			return nil, fmt.Errorf("run %q: %w: its digest is %.16s, this one's %.16s", n.ID, baseline.ErrConflict, other, n.digest)
 		}
-		digestOf[n.ID] = n.digest
-		fresh = append(fresh, n)
 	}
 	return fresh, nil
 }
 
-// holds reports whether the index holds the content of that digest.
-func (w *work) holds(ctx context.Context, digest string) (bool, error) {
-	e, err := w.current().Get(ctx, digest)
-	if errors.Is(err, baseline.ErrNotFound) || errors.Is(err, baseline.ErrAmbiguous) {
-		return false, nil
+// digests are the digests of those of the runs that the index holds, by their
+// whole ids.
+func (w *work) digests(ctx context.Context, ids []string) (map[string]string, error) {
+	out := map[string]string{}
+	for e, err := range w.current().List(ctx, baseline.Filter{IDs: ids}) {
+		if err != nil {
+			return nil, err
+		}
+		out[e.Run.ID] = e.Digest
 	}
-	return err == nil && e.Digest == digest, err
-}
-
-// digestOf is the digest of the run of that whole id, "" where there is none.
-func (w *work) digestOf(ctx context.Context, id string) (string, error) {
-	for e, err := range w.current().List(ctx, baseline.Filter{IDs: []string{id}}) {
-		return e.Digest, err
-	}
-	return "", nil
+	return out, nil
 }

@@ -55,8 +55,8 @@ func (w *work) markable(ctx context.Context, ids []string, m baseline.Mark) ([]b
 			return nil, fmt.Errorf("run %q, which is %s, as %s: %w", e.Run.ID, e.Run.Status, m.State, baseline.ErrNotComplete)
 		}
 		e.Run.Iterations = nil // not needed, and there may be many runs
-		if !seen[e.Digest] {
-			seen[e.Digest] = true
+		if !seen[e.Run.ID] {
+			seen[e.Run.ID] = true
 			entries = append(entries, e)
 		}
 	}

@@ -224,12 +224,12 @@ func (w *work) verifyRuns(ctx context.Context, data []byte) error {
 		if err != nil {
 			return errors.Join(append(errs, err)...)
 		}
-		digest, err := r.Digest()
+		named, err := newNamedRun(r)
 		if err != nil {
 			return err
 		}
-		held, err := w.holds(ctx, digest)
-		if err == nil && !held {
+		held, err := w.digests(ctx, []string{named.ID})
+		if err == nil && held[named.ID] != named.digest {
 			err = fmt.Errorf("run %.60q is not in the local copy", r.ID)
 		}
 		errs = append(errs, err)

@@ -87,8 +87,8 @@ const markFormat = "apkgate.mark/1"
 // markLine is a mark as a line of a segment.
 type markLine struct {
 	Format string         `json:"format"`
-	Run    string         `json:"run"`    // the run's id, for people
-	Digest string         `json:"digest"` // the run's digest, by which it is found
+	Run    string         `json:"run"`    // the run's whole id
+	Digest string         `json:"digest"` // the run's digest: the mark is of no other run of that id
 	State  baseline.State `json:"state"`
 	At     time.Time      `json:"at"`
 	Since  time.Time      `json:"since,omitzero"`

@@ -237,16 +237,28 @@ func (w *work) takeMarks(ctx context.Context, marks []placedMark, damage map[str
 }
 
 func (w *work) markEach(ctx context.Context, alike []placedMark, damage map[string][]error) error {
-	digests := make([]string, len(alike))
+	ids := make([]string, len(alike))
 	for i, m := range alike {
-		digests[i] = m.Digest
+		ids[i] = m.Run
 	}
-	err := w.current().Mark(ctx, digests, alike[0].mark())
-	if !ofContent(err) {
+	held, err := w.digests(ctx, ids)
+	if err != nil {
 		return err
 	}
+	var known []placedMark
+	ids = ids[:0]
 	for _, m := range alike {
-		err := w.current().Mark(ctx, []string{m.Digest}, m.mark())
+		if held[m.Run] != m.Digest {
+			damage[m.path] = append(damage[m.path], fmt.Errorf("a mark of run %.60q: %w", m.Run, baseline.ErrNotFound))
+			continue
+		}
+		known, ids = append(known, m), append(ids, m.Run)
+	}
+	if err = w.current().Mark(ctx, ids, alike[0].mark()); !ofContent(err) {
+		return err
+	}
+	for _, m := range known {
+		err := w.current().Mark(ctx, []string{m.Run}, m.mark())
 		if ofContent(err) {
 			damage[m.path] = append(damage[m.path], fmt.Errorf("a mark of run %.60q: %w", m.Run, err))
 		} else if err != nil {

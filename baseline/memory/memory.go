@@ -55,14 +55,14 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("add run %q: %w", r.ID, err)
 		}
-		if slices.ContainsFunc(grown, func(o *entry) bool { return o.Digest == e.Digest }) {
-			continue
-		}
-		if slices.ContainsFunc(grown, func(o *entry) bool { return o.Run.ID == e.Run.ID }) {
+		i := slices.IndexFunc(grown, func(o *entry) bool { return o.Run.ID == e.Run.ID })
+		switch {
+		case i < 0:
+			grown = append(grown, e)
+			added = append(added, e.Run.ID)
+		case grown[i].Digest != e.Digest:
 			return nil, fmt.Errorf("add run %q: %w", e.Run.ID, baseline.ErrConflict)
 		}
-		grown = append(grown, e)
-		added = append(added, e.Run.ID)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

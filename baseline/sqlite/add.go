@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -78,21 +79,18 @@ func (s *Store) addRecord(ctx context.Context, in *interner, rec record) (bool, 
 	return true, addSummary(ctx, in, p, r)
 }
 
-// holds reports whether the content is there already; another run of the same
-// id is an error.
+// holds reports whether the run is there already; one of the same id with other
+// content is an error.
 func holds(ctx context.Context, tx *sql.Tx, rec record) (bool, error) {
-	var one int
-	err := tx.QueryRowContext(ctx, "SELECT 1 FROM runs WHERE digest = ?", rec.digest).Scan(&one)
-	if !errors.Is(err, sql.ErrNoRows) {
-		return err == nil, err
-	}
 	var digest []byte
-	err = tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.run.ID).Scan(&digest)
+	err := tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.run.ID).Scan(&digest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err != nil:
 		return false, err
+	case bytes.Equal(digest, rec.digest):
+		return true, nil
 	}
 	return false, fmt.Errorf("%w: its digest is %s, this one's %s",
 		baseline.ErrConflict, hex.EncodeToString(digest)[:16], hex.EncodeToString(rec.digest)[:16])

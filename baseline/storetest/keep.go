@@ -18,12 +18,40 @@ func addTwiceIsAddOnce(t *testing.T, s baseline.Store) {
 		t.Fatal(err)
 	}
 	wantEqual(t, "added at first", added, []string{"a", "b"})
-	renamed := a
-	renamed.ID = "a-under-another-name"
-	if added, err = s.Add(t.Context(), b, renamed); err != nil || len(added) > 0 {
-		t.Errorf("the same content again: added %v, %v, want nothing", added, err)
+	if added, err = s.Add(t.Context(), b, a); err != nil || len(added) > 0 {
+		t.Errorf("the same runs again: added %v, %v, want nothing", added, err)
 	}
 	wantEqual(t, "list", list(t, s, baseline.Filter{}), []string{"b", "a"})
+}
+
+// Two runs with different ids are two, even if every number in them is equal;
+// without ids they are one, since they are named by their content.
+func idsTellRunsApart(t *testing.T, s baseline.Store) {
+	const n = 40
+	var ids []string
+	for i := range n {
+		r := newRun(fmt.Sprintf("twin-%02d", i), day(1), nil, 10)
+		ids = append(ids, r.ID)
+		add(t, s, r)
+	}
+	mark(t, s, baseline.Mark{State: baseline.Accepted}, ids...)
+	refs, err := s.References(t.Context(), query(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "references", len(refs), n)
+	digest, err := newRun("", day(1), nil, 10).Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Get(t.Context(), digest)
+	wantError(t, "get by a digest that many have", err, baseline.ErrAmbiguous)
+	unnamed := newRun("", day(2), nil, 10)
+	added, err := s.Add(t.Context(), unnamed, unnamed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "added without ids", len(added), 1)
 }
 
 func addIsAllOrNone(t *testing.T, s baseline.Store) {

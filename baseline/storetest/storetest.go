@@ -25,6 +25,7 @@ import (
 func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 	for name, test := range map[string]func(*testing.T, baseline.Store){
 		"AddTwiceIsAddOnce":        addTwiceIsAddOnce,
+		"IDsTellRunsApart":         idsTellRunsApart,
 		"AddIsAllOrNone":           addIsAllOrNone,
 		"AddNamesRuns":             addNamesRuns,
 		"AddAtTheSameTime":         addAtTheSameTime,

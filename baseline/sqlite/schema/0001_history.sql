@@ -40,7 +40,7 @@ CREATE TABLE cells (
 CREATE TABLE runs (
   number     INTEGER PRIMARY KEY,
   id         TEXT NOT NULL UNIQUE,
-  digest     BLOB NOT NULL UNIQUE,
+  digest     BLOB NOT NULL, -- equal where runs differ in their id only
   subject    INTEGER NOT NULL REFERENCES subjects,
   context    INTEGER NOT NULL REFERENCES contexts,
   started    TEXT NOT NULL,
@@ -57,6 +57,7 @@ CREATE TABLE runs (
   since      TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
+CREATE INDEX runs_digest ON runs (digest);
 CREATE INDEX runs_started ON runs (started, id);
 CREATE INDEX runs_state ON runs (state, started, id);
 CREATE INDEX runs_level ON runs (subject, since) WHERE state = 'rebaselined';
