@@ -270,7 +270,7 @@ func TestSimulatedShellOfOldPhones(t *testing.T) {
 	phone := newTestPhone("")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go adbd.New(phone, adbd.Options{}).Serve(ctx, listener)
+	go adbd.New(phone).Serve(ctx, listener)
 	d := dial(t, listener.Addr().String(), adb.Options{})
 	out, err := d.Exec(testContext(t), "echo a; exit 7")
 	if err != nil || string(out.Stdout) != "a\n" || out.ExitCode != 7 {

@@ -270,7 +270,7 @@ func serve(t testing.TB, phone *testPhone) (*adbd.Daemon, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	daemon := adbd.New(phone, adbd.Options{RealShell: true})
+	daemon := adbd.New(phone)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- daemon.Serve(ctx, listener) }()

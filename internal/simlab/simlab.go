@@ -49,7 +49,7 @@ func Start(profileName string, seed uint64, o Options) (*Simulated, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Simulated{address: listener.Addr().String(), Profile: p, Phone: phone.New(p, seed, o), stop: stop, done: make(chan error, 1)}
-	s.Daemon = adbd.New(s.Phone, adbd.Options{RealShell: true})
+	s.Daemon = adbd.New(s.Phone)
 	s.Phone.Attach(s.Daemon)
 	go func() { s.done <- s.Daemon.Serve(ctx, listener) }()
 	return s, nil

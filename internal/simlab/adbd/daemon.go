@@ -16,18 +16,9 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// Options are the ways of a daemon. The zero value is good for use.
-type Options struct {
-	// RealShell says that the phone's Start is a real shell. Otherwise the daemon
-	// itself does the line by which clients learn exit codes from phones without
-	// shell protocol 2, and gives Start just the command in it.
-	RealShell bool
-}
-
 // Daemon serves one phone. Its methods may be called from many goroutines.
 type Daemon struct {
 	phone   Phone
-	options Options
 	freezer freezer
 
 	mu          sync.Mutex
@@ -38,8 +29,8 @@ type Daemon struct {
 }
 
 // New makes a daemon for the phone.
-func New(phone Phone, options Options) *Daemon {
-	return &Daemon{phone: phone, options: options, connections: map[net.Conn]struct{}{}}
+func New(phone Phone) *Daemon {
+	return &Daemon{phone: phone, connections: map[net.Conn]struct{}{}}
 }
 
 // Serve takes connections from the listener until ctx ends, and then returns nil

@@ -41,7 +41,7 @@ func serve(t *testing.T) (*adbd.Daemon, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := adbd.New(mute{}, adbd.Options{})
+	d := adbd.New(mute{})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- d.Serve(ctx, listener) }()

@@ -118,21 +118,6 @@ func TestErrnoOf(t *testing.T) {
 	}
 }
 
-func TestSplitExitEcho(t *testing.T) {
-	for _, test := range []struct{ command, mark, inner string }{
-		{"echo m-1; (echo a; exit 3\n) </dev/null; echo m-1$?", "m-1", "echo a; exit 3"},
-		{"echo m; (a\nb # c\n) </dev/null; echo m$?", "m", "a\nb # c"},
-		{"echo m; (a\n) </dev/null; echo n$?", "", ""},
-		{"echo m; (a) </dev/null; echo m$?", "", ""},
-		{"echo a", "", ""},
-	} {
-		mark, inner, ok := splitExitEcho(test.command)
-		if mark != test.mark || inner != test.inner || ok != (test.mark != "") {
-			t.Errorf("%q: %q, %q, %v, want %q, %q", test.command, mark, inner, ok, test.mark, test.inner)
-		}
-	}
-}
-
 // FuzzSync holds the service to an end and to bounded answers, whatever a client sends.
 func FuzzSync(f *testing.F) {
 	f.Add(request(wire.SyncRecv, "/data/f"))

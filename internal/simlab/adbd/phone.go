@@ -14,8 +14,8 @@ type Phone interface {
 	// Banner is the CNXN system identity:
 	// "device::ro.product.name=…;ro.product.model=…;ro.product.device=…;features=shell_v2,cmd,stat_v2,…".
 	Banner() string
-	// Start begins a shell command line and returns when the phone has accepted
-	// it; wait blocks until it ends and returns its exit code. When ctx ends the
+	// Start begins a command line in the phone's shell, and returns when the phone
+	// has accepted it; wait blocks until it ends and returns its exit code. When ctx ends the
 	// command is hung up.
 	Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int)
 	// Files, for the sync service. Paths are absolute on the phone. Errors are

@@ -2,9 +2,7 @@ package adbd
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -61,12 +59,6 @@ func (d *Daemon) serveShell(ctx context.Context, flags []string, command string,
 // serveRaw runs a command whose two outputs come as one, without an exit code.
 func (d *Daemon) serveRaw(ctx context.Context, command string, in io.Reader, out io.Writer) {
 	mixed := &lockedWriter{w: out}
-	if mark, inner, ok := splitExitEcho(command); ok && !d.options.RealShell {
-		fmt.Fprintf(mixed, "%s\n", mark)
-		code := d.run(ctx, inner, strings.NewReader(""), mixed, mixed, nil)
-		fmt.Fprintf(mixed, "%s%d\n", mark, code)
-		return
-	}
 	var accepted func()
 	if stream, ok := in.(*mux.Stream); ok {
 		accepted = stream.Accept
@@ -81,18 +73,6 @@ func (d *Daemon) run(ctx context.Context, command string, in io.Reader, out, err
 		accepted()
 	}
 	return wait()
-}
-
-// exitEcho is the line by which clients of phones without shell protocol 2 learn
-// a command's exit code.
-var exitEcho = regexp.MustCompile(`(?s)^echo ([\w-]+); \((.*)\n\) </dev/null; echo ([\w-]+)\$\?$`)
-
-func splitExitEcho(command string) (mark, inner string, ok bool) {
-	m := exitEcho.FindStringSubmatch(command)
-	if m == nil || m[1] != m[3] {
-		return "", "", false
-	}
-	return m[1], m[2], true
 }
 
 // serveShell2 runs a command under shell protocol 2.
