@@ -89,7 +89,31 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 		}
 	}
 	c.warnMissingEvents()
+	c.warnSmallCluster()
 	return c
+}
+
+// leastCluster is the least size of a nearest cluster in which the preset dune
+// can flag anything: with fewer, the new value is itself so much of the third
+// quartile that the fence lies beyond it, however bad it is.
+const leastCluster = 5
+
+// warnSmallCluster says where the preset dune can't see a thing.
+func (c *check) warnSmallCluster() {
+	if c.policy.Preset != PresetDune || len(c.past.ranked) == 0 {
+		return
+	}
+	nearest := 0
+	for _, r := range c.past.ranked {
+		if r.Cluster == 1 {
+			nearest++
+		}
+	}
+	if nearest < leastCluster {
+		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
+			"the nearest cluster has %d %s; with fewer than %d the preset dune flags nothing, however bad (context.use chooses the properties that tell contexts apart)",
+			nearest, plural(nearest, "run"), leastCluster)})
+	}
 }
 
 // others leaves out of the history the run itself and what it can't be compared with.

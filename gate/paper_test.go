@@ -140,6 +140,19 @@ func TestTable1(t *testing.T) {
 	}
 }
 
+// With four runs in the nearest cluster the preset dune can't flag anything, and
+// says so; with five it can.
+func TestTheSmallestClusterThatCanTell(t *testing.T) {
+	_, history := t6()
+	worst := oneRun("worst", frames(1, 0, 1e6))
+	for n, warned := range map[int]bool{4: true, 5: false} {
+		v := checkOne(policy(t, PresetDune), worst, history[:n]...)
+		if (len(v.Warnings) == 1) != warned || (v.Verdict == Pass) != warned {
+			t.Errorf("%d runs: %s, warnings %v", n, v.Verdict, v.Warnings)
+		}
+	}
+}
+
 // Figure 4: the outlier is found at the event.
 func TestFineGrained(t *testing.T) {
 	bucket := func(name string, count float64) run.Bucket {

@@ -16,7 +16,7 @@ const zeroWidth = "&#8203;"
 // and mentions nobody.
 func markdown(s string) string {
 	var b strings.Builder
-	runes := []rune(visible(s))
+	runes := []rune(Visible(s))
 	for i, r := range runes {
 		next := func(is func(rune) bool) bool { return i+1 < len(runes) && is(runes[i+1]) }
 		switch r {
@@ -80,7 +80,7 @@ func allDigits(runes []rune) bool {
 // but letters, digits and a few marks becomes Mermaid's own character code.
 func mermaid(s string) string {
 	var b strings.Builder
-	for _, r := range visible(s) {
+	for _, r := range Visible(s) {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" .,=_-", r) {
 			b.WriteRune(r)
 			continue

@@ -13,17 +13,17 @@ const maxName = 120
 // line breaks, terminal escapes and characters that reorder or hide text become
 // a visible mark, and what is longer than maxName is cut. It is the first step of every
 // renderer; escaping for the renderer's own language comes after it.
-func name(s string) string { return clip(visible(s), maxName) }
+func name(s string) string { return clip(Visible(s), maxName) }
 
 // brief is name for a cell of a table.
-func brief(s string) string { return clip(visible(s), 40) }
+func brief(s string) string { return clip(Visible(s), 40) }
 
 // sentence is name for longer text: reasons, hints, warnings, notes.
-func sentence(s string) string { return clip(visible(s), 600) }
+func sentence(s string) string { return clip(Visible(s), 600) }
 
-// visible replaces each character that a reader can't see or that acts on a
-// terminal. A run of them becomes one mark.
-func visible(s string) string {
+// Visible makes untrusted text fit for one line: each character that a reader
+// can't see or that acts on a terminal becomes a mark, and a run of them one.
+func Visible(s string) string {
 	const mark = '\uFFFD'
 	var b strings.Builder
 	last := ' '

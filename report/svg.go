@@ -64,7 +64,7 @@ func (c *canvas) text(class string, x, y float64, a anchor, s string) {
 }
 
 // xmlText escapes text for an element or an attribute, and drops what XML forbids.
-func xmlText(s string) string { return html.EscapeString(visible(s)) }
+func xmlText(s string) string { return html.EscapeString(Visible(s)) }
 
 // charWidth is how wide a character of the 12 px text is drawn at most, on
 // average: text is measured without a font, and a little room is better than overlap.

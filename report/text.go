@@ -248,13 +248,13 @@ func (t *text) item(s string) {
 }
 
 func (t *text) line(s string) {
-	t.b.WriteString(strings.TrimRight(noCommands(plainSpaces(s)), " "))
+	t.b.WriteString(strings.TrimRight(NoCommands(plainSpaces(s)), " "))
 	t.b.WriteByte('\n')
 }
 
-// noCommands keeps a GitHub runner from taking a line of its log for a workflow
+// NoCommands keeps a GitHub runner from taking a line of its log for a workflow
 // command: "::" at the start of a line, "##[" anywhere.
-func noCommands(line string) string {
+func NoCommands(line string) string {
 	line = strings.ReplaceAll(line, "##[", "# #[")
 	if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "::") {
 		line = strings.Replace(line, "::", ": :", 1)

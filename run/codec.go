@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"unicode/utf8"
 
@@ -24,6 +25,7 @@ const (
 	MaxMetrics    = 1_000  // in one bucket
 	MaxContext    = 200    // properties
 	MaxText       = 4_096  // bytes of any one string
+	MaxValue      = 1e100  // of any one number, either way
 )
 
 // Decode reads one record. An error names the field and what is allowed there.
@@ -117,6 +119,11 @@ func (r Run) Validate() error {
 			return fmt.Errorf("declared[%d].%w", i, err)
 		}
 	}
+	for i, w := range r.Warnings {
+		if !utf8.ValidString(w.Text) {
+			return fmt.Errorf("warnings[%d] is not valid UTF-8", i)
+		}
+	}
 	for i, it := range r.Iterations {
 		if err := it.validate(); err != nil {
 			return fmt.Errorf("iterations[%d].%w", i, err)
@@ -196,8 +203,11 @@ func validateMetrics(ms map[string]float64) error {
 		if name == "" || len(name) > MaxText {
 			return fmt.Errorf("metrics has a name of %d bytes, want 1 to %d", len(name), MaxText)
 		}
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("metrics[%q] is %g, want a finite number", clip(name), v)
+		if !(math.Abs(v) <= MaxValue) {
+			return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", clip(name), v, MaxValue)
+		}
+		if !utf8.ValidString(name) {
+			return fmt.Errorf("metrics has the name %q, want valid UTF-8", clip(name))
 		}
 	}
 	return nil
@@ -244,11 +254,24 @@ func explain(err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("not valid JSON at byte %d: %w", syntax.Offset, err)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s is a JSON %s, want %s", kind.Field, kind.Value, kind.Type)
+		return fmt.Errorf("%s is a JSON %s, want %s", kind.Field, kind.Value, wanted(kind.Type))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("the JSON ends too early")
 	}
 	return err
+}
+
+// wanted names a Go type as JSON does.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Float64, reflect.Int:
+		return "a number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	}
+	return "an object"
 }
 
 func clip(s string) string {

@@ -212,7 +212,7 @@ func (d demo) farewell(keep string, took time.Duration) {
 To play with what is in %s:
   cd %s
   apkgate run                                   # measure and gate the worse build again
-  apkgate check --run pull-request.jsonl --preset dune
+  apkgate check --run pull-request.jsonl --min-support 0.03 --format markdown
   apkgate baseline list --where model="Nexus 5"
   apkgate noise
 `, keep, keep)

@@ -2,28 +2,14 @@ package cli
 
 import (
 	"strings"
-	"unicode"
+
+	"github.com/apkgate/apkgate/report"
 )
 
 // plain makes text from outside fit for one line of a terminal or of a build's
 // log: what can't be seen, or would act on a terminal or on the runner, becomes a
 // visible mark.
-func plain(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t', r == '\r':
-			return ' '
-		case !unicode.IsPrint(r):
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
-	s = strings.ReplaceAll(s, "##[", "# #[")
-	if strings.HasPrefix(s, "::") {
-		s = ": " + s[1:]
-	}
-	return s
-}
+func plain(s string) string { return report.NoCommands(report.Visible(s)) }
 
 // plainLines is plain for text of several lines, whose indentation stays.
 func plainLines(s string) string {
