@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -77,7 +78,9 @@ func (in *instrumentation) endTest(code string, status map[string]string) {
 	}
 }
 
-func (in instrumentation) judge(code int) error {
+// judge tells what is wrong, by what was said, the exit code, and what the
+// command wrote to its standard error: why it could not begin, as a rule.
+func (in instrumentation) judge(code int, errs []byte) error {
 	switch {
 	case in.refused != "":
 		return &Error{Cause: Workload, Phase: Measure, final: true, Err: fmt.Errorf("start the test: %s", clip(in.refused)),
@@ -87,7 +90,11 @@ func (in instrumentation) judge(code int) error {
 	case len(in.failed) > 0:
 		return fmt.Errorf("%w: %s", ErrTestFail, clip(in.failed[0]))
 	case !in.finished:
-		return fmt.Errorf("%w: am instrument ended with status %d in the middle of its output", ErrTestFail, code)
+		err := fmt.Errorf("%w: am instrument ended with status %d in the middle of its output", ErrTestFail, code)
+		if len(bytes.TrimSpace(errs)) > 0 {
+			err = fmt.Errorf("%w: %s", err, firstLine(errs))
+		}
+		return err
 	case in.ran == 0:
 		return &Error{Cause: Workload, Phase: Measure, final: true, Err: fmt.Errorf("%w: no test ran", ErrTestFail),
 			hint: "the workload's class names no test of the test APK"}

@@ -181,6 +181,8 @@ type process struct {
 
 func (r *process) Stdout() io.Reader { return (*output)(r) }
 
+func (r *process) Stderr() []byte { return nil }
+
 func (r *process) Wait() (int, error) {
 	<-r.w.ended
 	r.p.mu.Lock()

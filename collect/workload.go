@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +20,7 @@ type running struct {
 	done chan struct{} // closed when it has ended
 	stop func()
 	out  tail
+	errs func() []byte // its standard error, nil where out holds both
 	code int
 	err  error
 }
@@ -96,7 +96,7 @@ func (c *collector) start(ctx context.Context) (*running, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the workload: %w", err)
 	}
-	r := &running{done: make(chan struct{}), stop: func() { _ = process.Close() }}
+	r := &running{done: make(chan struct{}), stop: func() { _ = process.Close() }, errs: process.Stderr}
 	go func() {
 		defer close(r.done)
 		_, copied := io.Copy(&r.out, process.Stdout())
@@ -125,21 +125,24 @@ func (r *running) judge(w config.Workload) error {
 	if r.err != nil {
 		return fmt.Errorf("run the workload: %w", r.err)
 	}
-	out := r.out.Bytes()
+	out, errs := r.out.Bytes(), []byte(nil)
+	if r.errs != nil {
+		errs = r.errs()
+	}
 	switch {
 	case w.Instrumentation != nil:
-		return readInstrumentation(out).judge(r.code)
+		return readInstrumentation(out).judge(r.code, errs)
 	case w.Monkey != nil:
-		return judgeMonkey(out, r.code)
+		return judgeMonkey(out, errs, r.code)
 	case r.code != 0:
-		return fmt.Errorf("%w: exit status %d: %s", ErrTestFail, r.code, lastLine(out))
+		return fmt.Errorf("%w: exit status %d: %s", ErrTestFail, r.code, lastLine(errs, out))
 	}
 	return nil
 }
 
 // judgeMonkey reads what monkey says of its end; its exit code tells how many
 // events it did not get to, or nothing.
-func judgeMonkey(out []byte, code int) error {
+func judgeMonkey(out, errs []byte, code int) error {
 	for line := range bytes.SplitSeq(out, []byte("\n")) {
 		line = bytes.TrimSpace(line)
 		switch {
@@ -152,15 +155,18 @@ func judgeMonkey(out []byte, code int) error {
 		}
 	}
 	if code != 0 {
-		return fmt.Errorf("%w: monkey: exit status %d: %s", ErrTestFail, code, lastLine(out))
+		return fmt.Errorf("%w: monkey: exit status %d: %s", ErrTestFail, code, lastLine(errs, out))
 	}
 	return nil
 }
 
-func lastLine(text []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return clip(last)
+// lastLine is the last line of the first of the texts that says anything.
+func lastLine(texts ...[]byte) string {
+	for _, text := range texts {
+		text = bytes.TrimSpace(text)
+		if last := text[bytes.LastIndexByte(text, '\n')+1:]; len(last) > 0 {
+			return clip(string(last))
+		}
 	}
 	return "(no output)"
 }

@@ -33,7 +33,7 @@ func TestInstrumentationIsJudged(t *testing.T) {
 		"cut short": {begun, ErrTestFail, "in the middle of its output", false},
 		"empty":     {"INSTRUMENTATION_RESULT: stream=\n\nOK (0 tests)\nINSTRUMENTATION_CODE: -1\n", ErrTestFail, "no test ran", true},
 	} {
-		err := readInstrumentation([]byte(c.out)).judge(0)
+		err := readInstrumentation([]byte(c.out)).judge(0, nil)
 		if c.says == "" {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -58,12 +58,34 @@ func TestMonkeyIsJudged(t *testing.T) {
 		":Monkey: seed=1 count=10\n** System appears to have crashed at event 3 of 10 using seed 1\n":               ErrTestFail,
 		":Monkey: seed=1 count=10\n// NOT RESPONDING: com.example (pid 12)\n** Monkey aborted due to error.\nx=1\n": ErrTestFail,
 	} {
-		if got := judgeMonkey([]byte(out), 0); !errors.Is(got, want) {
+		if got := judgeMonkey([]byte(out), nil, 0); !errors.Is(got, want) {
 			t.Errorf("%q: %v, want %v", out, got, want)
 		}
 	}
-	if err := judgeMonkey(nil, 3); !errors.Is(err, ErrTestFail) {
+	if err := judgeMonkey(nil, nil, 3); !errors.Is(err, ErrTestFail) {
 		t.Errorf("exit status 3: %v", err)
+	}
+}
+
+// What a workload wrote to its standard error is told before its output.
+func TestAFailedWorkloadsOwnWordsAreTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		workload  config.Workload
+		out, errs string
+		says      string
+	}{
+		{config.Workload{Shell: &config.Shell{}}, "step 1\nstep 2\n", "work.sh[3]: tap: not found\n", "exit status 127: work.sh[3]: tap: not found"},
+		{config.Workload{Shell: &config.Shell{}}, "step 1\nstep 2\n", " \n", "exit status 127: step 2"},
+		{config.Workload{Shell: &config.Shell{}}, "", "", "exit status 127: (no output)"},
+		{config.Workload{Monkey: &config.Monkey{}}, "", "** Error: bad arguments\n", "** Error: bad arguments"},
+		{config.Workload{Instrumentation: &config.Instrumentation{}}, "", "java.lang.SecurityException: not allowed\n\tat android.os.Parcel\n", "SecurityException: not allowed"},
+	} {
+		r := running{code: 127, errs: func() []byte { return []byte(c.errs) }}
+		_, _ = r.out.Write([]byte(c.out))
+		if err := r.judge(c.workload); !errors.Is(err, ErrTestFail) || !strings.HasSuffix(err.Error(), c.says) {
+			t.Errorf("%v, want it to end with %q", err, c.says)
+		}
 	}
 }
 
@@ -133,10 +155,10 @@ func FuzzInstrumentation(f *testing.F) {
 	f.Add("INSTRUMENTATION_RESULT: shortMsg=x\nINSTRUMENTATION_FAILED: a/b\n")
 	f.Fuzz(func(t *testing.T, out string) {
 		in := readInstrumentation([]byte(out))
-		if err := in.judge(0); err == nil && (in.ran == 0 || !in.finished || len(in.failed) > 0) {
+		if err := in.judge(0, nil); err == nil && (in.ran == 0 || !in.finished || len(in.failed) > 0) {
 			t.Errorf("taken for a success: %+v", in)
 		}
-		if err := judgeMonkey([]byte(out), 1); err == nil {
+		if err := judgeMonkey([]byte(out), nil, 1); err == nil {
 			t.Error("exit status 1 is taken for a success")
 		}
 	})

@@ -33,6 +33,10 @@ type Output struct {
 type Process interface {
 	// Stdout is the command's standard output, ended by io.EOF when it exits.
 	Stdout() io.Reader
+	// Stderr is what came on its standard error so far, the first 64 KiB. It is
+	// filled while Stdout is read. Of devices without shell protocol 2 (Android 6
+	// and older) it is empty: there Stdout holds both.
+	Stderr() []byte
 	// Wait drains what is unread and returns the exit code.
 	Wait() (exitCode int, err error)
 	// Close ends the stream, which hangs the command up. It may be called at any time.

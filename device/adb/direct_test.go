@@ -14,7 +14,6 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/simlab/adbd"
 )
 
 // keysIn are the options to use keys under a home of the test's own.
@@ -256,27 +255,5 @@ func TestStrangeProtocol(t *testing.T) {
 		if _, err := adb.NewServer(addr, adb.Options{}).Devices(testContext(t)); !errors.Is(err, device.ErrGone) {
 			t.Errorf("%s for a server: %v", name, err)
 		}
-	}
-}
-
-// The line that gives old phones exit codes is done by the daemon where the
-// phone has no shell of its own.
-func TestSimulatedShellOfOldPhones(t *testing.T) {
-	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	phone := newTestPhone("")
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go adbd.New(phone).Serve(ctx, listener)
-	d := dial(t, listener.Addr().String(), adb.Options{})
-	out, err := d.Exec(testContext(t), "echo a; exit 7")
-	if err != nil || string(out.Stdout) != "a\n" || out.ExitCode != 7 {
-		t.Errorf("%q, %d, %v", out.Stdout, out.ExitCode, err)
-	}
-	if !phone.asked("echo a; exit 7") {
-		t.Error("the phone was not given the bare command")
 	}
 }
