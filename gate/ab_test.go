@@ -1,0 +1,230 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// repeated is a run of one iteration for each number, its time per frame.
+func repeated(id, session, model string, ms ...float64) run.Run {
+	r := oneRun(id, nil)
+	r.Session, r.Context, r.Iterations = session, map[string]string{"model": model}, nil
+	for _, v := range ms {
+		r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{"frames.duration_ms": v}})
+	}
+	return r
+}
+
+// rising are n times that drift upwards as a phone gets hot, times a factor.
+func rising(n int, factor float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = (8 + 0.4*float64(i) + 0.05*float64(i*7%5)) * factor
+	}
+	return out
+}
+
+func compareAB(t *testing.T, base, head []run.Run) ABVerdict {
+	t.Helper()
+	return CompareAB(policy(t, PresetDefault), metric.Default(), base, head)
+}
+
+func list(rs ...run.Run) []run.Run { return rs }
+
+func TestABOutcomes(t *testing.T) {
+	partial := repeated("h", "s", "a", rising(10, 1)...)
+	partial.Status = run.Partial
+	for name, c := range map[string]struct {
+		base, head []run.Run
+		want       Outcome
+		unit       ABUnit
+		reason     string
+	}{
+		// The drift within the session is eight times the difference of the builds.
+		"10 % slower in rounds": {list(repeated("b", "s", "a", rising(10, 1)...)), list(repeated("h", "s", "a", rising(10, 1.1)...)), Regression, ABRound, "+10 %"},
+		"10 % faster in rounds": {list(repeated("b", "s", "a", rising(10, 1)...)), list(repeated("h", "s", "a", rising(10, 0.9)...)), Improvement, ABRound, "time per frame"},
+		"2 % slower":            {list(repeated("b", "s", "a", rising(10, 1)...)), list(repeated("h", "s", "a", rising(10, 1.02)...)), Pass, ABRound, "at worst, by their intervals, time per frame by 2.0 %"},
+		"three rounds":          {list(repeated("b", "s", "a", rising(3, 1)...)), list(repeated("h", "s", "a", rising(3, 1)...)), Inconclusive, ABRound, "3 rounds of each build could prove no change"},
+		"slower, three rounds":  {list(repeated("b", "s", "a", rising(3, 1)...)), list(repeated("h", "s", "a", rising(3, 1.5)...)), Inconclusive, ABRound, "perhaps worse"},
+		"not whole":             {list(repeated("b", "s", "a", rising(10, 1)...)), list(partial), Invalid, "", "1 run is not whole"},
+		"other phones":          {list(repeated("b", "s", "a", rising(10, 1)...)), list(repeated("h", "s", "b", rising(10, 1)...)), Inconclusive, "", "no context in which both"},
+		"one session each":      {list(repeated("b", "", "a", 8, 8.1, 8.2, 8.3, 8.4, 8.5)), list(repeated("h", "", "a", 11, 11.1, 11.2, 11.3, 11.4, 11.5)), Regression, ABIteration, "+36 %"},
+		"one session, a doubt":  {list(repeated("b", "", "a", 8, 8.1, 8.2, 8.3, 8.4, 8.5)), list(repeated("h", "", "a", 9, 9.1, 9.2, 9.3, 9.4, 9.5)), Inconclusive, ABIteration, "perhaps worse"},
+		"a session's heat":      {list(repeated("b", "", "a", 8, 8.1, 8.2, 8.3, 8.4, 8.5)), list(repeated("h", "", "a", 8.6, 8.7, 8.8, 8.9, 9, 9.1)), Pass, ABIteration, ""},
+		"nothing at all":        {nil, nil, Inconclusive, "", "nothing to compare"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := compareAB(t, c.base, c.head)
+			if v.Verdict != c.want || !strings.Contains(v.Reason, c.reason) {
+				t.Errorf("%s: %q\nwant %s and %q in the reason", v.Verdict, v.Reason, c.want, c.reason)
+			}
+			if len(v.Scenarios) > 0 && v.Scenarios[0].Unit != c.unit {
+				t.Errorf("the unit is %q, want %q", v.Scenarios[0].Unit, c.unit)
+			}
+			if warned := slices.ContainsFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, "session") }); warned != (c.unit == ABIteration) {
+				t.Errorf("warnings: %v", v.Warnings)
+			}
+		})
+	}
+}
+
+func TestABNumbersByHand(t *testing.T) {
+	base := repeated("b", "s", "a", 100, 200, 400, 100, 200, 400)
+	head := repeated("h", "s", "a", 125, 250, 500, 125, 250, 500)
+	d := compareAB(t, list(base), list(head)).Scenarios[0].Comparisons[0]
+	// Each head value is the base's times 1.25, so that every estimate is; all six
+	// signs agree, one way of 64.
+	for what, pair := range map[string][2]float64{
+		"base": {d.Base, 200}, "head": {d.Head, 250}, "change": {d.Change, 0.25}, "low": {d.ChangeLow, 0.25}, "high": {d.ChangeHigh, 0.25},
+		"shift": {d.Shift, 50}, "raw p": {d.PRaw, 1.0 / 64}, "p of one comparison": {d.P, 1.0 / 64}, "n": {float64(d.N), 6},
+		// Of 36 pairs the head's is above in 4·(3+2+1) = 24 and below in 12.
+		"effect": {d.Effect, 12.0 / 36},
+	} {
+		if math.Abs(pair[0]-pair[1]) > 1e-9 {
+			t.Errorf("%s is %g, want %g", what, pair[0], pair[1])
+		}
+	}
+}
+
+// Five phones, of which one is slower: it is found alone, and named.
+func TestABFindsTheOneDevice(t *testing.T) {
+	var base, head []run.Run
+	for i := range 5 {
+		model, factor := fmt.Sprint("phone ", i), 1.0
+		if i == 3 {
+			factor = 1.3
+		}
+		base = append(base, repeated(fmt.Sprint("b", i), "s", model, rising(12, 1)...))
+		head = append(head, repeated(fmt.Sprint("h", i), "s", model, rising(12, factor)...))
+	}
+	v := compareAB(t, base, head)
+	d := v.Scenarios[0].Deviations()
+	if v.Verdict != Regression || len(d) != 1 || d[0].ShownIn() != 3 || !strings.Contains(v.Reason, "on phone 3: ") {
+		t.Errorf("%s: %s; %+v", v.Verdict, v.Reason, d)
+	}
+}
+
+func TestABHonoursThePolicy(t *testing.T) {
+	base, head := list(repeated("b", "s", "a", rising(12, 1)...)), list(repeated("h", "s", "a", rising(12, 1.1)...))
+	share, budget := 0.2, 5.0
+	for name, c := range map[string]struct {
+		threshold Threshold
+		want      Outcome
+	}{
+		"a larger least change": {Threshold{Metric: "frames.duration_ms", MinChange: &share}, Pass},
+		"ignored":               {Threshold{Metric: "frames.duration_ms", Ignore: true}, Inconclusive},
+		"a budget":              {Threshold{Metric: "frames.duration_ms", MinChange: &share, Max: &budget}, Regression},
+	} {
+		p := policy(t, PresetDefault)
+		p.Thresholds = []Threshold{c.threshold}
+		if v := CompareAB(p, metric.Default(), base, head); v.Verdict != c.want {
+			t.Errorf("%s: %s (%s), want %s", name, v.Verdict, v.Reason, c.want)
+		}
+	}
+}
+
+// Six runs of each build made at other times are six observations, whatever
+// their iterations are.
+func TestABComparesRunsOfManySessions(t *testing.T) {
+	var base, head []run.Run
+	for i := range 6 {
+		level := 8 + 0.1*float64(i)
+		base = append(base, repeated(fmt.Sprint("b", i), fmt.Sprint("one", i), "a", level, level, 20))
+		head = append(head, repeated(fmt.Sprint("h", i), fmt.Sprint("two", i), "a", 1.2*level, 1.2*level, 20))
+	}
+	v := compareAB(t, base, head)
+	d := v.Scenarios[0].Comparisons[0]
+	if v.Verdict != Regression || v.Scenarios[0].Unit != ABRun || d.N != 12 || len(v.Warnings) != 0 {
+		t.Errorf("%s: %s; %+v; %v", v.Verdict, v.Reason, d, v.Warnings)
+	}
+}
+
+func TestABStaysFinite(t *testing.T) {
+	base := list(repeated("b", "s", "a", 1e-300, 1e-300, 1e-300, 1e-300, 1e-300, 1e-300))
+	head := list(repeated("h", "s", "a", 1e300, 1e300, 1e300, 1e300, 1e300, 1e300))
+	d := compareAB(t, base, head).Scenarios[0].Comparisons[0]
+	for _, x := range []float64{d.Change, d.ChangeLow, d.ChangeHigh, d.Shift, d.ShiftLow, d.ShiftHigh} {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			t.Errorf("%+v holds a number that JSON does not", d)
+		}
+	}
+}
+
+// abWorld makes two builds' runs on a world's phones. Interleaved rounds share
+// the session's heat; runs made apart have their own.
+func (w world) abRuns(rng *rand.Rand, rounds int, interleaved bool, slow float64) (base, head []run.Run) {
+	w.noise *= math.Sqrt(float64(rounds)) // of one repetition, not of a run
+	for c := range w.contexts {
+		pair := [2]run.Run{}
+		heat := math.Exp(w.session * rng.NormFloat64())
+		for side, factor := range []float64{1, slow} {
+			if !interleaved {
+				heat = math.Exp(w.session * rng.NormFloat64())
+			}
+			cold := w
+			cold.session = 0
+			for i := range rounds {
+				r := cold.run(rng, fmt.Sprint("run", side, c), c, factor*heat*(1+0.01*float64(i)))
+				if i == 0 {
+					pair[side] = r
+					pair[side].Iterations = nil
+				}
+				pair[side].Iterations = append(pair[side].Iterations, r.Iterations...)
+			}
+			if interleaved {
+				pair[side].Session = "together"
+			}
+		}
+		base, head = append(base, pair[0]), append(head, pair[1])
+	}
+	return base, head
+}
+
+// abRate is the share of comparisons that end in the outcome.
+func (w world) abRate(t *testing.T, trials, rounds int, interleaved bool, slow float64, want Outcome) float64 {
+	n := 0
+	for trial := range trials {
+		base, head := w.abRuns(rand.New(rand.NewPCG(uint64(trial), 7)), rounds, interleaved, slow)
+		if compareAB(t, base, head).Verdict == want {
+			n++
+		}
+	}
+	return float64(n) / float64(trials)
+}
+
+// At most one comparison in twenty of a build with itself may fail.
+func TestABUnchangedBuildsPass(t *testing.T) {
+	trials := 100
+	if testing.Short() {
+		trials = 40
+	}
+	limit := 0.05 + 2*math.Sqrt(0.05*0.95/float64(trials))
+	for name, w := range worlds {
+		w.contexts, w.events = min(w.contexts, 5), min(w.events, 10)
+		for _, interleaved := range []bool{true, false} {
+			failed := w.abRate(t, trials, 12, interleaved, 1, Regression)
+			t.Logf("%-32s interleaved %t: failed %.3f", name, interleaved, failed)
+			if failed > limit {
+				t.Errorf("%s, interleaved %t: %.3f of unchanged builds fail, want at most %.3f", name, interleaved, failed, limit)
+			}
+		}
+	}
+}
+
+// A dozen rounds find a build that is 15 % slower, on one phone already.
+func TestABSlowBuildsFail(t *testing.T) {
+	for name, least := range map[string]float64{"one phone, 20 runs": 0.6, "three phones, 3 runs each": 0.9} {
+		failed := worlds[name].abRate(t, 60, 12, true, 1.15, Regression)
+		t.Logf("%-32s failed %.3f", name, failed)
+		if failed < least {
+			t.Errorf("%s: %.3f of builds 15 %% slower fail, want at least %.2f", name, failed, least)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package gate
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// worsening is how much worse the shift makes the head build, as a share of the
+// base; of a ratio in percentage points. Below zero it is better. See
+// judgement.worsening.
+func (t *abTest) worsening() float64 { return t.asWorsening(t.Shift, t.Change) }
+
+func (t *abTest) asWorsening(shift, change float64) float64 {
+	switch {
+	case t.metric.Unit == "ratio":
+		change = shift
+	case t.Base == 0 && math.Abs(shift) >= t.metric.Resolution && shift != 0:
+		change = math.Copysign(1, shift)
+	}
+	if t.metric.Direction == metric.HigherIsBetter {
+		return -change
+	}
+	return change
+}
+
+// worstCase is the worse end of the interval, as a worsening.
+func (t *abTest) worstCase() float64 {
+	return max(t.asWorsening(t.ShiftLow, t.ChangeLow), t.asWorsening(t.ShiftHigh, t.ChangeHigh))
+}
+
+// tails are the one-sided chances of the test.
+func (t *abTest) tails() (worse, better float64) {
+	if t.metric.Direction == metric.HigherIsBetter {
+		return t.ranks.Less, t.ranks.Greater
+	}
+	return t.ranks.Greater, t.ranks.Less
+}
+
+// correct makes up for the number of tests over all scenarios, as correct does
+// for Check: whole runs and events have half of the false alarms each, and of
+// that each context alone and all together half again.
+func (c *abCheck) correct() {
+	families := map[[2]bool][]*abTest{} // by whether of an event, and whether alone
+	var events, wholes, several bool
+	for _, s := range c.scenarios {
+		for _, t := range s.tests {
+			fine := t.cell.Event != ""
+			families[[2]bool{fine, t.alone}] = append(families[[2]bool{fine, t.alone}], t)
+			events, wholes, several = events || fine, wholes || !fine, several || t.alone
+		}
+	}
+	share := 1.0
+	if events && wholes {
+		share /= 2
+	}
+	if several {
+		share /= 2
+	}
+	for _, family := range families {
+		correctTests(family, share, c.policy.Alpha)
+		for _, t := range family {
+			c.policy.decideAB(t)
+		}
+	}
+}
+
+// correctTests corrects tests that have a share of the false alarms, the worse
+// and the better side each for itself. Tests that could not have come out
+// whatever the builds did, such as of ANRs where there was none, ask no question
+// and are not counted (Tarone 1990).
+func correctTests(all []*abTest, share float64, alpha float64) {
+	var tests []*abTest
+	for _, t := range all {
+		t.number = 1 / share
+		if t.ranks.Least <= alpha*share {
+			tests = append(tests, t)
+		}
+	}
+	worse, better := make([]float64, len(tests)), make([]float64, len(tests))
+	for i, t := range tests {
+		t.number = float64(len(tests)) / share
+		w, b := t.tails()
+		worse[i], better[i] = min(1, w/share), min(1, b/share)
+	}
+	worse, better = stat.Holm(worse), stat.Holm(better)
+	for i, t := range tests {
+		if t.P = better[i]; t.worse() {
+			t.P = worse[i]
+		}
+	}
+}
+
+// worse reports on which side the test lies.
+func (t *abTest) worse() bool {
+	w, b := t.tails()
+	return w < b
+}
+
+// decideAB says which way the test deviates.
+func (p Policy) decideAB(t *abTest) {
+	size := math.Abs(t.worsening())
+	matters := size >= t.minChange && (t.worsening() > 0) == t.worse()
+	sure := matters && size >= t.surely && t.P <= p.Alpha
+	switch {
+	case t.Limit != nil:
+		t.Direction = ToRegression
+	case sure && t.worse():
+		t.Direction = ToRegression
+	case sure:
+		t.Direction = ToImprovement
+	case matters && t.worse() && t.P <= suspectLevels*p.Alpha,
+		matters && t.worse() && t.worsening() >= suspectChange && t.speechless(p) && t.PRaw <= t.ranks.Least:
+		t.Direction = Suspect
+		if t.P > p.Alpha { // otherwise it is no question of number
+			t.enough = p.enoughAB(t)
+		}
+	}
+}
+
+// speechless reports that the test could not have proven anything, however far
+// the builds were apart.
+func (t *abTest) speechless(p Policy) bool { return t.ranks.Least*t.number > p.Alpha }
+
+// mostUnits bounds the advice to measure more.
+const mostUnits = 200
+
+// enoughAB estimates how many units of each build in each context would settle
+// a deviation of this size; 0 where mostUnits would not. The score of a rank
+// test grows with the root of the number.
+func (p Policy) enoughAB(t *abTest) int {
+	level := p.Alpha / t.number
+	need := distuv.UnitNormal.Quantile(1 - level)
+	have := distuv.UnitNormal.Quantile(1 - math.Max(t.PRaw, 1e-12))
+	if !(have > 0) {
+		return 0
+	}
+	for n := t.perBuild; n <= mostUnits; n++ {
+		if leastOf(n*t.contexts, t.paired) <= level && have*math.Sqrt(float64(n)/float64(t.perBuild)) >= need {
+			return n
+		}
+	}
+	return 0
+}
+
+// leastOf is the smallest chance that a test of n units of each build can find.
+func leastOf(n int, paired bool) float64 {
+	if paired {
+		return math.Exp2(-float64(n))
+	}
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(2*n + 1))
+	return math.Exp(2*a - b)
+}

@@ -1,0 +1,240 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// conclude makes the scenario's part of the verdict.
+func (s *abScenario) conclude(c *abCheck) ABScenario {
+	out := ABScenario{Scenario: s.name, Unit: s.unit, Contexts: []ABContext{}, Comparisons: []ABComparison{}}
+	for _, st := range s.strata {
+		out.Contexts = append(out.Contexts, ABContext{Context: st.context, Base: len(st.baseUnits), Head: len(st.headUnits)})
+	}
+	for _, cell := range s.cells {
+		if comparison, ok := s.comparison(cell); ok {
+			out.Comparisons = append(out.Comparisons, comparison)
+		}
+	}
+	s.decide(c, &out)
+	return out
+}
+
+// comparison puts together what all contexts and each alone say of a cell.
+func (s *abScenario) comparison(cell run.Cell) (out ABComparison, ok bool) {
+	for _, t := range s.tests {
+		switch {
+		case t.cell != cell:
+			continue
+		case t.alone:
+			out.Contexts = append(out.Contexts, ABContextShift{Context: t.context, Direction: t.Direction, ABShift: t.ABShift})
+		default:
+			ok = true
+			out.Event, out.Metric, out.ABShift, out.Together = cell.Event, cell.Metric, t.ABShift, t.Direction
+		}
+		if abGrave(t.Direction) > abGrave(out.Direction) {
+			out.Direction = t.Direction
+		}
+		out.Enough = max(out.Enough, t.enough)
+	}
+	if out.Direction != Suspect {
+		out.Enough = 0
+	}
+	return out, ok
+}
+
+// abGrave ranks directions: what the gravest of several is.
+func abGrave(d Direction) int {
+	return slices.Index([]Direction{"", None, ToImprovement, Suspect, ToRegression}, d)
+}
+
+// Deviations are the comparisons that were flagged, the gravest first, and of
+// equals the largest change first.
+func (s ABScenario) Deviations() []ABComparison {
+	var out []ABComparison
+	for _, d := range s.Comparisons {
+		if d.Direction != None {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ABComparison) int {
+		return cmp.Or(cmp.Compare(abGrave(b.Direction), abGrave(a.Direction)),
+			cmp.Compare(math.Abs(b.Shown().Change), math.Abs(a.Shown().Change)))
+	})
+	return out
+}
+
+// Shown is the shift that the direction rests on: that of all contexts
+// together, or where only some show it by themselves, the largest of these.
+func (d ABComparison) Shown() ABShift {
+	_, shift := d.shownIn()
+	return shift
+}
+
+// ShownIn is the place, among the scenario's contexts, of the one that the
+// direction rests on; -1 where it rests on all together.
+func (d ABComparison) ShownIn() int {
+	in, _ := d.shownIn()
+	return in
+}
+
+func (d ABComparison) shownIn() (in int, shift ABShift) {
+	in, shift = together, d.ABShift
+	if d.restsOnAll() {
+		return in, shift
+	}
+	for _, x := range d.Contexts {
+		if x.Direction == d.Direction && (in == together || math.Abs(x.Change) > math.Abs(shift.Change)) {
+			in, shift = x.Context, x.ABShift
+		}
+	}
+	return in, shift
+}
+
+func (d ABComparison) restsOnAll() bool { return d.Together == d.Direction || len(d.Contexts) == 0 }
+
+// decide sets the scenario's verdict with its reason and what can be done.
+func (s *abScenario) decide(c *abCheck, out *ABScenario) {
+	deviations := out.Deviations()
+	gravest := None
+	if len(deviations) > 0 {
+		gravest = deviations[0].Direction
+	}
+	switch {
+	case gravest == ToRegression:
+		out.Verdict, out.Reason = Regression, c.describeAB(*out, deviations[0])
+	case len(s.strata) == 0:
+		out.Verdict = Inconclusive
+		out.Reason = "there is no context in which both builds were measured whole"
+		out.Hint = "measure both on the same devices: apkgate compare does"
+	case len(out.Comparisons) == 0:
+		out.Verdict = Inconclusive
+		out.Reason = "both builds have no metric in common that this policy judges"
+		out.Hint = "see gate.metrics in apkgate.yml"
+	case gravest == Suspect:
+		out.Verdict, out.Reason = Inconclusive, "perhaps worse: "+c.describeAB(*out, deviations[0])
+		out.Hint = s.settle(deviations[0].Enough)
+	case s.speechless(c.policy):
+		out.Verdict = Inconclusive
+		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), plural(len(out.Comparisons), "comparison"))
+		out.Hint = s.settle(s.voice(c.policy))
+	case gravest == ToImprovement:
+		out.Verdict, out.Reason = Improvement, c.describeAB(*out, deviations[0])
+	default:
+		out.Verdict, out.Reason = Pass, s.describePass(*out)
+	}
+}
+
+// speechless reports that no test of the scenario's whole runs, or of its
+// events where these alone are judged, could have proven anything.
+func (s *abScenario) speechless(p Policy) bool {
+	return !slices.ContainsFunc(s.tests, func(t *abTest) bool { return !t.speechless(p) })
+}
+
+// voice is the least number of units of each build at which a test could prove
+// something.
+func (s *abScenario) voice(p Policy) int {
+	n := 0
+	for _, t := range s.tests {
+		for k := 1; k <= mostUnits; k++ {
+			if leastOf(k*t.contexts, t.paired) <= p.Alpha/max(t.number, float64(len(s.tests))) {
+				n = max(n, k)
+				break
+			}
+		}
+	}
+	return n
+}
+
+func (s *abScenario) amount() string {
+	least := math.MaxInt
+	for _, st := range s.strata {
+		least = min(least, len(st.baseUnits), len(st.headUnits))
+	}
+	return fmt.Sprintf("%d %s", least, plural(least, string(s.unit)))
+}
+
+func (s *abScenario) settle(n int) string {
+	switch {
+	case s.unit == ABIteration:
+		return "compare the builds in rounds (apkgate compare), or by runs of several sessions"
+	case n == 0:
+		return "measure more rounds, or on a calmer device"
+	}
+	where := ""
+	if len(s.strata) > 1 {
+		where = " on each device"
+	}
+	return fmt.Sprintf("about %d %s of each build%s would settle it", n, plural(n, string(s.unit)), where)
+}
+
+// describeAB says a deviation in a sentence: what, where, how much, how sure.
+func (c *abCheck) describeAB(s ABScenario, d ABComparison) string {
+	m, _ := c.catalogue.Lookup(d.Metric)
+	shift, in := d.Shown(), d.ShownIn()
+	var b strings.Builder
+	b.WriteString(m.Title)
+	if d.Event != "" {
+		fmt.Fprintf(&b, " after %s", d.Event)
+	}
+	if in != together {
+		fmt.Fprintf(&b, " on %s", contextTitle(s.Contexts[in].Context))
+	}
+	fmt.Fprintf(&b, ": %s", m.Format(shift.Head))
+	if shift.Limit != nil {
+		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*shift.Limit))
+		return b.String()
+	}
+	fmt.Fprintf(&b, " where the base has %s (%s", m.Format(shift.Base), percent(shift.Change))
+	if shift.HasInterval() {
+		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, percent(shift.ChangeLow), percent(shift.ChangeHigh))
+	}
+	if shift.P < 1 {
+		fmt.Fprintf(&b, ", %s", pValue(shift.P))
+	}
+	return b.String() + ")"
+}
+
+// describePass says what a pass is worth: how much worse the whole run may
+// still be by the intervals.
+func (s *abScenario) describePass(out ABScenario) string {
+	var bounds []string
+	for _, t := range s.tests {
+		if t.alone || t.cell.Event != "" || !t.HasInterval() {
+			continue
+		}
+		bounds = append(bounds, fmt.Sprintf("%s by %.1f %%", t.metric.Title, 100*max(0, t.worstCase())))
+	}
+	n := len(out.Comparisons)
+	reason := fmt.Sprintf("nothing got worse in %d %s", n, plural(n, "comparison"))
+	if len(bounds) == 0 {
+		return reason
+	}
+	return reason + "; at worst, by their intervals, " + strings.Join(bounds, ", ")
+}
+
+// conclude makes the verdict over all scenarios: the gravest of theirs.
+func (c *abCheck) conclude() {
+	v := c.verdict
+	for _, s := range v.Scenarios {
+		if worse := graver(v.Verdict, s.Verdict); worse != v.Verdict || v.Reason == "" {
+			v.Verdict, v.Reason, v.Hint = worse, s.Reason, s.Hint
+			if len(v.Scenarios) > 1 {
+				v.Reason = s.Scenario + ": " + s.Reason
+			}
+		}
+	}
+	switch {
+	case c.notWhole > 0 && v.Verdict != Regression:
+		v.Verdict = Invalid
+		v.Reason = fmt.Sprintf("%d %s not whole", c.notWhole, map[bool]string{true: "run is", false: "runs are"}[c.notWhole == 1])
+		v.Hint = "look at the warnings for what was lost, and measure again"
+	case len(v.Scenarios) == 0:
+		v.Verdict, v.Reason = Inconclusive, "there is nothing to compare"
+	}
+}

@@ -1,0 +1,235 @@
+package gate
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// together is the context of a test over all contexts.
+const together = -1
+
+// abTest is one test: a cell in one context, or in all together.
+type abTest struct {
+	ABShift
+	cell      run.Cell
+	context   int // its place among the strata, or together
+	alone     bool
+	metric    metric.Metric
+	policy    cellPolicy
+	minChange float64 // the least change that matters
+	surely    float64 // the least change that decides
+	ranks     stat.RankTest
+	number    float64 // what PRaw is multiplied by at most for multiplicity
+	perBuild  int     // values of each build in a context, on average
+	contexts  int     // that the values are from
+	paired    bool
+	Direction Direction
+	enough    int
+}
+
+// chooseCells lists the cells that both builds have and the policy judges.
+func (s *abScenario) chooseCells(c *abCheck) {
+	s.order = map[string]int{"": -1}
+	has := [2]map[run.Cell]bool{{}, {}}
+	events := [2]map[string]bool{{}, {}}
+	for _, st := range s.strata {
+		for _, runs := range [][]run.Run{st.base, st.head} {
+			for _, r := range runs {
+				for _, event := range run.EventOrder(r) {
+					if _, known := s.order[event]; !known {
+						s.order[event] = len(s.order)
+					}
+				}
+			}
+		}
+		for side, units := range [][]map[run.Cell]float64{st.baseUnits, st.headUnits} {
+			for _, u := range units {
+				for cell := range u {
+					has[side][cell], events[side][cell.Event] = true, true
+				}
+			}
+		}
+	}
+	all := run.Summary{Cells: map[run.Cell]float64{}} // tells details from what they detail
+	for cell := range has[1] {
+		all.Cells[cell] = 0
+	}
+	for cell := range has[1] {
+		if has[0][cell] && c.policy.judged(cell, all, c.catalogue) {
+			s.cells = append(s.cells, cell)
+		}
+	}
+	slices.SortFunc(s.cells, func(a, b run.Cell) int {
+		return cmp.Or(cmp.Compare(s.order[a.Event], s.order[b.Event]), cmp.Compare(a.Event, b.Event), c.catalogue.Compare(a.Metric, b.Metric))
+	})
+	for _, event := range slices.Sorted(maps.Keys(s.order)) {
+		if events[0][event] != events[1][event] {
+			c.warn("scenario %q: event %q was measured of one build alone, and is left out", s.name, event)
+		}
+	}
+}
+
+// makeTests tests each cell in each context, and in all together where there
+// are several.
+func (s *abScenario) makeTests(c *abCheck) {
+	for _, cell := range s.cells {
+		m, _ := c.catalogue.Lookup(cell.Metric)
+		var all []stat.Pair
+		for i, st := range s.strata {
+			p := st.values(cell, s.paired())
+			if len(p.X) == 0 || len(p.Y) == 0 {
+				continue
+			}
+			all = append(all, p)
+			if len(s.strata) > 1 {
+				t := s.test(c, cell, m, []stat.Pair{p}, s.unit == ABRound)
+				t.context, t.alone = i, true
+				if s.unit == ABIteration { // one session may be that far off: a doubt at most
+					t.minChange, t.surely = t.surely, math.Inf(1)
+				}
+				if t.ranks.Least <= c.policy.Alpha {
+					s.tests = append(s.tests, t)
+				}
+			}
+		}
+		if len(all) == 0 {
+			continue // each context has it of one build alone
+		}
+		t := s.test(c, cell, m, all, s.paired())
+		t.context = together
+		s.tests = append(s.tests, t)
+	}
+}
+
+// values are a cell's in this context; in pairs where both of a pair have it.
+func (st *abStratum) values(cell run.Cell, paired bool) stat.Pair {
+	var p stat.Pair
+	for i, u := range st.baseUnits {
+		x, ok := u[cell]
+		if paired {
+			y, both := st.headUnits[i][cell]
+			if ok = ok && both; ok {
+				p.Y = append(p.Y, y)
+			}
+		}
+		if ok {
+			p.X = append(p.X, x)
+		}
+	}
+	for _, u := range st.headUnits {
+		if y, ok := u[cell]; ok && !paired {
+			p.Y = append(p.Y, y)
+		}
+	}
+	return p
+}
+
+func (s *abScenario) test(c *abCheck, cell run.Cell, m metric.Metric, strata []stat.Pair, paired bool) *abTest {
+	t := &abTest{cell: cell, metric: m, policy: c.policy.forCell(cell), Direction: None, paired: paired}
+	t.minChange, t.surely = t.policy.minChange, t.policy.minChange
+	if s.unit == ABIteration {
+		t.minChange, t.surely = max(t.minChange, suspectChange), max(t.minChange, sessionMinChange)
+	}
+	t.measure(strata, c.policy.Alpha)
+	t.PRaw, t.P = min(t.ranks.Less, t.ranks.Greater), 1
+	if t.metric.Direction != metric.Neutral {
+		t.Limit = t.policy.broken(t.Head)
+	}
+	return t
+}
+
+// measure works out the shift: on the log scale where the metric's noise
+// multiplies, as long as every value is positive.
+func (t *abTest) measure(strata []stat.Pair, alpha float64) {
+	var base, head []float64
+	for _, p := range strata {
+		base, head = append(base, p.X...), append(head, p.Y...)
+	}
+	t.N = len(base)
+	if !t.paired {
+		t.N += len(head)
+	}
+	t.contexts, t.perBuild = len(strata), max(1, min(len(base), len(head))/len(strata))
+	t.Base, t.Head, t.Effect = centre(base, t.metric.Mean), centre(head, t.metric.Mean), stat.CliffsDelta(strata)
+	logs := t.metric.Log && slices.Min(base) > 0 && slices.Min(head) > 0
+	if logs {
+		strata = logarithms(strata)
+	}
+	t.ranks = rankTest(strata, t.paired)
+	shift := shiftOf(strata, t.paired, alpha)
+	if t.metric.Mean { // of rare things: the middle shift is none
+		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, false)
+		return
+	}
+	t.fill(shift, logs)
+}
+
+// centre is the median, or the mean of what is rare.
+func centre(values []float64, mean bool) float64 {
+	if !mean {
+		return stat.Median(values)
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v / float64(len(values))
+	}
+	return sum
+}
+
+func logarithms(strata []stat.Pair) []stat.Pair {
+	logs := func(values []float64) []float64 {
+		out := make([]float64, len(values))
+		for i, v := range values {
+			out[i] = math.Log(v)
+		}
+		return out
+	}
+	out := make([]stat.Pair, len(strata))
+	for i, p := range strata {
+		out[i] = stat.Pair{X: logs(p.X), Y: logs(p.Y)}
+	}
+	return out
+}
+
+func shiftOf(strata []stat.Pair, paired bool, alpha float64) stat.Shift {
+	if paired {
+		return stat.PairedShift(differences(strata), alpha)
+	}
+	return stat.SampleShift(strata, alpha)
+}
+
+// fill tells the shift in the metric's unit and as a share of the base.
+func (t *abTest) fill(s stat.Shift, logs bool) {
+	tell := func(x float64) (shift, change float64) {
+		switch {
+		case logs:
+			return finite(t.Base * math.Expm1(x)), finite(math.Expm1(x))
+		case t.Base != 0:
+			return finite(x), finite(x / math.Abs(t.Base))
+		}
+		return finite(x), 0
+	}
+	t.Shift, t.Change = tell(s.Estimate)
+	if math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {
+		return
+	}
+	t.ShiftLow, t.ChangeLow = tell(s.Low)
+	t.ShiftHigh, t.ChangeHigh = tell(s.High)
+}
+
+// broken is the absolute budget that the value breaks, nil for none.
+func (p cellPolicy) broken(value float64) *float64 {
+	switch {
+	case p.max != nil && value > *p.max:
+		return p.max
+	case p.min != nil && value < *p.min:
+		return p.min
+	}
+	return nil
+}

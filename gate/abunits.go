@@ -1,0 +1,261 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// abCheck is a comparison of two builds on its way to a verdict.
+type abCheck struct {
+	policy    Policy
+	catalogue *metric.Catalogue
+	verdict   *ABVerdict
+	scenarios []*abScenario
+	notWhole  int // runs that were left out because they are not whole
+}
+
+// abScenario is one scenario of it.
+type abScenario struct {
+	name   string
+	unit   ABUnit
+	strata []*abStratum
+	order  map[string]int // events by their place in the runs
+	cells  []run.Cell     // those to judge
+	tests  []*abTest
+}
+
+// abStratum is one context with the runs and the units of both builds in it.
+type abStratum struct {
+	context              map[string]string
+	base, head           []run.Run
+	baseUnits, headUnits []map[run.Cell]float64
+}
+
+func (c *abCheck) warn(format string, args ...any) {
+	c.verdict.Warnings = append(c.verdict.Warnings, run.Warning{Text: fmt.Sprintf(format, args...)})
+}
+
+// gather sorts the runs by scenario and context, and makes tests of them.
+func (c *abCheck) gather(base, head []run.Run) {
+	byName := map[string]*abScenario{}
+	add := func(runs []run.Run, isHead bool) {
+		for _, r := range runs {
+			if r.Status != run.Complete {
+				c.notWhole++
+				c.warn("run %s of scenario %q is left out: its status is %q", r.ID, r.Scenario, r.Status)
+				continue
+			}
+			s := byName[r.Scenario]
+			if s == nil {
+				s = &abScenario{name: r.Scenario}
+				byName[r.Scenario] = s
+				c.scenarios = append(c.scenarios, s)
+			}
+			s.add(r, isHead, c.policy.Use)
+		}
+	}
+	add(base, false)
+	add(head, true)
+	for _, s := range c.scenarios {
+		s.both(c)
+		s.chooseUnit(c)
+		s.chooseCells(c)
+		s.makeTests(c)
+	}
+}
+
+// state is the property that tells of the moment rather than of the device: a
+// phone's battery wanes while two builds are compared on it.
+const state = "battery"
+
+// abKey tells contexts apart: in the properties that count, and in those that
+// say how numbers came about.
+func abKey(context map[string]string, use []string) string {
+	counted := maps.Clone(devctx.Only(context, use))
+	maps.Copy(counted, devctx.Only(context, devctx.Hard))
+	return contextKey(counted, state)
+}
+
+func (s *abScenario) add(r run.Run, isHead bool, use []string) {
+	key := abKey(r.Context, use)
+	at := slices.IndexFunc(s.strata, func(st *abStratum) bool { return abKey(st.context, use) == key })
+	if at < 0 {
+		at = len(s.strata)
+		s.strata = append(s.strata, &abStratum{context: r.Context})
+	}
+	if isHead {
+		s.strata[at].head = append(s.strata[at].head, r)
+	} else {
+		s.strata[at].base = append(s.strata[at].base, r)
+	}
+}
+
+// both keeps the contexts in which both builds were measured.
+func (s *abScenario) both(c *abCheck) {
+	s.strata = slices.DeleteFunc(s.strata, func(st *abStratum) bool {
+		switch {
+		case len(st.base) == 0:
+			c.warn("scenario %q: %s measured the head build alone, and is left out", s.name, contextTitle(st.context))
+		case len(st.head) == 0:
+			c.warn("scenario %q: %s measured the base build alone, and is left out", s.name, contextTitle(st.context))
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// contextTitle names a context in a few words.
+func contextTitle(context map[string]string) string {
+	title := ""
+	for _, name := range []string{"manufacturer", "model", "sdk", "network"} {
+		if v := context[name]; v != "" {
+			if title != "" {
+				title += " "
+			}
+			title += v
+		}
+	}
+	if title == "" {
+		return "one context"
+	}
+	return title
+}
+
+// chooseUnit finds what counts as one observation, and takes it from the runs.
+func (s *abScenario) chooseUnit(c *abCheck) {
+	if len(s.strata) == 0 {
+		return
+	}
+	s.unit = ABRun
+	s.take(c, wholeRuns)
+	switch {
+	case !slices.ContainsFunc(s.strata, func(st *abStratum) bool { return !st.interleaved() }):
+		s.unit = ABRound
+		s.take(c, eachIteration)
+	case s.least() > c.policy.Alpha:
+		s.unit = ABIteration
+		s.take(c, eachIteration)
+		c.warn("scenario %q: with %s of each build there is no telling a build from a session: the repetitions of one session share its heat and its background work. A difference below %.0f %% is a doubt at most; rounds interleaved by apkgate compare, or runs made at other times, tell more",
+			s.name, sessionsOf(s.strata), 100*sessionMinChange)
+	}
+}
+
+// sessionMinChange is the least change that decides where there is no telling a
+// build from a session: a phone's sessions differ by some percent, a hot one's
+// by more. suspectChange is the least that is worth a doubt there.
+const sessionMinChange = 0.25
+
+func sessionsOf(strata []*abStratum) string {
+	if len(strata) == 1 && len(strata[0].base) == 1 && len(strata[0].head) == 1 {
+		return "one session"
+	}
+	return "so few sessions"
+}
+
+// interleaved reports whether the runs of both builds were made in turns: each
+// run of one shares its session with one of the other. It puts them side by
+// side; of several in one session, as of two phones of one model, in the order
+// in which they come.
+func (st *abStratum) interleaved() bool {
+	if len(st.base) != len(st.head) {
+		return false
+	}
+	left := slices.Clone(st.head)
+	var beside []run.Run
+	for _, b := range st.base {
+		at := slices.IndexFunc(left, func(h run.Run) bool { return h.Session == b.Session })
+		if b.Session == "" || at < 0 {
+			return false
+		}
+		beside = append(beside, left[at])
+		left = slices.Delete(left, at, at+1)
+	}
+	st.head = beside
+	return true
+}
+
+// take makes units of the runs.
+func (s *abScenario) take(c *abCheck, of func(run.Run, *abCheck) []map[run.Cell]float64) {
+	for _, st := range s.strata {
+		st.baseUnits, st.headUnits = nil, nil
+		for i, r := range st.base {
+			base := of(r, c)
+			if s.unit != ABRound {
+				st.baseUnits = append(st.baseUnits, base...)
+				continue
+			}
+			head := of(st.head[i], c)
+			rounds := min(len(base), len(head))
+			st.baseUnits, st.headUnits = append(st.baseUnits, base[:rounds]...), append(st.headUnits, head[:rounds]...)
+		}
+		for _, r := range st.head {
+			if s.unit != ABRound {
+				st.headUnits = append(st.headUnits, of(r, c)...)
+			}
+		}
+	}
+}
+
+func wholeRuns(r run.Run, c *abCheck) []map[run.Cell]float64 {
+	return []map[run.Cell]float64{run.Summarize(r, c.policy.Centre, c.catalogue).Cells}
+}
+
+func eachIteration(r run.Run, c *abCheck) []map[run.Cell]float64 {
+	var out []map[run.Cell]float64
+	for _, it := range r.Iterations {
+		one := run.Run{Iterations: []run.Iteration{it}}
+		out = append(out, run.Summarize(one, c.policy.Centre, c.catalogue).Cells)
+	}
+	return out
+}
+
+// paired reports whether the units of the strata stand side by side: rounds, or
+// one run of each build on each of several devices.
+func (s *abScenario) paired() bool {
+	return s.unit == ABRound || s.unit == ABRun && len(s.strata) > 1 &&
+		!slices.ContainsFunc(s.strata, func(st *abStratum) bool { return len(st.baseUnits) != 1 || len(st.headUnits) != 1 })
+}
+
+// least is the smallest chance that a test of all contexts together can find.
+func (s *abScenario) least() float64 {
+	var strata []stat.Pair
+	for _, st := range s.strata {
+		var p stat.Pair
+		for i := range st.baseUnits {
+			p.X = append(p.X, float64(i))
+		}
+		for i := range st.headUnits {
+			p.Y = append(p.Y, float64(len(p.X)+i))
+		}
+		strata = append(strata, p)
+	}
+	return rankTest(strata, s.paired()).Least
+}
+
+// rankTest is the test that suits the samples.
+func rankTest(strata []stat.Pair, paired bool) stat.RankTest {
+	switch {
+	case paired:
+		return stat.SignedRank(differences(strata))
+	case len(strata) == 1:
+		return stat.MannWhitney(strata[0].X, strata[0].Y)
+	}
+	return stat.VanElteren(strata)
+}
+
+func differences(strata []stat.Pair) []float64 {
+	var out []float64
+	for _, p := range strata {
+		for i, x := range p.X {
+			out = append(out, p.Y[i]-x)
+		}
+	}
+	return out
+}
