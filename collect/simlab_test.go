@@ -76,9 +76,12 @@ func TestEverySimulatedDevice(t *testing.T) {
 				}
 			}
 			for _, name := range []string{"sdk", "api", "manufacturer", "model", "cpu", "screen", "network"} {
-				if r.Run.Context[name] == "" && !(name == "screen" && p.API < 17) {
+				if r.Run.Context[name] == "" {
 					t.Errorf("no %s in the context %v", name, r.Run.Context)
 				}
+			}
+			if got := r.Run.Context["screen"]; got != p.Screen {
+				t.Errorf("screen %q, want %q", got, p.Screen)
 			}
 			t.Log(r.Run.Context, r.Run.Iterations[0].Metrics, r.Run.Warnings)
 		})

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/apkgate/apkgate/internal/simlab/profile"
 )
 
 // services are what dumpsys can ask, with the API level that brought them.
@@ -129,7 +131,22 @@ func dumpWindow(c *call) int {
 	}
 	c.printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
 	c.printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focused(), c.focused())
+	if c.profile.API < 17 { // later it is among the displays' contents
+		c.printf("\n  Display: %s\n", displayLine(c.profile))
+	}
 	return 0
+}
+
+// displayLine is what Android 4.1 says of its one display: its size, and between
+// which sizes the part of it lies that an app gets, less a status bar of 25 dp.
+func displayLine(p profile.Profile) string {
+	var width, height int
+	if _, err := fmt.Sscanf(p.Screen, "%dx%d", &width, &height); err != nil {
+		return ""
+	}
+	bar := (25*p.DPI + 80) / 160
+	least, most := min(width, height), max(width, height)
+	return fmt.Sprintf("init=%s cur=%s app=%s rng=%dx%d-%dx%d", p.Screen, p.Screen, p.Screen, least, least-bar, most, most-bar)
 }
 
 func dumpActivity(c *call) int {

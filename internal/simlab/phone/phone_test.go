@@ -189,6 +189,7 @@ func TestUnknownCommandsAnswerLikeTheShell(t *testing.T) {
 		}
 	}
 	old := newPhone(t, "galaxy-s3-android-4.1.1", "")
+	has(t, output(t, old, "dumpsys window"), "\n  Display: init=720x1280 cur=720x1280 app=720x1280 rng=720x670-1280x1230\n")
 	for _, command := range []string{"settings get global wifi_on", "wm size", "pidof x", "cmd package list packages"} {
 		if _, _, code := run(t, old, command); code != 127 {
 			t.Errorf("Android 4.1.1 knows %q: exit code %d", command, code)
