@@ -3,6 +3,7 @@ package branch
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
@@ -71,20 +72,20 @@ func newNamedRun(r run.Run) (namedRun, error) {
 
 // unknown are those of the runs that the index does not hold, each once.
 func (w *work) unknown(ctx context.Context, runs []namedRun) ([]namedRun, error) {
-	ids := make([]string, len(runs))
-	for i, n := range runs {
-		ids[i] = n.ID
+	var fresh []namedRun
+	var ids []string
+	for _, n := range runs {
+		ids = append(ids, n.ID)
 	}
-	digestOf, err := w.digests(ctx, ids)
+	digests, err := w.digestsOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	var fresh []namedRun
 	for _, n := range runs {
-		other, known := digestOf[n.ID]
+		other, known := digests[n.ID]
 		switch {
 		case !known:
-			digestOf[n.ID] = n.digest
+			digests[n.ID] = n.digest
 			fresh = append(fresh, n)
 		case other != n.digest:
 			return nil, fmt.Errorf("run %q: %w: its digest is %.16s, this one's %.16s", n.ID, baseline.ErrConflict, other, n.digest)
@@ -93,15 +94,19 @@ func (w *work) unknown(ctx context.Context, runs []namedRun) ([]namedRun, error)
 	return fresh, nil
 }
 
-// digests are the digests of those of the runs that the index holds, by their
-// whole ids.
-func (w *work) digests(ctx context.Context, ids []string) (map[string]string, error) {
+// maxAsked is how many ids are asked for in one question.
+const maxAsked = 1_000
+
+// digestsOf are the digests of those of the runs that the index holds, by id.
+func (w *work) digestsOf(ctx context.Context, ids []string) (map[string]string, error) {
 	out := map[string]string{}
-	for e, err := range w.current().List(ctx, baseline.Filter{IDs: ids}) {
-		if err != nil {
-			return nil, err
+	for some := range slices.Chunk(ids, maxAsked) {
+		for e, err := range w.current().List(ctx, baseline.Filter{IDs: some}) {
+			if err != nil {
+				return nil, err
+			}
+			out[e.Run.ID] = e.Digest
 		}
-		out[e.Run.ID] = e.Digest
 	}
 	return out, nil
 }

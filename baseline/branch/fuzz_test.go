@@ -10,7 +10,7 @@ import (
 func FuzzMarks(f *testing.F) {
 	digest := strings.Repeat("0a", 32)
 	f.Add([]byte(`{"format":"apkgate.mark/1","run":"a","digest":"` + digest + `","state":"accepted","at":"2026-01-01T00:00:00Z"}`))
-	f.Add([]byte(`{"format":"apkgate.mark/1","digest":"` + digest + `","state":"rebaselined","at":"2026-01-01T00:00:00.5+01:00","since":"2025-01-01T00:00:00Z","note":"why"}`))
+	f.Add([]byte(`{"format":"apkgate.mark/1","run":"b","digest":"` + digest + `","state":"rebaselined","at":"2026-01-01T00:00:00.5+01:00","since":"2025-01-01T00:00:00Z","note":"why"}`))
 	f.Add([]byte(`{"format":"apkgate.mark/9"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := parseMark(data)

@@ -40,9 +40,7 @@ func writeUntilKilled() {
 		return
 	}
 	for i := 0; ; i++ {
-		r := newRun(fmt.Sprintf("%s-%04d", prefix, i), float64(i))
-		r.Session = r.ID // no two runs have the same content
-		added, err := s.Add(ctx, r)
+		added, err := s.Add(ctx, newRun(fmt.Sprintf("%s-%04d", prefix, i), float64(i)))
 		if err != nil || len(added) != 1 {
 			fmt.Println("error", added, err)
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -219,20 +220,29 @@ func (w *work) verifySegments(ctx context.Context, there contents) (found []base
 
 // verifyRuns checks that the index holds every run of a segment.
 func (w *work) verifyRuns(ctx context.Context, data []byte) error {
-	var errs []error
+	digests := map[string]string{}
 	for r, err := range runsOf(data) {
-		if err != nil {
-			return errors.Join(append(errs, err)...)
-		}
-		named, err := newNamedRun(r)
 		if err != nil {
 			return err
 		}
-		held, err := w.digests(ctx, []string{named.ID})
-		if err == nil && held[named.ID] != named.digest {
-			err = fmt.Errorf("run %.60q is not in the local copy", r.ID)
+		digest, err := r.Digest()
+		if err != nil {
+			return err
 		}
-		errs = append(errs, err)
+		if r.ID == "" {
+			r.ID = digest[:16]
+		}
+		digests[r.ID] = digest
+	}
+	held, err := w.digestsOf(ctx, slices.Collect(maps.Keys(digests)))
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for id, digest := range digests {
+		if held[id] != digest {
+			errs = append(errs, fmt.Errorf("run %.60q is not in the local copy", id))
+		}
 	}
 	return errors.Join(errs...)
 }

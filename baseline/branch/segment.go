@@ -154,6 +154,8 @@ func parseMark(line []byte) (markLine, error) {
 		return l, fmt.Errorf("format is %.40q, want %q", l.Format, markFormat)
 	case err != nil || len(digest) != sha256.Size || strings.ToLower(l.Digest) != l.Digest:
 		return l, fmt.Errorf("digest is %.80q, want a SHA-256 in lower-case hexadecimal", l.Digest)
+	case l.Run == "":
+		return l, errors.New("run is missing")
 	case l.At.IsZero():
 		return l, errors.New("at is missing")
 	}
@@ -165,5 +167,5 @@ func parseMark(line []byte) (markLine, error) {
 // that every reader comes to the same end.
 func inOrder(a, b markLine) int {
 	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.State, b.State), a.Since.Compare(b.Since),
-		cmp.Compare(a.Note, b.Note), cmp.Compare(a.Digest, b.Digest))
+		cmp.Compare(a.Note, b.Note), cmp.Compare(a.Run, b.Run))
 }

@@ -203,7 +203,7 @@ func (w *work) addEach(ctx context.Context, runs []run.Run) (damage []error, err
 // ofContent reports whether the error comes of what was to be written and not of
 // the index.
 func ofContent(err error) bool {
-	for _, known := range []error{baseline.ErrConflict, baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrNotComplete} {
+	for _, known := range []error{baseline.ErrConflict, baseline.ErrNotComplete} {
 		if errors.Is(err, known) {
 			return true
 		}
@@ -241,26 +241,27 @@ func (w *work) markEach(ctx context.Context, alike []placedMark, damage map[stri
 	for i, m := range alike {
 		ids[i] = m.Run
 	}
-	held, err := w.digests(ctx, ids)
+	digests, err := w.digestsOf(ctx, ids)
 	if err != nil {
 		return err
 	}
-	var known []placedMark
 	ids = ids[:0]
 	for _, m := range alike {
-		if held[m.Run] != m.Digest {
-			damage[m.path] = append(damage[m.path], fmt.Errorf("a mark of run %.60q: %w", m.Run, baseline.ErrNotFound))
-			continue
+		if digests[m.Run] == m.Digest {
+			ids = append(ids, m.Run)
+		} else {
+			damage[m.path] = append(damage[m.path], fmt.Errorf("a mark of run %.60q with digest %.16s: %w", m.Run, m.Digest, baseline.ErrNotFound))
 		}
-		known, ids = append(known, m), append(ids, m.Run)
 	}
-	if err = w.current().Mark(ctx, ids, alike[0].mark()); !ofContent(err) {
+	err = w.current().Mark(ctx, ids, alike[0].mark())
+	if !ofContent(err) {
 		return err
 	}
-	for _, m := range known {
-		err := w.current().Mark(ctx, []string{m.Run}, m.mark())
+	for _, id := range ids {
+		err := w.current().Mark(ctx, []string{id}, alike[0].mark())
 		if ofContent(err) {
-			damage[m.path] = append(damage[m.path], fmt.Errorf("a mark of run %.60q: %w", m.Run, err))
+			i := slices.IndexFunc(alike, func(m placedMark) bool { return m.Run == id })
+			damage[alike[i].path] = append(damage[alike[i].path], err)
 		} else if err != nil {
 			return err
 		}

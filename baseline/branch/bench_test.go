@@ -1,0 +1,117 @@
+package branch_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// benchRun is a run of the simulated lab of baseline/sqlite's benchmarks: ten
+// repetitions of five buckets and three metrics, in one of 300 contexts.
+func benchRun(random *rand.Rand, i int) run.Run {
+	metrics := func(frames float64) map[string]float64 {
+		return map[string]float64{
+			"frames.count": frames + float64(random.IntN(9)), "frames.smooth_ratio": 0.9 + random.Float64()/10,
+			"frames.duration_ms": 8 + 4*random.Float64(),
+		}
+	}
+	model, sdk, network := random.IntN(20), random.IntN(5), random.IntN(3)
+	r := run.Run{
+		Format: run.Format, ID: fmt.Sprintf("%016x", random.Uint64()),
+		Started: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute),
+		App:     run.App{Package: "org.example.mail"}, Scenario: "open-message", Session: strconv.Itoa(i / 10),
+		Context: map[string]string{
+			"sdk": fmt.Sprint(4+sdk, ".0"), "api": strconv.Itoa(16 + sdk), "manufacturer": fmt.Sprint("maker", model%7),
+			"model": fmt.Sprint("model", model), "cpu": []string{"x86", "arm64"}[model%2], "network": []string{"wifi", "4g", "3g"}[network],
+		},
+		Status: run.Complete,
+	}
+	for range 10 {
+		it := run.Iteration{Metrics: metrics(250)}
+		for _, name := range []string{run.Start, "E1", "E2", "E3", "E4"} {
+			it.Events = append(it.Events, run.Bucket{Name: name, Metrics: metrics(48)})
+		}
+		r.Iterations = append(r.Iterations, it)
+	}
+	return r
+}
+
+// fillBranch adds n accepted runs, so many at once, as nightly jobs do.
+func fillBranch(b *testing.B, s baseline.Store, n, together int) {
+	b.Helper()
+	random := rand.New(rand.NewPCG(uint64(n), uint64(together)))
+	for i := 0; i < n; i += together {
+		var runs []run.Run
+		var names []string
+		for j := range together {
+			runs = append(runs, benchRun(random, i+j))
+			names = append(names, runs[j].ID)
+		}
+		if _, err := s.Add(b.Context(), runs...); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Mark(b.Context(), names, baseline.Mark{State: baseline.Accepted}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// size is how many bytes the files in the folder have.
+func size(b *testing.B, dir string) (total int64) {
+	b.Helper()
+	err := filepath.WalkDir(dir, func(_ string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		total += info.Size()
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return total
+}
+
+// BenchmarkGrowth tells by how much a remote grows with 1,000 runs in 25 writings
+// of 40: as pushed, once the remote has packed them, and after a compaction.
+func BenchmarkGrowth(b *testing.B) {
+	for b.Loop() {
+		remote := newRemote(b)
+		s := open(b, remote)
+		before := size(b, remote)
+		fillBranch(b, s, 1_000, 40)
+		b.ReportMetric(float64(size(b, remote)-before)/1e3, "kB-pushed")
+		git(b, remote, "gc", "--quiet", "--prune=now")
+		b.ReportMetric(float64(size(b, remote)-before)/1e3, "kB-packed")
+		if err := s.Compact(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		git(b, remote, "gc", "--quiet", "--prune=now")
+		b.ReportMetric(float64(size(b, remote)-before)/1e3, "kB-compacted")
+	}
+}
+
+// BenchmarkFreshCopy fetches and indexes a branch of 100,000 accepted runs, as a
+// runner without a cache does. Run it with -benchtime=1x.
+func BenchmarkFreshCopy(b *testing.B) {
+	if testing.Short() {
+		b.Skip("makes 100,000 runs")
+	}
+	remote := newRemote(b)
+	fillBranch(b, open(b, remote), 100_000, 2_000)
+	b.ReportMetric(float64(size(b, remote))/1e6, "MB-remote")
+	for b.Loop() {
+		s := open(b, remote)
+		if _, err := s.References(b.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open-message"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// Get implements baseline.Store.
+func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
+	var e baseline.Entry
+	err := s.read(ctx, func(tx pgx.Tx) error {
+		number, err := resolve(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		e, err = getEntry(ctx, tx, number)
+		return err
+	})
+	if err != nil {
+		return baseline.Entry{}, s.wrap(fmt.Sprintf("get run %q from", id), err)
+	}
+	return e, nil
+}
+
+// newestMark is the mark of a run that counts, as columns that are null where it
+// has none.
+const newestMark = `LEFT JOIN LATERAL (SELECT m.state, m.at, m.since, m.note FROM apkgate.marks m
+	WHERE m.run = r.number ORDER BY m.at DESC, m.number DESC LIMIT 1) m ON true`
+
+// markColumns are the columns of newestMark.
+type markColumns struct{ state, at, since, note *string }
+
+func (c markColumns) mark() (m baseline.Mark, err error) {
+	if c.state == nil {
+		return m, nil
+	}
+	m.State, m.Note = baseline.State(*c.state), fromText(*c.note)
+	if m.At, err = parseStamp(*c.at); err == nil && *c.since != "" {
+		m.Since, err = parseStamp(*c.since)
+	}
+	return m, err
+}
+
+func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, error) {
+	var id, added string
+	var digest, packed []byte
+	var c markColumns
+	err := tx.QueryRow(ctx, `SELECT r.id, r.digest, r.added, data, m.state, m.at, m.since, m.note
+		FROM apkgate.runs r LEFT JOIN apkgate.records ON run = number `+newestMark+` WHERE r.number = $1`, number).
+		Scan(&id, &digest, &added, &packed, &c.state, &c.at, &c.since, &c.note)
+	if err != nil {
+		return baseline.Entry{}, err
+	}
+	if packed == nil {
+		return baseline.Entry{}, damaged(errors.New("its record is missing"))
+	}
+	r, err := openRecord(fromText(id), digest, packed)
+	if err != nil {
+		return baseline.Entry{}, damaged(err)
+	}
+	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
+	if e.AddedAt, err = parseStamp(added); err != nil {
+		return baseline.Entry{}, err
+	}
+	e.Mark, err = c.mark()
+	return e, err
+}
+
+// resolve returns the number of the run of that id, or of that one run whose id
+// or digest begins so.
+func resolve(ctx context.Context, tx pgx.Tx, id string) (int64, error) {
+	var number int64
+	if !validText(id) {
+		return 0, baseline.ErrNotFound
+	}
+	err := tx.QueryRow(ctx, "SELECT number FROM apkgate.runs WHERE id = $1", toText(id)).Scan(&number)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return number, err
+	}
+	if len(id) < baseline.MinPrefix || strings.IndexByte(id, 0) >= 0 {
+		return 0, baseline.ErrNotFound
+	}
+	low, high := digestRange(id)
+	rows, err := tx.Query(ctx, `SELECT number, id FROM apkgate.runs WHERE id >= $1 AND id < $2
+		UNION SELECT number, id FROM apkgate.runs WHERE digest BETWEEN $3 AND $4 LIMIT 5`, id, id+"\U0010ffff", low, high)
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	var name string
+	if _, err := pgx.ForEachRow(rows, []any{&number, &name}, func() error {
+		names = append(names, fromText(name))
+		return nil
+	}); err != nil {
+		return 0, err
+	}
+	switch len(names) {
+	case 0:
+		return 0, baseline.ErrNotFound
+	case 1:
+		return number, nil
+	}
+	return 0, hinted(fmt.Errorf("%w: %q", baseline.ErrAmbiguous, names), "Give more characters of the id.")
+}
+
+// digestRange bounds the digests that begin with the hexadecimal digits; of
+// other text it bounds none.
+func digestRange(digits string) (low, high []byte) {
+	const size = 64 // digits of a SHA-256
+	if len(digits) > size || strings.Trim(digits, "0123456789abcdef") != "" {
+		return []byte{1}, []byte{0}
+	}
+	missing := size - len(digits)
+	low, _ = hex.DecodeString(digits + strings.Repeat("0", missing))
+	high, _ = hex.DecodeString(digits + strings.Repeat("f", missing))
+	return low, high
+}

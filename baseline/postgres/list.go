@@ -1,0 +1,206 @@
+package postgres
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// page is how many rows are read in one transaction: a consumer that takes its
+// time holds none open.
+const page = 500
+
+// List implements baseline.Store.
+func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
+	return s.entries(ctx, f, true)
+}
+
+// Export implements baseline.Store. A run that is pruned meanwhile is left out.
+func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for e, err := range s.entries(ctx, f, false) {
+			if err == nil {
+				e, err = s.Get(ctx, e.Run.ID)
+			}
+			if errors.Is(err, baseline.ErrNotFound) {
+				continue
+			}
+			if !yield(e.Run, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// cursor is the last run that was seen.
+type cursor struct{ started, id string }
+
+// entries reads what the filter lets through, page by page.
+func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		var after *cursor
+		for left := f.Limit; f.Limit == 0 || left > 0; left -= page {
+			size := page
+			if f.Limit > 0 {
+				size = min(page, left)
+			}
+			var found []baseline.Entry
+			err := s.read(ctx, func(tx pgx.Tx) (err error) {
+				found, err = s.listPage(ctx, tx, f, newestFirst, after, size)
+				return err
+			})
+			if err != nil {
+				yield(baseline.Entry{}, s.wrap("list", err))
+				return
+			}
+			for _, e := range found {
+				if !yield(e, nil) {
+					return
+				}
+				after = &cursor{stamp(e.Run.Started), toText(e.Run.ID)}
+			}
+			if len(found) < size {
+				return
+			}
+		}
+	}
+}
+
+// query is SQL that is put together with its arguments.
+type query struct {
+	where []string
+	args  []any
+}
+
+// add adds a condition; each ? in it becomes the next argument.
+func (q *query) add(condition string, values ...any) {
+	for _, v := range values {
+		q.args = append(q.args, v)
+		condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(q.args)), 1)
+	}
+	q.where = append(q.where, condition)
+}
+
+// listPage reads the next entries that the filter lets through.
+func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newestFirst bool, after *cursor, limit int) ([]baseline.Entry, error) {
+	q, possible := conditions(f)
+	if !possible {
+		return nil, nil
+	}
+	order, than := "ASC", ">"
+	if newestFirst {
+		order, than = "DESC", "<"
+	}
+	if after != nil {
+		q.add("(r.started, r.id) "+than+" (?, ?)", after.started, after.id)
+	}
+	q.args = append(q.args, limit)
+	return s.selectEntries(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY r.started %s, r.id %s LIMIT $%d",
+		strings.Join(q.where, " AND "), order, order, len(q.args)), q.args...)
+}
+
+// conditions are the filter as SQL. What no text of the database can be is not
+// possible.
+func conditions(f baseline.Filter) (q query, possible bool) {
+	q.add("true")
+	possible = true
+	text := func(s string) string {
+		possible = possible && validText(s)
+		return toText(s)
+	}
+	for column, value := range map[string]string{
+		"s.package": f.Package, "s.scenario": f.Scenario, "r.session": f.Session,
+		"r.revision": f.Commit, "r.status": string(f.Status),
+	} {
+		if value != "" {
+			q.add(column+" = ?", text(value))
+		}
+	}
+	if !f.From.IsZero() {
+		q.add("r.started >= ?", stamp(f.From))
+	}
+	if !f.Until.IsZero() {
+		q.add("r.started < ?", stamp(f.Until))
+	}
+	if f.States != nil {
+		states := []string{}
+		for _, state := range f.States {
+			states = append(states, text(string(state)))
+		}
+		q.add("r.state = ANY(?)", states)
+	}
+	if f.IDs != nil {
+		ids := []string{}
+		for _, id := range f.IDs {
+			if validText(id) {
+				ids = append(ids, toText(id))
+			}
+		}
+		q.add("r.id = ANY(?)", ids)
+	}
+	for name, value := range f.Where {
+		q.add(`r.context IN (SELECT c.id FROM apkgate.contexts c, unnest(c.names, c.values) AS p(name, value)
+			WHERE p.name = ? AND p.value = ?)`, text(name), text(value))
+	}
+	return q, possible
+}
+
+// validText reports whether the database could hold the text.
+func validText(s string) bool { return utf8.ValidString(s) }
+
+// selectEntries reads the runs that the end of the query says, without what only
+// their records hold.
+func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args ...any) ([]baseline.Entry, error) {
+	rows, err := tx.Query(ctx, `SELECT r.id, r.digest, s.package, s.scenario, r.context, r.started, r.session, r.status,
+			r.version, r.build, r.repository, r.revision, r.ref, r.iterations, r.added, m.state, m.at, m.since, m.note
+		FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = r.subject `+newestMark+" "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	var out []baseline.Entry
+	var contexts []int64
+	var e baseline.Entry
+	var digest []byte
+	var context int64
+	var started, status, added string
+	var c markColumns
+	r := &e.Run
+	if _, err := pgx.ForEachRow(rows, []any{
+		&r.ID, &digest, &r.App.Package, &r.Scenario, &context, &started, &r.Session, &status,
+		&r.App.Version, &r.App.Build, &r.Source.Repository, &r.Source.Commit, &r.Source.Ref, &e.Iterations, &added,
+		&c.state, &c.at, &c.since, &c.note,
+	}, func() (err error) {
+		for _, text := range []*string{
+			&r.ID, &r.App.Package, &r.Scenario, &r.Session, &r.App.Version, &r.App.Build,
+			&r.Source.Repository, &r.Source.Commit, &r.Source.Ref,
+		} {
+			*text = fromText(*text)
+		}
+		r.Format, r.Status, e.Digest = run.Format, run.Status(status), hex.EncodeToString(digest)
+		if r.Started, err = parseStamp(started); err != nil {
+			return err
+		}
+		if e.AddedAt, err = parseStamp(added); err != nil {
+			return err
+		}
+		e.Mark, err = c.mark()
+		out, contexts = append(out, e), append(contexts, context)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	properties, err := s.loadContexts(ctx, tx, contexts)
+	for i, id := range contexts {
+		out[i].Run.Context = properties[id]
+	}
+	return out, err
+}

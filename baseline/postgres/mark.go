@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Mark implements baseline.Store: one transaction for all the runs.
+func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	err := s.write(ctx, func(tx pgx.Tx) error {
+		runs, err := markableRuns(ctx, tx, ids, m)
+		if err != nil {
+			return err
+		}
+		now := stamp(s.options.Now())
+		batch := &pgx.Batch{}
+		for _, r := range runs {
+			at, since := stamp(m.At), ""
+			if m.At.IsZero() {
+				at = max(now, r.last)
+			}
+			if m.State == baseline.Rebaselined {
+				if since = stamp(m.Since); m.Since.IsZero() {
+					since = earliest(runs, r)
+				}
+			}
+			batch.Queue("INSERT INTO apkgate.marks (run, state, at, since, note) VALUES ($1, $2, $3, $4, $5)",
+				r.number, string(m.State), at, since, toText(m.Note))
+		}
+		batch.Queue(`UPDATE apkgate.runs r SET state = m.state, since = m.since, reference = m.state IN ('accepted', 'rebaselined')
+			FROM (SELECT DISTINCT ON (run) run, state, since FROM apkgate.marks WHERE run = ANY($1) ORDER BY run, at DESC, number DESC) m
+			WHERE r.number = m.run`, numbers(runs))
+		return tx.SendBatch(ctx, batch).Close()
+	})
+	if err != nil {
+		return s.wrap("mark in", err)
+	}
+	return nil
+}
+
+// markable is what Mark must know of a run.
+type markable struct {
+	number, subject int64
+	id, started     string
+	status          string
+	last            string // when it was marked last, "" for never
+}
+
+// markableRuns locks the runs of the ids, each once and in the order of their
+// numbers; all of them can be marked so.
+func markableRuns(ctx context.Context, tx pgx.Tx, ids []string, m baseline.Mark) ([]markable, error) {
+	exact := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if validText(id) {
+			exact = append(exact, toText(id))
+		}
+	}
+	known := map[string]int64{}
+	rows, err := tx.Query(ctx, "SELECT number, id FROM apkgate.runs WHERE id = ANY($1)", exact)
+	if err != nil {
+		return nil, err
+	}
+	var number int64
+	var id string
+	if _, err := pgx.ForEachRow(rows, []any{&number, &id}, func() error { known[fromText(id)] = number; return nil }); err != nil {
+		return nil, err
+	}
+	var list []int64
+	for _, id := range ids {
+		number, ok := known[id]
+		if !ok {
+			if number, err = resolve(ctx, tx, id); err != nil {
+				return nil, fmt.Errorf("run %q: %w", id, err)
+			}
+		}
+		list = append(list, number)
+	}
+	return lockRuns(ctx, tx, list, m)
+}
+
+func lockRuns(ctx context.Context, tx pgx.Tx, list []int64, m baseline.Mark) (runs []markable, err error) {
+	rows, err := tx.Query(ctx, `SELECT r.number, subject, id, started, status,
+			coalesce((SELECT max(at) FROM apkgate.marks WHERE run = r.number), '')
+		FROM apkgate.runs r WHERE r.number = ANY($1) ORDER BY r.number FOR UPDATE OF r`, list)
+	if err != nil {
+		return nil, err
+	}
+	var r markable
+	_, err = pgx.ForEachRow(rows, []any{&r.number, &r.subject, &r.id, &r.started, &r.status, &r.last}, func() error {
+		if m.State != baseline.Rejected && r.status != string(run.Complete) {
+			return fmt.Errorf("run %q, which is %s, as %s: %w", fromText(r.id), r.status, m.State, baseline.ErrNotComplete)
+		}
+		runs = append(runs, r)
+		return nil
+	})
+	return runs, err
+}
+
+func numbers(runs []markable) []int64 {
+	out := make([]int64, len(runs))
+	for i, r := range runs {
+		out[i] = r.number
+	}
+	return out
+}
+
+// earliest is the earliest start among the runs of r's app and scenario.
+func earliest(runs []markable, r markable) string {
+	first := r.started
+	for _, o := range runs {
+		if o.subject == r.subject {
+			first = min(first, o.started)
+		}
+	}
+	return first
+}

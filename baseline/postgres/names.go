@@ -1,0 +1,237 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// names remembers the rows that many runs share: subjects, contexts and cells.
+// They are committed before they are used and never removed, so that what is
+// remembered stays true.
+type names struct {
+	mu       sync.Mutex
+	ids      map[key]int64
+	contexts map[int64]map[string]string
+	cells    map[int64]run.Cell
+}
+
+// key is the SHA-256 of what a row of a table says.
+type key struct {
+	table string
+	sum   [sha256.Size]byte
+}
+
+// maxNames is how much is remembered before it is forgotten.
+const maxNames = 200_000
+
+func newNames() *names {
+	return &names{ids: map[key]int64{}, contexts: map[int64]map[string]string{}, cells: map[int64]run.Cell{}}
+}
+
+func newKey(table string, parts ...string) key {
+	var data []byte
+	for _, p := range parts {
+		data = binary.AppendUvarint(data, uint64(len(p)))
+		data = append(data, p...)
+	}
+	return key{table, sha256.Sum256(data)}
+}
+
+func subjectKey(pkg, scenario string) key { return newKey("subjects", pkg, scenario) }
+func cellKey(c run.Cell) key              { return newKey("cells", c.Event, c.Metric) }
+
+func contextKey(properties map[string]string) key {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		parts = append(parts, name, properties[name])
+	}
+	return newKey("contexts", parts...)
+}
+
+// find returns the id of a key that is remembered.
+func (n *names) find(k key) (int64, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok := n.ids[k]
+	return id, ok
+}
+
+func (n *names) keep(ids map[key]int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.ids) > maxNames {
+		clear(n.ids)
+	}
+	maps.Copy(n.ids, ids)
+}
+
+// shared is a row to be interned: its key and its two columns.
+type shared struct {
+	key  key
+	a, b any
+}
+
+// How rows are interned. Every writer inserts in the order of the keys, so that
+// two of them never wait for each other.
+var internSQL = map[string]string{
+	"subjects": `INSERT INTO apkgate.subjects (key, package, scenario)`,
+	"cells":    `INSERT INTO apkgate.cells (key, event, metric)`,
+	"contexts": `INSERT INTO apkgate.contexts (key, names, values)`,
+}
+
+// intern makes the rows that are missing and returns the ids of all.
+func (s *Store) intern(ctx context.Context, rows map[key]shared) (map[key]int64, error) {
+	ids := map[key]int64{}
+	missing := map[string][]shared{}
+	for k, row := range rows {
+		if id, ok := s.names.find(k); ok {
+			ids[k] = id
+		} else {
+			missing[k.table] = append(missing[k.table], row)
+		}
+	}
+	for _, table := range slices.Sorted(maps.Keys(missing)) {
+		list := missing[table]
+		slices.SortFunc(list, func(a, b shared) int { return cmp.Compare(string(a.key.sum[:]), string(b.key.sum[:])) })
+		found := map[key]int64{}
+		err := s.write(ctx, func(tx pgx.Tx) error {
+			clear(found)
+			return internTable(ctx, tx, table, list, found)
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.names.keep(found)
+		maps.Copy(ids, found)
+	}
+	return ids, nil
+}
+
+func internTable(ctx context.Context, tx pgx.Tx, table string, rows []shared, found map[key]int64) error {
+	batch := &pgx.Batch{}
+	sums := make([][]byte, len(rows))
+	for i, row := range rows {
+		sums[i] = row.key.sum[:]
+		batch.Queue(internSQL[table]+" VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING", sums[i], row.a, row.b)
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	rs, err := tx.Query(ctx, "SELECT id, key FROM apkgate."+table+" WHERE key = ANY($1)", sums)
+	if err != nil {
+		return err
+	}
+	var id int64
+	var sum []byte
+	_, err = pgx.ForEachRow(rs, []any{&id, &sum}, func() error {
+		found[key{table, [sha256.Size]byte(sum)}] = id
+		return nil
+	})
+	if err == nil && len(found) != len(rows) {
+		err = fmt.Errorf("%d of %d rows of %s are there after they were added", len(found), len(rows), table)
+	}
+	return err
+}
+
+// contextRow is a context as a row to be interned.
+func contextRow(k key, properties map[string]string) shared {
+	list := slices.Sorted(maps.Keys(properties))
+	values := make([]string, len(list))
+	for i, name := range list {
+		values[i], list[i] = toText(properties[name]), toText(name)
+	}
+	if list == nil {
+		list = []string{}
+	}
+	return shared{k, list, values}
+}
+
+// loadContexts returns the properties of the contexts. Callers share the maps.
+func (s *Store) loadContexts(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64]map[string]string, error) {
+	out := map[int64]map[string]string{}
+	var missing []int64
+	s.names.mu.Lock()
+	for _, id := range ids {
+		if m, ok := s.names.contexts[id]; ok {
+			out[id] = m
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	s.names.mu.Unlock()
+	if len(missing) == 0 {
+		return out, nil
+	}
+	rows, err := tx.Query(ctx, "SELECT id, names, values FROM apkgate.contexts WHERE id = ANY($1)", missing)
+	if err != nil {
+		return nil, err
+	}
+	var id int64
+	var list, values []string
+	fresh := map[int64]map[string]string{}
+	_, err = pgx.ForEachRow(rows, []any{&id, &list, &values}, func() error {
+		if len(list) != len(values) {
+			return damaged(fmt.Errorf("context %d has %d names and %d values", id, len(list), len(values)))
+		}
+		m := make(map[string]string, len(list))
+		for i := range list {
+			m[fromText(list[i])] = fromText(values[i])
+		}
+		fresh[id] = m
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	if len(s.names.contexts) > maxNames {
+		clear(s.names.contexts)
+	}
+	maps.Copy(s.names.contexts, fresh)
+	maps.Copy(out, fresh)
+	for _, id := range missing {
+		if _, ok := out[id]; !ok {
+			return nil, damaged(fmt.Errorf("there is no context %d", id))
+		}
+	}
+	return out, nil
+}
+
+// cellNames are the cells by id, as they are remembered.
+func (s *Store) cellNames() map[int64]run.Cell {
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	return s.names.cells
+}
+
+// loadCells reads every cell there is: there are as many as metrics and events.
+func (s *Store) loadCells(ctx context.Context, tx pgx.Tx) (map[int64]run.Cell, error) {
+	rows, err := tx.Query(ctx, "SELECT id, event, metric FROM apkgate.cells")
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]run.Cell{}
+	var id int64
+	var c run.Cell
+	if _, err := pgx.ForEachRow(rows, []any{&id, &c.Event, &c.Metric}, func() error {
+		out[id] = run.Cell{Event: fromText(c.Event), Metric: fromText(c.Metric)}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	s.names.cells = out // never changed once it is here, so that it can be shared
+	return out, nil
+}

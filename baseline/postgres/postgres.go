@@ -1,0 +1,143 @@
+// Package postgres keeps a history in PostgreSQL: for a team whose history has
+// outgrown a git branch, or that wants to ask it questions of its own.
+//
+// It owns the schema "apkgate" of a database, its migrations (docs/postgres.md),
+// and finding the references of a run among a million without opening a record.
+// It does not make databases or roles, and it does not decide what is a
+// reference; package baseline does.
+//
+// It takes a stand: a server that is restarted in the middle is no reason to lose
+// a run or to add it twice. What does not depend on the request is tried again,
+// and adding is safe to repeat since runs are named by their content.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// Options are what can be changed about a store. The zero value is good.
+type Options struct {
+	// ReadOnly never writes, and makes no schema.
+	ReadOnly bool
+	// Wait is how long to go on trying when the server is not there; 0: a minute.
+	Wait time.Duration
+	// Now dates runs and marks; nil: time.Now.
+	Now func() time.Time
+}
+
+// Store is a history in a PostgreSQL database.
+type Store struct {
+	name    string // of the database, for errors: host, port and name, no password
+	options Options
+	pool    *pool
+	names   *names
+	opened  bool // it was there once
+}
+
+var _ baseline.Store = (*Store)(nil)
+
+// Schemes begin the addresses of PostgreSQL databases.
+var Schemes = []string{"postgres://", "postgresql://"}
+
+// IsAddress reports whether the address of a history names a PostgreSQL database.
+func IsAddress(s string) bool {
+	return strings.HasPrefix(s, Schemes[0]) || strings.HasPrefix(s, Schemes[1])
+}
+
+// Open opens the history in the database at a URL such as
+// postgres://user@host:5432/db?sslmode=verify-full (libpq's "Connection URIs").
+// What the URL leaves out comes from the variables of libpq (PGHOST, PGPASSWORD,
+// PGSSLROOTCERT, …), a password also from ~/.pgpass. Tables are made where there
+// are none and the user may.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Wait == 0 {
+		o.Wait = time.Minute
+	}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, badAddress(err)
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "apkgate"
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = 15 * time.Second
+	}
+	s := &Store{name: nameOf(config), options: o, pool: newPool(config), names: newNames()}
+	if err := s.prepare(ctx); err != nil {
+		return nil, s.wrap("open", errors.Join(err, s.Close()))
+	}
+	s.opened = true
+	return s, nil
+}
+
+// badAddress says what is wrong with a URL, without the password in it.
+func badAddress(err error) error {
+	var parse *pgconn.ParseConfigError
+	if errors.As(err, &parse) {
+		parse.ConnString = "" // the library blacks the password out only where it finds it
+	}
+	return &baseline.Error{
+		Err:    fmt.Errorf("open a history in PostgreSQL: the address can't be used: %w", err),
+		Advice: "Write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full, and give the password in PGPASSWORD or ~/.pgpass.",
+	}
+}
+
+// nameOf names the database for people.
+func nameOf(c *pgx.ConnConfig) string {
+	host := c.Host
+	if !strings.HasPrefix(host, "/") {
+		host = net.JoinHostPort(host, strconv.Itoa(int(c.Port)))
+	}
+	return host + "/" + c.Database
+}
+
+// Close ends every connection.
+func (s *Store) Close() error {
+	s.pool.close()
+	return nil
+}
+
+// wrap says what was being done to which history.
+func (s *Store) wrap(doing string, err error) error {
+	return fmt.Errorf("%s history in PostgreSQL at %s: %w", doing, s.name, explain(err))
+}
+
+// write runs f in a transaction, which is durable when write returns no error.
+// Where the server goes away or others are in the way, f runs again.
+func (s *Store) write(ctx context.Context, f func(pgx.Tx) error) error {
+	if s.options.ReadOnly {
+		return fmt.Errorf("%w: it was opened to be read", baseline.ErrReadOnly)
+	}
+	return s.transact(ctx, pgx.TxOptions{}, f)
+}
+
+// read runs f on one state of the history, whatever is written meanwhile.
+func (s *Store) read(ctx context.Context, f func(pgx.Tx) error) error {
+	return s.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+}
+
+func (s *Store) transact(ctx context.Context, o pgx.TxOptions, f func(pgx.Tx) error) error {
+	return s.again(ctx, func() error {
+		conn, err := s.pool.take(ctx)
+		if err != nil {
+			return err
+		}
+		defer s.pool.give(conn)
+		return pgx.BeginTxFunc(ctx, conn, o, f)
+	})
+}

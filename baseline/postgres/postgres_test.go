@@ -1,0 +1,270 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/postgres"
+	"github.com/apkgate/apkgate/baseline/storetest"
+	"github.com/apkgate/apkgate/run"
+)
+
+func TestSuite(t *testing.T) {
+	storetest.Suite(t, func(t *testing.T) baseline.Store { return open(t, theServer.url("owner", newDatabase(t))) })
+}
+
+// newRun is a complete run of one iteration.
+func newRun(id string, frames float64) run.Run {
+	return run.Run{
+		Format: run.Format, ID: id, Started: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), App: run.App{Package: "org.example.mail"},
+		Scenario: "open", Context: map[string]string{"sdk": "4.1"}, Status: run.Complete,
+		Iterations: []run.Iteration{{Metrics: map[string]float64{"frames.count": frames}}},
+	}
+}
+
+// TestWritersSurviveARestart has twelve jobs add fifty runs each, one at a time,
+// while the server is stopped without mercy and started again. No job is told of
+// an error, and each run is there once.
+func TestWritersSurviveARestart(t *testing.T) {
+	const writers, each = 12, 50
+	url := theServerURL(t)
+	var want []string
+	for w := range writers {
+		for i := range each {
+			want = append(want, fmt.Sprintf("run-%02d-%02d", w, i))
+		}
+	}
+	halfway := make(chan struct{}, writers*each)
+	var wg sync.WaitGroup
+	for w := range writers {
+		s := open(t, url)
+		wg.Go(func() {
+			for i := range each {
+				r := newRun(fmt.Sprintf("run-%02d-%02d", w, i), float64(w*each+i))
+				added, err := s.Add(context.Background(), r)
+				if err != nil || !slices.Equal(added, []string{r.ID}) {
+					t.Errorf("%s: added %q, %v", r.ID, added, err)
+				}
+				halfway <- struct{}{}
+			}
+		})
+	}
+	for range writers * each / 2 {
+		<-halfway
+	}
+	if err := theServer.stop("immediate"); err != nil {
+		t.Error(err)
+	}
+	if err := theServer.start(); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	s := open(t, url)
+	var got []string
+	for e, err := range s.List(t.Context(), baseline.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e.Run.ID)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d runs are there, want %d, each once", len(got), len(want))
+	}
+	if damage, err := s.Verify(t.Context()); err != nil || len(damage) > 0 {
+		t.Errorf("Verify: %v, %v", damage, err)
+	}
+}
+
+func theServerURL(t *testing.T) string {
+	t.Helper()
+	database := newDatabase(t)
+	return theServer.url("owner", database)
+}
+
+// TestReadersSurviveARestart: a store whose connections are gone answers.
+func TestReadersSurviveARestart(t *testing.T) {
+	s := open(t, theServerURL(t))
+	if _, err := s.Add(t.Context(), newRun("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(t.Context(), []string{"a"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(theServer.stop("fast"), theServer.start()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
+	if err != nil || len(found) != 1 {
+		t.Errorf("%d references, %v", len(found), err)
+	}
+}
+
+// TestOpenAtOnce: jobs that meet an empty database together make one schema.
+func TestOpenAtOnce(t *testing.T) {
+	url := theServerURL(t)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			s, err := postgres.Open(context.Background(), url, postgres.Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			if _, err := s.Add(context.Background(), newRun(fmt.Sprint("run-", i), float64(i)), newRun("shared", 100)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	n := 0
+	for _, err := range open(t, url).List(t.Context(), baseline.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 9 {
+		t.Errorf("%d runs, want 8 and the shared one", n)
+	}
+}
+
+// TestRoles follows docs/postgres.md: an owner makes the schema, a writer adds,
+// marks and prunes, a reader reads and can do no more.
+func TestRoles(t *testing.T) {
+	database := newDatabase(t)
+	exec1(t, "postgres", `DO $$ BEGIN CREATE ROLE keeper LOGIN; CREATE ROLE writer LOGIN; CREATE ROLE reader LOGIN; END $$`)
+	exec1(t, database, "GRANT CREATE ON DATABASE "+database+" TO keeper")
+	_, err := postgres.Open(t.Context(), theServer.url("writer", database), postgres.Options{})
+	if !errors.Is(err, baseline.ErrReadOnly) || hint(err) == "" {
+		t.Errorf("a writer before there is a schema: %v, want %v with a hint", err, baseline.ErrReadOnly)
+	}
+	open(t, theServer.url("keeper", database))
+	exec1(t, database, `
+		GRANT USAGE ON SCHEMA apkgate TO writer, reader;
+		GRANT SELECT ON ALL TABLES IN SCHEMA apkgate TO reader;
+		GRANT SELECT, INSERT, UPDATE, DELETE ON apkgate.subjects, apkgate.contexts, apkgate.cells, apkgate.runs, apkgate.records, apkgate.marks TO writer;
+		GRANT SELECT ON apkgate.history TO writer`)
+	w, r := open(t, theServer.url("writer", database)), open(t, theServer.url("reader", database))
+	if _, err := w.Add(t.Context(), newRun("a", 1), newRun("b", 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Mark(t.Context(), []string{"a", "b"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.Prune(t.Context(), baseline.Retention{Keep: 1}, nil); n != 1 || err != nil {
+		t.Errorf("%d pruned, %v", n, err)
+	}
+	if found, err := r.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"}); len(found) != 1 || err != nil {
+		t.Errorf("a reader finds %d references, %v", len(found), err)
+	}
+	if _, err := r.Add(t.Context(), newRun("c", 3)); !errors.Is(err, baseline.ErrReadOnly) || hint(err) == "" {
+		t.Errorf("a reader adds: %v, want %v with a hint", err, baseline.ErrReadOnly)
+	}
+}
+
+func hint(err error) string {
+	var hinted *baseline.Error
+	if errors.As(err, &hinted) {
+		return hinted.Hint()
+	}
+	return ""
+}
+
+// TestPasswordIsNotPrinted: whatever is wrong with an address, the error does not
+// repeat the password.
+func TestPasswordIsNotPrinted(t *testing.T) {
+	database := newDatabase(t)
+	exec1(t, "postgres", `CREATE ROLE secretive LOGIN PASSWORD 'right'`)
+	for _, url := range []string{
+		"postgres://secretive:hunter2@/" + database + "?host=" + theServer.dir,
+		"postgres://secretive:hunter2@/none?host=" + theServer.dir,
+		"postgres://u:hunter2@no-such-host.invalid/db",
+		"postgres://u:hunter2@127.0.0.1:1/db?connect_timeout=1",
+		"postgres://u:hunter2@host:port/db",
+		"postgres://u:hunter2@host/db?sslmode=perhaps",
+		"postgres://u:hunter2@host/db?sslrootcert=/none&sslmode=verify-full",
+		"postgres://u:hunter2%zz@host/db",
+		"postgres://u:hunter2 @host/db",
+	} {
+		_, err := postgres.Open(t.Context(), url, postgres.Options{Wait: time.Millisecond})
+		if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(hint(err), "hunter2") {
+			t.Errorf("%s: %v", url, err)
+		}
+		if hint(err) == "" {
+			t.Errorf("%s: %v has no hint", url, err)
+		}
+	}
+}
+
+// TestOtherDatabases: one of a newer apkgate, and one of an encoding that can't
+// hold every text.
+func TestOtherDatabases(t *testing.T) {
+	database := newDatabase(t)
+	open(t, theServer.url("owner", database))
+	exec1(t, database, "UPDATE apkgate.history SET schema = 1000")
+	if _, err := postgres.Open(t.Context(), theServer.url("owner", database), postgres.Options{}); !errors.Is(err, baseline.ErrNewer) {
+		t.Errorf("a newer schema: %v", err)
+	}
+	exec1(t, "postgres", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+	if _, err := postgres.Open(t.Context(), theServer.url("owner", "latin"), postgres.Options{}); !errors.Is(err, baseline.ErrNotHistory) {
+		t.Errorf("a database in LATIN1: %v", err)
+	}
+	if _, err := postgres.Open(t.Context(), theServer.url("owner", newDatabase(t)), postgres.Options{ReadOnly: true}); !errors.Is(err, baseline.ErrReadOnly) {
+		t.Errorf("an empty database opened to be read: %v", err)
+	}
+}
+
+// TestVerifyFindsDamage changes what the database holds behind the store's back.
+func TestVerifyFindsDamage(t *testing.T) {
+	for what, sql := range map[string]string{
+		"a record that is gone":  `DELETE FROM apkgate.records WHERE run = (SELECT number FROM apkgate.runs WHERE id = 'bad')`,
+		"a record of other runs": `UPDATE apkgate.records SET data = (SELECT data FROM apkgate.records JOIN apkgate.runs ON run = number WHERE id = 'good') WHERE run = (SELECT number FROM apkgate.runs WHERE id = 'bad')`,
+		"a wrong start":          `UPDATE apkgate.runs SET started = '2027-01-01T00:00:00.000000000Z' WHERE id = 'bad'`,
+		"no start":               `UPDATE apkgate.runs SET started = 'soon' WHERE id = 'bad'`,
+		"a wrong session":        `UPDATE apkgate.runs SET session = 'x' WHERE id = 'bad'`,
+		"another's summary":      `UPDATE apkgate.runs SET median = (SELECT median FROM apkgate.runs WHERE id = 'good') WHERE id = 'bad'`,
+		"half a summary":         `UPDATE apkgate.runs SET mean = '\x01ff' WHERE id = 'bad'`,
+		"an unknown cell":        `UPDATE apkgate.runs SET mean = '\x7f0000000000000000' WHERE id = 'bad'`,
+		"a wrong state":          `UPDATE apkgate.runs SET state = 'accepted', reference = true WHERE id = 'bad'`,
+		"no reference":           `UPDATE apkgate.runs SET reference = true WHERE id = 'bad'`,
+	} {
+		database := newDatabase(t)
+		s := open(t, theServer.url("owner", database))
+		if _, err := s.Add(t.Context(), newRun("good", 1), newRun("bad", 2)); err != nil {
+			t.Fatal(err)
+		}
+		exec1(t, database, sql)
+		damage, err := s.Verify(t.Context())
+		if err != nil || len(damage) != 1 || damage[0].ID != "bad" && what != "no start" {
+			t.Errorf("%s: Verify says %v, %v", what, damage, err)
+		}
+	}
+}
+
+// TestDerivesAnew: summaries that follow older rules are made again at opening.
+func TestDerivesAnew(t *testing.T) {
+	database := newDatabase(t)
+	s := open(t, theServer.url("owner", database))
+	if _, err := s.Add(t.Context(), newRun("a", 41)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(t.Context(), []string{"a"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	exec1(t, database, `UPDATE apkgate.history SET derivation = 0; UPDATE apkgate.runs SET median = '', mean = ''`)
+	found, err := open(t, theServer.url("owner", database)).References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
+	if err != nil || len(found) != 1 || found[0].Cells[run.Cell{Metric: "frames.count"}] != 41 {
+		t.Errorf("%+v, %v, want one reference of 41 frames", found, err)
+	}
+}

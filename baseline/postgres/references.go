@@ -1,0 +1,272 @@
+package postgres
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// References implements baseline.Store. It ranks the distinct contexts of the
+// app and scenario, which are few, and reads summaries from the most similar
+// contexts on until there are enough; no record is opened.
+func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
+	q, err := q.Normal()
+	if err != nil {
+		return nil, err
+	}
+	var out []run.Summary
+	err = s.read(ctx, func(tx pgx.Tx) (err error) {
+		out, err = s.references(ctx, tx, q)
+		return err
+	})
+	if err != nil {
+		return nil, s.wrap("find references in", err)
+	}
+	return out, nil
+}
+
+func (s *Store) references(ctx context.Context, tx pgx.Tx, q baseline.Query) ([]run.Summary, error) {
+	sc := scanner{store: s, tx: tx, query: q, column: "median", out: []run.Summary{}}
+	if q.Centre == run.Mean {
+		sc.column = "mean"
+	}
+	k := subjectKey(q.Package, q.Scenario)
+	err := tx.QueryRow(ctx, `SELECT id, coalesce((SELECT max(since) FROM apkgate.runs WHERE subject = s.id AND state = 'rebaselined'), '')
+		FROM apkgate.subjects s WHERE key = $1`, k.sum[:]).Scan(&sc.subject, &sc.since)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return sc.out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := sc.rankContexts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for len(ranked) > 0 && len(sc.out) < q.Limit {
+		n := 1
+		for n < len(ranked) && ranked[n].similarity == ranked[0].similarity {
+			n++
+		}
+		if err := sc.cluster(ctx, ranked[:n]); err != nil {
+			return nil, err
+		}
+		ranked = ranked[n:]
+	}
+	return sc.out, nil
+}
+
+// scanner reads the summaries of a subject's references context by context.
+type scanner struct {
+	store    *Store
+	tx       pgx.Tx
+	query    baseline.Query
+	column   string // of the summaries: median or mean
+	subject  int64
+	since    string // the start of the subject's present level
+	contexts map[int64]map[string]string
+	out      []run.Summary
+	size     int // of the last summary's cells: the next one's will be like it
+}
+
+// ranked is a context of the history and how similar it is to the new run's.
+type ranked struct {
+	context    int64
+	similarity int
+}
+
+// rankContexts returns the contexts that the subject's references have, the
+// most similar first. The recursion finds each with one step into the index,
+// however many runs share it.
+func (sc *scanner) rankContexts(ctx context.Context) ([]ranked, error) {
+	rows, err := sc.tx.Query(ctx, `
+		WITH RECURSIVE seen(context) AS (
+			(SELECT context FROM apkgate.runs WHERE subject = $1 AND reference ORDER BY context LIMIT 1)
+			UNION ALL
+			SELECT (SELECT r.context FROM apkgate.runs r WHERE r.subject = $1 AND r.reference AND r.context > seen.context
+				ORDER BY r.context LIMIT 1)
+			FROM seen WHERE seen.context IS NOT NULL)
+		SELECT context FROM seen WHERE context IS NOT NULL`, sc.subject)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, err
+	}
+	if sc.contexts, err = sc.store.loadContexts(ctx, sc.tx, ids); err != nil {
+		return nil, err
+	}
+	wanted := sc.query.Properties()
+	out := make([]ranked, len(ids))
+	for i, id := range ids {
+		out[i].context = id
+		properties := sc.contexts[id]
+		for name, value := range wanted {
+			if v, ok := properties[name]; ok && v == value {
+				out[i].similarity++
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.context, b.context))
+	})
+	return out, nil
+}
+
+// A lane is read in pieces: at least smallPiece, so that a question to the server
+// is worth its while; at most largePiece, to bound memory.
+const (
+	smallPiece = 16
+	largePiece = 2_000
+)
+
+// lane is one context's references in their order: those read ahead, and where
+// to go on.
+type lane struct {
+	context int64
+	after   cursor
+	read    []run.Summary
+	done    bool
+}
+
+// cluster appends the references of contexts that are equally similar, newest
+// first over all of them, up to the query's limit.
+func (sc *scanner) cluster(ctx context.Context, contexts []ranked) error {
+	need := sc.query.Limit - len(sc.out)
+	size := min(max(need/len(contexts)*5/4, smallPiece), largePiece)
+	lanes := make(merge, len(contexts))
+	for i, c := range contexts {
+		lanes[i] = &lane{context: c.context, after: cursor{started: afterAll}}
+	}
+	if err := sc.refill(ctx, lanes, size); err != nil {
+		return err
+	}
+	lanes = slices.DeleteFunc(lanes, func(l *lane) bool { return len(l.read) == 0 })
+	heap.Init(&lanes)
+	for len(lanes) > 0 && len(sc.out) < sc.query.Limit {
+		l := lanes[0]
+		sc.out = append(sc.out, l.read[0])
+		l.read = l.read[1:]
+		if len(l.read) == 0 {
+			if err := sc.refill(ctx, merge{l}, size); err != nil {
+				return err
+			}
+			if len(l.read) == 0 {
+				heap.Pop(&lanes)
+				continue
+			}
+		}
+		heap.Fix(&lanes, 0)
+	}
+	return nil
+}
+
+// refill reads on in the lanes until each has something or has ended.
+func (sc *scanner) refill(ctx context.Context, lanes merge, size int) error {
+	for {
+		var empty merge
+		for _, l := range lanes {
+			if len(l.read) == 0 && !l.done {
+				empty = append(empty, l)
+			}
+		}
+		if len(empty) == 0 {
+			return nil
+		}
+		if err := sc.readPieces(ctx, empty, size); err != nil {
+			return err
+		}
+	}
+}
+
+// readPieces reads the next piece of each lane with one question.
+func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error {
+	var contexts []int64
+	var started, ids []string
+	byContext := map[int64]*lane{}
+	for _, l := range lanes {
+		contexts, started, ids = append(contexts, l.context), append(started, l.after.started), append(ids, l.after.id)
+		byContext[l.context] = l
+		l.done = true // unless its piece turns out to be whole
+	}
+	rows, err := sc.tx.Query(ctx, `
+		SELECT l.context, p.started, p.id, p.session, p.cells
+		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS l(context, started, id)
+		CROSS JOIN LATERAL (
+			SELECT r.started, r.id, r.session, r.`+sc.column+` AS cells FROM apkgate.runs r
+			WHERE r.subject = $1 AND r.context = l.context AND r.reference AND (r.started, r.id) < (l.started, l.id) AND r.started >= $5
+			ORDER BY r.started DESC, r.id DESC LIMIT $6) p`,
+		sc.subject, contexts, started, ids, sc.since, size)
+	if err != nil {
+		return err
+	}
+	// The names of cells may have to be read on this connection: first take all.
+	type found struct {
+		context              int64
+		started, id, session string
+		cells                []byte
+	}
+	read, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f found, err error) {
+		return f, row.Scan(&f.context, &f.started, &f.id, &f.session, &f.cells)
+	})
+	if err != nil {
+		return err
+	}
+	count := map[int64]int{}
+	for _, f := range read {
+		l := byContext[f.context]
+		l.after = cursor{f.started, f.id}
+		if count[f.context]++; count[f.context] == size {
+			l.done = false
+		}
+		id, session := fromText(f.id), fromText(f.session)
+		if sc.query.Excludes(id, session) {
+			continue
+		}
+		summary, err := sc.summary(ctx, f.started, f.cells)
+		if err != nil {
+			return err
+		}
+		summary.ID, summary.Session, summary.Context = id, session, sc.contexts[f.context]
+		l.read = append(l.read, summary)
+	}
+	return nil
+}
+
+func (sc *scanner) summary(ctx context.Context, started string, data []byte) (s run.Summary, err error) {
+	if s.Started, err = parseStamp(started); err != nil {
+		return s, err
+	}
+	s.Cells, err = sc.store.cells(ctx, sc.tx, data, sc.size)
+	sc.size = len(s.Cells)
+	return s, err
+}
+
+// merge is a heap of lanes, that of the newest run on top.
+type merge []*lane
+
+func (m merge) Len() int      { return len(m) }
+func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
+func (m *merge) Push(x any)   { *m = append(*m, x.(*lane)) }
+
+func (m merge) Less(i, j int) bool {
+	a, b := m[i].read[0], m[j].read[0]
+	if !a.Started.Equal(b.Started) {
+		return a.Started.After(b.Started)
+	}
+	return a.ID > b.ID
+}
+
+func (m *merge) Pop() any {
+	last := (*m)[len(*m)-1]
+	*m = (*m)[:len(*m)-1]
+	return last
+}

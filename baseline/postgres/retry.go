@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// Pauses between attempts: drawn evenly from zero up to a bound that doubles.
+const (
+	firstPause = 20 * time.Millisecond
+	longPause  = 2 * time.Second
+)
+
+// openWait is how long to wait for a server that was never there.
+const openWait = 10 * time.Second
+
+// again runs f until it succeeds, until its error is not one that passes, or
+// until the time for it is over.
+func (s *Store) again(ctx context.Context, f func() error) error {
+	wait := s.options.Wait
+	if !s.opened { // rather a wrong address than a server that restarts
+		wait = min(wait, openWait)
+	}
+	deadline := time.Now().Add(wait)
+	for attempt := 0; ; attempt++ {
+		err := f()
+		if err == nil || ctx.Err() != nil || !passing(err) || time.Now().After(deadline) {
+			return err
+		}
+		pause := time.NewTimer(rand.N(min(longPause, firstPause<<min(attempt, 10))))
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		case <-pause.C:
+		}
+	}
+}
+
+// Error codes (PostgreSQL's appendix A).
+const (
+	codeNoPrivilege   = "42501"
+	codeWrongPassword = "28P01"
+	codeNoLogin       = "28000"
+	codeNoDatabase    = "3D000"
+	codeReadOnly      = "25006"
+	codeFull          = "53100"
+)
+
+// passingCodes are errors that come of the moment: the server ends or begins, or
+// another transaction was in the way.
+var passingCodes = []string{
+	"57P01", "57P02", "57P03", // shut down, crashed, starting up
+	"53300",          // too many connections
+	"40001", "40P01", // serialization, deadlock
+}
+
+// passing reports whether the same may succeed a little later.
+func passing(err error) bool {
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return slices.Contains(passingCodes, answer.Code) || strings.HasPrefix(answer.Code, "08") // connection exceptions
+	}
+	var noHost *net.DNSError
+	if errors.As(err, &noHost) && noHost.IsNotFound {
+		return false
+	}
+	var network net.Error
+	for _, gone := range []error{errOvertaken, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED, syscall.ENOENT} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return errors.As(err, &network) || pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed")
+}
+
+// explain turns what the server says into one of package baseline's errors with
+// a hint. Every other error it returns as it is.
+func explain(err error) error {
+	var known *baseline.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) {
+		var connect *pgconn.ConnectError
+		if errors.As(err, &connect) {
+			return hinted(err, "Check that the server runs, and the host and port of the address.")
+		}
+		return err
+	}
+	switch answer.Code {
+	case codeNoPrivilege, codeReadOnly:
+		return hinted(fmt.Errorf("%w: %w", baseline.ErrReadOnly, err), "Open it as a role that may write, see docs/postgres.md.")
+	case codeWrongPassword, codeNoLogin:
+		return hinted(err, "Check the user of the address, and the password in PGPASSWORD or ~/.pgpass.")
+	case codeNoDatabase:
+		return hinted(err, "Make the database first: createdb, see docs/postgres.md.")
+	case codeFull:
+		return hinted(fmt.Errorf("%w: %w", baseline.ErrFull, err), "Free some space on the server. What was acknowledged before is kept.")
+	}
+	return err
+}
+
+func hinted(err error, advice string) error { return &baseline.Error{Err: err, Advice: advice} }
+
+func damaged(err error) error {
+	return hinted(fmt.Errorf("%w: %w", baseline.ErrDamaged, err),
+		"See what is damaged with apkgate baseline verify; save what can be read with apkgate baseline export.")
+}

@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+//go:embed schema/*.sql
+var schemaFiles embed.FS
+
+// migrations are the steps of the schema: the first makes version 1 of nothing,
+// the next makes version 2 of that. A step that is released never changes.
+var migrations = []string{
+	mustRead("schema/0001_history.sql"),
+}
+
+// derivation is the version of the rules by which package run makes summaries of
+// records. Raise it when they change: histories are then derived anew.
+const derivation = 1
+
+// lockKey is the advisory lock that migrations hold: "apkgate" in ASCII.
+const lockKey = 0x61706b67617465
+
+func mustRead(name string) string {
+	data, err := schemaFiles.ReadFile(name)
+	if err != nil {
+		panic(err) // the file is compiled in
+	}
+	return string(data)
+}
+
+// versions are those of the schema and of the summaries; 0, 0 for no history.
+type versions struct{ schema, derivation int }
+
+// prepare brings the schema up to date, or says why not.
+func (s *Store) prepare(ctx context.Context) error {
+	var found versions
+	err := s.read(ctx, func(tx pgx.Tx) (err error) {
+		if err := checkEncoding(ctx, tx); err != nil {
+			return err
+		}
+		found, err = readVersions(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case found.schema > len(migrations):
+		return hinted(fmt.Errorf("%w: its schema is version %d, this one knows up to %d", baseline.ErrNewer, found.schema, len(migrations)),
+			"Update apkgate, or use a database of its own for this version.")
+	case found.schema == len(migrations) && found.derivation == derivation:
+		return nil
+	case s.options.ReadOnly:
+		return hinted(fmt.Errorf("%w: its schema is version %d of %d", baseline.ErrReadOnly, found.schema, len(migrations)),
+			"Open it once as its owner, which brings it up to date.")
+	}
+	err = s.write(ctx, func(tx pgx.Tx) error { return migrate(ctx, tx) })
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) && answer.Code == codeNoPrivilege {
+		return hinted(fmt.Errorf("%w: its schema is version %d of %d, and this role may not change it: %w", baseline.ErrReadOnly, found.schema, len(migrations), err),
+			"Open it once as its owner: apkgate baseline list --store postgres://OWNER@…, see docs/postgres.md.")
+	}
+	return err
+}
+
+func checkEncoding(ctx context.Context, tx pgx.Tx) error {
+	var encoding string
+	if err := tx.QueryRow(ctx, "SHOW server_encoding").Scan(&encoding); err != nil {
+		return err
+	}
+	if encoding != "UTF8" {
+		return hinted(fmt.Errorf("%w: the database's encoding is %s, want UTF8", baseline.ErrNotHistory, encoding),
+			"Make one with: createdb --encoding=UTF8 --template=template0.")
+	}
+	return nil
+}
+
+func readVersions(ctx context.Context, tx pgx.Tx) (v versions, err error) {
+	var there bool
+	if err := tx.QueryRow(ctx, "SELECT to_regclass('apkgate.history') IS NOT NULL").Scan(&there); err != nil || !there {
+		return v, err
+	}
+	err = tx.QueryRow(ctx, "SELECT schema, derivation FROM apkgate.history").Scan(&v.schema, &v.derivation)
+	return v, err
+}
+
+// migrate takes the schema through the steps that it has not seen, all or none.
+// The lock keeps jobs that start together from doing it twice.
+func migrate(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", int64(lockKey)); err != nil {
+		return err
+	}
+	var schema bool
+	if err := tx.QueryRow(ctx, "SELECT to_regnamespace('apkgate') IS NOT NULL").Scan(&schema); err != nil {
+		return err
+	}
+	if !schema {
+		if _, err := tx.Exec(ctx, "CREATE SCHEMA apkgate"); err != nil {
+			return err
+		}
+	}
+	v, err := readVersions(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if v.schema == 0 {
+		if _, err := tx.Exec(ctx, `CREATE TABLE apkgate.history (schema integer NOT NULL, derivation integer NOT NULL);
+			INSERT INTO apkgate.history VALUES (0, 0)`); err != nil {
+			return err
+		}
+	}
+	for step := v.schema; step < len(migrations); step++ {
+		if _, err := tx.Exec(ctx, migrations[step]); err != nil {
+			return fmt.Errorf("bring the schema from version %d to %d: %w", step, step+1, err)
+		}
+	}
+	if v.derivation != derivation && v.schema > 0 {
+		if err := deriveAll(ctx, tx); err != nil {
+			return fmt.Errorf("derive the summaries anew: %w", err)
+		}
+	}
+	_, err = tx.Exec(ctx, "UPDATE apkgate.history SET schema = $1, derivation = $2", len(migrations), derivation)
+	return err
+}

@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// A summary's cells are kept as pairs in rising order of the cells' ids: the
+// difference to the id before as an unsigned varint, then the value as a
+// little-endian float64.
+
+type numbered struct {
+	cell  int64
+	value float64
+}
+
+func encodeCells(ids map[key]int64, cells map[run.Cell]float64) []byte {
+	list := make([]numbered, 0, len(cells))
+	for c, v := range cells {
+		list = append(list, numbered{ids[cellKey(c)], v})
+	}
+	slices.SortFunc(list, func(a, b numbered) int { return cmp.Compare(a.cell, b.cell) })
+	out := make([]byte, 0, 10*len(list))
+	last := int64(0)
+	for _, n := range list {
+		out = binary.AppendUvarint(out, uint64(n.cell-last))
+		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(n.value))
+		last = n.cell
+	}
+	return out
+}
+
+var (
+	errShortSummary = errors.New("a summary ends too early")
+	errUnknownCell  = errors.New("a summary has a cell that is not there")
+)
+
+// decodeCells reads cells whose names are known.
+func decodeCells(data []byte, names map[int64]run.Cell, size int) (map[run.Cell]float64, error) {
+	cells := make(map[run.Cell]float64, size)
+	last := int64(0)
+	for len(data) > 0 {
+		step, n := binary.Uvarint(data)
+		if n <= 0 || len(data) < n+8 {
+			return nil, damaged(errShortSummary)
+		}
+		last += int64(step)
+		name, ok := names[last]
+		if !ok {
+			return nil, errUnknownCell
+		}
+		cells[name] = math.Float64frombits(binary.LittleEndian.Uint64(data[n:]))
+		data = data[n+8:]
+	}
+	return cells, nil
+}
+
+// cells decodes a summary, and reads the names of cells anew where it has one
+// that was made since.
+func (s *Store) cells(ctx context.Context, tx pgx.Tx, data []byte, size int) (map[run.Cell]float64, error) {
+	cells, err := decodeCells(data, s.cellNames(), size)
+	if !errors.Is(err, errUnknownCell) {
+		return cells, err
+	}
+	names, err := s.loadCells(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	if cells, err = decodeCells(data, names, size); errors.Is(err, errUnknownCell) {
+		err = damaged(err)
+	}
+	return cells, err
+}
+
+// summaries are a run's two summaries.
+type summaries struct{ median, mean map[run.Cell]float64 }
+
+func summarize(r run.Run) summaries {
+	return summaries{baseline.Summarize(r, run.Median).Cells, baseline.Summarize(r, run.Mean).Cells}
+}
+
+// rows are the rows that a run shares with others.
+func sharedRows(into map[key]shared, r run.Run, sums summaries) {
+	k := subjectKey(r.App.Package, r.Scenario)
+	into[k] = shared{k, toText(r.App.Package), toText(r.Scenario)}
+	if k = contextKey(r.Context); into[k].a == nil {
+		into[k] = contextRow(k, r.Context)
+	}
+	for _, cells := range []map[run.Cell]float64{sums.median, sums.mean} {
+		for c := range cells {
+			k := cellKey(c)
+			into[k] = shared{k, toText(c.Event), toText(c.Metric)}
+		}
+	}
+}
+
+// deriveAll makes every summary anew from the records. A run whose record is
+// damaged keeps the old one, which Verify tells.
+func deriveAll(ctx context.Context, tx pgx.Tx) error {
+	last := int64(0)
+	for {
+		var number int64
+		err := tx.QueryRow(ctx, "SELECT number FROM apkgate.runs WHERE number > $1 ORDER BY number LIMIT 1", last).Scan(&number)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		last = number
+		e, err := getEntry(ctx, tx, number)
+		if errors.Is(err, baseline.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		sums := summarize(e.Run)
+		rows := map[key]shared{}
+		sharedRows(rows, e.Run, sums)
+		cells := slices.Collect(func(yield func(shared) bool) {
+			for k, row := range rows {
+				if k.table == "cells" && !yield(row) {
+					return
+				}
+			}
+		})
+		ids := map[key]int64{}
+		if err := internTable(ctx, tx, "cells", cells, ids); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET median = $2, mean = $3 WHERE number = $1",
+			number, encodeCells(ids, sums.median), encodeCells(ids, sums.mean)); err != nil {
+			return fmt.Errorf("run number %d: %w", number, err)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Verify implements baseline.Store. It checks for each run that the record is
+// what its digest says and that everything that repeats the record agrees with
+// it. That PostgreSQL's own files are whole is for pg_amcheck to tell.
+func (s *Store) Verify(ctx context.Context) (found []baseline.Damage, err error) {
+	for last := int64(0); ; {
+		var numbers []int64
+		err := s.read(ctx, func(tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, "SELECT number FROM apkgate.runs WHERE number > $1 ORDER BY number LIMIT $2", last, page)
+			if err == nil {
+				numbers, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+			}
+			return err
+		})
+		if err != nil {
+			return nil, s.wrap("verify", err)
+		}
+		for _, number := range numbers {
+			var d []baseline.Damage
+			if err := s.read(ctx, func(tx pgx.Tx) (err error) { d, err = s.verifyRun(ctx, tx, number); return err }); err != nil {
+				return nil, s.wrap("verify", err)
+			}
+			found = append(found, d...)
+		}
+		if len(numbers) < page {
+			return found, nil
+		}
+		last = numbers[len(numbers)-1]
+	}
+}
+
+// verifyRun checks one run. An error is of the server, not of the run.
+func (s *Store) verifyRun(ctx context.Context, tx pgx.Tx, number int64) ([]baseline.Damage, error) {
+	listed, err := s.selectEntries(ctx, tx, "WHERE r.number = $1", number)
+	if err == nil && len(listed) == 0 {
+		return nil, nil // pruned meanwhile
+	}
+	id := fmt.Sprint("number ", number)
+	if err == nil {
+		id = listed[0].Run.ID
+		err = s.checkRun(ctx, tx, number, listed[0])
+	}
+	if errors.Is(err, baseline.ErrDamaged) {
+		return []baseline.Damage{{ID: id, Problem: err.Error()}}, nil
+	}
+	return nil, err
+}
+
+func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed baseline.Entry) error {
+	e, err := getEntry(ctx, tx, number)
+	if err != nil {
+		return err
+	}
+	if what := differs(e, listed); what != "" {
+		return damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
+	}
+	var state, since string
+	var reference bool
+	blobs := map[run.Centre][]byte{}
+	var median, mean []byte
+	if err := tx.QueryRow(ctx, "SELECT state, since, reference, median, mean FROM apkgate.runs WHERE number = $1", number).
+		Scan(&state, &since, &reference, &median, &mean); err != nil {
+		return err
+	}
+	switch m := e.Mark; {
+	case baseline.State(state) != m.State, m.State == baseline.Rebaselined && since != stamp(m.Since):
+		return damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, m.State))
+	case reference != m.State.Reference():
+		return damaged(errors.New("it is among the references and should not be, or the other way round"))
+	}
+	blobs[run.Median], blobs[run.Mean] = median, mean
+	for centre, data := range blobs {
+		cells, err := s.cells(ctx, tx, data, 0)
+		if err != nil {
+			return err
+		}
+		if !maps.Equal(cells, baseline.Summarize(e.Run, centre).Cells) {
+			return damaged(fmt.Errorf("its summary by the %s is not what its record gives", centre))
+		}
+	}
+	return nil
+}
+
+// differs names the first thing in which the list does not agree with the
+// record, "" where it agrees.
+func differs(e, listed baseline.Entry) string {
+	r, l := e.Run, listed.Run
+	switch {
+	case r.App != l.App:
+		return "app"
+	case r.Source != l.Source:
+		return "source"
+	case r.Scenario != l.Scenario:
+		return "scenario"
+	case r.Session != l.Session:
+		return "session"
+	case r.Status != l.Status:
+		return "status"
+	case stamp(r.Started) != stamp(l.Started):
+		return "start"
+	case e.Iterations != listed.Iterations:
+		return "number of iterations"
+	case !maps.Equal(r.Context, l.Context):
+		return "context"
+	}
+	return ""
+}
