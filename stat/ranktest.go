@@ -96,7 +96,7 @@ func MannWhitney(xs, ys []float64) RankTest {
 // sumDistribution is the chance of each sum of n of the ranks.
 func sumDistribution(ranks []int, n int) []float64 {
 	total := 0
-	for _, r := range ranks {
+	for _, r := range slices.Sorted(slices.Values(ranks))[len(ranks)-n:] {
 		total += r
 	}
 	ways := make([][]float64, n+1) // by how many are chosen, then by their sum
@@ -106,8 +106,11 @@ func sumDistribution(ranks []int, n int) []float64 {
 	ways[0][0] = 1
 	for i, r := range ranks {
 		for k := min(i+1, n); k >= 1; k-- {
+			from, to := ways[k-1], ways[k]
 			for s := total; s >= r; s-- {
-				ways[k][s] += ways[k-1][s-r]
+				if w := from[s-r]; w != 0 {
+					to[s] += w
+				}
 			}
 		}
 	}
