@@ -92,6 +92,16 @@ func (r *Reporter) Publish(ctx context.Context, in report.Input, places report.P
 	return errors.Join(err, r.outputs(in.Verdict, commentURL, checkURL))
 }
 
+// PostComment posts the comment alone, for a report that another workflow's run
+// made. No check run rests on such a report: it could be one that is required.
+func (r *Reporter) PostComment(ctx context.Context, in report.Input) error {
+	ctx, cancel := context.WithTimeout(ctx, posting)
+	defer cancel()
+	address := r.comment(ctx, in)
+	r.warn()
+	return r.outputs(in.Verdict, address, "")
+}
+
 // without are the notes that no check run can show, having no file.
 func without(notes []Note) []Note {
 	var out []Note

@@ -53,13 +53,15 @@ func (r *Runner) Input(name string) string {
 	return r.action.GetInput(strings.ReplaceAll(name, "-", "_"))
 }
 
-// Mask tells the runner to hide a secret in its log, and hides it in everything
-// that this Runner writes.
+// Mask hides a secret in everything that this Runner writes, and tells the runner
+// to hide it in its log. Where no runner reads the command, it is not written.
 func (r *Runner) Mask(secret string) {
 	if secret == "" {
 		return
 	}
-	fmt.Fprintln(r.out, (&githubactions.Command{Name: "add-mask", Message: secret}).String())
+	if r.getenv("GITHUB_ACTIONS") == "true" {
+		fmt.Fprintln(r.out, (&githubactions.Command{Name: "add-mask", Message: secret}).String())
+	}
 	r.secrets = append(r.secrets, secret)
 }
 

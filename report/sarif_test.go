@@ -1,0 +1,176 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sarif is what a reader of SARIF sees of a report.
+func sarif(t *testing.T, in Input, places Places) (rules, results []map[string]any, text string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := SARIF(&b, in, places); err != nil {
+		t.Fatal(err)
+	}
+	var log struct {
+		Schema  string `json:"$schema"`
+		Version string
+		Runs    []struct {
+			Tool struct {
+				Driver struct {
+					Name  string
+					Rules []map[string]any
+				}
+			}
+			Results []map[string]any
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	// SARIF 2.1.0: version and runs (3.13), tool.driver.name (3.19.8); results is
+	// [] where nothing was found (3.14.23), so that alerts are closed.
+	if log.Version != "2.1.0" || !strings.Contains(log.Schema, "sarif-2.1.0") || len(log.Runs) != 1 || log.Runs[0].Tool.Driver.Name != "apkgate" {
+		t.Errorf("the head is %q %q with %d runs", log.Schema, log.Version, len(log.Runs))
+	}
+	if log.Runs[0].Results == nil || log.Runs[0].Tool.Driver.Rules == nil {
+		t.Error("results or rules are missing, want lists")
+	}
+	return log.Runs[0].Tool.Driver.Rules, log.Runs[0].Results, b.String()
+}
+
+// dig walks into nested JSON.
+func dig(v any, path ...any) any {
+	for _, step := range path {
+		switch at := step.(type) {
+		case string:
+			m, _ := v.(map[string]any)
+			v = m[at]
+		case int:
+			l, _ := v.([]any)
+			if at >= len(l) {
+				return nil
+			}
+			v = l[at]
+		}
+	}
+	return v
+}
+
+// The fixture has three worse metrics of the whole run, one event that is worse
+// with an after-effect, and an improvement: four findings of three metrics.
+func TestSARIFHasAResultForEachFinding(t *testing.T) {
+	rules, results, _ := sarif(t, regression(), Places{"open-message": {Path: "my app/Test.kt", Line: 41}})
+	if len(rules) != 3 || len(results) != 4 {
+		t.Fatalf("%d rules and %d results, want 3 and 4", len(rules), len(results))
+	}
+	prints := map[string]bool{}
+	for _, r := range results {
+		index, _ := r["ruleIndex"].(float64)
+		if r["ruleId"] != rules[int(index)]["id"] {
+			t.Errorf("result of rule %v points at rule %v", r["ruleId"], rules[int(index)]["id"])
+		}
+		at := dig(r, "locations", 0, "physicalLocation")
+		if dig(at, "artifactLocation", "uri") != "my%20app/Test.kt" || dig(at, "region", "startLine") != 41.0 {
+			t.Errorf("the location is %v", at)
+		}
+		if r["level"] != "error" || dig(r, "message", "text") == "" {
+			t.Errorf("level %v, message %v", r["level"], dig(r, "message", "text"))
+		}
+		prints[dig(r, "partialFingerprints", "apkgateFinding/v1").(string)] = true
+	}
+	if len(prints) != 4 {
+		t.Errorf("%d fingerprints for 4 findings", len(prints))
+	}
+}
+
+func TestSARIFFingerprintsOutliveTheNumbers(t *testing.T) {
+	prints := func(in Input) []string {
+		var out []string
+		for _, p := range Problems(in) {
+			out = append(out, p.Event+p.Metric+p.Fingerprint)
+		}
+		slices.Sort(out)
+		return out
+	}
+	before, later := regression(), regression()
+	for i := range later.Verdict.Runs {
+		later.Verdict.Runs[i].ID += "-again"
+		for k := range later.Verdict.Runs[i].Deviations {
+			later.Verdict.Runs[i].Deviations[k].Value *= 0.9
+		}
+	}
+	if !slices.Equal(prints(before), prints(later)) {
+		t.Error("the same problem has another fingerprint in the next run")
+	}
+	later.Verdict.Runs[0].App.Package = "org.example.other"
+	if slices.Equal(prints(before), prints(later)) {
+		t.Error("another app's problem has the same fingerprint")
+	}
+}
+
+func TestSARIFOfOtherOutcomes(t *testing.T) {
+	for name, c := range map[string]struct {
+		in     Input
+		levels []string
+	}{
+		"pass": {pass(), nil}, "improvement": {improvement(), nil}, "invalid": {invalid(), nil}, "inconclusive": {inconclusive(), []string{"warning"}},
+	} {
+		_, results, _ := sarif(t, c.in, nil)
+		var levels []string
+		for _, r := range results {
+			levels = append(levels, r["level"].(string))
+			if _, has := r["locations"]; has {
+				t.Errorf("%s: a result has a location that nobody named", name)
+			}
+		}
+		if !slices.Equal(levels, c.levels) {
+			t.Errorf("%s: results of levels %q, want %q", name, levels, c.levels)
+		}
+	}
+}
+
+// A message may hold no link, and no placeholder (SARIF 2.1.0, 3.11.5, 3.11.6).
+func TestSARIFOfHostileNames(t *testing.T) {
+	link := regexp.MustCompile(`(^|[^\\])\[[^\]]*[^\\]\]\(`)
+	_, results, text := sarif(t, hostile(), Places{"": {Path: "apkgate.yml"}})
+	if len(results) == 0 {
+		t.Fatal("no results")
+	}
+	for _, r := range results {
+		message := dig(r, "message", "text").(string)
+		if link.MatchString(message) || strings.ContainsAny(message, "\n\r\x1b\u202e") {
+			t.Errorf("the message is %q", message)
+		}
+		if dig(r, "locations", 0, "physicalLocation", "region", "startLine") != 1.0 {
+			t.Errorf("the location is %v", r["locations"])
+		}
+	}
+	if strings.Contains(text, "<script") {
+		t.Error("the file holds a script's tag as it is")
+	}
+}
+
+// Each of the 6,000 events is worse in one of the ten runs.
+func TestSARIFIsBounded(t *testing.T) {
+	if _, results, _ := sarif(t, huge(10, 6000), nil); len(results) != 5000 {
+		t.Errorf("%d results, want the 5,000 that GitHub keeps", len(results))
+	}
+}
+
+func TestPlacesFallBack(t *testing.T) {
+	p := Places{"": {Path: "apkgate.yml"}, "scroll": {Path: "Scroll.kt", Line: 3}}
+	if got := p.Of("scroll"); got != (Place{"Scroll.kt", 3}) {
+		t.Errorf("the known scenario is at %v", got)
+	}
+	if got := p.Of("other"); got != (Place{Path: "apkgate.yml"}) {
+		t.Errorf("the unknown scenario is at %v", got)
+	}
+	if got := Places(nil).Of("other"); got != (Place{}) {
+		t.Errorf("without places it is at %v", got)
+	}
+}
