@@ -148,6 +148,10 @@ func TestCorpusRows(t *testing.T) {
 		{"alexoro_sample.txt", 128, 0, 0, 3.58195},
 		// (1539087148465-1538750837982)/1e6 = 336.310483, (1808922659568-1808866542439)/1e6 = 56.117129
 		{"androidviewclient_14col_framestats.txt", 2, 2, 2, 196.213806},
+		// $3 is IntendedVsync, $10 FrameDeadline, $17 FrameCompleted; of the last file
+		// what iconv -f UTF-16 -t UTF-8 makes of it:
+		// awk -F, '$1=="0"&&NF>20&&$17>$3{d=($17-$3)/1e6; n++; s+=d; slow+=(d>1000/60); late+=($17>=$10)}
+		//   END{printf "%d %d %d %.6f",n,slow,late,s/n}'
 		{"choi890_framestats.txt", 120, 10, 10, 14.914837},
 		{"choi890_framestats_stay.txt", 120, 15, 15, 18.129085},
 		// One of the 120 rows has a FrameCompleted left over from 4 s before.
