@@ -74,32 +74,46 @@ type Result struct {
 // Collect makes one run. However it ends, the device is left as it was found,
 // as far as it can still be reached.
 func Collect(ctx context.Context, job Job, options Options) Result {
-	c := newCollector(job, options)
+	c := newCollector(job, options, &station{})
 	err := c.collect(ctx)
 	return Result{Device: job.Device, Run: c.finish(err), Err: err}
 }
 
+// station is the device as it stands ready, for one collector or for several
+// that take turns on it.
+type station struct {
+	dev     device.Device
+	facts   facts // of the device
+	restore []restoration
+	away    bool // the device did not come back
+	marks   int  // marks written to the device's log
+	// holder is the collector whose build is installed; clean has each build
+	// installed anew, without what another left behind.
+	holder *collector
+	clean  bool
+}
+
 // collector is the state of one job.
 type collector struct {
+	*station
 	job      Job
 	options  Options
 	clock    device.Clock
-	dev      device.Device
 	progress Progress
 
 	run      run.Run
-	facts    facts // of the device
-	restore  []restoration
-	away     bool // the device did not come back
 	measured []measurement
+	retries  int // how many lost repetitions may still be made again
 	losses   []error
 	noted    map[string]bool // warnings of the whole run, each once
-	marks    int             // marks written to the device's log
 	sawUI    bool            // the test writes UI events
 }
 
-func newCollector(job Job, options Options) *collector {
-	c := &collector{job: job, options: options, clock: job.Clock, progress: options.Progress, noted: map[string]bool{}}
+func newCollector(job Job, options Options, s *station) *collector {
+	c := &collector{
+		station: s, job: job, options: options, clock: job.Clock, progress: options.Progress,
+		retries: job.Scenario.Retries, noted: map[string]bool{},
+	}
 	if c.clock == nil {
 		c.clock = HostClock()
 	}
@@ -124,6 +138,19 @@ func (c *collector) collect(ctx context.Context) error {
 	if err := c.setUp(ctx); err != nil {
 		return err
 	}
+	if err := c.warmUp(ctx); err != nil {
+		return err
+	}
+	for n := 1; n <= c.job.Scenario.Repetitions; n++ {
+		if err := c.measure(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warmUp runs the workload unmeasured.
+func (c *collector) warmUp(ctx context.Context) error {
 	for n := 1; n <= c.job.Scenario.WarmUp; n++ {
 		c.report(WarmUp, n, c.job.Scenario.WarmUp, "")
 		if _, err := c.repetition(ctx, n); err != nil {
@@ -132,31 +159,28 @@ func (c *collector) collect(ctx context.Context) error {
 			}
 		}
 	}
-	return c.measure(ctx)
+	return nil
 }
 
-// measure makes the repetitions. A lost one is made again, as often as the
+// measure makes a repetition. A lost one is made again, as often as the
 // scenario allows in one run; one more ends the run, which can't become whole.
-func (c *collector) measure(ctx context.Context) error {
-	retries := c.job.Scenario.Retries
-	for n := 1; n <= c.job.Scenario.Repetitions; {
+func (c *collector) measure(ctx context.Context, n int) error {
+	for {
 		c.report(Measure, n, c.job.Scenario.Repetitions, "")
-		m, err := c.repetition(ctx, n)
+		m, err := c.turn(ctx, n)
 		if err == nil {
 			c.measured = append(c.measured, m)
-			n++
-			continue
+			return nil
 		}
 		c.losses = append(c.losses, err)
 		if fatal := c.lost(ctx, "repetition", n, err); fatal != nil {
 			return fatal
 		}
-		if retries == 0 {
+		if c.retries == 0 {
 			return gravest(c.losses)
 		}
-		retries--
+		c.retries--
 	}
-	return nil
 }
 
 // lost notes a lost repetition and brings the device back where it is gone. It

@@ -24,11 +24,31 @@ type Lab struct {
 // jobs. A device that fails does not hold up the others; a device that is lost
 // for good is tried anew by its next job.
 func (l Lab) Collect(ctx context.Context) []Result {
+	results := make([]Result, len(l.Jobs))
+	l.drive(func(i int, options Options) []Result {
+		results[i] = Collect(ctx, l.Jobs[i], options)
+		return results[i : i+1]
+	})
+	return results
+}
+
+// Interleave makes each job in turns with the head job at its place (see
+// Interleave), of which there are as many.
+func (l Lab) Interleave(ctx context.Context, heads []Job) (base, head []Result) {
+	base, head = make([]Result, len(l.Jobs)), make([]Result, len(l.Jobs))
+	l.drive(func(i int, options Options) []Result {
+		base[i], head[i] = Interleave(ctx, Pair{Base: l.Jobs[i], Head: heads[i]}, options)
+		return []Result{base[i], head[i]}
+	})
+	return base, head
+}
+
+// drive does each job, those of one device one after another, and tells Finished.
+func (l Lab) drive(do func(job int, options Options) []Result) {
 	options := l.Options
 	if options.Progress != nil {
 		options.Progress = &oneAtATime{next: options.Progress}
 	}
-	results := make([]Result, len(l.Jobs))
 	var finishing sync.Mutex
 	group := errgroup.Group{}
 	if l.Parallel > 0 {
@@ -37,18 +57,20 @@ func (l Lab) Collect(ctx context.Context) []Result {
 	for _, indexes := range l.byDevice() {
 		group.Go(func() error {
 			for _, i := range indexes {
-				results[i] = Collect(ctx, l.Jobs[i], options)
-				if l.Finished != nil {
-					finishing.Lock()
-					l.Finished(results[i])
-					finishing.Unlock()
+				results := do(i, options)
+				if l.Finished == nil {
+					continue
 				}
+				finishing.Lock()
+				for _, r := range results {
+					l.Finished(r)
+				}
+				finishing.Unlock()
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // its functions return no error: each is in its result
-	return results
 }
 
 // byDevice groups the indexes of the jobs by device, each in order.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,35 +87,67 @@ func (c *collector) preflight(ctx context.Context) error {
 // install puts the APKs on the device. What was not there before is taken off
 // again at the end.
 func (c *collector) install(ctx context.Context) error {
-	for _, item := range []struct{ pkg, file string }{
-		{c.job.App.Package, c.job.App.APK},
-		{testPackage(c.job.Scenario.Workload), c.job.App.TestAPK},
-	} {
-		there, err := c.isInstalled(ctx, item.pkg)
-		if err != nil {
+	if err := c.installApp(ctx); err != nil {
+		return err
+	}
+	c.holder = c
+	return c.put(ctx, testPackage(c.job.Scenario.Workload), c.job.App.TestAPK)
+}
+
+// installApp puts the build itself on the device.
+func (c *collector) installApp(ctx context.Context) error {
+	if c.clean {
+		if err := c.clear(ctx); err != nil {
 			return err
 		}
-		if item.file == "" {
-			if item.pkg != "" && !there {
-				return c.final(Infrastructure, fmt.Errorf("%s is not on the device, and apkgate.yml names no APK of it", item.pkg))
-			}
-			continue
-		}
-		if err := c.dev.Install(ctx, item.file); err != nil {
-			return c.final(Infrastructure, err)
-		}
-		if pkg := item.pkg; pkg != "" && !there && !c.job.KeepInstalled {
-			c.undoLater("uninstall "+pkg, func(ctx context.Context) error { return c.dev.Uninstall(ctx, pkg) })
-		}
+	}
+	return c.put(ctx, c.job.App.Package, c.job.App.APK)
+}
+
+// clear takes the app off the device with its data, which can't be put back.
+func (c *collector) clear(ctx context.Context) error {
+	pkg := c.job.App.Package
+	there, err := c.isInstalled(ctx, pkg)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		return nil
+	case !c.undoes("uninstall " + pkg):
+		c.warnf("%s was on the device: it was removed with its data, so that each build starts from nothing", pkg)
+	}
+	if err := c.dev.Uninstall(ctx, pkg); err != nil {
+		return c.final(Infrastructure, err)
 	}
 	return nil
 }
 
-// final is an error that trying again can't mend.
+// put installs one APK file.
+func (c *collector) put(ctx context.Context, pkg, file string) error {
+	there, err := c.isInstalled(ctx, pkg)
+	if err != nil {
+		return err
+	}
+	if file == "" {
+		if pkg != "" && !there {
+			return c.final(Infrastructure, fmt.Errorf("%s is not on the device, and apkgate.yml names no APK of it", pkg))
+		}
+		return nil
+	}
+	if err := c.dev.Install(ctx, file); err != nil {
+		return c.final(Infrastructure, err)
+	}
+	if what := "uninstall " + pkg; pkg != "" && !there && !c.job.KeepInstalled && !c.undoes(what) {
+		c.undoLater(what, func(ctx context.Context) error { return c.dev.Uninstall(ctx, pkg) })
+	}
+	return nil
+}
+
+// final is an error that trying again can't mend, unless the device was lost.
 func (c *collector) final(cause Cause, err error) error {
 	out := c.fail(cause, SetUp, 0, err)
 	if e := asError(out); e != nil {
-		e.final = true
+		e.final = !isGone(err)
 	}
 	return out
 }
@@ -146,7 +179,7 @@ func (c *collector) configure(ctx context.Context) error {
 	if err := c.try(ctx, "svc", "power", "stayon", "true"); err != nil {
 		return err
 	}
-	if c.restore == nil || !c.configured() {
+	if !c.undoes(undoSettings) {
 		c.undoLater(undoSettings, c.unconfigure)
 	}
 	if !c.facts.hasFramestats() {
@@ -159,13 +192,9 @@ func (c *collector) configure(ctx context.Context) error {
 
 const undoSettings = "restore the settings"
 
-func (c *collector) configured() bool {
-	for _, r := range c.restore {
-		if r.what == undoSettings {
-			return true
-		}
-	}
-	return false
+// undoes reports whether something is to be undone already.
+func (c *collector) undoes(what string) bool {
+	return slices.ContainsFunc(c.restore, func(r restoration) bool { return r.what == what })
 }
 
 func (c *collector) unconfigure(ctx context.Context) error {
