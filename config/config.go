@@ -244,10 +244,26 @@ type Threshold struct {
 // event.
 const AnyEvent = "*"
 
-// Store says where the history is kept.
+// Store says where the history is kept: in one place, at most one field is set.
 type Store struct {
 	// The file of the SQLite database.
 	SQLite string `yaml:"sqlite,omitempty" jsonschema:"default=.apkgate/history.db"`
+	// A branch of a git remote, shared by a team: REMOTE#BRANCH. Either may be left out, as in origin or #perf; the branch is then apkgate-history. Remotes are those of the repository, URLs or folders.
+	Branch string `yaml:"branch,omitempty" jsonschema:"maxLength=1000"`
+	// A PostgreSQL database, such as postgres://ci@db.example.org/apkgate?sslmode=verify-full. Its password belongs in PGPASSWORD or ~/.pgpass.
+	Postgres string `yaml:"postgres,omitempty" jsonschema:"maxLength=1000"`
+}
+
+// Address is where the history is, as --store takes it: a file, branch:… or
+// postgres://….
+func (s Store) Address() string {
+	switch {
+	case s.Branch != "":
+		return "branch:" + s.Branch
+	case s.Postgres != "":
+		return s.Postgres
+	}
+	return s.SQLite
 }
 
 // Report names the files that a check writes. An empty name: that one is not

@@ -110,6 +110,9 @@ gate:
 store:
   # The accepted runs. Keep this file from one build to the next.
   sqlite: .apkgate/history.db
+  # Or share them: on a branch of a git remote, or in PostgreSQL.
+  # branch: origin#apkgate-history
+  # postgres: postgres://ci@db.example.org/apkgate?sslmode=verify-full
 `
 
 func (o InitOptions) workload(b *bytes.Buffer) {

@@ -30,6 +30,9 @@ var (
 	durationPattern = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 	percentPattern  = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?%$`)
 	integerPattern  = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	branchPattern   = regexp.MustCompile(`^[^\s#-][^\s]*$|^#[^\s]+$`)
+	databasePattern = regexp.MustCompile(`^postgres(ql)?://[!-~]*$`)
+	passwordPattern = regexp.MustCompile(`^[a-z]+://[^/@]*:[^/]*@|[?&]password=`)
 	numberPattern   = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
@@ -46,6 +49,8 @@ var (
 	classRule    = rule{"a test class, class#method or package class, such as com.example.MailTest#openMessage", func(s string) bool { return isLine(s, 1, 1000) }}
 	addressRule  = rule{"host:port, such as 10.0.0.7:5555 or [fe80::1]:5555", isAddress}
 	metricRule   = rule{"a letter, then up to 127 letters, digits or _ . : / -", metric.ValidName}
+	branchRule   = rule{"REMOTE#BRANCH without spaces, such as origin, origin#apkgate-history or \"#perf\"", func(s string) bool { return isLine(s, 1, 1000) && branchPattern.MatchString(s) }}
+	databaseRule = rule{"an address such as postgres://ci@db.example.org/apkgate?sslmode=verify-full, up to 1000 characters without spaces", func(s string) bool { return isLine(s, 1, 1000) && databasePattern.MatchString(s) }}
 	pathRule     = rule{"a path to a file, up to 1000 printable characters", isFilePath}
 )
 

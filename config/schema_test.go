@@ -107,6 +107,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Device.serial": serialPattern.String(), "Device.address": hostPattern, "Device.simulated": linePattern, "Device.name": linePattern,
 		"Metric.name": `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
+		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(),
 		"Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
 	} {
 		property(t, s, key).Pattern = pattern
@@ -123,6 +124,9 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 	}
 	s.Definitions["Workload"].OneOf = oneRequired("instrumentation", "maestro", "monkey", "shell")
 	s.Definitions["Device"].OneOf = oneRequired("serial", "address", "simulated")
+	one := uint64(1)
+	s.Definitions["Store"].MaxProperties = &one
+	property(t, s, "Store.postgres").Not = &jsonschema.Schema{Pattern: passwordPattern.String()}
 }
 
 func property(t *testing.T, s *jsonschema.Schema, path string) *jsonschema.Schema {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -213,7 +215,29 @@ func catalogueMetric(catalogue *metric.Catalogue, name string) Metric {
 
 func (d *decoder) store(s *Store) reader {
 	return func(n *node, path string) {
-		d.mapping(n, path, may("sqlite", d.filePath(&s.SQLite)))
+		ways := []string{"sqlite", "branch", "postgres"}
+		if d.mapping(n, path,
+			may("sqlite", d.filePath(&s.SQLite)),
+			may("branch", d.text(&s.Branch, branchRule)),
+			may("postgres", d.database(&s.Postgres)),
+		) && len(n.entries) > 0 {
+			d.exactlyOne(n, path, ways)
+		}
+	}
+}
+
+// database decodes the address of a PostgreSQL database. It never repeats it,
+// since a password may be in it, where none belongs.
+func (d *decoder) database(dst *string) reader {
+	return func(n *node, path string) {
+		switch {
+		case n.kind != yaml.ScalarNode || n.tag != "!!str" || !databaseRule.ok(n.text):
+			d.at(n, path, "want %s", databaseRule.want)
+		case passwordPattern.MatchString(n.text):
+			d.hinted(n, path, "give it in PGPASSWORD or ~/.pgpass", "the address has a password, which this file is no place for")
+		default:
+			*dst = n.text
+		}
 	}
 }
 

@@ -54,6 +54,9 @@ func ParseAddress(s string) (Address, error) {
 	return a, a.check()
 }
 
+// ErrNoRemote is that an address names a remote that is not there.
+var ErrNoRemote = errors.New("the repository here has none of that name")
+
 // maxName bounds the names of remotes and branches.
 const maxName = 1000
 
@@ -96,7 +99,7 @@ func findRemote(ctx context.Context, env []string, workDir, remote string) (foun
 		}
 		if !strings.ContainsAny(remote, `/\:`) {
 			return found{}, &baseline.Error{
-				Err:    fmt.Errorf("find the git remote %q: the repository here has none of that name", remote),
+				Err:    fmt.Errorf("find the git remote %q: %w", remote, ErrNoRemote),
 				Advice: "git remote -v lists them. A URL or a folder works too: branch:https://example.org/team/app.git",
 			}
 		}

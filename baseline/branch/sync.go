@@ -160,27 +160,37 @@ func (w *work) read(ctx context.Context, paths []string, oids map[string]string,
 // batchRuns is how many runs go into the index in one transaction.
 const batchRuns = 500
 
-// takeRuns adds the runs of a segment to the index. A run that can't be added is
-// damage; err is of the index itself.
+// takeRuns adds the runs of a segment to the index, and decodes the next ones
+// meanwhile. A run that can't be added is damage; err is of the index itself.
 func (w *work) takeRuns(ctx context.Context, data []byte) (damage []error, err error) {
-	var batch []run.Run
-	flush := func() error {
-		bad, err := w.addEach(ctx, batch)
-		damage, batch = append(damage, bad...), batch[:0]
-		return err
-	}
-	for r, err := range runsOf(data) {
-		if err != nil {
-			damage = append(damage, err)
-			break
-		}
-		if batch = append(batch, r); len(batch) == batchRuns {
-			if err := flush(); err != nil {
-				return damage, err
+	batches := make(chan []run.Run, 2)
+	var broken error // what ended the segment early
+	go func() {
+		defer close(batches)
+		var batch []run.Run
+		for r, err := range runsOf(data) {
+			if err != nil {
+				broken = err
+				break
+			}
+			if batch = append(batch, r); len(batch) == batchRuns {
+				batches <- batch
+				batch = nil
 			}
 		}
+		batches <- batch
+	}()
+	for batch := range batches { // to the end, since the sender waits for it
+		if err == nil && len(batch) > 0 {
+			var bad []error
+			bad, err = w.addEach(ctx, batch)
+			damage = append(damage, bad...)
+		}
 	}
-	return damage, flush()
+	if broken != nil {
+		damage = append(damage, broken)
+	}
+	return damage, err
 }
 
 // addEach adds the runs to the index, one by one where they don't go together.

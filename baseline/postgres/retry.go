@@ -24,7 +24,7 @@ const (
 )
 
 // openWait is how long to wait for a server that was never there.
-const openWait = 10 * time.Second
+const openWait = 3 * time.Second
 
 // again runs f until it succeeds, until its error is not one that passes, or
 // until the time for it is over.

@@ -26,7 +26,7 @@ with. Runs never change and are never lost: accept and reject only mark them.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.config, "config", "", "the configuration (default apkgate.yml where there is one)")
-	cmd.PersistentFlags().StringVar(&f.store, "store", "", "the file of the history, instead of the configuration's")
+	cmd.PersistentFlags().StringVar(&f.store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
 	cmd.AddCommand(
 		c.baselineList(&f), c.baselineShow(&f),
 		c.baselineMark(&f, "accept", baseline.Accepted, "Make runs part of what later ones are compared with"),
@@ -46,7 +46,7 @@ func storePath(f configFlags) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cfg.Store.SQLite, nil
+	return cfg.Store.Address(), nil
 }
 
 // withStore runs do on the history, which has to be there.
@@ -267,7 +267,7 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 		total.Read, total.Added, total.Marked = total.Read+done.Read, total.Added+done.Added, total.Marked+done.Marked
 	}
 	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
-		total.Read, plural(total.Read, "run"), total.Added, total.Marked, plain(path))
+		total.Read, plural(total.Read, "run"), total.Added, total.Marked, plain(shownAddress(path)))
 	if accept && broken > 0 {
 		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
 	}
@@ -360,10 +360,10 @@ func infrastructureIf(err error) error {
 func (c Command) baselineCopy(f *configFlags) *cobra.Command {
 	var to string
 	cmd := &cobra.Command{
-		Use: "copy --to FILE", Short: "Add every run and its mark to another history", Args: noArguments,
+		Use: "copy --to HISTORY", Short: "Add every run and its mark to another history", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
-				return usage(errors.New("copy needs --to with the file of the other history"), "")
+				return usage(errors.New("copy needs --to with the other history"), "a file, branch:REMOTE#BRANCH or postgres://…")
 			}
 			return c.withStore(cmd.Context(), *f, func(from baseline.Store) error {
 				target, err := c.openStore(cmd.Context(), to)
@@ -374,12 +374,12 @@ func (c Command) baselineCopy(f *configFlags) *cobra.Command {
 				if err = errors.Join(err, target.Close()); err != nil {
 					return storeError(err)
 				}
-				fmt.Fprintf(c.Stdout, "%d new %s in %s\n", done.Added, plural(done.Added, "run"), plain(to))
+				fmt.Fprintf(c.Stdout, "%d new %s in %s\n", done.Added, plural(done.Added, "run"), plain(shownAddress(to)))
 				return nil
 			})
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the file of the other history")
+	cmd.Flags().StringVar(&to, "to", "", "the other history: a file, branch:REMOTE#BRANCH or postgres://…")
 	return cmd
 }
 

@@ -44,7 +44,7 @@ type configFlags struct{ config, store string }
 
 func (f *configFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
-	cmd.Flags().StringVar(&f.store, "store", "", "the file of the history, instead of the configuration's")
+	cmd.Flags().StringVar(&f.store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
 }
 
 // policyFlags override the configuration's gate.
@@ -70,7 +70,7 @@ func (c Command) settings(cmd *cobra.Command, cf configFlags, pf policyFlags) (s
 	if err != nil {
 		return settings{}, err
 	}
-	s := settings{config: cfg, store: cfg.Store.SQLite, failOn: FailOn(cfg.Gate.FailOn)}
+	s := settings{config: cfg, store: cfg.Store.Address(), failOn: FailOn(cfg.Gate.FailOn)}
 	if cf.store != "" {
 		s.store = cf.store
 	}

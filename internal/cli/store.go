@@ -5,15 +5,38 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/branch"
+	"github.com/apkgate/apkgate/baseline/postgres"
 	"github.com/apkgate/apkgate/baseline/sqlite"
 )
 
-// openStore opens the history, making it where there is none.
-func (c Command) openStore(ctx context.Context, path string) (baseline.Store, error) {
+// openStore opens the history at an address, making it where there is none: a
+// file, a branch of a git remote (branch:REMOTE#BRANCH) or a PostgreSQL database
+// (postgres://…).
+func (c Command) openStore(ctx context.Context, address string) (baseline.Store, error) {
+	switch {
+	case strings.HasPrefix(address, branch.Scheme):
+		return c.openBranch(ctx, address)
+	case postgres.IsAddress(address):
+		store, err := postgres.Open(ctx, address, postgres.Options{Now: c.Now})
+		if err != nil {
+			return nil, storeError(err)
+		}
+		return store, nil
+	case strings.Contains(address, "://"):
+		scheme, _, _ := strings.Cut(address, "://")
+		return nil, usage(fmt.Errorf("a history can't be kept at %s://…, want a file, branch:REMOTE#BRANCH or postgres://…", clip(scheme)), "")
+	}
+	return c.openFile(ctx, address)
+}
+
+func (c Command) openFile(ctx context.Context, path string) (baseline.Store, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, usage(fmt.Errorf("open history %s: it is a folder, want a file", path), "")
 	}
@@ -27,19 +50,58 @@ func (c Command) openStore(ctx context.Context, path string) (baseline.Store, er
 	return store, nil
 }
 
-// openExisting opens the history for a verb that makes no sense without one.
-func (c Command) openExisting(ctx context.Context, path string) (baseline.Store, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, usage(fmt.Errorf("there is no history at %s", path),
+func (c Command) openBranch(ctx context.Context, address string) (baseline.Store, error) {
+	where, err := branch.ParseAddress(address)
+	if err != nil {
+		return nil, usage(err, "branch:origin#apkgate-history")
+	}
+	store, err := branch.Open(ctx, where, branch.Options{Dir: copiesDir(), Now: c.Now})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	return store, nil
+}
+
+// copiesDir is where local copies of branches are kept: in the user's cache, or,
+// for a user who has none, beside the file that the history would else be in.
+func copiesDir() string {
+	if dir, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(dir, "apkgate", "branches")
+	}
+	return filepath.Join(".apkgate", "branches")
+}
+
+// openExisting opens the history for a verb that makes no sense without one. Of
+// a history that is elsewhere, only opening it can tell whether there is one.
+func (c Command) openExisting(ctx context.Context, address string) (baseline.Store, error) {
+	if strings.HasPrefix(address, branch.Scheme) || strings.Contains(address, "://") {
+		return c.openStore(ctx, address)
+	}
+	if _, err := os.Stat(address); errors.Is(err, fs.ErrNotExist) {
+		return nil, usage(fmt.Errorf("there is no history at %s", address),
 			"apkgate run makes one, apkgate baseline import FILE fills one, --history FILE takes a file instead")
 	}
-	return c.openStore(ctx, path)
+	return c.openStore(ctx, address)
+}
+
+// shownAddress is the address of a history without a password.
+func shownAddress(address string) string {
+	if where, err := branch.ParseAddress(address); err == nil {
+		return where.String()
+	}
+	if u, err := url.Parse(address); err == nil && postgres.IsAddress(address) {
+		query := u.Query()
+		query.Del("password")
+		u.RawQuery = query.Encode()
+		return u.Redacted()
+	}
+	return address
 }
 
 // storeError sorts an error of the history: what the caller named wrongly is
 // usage, the rest is infrastructure.
 func storeError(err error) error {
-	for _, callers := range []error{baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrConflict, baseline.ErrNotComplete, baseline.ErrNotHistory, baseline.ErrNewer} {
+	for _, callers := range []error{baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrConflict, baseline.ErrNotComplete, baseline.ErrNotHistory, baseline.ErrNewer, branch.ErrNoRemote} {
 		if errors.Is(err, callers) {
 			return &failure{status: exitUsage, err: err}
 		}
