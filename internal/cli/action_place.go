@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/report"
+)
+
+// places are where the scenarios are written down in the repository: the test's
+// own source where it is found, or else their lines in the configuration.
+func (c Command) places(cfg *config.Config, configPath string) report.Places {
+	file := c.repositoryPath(configPath)
+	if file == "" || cfg == nil {
+		return nil
+	}
+	out := report.Places{"": {Path: file}}
+	lines := scenarioLines(configPath)
+	for _, s := range cfg.Scenarios {
+		at := report.Place{Path: file, Line: lines[s.Name]}
+		if source, ok := c.workloadSource(s.Workload); ok {
+			at = source
+		}
+		out[s.Name] = at
+	}
+	return out
+}
+
+// scenarioLines are the lines of the scenarios' names in the configuration.
+func scenarioLines(configPath string) map[string]int {
+	var doc struct {
+		Scenarios []struct{ Name yaml.Node }
+	}
+	if data, err := readSource(configPath); err == nil {
+		_ = yaml.Unmarshal(data, &doc) // it was read before; what is wrong now has no line
+	}
+	out := map[string]int{}
+	for _, s := range doc.Scenarios {
+		out[s.Name.Value] = s.Name.Line
+	}
+	return out
+}
+
+// workloadSource is the file that drives the app.
+func (c Command) workloadSource(w config.Workload) (report.Place, bool) {
+	var file string
+	switch {
+	case w.Instrumentation != nil:
+		return c.testSource(w.Instrumentation.Class)
+	case w.Maestro != nil:
+		file = w.Maestro.Flow
+	case w.Shell != nil:
+		file = w.Shell.Script
+	default:
+		return report.Place{}, false
+	}
+	at := report.Place{Path: c.repositoryPath(file)}
+	return at, at.Path != ""
+}
+
+// Limits on looking for a test's source.
+const (
+	maxSearched = 100_000 // files and folders
+	maxSource   = 1 << 20 // bytes
+)
+
+// testSource finds the source of a test by the convention that a class a.b.C is
+// in a/b/C.kt or a/b/C.java, and in it the line of the method, or of the class.
+func (c Command) testSource(class string) (report.Place, bool) {
+	class, method, _ := strings.Cut(class, "#")
+	if class == "" {
+		return report.Place{}, false
+	}
+	stem := "/" + strings.ReplaceAll(class, ".", "/")
+	var found string
+	searched := 0
+	_ = filepath.WalkDir(c.workspace("."), func(name string, entry fs.DirEntry, err error) error {
+		searched++
+		switch base := entry; {
+		case err != nil || searched > maxSearched:
+			return fs.SkipAll
+		case base.IsDir() && skipped(name, base.Name()):
+			return fs.SkipDir
+		case !base.Type().IsRegular():
+			return nil
+		}
+		slashed := filepath.ToSlash(name)
+		if ext := path.Ext(slashed); (ext == ".kt" || ext == ".java") && strings.HasSuffix("/"+strings.TrimSuffix(slashed, ext), stem) {
+			found = name
+			return fs.SkipAll
+		}
+		return nil
+	})
+	at := report.Place{Path: c.repositoryPath(found)}
+	if found == "" || at.Path == "" {
+		return report.Place{}, false
+	}
+	at.Line = declaration(found, class[strings.LastIndex(class, ".")+1:], method)
+	return at, true
+}
+
+func skipped(name, base string) bool {
+	return base == "build" || base == "node_modules" || (strings.HasPrefix(base, ".") && name != ".")
+}
+
+// declaration is the line of the method in the file, or of the class; 0 for none.
+func declaration(file, class, method string) int {
+	data, err := readSource(file)
+	if err != nil {
+		return 0
+	}
+	wanted := []string{`\bclass\s+` + regexp.QuoteMeta(class) + `\b`}
+	if method != "" {
+		wanted = append([]string{"\\b(?:fun|void)\\s+`?" + regexp.QuoteMeta(method) + "`?\\s*\\("}, wanted...)
+	}
+	for _, pattern := range wanted {
+		if at := regexp.MustCompile(pattern).FindIndex(data); at != nil {
+			return 1 + bytes.Count(data[:at[0]], []byte("\n"))
+		}
+	}
+	return 0
+}
+
+func readSource(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSource))
+}

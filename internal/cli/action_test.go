@@ -1,0 +1,320 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/actions/githubtest"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+const (
+	actionToken = "ghs_SECRETSECRETSECRET"
+	headSHA     = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+)
+
+// workspace is a checkout on a runner, with one simulated phone, beside a
+// simulated GitHub.
+type workspace struct {
+	*githubtest.Server
+	t   *testing.T
+	dir string
+	env map[string]string
+}
+
+const actionConfig = `app:
+  package: com.example.demo
+  apk: %s.apk
+  test-apk: demo-test.apk
+scenarios:
+  - name: read-mail
+    workload:
+      instrumentation:
+        test-package: com.example.demo.test
+        class: com.example.demo.ReadMailTest#readsMail
+    repetitions: 3
+    timeout: 1m
+devices:
+  - simulated: nexus-5x-android-6.0.0
+`
+
+func newWorkspace(t *testing.T) *workspace {
+	t.Helper()
+	s := githubtest.New("octo", "app", actionToken)
+	s.SetPull(githubtest.Pull{Number: 7, Repository: "octo/app", Branch: "feature", SHA: headSHA, Base: "main"})
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	w := &workspace{Server: s, t: t, dir: dir}
+	w.env = map[string]string{
+		"GITHUB_ACTIONS": "true", "GITHUB_API_URL": web.URL, "GITHUB_REPOSITORY": "octo/app", "GITHUB_WORKSPACE": dir,
+		"GITHUB_SHA": strings.Repeat("f", 40), "GITHUB_REF": "refs/pull/7/merge", "GITHUB_RUN_ID": "100", "GITHUB_RUN_NUMBER": "10",
+		"GITHUB_SERVER_URL": "https://github.example", "GITHUB_OUTPUT": filepath.Join(dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary"),
+		"GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": filepath.Join(dir, "event.json"), "INPUT_GITHUB_TOKEN": actionToken,
+	}
+	w.event(map[string]any{"pull_request": map[string]any{
+		"number": 7,
+		"head":   map[string]any{"sha": headSHA, "ref": "feature", "repo": map[string]any{"full_name": "octo/app"}},
+		"base":   map[string]any{"ref": "main", "repo": map[string]any{"full_name": "octo/app"}},
+	}})
+	for _, name := range []string{"demo-good", "demo-worse", "demo-test"} {
+		text, err := simapp.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.write(name+".apk", string(text))
+	}
+	w.build("demo-good")
+	return w
+}
+
+func (w *workspace) write(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *workspace) event(payload map[string]any) {
+	w.t.Helper()
+	data, err := json.Marshal(payload)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.write("event.json", string(data))
+}
+
+// build makes a build of the app the one to measure.
+func (w *workspace) build(name string) { w.write("apkgate.yml", fmt.Sprintf(actionConfig, name)) }
+
+// apkgate runs a command line on the runner.
+func (w *workspace) apkgate(args ...string) ran {
+	w.t.Helper()
+	var stdout, stderr bytes.Buffer
+	c := Command{
+		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now,
+		Getenv: func(name string) string { return w.env[name] },
+	}
+	root := c.root()
+	root.AddCommand(c.actionVerb())
+	root.SetArgs(args)
+	return ran{c.finish(root.ExecuteContext(w.t.Context())), stdout.String(), stderr.String()}
+}
+
+// history accepts six runs of the good build.
+func (w *workspace) history() {
+	w.t.Helper()
+	for range 6 {
+		if r := w.apkgate("run", "--accept"); r.status != exitPass {
+			w.t.Fatalf("run --accept: status %d\n%s%s", r.status, r.stdout, r.stderr)
+		}
+	}
+}
+
+func (w *workspace) want(r ran, status int) {
+	w.t.Helper()
+	if r.status != status {
+		w.t.Fatalf("exit status %d, want %d\n%s%s", r.status, status, r.stdout, r.stderr)
+	}
+}
+
+func (w *workspace) read(name string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// accepted are the runs that others are compared with.
+func (w *workspace) accepted() int {
+	w.t.Helper()
+	c := Command{Stderr: &bytes.Buffer{}, Now: time.Now, Getenv: func(string) string { return "" }}
+	store, err := c.openExisting(w.t.Context(), filepath.Join(w.dir, ".apkgate", "history.db"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer store.Close()
+	n := 0
+	for entry, err := range store.List(w.t.Context(), baseline.Filter{}) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if entry.Mark.State == baseline.Accepted {
+			n++
+		}
+	}
+	return n
+}
+
+func contains(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%s lacks %q:\n%.3000s", what, p, text)
+		}
+	}
+}
+
+// A good and a worse build on a pull request, from the simulated phone to what
+// stands on the pull request.
+func TestActionOnAPullRequest(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.write("app/src/androidTest/java/com/example/demo/ReadMailTest.kt", "package com.example.demo\n\nclass ReadMailTest {\n    @Test\n    fun readsMail() {}\n}\n")
+
+	w.want(w.apkgate("action", "run"), exitPass)
+	contains(t, "the comment", w.Comments(7)[0].Body, "✅ Pass", "The devices are simulated.")
+
+	w.build("demo-worse")
+	w.env["GITHUB_RUN_ID"] = "101"
+	r := w.apkgate("action", "run")
+	w.want(r, exitRegression)
+	comments := w.Comments(7)
+	if len(comments) != 1 || comments[0].Edits != 1 {
+		t.Fatalf("%d comments, the first with %d edits, want one, edited once", len(comments), comments[0].Edits)
+	}
+	contains(t, "the comment", comments[0].Body, "❌ Regression", "| scroll: time per frame |", "commit "+headSHA[:10])
+	check := w.Checks()[1]
+	if check.Name != "apkgate" || check.Conclusion != "failure" || check.HeadSHA != headSHA || len(check.Annotations) == 0 {
+		t.Fatalf("the check run is %+v", check)
+	}
+	if a := check.Annotations[0]; a.Path != "app/src/androidTest/java/com/example/demo/ReadMailTest.kt" || a.Line != 5 {
+		t.Errorf("the annotation is at %s:%d, want the test's line 5", a.Path, a.Line)
+	}
+	contains(t, "the job summary", w.read("summary"), "❌ Regression")
+	contains(t, "the outputs", w.read("output"), "verdict<<", "regression", "report-path<<", "sarif-path<<", "comment-url<<", "check-url<<")
+	contains(t, "the SARIF file", w.read("apkgate-report/apkgate.sarif"), "ReadMailTest.kt")
+	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), `"verdict": "regression"`)
+	if n := w.accepted(); n != 6 {
+		t.Errorf("%d runs are what others are compared with, want the 6 of the main branch", n)
+	}
+	logged := strings.Replace(r.stdout+r.stderr, "::add-mask::"+actionToken+"\n", "", 1)
+	if strings.Contains(logged, actionToken) {
+		t.Error("the token is in the log")
+	}
+	stop := strings.Index(r.stdout, "::stop-commands::")
+	if report := strings.Index(r.stdout, "REGRESSION"); stop < 0 || (report >= 0 && report < stop) {
+		t.Errorf("the report is printed where workflow commands count:\n%.2000s", r.stdout)
+	}
+}
+
+func TestActionInAdvisoryMode(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.build("demo-worse")
+	w.env["INPUT_FAIL-ON"] = "never"
+	w.want(w.apkgate("action", "run"), exitPass)
+	if c := w.Checks()[0]; c.Conclusion != "neutral" {
+		t.Errorf("the check run concludes %q, want neutral", c.Conclusion)
+	}
+	contains(t, "the comment", w.Comments(7)[0].Body, "❌ Regression")
+}
+
+// A fork's token may only read. Its run stays green if nothing is worse; the
+// report goes through the artifact and a second workflow.
+func TestActionOnAFork(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.SetPull(githubtest.Pull{Number: 9, Repository: "mallory/app", Branch: "patch", SHA: headSHA, Base: "main"})
+	w.event(map[string]any{"pull_request": map[string]any{
+		"number": 9,
+		"head":   map[string]any{"sha": headSHA, "ref": "patch", "repo": map[string]any{"full_name": "mallory/app"}},
+		"base":   map[string]any{"ref": "main", "repo": map[string]any{"full_name": "octo/app"}},
+	}})
+	w.ReadOnly(true)
+	first := w.apkgate("action", "run")
+	w.want(first, exitPass)
+	if n := strings.Count(first.stdout, "::warning"); n != 1 {
+		t.Errorf("%d warnings, want one:\n%s", n, first.stdout)
+	}
+	contains(t, "the job summary", w.read("summary"), "✅ Pass")
+
+	w.ReadOnly(false)
+	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_RUN_ID"] = "workflow_run", "300"
+	w.event(map[string]any{
+		"repository": map[string]any{"id": 1, "full_name": "octo/app"},
+		"workflow_run": map[string]any{
+			"id": 100, "run_number": 10, "run_attempt": 1, "event": "pull_request", "head_sha": headSHA, "head_branch": "patch",
+			"head_repository": map[string]any{"full_name": "mallory/app", "owner": map[string]any{"login": "mallory"}}, "pull_requests": []any{},
+		},
+	})
+	w.want(w.apkgate("action", "comment"), exitPass)
+	if len(w.Comments(9)) != 1 || len(w.Comments(7)) != 0 || len(w.Checks()) != 0 {
+		t.Fatalf("comments on 9: %d, on 7: %d, check runs: %d; want 1, 0, 0", len(w.Comments(9)), len(w.Comments(7)), len(w.Checks()))
+	}
+	contains(t, "the comment", w.Comments(9)[0].Body, "Measured by a run on a fork's code", "✅ Pass", "run=100")
+
+	w.write("apkgate-report/evil.sh", "#!/bin/sh")
+	w.want(w.apkgate("action", "comment"), exitUsage)
+}
+
+func TestActionWithoutAVerdictEndsItsCheckRun(t *testing.T) {
+	w := newWorkspace(t)
+	w.write("apkgate.yml", "app: {}\n")
+	w.want(w.apkgate("action", "run"), exitUsage)
+	if c := w.Checks(); len(c) != 1 || c[0].Conclusion != "failure" || !strings.Contains(c[0].Summary, "apkgate.yml:1") {
+		t.Errorf("the check runs are %+v", c)
+	}
+	if n := len(w.Comments(7)); n != 0 {
+		t.Errorf("%d comments without a verdict", n)
+	}
+}
+
+func TestActionRefusesWhatItCantUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		says string
+	}{
+		"no workflow":         {map[string]string{"GITHUB_REPOSITORY": ""}, "apkgate run does the same"},
+		"an unknown mode":     {map[string]string{"INPUT_MODE": "nightly"}, `--mode is "nightly", want one of`},
+		"a comment that is x": {map[string]string{"INPUT_COMMENT": "x"}, `the input comment is "x", want true or false`},
+		"a name with a tag":   {map[string]string{"INPUT_NAME": "<b>"}, "the configuration's name"},
+		"no such folder":      {map[string]string{"INPUT_WORKING-DIRECTORY": "nowhere"}, "go to the working directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkspace(t)
+			for k, v := range c.env {
+				w.env[k] = v
+			}
+			r := w.apkgate("action", "run")
+			w.want(r, exitUsage)
+			contains(t, "the error", r.stderr, c.says)
+		})
+	}
+}
+
+func TestActionNamesConfigurationsByTheirPath(t *testing.T) {
+	for _, c := range []struct{ dir, config, want string }{
+		{"", "", "apkgate.yml"}, {"apps/mail", "", "apps/mail/apkgate.yml"}, {"", "./ci/gate.yml", "ci/gate.yml"},
+	} {
+		f := actionFlags{workingDirectory: c.dir, configFlags: configFlags{config: c.config}}
+		if got := defaultActionName(f); got != c.want {
+			t.Errorf("%+v is named %q, want %q", c, got, c.want)
+		}
+	}
+}
+
+func TestScenarioLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "apkgate.yml")
+	if err := os.WriteFile(path, []byte(fmt.Sprintf(actionConfig, "x")+"# end\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := scenarioLines(path)["read-mail"]; got != 6 {
+		t.Errorf("the scenario is on line %d, want 6", got)
+	}
+}
