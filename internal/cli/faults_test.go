@@ -168,7 +168,8 @@ func complaint(t *testing.T, got ran) (message, hint string) {
 	return message, hint
 }
 
-// Sound phones are measured whole, whatever the one beside them does.
+// wholeBut are the new runs of a lab: those of sound phones are whole, whatever
+// the one beside them does.
 func wholeBut(faulty run.Status, network string) map[string]run.Status {
 	want := map[string]run.Status{"14 " + network: run.Complete, "6.0.0 " + network: run.Complete}
 	if faulty != run.Failed { // of a failed run there is nothing to keep
