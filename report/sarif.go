@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxSARIF is how many results of one file GitHub keeps; the gravest come first.
+// maxSARIF is how many results of one file GitHub shows; the gravest come first.
 const maxSARIF = 5000
 
 // SARIF writes the report's problems as SARIF 2.1.0 for code scanning: one rule

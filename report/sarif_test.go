@@ -158,7 +158,7 @@ func TestSARIFOfHostileNames(t *testing.T) {
 // Each of the 6,000 events is worse in one of the ten runs.
 func TestSARIFIsBounded(t *testing.T) {
 	if _, results, _ := sarif(t, huge(10, 6000), nil); len(results) != 5000 {
-		t.Errorf("%d results, want the 5,000 that GitHub keeps", len(results))
+		t.Errorf("%d results, want the 5,000 that GitHub shows", len(results))
 	}
 }
 

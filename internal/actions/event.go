@@ -36,7 +36,8 @@ type Pull struct {
 	Number           int
 	HeadSHA, HeadRef string
 	BaseSHA, BaseRef string
-	Fork             bool // the head is in another repository
+	MergeBase        string // where the head left its base; "" until it is asked for
+	Fork             bool   // the head is in another repository
 }
 
 // headSource is where the head of a triggering run came from: the key by which

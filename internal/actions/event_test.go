@@ -164,7 +164,25 @@ func TestAForksPullRequestIsFound(t *testing.T) {
 func TestMergeBase(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
-	if got, err := j.Client.MergeBase(t.Context(), *j.Job.Pull); err != nil || got != commit("e") {
-		t.Errorf("the merge base is %q (%v), want %s", got, err, commit("e"))
+	if err := j.Client.FindMergeBase(t.Context(), j.Job.Pull); err != nil || j.Job.Pull.MergeBase != commit("e") {
+		t.Errorf("the merge base is %q (%v), want %s", j.Job.Pull.MergeBase, err, commit("e"))
 	}
+	j.publish(t, fine())
+	wantIn(t, "the comment", g.only(t).Body, "merge base `eeeeeeeeee`")
+}
+
+func FuzzReadJob(f *testing.F) {
+	f.Add("pull_request", `{"pull_request":{"number":7,"head":{"sha":"`+commit("a")+`","repo":null},"base":{"sha":"x"}}}`)
+	f.Add("workflow_run", `{"repository":{"id":1},"workflow_run":{"event":"pull_request","pull_requests":[{"number":7,"base":{"repo":{"id":1}}}]}}`)
+	f.Fuzz(func(t *testing.T, event, payload string) {
+		file := filepath.Join(t.TempDir(), "event.json")
+		if err := os.WriteFile(file, []byte(payload), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		env := map[string]string{"GITHUB_EVENT_NAME": event, "GITHUB_EVENT_PATH": file, "GITHUB_REPOSITORY": "octo/app"}
+		j, err := actions.ReadJob(func(n string) string { return env[n] })
+		if err == nil && (strings.ContainsAny(j.HeadSHA+j.RunURL, " \n\r`") || j.Repository() != "octo/app") {
+			t.Errorf("the job is %+v", j)
+		}
+	})
 }

@@ -66,15 +66,17 @@ func pullOf(p *github.PullRequest, ours string) *Pull {
 	}
 }
 
-// MergeBase is the commit from which the pull request's branch left its base.
-func (c *Client) MergeBase(ctx context.Context, p Pull) (string, error) {
+// FindMergeBase notes the commit from which the pull request's branch left its
+// base. The token needs to read contents for it.
+func (c *Client) FindMergeBase(ctx context.Context, p *Pull) error {
 	compared, _, err := c.rest.Repositories.CompareCommits(ctx, c.owner, c.repo, p.BaseSHA, p.HeadSHA, &github.ListOptions{PerPage: 1})
 	if err != nil {
-		return "", fmt.Errorf("find the merge base of pull request %d: %w", p.Number, err)
+		return fmt.Errorf("find the merge base of pull request %d: %s", p.Number, reason(err))
 	}
 	sha := compared.GetMergeBaseCommit().GetSHA()
 	if !commitID.MatchString(sha) {
-		return "", fmt.Errorf("find the merge base of pull request %d: GitHub names none", p.Number)
+		return fmt.Errorf("find the merge base of pull request %d: GitHub names none", p.Number)
 	}
-	return sha, nil
+	p.MergeBase = sha
+	return nil
 }

@@ -129,6 +129,9 @@ func (r *Reporter) text(in report.Input, limit int) (string, error) {
 // links lead to the full report.
 func (r *Reporter) links() string {
 	text := "configuration `" + r.Name + "`"
+	if p := r.Job.Pull; p != nil && p.MergeBase != "" {
+		text += " · merge base `" + p.MergeBase[:10] + "`"
+	}
 	if r.Job.RunURL != "" {
 		text += " · [full report in the artifacts of this run](" + r.Job.RunURL + "#artifacts)"
 	}

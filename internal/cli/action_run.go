@@ -114,6 +114,11 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if f.commit == "" {
 		f.commit = a.Job.HeadSHA
 	}
+	if a.Client != nil && a.Job.Pull != nil {
+		if err := a.Client.FindMergeBase(ctx, a.Job.Pull); err != nil {
+			a.Runner.Log("The report names no merge base: " + err.Error())
+		}
+	}
 	store, err := c.openStore(ctx, set.store)
 	if err != nil {
 		return actionResult{}, err
