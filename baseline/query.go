@@ -13,10 +13,14 @@ import (
 // DefaultLimit is how many references a query returns where it names no limit.
 const DefaultLimit = 10_000
 
+// MaxCommits is how many commits a query may name.
+const MaxCommits = 1_000
+
 // Query asks for the references of a new run: accepted and complete runs of the
 // same app package and scenario. They come nearest context first, where nearer
-// means more equal properties (paper, section 5.3.1), then newest first, then
-// by id from the highest.
+// means more equal properties (paper, section 5.3.1), of equally near ones those
+// of the nearest commit first where commits are named, then newest first, then by
+// id from the highest.
 type Query struct {
 	Package  string
 	Scenario string
@@ -24,6 +28,10 @@ type Query struct {
 	Use      []string          // names of the properties that count; nil: all
 	Centre   run.Centre        // how iterations are summed up; "": run.Median
 	Limit    int               // at most so many; 0: DefaultLimit
+	// Commits are the commits whose runs come first among equally near contexts,
+	// the nearest commit first: of a pull request its merge base, then what came
+	// before that on the base branch. At most MaxCommits.
+	Commits []string
 	// ExcludeSession leaves out the runs of a session, "" none: runs made side
 	// by side with the new one are no independent evidence.
 	ExcludeSession string
@@ -48,6 +56,9 @@ func (q Query) Normal() (Query, error) {
 	default:
 		return q, fmt.Errorf("centre is %q, want %q or %q", q.Centre, run.Median, run.Mean)
 	}
+	if len(q.Commits) > MaxCommits {
+		return q, fmt.Errorf("the query names %d commits, at most %d are allowed", len(q.Commits), MaxCommits)
+	}
 	if q.Limit < 0 {
 		return q, fmt.Errorf("limit is %d, want 0 (for %d) or more", q.Limit, DefaultLimit)
 	}
@@ -55,6 +66,18 @@ func (q Query) Normal() (Query, error) {
 		q.Limit = DefaultLimit
 	}
 	return q, nil
+}
+
+// Ranks are the commits with their places in the query's order. A commit that is
+// not among them has the place len(q.Commits).
+func (q Query) Ranks() map[string]int {
+	ranks := make(map[string]int, len(q.Commits))
+	for i, commit := range q.Commits {
+		if _, twice := ranks[commit]; !twice && commit != "" {
+			ranks[commit] = i
+		}
+	}
+	return ranks
 }
 
 // Properties are the properties of the new run's context that count.
@@ -104,7 +127,8 @@ func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
 
 // FromSummaries answers the query from summaries (Summarize) of complete runs of
 // its app and scenario, each once, that all count as accepted. It is for many
-// queries of one history: FromRuns sums up each run anew.
+// queries of one history: FromRuns sums up each run anew. Summaries don't name
+// their commits, so the query's don't count.
 func FromSummaries(summaries []run.Summary, q Query) ([]run.Summary, error) {
 	s, err := NewSelector(q)
 	if err != nil {
@@ -112,7 +136,7 @@ func FromSummaries(summaries []run.Summary, q Query) ([]run.Summary, error) {
 	}
 	for _, summary := range summaries {
 		if !s.query.Excludes(summary.ID, summary.Session) {
-			s.choose(summary)
+			s.choose(summary, "")
 		}
 	}
 	return s.Summaries(), nil
@@ -123,12 +147,14 @@ func FromSummaries(summaries []run.Summary, q Query) ([]run.Summary, error) {
 type Selector struct {
 	query      Query
 	properties map[string]string
+	ranks      map[string]int // of commits
 	chosen     []candidate
 	digestOf   map[string]string // by id
 }
 
 type candidate struct {
 	similarity int
+	rank       int // of its commit
 	summary    run.Summary
 }
 
@@ -138,7 +164,7 @@ func NewSelector(q Query) (*Selector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Selector{query: q, properties: q.Properties(), digestOf: map[string]string{}}, nil
+	return &Selector{query: q, properties: q.Properties(), ranks: q.Ranks(), digestOf: map[string]string{}}, nil
 }
 
 // Add considers a run, which counts as accepted.
@@ -161,13 +187,17 @@ func (s *Selector) Add(r run.Run) error {
 	}
 	s.digestOf[r.ID] = digest
 	if !s.query.Excludes(r.ID, r.Session) {
-		s.choose(Summarize(r, s.query.Centre))
+		s.choose(Summarize(r, s.query.Centre), r.Source.Commit)
 	}
 	return nil
 }
 
-func (s *Selector) choose(summary run.Summary) {
-	s.chosen = append(s.chosen, candidate{similarity(s.properties, summary.Context), summary})
+func (s *Selector) choose(summary run.Summary, commit string) {
+	rank, ok := s.ranks[commit]
+	if !ok {
+		rank = len(s.query.Commits)
+	}
+	s.chosen = append(s.chosen, candidate{similarity(s.properties, summary.Context), rank, summary})
 	if len(s.chosen) >= 2*s.query.Limit {
 		s.cut()
 	}
@@ -187,6 +217,7 @@ func (s *Selector) cut() {
 	slices.SortFunc(s.chosen, func(a, b candidate) int {
 		return cmp.Or(
 			cmp.Compare(b.similarity, a.similarity),
+			cmp.Compare(a.rank, b.rank),
 			b.summary.Started.Compare(a.summary.Started),
 			strings.Compare(b.summary.ID, a.summary.ID),
 		)

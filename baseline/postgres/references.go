@@ -50,6 +50,9 @@ func (s *Store) references(ctx context.Context, tx pgx.Tx, q baseline.Query) ([]
 	if err != nil {
 		return nil, err
 	}
+	if err := sc.readNear(ctx); err != nil {
+		return nil, err
+	}
 	for len(ranked) > 0 && len(sc.out) < q.Limit {
 		n := 1
 		for n < len(ranked) && ranked[n].similarity == ranked[0].similarity {
@@ -72,6 +75,8 @@ type scanner struct {
 	subject  int64
 	since    string // the start of the subject's present level
 	contexts map[int64]map[string]string
+	near     map[int64][]near
+	isNear   map[string]bool
 	out      []run.Summary
 	size     int // of the last summary's cells: the next one's will be like it
 }
@@ -137,10 +142,17 @@ type lane struct {
 	done    bool
 }
 
-// cluster appends the references of contexts that are equally similar, newest
-// first over all of them, up to the query's limit.
+// cluster appends the references of contexts that are equally similar: first
+// those of the query's commits, then newest first over all of them, up to the
+// query's limit.
 func (sc *scanner) cluster(ctx context.Context, contexts []ranked) error {
+	if err := sc.nearest(ctx, contexts); err != nil {
+		return err
+	}
 	need := sc.query.Limit - len(sc.out)
+	if need == 0 {
+		return nil
+	}
 	size := min(max(need/len(contexts)*5/4, smallPiece), largePiece)
 	lanes := make(merge, len(contexts))
 	for i, c := range contexts {
@@ -228,7 +240,7 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 			l.done = false
 		}
 		id, session := fromText(f.id), fromText(f.session)
-		if sc.query.Excludes(id, session) {
+		if sc.isNear[id] || sc.query.Excludes(id, session) {
 			continue
 		}
 		summary, err := sc.summary(ctx, f.started, f.cells)

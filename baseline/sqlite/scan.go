@@ -17,6 +17,9 @@ type scanner struct {
 	subject  int64
 	since    string
 	next     *sql.Stmt
+	exact    *sql.Stmt // nil where the query names no commits
+	near     map[int64][]near
+	isNear   map[string]bool
 	names    *contexts
 	started  sql.RawBytes
 	id       sql.RawBytes
@@ -40,10 +43,27 @@ func newScanner(ctx context.Context, tx *sql.Tx, subject int64, q baseline.Query
 	if err != nil {
 		return nil, err
 	}
-	return &scanner{query: q, subject: subject, since: since, next: next, names: newContexts(tx)}, nil
+	sc := &scanner{query: q, subject: subject, since: since, next: next, names: newContexts(tx)}
+	if len(q.Commits) == 0 {
+		return sc, nil
+	}
+	if sc.exact, err = tx.PrepareContext(ctx, `SELECT session, `+column+` FROM summaries
+		WHERE subject = ? AND reference = 1 AND context = ? AND started = ? AND id = ?`); err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	if err := sc.readNear(ctx, tx); err != nil {
+		sc.close()
+		return nil, err
+	}
+	return sc, nil
 }
 
-func (sc *scanner) close() { sc.next.Close() }
+func (sc *scanner) close() {
+	sc.next.Close()
+	if sc.exact != nil {
+		sc.exact.Close()
+	}
+}
 
 // Pages of a lane: at least smallPage, so that a step into the index is worth
 // its while; at most largePage, to bound memory.
@@ -52,9 +72,14 @@ const (
 	largePage = 1024
 )
 
-// cluster appends the references of contexts that are equally similar, newest
-// first over all of them, up to the query's limit.
+// cluster appends the references of contexts that are equally similar: first
+// those of the query's commits, then newest first over all of them, up to the
+// query's limit.
 func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ranked) ([]run.Summary, error) {
+	out, err := sc.nearest(ctx, out, contexts)
+	if err != nil {
+		return nil, err
+	}
 	size := (sc.query.Limit - len(out)) / len(contexts)
 	size = min(max(size, smallPage), largePage)
 	var lanes merge
@@ -124,7 +149,7 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 			return err
 		}
 		l.after = cursor{string(sc.started), string(sc.id)}
-		if sc.query.Excludes(l.after.id, string(sc.session)) {
+		if sc.isNear[l.after.id] || sc.query.Excludes(l.after.id, string(sc.session)) {
 			continue
 		}
 		s, err := sc.summary(ctx, l.after, properties)

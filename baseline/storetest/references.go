@@ -58,6 +58,36 @@ func referencesExclude(t *testing.T, s baseline.Store) {
 	wantEqual(t, "two references but those", ids(references(t, s, q)), []string{"b", "a"})
 }
 
+// nearestCommitsFirst has the base branch's commits m1 to m3, of which m2 is the
+// merge base, and runs of none of them.
+func nearestCommitsFirst(t *testing.T, s baseline.Store) {
+	at := func(id string, d int, commit, model string) run.Run {
+		r := newRun(id, day(d), map[string]string{"model": model}, float64(d))
+		r.Source.Commit = commit
+		return r
+	}
+	accept(t, s,
+		at("m1", 1, "m1", "S3"), at("m1-again", 9, "m1", "S3"), at("m2", 2, "m2", "S3"), at("m3", 3, "m3", "S3"),
+		at("none", 4, "", "S3"), at("other", 5, "x", "S3"), at("far-m2", 6, "m2", "G4"), at("far-m3", 7, "m3", "G4"))
+	add(t, s, at("undecided", 8, "m2", "S3"))
+	q := query(map[string]string{"model": "S3"})
+	wantEqual(t, "without commits", ids(references(t, s, q)), []string{"m1-again", "other", "none", "m3", "m2", "m1", "far-m3", "far-m2"})
+	q.Commits = []string{"m2", "m1", "m2", "gone", ""}
+	wantEqual(t, "from the merge base on", ids(references(t, s, q)), []string{"m2", "m1-again", "m1", "other", "none", "m3", "far-m2", "far-m3"})
+	q.Limit = 2
+	wantEqual(t, "two of them", ids(references(t, s, q)), []string{"m2", "m1-again"})
+	q.Limit, q.ExcludeIDs = 4, []string{"m2", "m1"}
+	wantEqual(t, "four others", ids(references(t, s, q)), []string{"m1-again", "other", "none", "m3"})
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Since: day(4)}, "other")
+	q = query(map[string]string{"model": "S3"})
+	q.Commits = []string{"m2", "m1"}
+	wantEqual(t, "of a new level", ids(references(t, s, q)), []string{"m1-again", "other", "none", "far-m2", "far-m3"})
+	q.Commits = make([]string, baseline.MaxCommits+1)
+	if _, err := s.References(t.Context(), q); err == nil {
+		t.Error("a query with endless commits was answered")
+	}
+}
+
 // referencesSumUp has three iterations, of which one is far off.
 func referencesSumUp(t *testing.T, s baseline.Store) {
 	r := newRun("a", day(1), nil, 0)
@@ -96,7 +126,7 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 	runs := numbered(800, func(i int) run.Run {
 		// Half of the runs share one context, so that one cluster fills many pages.
 		r := newRun(fmt.Sprintf("%04d", random.IntN(10_000)*10_000+i), day(1).Add(time.Duration(random.IntN(500))*time.Minute), nil, float64(i))
-		r.Session = strconv.Itoa(random.IntN(50))
+		r.Session, r.Source.Commit = strconv.Itoa(random.IntN(50)), strconv.Itoa(random.IntN(30))
 		if r.Context = context(); i%2 == 0 {
 			r.Context = map[string]string{"sdk": "1", "model": "1"}
 		}
@@ -112,6 +142,9 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 		if random.IntN(2) == 0 {
 			q.ExcludeSession = strconv.Itoa(random.IntN(50))
 			q.ExcludeIDs = []string{runs[random.IntN(len(runs))].ID}
+		}
+		if random.IntN(2) == 0 {
+			q.Commits = []string{strconv.Itoa(random.IntN(40)), strconv.Itoa(random.IntN(40)), strconv.Itoa(random.IntN(40))}
 		}
 		want, err := baseline.FromRuns(runs, q)
 		if err != nil {

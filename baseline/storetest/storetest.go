@@ -43,6 +43,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"PaperExample":             paperExample,
 		"OnlyAcceptedAreReference": onlyAcceptedAreReferences,
 		"ReferencesExclude":        referencesExclude,
+		"NearestCommitsFirst":      nearestCommitsFirst,
 		"ReferencesSumUp":          referencesSumUp,
 		"ReferencesAsPlain":        referencesAsPlain,
 		"RebaselineStartsALevel":   rebaselineStartsALevel,

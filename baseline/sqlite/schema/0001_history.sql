@@ -60,6 +60,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_digest ON runs (digest);
 CREATE INDEX runs_started ON runs (started, id);
 CREATE INDEX runs_state ON runs (state, started, id);
+CREATE INDEX runs_revision ON runs (subject, revision) WHERE revision <> '';
 CREATE INDEX runs_level ON runs (subject, since) WHERE state = 'rebaselined';
 
 -- The records: the bytes that the digest is of, as zstd.

@@ -1,0 +1,150 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The simulated lab of baseline/sqlite's benchmarks: 300 contexts, five buckets,
+// three metrics.
+const (
+	benchModels   = 20
+	benchSDKs     = 5
+	benchNetworks = 3
+	benchContexts = benchModels * benchSDKs * benchNetworks
+)
+
+func benchContext(i int) map[string]string {
+	model, sdk, network := i%benchModels, i/benchModels%benchSDKs, i/benchModels/benchSDKs%benchNetworks
+	return map[string]string{
+		"sdk": fmt.Sprint(4+sdk, ".0"), "api": strconv.Itoa(16 + sdk), "manufacturer": fmt.Sprint("maker", model%7),
+		"model": fmt.Sprint("model", model), "cpu": []string{"x86", "arm64"}[model%2], "network": []string{"wifi", "4g", "3g"}[network],
+	}
+}
+
+func benchRun(random *rand.Rand, i int) run.Run {
+	metrics := func(frames float64) map[string]float64 {
+		return map[string]float64{
+			"frames.count": frames + float64(random.IntN(9)), "frames.smooth_ratio": 0.9 + random.Float64()/10,
+			"frames.duration_ms": 8 + 4*random.Float64(),
+		}
+	}
+	r := run.Run{
+		Format: run.Format, ID: fmt.Sprintf("%016x", random.Uint64()),
+		Started: time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute),
+		App:     run.App{Package: "org.example.mail"}, Scenario: "open-message", Session: strconv.Itoa(i / 10),
+		Context: benchContext(i % benchContexts), Status: run.Complete,
+	}
+	for range 10 {
+		it := run.Iteration{Metrics: metrics(250)}
+		for _, name := range []string{run.Start, "E1", "E2", "E3", "E4"} {
+			it.Events = append(it.Events, run.Bucket{Name: name, Metrics: metrics(48)})
+		}
+		r.Iterations = append(r.Iterations, it)
+	}
+	return r
+}
+
+// multiply makes n accepted runs of the 1,000 that are there: what differs is
+// the id, the digest, the context and the start. Their records are the 1,000's,
+// so that Get and Verify make no sense of them.
+const multiply = `
+	INSERT INTO apkgate.runs (id, digest, subject, context, started, session, status, version, build, repository, revision, ref,
+		iterations, added, state, reference, median, mean)
+	SELECT md5(g::text), sha256(g::text::bytea), r.subject, c.id,
+		to_char(timestamp '2020-01-01' + g * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS') || '.000000000Z',
+		'session' || g / 10, 'complete', '', '', '', '', '', 10, r.added, 'accepted', true, r.median, r.mean
+	FROM generate_series(1, %[1]d) AS g
+	JOIN (SELECT *, row_number() OVER () - 1 AS n FROM apkgate.runs) r ON r.n = g %% 1000
+	JOIN (SELECT id, row_number() OVER () - 1 AS n FROM apkgate.contexts) c ON c.n = abs(hashint4(g)) %% %[2]d;
+	INSERT INTO apkgate.records SELECT a.number, b.data
+	FROM (SELECT number, row_number() OVER () - 1 AS n FROM apkgate.runs r WHERE NOT EXISTS (SELECT 1 FROM apkgate.records WHERE run = r.number)) a
+	JOIN (SELECT data, row_number() OVER () - 1 AS n FROM apkgate.records) b ON b.n = a.n %% 1000;
+	INSERT INTO apkgate.marks (run, state, at, since, note) SELECT number, 'accepted', added, '', '' FROM apkgate.runs;
+	VACUUM (ANALYZE);
+	CHECKPOINT`
+
+// BenchmarkReferences finds the references of one run: by default up to 10,000 of
+// them, each with 18 cells. "cold" opens the store anew each time.
+func BenchmarkReferences(b *testing.B) {
+	for _, n := range []int{1_000, 100_000, 1_000_000} {
+		if testing.Short() && n > 1_000 {
+			b.Skip("makes up to a million runs")
+		}
+		database := newDatabase(b)
+		url := theServer.url("owner", database)
+		s := open(b, url)
+		random := rand.New(rand.NewPCG(1, 2))
+		var runs []run.Run
+		for i := range 1_000 {
+			runs = append(runs, benchRun(random, i))
+		}
+		if _, err := s.Add(b.Context(), runs...); err != nil {
+			b.Fatal(err)
+		}
+		for _, sql := range statements(fmt.Sprintf(multiply, n, benchContexts)) {
+			exec1(b, database, sql)
+		}
+		q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7), ExcludeSession: "3"}
+		b.Run(strconv.Itoa(n)+"/warm", func(b *testing.B) {
+			b.ReportAllocs()
+			found := 0
+			for b.Loop() {
+				refs, err := s.References(b.Context(), q)
+				if err != nil {
+					b.Fatal(err)
+				}
+				found = len(refs)
+			}
+			b.ReportMetric(float64(found), "references")
+		})
+		b.Run(strconv.Itoa(n)+"/cold", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				fresh := open(b, url)
+				if _, err := fresh.References(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+				if err := fresh.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		s.Close()
+		exec1(b, "postgres", "DROP DATABASE "+database)
+	}
+}
+
+// BenchmarkAdd adds new runs, by themselves and as an import does.
+func BenchmarkAdd(b *testing.B) {
+	for _, batch := range []int{1, 500} {
+		b.Run(strconv.Itoa(batch), func(b *testing.B) {
+			s := open(b, theServer.url("owner", newDatabase(b)))
+			random := rand.New(rand.NewPCG(1, 2))
+			b.ReportAllocs()
+			for b.Loop() {
+				runs := make([]run.Run, batch)
+				for i := range runs {
+					runs[i] = benchRun(random, i)
+				}
+				if _, err := s.Add(context.Background(), runs...); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*batch)/b.Elapsed().Seconds(), "runs/s")
+		})
+	}
+}
+
+// statements are the statements of a script, since a vacuum has to come alone.
+func statements(script string) []string { return strings.Split(script, ";") }
