@@ -44,6 +44,9 @@ func Decode(data []byte) (Run, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Run{}, errors.New("there is more after the end of the record")
 	}
+	if err := checkNulls(data); err != nil {
+		return Run{}, err
+	}
 	if r.Status == "" {
 		r.Status = Complete
 	}
@@ -188,7 +191,7 @@ func (it Iteration) validate() error {
 		}
 	}
 	for i, f := range it.Frames {
-		if f.DurationMS < 0 || math.IsNaN(f.DurationMS) || math.IsInf(f.DurationMS, 0) || f.Bucket < 0 || f.Bucket > len(it.Events) {
+		if f.DurationMS < 0 || math.IsNaN(f.DurationMS) || math.IsInf(f.DurationMS, 0) || f.Bucket < 0 || f.Bucket >= max(1, len(it.Events)) {
 			return fmt.Errorf("frames[%d] is [%g,%d], want a duration of 0 ms or more and the index of a bucket", i, f.DurationMS, f.Bucket)
 		}
 	}
@@ -241,6 +244,50 @@ func checkDepth(data []byte, limit int) error {
 			}
 		case c == '}' || c == ']':
 			depth--
+		}
+	}
+	return nil
+}
+
+// checkNulls refuses null where a number belongs: encoding/json would make a
+// measured 0 of what was not measured.
+func checkNulls(data []byte) error {
+	if !bytes.Contains(data, []byte("null")) {
+		return nil
+	}
+	type metrics map[string]*float64
+	var r struct {
+		Iterations []struct {
+			Metrics metrics
+			Events  []struct{ Metrics metrics }
+			Frames  [][]*float64
+		}
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		return explain(err)
+	}
+	check := func(where string, ms metrics) error {
+		for name, v := range ms {
+			if v == nil {
+				return fmt.Errorf("%s.metrics[%q] is null, want a number; what was not measured is left out", where, clip(name))
+			}
+		}
+		return nil
+	}
+	for i, it := range r.Iterations {
+		where := fmt.Sprintf("iterations[%d]", i)
+		if err := check(where, it.Metrics); err != nil {
+			return err
+		}
+		for j, e := range it.Events {
+			if err := check(fmt.Sprintf("%s.events[%d]", where, j), e.Metrics); err != nil {
+				return err
+			}
+		}
+		for j, f := range it.Frames {
+			if slices.Contains(f, nil) {
+				return fmt.Errorf("%s.frames[%d] has a null, want [duration_ms, bucket]", where, j)
+			}
 		}
 	}
 	return nil

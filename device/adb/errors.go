@@ -26,6 +26,13 @@ var (
 	ErrNoServer = errors.New("no adb server")
 )
 
+// serverLost is the loss of the adb server, and with it of the way to every
+// device: device.ErrGone to errors.Is, though no device need be gone.
+type serverLost struct{ error }
+
+func (l serverLost) Is(target error) bool { return target == device.ErrGone }
+func (l serverLost) Unwrap() error        { return l.error }
+
 // hinted is an error with advice, which is for the reader's eyes and no part of
 // the error's text. Callers find it with errors.As on interface{ Hint() string }.
 type hinted struct {

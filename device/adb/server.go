@@ -179,10 +179,10 @@ func (s *Server) connect(ctx context.Context) (net.Conn, error) {
 		return nil, ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return nil, withHint(
-			fmt.Errorf("%w: %w listens at %s", device.ErrGone, ErrNoServer, s.addr),
+			serverLost{fmt.Errorf("%w listens at %s", ErrNoServer, s.addr)},
 			"start it with `adb start-server`, name another with ADB_SERVER_SOCKET=tcp:HOST:PORT, or connect straight to the device's own adb port")
 	}
-	return nil, fmt.Errorf("%w: reaching the adb server: %w", device.ErrGone, err)
+	return nil, serverLost{fmt.Errorf("reaching the adb server at %s: %w", s.addr, err)}
 }
 
 // serverTransport reaches one device through an adb server.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -257,7 +258,7 @@ func TestServerLosesTheDevice(t *testing.T) {
 				t.Errorf("the next one: %v, want the loss of the device", err)
 			}
 			fault(daemon, false)
-			server.Disconnect(testContext(t), addr)
+			disconnect(t, server, addr)
 			if d, err = server.Connect(testContext(t), addr); err != nil {
 				t.Fatalf("when the device is back: %v", err)
 			}
@@ -265,5 +266,20 @@ func TestServerLosesTheDevice(t *testing.T) {
 				t.Errorf("when the device is back: %v", err)
 			}
 		})
+	}
+}
+
+// disconnect has the server let go of a device, and waits until it has: a device
+// that is on its way out still counts as connected.
+func disconnect(t *testing.T, server *adb.Server, serial string) {
+	t.Helper()
+	server.Disconnect(testContext(t), serial) // an error where the server has dropped it by itself
+	for list, err := range server.Track(testContext(t)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(list, func(i adb.Info) bool { return i.Serial == serial }) {
+			return
+		}
 	}
 }
