@@ -45,13 +45,9 @@ from INPUT_GITHUB_TOKEN or GITHUB_TOKEN.`,
 }
 
 // action is one call of the action.
-type action struct {
-	actions.Reporter
-	back func() error // to the folder that we came from
-}
+type action struct{ actions.Reporter }
 
-// enterAction reads the inputs into the flags, goes to the working directory, and
-// reads what the job is about.
+// enterAction reads the inputs into the flags and what the job is about.
 func (c Command) enterAction(cmd *cobra.Command, f *actionFlags) (*action, error) {
 	runner := actions.NewRunner(c.Stdout, c.Getenv)
 	if err := inputsToFlags(cmd, runner); err != nil {
@@ -69,7 +65,7 @@ func (c Command) enterAction(cmd *cobra.Command, f *actionFlags) (*action, error
 	if err := actions.CheckName(f.name); err != nil {
 		return nil, usage(err, "the input name sets it")
 	}
-	a := &action{Reporter: actions.Reporter{Runner: runner, Job: job, Name: f.name, FailOn: string(FailRegression)}}
+	a := &action{actions.Reporter{Runner: runner, Job: job, Name: f.name, FailOn: string(FailRegression)}}
 	if token != "" {
 		a.Client, err = actions.NewClient(job, actions.ClientOptions{
 			API: c.Getenv("GITHUB_API_URL"), GraphQL: c.Getenv("GITHUB_GRAPHQL_URL"), Token: token, Log: runner.Log,
@@ -77,9 +73,6 @@ func (c Command) enterAction(cmd *cobra.Command, f *actionFlags) (*action, error
 		if err != nil {
 			return nil, usage(err, "")
 		}
-	}
-	if a.back, err = c.goTo(f.workingDirectory); err != nil {
-		return nil, usage(err, "")
 	}
 	return a, nil
 }
@@ -136,12 +129,12 @@ func (c Command) takeToken(runner *actions.Runner) string {
 
 // goTo changes to a folder given from the workspace's root.
 func (c Command) goTo(dir string) (back func() error, err error) {
+	if dir == "" {
+		return func() error { return nil }, nil
+	}
 	was, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("find the current folder: %w", err)
-	}
-	if dir == "" {
-		return func() error { return nil }, nil
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(c.workspace(was), dir)

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/metric"
 )
 
 func (c Command) actionCommentVerb() *cobra.Command {
@@ -15,7 +19,8 @@ func (c Command) actionCommentVerb() *cobra.Command {
 		Short: "Comment with the report of another workflow's run",
 		Long: `Posts the report that a pull request's run left as an artifact, from a workflow
 on workflow_run. The pull request is the event's own; the artifact is read as
-something that a stranger wrote.`,
+something that a stranger wrote. Nothing needs to be checked out: the working
+directory and the configuration only say what the configuration is called.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.actionComment(cmd, &f) },
 	}
@@ -25,12 +30,11 @@ something that a stranger wrote.`,
 
 // actionComment ends with 0 whatever the verdict is: the run that measured has
 // its own colour.
-func (c Command) actionComment(cmd *cobra.Command, f *actionFlags) (err error) {
+func (c Command) actionComment(cmd *cobra.Command, f *actionFlags) error {
 	a, err := c.enterAction(cmd, f)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.back()) }()
 	if a.Client == nil {
 		return usage(errors.New("there is no token to comment with"), "the input github-token sets it")
 	}
@@ -42,13 +46,25 @@ func (c Command) actionComment(cmd *cobra.Command, f *actionFlags) (err error) {
 	if err != nil {
 		return usage(err, "the first workflow's run leaves it; docs/github.md shows both")
 	}
-	if cfg, err := loadConfig(f.config, true); err == nil {
-		in.Catalogue, _ = cfg.Catalogue()
-	}
+	in.Catalogue = catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.config, config.FileName)))
 	in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
 	a.Comment, a.Fork = true, a.Job.Pull.Fork
 	if err := a.PostComment(cmd.Context(), in); err != nil {
 		a.Runner.Warn(err.Error())
 	}
 	return nil
+}
+
+// catalogueAt knows the metrics of the configuration, where it is checked out; nil
+// is the built-in catalogue.
+func catalogueAt(path string) *metric.Catalogue {
+	cfg, err := loadConfig(path, true)
+	if err != nil {
+		return nil
+	}
+	catalogue, err := cfg.Catalogue()
+	if err != nil {
+		return nil
+	}
+	return catalogue
 }

@@ -56,7 +56,11 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.back()) }()
+	back, err := c.goTo(f.workingDirectory)
+	if err != nil {
+		return usage(err, "")
+	}
+	defer func() { err = errors.Join(err, back()) }()
 	mode, err := modeNamed(f.mode)
 	if err != nil {
 		return err
