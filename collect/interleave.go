@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Pair is two builds of one app to be compared on one device: the same job but
@@ -18,39 +19,52 @@ type Pair struct{ Base, Head Job }
 //
 // Both runs have as many iterations as there are rounds, the n-th of each being
 // of round n. A repetition that is lost is made again, within its build's
-// retries; where that is of no use both runs end, with the same error, since a
-// round of one build alone can't be compared.
+// retries; where that is of no use both runs end, since a round of one build
+// alone can't be compared. The error of the build that was not at fault is then
+// ErrOtherBuild as well.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
 	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock
 	p.Head.Scenario, p.Head.Network = p.Base.Scenario, p.Base.Network
 	s := &station{clean: true}
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)
-	err := interleave(ctx, a, b)
-	return Result{Device: p.Base.Device, Run: a.finish(err), Err: err}, Result{Device: p.Base.Device, Run: b.finish(err), Err: err}
+	at, err := interleave(ctx, a, b)
+	result := func(c *collector) Result {
+		own := err
+		if err != nil && at != c {
+			own = fmt.Errorf("%w: %w", ErrOtherBuild, err)
+		}
+		return Result{Device: p.Base.Device, Run: c.finish(own), Err: own}
+	}
+	return result(a), result(b)
 }
 
-func interleave(ctx context.Context, a, b *collector) error {
+// ErrOtherBuild says that a run ended because the build that it was measured in
+// turns with could not be measured.
+var ErrOtherBuild = errors.New("measuring in turns ended with the other build")
+
+// interleave returns at which build it ended, where it did not come to its end.
+func interleave(ctx context.Context, a, b *collector) (at *collector, err error) {
 	defer a.tearDown(ctx)
 	if a.job.App.APK == "" || b.job.App.APK == "" {
-		return a.final(Infrastructure, errors.New("compare two builds: each needs an APK file"))
+		return a, a.final(Infrastructure, errors.New("compare two builds: each needs an APK file"))
 	}
 	if err := a.setUp(ctx); err != nil {
-		return err
+		return a, err
 	}
 	if err := a.warmUp(ctx); err != nil {
-		return err
+		return a, err
 	}
 	first, second := a, b
 	for n := 1; n <= a.job.Scenario.Repetitions; n++ {
 		if err := first.measure(ctx, n); err != nil {
-			return err
+			return first, err
 		}
 		if err := second.measure(ctx, n); err != nil {
-			return err
+			return second, err
 		}
 		first, second = second, first
 	}
-	return nil
+	return nil, nil
 }
 
 // turn makes one repetition, after it has put its build on the device where

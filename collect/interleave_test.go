@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -85,6 +86,9 @@ func TestABuildThatAlwaysCrashesEndsBoth(t *testing.T) {
 	base, head := interleaved(t, p, 3)
 	if base.Run.Status != run.Partial || head.Run.Status != run.Failed || head.Err == nil || collect.IsInfrastructure(head.Err) {
 		t.Errorf("base %s, head %s: %v", base.Run.Status, head.Run.Status, head.Err)
+	}
+	if errors.Is(head.Err, collect.ErrOtherBuild) || !errors.Is(base.Err, collect.ErrOtherBuild) {
+		t.Errorf("whose failure it is gets lost: %v, %v", base.Err, head.Err)
 	}
 	if !strings.HasSuffix(p.turns(), "head · · · ·") { // the warm-up, the first repetition and two retries
 		t.Errorf("the phone saw %s", p.turns())

@@ -100,6 +100,10 @@ func (t *abTest) worse() bool {
 	return w < b
 }
 
+// abSuspectLevels times Alpha bounds the p of a doubt. It is less than Check's:
+// more rounds settle a doubt here, and they cost more than a look at a history.
+const abSuspectLevels = 2
+
 // decideAB says which way the test deviates.
 func (p Policy) decideAB(t *abTest) {
 	size := math.Abs(t.worsening())
@@ -112,7 +116,7 @@ func (p Policy) decideAB(t *abTest) {
 		t.Direction = ToRegression
 	case sure:
 		t.Direction = ToImprovement
-	case matters && t.worse() && t.P <= suspectLevels*p.Alpha,
+	case matters && t.worse() && t.P <= abSuspectLevels*p.Alpha,
 		matters && t.worse() && t.worsening() >= suspectChange && t.speechless(p) && t.PRaw <= t.ranks.Least:
 		t.Direction = Suspect
 		if t.P > p.Alpha { // otherwise it is no question of number

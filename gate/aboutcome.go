@@ -208,14 +208,14 @@ func (s *abScenario) describePass(out ABScenario) string {
 		if t.alone || t.cell.Event != "" || !t.HasInterval() {
 			continue
 		}
-		bounds = append(bounds, fmt.Sprintf("%s by %.1f %%", t.metric.Title, 100*max(0, t.worstCase())))
+		bounds = append(bounds, fmt.Sprintf("%.1f %% (%s)", 100*max(0, t.worstCase()), t.metric.Title))
 	}
 	n := len(out.Comparisons)
 	reason := fmt.Sprintf("nothing got worse in %d %s", n, plural(n, "comparison"))
 	if len(bounds) == 0 {
 		return reason
 	}
-	return reason + "; at worst, by their intervals, " + strings.Join(bounds, ", ")
+	return reason + "; by the intervals the whole run is worse by at most " + strings.Join(bounds, ", ")
 }
 
 // conclude makes the verdict over all scenarios: the gravest of theirs.

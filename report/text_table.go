@@ -117,18 +117,43 @@ func widths(columns []column, rows []finding) int {
 	return sum
 }
 
-// newTable is a table without borders, whose first column takes the room that
-// the others leave and breaks its lines there.
+// newTable is the table of findings, whose first column takes the room that the
+// others leave and breaks its lines there.
 func (t *text) newTable(w io.Writer, columns []column, rows []finding) *tablewriter.Table {
-	align := make([]tw.Align, len(columns))
-	header := make([]string, len(columns))
+	header, right := make([]string, len(columns)), make([]bool, len(columns))
 	for i, c := range columns {
-		header[i], align[i] = c.title, tw.AlignLeft
-		if c.right {
+		header[i], right[i] = c.title, c.right
+	}
+	return borderless(w, header, right, max(16, t.o.Width-widths(columns[1:], rows)))
+}
+
+// plainTable writes a table of cells, the first column at most room wide.
+func (t *text) plainTable(header []string, right []bool, rows [][]string, room int) error {
+	var laid bytes.Buffer
+	table := borderless(&laid, header, right, room)
+	for _, cells := range rows {
+		if err := table.Append(cells); err != nil {
+			return err
+		}
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(laid.String()) {
+		t.line(strings.TrimSuffix(line, "\n"))
+	}
+	return nil
+}
+
+// borderless is a table without borders.
+func borderless(w io.Writer, header []string, right []bool, room int) *tablewriter.Table {
+	align := make([]tw.Align, len(header))
+	for i := range header {
+		align[i] = tw.AlignLeft
+		if right[i] {
 			align[i] = tw.AlignRight
 		}
 	}
-	room := max(16, t.o.Width-widths(columns[1:], rows))
 	cells := tw.CellConfig{
 		Formatting:   tw.CellFormatting{AutoWrap: tw.WrapNormal, AutoFormat: tw.Off},
 		Alignment:    tw.CellAlignment{PerColumn: align},

@@ -117,22 +117,32 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 		Jobs: todo, Parallel: f.parallel,
 		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
 		Finished: func(r collect.Result) {
-			shown.finished(r)
 			if keep != nil && r.Run.Status != run.Failed {
-				kept = errors.Join(kept, keep(r.Run))
+				if err := keep(r.Run); kept == nil { // the first says enough
+					kept = err
+				}
 			}
+			shown.finished(r) // now that it is kept
 		},
 	}
 	results = lab.Collect(ctx)
+	if err := nameRuns(results); err != nil {
+		return nil, err
+	}
+	return results, kept
+}
+
+// nameRuns gives each run of which something was measured its id.
+func nameRuns(results []collect.Result) (err error) {
 	for i := range results {
 		if results[i].Run.Status == run.Failed {
 			continue
 		}
 		if results[i].Run, err = results[i].Run.Named(); err != nil {
-			return nil, infrastructure(fmt.Errorf("name the run of %s: %w", results[i].Device, err))
+			return infrastructure(fmt.Errorf("name the run of %s: %w", results[i].Device, err))
 		}
 	}
-	return results, kept
+	return nil
 }
 
 // runsOf are the runs of which something was measured.
@@ -171,10 +181,19 @@ func lossOf(results []collect.Result) error {
 }
 
 func lost(status int, r collect.Result) error {
-	f := &failure{status: status, err: fmt.Errorf("%s, scenario %s: %w", r.Device, r.Run.Scenario, r.Err)}
+	f := &failure{status: status, err: fmt.Errorf("%s, scenario %s%s: %w", r.Device, r.Run.Scenario, repetitionOf(r.Err), r.Err)}
 	var hinted interface{ Hint() string }
 	if errors.As(r.Err, &hinted) {
 		f.hint = hinted.Hint()
 	}
 	return f
+}
+
+// repetitionOf names the repetition in which a run was lost, where it was in one.
+func repetitionOf(err error) string {
+	var lost *collect.Error
+	if errors.As(err, &lost) && lost.Repetition > 0 {
+		return fmt.Sprintf(", repetition %d", lost.Repetition)
+	}
+	return ""
 }

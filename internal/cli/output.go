@@ -57,11 +57,15 @@ func (f *outputFlags) defaults(r config.Report) {
 // write prints a report and leaves the files that were asked for. It prints
 // first: what was found is seen even where a file can't be written.
 func (c Command) write(in report.Input, f outputFlags) error {
+	return c.writeAs(f, func(w io.Writer, as Format) error { return c.render(w, in, as, f) })
+}
+
+func (c Command) writeAs(f outputFlags, render func(io.Writer, Format) error) error {
 	format := Format(f.format)
 	if err := oneOf("format", format, reportFormats); err != nil {
 		return err
 	}
-	if err := c.render(c.Stdout, in, format, f); err != nil {
+	if err := render(c.Stdout, format); err != nil {
 		return infrastructure(fmt.Errorf("print the report: %w", err))
 	}
 	for _, file := range []struct {
@@ -71,11 +75,26 @@ func (c Command) write(in report.Input, f outputFlags) error {
 		if file.path == "" {
 			continue
 		}
-		if err := writeFile(file.path, func(w io.Writer) error { return c.render(w, in, file.as, f) }); err != nil {
+		if err := writeFile(file.path, func(w io.Writer) error { return render(w, file.as) }); err != nil {
 			return infrastructure(fileError("write the report to", file.path, err))
 		}
 	}
 	return nil
+}
+
+// writeSheet is write for a report that is no verdict on runs.
+func (c Command) writeSheet(sheet report.Sheet, asJSON func(io.Writer) error, f outputFlags) error {
+	return c.writeAs(f, func(w io.Writer, as Format) error {
+		switch as {
+		case FormatJSON:
+			return asJSON(w)
+		case FormatMarkdown:
+			return sheet.Markdown(w, maxComment)
+		case FormatHTML:
+			return sheet.HTML(w)
+		}
+		return sheet.Text(w, report.TextOptions{Color: c.color(), Width: c.Width, Verbose: f.verbose})
+	})
 }
 
 func (c Command) render(w io.Writer, in report.Input, as Format, f outputFlags) error {
