@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
@@ -20,9 +21,10 @@ type TextOptions struct {
 
 // How many entries a text report shows where it is not verbose.
 const (
-	textRows  = 20
-	textRules = 10
-	textRuns  = 10
+	textRows     = 20
+	textRules    = 10
+	textRuns     = 10
+	textWarnings = 5
 )
 
 // Text writes the report for a terminal or a log.
@@ -146,11 +148,15 @@ func (t *text) runs() {
 func doubtful(runs []gate.RunVerdict) []gate.RunVerdict {
 	var out []gate.RunVerdict
 	for _, r := range runs {
-		if r.Verdict == gate.Invalid || r.Verdict == gate.Inconclusive {
+		if isDoubtful(r) {
 			out = append(out, r)
 		}
 	}
 	return out
+}
+
+func isDoubtful(r gate.RunVerdict) bool {
+	return r.Verdict == gate.Invalid || r.Verdict == gate.Inconclusive
 }
 
 // runTitle names a run by its device, and by its scenario where there are several.
@@ -181,15 +187,16 @@ func referenceOf(r gate.RunVerdict) string {
 }
 
 func (t *text) foot() {
-	for i, warning := range t.in.Verdict.Warnings {
+	warnings := t.warnings()
+	for i, warning := range warnings {
 		if i == 0 {
 			t.heading("Warnings")
 		}
-		if i == textRuns && !t.o.Verbose {
-			t.item(fmt.Sprintf("and %d more", len(t.in.Verdict.Warnings)-i))
+		if i == textWarnings && !t.o.Verbose {
+			t.item(fmt.Sprintf("and %d more", len(warnings)-i))
 			break
 		}
-		t.item(sentence(warning.String()))
+		t.item(warning)
 	}
 	if f := footer(t.in); f != "" {
 		t.line("")
@@ -197,6 +204,39 @@ func (t *text) foot() {
 			t.line(line)
 		}
 	}
+}
+
+// warnings are those of the verdict and of the runs that are not listed with
+// theirs, each once, with how many runs have it: a pass may hang on a doubt too.
+func (t *text) warnings() []string {
+	var out []string
+	for _, w := range t.in.Verdict.Warnings {
+		out = append(out, sentence(w.String()))
+	}
+	if t.o.Verbose {
+		return out // every run is listed
+	}
+	var texts []string
+	runs := map[string]int{}
+	for _, r := range t.in.Verdict.Runs {
+		if isDoubtful(r) {
+			continue
+		}
+		for i, w := range r.Warnings {
+			if slices.Contains(r.Warnings[:i], w) {
+				continue
+			}
+			text := sentence(w.String())
+			if runs[text] == 0 {
+				texts = append(texts, text)
+			}
+			runs[text]++
+		}
+	}
+	for _, text := range texts {
+		out = append(out, count(runs[text], "run", "runs")+": "+text)
+	}
+	return out
 }
 
 // footer says what was compared with what, and by which rules.

@@ -8,6 +8,7 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
 )
 
 func textOf(t *testing.T, in Input, o TextOptions) string {
@@ -78,6 +79,21 @@ func TestTextOtherOutcomes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A warning of a run that passes is told too, once for all runs that have it.
+func TestTextTellsWarningsOfRuns(t *testing.T) {
+	in := pass()
+	for i := range in.Verdict.Runs {
+		in.Verdict.Runs[i].Warnings = []run.Warning{{Text: "the preset dune flags nothing here"}}
+	}
+	got := textOf(t, in, TextOptions{Width: 100})
+	if want := "Warnings\n  2 runs: the preset dune flags nothing here"; !strings.Contains(got, want) {
+		t.Errorf("the report lacks %q:\n%s", want, got)
+	}
+	if n := strings.Count(textOf(t, in, TextOptions{Width: 100, Verbose: true}), "flags nothing here"); n != 2 {
+		t.Errorf("the verbose report tells it %d times, want once for each of 2 runs", n)
 	}
 }
 
