@@ -227,7 +227,7 @@ func (s *sampler) loss(n int) error {
 	}
 	switch {
 	case counted == 0 && s.garbled > 0:
-		return fmt.Errorf("%w: %d of %d dumps of gfxinfo", ErrGarbled, s.garbled, s.dumps)
+		return fmt.Errorf("%w: %d dumps of gfxinfo, and no frame in the others", ErrGarbled, s.garbled)
 	case counted == 0:
 		return &Error{Cause: Workload, Device: s.job.Device, Phase: Measure, Repetition: n,
 			Err:  fmt.Errorf("%w: %s drew nothing that gfxinfo counts", ErrNoFrames, s.job.App.Package),

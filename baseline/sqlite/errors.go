@@ -29,6 +29,9 @@ func explain(err error) error {
 	if !errors.As(err, &sqliteErr) {
 		return err
 	}
+	if sqliteErr.Code() == lib.SQLITE_IOERR_SHMSIZE { // no room for the index of the log beside the file
+		return full(err)
+	}
 	switch sqliteErr.Code() & 0xff { // the primary code (SQLite's "Result and Error Codes", 2)
 	case lib.SQLITE_FULL:
 		return full(err)

@@ -108,7 +108,7 @@ func TestTheAdbServerGoesAwayMidRun(t *testing.T) {
 		t.Errorf("exit status %d, want %d\n%s", status, exitInfrastructure, &stderr)
 	}
 	message, hint := complaint(t, ran{stderr: stderr.String()})
-	for _, want := range []string{phone.Address(), "scenario read-mail", "no adb server"} {
+	for _, want := range []string{phone.Address(), "scenario read-mail, repetition 2", "no adb server"} {
 		if !strings.Contains(message, want) {
 			t.Errorf("%q says nothing of %q", message, want)
 		}

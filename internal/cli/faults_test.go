@@ -189,14 +189,14 @@ func TestAFaultyPhoneInALab(t *testing.T) {
 		hint   string
 		warned string
 	}{
-		"offline mid-repetition": {"offline after scroll repetition 2", exitInfrastructure, run.Partial, []string{"wait 1m30s", "the device is gone", `"offline"`}, "restart it", "repetition 2 is lost"},
-		"disconnected for good":  {"offline after scroll", exitInfrastructure, run.Failed, []string{"the device is gone"}, "restart it", "repetition 1 is lost"},
-		"crash in every try":     {"crash after scroll", exitRegression, run.Failed, []string{"the app crashed", "simulated crash"}, "", "repetition 1 is lost"},
+		"offline mid-repetition": {"offline after scroll repetition 2", exitInfrastructure, run.Partial, []string{"repetition 2", "wait 1m30s", "the device is gone", `"offline"`}, "restart it", "repetition 2 is lost"},
+		"disconnected for good":  {"offline after scroll", exitInfrastructure, run.Failed, []string{"repetition 1", "the device is gone"}, "restart it", "repetition 1 is lost"},
+		"crash in every try":     {"crash after scroll", exitRegression, run.Failed, []string{"repetition 1", "the app crashed", "simulated crash"}, "", "repetition 1 is lost"},
 		"crash in one":           {"crash after scroll repetition 2", exitPass, run.Complete, nil, "", "repetition 2 is lost: the app crashed"},
-		"crash from the second":  {"crash after scroll repetition 2\nfault crash at 1s repetition 3", exitRegression, run.Partial, []string{"the app crashed"}, "", "repetition 2 is lost"},
-		"past the time-out":      {"stuck after scroll", exitRegression, run.Failed, []string{"did not end in time: 30s"}, "", "repetition 1 is lost"},
-		"process replaced":       {"lost after scroll", exitRegression, run.Failed, []string{"process died"}, "", "repetition 1 is lost"},
-		"garbage":                {"garbage", exitInfrastructure, run.Failed, []string{"the device answered garbage"}, "", "repetition 1 is lost"},
+		"crash from the second":  {"crash after scroll repetition 2\nfault crash at 1s repetition 3", exitRegression, run.Partial, []string{"repetition 2", "the app crashed"}, "", "repetition 2 is lost"},
+		"past the time-out":      {"stuck after scroll", exitRegression, run.Failed, []string{"repetition 1", "did not end in time: 30s"}, "", "repetition 1 is lost"},
+		"process replaced":       {"lost after scroll", exitRegression, run.Failed, []string{"repetition 1", "process died"}, "", "repetition 1 is lost"},
+		"garbage":                {"garbage", exitInfrastructure, run.Failed, []string{"repetition 1", "the device answered garbage"}, "", "repetition 1 is lost"},
 		"garbage for a while":    {"garbage at 3s for 2s repetition 1", exitPass, run.Complete, nil, "", "garbage"},
 		"cable pulled":           {"drop after scroll repetition 2", exitPass, run.Complete, nil, "", "repetition 2 is lost"},
 		"restart":                {"reboot at 3s repetition 1", exitPass, run.Complete, nil, "", "repetition 1 is lost"},
@@ -297,10 +297,13 @@ func TestARegressionBesideALostPhone(t *testing.T) {
 	if got.status != exitRegression {
 		t.Errorf("exit status %d, want %d\n%s", got.status, exitRegression, got.stdout)
 	}
-	if want := faultyPhone + ": read-mail is failed: "; !strings.Contains(got.stderr, want) {
-		t.Errorf("stderr %q says nothing of %q", got.stderr, want)
+	if message, _ := complaint(t, got); !strings.Contains(message, faultyPhone) {
+		t.Errorf("%q says nothing of %s", message, faultyPhone)
 	}
 	if diff := cmp.Diff(wholeBut(run.Failed, "wifi"), l.kept(before)); diff != "" {
 		t.Errorf("runs in the history (-want +got):\n%s", diff)
+	}
+	if got := l.apkgate("run", "--fail-on", "never"); got.status != exitInfrastructure {
+		t.Errorf("where a regression fails nothing: exit status %d, want the lost phone's %d", got.status, exitInfrastructure)
 	}
 }

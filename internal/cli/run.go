@@ -61,8 +61,10 @@ func (c Command) run(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	results, err := c.measure(ctx, cfg, f.collectFlags, func(r run.Run) error {
-		_, err := store.Add(context.WithoutCancel(ctx), r)
-		return err
+		if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
+			return storeError(err)
+		}
+		return nil
 	})
 	if err == nil {
 		err = c.gateResults(ctx, store, results, set, f)
@@ -92,13 +94,16 @@ func (c Command) gateResults(ctx context.Context, store baseline.Store, results 
 			return err
 		}
 	}
-	if verdict.Verdict == gate.Regression {
-		return exitWith(statusOf(verdict.Verdict, set.failOn))
+	status := statusOf(verdict.Verdict, set.failOn)
+	loss := lossOf(results)
+	if loss == nil {
+		return exitWith(status)
 	}
-	if err := lossOf(results); err != nil {
-		return err
+	var told *failure
+	if verdict.Verdict == gate.Regression && status != exitPass && errors.As(loss, &told) {
+		told.status = status // the regression outweighs the loss, which is told all the same
 	}
-	return exitWith(statusOf(verdict.Verdict, set.failOn))
+	return loss
 }
 
 // acceptAll accepts the runs that are neither a regression nor in pieces.
