@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -145,6 +144,3 @@ func BenchmarkAdd(b *testing.B) {
 		})
 	}
 }
-
-// statements are the statements of a script, since a vacuum has to come alone.
-func statements(script string) []string { return strings.Split(script, ";") }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +20,14 @@ import (
 )
 
 func TestSuite(t *testing.T) {
-	storetest.Suite(t, func(t *testing.T) baseline.Store { return open(t, theServer.url("owner", newDatabase(t))) })
+	storetest.Suite(t, func(t *testing.T) baseline.Store { return open(t, theServerURL(t)) })
+}
+
+// TestSuiteWithoutPreparing is the suite as it runs behind a connection pooler.
+func TestSuiteWithoutPreparing(t *testing.T) {
+	storetest.Suite(t, func(t *testing.T) baseline.Store {
+		return open(t, theServerURL(t)+"&default_query_exec_mode=exec")
+	})
 }
 
 // newRun is a complete run of one iteration.
@@ -139,23 +147,32 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// TestRoles follows docs/postgres.md: an owner makes the schema, a writer adds,
-// marks and prunes, a reader reads and can do no more.
+// TestRoles carries out what docs/postgres.md says of roles: an owner makes the
+// schema, a writer adds, marks and prunes, a reader reads and can do no more.
 func TestRoles(t *testing.T) {
-	database := newDatabase(t)
-	exec1(t, "postgres", `DO $$ BEGIN CREATE ROLE keeper LOGIN; CREATE ROLE writer LOGIN; CREATE ROLE reader LOGIN; END $$`)
-	exec1(t, database, "GRANT CREATE ON DATABASE "+database+" TO keeper")
-	_, err := postgres.Open(t.Context(), theServer.url("writer", database), postgres.Options{})
+	doc, err := os.ReadFile("../../docs/postgres.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := strings.Split(string(doc), "```sql\n")
+	if len(scripts) < 3 {
+		t.Fatalf("docs/postgres.md has %d scripts, want that of the owner and that of the grants first", len(scripts)-1)
+	}
+	newDatabase(t) // skips without a server
+	for i := range scripts {
+		scripts[i], _, _ = strings.Cut(scripts[i], "```")
+	}
+	for _, sql := range statements(scripts[1]) {
+		exec1(t, "postgres", sql)
+	}
+	as := func(role string) string { return theServer.url(role, "apkgate") }
+	_, err = postgres.Open(t.Context(), as("apkgate_writer"), postgres.Options{})
 	if !errors.Is(err, baseline.ErrReadOnly) || hint(err) == "" {
 		t.Errorf("a writer before there is a schema: %v, want %v with a hint", err, baseline.ErrReadOnly)
 	}
-	open(t, theServer.url("keeper", database))
-	exec1(t, database, `
-		GRANT USAGE ON SCHEMA apkgate TO writer, reader;
-		GRANT SELECT ON ALL TABLES IN SCHEMA apkgate TO reader;
-		GRANT SELECT, INSERT, UPDATE, DELETE ON apkgate.subjects, apkgate.contexts, apkgate.cells, apkgate.runs, apkgate.records, apkgate.marks TO writer;
-		GRANT SELECT ON apkgate.history TO writer`)
-	w, r := open(t, theServer.url("writer", database)), open(t, theServer.url("reader", database))
+	open(t, as("apkgate_owner"))
+	execAs(t, as("apkgate_owner"), scripts[2])
+	w, r := open(t, as("apkgate_writer")), open(t, as("apkgate_reader"))
 	if _, err := w.Add(t.Context(), newRun("a", 1), newRun("b", 2)); err != nil {
 		t.Fatal(err)
 	}
@@ -168,8 +185,13 @@ func TestRoles(t *testing.T) {
 	if found, err := r.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"}); len(found) != 1 || err != nil {
 		t.Errorf("a reader finds %d references, %v", len(found), err)
 	}
-	if _, err := r.Add(t.Context(), newRun("c", 3)); !errors.Is(err, baseline.ErrReadOnly) || hint(err) == "" {
-		t.Errorf("a reader adds: %v, want %v with a hint", err, baseline.ErrReadOnly)
+	_, addErr := r.Add(t.Context(), newRun("c", 3))
+	for what, err := range map[string]error{
+		"adds": addErr, "marks": r.Mark(t.Context(), []string{"b"}, baseline.Mark{State: baseline.Rejected}),
+	} {
+		if !errors.Is(err, baseline.ErrReadOnly) || hint(err) == "" {
+			t.Errorf("a reader %s: %v, want %v with a hint", what, err, baseline.ErrReadOnly)
+		}
 	}
 }
 

@@ -11,8 +11,10 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -148,7 +150,12 @@ func newDatabase(t testing.TB) string {
 // exec1 runs SQL as the owner of the server.
 func exec1(t testing.TB, database, sql string) {
 	t.Helper()
-	conn, err := pgx.Connect(context.Background(), theServer.url("owner", database))
+	execAs(t, theServer.url("owner", database), sql)
+}
+
+func execAs(t testing.TB, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,6 +164,14 @@ func exec1(t testing.TB, database, sql string) {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
+
+// statements are the statements of a script. Some have to come alone: one that
+// makes a database, a vacuum.
+func statements(script string) []string {
+	return slices.DeleteFunc(strings.Split(comment.ReplaceAllString(script, ""), ";"), func(s string) bool { return strings.TrimSpace(s) == "" })
+}
+
+var comment = regexp.MustCompile(`--.*`)
 
 func open(t testing.TB, url string) *postgres.Store {
 	t.Helper()
