@@ -19,7 +19,7 @@ RUN go build -trimpath -buildvcs=false \
 FROM debian:12.11-slim
 RUN apt-get update && \
     apt-get install -y --no-install-recommends adb=1:29.0.6-28 ca-certificates git && \
-    rm -rf /var/lib/apt/lists/* && \
+    apt-get clean && rm -rf /var/lib/apt/lists/* && \
     useradd --uid 10001 --create-home apkgate && \
     install -d -o apkgate -g apkgate /work
 COPY --from=build /out/apkgate /usr/local/bin/apkgate
