@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+func (c Command) baselineImport(f *configFlags) *cobra.Command {
+	var imports importFlags
+	var unmarked bool
+	cmd := &cobra.Command{
+		Use: "import FILE [FILE …]", Short: "Add runs from files to the history, as accepted",
+		Long: `Adds the runs of apkgate.run/1 files (JSON, JSON Lines, .gz, .zst), of androidx
+*-benchmarkData.json, of flashlight results and of lists of {name,unit,value}.
+Importing a file twice changes nothing.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("import takes the names of files"), "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, files []string) error {
+			return c.importFiles(cmd.Context(), *f, imports, files, !unmarked)
+		},
+	}
+	imports.register(cmd)
+	cmd.Flags().BoolVar(&unmarked, "unmarked", false, "do not accept the runs")
+	return cmd
+}
+
+func (c Command) importFiles(ctx context.Context, f configFlags, imports importFlags, files []string, accept bool) error {
+	options, err := imports.options()
+	if err != nil {
+		return err
+	}
+	if err := c.allThere(files); err != nil {
+		return err
+	}
+	path, err := storePath(f)
+	if err != nil {
+		return err
+	}
+	store, err := c.openStore(ctx, path)
+	if err != nil {
+		return err
+	}
+	var mark *baseline.Mark
+	if accept {
+		mark = &baseline.Mark{State: baseline.Accepted, At: c.Now(), Note: "imported"}
+	}
+	var total baseline.Imported
+	broken := 0
+	for _, file := range files {
+		done, err := baseline.Import(ctx, store, counting(c.runsIn(file, options), &broken), mark)
+		if err != nil {
+			return errors.Join(importError(err), store.Close())
+		}
+		total.Read, total.Added, total.Marked = total.Read+done.Read, total.Added+done.Added, total.Marked+done.Marked
+	}
+	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
+		total.Read, plural(total.Read, "run"), total.Added, total.Marked, plain(shownAddress(path)))
+	if accept && broken > 0 {
+		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
+	}
+	return store.Close()
+}
+
+// counting counts the runs that pass by and are not complete.
+func counting(runs iter.Seq2[run.Run, error], broken *int) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for r, err := range runs {
+			if err == nil && r.Status != run.Complete {
+				*broken++
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// allThere opens each file once, so that a misspelt name is told before a history
+// is made.
+func (c Command) allThere(files []string) error {
+	for _, file := range files {
+		if file == "-" {
+			continue
+		}
+		f, err := c.open(file)
+		if err != nil {
+			return usage(err, "")
+		}
+		f.Close()
+	}
+	return nil
+}
+
+// importError keeps what reading the file said, and sorts what the store said.
+func importError(err error) error {
+	var f *failure
+	if errors.As(err, &f) {
+		return err
+	}
+	return storeError(err)
+}
