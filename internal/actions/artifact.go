@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report"
 )
 
@@ -196,13 +195,4 @@ func plainPath(err error) error {
 		return fmt.Errorf("%s: %w", p.Path, p.Err)
 	}
 	return err
-}
-
-// counts are the runs of a verdict by outcome.
-func counts(v gate.Verdict) map[gate.Outcome]int {
-	n := map[gate.Outcome]int{}
-	for _, r := range v.Runs {
-		n[r.Verdict]++
-	}
-	return n
 }

@@ -36,9 +36,9 @@ func TestAForksReportIsPostedByASecondWorkflow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second.Fork = true
+	in.Notes = append([]string{actions.ForkNote}, in.Notes...)
 	for range 2 {
-		if err := second.PostComment(t.Context(), in); err != nil {
+		if err := second.PostComment(t.Context(), actions.ContentOf(in, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,7 +113,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	in.Notes = []string{"<!-- apkgate:v1 config=apkgate.yml run=999999 number=1 attempt=1 head= sum= -->"}
 	j := g.job(100, 1, commit("a"))
 	j.Begin(t.Context())
-	if err := j.Publish(t.Context(), in, nil); err != nil {
+	if err := j.Publish(t.Context(), actions.ContentOf(in, nil)); err != nil {
 		t.Fatal(err)
 	}
 	body := g.only(t).Body

@@ -68,7 +68,7 @@ func TestFindingsWithoutAPlaceAreWorkflowCommands(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))
 	j.Begin(t.Context())
-	if err := j.Publish(t.Context(), worse(30), nil); err != nil {
+	if err := j.Publish(t.Context(), actions.ContentOf(worse(30), nil)); err != nil {
 		t.Fatal(err)
 	}
 	if c := g.Checks()[0]; c.Conclusion != "failure" || len(c.Annotations) != 0 {

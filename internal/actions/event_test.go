@@ -1,9 +1,11 @@
 package actions_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,6 +171,22 @@ func TestMergeBase(t *testing.T) {
 	}
 	j.publish(t, fine())
 	wantIn(t, "the comment", g.only(t).Body, "merge base `eeeeeeeeee`")
+}
+
+func TestCommitsUpTo(t *testing.T) {
+	g := newGitHub(t)
+	var all []string
+	for i := range 250 {
+		all = append(all, fmt.Sprintf("%040x", 1000+i))
+	}
+	g.SetCommits(all...)
+	c := g.job(100, 1, commit("a")).Client
+	for _, want := range []struct{ from, most, n int }{{0, 300, 250}, {40, 300, 210}, {0, 150, 150}} {
+		got, err := c.CommitsUpTo(t.Context(), all[want.from], want.most)
+		if err != nil || !slices.Equal(got, all[want.from:want.from+want.n]) {
+			t.Errorf("from %d, at most %d: %d commits (%v), want %d", want.from, want.most, len(got), err, want.n)
+		}
+	}
 }
 
 func FuzzReadJob(f *testing.F) {

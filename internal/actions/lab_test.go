@@ -133,7 +133,7 @@ func (g *github) jobOf(env map[string]string) *job {
 func (j *job) publish(t *testing.T, in report.Input) {
 	t.Helper()
 	j.Begin(t.Context())
-	if err := j.Publish(t.Context(), in, places); err != nil {
+	if err := j.Publish(t.Context(), actions.ContentOf(in, places)); err != nil {
 		t.Fatal(err)
 	}
 }

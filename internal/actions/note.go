@@ -2,9 +2,8 @@ package actions
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
-
-	"github.com/apkgate/apkgate/report"
 )
 
 // Note is an annotation: a finding at a line of the repository.
@@ -18,26 +17,14 @@ type Note struct {
 // GitHub shows this many errors and as many warnings of a step.
 const maxStepNotes = 10
 
-// Notes are the findings of a report as annotations, each at the place of its
-// scenario.
-func Notes(in report.Input, places report.Places) []Note {
-	var out []Note
-	for _, p := range report.Problems(in) {
-		at := places.Of(p.Scenario)
-		out = append(out, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: p.Text})
-	}
-	return out
-}
-
 // located keeps the notes that have a file: a check run takes no others.
 func located(notes []Note) []Note {
-	var out []Note
-	for _, n := range notes {
-		if n.Path != "" {
-			out = append(out, n)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Path == "" })
+}
+
+// without are the notes that a check run can't show, having no file.
+func without(notes []Note) []Note {
+	return slices.DeleteFunc(slices.Clone(notes), func(n Note) bool { return n.Path != "" })
 }
 
 // Annotate writes the notes as workflow commands, within what GitHub shows of one

@@ -80,3 +80,26 @@ func (c *Client) FindMergeBase(ctx context.Context, p *Pull) error {
 	p.MergeBase = sha
 	return nil
 }
+
+// CommitsUpTo are the commit and those before it, the newest first, at most `most`
+// of them.
+func (c *Client) CommitsUpTo(ctx context.Context, sha string, most int) ([]string, error) {
+	var out []string
+	opts := &github.CommitsListOptions{SHA: sha, ListOptions: github.ListOptions{PerPage: 100}}
+	for len(out) < most {
+		page, resp, err := c.rest.Repositories.ListCommits(ctx, c.owner, c.repo, opts)
+		if err != nil {
+			return nil, fmt.Errorf("list the commits up to %.10s: %s", sha, reason(err))
+		}
+		for _, commit := range page {
+			if commitID.MatchString(commit.GetSHA()) {
+				out = append(out, commit.GetSHA())
+			}
+		}
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
+	}
+	return out[:min(len(out), most)], nil
+}

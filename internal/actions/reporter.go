@@ -25,8 +25,6 @@ type Reporter struct {
 	FailOn  string // see Conclude
 	Comment bool   // on the pull request, where there is one
 	Check   bool   // a check run on the head commit
-	// Fork says that the report comes from an artifact that a fork's run left.
-	Fork bool
 
 	check   *Check
 	refused []string
@@ -76,51 +74,36 @@ func (r *Reporter) Begin(ctx context.Context) {
 
 // Publish shows the verdict. It returns an error only for what the runner's own
 // files refuse.
-func (r *Reporter) Publish(ctx context.Context, in report.Input, places report.Places) error {
+func (r *Reporter) Publish(ctx context.Context, c Content) error {
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
-	notes := Notes(in, places)
-	err := r.Runner.Summary(func(limit int) (string, error) { return r.text(in, limit) })
-	commentURL := r.comment(ctx, in)
-	checkURL, checked := r.complete(ctx, in, notes)
-	if !checked {
-		r.Runner.Annotate(notes)
-	} else if lost := without(notes); len(lost) > 0 {
-		r.Runner.Annotate(lost)
+	err := r.Runner.Summary(func(limit int) (string, error) { return r.text(c, limit) })
+	commentURL := r.comment(ctx, c)
+	checkURL, checked := r.complete(ctx, c)
+	if checked {
+		r.Runner.Annotate(without(c.Notes))
+	} else {
+		r.Runner.Annotate(c.Notes)
 	}
 	r.warn()
-	return errors.Join(err, r.outputs(in.Verdict, commentURL, checkURL))
+	return errors.Join(err, r.outputs(c, commentURL, checkURL))
 }
 
 // PostComment posts the comment alone, for a report that another workflow's run
 // made. No check run rests on such a report: it could be one that is required.
-func (r *Reporter) PostComment(ctx context.Context, in report.Input) error {
+func (r *Reporter) PostComment(ctx context.Context, c Content) error {
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
-	address := r.comment(ctx, in)
+	address := r.comment(ctx, c)
 	r.warn()
-	return r.outputs(in.Verdict, address, "")
-}
-
-// without are the notes that no check run can show, having no file.
-func without(notes []Note) []Note {
-	var out []Note
-	for _, n := range notes {
-		if n.Path == "" {
-			out = append(out, n)
-		}
-	}
-	return out
+	return r.outputs(c, address, "")
 }
 
 // text is the report as Markdown of at most limit bytes, with the links below it.
-func (r *Reporter) text(in report.Input, limit int) (string, error) {
+func (r *Reporter) text(c Content, limit int) (string, error) {
 	links := r.links()
-	if r.Fork {
-		in.Notes = append([]string{"Measured by a run on a fork's code; the numbers are that run's own."}, in.Notes...)
-	}
 	var b strings.Builder
-	if err := report.Markdown(&b, in, limit-len(links)); err != nil {
+	if err := c.Markdown(&b, limit-len(links)); err != nil {
 		return "", err
 	}
 	return r.Runner.redact(b.String() + links), nil
@@ -139,7 +122,7 @@ func (r *Reporter) links() string {
 }
 
 // comment posts the comment and returns its address, "" where there is none.
-func (r *Reporter) comment(ctx context.Context, in report.Input) string {
+func (r *Reporter) comment(ctx context.Context, c Content) string {
 	if !r.Comment || r.Job.Pull == nil {
 		return ""
 	}
@@ -149,7 +132,7 @@ func (r *Reporter) comment(ctx context.Context, in report.Input) string {
 	}
 	stamp := Stamp{Config: r.Name, Run: r.Job.Run, Head: r.Job.HeadSHA}
 	const stampRoom = 1024 // bytes; a stamp with the longest name needs fewer
-	text, err := r.text(in, report.MaxComment-stampRoom)
+	text, err := r.text(c, report.MaxComment-stampRoom)
 	if err != nil {
 		r.refuse("write the comment", err)
 		return ""
@@ -170,15 +153,14 @@ func (r *Reporter) comment(ctx context.Context, in report.Input) string {
 }
 
 // complete ends the check run and reports whether it shows the annotations.
-func (r *Reporter) complete(ctx context.Context, in report.Input, notes []Note) (address string, ok bool) {
+func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok bool) {
 	if r.check == nil {
 		return "", false
 	}
-	summary, err := r.text(in, maxCheckSummary)
+	summary, err := r.text(c, maxCheckSummary)
 	if err == nil {
 		err = r.Client.CompleteCheck(ctx, r.check, CheckResult{
-			Conclusion: Conclude(in.Verdict.Verdict, r.FailOn),
-			Title:      report.Headline(in), Summary: summary, Notes: located(notes),
+			Conclusion: Conclude(c.Outcome, r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes),
 		})
 	}
 	if err != nil {
@@ -215,14 +197,13 @@ func fenced(s string) string {
 }
 
 // outputs sets what a following step can use.
-func (r *Reporter) outputs(v gate.Verdict, comment, check string) error {
-	n := counts(v)
+func (r *Reporter) outputs(c Content, comment, check string) error {
 	var errs []error
 	for _, o := range []struct{ name, value string }{
-		{"verdict", string(v.Verdict)},
-		{"regressions", strconv.Itoa(n[gate.Regression])},
-		{"improvements", strconv.Itoa(n[gate.Improvement])},
-		{"inconclusive", strconv.Itoa(n[gate.Inconclusive])},
+		{"verdict", string(c.Outcome)},
+		{"regressions", strconv.Itoa(c.Counts[gate.Regression])},
+		{"improvements", strconv.Itoa(c.Counts[gate.Improvement])},
+		{"inconclusive", strconv.Itoa(c.Counts[gate.Inconclusive])},
 		{"comment-url", comment},
 		{"check-url", check},
 	} {

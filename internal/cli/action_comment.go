@@ -48,8 +48,11 @@ func (c Command) actionComment(cmd *cobra.Command, f *actionFlags) error {
 	}
 	in.Catalogue = catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.config, config.FileName)))
 	in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
-	a.Comment, a.Fork = true, a.Job.Pull.Fork
-	if err := a.PostComment(cmd.Context(), in); err != nil {
+	if a.Job.Pull.Fork {
+		in.Notes = append([]string{actions.ForkNote}, in.Notes...)
+	}
+	a.Comment = true
+	if err := a.PostComment(cmd.Context(), actions.ContentOf(in, nil)); err != nil {
 		a.Runner.Warn(err.Error())
 	}
 	return nil

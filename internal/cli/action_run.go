@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
@@ -40,11 +43,12 @@ func (c Command) actionRunVerb() *cobra.Command {
 	return cmd
 }
 
-// actionResult is what a mode found.
+// actionResult is what a mode found, and how it is shown.
 type actionResult struct {
-	report report.Input
-	failOn FailOn
-	config *config.Config
+	content actions.Content
+	failOn  FailOn
+	// folder leaves the report's files in a folder.
+	folder func(dir string) (actions.Folder, error)
 	// loss is a run that did not come to its end, though others did.
 	loss error
 }
@@ -74,29 +78,25 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 		a.Abandon(cmd.Context(), err)
 		return err
 	}
-	c.show(cmd.Context(), f, a, result)
-	verdict := result.report.Verdict.Verdict
+	a.show(cmd.Context(), f.artifact, result)
+	verdict := result.content.Outcome
 	if verdict != gate.Regression && result.loss != nil {
 		return result.loss
 	}
 	return exitWith(statusOf(verdict, result.failOn))
 }
 
-// show leaves the report's files and posts the verdict.
-func (c Command) show(ctx context.Context, f *actionRunFlags, a *action, result actionResult) {
-	path := f.config
-	if path == "" {
-		path = config.FileName
-	}
-	places := c.places(result.config, path)
-	folder, err := actions.WriteFolder(f.artifact, result.report, places)
+// show leaves the report's files and posts the verdict. A file that the runner
+// refuses changes no verdict either.
+func (a *action) show(ctx context.Context, dir string, result actionResult) {
+	folder, err := result.folder(dir)
 	if err == nil {
 		err = errors.Join(
 			a.Runner.Output("report-path", folder.Report), a.Runner.Output("verdict-path", folder.Verdict),
 			a.Runner.Output("sarif-path", folder.SARIF), a.Runner.Output("artifact-path", folder.Dir),
 		)
 	}
-	if err := errors.Join(err, a.Publish(ctx, result.report, places)); err != nil {
+	if err := errors.Join(err, a.Publish(ctx, result.content)); err != nil {
 		a.Runner.Warn(err.Error())
 	}
 }
@@ -118,11 +118,7 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if f.commit == "" {
 		f.commit = a.Job.HeadSHA
 	}
-	if a.Client != nil && a.Job.Pull != nil {
-		if err := a.Client.FindMergeBase(ctx, a.Job.Pull); err != nil {
-			a.Runner.Log("The report names no merge base: " + err.Error())
-		}
-	}
+	commits := a.baseCommits(ctx)
 	store, err := c.openStore(ctx, set.store)
 	if err != nil {
 		return actionResult{}, err
@@ -145,13 +141,52 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if simulated(runs) {
 		set.notes = append(set.notes, simulatedNote)
 	}
-	verdict, err := c.judge(runs, storeHistory(ctx, store, set), set, outputFlags{format: string(FormatText)})
+	verdict, err := c.judge(runs, historyBefore(ctx, store, set, commits), set, outputFlags{format: string(FormatText)})
 	if err != nil {
 		return actionResult{}, err
 	}
 	in := report.Input{Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs)}
 	in.Meta.Repository = a.Job.Repository()
-	return actionResult{report: in, failOn: set.failOn, config: cfg, loss: lossOf(results)}, nil
+	places := c.places(cfg, cmp.Or(f.config, config.FileName))
+	return actionResult{
+		content: actions.ContentOf(in, places), failOn: set.failOn, loss: lossOf(results),
+		folder: func(dir string) (actions.Folder, error) { return actions.WriteFolder(dir, in, places) },
+	}, nil
+}
+
+// baseCommits are the commits of the base branch up to where the pull request left
+// it, the newest first; none where GitHub does not tell.
+func (a *action) baseCommits(ctx context.Context) []string {
+	if a.Client == nil || a.Job.Pull == nil {
+		return nil
+	}
+	err := a.Client.FindMergeBase(ctx, a.Job.Pull)
+	if err != nil {
+		a.Runner.Log("References are taken whatever their commit: " + err.Error())
+		return nil
+	}
+	commits, err := a.Client.CommitsUpTo(ctx, a.Job.Pull.MergeBase, maxBaseCommits)
+	if err != nil {
+		a.Runner.Log("Of references, those of the merge base alone come first: " + err.Error())
+		return []string{a.Job.Pull.MergeBase}
+	}
+	return commits
+}
+
+// maxBaseCommits is how far back on the base branch commits are told apart.
+const maxBaseCommits = 300
+
+// historyBefore answers as the store does, the runs of these commits first.
+func historyBefore(ctx context.Context, store baseline.Store, set settings, commits []string) func(run.Run) ([]run.Summary, error) {
+	return func(r run.Run) ([]run.Summary, error) {
+		q := query(r, set)
+		q.Commits = commits
+		refs, err := store.References(ctx, q)
+		if err != nil {
+			return nil, infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
+		}
+		return refs, nil
+	}
 }
 
 // repositoryPath is a path from the workspace's root, with slashes; "" for what is

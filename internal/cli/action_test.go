@@ -19,6 +19,7 @@ import (
 const (
 	actionToken = "ghs_SECRETSECRETSECRET"
 	headSHA     = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	baseSHA     = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
 // workspace is a checkout on a runner, with one simulated phone, beside a
@@ -64,8 +65,9 @@ func newWorkspace(t *testing.T) *workspace {
 	w.event(map[string]any{"pull_request": map[string]any{
 		"number": 7,
 		"head":   map[string]any{"sha": headSHA, "ref": "feature", "repo": map[string]any{"full_name": "octo/app"}},
-		"base":   map[string]any{"ref": "main", "repo": map[string]any{"full_name": "octo/app"}},
+		"base":   map[string]any{"sha": baseSHA, "ref": "main", "repo": map[string]any{"full_name": "octo/app"}},
 	}})
+	w.SetCommits(baseSHA)
 	for _, name := range []string{"demo-good", "demo-worse", "demo-test"} {
 		text, err := simapp.Open(name)
 		if err != nil {
@@ -188,7 +190,7 @@ func TestActionOnAPullRequest(t *testing.T) {
 	if len(comments) != 1 || comments[0].Edits != 1 {
 		t.Fatalf("%d comments, the first with %d edits, want one, edited once", len(comments), comments[0].Edits)
 	}
-	contains(t, "the comment", comments[0].Body, "❌ Regression", "| scroll: time per frame |", "commit "+headSHA[:10])
+	contains(t, "the comment", comments[0].Body, "❌ Regression", "| scroll: time per frame |", "commit "+headSHA[:10], "merge base `"+baseSHA[:10]+"`")
 	check := w.Checks()[1]
 	if check.Name != "apkgate" || check.Conclusion != "failure" || check.HeadSHA != headSHA || len(check.Annotations) == 0 {
 		t.Fatalf("the check run is %+v", check)

@@ -65,6 +65,23 @@ func (s *Server) getPull(r *http.Request) answer {
 	return notFound
 }
 
+// SetCommits sets the commits of the base branch, the newest first.
+func (s *Server) SetCommits(shas ...string) { s.locked(func() { s.commits = shas }) }
+
+// listCommits lists the commits from the one asked for on.
+func (s *Server) listCommits(r *http.Request) answer {
+	from := slices.Index(s.commits, r.URL.Query().Get("sha"))
+	if from < 0 {
+		return notFound
+	}
+	var all []map[string]any
+	for _, sha := range s.commits[from:] {
+		all = append(all, map[string]any{"sha": sha})
+	}
+	some, links := page(r, all)
+	return answer{http.StatusOK, some, links}
+}
+
 // compare answers that every branch left its base at the base's commit.
 func (s *Server) compare(r *http.Request) answer {
 	base, _, ok := strings.Cut(r.PathValue("span"), "...")

@@ -33,6 +33,7 @@ type Server struct {
 	comments map[int][]*Comment
 	checks   []*CheckRun
 	pulls    []Pull
+	commits  []string
 	faults   []*Fault
 	requests []string
 }
@@ -54,6 +55,7 @@ func New(owner, repo, token string) *Server {
 		"DELETE " + at + "/issues/comments/{id}":  s.deleteComment,
 		"GET " + at + "/pulls":                    s.listPulls,
 		"GET " + at + "/pulls/{n}":                s.getPull,
+		"GET " + at + "/commits":                  s.listCommits,
 		"GET " + at + "/compare/{span}":           s.compare,
 		"POST " + at + "/check-runs":              s.createCheck,
 		"PATCH " + at + "/check-runs/{id}":        s.updateCheck,

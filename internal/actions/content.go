@@ -1,0 +1,37 @@
+package actions
+
+import (
+	"io"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report"
+)
+
+// Content is what a Reporter shows of a result, whatever kind of result it is.
+type Content struct {
+	Outcome  gate.Outcome
+	Headline string // one line, plain
+	// Markdown writes the report in at most limit bytes, every name in it escaped.
+	Markdown func(w io.Writer, limit int) error
+	Notes    []Note
+	Counts   map[gate.Outcome]int // how many runs have which verdict, for the outputs
+}
+
+// ContentOf is a verdict on runs, with each finding at the place of its scenario.
+func ContentOf(in report.Input, places report.Places) Content {
+	c := Content{
+		Outcome: in.Verdict.Verdict, Headline: report.Headline(in), Counts: map[gate.Outcome]int{},
+		Markdown: func(w io.Writer, limit int) error { return report.Markdown(w, in, limit) },
+	}
+	for _, p := range report.Problems(in) {
+		at := places.Of(p.Scenario)
+		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: p.Text})
+	}
+	for _, r := range in.Verdict.Runs {
+		c.Counts[r.Verdict]++
+	}
+	return c
+}
+
+// ForkNote heads a report that a fork's run made.
+const ForkNote = "Measured by a run on a fork's code; the numbers are that run's own."
