@@ -16,6 +16,7 @@ package branch
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -23,8 +24,6 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"database/sql"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/sqlite"

@@ -37,7 +37,10 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Wait, errGaveUp)
 	defer cancel()
 	return s.alone(ctx, func(w *work) error {
-		if w.tip == "" { // the branch is new, or the private repository is
+		// A push tells whether the index still follows the tip. What needs none
+		// has to look.
+		looked := w.tip == "" // the branch is new, or the private repository is
+		if looked {
 			if err := w.sync(ctx); err != nil {
 				return err
 			}
@@ -45,6 +48,13 @@ func (s *Store) write(ctx context.Context, plan func(*work) (change, error)) err
 		stuck := 0
 		for attempt := 0; ; attempt++ {
 			c, err := plan(w)
+			if (err != nil || len(c.files) == 0) && !looked {
+				if err := w.sync(ctx); err != nil {
+					return err
+				}
+				looked = true
+				c, err = plan(w)
+			}
 			if err != nil || len(c.files) == 0 {
 				return err
 			}

@@ -115,6 +115,27 @@ func TestWriterMeetsRewrittenBranch(t *testing.T) {
 	}
 }
 
+// TestStaleCopyLooksAgain: a copy that has not heard of what others did asks the
+// branch before it says that there is nothing to do, or no such run.
+func TestStaleCopyLooksAgain(t *testing.T) {
+	remote := newRemote(t)
+	a, b := open(t, remote), open(t, remote)
+	older, newer := newRun("older", 1), newRun("newer", 2)
+	newer.Started = newer.Started.AddDate(0, 0, 1)
+	if _, err := a.Add(t.Context(), older, newer); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Mark(t.Context(), []string{"newer"}, baseline.Mark{State: baseline.Rejected}); err != nil {
+		t.Errorf("marking a run that another copy has added: %v", err)
+	}
+	if _, err := b.Prune(t.Context(), baseline.Retention{Keep: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if added, err := a.Add(t.Context(), older); err != nil || !slices.Equal(added, []string{"older"}) {
+		t.Errorf("adding a run that another copy has pruned: %q, %v", added, err)
+	}
+}
+
 // TestBranchIsDeleted: a copy follows a branch that somebody has removed.
 func TestBranchIsDeleted(t *testing.T) {
 	remote := newRemote(t)
