@@ -104,11 +104,13 @@ func TestCredentials(t *testing.T) {
 	if len(headers) == 0 || headers[0] != "Basic c2VjcmV0" {
 		t.Errorf("the server got the headers %q", headers)
 	}
-	withPassword := strings.Replace(server.URL, "://", "://user:hunter2@", 1) + "/app.git"
 	local := t.TempDir()
-	_, err = branch.Open(t.Context(), branch.Address{Remote: withPassword, Branch: "history"}, branch.Options{Dir: local, WorkDir: t.TempDir()})
-	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "127.0.0.1") {
-		t.Errorf("a server that refuses: %v, want the address without the password", err)
+	for _, secret := range []string{"user:hunter2", "hunter2"} {
+		withSecret := strings.Replace(server.URL, "://", "://"+secret+"@", 1) + "/app.git"
+		_, err = branch.Open(t.Context(), branch.Address{Remote: withSecret, Branch: "history"}, branch.Options{Dir: local, WorkDir: t.TempDir()})
+		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "127.0.0.1") {
+			t.Errorf("a server that refuses: %v, want the address without the secret", err)
+		}
 	}
 	err = filepath.WalkDir(local, func(name string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -81,7 +81,7 @@ func gitEnv(env []string, dir, address string, access []setting) []string {
 	if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "GIT_ALLOW_PROTOCOL=") }) {
 		env = append(env, "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh")
 	}
-	env = append(env, "GIT_DIR="+dir, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
+	env = append(env, "GIT_DIR="+dir, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
 	return withSettings(env, append(slices.Clone(access), []setting{
 		{"remote." + remoteName + ".url", address},
 		{"core.hooksPath", os.DevNull},
@@ -150,13 +150,14 @@ func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader)
 		_, readErr = io.Copy(io.Discard, out)
 	}
 	err = cmd.Wait()
+	early := errors.Is(readErr, io.EOF) || errors.Is(readErr, io.ErrUnexpectedEOF) // then git's own words say why
 	switch {
-	case readErr != nil:
+	case readErr != nil && !(early && len(stderr.data) > 0):
 		return fmt.Errorf("git %s: %w", args[0], readErr)
-	case err == nil:
+	case readErr == nil && err == nil:
 		return nil
 	}
-	return &gitError{verb: args[0], status: cmd.ProcessState.ExitCode(), stderr: r.redact(string(stderr.data)), err: errors.Join(err, ctx.Err())}
+	return &gitError{verb: args[0], status: cmd.ProcessState.ExitCode(), stderr: r.redact(string(stderr.data)), err: errors.Join(readErr, err, ctx.Err())}
 }
 
 // output is what git prints, without the space around it; at most limit bytes.
@@ -185,11 +186,8 @@ func noGit(err error) error {
 // redact makes what git said fit to be shown: one line, no control characters,
 // and nothing of the password that an address may hold.
 func (r *repository) redact(text string) string {
-	if u, err := url.Parse(r.url); err == nil && u.User != nil {
-		if password, has := u.User.Password(); has && password != "" {
-			text = strings.ReplaceAll(text, password, "***")
-			text = strings.ReplaceAll(text, url.QueryEscape(password), "***")
-		}
+	for _, secret := range secrets(r.url) {
+		text = strings.ReplaceAll(text, secret, "xxxxx")
 	}
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -213,11 +211,31 @@ func (r *repository) redact(text string) string {
 // maxShown is how many bytes of what git says are shown.
 const maxShown = 600
 
-// shown is the address without a password.
+// secrets are what of an address nobody should see: a password, and over HTTP the
+// user too, since tokens are given that way.
+func secrets(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return nil
+	}
+	var out []string
+	if password, _ := u.User.Password(); password != "" {
+		out = append(out, password, url.QueryEscape(password), url.PathEscape(password))
+	}
+	if user := u.User.Username(); user != "" && strings.HasPrefix(u.Scheme, "http") {
+		out = append(out, user, url.QueryEscape(user), url.PathEscape(user))
+	}
+	return out
+}
+
+// shown is the address without its secrets.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil {
 		return address
+	}
+	if strings.HasPrefix(u.Scheme, "http") {
+		u.User = url.User("xxxxx")
 	}
 	return u.Redacted()
 }
