@@ -96,7 +96,7 @@ infrastructure failed.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		c.demoVerb(), c.initVerb(), c.doctorVerb(), c.devicesVerb(), c.runVerb(), c.collectVerb(),
-		c.checkVerb(), c.baselineVerb(), c.compareVerb(), c.noiseVerb(), c.inspectVerb(), c.reportVerb(),
+		c.checkVerb(), c.baselineVerb(), c.compareVerb(), c.noiseVerb(), c.inspectVerb(), c.reportVerb(), c.actionVerb(),
 	)
 	return root
 }
