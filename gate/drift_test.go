@@ -1,0 +1,111 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// nightly is a refresh on some phones in each of so many nights, whose times per
+// frame grow by a share a night.
+func nightly(rng *rand.Rand, nights, phones int, creep, noise float64) [][]run.Run {
+	out := make([][]run.Run, nights)
+	for night := range nights {
+		for phone := range phones {
+			level := 8 * (1 + 0.3*float64(phone)) * math.Pow(1+creep, float64(night)) * math.Exp(noise*rng.NormFloat64())
+			r := repeated(fmt.Sprint("n", night, ".", phone), "", fmt.Sprint("phone ", phone), level, level, level)
+			r.Started = time.Date(2026, 1, 1+night, 3, phone, 0, 0, time.UTC)
+			out[night] = append(out[night], r)
+		}
+	}
+	return out
+}
+
+// drifted is the drift at the newest night.
+func drifted(t *testing.T, nights [][]run.Run) []DriftLine {
+	t.Helper()
+	var before []run.Run
+	for _, n := range nights[:len(nights)-1] {
+		before = append(before, n...)
+	}
+	last := [][]run.Run{nil}
+	if len(nights) > 1 {
+		last = nights[len(nights)-2:]
+	}
+	return DriftOf(policy(t, PresetDefault), metric.Default(), nights[len(nights)-1], last[0], before)
+}
+
+// A creep of 1 % a night, with a noise of 2 % that hides each step: after ten
+// nights it is seen, where hardly a night by itself would be called a regression.
+func TestDriftSeesACreep(t *testing.T) {
+	seen, steps, called := 0, 0, 0
+	const trials = 20
+	for trial := range uint64(trials) {
+		nights := nightly(rand.New(rand.NewPCG(trial, 3)), 11, 3, 0.01, 0.02)
+		line := drifted(t, nights)[0]
+		if line.Context != nil || line.Metric != "frames.duration_ms" || line.Runs != 3 || line.SinceLast == nil || line.SinceAll.Runs != 30 {
+			t.Fatalf("the first line is %+v", line)
+		}
+		if line.Direction == ToRegression {
+			seen++
+		}
+		for n := 6; n < len(nights); n++ {
+			var history []run.Run
+			for _, night := range nights[max(0, n-5):n] {
+				history = append(history, night[0])
+			}
+			steps++
+			if checkOne(policy(t, PresetDefault), nights[n][0], history...).Verdict == Regression {
+				called++
+			}
+		}
+	}
+	if called > steps/10 {
+		t.Errorf("%d of %d nights are called a regression by themselves: the example shows nothing", called, steps)
+	}
+	if seen < trials*9/10 {
+		t.Errorf("the creep is seen in %d of %d histories", seen, trials)
+	}
+}
+
+func TestDriftOfWhatStandsStill(t *testing.T) {
+	alarms := 0
+	const trials = 200
+	for trial := range uint64(trials) {
+		for _, line := range drifted(t, nightly(rand.New(rand.NewPCG(trial, 4)), 11, 3, 0, 0.06)) {
+			if line.Direction == ToRegression {
+				alarms++
+				break
+			}
+		}
+	}
+	if limit := 0.05 + 2*math.Sqrt(0.05*0.95/trials); float64(alarms)/trials > limit {
+		t.Errorf("%d of %d histories that stand still are said to creep", alarms, trials)
+	}
+}
+
+func TestDriftByHand(t *testing.T) {
+	nights := nightly(rand.New(rand.NewPCG(1, 1)), 5, 2, 0.25, 0)
+	lines := drifted(t, nights)
+	if len(lines) != 3 || lines[1].Context["model"] != "phone 0" {
+		t.Fatalf("%+v", lines)
+	}
+	for _, l := range lines {
+		for what, pair := range map[string][2]float64{
+			"since the last": {l.SinceLast.Change, 0.25},
+			"creep":          {l.Creep.Change, math.Pow(1.25, 4) - 1},
+		} {
+			if math.Abs(pair[0]-pair[1]) > 0.01 {
+				t.Errorf("%v: %s is %+.3f, want %+.3f", l.Context, what, pair[0], pair[1])
+			}
+		}
+	}
+	if l := drifted(t, nights[:1])[0]; l.SinceLast != nil || l.SinceAll != nil || l.Creep != nil || l.Direction != None {
+		t.Errorf("the first refresh of all drifts: %+v", l)
+	}
+}

@@ -1,0 +1,115 @@
+package stat
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Series are values in time. Times may be in any unit; there are as many as
+// values.
+type Series struct{ Times, Values []float64 }
+
+// Drift is what values changed by over time.
+type Drift struct {
+	// Slope is the change for each unit of time: the median of the slopes
+	// between all pairs of values of a series (Theil 1950, Sen 1968). Low and
+	// High bound it, and are infinite where there are too few values.
+	Slope, Low, High float64
+	// Falling and Rising are the one-sided chances of so many pairs being in
+	// that order if time meant nothing (Mann 1945, Kendall); 1 of nothing.
+	Falling, Rising float64
+}
+
+// mostTimes bounds the values of one series: pairs are made of all of them, and
+// the newest tell most.
+const mostTimes = 200
+
+// DriftOf is the drift that all series have in common, such as one of each
+// device: pairs are made within a series alone. alpha is one less the
+// confidence of the interval. Of no pair at different times Slope is NaN.
+func DriftOf(series []Series, alpha float64) Drift {
+	d := Drift{Slope: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Falling: 1, Rising: 1}
+	var slopes []float64
+	order, variance := 0.0, 0.0
+	for _, s := range series {
+		s = s.newest()
+		for i := range s.Values {
+			for j := range i {
+				if s.Times[i] == s.Times[j] {
+					continue
+				}
+				slopes = append(slopes, (s.Values[i]-s.Values[j])/(s.Times[i]-s.Times[j]))
+				order += float64(cmp.Compare(s.Values[i], s.Values[j]))
+			}
+		}
+		variance += s.orderVariance()
+	}
+	if len(slopes) == 0 {
+		return d
+	}
+	slices.Sort(slopes)
+	d.Slope = middleOf(slopes)
+	if !(variance > 0) {
+		return d
+	}
+	sd := math.Sqrt(variance)
+	d.Rising = min(1, distuv.UnitNormal.Survival((order-1)/sd))
+	d.Falling = min(1, distuv.UnitNormal.Survival((-order-1)/sd))
+	reach := -distuv.UnitNormal.Quantile(alpha/2) * sd
+	drop := int(math.Floor((float64(len(slopes)) - reach) / 2))
+	if drop >= 1 {
+		d.Low, d.High = slopes[drop-1], slopes[len(slopes)-drop]
+	}
+	return d
+}
+
+// newest are the series' last values in the order of time.
+func (s Series) newest() Series {
+	order := ascending(s.Times)
+	order = order[max(0, len(order)-mostTimes):]
+	var out Series
+	for _, i := range order {
+		out.Times, out.Values = append(out.Times, s.Times[i]), append(out.Values, s.Values[i])
+	}
+	return out
+}
+
+// orderVariance is that of Kendall's S if time meant nothing, with values and
+// times that are equal taken into account (Kendall 1955).
+func (s Series) orderVariance() float64 {
+	n := float64(len(s.Values))
+	if n < 3 {
+		return n * (n - 1) * (2*n + 5) / 18
+	}
+	term := func(n float64) float64 { return n * (n - 1) * (2*n + 5) }
+	all := term(n)
+	var threes, pairs [2]float64
+	for k, values := range [][]float64{s.Times, s.Values} {
+		for _, t := range ties(values) {
+			all -= term(t)
+			threes[k] += t * (t - 1) * (t - 2)
+			pairs[k] += t * (t - 1)
+		}
+	}
+	return all/18 + threes[0]*threes[1]/(9*n*(n-1)*(n-2)) + pairs[0]*pairs[1]/(2*n*(n-1))
+}
+
+// ties are the numbers of equal values, of those that are not alone.
+func ties(values []float64) []float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	var out []float64
+	for from := 0; from < len(sorted); {
+		to := from + 1
+		for to < len(sorted) && sorted[to] == sorted[from] {
+			to++
+		}
+		if to-from > 1 {
+			out = append(out, float64(to-from))
+		}
+		from = to
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+func TestDriftByHand(t *testing.T) {
+	// Slopes of (0,1) (1,3) (2,2) (4,9): 2, 1/2, 2, -1, 2, 7/2; their median is 2.
+	d := DriftOf([]Series{{Times: []float64{4, 0, 2, 1}, Values: []float64{9, 1, 2, 3}}}, 0.05)
+	near(t, "slope", d.Slope, 2, 1e-12)
+	// Five pairs rise and one falls: S = 4; its variance is 4·3·13/18.
+	near(t, "chance of rising so", d.Rising, distuv.UnitNormal.Survival(3/math.Sqrt(4*3*13/18.0)), 1e-12)
+	// Two devices on levels of their own, each rising by one a step.
+	two := DriftOf([]Series{{[]float64{0, 1, 2}, []float64{1, 2, 3}}, {[]float64{0, 1, 2}, []float64{101, 102, 103}}}, 0.05)
+	near(t, "slope of two devices", two.Slope, 1, 1e-12)
+	for name, s := range map[string][]Series{"nothing": nil, "one value": {{[]float64{1}, []float64{1}}}, "one time": {{[]float64{1, 1}, []float64{1, 2}}}} {
+		if d := DriftOf(s, 0.05); !math.IsNaN(d.Slope) || d.Rising != 1 || d.Falling != 1 {
+			t.Errorf("the drift of %s is %+v", name, d)
+		}
+	}
+}
+
+// Values that do not drift are said to in at most the share that alpha allows,
+// and the interval holds the true slope.
+func TestDriftIsCalibrated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	const trials, slope = 4000, 0.3
+	alarms, covered := 0, 0
+	for range trials {
+		var still, rising []Series
+		for device := range 3 {
+			a, b := Series{}, Series{}
+			for i := range 10 {
+				x := float64(5*device) + rng.NormFloat64()
+				a.Times, a.Values = append(a.Times, float64(i)), append(a.Values, math.Round(2*x)/2)
+				b.Times, b.Values = append(b.Times, float64(i)), append(b.Values, x+slope*float64(i))
+			}
+			still, rising = append(still, a), append(rising, b)
+		}
+		if DriftOf(still, 0.05).Rising <= 0.05 {
+			alarms++
+		}
+		if d := DriftOf(rising, 0.05); d.Low <= slope && slope <= d.High {
+			covered++
+		}
+	}
+	if rate := float64(alarms) / trials; rate > 0.055 || rate < 0.03 {
+		t.Errorf("%.3f of what stands still is said to rise, want 0.05", rate)
+	}
+	if rate := float64(covered) / trials; rate < 0.93 {
+		t.Errorf("%.3f of the intervals hold the slope, want 0.95", rate)
+	}
+}
