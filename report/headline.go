@@ -132,11 +132,16 @@ func (f finding) sentence(in Input) string {
 }
 
 func passHeadline(v gate.Verdict) string {
-	history := 0
+	history, compared := 0, 0
 	for _, r := range v.Runs {
 		history = max(history, r.ReferenceTotal, len(r.Reference))
+		for _, c := range r.Comparisons {
+			if c.N > 0 {
+				compared++
+			}
+		}
 	}
-	text := fmt.Sprintf("nothing deviates in %s of %s", count(comparisons(v), "comparison", "comparisons"), count(len(v.Runs), "run", "runs"))
+	text := fmt.Sprintf("nothing deviates in %s of %s", count(compared, "comparison", "comparisons"), count(len(v.Runs), "run", "runs"))
 	if history > 0 {
 		text += " with " + count(history, "accepted run", "accepted runs")
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"regexp"
@@ -93,15 +92,16 @@ func TestFramesKeepTheirMaxima(t *testing.T) {
 
 func TestFramesMarkWhatIsCutOff(t *testing.T) {
 	in := regression()
-	var b bytes.Buffer
-	if err := FramesSVG(&b, in, "U1", 800); err != nil {
-		t.Fatal(err)
+	v := in.Verdict.Runs[0]
+	fig, ok := newFramesFigure(device(v), in.Runs[0], flaggedEvents(v))
+	if !ok || v.ID != in.Runs[0].ID {
+		t.Fatalf("no picture of %s with the frames of %s", v.ID, in.Runs[0].ID)
 	}
-	svg := b.String()
+	svg := fig.draw("p", "wide", 800)
 	if !strings.Contains(svg, `class="wedge"`) {
 		t.Error("frames longer than the picture is tall are not marked")
 	}
-	for _, want := range []string{"▼ E2", "23 of 68", "16.67 ms", "<style>", "Frames of Google Nexus 9 (Android 5.0.0)"} {
+	for _, want := range []string{"▼ E2", "23 of 68", "16.67 ms", "Frames of Google Nexus 9 (Android 5.0.0)"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the picture lacks %q", want)
 		}
@@ -126,26 +126,8 @@ func TestHistoryPlacesBoxAndMarks(t *testing.T) {
 	}
 }
 
-func TestPicturesOfNothing(t *testing.T) {
-	in := pass()
-	for what, err := range map[string]error{
-		"no frames were kept":   FramesSVG(&bytes.Buffer{}, in, "U1", 800),
-		"no such deviation":     HistorySVG(&bytes.Buffer{}, in, "", "frames.count", 800),
-		"there are no rules":    RulesSVG(&bytes.Buffer{}, in, 800),
-		"too narrow to be read": RulesSVG(&bytes.Buffer{}, regression(), 10),
-	} {
-		if err == nil {
-			t.Errorf("%s, and yet there is a picture", what)
-		}
-	}
-}
-
 func TestRuleGraph(t *testing.T) {
-	var b bytes.Buffer
-	if err := RulesSVG(&b, regression(), 600); err != nil {
-		t.Fatal(err)
-	}
-	svg := b.String()
+	svg := newRulesFigure(patterns(regression().Verdict.Rules)).draw("p", "wide", 600)
 	if n := strings.Count(svg, "<circle"); n != 7 {
 		t.Errorf("%d circles, want one for each of 7 rules", n)
 	}

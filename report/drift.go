@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// RefreshFormat is the format and version of what a refresh of the baseline
+// prints as JSON (docs/format/refresh.md).
+const RefreshFormat = "apkgate.refresh/1"
+
+// Refresh is what a refresh of the baseline did, and how it drifts.
+type Refresh struct {
+	Format  string       `json:"format"`
+	Verdict gate.Outcome `json:"verdict"` // the gate's, on the new runs
+	// Accepted are the ids of the new runs that count from now on, Refused those
+	// that were kept and do not, with the reason.
+	Accepted []string         `json:"accepted"`
+	Refused  []Refusal        `json:"refused"`
+	Drift    []gate.DriftLine `json:"drift"`
+	Warnings []run.Warning    `json:"warnings"`
+}
+
+// Refusal is a run that was not accepted.
+type Refusal struct {
+	ID      string       `json:"id"`
+	Verdict gate.Outcome `json:"verdict"`
+	Reason  string       `json:"reason"`
+}
+
+// RefreshInput is what a report on a refresh is made of.
+type RefreshInput struct {
+	Refresh   Refresh
+	Catalogue *metric.Catalogue // nil is the built-in one
+	Notes     []string
+	Hint      string
+	Version   string
+}
+
+// RefreshJSON writes the refresh as apkgate.refresh/1.
+func RefreshJSON(w io.Writer, r Refresh) error {
+	r.Format = RefreshFormat
+	fill(&r.Accepted)
+	fill(&r.Refused)
+	fill(&r.Drift)
+	fill(&r.Warnings)
+	return writeJSON(w, r, "refresh")
+}
+
+// RefreshSheet lays out a refresh of the baseline.
+func RefreshSheet(in RefreshInput) Sheet {
+	r := in.Refresh
+	if in.Catalogue == nil {
+		in.Catalogue = metric.Default()
+	}
+	s := Sheet{title: "Refresh of the baseline", outcome: r.Verdict, lead: refreshLead(r), hint: sentence(in.Hint), footer: name(in.Version)}
+	for _, n := range in.Notes {
+		s.notes = append(s.notes, sentence(n))
+	}
+	for i, refusal := range r.Refused {
+		if i == textRuns {
+			s.facts = append(s.facts, fact{"Refused", fmt.Sprintf("and %d more", len(r.Refused)-i)})
+			break
+		}
+		s.facts = append(s.facts, fact{"Refused", name(refusal.ID) + ": " + sentence(refusal.Reason)})
+	}
+	for _, line := range r.Drift {
+		if line.Context == nil && line.Direction == gate.ToRegression {
+			s.facts = append(s.facts, fact{"Creeps", in.creeping(line)})
+		}
+	}
+	s.tables = in.driftTables()
+	for _, w := range r.Warnings[:min(len(r.Warnings), pageWarnings)] {
+		s.warnings = append(s.warnings, sentence(w.String()))
+	}
+	return s
+}
+
+func refreshLead(r Refresh) string {
+	accepted := count(len(r.Accepted), "run", "runs") + " accepted"
+	if len(r.Refused) == 0 {
+		return accepted
+	}
+	return accepted + ", " + count(len(r.Refused), "run", "runs") + " refused"
+}
+
+// creeping says a creep in a sentence.
+func (in RefreshInput) creeping(l gate.DriftLine) string {
+	m, _ := in.Catalogue.Lookup(l.Metric)
+	c := l.Creep
+	return fmt.Sprintf("%s: %s moved by %s over %s (%s…%s, p = %s), which no single step need show",
+		name(l.Scenario), name(m.Title), shiftBy(m, c.Shift, c.Change), count(c.Runs, "run", "runs"), signed(c.Low), signed(c.High), pCell(l.P))
+}
+
+func (in RefreshInput) driftTables() []sheetTable {
+	columns := []string{"What", "Now", "Since the last", "Since all", "Trend", "Interval", "p", "Status"}
+	spare := []string{"p", "Interval", "Now", "Since the last"}
+	together := sheetTable{
+		title: "Drift", columns: columns, spare: spare,
+		note: "Since the last refresh, since all runs accepted before, and the change by the trend from the first run to the newest with its interval.",
+	}
+	each := sheetTable{title: "Drift of each device", columns: columns, spare: spare, folded: true}
+	for _, l := range in.Refresh.Drift {
+		into := &together
+		if l.Context != nil {
+			into = &each
+		}
+		into.add(l.Direction, in.driftCells(l)...)
+	}
+	return []sheetTable{together, each}
+}
+
+func (in RefreshInput) driftCells(l gate.DriftLine) []string {
+	m, _ := in.Catalogue.Lookup(l.Metric)
+	what := brief(l.Scenario) + ": " + brief(m.Title)
+	if l.Context != nil {
+		what += " on " + clip(contextName(l.Context), 60)
+	}
+	cell := func(s *gate.DriftShift) string {
+		switch {
+		case s == nil:
+			return "–"
+		case s.Low == 0 && s.High == 0:
+			return shiftBy(m, s.Shift, s.Change)
+		}
+		return shiftBy(m, s.Shift, s.Change) + " (" + signed(s.Low) + "…" + signed(s.High) + ")"
+	}
+	trend, interval := "–", "–"
+	if l.Creep != nil {
+		trend = shiftBy(m, l.Creep.Shift, l.Creep.Change)
+		if l.Creep.Low != 0 || l.Creep.High != 0 {
+			interval = signed(l.Creep.Low) + "…" + signed(l.Creep.High)
+		}
+	}
+	status := map[gate.Direction]string{gate.ToRegression: "creeps", gate.ToImprovement: "improves"}[l.Direction]
+	if status == "" {
+		status = "stands still"
+	}
+	return []string{what, showValue(m, l.Now), cell(l.SinceLast), cell(l.SinceAll), trend, interval, pCell(l.P), status}
+}
