@@ -51,6 +51,7 @@ func TestOutcomes(t *testing.T) {
 		"slower than its own kind":       {timed("new", phone, 13), slices.Concat(steady(10, phone, 8), steady(10, other, 13.6)), Regression, "+6"},
 		"few of its own, many of others": {timed("new", phone, 13), slices.Concat(steady(2, phone, 8), steady(10, other, 13.6)), Regression, "+6"},
 		"a phone never seen":             {timed("new", other, 9.2), steady(10, phone, 8), Pass, ""},
+		"nothing in common":              {oneRun("new", map[string]float64{"startup.ttid_ms": 900}), steady(10, nil, 8), Inconclusive, "nothing is in the 10 accepted runs"},
 		"too small to matter":            {timed("new", phone, 8.3), steady(30, phone, 8), Pass, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,6 +185,15 @@ func TestAMissingEventIsSaid(t *testing.T) {
 	v := checkOne(policy(t, PresetDefault), timed("new", nil, 8), steady(10, nil, 8, "checkout")...)
 	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, `"checkout"`) {
 		t.Errorf("warnings %v, want one of the event checkout", v.Warnings)
+	}
+}
+
+func TestWhatHasNoHistoryIsSaid(t *testing.T) {
+	now := oneRun("new", map[string]float64{"frames.duration_ms": 8, "startup.ttid_ms": 900})
+	v := checkOne(policy(t, PresetDefault), now, steady(10, nil, 8)...)
+	want := "no accepted run that this one is compared with has startup.ttid_ms"
+	if v.Verdict != Pass || !strings.Contains(v.Reason, "in 1 comparison;") || len(v.Warnings) != 1 || v.Warnings[0].Text != want {
+		t.Errorf("%s: %s; warnings %v; want a pass in 1 comparison, and %q", v.Verdict, v.Reason, v.Warnings, want)
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 )
 
 func (c *check) verdict() RunVerdict {
+	c.warnUnmatched()
 	v := RunVerdict{
 		ID: c.run.ID, App: c.run.App, Scenario: c.run.Scenario, Context: c.run.Context,
 		Comparisons: c.done, Deviations: []Comparison{}, Reference: []Reference{}, Warnings: c.warnings,
@@ -107,6 +108,10 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Verdict = Inconclusive
 		v.Reason = "the run has no metric that this policy judges"
 		v.Hint = "see gate.metrics in apkgate.yml"
+	case c.compared() == 0:
+		v.Verdict = Inconclusive
+		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, plural(n, "run"))
+		v.Hint = "accept this run as the first that has its metrics: apkgate baseline accept " + c.run.ID
 	case counts[Suspect] > 0:
 		v.Verdict = Inconclusive
 		v.Reason = "perhaps worse: " + c.describe(v.Deviations[0])
@@ -122,6 +127,37 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Verdict = Pass
 		v.Reason = c.describePass()
 	}
+}
+
+// compared counts the comparisons that the history has values for.
+func (c *check) compared() int {
+	return len(c.done) - len(c.unmatched())
+}
+
+// unmatched are the comparisons that the history has no value for.
+func (c *check) unmatched() []Comparison {
+	return slices.DeleteFunc(slices.Clone(c.done), func(d Comparison) bool { return d.N > 0 })
+}
+
+// warnUnmatched says what of the run could not be compared, beside what was.
+func (c *check) warnUnmatched() {
+	const listed = 5
+	unmatched := c.unmatched()
+	if len(unmatched) == 0 || len(unmatched) == len(c.done) {
+		return
+	}
+	var names []string
+	for _, d := range unmatched[:min(len(unmatched), listed)] {
+		name := d.Metric
+		if d.Event != "" {
+			name += fmt.Sprintf(" after %q", d.Event)
+		}
+		names = append(names, name)
+	}
+	if more := len(unmatched) - listed; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	c.warnings = append(c.warnings, run.Warning{Text: "no accepted run that this one is compared with has " + strings.Join(names, ", ")})
 }
 
 func (c *check) restsOnBorrowed() bool {
@@ -177,11 +213,11 @@ func (c *check) describePass() string {
 			seen = append(seen, fmt.Sprintf("%s by %.0f %%", m.Title, 100*d.Detectable))
 		}
 	}
-	if len(seen) == 0 {
-		return fmt.Sprintf("nothing deviates in %d %s", len(c.done), plural(len(c.done), "comparison"))
+	text := fmt.Sprintf("nothing deviates in %d %s", c.compared(), plural(c.compared(), "comparison"))
+	if len(seen) > 0 {
+		text += "; a worsening would have been seen of " + strings.Join(seen, ", ")
 	}
-	return fmt.Sprintf("nothing deviates in %d %s; a worsening would have been seen of %s",
-		len(c.done), plural(len(c.done), "comparison"), strings.Join(seen, ", "))
+	return text
 }
 
 func percent(share float64) string {
