@@ -162,7 +162,7 @@ func exported(ctx context.Context, s baseline.Store) ([]run.Run, error) {
 	out := []run.Run{}
 	for r, err := range s.Export(ctx, baseline.Filter{}) {
 		if err != nil {
-			return nil, fmt.Errorf("Export: %w", err)
+			return nil, fmt.Errorf("export: %w", err)
 		}
 		out = append(out, r)
 	}

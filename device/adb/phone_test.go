@@ -252,17 +252,6 @@ func (p *testPhone) file(name string) (testFile, bool) {
 	return f, ok
 }
 
-func (p *testPhone) asked(prefix string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.commands {
-		if strings.HasPrefix(c, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // serve serves the phone on a free port until the test ends.
 func serve(t testing.TB, phone *testPhone) (*adbd.Daemon, string) {
 	t.Helper()
