@@ -1,0 +1,259 @@
+package simpleperf
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Limits on what an inspection lists.
+const (
+	topSymbols = 20
+	topThreads = 50
+	maxValue   = 1000 // bytes of one value of meta info
+)
+
+// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+type Details struct {
+	Source   Source            `json:"source"`
+	Recorder string            `json:"recorder,omitempty"`
+	Clock    string            `json:"clock,omitempty"`
+	Arch     string            `json:"arch,omitempty"`
+	Command  string            `json:"command,omitempty"`
+	Meta     map[string]string `json:"meta,omitempty"`
+	Records  map[string]int    `json:"records,omitempty"`
+	Samples  int               `json:"samples"`
+	Lost     uint64            `json:"lost"`
+	// First and Last are the times of the earliest and latest sample on Clock.
+	First time.Duration `json:"first_ns"`
+	Last  time.Duration `json:"last_ns"`
+	// Frames counts the different frames, Unnamed those without a symbol.
+	Frames  int             `json:"frames"`
+	Unnamed int             `json:"frames_unnamed"`
+	Events  []EventDetails  `json:"events"`
+	Threads []ThreadDetails `json:"threads"`
+	// BuildIDs counts the files whose build id the recording holds.
+	BuildIDs int `json:"build_ids"`
+}
+
+// EventDetails is one event with its samples.
+type EventDetails struct {
+	Name    string `json:"name"`
+	Samples int    `json:"samples"`
+	// Total is the sum of the periods: nanoseconds of a clock, else counts.
+	Total uint64 `json:"total"`
+	// Kinds is Total by the kind of code that was hit.
+	Kinds map[Kind]uint64 `json:"kinds,omitempty"`
+	// Top are the symbols with the largest Self.
+	Top []SymbolDetails `json:"top,omitempty"`
+}
+
+// SymbolDetails is one function.
+type SymbolDetails struct {
+	Symbol string `json:"symbol"` // "" where the file names none
+	File   string `json:"file"`
+	Kind   Kind   `json:"kind"`
+	// Self sums the samples that hit the function itself, Total also those in
+	// what it calls; a function that is twice in a chain counts once.
+	Self  uint64 `json:"self"`
+	Total uint64 `json:"total"`
+}
+
+// ThreadDetails is one thread with its samples of all events.
+type ThreadDetails struct {
+	PID     int    `json:"pid"`
+	TID     int    `json:"tid"`
+	Name    string `json:"name"`
+	Samples int    `json:"samples"`
+}
+
+// Inspect reads a recording and sums it up: cpu.time_ms, where a clock was
+// sampled.
+func Inspect(r io.Reader) (trace.Inspection, error) {
+	p, err := Read(r)
+	if err != nil {
+		return trace.Inspection{}, err
+	}
+	d := p.details()
+	metrics := map[string]float64{}
+	warnings := p.Warnings
+	clock := p.clockEvent()
+	switch {
+	case p.Source == Nothing:
+	case len(p.Samples) == 0:
+		warnings = append(warnings, run.Warning{Text: "no samples are in the file"})
+	case clock == "":
+		warnings = append(warnings, run.Warning{Text: fmt.Sprintf("the samples of %s measure no time; cpu.time_ms needs a recording of task-clock or cpu-clock", p.Events[p.Samples[0].Event].Name)})
+	default:
+		metrics["cpu.time_ms"] = p.CPUTime().Seconds() * 1000
+	}
+	if p.Lost > 0 {
+		warnings = append(warnings, run.Warning{Text: fmt.Sprintf("%d samples were lost beside the %d that are here: totals are too low", p.Lost, len(p.Samples))})
+	}
+	return trace.NewInspection("simpleperf", metrics, warnings, d), nil
+}
+
+// clockEvent is the clock that CPU time is taken from, "" where none was
+// sampled: task-clock, else cpu-clock. Both measure the same time.
+func (p *Profile) clockEvent() string {
+	best := ""
+	for _, s := range p.Samples {
+		switch clock := p.Events[s.Event].clock(); clock {
+		case "task-clock":
+			return clock
+		case "cpu-clock":
+			best = clock
+		}
+	}
+	return best
+}
+
+// CPUTime is the time on a CPU that the samples of a clock stand for, over all
+// processes in the file but the idle one. It is 0 where no clock was sampled.
+func (p *Profile) CPUTime() time.Duration {
+	clock := p.clockEvent()
+	var sum time.Duration
+	for _, s := range p.Samples {
+		if clock != "" && p.Events[s.Event].clock() == clock && !p.Threads[s.Thread].idle() {
+			sum = addTime(sum, s.Period)
+		}
+	}
+	return sum
+}
+
+// idle reports whether a thread is what the kernel runs when nothing else does.
+func (t Thread) idle() bool { return t.PID == 0 && t.TID == 0 && t.Name == "swapper" }
+
+// addTime adds nanoseconds, up to the largest duration.
+func addTime(sum time.Duration, ns uint64) time.Duration {
+	const most = time.Duration(1<<63 - 1)
+	if ns > uint64(most-sum) {
+		return most
+	}
+	return sum + time.Duration(ns)
+}
+
+func (p *Profile) details() Details {
+	d := Details{
+		Source: p.Source, Recorder: p.Recorder, Clock: p.Clock, Arch: p.Arch, Command: clipTo(p.Command, maxValue),
+		Meta: map[string]string{}, Records: p.Records, Samples: len(p.Samples), Lost: p.Lost,
+		Frames: len(p.Frames), BuildIDs: len(p.BuildIDs),
+		Events: p.eventDetails(), Threads: p.topThreads(),
+	}
+	for key, value := range p.Meta {
+		if key != "event_type_info" {
+			d.Meta[clipTo(key, maxValue)] = clipTo(value, maxValue)
+		}
+	}
+	for _, f := range p.Frames {
+		if f.Symbol == "" {
+			d.Unnamed++
+		}
+	}
+	for i, s := range p.Samples {
+		if i == 0 || s.Time < d.First {
+			d.First = s.Time
+		}
+		d.Last = max(d.Last, s.Time)
+	}
+	return d
+}
+
+func clipTo(s string, most int) string {
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// function tells functions apart.
+type function struct {
+	symbol, file string
+	kind         Kind
+}
+
+// functions gives each frame the place of its function in the list.
+func (p *Profile) functions() (ofFrame []int, list []function) {
+	places := map[function]int{}
+	for _, f := range p.Frames {
+		key := function{f.Symbol, f.File, f.Kind}
+		place, ok := places[key]
+		if !ok {
+			place = len(list)
+			places[key] = place
+			list = append(list, key)
+		}
+		ofFrame = append(ofFrame, place)
+	}
+	return ofFrame, list
+}
+
+// cost is what samples of one event say of one function.
+type cost struct {
+	self, total uint64
+	last        int // the sample that was counted last
+}
+
+func (p *Profile) eventDetails() []EventDetails {
+	ofFrame, list := p.functions()
+	out := make([]EventDetails, len(p.Events))
+	costs := make([]map[int]*cost, len(p.Events))
+	for i, e := range p.Events {
+		out[i] = EventDetails{Name: e.Name, Kinds: map[Kind]uint64{}}
+		costs[i] = map[int]*cost{}
+	}
+	for i, s := range p.Samples {
+		e := &out[s.Event]
+		e.Samples++
+		e.Total += s.Period
+		for depth, at := range s.Chain {
+			c, ok := costs[s.Event][ofFrame[at]]
+			if !ok {
+				c = &cost{last: -1}
+				costs[s.Event][ofFrame[at]] = c
+			}
+			if depth == 0 {
+				c.self += s.Period
+				e.Kinds[p.Frames[at].Kind] += s.Period
+			}
+			if c.last != i {
+				c.total += s.Period
+				c.last = i
+			}
+		}
+	}
+	for i := range out {
+		out[i].Top = top(list, costs[i])
+	}
+	return out
+}
+
+func top(list []function, costs map[int]*cost) []SymbolDetails {
+	all := make([]SymbolDetails, 0, len(costs))
+	for place, c := range costs {
+		f := list[place]
+		all = append(all, SymbolDetails{Symbol: f.symbol, File: f.file, Kind: f.kind, Self: c.self, Total: c.total})
+	}
+	slices.SortFunc(all, func(a, b SymbolDetails) int {
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total),
+			cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind))
+	})
+	return all[:min(len(all), topSymbols)]
+}
+
+func (p *Profile) topThreads() []ThreadDetails {
+	all := make([]ThreadDetails, len(p.Threads))
+	for i, t := range p.Threads {
+		all[i] = ThreadDetails{PID: t.PID, TID: t.TID, Name: t.Name}
+	}
+	for _, s := range p.Samples {
+		all[s.Thread].Samples++
+	}
+	slices.SortStableFunc(all, func(a, b ThreadDetails) int { return cmp.Compare(b.Samples, a.Samples) })
+	return all[:min(len(all), topThreads)]
+}

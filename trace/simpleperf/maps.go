@@ -1,0 +1,143 @@
+package simpleperf
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// Limits on the state that a file can make the reader hold. A Linux process
+// has at most 65,530 mappings (vm.max_map_count).
+const (
+	maxMappings = 1 << 16 // in one process
+	maxForked   = 1 << 22 // copied from parents to children, in all
+	maxThreads  = 1 << 18
+)
+
+// mapping is a part of a process's memory that shows a file.
+type mapping struct {
+	start, end uint64 // end is not part of it
+	offset     uint64 // in the file
+	jit        bool   // the file's symbols bear addresses of the process
+	file       *file
+}
+
+// memory is the mappings of one process, sorted by address, none overlapping.
+type memory struct{ list []*mapping }
+
+// add puts a mapping in; of older ones, what it does not cover remains. It
+// reports false where the process has too many.
+func (m *memory) add(n mapping) bool {
+	if len(m.list) >= maxMappings {
+		return false
+	}
+	i := sort.Search(len(m.list), func(i int) bool { return m.list[i].end > n.start })
+	j := sort.Search(len(m.list), func(i int) bool { return m.list[i].start >= n.end })
+	var parts [3]*mapping
+	put := parts[:0]
+	if i < j && m.list[i].start < n.start {
+		left := *m.list[i]
+		left.end = n.start
+		put = append(put, &left)
+	}
+	put = append(put, &n)
+	if i < j && m.list[j-1].end > n.end {
+		right := *m.list[j-1]
+		right.offset += n.end - right.start
+		right.start = n.end
+		put = append(put, &right)
+	}
+	m.list = slices.Replace(m.list, i, max(i, j), put...)
+	return true
+}
+
+// find is the mapping at an address, nil where there is none.
+func (m *memory) find(address uint64) *mapping {
+	i := sort.Search(len(m.list), func(i int) bool { return m.list[i].end > address })
+	if i < len(m.list) && m.list[i].start <= address {
+		return m.list[i]
+	}
+	return nil
+}
+
+// task is a thread that lives at this point of the file.
+type task struct {
+	pid, tid uint32
+	name     string
+	memory   *memory
+	listed   int // place in Profile.Threads, -1 while it has no sample
+}
+
+// tasks are the threads and processes that live at this point of the file.
+type tasks struct {
+	byTID  map[uint32]*task
+	kernel memory
+	forked int // mappings copied so far
+}
+
+func newTasks() *tasks {
+	t := &tasks{byTID: map[uint32]*task{}}
+	t.find(0, 0).name = "swapper" // the idle threads; no record names them
+	return t
+}
+
+// find is the thread, made where it is not known. A thread shares the memory
+// and, until it gets its own, the name of its process.
+func (t *tasks) find(pid, tid uint32) *task {
+	if known, ok := t.byTID[tid]; ok && known.pid == pid {
+		return known
+	}
+	made := &task{pid: pid, tid: tid, listed: -1}
+	if pid == tid {
+		made.memory = &memory{}
+	} else {
+		process := t.find(pid, pid)
+		made.name, made.memory = process.name, process.memory
+	}
+	if len(t.byTID) < maxThreads {
+		t.byTID[tid] = made
+	}
+	return made
+}
+
+// rename takes a comm record.
+func (t *tasks) rename(pid, tid uint32, name string) {
+	if known := t.find(pid, tid); known.name != name {
+		known.name, known.listed = name, -1
+	}
+}
+
+// fork takes a fork record: a thread of the same process, or a new process that
+// begins with its parent's memory. It reports false where that is too much.
+func (t *tasks) fork(pid, tid, parentPID, parentTID uint32) bool {
+	if tid == parentTID || pid != tid && pid != parentPID {
+		return true // not what clone(2) can make
+	}
+	parent := t.find(parentPID, parentTID)
+	child := t.find(pid, tid)
+	child.name = parent.name
+	child.listed = -1
+	if pid == parentPID || len(child.memory.list) > 0 {
+		return true
+	}
+	if t.forked += len(parent.memory.list); t.forked > maxForked {
+		return false
+	}
+	child.memory.list = slices.Clone(parent.memory.list)
+	return true
+}
+
+// exit takes an exit record: the id may be used again by another.
+func (t *tasks) exit(pid, tid uint32) {
+	if known, ok := t.byTID[tid]; ok && known.pid == pid {
+		delete(t.byTID, tid)
+	}
+}
+
+// span is a mapping's end, which does not wrap around.
+func span(start, length uint64) uint64 {
+	if length > math.MaxUint64-start {
+		return math.MaxUint64
+	}
+	return start + length
+}

@@ -1,0 +1,259 @@
+package simpleperf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Limits on what a file may hold. Beyond them the rest is counted, not kept.
+const (
+	MaxFile    = 256 << 20 // bytes of the file, and of what is compressed in it
+	MaxSamples = 4 << 20
+	MaxFrames  = 2 << 20 // different ones
+)
+
+const (
+	perfMagic   = "PERFILE2"
+	reportMagic = "SIMPLEPERF"
+)
+
+// Read reads a perf.data file or the output of report-sample, told apart by
+// their first bytes. A file that is neither gives a profile of Source Nothing
+// with a warning that says so. The error is for reading r alone.
+func Read(r io.Reader) (*Profile, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read a recording after %d bytes: %w", len(data), err)
+	}
+	p := &Profile{Meta: map[string]string{}, Records: map[string]int{}}
+	var cut []run.Warning
+	if len(data) > MaxFile {
+		data = data[:MaxFile]
+		cut = []run.Warning{{Text: fmt.Sprintf("only the first %d MiB of the file were read", MaxFile>>20)}}
+	}
+	switch {
+	case bytes.HasPrefix(data, []byte(perfMagic)):
+		readPerfData(p, data)
+	case bytes.HasPrefix(data, []byte(reportMagic)):
+		readReport(p, data)
+	default:
+		p.Warnings = []run.Warning{{Text: notOurs(data)}}
+	}
+	p.Warnings = append(cut, p.Warnings...)
+	return p, nil
+}
+
+// notOurs says what a file of neither format is, as far as its beginning tells.
+func notOurs(data []byte) string {
+	switch {
+	case len(data) == 0:
+		return "the file is empty: the recording wrote nothing, or was not pulled whole"
+	case bytes.HasPrefix(data, []byte("2ELIFREP")):
+		return "the file is perf.data of a big-endian machine; only little-endian ones are read"
+	}
+	return fmt.Sprintf("the file is no recording of simpleperf: it begins with %s, not with %q or %q",
+		trace.Clip(data[:min(len(data), 10)]), perfMagic, reportMagic)
+}
+
+// section is a part of the file.
+type section struct{ offset, size uint64 }
+
+func (c *cursor) section() section { return section{offset: c.u64(), size: c.u64()} }
+
+// decoder reads one perf.data file.
+type decoder struct {
+	p        *Profile
+	data     []byte
+	warnings trace.Warnings
+	once     map[string]bool // doubts that are told once
+
+	attrs     []attr
+	byID      map[uint64]int // event ids to places in attrs
+	idInHead  int            // place of the id in a sample, in numbers of 8 bytes; -1 without
+	files     files
+	tasks     *tasks
+	frames    map[frameKey]uint32
+	chains    []uint32 // free room for chains
+	split     []byte   // a record in parts, as far as it was read
+	inflated  bool     // the compressed records are read
+	nested    bool     // what is read now was compressed
+	unmatched int      // samples of no known event id
+}
+
+func (d *decoder) warn(at uint64, format string, args ...any) {
+	d.warnings.Addf(0, "byte %d: %s", at, fmt.Sprintf(format, args...))
+}
+
+// warnOnce tells a doubt that may come back with every record.
+func (d *decoder) warnOnce(at uint64, text string) {
+	if !d.once[text] {
+		d.once[text] = true
+		d.warn(at, "%s", text)
+	}
+}
+
+// slice is a section's bytes; what lies behind the end of the file is missing
+// and told.
+func (d *decoder) slice(s section, what string) []byte {
+	size := uint64(len(d.data))
+	if s.offset > size || s.size > size-s.offset {
+		d.warn(min(s.offset, size), "%s should have %d bytes, but the file ends at byte %d", what, s.size, size)
+		if s.offset > size {
+			return nil
+		}
+		s.size = size - s.offset
+	}
+	return d.data[s.offset:][:s.size]
+}
+
+// readPerfData reads the file header (struct perf_file_header), the attributes,
+// the features and then the records, which need both.
+func readPerfData(p *Profile, data []byte) {
+	p.Source, p.Recorder = PerfData, "perf"
+	d := &decoder{
+		p: p, data: data, once: map[string]bool{}, byID: map[uint64]int{},
+		files: newFiles(), tasks: newTasks(), frames: map[frameKey]uint32{},
+	}
+	d.read()
+	p.Warnings = d.warnings.List()
+}
+
+func (d *decoder) read() {
+	c := cursor{b: d.data[len(perfMagic):]}
+	headerSize, attrSize := c.u64(), c.u64()
+	if headerSize == 16 {
+		d.warn(8, "this is perf's pipe mode, which is not read; record into a file")
+		return
+	}
+	attrs, records := c.section(), c.section()
+	c.section() // event types, of no use since Linux 3.1
+	bits := c.take(features / 8)
+	if c.short {
+		d.warn(uint64(len(d.data)), "the file ends in its header")
+		return
+	}
+	if !d.readAttrs(attrs, attrSize) {
+		return
+	}
+	if records.size == 0 && records.offset < uint64(len(d.data)) && bytes.Count(bits, []byte{0}) == len(bits) {
+		records.size = uint64(len(d.data)) - records.offset
+		d.warn(records.offset, "the recording was not brought to its end: no symbols and no metadata are in the file")
+	}
+	sections := d.readFeatures(bits, records)
+	if f, ok := sections[featureInitMap]; ok {
+		d.records(f.data, f.at)
+	}
+	d.records(d.slice(records, "the data section"), records.offset)
+	if d.unmatched > 0 {
+		d.warnings.Addf(0, "%d samples bear the id of no event; they are counted as %s", d.unmatched, d.p.Events[0].Name)
+	}
+}
+
+// readAttrs reads the events and their ids. It reports false where there is none.
+func (d *decoder) readAttrs(at section, size uint64) bool {
+	const ids = 16 // each ends with a section of ids
+	if size < attrMin+ids || size > math.MaxUint16 || at.size/size == 0 {
+		d.warn(24, "the file lists no events (%d bytes of them, %d bytes each)", at.size, size)
+		return false
+	}
+	b := d.slice(at, "the list of events")
+	if len(b)/int(size) > maxEvents {
+		d.warn(at.offset, "only %d of %d events are read", maxEvents, len(b)/int(size))
+		b = b[:maxEvents*int(size)]
+	}
+	for ; uint64(len(b)) >= size; b = b[size:] {
+		a := parseAttr(b[:size-ids])
+		list := cursor{b: b[size-ids : size]}
+		idBytes := d.slice(list.section(), "the ids of an event")
+		for ; len(idBytes) >= 8; idBytes = idBytes[8:] {
+			d.byID[binary.LittleEndian.Uint64(idBytes)] = len(d.attrs)
+		}
+		d.attrs = append(d.attrs, a)
+	}
+	d.idInHead = idPlace(d.attrs)
+	if d.idInHead < 0 && len(d.attrs) > 1 {
+		d.warn(at.offset, "the events' samples differ before their id: all are counted as the first event")
+	}
+	return len(d.attrs) > 0
+}
+
+// maxEvents bounds the events of one file.
+const maxEvents = 1 << 12
+
+// idPlace is where all samples have their event's id: first, or after what is
+// the same in all. It is -1 where they have none in common.
+func idPlace(attrs []attr) int {
+	const before = sampleIdentifier | sampleIP | sampleTID | sampleTime | sampleAddr
+	all, same := uint64(math.MaxUint64), true
+	for _, a := range attrs {
+		all &= a.sampleType
+		same = same && a.sampleType&before == attrs[0].sampleType&before
+	}
+	switch {
+	case all&sampleIdentifier != 0:
+		return 0
+	case all&sampleID != 0 && same:
+		place := 0
+		for _, bit := range []uint64{sampleIP, sampleTID, sampleTime, sampleAddr} {
+			if all&bit != 0 {
+				place++
+			}
+		}
+		return place
+	}
+	return -1
+}
+
+// readFeatures reads the table behind the records, and the sections in it that
+// the records need.
+func (d *decoder) readFeatures(bits []byte, records section) map[int]feature {
+	out := map[int]feature{}
+	at := span(records.offset, records.size)
+	for n := range features {
+		if bits[n/8]&(1<<(n%8)) == 0 {
+			continue
+		}
+		if at > uint64(len(d.data)) || uint64(len(d.data))-at < 16 {
+			d.warn(min(at, uint64(len(d.data))), "the table of features is cut off: symbols or metadata are missing")
+			break
+		}
+		c := cursor{b: d.data[at:]}
+		s := c.section()
+		out[n] = feature{s.offset, d.slice(s, fmt.Sprintf("feature %d", n))}
+		at += 16
+	}
+	d.takeFeatures(out)
+	return out
+}
+
+func (d *decoder) takeFeatures(f map[int]feature) {
+	d.readMeta(f[featureMeta])
+	d.readBuildIDs(f[featureBuildID])
+	d.readFiles(f[featureFile], parseFile)
+	d.readFiles(f[featureFile2], parseFile2)
+	d.p.Arch = sized(f[featureArch].data)
+	d.p.Command = command(f[featureCommand].data)
+	d.p.Clock = d.p.Meta["clockid"]
+	named := metaEvents(d.p.Meta["event_type_info"])
+	for key, name := range descEvents(f[featureEventDesc].data) {
+		named[key] = name
+	}
+	for _, a := range d.attrs {
+		d.p.Events = append(d.p.Events, a.event(named))
+	}
+	d.p.Recorder = d.recorder(f)
+	_, v1 := f[featureFile]
+	_, v2 := f[featureFile2]
+	switch {
+	case d.p.Recorder == "perf" && len(f) > 0:
+		d.warnings.Addf(0, "the file was written by Linux perf, not by simpleperf: it holds no symbols, so that frames have addresses alone")
+	case !v1 && !v2 && len(f) > 0:
+		d.warnings.Addf(0, "simpleperf has put no symbols into the file: frames have addresses alone, but for those of the kernel")
+	}
+}
