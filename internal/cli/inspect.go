@@ -13,14 +13,20 @@ import (
 
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/powerprofile"
+	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
 // readers are what inspect can read, named after the packages in trace.
 var readers = map[string]func(io.Reader) (trace.Inspection, error){
-	"gfxinfo": gfxinfo.Inspect,
-	"logcat":  logcat.Inspect,
+	"batterystats": batterystats.Inspect,
+	"gfxinfo":      gfxinfo.Inspect,
+	"logcat":       logcat.Inspect,
+	"powerprofile": powerprofile.Inspect,
+	"simpleperf":   simpleperf.Inspect,
 }
 
 func (c Command) inspectVerb() *cobra.Command {

@@ -1,0 +1,194 @@
+// Package batterystats reads what `dumpsys batterystats` and `dumpsys battery`
+// write: the checkin form (--checkin, -c) and the plain text, from Android 2.3
+// to 16, alone or inside a bug report. It finds the platform's estimates of
+// power use by component and by UID, times on battery, CPU time, network bytes
+// and wakelocks, and the voltages of the battery's history.
+//
+// It owns the text and its meaning. It does not estimate anything itself
+// (package energy does), and does not know which UID is the app under test.
+//
+// It takes a stand: a number that the file does not state is absent, not zero.
+// Energy in joules is given only where the file states both the charge that was
+// drawn and the voltage that it was drawn at.
+//
+// Source: frameworks/base/core/java/android/os/BatteryStats.java
+// (dumpCheckinLocked, dumpLocked, HistoryPrinter).
+package batterystats
+
+import (
+	"github.com/apkgate/apkgate/run"
+)
+
+// Dump is one file.
+type Dump struct {
+	Checkin *Checkin // nil where the file has no checkin form
+	Periods []Period // in the order of the file
+	History History
+	Battery *Battery // dumpsys battery, nil where the file has none
+	// Packages are those of each UID, as far as the file names them.
+	Packages map[int][]string
+	Warnings []run.Warning
+}
+
+// Checkin is what the checkin form says of itself.
+type Checkin struct {
+	Format  int    `json:"format"`            // the number that each line begins with
+	Version int    `json:"version,omitempty"` // of the checkin form, since Android 5
+	Parcel  int    `json:"parcel,omitempty"`  // of the service's own file
+	Build   string `json:"build,omitempty"`   // that ran when the statistics ended
+}
+
+// Since says when a period began.
+type Since string
+
+// The periods that Android knows.
+const (
+	SinceCharge    Since = "charge"    // the last full charge, or the last reset
+	SinceUnplugged Since = "unplugged" // the last time the device was unplugged
+	SinceBoot      Since = "boot"      // checkin's "c"
+	SinceEver      Since = "ever"      // checkin's "t", before Android 4
+	SinceLastRun   Since = "last-run"  // checkin's "l" where there is a "t"
+)
+
+// Form says how a period was written.
+type Form string
+
+// The forms of a dump.
+const (
+	FormCheckin Form = "checkin"
+	FormText    Form = "text"
+)
+
+// Period is one set of statistics.
+type Period struct {
+	Since Since `json:"since"`
+	Form  Form  `json:"form"`
+	Line  int   `json:"line"`
+	// Stated are the numbers that the period states, by names that end in their
+	// unit (docs/format/inspect.md lists them).
+	Stated     map[string]float64 `json:"stated"`
+	Components []Component        `json:"components,omitempty"`
+	UIDs       []*UID             `json:"uids,omitempty"`
+	// Wakelocks are those held for a millisecond and more, longest first.
+	Wakelocks []Wakelock `json:"wakelocks,omitempty"`
+
+	byUID    map[int]*UID
+	locks    map[lockKey]bool
+	overflow bool
+}
+
+// Component is the estimate for one part of the device.
+type Component struct {
+	Name     string   `json:"name"`
+	PowerMAh float64  `json:"power_mah"`
+	AppsMAh  *float64 `json:"apps_mah,omitempty"` // the share attributed to apps, since Android 12
+	// DurationMS is how long the component was on, since Android 12.
+	DurationMS *float64 `json:"duration_ms,omitempty"`
+}
+
+// UID is what is stated of one UID.
+type UID struct {
+	UID      int      `json:"uid"`
+	Name     string   `json:"name"` // as Android's text writes it: "1000", "u0a86"
+	Packages []string `json:"packages,omitempty"`
+	// Stated are numbers by names that end in their unit.
+	Stated map[string]float64 `json:"stated,omitempty"`
+	// PartsMAh split the UID's power by component, as the text names them.
+	PartsMAh map[string]float64 `json:"parts_mah,omitempty"`
+
+	processMS float64 // CPU time summed over its processes
+	hasProc   bool
+}
+
+// LockKind is the kind of a wakelock.
+type LockKind string
+
+// The kinds of wakelocks.
+const (
+	Partial LockKind = "partial" // keeps the CPU running
+	Full    LockKind = "full"    // keeps the screen on too
+	Window  LockKind = "window"
+	Kernel  LockKind = "kernel"
+)
+
+// Wakelock is one wakelock.
+type Wakelock struct {
+	UID     int      `json:"uid"`                // 0 for the kernel's
+	UIDName string   `json:"uid_name,omitempty"` // "" for the kernel's
+	Name    string   `json:"name"`
+	Kind    LockKind `json:"kind"`
+	HeldMS  float64  `json:"held_ms"`
+	Count   int64    `json:"count"`
+	// ScreenOff says that HeldMS is time with the screen off. Since Android 5
+	// partial and kernel wakelocks are counted on that clock alone.
+	ScreenOff bool `json:"screen_off"`
+}
+
+type lockKey struct {
+	uid  int
+	kind LockKind
+	name string
+}
+
+// Limits on what one file may hold; a real device stays far below.
+const (
+	maxPeriods    = 16
+	maxUIDs       = 20_000
+	maxWakelocks  = 100_000
+	maxComponents = 256
+	maxParts      = 256
+	maxPackages   = 100_000
+	maxName       = 300 // bytes
+)
+
+func newPeriod(since Since, form Form, line int) Period {
+	return Period{Since: since, Form: form, Line: line, Stated: map[string]float64{},
+		byUID: map[int]*UID{}, locks: map[lockKey]bool{}}
+}
+
+// state keeps the first value of a name: what follows are repetitions.
+func (p *Period) state(name string, v float64) { stateIn(p.Stated, name, v) }
+
+func stateIn(stated map[string]float64, name string, v float64) {
+	if _, known := stated[name]; !known {
+		stated[name] = v
+	}
+}
+
+// uid finds or adds a UID; nil where there are too many.
+func (p *Period) uid(id int) *UID {
+	if u := p.byUID[id]; u != nil {
+		return u
+	}
+	if len(p.UIDs) == maxUIDs {
+		p.overflow = true
+		return nil
+	}
+	u := &UID{UID: id, Name: FormatUID(id), Stated: map[string]float64{}}
+	p.byUID[id] = u
+	p.UIDs = append(p.UIDs, u)
+	return u
+}
+
+func (p *Period) addComponent(c Component) {
+	if len(p.Components) == maxComponents {
+		p.overflow = true
+		return
+	}
+	p.Components = append(p.Components, c)
+}
+
+// addWakelock keeps the first mention of a wakelock: the text lists the partial
+// ones twice.
+func (p *Period) addWakelock(w Wakelock) {
+	w.Name = clip(w.Name)
+	key := lockKey{w.UID, w.Kind, w.Name}
+	switch {
+	case w.HeldMS == 0 || p.locks[key]:
+	case len(p.Wakelocks) == maxWakelocks:
+		p.overflow = true
+	default:
+		p.locks[key] = true
+		p.Wakelocks = append(p.Wakelocks, w)
+	}
+}

@@ -1,0 +1,166 @@
+package batterystats
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Details are what an inspection tells beside the totals (docs/format/inspect.md).
+type Details struct {
+	// Contents names what was found: checkin, text, history, battery.
+	Contents []string `json:"contents"`
+	// Source is the period that the totals were taken from, nil where there is none.
+	Source  *Source  `json:"source,omitempty"`
+	Energy  *Energy  `json:"energy,omitempty"`
+	Checkin *Checkin `json:"checkin,omitempty"`
+	Battery *Battery `json:"battery,omitempty"`
+	History *History `json:"history,omitempty"`
+	Periods []Period `json:"periods,omitempty"`
+}
+
+// Source names a period.
+type Source struct {
+	Since Since `json:"since"`
+	Form  Form  `json:"form"`
+	Line  int   `json:"line"`
+}
+
+// Energy says how energy.total_j was worked out: charge × voltage.
+type Energy struct {
+	// Source is "platform": Android's own estimate, not a measurement.
+	Source      string  `json:"source"`
+	ComputedMAh float64 `json:"computed_mah"`
+	VoltageMV   float64 `json:"voltage_mv"`
+	// VoltageFrom is "history" or "battery".
+	VoltageFrom string  `json:"voltage_from"`
+	Joules      float64 `json:"joules"`
+}
+
+// Inspect reads a dump and sums it up: energy.total_j and power.mean_w as the
+// platform estimates them, and cpu.time_ms over all UIDs.
+func Inspect(r io.Reader) (trace.Inspection, error) {
+	d, err := Read(r)
+	if err != nil {
+		return trace.Inspection{}, err
+	}
+	details := Details{Contents: d.Contents(), Checkin: d.Checkin, Battery: d.Battery, Periods: d.Periods}
+	if d.History.Entries > 0 {
+		details.History = &d.History
+	}
+	warnings := d.Warnings
+	metrics := map[string]float64{}
+	switch p := d.Main(); {
+	case p != nil:
+		details.Source = &Source{Since: p.Since, Form: p.Form, Line: p.Line}
+		var doubt string
+		details.Energy, doubt = d.Energy(p)
+		if doubt != "" {
+			warnings = append(warnings, run.Warning{Line: p.Line, Text: doubt})
+		}
+		fill(metrics, p, details.Energy)
+	case len(details.Contents) == 0:
+		warnings = append(warnings, run.Warning{Text: "nothing of batterystats is in the file"})
+	default:
+		warnings = append(warnings, run.Warning{Text: "the file has no statistics, only " + strings.Join(details.Contents, " and ")})
+	}
+	return trace.NewInspection("batterystats", metrics, warnings, details), nil
+}
+
+func fill(metrics map[string]float64, p *Period, energy *Energy) {
+	if cpu, ok := p.CPUTimeMS(); ok {
+		metrics["cpu.time_ms"] = cpu
+	}
+	if energy == nil {
+		return
+	}
+	metrics["energy.total_j"] = energy.Joules
+	if on := p.Stated["on_battery_ms"]; on > 0 {
+		metrics["power.mean_w"] = energy.Joules / (on / 1000)
+	}
+}
+
+// Contents names what was found in the file.
+func (d Dump) Contents() []string {
+	out := []string{}
+	if d.Checkin != nil {
+		out = append(out, string(FormCheckin))
+	}
+	for _, p := range d.Periods {
+		if p.Form == FormText {
+			out = append(out, string(FormText))
+			break
+		}
+	}
+	if d.History.Entries > 0 {
+		out = append(out, "history")
+	}
+	if d.Battery != nil {
+		out = append(out, "battery")
+	}
+	return out
+}
+
+// Main is the period that totals are taken from: since the last charge, in the
+// checkin form where there is one, since it does not round. nil where the file
+// has no period.
+func (d Dump) Main() *Period {
+	var best *Period
+	rank := map[Since]int{SinceCharge: 4, SinceEver: 3, SinceUnplugged: 2, SinceBoot: 1}
+	for i := range d.Periods {
+		p := &d.Periods[i]
+		if best == nil || rank[p.Since] > rank[best.Since] || p.Since == best.Since && p.Form == FormCheckin && best.Form == FormText {
+			best = p
+		}
+	}
+	return best
+}
+
+// CPUTimeMS is the CPU time in user and system mode over all UIDs; false where
+// the period states none. Where a UID states only its processes (before Android
+// 6), those count.
+func (p *Period) CPUTimeMS() (float64, bool) {
+	total, stated := 0.0, false
+	for _, u := range p.UIDs {
+		for _, name := range []string{"cpu_user_ms", "cpu_system_ms", "cpu_processes_ms"} {
+			if v, ok := u.Stated[name]; ok {
+				total, stated = total+v, true
+			}
+		}
+	}
+	return total, stated
+}
+
+// Voltages that a phone's or a tablet's battery can have, in mV.
+const (
+	leastMV = 2000
+	mostMV  = 20_000
+)
+
+// Energy is the period's computed drain in joules: mAh × 3.6 C/mAh × V. It is
+// nil where the file does not state both, and the doubt says why where that
+// could surprise.
+func (d Dump) Energy(p *Period) (*Energy, string) {
+	mah, stated := p.Stated["computed_mah"]
+	if !stated {
+		return nil, ""
+	}
+	if mah == 0 {
+		return nil, "the computed drain is 0 mAh: the time on battery was too short to tell, and no energy is given"
+	}
+	e := Energy{Source: "platform", ComputedMAh: mah, VoltageMV: d.History.VoltageMV, VoltageFrom: "history"}
+	if e.VoltageMV == 0 && d.Battery != nil && len(d.Battery.Powered) == 0 {
+		e.VoltageMV, e.VoltageFrom = d.Battery.Stated["voltage_mv"], "battery"
+	}
+	if e.VoltageMV == 0 {
+		return nil, "no voltage on battery is stated: the drain is given in mAh alone"
+	}
+	if e.VoltageMV < leastMV || e.VoltageMV > mostMV {
+		return nil, fmt.Sprintf("the voltage is stated as %.0f mV, which no battery has: the drain is given in mAh alone", e.VoltageMV)
+	}
+	e.Joules = mah * 3.6 * e.VoltageMV / 1000
+	return &e, ""
+}

@@ -1,0 +1,162 @@
+package batterystats
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+// section is the part of a dump that a line stands in.
+type section int
+
+const (
+	elsewhere section = iota
+	inHistory
+	inTotals // of a period, before its UIDs
+	inPower  // "Estimated power use (mAh)"
+	inUID
+	inBattery // dumpsys battery
+)
+
+// reader is the state between lines.
+type reader struct {
+	dump     Dump
+	warnings trace.Warnings
+	line     int
+	section  section
+	period   int  // index into dump.Periods of the text's period
+	uid      *UID // of the section inUID
+	history  historyReader
+	ever     bool // the checkin form has a "t"
+	packages int
+	full     bool // more periods than the limit
+}
+
+// Read reads a dump. The error is for input and size alone; what can't be
+// understood is a warning.
+func Read(src io.Reader) (Dump, error) {
+	r := reader{dump: Dump{Packages: map[int][]string{}}, period: -1}
+	lines := trace.NewLines(src)
+	for lines.Next() {
+		r.line = lines.Number()
+		if lines.Cut() {
+			r.warnings.Addf(r.line, "the line is longer than %d MiB: its rest is not read", trace.MaxLine>>20)
+		}
+		r.read(string(lines.Text()))
+	}
+	r.finish()
+	return r.dump, lines.Err()
+}
+
+func (r *reader) read(line string) {
+	if isCheckin(line) {
+		r.readCheckin(line)
+		return
+	}
+	text := strings.TrimSpace(line)
+	if text == "" {
+		if r.section == inPower {
+			r.section = inTotals
+		}
+		return
+	}
+	indented := line[0] == ' ' || line[0] == '\t'
+	if !indented && r.heading(text) {
+		return
+	}
+	switch r.section {
+	case inHistory:
+		if indented {
+			r.history.readText(text, r.line)
+		}
+	case inBattery:
+		r.dump.Battery.read(text)
+	case inTotals, inPower, inUID:
+		r.readPeriod(line, text)
+	}
+}
+
+// heading takes a line that is not indented and reports whether it began or
+// ended a section.
+func (r *reader) heading(text string) bool {
+	switch {
+	case strings.HasPrefix(text, "Battery History"):
+		r.section = inHistory
+		r.history.begin(r.line)
+	case strings.HasPrefix(text, "Statistics since last charge"):
+		r.beginPeriod(SinceCharge)
+	case strings.HasPrefix(text, "Statistics since last unplugged"):
+		r.beginPeriod(SinceUnplugged)
+	case strings.HasPrefix(text, "Current Battery Service state"):
+		r.section = inBattery
+		r.dump.Battery = &Battery{Line: r.line, Stated: map[string]float64{}}
+	case strings.HasSuffix(text, ":"):
+		r.section = elsewhere
+	default:
+		// Makers add lines of their own that begin at the margin.
+		return false
+	}
+	return true
+}
+
+func (r *reader) beginPeriod(since Since) {
+	r.section, r.uid = inTotals, nil
+	r.period = r.addPeriod(newPeriod(since, FormText, r.line))
+	if r.period < 0 {
+		r.section = elsewhere
+	}
+}
+
+// addPeriod gives the index of the period that was added, -1 past the limit.
+func (r *reader) addPeriod(p Period) int {
+	if len(r.dump.Periods) == maxPeriods {
+		if !r.full {
+			r.warnings.Addf(r.line, "more than %d sets of statistics: the rest is not read", maxPeriods)
+		}
+		r.full = true
+		return -1
+	}
+	r.dump.Periods = append(r.dump.Periods, p)
+	return len(r.dump.Periods) - 1
+}
+
+func (r *reader) addPackage(uid int, name string) {
+	known := r.dump.Packages[uid]
+	if name == "" || r.packages == maxPackages || len(known) > 1000 || slices.Contains(known, name) {
+		return
+	}
+	r.packages++
+	r.dump.Packages[uid] = append(known, clip(name))
+}
+
+// finish settles what only the end of the file can tell.
+func (r *reader) finish() {
+	r.history.finish(&r.warnings)
+	r.dump.History = r.history.History
+	for i := range r.dump.Periods {
+		p := &r.dump.Periods[i]
+		if p.Form == FormCheckin && p.Since == SinceCharge && r.ever {
+			p.Since = SinceLastRun
+		}
+		if p.overflow {
+			r.warnings.Addf(p.Line, "the statistics since %s hold more than %d UIDs, %d wakelocks or %d components: the rest is left out",
+				p.Since, maxUIDs, maxWakelocks, maxComponents)
+		}
+		_, screenOff := p.Stated["screen_off_ms"]
+		for j := range p.Wakelocks {
+			w := &p.Wakelocks[j]
+			w.ScreenOff = screenOff && (w.Kind == Partial || w.Kind == Kernel)
+		}
+		slices.SortStableFunc(p.Wakelocks, func(a, b Wakelock) int { return cmp.Compare(b.HeldMS, a.HeldMS) })
+		for _, u := range p.UIDs {
+			u.Packages = r.dump.Packages[u.UID]
+			if _, stated := u.Stated["cpu_user_ms"]; u.hasProc && !stated {
+				stateIn(u.Stated, "cpu_processes_ms", u.processMS)
+			}
+		}
+	}
+	r.dump.Warnings = r.warnings.List()
+}

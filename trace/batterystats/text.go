@@ -1,0 +1,210 @@
+package batterystats
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+// textTimes are the lines of a period that state times: what the first is
+// stated as, and the second, which follows the words in between.
+var textTimes = map[string]struct{ first, between, second string }{
+	"Time on battery":             {"on_battery_ms", "realtime, ", "on_battery_uptime_ms"},
+	"Time on battery screen off":  {"screen_off_ms", "realtime, ", "screen_off_uptime_ms"},
+	"Time on battery screen doze": {first: "screen_doze_ms"},
+	"Total run time":              {"total_ms", "realtime, ", "total_uptime_ms"},
+	"Screen on":                   {"screen_on_ms", "Interactive: ", "interactive_ms"},
+	"Active phone call":           {first: "phone_on_ms"},
+	"Total full wakelock time":    {first: "wakelock_full_ms"},
+	"Total partial wakelock time": {first: "wakelock_partial_ms"},
+	"Mobile radio active time":    {first: "mobile_radio_active_ms"},
+	"Cellular kernel active time": {first: "mobile_radio_active_ms"},
+}
+
+// textNumbers are the lines that state a charge in mAh, or a share of the
+// battery in per cent.
+var textNumbers = map[string]string{
+	"Estimated battery capacity":          "capacity_estimated_mah",
+	"Last learned battery capacity":       "capacity_last_learned_mah",
+	"Min learned battery capacity":        "capacity_min_learned_mah",
+	"Max learned battery capacity":        "capacity_max_learned_mah",
+	"Discharge":                           "discharge_mah",
+	"Screen off discharge":                "discharge_screen_off_mah",
+	"Screen doze discharge":               "discharge_screen_doze_mah",
+	"Screen on discharge":                 "discharge_screen_on_mah",
+	"Device light doze discharge":         "discharge_light_doze_mah",
+	"Device deep doze discharge":          "discharge_deep_doze_mah",
+	"Amount discharged (lower bound)":     "discharge_min_percent",
+	"Amount discharged (upper bound)":     "discharge_max_percent",
+	"Amount discharged while screen on":   "discharge_screen_on_percent",
+	"Amount discharged while screen off":  "discharge_screen_off_percent",
+	"Amount discharged while screen doze": "discharge_screen_doze_percent",
+	"System starts":                       "starts",
+}
+
+// textTraffic are the lines that state bytes, received and sent or one of them.
+var textTraffic = map[string]struct{ received, sent string }{
+	"Mobile total received":    {"mobile_rx_bytes", "mobile_tx_bytes"},
+	"Wi-Fi total received":     {"wifi_rx_bytes", "wifi_tx_bytes"},
+	"Bluetooth total received": {"bluetooth_rx_bytes", "bluetooth_tx_bytes"},
+	"Cellular data received":   {received: "mobile_rx_bytes"},
+	"Cellular data sent":       {received: "mobile_tx_bytes"},
+	"Wifi data received":       {received: "wifi_rx_bytes"},
+	"Wifi data sent":           {received: "wifi_tx_bytes"},
+}
+
+// uidHead is the line that begins what is stated of one UID.
+var uidHead = regexp.MustCompile(`^  (\d{1,10}|u\d{1,5}[a-z]{1,2}\d{1,5}):$`)
+
+// readPeriod reads a line below "Statistics since …".
+func (r *reader) readPeriod(line, text string) {
+	p := &r.dump.Periods[r.period]
+	if m := uidHead.FindStringSubmatch(strings.TrimRight(line, " ")); m != nil && r.section != inPower {
+		r.section, r.uid = inUID, nil
+		if id, ok := ParseUID(m[1]); ok {
+			r.uid = p.uid(id)
+		} else {
+			r.warnings.Addf(r.line, "%s is no UID: what is below it is not read", trace.Clip([]byte(m[1])))
+		}
+		return
+	}
+	what := ""
+	switch {
+	case strings.HasPrefix(text, "Estimated power use"):
+		r.section = inPower
+	case r.section == inPower:
+		what = p.readPower(text)
+	case r.section == inTotals:
+		what = p.readTotal(text)
+	case r.uid != nil:
+		if name, found := strings.CutPrefix(text, "Apk "); found {
+			r.addPackage(r.uid.UID, strings.TrimSuffix(name, ":"))
+		}
+		what = p.readUIDText(r.uid, text)
+	}
+	if what != "" {
+		r.warnings.Addf(r.line, "%s: %s", trace.Clip([]byte(text)), what)
+	}
+}
+
+// readTotal reads a line of the period's totals and says what is wrong with it.
+func (p *Period) readTotal(text string) string {
+	if strings.HasPrefix(text, "Kernel Wake lock ") || strings.HasPrefix(text, "Wake lock ") {
+		p.readListedLock(text)
+		return ""
+	}
+	key, value, found := strings.Cut(text, ":")
+	if !found {
+		return ""
+	}
+	value = strings.TrimSpace(value)
+	if t, known := textTimes[key]; known {
+		return p.readTimes(t.first, t.between, t.second, value)
+	}
+	if name, known := textNumbers[key]; known {
+		v, _, ok := cutNumber(value)
+		if !ok {
+			return "does not begin with a number"
+		}
+		p.state(name, v)
+		return ""
+	}
+	if t, known := textTraffic[key]; known {
+		return readTraffic(p.Stated, t.received, t.sent, value)
+	}
+	return ""
+}
+
+func (p *Period) readTimes(first, between, second, value string) string {
+	ms, rest, ok := cutDuration(value)
+	if !ok {
+		return "does not begin with a time"
+	}
+	p.state(first, ms)
+	if second == "" {
+		return ""
+	}
+	if _, after, found := strings.Cut(rest, between); found {
+		if ms, _, ok := cutDuration(after); ok {
+			p.state(second, ms)
+		}
+	}
+	return ""
+}
+
+// readTraffic reads "53.94MB, sent: 991.27KB …", or "53.94MB received,
+// 991.27KB sent …".
+func readTraffic(stated map[string]float64, received, sent, value string) string {
+	v, rest, ok := cutBytes(value)
+	if !ok {
+		return "does not begin with a count of bytes"
+	}
+	stateIn(stated, received, v)
+	if sent == "" {
+		return ""
+	}
+	rest = strings.TrimPrefix(rest, " received")
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, ", "), "sent: ")
+	if v, _, ok = cutBytes(rest); !ok {
+		return "does not state the bytes sent"
+	}
+	stateIn(stated, sent, v)
+	return ""
+}
+
+// readUIDText reads a line below a UID.
+func (p *Period) readUIDText(u *UID, text string) string {
+	if strings.HasPrefix(text, "Wake lock ") {
+		p.readUIDLock(u, text)
+		return ""
+	}
+	key, value, found := strings.Cut(text, ": ")
+	if !found {
+		return ""
+	}
+	switch key {
+	case "Mobile network":
+		return readTraffic(u.Stated, "mobile_rx_bytes", "mobile_tx_bytes", value)
+	case "Wi-Fi network":
+		return readTraffic(u.Stated, "wifi_rx_bytes", "wifi_tx_bytes", value)
+	case "Bluetooth network":
+		return readTraffic(u.Stated, "bluetooth_rx_bytes", "bluetooth_tx_bytes", value)
+	case "Network": // before Android 4.4
+		return readTraffic(u.Stated, "rx_bytes", "tx_bytes", value)
+	case "Total cpu time":
+		return u.readCPU(value)
+	case "CPU":
+		return u.readProcessCPU(value)
+	case "Foreground activities":
+		if ms, _, ok := cutDuration(value); ok {
+			stateIn(u.Stated, "foreground_ms", ms)
+		}
+	}
+	return ""
+}
+
+// readCPU reads "u=25s 540ms s=4m 32s 710ms".
+func (u *UID) readCPU(value string) string {
+	user, rest, ok := cutDuration(strings.TrimPrefix(value, "u="))
+	system, _, okSystem := cutDuration(strings.TrimPrefix(rest, " s="))
+	if !ok || !okSystem {
+		return "does not state the time in user and in system mode"
+	}
+	stateIn(u.Stated, "cpu_user_ms", user)
+	stateIn(u.Stated, "cpu_system_ms", system)
+	return ""
+}
+
+// readProcessCPU reads "60ms usr + 4s 340ms krn ; 0ms fg".
+func (u *UID) readProcessCPU(value string) string {
+	user, rest, ok := cutDuration(value)
+	_, rest, found := strings.Cut(rest, "usr + ")
+	system, _, okSystem := cutDuration(rest)
+	if !ok || !found || !okSystem {
+		return "does not state the time in user and in kernel mode"
+	}
+	u.processMS += user + system
+	u.hasProc = true
+	return ""
+}

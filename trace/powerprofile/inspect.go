@@ -1,0 +1,39 @@
+package powerprofile
+
+import (
+	"io"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Details are what an inspection tells (docs/format/inspect.md).
+type Details struct {
+	Device      string       `json:"device"`
+	CapacityMAh float64      `json:"battery_capacity_mah,omitempty"`
+	Placeholder bool         `json:"placeholder"`
+	Layout      Layout       `json:"cpu_layout"`
+	CPU         []Cluster    `json:"cpu,omitempty"`
+	Policies    []Policy     `json:"cpu_policies,omitempty"`
+	Modem       []ModemState `json:"modem,omitempty"`
+	Items       []Item       `json:"items"`
+}
+
+// Inspect reads a profile. A profile measures nothing, so there are no metrics.
+func Inspect(r io.Reader) (trace.Inspection, error) {
+	p, err := Read(r)
+	if err != nil {
+		return trace.Inspection{}, err
+	}
+	warnings := p.Warnings
+	switch {
+	case len(p.Items) == 0 && len(p.Modem) == 0:
+		warnings = append(warnings, run.Warning{Text: "nothing of a power profile is in the file"})
+	case p.Placeholder():
+		warnings = append(warnings, run.Warning{Text: "the screen draws 0.1 mA: these are Android's placeholders, not a device's values"})
+	}
+	details := Details{Device: p.Device, Placeholder: p.Placeholder(), Layout: p.Layout,
+		CPU: p.CPU, Policies: p.Policies, Modem: p.Modem, Items: append([]Item{}, p.Items...)}
+	details.CapacityMAh, _ = p.Value("battery.capacity")
+	return trace.NewInspection("powerprofile", nil, warnings, details), nil
+}
