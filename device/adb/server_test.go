@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -262,6 +261,7 @@ func TestServerLosesTheDevice(t *testing.T) {
 			if d, err = server.Connect(testContext(t), addr); err != nil {
 				t.Fatalf("when the device is back: %v", err)
 			}
+			await(t, server, addr, adb.StateDevice)
 			if _, err := d.Exec(testContext(t), "true"); err != nil {
 				t.Errorf("when the device is back: %v", err)
 			}
@@ -274,11 +274,23 @@ func TestServerLosesTheDevice(t *testing.T) {
 func disconnect(t *testing.T, server *adb.Server, serial string) {
 	t.Helper()
 	server.Disconnect(testContext(t), serial) // an error where the server has dropped it by itself
+	await(t, server, serial, "")
+}
+
+// await waits until the server lists the device in the state, "" for not at all.
+func await(t *testing.T, server *adb.Server, serial, state string) {
+	t.Helper()
 	for list, err := range server.Track(testContext(t)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(list, func(i adb.Info) bool { return i.Serial == serial }) {
+		now := ""
+		for _, info := range list {
+			if info.Serial == serial {
+				now = info.State
+			}
+		}
+		if now == state {
 			return
 		}
 	}
