@@ -62,12 +62,16 @@ func Read(src io.Reader) (Profile, error) {
 // readText reads text of any encoding that trace.Lines knows.
 func readText(src io.Reader) (string, error) {
 	var text strings.Builder
-	lines := trace.NewLines(io.LimitReader(src, maxText+1))
+	bounded := &io.LimitedReader{R: src, N: maxText + 1}
+	lines := trace.NewLines(bounded)
 	for lines.Next() {
+		if lines.Cut() {
+			return "", fmt.Errorf("line %d is longer than %d MiB, which no power profile's is", lines.Number(), trace.MaxLine>>20)
+		}
 		text.Write(lines.Text())
 		text.WriteByte('\n')
 	}
-	if text.Len() > maxText {
+	if bounded.N == 0 {
 		return "", fmt.Errorf("the text is larger than %d MiB, which no power profile is", maxText>>20)
 	}
 	return text.String(), lines.Err()
