@@ -23,7 +23,7 @@ with. Runs never change and are never lost: accept and reject only mark them.`,
 	cmd.PersistentFlags().StringVar(&f.config, "config", "", "the configuration (default apkgate.yml where there is one)")
 	cmd.PersistentFlags().StringVar(&f.store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
 	cmd.AddCommand(
-		c.baselineList(&f), c.baselineShow(&f),
+		c.baselineList(&f), c.baselineShow(&f), c.baselineRefresh(&f),
 		c.baselineMark(&f, "accept", baseline.Accepted, "Make runs part of what later ones are compared with"),
 		c.baselineMark(&f, "reject", baseline.Rejected, "Keep runs out of what later ones are compared with"),
 		c.baselineMark(&f, "rebaseline", baseline.Rebaselined, "Accept runs as a new level: older ones no longer count"),

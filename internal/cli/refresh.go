@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/run"
+)
+
+type refreshFlags struct {
+	policyFlags
+	outputFlags
+	collectFlags
+	runs, context    []string
+	pkg              string
+	acceptRegression bool
+}
+
+func (c Command) baselineRefresh(cf *configFlags) *cobra.Command {
+	var f refreshFlags
+	cmd := &cobra.Command{
+		Use:   "refresh",
+		Short: "Measure the main branch, accept its runs, and say what drifts",
+		Long: `Measures as run does, checks the runs against the history, and accepts them: what
+later runs are compared with stays new. Where the gate calls one of them a
+regression none is accepted, since all are of one build; they are kept unmarked,
+and --accept-regression accepts them after all.
+
+It then says how each metric moved since the last refresh, since all that was
+accepted before, and by its trend over all of it: a slow creep that no single
+refresh shows.
+
+With --run it takes runs that were measured elsewhere instead.`,
+		Example: `  apkgate baseline refresh
+  apkgate baseline refresh --run nightly.jsonl --format markdown`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.refresh(cmd, *cf, f) },
+	}
+	f.policyFlags.register(cmd)
+	f.outputFlags.register(cmd)
+	f.collectFlags.register(cmd)
+	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to accept, instead of measuring; may be repeated")
+	cmd.Flags().StringVar(&f.pkg, "package", "", "the app, for files of --run that don't name it")
+	cmd.Flags().StringArrayVar(&f.context, "context", nil, "a context property, NAME=VALUE, for files of --run that don't name it; may be repeated")
+	cmd.Flags().BoolVar(&f.acceptRegression, "accept-regression", false, "accept the runs even if the gate calls one a regression")
+	return cmd
+}
+
+func (c Command) refresh(cmd *cobra.Command, cf configFlags, f refreshFlags) error {
+	if err := oneOf("format", Format(f.format), reportFormats); err != nil {
+		return err
+	}
+	set, err := c.settings(cmd, cf, f.policyFlags)
+	if err != nil {
+		return err
+	}
+	measure, err := c.refresher(cf, f)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	store, err := c.openStore(ctx, set.store)
+	if err != nil {
+		return err
+	}
+	runs, loss, err := measure(ctx, store)
+	switch {
+	case err != nil:
+	case len(runs) == 0:
+		err = loss
+	default:
+		err = c.refreshWith(ctx, store, runs, set, f)
+		if err == nil { // a regression is told before what was lost beside it
+			err = loss
+		}
+	}
+	return errors.Join(err, store.Close())
+}
+
+// refreshSource makes the new runs and keeps them in the history, not accepted
+// yet. loss is why some are not whole: it does not hold up the others.
+type refreshSource func(context.Context, baseline.Store) (runs []run.Run, loss, err error)
+
+// refresher is where the new runs come from, with what the user said of it checked.
+func (c Command) refresher(cf configFlags, f refreshFlags) (refreshSource, error) {
+	if len(f.runs) > 0 {
+		runs, err := c.refreshRuns(f)
+		return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
+			if _, err := store.Add(ctx, runs...); err != nil {
+				return nil, nil, storeError(err)
+			}
+			return runs, nil, nil
+		}, err
+	}
+	cfg, err := c.collectConfig(cf.config, f.collectFlags)
+	return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
+		results, err := c.measure(ctx, cfg, f.collectFlags, func(r run.Run) error {
+			_, err := store.Add(context.WithoutCancel(ctx), r)
+			return err
+		})
+		return measuredRuns(results), lossOf(results), err
+	}, err
+}
+
+// refreshRuns reads the files of --run.
+func (c Command) refreshRuns(f refreshFlags) ([]run.Run, error) {
+	imports := importFlags{pkg: f.pkg, context: f.context, version: f.version, commit: f.commit}
+	if len(f.scenarios) == 1 {
+		imports.scenario = f.scenarios[0]
+	}
+	runs, err := c.readRuns(f.runs, imports)
+	if err == nil {
+		runs, err = distinct(runs, f.runs)
+	}
+	if err == nil && len(runs) == 0 {
+		err = usage(fmt.Errorf("nothing to accept: no run in %s", strings.Join(f.runs, ", ")), "")
+	}
+	return runs, err
+}
+
+// refreshNote marks the runs of a refresh, so that the next one finds them.
+const refreshNote = "baseline refresh"
+
+// refreshWith checks the runs, accepts or refuses them, and reports.
+func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []run.Run, set settings, f refreshFlags) error {
+	var err error
+	if set.catalogue, err = run.Catalogue(set.catalogue, runs...); err != nil {
+		return usage(err, "")
+	}
+	last, before, err := acceptedBefore(ctx, store, runs)
+	if err != nil {
+		return storeError(err)
+	}
+	references := storeHistory(ctx, store, set)
+	var subjects []gate.Subject
+	for _, r := range runs {
+		refs, err := references(r)
+		if err != nil {
+			return err
+		}
+		subjects = append(subjects, gate.Subject{Run: r, References: refs})
+	}
+	verdict := gate.Check(set.policy, set.catalogue, subjects)
+	in := report.RefreshInput{
+		Refresh:   sortOut(verdict, f.acceptRegression),
+		Catalogue: set.catalogue, Version: "apkgate " + version(),
+	}
+	in.Refresh.Drift = gate.DriftOf(set.policy, set.catalogue, runs, last, before)
+	if len(in.Refresh.Refused) > 0 {
+		in.Hint = "look at the runs that are refused (apkgate check); --accept-regression accepts a change that is wanted, and apkgate baseline rebaseline starts a new level with it"
+	}
+	if simulated(runs) {
+		in.Notes = []string{simulatedNote}
+	}
+	if ids := in.Refresh.Accepted; len(ids) > 0 {
+		if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, At: c.Now(), Note: refreshNote}); err != nil {
+			return storeError(err)
+		}
+	}
+	write := func(w io.Writer) error { return report.RefreshJSON(w, in.Refresh) }
+	if err := c.writeSheet(report.RefreshSheet(in), write, f.outputFlags); err != nil {
+		return err
+	}
+	if f.acceptRegression && verdict.Verdict == gate.Regression {
+		return nil
+	}
+	return exitWith(statusOf(verdict.Verdict, set.failOn))
+}
+
+// sortOut says which runs are accepted. A build that is worse on one device is a
+// worse build: its other runs do not become what later ones are measured by.
+func sortOut(v gate.Verdict, acceptRegression bool) report.Refresh {
+	r := report.Refresh{Verdict: v.Verdict, Warnings: v.Warnings}
+	refuse := v.Verdict == gate.Regression && !acceptRegression
+	for _, x := range v.Runs {
+		switch {
+		case x.Verdict == gate.Invalid, refuse && x.Verdict == gate.Regression:
+			r.Refused = append(r.Refused, report.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: x.Reason})
+		case refuse:
+			r.Refused = append(r.Refused, report.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: "another run of this refresh is a regression"})
+		default:
+			r.Accepted = append(r.Accepted, x.ID)
+		}
+	}
+	return r
+}
+
+// driftRuns bounds the accepted runs of a scenario that a drift is told from.
+const driftRuns = 2000
+
+// acceptedBefore are the newest accepted runs of the same scenarios as the new
+// ones, on the level that counts, and those of them that the last refresh
+// accepted.
+func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (last, before []run.Run, err error) {
+	isNew, seen := map[string]bool{}, map[[2]string]bool{}
+	for _, r := range now {
+		isNew[r.ID] = true
+	}
+	for _, r := range now {
+		key := [2]string{r.App.Package, r.Scenario}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		ofLast, all, err := acceptedOf(ctx, store, key, isNew)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(all) == 0 {
+			continue
+		}
+		for r, err := range store.Export(ctx, baseline.Filter{IDs: all}) {
+			if err != nil {
+				return nil, nil, err
+			}
+			before = append(before, r)
+			if ofLast[r.ID] {
+				last = append(last, r)
+			}
+		}
+	}
+	return last, before, nil
+}
+
+// acceptedOf lists the ids of an app's scenario.
+func acceptedOf(ctx context.Context, store baseline.Store, of [2]string, isNew map[string]bool) (last map[string]bool, all []string, err error) {
+	var entries []baseline.Entry
+	var level, latest time.Time // the start of the level, the last refresh
+	filter := baseline.Filter{
+		Package: of[0], Scenario: of[1], Status: run.Complete, Limit: driftRuns,
+		States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
+	}
+	for e, err := range store.List(ctx, filter) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if isNew[e.Run.ID] {
+			continue
+		}
+		entries = append(entries, e)
+		if e.Mark.State == baseline.Rebaselined && e.Mark.Since.After(level) {
+			level = e.Mark.Since
+		}
+		if e.Mark.Note == refreshNote && e.Mark.At.After(latest) {
+			latest = e.Mark.At
+		}
+	}
+	last = map[string]bool{}
+	for _, e := range entries {
+		if e.Run.Started.Before(level) {
+			continue
+		}
+		all = append(all, e.Run.ID)
+		last[e.Run.ID] = e.Mark.Note == refreshNote && e.Mark.At.Equal(latest)
+	}
+	return last, all, nil
+}
