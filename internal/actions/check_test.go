@@ -63,6 +63,31 @@ func TestCheckRunGoesFromProgressToItsConclusion(t *testing.T) {
 	}
 }
 
+func TestWhatWasLostIsNoSuccess(t *testing.T) {
+	for _, c := range []struct {
+		in     func() actions.Content
+		failOn string
+		want   string
+	}{
+		{func() actions.Content { return actions.ContentOf(fine(), nil) }, "regression", "failure"},
+		{func() actions.Content { return actions.ContentOf(fine(), nil) }, "never", "neutral"},
+		{func() actions.Content { return actions.ContentOf(worse(1), nil) }, "regression", "failure"},
+	} {
+		g := newGitHub(t)
+		j := g.job(100, 1, commit("a"))
+		j.FailOn = c.failOn
+		content := c.in()
+		content.Lost = true
+		j.Begin(t.Context())
+		if err := j.Publish(t.Context(), content); err != nil {
+			t.Fatal(err)
+		}
+		if got := g.Checks()[0].Conclusion; got != c.want {
+			t.Errorf("%s with fail-on %s concludes %q, want %s", content.Outcome, c.failOn, got, c.want)
+		}
+	}
+}
+
 // A scenario of which no line is known has no place in a check run.
 func TestFindingsWithoutAPlaceAreWorkflowCommands(t *testing.T) {
 	g := newGitHub(t)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v57/github"
 )
@@ -13,6 +14,9 @@ import (
 const (
 	maxPages  = 300 // of 100 comments; beyond them a comment is not looked for
 	maxRounds = 5   // of looking, writing, and looking again
+
+	// settle is longer than a job takes from looking to writing.
+	settle = 3 * time.Second
 )
 
 // Posted is what became of a comment.
@@ -28,9 +32,10 @@ type Posted struct {
 //
 // A comment is ours if its first line bears our stamp and the token's own
 // account wrote it; anybody can copy a stamp. GitHub has no "create unless it is
-// there", so it looks again after each write, until one comment stands and says
-// the newest: of several, which jobs at the same time may have created, all of
-// them keep the same one.
+// there" and no "edit unless it has changed", so it looks again a moment after
+// each write, until one comment stands and says the newest: of several, which
+// jobs at the same time may have created, all of them keep the same one, and what
+// an older job wrote over a newer result is written over again.
 func (c *Client) Comment(ctx context.Context, pull int, stamp Stamp, text, head string) (Posted, error) {
 	body, stamp := stamp.over(text)
 	for range maxRounds {
@@ -52,6 +57,9 @@ func (c *Client) Comment(ctx context.Context, pull int, stamp Stamp, text, head 
 			return Posted{URL: ours[0].url, Newer: &ours[0].stamp}, nil
 		default:
 			err = c.editComment(ctx, ours[0].id, body)
+		}
+		if err == nil {
+			err = c.clock.Sleep(ctx, settle)
 		}
 		if err != nil {
 			return Posted{}, err
@@ -103,7 +111,7 @@ func (c *Client) comments(ctx context.Context, pull int, config, head string) ([
 func (c *Client) createComment(ctx context.Context, pull int, body string) error {
 	made, _, err := c.rest.Issues.CreateComment(ctx, c.owner, c.repo, pull, &github.IssueComment{Body: &body})
 	if err != nil && uncertain(ctx, err) {
-		return c.clock.Sleep(ctx, uncertainPause)
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("comment on pull request %d: %w", pull, err)

@@ -182,7 +182,33 @@ func TestJobsAtTheSameTimeLeaveOneComment(t *testing.T) {
 		wg.Go(func() { j.publish(t, worse(1)) })
 	}
 	wg.Wait()
-	wantIn(t, "the comment", g.only(t).Body, "run=107 number=107")
+	g.only(t)
+}
+
+// An older job looks, a newer one writes, and then the older one writes over it:
+// the newer one sees that when it looks again.
+func TestAnOlderJobThatWritesLastIsWrittenOver(t *testing.T) {
+	g := newGitHub(t)
+	g.job(101, 1, commit("a")).publish(t, worse(1))
+	arrived, release := g.Hold("PATCH", "/issues/comments/")
+	older := g.job(103, 1, commit("a"))
+	older.Check = false
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		older.publish(t, worse(2))
+	}()
+	<-arrived // the older job has looked, and its write is on the way
+
+	newer := g.job(107, 1, commit("a"))
+	newer.Check = false
+	g.clock.nap = sync.OnceFunc(func() { // the newer job has written
+		release()
+		<-done
+	})
+	newer.Client = g.client(newer.Job, newer.Runner.Log)
+	newer.publish(t, fine())
+	wantIn(t, "the comment", g.only(t).Body, "✅ Pass", "run=107")
 }
 
 func TestACommentThatWasCreatedWithoutAnAnswer(t *testing.T) {

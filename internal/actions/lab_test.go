@@ -30,10 +30,12 @@ type clock struct {
 	mu   sync.Mutex
 	now  time.Time
 	naps []time.Duration
+	nap  func() // called while a client that is made from now on sleeps
 }
 
 func (c *clock) clock() actions.Clock {
 	c.now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	nap := c.nap
 	return actions.Clock{
 		Now: func() time.Time {
 			c.mu.Lock()
@@ -41,6 +43,9 @@ func (c *clock) clock() actions.Clock {
 			return c.now
 		},
 		Sleep: func(ctx context.Context, d time.Duration) error {
+			if nap != nil {
+				nap()
+			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.now = c.now.Add(d)

@@ -85,7 +85,7 @@ func (r *Reporter) Publish(ctx context.Context, c Content) error {
 	} else {
 		r.Runner.Annotate(c.Notes)
 	}
-	r.warn()
+	r.warn(" The verdict stands: the report is in the job summary and in the report folder.")
 	return errors.Join(err, r.outputs(c, commentURL, checkURL))
 }
 
@@ -95,7 +95,7 @@ func (r *Reporter) PostComment(ctx context.Context, c Content) error {
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
 	address := r.comment(ctx, c)
-	r.warn()
+	r.warn("")
 	return r.outputs(c, address, "")
 }
 
@@ -160,7 +160,7 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 	summary, err := r.text(c, maxCheckSummary)
 	if err == nil {
 		err = r.Client.CompleteCheck(ctx, r.check, CheckResult{
-			Conclusion: Conclude(c.Outcome, r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes),
+			Conclusion: c.conclusion(r.FailOn), Title: c.Headline, Summary: summary, Notes: located(c.Notes),
 		})
 	}
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 // Abandon ends the check run where there is no verdict. The comment stays as it
 // is: it tells of a commit that was measured.
 func (r *Reporter) Abandon(ctx context.Context, cause error) {
-	defer r.warn()
+	defer r.warn("")
 	if r.check == nil {
 		return
 	}
@@ -217,13 +217,12 @@ func (r *Reporter) refuse(doing string, err error) {
 	r.refused = append(r.refused, doing+" ("+reason(err)+")")
 }
 
-// warn tells once of everything that was refused.
-func (r *Reporter) warn() {
+// warn tells once of everything that was refused, and what there is in its place.
+func (r *Reporter) warn(instead string) {
 	if len(r.refused) == 0 {
 		return
 	}
-	text := "apkgate was not able to " + strings.Join(r.refused, "; ") +
-		". The verdict stands: the report is in the job summary and in the report folder."
+	text := "apkgate was not able to " + strings.Join(r.refused, "; ") + "." + instead
 	if r.Job.Pull != nil && r.Job.Pull.Fork {
 		text += " On pull requests from forks the token may only read; a second workflow on workflow_run can comment, see docs/github.md."
 	}

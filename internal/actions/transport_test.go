@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/apkgate/apkgate/internal/actions"
 )
@@ -15,8 +14,6 @@ import (
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func errorf(text string) error { return errors.New(text) }
-
-func equalNaps(got, want []time.Duration) bool { return slices.Equal(got, want) }
 
 // A redirect must not carry the token to another host.
 func TestTheTokenStaysOnItsHost(t *testing.T) {

@@ -141,6 +141,10 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if simulated(runs) {
 		set.notes = append(set.notes, simulatedNote)
 	}
+	loss := lossOf(results)
+	if loss != nil {
+		set.notes = append(set.notes, "Not everything was measured: "+loss.Error())
+	}
 	verdict, err := c.judge(runs, historyBefore(ctx, store, set, commits), set, outputFlags{format: string(FormatText)})
 	if err != nil {
 		return actionResult{}, err
@@ -148,8 +152,10 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	in := report.Input{Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs)}
 	in.Meta.Repository = a.Job.Repository()
 	places := c.places(cfg, cmp.Or(f.config, config.FileName))
+	content := actions.ContentOf(in, places)
+	content.Lost = loss != nil
 	return actionResult{
-		content: actions.ContentOf(in, places), failOn: set.failOn, loss: lossOf(results),
+		content: content, failOn: set.failOn, loss: loss,
 		folder: func(dir string) (actions.Folder, error) { return actions.WriteFolder(dir, in, places) },
 	}, nil
 }

@@ -215,6 +215,18 @@ func TestActionOnAPullRequest(t *testing.T) {
 	}
 }
 
+// One of two phones is lost: what the other showed is posted, and it is no success.
+func TestActionThatLosesAPhone(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.write("apkgate.yml", fmt.Sprintf(actionConfig, "demo-good")+"  - address: 127.0.0.1:1\n")
+	r := w.apkgate("action", "run")
+	w.want(r, exitInfrastructure)
+	if c := w.Checks()[0]; c.Conclusion != "failure" {
+		t.Errorf("the check run concludes %q, want failure", c.Conclusion)
+	}
+}
+
 func TestActionInAdvisoryMode(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()

@@ -36,6 +36,13 @@ type Server struct {
 	commits  []string
 	faults   []*Fault
 	requests []string
+	hold     *hold
+}
+
+// hold is a request to keep waiting.
+type hold struct {
+	method, path     string
+	arrived, mayGoOn chan struct{}
 }
 
 // New returns a server with the repository owner/repo that takes one token. It
@@ -104,6 +111,28 @@ type Fault struct {
 // were added.
 func (s *Server) Fail(f Fault) { s.locked(func() { s.faults = append(s.faults, &f) }) }
 
+// Hold keeps the next matching request waiting until release is called; arrived is
+// closed when it has come.
+func (s *Server) Hold(method, path string) (arrived <-chan struct{}, release func()) {
+	h := &hold{method, path, make(chan struct{}), make(chan struct{})}
+	s.locked(func() { s.hold = h })
+	return h.arrived, func() { close(h.mayGoOn) }
+}
+
+// wait holds the request where it is to be held.
+func (s *Server) wait(r *http.Request) {
+	s.mu.Lock()
+	h := s.hold
+	if h == nil || h.method != r.Method || !strings.Contains(r.URL.Path, h.path) {
+		s.mu.Unlock()
+		return
+	}
+	s.hold = nil
+	s.mu.Unlock()
+	close(h.arrived)
+	<-h.mayGoOn
+}
+
 // ServeHTTP implements http.Handler. It serves at the root and, as GitHub
 // Enterprise Server does, below /api/v3.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -145,6 +174,7 @@ func (a answer) write(w http.ResponseWriter) {
 // wrap does what holds for every request: the log, the token, the faults.
 func (s *Server) wrap(handle func(*http.Request) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		s.wait(r)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		line := r.Method + " " + r.URL.Path
