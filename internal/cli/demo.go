@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -216,6 +217,9 @@ To play with what is in %s:
   apkgate baseline list --where model="Nexus 5"
   apkgate noise
 `, keep, keep)
+	}
+	if _, err := exec.LookPath("apkgate"); err != nil {
+		fmt.Fprint(d.Stdout, "\nThe shell finds no apkgate yet: go install ./cmd/apkgate puts it into $(go env GOPATH)/bin.\n")
 	}
 	fmt.Fprint(d.Stdout, `
 With a real device or emulator (adb devices shows it):
