@@ -75,7 +75,9 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	}
 	var references func(run.Run) ([]run.Summary, error)
 	if len(f.history) > 0 {
-		references, err = c.fileHistory(f.history, f.importFlags, set)
+		var history []run.Run
+		history, err = c.readHistory(f.history, f.importFlags)
+		references = historyOf(history, set)
 	} else {
 		var store baseline.Store
 		if store, err = c.openExisting(ctx, set.store); err == nil {
@@ -130,17 +132,18 @@ func (c Command) judge(runs []run.Run, references func(run.Run) ([]run.Summary, 
 	return verdict, c.write(in, out)
 }
 
-// fileHistory answers from runs in files, all of which count as accepted. Runs of
-// one context get one answer, worked out once; the gate leaves out of it the run
-// itself.
-func (c Command) fileHistory(files []string, f importFlags, set settings) (func(run.Run) ([]run.Summary, error), error) {
+// readHistory reads files of runs, all of which count as accepted.
+func (c Command) readHistory(files []string, f importFlags) ([]run.Run, error) {
 	history, err := c.readRuns(files, f)
 	if err != nil {
 		return nil, err
 	}
-	if history, err = distinct(history, files); err != nil {
-		return nil, err
-	}
+	return distinct(history, files)
+}
+
+// historyOf answers from runs that were read. Runs of one context get one answer,
+// worked out once; the gate leaves out of it the run itself.
+func historyOf(history []run.Run, set settings) func(run.Run) ([]run.Summary, error) {
 	answers := map[string][]run.Summary{}
 	return func(r run.Run) ([]run.Summary, error) {
 		q := query(r, set)
@@ -155,7 +158,7 @@ func (c Command) fileHistory(files []string, f importFlags, set settings) (func(
 		}
 		answers[key] = refs
 		return refs, nil
-	}, nil
+	}
 }
 
 func query(r run.Run, set settings) baseline.Query {

@@ -98,12 +98,11 @@ func (c Command) noise(cmd *cobra.Command, f noiseFlags) error {
 func (c Command) acceptedRuns(ctx context.Context, f noiseFlags, set settings) (runs []run.Run, references func(run.Run) ([]run.Summary, error), closing func() error, err error) {
 	closing = func() error { return nil }
 	if len(f.history) > 0 {
-		if runs, err = c.readRuns(f.history, importFlags{}); err != nil {
+		if runs, err = c.readHistory(f.history, importFlags{}); err != nil {
 			return nil, nil, closing, err
 		}
-		runs = runs[max(0, len(runs)-f.limit):]
-		references, err = c.fileHistory(f.history, importFlags{}, set)
-		return runs, references, closing, err
+		references = historyOf(runs, set)
+		return runs[max(0, len(runs)-f.limit):], references, closing, nil
 	}
 	store, err := c.openExisting(ctx, set.store)
 	if err != nil {
