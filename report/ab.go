@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
@@ -147,7 +148,7 @@ func (in ABInput) abCells(s gate.ABScenario, d gate.ABComparison, context int, d
 	}
 	interval := "–"
 	if shift.HasInterval() {
-		interval = shiftBy(m, shift.ShiftLow, shift.ChangeLow) + "…" + shiftBy(m, shift.ShiftHigh, shift.ChangeHigh)
+		interval = fromTo(shiftBy(m, shift.ShiftLow, shift.ChangeLow), shiftBy(m, shift.ShiftHigh, shift.ChangeHigh))
 	}
 	return []string{
 		what, showValue(m, shift.Base), showValue(m, shift.Head), shiftBy(m, shift.Shift, shift.Change), interval,
@@ -183,6 +184,14 @@ func shiftBy(m metric.Metric, shift, share float64) string {
 		return times(share)
 	}
 	return signed(share)
+}
+
+// fromTo is an interval, the unit of its ends told once where they share it.
+func fromTo(low, high string) string {
+	if at := strings.LastIndex(low, nbsp); at >= 0 && strings.HasSuffix(high, low[at:]) {
+		low = low[:at]
+	}
+	return low + "…" + high
 }
 
 func pCell(p float64) string {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
@@ -92,8 +93,17 @@ func refreshLead(r Refresh) string {
 func (in RefreshInput) creeping(l gate.DriftLine) string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
 	c := l.Creep
-	return fmt.Sprintf("%s: %s moved by %s over %s (%s…%s, p = %s), which no single step need show",
-		name(l.Scenario), name(m.Title), shiftBy(m, c.Shift, c.Change), count(c.Runs, "run", "runs"), signed(c.Low), signed(c.High), pCell(l.P))
+	return fmt.Sprintf("%s: %s moved by %s over %s (interval %s, p %s), which no single step need show",
+		name(l.Scenario), name(m.Title), shiftBy(m, c.Shift, c.Change), count(c.Runs, "run", "runs"), driftInterval(m, *c), pCell(l.P))
+}
+
+// driftInterval is the interval of a change, "–" where there is none.
+func driftInterval(m metric.Metric, s gate.DriftShift) string {
+	if s.Low == 0 && s.High == 0 {
+		return "–"
+	}
+	from := math.Abs(s.From)
+	return fromTo(shiftBy(m, s.Low*from, s.Low), shiftBy(m, s.High*from, s.High))
 }
 
 func (in RefreshInput) driftTables() []sheetTable {
@@ -127,14 +137,11 @@ func (in RefreshInput) driftCells(l gate.DriftLine) []string {
 		case s.Low == 0 && s.High == 0:
 			return shiftBy(m, s.Shift, s.Change)
 		}
-		return shiftBy(m, s.Shift, s.Change) + " (" + signed(s.Low) + "…" + signed(s.High) + ")"
+		return shiftBy(m, s.Shift, s.Change) + " (" + driftInterval(m, *s) + ")"
 	}
 	trend, interval := "–", "–"
 	if l.Creep != nil {
-		trend = shiftBy(m, l.Creep.Shift, l.Creep.Change)
-		if l.Creep.Low != 0 || l.Creep.High != 0 {
-			interval = signed(l.Creep.Low) + "…" + signed(l.Creep.High)
-		}
+		trend, interval = shiftBy(m, l.Creep.Shift, l.Creep.Change), driftInterval(m, *l.Creep)
 	}
 	status := map[gate.Direction]string{gate.ToRegression: "creeps", gate.ToImprovement: "improves"}[l.Direction]
 	if status == "" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"unicode/utf8"
 )
 
 //go:embed sheet.tmpl
@@ -46,6 +47,9 @@ func (s Sheet) HTML(w io.Writer) error {
 		Style: template.CSS(coloursCSS + pageCSS), //nolint:gosec // our own embedded files
 		Title: s.title, Word: outcomeWord(s.outcome), Class: outcomeClass(s.outcome), Mark: outcomeMark(s.outcome),
 		Lead: s.lead, Hint: s.hint, Footer: s.footer, Notes: s.notes, Warnings: s.warnings, Facts: s.facts,
+	}
+	if s.lead != "" && s.lead[0] < utf8.RuneSelf {
+		d.Lead = upperFirst(s.lead)
 	}
 	for _, t := range s.tables {
 		if len(t.rows) > 0 {
