@@ -1,12 +1,17 @@
 package simpleperf_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -266,5 +271,167 @@ func TestAgainstSimpleperfGecko(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCorpusCounts compares counts with those of another reader: Linux perf
+// 6.1, `perf report --stats -i FILE`, for the recordings that it can read.
+func TestCorpusCounts(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct {
+		samples, mappings, comms int
+		event                    string
+	}{
+		"testdata/generated_by_linux_perf.data":                    {156, 114 + 13090, 3039, "cycles"},
+		"testdata/perf_b.data":                                     {150, 131, 1, "cpu-cycles"},
+		"testdata/perf_display_bitmaps.data":                       {525, 31 + 1480, 25, "cpu-clock"},
+		"testdata/perf_g_fp.data":                                  {10, 131, 1, "cpu-cycles"},
+		"testdata/perf_merge2.data":                                {31, 1 + 210, 2, "cpu-cycles"},
+		"testdata/perf_need_proguard_mapping.data":                 {1, 73, 0, "cpu-cycles"},
+		"testdata/perf_unwind_embedded_lib_in_apk.data":            {1, 1 + 1390, 21, "cpu-cycles"},
+		"testdata/perf_with_arm_regs.data":                         {1, 70, 0, "cpu-cycles"},
+		"testdata/perf_with_generic_git_symbols.data":              {60, 39 + 129, 2, "task-clock:u"},
+		"testdata/perf_with_interpreter_frames.data":               {4032, 972 + 195, 17, "cpu-cycles"},
+		"testdata/perf_with_ip_zero_in_callchain.data":             {1, 0, 0, "cache-misses"},
+		"testdata/perf_with_kernel_symbols_available_false.data":   {205, 972 + 4, 15, "cpu-cycles"},
+		"testdata/perf_with_kernel_symbols_available_true.data":    {228, 972 + 14, 17, "cpu-cycles"},
+		"testdata/perf_with_multiple_pids_and_tids.data":           {533, 147, 2, "cpu-cycles"},
+		"testdata/perf_with_symbols.data":                          {935, 6, 1, "cpu-cycles"},
+		"testdata/perf_with_symbols_for_nonzero_minvaddr_dso.data": {317, 8, 1, "cpu-cycles"},
+		"testdata/perf_with_two_event_types.data":                  {10, 153, 3, "cpu-cycles"},
+		"script_testdata/aggregatable_perf1.data":                  {13452, 1 + 1411, 21, "cpu-cycles"},
+		"script_testdata/aggregatable_perf2.data":                  {13150, 1 + 1383, 21, "cpu-cycles"},
+		"script_testdata/two_process_perf.data":                    {271, 14 + 54, 2, "cpu-cycles:u"},
+	} {
+		p := read(t, name)
+		if len(p.Samples) != want.samples || p.Records["mmap"]+p.Records["mmap2"] != want.mappings ||
+			p.Records["comm"] != want.comms || p.Events[0].Name != want.event {
+			t.Errorf("%s: %d samples of %q, records %v; want %+v", name, len(p.Samples), p.Events[0].Name, p.Records, want)
+		}
+	}
+}
+
+// TestCorpusIsReadWhole reads every recording: what is none says so, and of
+// the others nothing is doubted but that some hold no symbols.
+func TestCorpusIsReadWhole(t *testing.T) {
+	t.Parallel()
+	root := corpus(t, "")
+	recordings := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		p, err := simpleperf.Read(bytes.NewReader(data))
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(data, []byte("PERFILE2")) {
+			if p.Source != simpleperf.Nothing || len(p.Warnings) != 1 {
+				t.Errorf("%s: source %q, warnings %v", path, p.Source, p.Warnings)
+			}
+			return nil
+		}
+		recordings++
+		for _, w := range p.Warnings {
+			if !strings.Contains(w.Text, "symbols") {
+				t.Errorf("%s: %s", path, w)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recordings < 32 {
+		t.Errorf("only %d recordings in the corpus", recordings)
+	}
+}
+
+// TestAgainstSimpleperfFolded compares the sums of periods with the folded
+// stacks that simpleperf's stackcollapse.py printed, for each event.
+func TestAgainstSimpleperfFolded(t *testing.T) {
+	t.Parallel()
+	p := read(t, "testdata/perf_with_two_event_types.data")
+	for event, name := range map[string]string{"cpu-cycles": "", "cpu-clock": "_cpu_clock"} {
+		data, err := os.ReadFile(corpus(t, "testdata/perf_with_two_event_types.foldedstack"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Fields(string(data))
+		sums := map[string]uint64{}
+		for _, s := range p.Samples {
+			if p.Events[s.Event].Name == event {
+				sums[p.Threads[s.Thread].Name] += s.Period
+			}
+		}
+		var got []string
+		for _, thread := range slices.Sorted(maps.Keys(sums)) {
+			got = append(got, thread, strconv.FormatUint(sums[thread], 10))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, simpleperf printed %q", event, got, want)
+		}
+	}
+}
+
+// TestAgainstSimpleperfsOwnTests takes what AOSP's report_lib_test.py asks of
+// the recording: a build id, a sample and a function.
+func TestAgainstSimpleperfsOwnTests(t *testing.T) {
+	t.Parallel()
+	p := read(t, "testdata/perf_with_symbols.data")
+	want := simpleperf.BuildID{File: "/data/t2", ID: "70f1fe24500fc8b0d9eb477199ca1ca21acca4de"}
+	if !slices.Contains(p.BuildIDs, want) {
+		t.Errorf("build ids %v, want %v among them", p.BuildIDs, want)
+	}
+	for _, s := range p.Samples {
+		if f := p.Frames[s.Chain[0]]; s.Time == 7637889424953 {
+			if f.Address != 0x4004ff || f.Symbol != "_Z5func2ii" || f.File != "/data/t2" {
+				t.Errorf("the sample is at %+v", f)
+			}
+			return
+		}
+	}
+	t.Error("the sample of 7637889424953 ns is missing")
+}
+
+func TestCPUTimeOfARealRecording(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open(corpus(t, "testdata/perf_display_bitmaps.data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	seen, err := simpleperf.Inspect(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.0
+	for _, s := range readScript(t, "testdata/perf_display_bitmaps.perf-script") {
+		want += float64(s.period) / 1e6
+	}
+	if got := seen.Metrics["cpu.time_ms"]; math.Abs(got-want) > 1e-6 {
+		t.Errorf("cpu.time_ms %g, the periods that simpleperf printed make %g", got, want)
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, name := range []string{"testdata/perf_with_interpreter_frames.data", "script_testdata/aggregatable_perf1.data"} {
+		data, err := os.ReadFile(corpus(b, name))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := simpleperf.Read(bytes.NewReader(data)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

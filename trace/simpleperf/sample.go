@@ -136,7 +136,7 @@ func (d *decoder) chain(t *task, inKernel bool, ip uint64, callers []byte) []uin
 // room is an empty slice for n numbers, cut from a larger one.
 func (d *decoder) room(n int) []uint32 {
 	if n > cap(d.chains) {
-		d.chains = make([]uint32, max(n, 1<<16))
+		d.chains = make([]uint32, max(n, 1<<13))
 	}
 	return d.chains[:0:n]
 }

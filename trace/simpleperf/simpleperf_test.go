@@ -1,0 +1,331 @@
+package simpleperf_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/apkgate/apkgate/trace/simpleperf"
+)
+
+var taskAndSwitch = [][]byte{attr(1, 1, 0), attr(2, 47, 1<<5)} // task-clock; a tracepoint of user space
+
+// small are the records of a made-up app: a library, dex code and the kernel
+// are mapped; two threads run, the second under two names.
+func small() []byte {
+	const contextKernel, contextUser = ^uint64(127), ^uint64(511)
+	return bytes.Join([][]byte{
+		mmap2(kernel, 0, 0xffffff0000000000, 0x100000, 0, 0, "[kernel.kallsyms]_stext"),
+		comm(10, 10, "example.app"),
+		mmap2(user, 10, 0x7000000000, 0x10000, 0x4000, 5, "/data/app/libgame.so"),
+		mmap2(user, 10, 0x7100000000, 0x10000, 0x1000, 5, "/data/app/base.vdex"),
+		// Half of the library is mapped over: the place of the rest in the file stays.
+		mmap2(user, 10, 0x7000000000, 0x8000, 0, 5, "/system/lib64/libc.so"),
+		hit(user, 0x7000009010, 10, 10, 1000, 100, 3, 250000, 0x7000009010, 0x7100000020, 0x7000001000),
+		hit(kernel, 0xffffff0000000800, 10, 11, 2000, 100, 0, 500000, contextKernel, 0xffffff0000000800, contextUser, 0x7000009010),
+		comm(10, 11, "Worker"),
+		hit(user, 0x5, 10, 11, 3000, 101, 0, 1),
+		rec(2, 0, uint64(100), uint64(7)), // 7 samples lost
+	}, nil)
+}
+
+func smallFeatures() map[int][]byte {
+	return map[int][]byte{
+		11: le(uint32(2), uint32(16), padded("simpleperf\x00\x00\x00\x00"), uint32(8), padded("record")),
+		128: bytes.Join([][]byte{
+			// First executable byte at 0x2000 in memory and 0x1000 in the file.
+			fileV1("/data/app/libgame.so", 2, 0x2000, le(uint64(0x1000)), sym{0xd000, 0x1100, "game_loop"}, sym{0xf000, 1, "other"}),
+			fileV1("/data/app/base.vdex", 3, 0, le(uint32(1), uint64(40)), sym{0x1000, 0x40, "com.example.Main.run"}),
+			fileV1("[kernel.kallsyms]", 0, 0, nil, sym{0xffffff0000000700, 0x200, "do_work"}),
+		}, nil),
+		129: []byte("simpleperf_version\x001.build.1\x00clockid\x00monotonic\x00event_type_info\x00task-clock,1,1\nsched:sched_switch,2,47\x00"),
+	}
+}
+
+func parse(t *testing.T, data []byte) *simpleperf.Profile {
+	t.Helper()
+	p, err := simpleperf.Read(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// told is a profile as lines, one a sample.
+func told(p *simpleperf.Profile) []string {
+	var out []string
+	for _, s := range p.Samples {
+		t := p.Threads[s.Thread]
+		line := fmt.Sprintf("%d %d/%d %s cpu%d %s %d:", s.Time, t.PID, t.TID, t.Name, s.CPU, p.Events[s.Event].Name, s.Period)
+		for _, f := range p.Stack(s) {
+			line += fmt.Sprintf(" %s %s+%x %q", f.Kind, f.File, f.Offset, f.Symbol)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// smallTold was worked out by hand. 0x7000009010 is 0x9010 into the mapping,
+// so at 0x9010+0x4000-0x1000+0x2000 = 0xe010 in libgame.so's memory.
+var smallTold = []string{
+	`1000 10/10 example.app cpu3 task-clock 250000: native /data/app/libgame.so+e010 "game_loop"` +
+		` interpreted /data/app/base.vdex+1020 "com.example.Main.run" native /system/lib64/libc.so+1000 ""`,
+	`2000 10/11 example.app cpu0 task-clock 500000: kernel [kernel.kallsyms]+ffffff0000000800 "do_work"` +
+		` native /data/app/libgame.so+e010 "game_loop"`,
+	`3000 10/11 Worker cpu0 sched:sched_switch:u 1: unknown +0 ""`,
+}
+
+func TestReadsPerfData(t *testing.T) {
+	t.Parallel()
+	p := parse(t, perfData(taskAndSwitch, small(), smallFeatures()))
+	if diff := cmp.Diff(smallTold, told(p)); diff != "" {
+		t.Error(diff)
+	}
+	if len(p.Warnings) > 0 || p.Lost != 7 || p.Clock != "monotonic" || p.Command != "simpleperf record" || p.Recorder != "simpleperf" {
+		t.Errorf("lost %d, clock %q, command %q, recorder %q, warnings %v", p.Lost, p.Clock, p.Command, p.Recorder, p.Warnings)
+	}
+	if got := p.CPUTime(); got != 750*time.Microsecond {
+		t.Errorf("CPU time %v, want 250 + 500 µs of task-clock", got)
+	}
+}
+
+// TestReadsTheNewerFileSection tells the same symbols as protocol buffers.
+func TestReadsTheNewerFileSection(t *testing.T) {
+	t.Parallel()
+	f := smallFeatures()
+	delete(f, 128)
+	for _, m := range [][]byte{
+		pb(1, "/data/app/libgame.so", 2, 2, 3, 0x2000, 4, pb(1, 0xd000, 2, 0x1100, 3, "game_loop"), 6, pb(1, 0x1000)),
+		pb(1, "/data/app/base.vdex", 2, 3, 4, pb(1, 0x1000, 2, 0x40, 3, "com.example.Main.run"), 5, pb(1, 40)),
+	} {
+		f[132] = append(f[132], le(uint32(len(m)), m)...)
+	}
+	kallsyms := "ffffff0000000700 T do_work\nffffff0000000900 t next\n0000000000000000 T hidden\nffffff0000000780 d data\n"
+	list := le(uint32(32769), uint16(0), uint16(8+4+len(kallsyms)), uint32(len(kallsyms)), kallsyms)
+	p := parse(t, perfData(taskAndSwitch, append(list, small()...), f))
+	if diff := cmp.Diff(smallTold, told(p)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestReadsCompressedRecords packs the records as simpleperf does with -z: one
+// stream of Zstandard, cut into records without regard to what is in it.
+func TestReadsCompressedRecords(t *testing.T) {
+	t.Parallel()
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := z.EncodeAll(small(), nil)
+	var records []byte
+	for len(packed) > 0 {
+		n := min(len(packed), 100)
+		records = append(records, rec(81, 0, packed[:n])...)
+		packed = packed[n:]
+	}
+	p := parse(t, perfData(taskAndSwitch, records, smallFeatures()))
+	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+		t.Error(diff, p.Warnings)
+	}
+	short := parse(t, perfData(taskAndSwitch, records[:len(records)-50], smallFeatures()))
+	if len(short.Warnings) == 0 {
+		t.Error("no warning of compressed records that are cut off")
+	}
+}
+
+// TestJoinsSplitRecords splits each record in two.
+func TestJoinsSplitRecords(t *testing.T) {
+	t.Parallel()
+	var records []byte
+	for all := small(); len(all) > 0; {
+		size := int(all[6]) | int(all[7])<<8
+		one := all[:size]
+		all = all[size:]
+		for _, part := range [][]byte{one[:8], one[8:]} {
+			records = append(records, le(uint32(32772), uint16(0), uint16(8+len(part)), part)...)
+		}
+		records = append(records, le(uint32(32773), uint16(0), uint16(8))...)
+	}
+	p := parse(t, perfData(taskAndSwitch, records, smallFeatures()))
+	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+		t.Error(diff, p.Warnings)
+	}
+}
+
+// TestForkedProcess begins with its parent's memory and name, and what it maps
+// later is its own.
+func TestForkedProcess(t *testing.T) {
+	t.Parallel()
+	records := bytes.Join([][]byte{
+		comm(10, 10, "zygote"),
+		mmap2(user, 10, 0x1000, 0x1000, 0, 5, "/lib/a.so"),
+		rec(7, 0, uint32(20), uint32(10), uint32(20), uint32(10), uint64(0)), // pid, ppid, tid, ptid
+		mmap2(user, 20, 0x1000, 0x1000, 0, 5, "/lib/b.so"),
+		hit(user, 0x1800, 20, 20, 1, 100, 0, 1),
+		hit(user, 0x1800, 10, 10, 2, 100, 0, 1),
+		rec(4, 0, uint32(20), uint32(10), uint32(20), uint32(10), uint64(0)), // exit
+		hit(user, 0x1800, 20, 20, 3, 100, 0, 1),                              // the id is used again
+	}, nil)
+	p := parse(t, perfData(taskAndSwitch, records, nil))
+	want := []string{
+		`1 20/20 zygote cpu0 task-clock 1: native /lib/b.so+800 ""`,
+		`2 10/10 zygote cpu0 task-clock 1: native /lib/a.so+800 ""`,
+		`3 20/20  cpu0 task-clock 1: unknown +0 ""`,
+	}
+	if diff := cmp.Diff(want, told(p)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func smallReport() []byte {
+	chain := func(symbol, kind int) []byte { return pb(1, 0x40, 2, 1, 3, symbol, 4, kind) }
+	return reportSample(
+		pb(1, pb(1, 5000, 2, 11, 3, chain(1, 0), 3, chain(0, 1), 4, 250000, 5, 1)),
+		pb(1, pb(1, 6000, 2, 11, 3, pb(1, 7, 2, 1, 3, -1), 4, 750000, 5, 1)),
+		pb(6, pb(1, 1, 2, 5500, 3, 11)),
+		pb(2, pb(1, 2, 2, 4)),
+		pb(3, pb(1, 1, 2, "/data/app/base.odex", 3, "a.b.run", 3, "a.b.call")),
+		pb(4, pb(1, 11, 2, 10, 3, "Worker")),
+		pb(5, pb(1, "cpu-cycles", 1, "cpu-clock:u", 2, "com.example", 3, "debuggable")),
+	)
+}
+
+// TestReadsReportSample names what stands behind the samples in the file.
+func TestReadsReportSample(t *testing.T) {
+	t.Parallel()
+	p := parse(t, smallReport())
+	want := []string{
+		`5000 10/11 Worker cpu-1 cpu-clock:u 250000: aot /data/app/base.odex+40 "a.b.call" interpreted /data/app/base.odex+40 "a.b.run"`,
+		`6000 10/11 Worker cpu-1 cpu-clock:u 750000: aot /data/app/base.odex+7 ""`,
+	}
+	if diff := cmp.Diff(want, told(p)); diff != "" {
+		t.Error(diff)
+	}
+	if p.Lost != 4 || p.Meta["app_type"] != "debuggable" || p.Meta["app_package_name"] != "com.example" || len(p.Warnings) > 0 {
+		t.Errorf("lost %d, meta %v, warnings %v", p.Lost, p.Meta, p.Warnings)
+	}
+}
+
+// TestInspectCountsAFunctionOncePerSample: recursion does not cost twice.
+func TestInspectCountsAFunctionOncePerSample(t *testing.T) {
+	t.Parallel()
+	records := bytes.Join([][]byte{
+		mmap2(user, 10, 0x7000000000, 0x10000, 0x4000, 5, "/data/app/libgame.so"),
+		hit(user, 0x7000009010, 10, 10, 1000, 100, 0, 40, 0x7000009010, 0x7000009020, 0x7000009010),
+		hit(user, 0x7000000000, 10, 10, 4000, 100, 0, 2, 0x7000000000, 0x7000009020),
+		hit(user, 0x7000000000, 0, 0, 5000, 100, 0, 1000), // the idle thread
+	}, nil)
+	seen, err := simpleperf.Inspect(bytes.NewReader(perfData(taskAndSwitch, records, smallFeatures())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := seen.Details.(simpleperf.Details)
+	got := map[string][2]uint64{}
+	for _, s := range d.Events[0].Top {
+		got[s.Symbol] = [2]uint64{s.Self, s.Total}
+	}
+	if got["game_loop"] != [2]uint64{40, 42} {
+		t.Errorf("game_loop has self and total %v, want 40 and 42", got["game_loop"])
+	}
+	if seen.Metrics["cpu.time_ms"] != 42e-6 || d.First != 1000 || d.Last != 5000 {
+		t.Errorf("cpu.time_ms %g, want 42 ns; from %d to %d", seen.Metrics["cpu.time_ms"], d.First, d.Last)
+	}
+}
+
+// TestSaysWhatIsWrong with a file that is none, or not whole.
+func TestSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	whole := perfData(taskAndSwitch, small(), smallFeatures())
+	records := small()
+	short := bytes.Clone(records)
+	short[6] = 4 // of the first record's size
+	killed := perfData(taskAndSwitch, small(), nil)
+	copy(killed[48:56], make([]byte, 8)) // the size of the records, written last
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"empty":          {nil, "the file is empty"},
+		"text":           {[]byte("hello"), `begins with "hello", not with "PERFILE2" or "SIMPLEPERF"`},
+		"header alone":   {whole[:50], "byte 50: the file ends in its header"},
+		"pipe":           {le("PERFILE2", uint64(16)), "pipe mode"},
+		"big-endian":     {[]byte("2ELIFREP........"), "big-endian"},
+		"no end":         {whole[:700], "but the file ends at byte 700"},
+		"nothing hit":    {perfData(taskAndSwitch, nil, nil), "no samples"},
+		"killed":         {killed, "the recording was not brought to its end"},
+		"tiny record":    {perfData(taskAndSwitch, short, nil), "a record of type 10 claims a size of 4 bytes, less than its header"},
+		"wrong event":    {perfData(taskAndSwitch, hit(user, 1, 1, 1, 1, 999, 0, 1), nil), "1 samples bear the id of no event"},
+		"short sample":   {perfData(taskAndSwitch, rec(9, 0, uint64(1)), nil), "a sample of task-clock is too short"},
+		"cycles":         {perfData([][]byte{attr(0, 0, 0)}, hit(user, 1, 1, 1, 1, 0, 0, 1), nil), "the samples of cpu-cycles measure no time"},
+		"lost":           {whole, "7 samples were lost beside the 3 that are here"},
+		"version":        {le("SIMPLEPERF", uint16(2)), "version 2"},
+		"report cut off": {smallReport()[:40], "the file is not whole"},
+		"other count":    {reportSample(pb(2, pb(1, 9))), "the file states 9 samples, 0 are in it"},
+		"bad message":    {reportSample([]byte{0x0A, 0x50}), "byte 16: a record of 2 bytes can't be read"},
+	} {
+		seen, err := simpleperf.Inspect(bytes.NewReader(c.data))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		found := false
+		for _, w := range seen.Warnings {
+			found = found || strings.Contains(w.Text, c.want)
+		}
+		if !found {
+			t.Errorf("%s: no warning says %q: %v", name, c.want, seen.Warnings)
+		}
+	}
+}
+
+// TestReadsAKilledRecording up to its last whole record.
+func TestReadsAKilledRecording(t *testing.T) {
+	t.Parallel()
+	data := perfData(taskAndSwitch, small(), nil)
+	copy(data[48:56], make([]byte, 8))
+	if p := parse(t, data[:len(data)-10]); len(p.Samples) != 3 || p.Lost != 0 || len(p.Warnings) != 2 {
+		t.Errorf("%d samples, %d lost, warnings %v; want 3, none, and two", len(p.Samples), p.Lost, p.Warnings)
+	}
+}
+
+// TestBoundsTheMappings: a hostile file with ever more mappings is read in time
+// and with a warning.
+func TestBoundsTheMappings(t *testing.T) {
+	t.Parallel()
+	var records []byte
+	const more = 70_000 // than Linux allows
+	for i := range uint64(more) {
+		records = append(records, mmap2(user, 10, (more-i)<<12, 1<<11, 0, 5, "x")...)
+	}
+	p := parse(t, perfData(taskAndSwitch, records, nil))
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, "more than 65536 mappings") {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+}
+
+// FuzzRead must not panic, and what it gives must be whole.
+func FuzzRead(f *testing.F) {
+	f.Add(perfData(taskAndSwitch, small(), smallFeatures()))
+	f.Add(perfData([][]byte{attr(0, 0, 0)}, small(), nil))
+	f.Add(smallReport())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := simpleperf.Read(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Samples {
+			_ = p.Threads[s.Thread]
+			_ = p.Events[s.Event]
+			_ = p.Stack(s)
+			_ = p.Visible(s.Chain)
+		}
+		if _, err := simpleperf.Inspect(bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
