@@ -156,11 +156,18 @@ func (c Command) workspace(otherwise string) string {
 // actionMode is what a workflow wants of `action run`.
 type actionMode string
 
-const modePullRequest actionMode = "pull-request"
+// The modes.
+const (
+	modePullRequest actionMode = "pull-request"
+	modeRefresh     actionMode = "refresh"
+	modeCompare     actionMode = "compare"
+)
 
 // actionModes are the modes that there are.
 var actionModes = map[actionMode]func(Command, *cobra.Command, *actionRunFlags, *action) (actionResult, error){
 	modePullRequest: Command.actionPullRequest,
+	modeRefresh:     Command.actionRefresh,
+	modeCompare:     Command.actionCompare,
 }
 
 func modeNamed(name string) (func(Command, *cobra.Command, *actionRunFlags, *action) (actionResult, error), error) {

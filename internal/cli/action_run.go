@@ -24,6 +24,9 @@ type actionRunFlags struct {
 	collectFlags
 	mode              string
 	comment, checkRun bool
+	base, head        string // APKs, for mode compare
+	rounds            int
+	acceptRegression  bool // for mode refresh
 }
 
 func (c Command) actionRunVerb() *cobra.Command {
@@ -37,7 +40,11 @@ func (c Command) actionRunVerb() *cobra.Command {
 	f.actionFlags.register(cmd)
 	f.policyFlags.register(cmd)
 	f.collectFlags.register(cmd)
-	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: "+string(modePullRequest))
+	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
+	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
+	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")
+	cmd.Flags().IntVar(&f.rounds, "rounds", defaultRounds, "for mode compare: how often each build is measured on each device")
+	cmd.Flags().BoolVar(&f.acceptRegression, "accept-regression", false, "for mode refresh: accept the runs even if the gate calls one a regression")
 	cmd.Flags().BoolVar(&f.comment, "comment", true, "comment on the pull request")
 	cmd.Flags().BoolVar(&f.checkRun, "check-run", true, "show a check run on the head commit")
 	return cmd
@@ -68,6 +75,9 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 	mode, err := modeNamed(f.mode)
 	if err != nil {
 		return err
+	}
+	if f.mode != string(modePullRequest) { // no other mode's result stands in for the gate's
+		a.Name = f.mode + " " + a.Name
 	}
 	a.Comment, a.Check = f.comment, f.checkRun
 	a.Begin(cmd.Context())
@@ -123,7 +133,11 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if err != nil {
 		return actionResult{}, err
 	}
-	defer store.Close()
+	defer func() { // a fork may not write to a shared history, and its verdict needs none of it
+		if err := store.Close(); err != nil {
+			fmt.Fprintf(c.Stderr, "warning: the runs are not kept: %s\n", plain(err.Error()))
+		}
+	}()
 	results, err := c.measure(ctx, cfg, f.collectFlags, func(r run.Run) error {
 		_, err := store.Add(context.WithoutCancel(ctx), r)
 		return err

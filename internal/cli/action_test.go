@@ -111,7 +111,6 @@ func (w *workspace) apkgate(args ...string) ran {
 		Getenv: func(name string) string { return w.env[name] },
 	}
 	root := c.root()
-	root.AddCommand(c.actionVerb())
 	root.SetArgs(args)
 	return ran{c.finish(root.ExecuteContext(w.t.Context())), stdout.String(), stderr.String()}
 }
@@ -276,6 +275,66 @@ func TestActionOnAFork(t *testing.T) {
 
 	w.write("apkgate-report/evil.sh", "#!/bin/sh")
 	w.want(w.apkgate("action", "comment"), exitUsage)
+}
+
+// A nightly refresh adds to what pull requests are compared with, and refuses to on
+// a pull request's event.
+func TestActionRefresh(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.env["INPUT_MODE"] = "refresh"
+	r := w.apkgate("action", "run")
+	w.want(r, exitUsage)
+	contains(t, "the error", r.stderr, "mode refresh on the event pull_request")
+	if n := w.accepted(); n != 6 {
+		t.Fatalf("%d runs are accepted after a refresh on a pull request, want 6", n)
+	}
+	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"] = "schedule", "refs/heads/main"
+	w.event(map[string]any{"schedule": "0 3 * * *"})
+	w.want(w.apkgate("action", "run"), exitPass)
+	if n := w.accepted(); n != 7 {
+		t.Errorf("%d runs are accepted after the refresh, want 7", n)
+	}
+	checks := w.Checks()
+	if c := checks[len(checks)-1]; c.Name != "apkgate (refresh apkgate.yml)" || c.Conclusion != "success" || c.HeadSHA != strings.Repeat("f", 40) {
+		t.Errorf("the check run is %+v", c)
+	}
+	w.build("demo-worse")
+	w.want(w.apkgate("action", "run"), exitRegression)
+	contains(t, "the summary", w.read("summary"), "Regression")
+	if n := w.accepted(); n != 7 {
+		t.Errorf("%d runs are accepted after a worse build, want 7", n)
+	}
+	if n := len(w.Comments(7)); n != 0 {
+		t.Errorf("%d comments, though it is about no pull request", n)
+	}
+}
+
+func TestActionCompare(t *testing.T) {
+	w := newWorkspace(t)
+	w.env["GITHUB_EVENT_NAME"] = "workflow_dispatch"
+	w.event(map[string]any{})
+	w.env["INPUT_MODE"], w.env["INPUT_BASE"], w.env["INPUT_HEAD"], w.env["INPUT_ROUNDS"] = "compare", "demo-good.apk", "demo-worse.apk", "12"
+	w.want(w.apkgate("action", "run"), exitRegression)
+	if c := w.Checks()[0]; c.Name != "apkgate (compare apkgate.yml)" || c.Conclusion != "failure" {
+		t.Errorf("the check run is %+v", c)
+	}
+	contains(t, "the summary", w.read("summary"), "Regression")
+	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), "apkgate.compare/1")
+	contains(t, "the outputs", w.read("output"), "report-path<<", "regression")
+	w.env["INPUT_HEAD"] = ""
+	w.want(w.apkgate("action", "run"), exitUsage)
+}
+
+func TestCutLines(t *testing.T) {
+	text := "head\n\n<details><summary>x</summary>\n\n<details>\n" + strings.Repeat("| row |\n", 100) + "</details></details>\n"
+	if got := cutLines(text, len(text)); got != text {
+		t.Error("what fits is cut")
+	}
+	got := cutLines(text, 400)
+	if len(got) > 400 || !strings.HasPrefix(text, got[:200]) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
+		t.Errorf("it is cut to %d bytes:\n%s", len(got), got)
+	}
 }
 
 func TestActionWithoutAVerdictEndsItsCheckRun(t *testing.T) {

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/run"
+)
+
+// actionCompare measures two APKs in turns, as `apkgate compare` does. No history
+// is read, and none is written.
+func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
+	cf := compareFlags{
+		configFlags: f.configFlags, policyFlags: f.policyFlags, base: f.base, head: f.head, rounds: f.rounds,
+		scenarios: f.scenarios, parallel: f.parallel, headCommit: f.commit,
+	}
+	if _, err := cf.offline(); err != nil {
+		return actionResult{}, err
+	}
+	set, err := c.settings(cmd, cf.configFlags, cf.policyFlags)
+	if err != nil {
+		return actionResult{}, err
+	}
+	a.FailOn = string(set.failOn)
+	base, head, err := c.measureBoth(cmd.Context(), cf)
+	if err != nil {
+		return actionResult{}, err
+	}
+	if set.catalogue, err = run.Catalogue(set.catalogue, append(append([]run.Run{}, base...), head...)...); err != nil {
+		return actionResult{}, usage(err, "")
+	}
+	verdict := gate.CompareAB(set.policy, set.catalogue, base, head)
+	in := report.ABInput{Verdict: verdict, Catalogue: set.catalogue, Version: "apkgate " + version()}
+	if simulated(base) || simulated(head) {
+		in.Notes = []string{simulatedNote}
+	}
+	sheet := report.AB(in)
+	asJSON := func(w io.Writer) error { return report.ABJSON(w, verdict) }
+	if err := c.writeSheet(sheet, asJSON, outputFlags{format: string(FormatText)}); err != nil {
+		return actionResult{}, err
+	}
+	content := actions.Content{
+		Outcome: verdict.Verdict, Headline: fmt.Sprintf("%s: %s", verdict.Verdict, verdict.Reason),
+		Markdown: sheet.Markdown, Counts: map[gate.Outcome]int{},
+	}
+	for _, s := range verdict.Scenarios {
+		content.Counts[s.Verdict]++
+	}
+	return actionResult{
+		content: content, failOn: set.failOn,
+		folder: func(dir string) (actions.Folder, error) {
+			return c.sheetFolder(dir, func(f outputFlags) error { return quiet(c).writeSheet(sheet, asJSON, f) })
+		},
+	}, nil
+}
+
+// quiet is the command with nothing to say on its standard output.
+func quiet(c Command) Command {
+	c.Stdout = io.Discard
+	return c
+}
+
+// sheetFiles are where a sheet's files go in a report folder.
+func sheetFiles(dir string) outputFlags {
+	return outputFlags{
+		format: string(FormatText), html: filepath.Join(dir, "report.html"),
+		markdown: filepath.Join(dir, "report.md"), json: filepath.Join(dir, "verdict.json"),
+	}
+}
+
+// sheetFolder leaves a sheet's files in a report folder, which has no SARIF.
+func (c Command) sheetFolder(dir string, write func(outputFlags) error) (actions.Folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return actions.Folder{}, fmt.Errorf("find the report folder: %w", err)
+	}
+	files := sheetFiles(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return actions.Folder{}, fileError("make the report folder", dir, err)
+	}
+	return actions.Folder{Dir: dir, Report: files.html, Verdict: files.json}, write(files)
+}
