@@ -3,6 +3,7 @@ package simpleperf
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // attr is the part of Linux's perf_event_attr that the records need.
@@ -84,7 +85,18 @@ func (a attr) event(named map[eventKey]string) Event {
 	case a.excludeOS && !a.excludeUser:
 		name += ":u"
 	}
-	return Event{Name: name, Type: uint32(a.kind), Config: a.config}
+	return Event{Name: eventName(name), Type: uint32(a.kind), Config: a.config}
+}
+
+// eventName is a name from the file as it can be shown: short, and without
+// control characters.
+func eventName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, clip(name))
 }
 
 // clock is "task-clock" or "cpu-clock" where the event's periods are

@@ -225,11 +225,5 @@ func parseSymbol(b []byte) (symbol, error) {
 	return s, err
 }
 
-// clip shortens text of the file for a warning.
-func clip(s string) string {
-	const limit = 60
-	if len(s) > limit {
-		return strings.ToValidUTF8(s[:limit], "") + "…"
-	}
-	return s
-}
+// clip shortens text of the file for a warning or a name.
+func clip(s string) string { return clipTo(s, 100) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
@@ -15,7 +16,7 @@ import (
 const (
 	topSymbols = 20
 	topThreads = 50
-	maxValue   = 1000 // bytes of one value of meta info
+	maxValue   = 1000 // bytes of one text: a symbol, a value of meta info
 )
 
 // Details are what an inspection tells beside the totals (docs/format/inspect.md).
@@ -166,7 +167,7 @@ func (p *Profile) details() Details {
 
 func clipTo(s string, most int) string {
 	if len(s) > most {
-		return s[:most] + "…"
+		return strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }
@@ -237,13 +238,19 @@ func top(list []function, costs map[int]*cost) []SymbolDetails {
 	all := make([]SymbolDetails, 0, len(costs))
 	for place, c := range costs {
 		f := list[place]
-		all = append(all, SymbolDetails{Symbol: f.symbol, File: f.file, Kind: f.kind, Self: c.self, Total: c.total})
+		all = append(all, SymbolDetails{
+			Symbol: f.symbol, File: f.file, Kind: f.kind, Self: c.self, Total: c.total,
+		})
 	}
 	slices.SortFunc(all, func(a, b SymbolDetails) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total),
 			cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind))
 	})
-	return all[:min(len(all), topSymbols)]
+	all = all[:min(len(all), topSymbols)]
+	for i := range all {
+		all[i].Symbol, all[i].File = clipTo(all[i].Symbol, maxValue), clipTo(all[i].File, maxValue)
+	}
+	return all
 }
 
 func (p *Profile) topThreads() []ThreadDetails {

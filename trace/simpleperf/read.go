@@ -87,7 +87,7 @@ type decoder struct {
 }
 
 func (d *decoder) warn(at uint64, format string, args ...any) {
-	d.warnings.Addf(0, "byte %d: %s", at, fmt.Sprintf(format, args...))
+	d.warnings.Addf(0, "byte %d: "+format, append([]any{at}, args...)...)
 }
 
 // warnOnce tells a doubt that may come back with every record.

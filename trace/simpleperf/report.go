@@ -53,7 +53,7 @@ func readReport(p *Profile, data []byte) {
 }
 
 func (r *report) warn(at int, format string, args ...any) {
-	r.warnings.Addf(0, "byte %d: %s", at, fmt.Sprintf(format, args...))
+	r.warnings.Addf(0, "byte %d: "+format, append([]any{at}, args...)...)
 }
 
 func (r *report) read(data []byte) {
@@ -246,7 +246,7 @@ func (r *report) meta(b []byte) error {
 	return eachField(b, func(f protoField) error {
 		switch {
 		case f.number == 1 && len(r.p.Events) < maxEvents:
-			r.p.Events = append(r.p.Events, Event{Name: plain(f.bytes)})
+			r.p.Events = append(r.p.Events, Event{Name: eventName(plain(f.bytes))})
 		case f.number == 6:
 			r.p.Meta["trace_offcpu"] = fmt.Sprint(f.value != 0)
 		case metaKeys[f.number] != "":

@@ -263,6 +263,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 		"short sample":   {perfData(taskAndSwitch, rec(9, 0, uint64(1)), nil), "a sample of task-clock is too short"},
 		"cycles":         {perfData([][]byte{attr(0, 0, 0)}, hit(user, 1, 1, 1, 1, 0, 0, 1), nil), "the samples of cpu-cycles measure no time"},
 		"lost":           {whole, "7 samples were lost beside the 3 that are here"},
+		"hostile name":   {reportSample(pb(5, pb(1, "a\x1b[31m\n")), pb(1, pb(4, 1))), "the samples of a\uFFFD[31m\uFFFD measure no time"},
 		"version":        {le("SIMPLEPERF", uint16(2)), "version 2"},
 		"report cut off": {smallReport()[:40], "the file is not whole"},
 		"other count":    {reportSample(pb(2, pb(1, 9))), "the file states 9 samples, 0 are in it"},
