@@ -331,8 +331,8 @@ func TestCutLines(t *testing.T) {
 	if got := cutLines(text, len(text)); got != text {
 		t.Error("what fits is cut")
 	}
-	got := cutLines(text, 400)
-	if len(got) > 400 || !strings.HasPrefix(text, got[:200]) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
+	got := cutLines(text, 600)
+	if len(got) > 600 || !strings.HasPrefix(text, got[:300]) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
 		t.Errorf("it is cut to %d bytes:\n%s", len(got), got)
 	}
 }
