@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,9 +56,10 @@ func Process() Command {
 }
 
 // Main runs one command line, without the program's name, and returns the exit
-// status. An interrupt cancels what is under way.
+// status. An interrupt, or the SIGTERM by which a build server ends a job, cancels
+// what is under way: devices are left as they were found.
 func (c Command) Main(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := c.root()
 	root.SetArgs(args)
