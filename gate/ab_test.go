@@ -201,9 +201,9 @@ func (w world) abRate(t *testing.T, trials, rounds int, interleaved bool, slow f
 
 // At most one comparison in twenty of a build with itself may fail.
 func TestABUnchangedBuildsPass(t *testing.T) {
-	trials := 100
+	trials := 60
 	if testing.Short() {
-		trials = 40
+		trials = 30
 	}
 	limit := 0.05 + 2*math.Sqrt(0.05*0.95/float64(trials))
 	for name, w := range worlds {

@@ -130,8 +130,7 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 	}
 }
 
-// speechless reports that no test of the scenario's whole runs, or of its
-// events where these alone are judged, could have proven anything.
+// speechless reports that no test of the scenario could have proven anything.
 func (s *abScenario) speechless(p Policy) bool {
 	return !slices.ContainsFunc(s.tests, func(t *abTest) bool { return !t.speechless(p) })
 }

@@ -1,0 +1,128 @@
+package gate
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// driftValues are a cell's, on the scale on which it is judged.
+type driftValues struct {
+	log           bool
+	fromLast, all []stat.Pair // X before, Y now, by context
+	series        []stat.Series
+	days          float64 // from the first run to the newest
+}
+
+func valuesOfDrift(contexts []*driftContext, cell run.Cell, log bool) driftValues {
+	v := driftValues{log: log}
+	first, newest := time.Time{}, time.Time{}
+	for _, c := range contexts {
+		for _, r := range slices.Concat(c.now, c.last, c.older) {
+			x, ok := r.Cells[cell]
+			v.log = v.log && (!ok || x > 0)
+			if !r.Started.IsZero() && (first.IsZero() || r.Started.Before(first)) {
+				first = r.Started
+			}
+			if r.Started.After(newest) {
+				newest = r.Started
+			}
+		}
+	}
+	v.days = newest.Sub(first).Hours() / 24
+	for _, c := range contexts {
+		now, last, older := v.of(c.now, cell), v.of(c.last, cell), v.of(c.older, cell)
+		v.fromLast = append(v.fromLast, stat.Pair{X: last, Y: now})
+		v.all = append(v.all, stat.Pair{X: slices.Concat(last, older), Y: now})
+		var s stat.Series
+		for _, r := range slices.Concat(c.now, c.last, c.older) {
+			if x := v.of([]run.Summary{r}, cell); len(x) == 1 && !r.Started.IsZero() {
+				s.Times, s.Values = append(s.Times, r.Started.Sub(first).Hours()/24), append(s.Values, x[0])
+			}
+		}
+		v.series = append(v.series, s)
+	}
+	return v
+}
+
+func (v driftValues) of(runs []run.Summary, cell run.Cell) []float64 {
+	var out []float64
+	for _, r := range runs {
+		if x, ok := r.Cells[cell]; ok {
+			if v.log {
+				x = math.Log(x)
+			}
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (v driftValues) back(x float64) float64 {
+	if v.log {
+		x = math.Exp(x)
+	}
+	return finite(x)
+}
+
+// shift compares the new runs with earlier ones; nil where there are none.
+func (v driftValues) shift(strata []stat.Pair, alpha float64) *DriftShift {
+	strata = slices.DeleteFunc(slices.Clone(strata), func(p stat.Pair) bool { return len(p.X) == 0 || len(p.Y) == 0 })
+	var from []float64
+	ones := len(strata) > 1
+	for _, p := range strata {
+		from = append(from, p.X...)
+		ones = ones && len(p.X) == 1 && len(p.Y) == 1
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	s := stat.SampleShift(strata, alpha)
+	switch {
+	case ones:
+		s = stat.PairedShift(differences(strata), alpha)
+	case len(strata) == 1 && len(strata[0].Y) == 1: // ranks tell little of one new run
+		m := stat.MomentsOf(stat.Sample{Values: strata[0].X})
+		reach := m.Reach(alpha / 2)
+		s = stat.Shift{Estimate: strata[0].Y[0] - m.Mean, Low: strata[0].Y[0] - m.Mean - reach, High: strata[0].Y[0] - m.Mean + reach}
+	}
+	return v.tell(s, stat.Median(from), len(from))
+}
+
+// creep is the change that the trend makes of the whole time.
+func (v driftValues) creep(t stat.Drift) *DriftShift {
+	const leastPerSeries = 4 // of fewer, four orders in a row are nothing
+	runs, first, longest := 0, []float64(nil), 0
+	for _, s := range v.series {
+		runs, longest = runs+len(s.Values), max(longest, len(s.Values))
+		first = append(first, s.Values...)
+	}
+	if math.IsNaN(t.Slope) || longest < leastPerSeries {
+		return nil
+	}
+	// The level at the first run, by the trend: the middle less half of the change.
+	start := stat.Median(first) - t.Slope*v.days/2
+	return v.tell(stat.Shift{Estimate: t.Slope * v.days, Low: t.Low * v.days, High: t.High * v.days}, start, runs)
+}
+
+func (v driftValues) tell(s stat.Shift, from float64, runs int) *DriftShift {
+	d := &DriftShift{From: v.back(from), Runs: runs}
+	share := func(x float64) (shift, change float64) {
+		switch {
+		case v.log:
+			return finite(d.From * math.Expm1(x)), finite(math.Expm1(x))
+		case d.From != 0:
+			return finite(x), finite(x / math.Abs(d.From))
+		}
+		return finite(x), 0
+	}
+	d.Shift, d.Change = share(s.Estimate)
+	if !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) && !math.IsNaN(s.Low+s.High) {
+		_, d.Low = share(s.Low)
+		_, d.High = share(s.High)
+	}
+	return d
+}
