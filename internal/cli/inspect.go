@@ -88,10 +88,19 @@ func (c Command) showInspection(seen trace.Inspection) error {
 			return err
 		}
 	}
-	if len(seen.Metrics) == 0 {
+	var summary []string
+	if details, ok := seen.Details.(interface{ Summary() []string }); ok {
+		summary = details.Summary()
+	}
+	if len(seen.Metrics) > 0 {
+		if err := table.Render(); err != nil {
+			return err
+		}
+	} else if len(summary) == 0 {
 		fmt.Fprintf(c.Stdout, "nothing that %s can count is in the file\n", seen.Reader)
-	} else if err := table.Render(); err != nil {
-		return err
+	}
+	for _, line := range summary {
+		fmt.Fprintln(c.Stdout, line)
 	}
 	for _, w := range seen.Warnings {
 		fmt.Fprintf(c.Stdout, "warning: %s\n", w)

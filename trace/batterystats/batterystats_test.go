@@ -138,10 +138,30 @@ func TestOlderCheckinForms(t *testing.T) {
 	if _, stated := d.Periods[1].Stated["starts"]; stated {
 		t.Error("N/A was taken for a number")
 	}
-	// Android 5: the wakelocks stand after the traffic, in milliseconds.
-	p5 := read(t, "9,0,l,m,600,0,1,2,3,10,20,30,40,5000,3000,0,70,71,550,0\n").Main()
-	if p5.Stated["wakelock_partial_ms"] != 3000 || p5.Stated["wifi_tx_bytes"] != 40 || p5.Stated["interactive_ms"] != 550 {
-		t.Errorf("%v", p5.Stated)
+}
+
+// TestWakelockTotalsByVersion reads the line "m" in the layouts that
+// battery-historian's checkin parser documents by version.
+func TestWakelockTotalsByVersion(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text          string
+		full, partial float64 // -1: not stated
+	}{
+		"version 8":  {"8,0,l,m,47452,0,1000,1000,0,10,20,30,40,918161000,7000,0\n", 918161, 7},
+		"version 11": {"9,0,i,vers,11,100,a,b\n9,0,l,m,12469,0,228195,228195,0,10,20,30,40,5000,3000,0,70,71,550,0\n", 5000, 3000},
+		"version 14": {"9,0,i,vers,14,120,a,b\n9,0,l,m,12469,0,5000,3000,70,71,11258,0,0,5,2,3,1\n", 5000, 3000},
+		"version 35": {"9,0,i,vers,35,190,a,b\n9,0,l,m,12469,0,5000,3000,70,71,11258,0,0,5,2,3,1,0,0,0,0,0,0,0,0\n", 5000, 3000},
+		"no version": {"9,0,l,m,12469,0,5000,3000,70,71,11258,0,0,5,2,3,1\n", -1, -1},
+	} {
+		stated := read(t, c.text).Main().Stated
+		full, ok := stated["wakelock_full_ms"]
+		if partial := stated["wakelock_partial_ms"]; ok != (c.full >= 0) || ok && (full != c.full || partial != c.partial) {
+			t.Errorf("%s: %v", name, stated)
+		}
+		if stated["screen_on_ms"] == 0 {
+			t.Errorf("%s: no time with the screen on: %v", name, stated)
+		}
 	}
 }
 
@@ -418,4 +438,21 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestSummaryNamesWhoHeldTheDeviceAwake(t *testing.T) {
+	t.Parallel()
+	_, details := inspect(t, strings.ReplaceAll(checkinDump, "upload", "up\x1b[31mload"))
+	got := details.Summary()
+	want := []string{
+		"since the last charge: 1h0m0s on battery, the screen on for 45m0s",
+		"estimated drain: 50 mAh",
+		`held awake with the screen off: 42s by "up\x1b[31mload" of u0a86 (7 times)`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if _, details = inspect(t, "Battery History (0%)\n"); details.Summary() != nil {
+		t.Errorf("%q of a file without statistics", details.Summary())
+	}
 }

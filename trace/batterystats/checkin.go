@@ -48,7 +48,7 @@ func (r *reader) readCheckin(line string) {
 		return
 	}
 	if p := r.checkinPeriod(fields[2]); p != nil {
-		if what := p.readCheckin(uid, tag, values); what != "" {
+		if what := p.readCheckin(r.dump.Checkin.layout(), uid, tag, values); what != "" {
 			r.warnings.Addf(r.line, "%s: %s", tag, what)
 		}
 		if tag == "apk" && len(values) > 1 {
@@ -77,6 +77,16 @@ func splitCheckin(line string) []string {
 		}
 		line = rest
 	}
+}
+
+// layout is the version that the layout of a line goes by, 0 where it is not
+// known: until Android 5 each line began with it, since then it has a line of
+// its own and the lines begin with 9.
+func (c Checkin) layout() int {
+	if c.Version > 0 || c.Format >= 9 {
+		return c.Version
+	}
+	return c.Format
 }
 
 // readInfo reads the lines of category "i": the versions and the packages of
@@ -113,7 +123,7 @@ func (r *reader) checkinPeriod(category string) *Period {
 
 // readCheckin reads one line of a period and says what is wrong with it, ""
 // where nothing is. Lines of other tags are not needed here.
-func (p *Period) readCheckin(uid int, tag string, values []string) string {
+func (p *Period) readCheckin(version, uid int, tag string, values []string) string {
 	switch tag {
 	case "bt":
 		return p.stateAll(values, "starts", "on_battery_ms", "on_battery_uptime_ms", "total_ms", "total_uptime_ms",
@@ -123,7 +133,7 @@ func (p *Period) readCheckin(uid int, tag string, values []string) string {
 		return p.stateAll(values, "mobile_rx_bytes", "mobile_tx_bytes", "wifi_rx_bytes", "wifi_tx_bytes",
 			"mobile_rx_packets", "mobile_tx_packets", "wifi_rx_packets", "wifi_tx_packets", "bluetooth_rx_bytes", "bluetooth_tx_bytes")
 	case "m":
-		return p.stateAll(values, miscNames(len(values))...)
+		return p.stateAll(values, miscNames(version, len(values))...)
 	case "dc":
 		return p.stateAll(values, "discharge_min_percent", "discharge_max_percent", "discharge_screen_on_percent",
 			"discharge_screen_off_percent", "discharge_mah", "discharge_screen_off_mah", "discharge_screen_doze_percent",
@@ -144,23 +154,29 @@ func (p *Period) readCheckin(uid int, tag string, values []string) string {
 
 // miscNames are the names of the line "m", whose layout changed with the
 // version: two columns at first; then Wi-Fi and Bluetooth times and traffic
-// before the wakelocks (10 columns, 12 with mobile and Wi-Fi traffic apart, 16
-// and 18 in Android 5); since Android 6 the wakelocks follow the phone's time.
-func miscNames(columns int) []string {
+// before the wakelocks, in microseconds before version 9; since version 14
+// (Android 6) the wakelocks follow the phone's time. Where the version is not
+// stated, only columns that all layouts share are taken, or a line as long as
+// only newer layouts have.
+func miscNames(version, columns int) []string {
 	names := []string{"screen_on_ms", "phone_on_ms"}
-	switch {
-	case columns < 9:
-		return names
-	case columns <= 10: // Android 2 to 4: the wakelocks are in microseconds
-		return append(names, "", "", "", "rx_bytes", "tx_bytes", "wakelock_full_us", "wakelock_partial_us")
-	case columns == 12: // Android 4.4
-		return append(names, "", "", "", "mobile_rx_bytes", "mobile_tx_bytes", "wifi_rx_bytes", "wifi_tx_bytes",
-			"wakelock_full_us", "wakelock_partial_us")
-	case columns < 19: // Android 5
-		return append(names, "", "", "", "mobile_rx_bytes", "mobile_tx_bytes", "wifi_rx_bytes", "wifi_tx_bytes",
-			"wakelock_full_ms", "wakelock_partial_ms", "", "mobile_radio_active_ms", "", "interactive_ms")
+	unit := "ms"
+	if version < 9 {
+		unit = "us"
 	}
-	return append(names, "wakelock_full_ms", "wakelock_partial_ms", "mobile_radio_active_ms", "", "interactive_ms")
+	full, partial := "wakelock_full_"+unit, "wakelock_partial_"+unit
+	switch {
+	case version >= 14, version == 0 && columns > 18:
+		return append(names, "wakelock_full_ms", "wakelock_partial_ms", "mobile_radio_active_ms", "", "interactive_ms")
+	case version == 0 || columns < 9:
+		return names
+	case columns <= 10: // before Android 4.4
+		return append(names, "", "", "", "rx_bytes", "tx_bytes", full, partial)
+	case version < 9: // Android 4.4
+		return append(names, "", "", "", "mobile_rx_bytes", "mobile_tx_bytes", "wifi_rx_bytes", "wifi_tx_bytes", full, partial)
+	}
+	return append(names, "", "", "", "mobile_rx_bytes", "mobile_tx_bytes", "wifi_rx_bytes", "wifi_tx_bytes", // Android 5
+		full, partial, "", "mobile_radio_active_ms", "", "interactive_ms")
 }
 
 // stateAll states values under names, in order. A name "" is passed over, and a

@@ -3,7 +3,9 @@ package batterystats
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
@@ -163,4 +165,47 @@ func (d Dump) Energy(p *Period) (*Energy, string) {
 	}
 	e.Joules = mah * 3.6 * e.VoltageMV / 1000
 	return &e, ""
+}
+
+// maxShown bounds the wakelocks of a summary.
+const maxShown = 5
+
+// Summary is what the details come to in a few lines for people: the drain, and
+// who held the device awake while its screen was off.
+func (d Details) Summary() []string {
+	if d.Source == nil {
+		return nil
+	}
+	var p *Period
+	for i := range d.Periods {
+		if d.Periods[i].Line == d.Source.Line {
+			p = &d.Periods[i]
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("%s: %v on battery, the screen on for %v", sinceWords[p.Since],
+		milliseconds(p.Stated["on_battery_ms"]), milliseconds(p.Stated["screen_on_ms"]))}
+	if drain, ok := p.Stated["computed_mah"]; ok {
+		lines = append(lines, fmt.Sprintf("estimated drain: %g mAh", drain))
+	}
+	shown := 0
+	for _, w := range p.Wakelocks {
+		if !w.ScreenOff || w.Kind != Partial || shown == maxShown {
+			continue
+		}
+		shown++
+		lines = append(lines, fmt.Sprintf("held awake with the screen off: %v by %q of %s (%d times)", milliseconds(w.HeldMS), w.Name, w.UIDName, w.Count))
+	}
+	return lines
+}
+
+var sinceWords = map[Since]string{
+	SinceCharge: "since the last charge", SinceUnplugged: "since the device was unplugged", SinceBoot: "since the start",
+	SinceEver: "since ever", SinceLastRun: "in the run before",
+}
+
+func milliseconds(ms float64) time.Duration {
+	return time.Duration(min(ms, math.MaxInt64/1e7)) * time.Millisecond
 }

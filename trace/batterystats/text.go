@@ -60,7 +60,7 @@ var uidHead = regexp.MustCompile(`^  (\d{1,10}|u\d{1,5}[a-z]{1,2}\d{1,5}):$`)
 // readPeriod reads a line below "Statistics since …".
 func (r *reader) readPeriod(line, text string) {
 	p := &r.dump.Periods[r.period]
-	if m := uidHead.FindStringSubmatch(strings.TrimRight(line, " ")); m != nil && r.section != inPower {
+	if m := r.uidHead(line); m != nil {
 		r.section, r.uid = inUID, nil
 		if id, ok := ParseUID(m[1]); ok {
 			r.uid = p.uid(id)
@@ -86,6 +86,14 @@ func (r *reader) readPeriod(line, text string) {
 	if what != "" {
 		r.warnings.Addf(r.line, "%s: %s", trace.Clip([]byte(text)), what)
 	}
+}
+
+// uidHead splits a line that begins a UID; nil where it is none.
+func (r *reader) uidHead(line string) []string {
+	if r.section == inPower || len(line) < 4 || line[2] == ' ' {
+		return nil // as nearly all lines
+	}
+	return uidHead.FindStringSubmatch(strings.TrimRight(line, " "))
 }
 
 // readTotal reads a line of the period's totals and says what is wrong with it.

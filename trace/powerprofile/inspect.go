@@ -1,7 +1,9 @@
 package powerprofile
 
 import (
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
@@ -36,4 +38,20 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		CPU: p.CPU, Policies: p.Policies, Modem: p.Modem, Items: append([]Item{}, p.Items...)}
 	details.CapacityMAh, _ = p.Value("battery.capacity")
 	return trace.NewInspection("powerprofile", nil, warnings, details), nil
+}
+
+// Summary is what the profile comes to in a few lines for people.
+func (d Details) Summary() []string {
+	if len(d.Items) == 0 {
+		return nil
+	}
+	lines := []string{fmt.Sprintf("%d items, a battery of %g mAh", len(d.Items), d.CapacityMAh)}
+	for _, c := range d.CPU {
+		if len(c.SpeedsKHz) == 0 || len(c.PowerMA) == 0 {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("CPU cluster %d: %d speeds to %g MHz, %g to %g mA", c.Index,
+			len(c.SpeedsKHz), slices.Max(c.SpeedsKHz)/1000, slices.Min(c.PowerMA), slices.Max(c.PowerMA)))
+	}
+	return lines
 }

@@ -318,3 +318,16 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	seen, err := powerprofile.Inspect(strings.NewReader(device(`<item name="battery.capacity">3000</item>` +
+		array("cpu.speeds", "400000", "1800000") + array("cpu.active", "50", "313.5"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"3 items, a battery of 3000 mAh", "CPU cluster 0: 2 speeds to 1800 MHz, 50 to 313.5 mA"}
+	if d := cmp.Diff(want, seen.Details.(powerprofile.Details).Summary()); d != "" {
+		t.Error(d)
+	}
+}
