@@ -131,7 +131,11 @@ func (t *text) runs() {
 		shown = runs[:min(len(runs), textRuns)]
 	}
 	for _, r := range shown {
-		t.item(fmt.Sprintf("%s: %s, run %s: %s", t.paint(outcomeColor(r.Verdict), outcomeWord(r.Verdict)), runTitle(r, t.in.Verdict), name(r.ID), reasonOf(r)))
+		title := runTitle(r, t.in.Verdict)
+		if id := name(r.ID); title != id {
+			title += ", run " + id
+		}
+		t.item(fmt.Sprintf("%s: %s: %s", t.paint(outcomeColor(r.Verdict), outcomeWord(r.Verdict)), title, reasonOf(r)))
 		if t.o.Verbose {
 			t.item("  " + referenceOf(r))
 		}
