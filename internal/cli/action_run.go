@@ -112,8 +112,9 @@ func (a *action) show(ctx context.Context, dir string, result actionResult) {
 }
 
 // actionPullRequest measures what the pull request would change and compares it
-// with the history. The runs are kept unmarked: nothing of a pull request is ever
-// what others are compared with.
+// with the history. In a history file the runs are kept, unmarked; a history that
+// is shared is only read: nothing of a pull request is ever what others are
+// compared with.
 func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
 	ctx := cmd.Context()
 	cfg, err := c.collectConfig(f.config, f.collectFlags)
@@ -129,16 +130,19 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 		f.commit = a.Job.HeadSHA
 	}
 	commits := a.baseCommits(ctx)
-	store, err := c.openStore(ctx, set.store)
+	store, keep, err := c.openForPull(ctx, set.store)
 	if err != nil {
 		return actionResult{}, err
 	}
-	defer func() { // a fork may not write to a shared history, and its verdict needs none of it
+	defer func() {
 		if err := store.Close(); err != nil {
-			fmt.Fprintf(c.Stderr, "warning: the runs are not kept: %s\n", plain(err.Error()))
+			fmt.Fprintf(c.Stderr, "warning: the history was not closed cleanly: %s\n", plain(err.Error()))
 		}
 	}()
 	results, err := c.measure(ctx, cfg, f.collectFlags, func(r run.Run) error {
+		if !keep {
+			return nil
+		}
 		_, err := store.Add(context.WithoutCancel(ctx), r)
 		return err
 	})

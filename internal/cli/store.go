@@ -20,11 +20,24 @@ import (
 // file, a branch of a git remote (branch:REMOTE#BRANCH) or a PostgreSQL database
 // (postgres://…).
 func (c Command) openStore(ctx context.Context, address string) (baseline.Store, error) {
+	return c.openHistory(ctx, address, false)
+}
+
+// openForPull opens the history for a pull request: one that is shared only to be
+// read, since nothing of a pull request belongs into what others compare with, and
+// a fork could not write there. keep is false of such a one.
+func (c Command) openForPull(ctx context.Context, address string) (store baseline.Store, keep bool, err error) {
+	shared := strings.HasPrefix(address, branch.Scheme) || postgres.IsAddress(address)
+	store, err = c.openHistory(ctx, address, shared)
+	return store, !shared, err
+}
+
+func (c Command) openHistory(ctx context.Context, address string, readOnly bool) (baseline.Store, error) {
 	switch {
 	case strings.HasPrefix(address, branch.Scheme):
-		return c.openBranch(ctx, address)
+		return c.openBranch(ctx, address, readOnly)
 	case postgres.IsAddress(address):
-		store, err := postgres.Open(ctx, address, postgres.Options{Now: c.Now})
+		store, err := postgres.Open(ctx, address, postgres.Options{ReadOnly: readOnly, Now: c.Now})
 		if err != nil {
 			return nil, storeError(err)
 		}
@@ -50,12 +63,12 @@ func (c Command) openFile(ctx context.Context, path string) (baseline.Store, err
 	return store, nil
 }
 
-func (c Command) openBranch(ctx context.Context, address string) (baseline.Store, error) {
+func (c Command) openBranch(ctx context.Context, address string, readOnly bool) (baseline.Store, error) {
 	where, err := branch.ParseAddress(address)
 	if err != nil {
 		return nil, usage(err, "branch:origin#apkgate-history")
 	}
-	store, err := branch.Open(ctx, where, branch.Options{Dir: copiesDir(), Now: c.Now})
+	store, err := branch.Open(ctx, where, branch.Options{Dir: copiesDir(), ReadOnly: readOnly, Now: c.Now})
 	if err != nil {
 		return nil, storeError(err)
 	}
