@@ -140,6 +140,9 @@ func (e *endless) Read(p []byte) (int, error) {
 // TestReadJSONLIsBounded reads inputs that are far larger than a record may be,
 // and looks at the memory that they cost.
 func TestReadJSONLIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a gigabyte, which the race detector takes minutes for")
+	}
 	const size = 200 << 20
 	head := `{"format":"apkgate.run/1","scenario":"`
 	bomb := func(name string) io.Reader {
