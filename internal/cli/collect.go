@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -98,7 +99,34 @@ func (c Command) collectConfig(path string, f collectFlags) (*config.Config, err
 	if err != nil {
 		return nil, err
 	}
-	return cfg, f.apply(cfg)
+	if err := f.apply(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, filesThere(cfg)
+}
+
+// filesThere looks for the files that the configuration names, before any device
+// is kept waiting for them.
+func filesThere(cfg *config.Config) error {
+	files := []struct{ key, path string }{{"app.apk", cfg.App.APK}, {"app.test-apk", cfg.App.TestAPK}}
+	for i, s := range cfg.Scenarios {
+		at := fmt.Sprintf("scenarios[%d].workload.", i)
+		switch w := s.Workload; {
+		case w.Shell != nil:
+			files = append(files, struct{ key, path string }{at + "shell.script", w.Shell.Script})
+		case w.Maestro != nil:
+			files = append(files, struct{ key, path string }{at + "maestro.flow", w.Maestro.Flow})
+		}
+	}
+	for _, file := range files {
+		if file.path == "" {
+			continue
+		}
+		if _, err := os.Stat(file.path); err != nil {
+			return usage(fmt.Errorf("%s: %w", file.key, fileError("find", file.path, err)), "build it first, or correct the path in the configuration")
+		}
+	}
+	return nil
 }
 
 // measure makes the runs of a configuration. keep is given each as soon as it is

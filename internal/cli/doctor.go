@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -22,11 +24,25 @@ func (c Command) doctorVerb() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.doctor(cmd.Context(), cfg)
+			return errors.Join(c.doctor(cmd.Context(), cfg), configFit(path))
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
 	return cmd
+}
+
+// configFit says what a run would miss of the configuration, where there is one.
+func configFit(path string) error {
+	if path == "" {
+		if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	cfg, err := loadConfig(path, false)
+	if err != nil {
+		return err
+	}
+	return filesThere(cfg)
 }
 
 func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
@@ -36,14 +52,21 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	unfit := 0
+	var lost error // the devices that could not be asked; the others still are
 	for _, d := range devices {
 		fit, err := c.examine(ctx, d)
-		if err != nil {
-			return &failure{status: exitInfrastructure, err: fmt.Errorf("examine %s: %w", d.name, err)}
+		if err != nil && ctx.Err() != nil {
+			return err
 		}
-		if !fit {
+		if err != nil {
+			lost = errors.Join(lost, fmt.Errorf("examine %s: %w", d.name, err))
+		}
+		if !fit && err == nil {
 			unfit++
 		}
+	}
+	if lost != nil {
+		return &failure{status: exitInfrastructure, err: lost}
 	}
 	if unfit > 0 {
 		return infrastructure(fmt.Errorf("%d of %d devices are not fit to measure on", unfit, len(devices)))
