@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 
 	"internal/simlab":  {"device", "run", "metric"},
 	"internal/actions": {"report", "gate", "run"},
+	"internal/acttest": {},
 	"internal/cli":     {"*"},
 	"cmd":              {"internal/cli"},
 }

@@ -1,0 +1,161 @@
+package acttest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// actionFile is what these tests read of action.yml.
+type actionFile struct {
+	Inputs  map[string]struct{ Description, Default string }
+	Outputs map[string]struct{ Description, Value string }
+	Runs    struct{ Steps []step }
+}
+
+type step struct {
+	ID, Name, Uses, Run string
+	Env                 map[string]string
+}
+
+type workflowFile struct {
+	Jobs map[string]struct{ Steps []step }
+}
+
+func readYAML(t *testing.T, file string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(data, into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+func readAction(t *testing.T) actionFile {
+	var a actionFile
+	readYAML(t, "../../action.yml", &a)
+	return a
+}
+
+// workflows are the files of the examples and of the project's own workflows.
+func workflows(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range []string{"../../examples/*.yml", "../../.github/workflows/*.yml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no workflows match %s (%v)", pattern, err)
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// steps are all steps of all workflows and of the action, by file.
+func steps(t *testing.T) map[string][]step {
+	out := map[string][]step{"../../action.yml": readAction(t).Runs.Steps}
+	for _, file := range workflows(t) {
+		var w workflowFile
+		readYAML(t, file, &w)
+		for _, j := range w.Jobs {
+			out[file] = append(out[file], j.Steps...)
+		}
+	}
+	return out
+}
+
+func TestWorkflowsPassActionlint(t *testing.T) {
+	args := append([]string{"-no-color", "-config-file", "../../.github/actionlint.yaml"}, workflows(t)...)
+	if out, err := exec.Command(tool(t, "actionlint"), args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+var pinned = regexp.MustCompile(`uses: ([\w.-]+/[\w.-]+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+\n`)
+
+// A tag of somebody else's can be moved; a commit can't.
+func TestEveryActionOfOthersIsPinnedToACommit(t *testing.T) {
+	seen := map[string]bool{}
+	for file, all := range steps(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commits := map[string]bool{}
+		for _, m := range pinned.FindAllStringSubmatch(string(data), -1) {
+			commits[m[1]+"@"+m[2]] = true
+		}
+		for _, s := range all {
+			switch {
+			case s.Uses == "" || s.Uses == ours:
+			case !commits[s.Uses]:
+				t.Errorf("%s uses %s, want a commit of 40 digits, with the version behind it: # v1.2.3", file, s.Uses)
+			}
+			seen[s.Uses] = true
+		}
+	}
+	for name, action := range pins {
+		if !seen[action] {
+			t.Errorf("nothing uses %s: the stand-in %s is for another version than the workflows'", action, name)
+		}
+	}
+}
+
+// What a stranger wrote must not become a part of a script: it goes through the
+// environment.
+func TestNoExpressionIsPutIntoAScript(t *testing.T) {
+	for file, all := range steps(t) {
+		for _, s := range all {
+			if strings.Contains(s.Run, "${{") {
+				t.Errorf("%s: the script of step %q has an expression in it: pass it by env", file, s.Name)
+			}
+		}
+	}
+}
+
+// notFlags are inputs that concern the action alone.
+var notFlags = []string{"upload", "github-token"}
+
+func TestEachInputReachesTheGate(t *testing.T) {
+	a := readAction(t)
+	run := a.Runs.Steps[slices.IndexFunc(a.Runs.Steps, func(s step) bool { return s.ID == "run" })]
+	help, err := exec.Command(program(t), "action", "run", "--help").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, help)
+	}
+	for input := range a.Inputs {
+		variable := "INPUT_" + strings.ToUpper(strings.ReplaceAll(input, "-", "_"))
+		if want := "${{ inputs." + input + " }}"; run.Env[variable] != want && input != "upload" {
+			t.Errorf("the gate's step has %s = %q, want %q", variable, run.Env[variable], want)
+		}
+		if !strings.Contains(string(help), "--"+input+" ") && !slices.Contains(notFlags, input) {
+			t.Errorf("apkgate action run has no flag --%s, so that the input %s has no effect", input, input)
+		}
+	}
+}
+
+func TestInputsAndOutputsAreDocumented(t *testing.T) {
+	data, err := os.ReadFile("../../docs/action.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := readAction(t)
+	for name := range a.Inputs {
+		if !strings.Contains(string(data), "`"+name+"`") {
+			t.Errorf("docs/action.md does not tell of the input %s", name)
+		}
+	}
+	for name := range a.Outputs {
+		if !strings.Contains(string(data), "`"+name+"`") {
+			t.Errorf("docs/action.md does not tell of the output %s", name)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package acttest
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// accepted counts the accepted runs of the history.
+func (r *repository) accepted(store string) int {
+	r.t.Helper()
+	cmd := exec.Command(program(r.t), "baseline", "export", "--state", "accepted", "--store", store)
+	cmd.Dir = r.dir
+	out, err := cmd.Output()
+	if err != nil {
+		r.t.Fatalf("apkgate baseline export: %v\n%s", err, out)
+	}
+	return strings.Count(string(out), `"apkgate.run/1"`)
+}
+
+func TestNightlyAcceptsWhatIsNoRegression(t *testing.T) {
+	r := newRepository(t, "demo-good")
+	history := filepath.Join(r.home, "history.db")
+	before := r.accepted(history)
+	j := r.run("nightly.yml", "schedule", map[string]any{"schedule": "17 2 * * *"})
+	if j.failed {
+		t.Error("the workflow failed, though the build is as it was")
+	}
+	if n := r.accepted(history) - before; n != 5 {
+		t.Errorf("%d runs were accepted, want 5, one a phone", n)
+	}
+	contains(t, "the summary", j.summary, "5 runs")
+}
+
+func TestNightlyRefusesARegression(t *testing.T) {
+	r := newRepository(t, "demo-worse")
+	history := filepath.Join(r.home, "history.db")
+	before := r.accepted(history)
+	j := r.run("nightly.yml", "schedule", map[string]any{"schedule": "17 2 * * *"})
+	if !j.failed || j.outputs["verdict"] != "regression" {
+		t.Errorf("failed is %v and the verdict %q, want a regression that fails", j.failed, j.outputs["verdict"])
+	}
+	if n := r.accepted(history) - before; n != 0 {
+		t.Errorf("%d runs of a worse build were accepted", n)
+	}
+}
+
+// On runners that don't last, the history is a branch of the repository: what the
+// nightly run accepts is what the pull request is compared with.
+func TestHistoryOnABranch(t *testing.T) {
+	r := newRepository(t, "demo-good")
+	remote := filepath.Join(t.TempDir(), "mail.git")
+	r.git("init", "--quiet", "--bare", remote)
+	r.git("remote", "set-url", "origin", remote)
+	config := r.read(filepath.Join(r.dir, "apkgate.yml"))
+	history := filepath.Join(r.home, "history.db")
+	r.write(filepath.Join(r.dir, "apkgate.yml"), strings.Replace(config, "sqlite: "+history, "branch: origin#apkgate-history", 1))
+	r.commit("keep the history on a branch")
+	if j := r.run("nightly.yml", "schedule", map[string]any{"schedule": "17 2 * * *"}); j.failed {
+		t.Fatal("the nightly workflow failed")
+	}
+	if refs := r.git("ls-remote", remote); !strings.Contains(refs, "refs/heads/apkgate-history") {
+		t.Fatalf("the repository has no branch apkgate-history: %q", refs)
+	}
+	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name))
+	contains(t, "the summary", j.summary, "5 accepted runs")
+	if n := len(r.github.Comments(pull)); n != 1 {
+		t.Errorf("%d comments, want 1", n)
+	}
+}
+
+func TestCompareTwoBuilds(t *testing.T) {
+	r := newRepository(t, "demo-good")
+	r.git("branch", "good")
+	r.copy(filepath.Join(demo(t), "demo-worse.apk"), filepath.Join(r.dir, "app.simapp"))
+	r.commit("make it worse")
+	r.git("branch", "worse")
+	j := r.run("compare.yml", "workflow_dispatch", map[string]any{"inputs": map[string]any{"base": "good", "head": "worse"}})
+	if !j.failed || j.outputs["verdict"] != "regression" {
+		t.Errorf("failed is %v and the verdict %q, want a regression that fails", j.failed, j.outputs["verdict"])
+	}
+	contains(t, "the summary", j.summary, "scroll", "The devices are simulated")
+	if n := len(r.github.Comments(pull)); n != 0 {
+		t.Errorf("%d comments, want none: no pull request is asked about", n)
+	}
+}

@@ -1,0 +1,224 @@
+package acttest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apkgate/apkgate/internal/actions/githubtest"
+)
+
+const (
+	owner, name = "acme", "mail"
+	token       = "test-token-7c1f"
+)
+
+// repository is a user's repository with apkgate.yml and the examples as its
+// workflows, the runner that act makes of this machine, and the GitHub that both
+// talk to. Its phones are simulated.
+type repository struct {
+	t         *testing.T
+	dir       string // the checkout
+	head      string // its commit
+	home      string // act's own files
+	bin       string // programs that come before all others
+	action    string // apkgate, as a workflow would use it
+	artifacts string // what was uploaded
+	github    *githubtest.Server
+	api       string
+	releases  string // where the released binaries are
+}
+
+// newRepository is one whose app is of the build demo-good or demo-worse, on five
+// simulated phones, with a history of accepted runs of demo-good.
+func newRepository(t *testing.T, build string) *repository {
+	t.Helper()
+	tool(t, "act")
+	r := &repository{
+		t: t, dir: t.TempDir(), home: t.TempDir(), bin: t.TempDir(), artifacts: t.TempDir(),
+		github: githubtest.New(owner, name, token),
+	}
+	api := httptest.NewServer(r.github)
+	t.Cleanup(api.Close)
+	r.api = api.URL
+	r.fillCheckout(build)
+	r.fillRunner()
+	r.releaseAction()
+	return r
+}
+
+// fillCheckout makes the user's files: those of apkgate's demo, a gradlew that
+// "builds" the app by copying it, and the examples.
+func (r *repository) fillCheckout(build string) {
+	demo := demo(r.t)
+	history := filepath.Join(r.home, "history.db")
+	r.copy(filepath.Join(demo, "history.db"), history)
+	config := r.read(filepath.Join(demo, "apkgate.yml"))
+	for old, new := range map[string]string{
+		"apk: demo-worse.apk":     "apk: app/build/outputs/apk/release/app-release.apk",
+		"test-apk: demo-test.apk": "test-apk: app/build/outputs/apk/test.apk",
+		"sqlite: history.db":      "sqlite: " + history,
+		"html: report.html":       "html: unused.html",
+	} {
+		if strings.Count(config, old) != 1 {
+			r.t.Fatalf("the demo's configuration has not one %q:\n%s", old, config)
+		}
+		config = strings.Replace(config, old, new, 1)
+	}
+	r.write(filepath.Join(r.dir, "apkgate.yml"), config)
+	r.copy(filepath.Join(demo, build+".apk"), filepath.Join(r.dir, "app.simapp"))
+	r.copy(filepath.Join(demo, "demo-test.apk"), filepath.Join(r.dir, "test.simapp"))
+	r.script(filepath.Join(r.dir, "gradlew"), `
+mkdir -p app/build/outputs/apk/release
+cp app.simapp app/build/outputs/apk/release/app-release.apk
+cp test.simapp app/build/outputs/apk/test.apk
+`)
+	for _, example := range files(r.t, "../../examples") {
+		if filepath.Ext(example) == ".yml" {
+			r.copy(filepath.Join("../../examples", example), filepath.Join(r.dir, ".github/workflows", example))
+		}
+	}
+	r.commit("build " + build)
+}
+
+// fillRunner makes what a hosted runner has and this machine must not be asked
+// for: the right to change its devices.
+func (r *repository) fillRunner() {
+	r.script(filepath.Join(r.bin, "sudo"), "cat >/dev/null </dev/null\n")
+	r.write(filepath.Join(r.home, "config/act/actrc"), "")
+}
+
+// releaseAction makes a folder as GitHub hands the action out, and a server with
+// the binary that its release.sha256 names.
+func (r *repository) releaseAction() {
+	r.action = r.t.TempDir()
+	for _, file := range []string{"action.yml", "go.mod", "scripts/fetch-release", "scripts/build-action", "scripts/sources-digest"} {
+		r.copy(filepath.Join("../..", file), filepath.Join(r.action, file))
+	}
+	binary := program(r.t)
+	data := []byte(r.read(binary))
+	asset := "apkgate_" + version + "_linux_amd64"
+	digest, err := exec.Command("bash", filepath.Join(r.action, "scripts/sources-digest")).Output()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write(filepath.Join(r.action, "release.sha256"), fmt.Sprintf("version %s\nsources %s%x  %s\n", version, digest, sha256.Sum256(data), asset))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path != "/"+version+"/"+asset {
+			http.NotFound(w, q)
+			return
+		}
+		w.Write(data)
+	}))
+	r.t.Cleanup(server.Close)
+	r.releases = server.URL
+}
+
+// environment is what the runner knows besides the event.
+func (r *repository) environment() []string {
+	return []string{
+		"GITHUB_API_URL=" + r.api, "GITHUB_GRAPHQL_URL=" + r.api + "/graphql", "GITHUB_REPOSITORY=" + owner + "/" + name,
+		"APKGATE_RELEASES=" + r.releases, "TEST_ARTIFACTS=" + r.artifacts, "TEST_REPOSITORY=" + r.dir,
+	}
+}
+
+// commit commits all files as a new commit of the current branch.
+func (r *repository) commit(message string) {
+	r.t.Helper()
+	if _, err := os.Stat(filepath.Join(r.dir, ".git")); os.IsNotExist(err) {
+		r.git("init", "--quiet", "--initial-branch=main")
+		r.git("remote", "add", "origin", "https://github.com/"+owner+"/"+name)
+	}
+	r.git("add", "--all")
+	r.git("-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "--quiet", "--message", message)
+	r.head = r.git("rev-parse", "HEAD")
+}
+
+func (r *repository) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command(tool(r.t, "git"), args...)
+	cmd.Dir = r.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r *repository) read(file string) string {
+	r.t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (r *repository) write(file, text string) {
+	r.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *repository) copy(from, to string) { r.t.Helper(); r.write(to, r.read(from)) }
+
+func (r *repository) script(file, text string) {
+	r.t.Helper()
+	r.write(file, "#!/bin/sh\nset -e\n"+text)
+	if err := os.Chmod(file, 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// made is what is made once for all tests: the program, and its demo's folder.
+var made struct {
+	sync.Once
+	dir string
+	err error
+}
+
+func makeOnce(t *testing.T) string {
+	t.Helper()
+	made.Do(func() {
+		if made.dir, made.err = os.MkdirTemp("", "apkgate-acttest-"); made.err != nil {
+			return
+		}
+		for _, args := range [][]string{
+			{"go", "build", "-trimpath", "-buildvcs=false", "-o", filepath.Join(made.dir, "apkgate"), "../../cmd/apkgate"},
+			{filepath.Join(made.dir, "apkgate"), "demo", "--keep", filepath.Join(made.dir, "demo")},
+		} {
+			cmd := exec.Command(args[0], args[1:]...)
+			cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly") // as build-action: what one compiles, the other need not
+			if out, err := cmd.CombinedOutput(); err != nil {
+				made.err = fmt.Errorf("%q: %w\n%s", args, err, out)
+				return
+			}
+		}
+	})
+	if made.err != nil {
+		t.Fatal(made.err)
+	}
+	return made.dir
+}
+
+func program(t *testing.T) string { return filepath.Join(makeOnce(t), "apkgate") }
+func demo(t *testing.T) string    { return filepath.Join(makeOnce(t), "demo") }
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if made.dir != "" {
+		os.RemoveAll(made.dir)
+	}
+	os.Exit(status)
+}
