@@ -1,8 +1,6 @@
 package gate
 
-import (
-	"github.com/apkgate/apkgate/stat"
-)
+import "github.com/apkgate/apkgate/stat"
 
 // correct makes up for the number of comparisons of a check. The worse and the
 // better side are corrected each for itself: only the worse can fail a build.
@@ -13,6 +11,9 @@ import (
 func correct(js []*judgement, runs int) {
 	var coarse, fine []*judgement
 	for _, j := range js {
+		if j.evidence.kind == nothing { // no question was asked
+			continue
+		}
 		if j.Event == "" {
 			coarse = append(coarse, j)
 		} else {

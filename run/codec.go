@@ -209,9 +209,31 @@ func validateMetrics(ms map[string]float64) error {
 		if !(math.Abs(v) <= MaxValue) {
 			return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", clip(name), v, MaxValue)
 		}
+		if err := possible(name, v); err != nil {
+			return err
+		}
 		if !utf8.ValidString(name) {
 			return fmt.Errorf("metrics has the name %q, want valid UTF-8", clip(name))
 		}
+	}
+	return nil
+}
+
+// builtin says what values the catalogue's own metrics can have.
+var builtin = metric.Default()
+
+// possible refuses what no measurement of a metric of the catalogue can give: a
+// ratio outside of 0 to 1, a count, a time or an energy below zero.
+func possible(name string, v float64) error {
+	m, known := builtin.Lookup(name)
+	const rounding = 1e-9
+	switch {
+	case !known:
+		return nil
+	case m.Unit == "ratio" && (v < -rounding || v > 1+rounding):
+		return fmt.Errorf("metrics[%q] is %g, want a ratio from 0 to 1", name, v)
+	case v < -rounding:
+		return fmt.Errorf("metrics[%q] is %g, want 0 or more", name, v)
 	}
 	return nil
 }

@@ -99,6 +99,8 @@ func TestWrongRecords(t *testing.T) {
 		"no scenario":     {strings.Replace(example, "open-message", "", 1), "scenario"},
 		"unknown status":  {strings.Replace(example, "complete", "fine", 1), `"fine", want one of`},
 		"text for number": {strings.Replace(example, "148", `"many"`, 1), "want a number"},
+		"negative count":  {strings.Replace(example, "148", "-5", 1), "is -5, want 0 or more"},
+		"ratio of 7":      {strings.Replace(example, "0.95", "7", 1), "want a ratio from 0 to 1"},
 		"huge":            {strings.Replace(example, "148", "1e101", 1), "at most 1e+100"},
 		"infinite":        {strings.Replace(example, "148", "1e999", 1), "1e999"},
 		"nameless event":  {strings.Replace(example, `"E1"`, `""`, 1), "iterations[0].events[1].name"},

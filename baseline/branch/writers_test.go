@@ -26,10 +26,8 @@ func TestTwelveWritersLoseNothing(t *testing.T) {
 		wg.Go(func() {
 			for i := 0; i < each; i += batch {
 				var runs []run.Run
-				var names []string
 				for j := i; j < i+batch; j++ {
 					runs = append(runs, newRun(fmt.Sprintf("run-%02d-%02d", w, j), float64(w*each+j)))
-					names = append(names, runs[len(runs)-1].ID)
 				}
 				added, err := s.Add(t.Context(), runs...)
 				if err != nil || len(added) != batch {
@@ -37,7 +35,7 @@ func TestTwelveWritersLoseNothing(t *testing.T) {
 					return
 				}
 				if i+batch == each { // marks go the same way as runs, one push is enough here
-					names = nil
+					var names []string
 					for j := range each {
 						names = append(names, fmt.Sprintf("run-%02d-%02d", w, j))
 					}

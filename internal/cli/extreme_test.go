@@ -17,11 +17,9 @@ func TestExtremeNumbers(t *testing.T) {
 		"huge":            {`{"frames.duration_ms":1e100}`, `{"frames.duration_ms":1e100}`},
 		"suddenly huge":   {`{"frames.duration_ms":8}`, `{"frames.duration_ms":1e100}`},
 		"huge before":     {`{"frames.duration_ms":1e100}`, `{"frames.duration_ms":8}`},
-		"negative huge":   {`{"frames.count":-1e100}`, `{"frames.count":1e100}`},
-		"negative frames": {`{"frames.count":-5,"frames.janky":-9}`, `{"frames.count":-600,"frames.janky":7}`},
+		"huge count":      {`{"frames.count":0}`, `{"frames.count":1e100}`},
 		"tiny":            {`{"frames.duration_ms":5e-324}`, `{"frames.duration_ms":1e-300}`},
 		"zero":            {`{"frames.duration_ms":0,"frames.count":0,"frames.smooth_ratio":0}`, `{"frames.duration_ms":1,"frames.count":0,"frames.smooth_ratio":1}`},
-		"ratio of 7":      {`{"frames.smooth_ratio":0.9}`, `{"frames.smooth_ratio":7}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var history strings.Builder

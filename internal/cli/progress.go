@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/collect"
 )
@@ -20,11 +21,13 @@ type progress struct {
 	repsDone  int
 	repsTotal int
 	drawn     bool
+	now       func() time.Time
+	said      time.Time       // when the last line was written
 	warned    map[string]bool // each warning is shown once, of the first device
 }
 
 func (c Command) progress(jobs []collect.Job) *progress {
-	p := &progress{warned: map[string]bool{}, w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
+	p := &progress{warned: map[string]bool{}, now: c.Now, said: c.Now(), w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
 	if p.width == 0 {
 		p.width = 80
 	}
@@ -66,9 +69,16 @@ func (p *progress) finished(r collect.Result) {
 	p.line(fmt.Sprintf("run %d of %d: %s, %s, %d repetitions", p.done, p.runs, plain(r.Device), plain(r.Run.Scenario), len(r.Run.Iterations)))
 }
 
-// draw shows the changing line; in a log there is none.
+// longestSilence is the longest that a log says nothing: some CI systems end a job that
+// is silent for ten minutes.
+const longestSilence = time.Minute
+
+// draw shows the changing line; a log gets a line now and then.
 func (p *progress) draw(what string) {
 	if !p.terminal {
+		if p.now().Sub(p.said) >= longestSilence {
+			p.line(what)
+		}
 		return
 	}
 	line := fmt.Sprintf("%s %d of %d runs, %s", bar(p.repsDone, p.repsTotal), p.done, p.runs, what)
@@ -82,6 +92,7 @@ func (p *progress) draw(what string) {
 // line writes a line that stays.
 func (p *progress) line(text string) {
 	p.clear()
+	p.said = p.now()
 	fmt.Fprintln(p.w, text)
 }
 

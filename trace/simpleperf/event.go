@@ -15,7 +15,6 @@ type attr struct {
 	excludeUser  bool
 	excludeOS    bool
 	idOnAll      bool // records other than samples end with the sample's id
-	ids          []uint64
 }
 
 // Bits of perf_event_attr.sample_type.
