@@ -14,12 +14,12 @@ import (
 func TestExtremeNumbers(t *testing.T) {
 	dir := t.TempDir()
 	for name, metrics := range map[string][2]string{ // history's, new run's
-		"huge":            {`{"frames.duration_ms":1e100}`, `{"frames.duration_ms":1e100}`},
-		"suddenly huge":   {`{"frames.duration_ms":8}`, `{"frames.duration_ms":1e100}`},
-		"huge before":     {`{"frames.duration_ms":1e100}`, `{"frames.duration_ms":8}`},
-		"huge count":      {`{"frames.count":0}`, `{"frames.count":1e100}`},
-		"tiny":            {`{"frames.duration_ms":5e-324}`, `{"frames.duration_ms":1e-300}`},
-		"zero":            {`{"frames.duration_ms":0,"frames.count":0,"frames.smooth_ratio":0}`, `{"frames.duration_ms":1,"frames.count":0,"frames.smooth_ratio":1}`},
+		"huge":          {`{"frames.duration_ms":1e100}`, `{"frames.duration_ms":1e100}`},
+		"suddenly huge": {`{"frames.duration_ms":8}`, `{"frames.duration_ms":1e100}`},
+		"huge before":   {`{"frames.duration_ms":1e100}`, `{"frames.duration_ms":8}`},
+		"huge count":    {`{"frames.count":0}`, `{"frames.count":1e100}`},
+		"tiny":          {`{"frames.duration_ms":5e-324}`, `{"frames.duration_ms":1e-300}`},
+		"zero":          {`{"frames.duration_ms":0,"frames.count":0,"frames.smooth_ratio":0}`, `{"frames.duration_ms":1,"frames.count":0,"frames.smooth_ratio":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var history strings.Builder
