@@ -58,9 +58,9 @@ func (r *repository) run(workflow, event string, payload any, env ...string) job
 	cmd := exec.Command(tool(r.t, "act"), args...)
 	cmd.Dir = r.dir
 	// act keeps all it writes below these, and asks nothing where it has a
-	// configuration.
+	// configuration. Go's cache stays where it is.
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(r.home, "cache"), "XDG_CONFIG_HOME="+filepath.Join(r.home, "config"),
-		"PATH="+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_TOKEN=", "GITHUB_ACTIONS=")
+		"PATH="+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_TOKEN=", "GITHUB_ACTIONS=", "GOCACHE="+goCache(r.t))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -109,6 +109,15 @@ func tool(t *testing.T, name string) string {
 		t.Skipf("%s is not on the PATH; scripts/test installs it", name)
 	}
 	return path
+}
+
+func goCache(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command(tool(t, "go"), "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func standins(t *testing.T) string {
