@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +92,7 @@ cp test.simapp app/build/outputs/apk/test.apk
 // fillRunner makes what a hosted runner has and this machine must not be asked
 // for: the right to change its devices.
 func (r *repository) fillRunner() {
-	r.script(filepath.Join(r.bin, "sudo"), "cat >/dev/null </dev/null\n")
+	r.script(filepath.Join(r.bin, "sudo"), "[ -t 0 ] || cat >/dev/null\n")
 	r.write(filepath.Join(r.home, "config/act/actrc"), "")
 }
 
@@ -104,7 +105,7 @@ func (r *repository) releaseAction() {
 	}
 	binary := program(r.t)
 	data := []byte(r.read(binary))
-	asset := "apkgate_" + version + "_linux_amd64"
+	asset := "apkgate_" + version + "_" + runtime.GOOS + "_" + runtime.GOARCH
 	digest, err := exec.Command("bash", filepath.Join(r.action, "scripts/sources-digest")).Output()
 	if err != nil {
 		r.t.Fatal(err)
