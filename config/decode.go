@@ -68,7 +68,7 @@ func (d *decoder) unknownKeys(n *node, path string, allowed []string) {
 	}
 	for _, e := range n.entries {
 		if !known[e.key.text] {
-			d.hinted(e.key, path, didYouMean(e.key.text, allowed), "unknown key %q; allowed: %s", clip(e.key.text), strings.Join(allowed, ", "))
+			d.hinted(e.key, path, DidYouMean(e.key.text, allowed), "unknown key %q; allowed: %s", clip(e.key.text), strings.Join(allowed, ", "))
 		}
 	}
 }
@@ -196,7 +196,7 @@ func oneOf[T ~string](d *decoder, dst *T, allowed ...T) reader {
 		}
 		hint := ""
 		if n.kind == yaml.ScalarNode {
-			hint = didYouMean(n.text, words)
+			hint = DidYouMean(n.text, words)
 		}
 		d.hinted(n, path, hint, "want one of %s; got %s", strings.Join(words, ", "), describe(n))
 	}

@@ -62,7 +62,7 @@ func (d *decoder) knownMetric(dst *string, catalogue *metric.Catalogue) reader {
 		for _, m := range catalogue.All() {
 			names = append(names, m.Name)
 		}
-		hint := didYouMean(name, names)
+		hint := DidYouMean(name, names)
 		if hint == "" {
 			hint = "declare a metric of your own under metrics"
 		}

@@ -165,7 +165,7 @@ func (d *decoder) profile(dst *string) reader {
 		var name string
 		d.text(&name, nameRule)(n, path)
 		if name != "" && d.opts.Profiles != nil && !slices.Contains(d.opts.Profiles, name) {
-			d.hinted(n, path, didYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", clip(name), strings.Join(d.opts.Profiles, ", "))
+			d.hinted(n, path, DidYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", clip(name), strings.Join(d.opts.Profiles, ", "))
 			return
 		}
 		*dst = name

@@ -2,9 +2,9 @@ package config
 
 import "strings"
 
-// didYouMean is a hint that names the allowed word nearest to the given one; ""
-// where none is near.
-func didYouMean(word string, allowed []string) string {
+// DidYouMean is a hint that names the allowed word nearest to the given one; ""
+// where none is near. Hyphens, underscores and case make no difference.
+func DidYouMean(word string, allowed []string) string {
 	best, least := "", 0
 	for _, a := range allowed {
 		far := distance(fold(word), fold(a))

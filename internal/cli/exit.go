@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 )
 
@@ -34,7 +35,7 @@ func usage(err error, hint string) error { return &failure{exitUsage, err, hint}
 func infrastructure(err error) error { return &failure{status: exitInfrastructure, err: err} }
 
 func badValue(flag, value string, allowed []string) error {
-	return usage(fmt.Errorf("--%s is %q, want one of %s", flag, clip(value), strings.Join(allowed, ", ")), didYouMean(value, allowed))
+	return usage(fmt.Errorf("--%s is %q, want one of %s", flag, clip(value), strings.Join(allowed, ", ")), config.DidYouMean(value, allowed))
 }
 
 // verdictError carries a verdict that fails the build to the exit status; there

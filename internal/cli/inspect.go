@@ -11,6 +11,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/batterystats"
@@ -56,7 +57,7 @@ func (c Command) inspect(reader, path string, format Format) error {
 	read, ok := readers[reader]
 	if !ok {
 		names := slices.Sorted(maps.Keys(readers))
-		return usage(fmt.Errorf("there is no reader %q, want one of %s", clip(reader), strings.Join(names, ", ")), didYouMean(reader, names))
+		return usage(fmt.Errorf("there is no reader %q, want one of %s", clip(reader), strings.Join(names, ", ")), config.DidYouMean(reader, names))
 	}
 	if err := oneOf("format", format, []Format{FormatText, FormatJSON}); err != nil {
 		return err

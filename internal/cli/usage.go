@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/apkgate/apkgate/config"
 )
 
 // onlyVerbs is the Args of a command that is nothing but the name of its verbs.
@@ -21,7 +23,7 @@ func onlyVerbs(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return usage(fmt.Errorf("%s has no verb %q, want one of %s", cmd.CommandPath(), clip(args[0]), strings.Join(verbs, ", ")),
-		didYouMean(args[0], verbs))
+		config.DidYouMean(args[0], verbs))
 }
 
 // noArguments is the Args of a verb that takes flags alone.
@@ -65,7 +67,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError, hint string) 
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
-	if near := didYouMean("--"+word, flags); near != "" {
+	if near := config.DidYouMean("--"+word, flags); near != "" {
 		hint = near
 	}
 	return usage(fmt.Errorf("%s has no flag %s", cmd.CommandPath(), shown), hint)
@@ -84,44 +86,6 @@ func kindOf(f *pflag.Flag) string {
 		return "a duration such as 90s or 5m"
 	}
 	return "a value"
-}
-
-// didYouMean is a hint that names the word nearest to the given one; "" where
-// none is near.
-func didYouMean(word string, words []string) string {
-	best, least := "", 0
-	for _, w := range words {
-		far := distance([]rune(clip(word)), []rune(w))
-		if far <= max(1, len(strings.TrimLeft(w, "-"))/3) && (best == "" || far < least) {
-			best, least = w, far
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return "did you mean " + best + "?"
-}
-
-// distance counts the characters to insert, remove or replace to make b of a
-// (Levenshtein).
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, ca := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, cb := range b {
-			change := diagonal
-			if ca != cb {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // clip shortens a word of the command line for a message.
