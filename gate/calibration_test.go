@@ -75,7 +75,7 @@ var worlds = map[string]world{
 // At most one unchanged pull request in twenty may fail, with an allowance for
 // the number of trials, however many comparisons a check makes.
 func TestUnchangedBuildsPass(t *testing.T) {
-	trials := 200
+	trials := 120
 	if testing.Short() {
 		trials = 60
 	}
