@@ -15,8 +15,9 @@ type Lab struct {
 	// Parallel bounds the devices that work at the same time; 0 is all of them.
 	Parallel int
 	Options  Options
-	// Finished is given each result as soon as it is there, one at a time, so
-	// that a caller can keep what was measured before an interrupt; nil for none.
+	// Finished is given each result as soon as it is there, so that a caller can
+	// keep what was measured before an interrupt; nil for none. It and Progress
+	// are never called at the same time.
 	Finished func(Result)
 }
 
@@ -45,11 +46,11 @@ func (l Lab) Interleave(ctx context.Context, heads []Job) (base, head []Result) 
 
 // drive does each job, those of one device one after another, and tells Finished.
 func (l Lab) drive(do func(job int, options Options) []Result) {
+	var telling sync.Mutex // Progress and Finished are told one thing at a time
 	options := l.Options
 	if options.Progress != nil {
-		options.Progress = &oneAtATime{next: options.Progress}
+		options.Progress = &oneAtATime{mu: &telling, next: options.Progress}
 	}
-	var finishing sync.Mutex
 	group := errgroup.Group{}
 	if l.Parallel > 0 {
 		group.SetLimit(l.Parallel)
@@ -61,11 +62,11 @@ func (l Lab) drive(do func(job int, options Options) []Result) {
 				if l.Finished == nil {
 					continue
 				}
-				finishing.Lock()
+				telling.Lock()
 				for _, r := range results {
 					l.Finished(r)
 				}
-				finishing.Unlock()
+				telling.Unlock()
 			}
 			return nil
 		})
@@ -91,7 +92,7 @@ func (l Lab) byDevice() [][]int {
 
 // oneAtATime passes progress on from many goroutines.
 type oneAtATime struct {
-	mu   sync.Mutex
+	mu   *sync.Mutex
 	next Progress
 }
 
