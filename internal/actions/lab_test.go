@@ -33,8 +33,11 @@ type clock struct {
 	nap  func() // called while a client that is made from now on sleeps
 }
 
+func newClock() *clock {
+	return &clock{now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+}
+
 func (c *clock) clock() actions.Clock {
-	c.now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	nap := c.nap
 	return actions.Clock{
 		Now: func() time.Time {
@@ -69,7 +72,7 @@ func newGitHub(t *testing.T) *github {
 	s.SetPull(githubtest.Pull{Number: 7, Repository: "octo/app", Branch: "feature", SHA: commit("a"), Base: "main", BaseSHA: commit("e")})
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
-	return &github{Server: s, t: t, url: web.URL, clock: &clock{}}
+	return &github{Server: s, t: t, url: web.URL, clock: newClock()}
 }
 
 // move pushes to the pull request.
