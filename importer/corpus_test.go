@@ -5,24 +5,17 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/run"
 )
 
 // corpus reads a real file, or skips the test where the corpus is absent.
 func corpus(t *testing.T, name string) []byte {
 	t.Helper()
-	dir := os.Getenv("APKGATE_CORPUS")
-	if dir == "" {
-		dir = "../../shared/corpus"
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "macrobenchmark", name))
-	if os.IsNotExist(err) {
-		t.Skipf("real files are not here (set APKGATE_CORPUS): %v", err)
-	}
+	data, err := os.ReadFile(corpustest.Path(t, "macrobenchmark", name))
 	if err != nil {
 		t.Fatal(err)
 	}

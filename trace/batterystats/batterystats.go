@@ -71,6 +71,8 @@ type Period struct {
 	UIDs       []*UID             `json:"uids,omitempty"`
 	// Wakelocks are those held for a millisecond and more, longest first.
 	Wakelocks []Wakelock `json:"wakelocks,omitempty"`
+	// SpeedsKHz are the CPU's speeds by cluster, slowest first.
+	SpeedsKHz [][]int `json:"speeds_khz,omitempty"`
 
 	byUID    map[int]*UID
 	locks    map[lockKey]bool
@@ -95,6 +97,9 @@ type UID struct {
 	Stated map[string]float64 `json:"stated,omitempty"`
 	// PartsMAh split the UID's power by component, as the text names them.
 	PartsMAh map[string]float64 `json:"parts_mah,omitempty"`
+	// AtSpeedMS is the CPU time at each of Period.SpeedsKHz, one cluster after
+	// the other; nil where it is not split.
+	AtSpeedMS []float64 `json:"at_speed_ms,omitempty"`
 
 	processMS float64 // CPU time summed over its processes
 	hasProc   bool

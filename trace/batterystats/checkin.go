@@ -148,8 +148,12 @@ func (p *Period) readCheckin(version, uid int, tag string, values []string) stri
 		if u := p.uid(uid); u != nil {
 			return p.readUIDLine(u, tag, values)
 		}
+	case "wfl", "wfcd", "ble", "aud", "vid", "cam", "fla", "sr", "ctf":
+		if u := p.uid(uid); u != nil {
+			return u.readState(tag, values)
+		}
 	}
-	return ""
+	return p.readState(tag, values)
 }
 
 // miscNames are the names of the line "m", whose layout changed with the
@@ -262,7 +266,7 @@ func (p *Period) readUIDLine(u *UID, tag string, values []string) string {
 			return u.stateAll(values, "rx_bytes", "tx_bytes")
 		}
 		return u.stateAll(values, "mobile_rx_bytes", "mobile_tx_bytes", "wifi_rx_bytes", "wifi_tx_bytes",
-			"mobile_rx_packets", "mobile_tx_packets", "wifi_rx_packets", "wifi_tx_packets", "", "", "bluetooth_rx_bytes", "bluetooth_tx_bytes")
+			"mobile_rx_packets", "mobile_tx_packets", "wifi_rx_packets", "wifi_tx_packets", "mobile_radio_active_us", "", "bluetooth_rx_bytes", "bluetooth_tx_bytes")
 	case "cpu":
 		return u.stateAll(values, "cpu_user_ms", "cpu_system_ms")
 	case "fg":

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
@@ -15,15 +16,7 @@ import (
 // corpus returns the folder of real dumps that the repository does not hold.
 func corpus(t testing.TB) string {
 	t.Helper()
-	root := os.Getenv("APKGATE_CORPUS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	folder := filepath.Join(root, "batterystats")
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("the corpus of real dumps is not here (APKGATE_CORPUS): %v", err)
-	}
-	return folder
+	return corpustest.Path(t, "batterystats")
 }
 
 func inspectCorpus(t testing.TB, name string) (trace.Inspection, batterystats.Details) {
@@ -151,7 +144,7 @@ func TestCorpusCheckinAgreesWithText(t *testing.T) {
 
 func isRunning(name string) bool {
 	return slices.Contains([]string{"on_battery_ms", "on_battery_uptime_ms", "total_ms", "total_uptime_ms",
-		"screen_on_ms", "interactive_ms", "mobile_radio_active_ms"}, name)
+		"screen_on_ms", "screen_medium_ms", "interactive_ms", "mobile_radio_active_ms", "wifi_on_ms", "wifi_running_ms"}, name)
 }
 
 // TestCorpusWithoutStatistics reads the real files that hold something else.

@@ -2,6 +2,7 @@ package batterystats
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/trace"
@@ -20,6 +21,34 @@ var textTimes = map[string]struct{ first, between, second string }{
 	"Total partial wakelock time": {first: "wakelock_partial_ms"},
 	"Mobile radio active time":    {first: "mobile_radio_active_ms"},
 	"Cellular kernel active time": {first: "mobile_radio_active_ms"},
+	"Signal scanning time":        {first: "signal_scan_ms"},
+	"Wifi on":                     {"wifi_on_ms", "Wifi running: ", "wifi_running_ms"},
+	"WiFi Scan time":              {first: "wifi_scan_ms"},
+	"WiFi Idle time":              {first: "wifi_idle_ms"},
+	"WiFi Rx time":                {first: "wifi_rx_ms"},
+	"WiFi Tx time":                {first: "wifi_tx_ms"},
+	"Bluetooth Idle time":         {first: "bluetooth_idle_ms"},
+	"Bluetooth Rx time":           {first: "bluetooth_rx_ms"},
+	"Bluetooth Tx time":           {first: "bluetooth_tx_ms"},
+}
+
+// uidTimes are the lines below a UID that state one time.
+var uidTimes = map[string]string{
+	"Foreground activities": "foreground_ms",
+	"Mobile radio active":   "mobile_radio_active_ms",
+	"Wifi Running":          "wifi_running_ms",
+	"Wifi Scan":             "wifi_scan_ms",
+	"WiFi Idle time":        "wifi_idle_ms",
+	"WiFi Rx time":          "wifi_rx_ms",
+	"WiFi Tx time":          "wifi_tx_ms",
+	"Bluetooth Idle time":   "bluetooth_idle_ms",
+	"Bluetooth Rx time":     "bluetooth_rx_ms",
+	"Bluetooth Tx time":     "bluetooth_tx_ms",
+	"Audio":                 "audio_ms",
+	"Video":                 "video_ms",
+	"Camera":                "camera_ms",
+	"Flashlight":            "flashlight_ms",
+	"Sensor GPS":            "gps_ms",
 }
 
 // textNumbers are the lines that state a charge in mAh, or a share of the
@@ -41,6 +70,10 @@ var textNumbers = map[string]string{
 	"Amount discharged while screen off":  "discharge_screen_off_percent",
 	"Amount discharged while screen doze": "discharge_screen_doze_percent",
 	"System starts":                       "starts",
+	"Wifi packets received":               "wifi_rx_packets",
+	"Wifi packets sent":                   "wifi_tx_packets",
+	"Cellular packets received":           "mobile_rx_packets",
+	"Cellular packets sent":               "mobile_tx_packets",
 }
 
 // textTraffic are the lines that state bytes, received and sent or one of them.
@@ -104,7 +137,7 @@ func (p *Period) readTotal(text string) string {
 	}
 	key, value, found := strings.Cut(text, ":")
 	if !found {
-		return ""
+		return p.readBrightness(text)
 	}
 	value = strings.TrimSpace(value)
 	if t, known := textTimes[key]; known {
@@ -141,6 +174,28 @@ func (p *Period) readTimes(first, between, second, value string) string {
 	return ""
 }
 
+// readBrightness reads "dark 5h 35m 22s 781ms (83.5%)".
+func (p *Period) readBrightness(text string) string {
+	name, value, _ := strings.Cut(text, " ")
+	if !slices.Contains(Brightnesses[:], name) {
+		return ""
+	}
+	return p.readTimes("screen_"+name+"_ms", "", "", value)
+}
+
+// packets are the counts that a line of traffic ends with: "(packets received
+// 12, sent 34)" or "(packets 12 received, 34 sent)".
+var packets = regexp.MustCompile(`\(packets (?:received )?(\d{1,15})(?: received)?, (?:sent )?(\d{1,15})`)
+
+func readPackets(stated map[string]float64, received, sent, value string) {
+	if m := packets.FindStringSubmatch(value); m != nil {
+		for i, name := range []string{received, sent} {
+			v, _ := parseNumber(m[1+i])
+			stateIn(stated, strings.Replace(name, "_bytes", "_packets", 1), v)
+		}
+	}
+}
+
 // readTraffic reads "53.94MB, sent: 991.27KB …", or "53.94MB received,
 // 991.27KB sent …".
 func readTraffic(stated map[string]float64, received, sent, value string) string {
@@ -158,6 +213,7 @@ func readTraffic(stated map[string]float64, received, sent, value string) string
 		return "does not state the bytes sent"
 	}
 	stateIn(stated, sent, v)
+	readPackets(stated, received, sent, rest)
 	return ""
 }
 
@@ -184,9 +240,10 @@ func (p *Period) readUIDText(u *UID, text string) string {
 		return u.readCPU(value)
 	case "CPU":
 		return u.readProcessCPU(value)
-	case "Foreground activities":
-		if ms, _, ok := cutDuration(value); ok {
-			stateIn(u.Stated, "foreground_ms", ms)
+	}
+	if name, known := uidTimes[key]; known {
+		if ms, _, ok := cutDuration(strings.TrimSpace(value)); ok {
+			stateIn(u.Stated, name, ms)
 		}
 	}
 	return ""

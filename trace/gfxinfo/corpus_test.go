@@ -11,21 +11,14 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
 // corpus returns the path of a file of real dumps that the repository does not hold.
 func corpus(t testing.TB, name string) string {
 	t.Helper()
-	root := os.Getenv("APKGATE_CORPUS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	path := filepath.Join(root, "gfxinfo", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the corpus of real dumps is not here (APKGATE_CORPUS): %v", err)
-	}
-	return path
+	return corpustest.Path(t, "gfxinfo", name)
 }
 
 // stated works the totals out with nothing but regular expressions: the first

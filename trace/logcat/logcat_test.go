@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -140,18 +141,12 @@ func TestInspect(t *testing.T) {
 // TestCorpus reads real logs and counts with regular expressions beside.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	root := os.Getenv("APKGATE_CORPUS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	if _, err := os.Stat(filepath.Join(root, "logcat")); err != nil {
-		t.Skipf("the corpus of real logs is not here (APKGATE_CORPUS): %v", err)
-	}
+	folder := corpustest.Path(t, "logcat")
 	for name, tags := range map[string][]string{
 		"jeanboydev_emulator_9_eventlog.txt": {"am_pss", "am_proc_died", "auditd", "service_manager_slow"},
 		"loghub_Android_2k.log":              {"WindowManager", "PowerManagerService", "TextView"},
 	} {
-		data, err := os.ReadFile(filepath.Join(root, "logcat", name))
+		data, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
@@ -228,14 +229,7 @@ func TestInspect(t *testing.T) {
 // it: the items, the arrays, their values, the capacity, and the sum of all.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
-	root := os.Getenv("APKGATE_CORPUS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	root = filepath.Join(root, "batterystats", "power_profiles")
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("the corpus of real profiles is not here (APKGATE_CORPUS): %v", err)
-	}
+	root := corpustest.Path(t, "batterystats", "power_profiles")
 	for _, c := range []struct {
 		file                  string
 		items, arrays, values int

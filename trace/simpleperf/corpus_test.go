@@ -16,21 +16,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
 // corpus returns the path of a real recording that the repository does not hold.
 func corpus(t testing.TB, name string) string {
 	t.Helper()
-	root := os.Getenv("APKGATE_CORPUS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	path := filepath.Join(root, "perfdata", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the corpus of real recordings is not here (APKGATE_CORPUS): %v", err)
-	}
-	return path
+	return corpustest.Path(t, "perfdata", name)
 }
 
 func read(t testing.TB, name string) *simpleperf.Profile {

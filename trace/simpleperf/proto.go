@@ -1,9 +1,10 @@
 package simpleperf
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // protoField is one field of a protocol buffer message.
@@ -20,34 +21,27 @@ var errProto = errors.New("the message ends in the middle of a field")
 // more, are refused.
 func eachField(b []byte, f func(protoField) error) error {
 	for len(b) > 0 {
-		tag, n := binary.Uvarint(b)
-		if n <= 0 {
+		number, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
 			return errProto
 		}
 		b = b[n:]
-		field := protoField{number: tag >> 3}
-		switch tag & 7 {
-		case 0:
-			field.value, n = binary.Uvarint(b)
-		case 1:
-			if n = 8; len(b) >= n {
-				field.value = binary.LittleEndian.Uint64(b)
-			}
-		case 2:
-			size, head := binary.Uvarint(b)
-			if head <= 0 || size > uint64(len(b)-head) {
-				return errProto
-			}
-			n = head + int(size)
-			field.bytes = b[head:n:n]
-		case 5:
-			if n = 4; len(b) >= n {
-				field.value = uint64(binary.LittleEndian.Uint32(b))
-			}
+		field := protoField{number: uint64(number)}
+		switch kind {
+		case protowire.VarintType:
+			field.value, n = protowire.ConsumeVarint(b)
+		case protowire.Fixed64Type:
+			field.value, n = protowire.ConsumeFixed64(b)
+		case protowire.BytesType:
+			field.bytes, n = protowire.ConsumeBytes(b)
+		case protowire.Fixed32Type:
+			var v uint32
+			v, n = protowire.ConsumeFixed32(b)
+			field.value = uint64(v)
 		default:
-			return fmt.Errorf("field %d has wire type %d, want 0, 1, 2 or 5", field.number, tag&7)
+			return fmt.Errorf("field %d has wire type %d, want 0, 1, 2 or 5", field.number, kind)
 		}
-		if n <= 0 || n > len(b) {
+		if n < 0 {
 			return errProto
 		}
 		b = b[n:]

@@ -1,0 +1,45 @@
+// Package corpustest finds the real files that tests read and that the repository
+// does not hold: recordings and dumps of real devices, and data of public
+// projects. It owns where they lie, and nothing of what is in them.
+package corpustest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Path is a file or folder of the corpus, which lies in the folder that
+// APKGATE_CORPUS names, or in ../shared/corpus beside the repository. A test that
+// needs what is not there is skipped and says so.
+func Path(t testing.TB, parts ...string) string {
+	t.Helper()
+	root := os.Getenv("APKGATE_CORPUS")
+	if root == "" {
+		root = filepath.Join(repository(t), "..", "shared", "corpus")
+	}
+	path := filepath.Join(append([]string{root}, parts...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the corpus of real files is not here (APKGATE_CORPUS): %v", err)
+	}
+	return path
+}
+
+// repository is the folder with go.mod, above the folder in which a test runs.
+func repository(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			t.Fatal("no folder above this test's has a go.mod")
+		}
+		dir = above
+	}
+}

@@ -1,0 +1,148 @@
+package perfetto
+
+// consumers are the energy consumers of Android's power statistics service
+// (android_energy_estimation_breakdown.proto).
+type consumers struct {
+	list      []consumer
+	byID      map[consumerKey]int
+	samples   int
+	shares    int // UIDs of all consumers
+	malformed int
+}
+
+type consumer struct {
+	Consumer
+	readings []stamped[RailSample]
+	uids     []uidReadings
+	byUID    map[int32]int
+}
+
+type uidReadings struct {
+	uid      int32
+	readings []stamped[RailSample]
+}
+
+type consumerKey struct {
+	machine uint32
+	id      int32
+}
+
+// read reads an AndroidEnergyEstimationBreakdown: the description of all
+// consumers, or a reading of one.
+func (c *consumers) read(d *decoder, p packet, at stamp) {
+	key := consumerKey{machine: p.machine}
+	var energy *int64
+	identified := false
+	for f := fieldsOf(p.data); f.next(); {
+		switch f.number {
+		case 1:
+			c.describe(d, f.bytes, p.machine)
+		case 2:
+			key.id, identified = int32(f.value), true
+		case 3:
+			energy = f.int64()
+		}
+	}
+	if energy == nil && !identified {
+		return // a description
+	}
+	if energy == nil || *energy < 0 || !identified {
+		c.malformed++
+		return
+	}
+	one := c.consumer(d, key)
+	if one == nil || !d.room("readings of energy consumers", c.samples, MaxSamples) {
+		return
+	}
+	c.samples++
+	one.readings = append(one.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})
+	for f := fieldsOf(p.data); f.next(); {
+		if f.number == 4 {
+			c.share(d, one, f.bytes, at)
+		}
+	}
+}
+
+// describe reads an AndroidEnergyConsumerDescriptor.
+func (c *consumers) describe(d *decoder, message []byte, machine uint32) {
+	for f := fieldsOf(message); f.next(); {
+		if f.number != 1 {
+			continue
+		}
+		said := Consumer{Machine: machine}
+		for g := fieldsOf(f.bytes); g.next(); {
+			switch g.number {
+			case 1:
+				said.ID = int32(g.value)
+			case 2:
+				said.Ordinal = int32(g.value)
+			case 3:
+				said.Type = g.text()
+			case 4:
+				said.Name = g.text()
+			}
+		}
+		if one := c.consumer(d, consumerKey{machine, said.ID}); one != nil {
+			one.Consumer = said
+		}
+	}
+}
+
+// share reads an EnergyUidBreakdown.
+func (c *consumers) share(d *decoder, one *consumer, message []byte, at stamp) {
+	var uid int32
+	var energy *int64
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 1:
+			uid = int32(f.value)
+		case 2:
+			energy = f.int64()
+		}
+	}
+	if energy == nil || *energy < 0 {
+		c.malformed++
+		return
+	}
+	place, known := one.byUID[uid]
+	if !known {
+		if !d.room("UIDs of energy consumers", c.shares, maxSeries) {
+			return
+		}
+		c.shares++
+		place = len(one.uids)
+		one.byUID[uid] = place
+		one.uids = append(one.uids, uidReadings{uid: uid})
+	}
+	if d.room("readings of energy consumers", c.samples, MaxSamples) {
+		c.samples++
+		u := &one.uids[place]
+		u.readings = append(u.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})
+	}
+}
+
+// consumer finds or adds a consumer; nil where there are too many. It is valid
+// until the next call.
+func (c *consumers) consumer(d *decoder, key consumerKey) *consumer {
+	if place, ok := c.byID[key]; ok {
+		return &c.list[place]
+	}
+	if !d.room("energy consumers", len(c.list), maxSeries) {
+		return nil
+	}
+	c.byID[key] = len(c.list)
+	c.list = append(c.list, consumer{Consumer: Consumer{ID: key.id, Machine: key.machine}, byUID: map[int32]int{}})
+	return &c.list[len(c.list)-1]
+}
+
+func (c *consumers) place(v *conversion) []Consumer {
+	var out []Consumer
+	for _, one := range c.list {
+		one.Samples = placeSamples(v, one.readings)
+		for _, u := range one.uids {
+			one.UIDs = append(one.UIDs, UIDEnergy{u.uid, placeSamples(v, u.readings)})
+		}
+		out = append(out, one.Consumer)
+	}
+	return out
+}

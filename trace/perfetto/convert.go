@@ -1,0 +1,195 @@
+package perfetto
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+)
+
+// trunk is the clock that a machine's packets are on where they don't say.
+func (c *clocks) trunk(machine uint32) int32 {
+	id := c.primary[machine]
+	if id == clockDefault {
+		id = clockBoottime
+	}
+	return c.place(keyOf(machine, 0, id))
+}
+
+// resolve is the clock itself, or what the default clock stands for.
+func (c *clocks) resolve(at int32) int32 {
+	if key := c.list[at].key; key.id == clockDefault {
+		if trunk := c.trunk(key.machine); trunk >= 0 {
+			return trunk
+		}
+	}
+	return at
+}
+
+// target leads to CLOCK_MONOTONIC of a machine, or to its trunk clock where
+// nothing leads from that to CLOCK_MONOTONIC.
+func (c *clocks) target(machine uint32) *conversion {
+	// All clocks must have their place before ways are looked for.
+	for _, k := range c.list {
+		c.trunk(k.key.machine)
+	}
+	trunk, monotonic := c.trunk(machine), c.place(keyOf(machine, 0, clockMonotonic))
+	if trunk < 0 {
+		return nil
+	}
+	if monotonic >= 0 {
+		if v := c.to(monotonic); v.next[trunk] >= 0 {
+			return v
+		}
+	}
+	return c.to(trunk)
+}
+
+// span is the first and the last time of all stamps that can be converted.
+func (c *clocks) span(v *conversion) (start, end time.Duration) {
+	found := false
+	for i, k := range c.list {
+		if !k.used {
+			continue
+		}
+		first, ok := v.try(stamp{int32(i), k.first})
+		if !ok {
+			continue
+		}
+		last, _ := v.try(stamp{int32(i), k.end})
+		if !found {
+			found, start, end = true, first, last
+		}
+		start, end = min(start, first), max(end, last)
+	}
+	return start, end
+}
+
+// suspended is what CLOCK_BOOTTIME of a machine gained on CLOCK_MONOTONIC from
+// the first snapshot that holds both to the last one.
+func (c *clocks) suspended(machine uint32) time.Duration {
+	boottime, monotonic := c.place(keyOf(machine, 0, clockBoottime)), c.place(keyOf(machine, 0, clockMonotonic))
+	var leads []int64
+	for _, s := range c.snapshots {
+		at := map[int32]int64{}
+		for _, r := range s {
+			at[r.clock] = r.ns
+		}
+		b, hasB := at[boottime]
+		m, hasM := at[monotonic]
+		if hasB && hasM {
+			leads = append(leads, b-m)
+		}
+	}
+	// The two clocks are read one after the other, some microseconds apart.
+	const jitter = int64(time.Millisecond)
+	if len(leads) < 2 || leads[len(leads)-1]-leads[0] < jitter {
+		return 0
+	}
+	return time.Duration(leads[len(leads)-1] - leads[0])
+}
+
+// conversion leads from every clock to one.
+type conversion struct {
+	clocks *clocks
+	target int32
+	// next is the clock that a clock is led to, -1 for one that leads nowhere.
+	next []int32
+	// points are pairs of readings of a clock and its next, in the order of time.
+	points [][]point
+	failed map[int32]int // stamps that could not be converted, by clock
+}
+
+type point struct{ from, to int64 }
+
+// to finds the shortest ways from every clock to one, over snapshots that hold
+// both ends of each step.
+func (c *clocks) to(target int32) *conversion {
+	v := &conversion{clocks: c, target: target, next: make([]int32, len(c.list)), points: make([][]point, len(c.list)), failed: map[int32]int{}}
+	beside := c.neighbours()
+	for i := range v.next {
+		v.next[i] = -1
+	}
+	v.next[target] = target
+	for queue := []int32{target}; len(queue) > 0; queue = queue[1:] {
+		for _, n := range beside[queue[0]] {
+			if v.next[n] < 0 {
+				v.next[n] = queue[0]
+				queue = append(queue, n)
+			}
+		}
+	}
+	for _, s := range c.snapshots {
+		for _, a := range s {
+			for _, b := range s {
+				if a.clock != target && v.next[a.clock] == b.clock {
+					v.points[a.clock] = append(v.points[a.clock], point{a.ns, b.ns})
+				}
+			}
+		}
+	}
+	for _, p := range v.points {
+		slices.SortStableFunc(p, func(a, b point) int { return cmp.Compare(a.from, b.from) })
+	}
+	return v
+}
+
+// neighbours lists the clocks that share a snapshot with each.
+func (c *clocks) neighbours() [][]int32 {
+	out := make([][]int32, len(c.list))
+	known := map[[2]int32]bool{}
+	for _, s := range c.snapshots {
+		for _, a := range s {
+			for _, b := range s {
+				if pair := [2]int32{a.clock, b.clock}; a.clock != b.clock && !known[pair] {
+					known[pair] = true
+					out[a.clock] = append(out[a.clock], b.clock)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// time is a stamp on the target clock; false where nothing leads there. Each
+// step goes by the last snapshot that is not later, the first one before it.
+func (v *conversion) time(s stamp) (time.Duration, bool) {
+	t, ok := v.try(s)
+	if !ok {
+		v.failed[s.clock]++
+	}
+	return t, ok
+}
+
+// try is time without counting what fails.
+func (v *conversion) try(s stamp) (time.Duration, bool) {
+	if s.clock < 0 {
+		return 0, false
+	}
+	at, ns := v.clocks.resolve(s.clock), s.ns
+	for at != v.target {
+		points := v.points[at]
+		if len(points) == 0 {
+			return 0, false
+		}
+		ns = step(points, ns)
+		if ns > maxTime || ns < -maxTime {
+			return 0, false
+		}
+		at = v.next[at]
+	}
+	return time.Duration(ns), true
+}
+
+// step goes from one clock to the next. Where the first clock gained on the
+// second until the next snapshot (CLOCK_BOOTTIME on CLOCK_MONOTONIC, when the
+// device was suspended), times don't run past that snapshot, so that their order
+// stays.
+func step(points []point, ns int64) int64 {
+	i := max(sort.Search(len(points), func(i int) bool { return points[i].from > ns })-1, 0)
+	out := points[i].to + ns - points[i].from
+	if i+1 < len(points) && points[i+1].to >= points[i].to {
+		out = min(out, points[i+1].to)
+	}
+	return out
+}

@@ -1,0 +1,277 @@
+package perfetto
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Events of the kernel that are read (ftrace_event.proto).
+const (
+	eventPrint          = 3
+	eventSchedSwitch    = 4
+	eventCPUFrequency   = 11
+	eventSuspend        = 113
+	eventSuspendMinimal = 481
+)
+
+// Clocks of the kernel's tracing (ftrace_event_bundle.proto). None stated is
+// CLOCK_BOOTTIME.
+const ftraceMonoRaw = 4
+
+// kernel is what the kernel's events say.
+type kernel struct {
+	events, unread int
+	cpuLost        int
+	cpus           []cpu
+	threads        map[int32]*Thread
+	processes      map[int32]*Process
+	frequencies    int
+	suspends       []stamped[suspend]
+	synced         int64  // ns of the last snapshot that a bundle gave
+	machine        uint32 // whose events are read: one machine's, the first's
+	begun          bool   // there is one
+}
+
+// cpu is one CPU of the traced device.
+type cpu struct {
+	running bool  // it is known what runs
+	tid     int32 // that runs
+	since   int64 // ns of the bundle's clock
+	changes []stamped[FrequencyChange]
+}
+
+// suspend is the start or the end of a step of suspending.
+type suspend struct {
+	action string
+	start  bool
+	at     time.Duration
+}
+
+// bundle reads an FtraceEventBundle: events of one CPU. Its clock stands behind
+// its events.
+func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
+	if !k.begun {
+		k.begun, k.machine = true, machine
+	}
+	if k.machine != machine {
+		d.tooMany["machines' kernel events"]++
+		return
+	}
+	var number uint64
+	var clockID, ftraceNS, bootNS uint64
+	var lost bool
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 1:
+			number = f.value
+		case 3:
+			lost = f.value != 0
+		case 5:
+			clockID = f.value
+		case 6:
+			ftraceNS = f.value
+		case 7:
+			bootNS = f.value
+		}
+	}
+	if number >= maxCPUs {
+		d.tooMany["CPUs"]++
+		return
+	}
+	for len(k.cpus) <= int(number) {
+		k.cpus = append(k.cpus, cpu{})
+	}
+	b := bundle{kernel: k, d: d, clock: k.clock(d, clockID, machine, ftraceNS, bootNS), number: int(number), span: noStamp}
+	if lost {
+		k.cpuLost++
+		k.cpus[number].running = false
+	}
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 2:
+			b.event(f.bytes)
+		case 4:
+			b.compact(f.bytes)
+		}
+	}
+	b.close()
+}
+
+// clock is the clock of a bundle's events. One that no packet's timestamp can be
+// on is tied to CLOCK_BOOTTIME by the bundle itself.
+func (k *kernel) clock(d *decoder, id uint64, machine uint32, ftraceNS, bootNS uint64) int32 {
+	switch id {
+	case 0:
+		return d.clocks.place(keyOf(machine, 0, clockBoottime))
+	case ftraceMonoRaw:
+		return d.clocks.place(keyOf(machine, 0, clockMonoRaw))
+	}
+	at, boottime := d.clocks.place(keyOf(machine, 0, clockFtrace)), d.clocks.place(keyOf(machine, 0, clockBoottime))
+	ns, boot := nanoseconds(ftraceNS, 1), nanoseconds(bootNS, 1)
+	if at >= 0 && boottime >= 0 && ns > 0 && boot > 0 && (k.synced == 0 || ns > k.synced+int64(time.Second)) {
+		k.synced = ns
+		d.clocks.keep(snapshot{{at, ns}, {boottime, boot}})
+	}
+	return at
+}
+
+// bundle is a bundle that is being read.
+type bundle struct {
+	*kernel
+	d      *decoder
+	clock  int32
+	number int   // of the CPU
+	span   stamp // the latest time so far
+	first  int64
+}
+
+// saw notes a time for the span of the trace, and reports whether it can be one.
+func (b *bundle) saw(ns uint64) bool {
+	if ns > maxTime {
+		return false
+	}
+	if b.span.clock < 0 {
+		b.span, b.first = stamp{b.clock, int64(ns)}, int64(ns)
+	}
+	b.span.ns, b.first = max(b.span.ns, int64(ns)), min(b.first, int64(ns))
+	return true
+}
+
+func (b *bundle) close() {
+	if b.span.clock >= 0 {
+		b.d.clocks.seen(b.span)
+		b.d.clocks.seen(stamp{b.clock, b.first})
+	}
+}
+
+// event reads an FtraceEvent.
+func (b *bundle) event(message []byte) {
+	b.events++
+	var ns uint64
+	var kind protowire.Number
+	var data []byte
+	for f := fieldsOf(message); f.next(); {
+		switch {
+		case f.number == 1:
+			ns = f.value
+		case f.bytes != nil:
+			kind, data = f.number, f.bytes
+		}
+	}
+	if !b.saw(ns) {
+		return
+	}
+	at := stamp{b.clock, int64(ns)}
+	switch kind {
+	case eventPrint:
+		for f := fieldsOf(data); f.next(); {
+			if f.number == 2 {
+				b.d.states.print(b.d, f.bytes, func() stamp { return at })
+			}
+		}
+	case eventSchedSwitch:
+		b.schedSwitch(data, int64(ns))
+	case eventCPUFrequency:
+		b.frequency(data, at)
+	case eventSuspend, eventSuspendMinimal:
+		b.suspend(kind, data, at)
+	default:
+		b.unread++
+	}
+}
+
+func (b *bundle) frequency(message []byte, at stamp) {
+	var khz, number uint64
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 1:
+			khz = f.value
+		case 2:
+			number = f.value
+		}
+	}
+	if number >= maxCPUs || khz > 1<<31 || !b.d.room("changes of frequencies", b.frequencies, MaxSamples) {
+		return
+	}
+	for len(b.cpus) <= int(number) {
+		b.cpus = append(b.cpus, cpu{})
+	}
+	b.frequencies++
+	c := &b.cpus[number]
+	c.changes = append(c.changes, stamped[FrequencyChange]{at, FrequencyChange{KHz: uint32(khz)}})
+}
+
+func (b *bundle) suspend(kind protowire.Number, message []byte, at stamp) {
+	var s suspend
+	for f := fieldsOf(message); f.next(); {
+		switch {
+		case kind == eventSuspendMinimal && f.number == 1, kind == eventSuspend && f.number == 3:
+			s.start = f.value != 0
+		case kind == eventSuspend && f.number == 1:
+			s.action = f.text()
+		}
+	}
+	if b.d.room("suspensions", len(b.suspends), MaxSamples) {
+		b.suspends = append(b.suspends, stamped[suspend]{at, s})
+	}
+}
+
+func (k *kernel) place(t *Trace, v *conversion) {
+	t.FtraceEvents, t.FtraceUnread, t.CPULost = k.events, k.unread, k.cpuLost
+	t.Suspends = spans(placed(v, k.suspends, func(s *suspend, at time.Duration) { s.at = at }))
+	for number, c := range k.cpus {
+		if len(c.changes) > 0 {
+			t.Frequencies = append(t.Frequencies, Frequency{number,
+				placed(v, c.changes, func(f *FrequencyChange, at time.Duration) { f.Time = at })})
+		}
+	}
+	for _, tid := range slices.Sorted(maps.Keys(k.threads)) {
+		thread := k.threads[tid]
+		if thread.CPU == 0 {
+			continue
+		}
+		t.Threads = append(t.Threads, *thread)
+		if p := k.processes[int32(thread.PID)]; p != nil {
+			p.CPU += thread.CPU
+		}
+	}
+	slices.SortStableFunc(t.Threads, func(a, b Thread) int { return cmp.Compare(b.CPU, a.CPU) })
+	for _, pid := range slices.Sorted(maps.Keys(k.processes)) {
+		t.Processes = append(t.Processes, *k.processes[pid])
+	}
+}
+
+// spans are the intervals in which the device slept: as Android's minimal event
+// tells it, which has no action, or else the two steps that hold the sleep on
+// different kernels. One that runs into the next lost its end and is left out
+// (perfetto's stdlib/android/suspend.sql).
+func spans(steps []suspend) []Span {
+	minimal := slices.ContainsFunc(steps, func(s suspend) bool { return s.action == "" })
+	open := map[string]time.Duration{}
+	var all []Span
+	for _, s := range steps {
+		sleep := s.action == "timekeeping_freeze" || s.action == "syscore_resume"
+		if minimal && s.action != "" || !minimal && !sleep {
+			continue
+		}
+		from, begun := open[s.action]
+		if s.start {
+			open[s.action] = s.at
+		} else if begun {
+			all = append(all, Span{from, s.at})
+			delete(open, s.action)
+		}
+	}
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	var out []Span
+	for i, s := range all {
+		if i+1 == len(all) || s.End <= all[i+1].Start {
+			out = append(out, s)
+		}
+	}
+	return out
+}

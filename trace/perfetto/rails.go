@@ -1,0 +1,159 @@
+package perfetto
+
+import (
+	"math"
+	"time"
+)
+
+// rails are the power rails of a trace (power_rails.proto).
+type rails struct {
+	list      []rail
+	byIndex   map[railKey]int
+	samples   int
+	unknown   int // readings of no known rail
+	malformed int
+}
+
+type rail struct {
+	Rail
+	index    uint32
+	readings []stamped[RailSample]
+}
+
+type railKey struct {
+	machine uint32
+	session uint64
+	index   uint32
+}
+
+// read reads a PowerRails. at is the packet's time.
+func (r *rails) read(d *decoder, p packet, at stamp) {
+	// The session may stand behind what belongs to it, and descriptions count
+	// before readings.
+	session := uint64(0)
+	for f := fieldsOf(p.data); f.next(); {
+		if f.number == 3 {
+			session = f.value
+		}
+	}
+	for f := fieldsOf(p.data); f.next(); {
+		if f.number == 1 {
+			r.describe(d, f.bytes, railKey{machine: p.machine, session: session})
+		}
+	}
+	for f := fieldsOf(p.data); f.next(); {
+		if f.number == 2 {
+			r.reading(d, f.bytes, railKey{machine: p.machine, session: session}, at)
+		}
+	}
+}
+
+// describe reads a RailDescriptor. A rail that is described again stays the same
+// one, as long as its name does.
+func (r *rails) describe(d *decoder, message []byte, key railKey) {
+	one := rail{Rail: Rail{Machine: key.machine, Session: key.session}}
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 1:
+			key.index = uint32(f.value)
+		case 2:
+			one.Name = f.text()
+		case 3:
+			one.Subsystem = f.text()
+		case 4:
+			one.SampleHz = uint32(min(f.value, math.MaxUint32))
+		}
+	}
+	if known, ok := r.byIndex[key]; ok && r.list[known].Name == one.Name {
+		return
+	}
+	if !d.room("power rails", len(r.list), maxSeries) {
+		return
+	}
+	one.index, one.Supply = key.index, supplyOf(one.Name)
+	r.byIndex[key] = len(r.list)
+	r.list = append(r.list, one)
+}
+
+// reading reads an EnergyData. Its own time is CLOCK_BOOTTIME whatever clock the
+// packet is on; without one, the packet's time holds.
+func (r *rails) reading(d *decoder, message []byte, key railKey, at stamp) {
+	var sample RailSample
+	stated := false
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 1:
+			key.index = uint32(f.value)
+		case 2:
+			at = noStamp
+			if f.value <= math.MaxInt64/uint64(time.Millisecond) {
+				boottime := d.clocks.place(keyOf(key.machine, 0, clockBoottime))
+				at = stamp{boottime, int64(f.value) * int64(time.Millisecond)}
+			}
+		case 3:
+			sample.MicroWattSeconds, stated = f.value, true
+		}
+	}
+	place, known := r.byIndex[key]
+	switch {
+	case !stated:
+		r.malformed++
+	case !known:
+		r.unknown++
+	case d.room("readings of power rails", r.samples, MaxSamples):
+		r.samples++
+		one := &r.list[place]
+		one.readings = append(one.readings, stamped[RailSample]{d.clocks.seen(at), sample})
+	}
+}
+
+func (r *rails) place(v *conversion) []Rail {
+	var out []Rail
+	for _, one := range r.list {
+		one.Samples = placeSamples(v, one.readings)
+		out = append(out, one.Rail)
+	}
+	return out
+}
+
+func placeSamples(v *conversion, readings []stamped[RailSample]) []RailSample {
+	return placed(v, readings, func(s *RailSample, at time.Duration) { s.Time = at })
+}
+
+// Energy is what the rail's counter gained from its first reading to its last,
+// in joules, and the time between them. A counter that goes back was reset: what
+// it gained across that is not known and counts nothing, nor does its time.
+func (r Rail) Energy() (joules float64, over time.Duration) { return gained(r.Samples) }
+
+// Energy is as that of a Rail.
+func (c Consumer) Energy() (joules float64, over time.Duration) { return gained(c.Samples) }
+
+// Energy is as that of a Rail.
+func (u UIDEnergy) Energy() (joules float64, over time.Duration) { return gained(u.Samples) }
+
+func gained(samples []RailSample) (joules float64, over time.Duration) {
+	var sum float64 // µWs
+	for i := 1; i < len(samples); i++ {
+		a, b := samples[i-1], samples[i]
+		if b.MicroWattSeconds < a.MicroWattSeconds {
+			continue
+		}
+		sum += float64(b.MicroWattSeconds - a.MicroWattSeconds)
+		over += b.Time - a.Time
+	}
+	return sum / 1e6, over
+}
+
+// updates are the times between two readings of which the second is new: the
+// monitor may be asked more often than it updates.
+func updates(samples []RailSample) []time.Duration {
+	var out []time.Duration
+	last := 0
+	for i := 1; i < len(samples); i++ {
+		if samples[i].MicroWattSeconds != samples[last].MicroWattSeconds && samples[i].Time > samples[last].Time {
+			out = append(out, samples[i].Time-samples[last].Time)
+			last = i
+		}
+	}
+	return out
+}

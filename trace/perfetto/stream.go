@@ -1,0 +1,188 @@
+package perfetto
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+// packetTag begins every packet of a file: field 1 of Trace, with a length.
+const packetTag = 1<<3 | 2
+
+// stream gives the packets of a file one by one (trace.proto).
+type stream struct {
+	src    *bufio.Reader
+	offset int64 // of what is read next
+	buffer []byte
+
+	unpacked int64 // bytes that came out of compressed packets
+	zstd     *zstd.Decoder
+	warnings *trace.Warnings
+}
+
+func newStream(r io.Reader, warnings *trace.Warnings) *stream {
+	return &stream{src: bufio.NewReaderSize(r, 256<<10), warnings: warnings}
+}
+
+// each calls f with every packet; the bytes are valid during the call. A file
+// that ends early or is no trace ends the stream with a warning; the error is
+// for reading alone.
+func (s *stream) each(f func(packet []byte)) error {
+	if head, _ := s.src.Peek(8); len(head) > 0 && head[0] != packetTag {
+		s.warnings.Addf(0, "the file is no Perfetto trace: it begins with %s%s", trace.Clip(head), otherFormat(head))
+		return nil
+	}
+	for {
+		start := s.offset
+		whole, err := s.next()
+		switch {
+		case errors.Is(err, io.EOF) && s.offset == start:
+			if start == 0 {
+				s.warnings.Addf(0, "the file is empty")
+			}
+			return nil
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			s.warnings.Addf(0, "byte %d: the file ends in the middle of a packet; what stands before it is read", start)
+			return nil
+		case errors.Is(err, errAstray):
+			s.warnings.Addf(0, "byte %d: there is no packet where one should begin; what follows is not read", start)
+			return nil
+		case err != nil:
+			return fmt.Errorf("read a Perfetto trace at byte %d: %w", s.offset, err)
+		case s.offset > MaxFile:
+			return fmt.Errorf("read a Perfetto trace: it is larger than %d MiB", MaxFile>>20)
+		case whole == nil:
+			s.warnings.Addf(0, "byte %d: a packet of %d bytes is passed over, at most %d are read", start, s.offset-start, MaxPacket)
+		default:
+			f(whole)
+		}
+	}
+}
+
+// otherFormat names what a file is that people take for a Perfetto trace.
+func otherFormat(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}), bytes.HasPrefix(head, []byte("PK")):
+		return "; it is compressed, unpack it first"
+	case bytes.HasPrefix(head, []byte("{")), bytes.HasPrefix(head, []byte("[")):
+		return "; traces in JSON are not read"
+	case bytes.HasPrefix(head, []byte("#")), bytes.HasPrefix(head, []byte("<")), bytes.HasPrefix(head, []byte("TRACE")):
+		return "; systrace's and ftrace's text is not read"
+	}
+	return ""
+}
+
+// errAstray says that no packet begins here.
+var errAstray = errors.New("no packet begins here")
+
+// next reads one packet; nil for one that is too large.
+func (s *stream) next() ([]byte, error) {
+	tag, err := s.varint()
+	if err != nil {
+		return nil, err
+	}
+	if tag != packetTag {
+		return nil, errAstray
+	}
+	size, err := s.varint()
+	if err != nil {
+		return nil, err
+	}
+	return s.take(size)
+}
+
+func (s *stream) varint() (uint64, error) {
+	var v uint64
+	for shift := 0; shift < 64; shift += 7 {
+		b, err := s.src.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		s.offset++
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return v, nil
+		}
+	}
+	return 0, errAstray
+}
+
+// take reads so many bytes; nil for more than a packet may have, which are
+// passed over. Memory grows with what is really there.
+func (s *stream) take(size uint64) ([]byte, error) {
+	if size > MaxPacket {
+		n, err := io.CopyN(io.Discard, s.src, int64(min(size, MaxFile+1)))
+		s.offset += n
+		return nil, err
+	}
+	if size <= uint64(cap(s.buffer)) {
+		n, err := io.ReadFull(s.src, s.buffer[:size])
+		s.offset += int64(n)
+		return s.buffer[:size:size], err
+	}
+	grown := bytes.NewBuffer(s.buffer[:0])
+	n, err := io.CopyN(grown, s.src, int64(size))
+	s.offset += n
+	s.buffer = grown.Bytes()
+	return s.buffer, err
+}
+
+// unpack calls f with every packet of a compressed bundle, which is itself a
+// list of packets as a file is.
+func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []byte)) {
+	room := min(MaxPacket, MaxUnpacked-s.unpacked)
+	plain, err := s.plain(kind, bundle, room)
+	s.unpacked += int64(len(plain))
+	switch {
+	case err != nil:
+		s.warnings.Addf(0, "a bundle of compressed packets before byte %d can't be unpacked whole: %v", s.offset, err)
+	case int64(len(plain)) > room:
+		s.warnings.Addf(0, "a bundle of compressed packets before byte %d is larger than %d bytes: the rest of it is not read", s.offset, room)
+	}
+	fields := fieldsOf(plain)
+	for fields.next() {
+		if fields.number == 1 && fields.bytes != nil {
+			f(fields.bytes)
+		}
+	}
+}
+
+// plain unpacks as much as there is room for, and a byte more where there is
+// more.
+func (s *stream) plain(kind protowire.Number, bundle []byte, room int64) ([]byte, error) {
+	var r io.Reader
+	if kind == fieldZstd {
+		if s.zstd == nil {
+			d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxPacket))
+			if err != nil {
+				return nil, err
+			}
+			s.zstd = d
+		}
+		if err := s.zstd.Reset(bytes.NewReader(bundle)); err != nil {
+			return nil, err
+		}
+		r = s.zstd
+	} else {
+		z, err := zlib.NewReader(bytes.NewReader(bundle))
+		if err != nil {
+			return nil, err
+		}
+		r = z
+	}
+	return io.ReadAll(io.LimitReader(r, room+1))
+}
+
+func (s *stream) close() {
+	if s.zstd != nil {
+		s.zstd.Close()
+	}
+}

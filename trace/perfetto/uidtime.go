@@ -1,0 +1,108 @@
+package perfetto
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// uidTimes are the CPU times of UIDs (cpu_per_uid_data.proto).
+type uidTimes struct {
+	list    []uidTime
+	places  map[uidKey]int
+	samples int
+	states  int // times that sequences start from, of all of them
+}
+
+type uidTime struct {
+	UIDTime
+	readings []stamped[CPUSample]
+}
+
+type uidKey struct {
+	machine, uid, cluster uint32
+}
+
+// uidState is what later packets of a sequence are differences from.
+type uidState struct {
+	clusters uint64
+	last     map[uidKey]uint64 // ms
+}
+
+// read reads a CpuPerUidData: for each UID, a time for each cluster of CPUs. The
+// first time of a UID is since the start of the device, later ones are since the
+// packet before. Times without a UID, and UIDs without times, are passed over.
+func (u *uidTimes) read(d *decoder, p packet, at stamp, state *uidState) {
+	var uids, times []uint64
+	for f := fieldsOf(p.data); f.next(); {
+		switch f.number {
+		case 1:
+			state.clusters = f.value
+		case 2:
+			uids = append(uids[:min(len(uids), maxList)], f.list()...)
+		case 3:
+			times = append(times[:min(len(times), maxList)], f.list()...)
+		}
+	}
+	if state.clusters == 0 || state.clusters > maxCPUs {
+		return
+	}
+	for i, ms := range times {
+		of := uint64(i) / state.clusters
+		if of >= uint64(len(uids)) {
+			return
+		}
+		key := uidKey{p.machine, uint32(uids[of]), uint32(uint64(i) % state.clusters)}
+		if _, known := state.last[key]; !known {
+			if !d.room("CPU times of UIDs", u.states, MaxSamples) {
+				continue
+			}
+			u.states++
+		}
+		// A difference of 0 is a reading too: that the UID did not run.
+		total := min(state.last[key]+min(ms, math.MaxInt64/2), math.MaxInt64/uint64(time.Millisecond))
+		state.last[key] = total
+		u.add(d, key, stamped[CPUSample]{at, CPUSample{Total: time.Duration(total) * time.Millisecond}})
+	}
+}
+
+func (u *uidTimes) add(d *decoder, key uidKey, reading stamped[CPUSample]) {
+	place, known := u.places[key]
+	if !known {
+		if !d.room("CPU times of UIDs", len(u.list), maxSeries) {
+			return
+		}
+		place = len(u.list)
+		u.places[key] = place
+		u.list = append(u.list, uidTime{UIDTime: UIDTime{UID: int(key.uid), Cluster: int(key.cluster)}})
+	}
+	if d.room("readings of CPU times of UIDs", u.samples, MaxSamples) {
+		u.samples++
+		one := &u.list[place]
+		one.readings = append(one.readings, reading)
+	}
+}
+
+func (u *uidTimes) place(v *conversion) []UIDTime {
+	var out []UIDTime
+	for _, one := range u.list {
+		one.Samples = placed(v, one.readings, func(s *CPUSample, at time.Duration) { s.Time = at })
+		out = append(out, one.UIDTime)
+	}
+	slices.SortFunc(out, func(a, b UIDTime) int {
+		if a.UID != b.UID {
+			return a.UID - b.UID
+		}
+		return a.Cluster - b.Cluster
+	})
+	return out
+}
+
+// CPU is the time that the UID ran within the trace, from its first reading to
+// its last.
+func (u UIDTime) CPU() time.Duration {
+	if len(u.Samples) == 0 {
+		return 0
+	}
+	return max(u.Samples[len(u.Samples)-1].Total-u.Samples[0].Total, 0)
+}

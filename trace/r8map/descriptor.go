@@ -1,0 +1,42 @@
+package r8map
+
+import "strings"
+
+// primitives are the types that a descriptor writes with one letter.
+var primitives = map[byte]string{'V': "void", 'Z': "boolean", 'B': "byte", 'S': "short",
+	'C': "char", 'I': "int", 'J': "long", 'F': "float", 'D': "double"}
+
+// arguments are the arguments of a descriptor as a mapping writes them:
+// "(int,a.b[])" of "(I[La/b;)V".
+func arguments(descriptor string) (string, bool) {
+	inside, ok := strings.CutPrefix(descriptor, "(")
+	inside, _, closed := strings.Cut(inside, ")")
+	if !ok || !closed {
+		return "", false
+	}
+	var out strings.Builder
+	out.WriteByte('(')
+	for inside != "" {
+		elements := strings.TrimLeft(inside, "[")
+		dimensions := len(inside) - len(elements)
+		if elements == "" || dimensions > 255 {
+			return "", false
+		}
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		name, primitive := primitives[elements[0]]
+		rest := elements[1:]
+		if !primitive {
+			var ended bool
+			if name, rest, ended = strings.Cut(rest, ";"); elements[0] != 'L' || !ended || name == "" {
+				return "", false
+			}
+		}
+		out.WriteString(strings.ReplaceAll(name, "/", "."))
+		out.WriteString(strings.Repeat("[]", dimensions))
+		inside = rest
+	}
+	out.WriteByte(')')
+	return out.String(), true
+}
