@@ -41,7 +41,7 @@ type Store interface {
 	// Get returns one run in full.
 	Get(ctx context.Context, id string) (Entry, error)
 	// List returns what the filter lets through, newest first, without the
-	// metrics that runs declare, their warnings and their iterations. The first
+	// metrics that runs declare, their warnings, iterations and energy. The first
 	// error ends the sequence.
 	List(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 	// References returns the runs to compare a new one with, most similar

@@ -34,6 +34,8 @@ type Config struct {
 	Networks []string `yaml:"networks,omitempty" jsonschema:"maxItems=1000,uniqueItems=true"`
 	// Which properties of the context make two runs alike, and properties that no device can tell.
 	Context Context `yaml:"context,omitempty"`
+	// How joules are measured. Without it, they aren't.
+	Energy *Energy `yaml:"energy,omitempty"`
 	// Metrics of your own, and changes to those of the catalogue.
 	Metrics []Metric `yaml:"metrics,omitempty" jsonschema:"maxItems=1000"`
 	// When a run counts as worse, and what that does to the exit status.
@@ -56,6 +58,8 @@ type App struct {
 	Version string `yaml:"version,omitempty"`
 	// The build to note in each run, such as release.
 	Build string `yaml:"build,omitempty"`
+	// The mapping file that R8 wrote for this build, to show the names of the source.
+	Mapping string `yaml:"mapping,omitempty"`
 }
 
 // Scenario is one thing that is done with the app and measured.

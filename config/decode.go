@@ -218,7 +218,8 @@ func (d *decoder) number(dst *float64, least, most float64) reader {
 	return func(n *node, path string) {
 		v, ok := decimal(n)
 		if !ok || v < least || v > most {
-			d.at(n, path, "want a number from %g to %g, got %s", least, most, describe(n))
+			plain := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+			d.at(n, path, "want a number from %s to %s, got %s", plain(least), plain(most), describe(n))
 			return
 		}
 		*dst = v

@@ -39,7 +39,7 @@ func TestDocumentedExampleIsValid(t *testing.T) {
 var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
 	"Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
-	"Device": "## devices", "Context": "## context", "Metric": "## metrics", "Gate": "## gate",
+	"Device": "## devices", "Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
 	"Threshold": "### gate.thresholds", "Store": "## store", "Report": "## report",
 }
 

@@ -43,6 +43,7 @@ func Init(o InitOptions) ([]byte, error) {
 	b.WriteString(initRepetitions)
 	o.devices(&b)
 	o.networks(&b)
+	b.WriteString(initEnergy)
 	b.WriteString(initGate)
 	if _, err := Load(FileName, b.Bytes(), Options{}); err != nil {
 		return nil, err
@@ -96,6 +97,12 @@ const initRepetitions = `    # More repetitions, less noise; the warm-up is not 
     warm-up: 1
     # A repetition that takes longer is stopped and made again.
     timeout: 5m
+`
+
+const initEnergy = `
+# Joules: by the device's power rails or its battery where it has them, else by a
+# model. Add methods: true to see which methods burn them.
+energy: {source: auto}
 `
 
 const initGate = `

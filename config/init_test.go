@@ -37,6 +37,9 @@ func TestInitWritesWhatLoadReads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if diff := cmp.Diff(new(DefaultEnergy()), c.Energy); diff != "" {
+				t.Errorf("energy (-want +got):\n%s", diff)
+			}
 			if o.Package == "" {
 				return
 			}

@@ -22,6 +22,7 @@ func (d *decoder) config(root *node) *Config {
 		may("devices", d.list(0, d.device(&c))),
 		may("networks", d.set(&c.Networks, 0, func(s *string) reader { return d.text(s, networkRule) })),
 		may("context", d.context(&c.Context)),
+		may("energy", d.energy(&c.Energy)),
 		may("metrics", d.list(0, d.metric(&c))),
 		may("gate", d.gate(&c)),
 		may("store", d.store(&c.Store)),
@@ -39,6 +40,7 @@ func (d *decoder) app(a *App) reader {
 			may("test-apk", d.filePath(&a.TestAPK)),
 			may("version", d.looseText(&a.Version, nameRule)),
 			may("build", d.looseText(&a.Build, nameRule)),
+			may("mapping", d.filePath(&a.Mapping)),
 		)
 	}
 }

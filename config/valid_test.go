@@ -67,7 +67,7 @@ func everything() *config.Config {
 	random.Name, random.Workload.Monkey = "random", &config.Monkey{Seed: 42, Events: 1000, Throttle: 50 * time.Millisecond}
 	script.Name, script.Workload.Shell = "script", &config.Shell{Script: "scripts/open.sh"}
 	return &config.Config{
-		App: config.App{Package: "com.example.mail", APK: "out/mail.apk", TestAPK: "/builds/mail-test.apk", Version: "5.10", Build: "release"},
+		App: config.App{Package: "com.example.mail", APK: "out/mail.apk", TestAPK: "/builds/mail-test.apk", Version: "5.10", Build: "release", Mapping: "out/mapping.txt"},
 		Scenarios: []config.Scenario{{
 			Name: "open message",
 			Workload: config.Workload{Instrumentation: &config.Instrumentation{
@@ -83,6 +83,10 @@ func everything() *config.Config {
 		},
 		Networks: []string{"wifi", "3g"},
 		Context:  config.Context{Use: []string{"sdk", "model"}, Extra: map[string]string{"lab": "Lille"}},
+		Energy: &config.Energy{
+			Source: config.EnergyModel, PowerProfile: "lab/power_profile.xml", BatteryCapacity: 4410.5, Compile: config.CompileNone,
+			Settle: new(time.Duration(0)), Disconnect: time.Minute, Methods: true, SampleHz: 100, Profiles: "out/energy",
+		},
 		Metrics: []config.Metric{
 			{Name: "search.latency_ms", Unit: "ms", Better: "lower", Title: "search latency", Decimals: 1},
 			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},
@@ -98,6 +102,22 @@ func everything() *config.Config {
 		},
 		Store:  config.Store{SQLite: "history/mail.db"},
 		Report: config.Report{HTML: "out/report.html", Markdown: "out/report.md", JSON: "out/verdict.json"},
+	}
+}
+
+// An empty section asks for the best that a device offers; none asks for nothing.
+func TestEnergyIsOffUntilItIsAskedFor(t *testing.T) {
+	minimal := string(read(t, "testdata/valid/minimal.yml"))
+	if c := load(t, "apkgate.yml", []byte(minimal)); c.Energy.Measured() {
+		t.Errorf("without a section: %+v", c.Energy)
+	}
+	if c := load(t, "apkgate.yml", []byte(minimal+"energy: {source: none}\n")); c.Energy.Measured() {
+		t.Errorf("source none: %+v", c.Energy)
+	}
+	c := load(t, "apkgate.yml", []byte(minimal+"energy: {source: auto}\n"))
+	want := &config.Energy{Source: "auto", Compile: "speed", SampleHz: 500, Profiles: ".apkgate/energy"}
+	if diff := cmp.Diff(want, c.Energy); diff != "" || !c.Energy.Measured() {
+		t.Errorf("source auto (-want +got):\n%s", diff)
 	}
 }
 

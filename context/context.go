@@ -18,11 +18,11 @@ type Properties = map[string]string
 
 // Shared counts the properties that both contexts have with the same value:
 // the number of ones in the paper's similarity vector. Only the properties
-// named in use count; nil means all.
+// named in use count; nil means all but those set Aside.
 func Shared(a, b Properties, use []string) int {
 	n := 0
 	if use == nil {
-		for k, v := range a {
+		for k, v := range without(a) {
 			if w, ok := b[k]; ok && v == w {
 				n++
 			}
@@ -45,10 +45,10 @@ func Same(a, b Properties, use []string) bool {
 	return maps.Equal(Only(a, use), Only(b, use))
 }
 
-// Only returns the properties that count. nil means all.
+// Only returns the properties that count. nil means all but those set Aside.
 func Only(a Properties, use []string) Properties {
 	if use == nil {
-		return a
+		return without(a)
 	}
 	out := Properties{}
 	for _, k := range use {
@@ -91,6 +91,7 @@ type Ranked struct {
 // similar first and otherwise as they come, weighs and clusters them (paper,
 // section 5.3.2). Where none shares anything, all weigh the same.
 func Rank(now Properties, history []Properties, use []string) []Ranked {
+	now = Only(now, use)
 	ranked := make([]Ranked, len(history))
 	sum := 0.0
 	for i, past := range history {

@@ -67,3 +67,25 @@ func TestHardPropertiesKeepRunsApart(t *testing.T) {
 		}
 	}
 }
+
+// A phone whose joules come from another source is the same phone; what was
+// compiled ahead of time runs otherwise.
+func TestHowJoulesCameAboutMakesNoOtherDevice(t *testing.T) {
+	plain := Properties{"model": "a", "network": "wifi"}
+	rails := Properties{"model": "a", "network": "wifi", EnergyFrom: "rails", Powered: "usb"}
+	battery := Properties{"model": "a", "network": "wifi", EnergyFrom: "battery", Powered: "battery"}
+	for _, other := range []Properties{plain, rails, battery} {
+		if n := Shared(rails, other, nil); n != 2 || !Same(rails, other, nil) {
+			t.Errorf("%v and %v share %d properties, want 2 and the same context", rails, other, n)
+		}
+	}
+	if len(rails) != 4 {
+		t.Errorf("the context itself was changed: %v", rails)
+	}
+	if Same(rails, battery, []string{EnergyFrom}) || Shared(rails, rails, []string{EnergyFrom}) != 1 {
+		t.Error("a property that is named counts, set aside or not")
+	}
+	if Same(plain, Properties{"model": "a", "network": "wifi", "compiled": "speed"}, nil) {
+		t.Error("compiled ahead of time is a difference")
+	}
+}

@@ -61,7 +61,7 @@ type Metric struct {
 	Title     string // a few words for people: "smooth ratio"
 	Decimals  int    // digits after the point in reports
 	// Of names the metric that this one only details (a percentile of a mean,
-	// the janky frames of a smooth ratio). A detail is gated where its summary
+	// the janky frames of a smooth ratio, the bytes that cost joules). A detail is gated where its summary
 	// is absent or where the user asks for it: testing both would be one
 	// question asked twice.
 	Of string
@@ -71,7 +71,14 @@ type Metric struct {
 	// Mean says that iterations are summed up by their mean whatever the
 	// policy says: the median of a rare event's counts is zero.
 	Mean bool
-	// Resolution is the smallest difference that means anything, in Unit.
+	// Modes says that one build's values may lie in several heaps: a phone that
+	// puts the same work on other cores takes other power for another time.
+	Modes bool
+	// Within names the context property in which two runs must agree for their
+	// values to be comparable: joules of one source say nothing of another's.
+	Within string
+	// Resolution is the smallest difference that means anything, in Unit: a
+	// smaller one is never a change.
 	Resolution float64
 	// Restless is the least spread, as a share of the value, that readings of
 	// the metric are believed to have. Counts of frames and ratios saturate: at
@@ -104,6 +111,9 @@ func countDecimals(v float64, decimals int) int {
 	return max(decimals, 1)
 }
 
+// energyFrom is run.EnergyFrom, which this package can't import.
+const energyFrom = "energy_from"
+
 var builtin = []Metric{
 	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Resolution: 1, Restless: 0.03},
 	{Name: "frames.smooth_ratio", Unit: "ratio", Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001, Restless: 0.02},
@@ -116,10 +126,14 @@ var builtin = []Metric{
 	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Mean: true, Resolution: 0.02},
-	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Decimals: 2, Log: true, Resolution: 0.001},
-	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Decimals: 2, Log: true, Of: "energy.total_j", Resolution: 0.001},
-	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Decimals: 2, Log: true, Modes: true, Within: energyFrom, Resolution: 0.001},
+	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Decimals: 2, Log: true, Modes: true, Within: energyFrom, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Modes: true, Within: energyFrom, Of: "energy.total_j", Resolution: 0.001},
 	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Decimals: 0, Log: true, Resolution: 1},
+	{Name: "wakelock.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held", Decimals: 0, Log: true, Resolution: 1000},
+	{Name: "wakelock.screen_off_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held while the screen is off", Decimals: 0, Log: true, Of: "wakelock.time_ms", Resolution: 1000},
+	{Name: "network.rx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes received", Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
+	{Name: "network.tx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes sent", Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
 	{Name: "startup.ttid_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to initial display", Decimals: 1, Log: true, Resolution: 0.1},
 	{Name: "startup.ttfd_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to full display", Decimals: 1, Log: true, Resolution: 0.1},
 	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},

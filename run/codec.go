@@ -114,6 +114,11 @@ func (r Run) Validate() error {
 	if err := r.validateTexts(); err != nil {
 		return err
 	}
+	if r.Energy != nil {
+		if err := r.Energy.validate(); err != nil {
+			return fmt.Errorf("energy.%w", err)
+		}
+	}
 	if len(r.Declared) > MaxMetrics {
 		return fmt.Errorf("declared has %d metrics, at most %d are allowed", len(r.Declared), MaxMetrics)
 	}
@@ -279,6 +284,7 @@ func checkNulls(data []byte) error {
 	}
 	type metrics map[string]*float64
 	var r struct {
+		Energy     json.RawMessage
 		Iterations []struct {
 			Metrics metrics
 			Events  []struct{ Metrics metrics }
@@ -287,6 +293,9 @@ func checkNulls(data []byte) error {
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		return explain(err)
+	}
+	if hasNull(r.Energy) {
+		return errors.New("energy has a null; what was not measured is left out")
 	}
 	check := func(where string, ms metrics) error {
 		for name, v := range ms {
@@ -313,6 +322,23 @@ func checkNulls(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// hasNull reports whether a JSON value other than null itself holds a null.
+func hasNull(value json.RawMessage) bool {
+	if len(value) == 0 || string(value) == "null" {
+		return false
+	}
+	dec := json.NewDecoder(bytes.NewReader(value))
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		if token == nil {
+			return true
+		}
+	}
 }
 
 // explain says where in the JSON it went wrong.

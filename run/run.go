@@ -45,6 +45,8 @@ type Run struct {
 	Status     Status      `json:"status"`
 	Warnings   []Warning   `json:"warnings"`
 	Iterations []Iteration `json:"iterations"`
+	// Energy is nil where none was measured.
+	Energy *Energy `json:"energy,omitempty"`
 }
 
 // Declared is a metric that a run brings along, so that whoever reads the run

@@ -211,6 +211,7 @@ func hostileTextComesBack(t *testing.T, s baseline.Store) {
 		r.Source = run.Source{Repository: text, Commit: text, Ref: text}
 		r.Iterations[0].Events = []run.Bucket{{Name: text, Metrics: map[string]float64{text: 1}}}
 		r.Warnings = []run.Warning{{Text: text}}
+		r.Energy = &run.Energy{Source: text, Wakelocks: []run.Wakelock{{Name: text, HeldMS: 1}}, Methods: &run.Methods{List: []run.Method{{Name: text}}}}
 		accept(t, s, r)
 		e, err := s.Get(t.Context(), r.ID)
 		if err != nil {

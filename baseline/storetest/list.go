@@ -19,6 +19,7 @@ func listFilters(t *testing.T, s baseline.Store) {
 	a.Session, a.Source.Commit = "night", "c0ffee"
 	a.Declared = []run.Declared{{Name: "score", Better: "higher"}}
 	a.Warnings = []run.Warning{{Text: "a doubt"}}
+	a.Energy = &run.Energy{Source: "rails"}
 	b.App.Package = "org.example.game"
 	c.Scenario = "scroll"
 	d.Status = run.Partial
@@ -57,7 +58,7 @@ func listFilters(t *testing.T, s baseline.Store) {
 		}
 		digest, _ := a.Digest()
 		want := a
-		want.Declared, want.Warnings, want.Iterations = nil, nil, nil
+		want.Declared, want.Warnings, want.Iterations, want.Energy = nil, nil, nil, nil
 		wantEqual(t, "listed run", e.Run, want)
 		wantEqual(t, "digest", e.Digest, digest)
 		wantEqual(t, "iterations", e.Iterations, 1)

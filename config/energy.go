@@ -1,0 +1,72 @@
+package config
+
+import "time"
+
+// The sources of energy that a file may name, beside EnergyAuto.
+const (
+	EnergyAuto     = "auto"     // the best that the device offers
+	EnergyRails    = "rails"    // the device's own power monitors, by Perfetto
+	EnergyBattery  = "battery"  // current × voltage of the battery
+	EnergyModel    = "model"    // a power profile × the time in each state
+	EnergyPlatform = "platform" // the estimate of batterystats
+	EnergyNone     = "none"     // not measured
+)
+
+// Compilations of the app before it is measured.
+const (
+	CompileSpeed = "speed" // ahead of time, all of it
+	CompileNone  = "none"  // as it was installed
+)
+
+// Energy says how joules are measured.
+type Energy struct {
+	// Where joules come from. auto takes the best that the device offers: its power rails, its battery where it isn't charging, otherwise the model, which is all that an emulator has. Joules of different sources are never compared.
+	Source string `yaml:"source,omitempty" jsonschema:"enum=auto,enum=rails,enum=battery,enum=model,enum=platform,enum=none,default=auto"`
+	// The power profile of the model, in the format of Android's power_profile.xml. Without it, a reference phone.
+	PowerProfile string `yaml:"power-profile,omitempty"`
+	// What a full battery holds, in mAh, to show joules in per cent of it. Without it, what the device or the power profile says.
+	BatteryCapacity float64 `yaml:"battery-capacity-mah,omitempty" jsonschema:"minimum=1,maximum=1000000"`
+	// Compile the app ahead of time before it is measured (Android 7 and later): speed, or none to leave it as it was installed.
+	Compile string `yaml:"compile,omitempty" jsonschema:"enum=speed,enum=none,default=speed"`
+	// How long the device rests after each warm-up, before it is measured. Without it: two minutes where joules are measured, but 30 seconds when builds that are measured in turns are changed, and none where joules are worked out.
+	Settle *time.Duration `yaml:"settle,omitempty"`
+	// For a device on wireless adb: how long the connection is cut in each repetition, so that it costs no energy; about as long as the workload takes. Frames aren't measured then. Without it, the connection stays.
+	Disconnect time.Duration `yaml:"disconnect,omitempty" jsonschema:"default=0s"`
+	// Sample the app's methods with simpleperf, to tell which of them burn the energy. The app must be profileable or a debug build.
+	Methods bool `yaml:"methods,omitempty" jsonschema:"default=false"`
+	// How often each thread is sampled, in Hz of its time on a CPU. Threads that run for less than a period are never seen.
+	SampleHz int `yaml:"sample-hz,omitempty" jsonschema:"minimum=1,maximum=10000,default=500"`
+	// The folder that gets a pprof profile and a table of the methods for each run.
+	Profiles string `yaml:"profiles,omitempty" jsonschema:"default=.apkgate/energy"`
+}
+
+// Measured reports whether energy is asked for at all.
+func (e *Energy) Measured() bool { return e != nil && e.Source != EnergyNone }
+
+// DefaultEnergy is what an empty section means.
+func DefaultEnergy() Energy {
+	return Energy{Source: EnergyAuto, Compile: CompileSpeed, SampleHz: 500, Profiles: ".apkgate/energy"}
+}
+
+func (d *decoder) energy(dst **Energy) reader {
+	return func(n *node, path string) {
+		e := DefaultEnergy()
+		e.Profiles = d.join(e.Profiles)
+		settle := time.Duration(0)
+		d.mapping(n, path,
+			may("source", oneOf(d, &e.Source, EnergyAuto, EnergyRails, EnergyBattery, EnergyModel, EnergyPlatform, EnergyNone)),
+			may("power-profile", d.filePath(&e.PowerProfile)),
+			may("battery-capacity-mah", d.number(&e.BatteryCapacity, 1, 1_000_000)),
+			may("compile", oneOf(d, &e.Compile, CompileSpeed, CompileNone)),
+			may("settle", d.duration(&settle, 0, time.Hour)),
+			may("disconnect", d.duration(&e.Disconnect, time.Second, 24*time.Hour)),
+			may("methods", d.boolean(&e.Methods)),
+			may("sample-hz", integer(d, &e.SampleHz, 1, 10_000)),
+			may("profiles", d.filePath(&e.Profiles)),
+		)
+		if n.find("settle") != nil {
+			e.Settle = &settle
+		}
+		*dst = &e
+	}
+}

@@ -1,0 +1,32 @@
+package devctx
+
+import "maps"
+
+// The properties that tell how a run's joules came about. EnergyFrom is
+// run.EnergyFrom, which this package can't import.
+const (
+	EnergyFrom = "energy_from" // the source of the joules, such as "rails"
+	Powered    = "powered"     // what powered the device: "battery", "usb", …
+)
+
+// Aside are the properties that say how some of a run's numbers came about and
+// nothing of the device or the app: a phone whose joules are read from its rails
+// draws its frames as it did before. They make no two contexts less alike,
+// unless a list of properties names them. Numbers that do depend on one, such as
+// joules on their source, are kept apart one by one (metric.Metric.Within).
+var Aside = []string{EnergyFrom, Powered}
+
+// without returns the properties that are not set aside.
+func without(a Properties) Properties {
+	out := a
+	for _, name := range Aside {
+		if _, has := out[name]; !has {
+			continue
+		}
+		if len(out) == len(a) {
+			out = maps.Clone(a)
+		}
+		delete(out, name)
+	}
+	return out
+}
