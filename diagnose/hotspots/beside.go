@@ -1,0 +1,67 @@
+package hotspots
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// beside picks the runs to set a head beside: like ones, the most similar by
+// context first (as many agreeing properties as can be), then the newest. Where
+// the head's methods were sampled, those with methods, and where there are runs
+// of the same device and Android, those alone, if there are any.
+func beside(head run.Run, candidates []run.Run) []run.Run {
+	like := slices.DeleteFunc(slices.Clone(candidates), func(r run.Run) bool { return !alike(head, r) })
+	if head.Energy.Methods != nil {
+		like = preferred(like, func(r run.Run) bool { return r.Energy.Methods != nil })
+	}
+	like = preferred(like, func(r run.Run) bool { return sameDevice(head, r) && r.Context["sdk"] == head.Context["sdk"] })
+	shared := map[string]int{}
+	for _, r := range like {
+		shared[r.ID] = agreeing(head.Context, r.Context)
+	}
+	slices.SortStableFunc(like, func(a, b run.Run) int {
+		return cmp.Or(cmp.Compare(shared[b.ID], shared[a.ID]), b.Started.Compare(a.Started))
+	})
+	return like[:min(len(like), MaxBase)]
+}
+
+// preferred are the runs that have something, or all where none has it.
+func preferred(runs []run.Run, has func(run.Run) bool) []run.Run {
+	if !slices.ContainsFunc(runs, has) {
+		return runs
+	}
+	return slices.DeleteFunc(runs, func(r run.Run) bool { return !has(r) })
+}
+
+func sameDevice(a, b run.Run) bool {
+	return a.Context["manufacturer"] == b.Context["manufacturer"] && a.Context["model"] == b.Context["model"]
+}
+
+// alike reports whether joules of two runs can be set side by side: the same app,
+// scenario and source. Measured joules are also a matter of the device's model.
+func alike(head, r run.Run) bool {
+	switch {
+	case r.Energy == nil || r.Energy.Source != head.Energy.Source,
+		r.App.Package != head.App.Package || r.Scenario != head.Scenario,
+		r.ID != "" && r.ID == head.ID,
+		r.Status == run.Failed:
+		return false
+	case strings.HasPrefix(head.Energy.Source, "model"):
+		return true
+	}
+	return sameDevice(head, r)
+}
+
+// agreeing counts the context properties that two runs share.
+func agreeing(a, b map[string]string) int {
+	n := 0
+	for key, value := range a {
+		if other, ok := b[key]; ok && other == value {
+			n++
+		}
+	}
+	return n
+}

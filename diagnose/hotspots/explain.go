@@ -1,0 +1,133 @@
+package hotspots
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	// mostOf is the part of a change that the explaining methods make up, where
+	// clear ones do.
+	mostOf = 0.8
+	// halfOf is the part below which the explaining methods don't explain enough.
+	halfOf = 0.5
+	// worthwhile is the part of all samples' energy that a change must reach to
+	// be worth a name.
+	worthwhile = 0.01
+)
+
+// explain marks the fewest methods whose own code makes up most of the change of
+// all samples, and finds out who calls what changed; own is how names of the
+// app's own code begin. Where the device as a whole went the other way, or the
+// methods as a whole nowhere, none explains anything.
+func (c *Change) explain(own string) {
+	m := c.Methods
+	if !m.HasBase() {
+		return
+	}
+	net := m.Energy.ChangeJ()
+	least := worthwhile * max(m.Energy.BaseJ, m.Energy.HeadJ)
+	moved := math.Abs(net) >= least
+	for i := range m.List {
+		if f := &m.List[i]; f.Local.Clear && moved {
+			f.Share = share(f.Local.ChangeJ(), net)
+		}
+	}
+	against := c.Total.BaseJ > 0 && c.Total.HeadJ > 0 && c.Total.ChangeJ()*net < 0
+	if moved && !against {
+		if explained := m.markFew(net, least); explained < halfOf*math.Abs(net) {
+			m.markInnermost(net, own)
+		}
+	}
+	paths := newPaths(m.Calls)
+	for i := range m.List {
+		if f := &m.List[i]; f.Local.Clear || f.Encloses {
+			f.Callers = paths.callers(f.Name, f.Total.ChangeJ() > 0)
+			f.From = nearest(f.Callers, own)
+		}
+	}
+	slices.SortStableFunc(m.List, func(a, b Method) int { return cmp.Compare(standing(a), standing(b)) })
+}
+
+// share is a method's part of the change of all samples; 0 where it says nothing,
+// since the method went the other way or others cancel it out.
+func share(change, net float64) float64 {
+	if part := change / net; part > 0 && part <= 1 {
+		return part
+	}
+	return 0
+}
+
+// markFew marks methods that changed as all samples did, the largest change first,
+// until they make up most of it. It returns the joules that they explain.
+func (m *Methods) markFew(net, least float64) (explained float64) {
+	n := 0
+	for i := range m.List { // the largest clear changes stand first
+		f := &m.List[i]
+		change := f.Local.ChangeJ()
+		if !f.Local.Clear || n == MaxExplaining || explained >= mostOf*math.Abs(net) || math.Abs(change) < least {
+			break
+		}
+		if change*net > 0 {
+			f.Explains = true
+			explained += math.Abs(change)
+			n++
+		}
+	}
+	return explained
+}
+
+// markInnermost marks the method with the least change that still holds half of
+// the whole: one of the app's own if there is any.
+func (m *Methods) markInnermost(net float64, own string) {
+	best, bestOwn := -1, false
+	for i, f := range m.List {
+		change := f.Total.ChangeJ()
+		if !f.Total.Clear || change*net <= 0 || math.Abs(change) < halfOf*math.Abs(net) {
+			continue
+		}
+		isOwn := own != "" && strings.HasPrefix(f.Name, own)
+		if best < 0 || isOwn && !bestOwn || isOwn == bestOwn && math.Abs(change) < math.Abs(m.List[best].Total.ChangeJ()) {
+			best, bestOwn = i, isOwn
+		}
+	}
+	if best >= 0 {
+		m.List[best].Encloses = true
+	}
+}
+
+// standing orders a list: what explains the change, what encloses it, the rest.
+func standing(m Method) int {
+	switch {
+	case m.Explains:
+		return 0
+	case m.Encloses:
+		return 1
+	}
+	return 2
+}
+
+// nearest is the first of the app's own methods, or the first at all; "" of none.
+func nearest(callers []string, own string) string {
+	for _, name := range callers {
+		if own != "" && strings.HasPrefix(name, own) {
+			return name
+		}
+	}
+	if len(callers) == 0 {
+		return ""
+	}
+	return callers[0]
+}
+
+// ownNames is how names of the app's own code begin: the first two parts of its
+// package, "com.example." of "com.example.mail.beta"; "" where it has fewer.
+func ownNames(packageName string) string {
+	parts := strings.SplitN(packageName, ".", 3)
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[0] + "." + parts[1] + "."
+}

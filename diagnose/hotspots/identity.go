@@ -1,0 +1,53 @@
+package hotspots
+
+import (
+	"regexp"
+	"strings"
+)
+
+// identity is what makes two frames of different builds the same method: its
+// name without the numbers that compilers give, and, for native code, its
+// library. Java code is in one file before it is compiled and in another after,
+// so that its file says nothing.
+type identity struct{ name, file string }
+
+func identify(name, file, kind string) identity {
+	id := identity{name: stable(name)}
+	switch kind {
+	case "aot", "jit", "interpreted", "runtime":
+	default:
+		id.file = library(file)
+	}
+	return id
+}
+
+// library is a file without the folder that it was installed to:
+// "libfoo.so" of "/data/app/~~r4nd0m==/com.example/base.apk!/lib/arm64/libfoo.so".
+func library(file string) string {
+	return file[strings.LastIndexAny(file, "/!")+1:]
+}
+
+// The names that compilers number or hash anew when code beside them changes:
+// D8's synthetic lambdas, those of older desugaring, R8's, javac's, and inner
+// classes without a name (of Java and of Kotlin's lambdas).
+var renumbered = []struct {
+	pattern *regexp.Regexp
+	stable  string
+}{
+	{regexp.MustCompile(`\$\$ExternalSyntheticLambda\d+`), "$$$$ExternalSyntheticLambda*"},
+	{regexp.MustCompile(`(-\$\$Lambda\$[^.$]*)\$[A-Za-z0-9_-]+`), "$1$$*"},
+	{regexp.MustCompile(`\$r8\$lambda\$[A-Za-z0-9_-]+`), "$$r8$$lambda$$*"},
+	{regexp.MustCompile(`(lambda\$[^.$]+)\$\d+`), "$1$$*"},
+	{regexp.MustCompile(`\$\d+\b`), "$$*"},
+}
+
+// stable is a name without what a compiler numbers.
+func stable(name string) string {
+	if !strings.Contains(name, "$") {
+		return name
+	}
+	for _, r := range renumbered {
+		name = r.pattern.ReplaceAllString(name, r.stable)
+	}
+	return name
+}

@@ -1,0 +1,171 @@
+package hotspots
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Methods is the energy of the app's methods beside the base's.
+type Methods struct {
+	Event    string  `json:"event"`     // what was sampled: "task-clock"
+	SampleHz float64 `json:"sample_hz"` // how often, per thread
+	Samples  int     `json:"samples"`   // of the head
+	// Level is the confidence of each interval of a run, such as 0.95.
+	Level float64 `json:"level"`
+	// Widened says that the intervals know nothing of what differs from one run to
+	// the next, and have been made wider for it.
+	Widened bool `json:"widened,omitempty"`
+	// Energy is of all samples.
+	Energy Amount `json:"energy"`
+	// List are the methods that explain or enclose the change first, then others
+	// whose change is clear, then those whose own code takes most.
+	List []Method `json:"list"`
+	// Calls is the tree of calls of base and head, each after its caller.
+	Calls []Call `json:"calls"`
+}
+
+// HasBase reports whether the base's methods were sampled too.
+func (m Methods) HasBase() bool { return m.Energy.BaseJ > 0 }
+
+// Method is one method or function.
+type Method struct {
+	Name string `json:"name"`
+	File string `json:"file,omitempty"`
+	Kind string `json:"kind,omitempty"`
+	// Local is the energy of the method's own code, NonLocal of what it calls,
+	// Total of both.
+	Local    Shift `json:"local"`
+	NonLocal Shift `json:"non_local"`
+	Total    Shift `json:"total"`
+	// Explains says that the method is one of the few that make up most of the
+	// change; Share is its part of the change of all samples, 0 where changes
+	// cancel out and it would say nothing.
+	Explains bool    `json:"explains,omitempty"`
+	Share    float64 `json:"share,omitempty"`
+	// Encloses says that, since few methods' own code doesn't explain the change,
+	// this is where it lies: the innermost method which, with all that it calls,
+	// clearly takes at least half of it.
+	Encloses bool `json:"encloses,omitempty"`
+	// Callers is the path on which the change is largest, the nearest first; From
+	// is the nearest of the app's own among them.
+	Callers []string `json:"callers,omitempty"`
+	From    string   `json:"from,omitempty"`
+}
+
+// Joules is an energy with its interval.
+type Joules struct {
+	J     float64 `json:"j"`
+	LowJ  float64 `json:"low_j"`
+	HighJ float64 `json:"high_j"`
+}
+
+// Shift is an energy of base and head, and how far they are apart.
+type Shift struct {
+	Base Joules `json:"base"`
+	Head Joules `json:"head"`
+	// Clear says that the intervals of base and head do not overlap.
+	Clear bool `json:"clear,omitempty"`
+}
+
+// ChangeJ is how much more the head takes.
+func (s Shift) ChangeJ() float64 { return s.Head.J - s.Base.J }
+
+// LowJ is the least change that the intervals allow.
+func (s Shift) LowJ() float64 { return s.Head.LowJ - s.Base.HighJ }
+
+// HighJ is the most change that the intervals allow.
+func (s Shift) HighJ() float64 { return s.Head.HighJ - s.Base.LowJ }
+
+// shift sets two energies side by side.
+func shift(base, head Joules) Shift {
+	return Shift{base, head, head.LowJ > base.HighJ || head.HighJ < base.LowJ}
+}
+
+// scatter is how much a method's energy is taken to differ from run to run where
+// nothing tells, as a share; enough is from how many runs beside on they tell.
+const (
+	scatter = 0.15
+	enough  = 5
+)
+
+// ofOneRun reports whether the intervals know nothing of what differs from run to
+// run: they come from within recordings, and few runs are beside.
+func ofOneRun(head *run.Methods, before []sampled) bool {
+	within := func(m *run.Methods) bool { return m.Basis == run.Blocks }
+	return len(before) < enough && (within(head) || slices.ContainsFunc(before, func(b sampled) bool { return within(b.methods) }))
+}
+
+// widen allows for what differs from run to run.
+func (j Joules) widen() Joules {
+	return Joules{j.J, j.LowJ * (1 - scatter), j.HighJ * (1 + scatter)}
+}
+
+// compareMethods sets the head's methods beside the base's.
+func compareMethods(head run.Run, base []run.Run) *Methods {
+	m := head.Energy.Methods
+	out := &Methods{Event: m.Event, SampleHz: m.SampleHz, Samples: m.Samples, Level: m.Level, Energy: Amount{HeadJ: m.EnergyJ}}
+	var before []sampled
+	for _, b := range base {
+		if b.Energy.Methods != nil {
+			before = append(before, sampled{b.Energy.Methods, tallyOf(b.Energy.Methods)})
+		}
+	}
+	for _, b := range before {
+		out.Energy.BaseJ += b.methods.EnergyJ / float64(len(before))
+	}
+	out.Widened = len(before) > 0 && ofOneRun(m, before)
+	after := sampled{m, tallyOf(m)}
+	ids := maps.Clone(after.tallies)
+	for _, b := range before {
+		maps.Copy(ids, b.tallies)
+	}
+	list := make([]Method, 0, len(ids))
+	for id := range ids {
+		list = append(list, compareMethod(id, after, before, out.Widened))
+	}
+	slices.SortFunc(list, rank)
+	out.List = list[:min(len(list), run.MaxMethods)]
+	out.Calls = mergeCalls(m, before)
+	return out
+}
+
+func compareMethod(id identity, after sampled, before []sampled, widened bool) Method {
+	h := after.of(id)
+	if len(before) == 0 {
+		return Method{Name: h.name, File: h.file, Kind: h.kind, Local: Shift{Head: h.local}, NonLocal: Shift{Head: h.nonLocal}, Total: Shift{Head: h.total()}}
+	}
+	b := pool(id, before)
+	if h.name == "" { // gone
+		h.name, h.file, h.kind = b.name, b.file, b.kind
+	}
+	beside := shift
+	if widened {
+		beside = func(base, head Joules) Shift { return shift(base.widen(), head.widen()) }
+	}
+	return Method{
+		Name: h.name, File: h.file, Kind: h.kind,
+		Local: beside(b.local, h.local), NonLocal: beside(b.nonLocal, h.nonLocal), Total: beside(b.total, h.total()),
+	}
+}
+
+// rank puts clear changes of methods' own code first, the largest first, then
+// whatever takes most.
+func rank(a, b Method) int {
+	return cmp.Or(
+		cmp.Compare(clarity(b), clarity(a)),
+		cmp.Compare(b.Local.Head.J, a.Local.Head.J), cmp.Compare(b.Total.Head.J, a.Total.Head.J),
+		cmp.Compare(a.Name, b.Name), cmp.Compare(a.File, b.File), cmp.Compare(a.Kind, b.Kind),
+	)
+}
+
+// clarity is how large a clear change is, 0 for one that isn't.
+func clarity(m Method) float64 {
+	if !m.Local.Clear {
+		return 0
+	}
+	return math.Abs(m.Local.ChangeJ())
+}

@@ -1,0 +1,158 @@
+package hotspots
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// tally is a method in one run: all frames of one identity. Its name is the
+// frame's where there is one, otherwise what all of them have in common; "" where
+// the run doesn't list it.
+type tally struct {
+	name, file, kind string
+	local, nonLocal  Joules
+}
+
+func (t tally) total() Joules { return sum(t.local, t.nonLocal) }
+
+func sum(a, b Joules) Joules { return Joules{a.J + b.J, a.LowJ + b.LowJ, a.HighJ + b.HighJ} }
+
+// sampled is a run's methods and their tallies.
+type sampled struct {
+	methods *run.Methods
+	tallies map[identity]tally
+}
+
+// of is a method's tally, also where the run doesn't list it.
+func (s sampled) of(id identity) tally {
+	if t, ok := s.tallies[id]; ok {
+		return t
+	}
+	return tally{local: unlisted(s.methods), nonLocal: unlisted(s.methods)}
+}
+
+func tallyOf(m *run.Methods) map[identity]tally {
+	out := map[identity]tally{}
+	for _, f := range m.List {
+		id := identify(f.Name, f.File, f.Kind)
+		t, known := out[id]
+		if !known {
+			t = tally{name: f.Name, file: f.File, kind: f.Kind}
+		}
+		if t.name != f.Name {
+			t.name = id.name
+		}
+		t.local, t.nonLocal = sum(t.local, cost(m, f.Local)), sum(t.nonLocal, cost(m, f.NonLocal))
+		out[id] = t
+	}
+	for id, t := range out {
+		if t.local.HighJ == 0 {
+			t.local = unhit(m)
+		}
+		if t.nonLocal.HighJ == 0 {
+			t.nonLocal = unhit(m)
+		}
+		out[id] = t
+	}
+	return out
+}
+
+// cost is a cost with its interval. Where the record has none, the number of
+// samples alone bounds it from above, and nothing from below.
+func cost(m *run.Methods, c run.Cost) Joules {
+	if c.LowJ != 0 || c.HighJ != 0 || c.Samples == 0 {
+		return Joules{c.EnergyJ, c.LowJ, c.HighJ}
+	}
+	return Joules{J: c.EnergyJ, HighJ: c.EnergyJ / float64(c.Samples) * most(c.Samples, m.Level)}
+}
+
+// unhit bounds the energy of what no sample hit.
+func unhit(m *run.Methods) Joules {
+	samples := most(0, m.Level) * together(m)
+	return Joules{HighJ: min(m.EnergyJ, m.EnergyJ/float64(max(m.Samples, 1))*samples)}
+}
+
+// together is how many samples come at a time, at least 1: a method that runs for
+// 40 ms is hit 20 times in a row at 500 Hz, or not at all. It is what the listed
+// intervals tell beside those of independent samples, the median over methods.
+func together(m *run.Methods) float64 {
+	z := deviations(m.Level)
+	var all []float64
+	for _, f := range m.List {
+		c := f.Local
+		if c.Samples == 0 || c.EnergyJ <= 0 || c.HighJ <= c.LowJ {
+			continue
+		}
+		// The score interval of a count with the relative variance v has, relative
+		// to the count, the half width √(k + k²/4) with k = z²·v.
+		half := (c.HighJ - c.LowJ) / (2 * c.EnergyJ)
+		k := 2 * (math.Hypot(1, half) - 1)
+		all = append(all, k/(z*z)*float64(c.Samples))
+	}
+	if len(all) == 0 {
+		return 1
+	}
+	slices.Sort(all)
+	return max(1, all[len(all)/2])
+}
+
+// unlisted bounds the energy of a method that a run doesn't list: no sample hit
+// it, or it took too little for a list that is cut.
+func unlisted(m *run.Methods) Joules {
+	j := unhit(m)
+	if len(m.List) >= run.MaxMethods {
+		last := m.List[len(m.List)-1]
+		j.HighJ = max(j.HighJ, last.Local.EnergyJ+last.NonLocal.EnergyJ)
+	}
+	return j
+}
+
+// most is the largest count that goes with n observed ones, at the level of a
+// two-sided interval: the score interval of a Poisson count.
+func most(n int, level float64) float64 {
+	z := deviations(level)
+	return float64(n) + z*z/2 + z*math.Sqrt(float64(n)+z*z/4)
+}
+
+// deviations are the standard deviations to each side at a level; 95 % where it is
+// none.
+func deviations(level float64) float64 {
+	if !(level > 0 && level < 1) {
+		level = 0.95
+	}
+	return math.Sqrt2 * math.Erfinv(level)
+}
+
+// pooled is a method over the runs of the base.
+type pooled struct {
+	name, file, kind       string
+	local, nonLocal, total Joules
+}
+
+// pool is the mean over the base's runs, within the hull of their intervals: runs
+// differ by more than sampling does. There is at least one.
+func pool(id identity, base []sampled) pooled {
+	var p pooled
+	locals, nonLocals, totals := make([]Joules, len(base)), make([]Joules, len(base)), make([]Joules, len(base))
+	for i, b := range base {
+		t := b.of(id)
+		if p.name == "" {
+			p.name, p.file, p.kind = t.name, t.file, t.kind
+		}
+		locals[i], nonLocals[i], totals[i] = t.local, t.nonLocal, t.total()
+	}
+	p.local, p.nonLocal, p.total = hull(locals), hull(nonLocals), hull(totals)
+	return p
+}
+
+// hull is the mean of some energies, from the lowest low to the highest high.
+func hull(all []Joules) Joules {
+	out := all[0]
+	for _, j := range all[1:] {
+		out = Joules{out.J + j.J, min(out.LowJ, j.LowJ), max(out.HighJ, j.HighJ)}
+	}
+	out.J /= float64(len(all))
+	return out
+}

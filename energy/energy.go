@@ -1,0 +1,29 @@
+// Package energy turns what a device tells of its power into joules: readings of
+// power rails or of the battery, an estimate by a power profile, or the
+// platform's own; over a run, an interval between two UI events, or a method.
+//
+// It owns the corrections that real devices need (units, signs, charging) and
+// the model. It does not talk to devices (package collect does) and does not
+// judge (package gate does). Below it, package methods attributes energy to
+// methods.
+//
+// It takes a stand: every joule bears the name of its source, sources are never
+// mixed, and a reading that can't be trusted is refused rather than mended by a
+// guess.
+//
+// Source: EDATA (chapter 3 and section 6.1.1).
+package energy
+
+// Source says where joules come from.
+type Source string
+
+// The sources, the best first.
+const (
+	Rails    Source = "rails"    // on-device power monitors, by Perfetto
+	Battery  Source = "battery"  // current × voltage of the battery
+	Model    Source = "model"    // a power profile × the time in each state
+	Platform Source = "platform" // the estimate of batterystats
+)
+
+// Measured reports whether the joules were measured rather than worked out.
+func (s Source) Measured() bool { return s == Rails || s == Battery }

@@ -1,0 +1,111 @@
+package export
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/simpleperf"
+)
+
+// CSV writes the methods of a result as a table with a header, in their order
+// (EDATA, table 3.2; docs/format/methods.md). Times and joules are of one
+// iteration. A number that isn't known is empty: the bounds of an interval for
+// which there is no basis, and the battery's percentages where batteryJ, what a
+// full battery holds, is 0.
+//
+// A text that a spreadsheet would take for a formula gets an apostrophe before
+// it.
+func CSV(w io.Writer, r methods.Result, batteryJ float64) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(columns()); err != nil {
+		return fmt.Errorf("write the methods' header: %w", err)
+	}
+	for _, m := range r.Methods {
+		row := []string{text(m.Name), text(m.File), text(string(m.Kind))}
+		row = append(row, cost(m.Local, batteryJ)...)
+		row = append(row, cost(m.NonLocal, batteryJ)...)
+		row = append(row, number(m.EnergyJ()), percent(m.EnergyJ(), batteryJ))
+		if err := out.Write(row); err != nil {
+			return fmt.Errorf("write the method %.60q: %w", m.Name, err)
+		}
+	}
+	out.Flush()
+	if err := out.Error(); err != nil {
+		return fmt.Errorf("write the methods: %w", err)
+	}
+	return nil
+}
+
+// CSVOfRecord writes the methods that a run keeps, in the same columns. A run
+// keeps the intervals of energy alone; the others are empty.
+func CSVOfRecord(w io.Writer, m run.Methods, batteryJ float64) error {
+	var r methods.Result
+	for _, f := range m.List {
+		r.Methods = append(r.Methods, methods.Method{
+			Name: f.Name, File: f.File, Kind: simpleperf.Kind(f.Kind), Local: recorded(f.Local), NonLocal: recorded(f.NonLocal),
+		})
+	}
+	return CSV(w, r, batteryJ)
+}
+
+func recorded(c run.Cost) methods.Cost {
+	return methods.Cost{
+		Samples: c.Samples,
+		Share:   methods.Estimate{Value: c.Share},
+		CPUMS:   methods.Estimate{Value: c.CPUMS},
+		PowerW:  methods.Estimate{Value: c.PowerW},
+		EnergyJ: methods.Estimate{Value: c.EnergyJ, Low: c.LowJ, High: c.HighJ},
+	}
+}
+
+// columns is the header.
+func columns() []string {
+	out := []string{"method", "file", "kind"}
+	for _, part := range []string{"local", "non_local"} {
+		out = append(out, part+"_samples")
+		for _, amount := range []string{"share", "cpu_ms", "energy_j", "power_w"} {
+			name := part + "_" + amount
+			out = append(out, name, name+"_low", name+"_high")
+		}
+		out = append(out, part+"_battery_percent")
+	}
+	return append(out, "energy_j", "battery_percent")
+}
+
+func cost(c methods.Cost, batteryJ float64) []string {
+	out := []string{strconv.Itoa(c.Samples)}
+	for _, e := range []methods.Estimate{c.Share, c.CPUMS, c.EnergyJ, c.PowerW} {
+		out = append(out, number(e.Value))
+		if e.Bounded() {
+			out = append(out, number(e.Low), number(e.High))
+		} else {
+			out = append(out, "", "")
+		}
+	}
+	return append(out, percent(c.EnergyJ.Value, batteryJ))
+}
+
+// percent is a part of the battery, "" where the battery isn't known.
+func percent(joules, batteryJ float64) string {
+	if batteryJ <= 0 {
+		return ""
+	}
+	return number(joules / batteryJ * 100)
+}
+
+// number has six digits, as many as such estimates can ever bear.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// text is what a spreadsheet shows as it is: Excel, LibreOffice and Google Sheets
+// run a cell that begins with one of these as a formula.
+func text(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

@@ -1,0 +1,219 @@
+package methods
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Options are what Attribute needs to know beside the traces.
+type Options struct {
+	// Level is the confidence of the intervals; 0 means 0.95.
+	Level float64
+	// Measured says that power was read off a sensor, so that few readings tell
+	// little of it. Power that was worked out has no such doubt.
+	Measured bool
+	// CountedCPU is the app's CPU time in each trace as the kernel counted it,
+	// from /proc/PID/stat or batterystats; nil or 0 where it isn't known.
+	CountedCPU []time.Duration
+}
+
+// Attribute gives every method its CPU time and energy from the traces of a
+// run's iterations, which must be of one event (EDATA, section 3.5.2):
+//
+//	p̂ = n_method / n                  (3.5)
+//	t̂ = p̂ · t_exec                    (3.6)
+//	pow = mean of the samples' power  (3.7)
+//	ê = pow · t̂                       (3.8)
+//
+// Samples are weighed by their periods, so that the equations hold where periods
+// differ; where they are all alike, as in a recording of task-clock, they are the
+// paper's. Samples without a known power count for time but not for pow.
+//
+// A sample is local to the innermost method of its chain, and non-local once to
+// each other method in it, however often that is there.
+//
+// The paper takes the app as one thread. Here threads that run at once share the
+// device's power (see Powers): otherwise two busy threads would each be given all
+// of it, and the methods more energy than the battery gave.
+//
+// What an interval is of, and what it comes from, is said at Basis and estimator.
+func Attribute(traces []Trace, o Options) (Result, error) {
+	if o.Level == 0 {
+		o.Level = 0.95
+	}
+	if err := check(traces, o); err != nil {
+		return Result{}, fmt.Errorf("attributing energy to methods: %w", err)
+	}
+	traces = inOrder(traces)
+	a := attribution{plan: planBatches(traces, o), ids: map[methodKey]int{}, tree: tree{children: map[edge]int{}}}
+	for i, t := range traces {
+		a.add(i, t)
+	}
+	r := a.result(o.Level, len(traces))
+	r.Event, r.Hz = eventOf(traces)
+	r.Warnings = a.doubts(traces, o)
+	return r, nil
+}
+
+func check(traces []Trace, o Options) error {
+	if !(o.Level > 0 && o.Level < 1) {
+		return fmt.Errorf("the level of confidence is %g, want more than 0 and less than 1", o.Level)
+	}
+	if len(traces) == 0 {
+		return errors.New("there is no trace")
+	}
+	if n := len(o.CountedCPU); n > 0 && n != len(traces) {
+		return fmt.Errorf("there are %d counted CPU times and %d traces, want one for each", n, len(traces))
+	}
+	event, _ := eventOf(traces)
+	for i, t := range traces {
+		if len(t.Samples) > 0 && t.Event != event {
+			return fmt.Errorf("trace %d is of the event %s, an earlier one of %s", i+1, t.Event, event)
+		}
+	}
+	return nil
+}
+
+// eventOf is the event of the first trace that has samples, and its rate.
+func eventOf(traces []Trace) (event string, hz float64) {
+	for _, t := range traces {
+		if len(t.Samples) > 0 {
+			return t.Event, t.Hz
+		}
+	}
+	return traces[0].Event, traces[0].Hz
+}
+
+// inOrder is the traces with their samples in the order of time.
+func inOrder(traces []Trace) []Trace {
+	byTime := func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) }
+	out := slices.Clone(traces)
+	for i, t := range out {
+		if !slices.IsSortedFunc(t.Samples, byTime) {
+			out[i].Samples = slices.Clone(t.Samples)
+			slices.SortStableFunc(out[i].Samples, byTime)
+		}
+	}
+	return out
+}
+
+type methodKey struct{ name, file string }
+
+// method is what is known of a method while samples are counted.
+type method struct {
+	key             methodKey
+	kinds           []kindCount
+	local, nonLocal tally
+	last            int // the sample that the method was last in, the first is 1
+}
+
+// attribution counts samples.
+type attribution struct {
+	plan     *plan
+	ids      map[methodKey]int
+	methods  []method
+	tree     tree
+	total    tally // of all samples
+	readings int
+	threads  int
+	lonely   int // threads with one sample
+}
+
+// add counts one trace's samples.
+func (a *attribution) add(number int, t Trace) {
+	ids := make([]int, len(t.Frames))
+	for i, f := range t.Frames {
+		ids[i] = a.id(methodKey{f.Name, f.File})
+	}
+	watts := Powers(t)
+	hits := map[int]int{} // by thread
+	reading := -1
+	for i, s := range t.Samples {
+		hits[t.Threads[s.Thread].TID]++
+		h := hit{batch: a.plan.spans[number].at(s.Time), seconds: s.Period.Seconds()}
+		if s.Reading >= 0 {
+			if s.Reading != reading {
+				a.readings, reading = a.readings+1, s.Reading
+			}
+			h.known, h.reading, h.joules = true, a.readings, h.seconds*watts[i]
+			a.plan.known[h.batch] += h.seconds
+			a.plan.joules[h.batch] += h.joules
+		}
+		a.total.add(h, a.plan)
+		a.count(t, s, ids, h)
+		a.tree.add(s.Chain, ids, t.Frames, h)
+	}
+	a.threads += len(hits)
+	for _, n := range hits {
+		if n == 1 {
+			a.lonely++
+		}
+	}
+}
+
+// count gives one sample to the methods of its chain, once to each.
+func (a *attribution) count(t Trace, s Sample, ids []int, h hit) {
+	for depth, frame := range s.Chain {
+		m := &a.methods[ids[frame]]
+		if m.last == a.total.samples {
+			continue
+		}
+		m.last = a.total.samples
+		if depth == 0 {
+			m.local.add(h, a.plan)
+		} else {
+			m.nonLocal.add(h, a.plan)
+		}
+		m.ran(t.Frames[frame].Kind)
+	}
+}
+
+func (a *attribution) id(k methodKey) int {
+	id, ok := a.ids[k]
+	if !ok {
+		id = len(a.methods)
+		a.ids[k] = id
+		a.methods = append(a.methods, method{key: k})
+	}
+	return id
+}
+
+// result works out every method's estimates.
+func (a *attribution) result(level float64, iterations int) Result {
+	a.total.flush(a.plan)
+	e := estimator{plan: a.plan, total: &a.total, level: level, iterations: float64(iterations), lasting: lasting(a.plan), quantiles: map[float64]float64{}}
+	r := Result{Level: level, Iterations: iterations, Samples: a.total.samples, Basis: a.plan.basis, Batches: a.plan.n}
+	r.CPUMS, r.EnergyJ = e.totals()
+	local := a.costs(e, func(m *method) *tally { return &m.local })
+	nonLocal := a.costs(e, func(m *method) *tally { return &m.nonLocal })
+	for i, m := range a.methods {
+		if m.last == 0 {
+			continue
+		}
+		r.Methods = append(r.Methods, Method{
+			Name: m.key.name, File: m.key.file, Kind: m.kind(), Local: local[i], NonLocal: nonLocal[i],
+		})
+	}
+	rank(r.Methods)
+	r.Calls = a.calls(float64(iterations))
+	return r
+}
+
+// costs are the estimates of one tally of each method, which share what they
+// show together.
+func (a *attribution) costs(e estimator, of func(*method) *tally) []Cost {
+	tallies := make([]*tally, len(a.methods))
+	for i := range a.methods {
+		tallies[i] = of(&a.methods[i])
+		tallies[i].flush(a.plan)
+	}
+	e.effect = e.pooledEffect(tallies)
+	out := make([]Cost, len(tallies))
+	for i, c := range tallies {
+		out[i] = e.cost(c)
+	}
+	return out
+}

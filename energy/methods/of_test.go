@@ -1,0 +1,179 @@
+package methods_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/trace/simpleperf"
+)
+
+// recorded is a recording of an app's thread and one of another app: task-clock
+// at 1 kHz, with sched_switch between.
+func recorded() *simpleperf.Profile {
+	return &simpleperf.Profile{
+		Clock:   "monotonic",
+		Events:  []simpleperf.Event{{Name: "sched:sched_switch"}, {Name: "task-clock:u"}},
+		Threads: []simpleperf.Thread{{PID: 40, TID: 40, Name: "om.example.mail"}, {PID: 40, TID: 41, Name: "worker"}, {PID: 50, TID: 50, Name: "other"}, {PID: 0, TID: 0, Name: "swapper"}},
+		Frames: []simpleperf.Frame{
+			{Symbol: "com.example.mail.Inbox.open", File: "base.odex", Kind: simpleperf.AOT},
+			{Symbol: "", File: "libfoo.so", Kind: simpleperf.Native},
+			{Symbol: "art::Invoke", File: "/apex/com.android.art/lib64/libart.so", Kind: simpleperf.Native},
+			{Symbol: "com.example.mail.App.run", File: "base.dex", Kind: simpleperf.Interpreted},
+		},
+		Samples: []simpleperf.Sample{
+			{Time: 3 * ms, Thread: 1, Event: 1, Period: 1e6, Chain: []uint32{1, 0}},
+			{Time: 1 * ms, Thread: 0, Event: 1, Period: 1e6, Chain: []uint32{0, 2, 3}},
+			{Time: 2 * ms, Thread: 0, Event: 0, Period: 1, Chain: []uint32{1}},
+			{Time: 4 * ms, Thread: 2, Event: 1, Period: 1e6, Chain: []uint32{1}},
+			{Time: 9 * ms, Thread: 3, Event: 1, Period: 1e6, Chain: []uint32{1}},
+		},
+		Lost: 3,
+	}
+}
+
+// ramp is 1 W at 0 ms, 2 W at 2 ms and 4 W at 4 ms.
+func ramp() energy.Curve {
+	return energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: 2 * ms, Watts: 2}, {Time: 4 * ms, Watts: 4}}, 0)
+}
+
+// names is a sample's chain by name.
+func names(t methods.Trace, s methods.Sample) string {
+	var out []string
+	for _, f := range s.Chain {
+		out = append(out, t.Frames[f].Name)
+	}
+	return strings.Join(out, " < ")
+}
+
+// Of the five samples two are the app's and of a clock. At 1 ms the line is at
+// 1.5 W, at 3 ms at 3 W.
+func TestOfTakesTheAppsOwnSamples(t *testing.T) {
+	t.Parallel()
+	got := methods.Of(recorded(), ramp(), nil, methods.Pick{App: "com.example.mail"})
+	if got.Event != "task-clock:u" || got.Hz != 1000 || got.Lost != 3 || len(got.Samples) != 2 || len(got.Warnings) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	for i, want := range []struct {
+		at, period time.Duration
+		thread     methods.Thread
+		chain      string
+		watts      float64
+		reading    int
+	}{
+		{1 * ms, ms, methods.Thread{PID: 40, TID: 40, Name: "om.example.mail"}, "com.example.mail.Inbox.open < com.example.mail.App.run", 1.5, 0},
+		{3 * ms, ms, methods.Thread{PID: 40, TID: 41, Name: "worker"}, "unknown < com.example.mail.Inbox.open", 3, 1},
+	} {
+		s := got.Samples[i]
+		if s.Time != want.at || s.Period != want.period || got.Threads[s.Thread] != want.thread || s.Reading != want.reading {
+			t.Errorf("sample %d is %+v, want %+v", i, s, want)
+		}
+		if n := names(got, s); n != want.chain {
+			t.Errorf("sample %d is of %q, want %q", i, n, want.chain)
+		}
+		near(t, "power", s.Watts, want.watts)
+	}
+}
+
+func TestWhoseSamplesAreTaken(t *testing.T) {
+	t.Parallel()
+	byApp := recorded()
+	byApp.Meta = map[string]string{"app_package_name": "com.example.mail"}
+	second := recorded()
+	second.Threads[2].Name = "mple.mail:sync1"
+	for _, c := range []struct {
+		name    string
+		p       *simpleperf.Profile
+		pick    methods.Pick
+		samples int
+	}{
+		{"all but the idle process", recorded(), methods.Pick{}, 3},
+		{"by process", recorded(), methods.Pick{App: "ignored", PIDs: []int{50}}, 1},
+		{"a recording of the app alone", byApp, methods.Pick{App: "com.example.mail"}, 3},
+		{"a second process of the app", second, methods.Pick{App: "com.example.mail"}, 3},
+		{"another app with the same end", recorded(), methods.Pick{App: "mail"}, 0},
+	} {
+		if got := methods.Of(c.p, ramp(), nil, c.pick); len(got.Samples) != c.samples {
+			t.Errorf("%s: %d samples, want %d", c.name, len(got.Samples), c.samples)
+		}
+	}
+	got := methods.Of(recorded(), ramp(), nil, methods.Pick{App: "com.absent"})
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, `no sample is of com.absent: the recording holds "om.example.mail" (process 40)`) {
+		t.Errorf("warnings %v", got.Warnings)
+	}
+}
+
+func TestInlinedMethodsAreFramesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	naming := func(f simpleperf.Frame) []methods.Frame {
+		if f.Symbol == "com.example.mail.Inbox.open" {
+			return []methods.Frame{{Name: "Inbox.row", Line: 3}, {Name: "Inbox.open", Line: 9}}
+		}
+		return nil // no better name
+	}
+	got := methods.Of(recorded(), ramp(), naming, methods.Pick{App: "com.example.mail"})
+	if n := names(got, got.Samples[0]); n != "Inbox.row < Inbox.open < com.example.mail.App.run" {
+		t.Errorf("chain %q", n)
+	}
+}
+
+// Samples outside of the curve have no power, and say so by their reading.
+func TestSamplesOutsideOfTheCurve(t *testing.T) {
+	t.Parallel()
+	got := methods.Of(recorded(), energy.OfReadings([]energy.Reading{{Time: 2 * ms, Watts: 2}, {Time: 4 * ms, Watts: 4}}, 0), nil, methods.Pick{App: "com.example.mail"})
+	if s := got.Samples[0]; s.Reading != -1 || s.Watts != 0 {
+		t.Errorf("before the first reading: %+v", s)
+	}
+	if s := got.Samples[1]; s.Reading != 0 || s.Watts != 3 {
+		t.Errorf("between readings: %+v", s)
+	}
+}
+
+// Four samples a millisecond apart with 1, 1, 2 and 4 million cycles stand for
+// 4 ms in all: 0.5, 0.5, 1 and 2 ms.
+func TestCyclesStandForTimeOnlyRoughly(t *testing.T) {
+	t.Parallel()
+	p := recorded()
+	p.Events[1].Name = "cpu-cycles"
+	p.Samples = nil
+	for i, cycles := range []uint64{1e6, 1e6, 2e6, 4e6} {
+		p.Samples = append(p.Samples, simpleperf.Sample{Time: time.Duration(i) * ms, Event: 1, Period: cycles, Chain: []uint32{0}})
+	}
+	got := methods.Of(p, ramp(), nil, methods.Pick{})
+	for i, want := range []time.Duration{ms / 2, ms / 2, ms, 2 * ms} {
+		if got.Samples[i].Period != want {
+			t.Errorf("sample %d stands for %v, want %v", i, got.Samples[i].Period, want)
+		}
+	}
+	if got.Hz != 1000 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "count cycles, not time") {
+		t.Errorf("%v Hz, warnings %v", got.Hz, got.Warnings)
+	}
+}
+
+func TestRecordingsThatTellNoTime(t *testing.T) {
+	t.Parallel()
+	faults := recorded()
+	faults.Events[1].Name = "page-faults"
+	once := recorded()
+	once.Events[1].Name = "cpu-cycles"
+	once.Samples = once.Samples[:1]
+	clock := recorded()
+	clock.Clock = "boottime"
+	for _, c := range []struct {
+		name    string
+		p       *simpleperf.Profile
+		samples int
+		want    string
+	}{
+		{"page faults", faults, 0, "no samples of task-clock, cpu-clock or cpu-cycles"},
+		{"one sample of cycles", once, 0, "too few samples of cpu-cycles"},
+		{"another clock", clock, 3, `stamped by the clock "boottime"`},
+	} {
+		got := methods.Of(c.p, ramp(), nil, methods.Pick{})
+		if len(got.Samples) != c.samples || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, c.want) {
+			t.Errorf("%s: %d samples, warnings %v", c.name, len(got.Samples), got.Warnings)
+		}
+	}
+}

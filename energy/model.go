@@ -1,0 +1,129 @@
+package energy
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/powerprofile"
+)
+
+// PowerModel turns times in states into joules by a power profile: the current of
+// each state × its time × one voltage, as Android's own estimate does
+// (frameworks/base/core/java/com/android/internal/os/*PowerCalculator.java).
+// It measures nothing. docs/energy.md lists its equations and what it leaves out.
+type PowerModel struct {
+	// Name is what run.EnergyFrom says after "model ".
+	Name string
+	// Volts is the voltage of the battery. It is the same for all runs, so that
+	// a battery that runs low does not look like a better app.
+	Volts    float64
+	Warnings []run.Warning
+
+	cpu    cpuModel
+	parts  partModel
+	screen screenModel
+}
+
+// ReferencePhone is the name of the model that needs no profile of the user's.
+const ReferencePhone = "reference-phone"
+
+//go:embed reference-phone.xml
+var referencePhone string
+
+// ReferenceProfile is the power profile of a phone that does not exist, but
+// could: eight cores in two clusters, a 4,000 mAh battery.
+func ReferenceProfile() powerprofile.Profile {
+	p, err := powerprofile.Read(strings.NewReader(referencePhone))
+	if err != nil {
+		return powerprofile.Profile{} // a test holds it to be readable
+	}
+	return p
+}
+
+// ReferenceModel is the model by ReferenceProfile.
+func ReferenceModel() PowerModel {
+	m, _ := NewModel(ReferenceProfile())
+	m.Name = ReferencePhone
+	return m
+}
+
+// ErrProfile says that a power profile has too little to estimate with.
+var ErrProfile = errors.New("the power profile states no current of the CPU")
+
+// NewModel makes a model of a profile. A profile with Android's placeholder
+// values is taken, with a warning.
+func NewModel(p powerprofile.Profile) (PowerModel, error) {
+	m := PowerModel{Name: profileName(p), Volts: NominalVolts, cpu: newCPUModel(p), parts: newPartModel(p), screen: newScreenModel(p)}
+	if len(m.cpu.clusters) == 0 {
+		return PowerModel{}, fmt.Errorf("make a model of energy: %w (cpu.active, cpu.core_power or cpu.scaling_step_power)", ErrProfile)
+	}
+	if p.Placeholder() {
+		m.Warnings = append(m.Warnings, run.Warning{Text: "the power profile holds Android's placeholders (0.1 mA), not a device's values: joules by it mean nothing"})
+	}
+	if m.screen.on+m.screen.full == 0 {
+		m.Warnings = append(m.Warnings, run.Warning{Text: "the power profile states no current of the screen: it counts nothing"})
+	}
+	return m, nil
+}
+
+// profileName tells profiles apart: the device's name, where it has one of its
+// own, and eight digits of what it states.
+func profileName(p powerprofile.Profile) string {
+	stated, err := json.Marshal([]any{p.Items, p.Modem})
+	if err != nil {
+		stated = nil // numbers and names always marshal
+	}
+	sum := sha256.Sum256(stated)
+	digest := hex.EncodeToString(sum[:4])
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return -1
+	}, p.Device)
+	if name == "" || strings.EqualFold(name, "android") {
+		return digest
+	}
+	return name[:min(len(name), 40)] + " " + digest
+}
+
+// joules turns a charge in mA × s into J.
+func (m PowerModel) joules(charge float64) float64 { return charge / 1000 * m.Volts }
+
+// first is the first of the named items that the profile states, in mA; 0 where
+// it states none.
+func first(p powerprofile.Profile, names ...string) float64 {
+	for _, name := range names {
+		if v, ok := p.Value(name); ok {
+			return v
+		}
+	}
+	return 0
+}
+
+// mean is the mean of some numbers, 0 of none.
+func mean(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+// finite guards against what an odd profile or dump could make of a quotient.
+func finite(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,421 @@
+package energy_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/batterystats"
+	"github.com/apkgate/apkgate/trace/powerprofile"
+)
+
+func item(name, value string) string { return `<item name="` + name + `">` + value + "</item>\n" }
+
+func array(name string, values ...string) string {
+	return `<array name="` + name + `"><value>` + strings.Join(values, "</value><value>") + "</value></array>\n"
+}
+
+func profile(t testing.TB, body string) powerprofile.Profile {
+	t.Helper()
+	p, err := powerprofile.Read(strings.NewReader("<device name=\"Android\">\n" + body + "</device>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// small is a profile with round numbers: two small cores and a big one.
+func small(t testing.TB) powerprofile.Profile {
+	return profile(t, array("cpu.clusters.cores", "2", "1")+item("cpu.suspend", "5")+item("cpu.idle", "20")+item("cpu.active", "10")+
+		item("cpu.cluster_power.cluster0", "1")+item("cpu.cluster_power.cluster1", "5")+
+		array("cpu.core_speeds.cluster0", "500000", "1000000")+array("cpu.core_power.cluster0", "10", "30")+
+		array("cpu.core_speeds.cluster1", "1000000")+array("cpu.core_power.cluster1", "100")+
+		item("screen.on", "50")+item("screen.full", "200")+item("ambient.on", "9")+
+		item("wifi.controller.idle", "2")+item("wifi.controller.rx", "100")+item("wifi.controller.tx", "300")+
+		item("bluetooth.controller.idle", "1")+item("bluetooth.controller.rx", "10")+item("bluetooth.controller.tx", "12")+
+		item("radio.active", "120")+item("radio.scanning", "50")+array("radio.on", "20", "10", "8", "6", "4")+
+		item("gps.on", "30")+item("audio", "40")+item("video", "60")+item("camera.avg", "500")+item("camera.flashlight", "150"))
+}
+
+func smallModel(t testing.TB) energy.PowerModel {
+	t.Helper()
+	m, err := energy.NewModel(small(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Volts = 4
+	return m
+}
+
+// TestEstimateByHand follows two intervals of two seconds by snapshots, with
+// times of batterystats beside them. Charges in mA × s, at 4 V:
+//
+//	first interval, CPU: two small cores 1 s in all, half of it at 500 MHz and half
+//	  at 1 GHz: (10+30)/2 × 1 = 20, their cluster 1 × 1 = 1; the big core 0.5 s:
+//	  100 × 0.5 = 50, its cluster 5 × 0.5 = 2.5; the CPU for 1.5 s of the 2 s at
+//	  most: 10 × 1.5 = 15. Together 88.5, so 0.354 J, of which the app has
+//	  0.75 s of 1.5 s: 0.177 J.
+//	second interval, CPU: the small cores 4 s in all at 1 GHz: 30 × 4 = 120, their
+//	  cluster 1 × 2, the CPU 10 × 2: 142, so 0.568 J, all of it the app's.
+//	screen: on for the first interval at half its brightness: (50 + 100) × 2 = 300,
+//	  so 1.2 J.
+//	base load: (5 + 20) × 4 = 100, so 0.4 J.
+//	Wi-Fi: 2 × 8 + 100 × 1 + 300 × 0.5 = 266, so 1.064 J; the app's 100 × 0.5, so 0.2 J.
+//	mobile: active 120 × 2, waiting at the best signal 4 × 10: 280, so 1.12 J; the
+//	  app's 120 × 1, so 0.48 J.
+//	audio: 40 × 2, so 0.32 J, the app's.
+//	wakelock: 20 × 1 of the base load are the app's: 0.08 J.
+func TestEstimateByHand(t *testing.T) {
+	t.Parallel()
+	at := func(low, high time.Duration) map[int]time.Duration {
+		return map[int]time.Duration{500_000: low, 1_000_000: high}
+	}
+	snapshots := []energy.Snapshot{
+		{Time: seconds(10), AppCPU: seconds(7), ScreenOn: true, Brightness: 0.5, Clusters: []energy.ClusterState{
+			{Cores: 2, Busy: seconds(100), AtSpeed: at(seconds(900), seconds(50))}, {Cores: 1, Busy: seconds(30), AtSpeed: map[int]time.Duration{1_000_000: seconds(950)}}}},
+		{Time: seconds(12), AppCPU: seconds(7.75), Clusters: []energy.ClusterState{
+			{Cores: 2, Busy: seconds(101), AtSpeed: at(seconds(901), seconds(51))}, {Cores: 1, Busy: seconds(30.5), AtSpeed: map[int]time.Duration{1_000_000: seconds(952)}}}},
+		{Time: seconds(14), AppCPU: seconds(11.75), Clusters: []energy.ClusterState{
+			{Cores: 2, Busy: seconds(105), AtSpeed: at(seconds(901), seconds(53))}, {Cores: 1, Busy: seconds(30.5), AtSpeed: map[int]time.Duration{1_000_000: seconds(954)}}}},
+	}
+	app := energy.Usage{Wifi: energy.RadioTimes{Rx: seconds(0.5)}, Mobile: seconds(1), Audio: seconds(2), PartialLocks: seconds(1)}
+	device := energy.Usage{Wifi: energy.RadioTimes{Idle: seconds(8), Rx: seconds(1), Tx: seconds(0.5)}, Mobile: seconds(2), Audio: seconds(2)}
+	states := energy.States{Elapsed: seconds(10), Awake: seconds(10), ScreenOn: seconds(9), Signal: [5]time.Duration{4: seconds(10)}, Device: device, App: app}
+	e, err := smallModel(t).Estimate(seconds(10), seconds(14), snapshots, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantDevice := []run.Component{{Name: "screen", EnergyJ: 1.2}, {Name: "mobile", EnergyJ: 1.12}, {Name: "wifi", EnergyJ: 1.064},
+		{Name: "cpu", EnergyJ: 0.922}, {Name: "idle", EnergyJ: 0.4}, {Name: "audio", EnergyJ: 0.32}}
+	wantApp := []run.Component{{Name: "cpu", EnergyJ: 0.745}, {Name: "mobile", EnergyJ: 0.48}, {Name: "audio", EnergyJ: 0.32},
+		{Name: "wifi", EnergyJ: 0.2}, {Name: "wakelock", EnergyJ: 0.08}}
+	if d := cmp.Diff(wantDevice, e.Device, within); d != "" {
+		t.Error("device:", d)
+	}
+	if d := cmp.Diff(wantApp, e.App, within); d != "" {
+		t.Error("app:", d)
+	}
+	near(t, "all of the device", e.TotalJ, 5.026)
+	near(t, "all of the app", e.AppJ, 1.825)
+	// Half of what is spread evenly (2.504 J) falls into the first interval, with
+	// its CPU, screen and base load: 1.252 + 0.354 + 1.2 + 0.2.
+	first, _ := e.Curve.Energy(seconds(10), seconds(12))
+	near(t, "the device in the first interval", first, 3.006)
+	// (0.2 + 0.48 + 0.32 + 0.08) / 2 + 0.568
+	second, covered := e.AppCurve.Energy(seconds(12), seconds(14))
+	near(t, "the app in the second interval", second, 1.108)
+	if covered != seconds(2) || len(e.Warnings) != 0 {
+		t.Errorf("covered %v, warnings %v", covered, e.Warnings)
+	}
+}
+
+// dump is batterystats of a minute on battery, as the checkin form writes it.
+const dump = `9,0,i,vers,35,190,A,A
+9,0,l,bt,0,60000,60000,60000,60000,0,20000,20000,0,0,0,0
+9,0,l,gn,1000,2000,3000,4000,10,20,30,40,0,0
+9,0,l,gwfl,60000,50000,0,0,0
+9,0,l,gwfcd,8000,1000,0,0,500
+9,0,l,gble,100,200,0,300
+9,0,l,m,40000,0,1500,2500,2000,0,40000,0,0,0,0,0,0,0,0,0,0,0,0,0,0
+9,0,l,br,10000,0,30000,0,0
+9,0,l,sgt,1000,0,0,0,59000
+9,0,l,sst,2000
+9,0,l,gcf,500000,1000000,1000000
+9,10086,l,nt,100,200,300,400,1,2,3,4,1000000,1
+9,10086,l,wfcd,0,500,0,0,0
+9,10086,l,wfl,0,3000000,4000000,2,0,0,0,0,0,0
+9,10086,l,awl,9000,1000
+9,10086,l,wl,Sync,0,f,0,0,0,0,7000,p,2,0,0,0,0,bp,0,0,0,0,0,w,0,0,0,0
+9,10086,l,aud,2000,1
+9,10086,l,sr,-10000,6000,1,0,6000,0
+9,10086,l,sr,5,60000,1,0,60000,0
+9,10086,l,cpu,700,300,0
+9,10086,l,ctf,A,3,400,600,1000,0,0,0
+9,10086,l,ctf,TOP,3,9000,9000,9000,0,0,0
+9,1000,l,cpu,100,100,0
+9,1000,l,ctf,A,3,600,400,0,0,0,0
+`
+
+func readDump(t testing.TB, text string) *batterystats.Period {
+	t.Helper()
+	d, err := batterystats.Read(strings.NewReader(text))
+	if err != nil || len(d.Warnings) != 0 {
+		t.Fatal(err, d.Warnings)
+	}
+	return d.Main()
+}
+
+// TestEstimateOfBatterystatsByHand has batterystats alone. Charges in mA × s, at
+// 4 V:
+//
+//	CPU: of the app 0.4 s and 0.6 s at the small cores' speeds and 1 s of the big
+//	  core, of the system 0.6 s and 0.4 s. Small: 10 × 1 + 30 × 1 = 40, big: 100;
+//	  clusters 1 × 2 and 5 × 1; CPU 10 × 3 s: 177, so 0.708 J. The app's cores:
+//	  10 × 0.4 + 30 × 0.6 + 100 × 1 = 122, and of the 37 of clusters and CPU its 2 s
+//	  of 3 s. With 366 + 74 thirds it has 0.586667 J.
+//	screen: 10 s darkest (50 + 200 × 0.1) and 30 s medium (50 + 200 × 0.5): 700 +
+//	  4500 = 5200, so 20.8 J.
+//	base load: (5 + 20) × 60 = 1500, so 6 J.
+//	Wi-Fi: 2 × 8 + 100 × 1 + 300 × 0.5 = 266, so 1.064 J; the app's 50, so 0.2 J.
+//	mobile: 120 × 2 + 50 × 2 + 20 × 1 + 4 × 59 = 596, so 2.384 J; the app's 120,
+//	  so 0.48 J.
+//	Bluetooth: 1 × 0.1 + 10 × 0.2 + 12 × 0.3 = 5.7, so 0.0228 J.
+//	GPS: 30 × 6 = 180, so 0.72 J. Audio: 40 × 2 = 80, so 0.32 J. Both the app's.
+//	wakelock: 20 × 9 = 180 of the base load, so 0.72 J of the app's.
+func TestEstimateOfBatterystatsByHand(t *testing.T) {
+	t.Parallel()
+	states := energy.StatesOf(readDump(t, dump), 10_086)
+	e, err := smallModel(t).Estimate(seconds(100), seconds(160), nil, states)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantDevice := []run.Component{{Name: "screen", EnergyJ: 20.8}, {Name: "idle", EnergyJ: 6}, {Name: "mobile", EnergyJ: 2.384},
+		{Name: "wifi", EnergyJ: 1.064}, {Name: "gps", EnergyJ: 0.72}, {Name: "cpu", EnergyJ: 0.708}, {Name: "audio", EnergyJ: 0.32}, {Name: "bluetooth", EnergyJ: 0.0228}}
+	wantApp := []run.Component{{Name: "gps", EnergyJ: 0.72}, {Name: "wakelock", EnergyJ: 0.72}, {Name: "cpu", EnergyJ: 440.0 / 3 * 4 / 1000},
+		{Name: "mobile", EnergyJ: 0.48}, {Name: "audio", EnergyJ: 0.32}, {Name: "wifi", EnergyJ: 0.2}}
+	if d := cmp.Diff(wantDevice, e.Device, within); d != "" {
+		t.Error("device:", d)
+	}
+	if d := cmp.Diff(wantApp, e.App, within); d != "" {
+		t.Error("app:", d)
+	}
+	near(t, "power, spread evenly", e.Curve.Mean(seconds(120), seconds(121)), e.TotalJ/60)
+}
+
+func TestWifiWithoutAController(t *testing.T) {
+	t.Parallel()
+	m, err := energy.NewModel(profile(t, array("cpu.speeds", "1000000")+array("cpu.active", "100")+item("wifi.on", "1")+item("wifi.active", "90")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Volts = 4
+	wifi := func(u energy.Usage) float64 {
+		e, err := m.Estimate(0, seconds(60), nil, energy.States{Elapsed: seconds(60), Device: u})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range e.Device {
+			if c.Name == "wifi" {
+				return c.EnergyJ
+			}
+		}
+		return 0
+	}
+	// A packet of 2 KiB at 1 Mbit/s takes 16.384 ms: 1000 of them 16.384 s. With 90
+	// mA × 16.384 s + 1 mA × 50 s = 1524.56 mA × s, so 6.09824 J.
+	near(t, "by packets", wifi(energy.Usage{WifiPackets: 1000, WifiRunning: seconds(50)}), 6.09824)
+	// No more than it ran: 90 × 50 + 50 = 4550.
+	near(t, "by very many packets", wifi(energy.Usage{WifiPackets: 1e7, WifiRunning: seconds(50)}), 18.2)
+	// 90 × (2 + 1) + 1 × 50 = 320.
+	near(t, "by times that are newer than the profile", wifi(energy.Usage{WifiPackets: 1e7, WifiRunning: seconds(50), Wifi: energy.RadioTimes{Rx: seconds(2), Tx: seconds(1)}}), 1.28)
+}
+
+// TestWorkThatIsNotSplit has the system's 1 s without its speeds, beside 2 s of
+// the app, half of them on the big core at 100 mA and half on the small ones at
+// 30 mA: the system's is taken to be like that too.
+func TestWorkThatIsNotSplit(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{"9,1000,l,cpu,600,400,0\n%s", "%s9,1000,l,cpu,600,400,0\n"} {
+		p := readDump(t, "9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0\n9,0,l,gcf,500000,1000000,1000000\n"+
+			fmt.Sprintf(order, "9,10086,l,cpu,2000,0,0\n9,10086,l,ctf,A,3,0,1000,1000,0,0,0\n"))
+		e, err := smallModel(t).Estimate(0, seconds(60), nil, energy.StatesOf(p, 10_086))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Cores 30 × 1.5 + 100 × 1.5, clusters 1 × 1.5 + 5 × 1.5, CPU 10 × 3, at 4 V.
+		if got := e.Device[1]; got.Name != "cpu" || !cmp.Equal(got.EnergyJ, (45+150+1.5+7.5+30)*4/1000, within) {
+			t.Errorf("%+v, want 0.936 J of the CPU", e.Device)
+		}
+	}
+}
+
+func TestCPUOfOtherLayouts(t *testing.T) {
+	t.Parallel()
+	cpu := func(body string, work ...energy.Work) float64 {
+		m, err := energy.NewModel(profile(t, body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Volts = 4
+		e, err := m.Estimate(0, seconds(10), nil, energy.States{Elapsed: seconds(10), Awake: seconds(10), Device: energy.Usage{CPU: work}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range e.Device {
+			if c.Name == "cpu" {
+				return c.EnergyJ
+			}
+		}
+		return 0
+	}
+	at := func(khz int) map[int]time.Duration { return map[int]time.Duration{khz: seconds(3)} }
+	single := array("cpu.speeds", "400000", "800000", "1200000") + array("cpu.active", "40", "80", "160")
+	near(t, "one cluster at a speed between two: 120 mA × 2 s", cpu(single, energy.Work{Busy: seconds(2), AtSpeed: at(1_000_000)}), 0.96)
+	near(t, "above the fastest: 160 mA × 2 s", cpu(single, energy.Work{Busy: seconds(2), AtSpeed: at(3_000_000)}), 1.28)
+	near(t, "at an unknown speed, the middle one: 80 mA × 2 s", cpu(single, energy.Work{Busy: seconds(2)}), 0.64)
+	clusters := array("cpu.clusters.cores", "3", "1") + array("cpu.speeds.cluster0", "400000") + array("cpu.active.cluster0", "40") +
+		array("cpu.speeds.cluster1", "900000") + array("cpu.active.cluster1", "200")
+	// An emulator's CPU is one cluster: of its 4 s, three small cores have 3 s.
+	near(t, "another number of clusters: 40 × 3 + 200 × 1", cpu(clusters, energy.Work{Busy: seconds(4), AtSpeed: at(2_000_000)}), 1.28)
+	scaling := item("cpu.scaling_policy_power.policy0", "3") + array("cpu.scaling_step_power.policy0", "10", "20", "30")
+	// The device's speeds, in order, are the profile's steps: 1 s at the first, 3 s
+	// at the third: (10 × 1 + 30 × 3) / 4 = 25 mA × 2 s + 3 mA × 2 s.
+	near(t, "steps without speeds", cpu(scaling, energy.Work{Busy: seconds(2), AtSpeed: map[int]time.Duration{300: seconds(1), 600: 0, 900: seconds(3)}}), 0.224)
+}
+
+// TestMobileByTheModemsController has profiles without radio.active and radio.on.
+// Of the controller's currents the mean of receiving and of transmitting counts
+// while it is active: (100 + 150 + 200 + 250 + 300 + 500) / 6 = 250 mA; while it
+// waits 25/180 of its idle current without a signal, 1/256 with one, at least 1.
+func TestMobileByTheModemsController(t *testing.T) {
+	t.Parallel()
+	cpu := array("cpu.speeds", "1000") + array("cpu.active", "100")
+	states := energy.States{Elapsed: seconds(60), Signal: [5]time.Duration{seconds(10), seconds(5)}, Device: energy.Usage{Mobile: seconds(2)}}
+	for name, body := range map[string]string{
+		"items": item("modem.controller.idle", "360") + item("modem.controller.rx", "100") + array("modem.controller.tx", "150", "200", "250", "300", "500"),
+		"element": `<modem><sleep>0</sleep><idle>360</idle><active rat="DEFAULT"><receive>100</receive><transmit level="0">150</transmit><transmit level="1">200</transmit>` +
+			`<transmit level="2">250</transmit><transmit level="3">300</transmit><transmit level="4">500</transmit></active></modem>`,
+	} {
+		m, err := energy.NewModel(profile(t, cpu+body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Volts = 4
+		e, err := m.Estimate(0, seconds(60), nil, states)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// 250 × 2 + 360 × 25/180 × 10 + 360/256 × 5 mA × s at 4 V.
+		near(t, name, e.TotalJ, (500+500+7.03125)*4/1000)
+	}
+}
+
+func TestOlderProfilesHaveAnotherBase(t *testing.T) {
+	t.Parallel()
+	m, err := energy.NewModel(profile(t, array("cpu.speeds", "1000")+array("cpu.active", "100")+item("cpu.idle", "3")+item("cpu.awake", "17")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Volts = 4
+	e, err := m.Estimate(0, seconds(10), nil, energy.States{Elapsed: seconds(10), Awake: seconds(5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "3 mA for 10 s and 17 mA for 5 s", e.TotalJ, 0.46)
+}
+
+func TestNamesOfModels(t *testing.T) {
+	t.Parallel()
+	reference := energy.ReferenceModel()
+	if reference.Name != "reference-phone" || len(reference.Warnings) != 0 {
+		t.Errorf("the reference is %q, %v", reference.Name, reference.Warnings)
+	}
+	name := func(p powerprofile.Profile) string {
+		m, err := energy.NewModel(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Name
+	}
+	one := name(small(t))
+	other := name(profile(t, array("cpu.speeds", "1000")+array("cpu.active", "100")))
+	if len(one) != 8 || one == other || one != name(small(t)) {
+		t.Errorf("names of two profiles: %q and %q", one, other)
+	}
+	named := small(t)
+	named.Device = "Fine Phone\n[2]"
+	if got := name(named); got != "FinePhone2 "+one {
+		t.Errorf("a profile with a name of its own is %q", got)
+	}
+}
+
+func TestWhatCannotBeModelled(t *testing.T) {
+	t.Parallel()
+	if _, err := energy.NewModel(profile(t, item("screen.on", "50"))); !errors.Is(err, energy.ErrProfile) {
+		t.Errorf("a profile without a CPU: %v", err)
+	}
+	m := smallModel(t)
+	if _, err := m.Estimate(0, seconds(1), nil, energy.States{}); !errors.Is(err, energy.ErrNothing) {
+		t.Errorf("nothing to go by: %v", err)
+	}
+	if _, err := m.Estimate(seconds(2), seconds(1), nil, energy.States{Elapsed: 1}); err == nil || !strings.Contains(err.Error(), "ends at 1s, before it begins at 2s") {
+		t.Errorf("an interval that ends before it begins: %v", err)
+	}
+	late := []energy.Snapshot{{Time: seconds(5)}, {Time: seconds(6)}}
+	e, err := m.Estimate(0, seconds(10), late, energy.States{})
+	if err != nil || len(e.Warnings) != 1 || e.Warnings[0].Text != "no state of the CPU is known for 9s of 10s: the nearest stands for it" {
+		t.Errorf("snapshots of a tenth of the time: %v, %v", err, e.Warnings)
+	}
+	near(t, "its base load", e.TotalJ, 1)
+	placeholders := profile(t, array("cpu.speeds", "1000")+array("cpu.active", "0.1")+item("screen.on", "0.1")+item("screen.full", "0.1"))
+	if m, err := energy.NewModel(placeholders); err != nil || len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0].Text, "placeholders") {
+		t.Errorf("placeholders: %v, %v", err, m.Warnings)
+	}
+}
+
+// TestSnapshotsOutOfOrderAreLeftOut has one that was told late: two seconds of
+// the base load remain two seconds.
+func TestSnapshotsOutOfOrderAreLeftOut(t *testing.T) {
+	t.Parallel()
+	snapshots := []energy.Snapshot{{Time: 0}, {Time: seconds(1.5)}, {Time: seconds(1)}, {Time: seconds(2)}}
+	e, err := smallModel(t).Estimate(0, seconds(2), snapshots, energy.States{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "25 mA for 2 s at 4 V", e.TotalJ, 0.2)
+}
+
+// TestCountersThatGoBack has a core that was switched off in between, and an app
+// that is started anew: neither gives energy back.
+func TestCountersThatGoBack(t *testing.T) {
+	t.Parallel()
+	snapshots := []energy.Snapshot{
+		{Time: 0, AppCPU: seconds(9), Clusters: []energy.ClusterState{{Busy: seconds(9)}, {Busy: seconds(9)}}},
+		{Time: seconds(1), AppCPU: seconds(1), Clusters: []energy.ClusterState{{Busy: seconds(8)}, {Busy: seconds(9)}}},
+		{Time: seconds(2), AppCPU: seconds(5)},
+	}
+	e, err := smallModel(t).Estimate(0, seconds(2), snapshots, energy.States{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The app's last 4 s are more than the kernel tells of all. Two small cores and
+	// a big one share them at their middle speeds: 30 mA × 8/3 s + 100 mA × 4/3 s,
+	// and for the one second that it took 1 mA, 5 mA and 10 mA on top; at 4 V.
+	near(t, "CPU of the app", e.AppJ, (80+400.0/3+16)*4/1000)
+}
+
+// FuzzEstimate reads a hostile profile and a hostile dump: what comes out are
+// numbers, and the app's never more than a finite one.
+func FuzzEstimate(f *testing.F) {
+	f.Add([]byte(array("cpu.speeds", "1000")+array("cpu.active", "100")), []byte(dump))
+	f.Add([]byte(item("cpu.idle", "1e12")+array("cpu.scaling_step_power.policy0", "1e12")+item("screen.on", "1e12")), []byte(strings.ReplaceAll(dump, "60000", "999999999999999")))
+	f.Fuzz(func(t *testing.T, body, text []byte) {
+		p, err := powerprofile.Read(strings.NewReader("<device>" + string(body) + "</device>"))
+		if err != nil {
+			return
+		}
+		m, err := energy.NewModel(p)
+		if err != nil {
+			return
+		}
+		d, err := batterystats.Read(strings.NewReader(string(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := m.Estimate(0, seconds(60), nil, energy.StatesOf(d.Main(), 10_086))
+		if err != nil {
+			return
+		}
+		for _, c := range append(e.Device, e.App...) {
+			if !(c.EnergyJ >= 0 && c.EnergyJ <= 1e30) {
+				t.Errorf("%s: %g J", c.Name, c.EnergyJ)
+			}
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package energy
+
+import "github.com/apkgate/apkgate/trace/perfetto"
+
+// RailsOf are the counters of a trace's power rails, of the device that was
+// traced alone.
+func RailsOf(t *perfetto.Trace) []Rail {
+	rails := make([]Rail, 0, len(t.Rails))
+	for _, r := range t.Rails {
+		if r.Machine != 0 {
+			continue
+		}
+		out := Rail{Name: r.Name, Subsystem: r.Subsystem, Derived: r.Supply == perfetto.DerivedSupply}
+		for _, s := range r.Samples {
+			out.Counts = append(out.Counts, Count{Time: s.Time, Joules: float64(s.MicroWattSeconds) / 1e6})
+		}
+		rails = append(rails, out)
+	}
+	return rails
+}
+
+// BatteryOf are the readings of a trace's battery; power is what is known of
+// chargers meanwhile (PowerOf). Of a device with several batteries there are none:
+// what one of them gives is not what the device draws.
+func BatteryOf(t *perfetto.Trace, power Power) []BatteryReading {
+	var out []BatteryReading
+	var first *string
+	for _, s := range t.Battery {
+		if s.Machine != 0 {
+			continue
+		}
+		if name := &s.Name; first == nil {
+			first = name
+		} else if *name != *first {
+			return nil
+		}
+		out = append(out, BatteryReading{
+			Time: s.Time, Current: number(s.CurrentUA), Voltage: number(s.VoltageUV), Charge: number(s.ChargeUAH),
+			Percent: s.Percent, Power: power,
+		})
+	}
+	return out
+}
+
+func number(v *int64) *float64 {
+	if v == nil {
+		return nil
+	}
+	f := float64(*v)
+	return &f
+}
+
+// PowerOf is what a trace tells of chargers.
+func PowerOf(t *perfetto.Trace) Power {
+	powered, known := t.Powered()
+	switch {
+	case !known:
+		return PowerUnknown
+	case powered:
+		return External
+	}
+	return OnBattery
+}

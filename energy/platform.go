@@ -1,0 +1,71 @@
+package energy
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/batterystats"
+)
+
+// ErrNoEstimate says that batterystats holds no estimate of its own.
+var ErrNoEstimate = errors.New("batterystats holds no estimate")
+
+// OfPlatform takes the platform's own estimate of the energy, whole and of one
+// UID: what batterystats states in mAh, at the voltage of the battery's history.
+// It knows nothing of when the energy was used, so it is spread evenly over the
+// interval.
+func OfPlatform(d batterystats.Dump, uid int, from, to time.Duration) (Estimate, error) {
+	p := d.Main()
+	if p == nil {
+		return Estimate{}, fmt.Errorf("take the platform's estimate: %w", ErrNoEstimate)
+	}
+	total, doubt := d.Energy(p)
+	if total == nil {
+		if doubt == "" {
+			doubt = "no computed drain is stated"
+		}
+		return Estimate{}, fmt.Errorf("take the platform's estimate: %w: %s", ErrNoEstimate, doubt)
+	}
+	joules := func(mah float64) float64 { return mah * joulesPerMAhVolt * total.VoltageMV / 1000 }
+	e := Estimate{TotalJ: total.Joules, Curve: Even(total.Joules, from, to)}
+	device := map[string]float64{}
+	wholeDevice := false // since Android 12: each component with the apps' part
+	for _, c := range p.Components {
+		wholeDevice = wholeDevice || c.Name == PartCPU
+		if c.Name != "overcounted" && c.Name != "unaccounted" {
+			device[c.Name] += joules(c.PowerMAh)
+		}
+	}
+	for _, u := range p.UIDs {
+		if !wholeDevice {
+			device["apps"] += joules(u.Stated["power_mah"])
+		}
+		if u.UID == uid {
+			e.App, e.AppJ = platformApp(u, wholeDevice, joules)
+		}
+	}
+	e.Device = components(device)
+	e.AppCurve = Even(e.AppJ, from, to)
+	if e.AppJ == 0 {
+		e.Warnings = append(e.Warnings, run.Warning{Text: "the platform estimates no energy for the app: the run may be too short for it to tell"})
+	}
+	return e, nil
+}
+
+// platformApp is the estimate for one UID without its part of the screen, which
+// counts with a UID since Android 12 and is the device's here.
+func platformApp(u *batterystats.UID, withScreen bool, joules func(mah float64) float64) ([]run.Component, float64) {
+	total := joules(u.Stated["power_mah"])
+	parts := map[string]float64{}
+	for name, mah := range u.PartsMAh {
+		parts[name] = joules(mah)
+	}
+	screen, split := parts[PartScreen]
+	if !split && withScreen {
+		screen = joules(u.Stated["power_screen_mah"])
+	}
+	delete(parts, PartScreen)
+	return components(parts), max(total-screen, 0)
+}

@@ -1,0 +1,82 @@
+package energy
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/batterystats"
+)
+
+// Wakelocks are those that one UID held on battery, the longest first.
+//
+// Since Android 5 the time of a partial wakelock is counted only while the
+// screen is off, so that it is exact. Before, the screen was off for at least
+// what remains when the whole time with the screen on is taken away. A full
+// wakelock keeps the screen on.
+func Wakelocks(p *batterystats.Period, uid int) []run.Wakelock {
+	if p == nil {
+		return nil
+	}
+	var out []run.Wakelock
+	for _, w := range p.Wakelocks {
+		if w.UID != uid || w.Kind == batterystats.Kernel {
+			continue
+		}
+		out = append(out, run.Wakelock{Name: w.Name, HeldMS: w.HeldMS, ScreenOffMS: screenOff(w, p)})
+	}
+	slices.SortStableFunc(out, func(a, b run.Wakelock) int { return cmp.Compare(b.HeldMS, a.HeldMS) })
+	return out[:min(len(out), run.MaxWakelocks)]
+}
+
+func screenOff(w batterystats.Wakelock, p *batterystats.Period) float64 {
+	switch {
+	case w.Kind != batterystats.Partial:
+		return 0
+	case w.ScreenOff:
+		return w.HeldMS
+	}
+	return max(w.HeldMS-p.Stated["screen_on_ms"], 0)
+}
+
+// AppMetrics are the metrics of one UID that batterystats counts:
+// wakelock.time_ms, wakelock.screen_off_ms, network.rx_bytes, network.tx_bytes.
+// What it does not state is absent; a UID that it does not list used nothing.
+func AppMetrics(p *batterystats.Period, uid int) map[string]float64 {
+	if p == nil {
+		return nil
+	}
+	stated := map[string]float64{}
+	for _, u := range p.UIDs {
+		if u.UID == uid {
+			stated = u.Stated
+		}
+	}
+	held, off, longest := 0.0, 0.0, 0.0
+	for _, w := range Wakelocks(p, uid) {
+		held += w.HeldMS
+		off += w.ScreenOffMS
+		longest = max(longest, w.HeldMS)
+	}
+	// Wakelocks may be held at the same time: together they last no longer than
+	// the time that there was, or than what is stated of all of them at once.
+	held = atMost(held, p.Stated, "on_battery_ms")
+	if all, ok := stated["wakelock_held_ms"]; ok {
+		held = max(all, longest)
+	}
+	off = min(atMost(off, p.Stated, "screen_off_ms"), held)
+	return map[string]float64{
+		"wakelock.time_ms":       held,
+		"wakelock.screen_off_ms": off,
+		"network.rx_bytes":       stated["mobile_rx_bytes"] + stated["wifi_rx_bytes"] + stated["rx_bytes"],
+		"network.tx_bytes":       stated["mobile_tx_bytes"] + stated["wifi_tx_bytes"] + stated["tx_bytes"],
+	}
+}
+
+// atMost bounds a value by what is stated under a name, if it is.
+func atMost(v float64, stated map[string]float64, name string) float64 {
+	if limit, ok := stated[name]; ok {
+		return min(v, limit)
+	}
+	return v
+}
