@@ -73,7 +73,8 @@ func (s *Simulated) Close() error {
 }
 
 // Lab starts one device for each profile of a lab: "device-lab",
-// "upgraded-lab" or "modern" (see profile.Lab), seeded one after the other.
+// "upgraded-lab", "modern" or "emulators" (see profile.Lab), seeded one after
+// the other.
 func Lab(name string, seed uint64, o Options) ([]*Simulated, error) {
 	profiles, err := profile.Lab(name)
 	if err != nil {

@@ -152,14 +152,16 @@ func input(c *call, then func(code int)) {
 	}
 	// The injector is a process of its own, which takes a while to start.
 	c.spend(120*time.Millisecond, func() {
+		if verb == "keyevent" && c.powerKey(c.arg(1)) {
+			then(0)
+			return
+		}
 		if pr := c.state.running[c.state.foreground]; pr != nil {
 			frames := pr.app.Touch
 			if verb == "swipe" {
 				frames *= 2
 			}
-			if verb != "keyevent" || c.arg(1) != "KEYCODE_WAKEUP" && c.arg(1) != "224" {
-				c.interact(pr, frames)
-			}
+			c.interact(pr, frames)
 		}
 		then(0)
 	})

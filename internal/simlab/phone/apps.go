@@ -15,6 +15,8 @@ type installed struct {
 	app     *simapp.App
 	path    string
 	updated time.Duration
+	uid     int
+	filter  string // the compiler's filter: "speed-profile", "speed"
 }
 
 // install puts an app on the phone, in the words of the package manager.
@@ -34,8 +36,24 @@ func (p *Phone) install(text []byte) (*simapp.App, error) {
 	if p.profile.API < 21 {
 		path = "/data/app/" + app.Package + "-1.apk"
 	}
-	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.now}
+	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.now, uid: p.uidOf(app.Package), filter: "verify"}
 	return app, nil
+}
+
+// firstUID is that of the first app that is installed.
+const firstUID = 10120
+
+// uidOf is the user of a package; one that comes back gets its old one.
+func (p *Phone) uidOf(pkg string) int {
+	if p.state.uids == nil {
+		p.state.uids = map[string]int{}
+	}
+	uid, ok := p.state.uids[pkg]
+	if !ok {
+		uid = firstUID + len(p.state.uids)
+		p.state.uids[pkg] = uid
+	}
+	return uid
 }
 
 // process is the process of an app, and the frames it rendered.
@@ -53,6 +71,7 @@ type process struct {
 	since            time.Duration // of the statistics
 	busy             []choreo.Block
 	workload         *workload // which drives it, or nil
+	deeds            *deeds    // what it did that costs power
 }
 
 // rendered is how many frames are done.
@@ -73,6 +92,7 @@ func (p *Phone) launch(app *simapp.App, why string) *process {
 		pr.profiled = true
 	}
 	p.state.running[app.Package] = pr
+	p.beginDeeds(pr)
 	p.state.foreground = app.Package
 	p.logf("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.pid, app.Package, why, app.Component())
 	p.event("am_proc_start", 0, pr.pid, 10120, app.Package, why, app.Component())
@@ -95,6 +115,7 @@ func (p *Phone) kill(pkg string) {
 
 // die ends a process, without a word.
 func (p *Phone) die(pr *process) {
+	p.endDeeds(pr)
 	pr.dead = true
 	delete(p.state.running, pr.app.Package)
 	if p.state.foreground == pr.app.Package {
@@ -164,6 +185,7 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 		p.log(entry{buffer: "main", pid: pr.pid, tid: pr.pid + 9, priority: 'I', tag: "apkgate", text: e.Name})
 	}
 	p.touched(pr)
+	p.eventPower(pr, e)
 	if e.Opens {
 		tag := "am_on_resume_called"
 		if p.profile.API >= 29 {
@@ -187,7 +209,7 @@ func (p *Phone) touched(pr *process) {
 func (p *Phone) play(pr *process, sc simapp.Scenario, cold bool) choreo.Performance {
 	key := strings.Join([]string{pr.app.Package, sc.Name, p.state.network}, " ")
 	p.state.repetitions[key]++
-	r := p.random("repetition", string(pr.app.Text), key, p.state.repetitions[key])
+	r := p.random("repetition", pr.app.Plain, key, p.state.repetitions[key])
 	return p.perform(pr, choreo.Play(pr.app, sc, p.conditions(pr.app, cold), r))
 }
 

@@ -118,7 +118,7 @@ const patience = 200 * time.Millisecond
 
 // onTheWire is for the last message to be read by the client, which can't be
 // waited for from here. It passes once for each workload.
-const onTheWire = 2 * time.Millisecond
+const onTheWire = 5 * time.Millisecond
 
 // delivered waits until whoever started the command lines knows of their end.
 func delivered(ctx context.Context, finished []*shell) error {

@@ -63,7 +63,15 @@ func init() {
 		"input":    {run: input},
 		"monkey":   {run: monkey},
 		"kill":     {run: now(killCommand)},
-		"reboot":   {run: now(rebootCommand)},
+		"pkill":    {since: 23, run: now(pkill)},
+		"nohup":    {run: prefixed},
+		"setsid":   {since: 23, run: prefixed},
+		"wait":     {run: waitCommand},
+		"perfetto": {since: 28, run: perfettoCommand},
+
+		"simpleperf":        {since: 28, run: simpleperfCommand},
+		"pushed simpleperf": {run: simpleperfCommand},
+		"reboot":            {run: now(rebootCommand)},
 	}
 }
 

@@ -2,8 +2,8 @@
 // commands, its files, its log, and the simulated apps that run on it. It
 // answers in the formats of the Android version that its profile claims.
 //
-// It does not speak adb (package adbd does) and does not work out frames
-// (package choreo does). It takes a stand: a phone lives on its own clock, which
+// It does not speak adb (package adbd does), and does not work out frames
+// (package choreo does) or watts (package power does). It takes a stand: a phone lives on its own clock, which
 // moves only when the clock is slept on, and by a little with each command. So
 // what a phone prints follows from its seed, its profile and what was asked of
 // it in which order, and a lab of hundreds of repetitions takes seconds.

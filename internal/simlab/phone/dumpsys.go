@@ -25,6 +25,7 @@ var services = map[string]struct {
 	"connectivity":       {dump: dumpConnectivity},
 	"telephony.registry": {dump: func(c *call) int { c.printf("last known state:\n  mDataConnectionState=2\n"); return 0 }},
 	"SurfaceFlinger":     {dump: dumpSurfaceFlinger},
+	"batterystats":       {since: 19, dump: dumpBatteryStats},
 }
 
 // dumpsys is dumpsys SERVICE [ARGUMENTS].
@@ -76,38 +77,37 @@ func (p *Phone) garble(text []byte) []byte {
 	return b
 }
 
-func dumpBattery(c *call) int {
-	level := 96 - int(c.clock.now.Minutes()-bootTime.Minutes())%60/4
-	c.printf("Current Battery Service state:\n  AC powered: false\n  USB powered: true\n")
-	if c.profile.API >= 17 {
-		c.printf("  Wireless powered: false\n")
-	}
-	c.printf("  status: 2\n  health: 2\n  present: true\n  level: %d\n  scale: 100\n", level)
-	if c.profile.API < 21 {
-		c.printf("  voltage:4243\n")
-	} else {
-		c.printf("  voltage: 4243\n")
-	}
-	c.printf("  temperature: 287\n  technology: Li-ion\n")
-	return 0
-}
-
 func dumpPower(c *call) int {
+	on := c.screenNow().on
+	plugged, plug := c.plugged() != "", map[string]int{"ac": 1, "usb": 2, "wireless": 4}[c.plugged()]
 	if c.profile.API < 17 {
-		c.printf("Power Manager State:\n  mIsPowered=true mPowerState=3 mScreenOffTime=120000 ms\n  mPowerState=SCREEN_BRIGHT_BIT SCREEN_ON_BIT\n")
+		state, bits := 3, "SCREEN_BRIGHT_BIT SCREEN_ON_BIT"
+		if !on {
+			state, bits = 0, "0"
+		}
+		c.printf("Power Manager State:\n  mIsPowered=%t mPowerState=%d mScreenOffTime=120000 ms\n  mPowerState=%s\n", plugged, state, bits)
 		return 0
 	}
-	c.printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=Awake\n  mIsPowered=true\n  mPlugType=2\n  mBatteryLevel=96\n  mStayOn=true\n")
+	wakefulness, display := "Awake", "ON"
+	if !on {
+		wakefulness, display = "Asleep", "OFF"
+	}
+	c.printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=%s\n  mIsPowered=%t\n  mPlugType=%d\n  mBatteryLevel=%d\n  mStayOn=%t\n",
+		wakefulness, plugged, plug, c.batteryLevel(), plugged)
 	if c.profile.API >= 21 {
-		c.printf("\nDisplay Power: state=ON\n")
+		c.printf("\nDisplay Power: state=%s\n", display)
 	}
 	return 0
 }
 
 func dumpDisplay(c *call) int {
 	width, height := c.profile.Size()
-	c.printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state ON}\n\n",
-		width, height, float64(c.profile.Hz), c.profile.DPI)
+	state := "ON"
+	if !c.screenNow().on {
+		state = "OFF"
+	}
+	c.printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state %s}\n\n",
+		width, height, float64(c.profile.Hz), c.profile.DPI, state)
 	c.printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d}\n",
 		width, height, float64(c.profile.Hz), c.profile.DPI)
 	return 0
@@ -168,12 +168,20 @@ func dumpPackage(c *call) int {
 		c.printf("Unable to find package: %s\n", c.arg(0))
 		return 0
 	}
-	c.printf("Packages:\n  Package [%s] (41fc59c8):\n    userId=10120\n    codePath=%s\n    versionCode=%d", a.app.Package, a.path, a.app.VersionCode)
+	label := "userId"
+	if c.profile.API >= 33 {
+		label = "appId"
+	}
+	c.printf("Packages:\n  Package [%s] (41fc59c8):\n    %s=%d\n    codePath=%s\n    versionCode=%d", a.app.Package, label, a.uid, a.path, a.app.VersionCode)
 	if c.profile.API >= 24 {
 		c.printf(" minSdk=16 targetSdk=23")
 	}
 	at := c.wall(a.updated).Format("2006-01-02 15:04:05")
-	c.printf("\n    versionName=%s\n    flags=[ DEBUGGABLE HAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, at, at)
+	debuggable := ""
+	if a.app.Power.Debuggable {
+		debuggable = "DEBUGGABLE "
+	}
+	c.printf("\n    versionName=%s\n    flags=[ %sHAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, debuggable, at, at)
 	return 0
 }
 

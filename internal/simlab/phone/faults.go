@@ -186,6 +186,7 @@ const bootTakes = 25 * time.Second
 // empty, apps and files stay.
 func (p *Phone) reboot() {
 	for pkg, pr := range p.state.running {
+		p.endDeeds(pr)
 		pr.dead = true
 		if pr.workload != nil {
 			pr.workload.over = true
@@ -196,6 +197,7 @@ func (p *Phone) reboot() {
 	p.state.log.entries = nil
 	p.state.noSpace, p.state.garbage = false, false
 	delete(p.state.props, "debug.hwui.profile")
+	p.state.jobs = map[int]*job{}
 	p.boot()
 	p.state.bootedAt = p.clock.now + bootTakes
 	for s := range p.state.shells {

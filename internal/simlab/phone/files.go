@@ -35,7 +35,7 @@ type file struct {
 
 func newFileSystem() fileSystem {
 	fsys := fileSystem{files: map[string]*file{}}
-	for _, dir := range []string{"/", "/data", "/data/local", "/data/local/tmp", "/sdcard", "/system", "/system/bin", "/proc"} {
+	for _, dir := range []string{"/", "/data", "/data/local", "/data/local/tmp", "/sdcard", "/system", "/system/bin", "/proc", "/sys", "/data/misc", "/data/misc/perfetto-traces"} {
 		fsys.files[dir] = &file{mode: fs.ModeDir | 0o771, modified: epoch}
 	}
 	return fsys
@@ -93,7 +93,7 @@ func (p *Phone) writeFile(name string, data []byte, mode fs.FileMode) error {
 	switch {
 	case !ok || !dir.mode.IsDir():
 		return fmt.Errorf("%s: %w", name, errNotFound)
-	case strings.HasPrefix(name, "/system") || strings.HasPrefix(name, "/proc"):
+	case strings.HasPrefix(name, "/system") || strings.HasPrefix(name, "/proc") || strings.HasPrefix(name, "/sys/"):
 		return fmt.Errorf("%s: %w", name, errReadOnly)
 	case old != nil && old.mode.IsDir():
 		return fmt.Errorf("%s: %w", name, errIsDirectory)
@@ -106,6 +106,36 @@ func (p *Phone) writeFile(name string, data []byte, mode fs.FileMode) error {
 	fsys.used += int64(len(data))
 	fsys.files[name] = &file{data: bytes.Clone(data), mode: mode.Perm(), modified: p.wall(p.clock.now)}
 	return nil
+}
+
+// outFile is a file that a command line writes to while it runs.
+type outFile struct {
+	phone *Phone
+	path  string
+	err   error // the first
+}
+
+// open makes the file, empty unless it is appended to.
+func (f *outFile) open(add bool) error {
+	f.path = clean(f.path)
+	var old []byte
+	if add {
+		old, _ = f.phone.readFile(f.path)
+	}
+	return f.phone.writeFile(f.path, old, 0o644)
+}
+
+func (f *outFile) write(b []byte) {
+	fsys := &f.phone.state.files
+	there := fsys.files[f.path]
+	switch {
+	case f.err != nil || there == nil || len(b) == 0: // removed meanwhile, or /dev/null
+	case f.phone.state.noSpace || fsys.used+int64(len(b)) > maxStorage:
+		f.err = adbd.ErrNoSpace
+	default:
+		there.data = append(there.data, b...)
+		fsys.used += int64(len(b))
+	}
 }
 
 func (p *Phone) removeFile(name string, recursive bool) error {

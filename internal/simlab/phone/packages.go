@@ -3,6 +3,7 @@ package phone
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/internal/simlab/adbd"
@@ -40,7 +41,9 @@ func pm(c *call) int {
 		c.printf("Success\n")
 	case "grant", "revoke":
 		return pmGrant(c)
-	case "compile", "bg-dexopt-job", "trim-caches", "enable", "disable-user":
+	case "compile":
+		return pmCompile(c)
+	case "bg-dexopt-job", "trim-caches", "enable", "disable-user":
 		c.printf("Success\n")
 	default:
 		c.errorf("Error: unknown command '%s'\n", verb)
@@ -51,9 +54,14 @@ func pm(c *call) int {
 
 // cmd is cmd SERVICE …: the newer way to the package and activity managers.
 func cmd(c *call) int {
-	if c.arg(0) == "package" {
+	switch c.arg(0) {
+	case "package":
 		c.args = c.args[1:]
 		return pm(c)
+	case "battery":
+		if c.args = c.args[1:]; len(c.args) > 0 {
+			return batteryCommand(c)
+		}
 	}
 	c.errorf("cmd: Can't find service: %s\n", c.arg(0))
 	return 20
@@ -167,6 +175,44 @@ func pmUninstall(c *call) int {
 	}
 	c.kill(pkg)
 	delete(c.state.apps, pkg)
+	c.printf("Success\n")
+	return 0
+}
+
+// filters are the compiler's, the least first.
+var filters = []string{"verify", "quicken", "space-profile", "space", "speed-profile", "speed", "everything"}
+
+// compiledAhead reports whether a filter compiles all methods.
+func compiledAhead(filter string) bool { return filter == "speed" || filter == "everything" }
+
+// pmCompile is cmd package compile [-m FILTER] [-f] [-r REASON] PKG, or --reset PKG.
+func pmCompile(c *call) int {
+	filter, pkg, reset := "speed-profile", "", false
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case a == "-m":
+			i++
+			filter = c.arg(i)
+		case a == "-r" || a == "-c" || a == "--check-prof":
+			i++
+		case a == "--reset":
+			reset = true
+		case !strings.HasPrefix(a, "-"):
+			pkg = a
+		}
+	}
+	a := c.state.apps[pkg]
+	switch {
+	case a == nil:
+		c.printf("Failure: package %s could not be found\n", pkg)
+		return 1
+	case !slices.Contains(filters, filter):
+		c.errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
+		return 1
+	case reset:
+		filter = "verify"
+	}
+	a.filter = filter
 	c.printf("Success\n")
 	return 0
 }

@@ -27,6 +27,9 @@ type Options struct {
 	// Rate lets the clock run by itself, so many phone seconds to a real one,
 	// to watch a phone live. 0: only Clock and commands move it.
 	Rate float64
+	// Powered and Sensors differ from the profile's where they are set.
+	Powered string
+	Sensors *profile.Sensors
 }
 
 // Phone is a simulated phone. It serves the adb daemon's Phone interface.
@@ -60,6 +63,10 @@ type state struct {
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
 	windows     int
+	power       powerState
+	jobs        map[int]*job
+	nextJob     int
+	uids        map[string]int // by package
 }
 
 // bootTime is where a phone's clock stands when it is made. CLOCK_BOOTTIME is
@@ -82,8 +89,9 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), network: o.Network,
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
-		files: newFileSystem(), shells: map[*shell]bool{}, repetitions: map[string]int{},
+		jobs: map[int]*job{}, files: newFileSystem(), shells: map[*shell]bool{}, repetitions: map[string]int{},
 	}
+	ph.powerUp()
 	ph.boot()
 	if o.Rate > 0 {
 		ph.run(o.Rate)

@@ -2,6 +2,7 @@ package phone
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,15 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 	if name == "/proc/meminfo" {
 		return "MemTotal:        2048000 kB\nMemFree:          612000 kB\nMemAvailable:    1204000 kB\n", true
 	}
+	if name == "/proc/stat" {
+		return p.cpuStat(), true
+	}
+	if strings.HasPrefix(name, "/sys/") {
+		return p.sysFile(name)
+	}
+	if text, ok := p.jobFile(name); ok {
+		return text, ok
+	}
 	for _, pr := range p.state.running {
 		if name == fmt.Sprintf("/proc/%d/stat", pr.pid) {
 			return p.procStat(pr), true
@@ -25,6 +35,18 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 	return "", false
 }
 
+// sysFile is a file below /sys. The battery's are closed to the shell since
+// Android 8.
+func (p *Phone) sysFile(name string) (text string, ok bool) {
+	if text, ok := p.policyFile(name); ok {
+		return text, ok
+	}
+	if p.profile.API >= 26 {
+		return "", false
+	}
+	return p.supplyFile(name)
+}
+
 // procStat is /proc/PID/stat; times are in ticks of 10 ms.
 func (p *Phone) procStat(pr *process) string {
 	var busy time.Duration
@@ -34,6 +56,11 @@ func (p *Phone) procStat(pr *process) string {
 	for _, b := range pr.busy {
 		if b.At < p.clock.now {
 			busy += min(b.For, p.clock.now-b.At)
+		}
+	}
+	if pr.deeds != nil {
+		for _, s := range pr.deeds.extra {
+			busy += max(0, min(s.To, p.clock.now)-s.From)
 		}
 	}
 	ticks := int64(busy / (10 * time.Millisecond))

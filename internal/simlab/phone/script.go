@@ -3,11 +3,12 @@ package phone
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // The part of the shell's language that collectors and test scripts use: words
-// with quotes and $?, lists with ; && ||, pipes, groups and redirections.
+// with quotes, $? and $!, lists with ; && || &, pipes, groups and redirections.
 
 // maxScript bounds a command line or a script, maxDepth its groups.
 const (
@@ -16,10 +17,26 @@ const (
 )
 
 // list is commands one after the other. joins[i] stands before items[i]: "",
-// "&&" or "||".
+// "&&" or "||". background[i] says that nobody waits for items[i].
 type list struct {
-	items []pipeline
-	joins []string
+	items      []pipeline
+	joins      []string
+	background []bool
+}
+
+// toBackground makes the last commands that are joined by && and || one group
+// that runs in the background.
+func (l *list) toBackground() {
+	from := len(l.items) - 1
+	for from > 0 && l.joins[from] != "" {
+		from--
+	}
+	item := l.items[from]
+	if len(l.items)-from > 1 {
+		group := &list{items: slices.Clone(l.items[from:]), joins: slices.Clone(l.joins[from:]), background: slices.Clone(l.background[from:])}
+		item = pipeline{node{group: group, subshell: true}}
+	}
+	l.items, l.joins, l.background = append(l.items[:from], item), l.joins[:from+1], append(l.background[:from], true)
 }
 
 type pipeline []node
@@ -35,11 +52,12 @@ type node struct {
 // word is the parts that make up one word.
 type word struct{ parts []part }
 
-// part is text, or $?, or the output of a list of commands: $(…).
+// part is text, or a variable ($? or $!), or the output of a list of commands:
+// $(…).
 type part struct {
-	text   string
-	status bool
-	output *list
+	text     string
+	variable byte // '?' or '!'; 0: none
+	output   *list
 }
 
 type redirection struct {
@@ -112,7 +130,7 @@ func (s *scanner) list(depth int, closing string) (*list, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.items, l.joins = append(l.items, p), append(l.joins, join)
+		l.items, l.joins, l.background = append(l.items, p), append(l.joins, join), append(l.background, false)
 		s.skip(false)
 		join = ""
 		switch {
@@ -121,7 +139,8 @@ func (s *scanner) list(depth int, closing string) (*list, error) {
 		case s.take("||"):
 			join = "||"
 		case s.take(";"), s.take("\n"):
-		case s.take("&"): // in the background: as good as after it
+		case s.take("&"):
+			l.toBackground()
 		}
 	}
 }
@@ -253,12 +272,12 @@ func (w *word) flush(b *strings.Builder) {
 	}
 }
 
-// plain reads $?, $(…) or one byte that means itself.
+// plain reads $?, $!, $(…) or one byte that means itself.
 func (s *scanner) plain(b *strings.Builder, w *word, depth int) error {
 	switch {
-	case s.take("$?"):
+	case s.take("$?"), s.take("$!"):
 		w.flush(b)
-		w.parts = append(w.parts, part{status: true})
+		w.parts = append(w.parts, part{variable: s.text[s.at-1]})
 	case s.take("$("):
 		w.flush(b)
 		l, err := s.list(depth+1, ")")

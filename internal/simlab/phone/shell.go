@@ -22,6 +22,17 @@ type shell struct {
 	status    int              // $?
 	exits     []func(code int) // where exit leads, innermost last
 	commands  int
+
+	// Of a command line in the background (background.go):
+	parent   *shell // nil: started from outside
+	pid      int
+	job      *job
+	then     []func() // told when it ended
+	detached bool     // no hang-up reaches it
+
+	children []*shell
+	last     int      // $!
+	hungUp   []func() // told of a hang-up
 }
 
 // commandTime is how long every command takes, beside what it says itself.
@@ -109,7 +120,13 @@ func (s *shell) end(code int) {
 	}
 	s.ended, s.code = true, code
 	delete(s.phone.state.shells, s)
-	if s.phone.clock.advancing {
+	if s.job != nil {
+		s.phone.endJob(s.job)
+	}
+	for _, f := range s.then {
+		f()
+	}
+	if s.phone.clock.advancing && s.parent == nil {
 		s.phone.clock.finished = append(s.phone.clock.finished, s)
 	}
 	s.out.close()
@@ -120,6 +137,23 @@ func (s *shell) end(code int) {
 func (s *shell) hangUp() {
 	s.phone.mu.Lock()
 	defer s.phone.mu.Unlock()
+	s.hang()
+}
+
+// hang ends a command line whose connection is gone, and what it started in the
+// background, unless that is detached.
+func (s *shell) hang() {
+	if s.ended {
+		return
+	}
+	for _, child := range s.children {
+		if !child.detached {
+			child.hang()
+		}
+	}
+	for _, f := range s.hungUp {
+		f()
+	}
 	s.end(129)
 }
 
@@ -162,6 +196,11 @@ func (s *shell) list(l *list, i int, io streams, then func(code int)) {
 		}
 		// A command that ends at once is followed here, without recursion; one
 		// that lasts comes back through the clock.
+		if l.background[i] {
+			s.background(l.items[i], io)
+			s.status = 0
+			continue
+		}
 		returned, ended := false, false
 		next := i + 1
 		s.pipeline(l.items[i], io, func(code int) {
@@ -226,8 +265,12 @@ func (s *shell) expand(w word) string {
 	var b strings.Builder
 	for _, p := range w.parts {
 		switch {
-		case p.status:
+		case p.variable == '?':
 			b.WriteString(strconv.Itoa(s.status))
+		case p.variable == '!':
+			if s.last > 0 {
+				b.WriteString(strconv.Itoa(s.last))
+			}
 		case p.output != nil:
 			var m memory
 			s.list(p.output, 0, streams{out: &m, err: s.err}, func(int) {})
@@ -239,7 +282,7 @@ func (s *shell) expand(w word) string {
 	return b.String()
 }
 
-// redirect applies redirections; finish writes the files.
+// redirect applies redirections; finish tells what went wrong with the files.
 func (s *shell) redirect(redirs []redirection, io streams) (_ streams, finish func() error, err error) {
 	var files []func() error
 	for _, r := range redirs {
@@ -254,18 +297,17 @@ func (s *shell) redirect(redirs []redirection, io streams) (_ streams, finish fu
 				return io, nil, err
 			}
 		default:
-			var m memory
-			if strings.HasSuffix(r.op, ">>") {
-				old, _ := s.phone.readFile(path)
-				m.Write(old)
+			f := &outFile{phone: s.phone, path: path}
+			if err := f.open(strings.HasSuffix(r.op, ">>")); err != nil {
+				return io, nil, err
 			}
 			if r.op != "2>" && r.op != "2>>" {
-				io.out = &m
+				io.out = f
 			}
 			if r.op[0] == '2' || r.op == "&>" {
-				io.err = &m
+				io.err = f
 			}
-			files = append(files, func() error { return s.phone.writeFile(path, m.Bytes(), 0o644) })
+			files = append(files, func() error { return f.err })
 		}
 	}
 	return io, func() error {
@@ -309,6 +351,11 @@ func (s *shell) command(args []string, io streams, then func(code int)) {
 	name := args[0]
 	if i := strings.LastIndexByte(name, '/'); i >= 0 && strings.HasPrefix(name, "/system/bin/") {
 		name = name[i+1:]
+	}
+	if strings.HasPrefix(name, "/data/local/tmp/") {
+		if _, err := s.phone.stat(clean(name)); err == nil {
+			name = "pushed " + name[strings.LastIndexByte(name, '/')+1:]
+		}
 	}
 	cmd, ok := commands[name]
 	if !ok || s.phone.profile.API < cmd.since {

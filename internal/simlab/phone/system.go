@@ -15,7 +15,7 @@ func properties(p profile.Profile) map[string]string {
 	name := strings.ToLower(strings.ReplaceAll(p.Model, " ", "_"))
 	brand := strings.ToLower(p.Manufacturer)
 	build := fmt.Sprintf("SIM%d.260105", p.API)
-	return map[string]string{
+	props := map[string]string{
 		"ro.build.version.release": p.SDK, "ro.build.version.sdk": strconv.Itoa(p.API),
 		"ro.build.version.codename": "REL", "ro.build.version.incremental": "1",
 		"ro.build.id": build, "ro.build.type": "userdebug", "ro.build.tags": "test-keys",
@@ -27,6 +27,10 @@ func properties(p profile.Profile) map[string]string {
 		"ro.debuggable": "1", "ro.secure": "1", "ro.apkgate.simulated": "1",
 		"persist.sys.timezone": "GMT", "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.bootanim": "stopped",
 	}
+	if p.Sensors.Emulator {
+		props["ro.hardware"], props["ro.kernel.qemu"], props["ro.boot.qemu"] = "ranchu", "1", "1"
+	}
+	return props
 }
 
 func defaultSettings() map[string]string {
@@ -92,6 +96,9 @@ func settings(c *call) int {
 		c.printf("%s\n", value)
 	case c.arg(0) == "put" && len(c.args) >= 4 && len(c.state.settings) < maxProperties:
 		c.state.settings[key] = c.arg(3)
+		if key == "system screen_brightness" {
+			c.setBrightness(c.arg(3))
+		}
 	case c.arg(0) == "delete" && len(c.args) >= 3:
 		delete(c.state.settings, key)
 		c.printf("Deleted 1 rows\n")
@@ -193,15 +200,6 @@ func id(c *call) int {
 	return 0
 }
 
-func pidof(c *call) int {
-	pr := c.state.running[c.arg(0)]
-	if pr == nil {
-		return 1
-	}
-	c.printf("%d\n", pr.pid)
-	return 0
-}
-
 // ps lists processes, in toolbox's columns and since Android 8 in toybox's.
 func ps(c *call) int {
 	if c.profile.API >= 26 {
@@ -221,6 +219,9 @@ func ps(c *call) int {
 	for _, pkg := range sortedKeys(c.state.running) {
 		show("u0_a120", c.state.running[pkg].pid, pkg)
 	}
+	for _, j := range c.jobsInOrder() {
+		show("shell", j.pid, j.name)
+	}
 	return 0
 }
 
@@ -238,18 +239,6 @@ func logCommand(c *call) int {
 		args = args[2:]
 	}
 	c.log(entry{buffer: "main", pid: 3999, priority: priority, tag: tag, text: strings.Join(args, " ")})
-	return 0
-}
-
-func killCommand(c *call) int {
-	for _, pkg := range sortedKeys(c.state.running) {
-		for _, arg := range c.args {
-			if fmt.Sprint(c.state.running[pkg].pid) == arg {
-				c.kill(pkg)
-				break
-			}
-		}
-	}
 	return 0
 }
 

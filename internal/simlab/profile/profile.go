@@ -26,6 +26,7 @@ type Profile struct {
 	Speed        float64 // a factor on all work: 1 is a good phone, 1.35 a low-end one
 	LowEnd       float64 // a factor on frame noise: 1 is none
 	Noise        float64 // standard deviation of the logarithm of a session's factor
+	Sensors      Sensors
 }
 
 // Serial is ro.serialno.
@@ -60,7 +61,8 @@ func Find(name string) (Profile, error) {
 }
 
 // Lab returns the profiles of a lab: "device-lab" and "upgraded-lab" are the
-// paper's (section 7.2), "modern" are phones to play with.
+// paper's (section 7.2), "modern" are phones to play with, "emulators" two of
+// Android's emulator.
 func Lab(name string) ([]Profile, error) {
 	var out []Profile
 	for _, row := range table {
@@ -75,13 +77,13 @@ func Lab(name string) ([]Profile, error) {
 }
 
 // Labs are the names of the labs.
-func Labs() []string { return []string{"device-lab", "upgraded-lab", "modern"} }
+func Labs() []string { return []string{"device-lab", "upgraded-lab", "modern", "emulators"} }
 
 func (r row) profile() Profile {
 	p := Profile{
 		Name:         strings.ToLower(strings.ReplaceAll(r.model, " ", "-")) + "-android-" + r.sdk,
 		Manufacturer: r.brand, Model: r.model, SDK: r.sdk, API: r.api, ABI: r.abi, Screen: r.screen, DPI: r.dpi, Hz: r.hz,
-		Speed: 1, LowEnd: 1, Noise: 0.03,
+		Speed: 1, LowEnd: 1, Noise: 0.03, Sensors: sensorsOf(r.model),
 	}
 	switch r.class {
 	case low:

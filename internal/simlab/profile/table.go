@@ -65,4 +65,6 @@ var table = []row{
 	{"modern", "Motorola", "Moto G5", "7.0", 24, "armeabi-v7a", "1080x1920", 420, 60, middle},
 	{"modern", "Google", "Pixel 2", "8.1.0", 27, "arm64-v8a", "1080x1920", 420, 60, good},
 	{"modern", "OnePlus", "Nord", "10", 29, "arm64-v8a", "1080x2400", 408, 90, good},
+	{"emulators", "Google", "sdk gphone", "11", 30, "x86", "1080x1920", 420, 60, good},
+	{"emulators", "Google", "sdk gphone64 x86", "14", 34, "x86_64", "1080x2400", 420, 60, middle},
 }

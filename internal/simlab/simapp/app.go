@@ -40,6 +40,10 @@ type App struct {
 	Runner      string
 	TestCases   []TestCase
 	Text        []byte // the file itself
+	// Plain is the file without the lines that only power is about (power.go):
+	// what an app burns does not change the frames that chance gives it.
+	Plain string
+	Power Power
 }
 
 // Noise is how much an app varies. The first three are the standard deviation

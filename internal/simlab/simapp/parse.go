@@ -49,6 +49,7 @@ func Parse(data []byte) (*App, error) {
 			return nil, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}
+	p.app.Plain = plain(string(data))
 	return p.app, p.check()
 }
 
@@ -76,9 +77,12 @@ func (p *parser) line(i int, line string) error {
 		return p.event(words)
 	}
 	read, ok := statements[words[0]]
+	if about, power := powerStatements[words[0]]; power {
+		return about(p, words[1:])
+	}
 	if !ok {
 		return fmt.Errorf("%q is not one of %s, or an event's time",
-			words[0], strings.Join(slices.Sorted(maps.Keys(statements)), ", "))
+			words[0], strings.Join(statementNames(), ", "))
 	}
 	return read(p, words[1:])
 }
@@ -106,6 +110,11 @@ var statements = map[string]func(p *parser, words []string) error{
 	"test":     (*parser).test,
 	"scenario": (*parser).scenario,
 	"start":    (*parser).start,
+}
+
+func statementNames() []string {
+	names := slices.Collect(maps.Keys(statements))
+	return slices.Sorted(slices.Values(slices.AppendSeq(names, maps.Keys(powerStatements))))
 }
 
 func one[T any](words []string, to *T, read func(string) (T, error)) error {
@@ -136,6 +145,8 @@ var (
 	packagePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
 	classPattern   = regexp.MustCompile(`^\.?[A-Za-z_$][A-Za-z0-9_.$]*$`)
 	wordPattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.+:/-]*$`)
+	// methodPattern allows C++ and Java names, mangled or not.
+	methodPattern  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.$:~<>]*$`)
 	versionPattern = regexp.MustCompile(`^[0-9]{1,4}(\.[0-9]{1,4}){0,3}$`)
 )
 

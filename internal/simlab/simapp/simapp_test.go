@@ -161,6 +161,7 @@ func FuzzParse(f *testing.F) {
 		data, _ := Open(name)
 		f.Add(data)
 	}
+	f.Add([]byte(base + "method a.b 5% from a.c\nmethod a.c jank\nload 5ms after tap in a.b\ntraffic 5 after tap\nwakelock w from tap for 1s\ndebuggable\n"))
 	f.Add([]byte("apkgate-simulated-app/1\npackage a.b\nfault anr for 6s\nevents silent\ntouch 3\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		app, err := Parse(data)
@@ -172,6 +173,14 @@ func FuzzParse(f *testing.F) {
 		}
 		if app.Package == "" || !Is(data) {
 			t.Fatalf("accepted a file without a package or a first line: %q", data)
+		}
+		for i := range app.Power.Methods {
+			if chain := app.Power.Chain(i); len(chain) > len(app.Power.Methods) {
+				t.Fatalf("the callers of method %d have no end: %v", i, chain)
+			}
+		}
+		if again, err := Parse([]byte(app.Plain)); err == nil && (len(again.Power.Methods) > 0 || again.Plain != app.Plain) {
+			t.Fatalf("what chance sees of the file tells of power: %q", app.Plain)
 		}
 		for _, sc := range app.Scenarios {
 			for i, e := range sc.Events {
@@ -206,6 +215,11 @@ func TestTheDocumentedExampleIsReadable(t *testing.T) {
 	}
 	for statement := range statements {
 		if !strings.Contains(string(doc), "| `"+statement+" ") {
+			t.Errorf("the document does not explain %s", statement)
+		}
+	}
+	for statement := range powerStatements {
+		if !strings.Contains(string(doc), "| `"+statement+" ") && !strings.Contains(string(doc), "| `"+statement+"` ") {
 			t.Errorf("the document does not explain %s", statement)
 		}
 	}

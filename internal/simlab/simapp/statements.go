@@ -262,6 +262,9 @@ func (p *parser) check() error {
 			return fmt.Errorf("test %s: there is no scenario %q", t.Class, t.Scenario)
 		}
 	}
+	if err := a.Power.check(); err != nil {
+		return err
+	}
 	if len(a.Scenarios) == 0 {
 		return nil // a test APK, or an app that is only touched
 	}
@@ -272,6 +275,11 @@ func (p *parser) check() error {
 	}
 	for _, j := range a.Janks {
 		if err := a.checkEvents("jank", j.After); err != nil {
+			return err
+		}
+	}
+	for _, e := range a.Power.events() {
+		if err := a.checkEvents(e.rule, []string{e.name}); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,228 @@
+package pftrace
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config is what a trace is asked for, as far as power is concerned.
+type Config struct {
+	Duration time.Duration // 0: until it is told to end
+	Poll     time.Duration
+	Counters []string // "CHARGE", "CURRENT", …
+	Rails    bool
+	Power    bool // there is a data source android.power
+}
+
+// Limits of a configuration's text.
+const (
+	maxConfig = 1 << 20
+	maxDepth  = 20
+	leastPoll = 100 * time.Millisecond
+
+	defaultPoll = time.Second
+)
+
+// block is a message in text form: fields in order.
+type block []field
+
+type field struct {
+	name  string
+	value string // of a scalar, without quotes
+	inner block  // of a message
+}
+
+// all are the values of a field, "" for messages.
+func (b block) all(name string) (out []field) {
+	for _, f := range b {
+		if f.name == name {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (b block) value(name string) string {
+	if list := b.all(name); len(list) > 0 {
+		return list[len(list)-1].value
+	}
+	return ""
+}
+
+// counters are the names of AndroidPowerConfig.BatteryCounters, with the API
+// level that brought them.
+var counters = map[string]int{"CHARGE": 28, "CAPACITY_PERCENT": 28, "CURRENT": 28, "CURRENT_AVG": 28, "VOLTAGE": 33}
+
+// ParseConfig reads a trace configuration in protobuf's text form, as the
+// perfetto of an Android version does.
+func ParseConfig(text string, api int) (Config, error) {
+	if len(text) > maxConfig {
+		return Config{}, errors.New("the trace config is too large")
+	}
+	p := parser{words: tokens(text)}
+	root, err := p.block(0)
+	if err != nil {
+		return Config{}, err
+	}
+	c := Config{Duration: millis(root.value("duration_ms")), Poll: defaultPoll}
+	if len(root.all("buffers")) == 0 {
+		return c, errors.New("the trace config has no buffers")
+	}
+	for _, source := range root.all("data_sources") {
+		for _, config := range source.inner.all("config") {
+			if config.inner.value("name") != "android.power" {
+				continue
+			}
+			c.Power = true
+			for _, power := range config.inner.all("android_power_config") {
+				if err := c.power(power.inner, api); err != nil {
+					return c, err
+				}
+			}
+		}
+	}
+	if len(root.all("data_sources")) == 0 {
+		return c, errors.New("the trace config has no data_sources")
+	}
+	return c, nil
+}
+
+func (c *Config) power(b block, api int) error {
+	if poll := millis(b.value("battery_poll_ms")); poll > 0 {
+		c.Poll = max(poll, leastPoll)
+	}
+	c.Rails = b.value("collect_power_rails") == "true"
+	for _, f := range b {
+		if !slices.Contains([]string{"battery_poll_ms", "collect_power_rails", "battery_counters", "collect_energy_estimation_breakdown", "collect_entity_state_residency"}, f.name) {
+			return fmt.Errorf("no field named %q in proto AndroidPowerConfig", f.name)
+		}
+	}
+	for _, f := range b.all("battery_counters") {
+		name, ok := strings.CutPrefix(f.value, "BATTERY_COUNTER_")
+		since, known := counters[name]
+		if !ok || !known || api < since {
+			return fmt.Errorf("unexpected value %q for enum field battery_counters in proto AndroidPowerConfig", f.value)
+		}
+		c.Counters = append(c.Counters, name)
+	}
+	return nil
+}
+
+func millis(s string) time.Duration {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > 1<<40 {
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+// tokens are words, strings in their quotes, and { } [ ] : ; and commas.
+func tokens(text string) (out []string) {
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+			i++
+		case c == '#':
+			for i < len(text) && text[i] != '\n' {
+				i++
+			}
+		case c == '"' || c == '\'':
+			end := strings.IndexByte(text[i+1:], c)
+			if end < 0 {
+				return append(out, text[i:])
+			}
+			out = append(out, text[i:i+end+2])
+			i += end + 2
+		case strings.IndexByte("{}[]:;,<>", c) >= 0:
+			out = append(out, text[i:i+1])
+			i++
+		default:
+			end := i
+			for end < len(text) && strings.IndexByte(" \t\r\n{}[]:;,<>#\"'", text[end]) < 0 {
+				end++
+			}
+			out = append(out, text[i:end])
+			i = end
+		}
+	}
+	return out
+}
+
+type parser struct {
+	words []string
+	at    int
+}
+
+func (p *parser) next() string {
+	if p.at >= len(p.words) {
+		return ""
+	}
+	p.at++
+	return p.words[p.at-1]
+}
+
+func (p *parser) peek() string {
+	if p.at >= len(p.words) {
+		return ""
+	}
+	return p.words[p.at]
+}
+
+// block reads fields up to the closing brace, or to the end of the text.
+func (p *parser) block(depth int) (block, error) {
+	if depth > maxDepth {
+		return nil, errors.New("the trace config is nested too deep")
+	}
+	var b block
+	for {
+		word := p.next()
+		switch {
+		case word == "" && depth == 0 || word == "}" && depth > 0:
+			return b, nil
+		case word == "," || word == ";":
+			continue
+		case word == "" || strings.ContainsAny(word, "{}[]:<>\"'"):
+			return nil, fmt.Errorf("unexpected character in the trace config: %.20q", word)
+		}
+		values, err := p.values(depth)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range values {
+			v.name = word
+			b = append(b, v)
+		}
+	}
+}
+
+// values reads what follows a field's name.
+func (p *parser) values(depth int) ([]field, error) {
+	colon := p.peek() == ":"
+	if colon {
+		p.next()
+	}
+	switch word := p.next(); {
+	case word == "{":
+		inner, err := p.block(depth + 1)
+		return []field{{inner: inner}}, err
+	case !colon || word == "" || word == "}" || word == ":":
+		return nil, fmt.Errorf("unexpected character in the trace config: %.20q", word)
+	case word == "[":
+		var out []field
+		for word = p.next(); word != "]"; word = p.next() {
+			if word == "" || word == "{" {
+				return nil, errors.New("a list in the trace config does not end")
+			}
+			if word != "," {
+				out = append(out, field{value: strings.Trim(word, `"'`)})
+			}
+		}
+		return out, nil
+	default:
+		return []field{{value: strings.Trim(word, `"'`)}}, nil
+	}
+}

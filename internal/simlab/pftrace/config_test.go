@@ -1,0 +1,74 @@
+package pftrace
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const asked = `# a trace of power
+buffers: { size_kb: 4096 fill_policy: RING_BUFFER }
+duration_ms: 30000
+data_sources {
+  config {
+    name: "android.power"
+    android_power_config {
+      battery_poll_ms: 50, collect_power_rails: true
+      battery_counters: [ BATTERY_COUNTER_CHARGE, BATTERY_COUNTER_CURRENT ]
+    }
+  }
+}
+data_sources: { config { name: 'linux.ftrace' } }
+`
+
+func TestConfigSaysWhatIsAskedFor(t *testing.T) {
+	c, err := ParseConfig(asked, 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 100 ms is the least that perfetto takes.
+	if !c.Power || !c.Rails || c.Poll != 100*time.Millisecond || c.Duration != 30*time.Second || strings.Join(c.Counters, " ") != "CHARGE CURRENT" {
+		t.Errorf("asked for %+v", c)
+	}
+	for _, power := range []string{"", "android_power_config {}", "android_power_config { battery_poll_ms: 0 }"} {
+		c, err := ParseConfig("buffers {} data_sources { config { name: \"android.power\" "+power+" } }", 30)
+		if err != nil || !c.Power || c.Poll != time.Second || c.Rails {
+			t.Errorf("with %q: %+v, %v", power, c, err)
+		}
+	}
+}
+
+func TestConfigsThatPerfettoRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "no buffers",
+		"buffers { }":                    "no data_sources",
+		"buffers {":                      "unexpected",
+		"buffers }":                      "unexpected",
+		"buffers { } }":                  "unexpected",
+		"duration_ms 5":                  "unexpected",
+		"a: [1, 2":                       "does not end",
+		"a: \"text":                      "no buffers",
+		strings.Repeat("a{", 30):         "nested too deep",
+		strings.Repeat(" ", maxConfig+1): "too large",
+		strings.Replace(asked, "CHARGE", "CHANGE", 1):                "BATTERY_COUNTER_CHANGE",
+		strings.Replace(asked, "CHARGE", "VOLTAGE", 1):               "BATTERY_COUNTER_VOLTAGE",
+		strings.Replace(asked, "battery_poll_ms", "battery_poll", 1): `no field named "battery_poll"`,
+	} {
+		if _, err := ParseConfig(text, 30); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := ParseConfig(strings.Replace(asked, "CHARGE", "VOLTAGE", 1), 33); err != nil {
+		t.Errorf("the voltage on Android 13: %v", err)
+	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	f.Add(asked)
+	f.Add("a: [1, 2] b { c: \"d\" }")
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, err := ParseConfig(text, 34); err == nil && (c.Poll < leastPoll || c.Duration < 0) {
+			t.Errorf("asked for %+v", c)
+		}
+	})
+}

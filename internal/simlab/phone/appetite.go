@@ -1,0 +1,81 @@
+package phone
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// maxAppetite bounds what one process can set in motion.
+const maxAppetite = 2_000
+
+// eventPower does what the app's file says of power after an event.
+func (p *Phone) eventPower(pr *process, e simapp.Event) {
+	d := pr.deeds
+	if d == nil || len(d.extra)+len(d.loads)+len(d.locks) > maxAppetite {
+		return
+	}
+	now, rules := p.clock.now, pr.app.Power
+	for _, l := range rules.Loads {
+		if slices.Contains(l.After, e.Name) {
+			r := p.random("load", d.seed, len(d.extra))
+			long := time.Duration(float64(l.For) * p.profile.Speed * math.Exp(0.02*r.NormFloat64()))
+			from := now + 30*time.Millisecond
+			d.extra = append(d.extra, power.Span{From: from, To: from + long, Kind: power.Other, Method: methodOf(rules, l.In)})
+		}
+	}
+	for _, t := range rules.Traffic {
+		if slices.Contains(t.After, e.Name) {
+			p.transfer(d, t)
+		}
+	}
+	for _, h := range rules.Holds {
+		switch {
+		case h.After != e.Name:
+		case h.Part == "wakelock":
+			d.locks = append(d.locks, lock{h.Wakelock, now, now + h.For})
+		default:
+			part := power.Part(h.Part)
+			d.loads = append(d.loads, power.Load{From: now, To: now + h.For, Part: part, Watts: power.OnWatts(part)})
+		}
+	}
+	for _, s := range rules.ScreenOff {
+		if s.After == e.Name {
+			p.setScreen(false)
+			p.at(now+s.For, func() { p.setScreen(true) })
+		}
+	}
+}
+
+// methodOf is a method's place; "" stands for all by their shares.
+func methodOf(rules simapp.Power, name string) int {
+	if i := rules.Method(name); i >= 0 {
+		return i
+	}
+	return power.Mixed
+}
+
+// Speed and tail of a radio: after the last byte it stays on for a while.
+const (
+	bytesPerSecond = 2_000_000
+	radioTail      = 400 * time.Millisecond
+)
+
+// transfer moves bytes over the network that the phone is on.
+func (p *Phone) transfer(d *deeds, t simapp.Traffic) {
+	if p.state.network == "none" {
+		return
+	}
+	part, slower := power.Wifi, 1
+	if p.state.network != "wifi" {
+		part, slower = power.Mobile, 4
+	}
+	rx, tx := int64(t.KB)<<10, int64(t.SentKB)<<10
+	now := p.clock.now
+	long := time.Duration(rx+tx) * time.Second / bytesPerSecond * time.Duration(slower)
+	d.traffic = append(d.traffic, traffic{now, now + long, p.state.network, rx, tx})
+	d.loads = append(d.loads, power.Load{From: now, To: now + long + radioTail, Part: part, Watts: power.OnWatts(part)})
+}

@@ -1,0 +1,251 @@
+package phone
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/pftrace"
+	"github.com/apkgate/apkgate/internal/simlab/power"
+)
+
+// tracing is a perfetto that records.
+type tracing struct {
+	phone  *Phone
+	job    *job
+	config pftrace.Config
+	file   string
+	begun  time.Duration
+	over   bool
+	then   func(code int) // of one in the foreground
+}
+
+// flushes is how long perfetto takes to end after it was told to.
+const flushes = 150 * time.Millisecond
+
+// perfettoCommand is perfetto [--txt] -c FILE|- -o FILE [--background|--background-wait].
+func perfettoCommand(c *call, then func(code int)) {
+	config, out, background := "", "", false
+	for i := 0; i < len(c.args); i++ {
+		switch a := c.args[i]; {
+		case a == "--version":
+			c.printf("Perfetto v%d.0 (simulated)\n", c.profile.API)
+			then(0)
+			return
+		case a == "-c" || a == "--config":
+			i++
+			config = c.arg(i)
+		case a == "-o" || a == "--out":
+			i++
+			out = c.arg(i)
+		case a == "--txt":
+		case a == "--background" || a == "-d", (a == "--background-wait" || a == "-D") && c.profile.API >= 31:
+			background = true
+		default:
+			c.errorf("perfetto: unrecognized option '%s'\n", a)
+			then(1)
+			return
+		}
+	}
+	t, err := c.newTracing(config, out)
+	if err != nil {
+		c.errorf("perfetto_cmd.cc %v\n", err)
+		then(1)
+		return
+	}
+	c.shell.addJob(t.job)
+	if background {
+		c.printf("%d\n", t.job.pid)
+		then(0)
+		return
+	}
+	t.then = then
+	c.shell.hungUp = append(c.shell.hungUp, func() { t.stop(sigHangUp) })
+}
+
+// newTracing checks what is asked for and begins to record it. The shell's files
+// are closed to perfetto, but for its own folders: before Android 12 a
+// configuration can only come through a pipe.
+func (c *call) newTracing(config, out string) (*tracing, error) {
+	text := string(c.in)
+	if config != "-" {
+		data, err := c.readFile(config)
+		if err != nil || c.profile.API < 31 || !strings.HasPrefix(clean(config), "/data/misc/perfetto-configs/") {
+			return nil, fmt.Errorf("could not open %s", config)
+		}
+		text = string(data)
+	}
+	asked, err := pftrace.ParseConfig(text, c.profile.API)
+	if err != nil {
+		return nil, fmt.Errorf("the trace config is invalid, bailing out: %w", err)
+	}
+	if !strings.HasPrefix(clean(out), "/data/misc/perfetto-traces/") {
+		return nil, fmt.Errorf("could not open %s: Permission denied", out)
+	}
+	if err := c.writeFile(out, nil, 0o644); err != nil {
+		return nil, err
+	}
+	c.settle()
+	t := &tracing{phone: c.Phone, config: asked, file: out, begun: c.clock.now}
+	t.job = &job{name: "perfetto", line: "perfetto " + strings.Join(c.args, " "), signal: t.stop}
+	if asked.Duration > 0 {
+		c.at(c.clock.now+asked.Duration, func() { t.stop(sigTerm) })
+	}
+	return t, nil
+}
+
+// stop ends the trace: its file is whole a moment later.
+func (t *tracing) stop(number int) {
+	if t.over || !t.phone.runs(t.job) {
+		return
+	}
+	t.over = true
+	p, ended := t.phone, t.phone.clock.now
+	finish := func() {
+		p.endJob(t.job)
+		if t.then != nil {
+			t.then(0)
+		}
+	}
+	if number == signals["KILL"] { // what was not written yet is lost
+		finish()
+		return
+	}
+	p.at(ended+flushes, func() {
+		if !p.runs(t.job) {
+			return
+		}
+		_ = p.writeFile(t.file, t.trace(ended), 0o644)
+		finish()
+	})
+}
+
+// snapshotEvery is how often traced writes what the clocks show.
+const snapshotEvery = 10 * time.Second
+
+// trace is the file's content, up to a time.
+func (t *tracing) trace(until time.Duration) []byte {
+	p := t.phone
+	w := pftrace.New(uint64(t.begun + onceSlept))
+	snapshot := t.begun
+	w.Snapshot(p.clocks(snapshot))
+	if !t.config.Power {
+		return w.Bytes()
+	}
+	w.ClearState()
+	rails := p.newRails(t.begun)
+	for at := t.begun; at <= until; at = (at/t.config.Poll + 1) * t.config.Poll {
+		if at-snapshot >= snapshotEvery {
+			snapshot = at
+			w.Snapshot(p.clocks(at))
+		}
+		if len(t.config.Counters) > 0 {
+			w.Battery(at+onceSlept, p.batteryCounters(at, t.config.Counters))
+		}
+		if t.config.Rails && rails != nil {
+			w.Rails(at+onceSlept, rails.describe(), rails.counters(at))
+		}
+	}
+	w.Snapshot(p.clocks(until))
+	return w.Bytes()
+}
+
+func (p *Phone) clocks(at time.Duration) pftrace.Clocks {
+	return pftrace.Clocks{Monotonic: at, Boottime: at + onceSlept, Realtime: time.Duration(p.wall(at).UnixNano())}
+}
+
+// batteryCounters are those that were asked for and that the phone has.
+func (p *Phone) batteryCounters(at time.Duration, asked []string) pftrace.Battery {
+	s := p.show(p.gauge(at))
+	var b pftrace.Battery
+	give := func(name string, v float64, there bool) *int64 {
+		if !there || !slices.Contains(asked, name) {
+			return nil
+		}
+		n := int64(math.Round(v))
+		return &n
+	}
+	b.ChargeUAH = give("CHARGE", s.charge, s.hasCharge)
+	b.CurrentUA = give("CURRENT", s.current, s.hasCurrent)
+	b.CurrentAvgUA = give("CURRENT_AVG", s.average, s.hasCurrent)
+	b.VoltageUV = give("VOLTAGE", s.voltageUV, true)
+	if slices.Contains(asked, "CAPACITY_PERCENT") {
+		percent := float64(s.percent)
+		b.CapacityPercent = &percent
+	}
+	return b
+}
+
+// rails are the phone's power monitors, read one time after the other.
+type rails struct {
+	phone  *Phone
+	at     time.Duration // up to here the counters go
+	joules power.Sum
+	update time.Duration
+	told   bool
+}
+
+// railParts are the rails and the part that each feeds.
+var railParts = []struct {
+	name, subsystem string
+	part            power.Part
+}{
+	{"S2M_VDD_CPUCL2", "cpu.big", power.Big},
+	{"S4M_VDD_CPUCL0", "cpu.little", power.Little},
+	{"S8S_VDD_G3D_L2", "gpu", power.GPU},
+	{"VSYS_PWR_DISPLAY", "display", power.Screen},
+	{"VSYS_PWR_WLAN_BT", "wifi.bt", power.Wifi},
+	{"VSYS_PWR_MODEM", "cellular", power.Mobile},
+	{"L9S_GNSS_CORE", "gps", power.GPS},
+	{"VSYS_PWR_CAM", "camera", power.Camera},
+	{"VSYS_PWR_AUDIO", "audio", power.Audio},
+	{"S1M_VDD_MIF", "memory", power.Base},
+	{"S3M_VDD_INT", "system", power.Awake},
+}
+
+// joinedRails are parts without a rail of their own.
+var joinedRails = map[power.Part]power.Part{power.Bluetooth: power.Wifi, power.Torch: power.Camera}
+
+// newRails are the monitors, nil where the phone has none.
+func (p *Phone) newRails(begun time.Duration) *rails {
+	update := p.sensors().Rails
+	if update == 0 {
+		return nil
+	}
+	r := &rails{phone: p, at: begun.Truncate(update), update: update, joules: power.Sum{}}
+	for i, part := range railParts { // they count since the phone started
+		r.joules[part.part] = 1000 + 37*float64(i)
+	}
+	return r
+}
+
+// describe is what the rails are, once.
+func (r *rails) describe() (out []pftrace.Rail) {
+	if r.told {
+		return nil
+	}
+	r.told = true
+	for _, part := range railParts {
+		out = append(out, pftrace.Rail{Name: part.name, Subsystem: part.subsystem, Hz: int(time.Second / r.update)})
+	}
+	return out
+}
+
+// counters are those at a time, which is not before the one of the last call.
+func (r *rails) counters(at time.Duration) (out []pftrace.Energy) {
+	if at = at.Truncate(r.update); at > r.at {
+		for part, j := range r.phone.joules(r.at, at) {
+			if into, ok := joinedRails[part]; ok {
+				part = into
+			}
+			r.joules[part] += j
+		}
+		r.at = at
+	}
+	for _, part := range railParts {
+		out = append(out, pftrace.Energy{Boottime: r.at + onceSlept, MicroWattSeconds: int64(r.joules[part.part] * 1e6)})
+	}
+	return out
+}

@@ -1,0 +1,300 @@
+package phone
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/perfdata"
+)
+
+// sampling is a simpleperf that records.
+type sampling struct {
+	call   *call
+	job    *job
+	pkg    string // of --app, or ""
+	pid    int    // of -p, or 0
+	event  string
+	hz     int
+	clock  string
+	file   string
+	words  []string
+	begun  time.Duration
+	until  time.Duration // of --duration
+	over   bool
+	then   func(code int)
+	target *deeds
+}
+
+// simpleperfCommand is simpleperf record, list and --version.
+func simpleperfCommand(c *call, then func(code int)) {
+	switch c.arg(0) {
+	case "--version":
+		c.printf("Simpleperf version 1.%d.simulated\n", c.profile.API)
+		then(0)
+	case "list":
+		then(c.listEvents())
+	case "record":
+		c.args = c.args[1:]
+		c.record(then)
+	default:
+		c.errorf("simpleperf E command.cpp:124] unknown command %s\n", c.arg(0))
+		then(1)
+	}
+}
+
+// clockEvents are the software events that count time, with Linux's numbers.
+var clockEvents = map[string]uint64{"cpu-clock": perfdata.CPUClock, "task-clock": perfdata.TaskClock}
+
+func (c *call) listEvents() int {
+	if what := c.arg(1); what != "" && what != "sw" {
+		c.printf("List of %s events:\n", what)
+		return 0
+	}
+	c.printf("List of software events:\n")
+	for _, name := range []string{"alignment-faults", "context-switches", "cpu-clock", "cpu-migrations", "page-faults", "task-clock"} {
+		if name != "task-clock" || !c.sensors().NoTaskClock {
+			c.printf("  %s\n", name)
+		}
+	}
+	c.printf("\n")
+	return 0
+}
+
+// recordOptions are the options of simpleperf record that it takes here, and
+// whether a value follows.
+var recordOptions = map[string]bool{
+	"--app": true, "-p": true, "-e": true, "-f": true, "--call-graph": true, "--clockid": true, "-o": true, "--duration": true,
+	"-m": true, "--user-buffer-size": true, "--cpu-percent": true, "--size-limit": true,
+	"-g": false, "--log-to-android-buffer": false, "--no-dump-kernel-symbols": false, "--no-dump-symbols": false,
+	"--exit-with-parent": false, "--no-inherit": false, "--post-unwind=yes": false, "--in-app": false,
+}
+
+// Defaults and limits of simpleperf record.
+const (
+	defaultHz = 4000
+	mostHz    = 100_000
+)
+
+// record begins to record, or says why it can't.
+func (c *call) record(then func(code int)) {
+	s := &sampling{call: c, hz: defaultHz, event: "cpu-cycles", clock: "monotonic", file: "perf.data", then: then,
+		words: append([]string{"simpleperf", "record"}, c.args...)}
+	if problem := s.parse(c.args); problem != "" {
+		c.errorf("simpleperf E %s\n", problem)
+		then(1)
+		return
+	}
+	s.begun = c.clock.now
+	c.settle()
+	if s.find() == nil {
+		c.errorf("simpleperf I environment.cpp:545] Waiting for process of app %s\n", s.pkg)
+	}
+	s.job = &job{name: "simpleperf", line: strings.Join(s.words, " "), signal: func(int) { s.stop() }, died: s.lost}
+	c.shell.addJob(s.job)
+	if !c.shell.detached {
+		c.shell.hungUp = append(c.shell.hungUp, s.stop)
+	}
+	if s.until > 0 {
+		c.at(s.begun+s.until, s.stop)
+	}
+}
+
+// parse reads the options and returns what is wrong with them, in simpleperf's
+// words.
+func (s *sampling) parse(args []string) string {
+	for i := 0; i < len(args); i++ {
+		takes, known := recordOptions[args[i]]
+		if !known {
+			return fmt.Sprintf("command.cpp:80] Unknown option for record command: '%s'. Try `simpleperf help record`", args[i])
+		}
+		if !takes {
+			continue
+		}
+		if i+1 == len(args) {
+			return fmt.Sprintf("command.cpp:92] No argument following %s option. Try `simpleperf help record`", args[i])
+		}
+		i++
+		if problem := s.option(args[i-1], args[i]); problem != "" {
+			return problem
+		}
+	}
+	return s.allowed()
+}
+
+func (s *sampling) option(name, value string) string {
+	n, err := strconv.ParseFloat(value, 64)
+	switch name {
+	case "--app":
+		s.pkg = value
+	case "-e":
+		s.event, _, _ = strings.Cut(value, ":")
+	case "-o":
+		s.file = value
+	case "--clockid":
+		if s.clock = value; value != "monotonic" && value != "boottime" && value != "perf" {
+			return "cmd_record.cpp:1056] Invalid clockid: " + value
+		}
+	case "-f", "-p", "--duration":
+		if err != nil || !(n > 0 && n < 1e9) {
+			return fmt.Sprintf("command.cpp:110] Invalid argument %s: %s", name, value)
+		}
+		switch name {
+		case "-f":
+			s.hz = min(max(int(n), 1), mostHz)
+		case "-p":
+			s.pid = int(n)
+		default:
+			s.until = time.Duration(n * float64(time.Second))
+		}
+	}
+	return ""
+}
+
+// allowed says why the phone does not let this be recorded.
+func (s *sampling) allowed() string {
+	c := s.call
+	_, known := clockEvents[s.event]
+	if !known || s.event == "task-clock" && c.sensors().NoTaskClock {
+		return fmt.Sprintf("event_selection_set.cpp:262] Event type '%s' is not supported on the device", s.event)
+	}
+	if s.pid == 0 && s.pkg == "" {
+		return "cmd_record.cpp:1180] No threads to monitor. Try `simpleperf help record` for help"
+	}
+	a := c.state.apps[s.pkg]
+	if s.pkg != "" && (a == nil || a.app.Power.Unprofileable && !a.app.Power.Debuggable) {
+		return fmt.Sprintf("environment.cpp:834] Package %s doesn't exist or isn't debuggable/profileable.", s.pkg)
+	}
+	return ""
+}
+
+// find is the process that is recorded: the first that matched since the
+// beginning.
+func (s *sampling) find() *deeds {
+	if s.target != nil {
+		return s.target
+	}
+	for _, d := range s.call.state.power.deeds {
+		if (d.app.Package == s.pkg || d.pid == s.pid) && d.lives(s.begun, s.call.clock.now+1) {
+			s.target = d
+			break
+		}
+	}
+	return s.target
+}
+
+// lost ends the recording when its process ended.
+func (s *sampling) lost(pr *process) {
+	if s.find() == pr.deeds {
+		s.stop()
+	}
+}
+
+// processes is how long simpleperf works on after the last sample.
+const processes = 250 * time.Millisecond
+
+// stop ends the recording; its file is whole a moment later.
+func (s *sampling) stop() {
+	if s.over || !s.call.runs(s.job) {
+		return
+	}
+	s.over = true
+	c, ended := s.call, s.call.clock.now
+	if s.find() == nil { // it was still waiting for the app
+		c.endJob(s.job)
+		s.then(1)
+		return
+	}
+	c.errorf("simpleperf I cmd_record.cpp:826] Recorded for %g seconds. Start post processing.\n", (ended - s.begun).Seconds())
+	c.at(ended+processes, func() {
+		if !c.runs(s.job) {
+			return
+		}
+		r := s.recording(ended)
+		err := c.writeFile(s.file, r.Bytes(), 0o644)
+		c.errorf("simpleperf I cmd_record.cpp:916] Samples recorded: %d. Samples lost: %d.\n", len(r.Samples), r.Lost)
+		c.endJob(s.job)
+		if err != nil {
+			c.errorf("simpleperf E record_file_writer.cpp:70] %v\n", err)
+			s.then(1)
+			return
+		}
+		s.then(0)
+	})
+}
+
+// recording is what was sampled up to a time.
+func (s *sampling) recording(until time.Duration) perfdata.Recording {
+	c, d := s.call, s.target
+	code := newCode(c.Phone, d)
+	r := perfdata.Recording{
+		Config: clockEvents[s.event], Hz: s.hz, Arch: archOf(c.profile.ABI), Command: s.words, Files: code.files,
+		Meta: map[string]string{
+			"simpleperf_version": fmt.Sprintf("1.%d.simulated", c.profile.API), "system_wide_collection": "false", "trace_offcpu": "false",
+			"event_type_info": fmt.Sprintf("%s,1,%d", s.event, clockEvents[s.event]), "clockid": s.clock, "app_package_name": d.app.Package,
+			"android_version": c.profile.SDK, "android_sdk_version": strconv.Itoa(c.profile.API), "android_build_type": "userdebug",
+			"product_props": c.profile.Manufacturer + ":" + c.profile.Model + ":" + c.state.props["ro.product.name"],
+			"timestamp":     strconv.FormatInt(c.wall(s.begun).Unix(), 10), "kernel_version": "simulated",
+			"app_type": map[bool]string{true: "debuggable", false: "profileable"}[d.app.Power.Debuggable],
+		},
+	}
+	r.Threads, r.Samples = s.samples(code, until)
+	return r
+}
+
+// archOf is the architecture of an ABI, as uname has it.
+func archOf(abi string) string {
+	switch abi {
+	case "arm64-v8a":
+		return "aarch64"
+	case "armeabi-v7a":
+		return "armv8l"
+	case "x86":
+		return "i686"
+	}
+	return abi
+}
+
+// maxSamples bounds a recording.
+const maxSamples = 1_000_000
+
+// shift turns the phone's time into that of the recording's clock.
+func (s *sampling) shift() time.Duration {
+	if s.clock == "boottime" {
+		return onceSlept
+	}
+	return 0
+}
+
+// samples are the hits of each thread's timer, which runs on its CPU time, in
+// the order of time.
+func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, []perfdata.Sample) {
+	d := s.target
+	period := time.Second / time.Duration(s.hz)
+	var threads []perfdata.Thread
+	place := map[int]int{}
+	var out []perfdata.Sample
+	for h := range hitsOf(s.call.Phone, d, s.begun, until, period) {
+		if len(out) == maxSamples {
+			break
+		}
+		if _, known := place[h.Thread]; !known {
+			place[h.Thread] = len(threads)
+			threads = append(threads, threadOf(d, h.Thread))
+		}
+		out = append(out, perfdata.Sample{At: h.at + s.shift(), Thread: place[h.Thread], CPU: h.cpu, Period: period, Chain: code.chain(h.Slice)})
+	}
+	slices.SortStableFunc(out, func(a, b perfdata.Sample) int { return int(a.At - b.At) })
+	return threads, out
+}
+
+// threadOf is a thread under the name that the kernel has for it.
+func threadOf(d *deeds, thread int) perfdata.Thread {
+	if thread == 0 {
+		name := d.app.Package
+		return perfdata.Thread{PID: d.pid, TID: d.pid, Name: name[max(0, len(name)-15):]}
+	}
+	return perfdata.Thread{PID: d.pid, TID: d.pid + 20 + thread, Name: fmt.Sprintf("pool-2-thread-%d", thread)}
+}

@@ -1,0 +1,64 @@
+package power
+
+import (
+	"math"
+	"time"
+)
+
+// Battery is a battery as it is: what it holds, and its voltage.
+type Battery struct {
+	CapacityMAh   float64
+	FullV, EmptyV float64 // without a load; in between it falls in a straight line
+	Ohm           float64 // the inner resistance
+}
+
+const secondsPerHour = 3600
+
+// FullJ is what a full battery holds.
+func (b Battery) FullJ() float64 {
+	return b.CapacityMAh / 1000 * secondsPerHour * (b.FullV + b.EmptyV) / 2
+}
+
+// ChargeMAh is the charge that is left when so much energy is.
+func (b Battery) ChargeMAh(joules float64) float64 {
+	// joules = charge × (EmptyV + slope × charge / 2), the charge in coulombs.
+	full := b.CapacityMAh / 1000 * secondsPerHour
+	slope := (b.FullV - b.EmptyV) / full
+	coulombs := (math.Sqrt(b.EmptyV*b.EmptyV+2*slope*math.Max(joules, 0)) - b.EmptyV) / slope
+	return coulombs * 1000 / secondsPerHour
+}
+
+// Reads is voltage (V) and current (A, negative out of the battery) where so
+// much charge is left and the phone draws so many watts from the battery.
+func (b Battery) Reads(chargeMAh, watts float64) (volts, amperes float64) {
+	open := b.EmptyV + (b.FullV-b.EmptyV)*chargeMAh/b.CapacityMAh
+	// watts = volts × i, and volts = open - i × Ohm.
+	root := math.Sqrt(math.Max(open*open-4*b.Ohm*watts, 0.01))
+	volts = (open + root) / 2
+	return volts, -watts / volts
+}
+
+// Reading is what the battery's gauge shows.
+type Reading struct {
+	At        time.Duration // of the gauge's last update
+	ChargeUAh float64
+	CurrentUA float64 // mean since the update before, negative out of the battery
+	AverageUA float64 // mean over ten updates
+	VoltageUV float64
+	Percent   float64
+}
+
+// Gauge reads a battery at an instant. joules is the energy in the battery at a
+// time, draw the mean power out of it between two instants. update is how often
+// the gauge renews what it shows.
+func (b Battery) Gauge(at, update time.Duration, seed uint64, joules func(at time.Duration) float64, draw func(from, to time.Duration) float64) Reading {
+	at = at.Truncate(update)
+	charge := b.ChargeMAh(joules(at))
+	noise := 1 + 0.003*normal(seed, uint64(at))
+	volts, amperes := b.Reads(charge, draw(at-update, at)*noise)
+	_, average := b.Reads(charge, draw(at-10*update, at))
+	return Reading{
+		At: at, ChargeUAh: math.Round(charge * 1000), CurrentUA: math.Round(amperes * 1e6), AverageUA: math.Round(average * 1e6),
+		VoltageUV: math.Round(volts*1000) * 1000, Percent: 100 * charge / b.CapacityMAh,
+	}
+}

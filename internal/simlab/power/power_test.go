@@ -1,0 +1,91 @@
+package power
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance {
+		t.Errorf("%s is %.6g, want %.6g ± %.2g", what, got, want, tolerance)
+	}
+}
+
+// twoCores is hardware with round numbers: 1 W at full speed, 0.4 W in the middle.
+func twoCores() Hardware {
+	return Hardware{
+		GPUW:   0.5,
+		Big:    Cluster{4, 2, []Step{{1000, 0.1}, {2000, 0.4}, {3000, 1}}},
+		Little: Cluster{0, 4, []Step{{500, 0.05}, {800, 0.1}}},
+	}
+}
+
+func TestWorkBurnsWhatItsPartsSay(t *testing.T) {
+	w := Work{Hardware: twoCores(), Factor: 1}
+	w.Run([]Span{
+		{From: 0, To: 100 * time.Millisecond, Kind: Frame, Method: System},
+		{From: 200 * time.Millisecond, To: 1200 * time.Millisecond, Kind: Block, Method: System},
+		// Beside the block, and beside one more, on threads 1 and 2: the big cluster
+		// has two CPUs, so that the last runs on a little one.
+		{From: 200 * time.Millisecond, To: 700 * time.Millisecond, Kind: Other, Method: System},
+		{From: 200 * time.Millisecond, To: 400 * time.Millisecond, Kind: Other, Method: System},
+	})
+	got := w.Joules(0, 2*time.Second)
+	near(t, "the big cluster", got[Big], 0.1*0.4+1*1+0.5*1, 1e-9)
+	near(t, "the little cluster", got[Little], 0.2*0.1, 1e-9)
+	near(t, "the GPU", got[GPU], 0.1*0.5, 1e-9)
+	near(t, "the CPU time in s", w.CPU(0, 2*time.Second).Seconds(), 0.1+1+0.5+0.2, 1e-9)
+	near(t, "a part of it", w.Joules(600*time.Millisecond, 800*time.Millisecond)[Big], 0.2+0.1, 1e-9)
+}
+
+func TestALongSpanIsSeenBehindManyShortOnes(t *testing.T) {
+	w := Work{Hardware: twoCores(), Factor: 1}
+	spans := []Span{{From: 0, To: 10 * time.Second, Kind: Other, Method: System}}
+	for i := range time.Duration(500) {
+		spans = append(spans, Span{From: i * 16 * time.Millisecond, To: i*16*time.Millisecond + time.Millisecond, Kind: Frame, Method: System})
+	}
+	w.Run(spans)
+	near(t, "the CPU time of the last second", w.CPU(9*time.Second, 10*time.Second).Seconds(), 1, 1e-9)
+}
+
+func TestMethodsRunByTheirSharesAndBurnByTheirHunger(t *testing.T) {
+	w := Work{Hardware: twoCores(), Factor: 1, Seed: 7, Methods: []Method{{Share: 0.5, Hunger: 1}, {Share: 0.2, Hunger: 3}}}
+	w.Run([]Span{{From: 0, To: 200 * time.Second, Kind: Block, Method: Mixed}})
+	cpu := map[int]float64{}
+	w.Slices(0, 200*time.Second, func(s Slice) { cpu[s.Method] += (s.To - s.From).Seconds() })
+	// 100,000 turns: the standard deviation of a share of a half is 0.16 %.
+	near(t, "the first method's seconds", cpu[0], 100, 2)
+	near(t, "the second method's", cpu[1], 40, 2)
+	near(t, "the system's", cpu[System], 60, 2)
+	near(t, "the energy", w.Joules(0, 200*time.Second)[Big], cpu[0]+3*cpu[1]+cpu[System], 1e-6)
+	// However an interval is cut, its parts add up.
+	parts := w.Joules(0, 33333*time.Microsecond)[Big] + w.Joules(33333*time.Microsecond, 200*time.Second)[Big]
+	near(t, "the sum of two parts", parts, w.Joules(0, 200*time.Second)[Big], 1e-9)
+}
+
+func TestBatteryKeepsItsBooks(t *testing.T) {
+	b := HardwareOf(1).Battery
+	near(t, "a full battery's charge", b.ChargeMAh(b.FullJ()), b.CapacityMAh, 1e-6)
+	near(t, "an empty battery's charge", b.ChargeMAh(0), 0, 1e-9)
+	for _, watts := range []float64{0.5, 3, -2} {
+		volts, amperes := b.Reads(b.CapacityMAh/2, watts)
+		near(t, "volts × amperes", -volts*amperes, watts, 1e-9)
+		open := (b.FullV + b.EmptyV) / 2
+		near(t, "the voltage under load", volts, open+amperes*b.Ohm, 1e-9)
+	}
+	// The charge that leaves is the energy over the voltage: 1 % of the battery's
+	// energy near its end is taken at some 3.56 V.
+	part := b.FullJ() / 100
+	near(t, "the charge of the last hundredth", b.ChargeMAh(part), part/3.6/3.556, 0.05)
+}
+
+func TestIdleIsSteadyInTheMean(t *testing.T) {
+	i := Idle{Seed: 3, Factor: 1, Noise: 0.03}
+	// 18,000 slots of 3 %: the mean's deviation is 0.02 %.
+	near(t, "an hour at 2 W", i.Joules(2, 0, time.Hour)/3600, 2, 0.003)
+	i = Idle{Seed: 3, Factor: 1, Gain: 0.04}
+	near(t, "a warm phone", i.Joules(2, time.Hour, time.Hour+time.Second), 2*1.04, 1e-4)
+	near(t, "a cold phone", i.Joules(2, 0, time.Second), 2, 1e-3)
+}

@@ -1,0 +1,147 @@
+package simapp
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Power is what an app does that costs power, beyond its frames.
+type Power struct {
+	Methods   []Method
+	Loads     []Load
+	Traffic   []Traffic
+	Holds     []Hold
+	ScreenOff []Period
+	// Debuggable and Unprofileable are flags of its manifest.
+	Debuggable    bool
+	Unprofileable bool
+}
+
+// Method is a method that runs in the app's busy time.
+type Method struct {
+	Name  string
+	Share float64 // of the busy time that belongs to no other
+	Jank  bool    // it is where heavy computations run
+	Power float64 // a factor on what the CPU draws meanwhile
+	From  string  // the method that calls it; "": the system
+	Kind  Code
+}
+
+// Code is how a method's code runs.
+type Code string
+
+// The kinds of code. Java is compiled while it runs, and ahead of time once the
+// package was compiled.
+const (
+	Java        Code = "java"
+	AOT         Code = "aot"
+	JIT         Code = "jit"
+	Interpreted Code = "interpreted"
+	Native      Code = "native"
+)
+
+var codes = []Code{Java, AOT, JIT, Interpreted, Native}
+
+// Load is work beside the UI thread.
+type Load struct {
+	For   time.Duration // CPU time on a good phone
+	After []string      // events
+	In    string        // the method; "": by shares
+}
+
+// Traffic is what the app gets and sends over the network.
+type Traffic struct {
+	KB, SentKB int
+	After      []string
+}
+
+// Hold is a part of the phone that the app keeps on, or a wakelock.
+type Hold struct {
+	Part     string // "wakelock", or one of HeldParts
+	Wakelock string // its name
+	Period
+}
+
+// Period is a time after an event.
+type Period struct {
+	After string
+	For   time.Duration
+}
+
+// HeldParts are what `uses` can name.
+var HeldParts = []string{"gps", "audio", "camera", "bluetooth", "torch"}
+
+// MaxMethods bounds the methods of an app.
+const MaxMethods = 200
+
+// Method is the place of a method in the list, -1 where there is none.
+func (p Power) Method(name string) int {
+	return slices.IndexFunc(p.Methods, func(m Method) bool { return m.Name == name })
+}
+
+// JankMethod is where heavy computations run, -1 where the app does not say.
+func (p Power) JankMethod() int {
+	return slices.IndexFunc(p.Methods, func(m Method) bool { return m.Jank })
+}
+
+// Chain is a method and its callers, the innermost first.
+func (p Power) Chain(method int) []int {
+	var out []int
+	for method >= 0 && len(out) <= len(p.Methods) {
+		out = append(out, method)
+		method = p.Method(p.Methods[method].From)
+	}
+	return out
+}
+
+func (p Power) check() error {
+	sum := 0.0
+	for i, m := range p.Methods {
+		sum += m.Share
+		switch {
+		case p.Method(m.Name) != i:
+			return fmt.Errorf("method %s is there twice", m.Name)
+		case m.From != "" && p.Method(m.From) < 0:
+			return fmt.Errorf("method %s from %s: there is no such method", m.Name, m.From)
+		case len(p.Chain(i)) > len(p.Methods):
+			return fmt.Errorf("method %s calls itself in the end", m.Name)
+		case m.Jank && p.JankMethod() != i:
+			return fmt.Errorf("method %s: only one method can be where the jank is", m.Name)
+		}
+	}
+	if sum > 1+1e-9 {
+		return fmt.Errorf("the methods' shares add up to %.4g%%, at most 100%% are allowed", 100*sum)
+	}
+	for _, l := range p.Loads {
+		if l.In != "" && p.Method(l.In) < 0 {
+			return fmt.Errorf("load in %s: there is no such method", l.In)
+		}
+	}
+	return nil
+}
+
+// named is an event that a rule names.
+type named struct{ rule, name string }
+
+// events are those that the rules name.
+func (p Power) events() (out []named) {
+	add := func(rule string, names ...string) {
+		for _, n := range names {
+			out = append(out, named{rule, n})
+		}
+	}
+	for _, l := range p.Loads {
+		add("load", l.After...)
+	}
+	for _, t := range p.Traffic {
+		add("traffic", t.After...)
+	}
+	for _, h := range p.Holds {
+		add(h.Part, h.After)
+	}
+	for _, s := range p.ScreenOff {
+		add("screen-off", s.After)
+	}
+	return out
+}
