@@ -59,7 +59,7 @@ func (m measurement) iteration() run.Iteration {
 		i := m.bucketOf(f.at)
 		buckets[i] = append(buckets[i], f.frame)
 	}
-	it := run.Iteration{Metrics: gfxinfo.Metrics(all, m.period)}
+	it := run.Iteration{Metrics: m.drawn(all)}
 	it.Metrics["anr.count"] = float64(m.anrs)
 	if m.startup > 0 {
 		it.Metrics["startup.ttid_ms"] = milliseconds(m.startup)
@@ -75,9 +75,18 @@ func (m measurement) iteration() run.Iteration {
 		if i > 0 {
 			name = m.events[i-1].Name
 		}
-		it.Events = append(it.Events, run.Bucket{Name: name, Metrics: gfxinfo.Metrics(frames, m.period)})
+		it.Events = append(it.Events, run.Bucket{Name: name, Metrics: m.drawn(frames)})
 	}
+	m.addEnergy(&it)
 	return it
+}
+
+// drawn sums frames up; nothing where nobody looked at them.
+func (m measurement) drawn(frames []gfxinfo.Frame) map[string]float64 {
+	if m.unseen {
+		return map[string]float64{}
+	}
+	return gfxinfo.Metrics(frames, m.period)
 }
 
 // bucketEvents is how many UI events get a bucket.
@@ -117,14 +126,14 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 // first: their buckets can't be compared one by one.
 func (c *collector) compareEvents() {
 	for _, m := range c.measured {
-		first := names(c.measured[0])
-		if got := names(m); !slices.Equal(got, first) {
+		first := eventNames(c.measured[0])
+		if got := eventNames(m); !slices.Equal(got, first) {
 			c.warnf("repetition %d has other UI events than repetition %d: %s", m.repetition, c.measured[0].repetition, difference(got, first))
 		}
 	}
 }
 
-func names(m measurement) []string {
+func eventNames(m measurement) []string {
 	var out []string
 	for _, e := range m.events {
 		out = append(out, e.Name)

@@ -1,11 +1,14 @@
 // Package collect measures: it drives a device through a scenario and makes a
 // run of what it saw. Set-up, warm-up, then repetition by repetition: prepare,
 // start the workload, read frames while it runs, read the log, sort the frames
-// into a bucket for each UI event; at the end, leave the device as it was.
+// into a bucket for each UI event; at the end, leave the device as it was. Where
+// energy is asked for, the device's power is recorded beside it, and each bucket
+// gets its joules.
 //
 // It owns the order of things and what counts as a lost repetition. It does not
 // know how a device is reached (package device), what a dump means (package
-// trace), or whether the numbers are good (package gate).
+// trace), what power a reading stands for (package energy), or whether the
+// numbers are good (package gate).
 //
 // It takes a stand: all waiting goes through the device's clock, so that a
 // simulated lab takes seconds; and a repetition is measured whole or it is
@@ -20,6 +23,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/energy/methods"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -42,6 +46,8 @@ type Job struct {
 	Extra   map[string]string
 	Source  run.Source
 	Session string
+	// Energy says how joules are measured; nil measures none.
+	Energy *config.Energy
 	// KeepInstalled leaves on the device what was installed for the run.
 	KeepInstalled bool
 }
@@ -69,6 +75,9 @@ type Result struct {
 	// Err is the gravest cause why the run is not complete, an *Error; nil
 	// where it is.
 	Err error
+	// Traces are the samples of the app's methods, a trace for each iteration;
+	// none where they were not sampled.
+	Traces []methods.Trace
 }
 
 // Collect makes one run. However it ends, the device is left as it was found,
@@ -76,7 +85,12 @@ type Result struct {
 func Collect(ctx context.Context, job Job, options Options) Result {
 	c := newCollector(job, options, &station{})
 	err := c.collect(ctx)
-	return Result{Device: job.Device, Run: c.finish(err), Err: err}
+	return c.result(err)
+}
+
+// result is what became of the job that ended with the error, nil for none.
+func (c *collector) result(err error) Result {
+	return Result{Device: c.job.Device, Run: c.finish(err), Err: err, Traces: c.traces()}
 }
 
 // station is the device as it stands ready, for one collector or for several
@@ -86,11 +100,17 @@ type station struct {
 	facts   facts // of the device
 	restore []restoration
 	away    bool // the device did not come back
+	hungUp  bool // the connection is closed
 	marks   int  // marks written to the device's log
 	// holder is the collector whose build is installed; clean has each build
 	// installed anew, without what another left behind.
 	holder *collector
 	clean  bool
+	meter  *meter // nil where no energy is measured
+	// recorders run on the device now.
+	recorders []recorder
+	// settled says that the device has rested since it was set up or came back.
+	settled bool
 }
 
 // collector is the state of one job.
@@ -107,6 +127,10 @@ type collector struct {
 	losses   []error
 	noted    map[string]bool // warnings of the whole run, each once
 	sawUI    bool            // the test writes UI events
+
+	uid        int // of the app, 0: not known
+	debuggable bool
+	naming     methods.Naming
 }
 
 func newCollector(job Job, options Options, s *station) *collector {
@@ -153,13 +177,13 @@ func (c *collector) collect(ctx context.Context) error {
 func (c *collector) warmUp(ctx context.Context) error {
 	for n := 1; n <= c.job.Scenario.WarmUp; n++ {
 		c.report(WarmUp, n, c.job.Scenario.WarmUp, "")
-		if _, err := c.repetition(ctx, n); err != nil {
+		if _, err := c.repetition(ctx, n, nil); err != nil {
 			if fatal := c.lost(ctx, "warm-up", n, err); fatal != nil {
 				return fatal
 			}
 		}
 	}
-	return nil
+	return c.settle(ctx)
 }
 
 // measure makes a repetition. A lost one is made again, as often as the
@@ -194,7 +218,7 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if problem := asError(err); problem != nil && problem.final {
 		return err
 	}
-	if !IsInfrastructure(err) || errors.Is(err, ErrGarbled) || errors.Is(err, ErrFrameGap) {
+	if !IsInfrastructure(err) || errors.Is(err, ErrGarbled) || errors.Is(err, ErrFrameGap) || errors.Is(err, ErrEnergy) {
 		return nil // the device answers
 	}
 	if again := c.reconnect(ctx); again != nil {
@@ -206,7 +230,9 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 // finish makes the record of what was measured.
 func (c *collector) finish(err error) run.Run {
 	c.compareEvents()
+	spent := c.energyRecord()
 	r := c.run
+	r.Energy = spent
 	switch {
 	case len(c.measured) == 0:
 		r.Status = run.Failed

@@ -67,6 +67,7 @@ var (
 	ErrNoFrames = errors.New("no frames were seen")
 	ErrFrameGap = errors.New("too many frames went by unseen")
 	ErrGarbled  = errors.New("the device answered garbage")
+	ErrEnergy   = errors.New("the energy is not known")
 )
 
 // IsInfrastructure reports whether the failure is of what measures rather than

@@ -7,7 +7,7 @@ import (
 )
 
 // Pair is two builds of one app to be compared on one device: the same job but
-// for the app. Base's device, scenario and network count for both.
+// for the app. Base's device, scenario, network and energy count for both.
 type Pair struct{ Base, Head Job }
 
 // Interleave measures both builds in turns, in the order base, head, head, base,
@@ -24,7 +24,7 @@ type Pair struct{ Base, Head Job }
 // ErrOtherBuild as well.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
 	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock
-	p.Head.Scenario, p.Head.Network = p.Base.Scenario, p.Base.Network
+	p.Head.Scenario, p.Head.Network, p.Head.Energy = p.Base.Scenario, p.Base.Network, p.Base.Energy
 	s := &station{clean: true}
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)
 	at, err := interleave(ctx, a, b)
@@ -33,7 +33,7 @@ func Interleave(ctx context.Context, p Pair, options Options) (base, head Result
 		if err != nil && at != c {
 			own = fmt.Errorf("%w: %w", ErrOtherBuild, err)
 		}
-		return Result{Device: p.Base.Device, Run: c.finish(own), Err: own}
+		return c.result(own)
 	}
 	return result(a), result(b)
 }
@@ -68,14 +68,19 @@ func interleave(ctx context.Context, a, b *collector) (at *collector, err error)
 }
 
 // turn makes one repetition, after it has put its build on the device where
-// another's is there.
+// another's is there, or let the device rest that was lost and has come back.
 func (c *collector) turn(ctx context.Context, n int) (measurement, error) {
-	if c.holder != c {
-		if err := c.takeOver(ctx); err != nil {
-			return measurement{}, c.fail(Infrastructure, Measure, n, err)
-		}
+	ready := func(context.Context) error { return nil }
+	switch {
+	case c.holder != c:
+		ready = c.takeOver
+	case !c.settled:
+		ready = c.settle
 	}
-	return c.repetition(ctx, n)
+	if err := ready(ctx); err != nil {
+		return measurement{}, c.fail(Infrastructure, Measure, n, err)
+	}
+	return c.repetition(ctx, n, c.newMetering())
 }
 
 // takeOver installs this collector's build in place of another's, and warms it up.
@@ -91,6 +96,11 @@ func (c *collector) takeOver(ctx context.Context) error {
 	c.holder = c
 	if len(c.run.Context) == 0 {
 		if err := c.readContext(ctx); err != nil {
+			return err
+		}
+	}
+	if c.meter != nil {
+		if err := c.readyBuild(ctx); err != nil {
 			return err
 		}
 	}

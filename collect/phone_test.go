@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -31,14 +32,18 @@ type phone struct {
 	now       time.Duration
 	commands  []string
 	installed map[string]bool
+	serial    string // "" for fake-1
 	opened    int
+	closed    int
 	gone      bool // every call fails
+	hungUp    bool // the connection was closed: every call fails
 	stayGone  bool // and Open too
 	workloads int
 	run       *workload
 	log       []entry
 	drained   int // frames of the old table that were dumped
 	profiling bool
+	power     *power // nil: the phone knows nothing of it
 }
 
 type entry struct {
@@ -56,6 +61,7 @@ type workload struct {
 	fault   fault
 	pid     int
 	ended   chan struct{}
+	mark    string // to be written to the log at the end
 	hungUp  bool
 	out     string
 	crashed bool
@@ -91,7 +97,7 @@ func (p *phone) open(context.Context) (device.Device, error) {
 	if p.stayGone {
 		return nil, fmt.Errorf("connect: %w", device.ErrGone)
 	}
-	p.gone = false
+	p.gone, p.hungUp = false, false
 	return p, nil
 }
 
@@ -143,20 +149,55 @@ func (p *phone) advance() {
 
 func (p *phone) end(out string) {
 	p.run.hungUp, p.run.out = true, out
+	if p.run.mark != "" && out != "" {
+		p.run.out += "apkgate-exit 0\n"
+		p.log = append(p.log, entry{min(p.now, p.run.start+workloadTime), "I apkgate-mark: " + p.run.mark})
+	}
 	close(p.run.ended)
 }
 
-func (p *phone) Serial() string { return "fake-1" }
-func (p *phone) Close() error   { return nil }
+func (p *phone) Serial() string {
+	if p.serial != "" {
+		return p.serial
+	}
+	return "fake-1"
+}
+
+func (p *phone) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed++
+	p.hungUp = true
+	return nil
+}
 
 func (p *phone) Start(_ context.Context, command string) (device.Process, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commands = append(p.commands, command)
+	if strings.HasPrefix(command, "cmd package compile ") {
+		if p.power.dropped {
+			p.gone, p.power.dropped = true, false
+			return nil, fmt.Errorf("start: %w", device.ErrGone)
+		}
+		done := &workload{ended: make(chan struct{}), hungUp: true, out: p.power.compiled()}
+		close(done.ended)
+		return &process{p, done}, nil
+	}
+	return &process{p, p.begin(command)}, nil
+}
+
+var endMark = regexp.MustCompile(`echo apkgate-exit \$\?; log -t apkgate-mark ([\w-]+)`)
+
+// begin starts a workload.
+func (p *phone) begin(command string) *workload {
 	p.workloads++
 	w := &workload{start: p.now, pid: 4000 + p.workloads, ended: make(chan struct{})}
 	if p.fail != nil {
 		w.fault = p.fail(p.workloads)
+	}
+	if m := endMark.FindStringSubmatch(command); m != nil {
+		w.mark = m[1]
 	}
 	p.run, p.drained = w, 0
 	if !w.fault.noEvents {
@@ -171,7 +212,7 @@ func (p *phone) Start(_ context.Context, command string) (device.Process, error)
 	if w.fault.restart {
 		p.log = append(p.log, entry{w.start + 4*time.Second, fmt.Sprintf("I am_proc_died: [0,%d,%s,0,2]", w.pid, pkg)})
 	}
-	return &process{p, w}, nil
+	return w
 }
 
 type process struct {
@@ -220,21 +261,37 @@ func (o *output) Read(b []byte) (int, error) {
 func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone {
+	if p.gone || p.hungUp {
 		return device.Output{}, fmt.Errorf("exec: %w", device.ErrGone)
 	}
 	p.commands = append(p.commands, line)
 	var out strings.Builder
-	for part := range strings.SplitSeq(line, "; ") {
-		p.answer(part, &out)
+	code := 0
+	parts := strings.Split(line, "; ")
+	if strings.HasPrefix(line, "nohup sh -c ") {
+		parts = []string{line}
 	}
-	return device.Output{Stdout: []byte(out.String())}, nil
+	for _, part := range parts {
+		code = p.answer(part, &out)
+	}
+	return device.Output{Stdout: []byte(out.String()), ExitCode: code}, nil
 }
 
-func (p *phone) answer(command string, out *strings.Builder) {
+func (p *phone) answer(command string, out *strings.Builder) (code int) {
 	words := strings.Fields(command)
+	if p.power != nil {
+		if code, known := p.answerPower(command, words, out); known {
+			return code
+		}
+	}
 	switch {
 	case command == "getprop":
+		if p.power != nil && p.power.emulator {
+			out.WriteString("[ro.hardware]: [ranchu]\n")
+		}
+		if p.power != nil {
+			out.WriteString("[security.perf_harden]: [1]\n")
+		}
 		fmt.Fprintf(out, "[ro.build.version.sdk]: [%d]\n[ro.build.version.release]: [4.1.2]\n[ro.product.model]: [S3]\n[ro.product.manufacturer]: [samsung]\n[ro.product.cpu.abi]: [x86]\n", p.api)
 	case command == "getprop sys.boot_completed":
 		out.WriteString("1\n")
@@ -273,8 +330,17 @@ func (p *phone) answer(command string, out *strings.Builder) {
 	case words[0] == "echo" && len(words) > 1:
 		out.WriteString(words[1] + "\n")
 	case words[0] == "cat" && p.run != nil:
-		fmt.Fprintf(out, "%d (com.exam) (ple) S 1 1 0 0 -1 0 0 0 0 0 70 30 0 0 20 0 9 0 1 2 3\n", p.run.pid)
+		fmt.Fprintf(out, "%d (com.exam) (ple) S 1 1 0 0 -1 0 0 0 0 0 %d 30 0 0 20 0 9 0 1 2 3\n", p.run.pid, p.userTicks())
 	}
+	return 0
+}
+
+// userTicks is the app's CPU time in user mode.
+func (p *phone) userTicks() int {
+	if p.power != nil && p.power.ticks > 0 {
+		return p.power.ticks - 30
+	}
+	return 70
 }
 
 func (p *phone) logcat(out *strings.Builder, monotonic bool) {
@@ -340,10 +406,21 @@ func (p *phone) Push(_ context.Context, src io.Reader, path string, _ fs.FileMod
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commands = append(p.commands, fmt.Sprintf("push %s: %s", path, text))
+	if p.power != nil && strings.HasSuffix(path, ".cfg") {
+		p.power.files["config"] = text
+	}
 	return err
 }
 
-func (p *phone) Pull(context.Context, string, io.Writer) error { return fs.ErrNotExist }
+func (p *phone) Pull(_ context.Context, path string, dst io.Writer) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.power == nil || p.power.files[path] == nil {
+		return fs.ErrNotExist
+	}
+	_, err := dst.Write(p.power.files[path])
+	return err
+}
 
 func (p *phone) Install(_ context.Context, apk string) error {
 	p.mu.Lock()

@@ -14,8 +14,11 @@ type Phase string
 
 // The phases, in the order in which they come.
 const (
-	SetUp    Phase = "set-up"
-	WarmUp   Phase = "warm-up"
+	SetUp  Phase = "set-up"
+	WarmUp Phase = "warm-up"
+	// Settle is the rest before energy is measured; the message says how much of
+	// it is left.
+	Settle   Phase = "settle"
 	Measure  Phase = "measure"
 	TearDown Phase = "tear-down"
 	Done     Phase = "done"

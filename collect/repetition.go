@@ -20,6 +20,8 @@ type measurement struct {
 	cpu        time.Duration // 0: not seen
 	pssKB      int64         // 0: not seen
 	period     time.Duration // of the display, 0: 60 Hz
+	energy     *spent        // nil: not measured
+	unseen     bool          // nobody looked at the frames
 }
 
 // How often frames are read, on the device's clock. A window holds the last 120
@@ -32,23 +34,30 @@ const (
 	readLogEvery = 30 * time.Second
 )
 
-// repetition does the workload once and measures it.
-func (c *collector) repetition(ctx context.Context, n int) (measurement, error) {
+// repetition does the workload once and measures it, with its energy unless m is
+// nil.
+func (c *collector) repetition(ctx context.Context, n int, m *metering) (measurement, error) {
 	fail := func(cause Cause, err error) (measurement, error) {
 		return measurement{}, c.fail(cause, Measure, n, err)
 	}
 	if err := c.prepare(ctx); err != nil {
 		return fail(Infrastructure, err)
 	}
+	if err := m.preTest(ctx); err != nil {
+		return fail(Infrastructure, err)
+	}
 	log, err := c.openLog(ctx)
 	if err != nil {
 		return fail(Infrastructure, err)
 	}
-	s := &sampler{collector: c}
+	s := &sampler{collector: c, metering: m}
 	if err := s.begin(ctx, log.markUptime); err != nil {
 		return fail(Infrastructure, err)
 	}
-	w, err := c.start(ctx)
+	if err := m.startUp(ctx); err != nil {
+		return fail(Infrastructure, err)
+	}
+	w, err := m.begin(ctx, c)
 	if err != nil {
 		return fail(Infrastructure, err)
 	}
@@ -57,23 +66,33 @@ func (c *collector) repetition(ctx context.Context, n int) (measurement, error) 
 	if err != nil {
 		return fail(Infrastructure, err)
 	}
+	if err := m.shutDown(ctx); err != nil {
+		return fail(Infrastructure, err)
+	}
 	if err := log.read(ctx); err != nil {
 		return fail(Infrastructure, err)
 	}
+	m.endedAt(log)
 	seen := c.sift(log, s)
 	if err := seen.loss(ended); err != nil {
 		return fail(causeOf(err), err)
 	}
-	if err := s.loss(n); err != nil {
+	if m.detaches() {
+		s.frames = nil
+	} else if err := s.loss(n); err != nil {
 		return fail(causeOf(err), err)
 	}
 	pss, err := s.memory(ctx)
 	if err != nil {
 		return fail(Infrastructure, err)
 	}
+	spent, err := m.postTest(ctx)
+	if err != nil {
+		return fail(Infrastructure, err)
+	}
 	return measurement{
 		repetition: n, frames: s.frames, events: seen.ui, anrs: seen.anrs,
-		startup: seen.startup, cpu: s.cpu(), pssKB: pss, period: c.facts.period,
+		startup: seen.startup, cpu: s.cpu(), pssKB: pss, period: c.facts.period, energy: spent, unseen: m.detaches(),
 	}, nil
 }
 
@@ -124,8 +143,11 @@ func (c *collector) watch(ctx context.Context, w *running, s *sampler, log *logR
 			w.stop()
 			return fmt.Errorf("%w: %v", ErrTimeout, timeout), c.try(ctx, "am", "force-stop", c.job.App.Package)
 		}
-		if err := c.clock.Sleep(ctx, interval); err != nil {
+		if err := s.metering.await(ctx, c, w, interval); err != nil {
 			return nil, err
+		}
+		if s.metering != nil && w.ended() {
+			break // what comes after it is not its energy
 		}
 		if err := s.read(ctx, !w.ended()); err != nil {
 			return nil, err

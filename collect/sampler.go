@@ -23,6 +23,7 @@ type placed struct {
 // sampler reads the frames of one repetition while they are drawn.
 type sampler struct {
 	*collector
+	metering  *metering // nil: no energy is measured
 	recording gfxinfo.Recording
 	frames    []placed
 	pids      map[int]bool
@@ -48,13 +49,20 @@ func (s *sampler) begin(ctx context.Context, uptime time.Duration) error {
 			return err
 		}
 	}
-	dump, _, err := s.dump(ctx)
+	dump, err := s.dump(ctx)
 	if err != nil {
 		return err
 	}
-	s.recording.Baseline(dump)
+	s.recording.Baseline(dump.Dump)
 	s.passed(dump.Uptime)
 	return nil
+}
+
+// dumped is one answer: the app's frames, its process's times, and what the
+// metering asked for.
+type dumped struct {
+	gfxinfo.Dump
+	stat, power []byte
 }
 
 // statMark stands between a dump and the process's times in one output.
@@ -66,7 +74,7 @@ const maxGarbled = 2
 // dump reads the app's frames, and its CPU time where the process is known. A
 // framestats dump that holds garbage is asked for again: the next one holds the
 // same frames. One of the old tables would not.
-func (s *sampler) dump(ctx context.Context) (gfxinfo.Dump, []byte, error) {
+func (s *sampler) dump(ctx context.Context) (dumped, error) {
 	line := device.Quote("dumpsys", "gfxinfo", s.job.App.Package)
 	if s.facts.hasFramestats() {
 		line += " framestats"
@@ -74,12 +82,14 @@ func (s *sampler) dump(ctx context.Context) (gfxinfo.Dump, []byte, error) {
 	if s.pid != 0 {
 		line += "; echo; echo " + statMark + "; cat /proc/" + strconv.Itoa(s.pid) + "/stat"
 	}
+	line += s.metering.question()
 	for try := 0; ; try++ {
 		out, err := s.dev.Exec(ctx, line)
 		if err != nil {
-			return gfxinfo.Dump{}, nil, fmt.Errorf("read the app's frames: %w", err)
+			return dumped{}, fmt.Errorf("read the app's frames: %w", err)
 		}
-		text, stat, _ := bytes.Cut(out.Stdout, []byte(statMark))
+		text, power, _ := bytes.Cut(out.Stdout, []byte(powerMark))
+		text, stat, _ := bytes.Cut(text, []byte(statMark))
 		if isGarbage(text) {
 			s.garbled++
 			switch {
@@ -87,14 +97,14 @@ func (s *sampler) dump(ctx context.Context) (gfxinfo.Dump, []byte, error) {
 			case try < maxGarbled:
 				continue
 			default: // the next dump holds these frames too, if it comes in time
-				return gfxinfo.Dump{}, stat, nil
+				return dumped{stat: stat}, nil
 			}
 		}
 		d, err := gfxinfo.Read(bytes.NewReader(text))
 		if err != nil {
-			return gfxinfo.Dump{}, nil, fmt.Errorf("read the app's frames: %w", err)
+			return dumped{}, fmt.Errorf("read the app's frames: %w", err)
 		}
-		return d, stat, nil
+		return dumped{d, stat, power}, nil
 	}
 }
 
@@ -110,7 +120,7 @@ func isGarbage(text []byte) bool {
 
 // read takes the frames drawn since the last dump.
 func (s *sampler) read(ctx context.Context, workloadRuns bool) error {
-	d, stat, err := s.dump(ctx)
+	d, err := s.dump(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,7 +131,8 @@ func (s *sampler) read(ctx context.Context, workloadRuns bool) error {
 		s.alive = s.uptime
 	}
 	s.unread += d.UnreadRows
-	s.readCPU(stat)
+	s.readCPU(d.stat)
+	s.metering.take(d.power, s.uptime, s.cpu())
 	s.pid = 0
 	for _, p := range d.Processes {
 		if p.PID > 0 {
@@ -129,7 +140,7 @@ func (s *sampler) read(ctx context.Context, workloadRuns bool) error {
 			s.pids[p.PID] = true
 		}
 	}
-	added := s.recording.Add(d)
+	added := s.recording.Add(d.Dump)
 	s.lost += added.Lost
 	s.full = s.full || len(added.Full) > 0
 	s.place(added.Frames, before, s.uptime)

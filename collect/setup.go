@@ -32,10 +32,11 @@ func (c *collector) setUp(ctx context.Context) error {
 		return c.fail(Infrastructure, SetUp, 0, fmt.Errorf("connect to %s: %w", c.job.Device, err))
 	}
 	c.dev = dev
-	for _, step := range []struct {
+	type step struct {
 		what string
 		do   func(context.Context) error
-	}{
+	}
+	steps := []step{
 		{"waiting for the device to have started", c.waitBooted},
 		{"reading what the device is", c.readFacts},
 		{"installing", c.install},
@@ -44,7 +45,11 @@ func (c *collector) setUp(ctx context.Context) error {
 		{"reading the context", c.readContext},
 		{"checking the log", c.probeLog},
 		{"preparing the workload", c.prepareWorkload},
-	} {
+	}
+	if c.measures() {
+		steps = append(steps, step{"preparing to measure energy", c.prepareEnergy})
+	}
+	for _, step := range steps {
 		c.report(SetUp, 0, 0, step.what)
 		if err := step.do(ctx); err != nil {
 			return c.fail(Infrastructure, SetUp, 0, err)
@@ -187,6 +192,11 @@ func (c *collector) configure(ctx context.Context) error {
 			return err
 		}
 	}
+	if c.meter != nil { // again, after the device was lost
+		if err := errors.Join(c.endRecorders(ctx), c.feign(ctx), c.soften(ctx)); err != nil {
+			return err
+		}
+	}
 	return c.setNetwork(ctx)
 }
 
@@ -268,20 +278,50 @@ func (c *collector) tearDown(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
 	defer cancel()
 	c.report(TearDown, 0, 0, "")
-	if c.away {
-		if len(c.restore) > 0 {
-			c.warnf("the device is gone: it could not be left as it was found")
-		}
+	if !c.reachable(ctx) {
+		c.leftUndone(c.restore)
 		return
 	}
-	_ = c.try(ctx, "am", "force-stop", c.job.App.Package)
 	for i := len(c.restore) - 1; i >= 0; i-- {
-		if err := c.restore[i].undo(ctx); err != nil {
+		err := c.restore[i].undo(ctx)
+		if isGone(err) {
+			c.leftUndone(c.restore[:i+1])
+			break
+		}
+		if err != nil {
 			c.warnf("%s: %v", c.restore[i].what, err)
-			if isGone(err) {
-				break
-			}
 		}
 	}
 	_ = c.dev.Close()
+}
+
+// reachable stops the app. It opens the connection again where that is broken,
+// or was closed when an interrupt came.
+func (c *collector) reachable(ctx context.Context) bool {
+	if c.away {
+		return false
+	}
+	stop := func() error { return c.try(ctx, "am", "force-stop", c.job.App.Package) }
+	if !c.hungUp && !isGone(stop()) {
+		return true
+	}
+	c.hangUp()
+	dev, err := c.job.Open(ctx)
+	if err != nil {
+		return false
+	}
+	c.dev, c.hungUp = dev, false
+	return !isGone(stop())
+}
+
+// leftUndone says what a device that is gone still needs.
+func (c *collector) leftUndone(left []restoration) {
+	if len(left) == 0 {
+		return
+	}
+	var what []string
+	for _, r := range slices.Backward(left) {
+		what = append(what, r.what)
+	}
+	c.warnf("the device is gone: it could not be left as it was found; still to do: %s", strings.Join(what, "; "))
 }

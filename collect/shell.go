@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -14,6 +15,25 @@ import (
 // exec runs a command line on the device.
 func (c *collector) exec(ctx context.Context, words ...string) (device.Output, error) {
 	return c.dev.Exec(ctx, device.Quote(words...))
+}
+
+// execSilent runs a command that may say nothing for longer than Exec would wait.
+func (c *collector) execSilent(ctx context.Context, longest time.Duration, words ...string) (device.Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	process, err := c.dev.Start(ctx, device.Quote(words...))
+	if err != nil {
+		return device.Output{}, err
+	}
+	defer func() { _ = process.Close() }()
+	const most = 1 << 20 // bytes
+	var out device.Output
+	if out.Stdout, err = io.ReadAll(io.LimitReader(process.Stdout(), most)); err != nil {
+		return device.Output{}, err
+	}
+	out.ExitCode, err = process.Wait()
+	out.Stderr = process.Stderr()
+	return out, err
 }
 
 // try runs a command whose exit status does not matter. The error is that the
@@ -52,16 +72,17 @@ const (
 // as far as a restart undoes it.
 func (c *collector) reconnect(ctx context.Context) error {
 	c.report(SetUp, 0, 0, "waiting for the device to come back")
-	_ = c.dev.Close()
+	c.hangUp()
+	c.settled = false
 	var last error
 	for deadline := c.clock.Now() + reconnectFor; c.clock.Now() < deadline; {
 		dev, err := c.job.Open(ctx)
 		if err == nil {
-			c.dev = dev
+			c.dev, c.hungUp = dev, false
 			if err = c.booted(ctx); err == nil {
 				return c.configure(ctx)
 			}
-			_ = dev.Close()
+			c.hangUp()
 		}
 		last = err
 		if err := c.clock.Sleep(ctx, reconnectEvery); err != nil {
@@ -73,6 +94,12 @@ func (c *collector) reconnect(ctx context.Context) error {
 		last = fmt.Errorf("%w: %w", device.ErrGone, last)
 	}
 	return fmt.Errorf("wait %v for the device to come back: %w", reconnectFor, last)
+}
+
+// hangUp closes the connection to the device.
+func (c *collector) hangUp() {
+	_ = c.dev.Close()
+	c.hungUp = true
 }
 
 var errBooting = errors.New("the device is still starting")

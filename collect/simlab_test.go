@@ -17,6 +17,19 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
+// patience is how long an answer of a simulated phone is waited for, in this
+// computer's time: so long that no repetition is lost because the computer is
+// busy, unless a fault keeps the phone from answering.
+func patience(o simlab.Options) adb.Options {
+	limit := time.Minute
+	for _, f := range o.Faults {
+		if f.Kind == simapp.Hang || f.Kind == simapp.Offline {
+			limit = time.Second
+		}
+	}
+	return adb.Options{ConnectTimeout: limit, ReplyTimeout: limit, SilenceTimeout: 2 * limit}
+}
+
 // simulated starts a simulated phone and a job of the demo app on it, through
 // the real adb client.
 func simulated(t testing.TB, profile string, o simlab.Options) (*simlab.Simulated, collect.Job) {
@@ -38,11 +51,9 @@ func simulated(t testing.TB, profile string, o simlab.Options) (*simlab.Simulate
 		}
 		return path
 	}
-	const soon = time.Second // a phone that hangs is noticed after that much real time
-	short := adb.Options{ConnectTimeout: soon, ReplyTimeout: soon, SilenceTimeout: 2 * soon}
 	return s, collect.Job{
 		Device: profile, Clock: s.Clock(),
-		Open: func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, s.Address(), short) },
+		Open: func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, s.Address(), patience(o)) },
 		App:  config.App{Package: "com.example.demo", APK: file("demo-good"), TestAPK: file("demo-test")},
 		Scenario: config.Scenario{
 			Name: "read-mail", Repetitions: 3, WarmUp: 1, Timeout: time.Minute, Retries: 2,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -23,6 +24,8 @@ type running struct {
 	errs func() []byte // its standard error, nil where out holds both
 	code int
 	err  error
+	// told says that the output ends with the exit code (see sayEnd).
+	told bool
 }
 
 // ended reports, without waiting, whether the workload has ended.
@@ -82,8 +85,35 @@ func instrument(w config.Instrumentation) string {
 	return device.Quote(append(words, w.TestPackage+"/"+runner)...)
 }
 
-// start begins the workload.
-func (c *collector) start(ctx context.Context) (*running, error) {
+// exitMark stands before the exit code of a workload that says its end itself.
+const exitMark = "apkgate-exit"
+
+var exitLine = regexp.MustCompile(`(?m)^` + exitMark + ` (\d{1,3})\r?$`)
+
+// sayEnd makes a command line say its exit code in its output, and its end in the
+// log, by a mark: so that the end has a time of the device's own clock.
+func (c *collector) sayEnd(line string) (said, mark string) {
+	mark, write := c.nextMark()
+	return line + "; echo " + exitMark + " $?; " + write, mark
+}
+
+// said is the workload's output and exit code.
+func (r *running) said() (out []byte, code int) {
+	out, code = r.out.Bytes(), r.code
+	if !r.told {
+		return out, code
+	}
+	all := exitLine.FindAllSubmatchIndex(out, -1)
+	if len(all) == 0 {
+		return out, code
+	}
+	last := all[len(all)-1]
+	code, _ = strconv.Atoi(string(out[last[2]:last[3]]))
+	return out[:last[0]], code
+}
+
+// start begins the workload. m notes when, nil for nothing.
+func (c *collector) start(ctx context.Context, m *metering) (*running, error) {
 	w := c.job.Scenario.Workload
 	if w.Maestro != nil {
 		return c.startHost(ctx, "maestro", "--device", c.dev.Serial(), "test", w.Maestro.Flow), nil
@@ -92,11 +122,14 @@ func (c *collector) start(ctx context.Context) (*running, error) {
 	if line == "" {
 		return nil, c.final(Workload, fmt.Errorf("scenario %q has no workload", c.job.Scenario.Name))
 	}
+	if m != nil {
+		line, m.endMark = c.sayEnd(line)
+	}
 	process, err := c.dev.Start(ctx, line)
 	if err != nil {
 		return nil, fmt.Errorf("start the workload: %w", err)
 	}
-	r := &running{done: make(chan struct{}), stop: func() { _ = process.Close() }, errs: process.Stderr}
+	r := &running{done: make(chan struct{}), stop: func() { _ = process.Close() }, errs: process.Stderr, told: m != nil}
 	go func() {
 		defer close(r.done)
 		_, copied := io.Copy(&r.out, process.Stdout())
@@ -125,17 +158,18 @@ func (r *running) judge(w config.Workload) error {
 	if r.err != nil {
 		return fmt.Errorf("run the workload: %w", r.err)
 	}
-	out, errs := r.out.Bytes(), []byte(nil)
+	out, code := r.said()
+	var errs []byte
 	if r.errs != nil {
 		errs = r.errs()
 	}
 	switch {
 	case w.Instrumentation != nil:
-		return readInstrumentation(out).judge(r.code, errs)
+		return readInstrumentation(out).judge(code, errs)
 	case w.Monkey != nil:
-		return judgeMonkey(out, errs, r.code)
-	case r.code != 0:
-		return fmt.Errorf("%w: exit status %d: %s", ErrTestFail, r.code, lastLine(errs, out))
+		return judgeMonkey(out, errs, code)
+	case code != 0:
+		return fmt.Errorf("%w: exit status %d: %s", ErrTestFail, code, lastLine(errs, out))
 	}
 	return nil
 }

@@ -89,6 +89,33 @@ func TestAFailedWorkloadsOwnWordsAreTold(t *testing.T) {
 	}
 }
 
+// A workload that says its end itself has the exit code of its own command, not
+// that of what came after it.
+func TestTheEndOfAWorkloadIsTold(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]struct {
+		out  string
+		code int
+	}{
+		"done\napkgate-exit 0\n":                  {"done\n", 0},
+		"apkgate-exit 7\r\n":                      {"", 7},
+		"apkgate-exit 0\nagain\napkgate-exit 3\n": {"apkgate-exit 0\nagain\n", 3},
+		"killed":              {"killed", 137},
+		"apkgate-exit none\n": {"apkgate-exit none\n", 137},
+	} {
+		r := running{told: true, code: 137}
+		_, _ = r.out.Write([]byte(out))
+		if got, code := r.said(); string(got) != want.out || code != want.code {
+			t.Errorf("%q: %q and %d, want %q and %d", out, got, code, want.out, want.code)
+		}
+	}
+	r := running{}
+	_, _ = r.out.Write([]byte("apkgate-exit 7\n"))
+	if _, code := r.said(); code != 0 {
+		t.Errorf("a workload's own words are taken for its end: %d", code)
+	}
+}
+
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	for want, w := range map[string]config.Workload{

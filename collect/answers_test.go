@@ -1,0 +1,85 @@
+package collect
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/energy"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheStatesOfTheCPUAreRead(t *testing.T) {
+	t.Parallel()
+	m := &meter{policies: []policy{{cpus: []int{0, 1}}, {cpus: []int{4}}}}
+	const answer = "cpu  1 1 1 1\r\n" +
+		"cpu0 100 10 50 7000 99 3 2 88 0 0\r\n" + // 100+10+50+3+2 = 165 ticks of 10 ms
+		"cpu1 1 0 0 0 0 0 0\r\ncpu4 0 0 5 0\r\nintr 9 9\n" +
+		"apkgate-policy\n300000 20\n1800000 5\n" +
+		"apkgate-policy\ncat: /sys/x: Permission denied\n" +
+		"apkgate-screen\n  mWakefulness=Dozing\nDisplay Power: state=OFF\n"
+	got, ok := m.snapshotOf(time.Minute, []byte(answer), time.Second, 0.4)
+	want := energy.Snapshot{Time: time.Minute, AppCPU: time.Second, Brightness: 0.4, Clusters: []energy.ClusterState{
+		{Cores: 2, Busy: 1660 * time.Millisecond, AtSpeed: map[int]time.Duration{300_000: 200 * time.Millisecond, 1_800_000: 50 * time.Millisecond}},
+		{Cores: 1, Busy: 50 * time.Millisecond},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" || !ok {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	got, ok = (&meter{}).snapshotOf(0, []byte("cpu0 1 0 0 0\ncpu1 2 0 0 0\n"), 0, 0)
+	if want := []energy.ClusterState{{Cores: 2, Busy: 30 * time.Millisecond}}; !ok || cmp.Diff(want, got.Clusters) != "" || !got.ScreenOn {
+		t.Errorf("without frequencies: %+v", got)
+	}
+	if _, ok := m.snapshotOf(0, []byte("cat: /proc/stat: Permission denied\n"), 0, 0); ok {
+		t.Error("nothing is taken for the state of the CPUs")
+	}
+}
+
+func TestTheBatteryIsRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]energy.BatteryReading{
+		"  AC powered: false\r\n  USB powered: true\r\n  voltage: 4123\r\n  Charge counter: 2900000\r\n": {
+			Voltage: new(4123.0), Charge: new(2900000.0), Power: energy.External},
+		"  AC powered: false\n  voltage:4123\n  voltage: 3900\n  current now: -312\n  Max charging voltage: 0\n": {
+			Voltage: new(3900.0), Current: new(-312.0), Power: energy.OnBattery},
+		"  AC powered: false\n  voltage: 3900\napkgate-current_now\n-250000\napkgate-voltage_now\n3901234\napkgate-charge_counter\ncat: no such file\n": {
+			Voltage: new(3901234.0), Current: new(-250000.0), Power: energy.OnBattery},
+		"Can't find service: battery\n": {},
+	} {
+		if diff := cmp.Diff(want, batteryReading(0, []byte(text))); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+// Nothing that a device answers makes a state that can't be, nor a crash.
+func FuzzAnswersOfPower(f *testing.F) {
+	f.Add("cpu0 1 2 3 4 5 6 7\napkgate-policy\n300000 4\napkgate-screen\nDisplay Power: state=ON\n")
+	f.Add("AC powered: true\nvoltage: 4000\napkgate-current_now\n-3\n")
+	f.Add("Uptime: 123 Realtime: 4\napkgate-exit 12\nflags=[ DEBUGGABLE ]\n")
+	m := &meter{policies: []policy{{cpus: []int{0, 1, 2, 3}}, {cpus: []int{4, 5}}}}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, _ := m.snapshotOf(0, []byte(text), 0, 0)
+		for _, c := range s.Clusters {
+			negative := c.Busy < 0
+			for at := range maps.Keys(c.AtSpeed) {
+				negative = negative || c.AtSpeed[at] < 0 || at <= 0
+			}
+			if negative {
+				t.Errorf("a time below 0: %+v", c)
+			}
+		}
+		r := batteryReading(0, []byte(text))
+		if r.Power == energy.OnBattery && poweredBy.FindString(text) == "" {
+			t.Error("on battery, as nobody said")
+		}
+		if at, err := uptimeOf([]byte(text)); err == nil && at < 0 {
+			t.Errorf("the clock is at %v", at)
+		}
+		w := running{told: true}
+		_, _ = w.out.Write([]byte(text))
+		if _, code := w.said(); code < 0 || code > 999 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+}

@@ -1,0 +1,318 @@
+package collect_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/run"
+)
+
+// timed notes when workloads ran, on the device's clock.
+type timed struct {
+	device.Device
+	clock device.Clock
+	notes *notes
+}
+
+// notes are the spans of the measured repetitions. One that was lost and made
+// again, as on a computer that is very busy, leaves the span that counted.
+type notes struct {
+	mu         sync.Mutex
+	repetition int // that is being made, 0 in the warm-up
+	spans      map[int]stretch
+}
+
+// Report is told which repetition is made.
+func (n *notes) Report(e collect.Event) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if e.Phase == collect.Measure {
+		n.repetition = e.Repetition
+	}
+}
+
+func (n *notes) keep(s stretch) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.spans[n.repetition] = s
+}
+
+// of is when the workload of a repetition ran, from 1.
+func (n *notes) of(repetition int) stretch {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.spans[repetition]
+}
+
+func (d timed) Start(ctx context.Context, command string) (device.Process, error) {
+	from := d.clock.Now()
+	p, err := d.Device.Start(ctx, command)
+	if err != nil || !strings.HasPrefix(command, "am instrument ") {
+		return p, err
+	}
+	return timedProcess{p, d, from}, nil
+}
+
+type timedProcess struct {
+	device.Process
+	d    timed
+	from time.Duration
+}
+
+func (p timedProcess) Wait() (int, error) {
+	code, err := p.Process.Wait()
+	p.d.notes.keep(stretch{p.from, p.d.clock.Now()})
+	return code, err
+}
+
+// powered is a simulated phone and a job of it with energy; notes, where they are
+// the progress too, get the times of its workloads.
+func powered(t *testing.T, profile string, o simlab.Options, settings config.Energy) (*simlab.Simulated, collect.Job, *notes) {
+	t.Helper()
+	s, job := simulated(t, profile, o)
+	kept := &notes{spans: map[int]stretch{}}
+	open := job.Open
+	job.Open = func(ctx context.Context) (device.Device, error) {
+		d, err := open(ctx)
+		return timed{d, s.Clock(), kept}, err
+	}
+	job.Energy = &settings
+	return s, job, kept
+}
+
+// The joules of a run are those that the simulated phone truly took, as far as
+// its sensors are honest.
+func TestSimulatedPhonesTellTheirJoules(t *testing.T) {
+	t.Parallel()
+	for profile, want := range map[string]struct {
+		source, warning string
+		within          float64 // of the truth; 0: not held to it
+	}{
+		"pixel-7-android-14":       {"rails", "", 0.10},
+		"pixel-5-android-11":       {"battery", "", 0.10},
+		"galaxy-s21-android-13":    {"battery", "multiplied by 1000", 0.10},
+		"nord-android-10":          {"battery", "turned back", 0.10},
+		"moto-g5-android-7.0":      {"battery", "", 0.25},
+		"pixel-3-android-9":        {"model reference-phone", "worked out by the model reference-phone", 0},
+		"nexus-5x-android-6.0.0":   {"model reference-phone", "worked out by the model reference-phone", 0},
+		"sdk-gphone-android-11":    {"model reference-phone", "", 0},
+		"optimus-l3-android-4.1.1": {"model reference-phone", "", 0},
+	} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			s, job, kept := powered(t, profile, simlab.Options{}, config.DefaultEnergy())
+			r := collect.Collect(t.Context(), job, collect.Options{Progress: kept})
+			wantComplete(t, r, 3)
+			t.Log(r.Run.Context, r.Run.Iterations[0].Metrics, r.Run.Warnings)
+			if r.Run.Energy.Source != want.source || r.Run.Context[run.EnergyFrom] != want.source {
+				t.Errorf("joules are from %q, want %q", r.Run.Energy.Source, want.source)
+			}
+			if want.warning != "" && !warnedOf(r.Run, want.warning) {
+				t.Errorf("no word of %q", want.warning)
+			}
+			for i, it := range r.Run.Iterations {
+				span := kept.of(i + 1)
+				truth := s.Phone.Truth(span.from, span.to).Joules
+				got, parts := it.Metrics["energy.total_j"], 0.0
+				for _, b := range it.Events {
+					parts += b.Metrics["energy.total_j"]
+				}
+				t.Logf("%.2f J, truly %.2f J in %v; in buckets %.2f J", got, truth, span.to-span.from, parts)
+				if want.within > 0 && math.Abs(got-truth) > want.within*truth || !(got > 0) {
+					t.Errorf("repetition %d: %.2f J, truly %.2f J", i+1, got, truth)
+				}
+				least := 0.95 * got
+				if strings.HasPrefix(r.Run.Energy.Source, "model") {
+					least = 0.85 * got // what the network took belongs to no event
+				}
+				if parts < least || parts > 1.05*got {
+					t.Errorf("repetition %d: %.2f J in all, %.2f J in the buckets", i+1, got, parts)
+				}
+			}
+		})
+	}
+}
+
+// The samples' CPU time of a method is what the simulated phone knows of it, and
+// its joules follow; how near those are is package methods' to show. The first
+// phone loses a repetition, of which nothing counts; the second does not count
+// task-clock.
+func TestSimulatedMethods(t *testing.T) {
+	t.Parallel()
+	settings := config.DefaultEnergy()
+	settings.Methods = true
+	crash := simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3}
+	for profile, faults := range map[string][]simapp.Fault{"pixel-7-android-14": {crash}, "c1-go-android-11": nil} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			s, job, kept := powered(t, profile, simlab.Options{Faults: faults}, settings)
+			r := collect.Collect(t.Context(), job, collect.Options{Progress: kept})
+			wantComplete(t, r, 3)
+			m := r.Run.Energy.Methods
+			if m == nil || len(r.Traces) != 3 {
+				t.Fatalf("%d traces, %+v", len(r.Traces), m)
+			}
+			local := map[string]run.Cost{}
+			for _, f := range m.List {
+				if strings.HasPrefix(f.Name, "com.example.demo.") {
+					local[strings.TrimPrefix(f.Name, "com.example.demo.")] = f.Local
+				}
+			}
+			for name, cost := range local {
+				cpu := 0.0 // of a repetition, in ms
+				for n := 1; n <= 3; n++ {
+					span := kept.of(n)
+					cpu += s.Phone.Truth(span.from, span.to).Methods["com.example.demo."+name].LocalCPU.Seconds() * 1000 / 3
+				}
+				if math.Abs(cost.CPUMS-cpu) > 0.03*cpu+2 || cost.EnergyJ <= 0 {
+					t.Errorf("%s: %.0f ms, truly %.0f ms; %.3f J", name, cost.CPUMS, cpu, cost.EnergyJ)
+				}
+			}
+			// 18, 9 and 5 % of the app's time.
+			if a, b, c := local["InboxAdapter.bind"].EnergyJ, local["Json.parse"].EnergyJ, local["MessageStore.load"].EnergyJ; !(a > b && b > c && c > 0) {
+				t.Errorf("joules are %.3f, %.3f and %.3f: %v", a, b, c, local)
+			}
+			if app := r.Run.Iterations[0].Metrics["energy.app_j"]; math.Abs(app-m.EnergyJ) > 0.1*m.EnergyJ {
+				t.Errorf("energy.app_j is %.2f J, the methods' sum %.2f J", app, m.EnergyJ)
+			}
+		})
+	}
+}
+
+// The demo app holds a wakelock for 2 s and receives 180 KiB, on a phone that
+// counts neither while it believes itself on a charger. Android counts the
+// wakelock while the screen is off alone.
+func TestSimulatedWakelocksAndBytes(t *testing.T) {
+	t.Parallel()
+	_, job, _ := powered(t, "sdk-gphone64-x86-android-14", simlab.Options{}, config.DefaultEnergy())
+	app, err := os.ReadFile(job.App.APK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	app = bytes.Replace(app, []byte("\nscenario "), []byte("\nscreen-off from open-list for 5s\n\nscenario "), 1)
+	if err := os.WriteFile(job.App.APK, app, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 3)
+	for i, it := range r.Run.Iterations {
+		m := it.Metrics
+		if math.Abs(m["wakelock.screen_off_ms"]-2000) > 100 || m["wakelock.time_ms"] != m["wakelock.screen_off_ms"] || math.Abs(m["network.rx_bytes"]-180<<10) > 1 {
+			t.Errorf("repetition %d: %v", i+1, m)
+		}
+	}
+	if locks := r.Run.Energy.Wakelocks; len(locks) != 1 || locks[0].Name != "com.example.demo:sync" || math.Abs(locks[0].ScreenOffMS-2000) > 100 {
+		t.Errorf("%+v", locks)
+	}
+}
+
+// The joules of a simulated run hang on its seed alone.
+func TestTheSameSeedGivesTheSameJoules(t *testing.T) {
+	t.Parallel()
+	digest := func() string {
+		settings := config.DefaultEnergy()
+		settings.Methods = true
+		_, job, _ := powered(t, "pixel-7-android-14", simlab.Options{}, settings)
+		r := collect.Collect(t.Context(), job, collect.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
+		wantComplete(t, r, 3)
+		d, err := r.Run.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if a, b := digest(), digest(); a != b {
+		t.Errorf("two records of one measurement: %s and %s", a, b)
+	}
+}
+
+// Whatever befalls the phone in the second measured repetition, it is made again
+// and the phone left as it was.
+func TestSimulatedFaultsWithEnergy(t *testing.T) {
+	t.Parallel()
+	settings := config.DefaultEnergy()
+	settings.Methods = true
+	for name, f := range map[string]simapp.Fault{
+		"crash":        {Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3},
+		"stuck":        {Kind: simapp.Stuck, At: 3 * time.Second, Repetition: 3},
+		"process lost": {Kind: simapp.Lost, At: 3 * time.Second, Repetition: 3},
+		"drop":         {Kind: simapp.Drop, At: 3 * time.Second, Repetition: 3},
+		"reboot":       {Kind: simapp.Reboot, At: 3 * time.Second, Repetition: 3},
+		"hang":         {Kind: simapp.Hang, At: 3 * time.Second, For: 5 * time.Second, Repetition: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, job, _ := powered(t, "pixel-7-android-14", simlab.Options{Powered: "usb", Faults: []simapp.Fault{f}}, settings)
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			if !warnedOf(r.Run, "repetition 2 is lost") {
+				t.Errorf("%v", r.Run.Warnings)
+			}
+			wantClean(t, job)
+		})
+	}
+}
+
+// wantClean holds the phone to run no recorder, to keep no file of one, and to
+// say the truth of its charger.
+func wantClean(t *testing.T, job collect.Job) {
+	t.Helper()
+	d, err := job.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	for command, want := range map[string]string{
+		"pidof perfetto; pidof simpleperf; echo":                           "",
+		"ls /data/misc/perfetto-traces; ls /data/local/tmp | grep apkgate": "",
+		"dumpsys battery | grep 'USB powered'":                             "USB powered: true",
+		"settings get system screen_off_timeout":                           "60000",
+	} {
+		out, err := d.Exec(t.Context(), command)
+		if err != nil || strings.TrimSpace(string(out.Stdout)) != want {
+			t.Errorf("%s: %q, %v; want %q", command, out.Stdout, err, want)
+		}
+	}
+}
+
+// A charger that is connected in the second repetition loses it, and all after.
+func TestASimulatedChargerLosesTheRepetition(t *testing.T) {
+	t.Parallel()
+	s, job, _ := powered(t, "pixel-5-android-11", simlab.Options{}, config.DefaultEnergy())
+	r := collect.Collect(t.Context(), job, collect.Options{Progress: collect.ProgressFunc(func(e collect.Event) {
+		if e.Phase == collect.Measure && e.Repetition == 2 {
+			s.Phone.SetPowered("usb")
+		}
+	})})
+	if r.Run.Status != run.Partial || !errors.Is(r.Err, energy.ErrCharging) || len(r.Run.Iterations) != 1 {
+		t.Errorf("status %s, %d iterations, %v", r.Run.Status, len(r.Run.Iterations), r.Err)
+	}
+}
+
+func TestASimulatedPhoneIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	settings := config.DefaultEnergy()
+	settings.Disconnect = 6 * time.Second
+	_, job, _ := powered(t, "pixel-7-android-14", simlab.Options{}, settings)
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 3)
+	for i, it := range r.Run.Iterations {
+		watts := it.Metrics["power.mean_w"]
+		if took := it.Metrics["energy.total_j"] / watts; took < 8 || took > 9.5 || watts < 0.8 || watts > 3 || len(it.Events) != 6 {
+			t.Errorf("repetition %d: %.2f s at %.2f W, %d buckets", i+1, took, watts, len(it.Events))
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/trace/powerprofile"
+)
+
+// modelOf is the model of a power profile and the battery's capacity in mAh that
+// it states; of the reference phone where no file is named.
+func modelOf(path string) (energy.PowerModel, float64, error) {
+	if path == "" {
+		capacity, _ := energy.ReferenceProfile().Value(batteryCapacity)
+		return energy.ReferenceModel(), capacity, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return energy.PowerModel{}, 0, fmt.Errorf("open the power profile: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	p, err := powerprofile.Read(file)
+	if err != nil {
+		return energy.PowerModel{}, 0, fmt.Errorf("read the power profile %s: %w", path, err)
+	}
+	model, err := energy.NewModel(p)
+	if err != nil {
+		return energy.PowerModel{}, 0, fmt.Errorf("make a model of the power profile %s: %w", path, err)
+	}
+	capacity, _ := p.Value(batteryCapacity)
+	return model, capacity, nil
+}
+
+// batteryCapacity is the item of a power profile that states it.
+const batteryCapacity = "battery.capacity"
+
+// policy is CPUs that share a frequency.
+type policy struct {
+	times string // the file with the time at each frequency
+	cpus  []int
+}
+
+const (
+	cpuFolder = "/sys/devices/system/cpu/"
+	maxCPUs   = 1024
+)
+
+var policyName = regexp.MustCompile(`^policy\d{1,4}$`)
+
+// findPolicies finds the CPUs' clusters: a folder each since Linux 4.3, below
+// the folder of each CPU before.
+func (c *collector) findPolicies(ctx context.Context) error {
+	names, err := c.output(ctx, "ls", cpuFolder+"cpufreq")
+	if err != nil {
+		return fmt.Errorf("look for the CPU's frequencies: %w", err)
+	}
+	var folders []string
+	for name := range strings.FieldsSeq(names) {
+		if policyName.MatchString(name) && len(folders) < maxCPUs {
+			folders = append(folders, cpuFolder+"cpufreq/"+name+"/")
+		}
+	}
+	if len(folders) == 0 {
+		stat, err := c.output(ctx, "cat", "/proc/stat")
+		if err != nil {
+			return fmt.Errorf("look for the CPUs: %w", err)
+		}
+		for cpu := range busyOf([]byte(stat)) {
+			folders = append(folders, cpuFolder+"cpu"+strconv.Itoa(cpu)+"/cpufreq/")
+		}
+	}
+	seen := map[int]bool{}
+	for _, folder := range folders {
+		text, err := c.output(ctx, "cat", folder+"related_cpus")
+		if err != nil {
+			return fmt.Errorf("read which CPUs share a frequency: %w", err)
+		}
+		p := policy{times: folder + "stats/time_in_state"}
+		for word := range strings.FieldsSeq(text) {
+			if n, err := strconv.Atoi(word); err == nil && n >= 0 && n < maxCPUs && !seen[n] {
+				seen[n] = true
+				p.cpus = append(p.cpus, n)
+			}
+		}
+		if len(p.cpus) > 0 {
+			c.meter.policies = append(c.meter.policies, p)
+		}
+	}
+	slices.SortFunc(c.meter.policies, func(a, b policy) int { return a.cpus[0] - b.cpus[0] })
+	return nil
+}
+
+// Marks that stand between the parts of one answer.
+const (
+	powerMark  = "apkgate-power"
+	policyMark = "apkgate-policy"
+	screenMark = "apkgate-screen"
+)
+
+// statesQuestion asks for what the model needs of an instant.
+func (m *meter) statesQuestion() string {
+	line := "cat /proc/stat"
+	for _, p := range m.policies {
+		line += "; echo " + policyMark + "; cat " + p.times
+	}
+	return line + "; echo " + screenMark + "; dumpsys power | grep -E 'mWakefulness=|Display Power: state='"
+}
+
+// userTick is the unit of /proc/stat and time_in_state; Android's is 100 Hz.
+const userTick = 10 * time.Millisecond
+
+var cpuLine = regexp.MustCompile(`(?m)^cpu(\d{1,4}) ([\d ]+)`)
+
+// busyOf is each CPU's busy time by /proc/stat (proc(5)): user, nice, system,
+// irq and softirq, the fields 1, 2, 3, 6 and 7.
+func busyOf(stat []byte) map[int]time.Duration {
+	out := map[int]time.Duration{}
+	for _, m := range cpuLine.FindAllSubmatch(stat, maxCPUs) {
+		cpu, _ := strconv.Atoi(string(m[1]))
+		fields := strings.Fields(string(m[2]))
+		sum := time.Duration(0)
+		for _, i := range []int{0, 1, 2, 5, 6} {
+			if i >= len(fields) {
+				break
+			}
+			if n, err := strconv.ParseInt(fields[i], 10, 40); err == nil {
+				sum += time.Duration(n) * userTick
+			}
+		}
+		if cpu < maxCPUs {
+			out[cpu] = sum
+		}
+	}
+	return out
+}
+
+// timesOf reads time_in_state: lines of a frequency in kHz and ticks
+// (Documentation/cpu-freq/cpufreq-stats). nil where there are none.
+func timesOf(text []byte) map[int]time.Duration {
+	const maxSpeeds = 1024
+	var out map[int]time.Duration
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) != 2 || len(out) >= maxSpeeds {
+			continue
+		}
+		khz, errK := strconv.ParseInt(fields[0], 10, 32)
+		ticks, errT := strconv.ParseInt(fields[1], 10, 40)
+		if errK != nil || errT != nil || khz <= 0 || ticks < 0 {
+			continue
+		}
+		if out == nil {
+			out = map[int]time.Duration{}
+		}
+		out[int(khz)] = time.Duration(ticks) * userTick
+	}
+	return out
+}
+
+var (
+	screenState = regexp.MustCompile(`Display Power: state=(\w+)`)
+	wakefulness = regexp.MustCompile(`mWakefulness=(\w+)`)
+)
+
+// screenIsOn reads the screen's state. One that does not tell is on, as set-up
+// has left it.
+func screenIsOn(text []byte) bool {
+	if m := screenState.FindSubmatch(text); m != nil {
+		return string(m[1]) != "OFF"
+	}
+	if m := wakefulness.FindSubmatch(text); m != nil {
+		return string(m[1]) == "Awake"
+	}
+	return true
+}
+
+// snapshotOf reads the answer to statesQuestion; false where it tells nothing of
+// the CPUs.
+func (m *meter) snapshotOf(at time.Duration, text []byte, app time.Duration, brightness float64) (energy.Snapshot, bool) {
+	rest, screen, _ := bytes.Cut(text, []byte(screenMark))
+	parts := bytes.Split(rest, []byte(policyMark))
+	busy := busyOf(parts[0])
+	s := energy.Snapshot{Time: at, AppCPU: app, ScreenOn: screenIsOn(screen), Brightness: brightness}
+	if len(busy) == 0 {
+		return s, false
+	}
+	if len(m.policies) == 0 {
+		all := energy.ClusterState{Cores: len(busy)}
+		for _, t := range busy {
+			all.Busy += t
+		}
+		s.Clusters = []energy.ClusterState{all}
+		return s, true
+	}
+	for i, p := range m.policies {
+		cluster := energy.ClusterState{Cores: len(p.cpus)}
+		for _, cpu := range p.cpus {
+			cluster.Busy += busy[cpu]
+		}
+		if i+1 < len(parts) {
+			cluster.AtSpeed = timesOf(parts[i+1])
+		}
+		s.Clusters = append(s.Clusters, cluster)
+	}
+	return s, true
+}
+
+// readBrightness is the screen's brightness as it is set, 0 to 1.
+func (c *collector) readBrightness(ctx context.Context) (float64, error) {
+	const half = 0.5
+	text, err := c.output(ctx, "settings", "get", "system", "screen_brightness")
+	if err != nil {
+		return 0, fmt.Errorf("read the screen's brightness: %w", err)
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || v < 0 || v > 255 {
+		return half, nil //nolint:nilerr // a device that does not tell is taken for one in the middle
+	}
+	return v / 255, nil
+}
