@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 
 	"device":   {},
 	"trace":    {"run", "metric"},
-	"energy":   {"trace", "run", "metric"},
+	"energy":   {"trace", "run", "metric", "stat"},
 	"config":   {"metric", "run"},
 	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context"},
 	"baseline": {"run", "context", "metric"},
@@ -44,16 +44,17 @@ var mayImport = map[string][]string{
 	// Tests alone, which may import what they hold to account.
 	"evaluation": {},
 
-	"internal/simlab":  {"device", "run", "metric"},
-	"internal/actions": {"report", "gate", "run"},
-	"internal/acttest": {},
-	"internal/cli":     {"*"},
-	"cmd":              {"internal/cli"},
+	"internal/simlab":     {"device", "run", "metric"},
+	"internal/actions":    {"report", "gate", "run"},
+	"internal/acttest":    {},
+	"internal/corpustest": {},
+	"internal/cli":        {"*"},
+	"cmd":                 {"internal/cli"},
 }
 
 // pure are the packages that decide and show. They are the same on every
 // machine and every day, which is what lets a verdict be made again.
-var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "report"}
+var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "diagnose", "report"}
 
 // bannedInPure are packages that a pure one doesn't import, with the reason.
 var bannedInPure = map[string]string{

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,20 +11,14 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli"
+	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
 // corpus is the path of a real file, or of a pattern of them. Without the
 // corpus the test is skipped.
 func corpus(t *testing.T, elements ...string) string {
 	t.Helper()
-	dir := os.Getenv("APKGATE_CORPUS")
-	if dir == "" {
-		dir = "../../shared/corpus"
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("the real measurements are not here (set APKGATE_CORPUS): %v", err)
-	}
-	return filepath.Join(append([]string{dir}, elements...)...)
+	return filepath.Join(append([]string{corpustest.Path(t)}, elements...)...)
 }
 
 // The versions of Compose in the order in which they came out. All but the

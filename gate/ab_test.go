@@ -111,6 +111,42 @@ func TestABFindsTheOneDevice(t *testing.T) {
 	}
 }
 
+// The app of one build was compiled ahead of time and the other's was not: they
+// are not compared, and the warnings say what differs.
+func TestABSaysWhatKeepsBuildsApart(t *testing.T) {
+	base, head := repeated("b", "s", "a", rising(12, 1)...), repeated("h", "s", "a", rising(12, 1)...)
+	base.Context["compiled"], head.Context["compiled"] = "speed", "none"
+	base.Context["battery"], head.Context["battery"] = "high", "low"
+	v := compareAB(t, list(base), list(head))
+	if v.Verdict != Inconclusive || len(v.Warnings) != 2 {
+		t.Fatalf("%s: %v, want inconclusive and a warning of each build", v.Verdict, v.Warnings)
+	}
+	if want := ": the other build was measured with another value of compiled"; !strings.HasSuffix(v.Reason, want) || v.Scenarios[0].Hint != "build and measure both in the same way" {
+		t.Errorf("the reason is %q, the hint %q; want %q at its end", v.Reason, v.Scenarios[0].Hint, want)
+	}
+	for _, w := range v.Warnings {
+		if !strings.HasSuffix(w.Text, "and is left out: the other build was measured with another value of compiled") {
+			t.Errorf("%q doesn't say what differs", w.Text)
+		}
+	}
+	v = compareAB(t, list(base), list(repeated("h", "s", "b", rising(12, 1)...)))
+	if len(v.Warnings) != 2 || strings.Contains(v.Warnings[0].Text, "another value") {
+		t.Errorf("%v: two phones are two phones", v.Warnings)
+	}
+}
+
+// What the base has none of has no share of it.
+func TestABTellsWhatIsNew(t *testing.T) {
+	none, held := repeated("b", "s", "a", rising(12, 1)...), repeated("h", "s", "a", rising(12, 1)...)
+	for i := range held.Iterations {
+		none.Iterations[i].Metrics["wakelock.time_ms"], held.Iterations[i].Metrics["wakelock.time_ms"] = 0, 8000
+	}
+	v := compareAB(t, list(none), list(held))
+	if v.Verdict != Regression || !strings.HasPrefix(v.Reason, "wakelocks held: 8000 ms where the base has 0 ms (+8000 ms, 95 % interval +8000 ms to +8000 ms, p = ") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
+
 func TestABHonoursThePolicy(t *testing.T) {
 	base, head := list(repeated("b", "s", "a", rising(12, 1)...)), list(repeated("h", "s", "a", rising(12, 1.1)...))
 	share, budget := 0.2, 5.0

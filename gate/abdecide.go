@@ -107,7 +107,7 @@ const abSuspectLevels = 2
 // decideAB says which way the test deviates.
 func (p Policy) decideAB(t *abTest) {
 	size := math.Abs(t.worsening())
-	matters := size >= t.minChange && (t.worsening() > 0) == t.worse()
+	matters := size >= t.minChange && (t.worsening() > 0) == t.worse() && math.Abs(t.Shift) >= (1-1e-9)*t.metric.Resolution
 	sure := matters && size >= t.surely && t.P <= p.Alpha
 	switch {
 	case t.Limit != nil:

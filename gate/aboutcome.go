@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -112,10 +113,16 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 		out.Verdict = Inconclusive
 		out.Reason = "there is no context in which both builds were measured whole"
 		out.Hint = "measure both on the same devices: apkgate compare does"
+		if s.unlike != "" {
+			out.Reason, out.Hint = out.Reason+s.unlike, "build and measure both in the same way"
+		}
 	case len(out.Comparisons) == 0:
 		out.Verdict = Inconclusive
 		out.Reason = "both builds have no metric in common that this policy judges"
 		out.Hint = "see gate.metrics in apkgate.yml"
+		if len(s.apart) > 0 {
+			out.Reason, out.Hint = s.apart[0].describeAB(c.catalogue), apartHint
+		}
 	case gravest == Suspect:
 		out.Verdict, out.Reason = Inconclusive, "perhaps worse: "+c.describeAB(*out, deviations[0])
 		out.Hint = s.settle(deviations[0].Enough)
@@ -124,9 +131,9 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), plural(len(out.Comparisons), "comparison"))
 		out.Hint = s.settle(s.voice(c.policy))
 	case gravest == ToImprovement:
-		out.Verdict, out.Reason = Improvement, c.describeAB(*out, deviations[0])
+		out.Verdict, out.Reason = Improvement, c.describeAB(*out, deviations[0])+s.unsaid(c)
 	default:
-		out.Verdict, out.Reason = Pass, s.describePass(*out)
+		out.Verdict, out.Reason = Pass, s.describePass(*out)+s.unsaid(c)
 	}
 }
 
@@ -189,14 +196,26 @@ func (c *abCheck) describeAB(s ABScenario, d ABComparison) string {
 		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*shift.Limit))
 		return b.String()
 	}
-	fmt.Fprintf(&b, " where the base has %s (%s", m.Format(shift.Base), percent(shift.Change))
+	by := func(_, share float64) string { return percent(share) }
+	if shift.Base == 0 { // of nothing there are no per cent
+		by = func(amount, _ float64) string { return signed(m, amount) }
+	}
+	fmt.Fprintf(&b, " where the base has %s (%s", m.Format(shift.Base), by(shift.Shift, shift.Change))
 	if shift.HasInterval() {
-		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, percent(shift.ChangeLow), percent(shift.ChangeHigh))
+		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, by(shift.ShiftLow, shift.ChangeLow), by(shift.ShiftHigh, shift.ChangeHigh))
 	}
 	if shift.P < 1 {
 		fmt.Fprintf(&b, ", %s", pValue(shift.P))
 	}
 	return b.String() + ")"
+}
+
+// signed is an amount with its sign: "+8000 ms".
+func signed(m metric.Metric, amount float64) string {
+	if amount > 0 {
+		return "+" + m.Format(amount)
+	}
+	return strings.Replace(m.Format(amount), "-", "−", 1)
 }
 
 // describePass says what a pass is worth: how much worse the whole run may

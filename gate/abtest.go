@@ -48,9 +48,9 @@ func (s *abScenario) chooseCells(c *abCheck) {
 				}
 			}
 		}
-		for side, units := range [][]map[run.Cell]float64{st.baseUnits, st.headUnits} {
+		for side, units := range [][]abUnit{st.baseUnits, st.headUnits} {
 			for _, u := range units {
-				for cell := range u {
+				for cell := range u.cells {
 					has[side][cell], events[side][cell.Event] = true, true
 				}
 			}
@@ -82,13 +82,14 @@ func (s *abScenario) makeTests(c *abCheck) {
 		m, _ := c.catalogue.Lookup(cell.Metric)
 		var all []stat.Pair
 		for i, st := range s.strata {
-			p := st.values(cell, s.paired())
-			if len(p.X) == 0 || len(p.Y) == 0 {
+			pairs := st.pairs(cell, m, s.paired())
+			if len(pairs) == 0 {
+				s.noteApart(st, cell, m)
 				continue
 			}
-			all = append(all, p)
+			all = append(all, pairs...)
 			if len(s.strata) > 1 {
-				t := s.test(c, cell, m, []stat.Pair{p}, s.unit == ABRound)
+				t := s.test(c, cell, m, pairs, s.unit == ABRound)
 				t.context, t.alone = i, true
 				if s.unit == ABIteration { // one session may be that far off: a doubt at most
 					t.minChange, t.surely = t.surely, math.Inf(1)
@@ -105,29 +106,7 @@ func (s *abScenario) makeTests(c *abCheck) {
 		t.context = together
 		s.tests = append(s.tests, t)
 	}
-}
-
-// values are a cell's in this context; in pairs where both of a pair have it.
-func (st *abStratum) values(cell run.Cell, paired bool) stat.Pair {
-	var p stat.Pair
-	for i, u := range st.baseUnits {
-		x, ok := u[cell]
-		if paired {
-			y, both := st.headUnits[i][cell]
-			if ok = ok && both; ok {
-				p.Y = append(p.Y, y)
-			}
-		}
-		if ok {
-			p.X = append(p.X, x)
-		}
-	}
-	for _, u := range st.headUnits {
-		if y, ok := u[cell]; ok && !paired {
-			p.Y = append(p.Y, y)
-		}
-	}
-	return p
+	s.warnApart(c)
 }
 
 func (s *abScenario) test(c *abCheck, cell run.Cell, m metric.Metric, strata []stat.Pair, paired bool) *abTest {

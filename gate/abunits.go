@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
@@ -27,6 +29,8 @@ type abScenario struct {
 	strata []*abStratum
 	order  map[string]int // events by their place in the runs
 	cells  []run.Cell     // those to judge
+	unlike string         // how a context of one build alone differs from the other build's
+	apart  []apart        // what can't be compared, however much there is of it
 	tests  []*abTest
 }
 
@@ -34,7 +38,14 @@ type abScenario struct {
 type abStratum struct {
 	context              map[string]string
 	base, head           []run.Run
-	baseUnits, headUnits []map[run.Cell]float64
+	baseUnits, headUnits []abUnit
+}
+
+// abUnit is one observation of a build, and the context of its run: how some of
+// its numbers came about.
+type abUnit struct {
+	cells   map[run.Cell]float64
+	context map[string]string
 }
 
 func (c *abCheck) warn(format string, args ...any) {
@@ -77,9 +88,15 @@ const state = "battery"
 // abKey tells contexts apart: in the properties that count, and in those that
 // say how numbers came about.
 func abKey(context map[string]string, use []string) string {
-	counted := maps.Clone(devctx.Only(context, use))
+	return contextKey(abCounted(context, use), state)
+}
+
+func abCounted(context map[string]string, use []string) map[string]string {
+	counted := map[string]string{}
+	maps.Copy(counted, devctx.Only(context, use))
 	maps.Copy(counted, devctx.Only(context, devctx.Hard))
-	return contextKey(counted, state)
+	delete(counted, state)
+	return counted
 }
 
 func (s *abScenario) add(r run.Run, isHead bool, use []string) {
@@ -98,17 +115,59 @@ func (s *abScenario) add(r run.Run, isHead bool, use []string) {
 
 // both keeps the contexts in which both builds were measured.
 func (s *abScenario) both(c *abCheck) {
-	s.strata = slices.DeleteFunc(s.strata, func(st *abStratum) bool {
-		switch {
-		case len(st.base) == 0:
-			c.warn("scenario %q: %s measured the head build alone, and is left out", s.name, contextTitle(st.context))
-		case len(st.head) == 0:
-			c.warn("scenario %q: %s measured the base build alone, and is left out", s.name, contextTitle(st.context))
-		default:
-			return false
+	alone := func(st *abStratum) bool { return len(st.base) == 0 || len(st.head) == 0 }
+	for _, st := range s.strata {
+		if !alone(st) {
+			continue
 		}
-		return true
-	})
+		side, unlike := "head", s.differs(st, c.policy.Use)
+		if len(st.head) == 0 {
+			side = "base"
+		}
+		c.warn("scenario %q: %s measured the %s build alone, and is left out%s", s.name, contextTitle(st.context), side, unlike)
+		s.unlike = cmp.Or(s.unlike, unlike)
+	}
+	s.strata = slices.DeleteFunc(s.strata, alone)
+}
+
+// differs says in which properties a context of one build alone differs from that of
+// the other build that is most like it: a phone that was the same but for how the
+// app was compiled. It says nothing where they have little in common, or where
+// there are too many to look through.
+func (s *abScenario) differs(st *abStratum, use []string) string {
+	const few, many = 2, 100
+	if len(s.strata) > many {
+		return ""
+	}
+	var least []string
+	for _, other := range s.strata {
+		if (len(st.base) == 0) == (len(other.base) == 0) {
+			continue
+		}
+		if d := differing(abCounted(st.context, use), abCounted(other.context, use)); least == nil || len(d) < len(least) {
+			least = d
+		}
+	}
+	if len(least) == 0 || len(least) > few || len(least) >= len(abCounted(st.context, use)) {
+		return ""
+	}
+	return fmt.Sprintf(": the other build was measured with another value of %s", strings.Join(least, " and "))
+}
+
+// differing are the properties in which two contexts differ.
+func differing(a, b map[string]string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if v, has := b[name]; !has || v != a[name] {
+			out = append(out, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		if _, has := a[name]; !has {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // contextTitle names a context in a few words.
@@ -182,7 +241,7 @@ func (st *abStratum) interleaved() bool {
 }
 
 // take makes units of the runs.
-func (s *abScenario) take(c *abCheck, of func(run.Run, *abCheck) []map[run.Cell]float64) {
+func (s *abScenario) take(c *abCheck, of func(run.Run, *abCheck) []abUnit) {
 	for _, st := range s.strata {
 		st.baseUnits, st.headUnits = nil, nil
 		for i, r := range st.base {
@@ -203,15 +262,15 @@ func (s *abScenario) take(c *abCheck, of func(run.Run, *abCheck) []map[run.Cell]
 	}
 }
 
-func wholeRuns(r run.Run, c *abCheck) []map[run.Cell]float64 {
-	return []map[run.Cell]float64{run.Summarize(r, c.policy.Centre, c.catalogue).Cells}
+func wholeRuns(r run.Run, c *abCheck) []abUnit {
+	return []abUnit{{run.Summarize(r, c.policy.Centre, c.catalogue).Cells, r.Context}}
 }
 
-func eachIteration(r run.Run, c *abCheck) []map[run.Cell]float64 {
-	var out []map[run.Cell]float64
+func eachIteration(r run.Run, c *abCheck) []abUnit {
+	var out []abUnit
 	for _, it := range r.Iterations {
 		one := run.Run{Iterations: []run.Iteration{it}}
-		out = append(out, run.Summarize(one, c.policy.Centre, c.catalogue).Cells)
+		out = append(out, abUnit{run.Summarize(one, c.policy.Centre, c.catalogue).Cells, r.Context})
 	}
 	return out
 }

@@ -25,15 +25,17 @@ const minBorrowed = 8
 // the absolute shifts, as most of them are no regressions. Its degrees of
 // freedom are those of the runs, which move as one when a phone is hot.
 func borrow(js []*judgement, runs int) {
-	shifts := map[string][]float64{}
+	type quantity struct{ metric, within string }
+	shifts := map[quantity][]float64{}
 	for _, j := range js {
 		if s, ok := j.borrowable(); ok {
-			shifts[j.Metric] = append(shifts[j.Metric], math.Abs(s))
+			of := quantity{j.Metric, j.within}
+			shifts[of] = append(shifts[of], math.Abs(s))
 		}
 	}
 	df := float64(min(runs-1, tailDF))
 	for _, j := range js {
-		lent := shifts[j.Metric]
+		lent := shifts[quantity{j.Metric, j.within}]
 		if _, ok := j.borrowable(); !ok || len(lent) < minBorrowed || df < 1 {
 			continue
 		}

@@ -60,6 +60,7 @@ type check struct {
 	order     map[string]int // events by their place in the run
 	judged    []*judgement
 	done      []Comparison // in the order of events, then of the catalogue
+	apart     []apart
 	warnings  []run.Warning
 	invalid   bool
 }

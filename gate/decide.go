@@ -38,9 +38,10 @@ func (p Policy) decide(j *judgement) {
 		least = max(least, unseenMinChange)
 	}
 	worsening := j.worsening()
-	matters := worsening >= least
+	means := j.means()
+	matters := means && worsening >= least
 	if !j.worse() {
-		matters = -worsening >= least
+		matters = means && -worsening >= least
 	}
 	outlier := j.outside() && matters
 	sure := j.P <= p.Alpha && (j.evidence.kind != all || j.evidence.n >= p.MinHistory)
@@ -51,10 +52,17 @@ func (p Policy) decide(j *judgement) {
 	case outlier && sure:
 		j.Direction = ToImprovement
 	case outlier && j.worse() && j.P <= suspectLevels*p.Alpha,
-		thin && worsening >= max(least, suspectChange):
+		thin && means && worsening >= max(least, suspectChange):
 		j.Direction = Suspect
 		j.Enough = p.enough(j)
 	}
+}
+
+// means reports whether the difference is large enough to mean anything: twice
+// a wakelock of ten milliseconds is nothing.
+func (j *judgement) means() bool {
+	const rounding = 1 - 1e-9
+	return math.Abs(j.Value-j.Expected) >= rounding*j.metric.Resolution
 }
 
 // brokenLimit is the absolute budget that the value breaks, nil for none.
@@ -140,12 +148,12 @@ func (j *judgement) detectable(p Policy) float64 {
 	if math.IsInf(reach, 1) {
 		return 0
 	}
-	at := j.values.back(e.moments.Mean + sign*max(reach, fence))
+	at := j.values.back(e.moments.Mean + sign*max(reach, fence, j.beyondModes(sign, p.Alpha/j.tests)))
 	least := j.policy.minChange
 	if j.metric.Unit == "ratio" { // in points, see worsening
 		least /= math.Abs(j.Expected)
 	}
-	return max(math.Abs(at/j.Expected-1), least)
+	return max(math.Abs(at/j.Expected-1), least, math.Abs(j.metric.Resolution/j.Expected))
 }
 
 // sampleOf is an even choice of at most MaxListed of the values, for pictures.

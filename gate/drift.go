@@ -186,7 +186,7 @@ func (d *drift) line(scenario string, context map[string]string, cell run.Cell, 
 	m, _ := d.catalogue.Lookup(cell.Metric)
 	t := &driftTest{metric: m, cell: cell}
 	t.Scenario, t.Context, t.Metric, t.Direction, t.P = scenario, context, cell.Metric, None, 1
-	v := valuesOfDrift(contexts, cell, m.Log)
+	v := valuesOfDrift(oneWay(contexts, m), cell, m.Log)
 	var now []float64
 	for _, p := range v.all {
 		now = append(now, p.Y...)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
 )
@@ -15,6 +16,31 @@ type driftValues struct {
 	fromLast, all []stat.Pair // X before, Y now, by context
 	series        []stat.Series
 	days          float64 // from the first run to the newest
+}
+
+// oneWay splits contexts where the metric's values came about in different ways,
+// such as joules of two sources: into those of the new runs, each with the
+// earlier runs of the same way.
+func oneWay(contexts []*driftContext, m metric.Metric) []*driftContext {
+	if m.Within == "" {
+		return contexts
+	}
+	var out []*driftContext
+	for _, c := range contexts {
+		var ways []string
+		for _, r := range c.now {
+			if way := within(m, r.Context); !slices.Contains(ways, way) {
+				ways = append(ways, way)
+			}
+		}
+		for _, way := range ways {
+			of := func(runs []run.Summary) []run.Summary {
+				return slices.DeleteFunc(slices.Clone(runs), func(r run.Summary) bool { return within(m, r.Context) != way })
+			}
+			out = append(out, &driftContext{key: c.key, context: c.context, now: of(c.now), last: of(c.last), older: of(c.older)})
+		}
+	}
+	return out
 }
 
 func valuesOfDrift(contexts []*driftContext, cell run.Cell, log bool) driftValues {

@@ -14,10 +14,11 @@ import (
 
 // past is the history as one new run sees it.
 type past struct {
-	ranked []devctx.Ranked // most similar first
-	refs   []run.Summary   // in the order of ranked
-	groups []int           // context of each ref, by first appearance
-	own    int             // the group that has the new run's own context, or -1
+	now    map[string]string // the new run's context
+	ranked []devctx.Ranked   // most similar first
+	refs   []run.Summary     // in the order of ranked
+	groups []int             // context of each ref, by first appearance
+	own    int               // the group that has the new run's own context, or -1
 	// kin are the groups when one property is left out of the contexts, for
 	// each property that brings runs together: a phone's on Wi-Fi and on 3G.
 	kin [][]int
@@ -28,7 +29,7 @@ func pastOf(now map[string]string, refs []run.Summary, use []string) past {
 	for i, r := range refs {
 		contexts[i] = r.Context
 	}
-	p := past{own: -1, ranked: devctx.Rank(now, contexts, use)}
+	p := past{now: now, own: -1, ranked: devctx.Rank(now, contexts, use)}
 	var distinct []devctx.Properties
 	byKey := map[string]int{}
 	for _, r := range p.ranked {
@@ -109,7 +110,7 @@ func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
 	v := values{own: p.own, log: m.Log && x > 0, kin: make([][]int, len(p.kin))}
 	for i, r := range p.refs {
 		n, ok := r.Cells[c]
-		if !ok {
+		if !ok || !comparable(m, r.Context, p.now) {
 			continue
 		}
 		v.log = v.log && n > 0

@@ -19,6 +19,7 @@ type judgement struct {
 	doubled  bool    // two tests were tried and the better one taken
 	tests    float64 // what its tail is multiplied by at most for multiplicity
 	context  string  // of the run, as a key
+	within   string  // how the number came about: see metric.Metric.Within
 }
 
 // worse reports whether the new value lies on the side that is worse.
@@ -27,7 +28,7 @@ func (j *judgement) worse() bool {
 }
 
 func (p Policy) judge(c run.Cell, x float64, history past, m metric.Metric) *judgement {
-	j := &judgement{metric: m, policy: p.forCell(c), values: history.valuesOf(c, m, x)}
+	j := &judgement{metric: m, policy: p.forCell(c), values: history.valuesOf(c, m, x), within: within(m, history.now)}
 	j.Comparison = Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: None, P: 1}
 	j.x = j.values.onScale(x)
 	j.rest(p.evidenceOf(j.values, j.policy.factor))
@@ -38,7 +39,7 @@ func (p Policy) judge(c run.Cell, x float64, history past, m metric.Metric) *jud
 func (j *judgement) rest(e evidence) {
 	e.moments.SD = max(e.moments.SD, j.leastSD(e.moments.Mean))
 	j.evidence = e
-	j.tail = e.moments.Tail(j.x)
+	j.tail = max(e.moments.Tail(j.x), j.seenBefore())
 	if e.kind == nothing {
 		j.tail = 1
 	}

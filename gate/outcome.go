@@ -18,7 +18,9 @@ const (
 )
 
 func (c *check) verdict() RunVerdict {
+	c.apart = c.apartFrom()
 	c.warnUnmatched()
+	c.warnApart()
 	v := RunVerdict{
 		ID: c.run.ID, App: c.run.App, Scenario: c.run.Scenario, Context: c.run.Context,
 		Comparisons: c.done, Deviations: []Comparison{}, Reference: []Reference{}, Warnings: c.warnings,
@@ -111,6 +113,9 @@ func (c *check) conclude(v *RunVerdict) {
 	case c.compared() == 0:
 		v.Verdict = Inconclusive
 		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, plural(n, "run"))
+		if len(c.apart) > 0 && len(c.apart[0].others) > 0 {
+			v.Reason += ": " + c.apart[0].describe(c.catalogue)
+		}
 		v.Hint = "accept this run as the first that has its metrics: apkgate baseline accept " + c.run.ID
 	case counts[Suspect] > 0:
 		v.Verdict = Inconclusive
@@ -122,10 +127,10 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Hint = fmt.Sprintf("accept %d more", c.policy.MinHistory-n)
 	case counts[ToImprovement] > 0:
 		v.Verdict = Improvement
-		v.Reason = c.describe(v.Deviations[0])
+		v.Reason = c.describe(v.Deviations[0]) + c.unsaid()
 	default:
 		v.Verdict = Pass
-		v.Reason = c.describePass()
+		v.Reason = c.describePass() + c.unsaid()
 	}
 }
 
@@ -143,7 +148,13 @@ func (c *check) unmatched() []Comparison {
 func (c *check) warnUnmatched() {
 	const listed = 5
 	unmatched := c.unmatched()
-	if len(unmatched) == 0 || len(unmatched) == len(c.done) {
+	if len(unmatched) == len(c.done) {
+		return
+	}
+	unmatched = slices.DeleteFunc(unmatched, func(d Comparison) bool {
+		return slices.ContainsFunc(c.apart, func(a apart) bool { return len(a.others) > 0 && slices.Contains(a.metrics, d.Metric) })
+	})
+	if len(unmatched) == 0 {
 		return
 	}
 	var names []string

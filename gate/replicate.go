@@ -76,6 +76,9 @@ func combined(group []*judgement) float64 {
 
 // shares reports whether two runs are compared with the same values.
 func (j *judgement) shares(k *judgement) bool {
+	if j.within != k.within {
+		return false
+	}
 	return j.context == k.context || (j.evidence.kind == all && k.evidence.kind == all)
 }
 

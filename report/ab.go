@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 )
@@ -15,6 +16,9 @@ import (
 // ABInput is what a report on two builds is made of. Only Verdict is required.
 type ABInput struct {
 	Verdict gate.ABVerdict
+	// Energy is where the energy of the head's runs went beside the base's; empty
+	// where none was measured.
+	Energy []hotspots.Change
 	// Catalogue gives units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
 	// Notes are said near the top, such as "The devices are simulated."
@@ -23,10 +27,13 @@ type ABInput struct {
 	Version string
 }
 
-// ABJSON writes the comparison as apkgate.compare/1 (docs/format/compare.md),
-// indented and ended by one newline.
-func ABJSON(w io.Writer, v gate.ABVerdict) error {
-	return writeJSON(w, v, "comparison")
+// ABJSON writes the comparison, and where the energy went, as apkgate.compare/1
+// (docs/format/compare.md), indented and ended by one newline.
+func ABJSON(w io.Writer, v gate.ABVerdict, energy ...hotspots.Change) error {
+	return writeJSON(w, struct {
+		gate.ABVerdict
+		Energy []hotspots.Change `json:"energy,omitempty"`
+	}{v, energyOfAB(ABInput{Verdict: v, Energy: energy, Catalogue: metric.Default()}).foremost()}, "comparison")
 }
 
 func writeJSON(w io.Writer, v any, what string) error {
@@ -59,6 +66,12 @@ func AB(in ABInput) Sheet {
 		s.tables = append(s.tables, in.abTables(scenario)...)
 	}
 	s.facts = append(s.facts, fact{"Intervals", "of " + percent(v.Level) + " each; p is corrected for all comparisons"})
+	s.energy = energyOfAB(in)
+	for _, f := range []fact{{energyFact, s.energy.Fact}, {causeFact, s.energy.Cause}} {
+		if f.Text != "" {
+			s.facts = append(s.facts, f)
+		}
+	}
 	for _, w := range v.Warnings[:min(len(v.Warnings), pageWarnings)] {
 		s.warnings = append(s.warnings, sentence(w.String()))
 	}

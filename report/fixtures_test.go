@@ -217,7 +217,7 @@ func hostile() Input {
 		}
 		in.Runs = append(in.Runs, recorded)
 	}
-	in.Verdict = v
+	in.Verdict, in.Energy = v, hostileEnergy()
 	in.Catalogue, _ = metric.Default().With(metric.Metric{Name: "user.metric", Unit: at(0), Title: at(4)})
 	return in
 }

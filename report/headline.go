@@ -38,10 +38,17 @@ type story struct {
 	Facts    []fact // which event, which contexts, what would settle it
 	Findings []finding
 	Rules    []pattern
+	Energy   energyStory
 }
 
 // fact is a short labelled line under the headline.
 type fact struct{ Label, Text string }
+
+// energyFact labels the energy, causeFact what explains its change.
+const (
+	energyFact = "Energy"
+	causeFact  = "Energy cause"
+)
 
 // ruleFact labels the first rule; renderers with a section on rules leave it out.
 const ruleFact = "Rule"
@@ -55,6 +62,7 @@ func tell(in Input) story {
 		Title:    title(in),
 		Findings: findings(v, in.catalogue()),
 		Rules:    patterns(v.Rules),
+		Energy:   energyOf(in),
 	}
 	s.Lead, s.Sure = s.headline(in)
 	s.Facts = s.facts(in)
@@ -229,6 +237,8 @@ func (s story) facts(in Input) []fact {
 	case gate.Invalid:
 		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
+	add(energyFact, s.Energy.Fact)
+	add(causeFact, s.Energy.Cause)
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
 		if n := len(s.Rules) - 1; n > 0 {

@@ -24,7 +24,7 @@ var coloursCSS string
 //go:embed picture.css
 var pictureCSS string
 
-var page = template.Must(template.New("page").Parse(pageTemplate))
+var page = template.Must(template.New("page").Parse(pageTemplate + rowsTemplate + energyTemplate))
 
 // How much of a large verdict the page shows; it says what it leaves out. The
 // limits keep a page of a thousand runs and five hundred events under 5 MB.
@@ -75,6 +75,7 @@ type pageData struct {
 	RuleGraph     pagePicture
 	Rules         shelf[pageRule]
 	Frames        shelf[pagePicture]
+	Joules        pageEnergy
 	Runs          []pageRun
 	MoreRuns      string
 	Warnings      []string
@@ -120,6 +121,7 @@ func newPage(in Input) pageData {
 		p.Notes = append(p.Notes, sentence(n))
 	}
 	p.addRows(in)
+	p.Joules = newPageEnergy(s.Energy)
 	p.addHistories()
 	p.addRules()
 	p.addFrames(in)

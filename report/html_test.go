@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/apkgate/apkgate/diagnose/hotspots"
 )
 
 func htmlOf(t testing.TB, in Input) string {
@@ -52,7 +55,7 @@ func TestHTMLRegression(t *testing.T) {
 var outside = regexp.MustCompile(`(?i)(\ssrc=|\shref=|srcset=|url\(|@import|<link|<script|<iframe|<object|<embed|<base|<form|\son[a-z]+=)`)
 
 func TestHTMLIsSelfContained(t *testing.T) {
-	for name, in := range map[string]Input{"regression": regression(), "hostile": hostile(), "pass": pass()} {
+	for name, in := range map[string]Input{"regression": regression(), "hostile": hostile(), "pass": pass(), "hungrier": hungrier()} {
 		page := htmlOf(t, in)
 		for _, tag := range tags.FindAllString(page, -1) {
 			if found := outside.FindString(tag); found != "" {
@@ -78,7 +81,7 @@ func TestHTMLKeepsHostileNamesAsText(t *testing.T) {
 			t.Errorf("a name became %s", tag)
 		}
 	}
-	for element, want := range map[string]int{"</title>": 1 + strings.Count(page, "<svg"), "</style>": 1, "</main>": 1} {
+	for element, want := range map[string]int{"</title>": 1 + strings.Count(page, "<svg") + strings.Count(page, "<g><title>"), "</style>": 1, "</main>": 1} {
 		if n := strings.Count(page, element); n != want {
 			t.Errorf("%d of %s, want %d", n, element, want)
 		}
@@ -89,7 +92,9 @@ func TestHTMLKeepsHostileNamesAsText(t *testing.T) {
 }
 
 func TestHTMLIsAccessible(t *testing.T) {
-	page := htmlOf(t, regression())
+	in := regression()
+	in.Energy = []hotspots.Change{explain(headJoules(), baseJoules())}
+	page := htmlOf(t, in)
 	if n := strings.Count(page, "<h1>"); n != 1 {
 		t.Errorf("%d first headings, want 1", n)
 	}
@@ -244,9 +249,17 @@ func TestColoursHaveContrast(t *testing.T) {
 		t.Fatal("the colours have no dark scheme")
 	}
 	for scheme, css := range map[string]string{"light": light, "dark": dark} {
-		colours := map[string]float64{}
+		colours, hex := map[string]float64{}, map[string]string{}
 		for _, m := range regexp.MustCompile(`--([a-z]+): #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1) {
-			colours[m[1]] = luminance(t, m[2])
+			colours[m[1]], hex[m[1]] = luminance(t, m[2]), m[2]
+		}
+		// The names of calls stand on colours that let the ground through.
+		for _, colour := range []string{"worse", "better"} {
+			behind := luminance(t, blend(t, hex[colour], hex["ground"], 0.42))
+			a, b := max(colours["text"], behind), min(colours["text"], behind)
+			if ratio := (a + 0.05) / (b + 0.05); ratio < 4.5 {
+				t.Errorf("%s: text on a call of the colour %s has a contrast of %.2f, want 4.5", scheme, colour, ratio)
+			}
 		}
 		for _, text := range []string{"text", "muted", "worse", "better", "suspect", "good"} {
 			for _, ground := range []string{"ground", "raised"} {
@@ -257,6 +270,22 @@ func TestColoursHaveContrast(t *testing.T) {
 			}
 		}
 	}
+}
+
+// blend is a colour that lets some of the ground through, as browsers mix them:
+// byte by byte.
+func blend(t *testing.T, colour, ground string, opacity float64) string {
+	t.Helper()
+	var out string
+	for i := 0; i < 6; i += 2 {
+		a, errA := strconv.ParseUint(colour[i:i+2], 16, 8)
+		b, errB := strconv.ParseUint(ground[i:i+2], 16, 8)
+		if errA != nil || errB != nil {
+			t.Fatalf("%q or %q is no colour", colour, ground)
+		}
+		out += fmt.Sprintf("%02x", int(opacity*float64(a)+(1-opacity)*float64(b)))
+	}
+	return out
 }
 
 // luminance is the relative luminance of a colour as WCAG defines it.

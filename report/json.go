@@ -7,26 +7,30 @@ import (
 	"io"
 	"slices"
 
+	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
 
-// MaxJSON bounds in bytes a saved verdict that ReadJSON takes.
+// MaxJSON bounds in bytes a saved verdict that Read takes.
 const MaxJSON = 256 << 20
 
+// MaxEnergy bounds the runs whose energy a verdict tells as JSON: of the largest
+// records they take some 25 MB.
+const MaxEnergy = 20
+
+// document is a verdict as JSON, with where the energy of its runs went.
+type document struct {
+	gate.Verdict
+	Energy []hotspots.Change `json:"energy,omitempty"`
+}
+
 // JSON writes the verdict as apkgate.verdict/1 (docs/format/verdict.md):
-// indented, lists never null, ended by one newline. A number that JSON can't
-// hold (infinite or not a number) is an error.
-func JSON(w io.Writer, v gate.Verdict) error {
-	v = withLists(v)
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the verdict as JSON: %w", err)
-	}
-	if _, err := w.Write(append(data, '\n')); err != nil {
-		return fmt.Errorf("write the verdict as JSON: %w", err)
-	}
-	return nil
+// indented, lists never null, ended by one newline. With it goes where the energy
+// of its runs went, of the MaxEnergy ones that matter most. A number that JSON
+// can't hold (infinite or not a number) is an error.
+func JSON(w io.Writer, v gate.Verdict, energy ...hotspots.Change) error {
+	return writeJSON(w, document{withLists(v), energyOf(Input{Verdict: v, Energy: energy}).foremost()}, "verdict")
 }
 
 // withLists returns the verdict with its format set and [] for every missing
@@ -57,25 +61,37 @@ func fill[T any](list *[]T) {
 	}
 }
 
-// ReadJSON reads a verdict that JSON wrote. Input beyond MaxJSON bytes, another
-// format, an outcome or direction that the format does not know, and anything
-// after the verdict are errors.
-func ReadJSON(r io.Reader) (gate.Verdict, error) {
+// Read reads a verdict that JSON wrote, with its energy. Input beyond MaxJSON
+// bytes, another format, an outcome or direction that the format does not know,
+// energy that can't be, and anything after the verdict are errors.
+func Read(r io.Reader) (Input, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxJSON+1))
 	switch {
 	case err != nil:
-		return gate.Verdict{}, fmt.Errorf("read the verdict: %w", err)
+		return Input{}, fmt.Errorf("read the verdict: %w", err)
 	case len(data) > MaxJSON:
-		return gate.Verdict{}, fmt.Errorf("read the verdict: larger than %d MiB", MaxJSON>>20)
+		return Input{}, fmt.Errorf("read the verdict: larger than %d MiB", MaxJSON>>20)
 	}
-	var v gate.Verdict
-	if err := json.Unmarshal(data, &v); err != nil {
-		return gate.Verdict{}, fmt.Errorf("read the verdict: %w", where(err))
+	var d document
+	if err := json.Unmarshal(data, &d); err != nil {
+		return Input{}, fmt.Errorf("read the verdict: %w", where(err))
 	}
-	if err := validate(v); err != nil {
-		return gate.Verdict{}, fmt.Errorf("read the verdict: %w", err)
+	if err := errors.Join(validate(d.Verdict), validateEnergy(d.Energy)); err != nil {
+		return Input{}, fmt.Errorf("read the verdict: %w", err)
 	}
-	return v, nil
+	return Input{Verdict: d.Verdict, Energy: d.Energy}, nil
+}
+
+func validateEnergy(energy []hotspots.Change) error {
+	if len(energy) > MaxEnergy {
+		return fmt.Errorf("energy has %d entries, at most %d are allowed", len(energy), MaxEnergy)
+	}
+	for i, c := range energy {
+		if err := c.Validate(); err != nil {
+			return fmt.Errorf("energy[%d].%w", i, err)
+		}
+	}
+	return nil
 }
 
 // where adds to a JSON error the place that encoding/json knows but does not say.

@@ -22,13 +22,13 @@ func TestJSONRoundTrip(t *testing.T) {
 		if text := b.String(); !strings.HasSuffix(text, "}\n") || strings.HasSuffix(text, "\n\n") {
 			t.Errorf("%s: the output does not end with one newline", name)
 		}
-		got, err := ReadJSON(&b)
+		got, err := Read(&b)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want := in.Verdict
 		want.Format = "apkgate.verdict/1"
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(want, got.Verdict, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: what was read is not what was written:\n%s", name, diff)
 		}
 	}
@@ -69,7 +69,7 @@ func TestJSONRefusesWhatItCannotHold(t *testing.T) {
 	}
 }
 
-func TestReadJSONErrors(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	for source, want := range map[string]string{
 		``:                               "not valid JSON",
 		`{`:                              "not valid JSON",
@@ -82,14 +82,14 @@ func TestReadJSONErrors(t *testing.T) {
 		`{"format":"apkgate.verdict/1","verdict":"pass"} {}`:                                                                              "not valid JSON at byte 49",
 		strings.Repeat("[", 100_000): "exceeded max depth",
 	} {
-		_, err := ReadJSON(strings.NewReader(source))
+		_, err := Read(strings.NewReader(source))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s gives the error %v, want one with %q", source, err, want)
 		}
 	}
 }
 
-func FuzzReadJSON(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, in := range []Input{inconclusive(), invalid()} {
 		var b bytes.Buffer
 		if err := JSON(&b, in.Verdict); err != nil {
@@ -97,13 +97,19 @@ func FuzzReadJSON(f *testing.F) {
 		}
 		f.Add(b.Bytes())
 	}
+	for _, in := range []Input{hungrier(), judged(gate.ToRegression, hostileEnergy()...)} {
+		var b bytes.Buffer
+		if err := JSON(&b, in.Verdict, in.Energy...); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
 	f.Add([]byte(`{"format":"apkgate.verdict/1","verdict":"regression","runs":[{"verdict":"regression","deviations":[{"direction":"regression","value":1e308,"expected":-1e308,"change":1e300,"n":1}]}],"rules":[{"confidence":1e-300,"count":9}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := ReadJSON(bytes.NewReader(data))
+		in, err := Read(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
-		in := Input{Verdict: v}
 		var text, markdown, html bytes.Buffer
 		if err := Text(&text, in, TextOptions{Verbose: true}); err != nil {
 			t.Fatal(err)

@@ -151,6 +151,7 @@ func (s story) blocks(in Input) []block {
 		}
 		out = append(out, findingsBlock(first, "\n", ""))
 	}
+	out = append(out, s.Energy.blocks()...)
 	out = append(out, s.ruleBlocks()...)
 	if len(rest) > 0 {
 		b := findingsBlock(rest[:min(len(rest), foldedRows)], fold(count(len(rest), "more deviation", "more deviations")), unfold)

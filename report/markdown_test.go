@@ -107,7 +107,7 @@ func TestMarkdownRendersHostileNamesAsText(t *testing.T) {
 		return string(out)
 	}
 	html := render(markdownOf(t, hostile(), 0))
-	html = regexp.MustCompile(`(?s)<pre>.*?</pre>`).ReplaceAllString(html, "")
+	html = regexp.MustCompile(`(?s)<pre>.*?</pre>|<em>and \d+ more</em>`).ReplaceAllString(html, "") // ours
 	for _, tag := range []string{"<a", "<img", "<script", "<style", "<del", "<em", "<!--", "<code>"} {
 		if i := strings.Index(html, tag); i >= 0 {
 			t.Errorf("a name became %s: %.200s", tag, html[i:])
@@ -146,7 +146,7 @@ func FuzzMarkdownEscape(f *testing.F) {
 		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b\x00") {
 			t.Fatalf("%q became %q, want one line without control characters", s, got)
 		}
-		bare := strings.NewReplacer("&#8203;", "\u200b", "<span>$</span>", "", "&lt;", "", "&gt;", "", "&amp;", "", "&quot;", "").Replace(got)
+		bare := strings.NewReplacer("&#8203;", "\u200b", "<span>$</span>", "¤", "&lt;", "¤", "&gt;", "¤", "&amp;", "¤", "&quot;", "¤").Replace(got)
 		if strings.ContainsAny(bare, `<>&"$`) {
 			t.Fatalf("%q became %q: HTML or a formula can begin", s, got)
 		}

@@ -13,6 +13,7 @@
 package report
 
 import (
+	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -24,6 +25,9 @@ type Input struct {
 	// Runs are the runs that were checked, found by their ID. Their frames are
 	// drawn where they kept any.
 	Runs []run.Run
+	// Energy is where the energy of checked runs went beside like runs, found by
+	// the runs' IDs; empty where none was measured.
+	Energy []hotspots.Change
 	// Catalogue gives units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
 	// Title heads the report; "" is the scenario and the app.

@@ -15,17 +15,20 @@ const maxSARIF = 5000
 // SARIF writes the report's problems as SARIF 2.1.0 for code scanning: one rule
 // a metric, one result a finding, at the place of its scenario. A verdict
 // without problems has no results, which closes the alerts of earlier ones. A
-// scenario without a place has a result without a location.
+// scenario without a place has a result without a location, and so has each
+// method that explains why a scenario takes more energy.
 func SARIF(w io.Writer, in Input, places Places) error {
-	problems := Problems(in)
+	problems := append(Problems(in), methodProblems(in)...)
 	problems = problems[:min(len(problems), maxSARIF)]
 	rules, index := sarifRules(in, problems)
 	results := make([]sarifResult, len(problems))
 	for i, p := range problems {
 		results[i] = sarifResult{
 			RuleID: p.Metric, RuleIndex: index[p.Metric], Level: level(p), Message: sarifText{sarifPlain(p.Title + ". " + p.Text)},
-			Locations:           sarifLocations(places.Of(p.Scenario)),
 			PartialFingerprints: map[string]string{"apkgateFinding/v1": p.Fingerprint},
+		}
+		if p.Method == "" { // a method isn't where its scenario is
+			results[i].Locations = sarifLocations(places.Of(p.Scenario))
 		}
 	}
 	log := sarifLog{

@@ -12,6 +12,7 @@ import (
 // that show it. Its texts are plain and fit on one line.
 type Problem struct {
 	Scenario, Event, Metric string // as the verdict has them; Event is "" for the whole run
+	Method                  string // the method that explains it, where the problem is a method
 	Worse                   bool   // a regression; otherwise a deviation that is not confirmed
 	Title                   string // "open-message after E2: frames rendered"
 	Text                    string // what, where, how much, how sure
@@ -37,6 +38,31 @@ func Problems(in Input) []Problem {
 	return out
 }
 
+// methodProblems are the methods that explain why a scenario takes more energy,
+// each once, as the run that matters most has it.
+func methodProblems(in Input) []Problem {
+	var out []Problem
+	seen := map[string]bool{}
+	for _, r := range energyOf(in).Runs {
+		if !r.Deviates || r.unexplained() {
+			continue
+		}
+		for _, m := range r.Explaining() {
+			mark := digest("method", r.Scenario, m.Name, m.File)
+			if m.Local.ChangeJ() <= 0 || seen[mark] {
+				continue
+			}
+			seen[mark] = true
+			out = append(out, Problem{
+				Scenario: r.Scenario, Metric: "energy.total_j", Method: m.Name,
+				Title: name(r.Scenario) + ": energy of " + methodName(shortName(m.Name), 60), Text: methodLine(m) + "; " + energySource(r.Source),
+				Fingerprint: mark,
+			})
+		}
+	}
+	return out
+}
+
 func (f finding) problemTitle() string {
 	title := name(f.Scenario)
 	if f.Event != "" {
@@ -47,9 +73,13 @@ func (f finding) problemTitle() string {
 
 // fingerprint is a digest of what a finding is about, not of its numbers.
 func (f finding) fingerprint() string {
-	about := []string{f.Hits[0].Run.App.Package, f.Scenario, f.Event, f.MetricName}
-	digest := sha256.Sum256([]byte(strings.Join(about, "\x00")))
-	return hex.EncodeToString(digest[:16])
+	return digest(f.Hits[0].Run.App.Package, f.Scenario, f.Event, f.MetricName)
+}
+
+// digest is 32 hexadecimal digits of what a problem is about.
+func digest(about ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(about, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // Place is a line of a file of the repository.

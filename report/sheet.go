@@ -22,8 +22,16 @@ type Sheet struct {
 	notes    []string
 	facts    []fact
 	tables   []sheetTable
+	energy   energyStory
 	warnings []string
 	footer   string
+}
+
+// Brief is the sheet without its tables: the answer, the facts, and what explains
+// it.
+func (s Sheet) Brief() Sheet {
+	s.tables = nil
+	return s
 }
 
 // sheetTable is a table of a sheet. The first column says what a row is about,
@@ -89,6 +97,9 @@ func (s Sheet) Text(w io.Writer, o TextOptions) error {
 		if err := t.sheetTable(table); err != nil {
 			return fmt.Errorf("lay out the table %q: %w", table.title, err)
 		}
+	}
+	if err := t.energy(s.energy); err != nil {
+		return fmt.Errorf("lay out the tables of energy: %w", err)
 	}
 	for i, warning := range s.warnings {
 		if i == 0 {

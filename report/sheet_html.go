@@ -2,7 +2,7 @@ package report
 
 import (
 	"bytes"
-	_ "embed" // for the sheet's template
+	_ "embed" // for the sheet's templates
 	"fmt"
 	"html/template"
 	"io"
@@ -12,7 +12,10 @@ import (
 //go:embed sheet.tmpl
 var sheetTemplate string
 
-var sheetPage = template.Must(template.New("sheet").Parse(sheetTemplate))
+//go:embed rows.tmpl
+var rowsTemplate string
+
+var sheetPage = template.Must(template.New("sheet").Parse(sheetTemplate + rowsTemplate + energyTemplate))
 
 // sheetData is what sheet.tmpl shows. Strings are plain and escaped by the
 // template.
@@ -22,13 +25,15 @@ type sheetData struct {
 	Lead, Hint, Footer       string
 	Notes, Warnings          []string
 	Facts                    []fact
-	Tables                   []sheetHTMLTable
+	Tables, FoldedTables     []sheetHTMLTable
+	Energy                   pageEnergy
 }
 
 type sheetHTMLTable struct {
 	Title, Note, Rest string
 	Folded            bool
-	Columns           []string
+	Columns           []string // without the last
+	Last              string   // heads the status; "" where the rows have none
 	Rows              []sheetHTMLRow
 }
 
@@ -44,15 +49,20 @@ type sheetHTMLCell struct{ Label, Text string }
 // from elsewhere, light or dark as the reader has it.
 func (s Sheet) HTML(w io.Writer) error {
 	d := sheetData{
-		Style: template.CSS(coloursCSS + pageCSS), //nolint:gosec // our own embedded files
+		Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
 		Title: s.title, Word: outcomeWord(s.outcome), Class: outcomeClass(s.outcome), Mark: outcomeMark(s.outcome),
 		Lead: s.lead, Hint: s.hint, Footer: s.footer, Notes: s.notes, Warnings: s.warnings, Facts: s.facts,
+		Energy: newPageEnergy(s.energy),
 	}
 	if s.lead != "" && s.lead[0] < utf8.RuneSelf {
 		d.Lead = upperFirst(s.lead)
 	}
 	for _, t := range s.tables {
-		if len(t.rows) > 0 {
+		switch {
+		case len(t.rows) == 0:
+		case t.folded:
+			d.FoldedTables = append(d.FoldedTables, t.html())
+		default:
 			d.Tables = append(d.Tables, t.html())
 		}
 	}
@@ -67,9 +77,12 @@ func (s Sheet) HTML(w io.Writer) error {
 }
 
 func (t sheetTable) html() sheetHTMLTable {
-	out := sheetHTMLTable{Title: t.title, Note: t.note, Folded: t.folded, Columns: t.columns, Rest: more(t.total, len(t.rows), "row", "rows")}
+	last := len(t.columns) - 1
+	out := sheetHTMLTable{
+		Title: t.title, Note: t.note, Folded: t.folded, Columns: t.columns[:last], Last: t.columns[last],
+		Rest: more(t.total, len(t.rows), "row", "rows"),
+	}
 	for _, r := range t.rows {
-		last := len(r.cells) - 1
 		row := sheetHTMLRow{What: r.cells[0], Status: r.cells[last], Class: directionClass(r.direction), Mark: directionMark(r.direction)}
 		for i, c := range r.cells[1:last] {
 			row.Cells = append(row.Cells, sheetHTMLCell{t.columns[i+1], c})

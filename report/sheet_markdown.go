@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
@@ -65,12 +66,17 @@ func (s Sheet) markdownHead() string {
 }
 
 func (s Sheet) blocks() []block {
-	var out []block
+	var open, folded []block
 	for _, t := range s.tables {
-		if len(t.rows) > 0 {
-			out = append(out, t.block())
+		switch {
+		case len(t.rows) == 0:
+		case t.folded:
+			folded = append(folded, t.block())
+		default:
+			open = append(open, t.block())
 		}
 	}
+	out := slices.Concat(open, s.energy.blocks(), folded)
 	if len(s.warnings) > 0 {
 		b := block{head: fold("Warnings"), tail: unfold}
 		for _, w := range s.warnings {

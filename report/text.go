@@ -36,6 +36,9 @@ func Text(w io.Writer, in Input, o TextOptions) error {
 	if err := t.table(); err != nil {
 		return fmt.Errorf("lay out the table of findings: %w", err)
 	}
+	if err := t.energy(t.Energy); err != nil {
+		return fmt.Errorf("lay out the tables of energy: %w", err)
+	}
 	t.rules()
 	t.runs()
 	t.foot()

@@ -33,7 +33,12 @@ const (
 	maxMeta     = 64 << 10
 	maxRuns     = 5_000 // runs in its verdict
 	maxNotes    = 10
+	maxEntries  = 2_000 // files, with profiles
 )
+
+// profileEndings are those of profiles of methods, which may lie beside the
+// report. They are for people to open, and never read here.
+var profileEndings = []string{".pb.gz", ".csv"}
 
 // artifactFormat is the format and version of meta.json.
 const artifactFormat = "apkgate.artifact/1"
@@ -62,7 +67,7 @@ func WriteFolder(dir string, in report.Input, places report.Places) (Folder, err
 	}
 	m := meta{Format: artifactFormat, Version: in.Meta.Version, Level: in.Meta.Level, Notes: in.Notes}
 	for name, write := range map[string]func(io.Writer) error{
-		verdictFile:  func(w io.Writer) error { return report.JSON(w, in.Verdict) },
+		verdictFile:  func(w io.Writer) error { return report.JSON(w, in.Verdict, in.Energy...) },
 		htmlFile:     func(w io.Writer) error { return report.HTML(w, in) },
 		markdownFile: func(w io.Writer) error { return report.Markdown(w, in, MaxSummary) },
 		sarifFile:    func(w io.Writer) error { return report.SARIF(w, in, places) },
@@ -80,9 +85,10 @@ func WriteFolder(dir string, in report.Input, places report.Places) (Folder, err
 }
 
 // ReadFolder reads a report folder that another workflow's run left, and takes it
-// for hostile: it may hold the files of a report and nothing else, no links and
-// no folders, within limits, and only its verdict and its notes are read. Where
-// the report belongs is not asked of it.
+// for hostile: it may hold the files of a report, profiles of methods and nothing
+// else, no links and no folders, within limits, and only its verdict, with where
+// its energy went, and its notes are read. Where the report belongs is not asked
+// of it.
 func ReadFolder(dir string) (report.Input, error) {
 	in, err := readFolder(dir)
 	if err != nil {
@@ -104,18 +110,18 @@ func readFolder(dir string) (report.Input, error) {
 	if err != nil {
 		return report.Input{}, err
 	}
-	v, err := report.ReadJSON(bytes.NewReader(data))
+	in, err := report.Read(bytes.NewReader(data))
 	if err != nil {
 		return report.Input{}, fmt.Errorf("%s: %w", verdictFile, err)
 	}
-	if len(v.Runs) > maxRuns {
-		return report.Input{}, fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, len(v.Runs), maxRuns)
+	if n := len(in.Verdict.Runs); n > maxRuns {
+		return report.Input{}, fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
 	}
 	m, err := readMeta(root)
 	if err != nil {
 		return report.Input{}, err
 	}
-	in := report.Input{Verdict: v, Notes: m.Notes[:min(len(m.Notes), maxNotes)]}
+	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
 	in.Meta.Version, in.Meta.Level = m.Version, m.Level
 	return in, nil
 }
@@ -127,9 +133,12 @@ func checkFolder(root *os.Root) error {
 		return plainPath(err)
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(len(artifactFiles) + 1)
+	entries, err := f.ReadDir(maxEntries + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return plainPath(err)
+	}
+	if len(entries) > maxEntries {
+		return fmt.Errorf("it holds more than %d files", maxEntries)
 	}
 	var total int64
 	for _, e := range entries {
@@ -137,17 +146,23 @@ func checkFolder(root *os.Root) error {
 		switch {
 		case err != nil:
 			return plainPath(err)
-		case !slices.Contains(artifactFiles, e.Name()):
-			return fmt.Errorf("it holds %.80q, want only %s", e.Name(), strings.Join(artifactFiles, ", "))
+		case !slices.Contains(artifactFiles, e.Name()) && !isProfile(e.Name()):
+			return fmt.Errorf("it holds %.80q, want only %s, and profiles (%s)", e.Name(), strings.Join(artifactFiles, ", "), strings.Join(profileEndings, ", "))
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s is not a regular file", e.Name())
 		}
-		total += info.Size()
+		if !isProfile(e.Name()) {
+			total += info.Size()
+		}
 	}
 	if total > maxArtifact {
 		return fmt.Errorf("it holds %d bytes, at most %d MiB are allowed", total, maxArtifact>>20)
 	}
 	return nil
+}
+
+func isProfile(name string) bool {
+	return slices.ContainsFunc(profileEndings, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
 func readFile(root *os.Root, name string, limit int64) ([]byte, error) {

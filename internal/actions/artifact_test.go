@@ -1,6 +1,7 @@
 package actions_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,15 @@ func TestAHostileArtifactIsRefused(t *testing.T) {
 			os.Remove(filepath.Join(dir, "report.html"))
 			return os.Mkdir(filepath.Join(dir, "report.html"), 0o755)
 		}, "report.html is not a regular file"},
+		"a link called a profile": {func(dir string) error { return os.Symlink(outside, filepath.Join(dir, "x.pb.gz")) }, "x.pb.gz is not a regular file"},
+		"too many profiles": {func(dir string) error {
+			for i := range 2000 {
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", i)), nil, 0o644); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, "more than 2000 files"},
 		"a link out of it": {func(dir string) error {
 			os.Remove(filepath.Join(dir, "verdict.json"))
 			return os.Symlink(outside, filepath.Join(dir, "verdict.json"))

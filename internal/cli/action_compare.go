@@ -19,7 +19,7 @@ import (
 func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
 	cf := compareFlags{
 		configFlags: f.configFlags, policyFlags: f.policyFlags, base: f.base, head: f.head, rounds: f.rounds,
-		scenarios: f.scenarios, parallel: f.parallel, headCommit: f.commit,
+		scenarios: f.scenarios, parallel: f.parallel, headCommit: f.commit, profiles: f.artifact,
 	}
 	if _, err := cf.offline(); err != nil {
 		return actionResult{}, err
@@ -37,12 +37,12 @@ func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action)
 		return actionResult{}, usage(err, "")
 	}
 	verdict := gate.CompareAB(set.policy, set.catalogue, base, head)
-	in := report.ABInput{Verdict: verdict, Catalogue: set.catalogue, Version: "apkgate " + version()}
+	in := report.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
 	if simulated(base) || simulated(head) {
 		in.Notes = []string{simulatedNote}
 	}
 	sheet := report.AB(in)
-	asJSON := func(w io.Writer) error { return report.ABJSON(w, verdict) }
+	asJSON := func(w io.Writer) error { return report.ABJSON(w, verdict, in.Energy...) }
 	if err := c.writeSheet(sheet, asJSON, outputFlags{format: string(FormatText)}); err != nil {
 		return actionResult{}, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
-	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -80,6 +79,7 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 		a.Name = f.mode + " " + a.Name
 	}
 	a.Comment, a.Check = f.comment, f.checkRun
+	f.profiles = f.artifact // a reviewer opens them from there
 	a.Begin(cmd.Context())
 	resume := a.Runner.StopCommands() // until here and from there on, the lines are ours
 	result, err := mode(c, cmd, f, a)
@@ -156,18 +156,14 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if len(runs) == 0 {
 		return actionResult{}, lossOf(results)
 	}
-	if simulated(runs) {
-		set.notes = append(set.notes, simulatedNote)
-	}
 	loss := lossOf(results)
 	if loss != nil {
 		set.notes = append(set.notes, "Not everything was measured: "+loss.Error())
 	}
-	verdict, err := c.judge(runs, historyBefore(ctx, store, set, commits), set, outputFlags{format: string(FormatText)})
+	in, err := c.judge(runs, past{historyBefore(ctx, store, set, commits), wholeFrom(ctx, store)}, set, outputFlags{format: string(FormatText)})
 	if err != nil {
 		return actionResult{}, err
 	}
-	in := report.Input{Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs)}
 	in.Meta.Repository = a.Job.Repository()
 	places := c.places(cfg, cmp.Or(f.config, config.FileName))
 	content := actions.ContentOf(in, places)

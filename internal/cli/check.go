@@ -73,26 +73,26 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if set.catalogue, err = run.Catalogue(set.catalogue, runs...); err != nil {
 		return usage(err, "")
 	}
-	var references func(run.Run) ([]run.Summary, error)
+	var before past
 	if len(f.history) > 0 {
 		var history []run.Run
 		history, err = c.readHistory(f.history, f.importFlags)
-		references = historyOf(history, set)
+		before = past{historyOf(history, set), wholeOf(history)}
 	} else {
 		var store baseline.Store
 		if store, err = c.openExisting(ctx, set.store); err == nil {
 			defer store.Close()
-			references = storeHistory(ctx, store, set)
+			before = past{storeHistory(ctx, store, set), wholeFrom(ctx, store)}
 		}
 	}
 	if err != nil {
 		return err
 	}
-	verdict, err := c.judge(runs, references, set, f.outputFlags)
+	in, err := c.judge(runs, before, set, f.outputFlags)
 	if err != nil {
 		return err
 	}
-	return exitWith(statusOf(verdict.Verdict, set.failOn))
+	return exitWith(statusOf(in.Verdict.Verdict, set.failOn))
 }
 
 // distinct leaves out runs that are given twice. Two runs of one id with other
@@ -117,19 +117,28 @@ func distinct(runs []run.Run, files []string) ([]run.Run, error) {
 	return out, nil
 }
 
-// judge makes the verdict on runs and shows it.
-func (c Command) judge(runs []run.Run, references func(run.Run) ([]run.Summary, error), set settings, out outputFlags) (gate.Verdict, error) {
+// judge makes the verdict on runs and shows it. It returns what it showed.
+func (c Command) judge(runs []run.Run, before past, set settings, out outputFlags) (report.Input, error) {
 	subjects := make([]gate.Subject, len(runs))
 	for i, r := range runs {
-		refs, err := references(r)
+		refs, err := before.like(r)
 		if err != nil {
-			return gate.Verdict{}, err
+			return report.Input{}, err
 		}
 		subjects[i] = gate.Subject{Run: r, References: refs}
 	}
-	verdict := gate.Check(set.policy, set.catalogue, subjects)
-	in := report.Input{Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs)}
-	return verdict, c.write(in, out)
+	energy, err := whereItWent(subjects, before.whole)
+	if err != nil {
+		return report.Input{}, err
+	}
+	in := report.Input{
+		Verdict: gate.Check(set.policy, set.catalogue, subjects), Runs: runs, Energy: energy,
+		Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs),
+	}
+	if simulated(runs) {
+		in.Notes = append([]string{simulatedNote}, set.notes...)
+	}
+	return in, c.write(in, out)
 }
 
 // readHistory reads files of runs, all of which count as accepted.

@@ -73,10 +73,10 @@ func (c Command) Main(args []string) int {
 func (c Command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "apkgate",
-		Short: "A gate for pull requests on Android apps: smoothness measured, compared, explained",
-		Long: `apkgate runs an Android app's workloads on devices, measures how smooth it is,
-compares every run with the history of accepted ones, and says pass or fail with
-the evidence.
+		Short: "A gate for pull requests on Android apps: smoothness and energy measured, compared, explained",
+		Long: `apkgate runs an Android app's workloads on devices, measures how smooth it is and
+how much energy it takes, compares every run with the history of accepted ones, and
+says pass or fail with the evidence.
 
 Try it without a device:   apkgate demo
 Set it up for your app:    apkgate init, then apkgate doctor, then apkgate run
@@ -98,7 +98,7 @@ infrastructure failed.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		c.demoVerb(), c.initVerb(), c.doctorVerb(), c.devicesVerb(), c.runVerb(), c.collectVerb(),
-		c.checkVerb(), c.baselineVerb(), c.compareVerb(), c.noiseVerb(), c.inspectVerb(), c.reportVerb(), c.actionVerb(),
+		c.checkVerb(), c.baselineVerb(), c.compareVerb(), c.noiseVerb(), c.energyVerb(), c.inspectVerb(), c.reportVerb(), c.actionVerb(),
 	)
 	return root
 }

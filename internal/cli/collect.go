@@ -21,6 +21,7 @@ type collectFlags struct {
 	apk, version, commit, ref, session string
 	scenarios                          []string
 	parallel                           int
+	profiles                           string // the folder of profiles, where not the configuration's; no flag
 }
 
 func (f *collectFlags) register(cmd *cobra.Command) {
@@ -44,6 +45,7 @@ func (f collectFlags) apply(cfg *config.Config) error {
 	if f.parallel < 0 {
 		return usage(fmt.Errorf("--parallel is %d, want 0 or more", f.parallel), "")
 	}
+	profilesTo(f.profiles, cfg.Energy)
 	return onlyScenarios(cfg, f.scenarios)
 }
 
@@ -109,6 +111,9 @@ func (c Command) collectConfig(path string, f collectFlags) (*config.Config, err
 // is kept waiting for them.
 func filesThere(cfg *config.Config) error {
 	files := []struct{ key, path string }{{"app.apk", cfg.App.APK}, {"app.test-apk", cfg.App.TestAPK}}
+	if cfg.Energy.Measured() {
+		files = append(files, struct{ key, path string }{"energy.power-profile", cfg.Energy.PowerProfile}, struct{ key, path string }{"app.mapping", cfg.App.Mapping})
+	}
 	for i, s := range cfg.Scenarios {
 		at := fmt.Sprintf("scenarios[%d].workload.", i)
 		switch w := s.Workload; {
@@ -141,6 +146,7 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 	shown := c.progress(todo)
 	defer shown.clear()
 	var kept error
+	profiles := keepProfiles(cfg.Energy)
 	lab := collect.Lab{
 		Jobs: todo, Parallel: f.parallel,
 		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
@@ -150,6 +156,7 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 					kept = err
 				}
 			}
+			profiles.keep(r, "")
 			shown.finished(r) // now that it is kept
 		},
 	}
@@ -157,7 +164,8 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 	if err := nameRuns(results); err != nil {
 		return nil, err
 	}
-	return results, kept
+	shown.clear()
+	return results, errors.Join(kept, profiles.told(c.Stderr))
 }
 
 // nameRuns gives each run of which something was measured its id.

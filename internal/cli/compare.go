@@ -36,6 +36,7 @@ type compareFlags struct {
 	scenarios              []string
 	rounds, parallel       int
 	keep                   string
+	profiles               string // as of collectFlags
 }
 
 func (c Command) compareVerb() *cobra.Command {
@@ -101,11 +102,11 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 		return usage(err, "")
 	}
 	verdict := gate.CompareAB(set.policy, set.catalogue, base, head)
-	in := report.ABInput{Verdict: verdict, Catalogue: set.catalogue, Version: "apkgate " + version()}
+	in := report.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
 	if simulated(base) || simulated(head) {
 		in.Notes = []string{simulatedNote}
 	}
-	if err := c.writeSheet(report.AB(in), func(w io.Writer) error { return report.ABJSON(w, verdict) }, f.outputFlags); err != nil {
+	if err := c.writeSheet(report.AB(in), func(w io.Writer) error { return report.ABJSON(w, verdict, in.Energy...) }, f.outputFlags); err != nil {
 		return err
 	}
 	return exitWith(statusOf(verdict.Verdict, set.failOn))
@@ -167,6 +168,7 @@ func (c Command) measureBoth(ctx context.Context, f compareFlags) (base, head []
 	if err := errors.Join(onlyScenarios(cfg, f.scenarios), c.bothThere(f)); err != nil {
 		return nil, nil, err
 	}
+	profilesTo(f.profiles, cfg.Energy)
 	for i := range cfg.Scenarios {
 		cfg.Scenarios[i].Repetitions = f.rounds
 	}
@@ -220,12 +222,17 @@ func (c Command) interleave(ctx context.Context, cfg *config.Config, f compareFl
 		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
 	}
 	base, head = lab.Interleave(ctx, heads)
-	for _, results := range [][]collect.Result{base, head} {
+	profiles := keepProfiles(cfg.Energy)
+	for i, results := range [][]collect.Result{base, head} {
 		if err := nameRuns(results); err != nil {
 			return nil, nil, err
 		}
+		for _, r := range results {
+			profiles.keep(r, []string{"base", "head"}[i])
+		}
 	}
-	return base, head, nil
+	shown.clear()
+	return base, head, profiles.told(c.Stderr)
 }
 
 // sideOf tells the two builds' runs apart, also where both bear one version.

@@ -28,7 +28,8 @@ func (c Command) demoVerb() *cobra.Command {
 		Use:   "demo",
 		Short: "The whole job on simulated devices, in seconds",
 		Long: `Builds a history of an app on 20 simulated phones over 2 networks, measures a
-worse build of it on five upgraded phones, gates it, and leaves a report. Nothing
+worse build of it on five upgraded phones, and gates it; then measures the energy
+of both builds in turns, down to methods; and leaves a report of each. Nothing
 but apkgate is needed. The devices are simulated; everything else is the code that
 drives real ones.`,
 		Args: noArguments,
@@ -162,7 +163,10 @@ func (d demo) play(ctx context.Context, store baseline.Store) error {
 		return err
 	}
 	fmt.Fprintf(d.Stdout, "2. Pull request: build 1.5.0 on %d phones upgraded to Android 5 and 6\n", len(worse.Devices))
-	return d.pullRequest(ctx, worse, store)
+	if err := d.pullRequest(ctx, worse, store); err != nil {
+		return err
+	}
+	return d.sideBySide(ctx)
 }
 
 func (d demo) history(ctx context.Context, cfg *config.Config, store baseline.Store) error {
@@ -196,9 +200,9 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 		runs = append(runs, r)
 	}
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
-	set := settings{policy: policy, catalogue: metric.Default(), notes: []string{simulatedNote}}
+	set := settings{policy: policy, catalogue: metric.Default()}
 	fmt.Fprintf(d.Stdout, "3. The gate\n\n")
-	_, err = d.judge(runs, storeHistory(ctx, store, set), set, outputFlags{format: string(FormatText), html: cfg.Report.HTML, json: d.path("verdict.json")})
+	_, err = d.judge(runs, past{storeHistory(ctx, store, set), wholeFrom(ctx, store)}, set, outputFlags{format: string(FormatText), html: cfg.Report.HTML, json: d.path("verdict.json")})
 	return err
 }
 
@@ -207,7 +211,7 @@ const simulatedNote = "The devices are simulated."
 
 func (d demo) farewell(keep string, took time.Duration) {
 	fmt.Fprintf(d.Stdout, "\nThat took %.1f s. A gate on a pull request would now have failed (exit status 1).\n", took.Seconds())
-	fmt.Fprintf(d.Stdout, "The report with its pictures: %s\n", d.path("report.html"))
+	fmt.Fprintf(d.Stdout, "The reports with their pictures: %s, and of the energy %s\n", d.path("report.html"), d.path(demoEnergyReport))
 	if keep != "" {
 		fmt.Fprintf(d.Stdout, `
 To play with what is in %s:
@@ -216,7 +220,9 @@ To play with what is in %s:
   apkgate check --run pull-request.jsonl --min-support 0.03 --format markdown
   apkgate baseline list --where model="Nexus 5"
   apkgate noise
-`, keep, keep)
+  apkgate compare --config %s --base %s.apk --head %s.apk
+  go tool pprof -http=: %s
+`, keep, keep, energyFile, demoGood, demoWorse, demoProfile)
 	}
 	if _, err := exec.LookPath("apkgate"); err != nil {
 		fmt.Fprint(d.Stdout, "\nThe shell finds no apkgate yet: go install ./cmd/apkgate puts it into $(go env GOPATH)/bin.\n")

@@ -54,7 +54,7 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 	unfit := 0
 	var lost error // the devices that could not be asked; the others still are
 	for _, d := range devices {
-		fit, err := c.examine(ctx, d)
+		fit, err := c.examine(ctx, d, cfg.Energy)
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -75,13 +75,18 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 }
 
 // examine prints what the check before a run finds on one device.
-func (c Command) examine(ctx context.Context, d labDevice) (fit bool, err error) {
+func (c Command) examine(ctx context.Context, d labDevice, e *config.Energy) (fit bool, err error) {
 	connected, err := d.open(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer connected.Close()
 	findings, err := device.Preflight(ctx, connected)
+	if err == nil {
+		var more []device.Finding
+		more, err = energyFit(ctx, connected, e)
+		findings = append(findings, more...)
+	}
 	fmt.Fprintln(c.Stdout, plain(d.name))
 	fit = true
 	for _, f := range findings {

@@ -17,7 +17,9 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/perfetto"
 	"github.com/apkgate/apkgate/trace/powerprofile"
+	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
@@ -26,7 +28,9 @@ var readers = map[string]func(io.Reader) (trace.Inspection, error){
 	"batterystats": batterystats.Inspect,
 	"gfxinfo":      gfxinfo.Inspect,
 	"logcat":       logcat.Inspect,
+	"perfetto":     perfetto.Inspect,
 	"powerprofile": powerprofile.Inspect,
+	"r8map":        r8map.Inspect,
 	"simpleperf":   simpleperf.Inspect,
 }
 

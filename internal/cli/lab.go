@@ -162,7 +162,7 @@ func jobs(cfg *config.Config, devices []labDevice, o origin) []collect.Job {
 			for _, scenario := range cfg.Scenarios {
 				out = append(out, collect.Job{
 					Device: d.name, Open: d.open, Clock: d.clock, App: cfg.App, Scenario: scenario,
-					Network: network, Extra: extra, Source: o.source, Session: o.session,
+					Network: network, Energy: cfg.Energy, Extra: extra, Source: o.source, Session: o.session,
 				})
 			}
 		}

@@ -100,7 +100,7 @@ func (c Command) writeSheet(sheet report.Sheet, asJSON func(io.Writer) error, f 
 func (c Command) render(w io.Writer, in report.Input, as Format, f outputFlags) error {
 	switch as {
 	case FormatJSON:
-		return report.JSON(w, in.Verdict)
+		return report.JSON(w, in.Verdict, in.Energy...)
 	case FormatMarkdown:
 		return report.Markdown(w, in, maxComment)
 	case FormatHTML:

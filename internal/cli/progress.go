@@ -48,6 +48,8 @@ func (p *progress) Report(e collect.Event) {
 	case collect.Measure:
 		p.repsDone++
 		p.draw(fmt.Sprintf("%s: repetition %d of %d", plain(e.Device), e.Repetition, e.Repetitions))
+	case collect.Settle:
+		p.draw(fmt.Sprintf("%s: resting, %s", plain(e.Device), plain(e.Message)))
 	case collect.Done:
 	default:
 		p.draw(fmt.Sprintf("%s: %s", plain(e.Device), e.Phase))

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
 )
@@ -36,7 +39,7 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 		return usage(err, "")
 	}
 	defer src.Close()
-	verdict, err := report.ReadJSON(src)
+	in, err := report.Read(src)
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", path, err), "")
 	}
@@ -55,5 +58,9 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 	if err != nil {
 		return usage(err, "")
 	}
-	return c.write(report.Input{Verdict: verdict, Runs: runs, Catalogue: catalogue, Meta: report.Meta{Version: "apkgate " + version()}}, f)
+	if slices.ContainsFunc(in.Verdict.Runs, func(r gate.RunVerdict) bool { return r.Context[devctx.Simulated] != "" }) {
+		in.Notes = []string{simulatedNote}
+	}
+	in.Runs, in.Catalogue, in.Meta = runs, catalogue, report.Meta{Version: "apkgate " + version()}
+	return c.write(in, f)
 }

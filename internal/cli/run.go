@@ -82,13 +82,11 @@ func (c Command) gateResults(ctx context.Context, store baseline.Store, results 
 	if len(runs) == 0 {
 		return lossOf(results)
 	}
-	if set.notes == nil && simulated(runs) {
-		set.notes = []string{simulatedNote}
-	}
-	verdict, err := c.judge(runs, storeHistory(ctx, store, set), set, f.outputFlags)
+	in, err := c.judge(runs, past{storeHistory(ctx, store, set), wholeFrom(ctx, store)}, set, f.outputFlags)
 	if err != nil {
 		return err
 	}
+	verdict := in.Verdict
 	if f.accept {
 		if err := c.acceptAll(ctx, store, verdict); err != nil {
 			return err

@@ -13,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
 func TestMain(m *testing.M) {
@@ -24,8 +26,15 @@ func TestMain(m *testing.M) {
 // The transcripts drive apkgate as a user does: a process with files, streams
 // and an exit status.
 func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) < 10 {
+		t.Fatalf("%d transcripts: %v", len(scripts), err)
+	}
+	if testing.Short() { // the demo does what the others do, with many devices at once
+		scripts = []string{"testdata/script/demo.txtar"}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Files:               scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
@@ -39,8 +48,21 @@ func TestScripts(t *testing.T) {
 			"gzip":    gzipFile,
 			"lab":     writeLab,
 			"rules":   rulesAre,
+			"app":     writeApp,
 		},
 	})
+}
+
+// writeApp leaves simulated apps as APK files: app NAME ….
+func writeApp(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: app NAME …")
+	}
+	for _, name := range args {
+		text, err := simapp.Open(name)
+		ts.Check(err)
+		ts.Check(os.WriteFile(ts.MkAbs(name+".apk"), text, 0o644))
+	}
 }
 
 // exits runs a command and asserts its exit status: exits 1 apkgate check …

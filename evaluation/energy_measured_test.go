@@ -1,0 +1,241 @@
+package evaluation
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os/exec"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// measured are joules of one workload on one phone, in the order in which they
+// were measured: three minutes each, with two minutes between them.
+type measured struct {
+	phone, workload string
+	sessions        [][]float64
+}
+
+func (m measured) all() []float64 { return slices.Concat(m.sessions...) }
+
+// energyMeasures reads the measurements of 27 workloads, 30 times each, on two
+// phones by their batterystats estimate and on one by a hardware meter, the last in
+// ten sessions of three (S2-group/energy-measures-android-apps-benchmark).
+func energyMeasures(t *testing.T) []measured {
+	t.Helper()
+	file := corpus(t, "dataset", "s2_energy_measures_csv.tar.xz")
+	xz, err := exec.LookPath("xz")
+	if err != nil {
+		t.Skipf("xz is not here to open the measurements: %v", err)
+	}
+	data, err := exec.Command(xz, "--decompress", "--stdout", file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimated := map[[2]string]map[string]float64{} // by phone and workload, then by the file's name, which has the time
+	metered := map[string]map[string][]float64{}    // by workload, then by session
+	for archive := tar.NewReader(bytes.NewReader(data)); ; {
+		entry, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		part := strings.Split(entry.Name, "/")
+		switch name := path.Base(entry.Name); {
+		case strings.HasPrefix(name, "Joule_results_"):
+			key := [2]string{part[1], part[2]}
+			if estimated[key] == nil {
+				estimated[key] = map[string]float64{}
+			}
+			estimated[key][name] = rows(t, archive)[0].joules
+		case name == "Aggregated_Results_Monsoon.csv":
+			for _, r := range rows(t, archive) {
+				if metered[r.workload] == nil {
+					metered[r.workload] = map[string][]float64{}
+				}
+				metered[r.workload][part[2]] = append(metered[r.workload][part[2]], r.joules)
+			}
+		}
+	}
+	var out []measured
+	for key, byName := range estimated {
+		var joules []float64
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
+			joules = append(joules, byName[name])
+		}
+		out = append(out, measured{key[0] + ", estimated", key[1], [][]float64{joules}})
+	}
+	for workload, bySession := range metered {
+		m := measured{phone: "Nexus 5X, metered", workload: workload}
+		for _, session := range slices.Sorted(maps.Keys(bySession)) {
+			m.sessions = append(m.sessions, bySession[session])
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b measured) int {
+		return strings.Compare(a.phone+a.workload, b.phone+b.workload)
+	})
+	return out
+}
+
+type row struct {
+	workload string
+	joules   float64
+}
+
+// rows reads a table that has the joules alone, or a column of that name.
+func rows(t *testing.T, r io.Reader) []row {
+	t.Helper()
+	table, err := csv.NewReader(r).ReadAll()
+	if err != nil || len(table) < 2 {
+		t.Fatalf("a table of %d lines: %v", len(table), err)
+	}
+	joules, workload := max(0, slices.Index(table[0], "energy_joules")), slices.Index(table[0], "subject")
+	var out []row
+	for _, line := range table[1:] {
+		one := row{}
+		if one.joules, err = strconv.ParseFloat(line[joules], 64); err != nil {
+			t.Fatal(err)
+		}
+		if workload >= 0 {
+			one.workload = line[workload]
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// block is how many measurements of a phone are kept together, in their order, so
+// that what one shares with the next stays: a session of the metered phone has as many.
+const block = 3
+
+// rounds are two versions' runs in turns, put together of blocks that were really
+// measured one after the other; the head's joules are a little more.
+func (m measured) rounds(rng *rand.Rand, n int, change float64) (base, head run.Run) {
+	var joules [2][]float64
+	for place := 0; place < 2*n; {
+		session := m.sessions[rng.IntN(len(m.sessions))]
+		from := rng.IntN(len(session) - block + 1)
+		for _, j := range session[from : from+block] {
+			if place == 2*n {
+				break
+			}
+			side := headsTurn(place)
+			joules[side] = append(joules[side], j*(1+change*float64(side)))
+			place++
+		}
+	}
+	return energyRun("base", "together", joules[0]), energyRun("head", "together", joules[1])
+}
+
+// The same question with the noise of real phones: measurements of one workload
+// are dealt to two versions in turns, and one is given some per cent more.
+func TestEnergyOfTwoVersionsOnRealPhones(t *testing.T) {
+	workloads := energyMeasures(t)
+	times := trials(5, 200) // of each workload
+	for _, rounds := range []int{20, 30} {
+		t.Logf("| %d rounds | %s |", rounds, heads(changes))
+		for phone, of := range byPhone(workloads) {
+			row := []string{phone}
+			for _, change := range changes {
+				sum := found{}
+				for _, m := range of {
+					f := compared(t, m.phone+m.workload, m.rounds, rounds, change, times)
+					sum.detected, sum.failed, sum.trials = sum.detected+f.detected, sum.failed+f.failed, sum.trials+f.trials
+				}
+				row = append(row, sum.String())
+				if most := mostOf(sum.trials, 0.05); change == 0 && (sum.detected > most || sum.failed > most) {
+					t.Errorf("%s, %d rounds: %v of equal versions, want at most %d of %d", phone, rounds, sum, most, sum.trials)
+				}
+				if change >= 0.94 && sum.failed < sum.trials {
+					t.Errorf("%s, %d rounds: %v of versions that take twice as much, want all to fail", phone, rounds, sum)
+				}
+			}
+			t.Logf("| %s |", strings.Join(row, " | "))
+		}
+	}
+}
+
+func byPhone(all []measured) func(func(string, []measured) bool) {
+	return func(yield func(string, []measured) bool) {
+		for len(all) > 0 {
+			n := 1
+			for n < len(all) && all[n].phone == all[0].phone {
+				n++
+			}
+			if !yield(all[0].phone, all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
+// Each real measurement beside those before it, twenty at most: of the metered
+// phone each session beside the others. Nothing changed, so that what fails is a
+// false alarm.
+func TestEnergyOfOneRealRunBesideAHistory(t *testing.T) {
+	for phone, of := range byPhone(energyMeasures(t)) {
+		checks, alarms := 0, 0
+		var least []float64
+		for _, m := range of {
+			runs := m.runs()
+			for i := range runs {
+				if past := m.past(runs, i); past != nil {
+					checks++
+					change := leastFailing(past, runs[i])
+					least = append(least, change)
+					if change == 0 {
+						alarms++
+					}
+				}
+			}
+		}
+		if most := mostOf(checks, 0.05); alarms > most {
+			t.Errorf("%s: %d of %d fail, want at most %d", phone, alarms, checks, most)
+		}
+		t.Logf("| %s | %d | %s | %.1f %% | %.1f %% |", phone, checks, share(alarms, checks), 100*quantile(least, 0.5), 100*quantile(least, 0.8))
+	}
+}
+
+// runs are the sessions; or each measurement where there is one session alone.
+func (m measured) runs() [][]float64 {
+	if len(m.sessions) > 1 {
+		return m.sessions
+	}
+	var out [][]float64
+	for _, j := range m.all() {
+		out = append(out, []float64{j})
+	}
+	return out
+}
+
+// past are the runs before one, if twenty are; of ten sessions all the others.
+func (m measured) past(runs [][]float64, i int) []run.Summary {
+	const enough = 20
+	from, to := i-enough, i
+	if len(m.sessions) > 1 {
+		from, to = 0, len(runs)
+	}
+	if from < 0 {
+		return nil
+	}
+	var out []run.Summary
+	for k := from; k < to; k++ {
+		if k != i {
+			out = append(out, summary(fmt.Sprint(k), runs[k]))
+		}
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/energy/names"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/r8map"
+	"github.com/apkgate/apkgate/trace/simpleperf"
+)
+
+// FormatCSV is a table for spreadsheets.
+const FormatCSV Format = "csv"
+
+type energyFlags struct {
+	power              []string
+	source             string
+	onBattery          bool
+	pkg, mapping       string
+	capacity           float64
+	top                int
+	format, pprof, csv string
+}
+
+func (c Command) energyVerb() *cobra.Command {
+	var f energyFlags
+	cmd := &cobra.Command{
+		Use:   "energy RECORDING …",
+		Short: "Attribute the energy of recordings to the app's methods",
+		Long: `Reads recordings of simpleperf (perf.data, or report-sample --protobuf) beside
+Perfetto traces of the device's power, and ranks the app's methods by the joules
+that they took. Use it where a test is done by hand; with "energy: {methods: true}"
+in apkgate.yml, run and compare record and attribute by themselves.
+
+Each recording is one iteration: several give better intervals. --power is one
+trace for all, or one for each recording in the same order.`,
+		Example: `  apkgate energy perf.data --power power.perfetto-trace --package com.example.mail
+  apkgate energy perf.data --power power.perfetto-trace --mapping mapping.txt --pprof energy.pb.gz
+  go tool pprof -http=: energy.pb.gz`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("energy takes one recording of simpleperf or more, got none"), "simpleperf record --app PACKAGE -e task-clock -f 500 --call-graph dwarf --clockid monotonic")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return c.energy(args, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.power, "power", nil, "a Perfetto trace with power rails or battery counters; may be repeated")
+	flags.StringVar(&f.source, "source", energy.Auto, "where joules come from: auto, rails or battery")
+	flags.BoolVar(&f.onBattery, "on-battery", false, "no charger was connected, where the trace doesn't tell")
+	flags.StringVar(&f.pkg, "package", "", "the app; without it, all processes in the recording")
+	flags.StringVar(&f.mapping, "mapping", "", "the mapping file that R8 wrote for this build")
+	flags.Float64Var(&f.capacity, "battery-capacity-mah", 0, "what a full battery holds, to show joules in per cent of it")
+	flags.IntVar(&f.top, "top", 30, "how many methods to print as text")
+	flags.StringVar(&f.format, "format", string(FormatText), "what to print: text, csv or json")
+	flags.StringVar(&f.pprof, "pprof", "", "also write a profile for go tool pprof to this file")
+	flags.StringVar(&f.csv, "csv", "", "also write the whole table to this file")
+	return cmd
+}
+
+func (c Command) energy(recordings []string, f energyFlags) error {
+	if err := f.validate(len(recordings)); err != nil {
+		return err
+	}
+	name, err := c.naming(f.mapping)
+	if err != nil {
+		return err
+	}
+	var all attributed
+	for i, path := range recordings {
+		if err := c.addRecording(&all, path, f.power[min(i, len(f.power)-1)], name, f); err != nil {
+			return err
+		}
+	}
+	all.result, err = methods.Attribute(all.traces, methods.Options{Measured: true})
+	if err != nil {
+		return usage(fmt.Errorf("attribute energy to methods: %w", err), "")
+	}
+	all.batteryJ = energy.FullBattery(f.capacity, 0)
+	return c.showEnergy(all, f)
+}
+
+func (f energyFlags) validate(recordings int) error {
+	switch {
+	case len(f.power) == 0:
+		return usage(errors.New("--power names no trace of the device's power"), "record one beside: a Perfetto trace with the data source android.power (docs/energy.md)")
+	case len(f.power) > 1 && len(f.power) != recordings:
+		return usage(fmt.Errorf("%d traces of power for %d recordings, want one for all or one for each", len(f.power), recordings), "")
+	case f.capacity < 0 || f.capacity > 1_000_000:
+		return usage(fmt.Errorf("--battery-capacity-mah is %g, want 0 to 1000000", f.capacity), "")
+	case f.top < 1:
+		return usage(fmt.Errorf("--top is %d, want 1 or more", f.top), "")
+	}
+	if err := oneOf("source", f.source, []string{energy.Auto, string(energy.Rails), string(energy.Battery)}); err != nil {
+		return err
+	}
+	return oneOf("format", Format(f.format), []Format{FormatText, FormatCSV, FormatJSON})
+}
+
+// attributed is what energy has found out.
+type attributed struct {
+	traces   []methods.Trace
+	source   energy.Source
+	update   time.Duration
+	batteryJ float64
+	result   methods.Result
+	warnings []run.Warning
+}
+
+func (c Command) naming(mapping string) (methods.Naming, error) {
+	if mapping == "" {
+		return names.New(nil), nil
+	}
+	var m *r8map.Map
+	err := c.read(mapping, func(r io.Reader) (err error) {
+		m, err = r8map.Read(r)
+		return err
+	})
+	return names.New(m), err
+}
+
+// read opens a file and reads it; an error names the file.
+func (c Command) read(path string, read func(io.Reader) error) error {
+	src, err := c.open(path)
+	if err != nil {
+		return usage(err, "")
+	}
+	defer src.Close()
+	if err := read(src); err != nil {
+		return usage(fmt.Errorf("%s: %w", path, err), "")
+	}
+	return nil
+}
+
+// addRecording brings one recording and its power together.
+func (c Command) addRecording(all *attributed, recording, power string, name methods.Naming, f energyFlags) error {
+	curve, err := c.powerCurve(all, power, f)
+	if err != nil {
+		return err
+	}
+	var p *simpleperf.Profile
+	if err := c.read(recording, func(r io.Reader) (err error) {
+		p, err = simpleperf.Read(r)
+		return err
+	}); err != nil {
+		return err
+	}
+	t := methods.Of(p, curve, name, methods.Pick{App: f.pkg})
+	all.warn(recording, p.Warnings)
+	all.warn(recording, t.Warnings)
+	if len(t.Samples) == 0 {
+		return usage(fmt.Errorf("%s: no samples of %s", recording, cmp.Or(f.pkg, "any process")), "name the app with --package as it was recorded, and sample task-clock")
+	}
+	if !known(t) {
+		return usage(fmt.Errorf("%s: no sample lies in the time of %s", recording, power), "both must run at once and be stamped by CLOCK_MONOTONIC: simpleperf record --clockid monotonic")
+	}
+	all.traces = append(all.traces, t)
+	return nil
+}
+
+// known reports whether the power at any sample is known.
+func known(t methods.Trace) bool {
+	for _, s := range t.Samples {
+		if s.Reading >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *attributed) warn(path string, warnings []run.Warning) {
+	for _, w := range warnings {
+		a.warnings = append(a.warnings, run.Warning{Line: w.Line, Text: path + ": " + w.Text})
+	}
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// powerTrace is what a user who measures by hand asks Perfetto for.
+const powerTrace = `echo 'buffers { size_kb: 4096 } data_sources { config { name: "android.power" android_power_config { battery_poll_ms: 250 collect_power_rails: true battery_counters: BATTERY_COUNTER_CURRENT battery_counters: BATTERY_COUNTER_VOLTAGE } } }' | perfetto --txt -c - -o /data/misc/perfetto-traces/p --background-wait`
+
+// recordByHand plays the demo's worse build on a simulated phone and records it
+// as a user would over adb shell: a Perfetto trace of power and a simpleperf
+// recording. It returns the files.
+func recordByHand(t *testing.T) (perf, power string) {
+	t.Helper()
+	phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer phone.Close()
+	ctx := t.Context()
+	dev, err := adb.Dial(ctx, phone.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	dir := t.TempDir()
+	shell := func(line string) string {
+		out, err := dev.Exec(ctx, line)
+		if err != nil || out.ExitCode != 0 {
+			t.Fatalf("%s: %v, exit %d: %s%s", line, err, out.ExitCode, out.Stdout, out.Stderr)
+		}
+		return strings.TrimSpace(string(out.Stdout))
+	}
+	for _, name := range []string{demoWorse, demoTest} {
+		text, err := simapp.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apk := filepath.Join(dir, name+".apk")
+		if err := os.WriteFile(apk, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := dev.Install(ctx, apk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pid := shell(powerTrace)
+	recording, err := dev.Start(ctx, "simpleperf record --app com.example.demo -e task-clock -f 1000 --call-graph dwarf --clockid monotonic -o /data/local/tmp/perf.data --duration 9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, err := dev.Start(ctx, "am instrument -w -r -e class com.example.demo.ReadMailTest#readsMail com.example.demo.test/androidx.test.runner.AndroidJUnitRunner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := phone.Clock().Sleep(ctx, 12*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []interface{ Wait() (int, error) }{test, recording} {
+		if _, err := p.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shell("kill " + pid)
+	if err := phone.Clock().Sleep(ctx, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	pull := func(path, name string) string {
+		var b bytes.Buffer
+		if err := dev.Pull(ctx, path, &b); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	return pull("/data/local/tmp/perf.data", "perf.data"), pull("/data/misc/perfetto-traces/p", "power.pftrace")
+}
+
+// Recordings that were made by hand name the method that burns the energy, in
+// every form; what does not fit together is refused with what to do.
+func TestEnergyOfRecordingsMadeByHand(t *testing.T) {
+	perf, power := recordByHand(t)
+	dir := t.TempDir()
+	csv, pprof := filepath.Join(dir, "methods.csv"), filepath.Join(dir, "methods.pb.gz")
+
+	got := cli(t, nil, "energy", perf, "--power", power, "--package", "com.example.demo",
+		"--battery-capacity-mah", "4355", "--csv", csv, "--pprof", pprof)
+	if got.status != 0 || !strings.Contains(got.stdout, "measured by rails") || !strings.Contains(got.stdout, "com.example.demo.MessageView.decodeImages") {
+		t.Errorf("exit status %d, and this:\n%s%s", got.status, got.stdout, got.stderr)
+	}
+	if table, err := os.ReadFile(csv); err != nil || !strings.HasPrefix(string(table), "method,file,kind,") {
+		t.Errorf("the table: %v, %.80q", err, table)
+	}
+	if profile, err := os.ReadFile(pprof); err != nil || !bytes.HasPrefix(profile, []byte{0x1f, 0x8b}) {
+		t.Errorf("the profile: %v, %.10q, want gzip", err, profile)
+	}
+
+	got = cli(t, nil, "energy", perf, "--power", power, "--package", "com.example.demo", "--format", "json", "--source", "rails")
+	var document struct {
+		Format string
+		Energy struct {
+			Source  string
+			Methods struct {
+				List []struct {
+					Name  string
+					Local struct{ EnergyJ float64 }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &document); err != nil || document.Format != "apkgate.energy/1" || document.Energy.Source != "rails" || len(document.Energy.Methods.List) < 5 {
+		t.Errorf("as JSON: %v, %+v\n%s", err, document, got.stderr)
+	}
+
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no power":        {[]string{perf}, "--power names no trace"},
+		"another app":     {[]string{perf, "--power", power, "--package", "com.example.other"}, "no samples of com.example.other"},
+		"charger unknown": {[]string{perf, "--power", power, "--source", "battery"}, "--on-battery"},
+		"slow gauge":      {[]string{perf, "--power", power, "--source", "battery", "--on-battery"}, "does not change often enough"},
+		"no recording":    {[]string{power, "--power", power}, "no samples of"},
+		"no trace":        {[]string{perf, "--power", perf}, "neither power rails nor battery counters are in it: "},
+		"two for three":   {[]string{perf, perf, perf, "--power", power, "--power", power}, "2 traces of power for 3 recordings"},
+		"bad source":      {[]string{perf, "--power", power, "--source", "model"}, `"model"`},
+	} {
+		got := cli(t, nil, append([]string{"energy"}, c.args...)...)
+		if got.status != 2 || !strings.Contains(got.stderr, c.want) {
+			t.Errorf("%s: exit status %d and %q, want 2 and %q", name, got.status, got.stderr, c.want)
+		}
+	}
+}

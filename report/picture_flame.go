@@ -1,0 +1,221 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/apkgate/apkgate/diagnose/hotspots"
+)
+
+// flameFigure is the tree of calls as an icicle: each box a call with all that it
+// calls, below its caller and as wide as its energy in the head. Where there is a
+// base, its colour and outline tell how it changed.
+type flameFigure struct {
+	calls    []hotspots.Call
+	children [][]int // of each call
+	roots    []int
+	trunk    int // outermost calls that are left out
+	total    hotspots.Amount
+	beside   bool
+	gone     int // calls of the base alone, which have no width
+}
+
+const (
+	flameRow    = 20.0
+	flameDepth  = 32
+	flameLeast  = 1.5 // pixels
+	flameLegend = 26.0
+	trunkPart   = 0.95
+)
+
+// newFlameFigure reports false where there is nothing to draw.
+func newFlameFigure(m *hotspots.Methods) (flameFigure, bool) {
+	if m == nil || len(m.Calls) == 0 {
+		return flameFigure{}, false
+	}
+	f := flameFigure{calls: m.Calls, children: make([][]int, len(m.Calls)), beside: m.HasBase()}
+	for i, c := range m.Calls {
+		switch {
+		case c.HeadJ <= 0:
+			f.gone++
+		case c.Parent < 0:
+			f.roots = append(f.roots, i)
+			f.total.HeadJ += c.HeadJ
+		default:
+			f.children[c.Parent] = append(f.children[c.Parent], i)
+		}
+		if c.Parent < 0 {
+			f.total.BaseJ += c.BaseJ
+		}
+	}
+	f.cutTrunk()
+	return f, f.total.HeadJ > 0
+}
+
+// cutTrunk leaves out the outermost calls that do nothing but make one call:
+// Android has a dozen of them in every stack.
+func (f *flameFigure) cutTrunk() {
+	for i, at := range f.roots {
+		n := 0
+		for len(f.children[at]) == 1 && f.calls[f.children[at][0]].HeadJ >= trunkPart*f.calls[at].HeadJ {
+			at = f.children[at][0]
+			n++
+		}
+		if len(f.children[at]) > 0 { // otherwise nothing but the last would be left
+			f.roots[i] = at
+			f.trunk += n
+		}
+	}
+}
+
+// drawnCall is a call with its place in the picture.
+type drawnCall struct {
+	call  int
+	x, w  float64
+	depth int
+}
+
+// layOut places the calls from the outermost inwards and counts those that are
+// too small or too deep.
+func (f flameFigure) layOut(width float64) (boxes []drawnCall, left int) {
+	var place func(calls []int, x, w, of float64, depth int)
+	place = func(calls []int, x, w, of float64, depth int) {
+		sum := 0.0
+		for _, i := range calls {
+			sum += f.calls[i].HeadJ
+		}
+		perJoule := w / max(of, sum)
+		for _, i := range calls {
+			box := drawnCall{i, x, f.calls[i].HeadJ * perJoule, depth}
+			x += box.w
+			if box.w < flameLeast || depth == flameDepth {
+				left++
+				continue
+			}
+			boxes = append(boxes, box)
+			place(f.children[i], box.x, box.w, f.calls[i].HeadJ, depth+1)
+		}
+	}
+	place(f.roots, 0, width, 0, 0)
+	return boxes, left
+}
+
+func (f flameFigure) draw(id, class string, width float64) string {
+	boxes, _ := f.layOut(width)
+	rows := 0
+	for _, b := range boxes {
+		rows = max(rows, b.depth+1)
+	}
+	bottom := float64(rows) * flameRow
+	c := &canvas{width: width, height: bottom}
+	for _, b := range boxes {
+		f.drawCall(c, b)
+	}
+	if f.beside {
+		drawFlameKeys(c, bottom)
+		c.height += flameLegend
+	}
+	return c.svg(id, class, "Calls by energy", f.description())
+}
+
+func (f flameFigure) drawCall(c *canvas, b drawnCall) {
+	call := f.calls[b.call]
+	class, mark := f.classOf(call)
+	y := float64(b.depth) * flameRow
+	fmt.Fprintf(&c.b, `<g><title>%s</title>`, xmlText(f.callText(call)))
+	c.rect("flame "+class, b.x+0.5, y+0.5, max(b.w-1, 0.5), flameRow-2, 2)
+	label := mark + shortName(call.Name)
+	if text := fitText(label, b.w-8); text != "" && (text == label || len([]rune(text)) > 5) {
+		c.text("small", b.x+4, y+14, startAt, text)
+	}
+	c.b.WriteString("</g>")
+}
+
+// The parts of the whole from which on a change of a call is coloured, and
+// coloured strongly.
+const (
+	flameSome = 0.01
+	flameMuch = 0.05
+)
+
+// classOf tells how a call changed, as a part of all: in colour, in outline and
+// by a mark.
+func (f flameFigure) classOf(c hotspots.Call) (class, mark string) {
+	if !f.beside {
+		return "same", ""
+	}
+	part := c.ChangeJ() / max(f.total.HeadJ, f.total.BaseJ)
+	much := ""
+	if math.Abs(part) >= flameMuch {
+		much = " much"
+	}
+	switch {
+	case part >= flameSome:
+		return "more" + much, "+ "
+	case part <= -flameSome:
+		return "less" + much, "− "
+	}
+	return "same", ""
+}
+
+// callText is what a pointer on a call brings up.
+func (f flameFigure) callText(c hotspots.Call) string {
+	text := methodName(c.Name, maxName) + ": " + joules(c.HeadJ) + " (" + percent(c.HeadJ/f.total.HeadJ) + ")"
+	switch {
+	case !f.beside:
+	case c.BaseJ == 0:
+		text += ", not among the calls before"
+	default:
+		text += ", before " + joules(c.BaseJ) + ": " + signedJoules(c.ChangeJ())
+	}
+	if kind := brief(c.Kind); kind != "" {
+		text += ", " + kind
+	}
+	return text
+}
+
+var flameKeys = []struct{ class, text string }{{"more much", "+ takes more"}, {"less much", "− takes less"}, {"same", "about as before"}}
+
+func drawFlameKeys(c *canvas, y float64) {
+	x := 2.0
+	for _, key := range flameKeys {
+		c.rect("flame "+key.class, x, y+9, 14, 12, 2)
+		c.text("small", x+19, y+19, startAt, key.text)
+		x += 19 + textWidth(key.text) + 10
+	}
+}
+
+// note says how to read the picture, and what is left out of it.
+func (f flameFigure) note(width float64) string {
+	text := "Each box is a call with all that it calls, below its caller; its width is its energy"
+	if f.beside {
+		text += " in this build. Calls are coloured where they changed by 1 % or more of the whole, strongly from 5 %; that is no claim that the change is clear"
+	}
+	text += "."
+	_, small := f.layOut(width)
+	var out []string
+	if f.trunk > 0 {
+		out = append(out, count(f.trunk, "outermost call that makes", "outermost calls that make")+" but one call")
+	}
+	if small > 0 {
+		out = append(out, count(small, "call", "calls")+" too small or too deep")
+	}
+	if f.gone > 0 {
+		out = append(out, count(f.gone, "call", "calls")+" of the build before alone")
+	}
+	if len(out) > 0 {
+		text += " Not drawn: " + list(out) + "."
+	}
+	return text
+}
+
+// description names the widest calls, for those who can't see them.
+func (f flameFigure) description() string {
+	var parts []string
+	boxes, _ := f.layOut(wideWidth)
+	for _, b := range boxes[:min(len(boxes), 10)] {
+		parts = append(parts, f.callText(f.calls[b.call]))
+	}
+	return strings.Join(parts, "; ") + "."
+}
