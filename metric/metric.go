@@ -61,9 +61,9 @@ type Metric struct {
 	Title     string // a few words for people: "smooth ratio"
 	Decimals  int    // digits after the point in reports
 	// Of names the metric that this one only details (a percentile of a mean,
-	// the janky frames of a smooth ratio, the bytes that cost joules). A detail is gated where its summary
-	// is absent or where the user asks for it: testing both would be one
-	// question asked twice.
+	// the janky frames of a smooth ratio, the bytes that cost joules). A detail
+	// is gated where its summary is absent or where the user asks for it:
+	// testing both would be one question asked twice.
 	Of string
 	// Log says that the metric's noise multiplies rather than adds (times,
 	// joules), so that differences are judged on the log scale.
