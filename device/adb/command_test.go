@@ -3,7 +3,6 @@ package adb_test
 import (
 	"bytes"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,13 +45,12 @@ func TestRealCommandOnSimulatedPhone(t *testing.T) {
 }
 
 func testRealCommand(t *testing.T, features string) {
-	server, process := realServerProcess(t)
+	server, port, process := realServerProcess(t)
 	phone := newTestPhone(features)
 	_, addr := serve(t, phone)
 	if _, err := server.Connect(testContext(t), addr); err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(process.Args[2], "tcp:"))
 	c := &command{t: t, path: process.Path, port: port, serial: addr, home: t.TempDir()}
 
 	t.Run("devices", func(t *testing.T) {

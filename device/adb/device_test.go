@@ -19,8 +19,9 @@ import (
 	"github.com/apkgate/apkgate/device/adb"
 )
 
-// limit is how long any one test waits for what must come at once.
-const limit = 10 * time.Second
+// limit is how long any one test waits for what must come at once, on a computer
+// that may be busy with others.
+const limit = time.Minute
 
 func testContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
@@ -26,26 +25,32 @@ func realAdb(t testing.TB) string {
 	return path
 }
 
-// realServer starts a real adb server on a free port, with a home of its own.
+// realServer starts a real adb server on a port of its own, with a home of its own.
 func realServer(t testing.TB) *adb.Server {
 	t.Helper()
-	server, _ := realServerProcess(t)
+	server, _, _ := realServerProcess(t)
 	return server
 }
 
-func realServerProcess(t testing.TB) (*adb.Server, *exec.Cmd) {
+func realServerProcess(t testing.TB) (_ *adb.Server, port string, _ *exec.Cmd) {
 	t.Helper()
 	path := realAdb(t)
+	// The server gets a port that listens already: nobody can take it meanwhile,
+	// and what connects early waits.
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := listener.Addr().String()
-	listener.Close()
-	_, port, _ := net.SplitHostPort(addr)
+	defer listener.Close()
+	socket, err := listener.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
 
-	cmd := exec.Command(path, "-L", "tcp:localhost:"+port, "server", "nodaemon")
+	cmd := exec.Command(path, "-L", "acceptfd:3", "server", "nodaemon")
 	cmd.Env = cleanEnv(t.TempDir())
+	cmd.ExtraFiles = []*os.File{socket}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,17 +58,12 @@ func realServerProcess(t testing.TB) (*adb.Server, *exec.Cmd) {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	server := adb.NewServer(addr, adb.Options{})
-	for deadline := time.Now().Add(limit); ; {
-		_, err := server.Version(testContext(t))
-		if err == nil {
-			return server, cmd
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the real adb server does not come up: %v", err)
-		}
-		time.Sleep(10 * time.Millisecond) // nothing tells when it listens
+	server := adb.NewServer(listener.Addr().String(), adb.Options{})
+	if _, err := server.Version(testContext(t)); err != nil {
+		t.Fatalf("the real adb server does not come up: %v", err)
 	}
+	_, port, _ = net.SplitHostPort(listener.Addr().String())
+	return server, port, cmd
 }
 
 // cleanEnv is an environment without anything of adb's, at the home.
@@ -100,7 +100,7 @@ func TestServerVersionAndDevices(t *testing.T) {
 
 func TestTrack(t *testing.T) {
 	t.Parallel()
-	server, process := realServerProcess(t)
+	server, _, process := realServerProcess(t)
 	_, addr := serve(t, newTestPhone(modernFeatures))
 	ctx, cancel := context.WithCancel(testContext(t))
 	defer cancel()
@@ -156,7 +156,7 @@ func TestServerKilledInTheMiddle(t *testing.T) {
 	for _, features := range []string{modernFeatures, ""} {
 		t.Run("features "+features, func(t *testing.T) {
 			t.Parallel()
-			server, process := realServerProcess(t)
+			server, _, process := realServerProcess(t)
 			_, addr := serve(t, newTestPhone(features))
 			d, err := server.Connect(testContext(t), addr)
 			if err != nil {

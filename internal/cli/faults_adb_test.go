@@ -18,7 +18,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// adbServer starts Debian's adb server on a free port and returns its address.
+// adbServer starts Debian's adb server and returns its address. The server gets a
+// port that listens already: nobody can take it meanwhile, and what connects early
+// waits.
 func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 	t.Helper()
 	path, err := exec.LookPath("adb")
@@ -29,33 +31,23 @@ func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr = listener.Addr().String()
-	listener.Close()
-	_, port, _ := net.SplitHostPort(addr)
-
-	// The server says "OK" on this descriptor once it listens.
-	ready, tell, err := os.Pipe()
+	defer listener.Close()
+	socket, err := listener.(*net.TCPListener).File()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ready.Close()
-	cmd := exec.Command(path, "-L", "tcp:localhost:"+port, "fork-server", "server", "--reply-fd", "3")
+	defer socket.Close()
+	cmd := exec.Command(path, "-L", "acceptfd:3", "server", "nodaemon")
 	cmd.Env = []string{"HOME=" + t.TempDir(), "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0"}
-	cmd.ExtraFiles = []*os.File{tell}
-	err = cmd.Start()
-	tell.Close()
-	if err != nil {
+	cmd.ExtraFiles = []*os.File{socket}
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	word := make([]byte, 3)
-	if n, err := ready.Read(word); string(word[:n]) != "OK\n" {
-		t.Fatalf("the adb server says %q, %v", word[:n], err)
-	}
-	return addr, cmd
+	return listener.Addr().String(), cmd
 }
 
 // watchedClock is a phone's clock that calls back at the n-th look at the phone.

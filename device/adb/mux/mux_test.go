@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-const limit = 10 * time.Second
+const limit = time.Minute
 
 func testContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

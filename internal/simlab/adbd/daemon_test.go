@@ -14,7 +14,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/adbd"
 )
 
-const limit = 10 * time.Second
+const limit = time.Minute
 
 // mute is a phone that knows no command.
 type mute struct{ adbd.Phone }

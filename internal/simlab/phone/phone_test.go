@@ -73,7 +73,7 @@ func run(t *testing.T, p *Phone, command string) (stdout, stderr string, code in
 	s := start(p, command)
 	select {
 	case code = <-s.done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("%s does not end", command)
 	}
 	return s.out.String(), s.err.String(), code
