@@ -20,18 +20,20 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 	"github.com/apkgate/apkgate/trace/r8map"
+	"github.com/apkgate/apkgate/trace/sensorservice"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
 // readers are what inspect can read, named after the packages in trace.
 var readers = map[string]func(io.Reader) (trace.Inspection, error){
-	"batterystats": batterystats.Inspect,
-	"gfxinfo":      gfxinfo.Inspect,
-	"logcat":       logcat.Inspect,
-	"perfetto":     perfetto.Inspect,
-	"powerprofile": powerprofile.Inspect,
-	"r8map":        r8map.Inspect,
-	"simpleperf":   simpleperf.Inspect,
+	"batterystats":  batterystats.Inspect,
+	"gfxinfo":       gfxinfo.Inspect,
+	"logcat":        logcat.Inspect,
+	"perfetto":      perfetto.Inspect,
+	"powerprofile":  powerprofile.Inspect,
+	"r8map":         r8map.Inspect,
+	"sensorservice": sensorservice.Inspect,
+	"simpleperf":    simpleperf.Inspect,
 }
 
 func (c Command) inspectVerb() *cobra.Command {

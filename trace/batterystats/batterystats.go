@@ -76,6 +76,7 @@ type Period struct {
 
 	byUID    map[int]*UID
 	locks    map[lockKey]bool
+	sensors  int // times of sensors, over all UIDs
 	overflow bool
 }
 
@@ -100,6 +101,9 @@ type UID struct {
 	// AtSpeedMS is the CPU time at each of Period.SpeedsKHz, one cluster after
 	// the other; nil where it is not split.
 	AtSpeedMS []float64 `json:"at_speed_ms,omitempty"`
+	// SensorsMS is how long it had each sensor on, by the sensor's handle. Where
+	// several UIDs had one on at once, each has its share of the time.
+	SensorsMS map[int]float64 `json:"sensors_ms,omitempty"`
 
 	processMS float64 // CPU time summed over its processes
 	hasProc   bool
@@ -140,6 +144,7 @@ const (
 	maxPeriods    = 16
 	maxUIDs       = 20_000
 	maxWakelocks  = 100_000
+	maxSensors    = 100_000 // times of sensors, over all UIDs
 	maxComponents = 256
 	maxParts      = 256
 	maxPackages   = 100_000

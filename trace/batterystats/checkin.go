@@ -148,7 +148,11 @@ func (p *Period) readCheckin(version, uid int, tag string, values []string) stri
 		if u := p.uid(uid); u != nil {
 			return p.readUIDLine(u, tag, values)
 		}
-	case "wfl", "wfcd", "ble", "aud", "vid", "cam", "fla", "sr", "ctf":
+	case "sr":
+		if u := p.uid(uid); u != nil {
+			return p.readSensor(u, values)
+		}
+	case "wfl", "wfcd", "ble", "aud", "vid", "cam", "fla", "ctf":
 		if u := p.uid(uid); u != nil {
 			return u.readState(tag, values)
 		}

@@ -135,6 +135,18 @@ func TestCorpusCheckinAgreesWithText(t *testing.T) {
 	if compared < 25 || len(a.UIDs) != len(b.UIDs) || len(a.Components) != len(b.Components) {
 		t.Errorf("%d numbers, %d and %d UIDs, %d and %d components", compared, len(a.UIDs), len(b.UIDs), len(a.Components), len(b.Components))
 	}
+	sensors := 0
+	for i, u := range a.UIDs {
+		for handle, ms := range u.SensorsMS {
+			sensors++
+			if later := b.UIDs[i].SensorsMS[handle]; ms == 0 || later < ms || later > ms+2500 {
+				t.Errorf("%s: sensor %d for %g ms in the text, %g ms in the checkin form", u.Name, handle, ms, later)
+			}
+		}
+	}
+	if sensors != 2 {
+		t.Errorf("%d times of sensors in the text", sensors)
+	}
 	for i := range a.Wakelocks {
 		if a.Wakelocks[i] != b.Wakelocks[i] {
 			t.Errorf("%+v and %+v", a.Wakelocks[i], b.Wakelocks[i])

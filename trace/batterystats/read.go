@@ -142,8 +142,8 @@ func (r *reader) finish() {
 			p.Since = SinceLastRun
 		}
 		if p.overflow {
-			r.warnings.Addf(p.Line, "the statistics since %s hold more than %d UIDs, %d wakelocks or %d components: the rest is left out",
-				p.Since, maxUIDs, maxWakelocks, maxComponents)
+			r.warnings.Addf(p.Line, "the statistics since %s hold more than %d UIDs, %d wakelocks, %d times of sensors or %d components: the rest is left out",
+				p.Since, maxUIDs, maxWakelocks, maxSensors, maxComponents)
 		}
 		_, screenOff := p.Stated["screen_off_ms"]
 		for j := range p.Wakelocks {

@@ -54,13 +54,46 @@ func (u *UID) readState(tag string, values []string) string {
 		return u.stateAll(values, "camera_ms")
 	case "fla":
 		return u.stateAll(values, "flashlight_ms")
-	case "sr":
-		if len(values) > 1 && values[0] == gpsSensor {
-			return u.stateAll(values[1:], "gps_ms")
-		}
 	case "ctf":
 		return u.readAtSpeed(values)
 	}
+	return ""
+}
+
+// readSensor reads "HANDLE,time,count…": the time is the UID's share, where
+// several had the sensor on at once.
+func (p *Period) readSensor(u *UID, values []string) string {
+	if len(values) > 1 && values[0] == gpsSensor {
+		return u.stateAll(values[1:], "gps_ms")
+	}
+	if len(values) < 2 {
+		return "the line ends before the time"
+	}
+	ms, ok := parseNumber(values[1])
+	if !ok {
+		return "its column 2 is no number: the line is not read"
+	}
+	return p.addSensor(u, values[0], ms)
+}
+
+// addSensor keeps the first time of a sensor.
+func (p *Period) addSensor(u *UID, number string, ms float64) string {
+	handle, err := strconv.ParseInt(number, 10, 32)
+	if err != nil {
+		return "names no sensor"
+	}
+	if _, known := u.SensorsMS[int(handle)]; known {
+		return ""
+	}
+	if p.sensors == maxSensors {
+		p.overflow = true
+		return ""
+	}
+	if u.SensorsMS == nil {
+		u.SensorsMS = map[int]float64{}
+	}
+	p.sensors++
+	u.SensorsMS[int(handle)] = ms
 	return ""
 }
 

@@ -25,6 +25,9 @@ func TestTimesInStatesOfACheckin(t *testing.T) {
 9,10086,l,fla,32,1
 9,10086,l,sr,7,99,1
 9,10086,l,sr,-10000,33,1
+9,10086,l,sr,0,5628,21,0,11256,0
+9,10086,l,sr,7,1,1
+9,10087,l,sr,-3,8,1
 9,10086,l,ctf,TOP,5,9,9,9,9,9,0,0,0,0,0
 9,10086,l,ctf,A,5,34,35,36,37,38,0,0,0,0,0
 `)
@@ -43,6 +46,12 @@ func TestTimesInStatesOfACheckin(t *testing.T) {
 		"audio_ms": 29, "video_ms": 30, "camera_ms": 31, "flashlight_ms": 32, "gps_ms": 33}
 	if d := cmp.Diff(wantUID, p.UIDs[0].Stated); d != "" {
 		t.Error("UID:", d)
+	}
+	if d := cmp.Diff(map[int]float64{7: 99, 0: 5628}, p.UIDs[0].SensorsMS); d != "" {
+		t.Error("sensors:", d)
+	}
+	if d := cmp.Diff(map[int]float64{-3: 8}, p.UIDs[1].SensorsMS); d != "" {
+		t.Error("sensors of the second UID:", d)
 	}
 	if d := cmp.Diff([][]int{{300_000, 600_000}, {300_000, 900_000}, {300_000}}, p.SpeedsKHz); d != "" {
 		t.Error("speeds:", d)
@@ -76,7 +85,9 @@ func TestTimesInStatesOfAText(t *testing.T) {
        WiFi Rx time:     1s 500ms (2.5%)
     Audio: 13ms realtime (6 times)
     Sensor GPS: 14ms realtime (7 times)
-    Sensor 11: 15ms blamed realtime
+    Sensor 5: (not used)
+    Sensor 11: 15ms blamed realtime, 1s 0ms realtime (3 times), 0ms background (0 times)
+    Sensor 0: 1h 25m 19s 339ms realtime (23 times)
 `)
 	want := map[string]float64{"screen_on_ms": 60000, "interactive_ms": 60000, "screen_dark_ms": 20000, "screen_bright_ms": 40000, "signal_scan_ms": 7,
 		"wifi_rx_bytes": 1024, "wifi_tx_bytes": 2048, "wifi_rx_packets": 3, "wifi_tx_packets": 4,
@@ -89,18 +100,25 @@ func TestTimesInStatesOfAText(t *testing.T) {
 	if d := cmp.Diff(wantUID, d.Periods[0].UIDs[0].Stated); d != "" {
 		t.Error("UID:", d)
 	}
+	if d := cmp.Diff(map[int]float64{11: 15, 0: 5_119_339}, d.Periods[0].UIDs[0].SensorsMS); d != "" {
+		t.Error("sensors:", d)
+	}
+	if len(d.Warnings) != 0 {
+		t.Error(d.Warnings)
+	}
 }
 
 func TestOddTimesInStates(t *testing.T) {
 	t.Parallel()
-	d := read(t, "9,0,l,gcf,300000,fast\n9,0,l,gwfcd,1,2\n9,10086,l,ctf,A,4,1,2\n9,10086,l,ctf,A,2,1,x\n9,10086,l,aud,long\n")
+	d := read(t, "9,0,l,gcf,300000,fast\n9,0,l,gwfcd,1,2\n9,10086,l,ctf,A,4,1,2\n9,10086,l,ctf,A,2,1,x\n9,10086,l,aud,long\n9,10086,l,sr,7\n9,10086,l,sr,7,long\n9,10086,l,sr,seven,1\n")
 	for line, part := range map[int]string{1: "gcf: its column 2 is no number", 2: "gwfcd: the line ends before the time of transmission",
-		3: "ctf: its count of speeds is not what follows", 4: "ctf: its column 4 is no number", 5: "aud: its column 1 is no number"} {
+		3: "ctf: its count of speeds is not what follows", 4: "ctf: its column 4 is no number", 5: "aud: its column 1 is no number",
+		6: "sr: the line ends before the time", 7: "sr: its column 2 is no number", 8: "sr: names no sensor"} {
 		if !warned(d.Warnings, line, part) {
 			t.Errorf("line %d: want a warning with %q in %v", line, part, d.Warnings)
 		}
 	}
-	if p := d.Periods[0]; p.SpeedsKHz != nil || p.UIDs[0].AtSpeedMS != nil {
-		t.Errorf("speeds %v and times %v of lines that can't be read", p.SpeedsKHz, p.UIDs[0].AtSpeedMS)
+	if p := d.Periods[0]; p.SpeedsKHz != nil || p.UIDs[0].AtSpeedMS != nil || p.UIDs[0].SensorsMS != nil {
+		t.Errorf("speeds %v, times %v and sensors %v of lines that can't be read", p.SpeedsKHz, p.UIDs[0].AtSpeedMS, p.UIDs[0].SensorsMS)
 	}
 }

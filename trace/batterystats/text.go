@@ -241,6 +241,12 @@ func (p *Period) readUIDText(u *UID, text string) string {
 	case "CPU":
 		return u.readProcessCPU(value)
 	}
+	if number, isSensor := strings.CutPrefix(key, "Sensor "); isSensor && number != "GPS" {
+		if ms, _, ok := cutDuration(value); ok {
+			return p.addSensor(u, number, ms)
+		}
+		return "" // "(not used)"
+	}
 	if name, known := uidTimes[key]; known {
 		if ms, _, ok := cutDuration(strings.TrimSpace(value)); ok {
 			stateIn(u.Stated, name, ms)
