@@ -168,3 +168,53 @@ func TestRealProfilesOnRealDumps(t *testing.T) {
 		t.Errorf("%d estimates: were the dumps read?", estimates)
 	}
 }
+
+// TestRealSensors holds the sensors' joules to the platform's own, which the texts
+// state for each UID: of an emulator with Android 9, whose accelerometer is stated
+// with 3 mA, and of a phone with Android 12 or later. The phone's currents are what
+// one of its UIDs comes to for each sensor: 0.19 mA for number 11, 0.001 mA for two
+// others. They must hold for all other UIDs, which had it on for 31 ms to 2.3 h,
+// and for the same phone on another day.
+func TestRealSensors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file     string
+		currents map[int]float64
+		uids     int
+	}{
+		{"jeanboydev_emulator_9_batterystats.txt", map[int]float64{0: 3}, 2},
+		{"fishbonec_batterystats.txt", map[int]float64{11: 0.19, 2181: 0.001}, 2},
+		{"fishbonec_batterystats3.txt", map[int]float64{11: 0.19, 2181: 0.001, 272: 0.001}, 5},
+	} {
+		p := realDump(t, c.file)
+		held := 0
+		for _, u := range p.Main().UIDs {
+			stated := u.PartsMAh["sensors"] + u.PartsMAh["sensor"]
+			known := stated > 0
+			for handle := range u.SensorsMS {
+				known = known && c.currents[handle] > 0
+			}
+			if !known {
+				continue
+			}
+			held++
+			states := energy.StatesOf(p.Main(), u.UID)
+			e, err := energy.ReferenceModel().WithSensors(c.currents).Estimate(0, states.Elapsed, nil, states)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := 0.0
+			for _, part := range e.App {
+				if part.Name == "sensors" {
+					got = part.EnergyJ
+				}
+			}
+			if want := stated * 3.6 * 3.85; math.Abs(got-want) > 0.005*want { // the text has three digits
+				t.Errorf("%s: the sensors of %s took %.4g J, by the platform %.4g J", c.file, u.Name, got, want)
+			}
+		}
+		if held < c.uids {
+			t.Errorf("%s: %d UIDs were compared, want %d", c.file, held, c.uids)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 
@@ -71,6 +72,14 @@ func NewModel(p powerprofile.Profile) (PowerModel, error) {
 		m.Warnings = append(m.Warnings, run.Warning{Text: "the power profile states no current of the screen: it counts nothing"})
 	}
 	return m, nil
+}
+
+// WithSensors is the model with the currents of a device's sensors, in mA by
+// handle. They stand on the device and not in the profile: without them sensors
+// count nothing.
+func (m PowerModel) WithSensors(milliamperes map[int]float64) PowerModel {
+	m.parts.sensors = maps.Clone(milliamperes)
+	return m
 }
 
 // profileName tells profiles apart: the device's name, where it has one of its

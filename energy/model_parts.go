@@ -1,6 +1,8 @@
 package energy
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/trace/powerprofile"
@@ -46,6 +48,7 @@ const (
 	PartVideo      = "video"
 	PartCamera     = "camera"
 	PartFlashlight = "flashlight"
+	PartSensors    = "sensors"
 	PartWakelock   = "wakelock"
 )
 
@@ -65,6 +68,7 @@ type partModel struct {
 	mobileActive, mobileScan         float64
 	mobileOn                         [5]float64 // by signal strength
 	gps, audio, video, camera, flash float64
+	sensors                          map[int]float64 // by handle; of the device, not of the profile
 }
 
 func newPartModel(p powerprofile.Profile) partModel {
@@ -161,7 +165,17 @@ func (m partModel) charges(u Usage) map[string]float64 {
 		PartVideo:      m.video * u.Video.Seconds(),
 		PartCamera:     m.camera * u.Camera.Seconds(),
 		PartFlashlight: m.flash * u.Flashlight.Seconds(),
+		PartSensors:    m.sensorCharge(u.Sensors),
 	}
+}
+
+// sensorCharge is mA × s of the sensors, GPS not among them (SensorPowerCalculator).
+func (m partModel) sensorCharge(times map[int]time.Duration) float64 {
+	charge := 0.0
+	for _, handle := range slices.Sorted(maps.Keys(times)) { // in order, so that rounding is the same each time
+		charge += m.sensors[handle] * times[handle].Seconds()
+	}
+	return charge
 }
 
 // standby is mA × s of a modem that waits and looks for cells.

@@ -151,6 +151,53 @@ func readDump(t testing.TB, text string) *batterystats.Period {
 	return d.Main()
 }
 
+// TestSensorsByHand has a minute on battery, at 4 V. Sensor 5 (2 mA) was on all
+// along, for the app and for the system, half of it each: 2 × 60 = 120 mA × s, so
+// 0.48 J, and the app's half 0.24 J. Sensor 0 (0.5 mA) was on for the app for 10 s:
+// 5, so 0.02 J. Of sensor 9 (1 mA) more than the minute is stated: it counts with
+// 60, so 0.24 J. Sensor 7 states no current, and GPS is another component.
+func TestSensorsByHand(t *testing.T) {
+	t.Parallel()
+	p := readDump(t, `9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0
+9,10086,l,sr,5,30000,1,0,60000,0
+9,10086,l,sr,0,10000,3,0,10000,0
+9,10086,l,sr,7,60000,1,0,60000,0
+9,10086,l,sr,-10000,6000,1,0,6000,0
+9,1000,l,sr,5,30000,1,0,60000,0
+9,1000,l,sr,9,90000,1,0,90000,0
+`)
+	plain := smallModel(t)
+	model := plain.WithSensors(map[int]float64{0: 0.5, 5: 2, 9: 1, 42: 20})
+	states := energy.StatesOf(p, 10_086)
+	joulesOf := func(m energy.PowerModel) (device, app map[string]float64) {
+		e, err := m.Estimate(0, seconds(60), nil, states)
+		if err != nil || len(e.Warnings) != 0 {
+			t.Fatal(err, e.Warnings)
+		}
+		device, app = map[string]float64{}, map[string]float64{}
+		for _, c := range e.Device {
+			device[c.Name] = c.EnergyJ
+		}
+		for _, c := range e.App {
+			app[c.Name] = c.EnergyJ
+		}
+		return device, app
+	}
+	device, app := joulesOf(model)
+	near(t, "the device's sensors", device["sensors"], 0.74)
+	near(t, "the app's sensors", app["sensors"], 0.26)
+	near(t, "GPS beside them", device["gps"], 0.72)
+	// A device that states no currents: the rest is as it was.
+	without, _ := joulesOf(plain)
+	delete(device, "sensors")
+	if d := cmp.Diff(device, without); d != "" {
+		t.Error("without the currents:", d)
+	}
+	if model.Name != plain.Name {
+		t.Errorf("the model is named %q with the device's sensors, %q without", model.Name, plain.Name)
+	}
+}
+
 // TestEstimateOfBatterystatsByHand has batterystats alone. Charges in mA × s, at
 // 4 V:
 //

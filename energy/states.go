@@ -31,6 +31,9 @@ type Usage struct {
 	Mobile                           time.Duration // with the modem active
 	GPS, Audio, Video                time.Duration
 	Camera, Flashlight, PartialLocks time.Duration
+	// Sensors are the times of the sensors by their handles. A sensor that several
+	// apps have on at once is shared out, so that the times of all apps add up.
+	Sensors map[int]time.Duration
 }
 
 // RadioTimes are those that a radio's controller tells.
@@ -63,6 +66,9 @@ func StatesOf(p *batterystats.Period, uid int) States {
 			s.App = used
 		}
 	}
+	for handle, t := range s.Device.Sensors {
+		s.Device.Sensors[handle] = min(t, s.Elapsed)
+	}
 	// The whole device's own numbers are better than the sum of the apps'.
 	whole := at.radios()
 	if whole.Wifi != (RadioTimes{}) {
@@ -81,8 +87,11 @@ func StatesOf(p *batterystats.Period, uid int) States {
 // stated are numbers by name, as batterystats.Period.Stated.
 type stated map[string]float64
 
-func (s stated) ms(name string) time.Duration {
-	return time.Duration(min(s[name], 1e12) * float64(time.Millisecond))
+func (s stated) ms(name string) time.Duration { return milliseconds(s[name]) }
+
+// milliseconds is a time that was stated, within what a duration can hold.
+func milliseconds(ms float64) time.Duration {
+	return time.Duration(min(ms, 1e12) * float64(time.Millisecond))
 }
 
 // radios are the usage of the radios.
@@ -105,6 +114,9 @@ func usage(u *batterystats.UID, speeds [][]int) Usage {
 	used.Audio, used.Video = at.ms("audio_ms"), at.ms("video_ms")
 	used.Camera, used.Flashlight = at.ms("camera_ms"), at.ms("flashlight_ms")
 	used.PartialLocks = at.ms("wakelock_held_ms")
+	for handle, ms := range u.SensorsMS {
+		used.addSensor(handle, milliseconds(ms))
+	}
 	return used
 }
 
@@ -121,7 +133,7 @@ func work(at stated, atSpeedMS []float64, speeds [][]int) []Work {
 	for i, cluster := range speeds {
 		out[i].AtSpeed = map[int]time.Duration{}
 		for j, khz := range cluster {
-			t := time.Duration(min(atSpeedMS[j], 1e12) * float64(time.Millisecond))
+			t := milliseconds(atSpeedMS[j])
 			out[i].AtSpeed[khz] += t
 			out[i].Busy += t
 		}
@@ -145,6 +157,16 @@ func (u *Usage) add(o Usage) {
 	u.Camera += o.Camera
 	u.Flashlight += o.Flashlight
 	u.PartialLocks += o.PartialLocks
+	for handle, t := range o.Sensors {
+		u.addSensor(handle, t)
+	}
+}
+
+func (u *Usage) addSensor(handle int, t time.Duration) {
+	if u.Sensors == nil {
+		u.Sensors = map[int]time.Duration{}
+	}
+	u.Sensors[handle] += t
 }
 
 func (r *RadioTimes) add(o RadioTimes) {
