@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/run"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // measured collects with energy on a phone that was changed.
@@ -158,6 +159,51 @@ func TestEnergyOfAnEmulatorIsModelled(t *testing.T) {
 	wantUndone(t, p)
 }
 
+// The app had sensor 11 of 20 mA on for 8 s of each repetition: at 3.85 V that is
+// 0.616 J. What a device states that can't be believed, or can't be read, costs the
+// sensors alone; one that states nothing is not even worth a word.
+func TestEnergyOfSensorsIsModelled(t *testing.T) {
+	t.Parallel()
+	const on = "9,10123,l,sr,11,8000,1,0,8000,0\n"
+	sensor := func(milliamperes float32) string {
+		part := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 11)
+		part = protowire.AppendFixed32(protowire.AppendTag(part, 24, protowire.Fixed32Type), math.Float32bits(milliamperes))
+		list := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), part)
+		return string(protowire.AppendBytes(protowire.AppendTag(nil, 3, protowire.BytesType), list))
+	}
+	for name, c := range map[string]struct {
+		api     int
+		prints  string
+		joules  float64
+		warning string
+	}{
+		"a current":    {33, sensor(20), 0.616, ""},
+		"none":         {33, sensor(0), 0, ""},
+		"no sensors":   {33, "", 0, ""},
+		"nonsense":     {33, sensor(-20), 0, "states a current of -20 mA"},
+		"another text": {33, "Permission Denial: can't dump SensorService\n", 0, "begins with \"Permission Denial"},
+		"Android 10":   {29, sensor(20), 0, ""},
+	} {
+		p, r := measured(t, c.api, config.EnergyModel, func(w *power) { w.estimate, w.sensors = on, c.prints }, nil)
+		wantComplete(t, r, 3)
+		got := 0.0
+		for _, part := range r.Run.Energy.Components {
+			if part.Name == "sensors" {
+				got = part.EnergyJ
+			}
+		}
+		if math.Abs(got-c.joules) > 1e-6 || r.Run.Energy.Source != "model "+energy.ReferencePhone {
+			t.Errorf("%s: the sensors took %.4f J by the %s, want %.4f J", name, got, r.Run.Energy.Source, c.joules)
+		}
+		if warned := warnedOf(r.Run, "sensors"); warned != (c.warning != "") || warned && !warnedOf(r.Run, c.warning) {
+			t.Errorf("%s: %v, want a warning with %q", name, r.Run.Warnings, c.warning)
+		}
+		if asked := p.did("dumpsys sensorservice --proto"); asked > 1 || asked == 1 != (c.api >= 30) {
+			t.Errorf("%s: the device was asked %d times", name, asked)
+		}
+	}
+}
+
 // Without an energy section not a command more is sent than there ever was.
 func TestNothingMoreIsSentWithoutEnergy(t *testing.T) {
 	t.Parallel()
@@ -169,7 +215,7 @@ func TestNothingMoreIsSentWithoutEnergy(t *testing.T) {
 		t.Errorf("no section (-), source none (+):\n%s", diff)
 	}
 	for _, c := range plain.commands {
-		for _, word := range []string{"perfetto", "simpleperf", "batterystats", "compile", "/proc/stat", "unplug", "screen_off_timeout"} {
+		for _, word := range []string{"perfetto", "simpleperf", "sensorservice", "batterystats", "compile", "/proc/stat", "unplug", "screen_off_timeout"} {
 			if strings.Contains(c, word) {
 				t.Errorf("sent without energy: %s", c)
 			}

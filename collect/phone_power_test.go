@@ -31,6 +31,7 @@ type power struct {
 	// loseTrace is the workload, from 1, whose trace can't be copied.
 	loseTrace int
 	estimate  string // of batterystats, in checkin form
+	sensors   string // what `dumpsys sensorservice --proto` prints
 	ticks     int    // of CPU time that the app is said to have had, 0: 100
 	noClocks  bool   // a trace has no snapshot of the clocks
 	stuck     bool   // what records ends when it is killed alone
@@ -127,8 +128,8 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		pid := strconv.Itoa(7000 + w.pids)
 		w.recording[pid] = &recording{"/data/misc/perfetto-traces/apkgate.pftrace", p.now, "perfetto", command}
 		out.WriteString(pid + "\n")
-	case words[0] == "kill":
-		pid := words[len(words)-1]
+	case strings.HasPrefix(command, "test -d /proc/"):
+		pid := strings.TrimPrefix(words[2], "/proc/")
 		r := w.recording[pid]
 		if r != nil && r.kind == "workload" && (p.run == nil || p.run.hungUp) {
 			delete(w.recording, pid)
@@ -137,12 +138,19 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		if r == nil {
 			return 1, true
 		}
-		if words[1] == "-KILL" || words[1] != "-0" && !w.stuck {
+	case words[0] == "kill":
+		pid := words[len(words)-1]
+		r := w.recording[pid]
+		// SELinux lets the shell end perfetto, but neither ask it by signal 0 nor kill it.
+		if r == nil || r.kind == "perfetto" && (words[1] == "-0" || words[1] == "-KILL") {
+			return 1, true
+		}
+		if words[1] == "-KILL" || !w.stuck {
 			p.endRecording(r)
 			delete(w.recording, pid)
 		}
 	case words[0] == "pkill":
-		pattern := regexp.MustCompile(strings.Trim(words[3], "'"))
+		pattern := regexp.MustCompile(strings.Trim(words[2], "'"))
 		for pid, r := range w.recording {
 			if pattern.MatchString(r.line) && !w.stuck {
 				delete(w.recording, pid)
@@ -182,6 +190,8 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		w.settings["reset"] = "yes"
 	case command == "dumpsys batterystats -c":
 		out.WriteString(checkin + w.estimate)
+	case command == "dumpsys sensorservice --proto":
+		out.WriteString(w.sensors)
 	default:
 		return 0, false
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
 )
 
@@ -20,6 +21,9 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	d, err := Read(r)
 	if err != nil {
 		return trace.Inspection{}, err
+	}
+	if len(d.Sensors) == 0 && len(d.Warnings) == 0 {
+		d.Warnings = append(d.Warnings, run.Warning{Text: "no sensor is in the file"})
 	}
 	return trace.NewInspection("sensorservice", nil, d.Warnings, Details{append([]Sensor{}, d.Sensors...)}), nil
 }

@@ -110,8 +110,6 @@ func (r *reader) read(data []byte) {
 		r.warnings.Addf(0, "the file is not what dumpsys sensorservice --proto writes: it begins with %s", trace.Clip(data))
 	case !whole:
 		r.warnings.Addf(0, "the file ends in the middle of a field: it is not whole")
-	case len(r.sensors) == 0:
-		r.warnings.Addf(0, "no sensor is in the file")
 	}
 	if r.dropped > 0 {
 		r.warnings.Addf(0, "%d sensors beyond the first %d are not read", r.dropped, maxSensors)

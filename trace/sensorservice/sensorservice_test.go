@@ -122,8 +122,6 @@ func TestWhatIsNoListOfSensors(t *testing.T) {
 		sensors int
 		warning string
 	}{
-		"nothing":           {nil, 0, "no sensor is in the file"},
-		"no sensors":        {message(nil).num(16, -19), 0, "no sensor is in the file"},
 		"the text form":     {[]byte("Captured at: 10:11:12.345\nSensor Device:\nTotal 9 h/w sensors"), 0, `not what dumpsys sensorservice --proto writes: it begins with "Captured at`},
 		"no such service":   {[]byte("Can't find service: sensorservice\n"), 0, "not what dumpsys sensorservice --proto writes"},
 		"cut":               {whole[:len(whole)-1], 2, "ends in the middle of a field"},
@@ -169,8 +167,19 @@ func TestInspectShowsTheHungriestFirst(t *testing.T) {
 	if d := cmp.Diff([]string{"3 sensors, of which 2 state a current", `sensor 2: 6 mA, "Gyroscope"`, `sensor 1: 0.1 mA, "Light\n"`}, got); d != "" {
 		t.Error(d)
 	}
-	if seen, _ := sensorservice.Inspect(strings.NewReader("")); seen.Details.(sensorservice.Details).Summary() != nil || len(seen.Warnings) != 1 {
-		t.Errorf("%+v", seen)
+}
+
+// A device may have no sensors: that is nothing to doubt, but an inspection says so.
+func TestADeviceWithoutSensors(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]message{"nothing": nil, "no sensors": message(nil).num(16, -19)} {
+		if d := read(t, in); len(d.Sensors) != 0 || len(d.Warnings) != 0 {
+			t.Errorf("%s: %+v", name, d)
+		}
+		seen, err := sensorservice.Inspect(bytes.NewReader(in))
+		if err != nil || len(seen.Warnings) != 1 || seen.Warnings[0].Text != "no sensor is in the file" || seen.Details.(sensorservice.Details).Summary() != nil {
+			t.Errorf("%s: %+v %v", name, seen, err)
+		}
 	}
 }
 
