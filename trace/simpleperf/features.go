@@ -136,7 +136,7 @@ func (d *decoder) readBuildIDs(f feature) {
 }
 
 // readFiles takes the file section: each file behind its size.
-func (d *decoder) readFiles(f feature, parse func([]byte) (file, error)) {
+func (d *decoder) readFiles(f feature, parse func(entry []byte, most int) (file, error)) {
 	c := cursor{b: f.data}
 	for len(c.b) > 0 {
 		at := f.at + uint64(len(f.data)-len(c.b))
@@ -145,22 +145,32 @@ func (d *decoder) readFiles(f feature, parse func([]byte) (file, error)) {
 			d.warn(at, "the list of files ends in the middle of an entry")
 			return
 		}
-		told, err := parse(entry)
+		told, err := parse(entry, MaxSymbols-d.symbols)
 		if err != nil {
 			d.warn(at, "the symbols of a file can't be read: %v", err)
 			continue
 		}
+		d.symbols += len(told.symbols)
 		d.files.describe(told)
 	}
 }
 
-// parseFile reads file_struct of record_file_format.h.
-func parseFile(b []byte) (file, error) {
+// tooMany is the error of a file that has more symbols than there is room for.
+func tooMany(f file) error {
+	return fmt.Errorf("%q has too many: of all files together %d are read", clip(f.path), MaxSymbols)
+}
+
+// parseFile reads file_struct of record_file_format.h, which may have at most so
+// many symbols.
+func parseFile(b []byte, most int) (file, error) {
 	c := cursor{b: b}
 	f := file{path: c.text(), kind: fileType(c.u32()), first: c.u64()}
 	count := c.u32()
-	if most := len(c.b) / 13; int(count) > most { // 8 + 4 bytes and an empty name
+	if int(count) > len(c.b)/13 { // 8 + 4 bytes and an empty name
 		return f, fmt.Errorf("%q has %d symbols in %d bytes", clip(f.path), count, len(b))
+	}
+	if int(count) > most {
+		return f, tooMany(f)
 	}
 	f.symbols = make([]symbol, 0, count)
 	for ; count > 0; count-- {
@@ -180,8 +190,9 @@ func parseFile(b []byte) (file, error) {
 	return f, nil
 }
 
-// parseFile2 reads message FileFeature of record_file.proto.
-func parseFile2(b []byte) (file, error) {
+// parseFile2 reads message FileFeature of record_file.proto, which may have at most
+// so many symbols.
+func parseFile2(b []byte, most int) (file, error) {
 	var f file
 	err := eachField(b, func(p protoField) error {
 		switch p.number {
@@ -192,6 +203,9 @@ func parseFile2(b []byte) (file, error) {
 		case 3:
 			f.first = p.value
 		case 4:
+			if len(f.symbols) >= most {
+				return tooMany(f)
+			}
 			s, err := parseSymbol(p.bytes)
 			f.symbols = append(f.symbols, s)
 			return err

@@ -11,6 +11,7 @@ import (
 const (
 	maxMappings = 1 << 16 // in one process
 	maxForked   = 1 << 22 // copied from parents to children, in all
+	maxMoved    = 1 << 31 // moved to make room for others, in all
 	maxThreads  = 1 << 18
 )
 
@@ -25,12 +26,9 @@ type mapping struct {
 // memory is the mappings of one process, sorted by address, none overlapping.
 type memory struct{ list []*mapping }
 
-// add puts a mapping in; of older ones, what it does not cover remains. It
-// reports false where the process has too many.
-func (m *memory) add(n mapping) bool {
-	if len(m.list) >= maxMappings {
-		return false
-	}
+// add puts a mapping in; of older ones, what it does not cover remains. It says
+// how many others had to be moved for it.
+func (m *memory) add(n mapping) (moved int) {
 	i := sort.Search(len(m.list), func(i int) bool { return m.list[i].end > n.start })
 	j := sort.Search(len(m.list), func(i int) bool { return m.list[i].start >= n.end })
 	var parts [3]*mapping
@@ -47,8 +45,11 @@ func (m *memory) add(n mapping) bool {
 		right.start = n.end
 		put = append(put, &right)
 	}
-	m.list = slices.Replace(m.list, i, max(i, j), put...)
-	return true
+	if j = max(i, j); len(put) != j-i {
+		moved = len(m.list) - j
+	}
+	m.list = slices.Replace(m.list, i, j, put...)
+	return moved
 }
 
 // find is the mapping at an address, nil where there is none.
@@ -72,7 +73,8 @@ type task struct {
 type tasks struct {
 	byTID  map[uint32]*task
 	kernel memory
-	forked int // mappings copied so far
+	forked int   // mappings copied so far
+	moved  int64 // mappings moved so far
 }
 
 func newTasks() *tasks {
@@ -98,6 +100,16 @@ func (t *tasks) find(pid, tid uint32) *task {
 		t.byTID[tid] = made
 	}
 	return made
+}
+
+// put puts a mapping into a process's memory. It reports false where that has too
+// many, or where too much work was done for mappings already.
+func (t *tasks) put(in *memory, n mapping) bool {
+	if len(in.list) >= maxMappings || t.moved > maxMoved {
+		return false
+	}
+	t.moved += int64(in.add(n))
+	return true
 }
 
 // rename takes a comm record.

@@ -16,6 +16,8 @@ const (
 	MaxFile    = 256 << 20 // bytes of the file, and of what is compressed in it
 	MaxSamples = 4 << 20
 	MaxFrames  = 2 << 20 // different ones
+	MaxSymbols = 4 << 20 // of all files together
+	maxIDs     = 1 << 20 // of events: one for each event, thread and CPU
 )
 
 const (
@@ -75,13 +77,15 @@ type decoder struct {
 
 	attrs     []attr
 	byID      map[uint64]int // event ids to places in attrs
+	ids       int            // that were read
 	idInHead  int            // place of the id in a sample, in numbers of 8 bytes; -1 without
 	files     files
+	symbols   int // of files, that were read
 	tasks     *tasks
 	frames    map[frameKey]uint32
 	chains    []uint32 // free room for chains
 	split     []byte   // a record in parts, as far as it was read
-	inflated  bool     // the compressed records are read
+	inflated  bool     // the compressed records of this section are read
 	nested    bool     // what is read now was compressed
 	unmatched int      // samples of no known event id
 }
@@ -147,9 +151,9 @@ func (d *decoder) read() {
 	}
 	sections := d.readFeatures(bits, records)
 	if f, ok := sections[featureInitMap]; ok {
-		d.records(f.data, f.at)
+		d.section(f.data, f.at)
 	}
-	d.records(d.slice(records, "the data section"), records.offset)
+	d.section(d.slice(records, "the data section"), records.offset)
 	if d.unmatched > 0 {
 		d.warnings.Addf(0, "%d samples bear the id of no event; they are counted as %s", d.unmatched, d.p.Events[0].Name)
 	}
@@ -171,8 +175,7 @@ func (d *decoder) readAttrs(at section, size uint64) bool {
 		a := parseAttr(b[:size-ids])
 		list := cursor{b: b[size-ids : size]}
 		idBytes := d.slice(list.section(), "the ids of an event")
-		for ; len(idBytes) >= 8; idBytes = idBytes[8:] {
-			d.byID[binary.LittleEndian.Uint64(idBytes)] = len(d.attrs)
+		for ; len(idBytes) >= 8 && d.identify(binary.LittleEndian.Uint64(idBytes), len(d.attrs)); idBytes = idBytes[8:] {
 		}
 		d.attrs = append(d.attrs, a)
 	}
@@ -181,6 +184,16 @@ func (d *decoder) readAttrs(at section, size uint64) bool {
 		d.warn(at.offset, "the events' samples differ before their id: all are counted as the first event")
 	}
 	return len(d.attrs) > 0
+}
+
+// identify takes an id of an event. It reports false where there are too many.
+func (d *decoder) identify(id uint64, event int) bool {
+	if d.ids++; d.ids > maxIDs {
+		d.warnOnce(0, fmt.Sprintf("the events have more than %d ids: samples of the others are counted as the first event", maxIDs))
+		return false
+	}
+	d.byID[id] = event
+	return true
 }
 
 // maxEvents bounds the events of one file.

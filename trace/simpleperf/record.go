@@ -21,6 +21,7 @@ const (
 	recordLostSamples = 13
 	recordAuxTrace    = 71
 	recordCompressed  = 81
+	recordPadded      = 83 // PERF_RECORD_COMPRESSED2, which tells its size without padding
 	recordSimpleperf  = 32768
 	recordKallsyms    = 32769
 	recordSplit       = 32772
@@ -33,7 +34,7 @@ var recordNames = map[uint32]string{
 	recordFork: "fork", 8: "read", recordSample: "sample", recordMmap2: "mmap2", 11: "aux", 12: "itrace_start",
 	recordLostSamples: "lost_samples", 14: "switch", 15: "switch_cpu_wide", 17: "ksymbol", 18: "bpf_event",
 	66: "tracing_data", 67: "build_id", 68: "finished_round", 70: "auxtrace_info", recordAuxTrace: "auxtrace",
-	recordCompressed: "compressed", recordKallsyms: "kernel_symbol", 32770: "dso", 32771: "symbol",
+	recordCompressed: "compressed", recordPadded: "compressed", recordKallsyms: "kernel_symbol", 32770: "dso", 32771: "symbol",
 	recordSplit: "split", recordSplitEnd: "split_end", recordEventID: "event_id", 32775: "callchain",
 	32776: "unwinding_result", 32777: "tracing_data", 32778: "debug",
 }
@@ -54,6 +55,26 @@ const (
 
 func (r record) inKernel() bool { return r.misc&miscWhose == miscKernel }
 
+// packed is what a record holds of the compressed stream; ok is false for one
+// that holds nothing of it.
+func (r record) packed() (b []byte, ok bool) {
+	switch r.kind {
+	case recordCompressed:
+		return r.body, true
+	case recordPadded:
+		c := cursor{b: r.body}
+		return c.take(c.u64()), true
+	}
+	return nil, false
+}
+
+// section reads a section's records, whose compressed ones are a stream of their
+// own.
+func (d *decoder) section(b []byte, at uint64) {
+	d.inflated = false
+	d.records(b, at)
+}
+
 // records reads records one after the other; at is where b lies in the file.
 func (d *decoder) records(b []byte, at uint64) {
 	for len(b) > 0 {
@@ -69,7 +90,7 @@ func (d *decoder) records(b []byte, at uint64) {
 		case recordAuxTrace: // data of its own follows
 			c := cursor{b: r.body}
 			skip = span(skip, c.u64())
-		case recordCompressed:
+		case recordCompressed, recordPadded:
 			if !d.inflated && !d.nested {
 				d.inflated = true
 				d.inflate(b, at)
@@ -158,8 +179,8 @@ func (d *decoder) inflate(b []byte, at uint64) {
 			break // told by the loop that called
 		}
 		skip := uint64(size)
-		if r.kind == recordCompressed {
-			packed = append(packed, r.body...)
+		if part, ok := r.packed(); ok {
+			packed = append(packed, part...)
 		} else if r.kind == recordAuxTrace {
 			c := cursor{b: r.body}
 			skip = span(skip, c.u64())
@@ -208,7 +229,7 @@ func (d *decoder) take(r record) {
 		d.p.Lost += c.u64()
 	case recordKallsyms:
 		if text := c.take(uint64(c.u32())); text != nil {
-			d.files.kallsyms(text)
+			d.symbols += d.files.kallsyms(text, MaxSymbols-d.symbols)
 		}
 	case recordEventID:
 		d.eventIDs(&c)
@@ -244,8 +265,8 @@ func (d *decoder) mapFile(r record, c *cursor) {
 		}
 	}
 	m.file = d.files.mapped(name, r.inKernel())
-	if !into.add(m) {
-		d.warnOnce(r.at, fmt.Sprintf("a process has more than %d mappings: some frames stay unknown", maxMappings))
+	if !d.tasks.put(into, m) {
+		d.warnOnce(r.at, fmt.Sprintf("a process has more than %d mappings, or changes them too often: some frames stay unknown", maxMappings))
 	}
 }
 
@@ -264,8 +285,8 @@ func (d *decoder) forkOrExit(r record, c *cursor) {
 func (d *decoder) eventIDs(c *cursor) {
 	for count := c.u64(); count > 0 && !c.short; count-- {
 		place, id := c.u64(), c.u64()
-		if !c.short && place < uint64(len(d.attrs)) {
-			d.byID[id] = int(place)
+		if !c.short && place < uint64(len(d.attrs)) && !d.identify(id, int(place)) {
+			return
 		}
 	}
 }

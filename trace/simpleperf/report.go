@@ -24,6 +24,7 @@ type report struct {
 	samples  uint64         // as the file itself counts them
 	counted  bool           // it does count them
 	dropped  int
+	symbols  int // of files, that were read
 }
 
 type reportFile struct {
@@ -204,6 +205,9 @@ func (r *report) file(b []byte) error {
 		case 2:
 			out.path = plain(f.bytes)
 		case 3:
+			if r.symbols++; r.symbols > MaxSymbols {
+				return fmt.Errorf("the files have more than %d symbols", MaxSymbols)
+			}
 			out.symbols = append(out.symbols, plain(f.bytes))
 		}
 		return nil

@@ -3,6 +3,7 @@ package simpleperf_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,21 +114,61 @@ func TestReadsTheNewerFileSection(t *testing.T) {
 	}
 }
 
-// TestReadsCompressedRecords packs the records as simpleperf does with -z: one
-// stream of Zstandard, cut into records without regard to what is in it.
-func TestReadsCompressedRecords(t *testing.T) {
-	t.Parallel()
+// compressed packs records into records of at most 100 bytes each.
+func compressed(t *testing.T, records []byte) []byte {
+	t.Helper()
+	var out []byte
+	for part := range slices.Chunk(packed(t, records), 100) {
+		out = append(out, rec(81, 0, part)...)
+	}
+	return out
+}
+
+func packed(t *testing.T, records []byte) []byte {
+	t.Helper()
 	z, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed := z.EncodeAll(small(), nil)
-	var records []byte
-	for len(packed) > 0 {
-		n := min(len(packed), 100)
-		records = append(records, rec(81, 0, packed[:n])...)
-		packed = packed[n:]
+	return z.EncodeAll(records, nil)
+}
+
+// TestReadsACompressedInitMap: with -a and -z simpleperf writes two compressed
+// streams, one in the section of the first mappings and one in that of the samples.
+func TestReadsACompressedInitMap(t *testing.T) {
+	t.Parallel()
+	all := small()
+	maps := 0 // all records before the first sample
+	for all[maps] != 9 {
+		maps += int(all[maps+6]) | int(all[maps+7])<<8
 	}
+	f := smallFeatures()
+	f[134] = compressed(t, all[:maps])
+	p := parse(t, perfData(taskAndSwitch, compressed(t, all[maps:]), f))
+	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+		t.Error(diff, p.Warnings)
+	}
+}
+
+// TestReadsPaddedCompressedRecords: those of Linux perf since 6.16 tell their size
+// and end with zeros.
+func TestReadsPaddedCompressedRecords(t *testing.T) {
+	t.Parallel()
+	var records []byte
+	for part := range slices.Chunk(packed(t, small()), 101) {
+		records = append(records, rec(83, 0, uint64(len(part)), part, make([]byte, 8-len(part)%8))...)
+	}
+	p := parse(t, perfData(taskAndSwitch, records, smallFeatures()))
+	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
+		t.Error(diff, p.Warnings)
+	}
+}
+
+// TestReadsCompressedRecords packs the records as simpleperf does with -z: one
+// stream of Zstandard, cut into records without regard to what is in it.
+func TestReadsCompressedRecords(t *testing.T) {
+	t.Parallel()
+	records := compressed(t, small())
 	p := parse(t, perfData(taskAndSwitch, records, smallFeatures()))
 	if diff := cmp.Diff(smallTold, told(p)); diff != "" || len(p.Warnings) > 0 {
 		t.Error(diff, p.Warnings)
@@ -305,6 +346,57 @@ func TestBoundsTheMappings(t *testing.T) {
 	}
 	p := parse(t, perfData(taskAndSwitch, records, nil))
 	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, "more than 65536 mappings") {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+}
+
+// TestBoundsTheWorkForMappings: one of many mappings is split and joined again and
+// again, and each time all others have to make room.
+func TestBoundsTheWorkForMappings(t *testing.T) {
+	t.Parallel()
+	var records []byte
+	for i := range uint64(65_000) {
+		records = append(records, mmap2(user, 10, i<<13, 1<<12, 0, 5, "x")...)
+	}
+	churn := append(mmap2(user, 10, 1<<10, 1<<10, 0, 5, "x"), mmap2(user, 10, 0, 1<<12, 0, 5, "x")...)
+	p := parse(t, perfData(taskAndSwitch, append(records, bytes.Repeat(churn, 20_000)...), nil))
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, "or changes them too often") {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+}
+
+// TestBoundsTheSymbols: two bytes of a file can claim one, of which each takes
+// twenty times as much memory.
+func TestBoundsTheSymbols(t *testing.T) {
+	t.Parallel()
+	empty := func(field byte) []byte { return bytes.Repeat([]byte{field<<3 | 2, 0}, simpleperf.MaxSymbols+1) }
+	f := smallFeatures()
+	m := empty(4)
+	f[132] = le(uint32(len(m)), m)
+	for name, data := range map[string][]byte{
+		"too many":  perfData(taskAndSwitch, small(), f),
+		"more than": reportSample(pb(3, empty(3))),
+	} {
+		p := parse(t, data)
+		if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, name) {
+			t.Errorf("%s: warnings %v", name, p.Warnings)
+		}
+	}
+}
+
+// TestBoundsTheIDsOfEvents: thousands of events all state the same ids, which fill
+// the file.
+func TestBoundsTheIDsOfEvents(t *testing.T) {
+	t.Parallel()
+	attrs := slices.Repeat([][]byte{attr(1, 1, 0)}, 4_000)
+	data := perfData(attrs, make([]byte, 4<<20), nil)
+	const header = 104
+	for i := range attrs {
+		ids := data[header+8*len(attrs)+80*i+64:]
+		copy(ids, le(uint64(0), uint64(len(data))))
+	}
+	p := parse(t, data)
+	if len(p.Warnings) == 0 || !strings.Contains(p.Warnings[0].Text, "the events have more than 1048576 ids") {
 		t.Errorf("warnings %v", p.Warnings)
 	}
 }

@@ -90,13 +90,17 @@ func (f *files) describe(told file) {
 }
 
 // kallsyms takes the kernel's own list of symbols, lines of "address type name
-// [module]" (proc(5)), unless a file feature has told the kernel's symbols.
-func (f *files) kallsyms(text []byte) {
+// [module]" (proc(5)), unless a file feature has told the kernel's symbols: at most
+// so many. It says how many it took.
+func (f *files) kallsyms(text []byte, most int) int {
 	if len(f.kernel.symbols) > 0 {
-		return
+		return 0
 	}
 	var out []symbol
 	for line := range bytes.Lines(text) {
+		if len(out) >= most {
+			break
+		}
 		parts := strings.Fields(plain(line))
 		if len(parts) < 3 || len(parts[1]) != 1 || !strings.Contains("TtWw", parts[1]) {
 			continue
@@ -115,6 +119,7 @@ func (f *files) kallsyms(text []byte) {
 		}
 	}
 	f.kernel.symbols = out
+	return len(out)
 }
 
 // address is the virtual address in the file of an address of the process
