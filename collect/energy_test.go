@@ -459,7 +459,7 @@ func TestWhatAKilledRunHasFeignedIsTakenBack(t *testing.T) {
 }
 
 // A run that was killed could not end its recorders, nor put back when the screen
-// goes off; one that ignores a signal is killed.
+// goes off.
 func TestWhatAKilledRunHasLeftIsTakenAway(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyModel, func(w *power) {
@@ -475,10 +475,22 @@ func TestWhatAKilledRunHasLeftIsTakenAway(t *testing.T) {
 	if !warnedOf(r.Run, "screen was set to stay on", "killed") || p.power.settings["screen_off_timeout"] != "60000" {
 		t.Errorf("the screen goes off after %s ms: %v", p.power.settings["screen_off_timeout"], r.Run.Warnings)
 	}
-	p, r = measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.stuck = true, true }, nil)
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "still runs") {
-		t.Errorf("a recorder that does not end: %v", r.Err)
+}
+
+// A recorder that ignores the signal to end is killed; perfetto can't be, by
+// Android's SELinux policy, so that it is told what is left.
+func TestARecorderThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.simpleperf, w.stuck = "works", true }, func(j *collect.Job) { j.Energy.Methods = true })
+	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end simpleperf: it still runs") {
+		t.Errorf("a simpleperf that does not end: %v", r.Err)
 	}
+	wantUndone(t, p)
+	p, r = measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.stuck = true, true }, nil)
+	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end perfetto: it still runs") || !warnedOf(r.Run, "end what records", "end perfetto: it still runs") {
+		t.Errorf("a perfetto that does not end: %v; %v", r.Err, r.Run.Warnings)
+	}
+	p.power.recording = nil
 	wantUndone(t, p)
 }
 

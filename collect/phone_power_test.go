@@ -145,8 +145,10 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		if r == nil || r.kind == "perfetto" && (words[1] == "-0" || words[1] == "-KILL") {
 			return 1, true
 		}
-		if words[1] == "-KILL" || !w.stuck {
+		if words[1] != "-KILL" && !w.stuck {
 			p.endRecording(r)
+		}
+		if words[1] == "-KILL" || !w.stuck {
 			delete(w.recording, pid)
 		}
 	case words[0] == "pkill":

@@ -115,7 +115,7 @@ const profilerStarts = 2 * time.Second
 
 func (c *collector) awaitProfiler(ctx context.Context, r recorder, event string) error {
 	for deadline := c.clock.Now() + profilerStarts; ; {
-		out, err := c.dev.Exec(ctx, "cat "+perfLog+"; kill -0 "+r.pid)
+		out, err := c.dev.Exec(ctx, "cat "+perfLog+"; test -d /proc/"+r.pid)
 		if err != nil {
 			return fmt.Errorf("look whether simpleperf records: %w", err)
 		}

@@ -45,9 +45,11 @@ func (c *collector) begun(name string, out device.Output) (recorder, error) {
 	return r, nil
 }
 
-// alive asks whether the program still runs.
+// alive asks whether the program still runs. Signal 0 does not tell: the shell may
+// end perfetto, but SELinux lets it neither ask by signal nor kill it (shell.te:
+// "allow shell perfetto:process signal").
 func (c *collector) alive(ctx context.Context, r recorder) (bool, error) {
-	out, err := c.exec(ctx, "kill", "-0", r.pid)
+	out, err := c.exec(ctx, "test", "-d", "/proc/"+r.pid)
 	if err != nil {
 		return false, fmt.Errorf("look whether %s runs: %w", r.name, err)
 	}
@@ -95,7 +97,7 @@ const endSoon = 10 * time.Second
 // nobody knows of any more, since the connection broke while it was started or a
 // run was killed. Before Android 6 there is no pkill, and few recorders either.
 func (c *collector) endRecorders(ctx context.Context) error {
-	errs := []error{c.try(ctx, "pkill", "-TERM", "-f", ours)}
+	errs := []error{c.try(ctx, "pkill", "-f", ours)} // by SIGTERM, which old toybox can't spell
 	for _, r := range c.recorders {
 		errs = append(errs, c.try(ctx, "kill", "-TERM", r.pid))
 	}
@@ -109,13 +111,19 @@ func (c *collector) endRecorders(ctx context.Context) error {
 // awaitEnd waits for a program that was told to end, and kills it where it does
 // not.
 func (c *collector) awaitEnd(ctx context.Context, r recorder) error {
+	killed := false
 	for deadline := c.clock.Now() + endSoon; ; {
 		runs, err := c.alive(ctx, r)
-		if err != nil || !runs {
+		switch over := c.clock.Now() >= deadline; {
+		case err != nil || !runs:
 			return err
-		}
-		if c.clock.Now() >= deadline {
-			return c.try(ctx, "kill", "-KILL", r.pid)
+		case over && killed:
+			return fmt.Errorf("end %s: it still runs after %v; it ends by itself, or with a restart of the device", r.name, endSoon)
+		case over:
+			killed, deadline = true, deadline+time.Second
+			if err := c.try(ctx, "kill", "-KILL", r.pid); err != nil {
+				return err
+			}
 		}
 		if err := c.clock.Sleep(ctx, endEvery); err != nil {
 			return err

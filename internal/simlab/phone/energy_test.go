@@ -57,7 +57,7 @@ func end(t *testing.T, p *Phone, signal, pid string) {
 func gone(t *testing.T, p *Phone, pid string) {
 	t.Helper()
 	for range 20 {
-		if _, _, code := run(t, p, "kill -0 "+pid); code != 0 {
+		if _, _, code := run(t, p, "test -d /proc/"+pid); code != 0 {
 			return
 		}
 		pass(t, p, 100*time.Millisecond)
@@ -304,6 +304,20 @@ func TestWhatPerfettoRefuses(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, %q", line, code, out, errs)
 		}
 	}
+}
+
+// The shell may end perfetto. SELinux lets it not kill it, nor ask by signal 0
+// whether it runs.
+func TestPerfettoIsAskedForInProc(t *testing.T) {
+	p := newPhone(t, "pixel-7-android-14", "")
+	pid := record(t, p)
+	for _, signal := range []string{"-0", "-9", "-KILL"} {
+		if _, errs, code := run(t, p, "kill "+signal+" "+pid); code != 1 || !strings.Contains(errs, "Permission denied") {
+			t.Errorf("kill %s: exit code %d, %q", signal, code, errs)
+		}
+	}
+	output(t, p, "test -d /proc/"+pid)
+	end(t, p, "-TERM", pid)
 }
 
 func TestATraceEndsByItself(t *testing.T) {

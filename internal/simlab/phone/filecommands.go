@@ -168,6 +168,7 @@ func test(c *call) int {
 	case len(args) == 2 && (args[0] == "-e" || args[0] == "-f" || args[0] == "-d" || args[0] == "-s"):
 		i, err := c.stat(clean(args[1]))
 		ok = err == nil && (args[0] == "-e" || i.IsDir() == (args[0] == "-d"))
+		ok = ok || (args[0] == "-d" || args[0] == "-e") && c.isProcess(clean(args[1]))
 	case len(args) == 2 && args[0] == "-n":
 		ok = args[1] != ""
 	case len(args) == 2 && args[0] == "-z":

@@ -3,6 +3,7 @@ package phone
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,13 @@ type job struct {
 	signal func(number int)
 	// died is told of an app's process that ended; it may be nil.
 	died func(pr *process)
+	// guarded is what SELinux runs in a domain of its own, which the shell may end
+	// but neither ask by signal 0 nor kill.
+	guarded bool
 }
+
+// refuses reports whether SELinux keeps a signal of the shell's from the job.
+func (j *job) refuses(number int) bool { return j.guarded && (number == 0 || number == sigKill) }
 
 // firstJob is where the process ids of jobs begin, far from those of apps.
 const firstJob = 20_000
@@ -74,6 +81,7 @@ var signals = map[string]int{"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 1
 
 const (
 	sigHangUp = 1
+	sigKill   = 9
 	sigTerm   = 15
 )
 
@@ -112,6 +120,11 @@ func killCommand(c *call) int {
 	code := 0
 	for _, text := range pids {
 		pid, err := strconv.Atoi(text)
+		if j := c.state.jobs[pid]; j != nil && j.refuses(number) {
+			c.errorf("%s: kill: %s: Permission denied\n", c.shellName(), text)
+			code = 1
+			continue
+		}
 		if err != nil || !c.send(pid, number) {
 			c.errorf("%s: kill: %s: No such process\n", c.shellName(), text)
 			code = 1
@@ -139,20 +152,29 @@ func (p *Phone) send(pid, number int) bool {
 	return pid == 1 || pid == systemPID
 }
 
-// pkill is pkill [-SIGNAL | -l SIGNAL] [-f] NAME.
+// pkill is pkill [-SIGNAL | -l SIGNAL] [-f] PATTERN.
 func pkill(c *call) int {
 	number, rest := c.signalled()
-	names := slices.DeleteFunc(rest, func(a string) bool { return strings.HasPrefix(a, "-") })
 	whole := slices.Contains(rest, "-f")
+	names := slices.DeleteFunc(rest, func(a string) bool { return strings.HasPrefix(a, "-") })
+	if len(names) == 0 {
+		c.errorf("pkill: No PATTERN\n")
+		return 1
+	}
+	pattern, err := regexp.CompilePOSIX(names[0])
+	if err != nil {
+		c.errorf("pkill: bad regex '%s'\n", names[0])
+		return 1
+	}
 	found := false
 	for _, j := range c.jobsInOrder() {
-		if len(names) > 0 && (strings.Contains(j.name, names[0]) || whole && strings.Contains(j.line, names[0])) {
+		if (pattern.MatchString(j.name) || whole && pattern.MatchString(j.line)) && !j.refuses(number) {
 			found = true
 			c.send(j.pid, number)
 		}
 	}
 	for _, pkg := range sortedKeys(c.state.running) {
-		if len(names) > 0 && strings.Contains(pkg, names[0]) {
+		if pattern.MatchString(pkg) {
 			found = true
 			c.send(c.state.running[pkg].pid, number)
 		}
@@ -178,6 +200,13 @@ func pidof(c *call) int {
 	}
 	c.printf("%s\n", strings.Join(pids, " "))
 	return 0
+}
+
+// isProcess reports whether a path is the folder of /proc of something that runs.
+func (p *Phone) isProcess(path string) bool {
+	text, below := strings.CutPrefix(path, "/proc/")
+	pid, err := strconv.Atoi(text)
+	return below && err == nil && p.send(pid, 0)
 }
 
 // jobFile are the files of /proc of a job.

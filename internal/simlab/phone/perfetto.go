@@ -89,7 +89,7 @@ func (c *call) newTracing(config, out string) (*tracing, error) {
 	}
 	c.settle()
 	t := &tracing{phone: c.Phone, config: asked, file: out, begun: c.clock.now}
-	t.job = &job{name: "perfetto", line: "perfetto " + strings.Join(c.args, " "), signal: t.stop}
+	t.job = &job{name: "perfetto", line: "perfetto " + strings.Join(c.args, " "), signal: t.stop, guarded: true}
 	if asked.Duration > 0 {
 		c.at(c.clock.now+asked.Duration, func() { t.stop(sigTerm) })
 	}
@@ -97,28 +97,21 @@ func (c *call) newTracing(config, out string) (*tracing, error) {
 }
 
 // stop ends the trace: its file is whole a moment later.
-func (t *tracing) stop(number int) {
+func (t *tracing) stop(int) {
 	if t.over || !t.phone.runs(t.job) {
 		return
 	}
 	t.over = true
 	p, ended := t.phone, t.phone.clock.now
-	finish := func() {
-		p.endJob(t.job)
-		if t.then != nil {
-			t.then(0)
-		}
-	}
-	if number == signals["KILL"] { // what was not written yet is lost
-		finish()
-		return
-	}
 	p.at(ended+flushes, func() {
 		if !p.runs(t.job) {
 			return
 		}
 		_ = p.writeFile(t.file, t.trace(ended), 0o644)
-		finish()
+		p.endJob(t.job)
+		if t.then != nil {
+			t.then(0)
+		}
 	})
 }
 
