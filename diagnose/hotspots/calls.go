@@ -116,12 +116,11 @@ func newPaths(calls []Call) paths {
 	return p
 }
 
-// callers are those on the path to the method that changed most the way that it
-// did, the nearest first, its own recursion left out.
-func (p paths) callers(method string, rose bool) []string {
-	key := stable(method)
+// place is the call of a method that changed most the way that the method did, -1
+// where the tree has none.
+func (p paths) place(method string, rose bool) int {
 	best, at := 0.0, -1
-	for _, i := range p.byName[key] {
+	for _, i := range p.byName[stable(method)] {
 		change := p.calls[i].ChangeJ()
 		if !rose {
 			change = -change
@@ -130,6 +129,22 @@ func (p paths) callers(method string, rose bool) []string {
 			best, at = change, i
 		}
 	}
+	return at
+}
+
+// depth is how many calls lead to the place of a method, itself included; 0 where
+// the tree doesn't have it.
+func (p paths) depth(method string, rose bool) (n int) {
+	for at := p.place(method, rose); at >= 0; at = p.calls[at].Parent {
+		n++
+	}
+	return n
+}
+
+// callers are those on the path to the place of a method, the nearest first, its own
+// recursion left out.
+func (p paths) callers(method string, rose bool) []string {
+	key, at := stable(method), p.place(method, rose)
 	var out []string
 	for at >= 0 && len(out) < MaxCallers {
 		if at = p.calls[at].Parent; at >= 0 && stable(p.calls[at].Name) != key {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/apkgate/apkgate/run"
 )
 
 const (
@@ -36,12 +38,12 @@ func (c *Change) explain(own string) {
 		}
 	}
 	against := c.Total.BaseJ > 0 && c.Total.HeadJ > 0 && c.Total.ChangeJ()*net < 0
+	paths := newPaths(m.Calls)
 	if moved && !against {
 		if explained := m.markFew(net, least); explained < halfOf*math.Abs(net) {
-			m.markInnermost(net, own)
+			m.markInnermost(net, own, paths)
 		}
 	}
-	paths := newPaths(m.Calls)
 	for i := range m.List {
 		if f := &m.List[i]; f.Local.Clear || f.Encloses {
 			f.Callers = paths.callers(f.Name, f.Total.ChangeJ() > 0)
@@ -79,22 +81,30 @@ func (m *Methods) markFew(net, least float64) (explained float64) {
 	return explained
 }
 
-// markInnermost marks the method with the least change that still holds half of
-// the whole: one of the app's own if there is any.
-func (m *Methods) markInnermost(net float64, own string) {
-	best, bestOwn := -1, false
-	for i, f := range m.List {
+// markInnermost marks, of the methods that still hold half of the whole change, the
+// one that is deepest in the tree of calls: one of the app's own if there is any.
+// How much changed does not tell: a caller changes less than what it calls where
+// something else that it calls went the other way.
+func (m *Methods) markInnermost(net float64, own string, in paths) {
+	best := -1
+	var innermost *Method
+	for i := range m.List {
+		f := &m.List[i]
 		change := f.Total.ChangeJ()
 		if !f.Total.Clear || change*net <= 0 || math.Abs(change) < halfOf*math.Abs(net) {
 			continue
 		}
-		isOwn := own != "" && strings.HasPrefix(f.Name, own)
-		if best < 0 || isOwn && !bestOwn || isOwn == bestOwn && math.Abs(change) < math.Abs(m.List[best].Total.ChangeJ()) {
-			best, bestOwn = i, isOwn
+		depth := in.depth(f.Name, change > 0)
+		if own != "" && strings.HasPrefix(f.Name, own) {
+			depth += run.MaxCalls + 1 // before all others
+		}
+		less := innermost != nil && depth == best && math.Abs(change) < math.Abs(innermost.Total.ChangeJ())
+		if depth > best || less {
+			best, innermost = depth, f
 		}
 	}
-	if best >= 0 {
-		m.List[best].Encloses = true
+	if innermost != nil {
+		innermost.Encloses = true
 	}
 }
 

@@ -132,6 +132,34 @@ func TestChangesThatAreSpreadThin(t *testing.T) {
 	}
 }
 
+// A caller of which another call went down changes less than the method within
+// which the change lies, and all of a chain of callers change alike: neither makes
+// an outer frame the innermost one.
+func TestTheInnermostIsNotItsCaller(t *testing.T) {
+	const outer, inner, other = "com.example.mail.App.main", "com.example.mail.Inbox.open", "com.example.mail.Inbox.close"
+	build := func(id string, energyJ, outerJ, innerJ, otherJ float64) run.Run {
+		with := func(name string, j float64) run.Method {
+			m := method(name, 0, 0, 0)
+			m.NonLocal = run.Cost{Samples: int(100 * j), EnergyJ: j, LowJ: 0.98 * j, HighJ: 1.02 * j}
+			return m
+		}
+		r := mailRun(id, energyJ, with("main", outerJ), with(outer, outerJ), with(inner, innerJ), with(other, otherJ))
+		r.Energy.Methods.Calls = []run.Call{
+			{Parent: -1, Name: "main", EnergyJ: outerJ}, {Parent: 0, Name: outer, EnergyJ: outerJ},
+			{Parent: 1, Name: inner, EnergyJ: innerJ}, {Parent: 1, Name: other, EnergyJ: otherJ},
+		}
+		return r
+	}
+	for what, c := range map[string]Change{
+		"another call went down": explained(t, build("H", 13, 12, 8.2, 3.8), build("B", 10, 9, 5, 4)),
+		"all changed alike":      explained(t, build("H", 13, 12, 8, 4), build("B", 10, 9, 5, 4)),
+	} {
+		if m, _ := c.Enclosing(); m.Name != inner {
+			t.Errorf("%s: the change lies in %q, want %q", what, m.Name, inner)
+		}
+	}
+}
+
 // What few samples hit is not called new: the base may have missed it by chance.
 func TestRareMethodsAreNotNew(t *testing.T) {
 	h := mailRun("H", 10, method(bind, 2, 1.8, 2.2), run.Method{Name: fresh, Kind: "aot", Local: run.Cost{Samples: 3, EnergyJ: 0.03, LowJ: 0.01, HighJ: 0.05}})
