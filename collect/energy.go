@@ -26,7 +26,9 @@ type meter struct {
 	// an update lies on either side of it.
 	lead     time.Duration
 	perfetto string // the configuration that this device's perfetto takes, "" without one
-	profiler profiler
+	// perfettoWaits says that it tells when it has begun to record.
+	perfettoWaits bool
+	profiler      profiler
 	// feigned says that the battery service is told that no charger is there.
 	feigned bool
 }

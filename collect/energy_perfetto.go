@@ -20,11 +20,17 @@ func (f facts) hasPerfetto() bool { return f.api >= 29 }
 // that android.power allows.
 const pollEvery = 250 * time.Millisecond
 
-// knows is what a device's perfetto knows that not every one does: it refuses a
-// configuration with what it does not know.
+// knows is what a device's perfetto knows that not every one does: it refuses
+// what it does not know.
 type knows struct {
-	voltage  bool // of the battery, since Android 13
-	chargers bool // system properties, since an update of Android 13
+	voltage  bool // of the battery: perfetto 40, Android 15
+	chargers bool // system properties: perfetto 31, Android 14
+	wait     bool // --background-wait: Android 13, and 12 perhaps
+}
+
+// generations of perfetto, the latest first.
+var generations = []knows{
+	{true, true, true}, {false, true, true}, {false, false, true}, {false, false, false},
 }
 
 // chargerProperty is what the battery service says of chargers (BatteryService):
@@ -71,15 +77,16 @@ func (c *collector) recordLimit() time.Duration {
 	return limit + c.meter.settings.Disconnect + 10*time.Minute
 }
 
-// readyPerfetto puts the configuration on the device, the richest that it takes.
+// readyPerfetto puts the configuration on the device, the richest that it takes:
+// the version of Android does not tell, since makers update perfetto by itself.
 func (c *collector) readyPerfetto(ctx context.Context) error {
 	var refused error
-	for _, known := range []knows{{true, true}, {true, false}, {false, false}} {
+	for _, known := range generations {
 		text := perfettoText(c.recordLimit(), known)
 		if err := c.dev.Push(ctx, strings.NewReader(text), perfettoConfig, 0o644, c.run.Started); err != nil {
 			return fmt.Errorf("push Perfetto's configuration to the device: %w", err)
 		}
-		c.meter.perfetto = text
+		c.meter.perfetto, c.meter.perfettoWaits = text, known.wait
 		r, err := c.startPerfetto(ctx)
 		if err == nil {
 			return c.end(ctx, r, "-TERM")
@@ -104,11 +111,11 @@ func chargers(service energy.Power, t *perfetto.Trace) energy.Power {
 	return service
 }
 
-// startPerfetto returns when the trace is being recorded: since Android 12
-// perfetto waits for that itself.
+// startPerfetto returns when the trace is being recorded: later versions of
+// perfetto wait for that themselves.
 func (c *collector) startPerfetto(ctx context.Context) (recorder, error) {
 	background := "--background"
-	if c.facts.api >= 31 {
+	if c.meter.perfettoWaits {
 		background = "--background-wait"
 	}
 	line := device.Quote("rm", "-f", perfettoTrace) + "; cat " + perfettoConfig + " | " + device.Quote("perfetto", "--txt", "-c", "-", "-o", perfettoTrace, background)
@@ -117,7 +124,7 @@ func (c *collector) startPerfetto(ctx context.Context) (recorder, error) {
 		return recorder{}, fmt.Errorf("start perfetto: %w", err)
 	}
 	r, err := c.begun("perfetto", out)
-	if err != nil || c.facts.api >= 31 {
+	if err != nil || c.meter.perfettoWaits {
 		return r, err
 	}
 	if err := c.clock.Sleep(ctx, perfettoStarts); err != nil {

@@ -98,12 +98,21 @@ func wantUndone(t *testing.T, p *phone) {
 func TestEnergyByTheBattery(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		api     int
-		noVolts bool
-	}{"Android 13": {33, false}, "Android 10, whose perfetto tells no voltage": {29, true}, "Android 8, without perfetto": {27, false}} {
+		api                      int
+		noVolts, noProps, noWait bool
+	}{
+		"Android 15": {35, false, false, false},
+		"Android 14, whose perfetto tells no voltage": {34, true, false, false},
+		"Android 13, and no chargers":                 {33, true, true, false},
+		"Android 12, and does not wait":               {31, true, true, true},
+		"Android 10":                                  {29, true, true, true},
+		"Android 8, without perfetto":                 {27, false, false, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, r := measured(t, c.api, config.EnergyAuto, func(w *power) { w.current, w.noVolts = true, c.noVolts }, nil)
+			p, r := measured(t, c.api, config.EnergyAuto, func(w *power) {
+				w.current, w.noVolts, w.noProps, w.noWait = true, c.noVolts, c.noProps, c.noWait
+			}, nil)
 			wantComplete(t, r, 3)
 			if r.Run.Energy.Source != "battery" || r.Run.Context["powered"] != "battery" {
 				t.Errorf("%+v, %v", r.Run.Energy, r.Run.Context)
@@ -251,7 +260,7 @@ func TestChargingLosesTheRepetition(t *testing.T) {
 func TestAChargerForAMomentLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	for _, noProps := range []bool{false, true} {
-		_, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.current, w.plugAt, w.noProps = true, 2, noProps }, nil)
+		_, r := measured(t, 34, config.EnergyAuto, func(w *power) { w.current, w.plugAt, w.noVolts, w.noProps = true, 2, true, noProps }, nil)
 		wantTrueJoules(t, r)
 		if r.Run.Energy.Source != "battery" || warnedOf(r.Run, "repetition 2 is lost", "a charger") == noProps {
 			t.Errorf("a perfetto without system properties: %v; %v", noProps, r.Run.Warnings)

@@ -23,6 +23,7 @@ type power struct {
 	hungry   bool // the workload takes 8 W throughout
 	noVolts  bool // perfetto is older than the counter of the voltage
 	noProps  bool // and than system properties
+	noWait   bool // and than --background-wait
 	debug    bool // the app is a debug build
 	// chargeAt is the workload, from 1, after which a charger is connected.
 	chargeAt int
@@ -116,7 +117,11 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 	case strings.HasPrefix(command, "settings put system"):
 		w.settings[words[3]] = words[4]
 	case strings.HasPrefix(command, "cat /data/local/tmp/apkgate-perfetto.cfg | perfetto"):
-		if bytes.Contains(w.files["config"], []byte("system_property")) && (w.noVolts || w.noProps) {
+		if strings.Contains(command, "--background-wait") && w.noWait {
+			out.WriteString("perfetto: unrecognized option `--background-wait'\n")
+			return 1, true
+		}
+		if w.knowsOfChargers() && w.noProps {
 			out.WriteString("config:15:20 error: No field named \"android_system_property_config\"\n")
 			return 1, true
 		}
@@ -313,7 +318,7 @@ func (p *phone) trace(from time.Duration) []byte {
 		descriptor := protowire.AppendString(protowire.AppendTag(varint(nil, 1, 0), 2, protowire.BytesType), "S1M_VDD_ALL")
 		out = packet(out, from, 40, message(nil, 1, descriptor))
 	}
-	if !p.power.noVolts && !p.power.noProps {
+	if p.power.knowsOfChargers() {
 		property := func(at time.Duration, value string) {
 			text := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "debug.tracing.plug_type")
 			text = protowire.AppendString(protowire.AppendTag(text, 2, protowire.BytesType), value)
@@ -342,6 +347,11 @@ func (p *phone) trace(from time.Duration) []byte {
 		}
 	}
 	return out
+}
+
+// knowsOfChargers reports whether perfetto was asked for them.
+func (w *power) knowsOfChargers() bool {
+	return bytes.Contains(w.files["config"], []byte("system_property"))
 }
 
 func varint(b []byte, field protowire.Number, v int64) []byte {
