@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -213,7 +214,25 @@ func (r energyRun) methodLines(all []energyRun) []string {
 	if len(explaining) == 0 && !within {
 		out = append(out, "No method's change is clear enough to be named: the intervals overlap.")
 	}
+	if text := r.sharesOf(); text != "" {
+		out = append(out, text)
+	}
 	return out
+}
+
+// farApart is the part of a run's change from which on it is told that the methods
+// together changed by something else.
+const farApart = 0.1
+
+// sharesOf says what the methods' shares are of, where that is not about the change
+// of the run: "" otherwise.
+func (r energyRun) sharesOf() string {
+	net, total := r.Methods.Energy.ChangeJ(), r.Total.ChangeJ()
+	shown := slices.ContainsFunc(r.Explaining(), func(m hotspots.Method) bool { return m.Share > 0 })
+	if !shown || r.Total.BaseJ == 0 || r.Total.HeadJ == 0 || math.Abs(net-total) <= farApart*math.Abs(total) {
+		return ""
+	}
+	return "These shares are of the " + signedJoules(net) + " of all methods together, each of which has what the whole device took while it ran; the run as a whole took " + signedJoules(total) + "."
 }
 
 // methodLine is a method in a sentence: "com.example.MessageView.decode +2.1 J

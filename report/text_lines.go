@@ -1,6 +1,7 @@
 package report
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
@@ -45,11 +46,20 @@ func NoCommands(line string) string {
 // should be found again by searching.
 func plainSpaces(s string) string { return strings.ReplaceAll(s, nbsp, " ") }
 
+// A number and its unit stay on one line, and so does "p < 0.05", also in a text
+// that was not written here: a verdict's reason has plain spaces.
+var (
+	numberAndUnit = regexp.MustCompile(`(\d) (%|(?:mJ|kJ|J|mW|W|ms|s|min|h|kB|MB|GB|Hz)\b)`)
+	pValue        = regexp.MustCompile(`\bp ([<=≤]) (\d)`)
+)
+
 // wrap breaks a sentence into lines of at most width columns, between words; a
 // word that is longer than a line stands on one of its own.
 func wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0
+	s = numberAndUnit.ReplaceAllString(s, "$1"+nbsp+"$2")
+	s = pValue.ReplaceAllString(s, "p"+nbsp+"$1"+nbsp+"$2")
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }) {
 		n := twwidth.Width(word)
 		if line != "" && used+1+n > width {
