@@ -15,7 +15,7 @@ const maxAppetite = 2_000
 // eventPower does what the app's file says of power after an event.
 func (p *Phone) eventPower(pr *process, e simapp.Event) {
 	d := pr.deeds
-	if d == nil || len(d.extra)+len(d.loads)+len(d.locks) > maxAppetite {
+	if d == nil || len(d.extra)+len(d.loads)+len(d.locks)+len(d.sensors) > maxAppetite {
 		return
 	}
 	now, rules := p.clock.now, pr.app.Power
@@ -37,6 +37,8 @@ func (p *Phone) eventPower(pr *process, e simapp.Event) {
 		case h.After != e.Name:
 		case h.Part == "wakelock":
 			d.locks = append(d.locks, lock{h.Wakelock, now, now + h.For})
+		case h.Part == "sensor":
+			p.register(d, h.Sensor, h.For)
 		default:
 			part := power.Part(h.Part)
 			d.loads = append(d.loads, power.Load{From: now, To: now + h.For, Part: part, Watts: power.OnWatts(part)})

@@ -60,12 +60,13 @@ type uidStats struct {
 	cpu        time.Duration
 	rx, tx     map[string]int64 // by network: wifi, mobile
 	locks      map[string]*heldLock
-	locked     time.Duration // with any of them
+	sensors    map[int]*heldLock // by handle
+	locked     time.Duration     // with any of them
 	joules     power.Sum
 	foreground time.Duration
 }
 
-// heldLock is a wakelock of the statistics.
+// heldLock is a wakelock of the statistics, or a sensor.
 type heldLock struct {
 	held  time.Duration
 	count int
@@ -77,7 +78,7 @@ func (p *Phone) stats() []*uidStats {
 	for _, d := range p.state.power.deeds {
 		u := byUID[d.uid]
 		if u == nil {
-			u = &uidStats{uid: d.uid, pkg: d.app.Package, rx: map[string]int64{}, tx: map[string]int64{}, locks: map[string]*heldLock{}, joules: power.Sum{}}
+			u = &uidStats{uid: d.uid, pkg: d.app.Package, rx: map[string]int64{}, tx: map[string]int64{}, locks: map[string]*heldLock{}, sensors: map[int]*heldLock{}, joules: power.Sum{}}
 			byUID[d.uid] = u
 		}
 		for _, span := range p.counted() {
@@ -111,6 +112,17 @@ func (u *uidStats) add(p *Phone, d *deeds, span onBattery) {
 			u.rx[kind] += int64(float64(t.rx) * share)
 			u.tx[kind] += int64(float64(t.tx) * share)
 		}
+	}
+	for _, r := range d.sensors {
+		on := power.Overlap(r.from, r.to, span.from, span.to)
+		if on <= 0 {
+			continue
+		}
+		if u.sensors[r.handle] == nil {
+			u.sensors[r.handle] = &heldLock{}
+		}
+		u.sensors[r.handle].held += on
+		u.sensors[r.handle].count++
 	}
 	for _, l := range d.held() {
 		held, _ := p.lockTime(l, span)

@@ -25,6 +25,7 @@ type deeds struct {
 	extra    []power.Span // work beside the frames
 	loads    []power.Load // parts that it kept on
 	locks    []lock
+	sensors  []registration
 	traffic  []traffic
 
 	work   *power.Work // its CPU time, as of workAt
@@ -71,6 +72,9 @@ func (p *Phone) endDeeds(pr *process) {
 	d.ended = now
 	for i := range d.locks {
 		d.locks[i].to = min(d.locks[i].to, now)
+	}
+	for i := range d.sensors {
+		d.sensors[i].to = min(d.sensors[i].to, now)
 	}
 	for i := range d.loads {
 		d.loads[i].To = min(d.loads[i].To, now)
@@ -124,6 +128,11 @@ func (d *deeds) joules(p *Phone, from, to time.Duration) power.Sum {
 	for _, l := range d.loads {
 		if j := l.Joules(from, to); j > 0 {
 			out[l.Part] += j
+		}
+	}
+	for _, r := range d.sensors {
+		if on := power.Overlap(r.from, r.to, from, to); on > 0 {
+			out[power.Sensors] += r.watts * on.Seconds()
 		}
 	}
 	awake := p.state.power.hardware.AwakeW - p.state.power.hardware.AsleepW

@@ -26,6 +26,7 @@ var services = map[string]struct {
 	"telephony.registry": {dump: func(c *call) int { c.printf("last known state:\n  mDataConnectionState=2\n"); return 0 }},
 	"SurfaceFlinger":     {dump: dumpSurfaceFlinger},
 	"batterystats":       {since: 19, dump: dumpBatteryStats},
+	"sensorservice":      {dump: dumpSensors},
 }
 
 // dumpsys is dumpsys SERVICE [ARGUMENTS].

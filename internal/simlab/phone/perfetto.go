@@ -41,7 +41,7 @@ func perfettoCommand(c *call, then func(code int)) {
 			i++
 			out = c.arg(i)
 		case a == "--txt":
-		case a == "--background" || a == "-d", (a == "--background-wait" || a == "-D") && c.profile.API >= 31:
+		case a == "--background" || a == "-d", (a == "--background-wait" || a == "-D") && c.profile.API >= 33:
 			background = true
 		default:
 			c.errorf("perfetto: unrecognized option '%s'\n", a)
@@ -199,7 +199,7 @@ var railParts = []struct {
 }
 
 // joinedRails are parts without a rail of their own.
-var joinedRails = map[power.Part]power.Part{power.Bluetooth: power.Wifi, power.Torch: power.Camera}
+var joinedRails = map[power.Part]power.Part{power.Bluetooth: power.Wifi, power.Torch: power.Camera, power.Sensors: power.Awake}
 
 // newRails are the monitors, nil where the phone has none.
 func (p *Phone) newRails(begun time.Duration) *rails {

@@ -2,7 +2,9 @@ package phone
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,6 +76,14 @@ func (u *uidStats) checkin(p *Phone, line func(uid int, tag, format string, valu
 		l := u.locks[name]
 		line(u.uid, "wl", "%s,0,f,0,0,0,0,%d,p,%d,0,%d,%d,0,bp,0,0,0,0,0,w,0,0,0,0", name, ms(l.held), l.count, ms(l.held), ms(l.held))
 	}
+	for _, handle := range slices.Sorted(maps.Keys(u.sensors)) {
+		s := u.sensors[handle]
+		if p.profile.API >= 26 { // the time of the UID alone stands behind its share
+			line(u.uid, "sr", "%d,%d,%d,0,%d,0", handle, ms(s.held), s.count, ms(s.held))
+		} else {
+			line(u.uid, "sr", "%d,%d,%d", handle, ms(s.held), s.count)
+		}
+	}
 	line(u.uid, "fg", "%d,1", ms(u.foreground))
 	line(u.uid, "cpu", "%d,%d,0", ms(u.cpu*4/5), ms(u.cpu/5))
 	line(u.uid, "pr", "%s,%d,%d,%d,1,0,0", u.pkg, ms(u.cpu*4/5), ms(u.cpu/5), ms(u.cpu))
@@ -138,6 +148,9 @@ func (c *call) statsText() {
 			if l := u.locks[name]; l.held > 0 {
 				c.printf("    Wake lock %s: %s partial (%d times) max=%d realtime\n", name, spellLong(l.held), l.count, l.held.Milliseconds())
 			}
+		}
+		for _, handle := range slices.Sorted(maps.Keys(u.sensors)) {
+			c.printf("    Sensor %d: %s realtime (%d times)\n", handle, spellLong(u.sensors[handle].held), u.sensors[handle].count)
 		}
 		c.printf("    Total cpu time: u=%s s=%s\n", spellLong(u.cpu*4/5), spellLong(u.cpu/5))
 	}

@@ -30,11 +30,12 @@ const (
 	Camera    Part = "camera"
 	Bluetooth Part = "bluetooth"
 	Torch     Part = "torch"
+	Sensors   Part = "sensors" // the accelerometer and its like
 )
 
 // Parts are all of them, in the order in which they are shown.
 func Parts() []Part {
-	return []Part{Base, Screen, Big, Little, GPU, Awake, Wifi, Mobile, GPS, Audio, Camera, Bluetooth, Torch}
+	return []Part{Base, Screen, Big, Little, GPU, Awake, Wifi, Mobile, GPS, Audio, Camera, Bluetooth, Torch, Sensors}
 }
 
 // Hardware is what each state of a phone draws.

@@ -58,8 +58,9 @@ type Traffic struct {
 
 // Hold is a part of the phone that the app keeps on, or a wakelock.
 type Hold struct {
-	Part     string // "wakelock", or one of HeldParts
+	Part     string // "wakelock", "sensor", or one of HeldParts
 	Wakelock string // its name
+	Sensor   string // one of Sensors
 	Period
 }
 
@@ -71,6 +72,9 @@ type Period struct {
 
 // HeldParts are what `uses` can name.
 var HeldParts = []string{"gps", "audio", "camera", "bluetooth", "torch"}
+
+// Sensors are what `sensor` can name.
+var Sensors = []string{"accelerometer", "gyroscope", "magnetometer", "proximity", "light"}
 
 // MaxMethods bounds the methods of an app.
 const MaxMethods = 200

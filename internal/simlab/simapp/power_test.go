@@ -24,6 +24,7 @@ load 250ms after tap,swipe in a.Feed.bind
 traffic 120 after swipe sent 4
 wakelock com.example.a:sync from tap for 2s
 uses gps from swipe for 1500ms
+sensor gyroscope from tap for 30s
 screen-off from swipe for 1s
 `))
 	if err != nil {
@@ -47,7 +48,8 @@ screen-off from swipe for 1s
 	if tr := p.Traffic[0]; tr.KB != 120 || tr.SentKB != 4 || tr.After[0] != "swipe" {
 		t.Errorf("traffic %+v", tr)
 	}
-	holds := []Hold{{Part: "wakelock", Wakelock: "com.example.a:sync", Period: Period{"tap", 2 * time.Second}}, {Part: "gps", Period: Period{"swipe", 1500 * time.Millisecond}}}
+	holds := []Hold{{Part: "wakelock", Wakelock: "com.example.a:sync", Period: Period{"tap", 2 * time.Second}}, {Part: "gps", Period: Period{"swipe", 1500 * time.Millisecond}},
+		{Part: "sensor", Sensor: "gyroscope", Period: Period{"tap", 30 * time.Second}}}
 	if !slices.Equal(p.Holds, holds) || p.ScreenOff[0] != (Period{"swipe", time.Second}) {
 		t.Errorf("held %+v, dark %+v", p.Holds, p.ScreenOff)
 	}

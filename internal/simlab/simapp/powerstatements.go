@@ -14,6 +14,7 @@ var powerStatements = map[string]func(p *parser, words []string) error{
 	"traffic":       (*parser).traffic,
 	"wakelock":      (*parser).wakelock,
 	"uses":          (*parser).uses,
+	"sensor":        (*parser).sensor,
 	"screen-off":    (*parser).screenOff,
 	"debuggable":    func(p *parser, w []string) error { return flag(w, &p.app.Power.Debuggable) },
 	"unprofileable": func(p *parser, w []string) error { return flag(w, &p.app.Power.Unprofileable) },
@@ -152,6 +153,14 @@ func (p *parser) uses(w []string) error {
 		return fmt.Errorf("want one of %s, from EVENT and for DURATION", strings.Join(HeldParts, ", "))
 	}
 	return p.hold(Hold{Part: w[0]}, w[1:])
+}
+
+// sensor reads NAME from EVENT for D.
+func (p *parser) sensor(w []string) error {
+	if len(w) != 5 || !slices.Contains(Sensors, w[0]) {
+		return fmt.Errorf("want one of %s, from EVENT and for DURATION", strings.Join(Sensors, ", "))
+	}
+	return p.hold(Hold{Part: "sensor", Sensor: w[0]}, w[1:])
 }
 
 func (p *parser) hold(h Hold, w []string) (err error) {
