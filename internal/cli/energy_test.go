@@ -15,7 +15,7 @@ import (
 )
 
 // powerTrace is what a user who measures by hand asks Perfetto for.
-const powerTrace = `echo 'buffers { size_kb: 4096 } data_sources { config { name: "android.power" android_power_config { battery_poll_ms: 250 collect_power_rails: true battery_counters: BATTERY_COUNTER_CURRENT battery_counters: BATTERY_COUNTER_VOLTAGE } } }' | perfetto --txt -c - -o /data/misc/perfetto-traces/p --background-wait`
+const powerTrace = `echo 'buffers { size_kb: 4096 } data_sources { config { name: "android.power" android_power_config { battery_poll_ms: 250 collect_power_rails: true battery_counters: BATTERY_COUNTER_CURRENT } } }' | perfetto --txt -c - -o /data/misc/perfetto-traces/p --background-wait`
 
 // recordByHand plays the demo's worse build on a simulated phone and records it
 // as a user would over adb shell: a Perfetto trace of power and a simpleperf
@@ -132,7 +132,7 @@ func TestEnergyOfRecordingsMadeByHand(t *testing.T) {
 		"no power":        {[]string{perf}, "--power names no trace"},
 		"another app":     {[]string{perf, "--power", power, "--package", "com.example.other"}, "no samples of com.example.other"},
 		"charger unknown": {[]string{perf, "--power", power, "--source", "battery"}, "--on-battery"},
-		"slow gauge":      {[]string{perf, "--power", power, "--source", "battery", "--on-battery"}, "does not change often enough"},
+		"no voltage":      {[]string{perf, "--power", power, "--source", "battery", "--on-battery"}, "tells no voltage"}, // as before Android 15
 		"no recording":    {[]string{power, "--power", power}, "no samples of"},
 		"no trace":        {[]string{perf, "--power", perf}, "neither power rails nor battery counters are in it: "},
 		"two for three":   {[]string{perf, perf, perf, "--power", power, "--power", power}, "2 traces of power for 3 recordings"},

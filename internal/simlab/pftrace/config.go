@@ -55,7 +55,11 @@ func (b block) value(name string) string {
 
 // counters are the names of AndroidPowerConfig.BatteryCounters, with the API
 // level that brought them.
-var counters = map[string]int{"CHARGE": 28, "CAPACITY_PERCENT": 28, "CURRENT": 28, "CURRENT_AVG": 28, "VOLTAGE": 33}
+var counters = map[string]int{"CHARGE": 28, "CAPACITY_PERCENT": 28, "CURRENT": 28, "CURRENT_AVG": 28, "VOLTAGE": 35}
+
+// propertyConfig is the field of the data source android.system_property, which
+// came with Android 14.
+const propertyConfig = "android_system_property_config"
 
 // ParseConfig reads a trace configuration in protobuf's text form, as the
 // perfetto of an Android version does.
@@ -74,6 +78,9 @@ func ParseConfig(text string, api int) (Config, error) {
 	}
 	for _, source := range root.all("data_sources") {
 		for _, config := range source.inner.all("config") {
+			if len(config.inner.all(propertyConfig)) > 0 && api < 34 {
+				return c, fmt.Errorf("no field named %q in proto DataSourceConfig", propertyConfig)
+			}
 			if config.inner.value("name") != "android.power" {
 				continue
 			}

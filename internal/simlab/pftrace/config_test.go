@@ -50,16 +50,17 @@ func TestConfigsThatPerfettoRefuses(t *testing.T) {
 		"a: \"text":                      "no buffers",
 		strings.Repeat("a{", 30):         "nested too deep",
 		strings.Repeat(" ", maxConfig+1): "too large",
-		strings.Replace(asked, "CHARGE", "CHANGE", 1):                "BATTERY_COUNTER_CHANGE",
-		strings.Replace(asked, "CHARGE", "VOLTAGE", 1):               "BATTERY_COUNTER_VOLTAGE",
-		strings.Replace(asked, "battery_poll_ms", "battery_poll", 1): `no field named "battery_poll"`,
+		strings.Replace(asked, "CHARGE", "CHANGE", 1):                                                         "BATTERY_COUNTER_CHANGE",
+		strings.Replace(asked, "CHARGE", "VOLTAGE", 1):                                                        "BATTERY_COUNTER_VOLTAGE",
+		strings.Replace(asked, "battery_poll_ms", "battery_poll", 1):                                          `no field named "battery_poll"`,
+		strings.Replace(asked, "name: 'linux.ftrace'", "android_system_property_config { poll_ms: 1000 }", 1): `no field named "android_system_property_config"`,
 	} {
 		if _, err := ParseConfig(text, 30); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := ParseConfig(strings.Replace(asked, "CHARGE", "VOLTAGE", 1), 33); err != nil {
-		t.Errorf("the voltage on Android 13: %v", err)
+	if _, err := ParseConfig(strings.Replace(asked, "CHARGE", "VOLTAGE", 1), 35); err != nil {
+		t.Errorf("the voltage on Android 15: %v", err)
 	}
 }
 
