@@ -15,10 +15,11 @@ import (
 // CSV writes the methods of a result as a table with a header, in their order
 // (EDATA, table 3.2; docs/format/methods.md). Times and joules are of one
 // iteration. A number that isn't known is empty: the bounds of an interval for
-// which there is no basis, and the battery's percentages where batteryJ, what a
-// full battery holds, is 0.
+// which there is no basis, the power of what was never hit, joules where no power
+// was measured, and the battery's percentages where batteryJ, what a full battery
+// holds, is 0.
 //
-// A text that a spreadsheet would take for a formula gets an apostrophe before
+// What a spreadsheet would take for a formula in a text gets an apostrophe before
 // it.
 func CSV(w io.Writer, r methods.Result, batteryJ float64) error {
 	out := csv.NewWriter(w)
@@ -29,7 +30,11 @@ func CSV(w io.Writer, r methods.Result, batteryJ float64) error {
 		row := []string{text(m.Name), text(m.File), text(string(m.Kind))}
 		row = append(row, cost(m.Local, batteryJ)...)
 		row = append(row, cost(m.NonLocal, batteryJ)...)
-		row = append(row, number(m.EnergyJ()), percent(m.EnergyJ(), batteryJ))
+		if dark(m.Local) || dark(m.NonLocal) {
+			row = append(row, "", "")
+		} else {
+			row = append(row, number(m.EnergyJ()), percent(m.EnergyJ(), batteryJ))
+		}
 		if err := out.Write(row); err != nil {
 			return fmt.Errorf("write the method %.60q: %w", m.Name, err)
 		}
@@ -79,15 +84,28 @@ func columns() []string {
 
 func cost(c methods.Cost, batteryJ float64) []string {
 	out := []string{strconv.Itoa(c.Samples)}
-	for _, e := range []methods.Estimate{c.Share, c.CPUMS, c.EnergyJ, c.PowerW} {
-		out = append(out, number(e.Value))
-		if e.Bounded() {
-			out = append(out, number(e.Low), number(e.High))
-		} else {
-			out = append(out, "", "")
-		}
+	out = append(out, estimate(c.Share, true)...)
+	out = append(out, estimate(c.CPUMS, true)...)
+	out = append(out, estimate(c.EnergyJ, !dark(c))...)
+	out = append(out, estimate(c.PowerW, c.PowerW.Value > 0)...)
+	if dark(c) {
+		return append(out, "")
 	}
 	return append(out, percent(c.EnergyJ.Value, batteryJ))
+}
+
+// dark reports whether samples were taken and no power is known of any.
+func dark(c methods.Cost) bool { return c.Samples > 0 && c.EnergyJ.Value == 0 }
+
+// estimate is a number and the ends of its interval.
+func estimate(e methods.Estimate, known bool) []string {
+	switch {
+	case !known:
+		return []string{"", "", ""}
+	case !e.Bounded():
+		return []string{number(e.Value), "", ""}
+	}
+	return []string{number(e.Value), number(e.Low), number(e.High)}
 }
 
 // percent is a part of the battery, "" where the battery isn't known.
@@ -102,10 +120,18 @@ func percent(joules, batteryJ float64) string {
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // text is what a spreadsheet shows as it is: Excel, LibreOffice and Google Sheets
-// run a cell that begins with one of these as a formula.
+// run a cell that begins with one of these as a formula. A cell may also begin
+// behind a semicolon or a tab: where the comma is the decimal sign, spreadsheets
+// part lines there.
 func text(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
+	var b strings.Builder
+	begins := true
+	for _, r := range s {
+		if begins && strings.ContainsRune("=+-@＝＋－＠\t\r\n", r) {
+			b.WriteByte('\'')
+		}
+		b.WriteRune(r)
+		begins = r == ';' || r == '\t' || begins && r == ' '
 	}
-	return s
+	return b.String()
 }

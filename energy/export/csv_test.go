@@ -81,10 +81,34 @@ func TestCSVOfARecord(t *testing.T) {
 	}
 }
 
+// A method that was never hit has no power, and where no power was measured there
+// are no joules: neither is 0.
+func TestCSVLeavesWhatIsUnknownEmpty(t *testing.T) {
+	m := run.Methods{List: []run.Method{
+		{Name: "dark", Local: run.Cost{Samples: 5, Share: 1, CPUMS: 10}},
+		{Name: "caller", NonLocal: run.Cost{Samples: 1, Share: 0.5, CPUMS: 2, PowerW: 3, EnergyJ: 0.006}},
+	}}
+	var out strings.Builder
+	if err := export.CSVOfRecord(&out, m, 60_000); err != nil {
+		t.Fatal(err)
+	}
+	_, rows := table(t, out.String())
+	for i, wants := range []map[string]string{
+		{"local_cpu_ms": "10", "local_energy_j": "", "local_power_w": "", "local_battery_percent": "", "energy_j": "", "battery_percent": ""},
+		{"local_samples": "0", "local_energy_j": "0", "local_power_w": "", "non_local_power_w": "3", "energy_j": "0.006", "battery_percent": "1e-05"},
+	} {
+		for column, want := range wants {
+			if got := rows[i][column]; got != want {
+				t.Errorf("%s of %s is %q, want %q", column, rows[i]["method"], got, want)
+			}
+		}
+	}
+}
+
 // Nothing of a recording becomes a formula, a second cell or a second row.
 func TestCSVTextStaysText(t *testing.T) {
-	names := []string{"=HYPERLINK(\"http://x\")", "+1", "-[Inbox open]", "@plt", "\tx", "a,b", "a\nb", "\"", "operator-", ""}
-	want := []string{"'=HYPERLINK(\"http://x\")", "'+1", "'-[Inbox open]", "'@plt", "'\tx", "a,b", "a\nb", "\"", "operator-", ""}
+	names := []string{"=HYPERLINK(\"http://x\")", "+1", "-[Inbox open]", "@plt", "\tx", "a,b", "a\nb", "\"", "operator-", "", "＝1", "a;=1", "a; @b;-c", "a;b", "a -b"}
+	want := []string{"'=HYPERLINK(\"http://x\")", "'+1", "'-[Inbox open]", "'@plt", "'\tx", "a,b", "a\nb", "\"", "operator-", "", "'＝1", "a;'=1", "a; '@b;'-c", "a;b", "a -b"}
 	var m run.Methods
 	for _, name := range names {
 		m.List = append(m.List, run.Method{Name: name, File: name})

@@ -30,7 +30,8 @@ type Options struct {
 //
 // Samples are weighed by their periods, so that the equations hold where periods
 // differ; where they are all alike, as in a recording of task-clock, they are the
-// paper's. Samples without a known power count for time but not for pow.
+// paper's. Samples without a known power count for time but not for pow; where a
+// method has no others, pow is that of all samples.
 //
 // A sample is local to the innermost method of its chain, and non-local once to
 // each other method in it, however often that is there.

@@ -92,7 +92,7 @@ func (a *attribution) doubtPower(w *trace.Warnings, o Options) {
 		return
 	}
 	if part := 1 - a.total.known/a.total.seconds; part > dark {
-		w.Addf(0, "for %.1f %% of the CPU time no power is known: it is taken to be the mean of each method's other samples", 100*part)
+		w.Addf(0, "for %.1f %% of the CPU time no power is known: it is taken to be the mean of each method's other samples, or of all where it has none", 100*part)
 	}
 	if o.Measured && a.readings < fewReadings {
 		w.Addf(0, "the power sensor gave %d readings while the app ran, fewer than %d: the methods' power is hardly more than the mean of the run; measure for longer", a.readings, fewReadings)

@@ -90,6 +90,9 @@ func (e *estimator) cost(c *tally) Cost {
 		PowerW:  Estimate{Value: c.watts()},
 		EnergyJ: Estimate{Value: c.watts() * c.seconds / e.iterations},
 	}
+	if c.known == 0 { // none of its own: its power is taken to be that of all
+		out.EnergyJ.Value = e.total.watts() * c.seconds / e.iterations
+	}
 	if e.plan.basis == Neither || c.seconds == 0 {
 		return out
 	}
