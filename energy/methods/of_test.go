@@ -83,6 +83,8 @@ func TestWhoseSamplesAreTaken(t *testing.T) {
 	byApp.Meta = map[string]string{"app_package_name": "com.example.mail"}
 	second := recorded()
 	second.Threads[2].Name = "mple.mail:sync1"
+	idle := recorded() // its main thread was never hit
+	idle.Threads[0] = simpleperf.Thread{PID: 40, TID: 42, Name: "pool", Process: "om.example.mail"}
 	for _, c := range []struct {
 		name    string
 		p       *simpleperf.Profile
@@ -93,6 +95,7 @@ func TestWhoseSamplesAreTaken(t *testing.T) {
 		{"by process", recorded(), methods.Pick{App: "ignored", PIDs: []int{50}}, 1},
 		{"a recording of the app alone", byApp, methods.Pick{App: "com.example.mail"}, 3},
 		{"a second process of the app", second, methods.Pick{App: "com.example.mail"}, 3},
+		{"an app whose main thread was never hit", idle, methods.Pick{App: "com.example.mail"}, 2},
 		{"another app with the same end", recorded(), methods.Pick{App: "mail"}, 0},
 	} {
 		if got := methods.Of(c.p, ramp(), nil, c.pick); len(got.Samples) != c.samples {

@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,11 +36,12 @@ func ownThreads(p *simpleperf.Profile, pick Pick, doubts *trace.Warnings) []bool
 	return out
 }
 
-// processesOf are the processes whose main thread bears the app's name.
+// processesOf are the processes whose main thread bears the app's name, whether it
+// was hit or not.
 func processesOf(p *simpleperf.Profile, app string) map[int]bool {
 	pids := map[int]bool{}
 	for _, t := range p.Threads {
-		if t.PID == t.TID && ofApp(t.Name, app) {
+		if t.PID == t.TID && ofApp(t.Name, app) || ofApp(t.Process, app) {
 			pids[t.PID] = true
 		}
 	}
@@ -76,7 +78,7 @@ func held(p *simpleperf.Profile) string {
 	const few = 5
 	var names []string
 	for _, t := range p.Threads {
-		name := fmt.Sprintf("%s (process %d)", trace.Clip([]byte(t.Name)), t.PID)
+		name := fmt.Sprintf("%s (process %d)", trace.Clip([]byte(cmp.Or(t.Process, t.Name))), t.PID)
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -54,12 +54,14 @@ func (n *naming) java(p r8map.Place, kind simpleperf.Kind) []methods.Frame {
 // distinct leaves one of the possibilities that differ in arguments or lines
 // alone: overloads of a method, with what both have in them.
 func distinct(possible [][]r8map.Frame) [][]r8map.Frame {
+	type method struct{ class, name string }
 	var out [][]r8map.Frame
+	places := map[method]int{}
 	for _, frames := range possible {
-		at := slices.IndexFunc(out, func(known []r8map.Frame) bool {
-			return sameName(known[len(known)-1], frames[len(frames)-1])
-		})
-		if at < 0 {
+		outer := frames[len(frames)-1]
+		at, known := places[method{outer.Class, outer.Method}]
+		if !known {
+			places[method{outer.Class, outer.Method}] = len(out)
 			out = append(out, slices.Clone(frames))
 			continue
 		}

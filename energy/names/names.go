@@ -85,12 +85,16 @@ func (n *naming) name(f simpleperf.Frame) []methods.Frame {
 	return []methods.Frame{{Name: name, File: file, Kind: f.Kind}}
 }
 
+// unnamed is a frame without a symbol, and what simpleperf calls memory that shows
+// no file.
+const unnamed = "[unknown]"
+
 // unknownIn is the name of all frames of a file that have no symbol.
 func unknownIn(file string) string {
-	if file == "" {
-		return "[unknown]"
+	if file == "" || file == unnamed {
+		return unnamed
 	}
-	return "[unknown] in " + file[strings.LastIndexByte(file, '/')+1:]
+	return unnamed + " in " + file[strings.LastIndexByte(file, '/')+1:]
 }
 
 // clean makes a text of a recording fit for reports: valid UTF-8, no control

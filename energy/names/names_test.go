@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,6 +62,7 @@ func TestNamesOfMachineCode(t *testing.T) {
 		{"", "/data/app/~~d9GU08QC_9TZAfKC-JBXg==/com.example.mail-dJv39H5oeU5_UxPP-EYAw==/lib/arm64/libgame.so", "[unknown] in libgame.so", "com.example.mail/lib/arm64/libgame.so"},
 		{"draw", "/data/app/com.example.mail-1/base.apk!/lib/arm64/libgame.so", "draw", "com.example.mail/base.apk!/lib/arm64/libgame.so"},
 		{"", "", "[unknown]", ""},
+		{"", "[unknown]", "[unknown]", "[unknown]"},
 		{"_ZNotMangled", "/x.so", "_ZNotMangled", "/x.so"},
 		{"a\x00b\x1b[31m\xff", "/x\n.so", "a�b�[31m�", "/x�.so"},
 	} {
@@ -135,6 +137,27 @@ func TestMoreFramesThanAreKept(t *testing.T) {
 				t.Fatalf("round %d: %s became %q", round, symbol, got[0].Name)
 			}
 		}
+	}
+}
+
+// A mapping that gives one name to very many methods is worked off at once.
+func TestVeryManyMethodsOfOneName(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("mail.Inbox -> a.a:\n")
+	for i := range 200_000 {
+		fmt.Fprintf(&text, "    int f%d() -> a\n", i)
+	}
+	m, err := r8map.Read(strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	got := names.New(m)(simpleperf.Frame{Symbol: "a.a.a", Kind: simpleperf.AOT})
+	if want := "mail.Inbox.f0|f1|f2|f3|…"; got[0].Name != want {
+		t.Errorf("the name is %q, want %q", got[0].Name, want)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("one name took %v", took)
 	}
 }
 

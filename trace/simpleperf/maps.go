@@ -72,13 +72,14 @@ type task struct {
 // tasks are the threads and processes that live at this point of the file.
 type tasks struct {
 	byTID  map[uint32]*task
+	mains  map[uint32]string // the last name of each process's main thread
 	kernel memory
 	forked int   // mappings copied so far
 	moved  int64 // mappings moved so far
 }
 
 func newTasks() *tasks {
-	t := &tasks{byTID: map[uint32]*task{}}
+	t := &tasks{byTID: map[uint32]*task{}, mains: map[uint32]string{}}
 	t.find(0, 0).name = "swapper" // the idle threads; no record names them
 	return t
 }
@@ -114,6 +115,9 @@ func (t *tasks) put(in *memory, n mapping) bool {
 
 // rename takes a comm record.
 func (t *tasks) rename(pid, tid uint32, name string) {
+	if _, known := t.mains[pid]; pid == tid && (known || len(t.mains) < maxThreads) {
+		t.mains[pid] = name
+	}
 	if known := t.find(pid, tid); known.name != name {
 		known.name, known.listed = name, -1
 	}

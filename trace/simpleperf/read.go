@@ -154,6 +154,10 @@ func (d *decoder) read() {
 		d.section(f.data, f.at)
 	}
 	d.section(d.slice(records, "the data section"), records.offset)
+	for i := range d.p.Threads {
+		t := &d.p.Threads[i]
+		t.Process = d.tasks.mains[uint32(t.PID)]
+	}
 	if d.unmatched > 0 {
 		d.warnings.Addf(0, "%d samples bear the id of no event; they are counted as %s", d.unmatched, d.p.Events[0].Name)
 	}

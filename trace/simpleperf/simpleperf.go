@@ -67,6 +67,9 @@ type Event struct {
 type Thread struct {
 	PID, TID int
 	Name     string // "" where not told
+	// Process is the last name of the process's main thread, also of one that was
+	// never hit; "" where not told, as in report-sample.
+	Process string
 }
 
 // Sample is one hit of an event.

@@ -223,6 +223,21 @@ func TestForkedProcess(t *testing.T) {
 	}
 }
 
+// A thread knows its process's name although the main thread was never hit, and
+// got its name later.
+func TestProcessesHaveTheNameOfTheirMainThread(t *testing.T) {
+	t.Parallel()
+	records := bytes.Join([][]byte{
+		comm(10, 10, "zygote64"), comm(10, 11, "Render"), hit(user, 1, 10, 11, 1, 100, 0, 1), comm(10, 10, "om.example.mail"),
+		comm(20, 21, "lonely"), hit(user, 1, 20, 21, 2, 100, 0, 1),
+	}, nil)
+	p := parse(t, perfData(taskAndSwitch, records, nil))
+	want := []simpleperf.Thread{{PID: 10, TID: 11, Name: "Render", Process: "om.example.mail"}, {PID: 20, TID: 21, Name: "lonely"}}
+	if diff := cmp.Diff(want, p.Threads); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func smallReport() []byte {
 	chain := func(symbol, kind int) []byte { return pb(1, 0x40, 2, 1, 3, symbol, 4, kind) }
 	return reportSample(
