@@ -273,6 +273,45 @@ func TestTheDeviceIsLeftAsItWas(t *testing.T) {
 	}
 }
 
+// The screen stays on with the chargers with which it did before.
+func TestTheScreenStaysOnAsItDid(t *testing.T) {
+	t.Parallel()
+	const setting = "stay_on_while_plugged_in"
+	for _, before := range []string{"2", "0"} {
+		p := newPhone(30)
+		p.globals[setting] = before
+		wantComplete(t, collectOn(t, p, nil), 3)
+		if p.did("svc power stayon true") != 1 || p.globals[setting] != before {
+			t.Errorf("%s is %q, was %q", setting, p.globals[setting], before)
+		}
+	}
+}
+
+// Where adb itself comes over the device's Wi-Fi, that is not turned off: nobody
+// could turn it on again.
+func TestTheWayToTheDeviceIsNotCut(t *testing.T) {
+	t.Parallel()
+	const addresses = "1: lo    inet 127.0.0.1/8 scope host lo\n30: wlan0    inet 10.0.0.7/24 brd 10.0.0.255 scope global wlan0\n31: eth0    inet 10.0.1.7/24 brd 10.0.1.255 scope global eth0\n"
+	for serial, wireless := range map[string]bool{
+		"10.0.0.7:5555": true, "adb-1A2B3C-x7.._adb-tls-connect._tcp": true,
+		"10.0.1.7:5555": false, "phone.lab:5555": false, "1A2B3C": false,
+	} {
+		for _, network := range []string{"none", "3g", "wifi"} {
+			p := newPhone(30)
+			p.serial, p.addresses = serial, addresses
+			r := collectOn(t, p, func(j *collect.Job) { j.Network = network })
+			if !wireless || network == "wifi" {
+				wantComplete(t, r, 3)
+				continue
+			}
+			var hinted interface{ Hint() string }
+			if !collect.IsInfrastructure(r.Err) || !errors.As(r.Err, &hinted) || !strings.Contains(hinted.Hint(), "cable") || p.did("svc wifi disable") != 0 {
+				t.Errorf("%s, %s: %v, after %q", serial, network, r.Err, p.commands)
+			}
+		}
+	}
+}
+
 func TestTheWorkloadIsQuoted(t *testing.T) {
 	t.Parallel()
 	p := newPhone(30)

@@ -18,6 +18,8 @@ func (c *collector) checkDetached(context.Context) error {
 	var err error
 	if _, _, notNetwork := net.SplitHostPort(c.dev.Serial()); notNetwork != nil {
 		err = fmt.Errorf("cut the connection to %s: it is not on wireless adb", c.dev.Serial())
+	} else if held, ok := c.dev.(interface{ Shared() bool }); ok && held.Shared() {
+		err = fmt.Errorf("cut the connection to %s: it is the adb server's, which holds it open", c.dev.Serial())
 	} else if c.job.Scenario.Workload.Maestro != nil {
 		err = errors.New("cut the connection: a Maestro flow needs it")
 	}
@@ -27,7 +29,7 @@ func (c *collector) checkDetached(context.Context) error {
 	}
 	out := c.final(Infrastructure, err)
 	if e := asError(out); e != nil {
-		e.hint = "give the device by its address (HOST:PORT) in apkgate.yml, or leave energy.disconnect out"
+		e.hint = "give the device by its address (address: HOST:PORT) in apkgate.yml, or leave energy.disconnect out"
 	}
 	return out
 }

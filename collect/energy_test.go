@@ -655,6 +655,12 @@ func TestTheConnectionIsCutWhileTheWorkloadRuns(t *testing.T) {
 	if _, r := measured(t, 33, config.EnergyAuto, nil, change); !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "wireless") {
 		t.Errorf("on a cable: %v", r.Err)
 	}
+	p = newPhone(33)
+	p.power, p.serial, p.held = newPower(), "10.0.0.7:5555", true
+	r = collectOn(t, p, func(j *collect.Job) { j.Energy = &settings; change(j) })
+	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "adb server's") {
+		t.Errorf("over an adb server, which would not let go: %v", r.Err)
+	}
 }
 
 func TestEnergyByThePlatform(t *testing.T) {

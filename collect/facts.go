@@ -17,6 +17,8 @@ type facts struct {
 	api        int
 	wifiOn     bool
 	dataOn     bool
+	// stayOn is stayOnSetting as it was found, "" where the device does not tell.
+	stayOn string
 	// period is the display's, 0 where not known.
 	period time.Duration
 	// wallLog says that the log has no -v monotonic.
@@ -50,8 +52,19 @@ func (c *collector) readFacts(ctx context.Context) error {
 		}
 		*into = strings.TrimSpace(text) != "0" // unknown counts as on: better connected than cut off
 	}
+	before, err := c.output(ctx, "settings", "get", "global", stayOnSetting)
+	if before = strings.TrimSpace(before); err != nil {
+		return err
+	}
+	if _, notTold := strconv.Atoi(before); notTold == nil {
+		c.facts.stayOn = before
+	}
 	return nil
 }
+
+// stayOnSetting says with which chargers the screen stays on; "svc power stayon"
+// sets all of them or none.
+const stayOnSetting = "stay_on_while_plugged_in"
 
 // readContext notes what kind of device this is (paper, section 5.2.1).
 func (c *collector) readContext(ctx context.Context) error {

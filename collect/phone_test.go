@@ -44,7 +44,13 @@ type phone struct {
 	drained   int // frames of the old table that were dumped
 	profiling bool
 	power     *power // nil: the phone knows nothing of it
+	globals   map[string]string
+	addresses string // that "ip" prints
+	held      bool   // the connection is an adb server's
 }
+
+// Shared reports whether an adb server holds the connection.
+func (p *phone) Shared() bool { return p.held }
 
 type entry struct {
 	at   time.Duration
@@ -75,7 +81,7 @@ const (
 )
 
 func newPhone(api int) *phone {
-	return &phone{api: api, now: 1000 * time.Second, installed: map[string]bool{pkg: true, testPkg: true}}
+	return &phone{api: api, now: 1000 * time.Second, installed: map[string]bool{pkg: true, testPkg: true}, globals: map[string]string{}}
 }
 
 func (p *phone) job(name string) collect.Job {
@@ -303,6 +309,16 @@ func (p *phone) answer(command string, out *strings.Builder) (code int) {
 		out.WriteString("Success\n")
 	case words[0] == "setprop":
 		p.profiling = words[2] == "true"
+	case strings.HasPrefix(command, "settings get global"):
+		out.WriteString(p.globals[words[3]] + "\n")
+	case strings.HasPrefix(command, "settings put global"):
+		p.globals[words[3]] = words[4]
+	case command == "svc power stayon true":
+		p.globals["stay_on_while_plugged_in"] = "15"
+	case command == "svc power stayon false":
+		p.globals["stay_on_while_plugged_in"] = "0"
+	case command == "ip -o addr":
+		out.WriteString(p.addresses)
 	case command == "wm size":
 		out.WriteString("Physical size: 720x1280\nOverride size: 640x480\n")
 	case command == "dumpsys battery":

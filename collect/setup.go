@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -181,11 +182,11 @@ const profileProperty = "debug.hwui.profile"
 
 // configure sets what a restart of the device undoes.
 func (c *collector) configure(ctx context.Context) error {
-	if err := c.try(ctx, "svc", "power", "stayon", "true"); err != nil {
-		return err
-	}
 	if !c.undoes(undoSettings) {
 		c.undoLater(undoSettings, c.unconfigure)
+	}
+	if err := c.try(ctx, "svc", "power", "stayon", "true"); err != nil {
+		return err
 	}
 	if !c.facts.hasFramestats() {
 		if err := c.try(ctx, "setprop", profileProperty, "true"); err != nil {
@@ -208,7 +209,11 @@ func (c *collector) undoes(what string) bool {
 }
 
 func (c *collector) unconfigure(ctx context.Context) error {
-	errs := []error{c.try(ctx, "svc", "power", "stayon", "false")}
+	stayOn := []string{"svc", "power", "stayon", "false"}
+	if c.facts.stayOn != "" {
+		stayOn = []string{"settings", "put", "global", stayOnSetting, c.facts.stayOn}
+	}
+	errs := []error{c.try(ctx, stayOn...)}
 	if !c.facts.hasFramestats() {
 		before := c.facts.properties[profileProperty]
 		if before == "" {
@@ -229,10 +234,47 @@ func (c *collector) setNetwork(ctx context.Context) error {
 		return nil
 	case "wifi":
 		return c.switchNetwork(ctx, true, false)
-	case "none":
-		return c.switchNetwork(ctx, false, false)
 	}
-	return c.switchNetwork(ctx, false, true)
+	wireless, err := c.onWifi(ctx)
+	if err != nil {
+		return err
+	}
+	if wireless {
+		out := c.final(Infrastructure, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", c.job.Network, c.dev.Serial()))
+		if e := asError(out); e != nil {
+			e.hint = "connect the device by cable, or measure it on wifi"
+		}
+		return out
+	}
+	return c.switchNetwork(ctx, false, c.job.Network != "none")
+}
+
+// pairedSerial is part of the serial of a device that adb found by itself on the
+// network.
+const pairedSerial = "._adb-tls-connect._tcp"
+
+// onWifi reports whether adb reaches the device over the device's own Wi-Fi: by an
+// address that is the Wi-Fi's. A device that does not tell is not on it, as an
+// emulator isn't that is reached over the network.
+func (c *collector) onWifi(ctx context.Context) (bool, error) {
+	if strings.Contains(c.dev.Serial(), pairedSerial) {
+		return true, nil
+	}
+	host, _, notNetwork := net.SplitHostPort(c.dev.Serial())
+	if notNetwork != nil || net.ParseIP(host) == nil {
+		return false, nil
+	}
+	text, err := c.output(ctx, "ip", "-o", "addr")
+	if err != nil {
+		return false, fmt.Errorf("look whether adb reaches the device over Wi-Fi: %w", err)
+	}
+	for line := range strings.Lines(text) { // "30: wlan0    inet 10.0.0.7/24 brd …"
+		fields := strings.Fields(line)
+		if len(fields) > 3 && strings.HasPrefix(fields[1], "wlan") && strings.HasPrefix(fields[3], host+"/") {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func (c *collector) switchNetwork(ctx context.Context, wifi, data bool) error {

@@ -39,6 +39,13 @@ func (d *Device) Serial() string { return d.serial }
 // Close frees the connection to the device, where there is one of its own.
 func (d *Device) Close() error { return d.transport.close() }
 
+// Shared reports whether the connection to the device is an adb server's, which
+// holds it open whatever Close does.
+func (d *Device) Shared() bool {
+	_, shared := d.transport.(*serverTransport)
+	return shared
+}
+
 // Features are what the device's adb daemon can do: "shell_v2", "cmd", ….
 func (d *Device) Features(ctx context.Context) ([]string, error) {
 	d.mu.Lock()

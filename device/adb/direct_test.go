@@ -80,6 +80,19 @@ func TestAuthentication(t *testing.T) {
 }
 
 // The real adb and we must be able to use each other's keys.
+func TestWhoHoldsTheConnection(t *testing.T) {
+	t.Parallel()
+	_, addr := serve(t, newTestPhone(modernFeatures))
+	own, err := adb.Dial(testContext(t), addr, keysIn(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	if server := adb.NewServer("127.0.0.1:1", adb.Options{}).Device(addr); own.Shared() || !server.Shared() {
+		t.Errorf("shared with others: %v if dialled, %v of an adb server", own.Shared(), server.Shared())
+	}
+}
+
 func TestKeysOfTheRealAdb(t *testing.T) {
 	t.Parallel()
 	path := realAdb(t)
