@@ -57,6 +57,9 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 	if p.Clock != "monotonic" {
 		doubts.Addf(0, "the samples are stamped by the clock %q, power by monotonic: samples may get the power of another instant; record with simpleperf's --clockid monotonic", p.Clock)
 	}
+	if p.Source == simpleperf.ReportSample {
+		doubts.Addf(0, "report-sample leaves out samples whose call chain is broken, and their time, unless told --remove-gaps 0; it has callers with --show-callchain alone: perf.data itself has all")
+	}
 	own := ownThreads(p, pick, &doubts)
 	r := reader{
 		p: p, trace: &t, name: name, named: make([][]int, len(p.Frames)),

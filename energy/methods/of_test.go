@@ -77,6 +77,17 @@ func TestOfTakesTheAppsOwnSamples(t *testing.T) {
 	}
 }
 
+// report-sample drops samples unless told otherwise, and nothing in its file says so.
+func TestReportSampleIsDoubted(t *testing.T) {
+	t.Parallel()
+	p := recorded()
+	p.Source = simpleperf.ReportSample
+	got := methods.Of(p, ramp(), nil, methods.Pick{App: "com.example.mail"})
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "--remove-gaps 0") {
+		t.Errorf("warnings %v", got.Warnings)
+	}
+}
+
 func TestWhoseSamplesAreTaken(t *testing.T) {
 	t.Parallel()
 	byApp := recorded()

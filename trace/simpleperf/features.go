@@ -44,6 +44,24 @@ func (d *decoder) readMeta(f feature) {
 	}
 }
 
+// tellLosses takes what simpleperf counted while it recorded (meta info's
+// record_stat). When its own buffer is nearly full, it first cuts the stacks of
+// samples and then drops them: no record in the file tells of either.
+func (d *decoder) tellLosses() {
+	counts := map[string]uint64{}
+	for entry := range strings.SplitSeq(d.p.Meta["record_stat"], ",") {
+		name, count, _ := strings.Cut(entry, "=")
+		if n, err := strconv.ParseUint(count, 10, 48); err == nil {
+			counts[name] = n
+		}
+	}
+	d.p.Lost = max(d.p.Lost, counts["kernelspace_lost_records"]) + counts["userspace_lost_samples"]
+	const many = 10 // per cent, as in simpleperf's own warning
+	if cut := counts["userspace_truncated_stack_samples"]; cut*100 > many*uint64(len(d.p.Samples)) {
+		d.warnings.Addf(0, "%d of %d samples had their stacks cut, since simpleperf's buffer was nearly full: callers may be missing; record at a lower rate, or with a larger --user-buffer-size", cut, len(d.p.Samples))
+	}
+}
+
 // metaEvents are the names of events in meta info: lines of "name,type,config".
 func metaEvents(text string) map[eventKey]string {
 	out := map[eventKey]string{}

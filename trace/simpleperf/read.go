@@ -154,6 +154,7 @@ func (d *decoder) read() {
 		d.section(f.data, f.at)
 	}
 	d.section(d.slice(records, "the data section"), records.offset)
+	d.tellLosses()
 	for i := range d.p.Threads {
 		t := &d.p.Threads[i]
 		t.Process = d.tasks.mains[uint32(t.PID)]

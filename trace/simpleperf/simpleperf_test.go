@@ -238,6 +238,24 @@ func TestProcessesHaveTheNameOfTheirMainThread(t *testing.T) {
 	}
 }
 
+// What simpleperf dropped itself stands in no record, but in its meta info.
+func TestCountsWhatSimpleperfDropped(t *testing.T) {
+	t.Parallel()
+	f := smallFeatures()
+	f[129] = append(f[129], "record_stat\x00sample_record_count=3,kernelspace_lost_records=5,userspace_lost_samples=20,userspace_lost_non_samples=1,userspace_truncated_stack_samples=2\x00"...)
+	p := parse(t, perfData(taskAndSwitch, small(), f))
+	if p.Lost != 27 { // 7 by a record of the kernel's
+		t.Errorf("%d samples were lost, want 7 and 20", p.Lost)
+	}
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Text, "2 of 3 samples had their stacks cut") {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+	f[129] = []byte("record_stat\x00,=,userspace_lost_samples=-1,userspace_lost_samples=99999999999999999999\x00")
+	if p := parse(t, perfData(taskAndSwitch, small(), f)); p.Lost != 7 {
+		t.Errorf("%d samples were lost by counts that can't be, want 7", p.Lost)
+	}
+}
+
 func smallReport() []byte {
 	chain := func(symbol, kind int) []byte { return pb(1, 0x40, 2, 1, 3, symbol, 4, kind) }
 	return reportSample(
