@@ -456,6 +456,26 @@ func TestAPhoneWithoutSimpleperfMeasuresAllElse(t *testing.T) {
 	}
 }
 
+// Samples without times on the workload's clock are of no use: all else is measured.
+func TestAPhoneWhoseSamplesHaveNoTimeMeasuresAllElse(t *testing.T) {
+	t.Parallel()
+	_, r := measured(t, 28, config.EnergyModel, func(w *power) { w.simpleperf = "old kernel" }, func(j *collect.Job) { j.Energy.Methods = true })
+	wantComplete(t, r, 3)
+	if !warnedOf(r.Run, "methods are not sampled", "clockid is not supported by the kernel", "NDK") || r.Run.Energy.Methods != nil || r.Run.Iterations[0].Metrics["energy.total_j"] <= 0 {
+		t.Errorf("%v, %+v", r.Run.Warnings, r.Run.Energy)
+	}
+}
+
+// The simpleperf that the user pushed is taken where there is one.
+func TestASimpleperfThatWasPushed(t *testing.T) {
+	t.Parallel()
+	p, r := measured(t, 28, config.EnergyModel, func(w *power) { w.simpleperf = "pushed" }, func(j *collect.Job) { j.Energy.Methods = true })
+	wantComplete(t, r, 3)
+	if r.Run.Energy.Methods == nil || !slices.ContainsFunc(p.commands, func(c string) bool { return strings.Contains(c, "nohup /data/local/tmp/simpleperf record") }) {
+		t.Errorf("%+v, %v", r.Run.Energy.Methods, r.Run.Warnings)
+	}
+}
+
 // What a run that was killed has left on the device is no truth about it.
 func TestWhatAKilledRunHasFeignedIsTakenBack(t *testing.T) {
 	t.Parallel()

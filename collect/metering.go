@@ -69,12 +69,8 @@ func (m *metering) startUp(ctx context.Context) error {
 		}
 		m.tracing = &r
 	}
-	if m.meter.settings.Methods {
-		r, err := m.startProfiler(ctx)
-		if err != nil {
-			return err
-		}
-		m.sampling = &r
+	if err := m.startSampling(ctx); err != nil {
+		return err
 	}
 	if err := m.leadTime(ctx); err != nil {
 		return err
@@ -83,6 +79,25 @@ func (m *metering) startUp(ctx context.Context) error {
 		return err
 	}
 	return m.look(ctx)
+}
+
+// startSampling starts simpleperf. A device on which its samples would have no
+// times measures all else.
+func (m *metering) startSampling(ctx context.Context) error {
+	if !m.meter.settings.Methods {
+		return nil
+	}
+	r, err := m.startProfiler(ctx)
+	switch {
+	case errors.Is(err, errNoClock):
+		m.meter.settings.Methods = false
+		m.warnf("the app's methods are not sampled: %v (a newer one out of the NDK may do, pushed to %s)", err, pushedSimpleperf)
+		return nil
+	case err != nil:
+		return m.invalid(err)
+	}
+	m.sampling = &r
+	return nil
 }
 
 // traced reports whether Perfetto reads the sensors.

@@ -39,8 +39,8 @@ type power struct {
 	dropped   bool   // the connection breaks when the app is compiled
 	refuse    string // what `cmd package compile` says instead of Success
 
-	// simpleperf is "" where there is none, else "works", "not profileable" or
-	// "no task-clock".
+	// simpleperf is "" where there is none, else "works", "pushed", "not
+	// profileable", "no task-clock" or "old kernel".
 	simpleperf string
 
 	recording map[string]*recording
@@ -164,7 +164,7 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 			}
 		}
 	case strings.HasSuffix(words[0], "simpleperf"):
-		if w.simpleperf == "" || words[0] != "simpleperf" {
+		if pushed := w.simpleperf == "pushed"; w.simpleperf == "" || pushed != (words[0] != "simpleperf") {
 			return 127, true
 		}
 	case words[0] == "nohup":
@@ -249,6 +249,8 @@ func (p *phone) background(command, pid string) {
 	switch {
 	case w.simpleperf == "hardened":
 		said = "simpleperf E environment.cpp:324] Try using `adb shell setprop security.perf_harden 0` to allow profiling.\n"
+	case w.simpleperf == "old kernel":
+		said = "simpleperf E cmd_record.cpp:812] Setting clockid is not supported by the kernel.\n"
 	case w.simpleperf == "not profileable":
 		said = "simpleperf E environment.cpp:834] Package com.example doesn't exist or isn't debuggable/profileable.\n"
 	case w.simpleperf == "no task-clock" && strings.Contains(command, "-e task-clock "):

@@ -26,9 +26,12 @@ type profiler struct {
 // emulators have the second alone (EDATA, section 3.2.1.3).
 var clockEvents = []string{"task-clock", "cpu-clock"}
 
-// Where simpleperf is: on the device since Android 9, or pushed by the user out
-// of the NDK.
-var simpleperfPlaces = []string{"simpleperf", "/data/local/tmp/simpleperf"}
+// pushedSimpleperf is one that the user pushed out of the NDK.
+const pushedSimpleperf = "/data/local/tmp/simpleperf"
+
+// Where simpleperf is. One that was pushed comes before the device's own, which
+// may be older than what is asked of it; Android has one since version 9.
+var simpleperfPlaces = []string{pushedSimpleperf, "simpleperf"}
 
 const hardenProperty = "security.perf_harden"
 
@@ -50,7 +53,7 @@ func (c *collector) findProfiler(ctx context.Context) error {
 	}
 	if c.meter.profiler.command == "" {
 		c.meter.settings.Methods = false
-		c.warnf("the device has no simpleperf: the app's methods are not sampled on it (Android 9 and later have it; for an older one push it out of the NDK to %s)", simpleperfPlaces[1])
+		c.warnf("the device has no simpleperf: the app's methods are not sampled on it (Android 9 and later have it; for an older one push it out of the NDK to %s)", pushedSimpleperf)
 		return nil
 	}
 	if before := c.facts.properties[hardenProperty]; before != "" && before != "0" {
@@ -72,7 +75,12 @@ var (
 	notProfileable = regexp.MustCompile(`isn't debuggable/profileable|neither debuggable nor profileable|run-as: `)
 	noSuchEvent    = regexp.MustCompile(`(?i)event type '[^']*' (?:is not|isn't) supported|unknown event`)
 	waitsForApp    = regexp.MustCompile(`Waiting for process of app`)
+	noSuchClock    = regexp.MustCompile(`(?i)clockid|unknown option`)
 )
+
+// errNoClock says that samples can't have times on CLOCK_MONOTONIC: the kernel is
+// older than Linux 4.1, or simpleperf than the option.
+var errNoClock = errors.New("simpleperf can't time its samples by CLOCK_MONOTONIC here")
 
 // errNotProfileable says that the app's manifest forbids sampling it.
 var errNotProfileable = errors.New("the app can't be sampled: it is neither profileable nor a debug build")
@@ -128,7 +136,11 @@ func (c *collector) awaitProfiler(ctx context.Context, r recorder, event string)
 			if noSuchEvent.Match(said) {
 				return fmt.Errorf("sample by %s: %w", event, errNoEvent)
 			}
-			return fmt.Errorf("start simpleperf: it ended at once: %s", lastLine(out.Stdout))
+			err := fmt.Errorf("start simpleperf: it ended at once: %s", lastLine(out.Stdout))
+			if noSuchClock.Match(said) {
+				err = fmt.Errorf("%w: %w", errNoClock, err)
+			}
+			return err
 		case waitsForApp.Match(said), c.clock.Now() >= deadline:
 			return nil
 		}
