@@ -220,6 +220,10 @@ func TestCompilersNumbersDoNotMakeMethods(t *testing.T) {
 		{"com.example.mail.A.$r8$lambda$abcDEF", "com.example.mail.A.$r8$lambda$ghiJKL"},
 		{"com.example.mail.A$open$1.invoke", "com.example.mail.A$open$2.invoke"},
 		{"com.example.mail.A$1.run", "com.example.mail.A$2.run"},
+		{"com.example.mail.ComposableSingletons$AKt$lambda-1$1.invoke", "com.example.mail.ComposableSingletons$AKt$lambda-12$1.invoke"},
+		{"com.example.mail.ComposableSingletons$AKt.getLambda$-655173438$app", "com.example.mail.ComposableSingletons$AKt.getLambda$1404781364$app"},
+		{"com.example.mail.ComposableSingletons$AKt.lambda__116046041$lambda$0", "com.example.mail.ComposableSingletons$AKt.lambda_936748137$lambda$0"},
+		{"com.example.mail.AKt.Screen$lambda$3", "com.example.mail.AKt.Screen$lambda$4"},
 	} {
 		h := mailRun("H", 10, method(c.head, 1, 0.9, 1.1))
 		h.Energy.Methods.List[0].Kind, h.Energy.Methods.List[0].File = "jit", "[JIT app cache]"

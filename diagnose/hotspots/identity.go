@@ -28,8 +28,9 @@ func library(file string) string {
 }
 
 // The names that compilers number or hash anew when code beside them changes:
-// D8's synthetic lambdas, those of older desugaring, R8's, javac's, and inner
-// classes without a name (of Java and of Kotlin's lambdas).
+// D8's synthetic lambdas, those of older desugaring, R8's, javac's, Compose's (by
+// their number or a key, which may be negative), and inner classes without a name
+// (of Java and of Kotlin's lambdas).
 var renumbered = []struct {
 	pattern *regexp.Regexp
 	stable  string
@@ -38,6 +39,7 @@ var renumbered = []struct {
 	{regexp.MustCompile(`(-\$\$Lambda\$[^.$]*)\$[A-Za-z0-9_-]+`), "$1$$*"},
 	{regexp.MustCompile(`\$r8\$lambda\$[A-Za-z0-9_-]+`), "$$r8$$lambda$$*"},
 	{regexp.MustCompile(`(lambda\$[^.$]+)\$\d+`), "$1$$*"},
+	{regexp.MustCompile(`([Ll]ambda)(?:-|\$-?|__?)\d+`), "$1*"},
 	{regexp.MustCompile(`\$\d+\b`), "$$*"},
 }
 
