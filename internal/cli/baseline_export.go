@@ -20,6 +20,13 @@ func (c Command) baselineExport(f *configFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			address, err := storePath(*f)
+			if err == nil {
+				err = keepsInput([]string{out}, []string{address, f.file()})
+			}
+			if err != nil {
+				return err
+			}
 			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
 				write := func(w io.Writer) error {
 					_, err := baseline.WriteJSONL(w, s.Export(cmd.Context(), filter))

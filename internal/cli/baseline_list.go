@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -73,8 +72,7 @@ func (c Command) baselineList(f *configFlags) *cobra.Command {
 }
 
 func (c Command) list(ctx context.Context, s baseline.Store, filter baseline.Filter) error {
-	table := tablewriter.NewWriter(c.Stdout)
-	table.Header("run", "started", "app", "scenario", "context", "state")
+	table := newTable(c.Stdout, "run", "started", "app", "scenario", "context", "state")
 	n := 0
 	for e, err := range s.List(ctx, filter) {
 		if err != nil {

@@ -60,6 +60,9 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := keepsInput(f.outputFlags.files(), f.runs, f.history, []string{set.store, f.configFlags.file()}); err != nil {
+		return err
+	}
 	runs, err := c.readRuns(f.runs, f.importFlags)
 	if err != nil {
 		return err

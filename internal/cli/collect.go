@@ -77,6 +77,9 @@ Lines. apkgate check compares them later, or elsewhere.`,
 			if err != nil {
 				return err
 			}
+			if err := keepsInput([]string{out}, []string{cf.file(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
+				return err
+			}
 			results, err := c.measure(cmd.Context(), cfg, f, nil)
 			if err != nil {
 				return err

@@ -89,6 +89,9 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := keepsInput(f.outputFlags.files(), f.baseRuns, f.headRuns, []string{f.base, f.head, f.configFlags.file()}); err != nil {
+		return err
+	}
 	var base, head []run.Run
 	if offline {
 		base, head, err = c.readBoth(f)

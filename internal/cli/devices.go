@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/internal/simlab"
@@ -39,8 +38,7 @@ func (c Command) listDevices(cmd *cobra.Command) error {
 		fmt.Fprintln(c.Stdout, "adb sees no device; apkgate devices --simulated lists those that need none")
 		return nil
 	}
-	table := tablewriter.NewWriter(c.Stdout)
-	table.Header("serial", "state", "model", "product")
+	table := newTable(c.Stdout, "serial", "state", "model", "product")
 	for _, d := range infos {
 		if err := table.Append(plain(d.Serial), plain(d.State), plain(d.Model), plain(d.Product)); err != nil {
 			return err
@@ -50,8 +48,7 @@ func (c Command) listDevices(cmd *cobra.Command) error {
 }
 
 func (c Command) listSimulated() error {
-	table := tablewriter.NewWriter(c.Stdout)
-	table.Header("profile (simulated)", "manufacturer", "model", "Android", "API", "screen")
+	table := newTable(c.Stdout, "profile (simulated)", "manufacturer", "model", "Android", "API", "screen")
 	for _, p := range simlab.Profiles() {
 		if err := table.Append(p.Name, p.Manufacturer, p.Model, p.SDK, p.API, p.Screen); err != nil {
 			return err

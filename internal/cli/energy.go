@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func (c Command) energyVerb() *cobra.Command {
 		Short: "Attribute the energy of recordings to the app's methods",
 		Long: `Reads recordings of simpleperf (perf.data, or report-sample --protobuf) beside
 Perfetto traces of the device's power, and ranks the app's methods by the joules
-that they took. Use it where a test is done by hand; with "energy: {methods: true}"
+that their own code took. Use it where a test is done by hand; with "energy: {methods: true}"
 in apkgate.yml, run and compare record and attribute by themselves.
 
 Each recording is one iteration: several give better intervals. --power is one
@@ -71,11 +72,14 @@ func (c Command) energy(recordings []string, f energyFlags) error {
 	if err := f.validate(len(recordings)); err != nil {
 		return err
 	}
-	name, err := c.naming(f.mapping)
-	if err != nil {
+	if err := apart(recordings, f); err != nil {
 		return err
 	}
 	var all attributed
+	name, err := c.naming(&all, f.mapping)
+	if err != nil {
+		return err
+	}
 	for i, path := range recordings {
 		if err := c.addRecording(&all, path, f.power[min(i, len(f.power)-1)], name, f); err != nil {
 			return err
@@ -85,6 +89,7 @@ func (c Command) energy(recordings []string, f energyFlags) error {
 	if err != nil {
 		return usage(fmt.Errorf("attribute energy to methods: %w", err), "")
 	}
+	all.doubt(f.mapping)
 	all.batteryJ = energy.FullBattery(f.capacity, 0)
 	return c.showEnergy(all, f)
 }
@@ -95,8 +100,8 @@ func (f energyFlags) validate(recordings int) error {
 		return usage(errors.New("--power names no trace of the device's power"), "record one beside: a Perfetto trace with the data source android.power (docs/energy.md)")
 	case len(f.power) > 1 && len(f.power) != recordings:
 		return usage(fmt.Errorf("%d traces of power for %d recordings, want one for all or one for each", len(f.power), recordings), "")
-	case f.capacity < 0 || f.capacity > 1_000_000:
-		return usage(fmt.Errorf("--battery-capacity-mah is %g, want 0 to 1000000", f.capacity), "")
+	case f.capacity != 0 && energy.Capacity(f.capacity) != f.capacity:
+		return usage(fmt.Errorf("--battery-capacity-mah is %g, want what a battery can hold: 200 to 60000", f.capacity), "")
 	case f.top < 1:
 		return usage(fmt.Errorf("--top is %d, want 1 or more", f.top), "")
 	}
@@ -104,6 +109,19 @@ func (f energyFlags) validate(recordings int) error {
 		return err
 	}
 	return oneOf("format", Format(f.format), []Format{FormatText, FormatCSV, FormatJSON})
+}
+
+// apart refuses to take one recording for two iterations, and to write over what
+// is read.
+func apart(recordings []string, f energyFlags) error {
+	for i, path := range recordings {
+		for _, other := range recordings[:i] {
+			if sameFile(path, other) {
+				return usage(fmt.Errorf("%s is given twice", plain(path)), "each recording is one iteration: the same once more would feign certainty")
+			}
+		}
+	}
+	return keepsInput([]string{f.csv, f.pprof}, recordings, f.power, []string{f.mapping})
 }
 
 // attributed is what energy has found out.
@@ -114,18 +132,48 @@ type attributed struct {
 	batteryJ float64
 	result   methods.Result
 	warnings []run.Warning
+	renamed  bool // the mapping has told a name
 }
 
-func (c Command) naming(mapping string) (methods.Naming, error) {
+// naming names methods, by a mapping where there is one, and notes whether that
+// was of any use.
+func (c Command) naming(all *attributed, mapping string) (methods.Naming, error) {
+	asRecorded := names.New(nil)
 	if mapping == "" {
-		return names.New(nil), nil
+		return asRecorded, nil
 	}
 	var m *r8map.Map
-	err := c.read(mapping, func(r io.Reader) (err error) {
+	if err := c.read(mapping, func(r io.Reader) (err error) {
 		m, err = r8map.Read(r)
 		return err
-	})
-	return names.New(m), err
+	}); err != nil {
+		return nil, err
+	}
+	all.warn(mapping, m.Warnings[:min(shownWarnings, len(m.Warnings))])
+	asInSource := names.New(m)
+	return func(f simpleperf.Frame) []methods.Frame {
+		frames := asInSource(f)
+		all.renamed = all.renamed || !slices.Equal(frames, asRecorded(f))
+		return frames
+	}, nil
+}
+
+// doubt adds what is to be doubted of the result, each doubt once.
+func (a *attributed) doubt(mapping string) {
+	if mapping != "" && !a.renamed {
+		a.warnings = append(a.warnings, run.Warning{Text: mapping + ": it renames none of the methods that were sampled: is it of this build?"})
+	}
+	told := map[string]bool{}
+	for _, t := range a.traces {
+		for _, w := range t.Warnings {
+			told[w.Text] = true // with its recording
+		}
+	}
+	for _, w := range a.result.Warnings {
+		if !told[w.Text] {
+			a.warnings = append(a.warnings, w)
+		}
+	}
 }
 
 // read opens a file and reads it; an error names the file.
@@ -158,13 +206,26 @@ func (c Command) addRecording(all *attributed, recording, power string, name met
 	all.warn(recording, p.Warnings)
 	all.warn(recording, t.Warnings)
 	if len(t.Samples) == 0 {
-		return usage(fmt.Errorf("%s: no samples of %s", recording, cmp.Or(f.pkg, "any process")), "name the app with --package as it was recorded, and sample task-clock")
+		return noSamples(recording, f.pkg, p, t)
 	}
 	if !known(t) {
 		return usage(fmt.Errorf("%s: no sample lies in the time of %s", recording, power), "both must run at once and be stamped by CLOCK_MONOTONIC: simpleperf record --clockid monotonic")
 	}
 	all.traces = append(all.traces, t)
 	return nil
+}
+
+// noSamples says that a recording has nothing of the app, in its readers' own words
+// where they have some.
+func noSamples(recording, pkg string, p *simpleperf.Profile, t methods.Trace) error {
+	why := "no samples of " + cmp.Or(pkg, "any process")
+	switch {
+	case len(p.Samples) > 0 && len(t.Warnings) > 0:
+		why = t.Warnings[0].Text
+	case p.Source == "" && len(p.Warnings) > 0:
+		why += ": " + p.Warnings[0].Text
+	}
+	return usage(fmt.Errorf("%s: %s", recording, why), "name the app with --package as it was recorded, and sample task-clock")
 }
 
 // known reports whether the power at any sample is known.

@@ -29,7 +29,11 @@ func (c Command) powerCurve(all *attributed, path string, f energyFlags) (energy
 	}
 	curve, source, corrected, err := curveOf(t, f)
 	if err != nil {
-		return energy.Curve{}, usage(fmt.Errorf("%s: %w", path, err), energy.Hint(err))
+		hint := energy.Hint(err)
+		if errors.Is(err, errPowerUntold) {
+			hint = "say --on-battery if none was"
+		}
+		return energy.Curve{}, usage(fmt.Errorf("%s: %w", path, err), hint)
 	}
 	if all.source != "" && all.source != source {
 		return energy.Curve{}, usage(fmt.Errorf("%s: its power is of the source %s, that of the trace before of %s", path, source, all.source), "joules of two sources can't be added: name one with --source")
@@ -51,8 +55,8 @@ func noPower(path string, t *perfetto.Trace) error {
 	return usage(err, "record Perfetto's data source android.power (docs/energy.md)")
 }
 
-// errPowerUntold asks the user for what the trace doesn't tell.
-var errPowerUntold = errors.New("the trace does not tell whether a charger was connected: say --on-battery where none was")
+// errPowerUntold is what only the user can tell.
+var errPowerUntold = errors.New("the trace does not tell whether a charger was connected")
 
 // curveOf is the power over the trace, and in words what had to be corrected of a
 // battery's readings.

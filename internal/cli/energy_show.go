@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
-
-	"github.com/olekukonko/tablewriter"
 
 	"github.com/apkgate/apkgate/energy/export"
 	"github.com/apkgate/apkgate/energy/methods"
@@ -40,6 +40,9 @@ func (c Command) showEnergy(all attributed, f energyFlags) error {
 	}
 	switch Format(f.format) {
 	case FormatCSV:
+		for _, w := range all.warnings {
+			fmt.Fprintf(c.Stderr, "warning: %s\n", plain(w.String()))
+		}
 		return asCSV(c.Stdout)
 	case FormatJSON:
 		enc := json.NewEncoder(c.Stdout)
@@ -58,7 +61,7 @@ type energyDocument struct {
 
 func (a attributed) document() energyDocument {
 	return energyDocument{
-		Format: energyFormat, Warnings: append([]run.Warning{}, append(a.warnings, a.result.Warnings...)...),
+		Format: energyFormat, Warnings: append([]run.Warning{}, a.warnings...),
 		Energy: run.Energy{
 			Source: string(a.source), UpdateMS: float64(a.update) / float64(time.Millisecond),
 			BatteryJ: a.batteryJ, Methods: a.result.Record(),
@@ -68,24 +71,22 @@ func (a attributed) document() energyDocument {
 
 func (c Command) printMethods(all attributed, top int) error {
 	r := all.result
-	fmt.Fprintf(c.Stdout, "%s J%s in %s ms of CPU time, measured by %s (a reading every %v); %d samples of %s in %d %s\n\n",
-		joules(r.EnergyJ.Value), interval(r.EnergyJ), strconv.FormatFloat(r.CPUMS.Value, 'f', 0, 64), all.source,
-		all.update.Round(time.Millisecond), r.Samples, plain(r.Event), r.Iterations, plural(r.Iterations, "recording"))
-	table := tablewriter.NewWriter(c.Stdout)
-	header := []string{"J with callees", "J own code", "share", "CPU ms", "method"}
+	fmt.Fprintf(c.Stdout, "%s J%s in %.0f ms of CPU time, measured by %s (a reading every %d ms); %d samples of %s in %d %s\n",
+		joules(r.EnergyJ.Value), interval(r.EnergyJ), r.CPUMS.Value, all.source,
+		all.update.Milliseconds(), r.Samples, plain(r.Event), r.Iterations, plural(r.Iterations, "recording"))
+	fmt.Fprintf(c.Stdout, "%s\n\n", intervalsAre(r))
+	header := []string{"J own code", "share", "CPU ms", "J with callees", "method"}
 	if all.batteryJ > 0 {
-		header = append(header[:4:4], "battery", "method")
+		header = []string{"J own code", "share", "CPU ms", "of battery", "J with callees", "method"}
 	}
-	table.Header(header)
-	for _, m := range r.Methods[:min(top, len(r.Methods))] {
-		row := []string{
-			joules(m.EnergyJ()), joules(m.Local.EnergyJ.Value) + interval(m.Local.EnergyJ), share(m.EnergyJ(), r.EnergyJ.Value),
-			strconv.FormatFloat(m.Local.CPUMS.Value+m.NonLocal.CPUMS.Value, 'f', 1, 64),
-		}
+	table := newTable(c.Stdout, header...)
+	for _, m := range byOwnCode(r.Methods)[:min(top, len(r.Methods))] {
+		own := m.Local
+		row := []string{joules(own.EnergyJ.Value) + interval(own.EnergyJ), share(own.EnergyJ.Value, r.EnergyJ.Value), strconv.FormatFloat(own.CPUMS.Value, 'f', 1, 64)}
 		if all.batteryJ > 0 {
-			row = append(row, strconv.FormatFloat(100*m.EnergyJ()/all.batteryJ, 'g', 2, 64)+" %")
+			row = append(row, strconv.FormatFloat(100*own.EnergyJ.Value/all.batteryJ, 'g', 2, 64)+" %")
 		}
-		if err := table.Append(append(row, plain(clip(m.Name)))); err != nil {
+		if err := table.Append(append(row, joules(m.EnergyJ()), plain(clip(m.Name)))); err != nil {
 			return err
 		}
 	}
@@ -95,10 +96,30 @@ func (c Command) printMethods(all attributed, top int) error {
 	if left := len(r.Methods) - top; left > 0 {
 		fmt.Fprintf(c.Stdout, "%d more %s: --top shows more, --csv writes all\n", left, plural(left, "method"))
 	}
-	for _, w := range append(all.warnings, r.Warnings...) {
+	for _, w := range all.warnings {
 		fmt.Fprintf(c.Stdout, "warning: %s\n", plain(w.String()))
 	}
 	return nil
+}
+
+// intervalsAre says what the numbers in brackets are worth.
+func intervalsAre(r methods.Result) string {
+	const columns = "shares and CPU ms are of own code; "
+	switch {
+	case !r.EnergyJ.Bounded():
+		return columns + "there is too little for intervals"
+	case r.Basis == methods.Iterations:
+		return fmt.Sprintf("%sintervals of %.0f %%, from one recording to the next", columns, 100*r.Level)
+	}
+	return fmt.Sprintf("%sintervals of %.0f %% within the recordings: five recordings and more tell what differs from one to the next", columns, 100*r.Level)
+}
+
+// byOwnCode puts what burns the energy itself first: by what they call, those
+// that every call chain begins with would lead.
+func byOwnCode(list []methods.Method) []methods.Method {
+	return slices.SortedStableFunc(slices.Values(list), func(a, b methods.Method) int {
+		return cmp.Compare(b.Local.EnergyJ.Value, a.Local.EnergyJ.Value)
+	})
 }
 
 func joules(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }

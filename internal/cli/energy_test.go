@@ -89,6 +89,26 @@ func recordByHand(t *testing.T) (perf, power string) {
 	return pull("/data/local/tmp/perf.data", "perf.data"), pull("/data/misc/perfetto-traces/p", "power.pftrace")
 }
 
+// What burns the energy itself leads the table, not what every call chain begins
+// with; a mapping that is of no use is doubted, and in CSV too doubts are told.
+func TestEnergyByHandLeadsWithWhatBurnsIt(t *testing.T) {
+	perf, power := recordByHand(t)
+	mapping := put(t, filepath.Join(t.TempDir(), "mapping.txt"), "com.example.other.Page -> a.b:\n    1:1:void show():3:3 -> c\n")
+	for format, out := range map[string]func(ran) string{
+		"text": func(r ran) string { return r.stdout },
+		"csv":  func(r ran) string { return r.stderr },
+		"json": func(r ran) string { return r.stdout },
+	} {
+		got := cli(t, nil, "energy", perf, "--power", power, "--mapping", mapping, "--format", format, "--top", "1")
+		if want := mapping + ": it renames none of the methods"; got.status != 0 || !strings.Contains(out(got), want) {
+			t.Errorf("as %s: exit status %d, and no %q in\n%s%s", format, got.status, want, got.stdout, got.stderr)
+		}
+		if format == "text" && (!strings.Contains(got.stdout, "MessageView.decodeImages") || strings.Contains(got.stdout, "__libc_init") || !strings.Contains(got.stdout, "CPU ms")) {
+			t.Errorf("the first method is not the hungriest, or its numbers bear no units:\n%s", got.stdout)
+		}
+	}
+}
+
 // Recordings that were made by hand name the method that burns the energy, in
 // every form; what does not fit together is refused with what to do.
 func TestEnergyOfRecordingsMadeByHand(t *testing.T) {
@@ -130,12 +150,15 @@ func TestEnergyOfRecordingsMadeByHand(t *testing.T) {
 		want string
 	}{
 		"no power":        {[]string{perf}, "--power names no trace"},
-		"another app":     {[]string{perf, "--power", power, "--package", "com.example.other"}, "no samples of com.example.other"},
+		"another app":     {[]string{perf, "--power", power, "--package", "com.example.other"}, "no sample is of com.example.other: the recording holds "},
 		"charger unknown": {[]string{perf, "--power", power, "--source", "battery"}, "--on-battery"},
 		"no voltage":      {[]string{perf, "--power", power, "--source", "battery", "--on-battery"}, "tells no voltage"}, // as before Android 15
 		"no recording":    {[]string{power, "--power", power}, "no samples of"},
 		"no trace":        {[]string{perf, "--power", perf}, "neither power rails nor battery counters are in it: "},
 		"two for three":   {[]string{perf, perf, perf, "--power", power, "--power", power}, "2 traces of power for 3 recordings"},
+		"one as two":      {[]string{perf, filepath.Join(filepath.Dir(perf), ".", "perf.data"), "--power", power}, "is given twice"},
+		"empty recording": {[]string{put(t, filepath.Join(dir, "empty.data"), ""), "--power", power}, "the file is empty"},
+		"no capacity":     {[]string{perf, "--power", power, "--battery-capacity-mah", "NaN"}, "200 to 60000"},
 		"bad source":      {[]string{perf, "--power", power, "--source", "model"}, `"model"`},
 	} {
 		got := cli(t, nil, append([]string{"energy"}, c.args...)...)

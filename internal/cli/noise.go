@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/olekukonko/tablewriter"
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -167,8 +166,7 @@ func (c Command) showNoise(noise Noise) error {
 		fmt.Fprintln(c.Stdout, "there is no accepted run")
 		return nil
 	}
-	table := tablewriter.NewWriter(c.Stdout)
-	table.Header("app", "scenario", "accepted runs", "would fail", "inconclusive", "improvement")
+	table := newTable(c.Stdout, "app", "scenario", "accepted runs", "would fail", "inconclusive", "improvement")
 	for _, s := range noise.Scenarios {
 		share := func(n int) string { return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(s.Runs)) }
 		if err := table.Append(plain(s.Package), plain(s.Scenario), s.Runs, share(s.Regressions), share(s.Inconclusive), share(s.Improvements)); err != nil {

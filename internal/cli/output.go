@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -117,6 +118,9 @@ func (c Command) color() bool {
 
 // writeFile writes a file whole or not at all.
 func writeFile(path string, fill func(io.Writer) error) error {
+	if special(path) {
+		return writeSpecial(path, fill)
+	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -138,4 +142,13 @@ func writeFile(path string, fill func(io.Writer) error) error {
 		return err
 	}
 	return os.Rename(tmp.Name(), path)
+}
+
+// writeSpecial writes to a device or a pipe, which stays what it is.
+func writeSpecial(path string, fill func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(f), f.Close())
 }

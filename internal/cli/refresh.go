@@ -63,6 +63,9 @@ func (c Command) refresh(cmd *cobra.Command, cf configFlags, f refreshFlags) err
 	if err != nil {
 		return err
 	}
+	if err := keepsInput(f.outputFlags.files(), f.runs, []string{set.store, cf.file()}); err != nil {
+		return err
+	}
 	measure, err := c.refresher(cf, f)
 	if err != nil {
 		return err

@@ -34,6 +34,9 @@ runs are drawn too. The exit status is 0 whatever the verdict was.`,
 }
 
 func (c Command) report(path string, runFiles []string, f outputFlags) error {
+	if err := keepsInput(f.files(), runFiles, []string{path}); err != nil {
+		return err
+	}
 	src, err := c.open(path)
 	if err != nil {
 		return usage(err, "")

@@ -56,6 +56,9 @@ func (c Command) run(cmd *cobra.Command, f runFlags) error {
 	if err := oneOf("format", Format(f.format), reportFormats); err != nil {
 		return err
 	}
+	if err := keepsInput(f.outputFlags.files(), []string{set.store, f.configFlags.file(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
+		return err
+	}
 	store, err := c.openStore(ctx, set.store)
 	if err != nil {
 		return err

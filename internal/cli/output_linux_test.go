@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// What takes a report without being a file, such as /dev/stdout or a pipe, gets
+// it and stays what it is.
+func TestAPipeIsNotReplacedByAReport(t *testing.T) {
+	dir := t.TempDir()
+	runs, history := put(t, filepath.Join(dir, "run.json"), record("R", "", `{"frames.count":600}`)), put(t, filepath.Join(dir, "h.jsonl"), sound(6))
+	path := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("make a pipe: %v", err)
+	}
+	pipe, err := os.OpenFile(path, os.O_RDWR, 0) // both ends: neither waits for the other
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	got := cli(t, nil, "check", "--run", runs, "--history", history, "--json", path)
+	if info, err := os.Stat(path); err != nil || info.Mode().Type() != fs.ModeNamedPipe || got.status != 0 {
+		t.Fatalf("exit status %d; %v, %v, want a pipe as before\n%s", got.status, info, err, got.stderr)
+	}
+	if err := pipe.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	some := make([]byte, 4096)
+	n, err := pipe.Read(some)
+	if err != nil || !strings.Contains(string(some[:n]), `"apkgate.verdict/1"`) {
+		t.Errorf("through the pipe came %.200q, %v", some[:n], err)
+	}
+}

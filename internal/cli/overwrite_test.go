@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A slip on the command line costs no file: what is read, and the history, is
+// never written over, nor are two reports written to one file.
+func TestNoInputIsWrittenOver(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	runs, history := put(t, at("run.json"), record("R", "", `{"frames.count":600}`)), put(t, at("history.jsonl"), sound(6))
+	if got := cli(t, nil, "check", "--run", runs, "--history", history, "--json", at("verdict.json")); got.status != 0 {
+		t.Fatal(got)
+	}
+	if got := cli(t, nil, "baseline", "import", history, "--store", at("history.db")); got.status != 0 {
+		t.Fatal(got)
+	}
+	if err := os.Symlink(runs, at("link")); err != nil {
+		t.Fatal(err)
+	}
+	const lost, twice = "it is read too, and would be lost", "two things are to be written to it"
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"the run that is checked":  {[]string{"check", "--run", runs, "--history", history, "--json", runs}, lost},
+		"by another name":          {[]string{"check", "--run", at("link"), "--history", history, "--json", runs}, lost},
+		"a file of the history":    {[]string{"check", "--run", runs, "--history", history, "--html", history}, lost},
+		"the store":                {[]string{"check", "--run", runs, "--store", at("history.db"), "--html", at("history.db")}, lost},
+		"two reports in one":       {[]string{"check", "--run", runs, "--history", history, "--html", at("new"), "--json", dir + "/./new"}, twice},
+		"the verdict that's shown": {[]string{"report", at("verdict.json"), "--markdown", at("verdict.json")}, lost},
+		"a build's runs":           {[]string{"compare", "--base-run", history, "--head-run", runs, "--json", runs}, lost},
+		"what is accepted":         {[]string{"baseline", "refresh", "--run", runs, "--store", at("history.db"), "--json", runs}, lost},
+		"the store itself":         {[]string{"baseline", "export", "--store", at("history.db"), "-o", at("history.db")}, lost},
+		"a recording":              {[]string{"energy", runs, "--power", history, "--csv", runs}, lost},
+		"a trace of power":         {[]string{"energy", runs, "--power", history, "--pprof", history}, lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := contents(t, dir)
+			refuses(t, cli(t, nil, c.args...), c.want)
+			if after := contents(t, dir); after != before {
+				t.Error("a file is not what it was")
+			}
+		})
+	}
+}
+
+// contents are all files of a folder, with what is in them.
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(e.Name() + "\n" + string(data))
+	}
+	return b.String()
+}
