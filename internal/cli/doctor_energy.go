@@ -54,7 +54,7 @@ func chargerFinding(dump, source string) device.Finding {
 	case config.EnergyBattery:
 		f.OK, f.Hint = false, "unplug the device and use wireless adb: its battery can't be measured while it charges"
 	case config.EnergyAuto:
-		f.Detail += ": energy is measured by power rails if the device has them, else modelled"
+		f.Detail += ": energy is measured by the power rails of a phone that has them, else modelled"
 	}
 	return f
 }

@@ -75,8 +75,9 @@ func exitWith(status int) error {
 	return verdictError(status)
 }
 
-// finish prints an error, with its hint apart, and returns the exit status. An
-// error that says nothing of itself is one of the command line's words.
+// finish prints an error, or each of several, with its hint apart, and returns the
+// exit status. An error that says nothing of itself is one of the command line's
+// words.
 func (c Command) finish(err error) int {
 	var verdict verdictError
 	switch {
@@ -85,9 +86,15 @@ func (c Command) finish(err error) int {
 	case errors.As(err, &verdict):
 		return int(verdict)
 	}
-	fmt.Fprintf(c.Stderr, "error: %s\n", plainLines(err.Error()))
-	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(c.Stderr, "hint: %s\n", plainLines(hint))
+	each := []error{err}
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		each = several.Unwrap()
+	}
+	for _, err := range each {
+		fmt.Fprintf(c.Stderr, "error: %s\n", plainLines(err.Error()))
+		if hint := hintOf(err); hint != "" {
+			fmt.Fprintf(c.Stderr, "hint: %s\n", plainLines(hint))
+		}
 	}
 	var f *failure
 	if errors.As(err, &f) {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -61,7 +63,11 @@ func (p *progress) finished(r collect.Result) {
 	p.done++
 	if r.Err != nil {
 		p.failed++
-		p.line(fmt.Sprintf("%s: %s is %s: %s", plain(r.Device), plain(r.Run.Scenario), r.Run.Status, plain(r.Err.Error())))
+		why := plain(r.Err.Error())
+		if errors.Is(r.Err, context.Canceled) {
+			why = "interrupted"
+		}
+		p.line(fmt.Sprintf("%s: the run of %s is %s: %s", plain(r.Device), plain(r.Run.Scenario), r.Run.Status, why))
 		return
 	}
 	if p.terminal {

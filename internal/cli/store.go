@@ -92,7 +92,7 @@ func (c Command) openExisting(ctx context.Context, address string) (baseline.Sto
 	}
 	if _, err := os.Stat(address); errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(fmt.Errorf("there is no history at %s", address),
-			"apkgate run makes one, apkgate baseline import FILE fills one, --history FILE takes a file instead")
+			"apkgate run makes one, apkgate baseline import FILE fills one, --store names another")
 	}
 	return c.openStore(ctx, address)
 }
