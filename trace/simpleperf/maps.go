@@ -133,14 +133,21 @@ func (t *tasks) fork(pid, tid, parentPID, parentTID uint32) bool {
 	child := t.find(pid, tid)
 	child.name = parent.name
 	child.listed = -1
-	if pid == parentPID || len(child.memory.list) > 0 {
+	if pid == parentPID {
 		return true
 	}
 	if t.forked += len(parent.memory.list); t.forked > maxForked {
 		return false
 	}
-	child.memory.list = slices.Clone(parent.memory.list)
-	return true
+	if len(child.memory.list) == 0 {
+		child.memory.list = slices.Clone(parent.memory.list)
+		return true
+	}
+	ok := true
+	for _, m := range parent.memory.list { // the child was heard of before its birth
+		ok = t.put(child.memory, *m) && ok
+	}
+	return ok
 }
 
 // exit takes an exit record: the id may be used again by another.

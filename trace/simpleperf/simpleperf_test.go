@@ -223,6 +223,23 @@ func TestForkedProcess(t *testing.T) {
 	}
 }
 
+// A process of which a mapping was told before its birth has its parent's, too
+// (ThreadTree::ForkThread in simpleperf/thread_tree.cpp).
+func TestAProcessIsHeardOfBeforeItsBirth(t *testing.T) {
+	t.Parallel()
+	records := bytes.Join([][]byte{
+		comm(10, 10, "zygote"),
+		mmap2(user, 10, 0x1000, 0x1000, 0, 5, "/lib/a.so"),
+		mmap2(user, 20, 0x8000, 0x1000, 0, 5, "/lib/b.so"),
+		rec(7, 0, uint32(20), uint32(10), uint32(20), uint32(10), uint64(0)), // pid, ppid, tid, ptid
+		hit(user, 0x8800, 20, 20, 1, 100, 0, 1, 0x8800, 0x1800),
+	}, nil)
+	want := []string{`1 20/20 zygote cpu0 task-clock 1: native /lib/b.so+800 "" native /lib/a.so+800 ""`}
+	if diff := cmp.Diff(want, told(parse(t, perfData(taskAndSwitch, records, nil)))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A thread knows its process's name although the main thread was never hit, and
 // got its name later.
 func TestProcessesHaveTheNameOfTheirMainThread(t *testing.T) {
