@@ -37,7 +37,9 @@ type power struct {
 	noClocks  bool   // a trace has no snapshot of the clocks
 	stuck     bool   // what records ends when it is killed alone
 	dropped   bool   // the connection breaks when the app is compiled
-	refuse    string // what `cmd package compile` says instead of Success
+	// hotFrom and hotTo is when heat slows the phone down, on its clock.
+	hotFrom, hotTo time.Duration
+	refuse         string // what `cmd package compile` says instead of Success
 
 	// simpleperf is "" where there is none, else "works", "pushed", "not
 	// profileable", "no task-clock" or "old kernel".
@@ -106,6 +108,12 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 	switch {
 	case command == "dumpsys battery":
 		w.dumpBattery(p, out)
+	case command == "dumpsys thermalservice":
+		status := 0
+		if p.now >= w.hotFrom && p.now < w.hotTo {
+			status = 3
+		}
+		fmt.Fprintf(out, "IsStatusOverride: false\nThermal Status: %d\nHAL Ready: true\n", status)
 	case command == "dumpsys battery unplug":
 		w.unplugged = true
 	case command == "dumpsys battery reset":

@@ -90,6 +90,9 @@ func (c *collector) repetition(ctx context.Context, n int, m *metering) (measure
 	if err != nil {
 		return fail(Infrastructure, err)
 	}
+	if err := c.tellSlowness(ctx, n); err != nil {
+		return fail(Infrastructure, err)
+	}
 	return measurement{
 		repetition: n, frames: s.frames, events: seen.ui, anrs: seen.anrs,
 		startup: seen.startup, cpu: s.cpu(), pssKB: pss, period: c.facts.period, energy: spent, unseen: m.detaches(),

@@ -46,7 +46,8 @@ func Preflight(ctx context.Context, d Device) ([]Finding, error) {
 		{"lock", "dumpsys window policy", lookLock},
 		{"battery", "dumpsys battery", lookBattery},
 		{"temperature", "dumpsys battery", lookTemperature},
-		{"thermal", "dumpsys thermalservice", lookThermal},
+		{"thermal", thermalCommand, lookThermal},
+		{"saver", saverCommand, lookSaver},
 		{"storage", "df /data", lookStorage},
 		{"animations", animationCommand, lookAnimations},
 		{"network", networkCommand, lookNetwork},
@@ -178,6 +179,39 @@ func lookThermal(output string) Finding {
 		return fit(notTold) // before Android 10
 	}
 	return judge(status <= maxThermalStatus, "throttling: "+thermalNames[status], "let the device cool down: Android is slowing it")
+}
+
+// What slows a device down: heat, told since Android 10, and the battery saver,
+// since Android 5.
+const (
+	thermalCommand = "dumpsys thermalservice"
+	saverCommand   = "settings get global low_power"
+)
+
+func lookSaver(output string) Finding {
+	switch strings.TrimSpace(output) {
+	case "0", "null":
+		return fit("off")
+	case "1":
+		return unfit("on", "turn the battery saver off: Android slows the device down")
+	}
+	return fit(notTold)
+}
+
+// Slowed says what slows the device down now: heat, "" where it doesn't or the
+// device does not tell, and the battery saver. The error is that it could not be
+// asked.
+func Slowed(ctx context.Context, d Device) (heat string, saver bool, err error) {
+	out, err := d.Exec(ctx, thermalCommand+"; "+saverCommand)
+	if err != nil {
+		return "", false, fmt.Errorf("ask what slows the device down: %w", err)
+	}
+	text := strings.TrimSpace(strings.ReplaceAll(string(out.Stdout), "\r", ""))
+	if f := lookThermal(text); !f.OK {
+		heat = f.Detail
+	}
+	lines := strings.Split(text, "\n")
+	return heat, !lookSaver(lines[len(lines)-1]).OK, nil
 }
 
 // lookStorage reads the two layouts of df: sizes with a unit (Android 6 and

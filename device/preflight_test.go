@@ -61,6 +61,7 @@ func TestPreflight(t *testing.T) {
 			"dumpsys window policy":      "WINDOW MANAGER POLICY STATE\n    KeyguardServiceDelegate\n      showing=false\n      showingAndNotOccluded=true\n      inputRestricted=false\n",
 			"dumpsys battery":            "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  status: 2\n  level: 85\n  scale: 100\n  voltage: 4200\n  temperature: 273\n",
 			"dumpsys thermalservice":     "IsStatusOverride: false\nThermal Status: 0\nHAL Ready: true\n",
+			"settings get global low":    "0\n",
 			"df /data":                   "Filesystem      1K-blocks     Used Available Use% Mounted on\n/dev/block/dm-8 115249236 20480000  94769236  18% /data\n",
 			"settings get global window": "null\n1.0\n1\n",
 			"settings get global air":    "0\nActive default network: 101\n",
@@ -70,6 +71,7 @@ lock: ok: unlocked
 battery: ok: 85 %
 temperature: ok: battery at 27.3 °C
 thermal: ok: throttling: none
+saver: ok: off
 storage: ok: 92548 MiB free in /data
 animations: ok: scale 1
 network: ok: default network: 101
@@ -80,6 +82,7 @@ network: ok: default network: 101
 			"dumpsys window policy":      "    KeyguardServiceDelegate\n      showing=true\n",
 			"dumpsys battery":            "  level: 19\n  scale: 100\n  temperature: 401\n",
 			"dumpsys thermalservice":     "Thermal Status: 2\n",
+			"settings get global low":    "1\n",
 			"df /data":                   "Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/block/with/a/name/that/breaks/the/line\n 1000000 600000 400000 60% /data\n",
 			"settings get global window": "1.0\n1.0\n0.0\n",
 			"settings get global air":    "1\nActive default network: none\n",
@@ -89,6 +92,7 @@ lock: NOT OK: the lock screen shows
 battery: NOT OK: 19 %
 temperature: NOT OK: battery at 40.1 °C
 thermal: NOT OK: throttling: moderate
+saver: NOT OK: on
 storage: NOT OK: 390 MiB free in /data
 animations: NOT OK: scales of windows, transitions, animators: 1, 1, 0
 network: NOT OK: airplane mode is on
@@ -106,6 +110,7 @@ lock: ok: unlocked
 battery: ok: 25 %
 temperature: ok: battery at 25.0 °C
 thermal: ok: the device doesn't tell
+saver: ok: the device doesn't tell
 storage: ok: 6348 MiB free in /data
 animations: ok: the device doesn't tell
 network: ok: connected
@@ -119,6 +124,7 @@ lock: ok: the device doesn't tell
 battery: ok: the device doesn't tell
 temperature: ok: the device doesn't tell
 thermal: ok: the device doesn't tell
+saver: ok: the device doesn't tell
 storage: ok: the device doesn't tell
 animations: ok: the device doesn't tell
 network: ok: the device doesn't tell
@@ -131,6 +137,7 @@ lock: ok: the device doesn't tell
 battery: ok: the device doesn't tell
 temperature: ok: the device doesn't tell
 thermal: ok: the device doesn't tell
+saver: ok: the device doesn't tell
 storage: ok: the device doesn't tell
 animations: ok: the device doesn't tell
 network: NOT OK: default network: none
@@ -156,8 +163,30 @@ func TestPreflightLosesTheDevice(t *testing.T) {
 func TestPreflightOutlivesACommandThatFails(t *testing.T) {
 	d := told{says: map[string]string{"getprop": "1\n"}, err: errors.New("it printed too much")}
 	list, err := device.Preflight(context.Background(), d)
-	if err != nil || len(list) != 9 {
-		t.Errorf("%d findings, %v; want 9", len(list), err)
+	if err != nil || len(list) != 10 {
+		t.Errorf("%d findings, %v; want 10", len(list), err)
+	}
+}
+
+func TestWhatSlowsADeviceDown(t *testing.T) {
+	for _, test := range []struct {
+		says, heat string
+		saver      bool
+	}{
+		{"IsStatusOverride: false\nThermal Status: 1\nHAL Ready: true\n0\n", "", false},
+		{"Thermal Status: 3\r\nHAL Ready: true\r\nnull\r\n", "throttling: severe", false},
+		{"Thermal Status: 2\n1\n", "throttling: moderate", true},
+		{"Can't find service: thermalservice\n1\n", "", true},
+		{"sh: dumpsys: not found\n", "", false},
+		{"", "", false},
+	} {
+		heat, saver, err := device.Slowed(t.Context(), told{says: map[string]string{"dumpsys thermalservice; settings": test.says}})
+		if heat != test.heat || saver != test.saver || err != nil {
+			t.Errorf("%q: %q, %v, %v, want %q and %v", test.says, heat, saver, err, test.heat, test.saver)
+		}
+	}
+	if _, _, err := device.Slowed(t.Context(), told{err: device.ErrGone}); !errors.Is(err, device.ErrGone) {
+		t.Errorf("of a device that is gone: %v", err)
 	}
 }
 
