@@ -71,3 +71,31 @@ func TestTheBatterySaverIsTold(t *testing.T) {
 		t.Errorf("%v", r.Run.Warnings)
 	}
 }
+
+// How the app's code truly stands is part of the context: Android says "Success" and
+// leaves debug builds uncompiled.
+func TestHowTheCodeStands(t *testing.T) {
+	t.Parallel()
+	const (
+		split = "    path: /data/app/com.example-1/split.apk\n      arm64: [status=verify] [reason=install] [primary-abi]\n"
+		base  = "Dexopt state:\n  [com.example]\n    path: /data/app/com.example-1/base.apk\n      arm64: "
+		odex  = "/data/app/com.example-1/oat/arm64/base.odex"
+	)
+	for name, c := range map[string]struct {
+		dexopt, compiled string
+		told             bool
+	}{
+		"nothing is said":             {"", "speed", false},
+		"Android 14":                  {base + "[status=speed] [reason=cmdline] [primary-abi]\n" + split, "speed", false},
+		"Android 14, a debug build":   {base + "[status=verify] [reason=cmdline] [primary-abi]\n" + split, "verify", true},
+		"Android 8":                   {base + odex + "[status=kOatUpToDate, compilation_filter=speed]\n", "speed", false},
+		"Android 8, a debug build":    {base + odex + "[status=kOatUpToDate, compilation_filter=quicken]\n", "quicken", true},
+		"Android 7 on a small screen": {base + odex + " [compilation_filter=interpret-only, status=kOatUpToDa\n      te]\n", "interpret-only", true},
+	} {
+		_, r := measured(t, 34, config.EnergyModel, func(w *power) { w.dexopt = c.dexopt }, nil)
+		wantComplete(t, r, 3)
+		if told := warnedOf(r.Run, "was to be compiled ahead of time"); r.Run.Context["compiled"] != c.compiled || told != c.told {
+			t.Errorf("%s: compiled is %q, told %v, want %q and %v", name, r.Run.Context["compiled"], told, c.compiled, c.told)
+		}
+	}
+}

@@ -80,7 +80,32 @@ func (c *collector) readPackage(ctx context.Context) error {
 	for _, m := range flags.FindAllStringSubmatch(text, -1) {
 		c.debuggable = c.debuggable || slices.Contains(strings.Fields(m[1]), "DEBUGGABLE")
 	}
+	c.checkCompiled(text)
 	return nil
+}
+
+// compilerFilter is how the package manager says that the app's code was compiled:
+// since Android 9, and before.
+var compilerFilter = regexp.MustCompile(`\[status=([a-z-]{1,40})\]|compilation_filter=([a-z-]{1,40})`)
+
+// checkCompiled looks at how the app's code stands. Android says "Success" of a
+// compilation and leaves a debug build uncompiled all the same.
+func (c *collector) checkCompiled(text string) {
+	if !c.facts.canCompile() || c.job.Energy.Compile != config.CompileSpeed {
+		return
+	}
+	stands := ""
+	for _, m := range compilerFilter.FindAllStringSubmatch(text, -1) {
+		if filter := m[1] + m[2]; filter == config.CompileSpeed {
+			return
+		} else if stands == "" {
+			stands = filter
+		}
+	}
+	if stands != "" {
+		c.setContext("compiled", stands)
+		c.warnf("%s was to be compiled ahead of time, and Android has left it at %q: it does so to debug builds", c.job.App.Package, stands)
+	}
 }
 
 // canCompile: `cmd package compile` came with Android 7.

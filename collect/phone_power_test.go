@@ -19,12 +19,13 @@ type power struct {
 	emulator bool
 	charger  string // "USB", "AC"; "" where it runs on its battery
 	rails    bool
-	current  bool // the battery tells its current
-	hungry   bool // the workload takes 8 W throughout
-	noVolts  bool // perfetto is older than the counter of the voltage
-	noProps  bool // and than system properties
-	noWait   bool // and than --background-wait
-	debug    bool // the app is a debug build
+	current  bool   // the battery tells its current
+	hungry   bool   // the workload takes 8 W throughout
+	noVolts  bool   // perfetto is older than the counter of the voltage
+	noProps  bool   // and than system properties
+	noWait   bool   // and than --background-wait
+	debug    bool   // the app is a debug build
+	dexopt   string // how the app's code stands, in the package manager's words
 	// chargeAt is the workload, from 1, after which a charger is connected.
 	chargeAt int
 	// plugAt is the workload, from 1, in which a charger is connected for a moment.
@@ -201,6 +202,7 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		if w.debug {
 			out.WriteString("    flags=[ DEBUGGABLE HAS_CODE ]\n")
 		}
+		out.WriteString(w.dexopt)
 	case command == "dumpsys batterystats --reset":
 		w.settings["reset"] = "yes"
 	case command == "dumpsys batterystats -c":

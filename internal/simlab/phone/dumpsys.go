@@ -183,7 +183,23 @@ func dumpPackage(c *call) int {
 		debuggable = "DEBUGGABLE "
 	}
 	c.printf("\n    versionName=%s\n    flags=[ %sHAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, debuggable, at, at)
+	c.dumpCompiled(a)
 	return 0
+}
+
+// dumpCompiled is how a package's code is compiled.
+func (c *call) dumpCompiled(a *installed) {
+	abi := strings.TrimSuffix(c.profile.ABI, "-v8a")
+	state := fmt.Sprintf("%s: [status=%s] [reason=cmdline]", abi, a.filter)
+	switch {
+	case c.profile.API < 24:
+		return
+	case c.profile.API < 28:
+		state = fmt.Sprintf("%s: %s/oat/%s/base.odex[status=kOatUpToDate, compilation_filter=%s]", abi, a.path[:strings.LastIndexByte(a.path, '/')], abi, a.filter)
+	case c.profile.API >= 34:
+		state += " [primary-abi]"
+	}
+	c.printf("\nDexopt state:\n  [%s]\n    path: %s\n      %s\n", a.app.Package, a.path, state)
 }
 
 // dumpMemory is dumpsys meminfo PKG.

@@ -209,7 +209,7 @@ func pmCompile(c *call) int {
 	case !slices.Contains(filters, filter):
 		c.errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
 		return 1
-	case reset:
+	case reset, a.app.Power.Debuggable: // of a debug build nothing is compiled, nor is that said
 		filter = "verify"
 	}
 	a.filter = filter

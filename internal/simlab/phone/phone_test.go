@@ -246,6 +246,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	has(t, output(t, p, "pm list instrumentation"), "instrumentation:com.example.still/androidx.test.runner.AndroidJUnitRunner (target=com.example.still)")
 	has(t, output(t, p, "dumpsys package com.example.still"), "versionName=2.0\n", "versionCode=20 ")
 	has(t, output(t, p, "cmd package compile -m speed -f com.example.still"), "Success")
+	has(t, output(t, p, "dumpsys package com.example.still"), "Dexopt state:\n", "[status=speed] [reason=cmdline]")
 	has(t, output(t, p, "pm uninstall com.example.still"), "Success\n")
 	if out, _, code := run(t, p, "pm path com.example.still"); code != 1 || out != "" {
 		t.Errorf("pm path of a package that is gone: exit code %d, %q", code, out)
