@@ -41,7 +41,7 @@ func (c *collector) prepareEnergy(ctx context.Context) error {
 	c.meter = &meter{settings: *c.job.Energy, lead: minLead}
 	c.undoLater("end what records and remove its files", c.endRecording)
 	for _, step := range []func(context.Context) error{
-		c.endRecorders, c.checkDetached, c.readPower, c.loadModel, c.findPolicies, c.chooseSource, c.askSensors, c.keepLit, c.feign, c.findProfiler, c.readyBuild,
+		c.endRecorders, c.checkDetached, c.readPower, c.loadModel, c.findPolicies, c.chooseSource, c.askSensors, c.keepLit, c.holdBrightness, c.feign, c.findProfiler, c.readyBuild,
 	} {
 		if err := step(ctx); err != nil {
 			return err

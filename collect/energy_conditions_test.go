@@ -99,3 +99,29 @@ func TestHowTheCodeStands(t *testing.T) {
 		}
 	}
 }
+
+// The light of the room does not change the screen's brightness between two
+// repetitions.
+func TestTheBrightnessIsHeld(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"1", "0", "null"} {
+		p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.settings["screen_brightness_mode"] = mode }, nil)
+		wantComplete(t, r, 3)
+		held, given := p.did("settings put system screen_brightness_mode 0"), p.did("settings put system screen_brightness_mode 1")
+		if want := map[string]int{"1": 1}[mode]; held != want || given != want {
+			t.Errorf("of mode %s: held %d times, given back %d times", mode, held, given)
+		}
+	}
+}
+
+// A time-out of the screen that nobody has set is Android's default of a minute.
+func TestAScreenWithoutATimeoutStaysOn(t *testing.T) {
+	t.Parallel()
+	for before, after := range map[string]string{"null": "60000", "15000": "15000", "": ""} {
+		p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.settings["screen_off_timeout"] = before }, nil)
+		wantComplete(t, r, 3)
+		if lit := p.did("settings put system screen_off_timeout 86399000") == 1; lit != (after != "") || p.power.settings["screen_off_timeout"] != after {
+			t.Errorf("of %q: kept on %v, then %q", before, lit, p.power.settings["screen_off_timeout"])
+		}
+	}
+}

@@ -50,6 +50,9 @@ func (c *collector) keepLit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read when the screen goes off: %w", err)
 	}
+	if before == "null" { // nobody has set it: Android's default holds
+		before = litMinute
+	}
 	if _, notTold := strconv.Atoi(before); notTold != nil {
 		return nil //nolint:nilerr // what can't be read can't be put back
 	}
@@ -61,6 +64,30 @@ func (c *collector) keepLit(ctx context.Context) error {
 		return c.try(ctx, "settings", "put", "system", screenTimeout, before)
 	})
 	return c.try(ctx, "settings", "put", "system", screenTimeout, litLong)
+}
+
+const brightnessMode = "screen_brightness_mode"
+
+// Values of screen_brightness_mode.
+const (
+	brightnessByHand = "0"
+	brightnessByRoom = "1"
+)
+
+// holdBrightness keeps the light of the room from changing the screen's brightness
+// between two repetitions: it stays as it was last set by hand.
+func (c *collector) holdBrightness(ctx context.Context) error {
+	text, err := c.output(ctx, "settings", "get", "system", brightnessMode)
+	if err != nil {
+		return fmt.Errorf("read whether the screen's brightness is automatic: %w", err)
+	}
+	if strings.TrimSpace(text) != brightnessByRoom {
+		return nil
+	}
+	c.undoLater("make the screen's brightness automatic again", func(ctx context.Context) error {
+		return c.try(ctx, "settings", "put", "system", brightnessMode, brightnessByRoom)
+	})
+	return c.try(ctx, "settings", "put", "system", brightnessMode, brightnessByHand)
 }
 
 var (

@@ -85,7 +85,7 @@ func TestEnergyByRails(t *testing.T) {
 func wantUndone(t *testing.T, p *phone) {
 	t.Helper()
 	w := p.power
-	if len(w.recording) != 0 || w.unplugged || w.settings["screen_off_timeout"] != "60000" || w.settings["perf_harden"] != "1" {
+	if len(w.recording) != 0 || w.unplugged || w.settings["screen_off_timeout"] != "60000" || w.settings["perf_harden"] != "1" || w.settings["screen_brightness_mode"] != "1" {
 		t.Errorf("left behind: %v, unplugged %v, settings %v", w.recording, w.unplugged, w.settings)
 	}
 	for path := range w.files {

@@ -64,7 +64,7 @@ type recording struct {
 
 func newPower() *power {
 	return &power{recording: map[string]*recording{}, files: map[string][]byte{}, settings: map[string]string{
-		"screen_off_timeout": "60000", "screen_brightness": "102", "perf_harden": "1"}}
+		"screen_off_timeout": "60000", "screen_brightness": "102", "screen_brightness_mode": "1", "perf_harden": "1"}}
 }
 
 // watts is the true power at an instant.
