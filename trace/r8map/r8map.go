@@ -17,6 +17,7 @@ import "github.com/apkgate/apkgate/run"
 // Limits on what a mapping may hold. Beyond them the rest is counted, not kept.
 const (
 	MaxLines   = 6 << 20 // of methods
+	MaxRanges  = 1 << 16 // of them, those that Retrace looks at for one compiled name
 	MaxClasses = 1 << 20
 	MaxNames   = 256 << 20 // bytes of different names
 )

@@ -64,12 +64,12 @@ type stack []line
 // method is the method itself, the outermost frame.
 func (s stack) method() line { return s[len(s)-1] }
 
-// stacks are the ranges of a compiled method.
+// stacks are the ranges of a compiled method, of its first MaxRanges lines.
 func (m *Map) stacks(c class, name uint32) []stack {
 	lines := m.lines[c.first:c.end]
 	first := sort.Search(len(lines), func(i int) bool { return lines[i].name >= name })
 	var out []stack
-	for i := first; i < len(lines) && lines[i].name == name; i++ {
+	for i := first; i < min(len(lines), first+MaxRanges) && lines[i].name == name; i++ {
 		if n := len(out) - 1; n >= 0 && lines[i].caller {
 			out[n] = append(out[n], lines[i])
 			continue
