@@ -23,6 +23,9 @@ type Subject struct {
 // subjects together.
 func Check(p Policy, catalogue *metric.Catalogue, subjects []Subject) Verdict {
 	v := Verdict{Format: Format, Verdict: Pass, Preset: p.Preset, Warnings: []run.Warning{}, Rules: []Rule{}, Runs: []RunVerdict{}}
+	if p.Alpha > 0 {
+		v.Level = 1 - p.Alpha
+	}
 	checks := make([]*check, len(subjects))
 	for i, s := range subjects {
 		checks[i] = newCheck(p, catalogue, s)

@@ -29,10 +29,13 @@ const (
 
 // Verdict is what the gate says of the runs that it was asked about.
 type Verdict struct {
-	Format  string       `json:"format"`
-	Verdict Outcome      `json:"verdict"`
-	Preset  string       `json:"preset"`
-	Runs    []RunVerdict `json:"runs"`
+	Format  string  `json:"format"`
+	Verdict Outcome `json:"verdict"`
+	Preset  string  `json:"preset"`
+	// Level is the confidence of each interval by itself, such as 0.95; 0 where
+	// the preset has none.
+	Level float64      `json:"level,omitempty"`
+	Runs  []RunVerdict `json:"runs"`
 	// Rules tell in which contexts the outliers arise (paper, section 5.4).
 	Rules    []Rule        `json:"rules"`
 	Warnings []run.Warning `json:"warnings"`

@@ -179,7 +179,7 @@ func judged(d gate.Direction, changes ...hotspots.Change) Input {
 	case gate.ToImprovement:
 		outcome = gate.Improvement
 	}
-	in := Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: outcome, Preset: "default"}, Energy: changes, Meta: Meta{Level: 0.95, Version: "apkgate 0.5.0"}}
+	in := Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: outcome, Preset: "default", Level: 0.95}, Energy: changes, Meta: Meta{Version: "apkgate 0.5.0"}}
 	for i, c := range changes {
 		r := runVerdict(c.Run, outcome, phone("Google", fmt.Sprintf("Emulator %d", i+1), "14", "34"), compared("", "energy.total_j", 12.4, 0.4, c.Total.HeadJ, d))
 		r.App = run.App{Package: "com.example.mail", Version: "2.0"}

@@ -72,10 +72,10 @@ func runVerdict(id string, outcome gate.Outcome, context map[string]string, cs .
 // regression is a worse build on five upgraded devices: fewer frames in all of
 // them, most after E2, with an after-effect on E3; slow frames in two.
 func regression() Input {
-	v := gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: "default"}
+	v := gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: "default", Level: 0.95}
 	in := Input{Notes: []string{"The devices are simulated."}}
 	in.Meta = Meta{
-		Repository: "k9mail/k-9", Level: 0.95, Version: "apkgate 0.1.0",
+		Repository: "k9mail/k-9", Version: "apkgate 0.1.0",
 		BaseCommit: strings.Repeat("0123456789", 4), HeadCommit: strings.Repeat("abcdef0123", 4),
 	}
 	for i, context := range upgraded {
@@ -147,8 +147,7 @@ func improvement() Input {
 	r := runVerdict("U1", gate.Improvement, upgraded[0], compared("", "frames.count", 450, 16, 540, gate.ToImprovement))
 	r.Labels = []string{"Outlier+"}
 	return Input{
-		Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Improvement, Runs: []gate.RunVerdict{r}},
-		Meta:    Meta{Level: 0.95},
+		Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Improvement, Level: 0.95, Runs: []gate.RunVerdict{r}},
 	}
 }
 
@@ -160,8 +159,7 @@ func inconclusive() Input {
 	r.ReferenceTotal = 3
 	r.Reason = "Three accepted runs are too few to confirm a change of −12 %."
 	return Input{
-		Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Runs: []gate.RunVerdict{r}},
-		Meta:    Meta{Level: 0.95},
+		Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Level: 0.95, Runs: []gate.RunVerdict{r}},
 	}
 }
 

@@ -71,6 +71,8 @@ func Read(r io.Reader) (Input, error) {
 		return Input{}, fmt.Errorf("read the verdict: %w", err)
 	case len(data) > MaxJSON:
 		return Input{}, fmt.Errorf("read the verdict: larger than %d MiB", MaxJSON>>20)
+	case len(data) == 0:
+		return Input{}, errors.New("read the verdict: the file is empty")
 	}
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
@@ -119,6 +121,9 @@ func validate(v gate.Verdict) error {
 	}
 	if !slices.Contains(outcomes, v.Verdict) {
 		return fmt.Errorf("verdict is %q, want one of %q", clip(string(v.Verdict), 60), outcomes)
+	}
+	if !(v.Level >= 0 && v.Level < 1) {
+		return fmt.Errorf("level is %g, want at least 0 and less than 1", v.Level)
 	}
 	for i, r := range v.Runs {
 		if err := validateRun(r); err != nil {

@@ -71,10 +71,11 @@ func TestJSONRefusesWhatItCannotHold(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	for source, want := range map[string]string{
-		``:                               "not valid JSON",
+		``:                               "the file is empty",
 		`{`:                              "not valid JSON",
 		`{"format":"apkgate.run/1"}`:     `format is "apkgate.run/1", want "apkgate.verdict/1"`,
 		`{"format":"apkgate.verdict/2"}`: `want "apkgate.verdict/1"`,
+		`{"format":"apkgate.verdict/1","verdict":"pass","level":1.5}`:                                                                     "level is 1.5",
 		`{"format":"apkgate.verdict/1","verdict":"fine"}`:                                                                                 `verdict is "fine", want one of`,
 		`{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"verdict":"x"}]}`:                                                        `runs[0].verdict is "x"`,
 		`{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"verdict":"pass","comparisons":[{"direction":"up"}]}]}`:                  `runs[0].comparisons[0].direction is "up"`,

@@ -114,8 +114,8 @@ func (f finding) evidence(in Input) string {
 	var parts []string
 	if hasInterval(c) {
 		level := ""
-		if in.Meta.Level > 0 && in.Meta.Level < 1 {
-			level = percent(in.Meta.Level) + " "
+		if in.Verdict.Level > 0 && in.Verdict.Level < 1 {
+			level = percent(in.Verdict.Level) + " "
 		}
 		if len(f.Hits) == 1 {
 			parts = append(parts, level+"interval "+interval(c))

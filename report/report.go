@@ -42,9 +42,6 @@ type Meta struct {
 	Repository string // "owner/name"
 	BaseCommit string // the commit that the history stands for
 	HeadCommit string // the commit that was checked
-	// Level is the confidence level of the intervals as a fraction, such as
-	// 0.95; 0 where it is unknown, and the reports then say "interval" alone.
-	Level float64
 	// Version is the apkgate that made the report: "apkgate 0.3.1".
 	Version string
 }

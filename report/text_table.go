@@ -47,7 +47,9 @@ func (t *text) table() error {
 		t.line(strings.TrimSuffix(line, "\n"))
 	}
 	if n := len(rows) - len(shown); n > 0 {
-		t.line(fmt.Sprintf("  and %s: see --verbose or the HTML report", count(n, "more deviation", "more deviations")))
+		for _, line := range wrap(fmt.Sprintf("and %s: see --verbose or the HTML report", count(n, "more deviation", "more deviations")), t.o.Width-2) {
+			t.line("  " + line)
+		}
 	}
 	return nil
 }

@@ -119,7 +119,8 @@ func TestTextTellsWarningsOfRuns(t *testing.T) {
 func TestTextKeepsToItsWidth(t *testing.T) {
 	for _, width := range []int{40, 60, 72, 80, 100, 132} {
 		for _, in := range []Input{regression(), pass(), inconclusive()} {
-			for line := range strings.Lines(textOf(t, in, TextOptions{Width: width, Verbose: true})) {
+			text := textOf(t, in, TextOptions{Width: width}) + textOf(t, in, TextOptions{Width: width, Verbose: true})
+			for line := range strings.Lines(text) {
 				if n := twwidth.Width(strings.TrimRight(line, " \n")); n > width {
 					t.Errorf("width %d: a line of %d columns: %q", width, n, line)
 				}

@@ -48,7 +48,6 @@ const artifactFormat = "apkgate.artifact/1"
 type meta struct {
 	Format  string   `json:"format"`
 	Version string   `json:"version,omitempty"`
-	Level   float64  `json:"level,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
 }
 
@@ -65,7 +64,7 @@ func WriteFolder(dir string, in report.Input, places report.Places) (Folder, err
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
 	}
-	m := meta{Format: artifactFormat, Version: in.Meta.Version, Level: in.Meta.Level, Notes: in.Notes}
+	m := meta{Format: artifactFormat, Version: in.Meta.Version, Notes: in.Notes}
 	for name, write := range map[string]func(io.Writer) error{
 		verdictFile:  func(w io.Writer) error { return report.JSON(w, in.Verdict, in.Energy...) },
 		htmlFile:     func(w io.Writer) error { return report.HTML(w, in) },
@@ -122,7 +121,7 @@ func readFolder(dir string) (report.Input, error) {
 		return report.Input{}, err
 	}
 	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
-	in.Meta.Version, in.Meta.Level = m.Version, m.Level
+	in.Meta.Version = m.Version
 	return in, nil
 }
 
@@ -196,9 +195,6 @@ func readMeta(root *os.Root) (meta, error) {
 	}
 	if m.Format != artifactFormat {
 		return m, fmt.Errorf("%s: format is %.60q, want %q", metaFile, m.Format, artifactFormat)
-	}
-	if !(m.Level >= 0 && m.Level < 1) {
-		m.Level = 0
 	}
 	return m, nil
 }

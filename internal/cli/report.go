@@ -17,7 +17,7 @@ func (c Command) reportVerb() *cobra.Command {
 	var runs []string
 	cmd := &cobra.Command{
 		Use:   "report VERDICT",
-		Short: "Show a saved verdict again, in any format",
+		Short: "Show a saved verdict again, in another format",
 		Long: `Shows a verdict that check or run saved as JSON. With --run the frames of the
 runs are drawn too. The exit status is 0 whatever the verdict was.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 	defer src.Close()
 	in, err := report.Read(src)
 	if err != nil {
-		return usage(fmt.Errorf("%s: %w", path, err), "")
+		return usage(fmt.Errorf("%s: %w", plain(path), err), "apkgate check … --json verdict.json saves a verdict, and so does run")
 	}
 	runs, err := c.readRuns(runFiles, importFlags{})
 	if err != nil {

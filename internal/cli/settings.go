@@ -30,9 +30,6 @@ type settings struct {
 // meta is what a report says of the checked runs' origin.
 func (s settings) meta(runs []run.Run) report.Meta {
 	m := report.Meta{Version: "apkgate " + version()}
-	if s.policy.Alpha > 0 {
-		m.Level = 1 - s.policy.Alpha
-	}
 	for _, r := range runs {
 		m.Repository, m.HeadCommit = r.Source.Repository, r.Source.Commit
 	}
@@ -47,7 +44,8 @@ func (f *configFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
 }
 
-// policyFlags override the configuration's gate.
+// policyFlags override the configuration's gate. None has a default of its own but
+// the grain, which the configuration doesn't know.
 type policyFlags struct {
 	preset                                   string
 	outlierFactor, minSupport, minConfidence float64
@@ -56,11 +54,11 @@ type policyFlags struct {
 }
 
 func (f *policyFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.preset, "preset", gate.PresetDefault, "the way of judging: default, or dune for the published technique number for number")
-	cmd.Flags().Float64Var(&f.outlierFactor, "outlier-factor", 1.5, "how many interquartile ranges beyond the quartiles a value may lie")
-	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0.01, "least share of all runs that bears a rule out")
-	cmd.Flags().Float64Var(&f.minConfidence, "min-confidence", 0.9, "least share of the runs a rule speaks of for which it holds")
-	cmd.Flags().StringVar(&f.failOn, "fail-on", string(FailRegression), "exit with 1 from this outcome on: never, regression or inconclusive")
+	cmd.Flags().StringVar(&f.preset, "preset", "", "the way of judging, instead of the configuration's: default, or dune for the published technique number for number")
+	cmd.Flags().Float64Var(&f.outlierFactor, "outlier-factor", 0, "how many interquartile ranges beyond the quartiles a value may lie, instead of the configuration's")
+	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0, "least share of all runs that bears a rule out, instead of the configuration's")
+	cmd.Flags().Float64Var(&f.minConfidence, "min-confidence", 0, "least share of the runs a rule speaks of for which it holds, instead of the configuration's")
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 from this outcome on, instead of the configuration's: never, regression or inconclusive")
 	cmd.Flags().StringVar(&f.grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
 }
 

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A saved verdict says all that was said when it was made: nothing that people
+// are told is missing in the JSON.
+func TestASavedVerdictSaysTheSame(t *testing.T) {
+	dir := t.TempDir()
+	var history strings.Builder
+	for i := range 12 {
+		history.WriteString(record(fmt.Sprintf("H%d", i), "", fmt.Sprintf(`{"frames.duration_ms":%g}`, 8+0.1*float64(i%5))))
+	}
+	past := put(t, filepath.Join(dir, "history.jsonl"), history.String())
+	worse := put(t, filepath.Join(dir, "run.json"), record("R", "", `{"frames.duration_ms":14}`))
+	saved := filepath.Join(dir, "verdict.json")
+	made := cli(t, nil, "check", "--history", past, "--run", worse, "--json", saved)
+	if made.status != exitRegression || !strings.Contains(made.stdout, "95 % interval") {
+		t.Fatalf("exit status %d, want a regression with its interval:\n%s%s", made.status, made.stdout, made.stderr)
+	}
+	if again := cli(t, nil, "report", saved); again.stdout != made.stdout || again.status != exitPass {
+		t.Errorf("saved and shown again, exit status %d:\n%s%s\nwhen it was made:\n%s", again.status, again.stdout, again.stderr, made.stdout)
+	}
+	refuses(t, cli(t, nil, "report", put(t, filepath.Join(dir, "empty.json"), "")), "the file is empty", "--json")
+}
