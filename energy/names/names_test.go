@@ -58,6 +58,8 @@ func TestNamesOfMachineCode(t *testing.T) {
 		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "/x.so", "core::fmt::Write::write_fmt", "/x.so"},
 		{"_RNvCs1234_7mycrate3foo", "/x.so", "mycrate::foo", "/x.so"},
 		{"__dl__ZN6soinfo4linkEv", "/apex/com.android.runtime/bin/linker64", "[linker]soinfo::link", "/apex/com.android.runtime/bin/linker64"},
+		{"decode_row.__uniq.1234567890.llvm.987654321", "/x.so", "decode_row", "/x.so"},
+		{"_ZN4MailL4sendEv.llvm.9600402884964687415", "/x.so", "Mail::send", "/x.so"},
 		{"deflate_slow", "/apex/com.android.art@331013030/lib64/libz.so", "deflate_slow", "/apex/com.android.art/lib64/libz.so"},
 		{"", "/data/app/~~d9GU08QC_9TZAfKC-JBXg==/com.example.mail-dJv39H5oeU5_UxPP-EYAw==/lib/arm64/libgame.so", "[unknown] in libgame.so", "com.example.mail/lib/arm64/libgame.so"},
 		{"draw", "/data/app/com.example.mail-1/base.apk!/lib/arm64/libgame.so", "draw", "com.example.mail/base.apk!/lib/arm64/libgame.so"},

@@ -12,6 +12,10 @@ import (
 // refer to themselves grow when they are demangled.
 const maxMangled = 4096
 
+// hashes begin what clang puts behind the name of a local function, so that it is
+// unique in a program: it differs from build to build.
+var hashes = []string{".__uniq.", ".llvm."}
+
 // linker is what the dynamic linker's own symbols begin with.
 const linker = "__dl_"
 
@@ -27,6 +31,9 @@ func native(symbol string) string {
 func demangled(symbol string) string {
 	if len(symbol) > maxMangled {
 		return symbol
+	}
+	for _, hash := range hashes {
+		symbol, _, _ = strings.Cut(symbol, hash)
 	}
 	name := demangle.Filter(symbol, demangle.NoParams, demangle.NoEnclosingParams, demangle.NoClones, demangle.MaxLength(10))
 	return shorter.Replace(name)
