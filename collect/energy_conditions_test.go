@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,32 @@ func TestAScreenWithoutATimeoutStaysOn(t *testing.T) {
 		wantComplete(t, r, 3)
 		if lit := p.did("settings put system screen_off_timeout 86399000") == 1; lit != (after != "") || p.power.settings["screen_off_timeout"] != after {
 			t.Errorf("of %q: kept on %v, then %q", before, lit, p.power.settings["screen_off_timeout"])
+		}
+	}
+}
+
+// An event that is shorter than an update of the sensor has its even share of it,
+// and that is told. All events together have what the whole took.
+func TestAnEventShorterThanAnUpdateHasAShare(t *testing.T) {
+	t.Parallel()
+	for _, tap := range []bool{false, true} {
+		p := newPhone(34)
+		p.power, p.tap = newPower(), tap
+		p.power.rails = true
+		settings := config.DefaultEnergy()
+		r := collectOn(t, p, func(j *collect.Job) { j.Energy = &settings })
+		wantComplete(t, r, 3)
+		if told := warnedOf(r.Run, "shorter than the time between two readings of the power (250ms): \"tap\": "); told != tap {
+			t.Errorf("told %v: %v", told, r.Run.Warnings)
+		}
+		for _, it := range r.Run.Iterations {
+			sum := 0.0
+			for _, b := range it.Events {
+				sum += b.Metrics["energy.total_j"]
+			}
+			if total := it.Metrics["energy.total_j"]; math.Abs(sum-total) > 1e-6 {
+				t.Errorf("the events have %.9f J, the whole %.9f J", sum, total)
+			}
 		}
 	}
 }

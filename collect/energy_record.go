@@ -31,6 +31,7 @@ func (c *collector) energyRecord() *run.Energy {
 	slices.Sort(updates)
 	out.UpdateMS = milliseconds(updates[len(updates)/2])
 	out.BatteryJ = c.batteryJoules(all[0])
+	c.tellShared()
 	out.Methods = c.attribute(all)
 	return out
 }

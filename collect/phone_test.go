@@ -47,6 +47,7 @@ type phone struct {
 	globals   map[string]string
 	addresses string // that "ip" prints
 	held      bool   // the connection is an adb server's
+	tap       bool   // the workload says "tap" 100 ms before "b"
 }
 
 // Shared reports whether an adb server holds the connection.
@@ -207,7 +208,11 @@ func (p *phone) begin(command string) *workload {
 	}
 	p.run, p.drained = w, 0
 	if !w.fault.noEvents {
-		p.log = append(p.log, entry{w.start + eventA, "I apkgate : a"}, entry{w.start + eventB, "I apkgate : b n=1"})
+		p.log = append(p.log, entry{w.start + eventA, "I apkgate : a"})
+		if p.tap {
+			p.log = append(p.log, entry{w.start + eventB - 100*time.Millisecond, "I apkgate : tap"})
+		}
+		p.log = append(p.log, entry{w.start + eventB, "I apkgate : b n=1"})
 	} else {
 		p.log = append(p.log, entry{w.start + eventA, "I input_interaction: Interaction with: 1f com.example/com.example.Main (server), "})
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/energy"
@@ -220,13 +223,55 @@ func (m measurement) addEnergy(it *run.Iteration) {
 		return
 	}
 	m.energy.addTo(it.Metrics)
+	for i, b := range m.spans() {
+		m.energy.between(m.energy.timed, m.energy.timedApp, b.from, b.to, it.Events[i].Metrics)
+	}
+}
+
+// span is a part of a repetition, on CLOCK_MONOTONIC.
+type span struct{ from, to time.Duration }
+
+// spans are the times of the buckets, as far as the workload ran in them.
+func (m measurement) spans() []span {
+	within := func(t time.Duration) time.Duration { return min(max(t, m.energy.from), m.energy.to) }
+	out := make([]span, m.bucketEvents()+1)
 	from := m.energy.from
-	for i := range it.Events {
+	for i := range out {
 		to := m.energy.to
 		if i < m.bucketEvents() {
-			to = m.events[i].Time
+			to = within(m.events[i].Time)
 		}
-		m.energy.between(m.energy.timed, m.energy.timedApp, from, to, it.Events[i].Metrics)
+		out[i] = span{from, to}
 		from = to
+	}
+	return out
+}
+
+// tellShared names the events that were shorter than what their joules were read
+// from: those are shared out evenly over an update of the sensor, whatever it was
+// in that update that took them.
+func (c *collector) tellShared() {
+	const most = 5 // names in the warning
+	var names []string
+	var update time.Duration
+	for _, m := range c.measured {
+		if m.energy == nil {
+			continue
+		}
+		fine := m.energy.timed.Update()
+		for i, b := range m.spans() {
+			if i == 0 || b.to <= b.from || b.to-b.from >= fine {
+				continue
+			}
+			if name := strconv.Quote(clip(m.events[i-1].Name)); !slices.Contains(names, name) {
+				names, update = append(names, name), max(update, fine)
+			}
+		}
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("and %d more", more))
+	}
+	if len(names) > 0 {
+		c.warnf("shorter than the time between two readings of the power (%v): %s: what such an event took is shared out evenly between it and its neighbours", update.Round(time.Millisecond), strings.Join(names, ", "))
 	}
 }
