@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -80,6 +81,11 @@ Lines. apkgate check compares them later, or elsewhere.`,
 			if err := keepsInput([]string{out}, []string{cf.file(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
 				return err
 			}
+			if out != "" && out != "-" && !special(out) {
+				if err := writable(filepath.Dir(out)); err != nil {
+					return err
+				}
+			}
 			results, err := c.measure(cmd.Context(), cfg, f, nil)
 			if err != nil {
 				return err
@@ -140,6 +146,10 @@ func filesThere(cfg *config.Config) error {
 // measure makes the runs of a configuration. keep is given each as soon as it is
 // there, so that an interrupt loses none that was whole.
 func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags, keep func(run.Run) error) (results []collect.Result, err error) {
+	profiles, err := keepProfiles(cfg.Energy)
+	if err != nil {
+		return nil, err
+	}
 	devices, closing, err := c.lab(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -149,7 +159,6 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 	shown := c.progress(todo)
 	defer shown.clear()
 	var kept error
-	profiles := keepProfiles(cfg.Energy)
 	lab := collect.Lab{
 		Jobs: todo, Parallel: f.parallel,
 		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},

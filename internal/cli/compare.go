@@ -204,6 +204,13 @@ func (c Command) bothThere(f compareFlags) error {
 
 // interleave runs the lab on pairs of jobs that differ in their build alone.
 func (c Command) interleave(ctx context.Context, cfg *config.Config, f compareFlags) (base, head []collect.Result, err error) {
+	profiles, err := keepProfiles(cfg.Energy)
+	if err == nil && f.keep != "" {
+		err = writable(f.keep)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	devices, closing, err := c.lab(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
@@ -225,7 +232,6 @@ func (c Command) interleave(ctx context.Context, cfg *config.Config, f compareFl
 		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
 	}
 	base, head = lab.Interleave(ctx, heads)
-	profiles := keepProfiles(cfg.Energy)
 	for i, results := range [][]collect.Result{base, head} {
 		if err := nameRuns(results); err != nil {
 			return nil, nil, err

@@ -144,6 +144,22 @@ func writeFile(path string, fill func(io.Writer) error) error {
 	return os.Rename(tmp.Name(), path)
 }
 
+// writable looks whether files can be left in a folder, before hours are spent on
+// what is to be in them.
+func writable(dir string) error {
+	err := os.MkdirAll(dir, 0o755)
+	if err == nil {
+		var tmp *os.File
+		if tmp, err = os.CreateTemp(dir, ".apkgate.*"); err == nil {
+			err = errors.Join(tmp.Close(), os.Remove(tmp.Name()))
+		}
+	}
+	if err != nil {
+		return infrastructure(fileError("write to the folder", dir, err))
+	}
+	return nil
+}
+
 // writeSpecial writes to a device or a pipe, which stays what it is.
 func writeSpecial(path string, fill func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)

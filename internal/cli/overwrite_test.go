@@ -66,3 +66,33 @@ func contents(t *testing.T, dir string) string {
 	}
 	return b.String()
 }
+
+// Whether results can be left where they are to go is looked at before hours of
+// measuring are spent on them.
+func TestFoldersAreLookedAtBeforeMeasuring(t *testing.T) {
+	dir := simulatedBuilds(t, "pixel-7-android-14")
+	at := func(name string) string { return filepath.Join(dir, name) }
+	config := put(t, at("methods.yml"), strings.Replace(contentsOf(t, at("apkgate.yml")), "store:", "energy: {methods: true, profiles: file/profiles}\nstore:", 1))
+	put(t, at("file"), "no folder")
+	good, worse := at(demoGood+".apk"), at(demoWorse+".apk")
+	for name, args := range map[string][]string{
+		"runs of collect":  {"collect", "--config", at("apkgate.yml"), "-o", at("file/runs.jsonl")},
+		"runs of compare":  {"compare", "--config", at("apkgate.yml"), "--base", good, "--head", worse, "--keep", at("file/runs")},
+		"profiles":         {"collect", "--config", config},
+		"profiles of both": {"compare", "--config", config, "--base", good, "--head", worse},
+	} {
+		got := cli(t, nil, args...)
+		if got.status != exitInfrastructure || got.stdout != "" || !strings.HasPrefix(got.stderr, "error: write to the folder "+at("file")) {
+			t.Errorf("%s: exit status %d, want %d and the folder at once\n%s%s", name, got.status, exitInfrastructure, got.stdout, got.stderr)
+		}
+	}
+}
+
+func contentsOf(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

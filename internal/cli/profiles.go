@@ -21,11 +21,11 @@ type profileFiles struct {
 }
 
 // keepProfiles is nil where the configuration asks for none.
-func keepProfiles(e *config.Energy) *profileFiles {
+func keepProfiles(e *config.Energy) (*profileFiles, error) {
 	if !e.Measured() || !e.Methods || e.Profiles == "" {
-		return nil
+		return nil, nil
 	}
-	return &profileFiles{dir: e.Profiles}
+	return &profileFiles{dir: e.Profiles}, writable(e.Profiles)
 }
 
 // profilesTo has profiles kept in another folder than the configuration's, where
