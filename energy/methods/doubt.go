@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
@@ -12,6 +13,9 @@ const (
 	// a doubt: a thread's last period is never sampled.
 	missing        = 0.2
 	missingAtLeast = 100 * time.Millisecond
+	// missingOfUser is that part where the kernel's own code is not sampled: an app
+	// may spend half of its time there.
+	missingOfUser = 0.5
 	// lostAllowed and dark are parts of all samples.
 	lostAllowed = 0.01
 	dark        = 0.01
@@ -55,7 +59,8 @@ func (a *attribution) repeat(w *trace.Warnings, traces []Trace) {
 }
 
 // doubtRate compares the samples with what the kernel counted: threads that end
-// within a period are never sampled (EDATA, section 6.3.1).
+// within a period are never sampled (EDATA, section 6.3.1), and neither is what the
+// kernel does for the app in a recording of user code alone.
 func (a *attribution) doubtRate(w *trace.Warnings, traces []Trace, counted []time.Duration) {
 	var sampled, known time.Duration
 	for i, c := range counted {
@@ -66,10 +71,14 @@ func (a *attribution) doubtRate(w *trace.Warnings, traces []Trace, counted []tim
 			}
 		}
 	}
-	_, hz := eventOf(traces)
-	if sampled.Seconds() < (1-missing)*known.Seconds() && known-sampled > missingAtLeast {
-		w.Addf(0, "the samples stand for %v of CPU time, the kernel counted %v: threads that run for less than a period are never sampled; raise sample-hz, which was %.4g",
-			sampled.Round(time.Millisecond), known.Round(time.Millisecond), hz)
+	event, hz := eventOf(traces)
+	allowed, also := missing, ""
+	if strings.HasSuffix(event, ":u") {
+		allowed, also = missingOfUser, event+" leaves out what the kernel does for the app, and "
+	}
+	if sampled.Seconds() < (1-allowed)*known.Seconds() && known-sampled > missingAtLeast {
+		w.Addf(0, "the samples stand for %v of CPU time, the kernel counted %v: %sthreads that run for less than a period are never sampled; raise sample-hz, which was %.4g",
+			sampled.Round(time.Millisecond), known.Round(time.Millisecond), also, hz)
 	}
 	if a.lonely >= manyLonely && 2*a.lonely > a.threads {
 		w.Addf(0, "%d of %d threads were sampled only once: others like them may never have been; raise sample-hz, which was %.4g", a.lonely, a.threads, hz)

@@ -36,6 +36,8 @@ func TestDoubts(t *testing.T) {
 	for i := range dark.Samples {
 		dark.Samples[i].Reading, dark.Samples[i].Watts = -1, 0
 	}
+	ofUser := long
+	ofUser.Event = "task-clock:u"
 	told := long
 	told.Warnings = []run.Warning{{Text: "the clock jumped"}}
 	for _, c := range []struct {
@@ -47,6 +49,8 @@ func TestDoubts(t *testing.T) {
 		{"nothing wrong", []methods.Trace{long}, methods.Options{Measured: true, CountedCPU: []time.Duration{11 * time.Second}}, ""},
 		{"few readings of a model", []methods.Trace{slow}, methods.Options{}, ""},
 		{"short-lived threads", []methods.Trace{long}, methods.Options{CountedCPU: []time.Duration{30 * time.Second}}, "the samples stand for 10s of CPU time, the kernel counted 30s: threads that run for less than a period are never sampled; raise sample-hz, which was 100"},
+		{"the kernel's part of the time", []methods.Trace{ofUser}, methods.Options{CountedCPU: []time.Duration{19 * time.Second}}, ""},
+		{"more than the kernel's part", []methods.Trace{ofUser}, methods.Options{CountedCPU: []time.Duration{30 * time.Second}}, "the kernel counted 30s: task-clock:u leaves out what the kernel does for the app, and threads"},
 		{"threads sampled once", []methods.Trace{brief}, methods.Options{}, "12 of 12 threads were sampled only once"},
 		{"lost", []methods.Trace{lost}, methods.Options{}, "250 samples were lost (20.0 % of all)"},
 		{"slow sensor", []methods.Trace{slow}, methods.Options{Measured: true}, "the power sensor gave 10 readings"},
