@@ -23,7 +23,7 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 		records[i] = rec
 	}
 	var added []string
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(tx *transaction) error {
 		in := newInterner(tx)
 		for _, rec := range records {
 			isNew, err := s.addRecord(ctx, in, rec)
@@ -81,7 +81,7 @@ func (s *Store) addRecord(ctx context.Context, in *interner, rec record) (bool, 
 
 // holds reports whether the run is there already; one of the same id with other
 // content is an error.
-func holds(ctx context.Context, tx *sql.Tx, rec record) (bool, error) {
+func holds(ctx context.Context, tx *transaction, rec record) (bool, error) {
 	var digest []byte
 	err := tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.run.ID).Scan(&digest)
 	switch {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -66,7 +65,7 @@ func benchStore(b *testing.B, n int) *Store {
 			os.Remove(part + suffix)
 		}
 		s := openTest(b, part)
-		if err := s.write(b.Context(), func(tx *sql.Tx) error { return fill(b.Context(), s, tx, n) }); err != nil {
+		if err := s.write(b.Context(), func(tx *transaction) error { return fill(b.Context(), s, tx, n) }); err != nil {
 			b.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -79,7 +78,7 @@ func benchStore(b *testing.B, n int) *Store {
 	return openTest(b, path)
 }
 
-func fill(ctx context.Context, s *Store, tx *sql.Tx, n int) error {
+func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 	addRun, err := tx.PrepareContext(ctx, `INSERT INTO runs
 		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added, state)
 		VALUES (?, ?, ?, ?, ?, ?, 'complete', '', '', '', '', '', 10, ?, 'accepted')`)

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 
@@ -18,7 +17,7 @@ type near struct {
 }
 
 // readNear finds the subject's references of the query's commits, by context.
-func (sc *scanner) readNear(ctx context.Context, tx *sql.Tx) error {
+func (sc *scanner) readNear(ctx context.Context, tx *transaction) error {
 	sc.near, sc.isNear = map[int64][]near{}, map[string]bool{}
 	for commit, rank := range sc.query.Ranks() {
 		if err := sc.readCommit(ctx, tx, commit, rank); err != nil {
@@ -28,7 +27,7 @@ func (sc *scanner) readNear(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-func (sc *scanner) readCommit(ctx context.Context, tx *sql.Tx, commit string, rank int) error {
+func (sc *scanner) readCommit(ctx context.Context, tx *transaction, commit string, rank int) error {
 	rows, err := tx.QueryContext(ctx, `SELECT context, started, id, session FROM runs
 		WHERE subject = ? AND revision = ? AND revision <> '' AND state IN ('accepted', 'rebaselined') AND started >= ?`,
 		sc.subject, commit, sc.since)

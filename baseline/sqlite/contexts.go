@@ -11,13 +11,13 @@ import (
 
 // contexts reads contexts and cells by their ids, each once.
 type contexts struct {
-	tx    *sql.Tx
+	tx    *transaction
 	byID  map[int64]map[string]string
 	props map[int64][2]string
 	cells map[int64]run.Cell
 }
 
-func newContexts(tx *sql.Tx) *contexts {
+func newContexts(tx *transaction) *contexts {
 	return &contexts{tx: tx, byID: map[int64]map[string]string{}, props: map[int64][2]string{}, cells: map[int64]run.Cell{}}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // deriveAll makes every summary anew from the records. A run whose record is
 // damaged is left without one, which Verify tells.
-func deriveAll(ctx context.Context, tx *sql.Tx) error {
+func deriveAll(ctx context.Context, tx *transaction) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func deriveAll(ctx context.Context, tx *sql.Tx) error {
 
 // nextNumber is the number of the run after that of the given number, or
 // sql.ErrNoRows.
-func nextNumber(ctx context.Context, tx *sql.Tx, after int64) (number int64, err error) {
+func nextNumber(ctx context.Context, tx *transaction, after int64) (number int64, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE number > ? ORDER BY number LIMIT 1", after).Scan(&number)
 	return number, err
 }

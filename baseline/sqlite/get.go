@@ -14,7 +14,7 @@ import (
 // Get implements baseline.Store.
 func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 	var e baseline.Entry
-	err := s.read(ctx, func(tx *sql.Tx) error {
+	err := s.read(ctx, func(tx *transaction) error {
 		number, err := resolve(ctx, tx, id)
 		if err != nil {
 			return err
@@ -28,7 +28,7 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 	return e, nil
 }
 
-func getEntry(ctx context.Context, tx *sql.Tx, number int64) (baseline.Entry, error) {
+func getEntry(ctx context.Context, tx *transaction, number int64) (baseline.Entry, error) {
 	var id, added string
 	var digest, packed []byte
 	err := tx.QueryRowContext(ctx, "SELECT id, digest, added, data FROM runs JOIN records ON run = number WHERE number = ?", number).
@@ -53,7 +53,7 @@ func getEntry(ctx context.Context, tx *sql.Tx, number int64) (baseline.Entry, er
 
 // resolve returns the number of the run of that id, or of that one run whose id
 // or digest begins so.
-func resolve(ctx context.Context, tx *sql.Tx, id string) (int64, error) {
+func resolve(ctx context.Context, tx *transaction, id string) (int64, error) {
 	var number int64
 	err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number)
 	if !errors.Is(err, sql.ErrNoRows) {

@@ -13,14 +13,14 @@ import (
 // interner gives the ids of rows that many runs share, and makes those that are
 // missing. It lives as long as one transaction: ids of another could be undone.
 type interner struct {
-	tx       *sql.Tx
+	tx       *transaction
 	subjects map[[2]string]int64
 	props    map[[2]string]int64
 	contexts map[string]int64 // by their encoded properties
 	cells    map[run.Cell]int64
 }
 
-func newInterner(tx *sql.Tx) *interner {
+func newInterner(tx *transaction) *interner {
 	return &interner{
 		tx: tx, subjects: map[[2]string]int64{}, props: map[[2]string]int64{},
 		contexts: map[string]int64{}, cells: map[run.Cell]int64{},
@@ -72,7 +72,7 @@ func (in *interner) context(ctx context.Context, properties map[string]string) (
 	return id, nil
 }
 
-func intern[K comparable](ctx context.Context, tx *sql.Tx, known map[K]int64, key K, find, make string, args ...any) (int64, error) {
+func intern[K comparable](ctx context.Context, tx *transaction, known map[K]int64, key K, find, make string, args ...any) (int64, error) {
 	if id, ok := known[key]; ok {
 		return id, nil
 	}
@@ -84,7 +84,7 @@ func intern[K comparable](ctx context.Context, tx *sql.Tx, known map[K]int64, ke
 	return id, nil
 }
 
-func findOrMake(ctx context.Context, tx *sql.Tx, find, make string, args ...any) (id int64, made bool, err error) {
+func findOrMake(ctx context.Context, tx *transaction, find, make string, args ...any) (id int64, made bool, err error) {
 	err = tx.QueryRowContext(ctx, find, args...).Scan(&id)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return id, false, err

@@ -52,7 +52,7 @@ func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool
 				size = min(page, left)
 			}
 			var found []baseline.Entry
-			err := s.read(ctx, func(tx *sql.Tx) (err error) {
+			err := s.read(ctx, func(tx *transaction) (err error) {
 				found, err = listPage(ctx, tx, f, newestFirst, after, size)
 				return err
 			})
@@ -74,7 +74,7 @@ func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool
 }
 
 // listPage reads the next entries that the filter lets through.
-func listPage(ctx context.Context, tx *sql.Tx, f baseline.Filter, newestFirst bool, after *cursor, limit int) ([]baseline.Entry, error) {
+func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFirst bool, after *cursor, limit int) ([]baseline.Entry, error) {
 	where, args := conditions(f)
 	order, than := "ASC", ">"
 	if newestFirst {
@@ -90,7 +90,7 @@ func listPage(ctx context.Context, tx *sql.Tx, f baseline.Filter, newestFirst bo
 
 // selectEntries reads the runs that the end of the query says, without what
 // only their records hold.
-func selectEntries(ctx context.Context, tx *sql.Tx, where string, args ...any) ([]baseline.Entry, error) {
+func selectEntries(ctx context.Context, tx *transaction, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT number, r.id, digest, package, scenario, context, started, session, status,
 			version, build, repository, revision, ref, iterations, added
 		FROM runs r JOIN subjects s ON s.id = subject `+where, args...)
@@ -188,7 +188,7 @@ func (r *row) scan(rows *sql.Rows) error {
 }
 
 // complete fills in the contexts and marks.
-func complete(ctx context.Context, tx *sql.Tx, rows []row) ([]baseline.Entry, error) {
+func complete(ctx context.Context, tx *transaction, rows []row) ([]baseline.Entry, error) {
 	contexts := newContexts(tx)
 	out := make([]baseline.Entry, len(rows))
 	for i, r := range rows {

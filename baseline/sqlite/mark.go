@@ -25,7 +25,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(tx *transaction) error {
 		var runs []markable
 		for _, id := range ids {
 			r, err := findMarkable(ctx, tx, id)
@@ -52,7 +52,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 	return nil
 }
 
-func findMarkable(ctx context.Context, tx *sql.Tx, id string) (markable, error) {
+func findMarkable(ctx context.Context, tx *transaction, id string) (markable, error) {
 	number, err := resolve(ctx, tx, id)
 	if err != nil {
 		return markable{}, err
@@ -66,7 +66,7 @@ func findMarkable(ctx context.Context, tx *sql.Tx, id string) (markable, error) 
 
 // mark appends the mark to r, one of the runs that are marked together, and
 // brings up to date what repeats the mark that counts.
-func (s *Store) mark(ctx context.Context, tx *sql.Tx, r markable, m baseline.Mark, together []markable) error {
+func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baseline.Mark, together []markable) error {
 	at, since := stamp(m.At), ""
 	if m.At.IsZero() {
 		var last string
@@ -119,7 +119,7 @@ func earliest(runs []markable, r markable) string {
 }
 
 // newestMark is the mark of a run that counts, the zero Mark where it has none.
-func newestMark(ctx context.Context, tx *sql.Tx, number int64) (baseline.Mark, error) {
+func newestMark(ctx context.Context, tx *transaction, number int64) (baseline.Mark, error) {
 	var m baseline.Mark
 	var at, since string
 	err := tx.QueryRowContext(ctx, "SELECT state, at, since, note FROM marks WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1", number).

@@ -169,7 +169,7 @@ func TestBusy(t *testing.T) {
 	}
 	defer hurried.Close()
 	other := openTest(t, path)
-	err = other.write(t.Context(), func(*sql.Tx) error {
+	err = other.write(t.Context(), func(*transaction) error {
 		_, err := hurried.Add(t.Context(), writtenRun("meanwhile"))
 		wantHint(t, err, baseline.ErrBusy, path)
 		if _, err := hurried.Get(t.Context(), "none"); !errors.Is(err, baseline.ErrNotFound) {

@@ -119,23 +119,42 @@ func acknowledged(out io.Reader, first chan<- struct{}) (lines []string) {
 // have opened the file to well into their writing. A kill is no power cut: that
 // the disk has it is up to SQLite and the kernel (synchronous = FULL).
 func TestKilledAtAnyInstant(t *testing.T) {
-	kills, perHistory := 200, 20
+	const histories = 4 // at a time: most of a kill is waiting for it
+	kills := 20         // of each
 	if testing.Short() {
-		kills = 20
+		kills = 5
 	}
-	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
-	dir := t.TempDir()
+	acknowledged := make([]int, histories)
+	t.Run("histories", func(t *testing.T) {
+		for h := range histories {
+			t.Run(fmt.Sprint(h), func(t *testing.T) {
+				t.Parallel()
+				acknowledged[h] = killWriters(t, kills)
+			})
+		}
+	})
 	total := 0
+	for _, n := range acknowledged {
+		total += n
+	}
+	t.Logf("%d writers killed, %d acknowledgements kept", histories*kills, total)
+	if total < histories*kills/2 {
+		t.Errorf("%d acknowledgements before %d kills: the test has seen next to nothing", total, histories*kills)
+	}
+}
+
+// killWriters kills writers of one history in turn, and returns how much they
+// had acknowledged.
+func killWriters(t *testing.T, kills int) (acknowledged int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), rand.Uint64()))
+	path := filepath.Join(t.TempDir(), "history.db")
 	for k := range kills {
-		path := filepath.Join(dir, fmt.Sprint(k/perHistory), "history.db")
 		lines := writeUntilKilled(t, path, fmt.Sprint("kill-", k), k%2 == 1, random)
-		total += len(lines)
-		checkAcknowledged(t, path, lines, k%perHistory == perHistory-1)
+		acknowledged += len(lines)
+		checkAcknowledged(t, path, lines, k == kills-1)
 	}
-	t.Logf("%d writers killed, %d acknowledgements kept", kills, total)
-	if total < kills/2 {
-		t.Errorf("%d acknowledgements before %d kills: the test has seen next to nothing", total, kills)
-	}
+	return acknowledged
 }
 
 // writeUntilKilled starts a writer, kills it some time after its start or after

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -19,7 +18,7 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 		transact = s.read
 	}
 	removed := 0
-	err := transact(ctx, func(tx *sql.Tx) error {
+	err := transact(ctx, func(tx *transaction) error {
 		old, err := beyond(ctx, tx, r)
 		if err != nil {
 			return err
@@ -51,7 +50,7 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 }
 
 // beyond are the numbers of the runs that the retention does not keep.
-func beyond(ctx context.Context, tx *sql.Tx, r baseline.Retention) ([]int64, error) {
+func beyond(ctx context.Context, tx *transaction, r baseline.Retention) ([]int64, error) {
 	ids, err := surplus(ctx, tx, r)
 	if err != nil {
 		return nil, err
@@ -73,7 +72,7 @@ func beyond(ctx context.Context, tx *sql.Tx, r baseline.Retention) ([]int64, err
 
 // surplus are the ids of all but the newest runs of each context. It reads the
 // summaries backwards in the order in which they lie, so that nothing is sorted.
-func surplus(ctx context.Context, tx *sql.Tx, r baseline.Retention) ([]string, error) {
+func surplus(ctx context.Context, tx *transaction, r baseline.Retention) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT subject, reference, context, id FROM summaries
 		WHERE subject IN (SELECT id FROM subjects WHERE ?1 IN ('', package) AND ?2 IN ('', scenario))
 		ORDER BY subject DESC, reference DESC, context DESC, started DESC, id DESC`, r.Package, r.Scenario)
@@ -101,7 +100,7 @@ func surplus(ctx context.Context, tx *sql.Tx, r baseline.Retention) ([]string, e
 	return ids, rows.Err()
 }
 
-func tell(ctx context.Context, tx *sql.Tx, number int64, each func(baseline.Entry) error) error {
+func tell(ctx context.Context, tx *transaction, number int64, each func(baseline.Entry) error) error {
 	if each == nil {
 		return nil
 	}
@@ -113,7 +112,7 @@ func tell(ctx context.Context, tx *sql.Tx, number int64, each func(baseline.Entr
 }
 
 // remove deletes a run with its record, marks and summaries.
-func remove(ctx context.Context, tx *sql.Tx, number int64) error {
+func remove(ctx context.Context, tx *transaction, number int64) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM summaries WHERE (subject, reference, context, started, id) IN (
 		SELECT subject, state IN ('accepted', 'rebaselined'), context, started, id FROM runs WHERE number = ?)`, number)
 	if err != nil {

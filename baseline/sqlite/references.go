@@ -20,7 +20,7 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 		return nil, err
 	}
 	var out []run.Summary
-	err = s.read(ctx, func(tx *sql.Tx) (err error) {
+	err = s.read(ctx, func(tx *transaction) (err error) {
 		out, err = references(ctx, tx, q)
 		return err
 	})
@@ -30,7 +30,7 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 	return out, nil
 }
 
-func references(ctx context.Context, tx *sql.Tx, q baseline.Query) ([]run.Summary, error) {
+func references(ctx context.Context, tx *transaction, q baseline.Query) ([]run.Summary, error) {
 	out := []run.Summary{}
 	var subject int64
 	err := tx.QueryRowContext(ctx, "SELECT id FROM subjects WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&subject)
@@ -71,7 +71,7 @@ type ranked struct {
 // rankContexts returns the contexts that the subject's references have, the
 // most similar first. The recursion finds each with one step into the index,
 // however many runs share it.
-func rankContexts(ctx context.Context, tx *sql.Tx, subject int64, q baseline.Query) ([]ranked, error) {
+func rankContexts(ctx context.Context, tx *transaction, subject int64, q baseline.Query) ([]ranked, error) {
 	wanted, err := wantedProperties(ctx, tx, q)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func rankContexts(ctx context.Context, tx *sql.Tx, subject int64, q baseline.Que
 
 // wantedProperties are the ids of the new run's properties that count. One that
 // the history has never seen has no id and equals none.
-func wantedProperties(ctx context.Context, tx *sql.Tx, q baseline.Query) (map[int64]bool, error) {
+func wantedProperties(ctx context.Context, tx *transaction, q baseline.Query) (map[int64]bool, error) {
 	wanted := map[int64]bool{}
 	for name, value := range q.Properties() {
 		var id int64
@@ -131,7 +131,7 @@ func wantedProperties(ctx context.Context, tx *sql.Tx, q baseline.Query) (map[in
 
 // level is the start of the subject's present level, "" where there is none:
 // what started before is no reference any more.
-func level(ctx context.Context, tx *sql.Tx, subject int64) (since string, err error) {
+func level(ctx context.Context, tx *transaction, subject int64) (since string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT coalesce(max(since), '') FROM runs WHERE subject = ? AND state = 'rebaselined'", subject).
 		Scan(&since)
 	return since, err

@@ -28,7 +28,7 @@ type scanner struct {
 	lastSize int // of the last summary's cells: the next one's will be like it
 }
 
-func newScanner(ctx context.Context, tx *sql.Tx, subject int64, q baseline.Query) (*scanner, error) {
+func newScanner(ctx context.Context, tx *transaction, subject int64, q baseline.Query) (*scanner, error) {
 	since, err := level(ctx, tx, subject)
 	if err != nil {
 		return nil, err

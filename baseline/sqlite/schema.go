@@ -66,7 +66,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 // identify reports whether the file holds nothing yet, and else its version.
 // Both are read in one state of the file, since another process may be making it.
 func (s *Store) identify(ctx context.Context) (fresh bool, version int, err error) {
-	err = s.read(ctx, func(tx *sql.Tx) error {
+	err = s.read(ctx, func(tx *transaction) error {
 		var id, tables int
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 			return err
@@ -133,16 +133,16 @@ func (s *Store) migrate(ctx context.Context, steps []string) error {
 	if version >= len(steps) {
 		return nil
 	}
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(tx *transaction) error {
 		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 			return err
 		}
 		for ; version < len(steps); version++ {
-			if _, err := tx.ExecContext(ctx, steps[version]); err != nil {
+			if _, err := tx.Tx.ExecContext(ctx, steps[version]); err != nil {
 				return fmt.Errorf("bring the schema from version %d to %d: %w", version, version+1, err)
 			}
 		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf(
+		_, err := tx.Tx.ExecContext(ctx, fmt.Sprintf(
 			"PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version))
 		return err
 	})
@@ -154,7 +154,7 @@ func (s *Store) derive(ctx context.Context) error {
 	if err != nil || current == derivation {
 		return err
 	}
-	return s.write(ctx, func(tx *sql.Tx) error {
+	return s.write(ctx, func(tx *transaction) error {
 		current, err := derivedBy(ctx, tx)
 		if err != nil || current == derivation {
 			return err

@@ -159,28 +159,3 @@ func (s *Store) Close() error {
 	}
 	return nil
 }
-
-// write runs f in the one transaction that may write. It is committed and
-// durable when write returns no error, and undone otherwise.
-func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return s.transact(ctx, nil, f)
-}
-
-// read runs f on one state of the history, whatever is written meanwhile.
-func (s *Store) read(ctx context.Context, f func(*sql.Tx) error) error {
-	return s.transact(ctx, &sql.TxOptions{ReadOnly: true}, f)
-}
-
-func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, o)
-	if err != nil {
-		return explain(err)
-	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
-	if err := f(tx); err != nil {
-		return explain(err)
-	}
-	return explain(tx.Commit())
-}

@@ -17,10 +17,10 @@ import (
 // that repeats the record agrees with it.
 func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 	var found []baseline.Damage
-	for _, check := range []func(context.Context, *sql.Tx) ([]baseline.Damage, error){
+	for _, check := range []func(context.Context, *transaction) ([]baseline.Damage, error){
 		checkFileStructure, checkForeignKeys, checkOrphans, checkContexts,
 	} {
-		err := s.read(ctx, func(tx *sql.Tx) error {
+		err := s.read(ctx, func(tx *transaction) error {
 			d, err := check(ctx, tx)
 			found = append(found, d...)
 			return err
@@ -57,21 +57,21 @@ func noteDamage(found *[]baseline.Damage, id string, err error) error {
 
 // checkFileStructure has SQLite check its pages and indexes. It stops at the
 // hundredth error.
-func checkFileStructure(ctx context.Context, tx *sql.Tx) ([]baseline.Damage, error) {
+func checkFileStructure(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, "SELECT '', integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'")
 }
 
-func checkForeignKeys(ctx context.Context, tx *sql.Tx) ([]baseline.Damage, error) {
+func checkForeignKeys(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, `SELECT '', 'a row of ' || "table" || ' points to none of ' || parent FROM pragma_foreign_key_check`)
 }
 
 // checkOrphans looks for summaries of no run.
-func checkOrphans(ctx context.Context, tx *sql.Tx) ([]baseline.Damage, error) {
+func checkOrphans(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, `SELECT id, 'it has a summary, but is not there' FROM summaries
 		WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = summaries.id)`)
 }
 
-func listDamage(ctx context.Context, tx *sql.Tx, query string) (found []baseline.Damage, err error) {
+func listDamage(ctx context.Context, tx *transaction, query string) (found []baseline.Damage, err error) {
 	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func listDamage(ctx context.Context, tx *sql.Tx, query string) (found []baseline
 
 // checkContexts checks that the way from properties to contexts holds every
 // property of every context and no other.
-func checkContexts(ctx context.Context, tx *sql.Tx) (found []baseline.Damage, err error) {
+func checkContexts(ctx context.Context, tx *transaction) (found []baseline.Damage, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT id, properties FROM contexts")
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func checkContexts(ctx context.Context, tx *sql.Tx) (found []baseline.Damage, er
 func (s *Store) checkRuns(ctx context.Context) (found []baseline.Damage, err error) {
 	for number := int64(-1); ; {
 		var id string
-		err := s.read(ctx, func(tx *sql.Tx) (err error) {
+		err := s.read(ctx, func(tx *transaction) (err error) {
 			if number, err = nextNumber(ctx, tx, number); err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (s *Store) checkRuns(ctx context.Context) (found []baseline.Damage, err err
 	}
 }
 
-func checkRun(ctx context.Context, tx *sql.Tx, number int64) error {
+func checkRun(ctx context.Context, tx *transaction, number int64) error {
 	e, err := getEntry(ctx, tx, number)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func differs(e, listed baseline.Entry) string {
 
 // checkSummary checks that the run's mark and summaries are where References
 // looks for them, and are what the record gives.
-func checkSummary(ctx context.Context, tx *sql.Tx, number int64, e baseline.Entry) error {
+func checkSummary(ctx context.Context, tx *transaction, number int64, e baseline.Entry) error {
 	var state baseline.State
 	var since, session string
 	var median, mean []byte

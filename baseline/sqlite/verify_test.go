@@ -83,7 +83,7 @@ func TestVerifyFindsWhatWasChanged(t *testing.T) {
 // either something says so or every run is still what it was.
 func TestDamageIsNeverSilent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
-	runs := soundHistory(t, path, 30)
+	runs := soundHistory(t, path, 12)
 	sound, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

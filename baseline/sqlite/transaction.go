@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+)
+
+// transaction is a transaction that prepares each statement once, however often
+// it is carried out: for small statements that is most of their time.
+type transaction struct {
+	*sql.Tx
+	prepared map[string]*sql.Stmt // they end with the transaction
+}
+
+func (t *transaction) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := t.prepared[query]; ok {
+		return s, nil
+	}
+	s, err := t.PrepareContext(ctx, query)
+	if err == nil {
+		t.prepared[query] = s
+	}
+	return s, err
+}
+
+// ExecContext carries out one statement. A script of several goes to Tx itself.
+func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	s, err := t.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return s.ExecContext(ctx, args...)
+}
+
+func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	s, err := t.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(ctx, args...)
+}
+
+func (t *transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	s, err := t.statement(ctx, query)
+	if err != nil {
+		return t.Tx.QueryRowContext(ctx, query, args...) // only it can make a row of an error
+	}
+	return s.QueryRowContext(ctx, args...)
+}
+
+// write runs f in the one transaction that may write. It is committed and
+// durable when write returns no error, and undone otherwise.
+func (s *Store) write(ctx context.Context, f func(*transaction) error) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.transact(ctx, nil, f)
+}
+
+// read runs f on one state of the history, whatever is written meanwhile.
+func (s *Store) read(ctx context.Context, f func(*transaction) error) error {
+	return s.transact(ctx, &sql.TxOptions{ReadOnly: true}, f)
+}
+
+func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*transaction) error) error {
+	tx, err := s.db.BeginTx(ctx, o)
+	if err != nil {
+		return explain(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	if err := f(&transaction{tx, map[string]*sql.Stmt{}}); err != nil {
+		return explain(err)
+	}
+	return explain(tx.Commit())
+}
