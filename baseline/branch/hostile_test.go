@@ -97,13 +97,13 @@ func TestBadFilesHideNoGoodOnes(t *testing.T) {
 		put(t, dir, "runs", []byte("no zstd")),
 		put(t, dir, "runs", packed(t, line(t, newRun("before", 2))+"broken\n"+line(t, newRun("after", 3)))),
 		put(t, dir, "runs", packed(t, line(t, newRun("twin", 4))+line(t, newRun("twin", 5))+line(t, newRun("beside", 6)))), // two runs of one name
-		put(t, dir, "runs", packed(t, strings.Repeat("\n", 200<<20))),
+		put(t, dir, "runs", packed(t, strings.Repeat("\n", 72<<20))),
 		put(t, dir, "marks", packed(t, mark("accepted", digest, at)+"{")),
 		put(t, dir, "marks", packed(t, mark("accepted", strings.Repeat("0", 64), at))),
 		put(t, dir, "marks", packed(t, mark("fine", digest, at))),
 		put(t, dir, "marks", packed(t, mark("rejected", digest[:16], at))),
-		put(t, dir, "marks", packed(t, strings.Repeat("x", 100<<20))),
-		put(t, dir, "marks", packed(t, strings.Repeat("\n", 100<<20))),
+		put(t, dir, "marks", packed(t, strings.Repeat("x", 65<<20))),
+		put(t, dir, "marks", packed(t, strings.Repeat("\n", 65<<20))),
 	}
 	wrongName := put(t, dir, "runs", packed(t, line(t, newRun("renamed", 7))))
 	shelf, err := filepath.Glob(filepath.Join(dir, "runs", "*", wrongName+"*"))

@@ -14,7 +14,7 @@ import (
 // TestTwelveWritersLoseNothing has twelve jobs, each with a copy of its own, add
 // fifty runs each to one branch at the same time.
 func TestTwelveWritersLoseNothing(t *testing.T) {
-	const writers, each, batch = 12, 50, 10
+	const writers, each, batch = 12, 50, 25
 	remote := newRemote(t)
 	var want []string
 	var wg sync.WaitGroup

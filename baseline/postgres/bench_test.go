@@ -4,6 +4,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -124,8 +125,18 @@ func BenchmarkReferences(b *testing.B) {
 	}
 }
 
+// syncToDisk has the server wait for the disk from now on, as one of a team does.
+func syncToDisk(b *testing.B) {
+	b.Helper()
+	exec1(b, newDatabase(b), "ALTER SYSTEM SET fsync = on")
+	if err := errors.Join(theServer.stop("fast"), theServer.start()); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // BenchmarkAdd adds new runs, by themselves and as an import does.
 func BenchmarkAdd(b *testing.B) {
+	syncToDisk(b)
 	for _, batch := range []int{1, 500} {
 		b.Run(strconv.Itoa(batch), func(b *testing.B) {
 			s := open(b, theServer.url("owner", newDatabase(b)))

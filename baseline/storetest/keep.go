@@ -27,7 +27,7 @@ func addTwiceIsAddOnce(t *testing.T, s baseline.Store) {
 // Two runs with different ids are two, even if every number in them is equal;
 // without ids they are one, since they are named by their content.
 func idsTellRunsApart(t *testing.T, s baseline.Store) {
-	const n = 40
+	const n = 8
 	var ids []string
 	for i := range n {
 		r := newRun(fmt.Sprintf("twin-%02d", i), day(1), nil, 10)
@@ -95,7 +95,7 @@ func addNamesRuns(t *testing.T, s baseline.Store) {
 }
 
 func addAtTheSameTime(t *testing.T, s baseline.Store) {
-	const writers, each = 4, 10
+	const writers, each = 4, 5
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
