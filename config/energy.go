@@ -25,7 +25,7 @@ type Energy struct {
 	// The power profile of the model, in the format of Android's power_profile.xml. Without it, a reference phone.
 	PowerProfile string `yaml:"power-profile,omitempty"`
 	// What a full battery holds, in mAh, to show joules in per cent of it. Without it, what the device or the power profile says.
-	BatteryCapacity float64 `yaml:"battery-capacity-mah,omitempty" jsonschema:"minimum=1,maximum=1000000"`
+	BatteryCapacity float64 `yaml:"battery-capacity-mah,omitempty" jsonschema:"minimum=200,maximum=60000"`
 	// Compile the app ahead of time before it is measured (Android 7 and later): speed, or none to leave it as it was installed.
 	Compile string `yaml:"compile,omitempty" jsonschema:"enum=speed,enum=none,default=speed"`
 	// How long the device rests after each warm-up, before it is measured. Without it: two minutes where joules are measured, but 30 seconds when builds that are measured in turns are changed, and none where joules are worked out.
@@ -56,7 +56,7 @@ func (d *decoder) energy(dst **Energy) reader {
 		d.mapping(n, path,
 			may("source", oneOf(d, &e.Source, EnergyAuto, EnergyRails, EnergyBattery, EnergyModel, EnergyPlatform, EnergyNone)),
 			may("power-profile", d.filePath(&e.PowerProfile)),
-			may("battery-capacity-mah", d.number(&e.BatteryCapacity, 1, 1_000_000)),
+			may("battery-capacity-mah", d.number(&e.BatteryCapacity, 200, 60_000)),
 			may("compile", oneOf(d, &e.Compile, CompileSpeed, CompileNone)),
 			may("settle", d.duration(&settle, 0, time.Hour)),
 			may("disconnect", d.duration(&e.Disconnect, time.Second, 24*time.Hour)),

@@ -14,7 +14,13 @@ func (c Command) baselineExport(f *configFlags) *cobra.Command {
 	var ff filterFlags
 	var out string
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write runs as JSON Lines", Args: noArguments,
+		Use: "export", Short: "Write runs as JSON Lines",
+		Long: `Writes runs as JSON Lines, without their marks. Where check or noise reads the file
+as a history, all of them count as accepted: for that export what is accepted.
+apkgate baseline copy takes the marks along.`,
+		Example: `  apkgate baseline export --state accepted -o history.jsonl.zst
+  apkgate check --history history.jsonl.zst --run run.json`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := ff.filter()
 			if err != nil {
