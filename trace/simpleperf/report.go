@@ -1,6 +1,7 @@
 package simpleperf
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -195,9 +196,13 @@ func (r *report) lost(b []byte) error {
 	})
 }
 
+// file takes a file with its symbols. Those of C++ and Rust are kept as they are in
+// perf.data, mangled, where the file tells: a method has one name then, whichever
+// file it was read from. Those of Java have the better name already.
 func (r *report) file(b []byte) error {
 	var id uint32
 	var out reportFile
+	mangled := 0 // they stand behind the symbols, in their order
 	err := eachField(b, func(f protoField) error {
 		switch f.number {
 		case 1:
@@ -209,11 +214,23 @@ func (r *report) file(b []byte) error {
 				return fmt.Errorf("the files have more than %d symbols", MaxSymbols)
 			}
 			out.symbols = append(out.symbols, plain(f.bytes))
+		case 4:
+			if mangled < len(out.symbols) && isMangled(f.bytes) {
+				out.symbols[mangled] = plain(f.bytes)
+			}
+			mangled++
 		}
 		return nil
 	})
 	r.files[id] = out
 	return err
+}
+
+// isMangled tells names of C++ and Rust, also of the dynamic linker's own code
+// (Dso::Demangle in simpleperf/dso.cpp).
+func isMangled(name []byte) bool {
+	name = bytes.TrimPrefix(name, []byte("__dl_"))
+	return bytes.HasPrefix(name, []byte("_Z")) || bytes.HasPrefix(name, []byte("_R"))
 }
 
 func (r *report) thread(b []byte) error {

@@ -302,6 +302,22 @@ func TestReadsReportSample(t *testing.T) {
 	}
 }
 
+// report-sample tells names both ways. Those of C++ are taken as perf.data has them,
+// those of Java as a mapping made them.
+func TestReportSamplesNamesAreThoseOfPerfData(t *testing.T) {
+	t.Parallel()
+	p := parse(t, reportSample(
+		pb(1, pb(2, 11, 3, pb(2, 1, 3, 0), 3, pb(2, 1, 3, 1), 3, pb(2, 1, 3, 2), 3, pb(2, 1, 3, 3), 4, 1)),
+		pb(3, pb(1, 1, 2, "x.so", 3, "Mail::send(int)", 3, "mail.Inbox.open", 3, "main", 3, "[linker]soinfo::link()",
+			4, "_ZN4Mail4sendEi", 4, "a.b", 4, "main", 4, "__dl__ZN6soinfo4linkEv")),
+		pb(5, pb(1, "cpu-clock")),
+	))
+	want := []string{`0 0/11  cpu-1 cpu-clock 1: native x.so+0 "_ZN4Mail4sendEi" native x.so+0 "mail.Inbox.open" native x.so+0 "main" native x.so+0 "__dl__ZN6soinfo4linkEv"`}
+	if diff := cmp.Diff(want, told(p)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestInspectCountsAFunctionOncePerSample: recursion does not cost twice.
 func TestInspectCountsAFunctionOncePerSample(t *testing.T) {
 	t.Parallel()
