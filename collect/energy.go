@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,12 +96,17 @@ func (c *collector) noEnergy(err error) error {
 	return out
 }
 
-// isEmulator: of the SDK, of Android Studio, of Genymotion. They have no battery
-// and no power monitors worth the name.
+// isEmulator: of the SDK, of Android Studio, of Genymotion, Cuttlefish, redroid.
+// They have no battery and no power monitors worth the name.
 func (f facts) isEmulator() bool {
-	hardware := f.properties["ro.hardware"]
-	return f.properties["ro.kernel.qemu"] == "1" || f.properties["ro.boot.qemu"] == "1" ||
-		hardware == "goldfish" || hardware == "ranchu" || strings.HasPrefix(hardware, "vbox86")
+	for _, name := range []string{"ro.kernel.qemu", "ro.boot.qemu", "ro.hardware.virtual_device"} {
+		if f.properties[name] == "1" {
+			return true
+		}
+	}
+	return slices.ContainsFunc([]string{"goldfish", "ranchu", "vbox86", "cutf", "redroid"}, func(prefix string) bool {
+		return strings.HasPrefix(f.properties["ro.hardware"], prefix)
+	})
 }
 
 // readyBuild compiles the build that is installed, and notes what its energy

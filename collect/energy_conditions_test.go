@@ -152,3 +152,18 @@ func TestAnEventShorterThanAnUpdateHasAShare(t *testing.T) {
 		}
 	}
 }
+
+// CLOCK_MONOTONIC stands still while the phone sleeps, and the battery's sensor too.
+func TestAPhoneThatSleptIsTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rails  bool
+		asleep time.Duration
+	}{{true, 0}, {true, 3 * time.Second}, {false, 3 * time.Second}} {
+		_, r := measured(t, 34, config.EnergyAuto, func(w *power) { w.current, w.rails, w.asleep = true, c.rails, c.asleep }, nil)
+		wantComplete(t, r, 3)
+		if told := warnedOf(r.Run, "was suspended for 3s", "time awake"); told != (c.asleep > 0) || warnedOf(r.Run, "not in its joules") != (told && !c.rails) {
+			t.Errorf("%+v: %v", c, r.Run.Warnings)
+		}
+	}
+}

@@ -258,6 +258,7 @@ func (m *metering) postTest(ctx context.Context) (*spent, error) {
 			return nil, m.invalid(err)
 		}
 		m.trace = t
+		m.tellSleep(t.Suspended)
 	}
 	if m.sampling != nil {
 		p, err := m.readProfile(ctx)
@@ -279,6 +280,18 @@ func (m *metering) postTest(ctx context.Context) (*spent, error) {
 		return nil, m.invalid(err)
 	}
 	return s, nil
+}
+
+// tellSleep says that the device slept. CLOCK_MONOTONIC stands still then.
+func (m *metering) tellSleep(suspended time.Duration) {
+	if suspended <= 0 {
+		return
+	}
+	left := ""
+	if m.meter.choice.Source == energy.Battery {
+		left = ", and what it took asleep is not in its joules"
+	}
+	m.warnf("the device was suspended for %v while it was measured: its mean power is that of the time awake%s", suspended.Round(time.Millisecond), left)
 }
 
 // invalid says that the repetition's energy can't be trusted: it is lost.

@@ -32,12 +32,13 @@ type power struct {
 	plugAt int
 	// loseTrace is the workload, from 1, whose trace can't be copied.
 	loseTrace int
-	estimate  string // of batterystats, in checkin form
-	sensors   string // what `dumpsys sensorservice --proto` prints
-	ticks     int    // of CPU time that the app is said to have had, 0: 100
-	noClocks  bool   // a trace has no snapshot of the clocks
-	stuck     bool   // what records ends when it is killed alone
-	dropped   bool   // the connection breaks when the app is compiled
+	estimate  string        // of batterystats, in checkin form
+	sensors   string        // what `dumpsys sensorservice --proto` prints
+	ticks     int           // of CPU time that the app is said to have had, 0: 100
+	noClocks  bool          // a trace has no snapshot of the clocks
+	asleep    time.Duration // how long a trace says that the phone was suspended
+	stuck     bool          // what records ends when it is killed alone
+	dropped   bool          // the connection breaks when the app is compiled
 	// hotFrom and hotTo is when heat slows the phone down, on its clock.
 	hotFrom, hotTo time.Duration
 	refuse         string // what `cmd package compile` says instead of Success
@@ -357,6 +358,9 @@ func (p *phone) trace(from time.Duration) []byte {
 			}
 			out = packet(out, at, 38, counters)
 		}
+	}
+	if asleep := p.power.asleep; asleep > 0 {
+		out = packet(out, p.now, 6, message(message(nil, 1, varint(varint(nil, 1, 3), 2, int64(p.now))), 1, varint(varint(nil, 1, 6), 2, int64(p.now+asleep))))
 	}
 	return out
 }
