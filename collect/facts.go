@@ -45,12 +45,15 @@ func (c *collector) readFacts(ctx context.Context) error {
 			ErrGarbled, clip(c.facts.properties["ro.build.version.sdk"]))
 	}
 	c.facts.api = api
-	for name, into := range map[string]*bool{"wifi_on": &c.facts.wifiOn, "mobile_data": &c.facts.dataOn} {
-		text, err := c.output(ctx, "settings", "get", "global", name)
+	for _, setting := range []struct {
+		name string
+		on   *bool
+	}{{"wifi_on", &c.facts.wifiOn}, {"mobile_data", &c.facts.dataOn}} {
+		text, err := c.output(ctx, "settings", "get", "global", setting.name)
 		if err != nil {
 			return err
 		}
-		*into = strings.TrimSpace(text) != "0" // unknown counts as on: better connected than cut off
+		*setting.on = strings.TrimSpace(text) != "0" // unknown counts as on: better connected than cut off
 	}
 	before, err := c.output(ctx, "settings", "get", "global", stayOnSetting)
 	if before = strings.TrimSpace(before); err != nil {

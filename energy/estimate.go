@@ -3,6 +3,7 @@ package energy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -197,11 +198,11 @@ func (l ledger) sum(from, to time.Duration) ([]run.Component, float64, Curve) {
 	joules := map[string]float64{}
 	total := 0.0
 	all := Even(0, from, to)
-	for name, c := range l {
-		j, _ := c.Energy(from, to)
+	for _, name := range slices.Sorted(maps.Keys(l)) { // in order, so that rounding is the same each time
+		j, _ := l[name].Energy(from, to)
 		joules[name] = j
 		total += j
-		all = Sum(all, c)
+		all = Sum(all, l[name])
 	}
 	return components(joules), total, all
 }
