@@ -20,7 +20,7 @@ import (
 //
 // The first mark shows whether the terminal writes line ends as CR LF; what it
 // added is taken out again, so that binary output survives. The second mark is
-// followed by the exit code.
+// followed by the exit code, and is the end: nothing waits for the shell to go too.
 func legacyCommand(command, mark string) string {
 	return fmt.Sprintf("echo %s; (%s\n) </dev/null; echo %s$?", mark, command, mark)
 }
@@ -79,8 +79,14 @@ func (o *legacyOutput) fill() {
 	if !o.begun {
 		o.begin()
 	}
-	if err != nil && o.err == nil {
-		o.err = o.end(err)
+	switch {
+	case o.err != nil:
+	case o.ended():
+		o.err = io.EOF
+	case err == io.EOF:
+		o.err = io.ErrUnexpectedEOF
+	case err != nil:
+		o.err = err
 	}
 }
 
@@ -96,22 +102,19 @@ func (o *legacyOutput) begin() {
 	}
 }
 
-// end takes the exit code from behind the second mark, where the stream ended
-// with it.
-func (o *legacyOutput) end(err error) error {
-	if err != io.EOF {
-		return err
-	}
+// ended takes the exit code from behind the second mark, where that line is whole.
+func (o *legacyOutput) ended() bool {
 	at := bytes.LastIndex(o.text, o.mark)
 	if !o.begun || at < 0 {
-		return io.ErrUnexpectedEOF
+		return false
 	}
-	code, parseErr := strconv.Atoi(strings.TrimSpace(string(o.text[at+len(o.mark):])))
-	if parseErr != nil {
-		return io.ErrUnexpectedEOF
+	line, _, whole := bytes.Cut(o.text[at+len(o.mark):], []byte("\n"))
+	code, err := strconv.Atoi(strings.TrimRight(string(line), "\r"))
+	if !whole || err != nil {
+		return false
 	}
 	o.code, o.text = code, o.text[:at]
-	return io.EOF
+	return true
 }
 
 // give gives out what can't be part of the second mark or of a line end.
