@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -219,13 +220,19 @@ func TestSimulatedWakelocksAndBytes(t *testing.T) {
 	}
 }
 
-// The joules of a simulated run hang on its seed alone.
+// The joules of a simulated run hang on its seed alone, and not on how long this
+// computer takes to hear of things.
 func TestTheSameSeedGivesTheSameJoules(t *testing.T) {
 	t.Parallel()
-	digest := func() string {
+	digest := func(profile string, late time.Duration) string {
 		settings := config.DefaultEnergy()
-		settings.Methods = true
-		_, job, _ := powered(t, "pixel-7-android-14", simlab.Options{}, settings)
+		settings.Methods = profile == "pixel-7-android-14"
+		_, job, _ := powered(t, profile, simlab.Options{}, settings)
+		open := job.Open
+		job.Open = func(ctx context.Context) (device.Device, error) {
+			d, err := open(ctx)
+			return slow{d, late}, err
+		}
 		r := collect.Collect(t.Context(), job, collect.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
 		wantComplete(t, r, 3)
 		d, err := r.Run.Digest()
@@ -234,9 +241,40 @@ func TestTheSameSeedGivesTheSameJoules(t *testing.T) {
 		}
 		return d
 	}
-	if a, b := digest(), digest(); a != b {
-		t.Errorf("two records of one measurement: %s and %s", a, b)
+	for profile, late := range map[string]time.Duration{"pixel-7-android-14": 60 * time.Millisecond, "nexus-5x-android-6.0.0": 0} {
+		if a, b := digest(profile, 0), digest(profile, late); a != b {
+			t.Errorf("two records of one measurement on %s: %s and %s", profile, a, b)
+		}
 	}
+}
+
+// slow is a device whose workloads are heard of late, in this computer's time.
+type slow struct {
+	device.Device
+	late time.Duration
+}
+
+func (d slow) Start(ctx context.Context, command string) (device.Process, error) {
+	p, err := d.Device.Start(ctx, command)
+	return slowProcess{p, d.late}, err
+}
+
+type slowProcess struct {
+	device.Process
+	late time.Duration
+}
+
+func (p slowProcess) Stdout() io.Reader { return slowReader{p.Process.Stdout(), p.late} }
+
+type slowReader struct {
+	io.Reader
+	late time.Duration
+}
+
+func (r slowReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	time.Sleep(r.late)
+	return n, err
 }
 
 // Whatever befalls the phone in the second measured repetition, it is made again

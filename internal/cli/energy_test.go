@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -63,11 +64,18 @@ func recordByHand(t *testing.T) (perf, power string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan error, 2)
+	for _, p := range []device.Process{test, recording} {
+		go func() {
+			_, err := p.Wait()
+			ended <- err
+		}()
+	}
 	if err := phone.Clock().Sleep(ctx, 12*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []interface{ Wait() (int, error) }{test, recording} {
-		if _, err := p.Wait(); err != nil {
+	for range cap(ended) {
+		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
 	}

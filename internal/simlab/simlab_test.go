@@ -76,16 +76,22 @@ func TestAWorkloadOverAdb(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			var text bytes.Buffer
+			var code int
+			ended := make(chan error, 1)
+			go func() {
+				_, err := text.ReadFrom(process.Stdout())
+				if err == nil {
+					code, err = process.Wait()
+				}
+				ended <- err
+			}()
 			for range 10 {
 				if err := s.Clock().Sleep(t.Context(), time.Second); err != nil {
 					t.Fatal(err)
 				}
 			}
-			var text bytes.Buffer
-			if _, err := text.ReadFrom(process.Stdout()); err != nil {
-				t.Fatal(err)
-			}
-			if code, err := process.Wait(); err != nil || code != 0 || !strings.Contains(text.String(), "OK (1 test)") {
+			if err := <-ended; err != nil || code != 0 || !strings.Contains(text.String(), "OK (1 test)") {
 				t.Errorf("exit code %d, %v: %s", code, err, &text)
 			}
 			if log := output(t, d, "logcat -d -v threadtime -s apkgate"); strings.Count(log, " I apkgate : ") != 5 {

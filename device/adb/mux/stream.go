@@ -1,6 +1,7 @@
 package mux
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -143,6 +144,17 @@ func (s *Stream) Write(p []byte) (int, error) {
 		written += len(piece)
 	}
 	return written, nil
+}
+
+// Drain waits until the other side has read what was written, or the stream or ctx
+// has ended. It counts as writing.
+func (s *Stream) Drain(ctx context.Context) {
+	select {
+	case token := <-s.ready:
+		s.ready <- token
+	case <-s.ended:
+	case <-ctx.Done():
+	}
 }
 
 // put queues one piece, or says that the stream has ended.

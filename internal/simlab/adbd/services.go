@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/apkgate/apkgate/device/adb/mux"
 	"github.com/apkgate/apkgate/device/adb/wire"
@@ -54,6 +55,26 @@ func (d *Daemon) serveShell(ctx context.Context, flags []string, command string,
 		out = &terminal{w: stream} // older phones run every command in a terminal
 	}
 	d.serveRaw(ctx, command, stream, out)
+	awaitClose(ctx, stream)
+}
+
+// readTime is how long a client may take to read the last that a command said, and
+// closeTime how long to close the stream then, if it does.
+const (
+	readTime  = 10 * time.Second
+	closeTime = 500 * time.Millisecond
+)
+
+// awaitClose waits, once a command is over, until the client closes the stream, so
+// that the phone knows that its client knows. Some wait for the stream to be closed
+// here, as adb's own shell does.
+func awaitClose(ctx context.Context, stream *mux.Stream) {
+	bound, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	stream.Drain(bound)
+	bound, cancel = context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	<-bound.Done()
 }
 
 // serveRaw runs a command whose two outputs come as one, without an exit code.
@@ -80,14 +101,17 @@ func (d *Daemon) serveShell2(ctx context.Context, command string, stream *mux.St
 	var mu sync.Mutex
 	stdin, feed := io.Pipe()
 	defer stdin.Close()
-	go unpackStdin(stream, feed)
 	code := d.run(ctx, command, stdin,
 		&packetWriter{mu: &mu, w: stream, id: wire.ShellStdout},
 		&packetWriter{mu: &mu, w: stream, id: wire.ShellStderr},
-		stream.Accept)
+		func() {
+			stream.Accept()
+			go unpackStdin(stream, feed) // reading accepts too, so not before
+		})
 	mu.Lock()
 	defer mu.Unlock()
 	stream.Write(wire.AppendShellPacket(nil, wire.ShellExit, []byte{byte(code)}))
+	awaitClose(ctx, stream)
 }
 
 // unpackStdin passes standard input on until its end, and then drops what comes.

@@ -114,10 +114,11 @@ func (p *Phone) takeFinished() []*shell {
 }
 
 // patience bounds how long Sleep waits for a reader that doesn't read.
-const patience = 200 * time.Millisecond
+const patience = 10 * time.Second
 
-// onTheWire is for the last message to be read by the client, which can't be
-// waited for from here. It passes once for each workload.
+// onTheWire is for what the client does between closing its stream and having told
+// whoever waits for the end, which can't be waited for from here. It passes once for
+// each workload.
 const onTheWire = 5 * time.Millisecond
 
 // delivered waits until whoever started the command lines knows of their end.
