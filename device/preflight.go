@@ -291,13 +291,15 @@ var (
 func lookNetwork(output string) Finding {
 	const hint = "connect the device to a network, unless the scenario needs none"
 	airplane, rest, _ := strings.Cut(output, "\n")
-	if strings.TrimSpace(airplane) == "1" {
-		return unfit("airplane mode is on", hint)
+	network := first(defaultNetwork, rest)
+	connected := network != "" && network != "none" || network == "" && networkInfo.MatchString(rest)
+	if strings.TrimSpace(airplane) == "1" { // Wi-Fi can be on in it
+		return judge(connected, "airplane mode is on", hint)
 	}
-	if network := first(defaultNetwork, rest); network != "" {
-		return judge(network != "none", "default network: "+network, hint)
-	}
-	if networkInfo.MatchString(rest) {
+	switch {
+	case network != "":
+		return judge(connected, "default network: "+network, hint)
+	case connected:
 		return fit("connected")
 	}
 	return fit(notTold)

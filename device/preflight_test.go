@@ -129,6 +129,20 @@ storage: ok: the device doesn't tell
 animations: ok: the device doesn't tell
 network: ok: the device doesn't tell
 `},
+		{"airplane mode with Wi-Fi", map[string]string{
+			"getprop sys.boot_completed": "1\n",
+			"settings get global air":    "1\nActive default network: 101\n",
+		}, `boot: ok: boot completed: yes
+screen: ok: the device doesn't tell
+lock: ok: the device doesn't tell
+battery: ok: the device doesn't tell
+temperature: ok: the device doesn't tell
+thermal: ok: the device doesn't tell
+saver: ok: the device doesn't tell
+storage: ok: the device doesn't tell
+animations: ok: the device doesn't tell
+network: ok: airplane mode is on
+`},
 		{"no network", map[string]string{
 			"settings get global air": "0\nActive default network: none\n",
 		}, `boot: NOT OK: boot completed: "sh: not found"
