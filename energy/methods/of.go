@@ -71,10 +71,19 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 		}
 	}
 	slices.SortStableFunc(t.Samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+	if t.flat() {
+		doubts.Addf(0, "no sample has a caller: what methods call is not known; record with simpleperf's --call-graph dwarf, and not with --no-unwind")
+	}
 	t.tellTime(&doubts)
 	t.tellPower(power)
 	t.Warnings = doubts.List()
 	return t
+}
+
+// flat reports whether no sample of more than a few has a call chain.
+func (t *Trace) flat() bool {
+	const few = 10
+	return len(t.Samples) > few && !slices.ContainsFunc(t.Samples, func(s Sample) bool { return len(s.Chain) > 1 })
 }
 
 // tellTime makes periods time, and finds out the rate.

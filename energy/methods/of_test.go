@@ -88,6 +88,24 @@ func TestReportSampleIsDoubted(t *testing.T) {
 	}
 }
 
+// A recording without call chains tells nothing of callees, and neither does one
+// whose stacks are not unwound.
+func TestRecordingsWithoutCallersAreDoubted(t *testing.T) {
+	t.Parallel()
+	p := recorded()
+	for i := range 20 {
+		p.Samples = append(p.Samples, simpleperf.Sample{Time: time.Duration(i) * ms, Event: 1, Period: 1e6, Chain: []uint32{0}})
+	}
+	if got := methods.Of(p, ramp(), nil, methods.Pick{App: "com.example.mail"}); len(got.Warnings) != 0 {
+		t.Errorf("some samples have callers, and still: %v", got.Warnings)
+	}
+	p.Samples = p.Samples[5:]
+	got := methods.Of(p, ramp(), nil, methods.Pick{App: "com.example.mail"})
+	if len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, "no sample has a caller") {
+		t.Errorf("warnings %v", got.Warnings)
+	}
+}
+
 func TestWhoseSamplesAreTaken(t *testing.T) {
 	t.Parallel()
 	byApp := recorded()
