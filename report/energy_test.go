@@ -102,6 +102,22 @@ func TestMethodsAreRankedInATable(t *testing.T) {
 	}
 }
 
+// A method that takes more joules says whether it ran for longer.
+func TestMethodsTellTheirCPUTime(t *testing.T) {
+	base, head := baseJoules(), headJoules()
+	for of, ms := range map[*run.Run]float64{&base: 200, &head: 240} {
+		for i, m := range of.Energy.Methods.List {
+			if m.Name == "com.example.mail.MessageView.decode" {
+				of.Energy.Methods.List[i].Local.CPUMS = ms
+			}
+		}
+	}
+	const want = "com.example.mail.MessageView.decode +2.1 J (+350 %; its CPU time +20 %), 70 % of the change"
+	if got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), TextOptions{Width: 200}); !strings.Contains(got, want) {
+		t.Errorf("the report lacks %q:\n%s", want, got)
+	}
+}
+
 // Shares are of what all methods together changed by. Where the run as a whole
 // changed by something else, that is told: a reader divides the one by the other.
 func TestSharesSayWhatTheyAreOf(t *testing.T) {

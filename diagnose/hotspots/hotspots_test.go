@@ -132,6 +132,25 @@ func TestChangesThatAreSpreadThin(t *testing.T) {
 	}
 }
 
+// A method that did not run for longer is told from one that did.
+func TestHowLongMethodsRan(t *testing.T) {
+	ran := func(r run.Run, ms ...float64) run.Run {
+		for i := range ms {
+			r.Energy.Methods.List[i].Local.CPUMS = ms[i]
+		}
+		return r
+	}
+	// Of the base's two runs one has put for 200 ms, one for 400 ms.
+	other := base()
+	other.ID = "B2"
+	c := explained(t, ran(head(), 900, 800), ran(base(), 700, 200, 300), ran(other, 700, 400, 300))
+	for name, want := range map[string]Times{decode: {300, 900}, bind: {700, 800}, put: {300, 0}, fresh: {}} {
+		if got := c.method(t, name).CPU; got != want {
+			t.Errorf("%s ran for %+v ms, want %+v", name, got, want)
+		}
+	}
+}
+
 // A caller of which another call went down changes less than the method within
 // which the change lies, and all of a chain of callers change alike: neither makes
 // an outer frame the innermost one.

@@ -41,6 +41,9 @@ type Method struct {
 	Local    Shift `json:"local"`
 	NonLocal Shift `json:"non_local"`
 	Total    Shift `json:"total"`
+	// CPU is how long the method's own code ran: what did not run for longer took
+	// its joules from a device that drew more.
+	CPU Times `json:"cpu,omitzero"`
 	// Explains says that the method is one of the few that make up most of the
 	// change; Share is its part of the change of all samples, 0 where changes
 	// cancel out and it would say nothing.
@@ -54,6 +57,12 @@ type Method struct {
 	// is the nearest of the app's own among them.
 	Callers []string `json:"callers,omitempty"`
 	From    string   `json:"from,omitempty"`
+}
+
+// Times are of base and head in ms; 0 where a build doesn't list the method.
+type Times struct {
+	BaseMS float64 `json:"base_ms"`
+	HeadMS float64 `json:"head_ms"`
 }
 
 // Joules is an energy with its interval.
@@ -136,7 +145,7 @@ func compareMethods(head run.Run, base []run.Run) *Methods {
 func compareMethod(id identity, after sampled, before []sampled, widened bool) Method {
 	h := after.of(id)
 	if len(before) == 0 {
-		return Method{Name: h.name, File: h.file, Kind: h.kind, Local: Shift{Head: h.local}, NonLocal: Shift{Head: h.nonLocal}, Total: Shift{Head: h.total()}}
+		return Method{Name: h.name, File: h.file, Kind: h.kind, Local: Shift{Head: h.local}, NonLocal: Shift{Head: h.nonLocal}, Total: Shift{Head: h.total()}, CPU: Times{HeadMS: h.cpuMS}}
 	}
 	b := pool(id, before)
 	if h.name == "" { // gone
@@ -149,6 +158,7 @@ func compareMethod(id identity, after sampled, before []sampled, widened bool) M
 	return Method{
 		Name: h.name, File: h.file, Kind: h.kind,
 		Local: beside(b.local, h.local), NonLocal: beside(b.nonLocal, h.nonLocal), Total: beside(b.total, h.total()),
+		CPU: Times{b.cpuMS, h.cpuMS},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type tally struct {
 	name, file, kind string
 	local, nonLocal  Joules
+	cpuMS            float64 // of its own code
 }
 
 func (t tally) total() Joules { return sum(t.local, t.nonLocal) }
@@ -45,6 +46,7 @@ func tallyOf(m *run.Methods) map[identity]tally {
 			t.name = id.name
 		}
 		t.local, t.nonLocal = sum(t.local, cost(m, f.Local)), sum(t.nonLocal, cost(m, f.NonLocal))
+		t.cpuMS += f.Local.CPUMS
 		out[id] = t
 	}
 	for id, t := range out {
@@ -129,6 +131,7 @@ func deviations(level float64) float64 {
 type pooled struct {
 	name, file, kind       string
 	local, nonLocal, total Joules
+	cpuMS                  float64
 }
 
 // pool is the mean over the base's runs, within the hull of their intervals: runs
@@ -142,6 +145,7 @@ func pool(id identity, base []sampled) pooled {
 			p.name, p.file, p.kind = t.name, t.file, t.kind
 		}
 		locals[i], nonLocals[i], totals[i] = t.local, t.nonLocal, t.total()
+		p.cpuMS += t.cpuMS / float64(len(base))
 	}
 	p.local, p.nonLocal, p.total = hull(locals), hull(nonLocals), hull(totals)
 	return p

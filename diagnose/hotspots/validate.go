@@ -63,7 +63,7 @@ func (m Methods) validate() error {
 		if len(f.Callers) > MaxCallers || !(f.Share >= 0 && f.Share <= 1) {
 			return fmt.Errorf("list[%d] has %d callers and a share of %g, want at most %d and 0 to 1", i, len(f.Callers), f.Share, MaxCallers)
 		}
-		if err := errors.Join(f.Local.validate(), f.NonLocal.validate(), f.Total.validate()); err != nil {
+		if err := errors.Join(f.Local.validate(), f.NonLocal.validate(), f.Total.validate(), amounts(f.CPU.BaseMS, f.CPU.HeadMS)); err != nil {
 			return fmt.Errorf("list[%d] %w", i, err)
 		}
 	}
