@@ -112,7 +112,7 @@ func TestMethodsTellTheirCPUTime(t *testing.T) {
 			}
 		}
 	}
-	const want = "com.example.mail.MessageView.decode +2.1 J (+350 %; its CPU time +20 %), 70 % of the change"
+	const want = "com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open; its CPU time +20 %."
 	if got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), TextOptions{Width: 200}); !strings.Contains(got, want) {
 		t.Errorf("the report lacks %q:\n%s", want, got)
 	}

@@ -236,7 +236,7 @@ func (r energyRun) sharesOf() string {
 }
 
 // methodLine is a method in a sentence: "com.example.MessageView.decode +2.1 J
-// (+340 %; its CPU time +280 %), 71 % of the change; called from Inbox.open".
+// (+340 %), 71 % of the change; called from Inbox.open; its CPU time +280 %".
 func methodLine(m hotspots.Method) string {
 	text := methodName(m.Name, maxName) + " " + signedJoules(m.Local.ChangeJ())
 	switch {
@@ -245,7 +245,7 @@ func methodLine(m hotspots.Method) string {
 	case m.Total.Head.J == 0:
 		text += " (no longer seen)"
 	case m.Local.Base.J > 0:
-		text += " (" + shareOf(m.Local.ChangeJ(), m.Local.Base.J) + ranFor(m.CPU) + ")"
+		text += " (" + shareOf(m.Local.ChangeJ(), m.Local.Base.J) + ")"
 	}
 	if m.Share > 0 {
 		text += ", " + percent(m.Share) + " of the change"
@@ -253,15 +253,10 @@ func methodLine(m hotspots.Method) string {
 	if m.From != "" {
 		text += "; called from " + methodName(shortName(m.From), 60)
 	}
-	return text
-}
-
-// ranFor is how much longer a method ran, in a clause; "" where that isn't known.
-func ranFor(t hotspots.Times) string {
-	if t.BaseMS == 0 || t.HeadMS == 0 {
-		return ""
+	if t := m.CPU; t.BaseMS > 0 && t.HeadMS > 0 {
+		text += "; its CPU time " + shareOf(t.HeadMS-t.BaseMS, t.BaseMS)
 	}
-	return "; its CPU time " + shareOf(t.HeadMS-t.BaseMS, t.BaseMS)
+	return text
 }
 
 // enclosingLine is the method that a change lies in: "com.example.Inbox.open +2.0 J
