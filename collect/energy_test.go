@@ -268,6 +268,18 @@ func TestAChargerForAMomentLosesTheRepetition(t *testing.T) {
 	}
 }
 
+// What rails tell stays true with a charger, but is not what it was without.
+func TestAChargerBesideRailsIsTold(t *testing.T) {
+	t.Parallel()
+	for _, plugAt := range []int{0, 2} {
+		_, r := measured(t, 34, config.EnergyAuto, func(w *power) { w.rails, w.noVolts, w.plugAt = true, true, plugAt }, nil)
+		wantTrueJoules(t, r)
+		if told := warnedOf(r.Run, "a charger was connected"); r.Run.Context["powered"] != "battery" || told != (plugAt > 0) {
+			t.Errorf("plugged in at %d: %v, %v", plugAt, r.Run.Context, r.Run.Warnings)
+		}
+	}
+}
+
 func TestALostTraceLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.loseTrace = true, 2 }, nil)

@@ -113,6 +113,9 @@ func (m *metering) byRails(s *spent) error {
 	if err != nil {
 		return err
 	}
+	if m.meter.powered == "battery" && energy.PowerOf(m.trace) == energy.External {
+		m.warnf("a charger was connected while a device on battery was measured: its rails tell the truth, but the device does other things with a charger")
+	}
 	s.total, s.timed, s.update = p.Total, p.Total, p.Update
 	s.components = p.Components(s.from, s.to)
 	return nil
