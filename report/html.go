@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/gate"
 )
@@ -113,7 +114,7 @@ func newPage(in Input) pageData {
 		story: s, Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
 		Class: outcomeClass(s.Outcome), Symbol: outcomeMark(s.Outcome), Footer: footer(in),
 	}
-	if s.Outcome == gate.Pass || strings.HasPrefix(s.Lead, "in ") {
+	if s.Sure == "" || strings.HasPrefix(s.Lead, "in ") { // else it begins with an event's name
 		p.Lead = upperFirst(p.Lead)
 	}
 	p.Facts = slices.DeleteFunc(slices.Clone(s.Facts), func(f fact) bool { return f.Label == ruleFact })
@@ -167,4 +168,11 @@ func directionMark(d gate.Direction) string {
 	return "·"
 }
 
-func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// upperFirst begins a heading with a capital letter, where it begins with one of
+// ours.
+func upperFirst(s string) string {
+	if s == "" || s[0] >= utf8.RuneSelf {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

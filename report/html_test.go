@@ -54,6 +54,15 @@ func TestHTMLRegression(t *testing.T) {
 // outside is what would make a browser ask somebody for something.
 var outside = regexp.MustCompile(`(?i)(\ssrc=|\shref=|srcset=|url\(|@import|<link|<script|<iframe|<object|<embed|<base|<form|\son[a-z]+=)`)
 
+// A reason that makes the heading begins as a heading does.
+func TestHTMLHeadingOfAReason(t *testing.T) {
+	in := invalid()
+	in.Verdict.Runs[0].Reason = "there is no accepted run to compare with"
+	if page := htmlOf(t, in); !strings.Contains(page, "<h1>There is no accepted run to compare with</h1>") {
+		t.Errorf("the page's heading is another: %.2000q", page)
+	}
+}
+
 func TestHTMLIsSelfContained(t *testing.T) {
 	for name, in := range map[string]Input{"regression": regression(), "hostile": hostile(), "pass": pass(), "hungrier": hungrier()} {
 		page := htmlOf(t, in)

@@ -251,7 +251,7 @@ func runsBlock(v gate.Verdict) block {
 	for _, r := range runs[:min(len(runs), foldedRuns)] {
 		why := clip(reasonOf(r), 200)
 		if r.Hint != "" {
-			why += " " + clip(sentence(r.Hint), 200)
+			why = strings.TrimSuffix(why, ".") + "; " + clip(sentence(r.Hint), 200)
 		}
 		n := max(r.ReferenceTotal, len(r.Reference))
 		b.lines = append(b.lines, row(markdown(brief(r.ID)), markdown(clip(runTitle(r, v), 100)),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"unicode/utf8"
 )
 
 //go:embed sheet.tmpl
@@ -51,11 +50,8 @@ func (s Sheet) HTML(w io.Writer) error {
 	d := sheetData{
 		Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
 		Title: s.title, Word: outcomeWord(s.outcome), Class: outcomeClass(s.outcome), Mark: outcomeMark(s.outcome),
-		Lead: s.lead, Hint: s.hint, Footer: s.footer, Notes: s.notes, Warnings: s.warnings, Facts: s.facts,
+		Lead: upperFirst(s.lead), Hint: s.hint, Footer: s.footer, Notes: s.notes, Warnings: s.warnings, Facts: s.facts,
 		Energy: newPageEnergy(s.energy),
-	}
-	if s.lead != "" && s.lead[0] < utf8.RuneSelf {
-		d.Lead = upperFirst(s.lead)
 	}
 	for _, t := range s.tables {
 		switch {

@@ -69,7 +69,7 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	flags.IntVar(&f.parallel, "parallel", 0, "how many devices work at the same time (0: all)")
 	flags.StringVar(&f.keep, "keep", "", "leave the runs in this folder, as base.jsonl and head.jsonl")
 	flags.StringVar(&f.config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
-	flags.StringVar(&f.failOn, "fail-on", "", "exit with 1 from this outcome on, instead of the configuration's: never, regression or inconclusive")
+	flags.StringVar(&f.failOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
 	flags.StringVar(&f.grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
 	f.outputFlags.register(cmd)
 	flags.StringVar(&f.pkg, "package", "", "the app, for files that don't name it")
