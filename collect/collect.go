@@ -127,6 +127,8 @@ type collector struct {
 	losses   []error
 	noted    map[string]bool // warnings of the whole run, each once
 	sawUI    bool            // the test writes UI events
+	// sawFrames says that the app has drawn something.
+	sawFrames bool
 
 	uid        int // of the app, 0: not known
 	debuggable bool

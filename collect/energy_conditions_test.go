@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -164,6 +165,38 @@ func TestAPhoneThatSleptIsTold(t *testing.T) {
 		wantComplete(t, r, 3)
 		if told := warnedOf(r.Run, "was suspended for 3s", "time awake"); told != (c.asleep > 0) || warnedOf(r.Run, "not in its joules") != (told && !c.rails) {
 			t.Errorf("%+v: %v", c, r.Run.Warnings)
+		}
+	}
+}
+
+// What works without a window, or draws by itself, has its joules all the same. An
+// app that has drawn before should draw again.
+func TestEnergyOfAnAppThatDrawsNothing(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{config.EnergyRails, config.EnergyNone} {
+		for _, drawsAtFirst := range []bool{false, true} {
+			p := newPhone(34)
+			p.power = newPower()
+			p.power.rails = true
+			p.fail = func(n int) fault { return fault{noFrames: n > 1 || !drawsAtFirst} }
+			settings := config.DefaultEnergy()
+			settings.Source = source
+			r := collectOn(t, p, func(j *collect.Job) { j.Energy = &settings })
+			if source == config.EnergyNone || drawsAtFirst {
+				if !errors.Is(r.Err, collect.ErrNoFrames) {
+					t.Errorf("%s, draws at first %v: %v", source, drawsAtFirst, r.Err)
+				}
+				continue
+			}
+			wantComplete(t, r, 3)
+			for _, it := range r.Run.Iterations {
+				if _, counted := it.Metrics["frames.count"]; counted || math.Abs(it.Metrics["energy.total_j"]-26) > 0.5 {
+					t.Errorf("%v", it.Metrics)
+				}
+			}
+			if !warnedOf(r.Run, "draws nothing that gfxinfo counts") {
+				t.Errorf("%v", r.Run.Warnings)
+			}
 		}
 	}
 }

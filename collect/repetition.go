@@ -77,11 +77,15 @@ func (c *collector) repetition(ctx context.Context, n int, m *metering) (measure
 	if err := seen.loss(ended); err != nil {
 		return fail(causeOf(err), err)
 	}
-	if m.detaches() {
+	unseen := m.detaches()
+	if unseen {
 		s.frames = nil
 	} else if err := s.loss(n); err != nil {
-		return fail(causeOf(err), err)
+		if unseen = c.drawsNothing(err); !unseen {
+			return fail(causeOf(err), err)
+		}
 	}
+	c.sawFrames = c.sawFrames || !unseen
 	pss, err := s.memory(ctx)
 	if err != nil {
 		return fail(Infrastructure, err)
@@ -95,8 +99,19 @@ func (c *collector) repetition(ctx context.Context, n int, m *metering) (measure
 	}
 	return measurement{
 		repetition: n, frames: s.frames, events: seen.ui, anrs: seen.anrs,
-		startup: seen.startup, cpu: s.cpu(), pssKB: pss, period: c.facts.period, energy: spent, unseen: m.detaches(),
+		startup: seen.startup, cpu: s.cpu(), pssKB: pss, period: c.facts.period, energy: spent, unseen: unseen,
 	}, nil
+}
+
+// drawsNothing reports whether a repetition without frames counts all the same:
+// where energy is measured, and the app has never drawn anything that gfxinfo
+// counts. What works with the screen off, or draws by itself, has its joules too.
+func (c *collector) drawsNothing(loss error) bool {
+	if c.meter == nil || c.sawFrames || !errors.Is(loss, ErrNoFrames) {
+		return false
+	}
+	c.warnf("%s draws nothing that gfxinfo counts: its energy is measured, and no frames (see whether the workload opens the app at all, if it should)", c.job.App.Package)
+	return true
 }
 
 // causeOf tells whose failure a lost repetition is that the device survived.
