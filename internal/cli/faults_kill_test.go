@@ -66,7 +66,7 @@ func (l faultLab) onePhoneOfEachVersion() map[string]string {
 // it has opened the history to well into the storing of its runs.
 func TestRunIsKilledAtAnyInstant(t *testing.T) {
 	t.Parallel()
-	kills := 20
+	kills := 12
 	if testing.Short() {
 		kills = 4
 	}
