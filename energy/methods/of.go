@@ -3,6 +3,7 @@ package methods
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"time"
 
@@ -55,7 +56,7 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 	}
 	t.Event = p.Events[event].Name
 	if p.Clock != "monotonic" {
-		doubts.Addf(0, "the samples are stamped by the clock %q, power by monotonic: samples may get the power of another instant; record with simpleperf's --clockid monotonic", p.Clock)
+		doubts.Addf(0, "the samples are stamped by %s, power by monotonic: samples may get the power of another instant; record with simpleperf's --clockid monotonic", clockOf(p))
 	}
 	if p.Source == simpleperf.ReportSample {
 		doubts.Addf(0, "report-sample leaves out samples whose call chain is broken, and their time, unless told --remove-gaps 0; it has callers with --show-callchain alone: perf.data itself has all")
@@ -78,6 +79,13 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 	t.tellPower(power)
 	t.Warnings = doubts.List()
 	return t
+}
+
+func clockOf(p *simpleperf.Profile) string {
+	if p.Clock == "" {
+		return "a clock that the file does not tell"
+	}
+	return fmt.Sprintf("the clock %q", p.Clock)
 }
 
 // flat reports whether no sample of more than a few has a call chain.

@@ -193,6 +193,8 @@ func TestRecordingsThatTellNoTime(t *testing.T) {
 	once.Samples = once.Samples[:1]
 	clock := recorded()
 	clock.Clock = "boottime"
+	silent := recorded()
+	silent.Clock = ""
 	for _, c := range []struct {
 		name    string
 		p       *simpleperf.Profile
@@ -202,6 +204,7 @@ func TestRecordingsThatTellNoTime(t *testing.T) {
 		{"page faults", faults, 0, "no samples of task-clock, cpu-clock or cpu-cycles"},
 		{"one sample of cycles", once, 0, "too few samples of cpu-cycles"},
 		{"another clock", clock, 3, `stamped by the clock "boottime"`},
+		{"no clock", silent, 3, "stamped by a clock that the file does not tell"},
 	} {
 		got := methods.Of(c.p, ramp(), nil, methods.Pick{})
 		if len(got.Samples) != c.samples || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Text, c.want) {
