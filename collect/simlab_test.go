@@ -24,7 +24,7 @@ func patience(o simlab.Options) adb.Options {
 	limit := time.Minute
 	for _, f := range o.Faults {
 		if f.Kind == simapp.Hang || f.Kind == simapp.Offline {
-			limit = time.Second
+			limit = 2 * time.Second
 		}
 	}
 	return adb.Options{ConnectTimeout: limit, ReplyTimeout: limit, SilenceTimeout: 2 * limit}

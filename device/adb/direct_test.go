@@ -19,7 +19,7 @@ import (
 // keysIn are the options to use keys under a home of the test's own.
 func keysIn(home string) adb.Options {
 	return adb.Options{
-		AuthorizeTimeout: 100 * time.Millisecond,
+		AuthorizeTimeout: 500 * time.Millisecond,
 		Keys: func() ([]*adb.Key, error) {
 			return adb.UserKeys(func(name string) string {
 				return map[string]string{"HOME": home, "USER": "tester"}[name]
@@ -195,13 +195,13 @@ func TestOffline(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	daemon, addr := serve(t, newTestPhone(modernFeatures))
-	short := time.Second
+	short := 2 * time.Second // and no shorter, for a computer that is busy
 	d := dial(t, addr, adb.Options{ConnectTimeout: short, ReplyTimeout: short, SilenceTimeout: short})
 
 	if _, err := d.Exec(testContext(t), "sleep 1000"); !errors.Is(err, adb.ErrSilent) || errors.Is(err, device.ErrGone) {
 		t.Errorf("a silent command: %v, want ErrSilent", err)
 	}
-	if out, err := d.Exec(testContext(t), "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.2; done"); err != nil {
+	if out, err := d.Exec(testContext(t), "for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done"); err != nil {
 		t.Errorf("a command that speaks: %q, %v", out.Stdout, err)
 	}
 	daemon.Hang(true)
