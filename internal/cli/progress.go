@@ -54,7 +54,11 @@ func (p *progress) Report(e collect.Event) {
 		p.draw(fmt.Sprintf("%s: resting, %s", plain(e.Device), plain(e.Message)))
 	case collect.Done:
 	default:
-		p.draw(fmt.Sprintf("%s: %s", plain(e.Device), e.Phase))
+		what := string(e.Phase)
+		if e.Message != "" {
+			what = e.Message
+		}
+		p.draw(fmt.Sprintf("%s: %s", plain(e.Device), plain(what)))
 	}
 }
 
@@ -81,6 +85,9 @@ func (p *progress) finished(r collect.Result) {
 // is silent for ten minutes.
 const longestSilence = time.Minute
 
+// roomForBar is the narrowest terminal with room for a bar beside words.
+const roomForBar = 72
+
 // draw shows the changing line; a log gets a line now and then.
 func (p *progress) draw(what string) {
 	if !p.terminal {
@@ -89,7 +96,10 @@ func (p *progress) draw(what string) {
 		}
 		return
 	}
-	line := fmt.Sprintf("%s %d of %d runs, %s", bar(p.repsDone, p.repsTotal), p.done, p.runs, what)
+	line := fmt.Sprintf("%d of %d runs, %s", p.done, p.runs, what)
+	if p.width >= roomForBar {
+		line = bar(p.repsDone, p.repsTotal) + " " + line
+	}
 	if runes := []rune(line); len(runes) >= p.width {
 		line = string(runes[:p.width-1])
 	}

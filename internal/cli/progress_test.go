@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+)
+
+// A terminal shows what is being done, also where it is narrow: then without the
+// bar.
+func TestProgressSaysWhatIsBeingDone(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		event collect.Event
+		want  string
+		bar   bool
+	}{
+		{100, collect.Event{Phase: collect.SetUp, Message: "compiling the app"}, "pixel: compiling the app", true},
+		{100, collect.Event{Phase: collect.WarmUp, Repetition: 1}, "pixel: warm-up", true},
+		{40, collect.Event{Phase: collect.Settle, Message: "1m55s left"}, "pixel: resting, 1m55s", false},
+	} {
+		var out bytes.Buffer
+		jobs := []collect.Job{{Scenario: config.Scenario{Repetitions: 5}}}
+		p := Command{Stderr: &out, ProgressTerminal: true, Width: c.width, Now: time.Now}.progress(jobs)
+		c.event.Device = "pixel"
+		p.Report(c.event)
+		line := strings.TrimPrefix(out.String(), "\r\x1b[K")
+		if !strings.Contains(line, c.want) || strings.Contains(line, "·") != c.bar || len([]rune(line)) >= c.width {
+			t.Errorf("%d columns wide: %q, want %q within, bar %v", c.width, line, c.want, c.bar)
+		}
+	}
+}
