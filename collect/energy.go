@@ -30,6 +30,8 @@ type meter struct {
 	// perfettoWaits says that it tells when it has begun to record.
 	perfettoWaits bool
 	profiler      profiler
+	// statsKept says that batterystats goes on counting from before.
+	statsKept bool
 	// feigned says that the battery service is told that no charger is there.
 	feigned bool
 }

@@ -200,3 +200,18 @@ func TestEnergyOfAnAppThatDrawsNothing(t *testing.T) {
 		}
 	}
 }
+
+// What batterystats has counted since who knows when is not of a repetition.
+func TestStatisticsThatCannotBeReset(t *testing.T) {
+	t.Parallel()
+	_, r := measured(t, 34, config.EnergyAuto, func(w *power) { w.rails, w.noReset = true, true }, nil)
+	wantComplete(t, r, 3)
+	for _, it := range r.Run.Iterations {
+		if _, told := it.Metrics["wakelock.time_ms"]; told || it.Metrics["energy.total_j"] == 0 {
+			t.Errorf("%v", it.Metrics)
+		}
+	}
+	if !warnedOf(r.Run, "batterystats can't be reset", "Permission Denial") || len(r.Run.Energy.Wakelocks) > 0 {
+		t.Errorf("%v, %+v", r.Run.Warnings, r.Run.Energy)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
@@ -11,20 +12,28 @@ import (
 // hasBatterystats: before Android 5 its numbers are of another kind.
 func (f facts) hasBatterystats() bool { return f.api >= 21 }
 
-// resetStats begins the platform's statistics anew.
+// wasReset is what batterystats says when it has begun anew (BatteryStatsService).
+var wasReset = regexp.MustCompile(`(?m)^Battery stats (and history )?reset\.`)
+
+// resetStats begins the platform's statistics anew. Where they don't, what they
+// tell is not of a repetition.
 func (c *collector) resetStats(ctx context.Context) error {
 	if !c.facts.hasBatterystats() {
 		return nil
 	}
-	if err := c.try(ctx, "dumpsys", "batterystats", "--reset"); err != nil {
+	out, err := c.exec(ctx, "dumpsys", "batterystats", "--reset")
+	if err != nil {
 		return fmt.Errorf("reset batterystats: %w", err)
+	}
+	if c.meter.statsKept = !wasReset.Match(out.Stdout); c.meter.statsKept {
+		c.warnf("batterystats can't be reset (the device says %q), so that it tells nothing of a repetition: there are no wakelocks, no network bytes and no estimates by app", firstLine(out.Stdout))
 	}
 	return nil
 }
 
 // readStats reads what the platform counted since; nil where it has nothing.
 func (c *collector) readStats(ctx context.Context) (*batterystats.Dump, error) {
-	if !c.facts.hasBatterystats() {
+	if !c.facts.hasBatterystats() || c.meter.statsKept {
 		return nil, nil
 	}
 	out, err := c.exec(ctx, "dumpsys", "batterystats", "-c")

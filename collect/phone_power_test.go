@@ -35,6 +35,7 @@ type power struct {
 	estimate  string        // of batterystats, in checkin form
 	sensors   string        // what `dumpsys sensorservice --proto` prints
 	ticks     int           // of CPU time that the app is said to have had, 0: 100
+	noReset   bool          // batterystats can't be reset
 	noClocks  bool          // a trace has no snapshot of the clocks
 	asleep    time.Duration // how long a trace says that the phone was suspended
 	stuck     bool          // what records ends when it is killed alone
@@ -205,7 +206,11 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		}
 		out.WriteString(w.dexopt)
 	case command == "dumpsys batterystats --reset":
-		w.settings["reset"] = "yes"
+		if w.noReset {
+			out.WriteString("Permission Denial: can't dump BatteryStats\n")
+			return 0, true
+		}
+		out.WriteString("Battery stats reset.\n")
 	case command == "dumpsys batterystats -c":
 		out.WriteString(checkin + w.estimate)
 	case command == "dumpsys sensorservice --proto":
