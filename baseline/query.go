@@ -128,23 +128,6 @@ func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
 	return s.Summaries(), nil
 }
 
-// FromSummaries answers the query from summaries (Summarize) of complete runs of
-// its app and scenario, each once, that all count as accepted. It is for many
-// queries of one history: FromRuns sums up each run anew. Summaries don't name
-// their commits, so the query's don't count.
-func FromSummaries(summaries []run.Summary, q Query) ([]run.Summary, error) {
-	s, err := NewSelector(q)
-	if err != nil {
-		return nil, err
-	}
-	for _, summary := range summaries {
-		if !s.query.Excludes(summary.ID, summary.Session) {
-			s.choose(summary, "")
-		}
-	}
-	return s.Summaries(), nil
-}
-
 // Selector answers a query from runs that pass by one at a time, such as those
 // of ReadJSONL. It holds on to at most twice the query's limit of summaries.
 type Selector struct {

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
 )
@@ -39,37 +37,5 @@ func TestFromRunsGoesByID(t *testing.T) {
 	refs, err = baseline.FromRuns([]run.Run{unnamed, unnamed}, baseline.Query{Package: "app", Scenario: "s"})
 	if err != nil || len(refs) != 1 {
 		t.Errorf("%d references of one run without an id, %v; want 1", len(refs), err)
-	}
-}
-
-// However the history is given, the answer is the same.
-func TestFromSummariesIsFromRuns(t *testing.T) {
-	var runs []run.Run
-	var summaries []run.Summary
-	for i := range 20 {
-		r := numbered(fmt.Sprintf("r%d", i), 1+i%5, fmt.Sprint("M", i%3))
-		r.Session = fmt.Sprint("night ", i%4)
-		runs = append(runs, r)
-		summaries = append(summaries, baseline.Summarize(r, run.Median))
-	}
-	for _, q := range []baseline.Query{
-		{},
-		{Context: map[string]string{"model": "M1"}},
-		{Context: map[string]string{"model": "M1"}, Limit: 9},
-		{Context: map[string]string{"model": "M1"}, Use: []string{"sdk"}},
-		{ExcludeSession: "night 2", ExcludeIDs: []string{"r5"}},
-	} {
-		q.Package, q.Scenario = "app", "s"
-		want, err := baseline.FromRuns(runs, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := baseline.FromSummaries(summaries, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-runs +summaries):\n%s", q, diff)
-		}
 	}
 }

@@ -245,9 +245,6 @@ func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 	if next := results[2]; next.Run.Status != run.Failed || !collect.IsInfrastructure(next.Err) {
 		t.Errorf("the next job of the lost device: status %s, %v", next.Run.Status, next.Err)
 	}
-	if got := collect.Summarize(results); got != "1 complete, 1 partial, 1 failed" {
-		t.Error(got)
-	}
 	if all := strings.Join(phases, "\n"); !strings.Contains(all, "two done complete") || !strings.Contains(all, "one done partial") {
 		t.Errorf("progress:\n%s", all)
 	}

@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -100,13 +99,4 @@ func (o *oneAtATime) Report(e Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.next.Report(e)
-}
-
-// Summarize counts the outcomes of a lab: "12 complete, 1 partial, 2 failed".
-func Summarize(results []Result) string {
-	counts := map[string]int{}
-	for _, r := range results {
-		counts[string(r.Run.Status)]++
-	}
-	return fmt.Sprintf("%d complete, %d partial, %d failed", counts["complete"], counts["partial"], counts["failed"])
 }

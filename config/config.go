@@ -92,22 +92,6 @@ type Workload struct {
 	Shell *Shell `yaml:"shell,omitempty"`
 }
 
-// Kind is the key of the workload that is set: "instrumentation", "maestro",
-// "monkey" or "shell"; "" where none is.
-func (w Workload) Kind() string {
-	switch {
-	case w.Instrumentation != nil:
-		return "instrumentation"
-	case w.Maestro != nil:
-		return "maestro"
-	case w.Monkey != nil:
-		return "monkey"
-	case w.Shell != nil:
-		return "shell"
-	}
-	return ""
-}
-
 // DefaultRunner is the instrumentation runner where none is given.
 const DefaultRunner = "androidx.test.runner.AndroidJUnitRunner"
 

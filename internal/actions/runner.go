@@ -40,9 +40,6 @@ func NewRunner(out io.Writer, getenv func(string) string) *Runner {
 	}
 }
 
-// Getenv reads a variable of the runner's environment.
-func (r *Runner) Getenv(name string) string { return r.getenv(name) }
-
 // Input is the action's input of that name, in kebab-case. The runner passes it
 // to a JavaScript action as INPUT_FAIL-ON; a composite action's shell can carry
 // INPUT_FAIL_ON only, so both are read.

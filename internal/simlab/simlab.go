@@ -72,27 +72,5 @@ func (s *Simulated) Close() error {
 	return nil
 }
 
-// Lab starts one device for each profile of a lab: "device-lab",
-// "upgraded-lab", "modern" or "emulators" (see profile.Lab), seeded one after
-// the other.
-func Lab(name string, seed uint64, o Options) ([]*Simulated, error) {
-	profiles, err := profile.Lab(name)
-	if err != nil {
-		return nil, err
-	}
-	var lab []*Simulated
-	for i, p := range profiles {
-		s, err := Start(p.Name, seed+uint64(i), o)
-		if err != nil {
-			for _, running := range lab {
-				running.Close()
-			}
-			return nil, err
-		}
-		lab = append(lab, s)
-	}
-	return lab, nil
-}
-
 // Profiles are all simulated devices that can be started.
 func Profiles() []profile.Profile { return profile.All() }

@@ -148,13 +148,20 @@ func TestAClockWithARateRunsByItself(t *testing.T) {
 }
 
 func TestLabs(t *testing.T) {
-	lab, err := simlab.Lab("upgraded-lab", 1, simlab.Options{})
+	profiles, err := profile.Lab("upgraded-lab")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var lab []*simlab.Simulated
 	addresses := map[string]bool{}
+	for _, p := range profiles {
+		s := begin(t, p.Name, simlab.Options{})
+		lab, addresses[s.Address()] = append(lab, s), true
+	}
+	if len(addresses) != 5 {
+		t.Errorf("%d addresses for 5 devices", len(addresses))
+	}
 	for _, s := range lab {
-		addresses[s.Address()] = true
 		if got := strings.TrimSpace(output(t, dial(t, s), "getprop ro.build.version.release")); got != s.Profile.SDK {
 			t.Errorf("%s says Android %s", s.Profile.Name, got)
 		}
@@ -162,10 +169,7 @@ func TestLabs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(addresses) != 5 {
-		t.Errorf("%d addresses for 5 devices", len(addresses))
-	}
-	if _, err := simlab.Lab("moon-lab", 1, simlab.Options{}); err == nil || !strings.Contains(err.Error(), strings.Join(profile.Labs(), ", ")) {
+	if _, err := profile.Lab("moon-lab"); err == nil || !strings.Contains(err.Error(), strings.Join(profile.Labs(), ", ")) {
 		t.Errorf("an unknown lab: %v", err)
 	}
 	if _, err := simlab.Start("nokia-3310", 1, simlab.Options{}); err == nil {

@@ -115,12 +115,3 @@ type BuildID struct {
 	File string `json:"file"`
 	ID   string `json:"id"` // in hexadecimal
 }
-
-// Stack is the call chain of a sample, the innermost frame first.
-func (p *Profile) Stack(s Sample) []Frame {
-	out := make([]Frame, len(s.Chain))
-	for i, f := range s.Chain {
-		out[i] = p.Frames[f]
-	}
-	return out
-}
