@@ -24,24 +24,27 @@ func fold(s string) []rune {
 	return []rune(strings.NewReplacer("-", "", "_", "", " ", "").Replace(s))
 }
 
-// distance counts the characters to insert, remove or replace to make b of a
-// (Levenshtein).
+// distance counts the characters to insert, remove, replace or swap with their
+// neighbour to make b of a (optimal string alignment).
 func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
-	for i, ca := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, cb := range b {
-			change := diagonal
-			if ca != cb {
+	for i := range a {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range b {
+			change := row[j]
+			if a[i] != b[j] {
 				change++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+			next[j+1] = min(change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }
