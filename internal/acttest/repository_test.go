@@ -142,10 +142,18 @@ func (r *repository) commit(message string) {
 	r.head = r.git("rev-parse", "HEAD")
 }
 
+// git runs git without the configuration of whoever runs the tests, and not on the
+// repository in whose hook they may run.
 func (r *repository) git(args ...string) string {
 	r.t.Helper()
 	cmd := exec.Command(tool(r.t, "git"), args...)
 	cmd.Dir = r.dir
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "GIT_") {
+			cmd.Env = append(cmd.Env, variable)
+		}
+	}
+	cmd.Env = append(cmd.Env, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		r.t.Fatalf("git %q: %v\n%s", args, err, out)
