@@ -262,6 +262,17 @@ func (c *collector) warnf(format string, args ...any) {
 	c.progress.Report(Event{Device: c.job.Device, Phase: Warned, Message: text})
 }
 
+// tellDoubts tells the first of what a reader could not make sense of, and how
+// many more there are.
+func (c *collector) tellDoubts(what string, doubts []run.Warning) {
+	switch n := len(doubts); {
+	case n == 1:
+		c.warnf("%s: %s", what, doubts[0])
+	case n > 1:
+		c.warnf("%s: %s; %d more doubts", what, doubts[0], n-1)
+	}
+}
+
 // maxWarnings bounds the warnings of a run.
 const maxWarnings = 100
 

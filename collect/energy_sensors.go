@@ -31,11 +31,7 @@ func (c *collector) askSensors(ctx context.Context) error {
 		c.warnf("the device does not list its sensors, so that the %s leaves them out: %v", m.choice.From, err)
 		return nil
 	}
-	if n := len(d.Warnings); n > 1 {
-		c.warnf("the device's list of its sensors can't all be believed: %s; %d more doubts", d.Warnings[0].Text, n-1)
-	} else if n == 1 {
-		c.warnf("the device's list of its sensors can't all be believed: %s", d.Warnings[0].Text)
-	}
+	c.tellDoubts("the device's list of its sensors can't all be believed", d.Warnings)
 	m.model = m.model.WithSensors(d.Currents())
 	return nil
 }

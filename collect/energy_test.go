@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -475,6 +477,25 @@ func TestAPhoneWhoseSamplesHaveNoTimeMeasuresAllElse(t *testing.T) {
 	wantComplete(t, r, 3)
 	if !warnedOf(r.Run, "methods are not sampled", "clockid is not supported by the kernel", "NDK") || r.Run.Energy.Methods != nil || r.Run.Iterations[0].Metrics["energy.total_j"] <= 0 {
 		t.Errorf("%v, %+v", r.Run.Warnings, r.Run.Energy)
+	}
+}
+
+// What can't be read of a recording or of the mapping is told once, not three times.
+func TestWhatCantBeReadOfMethodsIsTold(t *testing.T) {
+	t.Parallel()
+	mapping := filepath.Join(t.TempDir(), "mapping.txt")
+	if err := os.WriteFile(mapping, []byte("com.example.Main -> a.a:\n# {\"id\": cut\n    void open() -> a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, r := measured(t, 33, config.EnergyModel, func(w *power) { w.simpleperf = "cut" }, func(j *collect.Job) {
+		j.Energy.Methods, j.App.Mapping = true, mapping
+	})
+	wantComplete(t, r, 3)
+	if !warnedOf(r.Run, "the app's mapping", mapping, "line 2", "not JSON") || !warnedOf(r.Run, "the recording of the methods") {
+		t.Error(r.Run.Warnings)
+	}
+	if told := slices.DeleteFunc(slices.Clone(r.Run.Warnings), func(w run.Warning) bool { return !strings.HasPrefix(w.Text, "the recording of") }); len(told) != 1 {
+		t.Errorf("told %d times: %v", len(told), told)
 	}
 }
 

@@ -245,6 +245,9 @@ func (p *phone) endRecording(r *recording) {
 	switch r.kind {
 	case "simpleperf":
 		w.files[r.path] = p.samples()
+		if w.simpleperf == "cut" { // the end is missing after all that matters
+			w.files[r.path] = w.files[r.path][:len(w.files[r.path])-2]
+		}
 	case "perfetto":
 		w.files[r.path] = p.trace(r.from)
 		if w.loseTrace > 0 && w.loseTrace == p.workloads {

@@ -20,6 +20,7 @@ import (
 type profiler struct {
 	command string // "simpleperf", or the path of one that was pushed
 	event   int    // in clockEvents
+	doubted bool   // what a recording can't tell was told: it is the same of each
 }
 
 // clockEvents are the events that count a thread's time, the better first: some
@@ -177,6 +178,7 @@ func (c *collector) loadNames() error {
 	if err != nil {
 		return c.final(Infrastructure, fmt.Errorf("read the app's mapping %s: %w", c.job.App.Mapping, err))
 	}
+	c.tellDoubts("the app's mapping "+c.job.App.Mapping+" can't all be read", mapping.Warnings)
 	c.naming = names.New(mapping)
 	return nil
 }
@@ -187,5 +189,9 @@ func (c *collector) readProfile(ctx context.Context) (p *simpleperf.Profile, err
 		p, err = simpleperf.Read(r)
 		return err
 	})
+	if told := &c.meter.profiler.doubted; err == nil && !*told && len(p.Warnings) > 0 {
+		*told = true
+		c.tellDoubts("the recording of the methods", p.Warnings)
+	}
 	return p, err
 }
