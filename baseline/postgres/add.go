@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -31,16 +32,16 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 			return err
 		}
 		for _, row := range rows {
-			if tried[row.run.ID] && !slices.Contains(fresh, row) && !slices.Contains(added, row.run.ID) {
-				added = append(added, row.run.ID) // it did arrive
+			if tried[row.Run.ID] && !slices.Contains(fresh, row) && !slices.Contains(added, row.Run.ID) {
+				added = append(added, row.Run.ID) // it did arrive
 			}
 		}
 		if err := s.insert(ctx, tx, fresh); err != nil {
 			return err
 		}
 		for _, row := range fresh {
-			added = append(added, row.run.ID)
-			tried[row.run.ID] = true
+			added = append(added, row.Run.ID)
+			tried[row.Run.ID] = true
 		}
 		return nil
 	})
@@ -52,7 +53,7 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 
 // newRow is a run with what its row in the database says.
 type newRow struct {
-	record
+	records.Record
 	subject, context int64
 	median, mean     []byte
 }
@@ -68,16 +69,16 @@ func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) 
 		if err != nil {
 			return nil, fmt.Errorf("run %q: %w", r.ID, err)
 		}
-		rows[i], sums[i] = &newRow{record: rec}, summarize(rec.run)
-		sharedRows(common, rec.run, sums[i])
+		rows[i], sums[i] = &newRow{Record: rec}, summarize(rec.Run)
+		sharedRows(common, rec.Run, sums[i])
 	}
 	ids, err := s.intern(ctx, common)
 	if err != nil {
 		return nil, err
 	}
 	for i, row := range rows {
-		row.subject = ids[subjectKey(row.run.App.Package, row.run.Scenario)]
-		row.context = ids[contextKey(row.run.Context)]
+		row.subject = ids[subjectKey(row.Run.App.Package, row.Run.Scenario)]
+		row.context = ids[contextKey(row.Run.Context)]
 		row.median, row.mean = encodeCells(ids, sums[i].median), encodeCells(ids, sums[i].mean)
 	}
 	return rows, nil
@@ -87,7 +88,7 @@ func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) 
 func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
-		ids[i] = toText(row.run.ID)
+		ids[i] = toText(row.Run.ID)
 	}
 	held, err := tx.Query(ctx, "SELECT id, digest FROM apkgate.runs WHERE id = ANY($1)", ids)
 	if err != nil {
@@ -104,14 +105,14 @@ func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) 
 	}
 	var fresh []*newRow
 	for _, row := range rows {
-		other, known := digestOf[row.run.ID]
+		other, known := digestOf[row.Run.ID]
 		switch {
 		case !known:
-			digestOf[row.run.ID] = row.digest
+			digestOf[row.Run.ID] = row.Digest
 			fresh = append(fresh, row)
-		case !bytes.Equal(other, row.digest):
-			return nil, fmt.Errorf("run %q: %w: its digest is %s, this one's %s", row.run.ID,
-				baseline.ErrConflict, hex.EncodeToString(other)[:16], hex.EncodeToString(row.digest)[:16])
+		case !bytes.Equal(other, row.Digest):
+			return nil, fmt.Errorf("run %q: %w: its digest is %s, this one's %s", row.Run.ID,
+				baseline.ErrConflict, hex.EncodeToString(other)[:16], hex.EncodeToString(row.Digest)[:16])
 		}
 	}
 	return fresh, nil
@@ -141,18 +142,18 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow) error {
 	var subjects, contexts []int64
 	var iterations []int32
 	packedOf := map[string][]byte{}
-	now := stamp(s.options.Now())
+	now := records.Stamp(s.options.Now())
 	for _, row := range rows {
-		r := row.run
+		r := row.Run
 		for i, text := range []string{
-			r.ID, stamp(r.Started), r.Session, string(r.Status), r.App.Version, r.App.Build,
+			r.ID, records.Stamp(r.Started), r.Session, string(r.Status), r.App.Version, r.App.Build,
 			r.Source.Repository, r.Source.Commit, r.Source.Ref, now,
 		} {
 			texts[i] = append(texts[i], toText(text))
 		}
-		digests, subjects, contexts = append(digests, row.digest), append(subjects, row.subject), append(contexts, row.context)
+		digests, subjects, contexts = append(digests, row.Digest), append(subjects, row.subject), append(contexts, row.context)
 		iterations, medians, means = append(iterations, int32(len(r.Iterations))), append(medians, row.median), append(means, row.mean)
-		packedOf[toText(r.ID)] = row.packed
+		packedOf[toText(r.ID)] = row.Packed
 	}
 	added, err := tx.Query(ctx, insertSQL, texts[0], digests, subjects, contexts, texts[1], texts[2], texts[3], texts[4], texts[5],
 		texts[6], texts[7], texts[8], iterations, texts[9], medians, means)

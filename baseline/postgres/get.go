@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 )
 
 // Get implements baseline.Store.
@@ -42,8 +43,8 @@ func (c markColumns) mark() (m baseline.Mark, err error) {
 		return m, nil
 	}
 	m.State, m.Note = baseline.State(*c.state), fromText(*c.note)
-	if m.At, err = parseStamp(*c.at); err == nil && *c.since != "" {
-		m.Since, err = parseStamp(*c.since)
+	if m.At, err = records.ParseStamp(*c.at); err == nil && *c.since != "" {
+		m.Since, err = records.ParseStamp(*c.since)
 	}
 	return m, err
 }
@@ -59,14 +60,14 @@ func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, err
 		return baseline.Entry{}, err
 	}
 	if packed == nil {
-		return baseline.Entry{}, damaged(errors.New("its record is missing"))
+		return baseline.Entry{}, records.Damaged(errors.New("its record is missing"))
 	}
-	r, err := openRecord(fromText(id), digest, packed)
+	r, err := records.Open(fromText(id), digest, packed)
 	if err != nil {
-		return baseline.Entry{}, damaged(err)
+		return baseline.Entry{}, records.Damaged(err)
 	}
 	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
-	if e.AddedAt, err = parseStamp(added); err != nil {
+	if e.AddedAt, err = records.ParseStamp(added); err != nil {
 		return baseline.Entry{}, err
 	}
 	e.Mark, err = c.mark()

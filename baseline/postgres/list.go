@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -26,53 +26,21 @@ func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.
 
 // Export implements baseline.Store. A run that is pruned meanwhile is left out.
 func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
-	return func(yield func(run.Run, error) bool) {
-		for e, err := range s.entries(ctx, f, false) {
-			if err == nil {
-				e, err = s.Get(ctx, e.Run.ID)
-			}
-			if errors.Is(err, baseline.ErrNotFound) {
-				continue
-			}
-			if !yield(e.Run, err) || err != nil {
-				return
-			}
-		}
-	}
+	return records.Export(ctx, s, s.entries(ctx, f, false))
 }
 
-// cursor is the last run that was seen.
-type cursor struct{ started, id string }
-
-// entries reads what the filter lets through, page by page.
+// entries reads what the filter lets through.
 func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
-	return func(yield func(baseline.Entry, error) bool) {
-		var after *cursor
-		for left := f.Limit; f.Limit == 0 || left > 0; left -= page {
-			size := page
-			if f.Limit > 0 {
-				size = min(page, left)
-			}
-			var found []baseline.Entry
-			err := s.read(ctx, func(tx pgx.Tx) (err error) {
-				found, err = s.listPage(ctx, tx, f, newestFirst, after, size)
-				return err
-			})
-			if err != nil {
-				yield(baseline.Entry{}, s.wrap("list", err))
-				return
-			}
-			for _, e := range found {
-				if !yield(e, nil) {
-					return
-				}
-				after = &cursor{stamp(e.Run.Started), toText(e.Run.ID)}
-			}
-			if len(found) < size {
-				return
-			}
+	return records.List(f.Limit, page, func(after *records.Cursor, n int) (found []baseline.Entry, err error) {
+		err = s.read(ctx, func(tx pgx.Tx) (err error) {
+			found, err = s.listPage(ctx, tx, f, newestFirst, after, n)
+			return err
+		})
+		if err != nil {
+			err = s.wrap("list", err)
 		}
-	}
+		return found, err
+	})
 }
 
 // query is SQL that is put together with its arguments.
@@ -91,7 +59,7 @@ func (q *query) add(condition string, values ...any) {
 }
 
 // listPage reads the next entries that the filter lets through.
-func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newestFirst bool, after *cursor, limit int) ([]baseline.Entry, error) {
+func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newestFirst bool, after *records.Cursor, limit int) ([]baseline.Entry, error) {
 	q, possible := conditions(f)
 	if !possible {
 		return nil, nil
@@ -101,7 +69,7 @@ func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newe
 		order, than = "DESC", "<"
 	}
 	if after != nil {
-		q.add("(r.started, r.id) "+than+" (?, ?)", after.started, after.id)
+		q.add("(r.started, r.id) "+than+" (?, ?)", after.Started, toText(after.ID))
 	}
 	q.args = append(q.args, limit)
 	return s.selectEntries(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY r.started %s, r.id %s LIMIT $%d",
@@ -126,10 +94,10 @@ func conditions(f baseline.Filter) (q query, possible bool) {
 		}
 	}
 	if !f.From.IsZero() {
-		q.add("r.started >= ?", stamp(f.From))
+		q.add("r.started >= ?", records.Stamp(f.From))
 	}
 	if !f.Until.IsZero() {
-		q.add("r.started < ?", stamp(f.Until))
+		q.add("r.started < ?", records.Stamp(f.Until))
 	}
 	if f.States != nil {
 		states := []string{}
@@ -186,10 +154,10 @@ func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args
 			*text = fromText(*text)
 		}
 		r.Format, r.Status, e.Digest = run.Format, run.Status(status), hex.EncodeToString(digest)
-		if r.Started, err = parseStamp(started); err != nil {
+		if r.Started, err = records.ParseStamp(started); err != nil {
 			return err
 		}
-		if e.AddedAt, err = parseStamp(added); err != nil {
+		if e.AddedAt, err = records.ParseStamp(added); err != nil {
 			return err
 		}
 		e.Mark, err = c.mark()

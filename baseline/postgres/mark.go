@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -20,15 +21,15 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 		if err != nil {
 			return err
 		}
-		now := stamp(s.options.Now())
+		now := records.Stamp(s.options.Now())
 		batch := &pgx.Batch{}
 		for _, r := range runs {
-			at, since := stamp(m.At), ""
+			at, since := records.Stamp(m.At), ""
 			if m.At.IsZero() {
 				at = max(now, r.last)
 			}
 			if m.State == baseline.Rebaselined {
-				if since = stamp(m.Since); m.Since.IsZero() {
+				if since = records.Stamp(m.Since); m.Since.IsZero() {
 					since = earliest(runs, r)
 				}
 			}

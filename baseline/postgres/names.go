@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -181,7 +182,7 @@ func (s *Store) loadContexts(ctx context.Context, tx pgx.Tx, ids []int64) (map[i
 	fresh := map[int64]map[string]string{}
 	_, err = pgx.ForEachRow(rows, []any{&id, &list, &values}, func() error {
 		if len(list) != len(values) {
-			return damaged(fmt.Errorf("context %d has %d names and %d values", id, len(list), len(values)))
+			return records.Damaged(fmt.Errorf("context %d has %d names and %d values", id, len(list), len(values)))
 		}
 		m := make(map[string]string, len(list))
 		for i := range list {
@@ -202,7 +203,7 @@ func (s *Store) loadContexts(ctx context.Context, tx pgx.Tx, ids []int64) (map[i
 	maps.Copy(out, fresh)
 	for _, id := range missing {
 		if _, ok := out[id]; !ok {
-			return nil, damaged(fmt.Errorf("there is no context %d", id))
+			return nil, records.Damaged(fmt.Errorf("there is no context %d", id))
 		}
 	}
 	return out, nil

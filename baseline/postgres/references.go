@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -137,7 +138,7 @@ const (
 // to go on.
 type lane struct {
 	context int64
-	after   cursor
+	after   records.Cursor
 	read    []run.Summary
 	done    bool
 }
@@ -156,7 +157,7 @@ func (sc *scanner) cluster(ctx context.Context, contexts []ranked) error {
 	size := min(max(need/len(contexts)*5/4, smallPiece), largePiece)
 	lanes := make(merge, len(contexts))
 	for i, c := range contexts {
-		lanes[i] = &lane{context: c.context, after: cursor{started: afterAll}}
+		lanes[i] = &lane{context: c.context, after: records.Cursor{Started: records.AfterAll}}
 	}
 	if err := sc.refill(ctx, lanes, size); err != nil {
 		return err
@@ -205,7 +206,7 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 	var started, ids []string
 	byContext := map[int64]*lane{}
 	for _, l := range lanes {
-		contexts, started, ids = append(contexts, l.context), append(started, l.after.started), append(ids, l.after.id)
+		contexts, started, ids = append(contexts, l.context), append(started, l.after.Started), append(ids, l.after.ID)
 		byContext[l.context] = l
 		l.done = true // unless its piece turns out to be whole
 	}
@@ -235,7 +236,7 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 	count := map[int64]int{}
 	for _, f := range read {
 		l := byContext[f.context]
-		l.after = cursor{f.started, f.id}
+		l.after = records.Cursor{Started: f.started, ID: f.id}
 		if count[f.context]++; count[f.context] == size {
 			l.done = false
 		}
@@ -254,7 +255,7 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 }
 
 func (sc *scanner) summary(ctx context.Context, started string, data []byte) (s run.Summary, err error) {
-	if s.Started, err = parseStamp(started); err != nil {
+	if s.Started, err = records.ParseStamp(started); err != nil {
 		return s, err
 	}
 	s.Cells, err = sc.store.cells(ctx, sc.tx, data, sc.size)

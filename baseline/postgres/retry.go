@@ -115,8 +115,3 @@ func explain(err error) error {
 }
 
 func hinted(err error, advice string) error { return &baseline.Error{Err: err, Advice: advice} }
-
-func damaged(err error) error {
-	return hinted(fmt.Errorf("%w: %w", baseline.ErrDamaged, err),
-		"See what is damaged with apkgate baseline verify; save what can be read with apkgate baseline export.")
-}

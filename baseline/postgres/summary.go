@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -52,7 +53,7 @@ func decodeCells(data []byte, names map[int64]run.Cell, size int) (map[run.Cell]
 	for len(data) > 0 {
 		step, n := binary.Uvarint(data)
 		if n <= 0 || len(data) < n+8 {
-			return nil, damaged(errShortSummary)
+			return nil, records.Damaged(errShortSummary)
 		}
 		last += int64(step)
 		name, ok := names[last]
@@ -77,7 +78,7 @@ func (s *Store) cells(ctx context.Context, tx pgx.Tx, data []byte, size int) (ma
 		return nil, err
 	}
 	if cells, err = decodeCells(data, names, size); errors.Is(err, errUnknownCell) {
-		err = damaged(err)
+		err = records.Damaged(err)
 	}
 	return cells, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -64,8 +65,8 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 	if err != nil {
 		return err
 	}
-	if what := differs(e, listed); what != "" {
-		return damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
+	if what := records.Differs(e, listed); what != "" {
+		return records.Damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
 	}
 	var state, since string
 	var reference bool
@@ -76,10 +77,10 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 		return err
 	}
 	switch m := e.Mark; {
-	case baseline.State(state) != m.State, m.State == baseline.Rebaselined && since != stamp(m.Since):
-		return damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, m.State))
+	case baseline.State(state) != m.State, m.State == baseline.Rebaselined && since != records.Stamp(m.Since):
+		return records.Damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, m.State))
 	case reference != m.State.Reference():
-		return damaged(errors.New("it is among the references and should not be, or the other way round"))
+		return records.Damaged(errors.New("it is among the references and should not be, or the other way round"))
 	}
 	blobs[run.Median], blobs[run.Mean] = median, mean
 	for centre, data := range blobs {
@@ -88,33 +89,8 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 			return err
 		}
 		if !maps.Equal(cells, baseline.Summarize(e.Run, centre).Cells) {
-			return damaged(fmt.Errorf("its summary by the %s is not what its record gives", centre))
+			return records.Damaged(fmt.Errorf("its summary by the %s is not what its record gives", centre))
 		}
 	}
 	return nil
-}
-
-// differs names the first thing in which the list does not agree with the
-// record, "" where it agrees.
-func differs(e, listed baseline.Entry) string {
-	r, l := e.Run, listed.Run
-	switch {
-	case r.App != l.App:
-		return "app"
-	case r.Source != l.Source:
-		return "source"
-	case r.Scenario != l.Scenario:
-		return "scenario"
-	case r.Session != l.Session:
-		return "session"
-	case r.Status != l.Status:
-		return "status"
-	case stamp(r.Started) != stamp(l.Started):
-		return "start"
-	case e.Iterations != listed.Iterations:
-		return "number of iterations"
-	case !maps.Equal(r.Context, l.Context):
-		return "context"
-	}
-	return ""
 }

@@ -9,29 +9,30 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
 // Add implements baseline.Store: one transaction for all the runs.
 func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
-	records := make([]record, len(runs))
+	made := make([]records.Record, len(runs))
 	for i, r := range runs { // before the lock: this is the slow part
-		rec, err := newRecord(r)
+		rec, err := records.New(r)
 		if err != nil {
 			return nil, s.wrap("add to", fmt.Errorf("run %q: %w", r.ID, err))
 		}
-		records[i] = rec
+		made[i] = rec
 	}
 	var added []string
 	err := s.write(ctx, func(tx *transaction) error {
 		in := newInterner(tx)
-		for _, rec := range records {
+		for _, rec := range made {
 			isNew, err := s.addRecord(ctx, in, rec)
 			if err != nil {
-				return fmt.Errorf("run %q: %w", rec.run.ID, err)
+				return fmt.Errorf("run %q: %w", rec.Run.ID, err)
 			}
 			if isNew {
-				added = append(added, rec.run.ID)
+				added = append(added, rec.Run.ID)
 			}
 		}
 		return nil
@@ -48,13 +49,13 @@ func (s *Store) wrap(doing string, err error) error {
 }
 
 // addRecord adds one run and reports whether it was not there before.
-func (s *Store) addRecord(ctx context.Context, in *interner, rec record) (bool, error) {
+func (s *Store) addRecord(ctx context.Context, in *interner, rec records.Record) (bool, error) {
 	known, err := holds(ctx, in.tx, rec)
 	if err != nil || known {
 		return false, err
 	}
-	r := rec.run
-	p := place{started: stamp(r.Started), id: r.ID}
+	r := rec.Run
+	p := place{started: records.Stamp(r.Started), id: r.ID}
 	if p.subject, err = in.subject(ctx, r.App.Package, r.Scenario); err != nil {
 		return false, err
 	}
@@ -64,8 +65,8 @@ func (s *Store) addRecord(ctx context.Context, in *interner, rec record) (bool, 
 	result, err := in.tx.ExecContext(ctx, `INSERT INTO runs
 		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, rec.digest, p.subject, p.context, p.started, r.Session, r.Status, r.App.Version, r.App.Build,
-		r.Source.Repository, r.Source.Commit, r.Source.Ref, len(r.Iterations), stamp(s.now()))
+		r.ID, rec.Digest, p.subject, p.context, p.started, r.Session, r.Status, r.App.Version, r.App.Build,
+		r.Source.Repository, r.Source.Commit, r.Source.Ref, len(r.Iterations), records.Stamp(s.now()))
 	if err != nil {
 		return false, err
 	}
@@ -73,7 +74,7 @@ func (s *Store) addRecord(ctx context.Context, in *interner, rec record) (bool, 
 	if err != nil {
 		return false, err
 	}
-	if _, err := in.tx.ExecContext(ctx, "INSERT INTO records (run, data) VALUES (?, ?)", number, rec.packed); err != nil {
+	if _, err := in.tx.ExecContext(ctx, "INSERT INTO records (run, data) VALUES (?, ?)", number, rec.Packed); err != nil {
 		return false, err
 	}
 	return true, addSummary(ctx, in, p, r)
@@ -81,17 +82,17 @@ func (s *Store) addRecord(ctx context.Context, in *interner, rec record) (bool, 
 
 // holds reports whether the run is there already; one of the same id with other
 // content is an error.
-func holds(ctx context.Context, tx *transaction, rec record) (bool, error) {
+func holds(ctx context.Context, tx *transaction, rec records.Record) (bool, error) {
 	var digest []byte
-	err := tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.run.ID).Scan(&digest)
+	err := tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.Run.ID).Scan(&digest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err != nil:
 		return false, err
-	case bytes.Equal(digest, rec.digest):
+	case bytes.Equal(digest, rec.Digest):
 		return true, nil
 	}
 	return false, fmt.Errorf("%w: its digest is %s, this one's %s",
-		baseline.ErrConflict, hex.EncodeToString(digest)[:16], hex.EncodeToString(rec.digest)[:16])
+		baseline.ErrConflict, hex.EncodeToString(digest)[:16], hex.EncodeToString(rec.Digest)[:16])
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -101,20 +102,20 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 	random := rand.New(rand.NewPCG(1, 2))
 	type sample struct{ packed, median, mean []byte }
 	var samples []sample
-	added := stamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	added := records.Stamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	for i := range n {
 		r := run.Run{App: run.App{Package: "org.example.mail"}, Scenario: "open-message"}
 		if i < 1000 {
-			rec, err := newRecord(benchRun(random, i))
+			rec, err := records.New(benchRun(random, i))
 			if err != nil {
 				return err
 			}
-			median, mean, err := blobs(ctx, in, rec.run)
+			median, mean, err := blobs(ctx, in, rec.Run)
 			if err != nil {
 				return err
 			}
-			samples = append(samples, sample{rec.packed, median, mean})
-			r = rec.run
+			samples = append(samples, sample{rec.Packed, median, mean})
+			r = rec.Run
 		}
 		r.ID = fmt.Sprintf("%016x", random.Uint64())
 		r.Context = benchContext(random.IntN(benchModels * benchSDKs * benchNetworks))
@@ -127,7 +128,7 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 			return err
 		}
 		digest := sha256.Sum256([]byte(r.ID))
-		started := stamp(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute))
+		started := records.Stamp(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute))
 		session := strconv.Itoa(i / 10)
 		data := samples[i%len(samples)]
 		result, err := addRun.ExecContext(ctx, r.ID, digest[:], subject, c, started, session, added)

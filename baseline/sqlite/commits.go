@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -81,12 +82,12 @@ func (sc *scanner) one(ctx context.Context, n near) (run.Summary, error) {
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return run.Summary{}, cmp.Or(rows.Err(), damaged(errNoSummary))
+		return run.Summary{}, cmp.Or(rows.Err(), records.Damaged(errNoSummary))
 	}
 	if err := rows.Scan(&sc.session, &sc.cells); err != nil {
 		return run.Summary{}, err
 	}
-	return sc.summary(ctx, cursor{n.started, n.id}, properties)
+	return sc.summary(ctx, records.Cursor{Started: n.started, ID: n.id}, properties)
 }
 
 var errNoSummary = errors.New("a run that counts as accepted has no summary")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -66,7 +67,7 @@ func (c *contexts) cell(ctx context.Context, id int64) (run.Cell, error) {
 
 func missing(err error, what string, id int64) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return damaged(fmt.Errorf("there is no %s %d", what, id))
+		return records.Damaged(fmt.Errorf("there is no %s %d", what, id))
 	}
 	return err
 }

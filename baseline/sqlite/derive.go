@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 )
 
 // deriveAll makes every summary anew from the records. A run whose record is
@@ -42,7 +43,7 @@ func deriveOne(ctx context.Context, in *interner, number int64) error {
 	if err != nil {
 		return err
 	}
-	p := place{started: stamp(e.Run.Started), id: e.Run.ID, reference: e.Mark.State.Reference()}
+	p := place{started: records.Stamp(e.Run.Started), id: e.Run.ID, reference: e.Mark.State.Reference()}
 	err = in.tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.subject, &p.context)
 	if err != nil {
 		return err

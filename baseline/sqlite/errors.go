@@ -10,6 +10,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 )
 
 // explain turns what SQLite says into one of package baseline's errors with a
@@ -45,7 +46,7 @@ func explain(err error) error {
 	case lib.SQLITE_NOTADB:
 		return notHistory(err.Error())
 	case lib.SQLITE_CORRUPT:
-		return damaged(err)
+		return records.Damaged(err)
 	}
 	return err
 }
@@ -61,12 +62,5 @@ func readOnly(err error) error {
 	return &baseline.Error{
 		Err:    fmt.Errorf("%w: %w", baseline.ErrReadOnly, err),
 		Advice: "Give this user the right to write the file and its directory.",
-	}
-}
-
-func damaged(err error) error {
-	return &baseline.Error{
-		Err:    fmt.Errorf("%w: %w", baseline.ErrDamaged, err),
-		Advice: "See what is damaged with apkgate baseline verify; save what can be read with apkgate baseline export.",
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 )
 
 // Get implements baseline.Store.
@@ -34,17 +35,17 @@ func getEntry(ctx context.Context, tx *transaction, number int64) (baseline.Entr
 	err := tx.QueryRowContext(ctx, "SELECT id, digest, added, data FROM runs JOIN records ON run = number WHERE number = ?", number).
 		Scan(&id, &digest, &added, &packed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return baseline.Entry{}, damaged(errors.New("its record is missing"))
+		return baseline.Entry{}, records.Damaged(errors.New("its record is missing"))
 	}
 	if err != nil {
 		return baseline.Entry{}, err
 	}
-	r, err := openRecord(id, digest, packed)
+	r, err := records.Open(id, digest, packed)
 	if err != nil {
-		return baseline.Entry{}, damaged(err)
+		return baseline.Entry{}, records.Damaged(err)
 	}
 	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
-	if e.AddedAt, err = parseStamp(added); err != nil {
+	if e.AddedAt, err = records.ParseStamp(added); err != nil {
 		return baseline.Entry{}, err
 	}
 	e.Mark, err = newestMark(ctx, tx, number)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -116,7 +117,7 @@ func decodeIDs(ids []int64, data []byte) ([]int64, error) {
 	for len(data) > 0 {
 		step, n := binary.Uvarint(data)
 		if n <= 0 {
-			return nil, damaged(errors.New("the list of a context's properties ends too early"))
+			return nil, records.Damaged(errors.New("the list of a context's properties ends too early"))
 		}
 		last += int64(step)
 		ids = append(ids, last)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -24,57 +24,25 @@ func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.
 
 // Export implements baseline.Store. A run that is pruned meanwhile is left out.
 func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
-	return func(yield func(run.Run, error) bool) {
-		for e, err := range s.entries(ctx, f, false) {
-			if err == nil {
-				e, err = s.Get(ctx, e.Run.ID)
-			}
-			if errors.Is(err, baseline.ErrNotFound) {
-				continue
-			}
-			if !yield(e.Run, err) || err != nil {
-				return
-			}
-		}
-	}
+	return records.Export(ctx, s, s.entries(ctx, f, false))
 }
 
-// cursor is the last run that was seen.
-type cursor struct{ started, id string }
-
-// entries reads what the filter lets through, page by page.
+// entries reads what the filter lets through.
 func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
-	return func(yield func(baseline.Entry, error) bool) {
-		var after *cursor
-		for left := f.Limit; f.Limit == 0 || left > 0; left -= page {
-			size := page
-			if f.Limit > 0 {
-				size = min(page, left)
-			}
-			var found []baseline.Entry
-			err := s.read(ctx, func(tx *transaction) (err error) {
-				found, err = listPage(ctx, tx, f, newestFirst, after, size)
-				return err
-			})
-			if err != nil {
-				yield(baseline.Entry{}, s.wrap("list", err))
-				return
-			}
-			for _, e := range found {
-				if !yield(e, nil) {
-					return
-				}
-				after = &cursor{stamp(e.Run.Started), e.Run.ID}
-			}
-			if len(found) < size {
-				return
-			}
+	return records.List(f.Limit, page, func(after *records.Cursor, n int) (found []baseline.Entry, err error) {
+		err = s.read(ctx, func(tx *transaction) (err error) {
+			found, err = listPage(ctx, tx, f, newestFirst, after, n)
+			return err
+		})
+		if err != nil {
+			err = s.wrap("list", err)
 		}
-	}
+		return found, err
+	})
 }
 
 // listPage reads the next entries that the filter lets through.
-func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFirst bool, after *cursor, limit int) ([]baseline.Entry, error) {
+func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFirst bool, after *records.Cursor, limit int) ([]baseline.Entry, error) {
 	where, args := conditions(f)
 	order, than := "ASC", ">"
 	if newestFirst {
@@ -82,7 +50,7 @@ func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFir
 	}
 	if after != nil {
 		where = append(where, "(started, r.id) "+than+" (?, ?)")
-		args = append(args, after.started, after.id)
+		args = append(args, after.Started, after.ID)
 	}
 	return selectEntries(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
 		strings.Join(where, " AND "), order, order), append(args, limit)...)
@@ -127,10 +95,10 @@ func conditions(f baseline.Filter) (where []string, args []any) {
 		}
 	}
 	if !f.From.IsZero() {
-		add("started >= ?", stamp(f.From))
+		add("started >= ?", records.Stamp(f.From))
 	}
 	if !f.Until.IsZero() {
-		add("started < ?", stamp(f.Until))
+		add("started < ?", records.Stamp(f.Until))
 	}
 	switch {
 	case f.States == nil:
@@ -180,10 +148,10 @@ func (r *row) scan(rows *sql.Rows) error {
 		return err
 	}
 	e.Run.Format, e.Digest = run.Format, hex.EncodeToString(digest)
-	if e.Run.Started, err = parseStamp(r.started); err != nil {
+	if e.Run.Started, err = records.ParseStamp(r.started); err != nil {
 		return err
 	}
-	e.AddedAt, err = parseStamp(r.added)
+	e.AddedAt, err = records.ParseStamp(r.added)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -67,17 +68,17 @@ func findMarkable(ctx context.Context, tx *transaction, id string) (markable, er
 // mark appends the mark to r, one of the runs that are marked together, and
 // brings up to date what repeats the mark that counts.
 func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baseline.Mark, together []markable) error {
-	at, since := stamp(m.At), ""
+	at, since := records.Stamp(m.At), ""
 	if m.At.IsZero() {
 		var last string
 		err := tx.QueryRowContext(ctx, "SELECT coalesce(max(at), '') FROM marks WHERE run = ?", r.number).Scan(&last)
 		if err != nil {
 			return err
 		}
-		at = max(stamp(s.now()), last)
+		at = max(records.Stamp(s.now()), last)
 	}
 	if m.State == baseline.Rebaselined {
-		since = stamp(m.Since)
+		since = records.Stamp(m.Since)
 		if m.Since.IsZero() {
 			since = earliest(together, r)
 		}
@@ -102,7 +103,7 @@ func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baselin
 		return err
 	}
 	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(damaged(fmt.Errorf("it has %d summaries, want 1", n)), err)
+		return errors.Join(records.Damaged(fmt.Errorf("it has %d summaries, want 1", n)), err)
 	}
 	return nil
 }
@@ -136,10 +137,10 @@ func newestMark(ctx context.Context, tx *transaction, number int64) (baseline.Ma
 
 // times reads the stamps of a mark; since may be "".
 func times(at, since string) (time.Time, time.Time, error) {
-	a, err := parseStamp(at)
+	a, err := records.ParseStamp(at)
 	if err != nil || since == "" {
 		return a, time.Time{}, err
 	}
-	b, err := parseStamp(since)
+	b, err := records.ParseStamp(since)
 	return a, b, err
 }

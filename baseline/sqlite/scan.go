@@ -5,9 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -84,7 +84,7 @@ func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ra
 	size = min(max(size, smallPage), largePage)
 	var lanes merge
 	for _, c := range contexts {
-		l := &lane{context: c.context, after: cursor{started: "~"}} // "~" is after every stamp
+		l := &lane{context: c.context, after: records.Cursor{Started: records.AfterAll}}
 		more, err := sc.refill(ctx, l, size)
 		if err != nil {
 			return nil, err
@@ -117,7 +117,7 @@ func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ra
 // to go on.
 type lane struct {
 	context int64
-	after   cursor
+	after   records.Cursor
 	read    []run.Summary
 	done    bool
 }
@@ -138,7 +138,7 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 	if err != nil {
 		return err
 	}
-	rows, err := sc.next.QueryContext(ctx, sc.subject, l.context, l.after.started, l.after.id, sc.since, size)
+	rows, err := sc.next.QueryContext(ctx, sc.subject, l.context, l.after.Started, l.after.ID, sc.since, size)
 	if err != nil {
 		return err
 	}
@@ -148,8 +148,8 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 		if err := rows.Scan(&sc.started, &sc.id, &sc.session, &sc.cells); err != nil {
 			return err
 		}
-		l.after = cursor{string(sc.started), string(sc.id)}
-		if sc.isNear[l.after.id] || sc.query.Excludes(l.after.id, string(sc.session)) {
+		l.after = records.Cursor{Started: string(sc.started), ID: string(sc.id)}
+		if sc.isNear[l.after.ID] || sc.query.Excludes(l.after.ID, string(sc.session)) {
 			continue
 		}
 		s, err := sc.summary(ctx, l.after, properties)
@@ -163,10 +163,10 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 }
 
 // summary is the one that the last Scan has read.
-func (sc *scanner) summary(ctx context.Context, c cursor, properties map[string]string) (run.Summary, error) {
-	started, err := time.Parse(stampLayout, c.started)
+func (sc *scanner) summary(ctx context.Context, c records.Cursor, properties map[string]string) (run.Summary, error) {
+	started, err := records.ParseStamp(c.Started)
 	if err != nil {
-		return run.Summary{}, damaged(errors.New("a summary's start is no time"))
+		return run.Summary{}, err
 	}
 	cells := make(map[run.Cell]float64, sc.lastSize)
 	err = decodeCells(sc.cells, func(id int64, value float64) error {
@@ -175,7 +175,7 @@ func (sc *scanner) summary(ctx context.Context, c cursor, properties map[string]
 		return err
 	})
 	sc.lastSize = len(cells)
-	return run.Summary{ID: c.id, Started: started, Session: string(sc.session), Context: properties, Cells: cells}, err
+	return run.Summary{ID: c.ID, Started: started, Session: string(sc.session), Context: properties, Cells: cells}, err
 }
 
 // merge is a heap of lanes, that of the newest run on top.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -50,7 +51,7 @@ func decodeCells(data []byte, each func(cell int64, value float64) error) error 
 	for len(data) > 0 {
 		step, n := binary.Uvarint(data)
 		if n <= 0 || len(data) < n+8 {
-			return damaged(errShortSummary)
+			return records.Damaged(errShortSummary)
 		}
 		last += int64(step)
 		if err := each(last, math.Float64frombits(binary.LittleEndian.Uint64(data[n:]))); err != nil {

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -121,7 +122,7 @@ func checkContexts(ctx context.Context, tx *transaction) (found []baseline.Damag
 	var indexed int
 	err = tx.QueryRowContext(ctx, "SELECT count(*) FROM context_properties").Scan(&indexed)
 	if err == nil && indexed != total {
-		err = damaged(fmt.Errorf("%d properties of contexts are indexed, want %d", indexed, total))
+		err = records.Damaged(fmt.Errorf("%d properties of contexts are indexed, want %d", indexed, total))
 	}
 	return found, err
 }
@@ -162,37 +163,12 @@ func checkRun(ctx context.Context, tx *transaction, number int64) error {
 		return err
 	}
 	if len(listed) != 1 {
-		return damaged(errors.New("its app and scenario are missing"))
+		return records.Damaged(errors.New("its app and scenario are missing"))
 	}
-	if what := differs(e, listed[0]); what != "" {
-		return damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
+	if what := records.Differs(e, listed[0]); what != "" {
+		return records.Damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
 	}
 	return checkSummary(ctx, tx, number, e)
-}
-
-// differs names the first thing in which the list does not agree with the
-// record, "" where it agrees.
-func differs(e, listed baseline.Entry) string {
-	r, l := e.Run, listed.Run
-	switch {
-	case r.App != l.App:
-		return "app"
-	case r.Source != l.Source:
-		return "source"
-	case r.Scenario != l.Scenario:
-		return "scenario"
-	case r.Session != l.Session:
-		return "session"
-	case r.Status != l.Status:
-		return "status"
-	case stamp(r.Started) != stamp(l.Started):
-		return "start"
-	case e.Iterations != listed.Iterations:
-		return "number of iterations"
-	case !maps.Equal(r.Context, l.Context):
-		return "context"
-	}
-	return ""
 }
 
 // checkSummary checks that the run's mark and summaries are where References
@@ -207,13 +183,13 @@ func checkSummary(ctx context.Context, tx *transaction, number int64, e baseline
 		Scan(&state, &since, &session, &median, &mean)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return damaged(errors.New("its summary is missing"))
+		return records.Damaged(errors.New("its summary is missing"))
 	case err != nil:
 		return err
 	case session != e.Run.Session:
-		return damaged(errors.New("its summary names another session"))
-	case state != e.Mark.State, state == baseline.Rebaselined && since != stamp(e.Mark.Since):
-		return damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, e.Mark.State))
+		return records.Damaged(errors.New("its summary names another session"))
+	case state != e.Mark.State, state == baseline.Rebaselined && since != records.Stamp(e.Mark.Since):
+		return records.Damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, e.Mark.State))
 	}
 	names := newContexts(tx)
 	for centre, blob := range map[run.Centre][]byte{run.Median: median, run.Mean: mean} {
@@ -227,7 +203,7 @@ func checkSummary(ctx context.Context, tx *transaction, number int64, e baseline
 			return err
 		}
 		if !alike(cells, baseline.Summarize(e.Run, centre).Cells) {
-			return damaged(fmt.Errorf("its summary by the %s is not what its record gives", centre))
+			return records.Damaged(fmt.Errorf("its summary by the %s is not what its record gives", centre))
 		}
 	}
 	return nil

@@ -1,4 +1,10 @@
-package sqlite
+// Package records owns what histories in a database have in common, whichever
+// database it is: the bytes that are kept of a run and their digest, times as text
+// that sorts, what disagrees with a record, and lists that are read page by page.
+//
+// It takes a stand: a record is the run itself. All else that a database holds of
+// it repeats the record, and can be made again.
+package records
 
 import (
 	"bytes"
@@ -7,43 +13,43 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/apkgate/apkgate/run"
 )
 
-// record is a run as the file keeps it: the bytes that its digest is of (its
-// JSON without the id), and the same compressed.
-type record struct {
-	run    run.Run // with its id
-	digest []byte
-	packed []byte
+// Record is a run as a database keeps it: the digest of its JSON without the id,
+// and that JSON compressed.
+type Record struct {
+	Run    run.Run // with its id
+	Digest []byte
+	Packed []byte
 }
 
-func newRecord(r run.Run) (record, error) {
+// New makes the record of a run. A run without an id is named by its digest.
+func New(r run.Run) (Record, error) {
 	plain := r
 	plain.ID = ""
 	data, err := run.Encode(plain)
 	if err != nil {
-		return record{}, err
+		return Record{}, err
 	}
 	if len(data) > run.MaxBytes {
-		return record{}, fmt.Errorf("the record is larger than %d MiB", run.MaxBytes>>20)
+		return Record{}, fmt.Errorf("the record is larger than %d MiB", run.MaxBytes>>20)
 	}
 	sum := sha256.Sum256(data)
 	if r.ID == "" {
 		r.ID = hex.EncodeToString(sum[:])[:16]
 	}
 	if err := r.Validate(); err != nil {
-		return record{}, err
+		return Record{}, err
 	}
-	return record{run: r, digest: sum[:], packed: packer().EncodeAll(data, nil)}, nil
+	return Record{Run: r, Digest: sum[:], Packed: packer().EncodeAll(data, nil)}, nil
 }
 
-// openRecord is the run whose compressed bytes these are.
-func openRecord(id string, digest, packed []byte) (run.Run, error) {
+// Open is the run of that id whose compressed bytes these are.
+func Open(id string, digest, packed []byte) (run.Run, error) {
 	data, err := unpacker().DecodeAll(packed, nil)
 	if err != nil {
 		return run.Run{}, fmt.Errorf("its record can't be decompressed: %w", err)
@@ -77,33 +83,3 @@ var (
 		return d
 	})
 )
-
-// stampLayout is how times are kept: UTC and of fixed width, so that they sort
-// as text.
-const stampLayout = "2006-01-02T15:04:05.000000000Z"
-
-// The edges of what a stamp can say. JSON knows no times beyond them but for
-// the offset of the zone.
-const (
-	firstStamp = "0000-01-01T00:00:00.000000000Z"
-	lastStamp  = "9999-12-31T23:59:59.999999999Z"
-)
-
-func stamp(t time.Time) string {
-	t = t.UTC()
-	switch {
-	case t.Year() < 0:
-		return firstStamp
-	case t.Year() > 9999:
-		return lastStamp
-	}
-	return t.Format(stampLayout)
-}
-
-func parseStamp(s string) (time.Time, error) {
-	t, err := time.Parse(stampLayout, s)
-	if err != nil {
-		return time.Time{}, damaged(fmt.Errorf("a time is %q", s))
-	}
-	return t, nil
-}

@@ -1,0 +1,85 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"maps"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Cursor is the last run that was seen: its start as a stamp, and its id.
+type Cursor struct{ Started, ID string }
+
+// List reads a list of at most limit runs (0: all) in pages of that size, so that
+// a consumer that takes its time holds no transaction open. read is given the last
+// run before the page, nil at first, and how many to read.
+func List(limit, size int, read func(after *Cursor, n int) ([]baseline.Entry, error)) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		var after *Cursor
+		for left := limit; limit == 0 || left > 0; left -= size {
+			n := size
+			if limit > 0 {
+				n = min(size, left)
+			}
+			found, err := read(after, n)
+			if err != nil {
+				yield(baseline.Entry{}, err)
+				return
+			}
+			for _, e := range found {
+				if !yield(e, nil) {
+					return
+				}
+				after = &Cursor{Stamp(e.Run.Started), e.Run.ID}
+			}
+			if len(found) < n {
+				return
+			}
+		}
+	}
+}
+
+// Export is the listed runs whole. A run that is pruned meanwhile is left out.
+func Export(ctx context.Context, s baseline.Store, listed iter.Seq2[baseline.Entry, error]) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for e, err := range listed {
+			if err == nil {
+				e, err = s.Get(ctx, e.Run.ID)
+			}
+			if errors.Is(err, baseline.ErrNotFound) {
+				continue
+			}
+			if !yield(e.Run, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Differs names the first thing in which the list does not agree with the
+// record, "" where it agrees.
+func Differs(e, listed baseline.Entry) string {
+	r, l := e.Run, listed.Run
+	switch {
+	case r.App != l.App:
+		return "app"
+	case r.Source != l.Source:
+		return "source"
+	case r.Scenario != l.Scenario:
+		return "scenario"
+	case r.Session != l.Session:
+		return "session"
+	case r.Status != l.Status:
+		return "status"
+	case Stamp(r.Started) != Stamp(l.Started):
+		return "start"
+	case e.Iterations != listed.Iterations:
+		return "number of iterations"
+	case !maps.Equal(r.Context, l.Context):
+		return "context"
+	}
+	return ""
+}

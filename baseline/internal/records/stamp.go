@@ -1,0 +1,51 @@
+package records
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// stampLayout is how times are kept: UTC and of fixed width, so that they sort
+// as text.
+const stampLayout = "2006-01-02T15:04:05.000000000Z"
+
+// The edges of what a stamp can say. JSON knows no times beyond them but for
+// the offset of the zone.
+const (
+	firstStamp = "0000-01-01T00:00:00.000000000Z"
+	lastStamp  = "9999-12-31T23:59:59.999999999Z"
+)
+
+// AfterAll sorts after every stamp.
+const AfterAll = "~"
+
+// Stamp is the time as text.
+func Stamp(t time.Time) string {
+	t = t.UTC()
+	switch {
+	case t.Year() < 0:
+		return firstStamp
+	case t.Year() > 9999:
+		return lastStamp
+	}
+	return t.Format(stampLayout)
+}
+
+// ParseStamp reads a stamp. What is none is damage.
+func ParseStamp(s string) (time.Time, error) {
+	t, err := time.Parse(stampLayout, s)
+	if err != nil {
+		return time.Time{}, Damaged(fmt.Errorf("a time is %.40q", s))
+	}
+	return t, nil
+}
+
+// Damaged says of an error that the history is damaged.
+func Damaged(err error) error {
+	return &baseline.Error{
+		Err:    fmt.Errorf("%w: %w", baseline.ErrDamaged, err),
+		Advice: "See what is damaged with apkgate baseline verify; save what can be read with apkgate baseline export.",
+	}
+}
