@@ -37,15 +37,7 @@ func recordings(t testing.TB) (paths []string) {
 
 func recording(t testing.TB, path string) *simpleperf.Profile {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := simpleperf.Read(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return corpustest.Read(t, path, simpleperf.Read)
 }
 
 // steady is a made-up power of 1 W at all times, so that a recording's joules are

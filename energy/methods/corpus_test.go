@@ -29,16 +29,7 @@ func recordings(t testing.TB) string {
 
 func readRecording(t testing.TB, path string) *simpleperf.Profile {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	p, err := simpleperf.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return corpustest.Read(t, path, simpleperf.Read)
 }
 
 // oneWatt is 1 W for ever.

@@ -1,9 +1,11 @@
 // Package corpustest finds the real files that tests read and that the repository
 // does not hold: recordings and dumps of real devices, and data of public
-// projects. It owns where they lie, and nothing of what is in them.
+// projects. It owns where they lie and how they are opened, and nothing of what is
+// in them.
 package corpustest
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,6 +25,21 @@ func Path(t testing.TB, parts ...string) string {
 		t.Skipf("the corpus of real files is not here (APKGATE_CORPUS): %v", err)
 	}
 	return path
+}
+
+// Read reads the file at the path with a reader of its format.
+func Read[T any](t testing.TB, path string, read func(io.Reader) (T, error)) T {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	got, err := read(f)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return got
 }
 
 // repository is the folder with go.mod, above the folder in which a test runs.

@@ -29,16 +29,7 @@ func corpus(t testing.TB, parts ...string) string {
 
 func readFile(t testing.TB, path string) *perfetto.Trace {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	got, err := perfetto.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
+	return corpustest.Read(t, path, perfetto.Read)
 }
 
 func TestCorpusIsRead(t *testing.T) {

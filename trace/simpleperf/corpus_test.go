@@ -28,16 +28,7 @@ func corpus(t testing.TB, name string) string {
 
 func read(t testing.TB, name string) *simpleperf.Profile {
 	t.Helper()
-	f, err := os.Open(corpus(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	p, err := simpleperf.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return corpustest.Read(t, corpus(t, name), simpleperf.Read)
 }
 
 // scripted is a sample as simpleperf's report_sample.py has printed it.
