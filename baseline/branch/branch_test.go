@@ -18,8 +18,14 @@ import (
 
 // TestMain keeps git from reading the configuration of whoever runs the tests, and
 // from waiting for the disk: that makes a difference where the computer loses its
-// power, and the tests end no more than processes.
+// power, and the tests end no more than processes. Where they run in a repository's
+// hook, git is not to work on that.
 func TestMain(m *testing.M) {
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "GIT_") {
+			os.Unsetenv(name)
+		}
+	}
 	for name, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsync", "GIT_CONFIG_VALUE_0": "none",
