@@ -99,19 +99,23 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 }
 
-// BenchmarkFreshCopy fetches and indexes a branch of 100,000 accepted runs, as a
-// runner without a cache does. Run it with -benchtime=1x.
+// BenchmarkFreshCopy fetches and indexes a branch of accepted runs, as a runner
+// without a cache does. Run it with -benchtime=1x.
 func BenchmarkFreshCopy(b *testing.B) {
-	if testing.Short() {
-		b.Skip("makes 100,000 runs")
-	}
-	remote := newRemote(b)
-	fillBranch(b, open(b, remote), 100_000, 2_000)
-	b.ReportMetric(float64(size(b, remote))/1e6, "MB-remote")
-	for b.Loop() {
-		s := open(b, remote)
-		if _, err := s.References(b.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open-message"}); err != nil {
-			b.Fatal(err)
-		}
+	for _, n := range []int{10_000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			if testing.Short() {
+				b.Skip("makes as many runs")
+			}
+			remote := newRemote(b)
+			fillBranch(b, open(b, remote), n, 2_000)
+			b.ReportMetric(float64(size(b, remote))/1e6, "MB-remote")
+			for b.Loop() {
+				s := open(b, remote)
+				if _, err := s.References(b.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open-message"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

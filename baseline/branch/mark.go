@@ -21,8 +21,10 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 		}
 		segments := packing{folder: marksFolder}
 		var marks []placedMark
+		// One time for all: marks that are alike go into an index together.
+		now := s.options.Now().UTC()
 		for _, e := range entries {
-			l := s.lineOf(e, entries, m)
+			l := lineOf(e, entries, m, now)
 			data, err := l.encode()
 			if err != nil {
 				return change{}, err
@@ -66,10 +68,10 @@ func (w *work) markable(ctx context.Context, ids []string, m baseline.Mark) ([]b
 // lineOf is the mark of e, one of the runs that are marked together. Where the
 // mark would tie with the run's newest one, it is dated a nanosecond later:
 // elsewhere nobody can tell which of them was appended last.
-func (s *Store) lineOf(e baseline.Entry, together []baseline.Entry, m baseline.Mark) markLine {
+func lineOf(e baseline.Entry, together []baseline.Entry, m baseline.Mark, now time.Time) markLine {
 	l := markLine{Run: e.Run.ID, Digest: e.Digest, State: m.State, At: m.At.UTC(), Since: m.Since.UTC(), Note: m.Note}
 	if m.At.IsZero() {
-		l.At = s.options.Now().UTC()
+		l.At = now
 	}
 	if e.Mark.State != baseline.Unmarked && (l.At.Equal(e.Mark.At) || m.At.IsZero() && l.At.Before(e.Mark.At)) {
 		l.At = e.Mark.At.Add(time.Nanosecond)
