@@ -270,6 +270,16 @@ func TestTheDeviceIsLeftAsItWas(t *testing.T) {
 	}
 }
 
+func TestAnAPKOfAnotherPackageIsRefused(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	p.installed = map[string]bool{testPkg: true}
+	r := collectOn(t, p, func(j *collect.Job) { j.App.APK = "debug.apk" })
+	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "install debug.apk: it holds another package than com.example, which apkgate.yml names") {
+		t.Error(r.Err)
+	}
+}
+
 // The screen stays on with the chargers with which it did before.
 func TestTheScreenStaysOnAsItDid(t *testing.T) {
 	t.Parallel()

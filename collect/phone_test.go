@@ -450,6 +450,14 @@ func (p *phone) Install(_ context.Context, apk string) error {
 	if strings.Contains(apk, "huge") {
 		return fmt.Errorf("INSTALL_FAILED_INSUFFICIENT_STORAGE")
 	}
+	switch apk {
+	case "test.apk":
+		p.installed[testPkg] = true
+	case "debug.apk":
+		p.installed[pkg+".debug"] = true
+	default:
+		p.installed[pkg] = true
+	}
 	return nil
 }
 
@@ -457,6 +465,7 @@ func (p *phone) Uninstall(_ context.Context, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commands = append(p.commands, "uninstall "+name)
+	delete(p.installed, name)
 	return nil
 }
 

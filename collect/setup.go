@@ -143,10 +143,17 @@ func (c *collector) put(ctx context.Context, pkg, file string) error {
 	if err := c.dev.Install(ctx, file); err != nil {
 		return c.final(Infrastructure, err)
 	}
-	if what := "uninstall " + pkg; pkg != "" && !there && !c.job.KeepInstalled && !c.undoes(what) {
+	if pkg == "" || there {
+		return nil
+	}
+	if what := "uninstall " + pkg; !c.job.KeepInstalled && !c.undoes(what) {
 		c.undoLater(what, func(ctx context.Context) error { return c.dev.Uninstall(ctx, pkg) })
 	}
-	return nil
+	there, err = c.isInstalled(ctx, pkg)
+	if err == nil && !there {
+		err = c.final(Infrastructure, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", file, pkg))
+	}
+	return err
 }
 
 // final is an error that trying again can't mend, unless the device was lost.

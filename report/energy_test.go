@@ -405,7 +405,7 @@ func TestCallsOfAHeadAloneHaveNoColour(t *testing.T) {
 		}
 	}
 	page := htmlOf(t, judged(gate.ToRegression, explain(headJoules())))
-	if !strings.Contains(page, "No accepted run has joules of the same source to set these beside.") || strings.Contains(page, "takes less") {
+	if !strings.Contains(page, "Nothing to set these beside has joules of the same source.") || strings.Contains(page, "takes less") {
 		t.Error("the page speaks of a change that nobody can know")
 	}
 }

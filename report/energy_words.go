@@ -301,7 +301,7 @@ func (r energyRun) doubts() []string {
 		out = append(out, "This is a debug build: its energy, and which methods take it, can differ from the release build's. Measure a release build that is profileable.")
 	}
 	if !r.HasBase() {
-		out = append(out, "No accepted run has joules of the same source to set these beside.")
+		out = append(out, "Nothing to set these beside has joules of the same source.")
 	} else if r.Methods != nil && !r.Methods.HasBase() {
 		out = append(out, "The methods of the runs beside were not sampled: what changed among methods is not known.")
 	}
