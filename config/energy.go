@@ -67,6 +67,9 @@ func (d *decoder) energy(dst **Energy) reader {
 		if n.find("settle") != nil {
 			e.Settle = &settle
 		}
+		if methods := n.find("methods"); e.Methods && e.Source == EnergyNone {
+			d.at(methods, path+".methods", "want false where energy.source is none: methods are told by what they take")
+		}
 		*dst = &e
 	}
 }

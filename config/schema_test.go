@@ -222,6 +222,7 @@ var beyondSchema = map[string]string{
 	"simulated-device":             "the names of the profiles",
 	"a-limit-for-a-neutral-metric": "the direction of a metric",
 	"dune-has-no-false-alarms":     "one key that rules out another",
+	"methods-without-energy":       "one key that rules out another",
 	"two-outputs-in-one-file":      "equal paths",
 }
 

@@ -39,6 +39,9 @@ func Decode(data []byte) (Run, error) {
 	var r Run
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&r); err != nil {
+		if r.Format != "" && r.Format != Format { // another thing, which need not fit
+			return Run{}, formatError(r.Format)
+		}
 		return Run{}, explain(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
@@ -95,11 +98,15 @@ func (r Run) Named() (Run, error) {
 	return r, nil
 }
 
+func formatError(got string) error {
+	return fmt.Errorf("format is %q, want %q", clip(got), Format)
+}
+
 // Validate reports the first thing that makes the record unusable.
 func (r Run) Validate() error {
 	switch {
 	case r.Format != Format:
-		return fmt.Errorf("format is %q, want %q", clip(r.Format), Format)
+		return formatError(r.Format)
 	case r.App.Package == "":
 		return errors.New("app.package is empty")
 	case r.Scenario == "":

@@ -95,6 +95,7 @@ func TestWrongRecords(t *testing.T) {
 		"an array":        {`[1]`, "array"},
 		"two records":     {example + example, "after the end"},
 		"another format":  {strings.Replace(example, "run/1", "run/2", 1), `"apkgate.run/2", want "apkgate.run/1"`},
+		"a verdict":       {`{"format":"apkgate.verdict/1","energy":[]}`, `"apkgate.verdict/1", want "apkgate.run/1"`},
 		"no package":      {strings.Replace(example, "com.fsck.k9", "", 1), "app.package"},
 		"no scenario":     {strings.Replace(example, "open-message", "", 1), "scenario"},
 		"unknown status":  {strings.Replace(example, "complete", "fine", 1), `"fine", want one of`},
