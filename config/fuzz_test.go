@@ -24,6 +24,7 @@ func FuzzLoad(f *testing.F) {
 			f.Add(src)
 		}
 	}
+	f.Add([]byte("app: {package: a.b}\nscenarios: [{name: a, workload: {monkey: {events: 1}}}]\nstore: {branch: origin}"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, err := Load("apkgate.yml", src, Options{})
 		if err == nil {

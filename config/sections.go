@@ -225,6 +225,9 @@ func (d *decoder) store(s *Store) reader {
 		) && len(n.entries) > 0 {
 			d.exactlyOne(n, path, ways)
 		}
+		if s.Branch != "" || s.Postgres != "" {
+			s.SQLite = "" // the default is for files that name no way
+		}
 	}
 }
 
