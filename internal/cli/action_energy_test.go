@@ -19,6 +19,9 @@ func (w *workspace) hungry(build string) {
 // What made the energy rise is named in the summary and in the comment that a
 // second workflow makes of a fork's artifact, which holds the profiles.
 func TestActionNamesWhatTakesTheEnergy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures energy in many repetitions")
+	}
 	w := newWorkspace(t)
 	w.hungry("demo-good")
 	w.history()
@@ -50,6 +53,9 @@ func TestActionNamesWhatTakesTheEnergy(t *testing.T) {
 
 // Two builds that an action compares leave their profiles in its artifact too.
 func TestActionCompareKeepsProfiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures energy in many repetitions")
+	}
 	w := newWorkspace(t)
 	w.hungry("demo-good")
 	w.env["GITHUB_EVENT_NAME"] = "workflow_dispatch"
