@@ -230,7 +230,7 @@ func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 	var phases []string
 	results := collect.Lab{
 		Jobs: []collect.Job{lost.job("one"), good.job("two"), lost.job("one")},
-		Options: collect.Options{Progress: collect.ProgressFunc(func(e collect.Event) {
+		Options: collect.Options{Progress: progressFunc(func(e collect.Event) {
 			phases = append(phases, fmt.Sprint(e.Device, " ", e.Phase, " ", e.Message))
 		})},
 	}.Collect(t.Context())

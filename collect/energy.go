@@ -55,7 +55,7 @@ func (c *collector) prepareEnergy(ctx context.Context) error {
 
 // loadModel readies the model, which stands in where nothing measures.
 func (c *collector) loadModel(context.Context) error {
-	model, capacity, err := modelOf(c.meter.settings.PowerProfile)
+	model, capacity, err := ModelOf(c.meter.settings.PowerProfile)
 	if err != nil {
 		return c.final(Infrastructure, err)
 	}

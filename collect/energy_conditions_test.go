@@ -38,7 +38,7 @@ func TestAHotDeviceCoolsDown(t *testing.T) {
 			job := p.job("fake")
 			job.Energy, job.Scenario.Repetitions = &settings, 1
 			var from, measured time.Duration
-			r := collect.Collect(t.Context(), job, collect.Options{Progress: collect.ProgressFunc(func(e collect.Event) {
+			r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e collect.Event) {
 				switch {
 				case e.Phase == collect.Settle && strings.HasPrefix(e.Message, "cooling down") && from == 0:
 					from = p.Now()

@@ -330,7 +330,7 @@ func wantClean(t *testing.T, job collect.Job) {
 func TestASimulatedChargerLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	s, job, _ := powered(t, "pixel-5-android-11", simlab.Options{}, config.DefaultEnergy())
-	r := collect.Collect(t.Context(), job, collect.Options{Progress: collect.ProgressFunc(func(e collect.Event) {
+	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e collect.Event) {
 		if e.Phase == collect.Measure && e.Repetition == 2 {
 			s.Phone.SetPowered("usb")
 		}

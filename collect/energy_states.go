@@ -15,9 +15,9 @@ import (
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
-// modelOf is the model of a power profile and the battery's capacity in mAh that
+// ModelOf is the model of a power profile and the battery's capacity in mAh that
 // it states; of the reference phone where no file is named.
-func modelOf(path string) (energy.PowerModel, float64, error) {
+func ModelOf(path string) (energy.PowerModel, float64, error) {
 	if path == "" {
 		capacity, _ := energy.ReferenceProfile().Value(batteryCapacity)
 		return energy.ReferenceModel(), capacity, nil

@@ -339,7 +339,7 @@ func TestTheDeviceSettlesBeforeItIsMeasured(t *testing.T) {
 		var rested time.Duration
 		var said []string
 		began := time.Duration(-1)
-		r := collect.Collect(t.Context(), job, collect.Options{Progress: collect.ProgressFunc(func(e collect.Event) {
+		r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e collect.Event) {
 			switch {
 			case e.Phase == collect.Settle:
 				said = append(said, e.Message)
@@ -370,7 +370,7 @@ func TestAnInterruptUndoesWhatEnergyNeeded(t *testing.T) {
 		job.Energy = &settings
 		ctx, cancel := context.WithCancel(t.Context())
 		job.Clock = cancelling{p, func() bool { return when == "recording" && p.recordsWorkload() }, cancel}
-		r := collect.Collect(ctx, job, collect.Options{Progress: collect.ProgressFunc(func(e collect.Event) {
+		r := collect.Collect(ctx, job, collect.Options{Progress: progressFunc(func(e collect.Event) {
 			if string(e.Phase)+": "+e.Message == when {
 				cancel()
 			}

@@ -487,3 +487,8 @@ func (p *phone) did(command string) int {
 	}
 	return n
 }
+
+// progressFunc is told of progress by a function.
+type progressFunc func(collect.Event)
+
+func (f progressFunc) Report(e collect.Event) { f(e) }

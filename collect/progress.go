@@ -38,12 +38,6 @@ type Event struct {
 // Progress is told what happens. Lab calls it from one goroutine at a time.
 type Progress interface{ Report(Event) }
 
-// ProgressFunc makes a Progress of a function.
-type ProgressFunc func(Event)
-
-// Report calls the function.
-func (f ProgressFunc) Report(e Event) { f(e) }
-
 type silent struct{}
 
 func (silent) Report(Event) {}

@@ -14,9 +14,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
 // collectFlags say what is measured, beside the configuration.
@@ -142,25 +140,10 @@ func filesThere(cfg *config.Config) error {
 			return usage(fmt.Errorf("%s: %w", file.key, fileError("find", file.path, err)), "build it first, or correct the path in the configuration")
 		}
 	}
-	if cfg.Energy.Measured() && cfg.Energy.PowerProfile != "" {
-		return profileReads(cfg.Energy.PowerProfile)
-	}
-	return nil
-}
-
-// profileReads looks whether joules can be modelled by a power profile.
-func profileReads(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return usage(fmt.Errorf("energy.power-profile: %w", fileError("open", path, err)), "")
-	}
-	defer file.Close()
-	profile, err := powerprofile.Read(file)
-	if err == nil {
-		_, err = energy.NewModel(profile)
-	}
-	if err != nil {
-		return usage(fmt.Errorf("energy.power-profile: %s: %w", plain(path), err), "name a device's power_profile.xml, or none for the reference phone")
+	if cfg.Energy.Measured() {
+		if _, _, err := collect.ModelOf(cfg.Energy.PowerProfile); err != nil {
+			return usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone")
+		}
 	}
 	return nil
 }
