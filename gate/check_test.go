@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -230,5 +231,28 @@ func TestRulesNameTheContext(t *testing.T) {
 	}
 	if r := v.Rules[0]; r.If["sdk"] != "5.0" || len(r.If) != 1 || r.Then != "Outlier-" || r.Count != 5 || r.Confidence != 1 {
 		t.Errorf("%+v, want {sdk 5.0} => Outlier- in 5 runs", r)
+	}
+}
+
+// Four phones are worse, and the fifth may be: its doubt is neither for a rule
+// nor against it. 42 accepted runs are normal, 10 of each of four and 2 of the fifth.
+func TestADoubtIsNoCounterExampleToARule(t *testing.T) {
+	p := policy(t, PresetDefault)
+	p.MinConfidence = 0
+	var subjects []Subject
+	for i, n := range []int{10, 10, 10, 10, 2} {
+		context := map[string]string{"model": fmt.Sprint("m", i), "sdk": "5.0"}
+		subjects = append(subjects, Subject{Run: timed(fmt.Sprint("new", i), context, 16), References: summaries(p, steady(n, context, 8)...)})
+	}
+	v := Check(p, metric.Default(), subjects)
+	if v.Runs[0].Verdict != Regression || v.Runs[4].Verdict != Inconclusive {
+		t.Fatalf("the phones are %s … %s, want regression … inconclusive", v.Runs[0].Verdict, v.Runs[4].Verdict)
+	}
+	at := slices.IndexFunc(v.Rules, func(r Rule) bool { return len(r.If) == 1 && r.If["sdk"] == "5.0" })
+	if at < 0 {
+		t.Fatalf("no rule of sdk 5.0: %+v", v.Rules)
+	}
+	if r := v.Rules[at]; r.Count != 4 || math.Abs(r.Confidence-4.0/46) > 1e-9 {
+		t.Errorf("%+v, want 4 runs of 46", r)
 	}
 }

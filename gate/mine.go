@@ -7,14 +7,15 @@ import (
 
 // rulesOf mines the contexts in which outliers arise, over the runs that were
 // checked with their labels and the history, which is normal (paper, section 5.4).
+// Runs of which nothing can be said count neither as outliers nor as normal.
 func rulesOf(p Policy, subjects []Subject, verdicts []RunVerdict) []Rule {
 	rows := make([]rules.Row, 0, len(subjects))
 	checked := map[string]bool{}
 	anyOutlier := false
 	for i, v := range verdicts {
 		checked[subjects[i].Run.ID] = true
-		if v.Verdict == Invalid {
-			continue
+		if v.Verdict == Invalid || (v.Verdict == Inconclusive && v.Labels[0] == LabelNormal) {
+			continue // nobody knows whether it deviates
 		}
 		rows = append(rows, rules.Row{Context: devctx.Only(v.Context, p.Use), Labels: v.Labels})
 		anyOutlier = anyOutlier || v.Labels[0] != LabelNormal
