@@ -545,11 +545,12 @@ func TestTwoBuildsAsJSONHaveTheirEnergy(t *testing.T) {
 	}
 }
 
-// Code scanning gets each explaining method once, without a place.
+// Code scanning gets each explaining method once, at its scenario's place: it
+// refuses a whole file for one result without a location.
 func TestMethodsInSARIF(t *testing.T) {
 	var b bytes.Buffer
 	in := hungrier()
-	if err := SARIF(&b, in, Places{"": {Path: "apkgate.yml", Line: 3}}); err != nil {
+	if err := SARIF(&b, in, Places{"open-message": {Path: "app/OpenMessage.kt", Line: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	var log sarifLog
@@ -565,8 +566,11 @@ func TestMethodsInSARIF(t *testing.T) {
 	}
 	for i, want := range []string{"open-message: energy of MessageView.decode. com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open; modelled (reference-phone)", "open-message: energy of Fresh.parse. "} {
 		r := results[i+1]
-		if got := strings.ReplaceAll(r.Message.Text, nbsp, " "); !strings.HasPrefix(got, want) || r.Level != "warning" || r.Locations != nil || r.RuleID != "energy.total_j" {
-			t.Errorf("result %d: %+v, want %q as a warning without a place", i+1, r, want)
+		if got := strings.ReplaceAll(r.Message.Text, nbsp, " "); !strings.HasPrefix(got, want) || r.Level != "warning" || r.RuleID != "energy.total_j" {
+			t.Errorf("result %d: %+v, want %q as a warning", i+1, r, want)
+		}
+		if len(r.Locations) != 1 || r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "app/OpenMessage.kt" || r.Locations[0].PhysicalLocation.Region.StartLine != 3 {
+			t.Errorf("result %d is at %+v, want its scenario's place", i+1, r.Locations)
 		}
 	}
 	b.Reset()

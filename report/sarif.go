@@ -7,35 +7,64 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/apkgate/apkgate/metric"
 )
 
 // maxSARIF is how many results of one file GitHub shows; the gravest come first.
 const maxSARIF = 5000
 
+// conventional is where a result is whose scenario has no known place: a file of
+// which one result has no location is refused as a whole by code scanning.
+var conventional = Place{Path: "apkgate.yml"}
+
 // SARIF writes the report's problems as SARIF 2.1.0 for code scanning: one rule
-// a metric, one result a finding, at the place of its scenario. A verdict
-// without problems has no results, which closes the alerts of earlier ones. A
-// scenario without a place has a result without a location, and so has each
-// method that explains why a scenario takes more energy.
+// a metric, one result a finding, and one a method that explains why a scenario
+// takes more energy, each at the place of its scenario. A verdict without
+// problems has no results, which closes the alerts of earlier ones.
 func SARIF(w io.Writer, in Input, places Places) error {
-	problems := append(Problems(in), methodProblems(in)...)
-	problems = problems[:min(len(problems), maxSARIF)]
-	rules, index := sarifRules(in, problems)
+	return writeSARIF(w, sarifReport{
+		Problems:  append(Problems(in), methodProblems(in)...),
+		Catalogue: in.catalogue(), Version: in.Meta.Version, Beside: "the history of accepted runs",
+	}, places)
+}
+
+// ABSARIF writes what the head of a comparison is worse in, as SARIF does for
+// runs beside the history.
+func ABSARIF(w io.Writer, in ABInput, places Places) error {
+	if in.Catalogue == nil {
+		in.Catalogue = metric.Default()
+	}
+	return writeSARIF(w, sarifReport{
+		Problems:  append(abProblems(in), explainingMethods(energyOfAB(in))...),
+		Catalogue: in.Catalogue, Version: in.Version, Beside: "the base build",
+	}, places)
+}
+
+// sarifReport is what a file of SARIF is made of.
+type sarifReport struct {
+	Problems  []Problem
+	Catalogue *metric.Catalogue
+	Version   string // of apkgate
+	Beside    string // what a metric is worse than
+}
+
+func writeSARIF(w io.Writer, in sarifReport, places Places) error {
+	problems := in.Problems[:min(len(in.Problems), maxSARIF)]
+	rules, index := in.rules(problems)
 	results := make([]sarifResult, len(problems))
 	for i, p := range problems {
 		results[i] = sarifResult{
 			RuleID: p.Metric, RuleIndex: index[p.Metric], Level: level(p), Message: sarifText{sarifPlain(p.Title + ". " + p.Text)},
+			Locations:           sarifLocations(places.Of(p.Scenario)),
 			PartialFingerprints: map[string]string{"apkgateFinding/v1": p.Fingerprint},
-		}
-		if p.Method == "" { // a method isn't where its scenario is
-			results[i].Locations = sarifLocations(places.Of(p.Scenario))
 		}
 	}
 	log := sarifLog{
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
 		Runs: []sarifRun{{
 			Tool: sarifTool{sarifDriver{
-				Name: "apkgate", Version: strings.TrimPrefix(name(in.Meta.Version), "apkgate "),
+				Name: "apkgate", Version: strings.TrimPrefix(name(in.Version), "apkgate "),
 				InformationURI: "https://github.com/apkgate/apkgate", Rules: rules,
 			}},
 			Results: results, ColumnKind: "unicodeCodePoints",
@@ -64,24 +93,24 @@ func level(p Problem) string {
 	return "warning"
 }
 
-// sarifRules are the metrics that the problems speak of, and the index of each.
-func sarifRules(in Input, problems []Problem) (rules []sarifRule, index map[string]int) {
+// rules are the metrics that the problems speak of, and the index of each.
+func (in sarifReport) rules(problems []Problem) (rules []sarifRule, index map[string]int) {
 	var names []string
 	for _, p := range problems {
 		if !slices.Contains(names, p.Metric) {
 			names = append(names, p.Metric)
 		}
 	}
-	slices.SortFunc(names, in.catalogue().Compare)
+	slices.SortFunc(names, in.Catalogue.Compare)
 	rules, index = make([]sarifRule, len(names)), map[string]int{}
 	for i, metricName := range names {
-		m, _ := in.catalogue().Lookup(metricName)
+		m, _ := in.Catalogue.Lookup(metricName)
 		index[metricName] = i
 		title := name(m.Title)
 		rules[i] = sarifRule{
 			ID:                   metricName,
 			ShortDescription:     sarifText{"A worse " + title},
-			FullDescription:      sarifText{"The " + title + " (" + name(metricName) + ") deviates for the worse from the history of accepted runs."},
+			FullDescription:      sarifText{"The " + title + " (" + name(metricName) + ") deviates for the worse from " + in.Beside + "."},
 			DefaultConfiguration: sarifConfiguration{Level: "error"},
 			Properties:           map[string]any{"tags": []string{"performance", "android"}},
 		}
@@ -91,7 +120,7 @@ func sarifRules(in Input, problems []Problem) (rules []sarifRule, index map[stri
 
 func sarifLocations(at Place) []sarifLocation {
 	if at.Path == "" {
-		return nil
+		at = conventional
 	}
 	return []sarifLocation{{sarifPhysical{
 		ArtifactLocation: sarifArtifact{URI: (&url.URL{Path: at.Path}).EscapedPath(), URIBaseID: "%SRCROOT%"},
@@ -135,7 +164,7 @@ type (
 		RuleIndex           int               `json:"ruleIndex"`
 		Level               string            `json:"level"`
 		Message             sarifText         `json:"message"`
-		Locations           []sarifLocation   `json:"locations,omitempty"`
+		Locations           []sarifLocation   `json:"locations"`
 		PartialFingerprints map[string]string `json:"partialFingerprints"`
 	}
 	sarifText struct {

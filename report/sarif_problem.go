@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
 )
 
 // Problem is a finding that somebody should look at, told once for all the runs
@@ -40,10 +41,12 @@ func Problems(in Input) []Problem {
 
 // methodProblems are the methods that explain why a scenario takes more energy,
 // each once, as the run that matters most has it.
-func methodProblems(in Input) []Problem {
+func methodProblems(in Input) []Problem { return explainingMethods(energyOf(in)) }
+
+func explainingMethods(energy energyStory) []Problem {
 	var out []Problem
 	seen := map[string]bool{}
-	for _, r := range energyOf(in).Runs {
+	for _, r := range energy.Runs {
 		if !r.Deviates || r.unexplained() {
 			continue
 		}
@@ -63,12 +66,54 @@ func methodProblems(in Input) []Problem {
 	return out
 }
 
-func (f finding) problemTitle() string {
-	title := name(f.Scenario)
-	if f.Event != "" {
-		title += " after " + name(eventTitle(f.Event))
+// abProblems are what the head of a comparison is worse in, of each scenario the
+// gravest first, and of scenarios the worse ones.
+func abProblems(in ABInput) []Problem {
+	var worse, suspect []Problem
+	for _, s := range in.Verdict.Scenarios {
+		for _, d := range s.Deviations() {
+			m, _ := in.Catalogue.Lookup(d.Metric)
+			p := Problem{
+				Scenario: s.Scenario, Event: d.Event, Metric: d.Metric, Worse: d.Direction == gate.ToRegression,
+				Title: problemTitle(s.Scenario, d.Event, m), Text: in.abSentence(s, d, m),
+				Fingerprint: digest(in.Verdict.Head.App.Package, s.Scenario, d.Event, d.Metric),
+			}
+			switch d.Direction {
+			case gate.ToRegression:
+				worse = append(worse, p)
+			case gate.Suspect:
+				suspect = append(suspect, p)
+			}
+		}
 	}
-	return title + ": " + name(f.Metric.Title)
+	return append(worse, suspect...)
+}
+
+// abSentence says how much the head differs, where, and how sure that is.
+func (in ABInput) abSentence(s gate.ABScenario, d gate.ABComparison, m metric.Metric) string {
+	shift, at := d.Shown(), d.ShownIn()
+	text := "base " + showValue(m, shift.Base) + ", head " + showValue(m, shift.Head)
+	if at >= 0 && at < len(s.Contexts) {
+		text += " on " + clip(contextName(s.Contexts[at].Context), 100)
+	}
+	if shift.Limit != nil {
+		return text + "; beyond the limit of " + showValue(m, *shift.Limit)
+	}
+	text += " (" + shiftBy(m, shift.Shift, shift.Change)
+	if shift.HasInterval() {
+		text += ", " + percent(in.Verdict.Level) + " interval " + fromTo(shiftBy(m, shift.ShiftLow, shift.ChangeLow), shiftBy(m, shift.ShiftHigh, shift.ChangeHigh))
+	}
+	return text + "); p " + pCell(shift.P)
+}
+
+func (f finding) problemTitle() string { return problemTitle(f.Scenario, f.Event, f.Metric) }
+
+func problemTitle(scenario, event string, m metric.Metric) string {
+	title := name(scenario)
+	if event != "" {
+		title += " after " + name(eventTitle(event))
+	}
+	return title + ": " + name(m.Title)
 }
 
 // fingerprint is a digest of what a finding is about, not of its numbers.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/gate"
 )
 
 // sarif is what a reader of SARIF sees of a report.
@@ -124,8 +126,8 @@ func TestSARIFOfOtherOutcomes(t *testing.T) {
 		var levels []string
 		for _, r := range results {
 			levels = append(levels, r["level"].(string))
-			if _, has := r["locations"]; has {
-				t.Errorf("%s: a result has a location that nobody named", name)
+			if at := dig(r, "locations", 0, "physicalLocation", "artifactLocation", "uri"); at != "apkgate.yml" {
+				t.Errorf("%s: a result without a known place is at %v, want the file that scenarios are in", name, at)
 			}
 		}
 		if !slices.Equal(levels, c.levels) {
@@ -152,6 +154,36 @@ func TestSARIFOfHostileNames(t *testing.T) {
 	}
 	if strings.Contains(text, "<script") {
 		t.Error("the file holds a script's tag as it is")
+	}
+}
+
+// A comparison of two builds: base 0.95, head 0.9 of the frames are smooth in each
+// of three events.
+func TestSARIFOfAComparison(t *testing.T) {
+	var b bytes.Buffer
+	v := abVerdict(3)
+	v.Scenarios[0].Scenario = "scroll"
+	v.Scenarios[0].Comparisons[1].Direction = gate.Suspect
+	v.Scenarios[0].Comparisons[2].Direction = gate.ToImprovement
+	if err := ABSARIF(&b, ABInput{Verdict: v}, Places{"scroll": {Path: "Scroll.kt", Line: 7}}); err != nil {
+		t.Fatal(err)
+	}
+	var log sarifLog
+	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	results := log.Runs[0].Results
+	if len(results) != 2 || results[0].Level != "error" || results[1].Level != "warning" {
+		t.Fatalf("the results are %+v, want an error and a warning; what is better has none", results)
+	}
+	text := strings.ReplaceAll(results[0].Message.Text, nbsp, " ")
+	for _, want := range []string{"scroll after ", "base 95.0 %", "head 90.0 %", "−5 points", "95 % interval"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the message lacks %q: %s", want, text)
+		}
+	}
+	if at := results[0].Locations[0].PhysicalLocation; at.ArtifactLocation.URI != "Scroll.kt" || at.Region.StartLine != 7 {
+		t.Errorf("the location is %+v", at)
 	}
 }
 

@@ -42,8 +42,7 @@ func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action)
 		in.Notes = []string{simulatedNote}
 	}
 	sheet := report.AB(in)
-	asJSON := func(w io.Writer) error { return report.ABJSON(w, verdict, in.Energy...) }
-	if err := c.writeSheet(sheet, asJSON, outputFlags{format: string(FormatText)}); err != nil {
+	if err := c.writeSheet(sheet, abData(in), outputFlags{format: string(FormatText)}); err != nil {
 		return actionResult{}, err
 	}
 	content := actions.Content{
@@ -56,7 +55,10 @@ func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action)
 	return actionResult{
 		content: content, failOn: set.failOn,
 		folder: func(dir string) (actions.Folder, error) {
-			return c.sheetFolder(dir, func(f outputFlags) error { return quiet(c).writeSheet(sheet, asJSON, f) })
+			return c.sheetFolder(dir, func(f outputFlags) error {
+				f.places = c.placesOf(set.config, cf.file())
+				return quiet(c).writeSheet(sheet, abData(in), f)
+			})
 		},
 	}, nil
 }
@@ -72,10 +74,11 @@ func sheetFiles(dir string) outputFlags {
 	return outputFlags{
 		format: string(FormatText), html: filepath.Join(dir, "report.html"),
 		markdown: filepath.Join(dir, "report.md"), json: filepath.Join(dir, "verdict.json"),
+		sarif: filepath.Join(dir, "apkgate.sarif"),
 	}
 }
 
-// sheetFolder leaves a sheet's files in a report folder, which has no SARIF.
+// sheetFolder leaves a sheet's files in a report folder.
 func (c Command) sheetFolder(dir string, write func(outputFlags) error) (actions.Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -85,5 +88,5 @@ func (c Command) sheetFolder(dir string, write func(outputFlags) error) (actions
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return actions.Folder{}, fileError("make the report folder", dir, err)
 	}
-	return actions.Folder{Dir: dir, Report: files.html, Verdict: files.json}, write(files)
+	return actions.Folder{Dir: dir, Report: files.html, Verdict: files.json, SARIF: files.sarif}, write(files)
 }

@@ -16,6 +16,11 @@ import (
 	"github.com/apkgate/apkgate/report"
 )
 
+// placesOf are the places of a configuration, looked for when they are asked for.
+func (c Command) placesOf(cfg *config.Config, configPath string) func() report.Places {
+	return func() report.Places { return c.places(cfg, configPath) }
+}
+
 // places are where the scenarios are written down in the repository: the test's
 // own source where it is found, or else their lines in the configuration.
 func (c Command) places(cfg *config.Config, configPath string) report.Places {

@@ -60,6 +60,7 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	f.outputFlags.places = c.placesOf(set.config, f.configFlags.file())
 	if err := keepsInput(f.outputFlags.files(), f.runs, f.history, []string{set.store, f.configFlags.file()}); err != nil {
 		return err
 	}

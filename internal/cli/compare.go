@@ -89,6 +89,7 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 	if err != nil {
 		return err
 	}
+	f.outputFlags.places = c.placesOf(set.config, f.configFlags.file())
 	if err := keepsInput(f.outputFlags.files(), f.baseRuns, f.headRuns, []string{f.base, f.head, f.configFlags.file()}); err != nil {
 		return err
 	}
@@ -109,10 +110,18 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 	if simulated(base) || simulated(head) {
 		in.Notes = []string{simulatedNote}
 	}
-	if err := c.writeSheet(report.AB(in), func(w io.Writer) error { return report.ABJSON(w, verdict, in.Energy...) }, f.outputFlags); err != nil {
+	if err := c.writeSheet(report.AB(in), abData(in), f.outputFlags); err != nil {
 		return err
 	}
 	return exitWith(statusOf(verdict.Verdict, set.failOn))
+}
+
+// abData is a comparison for other programs.
+func abData(in report.ABInput) sheetData {
+	return sheetData{
+		json:  func(w io.Writer) error { return report.ABJSON(w, in.Verdict, in.Energy...) },
+		sarif: func(w io.Writer, places report.Places) error { return report.ABSARIF(w, in, places) },
+	}
 }
 
 // offline reports whether runs in files are compared, and refuses what names

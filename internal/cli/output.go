@@ -22,24 +22,27 @@ const (
 	FormatJSON     Format = "json"
 	FormatMarkdown Format = "markdown"
 	FormatHTML     Format = "html"
+	FormatSARIF    Format = "sarif"
 )
 
-var reportFormats = []Format{FormatText, FormatJSON, FormatMarkdown, FormatHTML}
+var reportFormats = []Format{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatSARIF}
 
 // maxComment is what a pull request's comment can hold.
 const maxComment = 65_536
 
 // outputFlags say in which form and where a report goes.
 type outputFlags struct {
-	format, html, markdown, json string
-	verbose                      bool
+	format, html, markdown, json, sarif string
+	verbose                             bool
+	places                              func() report.Places // for SARIF; nil: nothing is known; no flag
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.format, "format", string(FormatText), "what to print: text, json, markdown or html")
+	cmd.Flags().StringVar(&f.format, "format", string(FormatText), "what to print: text, json, markdown, html or sarif")
 	cmd.Flags().StringVar(&f.html, "html", "", "also write the report with its pictures to this HTML file")
 	cmd.Flags().StringVar(&f.markdown, "markdown", "", "also write the report to this Markdown file")
 	cmd.Flags().StringVar(&f.json, "json", "", "also write the verdict to this JSON file")
+	cmd.Flags().StringVar(&f.sarif, "sarif", "", "also write the findings to this SARIF file, for code scanning")
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print every rule and every run in full")
 }
 
@@ -72,7 +75,7 @@ func (c Command) writeAs(f outputFlags, render func(io.Writer, Format) error) er
 	for _, file := range []struct {
 		path string
 		as   Format
-	}{{f.html, FormatHTML}, {f.markdown, FormatMarkdown}, {f.json, FormatJSON}} {
+	}{{f.html, FormatHTML}, {f.markdown, FormatMarkdown}, {f.json, FormatJSON}, {f.sarif, FormatSARIF}} {
 		if file.path == "" {
 			continue
 		}
@@ -83,12 +86,28 @@ func (c Command) writeAs(f outputFlags, render func(io.Writer, Format) error) er
 	return nil
 }
 
+// known are the places of the scenarios, which are looked for now.
+func (f outputFlags) known() report.Places {
+	if f.places == nil {
+		return nil
+	}
+	return f.places()
+}
+
+// sheetData writes what a sheet shows for other programs to read.
+type sheetData struct {
+	json  func(io.Writer) error
+	sarif func(io.Writer, report.Places) error
+}
+
 // writeSheet is write for a report that is no verdict on runs.
-func (c Command) writeSheet(sheet report.Sheet, asJSON func(io.Writer) error, f outputFlags) error {
+func (c Command) writeSheet(sheet report.Sheet, of sheetData, f outputFlags) error {
 	return c.writeAs(f, func(w io.Writer, as Format) error {
 		switch as {
 		case FormatJSON:
-			return asJSON(w)
+			return of.json(w)
+		case FormatSARIF:
+			return of.sarif(w, f.known())
 		case FormatMarkdown:
 			return sheet.Markdown(w, maxComment)
 		case FormatHTML:
@@ -106,6 +125,8 @@ func (c Command) render(w io.Writer, in report.Input, as Format, f outputFlags) 
 		return report.Markdown(w, in, maxComment)
 	case FormatHTML:
 		return report.HTML(w, in)
+	case FormatSARIF:
+		return report.SARIF(w, in, f.known())
 	}
 	return report.Text(w, in, report.TextOptions{Color: c.color(), Width: c.Width, Verbose: f.verbose})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // files are those that the flags name, "" where one names none.
-func (f outputFlags) files() []string { return []string{f.html, f.markdown, f.json} }
+func (f outputFlags) files() []string { return []string{f.html, f.markdown, f.json, f.sarif} }
 
 // file is the configuration that is read.
 func (f configFlags) file() string {

@@ -63,6 +63,7 @@ func (c Command) refresh(cmd *cobra.Command, cf configFlags, f refreshFlags) err
 	if err != nil {
 		return err
 	}
+	f.outputFlags.places = c.placesOf(set.config, cf.file())
 	if err := keepsInput(f.outputFlags.files(), f.runs, []string{set.store, cf.file()}); err != nil {
 		return err
 	}
@@ -169,8 +170,13 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 			return storeError(err)
 		}
 	}
-	write := func(w io.Writer) error { return report.RefreshJSON(w, in.Refresh) }
-	if err := c.writeSheet(report.RefreshSheet(in), write, f.outputFlags); err != nil {
+	data := sheetData{
+		json: func(w io.Writer) error { return report.RefreshJSON(w, in.Refresh) },
+		sarif: func(w io.Writer, places report.Places) error {
+			return report.SARIF(w, report.Input{Verdict: verdict, Catalogue: set.catalogue, Meta: set.meta(runs)}, places)
+		},
+	}
+	if err := c.writeSheet(report.RefreshSheet(in), data, f.outputFlags); err != nil {
 		return err
 	}
 	if f.acceptRegression && verdict.Verdict == gate.Regression {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report"
@@ -64,6 +65,7 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 	if slices.ContainsFunc(in.Verdict.Runs, func(r gate.RunVerdict) bool { return r.Context[devctx.Simulated] != "" }) {
 		in.Notes = []string{simulatedNote}
 	}
+	f.places = c.placesOf(cfg, config.FileName)
 	in.Runs, in.Catalogue, in.Meta = runs, catalogue, report.Meta{Version: "apkgate " + version()}
 	return c.write(in, f)
 }

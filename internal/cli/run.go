@@ -53,6 +53,7 @@ func (c Command) run(cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	f.outputFlags.defaults(cfg.Report)
+	f.outputFlags.places = c.placesOf(cfg, f.configFlags.file())
 	if err := oneOf("format", Format(f.format), reportFormats); err != nil {
 		return err
 	}
