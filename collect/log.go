@@ -33,7 +33,9 @@ type logReader struct {
 func (c *collector) logCommand() string {
 	words := []string{"logcat", "-d", "-v", "threadtime"}
 	if !c.facts.wallLog {
-		words = append(words, "-v", "monotonic")
+		// The UID tells what the system says from what an app says in its name; logcat
+		// learned both words in Android 7.
+		words = append(words, "-v", "monotonic", "-v", "uid")
 	}
 	buffers := []string{"main", "system", "events"}
 	if c.facts.api >= 21 {
@@ -137,7 +139,8 @@ func markAt(entries []logcat.Entry, mark string) int {
 // events are the events of the repetition, by their time on CLOCK_MONOTONIC
 // where the log is aligned.
 func (l *logReader) events() []logcat.Event {
-	events := logcat.Events(l.entries)
+	events, doubts := logcat.Events(l.entries)
+	l.tellDoubts("the device's log", doubts)
 	for i := range events {
 		events[i].Time += l.offset
 	}

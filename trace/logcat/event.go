@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/apkgate/apkgate/run"
 )
 
 // Tag is the tag under which a test writes its UI events.
@@ -45,56 +47,31 @@ type Event struct {
 // MaxName bounds the name of a UI event in bytes.
 const MaxName = 200
 
+// maxOfKind bounds the events of one kind, so that an app that writes to the log
+// without end hides no events of another kind.
+const maxOfKind = 10_000
+
 // Events finds the events in a log, in its order. What two buffers tell of the
-// same crash or ANR is given once.
-func Events(entries []Entry) []Event {
-	var out []Event
+// same crash or ANR is given once. At most 10,000 of each kind are kept; a warning
+// says where there were more.
+func Events(entries []Entry) ([]Event, []run.Warning) {
+	f := finder{byPID: map[pidKey]int{}, byName: map[nameKey]int{}, found: map[Kind]int{}}
 	for i, e := range entries {
 		ev, ok := eventOf(entries, i)
 		if !ok {
 			continue
 		}
 		ev.Line, ev.Clock, ev.Time = e.Line, e.Clock, e.Time
-		if !merged(out, ev) {
-			out = append(out, ev)
-		}
+		f.add(ev)
 	}
-	return out
-}
-
-// sameWithin bounds the time between two entries about one crash or ANR.
-const sameWithin = 10 * time.Second
-
-// merged reports whether the event is known already, and adds to the known one
-// what it did not know.
-func merged(known []Event, ev Event) bool {
-	if ev.Kind != Crash && ev.Kind != ANR && ev.Kind != Displayed {
-		return false
-	}
-	for i := len(known) - 1; i >= 0; i-- {
-		k := &known[i]
-		if k.Kind != ev.Kind || k.Clock != ev.Clock || (ev.Time-k.Time).Abs() > sameWithin {
-			continue
-		}
-		if ev.Kind == Displayed {
-			if k.Name == ev.Name && k.Duration == ev.Duration {
-				return true
-			}
-			continue
-		}
-		if k.PID != 0 && k.PID == ev.PID || (k.PID == 0 || ev.PID == 0) && k.Process == ev.Process {
-			k.PID = max(k.PID, ev.PID)
-			if k.Process == "" {
-				k.Process = ev.Process
-			}
-			return true
-		}
-	}
-	return false
+	return f.events, f.doubts()
 }
 
 func eventOf(entries []Entry, i int) (Event, bool) {
 	e := entries[i]
+	if e.App && systemTags[e.Tag] {
+		return Event{}, false // any app can write what looks like the system's
+	}
 	switch e.Tag {
 	case Tag:
 		return uiEvent(e)
@@ -121,6 +98,13 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 		}
 	}
 	return Event{}, false
+}
+
+// systemTags are those that only the system writes truthfully.
+var systemTags = map[string]bool{
+	"input_interaction": true, "am_crash": true, "am_anr": true, "am_proc_died": true,
+	"am_activity_launch_time": true, "wm_activity_launch_time": true,
+	"ActivityManager": true, "ActivityTaskManager": true,
 }
 
 // uiEvent reads "name" or "name key=value …". Words before the first
@@ -207,13 +191,17 @@ func list(message string) []string {
 	return strings.Split(message, ",")
 }
 
+// crashWithin is how many entries of other processes may stand between the lines
+// of one crash.
+const crashWithin = 200
+
 // javaCrash reads "FATAL EXCEPTION: main" and the two entries below it:
 // "Process: com.example, PID: 17" (Android 4.4 and later) and the exception.
 func javaCrash(entries []Entry) (Event, bool) {
 	head := entries[0]
 	ev := Event{Kind: Crash, PID: head.PID, Detail: head.Message}
 	below := 0
-	for _, e := range entries[1:] {
+	for _, e := range entries[1:min(len(entries), crashWithin)] {
 		if e.PID != head.PID || e.Tag != head.Tag {
 			continue
 		}

@@ -37,7 +37,8 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		warnings = append(warnings, run.Warning{Text: "nothing of a log is in the file"})
 		return trace.NewInspection("logcat", nil, warnings, Details{Events: []Event{}}), nil
 	}
-	events := Events(l.Entries)
+	events, doubts := Events(l.Entries)
+	warnings = append(warnings, doubts...)
 	last := l.Entries[len(l.Entries)-1]
 	details := Details{
 		Entries: len(l.Entries), Clock: l.Entries[0].Clock, First: l.Entries[0].Time, Last: last.Time,

@@ -39,6 +39,8 @@ type Entry struct {
 	Priority byte          // one of V D I W E F S, 0 where the format has none
 	Tag      string
 	Message  string
+	// App says that an app's process wrote the entry, as its UID tells (-v uid).
+	App bool
 }
 
 // Log is what was read.

@@ -32,10 +32,15 @@ func TestEveryFormat(t *testing.T) {
 		e.Clock, e.Time = clock, at
 		return e
 	}
+	byApp := full
+	byApp.App = true
 	for text, want := range map[string]logcat.Entry{
 		"03-17 16:13:38.811  1702  2395 D My Tag  : a: b":                        full,
 		"03-17 16:13:38.811  1000  1702  2395 D My Tag  : a: b":                  full,
-		"03-17 16:13:38.811 u0_a12  1702  2395 D My Tag: a: b":                   full,
+		"03-17 16:13:38.811 u0_a12  1702  2395 D My Tag: a: b":                   byApp,
+		"03-17 16:13:38.811 10120  1702  2395 D My Tag: a: b":                    byApp,
+		"03-17 16:13:38.811 1010120:  1702  2395 D My Tag: a: b":                 byApp,
+		"03-17 16:13:38.811  root  1702  2395 D My Tag: a: b":                    full,
 		"2000-03-17 16:13:38.811 +0100  1702  2395 D My Tag: a: b":               with(logcat.Wall, wall+10957*24*time.Hour),
 		"   123.456  1702  2395 D My Tag: a: b":                                  with(logcat.Monotonic, 123456*time.Millisecond),
 		"     0.000001  1702  2395 D My Tag: a: b":                               with(logcat.Monotonic, time.Microsecond),
@@ -73,6 +78,70 @@ func TestWhatIsNoEntryIsAWarning(t *testing.T) {
 	}
 }
 
+// events are those of a log that holds few.
+func events(t *testing.T, l logcat.Log) []logcat.Event {
+	t.Helper()
+	found, doubts := logcat.Events(l.Entries)
+	if len(doubts) != 0 {
+		t.Errorf("doubts: %v", doubts)
+	}
+	return found
+}
+
+// An app that writes what the system writes can neither fill the memory nor hide
+// what the test says, and reading its log stays quick: no event is compared with
+// all before it (a minute for these lines if it were).
+func TestALogFullOfFeignedEventsIsReadInTime(t *testing.T) {
+	t.Parallel()
+	const lines = 100_000
+	var b strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&b, "  100.%03d  4242  4242 I ActivityManager: Displayed a/.B%d: +1ms\n", i%1000, i)
+		fmt.Fprintf(&b, "  100.%03d  4242  4242 E AndroidRuntime: FATAL EXCEPTION: t%d\n", i%1000, i)
+	}
+	b.WriteString("  101.000   500   500 I apkgate : open message\n")
+	begun := time.Now()
+	found, doubts := logcat.Events(read(t, b.String()).Entries)
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("reading took %v", took)
+	}
+	last := found[len(found)-1]
+	if last.Kind != logcat.UIEvent || last.Name != "open message" {
+		t.Errorf("the test's own event is hidden behind the app's: the last is %+v", last)
+	}
+	if len(found) > 50_000 {
+		t.Errorf("%d events are kept", len(found))
+	}
+	// Every crash is the same process's within ten seconds, so that they are one.
+	if len(doubts) != 1 || !strings.Contains(doubts[0].Text, "100000 events") || !strings.Contains(doubts[0].Text, "displayed") {
+		t.Errorf("doubts: %v", doubts)
+	}
+}
+
+func TestTheSystemsTagsAreNotBelievedOfAnApp(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"I ActivityManager: Displayed com.example/.Main: +1ms",
+		"I ActivityTaskManager: Displayed com.example/.Main: +1ms",
+		"I wm_activity_launch_time: [0,123,com.example/.Main,1]",
+		"E ActivityManager: ANR in com.example (com.example/.Main)",
+		"I am_anr  : [0,500,com.example,8,Input dispatching timed out]",
+		"I am_proc_died: [0,500,com.example,0,2]",
+		"I am_crash: [0,500,com.example,8,java.lang.IllegalStateException,no,Main.java,17]",
+		"I input_interaction: Interaction with: a2b17b9 com.example/com.example.Main (server), ",
+	} {
+		for uid, want := range map[string]int{" 1000 ": 1, " root ": 1, " ": 1, " 10120 ": 0, " u0_a120 ": 0, " 1010120 ": 0} {
+			if got := events(t, read(t, "     1.000"+uid+" 700  701 "+line)); len(got) != want {
+				t.Errorf("%q of the user %q: %d events, want %d", line, uid, len(got), want)
+			}
+		}
+	}
+	// What a process says of its own end is its own to say.
+	if got := events(t, read(t, "     1.000 u0_a120  700  701 E AndroidRuntime: FATAL EXCEPTION: main")); len(got) != 1 {
+		t.Errorf("a crash in the app's own words: %+v", got)
+	}
+}
+
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	l := read(t, strings.Join([]string{
@@ -96,7 +165,7 @@ func TestEvents(t *testing.T) {
 		"    50.000   600   600 F libc    : Fatal signal 11 (SIGSEGV), code 1, fault addr 0x0 in tid 600 (example)",
 	}, "\n"))
 	var got []string
-	for _, e := range logcat.Events(l.Entries) {
+	for _, e := range events(t, l) {
 		got = append(got, fmt.Sprintf("%s %d %s %s %d %v %v", e.Kind, e.Time/time.Millisecond, e.Name, e.Process, e.PID, e.Duration, e.Args))
 	}
 	want := []string{
@@ -117,7 +186,7 @@ func TestEvents(t *testing.T) {
 
 func TestEventsOfAndroid41HaveNoUser(t *testing.T) {
 	t.Parallel()
-	ev := logcat.Events(read(t, "I/am_anr  (  300): [500,com.example,0,keyDispatchingTimedOut]").Entries)
+	ev := events(t, read(t, "I/am_anr  (  300): [500,com.example,0,keyDispatchingTimedOut]"))
 	if len(ev) != 1 || ev[0].PID != 500 || ev[0].Process != "com.example" || ev[0].Detail != "keyDispatchingTimedOut" {
 		t.Errorf("%+v", ev)
 	}

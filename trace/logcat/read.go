@@ -107,6 +107,7 @@ func parseThreadtime(e *Entry, rest string) bool {
 	for n := 0; n <= len(numbers); n++ {
 		word, after := cutWord(rest)
 		if len(word) == 1 && n >= 2 && strings.Contains(priorities, word) {
+			e.App = n == 3 && isApp(numbers[0])
 			return e.setIDs(numbers[n-2], numbers[n-1]) && e.setMessage(word[0], after)
 		}
 		if word == "" || n == len(numbers) {
@@ -115,6 +116,18 @@ func parseThreadtime(e *Entry, rest string) bool {
 		numbers[n], rest = word, after
 	}
 	return false
+}
+
+// isApp reports whether a UID, "10120", "u0_a120" or "root", is an app's.
+func isApp(uid string) bool {
+	uid = strings.TrimSuffix(uid, ":")
+	const perUser, firstApp = 100_000, 10_000 // android.os.UserHandle, android.os.Process
+	if n, err := strconv.ParseUint(uid, 10, 31); err == nil {
+		return n%perUser >= firstApp
+	}
+	user, _, found := strings.Cut(uid, "_")
+	_, err := strconv.ParseUint(strings.TrimPrefix(user, "u"), 10, 31)
+	return found && strings.HasPrefix(user, "u") && err == nil
 }
 
 func (e *Entry) setIDs(pid, tid string) bool {
