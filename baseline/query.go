@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -32,19 +33,12 @@ type Query struct {
 	// the nearest commit first: of a pull request its merge base, then what came
 	// before that on the base branch. At most MaxCommits.
 	Commits []string
-	// ExcludeSession leaves out the runs of a session, "" none: runs made side
-	// by side with the new one are no independent evidence.
-	ExcludeSession string
-	ExcludeIDs     []string
 }
 
-// For is the query for the references of r. It excludes r itself and the runs
-// of its session.
+// For is the query for the references of r. The answer is the same for all runs
+// of one context: it may hold r itself, and the gate leaves that out.
 func For(r run.Run) Query {
-	return Query{
-		Package: r.App.Package, Scenario: r.Scenario, Context: r.Context,
-		ExcludeSession: r.Session, ExcludeIDs: []string{r.ID},
-	}
+	return Query{Package: r.App.Package, Scenario: r.Scenario, Context: r.Context}
 }
 
 // Normal returns the query with its defaults filled in, or says what is wrong with it.
@@ -80,27 +74,9 @@ func (q Query) Ranks() map[string]int {
 	return ranks
 }
 
-// Properties are the properties of the new run's context that count.
-func (q Query) Properties() map[string]string {
-	if q.Use == nil {
-		return q.Context
-	}
-	out := make(map[string]string, len(q.Use))
-	for _, name := range q.Use {
-		if v, ok := q.Context[name]; ok {
-			out[name] = v
-		}
-	}
-	return out
-}
-
-// Excludes reports whether the query leaves out the run of that id and session.
-func (q Query) Excludes(id, session string) bool {
-	if q.ExcludeSession != "" && session == q.ExcludeSession {
-		return true
-	}
-	return slices.Contains(q.ExcludeIDs, id)
-}
+// Properties are the properties of the new run's context that count, as the
+// gate counts them.
+func (q Query) Properties() map[string]string { return devctx.Only(q.Context, q.Use) }
 
 // builtin is made once: a history sums up as many runs as it is asked for.
 var builtin = metric.Default()
@@ -131,11 +107,10 @@ func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
 // Selector answers a query from runs that pass by one at a time, such as those
 // of ReadJSONL. It holds on to at most twice the query's limit of summaries.
 type Selector struct {
-	query      Query
-	properties map[string]string
-	ranks      map[string]int // of commits
-	chosen     []candidate
-	digestOf   map[string]string // by id
+	query    Query
+	ranks    map[string]int // of commits
+	chosen   []candidate
+	digestOf map[string]string // by id
 }
 
 type candidate struct {
@@ -150,7 +125,7 @@ func NewSelector(q Query) (*Selector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Selector{query: q, properties: q.Properties(), ranks: q.Ranks(), digestOf: map[string]string{}}, nil
+	return &Selector{query: q, ranks: q.Ranks(), digestOf: map[string]string{}}, nil
 }
 
 // Add considers a run, which counts as accepted.
@@ -172,9 +147,7 @@ func (s *Selector) Add(r run.Run) error {
 		return nil
 	}
 	s.digestOf[r.ID] = digest
-	if !s.query.Excludes(r.ID, r.Session) {
-		s.choose(Summarize(r, s.query.Centre), r.Source.Commit)
-	}
+	s.choose(Summarize(r, s.query.Centre), r.Source.Commit)
 	return nil
 }
 
@@ -183,7 +156,7 @@ func (s *Selector) choose(summary run.Summary, commit string) {
 	if !ok {
 		rank = len(s.query.Commits)
 	}
-	s.chosen = append(s.chosen, candidate{similarity(s.properties, summary.Context), rank, summary})
+	s.chosen = append(s.chosen, candidate{devctx.Shared(s.query.Context, summary.Context, s.query.Use), rank, summary})
 	if len(s.chosen) >= 2*s.query.Limit {
 		s.cut()
 	}
@@ -212,16 +185,4 @@ func (s *Selector) cut() {
 		clear(s.chosen[s.query.Limit:])
 		s.chosen = s.chosen[:s.query.Limit]
 	}
-}
-
-// similarity counts the properties that the context has with the same value
-// (paper, section 5.3.1: the number of ones in the similarity vector).
-func similarity(properties, context map[string]string) int {
-	n := 0
-	for name, value := range properties {
-		if v, ok := context[name]; ok && v == value {
-			n++
-		}
-	}
-	return n
 }

@@ -2,19 +2,21 @@ package devctx
 
 import "maps"
 
-// The properties that tell how a run's joules came about. EnergyFrom is
+// The properties that say nothing of the device or the app. EnergyFrom is
 // run.EnergyFrom, which this package can't import.
 const (
 	EnergyFrom = "energy_from" // the source of the joules, such as "rails"
 	Powered    = "powered"     // what powered the device: "battery", "usb", …
+	Battery    = "battery"     // how full it was: "0-19%", "20-49%", …
 )
 
-// Aside are the properties that say how some of a run's numbers came about and
-// nothing of the device or the app: a phone whose joules are read from its rails
-// draws its frames as it did before. They make no two contexts less alike,
-// unless a list of properties names them. Numbers that do depend on one, such as
-// joules on their source, are kept apart one by one (metric.Metric.Within).
-var Aside = []string{EnergyFrom, Powered}
+// Aside are the properties that say how some of a run's numbers came about, or
+// tell of the moment, and nothing of the device or the app: a phone whose joules
+// are read from its rails draws its frames as it did before, and so does one
+// whose battery has waned. They make no two contexts less alike, unless a list
+// of properties names them. Numbers that do depend on one, such as joules on
+// their source, are kept apart one by one (metric.Metric.Within).
+var Aside = []string{EnergyFrom, Powered, Battery}
 
 // without returns the properties that are not set aside.
 func without(a Properties) Properties {

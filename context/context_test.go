@@ -68,18 +68,18 @@ func TestHardPropertiesKeepRunsApart(t *testing.T) {
 	}
 }
 
-// A phone whose joules come from another source is the same phone; what was
-// compiled ahead of time runs otherwise.
+// A phone whose joules come from another source, or whose battery is low, is the
+// same phone; what was compiled ahead of time runs otherwise.
 func TestHowJoulesCameAboutMakesNoOtherDevice(t *testing.T) {
 	plain := Properties{"model": "a", "network": "wifi"}
-	rails := Properties{"model": "a", "network": "wifi", EnergyFrom: "rails", Powered: "usb"}
-	battery := Properties{"model": "a", "network": "wifi", EnergyFrom: "battery", Powered: "battery"}
+	rails := Properties{"model": "a", "network": "wifi", EnergyFrom: "rails", Powered: "usb", Battery: "80-100%"}
+	battery := Properties{"model": "a", "network": "wifi", EnergyFrom: "battery", Powered: "battery", Battery: "0-19%"}
 	for _, other := range []Properties{plain, rails, battery} {
 		if n := Shared(rails, other, nil); n != 2 || !Same(rails, other, nil) {
 			t.Errorf("%v and %v share %d properties, want 2 and the same context", rails, other, n)
 		}
 	}
-	if len(rails) != 4 {
+	if len(rails) != 5 {
 		t.Errorf("the context itself was changed: %v", rails)
 	}
 	if Same(rails, battery, []string{EnergyFrom}) || Shared(rails, rails, []string{EnergyFrom}) != 1 {

@@ -81,21 +81,16 @@ func (c *abCheck) gather(base, head []run.Run) {
 	}
 }
 
-// state is the property that tells of the moment rather than of the device: a
-// phone's battery wanes while two builds are compared on it.
-const state = "battery"
-
 // abKey tells contexts apart: in the properties that count, and in those that
 // say how numbers came about.
 func abKey(context map[string]string, use []string) string {
-	return contextKey(abCounted(context, use), state)
+	return contextKey(abCounted(context, use), "")
 }
 
 func abCounted(context map[string]string, use []string) map[string]string {
 	counted := map[string]string{}
 	maps.Copy(counted, devctx.Only(context, use))
 	maps.Copy(counted, devctx.Only(context, devctx.Hard))
-	delete(counted, state)
 	return counted
 }
 

@@ -120,10 +120,14 @@ func (c *check) warnSmallCluster() {
 	}
 }
 
-// others leaves out of the history the run itself and what it can't be compared with.
+// others leaves out of the history the run itself, the runs of its session, which
+// were made side by side with it and are no independent evidence, and what it
+// can't be compared with.
 func others(s Subject) []run.Summary {
 	return slices.DeleteFunc(slices.Clone(s.References), func(r run.Summary) bool {
-		return (r.ID != "" && r.ID == s.Run.ID) || !devctx.Comparable(r.Context, s.Run.Context)
+		itself := r.ID != "" && r.ID == s.Run.ID
+		beside := r.Session != "" && r.Session == s.Run.Session
+		return itself || beside || !devctx.Comparable(r.Context, s.Run.Context)
 	})
 }
 

@@ -90,6 +90,33 @@ func TestARunIsNotItsOwnHistory(t *testing.T) {
 	}
 }
 
+// Runs made side by side share the heat of their session, and prove nothing to
+// each other.
+func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
+	history := steady(10, nil, 8)
+	for i := range history[:6] {
+		history[i].Session = "night"
+	}
+	now := timed("new", nil, 8)
+	for session, want := range map[string]int{"night": 4, "morning": 10, "": 10} {
+		now.Session = session
+		if v := checkOne(policy(t, PresetDefault), now, history...); v.ReferenceTotal != want {
+			t.Errorf("a run of session %q has %d references, want %d", session, v.ReferenceTotal, want)
+		}
+	}
+}
+
+// A phone is the same phone when its battery has waned by a step.
+func TestTheBatteryMakesNoOtherPhone(t *testing.T) {
+	history := steady(12, map[string]string{"model": "a", "battery": "80-100%"}, 8)
+	for _, level := range []string{"80-100%", "50-79%", ""} {
+		now := timed("new", map[string]string{"model": "a", "battery": level}, 8*1.18)
+		if v := checkOne(policy(t, PresetDefault), now, history...); v.Verdict != Regression {
+			t.Errorf("18 %% slower with a battery of %q: %s: %s", level, v.Verdict, v.Reason)
+		}
+	}
+}
+
 func TestAnotherToolsNumbersAreNoHistory(t *testing.T) {
 	v := checkOne(policy(t, PresetDefault), timed("new", nil, 16), steady(10, map[string]string{"measured_by": "macrobenchmark"}, 8)...)
 	if v.Verdict != Inconclusive || v.ReferenceTotal != 0 {

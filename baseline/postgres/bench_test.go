@@ -95,7 +95,7 @@ func BenchmarkReferences(b *testing.B) {
 		for _, sql := range statements(fmt.Sprintf(multiply, n, benchContexts)) {
 			exec1(b, database, sql)
 		}
-		q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7), ExcludeSession: "3"}
+		q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7)}
 		b.Run(strconv.Itoa(n)+"/warm", func(b *testing.B) {
 			b.ReportAllocs()
 			found := 0

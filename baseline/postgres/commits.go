@@ -42,9 +42,7 @@ func (sc *scanner) readNear(ctx context.Context) error {
 	_, err = pgx.ForEachRow(rows, []any{&n.number, &n.context, &commit, &n.started, &n.id, &n.session}, func() error {
 		n.id, n.session, n.rank = fromText(n.id), fromText(n.session), ranks[fromText(commit)]
 		sc.isNear[n.id] = true
-		if !sc.query.Excludes(n.id, n.session) {
-			sc.near[n.context] = append(sc.near[n.context], n)
-		}
+		sc.near[n.context] = append(sc.near[n.context], n)
 		return nil
 	})
 	return err

@@ -241,7 +241,7 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 			l.done = false
 		}
 		id, session := fromText(f.id), fromText(f.session)
-		if sc.isNear[id] || sc.query.Excludes(id, session) {
+		if sc.isNear[id] {
 			continue
 		}
 		summary, err := sc.summary(ctx, f.started, f.cells)

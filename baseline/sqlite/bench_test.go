@@ -158,7 +158,7 @@ func BenchmarkReferences(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			s := benchStore(b, n)
-			q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7), ExcludeSession: "3"}
+			q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: benchContext(7)}
 			b.Run("warm", func(b *testing.B) {
 				b.ReportAllocs()
 				found := 0

@@ -29,7 +29,7 @@ func (sc *scanner) readNear(ctx context.Context, tx *transaction) error {
 }
 
 func (sc *scanner) readCommit(ctx context.Context, tx *transaction, commit string, rank int) error {
-	rows, err := tx.QueryContext(ctx, `SELECT context, started, id, session FROM runs
+	rows, err := tx.QueryContext(ctx, `SELECT context, started, id FROM runs
 		WHERE subject = ? AND revision = ? AND revision <> '' AND state IN ('accepted', 'rebaselined') AND started >= ?`,
 		sc.subject, commit, sc.since)
 	if err != nil {
@@ -38,14 +38,11 @@ func (sc *scanner) readCommit(ctx context.Context, tx *transaction, commit strin
 	defer rows.Close()
 	for rows.Next() {
 		n := near{rank: rank}
-		var session string
-		if err := rows.Scan(&n.context, &n.started, &n.id, &session); err != nil {
+		if err := rows.Scan(&n.context, &n.started, &n.id); err != nil {
 			return err
 		}
 		sc.isNear[n.id] = true
-		if !sc.query.Excludes(n.id, session) {
-			sc.near[n.context] = append(sc.near[n.context], n)
-		}
+		sc.near[n.context] = append(sc.near[n.context], n)
 	}
 	return rows.Err()
 }

@@ -149,7 +149,7 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 			return err
 		}
 		l.after = records.Cursor{Started: string(sc.started), ID: string(sc.id)}
-		if sc.isNear[l.after.ID] || sc.query.Excludes(l.after.ID, string(sc.session)) {
+		if sc.isNear[l.after.ID] {
 			continue
 		}
 		s, err := sc.summary(ctx, l.after, properties)

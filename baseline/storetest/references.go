@@ -47,15 +47,33 @@ func onlyAcceptedAreReferences(t *testing.T, s baseline.Store) {
 	wantEqual(t, "references of an unknown app", ids(references(t, s, q)), []string{})
 }
 
-func referencesExclude(t *testing.T, s baseline.Store) {
+// referencesAreOfTheContext has runs of one session: which of them say nothing of
+// another is the gate's to know, so that the answer is one for all runs of a context.
+func referencesAreOfTheContext(t *testing.T, s baseline.Store) {
 	a, b, c, none := newRun("a", day(1), nil, 1), newRun("b", day(2), nil, 1), newRun("c", day(3), nil, 1), newRun("none", day(4), nil, 1)
 	a.Session, b.Session, c.Session = "s1", "s2", "s2"
 	accept(t, s, a, b, c, none)
-	wantEqual(t, "references of c", ids(references(t, s, baseline.For(c))), []string{"none", "a"})
-	wantEqual(t, "references of none", ids(references(t, s, baseline.For(none))), []string{"c", "b", "a"})
-	q := query(nil)
-	q.ExcludeIDs, q.Limit = []string{"none", "c"}, 2
-	wantEqual(t, "two references but those", ids(references(t, s, q)), []string{"b", "a"})
+	for _, r := range []run.Run{c, none} {
+		refs := references(t, s, baseline.For(r))
+		wantEqual(t, "references of "+r.ID, ids(refs), []string{"none", "c", "b", "a"})
+		wantEqual(t, "session of b", refs[2].Session, "s2")
+	}
+}
+
+// nearestAsTheGateCountsThem has a phone that was charged and another phone on
+// battery: what says nothing of the device makes no run nearer.
+func nearestAsTheGateCountsThem(t *testing.T, s baseline.Store) {
+	with := func(model, powered, level, from string) map[string]string {
+		return map[string]string{"model": model, "powered": powered, "battery": level, "energy_from": from}
+	}
+	accept(t, s,
+		newRun("its own", day(1), with("S3", "usb", "80-100%", "rails"), 1),
+		newRun("another", day(2), with("G4", "battery", "0-19%", "model x"), 1))
+	q := query(with("S3", "battery", "0-19%", "model x"))
+	q.Limit = 1
+	wantEqual(t, "the nearest", ids(references(t, s, q)), []string{"its own"})
+	q.Use = []string{"powered", "model", "battery"}
+	wantEqual(t, "the nearest by what is named", ids(references(t, s, q)), []string{"another"})
 }
 
 // nearestCommitsFirst has the base branch's commits m1 to m3, of which m2 is the
@@ -76,8 +94,8 @@ func nearestCommitsFirst(t *testing.T, s baseline.Store) {
 	wantEqual(t, "from the merge base on", ids(references(t, s, q)), []string{"m2", "m1-again", "m1", "other", "none", "m3", "far-m2", "far-m3"})
 	q.Limit = 2
 	wantEqual(t, "two of them", ids(references(t, s, q)), []string{"m2", "m1-again"})
-	q.Limit, q.ExcludeIDs = 4, []string{"m2", "m1"}
-	wantEqual(t, "four others", ids(references(t, s, q)), []string{"m1-again", "other", "none", "m3"})
+	q.Limit = 4
+	wantEqual(t, "four of them", ids(references(t, s, q)), []string{"m2", "m1-again", "m1", "other"})
 	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Since: day(4)}, "other")
 	q = query(map[string]string{"model": "S3"})
 	q.Commits = []string{"m2", "m1"}
@@ -138,10 +156,6 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 		q.Limit = 1 + random.IntN(1000)
 		if random.IntN(2) == 0 {
 			q.Use = []string{"sdk", "network"}
-		}
-		if random.IntN(2) == 0 {
-			q.ExcludeSession = strconv.Itoa(random.IntN(50))
-			q.ExcludeIDs = []string{runs[random.IntN(len(runs))].ID}
 		}
 		if random.IntN(2) == 0 {
 			q.Commits = []string{strconv.Itoa(random.IntN(40)), strconv.Itoa(random.IntN(40)), strconv.Itoa(random.IntN(40))}

@@ -160,7 +160,6 @@ func historyOf(history []run.Run, set settings) func(run.Run) ([]run.Summary, er
 	answers := map[string][]run.Summary{}
 	return func(r run.Run) ([]run.Summary, error) {
 		q := query(r, set)
-		q.ExcludeSession, q.ExcludeIDs = "", nil
 		key := fmt.Sprintf("%q %q %q", q.Package, q.Scenario, q.Properties()) // maps print sorted
 		if refs, ok := answers[key]; ok {
 			return refs, nil

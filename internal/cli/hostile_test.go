@@ -17,7 +17,7 @@ const hostile = "\x1b[31mE\x07\n::error::pwned\r\n##[error]x\u202egnp.exe\u2028<
 func hostileRun(t *testing.T, id string, frames float64) string {
 	t.Helper()
 	line, err := json.Marshal(map[string]any{
-		"format": "apkgate.run/1", "id": id, "session": hostile, "scenario": "s " + hostile,
+		"format": "apkgate.run/1", "id": id, "session": id + hostile, "scenario": "s " + hostile,
 		"app":      map[string]string{"package": "app " + hostile, "version": hostile, "build": hostile},
 		"source":   map[string]string{"repository": hostile, "commit": hostile, "ref": hostile},
 		"context":  map[string]string{"model": hostile, "manufacturer": hostile, hostile: hostile},
