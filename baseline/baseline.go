@@ -35,8 +35,10 @@ type Store interface {
 	// it is ErrConflict. Runs with different ids are different runs, even where
 	// every number in them is equal.
 	Add(ctx context.Context, runs ...run.Run) (added []string, err error)
-	// Mark appends the mark to each run, all or none. Only a complete run can be
-	// accepted or rebaselined (ErrNotComplete).
+	// Mark appends the mark to each run, all or none and with one date. Without a
+	// time of its own (Mark.At) it counts from then on, whatever the clocks say of
+	// those who marked the runs before. Only a complete run can be accepted or
+	// rebaselined (ErrNotComplete).
 	Mark(ctx context.Context, ids []string, m Mark) error
 	// Get returns one run in full.
 	Get(ctx context.Context, id string) (Entry, error)
@@ -91,8 +93,10 @@ func (s State) Reference() bool { return s == Accepted || s == Rebaselined }
 // equals the one that was appended last.
 type Mark struct {
 	State State
-	// At is when it was decided. Zero means now, and never before the marks
-	// that the run has.
+	// At is when it was decided. Zero leaves it to the store (see Dated), so that
+	// of the marks made in a store the last one counts. Only a mark that was made
+	// elsewhere, in another history, brings its time along, and takes its place
+	// among the run's marks by it.
 	At time.Time
 	// Since is for Rebaselined only: the start of the new level. Zero means the
 	// earliest start among the runs of an app and scenario marked in one call.
@@ -101,9 +105,30 @@ type Mark struct {
 	Note string
 }
 
+// lastYear bounds the dates of marks: what is decided after a mark has to be
+// dated after it, and times are kept with four digits of a year.
+const lastYear = 9998
+
+// Dated is the mark as a store appends it to runs whose latest mark, of all of
+// them together, is of the time last (zero: they have none). A mark without a
+// time gets the store's present time, or the next nanosecond after last where
+// that is not later: clocks of computers differ by minutes, and what was decided
+// last is what counts.
+func (m Mark) Dated(now, last time.Time) Mark {
+	if m.At.IsZero() {
+		if m.At = now; !last.IsZero() && !now.After(last) {
+			m.At = last.Add(time.Nanosecond)
+		}
+	}
+	m.At = m.At.UTC()
+	return m
+}
+
 // Check reports what makes the mark one that no store takes.
 func (m Mark) Check() error {
 	switch {
+	case m.At.UTC().Year() > lastYear:
+		return fmt.Errorf("mark as %s: it is dated %s, want the year %d or before", m.State, m.At.Format(time.RFC3339), lastYear)
 	case !slices.Contains(States(), m.State):
 		return fmt.Errorf("mark as %q: want one of %q", m.State, States())
 	case m.State != Rebaselined && !m.Since.IsZero():

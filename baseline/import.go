@@ -89,7 +89,10 @@ func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done
 }
 
 // Copy adds every run of one store to another and gives it the mark that counts
-// there, with its date, level and note. A newer mark of the other store stays.
+// there, with its date, level and note. Where both have decided on a run, the
+// later mark by its date counts, here as in any other union of histories: what
+// was decided apart has no other order. Copying again takes over what was decided
+// in the one since, unless the other has decided later.
 func Copy(ctx context.Context, to, from Store) (Imported, error) {
 	var done Imported
 	var batch []Entry

@@ -99,3 +99,17 @@ func ids(t testing.TB, s baseline.Store) []string {
 	}
 	return out
 }
+
+// TestClocks gives each computer a copy of its own.
+func TestClocks(t *testing.T) {
+	storetest.Clocks(t, func(t *testing.T) storetest.Opener {
+		address := branch.Address{Remote: newRemote(t), Branch: "history"}
+		return func(now func() time.Time) baseline.Store {
+			s, err := branch.Open(t.Context(), address, branch.Options{Dir: t.TempDir(), Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	})
+}

@@ -21,10 +21,9 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 		}
 		segments := packing{folder: marksFolder}
 		var marks []placedMark
-		// One time for all: marks that are alike go into an index together.
-		now := s.options.Now().UTC()
+		m := m.Dated(s.options.Now(), latest(entries))
 		for _, e := range entries {
-			l := lineOf(e, entries, m, now)
+			l := lineOf(e, entries, m)
 			data, err := l.encode()
 			if err != nil {
 				return change{}, err
@@ -65,15 +64,24 @@ func (w *work) markable(ctx context.Context, ids []string, m baseline.Mark) ([]b
 	return entries, nil
 }
 
-// lineOf is the mark of e, one of the runs that are marked together. Where the
-// mark would tie with the run's newest one, it is dated a nanosecond later:
-// elsewhere nobody can tell which of them was appended last.
-func lineOf(e baseline.Entry, together []baseline.Entry, m baseline.Mark, now time.Time) markLine {
-	l := markLine{Run: e.Run.ID, Digest: e.Digest, State: m.State, At: m.At.UTC(), Since: m.Since.UTC(), Note: m.Note}
-	if m.At.IsZero() {
-		l.At = now
+// latest is the time of the latest mark that the runs have, zero where they have
+// none. The index follows the branch's tip whenever a push succeeds, so that
+// nobody's mark on the branch is later.
+func latest(entries []baseline.Entry) (last time.Time) {
+	for _, e := range entries {
+		if e.Mark.At.After(last) {
+			last = e.Mark.At
+		}
 	}
-	if e.Mark.State != baseline.Unmarked && (l.At.Equal(e.Mark.At) || m.At.IsZero() && l.At.Before(e.Mark.At)) {
+	return last
+}
+
+// lineOf is the mark of e, one of the runs that are marked together. A mark made
+// elsewhere that would tie with the run's newest one is dated a nanosecond later:
+// of lines on a branch nobody can tell which was appended last.
+func lineOf(e baseline.Entry, together []baseline.Entry, m baseline.Mark) markLine {
+	l := markLine{Run: e.Run.ID, Digest: e.Digest, State: m.State, At: m.At, Since: m.Since.UTC(), Note: m.Note}
+	if e.Mark.State != baseline.Unmarked && l.At.Equal(e.Mark.At) {
 		l.At = e.Mark.At.Add(time.Nanosecond)
 	}
 	if m.State != baseline.Rebaselined {

@@ -110,18 +110,19 @@ func (s *Store) Mark(_ context.Context, ids []string, m baseline.Mark) error {
 		}
 		marked[i] = e
 	}
+	var last time.Time
+	for _, e := range marked {
+		if e.Mark.At.After(last) {
+			last = e.Mark.At
+		}
+	}
+	m = m.Dated(s.now(), last)
 	for _, e := range marked {
 		own := m
-		if own.At.IsZero() {
-			own.At = s.now()
-			if own.At.Before(e.Mark.At) {
-				own.At = e.Mark.At
-			}
-		}
 		if own.State == baseline.Rebaselined && own.Since.IsZero() {
 			own.Since = earliest(marked, e.Run)
 		}
-		own.At, own.Since = own.At.UTC(), own.Since.UTC()
+		own.Since = own.Since.UTC()
 		e.marks = append(e.marks, own)
 		e.Mark = newest(e.marks)
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,13 +22,13 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 		if err != nil {
 			return err
 		}
-		now := records.Stamp(s.options.Now())
+		m, err := s.dated(ctx, tx, m, runs)
+		if err != nil {
+			return err
+		}
 		batch := &pgx.Batch{}
 		for _, r := range runs {
 			at, since := records.Stamp(m.At), ""
-			if m.At.IsZero() {
-				at = max(now, r.last)
-			}
 			if m.State == baseline.Rebaselined {
 				if since = records.Stamp(m.Since); m.Since.IsZero() {
 					since = earliest(runs, r)
@@ -52,7 +53,23 @@ type markable struct {
 	number, subject int64
 	id, started     string
 	status          string
-	last            string // when it was marked last, "" for never
+}
+
+// dated is the mark with its date, one for all the runs. Only a statement that
+// begins when the runs are locked sees the marks of those who held them before.
+func (s *Store) dated(ctx context.Context, tx pgx.Tx, m baseline.Mark, runs []markable) (baseline.Mark, error) {
+	var latest string
+	err := tx.QueryRow(ctx, "SELECT coalesce(max(at), '') FROM apkgate.marks WHERE run = ANY($1)", numbers(runs)).Scan(&latest)
+	if err != nil {
+		return m, err
+	}
+	var last time.Time
+	if latest != "" {
+		if last, err = records.ParseStamp(latest); err != nil {
+			return m, err
+		}
+	}
+	return m.Dated(s.options.Now(), last), nil
 }
 
 // markableRuns locks the runs of the ids, each once and in the order of their
@@ -88,14 +105,13 @@ func markableRuns(ctx context.Context, tx pgx.Tx, ids []string, m baseline.Mark)
 }
 
 func lockRuns(ctx context.Context, tx pgx.Tx, list []int64, m baseline.Mark) (runs []markable, err error) {
-	rows, err := tx.Query(ctx, `SELECT r.number, subject, id, started, status,
-			coalesce((SELECT max(at) FROM apkgate.marks WHERE run = r.number), '')
-		FROM apkgate.runs r WHERE r.number = ANY($1) ORDER BY r.number FOR UPDATE OF r`, list)
+	rows, err := tx.Query(ctx, `SELECT number, subject, id, started, status
+		FROM apkgate.runs WHERE number = ANY($1) ORDER BY number FOR UPDATE`, list)
 	if err != nil {
 		return nil, err
 	}
 	var r markable
-	_, err = pgx.ForEachRow(rows, []any{&r.number, &r.subject, &r.id, &r.started, &r.status, &r.last}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&r.number, &r.subject, &r.id, &r.started, &r.status}, func() error {
 		if m.State != baseline.Rejected && r.status != string(run.Complete) {
 			return fmt.Errorf("run %q, which is %s, as %s: %w", fromText(r.id), r.status, m.State, baseline.ErrNotComplete)
 		}

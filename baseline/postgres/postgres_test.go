@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/postgres"
 	"github.com/apkgate/apkgate/baseline/storetest"
@@ -288,5 +290,62 @@ func TestDerivesAnew(t *testing.T) {
 	found, err := open(t, theServer.url("owner", database)).References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
 	if err != nil || len(found) != 1 || found[0].Cells[run.Cell{Metric: "frames.count"}] != 41 {
 		t.Errorf("%+v, %v, want one reference of 41 frames", found, err)
+	}
+}
+
+func TestClocks(t *testing.T) {
+	storetest.Clocks(t, func(t *testing.T) storetest.Opener {
+		url := theServerURL(t)
+		return func(now func() time.Time) baseline.Store {
+			s, err := postgres.Open(t.Context(), url, postgres.Options{Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	})
+}
+
+// TestMarksOfTwoAtOnce: of two who mark one run at the same time, the one that is
+// acknowledged last counts, though its clock is behind.
+func TestMarksOfTwoAtOnce(t *testing.T) {
+	database := newDatabase(t)
+	behind := func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
+	s, err := postgres.Open(t.Context(), theServer.url("owner", database), postgres.Options{Now: behind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Add(t.Context(), newRun("a", 1)); err != nil {
+		t.Fatal(err)
+	}
+	first, err := pgx.Connect(t.Context(), theServer.url("owner", database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close(context.Background())
+	exec := func(sql string) {
+		if _, err := first.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("BEGIN; SELECT 1 FROM apkgate.runs WHERE id = 'a' FOR UPDATE")
+	done := make(chan error)
+	go func() { done <- s.Mark(context.Background(), []string{"a"}, baseline.Mark{State: baseline.Rejected}) }()
+	for waiting := 0; waiting == 0; {
+		row := first.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = $1", database)
+		if err := row.Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+		exec("SELECT pg_stat_clear_snapshot()")
+	}
+	exec(`INSERT INTO apkgate.marks (run, state, at, since, note) SELECT number, 'accepted', '2026-01-01T12:10:00.000000000Z', '', '' FROM apkgate.runs;
+		UPDATE apkgate.runs SET state = 'accepted', reference = true; COMMIT`)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	e, err := s.Get(t.Context(), "a")
+	if err != nil || e.Mark.State != baseline.Rejected {
+		t.Errorf("the run is %q, %v, want rejected", e.Mark.State, err)
 	}
 }

@@ -19,6 +19,7 @@ type markable struct {
 	place
 	status run.Status
 	state  baseline.State
+	last   string // when it was marked last, "" for never
 }
 
 // Mark implements baseline.Store: one transaction for all the runs.
@@ -40,6 +41,10 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 				runs = append(runs, r)
 			}
 		}
+		m, err := s.dated(m, runs)
+		if err != nil {
+			return err
+		}
 		for _, r := range runs {
 			if err := s.mark(ctx, tx, r, m, runs); err != nil {
 				return fmt.Errorf("run %q: %w", r.id, err)
@@ -59,24 +64,33 @@ func findMarkable(ctx context.Context, tx *transaction, id string) (markable, er
 		return markable{}, err
 	}
 	r := markable{number: number}
-	err = tx.QueryRowContext(ctx, "SELECT id, subject, context, started, status, state FROM runs WHERE number = ?", number).
-		Scan(&r.id, &r.subject, &r.context, &r.started, &r.status, &r.state)
+	err = tx.QueryRowContext(ctx, `SELECT id, subject, context, started, status, state,
+			coalesce((SELECT max(at) FROM marks WHERE run = runs.number), '') FROM runs WHERE number = ?`, number).
+		Scan(&r.id, &r.subject, &r.context, &r.started, &r.status, &r.state, &r.last)
 	r.reference = r.state.Reference()
 	return r, err
+}
+
+// dated is the mark with its date, one for all the runs.
+func (s *Store) dated(m baseline.Mark, runs []markable) (baseline.Mark, error) {
+	var last time.Time
+	latest := ""
+	for _, r := range runs {
+		latest = max(latest, r.last)
+	}
+	if latest != "" {
+		var err error
+		if last, err = records.ParseStamp(latest); err != nil {
+			return m, err
+		}
+	}
+	return m.Dated(s.now(), last), nil
 }
 
 // mark appends the mark to r, one of the runs that are marked together, and
 // brings up to date what repeats the mark that counts.
 func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baseline.Mark, together []markable) error {
 	at, since := records.Stamp(m.At), ""
-	if m.At.IsZero() {
-		var last string
-		err := tx.QueryRowContext(ctx, "SELECT coalesce(max(at), '') FROM marks WHERE run = ?", r.number).Scan(&last)
-		if err != nil {
-			return err
-		}
-		at = max(records.Stamp(s.now()), last)
-	}
 	if m.State == baseline.Rebaselined {
 		since = records.Stamp(m.Since)
 		if m.Since.IsZero() {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/storetest"
@@ -23,4 +24,17 @@ func openTest(t testing.TB, path string) *Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+func TestClocks(t *testing.T) {
+	storetest.Clocks(t, func(t *testing.T) storetest.Opener {
+		path := filepath.Join(t.TempDir(), "history.db")
+		return func(now func() time.Time) baseline.Store {
+			s, err := Open(t.Context(), path, Options{Now: now})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	})
 }

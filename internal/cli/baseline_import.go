@@ -53,7 +53,7 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 	}
 	var mark *baseline.Mark
 	if accept {
-		mark = &baseline.Mark{State: baseline.Accepted, At: c.Now(), Note: "imported"}
+		mark = &baseline.Mark{State: baseline.Accepted, Note: "imported"}
 	}
 	var total baseline.Imported
 	broken := 0

@@ -15,7 +15,7 @@ func (c Command) baselineMark(f *configFlags, verb string, state baseline.State,
 		Use: verb + " RUN [RUN …]", Short: short, Args: atLeastOneRun,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
-				if err := s.Mark(cmd.Context(), ids, baseline.Mark{State: state, At: c.Now(), Note: note}); err != nil {
+				if err := s.Mark(cmd.Context(), ids, baseline.Mark{State: state, Note: note}); err != nil {
 					return storeError(err)
 				}
 				fmt.Fprintf(c.Stdout, "%s: %d %s\n", state, len(ids), plural(len(ids), "run"))

@@ -174,7 +174,7 @@ func (d demo) history(ctx context.Context, cfg *config.Config, store baseline.St
 	if err != nil {
 		return err
 	}
-	_, err = baseline.Import(ctx, store, runsOf(results), &baseline.Mark{State: baseline.Accepted, At: d.Now(), Note: "demo"})
+	_, err = baseline.Import(ctx, store, runsOf(results), &baseline.Mark{State: baseline.Accepted, Note: "demo"})
 	return infrastructureIf(err)
 }
 

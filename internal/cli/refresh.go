@@ -166,7 +166,7 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 		in.Notes = []string{simulatedNote}
 	}
 	if ids := in.Refresh.Accepted; len(ids) > 0 {
-		if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, At: c.Now(), Note: refreshNote}); err != nil {
+		if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: refreshNote}); err != nil {
 			return storeError(err)
 		}
 	}

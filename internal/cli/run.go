@@ -119,7 +119,7 @@ func (c Command) acceptAll(ctx context.Context, store baseline.Store, v gate.Ver
 	if len(ids) == 0 {
 		return nil
 	}
-	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, At: c.Now(), Note: "run --accept"}); err != nil {
+	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: "run --accept"}); err != nil {
 		return storeError(err)
 	}
 	fmt.Fprintf(c.Stderr, "%d of %d %s accepted\n", len(ids), len(v.Runs), plural(len(v.Runs), "run"))
