@@ -56,10 +56,11 @@ func (s *abScenario) chooseCells(c *abCheck) {
 			}
 		}
 	}
-	all := run.Summary{Cells: map[run.Cell]float64{}} // tells details from what they detail
+	every := map[run.Cell]float64{}
 	for cell := range has[1] {
-		all.Cells[cell] = 0
+		every[cell] = 0
 	}
+	all := run.Summary{Cells: run.CellsOf(every)} // tells details from what they detail
 	for cell := range has[1] {
 		if has[0][cell] && c.policy.judged(cell, all, c.catalogue) {
 			s.cells = append(s.cells, cell)

@@ -258,14 +258,14 @@ func (s *abScenario) take(c *abCheck, of func(run.Run, *abCheck) []abUnit) {
 }
 
 func wholeRuns(r run.Run, c *abCheck) []abUnit {
-	return []abUnit{{run.Summarize(r, c.policy.Centre, c.catalogue).Cells, r.Context}}
+	return []abUnit{{run.Summarize(r, c.policy.Centre, c.catalogue).Cells.Map(), r.Context}}
 }
 
 func eachIteration(r run.Run, c *abCheck) []abUnit {
 	var out []abUnit
 	for _, it := range r.Iterations {
 		one := run.Run{Iterations: []run.Iteration{it}}
-		out = append(out, abUnit{run.Summarize(one, c.policy.Centre, c.catalogue).Cells, r.Context})
+		out = append(out, abUnit{run.Summarize(one, c.policy.Centre, c.catalogue).Cells.Map(), r.Context})
 	}
 	return out
 }

@@ -83,7 +83,7 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	context := contextKey(devctx.Only(c.summary.Context, p.Use), "")
 	for _, cell := range c.cells() {
 		m, _ := catalogue.Lookup(cell.Metric)
-		x := c.summary.Cells[cell]
+		x, _ := c.summary.Cells.Get(cell)
 		if p.Preset == PresetDune {
 			c.done = append(c.done, p.judgeDune(cell, x, c.past, m))
 		} else {
@@ -134,7 +134,7 @@ func others(s Subject) []run.Summary {
 // cells are those to judge: the whole run first, then events as they came.
 func (c *check) cells() []run.Cell {
 	var out []run.Cell
-	for cell := range c.summary.Cells {
+	for cell := range c.summary.Cells.All() {
 		if c.policy.judged(cell, c.summary, c.catalogue) {
 			out = append(out, cell)
 		}
@@ -152,12 +152,12 @@ func (c *check) warnMissingEvents() {
 		return
 	}
 	has, had := map[string]bool{}, map[string]int{}
-	for cell := range c.summary.Cells {
+	for cell := range c.summary.Cells.All() {
 		has[cell.Event] = true
 	}
 	for _, r := range c.past.refs {
 		seen := map[string]bool{}
-		for cell := range r.Cells {
+		for cell := range r.Cells.All() {
 			seen[cell.Event] = true
 		}
 		for event := range seen {

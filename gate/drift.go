@@ -171,7 +171,7 @@ func (d *drift) cells(s *driftScenario) []run.Cell {
 	var out []run.Cell
 	for _, c := range s.contexts {
 		for _, r := range c.now {
-			for cell := range r.Cells {
+			for cell := range r.Cells.All() {
 				if cell.Event == "" && d.policy.judged(cell, r, d.catalogue) && !slices.Contains(out, cell) {
 					out = append(out, cell)
 				}

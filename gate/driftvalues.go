@@ -48,7 +48,7 @@ func valuesOfDrift(contexts []*driftContext, cell run.Cell, log bool) driftValue
 	first, newest := time.Time{}, time.Time{}
 	for _, c := range contexts {
 		for _, r := range slices.Concat(c.now, c.last, c.older) {
-			x, ok := r.Cells[cell]
+			x, ok := r.Cells.Get(cell)
 			v.log = v.log && (!ok || x > 0)
 			if !r.Started.IsZero() && (first.IsZero() || r.Started.Before(first)) {
 				first = r.Started
@@ -77,7 +77,7 @@ func valuesOfDrift(contexts []*driftContext, cell run.Cell, log bool) driftValue
 func (v driftValues) of(runs []run.Summary, cell run.Cell) []float64 {
 	var out []float64
 	for _, r := range runs {
-		if x, ok := r.Cells[cell]; ok {
+		if x, ok := r.Cells.Get(cell); ok {
 			if v.log {
 				x = math.Log(x)
 			}

@@ -13,7 +13,7 @@ func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) 
 	cluster := stat.Sample{Values: []float64{x}}
 	sum := 0.0
 	for i, r := range history.refs {
-		if v, ok := r.Cells[c]; ok && history.ranked[i].Cluster == 1 && comparable(m, r.Context, history.now) {
+		if v, ok := r.Cells.Get(c); ok && history.ranked[i].Cluster == 1 && comparable(m, r.Context, history.now) {
 			cluster.Values = append(cluster.Values, v)
 			sum += v
 		}

@@ -108,8 +108,9 @@ type values struct {
 // their noise is even, as long as every value is positive.
 func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
 	v := values{own: p.own, log: m.Log && x > 0, kin: make([][]int, len(p.kin))}
+	column := run.NewColumn(c)
 	for i, r := range p.refs {
-		n, ok := r.Cells[c]
+		n, ok := column.In(r.Cells)
 		if !ok || !comparable(m, r.Context, p.now) {
 			continue
 		}

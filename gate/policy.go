@@ -153,6 +153,6 @@ func (p Policy) judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) b
 	if m.Of == "" {
 		return true
 	}
-	_, summarised := s.Cells[run.Cell{Event: c.Event, Metric: m.Of}]
+	_, summarised := s.Cells.Get(run.Cell{Event: c.Event, Metric: m.Of})
 	return !summarised
 }

@@ -65,7 +65,7 @@ func (c *check) apartFrom() []apart {
 func (p past) ways(cell run.Cell, m metric.Metric) []string {
 	seen := map[string]bool{}
 	for _, r := range p.refs {
-		if _, has := r.Cells[cell]; has {
+		if _, has := r.Cells.Get(cell); has {
 			seen[within(m, r.Context)] = true
 		}
 	}

@@ -149,10 +149,10 @@ func TestNoTotalsOverFewerBenchmarks(t *testing.T) {
 		t.Errorf("%g frames in the first iteration, want 3", n)
 	}
 	s := run.Summarize(run.Run{Iterations: r.Iterations[1:]}, run.Median, metric.Default())
-	if n, has := s.Cells[run.Cell{Metric: "frames.count"}]; has {
+	if n, has := s.Cells.Map()[run.Cell{Metric: "frames.count"}]; has {
 		t.Errorf("the second iteration has a total of %g frames, but lacks a benchmark", n)
 	}
-	if n := s.Cells[run.Cell{Event: "a", Metric: "frames.count"}]; n != 3 {
+	if n := s.Cells.Map()[run.Cell{Event: "a", Metric: "frames.count"}]; n != 3 {
 		t.Errorf("a has %g frames in the second iteration, want 3", n)
 	}
 }

@@ -135,7 +135,7 @@ func TestSummaries(t *testing.T) {
 		Median: {{"", "frames.count"}: 130, {"", "anr.count"}: 1, {"tap", "frames.count"}: 20, {"tap#2", "frames.count"}: 30},
 		Mean:   {{"", "frames.count"}: 210, {"", "anr.count"}: 1, {"tap", "frames.count"}: 30, {"tap#2", "frames.count"}: 30},
 	} {
-		if got := Summarize(r, centre, metric.Default()).Cells; !reflect.DeepEqual(got, want) {
+		if got := Summarize(r, centre, metric.Default()).Cells.Map(); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, want %v", centre, got, want)
 		}
 	}
@@ -149,7 +149,7 @@ func TestTotalsAreDerivedFromBuckets(t *testing.T) {
 		return Bucket{fmt.Sprint(n), map[string]float64{"frames.count": n, "frames.janky": janky, "frames.duration_ms": ms}}
 	}
 	r := Run{Iterations: []Iteration{{Events: []Bucket{bucket(100, 10, 8), bucket(300, 10, 12)}}}}
-	got := Summarize(r, Median, metric.Default()).Cells
+	got := Summarize(r, Median, metric.Default()).Cells.Map()
 	for cell, want := range map[Cell]float64{
 		{"", "frames.count"}:           400,
 		{"", "frames.janky"}:           20,

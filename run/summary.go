@@ -19,7 +19,7 @@ type Summary struct {
 	Started time.Time
 	Session string
 	Context map[string]string
-	Cells   map[Cell]float64
+	Cells   Cells
 }
 
 // Centre is how iterations are summed up.
@@ -50,7 +50,7 @@ func Summarize(r Run, centre Centre, catalogue *metric.Catalogue) Summary {
 		m, _ := catalogue.Lookup(cell.Metric)
 		cells[cell] = centreOf(vs, centre, m.Mean)
 	}
-	return Summary{ID: r.ID, Started: r.Started, Session: r.Session, Context: r.Context, Cells: cells}
+	return Summary{ID: r.ID, Started: r.Started, Session: r.Session, Context: r.Context, Cells: CellsOf(cells)}
 }
 
 func addBucket(values map[Cell][]float64, event string, metrics map[string]float64) {

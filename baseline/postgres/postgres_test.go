@@ -288,7 +288,7 @@ func TestDerivesAnew(t *testing.T) {
 	}
 	exec1(t, database, `UPDATE apkgate.history SET derivation = 0; UPDATE apkgate.runs SET median = '', mean = ''`)
 	found, err := open(t, theServer.url("owner", database)).References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
-	if err != nil || len(found) != 1 || found[0].Cells[run.Cell{Metric: "frames.count"}] != 41 {
+	if err != nil || len(found) != 1 || found[0].Cells.Map()[run.Cell{Metric: "frames.count"}] != 41 {
 		t.Errorf("%+v, %v, want one reference of 41 frames", found, err)
 	}
 }

@@ -79,7 +79,7 @@ type scanner struct {
 	near     map[int64][]near
 	isNear   map[string]bool
 	out      []run.Summary
-	size     int // of the last summary's cells: the next one's will be like it
+	layouts  run.Layouts
 }
 
 // ranked is a context of the history and how similar it is to the new run's.
@@ -258,8 +258,7 @@ func (sc *scanner) summary(ctx context.Context, started string, data []byte) (s 
 	if s.Started, err = records.ParseStamp(started); err != nil {
 		return s, err
 	}
-	s.Cells, err = sc.store.cells(ctx, sc.tx, data, sc.size)
-	sc.size = len(s.Cells)
+	s.Cells, err = sc.store.cells(ctx, sc.tx, data, &sc.layouts)
 	return s, err
 }
 

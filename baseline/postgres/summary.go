@@ -20,14 +20,17 @@ import (
 // difference to the id before as an unsigned varint, then the value as a
 // little-endian float64.
 
+// bytesOfACell is the least that a cell takes in a summary.
+const bytesOfACell = 1 + 8
+
 type numbered struct {
 	cell  int64
 	value float64
 }
 
-func encodeCells(ids map[key]int64, cells map[run.Cell]float64) []byte {
-	list := make([]numbered, 0, len(cells))
-	for c, v := range cells {
+func encodeCells(ids map[key]int64, cells run.Cells) []byte {
+	list := make([]numbered, 0, cells.Len())
+	for c, v := range cells.All() {
 		list = append(list, numbered{ids[cellKey(c)], v})
 	}
 	slices.SortFunc(list, func(a, b numbered) int { return cmp.Compare(a.cell, b.cell) })
@@ -47,44 +50,46 @@ var (
 )
 
 // decodeCells reads cells whose names are known.
-func decodeCells(data []byte, names map[int64]run.Cell, size int) (map[run.Cell]float64, error) {
-	cells := make(map[run.Cell]float64, size)
+func decodeCells(data []byte, names map[int64]run.Cell, shared *run.Layouts) (run.Cells, error) {
+	var cells []run.Cell
+	values := make([]float64, 0, len(data)/bytesOfACell)
 	last := int64(0)
 	for len(data) > 0 {
 		step, n := binary.Uvarint(data)
 		if n <= 0 || len(data) < n+8 {
-			return nil, records.Damaged(errShortSummary)
+			return run.Cells{}, records.Damaged(errShortSummary)
 		}
 		last += int64(step)
 		name, ok := names[last]
 		if !ok {
-			return nil, errUnknownCell
+			return run.Cells{}, errUnknownCell
 		}
-		cells[name] = math.Float64frombits(binary.LittleEndian.Uint64(data[n:]))
+		cells = append(cells, name)
+		values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data[n:])))
 		data = data[n+8:]
 	}
-	return cells, nil
+	return shared.Cells(cells, values), nil
 }
 
 // cells decodes a summary, and reads the names of cells anew where it has one
 // that was made since.
-func (s *Store) cells(ctx context.Context, tx pgx.Tx, data []byte, size int) (map[run.Cell]float64, error) {
-	cells, err := decodeCells(data, s.cellNames(), size)
+func (s *Store) cells(ctx context.Context, tx pgx.Tx, data []byte, shared *run.Layouts) (run.Cells, error) {
+	cells, err := decodeCells(data, s.cellNames(), shared)
 	if !errors.Is(err, errUnknownCell) {
 		return cells, err
 	}
 	names, err := s.loadCells(ctx, tx)
 	if err != nil {
-		return nil, err
+		return run.Cells{}, err
 	}
-	if cells, err = decodeCells(data, names, size); errors.Is(err, errUnknownCell) {
+	if cells, err = decodeCells(data, names, shared); errors.Is(err, errUnknownCell) {
 		err = records.Damaged(err)
 	}
 	return cells, err
 }
 
 // summaries are a run's two summaries.
-type summaries struct{ median, mean map[run.Cell]float64 }
+type summaries struct{ median, mean run.Cells }
 
 func summarize(r run.Run) summaries {
 	return summaries{baseline.Summarize(r, run.Median).Cells, baseline.Summarize(r, run.Mean).Cells}
@@ -97,8 +102,8 @@ func sharedRows(into map[key]shared, r run.Run, sums summaries) {
 	if k = contextKey(r.Context); into[k].a == nil {
 		into[k] = contextRow(k, r.Context)
 	}
-	for _, cells := range []map[run.Cell]float64{sums.median, sums.mean} {
-		for c := range cells {
+	for _, cells := range []run.Cells{sums.median, sums.mean} {
+		for c := range cells.All() {
 			k := cellKey(c)
 			into[k] = shared{k, toText(c.Event), toText(c.Metric)}
 		}

@@ -247,7 +247,7 @@ func TestDeriveAnew(t *testing.T) {
 	s = openTest(t, path)
 	q := baseline.Query{Package: "org.example.mail", Scenario: "open-message"}
 	refs, err := s.References(t.Context(), q)
-	if err != nil || len(refs) != 1 || refs[0].Cells[run.Cell{Metric: "frames.count"}] != float64(len("ok")) {
+	if err != nil || len(refs) != 1 || refs[0].Cells.Map()[run.Cell{Metric: "frames.count"}] != float64(len("ok")) {
 		t.Errorf("references %v, %v, want the sound run with its frames", refs, err)
 	}
 	damage, err := s.Verify(t.Context())

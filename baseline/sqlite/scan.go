@@ -13,19 +13,20 @@ import (
 
 // scanner reads the summaries of a subject's references context by context.
 type scanner struct {
-	query    baseline.Query
-	subject  int64
-	since    string
-	next     *sql.Stmt
-	exact    *sql.Stmt // nil where the query names no commits
-	near     map[int64][]near
-	isNear   map[string]bool
-	names    *contexts
-	started  sql.RawBytes
-	id       sql.RawBytes
-	session  sql.RawBytes
-	cells    sql.RawBytes
-	lastSize int // of the last summary's cells: the next one's will be like it
+	query   baseline.Query
+	subject int64
+	since   string
+	next    *sql.Stmt
+	exact   *sql.Stmt // nil where the query names no commits
+	near    map[int64][]near
+	isNear  map[string]bool
+	names   *contexts
+	started sql.RawBytes
+	id      sql.RawBytes
+	session sql.RawBytes
+	cells   sql.RawBytes
+	layouts run.Layouts
+	inOrder []run.Cell // the cells of the last summary; the next one's take their place
 }
 
 func newScanner(ctx context.Context, tx *transaction, subject int64, q baseline.Query) (*scanner, error) {
@@ -168,14 +169,17 @@ func (sc *scanner) summary(ctx context.Context, c records.Cursor, properties map
 	if err != nil {
 		return run.Summary{}, err
 	}
-	cells := make(map[run.Cell]float64, sc.lastSize)
+	sc.inOrder = sc.inOrder[:0]
+	values := make([]float64, 0, len(sc.cells)/bytesOfACell)
 	err = decodeCells(sc.cells, func(id int64, value float64) error {
 		cell, err := sc.names.cell(ctx, id)
-		cells[cell] = value
+		sc.inOrder, values = append(sc.inOrder, cell), append(values, value)
 		return err
 	})
-	sc.lastSize = len(cells)
-	return run.Summary{ID: c.ID, Started: started, Session: string(sc.session), Context: properties, Cells: cells}, err
+	return run.Summary{
+		ID: c.ID, Started: started, Session: string(sc.session), Context: properties,
+		Cells: sc.layouts.Cells(sc.inOrder, values),
+	}, err
 }
 
 // merge is a heap of lanes, that of the newest run on top.

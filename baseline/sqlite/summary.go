@@ -17,15 +17,18 @@ import (
 // difference to the id before as an unsigned varint, then the value as a
 // little-endian float64.
 
+// bytesOfACell is the least that a cell takes in a summary.
+const bytesOfACell = 1 + 8
+
 type numbered struct {
 	cell  int64
 	value float64
 }
 
 // encodeCells writes the cells, interning their names.
-func encodeCells(ctx context.Context, in *interner, cells map[run.Cell]float64) ([]byte, error) {
-	list := make([]numbered, 0, len(cells))
-	for c, v := range cells {
+func encodeCells(ctx context.Context, in *interner, cells run.Cells) ([]byte, error) {
+	list := make([]numbered, 0, cells.Len())
+	for c, v := range cells.All() {
 		id, err := in.cell(ctx, c)
 		if err != nil {
 			return nil, err

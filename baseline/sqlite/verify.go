@@ -202,7 +202,7 @@ func checkSummary(ctx context.Context, tx *transaction, number int64, e baseline
 		if err != nil {
 			return err
 		}
-		if !alike(cells, baseline.Summarize(e.Run, centre).Cells) {
+		if !alike(cells, baseline.Summarize(e.Run, centre).Cells.Map()) {
 			return records.Damaged(fmt.Errorf("its summary by the %s is not what its record gives", centre))
 		}
 	}

@@ -227,7 +227,7 @@ func hostileTextComesBack(t *testing.T, s baseline.Store) {
 			t.Fatalf("%d references for %q, want 1", len(found), text)
 		}
 		wantEqual(t, "context", found[0].Context, r.Context)
-		wantEqual(t, "cell", found[0].Cells[run.Cell{Event: text, Metric: text}], 1.0)
+		wantEqual(t, "cell", found[0].Cells.Map()[run.Cell{Event: text, Metric: text}], 1.0)
 	}
 }
 

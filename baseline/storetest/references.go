@@ -124,7 +124,7 @@ func referencesSumUp(t *testing.T, s baseline.Store) {
 	} {
 		q := query(nil)
 		q.Centre = centre
-		wantEqual(t, "cells by "+string(centre), references(t, s, q)[0].Cells, want)
+		wantEqual(t, "cells by "+string(centre), references(t, s, q)[0].Cells.Map(), want)
 	}
 }
 

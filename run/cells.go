@@ -1,0 +1,143 @@
+package run
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Cells are the numbers of a summary by cell. The names stand apart from the
+// numbers, so that summaries with the same cells can share them: a history of
+// 10,000 runs has some 20 to 1,000 names in all (see Layouts).
+type Cells struct {
+	layout *layout
+	values []float64
+}
+
+// layout is which cell each value of a summary belongs to.
+type layout struct {
+	cells []Cell
+	at    map[Cell]int
+}
+
+func newLayout(cells []Cell) *layout {
+	l := &layout{cells: slices.Clone(cells), at: make(map[Cell]int, len(cells))}
+	for i, c := range l.cells {
+		l.at[c] = i
+	}
+	return l
+}
+
+// CellsOf are the cells of a map, which is not kept.
+func CellsOf(m map[Cell]float64) Cells {
+	cells := slices.SortedFunc(maps.Keys(m), compareCells)
+	values := make([]float64, len(cells))
+	for i, c := range cells {
+		values[i] = m[c]
+	}
+	return Cells{newLayout(cells), values}
+}
+
+func compareCells(a, b Cell) int {
+	return cmp.Or(strings.Compare(a.Event, b.Event), strings.Compare(a.Metric, b.Metric))
+}
+
+// Len counts the cells.
+func (c Cells) Len() int { return len(c.values) }
+
+// Get is the number of a cell; false where there is none.
+func (c Cells) Get(cell Cell) (float64, bool) {
+	if c.layout == nil {
+		return 0, false
+	}
+	i, ok := c.layout.at[cell]
+	if !ok {
+		return 0, false
+	}
+	return c.values[i], true
+}
+
+// All are the cells with their numbers, in no order that means anything.
+func (c Cells) All() iter.Seq2[Cell, float64] {
+	return func(yield func(Cell, float64) bool) {
+		for i, v := range c.values {
+			if !yield(c.layout.cells[i], v) {
+				return
+			}
+		}
+	}
+}
+
+// Map is a copy as a map.
+func (c Cells) Map() map[Cell]float64 { return maps.Collect(c.All()) }
+
+// Equal reports whether both have the same cells with the same numbers.
+func (c Cells) Equal(d Cells) bool { return maps.Equal(c.Map(), d.Map()) }
+
+// Column finds one cell in many summaries. It remembers where the cell was in the
+// last one: summaries that share their names are not searched again.
+type Column struct {
+	cell Cell
+	last *layout
+	at   int // in last, below 0 where it has none
+}
+
+// NewColumn finds that cell.
+func NewColumn(cell Cell) *Column { return &Column{cell: cell, at: -1} }
+
+// In is the cell's number in c; false where there is none.
+func (f *Column) In(c Cells) (float64, bool) {
+	if c.layout != f.last {
+		f.last, f.at = c.layout, -1
+		if c.layout != nil {
+			if i, ok := c.layout.at[f.cell]; ok {
+				f.at = i
+			}
+		}
+	}
+	if f.at < 0 {
+		return 0, false
+	}
+	return c.values[f.at], true
+}
+
+// Layouts makes Cells that share their names. The zero value is ready.
+type Layouts struct {
+	last  *layout
+	known map[string]*layout
+}
+
+// Cells are the values of the cells, each of which is named once. It keeps values
+// and copies cells.
+func (l *Layouts) Cells(cells []Cell, values []float64) Cells {
+	if l.last == nil || !slices.Equal(l.last.cells, cells) {
+		l.last = l.find(cells)
+	}
+	return Cells{l.last, values}
+}
+
+// Share returns c with names that are shared with others.
+func (l *Layouts) Share(c Cells) Cells {
+	if c.layout == nil {
+		return c
+	}
+	return l.Cells(c.layout.cells, c.values)
+}
+
+func (l *Layouts) find(cells []Cell) *layout {
+	var key strings.Builder
+	for _, c := range cells {
+		key.WriteString(c.Event + "\x00" + c.Metric + "\x01")
+	}
+	found := l.known[key.String()]
+	if found == nil || !slices.Equal(found.cells, cells) {
+		found = newLayout(cells)
+		if l.known == nil {
+			l.known = map[string]*layout{}
+		}
+		l.known[key.String()] = found
+	}
+	return found
+}

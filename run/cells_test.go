@@ -1,0 +1,70 @@
+package run
+
+import (
+	"maps"
+	"runtime"
+	"testing"
+)
+
+func TestCellsHoldWhatTheyWereMadeOf(t *testing.T) {
+	want := map[Cell]float64{{"", "frames.count"}: 100, {"tap", "frames.count"}: 0, {"tap", "cpu.time_ms"}: 7}
+	var shared Layouts
+	for range 2 {
+		got := shared.Share(CellsOf(want))
+		if !maps.Equal(got.Map(), want) || got.Len() != 3 {
+			t.Errorf("%v, want %v", got.Map(), want)
+		}
+	}
+	if x, ok := CellsOf(want).Get(Cell{"tap", "frames.count"}); !ok || x != 0 {
+		t.Errorf("%v, %v, want 0 that is there", x, ok)
+	}
+	if _, ok := CellsOf(want).Get(Cell{"swipe", "frames.count"}); ok {
+		t.Error("a cell that is not there was found")
+	}
+	var none Cells
+	if _, ok := none.Get(Cell{}); ok || none.Len() != 0 || len(none.Map()) != 0 {
+		t.Error("no cells have a cell")
+	}
+}
+
+func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
+	count, time := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}
+	var shared Layouts
+	summaries := []Cells{
+		shared.Cells([]Cell{count, time}, []float64{1, 10}), shared.Cells([]Cell{count, time}, []float64{2, 20}),
+		shared.Cells([]Cell{time, count}, []float64{30, 3}), shared.Cells([]Cell{time}, []float64{40}), {},
+		shared.Cells([]Cell{count, time}, []float64{6, 60}),
+	}
+	column := NewColumn(count)
+	for i, want := range []float64{1, 2, 3, 0, 0, 6} {
+		if x, ok := column.In(summaries[i]); x != want || ok != (want != 0) {
+			t.Errorf("summary %d: %v, %v, want %v", i, x, ok, want)
+		}
+	}
+}
+
+// A history of runs with many events is held in some bytes more than its numbers.
+func TestSummariesShareTheNamesOfTheirCells(t *testing.T) {
+	const runs, cells = 2000, 300
+	names := make([]Cell, cells)
+	for i := range names {
+		names[i] = Cell{Event: string(rune('a' + i)), Metric: "frames.count"}
+	}
+	var shared Layouts
+	held := make([]Cells, runs)
+	before := allocated()
+	for i := range held {
+		held[i] = shared.Cells(names, make([]float64, cells))
+	}
+	if per := (allocated() - before) / runs; per > 8*cells*3/2 {
+		t.Errorf("%d bytes for each summary of %d numbers, want at most %d", per, cells, 8*cells*3/2)
+	}
+	runtime.KeepAlive(held)
+}
+
+// allocated counts the bytes that were ever allocated.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
