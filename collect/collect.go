@@ -69,8 +69,8 @@ type HostRunner func(ctx context.Context, name string, args ...string) (output [
 // Result is what became of a job.
 type Result struct {
 	Device string
-	// Run is what was measured: a valid record, which says in its warnings what
-	// went wrong where its status is not complete.
+	// Run is what was measured: a valid record, whose last warning says why it is
+	// not complete where it isn't.
 	Run run.Run
 	// Err is the gravest cause why the run is not complete, an *Error; nil
 	// where it is.
@@ -243,8 +243,8 @@ func (c *collector) finish(err error) run.Run {
 	default:
 		r.Status = run.Complete
 	}
-	if err != nil && len(c.losses) == 0 {
-		r.Warnings = append(r.Warnings, run.Warning{Text: clip(err.Error())})
+	if err != nil { // the last warning is what run.Why tells
+		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
 	}
 	r.Iterations = iterations(c.measured)
 	c.report(Done, 0, 0, string(r.Status))

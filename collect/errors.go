@@ -3,6 +3,7 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/apkgate/apkgate/device"
 )
@@ -15,6 +16,9 @@ const (
 	// Workload is the app's or the test's own failure: a crash, a failed test,
 	// a workload that does not end.
 	Workload Cause = iota
+	// Configuration is the caller's: what apkgate.yml or the command line names is
+	// not there, or is another thing.
+	Configuration
 	// Infrastructure is the failure of what measures: the device, adb, this
 	// computer. No verdict can rest on such a run.
 	Infrastructure
@@ -22,8 +26,11 @@ const (
 
 // String names the cause.
 func (c Cause) String() string {
-	if c == Infrastructure {
+	switch c {
+	case Infrastructure:
 		return "infrastructure"
+	case Configuration:
+		return "configuration"
 	}
 	return "workload"
 }
@@ -77,6 +84,19 @@ func IsInfrastructure(err error) bool {
 	return e != nil && e.Cause == Infrastructure
 }
 
+// IsWorkload reports whether the app or its test ended the run: a crash, a failed
+// test, no frames. Such a run is kept, and says so.
+func IsWorkload(err error) bool {
+	e := asError(err)
+	return e != nil && e.Cause == Workload
+}
+
+// IsConfiguration reports whether the run failed for what the caller named.
+func IsConfiguration(err error) bool {
+	e := asError(err)
+	return e != nil && e.Cause == Configuration
+}
+
 func asError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -115,6 +135,37 @@ func gravest(losses []error) error {
 		return losses[0]
 	}
 	return nil
+}
+
+// why says in one sentence why a run is not complete, for its record: "the app
+// crashed in repetition 2: Process crashed." A workload's failure comes with its
+// hint, which nobody else tells.
+func why(err error) string {
+	if errors.Is(err, ErrOtherBuild) {
+		return ErrOtherBuild.Error()
+	}
+	text, e := err.Error(), asError(err)
+	if e == nil {
+		return clip(text)
+	}
+	if e.Phase == Measure && e.Repetition > 0 {
+		text = inRepetition(text, e)
+	}
+	if hint := e.Hint(); hint != "" && e.Cause == Workload {
+		text += " (" + hint + ")"
+	}
+	return clip(text)
+}
+
+// inRepetition puts the repetition behind what happened, before its details.
+func inRepetition(text string, e *Error) string {
+	at := fmt.Sprintf(" in repetition %d", e.Repetition)
+	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrFrameGap, ErrGarbled, ErrEnergy} {
+		if details, ok := strings.CutPrefix(text, way.Error()); ok && errors.Is(e, way) {
+			return way.Error() + at + details
+		}
+	}
+	return fmt.Sprintf("repetition %d: %s", e.Repetition, text)
 }
 
 // answered turns a command's failure into an error that shows its own words.

@@ -109,6 +109,9 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 	switch {
 	case gravest == ToRegression:
 		out.Verdict, out.Reason = Regression, c.describeAB(*out, deviations[0])
+	case len(s.lost) > 0:
+		out.Verdict, out.Reason = Invalid, s.describeLost()
+		out.Hint = "fix what ended it, and measure again"
 	case len(s.strata) == 0:
 		out.Verdict = Inconclusive
 		out.Reason = "there is no context in which both builds were measured whole"
@@ -135,6 +138,19 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 	default:
 		out.Verdict, out.Reason = Pass, s.describePass(*out)+s.unsaid(c)
 	}
+}
+
+// describeLost says what became of the runs that are not whole: of the head's
+// first, as it is the head that a change may have broken.
+func (s *abScenario) describeLost() string {
+	const listed = 3
+	told := slices.Clone(s.lost)
+	slices.Reverse(told)
+	text := strings.Join(told[:min(len(told), listed)], "; ")
+	if more := len(told) - listed; more > 0 {
+		text += fmt.Sprintf("; and %d more %s", more, plural(more, "run"))
+	}
+	return text
 }
 
 // speechless reports that no test of the scenario could have proven anything.
@@ -247,12 +263,7 @@ func (c *abCheck) conclude() {
 			}
 		}
 	}
-	switch {
-	case c.notWhole > 0 && v.Verdict != Regression:
-		v.Verdict = Invalid
-		v.Reason = fmt.Sprintf("%d %s not whole", c.notWhole, map[bool]string{true: "run is", false: "runs are"}[c.notWhole == 1])
-		v.Hint = "look at the warnings for what was lost, and measure again"
-	case len(v.Scenarios) == 0:
+	if len(v.Scenarios) == 0 {
 		v.Verdict, v.Reason = Inconclusive, "there is nothing to compare"
 	}
 }

@@ -19,7 +19,6 @@ type abCheck struct {
 	catalogue *metric.Catalogue
 	verdict   *ABVerdict
 	scenarios []*abScenario
-	notWhole  int // runs that were left out because they are not whole
 }
 
 // abScenario is one scenario of it.
@@ -31,6 +30,7 @@ type abScenario struct {
 	cells  []run.Cell     // those to judge
 	unlike string         // how a context of one build alone differs from the other build's
 	apart  []apart        // what can't be compared, however much there is of it
+	lost   []string       // why runs are not whole, which are left out
 	tests  []*abTest
 }
 
@@ -57,16 +57,15 @@ func (c *abCheck) gather(base, head []run.Run) {
 	byName := map[string]*abScenario{}
 	add := func(runs []run.Run, isHead bool) {
 		for _, r := range runs {
-			if r.Status != run.Complete {
-				c.notWhole++
-				c.warn("run %s of scenario %q is left out: its status is %q", r.ID, r.Scenario, r.Status)
-				continue
-			}
 			s := byName[r.Scenario]
 			if s == nil {
 				s = &abScenario{name: r.Scenario}
 				byName[r.Scenario] = s
 				c.scenarios = append(c.scenarios, s)
+			}
+			if r.Status != run.Complete {
+				s.leaveOut(c, r, isHead)
+				continue
 			}
 			s.add(r, isHead, c.policy.Use)
 		}
@@ -79,6 +78,16 @@ func (c *abCheck) gather(base, head []run.Run) {
 		s.chooseCells(c)
 		s.makeTests(c)
 	}
+}
+
+// leaveOut notes a run that is not whole.
+func (s *abScenario) leaveOut(c *abCheck, r run.Run, isHead bool) {
+	side := "base"
+	if isHead {
+		side = "head"
+	}
+	c.warn("run %s of the %s, scenario %q, is left out: its status is %q", r.ID, side, r.Scenario, r.Status)
+	s.lost = append(s.lost, fmt.Sprintf("the %s on %s: %s", side, contextTitle(r.Context), notWhole(r)))
 }
 
 // abKey tells contexts apart: in the properties that count, and in those that

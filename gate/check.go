@@ -75,6 +75,9 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	c.past = pastOf(c.summary.Context, others(s), p.Use)
 	c.invalid = s.Run.Status != run.Complete
 	if c.invalid {
+		if s.Run.Why() != "" {
+			c.warnings = c.warnings[:len(c.warnings)-1] // it is the reason
+		}
 		return c
 	}
 	for i, name := range run.EventOrder(s.Run) {

@@ -97,8 +97,8 @@ func (c *check) conclude(v *RunVerdict) {
 	switch {
 	case c.invalid:
 		v.Verdict = Invalid
-		v.Reason = fmt.Sprintf("the run is not whole: its status is %q", c.run.Status)
-		v.Hint = "look at the run's warnings for what was lost, and measure again"
+		v.Reason = notWhole(c.run)
+		v.Hint = "fix what ended it, and measure again: a run that is not whole is never accepted"
 	case counts[ToRegression] > 0:
 		v.Verdict = Regression
 		v.Reason = c.describe(v.Deviations[0])
@@ -132,6 +132,18 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Verdict = Pass
 		v.Reason = c.describePass() + c.unsaid()
 	}
+}
+
+// notWhole says of a run that is not complete what became of it, and why.
+func notWhole(r run.Run) string {
+	why := r.Why()
+	switch {
+	case why == "":
+		return fmt.Sprintf("the run is not whole: its status is %q", r.Status)
+	case r.Status == run.Failed:
+		return "nothing was measured: " + why
+	}
+	return "the run is not whole: " + why
 }
 
 // compared counts the comparisons that the history has values for.

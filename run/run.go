@@ -49,6 +49,15 @@ type Run struct {
 	Energy *Energy `json:"energy,omitempty"`
 }
 
+// Why says why the run is not complete: its last warning. It is "" for a complete
+// run, and for one that does not say.
+func (r Run) Why() string {
+	if r.Status == Complete || len(r.Warnings) == 0 {
+		return ""
+	}
+	return r.Warnings[len(r.Warnings)-1].String()
+}
+
 // Declared is a metric that a run brings along, so that whoever reads the run
 // knows its unit, which way is better ("higher", "lower" or "neutral"), of which
 // metric it is a detail, and whether its noise multiplies ("log").

@@ -43,19 +43,15 @@ func (c Command) actionRefresh(cmd *cobra.Command, f *actionRunFlags, a *action)
 	if err != nil { // there is no report: the refresh did not come so far
 		return actionResult{}, errors.Join(ended, noVerdict(ended, err))
 	}
-	var verdict verdictError
-	if ended != nil && !errors.As(ended, &verdict) {
-		content.Lost = true
-	} else {
-		ended = nil
-	}
+	loss := withoutVerdict(ended)
+	content.Lost = loss != nil
 	failOn := set.failOn
 	if f.acceptRegression && content.Outcome == gate.Regression {
 		failOn = FailNever
 		a.FailOn = string(failOn)
 	}
 	return actionResult{
-		content: content, failOn: failOn, loss: ended,
+		content: content, failOn: failOn, loss: loss,
 		folder: func(string) (actions.Folder, error) { return folder, nil },
 	}, nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/run"
 )
@@ -89,11 +88,7 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 		return err
 	}
 	a.show(cmd.Context(), f.artifact, result)
-	verdict := result.content.Outcome
-	if verdict != gate.Regression && result.loss != nil {
-		return result.loss
-	}
-	return exitWith(statusOf(verdict, result.failOn))
+	return exitOf(result.content.Outcome, result.failOn, result.loss)
 }
 
 // show leaves the report's files and posts the verdict. A file that the runner

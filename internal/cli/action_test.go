@@ -236,6 +236,39 @@ func TestActionThatLosesAPhone(t *testing.T) {
 	}
 }
 
+// A commit that crashes does not leave the pass of the one before standing.
+func TestActionTellsOfACrash(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.want(w.apkgate("action", "run"), exitPass)
+	contains(t, "the comment", w.Comments(7)[0].Body, "✅ Pass")
+	good, err := simapp.Open("demo-good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("crash.apk", string(good)+"\nfault crash after scroll\n")
+	w.build("crash")
+	w.env["GITHUB_RUN_ID"], w.env["GITHUB_RUN_NUMBER"] = "101", "11"
+	w.want(w.apkgate("action", "run"), exitInfrastructure)
+	comments, checks := w.Comments(7), w.Checks()
+	if len(comments) != 1 {
+		t.Fatalf("%d comments, want the one", len(comments))
+	}
+	contains(t, "the comment", comments[0].Body, "Invalid", "the app crashed in repetition 1")
+	if c := checks[len(checks)-1]; c.Conclusion != "failure" || !strings.Contains(c.Summary, "the app crashed in repetition 1") {
+		t.Errorf("the check run concludes %q: %s", c.Conclusion, c.Summary)
+	}
+	contains(t, "the summary", w.read("summary"), "the app crashed in repetition 1")
+	contains(t, "the outputs", w.read("output"), "invalid")
+	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), `"verdict": "invalid"`)
+	w.env["INPUT_FAIL-ON"], w.env["GITHUB_RUN_ID"], w.env["GITHUB_RUN_NUMBER"] = "never", "102", "12"
+	w.want(w.apkgate("action", "run"), exitPass)
+	checks = w.Checks()
+	if c := checks[len(checks)-1]; c.Conclusion != "neutral" {
+		t.Errorf("where no verdict fails, the check run concludes %q, want neutral", c.Conclusion)
+	}
+}
+
 func TestActionInAdvisoryMode(t *testing.T) {
 	w := newWorkspace(t)
 	w.history()

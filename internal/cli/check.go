@@ -96,7 +96,7 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	return exitWith(statusOf(in.Verdict.Verdict, set.failOn))
+	return exitOf(in.Verdict.Verdict, set.failOn, nil)
 }
 
 // distinct leaves out runs that are given twice. Two runs of one id with other

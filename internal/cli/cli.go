@@ -82,8 +82,8 @@ Try it without a device:   apkgate demo
 Set it up for your app:    apkgate init, then apkgate doctor, then apkgate run
 
 Exit status: 0 pass, improvement or inconclusive (--fail-on moves that line),
-1 regression, 2 wrong usage, configuration or input, 3 no verdict because the
-infrastructure failed.`,
+1 regression and nothing else, 2 wrong usage, configuration or input, 3 no answer:
+the app crashed or a test failed (invalid), or a device, adb or the store did.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,7 +97,7 @@ Lines. apkgate check compares them later, or elsewhere.`,
 			} else {
 				err = writeFile(out, write)
 			}
-			return errors.Join(infrastructureIf(err), lossOf(results))
+			return errors.Join(infrastructureIf(err), cmp.Or(lossOf(results), endedOf(results)))
 		},
 	}
 	cmd.Flags().StringVar(&cf.config, "config", "", "the configuration (default apkgate.yml)")
@@ -168,7 +169,7 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 		Jobs: todo, Parallel: f.parallel,
 		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
 		Finished: func(r collect.Result) {
-			if keep != nil && r.Run.Status != run.Failed {
+			if keep != nil && keepable(r) {
 				if err := keep(r.Run); kept == nil { // the first says enough
 					kept = err
 				}
@@ -185,10 +186,17 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 	return results, errors.Join(kept, profiles.told(c.Stderr))
 }
 
-// nameRuns gives each run of which something was measured its id.
+// keepable reports whether a result holds a run to keep: one of which something
+// was measured, or one that the app or its test ended, which says so. Where the
+// device or the configuration let it down there is nothing to keep.
+func keepable(r collect.Result) bool {
+	return r.Run.Status != run.Failed || collect.IsWorkload(r.Err)
+}
+
+// nameRuns gives each run that is kept its id.
 func nameRuns(results []collect.Result) (err error) {
 	for i := range results {
-		if results[i].Run.Status == run.Failed {
+		if !keepable(results[i]) {
 			continue
 		}
 		if results[i].Run, err = results[i].Run.Named(); err != nil {
@@ -198,11 +206,11 @@ func nameRuns(results []collect.Result) (err error) {
 	return nil
 }
 
-// runsOf are the runs of which something was measured.
+// runsOf are the runs that are kept and judged.
 func runsOf(results []collect.Result) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) {
 		for _, r := range results {
-			if r.Run.Status != run.Failed && !yield(r.Run, nil) {
+			if keepable(r) && !yield(r.Run, nil) {
 				return
 			}
 		}
@@ -217,20 +225,30 @@ func jsonLines(results []collect.Result) func(io.Writer) error {
 	}
 }
 
-// lossOf is the gravest reason why a run is not whole, with its exit status: 3
-// where the infrastructure failed, 1 where the app itself did.
+// lossOf is the gravest reason why a run is lost, with its exit status: 3 where
+// the infrastructure failed, 2 where the configuration is wrong. What the app or
+// its test ended is no loss: the verdict on its run tells it.
 func lossOf(results []collect.Result) error {
-	var app error
+	var configured error
 	for _, r := range results {
 		switch {
-		case r.Err == nil:
 		case collect.IsInfrastructure(r.Err):
 			return lost(exitInfrastructure, r)
-		case app == nil:
-			app = lost(exitRegression, r)
+		case collect.IsConfiguration(r.Err) && configured == nil:
+			configured = lost(exitUsage, r)
 		}
 	}
-	return app
+	return configured
+}
+
+// endedOf is why a run came to no good end by itself, where no verdict tells it.
+func endedOf(results []collect.Result) error {
+	for _, r := range results {
+		if collect.IsWorkload(r.Err) {
+			return lost(exitInfrastructure, r)
+		}
+	}
+	return nil
 }
 
 func lost(status int, r collect.Result) error {

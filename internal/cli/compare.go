@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 	if err := c.writeSheet(report.AB(in), abData(in), f.outputFlags); err != nil {
 		return err
 	}
-	return exitWith(statusOf(verdict.Verdict, set.failOn))
+	return exitOf(verdict.Verdict, set.failOn, nil)
 }
 
 // abData is a comparison for other programs.
@@ -193,7 +194,7 @@ func (c Command) measureBoth(ctx context.Context, f compareFlags) (base, head []
 			return nil, nil, err
 		}
 	}
-	if err := c.lossOfBoth(baseResults, headResults); err != nil {
+	if err := cmp.Or(lossOf(headResults), lossOf(baseResults)); err != nil {
 		return nil, nil, err
 	}
 	return measuredRuns(baseResults), measuredRuns(headResults), nil
@@ -270,17 +271,6 @@ func keepBoth(dir string, base, head []collect.Result) error {
 		}
 	}
 	return nil
-}
-
-// lossOfBoth is why there is no verdict. A build that fails by itself is the
-// head's fault, or else there is nothing to compare it with.
-func (c Command) lossOfBoth(base, head []collect.Result) error {
-	for _, r := range base {
-		if r.Err != nil && !errors.Is(r.Err, collect.ErrOtherBuild) && !collect.IsInfrastructure(r.Err) {
-			return infrastructure(fmt.Errorf("%s, scenario %s: the base build fails, so there is nothing to compare with: %w", r.Device, r.Run.Scenario, r.Err))
-		}
-	}
-	return lossOf(head)
 }
 
 func measuredRuns(results []collect.Result) []run.Run {

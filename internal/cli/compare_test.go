@@ -219,7 +219,8 @@ func TestCompareRefusesHalfOfTwo(t *testing.T) {
 	}
 }
 
-// A head build that crashes is the app's failure, a base build that does is none.
+// A build that crashes can't be compared, whichever of the two it is: the report
+// says which, and why.
 func TestCompareABuildThatCrashes(t *testing.T) {
 	t.Parallel()
 	dir := simulatedBuilds(t, "pixel-5-android-11")
@@ -229,17 +230,26 @@ func TestCompareABuildThatCrashes(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, at("crash.apk"), string(text)+"\nfault crash at 2s\n")
-	for _, c := range []struct {
-		base, head string
-		status     int
-		want       string
-	}{
-		{"demo-good.apk", "crash.apk", exitRegression, "the app crashed"},
-		{"crash.apk", "demo-good.apk", exitInfrastructure, "the base build fails, so there is nothing to compare with"},
+	for _, c := range []struct{ base, head, side string }{
+		{"demo-good.apk", "crash.apk", "the head on Google Pixel 5"},
+		{"crash.apk", "demo-good.apk", "the base on Google Pixel 5"},
 	} {
-		got := cli(t, nil, "compare", "--config", at("apkgate.yml"), "--base", at(c.base), "--head", at(c.head), "--rounds", "2")
-		if got.status != c.status || !strings.Contains(got.stderr, c.want) {
-			t.Errorf("%s and %s: status %d, %s", c.base, c.head, got.status, got.stderr)
+		args := []string{"compare", "--config", at("apkgate.yml"), "--base", at(c.base), "--head", at(c.head), "--rounds", "2", "--json", at("v.json")}
+		got := cli(t, nil, args...)
+		if got.status != exitInfrastructure || !strings.HasPrefix(got.stdout, "Invalid: ") || strings.Contains(got.stderr, "error: ") {
+			t.Errorf("%s and %s: status %d, want %d and an invalid verdict\n%s%s", c.base, c.head, got.status, exitInfrastructure, got.stdout, got.stderr)
+		}
+		data, err := os.ReadFile(at("v.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := compared(t, string(data))
+		_, told, _ := strings.Cut(v.Reason, c.side)
+		if v.Verdict != gate.Invalid || len(v.Scenarios) != 1 || !strings.Contains(strings.Split(told, ";")[0], "nothing was measured: the app crashed in repetition 1: ") {
+			t.Errorf("%s and %s: %s: %s", c.base, c.head, v.Verdict, v.Reason)
+		}
+		if got := cli(t, nil, append(args, "--fail-on", "never")...); got.status != exitPass {
+			t.Errorf("%s and %s, where no verdict fails: status %d", c.base, c.head, got.status)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/config"
@@ -14,7 +15,7 @@ const (
 	exitPass           = 0 // pass, improvement or inconclusive
 	exitRegression     = 1
 	exitUsage          = 2 // wrong usage, configuration or input
-	exitInfrastructure = 3 // no verdict: device, adb, store or network
+	exitInfrastructure = 3 // no verdict: a run is not whole, or device, adb, store or network failed
 )
 
 // failure is an error that knows its exit status and, maybe, what to do about it.
@@ -44,7 +45,7 @@ type verdictError int
 
 func (v verdictError) Error() string { return fmt.Sprintf("exit status %d", int(v)) }
 
-// FailOn is the outcome from which the exit status is 1.
+// FailOn is the outcome from which a verdict fails the command.
 type FailOn string
 
 // The values of --fail-on.
@@ -56,51 +57,81 @@ const (
 
 var failOns = []FailOn{FailNever, FailRegression, FailInconclusive}
 
-// statusOf is the one place where a verdict becomes an exit status.
+// statusOf is the exit status that a verdict by itself stands for.
 func statusOf(o gate.Outcome, failOn FailOn) int {
 	switch {
+	case failOn == FailNever:
+		return exitPass
 	case o == gate.Invalid:
 		return exitInfrastructure
-	case o == gate.Regression && failOn != FailNever,
-		o == gate.Inconclusive && failOn == FailInconclusive:
+	case o == gate.Regression, o == gate.Inconclusive && failOn == FailInconclusive:
 		return exitRegression
 	}
 	return exitPass
 }
 
-func exitWith(status int) error {
-	if status == exitPass {
+// exitOf is the one place where a verdict, and what was lost beside it, become an
+// exit status. A regression outweighs the loss, which is told all the same; any
+// other verdict, and one that fails nothing, does not.
+func exitOf(o gate.Outcome, failOn FailOn, loss error) error {
+	status := statusOf(o, failOn)
+	switch {
+	case loss != nil && o == gate.Regression && status != exitPass:
+		return errors.Join(verdictError(status), loss)
+	case loss != nil:
+		return loss
+	case status == exitPass:
 		return nil
 	}
 	return verdictError(status)
 }
 
 // finish prints an error, or each of several, with its hint apart, and returns the
-// exit status. An error that says nothing of itself is one of the command line's
-// words.
+// exit status: a verdict's, or else the gravest. An error that knows no status is
+// of what apkgate runs on.
 func (c Command) finish(err error) int {
-	var verdict verdictError
-	switch {
-	case err == nil:
-		return exitPass
-	case errors.As(err, &verdict):
-		return int(verdict)
-	}
-	each := []error{err}
-	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		each = several.Unwrap()
-	}
-	for _, err := range each {
+	status, decided := exitPass, false
+	for _, err := range each(err) {
+		var verdict verdictError
+		if errors.As(err, &verdict) {
+			status, decided = int(verdict), true
+			continue
+		}
 		fmt.Fprintf(c.Stderr, "error: %s\n", plainLines(err.Error()))
 		if hint := hintOf(err); hint != "" {
 			fmt.Fprintf(c.Stderr, "hint: %s\n", plainLines(hint))
 		}
+		own := exitInfrastructure
+		var f *failure
+		if errors.As(err, &f) {
+			own = f.status
+		}
+		if !decided {
+			status = max(status, own)
+		}
 	}
-	var f *failure
-	if errors.As(err, &f) {
-		return f.status
+	return status
+}
+
+// each takes joined errors apart.
+func each(err error) []error {
+	if err == nil {
+		return nil
 	}
-	return exitUsage
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok || err.Error() != errors.Join(several.Unwrap()...).Error() { // one sentence of several
+		return []error{err}
+	}
+	var out []error
+	for _, err := range several.Unwrap() {
+		out = append(out, each(err)...)
+	}
+	return out
+}
+
+// withoutVerdict is what an error tells beside a verdict, nil for nothing.
+func withoutVerdict(err error) error {
+	return errors.Join(slices.DeleteFunc(each(err), func(err error) bool { return errors.As(err, new(verdictError)) })...)
 }
 
 // hintOf is the first hint among the error and those that it wraps.

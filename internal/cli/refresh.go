@@ -82,10 +82,7 @@ func (c Command) refresh(cmd *cobra.Command, cf configFlags, f refreshFlags) err
 	case len(runs) == 0:
 		err = loss
 	default:
-		err = c.refreshWith(ctx, store, runs, set, f)
-		if err == nil { // a regression is told before what was lost beside it
-			err = loss
-		}
+		err = c.refreshWith(ctx, store, runs, loss, set, f)
 	}
 	return errors.Join(err, store.Close())
 }
@@ -108,8 +105,10 @@ func (c Command) refresher(cf configFlags, f refreshFlags) (refreshSource, error
 	cfg, err := c.collectConfig(cf.config, f.collectFlags)
 	return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
 		results, err := c.measure(ctx, cfg, f.collectFlags, func(r run.Run) error {
-			_, err := store.Add(context.WithoutCancel(ctx), r)
-			return err
+			if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
+				return storeError(err)
+			}
+			return nil
 		})
 		return measuredRuns(results), lossOf(results), err
 	}, err
@@ -135,7 +134,7 @@ func (c Command) refreshRuns(f refreshFlags) ([]run.Run, error) {
 const refreshNote = "baseline refresh"
 
 // refreshWith checks the runs, accepts or refuses them, and reports.
-func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []run.Run, set settings, f refreshFlags) error {
+func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []run.Run, loss error, set settings, f refreshFlags) error {
 	var err error
 	if set.catalogue, err = run.Catalogue(set.catalogue, runs...); err != nil {
 		return usage(err, "")
@@ -179,10 +178,11 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 	if err := c.writeSheet(report.RefreshSheet(in), data, f.outputFlags); err != nil {
 		return err
 	}
+	failOn := set.failOn
 	if f.acceptRegression && verdict.Verdict == gate.Regression {
-		return nil
+		failOn = FailNever
 	}
-	return exitWith(statusOf(verdict.Verdict, set.failOn))
+	return exitOf(verdict.Verdict, failOn, loss)
 }
 
 // sortOut says which runs are accepted. A build that is worse on one device is a

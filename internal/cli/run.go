@@ -96,16 +96,7 @@ func (c Command) gateResults(ctx context.Context, store baseline.Store, results 
 			return err
 		}
 	}
-	status := statusOf(verdict.Verdict, set.failOn)
-	loss := lossOf(results)
-	if loss == nil {
-		return exitWith(status)
-	}
-	var told *failure
-	if verdict.Verdict == gate.Regression && status != exitPass && errors.As(loss, &told) {
-		told.status = status // the regression outweighs the loss, which is told all the same
-	}
-	return loss
+	return exitOf(verdict.Verdict, set.failOn, lossOf(results))
 }
 
 // acceptAll accepts the runs that are neither a regression nor in pieces.
