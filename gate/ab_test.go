@@ -148,6 +148,24 @@ func TestABTellsWhatIsNew(t *testing.T) {
 	}
 }
 
+// Most of the base's runs held no wakelock: a test may not be taken for one that
+// could prove nothing because these are equal.
+func TestABZerosSwitchNoTestOff(t *testing.T) {
+	held := func(side string, ms ...float64) (out []run.Run) {
+		for i, x := range ms {
+			r := oneRun(fmt.Sprint(side, i), map[string]float64{"wakelock.time_ms": x})
+			r.Session = r.ID
+			out = append(out, r)
+		}
+		return out
+	}
+	v := compareAB(t, held("b", 0, 0, 0, 0, 0, 0, 100, 100, 100), held("h", 90_000, 91_000, 92_000))
+	// Three of twelve are the largest in one way of 220.
+	if d := v.Scenarios[0].Comparisons[0]; v.Verdict != Regression || math.Abs(d.P-1.0/220) > 1e-9 {
+		t.Errorf("%s: %s (p = %g, want 1/220)", v.Verdict, v.Reason, d.P)
+	}
+}
+
 func TestABHonoursThePolicy(t *testing.T) {
 	base, head := list(repeated("b", "s", "a", rising(12, 1)...)), list(repeated("h", "s", "a", rising(12, 1.1)...))
 	share, budget := 0.2, 5.0

@@ -102,14 +102,20 @@ func (m Moments) Reach(p float64) float64 {
 
 // Holm returns each p corrected for having asked len(ps) questions, by Holm's
 // step-down method: under any dependence the chance of even one false alarm at
-// level a is at most a.
+// level a is at most a. A p that is not a number counts as 1.
 func Holm(ps []float64) []float64 {
 	n := len(ps)
-	order := ascending(ps)
+	known := make([]float64, n)
+	for i, p := range ps {
+		if known[i] = p; math.IsNaN(p) {
+			known[i] = 1
+		}
+	}
+	order := ascending(known)
 	out := make([]float64, n)
 	highest := 0.0
 	for k, i := range order {
-		highest = max(highest, min(1, ps[i]*float64(n-k)))
+		highest = max(highest, min(1, known[i]*float64(n-k)))
 		out[i] = highest
 	}
 	return out

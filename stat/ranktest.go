@@ -12,8 +12,9 @@ import (
 // (above) as these. Both are 1 where there is nothing to test.
 type RankTest struct {
 	Less, Greater float64
-	// Least is the smallest chance that this test can find at these numbers of
-	// values and these ties: where it is above a level, nothing can be proven there.
+	// Least is the smallest chance that this test can find, either way, at these
+	// numbers of values and these ties: where it is above a level, nothing can be
+	// proven there.
 	Least float64
 	// Exact says that the distribution was counted out, not approximated.
 	Exact bool
@@ -55,7 +56,8 @@ func SignedRank(differences []float64) RankTest {
 		for _, r := range ranks {
 			variance += float64(r) * float64(r) / 4
 		}
-		return normalTest(float64(above), float64(total)/2, variance, 1, float64(total))
+		const step = 2 // of doubled ranks
+		return normalTest(float64(above), float64(total)/2, variance, step, 0, float64(total))
 	}
 	return exactTest(signedDistribution(ranks, total), above)
 }
@@ -132,7 +134,8 @@ type Pair struct{ X, Y []float64 }
 // weighs one over its size plus one, which is the best weight where the shift
 // is the same in all. Normal approximation, with the variance corrected for ties.
 func VanElteren(strata []Pair) RankTest {
-	sum, expected, variance, most, step := 0.0, 0.0, 0.0, 0.0, math.Inf(1)
+	sum, expected, variance, step := 0.0, 0.0, 0.0, math.Inf(1)
+	fewest, most := 0.0, 0.0
 	for _, p := range strata {
 		m, n := float64(len(p.X)), float64(len(p.Y))
 		if m == 0 || n == 0 {
@@ -150,22 +153,37 @@ func VanElteren(strata []Pair) RankTest {
 		}
 		expected += weight * n * (size + 1) / 2
 		variance += weight * weight * m * n / (size * (size - 1)) * spread
-		most += weight * (n*(size+1)/2 + m*n/2)
+		slices.Sort(ranks)
+		fewest += weight * halfSum(ranks[:len(p.Y)])
+		most += weight * halfSum(ranks[len(p.X):])
 		step = min(step, weight)
 	}
-	return normalTest(sum, expected, variance, step, most)
+	return normalTest(sum, expected, variance, step, fewest, most)
+}
+
+// halfSum is the sum of ranks that are given doubled.
+func halfSum(doubled []int) float64 {
+	sum := 0
+	for _, r := range doubled {
+		sum += r
+	}
+	return float64(sum) / 2
 }
 
 // normalTest compares a statistic with its expectation. step is the distance of
-// two of its values, for the correction for continuity; most is its largest.
-func normalTest(statistic, expected, variance, step, most float64) RankTest {
+// two of its values, for the correction for continuity; fewest and most are its
+// smallest and its largest.
+func normalTest(statistic, expected, variance, step, fewest, most float64) RankTest {
 	if !(variance > 0) {
 		return untested
 	}
 	tail := func(above float64) float64 {
-		return min(1, distuv.UnitNormal.Survival((above-step/2)/math.Sqrt(variance)))
+		return distuv.UnitNormal.Survival((above - step/2) / math.Sqrt(variance))
 	}
-	return RankTest{Greater: tail(statistic - expected), Less: tail(expected - statistic), Least: tail(most - expected)}
+	return RankTest{
+		Greater: tail(statistic - expected), Less: tail(expected - statistic),
+		Least: min(tail(most-expected), tail(expected-fewest)),
+	}
 }
 
 // exactTest reads both tails off a distribution.
@@ -179,13 +197,15 @@ func exactTest(chance []float64, at int) RankTest {
 			t.Greater += p
 		}
 	}
-	t.Less, t.Greater, t.Least = min(1, t.Less), min(1, t.Greater), 1
-	for _, p := range chance { // the ends are the rarest that there are
-		if p > 0 {
-			t.Least = p
-			break
-		}
+	t.Less, t.Greater = min(1, t.Less), min(1, t.Greater)
+	// The ends are the rarest that there are; ties make them differ.
+	positive := func(p float64) bool { return p > 0 }
+	first := slices.IndexFunc(chance, positive)
+	last := len(chance) - 1
+	for !positive(chance[last]) {
+		last--
 	}
+	t.Least = min(1, chance[first], chance[last])
 	return t
 }
 

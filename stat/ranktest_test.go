@@ -5,7 +5,10 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // ranksThatSum gives the ranks up to n a sign, so that those with a minus sum to t.
@@ -61,8 +64,9 @@ func TestMannWhitneyAgreesWithTheTable(t *testing.T) {
 	near(t, "p of U = 4, five and five", MannWhitney(samplesWith(5, 5, 4)).Greater, 12.0/252, 1e-12)
 }
 
-// bruteSigned tries every choice of signs.
-func bruteSigned(ds []float64) (less, greater float64) {
+// bruteSigned tries every choice of signs. least is the chance of the rarer of
+// the two ends.
+func bruteSigned(ds []float64) (less, greater, least float64) {
 	ranks, at := []float64{}, 0.0
 	for _, d := range ds {
 		rank := 0.0
@@ -83,6 +87,7 @@ func bruteSigned(ds []float64) (less, greater float64) {
 		}
 	}
 	ways := 1 << len(ranks)
+	sums := make([]float64, 0, ways)
 	for signs := range ways {
 		sum := 0.0
 		for i, r := range ranks {
@@ -90,18 +95,32 @@ func bruteSigned(ds []float64) (less, greater float64) {
 				sum += r
 			}
 		}
-		if sum <= at {
-			less += 1 / float64(ways)
-		}
-		if sum >= at {
-			greater += 1 / float64(ways)
-		}
+		sums = append(sums, sum)
 	}
-	return less, greater
+	return shares(sums, at)
+}
+
+// shares are the shares of the sums up to at and from at on, and that of the
+// rarer of the smallest and the largest.
+func shares(sums []float64, at float64) (less, greater, least float64) {
+	low, high := slices.Min(sums), slices.Max(sums)
+	share := func(in func(float64) bool) float64 {
+		n := 0.0
+		for _, s := range sums {
+			if in(s) {
+				n++
+			}
+		}
+		return n / float64(len(sums))
+	}
+	less = share(func(s float64) bool { return s <= at })
+	greater = share(func(s float64) bool { return s >= at })
+	least = min(share(func(s float64) bool { return s == low }), share(func(s float64) bool { return s == high }))
+	return less, greater, least
 }
 
 // bruteSum tries every choice of which values are the ys.
-func bruteSum(xs, ys []float64) (less, greater float64) {
+func bruteSum(xs, ys []float64) (less, greater, least float64) {
 	all := append(append([]float64{}, xs...), ys...)
 	u := func(chosen int) float64 {
 		sum := 0.0
@@ -120,20 +139,13 @@ func bruteSum(xs, ys []float64) (less, greater float64) {
 		return sum
 	}
 	at := u((1<<len(ys) - 1) << len(xs))
-	ways := 0.0
+	var sums []float64
 	for chosen := range 1 << len(all) {
-		if bits.OnesCount(uint(chosen)) != len(ys) {
-			continue
-		}
-		ways++
-		if u(chosen) <= at {
-			less++
-		}
-		if u(chosen) >= at {
-			greater++
+		if bits.OnesCount(uint(chosen)) == len(ys) {
+			sums = append(sums, u(chosen))
 		}
 	}
-	return less / ways, greater / ways
+	return shares(sums, at)
 }
 
 func TestRankTestsAgreeWithCountingItOut(t *testing.T) {
@@ -147,16 +159,98 @@ func TestRankTestsAgreeWithCountingItOut(t *testing.T) {
 	}
 	for range 60 {
 		ds := few(1 + rng.IntN(9))
-		less, greater := bruteSigned(ds)
+		less, greater, least := bruteSigned(ds)
 		got := SignedRank(ds)
 		near(t, fmt.Sprint("signed ranks below, of ", ds), got.Less, less, 1e-12)
 		near(t, fmt.Sprint("signed ranks above, of ", ds), got.Greater, greater, 1e-12)
+		near(t, fmt.Sprint("the least of signed ranks, of ", ds), got.Least, least, 1e-12)
 
 		xs, ys := few(1+rng.IntN(5)), few(1+rng.IntN(5))
-		less, greater = bruteSum(xs, ys)
+		less, greater, least = bruteSum(xs, ys)
 		got = MannWhitney(xs, ys)
 		near(t, fmt.Sprint("rank sum below, of ", xs, ys), got.Less, less, 1e-12)
 		near(t, fmt.Sprint("rank sum above, of ", xs, ys), got.Greater, greater, 1e-12)
+		near(t, fmt.Sprint("the least of rank sums, of ", xs, ys), got.Least, least, 1e-12)
+	}
+}
+
+// Six runs held no wakelock at all: the three largest values are one way of 220,
+// the three smallest one of eleven. What was found can't be less than the least.
+func TestTheLeastChanceWhereOneEndIsTied(t *testing.T) {
+	got := MannWhitney([]float64{0, 0, 0, 0, 0, 0, 1, 2, 3}, []float64{9, 10, 11})
+	near(t, "above", got.Greater, 1.0/220, 1e-12)
+	near(t, "least", got.Least, 1.0/220, 1e-12)
+	near(t, "least, below", MannWhitney([]float64{9, 9, 9, 8, 7}, []float64{1}).Least, 1.0/6, 1e-12)
+}
+
+// The approximation by strata, by hand: of (1 2 | 3), the rank of 3 is 3 where 2
+// is expected, with a variance of 2/3; of (5 | 4 6) the ranks sum to 4 as expected,
+// variance 2/3. Both weigh 1/4.
+func TestVanElterenByHand(t *testing.T) {
+	strata := []Pair{{[]float64{1, 2}, []float64{3}}, {[]float64{5}, []float64{4, 6}}}
+	sd := math.Sqrt((2.0/3 + 2.0/3) / 16)
+	above := func(sum float64) float64 { return distuv.UnitNormal.Survival((sum - 0.125) / sd) }
+	got := VanElteren(strata)
+	near(t, "above", got.Greater, above(0.25), 1e-12)
+	near(t, "below", got.Less, above(-0.25), 1e-12)
+	near(t, "least", got.Least, above(0.5), 1e-12) // 3 of 2, and 5 of 4
+	// With unequal strata: (1 2 3 4 | 0) weighs 1/6, its rank is 1 where 3 is
+	// expected, variance 2; and with (1 | 3) of weight 1/3, rank 2 of 1.5, variance 1/4.
+	got = VanElteren([]Pair{{[]float64{1, 2, 3, 4}, []float64{0}}, {[]float64{1}, []float64{3}}})
+	sum, sd := -2.0/6+0.5/3, math.Sqrt(2.0/36+0.25/9)
+	near(t, "unequal, below", got.Less, distuv.UnitNormal.Survival((-sum-1.0/12)/sd), 1e-12)
+	near(t, "unequal, least", got.Least, distuv.UnitNormal.Survival((2.0/6+0.5/3-1.0/12)/sd), 1e-12)
+	// Ties at the low end bring the smallest sum nearer to what is expected: of
+	// (0 0 0 | 9) the rank is at most 4 and at least 2, where 2.5 is expected.
+	got = VanElteren([]Pair{{[]float64{0, 0, 0}, []float64{9}}, {[]float64{0, 0, 0}, []float64{9}}})
+	near(t, "tied, the least is what was found", got.Least, got.Greater, 1e-12)
+}
+
+// Turned upside down, below is above: all that is better where more is better
+// rests on it.
+func TestBelowIsAboveTurnedRound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	draw := func(n int) (values, turned []float64) {
+		for range n {
+			v := math.Round(5 * rng.NormFloat64())
+			values, turned = append(values, v), append(turned, -v)
+		}
+		return values, turned
+	}
+	same := func(what string, a, b RankTest) {
+		near(t, what+", above", b.Greater, a.Less, 1e-12)
+		near(t, what+", below", b.Less, a.Greater, 1e-12)
+		near(t, what+", least", b.Least, a.Least, 1e-12)
+	}
+	for range 10 {
+		for _, n := range []int{5, exactPairs + 20} {
+			ds, turned := draw(n)
+			same("signed ranks", SignedRank(ds), SignedRank(turned))
+		}
+		x, minusX := draw(3 + rng.IntN(30))
+		y, minusY := draw(3 + rng.IntN(30))
+		same("rank sum", MannWhitney(x, y), MannWhitney(minusX, minusY))
+		same("strata", VanElteren([]Pair{{x, y}, {y[:2], x}}), VanElteren([]Pair{{minusX, minusY}, {minusY[:2], minusX}}))
+	}
+}
+
+// One more pair than is counted out, against counting it out: the correction for
+// continuity is half of the distance of two sums.
+func TestTheApproximationOfManyPairs(t *testing.T) {
+	const n = exactPairs + 1
+	ranks, total := make([]int, n), 0
+	for i := range ranks {
+		ranks[i] = 2 * (i + 1)
+		total += ranks[i]
+	}
+	chance := signedDistribution(ranks, total)
+	for _, below := range []int{700, 900} {
+		want := exactTest(chance, total-2*below).Greater
+		got := SignedRank(ranksThatSum(n, below))
+		near(t, fmt.Sprint("p of T = ", below), got.Greater, want, 0.0025*want)
+		if got.Exact {
+			t.Error("it was counted out")
+		}
 	}
 }
 

@@ -23,6 +23,32 @@ func TestShiftByHand(t *testing.T) {
 	}
 }
 
+func TestIntervalsByHand(t *testing.T) {
+	// The nine smallest of the 55 means of two squares up to 100 may be left out:
+	// T ≤ 8 has a chance of 25/1024. Doubled they are 2 5 8 10 13 17 18 20 25.
+	s := PairedShift([]float64{1, 4, 9, 16, 25, 36, 49, 64, 81, 100}, 0.05)
+	near(t, "low of ten", s.Low, 12.5, 1e-12)
+	// Four and four: U = 0 is one way of 70, so that the ends are the smallest and
+	// the largest of the differences 92 96 98 99 112 … 182 186 188 189.
+	one := Pair{[]float64{1, 2, 4, 8}, []float64{100, 120, 150, 190}}
+	s = SampleShift([]Pair{one}, 0.05)
+	near(t, "low of four and four", s.Low, 92, 1e-12)
+	near(t, "high of four and four", s.High, 189, 1e-12)
+	// Twice the same, by the normal approximation: of 32 differences the 16 in the
+	// middle, less and plus 1.96·√(2·16·9/12) = 9.6.
+	s = SampleShift([]Pair{one, one}, 0.05)
+	near(t, "estimate of two strata", s.Estimate, (119.0+142)/2, 1e-12)
+	near(t, "low of two strata", s.Low, 99, 1e-12)
+	near(t, "high of two strata", s.High, 182, 1e-12)
+	pair := Pair{[]float64{1}, []float64{2}}
+	if s := SampleShift([]Pair{pair, pair}, 0.05); s.Estimate != 1 || !math.IsInf(s.Low, -1) || !math.IsInf(s.High, 1) {
+		t.Errorf("the shift of two pairs is %v, want 1 without an interval", s)
+	}
+	if s := SampleShift([]Pair{{nil, []float64{1}}}, 0.05); !math.IsNaN(s.Estimate) {
+		t.Errorf("the shift of one sample is %v", s)
+	}
+}
+
 // An interval of 95 % holds the true shift 95 times of 100, whatever the shape
 // of the noise, and is not much wider than it has to be.
 func TestIntervalsCoverTheShift(t *testing.T) {

@@ -79,6 +79,16 @@ func TestTailIsStudents(t *testing.T) {
 	if p := (Moments{Mean: 1, N: 1}).Tail(9); p != 1 {
 		t.Errorf("tail without a scale = %v, want 1", p)
 	}
+	still := Moments{Mean: 1, N: 5, DF: 4}
+	near(t, "tail at the mean of what never wavers", still.Tail(1), 0.5, 0)
+	near(t, "tail beside it", still.Tail(1.1), 0, 0)
+	for what, reach := range map[string]float64{
+		"without a scale": Moments{Mean: 1, N: 1}.Reach(0.025), "of no spread known": Moments{SD: math.NaN(), N: 5, DF: 4}.Reach(0.025), "at no chance": m.Reach(0),
+	} {
+		if !math.IsInf(reach, 1) {
+			t.Errorf("reach %s = %v, want infinite", what, reach)
+		}
+	}
 }
 
 // A false alarm every twentieth time, no more: the promise that the gate rests on.
@@ -107,6 +117,9 @@ func TestHolm(t *testing.T) {
 	for i, want := range []float64{0.06, 0.04, 0.06, 0.06} {
 		near(t, "corrected p", got[i], want, 1e-12)
 	}
+	got = Holm([]float64{0.001, math.NaN()})
+	near(t, "beside what is no number", got[0], 0.002, 1e-12)
+	near(t, "what is no number", got[1], 1, 0)
 	if got := Holm(nil); len(got) != 0 {
 		t.Errorf("Holm(nil) = %v", got)
 	}

@@ -56,8 +56,8 @@ func DriftOf(series []Series, alpha float64) Drift {
 		return d
 	}
 	sd := math.Sqrt(variance)
-	d.Rising = min(1, distuv.UnitNormal.Survival((order-1)/sd))
-	d.Falling = min(1, distuv.UnitNormal.Survival((-order-1)/sd))
+	d.Rising = distuv.UnitNormal.Survival((order - 1) / sd)
+	d.Falling = distuv.UnitNormal.Survival((-order - 1) / sd)
 	reach := -distuv.UnitNormal.Quantile(alpha/2) * sd
 	drop := int(math.Floor((float64(len(slopes)) - reach) / 2))
 	if drop >= 1 {
@@ -81,8 +81,11 @@ func (s Series) newest() Series {
 // times that are equal taken into account (Kendall 1955).
 func (s Series) orderVariance() float64 {
 	n := float64(len(s.Values))
-	if n < 3 {
-		return n * (n - 1) * (2*n + 5) / 18
+	if n < 3 { // one pair, or none where the two are equal in time or value
+		if n < 2 || len(ties(s.Times)) > 0 || len(ties(s.Values)) > 0 {
+			return 0
+		}
+		return 1
 	}
 	term := func(n float64) float64 { return n * (n - 1) * (2*n + 5) }
 	all := term(n)

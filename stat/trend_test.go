@@ -1,8 +1,11 @@
 package stat
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -17,11 +20,62 @@ func TestDriftByHand(t *testing.T) {
 	// Two devices on levels of their own, each rising by one a step.
 	two := DriftOf([]Series{{[]float64{0, 1, 2}, []float64{1, 2, 3}}, {[]float64{0, 1, 2}, []float64{101, 102, 103}}}, 0.05)
 	near(t, "slope of two devices", two.Slope, 1, 1e-12)
+	// Turned upside down the chances change places.
+	down := DriftOf([]Series{{Times: []float64{0, 1, 2, 4}, Values: []float64{-1, -3, -2, -9}}}, 0.05)
+	near(t, "slope downwards", down.Slope, -2, 1e-12)
+	near(t, "chance of falling so", down.Falling, d.Rising, 1e-12)
+	near(t, "chance of rising", down.Rising, distuv.UnitNormal.Survival(-5/math.Sqrt(4*3*13/18.0)), 1e-12)
 	for name, s := range map[string][]Series{"nothing": nil, "one value": {{[]float64{1}, []float64{1}}}, "one time": {{[]float64{1, 1}, []float64{1, 2}}}} {
 		if d := DriftOf(s, 0.05); !math.IsNaN(d.Slope) || d.Rising != 1 || d.Falling != 1 {
 			t.Errorf("the drift of %s is %+v", name, d)
 		}
 	}
+}
+
+// The variance of the sum of orders, against every order of the values, with ties
+// in times and in values.
+func TestTheVarianceOfOrders(t *testing.T) {
+	for _, s := range []Series{
+		{[]float64{1, 2}, []float64{7, 7}}, {[]float64{1, 1}, []float64{7, 8}}, {[]float64{1, 2}, []float64{7, 8}}, {[]float64{1}, []float64{1}},
+		{[]float64{1, 2, 3, 4}, []float64{1, 2, 3, 4}}, {[]float64{1, 2, 3, 4, 5}, []float64{3, 3, 5, 3, 5}},
+		{[]float64{1, 1, 2, 3, 3, 3}, []float64{0, 2, 2, 2, 9, 9}}, {[]float64{4, 4, 4}, []float64{1, 2, 3}},
+	} {
+		squares, ways := 0.0, 0.0
+		permute(slices.Clone(s.Values), 0, func(values []float64) {
+			order := 0
+			for i := range values {
+				for j := range i {
+					order += cmp.Compare(s.Times[i], s.Times[j]) * cmp.Compare(values[i], values[j])
+				}
+			}
+			squares += float64(order * order)
+			ways++
+		})
+		near(t, fmt.Sprint("variance of ", s), s.orderVariance(), squares/ways, 1e-9)
+	}
+}
+
+// permute calls each with every order of the values.
+func permute(values []float64, from int, each func([]float64)) {
+	if from == len(values) {
+		each(values)
+		return
+	}
+	for i := from; i < len(values); i++ {
+		values[from], values[i] = values[i], values[from]
+		permute(values, from+1, each)
+		values[from], values[i] = values[i], values[from]
+	}
+}
+
+// Devices of which no pair can be made say nothing of the one that creeps.
+func TestDevicesWithoutAPairChangeNothing(t *testing.T) {
+	series := []Series{{Times: []float64{0, 1, 2, 3, 4, 5}, Values: []float64{1, 2, 3, 4, 5, 6}}}
+	alone := DriftOf(series, 0.05)
+	for range 20 {
+		series = append(series, Series{Times: []float64{7, 7}, Values: []float64{1, 2}})
+	}
+	near(t, "chance of rising", DriftOf(series, 0.05).Rising, alone.Rising, 1e-12)
 }
 
 // Values that do not drift are said to in at most the share that alpha allows,
