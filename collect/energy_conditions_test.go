@@ -215,3 +215,20 @@ func TestStatisticsThatCannotBeReset(t *testing.T) {
 		t.Errorf("%v, %+v", r.Run.Warnings, r.Run.Energy)
 	}
 }
+
+// dumpsys gives a service up after 10 s, prints so, and ends with status 0.
+func TestStatisticsThatAreCutShort(t *testing.T) {
+	t.Parallel()
+	_, r := measured(t, 34, config.EnergyAuto, func(w *power) {
+		w.rails, w.estimate = true, "\n*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n"
+	}, nil)
+	wantComplete(t, r, 3)
+	for _, it := range r.Run.Iterations {
+		if _, told := it.Metrics["wakelock.time_ms"]; told || it.Metrics["energy.total_j"] == 0 {
+			t.Errorf("%v", it.Metrics)
+		}
+	}
+	if !warnedOf(r.Run, "batterystats was cut short", "DUMP TIMEOUT") {
+		t.Errorf("%v", r.Run.Warnings)
+	}
+}

@@ -44,6 +44,10 @@ func (c *collector) readStats(ctx context.Context) (*batterystats.Dump, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read batterystats: %w", err)
 	}
+	if d.Cut {
+		c.warnf("batterystats was cut short, so that it tells nothing of a repetition: %s", d.Warnings[len(d.Warnings)-1].Text)
+		return nil, nil
+	}
 	if d.Main() == nil {
 		c.warnf("batterystats tells nothing: there are no wakelocks, no network bytes and no estimates by app")
 		return nil, nil

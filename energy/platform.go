@@ -3,6 +3,7 @@ package energy
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
@@ -21,15 +22,19 @@ func OfPlatform(d batterystats.Dump, uid int, from, to time.Duration) (Estimate,
 	if p == nil {
 		return Estimate{}, fmt.Errorf("take the platform's estimate: %w", ErrNoEstimate)
 	}
-	total, doubt := d.Energy(p)
+	total, doubts := d.Energy(p)
 	if total == nil {
-		if doubt == "" {
-			doubt = "no computed drain is stated"
+		why := "no computed drain is stated"
+		if len(doubts) > 0 {
+			why = strings.Join(doubts, "; ")
 		}
-		return Estimate{}, fmt.Errorf("take the platform's estimate: %w: %s", ErrNoEstimate, doubt)
+		return Estimate{}, fmt.Errorf("take the platform's estimate: %w: %s", ErrNoEstimate, why)
 	}
 	joules := func(mah float64) float64 { return mah * joulesPerMAhVolt * total.VoltageMV / 1000 }
 	e := Estimate{TotalJ: total.Joules, Curve: Even(total.Joules, from, to)}
+	for _, doubt := range doubts {
+		e.Warnings = append(e.Warnings, run.Warning{Text: doubt})
+	}
 	device := map[string]float64{}
 	wholeDevice := false // since Android 12: each component with the apps' part
 	for _, c := range p.Components {

@@ -26,6 +26,7 @@ type Lines struct {
 	long   []byte // reused
 	number int
 	cut    bool
+	ended  bool // the line, with LF
 	err    error
 }
 
@@ -60,6 +61,7 @@ func (l *Lines) Next() bool {
 		return false
 	}
 	l.number++
+	l.ended = err == nil
 	l.text = bytes.TrimRight(text, "\r\n")
 	return true
 }
@@ -86,6 +88,10 @@ func (l *Lines) Number() int { return l.number }
 
 // Cut reports that the line was longer than MaxLine.
 func (l *Lines) Cut() bool { return l.cut }
+
+// Unended reports that the line has no end: the text stops in it. Tools that write
+// a file whole end its last line too.
+func (l *Lines) Unended() bool { return !l.ended }
 
 // Err is what ended the reading, nil where that was the end of the text.
 func (l *Lines) Err() error {

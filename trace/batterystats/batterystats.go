@@ -27,6 +27,9 @@ type Dump struct {
 	Battery *Battery // dumpsys battery, nil where the file has none
 	// Packages are those of each UID, as far as the file names them.
 	Packages map[int][]string
+	// Cut says that the dump is surely not whole, so that its totals are too low; a
+	// warning says how that shows.
+	Cut      bool
 	Warnings []run.Warning
 }
 
@@ -76,6 +79,7 @@ type Period struct {
 
 	byUID    map[int]*UID
 	locks    map[lockKey]bool
+	order    order
 	sensors  int // times of sensors, over all UIDs
 	overflow bool
 }

@@ -32,10 +32,10 @@ func (r *reader) readCheckin(line string) {
 		r.dump.Checkin = &Checkin{Format: format}
 	}
 	if fields[1] == "h" {
-		if r.history.Line == 0 {
-			r.history.begin(r.line)
+		if r.histories.checkin.Line == 0 {
+			r.histories.checkin.begin(r.line)
 		}
-		r.history.readCheckin(fields[2:], r.line)
+		r.histories.checkin.readCheckin(fields[2:], r.line)
 		return
 	}
 	if fields[1] == "hsp" || len(fields) < 4 {
@@ -121,9 +121,18 @@ func (r *reader) checkinPeriod(category string) *Period {
 	return &r.dump.Periods[i]
 }
 
+// uidTags are those of the lines that state what one UID did.
+var uidTags = map[string]bool{
+	"nt": true, "cpu": true, "pr": true, "awl": true, "wl": true, "fg": true, "sr": true, "wfl": true, "wfcd": true,
+	"ble": true, "aud": true, "vid": true, "cam": true, "fla": true, "ctf": true,
+}
+
 // readCheckin reads one line of a period and says what is wrong with it, ""
 // where nothing is. Lines of other tags are not needed here.
 func (p *Period) readCheckin(version, uid int, tag string, values []string) string {
+	if uidTags[tag] {
+		p.order.came(uid)
+	}
 	switch tag {
 	case "bt":
 		return p.stateAll(values, "starts", "on_battery_ms", "on_battery_uptime_ms", "total_ms", "total_uptime_ms",

@@ -31,19 +31,41 @@ type History struct {
 type historyReader struct {
 	History
 	now       float64 // ms
+	longest   float64 // ms, of the histories before this one
 	voltage   float64 // mV, the last stated
 	onBattery bool    // plug=none is in force
 	off       bool    // the device was shut down
-	area, sum float64 // mV × ms, and the sum of the voltages stated on battery
+	held      []held  // in the order of time
+	area, sum float64 // mV × ms of what is no longer in held; the sum of the voltages stated on battery
+	settledMS float64 // the time of that area
 	badTimes  int
 	badLine   int
+	backMS    float64 // by how much the clock was set back in all
+	backLine  int     // where first
 }
+
+// held is a voltage on battery and the time that it was held for, in ms.
+type held struct{ from, to, mv float64 }
+
+// maxHeld bounds what a clock that is set back can undo.
+const maxHeld = 100_000
 
 func (h *historyReader) begin(line int) {
 	if h.Line == 0 {
 		h.Line = line
 	}
+	h.settle(len(h.held))
+	h.longest = h.SpanMS
 	h.now, h.voltage, h.onBattery, h.off = 0, 0, false, true
+}
+
+// settle adds up the first n voltages that were held.
+func (h *historyReader) settle(n int) {
+	for _, v := range h.held[:n] {
+		h.area += v.mv * (v.to - v.from)
+		h.settledMS += v.to - v.from
+	}
+	h.held = append(h.held[:0], h.held[n:]...)
 }
 
 // readText reads "+1s634ms (2) 080 c0100024 volt=4166 plug=none …". An entry can
@@ -58,7 +80,7 @@ func (h *historyReader) readText(text string, line int) {
 		h.doubt(line)
 		return
 	}
-	h.advance(at)
+	h.advance(at, line)
 	_, after, _ = strings.Cut(after, ") ")
 	stated := false
 	for word := range strings.FieldsSeq(after) {
@@ -84,12 +106,12 @@ func (h *historyReader) readCheckin(fields []string, line int) {
 	if strings.HasPrefix(event, "RESET") || time == "*" {
 		h.begin(h.Line)
 	}
-	delta, err := strconv.ParseUint(time, 10, 50)
+	delta, err := strconv.ParseInt(time, 10, 50) // below 0 where the clock was set back
 	if err != nil {
 		h.doubt(line)
 		return
 	}
-	h.advance(h.now + float64(delta))
+	h.advance(h.now+float64(delta), line)
 	stated := false
 	for _, field := range fields[1:] {
 		key, value, _ := strings.Cut(field, "=")
@@ -106,17 +128,57 @@ func (h *historyReader) readCheckin(fields []string, line int) {
 	h.count(stated)
 }
 
-// advance goes to an entry's time. The clock may stand still, and may be set
-// back where the history was cut.
-func (h *historyReader) advance(at float64) {
+// advance goes to an entry's time. The clock may stand still, and may be set back:
+// then the same times come again, and count as they are told last.
+func (h *historyReader) advance(at float64, line int) {
 	h.Entries++
-	if step := at - h.now; step > 0 && !h.off && h.onBattery && h.voltage > 0 {
-		h.area += h.voltage * step
-		h.OnBatteryMS += step
+	switch {
+	case at < h.now:
+		h.noteBack(h.now-at, line)
+		h.undo(at)
+	case at > h.now && !h.off && h.onBattery && h.voltage > 0:
+		h.hold(at)
 	}
 	h.off = false
 	h.now = at
-	h.SpanMS = max(h.SpanMS, at)
+	h.SpanMS = max(h.longest, h.now)
+}
+
+// usualBackMS is how far back the clock goes without being set: entries of some
+// devices stand a little out of order.
+const usualBackMS = 10_000
+
+func (h *historyReader) noteBack(by float64, line int) {
+	if by <= usualBackMS {
+		return
+	}
+	if h.backMS == 0 {
+		h.backLine = line
+	}
+	h.backMS += by
+}
+
+// hold notes the voltage from now until then.
+func (h *historyReader) hold(until float64) {
+	if n := len(h.held); n > 0 && h.held[n-1].to == h.now && h.held[n-1].mv == h.voltage {
+		h.held[n-1].to = until
+		return
+	}
+	if len(h.held) == maxHeld {
+		h.settle(maxHeld / 2)
+	}
+	h.held = append(h.held, held{h.now, until, h.voltage})
+}
+
+// undo takes back what was held after a time.
+func (h *historyReader) undo(after float64) {
+	for n := len(h.held); n > 0 && h.held[n-1].to > after; n-- {
+		if h.held[n-1].from < after {
+			h.held[n-1].to = after
+			return
+		}
+		h.held = h.held[:n-1]
+	}
 }
 
 // doubt counts an entry that can't be placed in time.
@@ -160,6 +222,8 @@ func (h *historyReader) setCharge(value string) {
 }
 
 func (h *historyReader) finish(warnings *trace.Warnings) {
+	h.settle(len(h.held))
+	h.OnBatteryMS = h.settledMS
 	switch {
 	case h.OnBatteryMS > 0:
 		h.VoltageMV = h.area / h.OnBatteryMS
@@ -168,5 +232,8 @@ func (h *historyReader) finish(warnings *trace.Warnings) {
 	}
 	if h.badTimes > 0 {
 		warnings.Addf(h.badLine, "%d entries of the history, this one first, have no time that can be read: they are left out", h.badTimes)
+	}
+	if h.backMS > 0 {
+		warnings.Addf(h.backLine, "the history's clock was set back, here first, by %v in all: times that come twice count once", milliseconds(h.backMS))
 	}
 }

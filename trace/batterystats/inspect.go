@@ -58,9 +58,9 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	switch p := d.Main(); {
 	case p != nil:
 		details.Source = &Source{Since: p.Since, Form: p.Form, Line: p.Line}
-		var doubt string
-		details.Energy, doubt = d.Energy(p)
-		if doubt != "" {
+		var doubts []string
+		details.Energy, doubts = d.Energy(p)
+		for _, doubt := range append(p.doubts(), doubts...) {
 			warnings = append(warnings, run.Warning{Line: p.Line, Text: doubt})
 		}
 		fill(metrics, p, details.Energy)
@@ -134,37 +134,6 @@ func (p *Period) CPUTimeMS() (float64, bool) {
 		}
 	}
 	return total, stated
-}
-
-// Voltages that a phone's or a tablet's battery can have, in mV.
-const (
-	leastMV = 2000
-	mostMV  = 20_000
-)
-
-// Energy is the period's computed drain in joules: mAh × 3.6 C/mAh × V. It is
-// nil where the file does not state both, and the doubt says why where that
-// could surprise.
-func (d Dump) Energy(p *Period) (*Energy, string) {
-	mah, stated := p.Stated["computed_mah"]
-	if !stated {
-		return nil, ""
-	}
-	if mah == 0 {
-		return nil, "the computed drain is 0 mAh: the time on battery was too short to tell, and no energy is given"
-	}
-	e := Energy{Source: "platform", ComputedMAh: mah, VoltageMV: d.History.VoltageMV, VoltageFrom: "history"}
-	if e.VoltageMV == 0 && d.Battery != nil && len(d.Battery.Powered) == 0 {
-		e.VoltageMV, e.VoltageFrom = d.Battery.Stated["voltage_mv"], "battery"
-	}
-	if e.VoltageMV == 0 {
-		return nil, "no voltage on battery is stated: the drain is given in mAh alone"
-	}
-	if e.VoltageMV < leastMV || e.VoltageMV > mostMV {
-		return nil, fmt.Sprintf("the voltage is stated as %.0f mV, which no battery has: the drain is given in mAh alone", e.VoltageMV)
-	}
-	e.Joules = mah * 3.6 * e.VoltageMV / 1000
-	return &e, ""
 }
 
 // maxShown bounds the wakelocks of a summary.

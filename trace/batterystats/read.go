@@ -29,10 +29,11 @@ type reader struct {
 	section  section
 	period   int  // index into dump.Periods of the text's period
 	uid      *UID // of the section inUID
-	history  historyReader
-	ever     bool // the checkin form has a "t"
-	packages int
-	full     bool // more periods than the limit
+	// A bug report tells the same history in both forms.
+	histories struct{ text, checkin historyReader }
+	ever      bool // the checkin form has a "t"
+	packages  int
+	full      bool // more periods than the limit
 }
 
 // Read reads a dump. The error is for input and size alone; what can't be
@@ -40,18 +41,34 @@ type reader struct {
 func Read(src io.Reader) (Dump, error) {
 	r := reader{dump: Dump{Packages: map[int][]string{}}, period: -1}
 	lines := trace.NewLines(src)
+	last := ""
 	for lines.Next() {
 		r.line = lines.Number()
 		if lines.Cut() {
 			r.warnings.Addf(r.line, "the line is longer than %d MiB: its rest is not read", trace.MaxLine>>20)
 		}
-		r.read(string(lines.Text()))
+		last = string(lines.Text())
+		r.read(last)
+	}
+	if lines.Err() == nil {
+		r.doubtEnd(lines.Unended() && (r.section != elsewhere || isCheckin(last)))
 	}
 	r.finish()
 	return r.dump, lines.Err()
 }
 
+// cutf notes that the dump is not whole.
+func (r *reader) cutf(line int, format string, args ...any) {
+	r.dump.Cut = true
+	r.warnings.Addf(line, format, args...)
+}
+
 func (r *reader) read(line string) {
+	if strings.HasPrefix(line, "*** ") && trace.CutShort([]byte(line), "batterystats", "battery") {
+		r.cutf(r.line, "the device gave up its own dump here (%s): it is only a part, and totals are too low", trace.Clip([]byte(line)))
+		r.section = elsewhere
+		return
+	}
 	if isCheckin(line) {
 		r.readCheckin(line)
 		return
@@ -70,7 +87,7 @@ func (r *reader) read(line string) {
 	switch r.section {
 	case inHistory:
 		if indented {
-			r.history.readText(text, r.line)
+			r.histories.text.readText(text, r.line)
 		}
 	case inBattery:
 		r.dump.Battery.read(text)
@@ -85,7 +102,7 @@ func (r *reader) heading(text string) bool {
 	switch {
 	case strings.HasPrefix(text, "Battery History"):
 		r.section = inHistory
-		r.history.begin(r.line)
+		r.histories.text.begin(r.line)
 	case strings.HasPrefix(text, "Statistics since last charge"):
 		r.beginPeriod(SinceCharge)
 	case strings.HasPrefix(text, "Statistics since last unplugged"):
@@ -94,6 +111,8 @@ func (r *reader) heading(text string) bool {
 		r.section = inBattery
 		r.dump.Battery = &Battery{Line: r.line, Stated: map[string]float64{}}
 	case strings.HasSuffix(text, ":"):
+		r.section = elsewhere
+	case strings.HasPrefix(text, "---------") && strings.Contains(text, "was the duration of "):
 		r.section = elsewhere
 	default:
 		// Makers add lines of their own that begin at the margin.
@@ -132,10 +151,20 @@ func (r *reader) addPackage(uid int, name string) {
 	r.dump.Packages[uid] = append(known, clip(name))
 }
 
+// history is that of the checkin form where it tells a voltage, as the statistics
+// are; else the text's. The same history in both forms must not count twice.
+func (r *reader) history() History {
+	best := &r.histories.checkin
+	if best.Entries == 0 || best.Voltages == 0 && r.histories.text.Voltages > 0 {
+		best = &r.histories.text
+	}
+	best.finish(&r.warnings)
+	return best.History
+}
+
 // finish settles what only the end of the file can tell.
 func (r *reader) finish() {
-	r.history.finish(&r.warnings)
-	r.dump.History = r.history.History
+	r.dump.History = r.history()
 	for i := range r.dump.Periods {
 		p := &r.dump.Periods[i]
 		if p.Form == FormCheckin && p.Since == SinceCharge && r.ever {

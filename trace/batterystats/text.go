@@ -97,6 +97,7 @@ func (r *reader) readPeriod(line, text string) {
 		r.section, r.uid = inUID, nil
 		if id, ok := ParseUID(m[1]); ok {
 			r.uid = p.uid(id)
+			p.order.came(id)
 		} else {
 			r.warnings.Addf(r.line, "%s is no UID: what is below it is not read", trace.Clip([]byte(m[1])))
 		}

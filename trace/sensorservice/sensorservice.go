@@ -13,6 +13,7 @@
 package sensorservice
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -77,6 +78,10 @@ func Read(src io.Reader) (Dump, error) {
 	if len(data) > maxFile {
 		data = data[:maxFile]
 		r.warnings.Addf(0, "the file is larger than %d MiB: its rest is not read", maxFile>>20)
+	}
+	if at := bytes.Index(data, []byte("\n*** SERVICE ")); at >= 0 && trace.CutShort(data[at+1:min(len(data), at+200)], "sensorservice") {
+		data = data[:at]
+		r.warnings.Addf(0, "the device gave up its own dump at byte %d: it is only a part", at)
 	}
 	r.read(data)
 	return Dump{r.sensors, r.warnings.List()}, nil

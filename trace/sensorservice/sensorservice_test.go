@@ -62,6 +62,15 @@ func read(t *testing.T, b []byte) sensorservice.Dump {
 
 func milli(v float64) *float64 { return &v }
 
+func TestADumpThatTheDeviceGaveUpIsToldAsSuch(t *testing.T) {
+	t.Parallel()
+	whole := dump(sensor(1, "Gyroscope", "android.sensor.gyroscope", 6.1))
+	d := read(t, append(whole, "\n*** SERVICE 'sensorservice' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n"...))
+	if len(d.Sensors) != 1 || len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0].Text, "gave up") {
+		t.Errorf("%+v, %v", d.Sensors, d.Warnings)
+	}
+}
+
 func TestReadFindsTheSensorsOfADevice(t *testing.T) {
 	t.Parallel()
 	d := read(t, dump(

@@ -1,0 +1,38 @@
+package trace
+
+import "bytes"
+
+// CutShort reports whether a line says that the device itself gave up a dump of one
+// of the services: what stands before it is only a part, although dumpsys ends with
+// status 0. A line that names no service is about any.
+//
+//	*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***           Android 8 and later
+//	*** SERVICE 'batterystats' DUMP TIMEOUT (10s) EXPIRED ***               Android 7.1
+//	*** SERVICE DUMP TIMEOUT EXPIRED ***                                    Android 7.0
+//	*** command 'dumpsys -t 60 batterystats' timed out after 60.010s (…)    bug reports
+//
+// Source: frameworks/native/cmds/dumpsys/dumpsys.cpp and cmds/dumpstate.
+func CutShort(line []byte, services ...string) bool {
+	said, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("*** "))
+	if !ok {
+		return false
+	}
+	if bytes.HasPrefix(said, []byte("SERVICE DUMP TIMEOUT")) {
+		return true
+	}
+	before, _, timedOut := bytes.Cut(said, []byte(" timed out after "))
+	if name, _, expired := bytes.Cut(said, []byte("DUMP TIMEOUT")); expired && bytes.HasPrefix(said, []byte("SERVICE ")) {
+		before, timedOut = name, true
+	}
+	if !timedOut {
+		return false
+	}
+	for word := range bytes.FieldsSeq(before) {
+		for _, service := range services {
+			if string(bytes.Trim(word, "'")) == service {
+				return true
+			}
+		}
+	}
+	return false
+}

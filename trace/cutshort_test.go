@@ -1,0 +1,29 @@
+package trace_test
+
+import (
+	"testing"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+func TestCutShortKnowsTheWordsOfEveryAndroid(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***":                          true,
+		"*** SERVICE 'batterystats' DUMP TIMEOUT (10s) EXPIRED ***":                              true,
+		"*** SERVICE DUMP TIMEOUT EXPIRED ***":                                                   true,
+		"  *** SERVICE 'battery' DUMP TIMEOUT (10000ms) EXPIRED ***":                             true,
+		"*** command 'dumpsys -t 60 batterystats -c' timed out after 60.010s (killing pid 4711)": true,
+		"*** SERVICE 'meminfo' DUMP TIMEOUT (10000ms) EXPIRED ***":                               false,
+		"*** SERVICE 'batterystats2' DUMP TIMEOUT (10000ms) EXPIRED ***":                         false,
+		"*** command 'dumpsys -t 60 meminfo' timed out after 60.010s (killing pid 4711)":         false,
+		"*** SERVICE 'batterystats' ***":                                                         false,
+		"I saw *** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***":                    false,
+		"***": false,
+		"":    false,
+	} {
+		if got := trace.CutShort([]byte(line), "batterystats", "battery"); got != want {
+			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+}
