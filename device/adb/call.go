@@ -87,8 +87,9 @@ var errEnded = errors.New("the command was hung up")
 // Close ends the call and its stream, once.
 func (c *call) Close() error {
 	c.allow(0)
+	last := c.unhook() // before the cancellation, which would close the stream some time later
 	c.cancel(errEnded)
-	if c.unhook() {
+	if last {
 		return c.stream.Close()
 	}
 	return nil

@@ -2,6 +2,7 @@ package adb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,6 +23,7 @@ func Dial(ctx context.Context, hostport string, options Options) (*Device, error
 		options: options.withDefaults(),
 		lock:    make(chan struct{}, 1),
 	}
+	t.life, t.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	if _, _, err := t.connected(ctx); err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", t.addr, err)
 	}
@@ -33,11 +35,12 @@ func Dial(ctx context.Context, hostport string, options Options) (*Device, error
 type directTransport struct {
 	addr    string
 	options Options
+	life    context.Context // ends when the transport is closed
+	end     context.CancelCauseFunc
 
 	lock    chan struct{} // holds a token while somebody uses what follows
 	session *mux.Session  // nil before the first
 	banner  wire.Banner
-	closed  bool
 }
 
 func (t *directTransport) open(ctx context.Context, service string) (io.ReadWriteCloser, error) {
@@ -52,6 +55,9 @@ func (t *directTransport) open(ctx context.Context, service string) (io.ReadWrit
 		if waiting.Err() != nil {
 			err = context.Cause(waiting)
 		}
+		if errors.Is(err, ErrSilent) { // nothing ever comes of this connection again: the next operation makes another
+			session.Close()
+		}
 		return nil, unanswered(err)
 	}
 	return stream, nil
@@ -62,10 +68,11 @@ func (t *directTransport) features(ctx context.Context) ([]string, error) {
 	return banner.Features, err
 }
 
+// close ends what is under way, a connection that is being made too.
 func (t *directTransport) close() error {
+	t.end(fmt.Errorf("using %s: %w", t.addr, net.ErrClosed))
 	t.lock <- struct{}{}
 	defer func() { <-t.lock }()
-	t.closed = true
 	if t.session == nil {
 		return nil
 	}
@@ -81,12 +88,15 @@ func (t *directTransport) connected(ctx context.Context) (*mux.Session, wire.Ban
 	case <-ctx.Done():
 		return nil, wire.Banner{}, context.Cause(ctx)
 	}
-	if t.closed {
-		return nil, wire.Banner{}, fmt.Errorf("using %s: %w", t.addr, net.ErrClosed)
+	if closed := context.Cause(t.life); closed != nil {
+		return nil, wire.Banner{}, closed
 	}
 	if t.session != nil && t.session.Err() == nil {
 		return t.session, t.banner, nil
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
 	session, banner, err := connect(ctx, t.addr, t.options)
 	if err != nil {
 		return nil, wire.Banner{}, gone(err)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/adb/mux"
+	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
 // keysIn are the options to use keys under a home of the test's own.
@@ -219,6 +221,100 @@ func TestSilence(t *testing.T) {
 	daemon.Hang(false)
 	if _, err := d.Exec(testContext(t), "true"); err != nil {
 		t.Errorf("when the device goes on: %v", err)
+	}
+}
+
+// A connection on which nothing comes any more (a forgotten NAT entry, a frozen
+// emulator) is replaced, as one that broke is.
+func TestADeadConnectionIsReplaced(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for n := 0; ; n++ {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answer(conn, n > 0)
+		}
+	}()
+	d := dial(t, listener.Addr().String(), adb.Options{ReplyTimeout: 300 * time.Millisecond})
+	if _, err := d.Exec(testContext(t), "true"); !errors.Is(err, adb.ErrSilent) || !errors.Is(err, device.ErrGone) {
+		t.Errorf("on a dead connection: %v, want silence and the loss of the device", err)
+	}
+	if out, err := d.Exec(testContext(t), "true"); err != nil || out.ExitCode != 7 {
+		t.Errorf("the next one: %+v, %v, want the device's answer on a new connection", out, err)
+	}
+}
+
+// answer is a device that takes a connection and, where it is alive, ends each
+// command with 7.
+func answer(conn net.Conn, alive bool) {
+	hello, err := wire.ReadMessage(conn, wire.MaxPayload, wire.SumsIfGiven)
+	if err != nil {
+		return
+	}
+	welcome := wire.Message{Command: wire.CNXN, Arg0: wire.Version, Arg1: wire.MaxPayload, Payload: []byte("device::features=shell_v2")}
+	conn.Write(welcome.Append(nil, wire.SumsRequired))
+	if !alive {
+		io.Copy(io.Discard, conn)
+		return
+	}
+	mux.New(conn, conn, mux.Config{PeerVersion: hello.Arg0, PeerMaxPayload: hello.Arg1, Accept: func(_ string, s *mux.Stream) {
+		s.Write(wire.AppendShellPacket(nil, wire.ShellExit, []byte{7}))
+		s.Close() // right behind the exit code, as adbd does
+	}})
+}
+
+// An interrupt that comes while a connection is made does not wait for it.
+func TestCloseEndsConnecting(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	first, connecting := make(chan net.Conn), make(chan net.Conn)
+	go func() {
+		for _, taken := range []chan net.Conn{first, connecting} {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			taken <- conn
+		}
+	}()
+	lost := make(chan net.Conn, 1)
+	go func() {
+		conn := <-first
+		lost <- conn
+		answer(conn, false)
+	}()
+	d := dial(t, listener.Addr().String(), adb.Options{ConnectTimeout: time.Hour})
+	(<-lost).Close()
+	ended, closed := make(chan error, 1), make(chan error, 1)
+	go func() {
+		var err error
+		for !errors.Is(err, net.ErrClosed) {
+			_, err = d.Exec(context.Background(), "true")
+		}
+		ended <- err
+	}()
+	defer (<-connecting).Close()
+	go func() { closed <- d.Close() }()
+	for what, end := range map[string]chan error{"closing": closed, "what was under way": ended} {
+		select {
+		case err := <-end:
+			if what == "closing" && err != nil {
+				t.Errorf("closing: %v", err)
+			}
+		case <-testContext(t).Done():
+			t.Fatalf("%s waits for a connection that nobody needs", what)
+		}
 	}
 }
 

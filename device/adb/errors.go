@@ -58,7 +58,7 @@ func gone(err error) error {
 		errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: the connection ended in the middle", device.ErrGone)
+		return fmt.Errorf("%w: the connection ended in the middle: %w", device.ErrGone, err)
 	case errors.As(err, &network),
 		errors.Is(err, io.ErrClosedPipe),
 		errors.Is(err, mux.ErrClosed),

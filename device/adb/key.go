@@ -161,7 +161,7 @@ func createKey(path, comment string) (*Key, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("making a place for adb's key: %w", err)
 	}
-	err = writeNew(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	err = writeNew(path, os.Link, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 	if errors.Is(err, fs.ErrExist) {
 		return ReadKey(path)
 	}
@@ -174,8 +174,10 @@ func createKey(path, comment string) (*Key, error) {
 	return key, nil
 }
 
-// writeNew makes the file appear whole, for its owner only, or not at all.
-func writeNew(path string, data []byte) error {
+// writeNew makes the file appear whole, for its owner only, or not at all. Where
+// the file system can't link (SMB, exFAT, some volumes of build machines), it
+// appears empty first.
+func writeNew(path string, link func(from, to string) error, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".adbkey-*") // with mode 0600
 	if err != nil {
 		return err
@@ -185,7 +187,23 @@ func writeNew(path string, data []byte) error {
 	if err := errors.Join(err, temp.Close()); err != nil {
 		return err
 	}
-	return os.Link(temp.Name(), path)
+	if err := link(temp.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return writeInPlace(path, data)
+}
+
+// writeInPlace writes a file that must not be there yet.
+func writeInPlace(path string, data []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // comment is "user@host", as adb puts it behind a public key.

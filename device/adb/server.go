@@ -201,12 +201,18 @@ func (t *serverTransport) open(ctx context.Context, service string) (io.ReadWrit
 }
 
 func (t *serverTransport) features(ctx context.Context) ([]string, error) {
-	text, err := t.server.query(ctx, "host-serial:"+t.serial+":features")
-	var failure *wire.HostFailure
-	if errors.As(err, &failure) && !errors.Is(err, device.ErrGone) && !errors.Is(err, device.ErrUnauthorized) {
-		return nil, nil // servers before 2016 know of no features
+	for try := 0; ; try++ {
+		text, err := t.server.query(ctx, "host-serial:"+t.serial+":features")
+		var failure *wire.HostFailure
+		switch {
+		case !errors.As(err, &failure), errors.Is(err, device.ErrGone), errors.Is(err, device.ErrUnauthorized):
+			return wire.ParseFeatures(text), err
+		case strings.Contains(failure.Text, "unknown host service"):
+			return nil, nil // servers before 2016 know of no features
+		case try > 0: // what was said twice was no mishap
+			return nil, err
+		}
 	}
-	return wire.ParseFeatures(text), err
 }
 
 func (t *serverTransport) close() error { return nil }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/adb/wire"
 	"github.com/apkgate/apkgate/internal/simlab/adbd"
 )
 
@@ -224,6 +225,43 @@ func TestServerSeesUnauthorized(t *testing.T) {
 
 // What a phone's faults look like through a real server: the loss of the device,
 // at once, and its return.
+// One answer gone astray must not make a device one of Android 6, without exit
+// codes, for good.
+func TestFeaturesAreAskedForAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		answers []string // the last one ever after
+		want    string   // the features
+		fails   bool
+	}{
+		{[]string{"FAIL0006closed", "OKAY000cshell_v2,cmd"}, "shell_v2 cmd", false},
+		{[]string{"FAIL0014unknown host service"}, "", false}, // adb before 2016
+		{[]string{"FAIL0006closed"}, "", true},
+	} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		go func() {
+			for n := 0; ; n++ {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				wire.ReadHostString(conn)
+				io.WriteString(conn, c.answers[min(n, len(c.answers)-1)])
+				conn.Close()
+			}
+		}()
+		d := adb.NewServer(listener.Addr().String(), adb.Options{}).Device("x")
+		features, err := d.Features(testContext(t))
+		if strings.Join(features, " ") != c.want || (err != nil) != c.fails {
+			t.Errorf("%q: features %v, %v; want %q, an error: %v", c.answers, features, err, c.want, c.fails)
+		}
+	}
+}
+
 func TestServerLosesTheDevice(t *testing.T) {
 	for name, fault := range map[string]func(d *adbd.Daemon, on bool){
 		"dropped": func(d *adbd.Daemon, on bool) {

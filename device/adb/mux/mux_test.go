@@ -246,6 +246,33 @@ func TestBrokenProtocolEndsTheSession(t *testing.T) {
 	}
 }
 
+// A peer that has everything answered and reads no answer does not fill this
+// side's memory.
+func TestAnswersNobodyReadsAreBounded(t *testing.T) {
+	for name, m := range map[string]wire.Message{
+		"OKAY to no stream": {Command: wire.OKAY, Arg0: 9, Arg1: 12345},
+		"OPEN":              {Command: wire.OPEN, Arg0: 9, Payload: []byte("x\x00")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, session := newPeer(t, mux.Config{})
+			block := bytes.Repeat(m.Append(nil, wire.SumsIgnored), 1000)
+			for range 50 {
+				if _, err := p.conn.Write(block); err != nil {
+					break
+				}
+			}
+			select {
+			case <-session.Done():
+			default:
+				t.Fatal("50,000 messages were taken, none of whose answers was read")
+			}
+			if !errors.Is(session.Err(), wire.ErrMalformed) {
+				t.Errorf("%v, want ErrMalformed", session.Err())
+			}
+		})
+	}
+}
+
 // A peer that stops reading must not keep a stream from being closed.
 func TestCloseWhileThePeerHangs(t *testing.T) {
 	p, session := newPeer(t, mux.Config{})

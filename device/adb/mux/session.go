@@ -4,9 +4,11 @@
 //
 // It owns ids and flow control. It does not own connecting, authentication or
 // what a stream is for. Its reading side never waits for a stream's user nor for
-// the network, so that one stream left unread never holds up another; what it
-// has yet to send is bounded by flow control, since each stream has one piece of
-// data under way until the other side says that it is ready for more.
+// the network, so that one stream left unread never holds up another. What it has
+// yet to send of streams is bounded by flow control, since each has one piece of
+// data under way until the other side says that it is ready for more. The other
+// side can have as much again be answered as it likes, without reading any of it:
+// beyond maxQueue the session ends.
 package mux
 
 import (
@@ -31,6 +33,10 @@ var (
 // maxStreams bounds the streams that the other side may have open at once.
 const maxStreams = 1024
 
+// maxQueue bounds the messages that wait to be sent. No stream has more than four:
+// its OPEN, a piece of data, the word that it takes more, its CLSE.
+const maxQueue = 4 * maxStreams
+
 // Config is what the handshake agreed on, and what to do with incoming streams.
 type Config struct {
 	// PeerVersion and PeerMaxPayload are of the other side's CNXN.
@@ -54,7 +60,7 @@ type Session struct {
 	err     error // why the session ended
 	streams map[uint32]*Stream
 	lastID  uint32
-	queue   []wire.Message // to be sent, bounded by flow control
+	queue   []wire.Message // to be sent
 	wake    chan struct{}  // holds a token while the queue isn't empty
 }
 
@@ -158,6 +164,16 @@ func (s *Session) sendLocked(m wire.Message) {
 	}
 }
 
+// answerLocked queues a message that the other side has asked for, as far as it
+// reads what it asks for.
+func (s *Session) answerLocked(m wire.Message) error {
+	if len(s.queue) >= maxQueue {
+		return fmt.Errorf("%w: it has %d messages answered and reads none of the answers", wire.ErrMalformed, maxQueue)
+	}
+	s.sendLocked(m)
+	return nil
+}
+
 // transmit sends what is queued until the session ends.
 func (s *Session) transmit() error {
 	var frame []byte
@@ -204,7 +220,7 @@ func (s *Session) handle(m wire.Message) error {
 			return stream.handleReady(m.Arg0)
 		}
 		// Opened, but given up on this side meanwhile.
-		s.sendLocked(wire.Message{Command: wire.CLSE, Arg0: m.Arg1, Arg1: m.Arg0})
+		return s.answerLocked(wire.Message{Command: wire.CLSE, Arg0: m.Arg1, Arg1: m.Arg0})
 	case wire.WRTE:
 		if stream := s.streams[m.Arg1]; stream != nil {
 			return stream.handleData(m.Arg0, m.Payload)
@@ -225,8 +241,7 @@ func (s *Session) handleOpen(m wire.Message) error {
 		return fmt.Errorf("%w: a stream opened under the id 0", wire.ErrMalformed)
 	}
 	if s.accept == nil || len(s.streams) >= maxStreams {
-		s.sendLocked(wire.Message{Command: wire.CLSE, Arg1: m.Arg0})
-		return nil
+		return s.answerLocked(wire.Message{Command: wire.CLSE, Arg1: m.Arg0})
 	}
 	stream := s.addLocked(m.Arg0)
 	service := string(trimNuls(m.Payload))

@@ -247,8 +247,7 @@ func (s *Stream) handleData(remote uint32, payload []byte) error {
 		return fmt.Errorf("%w: data for stream %d before it was ready", wire.ErrMalformed, s.id)
 	}
 	if len(payload) == 0 {
-		s.session.sendLocked(wire.Message{Command: wire.OKAY, Arg0: s.id, Arg1: s.remote})
-		return nil
+		return s.session.answerLocked(wire.Message{Command: wire.OKAY, Arg0: s.id, Arg1: s.remote})
 	}
 	s.data, s.owed = payload, true
 	select {
