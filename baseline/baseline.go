@@ -103,6 +103,9 @@ type Mark struct {
 	Since time.Time
 	// Note says why, in the words of who decided; at most run.MaxText bytes.
 	Note string
+	// Batch is common to what one operation decided, such as a refresh, and of no
+	// other; "" where nothing depends on that. At most run.MaxText bytes.
+	Batch string
 }
 
 // lastYear bounds the dates of marks: what is decided after a mark has to be
@@ -135,8 +138,26 @@ func (m Mark) Check() error {
 		return fmt.Errorf("mark as %s: only %s has a start of the level", m.State, Rebaselined)
 	case len(m.Note) > run.MaxText || !utf8.ValidString(m.Note):
 		return fmt.Errorf("mark as %s: the note has %d bytes, want valid UTF-8 of at most %d", m.State, len(m.Note), run.MaxText)
+	case len(m.Batch) > run.MaxText || !utf8.ValidString(m.Batch):
+		return fmt.Errorf("mark as %s: the batch has %d bytes, want valid UTF-8 of at most %d", m.State, len(m.Batch), run.MaxText)
 	}
 	return nil
+}
+
+// Subject is what is compared with what: one scenario of one app.
+type Subject struct{ Package, Scenario string }
+
+// LevelOf are the starts of the levels that the runs begin where they are
+// rebaselined together: the earliest start among those of a subject.
+func LevelOf(together []Entry) map[Subject]time.Time {
+	out := map[Subject]time.Time{}
+	for _, e := range together {
+		of := Subject{e.Run.App.Package, e.Run.Scenario}
+		if first, ok := out[of]; !ok || e.Run.Started.Before(first) {
+			out[of] = e.Run.Started
+		}
+	}
+	return out
 }
 
 // Entry is a run as a store holds it.
@@ -146,6 +167,9 @@ type Entry struct {
 	Digest     string // SHA-256 in hexadecimal, see run.Run.Digest
 	Iterations int    // how many the run has, also where List leaves them out
 	AddedAt    time.Time
+	// Retired is whether the run started before the level of its app and scenario
+	// (see Rebaselined), so that it is no reference, however it is marked.
+	Retired bool
 }
 
 // Filter chooses runs. Its zero value lets everything through; every field that
@@ -161,6 +185,7 @@ type Filter struct {
 	IDs      []string          // whole ids, any of these; at most 30,000
 	From     time.Time         // started then or later
 	Until    time.Time         // started before then
+	Level    bool              // none that is retired
 	Limit    int               // at most so many, 0: all
 }
 
@@ -178,6 +203,7 @@ func (f Filter) Match(e Entry) bool {
 		(f.Status == "" || f.Status == e.Run.Status) &&
 		(f.States == nil || slices.Contains(f.States, e.Mark.State)) &&
 		(f.IDs == nil || slices.Contains(f.IDs, e.Run.ID)) &&
+		!(f.Level && e.Retired) &&
 		(f.From.IsZero() || !e.Run.Started.Before(f.From)) &&
 		(f.Until.IsZero() || e.Run.Started.Before(f.Until))
 }

@@ -105,7 +105,7 @@ func (c *check) conclude(v *RunVerdict) {
 	case n == 0:
 		v.Verdict = Inconclusive
 		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with", c.run.App.Package, c.run.Scenario)
-		v.Hint = "accept this run as the first of its history: apkgate baseline accept " + c.run.ID
+		v.Hint = c.accept("the first of its history", "the first of their history")
 	case len(c.done) == 0:
 		v.Verdict = Inconclusive
 		v.Reason = "the run has no metric that this policy judges"
@@ -116,7 +116,7 @@ func (c *check) conclude(v *RunVerdict) {
 		if len(c.apart) > 0 && len(c.apart[0].others) > 0 {
 			v.Reason += ": " + c.apart[0].describe(c.catalogue)
 		}
-		v.Hint = "accept this run as the first that has its metrics: apkgate baseline accept " + c.run.ID
+		v.Hint = c.accept("the first that has its metrics", "the first that have their metrics")
 	case counts[Suspect] > 0:
 		v.Verdict = Inconclusive
 		v.Reason = "perhaps worse: " + c.describe(v.Deviations[0])
@@ -145,6 +145,18 @@ func notWhole(r run.Run) string {
 	}
 	return "the run is not whole: " + why
 }
+
+// accept is the command that accepts the run: with all of its session where it has
+// one, so that forty phones are not forty commands.
+func (c *check) accept(one, several string) string {
+	if s := c.run.Session; s != "" && strings.Trim(s, sessionLetters) == "" {
+		return "accept the runs of this session as " + several + ": apkgate baseline accept --session " + s
+	}
+	return "accept this run as " + one + ": apkgate baseline accept " + c.run.ID
+}
+
+// sessionLetters are those that every shell takes as they are.
+const sessionLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 
 // compared counts the comparisons that the history has values for.
 func (c *check) compared() int {

@@ -80,7 +80,7 @@ func latest(entries []baseline.Entry) (last time.Time) {
 // elsewhere that would tie with the run's newest one is dated a nanosecond later:
 // of lines on a branch nobody can tell which was appended last.
 func lineOf(e baseline.Entry, together []baseline.Entry, m baseline.Mark) markLine {
-	l := markLine{Run: e.Run.ID, Digest: e.Digest, State: m.State, At: m.At, Since: m.Since.UTC(), Note: m.Note}
+	l := markLine{Run: e.Run.ID, Digest: e.Digest, State: m.State, At: m.At, Since: m.Since.UTC(), Note: m.Note, Batch: m.Batch}
 	if e.Mark.State != baseline.Unmarked && l.At.Equal(e.Mark.At) {
 		l.At = e.Mark.At.Add(time.Nanosecond)
 	}

@@ -103,7 +103,7 @@ func (w *work) rewriting(ctx context.Context, gone map[string]bool, apply func()
 			continue
 		}
 		line, err := markLine{
-			Run: e.Run.ID, Digest: e.Digest, State: e.Mark.State, At: e.Mark.At, Since: e.Mark.Since, Note: e.Mark.Note,
+			Run: e.Run.ID, Digest: e.Digest, State: e.Mark.State, At: e.Mark.At, Since: e.Mark.Since, Note: e.Mark.Note, Batch: e.Mark.Batch,
 		}.encode()
 		if err != nil {
 			return change{}, err

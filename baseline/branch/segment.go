@@ -93,10 +93,11 @@ type markLine struct {
 	At     time.Time      `json:"at"`
 	Since  time.Time      `json:"since,omitzero"`
 	Note   string         `json:"note,omitempty"`
+	Batch  string         `json:"batch,omitempty"`
 }
 
 func (l markLine) mark() baseline.Mark {
-	return baseline.Mark{State: l.State, At: l.At, Since: l.Since, Note: l.Note}
+	return baseline.Mark{State: l.State, At: l.At, Since: l.Since, Note: l.Note, Batch: l.Batch}
 }
 
 func (l markLine) encode() ([]byte, error) {
@@ -160,6 +161,9 @@ func parseMark(line []byte) (markLine, error) {
 		return l, errors.New("at is missing")
 	}
 	l.At, l.Since = l.At.UTC(), l.Since.UTC()
+	if l.Note == "baseline refresh" && l.Batch == "" { // written before marks had a batch
+		l.Batch = "refresh " + l.At.Format(time.RFC3339Nano)
+	}
 	return l, l.mark().Check()
 }
 
@@ -167,5 +171,5 @@ func parseMark(line []byte) (markLine, error) {
 // that every reader comes to the same end.
 func inOrder(a, b markLine) int {
 	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.State, b.State), a.Since.Compare(b.Since),
-		cmp.Compare(a.Note, b.Note), cmp.Compare(a.Run, b.Run))
+		cmp.Compare(a.Note, b.Note), cmp.Compare(a.Batch, b.Batch), cmp.Compare(a.Run, b.Run))
 }

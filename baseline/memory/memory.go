@@ -158,7 +158,28 @@ func (s *Store) Get(_ context.Context, id string) (baseline.Entry, error) {
 	if err != nil {
 		return baseline.Entry{}, fmt.Errorf("get run %q: %w", id, err)
 	}
-	return e.Entry, nil
+	return s.levels().of(e), nil
+}
+
+// levels are the starts of the levels of apps' scenarios.
+type levels map[[2]string]time.Time
+
+func (s *Store) levels() levels {
+	out := levels{}
+	for _, e := range s.entries {
+		key := [2]string{e.Run.App.Package, e.Run.Scenario}
+		if e.Mark.State == baseline.Rebaselined && e.Mark.Since.After(out[key]) {
+			out[key] = e.Mark.Since
+		}
+	}
+	return out
+}
+
+// of is a copy of the entry that knows whether it is retired.
+func (l levels) of(e *entry) baseline.Entry {
+	out := e.Entry
+	out.Retired = out.Run.Started.Before(l[[2]string{out.Run.App.Package, out.Run.Scenario}])
+	return out
 }
 
 // find returns the entry of that id, or that one entry whose id or digest begins so.
@@ -210,9 +231,10 @@ func (s *Store) chosen(f baseline.Filter, newestFirst bool) []baseline.Entry {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	var out []baseline.Entry
+	levels := s.levels()
 	for _, e := range s.entries {
-		if f.Match(e.Entry) {
-			out = append(out, e.Entry)
+		if e := levels.of(e); f.Match(e) {
+			out = append(out, e)
 		}
 	}
 	slices.SortFunc(out, func(a, b baseline.Entry) int {
@@ -231,18 +253,13 @@ func (s *Store) chosen(f baseline.Filter, newestFirst bool) []baseline.Entry {
 func (s *Store) References(_ context.Context, q baseline.Query) ([]run.Summary, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var level time.Time
 	var accepted []run.Run
+	levels := s.levels()
 	for _, e := range s.entries {
-		if e.Run.App.Package != q.Package || e.Run.Scenario != q.Scenario || !e.Mark.State.Reference() {
-			continue
-		}
-		accepted = append(accepted, e.Run)
-		if e.Mark.State == baseline.Rebaselined && e.Mark.Since.After(level) {
-			level = e.Mark.Since
+		if e.Mark.State.Reference() && !levels.of(e).Retired {
+			accepted = append(accepted, e.Run)
 		}
 	}
-	accepted = slices.DeleteFunc(accepted, func(r run.Run) bool { return r.Started.Before(level) })
 	return baseline.FromRuns(accepted, q)
 }
 

@@ -32,17 +32,17 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 
 // newestMark is the mark of a run that counts, as columns that are null where it
 // has none.
-const newestMark = `LEFT JOIN LATERAL (SELECT m.state, m.at, m.since, m.note FROM apkgate.marks m
+const newestMark = `LEFT JOIN LATERAL (SELECT m.state, m.at, m.since, m.note, m.batch FROM apkgate.marks m
 	WHERE m.run = r.number ORDER BY m.at DESC, m.number DESC LIMIT 1) m ON true`
 
 // markColumns are the columns of newestMark.
-type markColumns struct{ state, at, since, note *string }
+type markColumns struct{ state, at, since, note, batch *string }
 
 func (c markColumns) mark() (m baseline.Mark, err error) {
 	if c.state == nil {
 		return m, nil
 	}
-	m.State, m.Note = baseline.State(*c.state), fromText(*c.note)
+	m.State, m.Note, m.Batch = baseline.State(*c.state), fromText(*c.note), fromText(*c.batch)
 	if m.At, err = records.ParseStamp(*c.at); err == nil && *c.since != "" {
 		m.Since, err = records.ParseStamp(*c.since)
 	}
@@ -53,9 +53,10 @@ func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, err
 	var id, added string
 	var digest, packed []byte
 	var c markColumns
-	err := tx.QueryRow(ctx, `SELECT r.id, r.digest, r.added, data, m.state, m.at, m.since, m.note
+	var retired bool
+	err := tx.QueryRow(ctx, `SELECT r.id, r.digest, r.added, data, m.state, m.at, m.since, m.note, m.batch, r.started < `+levelOf+`
 		FROM apkgate.runs r LEFT JOIN apkgate.records ON run = number `+newestMark+` WHERE r.number = $1`, number).
-		Scan(&id, &digest, &added, &packed, &c.state, &c.at, &c.since, &c.note)
+		Scan(&id, &digest, &added, &packed, &c.state, &c.at, &c.since, &c.note, &c.batch, &retired)
 	if err != nil {
 		return baseline.Entry{}, err
 	}
@@ -66,7 +67,7 @@ func getEntry(ctx context.Context, tx pgx.Tx, number int64) (baseline.Entry, err
 	if err != nil {
 		return baseline.Entry{}, records.Damaged(err)
 	}
-	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
+	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations), Retired: retired}
 	if e.AddedAt, err = records.ParseStamp(added); err != nil {
 		return baseline.Entry{}, err
 	}

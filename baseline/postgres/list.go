@@ -76,6 +76,9 @@ func (s *Store) listPage(ctx context.Context, tx pgx.Tx, f baseline.Filter, newe
 		strings.Join(q.where, " AND "), order, order, len(q.args)), q.args...)
 }
 
+// levelOf is the start of the level of a run r, "" where there is none.
+const levelOf = "(SELECT coalesce(max(l.since), '') FROM apkgate.runs l WHERE l.subject = r.subject AND l.state = 'rebaselined')"
+
 // conditions are the filter as SQL. What no text of the database can be is not
 // possible.
 func conditions(f baseline.Filter) (q query, possible bool) {
@@ -98,6 +101,9 @@ func conditions(f baseline.Filter) (q query, possible bool) {
 	}
 	if !f.Until.IsZero() {
 		q.add("r.started < ?", records.Stamp(f.Until))
+	}
+	if f.Level {
+		q.add("r.started >= " + levelOf)
 	}
 	if f.States != nil {
 		states := []string{}
@@ -129,7 +135,8 @@ func validText(s string) bool { return utf8.ValidString(s) }
 // their records hold.
 func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.Query(ctx, `SELECT r.id, r.digest, s.package, s.scenario, r.context, r.started, r.session, r.status,
-			r.version, r.build, r.repository, r.revision, r.ref, r.iterations, r.added, m.state, m.at, m.since, m.note
+			r.version, r.build, r.repository, r.revision, r.ref, r.iterations, r.added,
+			r.started < `+levelOf+`, m.state, m.at, m.since, m.note, m.batch
 		FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = r.subject `+newestMark+" "+where, args...)
 	if err != nil {
 		return nil, err
@@ -145,7 +152,7 @@ func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args
 	if _, err := pgx.ForEachRow(rows, []any{
 		&r.ID, &digest, &r.App.Package, &r.Scenario, &context, &started, &r.Session, &status,
 		&r.App.Version, &r.App.Build, &r.Source.Repository, &r.Source.Commit, &r.Source.Ref, &e.Iterations, &added,
-		&c.state, &c.at, &c.since, &c.note,
+		&e.Retired, &c.state, &c.at, &c.since, &c.note, &c.batch,
 	}, func() (err error) {
 		for _, text := range []*string{
 			&r.ID, &r.App.Package, &r.Scenario, &r.Session, &r.App.Version, &r.App.Build,

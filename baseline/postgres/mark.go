@@ -34,8 +34,8 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 					since = earliest(runs, r)
 				}
 			}
-			batch.Queue("INSERT INTO apkgate.marks (run, state, at, since, note) VALUES ($1, $2, $3, $4, $5)",
-				r.number, string(m.State), at, since, toText(m.Note))
+			batch.Queue("INSERT INTO apkgate.marks (run, state, at, since, note, batch) VALUES ($1, $2, $3, $4, $5, $6)",
+				r.number, string(m.State), at, since, toText(m.Note), toText(m.Batch))
 		}
 		batch.Queue(`UPDATE apkgate.runs r SET state = m.state, since = m.since, reference = m.state IN ('accepted', 'rebaselined')
 			FROM (SELECT DISTINCT ON (run) run, state, since FROM apkgate.marks WHERE run = ANY($1) ORDER BY run, at DESC, number DESC) m

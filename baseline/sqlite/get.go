@@ -32,8 +32,9 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 func getEntry(ctx context.Context, tx *transaction, number int64) (baseline.Entry, error) {
 	var id, added string
 	var digest, packed []byte
-	err := tx.QueryRowContext(ctx, "SELECT id, digest, added, data FROM runs JOIN records ON run = number WHERE number = ?", number).
-		Scan(&id, &digest, &added, &packed)
+	var retired bool
+	err := tx.QueryRowContext(ctx, "SELECT id, digest, added, data, started < "+levelOf+" FROM runs r JOIN records ON run = number WHERE number = ?", number).
+		Scan(&id, &digest, &added, &packed, &retired)
 	if errors.Is(err, sql.ErrNoRows) {
 		return baseline.Entry{}, records.Damaged(errors.New("its record is missing"))
 	}
@@ -44,7 +45,7 @@ func getEntry(ctx context.Context, tx *transaction, number int64) (baseline.Entr
 	if err != nil {
 		return baseline.Entry{}, records.Damaged(err)
 	}
-	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
+	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations), Retired: retired}
 	if e.AddedAt, err = records.ParseStamp(added); err != nil {
 		return baseline.Entry{}, err
 	}

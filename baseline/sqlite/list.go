@@ -60,7 +60,7 @@ func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFir
 // only their records hold.
 func selectEntries(ctx context.Context, tx *transaction, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT number, r.id, digest, package, scenario, context, started, session, status,
-			version, build, repository, revision, ref, iterations, added
+			version, build, repository, revision, ref, iterations, added, started < `+levelOf+`
 		FROM runs r JOIN subjects s ON s.id = subject `+where, args...)
 	if err != nil {
 		return nil, err
@@ -79,6 +79,9 @@ func selectEntries(ctx context.Context, tx *transaction, where string, args ...a
 	}
 	return complete(ctx, tx, found)
 }
+
+// levelOf is the start of the level of a run r, "" where there is none.
+const levelOf = "(SELECT coalesce(max(l.since), '') FROM runs l WHERE l.subject = r.subject AND l.state = 'rebaselined')"
 
 // conditions are the filter as SQL; the first is always there.
 func conditions(f baseline.Filter) (where []string, args []any) {
@@ -99,6 +102,9 @@ func conditions(f baseline.Filter) (where []string, args []any) {
 	}
 	if !f.Until.IsZero() {
 		add("started < ?", records.Stamp(f.Until))
+	}
+	if f.Level {
+		add("started >= " + levelOf)
 	}
 	switch {
 	case f.States == nil:
@@ -143,7 +149,7 @@ func (r *row) scan(rows *sql.Rows) error {
 	e := &r.entry
 	err := rows.Scan(&r.number, &e.Run.ID, &digest, &e.Run.App.Package, &e.Run.Scenario, &r.context, &r.started,
 		&e.Run.Session, &e.Run.Status, &e.Run.App.Version, &e.Run.App.Build,
-		&e.Run.Source.Repository, &e.Run.Source.Commit, &e.Run.Source.Ref, &e.Iterations, &r.added)
+		&e.Run.Source.Repository, &e.Run.Source.Commit, &e.Run.Source.Ref, &e.Iterations, &r.added, &e.Retired)
 	if err != nil {
 		return err
 	}

@@ -97,8 +97,8 @@ func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baselin
 			since = earliest(together, r)
 		}
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO marks (run, state, at, since, note) VALUES (?, ?, ?, ?, ?)",
-		r.number, m.State, at, since, m.Note); err != nil {
+	if _, err := tx.ExecContext(ctx, "INSERT INTO marks (run, state, at, since, note, batch) VALUES (?, ?, ?, ?, ?, ?)",
+		r.number, m.State, at, since, m.Note, m.Batch); err != nil {
 		return err
 	}
 	var state baseline.State
@@ -137,8 +137,8 @@ func earliest(runs []markable, r markable) string {
 func newestMark(ctx context.Context, tx *transaction, number int64) (baseline.Mark, error) {
 	var m baseline.Mark
 	var at, since string
-	err := tx.QueryRowContext(ctx, "SELECT state, at, since, note FROM marks WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1", number).
-		Scan(&m.State, &at, &since, &m.Note)
+	err := tx.QueryRowContext(ctx, "SELECT state, at, since, note, batch FROM marks WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1", number).
+		Scan(&m.State, &at, &since, &m.Note, &m.Batch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return baseline.Mark{}, nil
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -185,8 +186,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestMigrate takes a history of version 1 through a second step, after a
-// second step that goes wrong.
+// TestMigrate takes a history of the present version through one more step, after
+// one that goes wrong.
 func TestMigrate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
@@ -199,29 +200,53 @@ func TestMigrate(t *testing.T) {
 		}
 		return v
 	}
-	if version() != 1 {
-		t.Fatalf("the first schema has version %d", version())
+	present := len(migrations)
+	if version() != present {
+		t.Fatalf("the schema has version %d, want %d", version(), present)
 	}
-	first := migrations[0]
 	broken := "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT ''; SELECT * FROM nowhere;"
-	err := s.migrate(t.Context(), []string{first, broken})
-	if err == nil || !strings.Contains(err.Error(), "from version 1 to 2") {
+	err := s.migrate(t.Context(), slices.Concat(migrations, []string{broken}))
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", present, present+1)) {
 		t.Errorf("a step that goes wrong: %v", err)
 	}
-	if _, err := s.db.Exec("SELECT comment FROM runs"); err == nil || version() != 1 {
+	if _, err := s.db.Exec("SELECT comment FROM runs"); err == nil || version() != present {
 		t.Errorf("a step that went wrong has left something behind (version %d)", version())
 	}
 	sound := "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT 'none'"
 	for range 2 { // the second time there is nothing to do
-		if err := s.migrate(t.Context(), []string{first, sound}); err != nil {
+		if err := s.migrate(t.Context(), slices.Concat(migrations, []string{sound})); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var comment string
-	if err := s.db.QueryRow("SELECT comment FROM runs WHERE id = 'old'").Scan(&comment); err != nil || comment != "none" || version() != 2 {
+	if err := s.db.QueryRow("SELECT comment FROM runs WHERE id = 'old'").Scan(&comment); err != nil || comment != "none" || version() != present+1 {
 		t.Errorf("after the step: %q, version %d, %v", comment, version(), err)
 	}
 	checkGet(t, s, "old")
+}
+
+// TestMigrateBatches opens a history of version 1: the marks of a refresh, which
+// were known by their note, are one batch each.
+func TestMigrateBatches(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	rawSQL(t, path, migrations[0], fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 1", applicationID),
+		`INSERT INTO subjects VALUES (1, 'app', 's'); INSERT INTO contexts VALUES (1, x'');
+		INSERT INTO runs SELECT value, value, zeroblob(32), 1, 1, '2026-01-01T00:00:00.000000000Z', '', 'complete',
+			'', '', '', '', '', 1, '2026-01-01T00:00:00.000000000Z', 'accepted', '' FROM json_each('["1","2","3"]')`,
+		`INSERT INTO marks (run, state, at, since, note) VALUES
+			(1, 'accepted', '2026-01-01T00:00:00.000000000Z', '', 'baseline refresh'),
+			(2, 'accepted', '2026-01-02T00:00:00.000000000Z', '', 'baseline refresh'),
+			(3, 'accepted', '2026-01-02T00:00:00.000000000Z', '', 'nightly')`)
+	batch := map[string]string{}
+	for e, err := range openTest(t, path).List(t.Context(), baseline.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch[e.Run.ID] = e.Mark.Batch
+	}
+	if batch["1"] == "" || batch["2"] == "" || batch["1"] == batch["2"] || batch["3"] != "" {
+		t.Errorf("the batches are %q, want one for each refresh and none for the other mark", batch)
+	}
 }
 
 func checkGet(t *testing.T, s *Store, id string) {

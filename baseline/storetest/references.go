@@ -194,3 +194,41 @@ func rebaselineStartsALevel(t *testing.T, s baseline.Store) {
 	q.Scenario = "scroll"
 	wantEqual(t, "the other scenario", ids(references(t, s, q)), []string{"other"})
 }
+
+// retiredRunsAreTold holds List and Get to what References says of a level.
+func retiredRunsAreTold(t *testing.T, s baseline.Store) {
+	other := newRun("other", day(1), nil, 1)
+	other.App.Package = "org.example.game"
+	accept(t, s, other, newRun("1", day(1), nil, 1), newRun("2", day(2), nil, 1), newRun("3", day(3), nil, 1))
+	add(t, s, newRun("0", day(0), nil, 1))
+	retired := func() []string {
+		out := []string{}
+		for e, err := range s.List(t.Context(), baseline.Filter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Get(t.Context(), e.Run.ID)
+			if err != nil || got.Retired != e.Retired {
+				t.Errorf("run %s: Get says retired %v, List %v, %v", e.Run.ID, got.Retired, e.Retired, err)
+			}
+			if e.Retired {
+				out = append(out, e.Run.ID)
+			}
+		}
+		return out
+	}
+	wantEqual(t, "retired before there is a level", retired(), []string{})
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Batch: "one operation"}, "2")
+	wantEqual(t, "retired", retired(), []string{"1", "0"})
+	accepted := baseline.Filter{States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Level: true}
+	wantEqual(t, "accepted on the level", sorted(list(t, s, accepted)), []string{"2", "3", "other"})
+	accepted.Limit = 2
+	wantEqual(t, "the newest two of them", list(t, s, accepted), []string{"3", "2"})
+	e, err := s.Get(t.Context(), "2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "batch", e.Mark.Batch, "one operation")
+	mark(t, s, baseline.Mark{State: baseline.Accepted}, "2")
+	wantEqual(t, "retired after the level is taken back", retired(), []string{})
+}

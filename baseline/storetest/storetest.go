@@ -48,6 +48,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"ReferencesSumUp":          referencesSumUp,
 		"ReferencesAsPlain":        referencesAsPlain,
 		"RebaselineStartsALevel":   rebaselineStartsALevel,
+		"RetiredRunsAreTold":       retiredRunsAreTold,
 		"PruneKeepsTheNewest":      pruneKeepsTheNewest,
 		"PruneKeepsTheLevel":       pruneKeepsTheLevel,
 		"BadRequests":              badRequests,

@@ -16,7 +16,7 @@ func (c Command) baselineVerb() *cobra.Command {
 		Use:   "baseline",
 		Short: "Look at and change the history that runs are compared with",
 		Long: `The history holds every run that was measured. Only accepted ones are compared
-with. Runs never change and are never lost: accept and reject only mark them.`,
+with. Runs never change, and only prune removes any: accept and reject mark them.`,
 		Args: onlyVerbs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -24,9 +24,7 @@ with. Runs never change and are never lost: accept and reject only mark them.`,
 	cmd.PersistentFlags().StringVar(&f.store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
 	cmd.AddCommand(
 		c.baselineList(&f), c.baselineShow(&f), c.baselineRefresh(&f),
-		c.baselineMark(&f, "accept", baseline.Accepted, "Make runs part of what later ones are compared with"),
-		c.baselineMark(&f, "reject", baseline.Rejected, "Keep runs out of what later ones are compared with"),
-		c.baselineMark(&f, "rebaseline", baseline.Rebaselined, "Accept runs as a new level: older ones no longer count"),
+		c.baselineAccept(&f), c.baselineReject(&f), c.baselineRebaseline(&f),
 		c.baselineImport(&f), c.baselineExport(&f), c.baselineCopy(&f), c.baselinePrune(&f), c.baselineVerify(&f),
 	)
 	return cmd

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -57,49 +62,105 @@ func (f filterFlags) filter() (baseline.Filter, error) {
 
 func (c Command) baselineList(f *configFlags) *cobra.Command {
 	var ff filterFlags
+	var format string
 	cmd := &cobra.Command{
 		Use: "list", Short: "List runs, newest first", Args: noArguments,
+		Long: `Lists runs, newest first. An accepted run "before the new level" started before
+what apkgate baseline rebaseline has accepted, and no longer counts.
+
+With --format json each run is a JSON object on a line of its own.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := ff.filter()
+			if err == nil {
+				err = oneOf("format", Format(format), []Format{FormatText, FormatJSON})
+			}
 			if err != nil {
 				return err
 			}
-			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error { return c.list(cmd.Context(), s, filter) })
+			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
+				return c.list(cmd.Context(), s, filter, Format(format))
+			})
 		},
 	}
 	ff.register(cmd)
+	cmd.Flags().StringVar(&format, "format", string(FormatText), "what to print: text or json")
 	return cmd
 }
 
-func (c Command) list(ctx context.Context, s baseline.Store, filter baseline.Filter) error {
-	table := newTable(c.Stdout, "run", "started", "app", "scenario", "context", "state")
+// list prints each run as it is read: a history may have more than memory holds.
+func (c Command) list(ctx context.Context, s baseline.Store, filter baseline.Filter, format Format) error {
+	out := bufio.NewWriter(c.Stdout)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	table := columns{out: out, rows: [][]string{{"run", "started", "app", "scenario", "context", "state"}}}
 	n := 0
 	for e, err := range s.List(ctx, filter) {
 		if err != nil {
-			return storeError(err)
-		}
-		state := string(e.Mark.State)
-		if state == "" {
-			state = "unmarked"
-		}
-		if e.Run.Status != run.Complete {
-			state += ", " + string(e.Run.Status)
-		}
-		started := ""
-		if !e.Run.Started.IsZero() {
-			started = e.Run.Started.UTC().Format("2006-01-02 15:04")
-		}
-		app := strings.TrimSpace(e.Run.App.Package + " " + e.Run.App.Version)
-		if err := table.Append(plain(e.Run.ID), started, plain(app), plain(e.Run.Scenario), plain(brief(e.Run.Context)), state); err != nil {
-			return err
+			return errors.Join(storeError(err), infrastructureIf(table.flush()))
 		}
 		n++
+		if format == FormatJSON {
+			err = enc.Encode(listedOf(e))
+		} else {
+			err = table.add(cellsOf(e)...)
+		}
+		if err != nil {
+			return infrastructure(fmt.Errorf("print the list: %w", err))
+		}
 	}
-	if n == 0 {
+	if n == 0 && format == FormatText {
 		fmt.Fprintln(c.Stdout, "no run matches")
 		return nil
 	}
-	return table.Render()
+	if format == FormatJSON {
+		return infrastructureIf(out.Flush())
+	}
+	return infrastructureIf(table.flush())
+}
+
+// cellsOf are what the list shows of a run.
+func cellsOf(e baseline.Entry) []string {
+	started := ""
+	if !e.Run.Started.IsZero() {
+		started = e.Run.Started.UTC().Format("2006-01-02 15:04")
+	}
+	app := strings.TrimSpace(e.Run.App.Package + " " + e.Run.App.Version)
+	return []string{plain(e.Run.ID), started, plain(app), plain(e.Run.Scenario), plain(brief(e.Run.Context)), stateOf(e)}
+}
+
+// stateOf says what was decided about a run, and why it may not count all the same.
+func stateOf(e baseline.Entry) string {
+	state := cmp.Or(string(e.Mark.State), "unmarked")
+	if e.Retired && e.Mark.State.Reference() {
+		state += ", before the new level"
+	}
+	if e.Run.Status != run.Complete {
+		state += ", " + string(e.Run.Status)
+	}
+	return state
+}
+
+// listed is a run as list prints it in JSON (docs/format/history.md).
+type listed struct {
+	ID       string            `json:"id"`
+	Started  time.Time         `json:"started,omitzero"`
+	App      run.App           `json:"app"`
+	Source   run.Source        `json:"source"`
+	Scenario string            `json:"scenario"`
+	Session  string            `json:"session,omitempty"`
+	Context  map[string]string `json:"context"`
+	Status   run.Status        `json:"status"`
+	State    string            `json:"state"`
+	Retired  bool              `json:"retired"`
+	Note     string            `json:"note,omitempty"`
+}
+
+func listedOf(e baseline.Entry) listed {
+	return listed{
+		ID: e.Run.ID, Started: e.Run.Started.UTC(), App: e.Run.App, Source: e.Run.Source, Scenario: e.Run.Scenario,
+		Session: e.Run.Session, Context: e.Run.Context, Status: e.Run.Status,
+		State: cmp.Or(string(e.Mark.State), "unmarked"), Retired: e.Retired, Note: e.Mark.Note,
+	}
 }
 
 // brief names a context in a few words.

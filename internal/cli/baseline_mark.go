@@ -2,62 +2,191 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
 )
 
-func (c Command) baselineMark(f *configFlags, verb string, state baseline.State, short string) *cobra.Command {
-	var note string
-	cmd := &cobra.Command{
-		Use: verb + " RUN [RUN …]", Short: short, Args: atLeastOneRun,
-		RunE: func(cmd *cobra.Command, ids []string) error {
-			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
-				if err := s.Mark(cmd.Context(), ids, baseline.Mark{State: state, Note: note}); err != nil {
-					return storeError(err)
-				}
-				fmt.Fprintf(c.Stdout, "%s: %d %s\n", state, len(ids), plural(len(ids), "run"))
-				return nil
-			})
-		},
-	}
-	cmd.Flags().StringVar(&note, "note", "", "why, in a few words")
-	return cmd
+// markFlags choose the runs to mark, where none is named.
+type markFlags struct {
+	filterFlags
+	session, note string
+	all, yes      bool
 }
 
-func (c Command) baselinePrune(f *configFlags) *cobra.Command {
-	var keep int
-	var yes bool
-	cmd := &cobra.Command{
-		Use: "prune --keep N", Short: "Remove all but the newest N runs of each app, scenario and context", Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if keep < 1 {
-				return usage(fmt.Errorf("--keep is %d, want 1 or more", keep), "apkgate baseline prune --keep 200")
-			}
-			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error { return c.prune(cmd.Context(), s, keep, yes) })
-		},
-	}
-	cmd.Flags().IntVar(&keep, "keep", 0, "how many to keep of each app, scenario and context")
-	cmd.Flags().BoolVar(&yes, "yes", false, "remove them; without it they are only listed")
-	return cmd
-}
-
-func (c Command) prune(ctx context.Context, s baseline.Store, keep int, yes bool) error {
-	n := 0
-	_, err := s.Prune(ctx, baseline.Retention{Keep: keep, DryRun: !yes}, func(e baseline.Entry) error {
-		n++
-		_, err := fmt.Fprintf(c.Stdout, "%s  %s  %s  %s\n", plain(e.Run.ID), plain(e.Run.App.Package), plain(e.Run.Scenario), plain(brief(e.Run.Context)))
-		return err
+func (c Command) baselineAccept(f *configFlags) *cobra.Command {
+	return c.baselineMark(f, baseline.Accepted, &cobra.Command{
+		Use: "accept {RUN … | --session S | --commit C | --all}", Short: "Make runs part of what later ones are compared with",
+		Long: `Accepts the runs that are named, or those of a session or a commit, or all: of
+these the complete ones that nobody has decided on yet.`,
+		Example: `  apkgate baseline accept 4f2a
+  apkgate baseline accept --session run-20260131T220000.000Z
+  apkgate baseline accept --all --scenario read-mail --where network=wifi`,
 	})
-	if err != nil {
-		return storeError(err)
+}
+
+func (c Command) baselineReject(f *configFlags) *cobra.Command {
+	return c.baselineMark(f, baseline.Rejected, &cobra.Command{
+		Use: "reject {RUN … | --session S | --commit C | --all}", Short: "Keep runs out of what later ones are compared with",
+		Long: `Rejects the runs that are named, or those of a session or a commit, also where they
+were accepted before. --all rejects every run that nobody has decided on yet.`,
+	})
+}
+
+func (c Command) baselineRebaseline(f *configFlags) *cobra.Command {
+	return c.baselineMark(f, baseline.Rebaselined, &cobra.Command{
+		Use: "rebaseline {RUN … | --session S | --commit C}", Short: "Accept runs as a new level: older ones no longer count",
+		Long: `Accepts the runs that are named, or those of a session or a commit that nobody has
+rejected, as a new level: runs of the same app and scenario that started before them
+are kept, but no longer compared with, on whatever device they were made.
+
+It says how many those are. Where some are of a device of which no run is named, that
+device would be left without a history: then nothing is changed, and the exit status
+is 2. Name a run of each device, or confirm with --yes.`,
+	})
+}
+
+func (c Command) baselineMark(f *configFlags, state baseline.State, cmd *cobra.Command) *cobra.Command {
+	var mf markFlags
+	cmd.Args = func(_ *cobra.Command, ids []string) error { return mf.check(cmd, ids) }
+	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
+		filter, err := mf.filter()
+		if err != nil {
+			return err
+		}
+		filter.Session = mf.session
+		return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
+			return c.mark(cmd.Context(), s, state, ids, filter, mf)
+		})
 	}
-	if yes {
-		fmt.Fprintf(c.Stdout, "%d %s removed\n", n, plural(n, "run"))
-		return nil
+	cmd.Flags().StringVar(&mf.note, "note", "", "why, in a few words")
+	cmd.Flags().StringVar(&mf.session, "session", "", "the runs of this session")
+	cmd.Flags().StringVar(&mf.commit, "commit", "", "the runs of this commit")
+	if state == baseline.Rebaselined {
+		cmd.Flags().BoolVar(&mf.yes, "yes", false, "also retire the runs of devices of which none is named")
+	} else {
+		cmd.Flags().BoolVar(&mf.all, "all", false, "all runs that nobody has decided on")
 	}
-	fmt.Fprintf(c.Stdout, "%d %s would be removed; --yes removes them\n", n, plural(n, "run"))
+	cmd.Flags().StringVar(&mf.pkg, "package", "", "of these, only runs of this app")
+	cmd.Flags().StringVar(&mf.scenario, "scenario", "", "of these, only runs of this scenario")
+	cmd.Flags().StringArrayVar(&mf.where, "where", nil, "of these, only runs with this context property, NAME=VALUE; may be repeated")
+	return cmd
+}
+
+// check reports what makes the command choose no runs, or choose them twice.
+func (f *markFlags) check(cmd *cobra.Command, ids []string) error {
+	choosing := 0
+	for _, named := range []bool{len(ids) > 0, f.session != "", f.commit != "", f.all} {
+		if named {
+			choosing++
+		}
+	}
+	switch refined := f.pkg != "" || f.scenario != "" || len(f.where) > 0; {
+	case choosing == 0:
+		return usage(fmt.Errorf("%s takes the id of a run, a --session or a --commit", cmd.CommandPath()), "apkgate baseline list shows the runs")
+	case len(ids) > 0 && (choosing > 1 || refined):
+		return usage(fmt.Errorf("%s takes the ids of runs or flags that choose them, not both", cmd.CommandPath()), "")
+	case f.all && choosing > 1:
+		return usage(errors.New("--all is given with --session or --commit: want one of them"), "")
+	}
 	return nil
+}
+
+// mark marks the runs of the ids, or those that the filter chooses.
+func (c Command) mark(ctx context.Context, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, f markFlags) error {
+	chosen, left, err := chooseRuns(ctx, s, state, ids, filter, f.all)
+	if err != nil {
+		return err
+	}
+	var retired []baseline.Entry
+	if state == baseline.Rebaselined {
+		if retired, err = retiredBy(ctx, s, chosen); err != nil {
+			return err
+		}
+		if alone := withoutDevices(retired, chosen); len(alone) > 0 && !f.yes {
+			return usage(fmt.Errorf("rebaseline would retire %s, of which the named runs have none: nothing is changed", ofDevices(alone, "accepted run")),
+				"name a run of each device, or those of a whole --session or --commit, or confirm with --yes")
+		}
+	}
+	if len(chosen) > 0 {
+		marked := make([]string, len(chosen))
+		for i, e := range chosen {
+			marked[i] = e.Run.ID
+		}
+		if err := s.Mark(ctx, marked, baseline.Mark{State: state, Note: f.note}); err != nil {
+			return storeError(err)
+		}
+	}
+	fmt.Fprintf(c.Stdout, "%s: %s\n", state, ofDevices(chosen, "run"))
+	if state == baseline.Rebaselined {
+		fmt.Fprintf(c.Stdout, "no longer compared with: %s\n", ofDevices(retired, "accepted run"))
+	}
+	if left.decided > 0 {
+		fmt.Fprintf(c.Stdout, "%d %s before and left so\n", left.decided, pluralOf(left.decided, "was decided on", "were decided on"))
+	}
+	if left.broken > 0 {
+		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, pluralOf(left.broken, "is", "are"))
+	}
+	return nil
+}
+
+// leftOut counts runs that were chosen and can't be marked, or need not be.
+type leftOut struct{ decided, broken int }
+
+// chooseRuns are the runs of the ids, or else those of the filter that the mark is for.
+func chooseRuns(ctx context.Context, s baseline.Store, state baseline.State, ids []string, filter baseline.Filter, all bool) (chosen []baseline.Entry, left leftOut, err error) {
+	for _, id := range ids {
+		e, err := s.Get(ctx, id)
+		if err != nil {
+			return nil, left, storeError(err)
+		}
+		e.Run.Iterations, e.Run.Energy = nil, nil // there may be many runs
+		chosen = append(chosen, e)
+	}
+	if len(ids) > 0 {
+		return chosen, left, nil
+	}
+	for e, err := range s.List(ctx, filter) {
+		switch {
+		case err != nil:
+			return nil, left, storeError(err)
+		case !open(e.Mark.State, state, all):
+			left.decided++
+		case e.Run.Status != run.Complete && state.Reference():
+			left.broken++
+		default:
+			chosen = append(chosen, e)
+		}
+	}
+	if len(chosen) == 0 && left == (leftOut{}) {
+		return nil, left, usage(errors.New("no run matches: nothing is marked"),
+			"apkgate baseline list --format json shows sessions and commits, which have to be given whole")
+	}
+	return chosen, left, nil
+}
+
+// open reports whether a run of that state is to be marked where it is not named
+// itself. What somebody decided is not undone by the way.
+func open(is, wanted baseline.State, all bool) bool {
+	switch {
+	case is == baseline.Unmarked:
+		return true
+	case wanted == baseline.Rejected:
+		return !all && is != baseline.Rejected
+	case wanted == baseline.Rebaselined:
+		return is == baseline.Accepted
+	}
+	return false
+}
+
+// pluralOf chooses the form of a verb.
+func pluralOf(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

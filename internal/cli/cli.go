@@ -8,8 +8,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -61,13 +63,30 @@ func Process() Command {
 func (c Command) Main(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	out := &noted{w: c.Stdout}
+	c.Stdout = out
 	root := c.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil { // whatever was printed is not all there
+		err = infrastructure(fmt.Errorf("print the result: %w", out.err))
+	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = infrastructure(errors.New("interrupted: what was measured and stored before is kept"))
 	}
 	return c.finish(err)
+}
+
+// noted is a stream that remembers the first error of writing to it.
+type noted struct {
+	w   io.Writer
+	err error
+}
+
+func (n *noted) Write(p []byte) (int, error) {
+	k, err := n.w.Write(p)
+	n.err = cmp.Or(n.err, err)
+	return k, err
 }
 
 func (c Command) root() *cobra.Command {

@@ -10,6 +10,26 @@ import (
 	"time"
 )
 
+// A list that could not be printed as a whole is no success.
+func TestAFullDiskIsToldOfEveryOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	store := filepath.Join(t.TempDir(), "h.db")
+	if got := cli(t, nil, "baseline", "import", "--store", store, put(t, filepath.Join(t.TempDir(), "h.jsonl"), sound(6))); got.status != exitPass {
+		t.Fatal(got.stderr)
+	}
+	for _, args := range [][]string{{"baseline", "list"}, {"baseline", "list", "--format", "json"}, {"baseline", "verify"}, {"baseline", "export"}} {
+		var stderr strings.Builder
+		c := Command{Stdin: strings.NewReader(""), Stdout: full, Stderr: &stderr, Getenv: func(string) string { return "" }, Now: time.Now}
+		if status := c.Main(append(args, "--store", store)); status != exitInfrastructure || !strings.Contains(stderr.String(), "no space") {
+			t.Errorf("%q ended with %d and %q", args, status, stderr.String())
+		}
+	}
+}
+
 // What takes a report without being a file, such as /dev/stdout or a pipe, gets
 // it and stays what it is.
 func TestAPipeIsNotReplacedByAReport(t *testing.T) {

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -130,8 +132,9 @@ func (c Command) refreshRuns(f refreshFlags) ([]run.Run, error) {
 	return runs, err
 }
 
-// refreshNote marks the runs of a refresh, so that the next one finds them.
-const refreshNote = "baseline refresh"
+// refreshBatch begins the batch of the marks that a refresh makes, by which the
+// next one finds them.
+const refreshBatch = "refresh "
 
 // refreshWith checks the runs, accepts or refuses them, and reports.
 func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []run.Run, loss error, set settings, f refreshFlags) error {
@@ -165,7 +168,7 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 		in.Notes = []string{simulatedNote}
 	}
 	if ids := in.Refresh.Accepted; len(ids) > 0 {
-		if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: refreshNote}); err != nil {
+		if err := store.Mark(ctx, ids, refreshMark(ids)); err != nil {
 			return storeError(err)
 		}
 	}
@@ -183,6 +186,13 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 		failOn = FailNever
 	}
 	return exitOf(verdict.Verdict, failOn, loss)
+}
+
+// refreshMark accepts the runs of a refresh as one batch. Its name follows from
+// the runs, so that doing it again is no other refresh.
+func refreshMark(ids []string) baseline.Mark {
+	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(ids)), "\x00")))
+	return baseline.Mark{State: baseline.Accepted, Note: "baseline refresh", Batch: refreshBatch + hex.EncodeToString(sum[:8])}
 }
 
 // sortOut says which runs are accepted. A build that is worse on one device is a
@@ -240,12 +250,13 @@ func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (l
 	return last, before, nil
 }
 
-// acceptedOf lists the ids of an app's scenario.
+// acceptedOf lists the ids of an app's scenario, and which of them the last
+// refresh accepted.
 func acceptedOf(ctx context.Context, store baseline.Store, of [2]string, isNew map[string]bool) (last map[string]bool, all []string, err error) {
-	var entries []baseline.Entry
-	var level, latest time.Time // the start of the level, the last refresh
+	var newest baseline.Mark // of a refresh
+	batch := map[string]string{}
 	filter := baseline.Filter{
-		Package: of[0], Scenario: of[1], Status: run.Complete, Limit: driftRuns,
+		Package: of[0], Scenario: of[1], Status: run.Complete, Limit: driftRuns, Level: true,
 		States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
 	}
 	for e, err := range store.List(ctx, filter) {
@@ -255,21 +266,15 @@ func acceptedOf(ctx context.Context, store baseline.Store, of [2]string, isNew m
 		if isNew[e.Run.ID] {
 			continue
 		}
-		entries = append(entries, e)
-		if e.Mark.State == baseline.Rebaselined && e.Mark.Since.After(level) {
-			level = e.Mark.Since
-		}
-		if e.Mark.Note == refreshNote && e.Mark.At.After(latest) {
-			latest = e.Mark.At
+		all = append(all, e.Run.ID)
+		batch[e.Run.ID] = e.Mark.Batch
+		if strings.HasPrefix(e.Mark.Batch, refreshBatch) && !e.Mark.At.Before(newest.At) {
+			newest = e.Mark
 		}
 	}
 	last = map[string]bool{}
-	for _, e := range entries {
-		if e.Run.Started.Before(level) {
-			continue
-		}
-		all = append(all, e.Run.ID)
-		last[e.Run.ID] = e.Mark.Note == refreshNote && e.Mark.At.Equal(latest)
+	for id, of := range batch {
+		last[id] = of == newest.Batch && newest.Batch != ""
 	}
 	return last, all, nil
 }

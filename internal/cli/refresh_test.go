@@ -142,3 +142,28 @@ func TestRefreshRefusesWrongInput(t *testing.T) {
 		}
 	}
 }
+
+// A user's note in a refresh's words is no refresh, and accepting a run of the last
+// one again does not take the others out of it.
+func TestLastRefreshIsNoNote(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store := filepath.Join(dir, "history.db")
+	for n := range 2 {
+		night(t, n, "baseline", "refresh", "--store", store, "--run", nightlyRuns(t, dir, n, 8))
+	}
+	first := night(t, 2, "baseline", "list", "--store", store, "--format", "json", "--limit", "1")
+	var newest struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(first.stdout), &newest); err != nil {
+		t.Fatalf("%v\n%s", err, first.stdout)
+	}
+	if got := night(t, 2, "baseline", "accept", "--store", store, newest.ID, "--note", "baseline refresh"); got.status != exitPass {
+		t.Fatal(got.stderr)
+	}
+	r := refreshed(t, night(t, 3, "baseline", "refresh", "--store", store, "--run", nightlyRuns(t, dir, 3, 8), "--format", "json"))
+	if last := r.Drift[0].SinceLast; last == nil || last.Runs != 2 {
+		t.Errorf("since the last refresh there are %+v, want the two runs that nobody has decided on since", last)
+	}
+}

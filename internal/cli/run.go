@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 
 func (c Command) run(cmd *cobra.Command, f runFlags) error {
 	ctx := cmd.Context()
+	f.session = cmp.Or(f.session, runSession(c.Now()))
 	cfg, err := c.collectConfig(f.config, f.collectFlags)
 	if err != nil {
 		return err
