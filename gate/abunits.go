@@ -93,7 +93,7 @@ func (s *abScenario) leaveOut(c *abCheck, r run.Run, isHead bool) {
 // abKey tells contexts apart: in the properties that count, and in those that
 // say how numbers came about.
 func abKey(context map[string]string, use []string) string {
-	return contextKey(abCounted(context, use), "")
+	return contextKey(abCounted(context, use))
 }
 
 func abCounted(context map[string]string, use []string) map[string]string {

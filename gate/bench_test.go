@@ -16,9 +16,12 @@ func BenchmarkCheck(b *testing.B) {
 	p, _ := PolicyOf(PresetDefault)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var refs []run.Summary
+	var shared run.Layouts // as a store gives them
 	for c := range w.contexts {
 		for i := range w.perContext {
-			refs = append(refs, run.Summarize(w.run(rng, fmt.Sprint(c, ".", i), c, 1), p.Centre, metric.Default()))
+			s := run.Summarize(w.run(rng, fmt.Sprint(c, ".", i), c, 1), p.Centre, metric.Default())
+			s.Cells = shared.Share(s.Cells)
+			refs = append(refs, s)
 		}
 	}
 	subject := Subject{Run: w.run(rng, "new", 7, 1), References: refs[:10_000]}

@@ -13,8 +13,7 @@ func (j *judgement) borrowable() (shift float64, ok bool) {
 	if j.evidence.kind != all || j.evidence.own == 0 {
 		return 0, false
 	}
-	own, _ := j.values.split()
-	return (j.x - stat.Median(own)) / math.Sqrt(1+1/float64(len(own))), true
+	return (j.x - stat.Median(j.own)) / math.Sqrt(1+1/float64(len(j.own))), true
 }
 
 // minBorrowed is how many comparisons of one metric it takes to lend a scale.
@@ -52,7 +51,7 @@ const (
 
 // tryBorrowed keeps the better of the two tests and pays for having tried both.
 func (j *judgement) tryBorrowed(sd, df float64) {
-	own, _ := j.values.split()
+	own := j.own
 	before := j.evidence
 	centre := stat.Median(own)
 	q := normalQuartile * sd

@@ -12,54 +12,15 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Subject is one run to check and the history to check it against.
-type Subject struct {
-	Run        run.Run
-	References []run.Summary
-}
-
-// Check makes the verdict on the subjects. It never changes them. The chance
-// that builds that changed nothing fail is held to the policy's Alpha over all
-// subjects together.
-func Check(p Policy, catalogue *metric.Catalogue, subjects []Subject) Verdict {
-	v := Verdict{Format: Format, Verdict: Pass, Preset: p.Preset, Warnings: []run.Warning{}, Rules: []Rule{}, Runs: []RunVerdict{}}
-	if p.Alpha > 0 {
-		v.Level = 1 - p.Alpha
-	}
-	checks := make([]*check, len(subjects))
-	for i, s := range subjects {
-		checks[i] = newCheck(p, catalogue, s)
-	}
-	if p.Preset != PresetDune {
-		judgeTogether(p, checks)
-	}
-	for _, c := range checks {
-		v.Runs = append(v.Runs, c.verdict())
-	}
-	v.Rules = rulesOf(p, subjects, v.Runs)
-	for _, r := range v.Runs {
-		v.Verdict = graver(v.Verdict, r.Verdict)
-	}
-	return v
-}
-
-// gravity orders the outcomes; the gravest of several runs is the verdict.
-var gravity = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
-
-func graver(a, b Outcome) Outcome {
-	if slices.Index(gravity, b) > slices.Index(gravity, a) {
-		return b
-	}
-	return a
-}
-
 // check is one subject on its way to a verdict.
 type check struct {
 	policy    Policy
 	catalogue *metric.Catalogue
 	run       run.Run
 	summary   run.Summary
-	past      past
+	past      past           // given up when all cells are judged
+	seen      seen           // what is told of it
+	context   string         // as a key
 	order     map[string]int // events by their place in the run
 	judged    []*judgement
 	done      []Comparison // in the order of events, then of the catalogue
@@ -73,6 +34,8 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	c.warnings = slices.Clone(s.Run.Warnings)
 	c.summary = run.Summarize(s.Run, p.Centre, catalogue)
 	c.past = pastOf(c.summary.Context, others(s), p.Use)
+	c.seen = c.past.seen()
+	defer func() { c.past = past{} }()
 	c.invalid = s.Run.Status != run.Complete
 	if c.invalid {
 		if s.Run.Why() != "" {
@@ -83,21 +46,31 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	for i, name := range run.EventOrder(s.Run) {
 		c.order[name] = i
 	}
-	context := contextKey(devctx.Only(c.summary.Context, p.Use), "")
+	c.context = contextKey(devctx.Only(c.summary.Context, p.Use))
 	for _, cell := range c.cells() {
-		m, _ := catalogue.Lookup(cell.Metric)
-		x, _ := c.summary.Cells.Get(cell)
-		if p.Preset == PresetDune {
-			c.done = append(c.done, p.judgeDune(cell, x, c.past, m))
-		} else {
-			j := p.judge(cell, x, c.past, m)
-			j.context = context
-			c.judged = append(c.judged, j)
-		}
+		c.judge(cell)
 	}
 	c.warnMissingEvents()
 	c.warnSmallCluster()
 	return c
+}
+
+// judge judges one cell of the run by its history.
+func (c *check) judge(cell run.Cell) {
+	m, _ := c.catalogue.Lookup(cell.Metric)
+	x, _ := c.summary.Cells.Get(cell)
+	n := 0
+	if c.policy.Preset == PresetDune {
+		d := c.policy.judgeDune(cell, x, c.past, m)
+		c.done, n = append(c.done, d), d.N
+	} else {
+		j := c.policy.judge(cell, x, c.past, m)
+		j.context = c.context
+		c.judged, n = append(c.judged, j), j.evidence.n
+	}
+	if n == 0 && m.Within != "" {
+		c.seen.ways[cell] = c.past.ways(cell, m)
+	}
 }
 
 // leastCluster is the least size of a nearest cluster in which the preset dune
@@ -127,11 +100,15 @@ func (c *check) warnSmallCluster() {
 // were made side by side with it and are no independent evidence, and what it
 // can't be compared with.
 func others(s Subject) []run.Summary {
-	return slices.DeleteFunc(slices.Clone(s.References), func(r run.Summary) bool {
+	away := func(r run.Summary) bool {
 		itself := r.ID != "" && r.ID == s.Run.ID
 		beside := r.Session != "" && r.Session == s.Run.Session
 		return itself || beside || !devctx.Comparable(r.Context, s.Run.Context)
-	})
+	}
+	if !slices.ContainsFunc(s.References, away) {
+		return s.References
+	}
+	return slices.DeleteFunc(slices.Clone(s.References), away)
 }
 
 // cells are those to judge: the whole run first, then events as they came.
@@ -154,19 +131,11 @@ func (c *check) warnMissingEvents() {
 	if len(c.past.refs) == 0 {
 		return
 	}
-	has, had := map[string]bool{}, map[string]int{}
+	has := map[string]bool{}
 	for cell := range c.summary.Cells.All() {
 		has[cell.Event] = true
 	}
-	for _, r := range c.past.refs {
-		seen := map[string]bool{}
-		for cell := range r.Cells.All() {
-			seen[cell.Event] = true
-		}
-		for event := range seen {
-			had[event]++
-		}
-	}
+	_, had := run.Count(c.past.cells())
 	for _, event := range slices.Sorted(maps.Keys(had)) {
 		if !has[event] && event != "" && 2*had[event] > len(c.past.refs) {
 			c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(

@@ -100,14 +100,12 @@ func (p Policy) fill(j *judgement) {
 	if e.kind == nothing {
 		return
 	}
-	back := func(x float64) float64 { return finite(j.values.back(x)) }
+	back := func(x float64) float64 { return finite(j.scale.back(x)) }
 	j.Q1, j.Q3, j.Lower, j.Upper = back(e.fences.Q1), back(e.fences.Q3), back(e.fences.Lower), back(e.fences.Upper)
 	j.N, j.Expected = e.n, back(e.moments.Mean)
-	j.Sample = sampleOf(j.values)
 	mixed := e.kind == all && e.own > 0
 	if mixed {
-		own, _ := j.values.split()
-		j.Expected = back(stat.Median(own))
+		j.Expected = back(stat.Median(j.own))
 	}
 	if j.Expected == 0 {
 		return
@@ -148,7 +146,7 @@ func (j *judgement) detectable(p Policy) float64 {
 	if math.IsInf(reach, 1) {
 		return 0
 	}
-	at := j.values.back(e.moments.Mean + sign*max(reach, fence, j.beyondModes(sign, p.Alpha/j.tests)))
+	at := j.scale.back(e.moments.Mean + sign*max(reach, fence, j.beyondModes(sign, p.Alpha/j.tests)))
 	least := j.policy.minChange
 	if j.metric.Unit == "ratio" { // in points, see worsening
 		least /= math.Abs(j.Expected)

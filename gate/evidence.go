@@ -1,10 +1,11 @@
 package gate
 
 import (
+	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
@@ -16,12 +17,11 @@ import (
 type past struct {
 	now    map[string]string // the new run's context
 	ranked []devctx.Ranked   // most similar first
-	refs   []run.Summary     // in the order of ranked
-	groups []int             // context of each ref, by first appearance
+	refs   []*run.Summary    // in the order of ranked
+	groups []int             // context of each ref
 	own    int               // the group that has the new run's own context, or -1
-	// kin are the groups when one property is left out of the contexts, for
-	// each property that brings runs together: a phone's on Wi-Fi and on 3G.
-	kin [][]int
+	kin    [][]int           // other divisions: groups of groups, see grouping.kin
+	count  int               // of groups
 }
 
 func pastOf(now map[string]string, refs []run.Summary, use []string) past {
@@ -29,85 +29,59 @@ func pastOf(now map[string]string, refs []run.Summary, use []string) past {
 	for i, r := range refs {
 		contexts[i] = r.Context
 	}
-	p := past{now: now, own: -1, ranked: devctx.Rank(now, contexts, use)}
-	var distinct []devctx.Properties
-	byKey := map[string]int{}
-	for _, r := range p.ranked {
-		context := devctx.Only(contexts[r.Index], use)
-		key := contextKey(context, "")
-		group, known := byKey[key]
-		if !known {
-			group = len(byKey)
-			byKey[key] = group
-			distinct = append(distinct, context)
-		}
-		p.refs = append(p.refs, refs[r.Index])
-		p.groups = append(p.groups, group)
+	p := past{now: now, ranked: devctx.Rank(now, contexts, use)}
+	p.refs, p.groups = make([]*run.Summary, len(refs)), make([]int, len(refs))
+	g := newGrouping(use)
+	for i, r := range p.ranked {
+		p.refs[i], p.groups[i] = &refs[r.Index], g.of(contexts[r.Index])
 	}
-	if g, ok := byKey[contextKey(devctx.Only(now, use), "")]; ok {
-		p.own = g
-	}
-	p.kin = kinOf(p.groups, distinct)
+	p.own, p.kin, p.count = g.find(now), g.kin(), len(g.distinct)
 	return p
 }
 
-// kinOf groups runs by their context without one property, for each property
-// whose absence brings contexts together.
-func kinOf(groups []int, distinct []devctx.Properties) [][]int {
-	properties := map[string]bool{}
-	for _, c := range distinct {
-		for k := range c {
-			properties[k] = true
-		}
-	}
-	var out [][]int
-	for _, left := range slices.Sorted(maps.Keys(properties)) {
-		byKey := map[string]int{}
-		kin := make([]int, len(distinct))
-		for i, c := range distinct {
-			key := contextKey(c, left)
-			if _, known := byKey[key]; !known {
-				byKey[key] = len(byKey)
-			}
-			kin[i] = byKey[key]
-		}
-		if len(byKey) == len(distinct) {
-			continue
-		}
-		of := make([]int, len(groups))
-		for i, g := range groups {
-			of[i] = kin[g]
-		}
-		out = append(out, of)
-	}
-	return out
+// seen is what a verdict tells of the history of a run.
+type seen struct {
+	total int
+	list  []Reference           // at most MaxListed, the most similar first
+	ways  map[run.Cell][]string // of cells without a comparable value: see past.ways
 }
 
-func contextKey(c devctx.Properties, without string) string {
-	parts := make([]string, 0, len(c))
-	for k, v := range c {
-		if k != without {
-			parts = append(parts, k+"\x00"+v)
+func (p past) seen() seen {
+	s := seen{total: len(p.refs), list: []Reference{}, ways: map[run.Cell][]string{}}
+	for i, r := range p.ranked[:min(len(p.ranked), MaxListed)] {
+		s.list = append(s.list, Reference{ID: p.refs[i].ID, Similarity: r.Similarity, Weight: r.Weight, Cluster: r.Cluster})
+	}
+	return s
+}
+
+// cells are those of each run of the history.
+func (p past) cells() iter.Seq[run.Cells] {
+	return func(yield func(run.Cells) bool) {
+		for _, r := range p.refs {
+			if !yield(r.Cells) {
+				return
+			}
 		}
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, "\x01")
 }
 
 // values are one cell over the history, on the scale on which it is judged.
 type values struct {
-	log     bool
+	scale
 	numbers []float64
 	weights []float64
 	groups  []int
-	kin     [][]int
-	own     int
+	past    *past
 }
+
+// scale is the one on which a cell is judged.
+type scale struct{ log bool }
 
 // valuesOf collects a cell. Times and joules are judged on the log scale, where
 // their noise is even, as long as every value is positive.
 func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
-	v := values{own: p.own, log: m.Log && x > 0, kin: make([][]int, len(p.kin))}
+	v := values{past: &p, scale: scale{m.Log && x > 0}}
+	v.numbers, v.weights, v.groups = make([]float64, 0, len(p.refs)), make([]float64, 0, len(p.refs)), make([]int, 0, len(p.refs))
 	column := run.NewColumn(c)
 	for i, r := range p.refs {
 		n, ok := column.In(r.Cells)
@@ -118,9 +92,6 @@ func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
 		v.numbers = append(v.numbers, n)
 		v.weights = append(v.weights, p.ranked[i].Weight)
 		v.groups = append(v.groups, p.groups[i])
-		for k, of := range p.kin {
-			v.kin[k] = append(v.kin[k], of[i])
-		}
 	}
 	if v.log {
 		for i, n := range v.numbers {
@@ -130,15 +101,15 @@ func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
 	return v
 }
 
-func (v values) onScale(x float64) float64 {
-	if v.log {
+func (s scale) onScale(x float64) float64 {
+	if s.log {
 		return math.Log(x)
 	}
 	return x
 }
 
-func (v values) back(x float64) float64 {
-	if v.log {
+func (s scale) back(x float64) float64 {
+	if s.log {
 		return math.Exp(x)
 	}
 	return x
@@ -166,21 +137,38 @@ type evidence struct {
 }
 
 // split divides the values by context.
-func (v values) split() (own []float64, groups map[int][]float64) {
-	groups = v.by(v.groups)
-	return groups[v.own], groups
+func (v values) split() (own []float64, groups [][]float64) {
+	groups = v.by(nil)
+	if v.past.own >= 0 {
+		own = groups[v.past.own]
+	}
+	return own, groups
 }
 
-func (v values) by(keys []int) map[int][]float64 {
-	groups := map[int][]float64{}
-	for i, n := range v.numbers {
-		groups[keys[i]] = append(groups[keys[i]], n)
+// by divides the values by context, or by groups of contexts. Some may be empty.
+func (v values) by(kin []int) [][]float64 {
+	at := func(i int) int {
+		if kin == nil {
+			return v.groups[i]
+		}
+		return kin[v.groups[i]]
+	}
+	sizes := make([]int, v.past.count)
+	for i := range v.numbers {
+		sizes[at(i)]++
+	}
+	groups, room := make([][]float64, v.past.count), make([]float64, len(v.numbers))
+	for g, n := range sizes {
+		groups[g], room = room[:0:n], room[n:]
+	}
+	for i, x := range v.numbers {
+		groups[at(i)] = append(groups[at(i)], x)
 	}
 	return groups
 }
 
 // pooled is the spread that contexts other than skip have within themselves.
-func pooled(groups map[int][]float64, skip int) (sd, df float64) {
+func pooled(groups [][]float64, skip int) (sd, df float64) {
 	squares := 0.0
 	for g, vs := range groups {
 		if g == skip || len(vs) < 2 {
@@ -207,20 +195,19 @@ const (
 )
 
 // evidenceOf chooses the best evidence that the history offers for a cell.
-func (p Policy) evidenceOf(v values, factor float64) evidence {
-	e := p.bestEvidence(v, factor)
+func (p Policy) evidenceOf(v values, own []float64, groups [][]float64, factor float64) evidence {
+	e := p.bestEvidence(v, own, groups, factor)
 	e.moments.DF = min(e.moments.DF, tailDF)
 	return e
 }
 
-func (p Policy) bestEvidence(v values, factor float64) evidence {
-	own, groups := v.split()
+func (p Policy) bestEvidence(v values, own []float64, groups [][]float64, factor float64) evidence {
 	switch {
 	case len(v.numbers) == 0:
 		return evidence{}
 	case len(own) >= p.MinHistory:
 		s := stat.Sample{Values: own}
-		sd, df := pooled(groups, v.own)
+		sd, df := pooled(groups, v.past.own)
 		return evidence{
 			kind: like, fences: stat.FencesOf(s, factor), n: len(own), own: len(own),
 			moments: stat.MomentsOf(s).Moderated(sd, min(df, maxPriorDF)),
@@ -244,12 +231,12 @@ func (p Policy) bestEvidence(v values, factor float64) evidence {
 // spreadWithin finds the groups whose own spread serves as scale: the contexts
 // where they have enough runs, otherwise the kin that differ least among
 // themselves. nil where there is none.
-func (p Policy) spreadWithin(v values, groups map[int][]float64) (within map[int][]float64, sd, df float64) {
+func (p Policy) spreadWithin(v values, groups [][]float64) (within [][]float64, sd, df float64) {
 	enough := float64(p.MinHistory - 1)
 	if sd, df = pooled(groups, -1); df >= enough {
 		return groups, sd, df
 	}
-	for _, kin := range v.kin {
+	for _, kin := range v.past.kin {
 		candidate := v.by(kin)
 		if s, d := pooled(candidate, -1); d >= enough && (within == nil || s < sd) {
 			within, sd, df = candidate, s, d
@@ -261,11 +248,10 @@ func (p Policy) spreadWithin(v values, groups map[int][]float64) (within map[int
 // centredSample moves every context's values to the own context's centre, so
 // that only the spread within contexts remains. A context of n values shows
 // less than its whole spread about its own centre; √(n/(n-1)) makes up for it.
-func centredSample(own []float64, groups map[int][]float64) stat.Sample {
+func centredSample(own []float64, groups [][]float64) stat.Sample {
 	centre := stat.Median(own)
 	var s stat.Sample
-	for _, g := range sortedKeys(groups) {
-		vs := groups[g]
+	for _, vs := range groups {
 		if len(vs) < 2 {
 			continue
 		}
@@ -281,21 +267,26 @@ func centredSample(own []float64, groups map[int][]float64) stat.Sample {
 // everyContext is all of the history, weighted by similarity. With enough
 // contexts each counts once, by its centre: thirty runs on one phone say no
 // more about an unknown phone than three do.
-func (v values) everyContext(groups map[int][]float64, enough int) (s stat.Sample, contexts int) {
-	if len(groups) < enough || len(groups) == len(v.numbers) {
-		return stat.Sample{Values: v.numbers, Weights: v.weights}, len(groups)
+func (v values) everyContext(groups [][]float64, enough int) (s stat.Sample, contexts int) {
+	for _, vs := range groups {
+		contexts += min(len(vs), 1)
 	}
-	weight := map[int]float64{}
+	if contexts < enough || contexts == len(v.numbers) {
+		return stat.Sample{Values: v.numbers, Weights: v.weights}, contexts
+	}
+	weight := make([]float64, len(groups))
 	for i, g := range v.groups {
 		weight[g] = v.weights[i]
 	}
-	for _, g := range sortedKeys(groups) {
-		s.Values = append(s.Values, stat.Median(groups[g]))
-		s.Weights = append(s.Weights, weight[g])
+	for g, vs := range groups {
+		if len(vs) > 0 {
+			s.Values = append(s.Values, stat.Median(vs))
+			s.Weights = append(s.Weights, weight[g])
+		}
 	}
-	return s, len(groups)
+	return s, contexts
 }
 
-func sortedKeys(groups map[int][]float64) []int {
-	return slices.Sorted(maps.Keys(groups))
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	return slices.Sorted(maps.Keys(m))
 }

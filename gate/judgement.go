@@ -2,6 +2,7 @@ package gate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -12,8 +13,9 @@ type judgement struct {
 	Comparison
 	metric   metric.Metric
 	policy   cellPolicy
-	values   values
-	x        float64 // the new value on the judged scale
+	scale    scale
+	own      []float64 // the own context's values on the judged scale, where they are still needed
+	x        float64   // the new value on the judged scale
 	evidence evidence
 	tail     float64 // chance of lying this far on the side on which x lies
 	doubled  bool    // two tests were tried and the better one taken
@@ -28,10 +30,17 @@ func (j *judgement) worse() bool {
 }
 
 func (p Policy) judge(c run.Cell, x float64, history past, m metric.Metric) *judgement {
-	j := &judgement{metric: m, policy: p.forCell(c), values: history.valuesOf(c, m, x), within: within(m, history.now)}
+	v := history.valuesOf(c, m, x)
+	j := &judgement{metric: m, policy: p.forCell(c), scale: v.scale, within: within(m, history.now)}
 	j.Comparison = Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: None, P: 1}
-	j.x = j.values.onScale(x)
-	j.rest(p.evidenceOf(j.values, j.policy.factor))
+	j.Sample = sampleOf(v)
+	own, groups := v.split()
+	e := p.evidenceOf(v, own, groups, j.policy.factor)
+	if e.kind == all || m.Modes { // nothing else looks at them again, and there may be thousands
+		j.own = slices.Clone(own)
+	}
+	j.x = j.scale.onScale(x)
+	j.rest(e)
 	return j
 }
 
@@ -49,7 +58,7 @@ func (j *judgement) rest(e evidence) {
 // outlier: half of what the metric resolves, and what the catalogue calls its
 // restlessness.
 func (j *judgement) leastSD(mean float64) float64 {
-	if j.values.log {
+	if j.scale.log {
 		return j.metric.Restless
 	}
 	return max(j.metric.Resolution/2, j.metric.Restless*math.Abs(mean))

@@ -8,12 +8,19 @@ import (
 // rulesOf mines the contexts in which outliers arise, over the runs that were
 // checked with their labels and the history, which is normal (paper, section 5.4).
 // Runs of which nothing can be said count neither as outliers nor as normal.
-func rulesOf(p Policy, subjects []Subject, verdicts []RunVerdict) []Rule {
-	rows := make([]rules.Row, 0, len(subjects))
-	checked := map[string]bool{}
+func rulesOf(p Policy, verdicts []RunVerdict, history census) []Rule {
+	rows := make([]rules.Row, 0, len(verdicts)+len(history.distinct))
+	normal := make([]int, len(history.distinct))
+	for _, n := range history.context {
+		normal[n]++
+	}
 	anyOutlier := false
-	for i, v := range verdicts {
-		checked[subjects[i].Run.ID] = true
+	checked := map[string]bool{}
+	for _, v := range verdicts {
+		if n, known := history.context[v.ID]; known && !checked[v.ID] {
+			normal[n]-- // it counts by what it is found to be
+		}
+		checked[v.ID] = true
 		if v.Verdict == Invalid || (v.Verdict == Inconclusive && v.Labels[0] == LabelNormal) {
 			continue // nobody knows whether it deviates
 		}
@@ -23,14 +30,11 @@ func rulesOf(p Policy, subjects []Subject, verdicts []RunVerdict) []Rule {
 	if !anyOutlier {
 		return []Rule{}
 	}
-	for _, s := range subjects {
-		for _, r := range s.References {
-			if checked[r.ID] {
-				continue
-			}
-			checked[r.ID] = true
-			rows = append(rows, rules.Row{Context: devctx.Only(r.Context, p.Use), Labels: []string{LabelNormal}})
+	for i, context := range history.distinct {
+		if normal[i] == 0 {
+			continue
 		}
+		rows = append(rows, rules.Row{Context: context, Labels: []string{LabelNormal}, Times: normal[i]})
 	}
 	options := rules.Options{MinSupport: p.MinSupport, MinConfidence: p.MinConfidence, Ignore: LabelNormal}
 	if p.Preset != PresetDune {

@@ -16,7 +16,7 @@ func (j *judgement) seenBefore() float64 {
 	if !j.metric.Modes || j.evidence.kind != like {
 		return 0
 	}
-	own, _ := j.values.split()
+	own := j.own
 	m, k := j.evidence.moments, 0
 	for _, v := range own {
 		if (j.x > m.Mean && v >= j.x-m.SD) || (j.x < m.Mean && v <= j.x+m.SD) {
@@ -32,7 +32,7 @@ func (j *judgement) seenBefore() float64 {
 // beyondModes is how far above the mean (below, where sign is -1) a value has to
 // lie for seenBefore not to excuse it at that level.
 func (j *judgement) beyondModes(sign, level float64) float64 {
-	own, _ := j.values.split()
+	own := j.own
 	if !j.metric.Modes || j.evidence.kind != like || (fewestOfAMode+1)/float64(len(own)+1) <= level {
 		return 0
 	}

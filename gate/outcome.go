@@ -23,17 +23,14 @@ func (c *check) verdict() RunVerdict {
 	c.warnApart()
 	v := RunVerdict{
 		ID: c.run.ID, App: c.run.App, Scenario: c.run.Scenario, Context: c.run.Context,
-		Comparisons: c.done, Deviations: []Comparison{}, Reference: []Reference{}, Warnings: c.warnings,
-		ReferenceTotal: len(c.past.refs),
+		Comparisons: c.done, Deviations: []Comparison{}, Reference: c.seen.list, Warnings: c.warnings,
+		ReferenceTotal: c.seen.total,
 	}
 	if v.Comparisons == nil {
 		v.Comparisons = []Comparison{}
 	}
 	if v.Warnings == nil {
 		v.Warnings = []run.Warning{}
-	}
-	for i, r := range c.past.ranked[:min(len(c.past.ranked), MaxListed)] {
-		v.Reference = append(v.Reference, Reference{ID: c.past.refs[i].ID, Similarity: r.Similarity, Weight: r.Weight, Cluster: r.Cluster})
 	}
 	for _, d := range c.done {
 		if d.Direction != None {
@@ -93,7 +90,7 @@ func (c *check) conclude(v *RunVerdict) {
 	for _, d := range v.Deviations {
 		counts[d.Direction]++
 	}
-	n := len(c.past.refs)
+	n := c.seen.total
 	switch {
 	case c.invalid:
 		v.Verdict = Invalid

@@ -54,7 +54,7 @@ func (c *check) apartFrom() []apart {
 		if !slices.Contains(a.metrics, d.Metric) {
 			a.metrics = append(a.metrics, d.Metric)
 		}
-		a.others = append(a.others, c.past.ways(run.Cell{Event: d.Event, Metric: d.Metric}, m)...)
+		a.others = append(a.others, c.seen.ways[run.Cell{Event: d.Event, Metric: d.Metric}]...)
 		slices.Sort(a.others)
 		a.others = slices.Compact(a.others)
 	}
@@ -128,7 +128,7 @@ func (c *check) unsaid() string {
 	}
 	for _, j := range c.judged {
 		n := j.evidence.n
-		if j.metric.Within != "" && j.Event == "" && j.evidence.kind == all && n < c.policy.MinHistory && len(c.past.refs) >= c.policy.MinHistory {
+		if j.metric.Within != "" && j.Event == "" && j.evidence.kind == all && n < c.policy.MinHistory && c.seen.total >= c.policy.MinHistory {
 			fmt.Fprintf(&text, "; %s has %d comparable %s of the %d that are needed", j.metric.Title, n, plural(n, "run"), c.policy.MinHistory)
 		}
 	}

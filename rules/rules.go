@@ -17,6 +17,7 @@ import (
 type Row struct {
 	Context map[string]string
 	Labels  []string
+	Times   int // so many runs are alike in both; 0 means 1
 }
 
 // Item is one property of a context with its value.
@@ -112,7 +113,7 @@ func (s set) and(t set) set {
 }
 
 type miner struct {
-	rows     []Row
+	rows     int // counted as often as they are there
 	options  Options
 	minCount int
 	items    []Item // ascending
@@ -121,17 +122,23 @@ type miner struct {
 }
 
 func newMiner(rows []Row, o Options) *miner {
-	m := &miner{rows: rows, options: o, bearing: map[string]set{}}
-	m.minCount = max(1, int(math.Ceil(o.MinSupport*float64(len(rows))-slack)))
+	m := &miner{options: o, bearing: map[string]set{}}
+	for _, row := range rows {
+		m.rows += max(row.Times, 1)
+	}
+	m.minCount = max(1, int(math.Ceil(o.MinSupport*float64(m.rows)-slack)))
 	byItem := map[Item]set{}
-	words := (len(rows) + 63) / 64
-	for i, row := range rows {
+	words := (m.rows + 63) / 64
+	first := 0
+	for _, row := range rows {
+		end := first + max(row.Times, 1)
 		for p, v := range row.Context {
-			mark(byItem, Item{p, v}, i, words)
+			mark(byItem, Item{p, v}, first, end, words)
 		}
 		for _, label := range row.Labels {
-			mark(m.bearing, label, i, words)
+			mark(m.bearing, label, first, end, words)
 		}
+		first = end
 	}
 	for item := range byItem {
 		m.items = append(m.items, item)
@@ -143,13 +150,15 @@ func newMiner(rows []Row, o Options) *miner {
 	return m
 }
 
-func mark[K comparable](sets map[K]set, key K, row, words int) {
+func mark[K comparable](sets map[K]set, key K, first, end, words int) {
 	s := sets[key]
 	if s == nil {
 		s = make(set, words)
 		sets[key] = s
 	}
-	s.add(row)
+	for i := first; i < end; i++ {
+		s.add(i)
+	}
 }
 
 func (m *miner) labels() []string {
@@ -265,7 +274,7 @@ func (m *miner) rule(c candidate, label string, both int, confidence float64) Ru
 	for _, i := range c.items {
 		r.If = append(r.If, m.items[i])
 	}
-	all := float64(len(m.rows))
+	all := float64(m.rows)
 	r.Support = float64(both) / all
 	r.Lift = confidence / (float64(m.bearing[label].count()) / all)
 	return r

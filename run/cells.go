@@ -141,3 +141,25 @@ func (l *Layouts) find(cells []Cell) *layout {
 	}
 	return found
 }
+
+// Count counts in how many summaries each cell and each event is.
+func Count(all iter.Seq[Cells]) (cells map[Cell]int, events map[string]int) {
+	alike := map[*layout]int{}
+	for c := range all {
+		if c.layout != nil {
+			alike[c.layout]++
+		}
+	}
+	cells, events = map[Cell]int{}, map[string]int{}
+	for l, n := range alike {
+		known := map[string]bool{}
+		for cell := range l.at {
+			cells[cell] += n
+			if !known[cell.Event] {
+				known[cell.Event] = true
+				events[cell.Event] += n
+			}
+		}
+	}
+	return cells, events
+}

@@ -3,6 +3,7 @@ package run
 import (
 	"maps"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -40,6 +41,22 @@ func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
 		if x, ok := column.In(summaries[i]); x != want || ok != (want != 0) {
 			t.Errorf("summary %d: %v, %v, want %v", i, x, ok, want)
 		}
+	}
+}
+
+func TestCellsAndEventsAreCountedOverSummaries(t *testing.T) {
+	whole, tap, slow := Cell{"", "frames.count"}, Cell{"tap", "frames.count"}, Cell{"tap", "frames.slow"}
+	var shared Layouts
+	all := []Cells{
+		shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3)), shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3)),
+		shared.Cells([]Cell{tap}, make([]float64, 1)), {},
+	}
+	cells, events := Count(slices.Values(all))
+	if want := (map[Cell]int{whole: 2, tap: 3, slow: 2}); !maps.Equal(cells, want) {
+		t.Errorf("cells %v, want %v", cells, want)
+	}
+	if want := (map[string]int{"": 2, "tap": 3}); !maps.Equal(events, want) {
+		t.Errorf("events %v, want %v", events, want)
 	}
 }
 

@@ -1,0 +1,81 @@
+package gate
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Subject is one run to check and the history to check it against.
+type Subject struct {
+	Run        run.Run
+	References []run.Summary
+}
+
+// Check makes the verdict on the subjects. It never changes them. The chance
+// that builds that changed nothing fail is held to the policy's Alpha over all
+// subjects together.
+func Check(p Policy, catalogue *metric.Catalogue, subjects []Subject) Verdict {
+	k := NewChecker(p, catalogue, len(subjects))
+	for i, s := range subjects {
+		k.Add(i, s)
+	}
+	return k.Verdict()
+}
+
+// Checker makes a verdict like Check, of subjects that come one after the other:
+// of the references of each it keeps only what the verdict tells of them, so that
+// nobody needs to hold those of all subjects at once.
+type Checker struct {
+	policy    Policy
+	catalogue *metric.Catalogue
+	checks    []*check // by place
+
+	mu      sync.Mutex
+	history census
+}
+
+// NewChecker checks n subjects.
+func NewChecker(p Policy, catalogue *metric.Catalogue, n int) *Checker {
+	return &Checker{policy: p, catalogue: catalogue, checks: make([]*check, n), history: newCensus(p.Use)}
+}
+
+// Add takes the subject of that place in the verdict, from 0 on; each place has
+// one. Several may be added at the same time.
+func (k *Checker) Add(place int, s Subject) {
+	k.checks[place] = newCheck(k.policy, k.catalogue, s)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.history.count(s.References)
+}
+
+// Verdict is the verdict on all subjects, each of which was added.
+func (k *Checker) Verdict() Verdict {
+	v := Verdict{Format: Format, Verdict: Pass, Preset: k.policy.Preset, Warnings: []run.Warning{}, Rules: []Rule{}, Runs: []RunVerdict{}}
+	if k.policy.Alpha > 0 {
+		v.Level = 1 - k.policy.Alpha
+	}
+	if k.policy.Preset != PresetDune {
+		judgeTogether(k.policy, k.checks)
+	}
+	for _, c := range k.checks {
+		v.Runs = append(v.Runs, c.verdict())
+	}
+	v.Rules = rulesOf(k.policy, v.Runs, k.history)
+	for _, r := range v.Runs {
+		v.Verdict = graver(v.Verdict, r.Verdict)
+	}
+	return v
+}
+
+// gravity orders the outcomes; the gravest of several runs is the verdict.
+var gravity = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
+
+func graver(a, b Outcome) Outcome {
+	if slices.Index(gravity, b) > slices.Index(gravity, a) {
+		return b
+	}
+	return a
+}
