@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
@@ -108,10 +109,16 @@ func (s *sampler) dump(ctx context.Context) (dumped, error) {
 	}
 }
 
-// isGarbage reports whether a dump holds what no dump holds.
+// isGarbage reports whether a dump holds what no dump holds, or is one that dumpsys
+// gave up.
 func isGarbage(text []byte) bool {
 	if !utf8.Valid(text) {
 		return true
+	}
+	for line := range bytes.Lines(text) {
+		if trace.CutShort(bytes.TrimSpace(line), "gfxinfo") {
+			return true
+		}
 	}
 	return bytes.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f

@@ -89,8 +89,12 @@ type stated map[string]float64
 
 func (s stated) ms(name string) time.Duration { return milliseconds(s[name]) }
 
-// milliseconds is a time that was stated, within what a duration can hold.
+// milliseconds is a time that was stated, within what a duration can hold: 0 for
+// what is no time.
 func milliseconds(ms float64) time.Duration {
+	if !(ms > 0) { // NaN, too
+		return 0
+	}
 	return time.Duration(min(ms, 1e12) * float64(time.Millisecond))
 }
 

@@ -27,6 +27,15 @@ type Inspection struct {
 	Warnings []run.Warning      `json:"warnings"`
 	// Details are the reader's own, documented with it.
 	Details any `json:"details,omitempty"`
+	// Nothing says that nothing of what the reader reads is in the file: it is of
+	// another kind, or whatever should have been in it failed.
+	Nothing bool `json:"-"`
+}
+
+// Empty is the inspection of a file in which nothing could be read.
+func (i Inspection) Empty() Inspection {
+	i.Nothing = true
+	return i
 }
 
 // NewInspection is an inspection with no nil in it, so that JSON shows {} and [].

@@ -210,8 +210,8 @@ func TestBadFiles(t *testing.T) {
 	if _, err := os.Stat(in("m.db")); err == nil {
 		t.Error("an import that read nothing left a history behind")
 	}
-	if got := cli(t, nil, "inspect", "gfxinfo", capture); got.status != 0 || !strings.Contains(got.stdout, "warning: ") {
-		t.Errorf("an empty capture: %+v, want status 0 and a warning", got)
+	if got := cli(t, nil, "inspect", "gfxinfo", capture); got.status != exitUsage || !strings.Contains(got.stdout, "warning: ") || !strings.Contains(got.stderr, "gfxinfo reads dumpsys gfxinfo") {
+		t.Errorf("an empty capture: %+v, want status 2, a warning and what is read", got)
 	}
 }
 

@@ -24,16 +24,23 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
+// reader is one of inspect's.
+type reader struct {
+	inspect func(io.Reader) (trace.Inspection, error)
+	reads   string // what it reads
+	counts  string // what of that has totals, "" where nothing has
+}
+
 // readers are what inspect can read, named after the packages in trace.
-var readers = map[string]func(io.Reader) (trace.Inspection, error){
-	"batterystats":  batterystats.Inspect,
-	"gfxinfo":       gfxinfo.Inspect,
-	"logcat":        logcat.Inspect,
-	"perfetto":      perfetto.Inspect,
-	"powerprofile":  powerprofile.Inspect,
-	"r8map":         r8map.Inspect,
-	"sensorservice": sensorservice.Inspect,
-	"simpleperf":    simpleperf.Inspect,
+var readers = map[string]reader{
+	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery"},
+	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames"},
+	"logcat":        {logcat.Inspect, "what logcat prints", "ANRs and start-up times"},
+	"perfetto":      {perfetto.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); frames and slices are passed over"},
+	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", ""},
+	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", ""},
+	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", ""},
+	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)"},
 }
 
 func (c Command) inspectVerb() *cobra.Command {
@@ -43,7 +50,8 @@ func (c Command) inspectVerb() *cobra.Command {
 		Use:   "inspect READER FILE",
 		Short: "Read one captured file and show what is in it",
 		Long: `Reads one file that Android wrote and prints its totals under apkgate's metric
-names, and what could not be read as warnings with their lines.
+names, and what could not be read as warnings with their lines. A file in which
+nothing could be read is wrong input: exit status 2.
 
 Readers: ` + strings.Join(names, ", ") + `. FILE may be - for standard input.`,
 		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
@@ -59,11 +67,11 @@ Readers: ` + strings.Join(names, ", ") + `. FILE may be - for standard input.`,
 	return cmd
 }
 
-func (c Command) inspect(reader, path string, format Format) error {
-	read, ok := readers[reader]
+func (c Command) inspect(name, path string, format Format) error {
+	reader, ok := readers[name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(readers))
-		return usage(fmt.Errorf("there is no reader %q, want one of %s", clip(reader), strings.Join(names, ", ")), config.DidYouMean(reader, names))
+		return usage(fmt.Errorf("there is no reader %q, want one of %s", clip(name), strings.Join(names, ", ")), config.DidYouMean(name, names))
 	}
 	if err := oneOf("format", format, []Format{FormatText, FormatJSON}); err != nil {
 		return err
@@ -73,10 +81,20 @@ func (c Command) inspect(reader, path string, format Format) error {
 		return usage(err, "")
 	}
 	defer src.Close()
-	seen, err := read(src)
+	seen, err := reader.inspect(src)
 	if err != nil {
-		return usage(fmt.Errorf("inspect %s: %w", path, err), "")
+		return usage(fmt.Errorf("inspect %s: %w", plain(path), err), "")
 	}
+	if err := c.showAs(format, seen); err != nil {
+		return err
+	}
+	if seen.Nothing {
+		return usage(fmt.Errorf("inspect %s: nothing in it can be read as %s", plain(path), name), name+" reads "+reader.reads)
+	}
+	return nil
+}
+
+func (c Command) showAs(format Format, seen trace.Inspection) error {
 	if format == FormatJSON {
 		enc := json.NewEncoder(c.Stdout)
 		enc.SetIndent("", "  ")
@@ -103,8 +121,8 @@ func (c Command) showInspection(seen trace.Inspection) error {
 		if err := table.Render(); err != nil {
 			return err
 		}
-	} else if len(summary) == 0 {
-		fmt.Fprintf(c.Stdout, "nothing that %s can count is in the file\n", seen.Reader)
+	} else if counts := readers[seen.Reader].counts; counts != "" && !seen.Nothing {
+		fmt.Fprintf(c.Stdout, "nothing is counted: of such a file %s counts %s\n", seen.Reader, counts)
 	}
 	for _, line := range summary {
 		fmt.Fprintln(c.Stdout, line)

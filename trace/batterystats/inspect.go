@@ -69,7 +69,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	default:
 		warnings = append(warnings, run.Warning{Text: "the file has no statistics, only " + strings.Join(details.Contents, " and ")})
 	}
-	return trace.NewInspection("batterystats", metrics, warnings, details), nil
+	seen := trace.NewInspection("batterystats", metrics, warnings, details)
+	if len(details.Contents) == 0 {
+		return seen.Empty(), nil
+	}
+	return seen, nil
 }
 
 func fill(metrics map[string]float64, p *Period, energy *Energy) {

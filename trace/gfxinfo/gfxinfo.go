@@ -26,6 +26,9 @@ type Dump struct {
 	// UnreadRows counts the rows of frames that could not be read; each is a
 	// warning too.
 	UnreadRows int
+	// Cut says that the dump is not whole, Failed that the device had none to give, or
+	// not of all; a warning says how that shows.
+	Cut, Failed bool
 	// Recognized says that something of gfxinfo or graphicsstats was found.
 	Recognized bool
 }

@@ -55,7 +55,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		return trace.Inspection{}, err
 	}
 	if !d.Recognized {
-		return trace.NewInspection("gfxinfo", nil, d.Warnings, Details{Source: FromNothing}), nil
+		return trace.NewInspection("gfxinfo", nil, d.Warnings, Details{Source: FromNothing}).Empty(), nil
 	}
 	metrics, source := d.Totals()
 	details := Details{Source: source}
@@ -69,15 +69,23 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	for _, p := range d.Packages {
 		details.Packages = append(details.Packages, PackageDetails{p.Name, p.Version, p.Stats})
 	}
-	warnings := append(d.Warnings, doubts(metrics, source, rows)...)
-	return trace.NewInspection("gfxinfo", metrics, warnings, details), nil
+	warnings := append(d.Warnings, d.doubts(metrics, source, rows)...)
+	seen := trace.NewInspection("gfxinfo", metrics, warnings, details)
+	if source == FromNothing && (d.Failed || d.UnreadRows > 0) {
+		return seen.Empty(), nil
+	}
+	return seen, nil
 }
 
 // doubts says what the totals can't tell, so that no zero is silent.
-func doubts(metrics map[string]float64, source Source, rows []Frame) []run.Warning {
+func (d Dump) doubts(metrics map[string]float64, source Source, rows []Frame) []run.Warning {
 	var out []run.Warning
 	say := func(text string) { out = append(out, run.Warning{Text: text}) }
 	switch {
+	case source == FromNothing && d.Failed:
+		say("the device gave no dump: how many frames there were is not known")
+	case source == FromNothing && d.UnreadRows > 0:
+		say(strconv.Itoa(d.UnreadRows) + " rows of frames are there, but none can be read, and no summary is: how many frames there were is not known")
 	case source == FromNothing:
 		say("the dump holds neither a summary nor rows of frames; before Android 6 it lists frames only with \"Profile GPU rendering\" on")
 	case source == FromHierarchy:

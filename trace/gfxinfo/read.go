@@ -3,7 +3,6 @@ package gfxinfo
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
@@ -30,10 +29,10 @@ func Read(r io.Reader) (Dump, error) {
 		}
 		p.read(bytes.TrimSpace(lines.Text()))
 	}
-	p.endBlock()
-	if p.mode == rows && lines.Err() == nil {
-		p.warnings.Addf(p.line, "the text ends within a PROFILEDATA block")
+	if lines.Err() == nil && p.line > 0 {
+		p.checkEnd(lines.Unended() && len(bytes.TrimSpace(lines.Text())) > 0)
 	}
+	p.endBlock()
 	p.check()
 	p.dump.Warnings = p.warnings.List()
 	return p.dump, lines.Err()
@@ -68,7 +67,9 @@ type parser struct {
 	stages    int
 	row       Frame // the row being read, here so that it is not allocated anew
 
+	headed    bool // the dump's first line was seen, so that all of it should be there
 	inProcess bool // dump.Processes has a current one
+	closed    bool // its last lines were seen
 	inWindow  bool // it has a current window
 	profile   bool // "Profile data in ms:" was seen: what follows is a window's
 	hierarchy bool // "View hierarchy:" was seen
@@ -84,6 +85,12 @@ func (p *parser) read(line []byte) {
 	if len(line) == 0 {
 		return
 	}
+	if line[0] == '*' && trace.CutShort(line, "gfxinfo", "graphicsstats") {
+		p.cutf("the device gave up its own dump here (%s): it is only a part, and totals may be too low", trace.Clip(line))
+		p.endBlock()
+		p.mode, p.inProcess, p.inWindow, p.hasPkg = text, false, false, false
+		return
+	}
 	if p.mode == rows && p.readRow(line) || p.mode == table && p.readStages(line) {
 		return
 	}
@@ -96,8 +103,9 @@ func (p *parser) read(line []byte) {
 // readSection follows a bug report from service to service.
 func (p *parser) readSection(line []byte) bool {
 	if name, ok := bytes.CutPrefix(line, []byte("DUMP OF SERVICE ")); ok {
+		p.checkEnd(false)
 		p.endBlock()
-		p.inProcess, p.inWindow, p.hasPkg = false, false, false
+		p.headed, p.inProcess, p.inWindow, p.hasPkg = false, false, false, false
 		p.section = otherSection
 		words := bytes.Fields(bytes.TrimSuffix(name, []byte(":")))
 		if n := len(words); n > 0 && (string(words[n-1]) == "gfxinfo" || string(words[n-1]) == "graphicsstats") {
@@ -112,7 +120,7 @@ func (p *parser) readSection(line []byte) bool {
 			p.section = anySection
 		}
 		p.dump.Recognized = true
-		p.inProcess, p.inWindow, p.hasPkg = false, false, false
+		p.headed, p.inProcess, p.inWindow, p.hasPkg = true, false, false, false
 		return true
 	}
 	return false
@@ -200,6 +208,8 @@ func (p *parser) readPlace(line []byte) bool {
 		}
 	case bytes.Contains(line, []byte("ViewRootImpl@")):
 		p.readViewRoot(line)
+	case bytes.HasPrefix(line, []byte("Total ViewRootImpl")):
+		p.closed = true
 	case p.hierarchy && bytes.HasSuffix(line, []byte(" frames rendered")):
 		p.readRendered(line)
 	default:
@@ -218,15 +228,19 @@ func (p *parser) readUptime(line []byte) {
 	}
 }
 
+// filtered is a note, no failure.
+const filtered = "Note: Data has been filtered"
+
 // readComplaint passes on what dumpsys says went wrong.
 func (p *parser) readComplaint(line []byte) bool {
 	for _, said := range []string{
 		"No process found for", "Failure while dumping the app", "Got a RemoteException while dumping",
-		"Can't find service", "Note: Data has been filtered", "Permission Denial",
+		"Can't find service", filtered, "Permission Denial",
 	} {
 		if bytes.HasPrefix(line, []byte(said)) {
 			p.warnings.Addf(p.line, "the device says %s", trace.Clip(line))
 			p.dump.Recognized = true
+			p.dump.Failed = p.dump.Failed || said != filtered
 			return true
 		}
 	}
@@ -241,7 +255,7 @@ func (p *parser) window() *Window {
 }
 
 func (p *parser) addProcess(proc Process) bool {
-	p.mode, p.profile, p.hierarchy, p.inWindow = text, false, false, false
+	p.mode, p.profile, p.hierarchy, p.inWindow, p.closed = text, false, false, false, false
 	p.dump.Recognized = true
 	if len(p.dump.Processes) >= maxProcesses {
 		p.warnings.Addf(p.line, "more than %d processes: the rest is not read", maxProcesses)
@@ -263,59 +277,4 @@ func processOf(line []byte, number int) Process {
 		proc.Name = string(name[open+1 : end])
 	}
 	return proc
-}
-
-// check doubts the blocks that contradict themselves, and says where there is nothing.
-func (p *parser) check() {
-	d := &p.dump
-	for _, proc := range d.Processes {
-		p.checkStats(proc.Stats)
-		for _, w := range proc.Windows {
-			p.checkStats(w.Stats)
-			p.checkRows(w)
-		}
-	}
-	for _, pkg := range d.Packages {
-		p.checkStats(&pkg.Stats)
-	}
-	if !d.Recognized {
-		p.warnings.Addf(0, "nothing of gfxinfo or graphicsstats is in the file")
-	}
-}
-
-func (p *parser) checkStats(s *Stats) {
-	if s == nil {
-		return
-	}
-	if !s.hasJanky {
-		p.warnings.Addf(s.Line, "the summary does not state its janky frames")
-	} else if s.Janky > s.Total {
-		p.warnings.Addf(s.Line, "the summary states %d janky frames of %d", s.Janky, s.Total)
-	}
-	if n := frames(s.Histogram); len(s.Histogram) > 0 && n != s.Total {
-		p.warnings.Addf(s.Line, "the summary states %d frames, its histogram holds %d", s.Total, n)
-	}
-}
-
-func (p *parser) checkRows(w Window) {
-	cut := 0
-	for _, f := range w.Table {
-		if slices.Max(f.Stages[:]) == 50*time.Millisecond {
-			cut++
-		}
-	}
-	if cut > 0 {
-		p.warnings.Addf(w.Line, "%d of %d rows hold a stage of exactly 50 ms, where Android cuts it: these frames took longer", cut, len(w.Table))
-	}
-	unusable, line := 0, 0
-	for _, f := range w.Frames {
-		if f.Flags&FlagSkipped == 0 && !f.Usable() {
-			if unusable++; line == 0 {
-				line = f.Line
-			}
-		}
-	}
-	if unusable > 0 {
-		p.warnings.Addf(line, "%d of %d rows of window %s have no usable FrameCompleted (first here): not counted", unusable, len(w.Frames), trace.Clip([]byte(w.Name)))
-	}
 }

@@ -31,7 +31,7 @@ func (d Dump) Totals() (map[string]float64, Source) {
 	if n, ok := d.rendered(); ok {
 		return map[string]float64{"frames.count": float64(n)}, FromHierarchy
 	}
-	return map[string]float64{"frames.count": 0}, FromNothing
+	return map[string]float64{}, FromNothing
 }
 
 // summaries are the blocks that add up to the dump's totals: one a process (its

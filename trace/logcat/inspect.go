@@ -35,7 +35,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	warnings := l.Warnings
 	if len(l.Entries) == 0 {
 		warnings = append(warnings, run.Warning{Text: "nothing of a log is in the file"})
-		return trace.NewInspection("logcat", nil, warnings, Details{Events: []Event{}}), nil
+		return trace.NewInspection("logcat", nil, warnings, Details{Events: []Event{}}).Empty(), nil
 	}
 	events, doubts := Events(l.Entries)
 	warnings = append(warnings, doubts...)

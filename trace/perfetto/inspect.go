@@ -158,7 +158,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		}
 		metrics["cpu.time_ms"] = milliseconds(sum)
 	}
-	return trace.NewInspection("perfetto", metrics, warnings, d), nil
+	seen := trace.NewInspection("perfetto", metrics, warnings, d)
+	if len(t.Packets) == 0 {
+		return seen.Empty(), nil
+	}
+	return seen, nil
 }
 
 // energy is the device's energy by the best source of the trace that is sound,

@@ -37,7 +37,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	details := Details{Device: p.Device, Placeholder: p.Placeholder(), Layout: p.Layout,
 		CPU: p.CPU, Policies: p.Policies, Modem: p.Modem, Items: append([]Item{}, p.Items...)}
 	details.CapacityMAh, _ = p.Value("battery.capacity")
-	return trace.NewInspection("powerprofile", nil, warnings, details), nil
+	seen := trace.NewInspection("powerprofile", nil, warnings, details)
+	if len(p.Items) == 0 && len(p.Modem) == 0 {
+		return seen.Empty(), nil
+	}
+	return seen, nil
 }
 
 // Summary is what the profile comes to in a few lines for people.

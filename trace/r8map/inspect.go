@@ -36,11 +36,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 		}
 		m.count(c, &d)
 	}
-	warnings := m.Warnings
 	if len(m.classes) == 0 {
-		warnings = append(warnings, run.Warning{Text: "nothing of a mapping is in the file"})
+		warnings := append(m.Warnings, run.Warning{Text: "nothing of a mapping is in the file"})
+		return trace.NewInspection("r8map", nil, warnings, d).Empty(), nil
 	}
-	return trace.NewInspection("r8map", nil, warnings, d), nil
+	return trace.NewInspection("r8map", nil, m.Warnings, d), nil
 }
 
 // count adds the methods of a class.

@@ -25,7 +25,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	if len(d.Sensors) == 0 && len(d.Warnings) == 0 {
 		d.Warnings = append(d.Warnings, run.Warning{Text: "no sensor is in the file"})
 	}
-	return trace.NewInspection("sensorservice", nil, d.Warnings, Details{append([]Sensor{}, d.Sensors...)}), nil
+	seen := trace.NewInspection("sensorservice", nil, d.Warnings, Details{append([]Sensor{}, d.Sensors...)})
+	if len(d.Sensors) == 0 {
+		return seen.Empty(), nil
+	}
+	return seen, nil
 }
 
 // maxShown bounds the sensors of a summary.

@@ -96,7 +96,11 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	if p.Lost > 0 {
 		warnings = append(warnings, run.Warning{Text: fmt.Sprintf("%d samples were lost beside the %d that are here: totals are too low", p.Lost, len(p.Samples))})
 	}
-	return trace.NewInspection("simpleperf", metrics, warnings, d), nil
+	seen := trace.NewInspection("simpleperf", metrics, warnings, d)
+	if p.Source == Nothing {
+		return seen.Empty(), nil
+	}
+	return seen, nil
 }
 
 // clockEvent is the clock that CPU time is taken from, "" where none was
