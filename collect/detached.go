@@ -125,7 +125,7 @@ func (m *metering) heardOf(ctx context.Context, ended error) (*running, error) {
 	}
 	r := &running{done: make(chan struct{}), stop: func() {}, err: ended, told: true}
 	close(r.done)
-	_, _ = r.out.Write(out.Stdout)
+	_, _ = r.Write(out.Stdout)
 	if ended == nil && !exitLine.Match(out.Stdout) {
 		r.err = fmt.Errorf("%w: the workload did not come to its end: %s", ErrTestFail, lastLine(out.Stdout))
 	}

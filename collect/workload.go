@@ -21,11 +21,19 @@ type running struct {
 	done chan struct{} // closed when it has ended
 	stop func()
 	out  tail
-	errs func() []byte // its standard error, nil where out holds both
-	code int
-	err  error
+	// tests is the same output, as am instrument prints it.
+	tests instrumentation
+	errs  func() []byte // its standard error, nil where out holds both
+	code  int
+	err   error
 	// told says that the output ends with the exit code (see sayEnd).
 	told bool
+}
+
+// Write takes more of the workload's output.
+func (r *running) Write(p []byte) (int, error) {
+	_, _ = r.tests.Write(p)
+	return r.out.Write(p)
 }
 
 // ended reports, without waiting, whether the workload has ended.
@@ -132,7 +140,7 @@ func (c *collector) start(ctx context.Context, m *metering) (*running, error) {
 	r := &running{done: make(chan struct{}), stop: func() { _ = process.Close() }, errs: process.Stderr, told: m != nil}
 	go func() {
 		defer close(r.done)
-		_, copied := io.Copy(&r.out, process.Stdout())
+		_, copied := io.Copy(r, process.Stdout())
 		if r.code, r.err = process.Wait(); r.err == nil {
 			r.err = copied
 		}
@@ -148,7 +156,7 @@ func (c *collector) startHost(ctx context.Context, name string, args ...string) 
 		defer cancel()
 		var out []byte
 		out, r.code, r.err = c.options.Host(ctx, name, args...)
-		_, _ = r.out.Write(out)
+		_, _ = r.Write(out)
 	}()
 	return r
 }
@@ -165,7 +173,8 @@ func (r *running) judge(w config.Workload) error {
 	}
 	switch {
 	case w.Instrumentation != nil:
-		return readInstrumentation(out).judge(code, errs)
+		r.tests.end()
+		return r.tests.judge(code, errs)
 	case w.Monkey != nil:
 		return judgeMonkey(out, errs, code)
 	case code != 0:
@@ -209,6 +218,7 @@ func lastLine(texts ...[]byte) string {
 type tail struct {
 	mu         sync.Mutex
 	head, rest []byte
+	written    int64
 }
 
 // tailLimit bounds either part of an output, in bytes.
@@ -219,6 +229,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := len(p)
+	t.written += int64(n)
 	if room := tailLimit - len(t.head); room > 0 {
 		take := min(room, len(p))
 		t.head, p = append(t.head, p[:take]...), p[take:]
@@ -230,9 +241,13 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes is what was kept.
+// Bytes is what was kept, with a line that says so where some was not.
 func (t *tail) Bytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append(append([]byte{}, t.head...), t.rest...)
+	out := append([]byte{}, t.head...)
+	if lost := t.written - int64(len(t.head)+len(t.rest)); lost > 0 {
+		out = fmt.Appendf(out, "\n(%d bytes are left out)\n", lost)
+	}
+	return append(out, t.rest...)
 }

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -29,11 +30,18 @@ func TestInstrumentationIsJudged(t *testing.T) {
 		"crashed, why": {"INSTRUMENTATION_RESULT: shortMsg=java.lang.Error\nINSTRUMENTATION_RESULT: longMsg=java.lang.Error: x\nINSTRUMENTATION_CODE: 0\n", ErrCrashed, "java.lang.Error: java.lang.Error: x", false},
 		"no such runner": {"INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{a/b}\nINSTRUMENTATION_STATUS_CODE: -1\nandroid.util.AndroidException: INSTRUMENTATION_FAILED: a/b\n",
 			nil, "Unable to find instrumentation info", true},
+		"failed, many": {strings.Repeat(same+"INSTRUMENTATION_STATUS: stack=x\nINSTRUMENTATION_STATUS_CODE: -2\n", 3) + "INSTRUMENTATION_CODE: -1\n", ErrTestFail, "A#b: x (and 2 more)", false},
+		"failed by the runner's word": {same + "INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_RESULT: stream=\n\nTime: 1\nFAILURES!!!\nTests run: 2,  Failures: 1\n\nINSTRUMENTATION_CODE: -1\n",
+			ErrTestFail, "FAILURES!!! Tests run: 2,  Failures: 1", false},
+		"failures of the app's own words": {"INSTRUMENTATION_STATUS: stream=\nFAILURES!!!\n" + same + "INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_CODE: -1\n", nil, "", false},
+		"one missing":                     {"INSTRUMENTATION_STATUS: numtests=2\n" + same + "INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_CODE: -1\n", ErrTestFail, "of 2 tests 1 did not say how they ended", false},
+		"one skipped": {"INSTRUMENTATION_STATUS: numtests=2\n" + same + "INSTRUMENTATION_STATUS_CODE: -3\n" + "INSTRUMENTATION_STATUS: numtests=2\n" + same + "INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_CODE: -1\n",
+			nil, "", false},
 		"nothing":   {"", ErrTestFail, "in the middle of its output", false},
 		"cut short": {begun, ErrTestFail, "in the middle of its output", false},
 		"empty":     {"INSTRUMENTATION_RESULT: stream=\n\nOK (0 tests)\nINSTRUMENTATION_CODE: -1\n", ErrTestFail, "no test ran", true},
 	} {
-		err := readInstrumentation([]byte(c.out)).judge(0, nil)
+		err := judged(c.out)
 		if c.says == "" {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -46,6 +54,55 @@ func TestInstrumentationIsJudged(t *testing.T) {
 		if e := asError(err); (e != nil && e.final) != c.final {
 			t.Errorf("%s: trying again is of use: %v", name, !c.final)
 		}
+	}
+}
+
+// judged judges the raw output of am instrument, however it is cut on the way.
+func judged(out string) error {
+	var r running
+	for i := range len(out) {
+		_, _ = r.Write([]byte(out[i : i+1]))
+	}
+	return r.judge(config.Workload{Instrumentation: &config.Instrumentation{}})
+}
+
+// The one failed test of thousands is found, though nobody keeps what they print.
+func TestAFailedTestAmongThousands(t *testing.T) {
+	t.Parallel()
+	const tests, bad = 6000, 3000
+	for _, said := range []string{"\nTime: 1\nFAILURES!!!\nTests run: 6000,  Failures: 1\n", ""} {
+		var r running
+		for i := range tests {
+			stack, code := "", 0
+			if i == bad {
+				stack, code = "INSTRUMENTATION_STATUS: stack=java.lang.AssertionError: wrong\n", -2
+			}
+			for _, end := range []string{"INSTRUMENTATION_STATUS_CODE: 1\n", fmt.Sprintf("%sINSTRUMENTATION_STATUS_CODE: %d\n", stack, code)} {
+				_, _ = fmt.Fprintf(&r, "INSTRUMENTATION_STATUS: class=com.example.app.SomeRatherLongTestClassName\nINSTRUMENTATION_STATUS: numtests=%d\n"+
+					"INSTRUMENTATION_STATUS: stream=.\nINSTRUMENTATION_STATUS: test=testNumber%d\n%s", tests, i, end)
+			}
+		}
+		_, _ = fmt.Fprintf(&r, "INSTRUMENTATION_RESULT: stream=\n%s\nINSTRUMENTATION_CODE: -1\n", said)
+		err := r.judge(config.Workload{Instrumentation: &config.Instrumentation{}})
+		if !errors.Is(err, ErrTestFail) || !strings.Contains(err.Error(), "SomeRatherLongTestClassName#testNumber3000: java.lang.AssertionError: wrong") {
+			t.Errorf("%v, want the failure of test %d", err, bad)
+		}
+	}
+}
+
+// A line without end takes no memory.
+func TestALongLineOfATest(t *testing.T) {
+	t.Parallel()
+	var in instrumentation
+	for range 10_000 {
+		_, _ = in.Write(bytes.Repeat([]byte("x"), 1000))
+	}
+	if len(in.line) > maxStatusLine || cap(in.line) > 4*maxStatusLine {
+		t.Errorf("%d bytes are kept of a line", cap(in.line))
+	}
+	_, _ = in.Write([]byte("\nINSTRUMENTATION_CODE: -1"))
+	if in.end(); !in.finished {
+		t.Error("what came after it is not read")
 	}
 }
 
@@ -138,7 +195,7 @@ func TestALongOutputKeepsItsEnds(t *testing.T) {
 		_, _ = fmt.Fprintf(&kept, "line %d of the output\n", i)
 	}
 	got := string(kept.Bytes())
-	if len(got) > 4*tailLimit || !strings.HasPrefix(got, "line 0 ") || !strings.HasSuffix(got, "line 199999 of the output\n") {
+	if len(got) > 4*tailLimit || !strings.Contains(got, " bytes are left out)\n") || !strings.HasPrefix(got, "line 0 ") || !strings.HasSuffix(got, "line 199999 of the output\n") {
 		t.Errorf("%d bytes, from %q to %q", len(got), got[:20], got[len(got)-40:])
 	}
 }
@@ -181,8 +238,10 @@ func FuzzInstrumentation(f *testing.F) {
 	f.Add("INSTRUMENTATION_STATUS: stack=a: b\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n")
 	f.Add("INSTRUMENTATION_RESULT: shortMsg=x\nINSTRUMENTATION_FAILED: a/b\n")
 	f.Fuzz(func(t *testing.T, out string) {
-		in := readInstrumentation([]byte(out))
-		if err := in.judge(0, nil); err == nil && (in.ran == 0 || !in.finished || len(in.failed) > 0) {
+		var in instrumentation
+		_, _ = in.Write([]byte(out))
+		in.end()
+		if err := in.judge(0, nil); err == nil && (in.ran == 0 || !in.finished || in.failed > 0 || in.summary != "") {
 			t.Errorf("taken for a success: %+v", in)
 		}
 		if err := judgeMonkey([]byte(out), nil, 1); err == nil {
