@@ -50,7 +50,7 @@ func (m *metering) begin(ctx context.Context, c *collector) (*running, error) {
 // leaveAlone runs the workload to its end with the connection cut for the time
 // that is set.
 func (m *metering) leaveAlone(ctx context.Context) (*running, error) {
-	script, mark := m.sayEnd(command(m.job.Scenario.Workload, m.job.App.Package))
+	script := m.markEnds(command(m.job.Scenario.Workload, m.job.App.Package))
 	line := "nohup " + device.Quote("sh", "-c", script) + " </dev/null >" + detachedLog + " 2>&1 & echo $!"
 	out, err := m.dev.Exec(ctx, line)
 	if err != nil {
@@ -60,7 +60,6 @@ func (m *metering) leaveAlone(ctx context.Context) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.endMark = mark
 	if err := m.cut(ctx); err != nil {
 		return nil, err
 	}
@@ -130,15 +129,4 @@ func (m *metering) heardOf(ctx context.Context, ended error) (*running, error) {
 		r.err = fmt.Errorf("%w: the workload did not come to its end: %s", ErrTestFail, lastLine(out.Stdout))
 	}
 	return r, nil
-}
-
-// endedAt takes the end of the workload from its own mark in the log, where there
-// is one: that is surer than when this computer heard of it.
-func (m *metering) endedAt(log *logReader) {
-	if m == nil || m.endMark == "" || !log.aligned {
-		return
-	}
-	if at := markAt(log.entries, m.endMark); at >= 0 {
-		m.to = log.entries[at].Time + log.offset
-	}
 }

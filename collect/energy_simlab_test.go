@@ -61,7 +61,7 @@ func (n *notes) of(repetition int) stretch {
 func (d timed) Start(ctx context.Context, command string) (device.Process, error) {
 	from := d.clock.Now()
 	p, err := d.Device.Start(ctx, command)
-	if err != nil || !strings.HasPrefix(command, "am instrument ") {
+	if err != nil || !strings.Contains(command, "am instrument ") {
 		return p, err
 	}
 	return timedProcess{p, d, from}, nil

@@ -83,6 +83,24 @@ func TestEnergyByRails(t *testing.T) {
 	}
 }
 
+// However long the device takes to tell its clock, the joules of the workload are
+// all of its own.
+func TestEnergyCountsFromTheWorkloadsOwnBeginning(t *testing.T) {
+	t.Parallel()
+	p := newPhone(33)
+	p.power, p.slowDump = newPower(), time.Second
+	p.power.rails, p.power.charger, p.power.hungry = true, "USB", true
+	settings := config.DefaultEnergy()
+	r := collectOn(t, p, func(j *collect.Job) { j.Energy = &settings })
+	wantComplete(t, r, 3)
+	const want, late = 8 * 10, 0.25 * 7 // J: 8 W for 10 s; the step from 1 W, 250 ms off
+	for _, it := range r.Run.Iterations {
+		if got := it.Metrics["energy.total_j"]; math.Abs(got-want) > late {
+			t.Errorf("%.2f J, want %d", got, want)
+		}
+	}
+}
+
 // wantUndone holds the phone to be as it was found.
 func wantUndone(t *testing.T, p *phone) {
 	t.Helper()

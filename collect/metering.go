@@ -30,7 +30,8 @@ type metering struct {
 	tracing    *recorder
 	sampling   *recorder
 	stats      *batterystats.Dump
-	endMark    string // in the log, at the end of the workload
+	beginMark  string // in the log, at the beginning of the workload
+	endMark    string // and at its end
 	trace      *perfetto.Trace
 	profile    *simpleperf.Profile
 }
@@ -149,7 +150,7 @@ func (m *metering) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.offset = at - before
+	m.offset = at - (before+m.clock.Now())/2
 	m.take(text, at, m.app)
 	return nil
 }
@@ -195,6 +196,20 @@ func (m *metering) starting() {
 func (m *metering) ended() {
 	if m != nil && m.to == 0 {
 		m.to = m.clock.Now() + m.offset
+	}
+}
+
+// marked takes the beginning and the end of the workload from its own marks in the
+// log, where they are there: that is surer than when this computer asked for the
+// one and heard of the other.
+func (m *metering) marked(log *logReader) {
+	if m == nil || m.endMark == "" || !log.aligned {
+		return
+	}
+	for mark, at := range map[string]*time.Duration{m.beginMark: &m.from, m.endMark: &m.to} {
+		if i := markAt(log.entries, mark); i >= 0 {
+			*at = log.entries[i].Time + log.offset
+		}
 	}
 }
 

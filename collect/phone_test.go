@@ -48,6 +48,8 @@ type phone struct {
 	addresses string // that "ip" prints
 	held      bool   // the connection is an adb server's
 	tap       bool   // the workload says "tap" 100 ms before "b"
+	// slowDump is how long a dump of the system takes until it reads the clock.
+	slowDump time.Duration
 }
 
 // Shared reports whether an adb server holds the connection.
@@ -194,7 +196,10 @@ func (p *phone) Start(_ context.Context, command string) (device.Process, error)
 	return &process{p, p.begin(command)}, nil
 }
 
-var endMark = regexp.MustCompile(`echo apkgate-exit \$\?; log -t apkgate-mark ([\w-]+)`)
+var (
+	beginMark = regexp.MustCompile(`log -t apkgate-mark ([\w-]+); (am|monkey|sh) `)
+	endMark   = regexp.MustCompile(`echo apkgate-exit \$\?; log -t apkgate-mark ([\w-]+)`)
+)
 
 // begin starts a workload.
 func (p *phone) begin(command string) *workload {
@@ -202,6 +207,9 @@ func (p *phone) begin(command string) *workload {
 	w := &workload{start: p.now, pid: 4000 + p.workloads, ended: make(chan struct{})}
 	if p.fail != nil {
 		w.fault = p.fail(p.workloads)
+	}
+	if m := beginMark.FindStringSubmatch(command); m != nil {
+		p.log = append(p.log, entry{w.start, "I apkgate-mark: " + m[1]})
 	}
 	if m := endMark.FindStringSubmatch(command); m != nil {
 		w.mark = m[1]
@@ -345,6 +353,7 @@ func (p *phone) answer(command string, out *strings.Builder) (code int) {
 	case words[0] == "logcat":
 		p.logcat(out, strings.Contains(command, "-v monotonic"))
 	case command == "dumpsys gfxinfo com.android.systemui":
+		p.now += p.slowDump
 		fmt.Fprintf(out, "Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n\n** Graphics info for pid 200 [com.android.systemui] **\n", p.now/time.Millisecond, p.now/time.Millisecond)
 	case strings.HasPrefix(command, "dumpsys gfxinfo") && !strings.HasSuffix(command, "reset"):
 		p.gfxinfo(out)

@@ -72,7 +72,7 @@ func (c *collector) repetition(ctx context.Context, n int, m *metering) (measure
 	if err := log.read(ctx); err != nil {
 		return fail(Infrastructure, err)
 	}
-	m.endedAt(log)
+	m.marked(log)
 	seen := c.sift(log, s)
 	if err := seen.loss(ended); err != nil {
 		return fail(causeOf(err), err)

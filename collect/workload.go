@@ -26,7 +26,7 @@ type running struct {
 	errs  func() []byte // its standard error, nil where out holds both
 	code  int
 	err   error
-	// told says that the output ends with the exit code (see sayEnd).
+	// told says that the output ends with the exit code (see markEnds).
 	told bool
 }
 
@@ -98,11 +98,14 @@ const exitMark = "apkgate-exit"
 
 var exitLine = regexp.MustCompile(`(?m)^` + exitMark + ` (\d{1,3})\r?$`)
 
-// sayEnd makes a command line say its exit code in its output, and its end in the
-// log, by a mark: so that the end has a time of the device's own clock.
-func (c *collector) sayEnd(line string) (said, mark string) {
-	mark, write := c.nextMark()
-	return line + "; echo " + exitMark + " $?; " + write, mark
+// markEnds makes a command line say its exit code in its output, and its beginning
+// and its end in the log, by marks: so that both have times of the device's own
+// clock.
+func (m *metering) markEnds(line string) string {
+	var begin, end string
+	m.beginMark, begin = m.nextMark()
+	m.endMark, end = m.nextMark()
+	return begin + "; " + line + "; echo " + exitMark + " $?; " + end
 }
 
 // said is the workload's output and exit code.
@@ -131,7 +134,7 @@ func (c *collector) start(ctx context.Context, m *metering) (*running, error) {
 		return nil, c.final(Workload, fmt.Errorf("scenario %q has no workload", c.job.Scenario.Name))
 	}
 	if m != nil {
-		line, m.endMark = c.sayEnd(line)
+		line = m.markEnds(line)
 	}
 	process, err := c.dev.Start(ctx, line)
 	if err != nil {
