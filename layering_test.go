@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	// Tests alone, which may import what they hold to account.
 	"evaluation": {},
 
+	"internal/apk":        {},
 	"internal/simlab":     {"device", "run", "metric"},
 	"internal/actions":    {"report", "gate", "run"},
 	"internal/acttest":    {},

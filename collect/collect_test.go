@@ -275,7 +275,7 @@ func TestAnAPKOfAnotherPackageIsRefused(t *testing.T) {
 	p := newPhone(30)
 	p.installed = map[string]bool{testPkg: true}
 	r := collectOn(t, p, func(j *collect.Job) { j.App.APK = "debug.apk" })
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "install debug.apk: it holds another package than com.example, which apkgate.yml names") {
+	if !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "install debug.apk: it holds another package than com.example, which apkgate.yml names") {
 		t.Error(r.Err)
 	}
 }

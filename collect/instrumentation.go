@@ -142,9 +142,9 @@ func (in *instrumentation) judge(code int, errs []byte) error {
 	case in.crashed != "":
 		return fmt.Errorf("%w: %s", ErrCrashed, clip(in.crashed))
 	case in.failed > 1:
-		return fmt.Errorf("%w: %s (and %d more)", ErrTestFail, clip(in.failure), in.failed-1)
+		return failedTest(fmt.Sprintf("%s (and %d more)", clip(in.failure), in.failed-1))
 	case in.failed == 1:
-		return fmt.Errorf("%w: %s", ErrTestFail, clip(in.failure))
+		return failedTest(clip(in.failure))
 	case !in.finished:
 		err := fmt.Errorf("%w: am instrument ended with status %d in the middle of its output", ErrTestFail, code)
 		if len(bytes.TrimSpace(errs)) > 0 {
@@ -160,4 +160,17 @@ func (in *instrumentation) judge(code int, errs []byte) error {
 			hint: "the workload's class names no test of the test APK"}
 	}
 	return nil
+}
+
+// notThere are the words with which runners report a class or a method that there is
+// not, as a test that failed.
+var notThere = []string{"ClassNotFoundException", "Failed loading specified test class", "No tests found matching"}
+
+// failedTest is the loss by a test that failed, or that is missing.
+func failedTest(said string) error {
+	err := fmt.Errorf("%w: %s", ErrTestFail, said)
+	if slices.ContainsFunc(notThere, func(words string) bool { return strings.Contains(said, words) }) {
+		return &Error{Cause: Workload, Phase: Measure, Err: err, hint: "is the class, with its method, in the test APK?"}
+	}
+	return err
 }

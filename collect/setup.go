@@ -136,7 +136,7 @@ func (c *collector) put(ctx context.Context, pkg, file string) error {
 	}
 	if file == "" {
 		if pkg != "" && !there {
-			return c.final(Infrastructure, fmt.Errorf("%s is not on the device, and apkgate.yml names no APK of it", pkg))
+			return notInstalled(pkg)
 		}
 		return nil
 	}
@@ -151,7 +151,7 @@ func (c *collector) put(ctx context.Context, pkg, file string) error {
 	}
 	there, err = c.isInstalled(ctx, pkg)
 	if err == nil && !there {
-		err = c.final(Infrastructure, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", file, pkg))
+		err = c.final(Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", file, pkg))
 	}
 	return err
 }
@@ -176,11 +176,7 @@ func (c *collector) isInstalled(ctx context.Context, pkg string) (bool, error) {
 	if pkg == "" {
 		return false, nil
 	}
-	out, err := c.exec(ctx, "pm", "path", pkg)
-	if err != nil {
-		return false, fmt.Errorf("look for %s on the device: %w", pkg, err)
-	}
-	return strings.Contains(string(out.Stdout), "package:"), nil
+	return isInstalled(ctx, c.dev, pkg)
 }
 
 // profileProperty makes Android before 6 keep the times of frames. It is read
@@ -302,11 +298,11 @@ func (c *collector) prepareWorkload(ctx context.Context) error {
 		return c.final(Infrastructure, errors.New("a Maestro flow runs on this computer, and nothing here can run it"))
 	}
 	if w.Shell == nil {
-		return nil
+		return c.checkRunner(ctx)
 	}
 	file, err := os.Open(w.Shell.Script)
 	if err != nil {
-		return c.final(Infrastructure, fmt.Errorf("open the workload's script: %w", err))
+		return c.final(Configuration, fmt.Errorf("open the workload's script: %w", err))
 	}
 	defer func() { _ = file.Close() }()
 	if err := c.dev.Push(ctx, file, scriptPath, 0o755, c.run.Started); err != nil {

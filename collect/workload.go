@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -86,11 +87,11 @@ func instrument(w config.Instrumentation) string {
 	for _, name := range slices.Sorted(maps.Keys(w.Args)) {
 		words = append(words, "-e", name, w.Args[name])
 	}
-	runner := w.Runner
-	if runner == "" {
-		runner = config.DefaultRunner
-	}
-	return device.Quote(append(words, w.TestPackage+"/"+runner)...)
+	return device.Quote(append(words, w.TestPackage+"/"+runnerOf(w))...)
+}
+
+func runnerOf(w config.Instrumentation) string {
+	return cmp.Or(w.Runner, config.DefaultRunner)
 }
 
 // exitMark stands before the exit code of a workload that says its end itself.
@@ -167,7 +168,7 @@ func (c *collector) startHost(ctx context.Context, name string, args ...string) 
 // judge tells how a workload ended that has ended by itself.
 func (r *running) judge(w config.Workload) error {
 	if r.err != nil {
-		return fmt.Errorf("run the workload: %w", r.err)
+		return &Error{Cause: Infrastructure, Phase: Measure, Err: fmt.Errorf("run the workload: %w", r.err)}
 	}
 	out, code := r.said()
 	var errs []byte

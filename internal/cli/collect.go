@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -117,8 +118,9 @@ func (c Command) collectConfig(path string, f collectFlags) (*config.Config, err
 	return cfg, filesThere(cfg)
 }
 
-// filesThere looks for the files that the configuration names, before any device
-// is kept waiting for them.
+// filesThere looks for the files and commands that the configuration names, and
+// whether the APKs are those that it speaks of, before any device is kept waiting
+// for them.
 func filesThere(cfg *config.Config) error {
 	files := []struct{ key, path string }{{"app.apk", cfg.App.APK}, {"app.test-apk", cfg.App.TestAPK}}
 	if cfg.Energy.Measured() {
@@ -133,21 +135,39 @@ func filesThere(cfg *config.Config) error {
 			files = append(files, struct{ key, path string }{at + "maestro.flow", w.Maestro.Flow})
 		}
 	}
+	var problems []error
 	for _, file := range files {
 		if file.path == "" {
 			continue
 		}
 		if _, err := os.Stat(file.path); err != nil {
-			return usage(fmt.Errorf("%s: %w", file.key, fileError("find", file.path, err)), "build it first, or correct the path in the configuration")
+			problems = append(problems, usage(fmt.Errorf("%s: %w", file.key, fileError("find", file.path, err)), "build it first, or correct the path in the configuration"))
 		}
 	}
-	if cfg.Energy.Measured() {
+	if cfg.Energy.Measured() && len(problems) == 0 {
 		if _, _, err := collect.ModelOf(cfg.Energy.PowerProfile); err != nil {
-			return usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone")
+			problems = append(problems, usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone"))
+		}
+	}
+	return errors.Join(append(problems, maestroThere(cfg), apksFit(cfg))...)
+}
+
+// maestroThere looks for the command that a Maestro flow needs.
+func maestroThere(cfg *config.Config) error {
+	for i, s := range cfg.Scenarios {
+		if s.Workload.Maestro == nil {
+			continue
+		}
+		if _, err := exec.LookPath(maestro); err != nil {
+			return usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", i, maestro, errors.Unwrap(err)),
+				"install Maestro, or add the folder of its command to PATH, as a rule ~/.maestro/bin")
 		}
 	}
 	return nil
 }
+
+// maestro is the command that collect runs for a Maestro flow.
+const maestro = "maestro"
 
 // measure makes the runs of a configuration. keep is given each as soon as it is
 // there, so that an interrupt loses none that was whole.

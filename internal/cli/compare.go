@@ -178,7 +178,7 @@ func (c Command) measureBoth(ctx context.Context, f compareFlags) (base, head []
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(onlyScenarios(cfg, f.scenarios), c.bothThere(f)); err != nil {
+	if err := errors.Join(onlyScenarios(cfg, f.scenarios), c.bothThere(f, cfg)); err != nil {
 		return nil, nil, err
 	}
 	profilesTo(f.profiles, cfg.Energy)
@@ -200,14 +200,20 @@ func (c Command) measureBoth(ctx context.Context, f compareFlags) (base, head []
 	return measuredRuns(baseResults), measuredRuns(headResults), nil
 }
 
-// bothThere looks at both files before any device is touched.
-func (c Command) bothThere(f compareFlags) error {
+// bothThere looks at both builds, and at what else the configuration names, before
+// any device is touched.
+func (c Command) bothThere(f compareFlags, cfg *config.Config) error {
 	for _, path := range []string{f.base, f.head} {
 		src, err := c.open(path)
 		if err != nil {
 			return usage(err, "")
 		}
 		src.Close()
+		build := *cfg
+		build.App.APK = path
+		if err := filesThere(&build); err != nil {
+			return err
+		}
 	}
 	return nil
 }

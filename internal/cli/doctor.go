@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 )
@@ -54,7 +55,7 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 	unfit := 0
 	var lost error // the devices that could not be asked; the others still are
 	for _, d := range devices {
-		fit, err := c.examine(ctx, d, cfg.Energy)
+		fit, err := c.examine(ctx, d, cfg)
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -65,6 +66,7 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 			unfit++
 		}
 	}
+	c.showUnusable(ctx, cfg)
 	if lost != nil {
 		return &failure{status: exitInfrastructure, err: lost}
 	}
@@ -75,7 +77,7 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 }
 
 // examine prints what the check before a run finds on one device.
-func (c Command) examine(ctx context.Context, d labDevice, e *config.Energy) (fit bool, err error) {
+func (c Command) examine(ctx context.Context, d labDevice, cfg *config.Config) (fit bool, err error) {
 	connected, err := d.open(ctx)
 	if err != nil {
 		return false, err
@@ -84,8 +86,13 @@ func (c Command) examine(ctx context.Context, d labDevice, e *config.Energy) (fi
 	findings, err := device.Preflight(ctx, connected)
 	if err == nil {
 		var more []device.Finding
-		more, err = energyFit(ctx, connected, e)
+		more, err = energyFit(ctx, connected, cfg.Energy)
 		findings = append(findings, more...)
+	}
+	if err == nil {
+		var installed []device.Finding
+		installed, err = installedFit(ctx, connected, cfg)
+		findings = append(findings, installed...)
 	}
 	fmt.Fprintln(c.Stdout, plain(d.name))
 	fit = true
@@ -100,4 +107,21 @@ func (c Command) examine(ctx context.Context, d labDevice, e *config.Energy) (fi
 		}
 	}
 	return fit, err
+}
+
+// installedFit looks whether the device has what the configuration names no APK of.
+func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]device.Finding, error) {
+	var findings []device.Finding
+	for _, s := range cfg.Scenarios {
+		err := collect.Installed(ctx, d, cfg.App, s)
+		if err != nil && !collect.IsConfiguration(err) {
+			return findings, err
+		}
+		f := device.Finding{Name: "app", OK: err == nil, Detail: "what scenario " + s.Name + " needs is there, or is installed by a run"}
+		if err != nil {
+			f.Detail, f.Hint = err.Error(), hintOf(err)
+		}
+		findings = append(findings, f)
+	}
+	return findings, nil
 }

@@ -129,8 +129,7 @@ func (c Command) specs(ctx context.Context, cfg *config.Config) ([]config.Device
 	case 1:
 		return usable, nil
 	case 0:
-		return nil, &failure{exitInfrastructure, fmt.Errorf("adb sees no usable device (%d in all)", len(infos)),
-			"apkgate devices lists them; devices in apkgate.yml names others; apkgate demo needs none"}
+		return nil, noUsable(infos)
 	}
 	return nil, usage(fmt.Errorf("adb sees %d devices", len(usable)), "name those to measure on in apkgate.yml, or set ANDROID_SERIAL")
 }

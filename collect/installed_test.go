@@ -1,0 +1,59 @@
+package collect_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/run"
+)
+
+// A runner that the test APK does not have is found before anything is measured,
+// and is nobody's failure but the configuration's.
+func TestARunnerThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	job.Scenario.Workload.Instrumentation.Runner = ".OwnRunner"
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if !collect.IsConfiguration(r.Err) || r.Run.Status != run.Failed {
+		t.Fatalf("%s, %v", r.Run.Status, r.Err)
+	}
+	for _, want := range []string{"no runner .OwnRunner of com.example.demo.test", "but androidx.test.runner.AndroidJUnitRunner"} {
+		if !strings.Contains(r.Err.Error(), want) {
+			t.Errorf("%q says nothing of %q", r.Err, want)
+		}
+	}
+}
+
+// What the configuration names no APK of has to be on the device.
+func TestInstalled(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	d, err := job.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := collect.Installed(t.Context(), d, job.App, job.Scenario); err != nil {
+		t.Errorf("with both APKs: %v", err)
+	}
+	bare := job.App
+	bare.APK, bare.TestAPK = "", ""
+	err = collect.Installed(t.Context(), d, bare, job.Scenario)
+	if !collect.IsConfiguration(err) || !strings.Contains(err.Error(), "com.example.demo is not on the device") {
+		t.Errorf("without the app: %v", err)
+	}
+	for _, apk := range []string{job.App.APK, job.App.TestAPK} {
+		if err := d.Install(t.Context(), apk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := collect.Installed(t.Context(), d, bare, job.Scenario); err != nil {
+		t.Errorf("with both on the device: %v", err)
+	}
+	job.Scenario.Workload.Instrumentation.Runner = "com.example.OtherRunner"
+	if err := collect.Installed(t.Context(), d, bare, job.Scenario); !collect.IsConfiguration(err) {
+		t.Errorf("without the runner: %v", err)
+	}
+}
