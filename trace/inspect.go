@@ -21,8 +21,10 @@ const Format = "apkgate.inspect/1"
 // Inspection is what `apkgate inspect READER FILE --format json` prints: the
 // file's totals under the catalogue's names, and what else the reader knows.
 type Inspection struct {
-	Format   string             `json:"format"`
-	Reader   string             `json:"reader"`
+	Format string `json:"format"`
+	Reader string `json:"reader"`
+	// Entry is the file's name in a ZIP archive, "" where it was in none.
+	Entry    string             `json:"entry,omitempty"`
 	Metrics  map[string]float64 `json:"metrics"`
 	Warnings []run.Warning      `json:"warnings"`
 	// Details are the reader's own, documented with it.

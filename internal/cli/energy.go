@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/energy/methods"
 	"github.com/apkgate/apkgate/energy/names"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/archive"
 	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
@@ -143,7 +144,7 @@ func (c Command) naming(all *attributed, mapping string) (methods.Naming, error)
 		return asRecorded, nil
 	}
 	var m *r8map.Map
-	if err := c.read(mapping, func(r io.Reader) (err error) {
+	if err := c.read(mapping, mappings, func(r io.Reader) (err error) {
 		m, err = r8map.Read(r)
 		return err
 	}); err != nil {
@@ -176,14 +177,14 @@ func (a *attributed) doubt(mapping string) {
 	}
 }
 
-// read opens a file and reads it; an error names the file.
-func (c Command) read(path string, read func(io.Reader) error) error {
-	src, err := c.open(path)
+// read opens a recording and reads it; an error names the file.
+func (c Command) read(path string, want archive.Want, read func(io.Reader) error) error {
+	content, file, err := c.recording(path, want)
 	if err != nil {
-		return usage(err, "")
+		return err
 	}
-	defer src.Close()
-	if err := read(src); err != nil {
+	defer file.Close()
+	if err := read(content.Reader); err != nil {
 		return usage(fmt.Errorf("%s: %w", path, err), "")
 	}
 	return nil
@@ -196,7 +197,7 @@ func (c Command) addRecording(all *attributed, recording, power string, name met
 		return err
 	}
 	var p *simpleperf.Profile
-	if err := c.read(recording, func(r io.Reader) (err error) {
+	if err := c.read(recording, samples, func(r io.Reader) (err error) {
 		p, err = simpleperf.Read(r)
 		return err
 	}); err != nil {

@@ -14,7 +14,7 @@ import (
 // All traces of one call must have the same source.
 func (c Command) powerCurve(all *attributed, path string, f energyFlags) (energy.Curve, error) {
 	var t *perfetto.Trace
-	if err := c.read(path, func(r io.Reader) (err error) {
+	if err := c.read(path, tracesOfPerfetto, func(r io.Reader) (err error) {
 		t, err = perfetto.Read(r)
 		return err
 	}); err != nil {

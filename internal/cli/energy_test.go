@@ -136,6 +136,19 @@ func TestEnergyOfRecordingsMadeByHand(t *testing.T) {
 		t.Errorf("the profile: %v, %.10q, want gzip", err, profile)
 	}
 
+	// Recordings are kept with gzip.
+	packed := map[string]string{}
+	for _, path := range []string{perf, power} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed[path] = put(t, filepath.Join(dir, filepath.Base(path)+".gz"), gzipped(t, string(data)))
+	}
+	if unpacked, again := cli(t, nil, "energy", perf, "--power", power), cli(t, nil, "energy", packed[perf], "--power", packed[power]); again.status != 0 || again.stdout != unpacked.stdout {
+		t.Errorf("of recordings in gzip: %+v\nwant\n%s", again, unpacked.stdout)
+	}
+
 	got = cli(t, nil, "energy", perf, "--power", power, "--package", "com.example.demo", "--format", "json", "--source", "rails")
 	var document struct {
 		Format string

@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/archive"
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/logcat"
@@ -29,18 +30,22 @@ type reader struct {
 	inspect func(io.Reader) (trace.Inspection, error)
 	reads   string // what it reads
 	counts  string // what of that has totals, "" where nothing has
+	packed  archive.Want
 }
+
+// bugReports are archives that hold the text of one.
+var bugReports = archive.Want{Report: true}
 
 // readers are what inspect can read, named after the packages in trace.
 var readers = map[string]reader{
-	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery"},
-	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames"},
-	"logcat":        {logcat.Inspect, "what logcat prints", "ANRs and start-up times"},
-	"perfetto":      {perfetto.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); frames and slices are passed over"},
-	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", ""},
-	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", ""},
-	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", ""},
-	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)"},
+	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery", bugReports},
+	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
+	"logcat":        {logcat.Inspect, "what logcat prints", "ANRs and start-up times", bugReports},
+	"perfetto":      {perfetto.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); frames and slices are passed over", tracesOfPerfetto},
+	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
+	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", mappings},
+	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
+	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", samples},
 }
 
 func (c Command) inspectVerb() *cobra.Command {
@@ -53,7 +58,8 @@ func (c Command) inspectVerb() *cobra.Command {
 names, and what could not be read as warnings with their lines. A file in which
 nothing could be read is wrong input: exit status 2.
 
-Readers: ` + strings.Join(names, ", ") + `. FILE may be - for standard input.`,
+Readers: ` + strings.Join(names, ", ") + `. FILE may be - for standard input,
+and packed: with gzip, or in a ZIP archive such as adb bugreport writes.`,
 		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -76,15 +82,16 @@ func (c Command) inspect(name, path string, format Format) error {
 	if err := oneOf("format", format, []Format{FormatText, FormatJSON}); err != nil {
 		return err
 	}
-	src, err := c.open(path)
+	content, file, err := c.recording(path, reader.packed)
 	if err != nil {
-		return usage(err, "")
+		return err
 	}
-	defer src.Close()
-	seen, err := reader.inspect(src)
+	defer file.Close()
+	seen, err := reader.inspect(content.Reader)
 	if err != nil {
 		return usage(fmt.Errorf("inspect %s: %w", plain(path), err), "")
 	}
+	seen.Entry = content.Entry
 	if err := c.showAs(format, seen); err != nil {
 		return err
 	}
@@ -112,6 +119,9 @@ func (c Command) showInspection(seen trace.Inspection) error {
 		if err := table.Append(name, m.Format(seen.Metrics[name]), m.Title); err != nil {
 			return err
 		}
+	}
+	if seen.Entry != "" {
+		fmt.Fprintf(c.Stdout, "%s of the archive:\n", plain(seen.Entry))
 	}
 	var summary []string
 	if details, ok := seen.Details.(interface{ Summary() []string }); ok {

@@ -20,7 +20,7 @@ func (p *parser) checkEnd(unended bool) {
 	case p.dump.Cut:
 	case p.mode == rows:
 		p.cutf("the text ends within a PROFILEDATA block")
-	case unended && p.section != otherSection:
+	case unended && p.section != otherSection && p.dump.Recognized:
 		p.cutf("the text ends without the end of a line: it may have been cut")
 	case p.inProcess && !p.closed && (p.headed || p.hierarchy):
 		p.cutf("the text ends before the process's last lines: it may have been cut")

@@ -1,0 +1,117 @@
+package archive
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+// openZIP opens the one entry of an archive that is the recording.
+func openZIP(file File, want Want) (Content, error) {
+	at := &directory{file: file, left: maxDirectory}
+	z, err := zip.NewReader(at, file.Size())
+	switch {
+	case errors.Is(err, errDirectory):
+		return Content{}, fmt.Errorf("list the archive: its directory is larger than %d MiB", maxDirectory>>20)
+	case err != nil:
+		return Content{}, fmt.Errorf("list the archive, which may not be whole: %w", err)
+	case len(z.File) > MaxEntries:
+		return Content{}, fmt.Errorf("list the archive: it has %d entries, at most %d are looked at", len(z.File), MaxEntries)
+	}
+	at.listed = true // what follows is bounded by what comes out
+	entry, err := choose(z, want)
+	if err != nil {
+		return Content{}, err
+	}
+	const encrypted = 1
+	if entry.Flags&encrypted != 0 {
+		return Content{}, fmt.Errorf("unpack %s: it is encrypted", trace.Clip([]byte(entry.Name)))
+	}
+	plain, err := entry.Open()
+	if err != nil {
+		return Content{}, fmt.Errorf("unpack %s: %w", trace.Clip([]byte(entry.Name)), err)
+	}
+	packed := int64(min(entry.CompressedSize64, uint64(file.Size())))
+	return Content{Reader: &bounded{r: plain, packed: func() int64 { return packed }}, Entry: entry.Name}, nil
+}
+
+// directory bounds what is read while an archive's entries are listed: their
+// number, as the archive states it, can't be believed.
+type directory struct {
+	file   File
+	left   int // bytes
+	listed bool
+}
+
+var errDirectory = errors.New("the archive's directory is too large")
+
+func (d *directory) ReadAt(p []byte, off int64) (int, error) {
+	if !d.listed {
+		if d.left -= len(p); d.left < 0 {
+			return 0, errDirectory
+		}
+	}
+	return d.file.ReadAt(p, off)
+}
+
+// choose finds the entry that is wanted.
+func choose(z *zip.Reader, want Want) (*zip.File, error) {
+	var files, wanted []*zip.File
+	for _, f := range z.File {
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		files = append(files, f)
+		if slices.ContainsFunc(want.Names, func(end string) bool { return strings.HasSuffix(f.Name, end) }) {
+			wanted = append(wanted, f)
+		}
+	}
+	if want.Report {
+		if f := report(z, files); f != nil {
+			return f, nil
+		}
+	}
+	switch {
+	case len(wanted) == 1:
+		return wanted[0], nil
+	case len(files) == 1:
+		return files[0], nil
+	case len(wanted) > 1:
+		return nil, fmt.Errorf("the archive holds %d recordings of that kind (%s, …): unpack the one that is meant", len(wanted), trace.Clip([]byte(wanted[0].Name)))
+	}
+	return nil, fmt.Errorf("the archive holds no recording of that kind among its %d files", len(files))
+}
+
+// maxMainEntry bounds the name of the report.
+const maxMainEntry = 1 << 10
+
+// report is the text of a bug report: the entry that main_entry.txt names, or the
+// only one whose name says so. nil where there is none.
+func report(z *zip.Reader, files []*zip.File) *zip.File {
+	byName := map[string]*zip.File{}
+	var named []*zip.File
+	for _, f := range files {
+		byName[f.Name] = f
+		if f.Name == path.Base(f.Name) && strings.HasPrefix(f.Name, "bugreport") && strings.HasSuffix(f.Name, ".txt") {
+			named = append(named, f)
+		}
+	}
+	if main := byName["main_entry.txt"]; main != nil {
+		if r, err := main.Open(); err == nil {
+			name, _ := io.ReadAll(io.LimitReader(r, maxMainEntry))
+			if f := byName[strings.TrimSpace(string(name))]; f != nil {
+				return f
+			}
+		}
+	}
+	if len(named) == 1 {
+		return named[0]
+	}
+	return nil
+}
