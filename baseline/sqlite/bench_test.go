@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -55,8 +54,9 @@ func benchRun(random *rand.Rand, i int) run.Run {
 }
 
 // benchStore opens a history of n accepted runs, made once and kept in the
-// temporary directory. The records and summaries of 1,000 runs serve for all:
-// what differs is the id, the context and the start.
+// temporary directory. The measurements and summaries of 1,000 runs serve for all:
+// what differs is the id, the context, the session and the start. Each record is
+// what its digest says, so that all that reads histories can be measured on it.
 func benchStore(b *testing.B, n int) *Store {
 	b.Helper()
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("apkgate-bench-v%d.%d-%d.db", len(migrations), derivation, n))
@@ -100,25 +100,30 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 	}
 	in := newInterner(tx)
 	random := rand.New(rand.NewPCG(1, 2))
-	type sample struct{ packed, median, mean []byte }
+	type sample struct {
+		run          run.Run
+		median, mean []byte
+	}
 	var samples []sample
+	for i := range min(n, 1000) {
+		r := benchRun(random, i)
+		median, mean, err := blobs(ctx, in, r)
+		if err != nil {
+			return err
+		}
+		samples = append(samples, sample{r, median, mean})
+	}
 	added := records.Stamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	for i := range n {
-		r := run.Run{App: run.App{Package: "org.example.mail"}, Scenario: "open-message"}
-		if i < 1000 {
-			rec, err := records.New(benchRun(random, i))
-			if err != nil {
-				return err
-			}
-			median, mean, err := blobs(ctx, in, rec.Run)
-			if err != nil {
-				return err
-			}
-			samples = append(samples, sample{rec.Packed, median, mean})
-			r = rec.Run
-		}
-		r.ID = fmt.Sprintf("%016x", random.Uint64())
+		data := samples[i%len(samples)]
+		r := data.run
+		r.ID, r.Session = fmt.Sprintf("%016x", random.Uint64()), strconv.Itoa(i/10)
 		r.Context = benchContext(random.IntN(benchModels * benchSDKs * benchNetworks))
+		r.Started = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute)
+		rec, err := records.New(r)
+		if err != nil {
+			return err
+		}
 		subject, err := in.subject(ctx, r.App.Package, r.Scenario)
 		if err != nil {
 			return err
@@ -127,11 +132,8 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 		if err != nil {
 			return err
 		}
-		digest := sha256.Sum256([]byte(r.ID))
-		started := records.Stamp(time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Minute))
-		session := strconv.Itoa(i / 10)
-		data := samples[i%len(samples)]
-		result, err := addRun.ExecContext(ctx, r.ID, digest[:], subject, c, started, session, added)
+		started := records.Stamp(r.Started)
+		result, err := addRun.ExecContext(ctx, r.ID, rec.Digest, subject, c, started, r.Session, added)
 		if err != nil {
 			return err
 		}
@@ -139,17 +141,33 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 		if err != nil {
 			return err
 		}
-		if _, err := addRecord.ExecContext(ctx, number, data.packed); err != nil {
+		if _, err := addRecord.ExecContext(ctx, number, rec.Packed); err != nil {
 			return err
 		}
 		if _, err := addMark.ExecContext(ctx, number, added); err != nil {
 			return err
 		}
-		if _, err := addSummary.ExecContext(ctx, subject, c, started, r.ID, session, data.median, data.mean); err != nil {
+		if _, err := addSummary.ExecContext(ctx, subject, c, started, r.ID, r.Session, data.median, data.mean); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// BenchmarkVerify checks every run of a history, and that there is nothing to find.
+func BenchmarkVerify(b *testing.B) {
+	for _, n := range []int{1_000, 100_000, 1_000_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := benchStore(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if damage, err := s.Verify(b.Context()); err != nil || len(damage) > 0 {
+					b.Fatal(len(damage), err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/run")
+		})
+	}
 }
 
 // BenchmarkReferences finds the references of one run: by default up to 10,000

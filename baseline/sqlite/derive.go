@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/run"
 )
 
 // deriveAll makes every summary anew from the records. A run whose record is
@@ -49,4 +51,17 @@ func deriveOne(ctx context.Context, in *interner, number int64) error {
 		return err
 	}
 	return addSummary(ctx, in, p, e.Run)
+}
+
+// deriveCells sums up the record of the run of that id.
+func deriveCells(ctx context.Context, tx *transaction, id string, centre run.Centre) (run.Cells, error) {
+	var number int64
+	if err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number); err != nil {
+		return run.Cells{}, err
+	}
+	e, err := getEntry(ctx, tx, number)
+	if err != nil {
+		return run.Cells{}, fmt.Errorf("run %q: %w", id, err)
+	}
+	return baseline.Summarize(e.Run, centre).Cells, nil
 }

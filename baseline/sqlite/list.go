@@ -52,13 +52,13 @@ func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFir
 		where = append(where, "(started, r.id) "+than+" (?, ?)")
 		args = append(args, after.Started, after.ID)
 	}
-	return selectEntries(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
+	return selectEntries(ctx, tx, newContexts(tx), fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
 		strings.Join(where, " AND "), order, order), append(args, limit)...)
 }
 
 // selectEntries reads the runs that the end of the query says, without what
 // only their records hold.
-func selectEntries(ctx context.Context, tx *transaction, where string, args ...any) ([]baseline.Entry, error) {
+func selectEntries(ctx context.Context, tx *transaction, names *contexts, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT number, r.id, digest, package, scenario, context, started, session, status,
 			version, build, repository, revision, ref, iterations, added, started < `+levelOf+`
 		FROM runs r JOIN subjects s ON s.id = subject `+where, args...)
@@ -77,7 +77,7 @@ func selectEntries(ctx context.Context, tx *transaction, where string, args ...a
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return complete(ctx, tx, found)
+	return complete(ctx, tx, names, found)
 }
 
 // levelOf is the start of the level of a run r, "" where there is none.
@@ -162,11 +162,10 @@ func (r *row) scan(rows *sql.Rows) error {
 }
 
 // complete fills in the contexts and marks.
-func complete(ctx context.Context, tx *transaction, rows []row) ([]baseline.Entry, error) {
-	contexts := newContexts(tx)
+func complete(ctx context.Context, tx *transaction, names *contexts, rows []row) ([]baseline.Entry, error) {
 	out := make([]baseline.Entry, len(rows))
 	for i, r := range rows {
-		properties, err := contexts.properties(ctx, r.context)
+		properties, err := names.properties(ctx, r.context)
 		if err != nil {
 			return nil, err
 		}

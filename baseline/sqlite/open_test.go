@@ -111,6 +111,97 @@ func TestReadOnly(t *testing.T) {
 	}
 	_, err = ro.Add(t.Context(), writtenRun("more"))
 	wantHint(t, err, baseline.ErrReadOnly, path)
+	wantHint(t, ro.Mark(t.Context(), []string{"there"}, baseline.Mark{State: baseline.Rejected}), baseline.ErrReadOnly, path)
+	_, err = ro.Prune(t.Context(), baseline.Retention{Keep: 1}, nil)
+	wantHint(t, err, baseline.ErrReadOnly, path)
+}
+
+// TestReadingChangesNothing: whatever is asked for in a reading transaction, SQLite
+// refuses to write, also in a store that may.
+func TestReadingChangesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	if _, err := s.Add(t.Context(), writtenRun("there")); err != nil {
+		t.Fatal(err)
+	}
+	err := s.read(t.Context(), func(tx *transaction) error {
+		_, err := tx.ExecContext(t.Context(), "DELETE FROM runs")
+		return err
+	})
+	if !errors.Is(err, baseline.ErrReadOnly) {
+		t.Errorf("a reading transaction that writes: %v", err)
+	}
+	checkGet(t, s, "there")
+}
+
+// TestWrittenWhileReadWithoutLock: of a file that we may not write to, what was
+// read while another wrote to it is not passed on.
+func TestWrittenWhileReadWithoutLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	if _, err := s.Add(t.Context(), writtenRun("there")); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	ro, err := openUnwritable(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ro.Close()
+	checkGet(t, ro, "there")
+	owner := openTest(t, path)
+	if _, err := owner.Add(t.Context(), writtenRun("meanwhile")); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"while the owner has it open", "after the owner has closed it"} {
+		_, err := ro.Get(t.Context(), "there")
+		var hint *baseline.Error
+		if !errors.As(err, &hint) || !strings.Contains(err.Error(), "written") {
+			t.Errorf("%s: %v, want an error that says that it was written to", when, err)
+		}
+		owner.Close()
+	}
+}
+
+// TestOtherRules: summaries by older rules are never compared with, and an older
+// apkgate does not take back those of a newer one.
+func TestOtherRules(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	if _, err := s.Add(t.Context(), writtenRun("there")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(t.Context(), []string{"there"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	rawSQL(t, path, fmt.Sprint("UPDATE derivation SET version = ", derivation-1), "UPDATE summaries SET median = x'', mean = x''")
+	ro, err := openUnwritable(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ro.Close()
+	for centre, name := range map[run.Centre]string{run.Median: "median", run.Mean: "mean"} {
+		refs, err := ro.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open-message", Centre: centre})
+		if err != nil || len(refs) != 1 || refs[0].Cells.Map()[run.Cell{Metric: "frames.count"}] != float64(len("there")) {
+			t.Errorf("by the %s: %+v, %v, want the run's own frames", name, refs, err)
+		}
+	}
+	if damage, err := ro.Verify(t.Context()); err != nil || len(damage) > 0 {
+		t.Errorf("Verify says %v, %v: summaries by older rules are no damage", damage, err)
+	}
+	rawSQL(t, path, fmt.Sprint("UPDATE derivation SET version = ", derivation+1))
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, {ReadOnly: true}} {
+		_, err := Open(t.Context(), path, o)
+		wantHint(t, err, baseline.ErrNewer, path)
+	}
+	if after, err := os.ReadFile(path); err != nil || !slices.Equal(before, after) {
+		t.Errorf("a history of newer rules was changed (%v)", err)
+	}
 }
 
 // TestNoRightToWrite needs a user whom permissions hold back.
@@ -186,8 +277,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestMigrate takes a history of the present version through one more step, after
-// one that goes wrong.
+// TestMigrate takes a history through one more step, after a step that goes wrong.
 func TestMigrate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := openTest(t, path)
@@ -200,26 +290,26 @@ func TestMigrate(t *testing.T) {
 		}
 		return v
 	}
-	present := len(migrations)
-	if version() != present {
-		t.Fatalf("the schema has version %d, want %d", version(), present)
+	now := len(migrations)
+	if version() != now {
+		t.Fatalf("a new history has version %d, want %d", version(), now)
 	}
-	broken := "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT ''; SELECT * FROM nowhere;"
-	err := s.migrate(t.Context(), slices.Concat(migrations, []string{broken}))
-	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", present, present+1)) {
+	broken := step{script: "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT ''; SELECT * FROM nowhere;"}
+	err := s.migrate(t.Context(), append(migrations[:now:now], broken))
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from version %d to %d", now, now+1)) {
 		t.Errorf("a step that goes wrong: %v", err)
 	}
-	if _, err := s.db.Exec("SELECT comment FROM runs"); err == nil || version() != present {
+	if _, err := s.db.Exec("SELECT comment FROM runs"); err == nil || version() != now {
 		t.Errorf("a step that went wrong has left something behind (version %d)", version())
 	}
-	sound := "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT 'none'"
+	sound := step{script: "ALTER TABLE runs ADD COLUMN comment TEXT NOT NULL DEFAULT 'none'"}
 	for range 2 { // the second time there is nothing to do
-		if err := s.migrate(t.Context(), slices.Concat(migrations, []string{sound})); err != nil {
+		if err := s.migrate(t.Context(), append(migrations[:now:now], sound)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var comment string
-	if err := s.db.QueryRow("SELECT comment FROM runs WHERE id = 'old'").Scan(&comment); err != nil || comment != "none" || version() != present+1 {
+	if err := s.db.QueryRow("SELECT comment FROM runs WHERE id = 'old'").Scan(&comment); err != nil || comment != "none" || version() != now+1 {
 		t.Errorf("after the step: %q, version %d, %v", comment, version(), err)
 	}
 	checkGet(t, s, "old")
@@ -229,7 +319,7 @@ func TestMigrate(t *testing.T) {
 // were known by their note, are one batch each.
 func TestMigrateBatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
-	rawSQL(t, path, migrations[0], fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 1", applicationID),
+	rawSQL(t, path, migrations[0].script, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 1", applicationID),
 		`INSERT INTO subjects VALUES (1, 'app', 's'); INSERT INTO contexts VALUES (1, x'');
 		INSERT INTO runs SELECT value, value, zeroblob(32), 1, 1, '2026-01-01T00:00:00.000000000Z', '', 'complete',
 			'', '', '', '', '', 1, '2026-01-01T00:00:00.000000000Z', 'accepted', '' FROM json_each('["1","2","3"]')`,

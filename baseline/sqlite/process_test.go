@@ -38,6 +38,12 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if path := os.Getenv(readerPath); path != "" {
+		if err := readAll(path); err != nil {
+			fmt.Println("error:", err)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -65,6 +71,47 @@ func writeRuns(path, name, count string) error {
 		fmt.Printf("=%s\n", added[0])
 	}
 	return s.Close()
+}
+
+// readerPath makes this binary a reader of the history at that path, which prints
+// what it finds.
+const readerPath = "APKGATE_TEST_READER_PATH"
+
+func readAll(path string) error {
+	ctx := context.Background()
+	s, err := Open(ctx, path, Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	refs, err := s.References(ctx, baseline.Query{Package: "org.example.mail", Scenario: "open-message"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("references:", len(refs))
+	if _, err := exportAll(ctx, s); err != nil {
+		return err
+	}
+	damage, err := s.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println("damage:", damage)
+	n, err := s.Prune(ctx, baseline.Retention{Keep: 1, DryRun: true}, nil)
+	if err != nil {
+		return err
+	}
+	fmt.Println("to be pruned:", n)
+	return s.Close()
+}
+
+func exportAll(ctx context.Context, s *Store) (n int, err error) {
+	for _, err := range s.Export(ctx, baseline.Filter{}) {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
 }
 
 // writtenRun is a run whose content follows from its id.

@@ -104,7 +104,7 @@ func tell(ctx context.Context, tx *transaction, number int64, each func(baseline
 	if each == nil {
 		return nil
 	}
-	entries, err := selectEntries(ctx, tx, "WHERE number = ?", number)
+	entries, err := selectEntries(ctx, tx, newContexts(tx), "WHERE number = ?", number)
 	if err != nil || len(entries) == 0 {
 		return err
 	}

@@ -21,7 +21,7 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 	}
 	var out []run.Summary
 	err = s.read(ctx, func(tx *transaction) (err error) {
-		out, err = references(ctx, tx, q)
+		out, err = references(ctx, tx, s.stale, q)
 		return err
 	})
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 	return out, nil
 }
 
-func references(ctx context.Context, tx *transaction, q baseline.Query) ([]run.Summary, error) {
+func references(ctx context.Context, tx *transaction, stale bool, q baseline.Query) ([]run.Summary, error) {
 	out := []run.Summary{}
 	var subject int64
 	err := tx.QueryRowContext(ctx, "SELECT id FROM subjects WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&subject)
@@ -44,7 +44,7 @@ func references(ctx context.Context, tx *transaction, q baseline.Query) ([]run.S
 	if err != nil {
 		return nil, err
 	}
-	sc, err := newScanner(ctx, tx, subject, q)
+	sc, err := newScanner(ctx, tx, stale, subject, q)
 	if err != nil {
 		return nil, err
 	}

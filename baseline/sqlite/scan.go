@@ -13,6 +13,8 @@ import (
 
 // scanner reads the summaries of a subject's references context by context.
 type scanner struct {
+	tx      *transaction
+	stale   bool // derive summaries from records: those that are kept follow older rules
 	query   baseline.Query
 	subject int64
 	since   string
@@ -29,7 +31,7 @@ type scanner struct {
 	inOrder []run.Cell // the cells of the last summary; the next one's take their place
 }
 
-func newScanner(ctx context.Context, tx *transaction, subject int64, q baseline.Query) (*scanner, error) {
+func newScanner(ctx context.Context, tx *transaction, stale bool, subject int64, q baseline.Query) (*scanner, error) {
 	since, err := level(ctx, tx, subject)
 	if err != nil {
 		return nil, err
@@ -44,7 +46,7 @@ func newScanner(ctx context.Context, tx *transaction, subject int64, q baseline.
 	if err != nil {
 		return nil, err
 	}
-	sc := &scanner{query: q, subject: subject, since: since, next: next, names: newContexts(tx)}
+	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, next: next, names: newContexts(tx)}
 	if len(q.Commits) == 0 {
 		return sc, nil
 	}
@@ -169,6 +171,11 @@ func (sc *scanner) summary(ctx context.Context, c records.Cursor, properties map
 	if err != nil {
 		return run.Summary{}, err
 	}
+	out := run.Summary{ID: c.ID, Started: started, Session: string(sc.session), Context: properties}
+	if sc.stale {
+		out.Cells, err = deriveCells(ctx, sc.tx, c.ID, sc.query.Centre)
+		return out, err
+	}
 	sc.inOrder = sc.inOrder[:0]
 	values := make([]float64, 0, len(sc.cells)/bytesOfACell)
 	err = decodeCells(sc.cells, func(id int64, value float64) error {
@@ -176,10 +183,8 @@ func (sc *scanner) summary(ctx context.Context, c records.Cursor, properties map
 		sc.inOrder, values = append(sc.inOrder, cell), append(values, value)
 		return err
 	})
-	return run.Summary{
-		ID: c.ID, Started: started, Session: string(sc.session), Context: properties,
-		Cells: sc.layouts.Cells(sc.inOrder, values),
-	}, err
+	out.Cells = sc.layouts.Cells(sc.inOrder, values)
+	return out, err
 }
 
 // merge is a heap of lanes, that of the newest run on top.

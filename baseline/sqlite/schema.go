@@ -20,10 +20,21 @@ var schemaFiles embed.FS
 
 // migrations are the steps of the schema: the first makes version 1 of nothing,
 // the next makes version 2 of that. A step that is released never changes.
-var migrations = []string{
-	mustRead("schema/0001_history.sql"),
-	mustRead("schema/0002_batch.sql"),
+var migrations = []step{
+	{script: mustRead("schema/0001_history.sql")},
+	{script: mustRead("schema/0002_batch.sql")},
+	// The first three texts of version 1 lacked some indexes, and the first two
+	// held that runs with different ids are never alike.
+	{script: mustRead("schema/0003_digests.sql"), needed: "SELECT count(*) > 1 FROM pragma_index_list('runs') WHERE origin = 'u'"},
+	{script: mustRead("schema/0004_indexes.sql")},
 }
+
+// step is one migration. needed is a query that says whether a history needs the
+// script; "" is always.
+type step struct{ script, needed string }
+
+// readable is the least version of the schema that can be read as it is.
+const readable = 2
 
 // derivation is the version of the rules by which package run makes summaries
 // of records. Raise it when they change: histories are then derived anew.
@@ -37,23 +48,32 @@ func mustRead(name string) string {
 	return string(data)
 }
 
+// errOutdated is that a history is to be brought up to date before it is read.
+var errOutdated = errors.New("the history is of an older version")
+
 // prepare makes the file a history of the present version, or says why not.
-func (s *Store) prepare(ctx context.Context, o Options) error {
-	fresh, version, err := s.identify(ctx)
-	switch {
-	case err != nil:
+func (s *Store) prepare(ctx context.Context, o Options, how access) error {
+	found, err := s.identify(ctx)
+	if err != nil {
 		return err
-	case o.ReadOnly && fresh:
+	}
+	outdated := found.schema < len(migrations) || found.derivation < derivation
+	switch {
+	case how == toWrite:
+	case found.fresh:
 		return notHistory("the file is empty")
-	case o.ReadOnly && version < len(migrations):
+	case outdated && how == toRead:
+		return errOutdated
+	case found.schema < readable:
 		return &baseline.Error{
-			Err:    fmt.Errorf("%w: its schema is version %d of %d", baseline.ErrReadOnly, version, len(migrations)),
+			Err:    fmt.Errorf("%w: its schema is version %d of %d", baseline.ErrReadOnly, found.schema, len(migrations)),
 			Advice: "Open it once where it can be written, which brings it up to date.",
 		}
-	case o.ReadOnly:
+	default:
+		s.stale = found.derivation < derivation
 		return nil
 	}
-	if fresh {
+	if found.fresh {
 		if err := s.setUp(ctx, o.Wait); err != nil {
 			return err
 		}
@@ -64,9 +84,17 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	return s.derive(ctx)
 }
 
-// identify reports whether the file holds nothing yet, and else its version.
-// Both are read in one state of the file, since another process may be making it.
-func (s *Store) identify(ctx context.Context) (fresh bool, version int, err error) {
+// versions are what a file says of itself.
+type versions struct {
+	fresh      bool // it holds nothing yet
+	schema     int
+	derivation int // by which rules its summaries were made
+}
+
+// identify reads the versions, all in one state of the file, since another
+// process may be making it. One that we don't know is an error: an older apkgate
+// neither guesses nor takes back what a newer one has made.
+func (s *Store) identify(ctx context.Context) (v versions, err error) {
 	err = s.read(ctx, func(tx *transaction) error {
 		var id, tables int
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
@@ -75,24 +103,34 @@ func (s *Store) identify(ctx context.Context) (fresh bool, version int, err erro
 		if err := tx.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil {
 			return err
 		}
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v.schema); err != nil {
 			return err
 		}
-		fresh = id == 0 && version == 0 && tables == 0
+		v.fresh = id == 0 && v.schema == 0 && tables == 0
 		switch {
-		case fresh:
+		case v.fresh:
 			return nil
 		case id != applicationID:
 			return notHistory("it is the SQLite database of another program")
-		case version > len(migrations):
-			return &baseline.Error{
-				Err:    fmt.Errorf("%w: its schema is version %d, this one knows up to %d", baseline.ErrNewer, version, len(migrations)),
-				Advice: "Update apkgate, or use a history of its own for this version.",
-			}
+		case v.schema > len(migrations):
+			return newer("its schema is version %d, this one knows up to %d", v.schema, len(migrations))
+		}
+		if v.derivation, err = derivedBy(ctx, tx); err != nil {
+			return err
+		}
+		if v.derivation > derivation {
+			return newer("its summaries follow rules %d, this one knows up to %d", v.derivation, derivation)
 		}
 		return nil
 	})
-	return fresh, version, err
+	return v, err
+}
+
+func newer(format string, args ...any) error {
+	return &baseline.Error{
+		Err:    fmt.Errorf("%w: "+format, append([]any{baseline.ErrNewer}, args...)...),
+		Advice: "Update apkgate, or use a history of its own for this version.",
+	}
 }
 
 func notHistory(why string) error {
@@ -126,7 +164,11 @@ func (s *Store) setUp(ctx context.Context, wait time.Duration) error {
 }
 
 // migrate takes the schema through the steps that it has not seen, all or none.
-func (s *Store) migrate(ctx context.Context, steps []string) error {
+// SQLite does not look after foreign keys meanwhile ("ALTER TABLE", 7): a table
+// that is replaced would take the rows with it that point to it.
+func (s *Store) migrate(ctx context.Context, steps []step) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	var version int
 	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
@@ -134,19 +176,45 @@ func (s *Store) migrate(ctx context.Context, steps []string) error {
 	if version >= len(steps) {
 		return nil
 	}
-	return s.write(ctx, func(tx *transaction) error {
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	if _, err := s.db.ExecContext(ctx, "PRAGMA foreign_keys = OFF"); err != nil { // there is one connection
+		return err
+	}
+	err := transact(ctx, s.db, nil, func(tx *transaction) error { return migrate(ctx, tx, steps) })
+	_, onErr := s.db.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = ON")
+	return errors.Join(err, onErr)
+}
+
+func migrate(ctx context.Context, tx *transaction, steps []step) error {
+	var version int
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	var keys bool
+	if err := tx.QueryRowContext(ctx, "PRAGMA foreign_keys").Scan(&keys); err != nil || keys {
+		return errors.Join(errors.New("a migration begins while foreign keys are looked after"), err)
+	}
+	for ; version < len(steps); version++ {
+		if err := steps[version].carryOut(ctx, tx); err != nil {
+			return fmt.Errorf("bring the schema from version %d to %d: %w", version, version+1, err)
+		}
+	}
+	_, err := tx.Tx.ExecContext(ctx, fmt.Sprintf(
+		"PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version))
+	return err
+}
+
+func (s step) carryOut(ctx context.Context, tx *transaction) error {
+	needed := true
+	if s.needed != "" {
+		if err := tx.Tx.QueryRowContext(ctx, s.needed).Scan(&needed); err != nil {
 			return err
 		}
-		for ; version < len(steps); version++ {
-			if _, err := tx.Tx.ExecContext(ctx, steps[version]); err != nil {
-				return fmt.Errorf("bring the schema from version %d to %d: %w", version, version+1, err)
-			}
-		}
-		_, err := tx.Tx.ExecContext(ctx, fmt.Sprintf(
-			"PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, version))
-		return err
-	})
+	}
+	if !needed {
+		return nil
+	}
+	_, err := tx.Tx.ExecContext(ctx, s.script)
+	return err
 }
 
 // derive makes the summaries anew where they follow other rules than ours.

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -30,8 +31,9 @@ import (
 
 // Options are what can be changed about a store. The zero value is good.
 type Options struct {
-	// ReadOnly opens a file that is there and never writes to it, also on a
-	// medium that can't be written.
+	// ReadOnly opens a file that is there and takes no change, also on a medium
+	// that can't be written, where nothing is left beside the file. Where it can be
+	// written, a file of an older version is brought up to date first.
 	ReadOnly bool
 	// Wait is how long to wait for another process that writes; 0: a minute.
 	Wait time.Duration
@@ -41,9 +43,12 @@ type Options struct {
 
 // Store is a history in an SQLite file.
 type Store struct {
-	path string
-	db   *sql.DB
-	now  func() time.Time
+	path    string
+	db      *sql.DB // writes; nil where the store takes no change
+	readers *sql.DB // SQLite holds them to reading
+	now     func() time.Time
+	stale   bool        // its summaries follow older rules than ours, and stay so
+	still   fs.FileInfo // what the file was when it was opened, where nobody is to write to it; else nil
 	// writing keeps the writers of this process from polling for the lock.
 	writing sync.Mutex
 }
@@ -62,14 +67,63 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Wait == 0 {
 		o.Wait = time.Minute
 	}
-	s, err := open(ctx, path, o, "")
-	if o.ReadOnly && errors.Is(explain(err), baseline.ErrReadOnly) && !hasLog(path) {
-		s, err = open(ctx, path, o, "immutable")
+	how := toWrite
+	if o.ReadOnly {
+		how = toRead
+	}
+	s, err := open(ctx, path, o, how)
+	if errors.Is(err, errOutdated) {
+		s, err = openUpdated(ctx, path, o)
+	}
+	if o.ReadOnly && errors.Is(explain(err), baseline.ErrReadOnly) {
+		s, err = openUnwritable(ctx, path, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open history %s: %w", path, explain(err))
 	}
 	return s, nil
+}
+
+// access is how a file is opened.
+type access int
+
+const (
+	toWrite access = iota
+	// toRead keeps SQLite's log beside the file while it is open, for the sake of
+	// those who write meanwhile, and so needs the right to write.
+	toRead
+	// asLeft reads a file with a log that somebody has left or is writing.
+	asLeft
+	// immutable reads a file that nobody writes to, and takes no lock.
+	immutable
+)
+
+// openUpdated brings a file up to date, then opens it to be read.
+func openUpdated(ctx context.Context, path string, o Options) (*Store, error) {
+	s, err := open(ctx, path, o, toWrite)
+	if err == nil {
+		err = s.db.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, path, o, toRead)
+}
+
+// openUnwritable opens a file that we may not write to, or not beside.
+func openUnwritable(ctx context.Context, path string, o Options) (*Store, error) {
+	if hasLog(path) {
+		return open(ctx, path, o, asLeft)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := open(ctx, path, o, immutable)
+	if err == nil {
+		s.still = info
+	}
+	return s, err
 }
 
 // hasLog reports whether the file has a write-ahead log with something in it.
@@ -80,12 +134,29 @@ func hasLog(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// open opens the file; flag is a parameter of SQLite's file names to set, or "".
-func open(ctx context.Context, path string, o Options, flag string) (*Store, error) {
-	if err := checkFile(path, o.ReadOnly); err != nil {
+func open(ctx context.Context, path string, o Options, how access) (*Store, error) {
+	if err := checkFile(path, how); err != nil {
 		return nil, err
 	}
-	name, err := dataSource(path, o, flag)
+	s := &Store{path: path, now: o.Now}
+	var err error
+	if s.readers, err = connect(path, o, how, connections, "query_only(1)"); err != nil {
+		return nil, err
+	}
+	if how == toWrite {
+		if s.db, err = connect(path, o, how, 1); err != nil {
+			return nil, errors.Join(err, s.readers.Close())
+		}
+	}
+	if err := s.prepare(ctx, o, how); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// connect makes a pool of at most n connections, each with the pragmas.
+func connect(path string, o Options, how access, n int, pragmas ...string) (*sql.DB, error) {
+	name, err := dataSource(path, o, how, pragmas)
 	if err != nil {
 		return nil, err
 	}
@@ -93,22 +164,22 @@ func open(ctx context.Context, path string, o Options, flag string) (*Store, err
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	s := &Store{path: path, db: db, now: o.Now}
-	if err := s.prepare(ctx, o); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return s, nil
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
 }
 
 // sqliteMagic begins every SQLite file (SQLite's "Database File Format", 1.3.1).
 var sqliteMagic = []byte("SQLite format 3\x00")
 
 // checkFile looks at the file before SQLite does, which would write beside it.
-func checkFile(path string, readOnly bool) error {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) && !readOnly {
+func checkFile(path string, how access) error {
+	flag := os.O_RDONLY
+	if how == toRead {
+		flag = os.O_RDWR
+	}
+	f, err := os.OpenFile(path, flag, 0)
+	if errors.Is(err, os.ErrNotExist) && how == toWrite {
 		return os.MkdirAll(filepath.Dir(path), 0o755)
 	}
 	if err != nil {
@@ -127,7 +198,7 @@ func checkFile(path string, readOnly bool) error {
 }
 
 // dataSource names the file and what holds for every connection to it.
-func dataSource(path string, o Options, flag string) (string, error) {
+func dataSource(path string, o Options, how access, pragmas []string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -140,13 +211,14 @@ func dataSource(path string, o Options, flag string) (string, error) {
 		"_defensive":    {"1"},
 		"_dqs":          {"0"},
 		"_error_rc":     {"1"},
-		"_pragma":       {"cache_size(-16000)", "trusted_schema(0)", "cell_size_check(1)"},
+		"_pragma":       append([]string{"cache_size(-16000)", "trusted_schema(0)", "cell_size_check(1)"}, pragmas...),
 	}
-	if o.ReadOnly {
+	switch how {
+	case immutable:
+		query.Set("immutable", "1")
+		fallthrough
+	case asLeft:
 		query.Set("mode", "ro")
-	}
-	if flag != "" {
-		query.Set(flag, "1")
 	}
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: query.Encode()}
 	return u.String(), nil
@@ -154,8 +226,17 @@ func dataSource(path string, o Options, flag string) (string, error) {
 
 // Close ends every connection to the file.
 func (s *Store) Close() error {
-	if err := s.db.Close(); err != nil {
+	if err := s.close(); err != nil {
 		return fmt.Errorf("close history %s: %w", s.path, explain(err))
 	}
 	return nil
+}
+
+// close ends the writer last: the last connection takes the log in.
+func (s *Store) close() error {
+	err := s.readers.Close()
+	if s.db != nil {
+		err = errors.Join(err, s.db.Close())
+	}
+	return err
 }

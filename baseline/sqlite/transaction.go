@@ -3,6 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"os"
+
+	"github.com/apkgate/apkgate/baseline"
 )
 
 // transaction is a transaction that prepares each statement once, however often
@@ -51,18 +55,36 @@ func (t *transaction) QueryRowContext(ctx context.Context, query string, args ..
 // write runs f in the one transaction that may write. It is committed and
 // durable when write returns no error, and undone otherwise.
 func (s *Store) write(ctx context.Context, f func(*transaction) error) error {
+	if s.db == nil {
+		return readOnly(errors.New("it was opened to be read"))
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	return s.transact(ctx, nil, f)
+	return transact(ctx, s.db, nil, f)
 }
 
-// read runs f on one state of the history, whatever is written meanwhile.
+// read runs f on one state of the history, whatever is written meanwhile. SQLite
+// lets it change nothing.
 func (s *Store) read(ctx context.Context, f func(*transaction) error) error {
-	return s.transact(ctx, &sql.TxOptions{ReadOnly: true}, f)
+	err := transact(ctx, s.readers, &sql.TxOptions{ReadOnly: true}, f)
+	if s.still == nil {
+		return err
+	}
+	info, statErr := os.Stat(s.path)
+	if statErr != nil {
+		return statErr
+	}
+	if hasLog(s.path) || !info.ModTime().Equal(s.still.ModTime()) || info.Size() != s.still.Size() {
+		return &baseline.Error{
+			Err:    errors.New("somebody has written to the history while it was read without a lock"),
+			Advice: "Try again. With the right to write the file and its directory, reading and writing don't disturb each other.",
+		}
+	}
+	return err
 }
 
-func (s *Store) transact(ctx context.Context, o *sql.TxOptions, f func(*transaction) error) error {
-	tx, err := s.db.BeginTx(ctx, o)
+func transact(ctx context.Context, db *sql.DB, o *sql.TxOptions, f func(*transaction) error) error {
+	tx, err := db.BeginTx(ctx, o)
 	if err != nil {
 		return explain(err)
 	}

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -127,38 +130,119 @@ func checkContexts(ctx context.Context, tx *transaction) (found []baseline.Damag
 	return found, err
 }
 
-// checkRuns checks every run, each in a transaction of its own so that a long
-// check does not keep the log from being written back.
-func (s *Store) checkRuns(ctx context.Context) (found []baseline.Damage, err error) {
-	for number := int64(-1); ; {
-		var id string
-		err := s.read(ctx, func(tx *transaction) (err error) {
-			if number, err = nextNumber(ctx, tx, number); err != nil {
-				return err
+// checkRuns checks every run, pages of them at the same time. Each page is a
+// transaction of its own, so that a long check does not keep the log from being
+// written back.
+func (s *Store) checkRuns(ctx context.Context) ([]baseline.Damage, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mu sync.Mutex
+	damage := map[int][]baseline.Damage{} // by page
+	pages := make(chan verifyPage)
+	var checkers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), connections-1) {
+		checkers.Go(func() {
+			for p := range pages {
+				found, err := s.checkPage(ctx, p)
+				if err != nil {
+					cancel(err)
+				}
+				mu.Lock()
+				damage[p.place] = found
+				mu.Unlock()
 			}
-			if err := tx.QueryRowContext(ctx, "SELECT id FROM runs WHERE number = ?", number).Scan(&id); err != nil {
-				return err
-			}
-			return checkRun(ctx, tx, number)
 		})
-		if errors.Is(err, sql.ErrNoRows) {
-			return found, nil
+	}
+	unreachable, err := s.eachPage(ctx, pages)
+	close(pages)
+	checkers.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	var found []baseline.Damage
+	for _, place := range slices.Sorted(maps.Keys(damage)) {
+		found = append(found, damage[place]...)
+	}
+	return append(found, unreachable...), err
+}
+
+// verifyPage are runs that are checked together.
+type verifyPage struct {
+	place int
+	runs  []verifyRun
+}
+
+type verifyRun struct {
+	number int64
+	id     string
+}
+
+// eachPage sends all runs. What keeps it from going on is damage.
+func (s *Store) eachPage(ctx context.Context, pages chan<- verifyPage) (found []baseline.Damage, err error) {
+	last := int64(math.MinInt64)
+	for place := 0; ; place++ {
+		p := verifyPage{place: place}
+		err := s.read(ctx, func(tx *transaction) (err error) {
+			p.runs, err = runsAfter(ctx, tx, last)
+			return err
+		})
+		if len(p.runs) > 0 {
+			select {
+			case pages <- p:
+			case <-ctx.Done():
+				return found, nil // its cause is told
+			}
+			last = p.runs[len(p.runs)-1].number
 		}
-		if err := noteDamage(&found, id, err); err != nil {
-			return found, err
-		}
-		if err != nil && id == "" {
-			return found, nil // the rows after this one can't be reached
+		if err != nil || len(p.runs) < page {
+			return found, noteDamage(&found, "", err)
 		}
 	}
 }
 
-func checkRun(ctx context.Context, tx *transaction, number int64) error {
-	e, err := getEntry(ctx, tx, number)
+func runsAfter(ctx context.Context, tx *transaction, last int64) (runs []verifyRun, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT number, id FROM runs NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?", last, page)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r verifyRun
+		if err := rows.Scan(&r.number, &r.id); err != nil {
+			return runs, err
+		}
+		runs = append(runs, r)
+	}
+	return runs, rows.Err()
+}
+
+// checkPage checks the runs of a page.
+func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.Damage, err error) {
+	err = s.read(ctx, func(tx *transaction) error {
+		c := runChecker{tx: tx, names: newContexts(tx), stale: s.stale}
+		for _, r := range p.runs {
+			if err := noteDamage(&found, r.id, c.check(ctx, r.number)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// runChecker checks runs in one transaction.
+type runChecker struct {
+	tx    *transaction
+	names *contexts
+	stale bool // summaries follow older rules, so that they can't be compared
+}
+
+func (c runChecker) check(ctx context.Context, number int64) error {
+	e, err := getEntry(ctx, c.tx, number)
 	if err != nil {
 		return err
 	}
-	listed, err := selectEntries(ctx, tx, "WHERE number = ?", number)
+	listed, err := selectEntries(ctx, c.tx, c.names, "WHERE number = ?", number)
 	if err != nil {
 		return err
 	}
@@ -168,16 +252,16 @@ func checkRun(ctx context.Context, tx *transaction, number int64) error {
 	if what := records.Differs(e, listed[0]); what != "" {
 		return records.Damaged(fmt.Errorf("its %s is listed otherwise than its record says", what))
 	}
-	return checkSummary(ctx, tx, number, e)
+	return c.checkSummary(ctx, number, e)
 }
 
 // checkSummary checks that the run's mark and summaries are where References
 // looks for them, and are what the record gives.
-func checkSummary(ctx context.Context, tx *transaction, number int64, e baseline.Entry) error {
+func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.Entry) error {
 	var state baseline.State
 	var since, session string
 	var median, mean []byte
-	err := tx.QueryRowContext(ctx, `SELECT r.state, r.since, s.session, s.median, s.mean
+	err := c.tx.QueryRowContext(ctx, `SELECT r.state, r.since, s.session, s.median, s.mean
 		FROM runs r JOIN summaries s USING (subject, context, started, id)
 		WHERE number = ? AND s.reference = (r.state IN ('accepted', 'rebaselined'))`, number).
 		Scan(&state, &since, &session, &median, &mean)
@@ -191,11 +275,13 @@ func checkSummary(ctx context.Context, tx *transaction, number int64, e baseline
 	case state != e.Mark.State, state == baseline.Rebaselined && since != records.Stamp(e.Mark.Since):
 		return records.Damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, e.Mark.State))
 	}
-	names := newContexts(tx)
+	if c.stale {
+		return nil
+	}
 	for centre, blob := range map[run.Centre][]byte{run.Median: median, run.Mean: mean} {
 		cells := map[run.Cell]float64{}
 		err := decodeCells(blob, func(id int64, value float64) error {
-			cell, err := names.cell(ctx, id)
+			cell, err := c.names.cell(ctx, id)
 			cells[cell] = value
 			return err
 		})
