@@ -10,6 +10,9 @@ import (
 // addresses in the rendered text, where a backslash is gone; this stays.
 const zeroWidth = "&#8203;"
 
+// EscapeMarkdown escapes plain text as the reports do.
+func EscapeMarkdown(s string) string { return markdown(s) }
+
 // markdown escapes plain text for one line of GitHub's Markdown: in a heading, a
 // paragraph, a list item or a cell of a table, it stays the text that it is. It
 // can't open a tag, a link, a code span, emphasis, a formula or another cell,

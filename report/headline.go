@@ -9,6 +9,12 @@ import (
 	"github.com/apkgate/apkgate/gate"
 )
 
+// OutcomeWord is an outcome as a word that begins a sentence, and Symbol as a mark.
+func OutcomeWord(o gate.Outcome) string { return outcomeWord(o) }
+
+// Symbol lets a reader find a verdict in a long conversation.
+func Symbol(o gate.Outcome) string { return symbol(o) }
+
 // outcomeWord is an outcome as a word that begins a sentence.
 func outcomeWord(o gate.Outcome) string {
 	switch o {

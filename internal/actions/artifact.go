@@ -48,6 +48,7 @@ const artifactFormat = "apkgate.artifact/1"
 type meta struct {
 	Format  string   `json:"format"`
 	Version string   `json:"version,omitempty"`
+	Leg     string   `json:"leg,omitempty"` // of a job matrix
 	Notes   []string `json:"notes,omitempty"`
 }
 
@@ -55,8 +56,9 @@ type meta struct {
 type Folder struct{ Dir, Report, Verdict, SARIF string }
 
 // WriteFolder writes the report as a folder for the workflow to upload:
-// verdict.json, report.html, report.md, apkgate.sarif, and meta.json.
-func WriteFolder(dir string, in report.Input, places report.Places) (Folder, error) {
+// verdict.json, report.html, report.md, apkgate.sarif, and meta.json. leg is that of
+// a job matrix, "" where there is none.
+func WriteFolder(dir, leg string, in report.Input, places report.Places) (Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
@@ -64,7 +66,7 @@ func WriteFolder(dir string, in report.Input, places report.Places) (Folder, err
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
 	}
-	m := meta{Format: artifactFormat, Version: in.Meta.Version, Notes: in.Notes}
+	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
 	for name, write := range map[string]func(io.Writer) error{
 		verdictFile:  func(w io.Writer) error { return report.JSON(w, in.Verdict, in.Energy...) },
 		htmlFile:     func(w io.Writer) error { return report.HTML(w, in) },
@@ -83,46 +85,80 @@ func WriteFolder(dir string, in report.Input, places report.Places) (Folder, err
 	return Folder{dir, filepath.Join(dir, htmlFile), filepath.Join(dir, verdictFile), filepath.Join(dir, sarifFile)}, nil
 }
 
+// ReportFolders are the report folders that were downloaded to dir: dir itself, or
+// one folder in it for each leg of a matrix. There may be none.
+func ReportFolders(dir string) ([]string, error) {
+	if _, err := os.Lstat(filepath.Join(dir, verdictFile)); err == nil {
+		return []string{dir}, nil
+	}
+	f, err := os.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for reports: %w", plainPath(err))
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(maxEntries)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("look for reports: %w", plainPath(err))
+	}
+	var out []string
+	for _, e := range entries {
+		if _, err := os.Lstat(filepath.Join(dir, e.Name(), verdictFile)); err == nil && e.IsDir() {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(out)
+	if len(out) > maxLegs {
+		return nil, fmt.Errorf("look for reports: %s holds %d, at most %d are allowed", dir, len(out), maxLegs)
+	}
+	return out, nil
+}
+
 // ReadFolder reads a report folder that another workflow's run left, and takes it
 // for hostile: it may hold the files of a report, profiles of methods and nothing
 // else, no links and no folders, within limits, and only its verdict, with where
-// its energy went, and its notes are read. Where the report belongs is not asked
-// of it.
-func ReadFolder(dir string) (report.Input, error) {
-	in, err := readFolder(dir)
-	if err != nil {
-		return report.Input{}, fmt.Errorf("read the report folder %s: %w", dir, err)
+// its energy went, its notes and the name of its leg are read. Where the report
+// belongs is not asked of it.
+func ReadFolder(dir string) (in report.Input, leg string, err error) {
+	if in, leg, err = readFolder(dir); err != nil {
+		return report.Input{}, "", fmt.Errorf("read the report folder %s: %w", dir, err)
 	}
-	return in, nil
+	return in, leg, nil
 }
 
-func readFolder(dir string) (report.Input, error) {
+func readFolder(dir string) (report.Input, string, error) {
 	root, err := os.OpenRoot(dir) // keeps every path inside, whatever links say
 	if err != nil {
-		return report.Input{}, plainPath(err)
+		return report.Input{}, "", plainPath(err)
 	}
 	defer root.Close()
 	if err := checkFolder(root); err != nil {
-		return report.Input{}, err
+		return report.Input{}, "", err
 	}
 	data, err := readFile(root, verdictFile, maxVerdict)
 	if err != nil {
-		return report.Input{}, err
+		return report.Input{}, "", err
 	}
 	in, err := report.Read(bytes.NewReader(data))
 	if err != nil {
-		return report.Input{}, fmt.Errorf("%s: %w", verdictFile, err)
+		return report.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
 	}
 	if n := len(in.Verdict.Runs); n > maxRuns {
-		return report.Input{}, fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
+		return report.Input{}, "", fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
 	}
 	m, err := readMeta(root)
 	if err != nil {
-		return report.Input{}, err
+		return report.Input{}, "", err
 	}
 	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
 	in.Meta.Version = m.Version
-	return in, nil
+	leg, err := LegName(m.Leg)
+	if err != nil {
+		return report.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
+	}
+	return in, leg, nil
 }
 
 // checkFolder holds the folder to what a report folder is.

@@ -17,7 +17,7 @@ func folder(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "apkgate-report")
 	in := worse(2)
 	in.Notes = []string{"The devices are simulated."}
-	if _, err := actions.WriteFolder(dir, in, places); err != nil {
+	if _, err := actions.WriteFolder(dir, "", in, places); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -33,7 +33,7 @@ func TestAForksReportIsPostedByASecondWorkflow(t *testing.T) {
 	if err := second.Client.ResolvePull(t.Context(), &second.Job); err != nil {
 		t.Fatal(err)
 	}
-	in, err := actions.ReadFolder(dir)
+	in, _, err := actions.ReadFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +101,13 @@ func TestAHostileArtifactIsRefused(t *testing.T) {
 			if err := c.spoil(dir); err != nil {
 				t.Fatal(err)
 			}
-			_, err := actions.ReadFolder(dir)
+			_, _, err := actions.ReadFolder(dir)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v, want one that says %q", err, c.says)
 			}
 		})
 	}
-	if _, err := actions.ReadFolder(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, _, err := actions.ReadFolder(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a folder that is not there is read")
 	}
 }
@@ -148,11 +148,11 @@ func FuzzReadFolder(f *testing.F) {
 		dir := t.TempDir()
 		os.WriteFile(filepath.Join(dir, "verdict.json"), verdict, 0o644)
 		os.WriteFile(filepath.Join(dir, "meta.json"), meta, 0o644)
-		in, err := actions.ReadFolder(dir)
+		in, _, err := actions.ReadFolder(dir)
 		if err != nil {
 			return
 		}
-		if _, err := actions.WriteFolder(filepath.Join(dir, "again"), in, places); err != nil && !strings.Contains(err.Error(), "JSON") {
+		if _, err := actions.WriteFolder(filepath.Join(dir, "again"), "", in, places); err != nil && !strings.Contains(err.Error(), "JSON") {
 			t.Errorf("what was read can't be shown: %v", err)
 		}
 	})

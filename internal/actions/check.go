@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,6 +27,7 @@ type Check struct {
 	URL  string
 	id   int64
 	name string
+	done bool // it has a conclusion
 }
 
 // CheckResult is what a check run shows in the end.
@@ -72,7 +74,7 @@ func (c *Client) StartCheck(ctx context.Context, name, head, external, details s
 	for try := 1; ; try++ {
 		made, _, err := c.rest.Checks.CreateCheckRun(ctx, c.owner, c.repo, opts)
 		if err == nil {
-			return &Check{made.GetHTMLURL(), made.GetID(), name}, nil
+			return &Check{URL: made.GetHTMLURL(), id: made.GetID(), name: name}, nil
 		}
 		if !uncertain(ctx, err) || try == checkTries {
 			return nil, fmt.Errorf("begin the check run %s: %w", name, err)
@@ -95,7 +97,7 @@ func (c *Client) findCheck(ctx context.Context, name, head, external string) *Ch
 	}
 	for _, run := range list.CheckRuns {
 		if run.GetExternalID() == external {
-			return &Check{run.GetHTMLURL(), run.GetID(), name}
+			return &Check{run.GetHTMLURL(), run.GetID(), name, run.GetStatus() == "completed"}
 		}
 	}
 	return nil
@@ -106,21 +108,38 @@ func (c *Client) findCheck(ctx context.Context, name, head, external string) *Ch
 func (c *Client) CompleteCheck(ctx context.Context, k *Check, result CheckResult) error {
 	notes := result.Notes[:min(len(result.Notes), maxCheckNotes)]
 	title, summary := clip(oneLine(result.Title), maxCheckTitle), result.Summary
+	sent := 0
 	for {
-		batch := notes[:min(len(notes), maxBatch)]
-		notes = notes[len(batch):]
+		batch := notes[sent:min(len(notes), sent+maxBatch)]
+		sent += len(batch)
 		opts := github.UpdateCheckRunOptions{
 			Name:   k.name,
 			Output: &github.CheckRunOutput{Title: &title, Summary: &summary, Annotations: checkNotes(batch)},
 		}
-		if len(notes) == 0 {
+		if sent == len(notes) {
 			opts.Status, opts.Conclusion = new("completed"), &result.Conclusion
 			opts.CompletedAt = &github.Timestamp{Time: c.clock.Now().UTC()}
 		}
-		if _, _, err := c.rest.Checks.UpdateCheckRun(ctx, c.owner, c.repo, k.id, opts); err != nil {
+		if err := c.updateCheck(ctx, k, opts, sent); err != nil {
 			return fmt.Errorf("complete the check run %s: %w", k.name, err)
 		}
-		if len(notes) == 0 {
+		if sent == len(notes) {
+			return nil
+		}
+	}
+}
+
+// updateCheck sends one update. GitHub adds its annotations to those there are, so
+// after a fault it looks whether the update took effect, in which case there are
+// `annotations` of them, before it is sent again.
+func (c *Client) updateCheck(ctx context.Context, k *Check, opts github.UpdateCheckRunOptions, annotations int) error {
+	for try := 1; ; try++ {
+		_, _, err := c.rest.Checks.UpdateCheckRun(lookingAgain(ctx), c.owner, c.repo, k.id, opts)
+		if !errors.Is(err, errWaited) || try == maxTries {
+			return err
+		}
+		now, _, err := c.rest.Checks.GetCheckRun(ctx, c.owner, c.repo, k.id)
+		if err == nil && now.GetOutput().GetAnnotationsCount() >= annotations && (opts.Conclusion == nil || now.GetConclusion() == *opts.Conclusion) {
 			return nil
 		}
 	}

@@ -2,9 +2,10 @@ package actions
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 const (
 	maxPages  = 300 // of 100 comments; beyond them a comment is not looked for
-	maxRounds = 5   // of looking, writing, and looking again
+	maxRounds = 30  // of looking, writing, and looking again
 
 	// settle is longer than a job takes from looking to writing.
 	settle = 3 * time.Second
@@ -22,61 +23,96 @@ const (
 // Posted is what became of a comment.
 type Posted struct {
 	URL string
-	// Newer is the stamp of the comment that stays, where it is a newer run's.
+	// Newer is the stamp of what stays in the row's place, where it is a newer run's,
+	// or where a row without a verdict would have replaced one with it.
 	Newer *Stamp
+	// Namesakes says that another job of the same run bears the same name.
+	Namesakes bool
 }
 
-// Comment puts the text on the pull request as the one comment of the stamp's
-// configuration: over the one that is there, or as a new one. head is the pull
-// request's head commit as it is now, "" where it is not known.
+// Comment puts the row into the one comment on the pull request that belongs to
+// the configuration: over the row of the same leg that is there, or as a new one;
+// where there is no comment yet, into a new one, if create is set. head is the
+// pull request's head commit as it is now, "" where it is not known.
 //
 // A comment is ours if its first line bears our stamp and the token's own
 // account wrote it; anybody can copy a stamp. GitHub has no "create unless it is
 // there" and no "edit unless it has changed", so it looks again a moment after
-// each write, until one comment stands and says the newest: of several, which
-// jobs at the same time may have created, all of them keep the same one, and what
-// an older job wrote over a newer result is written over again.
-func (c *Client) Comment(ctx context.Context, pull int, stamp Stamp, text, head string) (Posted, error) {
-	body, stamp := stamp.over(text)
-	for range maxRounds {
-		ours, err := c.comments(ctx, pull, stamp.Config, head)
-		if err != nil {
+// each write, until one comment stands and has the row: of several, which jobs at
+// the same time may have created, all of them keep the same one, with the rows of
+// all, and a row that a job at the same time wrote over is written again.
+func (c *Client) Comment(ctx context.Context, pull int, config string, row Row, head string, create bool) (Posted, error) {
+	row = row.signed()
+	waits := 0
+	for round := range maxRounds {
+		ours, err := c.comments(ctx, pull, config, head)
+		if err != nil || len(ours) == 0 && !create {
 			return Posted{}, err
 		}
-		for _, extra := range ours[min(1, len(ours)):] {
-			if err := c.deleteComment(ctx, extra.id); err != nil {
-				return Posted{}, err
-			}
-		}
+		posted, body, err := merge(ours, config, row, head)
 		switch {
+		case err != nil:
+			return Posted{}, fmt.Errorf("comment on pull request %d: %w", pull, err)
 		case len(ours) == 0:
 			err = c.createComment(ctx, pull, body)
-		case ours[0].stamp == stamp:
-			return Posted{URL: ours[0].url}, nil
-		case ours[0].stamp.compare(stamp, head) > 0:
-			return Posted{URL: ours[0].url, Newer: &ours[0].stamp}, nil
-		default:
+		case body != "":
 			err = c.editComment(ctx, ours[0].id, body)
 		}
-		if err == nil {
-			err = c.clock.Sleep(ctx, settle)
+		if err == nil { // what is deleted is in the one that stays
+			err = c.deleteAll(ctx, ours[min(1, len(ours)):])
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errWaited) && waits < maxTries: // another one may stand there by now
+			waits++
+			continue
+		case err != nil:
+			return Posted{}, err
+		case len(ours) == 1 && body == "":
+			return posted, nil
+		}
+		if err := c.clock.Sleep(ctx, settle+c.apart(round)); err != nil {
 			return Posted{}, err
 		}
 	}
-	return Posted{}, fmt.Errorf("comment on pull request %d: another job keeps writing the same comment; give each configuration its own name", pull)
+	return Posted{}, fmt.Errorf("comment on pull request %d: other jobs keep writing the same comment", pull)
+}
+
+// apart lets jobs that write at the same time get out of step.
+func (c *Client) apart(round int) time.Duration {
+	if round == 0 {
+		return 0
+	}
+	return time.Duration(rand.Int64N(int64(settle)))
+}
+
+// merge is the comment with the row, of what our comments say; "" where the first
+// of them says all that there is to say.
+func merge(ours []comment, config string, row Row, head string) (posted Posted, body string, err error) {
+	boards := []board{{Config: config}}
+	for _, c := range ours {
+		boards = append(boards, c.board)
+	}
+	all := joined(boards[min(1, len(ours)):], head)
+	merged, stays := all.with(row, head)
+	posted = Posted{Newer: stays, Namesakes: merged.namesakes(row)}
+	if len(ours) > 0 {
+		posted.URL = ours[0].url
+		if ours[0].board.says(merged) {
+			return posted, "", nil
+		}
+	}
+	body, err = merged.body()
+	return posted, body, err
 }
 
 // comment is one that bears our stamp and is by our author.
 type comment struct {
 	id    int64
 	url   string
-	stamp Stamp
+	board board
 }
 
-// comments are ours for a configuration, the newest run's first, and of equal
-// ones the first that was created.
+// comments are ours for a configuration, the first that was created first.
 func (c *Client) comments(ctx context.Context, pull int, config, head string) ([]comment, error) {
 	login := c.Login(ctx)
 	var ours []comment
@@ -87,9 +123,9 @@ func (c *Client) comments(ctx context.Context, pull int, config, head string) ([
 			return nil, fmt.Errorf("list the comments of pull request %d: %w", pull, err)
 		}
 		for _, found := range page {
-			stamp, ok := readStamp(found.GetBody())
-			if ok && stamp.Config == config && strings.EqualFold(found.GetUser().GetLogin(), login) {
-				ours = append(ours, comment{found.GetID(), found.GetHTMLURL(), stamp})
+			board, ok := readBoard(found.GetBody())
+			if ok && board.Config == config && strings.EqualFold(found.GetUser().GetLogin(), login) {
+				ours = append(ours, comment{found.GetID(), found.GetHTMLURL(), board})
 			}
 		}
 		if resp.NextPage == 0 {
@@ -97,12 +133,6 @@ func (c *Client) comments(ctx context.Context, pull int, config, head string) ([
 		}
 		opts.Page = resp.NextPage
 	}
-	slices.SortStableFunc(ours, func(a, b comment) int {
-		if order := b.stamp.compare(a.stamp, head); order != 0 {
-			return order
-		}
-		return int(a.id - b.id)
-	})
 	return ours, nil
 }
 
@@ -122,10 +152,21 @@ func (c *Client) createComment(ctx context.Context, pull int, body string) error
 	return nil
 }
 
+// editComment writes over a comment. Where GitHub asks to wait first, it is errWaited
+// afterwards: what is to be written was made of what stood there before.
 func (c *Client) editComment(ctx context.Context, id int64, body string) error {
-	_, _, err := c.rest.Issues.EditComment(ctx, c.owner, c.repo, id, &github.IssueComment{Body: &body})
+	_, _, err := c.rest.Issues.EditComment(lookingAgain(ctx), c.owner, c.repo, id, &github.IssueComment{Body: &body})
 	if err != nil && statusOf(err) != http.StatusNotFound { // deleted meanwhile: the next look tells
 		return fmt.Errorf("update comment %d: %w", id, err)
+	}
+	return nil
+}
+
+func (c *Client) deleteAll(ctx context.Context, extra []comment) error {
+	for _, e := range extra {
+		if err := c.deleteComment(ctx, e.id); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -186,3 +186,5 @@ func fine() report.Input {
 	in.Verdict.Runs[0].Deviations, in.Verdict.Runs[0].Labels = nil, []string{"N"}
 	return in
 }
+
+func content(in report.Input) actions.Content { return actions.ContentOf(in, places) }

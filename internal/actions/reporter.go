@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apkgate/apkgate/gate"
@@ -21,12 +22,19 @@ type Reporter struct {
 	Client *Client // nil without a token
 	Job    Job
 	// Name is the configuration's; each has its own comment and check run.
-	Name    string
+	Name string
+	// Leg tells the jobs of a matrix apart, see LegName: each has a row of the
+	// comment and a check run of its own.
+	Leg     string
 	FailOn  string // see Conclude
 	Comment bool   // on the pull request, where there is one
 	Check   bool   // a check run on the head commit
 
+	mu      sync.Mutex // held while the check run is ended
 	check   *Check
+	ended   bool   // the check run, without a verdict
+	pending string // the file that remembers it
+	mark    string // see jobMark
 	refused []string
 }
 
@@ -50,10 +58,17 @@ func CheckName(name string) error {
 const DefaultName = "apkgate.yml"
 
 func (r *Reporter) checkName() string {
-	if r.Name == DefaultName {
+	var of []string
+	if r.Name != DefaultName {
+		of = append(of, r.Name)
+	}
+	if r.Leg != "" {
+		of = append(of, r.Leg)
+	}
+	if len(of) == 0 {
 		return "apkgate"
 	}
-	return "apkgate (" + r.Name + ")"
+	return "apkgate (" + strings.Join(of, ", ") + ")"
 }
 
 // Begin shows on the head commit that measuring is under way.
@@ -63,7 +78,9 @@ func (r *Reporter) Begin(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, posting)
 	defer cancel()
-	external := fmt.Sprintf("apkgate:%s:%d:%d", r.Name, r.Job.Run.ID, r.Job.Run.Attempt)
+	// The random end keeps another leg of the same name from being taken for this one.
+	external := fmt.Sprintf("apkgate:%s:%s:%d:%d:%s", r.Name, r.Leg, r.Job.Run.ID, r.Job.Run.Attempt, randomWord()[:8])
+	r.remember(pending{Check: r.checkName(), Head: r.Job.HeadSHA, External: external, Config: r.Name, Leg: r.Leg, Comment: r.Comment})
 	check, err := r.Client.StartCheck(ctx, r.checkName(), r.Job.HeadSHA, external, r.Job.RunURL)
 	if err != nil {
 		r.refuse("begin the check run", err)
@@ -72,14 +89,26 @@ func (r *Reporter) Begin(ctx context.Context) {
 	r.check = check
 }
 
+// grace is how long posting goes on after the job was cancelled: the runner kills
+// the step 10 seconds after its first signal.
+const grace = 6 * time.Second
+
+// outliving is a context that ends a while after ctx does.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), posting)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return out, func() { stop(); cancel() }
+}
+
 // Publish shows the verdict. It returns an error only for what the runner's own
-// files refuse.
+// files refuse. The check run goes first: of all that is shown it is what a
+// cancelled job must not leave open.
 func (r *Reporter) Publish(ctx context.Context, c Content) error {
-	ctx, cancel := context.WithTimeout(ctx, posting)
+	ctx, cancel := outliving(ctx)
 	defer cancel()
 	err := r.Runner.Summary(func(limit int) (string, error) { return r.text(c, limit) })
-	commentURL := r.comment(ctx, c)
 	checkURL, checked := r.complete(ctx, c)
+	commentURL := r.comment(ctx, c)
 	if checked {
 		r.Runner.Annotate(without(c.Notes))
 	} else {
@@ -121,39 +150,60 @@ func (r *Reporter) links() string {
 	return "\n<sub>" + text + "</sub>\n"
 }
 
-// comment posts the comment and returns its address, "" where there is none.
+// comment posts the verdict as the leg's row of the comment and returns its
+// address, "" where there is none.
 func (r *Reporter) comment(ctx context.Context, c Content) string {
 	if !r.Comment || r.Job.Pull == nil {
 		return ""
 	}
-	if r.Client == nil {
-		r.refuse("comment on the pull request", errors.New("there is no token"))
-		return ""
+	room := report.MaxComment - stampRoom
+	if r.Leg != "" {
+		room = rowRoom
 	}
-	stamp := Stamp{Config: r.Name, Run: r.Job.Run, Head: r.Job.HeadSHA}
-	const stampRoom = 1024 // bytes; a stamp with the longest name needs fewer
-	text, err := r.text(c, report.MaxComment-stampRoom)
+	text, err := r.text(c, room)
 	if err != nil {
 		r.refuse("write the comment", err)
 		return ""
 	}
+	return r.postRow(ctx, Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}, true)
+}
+
+const (
+	stampRoom = 2048   // bytes; a stamp with the longest names needs fewer
+	rowRoom   = 24_000 // bytes of the report of one leg
+)
+
+// postRow puts the row into the comment; where there is none yet, if create is set.
+func (r *Reporter) postRow(ctx context.Context, row Row, create bool) string {
+	if r.Client == nil {
+		r.refuse("comment on the pull request", errors.New("there is no token"))
+		return ""
+	}
+	row.Leg, row.Job, row.Run, row.Head = r.Leg, r.jobMark(), r.Job.Run, r.Job.HeadSHA
 	head := ""
 	if now, err := r.Client.Pull(ctx, r.Job.Pull.Number); err == nil {
 		head = now.HeadSHA
 	}
-	posted, err := r.Client.Comment(ctx, r.Job.Pull.Number, stamp, text, head)
+	posted, err := r.Client.Comment(ctx, r.Job.Pull.Number, r.Name, row, head, create)
 	switch {
 	case err != nil:
 		r.refuse("comment on the pull request", err)
+	case posted.Newer != nil && row.Outcome == "":
+		r.Runner.Log("The comment is left as it is: it has a verdict on this commit, or is of a newer run.")
 	case posted.Newer != nil:
 		r.Runner.Log(fmt.Sprintf("The comment is left as it is: it shows run %d, attempt %d, on commit %.10s, which is newer than this one (run %d, attempt %d, on commit %.10s).",
-			posted.Newer.Run.Number, posted.Newer.Run.Attempt, posted.Newer.Head, stamp.Run.Number, stamp.Run.Attempt, stamp.Head))
+			posted.Newer.Run.Number, posted.Newer.Run.Attempt, posted.Newer.Head, row.Run.Number, row.Run.Attempt, row.Head))
+	}
+	if posted.Namesakes {
+		r.Runner.Warn(fmt.Sprintf("Two jobs of this run are both called %q: the comment keeps a row for each, but their check runs and artifacts can't be told apart. Give each leg of the matrix a name with the input leg, see docs/github.md.", r.checkName()))
 	}
 	return posted.URL
 }
 
 // complete ends the check run and reports whether it shows the annotations.
 func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.check == nil {
 		return "", false
 	}
@@ -167,28 +217,85 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 		r.refuse("complete the check run", err)
 		return r.check.URL, false
 	}
+	r.forget()
 	return r.check.URL, true
 }
 
-// Abandon ends the check run where there is no verdict. The comment stays as it
-// is: it tells of a commit that was measured.
-func (r *Reporter) Abandon(ctx context.Context, cause error) {
-	defer r.warn("")
-	if r.check == nil {
+// Cancel ends the check run as soon as the job is cancelled, whatever else is still
+// being put in order: a check run that stays in progress holds a pull request up
+// for ever.
+func (r *Reporter) Cancel() {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	r.end(ctx, "The job was cancelled.")
+	if r.Comment && r.Job.Pull != nil && r.Client != nil {
+		if now, err := r.Client.Pull(ctx, r.Job.Pull.Number); err == nil && now.HeadSHA == r.Job.HeadSHA {
+			r.noVerdict(ctx, "the job was cancelled") // else the next commit's run is on its way
+		}
+	}
+}
+
+// end ends the check run as cancelled, once.
+func (r *Reporter) end(ctx context.Context, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.check == nil || r.ended {
 		return
 	}
-	result := CheckResult{Conclusion: "failure", Title: "No verdict", Summary: "```text\n" + fenced(r.Runner.redact(cause.Error())) + "\n```\n"}
-	switch {
-	case errors.Is(cause, context.Canceled) || ctx.Err() != nil:
-		result = CheckResult{Conclusion: conclusionCanceled, Title: "Cancelled before there was a verdict", Summary: "The job was cancelled."}
-	case r.FailOn == "never":
-		result.Conclusion = "neutral"
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
-	defer cancel()
+	r.ended = true
+	r.conclude(ctx, CheckResult{Conclusion: conclusionCanceled, Title: "Ended before there was a verdict", Summary: why})
+}
+
+func (r *Reporter) conclude(ctx context.Context, result CheckResult) {
 	if err := r.Client.CompleteCheck(ctx, r.check, result); err != nil {
 		r.refuse("complete the check run", err)
+		return
 	}
+	r.forget()
+}
+
+// Abandon shows that there is no verdict, and why: in the check run, in the job
+// summary, and in the comment, which must not go on showing the verdict on
+// another commit as if it were of this one. A verdict on this very commit stays.
+func (r *Reporter) Abandon(ctx context.Context, cause error) {
+	defer r.warn("")
+	r.mu.Lock()
+	ended := r.ended
+	r.mu.Unlock()
+	if ended || ctx.Err() != nil || errors.Is(cause, context.Canceled) {
+		if !ended {
+			r.Cancel()
+		}
+		return
+	}
+	text := "```text\n" + fenced(r.Runner.redact(cause.Error())) + "\n```\n"
+	if err := r.Runner.Summary(func(int) (string, error) { return r.noVerdictText(text), nil }); err != nil {
+		r.Runner.Log(err.Error())
+	}
+	ctx, cancel := outliving(ctx)
+	defer cancel()
+	if r.check != nil {
+		result := CheckResult{Conclusion: Conclude(gate.Invalid, r.FailOn), Title: "No verdict", Summary: text}
+		r.mu.Lock()
+		r.conclude(ctx, result)
+		r.mu.Unlock()
+	}
+	if r.Comment && r.Job.Pull != nil && r.Client != nil {
+		r.noVerdict(ctx, cause.Error())
+	}
+}
+
+// noVerdict says in the comment that the commit has no verdict. One leg among
+// others says it in any case, so that theirs is not taken for the whole; alone it
+// only takes the place of an older commit's.
+func (r *Reporter) noVerdict(ctx context.Context, why string) {
+	why = r.Runner.redact(why)
+	text := r.noVerdictText("```text\n" + fenced(why) + "\n```\n")
+	r.postRow(ctx, Row{Headline: why, Text: text}, r.Leg != "")
+}
+
+func (r *Reporter) noVerdictText(why string) string {
+	return fmt.Sprintf("### %s No verdict for commit %.10s\n\n%s%s", symbol(""), r.Job.HeadSHA, why, r.links())
 }
 
 // fenced makes text fit to stand between two fences of Markdown.
@@ -223,7 +330,7 @@ func (r *Reporter) warn(instead string) {
 		return
 	}
 	text := "apkgate was not able to " + strings.Join(r.refused, "; ") + "." + instead
-	if r.Job.Pull != nil && r.Job.Pull.Fork {
+	if r.Job.Pull != nil && r.Job.Pull.Fork && r.Job.Event != "workflow_run" {
 		text += " On pull requests from forks the token may only read; a second workflow on workflow_run can comment, see docs/github.md."
 	}
 	r.Runner.Warn(text)

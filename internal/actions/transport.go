@@ -3,6 +3,7 @@ package actions
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -69,8 +70,23 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := t.clock.Sleep(req.Context(), delay); err != nil {
 			return nil, err
 		}
+		if req.Context().Value(lookAgain{}) != nil {
+			return nil, fmt.Errorf("%s %s: %w", req.Method, req.URL.Path, errWaited)
+		}
 	}
 }
+
+// lookAgain marks a request that must not simply be sent again after a wait: what
+// it writes was made of what stood there before.
+type lookAgain struct{}
+
+func lookingAgain(ctx context.Context) context.Context {
+	return context.WithValue(ctx, lookAgain{}, true)
+}
+
+// errWaited says that GitHub asked to wait, or stumbled, and that it is time to
+// look and write again.
+var errWaited = errors.New("GitHub asked to try again, and no try succeeded")
 
 // once sends a copy of the request, with its body from the start.
 func (t *transport) once(req *http.Request) (*http.Response, error) {
@@ -127,7 +143,7 @@ func (t *transport) again(req *http.Request, resp *http.Response, err error, try
 }
 
 // repeatable reports whether sending a request twice does what sending it once
-// does. (A check run's annotations may show twice then, which harms nobody.)
+// does, or the caller looks before it does (lookingAgain).
 func repeatable(method string) bool { return method != http.MethodPost }
 
 // limit tells GitHub's limits from a lack of permission, which is also a 403.

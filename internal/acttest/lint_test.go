@@ -133,7 +133,11 @@ func TestEachInputReachesTheGate(t *testing.T) {
 	}
 	for input := range a.Inputs {
 		variable := "INPUT_" + strings.ToUpper(strings.ReplaceAll(input, "-", "_"))
-		if want := "${{ inputs." + input + " }}"; run.Env[variable] != want && input != "upload" {
+		want := "${{ inputs." + input + " }}"
+		if input == "leg" {
+			want = "${{ inputs.leg || toJSON(matrix) }}"
+		}
+		if run.Env[variable] != want && input != "upload" {
 			t.Errorf("the gate's step has %s = %q, want %q", variable, run.Env[variable], want)
 		}
 		if !strings.Contains(string(help), "--"+input+" ") && !slices.Contains(notFlags, input) {
@@ -142,20 +146,45 @@ func TestEachInputReachesTheGate(t *testing.T) {
 	}
 }
 
-func TestInputsAndOutputsAreDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../docs/action.md")
+// tableOf are the first two cells of each row of the table below a heading,
+// unquoted.
+func tableOf(t *testing.T, file, heading string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := readAction(t)
-	for name := range a.Inputs {
-		if !strings.Contains(string(data), "`"+name+"`") {
-			t.Errorf("docs/action.md does not tell of the input %s", name)
+	_, section, ok := strings.Cut(string(data), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("%s has no section %q", file, heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	out := map[string]string{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) > 3 && strings.HasPrefix(cells[1], " `") {
+			out[strings.Trim(cells[1], " `")] = strings.Trim(cells[2], " `")
 		}
 	}
+	return out
+}
+
+func TestInputsAndOutputsAreDocumented(t *testing.T) {
+	a := readAction(t)
+	inputs, outputs := tableOf(t, "../../docs/action.md", "Inputs"), tableOf(t, "../../docs/action.md", "Outputs")
+	for name, input := range a.Inputs {
+		if value, ok := inputs[name]; !ok || value != input.Default {
+			t.Errorf("docs/action.md gives the input %s the default %q (%v), action.yml %q", name, value, ok, input.Default)
+		}
+		delete(inputs, name)
+	}
 	for name := range a.Outputs {
-		if !strings.Contains(string(data), "`"+name+"`") {
+		if _, ok := outputs[name]; !ok {
 			t.Errorf("docs/action.md does not tell of the output %s", name)
 		}
+		delete(outputs, name)
+	}
+	if len(inputs)+len(outputs) > 0 {
+		t.Errorf("docs/action.md tells of inputs %v and outputs %v, which action.yml does not have", inputs, outputs)
 	}
 }

@@ -19,12 +19,13 @@ import (
 // line is seen by other processes.
 type actionFlags struct {
 	configFlags
-	name, artifact, workingDirectory string
+	name, leg, artifact, workingDirectory string
 }
 
 func (f *actionFlags) register(cmd *cobra.Command) {
 	f.configFlags.register(cmd)
 	cmd.Flags().StringVar(&f.name, "name", "", "the configuration's name on GitHub (default: the path of its file)")
+	cmd.Flags().StringVar(&f.leg, "leg", "", "which leg of a job matrix this is: a name, or the matrix as JSON")
 	cmd.Flags().StringVar(&f.artifact, "artifact", "apkgate-report", "the folder of the report's files, for the workflow to upload or downloaded by it")
 	cmd.Flags().StringVar(&f.workingDirectory, "working-directory", "", "where to work, from the workspace's root")
 }
@@ -40,7 +41,7 @@ func (c Command) actionVerb() *cobra.Command {
 action. Every flag is also an input: INPUT_FAIL_ON is --fail-on. The token comes
 from INPUT_GITHUB_TOKEN or GITHUB_TOKEN.`,
 	}
-	cmd.AddCommand(c.actionRunVerb(), c.actionCommentVerb())
+	cmd.AddCommand(c.actionRunVerb(), c.actionCommentVerb(), c.actionEndVerb())
 	return cmd
 }
 
@@ -65,7 +66,11 @@ func (c Command) enterAction(cmd *cobra.Command, f *actionFlags) (*action, error
 	if err := actions.CheckName(f.name); err != nil {
 		return nil, usage(err, "the input name sets it")
 	}
-	a := &action{actions.Reporter{Runner: runner, Job: job, Name: f.name, FailOn: string(FailRegression)}}
+	leg, err := actions.LegName(f.leg)
+	if err != nil {
+		return nil, usage(err, "the input leg sets it")
+	}
+	a := &action{Reporter: actions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: string(FailRegression)}}
 	if token != "" {
 		a.Client, err = actions.NewClient(job, actions.ClientOptions{
 			API: c.Getenv("GITHUB_API_URL"), GraphQL: c.Getenv("GITHUB_GRAPHQL_URL"), Token: token, Log: runner.Log,

@@ -42,18 +42,29 @@ func (c Command) actionComment(cmd *cobra.Command, f *actionFlags) error {
 		a.Runner.Log("No comment: " + err.Error() + ".")
 		return nil
 	}
-	in, err := actions.ReadFolder(f.artifact)
+	folders, err := actions.ReportFolders(f.artifact)
 	if err != nil {
-		return usage(err, "the first workflow's run leaves it; docs/github.md shows both")
+		return usage(err, "the first workflow's run leaves them; docs/github.md shows both")
 	}
-	in.Catalogue = catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.config, config.FileName)))
-	in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
-	if a.Job.Pull.Fork {
-		in.Notes = append([]string{actions.ForkNote}, in.Notes...)
+	if len(folders) == 0 {
+		a.Runner.Log("No comment: there is no report in " + f.artifact + ".")
+		return nil
 	}
-	a.Comment = true
-	if err := a.PostComment(cmd.Context(), actions.ContentOf(in, nil)); err != nil {
-		a.Runner.Warn(err.Error())
+	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.config, config.FileName)))
+	for _, folder := range folders {
+		in, leg, err := actions.ReadFolder(folder)
+		if err != nil {
+			return usage(err, "the first workflow's run leaves it; docs/github.md shows both")
+		}
+		in.Catalogue = catalogue
+		in.Meta.Repository, in.Meta.HeadCommit = a.Job.Repository(), a.Job.HeadSHA
+		if a.Job.Pull.Fork {
+			in.Notes = append([]string{actions.ForkNote}, in.Notes...)
+		}
+		a.Comment, a.Leg = true, leg
+		if err := a.PostComment(cmd.Context(), actions.ContentOf(in, nil)); err != nil {
+			a.Runner.Warn(err.Error())
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,8 +81,10 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 	a.Comment, a.Check = f.comment, f.checkRun
 	f.profiles = f.artifact // a reviewer opens them from there
 	a.Begin(cmd.Context())
+	spared := context.AfterFunc(cmd.Context(), a.Cancel)
 	resume := a.Runner.StopCommands() // until here and from there on, the lines are ours
 	result, err := mode(c, cmd, f, a)
+	spared() // from here on, what was found is shown
 	resume()
 	if err != nil {
 		a.Abandon(cmd.Context(), err)
@@ -99,11 +102,18 @@ func (a *action) show(ctx context.Context, dir string, result actionResult) {
 		err = errors.Join(
 			a.Runner.Output("report-path", folder.Report), a.Runner.Output("verdict-path", folder.Verdict),
 			a.Runner.Output("sarif-path", folder.SARIF), a.Runner.Output("artifact-path", folder.Dir),
+			a.Runner.Output("artifact-name", artifactName(dir, a.Leg)),
 		)
 	}
 	if err := errors.Join(err, a.Publish(ctx, result.content)); err != nil {
 		a.Runner.Warn(err.Error())
 	}
+}
+
+// artifactName is what the report is uploaded as: artifacts of one run can't share
+// a name.
+func artifactName(dir, leg string) string {
+	return strings.Trim(actions.FileName(filepath.Base(dir)+" "+leg), "-")
 }
 
 // actionPullRequest measures what the pull request would change and compares it
@@ -165,7 +175,7 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	content.Lost = loss != nil
 	return actionResult{
 		content: content, failOn: set.failOn, loss: loss,
-		folder: func(dir string) (actions.Folder, error) { return actions.WriteFolder(dir, in, places) },
+		folder: func(dir string) (actions.Folder, error) { return actions.WriteFolder(dir, a.Leg, in, places) },
 	}, nil
 }
 

@@ -130,6 +130,18 @@ func (s *Server) updateCheck(r *http.Request) answer {
 	return notFound
 }
 
+func (s *Server) getCheck(r *http.Request) answer {
+	for _, c := range s.checks {
+		if c.ID == pathNumber(r, "id") {
+			return answer{status: http.StatusOK, body: map[string]any{
+				"id": c.ID, "name": c.Name, "head_sha": c.HeadSHA, "status": c.Status, "conclusion": c.Conclusion,
+				"external_id": c.ExternalID, "html_url": c.HTMLURL, "output": map[string]any{"annotations_count": len(c.Annotations)},
+			}}
+		}
+	}
+	return notFound
+}
+
 func (s *Server) listChecks(r *http.Request) answer {
 	found := []*CheckRun{}
 	name := r.URL.Query().Get("check_name")

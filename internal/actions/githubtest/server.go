@@ -66,6 +66,7 @@ func New(owner, repo, token string) *Server {
 		"GET " + at + "/compare/{span}":           s.compare,
 		"POST " + at + "/check-runs":              s.createCheck,
 		"PATCH " + at + "/check-runs/{id}":        s.updateCheck,
+		"GET " + at + "/check-runs/{id}":          s.getCheck,
 		"GET " + at + "/commits/{sha}/check-runs": s.listChecks,
 	} {
 		s.mux.HandleFunc(pattern, s.wrap(handle))

@@ -1,0 +1,117 @@
+package actions_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A job is cancelled while it measures: its check run ends at once, before
+// anything else is put in order.
+func TestACancelledJobEndsItsCheckRun(t *testing.T) {
+	g := newGitHub(t)
+	j := g.job(100, 1, commit("a"))
+	j.Begin(t.Context())
+	j.Cancel()
+	if c := g.Checks()[0]; c.Status != "completed" || c.Conclusion != "cancelled" {
+		t.Fatalf("the check run is %+v, want it cancelled", c)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	j.Abandon(ctx, context.Canceled)
+	if n := len(g.Checks()[0].History); n != 2 {
+		t.Errorf("the check run went through %d states, want in progress and cancelled", n)
+	}
+	if n := len(g.Comments(7)); n != 0 {
+		t.Errorf("%d comments, though there is no verdict", n)
+	}
+}
+
+// The signal comes while the verdict is posted: it is posted to its end.
+func TestAVerdictIsPostedThoughTheJobIsCancelled(t *testing.T) {
+	g := newGitHub(t)
+	j := g.job(100, 1, commit("a"))
+	j.Begin(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := j.Publish(ctx, content(worse(1))); err != nil {
+		t.Fatal(err)
+	}
+	if c := g.Checks()[0]; c.Conclusion != "failure" {
+		t.Errorf("the check run concludes %q, want failure", c.Conclusion)
+	}
+	wantIn(t, "the comment", g.only(t).Body, "❌ Regression")
+}
+
+// A step that is killed leaves its check run in progress; a later step ends it.
+func TestAKilledStepsCheckRunIsEndedByALaterStep(t *testing.T) {
+	g := newGitHub(t)
+	g.job(99, 1, commit("b")).publish(t, fine())
+	killed := g.leg(100, 1, commit("a"), "api 29")
+	killed.Begin(t.Context())
+	other := g.leg(100, 1, commit("a"), "api 34") // still at work on another runner
+	other.Begin(t.Context())
+
+	later := g.job(100, 1, commit("a"))
+	later.env["RUNNER_TEMP"] = killed.env["RUNNER_TEMP"]
+	if n, err := later.End(t.Context()); n != 1 || err != nil {
+		t.Fatalf("%d check runs are ended (%v), want 1", n, err)
+	}
+	checks := g.Checks()
+	if c := checks[1]; c.Name != "apkgate (api 29)" || c.Conclusion != "cancelled" {
+		t.Errorf("the killed leg's check run is %+v", c)
+	}
+	if c := checks[2]; c.Status != "in_progress" {
+		t.Errorf("the other leg's check run is %+v, want it left alone", c)
+	}
+	if got := rows(g.only(t).Body); len(got) != 1 || !strings.HasPrefix(got[0], "| api 29 | ⚪ No verdict | ") {
+		t.Errorf("the rows are %q", got)
+	}
+	if n, err := later.End(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d more are ended (%v)", n, err)
+	}
+}
+
+func TestAStepThatEndedByItselfLeavesNothingToEnd(t *testing.T) {
+	g := newGitHub(t)
+	j := g.leg(100, 1, commit("a"), "")
+	j.publish(t, worse(1))
+	later := g.job(100, 1, commit("a"))
+	later.env["RUNNER_TEMP"] = j.env["RUNNER_TEMP"]
+	before := len(g.Requests())
+	if n, err := later.End(t.Context()); n != 0 || err != nil || len(g.Requests()) != before {
+		t.Errorf("%d are ended (%v), with %d requests", n, err, len(g.Requests())-before)
+	}
+	if c := g.Checks()[0]; c.Conclusion != "failure" {
+		t.Errorf("the check run concludes %q, want the verdict's failure", c.Conclusion)
+	}
+}
+
+// The devices fail on a new commit: the green comment of the old one would be taken
+// for the new one's.
+func TestWithoutAVerdictAnOlderCommitsCommentGoes(t *testing.T) {
+	g := newGitHub(t)
+	g.job(99, 1, commit("b")).publish(t, fine())
+	j := g.job(100, 1, commit("a"))
+	j.Begin(t.Context())
+	j.Abandon(t.Context(), errors.New("no device is <b>there</b> ``` @all"))
+	body := g.only(t).Body
+	wantIn(t, "the comment", body, "No verdict for commit "+commit("a")[:10], "no device is", "run=100")
+	if strings.Contains(body, "✅") || strings.Contains(body, "\n<b>") {
+		t.Errorf("the comment is %s", body)
+	}
+	wantIn(t, "the job summary", j.read("GITHUB_STEP_SUMMARY"), "No verdict for commit")
+
+	g.job(101, 1, commit("a")).publish(t, worse(1)) // run again
+	wantIn(t, "the comment", g.only(t).Body, "❌ Regression")
+}
+
+func TestWithoutAVerdictTheSameCommitsCommentStays(t *testing.T) {
+	g := newGitHub(t)
+	g.job(99, 1, commit("a")).publish(t, worse(1))
+	j := g.job(100, 1, commit("a"))
+	j.Begin(t.Context())
+	j.Abandon(t.Context(), errors.New("no device is there"))
+	wantIn(t, "the comment", g.only(t).Body, "❌ Regression", "run=99")
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func (c Command) actionEndVerb() *cobra.Command {
+	var f actionFlags
+	cmd := &cobra.Command{
+		Use:   "end",
+		Short: "End the check run that a step which was killed has left in progress",
+		Long: `Ends each check run that an earlier step of this job began and did not live to
+end, and says in the comment that there is no verdict. A workflow calls it in a
+step of its own, with if: always(), where another action stands between the runner
+and apkgate action run: the runner sends its signals to that action alone. Where
+all ended by itself, it does nothing.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a, err := c.enterAction(cmd, &f)
+			if err != nil {
+				return err
+			}
+			ended, err := a.End(cmd.Context())
+			if err != nil {
+				a.Runner.Warn(err.Error())
+			}
+			if ended > 0 {
+				a.Runner.Log(fmt.Sprintf("%d %s ended that would have stayed in progress.", ended, plural(ended, "check run")))
+			}
+			return nil
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
