@@ -1,10 +1,7 @@
 package baseline
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
@@ -87,102 +84,4 @@ func Summarize(r run.Run, centre run.Centre) run.Summary {
 	s := run.Summarize(r, centre, builtin)
 	s.Started = s.Started.UTC()
 	return s
-}
-
-// FromRuns answers the query from runs that all count as accepted. Runs that
-// are not complete are passed over, repeated ones count once.
-func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
-	s, err := NewSelector(q)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range runs {
-		if err := s.Add(r); err != nil {
-			return nil, err
-		}
-	}
-	return s.Summaries(), nil
-}
-
-// Selector answers a query from runs that pass by one at a time, such as those
-// of ReadJSONL. It holds on to at most twice the query's limit of summaries.
-type Selector struct {
-	query    Query
-	ranks    map[string]int // of commits
-	chosen   []candidate
-	digestOf map[string]string // by id
-}
-
-type candidate struct {
-	similarity int
-	rank       int // of its commit
-	summary    run.Summary
-}
-
-// NewSelector starts an answer to the query.
-func NewSelector(q Query) (*Selector, error) {
-	q, err := q.Normal()
-	if err != nil {
-		return nil, err
-	}
-	return &Selector{query: q, ranks: q.Ranks(), digestOf: map[string]string{}}, nil
-}
-
-// Add considers a run, which counts as accepted.
-func (s *Selector) Add(r run.Run) error {
-	if r.App.Package != s.query.Package || r.Scenario != s.query.Scenario || r.Status != run.Complete {
-		return nil
-	}
-	digest, err := r.Digest()
-	if err != nil {
-		return err
-	}
-	if r.ID == "" {
-		r.ID = digest[:16]
-	}
-	switch other, known := s.digestOf[r.ID]; {
-	case known && other != digest:
-		return fmt.Errorf("run %q: %w", r.ID, ErrConflict)
-	case known:
-		return nil
-	}
-	s.digestOf[r.ID] = digest
-	s.choose(Summarize(r, s.query.Centre), r.Source.Commit)
-	return nil
-}
-
-func (s *Selector) choose(summary run.Summary, commit string) {
-	rank, ok := s.ranks[commit]
-	if !ok {
-		rank = len(s.query.Commits)
-	}
-	s.chosen = append(s.chosen, candidate{devctx.Shared(s.query.Context, summary.Context, s.query.Use), rank, summary})
-	if len(s.chosen) >= 2*s.query.Limit {
-		s.cut()
-	}
-}
-
-// Summaries are the references among the runs seen so far, in the query's order.
-func (s *Selector) Summaries() []run.Summary {
-	s.cut()
-	out := make([]run.Summary, len(s.chosen))
-	for i, c := range s.chosen {
-		out[i] = c.summary
-	}
-	return out
-}
-
-func (s *Selector) cut() {
-	slices.SortFunc(s.chosen, func(a, b candidate) int {
-		return cmp.Or(
-			cmp.Compare(b.similarity, a.similarity),
-			cmp.Compare(a.rank, b.rank),
-			b.summary.Started.Compare(a.summary.Started),
-			strings.Compare(b.summary.ID, a.summary.ID),
-		)
-	})
-	if len(s.chosen) > s.query.Limit {
-		clear(s.chosen[s.query.Limit:])
-		s.chosen = s.chosen[:s.query.Limit]
-	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/run"
@@ -165,7 +164,7 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if loss != nil {
 		set.notes = append(set.notes, "Not everything was measured: "+loss.Error())
 	}
-	in, err := c.judge(runs, past{historyBefore(ctx, store, set, commits), wholeFrom(ctx, store)}, set, outputFlags{format: string(FormatText)})
+	in, err := c.judge(runs, pastOf(ctx, store, set, commits...), set, outputFlags{format: string(FormatText)})
 	if err != nil {
 		return actionResult{}, err
 	}
@@ -200,19 +199,6 @@ func (a *action) baseCommits(ctx context.Context) []string {
 
 // maxBaseCommits is how far back on the base branch commits are told apart.
 const maxBaseCommits = 300
-
-// historyBefore answers as the store does, the runs of these commits first.
-func historyBefore(ctx context.Context, store baseline.Store, set settings, commits []string) func(run.Run) ([]run.Summary, error) {
-	return func(r run.Run) ([]run.Summary, error) {
-		q := query(r, set)
-		q.Commits = commits
-		refs, err := store.References(ctx, q)
-		if err != nil {
-			return nil, infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
-		}
-		return refs, nil
-	}
-}
 
 // repositoryPath is a path from the workspace's root, with slashes; "" for what is
 // outside of it.

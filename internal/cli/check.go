@@ -9,9 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
-	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
 )
@@ -77,21 +76,11 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if set.catalogue, err = run.Catalogue(set.catalogue, runs...); err != nil {
 		return usage(err, "")
 	}
-	var before past
-	if len(f.history) > 0 {
-		var history []run.Run
-		history, err = c.readHistory(f.history, f.importFlags)
-		before = past{historyOf(history, set), wholeOf(history)}
-	} else {
-		var store baseline.Store
-		if store, err = c.openExisting(ctx, set.store); err == nil {
-			defer store.Close()
-			before = past{storeHistory(ctx, store, set), wholeFrom(ctx, store)}
-		}
-	}
+	before, done, err := c.history(ctx, f, set)
 	if err != nil {
 		return err
 	}
+	defer done()
 	in, err := c.judge(runs, before, set, f.outputFlags)
 	if err != nil {
 		return err
@@ -114,8 +103,7 @@ func distinct(runs []run.Run, files []string) ([]run.Run, error) {
 			digestOf[r.ID] = digest
 			out = append(out, r)
 		case known != digest:
-			return nil, usage(fmt.Errorf("read runs of %s: two runs have the id %q and other content", strings.Join(files, ", "), clip(r.ID)),
-				"give each an id of its own, or none: it is then named by its content")
+			return nil, sameID(files, r.ID)
 		}
 	}
 	return out, nil
@@ -123,21 +111,21 @@ func distinct(runs []run.Run, files []string) ([]run.Run, error) {
 
 // judge makes the verdict on runs and shows it. It returns what it showed.
 func (c Command) judge(runs []run.Run, before past, set settings, out outputFlags) (report.Input, error) {
-	subjects := make([]gate.Subject, len(runs))
-	for i, r := range runs {
-		refs, err := before.like(r)
-		if err != nil {
-			return report.Input{}, err
-		}
-		subjects[i] = gate.Subject{Run: r, References: refs}
-	}
-	energy, err := whereItWent(subjects, before.whole)
+	energy := make([]*hotspots.Change, len(runs))
+	verdict, err := before.check(runs, set, func(i int, refs []run.Summary) (err error) {
+		energy[i], err = before.whereItWent(runs[i], refs)
+		return err
+	})
 	if err != nil {
 		return report.Input{}, err
 	}
 	in := report.Input{
-		Verdict: gate.Check(set.policy, set.catalogue, subjects), Runs: runs, Energy: energy,
-		Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs),
+		Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs),
+	}
+	for _, change := range energy {
+		if change != nil {
+			in.Energy = append(in.Energy, *change)
+		}
 	}
 	if simulated(runs) {
 		in.Notes = append([]string{simulatedNote}, set.notes...)
@@ -145,48 +133,20 @@ func (c Command) judge(runs []run.Run, before past, set settings, out outputFlag
 	return in, c.write(in, out)
 }
 
-// readHistory reads files of runs, all of which count as accepted.
-func (c Command) readHistory(files []string, f importFlags) ([]run.Run, error) {
-	history, err := c.readRuns(files, f)
+// history is that of the files, or else of the store, which is to be closed.
+func (c Command) history(ctx context.Context, f checkFlags, set settings) (before past, done func() error, err error) {
+	if len(f.history) > 0 {
+		files, err := c.readHistory(f.history, f.importFlags, set, 0)
+		if err != nil {
+			return past{}, nil, err
+		}
+		return files.past(set), func() error { return nil }, nil
+	}
+	store, err := c.openExisting(ctx, set.store)
 	if err != nil {
-		return nil, err
+		return past{}, nil, err
 	}
-	return distinct(history, files)
-}
-
-// historyOf answers from runs that were read. Runs of one context get one answer,
-// worked out once; the gate leaves out of it the run itself.
-func historyOf(history []run.Run, set settings) func(run.Run) ([]run.Summary, error) {
-	answers := map[string][]run.Summary{}
-	return func(r run.Run) ([]run.Summary, error) {
-		q := query(r, set)
-		key := fmt.Sprintf("%q %q %q", q.Package, q.Scenario, q.Properties()) // maps print sorted
-		if refs, ok := answers[key]; ok {
-			return refs, nil
-		}
-		refs, err := baseline.FromRuns(history, q)
-		if err != nil {
-			return nil, usage(fmt.Errorf("read the history: %w", err), "")
-		}
-		answers[key] = refs
-		return refs, nil
-	}
-}
-
-func query(r run.Run, set settings) baseline.Query {
-	q := baseline.For(r)
-	q.Use, q.Centre = set.policy.Use, set.policy.Centre
-	return q
-}
-
-func storeHistory(ctx context.Context, store baseline.Store, set settings) func(run.Run) ([]run.Summary, error) {
-	return func(r run.Run) ([]run.Summary, error) {
-		refs, err := store.References(ctx, query(r, set))
-		if err != nil {
-			return nil, infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
-		}
-		return refs, nil
-	}
+	return pastOf(ctx, store, set), store.Close, nil
 }
 
 // simulated reports whether a run was made on simulated devices.

@@ -77,11 +77,11 @@ func (c Command) noise(cmd *cobra.Command, f noiseFlags) error {
 	if err != nil {
 		return err
 	}
-	runs, references, closing, err := c.acceptedRuns(cmd.Context(), f, set)
+	runs, before, closing, err := c.acceptedRuns(cmd.Context(), f, set)
 	if err != nil {
 		return err
 	}
-	noise, err := measureNoise(runs, references, set)
+	noise, err := measureNoise(runs, before, set)
 	if err = errors.Join(err, closing()); err != nil {
 		return err
 	}
@@ -94,41 +94,49 @@ func (c Command) noise(cmd *cobra.Command, f noiseFlags) error {
 }
 
 // acceptedRuns are the newest accepted runs, and what each is compared with.
-func (c Command) acceptedRuns(ctx context.Context, f noiseFlags, set settings) (runs []run.Run, references func(run.Run) ([]run.Summary, error), closing func() error, err error) {
+func (c Command) acceptedRuns(ctx context.Context, f noiseFlags, set settings) (runs []run.Run, before past, closing func() error, err error) {
 	closing = func() error { return nil }
 	if len(f.history) > 0 {
-		if runs, err = c.readHistory(f.history, importFlags{}); err != nil {
-			return nil, nil, closing, err
+		files, err := c.readHistory(f.history, importFlags{}, set, f.limit)
+		if err != nil {
+			return nil, past{}, closing, err
 		}
-		references = historyOf(runs, set)
-		return runs[max(0, len(runs)-f.limit):], references, closing, nil
+		return files.last(f.limit), files.past(set), closing, nil
 	}
 	store, err := c.openExisting(ctx, set.store)
 	if err != nil {
-		return nil, nil, closing, err
+		return nil, past{}, closing, err
 	}
 	accepted := baseline.Filter{States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Limit: f.limit}
 	for e, err := range store.List(ctx, accepted) {
 		if err != nil {
-			return nil, nil, store.Close, storeError(err)
+			return nil, past{}, store.Close, storeError(err)
 		}
 		full, err := store.Get(ctx, e.Run.ID)
 		if err != nil {
-			return nil, nil, store.Close, storeError(err)
+			return nil, past{}, store.Close, storeError(err)
 		}
 		runs = append(runs, full.Run)
 	}
-	return runs, storeHistory(ctx, store, set), store.Close, nil
+	return runs, pastOf(ctx, store, set), store.Close, nil
 }
 
-func measureNoise(runs []run.Run, references func(run.Run) ([]run.Summary, error), set settings) (Noise, error) {
+func measureNoise(runs []run.Run, before past, set settings) (Noise, error) {
 	out := Noise{Format: "apkgate.noise/1", Scenarios: []ScenarioNoise{}}
 	catalogue, err := run.Catalogue(set.catalogue, runs...)
 	if err != nil {
 		return out, usage(err, "")
 	}
+	verdicts := make([]gate.RunVerdict, len(runs))
+	err = before.each(runs, set, func(i int, refs []run.Summary) error {
+		verdicts[i] = gate.Check(set.policy, catalogue, []gate.Subject{{Run: runs[i], References: refs}}).Runs[0]
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
 	at := map[[2]string]int{}
-	for _, r := range runs {
+	for place, r := range runs {
 		key := [2]string{r.App.Package, r.Scenario}
 		i, known := at[key]
 		if !known {
@@ -136,11 +144,7 @@ func measureNoise(runs []run.Run, references func(run.Run) ([]run.Summary, error
 			at[key] = i
 			out.Scenarios = append(out.Scenarios, ScenarioNoise{Package: r.App.Package, Scenario: r.Scenario, Alarms: []FalseAlarm{}})
 		}
-		refs, err := references(r)
-		if err != nil {
-			return out, err
-		}
-		out.Scenarios[i].add(gate.Check(set.policy, catalogue, []gate.Subject{{Run: r, References: refs}}).Runs[0])
+		out.Scenarios[i].add(verdicts[place])
 	}
 	slices.SortFunc(out.Scenarios, func(a, b ScenarioNoise) int {
 		return strings.Compare(a.Package+"\x00"+a.Scenario, b.Package+"\x00"+b.Scenario)

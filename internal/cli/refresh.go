@@ -146,16 +146,10 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 	if err != nil {
 		return storeError(err)
 	}
-	references := storeHistory(ctx, store, set)
-	var subjects []gate.Subject
-	for _, r := range runs {
-		refs, err := references(r)
-		if err != nil {
-			return err
-		}
-		subjects = append(subjects, gate.Subject{Run: r, References: refs})
+	verdict, err := pastOf(ctx, store, set).check(runs, set, nil)
+	if err != nil {
+		return err
 	}
-	verdict := gate.Check(set.policy, set.catalogue, subjects)
 	in := report.RefreshInput{
 		Refresh:   sortOut(verdict, f.acceptRegression),
 		Catalogue: set.catalogue, Version: "apkgate " + version(),

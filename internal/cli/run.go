@@ -88,7 +88,7 @@ func (c Command) gateResults(ctx context.Context, store baseline.Store, results 
 	if len(runs) == 0 {
 		return lossOf(results)
 	}
-	in, err := c.judge(runs, past{storeHistory(ctx, store, set), wholeFrom(ctx, store)}, set, f.outputFlags)
+	in, err := c.judge(runs, pastOf(ctx, store, set), set, f.outputFlags)
 	if err != nil {
 		return err
 	}

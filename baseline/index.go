@@ -1,0 +1,132 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/run"
+)
+
+// FromRuns answers the query from runs that all count as accepted. Runs that
+// are not complete are passed over, repeated ones count once.
+func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
+	ix := NewIndex(q.Centre)
+	for _, r := range runs {
+		if r.App.Package != q.Package || r.Scenario != q.Scenario {
+			continue
+		}
+		if _, err := ix.Add(r); err != nil {
+			return nil, err
+		}
+	}
+	return ix.References(q)
+}
+
+// Index answers queries from runs that pass by one at a time, such as those of
+// ReadJSONL, and all count as accepted. It sums each up once and holds on to its
+// summary alone, a few bytes more than its numbers.
+type Index struct {
+	centre   run.Centre
+	digestOf map[string]string // by id
+	subjects map[subject][]indexed
+	layouts  run.Layouts
+	contexts map[string]map[string]string // each once, by its text
+}
+
+type subject struct{ pkg, scenario string }
+
+// indexed is a run as the queries need it.
+type indexed struct {
+	summary run.Summary
+	commit  string
+}
+
+// NewIndex sums up iterations by that centre; "" means run.Median.
+func NewIndex(centre run.Centre) *Index {
+	if centre == "" {
+		centre = run.Median
+	}
+	return &Index{centre: centre, digestOf: map[string]string{}, subjects: map[subject][]indexed{}, contexts: map[string]map[string]string{}}
+}
+
+// Add takes a run. It reports false of one that it has already, and ErrConflict
+// where it has another one of the same id. A run that is not complete is known
+// from then on, and is no reference.
+func (ix *Index) Add(r run.Run) (added bool, err error) {
+	digest, err := r.Digest()
+	if err != nil {
+		return false, err
+	}
+	if r.ID == "" {
+		r.ID = digest[:16]
+	}
+	switch other, known := ix.digestOf[r.ID]; {
+	case known && other != digest:
+		return false, fmt.Errorf("run %q: %w", r.ID, ErrConflict)
+	case known:
+		return false, nil
+	}
+	ix.digestOf[r.ID] = digest
+	if r.Status != run.Complete {
+		return true, nil
+	}
+	s := Summarize(r, ix.centre)
+	s.Cells, s.Context = ix.layouts.Share(s.Cells), ix.shared(s.Context)
+	of := subject{r.App.Package, r.Scenario}
+	ix.subjects[of] = append(ix.subjects[of], indexed{s, r.Source.Commit})
+	return true, nil
+}
+
+// shared is the one map of all contexts that are equal to this.
+func (ix *Index) shared(context map[string]string) map[string]string {
+	key := fmt.Sprintf("%q", context) // maps print sorted
+	known, ok := ix.contexts[key]
+	if !ok {
+		known, ix.contexts[key] = context, context
+	}
+	return known
+}
+
+// candidate is a run that may be an answer.
+type candidate struct {
+	similarity int
+	rank       int // of its commit
+	*indexed
+}
+
+// References are the answer to the query, whose centre has to be the index's.
+// Several may ask at the same time, while no run is added.
+func (ix *Index) References(q Query) ([]run.Summary, error) {
+	q, err := q.Normal()
+	if err != nil {
+		return nil, err
+	}
+	if q.Centre != ix.centre {
+		return nil, fmt.Errorf("centre is %q, and the runs are summed up by %q", q.Centre, ix.centre)
+	}
+	runs, ranks := ix.subjects[subject{q.Package, q.Scenario}], q.Ranks()
+	found := make([]candidate, len(runs))
+	for i := range runs {
+		rank, ok := ranks[runs[i].commit]
+		if !ok {
+			rank = len(q.Commits)
+		}
+		found[i] = candidate{devctx.Shared(q.Context, runs[i].summary.Context, q.Use), rank, &runs[i]}
+	}
+	slices.SortFunc(found, func(a, b candidate) int {
+		return cmp.Or(
+			cmp.Compare(b.similarity, a.similarity),
+			cmp.Compare(a.rank, b.rank),
+			b.summary.Started.Compare(a.summary.Started),
+			strings.Compare(b.summary.ID, a.summary.ID),
+		)
+	})
+	out := make([]run.Summary, min(len(found), q.Limit))
+	for i := range out {
+		out[i] = found[i].summary
+	}
+	return out, nil
+}

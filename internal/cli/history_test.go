@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// phoneRun is a run on one of so many phones, with so many UI events.
+func phoneRun(i, phones, events int) run.Run {
+	r := run.Run{
+		Format: run.Format, ID: fmt.Sprint("run", i), Started: time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC),
+		App: run.App{Package: "org.example.mail"}, Scenario: "open", Status: run.Complete,
+		Context: map[string]string{"model": fmt.Sprint("phone", i%phones), "network": "wifi"},
+	}
+	for n := range 3 {
+		ms := map[string]float64{"frames.duration_ms": 8 + float64(i%7)/10 + float64(n)/10, "cpu.time_ms": 100 + float64((i+n)%5)}
+		it := run.Iteration{Metrics: ms}
+		for e := range events {
+			it.Events = append(it.Events, run.Bucket{Name: fmt.Sprint("E", e), Metrics: ms})
+		}
+		r.Iterations = append(r.Iterations, it)
+	}
+	return r
+}
+
+func phoneRuns(n, phones, events int) (runs []run.Run) {
+	for i := range n {
+		runs = append(runs, phoneRun(i, phones, events))
+	}
+	return runs
+}
+
+func recordsOf(t *testing.T, runs []run.Run) string {
+	t.Helper()
+	var b strings.Builder
+	for _, r := range runs {
+		data, err := run.Encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(data)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func defaultSettings() settings {
+	p, _ := gate.PolicyOf(gate.PresetDefault)
+	return settings{policy: p, catalogue: metric.Default()}
+}
+
+// The history is asked once for all runs of one app, scenario and context, and
+// each gets the answer to its own question.
+func TestRunsThatAskAlikeShareOneAnswer(t *testing.T) {
+	runs := phoneRuns(40, 4, 1)
+	runs[7].Scenario = "close"
+	var mu sync.Mutex
+	asked := map[string]int{}
+	answer := func(r run.Run) string { return r.Scenario + " on " + r.Context["model"] }
+	before := past{like: func(r run.Run) ([]run.Summary, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[answer(r)]++
+		return []run.Summary{{ID: answer(r)}}, nil
+	}}
+	got := make([]string, len(runs))
+	err := before.each(runs, defaultSettings(), func(i int, refs []run.Summary) error {
+		got[i] = refs[0].ID
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range runs {
+		if got[i] != answer(r) {
+			t.Errorf("run %d of %s got the answer for %s", i, answer(r), got[i])
+		}
+	}
+	for question, n := range asked {
+		if n != 1 {
+			t.Errorf("%s was asked for %d times, want once", question, n)
+		}
+	}
+	if len(asked) != 5 {
+		t.Errorf("%d questions, want 4 phones and one other scenario", len(asked))
+	}
+}
+
+func TestAHistoryThatFailsIsTold(t *testing.T) {
+	before := past{like: func(r run.Run) ([]run.Summary, error) { return nil, fmt.Errorf("no disk under %s", r.Context["model"]) }}
+	err := before.each(phoneRuns(9, 3, 1), defaultSettings(), func(int, []run.Summary) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "no disk") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A file is read and summed up once, however many phones ask: reading it for each
+// of them would allocate some ten times as much for twenty as for one.
+func TestAHistoryFileIsReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	history := put(t, dir+"/history.jsonl", recordsOf(t, phoneRuns(400, 20, 10)))
+	checked := phoneRuns(1000, 20, 10)[980:]
+	allocated := func(n int) uint64 {
+		runs := put(t, fmt.Sprintf("%s/runs%d.jsonl", dir, n), recordsOf(t, checked[:n]))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := cli(t, nil, "check", "--history", history, "--run", runs)
+		runtime.ReadMemStats(&after)
+		if got.status != 0 {
+			t.Fatalf("status %d: %s%s", got.status, got.stdout, got.stderr)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	one, twenty := allocated(1), allocated(20)
+	if twenty > 4*one {
+		t.Errorf("1 phone allocates %d kB, 20 phones %d kB, want less than four times as much", one>>10, twenty>>10)
+	}
+}
+
+// noise takes the last runs of a file, and compares each with all the others.
+func TestNoiseOfAFileTakesItsLastRuns(t *testing.T) {
+	history := put(t, t.TempDir()+"/history.jsonl", recordsOf(t, phoneRuns(60, 2, 1)))
+	for _, limit := range []int{1, 7, 59, 100} {
+		got := cli(t, nil, "noise", "--history", history, "--limit", fmt.Sprint(limit), "--format", "json")
+		if want := fmt.Sprintf(`"runs": %d,`, min(limit, 60)); got.status != 0 || !strings.Contains(got.stdout, want) {
+			t.Errorf("limit %d: status %d, want %s in\n%s%s", limit, got.status, want, got.stdout, got.stderr)
+		}
+	}
+}
