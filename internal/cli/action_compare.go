@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -85,7 +84,7 @@ func (c Command) sheetFolder(dir string, write func(outputFlags) error) (actions
 		return actions.Folder{}, fmt.Errorf("find the report folder: %w", err)
 	}
 	files := sheetFiles(dir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return actions.Folder{}, fileError("make the report folder", dir, err)
 	}
 	return actions.Folder{Dir: dir, Report: files.html, Verdict: files.json, SARIF: files.sarif}, write(files)

@@ -143,7 +143,7 @@ func writeFile(path string, fill func(io.Writer) error) error {
 		return writeSpecial(path, fill)
 	}
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return err
 	}
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
@@ -168,7 +168,7 @@ func writeFile(path string, fill func(io.Writer) error) error {
 // writable looks whether files can be left in a folder, before hours are spent on
 // what is to be in them.
 func writable(dir string) error {
-	err := os.MkdirAll(dir, 0o755)
+	err := makeFolder(dir)
 	if err == nil {
 		var tmp *os.File
 		if tmp, err = os.CreateTemp(dir, ".apkgate.*"); err == nil {

@@ -98,6 +98,7 @@ func (c Command) gateResults(ctx context.Context, store baseline.Store, results 
 			return err
 		}
 	}
+	c.tellNext(verdict, f)
 	return exitOf(verdict.Verdict, set.failOn, lossOf(results))
 }
 

@@ -53,7 +53,7 @@ func (c Command) openFile(ctx context.Context, path string) (baseline.Store, err
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, usage(fmt.Errorf("open history %s: it is a folder, want a file", path), "")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return nil, infrastructure(fileError("make a folder for the history", path, err))
 	}
 	store, err := sqlite.Open(ctx, path, sqlite.Options{Now: c.Now})

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/gate"
+)
+
+// tellNext says where the reports of a run are, and the one command that comes next.
+func (c Command) tellNext(v gate.Verdict, f runFlags) {
+	files := slices.DeleteFunc(f.outputFlags.files(), func(path string) bool { return path == "" })
+	if len(files) > 0 {
+		fmt.Fprintf(c.Stderr, "report: %s\n", plain(strings.Join(files, ", ")))
+	}
+	if text := nextStep(v, f); text != "" {
+		fmt.Fprintf(c.Stderr, "next: %s\n", plain(text))
+	}
+}
+
+// nextStep is what to do about a verdict on a session's runs, "" where all is done.
+func nextStep(v gate.Verdict, f runFlags) string {
+	switch v.Verdict {
+	case gate.Invalid:
+		for _, r := range v.Runs {
+			if r.Verdict == gate.Invalid {
+				again := "apkgate run --scenario " + device.Quote(r.Scenario) + f.configFlags.repeated()
+				return "what ended run " + r.ID + " stands above; when it is fixed: " + again
+			}
+		}
+	case gate.Regression:
+		return "if the change is intended, make these runs the new level: " + f.onSession("rebaseline")
+	case gate.Inconclusive:
+		if !f.accept {
+			return "if this build is good, let later ones be compared with it: " + f.onSession("accept")
+		}
+	default:
+		if !f.accept {
+			return "if this is what later builds are to be compared with: " + f.onSession("accept")
+		}
+	}
+	return ""
+}
+
+// onSession is a command about all runs that were measured together.
+func (f runFlags) onSession(verb string) string {
+	return "apkgate baseline " + verb + " --session " + device.Quote(f.session) + f.configFlags.repeated()
+}
+
+// repeated are the flags as they were given, for a command that is to find the same
+// history.
+func (f configFlags) repeated() string {
+	text := ""
+	if f.config != "" {
+		text += " --config " + device.Quote(f.config)
+	}
+	if f.store != "" {
+		text += " --store " + device.Quote(shownAddress(f.store))
+	}
+	return text
+}
