@@ -44,11 +44,20 @@ func storePath(f configFlags) (string, error) {
 
 // withStore runs do on the history, which has to be there.
 func (c Command) withStore(ctx context.Context, f configFlags, do func(baseline.Store) error) error {
+	return c.with(ctx, f, c.openExisting, do)
+}
+
+// reading runs do, which changes nothing, on the history, which has to be there.
+func (c Command) reading(ctx context.Context, f configFlags, do func(baseline.Store) error) error {
+	return c.with(ctx, f, c.openToRead, do)
+}
+
+func (c Command) with(ctx context.Context, f configFlags, open func(context.Context, string) (baseline.Store, error), do func(baseline.Store) error) error {
 	path, err := storePath(f)
 	if err != nil {
 		return err
 	}
-	store, err := c.openExisting(ctx, path)
+	store, err := open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -59,7 +68,7 @@ func (c Command) baselineVerify(f *configFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Read the whole history and say what is damaged", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
+			return c.reading(cmd.Context(), *f, func(s baseline.Store) error {
 				damages, err := s.Verify(cmd.Context())
 				if err != nil {
 					return storeError(err)

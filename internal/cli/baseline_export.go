@@ -33,7 +33,7 @@ apkgate baseline copy takes the marks along.`,
 			if err != nil {
 				return err
 			}
-			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
+			return c.reading(cmd.Context(), *f, func(s baseline.Store) error {
 				write := func(w io.Writer) error {
 					_, err := baseline.WriteJSONL(w, s.Export(cmd.Context(), filter))
 					return err
@@ -68,7 +68,7 @@ func (c Command) baselineCopy(f *configFlags) *cobra.Command {
 			if to == "" {
 				return usage(errors.New("copy needs --to with the other history"), "a file, branch:REMOTE#BRANCH or postgres://…")
 			}
-			return c.withStore(cmd.Context(), *f, func(from baseline.Store) error {
+			return c.reading(cmd.Context(), *f, func(from baseline.Store) error {
 				target, err := c.openStore(cmd.Context(), to)
 				if err != nil {
 					return err

@@ -77,7 +77,7 @@ With --format json each run is a JSON object on a line of its own.`,
 			if err != nil {
 				return err
 			}
-			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
+			return c.reading(cmd.Context(), *f, func(s baseline.Store) error {
 				return c.list(cmd.Context(), s, filter, Format(format))
 			})
 		},
@@ -178,7 +178,7 @@ func (c Command) baselineShow(f *configFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "show RUN", Short: "Print one run as JSON", Args: atLeastOneRun,
 		RunE: func(cmd *cobra.Command, ids []string) error {
-			return c.withStore(cmd.Context(), *f, func(s baseline.Store) error {
+			return c.reading(cmd.Context(), *f, func(s baseline.Store) error {
 				for _, id := range ids {
 					e, err := s.Get(cmd.Context(), id)
 					if err != nil {

@@ -142,7 +142,7 @@ func (c Command) history(ctx context.Context, f checkFlags, set settings) (befor
 		}
 		return files.past(set), func() error { return nil }, nil
 	}
-	store, err := c.openExisting(ctx, set.store)
+	store, err := c.openToRead(ctx, set.store)
 	if err != nil {
 		return past{}, nil, err
 	}

@@ -103,7 +103,7 @@ func (c Command) acceptedRuns(ctx context.Context, f noiseFlags, set settings) (
 		}
 		return files.last(f.limit), files.past(set), closing, nil
 	}
-	store, err := c.openExisting(ctx, set.store)
+	store, err := c.openToRead(ctx, set.store)
 	if err != nil {
 		return nil, past{}, closing, err
 	}

@@ -46,6 +46,13 @@ func (c Command) openHistory(ctx context.Context, address string, readOnly bool)
 		scheme, _, _ := strings.Cut(address, "://")
 		return nil, usage(fmt.Errorf("a history can't be kept at %s://…, want a file, branch:REMOTE#BRANCH or postgres://…", clip(scheme)), "")
 	}
+	if readOnly {
+		store, err := sqlite.Open(ctx, address, sqlite.Options{ReadOnly: true, Now: c.Now})
+		if err != nil {
+			return nil, storeError(err)
+		}
+		return store, nil
+	}
 	return c.openFile(ctx, address)
 }
 
@@ -87,14 +94,40 @@ func copiesDir() string {
 // openExisting opens the history for a verb that makes no sense without one. Of
 // a history that is elsewhere, only opening it can tell whether there is one.
 func (c Command) openExisting(ctx context.Context, address string) (baseline.Store, error) {
-	if strings.HasPrefix(address, branch.Scheme) || strings.Contains(address, "://") {
-		return c.openStore(ctx, address)
-	}
-	if _, err := os.Stat(address); errors.Is(err, fs.ErrNotExist) {
-		return nil, usage(fmt.Errorf("there is no history at %s", address),
-			"apkgate run makes one, apkgate baseline import FILE fills one, --store names another")
+	if err := c.isThere(address); err != nil {
+		return nil, err
 	}
 	return c.openStore(ctx, address)
+}
+
+// openToRead opens the history for a verb that changes nothing in it: a file also
+// where it can't be written, as in a cache. In a database that is empty, opening
+// makes the tables all the same.
+func (c Command) openToRead(ctx context.Context, address string) (baseline.Store, error) {
+	if err := c.isThere(address); err != nil {
+		return nil, err
+	}
+	return c.openHistory(ctx, address, !isElsewhere(address))
+}
+
+// isElsewhere reports whether the address is of no file.
+func isElsewhere(address string) bool {
+	return strings.HasPrefix(address, branch.Scheme) || strings.Contains(address, "://")
+}
+
+func (c Command) isThere(address string) error {
+	if isElsewhere(address) {
+		return nil
+	}
+	info, err := os.Stat(address)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return usage(fmt.Errorf("there is no history at %s", address),
+			"apkgate run makes one, apkgate baseline import FILE fills one, --store names another")
+	case err == nil && info.IsDir():
+		return usage(fmt.Errorf("open history %s: it is a folder, want a file", address), "")
+	}
+	return nil
 }
 
 // shownAddress is the address of a history without a password.
