@@ -24,7 +24,9 @@ type Job struct {
 	Ref         string // "refs/pull/7/merge"
 	Pull        *Pull  // nil where the event is about none, or it is not known yet
 	RunURL      string // the page of the run that measured
-	source      *headSource
+	// DefaultBranch is the repository's, "" where the event does not tell.
+	DefaultBranch string
+	source        *headSource
 }
 
 // RunRef orders runs of workflows: GitHub's run ids only grow, and a re-run
@@ -62,7 +64,9 @@ type payload struct {
 type repository struct {
 	ID       int64  `json:"id"`
 	FullName string `json:"full_name"`
-	Owner    struct {
+	// DefaultBranch is told of the workflow's own repository.
+	DefaultBranch string `json:"default_branch"`
+	Owner         struct {
 		Login string `json:"login"`
 	} `json:"owner"`
 }
@@ -104,6 +108,7 @@ func ReadJob(getenv func(string) string) (Job, error) {
 		return j, err
 	}
 	j.take(p)
+	j.DefaultBranch = p.Repository.DefaultBranch
 	if j.HeadSHA != "" && !commitID.MatchString(j.HeadSHA) {
 		return j, fmt.Errorf("read the event: the commit is %.80q, want its hexadecimal id", j.HeadSHA)
 	}
@@ -121,6 +126,9 @@ var (
 	slug     = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
 	commitID = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 )
+
+// IsCommit reports whether a text is the full id of a commit.
+func IsCommit(s string) bool { return commitID.MatchString(s) }
 
 func number(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)

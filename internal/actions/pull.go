@@ -103,3 +103,12 @@ func (c *Client) CommitsUpTo(ctx context.Context, sha string, most int) ([]strin
 	}
 	return out[:min(len(out), most)], nil
 }
+
+// DefaultBranch is the repository's.
+func (c *Client) DefaultBranch(ctx context.Context) (string, error) {
+	repository, _, err := c.rest.Repositories.Get(ctx, c.owner, c.repo)
+	if err != nil {
+		return "", fmt.Errorf("read the repository: %s", reason(err))
+	}
+	return repository.GetDefaultBranch(), nil
+}

@@ -70,18 +70,25 @@ func TestHistoryOnABranch(t *testing.T) {
 	}
 }
 
+// The workflow runs on the tip of main, which is neither of what is compared.
 func TestCompareTwoBuilds(t *testing.T) {
 	r := newRepository(t, "demo-good")
+	base := r.head
 	r.git("branch", "good")
 	r.copy(filepath.Join(demo(t), "demo-worse.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.commit("make it worse")
+	worse := r.head
 	r.git("branch", "worse")
+	r.commit("go on", "--allow-empty")
 	j := r.run("compare.yml", "workflow_dispatch", map[string]any{"inputs": map[string]any{"base": "good", "head": "worse"}})
 	if !j.failed || j.outputs["verdict"] != "regression" {
 		t.Errorf("failed is %v and the verdict %q, want a regression that fails", j.failed, j.outputs["verdict"])
 	}
-	contains(t, "the summary", j.summary, "scroll", "The devices are simulated")
+	contains(t, "the summary", j.summary, "scroll", "The devices are simulated", "commit "+base[:10], "commit "+worse[:10])
 	if n := len(r.github.Comments(pull)); n != 0 {
 		t.Errorf("%d comments, want none: no pull request is asked about", n)
+	}
+	if checks := r.github.Checks(); len(checks) != 1 || checks[0].HeadSHA != worse || checks[0].Conclusion != "failure" {
+		t.Errorf("the check runs are %+v, want one on the head %s", checks, worse)
 	}
 }

@@ -131,14 +131,14 @@ func (r *repository) environment() []string {
 }
 
 // commit commits all files as a new commit of the current branch.
-func (r *repository) commit(message string) {
+func (r *repository) commit(message string, options ...string) {
 	r.t.Helper()
 	if _, err := os.Stat(filepath.Join(r.dir, ".git")); os.IsNotExist(err) {
 		r.git("init", "--quiet", "--initial-branch=main")
 		r.git("remote", "add", "origin", "https://github.com/"+owner+"/"+name)
 	}
 	r.git("add", "--all")
-	r.git("-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "--quiet", "--message", message)
+	r.git(append([]string{"-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "--quiet", "--message", message}, options...)...)
 	r.head = r.git("rev-parse", "HEAD")
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +14,33 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
+// builtFrom notes the commit that the head of a comparison was built from, which
+// the check run is shown on. A workflow that is started by hand or by the clock
+// runs on the tip of a branch, and compares what it checked out: its event does
+// not tell.
+func (a *action) builtFrom(f *actionRunFlags) error {
+	for flag, commit := range map[string]string{"commit": f.commit, "base-commit": f.baseCommit} {
+		if commit != "" && !actions.IsCommit(commit) {
+			return usage(fmt.Errorf("--%s is %q, want the full hexadecimal id of a commit", flag, clip(commit)), "git rev-parse HEAD says it, and so does the output commit of actions/checkout")
+		}
+	}
+	switch {
+	case f.commit != "":
+		a.Job.HeadSHA = f.commit
+	case slices.Contains([]string{"workflow_dispatch", "schedule", "repository_dispatch"}, a.Job.Event):
+		a.Job.HeadSHA = ""
+		a.Runner.Log("No check run: nothing says which commit the head was built from; the input commit does.")
+	}
+	return nil
+}
+
 // actionCompare measures two APKs in turns, as `apkgate compare` does. No history
 // is read, and none is written.
 func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
 	cf := compareFlags{
 		configFlags: f.configFlags, policyFlags: f.policyFlags, base: f.base, head: f.head, rounds: f.rounds,
-		scenarios: f.scenarios, parallel: f.parallel, headCommit: f.commit, profiles: f.artifact,
+		scenarios: f.scenarios, parallel: f.parallel, profiles: f.artifact,
+		baseCommit: f.baseCommit, headCommit: a.Job.HeadSHA, headRef: f.ref,
 	}
 	if _, err := cf.offline(); err != nil {
 		return actionResult{}, err

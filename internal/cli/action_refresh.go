@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,13 +18,49 @@ import (
 	"github.com/apkgate/apkgate/report"
 )
 
+// mayRefresh refuses to accept what is not a build of one of the branches; where
+// none is named, of the repository's default branch. Anybody who may start a
+// workflow by hand can start it on a branch of their own.
+func (a *action) mayRefresh(ctx context.Context, branches []string) error {
+	switch a.Job.Event {
+	case "pull_request", "pull_request_target", "workflow_run", "merge_group":
+		return usage(fmt.Errorf("mode refresh on the event %s: what others are compared with comes from the main branch alone", a.Job.Event),
+			"run it on schedule, push or workflow_dispatch")
+	}
+	if len(branches) == 0 {
+		main, err := a.defaultBranch(ctx)
+		if err != nil {
+			return usage(fmt.Errorf("mode refresh: which branch is the main one: %w", err), "the input branches names those whose builds may be accepted")
+		}
+		branches = []string{main}
+	}
+	branch, ok := strings.CutPrefix(a.Job.Ref, "refs/heads/")
+	if !ok || !slices.Contains(branches, branch) {
+		return usage(fmt.Errorf("mode refresh on %s: what others are compared with comes from %s alone", clip(cmp.Or(a.Job.Ref, "no branch")), clip(strings.Join(branches, ", "))),
+			"the input branches names those whose builds may be accepted")
+	}
+	return nil
+}
+
+// defaultBranch is the repository's; on a schedule, which runs on no other branch,
+// the one that it runs on.
+func (a *action) defaultBranch(ctx context.Context) (string, error) {
+	switch {
+	case a.Job.DefaultBranch != "":
+		return a.Job.DefaultBranch, nil
+	case a.Job.Event == "schedule":
+		return strings.TrimPrefix(a.Job.Ref, "refs/heads/"), nil
+	case a.Client == nil:
+		return "", errors.New("the event does not tell, and there is no token to ask GitHub with")
+	}
+	return a.Client.DefaultBranch(ctx)
+}
+
 // actionRefresh measures the main branch and accepts its runs, as `apkgate
 // baseline refresh` does. What a pull request's event measures is never accepted.
 func (c Command) actionRefresh(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
-	switch a.Job.Event {
-	case "pull_request", "pull_request_target", "workflow_run", "merge_group":
-		return actionResult{}, usage(fmt.Errorf("mode refresh on the event %s: what others are compared with comes from the main branch alone", a.Job.Event),
-			"run it on schedule, push or workflow_dispatch")
+	if err := a.mayRefresh(cmd.Context(), f.branches); err != nil {
+		return actionResult{}, err
 	}
 	set, err := c.settings(cmd, f.configFlags, f.policyFlags)
 	if err != nil {

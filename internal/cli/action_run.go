@@ -23,8 +23,10 @@ type actionRunFlags struct {
 	mode              string
 	comment, checkRun bool
 	base, head        string // APKs, for mode compare
+	baseCommit        string
 	rounds            int
 	acceptRegression  bool // for mode refresh
+	branches          []string
 }
 
 func (c Command) actionRunVerb() *cobra.Command {
@@ -41,6 +43,8 @@ func (c Command) actionRunVerb() *cobra.Command {
 	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
 	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
 	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")
+	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "for mode compare: the commit that the base was built from")
+	cmd.Flags().StringArrayVar(&f.branches, "branches", nil, "for mode refresh: the branches whose builds may be accepted (default: the repository's default branch)")
 	cmd.Flags().IntVar(&f.rounds, "rounds", defaultRounds, "for mode compare: how often each build is measured on each device")
 	cmd.Flags().BoolVar(&f.acceptRegression, "accept-regression", false, "for mode refresh: accept the runs even if the gate calls one a regression")
 	cmd.Flags().BoolVar(&f.comment, "comment", true, "comment on the pull request")
@@ -76,6 +80,11 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 	}
 	if f.mode != string(modePullRequest) { // no other mode's result stands in for the gate's
 		a.Name = f.mode + " " + a.Name
+	}
+	if f.mode == string(modeCompare) {
+		if err := a.builtFrom(f); err != nil {
+			return err
+		}
 	}
 	a.Comment, a.Check = f.comment, f.checkRun
 	f.profiles = f.artifact // a reviewer opens them from there

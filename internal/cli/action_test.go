@@ -332,7 +332,19 @@ func TestActionRefresh(t *testing.T) {
 	if n := w.accepted(); n != 6 {
 		t.Fatalf("%d runs are accepted after a refresh on a pull request, want 6", n)
 	}
-	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"] = "schedule", "refs/heads/main"
+	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"] = "workflow_dispatch", "refs/heads/feature"
+	w.event(map[string]any{})
+	for ref, branches := range map[string]string{"refs/heads/feature": "", "refs/tags/main": "", "refs/heads/main": "release"} {
+		w.env["GITHUB_REF"], w.env["INPUT_BRANCHES"] = ref, branches
+		r := w.apkgate("action", "run")
+		w.want(r, exitUsage)
+		contains(t, "the error", r.stderr, "mode refresh on "+ref, "the input branches")
+	}
+	if n := w.accepted(); n != 6 {
+		t.Fatalf("%d runs are accepted after refreshes on other branches, want 6", n)
+	}
+
+	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"], w.env["INPUT_BRANCHES"] = "schedule", "refs/heads/main", ""
 	w.event(map[string]any{"schedule": "0 3 * * *"})
 	w.want(w.apkgate("action", "run"), exitPass)
 	if n := w.accepted(); n != 7 {
@@ -359,9 +371,18 @@ func TestActionCompare(t *testing.T) {
 	w.event(map[string]any{})
 	w.env["INPUT_MODE"], w.env["INPUT_BASE"], w.env["INPUT_HEAD"], w.env["INPUT_ROUNDS"] = "compare", "demo-good.apk", "demo-worse.apk", "12"
 	w.want(w.apkgate("action", "run"), exitRegression)
-	if c := w.Checks()[0]; c.Name != "apkgate (compare apkgate.yml)" || c.Conclusion != "failure" {
+	if n := len(w.Checks()); n != 0 {
+		t.Errorf("%d check runs on the tip of the branch that the workflow was started on", n)
+	}
+	if strings.Contains(w.read("summary"), strings.Repeat("f", 10)) {
+		t.Errorf("the head is taken for the tip of that branch:\n%s", w.read("summary"))
+	}
+	w.env["INPUT_COMMIT"], w.env["INPUT_BASE-COMMIT"] = headSHA, baseSHA
+	w.want(w.apkgate("action", "run"), exitRegression)
+	if c := w.Checks()[0]; c.Name != "apkgate (compare apkgate.yml)" || c.Conclusion != "failure" || c.HeadSHA != headSHA {
 		t.Errorf("the check run is %+v", c)
 	}
+	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), headSHA, baseSHA)
 	contains(t, "the summary", w.read("summary"), "Regression")
 	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), "apkgate.compare/1")
 	contains(t, "the outputs", w.read("output"), "report-path<<", "regression")

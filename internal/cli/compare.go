@@ -34,6 +34,7 @@ type compareFlags struct {
 	base, head             string   // APK files
 	baseRuns, headRuns     []string // files of runs
 	baseCommit, headCommit string
+	headRef                string // no flag
 	scenarios              []string
 	rounds, parallel       int
 	keep                   string
@@ -93,6 +94,9 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 	f.outputFlags.places = c.placesOf(set.config, f.configFlags.file())
 	if err := keepsInput(f.outputFlags.files(), f.baseRuns, f.headRuns, []string{f.base, f.head, f.configFlags.file()}); err != nil {
 		return err
+	}
+	if f.headCommit == "" {
+		f.headCommit, f.headRef = c.Getenv("GITHUB_SHA"), c.Getenv("GITHUB_REF")
 	}
 	var base, head []run.Run
 	if offline {
@@ -233,7 +237,7 @@ func (c Command) interleave(ctx context.Context, cfg *config.Config, f compareFl
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	session := "compare " + c.Now().UTC().Format("2006-01-02T15:04:05.000Z")
-	of := c.origin(collectFlags{commit: f.headCommit, session: session})
+	of := origin{source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: f.headCommit, Ref: f.headRef}, session: session}
 	bases, heads := jobs(cfg, devices, of), jobs(cfg, devices, of)
 	for i := range bases {
 		bases[i].App.APK, heads[i].App.APK = f.base, f.head

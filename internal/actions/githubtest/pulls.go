@@ -90,3 +90,8 @@ func (s *Server) compare(r *http.Request) answer {
 	}
 	return answer{status: http.StatusOK, body: map[string]any{"status": "ahead", "merge_base_commit": map[string]any{"sha": base}}}
 }
+
+// repository answers that the default branch is main.
+func (s *Server) repository(*http.Request) answer {
+	return answer{status: http.StatusOK, body: map[string]any{"full_name": s.owner + "/" + s.repo, "default_branch": "main"}}
+}

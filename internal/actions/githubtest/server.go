@@ -60,6 +60,7 @@ func New(owner, repo, token string) *Server {
 		"POST " + at + "/issues/{n}/comments":     s.createComment,
 		"PATCH " + at + "/issues/comments/{id}":   s.editComment,
 		"DELETE " + at + "/issues/comments/{id}":  s.deleteComment,
+		"GET " + at:                               s.repository,
 		"GET " + at + "/pulls":                    s.listPulls,
 		"GET " + at + "/pulls/{n}":                s.getPull,
 		"GET " + at + "/commits":                  s.listCommits,
