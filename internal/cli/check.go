@@ -31,7 +31,8 @@ func (c Command) checkVerb() *cobra.Command {
 		Long: `Checks runs against the history of accepted ones and says pass or fail.
 
 --run takes apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
-*-benchmarkData.json as Macrobenchmark writes it, and lists of {name,unit,value}.
+*-benchmarkData.json as Macrobenchmark writes it, flashlight results, and lists of
+{name,unit,value}.
 --history takes the same; without it the store of apkgate.yml is asked.`,
 		Example: `  apkgate check --history history.jsonl --run run.json
   apkgate check --history history.jsonl --run run.json --preset dune --format json`,
