@@ -25,18 +25,23 @@ var clockNames = map[uint32]string{
 // packets, all others to their machine.
 type clockKey struct {
 	machine, sequence, id uint32
+	// early stands for a sequence's clock before the first snapshot of it, which
+	// tells its unit and what it counts from: nothing leads from there.
+	early bool
 }
 
 func keyOf(machine, sequence, id uint32) clockKey {
 	if id < 64 || id > 127 {
 		sequence = 0
 	}
-	return clockKey{machine, sequence, id}
+	return clockKey{machine: machine, sequence: sequence, id: id}
 }
 
 func (k clockKey) String() string {
 	name, ok := clockNames[k.id]
 	switch {
+	case k.early:
+		return fmt.Sprintf("clock %d of sequence %d before the first snapshot of it", k.id, k.sequence)
 	case k.sequence != 0:
 		return fmt.Sprintf("clock %d of sequence %d", k.id, k.sequence)
 	case !ok:
@@ -80,6 +85,7 @@ type clocks struct {
 type clock struct {
 	key         clockKey
 	unit        int64 // ns
+	defined     bool  // a snapshot has told of it
 	incremental bool
 	last        int64 // ns, of an incremental clock
 	first, end  int64 // ns, the span of its stamps
@@ -114,6 +120,12 @@ func (c *clocks) stamp(key clockKey, value uint64) stamp {
 	at := c.place(key)
 	if at < 0 {
 		return noStamp
+	}
+	if key.sequence != 0 && !c.list[at].defined {
+		key.early = true
+		if at = c.place(key); at < 0 {
+			return noStamp
+		}
 	}
 	k := c.list[at]
 	ns := nanoseconds(value, k.unit)
@@ -204,7 +216,7 @@ func (c *clocks) reading(message []byte, machine, sequence uint32) stamp {
 		return noStamp
 	}
 	k := c.list[at]
-	k.unit, k.last = unit, ns
+	k.unit, k.last, k.defined = unit, ns, true
 	k.incremental = incremental && k.key.sequence != 0
 	return stamp{at, ns}
 }

@@ -2,7 +2,6 @@ package perfetto
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -22,22 +21,29 @@ const (
 // CLOCK_BOOTTIME.
 const ftraceMonoRaw = 4
 
-// kernel is what the kernel's events say.
+// kernel is what one data source's record of the kernel's events says.
 type kernel struct {
+	machine        *machine
 	events, unread int
 	cpuLost        int
 	cpus           []cpu
-	threads        map[int32]*Thread
-	processes      map[int32]*Process
+	ran            map[int32]*ran
+	switches       int
 	frequencies    int
 	suspends       []stamped[suspend]
-	synced         int64  // ns of the last snapshot that a bundle gave
-	machine        uint32 // whose events are read: one machine's, the first's
-	begun          bool   // there is one
+	synced         int64 // ns of the last snapshot that a bundle gave
+	begins         begins
+}
+
+// ran is a thread by its time on a CPU.
+type ran struct {
+	comm string
+	cpu  time.Duration
 }
 
 // cpu is one CPU of the traced device.
 type cpu struct {
+	seen    bool  // a bundle of it was read
 	running bool  // it is known what runs
 	tid     int32 // that runs
 	since   int64 // ns of the bundle's clock
@@ -54,15 +60,9 @@ type suspend struct {
 // bundle reads an FtraceEventBundle: events of one CPU. Its clock stands behind
 // its events.
 func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
-	if !k.begun {
-		k.begun, k.machine = true, machine
-	}
-	if k.machine != machine {
-		d.tooMany["machines' kernel events"]++
-		return
-	}
 	var number uint64
 	var clockID, ftraceNS, bootNS uint64
+	var lastRead, lastEnd uint64
 	var lost bool
 	for f := fieldsOf(message); f.next(); {
 		switch f.number {
@@ -76,6 +76,10 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 			ftraceNS = f.value
 		case 7:
 			bootNS = f.value
+		case 9:
+			lastRead = f.value
+		case 10:
+			lastEnd = f.value
 		}
 	}
 	if number >= maxCPUs {
@@ -86,6 +90,10 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 		k.cpus = append(k.cpus, cpu{})
 	}
 	b := bundle{kernel: k, d: d, clock: k.clock(d, clockID, machine, ftraceNS, bootNS), number: int(number), span: noStamp}
+	if c := &k.cpus[number]; !c.seen {
+		c.seen = true
+		k.begins.at(cmp.Or(lastEnd, lastRead))
+	}
 	if lost {
 		k.cpuLost++
 		k.cpus[number].running = false
@@ -170,7 +178,7 @@ func (b *bundle) event(message []byte) {
 	case eventPrint:
 		for f := fieldsOf(data); f.next(); {
 			if f.number == 2 {
-				b.d.states.print(b.d, f.bytes, func() stamp { return at })
+				b.machine.states.print(b.d, f.bytes, func() stamp { return at })
 			}
 		}
 	case eventSchedSwitch:
@@ -217,31 +225,6 @@ func (b *bundle) suspend(kind protowire.Number, message []byte, at stamp) {
 	}
 	if b.d.room("suspensions", len(b.suspends), MaxSamples) {
 		b.suspends = append(b.suspends, stamped[suspend]{at, s})
-	}
-}
-
-func (k *kernel) place(t *Trace, v *conversion) {
-	t.FtraceEvents, t.FtraceUnread, t.CPULost = k.events, k.unread, k.cpuLost
-	t.Suspends = spans(placed(v, k.suspends, func(s *suspend, at time.Duration) { s.at = at }))
-	for number, c := range k.cpus {
-		if len(c.changes) > 0 {
-			t.Frequencies = append(t.Frequencies, Frequency{number,
-				placed(v, c.changes, func(f *FrequencyChange, at time.Duration) { f.Time = at })})
-		}
-	}
-	for _, tid := range slices.Sorted(maps.Keys(k.threads)) {
-		thread := k.threads[tid]
-		if thread.CPU == 0 {
-			continue
-		}
-		t.Threads = append(t.Threads, *thread)
-		if p := k.processes[int32(thread.PID)]; p != nil {
-			p.CPU += thread.CPU
-		}
-	}
-	slices.SortStableFunc(t.Threads, func(a, b Thread) int { return cmp.Compare(b.CPU, a.CPU) })
-	for _, pid := range slices.Sorted(maps.Keys(k.processes)) {
-		t.Processes = append(t.Processes, *k.processes[pid])
 	}
 }
 

@@ -198,6 +198,8 @@ const (
 	maxSnapshot  = 16 // clocks of one snapshot
 	maxSeries    = 10_000
 	maxThreads   = 200_000
+	maxMachines  = 8
+	maxSources   = 8 // of the kernel's events, on one machine
 	maxCPUs      = 1_024
 	maxList      = 100_000 // entries of one list in a packet
 	maxName      = 300     // bytes

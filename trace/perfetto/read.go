@@ -27,9 +27,8 @@ func Read(r io.Reader) (*Trace, error) {
 		rails:     rails{byIndex: map[railKey]int{}},
 		consumers: consumers{byID: map[consumerKey]int{}},
 		residency: residency{names: map[stateKey][2]string{}, byName: map[stateKey]int{}},
-		states:    states{byName: map[string]int{}},
 		uidTimes:  uidTimes{places: map[uidKey]int{}},
-		kernel:    kernel{threads: map[int32]*Thread{}, processes: map[int32]*Process{}},
+		machines:  map[uint32]*machine{},
 	}
 	d.stream = newStream(r, &d.warnings)
 	defer d.stream.close()
@@ -57,9 +56,8 @@ type decoder struct {
 	battery   []stamped[BatterySample]
 	consumers consumers
 	residency residency
-	states    states
 	uidTimes  uidTimes
-	kernel    kernel
+	machines  map[uint32]*machine
 }
 
 type sequenceKey struct{ machine, sequence uint32 }
@@ -134,9 +132,15 @@ func (d *decoder) read(p packet) {
 	}
 	switch p.kind {
 	case fieldFtrace:
-		d.kernel.bundle(d, p.data, p.machine)
+		if m := d.machine(p.machine); m != nil {
+			if k := m.source(d, p.sequence); k != nil {
+				k.bundle(d, p.data, p.machine)
+			}
+		}
 	case fieldProcessTree:
-		d.kernel.tree(d, p.data)
+		if m := d.machine(p.machine); m != nil {
+			m.tree(d, p.data)
+		}
 	case fieldBattery:
 		d.readBattery(p, at)
 	case fieldPowerRails:
@@ -146,7 +150,9 @@ func (d *decoder) read(p packet) {
 	case fieldResidency:
 		d.residency.read(d, p, at)
 	case fieldProperties:
-		d.states.properties(d, p.data, at)
+		if m := d.machine(p.machine); m != nil {
+			m.states.properties(d, p.data, at)
+		}
 	case fieldUIDTimes:
 		if seq.uids == nil {
 			seq.uids = &uidState{last: map[uidKey]uint64{}}
@@ -230,9 +236,10 @@ func (d *decoder) place(t *Trace, v *conversion) {
 	t.Battery = placed(v, d.battery, func(s *BatterySample, at time.Duration) { s.Time = at })
 	t.Consumers = d.consumers.place(v)
 	t.Residency = d.residency.place(v)
-	t.States = d.states.place(v)
 	t.UIDTimes = d.uidTimes.place(v)
-	d.kernel.place(t, v)
+	if m := d.machines[d.home]; m != nil {
+		m.place(t, v)
+	}
 }
 
 // placed brings readings to the clock of the conversion, in the order of time.
@@ -300,7 +307,7 @@ func (d *decoder) doubts() {
 	say(d.broken, "%d packets end in the middle of a field: what stands before that is read")
 	say(d.unusable, "%d packets need what stood in a lost one: they are passed over")
 	say(d.lost, "packets were lost in %d places: a buffer of the trace was too small")
-	say(d.kernel.cpuLost, "events of the kernel were lost in %d places: CPU times are too low")
+	d.doubtMachines()
 	say(d.rails.unknown, "%d readings are of a power rail that the trace does not describe: they are left out")
 	say(d.rails.malformed+d.consumers.malformed, "%d readings of energy say not whose or how much: they are left out")
 	say(d.residency.unknown, "%d times in a power state are of a state that the trace does not describe: they are left out")

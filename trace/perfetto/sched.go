@@ -1,8 +1,6 @@
 package perfetto
 
 import (
-	"bytes"
-	"cmp"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -64,75 +62,28 @@ func (b *bundle) compact(message []byte) {
 
 // switched ends the turn of the thread that ran on the CPU and begins another's.
 func (b *bundle) switched(ns int64, next int32, comm []byte) {
+	b.switches++
 	c := &b.cpus[b.number]
 	if c.running && c.tid != 0 && ns > c.since {
-		if t := b.threads[c.tid]; t != nil {
-			t.CPU += time.Duration(ns - c.since)
+		if r := b.ran[c.tid]; r != nil {
+			r.cpu += time.Duration(ns - c.since)
+			b.begins.took(turn{c.tid, c.since, ns})
 		}
 	}
 	c.running, c.tid, c.since = true, next, ns
 	if next != 0 {
-		if t := b.thread(b.d, next); t != nil && t.Name == "" {
-			t.Name = name(comm)
+		if r := b.thread(b.d, next); r != nil && r.comm == "" {
+			r.comm = name(comm)
 		}
 	}
 }
 
-// thread finds or adds a thread; nil where there are too many.
-func (k *kernel) thread(d *decoder, tid int32) *Thread {
-	t := k.threads[tid]
-	if t == nil && d.room("threads", len(k.threads), maxThreads) {
-		t = &Thread{TID: int(tid)}
-		k.threads[tid] = t
+// thread finds or adds a thread that ran; nil where there are too many.
+func (k *kernel) thread(d *decoder, tid int32) *ran {
+	r := k.ran[tid]
+	if r == nil && d.room("threads", len(k.ran), maxThreads) {
+		r = &ran{}
+		k.ran[tid] = r
 	}
-	return t
-}
-
-// tree reads a ProcessTree (process_tree.proto).
-func (k *kernel) tree(d *decoder, message []byte) {
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
-		case 1:
-			k.process(d, f.bytes)
-		case 2:
-			var tid, pid int32
-			var comm string
-			for g := fieldsOf(f.bytes); g.next(); {
-				switch g.number {
-				case 1:
-					tid = int32(g.value)
-				case 2:
-					comm = g.text()
-				case 3:
-					pid = int32(g.value)
-				}
-			}
-			if t := k.thread(d, tid); t != nil {
-				t.PID, t.Name = int(pid), cmp.Or(comm, t.Name)
-			}
-		}
-	}
-}
-
-func (k *kernel) process(d *decoder, message []byte) {
-	p := &Process{UID: -1}
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
-		case 1:
-			p.PID = int(int32(f.value))
-		case 3:
-			if p.Name == "" {
-				first, _, _ := bytes.Cut(f.bytes, []byte{0})
-				p.Name = name(first)
-			}
-		case 5:
-			p.UID = int(int32(f.value))
-		}
-	}
-	if k.processes[int32(p.PID)] != nil || d.room("processes", len(k.processes), maxThreads) {
-		k.processes[int32(p.PID)] = p
-	}
-	if t := k.thread(d, int32(p.PID)); t != nil {
-		t.PID, t.Name = p.PID, cmp.Or(p.Name, t.Name)
-	}
+	return r
 }

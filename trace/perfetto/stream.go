@@ -55,11 +55,11 @@ func (s *stream) each(f func(packet []byte)) error {
 		case errors.Is(err, errAstray):
 			s.warnings.Addf(0, "byte %d: there is no packet where one should begin; what follows is not read", start)
 			return nil
-		case err != nil:
+		case err != nil && !errors.Is(err, errTooLarge):
 			return fmt.Errorf("read a Perfetto trace at byte %d: %w", s.offset, err)
 		case s.offset > MaxFile:
 			return fmt.Errorf("read a Perfetto trace: it is larger than %d MiB", MaxFile>>20)
-		case whole == nil:
+		case err != nil:
 			s.warnings.Addf(0, "byte %d: a packet of %d bytes is passed over, at most %d are read", start, s.offset-start, MaxPacket)
 		default:
 			f(whole)
@@ -80,10 +80,12 @@ func otherFormat(head []byte) string {
 	return ""
 }
 
-// errAstray says that no packet begins here.
-var errAstray = errors.New("no packet begins here")
+var (
+	errAstray   = errors.New("no packet begins here")
+	errTooLarge = errors.New("the packet is too large")
+)
 
-// next reads one packet; nil for one that is too large.
+// next reads one packet. One that is too large is passed over: errTooLarge.
 func (s *stream) next() ([]byte, error) {
 	tag, err := s.varint()
 	if err != nil {
@@ -115,12 +117,15 @@ func (s *stream) varint() (uint64, error) {
 	return 0, errAstray
 }
 
-// take reads so many bytes; nil for more than a packet may have, which are
-// passed over. Memory grows with what is really there.
+// take reads so many bytes. More than a packet may have are passed over. Memory
+// grows with what is really there.
 func (s *stream) take(size uint64) ([]byte, error) {
 	if size > MaxPacket {
 		n, err := io.CopyN(io.Discard, s.src, int64(min(size, MaxFile+1)))
 		s.offset += n
+		if err == nil {
+			err = errTooLarge
+		}
 		return nil, err
 	}
 	if size <= uint64(cap(s.buffer)) {

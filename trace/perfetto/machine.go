@@ -1,0 +1,198 @@
+package perfetto
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// machine is what the kernel of one machine says. Processes and threads are known by
+// their numbers on their own machine alone: a virtual machine has the same ones.
+type machine struct {
+	processes map[int32]*Process // as process trees name them
+	threads   map[int32]*Thread
+	states    states
+	// sources are the data sources that recorded the kernel's events, in the order in
+	// which they came. Two that run side by side both tell of each event.
+	sources    []*kernel
+	bySequence map[uint32]*kernel
+}
+
+// machine finds or adds a machine; nil where there are too many.
+func (d *decoder) machine(number uint32) *machine {
+	m := d.machines[number]
+	if m == nil && d.room("machines", len(d.machines), maxMachines) {
+		m = &machine{
+			processes: map[int32]*Process{}, threads: map[int32]*Thread{},
+			states: states{byName: map[string]int{}}, bySequence: map[uint32]*kernel{},
+		}
+		d.machines[number] = m
+	}
+	return m
+}
+
+// source finds or adds the data source that writes a sequence of packets; nil where
+// there are too many.
+func (m *machine) source(d *decoder, sequence uint32) *kernel {
+	k := m.bySequence[sequence]
+	if k == nil && d.room("data sources of the kernel's events", len(m.sources), maxSources) {
+		k = &kernel{machine: m, ran: map[int32]*ran{}}
+		m.bySequence[sequence] = k
+		m.sources = append(m.sources, k)
+	}
+	return k
+}
+
+// most is the data source that has the most of something, nil where none has any.
+func (m *machine) most(count func(*kernel) int) *kernel {
+	var best *kernel
+	for _, k := range m.sources {
+		if count(k) > 0 && (best == nil || count(k) > count(best)) {
+			best = k
+		}
+	}
+	return best
+}
+
+// tree reads a ProcessTree (process_tree.proto).
+func (m *machine) tree(d *decoder, message []byte) {
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 1:
+			m.process(d, f.bytes)
+		case 2:
+			var tid, pid int32
+			var comm string
+			for g := fieldsOf(f.bytes); g.next(); {
+				switch g.number {
+				case 1:
+					tid = int32(g.value)
+				case 2:
+					comm = g.text()
+				case 3:
+					pid = int32(g.value)
+				}
+			}
+			if t := m.thread(d, tid); t != nil {
+				t.PID, t.Name = int(pid), cmp.Or(comm, t.Name)
+			}
+		}
+	}
+}
+
+func (m *machine) process(d *decoder, message []byte) {
+	p := &Process{UID: -1}
+	for f := fieldsOf(message); f.next(); {
+		switch f.number {
+		case 1:
+			p.PID = int(int32(f.value))
+		case 3:
+			if p.Name == "" {
+				first, _, _ := bytes.Cut(f.bytes, []byte{0})
+				p.Name = name(first)
+			}
+		case 5:
+			p.UID = int(int32(f.value))
+		}
+	}
+	if m.processes[int32(p.PID)] != nil || d.room("processes", len(m.processes), maxThreads) {
+		m.processes[int32(p.PID)] = p
+	}
+	if t := m.thread(d, int32(p.PID)); t != nil {
+		t.PID, t.Name = p.PID, cmp.Or(p.Name, t.Name)
+	}
+}
+
+// thread finds or adds a thread; nil where there are too many.
+func (m *machine) thread(d *decoder, tid int32) *Thread {
+	t := m.threads[tid]
+	if t == nil && d.room("threads", len(m.threads), maxThreads) {
+		t = &Thread{TID: int(tid)}
+		m.threads[tid] = t
+	}
+	return t
+}
+
+func (m *machine) place(t *Trace, v *conversion) {
+	t.States = m.states.place(v)
+	for _, k := range m.sources {
+		t.FtraceEvents += k.events
+		t.FtraceUnread += k.unread
+		t.CPULost += k.cpuLost
+	}
+	if k := m.most(func(k *kernel) int { return len(k.suspends) }); k != nil {
+		t.Suspends = spans(placed(v, k.suspends, func(s *suspend, at time.Duration) { s.at = at }))
+	}
+	if k := m.most(func(k *kernel) int { return k.frequencies }); k != nil {
+		for number, c := range k.cpus {
+			if len(c.changes) > 0 {
+				t.Frequencies = append(t.Frequencies, Frequency{number,
+					placed(v, c.changes, func(f *FrequencyChange, at time.Duration) { f.Time = at })})
+			}
+		}
+	}
+	if k := m.most(func(k *kernel) int { return k.switches }); k != nil {
+		m.placeThreads(t, k)
+	}
+	for _, pid := range slices.Sorted(maps.Keys(m.processes)) {
+		t.Processes = append(t.Processes, *m.processes[pid])
+	}
+}
+
+// placeThreads gives the threads that ran their names, and their time to their
+// processes.
+func (m *machine) placeThreads(t *Trace, k *kernel) {
+	k.dropUneven()
+	for _, tid := range slices.Sorted(maps.Keys(k.ran)) {
+		r := k.ran[tid]
+		if r.cpu <= 0 {
+			continue
+		}
+		thread := Thread{TID: int(tid), Name: r.comm, CPU: r.cpu}
+		if told := m.threads[tid]; told != nil {
+			thread.PID, thread.Name = told.PID, cmp.Or(told.Name, r.comm)
+		}
+		t.Threads = append(t.Threads, thread)
+		if p := m.processes[int32(thread.PID)]; p != nil {
+			p.CPU += thread.CPU
+		}
+	}
+	slices.SortStableFunc(t.Threads, func(a, b Thread) int { return cmp.Compare(b.CPU, a.CPU) })
+}
+
+// doubtMachines tells what of the kernel's events is not used.
+func (d *decoder) doubtMachines() {
+	others := 0
+	for number, m := range d.machines {
+		for _, k := range m.sources {
+			if number != d.home {
+				others += k.events
+			}
+		}
+	}
+	if others > 0 {
+		d.warnings.Addf(0, "%d events of the kernels of other machines are passed over", others)
+	}
+	m := d.machines[d.home]
+	if m == nil {
+		return
+	}
+	recorded, lost := 0, 0
+	for _, k := range m.sources {
+		lost += k.cpuLost
+		if k.switches > 0 {
+			recorded++
+		}
+	}
+	if recorded > 1 {
+		d.warnings.Addf(0, "%d data sources recorded the scheduler's events side by side: CPU times are of the one that has the most", recorded)
+	}
+	if lost > 0 {
+		d.warnings.Addf(0, "events of the kernel were lost in %d places: CPU times are too low", lost)
+	}
+	if k := m.most(func(k *kernel) int { return k.switches }); k != nil && k.uneven() {
+		d.warnings.Addf(0, "the records of the CPUs begin at different times, further apart than can be put right: CPU times are not of one interval")
+	}
+}
