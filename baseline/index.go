@@ -108,13 +108,16 @@ func (ix *Index) References(q Query) ([]run.Summary, error) {
 		return nil, fmt.Errorf("centre is %q, and the runs are summed up by %q", q.Centre, ix.centre)
 	}
 	runs, ranks := ix.subjects[subject{q.Package, q.Scenario}], q.Ranks()
-	found := make([]candidate, len(runs))
+	found := make([]candidate, 0, len(runs))
 	for i := range runs {
+		if !devctx.Comparable(q.Context, runs[i].summary.Context) {
+			continue
+		}
 		rank, ok := ranks[runs[i].commit]
 		if !ok {
 			rank = len(q.Commits)
 		}
-		found[i] = candidate{devctx.Shared(q.Context, runs[i].summary.Context, q.Use), rank, &runs[i]}
+		found = append(found, candidate{devctx.Shared(q.Context, runs[i].summary.Context, q.Use), rank, &runs[i]})
 	}
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(

@@ -15,7 +15,8 @@ const DefaultLimit = 10_000
 const MaxCommits = 1_000
 
 // Query asks for the references of a new run: accepted and complete runs of the
-// same app package and scenario. They come nearest context first, where nearer
+// same app package and scenario that can be compared with it (devctx.Comparable).
+// They come nearest context first, where nearer
 // means more equal properties (paper, section 5.3.1), of equally near ones those
 // of the nearest commit first where commits are named, then newest first, then by
 // id from the highest.

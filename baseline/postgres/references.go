@@ -11,6 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -88,8 +89,8 @@ type ranked struct {
 	similarity int
 }
 
-// rankContexts returns the contexts that the subject's references have, the
-// most similar first. The recursion finds each with one step into the index,
+// rankContexts returns the contexts that the subject's references have and that can
+// be compared with the new run's, the most similar first. The recursion finds each with one step into the index,
 // however many runs share it.
 func (sc *scanner) rankContexts(ctx context.Context) ([]ranked, error) {
 	rows, err := sc.tx.Query(ctx, `
@@ -110,15 +111,10 @@ func (sc *scanner) rankContexts(ctx context.Context) ([]ranked, error) {
 	if sc.contexts, err = sc.store.loadContexts(ctx, sc.tx, ids); err != nil {
 		return nil, err
 	}
-	wanted := sc.query.Properties()
-	out := make([]ranked, len(ids))
-	for i, id := range ids {
-		out[i].context = id
-		properties := sc.contexts[id]
-		for name, value := range wanted {
-			if v, ok := properties[name]; ok && v == value {
-				out[i].similarity++
-			}
+	var out []ranked
+	for _, id := range ids {
+		if properties := sc.contexts[id]; devctx.Comparable(sc.query.Context, properties) {
+			out = append(out, ranked{id, devctx.Shared(sc.query.Context, properties, sc.query.Use)})
 		}
 	}
 	slices.SortFunc(out, func(a, b ranked) int {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -68,11 +69,15 @@ type ranked struct {
 	similarity int
 }
 
-// rankContexts returns the contexts that the subject's references have, the
-// most similar first. The recursion finds each with one step into the index,
+// rankContexts returns the contexts that the subject's references have and that can
+// be compared with the new run's, the most similar first. The recursion finds each with one step into the index,
 // however many runs share it.
 func rankContexts(ctx context.Context, tx *transaction, subject int64, q baseline.Query) ([]ranked, error) {
 	wanted, err := wantedProperties(ctx, tx, q)
+	if err != nil {
+		return nil, err
+	}
+	hard, err := readHard(ctx, tx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +108,9 @@ func rankContexts(ctx context.Context, tx *transaction, subject int64, q baselin
 				r.similarity++
 			}
 		}
-		out = append(out, r)
+		if hard.comparable(ids) {
+			out = append(out, r)
+		}
 	}
 	slices.SortFunc(out, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.context, b.context))
@@ -127,6 +134,48 @@ func wantedProperties(ctx context.Context, tx *transaction, q baseline.Query) (m
 		}
 	}
 	return wanted, nil
+}
+
+// hardProperties are the ids of the history's hard properties (devctx.Hard), and
+// whether the new run has them.
+type hardProperties struct {
+	agrees map[int64]bool
+	wanted int // how many the new run has
+}
+
+func readHard(ctx context.Context, tx *transaction, q baseline.Query) (hardProperties, error) {
+	h := hardProperties{agrees: map[int64]bool{}, wanted: len(devctx.Only(q.Context, devctx.Hard))}
+	rows, err := tx.QueryContext(ctx, "SELECT id, name, value FROM properties WHERE name IN ("+holders(len(devctx.Hard))+")", anys(devctx.Hard)...)
+	if err != nil {
+		return h, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var name, value string
+		if err := rows.Scan(&id, &name, &value); err != nil {
+			return h, err
+		}
+		own, has := q.Context[name]
+		h.agrees[id] = has && own == value
+	}
+	return h, rows.Err()
+}
+
+// comparable is devctx.Comparable of the new run's context and that of the
+// properties.
+func (h hardProperties) comparable(properties []int64) bool {
+	agreeing := 0
+	for _, id := range properties {
+		agrees, hard := h.agrees[id]
+		if hard && !agrees {
+			return false
+		}
+		if hard {
+			agreeing++
+		}
+	}
+	return agreeing == h.wanted
 }
 
 // level is the start of the subject's present level, "" where there is none:

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -104,6 +105,36 @@ func nearestCommitsFirst(t *testing.T, s baseline.Store) {
 	if _, err := s.References(t.Context(), q); err == nil {
 		t.Error("a query with endless commits was answered")
 	}
+}
+
+// referencesAsTheGate: what the gate never compares takes no place among the
+// nearest, and what it sets aside makes no context nearer.
+func referencesAsTheGate(t *testing.T, s baseline.Store) {
+	phone := func(more ...string) map[string]string {
+		c := map[string]string{"model": "S3", "network": "wifi"}
+		for i := 0; i < len(more); i += 2 {
+			c[more[i]] = more[i+1]
+		}
+		return c
+	}
+	accept(t, s,
+		newRun("simulated", day(9), phone(devctx.Simulated, "true"), 1),
+		newRun("macrobenchmark", day(8), phone(devctx.MeasuredBy, "macrobenchmark"), 1),
+		newRun("deadline", day(7), phone(devctx.FramesBy, "deadline"), 1),
+		newRun("low battery", day(3), phone(devctx.Battery, "0-19%", devctx.Powered, "usb"), 1),
+		newRun("plain", day(2), phone(), 1),
+		newRun("same charge, other network", day(6), map[string]string{
+			"model": "S3", "network": "3g", devctx.Battery: "80-100%", devctx.Powered: "battery", devctx.EnergyFrom: "rails",
+		}, 1))
+	q := query(phone(devctx.Battery, "80-100%", devctx.Powered, "battery", devctx.EnergyFrom, "rails"))
+	wantEqual(t, "references", ids(references(t, s, q)), []string{"low battery", "plain", "same charge, other network"})
+	q.Limit = 2
+	wantEqual(t, "the nearest two", ids(references(t, s, q)), []string{"low battery", "plain"})
+	q.Use, q.Limit = []string{devctx.Battery}, 1
+	wantEqual(t, "the nearest by the battery alone", ids(references(t, s, q)), []string{"same charge, other network"})
+	wantEqual(t, "of a simulated phone", ids(references(t, s, query(phone(devctx.Simulated, "true")))), []string{"simulated"})
+	wantEqual(t, "of an unknown tool", ids(references(t, s, query(phone(devctx.MeasuredBy, "x")))), []string{})
+	wantEqual(t, "of a tool and a kind of frame", ids(references(t, s, query(phone(devctx.MeasuredBy, "macrobenchmark", devctx.FramesBy, "deadline")))), []string{})
 }
 
 // referencesSumUp has three iterations, of which one is far off.

@@ -45,6 +45,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"ReferencesOfAContext":     referencesAreOfTheContext,
 		"NearestAsTheGateCounts":   nearestAsTheGateCountsThem,
 		"NearestCommitsFirst":      nearestCommitsFirst,
+		"ReferencesAsTheGate":      referencesAsTheGate,
 		"ReferencesSumUp":          referencesSumUp,
 		"ReferencesAsPlain":        referencesAsPlain,
 		"RebaselineStartsALevel":   rebaselineStartsALevel,
