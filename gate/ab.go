@@ -101,15 +101,15 @@ type ABShift struct {
 	Base float64 `json:"base"`
 	Head float64 `json:"head"`
 	// Shift is the estimate of Hodges and Lehmann, in the metric's unit, and its
-	// interval. Both ends are 0 where there is too little for one.
-	Shift     float64 `json:"shift"`
-	ShiftLow  float64 `json:"shift_low"`
-	ShiftHigh float64 `json:"shift_high"`
+	// interval. Both ends are nil where there is too little for one.
+	Shift     float64  `json:"shift"`
+	ShiftLow  *float64 `json:"shift_low"`
+	ShiftHigh *float64 `json:"shift_high"`
 	// Change is the shift as a share of Base (0 where Base is 0). Where the
 	// metric's noise multiplies it is worked out on the log scale.
-	Change     float64 `json:"change"`
-	ChangeLow  float64 `json:"change_low"`
-	ChangeHigh float64 `json:"change_high"`
+	Change     float64  `json:"change"`
+	ChangeLow  *float64 `json:"change_low"`
+	ChangeHigh *float64 `json:"change_high"`
 	// P is the chance of a shift at least this large the same way between builds
 	// that are alike, corrected for multiplicity; PRaw is that of this test alone.
 	P    float64 `json:"p"`
@@ -126,7 +126,7 @@ type ABShift struct {
 
 // HasInterval reports whether there was enough for an interval.
 func (s ABShift) HasInterval() bool {
-	return s.ShiftLow != 0 || s.ShiftHigh != 0
+	return s.ShiftLow != nil && s.ShiftHigh != nil && s.ChangeLow != nil && s.ChangeHigh != nil
 }
 
 // CompareAB compares two builds by their runs. It never changes them.

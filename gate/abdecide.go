@@ -27,9 +27,9 @@ func (t *abTest) asWorsening(shift, change float64) float64 {
 	return change
 }
 
-// worstCase is the worse end of the interval, as a worsening.
+// worstCase is the worse end of the interval, as a worsening; of a test that has one.
 func (t *abTest) worstCase() float64 {
-	return max(t.asWorsening(t.ShiftLow, t.ChangeLow), t.asWorsening(t.ShiftHigh, t.ChangeHigh))
+	return max(t.asWorsening(*t.ShiftLow, *t.ChangeLow), t.asWorsening(*t.ShiftHigh, *t.ChangeHigh))
 }
 
 // tails are the one-sided chances of the test.
@@ -125,9 +125,13 @@ func (p Policy) decideAB(t *abTest) {
 	}
 }
 
-// speechless reports that the test could not have proven anything, however far
-// the builds were apart.
+// speechless reports that the test could not have proven anything with these
+// values, as many of them are equal or as there are so few.
 func (t *abTest) speechless(p Policy) bool { return t.ranks.Least*t.number > p.Alpha }
+
+// tooFew reports that so few values could not have proven anything, however far
+// the builds were apart. Twelve rounds that are all alike could have.
+func (t *abTest) tooFew(p Policy) bool { return t.leastApart*t.number > p.Alpha }
 
 // mostUnits bounds the advice to measure more.
 const mostUnits = 200
@@ -155,7 +159,27 @@ func leastOf(n int, paired bool) float64 {
 	if paired {
 		return math.Exp2(-float64(n))
 	}
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(2*n + 1))
-	return math.Exp(2*a - b)
+	return oneChoice(n, n)
+}
+
+// oneChoice is the chance of one way to choose n of m + n.
+func oneChoice(m, n int) float64 {
+	a, _ := math.Lgamma(float64(m + 1))
+	b, _ := math.Lgamma(float64(n + 1))
+	all, _ := math.Lgamma(float64(m + n + 1))
+	return math.Exp(a + b - all)
+}
+
+// leastApart is the smallest chance that the rank test of so many values can find
+// where no two of them are equal.
+func leastApart(strata []stat.Pair, paired bool) float64 {
+	least := 1.0
+	for _, p := range strata {
+		if paired {
+			least *= math.Exp2(-float64(len(p.X)))
+		} else {
+			least *= oneChoice(len(p.X), len(p.Y))
+		}
+	}
+	return least
 }

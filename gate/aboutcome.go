@@ -129,7 +129,10 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 	case gravest == Suspect:
 		out.Verdict, out.Reason = Inconclusive, "perhaps worse: "+c.describeAB(*out, deviations[0])
 		out.Hint = s.settle(deviations[0].Enough)
-	case s.speechless(c.policy):
+	case len(s.absent) > 0:
+		out.Verdict, out.Reason = Inconclusive, fmt.Sprintf("%s was measured of the base build and not of the head build", strings.Join(s.absent, ", "))
+		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
+	case s.tooFew(c.policy):
 		out.Verdict = Inconclusive
 		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), plural(len(out.Comparisons), "comparison"))
 		out.Hint = s.settle(s.voice(c.policy))
@@ -153,9 +156,9 @@ func (s *abScenario) describeLost() string {
 	return text
 }
 
-// speechless reports that no test of the scenario could have proven anything.
-func (s *abScenario) speechless(p Policy) bool {
-	return !slices.ContainsFunc(s.tests, func(t *abTest) bool { return !t.speechless(p) })
+// tooFew reports that no test of the scenario had values enough to prove anything.
+func (s *abScenario) tooFew(p Policy) bool {
+	return !slices.ContainsFunc(s.tests, func(t *abTest) bool { return !t.tooFew(p) })
 }
 
 // voice is the least number of units of each build at which a test could prove
@@ -218,7 +221,7 @@ func (c *abCheck) describeAB(s ABScenario, d ABComparison) string {
 	}
 	fmt.Fprintf(&b, " where the base has %s (%s", m.Format(shift.Base), by(shift.Shift, shift.Change))
 	if shift.HasInterval() {
-		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, by(shift.ShiftLow, shift.ChangeLow), by(shift.ShiftHigh, shift.ChangeHigh))
+		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, by(*shift.ShiftLow, *shift.ChangeLow), by(*shift.ShiftHigh, *shift.ChangeHigh))
 	}
 	if shift.P < 1 {
 		fmt.Fprintf(&b, ", %s", pValue(shift.P))

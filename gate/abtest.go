@@ -25,12 +25,15 @@ type abTest struct {
 	minChange float64 // the least change that matters
 	surely    float64 // the least change that decides
 	ranks     stat.RankTest
-	number    float64 // what PRaw is multiplied by at most for multiplicity
-	perBuild  int     // values of each build in a context, on average
-	contexts  int     // that the values are from
-	paired    bool
-	Direction Direction
-	enough    int
+	// leastApart is the smallest chance that the test could find if no two of its
+	// values were equal.
+	leastApart float64
+	number     float64 // what PRaw is multiplied by at most for multiplicity
+	perBuild   int     // values of each build in a context, on average
+	contexts   int     // that the values are from
+	paired     bool
+	Direction  Direction
+	enough     int
 }
 
 // chooseCells lists the cells that both builds have and the policy judges.
@@ -56,11 +59,7 @@ func (s *abScenario) chooseCells(c *abCheck) {
 			}
 		}
 	}
-	every := map[run.Cell]float64{}
-	for cell := range has[1] {
-		every[cell] = 0
-	}
-	all := run.Summary{Cells: run.CellsOf(every)} // tells details from what they detail
+	all := anyOf(has[1]) // tells details from what they detail
 	for cell := range has[1] {
 		if has[0][cell] && c.policy.judged(cell, all, c.catalogue) {
 			s.cells = append(s.cells, cell)
@@ -74,6 +73,15 @@ func (s *abScenario) chooseCells(c *abCheck) {
 			c.warn("scenario %q: event %q was measured of one build alone, and is left out", s.name, event)
 		}
 	}
+}
+
+// anyOf is a summary that has the cells.
+func anyOf(cells map[run.Cell]bool) run.Summary {
+	values := make(map[run.Cell]float64, len(cells))
+	for cell := range cells {
+		values[cell] = 0
+	}
+	return run.Summary{Cells: run.CellsOf(values)}
 }
 
 // makeTests tests each cell in each context, and in all together where there
@@ -141,7 +149,7 @@ func (t *abTest) measure(strata []stat.Pair, alpha float64) {
 	if logs {
 		strata = logarithms(strata)
 	}
-	t.ranks = rankTest(strata, t.paired)
+	t.ranks, t.leastApart = rankTest(strata, t.paired), leastApart(strata, t.paired)
 	shift := shiftOf(strata, t.paired, alpha)
 	if t.metric.Mean { // of rare things: the middle shift is none
 		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, false)
@@ -199,17 +207,10 @@ func (t *abTest) fill(s stat.Shift, logs bool) {
 	if math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {
 		return
 	}
-	t.ShiftLow, t.ChangeLow = tell(s.Low)
-	t.ShiftHigh, t.ChangeHigh = tell(s.High)
-}
-
-// broken is the absolute budget that the value breaks, nil for none.
-func (p cellPolicy) broken(value float64) *float64 {
-	switch {
-	case p.max != nil && value > *p.max:
-		return p.max
-	case p.min != nil && value < *p.min:
-		return p.min
+	ends := func(x float64) (shift, change *float64) {
+		a, b := tell(x)
+		return &a, &b
 	}
-	return nil
+	t.ShiftLow, t.ChangeLow = ends(s.Low)
+	t.ShiftHigh, t.ChangeHigh = ends(s.High)
 }

@@ -31,6 +31,7 @@ type abScenario struct {
 	unlike string         // how a context of one build alone differs from the other build's
 	apart  []apart        // what can't be compared, however much there is of it
 	lost   []string       // why runs are not whole, which are left out
+	absent []string       // titles of metrics of the whole run that the head build has not
 	tests  []*abTest
 }
 
@@ -76,6 +77,7 @@ func (c *abCheck) gather(base, head []run.Run) {
 		s.both(c)
 		s.chooseUnit(c)
 		s.chooseCells(c)
+		s.findLost(c)
 		s.makeTests(c)
 	}
 }

@@ -25,6 +25,7 @@ type check struct {
 	judged    []*judgement
 	done      []Comparison // in the order of events, then of the catalogue
 	apart     []apart
+	lost      []lostMetric
 	warnings  []run.Warning
 	invalid   bool
 }
@@ -51,6 +52,8 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 		c.judge(cell)
 	}
 	c.warnMissingEvents()
+	c.lost = c.lostMetrics()
+	c.warnLost()
 	c.warnSmallCluster()
 	return c
 }
@@ -73,11 +76,6 @@ func (c *check) judge(cell run.Cell) {
 	}
 }
 
-// leastCluster is the least size of a nearest cluster in which the preset dune
-// can flag anything: with fewer, the new value is itself so much of the third
-// quartile that the fence lies beyond it, however bad it is.
-const leastCluster = 5
-
 // warnSmallCluster says where the preset dune can't see a thing.
 func (c *check) warnSmallCluster() {
 	if c.policy.Preset != PresetDune || len(c.past.ranked) == 0 {
@@ -89,10 +87,10 @@ func (c *check) warnSmallCluster() {
 			nearest++
 		}
 	}
-	if nearest < leastCluster {
+	if least := c.policy.leastCluster(); nearest < least {
 		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
 			"the nearest cluster has %d %s; with fewer than %d the preset dune flags nothing, however bad (context.use chooses the properties that tell contexts apart)",
-			nearest, plural(nearest, "run"), leastCluster)})
+			nearest, plural(nearest, "run"), least)})
 	}
 }
 

@@ -67,6 +67,10 @@ func (k *Checker) Verdict() Verdict {
 	for _, r := range v.Runs {
 		v.Verdict = graver(v.Verdict, r.Verdict)
 	}
+	if len(v.Runs) == 0 {
+		v.Verdict = Inconclusive
+		v.Warnings = append(v.Warnings, run.Warning{Text: "there is no run to check"})
+	}
 	return v
 }
 

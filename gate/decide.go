@@ -26,36 +26,50 @@ const (
 // decide says which way the comparison deviates.
 func (p Policy) decide(j *judgement) {
 	p.fill(j)
-	if j.Limit = j.brokenLimit(); j.Limit != nil {
+	if j.Limit = j.policy.broken(j.Value); j.Limit != nil {
 		j.Direction = ToRegression
 		return
 	}
 	if j.evidence.kind == nothing {
 		return
 	}
-	least := j.policy.minChange
-	if j.evidence.unseen {
-		least = max(least, unseenMinChange)
-	}
-	worsening := j.worsening()
+	least, worsening := j.leastChange(), j.worsening()
 	means := j.means()
 	matters := means && worsening >= least
 	if !j.worse() {
 		matters = means && -worsening >= least
 	}
 	outlier := j.outside() && matters
-	sure := j.P <= p.Alpha && (j.evidence.kind != all || j.evidence.n >= p.MinHistory)
-	thin := j.evidence.kind <= borrowed && j.evidence.own > 0 // few of its own: what others show is no measure
+	sure := j.P <= p.Alpha && j.provable(p)
 	switch {
 	case outlier && sure && j.worse():
 		j.Direction = ToRegression
 	case outlier && sure:
 		j.Direction = ToImprovement
 	case outlier && j.worse() && j.P <= suspectLevels*p.Alpha,
-		thin && means && worsening >= max(least, suspectChange):
+		j.thin() && means && worsening >= max(least, suspectChange):
 		j.Direction = Suspect
 		j.Enough = p.enough(j)
 	}
+}
+
+// leastChange is the least change that matters, as worsening tells it.
+func (j *judgement) leastChange() float64 {
+	if j.evidence.unseen {
+		return max(j.policy.minChange, unseenMinChange)
+	}
+	return j.policy.minChange
+}
+
+// provable reports whether there are values enough to be sure of anything.
+func (j *judgement) provable(p Policy) bool {
+	return j.evidence.kind != all || j.evidence.n >= p.leastRuns()
+}
+
+// thin reports that the own context has runs, and too few: what others show is no
+// measure.
+func (j *judgement) thin() bool {
+	return j.evidence.kind <= borrowed && j.evidence.own > 0
 }
 
 // means reports whether the difference is large enough to mean anything: twice
@@ -63,17 +77,6 @@ func (p Policy) decide(j *judgement) {
 func (j *judgement) means() bool {
 	const rounding = 1 - 1e-9
 	return math.Abs(j.Value-j.Expected) >= rounding*j.metric.Resolution
-}
-
-// brokenLimit is the absolute budget that the value breaks, nil for none.
-func (j *judgement) brokenLimit() *float64 {
-	switch {
-	case j.policy.max != nil && j.Value > *j.policy.max:
-		return j.policy.max
-	case j.policy.min != nil && j.Value < *j.policy.min:
-		return j.policy.min
-	}
-	return nil
 }
 
 // worsening is how much worse the value is than expected, as a share of what was
@@ -111,17 +114,18 @@ func (p Policy) fill(j *judgement) {
 		return
 	}
 	j.Change = finite(j.Value/j.Expected - 1)
-	if p.Alpha == 0 || mixed { // the interval would be about other contexts' level
+	if p.Alpha == 0 {
 		return
 	}
-	if reach := e.moments.Reach(p.Alpha / 2); !math.IsInf(reach, 1) {
-		a, b := finite(back(j.x-reach)/j.Expected-1), finite(back(j.x+reach)/j.Expected-1)
-		j.Low, j.High = min(a, b), max(a, b)
-		if j.Value >= 0 && j.Expected > 0 {
-			j.Low = max(j.Low, -1)
-		}
-	}
 	j.Detectable = finite(j.detectable(p))
+	if reach := e.moments.Reach(p.Alpha / 2); !mixed && !math.IsInf(reach, 1) { // mixed, it would be about other contexts' level
+		a, b := finite(back(j.x-reach)/j.Expected-1), finite(back(j.x+reach)/j.Expected-1)
+		low := min(a, b)
+		if j.Value >= 0 && j.Expected > 0 {
+			low = max(low, -1)
+		}
+		j.Low, j.High = &low, new(max(a, b))
+	}
 }
 
 // finite keeps numbers that JSON can't hold out of a verdict.
@@ -134,7 +138,8 @@ func finite(x float64) float64 {
 
 // detectable is the least worsening, as a share of what is expected, that this
 // check would have called a regression: beyond the fence, sure enough, and
-// large enough to matter. 0 where nothing could have been called one.
+// large enough to matter. 0 where nothing could have been called one: of what
+// should be more, nobody can lose more than all.
 func (j *judgement) detectable(p Policy) float64 {
 	e := j.evidence
 	reach := e.moments.Reach(p.Alpha / j.tests)
@@ -143,15 +148,19 @@ func (j *judgement) detectable(p Policy) float64 {
 	if j.metric.Direction == metric.LowerIsBetter {
 		fence, sign = e.fences.Upper-e.moments.Mean, 1
 	}
-	if math.IsInf(reach, 1) {
+	if math.IsInf(reach, 1) || !j.provable(p) {
 		return 0
 	}
 	at := j.scale.back(e.moments.Mean + sign*max(reach, fence, j.beyondModes(sign, p.Alpha/j.tests)))
-	least := j.policy.minChange
+	least := j.leastChange()
 	if j.metric.Unit == "ratio" { // in points, see worsening
 		least /= math.Abs(j.Expected)
 	}
-	return max(math.Abs(at/j.Expected-1), least, math.Abs(j.metric.Resolution/j.Expected))
+	share := max(sign*(at-j.Expected)/math.Abs(j.Expected), least, math.Abs(j.metric.Resolution/j.Expected))
+	if sign < 0 && share > 1 {
+		return 0
+	}
+	return share
 }
 
 // sampleOf is an even choice of at most MaxListed of the values, for pictures.

@@ -41,9 +41,9 @@ type DriftShift struct {
 	Runs   int     `json:"runs"`   // behind From; of a creep all runs
 	Shift  float64 `json:"shift"`  // in the metric's unit
 	Change float64 `json:"change"` // as a share of From, 0 where that is 0
-	// Low and High bound the change; both are 0 where there are too few runs.
-	Low  float64 `json:"change_low"`
-	High float64 `json:"change_high"`
+	// Low and High bound the change; both are nil where there are too few runs.
+	Low  *float64 `json:"change_low"`
+	High *float64 `json:"change_high"`
 }
 
 // DriftOf tells how the metrics of whole runs moved: from the runs of the last

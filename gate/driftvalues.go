@@ -147,8 +147,9 @@ func (v driftValues) tell(s stat.Shift, from float64, runs int) *DriftShift {
 	}
 	d.Shift, d.Change = share(s.Estimate)
 	if !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) && !math.IsNaN(s.Low+s.High) {
-		_, d.Low = share(s.Low)
-		_, d.High = share(s.High)
+		_, low := share(s.Low)
+		_, high := share(s.High)
+		d.Low, d.High = &low, &high
 	}
 	return d
 }

@@ -7,9 +7,14 @@ import (
 )
 
 // judgeDune judges one cell exactly as the paper does (section 5.3.3): against
-// the nearest cluster only, with the new value inside the sample.
+// the nearest cluster only, with the new value inside the sample. A budget that
+// the policy sets holds whatever history says.
 func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) Comparison {
-	out := Comparison{Event: c.Event, Metric: c.Metric, Direction: None, Value: x, P: 1}
+	policy := p.forCell(c)
+	out := Comparison{Event: c.Event, Metric: c.Metric, Direction: None, Value: x, P: 1, Limit: policy.broken(x)}
+	if out.Limit != nil {
+		out.Direction = ToRegression
+	}
 	cluster := stat.Sample{Values: []float64{x}}
 	sum := 0.0
 	for i, r := range history.refs {
@@ -22,17 +27,40 @@ func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) 
 	if n == 1 {
 		return out
 	}
-	f := stat.FencesOf(cluster, p.forCell(c).factor)
+	f := stat.FencesOf(cluster, policy.factor)
 	out.Q1, out.Q3, out.Lower, out.Upper, out.N = finite(f.Q1), finite(f.Q3), finite(f.Lower), finite(f.Upper), n
 	out.Sample = sampleOf(values{numbers: cluster.Values[1:]})
 	if out.Expected = finite(sum / float64(n-1)); out.Expected != 0 {
 		out.Change = finite(x/out.Expected - 1)
 	}
 	switch higher := m.Direction == metric.HigherIsBetter; {
+	case out.Limit != nil:
 	case x < f.Lower && higher, x > f.Upper && !higher:
 		out.Direction = ToRegression
 	case x < f.Lower, x > f.Upper:
 		out.Direction = ToImprovement
 	}
 	return out
+}
+
+// leastCluster is the least size of a nearest cluster in which the preset dune can
+// flag anything: with fewer, the new value is itself so much of the third quartile
+// that the fence lies beyond it, however bad it is. Of six it is no part of it.
+func (p Policy) leastCluster() int {
+	factor := p.OutlierFactor
+	for _, t := range p.Thresholds {
+		if t.OutlierFactor != nil {
+			factor = min(factor, *t.OutlierFactor)
+		}
+	}
+	const largest = 6
+	n := 1
+	for ; n < largest; n++ {
+		bad := 1.0
+		cluster := append(make([]float64, n), bad)
+		if stat.FencesOf(stat.Sample{Values: cluster}, factor).Upper < bad {
+			break
+		}
+	}
+	return n
 }

@@ -42,12 +42,13 @@ func pastOf(now map[string]string, refs []run.Summary, use []string) past {
 // seen is what a verdict tells of the history of a run.
 type seen struct {
 	total int
+	own   bool                  // whether some are of the run's own context
 	list  []Reference           // at most MaxListed, the most similar first
 	ways  map[run.Cell][]string // of cells without a comparable value: see past.ways
 }
 
 func (p past) seen() seen {
-	s := seen{total: len(p.refs), list: []Reference{}, ways: map[run.Cell][]string{}}
+	s := seen{total: len(p.refs), own: p.own >= 0, list: []Reference{}, ways: map[run.Cell][]string{}}
 	for i, r := range p.ranked[:min(len(p.ranked), MaxListed)] {
 		s.list = append(s.list, Reference{ID: p.refs[i].ID, Similarity: r.Similarity, Weight: r.Weight, Cluster: r.Cluster})
 	}
@@ -134,6 +135,7 @@ type evidence struct {
 	n       int // values behind the fences
 	own     int // values of the own context
 	unseen  bool
+	ofKin   bool // centred on what other contexts differ by, as none has runs enough
 }
 
 // split divides the values by context.
@@ -205,7 +207,7 @@ func (p Policy) bestEvidence(v values, own []float64, groups [][]float64, factor
 	switch {
 	case len(v.numbers) == 0:
 		return evidence{}
-	case len(own) >= p.MinHistory:
+	case len(own) >= p.leastRuns():
 		s := stat.Sample{Values: own}
 		sd, df := pooled(groups, v.past.own)
 		return evidence{
@@ -213,11 +215,12 @@ func (p Policy) bestEvidence(v values, own []float64, groups [][]float64, factor
 			moments: stat.MomentsOf(s).Moderated(sd, min(df, maxPriorDF)),
 		}
 	case len(own) > 0:
-		if within, sd, df := p.spreadWithin(v, groups); within != nil {
+		if within, ofKin, sd, df := p.spreadWithin(v, groups); within != nil {
 			s := centredSample(own, within)
 			return evidence{
 				kind: centred, fences: stat.FencesOf(s, factor), n: len(s.Values), own: len(own),
 				moments: stat.Moments{Mean: stat.MomentsOf(stat.Sample{Values: own}).Mean, SD: sd, N: float64(len(own)), DF: df},
+				ofKin:   ofKin,
 			}
 		}
 	}
@@ -231,10 +234,10 @@ func (p Policy) bestEvidence(v values, own []float64, groups [][]float64, factor
 // spreadWithin finds the groups whose own spread serves as scale: the contexts
 // where they have enough runs, otherwise the kin that differ least among
 // themselves. nil where there is none.
-func (p Policy) spreadWithin(v values, groups [][]float64) (within [][]float64, sd, df float64) {
-	enough := float64(p.MinHistory - 1)
+func (p Policy) spreadWithin(v values, groups [][]float64) (within [][]float64, ofKin bool, sd, df float64) {
+	enough := float64(p.leastRuns() - 1)
 	if sd, df = pooled(groups, -1); df >= enough {
-		return groups, sd, df
+		return groups, false, sd, df
 	}
 	for _, kin := range v.past.kin {
 		candidate := v.by(kin)
@@ -242,7 +245,7 @@ func (p Policy) spreadWithin(v values, groups [][]float64) (within [][]float64, 
 			within, sd, df = candidate, s, d
 		}
 	}
-	return within, sd, df
+	return within, true, sd, df
 }
 
 // centredSample moves every context's values to the own context's centre, so

@@ -118,13 +118,26 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Verdict = Inconclusive
 		v.Reason = "perhaps worse: " + c.describe(v.Deviations[0])
 		v.Hint = settle(v.Deviations[0], c.policy.MinHistory)
-	case c.policy.Preset != PresetDune && n < c.policy.MinHistory && !c.restsOnBorrowed():
+	case len(c.lost) > 0:
+		v.Verdict = Inconclusive
+		v.Reason = c.lost[0].String()
+		v.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
+	case c.policy.Preset != PresetDune && n < c.policy.MinHistory:
 		v.Verdict = Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, plural(n, "run"), c.policy.MinHistory)
 		v.Hint = fmt.Sprintf("accept %d more", c.policy.MinHistory-n)
 	case counts[ToImprovement] > 0:
 		v.Verdict = Improvement
 		v.Reason = c.describe(v.Deviations[0]) + c.unsaid()
+	case c.policy.Preset != PresetDune && c.thin():
+		own := c.whole()[0].evidence.own
+		v.Verdict = Inconclusive
+		v.Reason = fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, plural(own, "run"), c.policy.leastRuns())
+		v.Hint = fmt.Sprintf("accept %d more", c.policy.leastRuns()-own)
+	case c.policy.Preset != PresetDune && c.blind():
+		v.Verdict = Inconclusive
+		v.Reason = fmt.Sprintf("%s, but no worsening of less than %.0f %% would have been seen", c.nothingDeviates(), 100*blindChange)
+		v.Hint = "accept more runs in this context, or let them repeat the scenario more often"
 	default:
 		v.Verdict = Pass
 		v.Reason = c.describePass() + c.unsaid()
@@ -192,10 +205,6 @@ func (c *check) warnUnmatched() {
 	c.warnings = append(c.warnings, run.Warning{Text: "no accepted run that this one is compared with has " + strings.Join(names, ", ")})
 }
 
-func (c *check) restsOnBorrowed() bool {
-	return slices.ContainsFunc(c.judged, func(j *judgement) bool { return j.evidence.kind == borrowed })
-}
-
 func settle(d Comparison, least int) string {
 	if d.Enough > 0 {
 		return fmt.Sprintf("about %d accepted runs in this context", max(d.Enough, least))
@@ -223,8 +232,8 @@ func (c *check) describe(d Comparison) string {
 	if d.Change != 0 {
 		sure = append(sure, percent(d.Change))
 	}
-	if d.Low != 0 || d.High != 0 {
-		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*(1-c.policy.Alpha), percent(d.Low), percent(d.High)))
+	if d.Low != nil && d.High != nil {
+		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*(1-c.policy.Alpha), percent(*d.Low), percent(*d.High)))
 	}
 	if d.P < 1 {
 		sure = append(sure, pValue(d.P))
@@ -233,23 +242,6 @@ func (c *check) describe(d Comparison) string {
 		fmt.Fprintf(&b, " (%s)", strings.Join(sure, ", "))
 	}
 	return b.String()
-}
-
-// describePass says what a pass is worth: the least worsening of the whole run
-// that would have been called a regression.
-func (c *check) describePass() string {
-	var seen []string
-	for _, d := range c.done {
-		if d.Event == "" && d.Detectable > 0 {
-			m, _ := c.catalogue.Lookup(d.Metric)
-			seen = append(seen, fmt.Sprintf("%s by %.0f %%", m.Title, 100*d.Detectable))
-		}
-	}
-	text := fmt.Sprintf("nothing deviates in %d %s", c.compared(), plural(c.compared(), "comparison"))
-	if len(seen) > 0 {
-		text += "; a worsening would have been seen of " + strings.Join(seen, ", ")
-	}
-	return text
 }
 
 func percent(share float64) string {

@@ -89,6 +89,10 @@ func PolicyOf(preset string) (Policy, bool) {
 	return Policy{}, false
 }
 
+// leastRuns is how many runs of its own context a judgement needs at least: of
+// one there is no spread.
+func (p Policy) leastRuns() int { return max(p.MinHistory, 2) }
+
 // cellPolicy is what applies to one cell after overrides.
 type cellPolicy struct {
 	factor, minChange float64
@@ -111,6 +115,17 @@ func (p Policy) forCell(c run.Cell) cellPolicy {
 	}
 	out.max, out.min, out.ignore, out.named = t.Max, t.Min, t.Ignore, !t.Ignore
 	return out
+}
+
+// broken is the absolute budget that the value breaks, nil for none.
+func (p cellPolicy) broken(value float64) *float64 {
+	switch {
+	case p.max != nil && value > *p.max:
+		return p.max
+	case p.min != nil && value < *p.min:
+		return p.min
+	}
+	return nil
 }
 
 // threshold is the one that names the cell's event, or else the one for any.

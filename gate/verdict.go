@@ -115,9 +115,9 @@ type Comparison struct {
 	Expected float64 `json:"expected"`
 	Change   float64 `json:"change"`
 	// Low and High bound the change: its confidence interval at the policy's
-	// level, as fractions like Change. Both are 0 where it can't be told.
-	Low  float64 `json:"change_low"`
-	High float64 `json:"change_high"`
+	// level, as fractions like Change. Both are nil where it can't be told.
+	Low  *float64 `json:"change_low"`
+	High *float64 `json:"change_high"`
 	// P is the probability of a deviation at least this large by chance, after
 	// the correction for multiplicity; 1 where it was not worked out.
 	P float64 `json:"p"`

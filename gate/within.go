@@ -118,19 +118,3 @@ func valuesText(values []string) string {
 	}
 	return strings.Join(out, " or ")
 }
-
-// unsaid is what a verdict without a regression has to add: that of some metrics
-// it says nothing, or has too few comparable runs to say much.
-func (c *check) unsaid() string {
-	var text strings.Builder
-	for _, a := range c.apart {
-		fmt.Fprintf(&text, "; %s has no comparable history", titles(a.metrics, c.catalogue))
-	}
-	for _, j := range c.judged {
-		n := j.evidence.n
-		if j.metric.Within != "" && j.Event == "" && j.evidence.kind == all && n < c.policy.MinHistory && c.seen.total >= c.policy.MinHistory {
-			fmt.Fprintf(&text, "; %s has %d comparable %s of the %d that are needed", j.metric.Title, n, plural(n, "run"), c.policy.MinHistory)
-		}
-	}
-	return text.String()
-}

@@ -161,7 +161,7 @@ func (in ABInput) abCells(s gate.ABScenario, d gate.ABComparison, context int, d
 	}
 	interval := "–"
 	if shift.HasInterval() {
-		interval = fromTo(shiftBy(m, shift.ShiftLow, shift.ChangeLow), shiftBy(m, shift.ShiftHigh, shift.ChangeHigh))
+		interval = fromTo(shiftBy(m, *shift.ShiftLow, *shift.ChangeLow), shiftBy(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
 	return []string{
 		what, showValue(m, shift.Base), showValue(m, shift.Head), shiftBy(m, shift.Shift, shift.Change), interval,

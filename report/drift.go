@@ -99,11 +99,11 @@ func (in RefreshInput) creeping(l gate.DriftLine) string {
 
 // driftInterval is the interval of a change, "–" where there is none.
 func driftInterval(m metric.Metric, s gate.DriftShift) string {
-	if s.Low == 0 && s.High == 0 {
+	if s.Low == nil || s.High == nil {
 		return "–"
 	}
 	from := math.Abs(s.From)
-	return fromTo(shiftBy(m, s.Low*from, s.Low), shiftBy(m, s.High*from, s.High))
+	return fromTo(shiftBy(m, *s.Low*from, *s.Low), shiftBy(m, *s.High*from, *s.High))
 }
 
 func (in RefreshInput) driftTables() []sheetTable {
@@ -134,7 +134,7 @@ func (in RefreshInput) driftCells(l gate.DriftLine) []string {
 		switch {
 		case s == nil:
 			return "–"
-		case s.Low == 0 && s.High == 0:
+		case s.Low == nil || s.High == nil:
 			return shiftBy(m, s.Shift, s.Change)
 		}
 		return shiftBy(m, s.Shift, s.Change) + " (" + driftInterval(m, *s) + ")"

@@ -202,7 +202,7 @@ func twoBuilds() ABInput {
 				Scenario: "open-message", Verdict: gate.Regression, Unit: gate.ABRound, Contexts: []gate.ABContext{{Base: 20, Head: 20}},
 				Comparisons: []gate.ABComparison{{
 					Metric: "energy.total_j", Direction: gate.ToRegression, Together: gate.ToRegression,
-					ABShift: gate.ABShift{Base: 12.4, Head: 15.6, Shift: 3.2, ShiftLow: 2.9, ShiftHigh: 3.5, Change: 0.258, ChangeLow: 0.23, ChangeHigh: 0.28, P: 0.0001, PRaw: 0.0001, Effect: 0.9, N: 20},
+					ABShift: gate.ABShift{Base: 12.4, Head: 15.6, Shift: 3.2, ShiftLow: new(2.9), ShiftHigh: new(3.5), Change: 0.258, ChangeLow: new(0.23), ChangeHigh: new(0.28), P: 0.0001, PRaw: 0.0001, Effect: 0.9, N: 20},
 				}},
 			}},
 		},

@@ -209,4 +209,4 @@ func (f finding) expected() string {
 }
 
 // hasInterval reports whether the change's interval was worked out.
-func hasInterval(c gate.Comparison) bool { return c.Low != 0 || c.High != 0 }
+func hasInterval(c gate.Comparison) bool { return c.Low != nil && c.High != nil }

@@ -126,7 +126,7 @@ func TestNumbersInWords(t *testing.T) {
 		amount(17, "higher", "lower"):                                      "18 times as high",
 		probability(gate.Comparison{P: 0.0004}):                            "p < 0.001",
 		probability(gate.Comparison{P: 1}):                                 "",
-		interval(gate.Comparison{Low: -0.41, High: -0.35}):                 "−41…−35 %",
+		interval(gate.Comparison{Low: new(-0.41), High: new(-0.35)}):       "−41…−35 %",
 		list([]string{"a", "b", "c"}):                                      "a, b and c",
 		few([]string{"a", "b", "c", "d"}, 2):                               "a, b and 2 more",
 		count(500_000, "run", "runs"):                                      "500,000 runs",

@@ -48,7 +48,7 @@ func compared(event, name string, centre, spread, value float64, d gate.Directio
 	}
 	if d != gate.None {
 		c.P = 0.002
-		c.Low, c.High = c.Change-0.03, c.Change+0.03
+		c.Low, c.High = new(c.Change-0.03), new(c.Change+0.03)
 	}
 	return c
 }
@@ -154,7 +154,7 @@ func improvement() Input {
 // inconclusive is one run that may be worse, with a history of three.
 func inconclusive() Input {
 	c := compared("", "frames.count", 450, 16, 396, gate.Suspect)
-	c.N, c.Sample, c.Enough, c.P, c.Low, c.High = 3, []float64{440, 450, 460}, 8, 0.25, -0.3, 0.06
+	c.N, c.Sample, c.Enough, c.P, c.Low, c.High = 3, []float64{440, 450, 460}, 8, 0.25, new(-0.3), new(0.06)
 	r := runVerdict("U1", gate.Inconclusive, upgraded[0], c)
 	r.ReferenceTotal = 3
 	r.Reason = "Three accepted runs are too few to confirm a change of −12 %."

@@ -81,7 +81,21 @@ func Read(r io.Reader) (Input, error) {
 	if err := errors.Join(validate(d.Verdict), validateEnergy(d.Energy)); err != nil {
 		return Input{}, fmt.Errorf("read the verdict: %w", err)
 	}
+	for _, r := range d.Runs {
+		clearNoIntervals(r.Deviations)
+		clearNoIntervals(r.Comparisons)
+	}
 	return Input{Verdict: d.Verdict, Energy: d.Energy}, nil
+}
+
+// clearNoIntervals makes null of what verdicts wrote before null was written where
+// there is no interval: 0 at both ends, which no interval of a check can have.
+func clearNoIntervals(cs []gate.Comparison) {
+	for i := range cs {
+		if c := &cs[i]; c.Low != nil && c.High != nil && *c.Low == 0 && *c.High == 0 {
+			c.Low, c.High = nil, nil
+		}
+	}
 }
 
 func validateEnergy(energy []hotspots.Change) error {

@@ -160,3 +160,17 @@ func TestNothingToShow(t *testing.T) {
 		}
 	}
 }
+
+// Verdicts used to write 0 at both ends where there was no interval.
+func TestReadOlderVerdictsWithoutIntervals(t *testing.T) {
+	old := `{"format":"apkgate.verdict/1","verdict":"pass","preset":"default","rules":[],"warnings":[],"runs":[{"id":"a","verdict":"pass",` +
+		`"comparisons":[{"metric":"frames.count","direction":"none","n":5,"change_low":0,"change_high":0},` +
+		`{"metric":"cpu.time_ms","direction":"none","n":5,"change_low":0,"change_high":0.1}]}]}`
+	in, err := Read(strings.NewReader(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cs := in.Verdict.Runs[0].Comparisons; hasInterval(cs[0]) || !hasInterval(cs[1]) {
+		t.Errorf("intervals: %v and %v, want the second alone", hasInterval(cs[0]), hasInterval(cs[1]))
+	}
+}

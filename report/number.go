@@ -83,10 +83,10 @@ func interval(c gate.Comparison) string {
 	if !hasInterval(c) {
 		return "–"
 	}
-	if c.Low >= manifold {
-		return times(c.Low) + "…" + times(c.High)
+	if *c.Low >= manifold {
+		return times(*c.Low) + "…" + times(*c.High)
 	}
-	return strings.TrimSuffix(signed(c.Low), unit("%")) + "…" + signed(c.High)
+	return strings.TrimSuffix(signed(*c.Low), unit("%")) + "…" + signed(*c.High)
 }
 
 // probability is a p value: "p = 0.002", "p < 0.001", "" where it was not worked out.

@@ -101,7 +101,7 @@ func (in ABInput) abSentence(s gate.ABScenario, d gate.ABComparison, m metric.Me
 	}
 	text += " (" + shiftBy(m, shift.Shift, shift.Change)
 	if shift.HasInterval() {
-		text += ", " + percent(in.Verdict.Level) + " interval " + fromTo(shiftBy(m, shift.ShiftLow, shift.ChangeLow), shiftBy(m, shift.ShiftHigh, shift.ChangeHigh))
+		text += ", " + percent(in.Verdict.Level) + " interval " + fromTo(shiftBy(m, *shift.ShiftLow, *shift.ChangeLow), shiftBy(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
 	return text + "); p " + pCell(shift.P)
 }

@@ -19,7 +19,7 @@ func abVerdict(events int) gate.ABVerdict {
 		{Context: map[string]string{"model": hostile}, Base: 12, Head: 12}, {Context: map[string]string{"model": "b"}, Base: 12, Head: 12},
 	}}
 	for i := range events {
-		shift := gate.ABShift{Base: 0.95, Head: 0.9, Shift: -0.05, ShiftLow: -0.06, ShiftHigh: -0.04, Change: -0.0526, ChangeLow: -0.063, ChangeHigh: -0.042, P: 0.0004, N: 12}
+		shift := gate.ABShift{Base: 0.95, Head: 0.9, Shift: -0.05, ShiftLow: new(-0.06), ShiftHigh: new(-0.04), Change: -0.0526, ChangeLow: new(-0.063), ChangeHigh: new(-0.042), P: 0.0004, N: 12}
 		s.Comparisons = append(s.Comparisons, gate.ABComparison{
 			Event: fmt.Sprint(hostile, i), Metric: "frames.smooth_ratio", Direction: gate.ToRegression, Together: gate.None, ABShift: shift,
 			Contexts: []gate.ABContextShift{{Context: 1, Direction: gate.ToRegression, ABShift: shift}, {Context: 99, Direction: gate.None}},

@@ -171,7 +171,7 @@ func worse(n int) report.Input {
 	for i := range n {
 		r.Deviations = append(r.Deviations, gate.Comparison{
 			Event: fmt.Sprintf("tap-%04d", i), Metric: "frames.count", Direction: gate.ToRegression,
-			Value: 50, Expected: 100, Change: -0.5, Low: -0.55, High: -0.45, Q1: 98, Q3: 102, Lower: 92, Upper: 108, N: 40, P: 0.001,
+			Value: 50, Expected: 100, Change: -0.5, Low: new(-0.55), High: new(-0.45), Q1: 98, Q3: 102, Lower: 92, Upper: 108, N: 40, P: 0.001,
 		})
 	}
 	r.Comparisons = r.Deviations

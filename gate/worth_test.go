@@ -1,0 +1,200 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// on are runs with a number each, of a phone, named by phone and place.
+func on(model, metricName string, values ...float64) []run.Run {
+	var out []run.Run
+	for i, v := range values {
+		out = append(out, withContext(oneRun(fmt.Sprint(model, i), map[string]float64{metricName: v}), phone(model)))
+	}
+	return out
+}
+
+// nearly is a run of a phone with a number.
+func nearly(model, metricName string, value float64) run.Run {
+	return withContext(oneRun("new", map[string]float64{metricName: value}), phone(model))
+}
+
+// phone is a context that differs from those of other phones in two properties.
+func phone(model string) map[string]string {
+	return map[string]string{"model": model, "screen": "of " + model, "sdk": "34"}
+}
+
+// What a pass says it would have seen is called a regression, and four fifths of
+// it is not, whatever the judgement rests on.
+func TestWhatCouldBeSeenIsSeen(t *testing.T) {
+	const ms, count, ratio = "frames.duration_ms", "frames.count", "frames.smooth_ratio"
+	phones := func(metricName string, values ...float64) (out []run.Run) {
+		for i := range values {
+			out = append(out, on(fmt.Sprint("m", i), metricName, values[i])...)
+		}
+		return out
+	}
+	var fourPhones []run.Run
+	for i := range 4 {
+		fourPhones = append(fourPhones, on(fmt.Sprint("p", i), ms, 10, 10.2, 10.1, 9.9, 10)...)
+	}
+	ten := on("a", ms, 10, 10.3, 9.8, 10.1, 10, 9.9, 10.2)
+	for name, c := range map[string]struct {
+		model, metric string
+		history       []run.Run
+		kind          kind
+		unseen        bool
+	}{
+		"its own runs":                     {"a", ms, ten, like, false},
+		"frames":                           {"a", count, on("a", count, 600, 610, 595, 605, 600, 598), like, false},
+		"a ratio":                          {"a", ratio, on("a", ratio, 0.95, 0.93, 0.94, 0.96, 0.95, 0.94), like, false},
+		"of its own few, others many":      {"a", ms, slices.Concat(on("a", ms, 10, 10.1), on("b", ms, 20, 20.3, 19.8, 20.1, 20, 19.9, 20.2)), centred, false},
+		"five phones, its own is unknown":  {"new", ms, phones(ms, 10, 10.1, 9.9, 10.2, 10), all, false},
+		"a phone never seen, four others":  {"new", ms, fourPhones, all, true},
+		"frames of a phone never seen":     {"new", count, slices.Concat(on("a", count, 600, 610, 595, 605, 600, 598), on("b", count, 600, 590)), all, true},
+		"its own are faster than all else": {"a", ms, slices.Concat(on("a", ms, 8), phones(ms, 10, 10.1, 9.9, 10.2, 10, 10.1)), all, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, catalogue := policy(t, PresetDefault), metric.Default()
+			at := func(x float64) (*judgement, RunVerdict) {
+				s := Subject{Run: nearly(c.model, c.metric, x), References: summaries(p, c.history...)}
+				k := newCheck(p, catalogue, s)
+				judgeTogether(p, []*check{k})
+				return k.judged[0], k.verdict()
+			}
+			j, _ := at(c.history[0].Iterations[0].Metrics[c.metric])
+			if j.evidence.kind != c.kind || j.evidence.unseen != c.unseen || !(j.Detectable > 0) {
+				t.Fatalf("it rests on kind %d, unseen %t, and %g could be seen", j.evidence.kind, j.evidence.unseen, j.Detectable)
+			}
+			sign := 1.0
+			if j.metric.Direction == metric.HigherIsBetter {
+				sign = -1
+			}
+			if seen, v := at(j.Expected * (1 + sign*1.001*j.Detectable)); seen.Direction != ToRegression {
+				t.Errorf("%.1f %% worse is %s (p %.3g): %s", 100.1*j.Detectable, seen.Direction, seen.P, v.Reason)
+			}
+			if seen, v := at(j.Expected * (1 + sign*0.8*j.Detectable)); seen.Direction == ToRegression {
+				t.Errorf("%.1f %% worse is %s: %s", 80*j.Detectable, seen.Direction, v.Reason)
+			}
+		})
+	}
+}
+
+func TestAContextThatWasNeverMeasuredIsSaid(t *testing.T) {
+	history := steady(10, map[string]string{"model": "a"}, 8)
+	v := checkOne(policy(t, PresetDefault), timed("new", map[string]string{"model": "b"}, 8.1), history...)
+	if d := v.Comparisons[0]; v.Verdict != Pass || d.Detectable < 0.25 || !strings.Contains(v.Reason, "this context was never measured") {
+		t.Errorf("%s: %s (%g could be seen, want no less than 25 %%)", v.Verdict, v.Reason, d.Detectable)
+	}
+	if v := checkOne(policy(t, PresetDefault), timed("new", map[string]string{"model": "a"}, 8.1), history...); strings.Contains(v.Reason, "never") {
+		t.Errorf("measured ten times: %s", v.Reason)
+	}
+}
+
+// One or two runs of each phone say next to nothing of noise, however many phones
+// there are and however many runs are checked together.
+func TestAFewRunsOfEachPhoneAreNoPass(t *testing.T) {
+	p := policy(t, PresetDefault)
+	events := []string{"E1", "E2", "E3", "E4", "E5", "E6", "E7", "E8"}
+	for phones, each := range map[int]int{1: 2, 2: 1, 3: 1, 6: 1, 15: 1} {
+		for _, context := range []func(string) map[string]string{phone, func(model string) map[string]string { return map[string]string{"model": model} }} {
+			var history []run.Run
+			for i := range phones {
+				history = append(history, steady(each, context(fmt.Sprint("m", i)), 8, events...)...)
+			}
+			refs := summaries(p, history...)
+			var subjects []Subject
+			for i := range phones {
+				now := steady(2, context(fmt.Sprint("m", i)), 8, events...)[1]
+				now.ID = fmt.Sprint("new", i)
+				subjects = append(subjects, Subject{Run: now, References: refs})
+			}
+			v := Check(p, metric.Default(), subjects)
+			if v.Verdict != Inconclusive || !strings.Contains(v.Runs[0].Reason, "and 5 are needed to tell a change from noise") {
+				t.Errorf("%d phones, %d runs of each: %s: %s", phones, each, v.Verdict, v.Runs[0].Reason)
+			}
+		}
+	}
+	// Four phones with two runs each, and four pairs: so much do runs of one phone differ.
+	var history []run.Run
+	for i := range 4 {
+		history = append(history, steady(2, phone(fmt.Sprint("m", i)), 8)...)
+	}
+	if v := checkOne(p, timed("new", phone("m0"), 8), history...); v.Verdict != Pass {
+		t.Errorf("four pairs of runs: %s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// A history that is all over the place would not show a build that is half as slow
+// again: its pass would be worth nothing.
+func TestAPassThatSeesNothingIsNone(t *testing.T) {
+	noisy := on("a", "frames.duration_ms", 8, 14, 9, 21, 11)
+	v := checkOne(policy(t, PresetDefault), nearly("a", "frames.duration_ms", 11), noisy...)
+	if v.Verdict != Inconclusive || !strings.Contains(v.Reason, "no worsening of less than 50 % would have been seen") || v.Hint == "" {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+	calm := on("a", "frames.duration_ms", 10, 10.2, 10.1, 9.9, 10)
+	if v := checkOne(policy(t, PresetDefault), nearly("a", "frames.duration_ms", 10), calm...); v.Verdict != Pass {
+		t.Errorf("of a calm history %s: %s", v.Verdict, v.Reason)
+	}
+	// There never was an ANR: any would be seen.
+	if v := checkOne(policy(t, PresetDefault), nearly("a", "anr.count", 0), on("a", "anr.count", 0, 0, 0, 0, 0, 0)...); v.Verdict != Pass {
+		t.Errorf("of no ANR %s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// More than all of the frames can't be lost.
+func TestNoMoreThanAllFramesCanBeLost(t *testing.T) {
+	v := checkOne(policy(t, PresetDefault), nearly("a", "frames.count", 300), on("a", "frames.count", 80, 700, 300, 150, 500)...)
+	if d := v.Comparisons[0]; d.Detectable != 0 || v.Verdict != Inconclusive {
+		t.Errorf("%s: a loss of %.0f %% would have been seen", v.Verdict, 100*d.Detectable)
+	}
+	beside := slices.Concat(on("a", "frames.count", 80, 700, 300, 150, 500))
+	for i := range beside {
+		beside[i].Iterations[0].Metrics["cpu.time_ms"] = 100 + float64(i)
+	}
+	now := nearly("a", "frames.count", 300)
+	now.Iterations[0].Metrics["cpu.time_ms"] = 102
+	if v := checkOne(policy(t, PresetDefault), now, beside...); v.Verdict != Pass || !strings.Contains(v.Reason, "no worsening of frames rendered would have been seen") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// Ten runs have frames and one of another phone a start: nothing can be said of
+// the start, and that is said.
+func TestAMetricWithTooFewValuesIsSaid(t *testing.T) {
+	history := append(on("a", "cpu.time_ms", 100, 101, 102, 103, 104, 105, 106, 107, 108, 109), on("b", "startup.ttid_ms", 100)...)
+	now := nearly("a", "cpu.time_ms", 103)
+	now.Iterations[0].Metrics["startup.ttid_ms"] = 1000
+	v := checkOne(policy(t, PresetDefault), now, history...)
+	if !strings.Contains(v.Reason, "time to initial display has 1 comparable run of the 5 that are needed") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// One accepted run has no spread, whatever the configuration asks for.
+func TestOneRunIsNoHistory(t *testing.T) {
+	p := policy(t, PresetDefault)
+	p.MinHistory = 1
+	for _, ms := range []float64{100, 1000} {
+		if v := checkOne(p, nearly("a", "cpu.time_ms", ms), on("a", "cpu.time_ms", 100)...); v.Verdict != Inconclusive {
+			t.Errorf("%g ms after 100: %s: %s", ms, v.Verdict, v.Reason)
+		}
+	}
+	if v := checkOne(p, nearly("a", "cpu.time_ms", 1000), on("a", "cpu.time_ms", 100, 101, 99)...); v.Verdict != Regression {
+		t.Errorf("ten times as much as three runs: %s: %s", v.Verdict, v.Reason)
+	}
+}
+
+func TestNothingToCheckIsNoPass(t *testing.T) {
+	for _, preset := range Presets() {
+		if v := Check(policy(t, preset), metric.Default(), nil); v.Verdict != Inconclusive || len(v.Warnings) != 1 {
+			t.Errorf("%s: %s, %v", preset, v.Verdict, v.Warnings)
+		}
+	}
+}
