@@ -96,8 +96,8 @@ func (c *collector) result(err error) Result {
 // station is the device as it stands ready, for one collector or for several
 // that take turns on it.
 type station struct {
-	dev     device.Device
-	facts   facts // of the device
+	dev     *attended // nil: never connected
+	facts   facts     // of the device
 	restore []restoration
 	away    bool // the device did not come back
 	hungUp  bool // the connection is closed

@@ -250,6 +250,44 @@ func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 	}
 }
 
+// Restarts come in twos, in the morning of a lab.
+func TestADeviceThatIsLostAgainIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	p.fail = func(n int) fault { return fault{gone: n == 2} }
+	settings := 0
+	p.breaks = func(command string) bool {
+		if command != "svc power stayon true" {
+			return false
+		}
+		settings++
+		return settings == 2 // the first time after it was lost
+	}
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	if p.opened != 3 || p.closed != 3 {
+		t.Errorf("%d connections opened and %d closed, want 3", p.opened, p.closed)
+	}
+}
+
+func TestEveryConnectionIsClosed(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	ctx, cancel := context.WithCancel(t.Context())
+	p.fail = func(int) fault {
+		cancel()
+		return fault{gone: true}
+	}
+	p.breaks = func(string) bool { return ctx.Err() != nil } // can be connected to, and answers nothing
+	r := collect.Collect(ctx, p.job("fake"), collect.Options{})
+	if !warnedOf(r.Run, "the device is gone", "still to do: restore the settings") {
+		t.Errorf("warnings %v", r.Run.Warnings)
+	}
+	if p.opened != 2 || p.closed != 2 {
+		t.Errorf("%d connections opened, %d closed; want both 2", p.opened, p.closed)
+	}
+}
+
 func TestTheDeviceIsLeftAsItWas(t *testing.T) {
 	t.Parallel()
 	p := newPhone(22)

@@ -18,7 +18,7 @@ func (c *collector) checkDetached(context.Context) error {
 	var err error
 	if _, _, notNetwork := net.SplitHostPort(c.dev.Serial()); notNetwork != nil {
 		err = fmt.Errorf("cut the connection to %s: it is not on wireless adb", c.dev.Serial())
-	} else if held, ok := c.dev.(interface{ Shared() bool }); ok && held.Shared() {
+	} else if c.dev.Shared() {
 		err = fmt.Errorf("cut the connection to %s: it is the adb server's, which holds it open", c.dev.Serial())
 	} else if c.job.Scenario.Workload.Maestro != nil {
 		err = errors.New("cut the connection: a Maestro flow needs it")
@@ -76,19 +76,7 @@ func (m *metering) cut(ctx context.Context) error {
 	if err := m.clock.Sleep(ctx, m.meter.settings.Disconnect); err != nil {
 		return err
 	}
-	var last error
-	for deadline := m.clock.Now() + reconnectFor; m.clock.Now() < deadline; {
-		dev, err := m.job.Open(ctx)
-		if err == nil {
-			m.dev, m.hungUp = dev, false
-			return nil
-		}
-		last = err
-		if err := m.clock.Sleep(ctx, reconnectEvery); err != nil {
-			return err
-		}
-	}
-	return fmt.Errorf("wait %v for the connection after it was cut: %w: %w", reconnectFor, device.ErrGone, last)
+	return m.comeBack(ctx, func(context.Context) error { return nil })
 }
 
 // awaitDetached waits until the workload ends; ended is ErrTimeout where it took

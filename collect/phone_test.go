@@ -50,6 +50,8 @@ type phone struct {
 	tap       bool   // the workload says "tap" 100 ms before "b"
 	// slowDump is how long a dump of the system takes until it reads the clock.
 	slowDump time.Duration
+	// breaks says that the connection breaks at a command; nil: it never does.
+	breaks func(command string) bool
 }
 
 // Shared reports whether an adb server holds the connection.
@@ -284,6 +286,10 @@ func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
 		return device.Output{}, fmt.Errorf("exec: %w", device.ErrGone)
 	}
 	p.commands = append(p.commands, line)
+	if p.breaks != nil && p.breaks(line) {
+		p.gone = true
+		return device.Output{}, fmt.Errorf("exec: %w", device.ErrGone)
+	}
 	var out strings.Builder
 	code := 0
 	parts := strings.Split(line, "; ")

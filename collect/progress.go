@@ -22,6 +22,9 @@ const (
 	Measure  Phase = "measure"
 	TearDown Phase = "tear-down"
 	Done     Phase = "done"
+	// Waiting is no phase: something keeps the device from going on, which the
+	// message says: "has not answered for 5s".
+	Waiting Phase = "waiting"
 	// Warned is no phase: the event is a warning, which the run keeps.
 	Warned Phase = "warning"
 )

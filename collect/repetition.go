@@ -61,7 +61,7 @@ func (c *collector) repetition(ctx context.Context, n int, m *metering) (measure
 	if err != nil {
 		return fail(Infrastructure, err)
 	}
-	defer w.stop()
+	defer c.stopWorkload(w)
 	ended, err := c.watch(ctx, w, s, log)
 	if err != nil {
 		return fail(Infrastructure, err)
@@ -158,7 +158,7 @@ func (c *collector) watch(ctx context.Context, w *running, s *sampler, log *logR
 	nextLog := c.clock.Now() + readLogEvery
 	for !w.ended() {
 		if timeout > 0 && c.clock.Now() >= deadline && !w.settled() {
-			w.stop()
+			c.stopWorkload(w)
 			return fmt.Errorf("%w: %v", ErrTimeout, timeout), c.try(ctx, "am", "force-stop", c.job.App.Package)
 		}
 		if err := s.metering.await(ctx, c, w, interval); err != nil {

@@ -28,11 +28,9 @@ func (c *collector) undoLater(what string, undo func(ctx context.Context) error)
 // measure.
 func (c *collector) setUp(ctx context.Context) error {
 	c.report(SetUp, 0, 0, "connecting")
-	dev, err := c.job.Open(ctx)
-	if err != nil {
+	if err := c.open(ctx); err != nil {
 		return c.fail(Infrastructure, SetUp, 0, fmt.Errorf("connect to %s: %w", c.job.Device, err))
 	}
-	c.dev = dev
 	type step struct {
 		what string
 		do   func(context.Context) error
@@ -322,6 +320,7 @@ func (c *collector) tearDown(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
 	defer cancel()
+	defer c.hangUp()
 	c.report(TearDown, 0, 0, "")
 	if !c.reachable(ctx) {
 		c.leftUndone(c.restore)
@@ -337,7 +336,6 @@ func (c *collector) tearDown(ctx context.Context) {
 			c.warnf("%s: %v", c.restore[i].what, err)
 		}
 	}
-	_ = c.dev.Close()
 }
 
 // reachable stops the app. It opens the connection again where that is broken,
@@ -351,12 +349,7 @@ func (c *collector) reachable(ctx context.Context) bool {
 		return true
 	}
 	c.hangUp()
-	dev, err := c.job.Open(ctx)
-	if err != nil {
-		return false
-	}
-	c.dev, c.hungUp = dev, false
-	return !isGone(stop())
+	return c.open(ctx) == nil && !isGone(stop())
 }
 
 // leftUndone says what a device that is gone still needs.

@@ -18,10 +18,18 @@ func (c *collector) exec(ctx context.Context, words ...string) (device.Output, e
 }
 
 // execSilent runs a command that may say nothing for longer than Exec would wait.
-func (c *collector) execSilent(ctx context.Context, longest time.Duration, words ...string) (device.Output, error) {
+func (c *collector) execSilent(ctx context.Context, longest time.Duration, words ...string) (out device.Output, err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	process, err := c.dev.Start(ctx, device.Quote(words...))
+	err = c.dev.attend(ctx, func(ctx context.Context) error {
+		out, err = c.execToTheEnd(ctx, words)
+		return err
+	})
+	return out, err
+}
+
+func (c *collector) execToTheEnd(ctx context.Context, words []string) (device.Output, error) {
+	process, err := c.dev.Device.Start(ctx, device.Quote(words...))
 	if err != nil {
 		return device.Output{}, err
 	}
@@ -62,7 +70,8 @@ func firstLine(text []byte) string {
 	return "(no output)"
 }
 
-// How long a lost device is waited for, on its clock, and how often it is tried.
+// How long a lost device is waited for, on its clock and on this computer's, since
+// that of a simulated device that hangs stands still; and how often it is tried.
 const (
 	reconnectFor   = 90 * time.Second
 	reconnectEvery = 3 * time.Second
@@ -71,34 +80,68 @@ const (
 // reconnect waits for the device to come back, whole: booted, and set up again
 // as far as a restart undoes it.
 func (c *collector) reconnect(ctx context.Context) error {
-	c.report(SetUp, 0, 0, "waiting for the device to come back")
-	c.hangUp()
+	c.report(SetUp, 0, 0, fmt.Sprintf("waiting up to %v for the device to come back", reconnectFor))
 	c.settled = false
-	var last error
-	for deadline := c.clock.Now() + reconnectFor; c.clock.Now() < deadline; {
-		dev, err := c.job.Open(ctx)
-		if err == nil {
-			c.dev, c.hungUp = dev, false
-			if err = c.booted(ctx); err == nil {
-				return c.configure(ctx)
-			}
-			c.hangUp()
+	err := c.comeBack(ctx, func(ctx context.Context) error {
+		if err := c.booted(ctx); err != nil {
+			return err
 		}
-		last = err
-		if err := c.clock.Sleep(ctx, reconnectEvery); err != nil {
+		return c.configure(ctx)
+	})
+	c.away = err != nil && isGone(err)
+	return err
+}
+
+// comeBack connects to the device again and again until it is there and ready. One
+// that is still starting, or lost once more, is tried again.
+func (c *collector) comeBack(ctx context.Context, ready func(context.Context) error) error {
+	bound, cancel := context.WithTimeout(ctx, reconnectFor)
+	defer cancel()
+	last := device.ErrGone
+	for deadline := c.clock.Now() + reconnectFor; c.clock.Now() < deadline && bound.Err() == nil; {
+		c.hangUp()
+		last = c.open(bound)
+		connected := last == nil
+		if connected {
+			last = ready(bound)
+		}
+		switch {
+		case last == nil, ctx.Err() != nil:
+			return last
+		case connected && !isGone(last) && !errors.Is(last, errBooting) && bound.Err() == nil:
+			return last
+		}
+		if err := c.clock.Sleep(bound, reconnectEvery); err != nil && ctx.Err() != nil {
 			return err
 		}
 	}
-	c.away = true
 	if !isGone(last) {
 		last = fmt.Errorf("%w: %w", device.ErrGone, last)
 	}
 	return fmt.Errorf("wait %v for the device to come back: %w", reconnectFor, last)
 }
 
-// hangUp closes the connection to the device.
+// open connects to the device.
+func (c *collector) open(ctx context.Context) error {
+	dev, err := c.job.Open(ctx)
+	if err != nil {
+		return err
+	}
+	c.dev, c.hungUp = &attended{
+		Device: dev,
+		silent: func(d time.Duration) { c.report(Waiting, 0, 0, fmt.Sprintf("has not answered for %v", d)) },
+		answers: func(d time.Duration) {
+			c.warnf("the device did not answer for %v: what was measured at that time may be worse for it", d.Round(time.Second))
+		},
+	}, false
+	return nil
+}
+
+// hangUp closes the connection to the device, once.
 func (c *collector) hangUp() {
-	_ = c.dev.Close()
+	if !c.hungUp {
+		_ = c.dev.Close()
+	}
 	c.hungUp = true
 }
 

@@ -61,6 +61,21 @@ func (r *running) settled() bool {
 	}
 }
 
+// stopFor is how long, in this computer's time, a workload may take to stop that was
+// told to. Maestro is a JVM.
+const stopFor = 10 * time.Second
+
+// stopWorkload stops the workload and waits until it is over, so that nothing of it
+// falls in what comes next.
+func (c *collector) stopWorkload(w *running) {
+	w.stop()
+	select {
+	case <-w.done:
+	case <-time.After(stopFor):
+		c.warnf("the workload did not stop within %v: it may still run on this computer, and disturb what comes after it", stopFor)
+	}
+}
+
 // command is the workload's command line for the device's shell, "" for one
 // that runs on this computer.
 func command(w config.Workload, pkg string) string {

@@ -47,6 +47,8 @@ func (p *progress) Report(e collect.Event) {
 			p.warned[e.Message] = true
 			p.line(fmt.Sprintf("warning: %s: %s", plain(e.Device), plain(e.Message)))
 		}
+	case collect.Waiting:
+		p.line(fmt.Sprintf("%s %s", plain(e.Device), plain(e.Message)))
 	case collect.Measure:
 		p.repsDone++
 		p.draw(fmt.Sprintf("%s: repetition %d of %d", plain(e.Device), e.Repetition, e.Repetitions))

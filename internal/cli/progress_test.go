@@ -21,6 +21,7 @@ func TestProgressSaysWhatIsBeingDone(t *testing.T) {
 	}{
 		{100, collect.Event{Phase: collect.SetUp, Message: "compiling the app"}, "pixel: compiling the app", true},
 		{100, collect.Event{Phase: collect.WarmUp, Repetition: 1}, "pixel: warm-up", true},
+		{100, collect.Event{Phase: collect.Waiting, Message: "has not answered for 5s"}, "pixel has not answered for 5s", false},
 		{40, collect.Event{Phase: collect.Settle, Message: "1m55s left"}, "pixel: resting, 1m55s", false},
 	} {
 		var out bytes.Buffer
