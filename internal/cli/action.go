@@ -54,7 +54,7 @@ func (c Command) enterAction(cmd *cobra.Command, f *actionFlags) (*action, error
 	if err := inputsToFlags(cmd, runner); err != nil {
 		return nil, err
 	}
-	token := c.takeToken(runner)
+	token := c.token(runner)
 	runner.Mask(token)
 	job, err := actions.ReadJob(c.Getenv)
 	if err != nil {
@@ -116,20 +116,13 @@ func inputsToFlags(cmd *cobra.Command, runner *actions.Runner) (err error) {
 	return err
 }
 
-// tokenVariables are where the token may stand.
-var tokenVariables = []string{"INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
-
-// takeToken reads the token and removes it from the environment, so that no
-// workload that is started on this computer has it.
-func (c Command) takeToken(runner *actions.Runner) string {
-	token := runner.Input("github-token")
-	if token == "" {
-		token = strings.TrimSpace(c.Getenv("GITHUB_TOKEN"))
+// token is what GitHub is written to with. A workload that is started on this
+// computer does not have it, see takeSecrets.
+func (c Command) token(runner *actions.Runner) string {
+	if token := runner.Input("github-token"); token != "" {
+		return token
 	}
-	for _, name := range tokenVariables {
-		os.Unsetenv(name)
-	}
-	return token
+	return strings.TrimSpace(c.Getenv("GITHUB_TOKEN"))
 }
 
 // goTo changes to a folder given from the workspace's root.

@@ -41,11 +41,12 @@ type Command struct {
 	Width    int
 	// ProgressTerminal says that a person is looking at Stderr.
 	ProgressTerminal bool
+	process          bool // it is this process's own
 }
 
 // Process is the command of this process.
 func Process() Command {
-	c := Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now}
+	c := Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, process: true}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		c.Terminal = true
 		c.Width, _, _ = term.GetSize(fd)
@@ -61,6 +62,9 @@ func Process() Command {
 // status. An interrupt, or the SIGTERM by which a build server ends a job, cancels
 // what is under way: devices are left as they were found.
 func (c Command) Main(args []string) int {
+	if err := c.takeSecrets(args); err != nil {
+		fmt.Fprintf(c.Stderr, "warning: a workload on this computer could read the workflow's secrets: %s\n", plain(err.Error()))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	out := &noted{w: c.Stdout}

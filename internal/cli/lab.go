@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 
@@ -187,9 +188,11 @@ func onlyScenarios(cfg *config.Config, names []string) error {
 	return nil
 }
 
-// host runs a command of this computer, for Maestro.
+// host runs a command of this computer, for Maestro. It has no secret of apkgate's
+// in its environment: a flow is what a pull request brought along.
 func host(ctx context.Context, name string, args ...string) ([]byte, int, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = workloadEnvironment(os.Environ())
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
