@@ -141,6 +141,9 @@ func readFolder(dir string) (report.Input, string, error) {
 	if err != nil {
 		return report.Input{}, "", err
 	}
+	if err := withinBounds(data); err != nil {
+		return report.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
+	}
 	in, err := report.Read(bytes.NewReader(data))
 	if err != nil {
 		return report.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)

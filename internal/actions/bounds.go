@@ -1,0 +1,83 @@
+package actions
+
+import "fmt"
+
+// Limits on the structure of a verdict that somebody else made. Memory goes by its
+// values, not by its bytes: three bytes, "{},", become a comparison of hundreds.
+// They allow for what a verdict of maxVerdict bytes needs.
+const (
+	maxElements = 300_000   // of lists, beside plain numbers in a list of samples
+	maxMembers  = 2_000_000 // of objects
+	maxDepth    = 64        // lists and objects in each other
+)
+
+// samples is the one list that may be long: its elements are numbers, and stay so.
+const samples = "sample"
+
+// withinBounds looks at JSON before it is decoded, without keeping anything of it.
+// It need not be valid.
+func withinBounds(data []byte) error {
+	type container struct{ list, light bool }
+	var open [maxDepth + 1]container
+	var depth, elements, members int
+	var key, text string // the member that the next value is of, and the last string
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; c {
+		case '"':
+			end := stringEnd(data, i)
+			text = clipped(data[i+1 : max(end, i+1)])
+			i = end
+			continue
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("its lists and objects are in each other more than %d deep", maxDepth)
+			}
+			open[depth] = container{list: c == '[', light: c == '[' && key == samples}
+			if c == '[' {
+				elements++ // or none, of an empty one
+			}
+		case '}', ']':
+			depth = max(depth-1, 0)
+		case ':':
+			key = text
+			members++
+			continue
+		case ',':
+			if open[depth].list && !open[depth].light {
+				elements++
+			}
+		}
+		if data[i] > ' ' {
+			key = ""
+		}
+		switch {
+		case elements > maxElements:
+			return fmt.Errorf("its lists have more than %d elements", maxElements)
+		case members > maxMembers:
+			return fmt.Errorf("its objects have more than %d members", maxMembers)
+		}
+	}
+	return nil
+}
+
+// clipped is a string as far as a member's name that matters goes.
+func clipped(text []byte) string {
+	if len(text) > len(samples) {
+		return ""
+	}
+	return string(text)
+}
+
+// stringEnd is the place of the quote that ends the string that begins at i, or
+// the last place where none does.
+func stringEnd(data []byte, i int) int {
+	for i++; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return len(data) - 1
+}
