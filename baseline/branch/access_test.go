@@ -23,6 +23,7 @@ func TestParseAddress(t *testing.T) {
 		"branch:#perf":                 {Remote: "origin", Branch: "perf"},
 		"branch:https://example.org/team/app.git":   {Remote: "https://example.org/team/app.git", Branch: "apkgate-history"},
 		"branch:git@example.org:team/app.git#h-1.2": {Remote: "git@example.org:team/app.git", Branch: "h-1.2"},
+		"branch:origin#refs/heads/perf/history":     {Remote: "origin", Branch: "perf/history"},
 		"branch:../a#b#c":                           {Remote: "../a#b", Branch: "c"},
 	} {
 		if got, err := branch.ParseAddress(text); got != want || err != nil {
@@ -31,7 +32,7 @@ func TestParseAddress(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "origin", "branch:origin#", "branch:--upload-pack=evil", "branch:a\nb", "branch:o#-x", "branch:o#a..b", "branch:o#a.lock",
-		"branch:o#/a", "branch:o#a/", "branch:o#a//b", "branch:o#a b", "branch:o#refs/heads/a:b", "branch:o#a.", "branch:o#.a", "branch:o#" + strings.Repeat("a", 300),
+		"branch:o#/a", "branch:o#a/", "branch:o#a//b", "branch:o#a b", "branch:o#refs/heads/a:b", "branch:o#refs/heads/", "branch:o#refs/tags/a", "branch:o#refs/heads/refs/heads/a", "branch:o#a.", "branch:o#.a", "branch:o#" + strings.Repeat("a", 300),
 	} {
 		if got, err := branch.ParseAddress(text); err == nil {
 			t.Errorf("%q was read as %+v", text, got)

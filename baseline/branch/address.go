@@ -40,7 +40,7 @@ func ParseAddress(s string) (Address, error) {
 	}
 	a := Address{Remote: rest}
 	if i := strings.LastIndexByte(rest, '#'); i >= 0 {
-		a.Remote, a.Branch = rest[:i], rest[i+1:]
+		a.Remote, a.Branch = rest[:i], strings.TrimPrefix(rest[i+1:], "refs/heads/") // it may be named in full
 		if a.Branch == "" {
 			return Address{}, errors.New("the history's address ends in #, want the name of a branch after it, or no #")
 		}
@@ -69,6 +69,8 @@ func (a Address) check() error {
 	switch {
 	case len(a.Remote) > maxName || strings.HasPrefix(a.Remote, "-") || strings.ContainsFunc(a.Remote, unicode.IsControl):
 		return fmt.Errorf("the history's remote is %.60q, want a remote's name, URL or folder", a.Remote)
+	case strings.HasPrefix(a.Branch, "refs/"):
+		return fmt.Errorf("the history's branch is %.60q, want the name of a branch", a.Branch)
 	case len(a.Branch) > 200 || !branchName.MatchString(a.Branch) || forbidden.MatchString(a.Branch):
 		return fmt.Errorf("the history's branch is %.60q, want letters, digits and _ . + - with single / between, as git allows", a.Branch)
 	}

@@ -28,6 +28,7 @@ type repository struct {
 	url    string
 	branch string
 	env    []string
+	guard  *os.File // inherited by each git, see takeGuard; nil where there is none
 }
 
 // Names inside the private repository.
@@ -131,6 +132,9 @@ func (r *repository) run(ctx context.Context, in io.Reader, each func(io.Reader)
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Env = r.env
 	cmd.Stdin = in
+	if r.guard != nil {
+		cmd.ExtraFiles = []*os.File{r.guard}
+	}
 	var stderr tail
 	cmd.Stderr = &stderr
 	// A git that is asked to end removes its lock files.

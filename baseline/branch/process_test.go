@@ -5,6 +5,7 @@ package branch_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/branch"
 )
 
@@ -109,4 +111,80 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	}
 	wantWhole(t, s)
 	wantWhole(t, openIn(t, dir, remote))
+}
+
+// TestOrphanedGitIsAwaited kills a writer alone while its git is at work in the
+// private repository, and goes on working there. The next one waits for it.
+func TestOrphanedGitIsAwaited(t *testing.T) {
+	remote, dir, bin := newRemote(t), t.TempDir(), t.TempDir()
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, ended := filepath.Join(bin, "began"), filepath.Join(bin, "ended")
+	// At its first push, this git holds a lock and writes on and on.
+	script := fmt.Sprintf(`#!/bin/sh
+if [ "$1" = push ] && mkdir %[1]q 2>/dev/null; then
+	: > "$GIT_DIR/orphan.lock"
+	for i in $(seq 300); do
+		mkdir -p "$GIT_DIR/objects/zz" && : > "$GIT_DIR/objects/zz/$i"
+	done
+	: > %[2]q
+	exit 1
+fi
+exec %[3]q "$@"
+`, began, ended, real)
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0], writerArg, remote, dir, "w")
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(began); err == nil {
+			break
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	s := openIn(t, dir, remote)
+	if _, err := os.Stat(ended); err != nil {
+		t.Error("the copy was opened while a git was still at work in it")
+	}
+	if _, err := s.Add(t.Context(), newRun("after", 1)); err != nil {
+		t.Fatal(err)
+	}
+	wantWhole(t, s)
+}
+
+// TestOrphanedGitHangs: a git that does not end is told of, and keeps nobody
+// waiting for ever.
+func TestOrphanedGitHangs(t *testing.T) {
+	remote, dir := newRemote(t), t.TempDir()
+	openIn(t, dir, remote).Close()
+	locks, err := filepath.Glob(filepath.Join(dir, "*", "repo.lock"))
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("%q, %v, want one lock", locks, err)
+	}
+	held, err := os.Open(locks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	_, err = branch.Open(t.Context(), branch.Address{Remote: remote, Branch: "history"}, branch.Options{Dir: dir, Wait: 50 * time.Millisecond})
+	if !errors.Is(err, baseline.ErrBusy) || !strings.Contains(err.Error(), "git") {
+		t.Errorf("%v, want an error that names a git at work", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = branch.Open(ctx, branch.Address{Remote: remote, Branch: "history"}, branch.Options{Dir: dir}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want that it was cancelled", err)
+	}
 }

@@ -77,6 +77,14 @@ func (s *Store) alone(ctx context.Context, f func(*work) error) error {
 	if err := tx.QueryRowContext(ctx, "SELECT tip, generation FROM state").Scan(&w.tip, &w.generation); err != nil {
 		return copyError(s.dir, err)
 	}
+	guard, err := s.takeGuard(ctx)
+	if err != nil {
+		return err
+	}
+	if guard != nil {
+		defer giveGuard(guard)
+	}
+	s.repo.guard = guard
 	fresh, err := s.repo.ready(ctx)
 	if err != nil {
 		return err

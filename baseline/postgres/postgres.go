@@ -31,9 +31,12 @@ type Options struct {
 	// ReadOnly never writes, and makes no schema.
 	ReadOnly bool
 	// Wait is how long to go on trying when the server is not there; 0: a minute.
+	// Opening tries for half a minute at most.
 	Wait time.Duration
 	// Now dates runs and marks; nil: time.Now.
 	Now func() time.Time
+	// Waiting is told once of each wait for the server, and why; nil: nobody.
+	Waiting func(what string, why error)
 }
 
 // Store is a history in a PostgreSQL database.

@@ -349,3 +349,81 @@ func TestMarksOfTwoAtOnce(t *testing.T) {
 		t.Errorf("the run is %q, %v, want rejected", e.Mark.State, err)
 	}
 }
+
+// TestOpeningWaitsForTheServer opens a history while the server is down: it says
+// that it waits, goes on when the server is there, and can be interrupted.
+func TestOpeningWaitsForTheServer(t *testing.T) {
+	url := theServerURL(t)
+	if err := theServer.stop("fast"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := postgres.Open(ctx, url, postgres.Options{Waiting: func(string, error) { cancel() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	told := 0
+	s, err := postgres.Open(t.Context(), url, postgres.Options{Waiting: func(what string, why error) {
+		if told++; !strings.Contains(what, "PostgreSQL") || why == nil {
+			t.Errorf("it says %q, %v", what, why)
+		}
+		if err := theServer.start(); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil || told != 1 {
+		t.Fatalf("opened while the server starts: %v, told %d times", err, told)
+	}
+	defer s.Close()
+	if _, err := s.Add(t.Context(), newRun("a", 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHistoryMadeMeanwhile: who looks while another one makes the tables sees them
+// without their content, and looks again.
+func TestHistoryMadeMeanwhile(t *testing.T) {
+	url := theServerURL(t)
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	tx, err := conn.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.Background())
+	if _, err := tx.Exec(t.Context(), "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	open(t, url)
+	if again, err := postgres.Identify(t.Context(), tx); !again {
+		t.Errorf("%v, want an error that passes", err)
+	}
+}
+
+// TestNewerRules: an older apkgate does not take back the summaries of a newer one.
+func TestNewerRules(t *testing.T) {
+	database := newDatabase(t)
+	s := open(t, theServer.url("owner", database))
+	if _, err := s.Add(t.Context(), newRun("a", 41)); err != nil {
+		t.Fatal(err)
+	}
+	exec1(t, database, `UPDATE apkgate.history SET derivation = derivation + 1; UPDATE apkgate.runs SET median = '\x00'`)
+	for _, o := range []postgres.Options{{}, {ReadOnly: true}} {
+		_, err := postgres.Open(t.Context(), theServer.url("owner", database), o)
+		if !errors.Is(err, baseline.ErrNewer) || hint(err) == "" {
+			t.Errorf("%+v: %v, want %v with a hint", o, err, baseline.ErrNewer)
+		}
+	}
+	conn, err := pgx.Connect(t.Context(), theServer.url("owner", database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	var median []byte
+	if err := conn.QueryRow(t.Context(), "SELECT median FROM apkgate.runs").Scan(&median); err != nil || !slices.Equal(median, []byte{0}) {
+		t.Errorf("the summary is %x, %v, want it as it was", median, err)
+	}
+}

@@ -23,27 +23,36 @@ const (
 	longPause  = 2 * time.Second
 )
 
-// openWait is how long to wait for a server that was never there.
-const openWait = 3 * time.Second
+// openWait is how long to wait for a server that was never there: as long as one
+// takes to restart. waitUntold is for how much of that nothing is said.
+const (
+	openWait   = 30 * time.Second
+	waitUntold = time.Second
+)
 
 // again runs f until it succeeds, until its error is not one that passes, or
 // until the time for it is over.
 func (s *Store) again(ctx context.Context, f func() error) error {
 	wait := s.options.Wait
-	if !s.opened { // rather a wrong address than a server that restarts
+	if !s.opened { // perhaps a wrong address
 		wait = min(wait, openWait)
 	}
-	deadline := time.Now().Add(wait)
+	began := time.Now()
+	deadline, told := began.Add(wait), s.options.Waiting == nil
 	for attempt := 0; ; attempt++ {
 		err := f()
 		if err == nil || ctx.Err() != nil || !passing(err) || time.Now().After(deadline) {
 			return err
 		}
+		if !told && time.Since(began) > min(waitUntold, wait) {
+			told = true
+			s.options.Waiting(fmt.Sprintf("waiting up to %v for PostgreSQL at %s", wait, s.name), err)
+		}
 		pause := time.NewTimer(rand.N(min(longPause, firstPause<<min(attempt, 10))))
 		select {
 		case <-ctx.Done():
 			pause.Stop()
-			return err
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
 		case <-pause.C:
 		}
 	}
@@ -78,7 +87,7 @@ func passing(err error) bool {
 		return false
 	}
 	var network net.Error
-	for _, gone := range []error{errOvertaken, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED, syscall.ENOENT} {
+	for _, gone := range []error{errOvertaken, errMeanwhile, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED, syscall.ENOENT} {
 		if errors.Is(err, gone) {
 			return true
 		}

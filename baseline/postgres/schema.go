@@ -53,14 +53,15 @@ func (s *Store) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := found.check(); err != nil {
+		return err
+	}
 	switch {
-	case found.schema > len(migrations):
-		return hinted(fmt.Errorf("%w: its schema is version %d, this one knows up to %d", baseline.ErrNewer, found.schema, len(migrations)),
-			"Update apkgate, or use a database of its own for this version.")
 	case found.schema == len(migrations) && found.derivation == derivation:
 		return nil
 	case s.options.ReadOnly:
-		return hinted(fmt.Errorf("%w: its schema is version %d of %d", baseline.ErrReadOnly, found.schema, len(migrations)),
+		return hinted(fmt.Errorf("%w: its schema is version %d of %d, its summaries follow rules %d of %d",
+			baseline.ErrReadOnly, found.schema, len(migrations), found.derivation, derivation),
 			"Open it once as its owner, which brings it up to date.")
 	}
 	err = s.write(ctx, func(tx pgx.Tx) error { return migrate(ctx, tx) })
@@ -90,7 +91,27 @@ func readVersions(ctx context.Context, tx pgx.Tx) (v versions, err error) {
 		return v, err
 	}
 	err = tx.QueryRow(ctx, "SELECT schema, derivation FROM apkgate.history").Scan(&v.schema, &v.derivation)
+	if errors.Is(err, pgx.ErrNoRows) { // it was made after this transaction's state of the database
+		err = errMeanwhile
+	}
 	return v, err
+}
+
+// errMeanwhile is that another one has made the history while this one looked: it
+// is there now.
+var errMeanwhile = errors.New("another apkgate makes the history's tables")
+
+// check reports what makes a history one that this apkgate leaves alone. An older
+// one neither guesses nor takes back what a newer one has made.
+func (v versions) check() error {
+	const advice = "Update apkgate, or use a database of its own for this version."
+	switch {
+	case v.schema > len(migrations):
+		return hinted(fmt.Errorf("%w: its schema is version %d, this one knows up to %d", baseline.ErrNewer, v.schema, len(migrations)), advice)
+	case v.derivation > derivation:
+		return hinted(fmt.Errorf("%w: its summaries follow rules %d, this one knows up to %d", baseline.ErrNewer, v.derivation, derivation), advice)
+	}
+	return nil
 }
 
 // migrate takes the schema through the steps that it has not seen, all or none.
@@ -109,6 +130,9 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 	v, err := readVersions(ctx, tx)
+	if err == nil {
+		err = v.check() // a newer apkgate may have held the lock before
+	}
 	if err != nil {
 		return err
 	}

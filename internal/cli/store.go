@@ -37,7 +37,7 @@ func (c Command) openHistory(ctx context.Context, address string, readOnly bool)
 	case strings.HasPrefix(address, branch.Scheme):
 		return c.openBranch(ctx, address, readOnly)
 	case postgres.IsAddress(address):
-		store, err := postgres.Open(ctx, address, postgres.Options{ReadOnly: readOnly, Now: c.Now})
+		store, err := postgres.Open(ctx, address, postgres.Options{ReadOnly: readOnly, Now: c.Now, Waiting: c.waiting})
 		if err != nil {
 			return nil, storeError(err)
 		}
@@ -54,6 +54,11 @@ func (c Command) openHistory(ctx context.Context, address string, readOnly bool)
 		return store, nil
 	}
 	return c.openFile(ctx, address)
+}
+
+// waiting says what takes so long.
+func (c Command) waiting(what string, why error) {
+	fmt.Fprintf(c.Stderr, "%s: %s\n", what, plain(why.Error()))
 }
 
 func (c Command) openFile(ctx context.Context, path string) (baseline.Store, error) {

@@ -1,0 +1,69 @@
+//go:build unix
+
+package branch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// guardFile is locked while something works in the private repository. Each git
+// that apkgate starts inherits the open file, and the lock with it (flock(2)):
+// where apkgate is killed alone, its git works on for a while, and the next one
+// waits for that to end.
+const guardFile = "repo.lock"
+
+// guardPause is how long to wait between two looks at the lock: git ends in a
+// moment, or hangs until its connection does.
+const guardPause = 20 * time.Millisecond
+
+// takeGuard waits until no git of an earlier apkgate works in the repository.
+func (s *Store) takeGuard(ctx context.Context) (*os.File, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Wait, errOrphan)
+	defer cancel()
+	f, err := os.OpenFile(filepath.Join(s.dir, guardFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, copyError(s.dir, err)
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return nil, errors.Join(copyError(s.dir, fmt.Errorf("lock the private repository: %w", err)), f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(stillAtWork(ctx, s.dir), f.Close())
+		case <-time.After(guardPause):
+		}
+	}
+}
+
+var errOrphan = errors.New("a git that an apkgate has started which is gone is still at work")
+
+func stillAtWork(ctx context.Context, dir string) error {
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, errOrphan) {
+		return cause
+	}
+	return &baseline.Error{
+		Err:    fmt.Errorf("%w: %w in %s", baseline.ErrBusy, cause, dir),
+		Advice: "Wait for that git to end, or end it: what is on the branch is not affected.",
+	}
+}
+
+// giveGuard unlocks for all that have inherited the file: a helper that git
+// leaves running, such as one that caches passwords, does not keep the lock.
+func giveGuard(f *os.File) {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // closing it unlocks it too, but for such helpers
+	_ = f.Close()
+}

@@ -1,0 +1,14 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Identify is how opening finds out what history there is, and whether it is to
+// look again.
+func Identify(ctx context.Context, tx pgx.Tx) (again bool, err error) {
+	_, err = readVersions(ctx, tx)
+	return err != nil && passing(err), err
+}
