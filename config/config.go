@@ -189,8 +189,8 @@ type Gate struct {
 	Preset string `yaml:"preset,omitempty" jsonschema:"enum=default,enum=dune,default=default"`
 	// How many interquartile ranges beyond the quartiles a value may lie.
 	OutlierFactor float64 `yaml:"outlier-factor,omitempty" jsonschema:"minimum=0.1,maximum=100,default=1.5"`
-	// A rule is shown when at least this share of all runs bear it out.
-	MinSupport Fraction `yaml:"min-support,omitempty" jsonschema_extras:"default=1%"`
+	// A rule is shown when at least this share of all runs, the history's included, bear it out. Without it: 1% of the runs that are checked, however long the history is. (Preset dune: 1% of all.)
+	MinSupport Fraction `yaml:"min-support,omitempty"`
 	// A rule is shown when it holds for at least this share of the runs it speaks of.
 	MinConfidence Fraction `yaml:"min-confidence,omitempty" jsonschema_extras:"default=90%"`
 	// The share of unchanged pull requests that may fail by chance. Not for the preset dune, which sets no such limit.
@@ -276,15 +276,16 @@ func Default() Config {
 }
 
 // DefaultGate is the policy of a preset where a file changes nothing of it. In
-// the preset dune Alpha is 0: the technique has no such limit.
+// the preset dune Alpha is 0: the technique has no such limit. In the default
+// preset MinSupport is 0: it is not a share of all runs.
 func DefaultGate(preset string) Gate {
 	g := Gate{
-		Preset: preset, OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9,
+		Preset: preset, OutlierFactor: 1.5, MinConfidence: 0.9,
 		Alpha: 0.05, MinHistory: 5, MinChange: 0.05,
 		Summary: run.Median, FailOn: FailOnRegression,
 	}
 	if preset == PresetDune {
-		g.Alpha, g.MinHistory, g.MinChange, g.Summary = 0, 0, 0, run.Mean
+		g.MinSupport, g.Alpha, g.MinHistory, g.MinChange, g.Summary = 0.01, 0, 0, 0, run.Mean
 	}
 	return g
 }

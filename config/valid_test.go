@@ -41,7 +41,7 @@ func TestDefaults(t *testing.T) {
 			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2,
 		}},
 		Gate: config.Gate{
-			Preset: "default", OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9, Alpha: 0.05,
+			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.05,
 			MinHistory: 5, MinChange: 0.05, Summary: run.Median, FailOn: "regression",
 		},
 		Store:  config.Store{SQLite: "app/.apkgate/history.db"},

@@ -63,7 +63,7 @@ func (k *Checker) Verdict() Verdict {
 	for _, c := range k.checks {
 		v.Runs = append(v.Runs, c.verdict())
 	}
-	v.Rules = rulesOf(k.policy, v.Runs, k.history)
+	v.mine(k.policy, k.history)
 	for _, r := range v.Runs {
 		v.Verdict = graver(v.Verdict, r.Verdict)
 	}

@@ -1,52 +1,108 @@
 package gate
 
 import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/rules"
+	"github.com/apkgate/apkgate/run"
 )
 
-// rulesOf mines the contexts in which outliers arise, over the runs that were
-// checked with their labels and the history, which is normal (paper, section 5.4).
-// Runs of which nothing can be said count neither as outliers nor as normal.
-func rulesOf(p Policy, verdicts []RunVerdict, history census) []Rule {
-	rows := make([]rules.Row, 0, len(verdicts)+len(history.distinct))
-	normal := make([]int, len(history.distinct))
-	for _, n := range history.context {
-		normal[n]++
+// MaxRules bounds the rules that a verdict lists.
+const MaxRules = 1_000
+
+// mine adds to the verdict the contexts in which outliers arise, over the runs
+// that were checked with their labels and the history, which is normal (paper,
+// section 5.4). Runs of which nothing can be said count neither as outliers nor
+// as normal.
+func (v *Verdict) mine(p Policy, history census) {
+	rows, outliers := checkedRows(p, v.Runs)
+	if !outliers {
+		return
 	}
-	anyOutlier := false
-	checked := map[string]bool{}
-	for _, v := range verdicts {
-		if n, known := history.context[v.ID]; known && !checked[v.ID] {
-			normal[n]-- // it counts by what it is found to be
-		}
-		checked[v.ID] = true
-		if v.Verdict == Invalid || (v.Verdict == Inconclusive && v.Labels[0] == LabelNormal) {
-			continue // nobody knows whether it deviates
-		}
-		rows = append(rows, rules.Row{Context: devctx.Only(v.Context, p.Use), Labels: v.Labels})
-		anyOutlier = anyOutlier || v.Labels[0] != LabelNormal
+	options := rules.Options{MinConfidence: p.MinConfidence, Ignore: LabelNormal}
+	switch {
+	case p.SupportOfAll:
+		options.MinSupport = p.MinSupport
+	default: // forty runs that are bad alike mean the same beside a long history
+		options.MinCount = max(1, int(math.Ceil(p.MinSupport*float64(len(rows))-1e-9)))
 	}
-	if !anyOutlier {
-		return []Rule{}
-	}
-	for i, context := range history.distinct {
-		if normal[i] == 0 {
-			continue
-		}
-		rows = append(rows, rules.Row{Context: context, Labels: []string{LabelNormal}, Times: normal[i]})
-	}
-	options := rules.Options{MinSupport: p.MinSupport, MinConfidence: p.MinConfidence, Ignore: LabelNormal}
 	if p.Preset != PresetDune {
 		options.MinTogether = 2
 	}
-	out := []Rule{}
-	for _, r := range rules.Mine(rows, options) {
+	found, cut := rules.Mine(append(rows, history.rows(v.Runs)...), options)
+	for _, c := range cut {
+		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf(
+			"rules of %d properties and more were not looked for: the runs that are %s have too many combinations (context.use chooses the properties that count)", c.Items, c.Then)})
+	}
+	if len(found) > MaxRules {
+		v.RulesTotal = len(found)
+		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf("of %d rules, the %d with the most runs are listed", len(found), MaxRules)})
+		found = mostTelling(found)
+	}
+	for _, r := range found {
 		rule := Rule{If: map[string]string{}, Then: r.Then, Support: r.Support, Confidence: r.Confidence, Lift: r.Lift, Count: r.Count}
 		for _, item := range r.If {
 			rule.If[item.Property] = item.Value
 		}
-		out = append(out, rule)
+		v.Rules = append(v.Rules, rule)
+	}
+}
+
+// checkedRows are the runs that were checked and of which something is known, and
+// whether any of them deviates.
+func checkedRows(p Policy, verdicts []RunVerdict) (rows []rules.Row, outliers bool) {
+	for _, v := range verdicts {
+		if v.Verdict == Invalid || (v.Verdict == Inconclusive && v.Labels[0] == LabelNormal) {
+			continue // nobody knows whether it deviates
+		}
+		rows = append(rows, rules.Row{Context: devctx.Only(v.Context, p.Use), Labels: v.Labels})
+		outliers = outliers || v.Labels[0] != LabelNormal
+	}
+	return rows, outliers
+}
+
+// rows are the history's, one for each context. A run that was checked itself
+// counts by what it was found to be.
+func (c census) rows(checked []RunVerdict) []rules.Row {
+	normal := make([]int, len(c.distinct))
+	for _, n := range c.context {
+		normal[n]++
+	}
+	out := map[string]bool{}
+	for _, v := range checked {
+		if n, known := c.context[v.ID]; known && !out[v.ID] {
+			normal[n]--
+			out[v.ID] = true
+		}
+	}
+	var rows []rules.Row
+	for i, context := range c.distinct {
+		if normal[i] > 0 {
+			rows = append(rows, rules.Row{Context: context, Labels: []string{LabelNormal}, Times: normal[i]})
+		}
+	}
+	return rows
+}
+
+// mostTelling are the MaxRules rules with the most runs and the fewest properties,
+// in their order.
+func mostTelling(found []rules.Rule) []rules.Rule {
+	places := make([]int, len(found))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int {
+		return cmp.Or(cmp.Compare(found[b].Count, found[a].Count), cmp.Compare(len(found[a].If), len(found[b].If)))
+	})
+	places = places[:MaxRules]
+	slices.Sort(places)
+	out := make([]rules.Rule, MaxRules)
+	for i, place := range places {
+		out[i] = found[place]
 	}
 	return out
 }

@@ -28,6 +28,10 @@ type Policy struct {
 	OutlierFactor float64
 	// MinSupport and MinConfidence are the thresholds of the context rules.
 	MinSupport, MinConfidence float64
+	// SupportOfAll makes MinSupport a share of all runs, the history's included,
+	// as in the paper (section 5.4). Otherwise it is one of the runs that are
+	// checked: a longer history doesn't make fewer rules.
+	SupportOfAll bool
 	// Alpha is the share of checks of unchanged builds that may fail by chance,
 	// over all comparisons of a check together. The preset dune has no such control.
 	Alpha float64
@@ -83,7 +87,7 @@ func PolicyOf(preset string) (Policy, bool) {
 	case PresetDefault:
 		return p, true
 	case PresetDune:
-		p.Centre, p.Alpha, p.MinHistory, p.MinChange = run.Mean, 0, 0, 0
+		p.SupportOfAll, p.Centre, p.Alpha, p.MinHistory, p.MinChange = true, run.Mean, 0, 0, 0
 		return p, true
 	}
 	return Policy{}, false

@@ -37,8 +37,10 @@ type Verdict struct {
 	Level float64      `json:"level,omitempty"`
 	Runs  []RunVerdict `json:"runs"`
 	// Rules tell in which contexts the outliers arise (paper, section 5.4).
-	Rules    []Rule        `json:"rules"`
-	Warnings []run.Warning `json:"warnings"`
+	Rules []Rule `json:"rules"`
+	// RulesTotal counts the rules where the list is cut at MaxRules; 0 where it is whole.
+	RulesTotal int           `json:"rules_total,omitempty"`
+	Warnings   []run.Warning `json:"warnings"`
 }
 
 // RunVerdict is the verdict on one run.

@@ -56,7 +56,7 @@ type policyFlags struct {
 func (f *policyFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.preset, "preset", "", "the way of judging: default, or dune for the published technique number for number (default: the configuration's)")
 	cmd.Flags().Float64Var(&f.outlierFactor, "outlier-factor", 0, "how many interquartile ranges beyond the quartiles a value may lie (default: the configuration's, else 1.5)")
-	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0, "least share of all runs that bears a rule out (default: the configuration's, else 0.01)")
+	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0, "least share of all runs, accepted ones included, that bears a rule out (default: the configuration's, else 0.01 of the checked runs)")
 	cmd.Flags().Float64Var(&f.minConfidence, "min-confidence", 0, "least share of the runs a rule speaks of for which it holds (default: the configuration's, else 0.9)")
 	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
 	cmd.Flags().StringVar(&f.grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
@@ -113,6 +113,7 @@ func (f policyFlags) override(cmd *cobra.Command, s *settings) error {
 		}
 		*flag.to = flag.value
 	}
+	s.policy.SupportOfAll = s.policy.SupportOfAll || cmd.Flags().Changed("min-support")
 	if cmd.Flags().Changed("fail-on") {
 		s.failOn = FailOn(f.failOn)
 	}
@@ -162,7 +163,10 @@ func simulatedNames() []string {
 func policyOf(g config.Gate, use []string) gate.Policy {
 	p, _ := gate.PolicyOf(g.Preset)
 	p.Centre, p.OutlierFactor = g.Summary, g.OutlierFactor
-	p.MinSupport, p.MinConfidence = float64(g.MinSupport), float64(g.MinConfidence)
+	p.MinConfidence = float64(g.MinConfidence)
+	if g.MinSupport > 0 {
+		p.MinSupport, p.SupportOfAll = float64(g.MinSupport), true
+	}
 	p.Alpha, p.MinHistory, p.MinChange = float64(g.Alpha), g.MinHistory, float64(g.MinChange)
 	p.Metrics, p.Use = g.Metrics, use
 	for _, t := range g.Thresholds {

@@ -24,7 +24,7 @@ func coarse(p *gate.Policy) { p.Grain = gate.Coarse }
 
 // atSupport sets the least support of a rule.
 func atSupport(least float64) func(*gate.Policy) {
-	return func(p *gate.Policy) { p.MinSupport = least }
+	return func(p *gate.Policy) { p.MinSupport, p.SupportOfAll = least, true }
 }
 
 // rulesOf are the rules as "sdk=5.0.0 => Outlier-", sorted.
