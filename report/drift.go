@@ -24,6 +24,8 @@ type Refresh struct {
 	Refused  []Refusal        `json:"refused"`
 	Drift    []gate.DriftLine `json:"drift"`
 	Warnings []run.Warning    `json:"warnings"`
+	// Simulated says that the devices were.
+	Simulated bool `json:"simulated,omitempty"`
 }
 
 // Refusal is a run that was not accepted.

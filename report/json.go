@@ -65,21 +65,24 @@ func fill[T any](list *[]T) {
 // bytes, another format, an outcome or direction that the format does not know,
 // energy that can't be, and anything after the verdict are errors.
 func Read(r io.Reader) (Input, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxJSON+1))
-	switch {
-	case err != nil:
+	data, err := readAll(r)
+	if err != nil {
 		return Input{}, fmt.Errorf("read the verdict: %w", err)
-	case len(data) > MaxJSON:
-		return Input{}, fmt.Errorf("read the verdict: larger than %d MiB", MaxJSON>>20)
-	case len(data) == 0:
-		return Input{}, errors.New("read the verdict: the file is empty")
 	}
+	in, err := decode(data)
+	if err != nil {
+		return Input{}, fmt.Errorf("read the verdict: %w", err)
+	}
+	return in, nil
+}
+
+func decode(data []byte) (Input, error) {
 	var d document
 	if err := json.Unmarshal(data, &d); err != nil {
-		return Input{}, fmt.Errorf("read the verdict: %w", where(err))
+		return Input{}, where(err)
 	}
 	if err := errors.Join(validate(d.Verdict), validateEnergy(d.Energy)); err != nil {
-		return Input{}, fmt.Errorf("read the verdict: %w", err)
+		return Input{}, err
 	}
 	for _, r := range d.Runs {
 		clearNoIntervals(r.Deviations)
@@ -133,8 +136,8 @@ func validate(v gate.Verdict) error {
 	if v.Format != gate.Format {
 		return fmt.Errorf("format is %q, want %q", clip(v.Format, 60), gate.Format)
 	}
-	if !slices.Contains(outcomes, v.Verdict) {
-		return fmt.Errorf("verdict is %q, want one of %q", clip(string(v.Verdict), 60), outcomes)
+	if err := knownOutcome(v.Verdict); err != nil {
+		return err
 	}
 	if !(v.Level >= 0 && v.Level < 1) {
 		return fmt.Errorf("level is %g, want at least 0 and less than 1", v.Level)
@@ -148,16 +151,16 @@ func validate(v gate.Verdict) error {
 }
 
 func validateRun(r gate.RunVerdict) error {
-	if !slices.Contains(outcomes, r.Verdict) {
-		return fmt.Errorf("verdict is %q, want one of %q", clip(string(r.Verdict), 60), outcomes)
+	if err := knownOutcome(r.Verdict); err != nil {
+		return err
 	}
 	if len(r.Context) > run.MaxContext {
 		return fmt.Errorf("context has %d properties, at most %d are allowed", len(r.Context), run.MaxContext)
 	}
 	for field, list := range map[string][]gate.Comparison{"deviations": r.Deviations, "comparisons": r.Comparisons} {
 		for i, c := range list {
-			if !slices.Contains(directions, c.Direction) {
-				return fmt.Errorf("%s[%d].direction is %q, want one of %q", field, i, clip(string(c.Direction), 60), directions)
+			if err := knownDirection(c.Direction); err != nil {
+				return fmt.Errorf("%s[%d].%w", field, i, err)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -172,5 +173,46 @@ func TestReadOlderVerdictsWithoutIntervals(t *testing.T) {
 	}
 	if cs := in.Verdict.Runs[0].Comparisons; hasInterval(cs[0]) || !hasInterval(cs[1]) {
 		t.Errorf("intervals: %v and %v, want the second alone", hasInterval(cs[0]), hasInterval(cs[1]))
+	}
+}
+
+// What report can show again, it shows as it was; what it can't, or what would lead
+// it astray, it refuses.
+func TestReadSaved(t *testing.T) {
+	comparison, drift := abVerdict(2), Refresh{
+		Verdict: gate.Regression, Accepted: []string{"a"}, Refused: []Refusal{{ID: "b", Verdict: gate.Regression, Reason: "worse"}},
+		Drift: []gate.DriftLine{{Scenario: "s", Metric: "frames.count", Direction: gate.ToRegression, Creep: &gate.DriftShift{Change: 0.1}}},
+	}
+	for i := range comparison.Scenarios[0].Comparisons { // of the fixture, one names no context that there is
+		c := &comparison.Scenarios[0].Comparisons[i]
+		c.Contexts = c.Contexts[:1]
+	}
+	var ab, refresh, verdict bytes.Buffer
+	if err := errors.Join(ABJSON(&ab, comparison), RefreshJSON(&refresh, drift), JSON(&verdict, pass().Verdict)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := ReadSaved(&ab); err != nil || s.Comparison == nil || cmp.Diff(comparison, s.Comparison.Verdict, cmpopts.EquateEmpty()) != "" {
+		t.Errorf("a comparison: %v", err)
+	}
+	drift.Format = RefreshFormat
+	if s, err := ReadSaved(&refresh); err != nil || s.Refresh == nil || cmp.Diff(drift, s.Refresh.Refresh, cmpopts.EquateEmpty()) != "" {
+		t.Errorf("a refresh: %v", err)
+	}
+	if s, err := ReadSaved(&verdict); err != nil || s.Verdict == nil || s.Verdict.Verdict.Verdict != gate.Pass {
+		t.Errorf("a verdict: %v", err)
+	}
+	for source, want := range map[string]string{
+		``:                             "the file is empty",
+		`{"format":"apkgate.run/1"}`:   `format is "apkgate.run/1", want one of ["apkgate.verdict/1" "apkgate.compare/1" "apkgate.refresh/1"]`,
+		`[` + strings.Repeat("[", 1e5): "exceeded max depth",
+		`{"format":"apkgate.compare/1","verdict":"fine"}`: `verdict is "fine"`,
+		`{"format":"apkgate.compare/1","verdict":"pass","scenarios":[{"verdict":"pass","comparisons":[{"direction":"none","together":"none","contexts":[{"direction":"none","context":0}]}]}]}`:                  "scenarios[0].comparisons[0].contexts[0].context is 0, want the place of one of 0 contexts",
+		`{"format":"apkgate.compare/1","verdict":"pass","scenarios":[{"verdict":"pass","contexts":[{}],"comparisons":[{"direction":"none","together":"none","contexts":[{"direction":"none","context":-1}]}]}]}`: "context is -1",
+		`{"format":"apkgate.refresh/1","verdict":"regression","drift":[{"direction":"regression"}]}`:                                                                                                             "drift[0].creep is missing",
+		`{"format":"apkgate.refresh/1","verdict":"pass","drift":[{"direction":"up"}]}`:                                                                                                                           `drift[0].direction is "up"`,
+	} {
+		if _, err := ReadSaved(strings.NewReader(source)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s gives the error %v, want one with %q", source, err, want)
+		}
 	}
 }

@@ -194,7 +194,7 @@ func TestBadFiles(t *testing.T) {
 		"folder config":     {[]string{"check", "--config", dir, "--run", good}, []string{"not a regular file"}},
 		"empty run":         {[]string{"check", "--history", good, "--run", empty}, []string{"nothing to check: no run in " + empty}},
 		"blank run":         {[]string{"check", "--history", good, "--run", blank}, []string{"nothing to check: no run in " + blank}},
-		"empty verdict":     {[]string{"report", empty}, []string{empty + ": read the verdict", "the file is empty"}},
+		"empty verdict":     {[]string{"report", empty}, []string{empty + ": read the report", "the file is empty"}},
 		"run as verdict":    {[]string{"report", one}, []string{one, `format is "apkgate.run/1"`, "apkgate.verdict/1"}},
 		"nothing on stdin":  {[]string{"check", "--history", good, "--run", "-"}, []string{"nothing to check: no run in -"}},
 		"no history":        {[]string{"check", "--store", in("none.db"), "--run", good}, []string{"there is no history at " + in("none.db"), "hint: "}},

@@ -155,10 +155,8 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 		Catalogue: set.catalogue, Version: "apkgate " + version(),
 	}
 	in.Refresh.Drift = gate.DriftOf(set.policy, set.catalogue, runs, last, before)
-	if len(in.Refresh.Refused) > 0 {
-		in.Hint = "look at the runs that are refused (apkgate check); --accept-regression accepts a change that is wanted, and apkgate baseline rebaseline starts a new level with it"
-	}
-	if simulated(runs) {
+	in.Hint = refreshHint(in.Refresh)
+	if in.Refresh.Simulated = simulated(runs); in.Refresh.Simulated {
 		in.Notes = []string{simulatedNote}
 	}
 	if ids := in.Refresh.Accepted; len(ids) > 0 {
@@ -180,6 +178,14 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 		failOn = FailNever
 	}
 	return exitOf(verdict.Verdict, failOn, loss)
+}
+
+// refreshHint is what to do about runs that a refresh did not accept.
+func refreshHint(r report.Refresh) string {
+	if len(r.Refused) == 0 {
+		return ""
+	}
+	return "look at the runs that are refused (apkgate check); --accept-regression accepts a change that is wanted, and apkgate baseline rebaseline starts a new level with it"
 }
 
 // refreshMark accepts the runs of a refresh as one batch. Its name follows from

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -9,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
 )
@@ -19,8 +22,9 @@ func (c Command) reportVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report VERDICT",
 		Short: "Show a saved verdict again, in another format",
-		Long: `Shows a verdict that check or run saved as JSON. With --run the frames of the
-runs are drawn too. The exit status is 0 whatever the verdict was.`,
+		Long: `Shows a verdict that check or run saved as JSON, a comparison that compare saved, or
+what baseline refresh did. With --run the frames of the runs of a verdict are drawn
+too. The exit status is 0 whatever the verdict was.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(fmt.Errorf("report takes one file with a verdict, got %d arguments", len(args)), "apkgate check … --json verdict.json saves one")
@@ -43,9 +47,9 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 		return usage(err, "")
 	}
 	defer src.Close()
-	in, err := report.Read(src)
+	saved, err := report.ReadSaved(src)
 	if err != nil {
-		return usage(fmt.Errorf("%s: %w", plain(path), err), "apkgate check … --json verdict.json saves a verdict, and so does run")
+		return usage(fmt.Errorf("%s: %w", plain(path), err), "--json FILE of check, run, compare and baseline refresh saves what report shows")
 	}
 	runs, err := c.readRuns(runFiles, importFlags{})
 	if err != nil {
@@ -62,10 +66,45 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 	if err != nil {
 		return usage(err, "")
 	}
+	f.places = c.placesOf(cfg, config.FileName)
+	switch {
+	case saved.Comparison != nil:
+		return c.reportComparison(*saved.Comparison, catalogue, f)
+	case saved.Refresh != nil:
+		return c.reportRefresh(*saved.Refresh, catalogue, f)
+	}
+	in := *saved.Verdict
 	if slices.ContainsFunc(in.Verdict.Runs, func(r gate.RunVerdict) bool { return r.Context[devctx.Simulated] != "" }) {
 		in.Notes = []string{simulatedNote}
 	}
-	f.places = c.placesOf(cfg, config.FileName)
 	in.Runs, in.Catalogue, in.Meta = runs, catalogue, report.Meta{Version: "apkgate " + version()}
 	return c.write(in, f)
+}
+
+func (c Command) reportComparison(in report.ABInput, catalogue *metric.Catalogue, f outputFlags) error {
+	in.Catalogue, in.Version = catalogue, "apkgate "+version()
+	if simulatedAB(in.Verdict) {
+		in.Notes = []string{simulatedNote}
+	}
+	return c.writeSheet(report.AB(in), abData(in), f)
+}
+
+// simulatedAB reports whether a comparison was made on simulated devices.
+func simulatedAB(v gate.ABVerdict) bool {
+	return slices.ContainsFunc(v.Scenarios, func(s gate.ABScenario) bool {
+		return slices.ContainsFunc(s.Contexts, func(x gate.ABContext) bool { return x.Context[devctx.Simulated] != "" })
+	})
+}
+
+// reportRefresh shows a refresh again. Which runs were worse in what is not in its
+// file, so that there is no SARIF to be made of it.
+func (c Command) reportRefresh(in report.RefreshInput, catalogue *metric.Catalogue, f outputFlags) error {
+	in.Catalogue, in.Version, in.Hint = catalogue, "apkgate "+version(), refreshHint(in.Refresh)
+	if f.sarif != "" || Format(f.format) == FormatSARIF {
+		return usage(errors.New("a saved refresh does not hold the findings that SARIF lists"), "apkgate baseline refresh --sarif FILE writes them")
+	}
+	if in.Refresh.Simulated {
+		in.Notes = []string{simulatedNote}
+	}
+	return c.writeSheet(report.RefreshSheet(in), sheetData{json: func(w io.Writer) error { return report.RefreshJSON(w, in.Refresh) }}, f)
 }

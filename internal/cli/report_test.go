@@ -27,3 +27,27 @@ func TestASavedVerdictSaysTheSame(t *testing.T) {
 	}
 	refuses(t, cli(t, nil, "report", put(t, filepath.Join(dir, "empty.json"), "")), "the file is empty", "--json")
 }
+
+// A saved comparison and a saved refresh are shown again as they were.
+func TestASavedSheetSaysTheSame(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, records string) string { return put(t, filepath.Join(dir, name), records) }
+	runs := func(side string, from float64) string {
+		var out strings.Builder
+		for i := range 8 {
+			out.WriteString(record(fmt.Sprint(side, i), "", fmt.Sprintf(`{"frames.duration_ms":%g}`, from+0.1*float64(i%5))))
+		}
+		return out.String()
+	}
+	saved := filepath.Join(dir, "saved.json")
+	for name, args := range map[string][]string{
+		"compare":          {"compare", "--base-run", file("base.jsonl", runs("B", 8)), "--head-run", file("head.jsonl", runs("H", 14))},
+		"baseline refresh": {"baseline", "refresh", "--store", filepath.Join(dir, "history.db"), "--run", file("new.jsonl", runs("N", 8))},
+	} {
+		made := cli(t, nil, append(args, "--json", saved)...)
+		if again := cli(t, nil, "report", saved); made.stdout == "" || again.stdout != made.stdout || again.status != exitPass {
+			t.Errorf("%s: saved and shown again, exit status %d:\n%s%s\nwhen it was made:\n%s%s", name, again.status, again.stdout, again.stderr, made.stdout, made.stderr)
+		}
+	}
+	refuses(t, cli(t, nil, "report", file("run.json", record("R", "", `{"x":1}`))), `format is "apkgate.run/1"`, "--json FILE of check")
+}
