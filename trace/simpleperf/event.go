@@ -98,6 +98,16 @@ func eventName(name string) string {
 	}, clip(name))
 }
 
+// isETM reports whether nothing but an instruction trace was recorded.
+func (p *Profile) isETM() bool {
+	for _, e := range p.Events {
+		if base, _, _ := strings.Cut(e.Name, ":"); base != "cs-etm" {
+			return false
+		}
+	}
+	return len(p.Events) > 0
+}
+
 // clock is "task-clock" or "cpu-clock" where the event's periods are
 // nanoseconds of CPU time, else "".
 func (e Event) clock() string {

@@ -46,7 +46,8 @@ type Details struct {
 type EventDetails struct {
 	Name    string `json:"name"`
 	Samples int    `json:"samples"`
-	// Total is the sum of the periods: nanoseconds of a clock, else counts.
+	// Total is the sum of the periods: nanoseconds of a clock, else counts. Of an event
+	// without samples it is what the samples of others read of its counters.
 	Total uint64 `json:"total"`
 	// Kinds is Total by the kind of code that was hit.
 	Kinds map[Kind]uint64 `json:"kinds,omitempty"`
@@ -86,6 +87,8 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	clock := p.clockEvent()
 	switch {
 	case p.Source == Nothing:
+	case len(p.Samples) == 0 && p.Trace > 0:
+		warnings = append(warnings, run.Warning{Text: fmt.Sprintf("the recording holds no samples but %d bytes of an instruction trace (ETM), which is not read: simpleperf inject turns it into branches, not into samples of time", p.Trace)})
 	case len(p.Samples) == 0:
 		warnings = append(warnings, run.Warning{Text: "no samples are in the file"})
 	case clock == "":
@@ -234,6 +237,9 @@ func (p *Profile) eventDetails() []EventDetails {
 	}
 	for i := range out {
 		out[i].Top = top(list, costs[i])
+		if out[i].Samples == 0 {
+			out[i].Total = p.Events[i].Counted
+		}
 	}
 	return out
 }

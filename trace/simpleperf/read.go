@@ -3,6 +3,7 @@ package simpleperf
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -29,7 +30,7 @@ const (
 // their first bytes. A file that is neither gives a profile of Source Nothing
 // with a warning that says so. The error is for reading r alone.
 func Read(r io.Reader) (*Profile, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
+	data, err := readAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read a recording after %d bytes: %w", len(data), err)
 	}
@@ -49,6 +50,35 @@ func Read(r io.Reader) (*Profile, error) {
 	}
 	p.Warnings = append(cut, p.Warnings...)
 	return p, nil
+}
+
+// readAll reads as much of a file as is looked at, and a byte more where there is
+// more. Memory is that of what is read: room that is not used is none of the
+// machine's, so that a large file of unknown size gets all that it may need at once
+// and is not copied from slice to slice.
+func readAll(r io.Reader) ([]byte, error) {
+	const first, large = 1 << 20, 16 << 20
+	size := int64(first)
+	if sized, ok := r.(interface{ Size() int64 }); ok {
+		size = sized.Size() + 1 // for the end of the file
+	}
+	data := make([]byte, 0, min(max(size, 1), MaxFile+1))
+	for {
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return data, nil
+		case err != nil || len(data) > MaxFile:
+			return data, err
+		case len(data) == cap(data):
+			room := 2 * cap(data)
+			if room > large {
+				room = MaxFile + 1
+			}
+			data = append(make([]byte, 0, room), data...)
+		}
+	}
 }
 
 // notOurs says what a file of neither format is, as far as its beginning tells.
@@ -83,11 +113,12 @@ type decoder struct {
 	symbols   int // of files, that were read
 	tasks     *tasks
 	frames    map[frameKey]uint32
-	chains    []uint32 // free room for chains
-	split     []byte   // a record in parts, as far as it was read
-	inflated  bool     // the compressed records of this section are read
-	nested    bool     // what is read now was compressed
-	unmatched int      // samples of no known event id
+	chains    []uint32          // free room for chains
+	split     []byte            // a record in parts, as far as it was read
+	inflated  bool              // the compressed records of this section are read
+	nested    bool              // what is read now was compressed
+	unmatched int               // samples of no known event id
+	readings  map[uint64]uint64 // of counters by the ids of their events, the last of each
 }
 
 func (d *decoder) warn(at uint64, format string, args ...any) {
@@ -122,7 +153,7 @@ func readPerfData(p *Profile, data []byte) {
 	p.Source, p.Recorder = PerfData, "perf"
 	d := &decoder{
 		p: p, data: data, once: map[string]bool{}, byID: map[uint64]int{},
-		files: newFiles(), tasks: newTasks(), frames: map[frameKey]uint32{},
+		files: newFiles(), tasks: newTasks(), frames: map[frameKey]uint32{}, readings: map[uint64]uint64{},
 	}
 	d.read()
 	p.Warnings = d.warnings.List()
@@ -155,6 +186,7 @@ func (d *decoder) read() {
 	}
 	d.section(d.slice(records, "the data section"), records.offset)
 	d.tellLosses()
+	d.tellReadings()
 	for i := range d.p.Threads {
 		t := &d.p.Threads[i]
 		t.Process = d.tasks.mains[uint32(t.PID)]
@@ -271,7 +303,7 @@ func (d *decoder) takeFeatures(f map[int]feature) {
 	switch {
 	case d.p.Recorder == "perf" && len(f) > 0:
 		d.warnings.Addf(0, "the file was written by Linux perf, not by simpleperf: it holds no symbols, so that frames have addresses alone")
-	case !v1 && !v2 && len(f) > 0:
+	case !v1 && !v2 && len(f) > 0 && !d.p.isETM():
 		d.warnings.Addf(0, "simpleperf has put no symbols into the file: frames have addresses alone, but for those of the kernel")
 	}
 }

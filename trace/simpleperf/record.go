@@ -3,7 +3,6 @@ package simpleperf
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -89,7 +88,9 @@ func (d *decoder) records(b []byte, at uint64) {
 		switch r.kind {
 		case recordAuxTrace: // data of its own follows
 			c := cursor{b: r.body}
-			skip = span(skip, c.u64())
+			size := c.u64()
+			d.p.Trace = span(d.p.Trace, size)
+			skip = span(skip, size)
 		case recordCompressed, recordPadded:
 			if !d.inflated && !d.nested {
 				d.inflated = true
@@ -183,7 +184,9 @@ func (d *decoder) inflate(b []byte, at uint64) {
 			packed = append(packed, part...)
 		} else if r.kind == recordAuxTrace {
 			c := cursor{b: r.body}
-			skip = span(skip, c.u64())
+			size := c.u64()
+			d.p.Trace = span(d.p.Trace, size)
+			skip = span(skip, size)
 		}
 		b = b[min(skip, uint64(len(b))):]
 	}
@@ -193,7 +196,7 @@ func (d *decoder) inflate(b []byte, at uint64) {
 		return
 	}
 	defer z.Close()
-	plain, err := io.ReadAll(io.LimitReader(z, MaxFile+1))
+	plain, err := readAll(z)
 	if err != nil {
 		d.warn(at, "the compressed records end early, after %d bytes: %v", len(plain), err)
 	}

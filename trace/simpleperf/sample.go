@@ -49,8 +49,9 @@ func (d *decoder) sample(r record) {
 	if a.sampleType&samplePeriod != 0 {
 		s.Period = c.u64()
 	}
+	readings := c.b
 	if a.sampleType&sampleRead != 0 {
-		skipRead(&c, a.readFormat)
+		eachReading(&c, a.readFormat, func(id, value uint64) {})
 	}
 	var chain []byte
 	if a.sampleType&sampleChain != 0 {
@@ -67,6 +68,9 @@ func (d *decoder) sample(r record) {
 	if len(d.p.Samples) >= MaxSamples {
 		d.warnOnce(r.at, "there are more samples than are read")
 		return
+	}
+	if a.sampleType&sampleRead != 0 {
+		eachReading(&cursor{b: readings}, a.readFormat, d.reading)
 	}
 	t := d.tasks.find(pid, tid)
 	s.Thread = d.listed(t)
@@ -86,19 +90,47 @@ func (d *decoder) eventOf(r record) int {
 	return event
 }
 
-// skipRead skips the counters in a sample (perf_event_open(2), read_format).
-func skipRead(c *cursor, format uint64) {
+// eachReading reads the counters in a sample (perf_event_open(2), read_format), and
+// calls f for those that bear the id of their event.
+func eachReading(c *cursor, format uint64, f func(id, value uint64)) {
 	const enabled, running, id, group, lost = 1, 2, 4, 8, 16
+	times := uint64(bits.OnesCount64(format & (enabled | running)))
 	n := uint64(1)
 	if format&group != 0 {
 		n = c.u64()
+		c.words(times)
+		times = 0 // are told once
 	}
-	c.words(uint64(bits.OnesCount64(format & (enabled | running))))
-	if each := 1 + uint64(bits.OnesCount64(format&(id|lost))); n <= uint64(len(c.b))/8/each {
-		c.words(n * each)
+	if each := 1 + times + uint64(bits.OnesCount64(format&(id|lost))); n > uint64(len(c.b))/8/each {
+		c.b, c.short = nil, true
 		return
 	}
-	c.b, c.short = nil, true
+	for range n {
+		value := c.u64()
+		c.words(times)
+		if format&id != 0 {
+			f(c.u64(), value)
+		}
+		c.words((format & lost) / lost)
+	}
+}
+
+// reading notes what a counter stands at, of those that the file lists: it counts
+// up from the beginning of the recording.
+func (d *decoder) reading(id, value uint64) {
+	if _, known := d.byID[id]; known {
+		d.readings[id] = max(d.readings[id], value)
+	}
+}
+
+// tellReadings gives each event what its counters stood at last.
+func (d *decoder) tellReadings() {
+	for id, value := range d.readings {
+		e := &d.p.Events[d.byID[id]]
+		if e.Counted += value; e.Counted < value {
+			e.Counted = math.MaxUint64
+		}
+	}
 }
 
 // listed is the thread's place in Profile.Threads.

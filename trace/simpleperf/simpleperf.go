@@ -47,6 +47,8 @@ type Profile struct {
 	Frames   []Frame  // each once; Sample.Chain points here
 	Samples  []Sample // in the order of the file
 	BuildIDs []BuildID
+	// Trace counts the bytes of an instruction trace (ETM), which is not read.
+	Trace uint64
 	// Lost counts the samples that the kernel or simpleperf had to drop.
 	Lost uint64
 	// Records counts the records by type: "sample", "mmap2", "lost", ….
@@ -60,6 +62,10 @@ type Event struct {
 	// Type and Config are perf_event_attr's; both 0 in report-sample.
 	Type   uint32
 	Config uint64
+	// Counted is what the samples of other events read of it, from the beginning of the
+	// recording to the last sample: of an event that was added with --add-counter, and
+	// has no samples of its own.
+	Counted uint64
 }
 
 // Thread is a thread under one name: a thread that changed its name is listed
