@@ -34,6 +34,10 @@ type Job struct {
 	Device string
 	// Open connects to the device, and again after it was lost.
 	Open func(ctx context.Context) (device.Device, error)
+	// Claim takes the device for this process, from before it is connected to until
+	// it is left as it was found. Where somebody else has it, Claim says so and
+	// waits. nil takes nothing.
+	Claim func(ctx context.Context, waiting func(message string)) (release func(), err error)
 	// Clock is the device's time; nil is this computer's.
 	Clock device.Clock
 
@@ -99,9 +103,10 @@ type station struct {
 	dev     *attended // nil: never connected
 	facts   facts     // of the device
 	restore []restoration
-	away    bool // the device did not come back
-	hungUp  bool // the connection is closed
-	marks   int  // marks written to the device's log
+	away    bool   // the device did not come back
+	hungUp  bool   // the connection is closed
+	release func() // gives up the claim to the device; nil: there is none
+	marks   int    // marks written to the device's log
 	// holder is the collector whose build is installed; clean has each build
 	// installed anew, without what another left behind.
 	holder *collector

@@ -23,7 +23,7 @@ type Pair struct{ Base, Head Job }
 // alone can't be compared. The error of the build that was not at fault is then
 // ErrOtherBuild as well.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
-	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock
+	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock // Claim is the base's, which sets up
 	p.Head.Scenario, p.Head.Network, p.Head.Energy = p.Base.Scenario, p.Base.Network, p.Base.Energy
 	s := &station{clean: true}
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)

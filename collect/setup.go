@@ -27,6 +27,9 @@ func (c *collector) undoLater(what string, undo func(ctx context.Context) error)
 // setUp makes the device ready: what is measured on, installed, and told to
 // measure.
 func (c *collector) setUp(ctx context.Context) error {
+	if err := c.claim(ctx); err != nil {
+		return c.fail(Infrastructure, SetUp, 0, err)
+	}
 	c.report(SetUp, 0, 0, "connecting")
 	if err := c.open(ctx); err != nil {
 		return c.fail(Infrastructure, SetUp, 0, fmt.Errorf("connect to %s: %w", c.job.Device, err))
@@ -55,6 +58,14 @@ func (c *collector) setUp(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// claim takes the device for this process.
+func (c *collector) claim(ctx context.Context) (err error) {
+	if c.job.Claim != nil {
+		c.release, err = c.job.Claim(ctx, func(message string) { c.report(Waiting, 0, 0, message) })
+	}
+	return err
 }
 
 // waitBooted waits for a device that is still starting.
@@ -315,6 +326,9 @@ const tearDownFor = time.Minute
 
 // tearDown undoes what was done, last first, even after an interrupt.
 func (c *collector) tearDown(ctx context.Context) {
+	if c.release != nil {
+		defer c.release()
+	}
 	if c.dev == nil {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 // the next operation connects anew.
 func Dial(ctx context.Context, hostport string, options Options) (*Device, error) {
 	t := &directTransport{
-		addr:    devicePort(hostport),
+		addr:    DevicePort(hostport),
 		options: options.withDefaults(),
 		lock:    make(chan struct{}, 1),
 	}

@@ -60,8 +60,9 @@ func validPort(s string) bool {
 // EnvSerial is the device that ANDROID_SERIAL names, "" where it names none.
 func EnvSerial(getenv func(string) string) string { return getenv("ANDROID_SERIAL") }
 
-// devicePort adds adb's port to a host without one.
-func devicePort(hostport string) string {
+// DevicePort adds adb's port to a host without one: the serial of a device that is
+// reached there.
+func DevicePort(hostport string) string {
 	if _, _, err := net.SplitHostPort(hostport); err == nil {
 		return hostport
 	}

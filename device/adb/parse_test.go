@@ -39,7 +39,7 @@ func TestDevicePort(t *testing.T) {
 	for given, want := range map[string]string{
 		"10.0.0.7": "10.0.0.7:5555", "10.0.0.7:1": "10.0.0.7:1", "phone": "phone:5555", "::1": "[::1]:5555", "[::1]": "[::1]:5555",
 	} {
-		if got := devicePort(given); got != want {
+		if got := DevicePort(given); got != want {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
 	}

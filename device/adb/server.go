@@ -49,7 +49,7 @@ func (s *Server) Version(ctx context.Context) (int, error) {
 // Connect has the server connect to a device's adb port, "host" or "host:port".
 // The device's serial is then host:port. It is no error if it is connected already.
 func (s *Server) Connect(ctx context.Context, hostport string) (*Device, error) {
-	serial := devicePort(hostport)
+	serial := DevicePort(hostport)
 	answer, err := s.query(ctx, "host:connect:"+serial)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", serial, err)
@@ -63,7 +63,7 @@ func (s *Server) Connect(ctx context.Context, hostport string) (*Device, error) 
 
 // Disconnect has the server let go of a device that it was told to connect to.
 func (s *Server) Disconnect(ctx context.Context, hostport string) error {
-	serial := devicePort(hostport)
+	serial := DevicePort(hostport)
 	if _, err := s.query(ctx, "host:disconnect:"+serial); err != nil {
 		return fmt.Errorf("disconnecting from %s: %w", serial, err)
 	}

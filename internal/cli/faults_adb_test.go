@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/claim"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
 )
@@ -114,4 +117,53 @@ func TestTheAdbServerGoesAwayMidRun(t *testing.T) {
 	if diff := cmp.Diff(wholeBut(run.Partial, "wifi"), l.kept(before)); diff != "" {
 		t.Errorf("runs in the history (-want +got):\n%s", diff)
 	}
+}
+
+// firstSaid calls back once it is told of something.
+type firstSaid struct {
+	bytes.Buffer
+	what string
+	then func()
+	said bool
+}
+
+func (f *firstSaid) Write(p []byte) (int, error) {
+	n, err := f.Buffer.Write(p)
+	if !f.said && strings.Contains(f.String(), f.what) {
+		f.said = true
+		f.then()
+	}
+	return n, err
+}
+
+// TestTwoRunsOfOnePhoneTakeTurns has somebody else use the phone until the run says
+// that it waits.
+func TestTwoRunsOfOnePhoneTakeTurns(t *testing.T) {
+	t.Parallel()
+	phone, err := simlab.Start(faultyPhone, 1, simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { phone.Close() })
+	l := newFaultLab(t, "demo-good", "")
+	put(t, l.path("apkgate.yml"), fmt.Sprintf(faultConfig, "demo-good", "wifi", "  - {address: \""+phone.Address()+"\", name: shelf}\n"))
+	other, err := claim.Take(claim.Folder(), phone.Address(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("shelf is in use by apkgate (pid %d) since ", os.Getpid())
+	stderr := &firstSaid{what: want, then: other.Release}
+	c := Command{
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: stderr, Now: time.Now, Clock: phone.Clock(),
+		Getenv: func(name string) string { return map[string]string{"HOME": l.dir}[name] },
+	}
+	status := c.Main([]string{"collect", "--config", l.path("apkgate.yml"), "--output", l.path("runs.jsonl")})
+	if status != exitPass || !stderr.said {
+		t.Errorf("exit status %d, want %d, after %q\n%s", status, exitPass, want, stderr)
+	}
+	again, err := claim.Take(claim.Folder(), phone.Address(), time.Now())
+	if err != nil {
+		t.Fatalf("after the run the phone is %v, want it free", err)
+	}
+	again.Release()
 }

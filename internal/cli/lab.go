@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/claim"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
 )
@@ -22,7 +24,8 @@ type labDevice struct {
 	name  string
 	spec  config.Device
 	open  func(ctx context.Context) (device.Device, error)
-	clock device.Clock // nil: this computer's
+	claim func(ctx context.Context, waiting func(string)) (release func(), err error) // nil: nobody else can use it
+	clock device.Clock                                                                // nil: this computer's
 	close func() error
 }
 
@@ -57,14 +60,40 @@ func (c Command) ready(spec config.Device) (labDevice, error) {
 		return readySimulated(d)
 	case spec.Address != "":
 		d.open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, spec.Address, c.adbOptions()) }
+		d.claim = claimOf(adb.DevicePort(spec.Address))
 	default:
 		server, err := c.adbServer()
 		if err != nil {
 			return d, err
 		}
 		d.open = func(context.Context) (device.Device, error) { return server.Device(spec.Serial), nil }
+		d.claim = claimOf(spec.Serial)
 	}
 	return d, nil
+}
+
+// claimFor is how long a device is waited for that another apkgate uses.
+const claimFor = time.Hour
+
+// claimOf takes the device for this process, for as long as a run takes. Where that
+// can't be done at all the run is made, since most devices have one user.
+func claimOf(serial string) func(context.Context, func(string)) (func(), error) {
+	return func(ctx context.Context, waiting func(string)) (func(), error) {
+		taken, err := claim.Wait(ctx, claim.Folder(), serial, claimFor, func(by claim.Holder) {
+			waiting(fmt.Sprintf("is in use by %v: waiting up to %v", by, claimFor))
+		})
+		var held *claim.HeldError
+		switch {
+		case err == nil:
+			return taken.Release, nil
+		case errors.As(err, &held):
+			return nil, fmt.Errorf("wait %v for the device: %w", claimFor, err)
+		case ctx.Err() != nil:
+			return nil, err
+		}
+		waiting(fmt.Sprintf("is not kept from other apkgates on this computer: %v", err))
+		return func() {}, nil
+	}
 }
 
 // readySimulated starts a simulated phone, which is then spoken to over adb like
@@ -161,7 +190,7 @@ func jobs(cfg *config.Config, devices []labDevice, o origin) []collect.Job {
 		for _, network := range networks {
 			for _, scenario := range cfg.Scenarios {
 				out = append(out, collect.Job{
-					Device: d.name, Open: d.open, Clock: d.clock, App: cfg.App, Scenario: scenario,
+					Device: d.name, Open: d.open, Claim: d.claim, Clock: d.clock, App: cfg.App, Scenario: scenario,
 					Network: network, Energy: cfg.Energy, Extra: extra, Source: o.source, Session: o.session,
 				})
 			}
