@@ -61,9 +61,17 @@ func (r *repository) run(workflow, event string, payload any, env ...string) job
 	// configuration. Go's cache stays where it is.
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(r.home, "cache"), "XDG_CONFIG_HOME="+filepath.Join(r.home, "config"),
 		"PATH="+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_TOKEN=", "GITHUB_ACTIONS=", "GOCACHE="+goCache(r.t))
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Start()
+	if err == nil {
+		go func() {
+			<-r.interrupt // never, where it is nil
+			_ = cmd.Process.Signal(os.Interrupt)
+		}()
+		err = cmd.Wait()
+	}
+	out := stdout.Bytes()
 	j := readLog(out)
 	j.failed = err != nil
 	if j.failed && !strings.Contains(j.log, "Job failed") {

@@ -34,7 +34,8 @@ type repository struct {
 	artifacts string // what was uploaded
 	github    *githubtest.Server
 	api       string
-	releases  string // where the released binaries are
+	releases  string          // where the released binaries are
+	interrupt <-chan struct{} // when the job is to be cancelled; nil: never
 }
 
 // newRepository is one whose app is of the build demo-good or demo-worse, on five
