@@ -74,6 +74,33 @@ func TestPullRequestThatIsMended(t *testing.T) {
 	}
 }
 
+// The app crashes at the second commit: nothing of the first one's pass is left.
+func TestCrashAfterAPass(t *testing.T) {
+	r := newRepository(t, "demo-good")
+	r.onOnePhone()
+	r.commit("measure on one phone")
+	if j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1"); j.failed || j.outputs["verdict"] != "pass" {
+		t.Fatalf("failed is %v and the verdict %q, want a pass", j.failed, j.outputs["verdict"])
+	}
+	app := filepath.Join(r.dir, "app.simapp")
+	r.write(app, r.read(app)+"\nfault crash after scroll\n")
+	r.commit("crash")
+	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=101", "GITHUB_RUN_NUMBER=2")
+	if !j.failed || j.outputs["verdict"] != "invalid" {
+		t.Errorf("failed is %v and the verdict %q, want an invalid one that fails", j.failed, j.outputs["verdict"])
+	}
+	comments := r.github.Comments(pull)
+	if len(comments) != 1 || strings.Contains(comments[0].Body, "✅") {
+		t.Fatalf("comments are %+v, want one without a pass", comments)
+	}
+	contains(t, "the comment", comments[0].Body, "Invalid", "the app crashed", r.head[:10])
+	contains(t, "the summary", j.summary, "the app crashed")
+	if checks := r.github.Checks(); len(checks) != 2 || checks[1].HeadSHA != r.head || checks[1].Conclusion != "failure" {
+		t.Errorf("check runs are %+v, want a second one that failed", checks)
+	}
+	contains(t, "the artifact", r.read(filepath.Join(r.artifacts, "apkgate-report/verdict.json")), `"verdict": "invalid"`)
+}
+
 // A gate whose devices need no emulator's step uses the action itself.
 func TestOwnDevices(t *testing.T) {
 	r := newRepository(t, "demo-worse")
