@@ -298,7 +298,11 @@ func lookNetwork(output string) Finding {
 	}
 	switch {
 	case network != "":
-		return judge(connected, "default network: "+network, hint)
+		detail := "connected (the system's network " + network + ")"
+		if !connected {
+			detail = "not connected to any"
+		}
+		return judge(connected, detail, hint)
 	case connected:
 		return fit("connected")
 	}

@@ -74,7 +74,7 @@ thermal: ok: throttling: none
 saver: ok: off
 storage: ok: 92548 MiB free in /data
 animations: ok: scale 1
-network: ok: default network: 101
+network: ok: connected (the system's network 101)
 `},
 		{"Android 12, unfit in every way", map[string]string{
 			"getprop sys.boot_completed": "\n",
@@ -154,7 +154,7 @@ thermal: ok: the device doesn't tell
 saver: ok: the device doesn't tell
 storage: ok: the device doesn't tell
 animations: ok: the device doesn't tell
-network: NOT OK: default network: none
+network: NOT OK: not connected to any
 `},
 	}
 	for _, test := range tests {

@@ -191,8 +191,16 @@ func markIsAllOrNone(t *testing.T, s baseline.Store) {
 func onlyCompleteIsAccepted(t *testing.T, s baseline.Store) {
 	for i, status := range []run.Status{run.Partial, run.Failed} {
 		r := newRun(string(status), day(i+1), nil, 1)
-		r.Status = status
+		r.Status, r.Warnings = status, []run.Warning{{Text: "the app crashed"}}
+		if status == run.Failed { // as where the app crashed at once
+			r.Iterations = []run.Iteration{}
+		}
 		add(t, s, r)
+		e, err := s.Get(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "what is kept", e.Run, r)
 		for _, state := range []baseline.State{baseline.Accepted, baseline.Rebaselined} {
 			wantError(t, "mark as "+string(state), s.Mark(t.Context(), []string{r.ID}, baseline.Mark{State: state}), baseline.ErrNotComplete)
 		}

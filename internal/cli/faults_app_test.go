@@ -107,6 +107,24 @@ func TestATestThatFails(t *testing.T) {
 	}
 }
 
+// Where nothing is drawn there is nothing to judge, and the verdict says what may be
+// wrong.
+func TestAnAppThatDrawsNothing(t *testing.T) {
+	l := newFaultLab(t, "demo-good", "")
+	put(t, l.path("demo-good.apk"), "apkgate-simulated-app/1\npackage com.example.demo\ntouch 0\nscenario read-mail 8s\n  start 0\n  900ms open-list 0\n")
+	l.configurePhones("demo-good", stringer("  - simulated: pixel-7-android-14\n"), "wifi")
+	got := l.apkgate("run", "--json", l.path("v.json"))
+	v := verdictOf(t, l.path("v.json"))
+	if got.status != exitInfrastructure || v.Verdict != gate.Invalid {
+		t.Fatalf("exit status %d, %s, want %d and invalid", got.status, v.Verdict, exitInfrastructure)
+	}
+	for _, want := range []string{"no frames were seen in repetition 1", "see whether the workload opens the app at all"} {
+		if !strings.Contains(v.Runs[0].Reason, want) {
+			t.Errorf("%q says nothing of %q", v.Runs[0].Reason, want)
+		}
+	}
+}
+
 // A refresh refuses what crashed, and says so in its report.
 func TestRefreshRefusesACrash(t *testing.T) {
 	l := newFaultLab(t, "demo-good", "fault crash after scroll when sdk=11")
