@@ -32,6 +32,9 @@ func TestMain(m *testing.M) {
 	} {
 		os.Setenv(name, value)
 	}
+	storetest.Serve(func(ctx context.Context, remote, dir string, now func() time.Time) (baseline.Store, error) {
+		return branch.Open(ctx, branch.Address{Remote: remote, Branch: "history"}, branch.Options{Dir: dir, Now: now})
+	})
 	os.Exit(m.Run())
 }
 

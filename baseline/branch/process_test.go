@@ -18,6 +18,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/branch"
+	"github.com/apkgate/apkgate/baseline/storetest"
 )
 
 func init() {
@@ -187,4 +188,29 @@ func TestOrphanedGitHangs(t *testing.T) {
 	if _, err = branch.Open(ctx, branch.Address{Remote: remote, Branch: "history"}, branch.Options{Dir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that it was cancelled", err)
 	}
+}
+
+// TestKilledWritersWithOtherClocks: see storetest.Writers. Every other time the
+// git of the killed writer dies too, but not that of the other side, which on a
+// server would go on.
+func TestKilledWritersWithOtherClocks(t *testing.T) {
+	remote := newRemote(t)
+	w := storetest.Writers{
+		Address: remote,
+		Open:    func(t *testing.T) baseline.Store { return open(t, remote) },
+		Start: func(cmd *exec.Cmd) {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			// TestMain has set the first one.
+			cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_1=remote.history.receivepack", "GIT_CONFIG_VALUE_1=setsid git-receive-pack")
+		},
+		Kill: func(cmd *exec.Cmd, random *rand.Rand) {
+			whom := cmd.Process.Pid
+			if random.IntN(2) == 0 {
+				whom = -whom
+			}
+			syscall.Kill(whom, syscall.SIGKILL)
+		},
+	}
+	w.Processes, w.Runs, w.Batch = storetest.Sizes(5)
+	w.Run(t)
 }

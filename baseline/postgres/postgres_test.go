@@ -427,3 +427,11 @@ func TestNewerRules(t *testing.T) {
 		t.Errorf("the summary is %x, %v, want it as it was", median, err)
 	}
 }
+
+// TestKilledWritersWithOtherClocks: see storetest.Writers.
+func TestKilledWritersWithOtherClocks(t *testing.T) {
+	url := theServerURL(t)
+	w := storetest.Writers{Address: url, Open: func(t *testing.T) baseline.Store { return open(t, url) }}
+	w.Processes, w.Runs, w.Batch = storetest.Sizes(1)
+	w.Run(t)
+}

@@ -18,10 +18,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/postgres"
+	"github.com/apkgate/apkgate/baseline/storetest"
 )
 
 // server is a PostgreSQL of the tests' own: real, in a temporary folder, reached
@@ -38,6 +41,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	storetest.Serve(func(ctx context.Context, url, _ string, now func() time.Time) (baseline.Store, error) {
+		return postgres.Open(ctx, url, postgres.Options{Now: now})
+	})
 	var err error
 	if theServer, err = startServer(); err != nil {
 		whyNot = err.Error()

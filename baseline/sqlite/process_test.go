@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/storetest"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -31,6 +32,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	storetest.Serve(func(ctx context.Context, path, _ string, now func() time.Time) (baseline.Store, error) {
+		return Open(ctx, path, Options{Now: now})
+	})
 	if path := os.Getenv(writerPath); path != "" {
 		if err := writeRuns(path, os.Getenv(writerName), os.Getenv(writerCount)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -279,4 +283,12 @@ func TestSeveralProcesses(t *testing.T) {
 		t.Errorf("%d acknowledgements, want %d", len(all), writers*batches*4)
 	}
 	checkAcknowledged(t, path, slices.Compact(slices.Sorted(slices.Values(all))), true)
+}
+
+// TestKilledWritersWithOtherClocks: see storetest.Writers.
+func TestKilledWritersWithOtherClocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	w := storetest.Writers{Address: path, Open: func(t *testing.T) baseline.Store { return openTest(t, path) }}
+	w.Processes, w.Runs, w.Batch = storetest.Sizes(1)
+	w.Run(t)
 }
