@@ -125,7 +125,7 @@ func (c *check) conclude(v *RunVerdict) {
 	case c.policy.Preset != PresetDune && n < c.policy.MinHistory:
 		v.Verdict = Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, plural(n, "run"), c.policy.MinHistory)
-		v.Hint = fmt.Sprintf("accept %d more", c.policy.MinHistory-n)
+		v.Hint = c.acceptMore(c.policy.MinHistory - n)
 	case counts[ToImprovement] > 0:
 		v.Verdict = Improvement
 		v.Reason = c.describe(v.Deviations[0]) + c.unsaid()
@@ -159,10 +159,20 @@ func notWhole(r run.Run) string {
 // accept is the command that accepts the run: with all of its session where it has
 // one, so that forty phones are not forty commands.
 func (c *check) accept(one, several string) string {
+	if c.policy.Accepting != "" {
+		return c.policy.Accepting
+	}
 	if s := c.run.Session; s != "" && strings.Trim(s, sessionLetters) == "" {
 		return "accept the runs of this session as " + several + ": apkgate baseline accept --session " + s
 	}
 	return "accept this run as " + one + ": apkgate baseline accept " + c.run.ID
+}
+
+func (c *check) acceptMore(n int) string {
+	if c.policy.Accepting != "" {
+		return fmt.Sprintf("it takes %d more accepted %s: %s", n, plural(n, "run"), c.policy.Accepting)
+	}
+	return fmt.Sprintf("accept %d more", n)
 }
 
 // sessionLetters are those that every shell takes as they are.

@@ -48,6 +48,9 @@ type Policy struct {
 	Grain Grain
 	// Thresholds override the above for a metric and event.
 	Thresholds []Threshold
+	// Accepting is how runs come to be accepted where this check is made, as a hint
+	// says it; "" is by their id, on the command line.
+	Accepting string
 }
 
 // Grain is the paper's coarse or fine-grained mode (section 5.2.2).

@@ -147,6 +147,7 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if err != nil {
 		return actionResult{}, err
 	}
+	set.policy.Accepting = c.accepting(set.store, keep)
 	defer func() {
 		if err := store.Close(); err != nil {
 			fmt.Fprintf(c.Stderr, "warning: the history was not closed cleanly: %s\n", plain(err.Error()))
@@ -185,6 +186,18 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 		content: content, failOn: set.failOn, loss: loss,
 		folder: func(dir string) (actions.Folder, error) { return actions.WriteFolder(dir, a.Leg, in, places) },
 	}, nil
+}
+
+// accepting is how a run of a pull request comes to be accepted, "" where its id
+// does it.
+func (c Command) accepting(store string, kept bool) string {
+	switch {
+	case !kept:
+		return "nothing of a pull request is kept in a shared history; the refresh of the main branch (mode refresh, or apkgate baseline refresh) measures and accepts what was merged"
+	case c.Getenv("RUNNER_ENVIRONMENT") == "github-hosted":
+		return fmt.Sprintf("the history is the file %s, which is gone with this runner unless a step keeps it: keep it on a branch of the repository (store: branch: origin#apkgate-history) or in PostgreSQL, and let a refresh of the main branch fill it", store)
+	}
+	return ""
 }
 
 // baseCommits are the commits of the base branch up to where the pull request left

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -279,6 +280,39 @@ func TestActionInAdvisoryMode(t *testing.T) {
 		t.Errorf("the check run concludes %q, want neutral", c.Conclusion)
 	}
 	contains(t, "the comment", w.Comments(7)[0].Body, "❌ Regression")
+}
+
+// What a new user is told to do has to work where it is told.
+func TestActionAdvisesWhatWorksThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		store, runner string
+		says          string
+		byID          bool
+	}{
+		"a file on a hosted runner":   {"", "github-hosted", "which is gone with this runner", false},
+		"a file on one's own runner":  {"", "self-hosted", "apkgate baseline accept ", true},
+		"a branch, which is not kept": {"branch", "github-hosted", "the refresh of the main branch (mode refresh, or apkgate baseline refresh) measures and accepts", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkspace(t)
+			w.env["RUNNER_ENVIRONMENT"] = c.runner
+			if c.store == "branch" {
+				remote := filepath.Join(t.TempDir(), "remote.git")
+				for _, args := range [][]string{{"init", "--quiet", "--bare", remote}, {"init", "--quiet", w.dir}} {
+					if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+						t.Skipf("git: %v\n%s", err, out)
+					}
+				}
+				w.env["INPUT_STORE"] = "branch:" + remote + "#apkgate-history"
+			}
+			w.want(w.apkgate("action", "run"), exitPass)
+			body := w.Comments(7)[0].Body
+			contains(t, "the comment", body, "Inconclusive", c.says)
+			if strings.Contains(body, "baseline accept") != c.byID {
+				t.Errorf("the comment's advice is wrong there:\n%s", body)
+			}
+		})
+	}
 }
 
 // A fork's token may only read. Its run stays green if nothing is worse; the
