@@ -350,7 +350,7 @@ func TestTheWayToTheDeviceIsNotCut(t *testing.T) {
 				continue
 			}
 			var hinted interface{ Hint() string }
-			if !collect.IsInfrastructure(r.Err) || !errors.As(r.Err, &hinted) || !strings.Contains(hinted.Hint(), "cable") || p.did("svc wifi disable") != 0 {
+			if !collect.IsConfiguration(r.Err) || !errors.As(r.Err, &hinted) || !strings.Contains(hinted.Hint(), "cable") || p.did("svc wifi disable") != 0 {
 				t.Errorf("%s, %s: %v, after %q", serial, network, r.Err, p.commands)
 			}
 		}

@@ -27,7 +27,7 @@ func (c *collector) checkDetached(context.Context) error {
 		c.warnf("the connection is cut for %v in each repetition: frames are not measured", c.meter.settings.Disconnect)
 		return nil
 	}
-	out := c.final(Infrastructure, err)
+	out := c.final(Configuration, err)
 	if e := asError(out); e != nil {
 		e.hint = "give the device by its address (address: HOST:PORT) in apkgate.yml, or leave energy.disconnect out"
 	}

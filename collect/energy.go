@@ -57,7 +57,7 @@ func (c *collector) prepareEnergy(ctx context.Context) error {
 func (c *collector) loadModel(context.Context) error {
 	model, capacity, err := ModelOf(c.meter.settings.PowerProfile)
 	if err != nil {
-		return c.final(Infrastructure, err)
+		return c.final(Configuration, err)
 	}
 	c.meter.model, c.meter.capacity = model, capacity
 	return nil
@@ -89,7 +89,7 @@ func (c *collector) chooseSource(ctx context.Context) error {
 
 // noEnergy says that the source that was asked for can't be had on this device.
 func (c *collector) noEnergy(err error) error {
-	out := c.final(Infrastructure, err)
+	out := c.final(Configuration, err)
 	if e := asError(out); e != nil && e.hint == "" {
 		if e.hint = energy.Hint(err); e.hint == "" {
 			e.hint = "energy.source: auto takes the best that the device offers"

@@ -314,7 +314,7 @@ func TestASourceThatIsAskedForMustBeThere(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{config.EnergyRails, config.EnergyBattery} {
 		p, r := measured(t, 33, source, nil, nil)
-		if r.Run.Status != run.Failed || !collect.IsInfrastructure(r.Err) || !strings.HasPrefix(r.Err.Error(), "measure energy by "+source+": the ") {
+		if r.Run.Status != run.Failed || !collect.IsConfiguration(r.Err) || !strings.HasPrefix(r.Err.Error(), "measure energy by "+source+": the ") {
 			t.Errorf("%s: status %s, %v", source, r.Run.Status, r.Err)
 		}
 		wantUndone(t, p)
@@ -468,7 +468,7 @@ func TestAnAppThatCantBeSampledEndsTheRun(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.simpleperf = "not profileable" }, func(j *collect.Job) { j.Energy.Methods = true })
 	var hinted interface{ Hint() string }
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "neither profileable nor a debug build") ||
+	if !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "neither profileable nor a debug build") ||
 		!errors.As(r.Err, &hinted) || !strings.Contains(hinted.Hint(), `<profileable android:shell="true"/>`) {
 		t.Error(r.Err)
 	}
@@ -723,13 +723,13 @@ func TestTheConnectionIsCutWhileTheWorkloadRuns(t *testing.T) {
 		t.Errorf("%v", r.Run.Warnings)
 	}
 	wantUndone(t, p)
-	if _, r := measured(t, 33, config.EnergyAuto, nil, change); !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "wireless") {
+	if _, r := measured(t, 33, config.EnergyAuto, nil, change); !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "wireless") {
 		t.Errorf("on a cable: %v", r.Err)
 	}
 	p = newPhone(33)
 	p.power, p.serial, p.held = newPower(), "10.0.0.7:5555", true
 	r = collectOn(t, p, func(j *collect.Job) { j.Energy = &settings; change(j) })
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "adb server's") {
+	if !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "adb server's") {
 		t.Errorf("over an adb server, which would not let go: %v", r.Err)
 	}
 }

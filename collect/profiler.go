@@ -152,7 +152,7 @@ func (c *collector) awaitProfiler(ctx context.Context, r recorder, event string)
 }
 
 func (c *collector) notProfileable(said []byte) error {
-	out := c.final(Infrastructure, fmt.Errorf("sample the methods of %s: %w (simpleperf: %s)", c.job.App.Package, errNotProfileable, lastLine(said)))
+	out := c.final(Configuration, fmt.Errorf("sample the methods of %s: %w (simpleperf: %s)", c.job.App.Package, errNotProfileable, lastLine(said)))
 	if e := asError(out); e != nil {
 		e.Phase = Measure
 		e.hint = `add <profileable android:shell="true"/> to <application> in the app's manifest (Android 10 and later), or set energy.methods to false`
@@ -171,12 +171,12 @@ func (c *collector) loadNames() error {
 	}
 	file, err := os.Open(c.job.App.Mapping)
 	if err != nil {
-		return c.final(Infrastructure, fmt.Errorf("open the app's mapping: %w", err))
+		return c.final(Configuration, fmt.Errorf("open the app's mapping: %w", err))
 	}
 	defer func() { _ = file.Close() }()
 	mapping, err := r8map.Read(file)
 	if err != nil {
-		return c.final(Infrastructure, fmt.Errorf("read the app's mapping %s: %w", c.job.App.Mapping, err))
+		return c.final(Configuration, fmt.Errorf("read the app's mapping %s: %w", c.job.App.Mapping, err))
 	}
 	c.tellDoubts("the app's mapping "+c.job.App.Mapping+" can't all be read", mapping.Warnings)
 	c.naming = names.New(mapping)

@@ -252,7 +252,7 @@ func (c *collector) setNetwork(ctx context.Context) error {
 		return err
 	}
 	if wireless {
-		out := c.final(Infrastructure, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", c.job.Network, c.dev.Serial()))
+		out := c.final(Configuration, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", c.job.Network, c.dev.Serial()))
 		if e := asError(out); e != nil {
 			e.hint = "connect the device by cable, or measure it on wifi"
 		}
