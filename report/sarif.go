@@ -55,7 +55,7 @@ func writeSARIF(w io.Writer, in sarifReport, places Places) error {
 	results := make([]sarifResult, len(problems))
 	for i, p := range problems {
 		results[i] = sarifResult{
-			RuleID: p.Metric, RuleIndex: index[p.Metric], Level: level(p), Message: sarifText{sarifPlain(p.Title + ". " + p.Text)},
+			RuleID: ruleID(p.Metric), RuleIndex: index[p.Metric], Level: level(p), Message: sarifText{sarifPlain(p.Title + ". " + p.Text)},
 			Locations:           sarifLocations(places.Of(p.Scenario)),
 			PartialFingerprints: map[string]string{"apkgateFinding/v1": p.Fingerprint},
 		}
@@ -93,6 +93,24 @@ func level(p Problem) string {
 	return "warning"
 }
 
+// ruleID is the rule of a metric's problems, or of a run that is invalid.
+func ruleID(metricName string) string {
+	if metricName == "" {
+		return invalidRule.ID
+	}
+	return metricName
+}
+
+// invalidRule is that of runs which can't be judged: a file without results would
+// say that all is well.
+var invalidRule = sarifRule{
+	ID:                   "apkgate.invalid",
+	ShortDescription:     sarifText{"A run that can't be judged"},
+	FullDescription:      sarifText{"The app crashed, a test failed, or no frames were seen: nothing is known of the app's performance."},
+	DefaultConfiguration: sarifConfiguration{Level: "error"},
+	Properties:           map[string]any{"tags": []string{"performance", "android"}},
+}
+
 // rules are the metrics that the problems speak of, and the index of each.
 func (in sarifReport) rules(problems []Problem) (rules []sarifRule, index map[string]int) {
 	var names []string
@@ -104,6 +122,10 @@ func (in sarifReport) rules(problems []Problem) (rules []sarifRule, index map[st
 	slices.SortFunc(names, in.Catalogue.Compare)
 	rules, index = make([]sarifRule, len(names)), map[string]int{}
 	for i, metricName := range names {
+		if metricName == "" {
+			index[""], rules[i] = i, invalidRule
+			continue
+		}
 		m, _ := in.Catalogue.Lookup(metricName)
 		index[metricName] = i
 		title := name(m.Title)

@@ -12,7 +12,9 @@ import (
 // Problem is a finding that somebody should look at, told once for all the runs
 // that show it. Its texts are plain and fit on one line.
 type Problem struct {
-	Scenario, Event, Metric string // as the verdict has them; Event is "" for the whole run
+	// Scenario, Event and Metric are as the verdict has them; Event is "" for the whole
+	// run, Metric for a run that is invalid.
+	Scenario, Event, Metric string
 	Method                  string // the method that explains it, where the problem is a method
 	Worse                   bool   // a regression; otherwise a deviation that is not confirmed
 	Title                   string // "open-message after E2: frames rendered"
@@ -22,10 +24,10 @@ type Problem struct {
 	Fingerprint string
 }
 
-// Problems are the report's regressions and suspicions, the gravest first.
-// After-effects are left out: their cause is in the list.
+// Problems are the report's invalid runs, regressions and suspicions, the gravest
+// first. After-effects are left out: their cause is in the list.
 func Problems(in Input) []Problem {
-	var out []Problem
+	out := invalidProblems(in.Verdict)
 	for _, f := range findings(in.Verdict, in.catalogue()) {
 		if f.AfterEffectOf != "" || (f.Direction != gate.ToRegression && f.Direction != gate.Suspect) {
 			continue
@@ -35,6 +37,36 @@ func Problems(in Input) []Problem {
 			Worse: f.Direction == gate.ToRegression, Title: f.problemTitle(), Text: f.sentence(in),
 			Fingerprint: f.fingerprint(),
 		})
+	}
+	return out
+}
+
+// invalidProblems are the scenarios of which a run is invalid, each with its
+// reasons.
+func invalidProblems(v gate.Verdict) []Problem {
+	byScenario := map[string]*Problem{}
+	var order []string
+	for _, r := range v.Runs {
+		why := sentence(r.Reason)
+		if r.Verdict != gate.Invalid {
+			continue
+		}
+		p := byScenario[r.Scenario]
+		if p == nil {
+			p = &Problem{
+				Scenario: r.Scenario, Worse: true, Title: name(r.Scenario) + ": invalid", Text: why,
+				Fingerprint: digest("invalid", r.App.Package, r.Scenario),
+			}
+			byScenario[r.Scenario] = p
+			order = append(order, r.Scenario)
+		}
+		if !strings.Contains(p.Text, why) && len(p.Text) < 1000 {
+			p.Text += "; " + why
+		}
+	}
+	out := make([]Problem, len(order))
+	for i, scenario := range order {
+		out[i] = *byScenario[scenario]
 	}
 	return out
 }
@@ -71,6 +103,12 @@ func explainingMethods(energy energyStory) []Problem {
 func abProblems(in ABInput) []Problem {
 	var worse, suspect []Problem
 	for _, s := range in.Verdict.Scenarios {
+		if s.Verdict == gate.Invalid {
+			worse = append(worse, Problem{
+				Scenario: s.Scenario, Worse: true, Title: name(s.Scenario) + ": invalid", Text: sentence(s.Reason),
+				Fingerprint: digest("invalid", in.Verdict.Head.App.Package, s.Scenario),
+			})
+		}
 		for _, d := range s.Deviations() {
 			m, _ := in.Catalogue.Lookup(d.Metric)
 			p := Problem{

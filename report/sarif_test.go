@@ -120,7 +120,7 @@ func TestSARIFOfOtherOutcomes(t *testing.T) {
 		in     Input
 		levels []string
 	}{
-		"pass": {pass(), nil}, "improvement": {improvement(), nil}, "invalid": {invalid(), nil}, "inconclusive": {inconclusive(), []string{"warning"}},
+		"pass": {pass(), nil}, "improvement": {improvement(), nil}, "invalid": {invalid(), []string{"error"}}, "inconclusive": {inconclusive(), []string{"warning"}},
 	} {
 		_, results, _ := sarif(t, c.in, nil)
 		var levels []string
@@ -133,6 +133,23 @@ func TestSARIFOfOtherOutcomes(t *testing.T) {
 		if !slices.Equal(levels, c.levels) {
 			t.Errorf("%s: results of levels %q, want %q", name, levels, c.levels)
 		}
+	}
+}
+
+// An invalid run is a finding too: a file without results says that all is well.
+func TestSARIFOfAnInvalidRun(t *testing.T) {
+	rules, results, _ := sarif(t, invalid(), Places{"open-message": {Path: "Test.kt", Line: 4}})
+	if len(rules) != 1 || len(results) != 1 || rules[0]["id"] != "apkgate.invalid" || results[0]["ruleId"] != "apkgate.invalid" {
+		t.Fatalf("the rules are %v and the results %v", rules, results)
+	}
+	if text := dig(results[0], "message", "text").(string); !strings.Contains(text, "open-message: invalid") || !strings.Contains(text, "4 of 10 repetitions have no frames") {
+		t.Errorf("the message is %q", text)
+	}
+	v := abVerdict(0)
+	v.Scenarios[0].Verdict, v.Scenarios[0].Reason = gate.Invalid, "the app crashed in repetition 1"
+	var b bytes.Buffer
+	if err := ABSARIF(&b, ABInput{Verdict: v}, nil); err != nil || !strings.Contains(b.String(), "the app crashed in repetition 1") {
+		t.Errorf("of a comparison: %v\n%s", err, b.String())
 	}
 }
 

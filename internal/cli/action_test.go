@@ -354,6 +354,38 @@ func TestActionOnAFork(t *testing.T) {
 	w.want(w.apkgate("action", "comment"), exitUsage)
 }
 
+// Of a fork's matrix, each leg left a report of its own.
+func TestActionCommentsForEachLegOfAFork(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	for leg, build := range map[string]string{"api 29": "demo-worse", "api 34": "demo-good"} {
+		w.build(build)
+		w.env["INPUT_LEG"], w.env["INPUT_ARTIFACT"] = leg, "downloaded/apkgate-report-"+leg[4:]
+		w.env["INPUT_COMMENT"] = "false"
+		w.apkgate("action", "run")
+	}
+	w.env["INPUT_LEG"], w.env["INPUT_ARTIFACT"] = "", "downloaded"
+	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_RUN_ID"] = "workflow_run", "300"
+	w.event(map[string]any{
+		"repository": map[string]any{"id": 1, "full_name": "octo/app"},
+		"workflow_run": map[string]any{
+			"id": 100, "run_number": 10, "run_attempt": 1, "event": "pull_request", "head_sha": headSHA, "head_branch": "feature",
+			"head_repository": map[string]any{"full_name": "octo/app", "owner": map[string]any{"login": "octo"}}, "pull_requests": []any{},
+		},
+	})
+	w.want(w.apkgate("action", "comment"), exitPass)
+	if n := len(w.Comments(7)); n != 1 {
+		t.Fatalf("%d comments, want one", n)
+	}
+	contains(t, "the comment", w.Comments(7)[0].Body, "### ❌ Regression\n", "| api 29 | ❌ Regression |", "| api 34 | ✅ Pass |")
+
+	meta := w.read("downloaded/apkgate-report-29/meta.json")
+	w.write("downloaded/apkgate-report-29/meta.json", strings.Replace(meta, "api 29", "<img src=x>", 1))
+	w.want(w.apkgate("action", "comment"), exitUsage)
+	w.env["INPUT_ARTIFACT"] = "nothing"
+	w.want(w.apkgate("action", "comment"), exitPass)
+}
+
 // A nightly refresh adds to what pull requests are compared with, and refuses to on
 // a pull request's event.
 func TestActionRefresh(t *testing.T) {
