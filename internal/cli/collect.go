@@ -252,9 +252,10 @@ func lossOf(results []collect.Result) error {
 	var configured error
 	for _, r := range results {
 		switch {
-		case collect.IsInfrastructure(r.Err):
+		case r.Err == nil || collect.IsWorkload(r.Err):
+		case !collect.IsConfiguration(r.Err):
 			return lost(exitInfrastructure, r)
-		case collect.IsConfiguration(r.Err) && configured == nil:
+		case configured == nil:
 			configured = lost(exitUsage, r)
 		}
 	}
