@@ -208,6 +208,47 @@ func BenchmarkReferences(b *testing.B) {
 	}
 }
 
+// BenchmarkReferencesOfUniqueContexts has twenty properties in each context that no
+// other run has, such as a serial number or a temperature.
+func BenchmarkReferencesOfUniqueContexts(b *testing.B) {
+	for _, n := range []int{1_000, 20_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s := openTest(b, filepath.Join(b.TempDir(), "history.db"))
+			random := rand.New(rand.NewPCG(1, 2))
+			sample := benchRun(random, 0)
+			unique := func(i int) map[string]string {
+				c := benchContext(i % 7)
+				for p := range 20 {
+					c[fmt.Sprint("unique", p)] = strconv.Itoa(100*i + p)
+				}
+				return c
+			}
+			for i := 0; i < n; i += 500 {
+				var runs []run.Run
+				var ids []string
+				for j := i; j < i+500; j++ {
+					r := sample
+					r.ID, r.Context, r.Started = fmt.Sprintf("%016x", random.Uint64()), unique(j), sample.Started.Add(time.Duration(j)*time.Minute)
+					runs, ids = append(runs, r), append(ids, r.ID)
+				}
+				if _, err := s.Add(b.Context(), runs...); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.Mark(b.Context(), ids, baseline.Mark{State: baseline.Accepted}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			q := baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: unique(n)}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.References(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkAdd adds new runs, by themselves and as an import does.
 func BenchmarkAdd(b *testing.B) {
 	for _, batch := range []int{1, 500} {

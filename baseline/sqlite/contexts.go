@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/run"
@@ -49,6 +50,71 @@ func (c *contexts) properties(ctx context.Context, id int64) (map[string]string,
 	}
 	c.byID[id] = m
 	return m, nil
+}
+
+// load reads contexts that are about to be asked for, many at a time.
+func (c *contexts) load(ctx context.Context, ids []int64) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return c.byID[id] != nil })
+	lists := map[int64][]int64{} // of properties, by context
+	var unknown []int64
+	err := c.readByIDs(ctx, "SELECT id, properties FROM contexts WHERE id IN ", ids, func(rows *sql.Rows) error {
+		var id int64
+		var blob sql.RawBytes
+		if err := rows.Scan(&id, &blob); err != nil {
+			return err
+		}
+		list, err := decodeIDs(nil, blob)
+		lists[id] = list
+		for _, p := range list {
+			if _, ok := c.props[p]; !ok {
+				c.props[p] = [2]string{}
+				unknown = append(unknown, p)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	found := 0
+	err = c.readByIDs(ctx, "SELECT id, name, value FROM properties WHERE id IN ", unknown, func(rows *sql.Rows) error {
+		var id int64
+		var pair [2]string
+		err := rows.Scan(&id, &pair[0], &pair[1])
+		c.props[id] = pair
+		found++
+		return err
+	})
+	if err == nil && (found < len(unknown) || len(lists) < len(ids)) {
+		err = records.Damaged(errors.New("a context or one of its properties is not there"))
+	}
+	for id, list := range lists {
+		m := make(map[string]string, len(list))
+		for _, p := range list {
+			pair := c.props[p]
+			m[pair[0]] = pair[1]
+		}
+		c.byID[id] = m
+	}
+	return err
+}
+
+// readByIDs carries out the query for the ids, some at a time.
+func (c *contexts) readByIDs(ctx context.Context, query string, ids []int64, each func(*sql.Rows) error) error {
+	const atOnce = 500
+	for some := range slices.Chunk(ids, atOnce) {
+		rows, err := c.tx.QueryContext(ctx, query+"("+holders(len(some))+")", anys(some)...)
+		if err != nil {
+			return err
+		}
+		for rows.Next() && err == nil {
+			err = each(rows)
+		}
+		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cell is the cell of that id.

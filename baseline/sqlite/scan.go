@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -19,7 +20,7 @@ type scanner struct {
 	subject int64
 	since   string
 	next    *sql.Stmt
-	exact   *sql.Stmt // nil where the query names no commits
+	exact   *sql.Stmt
 	near    map[int64][]near
 	isNear  map[string]bool
 	names   *contexts
@@ -47,12 +48,12 @@ func newScanner(ctx context.Context, tx *transaction, stale bool, subject int64,
 		return nil, err
 	}
 	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, next: next, names: newContexts(tx)}
-	if len(q.Commits) == 0 {
-		return sc, nil
-	}
 	if sc.exact, err = tx.PrepareContext(ctx, `SELECT session, `+column+` FROM summaries
 		WHERE subject = ? AND reference = 1 AND context = ? AND started = ? AND id = ?`); err != nil {
 		return nil, errors.Join(err, next.Close())
+	}
+	if len(q.Commits) == 0 {
+		return sc, nil
 	}
 	if err := sc.readNear(ctx, tx); err != nil {
 		sc.close()
@@ -63,9 +64,7 @@ func newScanner(ctx context.Context, tx *transaction, stale bool, subject int64,
 
 func (sc *scanner) close() {
 	sc.next.Close()
-	if sc.exact != nil {
-		sc.exact.Close()
-	}
+	sc.exact.Close()
 }
 
 // Pages of a lane: at least smallPage, so that a step into the index is worth
@@ -81,6 +80,16 @@ const (
 func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ranked) ([]run.Summary, error) {
 	out, err := sc.nearest(ctx, out, contexts)
 	if err != nil {
+		return nil, err
+	}
+	if len(contexts) > max(sc.query.Limit-len(out), manyContexts) {
+		return sc.newest(ctx, out, contexts)
+	}
+	ids := make([]int64, len(contexts))
+	for i, c := range contexts {
+		ids[i] = c.context
+	}
+	if err := sc.names.load(ctx, ids); err != nil {
 		return nil, err
 	}
 	size := (sc.query.Limit - len(out)) / len(contexts)
@@ -112,6 +121,52 @@ func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ra
 			}
 		}
 		heap.Fix(&lanes, 0)
+	}
+	return out, nil
+}
+
+// manyContexts is how many contexts are always read by a lane each.
+const manyContexts = 1_000
+
+// newest appends the newest references of contexts of which there are more than
+// references are wanted, as where each run has a property that no other has. It
+// goes through the runs from the newest on, whatever their context.
+func (sc *scanner) newest(ctx context.Context, out []run.Summary, contexts []ranked) ([]run.Summary, error) {
+	wanted := make(map[int64]bool, len(contexts))
+	for _, c := range contexts {
+		wanted[c.context] = true
+	}
+	// "+" keeps SQLite from collecting and sorting, as it does by the index of states.
+	rows, err := sc.tx.QueryContext(ctx, `SELECT context, started, id FROM runs
+		WHERE subject = ? AND +state IN ('accepted', 'rebaselined') AND started >= ? ORDER BY started DESC, id DESC`, sc.subject, sc.since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []near
+	var ids []int64
+	for len(out)+len(list) < sc.query.Limit && rows.Next() {
+		var n near
+		if err := rows.Scan(&n.context, &n.started, &n.id); err != nil {
+			return nil, err
+		}
+		if wanted[n.context] && !sc.isNear[n.id] {
+			list, ids = append(list, n), append(ids, n.context)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	slices.Sort(ids)
+	if err := sc.names.load(ctx, slices.Compact(ids)); err != nil {
+		return nil, err
+	}
+	for _, n := range list {
+		s, err := sc.one(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
 	}
 	return out, nil
 }

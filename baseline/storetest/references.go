@@ -201,6 +201,42 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 	}
 }
 
+// manyContextsAsPlain has a property in each run that no other run has, as a
+// temperature or a serial number is, so that there are as many contexts as runs.
+func manyContextsAsPlain(t *testing.T, s baseline.Store) {
+	runs := numbered(1_200, func(i int) run.Run {
+		r := newRun(fmt.Sprintf("%04d", i), day(1).Add(time.Duration(i*7%500)*time.Minute), map[string]string{"serial": strconv.Itoa(i)}, float64(i))
+		r.Source.Commit = strconv.Itoa(i % 100)
+		if i%20 > 0 {
+			r.Context["model"] = "S3"
+		}
+		return r
+	})
+	accept(t, s, runs...)
+	for _, limit := range []int{1, 700, 1_150, 2_000} {
+		for _, commits := range [][]string{nil, {"7", "3"}} {
+			q := query(map[string]string{"model": "S3", "serial": "none"})
+			q.Limit, q.Commits = limit, commits
+			want, err := baseline.FromRuns(runs, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, references(t, s, q), cmpopts.EquateEmpty()); d != "" {
+				t.Fatalf("%+v (-plain +store):\n%s", q, d)
+			}
+		}
+	}
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Since: day(1).Add(400 * time.Minute)}, "0058") // it started at 406
+	found := references(t, s, query(map[string]string{"model": "S3"}))
+	level := 0
+	for _, r := range runs {
+		if !r.Started.Before(day(1).Add(400 * time.Minute)) {
+			level++
+		}
+	}
+	wantEqual(t, "references of the new level", len(found), level)
+}
+
 func rebaselineStartsALevel(t *testing.T, s baseline.Store) {
 	other := newRun("other", day(1), nil, 1)
 	other.Scenario = "scroll"

@@ -48,6 +48,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"ReferencesAsTheGate":      referencesAsTheGate,
 		"ReferencesSumUp":          referencesSumUp,
 		"ReferencesAsPlain":        referencesAsPlain,
+		"ManyContextsAsPlain":      manyContextsAsPlain,
 		"RebaselineStartsALevel":   rebaselineStartsALevel,
 		"RetiredRunsAreTold":       retiredRunsAreTold,
 		"PruneKeepsTheNewest":      pruneKeepsTheNewest,
