@@ -173,10 +173,11 @@ func (im *importing) totals(tests []measured, i int) map[string]float64 {
 		return maps.Clone(tests[0].metrics[i])
 	}
 	var all frames
-	energy, metered, missing := 0.0, 0, false
+	energy, metered, missing, fewer := 0.0, 0, false, false
 	for _, t := range tests {
 		f := t.framesOf(i)
 		missing = missing || (t.frames != nil && len(f.cpuMS) == 0)
+		fewer = fewer || i >= len(t.metrics)
 		all = all.append(f)
 		if i < len(t.metrics) {
 			if j, ok := t.metrics[i]["energy.total_j"]; ok {
@@ -191,8 +192,7 @@ func (im *importing) totals(tests []measured, i int) map[string]float64 {
 	if metered == len(tests) {
 		out["energy.total_j"] = energy
 	}
-	if missing && len(out) == 0 {
-		// Totals that are absent would be summed up from the buckets there are.
+	if missing || fewer {
 		im.declare(incomplete)
 		out[incomplete.Name] = 1
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
 )
 
 // measured is a benchmark under the catalogue's names.
@@ -25,7 +26,7 @@ func (m measured) framesOf(i int) frames {
 
 // incomplete marks an iteration in which some benchmarks are missing, so that
 // it has no totals.
-var incomplete = metric.Metric{Name: "iteration.incomplete", Title: "iteration lacks some benchmarks"}
+var incomplete = metric.Metric{Name: run.Incomplete, Title: "iteration lacks some benchmarks"}
 
 // known maps the names that androidx.benchmark has used to the catalogue's.
 // The value becomes offset + scale · value.

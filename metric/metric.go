@@ -68,6 +68,9 @@ type Metric struct {
 	// Log says that the metric's noise multiplies rather than adds (times,
 	// joules), so that differences are judged on the log scale.
 	Log bool
+	// Sums says that a whole run's value is the sum of its events': counts, joules,
+	// time that was used, and no mean, ratio or level.
+	Sums bool
 	// Mean says that iterations are summed up by their mean whatever the
 	// policy says: the median of a rare event's counts is zero.
 	Mean bool
@@ -115,25 +118,25 @@ func countDecimals(v float64, decimals int) int {
 const energyFrom = "energy_from"
 
 var builtin = []Metric{
-	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Resolution: 1, Restless: 0.03},
+	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Sums: true, Resolution: 1, Restless: 0.03},
 	{Name: "frames.smooth_ratio", Unit: "ratio", Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001, Restless: 0.02},
-	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Of: "frames.smooth_ratio", Resolution: 1},
-	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Of: "frames.smooth_ratio", Resolution: 1},
-	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Of: "frames.smooth_ratio", Mean: true, Resolution: 0.05},
+	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Sums: true, Of: "frames.smooth_ratio", Resolution: 1},
+	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Sums: true, Of: "frames.smooth_ratio", Resolution: 1},
+	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Resolution: 0.05},
 	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Resolution: 0.01, Restless: 0.01},
 	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
-	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Mean: true, Resolution: 0.02},
-	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Decimals: 2, Log: true, Modes: true, Within: energyFrom, Resolution: 0.001},
-	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Decimals: 2, Log: true, Modes: true, Within: energyFrom, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02},
+	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Modes: true, Within: energyFrom, Resolution: 0.001},
+	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Modes: true, Within: energyFrom, Of: "energy.total_j", Resolution: 0.001},
 	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Modes: true, Within: energyFrom, Of: "energy.total_j", Resolution: 0.001},
-	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Decimals: 0, Log: true, Resolution: 1},
-	{Name: "wakelock.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held", Decimals: 0, Log: true, Resolution: 1000},
-	{Name: "wakelock.screen_off_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held while the screen is off", Decimals: 0, Log: true, Of: "wakelock.time_ms", Resolution: 1000},
-	{Name: "network.rx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes received", Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
-	{Name: "network.tx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes sent", Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
+	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Sums: true, Decimals: 0, Log: true, Resolution: 1},
+	{Name: "wakelock.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held", Sums: true, Decimals: 0, Log: true, Resolution: 1000},
+	{Name: "wakelock.screen_off_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held while the screen is off", Sums: true, Decimals: 0, Log: true, Of: "wakelock.time_ms", Resolution: 1000},
+	{Name: "network.rx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes received", Sums: true, Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
+	{Name: "network.tx_bytes", Unit: "B", Direction: LowerIsBetter, Title: "bytes sent", Sums: true, Decimals: 0, Log: true, Of: "energy.total_j", Resolution: 10_000},
 	{Name: "startup.ttid_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to initial display", Decimals: 1, Log: true, Resolution: 0.1},
 	{Name: "startup.ttfd_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to full display", Decimals: 1, Log: true, Resolution: 0.1},
 	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},

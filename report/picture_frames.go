@@ -40,7 +40,7 @@ func newFramesFigure(title string, r run.Run, flagged map[string]bool) (framesFi
 	slices.SortStableFunc(kept, func(a, b int) int { return len(r.Iterations[a].Frames) - len(r.Iterations[b].Frames) })
 	i := kept[len(kept)/2]
 	it := r.Iterations[i]
-	f := framesFigure{Title: title, Frames: it.Frames, Events: eventNames(it.Events), Flagged: flagged,
+	f := framesFigure{Title: title, Frames: it.Frames, Events: run.EventNames(it), Flagged: flagged,
 		Repetition: fmt.Sprintf("repetition %d of %d", i+1, len(r.Iterations))}
 	for _, frame := range f.Frames {
 		f.LongestMS = max(f.LongestMS, frame.DurationMS)
@@ -49,19 +49,6 @@ func newFramesFigure(title string, r run.Run, flagged map[string]bool) (framesFi
 		}
 	}
 	return f, true
-}
-
-// eventNames are the buckets' names as a summary spells them: "tap", "tap#2".
-func eventNames(events []run.Bucket) []string {
-	seen := map[string]int{}
-	out := make([]string, len(events))
-	for i, e := range events {
-		out[i] = e.Name
-		if seen[e.Name]++; seen[e.Name] > 1 {
-			out[i] = fmt.Sprintf("%s#%d", e.Name, seen[e.Name])
-		}
-	}
-	return out
 }
 
 // description says in words what the picture shows.

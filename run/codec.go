@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/metric"
@@ -28,10 +30,12 @@ const (
 	MaxValue      = 1e100  // of any one number, either way
 )
 
+var errTooLarge = fmt.Errorf("the record is larger than %d MiB", MaxBytes>>20)
+
 // Decode reads one record. An error names the field and what is allowed there.
 func Decode(data []byte) (Run, error) {
 	if len(data) > MaxBytes {
-		return Run{}, fmt.Errorf("the record is larger than %d MiB", MaxBytes>>20)
+		return Run{}, errTooLarge
 	}
 	if err := checkDepth(data, MaxDepth); err != nil {
 		return Run{}, err
@@ -56,9 +60,11 @@ func Decode(data []byte) (Run, error) {
 	return r, r.Validate()
 }
 
-// Encode writes the record as one line of JSON, ended by a newline.
+// Encode writes the record as one line of JSON, ended by a newline, with times in
+// UTC: one instant is one text, wherever it was told. What Decode would refuse is
+// an error.
 func Encode(r Run) ([]byte, error) {
-	r.Format = Format
+	r.Format, r.Started = Format, r.Started.UTC()
 	if r.Warnings == nil {
 		r.Warnings = []Warning{}
 	}
@@ -68,6 +74,9 @@ func Encode(r Run) ([]byte, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
+	}
+	if len(data) >= MaxBytes {
+		return nil, fmt.Errorf("encode run %s: %w", clip(r.ID), errTooLarge)
 	}
 	return append(data, '\n'), nil
 }
@@ -117,6 +126,8 @@ func (r Run) Validate() error {
 		return fmt.Errorf("%d iterations, at most %d are allowed", len(r.Iterations), MaxIterations)
 	case r.Status == Complete && len(r.Iterations) == 0:
 		return errors.New("iterations is empty, but status is complete")
+	case r.Started.UTC().Year() < 0 || r.Started.UTC().Year() > 9999:
+		return fmt.Errorf("started is in the year %d, want 0 to 9999", r.Started.UTC().Year())
 	}
 	if err := r.validateTexts(); err != nil {
 		return err
@@ -148,24 +159,38 @@ func (r Run) Validate() error {
 }
 
 func (r Run) validateTexts() error {
-	for field, text := range map[string]string{
-		"id": r.ID, "scenario": r.Scenario, "session": r.Session,
-		"app.package": r.App.Package, "app.version": r.App.Version, "app.build": r.App.Build,
-		"source.repository": r.Source.Repository, "source.commit": r.Source.Commit, "source.ref": r.Source.Ref,
+	for _, f := range []struct{ field, text string }{
+		{"id", r.ID}, {"scenario", r.Scenario}, {"session", r.Session},
+		{"app.package", r.App.Package}, {"app.version", r.App.Version}, {"app.build", r.App.Build},
+		{"source.repository", r.Source.Repository}, {"source.commit", r.Source.Commit}, {"source.ref", r.Source.Ref},
 	} {
-		if err := checkText(text); err != nil {
-			return fmt.Errorf("%s %w", field, err)
+		if err := checkText(f.text); err != nil {
+			return fmt.Errorf("%s %w", f.field, err)
 		}
 	}
 	if len(r.Context) > MaxContext {
 		return fmt.Errorf("context has %d properties, at most %d are allowed", len(r.Context), MaxContext)
 	}
-	for k, v := range r.Context {
-		if err := errors.Join(checkText(k), checkText(v)); err != nil {
-			return fmt.Errorf("context property %q %w", clip(k), err)
+	return firstByName(r.Context, func(k, v string) error {
+		for _, text := range []string{k, v} {
+			if err := checkText(text); err != nil {
+				return fmt.Errorf("context property %q %w", clip(k), err)
+			}
+		}
+		return nil
+	})
+}
+
+// firstByName is the error of the entry whose name comes first of those that have
+// one: the same record is always refused for the same reason.
+func firstByName[V any](m map[string]V, check func(name string, v V) error) error {
+	first, found := "", error(nil)
+	for name, v := range m {
+		if err := check(name, v); err != nil && (found == nil || name < first) {
+			first, found = name, err
 		}
 	}
-	return nil
+	return found
 }
 
 func (d Declared) validate() error {
@@ -214,21 +239,19 @@ func validateMetrics(ms map[string]float64) error {
 	if len(ms) > MaxMetrics {
 		return fmt.Errorf("metrics has %d entries, at most %d are allowed", len(ms), MaxMetrics)
 	}
-	for name, v := range ms {
-		if name == "" || len(name) > MaxText {
-			return fmt.Errorf("metrics has a name of %d bytes, want 1 to %d", len(name), MaxText)
-		}
-		if !(math.Abs(v) <= MaxValue) {
-			return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", clip(name), v, MaxValue)
-		}
-		if err := possible(name, v); err != nil {
-			return err
-		}
-		if !utf8.ValidString(name) {
-			return fmt.Errorf("metrics has the name %q, want valid UTF-8", clip(name))
-		}
+	return firstByName(ms, validateMetric)
+}
+
+func validateMetric(name string, v float64) error {
+	switch {
+	case name == "" || len(name) > MaxText:
+		return fmt.Errorf("metrics has a name of %d bytes, want 1 to %d", len(name), MaxText)
+	case !(math.Abs(v) <= MaxValue):
+		return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", clip(name), v, MaxValue)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("metrics has the name %q, want valid UTF-8", clip(name))
 	}
-	return nil
+	return possible(name, v)
 }
 
 // builtin says what values the catalogue's own metrics can have.
@@ -283,8 +306,8 @@ func checkDepth(data []byte, limit int) error {
 	return nil
 }
 
-// checkNulls refuses null where a number belongs: encoding/json would make a
-// measured 0 of what was not measured.
+// checkNulls refuses null where a number, a text or an iteration belongs:
+// encoding/json would make a measured 0 of what was not measured.
 func checkNulls(data []byte) error {
 	if !bytes.Contains(data, []byte("null")) {
 		return nil
@@ -292,7 +315,8 @@ func checkNulls(data []byte) error {
 	type metrics map[string]*float64
 	var r struct {
 		Energy     json.RawMessage
-		Iterations []struct {
+		Context    map[string]*string
+		Iterations []*struct {
 			Metrics metrics
 			Events  []struct{ Metrics metrics }
 			Frames  [][]*float64
@@ -304,16 +328,27 @@ func checkNulls(data []byte) error {
 	if hasNull(r.Energy) {
 		return errors.New("energy has a null; what was not measured is left out")
 	}
+	if err := firstByName(r.Context, func(name string, v *string) error {
+		if v == nil {
+			return fmt.Errorf("context property %q is null, want a text; what is not known is left out", clip(name))
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
 	check := func(where string, ms metrics) error {
-		for name, v := range ms {
+		return firstByName(ms, func(name string, v *float64) error {
 			if v == nil {
 				return fmt.Errorf("%s.metrics[%q] is null, want a number; what was not measured is left out", where, clip(name))
 			}
-		}
-		return nil
+			return nil
+		})
 	}
 	for i, it := range r.Iterations {
 		where := fmt.Sprintf("iterations[%d]", i)
+		if it == nil {
+			return fmt.Errorf("%s is null, want an object", where)
+		}
 		if err := check(where, it.Metrics); err != nil {
 			return err
 		}
@@ -356,7 +391,7 @@ func explain(err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("not valid JSON at byte %d: %w", syntax.Offset, err)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%s is a JSON %s, want %s", kind.Field, kind.Value, wanted(kind.Type))
+		return fmt.Errorf("%s is a JSON %s, want %s", cmp.Or(kind.Field, "the record"), kind.Value, wanted(kind.Type))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return errors.New("the JSON ends too early")
 	}
@@ -378,7 +413,7 @@ func wanted(t reflect.Type) string {
 
 func clip(s string) string {
 	if len(s) > 60 {
-		return s[:60] + "…"
+		return strings.ToValidUTF8(s[:60], "") + "…"
 	}
 	return s
 }

@@ -9,6 +9,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -125,9 +126,12 @@ func (f Frame) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the pair [duration_ms, bucket].
 func (f *Frame) UnmarshalJSON(b []byte) error {
-	var pair [2]float64
+	pair := make([]float64, 0, 3)
 	if err := json.Unmarshal(b, &pair); err != nil {
 		return fmt.Errorf("a frame is a pair [duration_ms, bucket]: %w", err)
+	}
+	if len(pair) != 2 || pair[1] != math.Trunc(pair[1]) || math.Abs(pair[1]) > MaxEvents {
+		return fmt.Errorf("a frame is %s, want a pair [duration_ms, bucket] with the place of a bucket", clip(string(b)))
 	}
 	f.DurationMS, f.Bucket = pair[0], int(pair[1])
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apkgate/apkgate/metric"
 )
@@ -87,6 +88,61 @@ func TestTheDigestIsOfTheContent(t *testing.T) {
 	}
 }
 
+// One instant is one run, in whichever zone it is told.
+func TestTheDigestKnowsNoZones(t *testing.T) {
+	r := decode(t, example)
+	a, _ := r.Digest()
+	r.Started = r.Started.In(time.FixedZone("", 2*3600))
+	if b, _ := r.Digest(); a != b {
+		t.Errorf("the digest is %s in UTC and %s two hours east", a, b)
+	}
+	data, err := Encode(r)
+	if err != nil || !bytes.Contains(data, []byte(`"started":"2026-11-20T22:00:00Z"`)) {
+		t.Errorf("%v: %s", err, data)
+	}
+}
+
+// What is written can be read again: a record beyond the limit is refused at once.
+func TestNothingIsWrittenThatCannotBeRead(t *testing.T) {
+	r := decode(t, example)
+	text := strings.Repeat("x", MaxBytes/16)
+	for range 16 {
+		r.Warnings = append(r.Warnings, Warning{Text: text})
+	}
+	if _, err := Encode(r); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+		t.Errorf("a record beyond the limit: %v", err)
+	}
+	r.Warnings = r.Warnings[:15]
+	data, err := Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(data); err != nil {
+		t.Error(err)
+	}
+}
+
+// A record with many faults is refused for the same one each time.
+func TestTheFirstFaultIsTheSame(t *testing.T) {
+	long := strings.Repeat("x", MaxText+1)
+	texts, numbers, properties := decode(t, example), decode(t, example), decode(t, example)
+	texts.Session, texts.App.Version, texts.Source.Commit = long, long, long
+	for i := range 20 {
+		numbers.Iterations[0].Metrics[fmt.Sprint("own.", i)] = math.Inf(1)
+		properties.Context[fmt.Sprint("p", i)] = long
+	}
+	for name, c := range map[string]struct {
+		r    Run
+		want string
+	}{"texts": {texts, "session has"}, "numbers": {numbers, `"own.0"`}, "properties": {properties, `"p0"`}} {
+		for range 20 {
+			if err := c.r.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%s: %v, want it to tell of %s", name, err, c.want)
+			}
+		}
+	}
+}
+
 func TestWrongRecords(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"empty":           {``, "ends too early"},
@@ -109,6 +165,13 @@ func TestWrongRecords(t *testing.T) {
 		"a bucket on":     {strings.Replace(example, "[16.9,1]", "[16.9,2]", 1), "frames[1]"},
 		"null total":      {strings.Replace(example, "148", "null", 1), `iterations[0].metrics["frames.count"] is null`},
 		"null in bucket":  {strings.Replace(example, `"E1","metrics":{"frames.count":48}`, `"E1","metrics":{"frames.count":null}`, 1), `iterations[0].events[1].metrics["frames.count"] is null`},
+		"a list":          {`[]`, "the record is a JSON array, want an object"},
+		"null iteration":  {strings.Replace(example, `"iterations":[`, `"iterations":[null,`, 1), "iterations[0] is null"},
+		"null property":   {strings.Replace(example, `"context":{`, `"context":{"cpu":null,`, 1), `context property "cpu" is null`},
+		"half a frame":    {strings.Replace(example, "[16.9,1]", "[16.9]", 1), "a frame is [16.9], want a pair"},
+		"half a bucket":   {strings.Replace(example, "[16.9,1]", "[16.9,0.9]", 1), "a frame is [16.9,0.9], want a pair"},
+		"three of a pair": {strings.Replace(example, "[16.9,1]", "[16.9,0,7]", 1), "a frame is [16.9,0,7], want a pair"},
+		"a far year":      {strings.Replace(example, `"started":"2026`, `"started":"9999-12-31T23:00:00-08:00","x":"2026`, 1), "year 10000"},
 		"null frame":      {strings.Replace(example, "[16.9,1]", "[null,1]", 1), "frames[1] has a null"},
 		"negative frame":  {strings.Replace(example, "[16.9,1]", "[-1,1]", 1), "frames[1]"},
 		"nothing in it":   {strings.Split(example, `"iterations"`)[0] + `"iterations":[]}`, "iterations is empty"},
@@ -159,6 +222,59 @@ func TestTotalsAreDerivedFromBuckets(t *testing.T) {
 	} {
 		if math.Abs(got[cell]-want) > 1e-12 {
 			t.Errorf("%v = %v, want %v", cell, got[cell], want)
+		}
+	}
+}
+
+// What an iteration leaves out is worked out name by name, and only where its
+// buckets tell all of it.
+func TestTotalsThatAnIterationLeavesOut(t *testing.T) {
+	type ms = map[string]float64
+	two := func(a, b ms) []Bucket { return []Bucket{{"start", a}, {"tap", b}} }
+	for name, c := range map[string]struct {
+		own    ms
+		events []Bucket
+		want   ms
+	}{
+		"joules of its own, frames of its buckets": {ms{"energy.total_j": 5}, two(ms{"frames.count": 100, "energy.total_j": 1}, ms{"frames.count": 50, "energy.total_j": 1}), ms{"energy.total_j": 5, "frames.count": 150}},
+		"jank of a part of the frames":             {nil, two(ms{"frames.count": 100, "frames.janky": 50}, ms{"frames.count": 300}), ms{"frames.count": 400}},
+		"jank where there were no frames":          {nil, two(ms{"frames.count": 100, "frames.janky": 50}, ms{"frames.count": 0}), ms{"frames.count": 100, "frames.janky": 50, "frames.smooth_ratio": 0.5}},
+		"jank as a ratio":                          {nil, two(ms{"frames.count": 100, "frames.smooth_ratio": 0.9}, ms{"frames.count": 300, "frames.janky": 30}), ms{"frames.count": 400, "frames.janky": 40, "frames.smooth_ratio": 0.9}},
+		"times of a part of the frames":            {nil, two(ms{"frames.count": 100, "frames.duration_ms": 8}, ms{"frames.count": 300}), ms{"frames.count": 400}},
+		"frozen frames without a count":            {nil, two(ms{"frames.frozen": 1}, ms{"frames.frozen": 2}), ms{"frames.frozen": 3}},
+		"it counts frames outside of the buckets":  {ms{"frames.count": 500}, two(ms{"frames.count": 100, "frames.janky": 50}, ms{"frames.count": 300, "frames.janky": 0}), ms{"frames.count": 500}},
+		"it counts the frames of its buckets":      {ms{"frames.count": 400}, two(ms{"frames.count": 100, "frames.janky": 40}, ms{"frames.count": 300, "frames.janky": 0}), ms{"frames.count": 400, "frames.janky": 40, "frames.smooth_ratio": 0.9}},
+		"what adds up, and what does not":          {nil, two(ms{"cpu.time_ms": 7, "wakelock.time_ms": 100, "network.rx_bytes": 10, "memory.pss_kb": 9, "frames.duration_ms.p90": 5}, ms{"cpu.time_ms": 3, "wakelock.time_ms": 50, "network.rx_bytes": 1, "memory.pss_kb": 8, "frames.duration_ms.p90": 5}), ms{"cpu.time_ms": 10, "wakelock.time_ms": 150, "network.rx_bytes": 11}},
+		"joules of one bucket alone":               {nil, two(ms{"energy.total_j": 7, "cpu.time_ms": 1}, ms{"cpu.time_ms": 2}), ms{"cpu.time_ms": 3}},
+		"an ANR in one bucket alone":               {nil, two(ms{"anr.count": 1, "cpu.time_ms": 1}, ms{"cpu.time_ms": 2}), ms{"anr.count": 1, "cpu.time_ms": 3}},
+	} {
+		got := ms{}
+		for cell, v := range Summarize(Run{Iterations: []Iteration{{Metrics: c.own, Events: c.events}}}, Median, metric.Default()).Cells.All() {
+			if cell.Event == "" {
+				got[cell.Metric] = v
+			}
+		}
+		if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A second "tap" and an event that is called "tap#2" are two events.
+func TestOccurrencesAndNamesDoNotMeet(t *testing.T) {
+	var it Iteration
+	for i, name := range []string{"tap", "tap", "tap#2", "tap#2", "tap#1", "item #5", "a#", "a#", "#", "tap#2#1"} {
+		it.Events = append(it.Events, Bucket{name, map[string]float64{"cpu.time_ms": float64(i)}})
+	}
+	r := Run{Iterations: []Iteration{it, it}}
+	want := []string{"tap", "tap#2", "tap#2#1", "tap#2#2", "tap#1#1", "item #5#1", "a#", "a##2", "#", "tap#2#1#1"}
+	if diff := cmp.Diff(want, EventOrder(r)); diff != "" {
+		t.Error(diff)
+	}
+	cells := Summarize(r, Median, metric.Default()).Cells
+	for i, name := range want {
+		if v, ok := cells.Get(Cell{name, "cpu.time_ms"}); !ok || v != float64(i) {
+			t.Errorf("%s has %g, want %d", name, v, i)
 		}
 	}
 }

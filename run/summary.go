@@ -1,7 +1,6 @@
 package run
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -33,16 +32,14 @@ const (
 
 // Summarize sums up the iterations of each cell by the given centre. Totals
 // that a record leaves out are derived from its buckets, and a smooth ratio
-// from its frame counts. An event that occurs more than once in an iteration is
-// told apart by its occurrence: "tap", "tap#2".
+// from its frame counts. Events are named as EventNames does.
 func Summarize(r Run, centre Centre, catalogue *metric.Catalogue) Summary {
 	values := map[Cell][]float64{}
 	for _, it := range r.Iterations {
-		addBucket(values, "", totals(it))
-		seen := map[string]int{}
-		for _, e := range it.Events {
-			seen[e.Name]++
-			addBucket(values, occurrence(e.Name, seen[e.Name]), withSmoothRatio(e.Metrics))
+		addBucket(values, "", totals(it, catalogue))
+		names := EventNames(it)
+		for i, e := range it.Events {
+			addBucket(values, names[i], withSmoothRatio(e.Metrics))
 		}
 	}
 	cells := make(map[Cell]float64, len(values))
@@ -58,48 +55,6 @@ func addBucket(values map[Cell][]float64, event string, metrics map[string]float
 		c := Cell{event, name}
 		values[c] = append(values[c], v)
 	}
-}
-
-func occurrence(name string, n int) string {
-	if n == 1 {
-		return name
-	}
-	return fmt.Sprintf("%s#%d", name, n)
-}
-
-// totals are an iteration's own, or where it states none the sums over its buckets.
-func totals(it Iteration) map[string]float64 {
-	if len(it.Metrics) > 0 || len(it.Events) == 0 {
-		return withSmoothRatio(it.Metrics)
-	}
-	out := map[string]float64{}
-	busy, timed := 0.0, true
-	for _, e := range it.Events {
-		for name, v := range e.Metrics {
-			if additive[name] {
-				out[name] += v
-			}
-		}
-		if n := e.Metrics["frames.count"]; n > 0 {
-			mean, ok := e.Metrics["frames.duration_ms"]
-			busy += mean * n
-			timed = timed && ok
-		}
-		if ratio, ok := e.Metrics["frames.smooth_ratio"]; ok {
-			if _, has := e.Metrics["frames.janky"]; !has {
-				out["frames.janky"] += (1 - ratio) * e.Metrics["frames.count"]
-			}
-		}
-	}
-	if n := out["frames.count"]; n > 0 && timed {
-		out["frames.duration_ms"] = busy / n
-	}
-	return withSmoothRatio(out)
-}
-
-var additive = map[string]bool{
-	"frames.count": true, "frames.janky": true, "frames.slow": true, "frames.frozen": true,
-	"anr.count": true, "energy.total_j": true, "energy.app_j": true, "cpu.time_ms": true,
 }
 
 // withSmoothRatio adds the ratio of frames that are not janky (paper, section
@@ -132,22 +87,4 @@ func centreOf(vs []float64, centre Centre, forceMean bool) float64 {
 		return s[n/2]
 	}
 	return (s[n/2-1] + s[n/2]) / 2
-}
-
-// EventOrder returns the run's events as Summarize names them, in the order in
-// which they first happened.
-func EventOrder(r Run) []string {
-	var out []string
-	known := map[string]bool{}
-	for _, it := range r.Iterations {
-		seen := map[string]int{}
-		for _, e := range it.Events {
-			seen[e.Name]++
-			if name := occurrence(e.Name, seen[e.Name]); !known[name] {
-				known[name] = true
-				out = append(out, name)
-			}
-		}
-	}
-	return out
 }

@@ -64,9 +64,6 @@ func newNamedRun(r run.Run) (namedRun, error) {
 		r.ID = digest[:16]
 	}
 	line, err := run.Encode(r)
-	if err == nil && len(line) > run.MaxBytes {
-		err = fmt.Errorf("the record is larger than %d MiB", run.MaxBytes>>20)
-	}
 	return namedRun{r, digest, line}, err
 }
 

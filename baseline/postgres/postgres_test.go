@@ -293,6 +293,26 @@ func TestDerivesAnew(t *testing.T) {
 	}
 }
 
+// TestTimesOfOtherZonesAreBroughtUpToDate: a run whose time was kept in the zone in
+// which it was told has the digest of today after the history is opened.
+func TestTimesOfOtherZonesAreBroughtUpToDate(t *testing.T) {
+	database := newDatabase(t)
+	here := newRun("a", 41)
+	if _, err := open(t, theServer.url("owner", database)).Add(t.Context(), here); err != nil {
+		t.Fatal(err)
+	}
+	digest, packed := storetest.ToldIn(t, here, 2*time.Hour)
+	exec1(t, database, fmt.Sprintf(`UPDATE apkgate.history SET derivation = 1;
+		UPDATE apkgate.runs SET digest = '\x%x'; UPDATE apkgate.records SET data = '\x%x'`, digest, packed))
+	s := open(t, theServer.url("owner", database))
+	if added, err := s.Add(t.Context(), here); len(added) != 0 || err != nil {
+		t.Errorf("added again: %q, %v", added, err)
+	}
+	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
+		t.Errorf("Verify says %v, %v", damage, err)
+	}
+}
+
 func TestClocks(t *testing.T) {
 	storetest.Clocks(t, func(t *testing.T) storetest.Opener {
 		url := theServerURL(t)

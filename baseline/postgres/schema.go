@@ -24,7 +24,7 @@ var migrations = []string{
 
 // derivation is the version of the rules by which package run makes summaries of
 // records. Raise it when they change: histories are then derived anew.
-const derivation = 1
+const derivation = 2
 
 // lockKey is the advisory lock that migrations hold: "apkgate" in ASCII.
 const lockKey = 0x61706b67617465

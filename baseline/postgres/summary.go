@@ -110,8 +110,9 @@ func sharedRows(into map[key]shared, r run.Run, sums summaries) {
 	}
 }
 
-// deriveAll makes every summary anew from the records. A run whose record is
-// damaged keeps the old one, which Verify tells.
+// deriveAll makes every summary anew from the records, and the records themselves
+// where they are made otherwise today. A run whose record is damaged keeps the old
+// summary, which Verify tells.
 func deriveAll(ctx context.Context, tx pgx.Tx) error {
 	last := int64(0)
 	for {
@@ -130,6 +131,9 @@ func deriveAll(ctx context.Context, tx pgx.Tx) error {
 		}
 		if err != nil {
 			return err
+		}
+		if err := renew(ctx, tx, number, e.Run); err != nil {
+			return fmt.Errorf("run number %d: %w", number, err)
 		}
 		sums := summarize(e.Run)
 		rows := map[key]shared{}
@@ -150,4 +154,17 @@ func deriveAll(ctx context.Context, tx pgx.Tx) error {
 			return fmt.Errorf("run number %d: %w", number, err)
 		}
 	}
+}
+
+// renew brings the run's record up to date: see records.Renewed.
+func renew(ctx context.Context, tx pgx.Tx, number int64, r run.Run) error {
+	rec, differs, err := records.Renewed(r)
+	if err != nil || !differs {
+		return err
+	}
+	if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET digest = $2 WHERE number = $1", number, rec.Digest); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "UPDATE apkgate.records SET data = $2 WHERE run = $1", number, rec.Packed)
+	return err
 }

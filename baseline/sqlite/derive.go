@@ -11,8 +11,9 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// deriveAll makes every summary anew from the records. A run whose record is
-// damaged is left without one, which Verify tells.
+// deriveAll makes every summary anew from the records, and the records themselves
+// where they are made otherwise today. A run whose record is damaged is left without
+// a summary, which Verify tells.
 func deriveAll(ctx context.Context, tx *transaction) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
 		return err
@@ -45,12 +46,28 @@ func deriveOne(ctx context.Context, in *interner, number int64) error {
 	if err != nil {
 		return err
 	}
+	if err := renew(ctx, in.tx, number, e.Run); err != nil {
+		return err
+	}
 	p := place{started: records.Stamp(e.Run.Started), id: e.Run.ID, reference: e.Mark.State.Reference()}
 	err = in.tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.subject, &p.context)
 	if err != nil {
 		return err
 	}
 	return addSummary(ctx, in, p, e.Run)
+}
+
+// renew brings the run's record up to date: see records.Renewed.
+func renew(ctx context.Context, tx *transaction, number int64, r run.Run) error {
+	rec, differs, err := records.Renewed(r)
+	if err != nil || !differs {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE runs SET digest = ? WHERE number = ?", rec.Digest, number); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE records SET data = ? WHERE run = ?", rec.Packed, number)
+	return err
 }
 
 // deriveCells sums up the record of the run of that id.

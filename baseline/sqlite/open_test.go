@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/storetest"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -368,6 +369,36 @@ func TestDeriveAnew(t *testing.T) {
 	damage, err := s.Verify(t.Context())
 	if err != nil || len(damage) != 1 || damage[0].ID != "broken" {
 		t.Errorf("Verify says %v, %v, want the broken run", damage, err)
+	}
+}
+
+// A history that kept times in the zone in which they were told has the digests of
+// today after it is opened: the same run is known again, in whichever zone.
+func TestTimesOfOtherZonesAreBroughtUpToDate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	here := writtenRun("here")
+	if _, err := s.Add(t.Context(), here); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	old, packed := storetest.ToldIn(t, here, 2*time.Hour)
+	rawSQL(t, path, "UPDATE derivation SET version = 1",
+		fmt.Sprintf("UPDATE runs SET digest = x'%x'", old), fmt.Sprintf("UPDATE records SET data = x'%x'", packed))
+	s = openTest(t, path)
+	there := here
+	there.Started = here.Started.In(time.FixedZone("", -5*3600))
+	for _, r := range []run.Run{here, there} {
+		if added, err := s.Add(t.Context(), r); len(added) != 0 || err != nil {
+			t.Errorf("added again: %q, %v", added, err)
+		}
+	}
+	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
+		t.Errorf("Verify says %v, %v", damage, err)
+	}
+	e, err := s.Get(t.Context(), "here")
+	if want, _ := here.Digest(); err != nil || e.Digest != want || !e.Run.Started.Equal(here.Started) {
+		t.Errorf("digest %s, %v, want %s", e.Digest, err, want)
 	}
 }
 

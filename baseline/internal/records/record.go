@@ -35,9 +35,6 @@ func New(r run.Run) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	if len(data) > run.MaxBytes {
-		return Record{}, fmt.Errorf("the record is larger than %d MiB", run.MaxBytes>>20)
-	}
 	sum := sha256.Sum256(data)
 	if r.ID == "" {
 		r.ID = hex.EncodeToString(sum[:])[:16]
@@ -46,6 +43,17 @@ func New(r run.Run) (Record, error) {
 		return Record{}, err
 	}
 	return Record{Run: r, Digest: sum[:], Packed: packer().EncodeAll(data, nil)}, nil
+}
+
+// Renewed is the record of a stored run as it is made today, and whether it may
+// differ from the one that is kept: times used to be kept in the zone in which they
+// were told, so that one run had as many digests as there are zones.
+func Renewed(r run.Run) (rec Record, differs bool, err error) {
+	if _, offset := r.Started.Zone(); offset == 0 {
+		return Record{}, false, nil
+	}
+	rec, err = New(r)
+	return rec, err == nil, err
 }
 
 // Open is the run of that id whose compressed bytes these are.
