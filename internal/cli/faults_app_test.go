@@ -129,8 +129,8 @@ func TestAnAppThatDrawsNothing(t *testing.T) {
 func TestRefreshRefusesACrash(t *testing.T) {
 	l := newFaultLab(t, "demo-good", "fault crash after scroll when sdk=11")
 	got := l.apkgate("baseline", "refresh", "--config", l.path("apkgate.yml"))
-	if got.status != exitInfrastructure || !strings.Contains(got.stdout, "the app crashed in repetition 1") {
-		t.Errorf("exit status %d, want %d and the crash told:\n%s%s", got.status, exitInfrastructure, got.stdout, got.stderr)
+	if got.status != exitInfrastructure || !strings.Contains(got.stdout, "the app crashed in repetition 1") || strings.Contains(got.stdout, "--accept-regression") {
+		t.Errorf("exit status %d, want %d and the crash told, which nothing accepts:\n%s%s", got.status, exitInfrastructure, got.stdout, got.stderr)
 	}
 	if got := l.apkgate("baseline", "refresh", "--config", l.path("apkgate.yml"), "--fail-on", "never"); got.status != exitPass {
 		t.Errorf("where no verdict fails: exit status %d", got.status)

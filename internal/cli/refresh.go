@@ -182,8 +182,12 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 
 // refreshHint is what to do about runs that a refresh did not accept.
 func refreshHint(r report.Refresh) string {
-	if len(r.Refused) == 0 {
+	isWorse := func(x report.Refusal) bool { return x.Verdict == gate.Regression }
+	switch {
+	case len(r.Refused) == 0:
 		return ""
+	case !slices.ContainsFunc(r.Refused, isWorse):
+		return "fix what ended the runs that are refused, and refresh again"
 	}
 	return "look at the runs that are refused (apkgate check); --accept-regression accepts a change that is wanted, and apkgate baseline rebaseline starts a new level with it"
 }
