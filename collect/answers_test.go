@@ -1,10 +1,12 @@
 package collect
 
 import (
+	"context"
 	"maps"
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/google/go-cmp/cmp"
 )
@@ -32,6 +34,55 @@ func TestTheStatesOfTheCPUAreRead(t *testing.T) {
 	}
 	if _, ok := m.snapshotOf(0, []byte("cat: /proc/stat: Permission denied\n"), 0, 0); ok {
 		t.Error("nothing is taken for the state of the CPUs")
+	}
+}
+
+func TestAnAmbientDisplayIsNotLit(t *testing.T) {
+	t.Parallel()
+	for state, want := range map[string][2]bool{"ON": {true, false}, "DOZE": {false, true}, "DOZE_SUSPEND": {false, true}, "OFF": {false, false}, "UNKNOWN": {true, false}} {
+		s, _ := (&meter{}).snapshotOf(0, []byte("cpu0 1 0 0 0\napkgate-screen\nDisplay Power: state="+state+"\n"), 0, 0)
+		if got := [2]bool{s.ScreenOn, s.Doze}; got != want {
+			t.Errorf("%s: lit and dozing %v, want %v", state, got, want)
+		}
+	}
+}
+
+// answering is a device that knows some commands and prints nothing at others.
+type answering struct {
+	device.Device
+	answers map[string]string
+}
+
+func (a answering) Exec(_ context.Context, command string) (device.Output, error) {
+	return device.Output{Stdout: []byte(a.answers[command])}, nil
+}
+
+func TestBrightnessOnEachScale(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set, fraction, power string
+		want                 float64
+		warned               bool
+	}{
+		"Android's scale":                  {"51\n", "null\n", "", 0.2, false},
+		"a maker's scale that is told":     {"1024\r\n", "null\r\n", "  mScreenBrightnessSettingMaximum=4096\r\n", 0.25, false},
+		"dim on a maker's scale":           {"41\n", "null\n", "  mScreenBrightnessSettingMaximum=4100\n", 0.01, false},
+		"a maker's scale beside a share":   {"2000\n", "0.75\n", "", 0.75, false},
+		"a maker's scale that nobody told": {"2000\n", "null\n", "", 0.5, true},
+		"no number":                        {"NaN\n", "NaN\n", "", 0.5, true},
+		"below the scale":                  {"-1\n", "-Inf\n", "", 0.5, true},
+		"a device that tells nothing":      {"null\n", "", "", 0.5, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dev := answering{answers: map[string]string{
+				"settings get system screen_brightness": c.set, "settings get system screen_brightness_float": c.fraction, "dumpsys power": c.power}}
+			collector := newCollector(Job{}, Options{}, &station{dev: &attended{Device: dev}})
+			got, err := collector.readBrightness(t.Context())
+			if err != nil || got != c.want || (len(collector.run.Warnings) > 0) != c.warned {
+				t.Errorf("%v, %v, warnings %v; want %v, a warning: %v", got, err, collector.run.Warnings, c.want, c.warned)
+			}
+		})
 	}
 }
 

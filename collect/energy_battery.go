@@ -158,7 +158,8 @@ func (c *collector) probeSensors(ctx context.Context, offers *energy.Offers) err
 	if err != nil {
 		return fmt.Errorf("read whether the screen is on: %w", err)
 	}
-	c.meter.battery.lit = power != "" && screenIsOn([]byte(power))
+	screen, _ := device.ReadScreen(power)
+	c.meter.battery.lit = screen == device.ScreenOn
 	probe := c.probePolled
 	if c.facts.hasPerfetto() {
 		switch err := c.readyPerfetto(ctx); {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
@@ -165,30 +166,17 @@ func timesOf(text []byte) map[int]time.Duration {
 	return out
 }
 
-var (
-	screenState = regexp.MustCompile(`Display Power: state=(\w+)`)
-	wakefulness = regexp.MustCompile(`mWakefulness=(\w+)`)
-)
-
-// screenIsOn reads the screen's state. One that does not tell is on, as set-up
-// has left it.
-func screenIsOn(text []byte) bool {
-	if m := screenState.FindSubmatch(text); m != nil {
-		return string(m[1]) != "OFF"
-	}
-	if m := wakefulness.FindSubmatch(text); m != nil {
-		return string(m[1]) == "Awake"
-	}
-	return true
-}
-
 // snapshotOf reads the answer to statesQuestion; false where it tells nothing of
 // the CPUs.
 func (m *meter) snapshotOf(at time.Duration, text []byte, app time.Duration, brightness float64) (energy.Snapshot, bool) {
 	rest, screen, _ := bytes.Cut(text, []byte(screenMark))
 	parts := bytes.Split(rest, []byte(policyMark))
 	busy := busyOf(parts[0])
-	s := energy.Snapshot{Time: at, AppCPU: app, ScreenOn: screenIsOn(screen), Brightness: brightness}
+	does, _ := device.ReadScreen(string(screen))
+	s := energy.Snapshot{
+		Time: at, AppCPU: app, Brightness: brightness, Doze: does == device.ScreenDozes,
+		ScreenOn: does == device.ScreenOn || does == device.ScreenNotTold, // as set-up has left it
+	}
 	if len(busy) == 0 {
 		return s, false
 	}
@@ -213,16 +201,38 @@ func (m *meter) snapshotOf(at time.Duration, text []byte, app time.Duration, bri
 	return s, true
 }
 
-// readBrightness is the screen's brightness as it is set, 0 to 1.
+// maxBrightness is the top of the setting's scale where it is not Android's own.
+var maxBrightness = regexp.MustCompile(`mScreenBrightnessSettingMaximum=(\d{1,6})\b`)
+
+// readBrightness is the screen's brightness as it is set, 0 to 1. The setting goes
+// up to 255; some makers' go up to 1023, 2047 or 4095, which Android 5 to 10 tell.
+// Later ones have the setting a second time, as a fraction.
 func (c *collector) readBrightness(ctx context.Context) (float64, error) {
-	const half = 0.5
-	text, err := c.output(ctx, "settings", "get", "system", "screen_brightness")
-	if err != nil {
-		return 0, fmt.Errorf("read the screen's brightness: %w", err)
+	var texts []string
+	for _, words := range [][]string{
+		{"settings", "get", "system", "screen_brightness"},
+		{"settings", "get", "system", "screen_brightness_float"},
+		{"dumpsys", "power"},
+	} {
+		text, err := c.output(ctx, words...)
+		if err != nil {
+			return 0, fmt.Errorf("read the screen's brightness: %w", err)
+		}
+		texts = append(texts, strings.TrimSpace(text))
 	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || v < 0 || v > 255 {
-		return half, nil //nolint:nilerr // a device that does not tell is taken for one in the middle
+	scale := 255.0
+	if m := maxBrightness.FindStringSubmatch(texts[2]); m != nil {
+		top, _ := strconv.ParseFloat(m[1], 64)
+		scale = max(scale, top)
 	}
-	return v / 255, nil
+	for _, told := range []struct {
+		text string
+		of   float64
+	}{{texts[0], scale}, {texts[1], 1}} {
+		if v, err := strconv.ParseFloat(told.text, 64); err == nil && v >= 0 && v <= told.of {
+			return v / told.of, nil
+		}
+	}
+	c.warnf("the screen's brightness is set to %q, on a scale that the device does not tell: it counts as half", clip(texts[0]))
+	return 0.5, nil
 }

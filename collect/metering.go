@@ -54,7 +54,9 @@ func (m *metering) preTest(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	m.brightness, err = m.readBrightness(ctx)
+	if m.meter.choice.Source == energy.Model {
+		m.brightness, err = m.readBrightness(ctx)
+	}
 	return err
 }
 

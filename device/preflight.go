@@ -97,27 +97,9 @@ func orNo(value string) string {
 	return strconv.Quote(value)
 }
 
-// The screen's state: Android 5 and later, 4.2 and later, 4.1 (where a line of
-// its own names the bits).
-var (
-	displayState = regexp.MustCompile(`Display Power: state=(\w+)`)
-	wakefulness  = regexp.MustCompile(`mWakefulness=(\w+)`)
-	powerState   = regexp.MustCompile(`(?m)^\s*(mPowerState=[A-Z_ ]*)$`)
-)
-
 func lookScreen(output string) Finding {
-	const hint = "turn the screen on and keep it on: svc power stayon true"
-	if state := first(displayState, output); state != "" {
-		return judge(state == "ON" || state == "VR", "the display is "+state, hint)
-	}
-	if state := first(wakefulness, output); state != "" {
-		return judge(state == "Awake", "the device is "+state, hint)
-	}
-	if bits := first(powerState, output); bits != "" {
-		on := strings.Contains(bits, "SCREEN_ON_BIT")
-		return judge(on, fmt.Sprintf("screen on: %v", on), hint)
-	}
-	return fit(notTold)
+	screen, said := ReadScreen(output)
+	return judge(screen == ScreenOn || screen == ScreenNotTold, said, "turn the screen on and keep it on: svc power stayon true")
 }
 
 // The lock screen's state: names of Android 4 to 7, and of KeyguardServiceDelegate

@@ -20,6 +20,7 @@ type Snapshot struct {
 	// AppCPU is the CPU time of the app's processes, in user and system mode.
 	AppCPU     time.Duration
 	ScreenOn   bool
+	Doze       bool    // the screen shows the time on a dark display; ScreenOn is false
 	Brightness float64 // 0 to 1
 }
 
@@ -120,8 +121,11 @@ func (m PowerModel) follow(from, to time.Duration, snapshots []Snapshot, device,
 		mine.constant(begin, end, share*m.joules(charge)/span.Seconds())
 		idle.constant(begin, end, m.joules(m.cpu.base+m.cpu.awake))
 		lit := 0.0
-		if a.ScreenOn {
+		switch {
+		case a.ScreenOn:
 			lit = m.screen.current(a.Brightness)
+		case a.Doze:
+			lit = m.screen.doze
 		}
 		screen.constant(begin, end, m.joules(lit))
 	}

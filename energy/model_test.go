@@ -3,6 +3,7 @@ package energy_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,24 @@ func TestEstimateByHand(t *testing.T) {
 	if covered != seconds(2) || len(e.Warnings) != 0 {
 		t.Errorf("covered %v, warnings %v", covered, e.Warnings)
 	}
+}
+
+// An ambient display takes what the profile says of it, whatever brightness is set:
+// 9 mA × 4 V × 10 s.
+func TestAnAmbientDisplayIsNotALitOne(t *testing.T) {
+	t.Parallel()
+	at := func(s float64) energy.Snapshot {
+		return energy.Snapshot{Time: seconds(s), Doze: true, Brightness: 1, Clusters: []energy.ClusterState{{Cores: 2}, {Cores: 1}}}
+	}
+	e, err := smallModel(t).Estimate(seconds(10), seconds(20), []energy.Snapshot{at(10), at(20)}, energy.States{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(e.Device, func(c run.Component) bool { return c.Name == energy.PartScreen })
+	if i < 0 {
+		t.Fatalf("no screen in %v", e.Device)
+	}
+	near(t, "the screen", e.Device[i].EnergyJ, 0.36)
 }
 
 // dump is batterystats of a minute on battery, as the checkin form writes it.
