@@ -3,6 +3,8 @@ package collect
 import (
 	"context"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,6 +135,45 @@ func FuzzAnswersOfPower(f *testing.F) {
 			t.Errorf("exit code %d", code)
 		}
 	})
+}
+
+// No counts of ticks add up to a time below 0.
+func TestTicksDoNotOverflow(t *testing.T) {
+	t.Parallel()
+	for _, ticks := range []string{"549755813887", "17179869183", "8589934591"} { // 2^39-1, 2^34-1, 2^33-1
+		s := &sampler{collector: &collector{}, pid: 1, ticks: map[int]time.Duration{}}
+		for s.pid = range 8 {
+			s.readCPU([]byte("1 (x) " + strings.Repeat("0 ", 11) + ticks + " " + ticks + " 0"))
+		}
+		if s.cpu() < 0 {
+			t.Errorf("%s ticks of 8 processes: a CPU time of %v", ticks, s.cpu())
+		}
+		for _, busy := range busyOf([]byte("cpu0 " + strings.Repeat(ticks+" ", 7) + "\n")) {
+			if busy < 0 {
+				t.Errorf("%s ticks: busy for %v", ticks, busy)
+			}
+		}
+	}
+}
+
+// ended is a device on which no program runs.
+type ended struct{ device.Device }
+
+func (ended) Exec(context.Context, string) (device.Output, error) {
+	return device.Output{Stdout: []byte("simpleperf E open: Permission denied\n"), ExitCode: 1}, nil
+}
+
+func TestARecorderThatEndedAtOnceIsForgottenAlone(t *testing.T) {
+	t.Parallel()
+	c := newCollector(Job{}, Options{}, &station{dev: &attended{Device: ended{}}})
+	perfetto, simpleperf, late := recorder{"perfetto", "10"}, recorder{"simpleperf", "11"}, recorder{"another", "12"}
+	c.recorders = []recorder{perfetto, simpleperf, late}
+	if err := c.awaitProfiler(t.Context(), simpleperf, "task-clock"); err == nil || !strings.Contains(err.Error(), "Permission denied") {
+		t.Errorf("%v, want why it ended", err)
+	}
+	if want := []recorder{perfetto, late}; !slices.Equal(c.recorders, want) {
+		t.Errorf("still to be ended: %v, want %v", c.recorders, want)
+	}
 }
 
 func TestWhatIsAnEmulator(t *testing.T) {

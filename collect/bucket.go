@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +111,7 @@ func (m measurement) bucketOf(at time.Duration) int {
 // picture lists the frames that count, in the order in which they were drawn.
 func (m measurement) picture() []run.Frame {
 	drawn := slices.Clone(m.frames)
-	slices.SortStableFunc(drawn, func(a, b placed) int { return int(a.at - b.at) })
+	slices.SortStableFunc(drawn, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	var out []run.Frame
 	for _, f := range drawn {
 		if f.frame.Counted() && len(out) < maxKeptFrames {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -106,6 +107,32 @@ func TestTheContextIsReadFromTheDevice(t *testing.T) {
 	}
 	if r.Run.App.Version != "1.2.3" {
 		t.Errorf("version %q", r.Run.App.Version)
+	}
+}
+
+// Where there are more properties than a run holds, the user's own are kept, the same
+// in each run, and the run says what it lacks.
+func TestAFullContextKeepsTheUsersOwn(t *testing.T) {
+	t.Parallel()
+	extra := map[string]string{"model": "mine"}
+	for i := range run.MaxContext - 3 {
+		extra[fmt.Sprintf("own.%03d", i)] = "x"
+	}
+	var first map[string]string
+	for range 3 {
+		r := collectOn(t, newPhone(30), func(j *collect.Job) { j.Extra = extra })
+		for name, want := range extra {
+			if r.Run.Context[name] != want {
+				t.Errorf("%s is %q, want %q", name, r.Run.Context[name], want)
+			}
+		}
+		if len(r.Run.Context) != run.MaxContext || !warnedOf(r.Run, "no room for sdk") || warnedOf(r.Run, "no room for model") {
+			t.Errorf("%d properties, warnings %v", len(r.Run.Context), r.Run.Warnings)
+		}
+		if first != nil && !maps.Equal(first, r.Run.Context) {
+			t.Error("equal runs differ in their contexts")
+		}
+		first = r.Run.Context
 	}
 }
 

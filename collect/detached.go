@@ -89,7 +89,7 @@ func (m *metering) awaitDetached(ctx context.Context, r recorder) (ended, err er
 			return nil, err
 		}
 		if !runs {
-			m.recorders = m.recorders[:len(m.recorders)-1]
+			m.forget(r)
 			return nil, nil
 		}
 		if m.clock.Now() >= deadline {

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -258,6 +259,6 @@ func withVoltage(readings, polled []energy.BatteryReading) []energy.BatteryReadi
 			out = append(out, energy.BatteryReading{Time: p.Time, Voltage: p.Voltage, Power: p.Power})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b energy.BatteryReading) int { return int(a.Time - b.Time) })
+	slices.SortStableFunc(out, func(a, b energy.BatteryReading) int { return cmp.Compare(a.Time, b.Time) })
 	return out
 }

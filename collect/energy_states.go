@@ -132,7 +132,7 @@ func busyOf(stat []byte) map[int]time.Duration {
 			if i >= len(fields) {
 				break
 			}
-			if n, err := strconv.ParseInt(fields[i], 10, 40); err == nil {
+			if n, err := strconv.ParseInt(fields[i], 10, tickBits); err == nil {
 				sum += time.Duration(n) * userTick
 			}
 		}
@@ -154,7 +154,7 @@ func timesOf(text []byte) map[int]time.Duration {
 			continue
 		}
 		khz, errK := strconv.ParseInt(fields[0], 10, 32)
-		ticks, errT := strconv.ParseInt(fields[1], 10, 40)
+		ticks, errT := strconv.ParseInt(fields[1], 10, tickBits)
 		if errK != nil || errT != nil || khz <= 0 || ticks < 0 {
 			continue
 		}

@@ -3,7 +3,9 @@ package collect
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,19 +86,29 @@ func (c *collector) readContext(ctx context.Context) error {
 			return fmt.Errorf("read the context of the run: %w", err)
 		}
 	}
-	for name, value := range properties {
-		c.setContext(name, value)
-	}
 	for name, value := range c.job.Extra {
-		c.setContext(name, value)
+		if strings.TrimSpace(value) != "" {
+			properties[name] = value
+		}
+	}
+	// The user's own first, where there are too many; each kind in order, so that equal
+	// runs have equal contexts.
+	names := append(slices.Sorted(maps.Keys(c.job.Extra)), slices.Sorted(maps.Keys(properties))...)
+	for _, name := range names {
+		c.setContext(name, properties[name])
 	}
 	return nil
 }
 
 func (c *collector) setContext(name, value string) {
-	if value = strings.TrimSpace(clip(value)); value != "" && len(c.run.Context) < run.MaxContext {
-		c.run.Context[name] = value
+	if value = strings.TrimSpace(clip(value)); value == "" {
+		return
 	}
+	if _, known := c.run.Context[name]; !known && len(c.run.Context) >= run.MaxContext {
+		c.warnf("the run has %d properties of its context, and no room for %s", run.MaxContext, clip(name))
+		return
+	}
+	c.run.Context[name] = value
 }
 
 var (

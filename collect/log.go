@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -144,6 +145,6 @@ func (l *logReader) events() []logcat.Event {
 	for i := range events {
 		events[i].Time += l.offset
 	}
-	slices.SortStableFunc(events, func(a, b logcat.Event) int { return int(a.Time - b.Time) })
+	slices.SortStableFunc(events, func(a, b logcat.Event) int { return cmp.Compare(a.Time, b.Time) })
 	return events
 }

@@ -133,7 +133,7 @@ func (c *collector) awaitProfiler(ctx context.Context, r recorder, event string)
 		case notProfileable.Match(said):
 			return c.notProfileable(out.Stdout)
 		case out.ExitCode != 0:
-			c.recorders = c.recorders[:len(c.recorders)-1]
+			c.forget(r)
 			if noSuchEvent.Match(said) {
 				return fmt.Errorf("sample by %s: %w", event, errNoEvent)
 			}

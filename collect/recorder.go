@@ -45,6 +45,11 @@ func (c *collector) begun(name string, out device.Output) (recorder, error) {
 	return r, nil
 }
 
+// forget says that the program has ended.
+func (c *collector) forget(r recorder) {
+	c.recorders = slices.DeleteFunc(c.recorders, func(o recorder) bool { return o == r })
+}
+
 // alive asks whether the program still runs. Signal 0 does not tell: the shell may
 // end perfetto, but SELinux lets it neither ask by signal nor kill it (shell.te:
 // "allow shell perfetto:process signal").
@@ -56,8 +61,7 @@ func (c *collector) alive(ctx context.Context, r recorder) (bool, error) {
 	return out.ExitCode == 0, nil
 }
 
-// How long a recorder may take to write its file, and how often it is looked
-// whether it has.
+// How long a recorder may take to write its file, and how often to check.
 const (
 	endFor   = 2 * time.Minute
 	endEvery = 200 * time.Millisecond
@@ -74,7 +78,7 @@ func (c *collector) end(ctx context.Context, r recorder, signal string) error {
 			return err
 		}
 		if !runs {
-			c.recorders = slices.DeleteFunc(c.recorders, func(o recorder) bool { return o == r })
+			c.forget(r)
 			return nil
 		}
 		if c.clock.Now() >= deadline {

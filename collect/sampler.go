@@ -181,6 +181,10 @@ func (s *sampler) place(frames []gfxinfo.Frame, from, to time.Duration) {
 // clockTick is the unit of /proc/PID/stat; Android's is 100 Hz.
 const clockTick = 10 * time.Millisecond
 
+// tickBits bounds a count of ticks, so that a sum of many does not overflow: 2^33
+// ticks of 10 ms are 2.7 years.
+const tickBits = 34
+
 // readCPU reads utime and stime, fields 14 and 15 of /proc/PID/stat (proc(5)).
 // The name in field 2 may hold spaces and brackets.
 func (s *sampler) readCPU(stat []byte) {
@@ -192,8 +196,8 @@ func (s *sampler) readCPU(stat []byte) {
 	if len(fields) < 13 {
 		return
 	}
-	user, errU := strconv.ParseInt(fields[11], 10, 40)
-	system, errS := strconv.ParseInt(fields[12], 10, 40)
+	user, errU := strconv.ParseInt(fields[11], 10, tickBits)
+	system, errS := strconv.ParseInt(fields[12], 10, tickBits)
 	if errU == nil && errS == nil && user >= 0 && system >= 0 {
 		s.ticks[s.pid] = time.Duration(user+system) * clockTick
 	}

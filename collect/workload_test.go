@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -217,6 +219,23 @@ func TestBucketOfAgainstAPlainCount(t *testing.T) {
 		if got := m.bucketOf(at); got != want {
 			t.Errorf("at %d: bucket %d, want %d", at, got, want)
 		}
+	}
+}
+
+// Frames are kept in order however far apart they are: further, in ns, than 32 bits
+// count.
+func TestFramesAreKeptInOrder(t *testing.T) {
+	t.Parallel()
+	var m measurement
+	for _, s := range []int64{9, 1, 5, 3, 7} {
+		m.frames = append(m.frames, placed{time.Duration(s) * time.Second, gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1 + s*1_000_000}})
+	}
+	var got []float64
+	for _, f := range m.picture() {
+		got = append(got, f.DurationMS)
+	}
+	if want := []float64{1, 3, 5, 7, 9}; !slices.Equal(got, want) {
+		t.Errorf("durations %v, want %v", got, want)
 	}
 }
 

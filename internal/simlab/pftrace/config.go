@@ -120,8 +120,8 @@ func (c *Config) power(b block, api int) error {
 }
 
 func millis(s string) time.Duration {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > 1<<40 {
+	n, err := strconv.ParseInt(s, 10, 41)
+	if err != nil || n < 0 {
 		return 0
 	}
 	return time.Duration(n) * time.Millisecond

@@ -1,6 +1,7 @@
 package phone
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -286,7 +287,7 @@ func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, 
 		}
 		out = append(out, perfdata.Sample{At: h.at + s.shift(), Thread: place[h.Thread], CPU: h.cpu, Period: period, Chain: code.chain(h.Slice)})
 	}
-	slices.SortStableFunc(out, func(a, b perfdata.Sample) int { return int(a.At - b.At) })
+	slices.SortStableFunc(out, func(a, b perfdata.Sample) int { return cmp.Compare(a.At, b.At) })
 	return threads, out
 }
 
