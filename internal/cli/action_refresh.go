@@ -3,11 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,7 +12,6 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
-	"github.com/apkgate/apkgate/report"
 )
 
 // mayRefresh refuses to accept what is not a build of one of the branches; where
@@ -67,21 +63,15 @@ func (c Command) actionRefresh(cmd *cobra.Command, f *actionRunFlags, a *action)
 		return actionResult{}, err
 	}
 	a.FailOn = string(set.failOn)
-	folder, err := c.sheetFolder(f.artifact, func(outputFlags) error { return nil })
-	if err != nil {
-		return actionResult{}, infrastructure(err)
-	}
-	files := sheetFiles(folder.Dir)
-	for _, old := range []string{files.html, files.markdown, files.json} {
-		os.Remove(old) // of an earlier step: what is there after is this refresh's
-	}
+	var found *refreshResult
 	ended := c.refresh(cmd, f.configFlags, refreshFlags{
-		policyFlags: f.policyFlags, collectFlags: f.collectFlags, outputFlags: files, acceptRegression: f.acceptRegression,
+		policyFlags: f.policyFlags, collectFlags: f.collectFlags, outputFlags: outputFlags{format: string(FormatText)},
+		acceptRegression: f.acceptRegression, found: func(r refreshResult) { found = &r },
 	})
-	content, err := refreshContent(files)
-	if err != nil { // there is no report: the refresh did not come so far
-		return actionResult{}, errors.Join(ended, noVerdict(ended, err))
+	if found == nil { // it did not come so far
+		return actionResult{}, ended
 	}
+	content := refreshContent(*found)
 	loss := withoutVerdict(ended)
 	content.Lost = loss != nil
 	failOn := set.failOn
@@ -91,58 +81,24 @@ func (c Command) actionRefresh(cmd *cobra.Command, f *actionRunFlags, a *action)
 	}
 	return actionResult{
 		content: content, failOn: failOn, loss: loss,
-		folder: func(string) (actions.Folder, error) { return folder, nil },
+		folder: func(dir string) (actions.Folder, error) {
+			return c.sheetFolder(dir, func(o outputFlags) error {
+				o.places = c.placesOf(set.config, f.configFlags.file())
+				return quiet(c).writeSheet(found.sheet, found.data, o)
+			})
+		},
 	}, nil
 }
 
-// noVerdict is the error where nothing else says why there is no report.
-func noVerdict(ended, err error) error {
-	if ended != nil {
-		return nil
-	}
-	return infrastructure(err)
-}
-
-// refreshContent reads what a refresh left in its files.
-func refreshContent(files outputFlags) (actions.Content, error) {
-	data, err := os.ReadFile(files.json)
-	if err != nil {
-		return actions.Content{}, fmt.Errorf("read the refresh's report: %w", err)
-	}
-	var r report.Refresh
-	if err := json.Unmarshal(data, &r); err != nil {
-		return actions.Content{}, fmt.Errorf("read the refresh's report: %w", err)
-	}
-	text, err := os.ReadFile(files.markdown)
-	if err != nil {
-		return actions.Content{}, fmt.Errorf("read the refresh's report: %w", err)
-	}
+// refreshContent is a refresh as GitHub shows it.
+func refreshContent(r refreshResult) actions.Content {
 	content := actions.Content{
 		Outcome:  r.Verdict,
 		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", r.Verdict, len(r.Accepted), plural(len(r.Accepted), "run"), len(r.Refused)),
-		Counts:   map[gate.Outcome]int{},
-		Markdown: func(w io.Writer, limit int) error {
-			_, err := io.WriteString(w, cutLines(string(text), limit))
-			return err
-		},
+		Counts:   map[gate.Outcome]int{}, Markdown: r.sheet.Markdown,
 	}
 	for _, x := range r.Refused {
 		content.Counts[x.Verdict]++
 	}
-	return content, nil
-}
-
-// cutLines is Markdown in at most limit bytes, cut at a line's end, with the
-// folded parts closed that it was cut in.
-func cutLines(text string, limit int) string {
-	const room = 200 // bytes for what closes it
-	if len(text) <= limit {
-		return text
-	}
-	text = text[:max(limit-room, 0)]
-	text = text[:strings.LastIndexByte(text, '\n')+1]
-	if open := strings.Count(text, "<details>") - strings.Count(text, "</details>"); open > 0 {
-		text += strings.Repeat("\n</details>\n", open)
-	}
-	return text + "\n*The rest stands in the report folder.*\n"
+	return content
 }

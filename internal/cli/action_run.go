@@ -89,10 +89,16 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 	a.Comment, a.Check = f.comment, f.checkRun
 	f.profiles = f.artifact // a reviewer opens them from there
 	a.Begin(cmd.Context())
-	spared := context.AfterFunc(cmd.Context(), a.Cancel)
+	cancelled := make(chan struct{})
+	spared := context.AfterFunc(cmd.Context(), func() {
+		defer close(cancelled)
+		a.Cancel()
+	})
 	resume := a.Runner.StopCommands() // until here and from there on, the lines are ours
 	result, err := mode(c, cmd, f, a)
-	spared() // from here on, what was found is shown
+	if !spared() { // from here on, what was found is shown
+		<-cancelled
+	}
 	resume()
 	if err != nil {
 		a.Abandon(cmd.Context(), err)

@@ -456,17 +456,6 @@ func TestActionCompare(t *testing.T) {
 	w.want(w.apkgate("action", "run"), exitUsage)
 }
 
-func TestCutLines(t *testing.T) {
-	text := "head\n\n<details><summary>x</summary>\n\n<details>\n" + strings.Repeat("| row |\n", 100) + "</details></details>\n"
-	if got := cutLines(text, len(text)); got != text {
-		t.Error("what fits is cut")
-	}
-	got := cutLines(text, 600)
-	if len(got) > 600 || !strings.HasPrefix(text, got[:300]) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
-		t.Errorf("it is cut to %d bytes:\n%s", len(got), got)
-	}
-}
-
 func TestActionWithoutAVerdictEndsItsCheckRun(t *testing.T) {
 	w := newWorkspace(t)
 	w.write("apkgate.yml", "app: {}\n")

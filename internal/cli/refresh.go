@@ -25,6 +25,14 @@ type refreshFlags struct {
 	runs, context    []string
 	pkg              string
 	acceptRegression bool
+	found            func(refreshResult) // told of what it comes to; no flag
+}
+
+// refreshResult is what a refresh comes to, and how it is shown.
+type refreshResult struct {
+	report.Refresh
+	sheet report.Sheet
+	data  sheetData
 }
 
 func (c Command) baselineRefresh(cf *configFlags) *cobra.Command {
@@ -170,7 +178,11 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 			return report.SARIF(w, report.Input{Verdict: verdict, Catalogue: set.catalogue, Meta: set.meta(runs)}, places)
 		},
 	}
-	if err := c.writeSheet(report.RefreshSheet(in), data, f.outputFlags); err != nil {
+	sheet := report.RefreshSheet(in)
+	if f.found != nil {
+		f.found(refreshResult{in.Refresh, sheet, data})
+	}
+	if err := c.writeSheet(sheet, data, f.outputFlags); err != nil {
 		return err
 	}
 	failOn := set.failOn
