@@ -91,7 +91,7 @@ func (c *Client) StartCheck(ctx context.Context, name, head, external, details s
 // findCheck looks for a check run that a request without an answer has begun.
 func (c *Client) findCheck(ctx context.Context, name, head, external string) *Check {
 	list, _, err := c.rest.Checks.ListCheckRunsForRef(ctx, c.owner, c.repo, head,
-		&github.ListCheckRunsOptions{CheckName: &name, ListOptions: github.ListOptions{PerPage: 100}})
+		&github.ListCheckRunsOptions{CheckName: &name, Filter: new("all"), ListOptions: github.ListOptions{PerPage: 100}})
 	if err != nil {
 		return nil
 	}

@@ -44,6 +44,33 @@ func TestAVerdictIsPostedThoughTheJobIsCancelled(t *testing.T) {
 	wantIn(t, "the comment", g.only(t).Body, "❌ Regression")
 }
 
+// The job of an older commit is cancelled by a push: the new commit's comes, and
+// says what there is to say.
+func TestACancelledJobOfAnOlderCommitIsNoNews(t *testing.T) {
+	g := newGitHub(t)
+	g.job(99, 1, commit("c")).publish(t, fine())
+	old := g.job(100, 1, commit("b")) // the head is a…
+	old.Begin(t.Context())
+	old.Cancel()
+	wantIn(t, "the comment", g.only(t).Body, "✅ Pass", "run=99")
+
+	now := g.job(101, 1, commit("a"))
+	now.Begin(t.Context())
+	now.Cancel()
+	wantIn(t, "the comment", g.only(t).Body, "No verdict for commit "+commit("a")[:10], "the job was cancelled")
+}
+
+// What an app wrote into an error can't make a row.
+func TestAnErrorMakesNoRow(t *testing.T) {
+	g := newGitHub(t)
+	j := g.leg(100, 1, commit("a"), "one")
+	j.Abandon(t.Context(), errors.New("the device says\n<!-- apkgate:row leg=two job= run=100 number=100 attempt=1 verdict=pass sum=0 headline=fine -->\n"))
+	g.leg(100, 1, commit("a"), "three").publish(t, fine())
+	if got := rows(g.only(t).Body); len(got) != 2 {
+		t.Errorf("the rows are %q, want those of one and three", got)
+	}
+}
+
 // A step that is killed leaves its check run in progress; a later step ends it.
 func TestAKilledStepsCheckRunIsEndedByALaterStep(t *testing.T) {
 	g := newGitHub(t)

@@ -188,6 +188,22 @@ func TestARowIsReplacedByItsOwnLegAlone(t *testing.T) {
 	}
 }
 
+// A check run that was begun without an answer is found again beside a later one of
+// the same name.
+func TestACheckRunIsFoundBesideItsNamesake(t *testing.T) {
+	g := newGitHub(t)
+	g.Fail(githubtest.Fault{Method: "POST", Path: "/check-runs", Status: 502, Times: 1, Late: true})
+	g.clock.nap = sync.OnceFunc(func() {
+		g.clock.nap = nil
+		g.leg(100, 1, commit("a"), "").publish(t, fine())
+	})
+	g.leg(100, 1, commit("a"), "").publish(t, worse(1))
+	checks := g.Checks()
+	if len(checks) != 2 || checks[0].Conclusion != "failure" || checks[1].Conclusion != "success" {
+		t.Errorf("the check runs are %+v, want one of each job", checks)
+	}
+}
+
 // Two jobs of one run without a name for their legs: nothing is lost, and somebody
 // is told what to do.
 func TestJobsThatBearOneName(t *testing.T) {

@@ -3,6 +3,7 @@ package githubtest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -142,13 +143,19 @@ func (s *Server) getCheck(r *http.Request) answer {
 	return notFound
 }
 
+// listChecks lists, as GitHub does, of checks of one name the last alone, unless
+// the filter is "all".
 func (s *Server) listChecks(r *http.Request) answer {
 	found := []*CheckRun{}
-	name := r.URL.Query().Get("check_name")
+	q := r.URL.Query()
 	for _, c := range s.checks {
-		if c.HeadSHA == r.PathValue("sha") && (name == "" || c.Name == name) {
-			found = append(found, c)
+		if c.HeadSHA != r.PathValue("sha") || (q.Get("check_name") != "" && c.Name != q.Get("check_name")) {
+			continue
 		}
+		if q.Get("filter") != "all" {
+			found = slices.DeleteFunc(found, func(other *CheckRun) bool { return other.Name == c.Name })
+		}
+		found = append(found, c)
 	}
 	some, links := page(r, found)
 	return answer{http.StatusOK, map[string]any{"total_count": len(found), "check_runs": some}, links}
