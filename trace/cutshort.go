@@ -36,3 +36,16 @@ func CutShort(line []byte, services ...string) bool {
 	}
 	return false
 }
+
+// ClosesService reports whether a line ends one service's part of a dump of several:
+//
+//	--------- 0.064s was the duration of dumpsys batterystats, ending at: …   Android 7 and later
+//	------ 0.103s was the duration of 'CHECKIN BATTERYSTATS' ------           bug reports
+//	[CHECKIN BATTERYSTATS: 0.103s elapsed]                                    older ones
+func ClosesService(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("------")) && bytes.Contains(line, []byte("s was the duration of ")) ||
+		bytes.HasPrefix(line, []byte("[")) && bytes.HasSuffix(line, []byte("s elapsed]"))
+}
+
+// NotClosed is the doubt about a service's part that no such line ends.
+const NotClosed = "the text ends without the line that ends a service's dump since Android 7: it may have been cut, and totals may be too low"

@@ -34,6 +34,7 @@ type reader struct {
 	ever      bool // the checkin form has a "t"
 	packages  int
 	full      bool // more periods than the limit
+	framed    bool // a service's dump has begun, as one of several, and should end with a line that says so
 }
 
 // Read reads a dump. The error is for input and size alone; what can't be
@@ -110,9 +111,12 @@ func (r *reader) heading(text string) bool {
 	case strings.HasPrefix(text, "Current Battery Service state"):
 		r.section = inBattery
 		r.dump.Battery = &Battery{Line: r.line, Stated: map[string]float64{}}
-	case strings.HasSuffix(text, ":"):
+	case trace.ClosesService([]byte(text)):
+		r.section, r.framed = elsewhere, false
+	case strings.HasPrefix(text, "DUMP OF SERVICE "), strings.HasPrefix(text, "------ CHECKIN BATTERYSTATS ("):
 		r.section = elsewhere
-	case strings.HasPrefix(text, "---------") && strings.Contains(text, "was the duration of "):
+		r.framed = strings.HasPrefix(text, "--") || strings.HasSuffix(text, " batterystats:")
+	case strings.HasSuffix(text, ":"):
 		r.section = elsewhere
 	default:
 		// Makers add lines of their own that begin at the margin.

@@ -1,5 +1,7 @@
 package batterystats
 
+import "github.com/apkgate/apkgate/trace"
+
 // order is that of the UIDs of a period, to know whether the last of them are
 // missing.
 type order struct {
@@ -15,7 +17,7 @@ func (o *order) came(uid int) {
 }
 
 // doubtEnd tells where the text ends too early. Android ends neither form with a
-// mark, but it lists the estimates of all UIDs before the statistics of each, in
+// mark, but for dumps of several services, and it lists the estimates of all UIDs before the statistics of each, in
 // rising order.
 func (r *reader) doubtEnd(unended bool) {
 	switch {
@@ -29,7 +31,11 @@ func (r *reader) doubtEnd(unended bool) {
 			p := &r.dump.Periods[i]
 			if missing := p.missing(); missing > 0 {
 				r.warnings.Addf(p.Line, "%d UIDs have an estimate, but no statistics behind those of the others: the dump may have been cut, and totals may be too low", missing)
+				return
 			}
+		}
+		if r.framed {
+			r.warnings.Addf(r.line, "%s", trace.NotClosed)
 		}
 	}
 }

@@ -62,6 +62,31 @@ func TestATextThatEndsEarlyIsCut(t *testing.T) {
 	}
 }
 
+// A service among several ends with a line that says so.
+func TestAServiceThatIsNotClosedIsDoubted(t *testing.T) {
+	t.Parallel()
+	const closed = "--------- 0.064s was the duration of dumpsys batterystats, ending at: 2019-08-15 15:09:10\n"
+	text := "DUMP OF SERVICE batterystats:\n" + fmt.Sprintf(textDump, oldPower)
+	checkin := "------ CHECKIN BATTERYSTATS (/system/bin/dumpsys batterystats -c) ------\n" + checkinDump
+	for name, c := range map[string]struct {
+		text    string
+		doubted bool
+	}{
+		"text":                       {text, true},
+		"text, closed":               {text + closed, false},
+		"text, before Android 7":     {text + "-----\nDUMP OF SERVICE meminfo:\n  Total: 1\n", false},
+		"checkin":                    {checkin, true},
+		"checkin, closed":            {checkin + "------ 0.103s was the duration of 'CHECKIN BATTERYSTATS' ------\n", false},
+		"checkin, closed, Android 6": {checkin + "[CHECKIN BATTERYSTATS: 0.103s elapsed]\n", false},
+		"another service":            {"DUMP OF SERVICE activity:\n" + fmt.Sprintf(textDump, oldPower), false},
+	} {
+		d := read(t, c.text)
+		if doubted := len(d.Warnings) == 1 && strings.Contains(d.Warnings[0].Text, "ends a service's dump"); doubted != c.doubted || d.Cut || len(d.Warnings) > 1 {
+			t.Errorf("%s: %v", name, d.Warnings)
+		}
+	}
+}
+
 // Both histories begin with 10 s on battery at 4.0 V. Then the clock jumps ahead by
 // an hour and back to 20 s after the beginning; 20 s at 3.8 V follow.
 func TestAClockThatJumpsCountsNoTimeTwice(t *testing.T) {

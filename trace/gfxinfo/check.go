@@ -26,6 +26,8 @@ func (p *parser) checkEnd(unended bool) {
 		p.cutf("the text ends before the process's last lines: it may have been cut")
 	case p.hasPkg && p.lacksHistogram():
 		p.cutf("the text ends within the summary of a package: it may have been cut")
+	case p.framed:
+		p.warnings.Addf(p.line, "%s", trace.NotClosed)
 	}
 }
 

@@ -67,6 +67,7 @@ type parser struct {
 	stages    int
 	row       Frame // the row being read, here so that it is not allocated anew
 
+	framed    bool // as one of several services, so that a line should end it
 	headed    bool // the dump's first line was seen, so that all of it should be there
 	inProcess bool // dump.Processes has a current one
 	closed    bool // its last lines were seen
@@ -102,14 +103,19 @@ func (p *parser) read(line []byte) {
 
 // readSection follows a bug report from service to service.
 func (p *parser) readSection(line []byte) bool {
+	if line[0] == '-' && trace.ClosesService(line) {
+		p.framed = false
+		return false
+	}
 	if name, ok := bytes.CutPrefix(line, []byte("DUMP OF SERVICE ")); ok {
+		p.framed = false // Android before 7 doesn't say where a service ends
 		p.checkEnd(false)
 		p.endBlock()
 		p.headed, p.inProcess, p.inWindow, p.hasPkg = false, false, false, false
 		p.section = otherSection
 		words := bytes.Fields(bytes.TrimSuffix(name, []byte(":")))
 		if n := len(words); n > 0 && (string(words[n-1]) == "gfxinfo" || string(words[n-1]) == "graphicsstats") {
-			p.section = graphicInfo
+			p.section, p.framed = graphicInfo, true
 			p.dump.Recognized = true
 		}
 		return true

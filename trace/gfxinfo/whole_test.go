@@ -1,6 +1,7 @@
 package gfxinfo_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -51,6 +52,20 @@ func TestATextThatEndsEarlyIsCut(t *testing.T) {
 	} {
 		if d := read(t, text); !d.Cut || !strings.Contains(d.Warnings[0].Text, "text ends") {
 			t.Errorf("%s: cut %v, %v", name, d.Cut, d.Warnings)
+		}
+	}
+}
+
+// A service among several ends with a line that says so.
+func TestAServiceThatIsNotClosedIsDoubted(t *testing.T) {
+	t.Parallel()
+	text := "DUMP OF SERVICE graphicsstats:\nPackage: a\n" + summary
+	const closed = "--------- 0.004s was the duration of dumpsys graphicsstats, ending at: 2026-01-02 03:04:05\n"
+	for text, doubted := range map[string]bool{
+		text: true, text + closed: false, text + "-----\nDUMP OF SERVICE meminfo:\n": false, "Package: a\n" + summary: false,
+	} {
+		if d := read(t, text); doubted != strings.Contains(fmt.Sprint(d.Warnings), "ends a service's dump") || d.Cut {
+			t.Errorf("%q: cut %v, %v", text, d.Cut, d.Warnings)
 		}
 	}
 }
