@@ -80,7 +80,70 @@ func TestABOutcomes(t *testing.T) {
 			if warned := slices.ContainsFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, "session") }); warned != (c.unit == ABIteration) {
 				t.Errorf("warnings: %v", v.Warnings)
 			}
+			// What is told as frames a second is as much slower as it is as ms a frame.
+			p, catalogue := policy(t, PresetDefault), frameRate(t)
+			if turned := CompareAB(p, catalogue, asRate(c.base), asRate(c.head)); turned.Verdict != c.want {
+				t.Errorf("as frames a second %s: %q, want %s", turned.Verdict, turned.Reason, c.want)
+			}
 		})
+	}
+}
+
+// frameRate is a catalogue with a metric of which more is better.
+func frameRate(t *testing.T) *metric.Catalogue {
+	t.Helper()
+	c, err := metric.Default().With(metric.Metric{Name: "frames.rate", Title: "frames a second", Direction: metric.HigherIsBetter, Log: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// asRate are the runs with frames a second for milliseconds a frame.
+func asRate(runs []run.Run) []run.Run {
+	var out []run.Run
+	for _, r := range runs {
+		its := r.Iterations
+		r.Iterations = nil
+		for _, it := range its {
+			r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{"frames.rate": 1000 / it.Metrics["frames.duration_ms"]}})
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Fewer frames and a worse smooth ratio are regressions, in rounds, in runs of many
+// sessions and over several devices.
+func TestABFewerFramesAreARegression(t *testing.T) {
+	for name, c := range map[string]struct {
+		metric     string
+		base, head float64
+	}{"frames": {"frames.count", 600, 400}, "smooth ratio": {"frames.smooth_ratio", 0.95, 0.8}} {
+		side := func(side string, level float64, phones, sessions, each int) (out []run.Run) {
+			for phone := range phones {
+				for i := range sessions {
+					r := rounds(fmt.Sprint(side, phone, i), each, func(k int) map[string]float64 {
+						return map[string]float64{c.metric: level * (1 - 0.002*float64((k+i+phone)%5))}
+					})
+					r.Context = map[string]string{"model": fmt.Sprint(phone)}
+					if sessions > 1 {
+						r.Session = r.ID
+					}
+					out = append(out, r)
+				}
+			}
+			return out
+		}
+		for unit, n := range map[string][3]int{"rounds": {1, 1, 12}, "runs": {1, 8, 1}, "rounds of two phones": {2, 1, 12}, "runs of two phones": {2, 6, 1}} {
+			base, head := side("b", c.base, n[0], n[1], n[2]), side("h", c.head, n[0], n[1], n[2])
+			if v := compareAB(t, base, head); v.Verdict != Regression {
+				t.Errorf("%s, %s, fewer: %s: %s", name, unit, v.Verdict, v.Reason)
+			}
+			if v := compareAB(t, head, base); v.Verdict != Improvement {
+				t.Errorf("%s, %s, more: %s: %s", name, unit, v.Verdict, v.Reason)
+			}
+		}
 	}
 }
 

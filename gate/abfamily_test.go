@@ -1,0 +1,144 @@
+package gate
+
+import (
+	"math"
+	"testing"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// tested is a test of time per frame that found p on the worse side, and could have
+// found least.
+func tested(event string, alone bool, p, least float64) *abTest {
+	m, _ := metric.Default().Lookup("frames.duration_ms")
+	t := &abTest{cell: run.Cell{Event: event, Metric: m.Name}, metric: m, alone: alone, perBuild: 10, contexts: 1, paired: true}
+	t.ranks = stat.RankTest{Greater: p, Less: 1 - p, Least: least}
+	t.leastApart = least
+	t.PRaw, t.P, t.Direction = p, 1, None
+	t.minChange, t.surely, t.number = 0.05, 0.05, 1
+	t.Base, t.Head, t.Shift, t.Change = 10, 12, 2, 0.2
+	return t
+}
+
+// Whole runs and events have half of the false alarms each, each context alone and
+// all together half of that; Holm multiplies within.
+func TestABCorrectionByHand(t *testing.T) {
+	const least = 0.0001
+	for name, c := range map[string]struct {
+		tests []*abTest
+		want  []float64
+	}{
+		"one":                         {[]*abTest{tested("", false, 0.01, least)}, []float64{0.01}},
+		"two":                         {[]*abTest{tested("", false, 0.01, least), tested("", false, 0.03, least)}, []float64{0.02, 0.03}},
+		"a whole run and an event":    {[]*abTest{tested("", false, 0.01, least), tested("E", false, 0.02, least)}, []float64{0.02, 0.04}},
+		"events alone":                {[]*abTest{tested("E", false, 0.01, least), tested("F", false, 0.02, least)}, []float64{0.02, 0.02}},
+		"two contexts":                {[]*abTest{tested("", false, 0.01, least), tested("", true, 0.01, least), tested("", true, 0.03, least)}, []float64{0.02, 0.04, 0.06}},
+		"two contexts, events":        {[]*abTest{tested("", false, 0.01, least), tested("", true, 0.01, least), tested("E", false, 0.005, least)}, []float64{0.04, 0.04, 0.02}},
+		"one that could find nothing": {[]*abTest{tested("", false, 0.01, least), tested("", false, 0.3, 0.3)}, []float64{0.01, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &abCheck{policy: policy(t, PresetDefault), scenarios: []*abScenario{{tests: c.tests}}}
+			k.correct()
+			for i, test := range c.tests {
+				about(t, "P", test.P, c.want[i])
+			}
+		})
+	}
+	better := tested("", false, 0.01, least)
+	better.ranks.Less, better.ranks.Greater = better.ranks.Greater, better.ranks.Less
+	k := &abCheck{policy: policy(t, PresetDefault), scenarios: []*abScenario{{tests: []*abTest{tested("", false, 0.02, least), better}}}}
+	k.correct()
+	about(t, "P of what is better", better.P, 0.02)
+}
+
+func TestABDirections(t *testing.T) {
+	for name, c := range map[string]struct {
+		p, least, change float64
+		set              func(*abTest)
+		want             Direction
+		settles          bool
+	}{
+		"sure and large":                    {0.01, 0.001, 0.2, nil, ToRegression, false},
+		"sure and small":                    {0.01, 0.001, 0.04, nil, None, false},
+		"large and nearly sure":             {0.08, 0.001, 0.2, nil, Suspect, true},
+		"small and nearly sure":             {0.08, 0.001, 0.04, nil, None, false},
+		"large and not sure":                {0.11, 0.001, 0.2, nil, None, false},
+		"as far as it could go":             {0.25, 0.25, 0.2, nil, Suspect, true},
+		"short of as far as it could":       {0.375, 0.25, 0.2, nil, None, false},
+		"as far, and 9 % is no doubt":       {0.25, 0.25, 0.09, nil, None, false},
+		"better and nearly sure":            {0.92, 0.001, -0.2, nil, None, false},
+		"better and sure":                   {0.99, 0.001, -0.2, nil, ToImprovement, false},
+		"a shift against the ranks":         {0.01, 0.001, -0.2, nil, None, false},
+		"below what the metric resolves":    {0.01, 0.001, 0.2, func(t *abTest) { t.Shift = 0.009 }, None, false},
+		"one session tells no builds apart": {0.01, 0.001, 0.2, func(t *abTest) { t.minChange, t.surely = 0.1, 0.25 }, Suspect, false},
+		"beyond a budget":                   {0.9, 0.001, 0, func(t *abTest) { t.Limit = new(11.0) }, ToRegression, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test := tested("", false, c.p, c.least)
+			test.Change, test.Shift = c.change, 10*c.change
+			if c.set != nil {
+				c.set(test)
+			}
+			p := policy(t, PresetDefault)
+			correctTests([]*abTest{test}, 1, p.Alpha)
+			p.decideAB(test)
+			if test.Direction != c.want || (test.enough > 0) != c.settles {
+				t.Errorf("%s, settled by %d; want %s", test.Direction, test.enough, c.want)
+			}
+		})
+	}
+}
+
+// The score of a rank test grows with the root of the number: 1.4051 (p = 0.08) of
+// ten rounds is 1.6449 (p = 0.05) of 13.7. Where ten of 40 comparisons have 0.005,
+// 2.5758, it takes 33.6.
+func TestABHowManyRoundsWouldSettleIt(t *testing.T) {
+	p := policy(t, PresetDefault)
+	for name, c := range map[string]struct {
+		set  func(*abTest)
+		want int
+	}{
+		"ten rounds at 0.08":              {func(t *abTest) { t.number = 1 }, 14},
+		"ten rounds, ten comparisons":     {func(t *abTest) { t.number = 10 }, 34},
+		"three rounds, as far as they go": {func(t *abTest) { t.PRaw, t.perBuild, t.number = 0.125, 3, 1 }, 7},
+		// 2^-5 is the first below 0.05.
+		"three rounds that leave no doubt": {func(t *abTest) { t.PRaw, t.perBuild, t.number = 0.001, 3, 1 }, 5},
+		// 1/C(8,4) = 1/70 is the first below 0.05 for runs; 1/C(6,3) is 0.05 itself.
+		"two runs that leave no doubt": {func(t *abTest) { t.PRaw, t.perBuild, t.number, t.paired = 0.001, 2, 1, false }, 3},
+		"two runs on two phones":       {func(t *abTest) { t.PRaw, t.perBuild, t.number, t.paired, t.contexts = 0.001, 2, 10, false, 2 }, 3},
+		"as likely as not":             {func(t *abTest) { t.PRaw = 0.5 }, 0},
+		"more than two hundred":        {func(t *abTest) { t.PRaw, t.number = 0.4, 100 }, 0},
+	} {
+		test := tested("", false, 0.08, 0.001)
+		c.set(test)
+		if got := p.enoughAB(test); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	about(t, "least of six pairs", leastOf(6, true), 1.0/64)
+	about(t, "least of four and four", leastOf(4, false), 1.0/70)
+	about(t, "least of three and six, twice", leastApart([]stat.Pair{{X: make([]float64, 3), Y: make([]float64, 6)}, {X: make([]float64, 1), Y: make([]float64, 1)}}, false), 1.0/168)
+	about(t, "least of two and three pairs", leastApart([]stat.Pair{{X: make([]float64, 2)}, {X: make([]float64, 3)}}, true), 1.0/32)
+}
+
+// One run of each build on each of six phones stands side by side with the other;
+// with two of one build on a phone they do not.
+func TestABRunsOfSeveralDevicesArePairs(t *testing.T) {
+	var base, head []run.Run
+	for i := range 6 {
+		level := 8 * math.Exp(0.3*float64(i)) // the phones differ by far more than the builds
+		model := string(rune('a' + i))
+		base, head = append(base, repeated("b"+model, "", model, level)), append(head, repeated("h"+model, "", model, 1.1*level))
+	}
+	v := compareAB(t, base, head)
+	d := v.Scenarios[0].Comparisons[0]
+	if v.Verdict != Regression || v.Scenarios[0].Unit != ABRun || d.N != 6 || math.Abs(d.PRaw-1.0/64) > 1e-9 {
+		t.Errorf("%s: %s; %+v", v.Verdict, v.Reason, d)
+	}
+	v = compareAB(t, append(base, repeated("again", "", "a", 8)), head)
+	if d := v.Scenarios[0].Comparisons[0]; d.N != 13 {
+		t.Errorf("%d values, want the 13 runs", d.N)
+	}
+}
