@@ -44,14 +44,16 @@ type Store interface {
 	Get(ctx context.Context, id string) (Entry, error)
 	// List returns what the filter lets through, newest first, without the
 	// metrics that runs declare, their warnings, iterations and energy. The first
-	// error ends the sequence.
+	// error ends the sequence, but for a DamagedRun.
 	List(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 	// References returns the runs to compare a new one with, most similar
-	// context first (see Query).
+	// context first (see Query). Where something is damaged on which the answer
+	// may depend, it is made of what is sound, and comes with Incomplete.
 	References(ctx context.Context, q Query) ([]run.Summary, error)
-	// Export returns what the filter lets through in full, oldest first. The
-	// first error ends the sequence.
-	Export(ctx context.Context, f Filter) iter.Seq2[run.Run, error]
+	// Export returns what the filter lets through in full, oldest first: every run
+	// whose record is sound. The first error ends the sequence, but for a
+	// DamagedRun.
+	Export(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 	// Prune removes old runs and returns how many. It tells each of what it
 	// removes before it does, where each is not nil; an error from each is
 	// returned and nothing is removed.

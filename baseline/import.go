@@ -94,6 +94,11 @@ func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done
 // was decided apart has no other order. Copying again takes over what was decided
 // in the one since, unless the other has decided later.
 func Copy(ctx context.Context, to, from Store) (Imported, error) {
+	return Take(ctx, to, from.Export(ctx, Filter{}))
+}
+
+// Take adds entries of another store with their marks, as Copy does.
+func Take(ctx context.Context, to Store, entries iter.Seq2[Entry, error]) (Imported, error) {
 	var done Imported
 	var batch []Entry
 	held := 0
@@ -103,11 +108,7 @@ func Copy(ctx context.Context, to, from Store) (Imported, error) {
 		batch, held = batch[:0], 0
 		return err
 	}
-	for listed, err := range from.List(ctx, Filter{}) {
-		if err != nil {
-			return done, err
-		}
-		e, err := from.Get(ctx, listed.Run.ID)
+	for e, err := range entries {
 		if err != nil {
 			return done, err
 		}

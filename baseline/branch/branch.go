@@ -141,7 +141,7 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 }
 
 // Export implements baseline.Store.
-func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
+func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
 	return s.current().Export(ctx, f)
 }
 

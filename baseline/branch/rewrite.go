@@ -80,14 +80,14 @@ func (w *work) rewriting(ctx context.Context, gone map[string]bool, apply func()
 		return change{}, err
 	}
 	runs, n := packing{folder: runsFolder}, 0
-	for r, err := range w.current().Export(ctx, baseline.Filter{}) {
+	for e, err := range w.current().Export(ctx, baseline.Filter{}) {
 		if err != nil {
 			return change{}, err
 		}
-		if gone[r.ID] {
+		if gone[e.Run.ID] {
 			continue
 		}
-		line, err := run.Encode(r)
+		line, err := run.Encode(e.Run)
 		if err != nil {
 			return change{}, err
 		}

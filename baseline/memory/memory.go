@@ -215,10 +215,10 @@ func (s *Store) List(_ context.Context, f baseline.Filter) iter.Seq2[baseline.En
 }
 
 // Export implements baseline.Store.
-func (s *Store) Export(_ context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
-	return func(yield func(run.Run, error) bool) {
+func (s *Store) Export(_ context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
 		for _, e := range s.chosen(f, false) {
-			if !yield(e.Run, nil) {
+			if !yield(e, nil) {
 				return
 			}
 		}

@@ -25,7 +25,7 @@ func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.
 }
 
 // Export implements baseline.Store. A run that is pruned meanwhile is left out.
-func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
+func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
 	return records.Export(ctx, s, s.entries(ctx, f, false))
 }
 

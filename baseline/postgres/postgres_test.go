@@ -32,6 +32,20 @@ func TestSuiteWithoutPreparing(t *testing.T) {
 	})
 }
 
+func TestDamaged(t *testing.T) {
+	url := theServerURL(t)
+	storetest.Damaged(t, open(t, url), func(id string) {
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		if _, err := conn.Exec(t.Context(), "UPDATE apkgate.records SET data = '\\x28b52ffd' WHERE run = (SELECT number FROM apkgate.runs WHERE id = $1)", id); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // newRun is a complete run of one iteration.
 func newRun(id string, frames float64) run.Run {
 	return run.Run{

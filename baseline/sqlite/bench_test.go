@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -147,7 +148,9 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 		if _, err := addMark.ExecContext(ctx, number, added); err != nil {
 			return err
 		}
-		if _, err := addSummary.ExecContext(ctx, subject, c, started, r.ID, r.Session, data.median, data.mean); err != nil {
+		p := place{subject: subject, context: c, started: started, id: r.ID}
+		if _, err := addSummary.ExecContext(ctx, subject, c, started, r.ID, r.Session,
+			seal(p, r.Session, slices.Clone(data.median)), seal(p, r.Session, slices.Clone(data.mean))); err != nil {
 			return err
 		}
 	}

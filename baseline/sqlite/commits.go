@@ -84,7 +84,7 @@ func (sc *scanner) one(ctx context.Context, n near) (run.Summary, error) {
 	if err := rows.Scan(&sc.session, &sc.cells); err != nil {
 		return run.Summary{}, err
 	}
-	return sc.summary(ctx, records.Cursor{Started: n.started, ID: n.id}, properties)
+	return sc.summary(ctx, n.context, records.Cursor{Started: n.started, ID: n.id}, properties)
 }
 
 var errNoSummary = errors.New("a run that counts as accepted has no summary")

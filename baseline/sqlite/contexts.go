@@ -44,9 +44,15 @@ func (c *contexts) properties(ctx context.Context, id int64) (map[string]string,
 			if err != nil {
 				return nil, missing(err, "property", p)
 			}
+			if err := c.agrees(ctx, "property", p, "SELECT id FROM properties WHERE name = ? AND value = ?", pair[0], pair[1]); err != nil {
+				return nil, err
+			}
 			c.props[p] = pair
 		}
 		m[pair[0]] = pair[1]
+	}
+	if err := c.agrees(ctx, "context", id, "SELECT id FROM contexts WHERE properties = ?", append([]byte{}, blob...)); err != nil {
+		return nil, err
 	}
 	c.byID[id] = m
 	return m, nil
@@ -127,8 +133,22 @@ func (c *contexts) cell(ctx context.Context, id int64) (run.Cell, error) {
 	if err != nil {
 		return cell, missing(err, "cell", id)
 	}
+	if err := c.agrees(ctx, "cell", id, "SELECT id FROM cells WHERE event = ? AND metric = ?", cell.Event, cell.Metric); err != nil {
+		return cell, err
+	}
 	c.cells[id] = cell
 	return cell, nil
+}
+
+// agrees checks that what a row says leads back to it by its index, so that no
+// changed bit makes another name of it.
+func (c *contexts) agrees(ctx context.Context, what string, id int64, query string, args ...any) error {
+	var back int64
+	err := c.tx.QueryRowContext(ctx, query, args...).Scan(&back)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && back != id {
+		return records.Damaged(fmt.Errorf("%s %d is not what its index says", what, id))
+	}
+	return err
 }
 
 func missing(err error, what string, id int64) error {

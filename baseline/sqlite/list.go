@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -22,13 +24,102 @@ func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.
 	return s.entries(ctx, f, true)
 }
 
-// Export implements baseline.Store. A run that is pruned meanwhile is left out.
-func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[run.Run, error] {
-	return records.Export(ctx, s, s.entries(ctx, f, false))
+// Export implements baseline.Store. A run that is pruned meanwhile is left out. Of
+// a file whose structure is damaged it reads the pages one by one.
+func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		switch err := s.whole(ctx, f.IDs == nil && f.Limit == 0); {
+		case isDamage(err):
+			s.salvagedEntries(ctx, f, false, err)(yield)
+		case err != nil:
+			yield(baseline.Entry{}, s.wrap("export", err))
+		default:
+			s.export(ctx, f, yield)
+		}
+	}
 }
 
-// entries reads what the filter lets through.
+// export reads what the filter lets through. Runs that can't be read so, though
+// their record may be sound, are looked for page by page and come last.
+func (s *Store) export(ctx context.Context, f baseline.Filter, yield func(baseline.Entry, error) bool) {
+	var hidden []string
+	n := 0
+	for e, err := range records.Export(ctx, s, s.entries(ctx, f, false)) {
+		var damaged *baseline.DamagedRun
+		isDamaged := errors.As(err, &damaged)
+		if !yield(e, err) || err != nil && !isDamaged {
+			return
+		}
+		if n++; isDamaged && damaged.ID != "" {
+			hidden = append(hidden, damaged.ID)
+		}
+	}
+	if len(hidden) == 0 || n == f.Limit {
+		return
+	}
+	f.IDs = hidden
+	for e, err := range s.salvagedEntries(ctx, f, false, nil) {
+		var damaged *baseline.DamagedRun
+		if errors.As(err, &damaged) {
+			continue // it was told
+		}
+		if !yield(e, err) || err != nil {
+			return
+		}
+	}
+}
+
+// entries reads what the filter lets through. Where a page of the list can't be
+// read, it goes on with what is sound.
 func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		var last baseline.Entry
+		n := 0
+		for e, err := range s.pages(ctx, f, newestFirst) {
+			if isDamage(err) {
+				if f.Limit > 0 {
+					f.Limit -= n
+				}
+				s.listRest(ctx, f, newestFirst, err, last, yield)
+				return
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+			last, n = e, n+1
+		}
+	}
+}
+
+// listRest goes on with the sound runs that come after the last one, the zero
+// Entry for none.
+func (s *Store) listRest(ctx context.Context, f baseline.Filter, newestFirst bool, why error, last baseline.Entry, yield func(baseline.Entry, error) bool) {
+	limit := f.Limit
+	f.Limit = 0
+	n := 0
+	for e, err := range s.salvagedEntries(ctx, f, newestFirst, why) {
+		if err == nil && last.Run.ID != "" && (e.Run.ID == last.Run.ID || (inOrder(e, last) > 0) == newestFirst) {
+			continue
+		}
+		e.Run.Declared, e.Run.Warnings, e.Run.Iterations, e.Run.Energy = nil, nil, nil, nil
+		if !yield(e, err) {
+			return
+		}
+		if err == nil {
+			if n++; n == limit {
+				return
+			}
+		}
+	}
+}
+
+// inOrder compares runs by their start and id.
+func inOrder(a, b baseline.Entry) int {
+	return cmp.Or(a.Run.Started.Compare(b.Run.Started), cmp.Compare(a.Run.ID, b.Run.ID))
+}
+
+// pages reads what the filter lets through page by page.
+func (s *Store) pages(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
 	return records.List(f.Limit, page, func(after *records.Cursor, n int) (found []baseline.Entry, err error) {
 		err = s.read(ctx, func(tx *transaction) (err error) {
 			found, err = listPage(ctx, tx, f, newestFirst, after, n)

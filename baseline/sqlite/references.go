@@ -8,23 +8,30 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
 
 // References implements baseline.Store. It ranks the distinct contexts of the
 // app and scenario, which are few, and reads summaries from the most similar
-// contexts on until there are enough; no record is opened.
+// contexts on until there are enough; no record is opened, unless something that
+// it reads turns out to be damaged.
 func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
 	q, err := q.Normal()
 	if err != nil {
 		return nil, err
 	}
 	var out []run.Summary
-	err = s.read(ctx, func(tx *transaction) (err error) {
-		out, err = references(ctx, tx, s.stale, q)
-		return err
-	})
+	if err = s.whole(ctx, false); err == nil {
+		err = s.read(ctx, func(tx *transaction) (err error) {
+			out, err = references(ctx, tx, s.stale, q)
+			return err
+		})
+	}
+	if isDamage(err) {
+		return s.salvagedReferences(ctx, q, explain(err))
+	}
 	if err != nil {
 		return nil, s.wrap("find references in", err)
 	}
@@ -36,7 +43,7 @@ func references(ctx context.Context, tx *transaction, stale bool, q baseline.Que
 	var subject int64
 	err := tx.QueryRowContext(ctx, "SELECT id FROM subjects WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&subject)
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, nil
+		return out, unlisted(ctx, tx, q)
 	}
 	if err != nil {
 		return nil, err
@@ -61,6 +68,16 @@ func references(ctx context.Context, tx *transaction, stale bool, q baseline.Que
 		ranked = ranked[n:]
 	}
 	return out, nil
+}
+
+// unlisted makes sure that a subject that its index does not hold is not there.
+func unlisted(ctx context.Context, tx *transaction, q baseline.Query) error {
+	var there bool
+	err := tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM subjects NOT INDEXED WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&there)
+	if err == nil && there {
+		err = records.Damaged(errors.New("the scenario is not in its index"))
+	}
+	return err
 }
 
 // ranked is a context of the history and how similar it is to the new run's.

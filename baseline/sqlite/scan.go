@@ -210,7 +210,7 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 		if sc.isNear[l.after.ID] {
 			continue
 		}
-		s, err := sc.summary(ctx, l.after, properties)
+		s, err := sc.summary(ctx, l.context, l.after, properties)
 		if err != nil {
 			return err
 		}
@@ -220,8 +220,8 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 	return rows.Err()
 }
 
-// summary is the one that the last Scan has read.
-func (sc *scanner) summary(ctx context.Context, c records.Cursor, properties map[string]string) (run.Summary, error) {
+// summary is the one that the last Scan has read, in that context.
+func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, properties map[string]string) (run.Summary, error) {
 	started, err := records.ParseStamp(c.Started)
 	if err != nil {
 		return run.Summary{}, err
@@ -231,9 +231,13 @@ func (sc *scanner) summary(ctx context.Context, c records.Cursor, properties map
 		out.Cells, err = deriveCells(ctx, sc.tx, c.ID, sc.query.Centre)
 		return out, err
 	}
+	cells, err := unseal(place{subject: sc.subject, context: in, started: c.Started, id: c.ID}, out.Session, sc.cells)
+	if err != nil {
+		return run.Summary{}, err
+	}
 	sc.inOrder = sc.inOrder[:0]
-	values := make([]float64, 0, len(sc.cells)/bytesOfACell)
-	err = decodeCells(sc.cells, func(id int64, value float64) error {
+	values := make([]float64, 0, len(cells)/bytesOfACell)
+	err = decodeCells(cells, func(id int64, value float64) error {
 		cell, err := sc.names.cell(ctx, id)
 		sc.inOrder, values = append(sc.inOrder, cell), append(values, value)
 		return err

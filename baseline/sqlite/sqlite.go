@@ -51,6 +51,8 @@ type Store struct {
 	still   fs.FileInfo // what the file was when it was opened, where nobody is to write to it; else nil
 	// writing keeps the writers of this process from polling for the lock.
 	writing sync.Mutex
+	// structure is whether the file's trees are whole.
+	structure structure
 }
 
 var _ baseline.Store = (*Store)(nil)

@@ -15,6 +15,13 @@ func TestSuite(t *testing.T) {
 	})
 }
 
+func TestDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	storetest.Damaged(t, openTest(t, path), func(id string) {
+		rawSQL(t, path, "UPDATE records SET data = x'28b52ffd' WHERE run = (SELECT number FROM runs WHERE id = '"+id+"')")
+	})
+}
+
 // openTest opens a history that the test closes where it has not itself.
 func openTest(t testing.TB, path string) *Store {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 
 // A summary's cells are kept as pairs in rising order of the cells' ids: the
 // difference to the id before as an unsigned varint, then the value as a
-// little-endian float64.
+// little-endian float64. A seal ends them (seal.go).
 
 // bytesOfACell is the least that a cell takes in a summary.
 const bytesOfACell = 1 + 8
@@ -74,7 +74,7 @@ type place struct {
 	id        string
 }
 
-// blobs are a run's summaries in the form in which they are kept.
+// blobs are a run's encoded summaries, without their seals.
 func blobs(ctx context.Context, in *interner, r run.Run) (median, mean []byte, err error) {
 	if median, err = encodeCells(ctx, in, baseline.Summarize(r, run.Median).Cells); err != nil {
 		return nil, nil, err
@@ -91,6 +91,6 @@ func addSummary(ctx context.Context, in *interner, p place, r run.Run) error {
 	}
 	_, err = in.tx.ExecContext(ctx, `INSERT INTO summaries
 		(subject, reference, context, started, id, session, median, mean) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.subject, p.reference, p.context, p.started, p.id, r.Session, median, mean)
+		p.subject, p.reference, p.context, p.started, p.id, r.Session, seal(p, r.Session, median), seal(p, r.Session, mean))
 	return err
 }

@@ -60,6 +60,7 @@ func (s *Store) write(ctx context.Context, f func(*transaction) error) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	defer s.forget()
 	return transact(ctx, s.db, nil, f)
 }
 

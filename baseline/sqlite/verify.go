@@ -261,10 +261,11 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 	var state baseline.State
 	var since, session string
 	var median, mean []byte
-	err := c.tx.QueryRowContext(ctx, `SELECT r.state, r.since, s.session, s.median, s.mean
+	p := place{started: records.Stamp(e.Run.Started), id: e.Run.ID}
+	err := c.tx.QueryRowContext(ctx, `SELECT r.subject, r.context, r.state, r.since, s.session, s.median, s.mean
 		FROM runs r JOIN summaries s USING (subject, context, started, id)
 		WHERE number = ? AND s.reference = (r.state IN ('accepted', 'rebaselined'))`, number).
-		Scan(&state, &since, &session, &median, &mean)
+		Scan(&p.subject, &p.context, &state, &since, &session, &median, &mean)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return records.Damaged(errors.New("its summary is missing"))
@@ -278,9 +279,13 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 	if c.stale {
 		return nil
 	}
-	for centre, blob := range map[run.Centre][]byte{run.Median: median, run.Mean: mean} {
+	for centre, sealed := range map[run.Centre][]byte{run.Median: median, run.Mean: mean} {
+		blob, err := unseal(p, session, sealed)
+		if err != nil {
+			return err
+		}
 		cells := map[run.Cell]float64{}
-		err := decodeCells(blob, func(id int64, value float64) error {
+		err = decodeCells(blob, func(id int64, value float64) error {
 			cell, err := c.names.cell(ctx, id)
 			cells[cell] = value
 			return err

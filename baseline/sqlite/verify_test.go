@@ -108,7 +108,7 @@ func TestDamageIsNeverSilent(t *testing.T) {
 		}
 		s := openTest(t, damaged)
 		var got []run.Run
-		for r, err := range s.Export(t.Context(), baseline.Filter{}) {
+		for r, err := range baseline.Runs(s.Export(t.Context(), baseline.Filter{})) {
 			if err != nil {
 				t.Fatalf("byte %d: Verify said nothing, but: %v", at, err)
 			}

@@ -164,11 +164,11 @@ func numbered(n int, make func(i int) run.Run) []run.Run {
 
 func exported(ctx context.Context, s baseline.Store) ([]run.Run, error) {
 	out := []run.Run{}
-	for r, err := range s.Export(ctx, baseline.Filter{}) {
+	for e, err := range s.Export(ctx, baseline.Filter{}) {
 		if err != nil {
 			return nil, fmt.Errorf("export: %w", err)
 		}
-		out = append(out, r)
+		out = append(out, e.Run)
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/run"
@@ -180,10 +181,12 @@ func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *act
 	if loss != nil {
 		set.notes = append(set.notes, "Not everything was measured: "+loss.Error())
 	}
-	in, err := c.judge(runs, pastOf(ctx, store, set, commits...), set, outputFlags{format: string(FormatText)})
+	sound := baseline.SoundOf(store)
+	in, err := c.judge(runs, pastOf(ctx, sound, set, commits...), set, outputFlags{format: string(FormatText)})
 	if err != nil {
 		return actionResult{}, err
 	}
+	loss = errors.Join(loss, c.damageOf(sound))
 	in.Meta.Repository = a.Job.Repository()
 	places := c.places(cfg, cmp.Or(f.config, config.FileName))
 	content := actions.ContentOf(in, places)

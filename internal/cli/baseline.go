@@ -25,7 +25,7 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 	cmd.AddCommand(
 		c.baselineList(&f), c.baselineShow(&f), c.baselineRefresh(&f),
 		c.baselineAccept(&f), c.baselineReject(&f), c.baselineRebaseline(&f),
-		c.baselineImport(&f), c.baselineExport(&f), c.baselineCopy(&f), c.baselinePrune(&f), c.baselineVerify(&f),
+		c.baselineImport(&f), c.baselineExport(&f), c.baselineCopy(&f), c.baselinePrune(&f), c.baselineVerify(&f), c.baselineRepair(&f),
 	)
 	return cmd
 }
@@ -42,7 +42,8 @@ func storePath(f configFlags) (string, error) {
 	return cfg.Store.Address(), nil
 }
 
-// withStore runs do on the history, which has to be there.
+// withStore runs do on the sound part of the history, which has to be there. What
+// was damaged is told when it is done.
 func (c Command) withStore(ctx context.Context, f configFlags, do func(baseline.Store) error) error {
 	return c.with(ctx, f, c.openExisting, do)
 }
@@ -61,7 +62,8 @@ func (c Command) with(ctx context.Context, f configFlags, open func(context.Cont
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(store), store.Close())
+	sound := baseline.SoundOf(store)
+	return errors.Join(do(sound), c.damageOf(sound), store.Close())
 }
 
 func (c Command) baselineVerify(f *configFlags) *cobra.Command {
@@ -77,7 +79,7 @@ func (c Command) baselineVerify(f *configFlags) *cobra.Command {
 					fmt.Fprintln(c.Stdout, d)
 				}
 				if len(damages) > 0 {
-					return &failure{exitInfrastructure, fmt.Errorf("%d parts of the history are damaged", len(damages)), "baseline export still reads the runs that are whole"}
+					return &failure{exitInfrastructure, fmt.Errorf("%d parts of the history are damaged", len(damages)), repairHint}
 				}
 				fmt.Fprintln(c.Stdout, "the history is whole")
 				return nil

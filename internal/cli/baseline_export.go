@@ -35,7 +35,7 @@ apkgate baseline copy takes the marks along.`,
 			}
 			return c.reading(cmd.Context(), *f, func(s baseline.Store) error {
 				write := func(w io.Writer) error {
-					_, err := baseline.WriteJSONL(w, s.Export(cmd.Context(), filter))
+					_, err := baseline.WriteJSONL(w, baseline.Runs(s.Export(cmd.Context(), filter)))
 					return err
 				}
 				if out == "" || out == "-" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/report"
@@ -86,7 +87,7 @@ func (c Command) check(cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	return exitOf(in.Verdict.Verdict, set.failOn, nil)
+	return exitOf(in.Verdict.Verdict, set.failOn, c.damageOf(before.sound))
 }
 
 // distinct leaves out runs that are given twice. Two runs of one id with other
@@ -128,6 +129,7 @@ func (c Command) judge(runs []run.Run, before past, set settings, out outputFlag
 			in.Energy = append(in.Energy, *change)
 		}
 	}
+	in.Verdict.Warnings = append(in.Verdict.Warnings, damageWarnings(before.sound)...)
 	if simulated(runs) {
 		in.Notes = append([]string{simulatedNote}, set.notes...)
 	}
@@ -147,7 +149,7 @@ func (c Command) history(ctx context.Context, f checkFlags, set settings) (befor
 	if err != nil {
 		return past{}, nil, err
 	}
-	return pastOf(ctx, store, set), store.Close, nil
+	return pastOf(ctx, baseline.SoundOf(store), set), store.Close, nil
 }
 
 // simulated reports whether a run was made on simulated devices.

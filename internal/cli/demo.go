@@ -202,7 +202,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	set := settings{policy: policy, catalogue: metric.Default()}
 	fmt.Fprintf(d.Stdout, "3. The gate\n\n")
-	_, err = d.judge(runs, pastOf(ctx, store, set), set, outputFlags{format: string(FormatText), html: cfg.Report.HTML, json: d.path("verdict.json")})
+	_, err = d.judge(runs, pastOf(ctx, baseline.SoundOf(store), set), set, outputFlags{format: string(FormatText), html: cfg.Report.HTML, json: d.path("verdict.json")})
 	return err
 }
 

@@ -23,6 +23,8 @@ type past struct {
 	like func(run.Run) ([]run.Summary, error)
 	// whole gives one of them in full.
 	whole func(id string) (run.Run, error)
+	// sound is the store that they come from; nil where it is a file.
+	sound *baseline.Sound
 }
 
 // each hands over the references of each run with the run's place. It asks once
@@ -87,9 +89,10 @@ func query(r run.Run, set settings) baseline.Query {
 	return q
 }
 
-// pastOf is the history in a store, the runs of the commits first.
-func pastOf(ctx context.Context, store baseline.Store, set settings, commits ...string) past {
+// pastOf is the history in the sound part of a store, the runs of the commits first.
+func pastOf(ctx context.Context, store *baseline.Sound, set settings, commits ...string) past {
 	return past{
+		sound: store,
 		like: func(r run.Run) ([]run.Summary, error) {
 			q := query(r, set)
 			q.Commits = commits
@@ -101,6 +104,10 @@ func pastOf(ctx context.Context, store baseline.Store, set settings, commits ...
 		},
 		whole: func(id string) (run.Run, error) {
 			e, err := store.Get(ctx, id)
+			if errors.Is(err, baseline.ErrDamaged) {
+				store.PassOver(id, err)
+				err = baseline.ErrNotFound
+			}
 			return e.Run, err
 		},
 	}

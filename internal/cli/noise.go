@@ -46,6 +46,7 @@ was accepted by mistake: look at the ones it names.`,
 type Noise struct {
 	Format    string          `json:"format"`
 	Scenarios []ScenarioNoise `json:"scenarios"`
+	Warnings  []run.Warning   `json:"warnings,omitempty"`
 }
 
 // ScenarioNoise is the noise of one app's scenario.
@@ -85,6 +86,11 @@ func (c Command) noise(cmd *cobra.Command, f noiseFlags) error {
 	if err = errors.Join(err, closing()); err != nil {
 		return err
 	}
+	noise.Warnings = damageWarnings(before.sound)
+	return errors.Join(c.writeNoise(noise, format), c.damageOf(before.sound))
+}
+
+func (c Command) writeNoise(noise Noise, format Format) error {
 	if format == FormatJSON {
 		enc := json.NewEncoder(c.Stdout)
 		enc.SetIndent("", "  ")
@@ -108,17 +114,22 @@ func (c Command) acceptedRuns(ctx context.Context, f noiseFlags, set settings) (
 		return nil, past{}, closing, err
 	}
 	accepted := baseline.Filter{States: []baseline.State{baseline.Accepted, baseline.Rebaselined}, Limit: f.limit}
-	for e, err := range store.List(ctx, accepted) {
+	sound := baseline.SoundOf(store)
+	for e, err := range sound.List(ctx, accepted) {
 		if err != nil {
 			return nil, past{}, store.Close, storeError(err)
 		}
 		full, err := store.Get(ctx, e.Run.ID)
+		if errors.Is(err, baseline.ErrDamaged) {
+			sound.PassOver(e.Run.ID, err)
+			continue
+		}
 		if err != nil {
 			return nil, past{}, store.Close, storeError(err)
 		}
 		runs = append(runs, full.Run)
 	}
-	return runs, pastOf(ctx, store, set), store.Close, nil
+	return runs, pastOf(ctx, sound, set), store.Close, nil
 }
 
 func measureNoise(runs []run.Run, before past, set settings) (Noise, error) {

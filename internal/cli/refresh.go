@@ -92,7 +92,7 @@ func (c Command) refresh(cmd *cobra.Command, cf configFlags, f refreshFlags) err
 	case len(runs) == 0:
 		err = loss
 	default:
-		err = c.refreshWith(ctx, store, runs, loss, set, f)
+		err = c.refreshWith(ctx, baseline.SoundOf(store), runs, loss, set, f)
 	}
 	return errors.Join(err, store.Close())
 }
@@ -145,7 +145,7 @@ func (c Command) refreshRuns(f refreshFlags) ([]run.Run, error) {
 const refreshBatch = "refresh "
 
 // refreshWith checks the runs, accepts or refuses them, and reports.
-func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []run.Run, loss error, set settings, f refreshFlags) error {
+func (c Command) refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, loss error, set settings, f refreshFlags) error {
 	var err error
 	if set.catalogue, err = run.Catalogue(set.catalogue, runs...); err != nil {
 		return usage(err, "")
@@ -163,6 +163,7 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 		Catalogue: set.catalogue, Version: "apkgate " + version(),
 	}
 	in.Refresh.Drift = gate.DriftOf(set.policy, set.catalogue, runs, last, before)
+	in.Refresh.Warnings = append(in.Refresh.Warnings, damageWarnings(store)...)
 	in.Hint = refreshHint(in.Refresh)
 	if in.Refresh.Simulated = simulated(runs); in.Refresh.Simulated {
 		in.Notes = []string{simulatedNote}
@@ -189,7 +190,7 @@ func (c Command) refreshWith(ctx context.Context, store baseline.Store, runs []r
 	if f.acceptRegression && verdict.Verdict == gate.Regression {
 		failOn = FailNever
 	}
-	return exitOf(verdict.Verdict, failOn, loss)
+	return exitOf(verdict.Verdict, failOn, errors.Join(loss, c.damageOf(store)))
 }
 
 // refreshHint is what to do about runs that a refresh did not accept.
@@ -253,7 +254,7 @@ func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (l
 		if len(all) == 0 {
 			continue
 		}
-		for r, err := range store.Export(ctx, baseline.Filter{IDs: all}) {
+		for r, err := range baseline.Runs(store.Export(ctx, baseline.Filter{IDs: all})) {
 			if err != nil {
 				return nil, nil, err
 			}

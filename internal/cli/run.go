@@ -88,7 +88,8 @@ func (c Command) gateResults(ctx context.Context, store baseline.Store, results 
 	if len(runs) == 0 {
 		return lossOf(results)
 	}
-	in, err := c.judge(runs, pastOf(ctx, store, set), set, f.outputFlags)
+	sound := baseline.SoundOf(store)
+	in, err := c.judge(runs, pastOf(ctx, sound, set), set, f.outputFlags)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (c Command) gateResults(ctx context.Context, store baseline.Store, results 
 		}
 	}
 	c.tellNext(verdict, f)
-	return exitOf(verdict.Verdict, set.failOn, lossOf(results))
+	return exitOf(verdict.Verdict, set.failOn, errors.Join(lossOf(results), c.damageOf(sound)))
 }
 
 // acceptAll accepts the runs that are neither a regression nor in pieces.

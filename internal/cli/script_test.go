@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -49,6 +50,7 @@ func TestScripts(t *testing.T) {
 			"lab":     writeLab,
 			"rules":   rulesAre,
 			"app":     writeApp,
+			"spoil":   spoilRecord,
 		},
 	})
 }
@@ -63,6 +65,24 @@ func writeApp(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		ts.Check(os.WriteFile(ts.MkAbs(name+".apk"), text, 0o644))
 	}
+}
+
+// spoilRecord makes the record of a run unreadable, as a bad disk does, or, for the id
+// "summaries", changes the numbers of one: spoil FILE ID.
+func spoilRecord(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: spoil FILE ID")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer db.Close()
+	if args[1] == "summaries" {
+		_, err = db.Exec("UPDATE summaries SET median = (SELECT s.median FROM summaries s WHERE s.id = 'f') WHERE id = 'e'")
+		ts.Check(err)
+		return
+	}
+	_, err = db.Exec("UPDATE records SET data = x'28b52ffd' WHERE run = (SELECT number FROM runs WHERE id = ?)", args[1])
+	ts.Check(err)
 }
 
 // exits runs a command and asserts its exit status: exits 1 apkgate check …

@@ -7,7 +7,6 @@ import (
 	"maps"
 
 	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/run"
 )
 
 // Cursor is the last run that was seen: its start as a stamp, and its id.
@@ -42,17 +41,24 @@ func List(limit, size int, read func(after *Cursor, n int) ([]baseline.Entry, er
 	}
 }
 
-// Export is the listed runs whole. A run that is pruned meanwhile is left out.
-func Export(ctx context.Context, s baseline.Store, listed iter.Seq2[baseline.Entry, error]) iter.Seq2[run.Run, error] {
-	return func(yield func(run.Run, error) bool) {
+// Export is the listed runs whole. A run that is pruned meanwhile is left out; of a
+// damaged one its error is told, and the others follow.
+func Export(ctx context.Context, s baseline.Store, listed iter.Seq2[baseline.Entry, error]) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
 		for e, err := range listed {
+			id := e.Run.ID
 			if err == nil {
-				e, err = s.Get(ctx, e.Run.ID)
+				e, err = s.Get(ctx, id)
 			}
-			if errors.Is(err, baseline.ErrNotFound) {
+			var damaged *baseline.DamagedRun
+			switch {
+			case errors.Is(err, baseline.ErrNotFound):
 				continue
+			case errors.Is(err, baseline.ErrDamaged) && !errors.As(err, &damaged):
+				err = &baseline.DamagedRun{ID: id, Err: err}
 			}
-			if !yield(e.Run, err) || err != nil {
+			goesOn := err == nil || errors.As(err, &damaged)
+			if !yield(e, err) || !goesOn {
 				return
 			}
 		}

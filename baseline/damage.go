@@ -1,0 +1,133 @@
+package baseline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// DamagedRun is the error of a run in a sequence that can't be read. The sequence
+// goes on after it, as it does after no other error.
+type DamagedRun struct {
+	ID  string // "" where not even that is known
+	Err error  // wraps ErrDamaged
+}
+
+// Error names the run.
+func (d *DamagedRun) Error() string { return d.damage().String() }
+
+// Unwrap returns what is wrong with the run.
+func (d *DamagedRun) Unwrap() error { return d.Err }
+
+func (d *DamagedRun) damage() Damage { return Damage{ID: d.ID, Problem: d.Err.Error()} }
+
+// Incomplete is the error of an answer that comes all the same: it is made of what
+// is sound in a damaged history.
+type Incomplete struct{ Damage []Damage }
+
+// Error is the first damage, and how many there are.
+func (i *Incomplete) Error() string {
+	text := ErrDamaged.Error()
+	if len(i.Damage) > 0 {
+		text = i.Damage[0].String()
+	}
+	if n := len(i.Damage) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more", n)
+	}
+	return text
+}
+
+// Unwrap returns ErrDamaged.
+func (i *Incomplete) Unwrap() error { return ErrDamaged }
+
+// Sound is a store without what is damaged in it: its sequences pass over damaged
+// runs and its answers are made of the others. It remembers what that was.
+type Sound struct {
+	Store
+	mu    sync.Mutex
+	found []Damage
+	known map[Damage]bool
+	total int
+}
+
+// SoundOf is the sound part of the store.
+func SoundOf(s Store) *Sound { return &Sound{Store: s, known: map[Damage]bool{}} }
+
+// maxRemembered bounds the damage that is remembered one by one.
+const maxRemembered = 1_000
+
+func (s *Sound) note(damage ...Damage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range damage {
+		if s.known[d] {
+			continue
+		}
+		s.total++
+		if len(s.found) < maxRemembered {
+			s.known[d] = true
+			s.found = append(s.found, d)
+		}
+	}
+}
+
+// Damage is what was passed over so far, up to a bound, and how much there was.
+func (s *Sound) Damage() (found []Damage, total int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Damage{}, s.found...), s.total
+}
+
+// PassOver notes that a run could not be read and is done without.
+func (s *Sound) PassOver(id string, err error) { s.note(Damage{ID: id, Problem: err.Error()}) }
+
+// List is the store's, without damaged runs.
+func (s *Sound) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return s.passOver(s.Store.List(ctx, f))
+}
+
+// Export is the store's, without damaged runs.
+func (s *Sound) Export(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return s.passOver(s.Store.Export(ctx, f))
+}
+
+// References are the store's, of the sound runs.
+func (s *Sound) References(ctx context.Context, q Query) ([]run.Summary, error) {
+	found, err := s.Store.References(ctx, q)
+	var incomplete *Incomplete
+	if errors.As(err, &incomplete) {
+		s.note(incomplete.Damage...)
+		err = nil
+	}
+	return found, err
+}
+
+func (s *Sound) passOver(entries iter.Seq2[Entry, error]) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range entries {
+			var damaged *DamagedRun
+			if errors.As(err, &damaged) {
+				s.note(damaged.damage())
+				continue
+			}
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Runs are the runs of the entries.
+func Runs(entries iter.Seq2[Entry, error]) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for e, err := range entries {
+			if !yield(e.Run, err) {
+				return
+			}
+		}
+	}
+}

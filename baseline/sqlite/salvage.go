@@ -1,0 +1,286 @@
+package sqlite
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/run"
+)
+
+// salvage is all that the pages of a damaged file still say of runs, whether or not
+// its trees lead there. What is in doubt is settled by what most places say: an id
+// stands in a row and in three indexes, a digest in a row and in one, a state in a
+// row, an index and a mark. A run is sound where its record is what one of the
+// digests says.
+type salvage struct {
+	reader rawReader
+	runs   map[int64]*found // by number
+	levels map[baseline.Subject]string
+}
+
+// found is what was found of one run.
+type found struct {
+	number              int64
+	ids, starts, states votes
+	digests             votes // as the bytes
+	added, since        string
+	marks               []foundMark
+	page                uint32 // of the record; 0 where there is none
+	cell                int
+	free                bool // the record lies on a page that is given up
+}
+
+type foundMark struct {
+	number int64
+	at     string
+	mark   baseline.Mark
+}
+
+// votes counts how many places say the same.
+type votes map[string]int
+
+func (v *votes) add(text string) {
+	if *v == nil {
+		*v = votes{}
+	}
+	(*v)[text]++
+}
+
+// most is what most places say; of equals the first in order.
+func (v votes) most() string {
+	best := ""
+	for text, n := range v {
+		if n > v[best] || n == v[best] && text < best {
+			best = text
+		}
+	}
+	return best
+}
+
+// salvageOf reads all pages once.
+func salvageOf(src pageSource, usable int) *salvage {
+	s := &salvage{reader: rawReader{src, usable}, runs: map[int64]*found{}}
+	free := freePages(src, usable)
+	for n := uint32(1); n <= src.size(); n++ {
+		page := slices.Clone(src.page(n)) // a long row reads other pages
+		kind, count := s.reader.cells(n, page)
+		for i := range count {
+			if row, err := s.reader.row(n, page, kind, i, run.MaxBytes); err == nil {
+				s.take(row, n, i, free[n])
+			}
+		}
+	}
+	s.findLevels()
+	return s
+}
+
+func (s *salvage) run(number int64) *found {
+	f, ok := s.runs[number]
+	if !ok {
+		f = &found{number: number}
+		s.runs[number] = f
+	}
+	return f
+}
+
+// zstdMagic begins a record (RFC 8878, section 3.1.1).
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// digestSize is the length of a SHA-256.
+const digestSize = 32
+
+// take sorts a row by its columns. On a page that is given up only a record counts,
+// and only where some other page knows its run.
+func (s *salvage) take(row rawRow, page uint32, cell int, free bool) {
+	shape := ""
+	for _, v := range row.values {
+		_, isInteger := v.integer()
+		switch {
+		case v.isNull():
+			shape += "-"
+		case isInteger:
+			shape += "i"
+		case v.isText():
+			shape += "t"
+		case v.isBlob() && len(v.data) == digestSize:
+			shape += "d"
+		case v.isBlob():
+			shape += "b"
+		default:
+			shape += "?"
+		}
+	}
+	text := func(i int) string { return string(row.values[i].data) }
+	number := func(i int) int64 { n, _ := row.values[i].integer(); return n }
+	switch isTable := row.kind == tableLeaf; {
+	case isTable && (shape == "-b" || shape == "-d") && strings.HasPrefix(text(1), zstdMagic):
+		if f := s.run(row.number); f.page == 0 || f.free {
+			f.page, f.cell, f.free = page, cell, free
+		}
+	case free:
+	case isTable && strings.HasPrefix(shape, "-tdiittttttttittt"):
+		f := s.run(row.number)
+		f.ids.add(text(1))
+		f.digests.add(text(2))
+		f.starts.add(text(5))
+		f.added, f.since = text(14), text(16)
+		f.states.add(text(15))
+	case isTable && (shape == "-itttt" || shape == "-ittttt"):
+		s.run(number(1)).takeMark(row, len(shape) == 7)
+	case isTable:
+	case shape == "ti": // the index of ids
+		s.run(number(1)).ids.add(text(0))
+	case shape == "di": // runs_digest
+		s.run(number(1)).digests.add(text(0))
+	case shape == "tti" && isStamp(text(0)): // runs_started
+		s.run(number(2)).ids.add(text(1))
+		s.run(number(2)).starts.add(text(0))
+	case shape == "ttti" && isStamp(text(1)): // runs_state
+		s.run(number(3)).states.add(text(0))
+		s.run(number(3)).starts.add(text(1))
+		s.run(number(3)).ids.add(text(2))
+	}
+}
+
+func isStamp(s string) bool { _, err := records.ParseStamp(s); return err == nil }
+
+// takeMark takes a row of marks; one that makes no sense is no mark.
+func (f *found) takeMark(row rawRow, batch bool) {
+	text := func(i int) string { return string(row.values[i].data) }
+	m := foundMark{number: row.number, at: text(3), mark: baseline.Mark{State: baseline.State(text(2)), Note: text(5)}}
+	if batch {
+		m.mark.Batch = text(6)
+	}
+	var err error
+	if m.mark.At, m.mark.Since, err = times(text(3), text(4)); err == nil && m.mark.Check() == nil {
+		f.marks = append(f.marks, m)
+	}
+}
+
+// newest is the mark that counts, and what is wrong with it.
+func (f *found) newest() (m baseline.Mark, doubt string) {
+	if len(f.marks) > 0 {
+		m = slices.MaxFunc(f.marks, func(a, b foundMark) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.number, b.number))
+		}).mark
+	}
+	if f.states[string(m.State)] > 0 || len(f.states) == 0 {
+		return m, ""
+	}
+	lost := baseline.State(f.states.most())
+	if !slices.Contains(baseline.States(), lost) {
+		return m, ""
+	}
+	// The mark itself is gone; the list of runs repeats what it said.
+	own := baseline.Mark{State: lost, At: m.At, Note: "the mark was damaged: its note and time are lost"}
+	if own.At.IsZero() {
+		own.At, _ = records.ParseStamp(f.added)
+	}
+	if lost == baseline.Rebaselined {
+		own.Since, _ = records.ParseStamp(f.since)
+	}
+	return own, fmt.Sprintf("its newest mark is lost, and its state %q kept", lost)
+}
+
+// open is the run with its mark, or what is wrong with it.
+func (s *salvage) open(f *found) (baseline.Entry, error) {
+	id := f.ids.most()
+	if f.page == 0 {
+		return baseline.Entry{}, &baseline.DamagedRun{ID: id, Err: records.Damaged(errors.New("its record is missing"))}
+	}
+	page := slices.Clone(s.reader.pages.page(f.page))
+	row, err := s.reader.row(f.page, page, tableLeaf, f.cell, run.MaxBytes)
+	if err != nil {
+		return baseline.Entry{}, &baseline.DamagedRun{ID: id, Err: records.Damaged(errors.New("its record can't be read"))}
+	}
+	err = errors.New("its digest is missing")
+	for digest := range f.digests {
+		var r run.Run
+		if r, err = records.Open(id, []byte(digest), row.values[1].data); err == nil {
+			return s.entry(f, r, []byte(digest)), nil
+		}
+	}
+	return baseline.Entry{}, &baseline.DamagedRun{ID: id, Err: records.Damaged(err)}
+}
+
+func (s *salvage) entry(f *found, r run.Run, digest []byte) baseline.Entry {
+	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
+	if e.Run.ID == "" { // every place that says it is lost
+		e.Run.ID = e.Digest[:16]
+	}
+	e.AddedAt, _ = records.ParseStamp(f.added)
+	e.Mark, _ = f.newest()
+	if r.Status != run.Complete && e.Mark.State != baseline.Rejected {
+		e.Mark = baseline.Mark{} // none other can be
+	}
+	e.Retired = records.Stamp(r.Started) < s.levels[baseline.Subject{Package: r.App.Package, Scenario: r.Scenario}]
+	return e
+}
+
+// findLevels opens the runs that begin a level.
+func (s *salvage) findLevels() {
+	s.levels = map[baseline.Subject]string{}
+	for _, f := range s.runs {
+		m, _ := f.newest()
+		if m.State != baseline.Rebaselined {
+			continue
+		}
+		if e, err := s.open(f); err == nil {
+			of := baseline.Subject{Package: e.Run.App.Package, Scenario: e.Run.Scenario}
+			s.levels[of] = max(s.levels[of], records.Stamp(m.Since))
+		}
+	}
+}
+
+// entries are the sound runs that the filter lets through, in the order of their
+// start, and what is damaged among them.
+func (s *salvage) entries(filter baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		list := make([]*found, 0, len(s.runs))
+		for _, f := range s.runs {
+			if len(f.ids)+len(f.digests) > 0 {
+				list = append(list, f)
+			}
+		}
+		slices.SortFunc(list, func(a, b *found) int {
+			return cmp.Or(cmp.Compare(a.starts.most(), b.starts.most()), cmp.Compare(a.ids.most(), b.ids.most()))
+		})
+		if newestFirst {
+			slices.Reverse(list)
+		}
+		n := 0
+		for _, f := range list {
+			m, doubt := f.newest()
+			if filter.States != nil && !slices.Contains(filter.States, m.State) ||
+				filter.IDs != nil && !slices.Contains(filter.IDs, f.ids.most()) {
+				continue
+			}
+			e, err := s.open(f)
+			if err != nil {
+				if !yield(baseline.Entry{}, err) {
+					return
+				}
+				continue
+			}
+			if !filter.Match(e) {
+				continue
+			}
+			if doubt != "" && !yield(baseline.Entry{}, &baseline.DamagedRun{ID: e.Run.ID, Err: records.Damaged(errors.New(doubt))}) {
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+			if n++; n == filter.Limit {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/run"
+)
+
+// repairHint is what can be done about a damaged history.
+const repairHint = "apkgate baseline repair makes a whole history of what is sound, and keeps the damaged one beside it"
+
+// shownDamage is how many damaged runs are named one by one.
+const shownDamage = 20
+
+// damageOf names what was passed over in a history, and is the error of it: the
+// work is done all the same, but the exit status says that something is missing.
+// nil is no history of a store.
+func (c Command) damageOf(s *baseline.Sound) error {
+	if s == nil {
+		return nil
+	}
+	found, total := s.Damage()
+	if total == 0 {
+		return nil
+	}
+	for _, d := range found[:min(len(found), shownDamage)] {
+		fmt.Fprintf(c.Stderr, "warning: %s\n", plain(d.String()))
+	}
+	if more := total - shownDamage; more > 0 {
+		fmt.Fprintf(c.Stderr, "warning: and %d more\n", more)
+	}
+	return &failure{exitInfrastructure, fmt.Errorf("the history is damaged: %d %s passed over", total, pluralOf(total, "part of it was", "parts of it were")), repairHint}
+}
+
+// warnedDamage is how many damaged runs a verdict names.
+const warnedDamage = 5
+
+// damageWarnings are what a verdict says of a history that is damaged.
+func damageWarnings(s *baseline.Sound) []run.Warning {
+	if s == nil {
+		return nil
+	}
+	found, total := s.Damage()
+	var out []run.Warning
+	for _, d := range found[:min(len(found), warnedDamage)] {
+		out = append(out, run.Warning{Text: "the history is damaged, and the verdict is made from what is sound: " + d.String()})
+	}
+	if more := total - warnedDamage; more > 0 {
+		out = append(out, run.Warning{Text: fmt.Sprintf("the history is damaged in %d more places", more)})
+	}
+	return out
+}
