@@ -64,6 +64,7 @@ func (k *Checker) Verdict() Verdict {
 		v.Runs = append(v.Runs, c.verdict())
 	}
 	v.mine(k.policy, k.history)
+	v.trim()
 	for _, r := range v.Runs {
 		v.Verdict = graver(v.Verdict, r.Verdict)
 	}

@@ -39,8 +39,10 @@ type Verdict struct {
 	// Rules tell in which contexts the outliers arise (paper, section 5.4).
 	Rules []Rule `json:"rules"`
 	// RulesTotal counts the rules where the list is cut at MaxRules; 0 where it is whole.
-	RulesTotal int           `json:"rules_total,omitempty"`
-	Warnings   []run.Warning `json:"warnings"`
+	RulesTotal int `json:"rules_total,omitempty"`
+	// Unlisted counts the comparisons that no run lists; none where all are listed.
+	Unlisted []Unlisted    `json:"unlisted,omitempty"`
+	Warnings []run.Warning `json:"warnings"`
 }
 
 // RunVerdict is the verdict on one run.
@@ -60,8 +62,13 @@ type RunVerdict struct {
 	ReferenceTotal int         `json:"reference_total"`
 	// Deviations are the comparisons that were flagged, gravest first.
 	Deviations []Comparison `json:"deviations"`
-	// Comparisons are all that were made, flagged or not.
+	// DeviationsTotal counts them where the list is cut; 0 where it is whole.
+	DeviationsTotal int `json:"deviations_total,omitempty"`
+	// Comparisons are all that were made, flagged or not, unless the verdict has
+	// too many of them (see MaxComparisons).
 	Comparisons []Comparison `json:"comparisons"`
+	// ComparisonsTotal counts them where the list is cut; 0 where it is whole.
+	ComparisonsTotal int `json:"comparisons_total,omitempty"`
 	// Reason says in one sentence why the verdict is what it is.
 	Reason string `json:"reason"`
 	// Hint says what the reader can do about it, "" where there is nothing to do.

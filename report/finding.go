@@ -83,6 +83,9 @@ func comparedRuns(v gate.Verdict) map[cell]int {
 			out[cell{r.Scenario, c.Event, c.Metric}]++
 		}
 	}
+	for _, u := range v.Unlisted {
+		out[cell{u.Scenario, u.Event, u.Metric}] += u.Runs
+	}
 	return out
 }
 

@@ -155,6 +155,9 @@ func passHeadline(v gate.Verdict) string {
 			}
 		}
 	}
+	for _, u := range v.Unlisted {
+		compared += u.Compared
+	}
 	text := fmt.Sprintf("nothing deviates in %s of %s", count(compared, "comparison", "comparisons"), count(len(v.Runs), "run", "runs"))
 	if history > 0 {
 		text += " with " + count(history, "accepted run", "accepted runs")

@@ -52,7 +52,7 @@ func newPageRun(v gate.RunVerdict, catalogue *metric.Catalogue, rows int) pageRu
 		m, _ := catalogue.Lookup(c.Metric)
 		r.Rows = append(r.Rows, newRow(brief(eventTitle(c.Event))+": "+brief(m.Title), c, m))
 	}
-	r.MoreRows = more(len(comparisons), len(r.Rows), "more comparison", "more comparisons")
+	r.MoreRows = more(max(v.ComparisonsTotal, len(comparisons)), len(r.Rows), "more comparison", "more comparisons")
 	return r
 }
 

@@ -156,7 +156,7 @@ func (f finding) fences() string {
 func comparisons(v gate.Verdict) int {
 	n := 0
 	for _, r := range v.Runs {
-		n += len(r.Comparisons)
+		n += max(r.ComparisonsTotal, len(r.Comparisons))
 	}
 	return n
 }

@@ -1,0 +1,176 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// What a verdict lists at most, over all of its runs. A lab of a few phones stays
+// far below; with hundreds of phones and dozens of events there would be hundreds
+// of megabytes that nobody reads.
+const (
+	MaxComparisons = 20_000  // and as many deviations
+	MaxReferences  = 20_000  // and no more than MaxListed of one run
+	MaxSampled     = 200_000 // values in samples
+)
+
+// Unlisted counts comparisons that were made and are not listed: of one cell of a
+// scenario, in how many runs.
+type Unlisted struct {
+	Scenario string `json:"scenario"`
+	Event    string `json:"event"`
+	Metric   string `json:"metric"`
+	Runs     int    `json:"runs"`
+	// Compared counts those of them that had something to be compared with.
+	Compared int `json:"compared"`
+}
+
+// trim bounds what the verdict lists. What was found is kept before what was not:
+// comparisons of the whole run always stay, those of events that deviate in
+// nothing go first, then those that are among the deviations too.
+func (v *Verdict) trim() {
+	v.trimComparisons(func(c Comparison) bool { return c.Event != "" && c.Direction == None })
+	v.trimComparisons(func(c Comparison) bool { return c.Event != "" })
+	v.trimDeviations()
+	v.trimReferences()
+	v.trimSamples()
+	slices.SortFunc(v.Unlisted, func(a, b Unlisted) int {
+		return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Event, b.Event), cmp.Compare(a.Metric, b.Metric))
+	})
+	gone := 0
+	for _, u := range v.Unlisted {
+		gone += u.Runs
+	}
+	if gone > 0 {
+		v.warn("of %d comparisons, %d of single events are counted and not listed, first those that deviate in nothing", gone+v.count(comparisonsOf), gone)
+	}
+}
+
+func (v *Verdict) warn(format string, args ...any) {
+	v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf(format, args...)})
+}
+
+func comparisonsOf(r RunVerdict) int { return len(r.Comparisons) }
+
+func (v *Verdict) count(of func(RunVerdict) int) (n int) {
+	for _, r := range v.Runs {
+		n += of(r)
+	}
+	return n
+}
+
+// trimComparisons leaves out those that away names, if there are too many.
+func (v *Verdict) trimComparisons(away func(Comparison) bool) {
+	if v.count(comparisonsOf) <= MaxComparisons {
+		return
+	}
+	type cell struct{ scenario, event, metric string }
+	at := map[cell]int{}
+	for i, u := range v.Unlisted {
+		at[cell{u.Scenario, u.Event, u.Metric}] = i
+	}
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		kept := make([]Comparison, 0, len(r.Comparisons))
+		for _, c := range r.Comparisons {
+			if !away(c) {
+				kept = append(kept, c)
+				continue
+			}
+			key := cell{r.Scenario, c.Event, c.Metric}
+			n, known := at[key]
+			if !known {
+				n = len(v.Unlisted)
+				at[key] = n
+				v.Unlisted = append(v.Unlisted, Unlisted{Scenario: r.Scenario, Event: c.Event, Metric: c.Metric})
+			}
+			v.Unlisted[n].Runs++
+			v.Unlisted[n].Compared += min(c.N, 1)
+		}
+		if len(kept) < len(r.Comparisons) {
+			r.ComparisonsTotal = max(r.ComparisonsTotal, len(r.Comparisons))
+			r.Comparisons = kept
+		}
+	}
+}
+
+// trimDeviations keeps of each run those of the whole run and the gravest.
+func (v *Verdict) trimDeviations() {
+	all := v.count(func(r RunVerdict) int { return len(r.Deviations) })
+	if all <= MaxComparisons {
+		return
+	}
+	each := max(1, MaxComparisons/len(v.Runs))
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		kept := make([]Comparison, 0, min(each, len(r.Deviations)))
+		for place, d := range r.Deviations {
+			if place < each || d.Event == "" {
+				kept = append(kept, d)
+			}
+		}
+		if len(kept) < len(r.Deviations) {
+			r.DeviationsTotal, r.Deviations = len(r.Deviations), kept
+		}
+	}
+	v.warn("of %d deviations, the gravest %d are listed", all, v.count(func(r RunVerdict) int { return len(r.Deviations) }))
+}
+
+func (v *Verdict) trimReferences() {
+	if v.count(func(r RunVerdict) int { return len(r.Reference) }) <= MaxReferences {
+		return
+	}
+	each := max(1, MaxReferences/len(v.Runs))
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		r.Reference = slices.Clip(r.Reference[:min(each, len(r.Reference))])
+	}
+}
+
+// trimSamples leaves samples to the deviations alone, which are drawn, and makes
+// them as short as they have to be.
+func (v *Verdict) trimSamples() {
+	deviations := 0
+	values := v.count(func(r RunVerdict) (n int) {
+		for _, c := range r.Comparisons {
+			n += len(c.Sample)
+		}
+		for _, c := range r.Deviations {
+			n += len(c.Sample)
+		}
+		deviations += len(r.Deviations)
+		return n
+	})
+	if values <= MaxSampled {
+		return
+	}
+	each := MaxListed
+	if deviations > 0 {
+		each = min(each, MaxSampled/deviations)
+	}
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		r.Comparisons, r.Deviations = slices.Clone(r.Comparisons), slices.Clone(r.Deviations)
+		for k := range r.Comparisons {
+			r.Comparisons[k].Sample = nil
+		}
+		for k := range r.Deviations {
+			r.Deviations[k].Sample = evenly(r.Deviations[k].Sample, each)
+		}
+	}
+}
+
+// evenly chooses n of the values.
+func evenly(values []float64, n int) []float64 {
+	if len(values) <= n {
+		return values
+	}
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = values[i*len(values)/n]
+	}
+	return out
+}

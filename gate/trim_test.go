@@ -1,0 +1,109 @@
+package gate
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// large is a verdict on so many runs of so many events and two metrics each, of
+// which every tenth run deviates after the event of each flagged number.
+func large(runs, events, flagged int) Verdict {
+	v := Verdict{Runs: make([]RunVerdict, runs)}
+	sample := make([]float64, MaxListed)
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		r.ID, r.Scenario = fmt.Sprint("run", i), "open"
+		r.Reference, r.ReferenceTotal = make([]Reference, MaxListed), 10_000
+		for e := range events + 1 {
+			for _, metric := range []string{"cpu.time_ms", "frames.duration_ms"} {
+				c := Comparison{Metric: metric, Direction: None, N: 9, Sample: sample}
+				if e > 0 {
+					c.Event = fmt.Sprint("E", e)
+				}
+				if i%10 == 0 && e > 0 && e <= flagged {
+					c.Direction = ToRegression
+					r.Deviations = append(r.Deviations, c)
+				}
+				r.Comparisons = append(r.Comparisons, c)
+			}
+		}
+	}
+	return v
+}
+
+func TestAVerdictOfALabIsListedWhole(t *testing.T) {
+	v := large(40, 3, 1)
+	v.trim()
+	if !reflect.DeepEqual(v, large(40, 3, 1)) {
+		t.Error("a verdict of 40 runs, 3 events and 8 deviations was cut")
+	}
+}
+
+// With hundreds of phones what was found and the whole runs stay, and the rest is
+// counted.
+func TestAVerdictOfHundredsOfRunsKeepsWhatMatters(t *testing.T) {
+	v := large(500, 50, 5)
+	v.trim()
+	counted, compared := 0, 0
+	for _, u := range v.Unlisted {
+		counted, compared = counted+u.Runs, compared+u.Compared
+		if u.Event == "" || u.Scenario != "open" {
+			t.Errorf("%+v is not listed", u)
+		}
+	}
+	listed, sampled, references := 0, 0, 0
+	for i, r := range v.Runs {
+		whole, flagged := 0, 0
+		for _, c := range r.Comparisons {
+			if c.Event == "" {
+				whole++
+			} else if c.Direction != None {
+				flagged++
+			}
+			sampled += len(c.Sample)
+		}
+		for _, d := range r.Deviations {
+			sampled += len(d.Sample)
+		}
+		want := 0
+		if i%10 == 0 {
+			want = 5 * 2
+		}
+		if whole != 2 || flagged != want || len(r.Deviations) != want || r.ComparisonsTotal != 51*2 {
+			t.Fatalf("run %d lists %d of the whole run, %d flagged, %d deviations, of %d comparisons; want 2, %d, %d, 102",
+				i, whole, flagged, len(r.Deviations), r.ComparisonsTotal, want, want)
+		}
+		listed, references = listed+len(r.Comparisons), references+len(r.Reference)
+	}
+	if listed+counted != 500*51*2 || compared != counted {
+		t.Errorf("%d listed and %d counted, want %d in all; %d of them compared", listed, counted, 500*51*2, compared)
+	}
+	if sampled > MaxSampled || references > MaxReferences || references == 0 || sampled == 0 {
+		t.Errorf("%d values in samples, %d references", sampled, references)
+	}
+	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, fmt.Sprintf("of 51000 comparisons, %d of single events are counted and not listed", counted)) {
+		t.Errorf("warnings %v", v.Warnings)
+	}
+}
+
+// Where nearly all deviates, the gravest of each run stay, and how many there are.
+func TestAVerdictOfManyDeviationsIsBoundedToo(t *testing.T) {
+	v := large(500, 50, 50)
+	for i := range v.Runs { // all of them, not every tenth
+		v.Runs[i].Deviations = v.Runs[0].Deviations
+		v.Runs[i].Comparisons = append(v.Runs[i].Comparisons[:2:2], v.Runs[0].Deviations...)
+	}
+	v.trim()
+	comparisons, deviations := 0, 0
+	for _, r := range v.Runs {
+		comparisons, deviations = comparisons+len(r.Comparisons), deviations+len(r.Deviations)
+		if r.DeviationsTotal != 100 || r.ComparisonsTotal != 102 || len(r.Deviations) == 0 {
+			t.Fatalf("%d deviations of %d, %d comparisons of %d", len(r.Deviations), r.DeviationsTotal, len(r.Comparisons), r.ComparisonsTotal)
+		}
+	}
+	if comparisons > MaxComparisons || deviations > MaxComparisons {
+		t.Errorf("%d comparisons and %d deviations, want at most %d of each", comparisons, deviations, MaxComparisons)
+	}
+}
