@@ -109,3 +109,43 @@ func TestDriftByHand(t *testing.T) {
 		t.Errorf("the first refresh of all drifts: %+v", l)
 	}
 }
+
+// Frames that get fewer night after night creep for the worse, and more of them for
+// the better, also where the policy's preset sets no level of its own.
+func TestDriftKnowsWhichWayIsWorse(t *testing.T) {
+	for _, preset := range Presets() {
+		for factor, want := range map[float64]Direction{0.97: ToRegression, 1.03: ToImprovement, 0.999: None} {
+			var before []run.Run
+			for night := range 12 {
+				r := oneRun(fmt.Sprint("n", night), map[string]float64{"frames.count": 600 * math.Pow(factor, float64(night))})
+				r.Started = time.Date(2026, 1, 1+night, 3, 0, 0, 0, time.UTC)
+				before = append(before, r)
+			}
+			lines := DriftOf(policy(t, preset), metric.Default(), before[11:], before[10:11], before[:11])
+			if preset == PresetDune && want == None {
+				want = ToRegression // it has no least change
+			}
+			if len(lines) != 1 || lines[0].Direction != want {
+				t.Errorf("%s, %g times as many frames each night: %+v, want %s", preset, factor, lines, want)
+			}
+			if l := lines[0]; l.Creep.Low == nil || l.SinceAll.Low == nil || l.SinceLast.Low != nil {
+				t.Errorf("intervals: creep %v, since all %v, since the last %v; want none of one run after one", l.Creep.Low, l.SinceAll.Low, l.SinceLast.Low)
+			}
+		}
+	}
+}
+
+// One phone of four creeps: its line says so, and those of the others don't.
+func TestDriftFindsTheOnePhone(t *testing.T) {
+	nights := nightly(rand.New(rand.NewPCG(2, 2)), 12, 4, 0, 0.001)
+	for i, night := range nights {
+		for k := range night[2].Iterations {
+			night[2].Iterations[k].Metrics["frames.duration_ms"] *= math.Pow(1.02, float64(i))
+		}
+	}
+	for _, l := range drifted(t, nights) {
+		if want := l.Context["model"] == "phone 2"; l.Context != nil && (l.Direction == ToRegression) != want {
+			t.Errorf("%v: %s (p %g)", l.Context, l.Direction, l.P)
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package gate
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// Which way a comparison goes, in both directions of a metric: by the fences, by p,
+// by the least change, by the metric's resolution and by what it rests on.
+func TestDirections(t *testing.T) {
+	own := func(j *judgement) { j.evidence.own = 2 }
+	of := func(k kind, more func(*judgement)) func(*judgement) {
+		return func(j *judgement) {
+			j.evidence.kind = k
+			if more != nil {
+				more(j)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		change, p float64
+		set       func(*judgement)
+		want      Direction
+	}{
+		"sure and large":                     {0.2, 0.01, nil, ToRegression},
+		"sure and below the least change":    {0.04, 0.001, nil, None},
+		"sure and within the fences":         {0.2, 0.01, func(j *judgement) { j.evidence.fences = stat.Fences{Lower: -1e9, Upper: 1e9} }, None},
+		"nearly sure":                        {0.2, 0.19, nil, Suspect},
+		"not sure":                           {0.2, 0.21, nil, None},
+		"better":                             {-0.2, 0.01, nil, ToImprovement},
+		"better, nearly sure":                {-0.2, 0.1, nil, None},
+		"better by less than it resolves":    {-0.2, 0.01, func(j *judgement) { j.metric.Resolution = 30 }, None},
+		"worse by less than it resolves":     {0.2, 0.01, func(j *judgement) { j.metric.Resolution = 30 }, None},
+		"a phone never seen, 20 %":           {0.2, 0.01, of(all, func(j *judgement) { j.evidence.unseen = true }), None},
+		"a phone never seen, 30 %":           {0.3, 0.01, of(all, func(j *judgement) { j.evidence.unseen = true }), ToRegression},
+		"a phone never seen, 30 %, not sure": {0.3, 0.5, of(all, func(j *judgement) { j.evidence.unseen = true }), None},
+		"by too few runs of all":             {0.2, 0.01, of(all, func(j *judgement) { j.evidence.n = 4 }), Suspect},
+		"few of its own, 12 %":               {0.12, 0.5, of(all, own), Suspect},
+		"few of its own, 9 %":                {0.09, 0.5, of(all, own), None},
+		"few of its own, borrowed":           {0.12, 0.5, of(borrowed, own), Suspect},
+		"few of its own, its kin tell":       {0.12, 0.5, of(centred, own), None},
+		"few of its own, better":             {-0.3, 0.5, of(all, own), None},
+		"without a history":                  {0.2, 0.01, of(nothing, nil), None},
+	} {
+		for _, better := range []metric.Direction{metric.LowerIsBetter, metric.HigherIsBetter} {
+			t.Run(name+", "+better.String(), func(t *testing.T) {
+				sign := 1.0
+				if better == metric.HigherIsBetter {
+					sign = -1
+				}
+				j := &judgement{metric: metric.Metric{Name: "m", Direction: better, Resolution: 0.1}, tests: 1, tail: c.p, own: []float64{100, 100}}
+				j.policy = cellPolicy{factor: 1.5, minChange: 0.05}
+				j.evidence = evidence{kind: like, n: 10, fences: stat.Fences{Q1: 99, Q3: 101, Lower: 96, Upper: 104}, moments: stat.Moments{Mean: 100, SD: 2, N: 10, DF: 9}}
+				j.x = 100 * (1 + sign*c.change)
+				j.Comparison = Comparison{Metric: "m", Value: j.x, P: c.p, Direction: None}
+				if c.set != nil {
+					c.set(j)
+				}
+				policy(t, PresetDefault).decide(j)
+				if j.Direction != c.want {
+					t.Errorf("%s, want %s", j.Direction, c.want)
+				}
+			})
+		}
+	}
+}
+
+// A ratio worsens in points, a count in shares of what was expected, and where
+// nothing was expected any of it is a whole one.
+func TestWorsening(t *testing.T) {
+	for name, c := range map[string]struct {
+		metric          string
+		expected, value float64
+		want            float64
+	}{
+		"fewer frames":            {"frames.count", 600, 450, 0.25},
+		"more frames":             {"frames.count", 600, 660, -0.1},
+		"half of a small ratio":   {"frames.smooth_ratio", 0.04, 0.02, 0.02},
+		"a better ratio":          {"frames.smooth_ratio", 0.9, 0.95, -0.05},
+		"slower":                  {"cpu.time_ms", 100, 120, 0.2},
+		"an ANR where none was":   {"anr.count", 0, 0.1, 1},
+		"too little to be an ANR": {"anr.count", 0, 0.01, 0},
+	} {
+		m, _ := metric.Default().Lookup(c.metric)
+		j := &judgement{metric: m, Comparison: Comparison{Value: c.value, Expected: c.expected}}
+		if c.expected != 0 {
+			j.Change = c.value/c.expected - 1
+		}
+		about(t, name, j.worsening(), c.want)
+	}
+}
+
+// How bad a deviation is: the share that is lost of what should be more, and the
+// logarithm of the factor for what should be less.
+func TestHowBadADeviationIs(t *testing.T) {
+	size := func(metricName string, value, expected float64) float64 {
+		m, _ := metric.Default().Lookup(metricName)
+		return (&judgement{metric: m, Comparison: Comparison{Value: value, Expected: expected, Change: value/expected - 1}}).size()
+	}
+	about(t, "a third of the frames lost", size("frames.count", 400, 600), 1.0/3)
+	about(t, "twice the time", size("cpu.time_ms", 200, 100), math.Ln2)
+	about(t, "half the time", size("cpu.time_ms", 50, 100), math.Ln2)
+	about(t, "from less than nothing", size("cpu.time_ms", 5, -10), 1.5)
+	about(t, "to nothing", size("cpu.time_ms", 0, 10), 1)
+}
+
+// Where no context has runs enough, the scale is that of the kin that differ least:
+// a phone's runs on Wi-Fi and on 3G, not those of two phones on Wi-Fi.
+func TestTheScaleIsOfTheNearestKin(t *testing.T) {
+	var history []run.Run
+	at := func(model, network string, ms float64) {
+		r := on(model+network, "frames.duration_ms", ms)[0]
+		history = append(history, withContext(r, map[string]string{"model": model, "network": network}))
+	}
+	for i, network := range []string{"wifi", "3g", "lte", "5g"} {
+		at("a", network, 8*(1+0.01*float64(i)))
+		at("b", network, 20*(1+0.01*float64(i)))
+	}
+	p := policy(t, PresetDefault)
+	j := newCheck(p, metric.Default(), Subject{Run: timed("new", map[string]string{"model": "a", "network": "wifi"}, 8), References: summaries(p, history...)}).judged[0]
+	// Four values of one phone, 1 % apart: squares of 0.015 and 0.005 about their middle.
+	if e := j.evidence; e.kind != centred || !e.ofKin || e.moments.SD > 0.014 || e.moments.SD < 0.012 || e.moments.DF != 6 || e.own != 1 {
+		t.Errorf("%+v, want a scale of about 0.0129 by six degrees of freedom", e)
+	}
+}
+
+// The variance of a context is drawn towards that of the others by five degrees of
+// freedom at most, and no judgement has more than six.
+func TestTheScaleIsDrawnTowardsOthers(t *testing.T) {
+	calm, wild := on("a", "frames.count", 500, 540, 460, 520, 480), on("b", "frames.count", 500, 700, 300, 600, 400, 650, 350, 550, 450)
+	p := policy(t, PresetDefault)
+	e := newCheck(p, metric.Default(), Subject{Run: nearly("a", "frames.count", 500), References: summaries(p, slices.Concat(calm, wild)...)}).judged[0].evidence
+	// (1600+1600+400+400)/4 = 1000 and (40000·2+10000·2+22500·2+2500·2)/8 = 18750.
+	about(t, "scale", e.moments.SD, math.Sqrt((4*1000+5*18750)/9.0))
+	about(t, "degrees of freedom", e.moments.DF, tailDF)
+}
