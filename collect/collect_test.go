@@ -245,6 +245,38 @@ func TestGarbageIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// A store that takes long to keep one device's run holds up no other device.
+func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
+	t.Parallel()
+	quick, other := newPhone(30), newPhone(30)
+	keeping := make(chan struct{})
+	other.fail = func(n int) fault {
+		if n == 2 {
+			<-keeping // so that most of its run is still to come
+		}
+		return fault{}
+	}
+	over := false // the other device's run, while the quick one's is being kept
+	results := collect.Lab{
+		Jobs:    []collect.Job{quick.job("quick"), other.job("other")},
+		Options: collect.Options{Progress: progressFunc(func(collect.Event) {})},
+		Finished: func(r collect.Result) {
+			if r.Device != "quick" {
+				return
+			}
+			close(keeping)
+			for begun := time.Now(); !over && time.Since(begun) < 20*time.Second; time.Sleep(time.Millisecond) {
+				over = other.did("svc power stayon false") == 1 // of its tear-down
+			}
+		},
+	}.Collect(t.Context())
+	if !over {
+		t.Error("the other device stood still until the store was done")
+	}
+	wantComplete(t, results[0], 3)
+	wantComplete(t, results[1], 3)
+}
+
 func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 	t.Parallel()
 	lost, good := newPhone(30), newPhone(30)

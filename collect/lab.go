@@ -2,7 +2,6 @@ package collect
 
 import (
 	"context"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -16,7 +15,8 @@ type Lab struct {
 	Options  Options
 	// Finished is given each result as soon as it is there, so that a caller can
 	// keep what was measured before an interrupt; nil for none. It and Progress
-	// are never called at the same time.
+	// are never called at the same time, and no device waits for either; all is
+	// told when the Lab's method returns.
 	Finished func(Result)
 }
 
@@ -45,11 +45,10 @@ func (l Lab) Interleave(ctx context.Context, heads []Job) (base, head []Result) 
 
 // drive does each job, those of one device one after another, and tells Finished.
 func (l Lab) drive(do func(job int, options Options) []Result) {
-	var telling sync.Mutex // Progress and Finished are told one thing at a time
+	teller := newTeller(l.Options.Progress, l.Finished)
+	defer teller.close()
 	options := l.Options
-	if options.Progress != nil {
-		options.Progress = &oneAtATime{mu: &telling, next: options.Progress}
-	}
+	options.Progress = teller
 	group := errgroup.Group{}
 	if l.Parallel > 0 {
 		group.SetLimit(l.Parallel)
@@ -57,15 +56,9 @@ func (l Lab) drive(do func(job int, options Options) []Result) {
 	for _, indexes := range l.byDevice() {
 		group.Go(func() error {
 			for _, i := range indexes {
-				results := do(i, options)
-				if l.Finished == nil {
-					continue
+				for _, r := range do(i, options) {
+					teller.finish(r)
 				}
-				telling.Lock()
-				for _, r := range results {
-					l.Finished(r)
-				}
-				telling.Unlock()
 			}
 			return nil
 		})
@@ -87,16 +80,4 @@ func (l Lab) byDevice() [][]int {
 		groups[at] = append(groups[at], i)
 	}
 	return groups
-}
-
-// oneAtATime passes progress on from many goroutines.
-type oneAtATime struct {
-	mu   *sync.Mutex
-	next Progress
-}
-
-func (o *oneAtATime) Report(e Event) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.next.Report(e)
 }

@@ -1,0 +1,42 @@
+package collect
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// What waits to be told is bounded, and neither a warning nor a result is dropped.
+func TestWhatIsToldIsBounded(t *testing.T) {
+	t.Parallel()
+	blocked, release := make(chan struct{}), make(chan struct{})
+	var got []string
+	tell := newTeller(progressTo(func(e Event) {
+		if len(got) == 0 {
+			close(blocked)
+			<-release
+		}
+		got = append(got, fmt.Sprint(e.Phase, " ", e.Message))
+	}), func(r Result) { got = append(got, "result of "+r.Device) })
+	tell.Report(Event{Phase: SetUp})
+	<-blocked
+	tell.Report(Event{Phase: Warned, Message: "hot"})
+	tell.finish(Result{Device: "pixel"})
+	for i := range 10 * maxUntold {
+		tell.Report(Event{Phase: Settle, Message: fmt.Sprint(i)})
+	}
+	tell.mu.Lock()
+	waiting := len(tell.queue)
+	tell.mu.Unlock()
+	close(release)
+	tell.close()
+	if waiting > maxUntold || len(got) != 1+waiting {
+		t.Errorf("%d wait, %d were told; want at most %d", waiting, len(got), maxUntold)
+	}
+	if want := []string{"set-up ", "warning hot", "result of pixel"}; !slices.Equal(got[:3], want) {
+		t.Errorf("told %q first, want %q", got[:3], want)
+	}
+	if last, want := got[len(got)-1], fmt.Sprint("settle ", 10*maxUntold-1); last != want {
+		t.Errorf("told %q last, want %q", last, want)
+	}
+}
