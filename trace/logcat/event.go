@@ -174,12 +174,15 @@ func amEvent(e Entry) (Event, bool) {
 	return Event{}, false
 }
 
+// mostStart bounds what the start of an activity can take, but for whole days.
+const mostStart = 24 * time.Hour
+
 // launchTime reads "[user,token,component,ms,…]".
 func launchTime(message string) (Event, bool) {
 	fields := list(message)
 	for i, field := range fields[:max(len(fields)-1, 0)] {
 		process, _, found := strings.Cut(field, "/")
-		if ms, err := strconv.Atoi(fields[i+1]); found && err == nil && ms >= 0 {
+		if ms, err := strconv.Atoi(fields[i+1]); found && err == nil && ms >= 0 && ms < int(mostStart/time.Millisecond) {
 			return Event{Kind: Displayed, Name: field, Process: process, Duration: time.Duration(ms) * time.Millisecond}, true
 		}
 	}
@@ -256,5 +259,5 @@ func duration(s string) (time.Duration, bool) {
 		return time.Duration(days)*24*time.Hour + tail, err == nil && days >= 0 && days < 1000 && (ok || rest == "")
 	}
 	d, err := time.ParseDuration(s)
-	return d, err == nil && d >= 0 && d < 24*time.Hour
+	return d, err == nil && d >= 0 && d < mostStart
 }

@@ -184,6 +184,16 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A start that would take longer than a time can tell is none, and not less than 0.
+func TestAStartThatTakesForEverIsNone(t *testing.T) {
+	t.Parallel()
+	for _, ms := range []string{"9223372036855", "9223372036854775807", "86400000", "-1"} {
+		if got := events(t, read(t, "1.000 1000 1001 I wm_activity_launch_time: [0,123,com.example/.Main,"+ms+"]")); len(got) != 0 {
+			t.Errorf("%s ms: %+v", ms, got)
+		}
+	}
+}
+
 func TestEventsOfAndroid41HaveNoUser(t *testing.T) {
 	t.Parallel()
 	ev := events(t, read(t, "I/am_anr  (  300): [500,com.example,0,keyDispatchingTimedOut]"))

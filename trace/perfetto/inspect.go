@@ -154,7 +154,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	if len(t.Threads) > 0 {
 		var sum time.Duration
 		for _, thread := range t.Threads {
-			sum += thread.CPU
+			sum = plus(sum, thread.CPU)
 		}
 		metrics["cpu.time_ms"] = milliseconds(sum)
 	}

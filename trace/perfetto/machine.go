@@ -156,7 +156,7 @@ func (m *machine) placeThreads(t *Trace, k *kernel) {
 		}
 		t.Threads = append(t.Threads, thread)
 		if p := m.processes[int32(thread.PID)]; p != nil {
-			p.CPU += thread.CPU
+			p.CPU = plus(p.CPU, thread.CPU)
 		}
 	}
 	slices.SortStableFunc(t.Threads, func(a, b Thread) int { return cmp.Compare(b.CPU, a.CPU) })

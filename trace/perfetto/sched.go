@@ -1,6 +1,7 @@
 package perfetto
 
 import (
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -66,7 +67,7 @@ func (b *bundle) switched(ns int64, next int32, comm []byte) {
 	c := &b.cpus[b.number]
 	if c.running && c.tid != 0 && ns > c.since {
 		if r := b.ran[c.tid]; r != nil {
-			r.cpu += time.Duration(ns - c.since)
+			r.cpu = plus(r.cpu, time.Duration(ns-c.since))
 			b.begins.took(turn{c.tid, c.since, ns})
 		}
 	}
@@ -77,6 +78,9 @@ func (b *bundle) switched(ns int64, next int32, comm []byte) {
 		}
 	}
 }
+
+// plus adds times up, to what a duration can hold.
+func plus(a, b time.Duration) time.Duration { return a + min(b, math.MaxInt64-a) }
 
 // thread finds or adds a thread that ran; nil where there are too many.
 func (k *kernel) thread(d *decoder, tid int32) *ran {

@@ -1,6 +1,7 @@
 package perfetto_test
 
 import (
+	"bytes"
 	"testing"
 	"time"
 
@@ -113,5 +114,23 @@ func TestAnEmptyPacketIsNone(t *testing.T) {
 	got := read(t, []byte{0x0a, 0, 0x0a, 0})
 	if len(got.Warnings) != 0 {
 		t.Errorf("%v", got.Warnings)
+	}
+}
+
+// Times that no device has must not turn into less than none.
+func TestTimesBeyondADurationStayPositive(t *testing.T) {
+	t.Parallel()
+	var packets []message
+	for cpu := range int64(8) {
+		packets = append(packets, bundle(cpu, event(1, 4, message(nil).num(6, 42)), event(1<<61, 4, message(nil).num(6, 43)), event(1<<61, 4, message(nil).num(6, 0))))
+	}
+	in, err := perfetto.Inspect(bytes.NewReader(file(append(packets, named(42, 10042, "com.example"))...)))
+	if err != nil || in.Metrics["cpu.time_ms"] <= 0 {
+		t.Errorf("%v, %v", in.Metrics, err)
+	}
+	for _, p := range in.Details.(perfetto.Details).Processes {
+		if p.CPUMS <= 0 {
+			t.Errorf("%+v", p)
+		}
 	}
 }
