@@ -61,6 +61,23 @@ func TestWhatGitHubRefusesIsOneWarning(t *testing.T) {
 	}
 }
 
+// The second workflow, whose token may not comment either, is not told to add a
+// second workflow.
+func TestTheCommentersOwnAdvice(t *testing.T) {
+	g := newGitHub(t)
+	g.ReadOnly(true)
+	for event, advised := range map[string]bool{"pull_request": true, "workflow_run": false} {
+		j := g.job(100, 1, commit("a"))
+		j.Job.Event, j.Job.Pull.Fork = event, true
+		if err := j.PostComment(t.Context(), content(fine())); err != nil {
+			t.Fatal(err)
+		}
+		if w := j.warnings(); len(w) != 1 || strings.Contains(w[0], "a second workflow on workflow_run") != advised {
+			t.Errorf("on %s the warnings are %q", event, w)
+		}
+	}
+}
+
 func TestWithoutATokenThereIsASummary(t *testing.T) {
 	g := newGitHub(t)
 	j := g.job(100, 1, commit("a"))

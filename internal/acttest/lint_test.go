@@ -25,7 +25,8 @@ type step struct {
 }
 
 type workflowFile struct {
-	Jobs map[string]struct{ Steps []step }
+	Jobs        map[string]struct{ Steps []step }
+	Concurrency struct{ Group string }
 }
 
 func readYAML(t *testing.T, file string, into any) {
@@ -118,6 +119,25 @@ func TestNoExpressionIsPutIntoAScript(t *testing.T) {
 				t.Errorf("%s: the script of step %q has an expression in it: pass it by env", file, s.Name)
 			}
 		}
+	}
+}
+
+// An entry of a merge queue has no pull request: without its ref, all entries would
+// be in one group, and cancel each other.
+func TestMergeQueueEntriesHaveGroupsOfTheirOwn(t *testing.T) {
+	found := 0
+	for _, file := range workflows(t) {
+		var w workflowFile
+		readYAML(t, file, &w)
+		if strings.Contains(w.Concurrency.Group, "github.event.pull_request.number") {
+			found++
+			if !strings.Contains(w.Concurrency.Group, "github.event.pull_request.number || github.ref") {
+				t.Errorf("%s has the group %s", file, w.Concurrency.Group)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no workflow has a group for each pull request")
 	}
 }
 
