@@ -201,6 +201,28 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 	}
 }
 
+// levelsOfSubjectsApart rebaselines runs of three subjects in one call, and one
+// subject more than once.
+func levelsOfSubjectsApart(t *testing.T, s baseline.Store) {
+	for d := range 5 {
+		mail, scroll, game := newRun(fmt.Sprint("mail-", d), day(d), nil, 1), newRun(fmt.Sprint("scroll-", d), day(d), nil, 1), newRun(fmt.Sprint("game-", d), day(d), nil, 1)
+		scroll.Scenario, game.App.Package = "scroll", "org.example.game"
+		accept(t, s, mail, scroll, game)
+	}
+	of := func(pkg, scenario string) []string {
+		q := query(nil)
+		q.Package, q.Scenario = pkg, scenario
+		return ids(references(t, s, q))
+	}
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined}, "mail-3", "mail-4", "scroll-2", "game-1")
+	wantEqual(t, "mail", of("org.example.mail", "open-message"), []string{"mail-4", "mail-3"})
+	wantEqual(t, "the other scenario", of("org.example.mail", "scroll"), []string{"scroll-4", "scroll-3", "scroll-2"})
+	wantEqual(t, "the other app", of("org.example.game", "open-message"), []string{"game-4", "game-3", "game-2", "game-1"})
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Since: day(4)}, "game-1")
+	mark(t, s, baseline.Mark{State: baseline.Rebaselined, Since: day(2)}, "game-3")
+	wantEqual(t, "of two levels the later", of("org.example.game", "open-message"), []string{"game-4"})
+}
+
 // manyContextsAsPlain has a property in each run that no other run has, as a
 // temperature or a serial number is, so that there are as many contexts as runs.
 func manyContextsAsPlain(t *testing.T, s baseline.Store) {

@@ -50,6 +50,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"ReferencesAsPlain":        referencesAsPlain,
 		"ManyContextsAsPlain":      manyContextsAsPlain,
 		"RebaselineStartsALevel":   rebaselineStartsALevel,
+		"LevelsOfSubjectsApart":    levelsOfSubjectsApart,
 		"RetiredRunsAreTold":       retiredRunsAreTold,
 		"PruneKeepsTheNewest":      pruneKeepsTheNewest,
 		"PruneKeepsTheLevel":       pruneKeepsTheLevel,
