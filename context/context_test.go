@@ -37,6 +37,11 @@ func TestOnlyWhatCountsCounts(t *testing.T) {
 	if Same(t4, history[0], nil) || !Same(t4, history[0], []string{"sdk", "network"}) {
 		t.Error("T4 and T1 differ as a whole and agree in sdk and network")
 	}
+	for _, pair := range [][2]Properties{{{"a": ""}, {}}, {{}, {"a": ""}}, {{}, {}}} {
+		if n := Shared(pair[0], pair[1], []string{"a"}); n != 0 {
+			t.Errorf("%v and %v share %d properties: one that is absent is none", pair[0], pair[1], n)
+		}
+	}
 	if Same(Properties{"a": "1"}, Properties{}, []string{"a"}) {
 		t.Error("a property that only one has is a difference")
 	}
