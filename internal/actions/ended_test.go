@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/internal/actions/githubtest"
 )
 
 // A job is cancelled while it measures: its check run ends at once, before
@@ -101,17 +103,24 @@ func TestAKilledStepsCheckRunIsEndedByALaterStep(t *testing.T) {
 }
 
 func TestAStepThatEndedByItselfLeavesNothingToEnd(t *testing.T) {
-	g := newGitHub(t)
-	j := g.leg(100, 1, commit("a"), "")
-	j.publish(t, worse(1))
-	later := g.job(100, 1, commit("a"))
-	later.env["RUNNER_TEMP"] = j.env["RUNNER_TEMP"]
-	before := len(g.Requests())
-	if n, err := later.End(t.Context()); n != 0 || err != nil || len(g.Requests()) != before {
-		t.Errorf("%d are ended (%v), with %d requests", n, err, len(g.Requests())-before)
-	}
-	if c := g.Checks()[0]; c.Conclusion != "failure" {
-		t.Errorf("the check run concludes %q, want the verdict's failure", c.Conclusion)
+	for name, refused := range map[string]bool{"with a check run": false, "with a token that may not make one": true} {
+		t.Run(name, func(t *testing.T) {
+			g := newGitHub(t)
+			if refused {
+				g.Fail(githubtest.Fault{Method: "POST", Path: "/check-runs", Status: 403, Text: "Resource not accessible by integration"})
+			}
+			j := g.leg(100, 1, commit("a"), "")
+			j.publish(t, worse(1))
+			later := g.job(100, 1, commit("a"))
+			later.env["RUNNER_TEMP"] = j.env["RUNNER_TEMP"]
+			before := len(g.Requests())
+			if n, err := later.End(t.Context()); n != 0 || err != nil || len(g.Requests()) != before {
+				t.Errorf("%d are ended (%v), with %d requests", n, err, len(g.Requests())-before)
+			}
+			if checks := g.Checks(); !refused && checks[0].Conclusion != "failure" {
+				t.Errorf("the check run concludes %q, want the verdict's failure", checks[0].Conclusion)
+			}
+		})
 	}
 }
 

@@ -62,12 +62,13 @@ func (r *Reporter) Abandon(ctx context.Context, cause error) {
 	}
 	ctx, cancel := outliving(ctx)
 	defer cancel()
-	if r.check != nil {
-		result := CheckResult{Conclusion: Conclude(gate.Invalid, r.FailOn), Title: "No verdict", Summary: text}
-		r.mu.Lock()
-		r.conclude(ctx, result)
-		r.mu.Unlock()
+	r.mu.Lock()
+	if r.check == nil {
+		r.forget()
+	} else {
+		r.conclude(ctx, CheckResult{Conclusion: Conclude(gate.Invalid, r.FailOn), Title: "No verdict", Summary: text})
 	}
+	r.mu.Unlock()
 	if r.Comment && r.Job.Pull != nil && r.Client != nil {
 		r.noVerdict(ctx, cause.Error())
 	}

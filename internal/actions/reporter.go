@@ -205,6 +205,7 @@ func (r *Reporter) complete(ctx context.Context, c Content) (address string, ok 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.check == nil {
+		r.forget() // it was refused, and there is a verdict
 		return "", false
 	}
 	summary, err := r.text(c, maxCheckSummary)

@@ -204,7 +204,7 @@ func (c Command) accepting(store string, kept bool) string {
 	case !kept:
 		return "nothing of a pull request is kept in a shared history; the refresh of the main branch (mode refresh, or apkgate baseline refresh) measures and accepts what was merged"
 	case c.Getenv("RUNNER_ENVIRONMENT") == "github-hosted":
-		return fmt.Sprintf("the history is the file %s, which is gone with this runner unless a step keeps it: keep it on a branch of the repository (store: branch: origin#apkgate-history) or in PostgreSQL, and let a refresh of the main branch fill it", store)
+		return fmt.Sprintf("the history is the file %s, which is gone with this runner unless a step keeps it: keep it on a branch of the repository (store: {branch: \"origin#apkgate-history\"}) or in PostgreSQL, and let a refresh of the main branch fill it", store)
 	}
 	return ""
 }
