@@ -27,7 +27,6 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/sqlite"
-	"github.com/apkgate/apkgate/run"
 )
 
 // Options are what can be changed about a store. Dir is needed.
@@ -61,7 +60,8 @@ type Store struct {
 	index      *sqlite.Store
 	generation int
 	retired    []*sqlite.Store
-	garbage    []string // indexes to be removed
+	garbage    []string          // indexes to be removed
+	damage     []baseline.Damage // what can't be read of the branch
 }
 
 var _ baseline.Store = (*Store)(nil)
@@ -112,7 +112,13 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.openState(ctx); err != nil {
 		return copyError(s.dir, err)
 	}
-	return s.Sync(ctx)
+	if err := s.Sync(ctx); err != nil {
+		return err
+	}
+	if err := s.current().Check(ctx); isDamage(err) {
+		return s.renew(ctx)
+	}
+	return nil
 }
 
 // Sync brings the local copy up to date with the branch.
@@ -132,17 +138,12 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 
 // List implements baseline.Store. AddedAt is when this copy learnt of a run.
 func (s *Store) List(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
-	return s.current().List(ctx, f)
-}
-
-// References implements baseline.Store.
-func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
-	return s.current().References(ctx, q)
+	return s.entries(ctx, func(index *sqlite.Store) iter.Seq2[baseline.Entry, error] { return index.List(ctx, f) })
 }
 
 // Export implements baseline.Store.
 func (s *Store) Export(ctx context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
-	return s.current().Export(ctx, f)
+	return s.entries(ctx, func(index *sqlite.Store) iter.Seq2[baseline.Entry, error] { return index.Export(ctx, f) })
 }
 
 // Close frees the local copy. It waits for what is being written.

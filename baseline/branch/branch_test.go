@@ -94,7 +94,7 @@ func newRun(id string, frames float64) run.Run {
 func ids(t testing.TB, s baseline.Store) []string {
 	t.Helper()
 	var out []string
-	for e, err := range s.List(context.Background(), baseline.Filter{}) {
+	for e, err := range baseline.SoundOf(s).List(context.Background(), baseline.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

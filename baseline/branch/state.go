@@ -92,10 +92,19 @@ func (s *Store) alone(ctx context.Context, f func(*work) error) error {
 	if fresh {
 		w.tip = "" // the index follows a commit that the repository has no more
 	}
-	if err := s.follow(ctx, w.generation); err != nil {
+	switch err := s.follow(ctx, w.generation); {
+	case isDamage(err):
+		if err := w.startOver(ctx); err != nil {
+			return err
+		}
+		w.tip = ""
+	case err != nil:
 		return err
 	}
 	if err := f(w); err != nil {
+		return err
+	}
+	if err := w.noteDamage(ctx); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, "UPDATE state SET tip = ?, generation = ?", w.tip, w.generation); err != nil {

@@ -83,13 +83,14 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 	damage := map[string][]error{}
 	var marks []placedMark
 	err = w.read(ctx, paths, there.segments, missing, func(path string, data []byte, err error) error {
-		switch {
-		case err != nil:
-		case strings.HasPrefix(path, runsFolder):
-			damage[path], err = w.takeRuns(ctx, data)
-			if err != nil {
-				return err
+		switch isRuns := strings.HasPrefix(path, runsFolder); {
+		case isRuns && data != nil:
+			bad, failed := w.takeRuns(ctx, data, err == nil)
+			if failed != nil {
+				return failed
 			}
+			damage[path] = bad
+		case err != nil:
 		default:
 			var lines []markLine
 			lines, err = marksOf(data)
@@ -162,7 +163,9 @@ const batchRuns = 500
 
 // takeRuns adds the runs of a segment to the index, and decodes the next ones
 // meanwhile. A run that can't be added is damage; err is of the index itself.
-func (w *work) takeRuns(ctx context.Context, data []byte) (damage []error, err error) {
+// Of a segment that is not what its name says, only runs count that are what their
+// own name says.
+func (w *work) takeRuns(ctx context.Context, data []byte, sound bool) (damage []error, err error) {
 	batches := make(chan []run.Run, 2)
 	var broken error // what ended the segment early
 	go func() {
@@ -172,6 +175,9 @@ func (w *work) takeRuns(ctx context.Context, data []byte) (damage []error, err e
 			if err != nil {
 				broken = err
 				break
+			}
+			if !sound && !namesItself(r) {
+				continue
 			}
 			if batch = append(batch, r); len(batch) == batchRuns {
 				batches <- batch
@@ -191,6 +197,14 @@ func (w *work) takeRuns(ctx context.Context, data []byte) (damage []error, err e
 		damage = append(damage, broken)
 	}
 	return damage, err
+}
+
+// namesItself reports whether the run's id is the one that its content gives it.
+func namesItself(r run.Run) bool {
+	id := r.ID
+	r.ID = ""
+	named, err := r.Named()
+	return err == nil && named.ID == id
 }
 
 // addEach adds the runs to the index, one by one where they don't go together.

@@ -72,6 +72,10 @@ func (s *Store) whole(ctx context.Context, all bool) error {
 	return s.structure.damage
 }
 
+// Check looks at the structure of a small file. What is wrong with it is an error
+// that wraps baseline.ErrDamaged.
+func (s *Store) Check(ctx context.Context) error { return s.whole(ctx, false) }
+
 // checkReferences checks that each run counts as what its newest mark says, and that
 // the runs that count as accepted are those whose summaries lie among the references.
 func checkReferences(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {

@@ -1,0 +1,103 @@
+package branch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite"
+	"github.com/apkgate/apkgate/run"
+)
+
+// renew makes the index anew from the branch: it is a copy, and what is wrong with
+// it is no loss.
+func (s *Store) renew(ctx context.Context) error {
+	return s.alone(ctx, func(w *work) error {
+		if err := w.startOver(ctx); err != nil {
+			return err
+		}
+		w.tip = ""
+		return w.sync(ctx)
+	})
+}
+
+// isDamage reports whether the error is of an index that can be made anew.
+func isDamage(err error) bool {
+	return errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotHistory)
+}
+
+// noteDamage remembers what can't be read of the branch.
+func (w *work) noteDamage(ctx context.Context) error {
+	known, err := w.known(ctx)
+	if err != nil {
+		return err
+	}
+	var found []baseline.Damage
+	for path, damage := range known {
+		if damage != "" {
+			found = append(found, baseline.Damage{Problem: path + ": " + damage})
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.damage = found
+	return nil
+}
+
+// damaged is what can't be read of the branch.
+func (s *Store) damaged() []baseline.Damage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.damage
+}
+
+// entries are the index's, after what is damaged on the branch. A run that is
+// damaged in the index alone comes from one that is made anew.
+func (s *Store) entries(ctx context.Context, read func(*sqlite.Store) iter.Seq2[baseline.Entry, error]) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		for _, d := range s.damaged() {
+			if !yield(baseline.Entry{}, &baseline.DamagedRun{Err: damageError(d)}) {
+				return
+			}
+		}
+		renewed := false
+		for e, err := range read(s.current()) {
+			var bad *baseline.DamagedRun
+			if errors.As(err, &bad) && bad.ID != "" {
+				if !renewed {
+					renewed = s.renew(ctx) == nil
+				}
+				if renewed {
+					e, err = s.current().Get(ctx, bad.ID)
+				}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// damageError is what is wrong with a file of the branch, as an error.
+func damageError(d baseline.Damage) error {
+	return &baseline.Error{
+		Err:    fmt.Errorf("%w: %s", baseline.ErrDamaged, d.Problem),
+		Advice: "The branch's past may hold the file as it was; apkgate baseline copy takes what is sound elsewhere.",
+	}
+}
+
+// References implements baseline.Store.
+func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
+	found, err := s.current().References(ctx, q)
+	if isDamage(err) {
+		if renewed := s.renew(ctx); renewed == nil {
+			found, err = s.current().References(ctx, q)
+		}
+	}
+	if damage := s.damaged(); err == nil && len(damage) > 0 {
+		err = &baseline.Incomplete{Damage: damage}
+	}
+	return found, err
+}
