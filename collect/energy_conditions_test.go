@@ -9,6 +9,8 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/run"
 )
 
 // A phone that is slowed down for heat rests until it no longer is, ten minutes at
@@ -230,5 +232,37 @@ func TestStatisticsThatAreCutShort(t *testing.T) {
 	}
 	if !warnedOf(r.Run, "batterystats was cut short", "DUMP TIMEOUT") {
 		t.Errorf("%v", r.Run.Warnings)
+	}
+}
+
+// Joules that are made of batterystats would be too low without what it lacks: the
+// repetition is lost, and another may do.
+func TestStatisticsThatAreCutShortLoseTheirRepetition(t *testing.T) {
+	t.Parallel()
+	const (
+		estimate = "9,0,l,pws,3000,100,100,100\n9,10123,l,pwi,uid,25,0,25,0\n9,h,0,Bl=83,Bs=d,Bp=n,Bv=4000\n9,h,10000,Bl=82,Bv=4000\n"
+		gaveUp   = "\n*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n"
+	)
+	for _, source := range []string{config.EnergyPlatform, config.EnergyModel} {
+		p, r := measured(t, 34, source, func(w *power) { w.estimate, w.cutStats = estimate, 2 }, nil)
+		wantComplete(t, r, 3)
+		if p.workloads != 4 {
+			t.Errorf("by %s: %d workloads, want 3 and the one whose statistics were cut", source, p.workloads)
+		}
+		_, r = measured(t, 34, source, func(w *power) { w.estimate = estimate + gaveUp }, nil)
+		if r.Run.Status != run.Failed || r.Err == nil || !strings.Contains(r.Err.Error(), "batterystats was cut short") {
+			t.Errorf("by %s, cut each time: status %s, %v", source, r.Run.Status, r.Err)
+		}
+	}
+}
+
+// 500 mAh of a battery of 3,000 whose level fell by one step of 30 can't be.
+func TestAnEstimateThatIsContradictedLosesItsRepetition(t *testing.T) {
+	t.Parallel()
+	p, r := measured(t, 34, config.EnergyPlatform, func(w *power) {
+		w.estimate = "9,0,l,pws,3000,500,0,30\n9,h,0,Bl=83,Bs=d,Bp=n,Bv=4000\n9,h,10000,Bl=82,Bv=4000\n"
+	}, nil)
+	if r.Run.Status != run.Failed || !errors.Is(r.Err, energy.ErrContradicted) || p.workloads == 1 {
+		t.Errorf("status %s after %d workloads, %v", r.Run.Status, p.workloads, r.Err)
 	}
 }

@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -31,7 +32,12 @@ func (c *collector) resetStats(ctx context.Context) error {
 	return nil
 }
 
-// readStats reads what the platform counted since; nil where it has nothing.
+// errStatsCut says that batterystats did not print all that it counted.
+var errStatsCut = errors.New("batterystats was cut short")
+
+// readStats reads what the platform counted since; nil where it has nothing. A dump
+// that is not whole is errStatsCut: without what it lacks, joules that are made of it
+// would be too low.
 func (c *collector) readStats(ctx context.Context) (*batterystats.Dump, error) {
 	if !c.facts.hasBatterystats() || c.meter.statsKept {
 		return nil, nil
@@ -46,7 +52,7 @@ func (c *collector) readStats(ctx context.Context) (*batterystats.Dump, error) {
 	}
 	if d.Cut {
 		c.warnf("batterystats was cut short, so that it tells nothing of a repetition: %s", d.Warnings[len(d.Warnings)-1].Text)
-		return nil, nil
+		return nil, errStatsCut
 	}
 	if d.Main() == nil {
 		c.warnf("batterystats tells nothing: there are no wakelocks, no network bytes and no estimates by app")

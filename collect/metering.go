@@ -30,6 +30,7 @@ type metering struct {
 	tracing    *recorder
 	sampling   *recorder
 	stats      *batterystats.Dump
+	statsCut   bool   // there should be some
 	beginMark  string // in the log, at the beginning of the workload
 	endMark    string // and at its end
 	trace      *perfetto.Trace
@@ -245,7 +246,9 @@ func (m *metering) shutDown(ctx context.Context) (err error) {
 	if err := m.look(ctx); err != nil {
 		return err
 	}
-	if m.stats, err = m.readStats(ctx); err != nil {
+	if m.stats, err = m.readStats(ctx); errors.Is(err, errStatsCut) {
+		m.statsCut = true
+	} else if err != nil {
 		return err
 	}
 	if err := m.leadTime(ctx); err != nil {

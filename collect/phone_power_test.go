@@ -33,6 +33,7 @@ type power struct {
 	// loseTrace is the workload, from 1, whose trace can't be copied.
 	loseTrace int
 	estimate  string        // of batterystats, in checkin form
+	cutStats  int           // the workload, from 1, whose statistics dumpsys gives up
 	sensors   string        // what `dumpsys sensorservice --proto` prints
 	ticks     int           // of CPU time that the app is said to have had, 0: 100
 	noReset   bool          // batterystats can't be reset
@@ -213,6 +214,9 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		out.WriteString("Battery stats reset.\n")
 	case command == "dumpsys batterystats -c":
 		out.WriteString(checkin + w.estimate)
+		if w.cutStats > 0 && w.cutStats == p.workloads {
+			out.WriteString("\n*** SERVICE 'batterystats' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n")
+		}
 	case command == "dumpsys sensorservice --proto":
 		out.WriteString(w.sensors)
 	default:

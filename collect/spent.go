@@ -144,6 +144,9 @@ func (m *metering) tellCorrection(c energy.Correction) {
 }
 
 func (m *metering) byModel(s *spent) error {
+	if m.statsCut {
+		return errStatsCut
+	}
 	var states energy.States
 	if m.stats != nil {
 		states = energy.StatesOf(m.stats.Main(), m.uid)
@@ -160,6 +163,9 @@ func (m *metering) byModel(s *spent) error {
 }
 
 func (m *metering) byPlatform(s *spent) error {
+	if m.statsCut {
+		return errStatsCut
+	}
 	if m.stats == nil {
 		return energy.ErrNoEstimate
 	}

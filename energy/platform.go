@@ -10,8 +10,12 @@ import (
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
 
-// ErrNoEstimate says that batterystats holds no estimate of its own.
-var ErrNoEstimate = errors.New("batterystats holds no estimate")
+var (
+	// ErrNoEstimate says that batterystats holds no estimate of its own.
+	ErrNoEstimate = errors.New("batterystats holds no estimate")
+	// ErrContradicted says that it holds one which it contradicts itself.
+	ErrContradicted = errors.New("batterystats contradicts its estimate")
+)
 
 // OfPlatform takes the platform's own estimate of the energy, whole and of one
 // UID: what batterystats states in mAh, at the voltage of the battery's history.
@@ -24,11 +28,14 @@ func OfPlatform(d batterystats.Dump, uid int, from, to time.Duration) (Estimate,
 	}
 	total, doubts := d.Energy(p)
 	if total == nil {
-		why := "no computed drain is stated"
+		err, why := ErrNoEstimate, "no computed drain is stated"
 		if len(doubts) > 0 {
 			why = strings.Join(doubts, "; ")
 		}
-		return Estimate{}, fmt.Errorf("take the platform's estimate: %w: %s", ErrNoEstimate, why)
+		if d.Contradicted(p) {
+			err = ErrContradicted
+		}
+		return Estimate{}, fmt.Errorf("take the platform's estimate: %w: %s", err, why)
 	}
 	joules := func(mah float64) float64 { return mah * joulesPerMAhVolt * total.VoltageMV / 1000 }
 	e := Estimate{TotalJ: total.Joules, Curve: Even(total.Joules, from, to)}

@@ -55,7 +55,7 @@ func (d Dump) voltage() (mv float64, from, odd string) {
 		return 0, "", "no voltage on battery is stated: the drain is given in mAh alone"
 	case mv < leastMV || mv > mostMV:
 		return 0, "", fmt.Sprintf("the voltage is stated as %.0f mV, which no battery has: the drain is given in mAh alone", mv)
-	case low > 0 && high > low*mostSwing:
+	case swings(low, high):
 		return 0, "", fmt.Sprintf("the voltage is stated as %.0f to %.0f mV on battery, which no one battery has: the drain is given in mAh alone", low, high)
 	}
 	return mv, from, ""
@@ -83,6 +83,16 @@ func (p *Period) contradiction(computed float64) (doubt string, refused bool) {
 	}
 	return "", false
 }
+
+// Contradicted reports whether the file itself contradicts the period's drain, or its
+// own voltage, so much that there is no energy.
+func (d Dump) Contradicted(p *Period) bool {
+	_, refused := p.contradiction(p.Stated["computed_mah"])
+	return refused || swings(d.History.MinVoltageMV, d.History.MaxVoltageMV)
+}
+
+// swings reports whether voltages lie further apart than those of one battery.
+func swings(low, high float64) bool { return low > 0 && high > low*mostSwing }
 
 // charging reports whether a charger was connected all the time.
 func (p *Period) charging() bool {
