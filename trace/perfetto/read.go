@@ -236,7 +236,7 @@ func (d *decoder) place(t *Trace, v *conversion) {
 	t.Battery = placed(v, d.battery, func(s *BatterySample, at time.Duration) { s.Time = at })
 	t.Consumers = d.consumers.place(v)
 	t.Residency = d.residency.place(v)
-	t.UIDTimes = d.uidTimes.place(v)
+	t.UIDTimes = d.uidTimes.place(v, d.home)
 	if m := d.machines[d.home]; m != nil {
 		m.place(t, v)
 	}

@@ -46,6 +46,21 @@ func TestTheKernelOfAVirtualMachineIsNotTheDevices(t *testing.T) {
 	}
 }
 
+func TestTheUIDsOfAVirtualMachineAreNotTheDevices(t *testing.T) {
+	t.Parallel()
+	// UID 1000 on one cluster: a first time in ms, and what it gained since.
+	reading := func(s, ms int64) message {
+		return at(s*second).in(119, message(nil).num(1, 1).packed(2, 1000).packed(3, ms))
+	}
+	got := read(t, file(
+		reading(1, 100).num(13, 1).on(5), reading(2, 20).on(5),
+		reading(1, 900).num(13, 1).on(6).of(7), reading(2, 500).on(6).of(7),
+	))
+	if len(got.UIDTimes) != 1 || got.UIDTimes[0].CPU() != 20*time.Millisecond {
+		t.Errorf("%+v, want the device's 20 ms", got.UIDTimes)
+	}
+}
+
 // Android Studio's recording runs beside ours: each tells of every switch.
 func TestTwoRecordsOfTheSchedulerCountOnce(t *testing.T) {
 	t.Parallel()

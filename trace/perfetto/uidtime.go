@@ -16,6 +16,7 @@ type uidTimes struct {
 
 type uidTime struct {
 	UIDTime
+	machine  uint32
 	readings []stamped[CPUSample]
 }
 
@@ -74,7 +75,7 @@ func (u *uidTimes) add(d *decoder, key uidKey, reading stamped[CPUSample]) {
 		}
 		place = len(u.list)
 		u.places[key] = place
-		u.list = append(u.list, uidTime{UIDTime: UIDTime{UID: int(key.uid), Cluster: int(key.cluster)}})
+		u.list = append(u.list, uidTime{UIDTime: UIDTime{UID: int(key.uid), Cluster: int(key.cluster)}, machine: key.machine})
 	}
 	if d.room("readings of CPU times of UIDs", u.samples, MaxSamples) {
 		u.samples++
@@ -83,9 +84,13 @@ func (u *uidTimes) add(d *decoder, key uidKey, reading stamped[CPUSample]) {
 	}
 }
 
-func (u *uidTimes) place(v *conversion) []UIDTime {
+// place gives the times of one machine: another's UIDs are others.
+func (u *uidTimes) place(v *conversion, machine uint32) []UIDTime {
 	var out []UIDTime
 	for _, one := range u.list {
+		if one.machine != machine {
+			continue
+		}
 		one.Samples = placed(v, one.readings, func(s *CPUSample, at time.Duration) { s.Time = at })
 		out = append(out, one.UIDTime)
 	}
