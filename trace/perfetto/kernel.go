@@ -14,6 +14,9 @@ const (
 	eventSchedSwitch    = 4
 	eventCPUFrequency   = 11
 	eventSuspend        = 113
+	eventNewTask        = 235
+	eventRename         = 236
+	eventExit           = 238
 	eventSuspendMinimal = 481
 )
 
@@ -29,6 +32,8 @@ type kernel struct {
 	cpus           []cpu
 	ran            map[int32]*ran
 	switches       int
+	births         []birth
+	owners         map[int32]int32 // processes of threads, as their ends tell them
 	frequencies    int
 	suspends       []stamped[suspend]
 	synced         int64 // ns of the last snapshot that a bundle gave
@@ -37,8 +42,9 @@ type kernel struct {
 
 // ran is a thread by its time on a CPU.
 type ran struct {
-	comm string
-	cpu  time.Duration
+	comm  string // the latest
+	named int64  // ns of the bundle's clock, when it had that name
+	cpu   time.Duration
 }
 
 // cpu is one CPU of the traced device.
@@ -160,12 +166,15 @@ func (b *bundle) close() {
 func (b *bundle) event(message []byte) {
 	b.events++
 	var ns uint64
+	var tid int32 // that ran
 	var kind protowire.Number
 	var data []byte
 	for f := fieldsOf(message); f.next(); {
 		switch {
 		case f.number == 1:
 			ns = f.value
+		case f.number == 2:
+			tid = int32(f.value)
 		case f.bytes != nil:
 			kind, data = f.number, f.bytes
 		}
@@ -185,6 +194,12 @@ func (b *bundle) event(message []byte) {
 		b.schedSwitch(data, int64(ns))
 	case eventCPUFrequency:
 		b.frequency(data, at)
+	case eventNewTask:
+		b.newTask(data, int64(ns), tid)
+	case eventRename:
+		b.rename(data, int64(ns))
+	case eventExit:
+		b.exit(data)
 	case eventSuspend, eventSuspendMinimal:
 		b.suspend(kind, data, at)
 	default:

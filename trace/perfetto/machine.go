@@ -38,7 +38,7 @@ func (d *decoder) machine(number uint32) *machine {
 func (m *machine) source(d *decoder, sequence uint32) *kernel {
 	k := m.bySequence[sequence]
 	if k == nil && d.room("data sources of the kernel's events", len(m.sources), maxSources) {
-		k = &kernel{machine: m, ran: map[int32]*ran{}}
+		k = &kernel{machine: m, ran: map[int32]*ran{}, owners: map[int32]int32{}}
 		m.bySequence[sequence] = k
 		m.sources = append(m.sources, k)
 	}
@@ -115,7 +115,7 @@ func (m *machine) thread(d *decoder, tid int32) *Thread {
 	return t
 }
 
-func (m *machine) place(t *Trace, v *conversion) {
+func (m *machine) place(d *decoder, t *Trace, v *conversion) {
 	t.States = m.states.place(v)
 	for _, k := range m.sources {
 		t.FtraceEvents += k.events
@@ -134,6 +134,7 @@ func (m *machine) place(t *Trace, v *conversion) {
 		}
 	}
 	if k := m.most(func(k *kernel) int { return k.switches }); k != nil {
+		m.born(d, k)
 		m.placeThreads(t, k)
 	}
 	for _, pid := range slices.Sorted(maps.Keys(m.processes)) {

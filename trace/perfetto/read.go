@@ -238,7 +238,7 @@ func (d *decoder) place(t *Trace, v *conversion) {
 	t.Residency = d.residency.place(v)
 	t.UIDTimes = d.uidTimes.place(v, d.home)
 	if m := d.machines[d.home]; m != nil {
-		m.place(t, v)
+		m.place(d, t, v)
 	}
 }
 

@@ -73,8 +73,8 @@ func (b *bundle) switched(ns int64, next int32, comm []byte) {
 	}
 	c.running, c.tid, c.since = true, next, ns
 	if next != 0 {
-		if r := b.thread(b.d, next); r != nil && r.comm == "" {
-			r.comm = name(comm)
+		if r := b.thread(b.d, next); r != nil {
+			r.call(ns, comm)
 		}
 	}
 }
