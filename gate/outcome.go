@@ -40,6 +40,7 @@ func (c *check) verdict() RunVerdict {
 	slices.SortStableFunc(v.Deviations, graverDeviation)
 	v.Labels = labels(c.done)
 	c.conclude(&v)
+	c.warnLimits(&v)
 	return v
 }
 
@@ -133,7 +134,7 @@ func (c *check) conclude(v *RunVerdict) {
 		own := c.whole()[0].evidence.own
 		v.Verdict = Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, plural(own, "run"), c.policy.leastRuns())
-		v.Hint = fmt.Sprintf("accept %d more", c.policy.leastRuns()-own)
+		v.Hint = c.acceptMore(c.policy.leastRuns() - own)
 	case c.policy.Preset != PresetDune && c.blind():
 		v.Verdict = Inconclusive
 		v.Reason = fmt.Sprintf("%s, but no worsening of less than %.0f %% would have been seen", c.nothingDeviates(), 100*blindChange)

@@ -58,7 +58,7 @@ func TestJoulesAreComparedWithinTheirSource(t *testing.T) {
 		"another profile of a model":  {hungry("new", "model a", 8, 90), hungryRuns(10, "model b", 8, 30), Pass, 0, "no comparable history", `"model b"`},
 		"two sources, its own tells":  {hungry("new", "battery", 8, 30), slices.Concat(hungryRuns(10, "rails", 8, 30), hungryRuns(10, "battery", 8, 20)), Regression, 10, "energy: 30.00 J", ""},
 		"two sources, as its own":     {hungry("new", "battery", 8, 20), slices.Concat(hungryRuns(10, "rails", 8, 30), hungryRuns(10, "battery", 8, 20)), Pass, 10, "energy by", ""},
-		"few of its own":              {hungry("new", "battery", 8, 20.5), slices.Concat(hungryRuns(10, "rails", 8, 30), hungryRuns(2, "battery", 8, 20)), Pass, 2, "energy has 2 comparable runs of the 5 that are needed", ""},
+		"few of its own":              {hungry("new", "battery", 8, 20.5), slices.Concat(hungryRuns(10, "rails", 8, 30), hungryRuns(2, "battery", 8, 20)), Pass, 2, "energy has 2 comparable runs of the 5 that are needed", "energy has 2 comparable runs of the 5 that are needed"},
 		"no energy before":            {hungry("new", "rails", 8, 30), frames, Pass, 0, "; energy has no comparable history", "no accepted run that this one is compared with has energy.total_j"},
 		"no energy before, slower":    {hungry("new", "rails", 9, 30), frames, Regression, 0, "time per frame: 9.00 ms", ""},
 		"imported, of no source":      {hungry("new", "", 8, 90), hungryRuns(10, "", 8, 30), Regression, 10, "energy: 90.00 J", ""},

@@ -3,6 +3,8 @@ package gate
 import (
 	"fmt"
 	"strings"
+
+	"github.com/apkgate/apkgate/run"
 )
 
 // blindChange is the least worsening that a pass may overlook: where nothing
@@ -75,24 +77,42 @@ func (c *check) describePass() string {
 // unsaid is what a verdict without a regression has to add: that of some metrics
 // it says nothing, or has too few comparable runs to say much.
 func (c *check) unsaid() string {
-	if c.policy.Preset == PresetDune {
-		return ""
-	}
 	var text strings.Builder
 	for _, a := range c.apart {
 		fmt.Fprintf(&text, "; %s has no comparable history", titles(a.metrics, c.catalogue))
 	}
+	for _, limit := range c.limits() {
+		text.WriteString("; " + limit)
+	}
+	return text.String()
+}
+
+// limits are how little the history tells of this run, each in a clause.
+func (c *check) limits() []string {
+	var out []string
+	if c.policy.Preset == PresetDune {
+		return nil
+	}
 	if !c.seen.own {
-		text.WriteString("; this context was never measured")
+		out = append(out, "this context was never measured")
 	}
 	for _, j := range c.whole() {
 		n := j.evidence.n
 		switch {
 		case j.evidence.kind == all && n < c.policy.leastRuns():
-			fmt.Fprintf(&text, "; %s has %d comparable %s of the %d that are needed", j.metric.Title, n, plural(n, "run"), c.policy.leastRuns())
+			out = append(out, fmt.Sprintf("%s has %d comparable %s of the %d that are needed", j.metric.Title, n, plural(n, "run"), c.policy.leastRuns()))
 		case j.Expected != 0 && j.Detectable == 0:
-			fmt.Fprintf(&text, "; no worsening of %s would have been seen", j.metric.Title)
+			out = append(out, fmt.Sprintf("no worsening of %s would have been seen", j.metric.Title))
 		}
 	}
-	return text.String()
+	return out
+}
+
+// warnLimits says so beside a verdict that may pass for more than it is.
+func (c *check) warnLimits(v *RunVerdict) {
+	if v.Verdict == Pass || v.Verdict == Improvement {
+		for _, limit := range c.limits() {
+			v.Warnings = append(v.Warnings, run.Warning{Text: limit})
+		}
+	}
 }

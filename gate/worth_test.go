@@ -91,6 +91,9 @@ func TestAContextThatWasNeverMeasuredIsSaid(t *testing.T) {
 	if d := v.Comparisons[0]; v.Verdict != Pass || d.Detectable < 0.25 || !strings.Contains(v.Reason, "this context was never measured") {
 		t.Errorf("%s: %s (%g could be seen, want no less than 25 %%)", v.Verdict, v.Reason, d.Detectable)
 	}
+	if len(v.Warnings) != 1 || v.Warnings[0].Text != "this context was never measured" {
+		t.Errorf("warnings: %v", v.Warnings)
+	}
 	if v := checkOne(policy(t, PresetDefault), timed("new", map[string]string{"model": "a"}, 8.1), history...); strings.Contains(v.Reason, "never") {
 		t.Errorf("measured ten times: %s", v.Reason)
 	}
