@@ -48,7 +48,9 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 		c.order[name] = i
 	}
 	c.context = contextKey(devctx.Only(c.summary.Context, p.Use))
-	for _, cell := range c.cells() {
+	cells := c.cells()
+	c.past.table = run.Table(cells, c.past.cells(), len(c.past.refs))
+	for _, cell := range cells {
 		c.judge(cell)
 	}
 	c.warnMissingEvents()

@@ -22,6 +22,9 @@ type past struct {
 	own    int               // the group that has the new run's own context, or -1
 	kin    [][]int           // other divisions: groups of groups, see grouping.kin
 	count  int               // of groups
+
+	weights []float64              // of ranked
+	table   map[run.Cell][]float64 // the numbers of each cell to judge: see run.Table
 }
 
 func pastOf(now map[string]string, refs []run.Summary, use []string) past {
@@ -30,10 +33,10 @@ func pastOf(now map[string]string, refs []run.Summary, use []string) past {
 		contexts[i] = r.Context
 	}
 	p := past{now: now, ranked: devctx.Rank(now, contexts, use)}
-	p.refs, p.groups = make([]*run.Summary, len(refs)), make([]int, len(refs))
+	p.refs, p.groups, p.weights = make([]*run.Summary, len(refs)), make([]int, len(refs)), make([]float64, len(refs))
 	g := newGrouping(use)
 	for i, r := range p.ranked {
-		p.refs[i], p.groups[i] = &refs[r.Index], g.of(contexts[r.Index])
+		p.refs[i], p.groups[i], p.weights[i] = &refs[r.Index], g.of(contexts[r.Index]), r.Weight
 	}
 	p.own, p.kin, p.count = g.find(now), g.kin(), len(g.distinct)
 	return p
@@ -81,23 +84,44 @@ type scale struct{ log bool }
 // valuesOf collects a cell. Times and joules are judged on the log scale, where
 // their noise is even, as long as every value is positive.
 func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
-	v := values{past: &p, scale: scale{m.Log && x > 0}}
-	v.numbers, v.weights, v.groups = make([]float64, 0, len(p.refs)), make([]float64, 0, len(p.refs)), make([]int, 0, len(p.refs))
-	column := run.NewColumn(c)
-	for i, r := range p.refs {
-		n, ok := column.In(r.Cells)
-		if !ok || !comparable(m, r.Context, p.now) {
-			continue
-		}
+	v := values{past: &p, scale: scale{m.Log && x > 0}, numbers: p.table[c], weights: p.weights, groups: p.groups}
+	if v.numbers == nil {
+		return values{past: &p, scale: v.scale}
+	}
+	if p.somewhereElse(v.numbers, m) {
+		v = p.comparableOnly(v, m)
+	}
+	for _, n := range v.numbers {
 		v.log = v.log && n > 0
-		v.numbers = append(v.numbers, n)
-		v.weights = append(v.weights, p.ranked[i].Weight)
-		v.groups = append(v.groups, p.groups[i])
 	}
 	if v.log {
 		for i, n := range v.numbers {
 			v.numbers[i] = math.Log(n)
 		}
+	}
+	return v
+}
+
+// somewhereElse reports whether some run lacks the number, or has one that came
+// about in another way.
+func (p past) somewhereElse(numbers []float64, m metric.Metric) bool {
+	for i, n := range numbers {
+		if math.IsNaN(n) || !comparable(m, p.refs[i].Context, p.now) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p past) comparableOnly(all values, m metric.Metric) values {
+	v := values{past: all.past, scale: all.scale}
+	for i, n := range all.numbers {
+		if math.IsNaN(n) || !comparable(m, p.refs[i].Context, p.now) {
+			continue
+		}
+		v.numbers = append(v.numbers, n)
+		v.weights = append(v.weights, p.weights[i])
+		v.groups = append(v.groups, p.groups[i])
 	}
 	return v
 }

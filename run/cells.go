@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -101,6 +102,58 @@ func (f *Column) In(c Cells) (float64, bool) {
 		return 0, false
 	}
 	return c.values[f.at], true
+}
+
+// Table is the numbers of each cell over n summaries, in their order: NaN where one
+// has none, and nil of a cell that no summary has. Each summary is looked at once.
+func Table(cells []Cell, all iter.Seq[Cells], n int) map[Cell][]float64 {
+	columns := make([][]float64, len(cells))
+	var last *layout
+	var at []int // in last, of each cell; below 0 where it has none
+	row := 0
+	for c := range all {
+		if c.layout != last || row == 0 {
+			last, at = c.layout, places(cells, c.layout)
+		}
+		for k, i := range at {
+			if i < 0 {
+				continue
+			}
+			if columns[k] == nil {
+				columns[k] = absent(n)
+			}
+			columns[k][row] = c.values[i]
+		}
+		row++
+	}
+	table := make(map[Cell][]float64, len(cells))
+	for k, cell := range cells {
+		if columns[k] != nil {
+			table[cell] = columns[k]
+		}
+	}
+	return table
+}
+
+func places(cells []Cell, l *layout) []int {
+	at := make([]int, len(cells))
+	for k, cell := range cells {
+		at[k] = -1
+		if l != nil {
+			if i, ok := l.at[cell]; ok {
+				at[k] = i
+			}
+		}
+	}
+	return at
+}
+
+func absent(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return out
 }
 
 // Layouts makes Cells that share their names. The zero value is ready.

@@ -1,7 +1,9 @@
 package run
 
 import (
+	"fmt"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -41,6 +43,22 @@ func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
 		if x, ok := column.In(summaries[i]); x != want || ok != (want != 0) {
 			t.Errorf("summary %d: %v, %v, want %v", i, x, ok, want)
 		}
+	}
+}
+
+func TestATableHasTheNumbersOfSummariesOfAnyLayout(t *testing.T) {
+	count, time, none := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}, Cell{"tap", "cpu.time_ms"}
+	var shared Layouts
+	summaries := []Cells{
+		{}, shared.Cells([]Cell{count, time}, []float64{1, 10}), shared.Cells([]Cell{count, time}, []float64{2, 20}),
+		shared.Cells([]Cell{time, count}, []float64{30, 3}), shared.Cells([]Cell{time}, []float64{40}),
+		shared.Cells([]Cell{count, time}, []float64{6, 60}),
+	}
+	nan := math.NaN()
+	got := Table([]Cell{count, time, none}, slices.Values(summaries), len(summaries))
+	want := map[Cell][]float64{count: {nan, 1, 2, 3, nan, 6}, time: {nan, 10, 20, 30, 40, 60}}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

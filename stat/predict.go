@@ -34,12 +34,27 @@ func MomentsOf(s Sample) Moments {
 	}
 	m.Mean = gonum.Mean(s.Values, s.Weights)
 	if m.DF > 0 {
-		m.SD = math.Sqrt(gonum.MomentAbout(2, s.Values, m.Mean, s.Weights) * m.N / m.DF)
+		m.SD = math.Sqrt(s.variance(m.Mean) * m.N / m.DF)
 	}
 	return m
 }
 
+// variance is the weighted mean of the squared distances to the mean.
+func (s Sample) variance(mean float64) float64 {
+	if s.Weights != nil {
+		return gonum.MomentAbout(2, s.Values, mean, s.Weights)
+	}
+	sum := 0.0
+	for _, v := range s.Values {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum / float64(len(s.Values))
+}
+
 func (s Sample) within(f Fences) Sample {
+	if !slices.ContainsFunc(s.Values, func(v float64) bool { return v < f.Lower || v > f.Upper }) {
+		return s
+	}
 	var out Sample
 	for i, v := range s.Values {
 		if v < f.Lower || v > f.Upper {
