@@ -46,6 +46,7 @@ type Command struct {
 
 // Process is the command of this process.
 func Process() Command {
+	limitMemory(os.Getenv, os.DirFS("/"))
 	c := Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, process: true}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		c.Terminal = true
