@@ -56,6 +56,20 @@ func TestAuthentication(t *testing.T) {
 		t.Fatalf("with a strange key: %v, want that it is unauthorized, with a hint", err)
 	}
 
+	// Somebody accepts it on the screen.
+	daemon.AcceptKeys(true)
+	accepted, err := adb.Dial(testContext(t), addr, options)
+	if err != nil {
+		t.Fatalf("with a key that is accepted: %v", err)
+	}
+	defer accepted.Close()
+	for range 50 { // each stream is closed right behind its exit code
+		if out, err := accepted.Exec(testContext(t), "exit 3"); err != nil || out.ExitCode != 3 {
+			t.Fatalf("%+v, %v, want exit code 3", out, err)
+		}
+	}
+	daemon.AcceptKeys(false)
+
 	// The key that was made on the way is now let in.
 	private := filepath.Join(home, ".android", "adbkey")
 	if info, err := os.Stat(private); err != nil || info.Mode() != 0o600 {

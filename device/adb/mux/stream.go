@@ -28,6 +28,7 @@ type Stream struct {
 	busy    bool   // a piece of ours is under way
 	reason  error  // why it ended; io.EOF where the other side closed it
 	waiting bool   // opened by the other side and not accepted yet
+	left    bool   // closed on this side, which the other side was told
 }
 
 func newStream(s *Session, id, remote uint32) *Stream {
@@ -146,22 +147,11 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// Drain waits until the other side has read what was written, or the stream or ctx
-// has ended. It counts as writing.
-func (s *Stream) Drain(ctx context.Context) {
-	select {
-	case token := <-s.ready:
-		s.ready <- token
-	case <-s.ended:
-	case <-ctx.Done():
-	}
-}
-
 // put queues one piece, or says that the stream has ended.
 func (s *Stream) put(piece []byte) bool {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	if s.reason != nil {
+	if s.reason != nil || s.left {
 		return false
 	}
 	s.busy = true
@@ -186,25 +176,43 @@ func (s *Stream) endReason() error {
 }
 
 // Close closes the stream on both sides. A stream that the other side opened and
-// that was never used is refused thereby.
+// that was never used is refused thereby. One that the other side has closed is
+// closed for good: it hears that, as adb does it.
 func (s *Stream) Close() error {
 	s.session.mu.Lock()
 	defer s.session.mu.Unlock()
-	if s.session.streams[s.id] != s {
-		s.data = nil
-		s.endLocked(ErrClosed)
-		return nil
+	s.leaveLocked()
+	if s.session.streams[s.id] == s {
+		delete(s.session.streams, s.id)
 	}
-	delete(s.session.streams, s.id)
+	s.data = nil
+	s.endLocked(ErrClosed)
+	return nil
+}
+
+// CloseAndAwait closes the stream, and returns when the other side has closed it
+// too, or ctx has ended. Until then Done is not closed.
+func (s *Stream) CloseAndAwait(ctx context.Context) {
+	s.session.mu.Lock()
+	s.leaveLocked()
+	s.session.mu.Unlock()
+	select {
+	case <-s.ended:
+	case <-ctx.Done():
+	}
+	s.Close()
+}
+
+// leaveLocked tells the other side, once, that the stream is closed here.
+func (s *Stream) leaveLocked() {
 	switch {
+	case s.left:
 	case s.waiting:
 		s.session.sendLocked(wire.Message{Command: wire.CLSE, Arg1: s.remote})
 	case s.remote != 0:
 		s.session.sendLocked(wire.Message{Command: wire.CLSE, Arg0: s.id, Arg1: s.remote})
 	}
-	s.data = nil
-	s.endLocked(ErrClosed)
-	return nil
+	s.left = true
 }
 
 // endLocked ends the stream, the first time it is called.
@@ -242,6 +250,9 @@ func (s *Stream) handleReady(remote uint32) error {
 func (s *Stream) handleData(remote uint32, payload []byte) error {
 	if s.remote == 0 || remote != s.remote {
 		return fmt.Errorf("%w: data for stream %d from %d, want %d", wire.ErrMalformed, s.id, remote, s.remote)
+	}
+	if s.left {
+		return nil // it has not heard yet that nobody reads here
 	}
 	if s.owed {
 		return fmt.Errorf("%w: data for stream %d before it was ready", wire.ErrMalformed, s.id)

@@ -25,6 +25,7 @@ type Daemon struct {
 	refuse      bool
 	offline     bool
 	key         *rsa.PublicKey // the only one that is let in, nil for everybody
+	accepting   bool           // somebody is there and accepts what others show
 	connections map[net.Conn]struct{}
 }
 
@@ -130,8 +131,8 @@ func (h *hello) run() (wire.Message, error) {
 	})
 }
 
-// authenticate asks for tokens to be signed until one is, by the required key.
-// What the client offers to be accepted on the screen, nobody accepts.
+// authenticate asks for tokens to be signed until one is, by the required key, or
+// somebody accepts a key that the client shows.
 func (h *hello) authenticate(key *rsa.PublicKey) error {
 	for {
 		token := make([]byte, wire.TokenSize)
@@ -145,14 +146,17 @@ func (h *hello) authenticate(key *rsa.PublicKey) error {
 		if err != nil {
 			return err
 		}
+		if answer.Arg0 == wire.AuthPublicKey {
+			return nil
+		}
 		if rsa.VerifyPKCS1v15(key, crypto.SHA1, token, answer.Payload) == nil {
 			return nil
 		}
 	}
 }
 
-// readAuth reads the next signature. Public keys are passed over: the dialog on
-// the phone stays unanswered.
+// readAuth reads the next signature, or a public key that somebody accepts. Others
+// are passed over: the dialog on the phone stays unanswered.
 func (h *hello) readAuth() (wire.Message, error) {
 	for {
 		m, err := wire.ReadMessage(h.r, wire.MaxPayloadV1, wire.SumsIfGiven)
@@ -162,7 +166,7 @@ func (h *hello) readAuth() (wire.Message, error) {
 		switch {
 		case m.Command != wire.AUTH:
 			return m, fmt.Errorf("%w: %v instead of AUTH", wire.ErrMalformed, m.Command)
-		case m.Arg0 == wire.AuthSignature:
+		case m.Arg0 == wire.AuthSignature, m.Arg0 == wire.AuthPublicKey && h.daemon.acceptsKeys():
 			return m, nil
 		case m.Arg0 != wire.AuthPublicKey:
 			return m, fmt.Errorf("%w: an AUTH message of type %d", wire.ErrMalformed, m.Arg0)

@@ -17,13 +17,20 @@ import (
 const limit = time.Minute
 
 // mute is a phone that knows no command.
-type mute struct{ adbd.Phone }
+type mute struct {
+	adbd.Phone
+	started chan context.Context // gets that of each command, where there is room
+}
 
 func (mute) Banner() string {
 	return "device::ro.product.model=M;features=cmd,shell_v2,delayed_ack,abb_exec,stat_v2;last=1"
 }
 
-func (mute) Start(_ context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
+func (m mute) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
+	select {
+	case m.started <- ctx:
+	default:
+	}
 	io.WriteString(stdout, "ran "+command)
 	return func() int { return 0 }
 }
@@ -37,11 +44,16 @@ type host struct {
 
 func serve(t *testing.T) (*adbd.Daemon, string) {
 	t.Helper()
+	return servePhone(t, mute{})
+}
+
+func servePhone(t *testing.T, phone adbd.Phone) (*adbd.Daemon, string) {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := adbd.New(mute{})
+	d := adbd.New(phone)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- d.Serve(ctx, listener) }()
@@ -114,6 +126,36 @@ func TestOldHost(t *testing.T) {
 	m, err = wire.ReadMessage(h.conn, 4096, wire.SumsRequired)
 	if err != nil || m.Command != wire.WRTE || !bytes.HasPrefix(m.Payload, []byte("ran xxx")) {
 		t.Fatalf("%v, %.20q, %v", m.Command, m.Payload, err)
+	}
+}
+
+// A shell's stream is closed right behind the exit code, and the phone knows that
+// its client knows once that closes the stream as well.
+func TestAShellIsClosedBehindItsExitCode(t *testing.T) {
+	phone := mute{started: make(chan context.Context, 1)}
+	_, addr := servePhone(t, phone)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	h.want(wire.CNXN)
+	h.send(wire.OPEN, 7, 0, "shell,v2,raw:x\x00")
+	id := h.want(wire.OKAY).Arg0
+	if m := h.want(wire.WRTE); !strings.HasSuffix(string(m.Payload), "ran x") {
+		t.Fatalf("%q, want what the command printed", m.Payload)
+	}
+	h.send(wire.OKAY, 7, id, "")
+	if m := h.want(wire.WRTE); string(m.Payload) != "\x03\x01\x00\x00\x00\x00" {
+		t.Fatalf("%q, want the exit code 0", m.Payload)
+	}
+	h.want(wire.CLSE) // though the exit code was not acknowledged
+	ctx := <-phone.started
+	if ctx.Err() != nil {
+		t.Error("the phone takes it that its client knows, which has not said so")
+	}
+	h.send(wire.CLSE, 7, id, "")
+	select {
+	case <-ctx.Done():
+	case <-time.After(limit):
+		t.Error("the phone does not hear that its client knows")
 	}
 }
 

@@ -61,6 +61,20 @@ func (d *Daemon) RequireKey(public string) error {
 	return nil
 }
 
+// AcceptKeys has somebody at the phone accept, while on, any key that is shown to
+// them.
+func (d *Daemon) AcceptKeys(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.accepting = on
+}
+
+func (d *Daemon) acceptsKeys() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.accepting
+}
+
 func (d *Daemon) requiredKey() *rsa.PublicKey {
 	d.mu.Lock()
 	defer d.mu.Unlock()

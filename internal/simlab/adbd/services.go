@@ -55,26 +55,19 @@ func (d *Daemon) serveShell(ctx context.Context, flags []string, command string,
 		out = &terminal{w: stream} // older phones run every command in a terminal
 	}
 	d.serveRaw(ctx, command, stream, out)
-	awaitClose(ctx, stream)
+	hangUp(ctx, stream)
 }
 
-// readTime is how long a client may take to read the last that a command said, and
-// closeTime how long to close the stream then, if it does.
-const (
-	readTime  = 10 * time.Second
-	closeTime = 500 * time.Millisecond
-)
+// closeTime is how long a client may take to close a stream that is closed here.
+const closeTime = 2 * time.Second
 
-// awaitClose waits, once a command is over, until the client closes the stream, so
-// that the phone knows that its client knows. Some wait for the stream to be closed
-// here, as adb's own shell does.
-func awaitClose(ctx context.Context, stream *mux.Stream) {
-	bound, cancel := context.WithTimeout(ctx, readTime)
+// hangUp closes the stream of a command that is over, right behind the last that it
+// said, as adbd does. It waits until the client has closed the stream too, so that
+// the phone knows that its client knows.
+func hangUp(ctx context.Context, stream *mux.Stream) {
+	bound, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
-	stream.Drain(bound)
-	bound, cancel = context.WithTimeout(ctx, closeTime)
-	defer cancel()
-	<-bound.Done()
+	stream.CloseAndAwait(bound)
 }
 
 // serveRaw runs a command whose two outputs come as one, without an exit code.
@@ -111,7 +104,7 @@ func (d *Daemon) serveShell2(ctx context.Context, command string, stream *mux.St
 	mu.Lock()
 	defer mu.Unlock()
 	stream.Write(wire.AppendShellPacket(nil, wire.ShellExit, []byte{byte(code)}))
-	awaitClose(ctx, stream)
+	hangUp(ctx, stream)
 }
 
 // unpackStdin passes standard input on until its end, and then drops what comes.

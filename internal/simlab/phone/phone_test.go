@@ -340,3 +340,25 @@ func TestTheSameSeedPrintsTheSame(t *testing.T) {
 		t.Error("two seeds print the same")
 	}
 }
+
+func TestStandardInputIsRead(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t, "pixel-7-android-14", "")
+	const input = "one\ntwo\nthree\n"
+	for _, c := range []struct{ command, want string }{
+		{"cat", input},
+		{"cat | wc -l", "3\n"},
+		{"grep -v two", "one\nthree\n"},
+		{"head -n 1", "one\n"},
+		{"wc -c", "14\n"},
+		{"cat > /data/local/tmp/x", ""},
+		{"cat /data/local/tmp/x", input},
+		{"grep two /data/local/tmp/x", "two\n"},
+		{"echo x | cat", "x\n"},
+	} {
+		var out, errs bytes.Buffer
+		if code := p.Start(t.Context(), c.command, strings.NewReader(input), &out, &errs)(); code != 0 || out.String() != c.want {
+			t.Errorf("%s: %q, exit code %d, %s; want %q", c.command, &out, code, &errs, c.want)
+		}
+	}
+}

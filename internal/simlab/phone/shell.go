@@ -64,9 +64,10 @@ func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdo
 }
 
 // stdinNeeded is how much of standard input a command line reads: none, but for
-// an installation from a stream and for a shell without a command.
+// an installation from a stream, a shell without a command, and what begins with
+// a command that filters.
 func stdinNeeded(command string) int64 {
-	if strings.TrimSpace(command) == "" {
+	if strings.TrimSpace(command) == "" || filtersStdin(command) {
 		return maxScript
 	}
 	words := strings.Fields(command)
@@ -79,6 +80,31 @@ func stdinNeeded(command string) int64 {
 		}
 	}
 	return 0
+}
+
+// filtersStdin reports whether the first command of the line reads its standard
+// input, as it is called.
+func filtersStdin(command string) bool {
+	first, _, _ := strings.Cut(command, "|")
+	if end := strings.IndexAny(first, ";&\n"); end >= 0 {
+		first = first[:end]
+	}
+	first, _, _ = strings.Cut(first, ">")
+	words := strings.Fields(first)
+	if len(words) == 0 || strings.Contains(first, "<") {
+		return false
+	}
+	own := map[string]int{"cat": 0, "sh": 0, "head": 0, "tail": 0, "wc": 0, "grep": 1} // arguments that name no file
+	operands, known := own[words[0]]
+	for i, w := range words[1:] {
+		switch count := words[i] == "-n"; {
+		case w == "-c" && words[0] == "sh":
+			return false
+		case !strings.HasPrefix(w, "-") && !count:
+			operands--
+		}
+	}
+	return known && operands >= 0
 }
 
 func (p *Phone) begin(ctx context.Context, s *shell, command string, input []byte) {
