@@ -184,6 +184,34 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// A bug report holds logs among much that looks like one.
+func TestABugReportIsReadWhereItHoldsALog(t *testing.T) {
+	t.Parallel()
+	l := read(t, `========================================================
+== dumpstate: 2026-01-02 03:04:05
+========================================================
+------ UPTIME (uptime) ------
+03:04:05 up 1:10,  0 user,  load average: 1.0, 1.1, 1.2
+------ SYSTEM LOG (logcat -v threadtime -v printable -v uid -d *:v) ------
+--------- beginning of main
+01-02 03:04:01.000  1000  1700  1720 I ActivityTaskManager: Displayed com.example/.Main: +1s23ms
+01-02 03:04:02.000 10120  4242  4242 I apkgate : open
+------ 0.103s was the duration of 'SYSTEM LOG' ------
+------ EVENT LOG (logcat -b events -v threadtime -d *:v) ------
+01-02 03:04:03.000  1000  1700  1720 I am_anr  : [0,500,com.example,8,Input]
+------ 0.103s was the duration of 'EVENT LOG' ------
+DUMP OF SERVICE dropbox:
+01-02 03:00:00.000  1000  1700  1720 I am_anr  : [0,499,com.example,8,Input]
+E/AndroidRuntime(  500): FATAL EXCEPTION: main
+`)
+	if len(l.Entries) != 3 || len(l.Warnings) != 0 {
+		t.Errorf("%+v, %v", l.Entries, l.Warnings)
+	}
+	if got := events(t, l); len(got) != 3 || got[0].Kind != logcat.Displayed || got[2].PID != 500 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A start that would take longer than a time can tell is none, and not less than 0.
 func TestAStartThatTakesForEverIsNone(t *testing.T) {
 	t.Parallel()

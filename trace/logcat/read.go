@@ -20,8 +20,12 @@ func Read(r io.Reader) (Log, error) {
 	var warnings trace.Warnings
 	lines := trace.NewLines(r)
 	long := -1 // the entry of -v long whose message the lines belong to
+	var place place
 	for lines.Next() {
 		line := lines.Text()
+		if !place.inLog(line) {
+			continue
+		}
 		if lines.Cut() {
 			warnings.Addf(lines.Number(), "the line is longer than %d MiB: its rest is not read", trace.MaxLine>>20)
 		}
@@ -49,6 +53,23 @@ func Read(r io.Reader) (Log, error) {
 	}
 	out.Warnings = warnings.List()
 	return out, lines.Err()
+}
+
+// place is where a line stands: in a log, or in a part of a bug report, whose other
+// parts hold lines that look like a log's.
+type place struct{ report, log bool }
+
+// inLog goes to a line and reports whether it is to be read. A bug report begins with
+// "== dumpstate: …", and each of its parts with "------ NAME (COMMAND) ------"
+// (frameworks/native/cmds/dumpstate).
+func (p *place) inLog(line []byte) bool {
+	switch {
+	case bytes.HasPrefix(line, []byte("== dumpstate: ")):
+		p.report, p.log = true, false
+	case p.report && bytes.HasPrefix(line, []byte("------ ")):
+		p.log = bytes.Contains(line, []byte("logcat ")) && !trace.ClosesService(line)
+	}
+	return !p.report || p.log
 }
 
 // maxLong bounds the message of one entry of -v long, which spans lines.
@@ -80,7 +101,7 @@ func parse(line string) (Entry, kind) {
 	switch {
 	case rest == "":
 		return Entry{}, isBlank
-	case strings.HasPrefix(rest, "-----"):
+	case strings.HasPrefix(rest, "-----"), strings.HasPrefix(rest, "====="): // the latter above a bug report
 		return Entry{}, isRuler
 	case strings.HasPrefix(rest, "[ "):
 		return parseLong(rest)
