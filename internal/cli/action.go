@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/apkgate/apkgate/baseline/branch"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
 )
@@ -125,22 +127,32 @@ func (c Command) token(runner *actions.Runner) string {
 	return strings.TrimSpace(c.Getenv("GITHUB_TOKEN"))
 }
 
-// goTo changes to a folder given from the workspace's root.
-func (c Command) goTo(dir string) (back func() error, err error) {
+// in is the command as if it were called in a folder given from the workspace's
+// root, and the flags as if they were given there.
+func (c Command) in(dir string, f *actionRunFlags) (Command, error) {
 	if dir == "" {
-		return func() error { return nil }, nil
-	}
-	was, err := os.Getwd()
-	if err != nil {
-		return nil, fmt.Errorf("find the current folder: %w", err)
+		return c, nil
 	}
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.workspace(was), dir)
+		dir = filepath.Join(c.workspace("."), dir)
 	}
-	if err := os.Chdir(dir); err != nil {
-		return nil, fileError("go to the working directory", dir, err)
+	if info, err := os.Stat(dir); err != nil {
+		return c, usage(fileError("go to the working directory", dir, err), "")
+	} else if !info.IsDir() {
+		return c, usage(fmt.Errorf("go to the working directory %s: it is no folder", plain(dir)), "")
 	}
-	return func() error { return os.Chdir(was) }, nil
+	c.dir = dir
+	f.config = cmp.Or(f.config, config.FileName)
+	paths := []*string{&f.config, &f.artifact, &f.apk, &f.base, &f.head}
+	if !strings.HasPrefix(f.store, branch.Scheme) && !strings.Contains(f.store, "://") {
+		paths = append(paths, &f.store)
+	}
+	for _, path := range paths {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path)
+		}
+	}
+	return c, nil
 }
 
 // workspace is the repository's root.

@@ -70,11 +70,9 @@ func (c Command) actionRun(cmd *cobra.Command, f *actionRunFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	back, err := c.goTo(f.workingDirectory)
-	if err != nil {
-		return usage(err, "")
+	if c, err = c.in(f.workingDirectory, f); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, back()) }()
 	mode, err := modeNamed(f.mode)
 	if err != nil {
 		return err

@@ -327,6 +327,33 @@ func TestActionWithoutAVerdictEndsItsCheckRun(t *testing.T) {
 	}
 }
 
+// A gate in a folder of the workspace: its paths are from there, and this process
+// stays where it is.
+func TestActionInAWorkingDirectory(t *testing.T) {
+	w := newWorkspace(t)
+	for _, name := range []string{"demo-good.apk", "demo-test.apk", "apkgate.yml"} {
+		w.write("apps/mail/"+name, w.read(name))
+		if err := os.Remove(filepath.Join(w.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.env["INPUT_WORKING-DIRECTORY"] = "apps/mail"
+	w.env["INPUT_STORE"] = "kept/history.db"
+	w.want(w.apkgate("action", "run"), exitPass)
+	for _, file := range []string{"apkgate-report/verdict.json", "kept/history.db"} {
+		if _, err := os.Stat(filepath.Join(w.dir, "apps/mail", file)); err != nil {
+			t.Errorf("it is not in the working directory: %v", err)
+		}
+	}
+	if c := w.Checks()[0]; c.Name != "apkgate (apps/mail/apkgate.yml)" {
+		t.Errorf("the check run is called %q", c.Name)
+	}
+	if now, err := os.Getwd(); err != nil || now != w.dir {
+		t.Errorf("the process is in %s (%v), want %s", now, err, w.dir)
+	}
+	contains(t, "the SARIF file", w.read("apps/mail/apkgate-report/apkgate.sarif"), `"results": []`)
+}
+
 func TestActionRefusesWhatItCantUse(t *testing.T) {
 	for name, c := range map[string]struct {
 		env  map[string]string

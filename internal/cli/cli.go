@@ -41,7 +41,8 @@ type Command struct {
 	Width    int
 	// ProgressTerminal says that a person is looking at Stderr.
 	ProgressTerminal bool
-	process          bool // it is this process's own
+	process          bool   // it is this process's own
+	dir              string // where it works; "" is this process's folder
 }
 
 // Process is the command of this process.

@@ -187,7 +187,7 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 	var kept error
 	lab := collect.Lab{
 		Jobs: todo, Parallel: f.parallel,
-		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
+		Options: collect.Options{Host: c.host, Progress: shown, Now: c.Now},
 		Finished: func(r collect.Result) {
 			if keep != nil && keepable(r) {
 				if err := keep(r.Run); kept == nil { // the first says enough

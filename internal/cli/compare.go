@@ -249,7 +249,7 @@ func (c Command) interleave(ctx context.Context, cfg *config.Config, f compareFl
 	defer shown.clear()
 	lab := collect.Lab{
 		Jobs: bases, Parallel: f.parallel, Finished: shown.finished,
-		Options: collect.Options{Host: host, Progress: shown, Now: c.Now},
+		Options: collect.Options{Host: c.host, Progress: shown, Now: c.Now},
 	}
 	base, head = lab.Interleave(ctx, heads)
 	for i, results := range [][]collect.Result{base, head} {

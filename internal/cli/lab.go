@@ -219,8 +219,9 @@ func onlyScenarios(cfg *config.Config, names []string) error {
 
 // host runs a command of this computer, for Maestro. It has no secret of apkgate's
 // in its environment: a flow is what a pull request brought along.
-func host(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+func (c Command) host(ctx context.Context, name string, args ...string) ([]byte, int, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = c.dir
 	cmd.Env = workloadEnvironment(os.Environ())
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

@@ -80,7 +80,7 @@ func (c Command) openBranch(ctx context.Context, address string, readOnly bool) 
 	if err != nil {
 		return nil, usage(err, "branch:origin#apkgate-history")
 	}
-	store, err := branch.Open(ctx, where, branch.Options{Dir: copiesDir(), ReadOnly: readOnly, Now: c.Now})
+	store, err := branch.Open(ctx, where, branch.Options{Dir: copiesDir(), WorkDir: c.dir, ReadOnly: readOnly, Now: c.Now})
 	if err != nil {
 		return nil, storeError(err)
 	}
