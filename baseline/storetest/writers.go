@@ -333,7 +333,7 @@ func Sizes(batch int) (processes, runs, perCommand int) {
 	case os.Getenv("APKGATE_FULL") == "1":
 		return 12, 50, batch
 	case testing.Short():
-		return 4, 4, 2
+		return 3, 4, 2
 	}
 	return 8, 20, batch
 }
