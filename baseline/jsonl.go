@@ -17,7 +17,8 @@ import (
 // lines between them allowed. A file that is one record over many lines is read
 // too, and so is either as gzip or zstd, recognised by their first bytes.
 //
-// An error names the line on which it is, and ends the sequence. A record has
+// An error names the line on which it is, and ends the sequence, but for a
+// DamagedRun: that is a line after the first record which is none. A record has
 // at most run.MaxBytes; a compressed file that expands as no history does is
 // refused. Memory is bounded by one record. Reading it a second time yields
 // what is left of r.
@@ -35,7 +36,8 @@ func ReadJSONL(r io.Reader) iter.Seq2[run.Run, error] {
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			if !yield(rec, err) || err != nil {
+			var damaged *DamagedRun
+			if !yield(rec, err) || err != nil && !errors.As(err, &damaged) {
 				return
 			}
 		}
@@ -48,6 +50,7 @@ type recordReader struct {
 	line    int    // number of the last line read
 	buf     []byte // the record at hand
 	started bool   // the first record has been seen
+	sound   int    // how many could be read
 }
 
 var (
@@ -76,7 +79,13 @@ func (rr *recordReader) next() (run.Run, error) {
 			}
 		}
 	}
-	return decode(rr.buf, first)
+	r, err := decode(rr.buf, first)
+	if err != nil && rr.sound > 0 {
+		err = &DamagedRun{Err: fmt.Errorf("%w: %w", ErrDamaged, err)}
+	} else if err == nil {
+		rr.sound++
+	}
+	return r, err
 }
 
 // readLine appends the next line to buf. It returns io.EOF where there is none.

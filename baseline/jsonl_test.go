@@ -7,7 +7,10 @@ import (
 	"io"
 	"iter"
 	"math"
+	"math/rand/v2"
+	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -333,4 +336,62 @@ func digest(t *testing.T, r run.Run) string {
 		t.Fatal(err)
 	}
 	return fmt.Sprint(r.ID, " ", d)
+}
+
+// TestNoFlipMisleadsInACompressedHistory flips single bits of an exported history:
+// what is read without an error is what was written. Plain text has no checksum.
+func TestNoFlipMisleadsInACompressedHistory(t *testing.T) {
+	runs, flips := 20, 60
+	if os.Getenv("APKGATE_FULL") != "" {
+		runs, flips = 1000, 1000
+	}
+	var want []run.Run
+	for i := range runs {
+		want = append(want, run.Run{
+			Format: run.Format, ID: fmt.Sprint("run-", i), App: run.App{Package: "app"}, Scenario: "s", Status: run.Complete,
+			Context: map[string]string{"model": fmt.Sprint(i % 5)}, Warnings: []run.Warning{},
+			Iterations: []run.Iteration{{Metrics: map[string]float64{"frames.duration_ms": 8 + float64(i%13)/7}}},
+		})
+	}
+	for _, name := range []string{"h.jsonl.gz", "h.jsonl.zst"} {
+		var packed bytes.Buffer
+		z, err := baseline.Compress(&packed, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := baseline.WriteJSONL(z, func(yield func(run.Run, error) bool) {
+			for _, r := range want {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		random := rand.New(rand.NewPCG(1, uint64(flips)))
+		noticed := 0
+		for i := range flips {
+			data := slices.Clone(packed.Bytes())
+			at := random.IntN(len(data))
+			data[at] ^= 1 << random.IntN(8)
+			var got []run.Run
+			var failed error
+			for r, err := range baseline.ReadJSONL(bytes.NewReader(data)) {
+				if err != nil {
+					failed = err
+				} else {
+					got = append(got, r)
+				}
+			}
+			if failed != nil {
+				noticed++
+			} else if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s, flip %d, byte %d: other runs are read, and nothing is said:\n%s", name, i, at, d)
+			}
+		}
+		t.Logf("%s: %d of %d flips in %d bytes were noticed, the others changed nothing", name, noticed, flips, packed.Len())
+	}
 }

@@ -56,9 +56,10 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 		mark = &baseline.Mark{State: baseline.Accepted, Note: "imported"}
 	}
 	var total baseline.Imported
-	broken := 0
+	broken, damaged := 0, 0
 	for _, file := range files {
-		done, err := baseline.Import(ctx, store, counting(c.runsIn(file, options), &broken), mark)
+		runs := c.passOver(c.runsIn(file, options), &damaged)
+		done, err := baseline.Import(ctx, store, counting(runs, &broken), mark)
 		if err != nil {
 			return errors.Join(importError(err), store.Close())
 		}
@@ -69,7 +70,28 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 	if accept && broken > 0 {
 		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
 	}
-	return store.Close()
+	if damaged > 0 {
+		err = &failure{exitInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, pluralOf(damaged, "record was", "records were")), ""}
+	}
+	return errors.Join(err, store.Close())
+}
+
+// passOver leaves out the records of a file that are damaged, names and counts them.
+func (c Command) passOver(runs iter.Seq2[run.Run, error], count *int) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for r, err := range runs {
+			var damaged *baseline.DamagedRun
+			if errors.As(err, &damaged) {
+				if *count++; *count <= shownDamage {
+					fmt.Fprintf(c.Stderr, "warning: %s\n", plain(err.Error()))
+				}
+				continue
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
 }
 
 // counting counts the runs that pass by and are not complete.

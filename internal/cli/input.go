@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -94,6 +95,10 @@ func (c Command) runsIn(path string, options importer.Options) func(yield func(r
 		defer src.Close()
 		buffered := bufio.NewReaderSize(src, detectBytes)
 		head, _ := buffered.Peek(detectBytes)
+		if bytes.HasPrefix(head, []byte(sqliteMagic)) {
+			yield(run.Run{}, usage(fmt.Errorf("read runs of %s: it is a history in SQLite, no file of runs", plain(path)), "name it with --store"))
+			return
+		}
 		switch importer.Detect(head) {
 		case importer.AndroidX, importer.List, importer.Flashlight:
 			c.foreign(path, buffered, options, yield)
@@ -107,6 +112,9 @@ func (c Command) runsIn(path string, options importer.Options) func(yield func(r
 
 // readable tells whoever gave us something else what can be read.
 const readable = "runs are read from apkgate.run/1 records, androidx *-benchmarkData.json, flashlight results and lists of {name,unit,value}; apkgate inspect reads dumps and logs"
+
+// sqliteMagic begins a history that is kept in a file (docs/format/history.md).
+const sqliteMagic = "SQLite format 3\x00"
 
 // detectBytes is how much of a file is looked at to tell what it is.
 const detectBytes = 64 << 10
@@ -149,14 +157,14 @@ func (c Command) records(path string, src io.Reader, hint string, yield func(run
 		if err == nil {
 			r, err = r.Named()
 		}
+		var damaged *baseline.DamagedRun
 		if err != nil {
-			yield(run.Run{}, usage(fmt.Errorf("read runs of %s: %w", plain(path), err), hint))
+			err = usage(fmt.Errorf("read runs of %s: %w", plain(path), err), hint)
+		}
+		if !yield(r, err) || err != nil && !errors.As(err, &damaged) {
 			return
 		}
 		hint = "" // it is a file of runs, broken further on
-		if !yield(r, nil) {
-			return
-		}
 	}
 }
 

@@ -65,6 +65,10 @@ func (c Command) openFile(ctx context.Context, path string) (baseline.Store, err
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, usage(fmt.Errorf("open history %s: it is a folder, want a file", path), "")
 	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && isRunsName(path) {
+		return nil, usage(fmt.Errorf("make a history in %s: the name is that of a file of runs, and a history is kept in SQLite", path),
+			"name it history.db; apkgate check --history reads files of runs as they are")
+	}
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return nil, infrastructure(fileError("make a folder for the history", path, err))
 	}
@@ -73,6 +77,15 @@ func (c Command) openFile(ctx context.Context, path string) (baseline.Store, err
 		return nil, storeError(err)
 	}
 	return store, nil
+}
+
+// isRunsName reports whether the name is one that files of runs have.
+func isRunsName(path string) bool {
+	name := strings.ToLower(path)
+	for _, packed := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".jsonl")
 }
 
 func (c Command) openBranch(ctx context.Context, address string, readOnly bool) (baseline.Store, error) {
