@@ -143,6 +143,25 @@ func TestTheFirstFaultIsTheSame(t *testing.T) {
 	}
 }
 
+// Depth is of what lies within, not of what lies beside.
+func TestManyThingsSideBySideAreNotDeep(t *testing.T) {
+	many := strings.Repeat(`{"name":"tap","metrics":{}},`, 100)
+	if r := decode(t, strings.Replace(example, `"events":[`, `"events":[`+many, 1)); len(r.Iterations[0].Events) != 102 {
+		t.Errorf("%d events, want 102", len(r.Iterations[0].Events))
+	}
+	if r := decode(t, strings.Replace(example, `"status"`, `"energy":null,"status"`, 1)); r.Energy != nil {
+		t.Errorf("energy %+v, want none", r.Energy)
+	}
+}
+
+func TestAWarningSaysItsLine(t *testing.T) {
+	for want, w := range map[string]Warning{"line 12: two": {12, "two"}, "one": {Text: "one"}} {
+		if got := w.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestWrongRecords(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"empty":           {``, "ends too early"},
@@ -177,6 +196,11 @@ func TestWrongRecords(t *testing.T) {
 		"nothing in it":   {strings.Split(example, `"iterations"`)[0] + `"iterations":[]}`, "iterations is empty"},
 		"deep":            {`{"context":` + strings.Repeat("[", 100000), "nested deeper than 12"},
 		"long text":       {strings.Replace(example, "open-message", strings.Repeat("x", 5000), 1), "at most 4096"},
+		"wrong scale":     {strings.Replace(example, `"status"`, `"declared":[{"name":"a","better":"lower","scale":"square"}],"status"`, 1), `scale is "square", want "log" or none`},
+		"long unit":       {strings.Replace(example, `"status"`, `"declared":[{"name":"a","better":"lower","unit":"`+strings.Repeat("x", 5000)+`"}],"status"`, 1), "unit or of has 5000 bytes"},
+		"nameless metric": {strings.Replace(example, `"frames.smooth_ratio"`, `""`, 1), "a name of 0 bytes, want 1 to 4096"},
+		"long metric":     {strings.Replace(example, `"frames.smooth_ratio"`, `"`+strings.Repeat("x", 5000)+`"`, 1), "a name of 5000 bytes"},
+		"null joules":     {strings.Replace(example, `"status"`, `"energy":{"source":"rails","update_ms":null},"status"`, 1), "energy has a null"},
 		"wrong direction": {strings.Replace(example, `"status"`, `"declared":[{"name":"a","better":"more"}],"status"`, 1), "higher, lower, neutral"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,6 +270,10 @@ func TestTotalsThatAnIterationLeavesOut(t *testing.T) {
 		"it counts the frames of its buckets":      {ms{"frames.count": 400}, two(ms{"frames.count": 100, "frames.janky": 40}, ms{"frames.count": 300, "frames.janky": 0}), ms{"frames.count": 400, "frames.janky": 40, "frames.smooth_ratio": 0.9}},
 		"what adds up, and what does not":          {nil, two(ms{"cpu.time_ms": 7, "wakelock.time_ms": 100, "network.rx_bytes": 10, "memory.pss_kb": 9, "frames.duration_ms.p90": 5}, ms{"cpu.time_ms": 3, "wakelock.time_ms": 50, "network.rx_bytes": 1, "memory.pss_kb": 8, "frames.duration_ms.p90": 5}), ms{"cpu.time_ms": 10, "wakelock.time_ms": 150, "network.rx_bytes": 11}},
 		"joules of one bucket alone":               {nil, two(ms{"energy.total_j": 7, "cpu.time_ms": 1}, ms{"cpu.time_ms": 2}), ms{"cpu.time_ms": 3}},
+		"no frame at all":                          {nil, two(ms{"frames.count": 0, "frames.janky": 0}, ms{"frames.count": 0}), ms{"frames.count": 0}},
+		"a ratio beside its counts":                {ms{"frames.count": 100, "frames.janky": 50, "frames.smooth_ratio": 0.7}, nil, ms{"frames.count": 100, "frames.janky": 50, "frames.smooth_ratio": 0.7}},
+		"jank without a count":                     {ms{"frames.janky": 50}, nil, ms{"frames.janky": 50}},
+		"it lacks some of its buckets":             {ms{Incomplete: 1}, two(ms{"frames.count": 100}, ms{"frames.count": 50}), ms{Incomplete: 1}},
 		"an ANR in one bucket alone":               {nil, two(ms{"anr.count": 1, "cpu.time_ms": 1}, ms{"cpu.time_ms": 2}), ms{"anr.count": 1, "cpu.time_ms": 3}},
 	} {
 		got := ms{}
