@@ -146,3 +146,21 @@ func told(t *testing.T, path string) bool {
 	}
 	return len(damage) > 0
 }
+
+// TestMarkOfADamagedRun: a run that References could not find, however it is marked,
+// is not said to be marked.
+func TestMarkOfADamagedRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := openTest(t, path)
+	if _, err := s.Add(t.Context(), writtenRun("good"), writtenRun("damaged")); err != nil {
+		t.Fatal(err)
+	}
+	rawSQL(t, path, "DELETE FROM summaries WHERE id = 'damaged'")
+	err := s.Mark(t.Context(), []string{"good", "damaged"}, baseline.Mark{State: baseline.Accepted})
+	wantHint(t, err, baseline.ErrDamaged, path)
+	for e, err := range s.List(t.Context(), baseline.Filter{}) {
+		if err != nil || e.Mark.State != baseline.Unmarked {
+			t.Errorf("run %s is %q, %v, want it as it was", e.Run.ID, e.Mark.State, err)
+		}
+	}
+}

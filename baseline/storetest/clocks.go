@@ -108,6 +108,11 @@ func importedMarksByTime(t *testing.T, open Opener) {
 	wantMark(t, s, "a", baseline.Accepted)
 	mark(t, s, baseline.Mark{State: baseline.Rejected, At: day(21)}, "a")
 	wantEqual(t, "date of the imported mark", wantMark(t, s, "a", baseline.Rejected).At, day(21))
+	mark(t, s, baseline.Mark{State: baseline.Accepted, At: day(21)}, "a")
+	wantMark(t, s, "a", baseline.Accepted) // of two of one time the one that was brought last
+	wantMark(t, openAt(t, open, 0), "a", baseline.Accepted)
+	mark(t, s, baseline.Mark{State: baseline.Rejected}, "a")
+	wantMark(t, s, "a", baseline.Rejected)
 	mark(t, s, baseline.Mark{State: baseline.Accepted}, "a")
 	wantMark(t, s, "a", baseline.Accepted)
 
