@@ -12,14 +12,6 @@ import (
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
-// FileInfo is what a device tells of a file.
-type FileInfo struct {
-	Name     string      // the last part of the path, or the path that was asked for
-	Mode     fs.FileMode // permissions, and directory, symbolic link or irregular
-	Size     int64       // bytes
-	Modified time.Time   // to the second
-}
-
 // Push writes src to the path on the device, with the permissions of mode. A
 // zero modified means now. Parent directories are made.
 func (d *Device) Push(ctx context.Context, src io.Reader, path string, mode fs.FileMode, modified time.Time) error {
@@ -135,79 +127,6 @@ func pull(c *call, r *bufio.Reader, path string, dst io.Writer) error {
 			return &localError{"keeping what was received", err}
 		}
 	}
-}
-
-// Stat tells of the file at the path, itself where it is a symbolic link. Where
-// there is none, the error wraps fs.ErrNotExist.
-func (d *Device) Stat(ctx context.Context, path string) (FileInfo, error) {
-	stat2, err := d.has(ctx, wire.FeatureStat2)
-	var s wire.Stat
-	if err == nil {
-		err = d.sync(ctx, path, func(c *call, r *bufio.Reader) (err error) {
-			c.allow(d.options.ReplyTimeout)
-			s, err = stat(c, r, path, stat2)
-			return err
-		})
-	}
-	if err == nil && s.Error != 0 {
-		err = s.Error
-	}
-	if err != nil {
-		return FileInfo{}, d.failed("looking at "+path, err)
-	}
-	return fileInfo(path, s), nil
-}
-
-func stat(c *call, r *bufio.Reader, path string, version2 bool) (wire.Stat, error) {
-	want, read := wire.SyncStat, wire.ReadStat
-	if version2 {
-		want, read = wire.SyncLstat, wire.ReadStat2
-	}
-	if _, err := c.Write(wire.AppendSyncString(nil, want, path)); err != nil {
-		return wire.Stat{}, refusal(r, err)
-	}
-	var id wire.SyncID
-	if _, err := io.ReadFull(r, id[:]); err != nil {
-		return wire.Stat{}, err
-	}
-	if id != want {
-		return wire.Stat{}, fmt.Errorf("%w: %q, want %q", wire.ErrMalformed, id[:], want[:])
-	}
-	return read(r)
-}
-
-func fileInfo(name string, s wire.Stat) FileInfo {
-	return FileInfo{Name: name, Mode: s.FileMode(), Size: int64(s.Size), Modified: s.Modified}
-}
-
-// maxEntries bounds the entries of a directory.
-const maxEntries = 1 << 20
-
-// List lists the directory at the path, without "." and "..". The device tells
-// of one that it can't read as if it were empty.
-func (d *Device) List(ctx context.Context, path string) ([]FileInfo, error) {
-	var entries []FileInfo
-	err := d.sync(ctx, path, func(c *call, r *bufio.Reader) error {
-		if _, err := c.Write(wire.AppendSyncString(nil, wire.SyncList, path)); err != nil {
-			return refusal(r, err)
-		}
-		for {
-			name, s, more, err := wire.ReadEntry(r)
-			if err != nil || !more {
-				return err
-			}
-			if len(entries) == maxEntries {
-				return fmt.Errorf("%w: more than %d entries", wire.ErrMalformed, maxEntries)
-			}
-			if name != "." && name != ".." {
-				entries = append(entries, fileInfo(name, s))
-			}
-		}
-	})
-	if err != nil {
-		return nil, d.failed("listing "+path, err)
-	}
-	return entries, nil
 }
 
 // sync opens the sync service, for one request about the path.

@@ -15,7 +15,7 @@ import (
 
 // hostBanner is who we are. The features are those that a device must know of to
 // offer them; delayed acknowledgements, which change flow control, are not among them.
-const hostBanner = "host::features=shell_v2,cmd,stat_v2"
+const hostBanner = "host::features=shell_v2,cmd"
 
 const authorizeHint = "accept this computer's key on the device's screen, or put ~/.android/adbkey.pub where the device's image keeps its adb_keys; a key that the device knows already can be named in ADB_VENDOR_KEYS"
 

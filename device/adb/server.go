@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -31,19 +29,6 @@ func NewServer(addr string, options Options) *Server {
 // Device is the device with the serial, which need not be connected yet.
 func (s *Server) Device(serial string) *Device {
 	return &Device{serial: serial, transport: &serverTransport{server: s, serial: serial}, options: s.options}
-}
-
-// Version is the server's protocol version: 41 for all adb since 2019.
-func (s *Server) Version(ctx context.Context) (int, error) {
-	text, err := s.query(ctx, "host:version")
-	if err != nil {
-		return 0, fmt.Errorf("asking the adb server for its version: %w", err)
-	}
-	version, err := strconv.ParseUint(text, 16, 16)
-	if err != nil {
-		return 0, fmt.Errorf("asking the adb server for its version: %q is no hexadecimal number", text)
-	}
-	return int(version), nil
 }
 
 // Connect has the server connect to a device's adb port, "host" or "host:port".
@@ -91,42 +76,6 @@ func (s *Server) Devices(ctx context.Context) ([]Info, error) {
 		return nil, fmt.Errorf("listing devices: %w", err)
 	}
 	return parseDevices(text), nil
-}
-
-// Track yields the list of devices now and at each change, until the loop ends,
-// ctx does, or the server is lost, which yields an error last.
-func (s *Server) Track(ctx context.Context) iter.Seq2[[]Info, error] {
-	return func(yield func([]Info, error) bool) {
-		c, err := s.track(ctx)
-		if err != nil {
-			yield(nil, fmt.Errorf("tracking devices: %w", err))
-			return
-		}
-		defer c.Close()
-		for {
-			text, err := wire.ReadHostString(c)
-			if err != nil {
-				yield(nil, fmt.Errorf("tracking devices: %w", gone(err)))
-				return
-			}
-			if !yield(parseDevices(text), nil) {
-				return
-			}
-		}
-	}
-}
-
-func (s *Server) track(ctx context.Context) (*call, error) {
-	c, err := s.ask(ctx, "host:track-devices-l")
-	var failure *wire.HostFailure
-	if errors.As(err, &failure) { // servers before 2018 have just the short list
-		c, err = s.ask(ctx, "host:track-devices")
-	}
-	if err != nil {
-		return nil, err
-	}
-	c.allow(0)
-	return c, nil
 }
 
 // query asks the server for something that it answers with one string.

@@ -1,7 +1,6 @@
 package adb_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -9,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
@@ -60,7 +60,7 @@ func realServerProcess(t testing.TB) (_ *adb.Server, port string, _ *exec.Cmd) {
 		cmd.Wait()
 	})
 	server := adb.NewServer(listener.Addr().String(), adb.Options{})
-	if _, err := server.Version(testContext(t)); err != nil {
+	if _, err := server.Devices(testContext(t)); err != nil {
 		t.Fatalf("the real adb server does not come up: %v", err)
 	}
 	_, port, _ = net.SplitHostPort(listener.Addr().String())
@@ -78,13 +78,10 @@ func cleanEnv(home string) []string {
 	return env
 }
 
-func TestServerVersionAndDevices(t *testing.T) {
+func TestServerListsDevices(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
 	ctx := testContext(t)
-	if version, err := server.Version(ctx); version != 41 || err != nil {
-		t.Errorf("version %d, %v, want 41", version, err)
-	}
 	if list, err := server.Devices(ctx); len(list) != 0 || err != nil {
 		t.Errorf("before anything is connected: %+v, %v", list, err)
 	}
@@ -96,60 +93,6 @@ func TestServerVersionAndDevices(t *testing.T) {
 	want := adb.Info{Serial: addr, State: adb.StateDevice, Product: "test", Model: "Test_Phone", Name: "tp"}
 	if err != nil || len(list) != 1 || list[0] != want {
 		t.Errorf("%+v, %v, want %+v", list, err, want)
-	}
-}
-
-func TestTrack(t *testing.T) {
-	t.Parallel()
-	server, _, process := realServerProcess(t)
-	_, addr := serve(t, newTestPhone(modernFeatures))
-	ctx, cancel := context.WithCancel(testContext(t))
-	defer cancel()
-
-	// Connected, disconnected, and at last the server is killed.
-	step := 0
-	var last error
-	for list, err := range server.Track(ctx) {
-		if err != nil {
-			last = err
-			break
-		}
-		state := ""
-		if len(list) == 1 && list[0].Serial == addr {
-			state = list[0].State
-		}
-		switch {
-		case step == 0 && state == "":
-			step++
-			go server.Connect(ctx, addr)
-		case step == 1 && state == adb.StateDevice:
-			step++
-			go server.Disconnect(ctx, addr)
-		case step == 2 && state == "":
-			step++
-			process.Process.Kill()
-		}
-	}
-	if step != 3 {
-		t.Errorf("only %d of 3 changes were seen", step)
-	}
-	if !errors.Is(last, device.ErrGone) {
-		t.Errorf("when the server was killed: %v, want the loss of it", last)
-	}
-}
-
-func TestTrackEndsWithContext(t *testing.T) {
-	t.Parallel()
-	server := realServer(t)
-	ctx, cancel := context.WithCancel(testContext(t))
-	defer cancel()
-	var last error
-	for _, err := range server.Track(ctx) {
-		cancel()
-		last = err
-	}
-	if !errors.Is(last, context.Canceled) {
-		t.Errorf("%v, want the context's error", last)
 	}
 }
 
@@ -318,7 +261,8 @@ func disconnect(t *testing.T, server *adb.Server, serial string) {
 // await waits until the server lists the device in the state, "" for not at all.
 func await(t *testing.T, server *adb.Server, serial, state string) {
 	t.Helper()
-	for list, err := range server.Track(testContext(t)) {
+	for ctx := testContext(t); ; time.Sleep(10 * time.Millisecond) {
+		list, err := server.Devices(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

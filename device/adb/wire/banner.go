@@ -9,8 +9,6 @@ import (
 // "device::ro.product.model=Nexus;features=shell_v2,cmd".
 type Banner struct {
 	Type     string // "device", "host", "recovery", "bootloader", …
-	Serial   string // mostly empty
-	Props    map[string]string
 	Features []string
 }
 
@@ -23,18 +21,12 @@ const (
 
 // ParseBanner reads a system identity. What does not fit the form is left out.
 func ParseBanner(text string) Banner {
-	text = strings.TrimRight(text, "\x00")
-	kind, rest, _ := strings.Cut(text, ":")
-	serial, props, _ := strings.Cut(rest, ":")
-	b := Banner{Type: kind, Serial: serial, Props: map[string]string{}}
+	kind, rest, _ := strings.Cut(strings.TrimRight(text, "\x00"), ":")
+	_, props, _ := strings.Cut(rest, ":") // behind a serial, which is mostly empty
+	b := Banner{Type: kind}
 	for prop := range strings.SplitSeq(props, ";") {
-		key, value, ok := strings.Cut(prop, "=")
-		switch {
-		case !ok:
-		case key == "features":
+		if key, value, _ := strings.Cut(prop, "="); key == "features" {
 			b.Features = ParseFeatures(value)
-		default:
-			b.Props[key] = value
 		}
 	}
 	return b

@@ -211,25 +211,6 @@ func seconds32(t time.Time) uint32 {
 	return uint32(t.Unix())
 }
 
-// ReadStat reads what follows the id of the answer to SyncStat. Nothing but
-// zeros means that there is no such file: Error is then ENOENT.
-func ReadStat(r io.Reader) (Stat, error) {
-	var b [statSize]byte
-	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return Stat{}, cutShort(err)
-	}
-	s := decodeStat(b[:])
-	if b == [statSize]byte{} {
-		s.Error = ENOENT
-	}
-	return s, nil
-}
-
-func decodeStat(b []byte) Stat {
-	word := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	return Stat{Mode: word(0), Size: uint64(word(1)), Modified: time.Unix(int64(word(2)), 0)}
-}
-
 // AppendStat2 appends the answer to SyncStat2 or SyncLstat: id says which.
 // Device, inode and owner are zero.
 func AppendStat2(dst []byte, id SyncID, s Stat) []byte {
@@ -247,21 +228,6 @@ func AppendStat2(dst []byte, id SyncID, s Stat) []byte {
 	return append(append(dst, id[:]...), b[:]...)
 }
 
-// ReadStat2 reads what follows the id of the answer to SyncStat2 or SyncLstat.
-func ReadStat2(r io.Reader) (Stat, error) {
-	var b [stat2Size]byte
-	if _, err := io.ReadFull(r, b[:]); err != nil {
-		return Stat{}, cutShort(err)
-	}
-	le := binary.LittleEndian
-	return Stat{
-		Error:    Errno(le.Uint32(b[0:])),
-		Mode:     le.Uint32(b[20:]),
-		Size:     le.Uint64(b[36:]),
-		Modified: time.Unix(int64(le.Uint64(b[52:])), 0),
-	}, nil
-}
-
 // AppendEntry appends one entry of the answer to SyncList.
 func AppendEntry(dst []byte, name string, s Stat) []byte {
 	dst = appendStat(append(dst, SyncEntry[:]...), s)
@@ -273,24 +239,4 @@ func AppendEntry(dst []byte, name string, s Stat) []byte {
 func AppendListEnd(dst []byte) []byte {
 	var rest [statSize + 4]byte
 	return append(append(dst, SyncDone[:]...), rest[:]...)
-}
-
-// ReadEntry reads one entry of the answer to SyncList; more is false at its end.
-func ReadEntry(r io.Reader) (name string, s Stat, more bool, err error) {
-	var b [4 + statSize + 4]byte
-	if _, err := io.ReadFull(r, b[:4]); err != nil {
-		return "", s, false, cutShort(err)
-	}
-	id := SyncID(b[:4])
-	if id != SyncEntry && id != SyncDone {
-		return "", s, false, fmt.Errorf("reading a directory: %w: %q, want DENT or DONE", ErrMalformed, id[:])
-	}
-	if _, err := io.ReadFull(r, b[4:]); err != nil {
-		return "", s, false, cutShort(err)
-	}
-	if id == SyncDone {
-		return "", s, false, nil
-	}
-	name, err = ReadSyncText(r, binary.LittleEndian.Uint32(b[4+statSize:]), MaxSyncPath)
-	return name, decodeStat(b[4:]), true, err
 }
