@@ -2,6 +2,7 @@ package gate
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/metric"
@@ -140,5 +141,37 @@ func TestABRunsOfSeveralDevicesArePairs(t *testing.T) {
 	v = compareAB(t, append(base, repeated("again", "", "a", 8)), head)
 	if d := v.Scenarios[0].Comparisons[0]; d.N != 13 {
 		t.Errorf("%d values, want the 13 runs", d.N)
+	}
+}
+
+// Of several scenarios the gravest is the verdict, and its reason says which it is.
+func TestABTheGravestScenario(t *testing.T) {
+	of := func(scenario string, r run.Run) run.Run { r.Scenario = scenario; return r }
+	for _, order := range [][2]string{{"scroll", "start"}, {"start", "scroll"}} {
+		var base, head []run.Run
+		for _, name := range order {
+			factor := map[string]float64{"scroll": 1.3, "start": 1}[name]
+			base = append(base, of(name, repeated("b"+name, "s", "a", rising(12, 1)...)))
+			head = append(head, of(name, repeated("h"+name, "s", "a", rising(12, factor)...)))
+		}
+		v := compareAB(t, base, head)
+		if v.Verdict != Regression || !strings.HasPrefix(v.Reason, "scroll: ") || len(v.Scenarios) != 2 {
+			t.Errorf("%q: %s: %s", order, v.Verdict, v.Reason)
+		}
+	}
+}
+
+// By how much a build may be worse is told in the direction of the metric.
+func TestABWorstCaseOfWhatShouldBeMore(t *testing.T) {
+	base, head := list(repeated("b", "s", "a", rising(10, 1)...)), list(repeated("h", "s", "a", rising(10, 1.02)...))
+	for i := range head[0].Iterations { // half of the rounds are 1 % faster
+		if i%2 == 0 {
+			head[0].Iterations[i].Metrics["frames.duration_ms"] *= 0.99 / 1.02
+		}
+	}
+	v := CompareAB(policy(t, PresetDefault), frameRate(t), asRate(base), asRate(head))
+	// Two per cent more time are 1.96 % fewer frames a second.
+	if v.Verdict != Pass || !strings.Contains(v.Reason, "worse by at most 2.0 % (frames a second)") {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }

@@ -149,3 +149,21 @@ func TestDriftFindsTheOnePhone(t *testing.T) {
 		}
 	}
 }
+
+// One run of 90 frames after five of 100 ± 1.5811: one more of these would lie within
+// 2.7764·1.5811·√1.2 = 4.8090 of them.
+func TestDriftOfOneNewRunByHand(t *testing.T) {
+	at := func(id string, frames float64) run.Run {
+		r := oneRun(id, map[string]float64{"frames.count": frames})
+		r.Started = time.Date(2026, 1, 1, 0, 0, len(id), 0, time.UTC)
+		return r
+	}
+	before := list(at("a", 100), at("aa", 102), at("aaa", 98), at("aaaa", 101), at("aaaaa", 99))
+	l := DriftOf(policy(t, PresetDefault), metric.Default(), list(at("aaaaaa", 90)), nil, before)[0]
+	about(t, "change", l.SinceAll.Change, -0.1)
+	about(t, "low", end(l.SinceAll.Low), -0.148090)
+	about(t, "high", end(l.SinceAll.High), -0.051910)
+	if l.SinceLast != nil || l.Runs != 1 || l.SinceAll.Runs != 5 {
+		t.Errorf("%+v", l)
+	}
+}

@@ -201,3 +201,50 @@ func TestNothingToCheckIsNoPass(t *testing.T) {
 		}
 	}
 }
+
+// An event of which much could be seen says nothing of the whole run.
+func TestAPassIsWorthWhatTheWholeRunShows(t *testing.T) {
+	runs := func(whole, event []float64) (out []run.Run) {
+		for i := range whole {
+			tap := run.Bucket{Name: "tap", Metrics: map[string]float64{"frames.duration_ms": event[i]}}
+			out = append(out, oneRun(fmt.Sprint("h", i), map[string]float64{"frames.duration_ms": whole[i]}, tap))
+		}
+		return out
+	}
+	noisy, calm := []float64{8, 14, 9, 21, 11}, []float64{10, 10.2, 10.1, 9.9, 10}
+	for want, history := range map[Outcome][]run.Run{Inconclusive: runs(noisy, calm), Pass: runs(calm, noisy)} {
+		now := history[4]
+		now.ID = "new"
+		history = append(history, history[0])
+		history[5].ID = "h5"
+		if v := checkOne(policy(t, PresetDefault), now, history...); v.Verdict != want {
+			t.Errorf("%s: %s, want %s", v.Verdict, v.Reason, want)
+		}
+	}
+}
+
+// A history without any spread: half of what the metric resolves, or its
+// restlessness, which is 3 % of a count of frames and 1 % of a time per frame.
+func TestTheLeastSpread(t *testing.T) {
+	for name, c := range map[string]struct {
+		metric string
+		log    bool
+		mean   float64
+		want   float64
+	}{"no ANR": {"anr.count", false, 0, 0.01}, "600 frames": {"frames.count", false, 600, 18}, "two frames": {"frames.count", false, 2, 0.5}, "a time": {"frames.duration_ms", true, 2.1, 0.01}} {
+		m, _ := metric.Default().Lookup(c.metric)
+		j := &judgement{metric: m, scale: scale{c.log}}
+		about(t, name, j.leastSD(c.mean), c.want)
+	}
+}
+
+func TestTheLevelOfIntervals(t *testing.T) {
+	for preset, want := range map[string]float64{PresetDefault: 0.95, PresetDune: 0} {
+		if v := Check(policy(t, preset), metric.Default(), []Subject{{Run: nearly("a", "cpu.time_ms", 1)}}); v.Level != want {
+			t.Errorf("%s: %g, want %g", preset, v.Level, want)
+		}
+		if v := CompareAB(policy(t, preset), metric.Default(), nil, nil); v.Level != 0.95 {
+			t.Errorf("two builds, %s: %g, want 0.95", preset, v.Level)
+		}
+	}
+}
