@@ -188,6 +188,21 @@ func TestARowIsReplacedByItsOwnLegAlone(t *testing.T) {
 	}
 }
 
+// A leg that lost a device is no pass among the others.
+func TestALegThatLostADevice(t *testing.T) {
+	g := newGitHub(t)
+	g.leg(100, 1, commit("a"), "whole").publish(t, fine())
+	j := g.leg(100, 1, commit("a"), "lost")
+	c := content(fine())
+	c.Lost = true
+	if err := j.Publish(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if got := rows(g.only(t).Body); len(got) != 2 || !strings.HasPrefix(got[0], "| lost | ⚠️ Invalid | not everything was measured") {
+		t.Errorf("the rows are %q, want the leg that lost a device first, and not as a pass", got)
+	}
+}
+
 // A check run that was begun without an answer is found again beside a later one of
 // the same name.
 func TestACheckRunIsFoundBesideItsNamesake(t *testing.T) {

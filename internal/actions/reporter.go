@@ -165,7 +165,11 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 		r.refuse("write the comment", err)
 		return ""
 	}
-	return r.postRow(ctx, Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}, true)
+	row := Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
+	if c.Lost && c.Outcome != gate.Regression {
+		row.Outcome, row.Headline = gate.Invalid, "not everything was measured; of the rest: "+row.Headline
+	}
+	return r.postRow(ctx, row, true)
 }
 
 const (
