@@ -1,28 +1,30 @@
 package perfetto
 
+import "github.com/apkgate/apkgate/trace/perfetto/packets"
+
 // readBattery reads a BatteryCounters (battery_counters.proto), which Android's
 // power data source writes, and Linux' sysfs one.
-func (d *decoder) readBattery(p packet, at stamp) {
-	sample := BatterySample{Machine: p.machine}
-	for f := fieldsOf(p.data); f.next(); {
-		switch f.number {
+func (d *decoder) readBattery(p packets.Packet, at packets.Stamp) {
+	sample := BatterySample{Machine: p.Machine}
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		switch f.Number {
 		case 1:
-			sample.ChargeUAH = f.int64()
+			sample.ChargeUAH = f.Int64()
 		case 2:
-			sample.Percent = f.float32()
+			sample.Percent = f.Float32()
 		case 3:
-			sample.CurrentUA = f.int64()
+			sample.CurrentUA = f.Int64()
 		case 4:
-			sample.CurrentAverageUA = f.int64()
+			sample.CurrentAverageUA = f.Int64()
 		case 5:
-			sample.Name = f.text()
+			sample.Name = f.Text()
 		case 6:
-			sample.EnergyUWH = f.int64()
+			sample.EnergyUWH = f.Int64()
 		case 7:
-			sample.VoltageUV = f.int64()
+			sample.VoltageUV = f.Int64()
 		}
 	}
-	if d.room("readings of the battery", len(d.battery), MaxSamples) {
+	if d.Room("readings of the battery", len(d.battery), MaxSamples) {
 		d.battery = append(d.battery, stamped[BatterySample]{at, sample})
 	}
 }

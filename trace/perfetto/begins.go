@@ -1,6 +1,10 @@
 package perfetto
 
-import "time"
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
 
 // begins is when the records of the CPUs begin. Each CPU has a buffer of its own: in
 // a trace whose buffer went round, their records begin at different times, and times
@@ -27,7 +31,7 @@ const maxEarly = 1 << 18
 
 // at notes when the record of one more CPU begins; 0 where that is not told.
 func (b *begins) at(ns uint64) {
-	if ns > 0 && ns <= maxTime {
+	if ns > 0 && ns <= packets.MaxTime {
 		b.latest, b.told = max(b.latest, int64(ns)), true
 	}
 }

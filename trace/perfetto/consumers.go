@@ -1,5 +1,7 @@
 package perfetto
 
+import "github.com/apkgate/apkgate/trace/perfetto/packets"
+
 // consumers are the energy consumers of Android's power statistics service
 // (android_energy_estimation_breakdown.proto).
 type consumers struct {
@@ -29,18 +31,18 @@ type consumerKey struct {
 
 // read reads an AndroidEnergyEstimationBreakdown: the description of all
 // consumers, or a reading of one.
-func (c *consumers) read(d *decoder, p packet, at stamp) {
-	key := consumerKey{machine: p.machine}
+func (c *consumers) read(d *decoder, p packets.Packet, at packets.Stamp) {
+	key := consumerKey{machine: p.Machine}
 	var energy *int64
 	identified := false
-	for f := fieldsOf(p.data); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		switch f.Number {
 		case 1:
-			c.describe(d, f.bytes, p.machine)
+			c.describe(d, f.Bytes, p.Machine)
 		case 2:
-			key.id, identified = int32(f.value), true
+			key.id, identified = int32(f.Value), true
 		case 3:
-			energy = f.int64()
+			energy = f.Int64()
 		}
 	}
 	if energy == nil && !identified {
@@ -51,35 +53,35 @@ func (c *consumers) read(d *decoder, p packet, at stamp) {
 		return
 	}
 	one := c.consumer(d, key)
-	if one == nil || !d.room("readings of energy consumers", c.samples, MaxSamples) {
+	if one == nil || !d.Room("readings of energy consumers", c.samples, MaxSamples) {
 		return
 	}
 	c.samples++
 	one.readings = append(one.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})
-	for f := fieldsOf(p.data); f.next(); {
-		if f.number == 4 {
-			c.share(d, one, f.bytes, at)
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == 4 {
+			c.share(d, one, f.Bytes, at)
 		}
 	}
 }
 
 // describe reads an AndroidEnergyConsumerDescriptor.
 func (c *consumers) describe(d *decoder, message []byte, machine uint32) {
-	for f := fieldsOf(message); f.next(); {
-		if f.number != 1 {
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number != 1 {
 			continue
 		}
 		said := Consumer{Machine: machine}
-		for g := fieldsOf(f.bytes); g.next(); {
-			switch g.number {
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			switch g.Number {
 			case 1:
-				said.ID = int32(g.value)
+				said.ID = int32(g.Value)
 			case 2:
-				said.Ordinal = int32(g.value)
+				said.Ordinal = int32(g.Value)
 			case 3:
-				said.Type = g.text()
+				said.Type = g.Text()
 			case 4:
-				said.Name = g.text()
+				said.Name = g.Text()
 			}
 		}
 		if one := c.consumer(d, consumerKey{machine, said.ID}); one != nil {
@@ -89,15 +91,15 @@ func (c *consumers) describe(d *decoder, message []byte, machine uint32) {
 }
 
 // share reads an EnergyUidBreakdown.
-func (c *consumers) share(d *decoder, one *consumer, message []byte, at stamp) {
+func (c *consumers) share(d *decoder, one *consumer, message []byte, at packets.Stamp) {
 	var uid int32
 	var energy *int64
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			uid = int32(f.value)
+			uid = int32(f.Value)
 		case 2:
-			energy = f.int64()
+			energy = f.Int64()
 		}
 	}
 	if energy == nil || *energy < 0 {
@@ -106,7 +108,7 @@ func (c *consumers) share(d *decoder, one *consumer, message []byte, at stamp) {
 	}
 	place, known := one.byUID[uid]
 	if !known {
-		if !d.room("UIDs of energy consumers", c.shares, maxSeries) {
+		if !d.Room("UIDs of energy consumers", c.shares, maxSeries) {
 			return
 		}
 		c.shares++
@@ -114,7 +116,7 @@ func (c *consumers) share(d *decoder, one *consumer, message []byte, at stamp) {
 		one.byUID[uid] = place
 		one.uids = append(one.uids, uidReadings{uid: uid})
 	}
-	if d.room("readings of energy consumers", c.samples, MaxSamples) {
+	if d.Room("readings of energy consumers", c.samples, MaxSamples) {
 		c.samples++
 		u := &one.uids[place]
 		u.readings = append(u.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})
@@ -127,7 +129,7 @@ func (c *consumers) consumer(d *decoder, key consumerKey) *consumer {
 	if place, ok := c.byID[key]; ok {
 		return &c.list[place]
 	}
-	if !d.room("energy consumers", len(c.list), maxSeries) {
+	if !d.Room("energy consumers", len(c.list), maxSeries) {
 		return nil
 	}
 	c.byID[key] = len(c.list)
@@ -135,7 +137,7 @@ func (c *consumers) consumer(d *decoder, key consumerKey) *consumer {
 	return &c.list[len(c.list)-1]
 }
 
-func (c *consumers) place(v *conversion) []Consumer {
+func (c *consumers) place(v *packets.Conversion) []Consumer {
 	var out []Consumer
 	for _, one := range c.list {
 		one.Samples = placeSamples(v, one.readings)

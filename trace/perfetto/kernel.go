@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // Events of the kernel that are read (ftrace_event.proto).
@@ -70,32 +72,32 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 	var clockID, ftraceNS, bootNS uint64
 	var lastRead, lastEnd uint64
 	var lost bool
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			number = f.value
+			number = f.Value
 		case 3:
-			lost = f.value != 0
+			lost = f.Value != 0
 		case 5:
-			clockID = f.value
+			clockID = f.Value
 		case 6:
-			ftraceNS = f.value
+			ftraceNS = f.Value
 		case 7:
-			bootNS = f.value
+			bootNS = f.Value
 		case 9:
-			lastRead = f.value
+			lastRead = f.Value
 		case 10:
-			lastEnd = f.value
+			lastEnd = f.Value
 		}
 	}
 	if number >= maxCPUs {
-		d.tooMany["CPUs"]++
+		d.TooMany["CPUs"]++
 		return
 	}
 	for len(k.cpus) <= int(number) {
 		k.cpus = append(k.cpus, cpu{})
 	}
-	b := bundle{kernel: k, d: d, clock: k.clock(d, clockID, machine, ftraceNS, bootNS), number: int(number), span: noStamp}
+	b := bundle{kernel: k, d: d, clock: k.clock(d, clockID, machine, ftraceNS, bootNS), number: int(number), span: packets.NoStamp}
 	if c := &k.cpus[number]; !c.seen {
 		c.seen = true
 		k.begins.at(cmp.Or(lastEnd, lastRead))
@@ -104,12 +106,12 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 		k.cpuLost++
 		k.cpus[number].running = false
 	}
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 2:
-			b.event(f.bytes)
+			b.event(f.Bytes)
 		case 4:
-			b.compact(f.bytes)
+			b.compact(f.Bytes)
 		}
 	}
 	b.close()
@@ -120,15 +122,15 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 func (k *kernel) clock(d *decoder, id uint64, machine uint32, ftraceNS, bootNS uint64) int32 {
 	switch id {
 	case 0:
-		return d.clocks.place(keyOf(machine, 0, clockBoottime))
+		return d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockBoottime))
 	case ftraceMonoRaw:
-		return d.clocks.place(keyOf(machine, 0, clockMonoRaw))
+		return d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockMonoRaw))
 	}
-	at, boottime := d.clocks.place(keyOf(machine, 0, clockFtrace)), d.clocks.place(keyOf(machine, 0, clockBoottime))
-	ns, boot := nanoseconds(ftraceNS, 1), nanoseconds(bootNS, 1)
+	at, boottime := d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockFtrace)), d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockBoottime))
+	ns, boot := packets.Nanoseconds(ftraceNS, 1), packets.Nanoseconds(bootNS, 1)
 	if at >= 0 && boottime >= 0 && ns > 0 && boot > 0 && (k.synced == 0 || ns > k.synced+int64(time.Second)) {
 		k.synced = ns
-		d.clocks.keep(snapshot{{at, ns}, {boottime, boot}})
+		d.Clocks.Keep(packets.Snapshot{{Clock: at, NS: ns}, {Clock: boottime, NS: boot}})
 	}
 	return at
 }
@@ -138,27 +140,27 @@ type bundle struct {
 	*kernel
 	d      *decoder
 	clock  int32
-	number int   // of the CPU
-	span   stamp // the latest time so far
+	number int           // of the CPU
+	span   packets.Stamp // the latest time so far
 	first  int64
 }
 
 // saw notes a time for the span of the trace, and reports whether it can be one.
 func (b *bundle) saw(ns uint64) bool {
-	if ns > maxTime {
+	if ns > packets.MaxTime {
 		return false
 	}
-	if b.span.clock < 0 {
-		b.span, b.first = stamp{b.clock, int64(ns)}, int64(ns)
+	if b.span.Clock < 0 {
+		b.span, b.first = packets.Stamp{Clock: b.clock, NS: int64(ns)}, int64(ns)
 	}
-	b.span.ns, b.first = max(b.span.ns, int64(ns)), min(b.first, int64(ns))
+	b.span.NS, b.first = max(b.span.NS, int64(ns)), min(b.first, int64(ns))
 	return true
 }
 
 func (b *bundle) close() {
-	if b.span.clock >= 0 {
-		b.d.clocks.seen(b.span)
-		b.d.clocks.seen(stamp{b.clock, b.first})
+	if b.span.Clock >= 0 {
+		b.d.Clocks.Seen(b.span)
+		b.d.Clocks.Seen(packets.Stamp{Clock: b.clock, NS: b.first})
 	}
 }
 
@@ -169,25 +171,25 @@ func (b *bundle) event(message []byte) {
 	var tid int32 // that ran
 	var kind protowire.Number
 	var data []byte
-	for f := fieldsOf(message); f.next(); {
+	for f := packets.FieldsOf(message); f.Next(); {
 		switch {
-		case f.number == 1:
-			ns = f.value
-		case f.number == 2:
-			tid = int32(f.value)
-		case f.bytes != nil:
-			kind, data = f.number, f.bytes
+		case f.Number == 1:
+			ns = f.Value
+		case f.Number == 2:
+			tid = int32(f.Value)
+		case f.Bytes != nil:
+			kind, data = f.Number, f.Bytes
 		}
 	}
 	if !b.saw(ns) {
 		return
 	}
-	at := stamp{b.clock, int64(ns)}
+	at := packets.Stamp{Clock: b.clock, NS: int64(ns)}
 	switch kind {
 	case eventPrint:
-		for f := fieldsOf(data); f.next(); {
-			if f.number == 2 {
-				b.machine.states.print(b.d, f.bytes, func() stamp { return at })
+		for f := packets.FieldsOf(data); f.Next(); {
+			if f.Number == 2 {
+				b.machine.states.print(b.d, f.Bytes, func() packets.Stamp { return at })
 			}
 		}
 	case eventSchedSwitch:
@@ -207,17 +209,17 @@ func (b *bundle) event(message []byte) {
 	}
 }
 
-func (b *bundle) frequency(message []byte, at stamp) {
+func (b *bundle) frequency(message []byte, at packets.Stamp) {
 	var khz, number uint64
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			khz = f.value
+			khz = f.Value
 		case 2:
-			number = f.value
+			number = f.Value
 		}
 	}
-	if number >= maxCPUs || khz > 1<<31 || !b.d.room("changes of frequencies", b.frequencies, MaxSamples) {
+	if number >= maxCPUs || khz > 1<<31 || !b.d.Room("changes of frequencies", b.frequencies, MaxSamples) {
 		return
 	}
 	for len(b.cpus) <= int(number) {
@@ -228,17 +230,17 @@ func (b *bundle) frequency(message []byte, at stamp) {
 	c.changes = append(c.changes, stamped[FrequencyChange]{at, FrequencyChange{KHz: uint32(khz)}})
 }
 
-func (b *bundle) suspend(kind protowire.Number, message []byte, at stamp) {
+func (b *bundle) suspend(kind protowire.Number, message []byte, at packets.Stamp) {
 	var s suspend
-	for f := fieldsOf(message); f.next(); {
+	for f := packets.FieldsOf(message); f.Next(); {
 		switch {
-		case kind == eventSuspendMinimal && f.number == 1, kind == eventSuspend && f.number == 3:
-			s.start = f.value != 0
-		case kind == eventSuspend && f.number == 1:
-			s.action = f.text()
+		case kind == eventSuspendMinimal && f.Number == 1, kind == eventSuspend && f.Number == 3:
+			s.start = f.Value != 0
+		case kind == eventSuspend && f.Number == 1:
+			s.action = f.Text()
 		}
 	}
-	if b.d.room("suspensions", len(b.suspends), MaxSamples) {
+	if b.d.Room("suspensions", len(b.suspends), MaxSamples) {
 		b.suspends = append(b.suspends, stamped[suspend]{at, s})
 	}
 }

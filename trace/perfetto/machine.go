@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // machine is what the kernel of one machine says. Processes and threads are known by
@@ -23,7 +25,7 @@ type machine struct {
 // machine finds or adds a machine; nil where there are too many.
 func (d *decoder) machine(number uint32) *machine {
 	m := d.machines[number]
-	if m == nil && d.room("machines", len(d.machines), maxMachines) {
+	if m == nil && d.Room("machines", len(d.machines), maxMachines) {
 		m = &machine{
 			processes: map[int32]*Process{}, threads: map[int32]*Thread{},
 			states: states{byName: map[string]int{}}, bySequence: map[uint32]*kernel{},
@@ -37,7 +39,7 @@ func (d *decoder) machine(number uint32) *machine {
 // there are too many.
 func (m *machine) source(d *decoder, sequence uint32) *kernel {
 	k := m.bySequence[sequence]
-	if k == nil && d.room("data sources of the kernel's events", len(m.sources), maxSources) {
+	if k == nil && d.Room("data sources of the kernel's events", len(m.sources), maxSources) {
 		k = &kernel{machine: m, ran: map[int32]*ran{}, owners: map[int32]int32{}}
 		m.bySequence[sequence] = k
 		m.sources = append(m.sources, k)
@@ -58,21 +60,21 @@ func (m *machine) most(count func(*kernel) int) *kernel {
 
 // tree reads a ProcessTree (process_tree.proto).
 func (m *machine) tree(d *decoder, message []byte) {
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			m.process(d, f.bytes)
+			m.process(d, f.Bytes)
 		case 2:
 			var tid, pid int32
 			var comm string
-			for g := fieldsOf(f.bytes); g.next(); {
-				switch g.number {
+			for g := packets.FieldsOf(f.Bytes); g.Next(); {
+				switch g.Number {
 				case 1:
-					tid = int32(g.value)
+					tid = int32(g.Value)
 				case 2:
-					comm = g.text()
+					comm = g.Text()
 				case 3:
-					pid = int32(g.value)
+					pid = int32(g.Value)
 				}
 			}
 			if t := m.thread(d, tid); t != nil {
@@ -84,20 +86,20 @@ func (m *machine) tree(d *decoder, message []byte) {
 
 func (m *machine) process(d *decoder, message []byte) {
 	p := &Process{UID: -1}
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			p.PID = int(int32(f.value))
+			p.PID = int(int32(f.Value))
 		case 3:
 			if p.Name == "" {
-				first, _, _ := bytes.Cut(f.bytes, []byte{0})
-				p.Name = name(first)
+				first, _, _ := bytes.Cut(f.Bytes, []byte{0})
+				p.Name = packets.Name(first)
 			}
 		case 5:
-			p.UID = int(int32(f.value))
+			p.UID = int(int32(f.Value))
 		}
 	}
-	if m.processes[int32(p.PID)] != nil || d.room("processes", len(m.processes), maxThreads) {
+	if m.processes[int32(p.PID)] != nil || d.Room("processes", len(m.processes), maxThreads) {
 		m.processes[int32(p.PID)] = p
 	}
 	if t := m.thread(d, int32(p.PID)); t != nil {
@@ -108,14 +110,14 @@ func (m *machine) process(d *decoder, message []byte) {
 // thread finds or adds a thread; nil where there are too many.
 func (m *machine) thread(d *decoder, tid int32) *Thread {
 	t := m.threads[tid]
-	if t == nil && d.room("threads", len(m.threads), maxThreads) {
+	if t == nil && d.Room("threads", len(m.threads), maxThreads) {
 		t = &Thread{TID: int(tid)}
 		m.threads[tid] = t
 	}
 	return t
 }
 
-func (m *machine) place(d *decoder, t *Trace, v *conversion) {
+func (m *machine) place(d *decoder, t *Trace, v *packets.Conversion) {
 	t.States = m.states.place(v)
 	for _, k := range m.sources {
 		t.FtraceEvents += k.events
@@ -168,15 +170,15 @@ func (d *decoder) doubtMachines() {
 	others := 0
 	for number, m := range d.machines {
 		for _, k := range m.sources {
-			if number != d.home {
+			if number != d.Home {
 				others += k.events
 			}
 		}
 	}
 	if others > 0 {
-		d.warnings.Addf(0, "%d events of the kernels of other machines are passed over", others)
+		d.Warnings.Addf(0, "%d events of the kernels of other machines are passed over", others)
 	}
-	m := d.machines[d.home]
+	m := d.machines[d.Home]
 	if m == nil {
 		return
 	}
@@ -188,12 +190,12 @@ func (d *decoder) doubtMachines() {
 		}
 	}
 	if recorded > 1 {
-		d.warnings.Addf(0, "%d data sources recorded the scheduler's events side by side: CPU times are of the one that has the most", recorded)
+		d.Warnings.Addf(0, "%d data sources recorded the scheduler's events side by side: CPU times are of the one that has the most", recorded)
 	}
 	if lost > 0 {
-		d.warnings.Addf(0, "events of the kernel were lost in %d places: CPU times are too low", lost)
+		d.Warnings.Addf(0, "events of the kernel were lost in %d places: CPU times are too low", lost)
 	}
 	if k := m.most(func(k *kernel) int { return k.switches }); k != nil && k.uneven() {
-		d.warnings.Addf(0, "the records of the CPUs begin at different times, further apart than can be put right: CPU times are not of one interval")
+		d.Warnings.Addf(0, "the records of the CPUs begin at different times, further apart than can be put right: CPU times are not of one interval")
 	}
 }

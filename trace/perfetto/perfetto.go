@@ -3,23 +3,22 @@
 // consumers, time in power states, states of the battery service, the CPU's
 // frequencies, suspension, and CPU time by thread.
 //
-// It owns the format, its clocks and the place of a rail in the supply. It does
-// not turn readings into power over time and corrects no unit or sign (package
-// energy does), and it passes over all that a trace says of anything else.
+// It owns what these readings mean and the place of a rail in the supply. The file,
+// its sequences and clocks are package packets'. It does not turn readings into power
+// over time and corrects no unit or sign (package energy does), and it passes over all
+// that a trace says of anything else.
 //
 // It takes a stand: all times are on one clock, CLOCK_MONOTONIC where the trace
 // can tell it. A reading whose time can't be brought there is left out and
 // counted. Rails are added up only where it is known that none is inside
 // another.
-//
-// Format: protos/perfetto/trace/trace_packet.proto of google/perfetto and what
-// it includes; the meaning of clocks is in clock_snapshot.proto.
 package perfetto
 
 import (
 	"time"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // Trace is one file as plain data. All times are on Clock.
@@ -186,21 +185,16 @@ type CPUSample struct {
 	Total time.Duration // since the start of the device
 }
 
-// Limits on what a file may hold. Beyond them the rest is counted, not kept.
+// Limits on what a file may hold, beside those of the packets. Beyond them the rest is
+// counted, not kept.
 const (
-	MaxFile      = 1 << 30   // bytes of the file
-	MaxUnpacked  = 2 << 30   // bytes of what is compressed in it
-	MaxPacket    = 64 << 20  // bytes of one packet
-	MaxSamples   = 1_000_000 // readings of each kind
-	maxSequences = 100_000
-	maxClocks    = 100_000
-	maxSnapshots = 20_000
-	maxSnapshot  = 16 // clocks of one snapshot
-	maxSeries    = 10_000
-	maxThreads   = 200_000
-	maxMachines  = 8
-	maxSources   = 8 // of the kernel's events, on one machine
-	maxCPUs      = 1_024
-	maxList      = 100_000 // entries of one list in a packet
-	maxName      = 300     // bytes
+	MaxFile     = packets.MaxFile     // bytes of the file
+	MaxUnpacked = packets.MaxUnpacked // bytes of what is compressed in it
+	MaxPacket   = packets.MaxPacket   // bytes of one packet
+	MaxSamples  = 1_000_000           // readings of each kind
+	maxSeries   = 10_000
+	maxThreads  = 200_000
+	maxMachines = 8
+	maxSources  = 8 // of the kernel's events, on one machine
+	maxCPUs     = 1_024
 )

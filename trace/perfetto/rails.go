@@ -3,6 +3,8 @@ package perfetto
 import (
 	"math"
 	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // rails are the power rails of a trace (power_rails.proto).
@@ -27,23 +29,23 @@ type railKey struct {
 }
 
 // read reads a PowerRails. at is the packet's time.
-func (r *rails) read(d *decoder, p packet, at stamp) {
+func (r *rails) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	// The session may stand behind what belongs to it, and descriptions count
 	// before readings.
 	session := uint64(0)
-	for f := fieldsOf(p.data); f.next(); {
-		if f.number == 3 {
-			session = f.value
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == 3 {
+			session = f.Value
 		}
 	}
-	for f := fieldsOf(p.data); f.next(); {
-		if f.number == 1 {
-			r.describe(d, f.bytes, railKey{machine: p.machine, session: session})
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == 1 {
+			r.describe(d, f.Bytes, railKey{machine: p.Machine, session: session})
 		}
 	}
-	for f := fieldsOf(p.data); f.next(); {
-		if f.number == 2 {
-			r.reading(d, f.bytes, railKey{machine: p.machine, session: session}, at)
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == 2 {
+			r.reading(d, f.Bytes, railKey{machine: p.Machine, session: session}, at)
 		}
 	}
 }
@@ -52,22 +54,22 @@ func (r *rails) read(d *decoder, p packet, at stamp) {
 // one, as long as its name does.
 func (r *rails) describe(d *decoder, message []byte, key railKey) {
 	one := rail{Rail: Rail{Machine: key.machine, Session: key.session}}
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			key.index = uint32(f.value)
+			key.index = uint32(f.Value)
 		case 2:
-			one.Name = f.text()
+			one.Name = f.Text()
 		case 3:
-			one.Subsystem = f.text()
+			one.Subsystem = f.Text()
 		case 4:
-			one.SampleHz = uint32(min(f.value, math.MaxUint32))
+			one.SampleHz = uint32(min(f.Value, math.MaxUint32))
 		}
 	}
 	if known, ok := r.byIndex[key]; ok && r.list[known].Name == one.Name {
 		return
 	}
-	if !d.room("power rails", len(r.list), maxSeries) {
+	if !d.Room("power rails", len(r.list), maxSeries) {
 		return
 	}
 	one.index, one.Supply = key.index, supplyOf(one.Name)
@@ -77,21 +79,21 @@ func (r *rails) describe(d *decoder, message []byte, key railKey) {
 
 // reading reads an EnergyData. Its own time is CLOCK_BOOTTIME whatever clock the
 // packet is on; without one, the packet's time holds.
-func (r *rails) reading(d *decoder, message []byte, key railKey, at stamp) {
+func (r *rails) reading(d *decoder, message []byte, key railKey, at packets.Stamp) {
 	var sample RailSample
 	stated := false
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			key.index = uint32(f.value)
+			key.index = uint32(f.Value)
 		case 2:
-			at = noStamp
-			if f.value <= math.MaxInt64/uint64(time.Millisecond) {
-				boottime := d.clocks.place(keyOf(key.machine, 0, clockBoottime))
-				at = stamp{boottime, int64(f.value) * int64(time.Millisecond)}
+			at = packets.NoStamp
+			if f.Value <= math.MaxInt64/uint64(time.Millisecond) {
+				boottime := d.Clocks.Place(packets.KeyOf(key.machine, 0, packets.ClockBoottime))
+				at = packets.Stamp{Clock: boottime, NS: int64(f.Value) * int64(time.Millisecond)}
 			}
 		case 3:
-			sample.MicroWattSeconds, stated = f.value, true
+			sample.MicroWattSeconds, stated = f.Value, true
 		}
 	}
 	place, known := r.byIndex[key]
@@ -100,14 +102,14 @@ func (r *rails) reading(d *decoder, message []byte, key railKey, at stamp) {
 		r.malformed++
 	case !known:
 		r.unknown++
-	case d.room("readings of power rails", r.samples, MaxSamples):
+	case d.Room("readings of power rails", r.samples, MaxSamples):
 		r.samples++
 		one := &r.list[place]
-		one.readings = append(one.readings, stamped[RailSample]{d.clocks.seen(at), sample})
+		one.readings = append(one.readings, stamped[RailSample]{d.Clocks.Seen(at), sample})
 	}
 }
 
-func (r *rails) place(v *conversion) []Rail {
+func (r *rails) place(v *packets.Conversion) []Rail {
 	var out []Rail
 	for _, one := range r.list {
 		one.Samples = placeSamples(v, one.readings)
@@ -116,7 +118,7 @@ func (r *rails) place(v *conversion) []Rail {
 	return out
 }
 
-func placeSamples(v *conversion, readings []stamped[RailSample]) []RailSample {
+func placeSamples(v *packets.Conversion, readings []stamped[RailSample]) []RailSample {
 	return placed(v, readings, func(s *RailSample, at time.Duration) { s.Time = at })
 }
 

@@ -3,6 +3,8 @@ package perfetto
 import (
 	"math"
 	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // residency is the time in power states (android_entity_state_residency.proto).
@@ -25,15 +27,15 @@ type stateTime struct {
 }
 
 // read reads an EntityStateResidency: descriptions of states, readings, or both.
-func (r *residency) read(d *decoder, p packet, at stamp) {
-	for f := fieldsOf(p.data); f.next(); {
-		if f.number == 1 {
-			r.describe(d, f.bytes, p.machine)
+func (r *residency) read(d *decoder, p packets.Packet, at packets.Stamp) {
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == 1 {
+			r.describe(d, f.Bytes, p.Machine)
 		}
 	}
-	for f := fieldsOf(p.data); f.next(); {
-		if f.number == 2 {
-			r.reading(d, f.bytes, p.machine, at)
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == 2 {
+			r.reading(d, f.Bytes, p.Machine, at)
 		}
 	}
 }
@@ -41,36 +43,36 @@ func (r *residency) read(d *decoder, p packet, at stamp) {
 func (r *residency) describe(d *decoder, message []byte, machine uint32) {
 	key := stateKey{machine: machine}
 	var names [2]string
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			key.entity = int32(f.value)
+			key.entity = int32(f.Value)
 		case 2:
-			key.state = int32(f.value)
+			key.state = int32(f.Value)
 		case 3:
-			names[0] = f.text()
+			names[0] = f.Text()
 		case 4:
-			names[1] = f.text()
+			names[1] = f.Text()
 		}
 	}
-	if _, known := r.names[key]; known || d.room("power states", len(r.names), maxSeries) {
+	if _, known := r.names[key]; known || d.Room("power states", len(r.names), maxSeries) {
 		r.names[key] = names
 	}
 }
 
-func (r *residency) reading(d *decoder, message []byte, machine uint32, at stamp) {
+func (r *residency) reading(d *decoder, message []byte, machine uint32, at packets.Stamp) {
 	key := stateKey{machine: machine}
 	var sample ResidencySample
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			key.entity = int32(f.value)
+			key.entity = int32(f.Value)
 		case 2:
-			key.state = int32(f.value)
+			key.state = int32(f.Value)
 		case 3:
-			sample.Total = time.Duration(min(f.value, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
+			sample.Total = time.Duration(min(f.Value, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
 		case 4:
-			sample.Entries = f.value
+			sample.Entries = f.Value
 		}
 	}
 	names, known := r.names[key]
@@ -84,14 +86,14 @@ func (r *residency) reading(d *decoder, message []byte, machine uint32, at stamp
 		r.byName[key] = place
 		r.list = append(r.list, stateTime{StateTime: StateTime{Entity: names[0], State: names[1]}})
 	}
-	if d.room("times in power states", r.samples, MaxSamples) {
+	if d.Room("times in power states", r.samples, MaxSamples) {
 		r.samples++
 		one := &r.list[place]
 		one.readings = append(one.readings, stamped[ResidencySample]{at, sample})
 	}
 }
 
-func (r *residency) place(v *conversion) []StateTime {
+func (r *residency) place(v *packets.Conversion) []StateTime {
 	var out []StateTime
 	for _, one := range r.list {
 		one.Samples = placed(v, one.readings, func(s *ResidencySample, at time.Duration) { s.Time = at })

@@ -5,18 +5,20 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // schedSwitch reads a SchedSwitchFtraceEvent.
 func (b *bundle) schedSwitch(message []byte, ns int64) {
 	var next int32
 	var comm []byte
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 5:
-			comm = f.bytes
+			comm = f.Bytes
 		case 6:
-			next = int32(f.value)
+			next = int32(f.Value)
 		}
 	}
 	b.switched(ns, next, comm)
@@ -26,18 +28,18 @@ func (b *bundle) schedSwitch(message []byte, ns int64) {
 func (b *bundle) compact(message []byte) {
 	var names [][]byte
 	var times, pids, comms []byte
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			times = f.bytes
+			times = f.Bytes
 		case 3:
-			pids = f.bytes
+			pids = f.Bytes
 		case 5:
-			if len(names) < maxList {
-				names = append(names, f.bytes)
+			if len(names) < packets.MaxList {
+				names = append(names, f.Bytes)
 			}
 		case 6:
-			comms = f.bytes
+			comms = f.Bytes
 		}
 	}
 	var ns uint64
@@ -50,7 +52,7 @@ func (b *bundle) compact(message []byte) {
 		}
 		times, pids, comms = times[n:], pids[m:], comms[max(o, 0):]
 		b.events++
-		if ns += min(delta, maxTime); !b.saw(ns) {
+		if ns += min(delta, packets.MaxTime); !b.saw(ns) {
 			return
 		}
 		var comm []byte
@@ -85,7 +87,7 @@ func plus(a, b time.Duration) time.Duration { return a + min(b, math.MaxInt64-a)
 // thread finds or adds a thread that ran; nil where there are too many.
 func (k *kernel) thread(d *decoder, tid int32) *ran {
 	r := k.ran[tid]
-	if r == nil && d.room("threads", len(k.ran), maxThreads) {
+	if r == nil && d.Room("threads", len(k.ran), maxThreads) {
 		r = &ran{}
 		k.ran[tid] = r
 	}

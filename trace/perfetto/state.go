@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // States that say whether a charger is connected.
@@ -34,18 +36,18 @@ type state struct {
 }
 
 // properties reads an AndroidSystemProperty (android_system_property.proto).
-func (s *states) properties(d *decoder, message []byte, at stamp) {
-	for f := fieldsOf(message); f.next(); {
-		if f.number != 1 {
+func (s *states) properties(d *decoder, message []byte, at packets.Stamp) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number != 1 {
 			continue
 		}
 		var property, value []byte
-		for g := fieldsOf(f.bytes); g.next(); {
-			switch g.number {
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			switch g.Number {
 			case 1:
-				property = g.bytes
+				property = g.Bytes
 			case 2:
-				value = g.bytes
+				value = g.Bytes
 			}
 		}
 		short, ours := bytes.CutPrefix(property, []byte(propertyPrefix))
@@ -61,7 +63,7 @@ func (s *states) properties(d *decoder, message []byte, at stamp) {
 
 // print reads a line that user space wrote into the kernel's trace: a counter is
 // "C|PID|NAME|VALUE". at is called where the line is of use.
-func (s *states) print(d *decoder, line []byte, at func() stamp) {
+func (s *states) print(d *decoder, line []byte, at func() packets.Stamp) {
 	rest, counter := bytes.CutPrefix(line, []byte("C|"))
 	if !counter {
 		return
@@ -75,29 +77,29 @@ func (s *states) print(d *decoder, line []byte, at func() stamp) {
 }
 
 // change keeps a new value of a state; one that is no number is passed over.
-func (s *states) change(d *decoder, short, value []byte, at stamp) {
+func (s *states) change(d *decoder, short, value []byte, at packets.Stamp) {
 	v, err := strconv.ParseInt(string(value), 10, 64)
 	if err != nil {
 		return
 	}
-	n := name(short)
+	n := packets.Name(short)
 	place, known := s.byName[n]
 	if !known {
-		if !d.room("states", len(s.list), maxSeries) {
+		if !d.Room("states", len(s.list), maxSeries) {
 			return
 		}
 		place = len(s.list)
 		s.byName[n] = place
 		s.list = append(s.list, state{name: n})
 	}
-	if d.room("changes of states", s.changes, MaxSamples) {
+	if d.Room("changes of states", s.changes, MaxSamples) {
 		s.changes++
 		one := &s.list[place]
 		one.changes = append(one.changes, stamped[StateChange]{at, StateChange{Value: v}})
 	}
 }
 
-func (s *states) place(v *conversion) []State {
+func (s *states) place(v *packets.Conversion) []State {
 	var out []State
 	for _, one := range s.list {
 		out = append(out, State{one.name, placed(v, one.changes, func(c *StateChange, at time.Duration) { c.Time = at })})

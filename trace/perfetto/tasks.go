@@ -3,6 +3,8 @@ package perfetto
 import (
 	"cmp"
 	"slices"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // cloneThread is CLONE_THREAD of the kernel's sched.h: what is born shares its
@@ -20,17 +22,17 @@ type birth struct {
 func (b *bundle) newTask(message []byte, ns int64, parent int32) {
 	one := birth{ns: ns, parent: parent, process: true}
 	var comm []byte
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			one.tid = int32(f.value)
+			one.tid = int32(f.Value)
 		case 2:
-			comm = f.bytes
+			comm = f.Bytes
 		case 3:
-			one.process = f.value&cloneThread == 0
+			one.process = f.Value&cloneThread == 0
 		}
 	}
-	if one.tid == 0 || !b.d.room("threads", len(b.births), maxThreads) {
+	if one.tid == 0 || !b.d.Room("threads", len(b.births), maxThreads) {
 		return
 	}
 	b.births = append(b.births, one)
@@ -43,12 +45,12 @@ func (b *bundle) newTask(message []byte, ns int64, parent int32) {
 func (b *bundle) rename(message []byte, ns int64) {
 	var tid int32
 	var comm []byte
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 1:
-			tid = int32(f.value)
+			tid = int32(f.Value)
 		case 3:
-			comm = f.bytes
+			comm = f.Bytes
 		}
 	}
 	if tid == 0 {
@@ -62,15 +64,15 @@ func (b *bundle) rename(message []byte, ns int64) {
 // exit reads a SchedProcessExitFtraceEvent (sched.proto).
 func (b *bundle) exit(message []byte) {
 	var tid, process int32
-	for f := fieldsOf(message); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
 		case 2:
-			tid = int32(f.value)
+			tid = int32(f.Value)
 		case 3:
-			process = int32(f.value)
+			process = int32(f.Value)
 		}
 	}
-	if process != 0 && b.d.room("threads", len(b.owners), maxThreads) {
+	if process != 0 && b.d.Room("threads", len(b.owners), maxThreads) {
 		b.owners[tid] = process
 	}
 }
@@ -83,7 +85,7 @@ func (r *ran) call(ns int64, comm []byte) {
 	}
 	r.named = ns
 	if r.comm != string(comm) {
-		r.comm = name(comm)
+		r.comm = packets.Name(comm)
 	}
 }
 
@@ -103,7 +105,7 @@ func (m *machine) born(d *decoder, k *kernel) {
 		case parent != nil:
 			t.PID = parent.PID
 		}
-		if one.process && m.processes[one.tid] == nil && d.room("processes", len(m.processes), maxThreads) {
+		if one.process && m.processes[one.tid] == nil && d.Room("processes", len(m.processes), maxThreads) {
 			m.processes[one.tid] = &Process{PID: int(one.tid), UID: -1, Name: k.ran[one.tid].called()}
 		}
 	}

@@ -4,12 +4,15 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // uidTimes are the CPU times of UIDs (cpu_per_uid_data.proto).
 type uidTimes struct {
 	list    []uidTime
 	places  map[uidKey]int
+	last    map[sequenceKey]*uidState
 	samples int
 	states  int // times that sequences start from, of all of them
 }
@@ -24,25 +27,29 @@ type uidKey struct {
 	machine, uid, cluster uint32
 }
 
+type sequenceKey struct{ machine, sequence uint32 }
+
 // uidState is what later packets of a sequence are differences from.
 type uidState struct {
-	clusters uint64
-	last     map[uidKey]uint64 // ms
+	generation int // of the sequence
+	clusters   uint64
+	last       map[uidKey]uint64 // ms
 }
 
 // read reads a CpuPerUidData: for each UID, a time for each cluster of CPUs. The
 // first time of a UID is since the start of the device, later ones are since the
 // packet before. Times without a UID, and UIDs without times, are passed over.
-func (u *uidTimes) read(d *decoder, p packet, at stamp, state *uidState) {
+func (u *uidTimes) read(d *decoder, p packets.Packet, at packets.Stamp) {
+	state := u.state(d, p)
 	var uids, times []uint64
-	for f := fieldsOf(p.data); f.next(); {
-		switch f.number {
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		switch f.Number {
 		case 1:
-			state.clusters = f.value
+			state.clusters = f.Value
 		case 2:
-			uids = append(uids[:min(len(uids), maxList)], f.list()...)
+			uids = append(uids[:min(len(uids), packets.MaxList)], f.List()...)
 		case 3:
-			times = append(times[:min(len(times), maxList)], f.list()...)
+			times = append(times[:min(len(times), packets.MaxList)], f.List()...)
 		}
 	}
 	if state.clusters == 0 || state.clusters > maxCPUs {
@@ -53,9 +60,9 @@ func (u *uidTimes) read(d *decoder, p packet, at stamp, state *uidState) {
 		if of >= uint64(len(uids)) {
 			return
 		}
-		key := uidKey{p.machine, uint32(uids[of]), uint32(uint64(i) % state.clusters)}
+		key := uidKey{p.Machine, uint32(uids[of]), uint32(uint64(i) % state.clusters)}
 		if _, known := state.last[key]; !known {
-			if !d.room("CPU times of UIDs", u.states, MaxSamples) {
+			if !d.Room("CPU times of UIDs", u.states, MaxSamples) {
 				continue
 			}
 			u.states++
@@ -67,17 +74,30 @@ func (u *uidTimes) read(d *decoder, p packet, at stamp, state *uidState) {
 	}
 }
 
+// state is that of a packet's sequence, anew in each of its generations.
+func (u *uidTimes) state(d *decoder, p packets.Packet) *uidState {
+	key := sequenceKey{p.Machine, p.Seq.ID}
+	state := u.last[key]
+	if state == nil || state.generation != p.Seq.Generation {
+		state = &uidState{generation: p.Seq.Generation, last: map[uidKey]uint64{}}
+		if u.last[key] != nil || d.Room("sequences of CPU times of UIDs", len(u.last), maxSeries) {
+			u.last[key] = state
+		}
+	}
+	return state
+}
+
 func (u *uidTimes) add(d *decoder, key uidKey, reading stamped[CPUSample]) {
 	place, known := u.places[key]
 	if !known {
-		if !d.room("CPU times of UIDs", len(u.list), maxSeries) {
+		if !d.Room("CPU times of UIDs", len(u.list), maxSeries) {
 			return
 		}
 		place = len(u.list)
 		u.places[key] = place
 		u.list = append(u.list, uidTime{UIDTime: UIDTime{UID: int(key.uid), Cluster: int(key.cluster)}, machine: key.machine})
 	}
-	if d.room("readings of CPU times of UIDs", u.samples, MaxSamples) {
+	if d.Room("readings of CPU times of UIDs", u.samples, MaxSamples) {
 		u.samples++
 		one := &u.list[place]
 		one.readings = append(one.readings, reading)
@@ -85,7 +105,7 @@ func (u *uidTimes) add(d *decoder, key uidKey, reading stamped[CPUSample]) {
 }
 
 // place gives the times of one machine: another's UIDs are others.
-func (u *uidTimes) place(v *conversion, machine uint32) []UIDTime {
+func (u *uidTimes) place(v *packets.Conversion, machine uint32) []UIDTime {
 	var out []UIDTime
 	for _, one := range u.list {
 		if one.machine != machine {

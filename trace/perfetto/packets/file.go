@@ -1,13 +1,13 @@
-package perfetto
+package packets
 
 import (
 	"bufio"
 	"bytes"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -24,7 +24,9 @@ type stream struct {
 	buffer []byte
 
 	unpacked int64 // bytes that came out of compressed packets
+	zlib     io.ReadCloser
 	zstd     *zstd.Decoder
+	plain    bytes.Buffer // what came out of the last bundle
 	warnings *trace.Warnings
 }
 
@@ -144,7 +146,7 @@ func (s *stream) take(size uint64) ([]byte, error) {
 // list of packets as a file is.
 func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []byte)) {
 	room := min(MaxPacket, MaxUnpacked-s.unpacked)
-	plain, err := s.plain(kind, bundle, room)
+	plain, err := s.unpackOne(kind, bundle, room)
 	s.unpacked += int64(len(plain))
 	switch {
 	case err != nil:
@@ -152,38 +154,50 @@ func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []by
 	case int64(len(plain)) > room:
 		s.warnings.Addf(0, "a bundle of compressed packets before byte %d is larger than %d bytes: the rest of it is not read", s.offset, room)
 	}
-	fields := fieldsOf(plain)
-	for fields.next() {
-		if fields.number == 1 && fields.bytes != nil {
-			f(fields.bytes)
+	for fields := FieldsOf(plain); fields.Next(); {
+		if fields.Number == 1 && fields.Bytes != nil {
+			f(fields.Bytes)
 		}
 	}
 }
 
-// plain unpacks as much as there is room for, and a byte more where there is
-// more.
-func (s *stream) plain(kind protowire.Number, bundle []byte, room int64) ([]byte, error) {
-	var r io.Reader
+// unpackOne unpacks as much as there is room for, and a byte more where there is more.
+// It is valid until the next one.
+func (s *stream) unpackOne(kind protowire.Number, bundle []byte, room int64) ([]byte, error) {
+	decoder := s.zlibOf
 	if kind == fieldZstd {
-		if s.zstd == nil {
-			d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxPacket))
-			if err != nil {
-				return nil, err
-			}
-			s.zstd = d
-		}
-		if err := s.zstd.Reset(bytes.NewReader(bundle)); err != nil {
-			return nil, err
-		}
-		r = s.zstd
-	} else {
-		z, err := zlib.NewReader(bytes.NewReader(bundle))
+		decoder = s.zstdOf
+	}
+	r, err := decoder(bytes.NewReader(bundle))
+	if err != nil {
+		return nil, err
+	}
+	s.plain.Reset()
+	_, err = s.plain.ReadFrom(io.LimitReader(r, room+1))
+	return s.plain.Bytes(), err
+}
+
+func (s *stream) zstdOf(bundle io.Reader) (io.Reader, error) {
+	if s.zstd == nil {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxPacket))
 		if err != nil {
 			return nil, err
 		}
-		r = z
+		s.zstd = d
 	}
-	return io.ReadAll(io.LimitReader(r, room+1))
+	return s.zstd, s.zstd.Reset(bundle)
+}
+
+func (s *stream) zlibOf(bundle io.Reader) (io.Reader, error) {
+	if s.zlib != nil {
+		return s.zlib, s.zlib.(zlib.Resetter).Reset(bundle, nil)
+	}
+	z, err := zlib.NewReader(bundle)
+	if err != nil {
+		return nil, err
+	}
+	s.zlib = z
+	return z, nil
 }
 
 func (s *stream) close() {

@@ -1,4 +1,4 @@
-package perfetto
+package packets
 
 import (
 	"cmp"
@@ -8,17 +8,17 @@ import (
 )
 
 // trunk is the clock that a machine's packets are on where they don't say.
-func (c *clocks) trunk(machine uint32) int32 {
+func (c *Clocks) trunk(machine uint32) int32 {
 	id := c.primary[machine]
-	if id == clockDefault {
-		id = clockBoottime
+	if id == ClockDefault {
+		id = ClockBoottime
 	}
-	return c.place(keyOf(machine, 0, id))
+	return c.Place(KeyOf(machine, 0, id))
 }
 
 // resolve is the clock itself, or what the default clock stands for.
-func (c *clocks) resolve(at int32) int32 {
-	if key := c.list[at].key; key.id == clockDefault {
+func (c *Clocks) resolve(at int32) int32 {
+	if key := c.list[at].key; key.id == ClockDefault {
 		if trunk := c.trunk(key.machine); trunk >= 0 {
 			return trunk
 		}
@@ -26,14 +26,14 @@ func (c *clocks) resolve(at int32) int32 {
 	return at
 }
 
-// target leads to CLOCK_MONOTONIC of a machine, or to its trunk clock where
+// Target leads to CLOCK_MONOTONIC of a machine, or to its trunk clock where
 // nothing leads from that to CLOCK_MONOTONIC.
-func (c *clocks) target(machine uint32) *conversion {
+func (c *Clocks) Target(machine uint32) *Conversion {
 	// All clocks must have their place before ways are looked for.
 	for _, k := range c.list {
 		c.trunk(k.key.machine)
 	}
-	trunk, monotonic := c.trunk(machine), c.place(keyOf(machine, 0, clockMonotonic))
+	trunk, monotonic := c.trunk(machine), c.Place(KeyOf(machine, 0, ClockMonotonic))
 	if trunk < 0 {
 		return nil
 	}
@@ -45,18 +45,18 @@ func (c *clocks) target(machine uint32) *conversion {
 	return c.to(trunk)
 }
 
-// span is the first and the last time of all stamps that can be converted.
-func (c *clocks) span(v *conversion) (start, end time.Duration) {
+// Span is the first and the last time of all stamps that can be converted.
+func (c *Clocks) Span(v *Conversion) (start, end time.Duration) {
 	found := false
 	for i, k := range c.list {
 		if !k.used {
 			continue
 		}
-		first, ok := v.try(stamp{int32(i), k.first})
+		first, ok := v.try(Stamp{int32(i), k.first})
 		if !ok {
 			continue
 		}
-		last, _ := v.try(stamp{int32(i), k.end})
+		last, _ := v.try(Stamp{int32(i), k.end})
 		if !found {
 			found, start, end = true, first, last
 		}
@@ -65,15 +65,15 @@ func (c *clocks) span(v *conversion) (start, end time.Duration) {
 	return start, end
 }
 
-// suspended is what CLOCK_BOOTTIME of a machine gained on CLOCK_MONOTONIC from
+// Suspended is what CLOCK_BOOTTIME of a machine gained on CLOCK_MONOTONIC from
 // the first snapshot that holds both to the last one.
-func (c *clocks) suspended(machine uint32) time.Duration {
-	boottime, monotonic := c.place(keyOf(machine, 0, clockBoottime)), c.place(keyOf(machine, 0, clockMonotonic))
+func (c *Clocks) Suspended(machine uint32) time.Duration {
+	boottime, monotonic := c.Place(KeyOf(machine, 0, ClockBoottime)), c.Place(KeyOf(machine, 0, ClockMonotonic))
 	var leads []int64
 	for _, s := range c.snapshots {
 		at := map[int32]int64{}
 		for _, r := range s {
-			at[r.clock] = r.ns
+			at[r.Clock] = r.NS
 		}
 		b, hasB := at[boottime]
 		m, hasM := at[monotonic]
@@ -89,23 +89,23 @@ func (c *clocks) suspended(machine uint32) time.Duration {
 	return time.Duration(leads[len(leads)-1] - leads[0])
 }
 
-// conversion leads from every clock to one.
-type conversion struct {
-	clocks *clocks
-	target int32
+// Conversion leads from every clock to one.
+type Conversion struct {
+	clocks *Clocks
+	Target int32
 	// next is the clock that a clock is led to, -1 for one that leads nowhere.
 	next []int32
 	// points are pairs of readings of a clock and its next, in the order of time.
 	points [][]point
-	failed map[int32]int // stamps that could not be converted, by clock
+	Failed map[int32]int // stamps that could not be converted, by clock
 }
 
 type point struct{ from, to int64 }
 
 // to finds the shortest ways from every clock to one, over snapshots that hold
 // both ends of each step.
-func (c *clocks) to(target int32) *conversion {
-	v := &conversion{clocks: c, target: target, next: make([]int32, len(c.list)), points: make([][]point, len(c.list)), failed: map[int32]int{}}
+func (c *Clocks) to(target int32) *Conversion {
+	v := &Conversion{clocks: c, Target: target, next: make([]int32, len(c.list)), points: make([][]point, len(c.list)), Failed: map[int32]int{}}
 	beside := c.neighbours()
 	for i := range v.next {
 		v.next[i] = -1
@@ -122,8 +122,8 @@ func (c *clocks) to(target int32) *conversion {
 	for _, s := range c.snapshots {
 		for _, a := range s {
 			for _, b := range s {
-				if a.clock != target && v.next[a.clock] == b.clock {
-					v.points[a.clock] = append(v.points[a.clock], point{a.ns, b.ns})
+				if a.Clock != target && v.next[a.Clock] == b.Clock {
+					v.points[a.Clock] = append(v.points[a.Clock], point{a.NS, b.NS})
 				}
 			}
 		}
@@ -135,15 +135,15 @@ func (c *clocks) to(target int32) *conversion {
 }
 
 // neighbours lists the clocks that share a snapshot with each.
-func (c *clocks) neighbours() [][]int32 {
+func (c *Clocks) neighbours() [][]int32 {
 	out := make([][]int32, len(c.list))
 	known := map[[2]int32]bool{}
 	for _, s := range c.snapshots {
 		for _, a := range s {
 			for _, b := range s {
-				if pair := [2]int32{a.clock, b.clock}; a.clock != b.clock && !known[pair] {
+				if pair := [2]int32{a.Clock, b.Clock}; a.Clock != b.Clock && !known[pair] {
 					known[pair] = true
-					out[a.clock] = append(out[a.clock], b.clock)
+					out[a.Clock] = append(out[a.Clock], b.Clock)
 				}
 			}
 		}
@@ -151,29 +151,29 @@ func (c *clocks) neighbours() [][]int32 {
 	return out
 }
 
-// time is a stamp on the target clock; false where nothing leads there. Each
+// Time is a stamp on the target clock; false where nothing leads there. Each
 // step goes by the last snapshot that is not later, the first one before it.
-func (v *conversion) time(s stamp) (time.Duration, bool) {
+func (v *Conversion) Time(s Stamp) (time.Duration, bool) {
 	t, ok := v.try(s)
 	if !ok {
-		v.failed[s.clock]++
+		v.Failed[s.Clock]++
 	}
 	return t, ok
 }
 
 // try is time without counting what fails.
-func (v *conversion) try(s stamp) (time.Duration, bool) {
-	if s.clock < 0 {
+func (v *Conversion) try(s Stamp) (time.Duration, bool) {
+	if s.Clock < 0 {
 		return 0, false
 	}
-	at, ns := v.clocks.resolve(s.clock), s.ns
-	for at != v.target {
+	at, ns := v.clocks.resolve(s.Clock), s.NS
+	for at != v.Target {
 		points := v.points[at]
 		if len(points) == 0 {
 			return 0, false
 		}
 		ns = step(points, ns)
-		if ns > maxTime || ns < -maxTime {
+		if ns > MaxTime || ns < -MaxTime {
 			return 0, false
 		}
 		at = v.next[at]

@@ -1,0 +1,272 @@
+package packets
+
+import (
+	"fmt"
+	"time"
+)
+
+// The builtin clocks (builtin_clock.proto).
+const (
+	ClockDefault   = 0 // the trace's own
+	ClockMonotonic = 3
+	ClockMonoRaw   = 5
+	ClockBoottime  = 6
+	// ClockFtrace stands for the kernel's tracing clock where that is none of the
+	// above; the format has no number for it.
+	ClockFtrace = 1 << 31
+)
+
+// Monotonic is the name of CLOCK_MONOTONIC.
+const Monotonic = "monotonic"
+
+var clockNames = map[uint32]string{
+	1: "realtime", 2: "realtime-coarse", ClockMonotonic: Monotonic, 4: "monotonic-coarse",
+	ClockMonoRaw: "monotonic-raw", ClockBoottime: "boottime", 9: "tsc", 10: "perf", 11: "trace-file", ClockFtrace: "ftrace",
+}
+
+// Key tells clocks apart. A clock from 64 to 127 belongs to its sequence of
+// packets, all others to their machine.
+type Key struct {
+	machine, sequence, id uint32
+	// early stands for a sequence's clock before the first snapshot of it, which
+	// tells its unit and what it counts from: nothing leads from there.
+	early bool
+}
+
+func KeyOf(machine, sequence, id uint32) Key {
+	if id < 64 || id > 127 {
+		sequence = 0
+	}
+	return Key{machine: machine, sequence: sequence, id: id}
+}
+
+func (k Key) String() string {
+	name, ok := clockNames[k.id]
+	switch {
+	case k.early:
+		return fmt.Sprintf("clock %d of sequence %d before the first snapshot of it", k.id, k.sequence)
+	case k.sequence != 0:
+		return fmt.Sprintf("clock %d of sequence %d", k.id, k.sequence)
+	case !ok:
+		name = fmt.Sprintf("clock %d", k.id)
+	}
+	if k.machine != 0 {
+		return fmt.Sprintf("%s of machine %d", name, k.machine)
+	}
+	return name
+}
+
+// name is the clock's name on its own machine.
+func (k Key) name() string {
+	k.machine = 0
+	return k.String()
+}
+
+// Stamp is a time on some clock, in nanoseconds.
+type Stamp struct {
+	Clock int32 // in Clocks.list, -1 for no time
+	NS    int64
+}
+
+// NoStamp is the time of what bears none.
+var NoStamp = Stamp{Clock: -1}
+
+// MaxTime keeps sums of two times within an int64; it is 73 years.
+const MaxTime = 1 << 61
+
+// Clocks holds what the trace says of its clocks.
+type Clocks struct {
+	list      []*clock
+	places    map[Key]int32
+	snapshots []Snapshot
+	primary   map[uint32]uint32 // by machine, as the trace states it
+	Dropped   int               // snapshots beyond the limit
+	Refused   int               // times on clocks beyond the limit
+}
+
+// clock is one clock of the trace.
+type clock struct {
+	key         Key
+	unit        int64 // ns
+	defined     bool  // a snapshot has told of it
+	incremental bool
+	last        int64 // ns, of an incremental clock
+	first, end  int64 // ns, the span of its stamps
+	used        bool
+}
+
+// snapshot is the readings of several clocks at one instant.
+type Snapshot []Stamp
+
+// Place finds or adds a clock; -1 where there are too many. The builtin clocks
+// of the traced device, few as they are, always have a place.
+func (c *Clocks) Place(key Key) int32 {
+	if at, ok := c.places[key]; ok {
+		return at
+	}
+	if len(c.list) >= MaxClocks && (key.id > 63 || key.machine != 0) {
+		c.Refused++
+		return -1
+	}
+	if c.places == nil {
+		c.places = map[Key]int32{}
+	}
+	at := int32(len(c.list))
+	c.places[key] = at
+	c.list = append(c.list, &clock{key: key, unit: 1})
+	return at
+}
+
+// stamp is the time of a value that a clock shows. It moves an incremental
+// clock, so that it must be called once for each packet, in their order.
+func (c *Clocks) stamp(key Key, value uint64) Stamp {
+	at := c.Place(key)
+	if at < 0 {
+		return NoStamp
+	}
+	if key.sequence != 0 && !c.list[at].defined {
+		key.early = true
+		if at = c.Place(key); at < 0 {
+			return NoStamp
+		}
+	}
+	k := c.list[at]
+	ns := Nanoseconds(value, k.unit)
+	if ns < 0 {
+		return NoStamp
+	}
+	if k.incremental {
+		if k.last+ns > MaxTime {
+			return NoStamp
+		}
+		k.last += ns
+		ns = k.last
+	}
+	return c.Seen(Stamp{at, ns})
+}
+
+// Seen widens the span of a stamp's clock.
+func (c *Clocks) Seen(s Stamp) Stamp {
+	if s.Clock < 0 || s.NS < 0 || s.NS > MaxTime {
+		return NoStamp
+	}
+	k := c.list[s.Clock]
+	if !k.used {
+		k.used, k.first, k.end = true, s.NS, s.NS
+	}
+	k.first, k.end = min(k.first, s.NS), max(k.end, s.NS)
+	return s
+}
+
+// Nanoseconds multiplies; -1 where the result is no time.
+func Nanoseconds(value uint64, unit int64) int64 {
+	if value > MaxTime || value > uint64(MaxTime/unit) {
+		return -1
+	}
+	return int64(value) * unit
+}
+
+// addSnapshot reads a ClockSnapshot.
+func (c *Clocks) addSnapshot(message []byte, machine, sequence uint32) {
+	var s Snapshot
+	f := FieldsOf(message)
+	for f.Next() {
+		switch {
+		case f.Number == 1 && len(s) < maxSnapshot:
+			if at := c.reading(f.Bytes, machine, sequence); at.Clock >= 0 {
+				s = append(s, at)
+			}
+		case f.Number == 2 && f.Value != 0 && len(c.primary) < MaxClocks:
+			c.primary[machine] = uint32(f.Value)
+		}
+	}
+	c.Keep(s)
+}
+
+func (c *Clocks) Keep(s Snapshot) {
+	switch {
+	case len(s) < 2:
+	case len(c.snapshots) == MaxSnapshots:
+		c.Dropped++
+	default:
+		c.snapshots = append(c.snapshots, s)
+	}
+}
+
+// reading reads one clock of a snapshot.
+func (c *Clocks) reading(message []byte, machine, sequence uint32) Stamp {
+	var id uint32
+	var value uint64
+	unit, incremental := int64(1), false
+	f := FieldsOf(message)
+	for f.Next() {
+		switch f.Number {
+		case 1:
+			id = uint32(f.Value)
+		case 2:
+			value = f.Value
+		case 3:
+			incremental = f.Value != 0
+		case 4:
+			if f.Value > 0 && f.Value <= uint64(time.Hour) {
+				unit = int64(f.Value)
+			}
+		}
+	}
+	at := c.Place(KeyOf(machine, sequence, id))
+	ns := Nanoseconds(value, unit)
+	if at < 0 || ns < 0 {
+		return NoStamp
+	}
+	k := c.list[at]
+	k.unit, k.last, k.defined = unit, ns, true
+	k.incremental = incremental && k.key.sequence != 0
+	return Stamp{at, ns}
+}
+
+// addRemote reads a RemoteClockSync: readings of a machine's clocks beside those
+// of the host's, taken one after the other.
+func (c *Clocks) addRemote(message []byte, machine uint32) {
+	f := FieldsOf(message)
+	for f.Next() {
+		if f.Number != 1 {
+			continue
+		}
+		var client, host Snapshot
+		pair := FieldsOf(f.Bytes)
+		for pair.Next() {
+			switch pair.Number {
+			case 2:
+				client = c.readings(pair.Bytes, machine)
+			case 3:
+				host = c.readings(pair.Bytes, 0)
+			}
+		}
+		for _, a := range client {
+			for _, b := range host {
+				if c.list[a.Clock].key.id == c.list[b.Clock].key.id && a.Clock != b.Clock {
+					c.Keep(Snapshot{a, b})
+				}
+			}
+		}
+	}
+}
+
+func (c *Clocks) readings(message []byte, machine uint32) Snapshot {
+	var out Snapshot
+	f := FieldsOf(message)
+	for f.Next() {
+		if f.Number == 1 && len(out) < maxSnapshot {
+			if at := c.reading(f.Bytes, machine, 0); at.Clock >= 0 && at.NS > 0 {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// Of is a clock by its place.
+func (c *Clocks) Of(place int32) Key { return c.list[place].key }
+
+// Name is a clock's name on its own machine.
+func (c *Clocks) Name(place int32) string { return c.list[place].key.name() }

@@ -1,0 +1,186 @@
+// Package packets reads the packets of a Perfetto trace one after the other, and is
+// what all readers of such traces stand on: the file and what is compressed in it, the
+// sequences of packets with their state, interned data and losses, and the clocks.
+//
+// It owns the format's frame and keeps no packet. What a packet holds is for the readers
+// that ask for its kind; nobody pays for a kind that nobody asked for.
+//
+// It takes a stand: a time stays on its own clock, a Stamp, until the trace's snapshots
+// of clocks are known. All times can then be brought to one clock, CLOCK_MONOTONIC where
+// the trace can tell it; one that can't be is for the reader to leave out and count.
+//
+// Format: protos/perfetto/trace/trace_packet.proto of google/perfetto and what it
+// includes; the meaning of clocks is in clock_snapshot.proto.
+package packets
+
+import (
+	"io"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Limits on what a file may hold. Beyond them the rest is counted, not kept.
+const (
+	MaxFile      = 1 << 30  // bytes of the file
+	MaxUnpacked  = 2 << 30  // bytes of what is compressed in it
+	MaxPacket    = 64 << 20 // bytes of one packet
+	MaxList      = 100_000  // entries of one list in a packet
+	MaxName      = 300      // bytes
+	maxSequences = 100_000
+	MaxClocks    = 100_000
+	MaxSnapshots = 20_000
+	maxSnapshot  = 16       // clocks of one snapshot
+	maxInterned  = 64 << 20 // bytes of interned data at one time
+)
+
+// Reader reads packets of some kinds.
+type Reader interface {
+	Wants() Wants
+	// Packet reads a packet, in the file's order. Its bytes are valid during the call.
+	Packet(p Packet)
+}
+
+// Wants are the kinds of packets that a reader asks for.
+type Wants struct {
+	// Packets are field numbers of TracePacket.
+	Packets []protowire.Number
+	// Interned are field numbers of InternedData.
+	Interned []protowire.Number
+}
+
+// File is a trace that is being read.
+type File struct {
+	Clocks   Clocks
+	Warnings trace.Warnings
+	// Home is the machine that the trace is of, the least that has packets.
+	Home uint32
+	// Broken counts packets that end in the middle of a field, Lost the gaps in
+	// sequences, Unusable the packets that need a state which was lost in one.
+	Broken, Lost, Unusable int
+	// TooMany counts what was not kept, by kind.
+	TooMany map[string]int
+
+	kinds     [len(kindNames)]int
+	others    int
+	wanted    [len(kindNames)][]Reader
+	interned  map[protowire.Number]bool
+	sequences map[sequenceKey]*Sequence
+	last      *Sequence // that of the packet before
+	latest    Stamp
+	held      int // bytes of interned data
+}
+
+// New is a trace before its first packet.
+func New() *File {
+	return &File{
+		Clocks: Clocks{primary: map[uint32]uint32{}}, Home: math.MaxUint32, TooMany: map[string]int{},
+		interned: map[protowire.Number]bool{}, sequences: map[sequenceKey]*Sequence{}, latest: NoStamp,
+	}
+}
+
+// Read gives every packet of a trace to the readers that ask for its kind. A file that
+// is cut short gives what was whole, with a warning. The error is for reading r, or for
+// a file of more than MaxFile bytes.
+func (f *File) Read(r io.Reader, readers ...Reader) error {
+	for _, one := range readers {
+		wants := one.Wants()
+		for _, kind := range wants.Packets {
+			f.wanted[kind] = append(f.wanted[kind], one)
+		}
+		for _, kind := range wants.Interned {
+			f.interned[kind] = true
+		}
+	}
+	s := newStream(r, &f.Warnings)
+	defer s.close()
+	return s.each(func(message []byte) { f.bundle(s, message) })
+}
+
+// Counts are the packets by the name of what they hold: "ftrace_events", "battery", ….
+func (f *File) Counts() map[string]int {
+	out := map[string]int{}
+	for kind, n := range f.kinds {
+		if n > 0 {
+			out[kindNames[kind]] = n
+		}
+	}
+	if f.others > 0 {
+		out["other"] = f.others
+	}
+	return out
+}
+
+// bundle reads a packet of the file, which may hold compressed ones.
+func (f *File) bundle(s *stream, message []byte) {
+	p := f.frame(message)
+	if p.Kind != fieldZlib && p.Kind != fieldZstd {
+		f.read(p)
+		return
+	}
+	s.unpack(p.Kind, p.Data, func(inner []byte) {
+		p := f.frame(inner)
+		if p.Kind == fieldZlib || p.Kind == fieldZstd {
+			f.Broken++
+			return
+		}
+		f.read(p)
+	})
+}
+
+func (f *File) frame(message []byte) Packet {
+	p, whole := packetOf(message)
+	if !whole {
+		f.Broken++
+	}
+	if p.Kind == 0 {
+		f.others++
+		return p
+	}
+	f.kinds[p.Kind]++
+	if p.Kind != fieldZlib && p.Kind != fieldZstd {
+		f.Home = min(f.Home, p.Machine)
+	}
+	return p
+}
+
+// read brings a packet to its readers. The order is the format's: state first, then the
+// clocks, then the timestamp, then what it holds.
+func (f *File) read(p Packet) {
+	seq := f.sequence(p)
+	switch p.Kind {
+	case FieldClockSnapshot:
+		f.Clocks.addSnapshot(p.Data, p.Machine, p.sequence)
+		return
+	case fieldRemoteClocks:
+		f.Clocks.addRemote(p.Data, p.Machine)
+		return
+	}
+	if p.needsState && !seq.valid {
+		f.Unusable++
+		return
+	}
+	p.Seq, p.At = seq, f.latest
+	if p.timed {
+		id := p.clockID
+		if id == 0 {
+			id = seq.clockID
+		}
+		p.At = f.Clocks.stamp(KeyOf(p.Machine, p.sequence, id), p.timestamp)
+		f.latest = p.At
+	}
+	for _, reader := range f.wanted[p.Kind] {
+		reader.Packet(p)
+	}
+}
+
+// Room reports whether one more of a kind may be kept.
+func (f *File) Room(kind string, have, most int) bool {
+	if have < most {
+		return true
+	}
+	f.TooMany[kind]++
+	return false
+}

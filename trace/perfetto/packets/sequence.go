@@ -1,0 +1,118 @@
+package packets
+
+import "google.golang.org/protobuf/encoding/protowire"
+
+type sequenceKey struct{ machine, sequence uint32 }
+
+// Sequence is the state of one writer's packets.
+type Sequence struct {
+	ID uint32
+	// Generation is another one after each time that the state was cleared.
+	Generation int
+	// Defaults is what packets of this generation have where they don't say
+	// (TracePacketDefaults), nil where nothing was said.
+	Defaults []byte
+
+	key     sequenceKey
+	clockID uint32 // for packets that don't say
+	known   bool   // a packet was seen
+	valid   bool   // no packet is missing since the state began
+	entries map[internedKey][]byte
+	held    int // bytes of entries
+}
+
+type internedKey struct {
+	kind protowire.Number
+	id   uint64
+}
+
+// Interned is an entry of interned data by its field in InternedData and its number;
+// nil where this generation has none.
+func (s *Sequence) Interned(kind protowire.Number, id uint64) []byte {
+	return s.entries[internedKey{kind, id}]
+}
+
+// sequence is the state of a packet's sequence, as it is for the packet.
+func (f *File) sequence(p Packet) *Sequence {
+	seq := f.find(sequenceKey{p.Machine, p.sequence})
+	if p.dropped {
+		seq.valid = false
+		if seq.known { // the first packet always says so
+			f.Lost++
+		}
+	}
+	if p.cleared {
+		seq.valid, seq.clockID, seq.Defaults = true, 0, nil
+		f.held -= seq.held
+		seq.entries, seq.held = nil, 0
+		seq.Generation++
+	}
+	seq.known = true
+	if p.interned != nil && len(f.interned) > 0 && seq.valid {
+		f.intern(seq, p.interned)
+	}
+	if p.defaults == nil {
+		return seq
+	}
+	seq.clockID = 0
+	if len(f.interned) > 0 {
+		seq.Defaults = append([]byte(nil), p.defaults...)
+	}
+	for g := FieldsOf(p.defaults); g.Next(); {
+		if g.Number == fieldClockID {
+			seq.clockID = uint32(g.Value)
+		}
+	}
+	return seq
+}
+
+// find finds or adds a sequence. One that there is no room for has no memory.
+func (f *File) find(key sequenceKey) *Sequence {
+	if f.last != nil && f.last.key == key {
+		return f.last
+	}
+	seq, ok := f.sequences[key]
+	if !ok {
+		seq = &Sequence{ID: key.sequence, key: key}
+		if f.Room("sequences", len(f.sequences), maxSequences) {
+			f.sequences[key] = seq
+		} else {
+			return seq
+		}
+	}
+	f.last = seq
+	return seq
+}
+
+// intern keeps the entries of InternedData that a reader asks for. Each has its number
+// in its first field (interned_data.proto).
+func (f *File) intern(seq *Sequence, message []byte) {
+	for g := FieldsOf(message); g.Next(); {
+		if g.Bytes == nil || !f.interned[g.Number] {
+			continue
+		}
+		var id uint64
+		for h := FieldsOf(g.Bytes); h.Next(); {
+			if h.Number == 1 {
+				id = h.Value
+				break
+			}
+		}
+		const each = 64 // bytes that a map has for an entry
+		if f.held+len(g.Bytes)+each > maxInterned {
+			f.TooMany["interned data"]++
+			continue
+		}
+		if seq.entries == nil {
+			seq.entries = map[internedKey][]byte{}
+		}
+		key := internedKey{g.Number, id}
+		if old, again := seq.entries[key]; again {
+			f.held -= len(old) + each
+			seq.held -= len(old) + each
+		}
+		seq.entries[key] = append([]byte(nil), g.Bytes...)
+		f.held += len(g.Bytes) + each
+		seq.held += len(g.Bytes) + each
+	}
+}
