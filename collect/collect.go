@@ -11,7 +11,7 @@
 // numbers are good (package gate).
 //
 // It takes a stand: all waiting goes through the device's clock, so that a
-// simulated lab takes seconds; and a repetition is measured whole or it is
+// simulated lab takes seconds, but for how long a device may keep silent; and a repetition is measured whole or it is
 // lost, said so, and made again. Nothing is filled in.
 package collect
 

@@ -82,26 +82,18 @@ func (m *metering) cut(ctx context.Context) error {
 // awaitDetached waits until the workload ends; ended is ErrTimeout where it took
 // too long.
 func (m *metering) awaitDetached(ctx context.Context, r recorder) (ended, err error) {
-	deadline := m.clock.Now() + max(m.job.Scenario.Timeout-m.meter.settings.Disconnect, endFor)
-	for {
-		runs, err := m.alive(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		if !runs {
-			m.forget(r)
-			return nil, nil
-		}
-		if m.clock.Now() >= deadline {
-			if err := m.try(ctx, "am", "force-stop", m.job.App.Package); err != nil {
-				return nil, err
-			}
-			return fmt.Errorf("%w: %v", ErrTimeout, m.job.Scenario.Timeout), m.end(ctx, r, "-TERM")
-		}
-		if err := m.clock.Sleep(ctx, endEvery); err != nil {
-			return nil, err
-		}
+	over, err := m.hasEnded(ctx, r, max(m.job.Scenario.Timeout-m.meter.settings.Disconnect, endFor))
+	switch {
+	case err != nil:
+		return nil, err
+	case over:
+		m.forget(r)
+		return nil, nil
 	}
+	if err := m.try(ctx, "am", "force-stop", m.job.App.Package); err != nil {
+		return nil, err
+	}
+	return fmt.Errorf("%w: %v", ErrTimeout, m.job.Scenario.Timeout), m.end(ctx, r, "-TERM")
 }
 
 // heardOf is the workload as its output tells it, now that it is over.

@@ -123,32 +123,34 @@ func (c *collector) startSimpleperf(ctx context.Context, event string) (recorder
 const profilerStarts = 2 * time.Second
 
 func (c *collector) awaitProfiler(ctx context.Context, r recorder, event string) error {
-	for deadline := c.clock.Now() + profilerStarts; ; {
+	_, err := c.poll(ctx, endEvery, profilerStarts, func() (waits bool, err error) {
 		out, err := c.dev.Exec(ctx, "cat "+perfLog+"; test -d /proc/"+r.pid)
 		if err != nil {
-			return fmt.Errorf("look whether simpleperf records: %w", err)
+			return false, fmt.Errorf("look whether simpleperf records: %w", err)
 		}
 		said := append(append([]byte{}, out.Stdout...), out.Stderr...)
 		switch {
 		case notProfileable.Match(said):
-			return c.notProfileable(out.Stdout)
+			return false, c.notProfileable(out.Stdout)
 		case out.ExitCode != 0:
 			c.forget(r)
-			if noSuchEvent.Match(said) {
-				return fmt.Errorf("sample by %s: %w", event, errNoEvent)
-			}
-			err := fmt.Errorf("start simpleperf: it ended at once: %s", lastLine(out.Stdout))
-			if noSuchClock.Match(said) {
-				err = fmt.Errorf("%w: %w", errNoClock, err)
-			}
-			return err
-		case waitsForApp.Match(said), c.clock.Now() >= deadline:
-			return nil
+			return false, endedAtOnce(event, lastLine(out.Stdout), said)
 		}
-		if err := c.clock.Sleep(ctx, endEvery); err != nil {
-			return err
-		}
+		return waitsForApp.Match(said), nil
+	})
+	return err
+}
+
+// endedAtOnce is why simpleperf did not begin to record.
+func endedAtOnce(event, last string, said []byte) error {
+	if noSuchEvent.Match(said) {
+		return fmt.Errorf("sample by %s: %w", event, errNoEvent)
 	}
+	err := fmt.Errorf("start simpleperf: it ended at once: %s", last)
+	if noSuchClock.Match(said) {
+		err = fmt.Errorf("%w: %w", errNoClock, err)
+	}
+	return err
 }
 
 func (c *collector) notProfileable(said []byte) error {

@@ -72,22 +72,23 @@ func (c *collector) end(ctx context.Context, r recorder, signal string) error {
 	if err := c.try(ctx, "kill", signal, r.pid); err != nil {
 		return fmt.Errorf("end %s: %w", r.name, err)
 	}
-	for deadline := c.clock.Now() + endFor; ; {
-		runs, err := c.alive(ctx, r)
-		if err != nil {
-			return err
-		}
-		if !runs {
-			c.forget(r)
-			return nil
-		}
-		if c.clock.Now() >= deadline {
-			return fmt.Errorf("end %s: it still runs after %v", r.name, endFor)
-		}
-		if err := c.clock.Sleep(ctx, endEvery); err != nil {
-			return err
-		}
+	ended, err := c.hasEnded(ctx, r, endFor)
+	switch {
+	case err != nil:
+		return err
+	case !ended:
+		return fmt.Errorf("end %s: it still runs after %v", r.name, endFor)
 	}
+	c.forget(r)
+	return nil
+}
+
+// hasEnded waits for a program to end; false where it takes longer.
+func (c *collector) hasEnded(ctx context.Context, r recorder, longest time.Duration) (bool, error) {
+	return c.poll(ctx, endEvery, longest, func() (bool, error) {
+		runs, err := c.alive(ctx, r)
+		return !runs, err
+	})
 }
 
 // ours matches the command lines of what this program starts in the background,
@@ -115,24 +116,17 @@ func (c *collector) endRecorders(ctx context.Context) error {
 // awaitEnd waits for a program that was told to end, and kills it where it does
 // not.
 func (c *collector) awaitEnd(ctx context.Context, r recorder) error {
-	killed := false
-	for deadline := c.clock.Now() + endSoon; ; {
-		runs, err := c.alive(ctx, r)
-		switch over := c.clock.Now() >= deadline; {
-		case err != nil || !runs:
-			return err
-		case over && killed:
-			return fmt.Errorf("end %s: it still runs after %v; it ends by itself, or with a restart of the device", r.name, endSoon)
-		case over:
-			killed, deadline = true, deadline+time.Second
-			if err := c.try(ctx, "kill", "-KILL", r.pid); err != nil {
-				return err
-			}
-		}
-		if err := c.clock.Sleep(ctx, endEvery); err != nil {
-			return err
-		}
+	if ended, err := c.hasEnded(ctx, r, endSoon); ended || err != nil {
+		return err
 	}
+	if err := c.try(ctx, "kill", "-KILL", r.pid); err != nil {
+		return err
+	}
+	ended, err := c.hasEnded(ctx, r, time.Second)
+	if err == nil && !ended {
+		err = fmt.Errorf("end %s: it still runs after %v; it ends by itself, or with a restart of the device", r.name, endSoon)
+	}
+	return err
 }
 
 // endRecording ends the programs that may still record, and removes their files.

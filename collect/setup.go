@@ -70,18 +70,17 @@ func (c *collector) claim(ctx context.Context) (err error) {
 
 // waitBooted waits for a device that is still starting.
 func (c *collector) waitBooted(ctx context.Context) error {
-	for deadline := c.clock.Now() + reconnectFor; ; {
+	booted, err := c.poll(ctx, reconnectEvery, reconnectFor, func() (bool, error) {
 		err := c.booted(ctx)
-		if !errors.Is(err, errBooting) {
-			return err
+		if errors.Is(err, errBooting) {
+			return false, nil
 		}
-		if c.clock.Now() >= deadline {
-			return fmt.Errorf("wait %v: %w", reconnectFor, err)
-		}
-		if err := c.clock.Sleep(ctx, reconnectEvery); err != nil {
-			return err
-		}
+		return err == nil, err
+	})
+	if err == nil && !booted {
+		err = fmt.Errorf("wait %v: %w", reconnectFor, errBooting)
 	}
+	return err
 }
 
 // preflight warns of what makes a device unfit to measure on.

@@ -70,6 +70,22 @@ func firstLine(text []byte) string {
 	return "(no output)"
 }
 
+// poll asks again and again, on the device's clock, until it is done; false where
+// the time is over before that.
+func (c *collector) poll(ctx context.Context, every, longest time.Duration, ask func() (done bool, err error)) (bool, error) {
+	for deadline := c.clock.Now() + longest; ; {
+		if done, err := ask(); done || err != nil {
+			return done, err
+		}
+		if c.clock.Now() >= deadline {
+			return false, nil
+		}
+		if err := c.clock.Sleep(ctx, every); err != nil {
+			return false, err
+		}
+	}
+}
+
 // How long a lost device is waited for, on its clock and on this computer's, since
 // that of a simulated device that hangs stands still; and how often it is tried.
 const (

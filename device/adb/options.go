@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// Options are the ways of a connection. The zero value is good for use.
+// Options say how long a connection may take, and by which keys it is made. The
+// zero value is good for use.
 type Options struct {
 	// ConnectTimeout bounds connecting and the answer to the first message.
 	// 0 means 10 s.
 	ConnectTimeout time.Duration
 	// ReplyTimeout bounds what adb itself answers without a command being run:
-	// the server's lists, the acceptance of a stream, a file's status.
+	// the server's lists, the acceptance of a stream.
 	// 0 means 30 s.
 	ReplyTimeout time.Duration
 	// SilenceTimeout bounds how long Exec, Push and Pull wait while not a byte

@@ -90,7 +90,7 @@ func (c clock) Now() time.Duration {
 
 // Sleep moves the phone's time by d at once, and returns when what ended in it
 // has been told to whoever started it: so the end is seen before the next command
-// is sent, and how often a measurement looks does not hang on luck. With a rate,
+// is sent, and how often a measurement looks does not depend on luck. With a rate,
 // it waits for the clock instead.
 func (c clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
