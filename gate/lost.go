@@ -14,7 +14,7 @@ type lostMetric struct {
 }
 
 func (l lostMetric) String() string {
-	return fmt.Sprintf("%s was not measured, which %d of the %d accepted runs have that this one is compared with", l.title, l.had, l.all)
+	return fmt.Sprintf("%s was not measured, and %d of %d accepted runs have it", l.title, l.had, l.all)
 }
 
 // lostMetrics are those that the policy judges, in the order of the catalogue.

@@ -49,7 +49,7 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 			if v.Verdict != c.want {
 				t.Errorf("%s: %s, want %s", v.Verdict, v.Reason, c.want)
 			}
-			said := slices.ContainsFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, "was not measured, which") })
+			said := slices.ContainsFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, "was not measured, and") })
 			if said != (c.want == Inconclusive) || c.want == Inconclusive && !strings.Contains(v.Reason, "was not measured") {
 				t.Errorf("%s; warnings: %v", v.Reason, v.Warnings)
 			}
