@@ -25,6 +25,16 @@ func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
 	return ix.References(q)
 }
 
+// Nearest puts all references of an app's scenario, as a query without a limit to
+// cut them gave them, into the order of another query without commits.
+func Nearest(all []run.Summary, q Query) []run.Summary {
+	found := make([]candidate, len(all))
+	for i := range all {
+		found[i] = candidate{similarity: devctx.Shared(q.Context, all[i].Context, q.Use), indexed: &indexed{summary: all[i]}}
+	}
+	return ordered(found)
+}
+
 // Index answers queries from runs that pass by one at a time, such as those of
 // ReadJSONL, and all count as accepted. It sums each up once and holds on to its
 // summary alone, a few bytes more than its numbers.
@@ -119,6 +129,12 @@ func (ix *Index) References(q Query) ([]run.Summary, error) {
 		}
 		found = append(found, candidate{devctx.Shared(q.Context, runs[i].summary.Context, q.Use), rank, &runs[i]})
 	}
+	out := ordered(found)
+	return out[:min(len(out), q.Limit)], nil
+}
+
+// ordered are the runs in the order of a query's answer.
+func ordered(found []candidate) []run.Summary {
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(
 			cmp.Compare(b.similarity, a.similarity),
@@ -127,9 +143,9 @@ func (ix *Index) References(q Query) ([]run.Summary, error) {
 			strings.Compare(b.summary.ID, a.summary.ID),
 		)
 	})
-	out := make([]run.Summary, min(len(found), q.Limit))
+	out := make([]run.Summary, len(found))
 	for i := range out {
 		out[i] = found[i].summary
 	}
-	return out, nil
+	return out
 }

@@ -91,14 +91,29 @@ func query(r run.Run, set settings) baseline.Query {
 
 // pastOf is the history in the sound part of a store, the runs of the commits first.
 func pastOf(ctx context.Context, store *baseline.Sound, set settings, commits ...string) past {
+	// Where an answer is all that there is of a scenario, as in most labs, the
+	// other phones get the same runs in another order.
+	var mu sync.Mutex
+	all := map[[2]string][]run.Summary{}
 	return past{
 		sound: store,
 		like: func(r run.Run) ([]run.Summary, error) {
 			q := query(r, set)
 			q.Commits = commits
+			mu.Lock()
+			known := all[[2]string{q.Package, q.Scenario}]
+			mu.Unlock()
+			if known != nil {
+				return baseline.Nearest(known, q), nil
+			}
 			refs, err := store.References(ctx, q)
 			if err != nil {
 				return nil, infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
+			}
+			if len(commits) == 0 && len(refs) < baseline.DefaultLimit {
+				mu.Lock()
+				all[[2]string{q.Package, q.Scenario}] = refs
+				mu.Unlock()
 			}
 			return refs, nil
 		},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -8,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -92,6 +97,50 @@ func TestRunsThatAskAlikeShareOneAnswer(t *testing.T) {
 	if len(asked) != 5 {
 		t.Errorf("%d questions, want 4 phones and one other scenario", len(asked))
 	}
+}
+
+// A history that one answer holds whole is read once for all phones, and each gets
+// it in the order that the store would have given it.
+func TestASmallHistoryIsReadOnceForAllPhones(t *testing.T) {
+	history := phoneRuns(60, 6, 1)
+	store := &countingStore{Store: memory.New(nil)}
+	ids, err := store.Add(t.Context(), history...)
+	if err == nil {
+		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := defaultSettings()
+	before := pastOf(t.Context(), baseline.SoundOf(store), set)
+	for phone := range 6 {
+		r := phoneRun(100+phone, 6, 1)
+		got, err := before.like(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := store.Store.References(t.Context(), query(r, set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("phone %d (-store +got):\n%s", phone, diff)
+		}
+	}
+	if store.asked != 1 {
+		t.Errorf("the store was asked %d times, want once", store.asked)
+	}
+}
+
+// countingStore counts the questions.
+type countingStore struct {
+	*memory.Store
+	asked int
+}
+
+func (s *countingStore) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
+	s.asked++
+	return s.Store.References(ctx, q)
 }
 
 func TestAHistoryThatFailsIsTold(t *testing.T) {
