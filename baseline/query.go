@@ -86,3 +86,9 @@ func Summarize(r run.Run, centre run.Centre) run.Summary {
 	s.Started = s.Started.UTC()
 	return s
 }
+
+// Cells are a run's cells by either centre, as stores keep them.
+func Cells(r run.Run) (median, mean run.Cells) {
+	s := run.SummarizeBy(r, builtin, run.Median, run.Mean)
+	return s[0].Cells, s[1].Cells
+}

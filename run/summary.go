@@ -34,6 +34,11 @@ const (
 // that a record leaves out are derived from its buckets, and a smooth ratio
 // from its frame counts. Events are named as EventNames does.
 func Summarize(r Run, centre Centre, catalogue *metric.Catalogue) Summary {
+	return SummarizeBy(r, catalogue, centre)[0]
+}
+
+// SummarizeBy is Summarize by each of the centres, for little more than by one.
+func SummarizeBy(r Run, catalogue *metric.Catalogue, centres ...Centre) []Summary {
 	values := map[Cell][]float64{}
 	for _, it := range r.Iterations {
 		addBucket(values, "", totals(it, catalogue))
@@ -42,12 +47,16 @@ func Summarize(r Run, centre Centre, catalogue *metric.Catalogue) Summary {
 			addBucket(values, names[i], withSmoothRatio(e.Metrics))
 		}
 	}
-	cells := make(map[Cell]float64, len(values))
-	for cell, vs := range values {
-		m, _ := catalogue.Lookup(cell.Metric)
-		cells[cell] = centreOf(vs, centre, m.Mean)
+	out := make([]Summary, len(centres))
+	for i, centre := range centres {
+		cells := make(map[Cell]float64, len(values))
+		for cell, vs := range values {
+			m, _ := catalogue.Lookup(cell.Metric)
+			cells[cell] = centreOf(vs, centre, m.Mean)
+		}
+		out[i] = Summary{ID: r.ID, Started: r.Started, Session: r.Session, Context: r.Context, Cells: CellsOf(cells)}
 	}
-	return Summary{ID: r.ID, Started: r.Started, Session: r.Session, Context: r.Context, Cells: CellsOf(cells)}
+	return out
 }
 
 func addBucket(values map[Cell][]float64, event string, metrics map[string]float64) {

@@ -92,7 +92,8 @@ func (s *Store) cells(ctx context.Context, tx pgx.Tx, data []byte, shared *run.L
 type summaries struct{ median, mean run.Cells }
 
 func summarize(r run.Run) summaries {
-	return summaries{baseline.Summarize(r, run.Median).Cells, baseline.Summarize(r, run.Mean).Cells}
+	median, mean := baseline.Cells(r)
+	return summaries{median, mean}
 }
 
 // rows are the rows that a run shares with others.

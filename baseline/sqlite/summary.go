@@ -76,10 +76,11 @@ type place struct {
 
 // blobs are a run's encoded summaries, without their seals.
 func blobs(ctx context.Context, in *interner, r run.Run) (median, mean []byte, err error) {
-	if median, err = encodeCells(ctx, in, baseline.Summarize(r, run.Median).Cells); err != nil {
+	byMedian, byMean := baseline.Cells(r)
+	if median, err = encodeCells(ctx, in, byMedian); err != nil {
 		return nil, nil, err
 	}
-	mean, err = encodeCells(ctx, in, baseline.Summarize(r, run.Mean).Cells)
+	mean, err = encodeCells(ctx, in, byMean)
 	return median, mean, err
 }
 
