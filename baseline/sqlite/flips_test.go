@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func damageable(t *testing.T, path string, n int) {
 		r.Iterations = nil
 		for range 3 {
 			it := run.Iteration{Metrics: map[string]float64{"frames.count": 600, "frames.duration_ms": 8 + random.Float64()}}
-			for range random.IntN(200) {
+			for range random.IntN(10) * (1 + i%10/9*60) { // a tenth of the records goes over several pages
 				it.Frames = append(it.Frames, run.Frame{DurationMS: 8 + random.Float64()})
 			}
 			r.Iterations = append(r.Iterations, it)
@@ -78,6 +79,7 @@ func questions() (out []baseline.Query) {
 type answers struct {
 	references [][]run.Summary
 	entries    map[string]baseline.Entry
+	listed     []string // ids and states
 	noticed    []string
 }
 
@@ -94,6 +96,17 @@ func askAll(t *testing.T, s *Store) (a answers, err error) {
 			return a, err
 		}
 		a.references = append(a.references, found)
+	}
+	for e, err := range s.List(t.Context(), baseline.Filter{}) {
+		var damaged *baseline.DamagedRun
+		switch {
+		case errors.As(err, &damaged):
+			a.noticed = append(a.noticed, err.Error())
+		case err != nil:
+			return a, err
+		default:
+			a.listed = append(a.listed, e.Run.ID+" "+string(e.Mark.State))
+		}
 	}
 	a.entries = map[string]baseline.Entry{}
 	for e, err := range s.Export(t.Context(), baseline.Filter{}) {
@@ -149,8 +162,8 @@ func (p *flippedPages) page(n uint32) []byte {
 	return page
 }
 
-// TestNoFlipMisleads flips single bits of a history. Whatever they hit, an answer is
-// what it was or comes with a word of the damage, no run is another than it was, and
+// TestNoFlipMisleads flips single bits of a history. Whatever they hit but the words of
+// a note, an answer is what it was or comes with a word of the damage, no run is another than it was, and
 // every run is saved whose record the bit did not hit. APKGATE_FULL=1 flips 1,000 in
 // a history of 1,000 runs.
 func TestNoFlipMisleads(t *testing.T) {
@@ -174,91 +187,129 @@ func TestNoFlipMisleads(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(uint64(flips), 21))
-	var count struct{ harmless, noticed, unopened, lost, structural int }
+	type flip struct {
+		at  int
+		bit byte
+	}
+	const workers = 4
+	var of [workers][]flip
 	for i := range flips {
-		at, bit := random.IntN(len(sound)), byte(1)<<random.IntN(8)
-		damaged := filepath.Join(t.TempDir(), "history.db")
-		broken := slices.Clone(sound)
-		broken[at] ^= bit
-		if err := os.WriteFile(damaged, broken, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		what := fmt.Sprintf("flip %d: byte %d, bit %#x", i, at, bit)
-		got, opened := afterFlip(t, what, damaged)
-		for i, refs := range got.references {
-			if refs != nil && !cmp.Equal(refs, want.references[i], cmp.AllowUnexported(run.Cells{})) {
-				t.Errorf("%s: question %d has another answer, and nothing is said", what, i)
+		of[i%workers] = append(of[i%workers], flip{random.IntN(len(sound)), 1 << random.IntN(8)})
+	}
+	var mu sync.Mutex
+	var total flipCount
+	for _, some := range of {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			var count flipCount
+			for _, f := range some {
+				damaged := filepath.Join(t.TempDir(), "history.db")
+				broken := slices.Clone(sound)
+				broken[f.at] ^= f.bit
+				if err := os.WriteFile(damaged, broken, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				got, opened := afterFlip(t, damaged)
+				if !opened {
+					count.unopened++
+				}
+				what := fmt.Sprintf("byte %d, bit %#x", f.at, f.bit)
+				count.judge(t, what, got, want, func() (string, []string) { return touchedIn(t, path, int64(f.at)) })
+				if err := os.Remove(damaged); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		var lost []string
-		for id, e := range want.entries {
-			other, there := got.entries[id]
-			switch {
-			case !there:
-				lost = append(lost, id)
-			case !cmp.Equal(e.Run, other.Run):
-				t.Errorf("%s: run %s is not what it was", what, id)
-			case !cmp.Equal(e.Mark, other.Mark) && len(got.noticed) == 0:
-				t.Errorf("%s: run %s is marked %+v, want %+v, and nothing is said", what, id, other.Mark, e.Mark)
-			}
-		}
-		if len(got.entries)+len(lost) > len(want.entries) {
-			t.Errorf("%s: there are runs that nobody has added", what)
-		}
-		switch {
-		case len(got.noticed) == 0 && len(lost) > 0:
-			t.Errorf("%s: %q are lost, and nothing is said", what, lost)
-		case len(got.noticed) == 0:
-			count.harmless++
-		default:
-			count.noticed++
-		}
-		if !opened {
-			count.unopened++
-		}
-		if len(lost) == 0 {
-			continue
-		}
-		record, onPage := touchedIn(t, path, int64(at))
-		for _, id := range lost {
-			if id == record {
-				count.lost++
-			} else if slices.Contains(onPage, id) {
-				count.structural++
-				t.Logf("%s lost run %s, on a page whose own bytes were hit: %s", what, id, strings.Join(got.noticed, "; "))
-			} else {
-				t.Errorf("%s: run %s is lost, which it did not hit: %q", what, id, got.noticed)
-			}
+			mu.Lock()
+			defer mu.Unlock()
+			total.add(count)
+		})
+	}
+	t.Cleanup(func() {
+		t.Logf("%d runs, %d flips in %d bytes: %d changed nothing, %d were noticed (%d files could not be opened and were repaired); %d runs lost whose record was hit, %d on a page whose own bytes were",
+			runs, flips, len(sound), total.harmless, total.noticed, total.unopened, total.lost, total.structural)
+	})
+}
+
+// flipCount is what flips have done.
+type flipCount struct {
+	harmless, noticed, unopened, lost, structural int
+}
+
+func (c *flipCount) add(o flipCount) {
+	c.harmless, c.noticed, c.unopened = c.harmless+o.harmless, c.noticed+o.noticed, c.unopened+o.unopened
+	c.lost, c.structural = c.lost+o.lost, c.structural+o.structural
+}
+
+// judge compares what a history says after a flip with what it said before. touched
+// are the run whose record was hit, and those on a page whose own bytes were.
+func (c *flipCount) judge(t *testing.T, what string, got, want answers, touched func() (string, []string)) {
+	t.Helper()
+	said := len(got.noticed) > 0
+	for i, refs := range got.references {
+		if refs != nil && !cmp.Equal(refs, want.references[i], cmp.AllowUnexported(run.Cells{})) {
+			t.Errorf("%s: question %d has another answer, and nothing is said", what, i)
 		}
 	}
-	t.Logf("%d runs, %d flips in %d bytes: %d changed nothing, %d were noticed (%d files can't be opened and were repaired); %d runs lost whose record was hit, %d beside",
-		runs, flips, len(sound), count.harmless, count.noticed, count.unopened, count.lost, count.structural)
+	if !said && !slices.Equal(got.listed, want.listed) {
+		t.Errorf("%s: the list is another, and nothing is said", what)
+	}
+	var lost []string
+	for id, e := range want.entries {
+		switch other, there := got.entries[id]; {
+		case !there:
+			lost = append(lost, id)
+		case !reflect.DeepEqual(e.Run, other.Run):
+			t.Errorf("%s: run %s is not what it was", what, id)
+		case !said && (e.Mark.State != other.Mark.State || !e.Mark.At.Equal(other.Mark.At) || !e.Mark.Since.Equal(other.Mark.Since)):
+			t.Errorf("%s: run %s is marked %+v, want %+v, and nothing is said", what, id, other.Mark, e.Mark)
+		}
+	}
+	if len(got.entries)+len(lost) > len(want.entries) {
+		t.Errorf("%s: there are runs that nobody has added", what)
+	}
+	if said {
+		c.noticed++
+	} else if c.harmless++; len(lost) > 0 {
+		t.Errorf("%s: %q are lost, and nothing is said", what, lost)
+	}
+	if len(lost) == 0 {
+		return
+	}
+	record, onPage := touched()
+	for _, id := range lost {
+		switch {
+		case id == record:
+			c.lost++
+		case slices.Contains(onPage, id):
+			c.structural++
+		default:
+			t.Errorf("%s: run %s is lost, which it did not hit: %q", what, id, got.noticed)
+		}
+	}
 }
 
 // afterFlip asks a damaged history; one that can't be opened is repaired first.
-func afterFlip(t *testing.T, what, path string) (got answers, opened bool) {
+func afterFlip(t *testing.T, path string) (got answers, opened bool) {
 	t.Helper()
 	s, err := Open(t.Context(), path, Options{})
 	if err == nil {
 		got, err = askAll(t, s)
-		if err := s.Close(); err != nil {
-			t.Logf("%s: close: %v", what, err)
-		}
+		_ = s.Close() // of a damaged file
 		if err == nil {
 			return got, true
 		}
 	}
 	done, failed := Repair(t.Context(), path, Options{})
 	if failed != nil {
-		t.Errorf("%s: %v, and then repair: %v", what, err, failed)
+		t.Errorf("%v, and then repair: %v", err, failed)
 		return got, false
 	}
 	if s, err = Open(t.Context(), path, Options{}); err != nil {
-		t.Fatalf("%s: after the repair: %v", what, err)
+		t.Fatalf("after the repair: %v", err)
 	}
 	defer s.Close()
 	if got, err = askAll(t, s); err != nil || len(got.noticed) > 0 {
-		t.Errorf("%s: the repaired history: %q, %v", what, got.noticed, err)
+		t.Errorf("the repaired history: %q, %v", got.noticed, err)
 	}
 	for _, d := range done.Found {
 		got.noticed = append(got.noticed, d.String())
@@ -279,4 +330,44 @@ func touchedIn(t *testing.T, path string, at int64) (record string, onPage []str
 		t.Fatal(err)
 	}
 	return touched(src, at)
+}
+
+// TestRepairWithoutAHeader hits what a file says of itself. Such a file is refused, or
+// opens and says that it is damaged; repair saves every run of it with its mark.
+func TestRepairWithoutAHeader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	damageable(t, path, 20)
+	sound, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := askAll(t, openTest(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, at := range map[string]int{ // SQLite's "Database File Format", section 1.3
+		"magic": 3, "page size": 16, "reserved bytes": 20, "schema format": 47, "application id": 70, "version": 62,
+		"first page's kind": 100, "number of tables": 104, "text of the schema": 4000,
+	} {
+		broken := slices.Clone(sound)
+		broken[at] ^= 0x40
+		damaged := filepath.Join(t.TempDir(), "history.db")
+		if err := os.WriteFile(damaged, broken, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := afterFlip(t, damaged)
+		if len(got.noticed) == 0 {
+			t.Errorf("%s: nothing is said", what)
+		}
+		for id, e := range want.entries {
+			if other, there := got.entries[id]; !there || !reflect.DeepEqual(e.Run, other.Run) || other.Mark != e.Mark {
+				t.Errorf("%s: run %s is saved %v, marked %+v, want %+v", what, id, there, other.Mark, e.Mark)
+			}
+		}
+		if done, err := Repair(t.Context(), damaged, Options{}); err != nil && len(got.noticed) > 0 {
+			t.Errorf("%s: repair: %v", what, err)
+		} else if kept, err := askAll(t, openTest(t, damaged)); err != nil || len(kept.entries) != len(want.entries) || len(kept.noticed) > 0 {
+			t.Errorf("%s: after the repair (%+v): %d runs, %q, %v", what, done, len(kept.entries), kept.noticed, err)
+		}
+	}
 }

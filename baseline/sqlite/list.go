@@ -73,6 +73,10 @@ func (s *Store) export(ctx context.Context, f baseline.Filter, yield func(baseli
 // read, it goes on with what is sound.
 func (s *Store) entries(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
+		if err := s.listable(ctx); isDamage(err) {
+			s.listRest(ctx, f, newestFirst, err, baseline.Entry{}, yield)
+			return
+		}
 		var last baseline.Entry
 		n := 0
 		for e, err := range s.pages(ctx, f, newestFirst) {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,7 +30,7 @@ func Repair(ctx context.Context, path string, o Options) (Repaired, error) {
 		o.Now = time.Now
 	}
 	s, err := Open(ctx, path, o)
-	if errors.Is(err, baseline.ErrDamaged) || errors.Is(err, baseline.ErrNotHistory) || errors.Is(err, baseline.ErrNewer) {
+	if err != nil && ofContent(err) {
 		return repairUnopened(ctx, path, o, err)
 	}
 	if err != nil {
@@ -47,6 +48,22 @@ func Repair(ctx context.Context, path string, o Options) (Repaired, error) {
 	return out, err
 }
 
+// ofContent reports whether a file could not be opened for what is in it.
+func ofContent(err error) bool {
+	for _, other := range []error{
+		baseline.ErrBusy, baseline.ErrReadOnly, baseline.ErrFull, fs.ErrNotExist, fs.ErrPermission, context.Canceled, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// likelyVersion is more than the versions of the schema that there may ever be: what
+// is beyond is no newer history but a damaged one.
+const likelyVersion = 1000
+
 // repairUnopened repairs a file that can't be opened for the reason why. It has to
 // have runs of ours.
 func repairUnopened(ctx context.Context, path string, o Options, why error) (Repaired, error) {
@@ -58,6 +75,13 @@ func repairUnopened(ctx context.Context, path string, o Options, why error) (Rep
 	pages, err := pagesIn(f)
 	if err != nil {
 		return Repaired{}, why
+	}
+	head := pages.page(1)
+	if len(head) == 0 {
+		return Repaired{}, why
+	}
+	if errors.Is(why, baseline.ErrNewer) && binary.BigEndian.Uint32(head[60:]) <= likelyVersion {
+		return Repaired{}, why // we don't know all that it holds
 	}
 	found := salvageOf(pages, int(pages.bytes))
 	if len(found.runs) == 0 {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 type structure struct {
 	mu     sync.Mutex
 	looked bool
-	damage error // wraps baseline.ErrDamaged; nil for none
+	trees  error // what SQLite finds; wraps baseline.ErrDamaged, nil for none
+	rows   error // where rows don't agree with each other, likewise
 	// index answers from the records of a damaged file, by centre; lost are the
 	// runs that it has to do without.
 	index map[run.Centre]*baseline.Index
@@ -34,42 +36,63 @@ const smallFile = 64 << 20
 func (s *Store) whole(ctx context.Context, all bool) error {
 	s.structure.mu.Lock()
 	defer s.structure.mu.Unlock()
+	err := s.look(ctx, all)
+	return cmp.Or(err, s.structure.trees, s.structure.rows)
+}
+
+// listable is whole without what a list does not depend on.
+func (s *Store) listable(ctx context.Context) error {
+	s.structure.mu.Lock()
+	defer s.structure.mu.Unlock()
+	err := s.look(ctx, false)
+	return cmp.Or(err, s.structure.trees)
+}
+
+// look looks at the structure, once.
+func (s *Store) look(ctx context.Context, all bool) error {
 	if s.structure.looked {
-		return s.structure.damage
+		return nil
 	}
-	var found []baseline.Damage
+	var trees, rows []baseline.Damage
 	skipped := false
 	err := s.read(ctx, func(tx *transaction) error {
 		src, bytes, err := pagesOf(ctx, tx)
 		if err != nil {
-			return err
+			return noteDamage(&trees, "", err)
 		}
 		if skipped = !all && int64(src.pages)*int64(bytes) > smallFile; skipped {
 			return nil
 		}
-		for _, check := range []func(context.Context, *transaction) ([]baseline.Damage, error){
-			checkFileStructure, checkReferences, checkContexts,
-		} {
-			d, err := check(ctx, tx)
-			found = append(found, d...)
-			if err := noteDamage(&found, "", err); err != nil {
+		for _, check := range []struct {
+			do   func(context.Context, *transaction) ([]baseline.Damage, error)
+			into *[]baseline.Damage
+		}{{checkFileStructure, &trees}, {checkReferences, &rows}, {checkContexts, &rows}} {
+			d, err := check.do(ctx, tx)
+			*check.into = append(*check.into, d...)
+			if err := noteDamage(check.into, "", err); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err = noteDamage(&found, "", err); err != nil || skipped {
+	if err = noteDamage(&trees, "", err); err != nil || skipped {
 		return err
 	}
 	s.structure.looked = true
-	if len(found) > 0 {
-		err = fmt.Errorf("the file's structure: %s", found[0])
-		if more := len(found) - 1; more > 0 {
-			err = fmt.Errorf("%w, and %d more", err, more)
-		}
-		s.structure.damage = records.Damaged(err)
+	s.structure.trees, s.structure.rows = structureError(trees), structureError(rows)
+	return nil
+}
+
+// structureError is the first damage, and how many there are; nil for none.
+func structureError(found []baseline.Damage) error {
+	if len(found) == 0 {
+		return nil
 	}
-	return s.structure.damage
+	err := fmt.Errorf("the file's structure: %s", found[0])
+	if more := len(found) - 1; more > 0 {
+		err = fmt.Errorf("%w, and %d more", err, more)
+	}
+	return records.Damaged(err)
 }
 
 // Check looks at the structure of a small file. What is wrong with it is an error
