@@ -51,7 +51,7 @@ func TestAHungDeviceIsNoticed(t *testing.T) {
 		said    string
 	}{
 		"hung":                              {hanging{empty: 0, all: 0}, false, 15 * time.Second, true, "5s: silent"},
-		"hung while it installs":            {hanging{empty: 0, all: 0}, true, 15 * time.Second, true, "5s: silent"},
+		"hung while it installs":            {hanging{empty: 0, all: 0}, true, time.Minute, true, "5s: silent"},
 		"an installation that takes long":   {hanging{empty: alive, all: 10 * time.Minute}, true, 10 * time.Minute, false, ""},
 		"slow, and goes on":                 {hanging{empty: 6 * time.Second, all: 9 * time.Second}, false, 9 * time.Second, false, "5s: silent; 8s: answers after 8s"},
 		"a command that never ends":         {hanging{empty: alive, all: 0}, false, 2 * time.Minute, true, ""},

@@ -21,7 +21,7 @@ func (c *collector) exec(ctx context.Context, words ...string) (device.Output, e
 func (c *collector) execSilent(ctx context.Context, longest time.Duration, words ...string) (out device.Output, err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	err = c.dev.attend(ctx, func(ctx context.Context) error {
+	err = c.dev.attend(ctx, busyFor, func(ctx context.Context) error {
 		out, err = c.execToTheEnd(ctx, words)
 		return err
 	})

@@ -362,3 +362,16 @@ func TestStandardInputIsRead(t *testing.T) {
 		}
 	}
 }
+
+// Whether somebody asks beside a measurement if the phone lives is no part of it.
+func TestAnEmptyCommandTakesNoTime(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t, "pixel-7-android-14", "")
+	before := p.Clock().Now()
+	if output(t, p, ":"); p.Clock().Now() != before {
+		t.Errorf("it took %v", p.Clock().Now()-before)
+	}
+	if output(t, p, "true"); p.Clock().Now() == before {
+		t.Error("no command takes any time")
+	}
+}
