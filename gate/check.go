@@ -35,6 +35,7 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	c.warnings = slices.Clone(s.Run.Warnings)
 	c.summary = run.Summarize(s.Run, p.Centre, catalogue)
 	c.past = pastOf(c.summary.Context, others(s), p.Use)
+	c.past.sampled = cmp.Or(s.sampled, MaxListed)
 	c.seen = c.past.seen()
 	defer func() { c.past = past{} }()
 	c.invalid = s.Run.Status != run.Complete

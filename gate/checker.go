@@ -12,6 +12,7 @@ import (
 type Subject struct {
 	Run        run.Run
 	References []run.Summary
+	sampled    int // values of a cell to keep for a picture; 0: MaxListed
 }
 
 // Check makes the verdict on the subjects. It never changes them. The chance
@@ -45,10 +46,18 @@ func NewChecker(p Policy, catalogue *metric.Catalogue, n int) *Checker {
 // Add takes the subject of that place in the verdict, from 0 on; each place has
 // one. Several may be added at the same time.
 func (k *Checker) Add(place int, s Subject) {
+	s.sampled = k.sampled()
 	k.checks[place] = newCheck(k.policy, k.catalogue, s)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.history.count(s.References)
+}
+
+// sampled is how many values of a cell are kept for a picture: fewer of each where
+// there are hundreds of runs, whose verdict could not list them anyway.
+func (k *Checker) sampled() int {
+	const whole = 100 // runs
+	return max(MaxListed/10, MaxListed*whole/max(len(k.checks), whole))
 }
 
 // Verdict is the verdict on all subjects, each of which was added.

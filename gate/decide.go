@@ -2,6 +2,7 @@ package gate
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
@@ -163,12 +164,11 @@ func (j *judgement) detectable(p Policy) float64 {
 	return share
 }
 
-// sampleOf is an even choice of at most MaxListed of the values, for pictures.
-func sampleOf(v values) []float64 {
-	n := len(v.numbers)
-	out := make([]float64, 0, min(n, MaxListed))
-	for i := range min(n, MaxListed) {
-		out = append(out, v.back(v.numbers[i*n/min(n, MaxListed)]))
+// sampleOf is an even choice of at most so many of the values, for pictures.
+func sampleOf(v values, most int) []float64 {
+	out := slices.Clone(evenly(v.numbers, most))
+	for i, x := range out {
+		out[i] = v.back(x)
 	}
 	return out
 }

@@ -29,7 +29,7 @@ func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) 
 	}
 	f := stat.FencesOf(cluster, policy.factor)
 	out.Q1, out.Q3, out.Lower, out.Upper, out.N = finite(f.Q1), finite(f.Q3), finite(f.Lower), finite(f.Upper), n
-	out.Sample = sampleOf(values{numbers: cluster.Values[1:]})
+	out.Sample = sampleOf(values{numbers: cluster.Values[1:]}, history.sampled)
 	if out.Expected = finite(sum / float64(n-1)); out.Expected != 0 {
 		out.Change = finite(x/out.Expected - 1)
 	}

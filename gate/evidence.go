@@ -24,6 +24,7 @@ type past struct {
 	count  int               // of groups
 
 	weights []float64              // of ranked
+	sampled int                    // how many values of a cell are kept for a picture
 	table   map[run.Cell][]float64 // the numbers of each cell to judge: see run.Table
 }
 
