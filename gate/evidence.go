@@ -107,7 +107,7 @@ func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
 // about in another way.
 func (p past) somewhereElse(numbers []float64, m metric.Metric) bool {
 	for i, n := range numbers {
-		if math.IsNaN(n) || !comparable(m, p.refs[i].Context, p.now) {
+		if math.IsNaN(n) || (m.Within != "" && !comparable(m, p.refs[i].Context, p.now)) {
 			return true
 		}
 	}
