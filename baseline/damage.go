@@ -131,3 +131,30 @@ func Runs(entries iter.Seq2[Entry, error]) iter.Seq2[run.Run, error] {
 		}
 	}
 }
+
+// FromRecords answers the query from the records of a store whose summaries are
+// damaged, for the reason why. It reads every reference of the query's app and
+// scenario.
+func FromRecords(ctx context.Context, s Store, q Query, why error) ([]run.Summary, error) {
+	incomplete := &Incomplete{Damage: []Damage{{Problem: why.Error()}}}
+	index := NewIndex(q.Centre)
+	references := Filter{Package: q.Package, Scenario: q.Scenario, States: []State{Accepted, Rebaselined}, Level: true}
+	for e, err := range s.Export(ctx, references) {
+		var damaged *DamagedRun
+		if errors.As(err, &damaged) {
+			incomplete.Damage = append(incomplete.Damage, damaged.damage())
+			continue
+		}
+		if err == nil {
+			_, err = index.Add(e.Run)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	found, err := index.References(q)
+	if err != nil {
+		return nil, err
+	}
+	return found, incomplete
+}

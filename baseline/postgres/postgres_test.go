@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -44,6 +45,37 @@ func TestDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestDamagedSummaries: an answer for which a summary can't be read is made from the
+// records, and says so.
+func TestDamagedSummaries(t *testing.T) {
+	url := theServerURL(t)
+	s := open(t, url)
+	if _, err := s.Add(t.Context(), newRun("a", 1), newRun("b", 2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(t.Context(), []string{"a", "b"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	q := baseline.Query{Package: "org.example.mail", Scenario: "open"}
+	want, err := s.References(t.Context(), q)
+	if err != nil || len(want) != 2 {
+		t.Fatal(want, err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), "UPDATE apkgate.runs SET median = substr(median, 1, 5) WHERE id = 'b'"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.References(t.Context(), q)
+	var incomplete *baseline.Incomplete
+	if !errors.As(err, &incomplete) || !cmp.Equal(want, got, cmp.AllowUnexported(run.Cells{})) {
+		t.Errorf("the references are %v, %v, want what they were, and to be told", got, err)
+	}
 }
 
 // newRun is a complete run of one iteration.

@@ -28,6 +28,9 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 		out, err = s.references(ctx, tx, q)
 		return err
 	})
+	if errors.Is(err, baseline.ErrDamaged) {
+		return baseline.FromRecords(ctx, s, q, err)
+	}
 	if err != nil {
 		return nil, s.wrap("find references in", err)
 	}
