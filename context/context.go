@@ -42,7 +42,17 @@ func Shared(a, b Properties, use []string) int {
 // Same reports whether two contexts agree in every property that counts, also
 // in which of them they have.
 func Same(a, b Properties, use []string) bool {
-	return maps.Equal(Only(a, use), Only(b, use))
+	if use == nil {
+		return maps.Equal(without(a), without(b))
+	}
+	for _, k := range use {
+		v, okA := a[k]
+		w, okB := b[k]
+		if okA != okB || v != w {
+			return false
+		}
+	}
+	return true
 }
 
 // Only returns the properties that count. nil means all but those set Aside.
