@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/logcat"
 	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/trace/sensorservice"
@@ -41,7 +42,7 @@ var readers = map[string]reader{
 	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery", bugReports},
 	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
 	"logcat":        {logcat.Inspect, "what logcat prints, or a bug report", "ANRs and start-up times", bugReports},
-	"perfetto":      {perfetto.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); frames and slices are passed over", tracesOfPerfetto},
+	"perfetto":      {perfetto.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads frames, threads, processes and the scheduler", tracesOfPerfetto},
 	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
 	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", mappings},
 	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
@@ -49,7 +50,7 @@ var readers = map[string]reader{
 }
 
 func (c Command) inspectVerb() *cobra.Command {
-	var format string
+	var format, table string
 	names := slices.Sorted(maps.Keys(readers))
 	cmd := &cobra.Command{
 		Use:   "inspect READER FILE",
@@ -59,7 +60,10 @@ names, and what could not be read as warnings with their lines. A file in which
 nothing could be read is wrong input: exit status 2.
 
 Readers: ` + strings.Join(names, ", ") + `. FILE may be - for standard input,
-and packed: with gzip, or in a ZIP archive such as adb bugreport writes.`,
+and packed: with gzip, or in a ZIP archive such as adb bugreport writes.
+
+With --table, the rows of a table of a Perfetto trace, under the names of
+Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.`,
 		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -67,9 +71,18 @@ and packed: with gzip, or in a ZIP archive such as adb bugreport writes.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return c.inspect(args[0], args[1], Format(format)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("table") {
+				return c.inspect(args[0], args[1], Format(format))
+			}
+			if !cmd.Flags().Changed("format") {
+				format = string(formatCSV)
+			}
+			return c.inspectTable(args[0], args[1], table, Format(format))
+		},
 	}
-	cmd.Flags().StringVar(&format, "format", string(FormatText), "what to print: text or json")
+	cmd.Flags().StringVar(&format, "format", string(FormatText), "what to print: text or json; of a table: csv or json")
+	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a Perfetto trace")
 	return cmd
 }
 

@@ -22,10 +22,6 @@ const (
 	eventSuspendMinimal = 481
 )
 
-// Clocks of the kernel's tracing (ftrace_event_bundle.proto). None stated is
-// CLOCK_BOOTTIME.
-const ftraceMonoRaw = 4
-
 // kernel is what one data source's record of the kernel's events says.
 type kernel struct {
 	machine        *machine
@@ -68,28 +64,8 @@ type suspend struct {
 // bundle reads an FtraceEventBundle: events of one CPU. Its clock stands behind
 // its events.
 func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
-	var number uint64
-	var clockID, ftraceNS, bootNS uint64
-	var lastRead, lastEnd uint64
-	var lost bool
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case 1:
-			number = f.Value
-		case 3:
-			lost = f.Value != 0
-		case 5:
-			clockID = f.Value
-		case 6:
-			ftraceNS = f.Value
-		case 7:
-			bootNS = f.Value
-		case 9:
-			lastRead = f.Value
-		case 10:
-			lastEnd = f.Value
-		}
-	}
+	head := packets.HeadOf(message)
+	number := head.CPU
 	if number >= maxCPUs {
 		d.TooMany["CPUs"]++
 		return
@@ -97,12 +73,12 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 	for len(k.cpus) <= int(number) {
 		k.cpus = append(k.cpus, cpu{})
 	}
-	b := bundle{kernel: k, d: d, clock: k.clock(d, clockID, machine, ftraceNS, bootNS), number: int(number), span: packets.NoStamp}
+	b := bundle{kernel: k, d: d, clock: d.FtraceClock(head, machine, &k.synced), number: int(number), span: packets.NoStamp}
 	if c := &k.cpus[number]; !c.seen {
 		c.seen = true
-		k.begins.at(cmp.Or(lastEnd, lastRead))
+		k.begins.at(head.Begins)
 	}
-	if lost {
+	if head.Lost {
 		k.cpuLost++
 		k.cpus[number].running = false
 	}
@@ -115,24 +91,6 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 		}
 	}
 	b.close()
-}
-
-// clock is the clock of a bundle's events. One that no packet's timestamp can be
-// on is tied to CLOCK_BOOTTIME by the bundle itself.
-func (k *kernel) clock(d *decoder, id uint64, machine uint32, ftraceNS, bootNS uint64) int32 {
-	switch id {
-	case 0:
-		return d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockBoottime))
-	case ftraceMonoRaw:
-		return d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockMonoRaw))
-	}
-	at, boottime := d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockFtrace)), d.Clocks.Place(packets.KeyOf(machine, 0, packets.ClockBoottime))
-	ns, boot := packets.Nanoseconds(ftraceNS, 1), packets.Nanoseconds(bootNS, 1)
-	if at >= 0 && boottime >= 0 && ns > 0 && boot > 0 && (k.synced == 0 || ns > k.synced+int64(time.Second)) {
-		k.synced = ns
-		d.Clocks.Keep(packets.Snapshot{{Clock: at, NS: ns}, {Clock: boottime, NS: boot}})
-	}
-	return at
 }
 
 // bundle is a bundle that is being read.

@@ -196,5 +196,5 @@ const (
 	maxThreads  = 200_000
 	maxMachines = 8
 	maxSources  = 8 // of the kernel's events, on one machine
-	maxCPUs     = 1_024
+	maxCPUs     = packets.MaxCPUs
 )

@@ -80,6 +80,7 @@ type Clocks struct {
 	places    map[Key]int32
 	snapshots []Snapshot
 	primary   map[uint32]uint32 // by machine, as the trace states it
+	complete  bool              // all snapshots are known, and times are read again
 	Dropped   int               // snapshots beyond the limit
 	Refused   int               // times on clocks beyond the limit
 }
@@ -185,7 +186,7 @@ func (c *Clocks) addSnapshot(message []byte, machine, sequence uint32) {
 
 func (c *Clocks) Keep(s Snapshot) {
 	switch {
-	case len(s) < 2:
+	case c.complete || len(s) < 2:
 	case len(c.snapshots) == MaxSnapshots:
 		c.Dropped++
 	default:
@@ -270,3 +271,11 @@ func (c *Clocks) Of(place int32) Key { return c.list[place].key }
 
 // Name is a clock's name on its own machine.
 func (c *Clocks) Name(place int32) string { return c.list[place].key.name() }
+
+// rewind goes back to the first packet, with all snapshots known.
+func (c *Clocks) rewind() {
+	c.complete = true
+	for _, k := range c.list {
+		k.defined, k.incremental, k.last, k.unit = false, false, 0, 1
+	}
+}

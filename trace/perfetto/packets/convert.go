@@ -45,6 +45,18 @@ func (c *Clocks) Target(machine uint32) *Conversion {
 	return c.to(trunk)
 }
 
+// Own leads to a machine's own clock, that of packets which state none; nil where there
+// is no room for it.
+func (c *Clocks) Own(machine uint32) *Conversion {
+	for _, k := range c.list {
+		c.trunk(k.key.machine)
+	}
+	if trunk := c.trunk(machine); trunk >= 0 {
+		return c.to(trunk)
+	}
+	return nil
+}
+
 // Span is the first and the last time of all stamps that can be converted.
 func (c *Clocks) Span(v *Conversion) (start, end time.Duration) {
 	found := false
@@ -163,7 +175,7 @@ func (v *Conversion) Time(s Stamp) (time.Duration, bool) {
 
 // try is time without counting what fails.
 func (v *Conversion) try(s Stamp) (time.Duration, bool) {
-	if s.Clock < 0 {
+	if s.Clock < 0 || int(s.Clock) >= len(v.next) {
 		return 0, false
 	}
 	at, ns := v.clocks.resolve(s.Clock), s.NS

@@ -12,6 +12,10 @@ const (
 	fieldInterned       = 12
 	fieldSequenceFlags  = 13
 	FieldBattery        = 38
+	FieldSystemInfo     = 45
+	FieldTrackEvent     = 11
+	FieldTrack          = 60
+	FieldFrames         = 76
 	FieldPowerRails     = 40
 	fieldStateCleared   = 41
 	fieldPacketsDropped = 42

@@ -49,6 +49,11 @@ type Wants struct {
 	Packets []protowire.Number
 	// Interned are field numbers of InternedData.
 	Interned []protowire.Number
+	// Events are field numbers of FtraceEvent, for an EventReader.
+	Events []protowire.Number
+	// Writers asks for an event of kind 0 for each thread that wrote events of other
+	// kinds, once in each bundle of them.
+	Writers bool
 }
 
 // File is a trace that is being read.
@@ -71,6 +76,10 @@ type File struct {
 	last      *Sequence // that of the packet before
 	latest    Stamp
 	held      int // bytes of interned data
+
+	own    *Conversion // to the trace's own clock, where it is read in order
+	kernel *kernel
+	order  order
 }
 
 // New is a trace before its first packet.

@@ -1,0 +1,206 @@
+// Package frames reads Android's frame timeline from a Perfetto trace: when each frame of
+// an app and of the compositor was expected, when it came, and why it was late.
+//
+// It takes a stand: frames are paired and their jank is named as in Perfetto's own trace
+// processor (importers/proto/frame_timeline_event_parser.cc), so that its tables can be
+// held against these.
+//
+// Format: FrameTimelineEvent in frameworks_native_trace_packet.proto of google/perfetto.
+package frames
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// MaxRows is how many frames are kept.
+const MaxRows = 1_000_000
+
+// Frame is one frame of an app's layer, or of the display.
+type Frame struct {
+	At       time.Duration
+	For      time.Duration // less than 0 for one that did not end in the trace
+	Actual   bool          // else it is what was expected
+	PID      int32
+	Token    int64
+	Display  int64 // the token of the frame of the display that it is shown in
+	Surface  bool  // of an app's layer, else of the display
+	HasLayer bool
+	Layer    string
+
+	// What follows is of actual frames alone.
+	Jank                int32 // bits, see JankType
+	Present, Prediction int32
+	Severity            int32 // None where not told
+	OnTime, GPU         bool
+}
+
+// None stands for what is not told.
+const None = -1
+
+// Reader reads frames.
+type Reader struct {
+	Frames []Frame
+	// Malformed counts events without a number that each has, Unpaired the ends of
+	// frames of which no beginning is in the trace.
+	Malformed, Unpaired int
+
+	file     *packets.File
+	open     map[int64]int // by cookie, the place in Frames, None for one that is not listed
+	expected map[token]bool
+}
+
+type token struct {
+	pid   int32
+	token int64
+}
+
+// New is a reader of a file.
+func New(file *packets.File) *Reader {
+	return &Reader{file: file, open: map[int64]int{}, expected: map[token]bool{}}
+}
+
+// Wants are events of the frame timeline.
+func (r *Reader) Wants() packets.Wants {
+	return packets.Wants{Packets: []protowire.Number{packets.FieldFrames}}
+}
+
+// The fields of FrameTimelineEvent.
+const (
+	expectedDisplay = 1
+	actualDisplay   = 2
+	expectedSurface = 3
+	actualSurface   = 4
+	frameEnd        = 5
+)
+
+// Packet reads a FrameTimelineEvent.
+func (r *Reader) Packet(p packets.Packet) {
+	at, ok := r.file.Time(p.At)
+	if !ok || at < 0 || p.Machine != r.file.Home {
+		return
+	}
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		switch f.Number {
+		case expectedDisplay, actualDisplay:
+			r.begin(at, f.Bytes, f.Number == actualDisplay, false)
+		case expectedSurface, actualSurface:
+			r.begin(at, f.Bytes, f.Number == actualSurface, true)
+		case frameEnd:
+			r.end(at, f.Bytes)
+		}
+	}
+}
+
+func (r *Reader) begin(at time.Duration, message []byte, actual, surface bool) {
+	frame := Frame{At: at, For: -1, Actual: actual, Surface: surface, Severity: None}
+	cookie, whole := frame.read(message)
+	if !whole {
+		r.Malformed++
+		return
+	}
+	if !r.file.Room("frames", len(r.Frames), MaxRows) {
+		return
+	}
+	r.open[cookie] = None
+	key := token{frame.PID, frame.Token}
+	if surface && !actual {
+		if r.expected[key] {
+			return // what is expected of a token is the same for all its frames
+		}
+		r.expected[key] = true
+	}
+	r.open[cookie] = len(r.Frames)
+	r.Frames = append(r.Frames, frame)
+}
+
+func (r *Reader) end(at time.Duration, message []byte) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number != 1 {
+			continue
+		}
+		place, known := r.open[int64(f.Value)]
+		switch {
+		case !known:
+			r.Unpaired++
+		case place != None:
+			r.Frames[place].For = at - r.Frames[place].At
+		}
+		delete(r.open, int64(f.Value))
+		return
+	}
+	r.Malformed++
+}
+
+// read reads the message of a frame and gives its cookie. The numbers of its fields
+// differ: a frame of the display has no token of another one and no layer.
+func (f *Frame) read(message []byte) (cookie int64, whole bool) {
+	shift := protowire.Number(0)
+	if !f.Surface {
+		shift = 2
+	}
+	seen := 0
+	for g := packets.FieldsOf(message); g.Next(); {
+		number := g.Number
+		if number > 2 {
+			number += shift
+		}
+		switch {
+		case number == 1:
+			cookie = int64(g.Value)
+			seen |= 1
+		case number == 2:
+			f.Token = int64(g.Value)
+			seen |= 2
+		case number == 3 && f.Surface:
+			f.Display = int64(g.Value)
+			seen |= 4
+		case number == 4 && f.Surface, number == 5 && !f.Surface:
+			f.PID = int32(g.Value)
+			seen |= 8
+		case number == 5:
+			f.HasLayer, f.Layer = true, g.Text()
+		default:
+			f.quality(number, g.Value)
+		}
+	}
+	if !f.Surface {
+		f.Display = f.Token
+		seen |= 4
+	}
+	return cookie, seen == 15
+}
+
+// quality reads a field of an actual frame, by its number in ActualSurfaceFrameStart.
+func (f *Frame) quality(number protowire.Number, value uint64) {
+	switch number {
+	case 6:
+		f.Present = int32(value)
+	case 7:
+		f.OnTime = value != 0
+	case 8:
+		f.GPU = value != 0
+	case 9:
+		f.Jank = int32(value)
+	case 10:
+		f.Prediction = int32(value)
+	case 12:
+		if f.Surface {
+			f.Severity = int32(value)
+		}
+	case 11:
+		if !f.Surface {
+			f.Severity = int32(value)
+		}
+	}
+}
+
+// Sort brings the frames into the order of time.
+func (r *Reader) Sort() {
+	slices.SortStableFunc(r.Frames, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
+}

@@ -1,0 +1,213 @@
+package packets
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Event is an event of the kernel.
+type Event struct {
+	At   time.Duration // on the trace's own clock
+	CPU  int32
+	TID  int32            // who ran, -1 where not told
+	Kind protowire.Number // a field of FtraceEvent
+	Seq  *Sequence        // that it was written in, as it is now
+	Data []byte           // what stands in that field; nil for a compact one
+	// Compact is a switch or a waking that was written as columns; nil for others.
+	Compact *Compact
+}
+
+// Compact is a row of a CompactSched: a switch to a thread, or a thread that is woken.
+type Compact struct {
+	TID, Prio int32
+	State     int64  // of the thread that ran before
+	Flags     uint32 // of a waking
+	Comm      string
+}
+
+// EventReader reads events of the kernel of the machine that the trace is of.
+type EventReader interface {
+	Reader
+	// Event reads an event, in the order of time. Its bytes are valid during the call.
+	Event(e *Event)
+}
+
+// window is how many bytes of events and packets wait for those that were before them.
+// CPUs are recorded apart, and each has its part of the file some ten times a second.
+const window = 48 << 20
+
+// order brings what comes to it into the order of time.
+type order struct {
+	list []item
+	held int
+	done int64 // ns of the last that was given away
+	late int   // came after a later one was given away
+}
+
+// item is what waits: an event, or something of a packet.
+type item struct {
+	at    int64 // ns of the trace's own clock
+	queue int32 // of those at the same time, packets go first and then the CPUs
+	event Event
+	run   func()
+}
+
+const itemSize = 128 // bytes of an item, without its data
+
+// add takes an item and gives away the earliest where there are too many.
+func (o *order) add(i item, size int, give func(*item)) {
+	switch {
+	case i.at >= o.done:
+	case i.run != nil:
+		i.run()
+		return
+	default:
+		o.late++
+		return
+	}
+	o.list = append(o.list, i)
+	if o.held += size + itemSize; o.held > window {
+		o.give(len(o.list)/2+1, give)
+	}
+}
+
+// give gives away the first n in the order of time.
+func (o *order) give(n int, give func(*item)) {
+	slices.SortStableFunc(o.list, func(a, b item) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.queue, b.queue))
+	})
+	for i := range o.list[:n] {
+		give(&o.list[i])
+		o.done = o.list[i].at
+	}
+	rest := copy(o.list, o.list[n:])
+	clear(o.list[rest:])
+	o.list = o.list[:rest]
+	o.held = 0
+	for i := range o.list {
+		o.held += len(o.list[i].event.Data) + itemSize
+	}
+}
+
+// ReadInOrder reads a trace twice: for its clocks, and then as Read does. Times are on
+// the trace's own clock, which Time gives, and events of the kernel and what is deferred
+// come in the order of time.
+func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
+	first := New()
+	seen := &survey{file: first, written: map[uint32]int{}}
+	if err := first.Read(src, seen); err != nil {
+		return err
+	}
+	if _, err := src.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	f.Clocks, f.Home = first.Clocks, first.Home
+	f.Clocks.rewind()
+	if f.own = f.Clocks.Own(first.Home); f.own == nil {
+		return f.Read(src)
+	}
+	f.kernel = &kernel{file: f, home: first.Home, source: seen.source(), sources: len(seen.written)}
+	all := append([]Reader{f.kernel}, readers...)
+	for _, one := range readers {
+		if events, ok := one.(EventReader); ok {
+			f.kernel.subscribe(events)
+		}
+	}
+	if !f.kernel.asked {
+		all = readers
+	}
+	if err := f.Read(src, all...); err != nil {
+		return err
+	}
+	f.order.give(len(f.order.list), f.give)
+	return nil
+}
+
+// Doubts tells of what was lost or could not be used.
+func (f *File) Doubts() {
+	say := func(n int, format string) {
+		if n > 0 {
+			f.Warnings.Addf(0, format, n)
+		}
+	}
+	say(f.Broken, "%d packets end in the middle of a field: what stands before that is read")
+	say(f.Unusable, "%d packets need what stood in a lost one: they are passed over")
+	say(f.Lost, "packets were lost in %d places: a buffer of the trace was too small")
+	unplaced := 0
+	if f.own != nil {
+		for _, n := range f.own.Failed {
+			unplaced += n
+		}
+	}
+	say(unplaced, "%d times are on clocks from which nothing leads to the trace's own: what bears them is left out")
+	if k := f.kernel; k != nil {
+		say(k.lost, "events of the kernel were lost in %d places")
+		say(f.order.late, "%d events of the kernel stand too far behind those that came after them: they are left out")
+		if k.sources > 1 {
+			f.Warnings.Addf(0, "%d data sources recorded the kernel's events side by side: those of the largest record are used", k.sources)
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(f.TooMany)) {
+		f.Warnings.Addf(0, "the trace has more %s than are kept: %d are left out", kind, f.TooMany[kind])
+	}
+}
+
+// Time is a time on the trace's own clock; false where nothing leads there, which is
+// counted.
+func (f *File) Time(s Stamp) (time.Duration, bool) { return f.own.Time(s) }
+
+// Defer calls run when everything before a time was read. size is what it holds.
+func (f *File) Defer(at time.Duration, size int, run func()) {
+	f.order.add(item{at: int64(at), run: run}, size, f.give)
+}
+
+func (f *File) give(i *item) {
+	if i.run != nil {
+		i.run()
+		return
+	}
+	for _, reader := range f.kernel.readersOf(i.event.Kind) {
+		reader.Event(&i.event)
+	}
+}
+
+// survey is what must be known before events can be put in order.
+type survey struct {
+	file    *File
+	written map[uint32]int // bytes of events by sequence, of the machine of least number
+	machine uint32
+	synced  int64
+}
+
+func (s *survey) Wants() Wants { return Wants{Packets: []protowire.Number{FieldFtrace}} }
+
+func (s *survey) Packet(p Packet) {
+	if p.Machine < s.machine || len(s.written) == 0 {
+		s.machine = p.Machine
+		clear(s.written)
+	}
+	if p.Machine != s.machine {
+		return
+	}
+	if _, known := s.written[p.Seq.ID]; known || len(s.written) < maxSources {
+		s.written[p.Seq.ID] += len(p.Data)
+	}
+	head := HeadOf(p.Data)
+	s.file.FtraceClock(head, p.Machine, &s.synced)
+}
+
+// source is the sequence of the data source that wrote the most.
+func (s *survey) source() uint32 {
+	var best uint32
+	for id, n := range s.written {
+		if n > s.written[best] || n == s.written[best] && id < best {
+			best = id
+		}
+	}
+	return best
+}

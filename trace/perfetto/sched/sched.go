@@ -1,0 +1,199 @@
+// Package sched reads who ran on which CPU, and in what state each thread was, from the
+// scheduler's events of a Perfetto trace.
+//
+// It takes a stand: states follow from the events as in Perfetto's own trace processor
+// (src/trace_processor/importers/common/thread_state_tracker.cc and
+// importers/ftrace/ftrace_sched_event_tracker.cc), so that its tables can be held against
+// these. The first switch of a CPU's record that is written as columns does not say who
+// ran before: its turn is not listed.
+package sched
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// MaxRows is how many turns, and how many states, are kept.
+const MaxRows = 1_000_000
+
+// Turn is a time that a thread had on a CPU.
+type Turn struct {
+	At       time.Duration
+	For      time.Duration // less than 0 for one that did not end in the trace
+	CPU      int32
+	Thread   int32 // in the tracker's Threads
+	Priority int32
+	End      string // the state of the thread after it, "" where it did not end
+}
+
+// State is a time of a thread in one state.
+type State struct {
+	At     time.Duration
+	For    time.Duration // less than 0 where the end is not known
+	Thread int32
+	Name   string // Running, R, R+, S, D, …
+	CPU    int32  // where it ran, else None
+	Waker  int32  // the thread that woke it, else None
+	IRQ    int8   // 1 where it was woken from an interrupt, 0 where not, None if not told
+	// IOWait is 1 where it slept for I/O, 0 where not, None if not told.
+	IOWait  int8
+	Blocked string // the kernel's function that it slept in, "" if not told
+}
+
+// None stands for what is not told.
+const None = -1
+
+// Reader reads turns and states.
+type Reader struct {
+	Turns  []Turn
+	States []State
+
+	file    *packets.File
+	threads *threads.Tracker
+	kernel  [2]int // the kernel's version, 0.0 where not told
+	cpus    []cpu
+	last    []latest // by thread
+}
+
+// cpu is what is known of a CPU.
+type cpu struct {
+	known  bool // who runs there
+	thread int32
+	turn   int32 // that runs, None if it is not listed
+}
+
+// latest are a thread's last states, in Reader.States; None where it has none.
+type latest struct {
+	state, blocked int32
+}
+
+// New is a reader of a file whose threads the tracker reads in the same pass.
+func New(file *packets.File, tracker *threads.Tracker) *Reader {
+	return &Reader{file: file, threads: tracker}
+}
+
+// Events of the scheduler (ftrace_event.proto, sched.proto).
+const (
+	eventSwitch  = packets.EventSchedSwitch
+	eventBlocked = 18
+	eventWaking  = packets.EventSchedWaking
+	eventNewTask = 235
+)
+
+// kernelSymbols is the field of InternedData for names of the kernel's functions.
+const kernelSymbols = 26
+
+// Wants are the scheduler's events.
+func (r *Reader) Wants() packets.Wants {
+	return packets.Wants{
+		Packets:  []protowire.Number{packets.FieldSystemInfo},
+		Interned: []protowire.Number{kernelSymbols},
+		Events:   []protowire.Number{eventSwitch, eventBlocked, eventWaking, eventNewTask},
+	}
+}
+
+// Event reads an event of the scheduler.
+func (r *Reader) Event(e *packets.Event) {
+	switch {
+	case e.Kind == eventSwitch && e.Compact != nil:
+		r.compactSwitch(e)
+	case e.Kind == eventSwitch:
+		r.fullSwitch(e)
+	case e.Kind == eventWaking && e.Compact != nil:
+		r.compactWaking(e)
+	case e.Kind == eventWaking:
+		r.fullWaking(e)
+	case e.Kind == eventBlocked:
+		r.blocked(e)
+	case e.Kind == eventNewTask:
+		r.newTask(e)
+	}
+}
+
+// on is a CPU, added where it is new.
+func (r *Reader) on(number int32) *cpu {
+	for len(r.cpus) <= int(number) {
+		r.cpus = append(r.cpus, cpu{turn: None})
+	}
+	return &r.cpus[number]
+}
+
+func (r *Reader) compactSwitch(e *packets.Event) {
+	next := int32(r.threads.Of(e.Compact.TID))
+	r.threads.Call(int(next), e.Compact.Comm)
+	c := r.on(e.CPU)
+	if !c.known {
+		c.known, c.thread = true, next
+		return
+	}
+	r.swap(e, c, c.thread, next, e.Compact.State, e.Compact.Prio)
+}
+
+func (r *Reader) fullSwitch(e *packets.Event) {
+	var before, next, prio int32
+	var state int64
+	var beforeName, name string
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case 1:
+			beforeName = f.Text()
+		case 2:
+			before = int32(f.Value)
+		case 4:
+			state = int64(f.Value)
+		case 5:
+			name = f.Text()
+		case 6:
+			next = int32(f.Value)
+		case 7:
+			prio = int32(f.Value)
+		}
+	}
+	to := int32(r.threads.Of(next))
+	r.threads.Call(int(to), name)
+	from := int32(r.threads.Of(before))
+	r.threads.Call(int(from), beforeName)
+	c := r.on(e.CPU)
+	if c.known && r.threads.Threads[c.thread].TID != before {
+		c.turn = None // what was in between is lost
+	}
+	c.known = true
+	r.swap(e, c, from, to, state, prio)
+}
+
+// swap ends the turn of one thread and begins another's.
+func (r *Reader) swap(e *packets.Event, c *cpu, from, to int32, state int64, prio int32) {
+	left := stateName(uint16(state), r.kernel)
+	if c.turn != None {
+		one := &r.Turns[c.turn]
+		one.For, one.End = e.At-one.At, left
+	}
+	c.thread, c.turn = to, None
+	if r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
+		c.turn = int32(len(r.Turns))
+		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: e.CPU, Thread: to, Priority: prio})
+	}
+	r.leave(e, from, left)
+	r.run(e, to)
+}
+
+// Packet reads the kernel's version from SystemInfo (system_info.proto).
+func (r *Reader) Packet(p packets.Packet) {
+	if p.Machine != r.file.Home {
+		return
+	}
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number != 1 {
+			continue
+		}
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			if g.Number == 3 {
+				r.kernel = versionOf(g.Text())
+			}
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package sched
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+const (
+	running  = "Running"
+	runnable = "R"
+)
+
+// leave begins the state of a thread that left a CPU. A thread that was not known to run
+// has lost events: when its last state ended is not known.
+func (r *Reader) leave(e *packets.Event, thread int32, state string) {
+	if last := r.latest(thread); last.state == None || r.States[last.state].Name == running {
+		r.close(e, thread)
+	}
+	r.open(e, thread, State{Name: state, CPU: None, Waker: None, IRQ: None})
+}
+
+// run begins the state of a thread that came to a CPU.
+func (r *Reader) run(e *packets.Event, thread int32) {
+	r.close(e, thread)
+	r.open(e, thread, State{Name: running, CPU: e.CPU, Waker: None, IRQ: None})
+}
+
+// wake begins the state of a thread that another woke. One that did not sleep stays as it
+// is.
+func (r *Reader) wake(e *packets.Event, thread, waker int32, irq int8) {
+	if last := r.latest(thread); last.state != None {
+		if name := r.States[last.state].Name; name == running || name == runnable {
+			return
+		}
+		r.close(e, thread)
+	}
+	r.open(e, thread, State{Name: runnable, CPU: None, Waker: waker, IRQ: irq})
+}
+
+func (r *Reader) compactWaking(e *packets.Event) {
+	c := r.on(e.CPU)
+	if !c.known {
+		return // who wakes is not known
+	}
+	r.wake(e, int32(r.threads.Of(e.Compact.TID)), c.thread, irqOf(e.Compact.Flags))
+}
+
+func (r *Reader) fullWaking(e *packets.Event) {
+	var tid int32
+	var name string
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case 1:
+			name = f.Text()
+		case 2:
+			tid = int32(f.Value)
+		}
+	}
+	thread := r.threads.Of(tid)
+	r.threads.Call(thread, name)
+	r.wake(e, int32(thread), int32(r.threads.Of(e.TID)), None)
+}
+
+// newTask begins the first state of a thread, which its parent wakes. The tracker has
+// read the event before.
+func (r *Reader) newTask(e *packets.Event) {
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		if f.Number == 1 && int32(f.Value) != 0 {
+			r.open(e, int32(r.threads.Of(int32(f.Value))), State{Name: runnable, CPU: None, Waker: int32(r.threads.Of(e.TID))})
+			return
+		}
+	}
+}
+
+// blocked notes why a thread slept last.
+func (r *Reader) blocked(e *packets.Event) {
+	var tid int32
+	var caller uint64
+	var io int8
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case 1:
+			tid = int32(f.Value)
+		case 2:
+			caller = f.Value
+		case 3:
+			io = int8(min(f.Value, 1))
+		}
+	}
+	last := r.latest(int32(r.threads.Of(tid)))
+	if last.blocked == None {
+		return
+	}
+	one := &r.States[last.blocked]
+	one.IOWait = io
+	for f := packets.FieldsOf(e.Seq.Interned(kernelSymbols, caller)); f.Next(); {
+		if f.Number == 2 {
+			one.Blocked = f.Text()
+		}
+	}
+}
+
+// latest are a thread's last states.
+func (r *Reader) latest(thread int32) *latest {
+	for len(r.last) <= int(thread) {
+		r.last = append(r.last, latest{None, None})
+	}
+	return &r.last[thread]
+}
+
+func (r *Reader) close(e *packets.Event, thread int32) {
+	if last := r.latest(thread); last.state != None {
+		one := &r.States[last.state]
+		one.For = e.At - one.At
+	}
+}
+
+// open begins a state. The idle thread has none.
+func (r *Reader) open(e *packets.Event, thread int32, s State) {
+	last := r.latest(thread)
+	if thread == 0 {
+		return
+	}
+	if !r.file.Room("states of threads", len(r.States), MaxRows) {
+		*last = latest{None, None}
+		return
+	}
+	s.At, s.For, s.Thread, s.IOWait = e.At, -1, thread, None
+	at := int32(len(r.States))
+	r.States = append(r.States, s)
+	switch s.Name {
+	case running:
+		*last = latest{at, None}
+	case runnable:
+		last.state = at
+	default:
+		*last = latest{at, at}
+	}
+}
+
+// irqOf tells from a waking's flags whether it came from an interrupt: TRACE_FLAG_HARDIRQ
+// or TRACE_FLAG_SOFTIRQ (the kernel's trace_events.h).
+func irqOf(flags uint32) int8 {
+	if flags&(0x08|0x10) != 0 {
+		return 1
+	}
+	return 0
+}
+
+func versionOf(release string) [2]int {
+	var v [2]int
+	if n, _ := fmt.Sscanf(release, "%d.%d", &v[0], &v[1]); n < 2 {
+		return [2]int{}
+	}
+	return v
+}
+
+// stateName is the letters of a thread's state in sched_switch, whose bits changed with
+// the kernel's versions (src/trace_processor/types/task_state.cc). "" is for bits that no
+// state has.
+func stateName(raw uint16, kernel [2]int) string {
+	letters := []struct {
+		bit    uint16
+		letter byte
+	}{{0x01, 'S'}, {0x02, 'D'}, {0x04, 'T'}, {0x08, 't'}, {0x10, 'X'}, {0x20, 'Z'}}
+	older := []struct {
+		bit    uint16
+		letter byte
+	}{{0x200, 'P'}, {0x40, 'x'}, {0x80, 'K'}, {0x100, 'W'}, {0x400, 'N'}}
+	newer := []struct {
+		bit    uint16
+		letter byte
+	}{{0x40, 'P'}, {0x80, 'I'}}
+	preempted := uint16(0x800)
+	switch before := func(major, minor int) bool { return kernel[0] < major || kernel[0] == major && kernel[1] < minor }; {
+	case before(4, 8):
+	case before(4, 14):
+		preempted = 0x1000
+	default:
+		if raw&0xfe00 != 0 {
+			return ""
+		}
+		preempted, older = 0x100, newer
+	}
+	if preempted != 0x100 && raw&0x7ff == 0x402 {
+		return "I" // asleep without counting as load
+	}
+	var out strings.Builder
+	for _, l := range append(letters, older...) {
+		if raw&l.bit != 0 {
+			out.WriteByte(l.letter)
+		}
+	}
+	switch {
+	case out.Len() > 0:
+		return out.String()
+	case raw&preempted != 0:
+		return "R+"
+	}
+	return "R"
+}

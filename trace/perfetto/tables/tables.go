@@ -1,0 +1,95 @@
+// Package tables prints what a Perfetto trace holds as the rows of Perfetto's own tables,
+// under the names of their columns, so that anyone can hold them against what
+// trace_processor prints of the same trace (docs/format/inspect.md).
+//
+// It owns which tables there are and their columns; packages frames, sched and threads
+// read what is in them. Times are ns on the trace's own clock, as trace_processor's are.
+package tables
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Table is one table.
+type Table struct {
+	Columns []string
+	// Rows are the cells of each row: an int64, a string, or nil for none. The slice is
+	// valid until the next row.
+	Rows     iter.Seq[[]any]
+	Warnings []run.Warning
+}
+
+// reader reads one table's rows from a file.
+type reader struct {
+	columns []string
+	read    func(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error)
+}
+
+var readers = map[string]reader{
+	"frames":        {frameColumns, readFrames},
+	"processes":     {processColumns, readProcesses},
+	"sched":         {schedColumns, readSched},
+	"thread-states": {stateColumns, readStates},
+	"threads":       {threadColumns, readThreads},
+}
+
+// Names are the tables that there are.
+func Names() []string { return slices.Sorted(maps.Keys(readers)) }
+
+// Read reads a table of a trace. The error is for reading src, or for a name that no
+// table has.
+func Read(src io.ReadSeeker, name string) (*Table, error) {
+	reader, known := readers[name]
+	if !known {
+		return nil, fmt.Errorf("there is no table %q", name)
+	}
+	f := packets.New()
+	rows, err := reader.read(f, src)
+	if err != nil {
+		return nil, err
+	}
+	f.Doubts()
+	return &Table{Columns: reader.columns, Rows: rows, Warnings: f.Warnings.List()}, nil
+}
+
+// optional is a time's cell, nil where there is none.
+func optional(t *time.Duration) any {
+	if t == nil {
+		return nil
+	}
+	return int64(*t)
+}
+
+// text is a string's cell, nil where it is empty.
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// number is a number's cell, nil where it is less than 0.
+func number[T ~int | ~int8 | ~int32](n T) any {
+	if n < 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+func flag(b bool) any {
+	if b {
+		return int64(1)
+	}
+	return int64(0)
+}
+
+// open is how long something took, -1 where its end is not in the trace.
+func open(d time.Duration) any { return int64(max(d, -1)) }

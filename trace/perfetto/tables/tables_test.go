@@ -1,0 +1,189 @@
+package tables_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/tables"
+)
+
+// message builds a protocol buffer message field by field.
+type message []byte
+
+func (m message) num(field protowire.Number, v int64) message {
+	return protowire.AppendVarint(protowire.AppendTag(m, field, protowire.VarintType), uint64(v))
+}
+
+func (m message) text(field protowire.Number, v string) message {
+	return protowire.AppendString(protowire.AppendTag(m, field, protowire.BytesType), v)
+}
+
+func (m message) in(field protowire.Number, v message) message {
+	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), v)
+}
+
+func file(packets ...message) []byte {
+	var out message
+	for _, p := range packets {
+		out = out.in(1, p)
+	}
+	return out
+}
+
+// bundle is an FtraceEventBundle of a CPU.
+func bundle(cpu int64, events ...message) message {
+	out := message(nil).num(1, cpu)
+	for _, e := range events {
+		out = out.in(2, e)
+	}
+	return message(nil).in(1, out)
+}
+
+// event is an FtraceEvent that a thread wrote.
+func event(ns, tid int64, kind protowire.Number, data message) message {
+	return message(nil).num(1, ns).num(2, tid).in(kind, data)
+}
+
+// swap is a sched_switch from a thread, which is in a state then, to another.
+func swap(ns, from, state, to int64) message {
+	return event(ns, from, 4, message(nil).text(1, fmt.Sprint("t", from)).num(2, from).num(4, state).text(5, fmt.Sprint("t", to)).num(6, to).num(7, 120))
+}
+
+// tree names process 100 with thread 101.
+func tree() message {
+	return message(nil).num(8, 1).in(2, message(nil).
+		in(1, message(nil).num(1, 100).num(2, 1).text(3, "com.example").text(3, "--flag").num(5, 10001)).
+		in(2, message(nil).num(1, 101).text(2, "RenderThread").num(3, 100)))
+}
+
+// lines are a table's rows, with "|" between the cells.
+func lines(t *testing.T, trace []byte, table string) ([]string, *tables.Table) {
+	t.Helper()
+	read, err := tables.Read(bytes.NewReader(trace), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for row := range read.Rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			if cell != nil {
+				cells[i] = fmt.Sprint(cell)
+			}
+		}
+		out = append(out, strings.Join(cells, "|"))
+	}
+	return out, read
+}
+
+func check(t *testing.T, trace []byte, table string, want ...string) *tables.Table {
+	t.Helper()
+	got, read := lines(t, trace, table)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: %s", table, diff)
+	}
+	return read
+}
+
+// work is a trace of two CPUs: 101 sleeps for I/O and is woken by 200 on the other CPU,
+// whose part of the file comes first.
+func work() []byte {
+	return file(
+		bundle(1, swap(1000, 0, 0, 200), event(2500, 200, 20, message(nil).text(1, "t101").num(2, 101)), swap(4000, 200, 0x800, 0)),
+		tree(),
+		bundle(0, swap(1500, 0, 0, 101), swap(2000, 101, 2, 0), event(2100, 0, 18, message(nil).num(1, 101).num(3, 1)), swap(3000, 0, 0, 101)),
+	)
+}
+
+func TestSchedulerTables(t *testing.T) {
+	t.Parallel()
+	check(t, work(), "sched",
+		"1000|3000|1|200|R+|120|4", "1500|500|0|101|D|120|3", "2000|1000|0|0|R|120|0", "3000|-1|0|101||120|3", "4000|-1|1|0||120|0")
+	check(t, work(), "thread-states",
+		"1000|3000|200|Running|1|||||4", "1500|500|101|Running|0|||||3", "2000|500|101|D|||1|||3",
+		"2500|500|101|R||200||||3", "3000|-1|101|Running|0|||||3", "4000|-1|200|R+||||||4")
+}
+
+func TestThreadAndProcessTables(t *testing.T) {
+	t.Parallel()
+	check(t, work(), "threads",
+		"0|0|swapper|0|0|1||", "1|1||1|1|1||", "2|100||2|100|1||", "3|101|RenderThread|2|100|0||", "4|200|t200|||||")
+	check(t, work(), "processes", "0|0||||||", "1|1||||||", "2|100|com.example|10001|||1|com.example --flag")
+}
+
+// TestNumberOfAThreadThatIsUsedAgain has two threads 102 one after the other, of different
+// processes.
+func TestNumberOfAThreadThatIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	clone := func(ns, parent, child, flags int64, name string) message {
+		return event(ns, parent, 235, message(nil).num(1, child).text(2, name).num(3, flags))
+	}
+	trace := file(tree(), bundle(0,
+		swap(10, 0, 0, 101), clone(20, 101, 102, 0x10000, "worker"), swap(30, 101, 1, 102), swap(40, 102, 0x20, 0),
+		event(50, 0, 240, message(nil).text(1, "worker").num(2, 102)),
+		swap(60, 0, 0, 101), clone(70, 101, 102, 0, "sh"), swap(80, 101, 1, 102), event(90, 102, 236, message(nil).num(1, 102).text(3, "cat"))))
+	got, _ := lines(t, trace, "threads")
+	want := []string{"4|102|t102|2|100|0|20|50", "5|102|cat|3|102|1|70|"}
+	if diff := cmp.Diff(want, got[len(got)-2:]); diff != "" {
+		t.Error(diff)
+	}
+	processes, _ := lines(t, trace, "processes")
+	if diff := cmp.Diff("3|102|cat||70||100|", processes[len(processes)-1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// frame is a FrameTimelineEvent.
+func frame(ns int64, kind protowire.Number, data message) message {
+	return message(nil).num(8, ns).in(76, message(nil).in(kind, data))
+}
+
+func TestFrameTable(t *testing.T) {
+	t.Parallel()
+	surface := func(cookie, token int64) message {
+		return message(nil).num(1, cookie).num(2, token).num(3, 77).num(4, 100).text(5, "TX - com.example#1")
+	}
+	ends := func(ns, cookie int64) message { return frame(ns, 5, message(nil).num(1, cookie)) }
+	trace := file(
+		frame(10, 3, surface(1, 7)), frame(10, 3, surface(2, 7)), ends(26, 1), // expected of a token once
+		frame(12, 4, surface(3, 7).num(6, 2).num(9, 64|128).num(10, 1).num(12, 3)),
+		frame(20, 2, message(nil).num(1, 4).num(2, 77).num(3, 458).num(4, 1).num(5, 1).num(7, 1).num(8, 1)),
+		ends(31, 3), ends(40, 4), ends(41, 99), frame(42, 4, message(nil).num(1, 5)),
+		frame(50, 4, surface(6, 8).num(9, 1)),
+	)
+	read := check(t, trace, "frames",
+		"android_expected_frame_timeline|10|16|100|7|TX - com.example#1|77|7|||||||",
+		"android_actual_frame_timeline|12|19|100|7|TX - com.example#1|77|7|App Deadline Missed, Buffer Stuffing|0|Late Present|Valid Prediction|0|Self Jank|Full",
+		"android_actual_frame_timeline|20|20|458|77||77||None|1|On-time Present|Valid Prediction|0|No Jank|None",
+		"android_actual_frame_timeline|50|-1|100|8|TX - com.example#1|77|8|None|0|Unspecified Present|Unspecified Prediction|0|No Jank|None")
+	said := fmt.Sprint(read.Warnings)
+	for _, want := range []string{"1 events of the frame timeline lack", "1 frames end that did not begin"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no warning %q: %s", want, said)
+		}
+	}
+}
+
+// FuzzRead holds every table to no panic, no error, and rows as wide as the columns.
+func FuzzRead(f *testing.F) {
+	f.Add(work())
+	f.Add(file(frame(1, 4, message(nil).num(1, 5)), tree()))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		for _, name := range tables.Names() {
+			read, err := tables.Read(bytes.NewReader(in), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for row := range read.Rows {
+				if len(row) != len(read.Columns) {
+					t.Fatalf("%s: %d cells", name, len(row))
+				}
+			}
+		}
+	})
+}

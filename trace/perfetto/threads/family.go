@@ -1,0 +1,117 @@
+package threads
+
+import "time"
+
+// join gives a thread to a process.
+func (t *Tracker) join(thread, process int, main bool) {
+	one := &t.Threads[thread]
+	one.Process, one.Main = process, main
+	t.members[process] = append(t.members[process], thread)
+}
+
+// fork begins a process with its main thread.
+func (t *Tracker) fork(at time.Duration, pid int32, name string) int {
+	replaced, known := t.pids[pid]
+	delete(t.pids, pid)
+	delete(t.tids, pid)
+	delete(t.live, pid)
+	thread := t.start(&at, pid)
+	t.call(thread, name, byKernel)
+	process := t.OfProcess(pid)
+	t.Processes[process].Start = &at
+	if name != "" {
+		t.Processes[process].Name = name
+	}
+	if known {
+		t.forget(replaced)
+	}
+	return process
+}
+
+// forget finds anew what the numbers of a process's threads mean.
+func (t *Tracker) forget(process int) {
+	for _, thread := range t.members[process] {
+		t.refresh(t.Threads[thread].TID)
+	}
+}
+
+// end ends the thread that has a number now, and with a main thread its process.
+func (t *Tracker) end(at time.Duration, tid int32) {
+	thread, ok := t.live[tid]
+	if !ok || thread == 0 {
+		return
+	}
+	one := &t.Threads[thread]
+	one.End = &at
+	t.tids[tid] = without(t.tids[tid], thread)
+	t.refresh(tid)
+	if one.Process == None || t.Processes[one.Process].PID != tid {
+		return
+	}
+	t.Processes[one.Process].End = &at
+	delete(t.pids, tid)
+	t.forget(one.Process)
+}
+
+// begun notes the process that a thread began.
+func (t *Tracker) begun(process, by int) {
+	if parent := t.Threads[by].Process; parent != None {
+		t.Processes[process].Parent = parent
+	} else {
+		t.children = append(t.children, pair{by, process})
+	}
+}
+
+// tie notes that two threads are of one process.
+func (t *Tracker) tie(a, b int) {
+	ofA, ofB := t.Threads[a].Process, t.Threads[b].Process
+	switch {
+	case ofA != None && ofB == None:
+		t.adopt(b, ofA)
+	case ofB != None && ofA == None:
+		t.adopt(a, ofB)
+	case ofA == None:
+		t.together = append(t.together, pair{a, b})
+	}
+}
+
+func (t *Tracker) adopt(thread, process int) {
+	t.join(thread, process, t.Threads[thread].TID == t.Processes[process].PID)
+	t.resolve(thread)
+}
+
+// resolve gives a thread's process to all that waited for it.
+func (t *Tracker) resolve(thread int) {
+	if len(t.together) == 0 && len(t.children) == 0 {
+		return
+	}
+	process := t.Threads[thread].Process
+	for queue := []int{thread}; len(queue) > 0; queue = queue[1:] {
+		children := t.children[:0]
+		for _, c := range t.children {
+			if c.thread == queue[0] {
+				t.Processes[c.other].Parent = process
+			} else {
+				children = append(children, c)
+			}
+		}
+		t.children = children
+		together := t.together[:0]
+		for _, p := range t.together {
+			other := p.other
+			switch queue[0] {
+			case p.thread:
+			case p.other:
+				other = p.thread
+			default:
+				together = append(together, p)
+				continue
+			}
+			if t.Threads[other].Process == None {
+				t.join(other, process, t.Threads[other].TID == t.Processes[process].PID)
+				queue = append(queue, other)
+			}
+		}
+		t.together = together
+	}
+}

@@ -1,0 +1,248 @@
+package threads
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Events of tasks (ftrace_event.proto, task.proto, sched.proto).
+const (
+	eventPrint   = 3
+	eventNewTask = 235
+	eventRename  = 236
+	eventFree    = 240
+)
+
+// cloneThread is CLONE_THREAD of the kernel's sched.h: what is born shares its
+// parent's process.
+const cloneThread = 0x10000
+
+// kthreadd is the process that begins the kernel's own.
+const kthreadd = 2
+
+// Packet reads a ProcessTree when its time has come.
+func (t *Tracker) Packet(p packets.Packet) {
+	if p.Machine != t.file.Home {
+		return
+	}
+	var at time.Duration // the first packets may have none
+	if p.At != packets.NoStamp {
+		var ok bool
+		if at, ok = t.file.Time(p.At); !ok {
+			return
+		}
+	}
+	if p.Kind == packets.FieldFrames {
+		t.frame(at, p.Data)
+		return
+	}
+	message := bytes.Clone(p.Data)
+	t.file.Defer(at, len(message), func() { t.tree(message) })
+}
+
+// frame finds the process of a FrameTimelineEvent
+// (frameworks_native_trace_packet.proto).
+func (t *Tracker) frame(at time.Duration, message []byte) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			display := f.Number <= 2 && g.Number == 3
+			surface := (f.Number == 3 || f.Number == 4) && g.Number == 4
+			if pid := int32(g.Value); (display || surface) && !t.framed[pid] && len(t.framed) < most {
+				t.framed[pid] = true
+				t.file.Defer(at, 0, func() { t.OfProcess(pid) })
+			}
+		}
+	}
+}
+
+// print finds whose a line is that a thread wrote into the kernel's trace.
+func (t *Tracker) print(e *packets.Event) {
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		if f.Number != 2 {
+			continue
+		}
+		p, ok := atrace.Parse(f.Bytes)
+		switch {
+		case !ok:
+		case strings.IndexByte("BEI", p.Phase) < 0:
+			t.OfProcess(p.PID)
+		case p.PID != 0:
+			t.Belongs(e.TID, p.PID)
+		}
+	}
+}
+
+// Event reads what the kernel says of a task.
+func (t *Tracker) Event(e *packets.Event) {
+	if e.Kind != eventFree && e.TID >= 0 {
+		t.Of(e.TID)
+	}
+	switch e.Kind {
+	case 0:
+		return
+	case eventPrint:
+		t.print(e)
+		return
+	}
+	var tid int32
+	var name string
+	var flags uint64
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch {
+		case e.Kind == eventFree && f.Number == 2, e.Kind != eventFree && f.Number == 1:
+			tid = int32(f.Value)
+		case e.Kind == eventNewTask && f.Number == 2, e.Kind == eventRename && f.Number == 3:
+			name = f.Text()
+		case e.Kind == eventNewTask && f.Number == 3:
+			flags = f.Value
+		}
+	}
+	switch e.Kind {
+	case eventNewTask:
+		t.newTask(e, tid, name, flags&cloneThread != 0)
+	case eventRename:
+		t.rename(tid, name)
+	case eventFree:
+		t.end(e.At, tid)
+	}
+}
+
+func (t *Tracker) newTask(e *packets.Event, tid int32, name string, thread bool) {
+	at := e.At
+	switch {
+	case tid == 0:
+	case thread:
+		parent := t.Of(e.TID)
+		child := t.start(&at, tid)
+		t.Call(child, name)
+		t.tie(parent, child)
+	default:
+		process := t.fork(at, tid, name)
+		t.begun(process, t.Of(e.TID))
+	}
+}
+
+func (t *Tracker) rename(tid int32, name string) {
+	thread := t.Of(tid)
+	t.Call(thread, name)
+	if process := t.Threads[thread].Process; process > 0 && t.Processes[process].PID == tid && name != "" {
+		t.Processes[process].Name = name
+	}
+}
+
+// maxWord bounds a word of a command line.
+const maxWord = 8 << 10
+
+// tree reads a ProcessTree (process_tree.proto).
+func (t *Tracker) tree(message []byte) {
+	kernels := map[int32]bool{}
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number == 1 {
+			t.process(f.Bytes, kernels)
+		}
+	}
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number == 2 {
+			t.thread(f.Bytes, kernels)
+		}
+	}
+}
+
+func (t *Tracker) process(message []byte, kernels map[int32]bool) {
+	var pid, parent int32
+	var words []string
+	uid, comm := -1, false
+	var start *int64
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case 1:
+			pid = int32(f.Value)
+		case 2:
+			parent = int32(f.Value)
+		case 3:
+			if len(words) < 1000 {
+				words = append(words, strings.ToValidUTF8(string(f.Bytes[:min(len(f.Bytes), maxWord)]), "�"))
+			}
+		case 5:
+			uid = int(int32(f.Value))
+		case 7:
+			start = f.Int64()
+		case 9:
+			comm = f.Value != 0
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	name, cmdline := words[0], strings.Join(words, " ")
+	if parent == kthreadd {
+		kernels[pid] = true
+		if short := worker(name); short != name {
+			name, cmdline = short, short
+		}
+	}
+	if len(words) == 1 {
+		name, _, _ = strings.Cut(name, " ")
+	}
+	above := t.OfProcess(parent)
+	process := t.OfProcess(pid)
+	one := &t.Processes[process]
+	if one.Parent == None {
+		one.Parent = above
+	}
+	one.Name, one.Cmdline = name, cmdline
+	if uid >= 0 {
+		one.UID = uid
+	}
+	if start != nil && one.Start == nil {
+		t.began(one, *start)
+	}
+	if comm {
+		t.call(t.Of(pid), cmdline, byTree)
+	}
+}
+
+// began notes when a process began, in ns of CLOCK_BOOTTIME.
+func (t *Tracker) began(one *Process, ns int64) {
+	clock := t.file.Clocks.Place(packets.KeyOf(t.file.Home, 0, packets.ClockBoottime))
+	if at, ok := t.file.Time(packets.Stamp{Clock: clock, NS: ns}); ok && ns >= 0 {
+		began := time.Duration(at)
+		one.Start = &began
+	}
+}
+
+func (t *Tracker) thread(message []byte, kernels map[int32]bool) {
+	var tid, pid int32
+	var name string
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case 1:
+			tid = int32(f.Value)
+		case 2:
+			name = f.Text()
+		case 3:
+			pid = int32(f.Value)
+		}
+	}
+	t.Belongs(tid, pid)
+	if tid == pid && kernels[tid] {
+		name = worker(name)
+	}
+	t.call(t.Of(tid), name, byTree)
+}
+
+// worker is the name of a kernel's worker without the queue that it worked on last:
+// kworker/45:2-mm_percpu_wq is kworker/45:2.
+func worker(name string) string {
+	if !strings.HasPrefix(name, "kworker/") {
+		return name
+	}
+	if at := strings.IndexAny(name, "-+"); at > 0 {
+		return name[:at]
+	}
+	return name
+}

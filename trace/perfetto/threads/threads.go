@@ -1,0 +1,213 @@
+// Package threads knows the threads and processes of a Perfetto trace over its time: a
+// number can belong to one thread and later to another. It reads process trees and what
+// the kernel says of tasks, and gives each its own number, which other readers of the
+// same pass ask for.
+//
+// It takes a stand: who belongs to whom is decided as Perfetto's own trace processor does
+// (src/trace_processor/importers/common/process_tracker.cc), so that its tables can be
+// held against these.
+package threads
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// None is the number of no thread or process.
+const None = -1
+
+// most is how many threads, and how many processes, are kept.
+const most = 200_000
+
+// Thread is a thread by its number in Tracker.Threads.
+type Thread struct {
+	TID        int32
+	Name       string
+	Process    int // in Tracker.Processes, None where not known
+	Main       bool
+	Start, End *time.Duration // nil where not in the trace
+
+	named priority
+}
+
+// Process is a process by its number in Tracker.Processes.
+type Process struct {
+	PID        int32
+	Name       string
+	Cmdline    string
+	UID        int // -1 where not told
+	Parent     int // None where not told
+	Start, End *time.Duration
+}
+
+// priority says which source of a thread's name goes first.
+type priority int
+
+const (
+	byKernel priority = iota + 1
+	byTree
+	byFormat
+)
+
+// Tracker reads threads and processes. The first of both is the idle one, 0.
+type Tracker struct {
+	Threads   []Thread
+	Processes []Process
+
+	file *packets.File
+	// tids are the threads of a number that have not ended, the latest last.
+	tids map[int32][]int
+	live map[int32]int // the one of them that is meant
+	pids map[int32]int
+	// members are the threads of a process.
+	members map[int][]int
+	// together are threads of one process that is not known yet, children the processes
+	// that a thread of such a one began.
+	together, children []pair
+	framed             map[int32]bool // processes with frames
+}
+
+type pair struct{ thread, other int }
+
+// New is a tracker of what is read from a file.
+func New(file *packets.File) *Tracker {
+	t := &Tracker{
+		file: file, tids: map[int32][]int{0: {0}}, live: map[int32]int{0: 0}, pids: map[int32]int{0: 0}, members: map[int][]int{}, framed: map[int32]bool{},
+	}
+	t.Processes = []Process{{UID: -1, Parent: None}}
+	t.Threads = []Thread{{Main: true, Name: "swapper", named: byFormat}}
+	return t
+}
+
+// Of finds or adds the thread that has a number now.
+func (t *Tracker) Of(tid int32) int {
+	if thread, ok := t.live[tid]; ok {
+		return thread
+	}
+	return t.start(nil, tid)
+}
+
+// OfProcess finds or adds the process that has a number now, with its main thread.
+func (t *Tracker) OfProcess(pid int32) int {
+	if process, ok := t.pids[pid]; ok {
+		return process
+	}
+	if len(t.Processes) >= most {
+		t.file.Room("processes", len(t.Processes), most)
+		return 0
+	}
+	process := len(t.Processes)
+	t.Processes = append(t.Processes, Process{PID: pid, UID: -1, Parent: None})
+	t.pids[pid] = process
+	t.Belongs(pid, pid)
+	return process
+}
+
+// Belongs finds or adds the thread of a number in the process of a number.
+func (t *Tracker) Belongs(tid, pid int32) int {
+	process := t.OfProcess(pid)
+	thread := t.within(tid, pid)
+	if thread == None {
+		thread = t.start(nil, tid)
+	} else {
+		t.prefer(tid, thread)
+	}
+	if t.Threads[thread].Process == None {
+		t.join(thread, process, tid == pid)
+	}
+	t.resolve(thread)
+	return thread
+}
+
+// Call gives a thread a name from what the kernel says.
+func (t *Tracker) Call(thread int, name string) { t.call(thread, name, byKernel) }
+
+func (t *Tracker) call(thread int, name string, by priority) {
+	if one := &t.Threads[thread]; name != "" && by >= one.named {
+		one.Name, one.named = name, by
+	}
+}
+
+// start begins a thread; where there are too many, it is the idle one.
+func (t *Tracker) start(at *time.Duration, tid int32) int {
+	if !t.file.Room("threads", len(t.Threads), most) {
+		return 0
+	}
+	thread := len(t.Threads)
+	t.Threads = append(t.Threads, Thread{TID: tid, Process: None, Start: at})
+	t.tids[tid] = append(t.tids[tid], thread)
+	t.live[tid] = thread
+	return thread
+}
+
+// within is the live thread of a number that is, or may be, in a process.
+func (t *Tracker) within(tid, pid int32) int {
+	list := t.tids[tid]
+	for i := len(list) - 1; i >= 0; i-- {
+		if !t.alive(list[i]) {
+			continue
+		}
+		if process := t.Threads[list[i]].Process; process == None || t.Processes[process].PID == pid {
+			return list[i]
+		}
+	}
+	return None
+}
+
+// alive reports that neither a thread nor its process ended or was replaced.
+func (t *Tracker) alive(thread int) bool {
+	one := t.Threads[thread]
+	if one.End != nil {
+		return false
+	}
+	if one.Process == None {
+		return true
+	}
+	process := t.Processes[one.Process]
+	now, known := t.pids[process.PID]
+	return process.End == nil && (!known || now == one.Process)
+}
+
+// prefer makes a thread the one that its number means.
+func (t *Tracker) prefer(tid int32, thread int) {
+	t.live[tid] = thread
+	list := t.tids[tid]
+	if n := len(list); n > 0 && list[n-1] != thread {
+		t.tids[tid] = append(without(list, thread), thread)
+	}
+}
+
+// refresh finds anew the thread that a number means.
+func (t *Tracker) refresh(tid int32) {
+	list := t.tids[tid]
+	for i := len(list) - 1; i >= 0; i-- {
+		if t.alive(list[i]) {
+			t.live[tid] = list[i]
+			return
+		}
+	}
+	delete(t.live, tid)
+}
+
+func without(list []int, one int) []int {
+	kept := list[:0]
+	for _, other := range list {
+		if other != one {
+			kept = append(kept, other)
+		}
+	}
+	return kept
+}
+
+// Wants are process trees, the kernel's events of tasks, and what names a thread or a
+// process by the way.
+func (t *Tracker) Wants() packets.Wants {
+	return packets.Wants{
+		Packets: []protowire.Number{packets.FieldProcessTree, packets.FieldFrames},
+		Events:  []protowire.Number{eventPrint, eventNewTask, eventRename, eventFree},
+		Writers: true,
+	}
+}
