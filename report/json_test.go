@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -83,7 +86,7 @@ func TestReadErrors(t *testing.T) {
 		`{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"verdict":"pass","comparisons":[{"direction":"up"}]}]}`:                  `runs[0].comparisons[0].direction is "up"`,
 		`{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"verdict":"pass","comparisons":[{"direction":"none","value":"high"}]}]}`: "is a JSON string, want float64",
 		`{"format":"apkgate.verdict/1","verdict":"pass"} {}`:                                                                              "not valid JSON at byte 49",
-		strings.Repeat("[", 100_000): "exceeded max depth",
+		strings.Repeat("[", 100_000): "more than 64 deep",
 	} {
 		_, err := Read(strings.NewReader(source))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -204,7 +207,7 @@ func TestReadSaved(t *testing.T) {
 	for source, want := range map[string]string{
 		``:                             "the file is empty",
 		`{"format":"apkgate.run/1"}`:   `format is "apkgate.run/1", want one of ["apkgate.verdict/1" "apkgate.compare/1" "apkgate.refresh/1"]`,
-		`[` + strings.Repeat("[", 1e5): "exceeded max depth",
+		`[` + strings.Repeat("[", 1e5): "more than 64 deep",
 		`{"format":"apkgate.compare/1","verdict":"fine"}`: `verdict is "fine"`,
 		`{"format":"apkgate.compare/1","verdict":"pass","scenarios":[{"verdict":"pass","comparisons":[{"direction":"none","together":"none","contexts":[{"direction":"none","context":0}]}]}]}`:                  "scenarios[0].comparisons[0].contexts[0].context is 0, want the place of one of 0 contexts",
 		`{"format":"apkgate.compare/1","verdict":"pass","scenarios":[{"verdict":"pass","contexts":[{}],"comparisons":[{"direction":"none","together":"none","contexts":[{"direction":"none","context":-1}]}]}]}`: "context is -1",
@@ -214,5 +217,31 @@ func TestReadSaved(t *testing.T) {
 		if _, err := ReadSaved(strings.NewReader(source)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s gives the error %v, want one with %q", source, err, want)
 		}
+	}
+}
+
+// A saved verdict is held once while it is read, and what would become gigabytes is
+// refused before it is decoded.
+func TestReadingTakesTheMemoryOfTheFile(t *testing.T) {
+	const size = 64 << 20
+	open := `{"format":"apkgate.verdict/1","verdict":"pass","runs":[{"comparisons":[`
+	path := filepath.Join(t.TempDir(), "verdict.json")
+	if err := os.WriteFile(path, []byte(open+strings.Repeat("{},", (size-len(open))/3)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = ReadSaved(f)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "elements") {
+		t.Errorf("the error is %v, want one that names the elements", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > size+1<<20 {
+		t.Errorf("%d bytes were allocated for a file of %d", took, size)
 	}
 }

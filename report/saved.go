@@ -1,10 +1,12 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
@@ -54,18 +56,33 @@ func ReadSaved(r io.Reader) (Saved, error) {
 	return Saved{}, fmt.Errorf("read the report: format is %q, want one of %q", clip(head.Format, 60), []string{gate.Format, gate.FormatAB, RefreshFormat})
 }
 
-// readAll reads at most MaxJSON bytes.
+// readAll reads at most MaxJSON bytes of JSON that decoding makes no monster of.
 func readAll(r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxJSON+1))
+	b := bytes.NewBuffer(make([]byte, 0, sizeOf(r)+bytes.MinRead))
+	_, err := b.ReadFrom(io.LimitReader(r, MaxJSON+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case len(data) > MaxJSON:
+	case b.Len() > MaxJSON:
 		return nil, fmt.Errorf("larger than %d MiB", MaxJSON>>20)
-	case len(data) == 0:
+	case b.Len() == 0:
 		return nil, errors.New("the file is empty")
 	}
-	return data, nil
+	return b.Bytes(), ownBounds.Check(b.Bytes())
+}
+
+// sizeOf is how much there is to read of a file, so that it is not copied from
+// buffer to buffer; 0 where that is unknown.
+func sizeOf(r io.Reader) int64 {
+	file, ok := r.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		return 0
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return 0
+	}
+	return min(info.Size(), MaxJSON+1)
 }
 
 func decodeAB(data []byte) (ABInput, error) {

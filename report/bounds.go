@@ -1,22 +1,26 @@
-package actions
+package report
 
 import "fmt"
 
-// Limits on the structure of a verdict that somebody else made. Memory goes by its
+// Bounds are limits on the structure of a document as JSON. Memory goes by its
 // values, not by its bytes: three bytes, "{},", become a comparison of hundreds.
-// They allow for what a verdict of maxVerdict bytes needs.
-const (
-	maxElements = 300_000   // of lists, beside plain numbers in a list of samples
-	maxMembers  = 2_000_000 // of objects
-	maxDepth    = 64        // lists and objects in each other
-)
+type Bounds struct {
+	Elements int // of lists, beside plain numbers in a list of samples
+	Members  int // of objects
+}
+
+// ownBounds allow for what a document of MaxJSON bytes needs that apkgate wrote.
+var ownBounds = Bounds{Elements: 2_000_000, Members: 12_000_000}
+
+// maxDepth bounds the lists and objects in each other.
+const maxDepth = 64
 
 // samples is the one list that may be long: its elements are numbers, and stay so.
 const samples = "sample"
 
-// withinBounds looks at JSON before it is decoded, without keeping anything of it.
-// It need not be valid.
-func withinBounds(data []byte) error {
+// Check looks at JSON before it is decoded, without keeping anything of it. The JSON
+// need not be valid.
+func (b Bounds) Check(data []byte) error {
 	type container struct{ list, light bool }
 	var open [maxDepth + 1]container
 	var depth, elements, members int
@@ -51,10 +55,10 @@ func withinBounds(data []byte) error {
 			key = ""
 		}
 		switch {
-		case elements > maxElements:
-			return fmt.Errorf("its lists have more than %d elements", maxElements)
-		case members > maxMembers:
-			return fmt.Errorf("its objects have more than %d members", maxMembers)
+		case elements > b.Elements:
+			return fmt.Errorf("its lists have more than %d elements", b.Elements)
+		case members > b.Members:
+			return fmt.Errorf("its objects have more than %d members", b.Members)
 		}
 	}
 	return nil
