@@ -200,7 +200,27 @@ func (f *Frame) quality(number protowire.Number, value uint64) {
 	}
 }
 
-// Sort brings the frames into the order of time.
-func (r *Reader) Sort() {
-	slices.SortStableFunc(r.Frames, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
+// Shown leads from the place of an app's frame in Frames to that of the display's frame
+// that shows it: the first that begins after it with the token that it names.
+func (r *Reader) Shown() map[int]int {
+	places := make([]int, len(r.Frames))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(r.Frames[a].At, r.Frames[b].At) })
+	waiting := map[int64][]int{}
+	out := map[int]int{}
+	for _, place := range places {
+		switch f := &r.Frames[place]; {
+		case !f.Actual:
+		case f.Surface:
+			waiting[f.Display] = append(waiting[f.Display], place)
+		default:
+			for _, app := range waiting[f.Token] {
+				out[app] = place
+			}
+			delete(waiting, f.Token)
+		}
+	}
+	return out
 }

@@ -136,7 +136,6 @@ func traces(t *testing.T) []trace {
 // known are the traces whose threads and processes differ, each with the reason
 // (docs/format/inspect.md).
 var known = map[string]string{
-	"metrics-graphics-g2d_metrics":                 "the process is named by g2d_tracing_mark_write alone",
 	"parser-android-android_framework_track_event": "the process is named by a track event alone",
 	"parser-graphics-gpu_compute_launch":           "the process is named by the GPU's events alone",
 	"parser-graphics-gpu_render_stages_flow":       "the process is named by the GPU's events alone",

@@ -4,6 +4,7 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -22,7 +23,6 @@ func readFrames(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	if err := f.ReadInOrder(src, r); err != nil {
 		return nil, err
 	}
-	r.Sort()
 	if r.Malformed > 0 {
 		f.Warnings.Addf(0, "%d events of the frame timeline lack a number that each has: they are left out", r.Malformed)
 	}
@@ -31,7 +31,7 @@ func readFrames(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	}
 	return func(yield func([]any) bool) {
 		row := make([]any, len(frameColumns))
-		for i := range r.Frames {
+		for _, i := range inOrder(len(r.Frames), func(i int) time.Duration { return r.Frames[i].At }) {
 			frameRow(&r.Frames[i], row)
 			if !yield(row) {
 				return

@@ -2,11 +2,12 @@
 // under the names of their columns, so that anyone can hold them against what
 // trace_processor prints of the same trace (docs/format/inspect.md).
 //
-// It owns which tables there are and their columns; packages frames, sched and threads
-// read what is in them. Times are ns on the trace's own clock, as trace_processor's are.
+// It owns which tables there are and their columns; packages frames, sched, slices
+// and threads read what is in them. Times are ns on the trace's own clock, as trace_processor's are.
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -34,9 +35,11 @@ type reader struct {
 }
 
 var readers = map[string]reader{
+	"flows":         {flowColumns, readFlows},
 	"frames":        {frameColumns, readFrames},
 	"processes":     {processColumns, readProcesses},
 	"sched":         {schedColumns, readSched},
+	"slices":        {sliceColumns, readSlices},
 	"thread-states": {stateColumns, readStates},
 	"threads":       {threadColumns, readThreads},
 }
@@ -58,6 +61,16 @@ func Read(src io.ReadSeeker, name string) (*Table, error) {
 	}
 	f.Doubts()
 	return &Table{Columns: reader.columns, Rows: rows, Warnings: f.Warnings.List()}, nil
+}
+
+// inOrder are the places of n rows in the order of time.
+func inOrder(n int, at func(int) time.Duration) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(i)
+	}
+	slices.SortStableFunc(out, func(a, b int32) int { return cmp.Compare(at(int(a)), at(int(b))) })
+	return out
 }
 
 // optional is a time's cell, nil where there is none.

@@ -187,3 +187,42 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// said is what a thread writes into the kernel's trace.
+func said(ns, tid int64, line string) message {
+	return event(ns, tid, 3, message(nil).text(2, line))
+}
+
+func TestSliceTable(t *testing.T) {
+	t.Parallel()
+	sends := func(ns, tid, id, reply, flags int64) message {
+		return event(ns, tid, 50, message(nil).num(1, id).num(5, reply).num(7, flags))
+	}
+	receives := func(ns, tid, id int64) message { return event(ns, tid, 51, message(nil).num(1, id)) }
+	trace := file(tree(),
+		bundle(0, said(10, 101, "B|100|doFrame\n"), said(20, 101, "B|100|draw"), sends(25, 101, 7, 0, 0), receives(60, 101, 8),
+			said(65, 101, "E|100"), said(70, 101, "E|100"), said(71, 101, "E|100"), said(80, 101, "S|100|launch|5"), said(82, 101, "S|100|launch|6"),
+			said(90, 101, "F|100|launch|5"), said(91, 101, "N|100|Compaction|all"), said(95, 101, "I|100|vsync"), said(96, 101, "C|100|heap|7")),
+		bundle(1, receives(30, 200, 7), said(40, 200, "B|200|work"), said(45, 200, "E|200"), sends(50, 200, 8, 1, 0)),
+	)
+	check(t, trace, "slices",
+		"0|10|60|doFrame||0||0|thread_execution||101|100",
+		"1|20|45|draw||1|0|0|thread_execution||101|100",
+		"2|25|35|binder transaction|binder|2|1|0|thread_execution||101|100",
+		"3|30|20|binder reply|binder|0||1|thread_execution||200|200",
+		"4|40|5|work||1|3|1|thread_execution||200|200",
+		"5|80|10|launch||0||2|atrace_async_slice|launch||100",
+		"6|82|-1|launch||0||3|atrace_async_slice|launch||100",
+		"7|91|0|all||0||4|atrace_async_slice_for_track|Compaction||100",
+		"8|95|0|vsync||0||0|thread_execution||101|100")
+	check(t, trace, "flows", "2|3")
+}
+
+func TestFlowOfAFrameLeadsToTheDisplays(t *testing.T) {
+	t.Parallel()
+	app := message(nil).num(1, 1).num(2, 7).num(3, 77).num(4, 100)
+	display := func(cookie int64) message { return message(nil).num(1, cookie).num(2, 77).num(3, 458) }
+	// The display's frame stands before the app's in the file, though it begins later.
+	trace := file(frame(50, 2, display(2)), frame(20, 4, app), frame(90, 2, display(3)))
+	check(t, trace, "flows", "0|1")
+}

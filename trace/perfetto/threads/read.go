@@ -11,7 +11,6 @@ import (
 
 // Events of tasks (ftrace_event.proto, task.proto, sched.proto).
 const (
-	eventPrint   = 3
 	eventNewTask = 235
 	eventRename  = 236
 	eventFree    = 240
@@ -59,20 +58,15 @@ func (t *Tracker) frame(at time.Duration, message []byte) {
 	}
 }
 
-// print finds whose a line is that a thread wrote into the kernel's trace.
+// print finds whose a line is that a thread or a driver wrote into the kernel's trace.
 func (t *Tracker) print(e *packets.Event) {
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number != 2 {
-			continue
-		}
-		p, ok := atrace.Parse(f.Bytes)
-		switch {
-		case !ok:
-		case strings.IndexByte("BEI", p.Phase) < 0:
-			t.OfProcess(p.PID)
-		case p.PID != 0:
-			t.Belongs(e.TID, p.PID)
-		}
+	p, ok := atrace.Of(e)
+	switch {
+	case !ok:
+	case strings.IndexByte("BEI", p.Phase) < 0:
+		t.OfProcess(p.PID)
+	case p.PID != 0:
+		t.Belongs(e.TID, p.PID)
 	}
 }
 
@@ -84,7 +78,8 @@ func (t *Tracker) Event(e *packets.Event) {
 	switch e.Kind {
 	case 0:
 		return
-	case eventPrint:
+	case eventNewTask, eventRename, eventFree:
+	default:
 		t.print(e)
 		return
 	}

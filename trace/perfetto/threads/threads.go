@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -207,7 +208,7 @@ func without(list []int, one int) []int {
 func (t *Tracker) Wants() packets.Wants {
 	return packets.Wants{
 		Packets: []protowire.Number{packets.FieldProcessTree, packets.FieldFrames},
-		Events:  []protowire.Number{eventPrint, eventNewTask, eventRename, eventFree},
+		Events:  append([]protowire.Number{eventNewTask, eventRename, eventFree}, atrace.Events...),
 		Writers: true,
 	}
 }

@@ -1,0 +1,88 @@
+package slices
+
+import (
+	"fmt"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Events of fences (ftrace_event.proto, dma_fence.proto).
+const (
+	eventFenceInit     = 414
+	eventFenceEmit     = 415
+	eventFenceSignaled = 416
+	eventWaitStart     = 417
+	eventWaitEnd       = 418
+)
+
+// maxFences is how many fences may wait on one timeline.
+const maxFences = 10_000
+
+// fences are those of a timeline that are not signaled yet: the first one is a slice.
+type fences struct {
+	track   int32
+	pending []uint32
+	emits   bool // it tells when work is handed over, not only when it is made
+}
+
+// fence reads an event of a fence.
+func (r *Reader) fence(e *packets.Event) {
+	var context uint64
+	var number uint32
+	var name string
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case 1:
+			context = f.Value
+		case 3:
+			number = uint32(f.Value)
+		case 4:
+			name = f.Text()
+		}
+	}
+	if name == "unbound" {
+		return
+	}
+	line := r.timeline(context, name)
+	switch {
+	case line == nil, e.Kind == eventFenceInit && line.emits:
+	case e.Kind == eventFenceSignaled:
+		r.signaled(e, line, number)
+	default:
+		if e.Kind == eventFenceEmit && !line.emits {
+			line.emits = true
+			if len(line.pending) > 0 {
+				r.end(e.At, line.track, "", "")
+				line.pending = nil
+			}
+		}
+		if r.file.Room("fences", len(line.pending), maxFences) {
+			line.pending = append(line.pending, number)
+		}
+		if len(line.pending) == 1 {
+			r.begin(e.At, -1, line.track, "", "fence")
+		}
+	}
+}
+
+func (r *Reader) signaled(e *packets.Event, line *fences, number uint32) {
+	if len(line.pending) == 0 || number < line.pending[0] {
+		return
+	}
+	line.pending = line.pending[1:]
+	r.end(e.At, line.track, "", "")
+	if len(line.pending) > 0 {
+		r.begin(e.At, -1, line.track, "", "fence")
+	}
+}
+
+// timeline finds or adds the fences of a context; nil where there are too many.
+func (r *Reader) timeline(context uint64, name string) *fences {
+	line := r.fences[context]
+	if line == nil && r.file.Room("timelines of fences", len(r.fences), MaxRows) {
+		track := r.track(Track{Type: "drm_fence", Name: fmt.Sprintf("fence-%s-%d", name, context), Thread: None, Process: None})
+		line = &fences{track: track}
+		r.fences[context] = line
+	}
+	return line
+}

@@ -1,0 +1,93 @@
+package slices
+
+import (
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// lanes are the tracks of slices of a process that may overlap: each that is open has its
+// own, and one that is free is used again.
+type lanes struct {
+	list     []lane
+	byCookie map[int64]int
+}
+
+type lane struct {
+	cookie int64
+	open   int
+	track  int32
+}
+
+// point reads what user space or a driver says.
+func (r *Reader) point(e *packets.Event, p atrace.Point) {
+	switch p.Phase {
+	case 'B':
+		r.begin(e.At, -1, r.own(e.TID), "", p.Name)
+	case 'E':
+		r.end(e.At, r.own(e.TID), "", "")
+	case 'I':
+		r.begin(e.At, 0, r.own(e.TID), "", p.Name)
+	case 'S', 'F':
+		r.async(e, p, r.processTrack("atrace_async_slice", p.Name, p.PID))
+	case 'G', 'H':
+		r.async(e, p, r.processTrack("atrace_async_slice_for_track", p.Track, p.PID))
+	case 'N':
+		t := r.processTrack("atrace_async_slice_for_track", p.Track, p.PID)
+		if p.Track == "DeviceStateChanged" {
+			t = Track{Type: "android_device_state", Name: "DeviceStateChanged", Thread: None, Process: None}
+		}
+		r.begin(e.At, 0, r.track(t), "", p.Name)
+	}
+}
+
+func (r *Reader) processTrack(kind, name string, pid int32) Track {
+	return Track{Type: kind, Name: name, Thread: None, Process: r.threads.OfProcess(pid)}
+}
+
+// async begins or ends a slice that may overlap others of its track.
+func (r *Reader) async(e *packets.Event, p atrace.Point, t Track) {
+	all := r.lanes[t]
+	if all == nil {
+		if !r.file.Room("tracks of slices", len(r.lanes), MaxRows) {
+			return
+		}
+		all = &lanes{byCookie: map[int64]int{}}
+		r.lanes[t] = all
+	}
+	one := r.lane(all, p.Value, t)
+	switch {
+	case one == nil:
+	case p.Phase == 'F' || p.Phase == 'H':
+		one.open = max(one.open-1, 0)
+		r.end(e.At, one.track, "", "")
+	default:
+		one.open++
+		// Some parts of Android begin a slice anew that they have not ended: the first
+		// beginning counts.
+		if p.Phase == 'G' || len(r.stacks[one.track]) == 0 {
+			r.begin(e.At, -1, one.track, "", p.Name)
+		}
+	}
+}
+
+// lane is the one of a cookie, or else the first that is free, or else a new one; nil
+// where there are too many.
+func (r *Reader) lane(all *lanes, cookie int64, t Track) *lane {
+	if at, known := all.byCookie[cookie]; known {
+		return &all.list[at]
+	}
+	for i := range all.list {
+		if one := &all.list[i]; one.open == 0 {
+			delete(all.byCookie, one.cookie)
+			one.cookie = cookie
+			all.byCookie[cookie] = i
+			return one
+		}
+	}
+	if !r.file.Room("slices open under one name", len(all.list), maxLanes) || !r.file.Room("tracks of slices", len(r.Tracks), MaxRows) {
+		return nil
+	}
+	all.byCookie[cookie] = len(all.list)
+	all.list = append(all.list, lane{cookie: cookie, track: r.newTrack(t)})
+	return &all.list[len(all.list)-1]
+}

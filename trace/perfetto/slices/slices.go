@@ -1,0 +1,151 @@
+// Package slices reads what threads and processes did over time from the kernel's part of
+// a Perfetto trace: the slices that apps and Android write (atrace), binder transactions
+// with the flows between them, and waits for the GPU's fences.
+//
+// It takes a stand: slices are nested and paired as in Perfetto's own trace processor
+// (importers/common/slice_tracker.cc, track_compressor.cc, importers/systrace,
+// importers/ftrace/binder_tracker.cc and drm_tracker.cc), so that its tables can be held
+// against these. Binder transactions that failed (binder_return) are not closed.
+package slices
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// Limits on what is kept.
+const (
+	MaxRows  = 1_000_000 // slices, and flows
+	maxNames = 64 << 20  // bytes of different names
+	maxDepth = 512
+	// maxLanes is how many slices of a process may be open at one time under one name.
+	maxLanes = 1_000
+)
+
+// None stands for no slice, thread or process.
+const None = -1
+
+// Slice is something that took time, or where For is 0 an instant.
+type Slice struct {
+	At       time.Duration
+	For      time.Duration // less than 0 for one that did not end in the trace
+	Name     string
+	Category string // "binder", or ""
+	Track    int32  // in Reader.Tracks
+	Depth    int32
+	Parent   int32 // in Reader.Slices, None at depth 0
+}
+
+// Track is what slices are nested on.
+type Track struct {
+	Type    string // as Perfetto names it: thread_execution, atrace_async_slice, …
+	Name    string
+	Thread  int // in the tracker's Threads, None for one of another kind
+	Process int // in the tracker's Processes, None for one of another kind
+}
+
+// Flow leads from one slice to another that it caused.
+type Flow struct{ Out, In int32 }
+
+// Reader reads slices.
+type Reader struct {
+	Slices []Slice
+	Tracks []Track
+	Flows  []Flow
+
+	file    *packets.File
+	threads *threads.Tracker
+	stacks  [][]open // by track
+	tracks  map[Track]int32
+	lanes   map[Track]*lanes
+	names   map[string]string
+	named   int // bytes of names
+	calls   map[int32]call
+	fences  map[uint64]*fences
+}
+
+// New is a reader of a file whose threads the tracker reads in the same pass.
+func New(file *packets.File, tracker *threads.Tracker) *Reader {
+	return &Reader{
+		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]string{},
+		calls: map[int32]call{}, fences: map[uint64]*fences{},
+	}
+}
+
+// Wants are the kernel's events that slices follow from.
+func (r *Reader) Wants() packets.Wants {
+	return packets.Wants{Events: append([]protowire.Number{
+		eventTransaction, eventReceived, eventLock, eventLocked, eventUnlock,
+		eventFenceInit, eventFenceEmit, eventFenceSignaled, eventWaitStart, eventWaitEnd,
+	}, atrace.Events...)}
+}
+
+// Packet reads nothing: no packet is asked for.
+func (r *Reader) Packet(packets.Packet) {}
+
+// Event reads an event. The tracker has read it before.
+func (r *Reader) Event(e *packets.Event) {
+	switch e.Kind {
+	case eventTransaction:
+		r.transaction(e)
+	case eventReceived:
+		r.received(e)
+	case eventLock, eventLocked, eventUnlock:
+		r.lock(e)
+	case eventFenceInit, eventFenceEmit, eventFenceSignaled:
+		r.fence(e)
+	case eventWaitStart:
+		r.begin(e.At, -1, r.own(e.TID), "", "dma_fence_wait")
+	case eventWaitEnd:
+		r.end(e.At, r.own(e.TID), "", "")
+	default:
+		if p, ok := atrace.Of(e); ok {
+			r.point(e, p)
+		}
+	}
+}
+
+// own is the track of the thread that has a number now.
+func (r *Reader) own(tid int32) int32 {
+	return r.track(Track{Type: "thread_execution", Thread: r.threads.Of(tid), Process: None})
+}
+
+// track finds or adds a track; None where there are too many.
+func (r *Reader) track(t Track) int32 {
+	at, known := r.tracks[t]
+	if !known {
+		at = None
+		if r.file.Room("tracks of slices", len(r.Tracks), MaxRows) {
+			at = r.newTrack(t)
+			r.tracks[t] = at
+		}
+	}
+	return at
+}
+
+func (r *Reader) newTrack(t Track) int32 {
+	t.Name = r.intern(t.Name)
+	r.Tracks = append(r.Tracks, t)
+	r.stacks = append(r.stacks, nil)
+	return int32(len(r.Tracks) - 1)
+}
+
+// intern keeps one copy of a name. Where there are too many, it is "".
+func (r *Reader) intern(name string) string {
+	one, known := r.names[name]
+	if !known {
+		const each = 64 // bytes that a map has for an entry
+		if !r.file.Room("names of slices", r.named+len(name)+each, maxNames) {
+			return ""
+		}
+		r.named += len(name) + each
+		one = name
+		r.names[name] = name
+	}
+	return one
+}

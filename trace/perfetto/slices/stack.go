@@ -1,0 +1,93 @@
+package slices
+
+import "time"
+
+// open is a slice on its track's stack. It may have ended, and stay until a later one
+// begins.
+type open struct {
+	row            int32 // in Reader.Slices, None for one that is not kept
+	at, dur        time.Duration
+	name, category string
+}
+
+// begin begins a slice on a track; dur is less than 0 until it ends. It gives the slice's
+// place, None where it has none.
+func (r *Reader) begin(at, dur time.Duration, track int32, category, name string) int32 {
+	if track == None || !r.settle(track, at, dur) {
+		return None
+	}
+	stack := r.stacks[track]
+	if len(stack) >= maxDepth {
+		r.file.TooMany["nested slices"]++
+		return None
+	}
+	one := open{row: None, at: at, dur: dur, name: r.intern(name), category: category}
+	if r.file.Room("slices", len(r.Slices), MaxRows) {
+		one.row = int32(len(r.Slices))
+		s := Slice{At: at, For: dur, Name: one.name, Category: category, Track: track, Depth: int32(len(stack)), Parent: None}
+		if len(stack) > 0 {
+			s.Parent = stack[len(stack)-1].row
+		}
+		r.Slices = append(r.Slices, s)
+	}
+	r.stacks[track] = append(stack, one)
+	return one.row
+}
+
+// end ends the innermost slice on a track that has not ended, of a category and a name
+// where these are not "".
+func (r *Reader) end(at time.Duration, track int32, category, name string) {
+	if track == None || !r.settle(track, at, -1) {
+		return
+	}
+	stack := r.stacks[track]
+	for i := len(stack) - 1; i >= 0; i-- {
+		one := &stack[i]
+		if one.dur >= 0 || category != "" && one.category != category || name != "" && one.name != name {
+			continue
+		}
+		r.last(one, at-one.at)
+		if i == len(stack)-1 {
+			r.stacks[track] = stack[:i]
+		}
+		return
+	}
+}
+
+// last notes how long a slice took.
+func (r *Reader) last(one *open, dur time.Duration) {
+	one.dur = dur
+	if one.row != None {
+		r.Slices[one.row].For = dur
+	}
+}
+
+// settle takes from a track's stack what ended before something of this time begins or
+// ends there. A slice that would outlast the one around it is cut. It is false for a slice
+// that begins in one and ends after it.
+func (r *Reader) settle(track int32, at, dur time.Duration) bool {
+	stack := r.stacks[track]
+	running := false // a slice further in has not ended
+	for i := len(stack) - 1; i >= 0; i-- {
+		one := stack[i]
+		end := one.at + one.dur
+		switch {
+		case one.dur < 0:
+			running = true
+		case running && at <= end:
+		case running:
+			for j := i + 1; j < len(stack); j++ {
+				r.last(&stack[j], end-stack[j].at)
+			}
+			stack, running = stack[:i], false
+		case end < at, end == at && (one.dur != 0 || dur != 0):
+			stack = stack[:i]
+		case dur >= 0 && at < end && at+dur > end:
+			r.stacks[track] = stack
+			r.file.TooMany["slices across the end of another"]++
+			return false
+		}
+	}
+	r.stacks[track] = stack
+	return true
+}

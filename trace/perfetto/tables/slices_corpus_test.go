@@ -1,0 +1,65 @@
+package tables_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// unread are the types of tracks whose slices are not read (docs/format/inspect.md).
+var unread = map[string]bool{
+	"global_merged_track_event": true, "process_merged_track_event": true, "gpu_render_stage": true, "drm_sched_ring": true,
+	"virtgpu_queue_event": true, "suspend_resume": true, "suspend_resume_minimal": true, "graphics_frame_event": true,
+	"vulkan_events": true,
+}
+
+// unreadNames are slices of threads that are not read: of the GPU's scheduler, and of
+// Android's own track events.
+var unreadNames = map[string]bool{
+	"drm_sched_job_queue": true, "process_start": true, "process_start_again": true, "binder_died": true,
+}
+
+// sliceKeys are the slices of a table by their numbers, each told by what does not depend
+// on how slices are numbered, and what stands around it.
+func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
+	keys = map[string]string{}
+	parents := map[string]string{}
+	for _, row := range all[1:] {
+		cells := map[string]string{}
+		for i, column := range all[0] {
+			cells[column] = row[i]
+		}
+		if unread[cells["track_type"]] || unreadNames[cells["name"]] {
+			continue
+		}
+		var key []string
+		for _, column := range []string{"ts", "dur", "name", "category", "depth", "track_type", "track_name", "tid", "pid"} {
+			key = append(key, cells[column])
+		}
+		keys[cells["id"]] = strings.Join(key, "|")
+		parents[cells["id"]] = cells["parent_id"]
+	}
+	for id, key := range keys {
+		whole = append(whole, key+" in "+keys[parents[id]])
+	}
+	return keys, whole
+}
+
+func TestSlicesAndFlowsEqualTraceProcessors(t *testing.T) {
+	t.Parallel()
+	for _, tr := range traces(t) {
+		theirKeys, want := sliceKeys(theirs(t, tr.folder, "slice"))
+		ourKeys, got := sliceKeys(ours(t, tr.path, "slices"))
+		compare(t, tr.name+" slices", want, got)
+		flows := func(keys map[string]string, all [][]string) []string {
+			var out []string
+			for _, row := range all[1:] {
+				if keys[row[0]] == "" || keys[row[1]] == "" {
+					continue
+				}
+				out = append(out, keys[row[0]]+" leads to "+keys[row[1]])
+			}
+			return out
+		}
+		compare(t, tr.name+" flows", flows(theirKeys, theirs(t, tr.folder, "flow")), flows(ourKeys, ours(t, tr.path, "flows")))
+	}
+}
