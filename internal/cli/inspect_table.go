@@ -98,6 +98,8 @@ func writeCSV(out io.Writer, table *tables.Table) error {
 				line[i] = ""
 			case int64:
 				line[i] = strconv.FormatInt(v, 10)
+			case float64:
+				line[i] = strconv.FormatFloat(v, 'f', -1, 64)
 			default:
 				line[i] = plain(fmt.Sprint(v))
 			}

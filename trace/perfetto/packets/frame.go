@@ -11,6 +11,7 @@ const (
 	fieldSequence       = 10
 	fieldInterned       = 12
 	fieldSequenceFlags  = 13
+	FieldProcessStats   = 9
 	FieldBattery        = 38
 	FieldSystemInfo     = 45
 	FieldTrackEvent     = 11

@@ -1,6 +1,8 @@
 package tables_test
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -42,6 +44,33 @@ func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
 		whole = append(whole, key+" in "+keys[parents[id]])
 	}
 	return keys, whole
+}
+
+// uncounted are the types of tracks whose counters are not read (docs/format/inspect.md).
+var uncounted = map[string]bool{
+	"power_rails": true, "meminfo": true, "battery_counter": true, "virtgpu_num_free": true, "virtgpu_latency": true,
+	"android_energy_estimation_breakdown": true, "entity_state": true, "cpu_utilization": true, "cpu_capacity": true,
+	"cpu_nr_running": true, "android_kernel_wakelock": true, "gpu_counter": true, "gpu_memory": true, "process_gpu_memory": true,
+}
+
+func TestCountersEqualTraceProcessors(t *testing.T) {
+	t.Parallel()
+	for _, tr := range traces(t) {
+		read := func(cells map[string]string) bool { return !uncounted[cells["track_type"]] }
+		value := func(all [][]string) [][]string {
+			for _, row := range all[1:] {
+				v, err := strconv.ParseFloat(row[1], 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				row[1] = fmt.Sprint(v)
+			}
+			return all
+		}
+		columns := []string{"ts", "value", "track_name", "track_type", "unit", "pid", "tid", "cpu"}
+		want := rows(t, columns, value(theirs(t, tr.folder, "counter")), read)
+		compare(t, tr.name+" counters", want, rows(t, columns, value(ours(t, tr.path, "counters")), read))
+	}
 }
 
 func TestSlicesAndFlowsEqualTraceProcessors(t *testing.T) {

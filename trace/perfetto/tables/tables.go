@@ -22,7 +22,7 @@ import (
 // Table is one table.
 type Table struct {
 	Columns []string
-	// Rows are the cells of each row: an int64, a string, or nil for none. The slice is
+	// Rows are the cells of each row: an int64, a float64, a string, or nil for none. The slice is
 	// valid until the next row.
 	Rows     iter.Seq[[]any]
 	Warnings []run.Warning
@@ -35,6 +35,7 @@ type reader struct {
 }
 
 var readers = map[string]reader{
+	"counters":      {counterColumns, readCounters},
 	"flows":         {flowColumns, readFlows},
 	"frames":        {frameColumns, readFrames},
 	"processes":     {processColumns, readProcesses},

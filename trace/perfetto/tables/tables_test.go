@@ -226,3 +226,27 @@ func TestFlowOfAFrameLeadsToTheDisplays(t *testing.T) {
 	trace := file(frame(50, 2, display(2)), frame(20, 4, app), frame(90, 2, display(3)))
 	check(t, trace, "flows", "0|1")
 }
+
+func TestCounterTable(t *testing.T) {
+	t.Parallel()
+	rss := func(ns, tid, member, size, current, space int64) message {
+		return event(ns, tid, 313, message(nil).num(1, member).num(2, size).num(3, current).num(4, space))
+	}
+	stats := message(nil).num(8, 200).in(9, message(nil).in(1, message(nil).num(1, 100).num(3, 5).num(10, -800)))
+	check(t, file(stats, tree(),
+		bundle(1, event(30, 0, 11, message(nil).num(1, 1_800_000).num(2, 4)), event(60, 0, 13, message(nil).num(1, 0xffffffff).num(2, 1))),
+		bundle(0, said(10, 101, "C|100|Heap size (KB)|-17"), event(40, 0, 16, message(nil).text(1, "mif").num(2, 421)),
+			rss(50, 101, 1, 4096, 1, 9), rss(55, 200, 1, 8192, 0, 9), rss(56, 200, 1, 1, 0, 10), rss(57, 300, 0, 7, 1, 11),
+			event(70, 0, 332, message(nil).num(2, 500)), event(80, 0, 326, message(nil).num(2, 0xffffff9c).num(3, 101))),
+	), "counters",
+		"10|-17|0|Heap size (KB)|atrace_counter||100||",
+		"30|1.8e+06|1|cpufreq|cpu_frequency||||4",
+		"40|421|2|mif Frequency|clock_frequency||||",
+		"50|4096|3|mem.rss.anon|process_memory||100||",
+		"55|8192|3|mem.rss.anon|process_memory||100||", // of the memory that 101 was seen to use
+		"57|7|4|mem.rss.file|process_memory_thread_fallback|||300|",
+		"60|4.294967295e+09|5|cpuidle|cpu_idle||||1",
+		"70|500|6|gpufreq|gpu_frequency|kHz|||",
+		"80|-100|7|oom_score_adj|oom_score_adj||100||",
+		"200|5120|8|mem.rss|process_memory||100||", "200|-800|9|oom_score_adj|oom_score_adj||100||")
+}

@@ -148,7 +148,7 @@ func (t *Tracker) start(at *time.Duration, tid int32) int {
 func (t *Tracker) within(tid, pid int32) int {
 	list := t.tids[tid]
 	for i := len(list) - 1; i >= 0; i-- {
-		if !t.alive(list[i]) {
+		if !t.Alive(list[i]) {
 			continue
 		}
 		if process := t.Threads[list[i]].Process; process == None || t.Processes[process].PID == pid {
@@ -158,8 +158,8 @@ func (t *Tracker) within(tid, pid int32) int {
 	return None
 }
 
-// alive reports that neither a thread nor its process ended or was replaced.
-func (t *Tracker) alive(thread int) bool {
+// Alive reports that neither a thread nor its process ended or was replaced.
+func (t *Tracker) Alive(thread int) bool {
 	one := t.Threads[thread]
 	if one.End != nil {
 		return false
@@ -185,7 +185,7 @@ func (t *Tracker) prefer(tid int32, thread int) {
 func (t *Tracker) refresh(tid int32) {
 	list := t.tids[tid]
 	for i := len(list) - 1; i >= 0; i-- {
-		if t.alive(list[i]) {
+		if t.Alive(list[i]) {
 			t.live[tid] = list[i]
 			return
 		}

@@ -1,0 +1,175 @@
+// Package counters reads values over time from a Perfetto trace: counters that apps,
+// Android and drivers write into the kernel's trace, frequencies and idle states of CPUs,
+// clocks and GPUs, and the memory of processes.
+//
+// It takes a stand: tracks are named as in Perfetto's own trace processor
+// (importers/common/tracks_common.h), so that its tables can be held against these. Power
+// rails and batteries are read by package perfetto.
+package counters
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// Limits on what is kept.
+const (
+	MaxRows   = 1_000_000
+	maxTracks = 100_000
+)
+
+// None stands for no thread, process or CPU.
+const None = -1
+
+// Value is a counter's new value.
+type Value struct {
+	At    time.Duration
+	Value float64
+	Track int32 // in Reader.Tracks
+}
+
+// Track is one counter.
+type Track struct {
+	Type    string // as Perfetto names it: atrace_counter, cpu_frequency, …
+	Name    string
+	Unit    string // "" where not told
+	Thread  int    // in the tracker's Threads, of a counter that stands for its process; None for others
+	Process int    // in the tracker's Processes, None for others
+	CPU     int    // None for others
+}
+
+// Reader reads counters.
+type Reader struct {
+	Values []Value
+	Tracks []Track
+
+	file    *packets.File
+	threads *threads.Tracker
+	tracks  map[Track]int32
+	spaces  map[int64]int // threads by the memory that they were seen to use
+}
+
+// New is a reader of a file whose threads the tracker reads in the same pass.
+func New(file *packets.File, tracker *threads.Tracker) *Reader {
+	return &Reader{file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}}
+}
+
+// The kernel's events (ftrace_event.proto, power.proto, oom.proto, kmem.proto).
+const (
+	eventCPUFrequency = 11
+	eventCPUIdle      = 13
+	eventClockEnable  = 14
+	eventClockDisable = 15
+	eventClockRate    = 16
+	eventRSS          = 313
+	eventOOMScore     = 326
+	eventGPUFrequency = 332
+	eventRSSThrottled = 359
+)
+
+// Wants are the kernel's events of counters, and what Perfetto reads of processes in /proc.
+func (r *Reader) Wants() packets.Wants {
+	return packets.Wants{
+		Packets: []protowire.Number{packets.FieldProcessStats},
+		Events: append([]protowire.Number{
+			eventCPUFrequency, eventCPUIdle, eventClockEnable, eventClockDisable, eventClockRate,
+			eventRSS, eventOOMScore, eventGPUFrequency, eventRSSThrottled,
+		}, atrace.Events...),
+	}
+}
+
+// Event reads an event. The tracker has read it before.
+func (r *Reader) Event(e *packets.Event) {
+	switch e.Kind {
+	case eventCPUFrequency:
+		r.cpu(e, "cpu_frequency", "cpufreq")
+	case eventCPUIdle:
+		r.cpu(e, "cpu_idle", "cpuidle")
+	case eventClockRate:
+		r.clock(e, "clock_frequency", " Frequency")
+	case eventClockEnable, eventClockDisable:
+		r.clock(e, "clock_state", " State")
+	case eventGPUFrequency:
+		_, value := pair(e.Data)
+		r.put(e.At, float64(uint32(value)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
+	case eventRSS, eventRSSThrottled:
+		r.memory(e)
+	case eventOOMScore:
+		r.oomScore(e)
+	default:
+		if p, ok := atrace.Of(e); ok && p.Phase == 'C' {
+			r.point(e, p)
+		}
+	}
+}
+
+// pair is the first two numbers of a message.
+func pair(message []byte) (first, second uint64) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case 1:
+			first = f.Value
+		case 2:
+			second = f.Value
+		}
+	}
+	return first, second
+}
+
+func (r *Reader) cpu(e *packets.Event, kind, name string) {
+	value, cpu := pair(e.Data)
+	if cpu < packets.MaxCPUs {
+		r.put(e.At, float64(uint32(value)), Track{Type: kind, Name: name, Thread: None, Process: None, CPU: int(cpu)})
+	}
+}
+
+func (r *Reader) clock(e *packets.Event, kind, suffix string) {
+	var name string
+	var value uint64
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case 1:
+			name = f.Text()
+		case 2:
+			value = f.Value
+		}
+	}
+	r.put(e.At, float64(value), Track{Type: kind, Name: name + suffix, Thread: None, Process: None, CPU: None})
+}
+
+// point reads a counter of user space or of a driver. It is its process's, whoever writes.
+func (r *Reader) point(e *packets.Event, p atrace.Point) {
+	t := Track{Type: "atrace_counter", Name: p.Name, Thread: None, Process: None, CPU: None}
+	switch {
+	case p.Name == "ScreenState":
+		t.Type = "screen_state"
+	case len(p.Name) > len(batteryStats) && p.Name[:len(batteryStats)] == batteryStats:
+		t.Type = "battery_stats"
+	default:
+		t.Process = r.threads.OfProcess(p.PID)
+	}
+	r.put(e.At, float64(p.Value), t)
+}
+
+const batteryStats = "battery_stats."
+
+// put keeps a value of a track.
+func (r *Reader) put(at time.Duration, value float64, t Track) {
+	place, known := r.tracks[t]
+	if !known {
+		if !r.file.Room("counters", len(r.Tracks), maxTracks) {
+			return
+		}
+		place = int32(len(r.Tracks))
+		r.tracks[t] = place
+		r.Tracks = append(r.Tracks, t)
+	}
+	if r.file.Room("values of counters", len(r.Values), MaxRows) {
+		r.Values = append(r.Values, Value{at, value, place})
+	}
+}

@@ -1,0 +1,45 @@
+package tables
+
+import (
+	"io"
+	"iter"
+
+	"github.com/apkgate/apkgate/trace/perfetto/counters"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// counterColumns are those of counter. track_name, track_type, unit, pid, tid and cpu are
+// those of the track that track_id refers to.
+var counterColumns = []string{"ts", "value", "track_id", "track_name", "track_type", "unit", "pid", "tid", "cpu"}
+
+func readCounters(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
+	t := threads.New(f)
+	r := counters.New(f, t)
+	err := f.ReadInOrder(src, t, r)
+	return func(yield func([]any) bool) {
+		row := make([]any, len(counterColumns))
+		for _, v := range r.Values {
+			row[0], row[1], row[2] = int64(v.At), v.Value, int64(v.Track)
+			counterTrack(row, &r.Tracks[v.Track], t)
+			if !yield(row) {
+				return
+			}
+		}
+	}, err
+}
+
+func counterTrack(row []any, track *counters.Track, t *threads.Tracker) {
+	row[3], row[4], row[5], row[8] = text(track.Name), track.Type, text(track.Unit), number(track.CPU)
+	row[6], row[7] = nil, nil
+	process := track.Process
+	if track.Thread >= 0 {
+		thread := t.Threads[track.Thread]
+		if process = thread.Process; process < 0 {
+			row[4], row[7] = track.Type+"_thread_fallback", int64(thread.TID)
+		}
+	}
+	if process >= 0 {
+		row[6] = int64(t.Processes[process].PID)
+	}
+}
