@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What the README says to type with the example in testdata works as it stands: its
+// comment tells the verdict.
+func TestTheReadmesExample(t *testing.T) {
+	t.Chdir("../..") // where a newcomer types it
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := regexp.MustCompile(`(?m)^    apkgate (check .*testdata/.*?) +# (pass|regression), status ([01])$`).FindAllStringSubmatch(string(text), -1)
+	if len(commands) != 2 {
+		t.Fatalf("the README has %d commands with the example, want 2", len(commands))
+	}
+	for _, c := range commands {
+		got := night(t, 0, strings.Fields(c[1])...)
+		said := strings.ToLower(strings.SplitN(got.stdout, ":", 2)[0])
+		if status := map[string]int{"0": exitPass, "1": exitRegression}[c[3]]; got.status != status || said != c[2] || got.stderr != "" {
+			t.Errorf("apkgate %s\nstatus %d: %s\n%s\nwant %s, status %d", c[1], got.status, said, got.stderr, c[2], status)
+		}
+		if !strings.Contains(got.stdout, "The devices are simulated.") {
+			t.Errorf("apkgate %s does not say that its phones are simulated", c[1])
+		}
+	}
+}
