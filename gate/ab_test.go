@@ -50,6 +50,9 @@ func TestABOutcomes(t *testing.T) {
 	partial := repeated("h", "s", "a", rising(10, 1)...)
 	partial.Status = run.Partial
 	partial.Warnings = []run.Warning{{Text: "warm-up 1 is lost"}, {Text: "the app crashed in repetition 3"}}
+	early := oneRun("h", nil) // it ended before anybody asked the device what it is
+	early.Status, early.Context, early.Iterations = run.Failed, nil, nil
+	early.Warnings = []run.Warning{{Text: "measuring ended"}}
 	for name, c := range map[string]struct {
 		base, head []run.Run
 		want       Outcome
@@ -63,6 +66,7 @@ func TestABOutcomes(t *testing.T) {
 		"three rounds":          {list(repeated("b", "s", "a", rising(3, 1)...)), list(repeated("h", "s", "a", rising(3, 1)...)), Inconclusive, ABRound, "3 rounds of each build could prove no change"},
 		"slower, three rounds":  {list(repeated("b", "s", "a", rising(3, 1)...)), list(repeated("h", "s", "a", rising(3, 1.5)...)), Inconclusive, ABRound, "perhaps worse"},
 		"not whole":             {list(repeated("b", "s", "a", rising(10, 1)...)), list(partial), Invalid, "", "the head on a: the run is not whole: the app crashed in repetition 3"},
+		"no device":             {list(repeated("b", "s", "a", rising(10, 1)...)), list(early), Invalid, "", "the head: nothing was measured: measuring ended"},
 		"other phones":          {list(repeated("b", "s", "a", rising(10, 1)...)), list(repeated("h", "s", "b", rising(10, 1)...)), Inconclusive, "", "no context in which both"},
 		"one session each":      {list(repeated("b", "", "a", 8, 8.1, 8.2, 8.3, 8.4, 8.5)), list(repeated("h", "", "a", 11, 11.1, 11.2, 11.3, 11.4, 11.5)), Regression, ABIteration, "+36 %"},
 		"one session, a doubt":  {list(repeated("b", "", "a", 8, 8.1, 8.2, 8.3, 8.4, 8.5)), list(repeated("h", "", "a", 9, 9.1, 9.2, 9.3, 9.4, 9.5)), Inconclusive, ABIteration, "perhaps worse"},

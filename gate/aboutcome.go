@@ -130,7 +130,7 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 		out.Verdict, out.Reason = Inconclusive, "perhaps worse: "+c.describeAB(*out, deviations[0])
 		out.Hint = s.settle(deviations[0].Enough)
 	case len(s.absent) > 0:
-		out.Verdict, out.Reason = Inconclusive, fmt.Sprintf("%s was measured of the base build and not of the head build", strings.Join(s.absent, ", "))
+		out.Verdict, out.Reason = Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), wasOrWere(len(s.absent)))
 		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
 	case s.tooFew(c.policy):
 		out.Verdict = Inconclusive

@@ -89,6 +89,10 @@ func (s *abScenario) leaveOut(c *abCheck, r run.Run, isHead bool) {
 		side = "head"
 	}
 	c.warn("run %s of the %s, scenario %q, is left out: its status is %q", r.ID, side, r.Scenario, r.Status)
+	if len(r.Context) == 0 { // it ended before the device was asked
+		s.lost = append(s.lost, fmt.Sprintf("the %s: %s", side, notWhole(r)))
+		return
+	}
 	s.lost = append(s.lost, fmt.Sprintf("the %s on %s: %s", side, contextTitle(r.Context), notWhole(r)))
 }
 

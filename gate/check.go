@@ -20,6 +20,7 @@ type check struct {
 	summary   run.Summary
 	past      past           // given up when all cells are judged
 	seen      seen           // what is told of it
+	beside    int            // accepted runs of the same session
 	context   string         // as a key
 	order     map[string]int // events by their place in the run
 	judged    []*judgement
@@ -36,7 +37,7 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	c.summary = run.Summarize(s.Run, p.Centre, catalogue)
 	c.past = pastOf(c.summary.Context, others(s), p.Use)
 	c.past.sampled = cmp.Or(s.sampled, MaxListed)
-	c.seen = c.past.seen()
+	c.seen, c.beside = c.past.seen(), ownSession(s)
 	defer func() { c.past = past{} }()
 	c.invalid = s.Run.Status != run.Complete
 	if c.invalid {
@@ -102,14 +103,27 @@ func (c *check) warnSmallCluster() {
 // can't be compared with.
 func others(s Subject) []run.Summary {
 	away := func(r run.Summary) bool {
-		itself := r.ID != "" && r.ID == s.Run.ID
-		beside := r.Session != "" && r.Session == s.Run.Session
-		return itself || beside || !devctx.Comparable(r.Context, s.Run.Context)
+		return s.itself(r) || s.beside(r) || !devctx.Comparable(r.Context, s.Run.Context)
 	}
 	if !slices.ContainsFunc(s.References, away) {
 		return s.References
 	}
 	return slices.DeleteFunc(slices.Clone(s.References), away)
+}
+
+func (s Subject) itself(r run.Summary) bool { return r.ID != "" && r.ID == s.Run.ID }
+
+func (s Subject) beside(r run.Summary) bool { return r.Session != "" && r.Session == s.Run.Session }
+
+// ownSession counts the references that are of the run's own session.
+func ownSession(s Subject) int {
+	n := 0
+	for _, r := range s.References {
+		if s.beside(r) && !s.itself(r) {
+			n++
+		}
+	}
+	return n
 }
 
 // cells are those to judge: the whole run first, then events as they came.

@@ -104,6 +104,11 @@ func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
 			t.Errorf("a run of session %q has %d references, want %d", session, v.ReferenceTotal, want)
 		}
 	}
+	now.Session = "night"
+	v := checkOne(policy(t, PresetDefault), now, history[:6]...)
+	if v.Verdict != Inconclusive || strings.Contains(v.Reason, "no accepted run") || !strings.Contains(v.Reason, "accepted runs of this session only") {
+		t.Errorf("beside accepted runs of its own session: %s: %s", v.Verdict, v.Reason)
+	}
 }
 
 // A phone is the same phone when its battery has waned by a step.

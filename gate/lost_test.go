@@ -108,6 +108,17 @@ func TestABAMetricThatGotLostIsADoubt(t *testing.T) {
 	}
 }
 
+func TestABSeveralLostMetrics(t *testing.T) {
+	all := func(i int) map[string]float64 {
+		return map[string]float64{"cpu.time_ms": 600 + float64(i%4), "frames.count": 600, "startup.ttid_ms": 300}
+	}
+	cpu := func(i int) map[string]float64 { return map[string]float64{"cpu.time_ms": all(i)["cpu.time_ms"]} }
+	v := compareAB(t, list(rounds("b", 12, all)), list(rounds("h", 12, cpu)))
+	if want := " were measured of the base build and not of the head build"; v.Verdict != Inconclusive || !strings.Contains(v.Reason, want) {
+		t.Errorf("%s: %q, want %q in it", v.Verdict, v.Reason, want)
+	}
+}
+
 // Twelve rounds in which nothing differs are enough: had there been a difference,
 // they would have shown it.
 func TestABEqualRoundsPass(t *testing.T) {

@@ -100,6 +100,10 @@ func (c *check) conclude(v *RunVerdict) {
 	case counts[ToRegression] > 0:
 		v.Verdict = Regression
 		v.Reason = c.describe(v.Deviations[0])
+	case n == 0 && c.beside > 0:
+		v.Verdict = Inconclusive
+		v.Reason = fmt.Sprintf("the history of %s, scenario %q, has accepted runs of this session only, and runs that were made side by side are no evidence for each other", c.run.App.Package, c.run.Scenario)
+		v.Hint = "compare with runs of other sessions; where --session is given, it names what is measured at one time"
 	case n == 0:
 		v.Verdict = Inconclusive
 		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with", c.run.App.Package, c.run.Scenario)
@@ -268,6 +272,13 @@ func pValue(p float64) string {
 		return "p < 0.0001"
 	}
 	return fmt.Sprintf("p = %.2g", p)
+}
+
+func wasOrWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
 }
 
 func plural(n int, noun string) string {
