@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,6 +18,7 @@ import (
 // Repaired is what Repair has done.
 type Repaired struct {
 	Kept     int               // runs of the new file, each with the mark that counts
+	Lost     int               // runs whose records can't be read
 	Found    []baseline.Damage // what was wrong; nil: the file is whole, and as it was
 	Original string            // where the damaged file is now
 }
@@ -41,7 +43,7 @@ func Repair(ctx context.Context, path string, o Options) (Repaired, error) {
 	if err != nil || len(out.Found) == 0 {
 		return out, errors.Join(err, s.Close())
 	}
-	out.Kept, err = rescue(ctx, path, s.Export(ctx, baseline.Filter{}), &out.Found, o)
+	err = out.rescue(ctx, path, s.Export(ctx, baseline.Filter{}), o)
 	if err = errors.Join(err, s.Close()); err == nil {
 		out.Original, err = replace(path, o.Now())
 	}
@@ -91,7 +93,7 @@ func repairUnopened(ctx context.Context, path string, o Options, why error) (Rep
 	if hasLog(path) {
 		out.Found = append(out.Found, baseline.Damage{Problem: "what was written last lies in " + path + "-wal and can't be read without the file: it is kept beside it"})
 	}
-	if out.Kept, err = rescue(ctx, path, found.entries(baseline.Filter{}, false), &out.Found, o); err == nil {
+	if err = out.rescue(ctx, path, found.entries(baseline.Filter{}, false), o); err == nil {
 		out.Original, err = replace(path, o.Now())
 	}
 	return out, err
@@ -101,25 +103,28 @@ func repairUnopened(ctx context.Context, path string, o Options, why error) (Rep
 func rescueName(path string) string { return path + ".repairing" }
 
 // rescue copies sound runs into a new file and checks that.
-func rescue(ctx context.Context, path string, entries iter.Seq2[baseline.Entry, error], found *[]baseline.Damage, o Options) (kept int, err error) {
+func (out *Repaired) rescue(ctx context.Context, path string, entries iter.Seq2[baseline.Entry, error], o Options) error {
 	if err := removeHistory(rescueName(path)); err != nil {
-		return 0, err
+		return err
 	}
 	to, err := Open(ctx, rescueName(path), o)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	known := map[baseline.Damage]bool{}
-	for _, d := range *found {
-		known[d] = true
+	known := map[string]bool{}
+	for _, d := range out.Found {
+		known[keyOf(d)] = true
 	}
 	done, err := baseline.Take(ctx, to, func(yield func(baseline.Entry, error) bool) {
 		for e, err := range entries {
 			var damaged *baseline.DamagedRun
 			if errors.As(err, &damaged) {
-				if d := (baseline.Damage{ID: damaged.ID, Problem: damaged.Err.Error()}); !known[d] {
-					known[d] = true
-					*found = append(*found, d)
+				if damaged.ID != "" {
+					out.Lost++
+				}
+				if d := (baseline.Damage{ID: damaged.ID, Problem: damaged.Err.Error()}); !known[keyOf(d)] {
+					known[keyOf(d)] = true
+					out.Found = append(out.Found, d)
 				}
 				continue
 			}
@@ -135,10 +140,14 @@ func rescue(ctx context.Context, path string, entries iter.Seq2[baseline.Entry, 
 		}
 	}
 	if err = errors.Join(err, to.Close()); err != nil {
-		return 0, errors.Join(fmt.Errorf("repair history %s: %w", path, err), removeHistory(rescueName(path)))
+		return errors.Join(fmt.Errorf("repair history %s: %w", path, err), removeHistory(rescueName(path)))
 	}
-	return done.Added, nil
+	out.Kept = done.Added
+	return nil
 }
+
+// keyOf tells damages apart. A run that is damaged is told of once, in whatever words.
+func keyOf(d baseline.Damage) string { return cmp.Or(d.ID, d.Problem) }
 
 // replace puts the new file in the place of the old one, which it names anew. Its
 // log goes with it: it would else be taken for the new file's.

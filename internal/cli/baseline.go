@@ -87,7 +87,7 @@ func (c Command) baselineVerify(f *configFlags) *cobra.Command {
 					fmt.Fprintln(c.Stdout, d)
 				}
 				if len(damages) > 0 {
-					return &failure{exitInfrastructure, fmt.Errorf("%d parts of the history are damaged", len(damages)), repairHint}
+					return &failure{exitInfrastructure, fmt.Errorf("%d %s damaged", len(damages), pluralOf(len(damages), "part of the history is", "parts of the history are")), repairHint}
 				}
 				fmt.Fprintln(c.Stdout, "the history is whole")
 				return nil

@@ -45,6 +45,9 @@ Let nobody else use the history meanwhile.`,
 			if more := len(done.Found) - shownDamage; more > 0 {
 				fmt.Fprintf(c.Stdout, "and %d more\n", more)
 			}
+			if done.Lost > 0 {
+				fmt.Fprintf(c.Stdout, "%d %s lost\n", done.Lost, pluralOf(done.Lost, "run is", "runs are"))
+			}
 			fmt.Fprintf(c.Stdout, "%d sound %s kept in %s; the damaged history is %s\n",
 				done.Kept, pluralOf(done.Kept, "run is", "runs are"), plain(path), plain(done.Original))
 			return nil

@@ -107,8 +107,9 @@ Try it without a device:   apkgate demo
 Set it up for your app:    apkgate init, then apkgate doctor, then apkgate run
 
 Exit status: 0 pass, improvement or inconclusive (--fail-on moves that line),
-1 regression and nothing else, 2 wrong usage, configuration or input, 3 no answer:
-the app crashed or a test failed (invalid), or a device, adb or the store did.`,
+1 regression and nothing else, 2 wrong usage, configuration or input, 3 no verdict
+on the app's speed: it crashed or a test failed (invalid), or a device, adb or the
+store was lost.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/run"
@@ -44,10 +45,11 @@ func damageWarnings(s *baseline.Sound) []run.Warning {
 	found, total := s.Damage()
 	var out []run.Warning
 	for _, d := range found[:min(len(found), warnedDamage)] {
-		out = append(out, run.Warning{Text: "the history is damaged, and the verdict is made from what is sound: " + d.String()})
+		what := strings.Replace(d.String(), baseline.ErrDamaged.Error()+": ", "", 1) // said once is enough
+		out = append(out, run.Warning{Text: "the history is damaged, and the verdict is made from what is sound: " + what})
 	}
 	if more := total - warnedDamage; more > 0 {
-		out = append(out, run.Warning{Text: fmt.Sprintf("the history is damaged in %d more places", more)})
+		out = append(out, run.Warning{Text: fmt.Sprintf("the history is damaged in %d more %s", more, pluralOf(more, "place", "places"))})
 	}
 	return out
 }

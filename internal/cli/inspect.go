@@ -59,8 +59,10 @@ func (c Command) inspectVerb() *cobra.Command {
 names, and what could not be read as warnings with their lines. A file in which
 nothing could be read is wrong input: exit status 2.
 
-Readers: ` + strings.Join(names, ", ") + `. FILE may be - for standard input,
-and packed: with gzip, or in a ZIP archive such as adb bugreport writes.
+Readers: ` + strings.Join(names, ", ") + `.
+
+FILE may be packed: with gzip, or in a ZIP archive such as adb bugreport writes.
+It may be - for standard input, but not for a ZIP archive.
 
 With --table, the rows of a table of a Perfetto trace, under the names of
 Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.`,

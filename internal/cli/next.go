@@ -27,7 +27,10 @@ func nextStep(v gate.Verdict, f runFlags) string {
 		for _, r := range v.Runs {
 			if r.Verdict == gate.Invalid {
 				again := "apkgate run --scenario " + device.Quote(r.Scenario) + f.configFlags.repeated()
-				return "what ended run " + r.ID + " stands above; when it is fixed: " + again
+				if f.apk != "" {
+					again += " --apk " + device.Quote(f.apk)
+				}
+				return "fix what ended run " + r.ID + ", which is told above, and measure again: " + again
 			}
 		}
 	case gate.Regression:

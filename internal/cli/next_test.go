@@ -53,8 +53,12 @@ func TestWhatComesAfterARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, l.path("demo-good.apk"), string(worse)+"\nfault crash after scroll\n")
-	if got := nextLine(measure("crash", exitInfrastructure)); !strings.Contains(got, "what ended run ") || !strings.Contains(got, "apkgate run --scenario read-mail") {
-		t.Errorf("after a crash: %q", got)
+	for _, more := range [][]string{nil, {"--apk", l.path("demo-good.apk")}} {
+		got := nextLine(measure("crash", exitInfrastructure, more...))
+		_, command, _ := strings.Cut(got, ": apkgate run --scenario read-mail")
+		if !strings.Contains(got, "fix what ended run ") || !strings.HasSuffix(command, strings.Join(more, " ")) || command == "" {
+			t.Errorf("after a crash: %q, want what to fix and the command with %q", got, more)
+		}
 	}
 	put(t, l.path("demo-good.apk"), strings.Replace(string(worse), "cost 7ms", "cost 14ms", 1))
 	follow(measure("worse", exitRegression), "if the change is intended, make these runs the new level")
