@@ -195,7 +195,8 @@ func (s *Store) eachPage(ctx context.Context, pages chan<- verifyPage) (found []
 			last = p.runs[len(p.runs)-1].number
 		}
 		if err != nil || len(p.runs) < page {
-			return found, noteDamage(&found, "", err)
+			err = noteDamage(&found, "", err)
+			return found, err
 		}
 	}
 }
@@ -227,6 +228,7 @@ func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.D
 		}
 		return nil
 	})
+	err = noteDamage(&found, "", err) // a damaged file may not even be opened once more
 	return found, err
 }
 
