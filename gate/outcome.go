@@ -102,7 +102,7 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Reason = c.describe(v.Deviations[0])
 	case n == 0 && c.beside > 0:
 		v.Verdict = Inconclusive
-		v.Reason = fmt.Sprintf("the history of %s, scenario %q, has accepted runs of this session only, and runs that were made side by side are no evidence for each other", c.run.App.Package, c.run.Scenario)
+		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with, but of this run's own session: runs made side by side are no evidence for each other", c.run.App.Package, c.run.Scenario)
 		v.Hint = "compare with runs of other sessions; where --session is given, it names what is measured at one time"
 	case n == 0:
 		v.Verdict = Inconclusive
