@@ -165,7 +165,7 @@ func (k *kernel) keep(e Event, clock int32, ns int64) {
 		return
 	}
 	e.At = at
-	k.file.order.add(item{at: int64(at), queue: e.CPU + 1, event: e}, len(e.Data), k.file.give)
+	k.file.order.add(int(e.CPU)+1, item{at: int64(at), size: int32(len(e.Data)), event: e}, k.file.give)
 }
 
 // Events of the scheduler (ftrace_event.proto).

@@ -1,7 +1,6 @@
 package packets
 
 import (
-	"cmp"
 	"io"
 	"maps"
 	"slices"
@@ -37,63 +36,6 @@ type EventReader interface {
 	Event(e *Event)
 }
 
-// window is how many bytes of events and packets wait for those that were before them.
-// CPUs are recorded apart, and each has its part of the file some ten times a second.
-const window = 48 << 20
-
-// order brings what comes to it into the order of time.
-type order struct {
-	list []item
-	held int
-	done int64 // ns of the last that was given away
-	late int   // came after a later one was given away
-}
-
-// item is what waits: an event, or something of a packet.
-type item struct {
-	at    int64 // ns of the trace's own clock
-	queue int32 // of those at the same time, packets go first and then the CPUs
-	event Event
-	run   func()
-}
-
-const itemSize = 128 // bytes of an item, without its data
-
-// add takes an item and gives away the earliest where there are too many.
-func (o *order) add(i item, size int, give func(*item)) {
-	switch {
-	case i.at >= o.done:
-	case i.run != nil:
-		i.run()
-		return
-	default:
-		o.late++
-		return
-	}
-	o.list = append(o.list, i)
-	if o.held += size + itemSize; o.held > window {
-		o.give(len(o.list)/2+1, give)
-	}
-}
-
-// give gives away the first n in the order of time.
-func (o *order) give(n int, give func(*item)) {
-	slices.SortStableFunc(o.list, func(a, b item) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.queue, b.queue))
-	})
-	for i := range o.list[:n] {
-		give(&o.list[i])
-		o.done = o.list[i].at
-	}
-	rest := copy(o.list, o.list[n:])
-	clear(o.list[rest:])
-	o.list = o.list[:rest]
-	o.held = 0
-	for i := range o.list {
-		o.held += len(o.list[i].event.Data) + itemSize
-	}
-}
-
 // ReadInOrder reads a trace twice: for its clocks, and then as Read does. Times are on
 // the trace's own clock, which Time gives, and events of the kernel and what is deferred
 // come in the order of time.
@@ -124,7 +66,7 @@ func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
 	if err := f.Read(src, all...); err != nil {
 		return err
 	}
-	f.order.give(len(f.order.list), f.give)
+	f.order.give(f.order.waiting, f.give)
 	return nil
 }
 
@@ -163,7 +105,7 @@ func (f *File) Time(s Stamp) (time.Duration, bool) { return f.own.Time(s) }
 
 // Defer calls run when everything before a time was read. size is what it holds.
 func (f *File) Defer(at time.Duration, size int, run func()) {
-	f.order.add(item{at: int64(at), run: run}, size, f.give)
+	f.order.add(0, item{at: int64(at), size: int32(min(size, MaxPacket)), run: run}, f.give)
 }
 
 func (f *File) give(i *item) {

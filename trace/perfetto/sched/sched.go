@@ -24,10 +24,10 @@ const MaxRows = 1_000_000
 type Turn struct {
 	At       time.Duration
 	For      time.Duration // less than 0 for one that did not end in the trace
-	CPU      int32
-	Thread   int32 // in the tracker's Threads
+	CPU      int16
+	End      uint16 // the state of the thread after it, in Reader.Names
+	Thread   int32  // in the tracker's Threads
 	Priority int32
-	End      string // the state of the thread after it, "" where it did not end
 }
 
 // State is a time of a thread in one state.
@@ -35,13 +35,14 @@ type State struct {
 	At     time.Duration
 	For    time.Duration // less than 0 where the end is not known
 	Thread int32
-	Name   string // Running, R, R+, S, D, …
-	CPU    int32  // where it ran, else None
-	Waker  int32  // the thread that woke it, else None
-	IRQ    int8   // 1 where it was woken from an interrupt, 0 where not, None if not told
+	Waker  int32 // the thread that woke it, else None
+	// Blocked is the kernel's function that it slept in, in Reader.Functions.
+	Blocked int32
+	Name    uint16 // in Reader.Names
+	CPU     int16  // where it ran, else None
+	IRQ     int8   // 1 where it was woken from an interrupt, 0 where not, None if not told
 	// IOWait is 1 where it slept for I/O, 0 where not, None if not told.
-	IOWait  int8
-	Blocked string // the kernel's function that it slept in, "" if not told
+	IOWait int8
 }
 
 // None stands for what is not told.
@@ -51,12 +52,20 @@ const None = -1
 type Reader struct {
 	Turns  []Turn
 	States []State
+	// Names are the states' names: Running, R, R+, S, D, …; the first is "", for what is
+	// not told.
+	Names []string
+	// Functions are names of the kernel's functions; the first is "".
+	Functions []string
 
-	file    *packets.File
-	threads *threads.Tracker
-	kernel  [2]int // the kernel's version, 0.0 where not told
-	cpus    []cpu
-	last    []latest // by thread
+	keep      Keep
+	names     map[string]uint16
+	functions map[string]int32
+	file      *packets.File
+	threads   *threads.Tracker
+	kernel    [2]int // the kernel's version, 0.0 where not told
+	cpus      []cpu
+	last      []latest // by thread
 }
 
 // cpu is what is known of a CPU.
@@ -71,9 +80,37 @@ type latest struct {
 	state, blocked int32
 }
 
+// Keep is what a reader keeps. Whatever it is, threads get the names that the scheduler
+// tells.
+type Keep struct{ Turns, States bool }
+
 // New is a reader of a file whose threads the tracker reads in the same pass.
-func New(file *packets.File, tracker *threads.Tracker) *Reader {
-	return &Reader{file: file, threads: tracker}
+func New(file *packets.File, tracker *threads.Tracker, keep Keep) *Reader {
+	r := &Reader{file: file, threads: tracker, keep: keep, names: map[string]uint16{}, functions: map[string]int32{}}
+	for place, name := range []string{"", running, runnable} {
+		r.Names = append(r.Names, name)
+		r.names[name] = uint16(place)
+	}
+	r.Functions = []string{""}
+	r.functions[""] = 0
+	return r
+}
+
+// The places of names in Reader.Names.
+const (
+	isRunning  = 1
+	isRunnable = 2
+)
+
+// named is the place of a state's name.
+func (r *Reader) named(name string) uint16 {
+	place, known := r.names[name]
+	if !known {
+		place = uint16(len(r.Names))
+		r.names[name] = place
+		r.Names = append(r.Names, name)
+	}
+	return place
 }
 
 // Events of the scheduler (ftrace_event.proto, sched.proto).
@@ -167,15 +204,15 @@ func (r *Reader) fullSwitch(e *packets.Event) {
 
 // swap ends the turn of one thread and begins another's.
 func (r *Reader) swap(e *packets.Event, c *cpu, from, to int32, state int64, prio int32) {
-	left := stateName(uint16(state), r.kernel)
+	left := r.named(stateName(uint16(state), r.kernel))
 	if c.turn != None {
 		one := &r.Turns[c.turn]
 		one.For, one.End = e.At-one.At, left
 	}
 	c.thread, c.turn = to, None
-	if r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
+	if r.keep.Turns && r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
 		c.turn = int32(len(r.Turns))
-		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: e.CPU, Thread: to, Priority: prio})
+		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: to, Priority: prio})
 	}
 	r.leave(e, from, left)
 	r.run(e, to)

@@ -14,8 +14,8 @@ const (
 
 // leave begins the state of a thread that left a CPU. A thread that was not known to run
 // has lost events: when its last state ended is not known.
-func (r *Reader) leave(e *packets.Event, thread int32, state string) {
-	if last := r.latest(thread); last.state == None || r.States[last.state].Name == running {
+func (r *Reader) leave(e *packets.Event, thread int32, state uint16) {
+	if last := r.latest(thread); last.state == None || r.States[last.state].Name == isRunning {
 		r.close(e, thread)
 	}
 	r.open(e, thread, State{Name: state, CPU: None, Waker: None, IRQ: None})
@@ -24,19 +24,19 @@ func (r *Reader) leave(e *packets.Event, thread int32, state string) {
 // run begins the state of a thread that came to a CPU.
 func (r *Reader) run(e *packets.Event, thread int32) {
 	r.close(e, thread)
-	r.open(e, thread, State{Name: running, CPU: e.CPU, Waker: None, IRQ: None})
+	r.open(e, thread, State{Name: isRunning, CPU: int16(e.CPU), Waker: None, IRQ: None})
 }
 
 // wake begins the state of a thread that another woke. One that did not sleep stays as it
 // is.
 func (r *Reader) wake(e *packets.Event, thread, waker int32, irq int8) {
 	if last := r.latest(thread); last.state != None {
-		if name := r.States[last.state].Name; name == running || name == runnable {
+		if name := r.States[last.state].Name; name == isRunning || name == isRunnable {
 			return
 		}
 		r.close(e, thread)
 	}
-	r.open(e, thread, State{Name: runnable, CPU: None, Waker: waker, IRQ: irq})
+	r.open(e, thread, State{Name: isRunnable, CPU: None, Waker: waker, IRQ: irq})
 }
 
 func (r *Reader) compactWaking(e *packets.Event) {
@@ -68,7 +68,7 @@ func (r *Reader) fullWaking(e *packets.Event) {
 func (r *Reader) newTask(e *packets.Event) {
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		if f.Number == 1 && int32(f.Value) != 0 {
-			r.open(e, int32(r.threads.Of(int32(f.Value))), State{Name: runnable, CPU: None, Waker: int32(r.threads.Of(e.TID))})
+			r.open(e, int32(r.threads.Of(int32(f.Value))), State{Name: isRunnable, CPU: None, Waker: int32(r.threads.Of(e.TID))})
 			return
 		}
 	}
@@ -97,10 +97,23 @@ func (r *Reader) blocked(e *packets.Event) {
 	one.IOWait = io
 	for f := packets.FieldsOf(e.Seq.Interned(kernelSymbols, caller)); f.Next(); {
 		if f.Number == 2 {
-			one.Blocked = f.Text()
+			one.Blocked = r.function(f.Text())
 		}
 	}
 }
+
+// function is the place of the name of a function, that of "" where there are too many.
+func (r *Reader) function(name string) int32 {
+	place, known := r.functions[name]
+	if !known && r.file.Room("functions of the kernel", len(r.Functions), maxFunctions) {
+		place = int32(len(r.Functions))
+		r.functions[name] = place
+		r.Functions = append(r.Functions, name)
+	}
+	return place
+}
+
+const maxFunctions = 100_000
 
 // latest are a thread's last states.
 func (r *Reader) latest(thread int32) *latest {
@@ -120,7 +133,7 @@ func (r *Reader) close(e *packets.Event, thread int32) {
 // open begins a state. The idle thread has none.
 func (r *Reader) open(e *packets.Event, thread int32, s State) {
 	last := r.latest(thread)
-	if thread == 0 {
+	if thread == 0 || !r.keep.States {
 		return
 	}
 	if !r.file.Room("states of threads", len(r.States), MaxRows) {
@@ -131,9 +144,9 @@ func (r *Reader) open(e *packets.Event, thread int32, s State) {
 	at := int32(len(r.States))
 	r.States = append(r.States, s)
 	switch s.Name {
-	case running:
+	case isRunning:
 		*last = latest{at, None}
-	case runnable:
+	case isRunnable:
 		last.state = at
 	default:
 		*last = latest{at, at}

@@ -12,7 +12,6 @@ const (
 )
 
 const (
-	binder      = "binder"
 	lockWaiting = "binder lock waiting"
 	lockHeld    = "binder lock held"
 )
@@ -43,11 +42,11 @@ func (r *Reader) transaction(e *packets.Event) {
 	track := r.own(e.TID)
 	switch {
 	case one.reply:
-		r.end(e.At, track, "", "")
+		r.end(e.At, track, "")
 	case one.oneWay:
-		one.slice = r.begin(e.At, 0, track, binder, "binder transaction async")
+		one.slice = r.begin(e.At, 0, track, true, "binder transaction async")
 	default:
-		one.slice = r.begin(e.At, -1, track, binder, "binder transaction")
+		one.slice = r.begin(e.At, -1, track, true, "binder transaction")
 	}
 	if _, again := r.calls[id]; again || r.file.Room("binder transactions on their way", len(r.calls), MaxRows) {
 		r.calls[id] = one
@@ -71,11 +70,11 @@ func (r *Reader) received(e *packets.Event) {
 	in := int32(None)
 	switch {
 	case one.reply:
-		r.end(e.At, track, "", "")
+		r.end(e.At, track, "")
 	case one.oneWay:
-		in = r.begin(e.At, 0, track, binder, "binder async rcv")
+		in = r.begin(e.At, 0, track, true, "binder async rcv")
 	default:
-		in = r.begin(e.At, -1, track, binder, "binder reply")
+		in = r.begin(e.At, -1, track, true, "binder reply")
 	}
 	if one.slice != None && in != None && r.file.Room("flows", len(r.Flows), MaxRows) {
 		r.Flows = append(r.Flows, Flow{Out: one.slice, In: in})
@@ -87,12 +86,12 @@ func (r *Reader) lock(e *packets.Event) {
 	track := r.own(e.TID)
 	switch {
 	case e.Kind == eventLock:
-		r.begin(e.At, -1, track, binder, lockWaiting)
+		r.begin(e.At, -1, track, true, lockWaiting)
 	case e.Kind == eventLocked && r.inside(track, lockWaiting):
-		r.end(e.At, track, "", "")
-		r.begin(e.At, -1, track, binder, lockHeld)
+		r.end(e.At, track, "")
+		r.begin(e.At, -1, track, true, lockHeld)
 	case e.Kind == eventUnlock:
-		r.end(e.At, track, binder, lockHeld)
+		r.end(e.At, track, lockHeld)
 	}
 }
 
@@ -102,7 +101,7 @@ func (r *Reader) inside(track int32, name string) bool {
 		return false
 	}
 	for _, one := range r.stacks[track] {
-		if one.name == name && one.dur < 0 {
+		if r.Names[one.name] == name && one.dur < 0 {
 			return true
 		}
 	}

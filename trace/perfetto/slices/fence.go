@@ -52,7 +52,7 @@ func (r *Reader) fence(e *packets.Event) {
 		if e.Kind == eventFenceEmit && !line.emits {
 			line.emits = true
 			if len(line.pending) > 0 {
-				r.end(e.At, line.track, "", "")
+				r.end(e.At, line.track, "")
 				line.pending = nil
 			}
 		}
@@ -60,7 +60,7 @@ func (r *Reader) fence(e *packets.Event) {
 			line.pending = append(line.pending, number)
 		}
 		if len(line.pending) == 1 {
-			r.begin(e.At, -1, line.track, "", "fence")
+			r.begin(e.At, -1, line.track, false, "fence")
 		}
 	}
 }
@@ -70,9 +70,9 @@ func (r *Reader) signaled(e *packets.Event, line *fences, number uint32) {
 		return
 	}
 	line.pending = line.pending[1:]
-	r.end(e.At, line.track, "", "")
+	r.end(e.At, line.track, "")
 	if len(line.pending) > 0 {
-		r.begin(e.At, -1, line.track, "", "fence")
+		r.begin(e.At, -1, line.track, false, "fence")
 	}
 }
 

@@ -32,13 +32,13 @@ const None = -1
 
 // Slice is something that took time, or where For is 0 an instant.
 type Slice struct {
-	At       time.Duration
-	For      time.Duration // less than 0 for one that did not end in the trace
-	Name     string
-	Category string // "binder", or ""
-	Track    int32  // in Reader.Tracks
-	Depth    int32
-	Parent   int32 // in Reader.Slices, None at depth 0
+	At     time.Duration
+	For    time.Duration // less than 0 for one that did not end in the trace
+	Name   int32         // in Reader.Names
+	Track  int32         // in Reader.Tracks
+	Parent int32         // in Reader.Slices, None at depth 0
+	Depth  int16
+	Binder bool // its category is binder, else it has none
 }
 
 // Track is what slices are nested on.
@@ -57,13 +57,14 @@ type Reader struct {
 	Slices []Slice
 	Tracks []Track
 	Flows  []Flow
+	Names  []string
 
 	file    *packets.File
 	threads *threads.Tracker
 	stacks  [][]open // by track
 	tracks  map[Track]int32
 	lanes   map[Track]*lanes
-	names   map[string]string
+	names   map[string]int32
 	named   int // bytes of names
 	calls   map[int32]call
 	fences  map[uint64]*fences
@@ -72,7 +73,7 @@ type Reader struct {
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{
-		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]string{},
+		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
 		calls: map[int32]call{}, fences: map[uint64]*fences{},
 	}
 }
@@ -100,9 +101,9 @@ func (r *Reader) Event(e *packets.Event) {
 	case eventFenceInit, eventFenceEmit, eventFenceSignaled:
 		r.fence(e)
 	case eventWaitStart:
-		r.begin(e.At, -1, r.own(e.TID), "", "dma_fence_wait")
+		r.begin(e.At, -1, r.own(e.TID), false, "dma_fence_wait")
 	case eventWaitEnd:
-		r.end(e.At, r.own(e.TID), "", "")
+		r.end(e.At, r.own(e.TID), "")
 	default:
 		if p, ok := atrace.Of(e); ok {
 			r.point(e, p)
@@ -129,23 +130,24 @@ func (r *Reader) track(t Track) int32 {
 }
 
 func (r *Reader) newTrack(t Track) int32 {
-	t.Name = r.intern(t.Name)
+	t.Name = r.Names[r.intern(t.Name)]
 	r.Tracks = append(r.Tracks, t)
 	r.stacks = append(r.stacks, nil)
 	return int32(len(r.Tracks) - 1)
 }
 
-// intern keeps one copy of a name. Where there are too many, it is "".
-func (r *Reader) intern(name string) string {
+// intern is the place of a name, that of "" where there are too many.
+func (r *Reader) intern(name string) int32 {
 	one, known := r.names[name]
 	if !known {
 		const each = 64 // bytes that a map has for an entry
 		if !r.file.Room("names of slices", r.named+len(name)+each, maxNames) {
-			return ""
+			return 0
 		}
 		r.named += len(name) + each
-		one = name
-		r.names[name] = name
+		one = int32(len(r.Names))
+		r.names[name] = one
+		r.Names = append(r.Names, name)
 	}
 	return one
 }

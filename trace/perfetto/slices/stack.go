@@ -5,14 +5,15 @@ import "time"
 // open is a slice on its track's stack. It may have ended, and stay until a later one
 // begins.
 type open struct {
-	row            int32 // in Reader.Slices, None for one that is not kept
-	at, dur        time.Duration
-	name, category string
+	row     int32 // in Reader.Slices, None for one that is not kept
+	name    int32 // in Reader.Names
+	binder  bool
+	at, dur time.Duration
 }
 
 // begin begins a slice on a track; dur is less than 0 until it ends. It gives the slice's
 // place, None where it has none.
-func (r *Reader) begin(at, dur time.Duration, track int32, category, name string) int32 {
+func (r *Reader) begin(at, dur time.Duration, track int32, binder bool, name string) int32 {
 	if track == None || !r.settle(track, at, dur) {
 		return None
 	}
@@ -21,10 +22,10 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 		r.file.TooMany["nested slices"]++
 		return None
 	}
-	one := open{row: None, at: at, dur: dur, name: r.intern(name), category: category}
+	one := open{row: None, at: at, dur: dur, name: r.intern(name), binder: binder}
 	if r.file.Room("slices", len(r.Slices), MaxRows) {
 		one.row = int32(len(r.Slices))
-		s := Slice{At: at, For: dur, Name: one.name, Category: category, Track: track, Depth: int32(len(stack)), Parent: None}
+		s := Slice{At: at, For: dur, Name: one.name, Binder: binder, Track: track, Depth: int16(len(stack)), Parent: None}
 		if len(stack) > 0 {
 			s.Parent = stack[len(stack)-1].row
 		}
@@ -34,16 +35,16 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 	return one.row
 }
 
-// end ends the innermost slice on a track that has not ended, of a category and a name
-// where these are not "".
-func (r *Reader) end(at time.Duration, track int32, category, name string) {
+// end ends the innermost slice on a track that has not ended, of a name where that is
+// not "".
+func (r *Reader) end(at time.Duration, track int32, name string) {
 	if track == None || !r.settle(track, at, -1) {
 		return
 	}
 	stack := r.stacks[track]
 	for i := len(stack) - 1; i >= 0; i-- {
 		one := &stack[i]
-		if one.dur >= 0 || category != "" && one.category != category || name != "" && one.name != name {
+		if one.dur >= 0 || name != "" && r.Names[one.name] != name {
 			continue
 		}
 		r.last(one, at-one.at)

@@ -19,14 +19,14 @@ var (
 )
 
 // tasks reads threads, processes and what the scheduler says of them.
-func tasks(f *packets.File, src io.ReadSeeker) (*threads.Tracker, *sched.Reader, error) {
+func tasks(f *packets.File, src io.ReadSeeker, keep sched.Keep) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
-	r := sched.New(f, tracker)
+	r := sched.New(f, tracker, keep)
 	return tracker, r, f.ReadInOrder(src, tracker, r)
 }
 
 func readThreads(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, src)
+	t, _, err := tasks(f, src, sched.Keep{})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(threadColumns))
 		for i, one := range t.Threads {
@@ -44,7 +44,7 @@ func readThreads(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 }
 
 func readProcesses(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, src)
+	t, _, err := tasks(f, src, sched.Keep{})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(processColumns))
 		for i, one := range t.Processes {
@@ -61,12 +61,12 @@ func readProcesses(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) 
 }
 
 func readSched(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, r, err := tasks(f, src)
+	t, r, err := tasks(f, src, sched.Keep{Turns: true})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(schedColumns))
 		for _, one := range r.Turns {
 			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(one.CPU), int64(t.Threads[one.Thread].TID)
-			row[4], row[5], row[6] = text(one.End), int64(one.Priority), int64(one.Thread)
+			row[4], row[5], row[6] = text(r.Names[one.End]), int64(one.Priority), int64(one.Thread)
 			if !yield(row) {
 				return
 			}
@@ -75,16 +75,16 @@ func readSched(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 }
 
 func readStates(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, r, err := tasks(f, src)
+	t, r, err := tasks(f, src, sched.Keep{States: true})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(stateColumns))
 		for _, one := range r.States {
-			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(t.Threads[one.Thread].TID), text(one.Name)
+			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(t.Threads[one.Thread].TID), text(r.Names[one.Name])
 			row[4], row[5] = number(one.CPU), nil
 			if one.Waker >= 0 {
 				row[5] = int64(t.Threads[one.Waker].TID)
 			}
-			row[6], row[7], row[8], row[9] = number(one.IOWait), text(one.Blocked), number(one.IRQ), int64(one.Thread)
+			row[6], row[7], row[8], row[9] = number(one.IOWait), text(r.Functions[one.Blocked]), number(one.IRQ), int64(one.Thread)
 			if !yield(row) {
 				return
 			}

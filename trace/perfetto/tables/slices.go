@@ -69,7 +69,10 @@ func readSlices(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 
 func (t *sliceTable) row(row []any, s *slices.Slice) {
 	track := t.slices.Tracks[s.Track]
-	row[1], row[2], row[3], row[4], row[5] = int64(s.At), open(s.For), text(s.Name), text(s.Category), int64(s.Depth)
+	row[1], row[2], row[3], row[4], row[5] = int64(s.At), open(s.For), text(t.slices.Names[s.Name]), nil, int64(s.Depth)
+	if s.Binder {
+		row[4] = "binder"
+	}
 	if s.Parent >= 0 {
 		row[6] = int64(t.numbers[s.Parent])
 	}

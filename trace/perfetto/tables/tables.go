@@ -91,7 +91,7 @@ func text(s string) any {
 }
 
 // number is a number's cell, nil where it is less than 0.
-func number[T ~int | ~int8 | ~int32](n T) any {
+func number[T ~int | ~int8 | ~int16 | ~int32](n T) any {
 	if n < 0 {
 		return nil
 	}
