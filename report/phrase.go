@@ -70,17 +70,17 @@ func (f finding) happening() string {
 	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
 	switch {
 	case f.beyondLimit():
-		return fmt.Sprintf("in %s, the %s is %s, beyond the limit of %s,", subject, title, value, f.amountOf(*c.Limit))
+		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, isOrAre(title), value, f.amountOf(*c.Limit))
 	case c.Expected == 0:
-		return fmt.Sprintf("in %s, the %s %s %s where %s is expected", subject, title, f.verb("is", "be"), value, expected)
+		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(isOrAre(title), "be"), value, expected, isOrAre(title))
 	case f.MetricName == "frames.count":
 		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), amount(c.Change, "more", "fewer"))
 	case f.Metric.Unit == "frames" || f.Metric.Unit == "":
 		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), amount(c.Change, "more", "fewer"), title)
 	case f.Metric.Unit == "ratio":
-		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb("is", "be"), value, expected)
+		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb(isOrAre(title), "be"), value, expected)
 	}
-	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb("is", "be"), amount(c.Change, "higher", "lower"))
+	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(isOrAre(title), "be"), amount(c.Change, "higher", "lower"))
 }
 
 // verb says a suspicion as one: "may render", where a finding "renders".
@@ -89,6 +89,18 @@ func (f finding) verb(certain, doubtful string) string {
 		return "may " + doubtful
 	}
 	return certain
+}
+
+// isOrAre goes with the title of a metric: "the CPU time is", "the frozen frames are",
+// "the bytes received are".
+func isOrAre(title string) string {
+	words := strings.Fields(title)
+	for i, w := range words {
+		if outer := i == 0 || i == len(words)-1; outer && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+			return "are"
+		}
+	}
+	return "is"
 }
 
 // amount is "38 % fewer", or "18 times as high" where a percentage says little.

@@ -176,6 +176,20 @@ func TestTextBeyondALimit(t *testing.T) {
 	}
 }
 
+func TestTextOfMetricsInThePlural(t *testing.T) {
+	for metric, want := range map[string]string{
+		"frames.frozen":    "in open-message, the frozen frames are 8 where 0 are expected",
+		"wakelock.time_ms": "in open-message, the wakelocks held are 8 ms where 0 ms are expected",
+		"cpu.time_ms":      "in open-message, the CPU time is 8 ms where 0 ms is expected",
+	} {
+		c := compared("", metric, 0, 0, 8, gate.ToRegression)
+		in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}}
+		if got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " "); !strings.HasPrefix(got, "Regression: "+want) {
+			t.Errorf("%s: the report begins\n%.120s\nwant\n%s", metric, got, want)
+		}
+	}
+}
+
 // What a pass is worth holds for every run, or is not said.
 func TestTextSaysWhatAPassIsWorth(t *testing.T) {
 	in := pass()

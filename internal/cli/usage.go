@@ -22,7 +22,7 @@ func onlyVerbs(cmd *cobra.Command, args []string) error {
 			verbs = append(verbs, verb.Name())
 		}
 	}
-	return usage(fmt.Errorf("%s has no verb %q, want one of %s", cmd.CommandPath(), clip(args[0]), strings.Join(verbs, ", ")),
+	return usage(fmt.Errorf("%s has no command %q, want one of %s", cmd.CommandPath(), clip(args[0]), strings.Join(verbs, ", ")),
 		config.DidYouMean(args[0], verbs))
 }
 
