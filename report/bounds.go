@@ -34,7 +34,7 @@ func (b Bounds) Check(data []byte) error {
 			continue
 		case '{', '[':
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("its lists and objects are in each other more than %d deep", maxDepth)
+				return fmt.Errorf("its lists and objects are nested more than %d deep", maxDepth)
 			}
 			open[depth] = container{list: c == '[', light: c == '[' && key == samples}
 			if c == '[' {

@@ -48,7 +48,7 @@ func (s *Store) takeGuard(ctx context.Context) (*os.File, error) {
 	}
 }
 
-var errOrphan = errors.New("a git that an apkgate has started which is gone is still at work")
+var errOrphan = errors.New("a git that an earlier apkgate started is still at work")
 
 func stillAtWork(ctx context.Context, dir string) error {
 	cause := context.Cause(ctx)

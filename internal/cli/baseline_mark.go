@@ -126,7 +126,7 @@ func (c Command) mark(ctx context.Context, s baseline.Store, state baseline.Stat
 		fmt.Fprintf(c.Stdout, "no longer compared with: %s\n", ofDevices(retired, "accepted run"))
 	}
 	if left.decided > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s before and left so\n", left.decided, pluralOf(left.decided, "was decided on", "were decided on"))
+		fmt.Fprintf(c.Stdout, "%d %s as decided\n", left.decided, pluralOf(left.decided, "was decided on before and stays", "were decided on before and stay"))
 	}
 	if left.broken > 0 {
 		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, pluralOf(left.broken, "is", "are"))
