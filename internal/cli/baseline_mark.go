@@ -124,6 +124,8 @@ func (c Command) mark(ctx context.Context, s baseline.Store, state baseline.Stat
 	fmt.Fprintf(c.Stdout, "%s: %s\n", state, ofDevices(chosen, "run"))
 	if state == baseline.Rebaselined {
 		fmt.Fprintf(c.Stdout, "no longer compared with: %s\n", ofDevices(retired, "accepted run"))
+	} else if n := leveled(chosen); n > 0 {
+		fmt.Fprintf(c.Stdout, "%d of them %s rebaselined: what started before counts again, unless another run holds the level\n", n, pluralOf(n, "was", "were"))
 	}
 	if left.decided > 0 {
 		fmt.Fprintf(c.Stdout, "%d %s as decided\n", left.decided, pluralOf(left.decided, "was decided on before and stays", "were decided on before and stay"))
@@ -132,6 +134,17 @@ func (c Command) mark(ctx context.Context, s baseline.Store, state baseline.Stat
 		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, pluralOf(left.broken, "is", "are"))
 	}
 	return nil
+}
+
+// leveled counts the runs that have begun a level.
+func leveled(entries []baseline.Entry) int {
+	n := 0
+	for _, e := range entries {
+		if e.Mark.State == baseline.Rebaselined {
+			n++
+		}
+	}
+	return n
 }
 
 // leftOut counts runs that were chosen and can't be marked, or need not be.
