@@ -77,16 +77,19 @@ func (f *File) FtraceClock(h Head, machine uint32, synced *int64) int32 {
 
 // kernel reads bundles into the order of time.
 type kernel struct {
-	file    *File
-	home    uint32
-	source  uint32 // the sequence that is read
-	sources int
-	synced  int64
-	lost    int
-	asked   bool
-	byKind  map[protowire.Number][]EventReader
-	wanted  [maxKind]bool
-	writers map[int32]bool // of this bundle; nil where nobody asks
+	file     *File
+	home     uint32
+	source   uint32 // the sequence that is read
+	sources  int
+	synced   int64
+	lost     int
+	early    int           // events that are left out
+	started  time.Duration // recording, and complete every CPU's
+	complete time.Duration
+	asked    bool
+	byKind   map[protowire.Number][]EventReader
+	wanted   [maxKind]bool
+	writers  map[int32]bool // of this bundle; nil where nobody asks
 }
 
 // maxKind is above every field of FtraceEvent that is read.
@@ -165,7 +168,24 @@ func (k *kernel) keep(e Event, clock int32, ns int64) {
 		return
 	}
 	e.At = at
+	if at < k.complete && !k.admit(&e) {
+		return
+	}
 	k.file.order.add(int(e.CPU)+1, item{at: int64(at), size: int32(len(e.Data)), event: e}, k.file.give)
+}
+
+// admit makes of an event before every CPU is recorded what is given of it; false for
+// nothing.
+func (k *kernel) admit(e *Event) bool {
+	e.Early = true
+	if e.Compact != nil && e.Kind == EventSchedSwitch {
+		return e.At >= k.started
+	}
+	if e.Kind != 0 {
+		k.early++
+	}
+	e.Kind, e.Data = 0, nil
+	return e.TID >= 0 && k.writers != nil && e.At >= k.started
 }
 
 // Events of the scheduler (ftrace_event.proto).

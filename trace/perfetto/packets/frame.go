@@ -16,6 +16,7 @@ const (
 	FieldSystemInfo     = 45
 	FieldTrackEvent     = 11
 	FieldTrack          = 60
+	FieldServiceEvent   = 69
 	FieldFrames         = 76
 	FieldPowerRails     = 40
 	fieldStateCleared   = 41

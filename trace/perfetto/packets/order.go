@@ -17,6 +17,9 @@ type Event struct {
 	Kind protowire.Number // a field of FtraceEvent
 	Seq  *Sequence        // that it was written in, as it is now
 	Data []byte           // what stands in that field; nil for a compact one
+	// Early says that not every CPU's record had begun: what ends on another CPU may be
+	// missing. Of such events readers get compact switches and who wrote, no others.
+	Early bool
 	// Compact is a switch or a waking that was written as columns; nil for others.
 	Compact *Compact
 }
@@ -41,7 +44,7 @@ type EventReader interface {
 // come in the order of time.
 func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
 	first := New()
-	seen := &survey{file: first, written: map[uint32]int{}}
+	seen := &survey{file: first, written: map[uint32]int{}, started: NoStamp, records: map[uint64]Stamp{}}
 	if err := first.Read(src, seen); err != nil {
 		return err
 	}
@@ -54,6 +57,7 @@ func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
 		return f.Read(src)
 	}
 	f.kernel = &kernel{file: f, home: first.Home, source: seen.source(), sources: len(seen.written)}
+	f.kernel.started, f.kernel.complete = seen.begins(f)
 	all := append([]Reader{f.kernel}, readers...)
 	for _, one := range readers {
 		if events, ok := one.(EventReader); ok {
@@ -89,6 +93,7 @@ func (f *File) Doubts() {
 	say(unplaced, "%d times are on clocks from which nothing leads to the trace's own: what bears them is left out")
 	if k := f.kernel; k != nil {
 		say(k.lost, "events of the kernel were lost in %d places")
+		say(k.early, "%d events of the kernel are of before recording began, or before every CPU's record did: they are left out")
 		say(f.order.late, "%d events of the kernel stand too far behind those that came after them: they are left out")
 		if k.sources > 1 {
 			f.Warnings.Addf(0, "%d data sources recorded the kernel's events side by side: those of the largest record are used", k.sources)
@@ -118,20 +123,50 @@ func (f *File) give(i *item) {
 	}
 }
 
+// tracingStarted is a field of TracingServiceEvent (tracing_service_event.proto).
+const tracingStarted = 2
+
 // survey is what must be known before events can be put in order.
 type survey struct {
 	file    *File
 	written map[uint32]int // bytes of events by sequence, of the machine of least number
 	machine uint32
 	synced  int64
+	started Stamp            // when Perfetto says that recording began
+	records map[uint64]Stamp // when the record of each CPU begins
 }
 
-func (s *survey) Wants() Wants { return Wants{Packets: []protowire.Number{FieldFtrace}} }
+func (s *survey) Wants() Wants {
+	return Wants{Packets: []protowire.Number{FieldFtrace, FieldServiceEvent}}
+}
+
+// begins is when recording began, and from when on every CPU is recorded.
+func (s *survey) begins(f *File) (started, complete time.Duration) {
+	if s.started != NoStamp {
+		started, _ = f.Time(s.started)
+	}
+	complete = started
+	for _, begin := range s.records {
+		if at, ok := f.own.try(begin); ok {
+			complete = max(complete, at)
+		}
+	}
+	return started, complete
+}
 
 func (s *survey) Packet(p Packet) {
+	if p.Kind == FieldServiceEvent {
+		for g := FieldsOf(p.Data); g.Next(); {
+			if g.Number == tracingStarted && g.Value != 0 && p.Machine == 0 {
+				s.started = p.At
+			}
+		}
+		return
+	}
 	if p.Machine < s.machine || len(s.written) == 0 {
 		s.machine = p.Machine
 		clear(s.written)
+		clear(s.records)
 	}
 	if p.Machine != s.machine {
 		return
@@ -140,7 +175,13 @@ func (s *survey) Packet(p Packet) {
 		s.written[p.Seq.ID] += len(p.Data)
 	}
 	head := HeadOf(p.Data)
-	s.file.FtraceClock(head, p.Machine, &s.synced)
+	clock := s.file.FtraceClock(head, p.Machine, &s.synced)
+	if _, known := s.records[head.CPU]; !known && head.CPU < MaxCPUs {
+		s.records[head.CPU] = NoStamp
+		if head.Begins > 0 && head.Begins < MaxTime {
+			s.records[head.CPU] = Stamp{Clock: clock, NS: int64(head.Begins)}
+		}
+	}
 }
 
 // source is the sequence of the data source that wrote the most.

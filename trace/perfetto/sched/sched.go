@@ -163,7 +163,7 @@ func (r *Reader) compactSwitch(e *packets.Event) {
 	next := int32(r.threads.Of(e.Compact.TID))
 	r.threads.Call(int(next), e.Compact.Comm)
 	c := r.on(e.CPU)
-	if !c.known {
+	if !c.known || e.Early {
 		c.known, c.thread = true, next
 		return
 	}

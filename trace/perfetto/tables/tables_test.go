@@ -250,3 +250,30 @@ func TestCounterTable(t *testing.T) {
 		"80|-100|7|oom_score_adj|oom_score_adj||100||",
 		"200|5120|8|mem.rss|process_memory||100||", "200|-800|9|oom_score_adj|oom_score_adj||100||")
 }
+
+// TestWhatIsBeforeEveryCPUIsRecordedIsLeftOut has a ring buffer in which CPU 1's record
+// begins at 500, and a trace in which Perfetto says that it began at 500.
+func TestWhatIsBeforeEveryCPUIsRecordedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	begins := func(p message, at int64) message { // last_read_event_timestamp of its bundle
+		var inner message
+		inner, _ = protowire.ConsumeBytes(p[1:])
+		return message(nil).in(1, inner.num(9, at))
+	}
+	first := bundle(0, swap(100, 0, 0, 101), swap(200, 101, 1, 0), swap(600, 0, 0, 101), swap(700, 101, 1, 0))
+	second := bundle(1, swap(650, 0, 0, 200), swap(680, 200, 1, 0))
+	started := message(nil).num(8, 500).in(69, message(nil).num(2, 1))
+	for name, trace := range map[string][]byte{
+		"ring buffer": file(begins(first, 50), begins(second, 500)),
+		"started":     file(started, first, second),
+	} {
+		got, read := lines(t, trace, "sched")
+		want := []string{"600|100|0|101|S|120|1", "650|30|1|200|S|120|2", "680|-1|1|0||120|0", "700|-1|0|0||120|0"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "2 events of the kernel are of before") {
+			t.Errorf("%s: %s", name, said)
+		}
+	}
+}
