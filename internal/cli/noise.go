@@ -35,7 +35,7 @@ was accepted by mistake: look at the ones it names.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.noise(cmd, f) },
 	}
 	f.configFlags.register(cmd)
-	f.policyFlags.register(cmd)
+	f.policyFlags.registerJudging(cmd)
 	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "check at most so many of the newest runs")
 	cmd.Flags().StringVar(&f.format, "format", string(FormatText), "what to print: text or json")
@@ -138,6 +138,7 @@ func measureNoise(runs []run.Run, before past, set settings) (Noise, error) {
 	if err != nil {
 		return out, usage(err, "")
 	}
+	runs = slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return r.Status != run.Complete }) // a file may hold such
 	verdicts := make([]gate.RunVerdict, len(runs))
 	err = before.each(runs, set, func(i int, refs []run.Summary) error {
 		verdicts[i] = gate.Check(set.policy, catalogue, []gate.Subject{{Run: runs[i], References: refs}}).Runs[0]

@@ -54,11 +54,17 @@ type policyFlags struct {
 }
 
 func (f *policyFlags) register(cmd *cobra.Command) {
+	f.registerJudging(cmd)
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
+}
+
+// registerJudging leaves out --fail-on, for a command whose exit status is not that of
+// a verdict.
+func (f *policyFlags) registerJudging(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.preset, "preset", "", "the way of judging: default, or dune for the published technique number for number (default: the configuration's)")
 	cmd.Flags().Float64Var(&f.outlierFactor, "outlier-factor", 0, "how many interquartile ranges beyond the quartiles a value may lie (default: the configuration's, else 1.5)")
 	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0, "least share of all runs, accepted ones included, that bears a rule out (default: the configuration's, else 0.01 of the checked runs)")
 	cmd.Flags().Float64Var(&f.minConfidence, "min-confidence", 0, "least share of the runs a rule speaks of for which it holds (default: the configuration's, else 0.9)")
-	cmd.Flags().StringVar(&f.failOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
 	cmd.Flags().StringVar(&f.grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
 }
 
