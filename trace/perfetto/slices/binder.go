@@ -44,9 +44,9 @@ func (r *Reader) transaction(e *packets.Event) {
 	case one.reply:
 		r.end(e.At, track, "")
 	case one.oneWay:
-		one.slice = r.begin(e.At, 0, track, true, "binder transaction async")
+		one.slice = r.begin(e.At, 0, track, "binder", "binder transaction async")
 	default:
-		one.slice = r.begin(e.At, -1, track, true, "binder transaction")
+		one.slice = r.begin(e.At, -1, track, "binder", "binder transaction")
 	}
 	if _, again := r.calls[id]; again || r.file.Room("binder transactions on their way", len(r.calls), MaxRows) {
 		r.calls[id] = one
@@ -72,9 +72,9 @@ func (r *Reader) received(e *packets.Event) {
 	case one.reply:
 		r.end(e.At, track, "")
 	case one.oneWay:
-		in = r.begin(e.At, 0, track, true, "binder async rcv")
+		in = r.begin(e.At, 0, track, "binder", "binder async rcv")
 	default:
-		in = r.begin(e.At, -1, track, true, "binder reply")
+		in = r.begin(e.At, -1, track, "binder", "binder reply")
 	}
 	if one.slice != None && in != None && r.file.Room("flows", len(r.Flows), MaxRows) {
 		r.Flows = append(r.Flows, Flow{Out: one.slice, In: in})
@@ -86,10 +86,10 @@ func (r *Reader) lock(e *packets.Event) {
 	track := r.own(e.TID)
 	switch {
 	case e.Kind == eventLock:
-		r.begin(e.At, -1, track, true, lockWaiting)
+		r.begin(e.At, -1, track, "binder", lockWaiting)
 	case e.Kind == eventLocked && r.inside(track, lockWaiting):
 		r.end(e.At, track, "")
-		r.begin(e.At, -1, track, true, lockHeld)
+		r.begin(e.At, -1, track, "binder", lockHeld)
 	case e.Kind == eventUnlock:
 		r.end(e.At, track, lockHeld)
 	}

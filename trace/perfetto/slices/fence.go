@@ -60,7 +60,7 @@ func (r *Reader) fence(e *packets.Event) {
 			line.pending = append(line.pending, number)
 		}
 		if len(line.pending) == 1 {
-			r.begin(e.At, -1, line.track, false, "fence")
+			r.begin(e.At, -1, line.track, "", "fence")
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (r *Reader) signaled(e *packets.Event, line *fences, number uint32) {
 	line.pending = line.pending[1:]
 	r.end(e.At, line.track, "")
 	if len(line.pending) > 0 {
-		r.begin(e.At, -1, line.track, false, "fence")
+		r.begin(e.At, -1, line.track, "", "fence")
 	}
 }
 

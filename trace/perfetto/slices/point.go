@@ -22,11 +22,11 @@ type lane struct {
 func (r *Reader) point(e *packets.Event, p atrace.Point) {
 	switch p.Phase {
 	case 'B':
-		r.begin(e.At, -1, r.own(e.TID), false, p.Name)
+		r.begin(e.At, -1, r.own(e.TID), "", p.Name)
 	case 'E':
 		r.end(e.At, r.own(e.TID), "")
 	case 'I':
-		r.begin(e.At, 0, r.own(e.TID), false, p.Name)
+		r.begin(e.At, 0, r.own(e.TID), "", p.Name)
 	case 'S', 'F':
 		r.async(e, p, r.processTrack("atrace_async_slice", p.Name, p.PID))
 	case 'G', 'H':
@@ -36,7 +36,7 @@ func (r *Reader) point(e *packets.Event, p atrace.Point) {
 		if p.Track == "DeviceStateChanged" {
 			t = Track{Type: "android_device_state", Name: "DeviceStateChanged", Thread: None, Process: None}
 		}
-		r.begin(e.At, 0, r.track(t), false, p.Name)
+		r.begin(e.At, 0, r.track(t), "", p.Name)
 	}
 }
 
@@ -65,7 +65,7 @@ func (r *Reader) async(e *packets.Event, p atrace.Point, t Track) {
 		// Some parts of Android begin a slice anew that they have not ended: the first
 		// beginning counts.
 		if p.Phase == 'G' || len(r.stacks[one.track]) == 0 {
-			r.begin(e.At, -1, one.track, false, p.Name)
+			r.begin(e.At, -1, one.track, "", p.Name)
 		}
 	}
 }

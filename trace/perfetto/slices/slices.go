@@ -1,11 +1,12 @@
-// Package slices reads what threads and processes did over time from the kernel's part of
-// a Perfetto trace: the slices that apps and Android write (atrace), binder transactions
-// with the flows between them, and waits for the GPU's fences.
+// Package slices reads what threads and processes did over time from a Perfetto trace: the
+// slices that apps and Android write into the kernel's trace (atrace), binder transactions
+// with the flows between them, waits for the GPU's fences, and track events.
 //
 // It takes a stand: slices are nested and paired as in Perfetto's own trace processor
 // (importers/common/slice_tracker.cc, track_compressor.cc, importers/systrace,
-// importers/ftrace/binder_tracker.cc and drm_tracker.cc), so that its tables can be held
-// against these. Binder transactions that failed (binder_return) are not closed.
+// importers/ftrace/binder_tracker.cc and drm_tracker.cc, importers/proto/
+// track_event_tracker.cc), so that its tables can be held against these. Binder
+// transactions that failed (binder_return) are not closed.
 package slices
 
 import (
@@ -20,9 +21,10 @@ import (
 
 // Limits on what is kept.
 const (
-	MaxRows  = 1_000_000 // slices, and flows
-	maxNames = 64 << 20  // bytes of different names
-	maxDepth = 512
+	MaxRows   = 1_000_000 // slices, and flows
+	maxNames  = 64 << 20  // bytes of different names
+	maxDepth  = 512
+	maxTracks = 100_000 // that packets describe
 	// maxLanes is how many slices of a process may be open at one time under one name.
 	maxLanes = 1_000
 )
@@ -32,13 +34,13 @@ const None = -1
 
 // Slice is something that took time, or where For is 0 an instant.
 type Slice struct {
-	At     time.Duration
-	For    time.Duration // less than 0 for one that did not end in the trace
-	Name   int32         // in Reader.Names
-	Track  int32         // in Reader.Tracks
-	Parent int32         // in Reader.Slices, None at depth 0
-	Depth  int16
-	Binder bool // its category is binder, else it has none
+	At       time.Duration
+	For      time.Duration // less than 0 for one that did not end in the trace
+	Name     int32         // in Reader.Names
+	Track    int32         // in Reader.Tracks
+	Parent   int32         // in Reader.Slices, None at depth 0
+	Category int32         // in Reader.Names
+	Depth    int16
 }
 
 // Track is what slices are nested on.
@@ -58,6 +60,8 @@ type Reader struct {
 	Tracks []Track
 	Flows  []Flow
 	Names  []string
+	// Unread counts events of tracks of a kind that is not read.
+	Unread int
 
 	file    *packets.File
 	threads *threads.Tracker
@@ -68,6 +72,10 @@ type Reader struct {
 	named   int // bytes of names
 	calls   map[int32]call
 	fences  map[uint64]*fences
+
+	descriptors map[uint64]*descriptor
+	byUUID      map[uint64]int32
+	steps       map[uint64]int32 // the slices that flows led to last
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
@@ -75,19 +83,34 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
 		calls: map[int32]call{}, fences: map[uint64]*fences{},
+		descriptors: map[uint64]*descriptor{}, byUUID: map[uint64]int32{}, steps: map[uint64]int32{},
 	}
 }
 
 // Wants are the kernel's events that slices follow from.
 func (r *Reader) Wants() packets.Wants {
-	return packets.Wants{Events: append([]protowire.Number{
-		eventTransaction, eventReceived, eventLock, eventLocked, eventUnlock,
-		eventFenceInit, eventFenceEmit, eventFenceSignaled, eventWaitStart, eventWaitEnd,
-	}, atrace.Events...)}
+	return packets.Wants{
+		Packets:  []protowire.Number{packets.FieldTrack, packets.FieldTrackEvent},
+		Interned: []protowire.Number{internedCategories, internedNames},
+		Events: append([]protowire.Number{
+			eventTransaction, eventReceived, eventLock, eventLocked, eventUnlock,
+			eventFenceInit, eventFenceEmit, eventFenceSignaled, eventWaitStart, eventWaitEnd,
+		}, atrace.Events...)}
 }
 
-// Packet reads nothing: no packet is asked for.
-func (r *Reader) Packet(packets.Packet) {}
+// Packet reads an event of a track, or the description of one.
+func (r *Reader) Packet(p packets.Packet) {
+	if p.Machine != r.file.Home {
+		return
+	}
+	if p.Kind == packets.FieldTrack {
+		r.describe(p.Data)
+		return
+	}
+	if at, ok := r.file.Time(p.At); ok {
+		r.trackEvent(p, at)
+	}
+}
 
 // Event reads an event. The tracker has read it before.
 func (r *Reader) Event(e *packets.Event) {
@@ -101,7 +124,7 @@ func (r *Reader) Event(e *packets.Event) {
 	case eventFenceInit, eventFenceEmit, eventFenceSignaled:
 		r.fence(e)
 	case eventWaitStart:
-		r.begin(e.At, -1, r.own(e.TID), false, "dma_fence_wait")
+		r.begin(e.At, -1, r.own(e.TID), "", "dma_fence_wait")
 	case eventWaitEnd:
 		r.end(e.At, r.own(e.TID), "")
 	default:

@@ -7,13 +7,12 @@ import "time"
 type open struct {
 	row     int32 // in Reader.Slices, None for one that is not kept
 	name    int32 // in Reader.Names
-	binder  bool
 	at, dur time.Duration
 }
 
 // begin begins a slice on a track; dur is less than 0 until it ends. It gives the slice's
 // place, None where it has none.
-func (r *Reader) begin(at, dur time.Duration, track int32, binder bool, name string) int32 {
+func (r *Reader) begin(at, dur time.Duration, track int32, category, name string) int32 {
 	if track == None || !r.settle(track, at, dur) {
 		return None
 	}
@@ -22,10 +21,10 @@ func (r *Reader) begin(at, dur time.Duration, track int32, binder bool, name str
 		r.file.TooMany["nested slices"]++
 		return None
 	}
-	one := open{row: None, at: at, dur: dur, name: r.intern(name), binder: binder}
+	one := open{row: None, at: at, dur: dur, name: r.intern(name)}
 	if r.file.Room("slices", len(r.Slices), MaxRows) {
 		one.row = int32(len(r.Slices))
-		s := Slice{At: at, For: dur, Name: one.name, Binder: binder, Track: track, Depth: int16(len(stack)), Parent: None}
+		s := Slice{At: at, For: dur, Name: one.name, Category: r.intern(category), Track: track, Depth: int16(len(stack)), Parent: None}
 		if len(stack) > 0 {
 			s.Parent = stack[len(stack)-1].row
 		}

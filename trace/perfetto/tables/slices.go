@@ -34,6 +34,9 @@ func readSliceTable(f *packets.File, src io.ReadSeeker) (*sliceTable, error) {
 	if err := f.ReadInOrder(src, t.threads, t.slices, t.frames); err != nil {
 		return nil, err
 	}
+	if t.slices.Unread > 0 {
+		f.Warnings.Addf(0, "%d track events are of kinds that are not read (Chrome's older phases): they are left out", t.slices.Unread)
+	}
 	n := len(t.slices.Slices)
 	t.order = inOrder(n+len(t.frames.Frames), func(i int) time.Duration {
 		if i < n {
@@ -69,10 +72,7 @@ func readSlices(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 
 func (t *sliceTable) row(row []any, s *slices.Slice) {
 	track := t.slices.Tracks[s.Track]
-	row[1], row[2], row[3], row[4], row[5] = int64(s.At), open(s.For), text(t.slices.Names[s.Name]), nil, int64(s.Depth)
-	if s.Binder {
-		row[4] = "binder"
-	}
+	row[1], row[2], row[3], row[4], row[5] = int64(s.At), open(s.For), text(t.slices.Names[s.Name]), text(t.slices.Names[s.Category]), int64(s.Depth)
 	if s.Parent >= 0 {
 		row[6] = int64(t.numbers[s.Parent])
 	}

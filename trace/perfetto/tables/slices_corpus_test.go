@@ -9,7 +9,7 @@ import (
 
 // unread are the types of tracks whose slices are not read (docs/format/inspect.md).
 var unread = map[string]bool{
-	"global_merged_track_event": true, "process_merged_track_event": true, "gpu_render_stage": true, "drm_sched_ring": true,
+	"gpu_render_stage": true, "drm_sched_ring": true,
 	"virtgpu_queue_event": true, "suspend_resume": true, "suspend_resume_minimal": true, "graphics_frame_event": true,
 	"vulkan_events": true,
 }

@@ -50,6 +50,7 @@ type priority int
 const (
 	byKernel priority = iota + 1
 	byTree
+	byItself
 	byFormat
 )
 
@@ -125,6 +126,16 @@ func (t *Tracker) Belongs(tid, pid int32) int {
 
 // Call gives a thread a name from what the kernel says.
 func (t *Tracker) Call(thread int, name string) { t.call(thread, name, byKernel) }
+
+// Describe gives a thread the name that its own process tells.
+func (t *Tracker) Describe(thread int, name string) { t.call(thread, name, byItself) }
+
+// DescribeProcess gives a process the name that it tells itself, where nothing else does.
+func (t *Tracker) DescribeProcess(process int, name string) {
+	if one := &t.Processes[process]; name != "" && one.Name == "" {
+		one.Name = name
+	}
+}
 
 func (t *Tracker) call(thread int, name string, by priority) {
 	if one := &t.Threads[thread]; name != "" && by >= one.named {

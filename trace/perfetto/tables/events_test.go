@@ -1,0 +1,84 @@
+package tables_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// trackEvent is an event of a type on a sequence that has said its state.
+func trackEvent(ns, kind int64, data message) message {
+	return message(nil).num(8, ns).num(10, 1).num(13, 2).in(11, data.num(9, kind))
+}
+
+// flowing adds numbers of flows to an event.
+func (m message) flowing(field protowire.Number, ids ...uint64) message {
+	for _, id := range ids {
+		m = protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), id)
+	}
+	return m
+}
+
+// described has the tracks 1, of thread 101 of process 100; 2, of process 100; and below it
+// 3, "Queue"; and 5, which belongs to nothing.
+func described() message {
+	track := func(uuid int64, more message) message {
+		return message(nil).num(10, 1).in(60, append(message(nil).num(1, uuid), more...))
+	}
+	var out message
+	for _, p := range []message{
+		track(1, message(nil).in(4, message(nil).num(1, 100).num(2, 101).text(5, "worker"))),
+		track(2, message(nil).in(3, message(nil).num(1, 100).text(6, "com.example"))),
+		track(3, message(nil).num(5, 2).text(2, "Queue")),
+		track(5, message(nil).text(2, "Loose")),
+	} {
+		out = out.in(1, p)
+	}
+	return out
+}
+
+func TestTrackEventsAreSlices(t *testing.T) {
+	t.Parallel()
+	names := message(nil).
+		in(1, message(nil).num(1, 1).text(2, "input")).in(1, message(nil).num(1, 2).text(2, "view")).
+		in(2, message(nil).num(1, 7).text(2, "dispatch"))
+	// Events that name no track are on track 1, by the sequence's defaults.
+	state := message(nil).num(10, 1).num(13, 1).in(12, names).in(59, message(nil).in(11, message(nil).num(11, 1)))
+	trace := append(described(), file(state,
+		trackEvent(10, 1, message(nil).num(10, 7).num(3, 1).num(3, 2).flowing(47, 900)),
+		trackEvent(20, 1, message(nil).num(11, 3).text(23, "message").flowing(47, 900)),
+		trackEvent(30, 2, message(nil)),
+		trackEvent(35, 3, message(nil).num(11, 5).text(23, "mark").text(22, "free").flowing(48, 900)),
+		trackEvent(40, 2, message(nil).num(11, 3)),
+		trackEvent(50, 1, message(nil).num(11, 2).text(23, "again").flowing(47, 900)), // the flow has ended
+		trackEvent(60, 3, message(nil).num(11, 8).text(23, "unknown")),
+		trackEvent(70, 0, message(nil).text(23, "old")),
+		// The state begins anew: 7 means nothing any more.
+		message(nil).num(10, 1).num(13, 1),
+		trackEvent(80, 3, message(nil).num(10, 7).num(11, 1)),
+	)...)
+	read := check(t, trace, "slices",
+		"0|10|20|dispatch|input,view|0||0|thread_execution||101|100",
+		"1|20|20|message||0||1|process_merged_track_event|Queue||100",
+		"2|35|0|mark|free|0||2|global_merged_track_event|Loose||",
+		"3|50|-1|again||0||3|process_track_event|||100",
+		"4|60|0|unknown||0||4|global_merged_track_event|unknown||",
+		"5|80|0|||0||0|thread_execution||101|100")
+	check(t, trace, "flows", "0|1", "1|2")
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 track events are of kinds that are not read") {
+		t.Error(said)
+	}
+}
+
+// TestTracksThatAreAboveThemselves has a ring of descriptions.
+func TestTracksThatAreAboveThemselves(t *testing.T) {
+	t.Parallel()
+	track := func(uuid, parent int64) message {
+		return message(nil).num(10, 1).in(60, message(nil).num(1, uuid).num(5, parent))
+	}
+	check(t, file(track(1, 2), track(2, 1), message(nil).num(10, 1).num(13, 1),
+		trackEvent(10, 3, message(nil).num(11, 1).text(23, "round"))), "slices",
+		"0|10|0|round||0||0|global_merged_track_event|round||")
+}
