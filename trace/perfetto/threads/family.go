@@ -58,7 +58,7 @@ func (t *Tracker) begun(process, by int) {
 	if parent := t.Threads[by].Process; parent != None {
 		t.Processes[process].Parent = parent
 	} else {
-		t.children = append(t.children, pair{by, process})
+		t.children[by] = append(t.children[by], process)
 	}
 }
 
@@ -71,7 +71,7 @@ func (t *Tracker) tie(a, b int) {
 	case ofB != None && ofA == None:
 		t.adopt(a, ofB)
 	case ofA == None:
-		t.together = append(t.together, pair{a, b})
+		t.together[a], t.together[b] = append(t.together[a], b), append(t.together[b], a)
 	}
 }
 
@@ -82,36 +82,19 @@ func (t *Tracker) adopt(thread, process int) {
 
 // resolve gives a thread's process to all that waited for it.
 func (t *Tracker) resolve(thread int) {
-	if len(t.together) == 0 && len(t.children) == 0 {
-		return
-	}
 	process := t.Threads[thread].Process
-	for queue := []int{thread}; len(queue) > 0; queue = queue[1:] {
-		children := t.children[:0]
-		for _, c := range t.children {
-			if c.thread == queue[0] {
-				t.Processes[c.other].Parent = process
-			} else {
-				children = append(children, c)
-			}
+	for queue := []int{thread}; len(queue) > 0 && len(t.together)+len(t.children) > 0; queue = queue[1:] {
+		for _, child := range t.children[queue[0]] {
+			t.Processes[child].Parent = process
 		}
-		t.children = children
-		together := t.together[:0]
-		for _, p := range t.together {
-			other := p.other
-			switch queue[0] {
-			case p.thread:
-			case p.other:
-				other = p.thread
-			default:
-				together = append(together, p)
-				continue
-			}
+		delete(t.children, queue[0])
+		waiting := t.together[queue[0]]
+		delete(t.together, queue[0])
+		for _, other := range waiting {
 			if t.Threads[other].Process == None {
 				t.join(other, process, t.Threads[other].TID == t.Processes[process].PID)
 				queue = append(queue, other)
 			}
 		}
-		t.together = together
 	}
 }

@@ -20,6 +20,10 @@ import (
 // None is the number of no thread or process.
 const None = -1
 
+// maxNamesakes is how many threads may have one number at one time, as far as the trace
+// tells: it may not tell of an end.
+const maxNamesakes = 50
+
 // most is how many threads, and how many processes, are kept.
 const most = 200_000
 
@@ -66,18 +70,17 @@ type Tracker struct {
 	pids map[int32]int
 	// members are the threads of a process.
 	members map[int][]int
-	// together are threads of one process that is not known yet, children the processes
-	// that a thread of such a one began.
-	together, children []pair
+	// together are, by thread, those of the same process, which is not known yet; children
+	// the processes that such a thread began.
+	together, children map[int][]int
 	framed             map[int32]bool // processes with frames
 }
-
-type pair struct{ thread, other int }
 
 // New is a tracker of what is read from a file.
 func New(file *packets.File) *Tracker {
 	t := &Tracker{
 		file: file, tids: map[int32][]int{0: {0}}, live: map[int32]int{0: 0}, pids: map[int32]int{0: 0}, members: map[int][]int{}, framed: map[int32]bool{},
+		together: map[int][]int{}, children: map[int][]int{},
 	}
 	t.Processes = []Process{{UID: -1, Parent: None}}
 	t.Threads = []Thread{{Main: true, Name: "swapper", named: byFormat}}
@@ -150,7 +153,8 @@ func (t *Tracker) start(at *time.Duration, tid int32) int {
 	}
 	thread := len(t.Threads)
 	t.Threads = append(t.Threads, Thread{TID: tid, Process: None, Start: at})
-	t.tids[tid] = append(t.tids[tid], thread)
+	list := t.tids[tid]
+	t.tids[tid] = append(list[max(0, len(list)-maxNamesakes):], thread)
 	t.live[tid] = thread
 	return thread
 }

@@ -1,0 +1,84 @@
+package threads_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// message builds a protocol buffer message field by field.
+type message []byte
+
+func (m message) num(field protowire.Number, v int64) message {
+	return protowire.AppendVarint(protowire.AppendTag(m, field, protowire.VarintType), uint64(v))
+}
+
+func (m message) in(field protowire.Number, v []byte) message {
+	return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), v)
+}
+
+func read(t *testing.T, events message) *threads.Tracker {
+	t.Helper()
+	file := packets.New()
+	tracker := threads.New(file)
+	trace := message(nil).in(1, message(nil).num(10, 1).in(1, events.num(1, 0)))
+	if err := file.ReadInOrder(bytes.NewReader(trace), tracker); err != nil {
+		t.Fatal(err)
+	}
+	return tracker
+}
+
+// clone is an event of a thread that begins another of its process.
+func clone(ns, parent, child int64) message {
+	return message(nil).num(1, ns).num(2, parent).in(235, message(nil).num(1, child).num(3, 0x10000))
+}
+
+func line(ns, tid int64, text string) message {
+	return message(nil).num(1, ns).num(2, tid).in(3, message(nil).in(2, []byte(text)))
+}
+
+// TestProcessOfAFamilyIsKnownFromOneOfIt has threads that began one another before one of
+// them says whose it is.
+func TestProcessOfAFamilyIsKnownFromOneOfIt(t *testing.T) {
+	t.Parallel()
+	got := read(t, message(nil).in(2, clone(1, 10, 11)).in(2, clone(2, 11, 12)).in(2, clone(3, 20, 21)).in(2, line(4, 12, "B|10|x")))
+	for tid, pid := range map[int32]int32{10: 10, 11: 10, 12: 10, 20: 0, 21: 0} {
+		thread := got.Threads[got.Of(tid)]
+		of := int32(0)
+		if thread.Process != threads.None {
+			of = got.Processes[thread.Process].PID
+		}
+		if of != pid || thread.Main != (tid == pid) {
+			t.Errorf("thread %d is of process %d, main %v, want %d", tid, of, thread.Main, pid)
+		}
+	}
+}
+
+// TestManyThreadsWithoutAProcess is of a trace that could take hours: threads whose process
+// nothing tells, lines of threads whose process is known, and a number that two processes
+// claim in turn.
+func TestManyThreadsWithoutAProcess(t *testing.T) {
+	t.Parallel()
+	var events message
+	const many = 30_000
+	for i := int64(1); i <= many; i++ {
+		events = events.in(2, clone(i, 1_000_000+i, 2_000_000+i))
+	}
+	for i := int64(1); i <= many; i++ {
+		events = events.in(2, clone(many+i, 5, 7)).in(2, line(many+i, 7, fmt.Sprintf("B|%d|x", 5+i%2)))
+	}
+	begin := time.Now()
+	got := read(t, events)
+	if len(got.Threads) < 3*many {
+		t.Errorf("%d threads", len(got.Threads))
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
