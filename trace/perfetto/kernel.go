@@ -10,18 +10,6 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Events of the kernel that are read (ftrace_event.proto).
-const (
-	eventPrint          = 3
-	eventSchedSwitch    = 4
-	eventCPUFrequency   = 11
-	eventSuspend        = 113
-	eventNewTask        = 235
-	eventRename         = 236
-	eventExit           = 238
-	eventSuspendMinimal = 481
-)
-
 // kernel is what one data source's record of the kernel's events says.
 type kernel struct {
 	machine        *machine
@@ -144,23 +132,23 @@ func (b *bundle) event(message []byte) {
 	}
 	at := packets.Stamp{Clock: b.clock, NS: int64(ns)}
 	switch kind {
-	case eventPrint:
+	case packets.EventPrint:
 		for f := packets.FieldsOf(data); f.Next(); {
 			if f.Number == 2 {
 				b.machine.states.print(b.d, f.Bytes, func() packets.Stamp { return at })
 			}
 		}
-	case eventSchedSwitch:
+	case packets.EventSchedSwitch:
 		b.schedSwitch(data, int64(ns))
-	case eventCPUFrequency:
+	case packets.EventCPUFrequency:
 		b.frequency(data, at)
-	case eventNewTask:
+	case packets.EventNewTask:
 		b.newTask(data, int64(ns), tid)
-	case eventRename:
+	case packets.EventRename:
 		b.rename(data, int64(ns))
-	case eventExit:
+	case packets.EventExit:
 		b.exit(data)
-	case eventSuspend, eventSuspendMinimal:
+	case packets.EventSuspend, packets.EventSuspendMinimal:
 		b.suspend(kind, data, at)
 	default:
 		b.unread++
@@ -192,9 +180,9 @@ func (b *bundle) suspend(kind protowire.Number, message []byte, at packets.Stamp
 	var s suspend
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch {
-		case kind == eventSuspendMinimal && f.Number == 1, kind == eventSuspend && f.Number == 3:
+		case kind == packets.EventSuspendMinimal && f.Number == 1, kind == packets.EventSuspend && f.Number == 3:
 			s.start = f.Value != 0
-		case kind == eventSuspend && f.Number == 1:
+		case kind == packets.EventSuspend && f.Number == 1:
 			s.action = f.Text()
 		}
 	}

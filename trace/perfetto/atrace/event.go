@@ -6,33 +6,23 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// The kernel's events that say what such a line does (ftrace_event.proto).
-const (
-	EventPrint = 3
-	EventZero  = 331 // systrace.proto
-	eventSDE   = 333 // sde.proto
-	eventDPU   = 348 // dpu.proto
-	eventG2D   = 349 // g2d.proto
-	eventMali  = 350 // mali.proto
-)
-
 // Events are all of them.
-var Events = []protowire.Number{EventPrint, EventZero, eventSDE, eventDPU, eventG2D, eventMali}
+var Events = []protowire.Number{packets.EventPrint, packets.EventZero, packets.EventSDE, packets.EventDPU, packets.EventG2D, packets.EventMali}
 
 // fields are where a driver's event has what it says: the field's number, 0 for none.
 type fields struct{ pid, name, phase, value, begin protowire.Number }
 
 var drivers = map[protowire.Number]fields{
-	eventSDE:  {pid: 1, name: 2, phase: 3, value: 4, begin: 5},
-	eventDPU:  {pid: 1, name: 4, phase: 5, value: 6},
-	eventG2D:  {pid: 1, name: 4, phase: 5, value: 6},
-	eventMali: {pid: 2, name: 1, phase: 3, value: 4},
-	EventZero: {pid: 3, name: 2, phase: 1, value: 4},
+	packets.EventSDE:  {pid: 1, name: 2, phase: 3, value: 4, begin: 5},
+	packets.EventDPU:  {pid: 1, name: 4, phase: 5, value: 6},
+	packets.EventG2D:  {pid: 1, name: 4, phase: 5, value: 6},
+	packets.EventMali: {pid: 2, name: 1, phase: 3, value: 4},
+	packets.EventZero: {pid: 3, name: 2, phase: 1, value: 4},
 }
 
 // Of is what an event of the kernel says; false for one that is of no such kind.
 func Of(e *packets.Event) (Point, bool) {
-	if e.Kind == EventPrint {
+	if e.Kind == packets.EventPrint {
 		for f := packets.FieldsOf(e.Data); f.Next(); {
 			if f.Number == 2 {
 				return Parse(f.Bytes)
@@ -61,7 +51,7 @@ func Of(e *packets.Event) (Point, bool) {
 		}
 	}
 	p.Phase = phaseOf(e.Kind, phase, begin, told)
-	if e.Kind == eventDPU && p.Phase != 'C' {
+	if e.Kind == packets.EventDPU && p.Phase != 'C' {
 		p.PID = 0 // some drivers name a process that the thread is not of
 	}
 	return p, p.Phase != 0
@@ -72,7 +62,7 @@ func Of(e *packets.Event) (Point, bool) {
 func phaseOf(kind protowire.Number, phase uint64, begin, told bool) byte {
 	switch {
 	case !told:
-	case kind == EventZero:
+	case kind == packets.EventZero:
 		for i, letter := range []byte("BEC") {
 			if phase&(1<<i) != 0 {
 				return letter
@@ -80,9 +70,9 @@ func phaseOf(kind protowire.Number, phase uint64, begin, told bool) byte {
 		}
 	case phase == 'B', phase == 'E', phase == 'C', phase == 'I':
 		return byte(phase)
-	case phase == 0 && kind == eventSDE && begin:
+	case phase == 0 && kind == packets.EventSDE && begin:
 		return 'B'
-	case phase == 0 && kind == eventSDE:
+	case phase == 0 && kind == packets.EventSDE:
 		return 'E'
 	}
 	return 0

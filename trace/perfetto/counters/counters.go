@@ -59,26 +59,13 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}}
 }
 
-// The kernel's events (ftrace_event.proto, power.proto, oom.proto, kmem.proto).
-const (
-	eventCPUFrequency = 11
-	eventCPUIdle      = 13
-	eventClockEnable  = 14
-	eventClockDisable = 15
-	eventClockRate    = 16
-	eventRSS          = 313
-	eventOOMScore     = 326
-	eventGPUFrequency = 332
-	eventRSSThrottled = 359
-)
-
 // Wants are the kernel's events of counters, and what Perfetto reads of processes in /proc.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
 		Packets: []protowire.Number{packets.FieldProcessStats},
 		Events: append([]protowire.Number{
-			eventCPUFrequency, eventCPUIdle, eventClockEnable, eventClockDisable, eventClockRate,
-			eventRSS, eventOOMScore, eventGPUFrequency, eventRSSThrottled,
+			packets.EventCPUFrequency, packets.EventCPUIdle, packets.EventClockEnable, packets.EventClockDisable, packets.EventClockRate,
+			packets.EventRSS, packets.EventOOMScore, packets.EventGPUFrequency, packets.EventRSSThrottled,
 		}, atrace.Events...),
 	}
 }
@@ -86,20 +73,20 @@ func (r *Reader) Wants() packets.Wants {
 // Event reads an event. The tracker has read it before.
 func (r *Reader) Event(e *packets.Event) {
 	switch e.Kind {
-	case eventCPUFrequency:
+	case packets.EventCPUFrequency:
 		r.cpu(e, "cpu_frequency", "cpufreq")
-	case eventCPUIdle:
+	case packets.EventCPUIdle:
 		r.cpu(e, "cpu_idle", "cpuidle")
-	case eventClockRate:
+	case packets.EventClockRate:
 		r.clock(e, "clock_frequency", " Frequency")
-	case eventClockEnable, eventClockDisable:
+	case packets.EventClockEnable, packets.EventClockDisable:
 		r.clock(e, "clock_state", " State")
-	case eventGPUFrequency:
+	case packets.EventGPUFrequency:
 		_, value := pair(e.Data)
 		r.put(e.At, float64(uint32(value)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
-	case eventRSS, eventRSSThrottled:
+	case packets.EventRSS, packets.EventRSSThrottled:
 		r.memory(e)
-	case eventOOMScore:
+	case packets.EventOOMScore:
 		r.oomScore(e)
 	default:
 		if p, ok := atrace.Of(e); ok && p.Phase == 'C' {

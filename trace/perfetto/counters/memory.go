@@ -36,7 +36,7 @@ func (r *Reader) memory(e *packets.Event) {
 		name = members[member]
 	}
 	thread := r.threads.Of(e.TID)
-	if told == 3 || e.Kind == eventRSSThrottled {
+	if told == 3 || e.Kind == packets.EventRSSThrottled {
 		thread = r.user(space, current, thread)
 	}
 	if size >= 0 && thread != None {

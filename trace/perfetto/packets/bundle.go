@@ -188,12 +188,6 @@ func (k *kernel) admit(e *Event) bool {
 	return e.TID >= 0 && k.writers != nil && e.At >= k.started
 }
 
-// Events of the scheduler (ftrace_event.proto).
-const (
-	EventSchedSwitch = 4
-	EventSchedWaking = 20
-)
-
 // compact reads a CompactSched: switches and wakings as columns, times as differences.
 func (k *kernel) compact(message []byte, clock, cpu int32) {
 	var names []string

@@ -113,14 +113,6 @@ func (r *Reader) named(name string) uint16 {
 	return place
 }
 
-// Events of the scheduler (ftrace_event.proto, sched.proto).
-const (
-	eventSwitch  = packets.EventSchedSwitch
-	eventBlocked = 18
-	eventWaking  = packets.EventSchedWaking
-	eventNewTask = 235
-)
-
 // kernelSymbols is the field of InternedData for names of the kernel's functions.
 const kernelSymbols = 26
 
@@ -129,24 +121,24 @@ func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
 		Packets:  []protowire.Number{packets.FieldSystemInfo},
 		Interned: []protowire.Number{kernelSymbols},
-		Events:   []protowire.Number{eventSwitch, eventBlocked, eventWaking, eventNewTask},
+		Events:   []protowire.Number{packets.EventSchedSwitch, packets.EventSchedBlocked, packets.EventSchedWaking, packets.EventNewTask},
 	}
 }
 
 // Event reads an event of the scheduler.
 func (r *Reader) Event(e *packets.Event) {
 	switch {
-	case e.Kind == eventSwitch && e.Compact != nil:
+	case e.Kind == packets.EventSchedSwitch && e.Compact != nil:
 		r.compactSwitch(e)
-	case e.Kind == eventSwitch:
+	case e.Kind == packets.EventSchedSwitch:
 		r.fullSwitch(e)
-	case e.Kind == eventWaking && e.Compact != nil:
+	case e.Kind == packets.EventSchedWaking && e.Compact != nil:
 		r.compactWaking(e)
-	case e.Kind == eventWaking:
+	case e.Kind == packets.EventSchedWaking:
 		r.fullWaking(e)
-	case e.Kind == eventBlocked:
+	case e.Kind == packets.EventSchedBlocked:
 		r.blocked(e)
-	case e.Kind == eventNewTask:
+	case e.Kind == packets.EventNewTask:
 		r.newTask(e)
 	}
 }

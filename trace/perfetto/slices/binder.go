@@ -2,15 +2,6 @@ package slices
 
 import "github.com/apkgate/apkgate/trace/perfetto/packets"
 
-// Events of binder (ftrace_event.proto, binder.proto).
-const (
-	eventTransaction = 50
-	eventReceived    = 51
-	eventLock        = 53
-	eventLocked      = 54
-	eventUnlock      = 55
-)
-
 const (
 	lockWaiting = "binder lock waiting"
 	lockHeld    = "binder lock held"
@@ -85,12 +76,12 @@ func (r *Reader) received(e *packets.Event) {
 func (r *Reader) lock(e *packets.Event) {
 	track := r.own(e.TID)
 	switch {
-	case e.Kind == eventLock:
+	case e.Kind == packets.EventBinderLock:
 		r.begin(e.At, -1, track, "binder", lockWaiting)
-	case e.Kind == eventLocked && r.inside(track, lockWaiting):
+	case e.Kind == packets.EventBinderLocked && r.inside(track, lockWaiting):
 		r.end(e.At, track, "")
 		r.begin(e.At, -1, track, "binder", lockHeld)
-	case e.Kind == eventUnlock:
+	case e.Kind == packets.EventBinderUnlock:
 		r.end(e.At, track, lockHeld)
 	}
 }

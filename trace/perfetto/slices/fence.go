@@ -6,15 +6,6 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Events of fences (ftrace_event.proto, dma_fence.proto).
-const (
-	eventFenceInit     = 414
-	eventFenceEmit     = 415
-	eventFenceSignaled = 416
-	eventWaitStart     = 417
-	eventWaitEnd       = 418
-)
-
 // maxFences is how many fences may wait on one timeline.
 const maxFences = 10_000
 
@@ -45,11 +36,11 @@ func (r *Reader) fence(e *packets.Event) {
 	}
 	line := r.timeline(context, name)
 	switch {
-	case line == nil, e.Kind == eventFenceInit && line.emits:
-	case e.Kind == eventFenceSignaled:
+	case line == nil, e.Kind == packets.EventFenceInit && line.emits:
+	case e.Kind == packets.EventFenceSignaled:
 		r.signaled(e, line, number)
 	default:
-		if e.Kind == eventFenceEmit && !line.emits {
+		if e.Kind == packets.EventFenceEmit && !line.emits {
 			line.emits = true
 			if len(line.pending) > 0 {
 				r.end(e.At, line.track, "")

@@ -93,8 +93,8 @@ func (r *Reader) Wants() packets.Wants {
 		Packets:  []protowire.Number{packets.FieldTrack, packets.FieldTrackEvent},
 		Interned: []protowire.Number{internedCategories, internedNames},
 		Events: append([]protowire.Number{
-			eventTransaction, eventReceived, eventLock, eventLocked, eventUnlock,
-			eventFenceInit, eventFenceEmit, eventFenceSignaled, eventWaitStart, eventWaitEnd,
+			packets.EventBinderTransaction, packets.EventBinderReceived, packets.EventBinderLock, packets.EventBinderLocked, packets.EventBinderUnlock,
+			packets.EventFenceInit, packets.EventFenceEmit, packets.EventFenceSignaled, packets.EventFenceWaitStart, packets.EventFenceWaitEnd,
 		}, atrace.Events...)}
 }
 
@@ -115,17 +115,17 @@ func (r *Reader) Packet(p packets.Packet) {
 // Event reads an event. The tracker has read it before.
 func (r *Reader) Event(e *packets.Event) {
 	switch e.Kind {
-	case eventTransaction:
+	case packets.EventBinderTransaction:
 		r.transaction(e)
-	case eventReceived:
+	case packets.EventBinderReceived:
 		r.received(e)
-	case eventLock, eventLocked, eventUnlock:
+	case packets.EventBinderLock, packets.EventBinderLocked, packets.EventBinderUnlock:
 		r.lock(e)
-	case eventFenceInit, eventFenceEmit, eventFenceSignaled:
+	case packets.EventFenceInit, packets.EventFenceEmit, packets.EventFenceSignaled:
 		r.fence(e)
-	case eventWaitStart:
+	case packets.EventFenceWaitStart:
 		r.begin(e.At, -1, r.own(e.TID), "", "dma_fence_wait")
-	case eventWaitEnd:
+	case packets.EventFenceWaitEnd:
 		r.end(e.At, r.own(e.TID), "")
 	default:
 		if p, ok := atrace.Of(e); ok {

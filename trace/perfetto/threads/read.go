@@ -9,13 +9,6 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// Events of tasks (ftrace_event.proto, task.proto, sched.proto).
-const (
-	eventNewTask = 235
-	eventRename  = 236
-	eventFree    = 240
-)
-
 // cloneThread is CLONE_THREAD of the kernel's sched.h: what is born shares its
 // parent's process.
 const cloneThread = 0x10000
@@ -72,13 +65,13 @@ func (t *Tracker) print(e *packets.Event) {
 
 // Event reads what the kernel says of a task.
 func (t *Tracker) Event(e *packets.Event) {
-	if e.Kind != eventFree && e.TID >= 0 {
+	if e.Kind != packets.EventFree && e.TID >= 0 {
 		t.Of(e.TID)
 	}
 	switch e.Kind {
 	case 0:
 		return
-	case eventNewTask, eventRename, eventFree:
+	case packets.EventNewTask, packets.EventRename, packets.EventFree:
 	default:
 		t.print(e)
 		return
@@ -88,20 +81,20 @@ func (t *Tracker) Event(e *packets.Event) {
 	var flags uint64
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch {
-		case e.Kind == eventFree && f.Number == 2, e.Kind != eventFree && f.Number == 1:
+		case e.Kind == packets.EventFree && f.Number == 2, e.Kind != packets.EventFree && f.Number == 1:
 			tid = int32(f.Value)
-		case e.Kind == eventNewTask && f.Number == 2, e.Kind == eventRename && f.Number == 3:
+		case e.Kind == packets.EventNewTask && f.Number == 2, e.Kind == packets.EventRename && f.Number == 3:
 			name = f.Text()
-		case e.Kind == eventNewTask && f.Number == 3:
+		case e.Kind == packets.EventNewTask && f.Number == 3:
 			flags = f.Value
 		}
 	}
 	switch e.Kind {
-	case eventNewTask:
+	case packets.EventNewTask:
 		t.newTask(e, tid, name, flags&cloneThread != 0)
-	case eventRename:
+	case packets.EventRename:
 		t.rename(tid, name)
-	case eventFree:
+	case packets.EventFree:
 		t.end(e.At, tid)
 	}
 }

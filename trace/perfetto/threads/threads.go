@@ -223,7 +223,7 @@ func without(list []int, one int) []int {
 func (t *Tracker) Wants() packets.Wants {
 	return packets.Wants{
 		Packets: []protowire.Number{packets.FieldProcessTree, packets.FieldFrames},
-		Events:  append([]protowire.Number{eventNewTask, eventRename, eventFree}, atrace.Events...),
+		Events:  append([]protowire.Number{packets.EventNewTask, packets.EventRename, packets.EventFree}, atrace.Events...),
 		Writers: true,
 	}
 }
