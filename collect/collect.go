@@ -221,7 +221,7 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if ctx.Err() != nil {
 		return c.fail(Infrastructure, Measure, n, ctx.Err())
 	}
-	c.warnf("%s %d is lost: %v", what, n, err)
+	c.warnf("%s %d%s%v", what, n, lostText, err)
 	if problem := asError(err); problem != nil && problem.final {
 		return err
 	}

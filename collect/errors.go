@@ -3,9 +3,11 @@ package collect
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/run"
 )
 
 // Cause tells whose failure it is.
@@ -76,6 +78,18 @@ var (
 	ErrGarbled  = errors.New("the device answered garbage")
 	ErrEnergy   = errors.New("the energy is not known")
 )
+
+// lostText stands between which repetition a warning is of and why it is lost.
+const lostText = " is lost: "
+
+// EndedByItself reports whether a run's warning tells of a repetition that the app
+// or its test ended, and that was made again.
+func EndedByItself(w run.Warning) bool {
+	_, why, lost := strings.Cut(w.Text, lostText)
+	return lost && slices.ContainsFunc([]error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout}, func(way error) bool {
+		return strings.HasPrefix(why, way.Error())
+	})
+}
 
 // IsInfrastructure reports whether the failure is of what measures rather than
 // of what is measured.

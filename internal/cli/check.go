@@ -122,7 +122,7 @@ func (c Command) judge(runs []run.Run, before past, set settings, out outputFlag
 		return report.Input{}, err
 	}
 	in := report.Input{
-		Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: set.notes, Meta: set.meta(runs),
+		Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: append(notesOn(verdict), set.notes...), Meta: set.meta(runs),
 	}
 	for _, change := range energy {
 		if change != nil {
@@ -130,9 +130,6 @@ func (c Command) judge(runs []run.Run, before past, set settings, out outputFlag
 		}
 	}
 	in.Verdict.Warnings = append(in.Verdict.Warnings, damageWarnings(before.sound)...)
-	if simulated(runs) {
-		in.Notes = append([]string{simulatedNote}, set.notes...)
-	}
 	return in, c.write(in, out)
 }
 

@@ -206,9 +206,6 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	return err
 }
 
-// simulatedNote stands at the head of every report on simulated devices.
-const simulatedNote = "The devices are simulated."
-
 func (d demo) farewell(keep string, took time.Duration) {
 	fmt.Fprintf(d.Stdout, "\nThat took %.1f s. A gate on a pull request would now have failed (exit status 1).\n", took.Seconds())
 	fmt.Fprintf(d.Stdout, "The reports with their pictures: %s, and of the energy %s\n", d.path("report.html"), d.path(demoEnergyReport))

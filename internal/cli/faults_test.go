@@ -228,6 +228,11 @@ func TestAFaultyPhoneInALab(t *testing.T) {
 			if _, warning, _ := strings.Cut(got.stderr, "warning: "+faultyPhone+": "); !strings.Contains(warning, tc.warned) {
 				t.Errorf("no warning of %q:\n%s", tc.warned, got.stderr)
 			}
+			// What the app did is said at the head of the report, also where it is overcome.
+			note := "The app or its test failed in 1 repetition, which had to be measured again"
+			if crashed := strings.HasPrefix(tc.fault, "crash"); crashed != strings.Contains(strings.Join(strings.Fields(got.stdout), " "), note) {
+				t.Errorf("does the report say that the app failed? want %t:\n%s", crashed, got.stdout)
+			}
 			if diff := cmp.Diff(wholeBut(tc.status, "wifi"), l.kept(before)); diff != "" {
 				t.Errorf("runs in the history (-want +got):\n%s", diff)
 			}

@@ -74,9 +74,7 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 		return c.reportRefresh(*saved.Refresh, catalogue, f)
 	}
 	in := *saved.Verdict
-	if slices.ContainsFunc(in.Verdict.Runs, func(r gate.RunVerdict) bool { return r.Context[devctx.Simulated] != "" }) {
-		in.Notes = []string{simulatedNote}
-	}
+	in.Notes = notesOn(in.Verdict)
 	in.Runs, in.Catalogue, in.Meta = runs, catalogue, report.Meta{Version: "apkgate " + version()}
 	return c.write(in, f)
 }
