@@ -71,7 +71,7 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 		return &failure{status: exitInfrastructure, err: lost}
 	}
 	if unfit > 0 {
-		return infrastructure(fmt.Errorf("%d of %d devices are not fit to measure on", unfit, len(devices)))
+		return infrastructure(fmt.Errorf("not fit to measure on: %d of %d %s", unfit, len(devices), plural(len(devices), "device")))
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]d
 		if err != nil && !collect.IsConfiguration(err) {
 			return findings, err
 		}
-		f := device.Finding{Name: "app", OK: err == nil, Detail: "what scenario " + s.Name + " needs is there, or is installed by a run"}
+		f := device.Finding{Name: "app", OK: err == nil, Detail: "nothing that scenario " + s.Name + " needs on the device is missing, beside what a run installs"}
 		if err != nil {
 			f.Detail, f.Hint = err.Error(), hintOf(err)
 		}
