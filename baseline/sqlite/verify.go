@@ -21,23 +21,32 @@ import (
 // that repeats the record agrees with it.
 func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 	var found []baseline.Damage
+	whole := make(chan error, 1)
+	go func() { // beside the runs: it keeps one processor busy for long
+		whole <- s.checkWhole(ctx, &found)
+	}()
+	d, err := s.checkRuns(ctx)
+	if err = errors.Join(<-whole, err); err != nil {
+		return nil, s.wrap("verify", err)
+	}
+	return append(found, d...), nil
+}
+
+// checkWhole checks what is of no single run.
+func (s *Store) checkWhole(ctx context.Context, found *[]baseline.Damage) error {
 	for _, check := range []func(context.Context, *transaction) ([]baseline.Damage, error){
 		checkFileStructure, checkForeignKeys, checkOrphans, checkContexts,
 	} {
 		err := s.read(ctx, func(tx *transaction) error {
 			d, err := check(ctx, tx)
-			found = append(found, d...)
+			*found = append(*found, d...)
 			return err
 		})
-		if err = noteDamage(&found, "", err); err != nil {
-			return nil, s.wrap("verify", err)
+		if err = noteDamage(found, "", err); err != nil {
+			return err
 		}
 	}
-	d, err := s.checkRuns(ctx)
-	if err != nil {
-		return nil, s.wrap("verify", err)
-	}
-	return append(found, d...), nil
+	return nil
 }
 
 // noteDamage adds err to what was found, and returns it where it does not come
@@ -140,7 +149,7 @@ func (s *Store) checkRuns(ctx context.Context) ([]baseline.Damage, error) {
 	damage := map[int][]baseline.Damage{} // by page
 	pages := make(chan verifyPage)
 	var checkers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), connections-1) {
+	for range min(runtime.GOMAXPROCS(0), connections-2) {
 		checkers.Go(func() {
 			for p := range pages {
 				found, err := s.checkPage(ctx, p)

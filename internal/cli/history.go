@@ -49,19 +49,25 @@ func (p past) each(runs []run.Run, set settings, do func(place int, refs []run.S
 	g, ctx := errgroup.WithContext(context.Background())
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, q := range questions {
-		ask := sync.OnceValues(func() ([]run.Summary, error) { return p.like(q.first) })
-		for _, place := range q.places {
-			g.Go(func() error {
-				if ctx.Err() != nil {
-					return nil // another one has failed
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return nil // another one has failed
+			}
+			refs, err := p.like(q.first)
+			if err != nil {
+				return err
+			}
+			for _, place := range q.places {
+				one := func() error { return do(place, refs) }
+				if g.TryGo(one) {
+					continue // somebody is free to work on it
 				}
-				refs, err := ask()
-				if err != nil {
+				if err := one(); err != nil {
 					return err
 				}
-				return do(place, refs)
-			})
-		}
+			}
+			return nil
+		})
 	}
 	return g.Wait()
 }

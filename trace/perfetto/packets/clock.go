@@ -96,7 +96,7 @@ type clock struct {
 	used        bool
 }
 
-// snapshot is the readings of several clocks at one instant.
+// Snapshot is the readings of several clocks at one instant.
 type Snapshot []Stamp
 
 // Place finds or adds a clock; -1 where there are too many. The builtin clocks
