@@ -189,7 +189,7 @@ func TestDuneFlagsNothing(t *testing.T) {
 	for version, v := range verdicts(t, all, "--preset", "dune") {
 		for _, r := range v.Runs {
 			if r.Verdict != gate.Pass || len(r.Deviations) > 0 {
-				t.Errorf("%s on %s: %s, %d deviations; want none", version, r.Context["model"], r.Verdict, len(r.Deviations))
+				t.Errorf("%s on %s: %s, %d deviations; want none: %s", version, r.Context["model"], r.Verdict, len(r.Deviations), r.Reason)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
@@ -39,7 +40,7 @@ func (p past) each(runs []run.Run, set settings, do func(place int, refs []run.S
 	known := map[string]*question{}
 	for i, r := range runs {
 		q := query(r, set)
-		key := fmt.Sprintf("%q %q %q", q.Package, q.Scenario, q.Properties()) // maps print sorted
+		key := fmt.Sprintf("%s %q", comparableWith(q), q.Properties()) // maps print sorted
 		if known[key] == nil {
 			known[key] = &question{first: r}
 			questions = append(questions, known[key])
@@ -95,19 +96,25 @@ func query(r run.Run, set settings) baseline.Query {
 	return q
 }
 
+// comparableWith names what a query's answer is chosen from: runs of another
+// scenario, or whose numbers came about in another way, are never in it.
+func comparableWith(q baseline.Query) string {
+	return fmt.Sprintf("%q %q %q", q.Package, q.Scenario, devctx.Only(q.Context, devctx.Hard))
+}
+
 // pastOf is the history in the sound part of a store, the runs of the commits first.
 func pastOf(ctx context.Context, store *baseline.Sound, set settings, commits ...string) past {
 	// Where an answer is all that there is of a scenario, as in most labs, the
 	// other phones get the same runs in another order.
 	var mu sync.Mutex
-	all := map[[2]string][]run.Summary{}
+	all := map[string][]run.Summary{}
 	return past{
 		sound: store,
 		like: func(r run.Run) ([]run.Summary, error) {
 			q := query(r, set)
 			q.Commits = commits
 			mu.Lock()
-			known := all[[2]string{q.Package, q.Scenario}]
+			known := all[comparableWith(q)]
 			mu.Unlock()
 			if known != nil {
 				return baseline.Nearest(known, q), nil
@@ -118,7 +125,7 @@ func pastOf(ctx context.Context, store *baseline.Sound, set settings, commits ..
 			}
 			if len(commits) == 0 && len(refs) < baseline.DefaultLimit {
 				mu.Lock()
-				all[[2]string{q.Package, q.Scenario}] = refs
+				all[comparableWith(q)] = refs
 				mu.Unlock()
 			}
 			return refs, nil

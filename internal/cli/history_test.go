@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/memory"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -129,6 +131,41 @@ func TestASmallHistoryIsReadOnceForAllPhones(t *testing.T) {
 	}
 	if store.asked != 1 {
 		t.Errorf("the store was asked %d times, want once", store.asked)
+	}
+}
+
+// Runs whose numbers came about in another way have a history of their own, whoever
+// asked before them, and however alike they are in what counts.
+func TestAnAnswerIsForRunsThatCanBeCompared(t *testing.T) {
+	history := phoneRuns(60, 6, 1)
+	for i := range history[:30] {
+		history[i].Context[devctx.FramesBy] = "deadline"
+	}
+	store := memory.New(nil)
+	ids, err := store.Add(t.Context(), history...)
+	if err == nil {
+		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := []run.Run{phoneRun(100, 6, 1), phoneRun(106, 6, 1), phoneRun(112, 6, 1)}
+	checked[1].Context[devctx.FramesBy] = "deadline"
+	for _, use := range [][]string{nil, {"model"}} {
+		set := defaultSettings()
+		set.policy.Use = use
+		got := make([]int, len(checked))
+		err := pastOf(t.Context(), baseline.SoundOf(store), set).each(checked, set, func(i int, refs []run.Summary) error {
+			for _, r := range refs {
+				if devctx.Comparable(r.Context, checked[i].Context) {
+					got[i]++
+				}
+			}
+			return nil
+		})
+		if err != nil || !slices.Equal(got, []int{30, 30, 30}) {
+			t.Errorf("where %v counts, the runs have %v comparable references, %v; want 30 each", use, got, err)
+		}
 	}
 }
 
