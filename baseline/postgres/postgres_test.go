@@ -33,8 +33,16 @@ func TestSuiteWithoutPreparing(t *testing.T) {
 	})
 }
 
+// TestDamaged: what is damaged is told at once, not asked for again as after a
+// connection that was lost, for which the default is two minutes.
 func TestDamaged(t *testing.T) {
 	url := theServerURL(t)
+	began := time.Now()
+	defer func() {
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it took %v", took)
+		}
+	}()
 	storetest.Damaged(t, open(t, url), func(id string) {
 		conn, err := pgx.Connect(t.Context(), url)
 		if err != nil {

@@ -78,6 +78,9 @@ var passingCodes = []string{
 
 // passing reports whether the same may succeed a little later.
 func passing(err error) bool {
+	if errors.Is(err, baseline.ErrDamaged) {
+		return false // a record that ends early is no connection that did
+	}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
 		return slices.Contains(passingCodes, answer.Code) || strings.HasPrefix(answer.Code, "08") // connection exceptions
