@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -256,7 +257,14 @@ func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
 		}
 		return fault{}
 	}
-	over := false // the other device's run, while the quick one's is being kept
+	over := make(chan struct{}) // the other device's run, while the quick one's is being kept
+	tornDown := sync.OnceFunc(func() { close(over) })
+	other.breaks = func(line string) bool {
+		if line == "svc power stayon false" {
+			tornDown()
+		}
+		return false
+	}
 	results := collect.Lab{
 		Jobs:    []collect.Job{quick.job("quick"), other.job("other")},
 		Options: collect.Options{Progress: progressFunc(func(collect.Event) {})},
@@ -265,14 +273,13 @@ func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
 				return
 			}
 			close(keeping)
-			for begun := time.Now(); !over && time.Since(begun) < 20*time.Second; time.Sleep(time.Millisecond) {
-				over = other.did("svc power stayon false") == 1 // of its tear-down
+			select {
+			case <-over:
+			case <-time.After(20 * time.Second):
+				t.Error("the other device stood still until the store was done")
 			}
 		},
 	}.Collect(t.Context())
-	if !over {
-		t.Error("the other device stood still until the store was done")
-	}
 	wantComplete(t, results[0], 3)
 	wantComplete(t, results[1], 3)
 }
