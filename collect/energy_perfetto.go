@@ -10,7 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // hasPerfetto: Android 10 and later have the data source android.power.
@@ -104,7 +104,7 @@ var errNoPerfetto = errors.New("the device's perfetto can't be used")
 
 // chargers is what is known of them: by the battery service at one time, and by
 // a trace all along.
-func chargers(service energy.Power, t *perfetto.Trace) energy.Power {
+func chargers(service energy.Power, t *power.Trace) energy.Power {
 	if told := energy.PowerOf(t); told == energy.External || service == energy.PowerUnknown {
 		return told
 	}
@@ -142,16 +142,16 @@ func (c *collector) startPerfetto(ctx context.Context) (recorder, error) {
 const perfettoStarts = time.Second
 
 // endPerfetto ends the trace and reads it.
-func (c *collector) endPerfetto(ctx context.Context, r recorder) (*perfetto.Trace, error) {
+func (c *collector) endPerfetto(ctx context.Context, r recorder) (*power.Trace, error) {
 	if err := c.end(ctx, r, "-TERM"); err != nil {
 		return nil, err
 	}
 	return c.readPerfetto(ctx)
 }
 
-func (c *collector) readPerfetto(ctx context.Context) (t *perfetto.Trace, err error) {
+func (c *collector) readPerfetto(ctx context.Context) (t *power.Trace, err error) {
 	err = c.collectFile(ctx, perfettoTrace, func(r io.Reader) error {
-		if t, err = perfetto.Read(r); err == nil && t.Clock != "monotonic" {
+		if t, err = power.Read(r); err == nil && t.Clock != "monotonic" {
 			err = fmt.Errorf("%w: its times are on the clock %q, and nothing leads from there to CLOCK_MONOTONIC", ErrGarbled, t.Clock)
 		}
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/trace/batterystats"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
@@ -33,7 +33,7 @@ type metering struct {
 	statsCut   bool   // there should be some
 	beginMark  string // in the log, at the beginning of the workload
 	endMark    string // and at its end
-	trace      *perfetto.Trace
+	trace      *power.Trace
 	profile    *simpleperf.Profile
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/energy"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // varied is a current of so many mA that changes by a little each second.
@@ -152,9 +152,9 @@ func TestACurrentThatRarelyChangesIsNotARamp(t *testing.T) {
 // half of its current is none.
 func TestSeveralBatteriesAreNotOne(t *testing.T) {
 	t.Parallel()
-	trace := &perfetto.Trace{}
+	trace := &power.Trace{}
 	for i := range 40 {
-		trace.Battery = append(trace.Battery, perfetto.BatterySample{Time: time.Duration(i) * poll, Name: []string{"BAT0", "BAT1"}[i%2],
+		trace.Battery = append(trace.Battery, power.BatterySample{Time: time.Duration(i) * poll, Name: []string{"BAT0", "BAT1"}[i%2],
 			CurrentUA: ptr(int64(-250_000 - i)), VoltageUV: ptr(int64(4_000_000))})
 	}
 	if got := energy.BatteryOf(trace, energy.OnBattery); len(got) != 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/batterystats"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
@@ -34,7 +34,7 @@ func TestRealRails(t *testing.T) {
 		t.Skipf("the trace is not here: %v", err)
 	}
 	defer func() { _ = f.Close() }()
-	trace, err := perfetto.Read(f)
+	trace, err := power.Read(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestRealRails(t *testing.T) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
-	seen, err := perfetto.Inspect(f)
+	seen, err := power.Inspect(f)
 	if total := seen.Metrics["energy.total_j"]; err != nil || math.Abs(total-differences) > 1e-6*differences {
 		t.Errorf("an inspection has %g J, the counters differ by %g J (%v)", total, differences, err)
 	}

@@ -7,15 +7,15 @@ import (
 
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // powerCurve reads the device's power off a trace: its rails, else its battery.
 // All traces of one call must have the same source.
 func (c Command) powerCurve(all *attributed, path string, f energyFlags) (energy.Curve, error) {
-	var t *perfetto.Trace
+	var t *power.Trace
 	if err := c.read(path, tracesOfPerfetto, func(r io.Reader) (err error) {
-		t, err = perfetto.Read(r)
+		t, err = power.Read(r)
 		return err
 	}); err != nil {
 		return energy.Curve{}, err
@@ -47,7 +47,7 @@ func (c Command) powerCurve(all *attributed, path string, f energyFlags) (energy
 
 // noPower says that a trace has nothing of power, in the reader's own words where
 // it has some.
-func noPower(path string, t *perfetto.Trace) error {
+func noPower(path string, t *power.Trace) error {
 	err := fmt.Errorf("%s: neither power rails nor battery counters are in it", path)
 	if len(t.Warnings) > 0 {
 		err = fmt.Errorf("%w: %s", err, t.Warnings[0].Text)
@@ -60,7 +60,7 @@ var errPowerUntold = errors.New("the trace does not tell whether a charger was c
 
 // curveOf is the power over the trace, and in words what had to be corrected of a
 // battery's readings.
-func curveOf(t *perfetto.Trace, f energyFlags) (_ energy.Curve, _ energy.Source, correction string, _ error) {
+func curveOf(t *power.Trace, f energyFlags) (_ energy.Curve, _ energy.Source, correction string, _ error) {
 	asked := energy.Source(f.source)
 	rails, noRails := energy.OfRails(energy.RailsOf(t))
 	if asked != energy.Battery && (noRails == nil || asked == energy.Rails) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 )
 
@@ -70,9 +70,9 @@ func seekable(r io.Reader) (src io.ReadSeeker, drop func(), err error) {
 		return nil, nil, err
 	}
 	drop = func() { _, _ = f.Close(), os.Remove(f.Name()) }
-	n, err := io.Copy(f, io.LimitReader(r, perfetto.MaxFile+1))
-	if err == nil && n > perfetto.MaxFile {
-		err = fmt.Errorf("it is larger than %d MiB", perfetto.MaxFile>>20)
+	n, err := io.Copy(f, io.LimitReader(r, power.MaxFile+1))
+	if err == nil && n > power.MaxFile {
+		err = fmt.Errorf("it is larger than %d MiB", power.MaxFile>>20)
 	}
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)

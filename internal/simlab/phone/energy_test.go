@@ -12,7 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // hungry is still with work beside its frames.
@@ -66,9 +66,9 @@ func gone(t *testing.T, p *Phone, pid string) {
 	t.Fatalf("process %s does not end", pid)
 }
 
-func readTrace(t *testing.T, p *Phone) *perfetto.Trace {
+func readTrace(t *testing.T, p *Phone) *power.Trace {
 	t.Helper()
-	tr, err := perfetto.Read(bytes.NewReader([]byte(output(t, p, "cat "+traceFile))))
+	tr, err := power.Read(bytes.NewReader([]byte(output(t, p, "cat "+traceFile))))
 	if err != nil {
 		t.Fatal(err)
 	}

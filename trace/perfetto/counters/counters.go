@@ -4,7 +4,7 @@
 //
 // It takes a stand: tracks are named as in Perfetto's own trace processor
 // (importers/common/tracks_common.h), so that its tables can be held against these. Power
-// rails and batteries are read by package perfetto.
+// rails and batteries are read by package power.
 package counters
 
 import (

@@ -1,4 +1,4 @@
-// Package perfetto reads Perfetto traces (.perfetto-trace, .pftrace) for what
+// Package power reads Perfetto traces (.perfetto-trace, .pftrace) for what
 // they say of energy: power rails, battery counters, the platform's energy
 // consumers, time in power states, states of the battery service, the CPU's
 // frequencies, suspension, and CPU time by thread.
@@ -12,7 +12,7 @@
 // can tell it. A reading whose time can't be brought there is left out and
 // counted. Rails are added up only where it is known that none is inside
 // another.
-package perfetto
+package power
 
 import (
 	"time"

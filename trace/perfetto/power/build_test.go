@@ -1,4 +1,4 @@
-package perfetto_test
+package power_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // message builds a protocol buffer message field by field.
@@ -93,9 +93,9 @@ func event(ns int64, kind protowire.Number, data message) message {
 	return message(nil).num(1, ns).num(2, 1).in(kind, data)
 }
 
-func read(t *testing.T, trace []byte) *perfetto.Trace {
+func read(t *testing.T, trace []byte) *power.Trace {
 	t.Helper()
-	out, err := perfetto.Read(bytes.NewReader(trace))
+	out, err := power.Read(bytes.NewReader(trace))
 	if err != nil {
 		t.Fatal(err)
 	}

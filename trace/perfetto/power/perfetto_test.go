@@ -1,4 +1,4 @@
-package perfetto_test
+package power_test
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // warned reports whether a trace has a warning with these words.
-func warned(t *perfetto.Trace, words string) bool {
+func warned(t *power.Trace, words string) bool {
 	for _, w := range t.Warnings {
 		if strings.Contains(w.Text, words) {
 			return true
@@ -110,7 +110,7 @@ func TestKernelClockIsTiedByItsBundle(t *testing.T) {
 	inner := message(nil).num(1, 0).in(2, event(4*second, 11, message(nil).num(1, 300_000).num(2, 3))).
 		num(5, 2).num(6, 5*second).num(7, 105*second)
 	got := read(t, file(clocks(100*second, 90*second), message(nil).in(1, inner)))
-	want := []perfetto.Frequency{{CPU: 3, Changes: []perfetto.FrequencyChange{{Time: 94 * time.Second, KHz: 300_000}}}}
+	want := []power.Frequency{{CPU: 3, Changes: []power.FrequencyChange{{Time: 94 * time.Second, KHz: 300_000}}}}
 	if diff := cmp.Diff(want, got.Frequencies); diff != "" {
 		t.Error(diff)
 	}
@@ -138,7 +138,7 @@ func TestRails(t *testing.T) {
 		t.Fatalf("%d rails", len(got.Rails))
 	}
 	// A reading's own time is CLOCK_BOOTTIME, whatever its packet is on.
-	want := []perfetto.RailSample{{Time: 10 * time.Second, MicroWattSeconds: 1_000_000}, {Time: 11 * time.Second, MicroWattSeconds: 2_000_000}}
+	want := []power.RailSample{{Time: 10 * time.Second, MicroWattSeconds: 1_000_000}, {Time: 11 * time.Second, MicroWattSeconds: 2_000_000}}
 	if diff := cmp.Diff(want, got.Rails[0].Samples); diff != "" {
 		t.Error(diff)
 	}
@@ -183,7 +183,7 @@ func TestRailsAreAddedUpOnlyWhereApart(t *testing.T) {
 		{"LDOs alone", 1, []string{"L2S_VDD_AOC_RET"}, 0},
 		{"two data sources", 2, []string{"S2M_VDD_CPUCL2"}, 0},
 	} {
-		seen, err := perfetto.Inspect(bytes.NewReader(trace(c.sessions, c.rails...)))
+		seen, err := power.Inspect(bytes.NewReader(trace(c.sessions, c.rails...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestCompressedPackets(t *testing.T) {
 
 func TestCompressedPacketsStayBounded(t *testing.T) {
 	t.Parallel()
-	bomb := zstandard(t, file(at(second).in(38, battery(-1, 1)), make(message, perfetto.MaxPacket)))
+	bomb := zstandard(t, file(at(second).in(38, battery(-1, 1)), make(message, power.MaxPacket)))
 	got := read(t, file(message(nil).in(133, bomb), at(3*second).in(38, battery(-2, 1))))
 	if len(got.Battery) != 2 || !warned(got, "larger than 67108864 bytes") {
 		t.Errorf("%d readings, warnings %v", len(got.Battery), got.Warnings)
@@ -275,8 +275,8 @@ func TestLargePacketIsPassedOver(t *testing.T) {
 	t.Parallel()
 	head := file(clocks(second, second))
 	large := []byte{0x0a, 0x81, 0x80, 0x80, 0x20} // a packet of MaxPacket + 1 bytes
-	zeros := io.LimitReader(endless{}, perfetto.MaxPacket+1)
-	got, err := perfetto.Read(io.MultiReader(bytes.NewReader(head), bytes.NewReader(large), zeros, bytes.NewReader(file(at(second).in(38, battery(-1, 1))))))
+	zeros := io.LimitReader(endless{}, power.MaxPacket+1)
+	got, err := power.Read(io.MultiReader(bytes.NewReader(head), bytes.NewReader(large), zeros, bytes.NewReader(file(at(second).in(38, battery(-1, 1))))))
 	if err != nil || len(got.Battery) != 1 || !warned(got, "at most 67108864 are read") {
 		t.Errorf("%d readings, %v, warnings %v", len(got.Battery), err, got.Warnings)
 	}
@@ -308,7 +308,7 @@ func TestReadReportsTheError(t *testing.T) {
 	cable := errors.New("cable cut")
 	whole := file(clocks(second, second))
 	for _, n := range []int{0, 1, len(whole) - 1, len(whole)} {
-		_, err := perfetto.Inspect(io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(cable)))
+		_, err := power.Inspect(io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(cable)))
 		if !errors.Is(err, cable) {
 			t.Errorf("after %d bytes: %v", n, err)
 		}

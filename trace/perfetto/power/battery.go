@@ -1,4 +1,4 @@
-package perfetto
+package power
 
 import "github.com/apkgate/apkgate/trace/perfetto/packets"
 

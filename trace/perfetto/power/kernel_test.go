@@ -1,4 +1,4 @@
-package perfetto_test
+package power_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // tree is a ProcessTree: process 100 of UID 10001 with thread 101, and 200.
@@ -21,12 +21,12 @@ func tree() message {
 // runs 100 for 30 ms, the idle thread for 10 ms and 101 for 5 ms; CPU 1 runs 200
 // for 7 ms and 100 for 3 ms. Who ran last ran on to an unknown end.
 var (
-	wantThreads = []perfetto.Thread{
+	wantThreads = []power.Thread{
 		{TID: 100, PID: 100, Name: "com.example", CPU: 33 * time.Millisecond},
 		{TID: 200, PID: 200, Name: "surfaceflinger", CPU: 7 * time.Millisecond},
 		{TID: 101, PID: 100, Name: "RenderThread", CPU: 5 * time.Millisecond},
 	}
-	wantProcesses = []perfetto.Process{
+	wantProcesses = []power.Process{
 		{PID: 100, UID: 10001, Name: "com.example", CPU: 38 * time.Millisecond},
 		{PID: 200, UID: -1, Name: "surfaceflinger", CPU: 7 * time.Millisecond},
 	}
@@ -75,7 +75,7 @@ func TestLostKernelEventsEndATurn(t *testing.T) {
 	lossy := message(nil).in(1, message(nil).num(1, 0).num(3, 1).in(2, swap(5000, 7)).in(2, swap(5004, 0)))
 	got := read(t, file(bundle(0, swap(1000, 7)), lossy))
 	// What ran between 1,000 and 5,000 ms is not known.
-	want := []perfetto.Thread{{TID: 7, Name: "worker", CPU: 4 * time.Millisecond}}
+	want := []power.Thread{{TID: 7, Name: "worker", CPU: 4 * time.Millisecond}}
 	if diff := cmp.Diff(want, got.Threads); diff != "" || got.CPULost != 1 || !warned(got, "CPU times are too low") {
 		t.Errorf("%s; lost %d; %v", diff, got.CPULost, got.Warnings)
 	}
@@ -94,12 +94,12 @@ func TestFrequenciesSuspensionsAndWhatIsNotRead(t *testing.T) {
 		bundle(1, step(40, "suspend_enter", 3, 1), step(50, "timekeeping_freeze", 1, 1), event(55*millisecond, 20, nil)),
 		bundle(5000),
 	))
-	wantFrequencies := []perfetto.Frequency{{CPU: 4, Changes: []perfetto.FrequencyChange{
+	wantFrequencies := []power.Frequency{{CPU: 4, Changes: []power.FrequencyChange{
 		{Time: 10 * time.Millisecond, KHz: 500_000}, {Time: 30 * time.Millisecond, KHz: 2_800_000}}}}
 	if diff := cmp.Diff(wantFrequencies, got.Frequencies); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]perfetto.Span{{Start: 50 * time.Millisecond, End: 70 * time.Millisecond}}, got.Suspends); diff != "" {
+	if diff := cmp.Diff([]power.Span{{Start: 50 * time.Millisecond, End: 70 * time.Millisecond}}, got.Suspends); diff != "" {
 		t.Error(diff)
 	}
 	if got.FtraceEvents != 7 || got.FtraceUnread != 1 || !warned(got, "more CPUs than are kept") {
@@ -116,14 +116,14 @@ func TestMinimalSuspendEventsGoFirst(t *testing.T) {
 		return event(ms*millisecond, 481, message(nil).num(1, start))
 	}
 	got := read(t, file(bundle(0, freeze(12, 1), freeze(18, 0), minimal(10, 1), minimal(20, 0), minimal(40, 0), minimal(50, 1))))
-	if diff := cmp.Diff([]perfetto.Span{{Start: 10 * time.Millisecond, End: 20 * time.Millisecond}}, got.Suspends); diff != "" {
+	if diff := cmp.Diff([]power.Span{{Start: 10 * time.Millisecond, End: 20 * time.Millisecond}}, got.Suspends); diff != "" {
 		t.Error(diff)
 	}
 	// A sleep that overlaps the next one has lost its true end.
 	lossy := read(t, file(bundle(0, freeze(10, 1), freeze(30, 0)), bundle(1,
 		event(20*millisecond, 113, message(nil).text(1, "syscore_resume").num(3, 1)),
 		event(25*millisecond, 113, message(nil).text(1, "syscore_resume").num(3, 0)))))
-	if diff := cmp.Diff([]perfetto.Span{{Start: 20 * time.Millisecond, End: 25 * time.Millisecond}}, lossy.Suspends); diff != "" {
+	if diff := cmp.Diff([]power.Span{{Start: 20 * time.Millisecond, End: 25 * time.Millisecond}}, lossy.Suspends); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -146,10 +146,10 @@ func TestStates(t *testing.T) {
 		append(property("mcc", "310"), at(2*millisecond)...),
 	))
 	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-	want := []perfetto.State{
-		{Name: "battery_stats.plugged", Changes: []perfetto.StateChange{{Time: ms(1), Value: 1}, {Time: ms(20), Value: 0}}},
-		{Name: "battery_stats.screen", Changes: []perfetto.StateChange{{Time: ms(10), Value: 1}}},
-		{Name: "screen_state", Changes: []perfetto.StateChange{{Time: ms(2), Value: 2}}},
+	want := []power.State{
+		{Name: "battery_stats.plugged", Changes: []power.StateChange{{Time: ms(1), Value: 1}, {Time: ms(20), Value: 0}}},
+		{Name: "battery_stats.screen", Changes: []power.StateChange{{Time: ms(10), Value: 1}}},
+		{Name: "screen_state", Changes: []power.StateChange{{Time: ms(2), Value: 2}}},
 	}
 	if diff := cmp.Diff(want, got.States); diff != "" {
 		t.Error(diff)
@@ -202,7 +202,7 @@ func TestConsumersAndPowerStates(t *testing.T) {
 	} else if j, _ := uids[0].Energy(); j != 2.5 {
 		t.Errorf("the UID's share is %v J, want 2.5", j)
 	}
-	want := []perfetto.StateTime{{Entity: "Bluetooth", State: "Sleep", Samples: []perfetto.ResidencySample{
+	want := []power.StateTime{{Entity: "Bluetooth", State: "Sleep", Samples: []power.ResidencySample{
 		{Time: time.Second, Total: 1500 * time.Millisecond, Entries: 9}}}}
 	if diff := cmp.Diff(want, got.Residency); diff != "" || !warned(got, "1 times in a power state") {
 		t.Errorf("%s %v", diff, got.Warnings)

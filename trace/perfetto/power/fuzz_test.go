@@ -1,11 +1,11 @@
-package perfetto_test
+package power_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"testing"
 
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // FuzzRead holds the reader to what it promises of any input: no panic, no
@@ -18,14 +18,14 @@ func FuzzRead(f *testing.F) {
 	f.Add(file(message(nil).in(107, message(nil).in(1, message(nil).in(2, clocks(1, 2)[2:]).in(3, clocks(3, 4)[2:]))).num(98, 3)))
 	f.Add(file(message(nil).in(6, message(nil).in(1, message(nil).num(1, 64).num(2, 5).num(3, 1).num(4, 1000)).num(2, 64)).on(7), at(3).on(7).num(58, 64).in(86, nil)))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		seen, err := perfetto.Inspect(bytes.NewReader(in))
+		seen, err := power.Inspect(bytes.NewReader(in))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := json.Marshal(seen); err != nil {
 			t.Fatal(err)
 		}
-		got, err := perfetto.Read(bytes.NewReader(in))
+		got, err := power.Read(bytes.NewReader(in))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package perfetto_test
+package power_test
 
 import (
 	"encoding/csv"
@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // corpus returns a path among the real files that the repository does not hold.
@@ -27,9 +27,9 @@ func corpus(t testing.TB, parts ...string) string {
 	return corpustest.Path(t, parts...)
 }
 
-func readFile(t testing.TB, path string) *perfetto.Trace {
+func readFile(t testing.TB, path string) *power.Trace {
 	t.Helper()
-	return corpustest.Read(t, path, perfetto.Read)
+	return corpustest.Read(t, path, power.Read)
 }
 
 func TestCorpusIsRead(t *testing.T) {
@@ -45,7 +45,7 @@ func TestCorpusIsRead(t *testing.T) {
 				return err
 			}
 			defer func() { _ = f.Close() }()
-			seen, err := perfetto.Inspect(f)
+			seen, err := power.Inspect(f)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -76,7 +76,7 @@ func TestCorpusIsRead(t *testing.T) {
 // leads to CLOCK_MONOTONIC, both are on CLOCK_BOOTTIME.
 func TestCorpusAgainstTraceProcessor(t *testing.T) {
 	t.Parallel()
-	for name, table := range map[string]func(*perfetto.Trace) [][]string{
+	for name, table := range map[string]func(*power.Trace) [][]string{
 		"PowerPowerRails__android_power_rails_metadata":                  railTable("name", "raw", "friendly", "subsystem"),
 		"PowerPowerRails__power_rails_event_power_rails_custom_clock":    railTable("ts", "value"),
 		"PowerPowerRails__power_rails_multi_device":                      railTable("name", "ts", "value", "machine"),
@@ -131,7 +131,7 @@ func nanos(t time.Duration) string { return whole(int64(t)) }
 // friendly are the names that the trace processor gives to the two rails.
 var friendly = map[string]string{"S3M_VDD_CPUCL1": "cpu.mid", "S2S_VDD_G3D": "gpu"}
 
-func trackName(r perfetto.Rail) string {
+func trackName(r power.Rail) string {
 	if name, ok := friendly[r.Name]; ok {
 		return "power.rails." + name
 	}
@@ -140,13 +140,13 @@ func trackName(r perfetto.Rail) string {
 
 // railTable has a row for each reading, or for each rail where no column is of
 // readings.
-func railTable(columns ...string) func(*perfetto.Trace) [][]string {
-	return func(t *perfetto.Trace) [][]string {
+func railTable(columns ...string) func(*power.Trace) [][]string {
+	return func(t *power.Trace) [][]string {
 		var out [][]string
 		for _, r := range t.Rails {
 			samples := r.Samples
 			if !slices.Contains(columns, "ts") {
-				samples = []perfetto.RailSample{{}}
+				samples = []power.RailSample{{}}
 			}
 			for _, s := range samples {
 				all := map[string]string{
@@ -172,7 +172,7 @@ func row(all map[string]string, columns []string) []string {
 	return out
 }
 
-func railMeans(t *perfetto.Trace) [][]string {
+func railMeans(t *power.Trace) [][]string {
 	var out [][]string
 	for _, r := range t.Rails {
 		sum := 0.0
@@ -184,8 +184,8 @@ func railMeans(t *perfetto.Trace) [][]string {
 	return out
 }
 
-func consumerTable(columns ...string) func(*perfetto.Trace) [][]string {
-	return func(t *perfetto.Trace) [][]string {
+func consumerTable(columns ...string) func(*power.Trace) [][]string {
+	return func(t *power.Trace) [][]string {
 		var out [][]string
 		for _, c := range t.Consumers {
 			for _, s := range c.Samples {
@@ -199,8 +199,8 @@ func consumerTable(columns ...string) func(*perfetto.Trace) [][]string {
 	}
 }
 
-func shareTable(columns ...string) func(*perfetto.Trace) [][]string {
-	return func(t *perfetto.Trace) [][]string {
+func shareTable(columns ...string) func(*power.Trace) [][]string {
+	return func(t *power.Trace) [][]string {
 		var out [][]string
 		for _, c := range t.Consumers {
 			for _, u := range c.UIDs {
@@ -211,7 +211,7 @@ func shareTable(columns ...string) func(*perfetto.Trace) [][]string {
 	}
 }
 
-func batteryCharge(t *perfetto.Trace) [][]string {
+func batteryCharge(t *power.Trace) [][]string {
 	var out [][]string
 	for _, s := range t.Battery {
 		milliwatts := math.Abs(float64(*s.CurrentUA * *s.VoltageUV / 1_000_000_000))
@@ -221,7 +221,7 @@ func batteryCharge(t *perfetto.Trace) [][]string {
 	return out
 }
 
-func batteryNames(t *perfetto.Trace) [][]string {
+func batteryNames(t *power.Trace) [][]string {
 	var out [][]string
 	for _, s := range t.Battery {
 		if s.Percent != nil {
@@ -239,7 +239,7 @@ func batteryNames(t *perfetto.Trace) [][]string {
 
 // chargeFromEnergy is the charge as the trace processor works it out, which this
 // package leaves to its callers.
-func chargeFromEnergy(t *perfetto.Trace) [][]string {
+func chargeFromEnergy(t *power.Trace) [][]string {
 	var out [][]string
 	for _, s := range t.Battery {
 		if *s.VoltageUV > 0 {
@@ -249,7 +249,7 @@ func chargeFromEnergy(t *perfetto.Trace) [][]string {
 	return out
 }
 
-func powerOfBattery(t *perfetto.Trace) [][]string {
+func powerOfBattery(t *power.Trace) [][]string {
 	var out [][]string
 	for _, s := range t.Battery {
 		out = append(out, []string{real(math.Abs(float64(*s.CurrentUA * *s.VoltageUV / 1_000_000_000)))})
@@ -257,7 +257,7 @@ func powerOfBattery(t *perfetto.Trace) [][]string {
 	return out
 }
 
-func stateTable(t *perfetto.Trace) [][]string {
+func stateTable(t *power.Trace) [][]string {
 	var out [][]string
 	for _, s := range t.States {
 		for _, c := range s.Changes {
@@ -268,7 +268,7 @@ func stateTable(t *perfetto.Trace) [][]string {
 }
 
 // uidTable leaves out what did not change, as the trace processor does.
-func uidTable(t *perfetto.Trace) [][]string {
+func uidTable(t *power.Trace) [][]string {
 	var out [][]string
 	for _, u := range t.UIDTimes {
 		for i, s := range u.Samples {
@@ -282,7 +282,7 @@ func uidTable(t *perfetto.Trace) [][]string {
 
 // uidSums puts the UIDs of isolated processes together, as the trace processor
 // does.
-func uidSums(t *perfetto.Trace) [][]string {
+func uidSums(t *power.Trace) [][]string {
 	var out [][]string
 	for _, u := range t.UIDTimes {
 		uid := u.UID

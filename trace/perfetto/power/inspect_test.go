@@ -1,4 +1,4 @@
-package perfetto_test
+package power_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // TestBatteryEnergyOnlyWhereSound checks current × voltage over 10 s, and that
@@ -43,7 +43,7 @@ func TestBatteryEnergyOnlyWhereSound(t *testing.T) {
 			}
 			packets = append(packets, at(int64(i)*5*second).in(38, reading))
 		}
-		seen, err := perfetto.Inspect(bytes.NewReader(file(packets...)))
+		seen, err := power.Inspect(bytes.NewReader(file(packets...)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +72,11 @@ func TestInspectTellsUpdateIntervals(t *testing.T) {
 	for i := range int64(21) {
 		packets = append(packets, at(i*250*millisecond).in(38, battery(-500_000-i/2, 4_000_000).float(2, 50)))
 	}
-	seen, err := perfetto.Inspect(bytes.NewReader(file(packets...)))
+	seen, err := power.Inspect(bytes.NewReader(file(packets...)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := seen.Details.(perfetto.Details)
+	d := seen.Details.(power.Details)
 	if d.Rails[0].UpdateMS != 200 || d.Rails[0].Readings != 21 || d.Rails[0].Joules != 0.01 {
 		t.Errorf("rail %+v", d.Rails[0])
 	}

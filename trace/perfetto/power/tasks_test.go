@@ -1,4 +1,4 @@
-package perfetto_test
+package power_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // turn is a switch to a thread.
@@ -55,7 +55,7 @@ func TestThreadsThatBeginInTheTraceBelongToTheirProcess(t *testing.T) {
 		bundle(0, turn(10, 101, "RenderThread"), clone(101, 15, 102, "com.example", true), turn(18, 0, "swapper"),
 			clone(102, 22, 103, "Thread-9", true)),
 	))
-	want := []perfetto.Thread{
+	want := []power.Thread{
 		{TID: 101, PID: 100, Name: "RenderThread", CPU: 8 * time.Millisecond},
 		{TID: 102, PID: 100, Name: "RenderThread", CPU: 5 * time.Millisecond},
 		{TID: 103, PID: 100, Name: "Thread-9", CPU: 2 * time.Millisecond},
@@ -71,7 +71,7 @@ func TestThreadsThatBeginInTheTraceBelongToTheirProcess(t *testing.T) {
 func TestThreadOfBeforeTheTraceIsKnownByItsEnd(t *testing.T) {
 	t.Parallel()
 	got := read(t, file(tree(), bundle(0, turn(10, 150, "Thread-3"), exit(150, 12, 100), turn(13, 0, "swapper"))))
-	want := []perfetto.Thread{{TID: 150, PID: 100, Name: "Thread-3", CPU: 3 * time.Millisecond}}
+	want := []power.Thread{{TID: 150, PID: 100, Name: "Thread-3", CPU: 3 * time.Millisecond}}
 	if diff := cmp.Diff(want, got.Threads); diff != "" || got.Processes[0].CPU != 3*time.Millisecond {
 		t.Errorf("%s; process %+v", diff, got.Processes[0])
 	}
@@ -84,7 +84,7 @@ func TestForkedProcessIsItsOwnUnderItsOwnName(t *testing.T) {
 		bundle(0, turn(10, 200, "surfaceflinger"), clone(200, 11, 300, "surfaceflinger", false), turn(12, 300, "surfaceflinger"),
 			rename(300, 13, "dumpsys"), clone(300, 14, 301, "dumpsys", true), turn(16, 301, "dumpsys"), turn(19, 0, "swapper")),
 	))
-	wantThreads := []perfetto.Thread{
+	wantThreads := []power.Thread{
 		{TID: 300, PID: 300, Name: "dumpsys", CPU: 4 * time.Millisecond},
 		{TID: 301, PID: 300, Name: "dumpsys", CPU: 3 * time.Millisecond},
 		{TID: 200, PID: 200, Name: "surfaceflinger", CPU: 2 * time.Millisecond},
@@ -92,7 +92,7 @@ func TestForkedProcessIsItsOwnUnderItsOwnName(t *testing.T) {
 	if diff := cmp.Diff(wantThreads, got.Threads); diff != "" {
 		t.Error(diff)
 	}
-	wantProcesses := []perfetto.Process{
+	wantProcesses := []power.Process{
 		{PID: 100, UID: 10001, Name: "com.example"},
 		{PID: 200, UID: -1, Name: "surfaceflinger", CPU: 2 * time.Millisecond},
 		{PID: 300, UID: -1, Name: "dumpsys", CPU: 7 * time.Millisecond},
@@ -147,7 +147,7 @@ func TestCPUTimeOfARealStartUp(t *testing.T) {
 		t.Errorf("the app has %v of %v, the system server %v of %v", got["7663"], want["7663"], got["1858"], want["1858"])
 	}
 	for tid, name := range map[int]string{7776: "pgrep", 7779: "dumpsys", 7784: "cp", 7806: "rm", 7818: "kill"} {
-		at := slices.IndexFunc(trace.Threads, func(t perfetto.Thread) bool { return t.TID == tid })
+		at := slices.IndexFunc(trace.Threads, func(t power.Thread) bool { return t.TID == tid })
 		if at < 0 || trace.Threads[at].Name != name || trace.Threads[at].PID != tid {
 			t.Errorf("thread %d is not the main thread of a process %q: %+v", tid, name, trace.Threads[max(at, 0)])
 		}

@@ -1,4 +1,4 @@
-package perfetto_test
+package power_test
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/apkgate/apkgate/trace/perfetto"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // swap is a switch to a thread at a time in ms.
@@ -31,7 +31,7 @@ func TestTheKernelOfAVirtualMachineIsNotTheDevices(t *testing.T) {
 		at(1*millisecond).in(1, message(nil).num(1, 0).in(2, event(3*millisecond, 3, message(nil).text(2, "C|1|battery_stats.plugged|1\n")))).on(3).of(7),
 	}
 	host := []message{bundle(0, swap(1, 42), swap(6, 0)).on(1), named(42, 10042, "com.example").on(2)}
-	want := []perfetto.Process{{PID: 42, UID: 10042, Name: "com.example", CPU: 5 * time.Millisecond}}
+	want := []power.Process{{PID: 42, UID: 10042, Name: "com.example", CPU: 5 * time.Millisecond}}
 	for name, packets := range map[string][]message{"host first": append(host[:2:2], guest...), "guest first": append(guest[:3:3], host...)} {
 		got := read(t, file(packets...))
 		if d := cmp.Diff(want, got.Processes); d != "" || len(got.Threads) != 1 || got.FtraceEvents != 2 {
@@ -66,7 +66,7 @@ func TestTwoRecordsOfTheSchedulerCountOnce(t *testing.T) {
 	t.Parallel()
 	whole := []message{bundle(0, swap(1, 42), swap(11, 0), swap(12, 42), swap(15, 0)).on(1), bundle(1, swap(1, 43), swap(3, 0)).on(1)}
 	part := bundle(0, swap(12, 42), swap(15, 0)).on(2)
-	want := []perfetto.Thread{{TID: 42, Name: "comm", CPU: 13 * time.Millisecond}, {TID: 43, Name: "comm", CPU: 2 * time.Millisecond}}
+	want := []power.Thread{{TID: 42, Name: "comm", CPU: 13 * time.Millisecond}, {TID: 43, Name: "comm", CPU: 2 * time.Millisecond}}
 	for name, packets := range map[string][]message{"the longer first": append(whole[:2:2], part), "the longer last": append([]message{part}, whole...)} {
 		got := read(t, file(packets...))
 		if d := cmp.Diff(want, got.Threads); d != "" || !warned(got, "2 data sources recorded the scheduler's events") {
@@ -95,7 +95,7 @@ func TestCPUsWhoseRecordsBeginAtDifferentTimes(t *testing.T) {
 		from(0, 26, swap(30, 0)), // not the first of its CPU
 	))
 	// 42: 11 to 16 ms is before 20 ms, 26 to 30 ms counts; 43: 20 to 26 of 16 to 26 ms.
-	want := []perfetto.Thread{
+	want := []power.Thread{
 		{TID: 43, Name: "comm", CPU: 6 * time.Millisecond},
 		{TID: 42, Name: "comm", CPU: 4 * time.Millisecond},
 		{TID: 44, Name: "comm", CPU: 3 * time.Millisecond},
@@ -139,11 +139,11 @@ func TestTimesBeyondADurationStayPositive(t *testing.T) {
 	for cpu := range int64(8) {
 		packets = append(packets, bundle(cpu, event(1, 4, message(nil).num(6, 42)), event(1<<61, 4, message(nil).num(6, 43)), event(1<<61, 4, message(nil).num(6, 0))))
 	}
-	in, err := perfetto.Inspect(bytes.NewReader(file(append(packets, named(42, 10042, "com.example"))...)))
+	in, err := power.Inspect(bytes.NewReader(file(append(packets, named(42, 10042, "com.example"))...)))
 	if err != nil || in.Metrics["cpu.time_ms"] <= 0 {
 		t.Errorf("%v, %v", in.Metrics, err)
 	}
-	for _, p := range in.Details.(perfetto.Details).Processes {
+	for _, p := range in.Details.(power.Details).Processes {
 		if p.CPUMS <= 0 {
 			t.Errorf("%+v", p)
 		}

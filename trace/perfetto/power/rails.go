@@ -1,4 +1,4 @@
-package perfetto
+package power
 
 import (
 	"math"
