@@ -37,8 +37,9 @@ var mayImport = map[string][]string{
 	"trace":    {"run", "metric"},
 	"energy":   {"trace", "run", "metric", "stat"},
 	"config":   {"metric", "run"},
-	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context"},
+	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context", "evidence"},
 	"baseline": {"run", "context", "metric"},
+	"evidence": {"run"},
 	"importer": {"run", "metric", "context"},
 
 	// Tests alone, which may import what they hold to account.

@@ -42,9 +42,9 @@ type Store interface {
 	Mark(ctx context.Context, ids []string, m Mark) error
 	// Get returns one run in full.
 	Get(ctx context.Context, id string) (Entry, error)
-	// List returns what the filter lets through, newest first, without the
-	// metrics that runs declare, their warnings, iterations and energy. The first
-	// error ends the sequence, but for a DamagedRun.
+	// List returns what the filter lets through, newest first, as
+	// run.Run.Listed has them. The first error ends the sequence, but for a
+	// DamagedRun.
 	List(ctx context.Context, f Filter) iter.Seq2[Entry, error]
 	// References returns the runs to compare a new one with, most similar
 	// context first (see Query). Where something is damaged on which the answer

@@ -137,6 +137,14 @@ func (r Run) Validate() error {
 			return fmt.Errorf("energy.%w", err)
 		}
 	}
+	if len(r.Evidence) > MaxEvidence {
+		return fmt.Errorf("evidence has %d files, at most %d are allowed", len(r.Evidence), MaxEvidence)
+	}
+	for i, e := range r.Evidence {
+		if err := e.validate(); err != nil {
+			return fmt.Errorf("evidence[%d].%w", i, err)
+		}
+	}
 	if len(r.Declared) > MaxMetrics {
 		return fmt.Errorf("declared has %d metrics, at most %d are allowed", len(r.Declared), MaxMetrics)
 	}
@@ -315,6 +323,7 @@ func checkNulls(data []byte) error {
 	type metrics map[string]*float64
 	var r struct {
 		Energy     json.RawMessage
+		Evidence   json.RawMessage
 		Context    map[string]*string
 		Iterations []*struct {
 			Metrics metrics
@@ -327,6 +336,9 @@ func checkNulls(data []byte) error {
 	}
 	if hasNull(r.Energy) {
 		return errors.New("energy has a null; what was not measured is left out")
+	}
+	if hasNull(r.Evidence) {
+		return errors.New("evidence has a null; what is not known is left out")
 	}
 	if err := firstByName(r.Context, func(name string, v *string) error {
 		if v == nil {

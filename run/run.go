@@ -48,6 +48,15 @@ type Run struct {
 	Iterations []Iteration `json:"iterations"`
 	// Energy is nil where none was measured.
 	Energy *Energy `json:"energy,omitempty"`
+	// Evidence names the files that were kept with the run.
+	Evidence []Evidence `json:"evidence,omitempty"`
+}
+
+// Listed is the run as a list of runs shows it: without the metrics that it
+// declares, its warnings, iterations, energy and evidence.
+func (r Run) Listed() Run {
+	r.Declared, r.Warnings, r.Iterations, r.Energy, r.Evidence = nil, nil, nil, nil, nil
+	return r
 }
 
 // Why says why the run is not complete: its last warning. It is "" for a complete

@@ -206,7 +206,7 @@ func (s *Store) find(id string) (*entry, error) {
 func (s *Store) List(_ context.Context, f baseline.Filter) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
 		for _, e := range s.chosen(f, true) {
-			e.Run.Declared, e.Run.Warnings, e.Run.Iterations, e.Run.Energy = nil, nil, nil, nil
+			e.Run = e.Run.Listed()
 			if !yield(e, nil) {
 				return
 			}
@@ -277,7 +277,7 @@ func (s *Store) Prune(_ context.Context, r baseline.Retention, each func(baselin
 			continue
 		}
 		gone[e.Run.ID] = true
-		e.Run.Declared, e.Run.Warnings, e.Run.Iterations, e.Run.Energy = nil, nil, nil, nil
+		e.Run = e.Run.Listed()
 		if each == nil {
 			continue
 		}

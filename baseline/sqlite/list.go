@@ -105,7 +105,7 @@ func (s *Store) listRest(ctx context.Context, f baseline.Filter, newestFirst boo
 		if err == nil && last.Run.ID != "" && (e.Run.ID == last.Run.ID || (inOrder(e, last) > 0) == newestFirst) {
 			continue
 		}
-		e.Run.Declared, e.Run.Warnings, e.Run.Iterations, e.Run.Energy = nil, nil, nil, nil
+		e.Run = e.Run.Listed()
 		if !yield(e, err) {
 			return
 		}

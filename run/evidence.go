@@ -1,0 +1,120 @@
+package run
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Limits on the evidence of a record.
+const (
+	MaxEvidence     = 200     // files of one run
+	MaxEvidenceFile = 1 << 40 // bytes that one file may be said to have
+	maxFileName     = 128
+)
+
+// Evidence is a file that was kept with a run: a trace, a dump, a profile. The
+// record names it by its content; the file itself lies beside the history
+// (package evidence), and may be gone from there.
+type Evidence struct {
+	// Digest is the SHA-256 of the file's bytes, 64 lower-case hexadecimal digits.
+	Digest string `json:"digest"`
+	// Kind says what reads it, such as Perfetto. A kind that a reader does not
+	// know is a file that it can only name.
+	Kind EvidenceKind `json:"kind"`
+	// Name is what the file is called where it is taken out: a plain file name.
+	Name  string `json:"name"`
+	Bytes int64  `json:"bytes"`
+	// Repetition is the iteration that the file is of, from 1; 0 where it is of the
+	// whole run.
+	Repetition int `json:"repetition,omitempty"`
+	// Event is the UI event that it was kept for, as Bucket.Name has it; "" where it
+	// was kept for the whole repetition.
+	Event string `json:"event,omitempty"`
+	// FromMS and ToMS are the span that matters in it, in milliseconds of the device's
+	// CLOCK_MONOTONIC in that repetition; both 0 where there is none.
+	FromMS float64 `json:"from_ms,omitempty"`
+	ToMS   float64 `json:"to_ms,omitempty"`
+	// Why says for what it was kept, in a few words: "the app did not respond for 5 s".
+	Why string `json:"why,omitempty"`
+}
+
+// EvidenceKind is a kind of kept file: a lower-case word.
+type EvidenceKind string
+
+// The kinds that apkgate keeps.
+const (
+	PerfettoTrace EvidenceKind = "perfetto"   // a trace of Perfetto
+	ThreadDump    EvidenceKind = "threads"    // stacks of an app's threads, as Android writes them at an ANR
+	Profile       EvidenceKind = "profile"    // samples or entries of methods
+	LogExtract    EvidenceKind = "log"        // lines of logcat
+	Screenshot    EvidenceKind = "screenshot" // a PNG
+)
+
+func (e Evidence) validate() error {
+	switch {
+	case !isDigest(e.Digest):
+		return fmt.Errorf("digest is %q, want the 64 lower-case hexadecimal digits of a SHA-256", clip(e.Digest))
+	case !isWord(string(e.Kind)):
+		return fmt.Errorf("kind is %q, want a word of up to 32 lower-case letters, digits and hyphens", clip(string(e.Kind)))
+	case !ValidFileName(e.Name):
+		return fmt.Errorf("name is %q, want a file name of up to %d letters, digits or _ . - that begins and ends with a letter or digit", clip(e.Name), maxFileName)
+	case e.Bytes < 0 || e.Bytes > MaxEvidenceFile:
+		return fmt.Errorf("bytes is %d, want 0 to %d", e.Bytes, int64(MaxEvidenceFile))
+	case e.Repetition < 0 || e.Repetition > MaxIterations:
+		return fmt.Errorf("repetition is %d, want 1 to %d, or none", e.Repetition, MaxIterations)
+	}
+	if err := span(e.FromMS, e.ToMS); err != nil {
+		return err
+	}
+	if err := errors.Join(checkText(e.Event), checkText(e.Why)); err != nil {
+		return fmt.Errorf("event or why %w", err)
+	}
+	return nil
+}
+
+// ValidFileName reports whether a name is that of a file and of no folder, on every
+// system: up to 128 of letters, digits and _ . - that begin and end with a letter or
+// a digit.
+func ValidFileName(name string) bool {
+	if name == "" || len(name) > maxFileName || !isAlphanumeric(name[0]) || !isAlphanumeric(name[len(name)-1]) {
+		return false
+	}
+	for i := range len(name) {
+		if c := name[i]; !isAlphanumeric(c) && !strings.ContainsRune("_.-", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// isDigest reports whether the text is a SHA-256 as records write it.
+func isDigest(s string) bool {
+	sum, err := hex.DecodeString(s)
+	return err == nil && len(sum) == 32 && s == strings.ToLower(s)
+}
+
+// isWord reports whether the text is a name of the formats: lower-case letters,
+// digits and hyphens, a letter first.
+func isWord(s string) bool {
+	if s == "" || len(s) > 32 || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// span refuses what no span of time can be, in milliseconds.
+func span(from, to float64) error {
+	if err := amounts(from, to); err != nil {
+		return fmt.Errorf("from_ms or to_ms %w", err)
+	}
+	if to < from {
+		return fmt.Errorf("to_ms is %g, before from_ms, %g", to, from)
+	}
+	return nil
+}
