@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // maxItems bounds every list and every mapping of free keys.
@@ -68,7 +70,7 @@ func (d *decoder) unknownKeys(n *node, path string, allowed []string) {
 	}
 	for _, e := range n.entries {
 		if !known[e.key.text] {
-			d.hinted(e.key, path, DidYouMean(e.key.text, allowed), "unknown key %q; allowed: %s", clip(e.key.text), strings.Join(allowed, ", "))
+			d.hinted(e.key, path, DidYouMean(e.key.text, allowed), "unknown key %q; allowed: %s", words.Short(e.key.text), strings.Join(allowed, ", "))
 		}
 	}
 }
@@ -123,7 +125,7 @@ func (d *decoder) set(dst *[]string, least int, item func(*string) reader) reade
 			return
 		}
 		if seen[s] {
-			d.at(n, path, "%q stands twice in this list", clip(s))
+			d.at(n, path, "%q stands twice in this list", words.Short(s))
 			return
 		}
 		seen[s] = true
@@ -171,7 +173,7 @@ func (d *decoder) texts(dst *map[string]string, key rule) reader {
 		*dst = make(map[string]string, len(n.entries))
 		for _, e := range n.entries {
 			if !key.ok(e.key.text) {
-				d.at(e.key, path, "want %s; got %q", key.want, clip(e.key.text))
+				d.at(e.key, path, "want %s; got %q", key.want, words.Short(e.key.text))
 				continue
 			}
 			var value string

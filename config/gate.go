@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -66,7 +67,7 @@ func (d *decoder) knownMetric(dst *string, catalogue *metric.Catalogue) reader {
 		if hint == "" {
 			hint = "declare a metric of your own under metrics"
 		}
-		d.hinted(n, path, hint, "unknown metric %q; allowed: %s", clip(name), strings.Join(shown(names), ", "))
+		d.hinted(n, path, hint, "unknown metric %q; allowed: %s", words.Short(name), strings.Join(shown(names), ", "))
 	}
 }
 
@@ -86,7 +87,7 @@ func (d *decoder) gatedMetric(catalogue *metric.Catalogue) func(*string) reader 
 			var name string
 			d.knownMetric(&name, catalogue)(n, path)
 			if m, known := catalogue.Lookup(name); known && m.Direction == metric.Neutral {
-				d.at(n, path, "the metric %q is neutral, so it can't be better or worse", clip(name))
+				d.at(n, path, "the metric %q is neutral, so it can't be better or worse", words.Short(name))
 				return
 			}
 			*dst = name
@@ -138,11 +139,11 @@ func (d *decoder) thresholdFields(t *Threshold, n *node, catalogue *metric.Catal
 func cellText(t Threshold) string {
 	switch t.Event {
 	case "":
-		return clip(t.Metric) + " of the whole run"
+		return words.Short(t.Metric) + " of the whole run"
 	case AnyEvent:
-		return clip(t.Metric) + " of any event"
+		return words.Short(t.Metric) + " of any event"
 	}
-	return fmt.Sprintf("%s of the event %q", clip(t.Metric), clip(t.Event))
+	return fmt.Sprintf("%s of the event %q", words.Short(t.Metric), words.Short(t.Event))
 }
 
 // budget decodes an absolute limit in the metric's unit; that of a ratio is a share.

@@ -81,12 +81,3 @@ func (ps Problems) sorted() Problems {
 		return a.Line == b.Line && a.Column == b.Column && a.Text == b.Text
 	})
 }
-
-// clip shortens text of the file for a message.
-func clip(s string) string {
-	const most = 60 // characters
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
-}

@@ -7,6 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -75,7 +76,7 @@ func (d *decoder) once(lines map[string]int, name string, n *node, key, path, wh
 		at, path = value, join(path, key)
 	}
 	if first, has := lines[name]; has {
-		d.at(at, path, "a second %s %q; the first is on line %d", what, clip(name), first)
+		d.at(at, path, "a second %s %q; the first is on line %d", what, words.Short(name), first)
 		return
 	}
 	lines[name] = at.line
@@ -167,7 +168,7 @@ func (d *decoder) profile(dst *string) reader {
 		var name string
 		d.text(&name, nameRule)(n, path)
 		if name != "" && d.opts.Profiles != nil && !slices.Contains(d.opts.Profiles, name) {
-			d.hinted(n, path, DidYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", clip(name), strings.Join(d.opts.Profiles, ", "))
+			d.hinted(n, path, DidYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", words.Short(name), strings.Join(d.opts.Profiles, ", "))
 			return
 		}
 		*dst = name
@@ -201,7 +202,7 @@ func (d *decoder) metric(c *Config) reader {
 			return
 		}
 		if _, known := catalogue.Lookup(m.Name); !known && n.find("better") == nil {
-			d.at(n, path, "the key better is missing: the catalogue has no %s; allowed: %s", clip(m.Name), strings.Join(metric.Directions(), ", "))
+			d.at(n, path, "the key better is missing: the catalogue has no %s; allowed: %s", words.Short(m.Name), strings.Join(metric.Directions(), ", "))
 		}
 		d.once(lines, m.Name, n, "name", path, "metric named")
 		c.Metrics = append(c.Metrics, m)

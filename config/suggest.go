@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
 
 // DidYouMean is a hint that names the allowed word nearest to the given one; ""
 // where none is near. Hyphens, underscores and case make no difference.
@@ -20,7 +24,7 @@ func DidYouMean(word string, allowed []string) string {
 
 // fold takes away what is merely another spelling: warmUp, warm_up, warm-up.
 func fold(s string) []rune {
-	s = strings.ToLower(clip(s))
+	s = strings.ToLower(words.Short(s))
 	return []rune(strings.NewReplacer("-", "", "_", "", " ", "").Replace(s))
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // Limits on the tree after aliases are followed: a bomb of aliases ends here.
@@ -69,15 +71,15 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *node {
 	case r.stopped:
 		return nil
 	case depth > maxDepth:
-		return r.stop(n, clip(path), fmt.Sprintf("nested deeper than %d", maxDepth))
+		return r.stop(n, words.Short(path), fmt.Sprintf("nested deeper than %d", maxDepth))
 	case r.nodes > maxNodes:
-		return r.stop(n, clip(path), fmt.Sprintf("more than %d values, counting each use of an alias", maxNodes))
+		return r.stop(n, words.Short(path), fmt.Sprintf("more than %d values, counting each use of an alias", maxNodes))
 	}
 	out := &node{kind: n.Kind, tag: n.ShortTag(), text: n.Value, line: n.Line, column: n.Column}
 	switch n.Kind {
 	case yaml.AliasNode:
 		if r.open[n.Alias] {
-			return r.stop(n, clip(path), "the alias *"+clip(n.Value)+" stands inside its own anchor")
+			return r.stop(n, words.Short(path), "the alias *"+words.Short(n.Value)+" stands inside its own anchor")
 		}
 		r.open[n.Alias] = true
 		defer delete(r.open, n.Alias)
@@ -90,7 +92,7 @@ func (r *resolver) value(n *yaml.Node, path string, depth int) *node {
 		r.mapping(out, n, path, depth)
 	}
 	if n.Style&yaml.TaggedStyle != 0 && !plainTag[out.tag] {
-		r.at(out, path, "the tag %s is not allowed", clip(n.Tag))
+		r.at(out, path, "the tag %s is not allowed", words.Short(n.Tag))
 	}
 	return out
 }
@@ -112,7 +114,7 @@ func (r *resolver) mapping(out *node, n *yaml.Node, path string, depth int) {
 			continue
 		}
 		if first := seen[key.text]; first != nil {
-			r.at(key, path, "the key %q stands twice, first on line %d", clip(key.text), first.line)
+			r.at(key, path, "the key %q stands twice, first on line %d", words.Short(key.text), first.line)
 			continue
 		}
 		seen[key.text] = key
@@ -159,7 +161,7 @@ var plainKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 func join(path, key string) string {
 	switch {
 	case !plainKey.MatchString(key):
-		return path + "[" + strconv.Quote(clip(key)) + "]"
+		return path + "[" + strconv.Quote(words.Short(key)) + "]"
 	case path == "":
 		return key
 	}
@@ -176,7 +178,7 @@ func describe(n *node) string {
 	case n.tag == "!!null":
 		return "nothing"
 	case n.tag == "!!str":
-		return strconv.Quote(clip(n.text))
+		return strconv.Quote(words.Short(n.text))
 	}
-	return strings.Map(printable, clip(n.text))
+	return strings.Map(printable, words.Short(n.text))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -130,11 +131,11 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 		out.Verdict, out.Reason = Inconclusive, "perhaps worse: "+c.describeAB(*out, deviations[0])
 		out.Hint = s.settle(deviations[0].Enough)
 	case len(s.absent) > 0:
-		out.Verdict, out.Reason = Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), wasOrWere(len(s.absent)))
+		out.Verdict, out.Reason = Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), words.Plural(len(s.absent), "was", "were"))
 		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
 	case s.tooFew(c.policy):
 		out.Verdict = Inconclusive
-		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), plural(len(out.Comparisons), "comparison"))
+		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), words.Plural(len(out.Comparisons), "comparison", "comparisons"))
 		out.Hint = s.settle(s.voice(c.policy))
 	case gravest == ToImprovement:
 		out.Verdict, out.Reason = Improvement, c.describeAB(*out, deviations[0])+s.unsaid(c)
@@ -151,7 +152,7 @@ func (s *abScenario) describeLost() string {
 	slices.Reverse(told)
 	text := strings.Join(told[:min(len(told), listed)], "; ")
 	if more := len(told) - listed; more > 0 {
-		text += fmt.Sprintf("; and %d more %s", more, plural(more, "run"))
+		text += fmt.Sprintf("; and %d more %s", more, words.Plural(more, "run", "runs"))
 	}
 	return text
 }
@@ -181,7 +182,7 @@ func (s *abScenario) amount() string {
 	for _, st := range s.strata {
 		least = min(least, len(st.baseUnits), len(st.headUnits))
 	}
-	return fmt.Sprintf("%d %s", least, plural(least, string(s.unit)))
+	return fmt.Sprintf("%d %s", least, words.Plural(least, string(s.unit), string(s.unit)+"s"))
 }
 
 func (s *abScenario) settle(n int) string {
@@ -195,7 +196,7 @@ func (s *abScenario) settle(n int) string {
 	if len(s.strata) > 1 {
 		where = " on each device"
 	}
-	return fmt.Sprintf("about %d %s of each build%s would settle it", n, plural(n, string(s.unit)), where)
+	return fmt.Sprintf("about %d %s of each build%s would settle it", n, words.Plural(n, string(s.unit), string(s.unit)+"s"), where)
 }
 
 // describeAB says a deviation in a sentence: what, where, how much, how sure.
@@ -248,7 +249,7 @@ func (s *abScenario) describePass(out ABScenario) string {
 		bounds = append(bounds, fmt.Sprintf("%.1f %% (%s)", 100*max(0, t.worstCase()), t.metric.Title))
 	}
 	n := len(out.Comparisons)
-	reason := fmt.Sprintf("nothing got worse in %d %s", n, plural(n, "comparison"))
+	reason := fmt.Sprintf("nothing got worse in %d %s", n, words.Plural(n, "comparison", "comparisons"))
 	if len(bounds) == 0 {
 		return reason
 	}

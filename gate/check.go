@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -94,7 +95,7 @@ func (c *check) warnSmallCluster() {
 	if least := c.policy.leastCluster(); nearest < least {
 		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
 			"the nearest cluster has %d %s; with fewer than %d the preset dune flags nothing, however bad (context.use chooses the properties that tell contexts apart)",
-			nearest, plural(nearest, "run"), least)})
+			nearest, words.Plural(nearest, "run", "runs"), least)})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -114,7 +115,7 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Hint = "see gate.metrics in apkgate.yml"
 	case c.compared() == 0:
 		v.Verdict = Inconclusive
-		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, plural(n, "run"))
+		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, words.Plural(n, "run", "runs"))
 		if len(c.apart) > 0 && len(c.apart[0].others) > 0 {
 			v.Reason += ": " + c.apart[0].describe(c.catalogue)
 		}
@@ -129,7 +130,7 @@ func (c *check) conclude(v *RunVerdict) {
 		v.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
 	case c.policy.Preset != PresetDune && n < c.policy.MinHistory:
 		v.Verdict = Inconclusive
-		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, plural(n, "run"), c.policy.MinHistory)
+		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, words.Plural(n, "run", "runs"), c.policy.MinHistory)
 		v.Hint = c.acceptMore(c.policy.MinHistory - n)
 	case counts[ToImprovement] > 0:
 		v.Verdict = Improvement
@@ -137,7 +138,7 @@ func (c *check) conclude(v *RunVerdict) {
 	case c.policy.Preset != PresetDune && c.thin():
 		own := c.whole()[0].evidence.own
 		v.Verdict = Inconclusive
-		v.Reason = fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, plural(own, "run"), c.policy.leastRuns())
+		v.Reason = fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, words.Plural(own, "run", "runs"), c.policy.leastRuns())
 		v.Hint = c.acceptMore(c.policy.leastRuns() - own)
 	case c.policy.Preset != PresetDune && c.blind():
 		v.Verdict = Inconclusive
@@ -175,7 +176,7 @@ func (c *check) accept(one, several string) string {
 
 func (c *check) acceptMore(n int) string {
 	if c.policy.Accepting != "" {
-		return fmt.Sprintf("it takes %d more accepted %s: %s", n, plural(n, "run"), c.policy.Accepting)
+		return fmt.Sprintf("it takes %d more accepted %s: %s", n, words.Plural(n, "run", "runs"), c.policy.Accepting)
 	}
 	return fmt.Sprintf("accept %d more", n)
 }
@@ -272,18 +273,4 @@ func pValue(p float64) string {
 		return "p < 0.0001"
 	}
 	return fmt.Sprintf("p = %.2g", p)
-}
-
-func wasOrWere(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

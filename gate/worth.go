@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -54,7 +55,7 @@ func (c *check) blind() bool {
 }
 
 func (c *check) nothingDeviates() string {
-	return fmt.Sprintf("nothing deviates in %d %s", c.compared(), plural(c.compared(), "comparison"))
+	return fmt.Sprintf("nothing deviates in %d %s", c.compared(), words.Plural(c.compared(), "comparison", "comparisons"))
 }
 
 // describePass says what a pass is worth: the least worsening of the whole run
@@ -100,7 +101,7 @@ func (c *check) limits() []string {
 		n := j.evidence.n
 		switch {
 		case j.evidence.kind == all && n < c.policy.leastRuns():
-			out = append(out, fmt.Sprintf("%s has %d comparable %s of the %d that are needed", j.metric.Title, n, plural(n, "run"), c.policy.leastRuns()))
+			out = append(out, fmt.Sprintf("%s has %d comparable %s of the %d that are needed", j.metric.Title, n, words.Plural(n, "run", "runs"), c.policy.leastRuns()))
 		case j.Expected != 0 && j.Detectable == 0:
 			out = append(out, fmt.Sprintf("no worsening of %s would have been seen", j.metric.Title))
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -53,7 +54,7 @@ func (im *importing) androidx(data []byte) error {
 	}
 	for _, class := range order {
 		if err := im.suite(class, suites[class], device, session); err != nil {
-			return fmt.Errorf("class %s: %w", clip(class), err)
+			return fmt.Errorf("class %s: %w", words.Short(class), err)
 		}
 	}
 	return nil
@@ -116,7 +117,7 @@ func (im *importing) whole(b benchmark, m measured) bool {
 	whole := true
 	for i, frames := range m.frames {
 		if len(frames.cpuMS) == 0 {
-			im.warnf("%s (%s): no frames in repetition %d", b.at, clip(b.name), i+1)
+			im.warnf("%s (%s): no frames in repetition %d", b.at, words.Short(b.name), i+1)
 			whole = false
 		}
 	}
@@ -125,7 +126,7 @@ func (im *importing) whole(b benchmark, m measured) bool {
 	}
 	for _, c := range b.lengths() {
 		if c.values < b.repeats {
-			im.warnf("%s (%s): %s has %d values for %d repetitions", b.at, clip(b.name), clip(c.metric), c.values, b.repeats)
+			im.warnf("%s (%s): %s has %d values for %d repetitions", b.at, words.Short(b.name), words.Short(c.metric), c.values, b.repeats)
 			whole = false
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // number is a JSON number, or a string that holds one. encoding/json by itself
@@ -22,7 +24,7 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || v-v != 0 { // not a number, or not a finite one
-		return &json.UnmarshalTypeError{Value: clip(string(b)), Type: reflect.TypeFor[number]()}
+		return &json.UnmarshalTypeError{Value: words.Short(string(b)), Type: reflect.TypeFor[number]()}
 	}
 	*n = number(v)
 	return nil
@@ -67,12 +69,4 @@ func kindName(t reflect.Type) string {
 		return "true or false"
 	}
 	return "a whole number"
-}
-
-// clip shortens text of the file for a message.
-func clip(s string) string {
-	if len(s) > 60 {
-		return strconv.QuoteToASCII(s[:60]) + "…"
-	}
-	return s
 }

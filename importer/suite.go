@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -81,14 +82,14 @@ func readBenchmark(raw json.RawMessage) (benchmark, error) {
 	for name, raw := range fields.Metrics {
 		runs, err := readRuns[number](raw)
 		if err != nil {
-			return b, fmt.Errorf("metrics.%s.%w", clip(name), err)
+			return b, fmt.Errorf("metrics.%s.%w", words.Short(name), err)
 		}
 		b.single[name] = floats(runs)
 	}
 	for name, raw := range fields.SampledMetrics {
 		runs, err := readRuns[[]number](raw)
 		if err != nil {
-			return b, fmt.Errorf("sampledMetrics.%s.%w", clip(name), err)
+			return b, fmt.Errorf("sampledMetrics.%s.%w", words.Short(name), err)
 		}
 		for _, samples := range runs {
 			b.sampled[name] = append(b.sampled[name], floats(samples))

@@ -12,9 +12,9 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -76,7 +76,7 @@ func Encode(r Run) ([]byte, error) {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
 	if len(data) >= MaxBytes {
-		return nil, fmt.Errorf("encode run %s: %w", clip(r.ID), errTooLarge)
+		return nil, fmt.Errorf("encode run %s: %w", words.Short(r.ID), errTooLarge)
 	}
 	return append(data, '\n'), nil
 }
@@ -108,7 +108,7 @@ func (r Run) Named() (Run, error) {
 }
 
 func formatError(got string) error {
-	return fmt.Errorf("format is %q, want %q", clip(got), Format)
+	return fmt.Errorf("format is %q, want %q", words.Short(got), Format)
 }
 
 // Validate reports the first thing that makes the record unusable.
@@ -121,7 +121,7 @@ func (r Run) Validate() error {
 	case r.Scenario == "":
 		return errors.New("scenario is empty")
 	case !slices.Contains(Statuses(), r.Status):
-		return fmt.Errorf("status is %q, want one of %q", clip(string(r.Status)), Statuses())
+		return fmt.Errorf("status is %q, want one of %q", words.Short(string(r.Status)), Statuses())
 	case len(r.Iterations) > MaxIterations:
 		return fmt.Errorf("%d iterations, at most %d are allowed", len(r.Iterations), MaxIterations)
 	case r.Status == Complete && len(r.Iterations) == 0:
@@ -182,7 +182,7 @@ func (r Run) validateTexts() error {
 	return firstByName(r.Context, func(k, v string) error {
 		for _, text := range []string{k, v} {
 			if err := checkText(text); err != nil {
-				return fmt.Errorf("context property %q %w", clip(k), err)
+				return fmt.Errorf("context property %q %w", words.Short(k), err)
 			}
 		}
 		return nil
@@ -207,9 +207,9 @@ func (d Declared) validate() error {
 	}
 	switch {
 	case !metric.ValidName(d.Name):
-		return fmt.Errorf("name is %q, want a letter, then up to 127 letters, digits or _ . : / -", clip(d.Name))
+		return fmt.Errorf("name is %q, want a letter, then up to 127 letters, digits or _ . : / -", words.Short(d.Name))
 	case d.Scale != Linear && d.Scale != Log:
-		return fmt.Errorf("scale is %q, want %q or none", clip(string(d.Scale)), Log)
+		return fmt.Errorf("scale is %q, want %q or none", words.Short(string(d.Scale)), Log)
 	}
 	if err := errors.Join(checkText(d.Unit), checkText(d.Of)); err != nil {
 		return fmt.Errorf("unit or of %w", err)
@@ -255,9 +255,9 @@ func validateMetric(name string, v float64) error {
 	case name == "" || len(name) > MaxText:
 		return fmt.Errorf("metrics has a name of %d bytes, want 1 to %d", len(name), MaxText)
 	case !(math.Abs(v) <= MaxValue):
-		return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", clip(name), v, MaxValue)
+		return fmt.Errorf("metrics[%q] is %g, want a number of at most %g", words.Short(name), v, MaxValue)
 	case !utf8.ValidString(name):
-		return fmt.Errorf("metrics has the name %q, want valid UTF-8", clip(name))
+		return fmt.Errorf("metrics has the name %q, want valid UTF-8", words.Short(name))
 	}
 	return possible(name, v)
 }
@@ -342,7 +342,7 @@ func checkNulls(data []byte) error {
 	}
 	if err := firstByName(r.Context, func(name string, v *string) error {
 		if v == nil {
-			return fmt.Errorf("context property %q is null, want a text; what is not known is left out", clip(name))
+			return fmt.Errorf("context property %q is null, want a text; what is not known is left out", words.Short(name))
 		}
 		return nil
 	}); err != nil {
@@ -351,7 +351,7 @@ func checkNulls(data []byte) error {
 	check := func(where string, ms metrics) error {
 		return firstByName(ms, func(name string, v *float64) error {
 			if v == nil {
-				return fmt.Errorf("%s.metrics[%q] is null, want a number; what was not measured is left out", where, clip(name))
+				return fmt.Errorf("%s.metrics[%q] is null, want a number; what was not measured is left out", where, words.Short(name))
 			}
 			return nil
 		})
@@ -421,11 +421,4 @@ func wanted(t reflect.Type) string {
 		return "a list"
 	}
 	return "an object"
-}
-
-func clip(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }

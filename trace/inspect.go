@@ -11,7 +11,9 @@ package trace
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -78,11 +80,12 @@ func (w *Warnings) List() []run.Warning {
 	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more warnings are not listed", w.dropped)})
 }
 
-// Clip shortens untrusted text for a warning and quotes it.
-func Clip(text []byte) string {
-	const limit = 60
-	if len(text) > limit {
-		return fmt.Sprintf("%q…", text[:limit])
-	}
-	return fmt.Sprintf("%q", text)
+// Quote shortens untrusted text for a warning and quotes it.
+func Quote[T string | []byte](text T) string { return words.Quote(string(text), 60) }
+
+// Name is a name of a file, bounded, in valid UTF-8 and free from the text that it
+// was cut from.
+func Name(s string) string {
+	const most = 300 // bytes
+	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), most)], "\uFFFD"))
 }

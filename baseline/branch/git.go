@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // repository is a private bare repository that holds one commit of the branch:
@@ -205,14 +206,10 @@ func (r *repository) redact(text string) string {
 			lines = append(lines, line)
 		}
 	}
-	text = strings.Join(lines, "; ")
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
-	}
-	return text
+	return words.Clip(strings.Join(lines, "; "), maxShown)
 }
 
-// maxShown is how many bytes of what git says are shown.
+// maxShown is how many characters of what git says are shown.
 const maxShown = 600
 
 // secrets are what of an address nobody should see: a password, and over HTTP the

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -117,7 +118,7 @@ func (w *work) take(ctx context.Context, tip string, there contents, known map[s
 	return nil
 }
 
-// maxDamage bounds what is noted of one segment.
+// maxDamage is how many characters are noted of one segment.
 const maxDamage = 1 << 10
 
 func brief(errs []error) string {
@@ -125,11 +126,7 @@ func brief(errs []error) string {
 	for _, err := range errs {
 		texts = append(texts, err.Error())
 	}
-	text := strings.ReplaceAll(strings.Join(texts, "; "), "\n", "; ")
-	if len(text) > maxDamage {
-		text = strings.ToValidUTF8(text[:maxDamage], "") + "…"
-	}
-	return text
+	return words.Clip(strings.ReplaceAll(strings.Join(texts, "; "), "\n", "; "), maxDamage)
 }
 
 // read reads segments in turn. Those that the remote has left out, that are too

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb/wire"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // maxOutput bounds what Exec keeps, in bytes.
@@ -28,7 +29,7 @@ func (d *Device) Exec(ctx context.Context, command string) (device.Output, error
 // exec is Exec that lets silence last for so long.
 func (d *Device) exec(ctx context.Context, patience time.Duration, command string) (device.Output, error) {
 	var out device.Output
-	doing := fmt.Sprintf("running %s", shorten(command))
+	doing := fmt.Sprintf("running %s", words.Quote(command, 60))
 	p, err := d.start(ctx, command, maxOutput, errTooMuch)
 	if err != nil {
 		return out, d.failed(doing, err)
@@ -52,21 +53,12 @@ func (d *Device) exec(ctx context.Context, patience time.Duration, command strin
 
 var errTooMuch = fmt.Errorf("it printed more than %d MiB", maxOutput>>20)
 
-// shorten quotes a command line for an error message.
-func shorten(command string) string {
-	const most = 60
-	if r := []rune(command); len(r) > most {
-		return fmt.Sprintf("%q…", string(r[:most]))
-	}
-	return fmt.Sprintf("%q", command)
-}
-
 // Start returns once the device has accepted the command. The command is hung up
 // when ctx ends. It may be silent for ever.
 func (d *Device) Start(ctx context.Context, command string) (device.Process, error) {
 	p, err := d.start(ctx, command, maxErrors, nil)
 	if err != nil {
-		return nil, d.failed(fmt.Sprintf("starting %s", shorten(command)), err)
+		return nil, d.failed(fmt.Sprintf("starting %s", words.Quote(command, 60)), err)
 	}
 	p.call.allow(0)
 	return p, nil
@@ -166,7 +158,7 @@ func (p *Process) wait() (int, error) {
 }
 
 func (p *Process) failed(err error) error {
-	return p.device.failed(fmt.Sprintf("running %s", shorten(p.command)), err)
+	return p.device.failed(fmt.Sprintf("running %s", words.Quote(p.command, 60)), err)
 }
 
 // Close ends the stream, which hangs the command up.

@@ -78,7 +78,7 @@ func held(p *simpleperf.Profile) string {
 	const few = 5
 	var names []string
 	for _, t := range p.Threads {
-		name := fmt.Sprintf("%s (process %d)", trace.Clip([]byte(cmp.Or(t.Process, t.Name))), t.PID)
+		name := fmt.Sprintf("%s (process %d)", trace.Quote(cmp.Or(t.Process, t.Name)), t.PID)
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

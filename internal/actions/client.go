@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/google/go-github/v57/github"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // DefaultAPI is GitHub's REST API where GITHUB_API_URL names no other.
@@ -105,7 +107,7 @@ func reason(err error) string {
 	case errors.As(err, &answer) && answer.Response != nil:
 		return answered(answer.Response.StatusCode, answer.Message)
 	}
-	return clip(oneLine(err.Error()), 200)
+	return words.Clip(oneLine(err.Error()), 200)
 }
 
 func answered(status int, message string) string {
@@ -121,7 +123,7 @@ func answered(status int, message string) string {
 		text += ", too many requests"
 	}
 	if message != "" {
-		text += ": " + clip(oneLine(message), 120)
+		text += ": " + words.Clip(oneLine(message), 120)
 	}
 	return text
 }
@@ -145,11 +147,4 @@ func uncertain(ctx context.Context, err error) bool {
 	}
 	status := statusOf(err)
 	return status == 0 || status >= 500
-}
-
-func clip(s string, runes int) string {
-	if r := []rune(s); len(r) > runes {
-		return string(r[:runes-1]) + "…"
-	}
-	return s
 }

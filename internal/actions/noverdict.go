@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // Cancel ends the check run as soon as the job is cancelled, whatever else is still
@@ -91,5 +92,5 @@ func (r *Reporter) noVerdictText(why string) string {
 // rows begin with hidden lines.
 func fenced(s string) string {
 	s = strings.NewReplacer("```", "'''", "<!--", "<!- -").Replace(strings.ToValidUTF8(s, "\uFFFD"))
-	return clip(s, 8000)
+	return words.Clip(s, 8000)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // Row is what one leg of a job matrix has to say in a comment. A job without a
@@ -32,7 +33,7 @@ type Row struct {
 // signed returns the row with its text as a comment holds it, and its sum.
 func (r Row) signed() Row {
 	r.Text = strings.TrimSpace(r.Text)
-	r.Headline = clip(oneLine(r.Headline), maxHeadline)
+	r.Headline = words.Clip(oneLine(r.Headline), maxHeadline)
 	digest := sha256.Sum256([]byte(string(r.Outcome) + "\n" + r.Headline + "\n" + r.Text))
 	r.sum = hex.EncodeToString(digest[:8])
 	return r

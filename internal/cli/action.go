@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/baseline/branch"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // actionFlags are what both verbs of the action take. Each flag is also an input
@@ -111,7 +112,7 @@ func inputsToFlags(cmd *cobra.Command, runner *actions.Runner) (err error) {
 		}
 		for _, v := range values {
 			if cmd.Flags().Set(flag.Name, strings.TrimSpace(v)) != nil {
-				err = usage(fmt.Errorf("the input %s is %q, want %s", flag.Name, clip(v), kindOf(flag)), "")
+				err = usage(fmt.Errorf("the input %s is %q, want %s", flag.Name, words.Short(v), kindOf(flag)), "")
 			}
 		}
 	})

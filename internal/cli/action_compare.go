@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
 )
@@ -21,7 +22,7 @@ import (
 func (a *action) builtFrom(f *actionRunFlags) error {
 	for flag, commit := range map[string]string{"commit": f.commit, "base-commit": f.baseCommit} {
 		if commit != "" && !actions.IsCommit(commit) {
-			return usage(fmt.Errorf("--%s is %q, want the full hexadecimal id of a commit", flag, clip(commit)), "git rev-parse HEAD says it, and so does the output commit of actions/checkout")
+			return usage(fmt.Errorf("--%s is %q, want the full hexadecimal id of a commit", flag, words.Short(commit)), "git rev-parse HEAD says it, and so does the output commit of actions/checkout")
 		}
 	}
 	switch {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 func (c Command) actionEndVerb() *cobra.Command {
@@ -27,7 +29,7 @@ all ended by itself, it does nothing.`,
 				a.Runner.Warn(err.Error())
 			}
 			if ended > 0 {
-				a.Runner.Log(fmt.Sprintf("%d %s ended that would have stayed in progress.", ended, plural(ended, "check run")))
+				a.Runner.Log(fmt.Sprintf("%d %s ended that would have stayed in progress.", ended, words.Plural(ended, "check run", "check runs")))
 			}
 			return nil
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // mayRefresh refuses to accept what is not a build of one of the branches; where
@@ -32,7 +33,7 @@ func (a *action) mayRefresh(ctx context.Context, branches []string) error {
 	}
 	branch, ok := strings.CutPrefix(a.Job.Ref, "refs/heads/")
 	if !ok || !slices.Contains(branches, branch) {
-		return usage(fmt.Errorf("mode refresh on %s: what others are compared with comes from %s alone", clip(cmp.Or(a.Job.Ref, "no branch")), clip(strings.Join(branches, ", "))),
+		return usage(fmt.Errorf("mode refresh on %s: what others are compared with comes from %s alone", words.Short(cmp.Or(a.Job.Ref, "no branch")), words.Short(strings.Join(branches, ", "))),
 			"the input branches names those whose builds may be accepted")
 	}
 	return nil
@@ -94,7 +95,7 @@ func (c Command) actionRefresh(cmd *cobra.Command, f *actionRunFlags, a *action)
 func refreshContent(r refreshResult) actions.Content {
 	content := actions.Content{
 		Outcome:  r.Verdict,
-		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", r.Verdict, len(r.Accepted), plural(len(r.Accepted), "run"), len(r.Refused)),
+		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", r.Verdict, len(r.Accepted), words.Plural(len(r.Accepted), "run", "runs"), len(r.Refused)),
 		Counts:   map[gate.Outcome]int{}, Markdown: r.sheet.Markdown,
 	}
 	for _, x := range r.Refused {

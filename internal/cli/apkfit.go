@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/apk"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // apkFacts is what an APK file says of itself.
@@ -27,7 +28,7 @@ func apksFit(cfg *config.Config) error {
 	var problems []error
 	app, known := apkFactsOf(cfg.App.APK)
 	if known && app.Package != cfg.App.Package {
-		problems = append(problems, usage(fmt.Errorf("%s is the app %s, and app.package in the configuration is %s", plain(app.path), clip(app.Package), cfg.App.Package),
+		problems = append(problems, usage(fmt.Errorf("%s is the app %s, and app.package in the configuration is %s", plain(app.path), words.Short(app.Package), cfg.App.Package),
 			"app.package is the applicationId of the build that is measured"))
 	}
 	test, tested := apkFactsOf(cfg.App.TestAPK)
@@ -48,7 +49,7 @@ func testFits(at string, w config.Instrumentation, test, app apkFacts) error {
 	}
 	switch {
 	case test.Package != w.TestPackage:
-		return usage(fmt.Errorf("%s: %s is the package %s, and test-package is %s", at, plain(test.path), clip(test.Package), w.TestPackage),
+		return usage(fmt.Errorf("%s: %s is the package %s, and test-package is %s", at, plain(test.path), words.Short(test.Package), w.TestPackage),
 			"test-package is the testApplicationId, as a rule the app's with .test")
 	case !slices.Contains(test.Runners, runner):
 		return usage(fmt.Errorf("%s: %s has no runner %s, but %s", at, plain(test.path), runner, orNone(test.Runners)), "runner is the testInstrumentationRunner")
@@ -56,7 +57,7 @@ func testFits(at string, w config.Instrumentation, test, app apkFacts) error {
 	for class := range strings.SplitSeq(w.Class, ",") {
 		class, _, _ = strings.Cut(strings.TrimSpace(class), "#")
 		if class != "" && !test.mayHave(class) && (app.mayHave == nil || !app.mayHave(class)) {
-			return usage(fmt.Errorf("%s: there is no class %s in %s", at, clip(class), plain(test.path)), "correct class, or build the test APK that has it")
+			return usage(fmt.Errorf("%s: there is no class %s in %s", at, words.Short(class), plain(test.path)), "correct class, or build the test APK that has it")
 		}
 	}
 	return nil
@@ -66,7 +67,7 @@ func orNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return clip(strings.Join(names, ", "))
+	return words.Short(strings.Join(names, ", "))
 }
 
 // apkFactsOf reads an APK, or a simulated app. ok is false of what is neither.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 func (c Command) baselineVerb() *cobra.Command {
@@ -87,7 +88,7 @@ func (c Command) baselineVerify(f *configFlags) *cobra.Command {
 					fmt.Fprintln(c.Stdout, d)
 				}
 				if len(damages) > 0 {
-					return &failure{exitInfrastructure, fmt.Errorf("%d %s damaged", len(damages), pluralOf(len(damages), "part of the history is", "parts of the history are")), repairHint}
+					return &failure{exitInfrastructure, fmt.Errorf("%d %s damaged", len(damages), words.Plural(len(damages), "part of the history is", "parts of the history are")), repairHint}
 				}
 				fmt.Fprintln(c.Stdout, "the history is whole")
 				return nil
@@ -108,11 +109,4 @@ func infrastructureIf(err error) error {
 		return nil
 	}
 	return infrastructure(err)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 func (c Command) baselineExport(f *configFlags) *cobra.Command {
@@ -77,7 +78,7 @@ func (c Command) baselineCopy(f *configFlags) *cobra.Command {
 				if err = errors.Join(err, target.Close()); err != nil {
 					return storeError(err)
 				}
-				fmt.Fprintf(c.Stdout, "%d new %s in %s\n", done.Added, plural(done.Added, "run"), plain(shownAddress(to)))
+				fmt.Fprintf(c.Stdout, "%d new %s in %s\n", done.Added, words.Plural(done.Added, "run", "runs"), plain(shownAddress(to)))
 				return nil
 			})
 		},

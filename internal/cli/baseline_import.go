@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -66,12 +67,12 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 		total.Read, total.Added, total.Marked = total.Read+done.Read, total.Added+done.Added, total.Marked+done.Marked
 	}
 	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
-		total.Read, plural(total.Read, "run"), total.Added, total.Marked, plain(shownAddress(path)))
+		total.Read, words.Plural(total.Read, "run", "runs"), total.Added, total.Marked, plain(shownAddress(path)))
 	if accept && broken > 0 {
 		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
 	}
 	if damaged > 0 {
-		err = &failure{exitInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, pluralOf(damaged, "record was", "records were")), ""}
+		err = &failure{exitInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, words.Plural(damaged, "record was", "records were")), ""}
 	}
 	return errors.Join(err, store.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -47,7 +48,7 @@ func (f filterFlags) filter() (baseline.Filter, error) {
 	for _, w := range f.where {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok || name == "" {
-			return out, usage(fmt.Errorf("--where is %q, want NAME=VALUE", clip(w)), "")
+			return out, usage(fmt.Errorf("--where is %q, want NAME=VALUE", words.Short(w)), "")
 		}
 		if out.Where == nil {
 			out.Where = map[string]string{}

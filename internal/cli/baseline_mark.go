@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -125,13 +126,13 @@ func (c Command) mark(ctx context.Context, s baseline.Store, state baseline.Stat
 	if state == baseline.Rebaselined {
 		fmt.Fprintf(c.Stdout, "no longer compared with: %s\n", ofDevices(retired, "accepted run"))
 	} else if n := leveled(chosen); n > 0 {
-		fmt.Fprintf(c.Stdout, "%d of them %s rebaselined: what started before counts again, unless another run holds the level\n", n, pluralOf(n, "was", "were"))
+		fmt.Fprintf(c.Stdout, "%d of them %s rebaselined: what started before counts again, unless another run holds the level\n", n, words.Plural(n, "was", "were"))
 	}
 	if left.decided > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s as decided\n", left.decided, pluralOf(left.decided, "was decided on before and stays", "were decided on before and stay"))
+		fmt.Fprintf(c.Stdout, "%d %s as decided\n", left.decided, words.Plural(left.decided, "was decided on before and stays", "were decided on before and stay"))
 	}
 	if left.broken > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, pluralOf(left.broken, "is", "are"))
+		fmt.Fprintf(c.Stdout, "%d %s not whole and can't be accepted\n", left.broken, words.Plural(left.broken, "is", "are"))
 	}
 	return nil
 }
@@ -194,12 +195,4 @@ func open(is, wanted baseline.State, all bool) bool {
 		return is == baseline.Accepted
 	}
 	return false
-}
-
-// pluralOf chooses the form of a verb.
-func pluralOf(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

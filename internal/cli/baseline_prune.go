@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 func (c Command) baselinePrune(f *configFlags) *cobra.Command {
@@ -41,9 +42,9 @@ func (c Command) prune(ctx context.Context, s baseline.Store, keep int, yes bool
 		return storeError(err)
 	}
 	if yes {
-		fmt.Fprintf(c.Stdout, "%d %s removed\n", n, plural(n, "run"))
+		fmt.Fprintf(c.Stdout, "%d %s removed\n", n, words.Plural(n, "run", "runs"))
 		return nil
 	}
-	fmt.Fprintf(c.Stdout, "%d %s would be removed; --yes removes them\n", n, plural(n, "run"))
+	fmt.Fprintf(c.Stdout, "%d %s would be removed; --yes removes them\n", n, words.Plural(n, "run", "runs"))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline/branch"
 	"github.com/apkgate/apkgate/baseline/sqlite"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 func (c Command) baselineRepair(f *configFlags) *cobra.Command {
@@ -46,10 +47,10 @@ Let nobody else use the history meanwhile.`,
 				fmt.Fprintf(c.Stdout, "and %d more\n", more)
 			}
 			if done.Lost > 0 {
-				fmt.Fprintf(c.Stdout, "%d %s lost\n", done.Lost, pluralOf(done.Lost, "run is", "runs are"))
+				fmt.Fprintf(c.Stdout, "%d %s lost\n", done.Lost, words.Plural(done.Lost, "run is", "runs are"))
 			}
 			fmt.Fprintf(c.Stdout, "%d sound %s kept in %s; the damaged history is %s\n",
-				done.Kept, pluralOf(done.Kept, "run is", "runs are"), plain(path), plain(done.Original))
+				done.Kept, words.Plural(done.Kept, "run is", "runs are"), plain(path), plain(done.Original))
 			return nil
 		},
 	}

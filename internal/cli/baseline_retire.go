@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // retiredBy are the accepted runs that no longer count once the chosen ones are
@@ -81,7 +82,7 @@ const namedDevices = 5
 // ofDevices counts runs and their devices, and names these where they are few:
 // "11 accepted runs on 2 devices (Google Pixel 5, LG G4)".
 func ofDevices(entries []baseline.Entry, noun string) string {
-	text := fmt.Sprintf("%d %s", len(entries), plural(len(entries), noun))
+	text := fmt.Sprintf("%d %s", len(entries), words.Plural(len(entries), noun, noun+"s"))
 	if len(entries) == 0 {
 		return text
 	}
@@ -90,10 +91,10 @@ func ofDevices(entries []baseline.Entry, noun string) string {
 	for _, e := range entries {
 		if d := deviceOf(e); !seen[d] {
 			seen[d] = true
-			names = append(names, plain(clip(d)))
+			names = append(names, plain(words.Short(d)))
 		}
 	}
-	text += fmt.Sprintf(" on %d %s", len(names), plural(len(names), "device"))
+	text += fmt.Sprintf(" on %d %s", len(names), words.Plural(len(names), "device", "devices"))
 	if len(names) > namedDevices || strings.HasPrefix(names[0], "map[") {
 		return text
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/run"
 )
@@ -171,7 +172,7 @@ func (c Command) readBoth(f compareFlags) (base, head []run.Run, err error) {
 		return nil, nil, err
 	}
 	if a, b := base[0].App.Package, head[0].App.Package; a != b {
-		return nil, nil, usage(fmt.Errorf("the runs of the base are of %q, those of the head of %q", clip(a), clip(b)), "compare two builds of one app")
+		return nil, nil, usage(fmt.Errorf("the runs of the base are of %q, those of the head of %q", words.Short(a), words.Short(b)), "compare two builds of one app")
 	}
 	return base, head, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -31,7 +32,7 @@ func (c Command) damageOf(s *baseline.Sound) error {
 	if more := total - shownDamage; more > 0 {
 		fmt.Fprintf(c.Stderr, "warning: and %d more\n", more)
 	}
-	return &failure{exitInfrastructure, fmt.Errorf("the history is damaged: %d %s passed over", total, pluralOf(total, "part of it was", "parts of it were")), repairHint}
+	return &failure{exitInfrastructure, fmt.Errorf("the history is damaged: %d %s passed over", total, words.Plural(total, "part of it was", "parts of it were")), repairHint}
 }
 
 // warnedDamage is how many damaged runs a verdict names.
@@ -49,7 +50,7 @@ func damageWarnings(s *baseline.Sound) []run.Warning {
 		out = append(out, run.Warning{Text: "the history is damaged, and the verdict is made from what is sound: " + what})
 	}
 	if more := total - warnedDamage; more > 0 {
-		out = append(out, run.Warning{Text: fmt.Sprintf("the history is damaged in %d more %s", more, pluralOf(more, "place", "places"))})
+		out = append(out, run.Warning{Text: fmt.Sprintf("the history is damaged in %d more %s", more, words.Plural(more, "place", "places"))})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 func (c Command) doctorVerb() *cobra.Command {
@@ -71,7 +72,7 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 		return &failure{status: exitInfrastructure, err: lost}
 	}
 	if unfit > 0 {
-		return infrastructure(fmt.Errorf("not fit to measure on: %d of %d %s", unfit, len(devices), plural(len(devices), "device")))
+		return infrastructure(fmt.Errorf("not fit to measure on: %d of %d %s", unfit, len(devices), words.Plural(len(devices), "device", "devices")))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/energy/export"
 	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -73,7 +74,7 @@ func (c Command) printMethods(all attributed, top int) error {
 	r := all.result
 	fmt.Fprintf(c.Stdout, "%s J%s in %.0f ms of CPU time, measured by %s (a reading every %d ms); %d samples of %s in %d %s\n",
 		joules(r.EnergyJ.Value), interval(r.EnergyJ), r.CPUMS.Value, all.source,
-		all.update.Milliseconds(), r.Samples, plain(r.Event), r.Iterations, plural(r.Iterations, "recording"))
+		all.update.Milliseconds(), r.Samples, plain(r.Event), r.Iterations, words.Plural(r.Iterations, "recording", "recordings"))
 	fmt.Fprintf(c.Stdout, "%s\n\n", intervalsAre(r))
 	header := []string{"J own code", "share", "CPU ms", "J with callees", "method"}
 	if all.batteryJ > 0 {
@@ -86,7 +87,7 @@ func (c Command) printMethods(all attributed, top int) error {
 		if all.batteryJ > 0 {
 			row = append(row, strconv.FormatFloat(100*own.EnergyJ.Value/all.batteryJ, 'g', 2, 64)+" %")
 		}
-		if err := table.Append(append(row, joules(m.EnergyJ()), plain(clip(m.Name)))); err != nil {
+		if err := table.Append(append(row, joules(m.EnergyJ()), plain(words.Short(m.Name)))); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func (c Command) printMethods(all attributed, top int) error {
 		return err
 	}
 	if left := len(r.Methods) - top; left > 0 {
-		fmt.Fprintf(c.Stdout, "%d more %s: --top shows more, --csv writes all\n", left, plural(left, "method"))
+		fmt.Fprintf(c.Stdout, "%d more %s: --top shows more, --csv writes all\n", left, words.Plural(left, "method", "methods"))
 	}
 	for _, w := range all.warnings {
 		fmt.Fprintf(c.Stdout, "warning: %s\n", plain(w.String()))

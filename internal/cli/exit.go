@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // The exit statuses, a contract with whoever scripts apkgate.
@@ -36,7 +37,7 @@ func usage(err error, hint string) error { return &failure{exitUsage, err, hint}
 func infrastructure(err error) error { return &failure{status: exitInfrastructure, err: err} }
 
 func badValue(flag, value string, allowed []string) error {
-	return usage(fmt.Errorf("--%s is %q, want one of %s", flag, clip(value), strings.Join(allowed, ", ")), config.DidYouMean(value, allowed))
+	return usage(fmt.Errorf("--%s is %q, want one of %s", flag, words.Short(value), strings.Join(allowed, ", ")), config.DidYouMean(value, allowed))
 }
 
 // verdictError carries a verdict that fails the build to the exit status; there

@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -240,6 +241,6 @@ func (a *accepted) whole(id string) (run.Run, error) {
 
 // sameID is of two runs that a verdict could not tell apart.
 func sameID(files []string, id string) error {
-	return usage(fmt.Errorf("read runs of %s: two runs have the id %q and other content", strings.Join(files, ", "), clip(id)),
+	return usage(fmt.Errorf("read runs of %s: two runs have the id %q and other content", strings.Join(files, ", "), words.Short(id)),
 		"give each an id of its own, or none: it is then named by its content")
 }

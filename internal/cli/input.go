@@ -16,6 +16,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/importer"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -39,7 +40,7 @@ func (f importFlags) options() (importer.Options, error) {
 	for _, property := range f.context {
 		name, value, ok := strings.Cut(property, "=")
 		if !ok || name == "" {
-			return o, usage(fmt.Errorf("--context is %q, want NAME=VALUE", clip(property)), "")
+			return o, usage(fmt.Errorf("--context is %q, want NAME=VALUE", words.Short(property)), "")
 		}
 		if o.Context == nil {
 			o.Context = map[string]string{}
@@ -48,7 +49,7 @@ func (f importFlags) options() (importer.Options, error) {
 	}
 	var err error
 	if o.Started, err = parseTime(f.started); err != nil {
-		return o, usage(fmt.Errorf("--started is %q, want a day such as 2026-01-31 or a time such as 2026-01-31T22:00:00Z", clip(f.started)), "")
+		return o, usage(fmt.Errorf("--started is %q, want a day such as 2026-01-31 or a time such as 2026-01-31T22:00:00Z", words.Short(f.started)), "")
 	}
 	return o, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/archive"
@@ -92,7 +93,7 @@ func (c Command) inspect(name, path string, format Format) error {
 	reader, ok := readers[name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(readers))
-		return usage(fmt.Errorf("there is no reader %q, want one of %s", clip(name), strings.Join(names, ", ")), config.DidYouMean(name, names))
+		return usage(fmt.Errorf("there is no reader %q, want one of %s", words.Short(name), strings.Join(names, ", ")), config.DidYouMean(name, names))
 	}
 	if err := oneOf("format", format, []Format{FormatText, FormatJSON}); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/trace/perfetto/power"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 )
@@ -24,13 +25,13 @@ const formatCSV Format = "csv"
 // could not be read.
 func (c Command) inspectTable(reader, path, table string, format Format) error {
 	if reader != "perfetto" {
-		return usage(fmt.Errorf("%s has no tables", clip(reader)), "--table is for perfetto")
+		return usage(fmt.Errorf("%s has no tables", words.Short(reader)), "--table is for perfetto")
 	}
 	if err := oneOf("format", format, []Format{formatCSV, FormatJSON}); err != nil {
 		return err
 	}
 	if names := tables.Names(); !slices.Contains(names, table) {
-		return usage(fmt.Errorf("there is no table %q, want one of %s", clip(table), strings.Join(names, ", ")), config.DidYouMean(table, names))
+		return usage(fmt.Errorf("there is no table %q, want one of %s", words.Short(table), strings.Join(names, ", ")), config.DidYouMean(table, names))
 	}
 	content, file, err := c.recording(path, tracesOfPerfetto)
 	if err != nil {

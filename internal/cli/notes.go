@@ -6,6 +6,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // simulatedNote stands at the head of every report on simulated devices.
@@ -29,7 +30,7 @@ func notesOn(v gate.Verdict) (notes []string) {
 		notes = append(notes, simulatedNote)
 	}
 	if ended > 0 {
-		notes = append(notes, fmt.Sprintf("The app or its test failed in %d %s, which had to be measured again: the warnings say how.", ended, plural(ended, "repetition")))
+		notes = append(notes, fmt.Sprintf("The app or its test failed in %d %s, which had to be measured again: the warnings say how.", ended, words.Plural(ended, "repetition", "repetitions")))
 	}
 	return notes
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/energy/export"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // profileFiles keeps the profiles of methods that runs bring along: for each a
@@ -74,7 +75,7 @@ func (p *profileFiles) told(w io.Writer) error {
 		return nil
 	}
 	if n := len(p.wrote); n > 0 {
-		fmt.Fprintf(w, "%d %s of methods in %s; to look at one: go tool pprof -http=: %s\n", n, plural(n, "profile"), plain(p.dir), plain(p.wrote[0]))
+		fmt.Fprintf(w, "%d %s of methods in %s; to look at one: go tool pprof -http=: %s\n", n, words.Plural(n, "profile", "profiles"), plain(p.dir), plain(p.wrote[0]))
 	}
 	return p.err
 }

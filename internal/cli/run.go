@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -117,6 +118,6 @@ func (c Command) acceptAll(ctx context.Context, store baseline.Store, v gate.Ver
 	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: "run --accept"}); err != nil {
 		return storeError(err)
 	}
-	fmt.Fprintf(c.Stderr, "%d of %d %s accepted\n", len(ids), len(v.Runs), plural(len(v.Runs), "run"))
+	fmt.Fprintf(c.Stderr, "%d of %d %s accepted\n", len(ids), len(v.Runs), words.Plural(len(v.Runs), "run", "runs"))
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // startAgain runs the same command line in this process's place, with this
@@ -42,7 +44,7 @@ func startAgain(environment []string, data []byte) error {
 func readSecrets(descriptor string) (map[string]string, error) {
 	fd, err := strconv.ParseUint(descriptor, 10, 16)
 	if err != nil || fd <= 2 {
-		return nil, fmt.Errorf("%s is %q, want a file descriptor", handedOver, clip(descriptor))
+		return nil, fmt.Errorf("%s is %q, want a file descriptor", handedOver, words.Short(descriptor))
 	}
 	f := os.NewFile(uintptr(fd), "secrets")
 	defer f.Close()

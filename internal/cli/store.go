@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/baseline/branch"
 	"github.com/apkgate/apkgate/baseline/postgres"
 	"github.com/apkgate/apkgate/baseline/sqlite"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // openStore opens the history at an address, making it where there is none: a
@@ -44,7 +45,7 @@ func (c Command) openHistory(ctx context.Context, address string, readOnly bool)
 		return store, nil
 	case strings.Contains(address, "://"):
 		scheme, _, _ := strings.Cut(address, "://")
-		return nil, usage(fmt.Errorf("a history can't be kept at %s://…, want a file, branch:REMOTE#BRANCH or postgres://…", clip(scheme)), "")
+		return nil, usage(fmt.Errorf("a history can't be kept at %s://…, want a file, branch:REMOTE#BRANCH or postgres://…", words.Short(scheme)), "")
 	}
 	if readOnly {
 		store, err := sqlite.Open(ctx, address, sqlite.Options{ReadOnly: true, Now: c.Now})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // onlyVerbs is the Args of a command that is nothing but the name of its verbs.
@@ -22,7 +23,7 @@ func onlyVerbs(cmd *cobra.Command, args []string) error {
 			verbs = append(verbs, verb.Name())
 		}
 	}
-	return usage(fmt.Errorf("%s has no command %q, want one of %s", cmd.CommandPath(), clip(args[0]), strings.Join(verbs, ", ")),
+	return usage(fmt.Errorf("%s has no command %q, want one of %s", cmd.CommandPath(), words.Short(args[0]), strings.Join(verbs, ", ")),
 		config.DidYouMean(args[0], verbs))
 }
 
@@ -33,9 +34,9 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	}
 	hint := cmd.CommandPath() + " --help shows how it is called"
 	if cmd.Flags().Lookup("run") != nil {
-		hint = fmt.Sprintf("files of runs are named with --run: %s --run %s", cmd.CommandPath(), clip(args[0]))
+		hint = fmt.Sprintf("files of runs are named with --run: %s --run %s", cmd.CommandPath(), words.Short(args[0]))
 	}
-	return usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), clip(args[0])), hint)
+	return usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), words.Short(args[0])), hint)
 }
 
 // flagError says in our words what is wrong with a flag. A wrong verb, whose
@@ -53,7 +54,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		return unknownFlag(cmd, unknown, hint)
 	case errors.As(err, &invalid):
 		name := invalid.GetFlag().Name
-		return usage(fmt.Errorf("--%s is %q, want %s", name, clip(invalid.GetValue()), kindOf(invalid.GetFlag())), "")
+		return usage(fmt.Errorf("--%s is %q, want %s", name, words.Short(invalid.GetValue()), kindOf(invalid.GetFlag())), "")
 	case errors.As(err, &lacking):
 		return usage(fmt.Errorf("--%s needs %s", lacking.GetFlag().Name, kindOf(lacking.GetFlag())), "")
 	}
@@ -61,9 +62,9 @@ func flagError(cmd *cobra.Command, err error) error {
 }
 
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError, hint string) error {
-	word, shown := unknown.GetSpecifiedName(), "--"+clip(unknown.GetSpecifiedName())
+	word, shown := unknown.GetSpecifiedName(), "--"+words.Short(unknown.GetSpecifiedName())
 	if letters := unknown.GetSpecifiedShortnames(); letters != "" { // -run for --run
-		word, shown = letters, "-"+clip(letters)
+		word, shown = letters, "-"+words.Short(letters)
 	}
 	var flags []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
@@ -86,13 +87,4 @@ func kindOf(f *pflag.Flag) string {
 		return "a duration such as 90s or 5m"
 	}
 	return "a value"
-}
-
-// clip shortens a word of the command line for a message.
-func clip(s string) string {
-	const most = 80 // characters
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }

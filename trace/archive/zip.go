@@ -31,11 +31,11 @@ func openZIP(file File, want Want) (Content, error) {
 	}
 	const encrypted = 1
 	if entry.Flags&encrypted != 0 {
-		return Content{}, fmt.Errorf("unpack %s: it is encrypted", trace.Clip([]byte(entry.Name)))
+		return Content{}, fmt.Errorf("unpack %s: it is encrypted", trace.Quote(entry.Name))
 	}
 	plain, err := entry.Open()
 	if err != nil {
-		return Content{}, fmt.Errorf("unpack %s: %w", trace.Clip([]byte(entry.Name)), err)
+		return Content{}, fmt.Errorf("unpack %s: %w", trace.Quote(entry.Name), err)
 	}
 	packed := int64(min(entry.CompressedSize64, uint64(file.Size())))
 	return Content{Reader: &bounded{r: plain, packed: func() int64 { return packed }}, Entry: entry.Name}, nil
@@ -83,7 +83,7 @@ func choose(z *zip.Reader, want Want) (*zip.File, error) {
 	case len(files) == 1:
 		return files[0], nil
 	case len(wanted) > 1:
-		return nil, fmt.Errorf("the archive holds %d recordings of that kind (%s, …): unpack the one that is meant", len(wanted), trace.Clip([]byte(wanted[0].Name)))
+		return nil, fmt.Errorf("the archive holds %d recordings of that kind (%s, …): unpack the one that is meant", len(wanted), trace.Quote(wanted[0].Name))
 	}
 	return nil, fmt.Errorf("the archive holds no recording of that kind among its %d files", len(files))
 }

@@ -3,6 +3,8 @@ package batterystats
 import (
 	"strconv"
 	"strings"
+
+	"github.com/apkgate/apkgate/trace"
 )
 
 // Battery is what `dumpsys battery` states.
@@ -36,12 +38,12 @@ func (b *Battery) read(text string) {
 	value = strings.TrimSpace(value)
 	if source, found := strings.CutSuffix(key, " powered"); found {
 		if value == "true" && len(b.Powered) < 8 {
-			b.Powered = append(b.Powered, clip(source))
+			b.Powered = append(b.Powered, trace.Name(source))
 		}
 		return
 	}
 	if key == "technology" && b.Technology == "" {
-		b.Technology = clip(value)
+		b.Technology = trace.Name(value)
 	}
 	known, ok := batteryKeys[key]
 	if !ok {

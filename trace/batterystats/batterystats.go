@@ -17,6 +17,7 @@ package batterystats
 
 import (
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
 )
 
 // Dump is one file.
@@ -152,7 +153,6 @@ const (
 	maxComponents = 256
 	maxParts      = 256
 	maxPackages   = 100_000
-	maxName       = 300 // bytes
 )
 
 func newPeriod(since Since, form Form, line int) Period {
@@ -195,7 +195,7 @@ func (p *Period) addComponent(c Component) {
 // addWakelock keeps the first mention of a wakelock: the text lists the partial
 // ones twice.
 func (p *Period) addWakelock(w Wakelock) {
-	w.Name = clip(w.Name)
+	w.Name = trace.Name(w.Name)
 	key := lockKey{w.UID, w.Kind, w.Name}
 	switch {
 	case w.HeldMS == 0 || p.locks[key]:

@@ -3,6 +3,8 @@ package batterystats
 import (
 	"strconv"
 	"strings"
+
+	"github.com/apkgate/apkgate/trace"
 )
 
 // isCheckin reports whether the line is one of the checkin form: "9,1000,l,cpu,…",
@@ -97,7 +99,7 @@ func (r *reader) readInfo(tag string, values []string) {
 		c := r.dump.Checkin
 		c.Version, _ = strconv.Atoi(values[0])
 		c.Parcel, _ = strconv.Atoi(values[1])
-		c.Build = clip(values[3])
+		c.Build = trace.Name(values[3])
 	case tag == "uid" && len(values) >= 2:
 		if uid, ok := parseID(values[0]); ok {
 			r.addPackage(uid, values[1])
@@ -239,7 +241,7 @@ func (p *Period) readPowerItem(uid int, values []string) string {
 		if long, known := checkinComponents[name]; known {
 			name = long
 		}
-		p.addComponent(Component{Name: clip(name), PowerMAh: mah})
+		p.addComponent(Component{Name: trace.Name(name), PowerMAh: mah})
 		return ""
 	}
 	u := p.uid(uid)

@@ -92,8 +92,3 @@ func cutBytes(s string) (float64, string, bool) {
 	}
 	return 0, s, false
 }
-
-// clip bounds a name and frees it from the line that it was cut from.
-func clip(name string) string {
-	return strings.Clone(strings.ToValidUTF8(name[:min(len(name), maxName)], "\uFFFD"))
-}

@@ -2,6 +2,8 @@ package batterystats
 
 import (
 	"strings"
+
+	"github.com/apkgate/apkgate/trace"
 )
 
 // readPower reads a line below "Estimated power use (mAh)" and says what is
@@ -38,7 +40,7 @@ func (p *Period) readPower(text string) string {
 		}
 		return ""
 	}
-	c := Component{Name: clip(strings.ToLower(key)), PowerMAh: mah}
+	c := Component{Name: trace.Name(strings.ToLower(key)), PowerMAh: mah}
 	if _, after, found := strings.Cut(rest, "apps: "); found {
 		if v, _, ok := cutNumber(after); ok {
 			c.AppsMAh = &v
@@ -91,7 +93,7 @@ func (u *UID) readParts(text string) {
 		if !isState || !ok || len(u.Stated) >= maxParts {
 			break
 		}
-		stateIn(u.Stated, "power_"+clip(name)+"_mah", v)
+		stateIn(u.Stated, "power_"+trace.Name(name)+"_mah", v)
 	}
 	for word := range strings.FieldsSeq(parts) {
 		if word == ")" {
@@ -109,6 +111,6 @@ func (u *UID) readParts(text string) {
 		if u.PartsMAh == nil {
 			u.PartsMAh = map[string]float64{}
 		}
-		stateIn(u.PartsMAh, clip(name), v)
+		stateIn(u.PartsMAh, trace.Name(name), v)
 	}
 }

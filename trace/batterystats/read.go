@@ -66,7 +66,7 @@ func (r *reader) cutf(line int, format string, args ...any) {
 
 func (r *reader) read(line string) {
 	if strings.HasPrefix(line, "*** ") && trace.CutShort([]byte(line), "batterystats", "battery") {
-		r.cutf(r.line, "the device gave up its own dump here (%s): it is only a part, and totals are too low", trace.Clip([]byte(line)))
+		r.cutf(r.line, "the device gave up its own dump here (%s): it is only a part, and totals are too low", trace.Quote(line))
 		r.section = elsewhere
 		return
 	}
@@ -152,7 +152,7 @@ func (r *reader) addPackage(uid int, name string) {
 		return
 	}
 	r.packages++
-	r.dump.Packages[uid] = append(known, clip(name))
+	r.dump.Packages[uid] = append(known, trace.Name(name))
 }
 
 // history is that of the checkin form where it tells a voltage, as the statistics

@@ -99,7 +99,7 @@ func (r *reader) readPeriod(line, text string) {
 			r.uid = p.uid(id)
 			p.order.came(id)
 		} else {
-			r.warnings.Addf(r.line, "%s is no UID: what is below it is not read", trace.Clip([]byte(m[1])))
+			r.warnings.Addf(r.line, "%s is no UID: what is below it is not read", trace.Quote(m[1]))
 		}
 		return
 	}
@@ -118,7 +118,7 @@ func (r *reader) readPeriod(line, text string) {
 		what = p.readUIDText(r.uid, text)
 	}
 	if what != "" {
-		r.warnings.Addf(r.line, "%s: %s", trace.Clip([]byte(text)), what)
+		r.warnings.Addf(r.line, "%s: %s", trace.Quote(text), what)
 	}
 }
 

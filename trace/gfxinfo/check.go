@@ -89,6 +89,6 @@ func (p *parser) checkRows(w Window) {
 		}
 	}
 	if unusable > 0 {
-		p.warnings.Addf(line, "%d of %d rows of window %s have no usable FrameCompleted (first here): not counted", unusable, len(w.Frames), trace.Clip([]byte(w.Name)))
+		p.warnings.Addf(line, "%d of %d rows of window %s have no usable FrameCompleted (first here): not counted", unusable, len(w.Frames), trace.Quote(w.Name))
 	}
 }

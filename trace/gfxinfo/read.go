@@ -87,7 +87,7 @@ func (p *parser) read(line []byte) {
 		return
 	}
 	if line[0] == '*' && trace.CutShort(line, "gfxinfo", "graphicsstats") {
-		p.cutf("the device gave up its own dump here (%s): it is only a part, and totals may be too low", trace.Clip(line))
+		p.cutf("the device gave up its own dump here (%s): it is only a part, and totals may be too low", trace.Quote(line))
 		p.endBlock()
 		p.mode, p.inProcess, p.inWindow, p.hasPkg = text, false, false, false
 		return
@@ -244,7 +244,7 @@ func (p *parser) readComplaint(line []byte) bool {
 		"Can't find service", filtered, "Permission Denial",
 	} {
 		if bytes.HasPrefix(line, []byte(said)) {
-			p.warnings.Addf(p.line, "the device says %s", trace.Clip(line))
+			p.warnings.Addf(p.line, "the device says %s", trace.Quote(line))
 			p.dump.Recognized = true
 			p.dump.Failed = p.dump.Failed || said != filtered
 			return true

@@ -114,7 +114,7 @@ func (p *parser) readRow(line []byte) bool {
 		p.mode = text
 		return false
 	case !isDigit(line[0]) && line[0] != '-':
-		p.unread("%s is no row of frames", trace.Clip(line))
+		p.unread("%s is no row of frames", trace.Quote(line))
 		return true
 	case !p.hasLayout:
 		p.unread("a row of framestats without a header that can be read")

@@ -48,7 +48,7 @@ func Read(r io.Reader) (Log, error) {
 		case long >= 0:
 			addLong(&out.Entries[long], string(bytes.TrimSpace(line)))
 		case kind == isOther:
-			warnings.Addf(lines.Number(), "%s is no entry of a log", trace.Clip(line))
+			warnings.Addf(lines.Number(), "%s is no entry of a log", trace.Quote(line))
 		}
 	}
 	out.Warnings = warnings.List()

@@ -1,6 +1,10 @@
 package powerprofile
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/apkgate/apkgate/trace"
+)
 
 // ModemState is the current of the modem in one state, of the element <modem>
 // (since Android 13). The older modem.controller.… are items.
@@ -27,12 +31,12 @@ func (r *reader) endModem(name string) {
 		level := attribute(r.path[len(r.path)-1], "level")
 		n, err := strconv.ParseUint(level, 10, 8)
 		if name == "transmit" && err != nil {
-			r.warnings.Addf(r.line(), "the level of transmit is %q, want a number: it is not read", clip(level))
+			r.warnings.Addf(r.line(), "the level of transmit is %q, want a number: it is not read", trace.Name(level))
 			return
 		}
 		state.Level = int(n)
 	default:
-		r.warnings.Addf(r.line(), "the element %q is not known in modem: it is not read", clip(name))
+		r.warnings.Addf(r.line(), "the element %q is not known in modem: it is not read", trace.Name(name))
 		return
 	}
 	v, ok := r.number("modem " + name)

@@ -19,7 +19,6 @@ const (
 	maxItems  = 10_000
 	maxValues = 100_000 // over all items
 	maxDepth  = 8
-	maxName   = 300 // bytes
 )
 
 // reader is the state between elements.
@@ -48,7 +47,7 @@ func Read(src io.Reader) (Profile, error) {
 	refused, err := r.run()
 	line, _ := r.dec.InputPos()
 	if err != nil {
-		r.warnings.Addf(line, "%s: the rest is not read", clip(err.Error()))
+		r.warnings.Addf(line, "%s: the rest is not read", trace.Name(err.Error()))
 	}
 	if refused != "" {
 		r.profile = Profile{}
@@ -116,18 +115,18 @@ func (r *reader) start(e xml.StartElement) (refused string) {
 	case depth > maxDepth:
 		return fmt.Sprintf("the elements are nested deeper than %d", maxDepth)
 	case depth == 1 && name != "device":
-		return fmt.Sprintf("the root element is %s, want <device>", trace.Clip([]byte(name)))
+		return fmt.Sprintf("the root element is %s, want <device>", trace.Quote(name))
 	case depth == 1:
-		r.profile.Device = clip(attribute(e, "name"))
+		r.profile.Device = trace.Name(attribute(e, "name"))
 	case depth == 2 && (name == "item" || name == "array"):
 		r.begin(name == "array", attribute(e, "name"))
 	case depth == 3 && name == "value" && r.parent() == "array":
 	case r.inModem():
 		if name == "active" {
-			r.active = ModemState{RAT: clip(attribute(e, "rat")), NRFrequency: clip(attribute(e, "nrFrequency"))}
+			r.active = ModemState{RAT: trace.Name(attribute(e, "rat")), NRFrequency: trace.Name(attribute(e, "nrFrequency"))}
 		}
 	default:
-		r.warnings.Addf(r.line(), "the element %s is not known here: it is not read", trace.Clip([]byte(name)))
+		r.warnings.Addf(r.line(), "the element %s is not known here: it is not read", trace.Quote(name))
 	}
 	return ""
 }
@@ -146,7 +145,7 @@ func (r *reader) begin(array bool, name string) {
 	if r.bad {
 		r.warnings.Addf(r.line(), "an element has no name: it is not read")
 	}
-	name = clip(name)
+	name = trace.Name(name)
 	r.item = &Item{Name: name, Line: r.line(), Unit: UnitOf(name), Array: array, Values: []float64{}}
 }
 
@@ -173,7 +172,7 @@ func (r *reader) number(of string) (float64, bool) {
 	text := strings.TrimSpace(r.text.String())
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || v < 0 || v > 1e12 {
-		r.warnings.Addf(r.line(), "%s is %s, want a number from 0 on: it is not read", of, trace.Clip([]byte(text)))
+		r.warnings.Addf(r.line(), "%s is %s, want a number from 0 on: it is not read", of, trace.Quote(text))
 		return 0, false
 	}
 	return v, true
@@ -197,7 +196,7 @@ func (r *reader) endItem() {
 		return
 	}
 	if seen := slices.IndexFunc(r.profile.Items, func(i Item) bool { return i.Name == item.Name && i.Array == item.Array }); seen >= 0 {
-		r.warnings.Addf(item.Line, "%s stands in line %d already: the later one counts", clip(item.Name), r.profile.Items[seen].Line)
+		r.warnings.Addf(item.Line, "%s stands in line %d already: the later one counts", trace.Name(item.Name), r.profile.Items[seen].Line)
 	}
 	r.profile.Items = append(r.profile.Items, item)
 }
@@ -209,8 +208,4 @@ func attribute(e xml.StartElement, name string) string {
 		}
 	}
 	return ""
-}
-
-func clip(s string) string {
-	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), maxName)], "\uFFFD"))
 }

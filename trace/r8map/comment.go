@@ -33,7 +33,7 @@ func (p *parser) comment(text []byte) {
 	}
 	var n note
 	if err := json.Unmarshal(text, &n); err != nil {
-		p.warnings.Addf(p.number, "the comment %s is not JSON: it is passed over", trace.Clip(text))
+		p.warnings.Addf(p.number, "the comment %s is not JSON: it is passed over", trace.Quote(text))
 		return
 	}
 	p.note(n)
@@ -44,7 +44,7 @@ func (p *parser) note(n note) {
 	case "com.android.tools.r8.mapping":
 		p.m.Header.Version = clean(n.Version)
 		if later(n.Version, known) {
-			p.warnings.Addf(p.number, "the mapping is of version %s, known is %s: what is new in it is passed over", trace.Clip([]byte(n.Version)), known)
+			p.warnings.Addf(p.number, "the mapping is of version %s, known is %s: what is new in it is passed over", trace.Quote(n.Version), known)
 		}
 	case "sourceFile":
 		if p.comments == ofClass {

@@ -82,7 +82,7 @@ func (p *parser) beginClass(text []byte) {
 	compiled, _, ended := bytes.Cut(rest, []byte(":"))
 	original, compiled = bytes.TrimSpace(original), bytes.TrimSpace(compiled)
 	if !ok || !ended || len(original) == 0 || len(compiled) == 0 {
-		p.warnings.Addf(p.number, "%s is no class, want NAME -> NAME:", trace.Clip(text))
+		p.warnings.Addf(p.number, "%s is no class, want NAME -> NAME:", trace.Quote(text))
 		return
 	}
 	name, source := p.name(compiled), p.name(original)
@@ -91,7 +91,7 @@ func (p *parser) beginClass(text []byte) {
 		return
 	}
 	if _, again := p.m.classes[name]; again {
-		p.warnings.Addf(p.number, "the class %s is there twice: the first one counts", trace.Clip(compiled))
+		p.warnings.Addf(p.number, "the class %s is there twice: the first one counts", trace.Quote(compiled))
 		return
 	}
 	p.in, p.comments = name, ofClass
@@ -121,7 +121,7 @@ func (p *parser) member(text []byte) {
 	}
 	left, compiled, ok := bytes.Cut(text, arrow)
 	if !ok {
-		p.warnings.Addf(p.number, "%s is no member, want TYPE NAME -> NAME", trace.Clip(text))
+		p.warnings.Addf(p.number, "%s is no member, want TYPE NAME -> NAME", trace.Quote(text))
 		return
 	}
 	open := bytes.IndexByte(left, '(')
@@ -132,7 +132,7 @@ func (p *parser) member(text []byte) {
 	l, ok := p.method(left, open, bytes.TrimSpace(compiled))
 	if !ok {
 		p.comments = ofField
-		p.warnings.Addf(p.number, "%s is no method, want FROM:TO:TYPE NAME(TYPES):FROM:TO -> NAME", trace.Clip(text))
+		p.warnings.Addf(p.number, "%s is no method, want FROM:TO:TYPE NAME(TYPES):FROM:TO -> NAME", trace.Quote(text))
 		return
 	}
 	if p.full || len(p.m.lines) >= MaxLines {

@@ -112,7 +112,7 @@ func (r *reader) read(data []byte) {
 	})
 	switch {
 	case !whole && len(r.sensors) == 0:
-		r.warnings.Addf(0, "the file is not what dumpsys sensorservice --proto writes: it begins with %s", trace.Clip(data))
+		r.warnings.Addf(0, "the file is not what dumpsys sensorservice --proto writes: it begins with %s", trace.Quote(data))
 	case !whole:
 		r.warnings.Addf(0, "the file ends in the middle of a field: it is not whole")
 	}
@@ -151,7 +151,7 @@ func (r *reader) sensor(b []byte) {
 		r.dropped++
 		return
 	case stated && !(current >= 0 && current <= MostMA):
-		r.warnings.Addf(0, "sensor %d, %s, states a current of %g mA, want 0 to %d: it is left out", s.Handle, trace.Clip([]byte(s.Name)), current, MostMA)
+		r.warnings.Addf(0, "sensor %d, %s, states a current of %g mA, want 0 to %d: it is left out", s.Handle, trace.Quote(s.Name), current, MostMA)
 	case stated:
 		s.CurrentMA = &current
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // attr is the part of Linux's perf_event_attr that the records need.
@@ -95,7 +97,7 @@ func eventName(name string) string {
 			return r
 		}
 		return '\uFFFD'
-	}, clip(name))
+	}, words.Clip(name, 100))
 }
 
 // isETM reports whether nothing but an instruction trace was recorded.

@@ -90,7 +90,7 @@ func notOurs(data []byte) string {
 		return "the file is perf.data of a big-endian machine; only little-endian ones are read"
 	}
 	return fmt.Sprintf("the file is no recording of simpleperf: it begins with %s, not with %q or %q",
-		trace.Clip(data[:min(len(data), 10)]), perfMagic, reportMagic)
+		trace.Quote(data[:min(len(data), 10)]), perfMagic, reportMagic)
 }
 
 // section is a part of the file.

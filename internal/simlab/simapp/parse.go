@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // Format is the first line of every simulated app.
@@ -154,16 +156,9 @@ const maxName = 200
 
 func match(re *regexp.Regexp, what, s string) (string, error) {
 	if len(s) > maxName || !re.MatchString(s) {
-		return "", fmt.Errorf("%q is not %s", clip(s), what)
+		return "", fmt.Errorf("%q is not %s", words.Short(s), what)
 	}
 	return s, nil
-}
-
-func clip(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }
 
 func packageName(s string) (string, error) { return match(packagePattern, "a package name", s) }
@@ -178,7 +173,7 @@ func shortTime(s string) (time.Duration, error) { return duration(s, time.Minute
 func duration(s string, most time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 || d > most {
-		return 0, fmt.Errorf("%q is not a duration such as 7ms or 2.5s, at most %v", clip(s), most)
+		return 0, fmt.Errorf("%q is not a duration such as 7ms or 2.5s, at most %v", words.Short(s), most)
 	}
 	return d, nil
 }
@@ -186,7 +181,7 @@ func duration(s string, most time.Duration) (time.Duration, error) {
 func number(s string, least, most int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%q is not a whole number from %d to %d", clip(s), least, most)
+		return 0, fmt.Errorf("%q is not a whole number from %d to %d", words.Short(s), least, most)
 	}
 	return n, nil
 }
@@ -202,7 +197,7 @@ func share(s string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || !(v >= 0 && v <= 1) {
-		return 0, fmt.Errorf("%q is not a share from 0%% to 100%%", clip(s))
+		return 0, fmt.Errorf("%q is not a share from 0%% to 100%%", words.Short(s))
 	}
 	return v, nil
 }
@@ -212,7 +207,7 @@ func factor(s string) (float64, error) {
 	digits, ok := strings.CutPrefix(s, "x")
 	v, err := strconv.ParseFloat(digits, 64)
 	if !ok || err != nil || !(v > 0 && v <= 1000) {
-		return 0, fmt.Errorf("%q is not a factor such as x18, at most x1000", clip(s))
+		return 0, fmt.Errorf("%q is not a factor such as x18, at most x1000", words.Short(s))
 	}
 	return v, nil
 }
@@ -235,7 +230,7 @@ func condition(s string) (Condition, error) {
 	}
 	m := conditionPattern.FindStringSubmatch(s)
 	if m == nil {
-		return Condition{}, fmt.Errorf("%q is not a condition such as sdk>=5.0, api<24, network=3g or always", clip(s))
+		return Condition{}, fmt.Errorf("%q is not a condition such as sdk>=5.0, api<24, network=3g or always", words.Short(s))
 	}
 	c := Condition{Key: m[1], Op: m[2], Value: m[3]}
 	var err error

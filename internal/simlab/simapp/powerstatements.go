@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // powerStatements are the lines that change nothing but power.
@@ -63,7 +65,7 @@ func (p *parser) method(w []string) (err error) {
 			m.From, err = methodName(value)
 		case "kind":
 			if m.Kind = Code(value); !slices.Contains(codes, m.Kind) {
-				err = fmt.Errorf("%q is not one of %v", clip(value), codes)
+				err = fmt.Errorf("%q is not one of %v", words.Short(value), codes)
 			}
 		default:
 			err = errors.New("not one of power, from, kind")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 func (p *parser) version(w []string) (err error) {
@@ -53,7 +55,7 @@ func (p *parser) noise(w []string) error {
 func lagValue(s string) (Lag, error) {
 	long, chance, ok := strings.Cut(s, "@")
 	if !ok {
-		return Lag{}, fmt.Errorf("%q is not a duration and a chance such as 60ms@4%%", clip(s))
+		return Lag{}, fmt.Errorf("%q is not a duration and a chance such as 60ms@4%%", words.Short(s))
 	}
 	c, err := share(chance)
 	if err != nil {
@@ -228,7 +230,7 @@ func (p *parser) event(w []string) error {
 		case "loads":
 			e.Loads = true
 		default:
-			return fmt.Errorf("%q is not one of opens, loads", clip(flag))
+			return fmt.Errorf("%q is not one of opens, loads", words.Short(flag))
 		}
 	}
 	return s.add(e)

@@ -39,7 +39,7 @@ func newStream(r io.Reader, warnings *trace.Warnings) *stream {
 // for reading alone.
 func (s *stream) each(f func(packet []byte)) error {
 	if head, _ := s.src.Peek(8); len(head) > 0 && head[0] != packetTag {
-		s.warnings.Addf(0, "the file is no Perfetto trace: it begins with %s%s", trace.Clip(head), otherFormat(head))
+		s.warnings.Addf(0, "the file is no Perfetto trace: it begins with %s%s", trace.Quote(head), otherFormat(head))
 		return nil
 	}
 	for {
