@@ -33,6 +33,9 @@ var mayImport = map[string][]string{
 	"diagnose": {"trace", "run", "metric", "gate"},
 	"report":   {"gate", "diagnose", "run", "metric", "stat"},
 
+	// What every report says alike; it knows metrics and runs, and no verdicts.
+	"report/words": {"metric", "run"},
+
 	"device":   {},
 	"trace":    {"run", "metric"},
 	"energy":   {"trace", "run", "metric", "stat"},

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
-	"strings"
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // ABInput is what a report on two builds is made of. Only Verdict is required.
@@ -55,17 +54,17 @@ func AB(in ABInput) Sheet {
 	}
 	s := Sheet{
 		title: "base " + buildTitle(v.Base) + ", head " + buildTitle(v.Head), outcome: v.Verdict,
-		lead: sentence(v.Reason), hint: sentence(v.Hint), footer: name(in.Version),
+		lead: words.Sentence(v.Reason), hint: words.Sentence(v.Hint), footer: words.Name(in.Version),
 		facts: []fact{{"Base", buildTitle(v.Base)}, {"Head", buildTitle(v.Head)}},
 	}
 	for _, n := range in.Notes[:min(len(in.Notes), 10)] {
-		s.notes = append(s.notes, sentence(n))
+		s.notes = append(s.notes, words.Sentence(n))
 	}
 	for _, scenario := range v.Scenarios {
 		s.facts = append(s.facts, fact{"Measured", abMeasured(scenario, len(v.Scenarios) > 1)})
 		s.tables = append(s.tables, in.abTables(scenario)...)
 	}
-	s.facts = append(s.facts, fact{"Intervals", "of " + percent(v.Level) + " each; p is corrected for all comparisons"})
+	s.facts = append(s.facts, fact{"Intervals", "of " + words.Percent(v.Level) + " each; p is corrected for all comparisons"})
 	s.energy = energyOfAB(in)
 	for _, f := range []fact{{energyFact, s.energy.Fact}, {causeFact, s.energy.Cause}} {
 		if f.Text != "" {
@@ -73,21 +72,21 @@ func AB(in ABInput) Sheet {
 		}
 	}
 	for _, w := range v.Warnings[:min(len(v.Warnings), pageWarnings)] {
-		s.warnings = append(s.warnings, sentence(w.String()))
+		s.warnings = append(s.warnings, words.Sentence(w.String()))
 	}
 	return s
 }
 
 // buildTitle names a build: "com.example 1.4.0 release, commit 0123456789".
 func buildTitle(b gate.ABBuild) string {
-	title := name(b.App.Package)
+	title := words.Name(b.App.Package)
 	for _, part := range []string{b.App.Version, b.App.Build} {
 		if part != "" {
-			title += " " + name(part)
+			title += " " + words.Name(part)
 		}
 	}
-	if c := name(b.Source.Commit); c != "" {
-		title += ", commit " + shortCommit(c)
+	if c := words.Name(b.Source.Commit); c != "" {
+		title += ", commit " + words.Commit(c)
 	}
 	return title
 }
@@ -96,7 +95,7 @@ func buildTitle(b gate.ABBuild) string {
 func abMeasured(s gate.ABScenario, several bool) string {
 	text := ""
 	if several {
-		text = name(s.Scenario) + ": "
+		text = words.Name(s.Scenario) + ": "
 	}
 	base, head := 0, 0
 	for _, c := range s.Contexts {
@@ -106,17 +105,17 @@ func abMeasured(s gate.ABScenario, several bool) string {
 	case len(s.Contexts) == 0:
 		return text + "nothing in common"
 	case s.Unit == gate.ABRound:
-		text += count(base, "round", "rounds")
+		text += words.Count(base, "round", "rounds")
 	default:
-		text += fmt.Sprintf("%s of the base, %d of the head", count(base, string(s.Unit), string(s.Unit)+"s"), head)
+		text += fmt.Sprintf("%s of the base, %d of the head", words.Count(base, string(s.Unit), string(s.Unit)+"s"), head)
 	}
 	if len(s.Contexts) == 1 {
-		if m := model(s.Contexts[0].Context); m != "" {
+		if m := words.Model(s.Contexts[0].Context); m != "" {
 			return text + " on " + m
 		}
 		return text
 	}
-	return text + " on " + count(len(s.Contexts), "device or network", "devices or networks")
+	return text + " on " + words.Count(len(s.Contexts), "device or network", "devices or networks")
 }
 
 var abColumns = []string{"What", "Base", "Head", "Change", "Interval", "p", "Effect", "Status"}
@@ -125,7 +124,7 @@ var abColumns = []string{"What", "Base", "Head", "Change", "Interval", "p", "Eff
 func (in ABInput) abTables(s gate.ABScenario) []sheetTable {
 	suffix := ""
 	if len(in.Verdict.Scenarios) > 1 {
-		suffix = ": " + name(s.Scenario)
+		suffix = ": " + words.Name(s.Scenario)
 	}
 	table := func(title string, folded bool) sheetTable {
 		return sheetTable{title: title + suffix, folded: folded, columns: abColumns, spare: []string{"Effect", "p", "Base", "Interval"}}
@@ -150,69 +149,21 @@ func (in ABInput) abTables(s gate.ABScenario) []sheetTable {
 
 func (in ABInput) abCells(s gate.ABScenario, d gate.ABComparison, context int, direction gate.Direction, shift gate.ABShift) []string {
 	m, _ := in.Catalogue.Lookup(d.Metric)
-	what := clip(eventTitle(d.Event), 80) + ": " + brief(m.Title)
+	what := words.Clip(words.Event(d.Event), 80) + ": " + words.Brief(m.Title)
 	if context >= 0 && context < len(s.Contexts) {
 		c := s.Contexts[context].Context
-		what += " on " + clip(contextName(c), 60)
+		what += " on " + words.Clip(words.Context(c), 60)
 	}
 	status := sheetStatus(direction)
 	if shift.Limit != nil {
-		status = "beyond " + showValue(m, *shift.Limit)
+		status = "beyond " + words.Value(m, *shift.Limit)
 	}
 	interval := "–"
 	if shift.HasInterval() {
-		interval = fromTo(shiftBy(m, *shift.ShiftLow, *shift.ChangeLow), shiftBy(m, *shift.ShiftHigh, *shift.ChangeHigh))
+		interval = words.FromTo(words.Shift(m, *shift.ShiftLow, *shift.ChangeLow), words.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
 	return []string{
-		what, showValue(m, shift.Base), showValue(m, shift.Head), shiftBy(m, shift.Shift, shift.Change), interval,
-		pCell(shift.P), minus(strconv.FormatFloat(shift.Effect, 'f', 2, 64)), status,
+		what, words.Value(m, shift.Base), words.Value(m, shift.Head), words.Shift(m, shift.Shift, shift.Change), interval,
+		words.P(shift.P), words.Minus(strconv.FormatFloat(shift.Effect, 'f', 2, 64)), status,
 	}
-}
-
-// contextName names a device and its network.
-func contextName(c map[string]string) string {
-	title := model(c)
-	if sdk := name(c["sdk"]); sdk != "" {
-		title += ", Android " + sdk
-	}
-	if n := name(c["network"]); n != "" {
-		title += ", " + n
-	}
-	return title
-}
-
-// shiftBy is a shift as a share of what was there before; of a ratio in points
-// of a hundred; of nothing in the metric's unit.
-func shiftBy(m metric.Metric, shift, share float64) string {
-	sign := ""
-	if shift > 0 {
-		sign = "+"
-	}
-	switch {
-	case m.Unit == "ratio":
-		return sign + minus(oneDecimal(100*shift)) + unit("points")
-	case share == 0 && shift != 0:
-		return sign + showValue(m, shift)
-	case share >= manifold:
-		return times(share)
-	}
-	return signed(share)
-}
-
-// fromTo is an interval, the unit of its ends told once where they share it.
-func fromTo(low, high string) string {
-	if at := strings.LastIndex(low, nbsp); at >= 0 && strings.HasSuffix(high, low[at:]) {
-		low = low[:at]
-	}
-	return low + "…" + high
-}
-
-func pCell(p float64) string {
-	switch {
-	case p >= 1 || math.IsNaN(p):
-		return "1"
-	case p < 0.001:
-		return "<" + nbsp + "0.001"
-	}
-	return strconv.FormatFloat(p, 'g', 2, 64)
 }

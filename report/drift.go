@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -60,16 +61,16 @@ func RefreshSheet(in RefreshInput) Sheet {
 	if in.Catalogue == nil {
 		in.Catalogue = metric.Default()
 	}
-	s := Sheet{title: "Refresh of the baseline", outcome: r.Verdict, lead: refreshLead(r), hint: sentence(in.Hint), footer: name(in.Version)}
+	s := Sheet{title: "Refresh of the baseline", outcome: r.Verdict, lead: refreshLead(r), hint: words.Sentence(in.Hint), footer: words.Name(in.Version)}
 	for _, n := range in.Notes {
-		s.notes = append(s.notes, sentence(n))
+		s.notes = append(s.notes, words.Sentence(n))
 	}
 	for i, refusal := range r.Refused {
 		if i == textRuns {
 			s.facts = append(s.facts, fact{"Refused", fmt.Sprintf("and %d more", len(r.Refused)-i)})
 			break
 		}
-		s.facts = append(s.facts, fact{"Refused", name(refusal.ID) + ": " + sentence(refusal.Reason)})
+		s.facts = append(s.facts, fact{"Refused", words.Name(refusal.ID) + ": " + words.Sentence(refusal.Reason)})
 	}
 	for _, line := range r.Drift {
 		if line.Context == nil && line.Direction == gate.ToRegression {
@@ -78,17 +79,17 @@ func RefreshSheet(in RefreshInput) Sheet {
 	}
 	s.tables = in.driftTables()
 	for _, w := range r.Warnings[:min(len(r.Warnings), pageWarnings)] {
-		s.warnings = append(s.warnings, sentence(w.String()))
+		s.warnings = append(s.warnings, words.Sentence(w.String()))
 	}
 	return s
 }
 
 func refreshLead(r Refresh) string {
-	accepted := count(len(r.Accepted), "run", "runs") + " accepted"
+	accepted := words.Count(len(r.Accepted), "run", "runs") + " accepted"
 	if len(r.Refused) == 0 {
 		return accepted
 	}
-	return accepted + ", " + count(len(r.Refused), "run", "runs") + " refused"
+	return accepted + ", " + words.Count(len(r.Refused), "run", "runs") + " refused"
 }
 
 // creeping says a creep in a sentence.
@@ -96,7 +97,7 @@ func (in RefreshInput) creeping(l gate.DriftLine) string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
 	c := l.Creep
 	return fmt.Sprintf("%s: %s moved by %s over %s (interval %s, p %s), which no single step need show",
-		name(l.Scenario), name(m.Title), shiftBy(m, c.Shift, c.Change), count(c.Runs, "run", "runs"), driftInterval(m, *c), pCell(l.P))
+		words.Name(l.Scenario), words.Name(m.Title), words.Shift(m, c.Shift, c.Change), words.Count(c.Runs, "run", "runs"), driftInterval(m, *c), words.P(l.P))
 }
 
 // driftInterval is the interval of a change, "–" where there is none.
@@ -105,7 +106,7 @@ func driftInterval(m metric.Metric, s gate.DriftShift) string {
 		return "–"
 	}
 	from := math.Abs(s.From)
-	return fromTo(shiftBy(m, *s.Low*from, *s.Low), shiftBy(m, *s.High*from, *s.High))
+	return words.FromTo(words.Shift(m, *s.Low*from, *s.Low), words.Shift(m, *s.High*from, *s.High))
 }
 
 func (in RefreshInput) driftTables() []sheetTable {
@@ -128,26 +129,26 @@ func (in RefreshInput) driftTables() []sheetTable {
 
 func (in RefreshInput) driftCells(l gate.DriftLine) []string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
-	what := brief(l.Scenario) + ": " + brief(m.Title)
+	what := words.Brief(l.Scenario) + ": " + words.Brief(m.Title)
 	if l.Context != nil {
-		what += " on " + clip(contextName(l.Context), 60)
+		what += " on " + words.Clip(words.Context(l.Context), 60)
 	}
 	cell := func(s *gate.DriftShift) string {
 		switch {
 		case s == nil:
 			return "–"
 		case s.Low == nil || s.High == nil:
-			return shiftBy(m, s.Shift, s.Change)
+			return words.Shift(m, s.Shift, s.Change)
 		}
-		return shiftBy(m, s.Shift, s.Change) + " (" + driftInterval(m, *s) + ")"
+		return words.Shift(m, s.Shift, s.Change) + " (" + driftInterval(m, *s) + ")"
 	}
 	trend, interval := "–", "–"
 	if l.Creep != nil {
-		trend, interval = shiftBy(m, l.Creep.Shift, l.Creep.Change), driftInterval(m, *l.Creep)
+		trend, interval = words.Shift(m, l.Creep.Shift, l.Creep.Change), driftInterval(m, *l.Creep)
 	}
 	status := map[gate.Direction]string{gate.ToRegression: "creeps", gate.ToImprovement: "improves"}[l.Direction]
 	if status == "" {
 		status = "stands still"
 	}
-	return []string{what, showValue(m, l.Now), cell(l.SinceLast), cell(l.SinceAll), trend, interval, pCell(l.P), status}
+	return []string{what, words.Value(m, l.Now), cell(l.SinceLast), cell(l.SinceAll), trend, interval, words.P(l.P), status}
 }

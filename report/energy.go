@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -68,7 +69,7 @@ func tellEnergy(changes []hotspots.Change, catalogue *metric.Catalogue, title fu
 		r := s.Runs[0]
 		s.Fact, s.Cause = r.fact(), r.cause(s.Runs)
 		if n := len(s.Runs) - 1; n > 0 {
-			s.Fact = r.Title + ": " + s.Fact + "; " + count(n, "more run has", "more runs have") + " joules too"
+			s.Fact = r.Title + ": " + s.Fact + "; " + words.Count(n, "more run has", "more runs have") + " joules too"
 		}
 	}
 	return s
@@ -84,7 +85,7 @@ func energyOf(in Input) energyStory {
 		if r := runs[c.Run]; r != nil {
 			return runTitle(*r, in.Verdict)
 		}
-		return name(c.Run)
+		return words.Name(c.Run)
 	}
 	return tellEnergy(in.Energy, in.catalogue(), title, func(c hotspots.Change) (metrics []string) {
 		if r := runs[c.Run]; r != nil {
@@ -101,12 +102,12 @@ func energyOf(in Input) energyStory {
 // energyOfAB is the story of two builds.
 func energyOfAB(in ABInput) energyStory {
 	title := func(c hotspots.Change) string {
-		where := clip(contextName(c.Device), 100)
+		where := words.Clip(words.Context(c.Device), 100)
 		if where == "" {
-			where = "run " + name(c.Run)
+			where = "run " + words.Name(c.Run)
 		}
 		if len(in.Verdict.Scenarios) > 1 {
-			return name(c.Scenario) + " on " + where
+			return words.Name(c.Scenario) + " on " + where
 		}
 		return where
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // foremostShare is the part of a change from which on a method is its cause by
@@ -26,7 +27,7 @@ func (r energyRun) cause(all []energyRun) string {
 		case len(explaining) > 0:
 			text := methodLine(explaining[0]) + alsoIn(explaining[0], all)
 			if len(explaining) > 1 && explaining[0].Share < foremostShare {
-				text = count(len(explaining), "method", "methods") + ", the first " + text
+				text = words.Count(len(explaining), "method", "methods") + ", the first " + text
 			}
 			out = append(out, text)
 		}
@@ -37,7 +38,7 @@ func (r energyRun) cause(all []energyRun) string {
 		out = append(out, released[0])
 	}
 	if part, ok := r.part(); ok && len(out) == 0 {
-		text := "the part " + brief(part.Name) + " " + signedJoules(part.ChangeJ())
+		text := "the part " + words.Brief(part.Name) + " " + words.SignedJoules(part.ChangeJ())
 		if r.unexplained() {
 			text += ", which no method explains"
 		}
@@ -80,12 +81,12 @@ func (r energyRun) trafficLine() string {
 	if (head-base)*r.Total.ChangeJ() <= 0 || more-less < moreBytes || more < moreTimes*less {
 		return ""
 	}
-	return "the app received and sent " + bytesOf(head) + ", before " + bytesOf(base)
+	return "the app received and sent " + words.Bytes(head) + ", before " + words.Bytes(base)
 }
 
 // drain is a wakelock that was held while the screen was off, in a clause.
 func (r energyRun) drain(w hotspots.Wakelock) string {
-	text := fmt.Sprintf("wakelock %s was held %s while the screen was off", name(w.Name), lasting(w.HeadScreenOffMS))
+	text := fmt.Sprintf("wakelock %s was held %s while the screen was off", words.Name(w.Name), words.Lasting(w.HeadScreenOffMS))
 	if r.HasBase() {
 		text += "; before: " + noneOr(w.BaseScreenOffMS)
 	}
@@ -98,7 +99,7 @@ func (r energyRun) released() []string {
 	var out []string
 	for _, w := range r.Wakelocks {
 		if r.Awake && w.HeadScreenOffMS <= 0.9*w.BaseScreenOffMS-hotspots.DrainMS && len(out) < openMethods {
-			out = append(out, fmt.Sprintf("wakelock %s was held %s while the screen was off; now: %s", name(w.Name), lasting(w.BaseScreenOffMS), noneOr(w.HeadScreenOffMS)))
+			out = append(out, fmt.Sprintf("wakelock %s was held %s while the screen was off; now: %s", words.Name(w.Name), words.Lasting(w.BaseScreenOffMS), noneOr(w.HeadScreenOffMS)))
 		}
 	}
 	return out
@@ -108,7 +109,7 @@ func noneOr(ms float64) string {
 	if ms == 0 {
 		return "none"
 	}
-	return lasting(ms)
+	return words.Lasting(ms)
 }
 
 // drains names the wakelocks that were held while the screen was off, and those
@@ -117,11 +118,11 @@ func (r energyRun) drains() []string {
 	var out []string
 	for _, w := range r.Wakelocks {
 		if w.HeadScreenOffMS >= hotspots.DrainMS && len(out) < openMethods {
-			out = append(out, upperFirst(r.drain(w))+".")
+			out = append(out, words.UpperFirst(r.drain(w))+".")
 		}
 	}
 	for _, text := range r.released() {
-		out = append(out, upperFirst(text)+".")
+		out = append(out, words.UpperFirst(text)+".")
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -119,7 +120,7 @@ func hostileEnergy() []hotspots.Change {
 	base.Energy.Methods.Calls, head.Energy.Methods.Calls = nil, nil
 	head.ID, head.Scenario, base.Scenario = hostileNames[0], hostileNames[1], hostileNames[1]
 	for i, bad := range hostileNames {
-		bad = clip(bad, 1_000)
+		bad = words.Clip(bad, 1_000)
 		base.Energy.Methods.List = append(base.Energy.Methods.List, ownCode(bad, 0.1, 0.05))
 		m := ownCode(bad, 0.5+float64(i)/10, 0.05)
 		m.Kind, m.File = bad, bad

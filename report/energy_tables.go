@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // wideName is how many characters of a method's name a table shows that has room.
@@ -30,12 +31,12 @@ func (r energyRun) methodsTable(rows, chars int) sheetTable {
 		}
 		d := direction(m)
 		if beside {
-			t.add(d, methodName(m.Name, chars), joules(m.Local.Head.J), signedJoules(m.Local.ChangeJ()), changeInterval(m.Local),
-				joules(m.Total.Head.J), dash(ofBattery(m.Local.Head.J, r.BatteryJ)), methodStatus(m))
+			t.add(d, words.Method(m.Name, chars), words.Joules(m.Local.Head.J), words.SignedJoules(m.Local.ChangeJ()), changeInterval(m.Local),
+				words.Joules(m.Total.Head.J), words.Dash(words.OfBattery(m.Local.Head.J, r.BatteryJ)), methodStatus(m))
 			continue
 		}
-		t.add(d, methodName(m.Name, chars), joules(m.Local.Head.J), headInterval(m.Local), joules(m.Total.Head.J),
-			dash(ofBattery(m.Local.Head.J, r.BatteryJ)), dash(brief(m.Kind)))
+		t.add(d, words.Method(m.Name, chars), words.Joules(m.Local.Head.J), headInterval(m.Local), words.Joules(m.Total.Head.J),
+			words.Dash(words.OfBattery(m.Local.Head.J, r.BatteryJ)), words.Dash(words.Brief(m.Kind)))
 	}
 	t.total = own
 	return t
@@ -43,22 +44,22 @@ func (r energyRun) methodsTable(rows, chars int) sheetTable {
 
 func (r energyRun) methodsNote() string {
 	m := r.Methods
-	text := count(m.Samples, "sample", "samples")
+	text := words.Count(m.Samples, "sample", "samples")
 	if m.Event != "" {
-		text += " of " + brief(m.Event)
+		text += " of " + words.Brief(m.Event)
 	}
 	if m.SampleHz > 0 {
-		text += " at " + short6(m.SampleHz, 0.1) + unit("Hz")
+		text += " at " + words.Digits(m.SampleHz, 0.1) + words.Unit("Hz")
 	}
 	text += ". Own code leaves out what the method calls"
 	if m.Level > 0 && m.Level < 1 {
-		text += "; the intervals of each build are of " + percent(m.Level)
+		text += "; the intervals of each build are of " + words.Percent(m.Level)
 	}
 	if m.HasBase() {
 		text += ". Nothing is claimed where those of both builds overlap"
 	}
 	if m.Widened {
-		text += ". So few repetitions do not tell how much runs differ: the intervals are widened by 15" + unit("%") + " for it; five repetitions and more tell"
+		text += ". So few repetitions do not tell how much runs differ: the intervals are widened by 15" + words.Unit("%") + " for it; five repetitions and more tell"
 	}
 	return text + "."
 }
@@ -77,7 +78,7 @@ func direction(m hotspots.Method) gate.Direction {
 func methodStatus(m hotspots.Method) string {
 	switch {
 	case !m.Local.Clear:
-		return "not" + nbsp + "clear"
+		return "not" + words.NBSP + "clear"
 	case m.Total.Base.J == 0:
 		return "new"
 	case m.Total.Head.J == 0:
@@ -91,21 +92,14 @@ func methodStatus(m hotspots.Method) string {
 // changeInterval is the least and the most change that the intervals of both
 // builds allow.
 func changeInterval(s hotspots.Shift) string {
-	return fromTo(signedJoules(s.Head.LowJ-s.Base.HighJ), signedJoules(s.Head.HighJ-s.Base.LowJ))
+	return words.FromTo(words.SignedJoules(s.Head.LowJ-s.Base.HighJ), words.SignedJoules(s.Head.HighJ-s.Base.LowJ))
 }
 
 func headInterval(s hotspots.Shift) string {
 	if s.Head.HighJ == 0 {
 		return "–"
 	}
-	return fromTo(joules(s.Head.LowJ), joules(s.Head.HighJ))
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
+	return words.FromTo(words.Joules(s.Head.LowJ), words.Joules(s.Head.HighJ))
 }
 
 // partsTable is the energy of the device's components.
@@ -115,12 +109,12 @@ func (r energyRun) partsTable(rows int) sheetTable {
 		t.columns = []string{"Component", "Before", "Now", "Change", "Of battery", ""}
 	}
 	for _, p := range r.Components[:min(len(r.Components), rows)] {
-		share := dash(ofBattery(p.HeadJ, r.BatteryJ))
+		share := words.Dash(words.OfBattery(p.HeadJ, r.BatteryJ))
 		if r.HasBase() {
-			t.add(gate.None, brief(p.Name), joules(p.BaseJ), joules(p.HeadJ), signedJoules(p.ChangeJ()), share, "")
+			t.add(gate.None, words.Brief(p.Name), words.Joules(p.BaseJ), words.Joules(p.HeadJ), words.SignedJoules(p.ChangeJ()), share, "")
 			continue
 		}
-		t.add(gate.None, brief(p.Name), joules(p.HeadJ), share, "")
+		t.add(gate.None, words.Brief(p.Name), words.Joules(p.HeadJ), share, "")
 	}
 	t.total = len(r.Components)
 	return t
@@ -141,10 +135,10 @@ func (r energyRun) locksTable(rows int) sheetTable {
 			status = "drains"
 		}
 		if r.HasBase() {
-			t.add(d, methodName(w.Name, wideName), lasting(w.HeadHeldMS), lasting(w.HeadScreenOffMS), lasting(w.BaseScreenOffMS), dash(status))
+			t.add(d, words.Method(w.Name, wideName), words.Lasting(w.HeadHeldMS), words.Lasting(w.HeadScreenOffMS), words.Lasting(w.BaseScreenOffMS), words.Dash(status))
 			continue
 		}
-		t.add(d, methodName(w.Name, wideName), lasting(w.HeadHeldMS), lasting(w.HeadScreenOffMS), dash(status))
+		t.add(d, words.Method(w.Name, wideName), words.Lasting(w.HeadHeldMS), words.Lasting(w.HeadScreenOffMS), words.Dash(status))
 	}
 	t.total = len(r.Wakelocks)
 	return t

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -31,7 +32,7 @@ func markdownOfInput(t *testing.T, in Input) string {
 	if err := Markdown(&b, in, 0); err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(b.String(), nbsp, " ")
+	return strings.ReplaceAll(b.String(), words.NBSP, " ")
 }
 
 // inOrder reports the first of the texts that does not follow those before it.
@@ -67,7 +68,7 @@ func TestEveryReportSaysWhereTheEnergyGoes(t *testing.T) {
 		"text": textOfInput(t, hungrier(), TextOptions{}), "Markdown": markdownOfInput(t, hungrier()), "HTML": htmlOf(t, hungrier()),
 		"text of two builds": text.String(), "Markdown of two builds": md.String(), "HTML of two builds": html.String(),
 	} {
-		got = strings.ReplaceAll(strings.ReplaceAll(got, nbsp, " "), "&#43;", "+")
+		got = strings.ReplaceAll(strings.ReplaceAll(got, words.NBSP, " "), "&#43;", "+")
 		if err := inOrder(got, hungrierLines...); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -140,7 +141,7 @@ func TestWithoutAChangeThereIsOneLine(t *testing.T) {
 			t.Errorf("%s says more of energy than %q:\n%s", name, line, got)
 		}
 	}
-	page := strings.ReplaceAll(htmlOf(t, in), nbsp, " ")
+	page := strings.ReplaceAll(htmlOf(t, in), words.NBSP, " ")
 	if !strings.Contains(page, `<details class="energy"><summary>`+line) || strings.Contains(page, `<details class="energy" open`) {
 		t.Error("the page's section on energy does not stand folded under its line")
 	}
@@ -165,7 +166,7 @@ func TestAWakelockWithTheScreenOffIsNamed(t *testing.T) {
 	const lock = "Wakelock SyncService was held 9 min 58 s while the screen was off; before: none."
 	for _, d := range []gate.Direction{gate.ToRegression, gate.None} {
 		in := judged(d, explain(head, base))
-		for name, got := range map[string]string{"text": textOfInput(t, in, TextOptions{}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), nbsp, " ")} {
+		for name, got := range map[string]string{"text": textOfInput(t, in, TextOptions{}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), words.NBSP, " ")} {
 			if !strings.Contains(got, lock) {
 				t.Errorf("%s, %s: %q is missing in\n%s", d, name, lock, got)
 			}
@@ -339,7 +340,7 @@ type flame struct {
 
 func flames(t *testing.T, in Input) []flame {
 	t.Helper()
-	_, rest, found := strings.Cut(strings.ReplaceAll(htmlOf(t, in), nbsp, " "), `aria-labelledby="e0fw-t`)
+	_, rest, found := strings.Cut(strings.ReplaceAll(htmlOf(t, in), words.NBSP, " "), `aria-labelledby="e0fw-t`)
 	if !found {
 		t.Fatal("the page has no picture of calls")
 	}
@@ -386,7 +387,7 @@ func TestThePictureOfCalls(t *testing.T) {
 	if !(loop.y < open.y && open.y < decode.y && open.x == loop.x && decode.x == open.x) {
 		t.Errorf("calls don't stand below their callers: %+v", got[:3])
 	}
-	page := strings.ReplaceAll(htmlOf(t, hungrier()), nbsp, " ")
+	page := strings.ReplaceAll(htmlOf(t, hungrier()), words.NBSP, " ")
 	for _, want := range []string{"+ takes more", "− takes less", "about as before", "Not drawn: 4 outermost calls that make but one call and 1 call of the build before alone."} {
 		if !strings.Contains(strings.ReplaceAll(page, "&#43;", "+"), want) {
 			t.Errorf("the page does not say %q", want)
@@ -566,7 +567,7 @@ func TestMethodsInSARIF(t *testing.T) {
 	}
 	for i, want := range []string{"open-message: energy of MessageView.decode. com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open; modelled (reference-phone)", "open-message: energy of Fresh.parse. "} {
 		r := results[i+1]
-		if got := strings.ReplaceAll(r.Message.Text, nbsp, " "); !strings.HasPrefix(got, want) || r.Level != "warning" || r.RuleID != "energy.total_j" {
+		if got := strings.ReplaceAll(r.Message.Text, words.NBSP, " "); !strings.HasPrefix(got, want) || r.Level != "warning" || r.RuleID != "energy.total_j" {
 			t.Errorf("result %d: %+v, want %q as a warning", i+1, r, want)
 		}
 		if len(r.Locations) != 1 || r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "app/OpenMessage.kt" || r.Locations[0].PhysicalLocation.Region.StartLine != 3 {
@@ -576,22 +577,5 @@ func TestMethodsInSARIF(t *testing.T) {
 	b.Reset()
 	if err := SARIF(&b, judged(gate.None, in.Energy...), nil); err != nil || strings.Contains(b.String(), "decode") {
 		t.Errorf("a pass names methods (%v): %s", err, b.String())
-	}
-}
-
-func TestJoulesTimesAndSharesAreShort(t *testing.T) {
-	for _, c := range []struct{ got, want string }{
-		{joules(0), "0 J"}, {joules(0.66), "0.66 J"}, {joules(2.1), "2.1 J"}, {joules(12.44), "12.4 J"}, {joules(1234.4), "1234 J"},
-		{joules(0.0341), "34 mJ"}, {joules(0.0034), "3.4 mJ"}, {joules(0.00034), "0.34 mJ"}, {joules(-2.1), "−2.1 J"}, {signedJoules(0.5), "+0.50 J"},
-		{joules(2.5e50), "2.5e+50 J"}, {joules(0.0996), "0.10 J"}, {joules(0.996), "1.0 J"},
-		{lasting(598_000), "9 min 58 s"}, {lasting(12_340), "12.3 s"}, {lasting(3_720_000), "1 h 2 min"}, {lasting(3_599_900), "1 h 0 min"}, {lasting(59_960), "1 min 0 s"}, {lasting(1e90), "16,666,666,666 h 40 min"},
-		{ofBattery(3.2, 60_000), "0.0053 %"}, {ofBattery(30_000, 60_000), "50 %"}, {ofBattery(1e-9, 60_000), "under 0.000001 %"}, {ofBattery(1, 0), ""},
-		{shortName("com.example.MessageView.decode"), "MessageView.decode"}, {shortName("main"), "main"}, {shortName("std::sort<int>(int*, int*)"), "std::sort<int>(int*, int*)"},
-		{methodName("com.example.mail.MessageView.decode", 25), "….mail.MessageView.decode"}, {methodName(strings.Repeat("x", 50), 10), "xxxxxxxxx…"},
-		{methodName("שלום\u202e.עולם", 60), "שלום\uFFFD.עולם"},
-	} {
-		if got := strings.ReplaceAll(c.got, nbsp, " "); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
-		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // zeroWidth is a zero-width space. GitHub looks for mentions, references and
@@ -19,7 +21,7 @@ func EscapeMarkdown(s string) string { return markdown(s) }
 // and mentions nobody.
 func markdown(s string) string {
 	var b strings.Builder
-	runes := []rune(Visible(s))
+	runes := []rune(words.Visible(s))
 	for i, r := range runes {
 		next := func(is func(rune) bool) bool { return i+1 < len(runes) && is(runes[i+1]) }
 		switch r {
@@ -83,7 +85,7 @@ func allDigits(runes []rune) bool {
 // but letters, digits and a few marks becomes Mermaid's own character code.
 func mermaid(s string) string {
 	var b strings.Builder
-	for _, r := range Visible(s) {
+	for _, r := range words.Visible(s) {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" .,=_-", r) {
 			b.WriteRune(r)
 			continue

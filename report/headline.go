@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // OutcomeWord is an outcome as a word that begins a sentence, and Symbol as a mark.
@@ -29,7 +30,7 @@ func outcomeWord(o gate.Outcome) string {
 	case gate.Invalid:
 		return "Invalid"
 	}
-	return name(string(o))
+	return words.Name(string(o))
 }
 
 // story is a verdict in words, the same for every renderer. Its text is plain:
@@ -78,19 +79,19 @@ func tell(in Input) story {
 // title is what the caller set, or the scenarios and the apps of the runs.
 func title(in Input) string {
 	if in.Title != "" {
-		return name(in.Title)
+		return words.Name(in.Title)
 	}
 	var scenarios, apps []string
 	for _, r := range in.Verdict.Runs {
-		if s := name(r.Scenario); s != "" && !slices.Contains(scenarios, s) {
+		if s := words.Name(r.Scenario); s != "" && !slices.Contains(scenarios, s) {
 			scenarios = append(scenarios, s)
 		}
-		app := strings.TrimSpace(name(r.App.Package) + " " + name(r.App.Version))
+		app := strings.TrimSpace(words.Name(r.App.Package) + " " + words.Name(r.App.Version))
 		if app != "" && !slices.Contains(apps, app) {
 			apps = append(apps, app)
 		}
 	}
-	return strings.TrimPrefix(strings.TrimSuffix(few(scenarios, 3)+" · "+few(apps, 3), " · "), " · ")
+	return strings.TrimPrefix(strings.TrimSuffix(words.Few(scenarios, 3)+" · "+words.Few(apps, 3), " · "), " · ")
 }
 
 // oneLine is the answer and how sure it is.
@@ -158,9 +159,9 @@ func passHeadline(v gate.Verdict) string {
 	for _, u := range v.Unlisted {
 		compared += u.Compared
 	}
-	text := fmt.Sprintf("nothing deviates in %s of %s", count(compared, "comparison", "comparisons"), count(len(v.Runs), "run", "runs"))
+	text := fmt.Sprintf("nothing deviates in %s of %s", words.Count(compared, "comparison", "comparisons"), words.Count(len(v.Runs), "run", "runs"))
 	if history > 0 {
-		text += " with " + count(history, "accepted run", "accepted runs")
+		text += " with " + words.Count(history, "accepted run", "accepted runs")
 	}
 	return text
 }
@@ -179,7 +180,7 @@ func distinct(v gate.Verdict, o gate.Outcome, of func(gate.RunVerdict) string) [
 	seen := map[string]int{}
 	var out []string
 	for _, r := range v.Runs {
-		if text := sentence(of(r)); r.Verdict == o && text != "" {
+		if text := words.Sentence(of(r)); r.Verdict == o && text != "" {
 			if seen[text]++; seen[text] == 1 {
 				out = append(out, text)
 			}
@@ -203,7 +204,7 @@ func runCounts(v gate.Verdict) string {
 	if len(v.Runs) == 0 {
 		return "no runs"
 	}
-	words := []struct {
+	kinds := []struct {
 		outcome gate.Outcome
 		word    string
 	}{
@@ -211,7 +212,7 @@ func runCounts(v gate.Verdict) string {
 		{gate.Improvement, "better"}, {gate.Pass, "as expected"},
 	}
 	var parts []string
-	for _, w := range words {
+	for _, w := range kinds {
 		n := 0
 		for _, r := range v.Runs {
 			if r.Verdict == w.outcome {
@@ -222,7 +223,7 @@ func runCounts(v gate.Verdict) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, w.word))
 		}
 	}
-	return count(len(v.Runs), "run", "runs") + ": " + strings.Join(parts, ", ")
+	return words.Count(len(v.Runs), "run", "runs") + ": " + strings.Join(parts, ", ")
 }
 
 func (s story) facts(in Input) []fact {
@@ -251,7 +252,7 @@ func (s story) facts(in Input) []fact {
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
 		if n := len(s.Rules) - 1; n > 0 {
-			text += fmt.Sprintf(" %s below.", count(n, "more", "more"))
+			text += fmt.Sprintf(" %s below.", words.Count(n, "more", "more"))
 		}
 		add(ruleFact, text)
 	}
@@ -284,9 +285,9 @@ func sensitivity(in Input) string {
 			continue
 		}
 		m, _ := in.catalogue().Lookup(metricName)
-		parts = append(parts, fmt.Sprintf("%s worse by %s", name(m.Title), percent(least[metricName])))
+		parts = append(parts, fmt.Sprintf("%s worse by %s", words.Name(m.Title), words.Percent(least[metricName])))
 	}
-	return few(parts, 5)
+	return words.Few(parts, 5)
 }
 
 // settle says what would turn a doubt into an answer: the gate's own hint, or
@@ -304,7 +305,7 @@ func (s story) settle(v gate.Verdict) string {
 	if enough == 0 {
 		return "more accepted runs in a like context."
 	}
-	return fmt.Sprintf("about %s in a like context; there are %d.", count(enough, "accepted run", "accepted runs"), have)
+	return fmt.Sprintf("about %s in a like context; there are %d.", words.Count(enough, "accepted run", "accepted runs"), have)
 }
 
 // eventsOf lists the events of findings, those of the whole run left out, with
@@ -322,7 +323,7 @@ func eventsOf(fs []finding) string {
 			worst[f.where()] = f
 		}
 		for _, e := range f.AfterEffects {
-			if t := eventTitle(e.Event); !slices.Contains(after[f.where()], t) {
+			if t := words.Event(e.Event); !slices.Contains(after[f.where()], t) {
 				after[f.where()] = append(after[f.where()], t)
 			}
 		}
@@ -330,13 +331,13 @@ func eventsOf(fs []finding) string {
 	var parts []string
 	for _, event := range order {
 		f := worst[event]
-		text := fmt.Sprintf("%s (%s %s, %s", event, name(f.Metric.Title), change(f.middle()), f.share())
+		text := fmt.Sprintf("%s (%s %s, %s", event, words.Name(f.Metric.Title), change(f.middle()), f.share())
 		if a := after[event]; len(a) > 0 {
-			text += "; after-effect on " + few(a, 3)
+			text += "; after-effect on " + words.Few(a, 3)
 		}
 		parts = append(parts, text+")")
 	}
-	return few(parts, 4)
+	return words.Few(parts, 4)
 }
 
 // betterOf says calmly what got better beside a graver verdict.
@@ -346,7 +347,7 @@ func betterOf(fs []finding, in Input) string {
 	}
 	text := fs[0].sentence(in)
 	if n := len(fs) - 1; n > 0 {
-		text += fmt.Sprintf("; %s in the table", count(n, "more", "more"))
+		text += fmt.Sprintf("; %s in the table", words.Count(n, "more", "more"))
 	}
 	return text
 }
@@ -365,5 +366,5 @@ func devicesOf(fs []finding) string {
 	if len(out) == 1 && len(fs[0].Hits) == 1 {
 		return "" // the headline has said it
 	}
-	return few(out, 5)
+	return words.Few(out, 5)
 }

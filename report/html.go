@@ -8,9 +8,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 //go:embed page.tmpl
@@ -96,7 +96,7 @@ type shelf[T any] struct {
 func newShelf[T any](shown []T, open, total int, one, many string) shelf[T] {
 	open = min(open, len(shown))
 	s := shelf[T]{Open: shown[:open], Folded: shown[open:], Rest: more(total, len(shown), one, many)}
-	s.FoldedTitle = count(len(s.Folded), one, many)
+	s.FoldedTitle = words.Count(len(s.Folded), one, many)
 	return s
 }
 
@@ -105,7 +105,7 @@ func more(total, shown int, one, many string) string {
 	if total <= shown {
 		return ""
 	}
-	return "And " + count(total-shown, one, many) + "; the JSON report has everything."
+	return "And " + words.Count(total-shown, one, many) + "; the JSON report has everything."
 }
 
 func newPage(in Input) pageData {
@@ -115,11 +115,11 @@ func newPage(in Input) pageData {
 		Class: outcomeClass(s.Outcome), Symbol: outcomeMark(s.Outcome), Footer: footer(in),
 	}
 	if s.Sure == "" || strings.HasPrefix(s.Lead, "in ") { // else it begins with an event's name
-		p.Lead = upperFirst(p.Lead)
+		p.Lead = words.UpperFirst(p.Lead)
 	}
 	p.Facts = slices.DeleteFunc(slices.Clone(s.Facts), func(f fact) bool { return f.Label == ruleFact })
 	for _, n := range in.Notes[:min(len(in.Notes), 10)] {
-		p.Notes = append(p.Notes, sentence(n))
+		p.Notes = append(p.Notes, words.Sentence(n))
 	}
 	p.addRows(in)
 	p.Joules = newPageEnergy(s.Energy)
@@ -128,7 +128,7 @@ func newPage(in Input) pageData {
 	p.addFrames(in)
 	p.addRuns(in)
 	for _, w := range in.Verdict.Warnings[:min(len(in.Verdict.Warnings), pageWarnings)] {
-		p.Warnings = append(p.Warnings, sentence(w.String()))
+		p.Warnings = append(p.Warnings, words.Sentence(w.String()))
 	}
 	return p
 }
@@ -166,13 +166,4 @@ func directionMark(d gate.Direction) string {
 		return "?"
 	}
 	return "·"
-}
-
-// upperFirst begins a heading with a capital letter, where it begins with one of
-// ours.
-func upperFirst(s string) string {
-	if s == "" || s[0] >= utf8.RuneSelf {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -3,6 +3,8 @@ package report
 import (
 	_ "embed" // for the template of energy
 	"fmt"
+
+	"github.com/apkgate/apkgate/report/words"
 )
 
 //go:embed energy.tmpl
@@ -38,7 +40,7 @@ func newPageEnergy(s energyStory) pageEnergy {
 func (r energyRun) page(id string) pageEnergyRun {
 	p := pageEnergyRun{Title: r.Title, Fact: r.fact(), Lines: r.Lines, Doubts: r.Doubts}
 	if r.UpdateMS > 0 {
-		p.Sensor = "The sensor has a new reading every " + short6(r.UpdateMS, 1) + unit("ms") + "."
+		p.Sensor = "The sensor has a new reading every " + words.Digits(r.UpdateMS, 1) + words.Unit("ms") + "."
 	}
 	if fig, ok := newMethodsFigure(r.Methods); ok {
 		detail := "Whiskers are the intervals."

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // pageRun is one checked run with all that it was compared with.
@@ -33,24 +34,24 @@ func (p *pageData) addRuns(in Input) {
 // newPageRun shows at most rows of the run's comparisons.
 func newPageRun(v gate.RunVerdict, catalogue *metric.Catalogue, rows int) pageRun {
 	r := pageRun{
-		ID: name(v.ID), Class: outcomeClass(v.Verdict), Symbol: outcomeMark(v.Verdict), Word: outcomeWord(v.Verdict),
-		Reason: reasonOf(v), Hint: sentence(v.Hint), Reference: upperFirst(referenceOf(v)) + ".",
+		ID: words.Name(v.ID), Class: outcomeClass(v.Verdict), Symbol: outcomeMark(v.Verdict), Word: outcomeWord(v.Verdict),
+		Reason: reasonOf(v), Hint: words.Sentence(v.Hint), Reference: words.UpperFirst(referenceOf(v)) + ".",
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.Context)) {
 		if len(r.Context) < 40 {
-			r.Context = append(r.Context, fact{name(key), name(v.Context[key])})
+			r.Context = append(r.Context, fact{words.Name(key), words.Name(v.Context[key])})
 		}
 	}
 	for _, l := range v.Labels[:min(len(v.Labels), 10)] {
-		r.Labels = strings.TrimPrefix(r.Labels+", "+name(l), ", ")
+		r.Labels = strings.TrimPrefix(r.Labels+", "+words.Name(l), ", ")
 	}
 	for _, w := range v.Warnings[:min(len(v.Warnings), 20)] {
-		r.Warnings = append(r.Warnings, sentence(w.String()))
+		r.Warnings = append(r.Warnings, words.Sentence(w.String()))
 	}
 	comparisons := deviationsFirst(v)
 	for _, c := range comparisons[:min(len(comparisons), rows)] {
 		m, _ := catalogue.Lookup(c.Metric)
-		r.Rows = append(r.Rows, newRow(brief(eventTitle(c.Event))+": "+brief(m.Title), c, m))
+		r.Rows = append(r.Rows, newRow(words.Brief(words.Event(c.Event))+": "+words.Brief(m.Title), c, m))
 	}
 	r.MoreRows = more(max(v.ComparisonsTotal, len(comparisons)), len(r.Rows), "more comparison", "more comparisons")
 	return r

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -43,7 +44,7 @@ func newRow(what string, c gate.Comparison, m metric.Metric) pageRow {
 	}
 	return pageRow{
 		What: what, Expected: f.expected(), Value: f.amountOf(c.Value), Change: change(c), Interval: interval(c),
-		NoInterval: !hasInterval(c), Status: clip(f.status(), 60), Class: class, Mark: mark,
+		NoInterval: !hasInterval(c), Status: words.Clip(f.status(), 60), Class: class, Mark: mark,
 		After: c.AfterEffectOf != "",
 	}
 }
@@ -115,7 +116,7 @@ func (p *pageData) addFrames(in Input) {
 	}
 	p.Frames = newShelf(pictures, unfoldFrames, len(pictures), "more run", "more runs")
 	if n := total - len(pictures); n > 0 {
-		p.Frames.Rest = "The frames of " + count(n, "more run", "more runs") + " are not drawn."
+		p.Frames.Rest = "The frames of " + words.Count(n, "more run", "more runs") + " are not drawn."
 	}
 }
 

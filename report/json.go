@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -134,7 +135,7 @@ var (
 
 func validate(v gate.Verdict) error {
 	if v.Format != gate.Format {
-		return fmt.Errorf("format is %q, want %q", clip(v.Format, 60), gate.Format)
+		return fmt.Errorf("format is %q, want %q", words.Clip(v.Format, 60), gate.Format)
 	}
 	if err := knownOutcome(v.Verdict); err != nil {
 		return err

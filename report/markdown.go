@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // Limits in bytes on what Markdown writes.
@@ -110,7 +111,7 @@ func (s story) markdownHead(in Input) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s %s: %s\n\n", symbol(s.Outcome), markdown(s.Word), markdown(s.oneLine()))
 	for _, n := range in.Notes[:min(len(in.Notes), 5)] {
-		fmt.Fprintf(&b, "> %s\n\n", markdown(sentence(n)))
+		fmt.Fprintf(&b, "> %s\n\n", markdown(words.Sentence(n)))
 	}
 	checked := s.Counts
 	if s.Title != "" {
@@ -154,7 +155,7 @@ func (s story) blocks(in Input) []block {
 	out = append(out, s.Energy.blocks()...)
 	out = append(out, s.ruleBlocks()...)
 	if len(rest) > 0 {
-		b := findingsBlock(rest[:min(len(rest), foldedRows)], fold(count(len(rest), "more deviation", "more deviations")), unfold)
+		b := findingsBlock(rest[:min(len(rest), foldedRows)], fold(words.Count(len(rest), "more deviation", "more deviations")), unfold)
 		b.total = len(rest)
 		out = append(out, b)
 	}
@@ -192,7 +193,7 @@ func findingsBlock(rows []finding, head, tail string) block {
 func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
 func (f finding) markdownStatus() string {
-	text := markdown(clip(f.status(), 60))
+	text := markdown(words.Clip(f.status(), 60))
 	if f.Direction == gate.ToRegression && f.AfterEffectOf == "" {
 		return "**" + text + "**"
 	}
@@ -211,7 +212,7 @@ func (s story) ruleBlocks() []block {
 	out := []block{{head: "\n#### Where it happens\n\n", lines: sentences[:open]}}
 	if rest := sentences[open:]; len(rest) > 0 {
 		n := len(s.Rules) - open
-		out = append(out, block{head: fold(count(n, "more rule", "more rules")), lines: rest, total: n, tail: unfold})
+		out = append(out, block{head: fold(words.Count(n, "more rule", "more rules")), lines: rest, total: n, tail: unfold})
 	}
 	graph := ruleGraph(drawn(s.Rules, graphRules))
 	return append(out, block{head: fold("The rules as a graph") + graph, tail: unfold})
@@ -233,11 +234,11 @@ func ruleGraph(rules []pattern) string {
 		return id
 	}
 	for i, r := range rules {
-		then := node("t", clip(r.node(), 60))
-		fmt.Fprintf(&b, "  r%d((\"%s\"))\n", i, mermaid(percent(r.Support)))
+		then := node("t", words.Clip(r.node(), 60))
+		fmt.Fprintf(&b, "  r%d((\"%s\"))\n", i, mermaid(words.Percent(r.Support)))
 		all := items(r.Rule)
 		for _, item := range all[:min(len(all), maxItems)] {
-			fmt.Fprintf(&b, "  %s --> r%d\n", node("c", clip(item, 60)), i)
+			fmt.Fprintf(&b, "  %s --> r%d\n", node("c", words.Clip(item, 60)), i)
 		}
 		fmt.Fprintf(&b, "  r%d --> %s\n", i, then)
 	}
@@ -249,13 +250,13 @@ func runsBlock(v gate.Verdict) block {
 	runs := v.Runs
 	b := block{head: fold("Runs") + "| Run | Device | Verdict | Why | Compared with |\n|:--|:--|:--|:--|:--|\n", tail: unfold, total: len(runs)}
 	for _, r := range runs[:min(len(runs), foldedRuns)] {
-		why := clip(reasonOf(r), 200)
+		why := words.Clip(reasonOf(r), 200)
 		if r.Hint != "" {
-			why = strings.TrimSuffix(why, ".") + "; " + clip(sentence(r.Hint), 200)
+			why = strings.TrimSuffix(why, ".") + "; " + words.Clip(words.Sentence(r.Hint), 200)
 		}
 		n := max(r.ReferenceTotal, len(r.Reference))
-		b.lines = append(b.lines, row(markdown(brief(r.ID)), markdown(clip(runTitle(r, v), 100)),
-			markdown(outcomeWord(r.Verdict)), markdown(why), count(n, "run", "runs")))
+		b.lines = append(b.lines, row(markdown(words.Brief(r.ID)), markdown(words.Clip(runTitle(r, v), 100)),
+			markdown(outcomeWord(r.Verdict)), markdown(why), words.Count(n, "run", "runs")))
 	}
 	return b
 }
@@ -263,11 +264,11 @@ func runsBlock(v gate.Verdict) block {
 func warningsBlock(v gate.Verdict) block {
 	b := block{head: fold("Warnings"), tail: unfold}
 	for _, w := range v.Warnings {
-		b.lines = append(b.lines, "- "+markdown(clip(sentence(w.String()), 300))+"\n")
+		b.lines = append(b.lines, "- "+markdown(words.Clip(words.Sentence(w.String()), 300))+"\n")
 	}
 	for _, r := range v.Runs {
 		for _, w := range r.Warnings {
-			b.lines = append(b.lines, "- "+markdown(brief(r.ID)+": "+clip(sentence(w.String()), 300))+"\n")
+			b.lines = append(b.lines, "- "+markdown(words.Brief(r.ID)+": "+words.Clip(words.Sentence(w.String()), 300))+"\n")
 		}
 	}
 	b.total = len(b.lines)

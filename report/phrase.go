@@ -5,17 +5,18 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
 // amountOf is a value of the finding's metric with its unit.
-func (f finding) amountOf(v float64) string { return showValue(f.Metric, v) }
+func (f finding) amountOf(v float64) string { return words.Value(f.Metric, v) }
 
 // status says in words what became of a finding.
 func (f finding) status() string {
 	switch {
 	case f.AfterEffectOf != "":
-		return "after-effect of " + name(f.AfterEffectOf)
+		return "after-effect of " + words.Name(f.AfterEffectOf)
 	case f.Direction == gate.ToRegression:
 		return "worse"
 	case f.Direction == gate.ToImprovement:
@@ -27,60 +28,50 @@ func (f finding) status() string {
 }
 
 // share is "3 of 5 runs"; fraction is "3 of 5".
-func (f finding) share() string    { return f.fraction() + plural(f.Compared, " run", " runs") }
+func (f finding) share() string    { return f.fraction() + words.Plural(f.Compared, " run", " runs") }
 func (f finding) fraction() string { return fmt.Sprintf("%d of %d", len(f.Hits), f.Compared) }
 
 // where names the event for a table cell, with its scenario where there are several.
 func (f finding) where() string {
 	switch {
 	case !f.scenarios:
-		return eventTitle(f.Event)
+		return words.Event(f.Event)
 	case f.Event == "":
-		return brief(f.Scenario)
+		return words.Brief(f.Scenario)
 	}
-	return brief(f.Scenario) + " / " + brief(eventTitle(f.Event))
+	return words.Brief(f.Scenario) + " / " + words.Brief(words.Event(f.Event))
 }
 
 // what names the event and the metric: "E2: frames rendered".
-func (f finding) what() string { return clip(f.where(), 80) + ": " + brief(f.Metric.Title) }
-
-func eventTitle(event string) string {
-	switch event {
-	case "":
-		return "whole run"
-	case run.Start:
-		return "start"
-	}
-	return name(event)
-}
+func (f finding) what() string { return words.Clip(f.where(), 80) + ": " + words.Brief(f.Metric.Title) }
 
 // happening says what deviates, as the end of a sentence that began with its
 // subject: "open-message renders 38 % fewer frames".
 func (f finding) happening() string {
 	c := f.middle()
-	subject := name(f.Scenario)
+	subject := words.Name(f.Scenario)
 	switch f.Event {
 	case "":
 	case run.Start:
 		subject += " before the first event"
 	default:
-		subject += " after " + name(f.Event)
+		subject += " after " + words.Name(f.Event)
 	}
-	title := name(f.Metric.Title)
+	title := words.Name(f.Metric.Title)
 	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
 	switch {
 	case f.beyondLimit():
-		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, isOrAre(title), value, f.amountOf(*c.Limit))
+		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, words.IsOrAre(title), value, f.amountOf(*c.Limit))
 	case c.Expected == 0:
-		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(isOrAre(title), "be"), value, expected, isOrAre(title))
+		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(words.IsOrAre(title), "be"), value, expected, words.IsOrAre(title))
 	case f.MetricName == "frames.count":
-		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), amount(c.Change, "more", "fewer"))
+		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), words.Amount(c.Change, "more", "fewer"))
 	case f.Metric.Unit == "frames" || f.Metric.Unit == "":
-		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), amount(c.Change, "more", "fewer"), title)
+		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), words.Amount(c.Change, "more", "fewer"), title)
 	case f.Metric.Unit == "ratio":
-		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb(isOrAre(title), "be"), value, expected)
+		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb(words.IsOrAre(title), "be"), value, expected)
 	}
-	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(isOrAre(title), "be"), amount(c.Change, "higher", "lower"))
+	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(words.IsOrAre(title), "be"), words.Amount(c.Change, "higher", "lower"))
 }
 
 // verb says a suspicion as one: "may render", where a finding "renders".
@@ -89,31 +80,6 @@ func (f finding) verb(certain, doubtful string) string {
 		return "may " + doubtful
 	}
 	return certain
-}
-
-// isOrAre goes with the title of a metric: "the CPU time is", "the frozen frames are",
-// "the bytes received are".
-func isOrAre(title string) string {
-	words := strings.Fields(title)
-	for i, w := range words {
-		if outer := i == 0 || i == len(words)-1; outer && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
-			return "are"
-		}
-	}
-	return "is"
-}
-
-// amount is "38 % fewer", or "18 times as high" where a percentage says little.
-func amount(change float64, more, less string) string {
-	switch {
-	case change >= manifold && more == "higher":
-		return factor(change) + " times as high"
-	case change >= manifold:
-		return factor(change) + " times as many"
-	case change < 0:
-		return percent(-change) + " " + less
-	}
-	return percent(change) + " " + more
 }
 
 // evidence says how sure a finding is: its interval and p, or the fences that
@@ -127,7 +93,7 @@ func (f finding) evidence(in Input) string {
 	if hasInterval(c) {
 		level := ""
 		if in.Verdict.Level > 0 && in.Verdict.Level < 1 {
-			level = percent(in.Verdict.Level) + " "
+			level = words.Percent(in.Verdict.Level) + " "
 		}
 		if len(f.Hits) == 1 {
 			parts = append(parts, level+"interval "+interval(c))
@@ -140,9 +106,9 @@ func (f finding) evidence(in Input) string {
 			p = strings.Replace(p, "=", "≤", 1)
 		}
 		if c.Together > 0 {
-			p += " for " + count(c.Together, "run", "runs") + " together after correction for multiplicity"
+			p += " for " + words.Count(c.Together, "run", "runs") + " together after correction for multiplicity"
 		} else if n := comparisons(in.Verdict); n > 1 {
-			p += " after correction for " + count(n, "comparison", "comparisons")
+			p += " after correction for " + words.Count(n, "comparison", "comparisons")
 		}
 		parts = append(parts, p)
 	}
@@ -162,7 +128,7 @@ func (f finding) fences() string {
 	}
 	c := f.Hits[0].Comparison
 	return fmt.Sprintf("%s is outside the fences %s to %s of %s", f.amountOf(c.Value),
-		f.amountOf(c.Lower), f.amountOf(c.Upper), count(c.N, "value", "values"))
+		f.amountOf(c.Lower), f.amountOf(c.Upper), words.Count(c.N, "value", "values"))
 }
 
 func comparisons(v gate.Verdict) int {

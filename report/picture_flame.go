@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // flameFigure is the tree of calls as an icicle: each box a call with all that it
@@ -125,7 +126,7 @@ func (f flameFigure) drawCall(c *canvas, b drawnCall) {
 	y := float64(b.depth) * flameRow
 	fmt.Fprintf(&c.b, `<g><title>%s</title>`, xmlText(f.callText(call)))
 	c.rect("flame "+class, b.x+0.5, y+0.5, max(b.w-1, 0.5), flameRow-2, 2)
-	label := mark + shortName(call.Name)
+	label := mark + words.ShortMethod(call.Name)
 	if text := fitText(label, b.w-8); text != "" && (text == label || len([]rune(text)) > 5) {
 		c.text("small", b.x+4, y+14, startAt, text)
 	}
@@ -161,15 +162,15 @@ func (f flameFigure) classOf(c hotspots.Call) (class, mark string) {
 
 // callText is what a pointer on a call brings up.
 func (f flameFigure) callText(c hotspots.Call) string {
-	text := methodName(c.Name, maxName) + ": " + joules(c.HeadJ) + " (" + percent(c.HeadJ/f.total.HeadJ) + ")"
+	text := words.Method(c.Name, words.MaxName) + ": " + words.Joules(c.HeadJ) + " (" + words.Percent(c.HeadJ/f.total.HeadJ) + ")"
 	switch {
 	case !f.beside:
 	case c.BaseJ == 0:
 		text += ", not among the calls before"
 	default:
-		text += ", before " + joules(c.BaseJ) + ": " + signedJoules(c.ChangeJ())
+		text += ", before " + words.Joules(c.BaseJ) + ": " + words.SignedJoules(c.ChangeJ())
 	}
-	if kind := brief(c.Kind); kind != "" {
+	if kind := words.Brief(c.Kind); kind != "" {
 		text += ", " + kind
 	}
 	return text
@@ -196,16 +197,16 @@ func (f flameFigure) note(width float64) string {
 	_, small := f.layOut(width)
 	var out []string
 	if f.trunk > 0 {
-		out = append(out, count(f.trunk, "outermost call that makes", "outermost calls that make")+" but one call")
+		out = append(out, words.Count(f.trunk, "outermost call that makes", "outermost calls that make")+" but one call")
 	}
 	if small > 0 {
-		out = append(out, count(small, "call", "calls")+" too small or too deep")
+		out = append(out, words.Count(small, "call", "calls")+" too small or too deep")
 	}
 	if f.gone > 0 {
-		out = append(out, count(f.gone, "call", "calls")+" of the build before alone")
+		out = append(out, words.Count(f.gone, "call", "calls")+" of the build before alone")
 	}
 	if len(out) > 0 {
-		text += " Not drawn: " + list(out) + "."
+		text += " Not drawn: " + words.List(out) + "."
 	}
 	return text
 }

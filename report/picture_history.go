@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // historyFigure is what Figure 8 of the paper shows for one metric: the history
@@ -118,7 +119,7 @@ func (f historyFigure) rest() string {
 	for _, b := range f.Boxes[maxBoxes:] {
 		n += len(b.Marks)
 	}
-	return count(n, "more run", "more runs")
+	return words.Count(n, "more run", "more runs")
 }
 
 // scale spans everything that is drawn.
@@ -153,7 +154,7 @@ func (f historyFigure) drawAxis(c *canvas, x scale, y float64) {
 
 func (b historyBox) draw(c *canvas, x scale, y float64, m metric.Metric) {
 	h := b.Comparison
-	title := "history: " + count(h.N, "value", "values")
+	title := "history: " + words.Count(h.N, "value", "values")
 	if h.N == 0 {
 		title = "no history"
 	}
@@ -215,8 +216,8 @@ func (b historyBox) drawMarks(c *canvas, x scale, y float64, m metric.Metric) {
 	for _, mark := range b.Marks[:min(len(b.Marks), maxMarks)] {
 		at := x.at(mark.Value)
 		c.path("mark "+directionClass(mark.Direction), diamond(at, y))
-		value := showValue(m, mark.Value)
-		labelMark(c, x, at, y+4, brief(mark.Label), value)
+		value := words.Value(m, mark.Value)
+		labelMark(c, x, at, y+4, words.Brief(mark.Label), value)
 		y += markLine
 	}
 	if rest := b.Marks[min(len(b.Marks), maxMarks):]; len(rest) > 0 {
@@ -237,7 +238,7 @@ func (b historyBox) drawRest(c *canvas, x scale, y float64, rest []historyMark) 
 	c.path("mark "+directionClass(rest[0].Direction), data.String())
 	slices.SortFunc(rest, func(a, b historyMark) int { return cmp.Compare(a.Value, b.Value) })
 	right := x.at(rest[len(rest)-1].Value)
-	labelMark(c, x, right, y+4, count(len(rest), "more run", "more runs"), "")
+	labelMark(c, x, right, y+4, words.Count(len(rest), "more run", "more runs"), "")
 }
 
 func diamond(x, y float64) string { return "M" + px(x) + " " + px(y-6) + "l6 6-6 6-6-6z" }
@@ -292,12 +293,12 @@ func (f historyFigure) description() string {
 		h := b.Comparison
 		text := "No history. "
 		if h.N > 0 {
-			text = fmt.Sprintf("History of %s: middle half %s to %s, expected %s. ", count(h.N, "value", "values"),
-				showValue(f.Metric, h.Q1), showValue(f.Metric, h.Q3), showValue(f.Metric, h.Expected))
+			text = fmt.Sprintf("History of %s: middle half %s to %s, expected %s. ", words.Count(h.N, "value", "values"),
+				words.Value(f.Metric, h.Q1), words.Value(f.Metric, h.Q3), words.Value(f.Metric, h.Expected))
 		}
 		var marks []string
 		for _, m := range b.Marks[:min(len(b.Marks), maxMarks)] {
-			marks = append(marks, m.Label+" "+showValue(f.Metric, m.Value))
+			marks = append(marks, m.Label+" "+words.Value(f.Metric, m.Value))
 		}
 		parts = append(parts, text+"New: "+strings.Join(marks, "; ")+".")
 	}

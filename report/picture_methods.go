@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // methodsFigure is the energy of the first methods' own code as bars with their
@@ -53,7 +54,7 @@ func (f methodsFigure) draw(id, class string, width float64) string {
 	ticks := x.ticks(max(2, int(width/110)))
 	for _, t := range ticks {
 		c.line("grid", x.at(t), 0, x.at(t), plot)
-		c.text("small muted", x.at(t), plot+16, middleAt, short6(t, stepOf(ticks)))
+		c.text("small muted", x.at(t), plot+16, middleAt, words.Digits(t, stepOf(ticks)))
 	}
 	c.text("small muted", (x.from+x.to)/2, plot+34, middleAt, "joules of the method's own code, per repetition")
 	for i, m := range f.methods {
@@ -64,14 +65,14 @@ func (f methodsFigure) draw(id, class string, width float64) string {
 
 func (f methodsFigure) drawMethod(c *canvas, x scale, m hotspots.Method, top float64) {
 	d := direction(m)
-	text := joules(m.Local.Head.J)
+	text := words.Joules(m.Local.Head.J)
 	class := "small"
 	if d != gate.None && f.beside {
-		text += ", " + signedJoules(m.Local.ChangeJ())
+		text += ", " + words.SignedJoules(m.Local.ChangeJ())
 		class = "small strong"
 	}
 	room := x.to - x.from - textWidth(text) - 16
-	label := methodName(m.Name, max(int(room/boldWidth), 8))
+	label := words.Method(m.Name, max(int(room/boldWidth), 8))
 	c.text(class+" halo", x.from, top+13, startAt, fitText(label, room*charWidth/boldWidth))
 	c.text("small muted halo", x.to, top+13, endAt, text)
 	y := top + 19
@@ -97,9 +98,9 @@ func drawJoules(c *canvas, x scale, class string, j hotspots.Joules, y float64) 
 func (f methodsFigure) description() string {
 	parts := make([]string, len(f.methods))
 	for i, m := range f.methods {
-		parts[i] = methodName(m.Name, 60) + ": " + joules(m.Local.Head.J)
+		parts[i] = words.Method(m.Name, 60) + ": " + words.Joules(m.Local.Head.J)
 		if f.beside {
-			parts[i] += ", before " + joules(m.Local.Base.J) + ", " + methodStatus(m)
+			parts[i] += ", before " + words.Joules(m.Local.Base.J) + ", " + methodStatus(m)
 		}
 	}
 	return strings.Join(parts, "; ") + "."

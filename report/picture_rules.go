@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // rulesFigure is what Figure 9 of the paper shows: context items on the left,
@@ -150,7 +152,7 @@ func (f rulesFigure) draw(id, class string, width float64) string {
 	}
 	for _, r := range f.rules {
 		c.circle("node "+f.thens[r.then].class, circleAt, r.y, radius(r.rule.Support, most))
-		c.text("small halo", circleAt, r.y-radius(r.rule.Support, most)-2, middleAt, percent(r.rule.Support))
+		c.text("small halo", circleAt, r.y-radius(r.rule.Support, most)-2, middleAt, words.Percent(r.rule.Support))
 	}
 	for _, n := range f.items {
 		n.draw(c, 1, itemWide-1)
@@ -191,7 +193,7 @@ func (f rulesFigure) description() string {
 		parts = append(parts, r.rule.sentence())
 	}
 	if n := f.total - len(f.rules); n > 0 {
-		parts = append(parts, fmt.Sprintf("And %s.", count(n, "more rule", "more rules")))
+		parts = append(parts, fmt.Sprintf("And %s.", words.Count(n, "more rule", "more rules")))
 	}
 	return strings.Join(parts, " ")
 }

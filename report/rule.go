@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // The paper's class labels (section 5.3.3), prefixed with an event in the
@@ -36,7 +36,7 @@ func parseLabel(s string) label {
 func items(r gate.Rule) []string {
 	out := make([]string, 0, len(r.If))
 	for k, v := range r.If {
-		out = append(out, name(k)+" = "+name(v))
+		out = append(out, words.Name(k)+" = "+words.Name(v))
 	}
 	slices.Sort(out)
 	return out
@@ -74,7 +74,7 @@ func patterns(rules []gate.Rule) []pattern {
 		if l.Event == "" {
 			p.Whole = true
 		} else {
-			p.Events = append(p.Events, eventTitle(l.Event))
+			p.Events = append(p.Events, words.Event(l.Event))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b pattern) int { return a.rank() - b.rank() })
@@ -115,7 +115,7 @@ func (p pattern) word() string {
 	case labelBetter:
 		return "better"
 	}
-	return "labelled " + name(p.Kind)
+	return "labelled " + words.Name(p.Kind)
 }
 
 // words is what a pattern leads to: "worse, also after E2 and E5".
@@ -124,9 +124,9 @@ func (p pattern) words() string {
 	case len(p.Events) == 0:
 		return p.word()
 	case p.Whole:
-		return p.word() + ", also after " + few(p.Events, 3)
+		return p.word() + ", also after " + words.Few(p.Events, 3)
 	}
-	return p.word() + " after " + few(p.Events, 3)
+	return p.word() + " after " + words.Few(p.Events, 3)
 }
 
 // node is words for a node of a graph, where all of the whole run meet in one.
@@ -134,22 +134,22 @@ func (p pattern) node() string {
 	if p.Whole {
 		return p.word()
 	}
-	return p.word() + " after " + few(p.Events, 1)
+	return p.word() + " after " + words.Few(p.Events, 1)
 }
 
 // sentence reads a pattern out: "All 2 runs with sdk = 5.0.0 are worse
 // (support 4.4 %, confidence 100 %, lift 9)."
 func (p pattern) sentence() string {
-	condition := few(items(p.Rule), maxItems)
+	condition := words.Few(items(p.Rule), maxItems)
 	if condition == "" {
 		condition = "any context"
 	}
-	lift := oneDecimal(p.Lift)
-	if most := oneDecimal(p.MaxLift); most != lift {
+	lift := words.OneDecimal(p.Lift)
+	if most := words.OneDecimal(p.MaxLift); most != lift {
 		lift += " to " + most
 	}
 	return fmt.Sprintf("%s with %s %s %s (support %s, confidence %s, lift %s).",
-		ruleSubject(p.Rule), condition, ruleVerb(p.Rule), p.words(), percent(p.Support), percent(p.Confidence), lift)
+		ruleSubject(p.Rule), condition, ruleVerb(p.Rule), p.words(), words.Percent(p.Support), words.Percent(p.Confidence), lift)
 }
 
 // ruleRuns is how many runs meet the rule's condition: count over confidence; 0
@@ -179,12 +179,4 @@ func ruleVerb(r gate.Rule) string {
 		return "is"
 	}
 	return "are"
-}
-
-// oneDecimal is 9 as "9" and 8.57 as "8.6".
-func oneDecimal(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "–"
-	}
-	return minus(strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0"))
 }

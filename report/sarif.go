@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // maxSARIF is how many results of one file GitHub shows; the gravest come first.
@@ -64,7 +65,7 @@ func writeSARIF(w io.Writer, in sarifReport, places Places) error {
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0",
 		Runs: []sarifRun{{
 			Tool: sarifTool{sarifDriver{
-				Name: "apkgate", Version: strings.TrimPrefix(name(in.Version), "apkgate "),
+				Name: "apkgate", Version: strings.TrimPrefix(words.Name(in.Version), "apkgate "),
 				InformationURI: "https://github.com/apkgate/apkgate", Rules: rules,
 			}},
 			Results: results, ColumnKind: "unicodeCodePoints",
@@ -128,11 +129,11 @@ func (in sarifReport) rules(problems []Problem) (rules []sarifRule, index map[st
 		}
 		m, _ := in.Catalogue.Lookup(metricName)
 		index[metricName] = i
-		title := name(m.Title)
+		title := words.Name(m.Title)
 		rules[i] = sarifRule{
 			ID:                   metricName,
 			ShortDescription:     sarifText{"A worse " + title},
-			FullDescription:      sarifText{"The " + title + " (" + name(metricName) + ") deviates for the worse from " + in.Beside + "."},
+			FullDescription:      sarifText{"The " + title + " (" + words.Name(metricName) + ") deviates for the worse from " + in.Beside + "."},
 			DefaultConfiguration: sarifConfiguration{Level: "error"},
 			Properties:           map[string]any{"tags": []string{"performance", "android"}},
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // Problem is a finding that somebody should look at, told once for all the runs
@@ -47,14 +48,14 @@ func invalidProblems(v gate.Verdict) []Problem {
 	byScenario := map[string]*Problem{}
 	var order []string
 	for _, r := range v.Runs {
-		why := sentence(r.Reason)
+		why := words.Sentence(r.Reason)
 		if r.Verdict != gate.Invalid {
 			continue
 		}
 		p := byScenario[r.Scenario]
 		if p == nil {
 			p = &Problem{
-				Scenario: r.Scenario, Worse: true, Title: name(r.Scenario) + ": invalid", Text: why,
+				Scenario: r.Scenario, Worse: true, Title: words.Name(r.Scenario) + ": invalid", Text: why,
 				Fingerprint: digest("invalid", r.App.Package, r.Scenario),
 			}
 			byScenario[r.Scenario] = p
@@ -90,7 +91,7 @@ func explainingMethods(energy energyStory) []Problem {
 			seen[mark] = true
 			out = append(out, Problem{
 				Scenario: r.Scenario, Metric: "energy.total_j", Method: m.Name,
-				Title: name(r.Scenario) + ": energy of " + methodName(shortName(m.Name), 60), Text: methodLine(m) + "; " + energySource(r.Source),
+				Title: words.Name(r.Scenario) + ": energy of " + words.Method(words.ShortMethod(m.Name), 60), Text: methodLine(m) + "; " + energySource(r.Source),
 				Fingerprint: mark,
 			})
 		}
@@ -105,7 +106,7 @@ func abProblems(in ABInput) []Problem {
 	for _, s := range in.Verdict.Scenarios {
 		if s.Verdict == gate.Invalid {
 			worse = append(worse, Problem{
-				Scenario: s.Scenario, Worse: true, Title: name(s.Scenario) + ": invalid", Text: sentence(s.Reason),
+				Scenario: s.Scenario, Worse: true, Title: words.Name(s.Scenario) + ": invalid", Text: words.Sentence(s.Reason),
 				Fingerprint: digest("invalid", in.Verdict.Head.App.Package, s.Scenario),
 			})
 		}
@@ -130,28 +131,28 @@ func abProblems(in ABInput) []Problem {
 // abSentence says how much the head differs, where, and how sure that is.
 func (in ABInput) abSentence(s gate.ABScenario, d gate.ABComparison, m metric.Metric) string {
 	shift, at := d.Shown(), d.ShownIn()
-	text := "base " + showValue(m, shift.Base) + ", head " + showValue(m, shift.Head)
+	text := "base " + words.Value(m, shift.Base) + ", head " + words.Value(m, shift.Head)
 	if at >= 0 && at < len(s.Contexts) {
-		text += " on " + clip(contextName(s.Contexts[at].Context), 100)
+		text += " on " + words.Clip(words.Context(s.Contexts[at].Context), 100)
 	}
 	if shift.Limit != nil {
-		return text + "; beyond the limit of " + showValue(m, *shift.Limit)
+		return text + "; beyond the limit of " + words.Value(m, *shift.Limit)
 	}
-	text += " (" + shiftBy(m, shift.Shift, shift.Change)
+	text += " (" + words.Shift(m, shift.Shift, shift.Change)
 	if shift.HasInterval() {
-		text += ", " + percent(in.Verdict.Level) + " interval " + fromTo(shiftBy(m, *shift.ShiftLow, *shift.ChangeLow), shiftBy(m, *shift.ShiftHigh, *shift.ChangeHigh))
+		text += ", " + words.Percent(in.Verdict.Level) + " interval " + words.FromTo(words.Shift(m, *shift.ShiftLow, *shift.ChangeLow), words.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
-	return text + "); p " + pCell(shift.P)
+	return text + "); p " + words.P(shift.P)
 }
 
 func (f finding) problemTitle() string { return problemTitle(f.Scenario, f.Event, f.Metric) }
 
 func problemTitle(scenario, event string, m metric.Metric) string {
-	title := name(scenario)
+	title := words.Name(scenario)
 	if event != "" {
-		title += " after " + name(eventTitle(event))
+		title += " after " + words.Name(words.Event(event))
 	}
-	return title + ": " + name(m.Title)
+	return title + ": " + words.Name(m.Title)
 }
 
 // fingerprint is a digest of what a finding is about, not of its numbers.

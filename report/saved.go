@@ -11,6 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // Saved is a report that was saved as JSON: one of the three.
@@ -53,7 +54,7 @@ func ReadSaved(r io.Reader) (Saved, error) {
 		}
 		return Saved{Verdict: &in}, nil
 	}
-	return Saved{}, fmt.Errorf("read the report: format is %q, want one of %q", clip(head.Format, 60), []string{gate.Format, gate.FormatAB, RefreshFormat})
+	return Saved{}, fmt.Errorf("read the report: format is %q, want one of %q", words.Clip(head.Format, 60), []string{gate.Format, gate.FormatAB, RefreshFormat})
 }
 
 // readAll reads at most MaxJSON bytes of JSON that decoding makes no monster of.
@@ -148,14 +149,14 @@ func decodeRefresh(data []byte) (RefreshInput, error) {
 
 func knownOutcome(o gate.Outcome) error {
 	if !slices.Contains(outcomes, o) {
-		return fmt.Errorf("verdict is %q, want one of %q", clip(string(o), 60), outcomes)
+		return fmt.Errorf("verdict is %q, want one of %q", words.Clip(string(o), 60), outcomes)
 	}
 	return nil
 }
 
 func knownDirection(d gate.Direction) error {
 	if !slices.Contains(directions, d) {
-		return fmt.Errorf("direction is %q, want one of %q", clip(string(d), 60), directions)
+		return fmt.Errorf("direction is %q, want one of %q", words.Clip(string(d), 60), directions)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // Sheet is a report of one answer, some facts and tables: the form that a
@@ -167,7 +168,7 @@ func (t *text) sheetTable(table sheetTable) error {
 		return err
 	}
 	if n := table.total - len(rows); n > 0 {
-		t.line(fmt.Sprintf("  and %s: see --verbose or the HTML report", count(n, "more row", "more rows")))
+		t.line(fmt.Sprintf("  and %s: see --verbose or the HTML report", words.Count(n, "more row", "more rows")))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+
+	"github.com/apkgate/apkgate/report/words"
 )
 
 //go:embed sheet.tmpl
@@ -50,7 +52,7 @@ func (s Sheet) HTML(w io.Writer) error {
 	d := sheetData{
 		Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
 		Title: s.title, Word: outcomeWord(s.outcome), Class: outcomeClass(s.outcome), Mark: outcomeMark(s.outcome),
-		Lead: upperFirst(s.lead), Hint: s.hint, Footer: s.footer, Notes: s.notes, Warnings: s.warnings, Facts: s.facts,
+		Lead: words.UpperFirst(s.lead), Hint: s.hint, Footer: s.footer, Notes: s.notes, Warnings: s.warnings, Facts: s.facts,
 		Energy: newPageEnergy(s.energy),
 	}
 	for _, t := range s.tables {

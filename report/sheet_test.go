@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -82,24 +81,6 @@ func TestASheetFitsAComment(t *testing.T) {
 	}
 	if err := s.Markdown(&bytes.Buffer{}, 100); err == nil {
 		t.Error("a limit of 100 bytes is taken")
-	}
-}
-
-func TestShiftsAreToldInTheirUnit(t *testing.T) {
-	ratio, _ := metric.Default().Lookup("frames.smooth_ratio")
-	times, _ := metric.Default().Lookup("frames.duration_ms")
-	anrs, _ := metric.Default().Lookup("anr.count")
-	for _, c := range []struct{ got, want string }{
-		{shiftBy(ratio, -0.05, -0.0526), "−5 points"},
-		{shiftBy(times, 2, 0.25), "+25 %"},
-		{shiftBy(times, 200, 24), "×25"},
-		{shiftBy(anrs, 1, 0), "+1"},
-		{fromTo(shiftBy(times, 1, 0.11), shiftBy(times, 2, 0.22)), "+11…+22 %"},
-		{fromTo(shiftBy(times, 1, 0.11), shiftBy(times, 200, 24)), "+11 %…×25"},
-	} {
-		if plainSpaces(c.got) != c.want {
-			t.Errorf("%q, want %q", plainSpaces(c.got), c.want)
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
@@ -64,7 +65,7 @@ func (c *canvas) text(class string, x, y float64, a anchor, s string) {
 }
 
 // xmlText escapes text for an element or an attribute, and drops what XML forbids.
-func xmlText(s string) string { return html.EscapeString(Visible(s)) }
+func xmlText(s string) string { return html.EscapeString(words.Visible(s)) }
 
 // charWidth is how wide a character of the 12 px text is drawn at most, on
 // average: text is measured without a font, and a little room is better than overlap.
@@ -78,7 +79,7 @@ func fitText(s string, room float64) string {
 		return s
 	}
 	for n := min(len([]rune(s)), int(room/charWidth)); n > 1; n-- {
-		if cut := clip(s, n); textWidth(cut) <= room {
+		if cut := words.Clip(s, n); textWidth(cut) <= room {
 			return cut
 		}
 	}

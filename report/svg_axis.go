@@ -2,10 +2,10 @@ package report
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // scale maps values to pixels, evenly or by their logarithm.
@@ -122,9 +122,9 @@ func (s scale) logTicks(n int) []float64 {
 // tickText writes a tick with as many digits as its neighbours need.
 func tickText(m metric.Metric, v float64, all []float64) string {
 	if m.Unit == "ratio" {
-		return minus(short6(100*v, stepOf(all)*100)) + nbsp + "%"
+		return words.Minus(words.Digits(100*v, stepOf(all)*100)) + words.NBSP + "%"
 	}
-	return minus(short6(v, stepOf(all)))
+	return words.Minus(words.Digits(v, stepOf(all)))
 }
 
 // stepOf is the least distance between neighbours.
@@ -139,31 +139,17 @@ func stepOf(all []float64) float64 {
 	return step
 }
 
-// short6 writes a number with the digits that step has, in powers of ten where
-// it would be long.
-func short6(v, step float64) string {
-	if a := math.Abs(v); a >= 1e7 || (a > 0 && a < 1e-4) {
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	}
-	digits := min(max(int(-math.Floor(math.Log10(step)+1e-9)), 0), 6)
-	s := strconv.FormatFloat(v, 'f', digits, 64)
-	if strings.Contains(s, ".") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
-}
-
 // axisTitle is the metric with its unit: "time per frame (ms, logarithmic)".
 func axisTitle(m metric.Metric, s scale) string {
 	var parts []string
 	if m.Unit != "" && m.Unit != "ratio" && m.Unit != "frames" {
-		parts = append(parts, name(m.Unit))
+		parts = append(parts, words.Name(m.Unit))
 	}
 	if s.log {
 		parts = append(parts, "logarithmic")
 	}
 	if len(parts) == 0 {
-		return brief(m.Title)
+		return words.Brief(m.Title)
 	}
-	return brief(m.Title) + " (" + strings.Join(parts, ", ") + ")"
+	return words.Brief(m.Title) + " (" + strings.Join(parts, ", ") + ")"
 }

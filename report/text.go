@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
 )
 
 // TextOptions say what the terminal can show; the caller knows it.
@@ -68,7 +69,7 @@ func (t *text) head() {
 	}
 	t.labelled("Checked", width, t.checked())
 	for _, n := range t.in.Notes {
-		t.labelled("Note", width, sentence(n))
+		t.labelled("Note", width, words.Sentence(n))
 	}
 	for _, f := range t.Facts {
 		t.labelled(f.Label, width, f.Text)
@@ -133,7 +134,7 @@ func (t *text) runs() {
 	}
 	for _, r := range shown {
 		title := runTitle(r, t.in.Verdict)
-		if id := name(r.ID); title != id {
+		if id := words.Name(r.ID); title != id {
 			title += ", run " + id
 		}
 		t.item(fmt.Sprintf("%s: %s: %s", t.paint(outcomeColor(r.Verdict), outcomeWord(r.Verdict)), title, reasonOf(r)))
@@ -141,7 +142,7 @@ func (t *text) runs() {
 			t.item("  " + referenceOf(r))
 		}
 		for _, warning := range r.Warnings[:min(len(r.Warnings), textRuns)] {
-			t.item("  warning: " + sentence(warning.String()))
+			t.item("  warning: " + words.Sentence(warning.String()))
 		}
 	}
 	if n := len(runs) - len(shown); n > 0 {
@@ -167,7 +168,7 @@ func isDoubtful(r gate.RunVerdict) bool {
 // runTitle names a run by its device, and by its scenario where there are several.
 func runTitle(r gate.RunVerdict, v gate.Verdict) string {
 	if severalScenarios(v) {
-		return name(r.Scenario) + " on " + device(r)
+		return words.Name(r.Scenario) + " on " + device(r)
 	}
 	return device(r)
 }
@@ -176,17 +177,17 @@ func reasonOf(r gate.RunVerdict) string {
 	if r.Reason == "" {
 		return "no reason is recorded"
 	}
-	return sentence(r.Reason)
+	return words.Sentence(r.Reason)
 }
 
 // referenceOf says what a run was compared with: "40 accepted runs, most alike
 // D4 (similarity 2.24, weight 5.1 %)".
 func referenceOf(r gate.RunVerdict) string {
 	n := max(r.ReferenceTotal, len(r.Reference))
-	text := "compared with " + count(n, "accepted run", "accepted runs")
+	text := "compared with " + words.Count(n, "accepted run", "accepted runs")
 	if len(r.Reference) > 0 {
 		first := r.Reference[0]
-		text += fmt.Sprintf(", most alike %s (similarity %.2f, weight %s)", name(first.ID), first.Similarity, percent(first.Weight))
+		text += fmt.Sprintf(", most alike %s (similarity %.2f, weight %s)", words.Name(first.ID), first.Similarity, words.Percent(first.Weight))
 	}
 	return text
 }
@@ -216,7 +217,7 @@ func (t *text) foot() {
 func (t *text) warnings() []string {
 	var out []string
 	for _, w := range t.in.Verdict.Warnings {
-		out = append(out, sentence(w.String()))
+		out = append(out, words.Sentence(w.String()))
 	}
 	if t.o.Verbose {
 		return out // every run is listed
@@ -231,7 +232,7 @@ func (t *text) warnings() []string {
 			if slices.Contains(r.Warnings[:i], w) {
 				continue
 			}
-			text := sentence(w.String())
+			text := words.Sentence(w.String())
 			if runs[text] == 0 {
 				texts = append(texts, text)
 			}
@@ -239,7 +240,7 @@ func (t *text) warnings() []string {
 		}
 	}
 	for _, text := range texts {
-		out = append(out, count(runs[text], "run", "runs")+": "+text)
+		out = append(out, words.Count(runs[text], "run", "runs")+": "+text)
 	}
 	return out
 }
@@ -247,29 +248,21 @@ func (t *text) warnings() []string {
 // footer says what was compared with what, and by which rules.
 func footer(in Input) string {
 	var parts []string
-	if c := name(in.Meta.HeadCommit); c != "" {
-		text := "commit " + shortCommit(c)
-		if b := name(in.Meta.BaseCommit); b != "" {
-			text += " against " + shortCommit(b)
+	if c := words.Name(in.Meta.HeadCommit); c != "" {
+		text := "commit " + words.Commit(c)
+		if b := words.Name(in.Meta.BaseCommit); b != "" {
+			text += " against " + words.Commit(b)
 		}
 		parts = append(parts, text)
 	}
-	if r := name(in.Meta.Repository); r != "" {
+	if r := words.Name(in.Meta.Repository); r != "" {
 		parts = append(parts, r)
 	}
-	if p := name(in.Verdict.Preset); p != "" {
+	if p := words.Name(in.Verdict.Preset); p != "" {
 		parts = append(parts, "preset "+p)
 	}
-	if v := name(in.Meta.Version); v != "" {
+	if v := words.Name(in.Meta.Version); v != "" {
 		parts = append(parts, v)
 	}
 	return strings.Join(parts, " · ")
-}
-
-// shortCommit is a commit as people quote it.
-func shortCommit(commit string) string {
-	if len(commit) >= 40 && strings.Trim(commit, "0123456789abcdef") == "" {
-		return commit[:10]
-	}
-	return commit
 }

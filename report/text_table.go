@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/words"
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 	"github.com/olekukonko/tablewriter/renderer"
@@ -47,7 +48,7 @@ func (t *text) table() error {
 		t.line(strings.TrimSuffix(line, "\n"))
 	}
 	if n := len(rows) - len(shown); n > 0 {
-		for _, line := range wrap(fmt.Sprintf("and %s: see --verbose or the HTML report", count(n, "more deviation", "more deviations")), t.o.Width-2) {
+		for _, line := range wrap(fmt.Sprintf("and %s: see --verbose or the HTML report", words.Count(n, "more deviation", "more deviations")), t.o.Width-2) {
 			t.line("  " + line)
 		}
 	}
@@ -98,7 +99,7 @@ func (t *text) status(f finding) string {
 	if f.AfterEffectOf != "" && t.o.Width < 60 {
 		return "after"
 	}
-	return clip(f.status(), 40)
+	return words.Clip(f.status(), 40)
 }
 
 // columnWidth is the width of a column's widest cell; widths sums columns with

@@ -1,0 +1,31 @@
+package words
+
+import "strings"
+
+// ShortMethod is a method's name without its package: "MessageView.decode" of
+// "com.example.MessageView.decode". A name of C++ stays as it is.
+func ShortMethod(s string) string {
+	s = Name(s)
+	if strings.ContainsAny(s, " (:<[/") {
+		return s
+	}
+	last := strings.LastIndexByte(s, '.')
+	if last <= 0 {
+		return s
+	}
+	return s[strings.LastIndexByte(s[:last], '.')+1:]
+}
+
+// Method is a method's name in at most n characters: its end, which tells
+// most, where it is longer.
+func Method(s string, n int) string {
+	s = Visible(s)
+	if Clip(s, n) == s {
+		return s
+	}
+	if short := ShortMethod(s); Clip(short, n-1) == short {
+		runes := []rune(s)
+		return "…" + string(runes[len(runes)-n+1:])
+	}
+	return Clip(ShortMethod(s), n)
+}

@@ -1,0 +1,134 @@
+package words
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// FromTo is an interval, the unit of its ends told once where they share it.
+func FromTo(low, high string) string {
+	if at := strings.LastIndex(low, NBSP); at >= 0 && strings.HasSuffix(high, low[at:]) {
+		low = low[:at]
+	}
+	return low + "…" + high
+}
+
+// P is a p value for a cell of a table: "0.04", "< 0.001".
+func P(p float64) string {
+	switch {
+	case p >= 1 || math.IsNaN(p):
+		return "1"
+	case p < 0.001:
+		return "<" + NBSP + "0.001"
+	}
+	return strconv.FormatFloat(p, 'g', 2, 64)
+}
+
+// ShareOf is a change as a share of what was there: "+340 %", "×12".
+func ShareOf(change, before float64) string {
+	share := change / before
+	if share >= Manifold {
+		return Times(share)
+	}
+	return Signed(share)
+}
+
+// NBSP keeps a number and its unit on one line.
+const NBSP = "\u00a0"
+
+// Unit is a unit as it follows a number.
+func Unit(u string) string { return NBSP + u }
+
+// Percent shows a fraction as a percentage: 0.0444 is "4.4 %", 1 is "100 %".
+func Percent(fraction float64) string {
+	v := 100 * fraction
+	switch a := math.Abs(v); {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case a != 0 && a < 0.05:
+		return Minus(strconv.FormatFloat(v, 'f', 2, 64)) + Unit("%")
+	case a < 9.95:
+		return OneDecimal(v) + Unit("%")
+	default:
+		return Minus(strconv.FormatFloat(v, 'f', 0, 64)) + Unit("%")
+	}
+}
+
+// Signed is Percent with a sign: "+38 %", "−38 %".
+func Signed(fraction float64) string {
+	s := Percent(fraction)
+	if fraction > 0 && s != "–" {
+		return "+" + s
+	}
+	return s
+}
+
+// Minus writes a negative number with a minus sign, not a hyphen.
+func Minus(number string) string {
+	if rest, negative := strings.CutPrefix(number, "-"); negative {
+		if strings.Trim(rest, "0.") == "" {
+			return rest
+		}
+		return "−" + rest
+	}
+	return number
+}
+
+// Manifold is the change from which on a factor is easier to read than a percentage.
+const Manifold = 9.95
+
+// Times is a change as a factor: "×11.1".
+func Times(change float64) string { return "×" + Factor(change) }
+
+// Factor is how many times as much a change makes: 11.1, 150.
+func Factor(change float64) string {
+	if 1+change < 99.95 {
+		return OneDecimal(1 + change)
+	}
+	return strconv.FormatFloat(1+change, 'f', 0, 64)
+}
+
+// Thousands writes 500000 as "500,000".
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && n >= 10_000; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Amount is "38 % fewer", or "18 times as high" where a percentage says little.
+func Amount(change float64, more, less string) string {
+	switch {
+	case change >= Manifold && more == "higher":
+		return Factor(change) + " times as high"
+	case change >= Manifold:
+		return Factor(change) + " times as many"
+	case change < 0:
+		return Percent(-change) + " " + less
+	}
+	return Percent(change) + " " + more
+}
+
+// OneDecimal is 9 as "9" and 8.57 as "8.6".
+func OneDecimal(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "–"
+	}
+	return Minus(strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0"))
+}
+
+// Digits writes a number with the digits that step has, in powers of ten where
+// it would be long.
+func Digits(v, step float64) string {
+	if a := math.Abs(v); a >= 1e7 || (a > 0 && a < 1e-4) {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	digits := min(max(int(-math.Floor(math.Log10(step)+1e-9)), 0), 6)
+	s := strconv.FormatFloat(v, 'f', digits, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}

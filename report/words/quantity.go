@@ -1,0 +1,100 @@
+package words
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/metric"
+)
+
+// Shift is a shift as a share of what was there before; of a ratio in points
+// of a hundred; of nothing in the metric's unit.
+func Shift(m metric.Metric, shift, share float64) string {
+	sign := ""
+	if shift > 0 {
+		sign = "+"
+	}
+	switch {
+	case m.Unit == "ratio":
+		return sign + Minus(OneDecimal(100*shift)) + Unit("points")
+	case share == 0 && shift != 0:
+		return sign + Value(m, shift)
+	case share >= Manifold:
+		return Times(share)
+	}
+	return Signed(share)
+}
+
+// Joules shows an energy with two or three digits: "12.4 J", "0.66 J", "34 mJ".
+func Joules(v float64) string {
+	u := "J"
+	switch a := math.Abs(v); {
+	case a >= 1e7:
+		return Minus(strconv.FormatFloat(v, 'g', 3, 64)) + Unit(u)
+	case a != 0 && a < 0.0995:
+		v, u = 1000*v, "mJ"
+	}
+	digits := 2
+	switch a := math.Abs(v); {
+	case v == 0 || a >= 99.5 || u == "mJ" && a >= 9.95:
+		digits = 0
+	case a >= 0.995:
+		digits = 1
+	}
+	return Minus(strconv.FormatFloat(v, 'f', digits, 64)) + Unit(u)
+}
+
+// SignedJoules is joules with its sign: "+2.1 J".
+func SignedJoules(v float64) string {
+	if v > 0 {
+		return "+" + Joules(v)
+	}
+	return Joules(v)
+}
+
+// OfBattery is a share of a full battery to two digits: "0.0053 %"; "" where its
+// size is not known.
+func OfBattery(j, battery float64) string {
+	if battery <= 0 || j == 0 {
+		return ""
+	}
+	v := 100 * j / battery
+	digits := 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	if digits > 7 {
+		return "under" + NBSP + "0.000001" + Unit("%")
+	}
+	return Minus(strconv.FormatFloat(v, 'f', max(digits, 0), 64)) + Unit("%")
+}
+
+// Lasting shows a time: "9 min 58 s", "12.3 s", "1 h 2 min".
+func Lasting(ms float64) string {
+	s := math.Round(ms / 1000)
+	switch {
+	case ms < 59_950:
+		return OneDecimal(ms/1000) + Unit("s")
+	case s < 3600:
+		return fmt.Sprintf("%.0f%s %.0f%s", math.Floor(s/60), Unit("min"), math.Mod(s, 60), Unit("s"))
+	}
+	minutes := min(math.Round(s/60), 1e12)
+	return Thousands(int(minutes)/60) + Unit("h") + fmt.Sprintf(" %d", int(minutes)%60) + Unit("min")
+}
+
+// Bytes shows an amount of data with two or three digits: "9.5 MB", "320 kB".
+func Bytes(v float64) string {
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e9, "GB"}, {1e6, "MB"}} {
+		if v >= 0.9995*u.size {
+			return strconv.FormatFloat(v/u.size, 'g', 3, 64) + Unit(u.name)
+		}
+	}
+	return strconv.FormatFloat(v/1e3, 'f', 0, 64) + Unit("kB")
+}
+
+// Value is a value of a metric with its unit.
+func Value(m metric.Metric, v float64) string {
+	return Minus(strings.ReplaceAll(Name(m.Format(v)), " ", NBSP))
+}

@@ -1,0 +1,63 @@
+package words
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/metric"
+)
+
+func TestNumbersInWords(t *testing.T) {
+	for got, want := range map[string]string{
+		Percent(0.0444):                      "4.4 %",
+		Percent(1):                           "100 %",
+		Percent(-0.398):                      "−40 %",
+		Percent(0.0004):                      "0.04 %",
+		Signed(0.07):                         "+7 %",
+		Signed(-0.004):                       "−0.4 %",
+		Amount(-0.38, "more", "fewer"):       "38 % fewer",
+		Amount(17, "higher", "lower"):        "18 times as high",
+		List([]string{"a", "b", "c"}):        "a, b and c",
+		Few([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
+		Count(500_000, "run", "runs"):        "500,000 runs",
+	} {
+		if got := strings.ReplaceAll(got, NBSP, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestJoulesTimesAndSharesAreShort(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Joules(0), "0 J"}, {Joules(0.66), "0.66 J"}, {Joules(2.1), "2.1 J"}, {Joules(12.44), "12.4 J"}, {Joules(1234.4), "1234 J"},
+		{Joules(0.0341), "34 mJ"}, {Joules(0.0034), "3.4 mJ"}, {Joules(0.00034), "0.34 mJ"}, {Joules(-2.1), "−2.1 J"}, {SignedJoules(0.5), "+0.50 J"},
+		{Joules(2.5e50), "2.5e+50 J"}, {Joules(0.0996), "0.10 J"}, {Joules(0.996), "1.0 J"},
+		{Lasting(598_000), "9 min 58 s"}, {Lasting(12_340), "12.3 s"}, {Lasting(3_720_000), "1 h 2 min"}, {Lasting(3_599_900), "1 h 0 min"}, {Lasting(59_960), "1 min 0 s"}, {Lasting(1e90), "16,666,666,666 h 40 min"},
+		{OfBattery(3.2, 60_000), "0.0053 %"}, {OfBattery(30_000, 60_000), "50 %"}, {OfBattery(1e-9, 60_000), "under 0.000001 %"}, {OfBattery(1, 0), ""},
+		{ShortMethod("com.example.MessageView.decode"), "MessageView.decode"}, {ShortMethod("main"), "main"}, {ShortMethod("std::sort<int>(int*, int*)"), "std::sort<int>(int*, int*)"},
+		{Method("com.example.mail.MessageView.decode", 25), "….mail.MessageView.decode"}, {Method(strings.Repeat("x", 50), 10), "xxxxxxxxx…"},
+		{Method("שלום\u202e.עולם", 60), "שלום\uFFFD.עולם"},
+	} {
+		if got := strings.ReplaceAll(c.got, NBSP, " "); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestShiftsAreToldInTheirUnit(t *testing.T) {
+	ratio, _ := metric.Default().Lookup("frames.smooth_ratio")
+	times, _ := metric.Default().Lookup("frames.duration_ms")
+	anrs, _ := metric.Default().Lookup("anr.count")
+	for _, c := range []struct{ got, want string }{
+		{Shift(ratio, -0.05, -0.0526), "−5 points"},
+		{Shift(times, 2, 0.25), "+25 %"},
+		{Shift(times, 200, 24), "×25"},
+		{Shift(anrs, 1, 0), "+1"},
+		{FromTo(Shift(times, 1, 0.11), Shift(times, 2, 0.22)), "+11…+22 %"},
+		{FromTo(Shift(times, 1, 0.11), Shift(times, 200, 24)), "+11 %…×25"},
+	} {
+		if strings.ReplaceAll(c.got, NBSP, " ") != c.want {
+			t.Errorf("%q, want %q", strings.ReplaceAll(c.got, NBSP, " "), c.want)
+		}
+	}
+}
