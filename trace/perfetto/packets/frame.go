@@ -29,7 +29,12 @@ const (
 	FieldResidency      = 91
 	fieldMachine        = 98
 	fieldRemoteClocks   = 107
+	FieldTaskState      = 117
+	FieldCPUFrequency   = 118
 	FieldUIDTimes       = 119
+	FieldGenericRename  = 120
+	FieldGenericTree    = 122
+	FieldGPUFrequency   = 129
 	fieldZstd           = 133
 )
 

@@ -57,8 +57,11 @@ type Reader struct {
 	Names []string
 	// Functions are names of the kernel's functions; the first is "".
 	Functions []string
+	// Disordered counts states that can't follow the one before them.
+	Disordered int
 
 	keep      Keep
+	tasks     generic
 	names     map[string]uint16
 	functions map[string]int32
 	file      *packets.File
@@ -92,6 +95,7 @@ func New(file *packets.File, tracker *threads.Tracker, keep Keep) *Reader {
 		r.names[name] = uint16(place)
 	}
 	r.Functions = []string{""}
+	r.tasks = generic{running: map[int32]turn{}, cut: map[int32]turn{}, states: map[int32]uint16{}}
 	r.functions[""] = 0
 	return r
 }
@@ -119,7 +123,7 @@ const kernelSymbols = 26
 // Wants are the scheduler's events.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets:  []protowire.Number{packets.FieldSystemInfo},
+		Packets:  []protowire.Number{packets.FieldSystemInfo, packets.FieldTaskState},
 		Interned: []protowire.Number{kernelSymbols},
 		Events:   []protowire.Number{packets.EventSchedSwitch, packets.EventSchedBlocked, packets.EventSchedWaking, packets.EventNewTask},
 	}
@@ -210,9 +214,14 @@ func (r *Reader) swap(e *packets.Event, c *cpu, from, to int32, state int64, pri
 	r.run(e, to)
 }
 
-// Packet reads the kernel's version from SystemInfo (system_info.proto).
+// Packet reads the kernel's version from SystemInfo (system_info.proto), or the state of a
+// task.
 func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
+		return
+	}
+	if p.Kind == packets.FieldTaskState {
+		r.taskState(p)
 		return
 	}
 	for f := packets.FieldsOf(p.Data); f.Next(); {

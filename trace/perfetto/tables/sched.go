@@ -22,7 +22,11 @@ var (
 func tasks(f *packets.File, src io.ReadSeeker, keep sched.Keep) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
 	r := sched.New(f, tracker, keep)
-	return tracker, r, f.ReadInOrder(src, tracker, r)
+	err := f.ReadInOrder(src, tracker, r)
+	if r.Disordered > 0 {
+		f.Warnings.Addf(0, "%d states of tasks can't follow the state before them: they are left out", r.Disordered)
+	}
+	return tracker, r, err
 }
 
 func readThreads(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
@@ -30,10 +34,10 @@ func readThreads(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	return func(yield func([]any) bool) {
 		row := make([]any, len(threadColumns))
 		for i, one := range t.Threads {
-			row[0], row[1], row[2] = int64(i), int64(one.TID), text(one.Name)
+			row[0], row[1], row[2] = int64(i), t.ID(one.TID), text(one.Name)
 			row[3], row[4], row[5] = number(one.Process), nil, nil
 			if one.Process >= 0 {
-				row[4], row[5] = int64(t.Processes[one.Process].PID), flag(one.Main)
+				row[4], row[5] = t.ID(t.Processes[one.Process].PID), flag(one.Main)
 			}
 			row[6], row[7] = optional(one.Start), optional(one.End)
 			if !yield(row) {
@@ -48,10 +52,10 @@ func readProcesses(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) 
 	return func(yield func([]any) bool) {
 		row := make([]any, len(processColumns))
 		for i, one := range t.Processes {
-			row[0], row[1], row[2], row[3] = int64(i), int64(one.PID), text(one.Name), number(one.UID)
+			row[0], row[1], row[2], row[3] = int64(i), t.ID(one.PID), text(one.Name), number(one.UID)
 			row[4], row[5], row[6], row[7] = optional(one.Start), optional(one.End), nil, text(one.Cmdline)
 			if one.Parent >= 0 {
-				row[6] = int64(t.Processes[one.Parent].PID)
+				row[6] = t.ID(t.Processes[one.Parent].PID)
 			}
 			if !yield(row) {
 				return
@@ -65,7 +69,7 @@ func readSched(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	return func(yield func([]any) bool) {
 		row := make([]any, len(schedColumns))
 		for _, one := range r.Turns {
-			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(one.CPU), int64(t.Threads[one.Thread].TID)
+			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(one.CPU), t.ID(t.Threads[one.Thread].TID)
 			row[4], row[5], row[6] = text(r.Names[one.End]), int64(one.Priority), int64(one.Thread)
 			if !yield(row) {
 				return
@@ -79,10 +83,10 @@ func readStates(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	return func(yield func([]any) bool) {
 		row := make([]any, len(stateColumns))
 		for _, one := range r.States {
-			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), int64(t.Threads[one.Thread].TID), text(r.Names[one.Name])
+			row[0], row[1], row[2], row[3] = int64(one.At), open(one.For), t.ID(t.Threads[one.Thread].TID), text(r.Names[one.Name])
 			row[4], row[5] = number(one.CPU), nil
 			if one.Waker >= 0 {
-				row[5] = int64(t.Threads[one.Waker].TID)
+				row[5] = t.ID(t.Threads[one.Waker].TID)
 			}
 			row[6], row[7], row[8], row[9] = number(one.IOWait), text(r.Functions[one.Blocked]), number(one.IRQ), int64(one.Thread)
 			if !yield(row) {

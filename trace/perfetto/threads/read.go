@@ -16,7 +16,7 @@ const cloneThread = 0x10000
 // kthreadd is the process that begins the kernel's own.
 const kthreadd = 2
 
-// Packet reads a ProcessTree when its time has come.
+// Packet reads a process tree, or a new name, when its time has come.
 func (t *Tracker) Packet(p packets.Packet) {
 	if p.Machine != t.file.Home {
 		return
@@ -32,8 +32,15 @@ func (t *Tracker) Packet(p packets.Packet) {
 		t.frame(at, p.Data)
 		return
 	}
+	read := t.tree
+	switch p.Kind {
+	case packets.FieldGenericRename:
+		read = t.genericRename
+	case packets.FieldGenericTree:
+		read = t.genericTree
+	}
 	message := bytes.Clone(p.Data)
-	t.file.Defer(at, len(message), func() { t.tree(message) })
+	t.file.Defer(at, len(message), func() { read(message) })
 }
 
 // frame finds the process of a FrameTimelineEvent

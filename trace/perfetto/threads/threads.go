@@ -73,14 +73,16 @@ type Tracker struct {
 	// together are, by thread, those of the same process, which is not known yet; children
 	// the processes that such a thread began.
 	together, children map[int][]int
-	framed             map[int32]bool // processes with frames
+	framed             map[int32]bool  // processes with frames
+	wide               map[int64]int32 // numbers that stand for those of more than 31 bits
+	ids                map[int32]int64 // and what they stand for
 }
 
 // New is a tracker of what is read from a file.
 func New(file *packets.File) *Tracker {
 	t := &Tracker{
 		file: file, tids: map[int32][]int{0: {0}}, live: map[int32]int{0: 0}, pids: map[int32]int{0: 0}, members: map[int][]int{}, framed: map[int32]bool{},
-		together: map[int][]int{}, children: map[int][]int{},
+		together: map[int][]int{}, children: map[int][]int{}, wide: map[int64]int32{}, ids: map[int32]int64{},
 	}
 	t.Processes = []Process{{UID: -1, Parent: None}}
 	t.Threads = []Thread{{Main: true, Name: "swapper", named: byFormat}}
@@ -100,6 +102,18 @@ func (t *Tracker) OfProcess(pid int32) int {
 	if process, ok := t.pids[pid]; ok {
 		return process
 	}
+	process := t.bare(pid)
+	if process > 0 {
+		t.Belongs(pid, pid)
+	}
+	return process
+}
+
+// bare finds or adds the process that has a number now, without a main thread.
+func (t *Tracker) bare(pid int32) int {
+	if process, ok := t.pids[pid]; ok {
+		return process
+	}
 	if len(t.Processes) >= most {
 		t.file.Room("processes", len(t.Processes), most)
 		return 0
@@ -107,13 +121,15 @@ func (t *Tracker) OfProcess(pid int32) int {
 	process := len(t.Processes)
 	t.Processes = append(t.Processes, Process{PID: pid, UID: -1, Parent: None})
 	t.pids[pid] = process
-	t.Belongs(pid, pid)
 	return process
 }
 
 // Belongs finds or adds the thread of a number in the process of a number.
 func (t *Tracker) Belongs(tid, pid int32) int {
-	process := t.OfProcess(pid)
+	return t.belongs(tid, pid, t.OfProcess(pid), tid == pid)
+}
+
+func (t *Tracker) belongs(tid, pid int32, process int, main bool) int {
 	thread := t.within(tid, pid)
 	if thread == None {
 		thread = t.start(nil, tid)
@@ -121,7 +137,7 @@ func (t *Tracker) Belongs(tid, pid int32) int {
 		t.prefer(tid, thread)
 	}
 	if t.Threads[thread].Process == None {
-		t.join(thread, process, tid == pid)
+		t.join(thread, process, main)
 	}
 	t.resolve(thread)
 	return thread
@@ -222,7 +238,7 @@ func without(list []int, one int) []int {
 // process by the way.
 func (t *Tracker) Wants() packets.Wants {
 	return packets.Wants{
-		Packets: []protowire.Number{packets.FieldProcessTree, packets.FieldFrames},
+		Packets: []protowire.Number{packets.FieldProcessTree, packets.FieldFrames, packets.FieldGenericRename, packets.FieldGenericTree},
 		Events:  append([]protowire.Number{packets.EventNewTask, packets.EventRename, packets.EventFree}, atrace.Events...),
 		Writers: true,
 	}

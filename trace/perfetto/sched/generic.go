@@ -1,0 +1,166 @@
+package sched
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Kernels other than Linux tell the new state of one task at a time
+// (protos/perfetto/trace/generic_kernel/generic_task.proto). Turns and states follow as in
+// Perfetto's trace processor (importers/generic_kernel/generic_kernel_parser.cc).
+
+// The places in taskStates of those that mean something of their own.
+const (
+	taskUnknown   = 0
+	taskCreated   = 1
+	taskRunning   = 3
+	taskDead      = 7
+	taskDestroyed = 8
+)
+
+// taskStates are the names of TaskStateEnum.
+var taskStates = []string{taskUnknown: "", taskCreated: "Created", 2: runnable, taskRunning: running, 4: "S", 5: "D", 6: "T", taskDead: "Z", taskDestroyed: "X"}
+
+// generic is what is known of the tasks of such a kernel.
+type generic struct {
+	running map[int32]turn // by CPU
+	cut     map[int32]turn // by thread: that another's turn ended
+	states  map[int32]uint16
+}
+
+// turn is one that has not ended, or whose end another task's turn told.
+type turn struct {
+	row    int32 // in Reader.Turns, None for one that is not listed
+	thread int32
+	end    time.Duration
+}
+
+// taskState is a GenericKernelTaskStateEvent.
+type taskState struct {
+	cpu, tid, prio int32
+	comm           string
+	state          uint64
+}
+
+func (r *Reader) taskState(p packets.Packet) {
+	at, ok := r.file.Time(p.At)
+	if !ok {
+		return
+	}
+	message := bytes.Clone(p.Data)
+	r.file.Defer(at, len(message), func() {
+		var s taskState
+		for f := packets.FieldsOf(message); f.Next(); {
+			switch f.Number {
+			case 1:
+				s.cpu = int32(f.Value)
+			case 2:
+				s.comm = f.Text()
+			case 3:
+				s.tid = r.threads.Number(int64(f.Value))
+			case 4:
+				s.state = f.Value
+			case 5:
+				s.prio = int32(f.Value)
+			}
+		}
+		if s.cpu >= 0 && s.cpu < packets.MaxCPUs && s.state > taskUnknown && s.state < uint64(len(taskStates)) {
+			r.task(&packets.Event{At: at, CPU: s.cpu}, s)
+		}
+	})
+}
+
+// task puts a task into a state.
+func (r *Reader) task(e *packets.Event, s taskState) {
+	thread, ok := r.taskThread(e.At, s)
+	if !ok {
+		r.Disordered++
+		return
+	}
+	state := r.named(taskStates[s.state])
+	if s.state == taskRunning {
+		if before, known := r.tasks.running[e.CPU]; known {
+			r.endTurn(before, e.At, 0)
+			before.end = e.At
+			r.tasks.cut[before.thread] = before
+			r.push(e, before.thread, 0)
+		}
+		r.tasks.running[e.CPU] = r.startTurn(e, thread, s.prio)
+	} else if before, known := r.tasks.running[e.CPU]; known && before.thread == thread {
+		r.endTurn(before, e.At, state)
+		delete(r.tasks.running, e.CPU)
+	} else if before, known := r.tasks.cut[thread]; known && before.end == e.At {
+		r.endTurn(before, e.At, state)
+		delete(r.tasks.cut, thread)
+		r.restate(thread, state)
+		return
+	}
+	r.push(e, thread, state)
+}
+
+// taskThread is the thread that goes into a state; false where it can't after the state
+// before it.
+func (r *Reader) taskThread(at time.Duration, s taskState) (int32, bool) {
+	thread, known := r.threads.Known(s.tid)
+	switch {
+	case s.state == taskCreated && known:
+		return 0, false
+	case s.state == taskCreated:
+		thread = r.threads.Start(at, s.tid)
+	case s.state == taskDestroyed:
+		if !known {
+			thread = r.threads.Of(s.tid)
+			r.threads.Call(thread, s.comm)
+		}
+		r.threads.End(at, s.tid)
+		return int32(thread), true
+	case known:
+		before := r.Names[r.tasks.states[int32(thread)]]
+		if before == taskStates[taskDead] || before == running && s.state == taskRunning {
+			return 0, false
+		}
+	default:
+		thread = r.threads.Of(s.tid)
+	}
+	r.threads.Call(thread, s.comm)
+	return int32(thread), true
+}
+
+func (r *Reader) startTurn(e *packets.Event, thread, prio int32) turn {
+	row := int32(None)
+	if r.keep.Turns && r.file.Room("turns on CPUs", len(r.Turns), MaxRows) {
+		row = int32(len(r.Turns))
+		r.Turns = append(r.Turns, Turn{At: e.At, For: -1, CPU: int16(e.CPU), Thread: thread, Priority: prio})
+	}
+	return turn{row: row, thread: thread}
+}
+
+func (r *Reader) endTurn(t turn, at time.Duration, state uint16) {
+	if t.row != None {
+		one := &r.Turns[t.row]
+		one.For, one.End = at-one.At, state
+	}
+}
+
+// push ends the state of a thread and begins another.
+func (r *Reader) push(e *packets.Event, thread int32, state uint16) {
+	s := State{Name: state, CPU: None, Waker: None, IRQ: None}
+	if state == isRunning {
+		s.CPU = int16(e.CPU)
+	}
+	r.close(e, thread)
+	r.open(e, thread, s)
+	if thread != 0 {
+		r.tasks.states[thread] = state
+	}
+}
+
+// restate says what a state was that has begun.
+func (r *Reader) restate(thread int32, state uint16) {
+	if last := r.latest(thread); last.state != None {
+		r.States[last.state].Name = state
+	}
+	r.tasks.states[thread] = state
+}
