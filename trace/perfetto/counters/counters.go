@@ -62,10 +62,11 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 // Wants are the kernel's events of counters, and what Perfetto reads of processes in /proc.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets: []protowire.Number{packets.FieldProcessStats},
+		Packets: []protowire.Number{packets.FieldProcessStats, packets.FieldCPUFrequency, packets.FieldGPUFrequency, packets.FieldProperties, packets.FieldDisplayState},
 		Events: append([]protowire.Number{
 			packets.EventCPUFrequency, packets.EventCPUIdle, packets.EventClockEnable, packets.EventClockDisable, packets.EventClockRate,
 			packets.EventRSS, packets.EventOOMScore, packets.EventGPUFrequency, packets.EventRSSThrottled,
+			packets.EventCPULimits, packets.EventCPUUtil,
 		}, atrace.Events...),
 	}
 }
@@ -84,6 +85,10 @@ func (r *Reader) Event(e *packets.Event) {
 	case packets.EventGPUFrequency:
 		_, value := pair(e.Data)
 		r.put(e.At, float64(uint32(value)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
+	case packets.EventCPULimits:
+		r.limits(e)
+	case packets.EventCPUUtil:
+		r.load(e)
 	case packets.EventRSS, packets.EventRSSThrottled:
 		r.memory(e)
 	case packets.EventOOMScore:
@@ -110,9 +115,7 @@ func pair(message []byte) (first, second uint64) {
 
 func (r *Reader) cpu(e *packets.Event, kind, name string) {
 	value, cpu := pair(e.Data)
-	if cpu < packets.MaxCPUs {
-		r.put(e.At, float64(uint32(value)), Track{Type: kind, Name: name, Thread: None, Process: None, CPU: int(cpu)})
-	}
+	r.ofCPU(e.At, float64(uint32(value)), cpu, kind, name)
 }
 
 func (r *Reader) clock(e *packets.Event, kind, suffix string) {

@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"bytes"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -92,22 +91,6 @@ var stats = map[protowire.Number]struct {
 }{
 	2: {"virt", 1024}, 3: {"rss", 1024}, 4: {"rss.anon", 1024}, 5: {"rss.file", 1024}, 6: {"rss.shmem", 1024},
 	7: {"swap", 1024}, 8: {"locked", 1024}, 9: {"rss.watermark", 1024},
-}
-
-// Packet reads a ProcessStats when its time has come.
-func (r *Reader) Packet(p packets.Packet) {
-	at, ok := r.file.Time(p.At)
-	if !ok || p.Machine != r.file.Home {
-		return
-	}
-	message := bytes.Clone(p.Data)
-	r.file.Defer(at, len(message), func() {
-		for f := packets.FieldsOf(message); f.Next(); {
-			if f.Number == 1 {
-				r.process(at, f.Bytes)
-			}
-		}
-	})
 }
 
 // process reads what /proc says of a process.

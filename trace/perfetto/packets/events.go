@@ -7,6 +7,7 @@ const (
 	EventPrint             = 3   // ftrace.proto
 	EventSchedSwitch       = 4   // sched.proto
 	EventCPUFrequency      = 11  // power.proto
+	EventCPULimits         = 12  // power.proto
 	EventCPUIdle           = 13  // power.proto
 	EventClockEnable       = 14  // power.proto
 	EventClockDisable      = 15  // power.proto
@@ -32,10 +33,19 @@ const (
 	EventG2D               = 349 // g2d.proto
 	EventMali              = 350 // mali.proto
 	EventRSSThrottled      = 359 // synthetic.proto
+	EventVblank            = 409 // drm.proto
+	EventVblankDelivered   = 410 // drm.proto
+	EventDRMJob            = 411 // gpu_scheduler.proto
+	EventDRMRunJob         = 412 // gpu_scheduler.proto
+	EventDRMProcessJob     = 413 // gpu_scheduler.proto
 	EventFenceInit         = 414 // dma_fence.proto
 	EventFenceEmit         = 415 // dma_fence.proto
 	EventFenceSignaled     = 416 // dma_fence.proto
 	EventFenceWaitStart    = 417 // dma_fence.proto
 	EventFenceWaitEnd      = 418 // dma_fence.proto
+	EventCPUUtil           = 421 // sched.proto
 	EventSuspendMinimal    = 481 // power.proto
+	EventDRMJobDone        = 592 // gpu_scheduler.proto
+	EventDRMJobQueue       = 593 // gpu_scheduler.proto
+	EventDRMJobRun         = 594 // gpu_scheduler.proto
 )

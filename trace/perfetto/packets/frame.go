@@ -17,11 +17,13 @@ const (
 	FieldTrackEvent     = 11
 	FieldTrack          = 60
 	FieldServiceEvent   = 69
+	FieldDisplayState   = 70
 	FieldFrames         = 76
 	FieldPowerRails     = 40
 	fieldStateCleared   = 41
 	fieldPacketsDropped = 42
 	fieldZlib           = 50
+	FieldGraphicsFrame  = 57
 	fieldClockID        = 58
 	fieldDefaults       = 59
 	FieldConsumers      = 77

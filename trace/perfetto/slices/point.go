@@ -1,6 +1,8 @@
 package slices
 
 import (
+	"time"
+
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
@@ -33,10 +35,32 @@ func (r *Reader) point(e *packets.Event, p atrace.Point) {
 		r.async(e, p, r.processTrack("atrace_async_slice_for_track", p.Track, p.PID))
 	case 'N':
 		t := r.processTrack("atrace_async_slice_for_track", p.Track, p.PID)
-		if p.Track == "DeviceStateChanged" {
-			t = Track{Type: "android_device_state", Name: "DeviceStateChanged", Thread: None, Process: None}
+		if p.Track == deviceState.Name {
+			t = deviceState
 		}
 		r.begin(e.At, 0, r.track(t), "", p.Name)
+	}
+}
+
+// deviceState is the track of how a device is folded.
+var deviceState = Track{Type: "android_device_state", Name: "DeviceStateChanged", Thread: None, Process: None}
+
+// property reads from an AndroidSystemProperty (android_system_property.proto) how the
+// device was folded when the trace began.
+func (r *Reader) property(at time.Duration, message []byte) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		var name, value string
+		for g := packets.FieldsOf(f.Bytes); f.Number == 1 && g.Next(); {
+			switch g.Number {
+			case 1:
+				name = g.Text()
+			case 2:
+				value = g.Text()
+			}
+		}
+		if name == "debug.tracing.device_state" {
+			r.begin(at, 0, r.track(deviceState), "", value)
+		}
 	}
 }
 

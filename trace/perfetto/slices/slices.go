@@ -10,6 +10,7 @@
 package slices
 
 import (
+	"bytes"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -72,6 +73,11 @@ type Reader struct {
 	named   int // bytes of names
 	calls   map[int32]call
 	fences  map[uint64]*fences
+	suspend suspend
+	rings   map[string]*ring
+	busy    map[jobID]*ring // by job that runs
+	buffers map[bufferKey]*buffer
+	shown   map[string]int32 // the track of what a layer shows
 
 	descriptors map[uint64]*descriptor
 	byUUID      map[uint64]int32
@@ -83,6 +89,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
 		calls: map[int32]call{}, fences: map[uint64]*fences{},
+		rings: map[string]*ring{}, busy: map[jobID]*ring{}, buffers: map[bufferKey]*buffer{}, shown: map[string]int32{},
 		descriptors: map[uint64]*descriptor{}, byUUID: map[uint64]int32{}, steps: map[uint64]int32{},
 	}
 }
@@ -90,15 +97,17 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 // Wants are the kernel's events that slices follow from.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets:  []protowire.Number{packets.FieldTrack, packets.FieldTrackEvent},
+		Packets:  []protowire.Number{packets.FieldTrack, packets.FieldTrackEvent, packets.FieldGraphicsFrame, packets.FieldProperties},
 		Interned: []protowire.Number{internedCategories, internedNames},
 		Events: append([]protowire.Number{
 			packets.EventBinderTransaction, packets.EventBinderReceived, packets.EventBinderLock, packets.EventBinderLocked, packets.EventBinderUnlock,
 			packets.EventFenceInit, packets.EventFenceEmit, packets.EventFenceSignaled, packets.EventFenceWaitStart, packets.EventFenceWaitEnd,
+			packets.EventSuspend, packets.EventSuspendMinimal, packets.EventVblank, packets.EventVblankDelivered,
+			packets.EventDRMJob, packets.EventDRMRunJob, packets.EventDRMProcessJob, packets.EventDRMJobQueue, packets.EventDRMJobRun, packets.EventDRMJobDone,
 		}, atrace.Events...)}
 }
 
-// Packet reads an event of a track, or the description of one.
+// Packet reads an event of a track, the description of one, or what happened to a buffer.
 func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
@@ -107,8 +116,20 @@ func (r *Reader) Packet(p packets.Packet) {
 		r.describe(p.Data)
 		return
 	}
-	if at, ok := r.file.Time(p.At); ok {
+	at, ok := r.file.Time(p.At)
+	switch {
+	case !ok:
+	case p.Kind == packets.FieldTrackEvent:
 		r.trackEvent(p, at)
+	default:
+		message := bytes.Clone(p.Data)
+		r.file.Defer(at, len(message), func() {
+			if p.Kind == packets.FieldProperties {
+				r.property(at, message)
+			} else {
+				r.bufferEvent(at, message)
+			}
+		})
 	}
 }
 
@@ -121,6 +142,14 @@ func (r *Reader) Event(e *packets.Event) {
 		r.received(e)
 	case packets.EventBinderLock, packets.EventBinderLocked, packets.EventBinderUnlock:
 		r.lock(e)
+	case packets.EventSuspend:
+		r.suspension(e)
+	case packets.EventSuspendMinimal:
+		r.minimal(e)
+	case packets.EventVblank, packets.EventVblankDelivered:
+		r.vblank(e)
+	case packets.EventDRMJob, packets.EventDRMRunJob, packets.EventDRMProcessJob, packets.EventDRMJobQueue, packets.EventDRMJobRun, packets.EventDRMJobDone:
+		r.job(e)
 	case packets.EventFenceInit, packets.EventFenceEmit, packets.EventFenceSignaled:
 		r.fence(e)
 	case packets.EventFenceWaitStart:

@@ -3,6 +3,7 @@ package tables_test
 import (
 	"encoding/csv"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -13,29 +14,119 @@ import (
 // their traces, as far as that is rows of these tables.
 func TestTablesEqualWhatPerfettosTestsExpect(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		table string
-		keep  func(cells map[string]string) bool
-	}{
-		"Parsing__sched_blocked_proto_sched_blocked_reason":         {"thread-states", func(c map[string]string) bool { return c["state"] == "D" }},
-		"Parsing__ftrace_with_tracing_start_list_sched_slice_spans": {"sched", nil},
-		"GraphicsParser__display_power_mode_change":                 {"frames", func(c map[string]string) bool { return c["jank_type"] != "" }},
+	for name, c := range map[string]expected{
+		"Parsing__sched_blocked_proto_sched_blocked_reason":         {table: "thread-states", keep: is("state", "D")},
+		"Parsing__ftrace_with_tracing_start_list_sched_slice_spans": {table: "sched"},
+		"GraphicsParser__display_power_mode_change":                 {table: "frames", keep: is("track_type", "android_actual_frame_timeline")},
+
+		"GenericKernelParser__cpu_frequency_event":                              {table: "counters", theirs: is("machine_id", "0")},
+		"GenericKernelParser__sched_switch_huge_tid":                            {table: "sched"},
+		"GenericKernelParser__sched_switch_interleaved_mismatched":              {table: "sched"},
+		"GenericKernelParser__sched_switch_multiple_threads":                    {table: "sched"},
+		"GenericKernelParser__sched_switch_interleaved_mismatched_thread_state": {table: "thread-states"},
+		"GenericKernelParser__sched_switch_multiple_threads_thread_state":       {table: "thread-states"},
+		"GenericKernelParser__thread_state_consecutive_running_states":          {table: "thread-states"},
+		"GenericKernelParser__thread_state_created_and_dead":                    {table: "thread-states"},
+		"GenericKernelParser__thread_state_destroyed_after_dead":                {table: "thread-states"},
+		"GenericKernelParser__thread_state_gap_between_state_change":            {table: "thread-states"},
+		"GenericKernelParser__thread_state_running_after_destroyed":             {table: "thread-states"},
+
+		"SchedParser__cpu_frequency_limits":                {table: "counters", edit: limitNames},
+		"SchedParser__sched_cpu_util_cfs":                  {table: "counters"},
+		"SchedParser__sched_cpu_util_cfs_machine_id":       {table: "counters"},
+		"PowerVoltageAndScaling__suspend_resume":           {table: "slices", keep: is("track_name", "Suspend/Resume Latency")},
+		"GraphicsParser__graphics_frame_events":            {table: "slices", keep: is("track_type", "graphics_frame_event")},
+		"GraphicsParser__graphics_frame_events_machine_id": {table: "slices", keep: is("track_type", "graphics_frame_event")},
+		"BatteryStats__battery_stats_tracks":               {table: "counters"},
 	} {
-		f, err := os.Open(corpustest.Path(t, "perfetto-expected", name+".out"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := csv.NewReader(f).ReadAll()
-		_ = f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range want {
-			for i := range row {
-				row[i] = strings.ReplaceAll(row[i], "[NULL]", "")
-			}
-		}
-		got := ours(t, corpustest.Path(t, "perfetto-expected", name+".pftrace"), c.table)
-		compare(t, name, rows(t, want[0], want, nil), rows(t, want[0], got, c.keep))
+		c.compare(t, name)
 	}
+}
+
+// expected is a table that one of Perfetto's own tests expects.
+type expected struct {
+	table string // of ours, that it is rows of
+	// theirs and keep are the rows of both that are compared, all where nil.
+	theirs, keep func(cells map[string]string) bool
+	edit         func(cells map[string]string) // adds cells to ours
+}
+
+func is(column, value string) func(map[string]string) bool {
+	return func(cells map[string]string) bool { return cells[column] == value }
+}
+
+// limitNames are a counter's names as the test's query shortens them.
+func limitNames(cells map[string]string) {
+	cells["cpu"] = strings.TrimSuffix(cells["track_name"], " Freq Limit")
+}
+
+// theirColumns are columns of the tests that ours have under another name.
+var theirColumns = map[string]string{"ucpu": "cpu", "utid": "utid", "name": "track_name", "type": "track_type", "slice_name": "name", "action": "name"}
+
+// leftOut are columns that ours do not have: numbers of machines, of which ours have one,
+// and arguments.
+var leftOut = map[string]bool{"machine_id": true, "raw_machine_id": true, "frame_number": true, "layer_name": true}
+
+func (c expected) compare(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Open(corpustest.Path(t, "perfetto-expected", name+".out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := csv.NewReader(f).ReadAll()
+	_ = f.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cellsOf(all)
+	got := cellsOf(ours(t, corpustest.Path(t, "perfetto-expected", name+".pftrace"), c.table))
+	if c.edit != nil {
+		for _, cells := range got {
+			c.edit(cells)
+		}
+	}
+	lines := func(rows []map[string]string, keep func(map[string]string) bool, ours bool) []string {
+		var out []string
+		for _, cells := range rows {
+			if keep != nil && !keep(cells) {
+				continue
+			}
+			var line []string
+			for _, column := range all[0] {
+				if _, has := cells[column]; leftOut[column] && (!has || c.table != "frames") {
+					continue
+				}
+				if _, has := cells[column]; ours && !has {
+					column = theirColumns[column]
+				}
+				line = append(line, plain(cells[column]))
+			}
+			out = append(out, strings.Join(line, "|"))
+		}
+		return out
+	}
+	compare(t, name, lines(want, c.theirs, false), lines(got, c.keep, true))
+}
+
+func cellsOf(rows [][]string) []map[string]string {
+	var out []map[string]string
+	for _, row := range rows[1:] {
+		cells := map[string]string{}
+		for i, column := range rows[0] {
+			cells[column] = row[i]
+		}
+		out = append(out, cells)
+	}
+	return out
+}
+
+// plain is a cell without what only its writer cares for: 1 for 1.000000, "" for [NULL].
+func plain(cell string) string {
+	if cell == "[NULL]" {
+		return ""
+	}
+	if v, err := strconv.ParseFloat(cell, 64); err == nil && strings.ContainsAny(cell, ".e") {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return cell
 }

@@ -9,15 +9,13 @@ import (
 
 // unread are the types of tracks whose slices are not read (docs/format/inspect.md).
 var unread = map[string]bool{
-	"gpu_render_stage": true, "drm_sched_ring": true,
-	"virtgpu_queue_event": true, "suspend_resume": true, "suspend_resume_minimal": true, "graphics_frame_event": true,
-	"vulkan_events": true,
+	"gpu_render_stage": true, "virtgpu_queue_event": true, "vulkan_events": true,
 }
 
 // unreadNames are slices of threads that are not read: of the GPU's scheduler, and of
 // Android's own track events.
 var unreadNames = map[string]bool{
-	"drm_sched_job_queue": true, "process_start": true, "process_start_again": true, "binder_died": true,
+	"process_start": true, "process_start_again": true, "binder_died": true,
 }
 
 // sliceKeys are the slices of a table by their numbers, each told by what does not depend
@@ -49,8 +47,7 @@ func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
 // uncounted are the types of tracks whose counters are not read (docs/format/inspect.md).
 var uncounted = map[string]bool{
 	"power_rails": true, "meminfo": true, "battery_counter": true, "virtgpu_num_free": true, "virtgpu_latency": true,
-	"android_energy_estimation_breakdown": true, "entity_state": true, "cpu_utilization": true, "cpu_capacity": true,
-	"cpu_nr_running": true, "android_kernel_wakelock": true, "gpu_counter": true, "gpu_memory": true, "process_gpu_memory": true,
+	"android_energy_estimation_breakdown": true, "entity_state": true, "android_kernel_wakelock": true, "gpu_counter": true, "gpu_memory": true, "process_gpu_memory": true,
 }
 
 func TestCountersEqualTraceProcessors(t *testing.T) {

@@ -1,0 +1,173 @@
+package slices
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Types of a GraphicsFrameEvent's BufferEvent (graphics_frame_event.proto).
+const (
+	bufferDequeued = 1
+	bufferQueued   = 2
+	bufferAcquired = 4
+	bufferLatched  = 5
+	bufferShown    = 8
+)
+
+var bufferEvents = []string{
+	"unspecified_event", "Dequeue", "Queue", "Post", "AcquireFenceSignaled", "Latch", "HWCCompositionQueued",
+	"FallbackComposition", "PresentFenceSignaled", "ReleaseFenceSignaled", "Modify", "Detach", "Attach", "Cancel",
+}
+
+// bufferKey is a buffer of a layer: several layers may use one.
+type bufferKey struct {
+	id    uint32
+	layer string
+}
+
+// buffer is what happens to a buffer: an app draws into it from dequeue to queue, the GPU
+// works until its fence is signaled, SurfaceFlinger has it from latch to present.
+type buffer struct {
+	last     uint64 // the type of the event that its phase began with, 0 for none
+	track    int32  // of that phase
+	slice    int32  // of an app's phase
+	since    time.Duration
+	acquired time.Duration // when its fence was signaled last, -1 for never
+}
+
+// bufferOf is a BufferEvent.
+type bufferOf struct {
+	bufferKey
+	frame uint32
+	kind  uint64
+	dur   time.Duration
+}
+
+func (r *Reader) bufferEvent(at time.Duration, message []byte) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number != 1 {
+			continue
+		}
+		b := bufferOf{kind: uint64(len(bufferEvents))}
+		told := false
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			switch g.Number {
+			case 1:
+				b.frame = uint32(g.Value)
+			case 2:
+				b.kind = g.Value
+			case 3:
+				b.layer = g.Text()
+			case 4:
+				b.dur = time.Duration(min(g.Value, packets.MaxTime))
+			case 5:
+				b.id, told = uint32(g.Value), true
+			}
+		}
+		if told {
+			r.bufferSlices(at, b)
+		}
+	}
+}
+
+func (r *Reader) bufferSlices(at time.Duration, b bufferOf) {
+	name := "unknown_event"
+	if b.kind < uint64(len(bufferEvents)) {
+		name = bufferEvents[b.kind]
+	}
+	r.begin(at, b.dur, r.bufferTrack(fmt.Sprintf("Buffer: %d %s", b.id, b.layer)), "", name)
+	one := r.buffers[b.bufferKey]
+	if one == nil {
+		if !r.file.Room("buffers", len(r.buffers), maxTracks) {
+			return
+		}
+		one = &buffer{acquired: -1}
+		r.buffers[b.bufferKey] = one
+	}
+	r.phase(at, b, one)
+}
+
+// phase ends the phase that a buffer is in, and begins the next.
+func (r *Reader) phase(at time.Duration, b bufferOf, one *buffer) {
+	switch b.kind {
+	case bufferDequeued:
+		r.unqueued(one)
+		one.last = 0
+		r.beginPhase(at, b, one, fmt.Sprintf("APP_%d %s", b.id, b.layer))
+		if one.slice == None {
+			one.last = 0
+		}
+	case bufferQueued:
+		if one.last == bufferDequeued {
+			r.end(at, one.track, "")
+			r.rename(one.slice, strconv.Itoa(int(b.frame)))
+			if one.acquired > one.since { // the fence may be signaled before
+				one.last = 0
+				return
+			}
+		}
+		r.beginPhase(at, b, one, fmt.Sprintf("GPU_%d %s", b.id, b.layer))
+	case bufferAcquired:
+		if one.last == bufferQueued {
+			r.end(at, one.track, "")
+			one.last = 0
+		}
+		one.acquired = at
+	case bufferLatched:
+		r.unqueued(one)
+		r.beginPhase(at, b, one, fmt.Sprintf("SF_%d %s", b.id, b.layer))
+	case bufferShown:
+		if one.last == bufferLatched {
+			r.end(at, one.track, "")
+			one.last = 0
+		}
+		r.show(at, b)
+	}
+}
+
+// show ends what a layer showed, and begins what it shows now.
+func (r *Reader) show(at time.Duration, b bufferOf) {
+	before, known := r.shown[b.layer]
+	if known {
+		r.end(at, before, "")
+	}
+	track := r.bufferTrack("Display_" + b.layer)
+	r.begin(at, -1, track, "", phaseName(at, b))
+	if known || r.file.Room("layers", len(r.shown), maxTracks) {
+		r.shown[b.layer] = track
+	}
+}
+
+func (r *Reader) beginPhase(at time.Duration, b bufferOf, one *buffer, track string) {
+	one.track = r.bufferTrack(track)
+	one.slice = r.begin(at, -1, one.track, "", phaseName(at, b))
+	one.last, one.since = b.kind, at
+}
+
+// unqueued names the phase of an app that never handed its frame over.
+func (r *Reader) unqueued(one *buffer) {
+	if one.last == bufferDequeued {
+		r.rename(one.slice, "0")
+	}
+}
+
+// phaseName is a frame's number, or where that is not known yet the time.
+func phaseName(at time.Duration, b bufferOf) string {
+	if b.frame != 0 {
+		return strconv.Itoa(int(b.frame))
+	}
+	return strconv.FormatInt(int64(at), 10)
+}
+
+func (r *Reader) bufferTrack(name string) int32 {
+	return r.track(Track{Type: "graphics_frame_event", Name: name, Thread: None, Process: None})
+}
+
+func (r *Reader) rename(slice int32, name string) {
+	if slice != None {
+		r.Slices[slice].Name = r.intern(name)
+	}
+}
