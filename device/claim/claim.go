@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/apkgate/apkgate/internal/filelock"
 )
 
 // Holder is who uses a device.
@@ -65,8 +67,8 @@ func Take(folder, device string, now time.Time) (*Claim, error) {
 		return nil, fmt.Errorf("claim %s: %w", device, err)
 	}
 	for {
-		file, err := lock(path)
-		if errors.Is(err, errHeld) {
+		file, err := filelock.Lock(path)
+		if errors.Is(err, filelock.ErrHeld) {
 			return nil, &HeldError{holderOf(path)}
 		}
 		if err != nil {
@@ -84,9 +86,6 @@ func Take(folder, device string, now time.Time) (*Claim, error) {
 		return c, nil
 	}
 }
-
-// errHeld says that another process has locked the file.
-var errHeld = errors.New("the file is locked")
 
 // isAt reports whether the file is the one at the path.
 func isAt(file *os.File, path string) bool {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package claim
+package filelock
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock opens the file and locks it; errHeld says that another process has.
-func lock(path string) (*os.File, error) {
+// Lock opens the file and locks it; ErrHeld says that another process has.
+func Lock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func lock(path string) (*os.File, error) {
 	}
 	_ = file.Close()
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, errHeld
+		return nil, ErrHeld
 	}
 	return nil, &os.PathError{Op: "lock", Path: path, Err: err}
 }

@@ -1,4 +1,4 @@
-package claim
+package filelock
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 
 const errSharingViolation = syscall.Errno(32)
 
-// lock opens the file so that others may only read it; errHeld says that another
+// Lock opens the file so that others may only read it; ErrHeld says that another
 // process has.
-func lock(path string) (*os.File, error) {
+func Lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func lock(path string) (*os.File, error) {
 	handle, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, syscall.FILE_SHARE_READ,
 		nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	if errors.Is(err, errSharingViolation) {
-		return nil, errHeld
+		return nil, ErrHeld
 	}
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}

@@ -1,0 +1,68 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Copied counts what Copy has done.
+type Copied struct {
+	Files   int // now in the other folder, also those that were there before
+	Missing int // not in the one copied from, or damaged there
+	Refused int // larger than the other folder takes
+	Gone    Gone
+}
+
+// Add adds the counts of another copy.
+func (c *Copied) Add(o Copied) {
+	c.Files += o.Files
+	c.Missing += o.Missing
+	c.Refused += o.Refused
+	c.Gone.Add(o.Gone)
+}
+
+// Add adds what else was removed.
+func (g *Gone) Add(o Gone) {
+	g.Runs = append(g.Runs, o.Runs...)
+	g.Files += o.Files
+	g.Bytes += o.Bytes
+}
+
+// Copy brings the files of a run, which has an id, from one folder to another and
+// attaches them there. What is not in the first is counted, and no error.
+func Copy(ctx context.Context, to, from *Folder, r run.Run) (done Copied, err error) {
+	for _, e := range r.Evidence {
+		err := copyFile(ctx, to, from, e.Digest)
+		switch {
+		case err == nil:
+			done.Files++
+		case errors.Is(err, ErrAbsent), errors.Is(err, ErrDamaged):
+			done.Missing++
+		case errors.Is(err, ErrTooLarge):
+			done.Refused++
+		default:
+			return done, err
+		}
+	}
+	done.Gone, err = to.Attach(ctx, r)
+	return done, err
+}
+
+func copyFile(ctx context.Context, to, from *Folder, digest string) error {
+	if _, _, here := to.Place(digest); here {
+		return nil
+	}
+	file, err := from.Open(digest)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	got, _, err := to.Keep(ctx, file, to.limits.File)
+	if err == nil && got != digest {
+		err = fmt.Errorf("copy kept file %s: it changed meanwhile: %w", digest[:12], ErrDamaged)
+	}
+	return err
+}

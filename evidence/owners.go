@@ -1,0 +1,176 @@
+package evidence
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Limits on what is read back.
+const (
+	maxOwner  = 64 << 10 // bytes of one file in runs
+	maxOwners = 100_000
+)
+
+// owner is a file in runs: which files a run has.
+type owner struct {
+	Format  string    `json:"format"`
+	Run     string    `json:"run"`
+	Started time.Time `json:"started"`
+	Digests []string  `json:"digests"`
+
+	name    string    // of the file
+	written time.Time // as the file system has it
+}
+
+// Gone is what was removed to keep within the limits, or with its runs.
+type Gone struct {
+	Runs  []string // their ids, the oldest first
+	Files int
+	Bytes int64
+}
+
+// Attach says that the files which the run's record names belong to it, as far as
+// they are here, and keeps the folder within its limits: where all files together
+// are too large, those of the oldest other runs are removed. The run has to have an id.
+func (f *Folder) Attach(ctx context.Context, r run.Run) (Gone, error) {
+	if len(r.Evidence) == 0 {
+		return Gone{}, nil
+	}
+	if r.ID == "" {
+		return Gone{}, f.failed("attach files to a run", errors.New("the run has no id"))
+	}
+	root, err := f.open(false)
+	if errors.Is(err, ErrAbsent) {
+		return Gone{}, nil // none of them is here
+	}
+	if err != nil {
+		return Gone{}, f.failed("attach files to run "+r.ID, err)
+	}
+	defer root.Close()
+	var gone Gone
+	err = f.locked(ctx, root, func() error {
+		own := owner{Format: Format, Run: r.ID, Started: r.Started.UTC()}
+		for _, e := range r.Evidence {
+			if validDigest(e.Digest) && isHere(root, e.Digest) && !slices.Contains(own.Digests, e.Digest) {
+				own.Digests = append(own.Digests, e.Digest)
+			}
+		}
+		if len(own.Digests) == 0 {
+			return nil
+		}
+		if err := own.write(root); err != nil {
+			return err
+		}
+		gone, err = f.shrink(root, r.ID)
+		return err
+	})
+	if err != nil {
+		return gone, f.failed("attach files to run "+r.ID, err)
+	}
+	return gone, nil
+}
+
+// Runs are the ids of the runs that have files here, the oldest first.
+func (f *Folder) Runs() ([]string, error) {
+	root, err := f.open(false)
+	if errors.Is(err, ErrAbsent) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.failed("list the runs", err)
+	}
+	defer root.Close()
+	owners, err := ownersIn(root)
+	if err != nil {
+		return nil, f.failed("list the runs", err)
+	}
+	var ids []string
+	for _, o := range owners {
+		ids = append(ids, o.Run)
+	}
+	return ids, nil
+}
+
+func isHere(root *os.Root, digest string) bool {
+	info, err := root.Lstat(placeOf(digest))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ownerName is the file of a run in runs. Ids may be any text.
+func ownerName(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return path.Join(runsDir, hex.EncodeToString(sum[:])+".json")
+}
+
+// write writes the file whole or not at all.
+func (o owner) write(root *os.Root) error {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	tmp := path.Join(inDir, rand.Text())
+	if _, _, err := writeNew(context.Background(), root, tmp, bytes.NewReader(data), maxOwner); err != nil {
+		return err
+	}
+	return root.Rename(tmp, ownerName(o.Run))
+}
+
+// ownersIn reads which run has which files, the oldest run first. A file that is none
+// of ours, or damaged, owns nothing.
+func ownersIn(root *os.Root) ([]owner, error) {
+	dir, err := root.Open(runsDir)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(maxOwners + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(names) > maxOwners {
+		return nil, fmt.Errorf("it has files of more than %d runs", maxOwners)
+	}
+	var out []owner
+	for _, name := range names {
+		if o, ok := readOwner(root, path.Join(runsDir, name)); ok {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b owner) int {
+		return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Run, b.Run))
+	})
+	return out, nil
+}
+
+func readOwner(root *os.Root, name string) (owner, bool) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOwner {
+		return owner{}, false
+	}
+	data, err := root.ReadFile(name)
+	o := owner{name: name, written: info.ModTime()}
+	if err != nil || json.Unmarshal(data, &o) != nil || o.Format != Format || ownerName(o.Run) != name {
+		return owner{}, false
+	}
+	for _, digest := range o.Digests {
+		if !validDigest(digest) {
+			return owner{}, false
+		}
+	}
+	return o, true
+}
