@@ -3,28 +3,29 @@ package atrace
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // Events are all of them.
-var Events = []protowire.Number{packets.EventPrint, packets.EventZero, packets.EventSDE, packets.EventDPU, packets.EventG2D, packets.EventMali}
+var Events = []protowire.Number{field.EventPrint, field.EventZero, field.EventSdeTracingMarkWrite, field.EventDpuTracingMarkWrite, field.EventG2dTracingMarkWrite, field.EventMaliTracingMarkWrite}
 
 // fields are where a driver's event has what it says: the field's number, 0 for none.
 type fields struct{ pid, name, phase, value, begin protowire.Number }
 
 var drivers = map[protowire.Number]fields{
-	packets.EventSDE:  {pid: 1, name: 2, phase: 3, value: 4, begin: 5},
-	packets.EventDPU:  {pid: 1, name: 4, phase: 5, value: 6},
-	packets.EventG2D:  {pid: 1, name: 4, phase: 5, value: 6},
-	packets.EventMali: {pid: 2, name: 1, phase: 3, value: 4},
-	packets.EventZero: {pid: 3, name: 2, phase: 1, value: 4},
+	field.EventSdeTracingMarkWrite:  {pid: field.SDEPID, name: field.SDETraceName, phase: field.SDETraceType, value: field.SDEValue, begin: field.SDETraceBegin},
+	field.EventDpuTracingMarkWrite:  {pid: field.DPUPID, name: field.DPUName, phase: field.DPUType, value: field.DPUValue},
+	field.EventG2dTracingMarkWrite:  {pid: field.G2DPID, name: field.G2DName, phase: field.G2DType, value: field.G2DValue},
+	field.EventMaliTracingMarkWrite: {pid: field.MaliPID, name: field.MaliName, phase: field.MaliType, value: field.MaliValue},
+	field.EventZero:                 {pid: field.ZeroPID, name: field.ZeroName, phase: field.ZeroFlag, value: field.ZeroValue},
 }
 
 // Of is what an event of the kernel says; false for one that is of no such kind.
 func Of(e *packets.Event) (Point, bool) {
-	if e.Kind == packets.EventPrint {
+	if e.Kind == field.EventPrint {
 		for f := packets.FieldsOf(e.Data); f.Next(); {
-			if f.Number == 2 {
+			if f.Number == field.PrintBuf {
 				return Parse(f.Bytes)
 			}
 		}
@@ -51,7 +52,7 @@ func Of(e *packets.Event) (Point, bool) {
 		}
 	}
 	p.Phase = phaseOf(e.Kind, phase, begin, told)
-	if e.Kind == packets.EventDPU && p.Phase != 'C' {
+	if e.Kind == field.EventDpuTracingMarkWrite && p.Phase != 'C' {
 		p.PID = 0 // some drivers name a process that the thread is not of
 	}
 	return p, p.Phase != 0
@@ -62,7 +63,7 @@ func Of(e *packets.Event) (Point, bool) {
 func phaseOf(kind protowire.Number, phase uint64, begin, told bool) byte {
 	switch {
 	case !told:
-	case kind == packets.EventZero:
+	case kind == field.EventZero:
 		for i, letter := range []byte("BEC") {
 			if phase&(1<<i) != 0 {
 				return letter
@@ -70,9 +71,9 @@ func phaseOf(kind protowire.Number, phase uint64, begin, told bool) byte {
 		}
 	case phase == 'B', phase == 'E', phase == 'C', phase == 'I':
 		return byte(phase)
-	case phase == 0 && kind == packets.EventSDE && begin:
+	case phase == 0 && kind == field.EventSdeTracingMarkWrite && begin:
 		return 'B'
-	case phase == 0 && kind == packets.EventSDE:
+	case phase == 0 && kind == field.EventSdeTracingMarkWrite:
 		return 'E'
 	}
 	return 0

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
@@ -62,11 +63,11 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 // Wants are the kernel's events of counters, and what Perfetto reads of processes in /proc.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets: []protowire.Number{packets.FieldProcessStats, packets.FieldCPUFrequency, packets.FieldGPUFrequency, packets.FieldProperties, packets.FieldDisplayState},
+		Packets: []protowire.Number{field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState},
 		Events: append([]protowire.Number{
-			packets.EventCPUFrequency, packets.EventCPUIdle, packets.EventClockEnable, packets.EventClockDisable, packets.EventClockRate,
-			packets.EventRSS, packets.EventOOMScore, packets.EventGPUFrequency, packets.EventRSSThrottled,
-			packets.EventCPULimits, packets.EventCPUUtil,
+			field.EventCPUFrequency, field.EventCPUIdle, field.EventClockEnable, field.EventClockDisable, field.EventClockSetRate,
+			field.EventRSSStat, field.EventOOMScoreAdjUpdate, field.EventGPUFrequency, field.EventRSSStatThrottled,
+			field.EventCPUFrequencyLimits, field.EventSchedCPUUtilCfs,
 		}, atrace.Events...),
 	}
 }
@@ -74,24 +75,26 @@ func (r *Reader) Wants() packets.Wants {
 // Event reads an event. The tracker has read it before.
 func (r *Reader) Event(e *packets.Event) {
 	switch e.Kind {
-	case packets.EventCPUFrequency:
+	case field.EventCPUFrequency:
 		r.cpu(e, "cpu_frequency", "cpufreq")
-	case packets.EventCPUIdle:
+	case field.EventCPUIdle:
 		r.cpu(e, "cpu_idle", "cpuidle")
-	case packets.EventClockRate:
+	case field.EventClockSetRate:
 		r.clock(e, "clock_frequency", " Frequency")
-	case packets.EventClockEnable, packets.EventClockDisable:
+	case field.EventClockEnable, field.EventClockDisable:
 		r.clock(e, "clock_state", " State")
-	case packets.EventGPUFrequency:
-		_, value := pair(e.Data)
+	case field.EventGPUFrequency:
+		value, _ := pair(e.Data, field.GPUFrequencyState, 0)
 		r.put(e.At, float64(uint32(value)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
-	case packets.EventCPULimits:
+	case field.EventCPUFrequencyLimits:
 		r.limits(e)
-	case packets.EventCPUUtil:
+	case field.EventSchedCPUUtilCfs:
 		r.load(e)
-	case packets.EventRSS, packets.EventRSSThrottled:
-		r.memory(e)
-	case packets.EventOOMScore:
+	case field.EventRSSStat:
+		r.memory(e, rss(e.Data))
+	case field.EventRSSStatThrottled:
+		r.memory(e, throttled(e.Data))
+	case field.EventOOMScoreAdjUpdate:
 		r.oomScore(e)
 	default:
 		if p, ok := atrace.Of(e); ok && p.Phase == 'C' {
@@ -100,32 +103,35 @@ func (r *Reader) Event(e *packets.Event) {
 	}
 }
 
-// pair is the first two numbers of a message.
-func pair(message []byte) (first, second uint64) {
+// pair is two numbers of a message by their fields.
+func pair(message []byte, one, other protowire.Number) (first, second uint64) {
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case one:
 			first = f.Value
-		case 2:
+		case other:
 			second = f.Value
 		}
 	}
 	return first, second
 }
 
+// cpu reads a CpuFrequencyFtraceEvent or a CpuIdleFtraceEvent, whose fields are the same.
 func (r *Reader) cpu(e *packets.Event, kind, name string) {
-	value, cpu := pair(e.Data)
+	value, cpu := pair(e.Data, field.CPUFrequencyState, field.CPUFrequencyCPUID)
 	r.ofCPU(e.At, float64(uint32(value)), cpu, kind, name)
 }
 
+// clock reads a ClockSetRateFtraceEvent, or one of a clock that is enabled or disabled,
+// whose fields are the same.
 func (r *Reader) clock(e *packets.Event, kind, suffix string) {
 	var name string
 	var value uint64
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.ClockSetRateName:
 			name = f.Text()
-		case 2:
+		case field.ClockSetRateState:
 			value = f.Value
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -19,11 +20,11 @@ func (r *Reader) limits(e *packets.Event) {
 	var least, most, cpu uint64
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.CPULimitsMinFreq:
 			least = f.Value
-		case 2:
+		case field.CPULimitsMaxFreq:
 			most = f.Value
-		case 3:
+		case field.CPULimitsCPUID:
 			cpu = f.Value
 		}
 	}
@@ -36,13 +37,13 @@ func (r *Reader) load(e *packets.Event) {
 	var capacity, cpu, used, running uint64
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 2:
+		case field.CPUUtilCapacity:
 			capacity = f.Value
-		case 4:
+		case field.CPUUtilCPU:
 			cpu = f.Value
-		case 6:
+		case field.CPUUtilCPUUtil:
 			used = f.Value
-		case 11:
+		case field.CPUUtilNrRunning:
 			running = f.Value
 		}
 	}

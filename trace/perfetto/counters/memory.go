@@ -5,41 +5,71 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
 // members are the names of rss_stat's kinds of memory (the kernel's mm_types_task.h).
 var members = []string{"rss.file", "rss.anon", "swap", "rss.shmem", "unreclaimable"}
 
-// memory reads an RssStatFtraceEvent (kmem.proto).
-func (r *Reader) memory(e *packets.Event) {
-	member := uint64(0)
-	var size, space int64
-	current, told := false, 0
-	for f := packets.FieldsOf(e.Data); f.Next(); {
+// memory is what an event says of a process's memory.
+type memory struct {
+	member  uint64
+	size    int64 // bytes
+	space   int64 // whose it is, see user
+	current bool  // it is the writer's own
+	told    bool  // space and current are told
+}
+
+// rss reads an RssStatFtraceEvent.
+func rss(message []byte) memory {
+	var m memory
+	current, space := false, false
+	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
-			member = f.Value
-		case 2:
-			size = int64(f.Value)
-		case 3:
-			current = f.Value != 0
-			told |= 1
-		case 4:
-			space = int64(f.Value)
-			told |= 2
+		case field.RSSMember:
+			m.member = f.Value
+		case field.RSSSize:
+			m.size = int64(f.Value)
+		case field.RSSCurr:
+			m.current, current = f.Value != 0, true
+		case field.RSSMmID:
+			m.space, space = int64(f.Value), true
 		}
 	}
+	m.told = current && space
+	return m
+}
+
+// throttled reads an RssStatThrottledFtraceEvent, which always says whose memory it is.
+func throttled(message []byte) memory {
+	m := memory{told: true}
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.RSSThrottledMember:
+			m.member = f.Value
+		case field.RSSThrottledSize:
+			m.size = int64(f.Value)
+		case field.RSSThrottledCurr:
+			m.current = f.Value != 0
+		case field.RSSThrottledMmID:
+			m.space = int64(f.Value)
+		}
+	}
+	return m
+}
+
+func (r *Reader) memory(e *packets.Event, m memory) {
 	name := "unknown"
-	if member < uint64(len(members)) {
-		name = members[member]
+	if m.member < uint64(len(members)) {
+		name = members[m.member]
 	}
 	thread := r.threads.Of(e.TID)
-	if told == 3 || e.Kind == packets.EventRSSThrottled {
-		thread = r.user(space, current, thread)
+	if m.told {
+		thread = r.user(m.space, m.current, thread)
 	}
-	if size >= 0 && thread != None {
-		r.ofThread(e.At, float64(size), "process_memory", "mem."+name, thread)
+	if m.size >= 0 && thread != None {
+		r.ofThread(e.At, float64(m.size), "process_memory", "mem."+name, thread)
 	}
 }
 
@@ -69,9 +99,9 @@ func (r *Reader) oomScore(e *packets.Event) {
 	var tid int32
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 2:
+		case field.OOMScoreOOMScoreAdj:
 			score = int16(f.Value)
-		case 3:
+		case field.OOMScorePID:
 			tid = int32(f.Value)
 		}
 	}
@@ -89,15 +119,16 @@ var stats = map[protowire.Number]struct {
 	name  string
 	bytes int64
 }{
-	2: {"virt", 1024}, 3: {"rss", 1024}, 4: {"rss.anon", 1024}, 5: {"rss.file", 1024}, 6: {"rss.shmem", 1024},
-	7: {"swap", 1024}, 8: {"locked", 1024}, 9: {"rss.watermark", 1024},
+	field.StatsProcessVMSizeKb: {"virt", 1024}, field.StatsProcessVMRSSKb: {"rss", 1024}, field.StatsProcessRSSAnonKb: {"rss.anon", 1024},
+	field.StatsProcessRSSFileKb: {"rss.file", 1024}, field.StatsProcessRSSShmemKb: {"rss.shmem", 1024}, field.StatsProcessVMSwapKb: {"swap", 1024},
+	field.StatsProcessVMLockedKb: {"locked", 1024}, field.StatsProcessVMHwmKb: {"rss.watermark", 1024},
 }
 
 // process reads what /proc says of a process.
 func (r *Reader) process(at time.Duration, message []byte) {
 	var pid int32
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.StatsProcessPID {
 			pid = int32(f.Value)
 		}
 	}
@@ -107,7 +138,7 @@ func (r *Reader) process(at time.Duration, message []byte) {
 		case known:
 			track.Type, track.Name = "process_memory", "mem."+stat.name
 			r.put(at, float64(int64(f.Value)*stat.bytes), track)
-		case f.Number == 10:
+		case f.Number == field.StatsProcessOOMScoreAdj:
 			track.Type, track.Name = "oom_score_adj", "oom_score_adj"
 			r.put(at, float64(int64(f.Value)), track)
 		}

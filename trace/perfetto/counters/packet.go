@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -21,22 +22,22 @@ func (r *Reader) Packet(p packets.Packet) {
 
 func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte) {
 	switch kind {
-	case packets.FieldProcessStats:
+	case field.PacketProcessStats:
 		for f := packets.FieldsOf(message); f.Next(); {
-			if f.Number == 1 {
+			if f.Number == field.ProcessStatsProcesses {
 				r.process(at, f.Bytes)
 			}
 		}
-	case packets.FieldProperties:
+	case field.PacketAndroidSystemProperty:
 		r.property(at, message)
-	case packets.FieldDisplayState:
-		state, _ := pair(message)
+	case field.PacketInitialDisplayState:
+		state, _ := pair(message, field.DisplayStateDisplayState, 0)
 		r.put(at, float64(int32(state)), Track{Type: "screen_state", Name: "ScreenState", Thread: None, Process: None, CPU: None})
-	case packets.FieldCPUFrequency:
-		cpu, hz := pair(message)
+	case field.PacketGenericKernelCPUFreqEvent:
+		cpu, hz := pair(message, field.GenericCPUFrequencyCPU, field.GenericCPUFrequencyFreqHz)
 		r.ofCPU(at, float64(int64(hz))/1000, cpu, "cpu_frequency", "cpufreq")
-	case packets.FieldGPUFrequency:
-		_, khz := pair(message)
+	case field.PacketGenericGPUFrequencyEvent:
+		_, khz := pair(message, 0, field.GenericGPUFrequencyFrequencyKhz)
 		r.put(at, float64(uint32(khz)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
 	}
 }

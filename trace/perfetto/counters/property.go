@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -21,15 +22,15 @@ var properties = map[string]string{
 // were when the trace began.
 func (r *Reader) property(at time.Duration, message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != 1 {
+		if f.Number != field.SystemPropertyValues {
 			continue
 		}
 		var name, value string
 		for g := packets.FieldsOf(f.Bytes); g.Next(); {
 			switch g.Number {
-			case 1:
+			case field.PropertyName:
 				name = g.Text()
-			case 2:
+			case field.PropertyValue:
 				value = g.Text()
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -67,17 +68,8 @@ func New(file *packets.File) *Reader {
 
 // Wants are events of the frame timeline.
 func (r *Reader) Wants() packets.Wants {
-	return packets.Wants{Packets: []protowire.Number{packets.FieldFrames}}
+	return packets.Wants{Packets: []protowire.Number{field.PacketFrameTimelineEvent}}
 }
-
-// The fields of FrameTimelineEvent.
-const (
-	expectedDisplay = 1
-	actualDisplay   = 2
-	expectedSurface = 3
-	actualSurface   = 4
-	frameEnd        = 5
-)
 
 // Packet reads a FrameTimelineEvent.
 func (r *Reader) Packet(p packets.Packet) {
@@ -87,11 +79,11 @@ func (r *Reader) Packet(p packets.Packet) {
 	}
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
-		case expectedDisplay, actualDisplay:
-			r.begin(at, f.Bytes, f.Number == actualDisplay, false)
-		case expectedSurface, actualSurface:
-			r.begin(at, f.Bytes, f.Number == actualSurface, true)
-		case frameEnd:
+		case field.FrameExpectedDisplayFrameStart, field.FrameActualDisplayFrameStart:
+			r.begin(at, f.Bytes, f.Number == field.FrameActualDisplayFrameStart, false)
+		case field.FrameExpectedSurfaceFrameStart, field.FrameActualSurfaceFrameStart:
+			r.begin(at, f.Bytes, f.Number == field.FrameActualSurfaceFrameStart, true)
+		case field.FrameFrameEnd:
 			r.end(at, f.Bytes)
 		}
 	}
@@ -121,7 +113,7 @@ func (r *Reader) begin(at time.Duration, message []byte, actual, surface bool) {
 
 func (r *Reader) end(at time.Duration, message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != 1 {
+		if f.Number != field.FrameEndCookie {
 			continue
 		}
 		place, known := r.open[int64(f.Value)]
@@ -137,36 +129,52 @@ func (r *Reader) end(at time.Duration, message []byte) {
 	r.Malformed++
 }
 
-// read reads the message of a frame and gives its cookie. The numbers of its fields
-// differ: a frame of the display has no token of another one and no layer.
+// numbers are the fields of a frame's message, 0 for what it has not.
+type numbers struct {
+	cookie, token, display, pid, layer, present, onTime, gpu, jank, prediction, severity protowire.Number
+}
+
+// What is expected has the same numbers as what was, as far as it goes.
+var (
+	ofDisplay = numbers{
+		cookie: field.ActualDisplayCookie, token: field.ActualDisplayToken, pid: field.ActualDisplayPID, present: field.ActualDisplayPresentType,
+		onTime: field.ActualDisplayOnTimeFinish, gpu: field.ActualDisplayGPUComposition, jank: field.ActualDisplayJankType,
+		prediction: field.ActualDisplayPredictionType, severity: field.ActualDisplayJankSeverityType,
+	}
+	ofSurface = numbers{
+		cookie: field.ActualSurfaceCookie, token: field.ActualSurfaceToken, display: field.ActualSurfaceDisplayFrameToken, pid: field.ActualSurfacePID,
+		layer: field.ActualSurfaceLayerName, present: field.ActualSurfacePresentType, onTime: field.ActualSurfaceOnTimeFinish,
+		gpu: field.ActualSurfaceGPUComposition, jank: field.ActualSurfaceJankType, prediction: field.ActualSurfacePredictionType,
+		severity: field.ActualSurfaceJankSeverityType,
+	}
+)
+
+// read reads the message of a frame and gives its cookie. A frame of the display has no
+// token of another one and no layer.
 func (f *Frame) read(message []byte) (cookie int64, whole bool) {
-	shift := protowire.Number(0)
-	if !f.Surface {
-		shift = 2
+	n := &ofDisplay
+	if f.Surface {
+		n = &ofSurface
 	}
 	seen := 0
 	for g := packets.FieldsOf(message); g.Next(); {
-		number := g.Number
-		if number > 2 {
-			number += shift
-		}
-		switch {
-		case number == 1:
+		switch g.Number {
+		case n.cookie:
 			cookie = int64(g.Value)
 			seen |= 1
-		case number == 2:
+		case n.token:
 			f.Token = int64(g.Value)
 			seen |= 2
-		case number == 3 && f.Surface:
+		case n.display:
 			f.Display = int64(g.Value)
 			seen |= 4
-		case number == 4 && f.Surface, number == 5 && !f.Surface:
+		case n.pid:
 			f.PID = int32(g.Value)
 			seen |= 8
-		case number == 5:
+		case n.layer:
 			f.HasLayer, f.Layer = true, g.Text()
 		default:
-			f.quality(number, g.Value)
+			f.quality(n, g.Number, g.Value)
 		}
 	}
 	if !f.Surface {
@@ -176,27 +184,21 @@ func (f *Frame) read(message []byte) (cookie int64, whole bool) {
 	return cookie, seen == 15
 }
 
-// quality reads a field of an actual frame, by its number in ActualSurfaceFrameStart.
-func (f *Frame) quality(number protowire.Number, value uint64) {
+// quality reads a field of an actual frame.
+func (f *Frame) quality(n *numbers, number protowire.Number, value uint64) {
 	switch number {
-	case 6:
+	case n.present:
 		f.Present = int32(value)
-	case 7:
+	case n.onTime:
 		f.OnTime = value != 0
-	case 8:
+	case n.gpu:
 		f.GPU = value != 0
-	case 9:
+	case n.jank:
 		f.Jank = int32(value)
-	case 10:
+	case n.prediction:
 		f.Prediction = int32(value)
-	case 12:
-		if f.Surface {
-			f.Severity = int32(value)
-		}
-	case 11:
-		if !f.Surface {
-			f.Severity = int32(value)
-		}
+	case n.severity:
+		f.Severity = int32(value)
 	}
 }
 

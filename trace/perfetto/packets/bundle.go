@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
 // Limits on the kernel's events.
@@ -34,19 +36,19 @@ func HeadOf(message []byte) Head {
 	var h Head
 	for f := FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.BundleCPU:
 			h.CPU = f.Value
-		case 3:
+		case field.BundleLostEvents:
 			h.Lost = f.Value != 0
-		case 5:
+		case field.BundleFtraceClock:
 			h.clock = f.Value
-		case 6:
+		case field.BundleFtraceTimestamp:
 			h.ftrace = f.Value
-		case 7:
+		case field.BundleBootTimestamp:
 			h.boot = f.Value
-		case 9:
+		case field.BundleLastReadEventTimestamp:
 			h.lastRead = f.Value
-		case 10:
+		case field.BundlePreviousBundleEndTimestamp:
 			h.last = f.Value
 		}
 	}
@@ -112,7 +114,7 @@ func (k *kernel) subscribe(reader EventReader) {
 
 func (k *kernel) readersOf(kind protowire.Number) []EventReader { return k.byKind[kind] }
 
-func (k *kernel) Wants() Wants { return Wants{Packets: []protowire.Number{FieldFtrace}} }
+func (k *kernel) Wants() Wants { return Wants{Packets: []protowire.Number{field.PacketFtraceEvents}} }
 
 func (k *kernel) Packet(p Packet) {
 	head := HeadOf(p.Data)
@@ -126,9 +128,9 @@ func (k *kernel) Packet(p Packet) {
 	clock := k.file.FtraceClock(head, p.Machine, &k.synced)
 	for f := FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
-		case 2:
+		case field.BundleEvent:
 			k.event(f.Bytes, p.Seq, clock, int32(head.CPU))
-		case 4:
+		case field.BundleCompactSched:
 			k.compact(f.Bytes, clock, int32(head.CPU))
 		}
 	}
@@ -140,9 +142,9 @@ func (k *kernel) event(message []byte, seq *Sequence, clock, cpu int32) {
 	e := Event{CPU: cpu, TID: -1, Seq: seq}
 	for f := FieldsOf(message); f.Next(); {
 		switch {
-		case f.Number == 1:
+		case f.Number == field.EventTimestamp:
 			ns = f.Value
-		case f.Number == 2:
+		case f.Number == field.EventPID:
 			e.TID = int32(f.Value)
 		case f.Bytes != nil:
 			e.Kind, e.Data = f.Number, f.Bytes
@@ -178,7 +180,7 @@ func (k *kernel) keep(e Event, clock int32, ns int64) {
 // nothing.
 func (k *kernel) admit(e *Event) bool {
 	e.Early = true
-	if e.Compact != nil && e.Kind == EventSchedSwitch {
+	if e.Compact != nil && e.Kind == field.EventSchedSwitch {
 		return e.At >= k.started
 	}
 	if e.Kind != 0 {
@@ -191,20 +193,22 @@ func (k *kernel) admit(e *Event) bool {
 // compact reads a CompactSched: switches and wakings as columns, times as differences.
 func (k *kernel) compact(message []byte, clock, cpu int32) {
 	var names []string
-	var columns [13][]byte
+	var columns [field.CompactSchedWakingCommonFlags + 1][]byte
 	for f := FieldsOf(message); f.Next(); {
 		switch {
-		case f.Number == 5 && len(names) < MaxList:
+		case f.Number == field.CompactSchedInternTable && len(names) < MaxList:
 			names = append(names, f.Text())
-		case f.Number < 13 && f.Bytes != nil:
+		case int(f.Number) < len(columns) && f.Bytes != nil:
 			columns[f.Number] = f.Bytes
 		}
 	}
-	if k.wanted[EventSchedSwitch] {
-		k.rows(EventSchedSwitch, columns[1], columns[3], columns[4], columns[6], columns[2], names, clock, cpu)
+	if k.wanted[field.EventSchedSwitch] {
+		k.rows(field.EventSchedSwitch, columns[field.CompactSchedSwitchTimestamp], columns[field.CompactSchedSwitchNextPID], columns[field.CompactSchedSwitchNextPrio],
+			columns[field.CompactSchedSwitchNextCommIndex], columns[field.CompactSchedSwitchPrevState], names, clock, cpu)
 	}
-	if k.wanted[EventSchedWaking] {
-		k.rows(EventSchedWaking, columns[7], columns[8], columns[10], columns[11], columns[12], names, clock, cpu)
+	if k.wanted[field.EventSchedWaking] {
+		k.rows(field.EventSchedWaking, columns[field.CompactSchedWakingTimestamp], columns[field.CompactSchedWakingPID], columns[field.CompactSchedWakingPrio],
+			columns[field.CompactSchedWakingCommIndex], columns[field.CompactSchedWakingCommonFlags], names, clock, cpu)
 	}
 }
 
@@ -224,7 +228,7 @@ func (k *kernel) rows(kind protowire.Number, times, tids, prios, comms, last []b
 		}
 		c := &Compact{TID: int32(tid), Prio: int32(shift(&prios))}
 		value := shift(&last)
-		if kind == EventSchedSwitch {
+		if kind == field.EventSchedSwitch {
 			c.State = int64(value)
 		} else {
 			c.Flags = uint32(value)

@@ -3,6 +3,8 @@ package packets
 import (
 	"fmt"
 	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
 // The builtin clocks (builtin_clock.proto).
@@ -173,11 +175,11 @@ func (c *Clocks) addSnapshot(message []byte, machine, sequence uint32) {
 	f := FieldsOf(message)
 	for f.Next() {
 		switch {
-		case f.Number == 1 && len(s) < maxSnapshot:
+		case f.Number == field.ClockSnapshotClocks && len(s) < maxSnapshot:
 			if at := c.reading(f.Bytes, machine, sequence); at.Clock >= 0 {
 				s = append(s, at)
 			}
-		case f.Number == 2 && f.Value != 0 && len(c.primary) < MaxClocks:
+		case f.Number == field.ClockSnapshotPrimaryTraceClock && f.Value != 0 && len(c.primary) < MaxClocks:
 			c.primary[machine] = uint32(f.Value)
 		}
 	}
@@ -202,13 +204,13 @@ func (c *Clocks) reading(message []byte, machine, sequence uint32) Stamp {
 	f := FieldsOf(message)
 	for f.Next() {
 		switch f.Number {
-		case 1:
+		case field.ClockClockID:
 			id = uint32(f.Value)
-		case 2:
+		case field.ClockTimestamp:
 			value = f.Value
-		case 3:
+		case field.ClockIsIncremental:
 			incremental = f.Value != 0
-		case 4:
+		case field.ClockUnitMultiplierNS:
 			if f.Value > 0 && f.Value <= uint64(time.Hour) {
 				unit = int64(f.Value)
 			}
@@ -230,16 +232,16 @@ func (c *Clocks) reading(message []byte, machine, sequence uint32) Stamp {
 func (c *Clocks) addRemote(message []byte, machine uint32) {
 	f := FieldsOf(message)
 	for f.Next() {
-		if f.Number != 1 {
+		if f.Number != field.RemoteClockSyncSyncedClocks {
 			continue
 		}
 		var client, host Snapshot
 		pair := FieldsOf(f.Bytes)
 		for pair.Next() {
 			switch pair.Number {
-			case 2:
+			case field.SyncedClocksClientClocks:
 				client = c.readings(pair.Bytes, machine)
-			case 3:
+			case field.SyncedClocksHostClocks:
 				host = c.readings(pair.Bytes, 0)
 			}
 		}
@@ -257,7 +259,7 @@ func (c *Clocks) readings(message []byte, machine uint32) Snapshot {
 	var out Snapshot
 	f := FieldsOf(message)
 	for f.Next() {
-		if f.Number == 1 && len(out) < maxSnapshot {
+		if f.Number == field.ClockSnapshotClocks && len(out) < maxSnapshot {
 			if at := c.reading(f.Bytes, machine, 0); at.Clock >= 0 && at.NS > 0 {
 				out = append(out, at)
 			}

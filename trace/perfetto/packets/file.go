@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
 // packetTag begins every packet of a file: field 1 of Trace, with a length.
@@ -155,7 +156,7 @@ func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []by
 		s.warnings.Addf(0, "a bundle of compressed packets before byte %d is larger than %d bytes: the rest of it is not read", s.offset, room)
 	}
 	for fields := FieldsOf(plain); fields.Next(); {
-		if fields.Number == 1 && fields.Bytes != nil {
+		if fields.Number == field.TracePacket && fields.Bytes != nil {
 			f(fields.Bytes)
 		}
 	}
@@ -165,7 +166,7 @@ func (s *stream) unpack(kind protowire.Number, bundle []byte, f func(packet []by
 // It is valid until the next one.
 func (s *stream) unpackOne(kind protowire.Number, bundle []byte, room int64) ([]byte, error) {
 	decoder := s.zlibOf
-	if kind == fieldZstd {
+	if kind == field.PacketZstdCompressedPackets {
 		decoder = s.zstdOf
 	}
 	r, err := decoder(bytes.NewReader(bundle))

@@ -1,43 +1,9 @@
 package packets
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"google.golang.org/protobuf/encoding/protowire"
 
-// The fields of TracePacket (trace_packet.proto).
-const (
-	FieldFtrace         = 1
-	FieldProcessTree    = 2
-	FieldClockSnapshot  = 6
-	fieldTimestamp      = 8
-	fieldSequence       = 10
-	fieldInterned       = 12
-	fieldSequenceFlags  = 13
-	FieldProcessStats   = 9
-	FieldBattery        = 38
-	FieldSystemInfo     = 45
-	FieldTrackEvent     = 11
-	FieldTrack          = 60
-	FieldServiceEvent   = 69
-	FieldDisplayState   = 70
-	FieldFrames         = 76
-	FieldPowerRails     = 40
-	fieldStateCleared   = 41
-	fieldPacketsDropped = 42
-	fieldZlib           = 50
-	FieldGraphicsFrame  = 57
-	fieldClockID        = 58
-	fieldDefaults       = 59
-	FieldConsumers      = 77
-	FieldProperties     = 86
-	FieldResidency      = 91
-	fieldMachine        = 98
-	fieldRemoteClocks   = 107
-	FieldTaskState      = 117
-	FieldCPUFrequency   = 118
-	FieldUIDTimes       = 119
-	FieldGenericRename  = 120
-	FieldGenericTree    = 122
-	FieldGPUFrequency   = 129
-	fieldZstd           = 133
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
 // The bits of sequence_flags.
@@ -71,24 +37,24 @@ func packetOf(message []byte) (Packet, bool) {
 	f := FieldsOf(message)
 	for f.Next() {
 		switch f.Number {
-		case fieldTimestamp:
+		case field.PacketTimestamp:
 			p.timestamp, p.timed = f.Value, true
-		case fieldClockID:
+		case field.PacketTimestampClockID:
 			p.clockID = uint32(f.Value)
-		case fieldSequence:
+		case field.PacketTrustedPacketSequenceID:
 			p.sequence = uint32(f.Value)
-		case fieldMachine:
+		case field.PacketMachineID:
 			p.Machine = uint32(f.Value)
-		case fieldSequenceFlags:
+		case field.PacketSequenceFlags:
 			p.cleared = p.cleared || f.Value&flagStateCleared != 0
 			p.needsState = f.Value&flagNeedsState != 0
-		case fieldStateCleared:
+		case field.PacketIncrementalStateCleared:
 			p.cleared = p.cleared || f.Value != 0
-		case fieldPacketsDropped:
+		case field.PacketPreviousPacketDropped:
 			p.dropped = f.Value != 0
-		case fieldDefaults:
+		case field.PacketTracePacketDefaults:
 			p.defaults = f.Bytes
-		case fieldInterned:
+		case field.PacketInternedData:
 			p.interned = f.Bytes
 		default:
 			if kindName(f.Number) != "" {

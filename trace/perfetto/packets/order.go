@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
 // Event is an event of the kernel.
@@ -123,9 +125,6 @@ func (f *File) give(i *item) {
 	}
 }
 
-// tracingStarted is a field of TracingServiceEvent (tracing_service_event.proto).
-const tracingStarted = 2
-
 // survey is what must be known before events can be put in order.
 type survey struct {
 	file    *File
@@ -137,7 +136,7 @@ type survey struct {
 }
 
 func (s *survey) Wants() Wants {
-	return Wants{Packets: []protowire.Number{FieldFtrace, FieldServiceEvent}}
+	return Wants{Packets: []protowire.Number{field.PacketFtraceEvents, field.PacketServiceEvent}}
 }
 
 // begins is when recording began, and from when on every CPU is recorded.
@@ -155,9 +154,9 @@ func (s *survey) begins(f *File) (started, complete time.Duration) {
 }
 
 func (s *survey) Packet(p Packet) {
-	if p.Kind == FieldServiceEvent {
+	if p.Kind == field.PacketServiceEvent {
 		for g := FieldsOf(p.Data); g.Next(); {
-			if g.Number == tracingStarted && g.Value != 0 && p.Machine == 0 {
+			if g.Number == field.ServiceEventTracingStarted && g.Value != 0 && p.Machine == 0 {
 				s.started = p.At
 			}
 		}

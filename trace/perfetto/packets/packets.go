@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 )
 
 // Limits on what a file may hold. Beyond them the rest is counted, not kept.
@@ -125,13 +126,13 @@ func (f *File) Counts() map[string]int {
 // bundle reads a packet of the file, which may hold compressed ones.
 func (f *File) bundle(s *stream, message []byte) {
 	p := f.frame(message)
-	if p.Kind != fieldZlib && p.Kind != fieldZstd {
+	if p.Kind != field.PacketCompressedPackets && p.Kind != field.PacketZstdCompressedPackets {
 		f.read(p)
 		return
 	}
 	s.unpack(p.Kind, p.Data, func(inner []byte) {
 		p := f.frame(inner)
-		if p.Kind == fieldZlib || p.Kind == fieldZstd {
+		if p.Kind == field.PacketCompressedPackets || p.Kind == field.PacketZstdCompressedPackets {
 			f.Broken++
 			return
 		}
@@ -149,7 +150,7 @@ func (f *File) frame(message []byte) Packet {
 		return p
 	}
 	f.kinds[p.Kind]++
-	if p.Kind != fieldZlib && p.Kind != fieldZstd {
+	if p.Kind != field.PacketCompressedPackets && p.Kind != field.PacketZstdCompressedPackets {
 		f.Home = min(f.Home, p.Machine)
 	}
 	return p
@@ -160,10 +161,10 @@ func (f *File) frame(message []byte) Packet {
 func (f *File) read(p Packet) {
 	seq := f.sequence(p)
 	switch p.Kind {
-	case FieldClockSnapshot:
+	case field.PacketClockSnapshot:
 		f.Clocks.addSnapshot(p.Data, p.Machine, p.sequence)
 		return
-	case fieldRemoteClocks:
+	case field.PacketRemoteClockSync:
 		f.Clocks.addRemote(p.Data, p.Machine)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -26,7 +27,7 @@ func (m message) in(field protowire.Number, v message) message {
 type names struct{ got []string }
 
 func (n *names) Wants() packets.Wants {
-	return packets.Wants{Packets: []protowire.Number{packets.FieldBattery}, Interned: []protowire.Number{2}}
+	return packets.Wants{Packets: []protowire.Number{field.PacketBattery}, Interned: []protowire.Number{2}}
 }
 
 func (n *names) Packet(p packets.Packet) {

@@ -1,6 +1,10 @@
 package packets
 
-import "google.golang.org/protobuf/encoding/protowire"
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+)
 
 type sequenceKey struct{ machine, sequence uint32 }
 
@@ -59,7 +63,7 @@ func (f *File) sequence(p Packet) *Sequence {
 		seq.Defaults = append([]byte(nil), p.defaults...)
 	}
 	for g := FieldsOf(p.defaults); g.Next(); {
-		if g.Number == fieldClockID {
+		if g.Number == field.PacketTimestampClockID {
 			seq.clockID = uint32(g.Value)
 		}
 	}
@@ -93,7 +97,7 @@ func (f *File) intern(seq *Sequence, message []byte) {
 		}
 		var id uint64
 		for h := FieldsOf(g.Bytes); h.Next(); {
-			if h.Number == 1 {
+			if h.Number == field.InternedStringIID {
 				id = h.Value
 				break
 			}

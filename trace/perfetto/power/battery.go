@@ -1,6 +1,9 @@
 package power
 
-import "github.com/apkgate/apkgate/trace/perfetto/packets"
+import (
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
 
 // readBattery reads a BatteryCounters (battery_counters.proto), which Android's
 // power data source writes, and Linux' sysfs one.
@@ -8,19 +11,19 @@ func (d *decoder) readBattery(p packets.Packet, at packets.Stamp) {
 	sample := BatterySample{Machine: p.Machine}
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.BatteryChargeCounterUah:
 			sample.ChargeUAH = f.Int64()
-		case 2:
+		case field.BatteryCapacityPercent:
 			sample.Percent = f.Float32()
-		case 3:
+		case field.BatteryCurrentUa:
 			sample.CurrentUA = f.Int64()
-		case 4:
+		case field.BatteryCurrentAvgUa:
 			sample.CurrentAverageUA = f.Int64()
-		case 5:
+		case field.BatteryName:
 			sample.Name = f.Text()
-		case 6:
+		case field.BatteryEnergyCounterUwh:
 			sample.EnergyUWH = f.Int64()
-		case 7:
+		case field.BatteryVoltageUv:
 			sample.VoltageUV = f.Int64()
 		}
 	}

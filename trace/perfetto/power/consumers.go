@@ -1,6 +1,9 @@
 package power
 
-import "github.com/apkgate/apkgate/trace/perfetto/packets"
+import (
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
 
 // consumers are the energy consumers of Android's power statistics service
 // (android_energy_estimation_breakdown.proto).
@@ -37,11 +40,11 @@ func (c *consumers) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	identified := false
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.ConsumersEnergyConsumerDescriptor:
 			c.describe(d, f.Bytes, p.Machine)
-		case 2:
+		case field.ConsumersEnergyConsumerID:
 			key.id, identified = int32(f.Value), true
-		case 3:
+		case field.ConsumersEnergyUws:
 			energy = f.Int64()
 		}
 	}
@@ -59,7 +62,7 @@ func (c *consumers) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	c.samples++
 	one.readings = append(one.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})
 	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == 4 {
+		if f.Number == field.ConsumersPerUIDBreakdown {
 			c.share(d, one, f.Bytes, at)
 		}
 	}
@@ -68,19 +71,19 @@ func (c *consumers) read(d *decoder, p packets.Packet, at packets.Stamp) {
 // describe reads an AndroidEnergyConsumerDescriptor.
 func (c *consumers) describe(d *decoder, message []byte, machine uint32) {
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != 1 {
+		if f.Number != field.ConsumerDescriptorEnergyConsumers {
 			continue
 		}
 		said := Consumer{Machine: machine}
 		for g := packets.FieldsOf(f.Bytes); g.Next(); {
 			switch g.Number {
-			case 1:
+			case field.ConsumerEnergyConsumerID:
 				said.ID = int32(g.Value)
-			case 2:
+			case field.ConsumerOrdinal:
 				said.Ordinal = int32(g.Value)
-			case 3:
+			case field.ConsumerType:
 				said.Type = g.Text()
-			case 4:
+			case field.ConsumerName:
 				said.Name = g.Text()
 			}
 		}
@@ -96,9 +99,9 @@ func (c *consumers) share(d *decoder, one *consumer, message []byte, at packets.
 	var energy *int64
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.UIDEnergyUID:
 			uid = int32(f.Value)
-		case 2:
+		case field.UIDEnergyEnergyUws:
 			energy = f.Int64()
 		}
 	}

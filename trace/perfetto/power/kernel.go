@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -72,9 +73,9 @@ func (k *kernel) bundle(d *decoder, message []byte, machine uint32) {
 	}
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 2:
+		case field.BundleEvent:
 			b.event(f.Bytes)
-		case 4:
+		case field.BundleCompactSched:
 			b.compact(f.Bytes)
 		}
 	}
@@ -119,9 +120,9 @@ func (b *bundle) event(message []byte) {
 	var data []byte
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch {
-		case f.Number == 1:
+		case f.Number == field.EventTimestamp:
 			ns = f.Value
-		case f.Number == 2:
+		case f.Number == field.EventPID:
 			tid = int32(f.Value)
 		case f.Bytes != nil:
 			kind, data = f.Number, f.Bytes
@@ -132,23 +133,23 @@ func (b *bundle) event(message []byte) {
 	}
 	at := packets.Stamp{Clock: b.clock, NS: int64(ns)}
 	switch kind {
-	case packets.EventPrint:
+	case field.EventPrint:
 		for f := packets.FieldsOf(data); f.Next(); {
-			if f.Number == 2 {
+			if f.Number == field.PrintBuf {
 				b.machine.states.print(b.d, f.Bytes, func() packets.Stamp { return at })
 			}
 		}
-	case packets.EventSchedSwitch:
+	case field.EventSchedSwitch:
 		b.schedSwitch(data, int64(ns))
-	case packets.EventCPUFrequency:
+	case field.EventCPUFrequency:
 		b.frequency(data, at)
-	case packets.EventNewTask:
+	case field.EventTaskNewtask:
 		b.newTask(data, int64(ns), tid)
-	case packets.EventRename:
+	case field.EventTaskRename:
 		b.rename(data, int64(ns))
-	case packets.EventExit:
+	case field.EventSchedProcessExit:
 		b.exit(data)
-	case packets.EventSuspend, packets.EventSuspendMinimal:
+	case field.EventSuspendResume, field.EventSuspendResumeMinimal:
 		b.suspend(kind, data, at)
 	default:
 		b.unread++
@@ -159,9 +160,9 @@ func (b *bundle) frequency(message []byte, at packets.Stamp) {
 	var khz, number uint64
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.CPUFrequencyState:
 			khz = f.Value
-		case 2:
+		case field.CPUFrequencyCPUID:
 			number = f.Value
 		}
 	}
@@ -180,9 +181,9 @@ func (b *bundle) suspend(kind protowire.Number, message []byte, at packets.Stamp
 	var s suspend
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch {
-		case kind == packets.EventSuspendMinimal && f.Number == 1, kind == packets.EventSuspend && f.Number == 3:
+		case kind == field.EventSuspendResumeMinimal && f.Number == field.SuspendMinimalStart, kind == field.EventSuspendResume && f.Number == field.SuspendResumeStart:
 			s.start = f.Value != 0
-		case kind == packets.EventSuspend && f.Number == 1:
+		case kind == field.EventSuspendResume && f.Number == field.SuspendResumeAction:
 			s.action = f.Text()
 		}
 	}

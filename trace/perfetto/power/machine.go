@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -62,18 +63,18 @@ func (m *machine) most(count func(*kernel) int) *kernel {
 func (m *machine) tree(d *decoder, message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.ProcessTreeProcesses:
 			m.process(d, f.Bytes)
-		case 2:
+		case field.ProcessTreeThreads:
 			var tid, pid int32
 			var comm string
 			for g := packets.FieldsOf(f.Bytes); g.Next(); {
 				switch g.Number {
-				case 1:
+				case field.TreeThreadTID:
 					tid = int32(g.Value)
-				case 2:
+				case field.TreeThreadName:
 					comm = g.Text()
-				case 3:
+				case field.TreeThreadTGID:
 					pid = int32(g.Value)
 				}
 			}
@@ -88,14 +89,14 @@ func (m *machine) process(d *decoder, message []byte) {
 	p := &Process{UID: -1}
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.TreeProcessPID:
 			p.PID = int(int32(f.Value))
-		case 3:
+		case field.TreeProcessCmdline:
 			if p.Name == "" {
 				first, _, _ := bytes.Cut(f.Bytes, []byte{0})
 				p.Name = packets.Name(first)
 			}
-		case 5:
+		case field.TreeProcessUID:
 			p.UID = int(int32(f.Value))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -34,17 +35,17 @@ func (r *rails) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	// before readings.
 	session := uint64(0)
 	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == 3 {
+		if f.Number == field.PowerRailsSessionUUID {
 			session = f.Value
 		}
 	}
 	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.PowerRailsRailDescriptor {
 			r.describe(d, f.Bytes, railKey{machine: p.Machine, session: session})
 		}
 	}
 	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == 2 {
+		if f.Number == field.PowerRailsEnergyData {
 			r.reading(d, f.Bytes, railKey{machine: p.Machine, session: session}, at)
 		}
 	}
@@ -56,13 +57,13 @@ func (r *rails) describe(d *decoder, message []byte, key railKey) {
 	one := rail{Rail: Rail{Machine: key.machine, Session: key.session}}
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.RailIndex:
 			key.index = uint32(f.Value)
-		case 2:
+		case field.RailRailName:
 			one.Name = f.Text()
-		case 3:
+		case field.RailSubsysName:
 			one.Subsystem = f.Text()
-		case 4:
+		case field.RailSamplingRate:
 			one.SampleHz = uint32(min(f.Value, math.MaxUint32))
 		}
 	}
@@ -84,15 +85,15 @@ func (r *rails) reading(d *decoder, message []byte, key railKey, at packets.Stam
 	stated := false
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.RailEnergyIndex:
 			key.index = uint32(f.Value)
-		case 2:
+		case field.RailEnergyTimestampMS:
 			at = packets.NoStamp
 			if f.Value <= math.MaxInt64/uint64(time.Millisecond) {
 				boottime := d.Clocks.Place(packets.KeyOf(key.machine, 0, packets.ClockBoottime))
 				at = packets.Stamp{Clock: boottime, NS: int64(f.Value) * int64(time.Millisecond)}
 			}
-		case 3:
+		case field.RailEnergyEnergy:
 			sample.MicroWattSeconds, stated = f.Value, true
 		}
 	}

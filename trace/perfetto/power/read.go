@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -51,37 +52,37 @@ type stamped[T any] struct {
 // Wants are the packets that say something of energy, or of who used the CPUs.
 func (d *decoder) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{
-		packets.FieldFtrace, packets.FieldProcessTree, packets.FieldBattery, packets.FieldPowerRails,
-		packets.FieldConsumers, packets.FieldResidency, packets.FieldProperties, packets.FieldUIDTimes,
+		field.PacketFtraceEvents, field.PacketProcessTree, field.PacketBattery, field.PacketPowerRails,
+		field.PacketAndroidEnergyEstimationBreakdown, field.PacketEntityStateResidency, field.PacketAndroidSystemProperty, field.PacketCPUPerUIDData,
 	}}
 }
 
 // Packet takes from a packet what is of use.
 func (d *decoder) Packet(p packets.Packet) {
 	switch p.Kind {
-	case packets.FieldFtrace:
+	case field.PacketFtraceEvents:
 		if m := d.machine(p.Machine); m != nil {
 			if k := m.source(d, p.Seq.ID); k != nil {
 				k.bundle(d, p.Data, p.Machine)
 			}
 		}
-	case packets.FieldProcessTree:
+	case field.PacketProcessTree:
 		if m := d.machine(p.Machine); m != nil {
 			m.tree(d, p.Data)
 		}
-	case packets.FieldBattery:
+	case field.PacketBattery:
 		d.readBattery(p, p.At)
-	case packets.FieldPowerRails:
+	case field.PacketPowerRails:
 		d.rails.read(d, p, p.At)
-	case packets.FieldConsumers:
+	case field.PacketAndroidEnergyEstimationBreakdown:
 		d.consumers.read(d, p, p.At)
-	case packets.FieldResidency:
+	case field.PacketEntityStateResidency:
 		d.residency.read(d, p, p.At)
-	case packets.FieldProperties:
+	case field.PacketAndroidSystemProperty:
 		if m := d.machine(p.Machine); m != nil {
 			m.states.properties(d, p.Data, p.At)
 		}
-	case packets.FieldUIDTimes:
+	case field.PacketCPUPerUIDData:
 		d.uidTimes.read(d, p, p.At)
 	}
 }

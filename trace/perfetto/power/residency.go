@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -29,12 +30,12 @@ type stateTime struct {
 // read reads an EntityStateResidency: descriptions of states, readings, or both.
 func (r *residency) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.ResidencyPowerEntityState {
 			r.describe(d, f.Bytes, p.Machine)
 		}
 	}
 	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number == 2 {
+		if f.Number == field.ResidencyResidency {
 			r.reading(d, f.Bytes, p.Machine, at)
 		}
 	}
@@ -45,13 +46,13 @@ func (r *residency) describe(d *decoder, message []byte, machine uint32) {
 	var names [2]string
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.PowerStateEntityIndex:
 			key.entity = int32(f.Value)
-		case 2:
+		case field.PowerStateStateIndex:
 			key.state = int32(f.Value)
-		case 3:
+		case field.PowerStateEntityName:
 			names[0] = f.Text()
-		case 4:
+		case field.PowerStateStateName:
 			names[1] = f.Text()
 		}
 	}
@@ -65,13 +66,13 @@ func (r *residency) reading(d *decoder, message []byte, machine uint32, at packe
 	var sample ResidencySample
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.StateResidencyEntityIndex:
 			key.entity = int32(f.Value)
-		case 2:
+		case field.StateResidencyStateIndex:
 			key.state = int32(f.Value)
-		case 3:
+		case field.StateResidencyTotalTimeInStateMS:
 			sample.Total = time.Duration(min(f.Value, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
-		case 4:
+		case field.StateResidencyTotalStateEntryCount:
 			sample.Entries = f.Value
 		}
 	}

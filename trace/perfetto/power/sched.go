@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -15,9 +16,9 @@ func (b *bundle) schedSwitch(message []byte, ns int64) {
 	var comm []byte
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 5:
+		case field.SchedSwitchNextComm:
 			comm = f.Bytes
-		case 6:
+		case field.SchedSwitchNextPID:
 			next = int32(f.Value)
 		}
 	}
@@ -30,15 +31,15 @@ func (b *bundle) compact(message []byte) {
 	var times, pids, comms []byte
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.CompactSchedSwitchTimestamp:
 			times = f.Bytes
-		case 3:
+		case field.CompactSchedSwitchNextPID:
 			pids = f.Bytes
-		case 5:
+		case field.CompactSchedInternTable:
 			if len(names) < packets.MaxList {
 				names = append(names, f.Bytes)
 			}
-		case 6:
+		case field.CompactSchedSwitchNextCommIndex:
 			comms = f.Bytes
 		}
 	}

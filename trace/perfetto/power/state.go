@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -38,15 +39,15 @@ type state struct {
 // properties reads an AndroidSystemProperty (android_system_property.proto).
 func (s *states) properties(d *decoder, message []byte, at packets.Stamp) {
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != 1 {
+		if f.Number != field.SystemPropertyValues {
 			continue
 		}
 		var property, value []byte
 		for g := packets.FieldsOf(f.Bytes); g.Next(); {
 			switch g.Number {
-			case 1:
+			case field.PropertyName:
 				property = g.Bytes
-			case 2:
+			case field.PropertyValue:
 				value = g.Bytes
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -24,11 +25,11 @@ func (b *bundle) newTask(message []byte, ns int64, parent int32) {
 	var comm []byte
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.NewTaskPID:
 			one.tid = int32(f.Value)
-		case 2:
+		case field.NewTaskComm:
 			comm = f.Bytes
-		case 3:
+		case field.NewTaskCloneFlags:
 			one.process = f.Value&cloneThread == 0
 		}
 	}
@@ -47,9 +48,9 @@ func (b *bundle) rename(message []byte, ns int64) {
 	var comm []byte
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.RenamePID:
 			tid = int32(f.Value)
-		case 3:
+		case field.RenameNewcomm:
 			comm = f.Bytes
 		}
 	}
@@ -66,9 +67,9 @@ func (b *bundle) exit(message []byte) {
 	var tid, process int32
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 2:
+		case field.SchedExitPID:
 			tid = int32(f.Value)
-		case 3:
+		case field.SchedExitTGID:
 			process = int32(f.Value)
 		}
 	}

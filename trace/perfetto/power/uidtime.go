@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -44,11 +45,11 @@ func (u *uidTimes) read(d *decoder, p packets.Packet, at packets.Stamp) {
 	var uids, times []uint64
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.UIDTimesClusterCount:
 			state.clusters = f.Value
-		case 2:
+		case field.UIDTimesUID:
 			uids = append(uids[:min(len(uids), packets.MaxList)], f.List()...)
-		case 3:
+		case field.UIDTimesTotalTimeMS:
 			times = append(times[:min(len(times), packets.MaxList)], f.List()...)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -54,15 +55,15 @@ func (r *Reader) taskState(p packets.Packet) {
 		var s taskState
 		for f := packets.FieldsOf(message); f.Next(); {
 			switch f.Number {
-			case 1:
+			case field.TaskStateCPU:
 				s.cpu = int32(f.Value)
-			case 2:
+			case field.TaskStateComm:
 				s.comm = f.Text()
-			case 3:
+			case field.TaskStateTID:
 				s.tid = r.threads.Number(int64(f.Value))
-			case 4:
+			case field.TaskStateState:
 				s.state = f.Value
-			case 5:
+			case field.TaskStatePrio:
 				s.prio = int32(f.Value)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
@@ -117,32 +118,29 @@ func (r *Reader) named(name string) uint16 {
 	return place
 }
 
-// kernelSymbols is the field of InternedData for names of the kernel's functions.
-const kernelSymbols = 26
-
 // Wants are the scheduler's events.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets:  []protowire.Number{packets.FieldSystemInfo, packets.FieldTaskState},
-		Interned: []protowire.Number{kernelSymbols},
-		Events:   []protowire.Number{packets.EventSchedSwitch, packets.EventSchedBlocked, packets.EventSchedWaking, packets.EventNewTask},
+		Packets:  []protowire.Number{field.PacketSystemInfo, field.PacketGenericKernelTaskStateEvent},
+		Interned: []protowire.Number{field.InternedKernelSymbols},
+		Events:   []protowire.Number{field.EventSchedSwitch, field.EventSchedBlockedReason, field.EventSchedWaking, field.EventTaskNewtask},
 	}
 }
 
 // Event reads an event of the scheduler.
 func (r *Reader) Event(e *packets.Event) {
 	switch {
-	case e.Kind == packets.EventSchedSwitch && e.Compact != nil:
+	case e.Kind == field.EventSchedSwitch && e.Compact != nil:
 		r.compactSwitch(e)
-	case e.Kind == packets.EventSchedSwitch:
+	case e.Kind == field.EventSchedSwitch:
 		r.fullSwitch(e)
-	case e.Kind == packets.EventSchedWaking && e.Compact != nil:
+	case e.Kind == field.EventSchedWaking && e.Compact != nil:
 		r.compactWaking(e)
-	case e.Kind == packets.EventSchedWaking:
+	case e.Kind == field.EventSchedWaking:
 		r.fullWaking(e)
-	case e.Kind == packets.EventSchedBlocked:
+	case e.Kind == field.EventSchedBlockedReason:
 		r.blocked(e)
-	case e.Kind == packets.EventNewTask:
+	case e.Kind == field.EventTaskNewtask:
 		r.newTask(e)
 	}
 }
@@ -172,17 +170,17 @@ func (r *Reader) fullSwitch(e *packets.Event) {
 	var beforeName, name string
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.SchedSwitchPrevComm:
 			beforeName = f.Text()
-		case 2:
+		case field.SchedSwitchPrevPID:
 			before = int32(f.Value)
-		case 4:
+		case field.SchedSwitchPrevState:
 			state = int64(f.Value)
-		case 5:
+		case field.SchedSwitchNextComm:
 			name = f.Text()
-		case 6:
+		case field.SchedSwitchNextPID:
 			next = int32(f.Value)
-		case 7:
+		case field.SchedSwitchNextPrio:
 			prio = int32(f.Value)
 		}
 	}
@@ -220,16 +218,16 @@ func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
 	}
-	if p.Kind == packets.FieldTaskState {
+	if p.Kind == field.PacketGenericKernelTaskStateEvent {
 		r.taskState(p)
 		return
 	}
 	for f := packets.FieldsOf(p.Data); f.Next(); {
-		if f.Number != 1 {
+		if f.Number != field.SystemInfoUtsname {
 			continue
 		}
 		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			if g.Number == 3 {
+			if g.Number == field.UtsnameRelease {
 				r.kernel = versionOf(g.Text())
 			}
 		}

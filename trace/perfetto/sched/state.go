@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -52,9 +53,9 @@ func (r *Reader) fullWaking(e *packets.Event) {
 	var name string
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.SchedWakingComm:
 			name = f.Text()
-		case 2:
+		case field.SchedWakingPID:
 			tid = int32(f.Value)
 		}
 	}
@@ -67,7 +68,7 @@ func (r *Reader) fullWaking(e *packets.Event) {
 // read the event before.
 func (r *Reader) newTask(e *packets.Event) {
 	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == 1 && int32(f.Value) != 0 {
+		if f.Number == field.NewTaskPID && int32(f.Value) != 0 {
 			r.open(e, int32(r.threads.Of(int32(f.Value))), State{Name: isRunnable, CPU: None, Waker: int32(r.threads.Of(e.TID))})
 			return
 		}
@@ -81,11 +82,11 @@ func (r *Reader) blocked(e *packets.Event) {
 	var io int8
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.SchedBlockedPID:
 			tid = int32(f.Value)
-		case 2:
+		case field.SchedBlockedCaller:
 			caller = f.Value
-		case 3:
+		case field.SchedBlockedIOWait:
 			io = int8(min(f.Value, 1))
 		}
 	}
@@ -95,8 +96,8 @@ func (r *Reader) blocked(e *packets.Event) {
 	}
 	one := &r.States[last.blocked]
 	one.IOWait = io
-	for f := packets.FieldsOf(e.Seq.Interned(kernelSymbols, caller)); f.Next(); {
-		if f.Number == 2 {
+	for f := packets.FieldsOf(e.Seq.Interned(field.InternedKernelSymbols, caller)); f.Next(); {
+		if f.Number == field.InternedStringStr {
 			one.Blocked = r.function(f.Text())
 		}
 	}

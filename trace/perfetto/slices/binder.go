@@ -1,6 +1,9 @@
 package slices
 
-import "github.com/apkgate/apkgate/trace/perfetto/packets"
+import (
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
 
 const (
 	lockWaiting = "binder lock waiting"
@@ -22,11 +25,11 @@ func (r *Reader) transaction(e *packets.Event) {
 	one := call{slice: None}
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.BinderTransactionDebugID:
 			id = int32(f.Value)
-		case 5:
+		case field.BinderTransactionReply:
 			one.reply = f.Value == 1
-		case 7:
+		case field.BinderTransactionFlags:
 			one.oneWay = f.Value&oneWay != 0
 		}
 	}
@@ -48,7 +51,7 @@ func (r *Reader) transaction(e *packets.Event) {
 func (r *Reader) received(e *packets.Event) {
 	var id int32
 	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.BinderReceivedDebugID {
 			id = int32(f.Value)
 		}
 	}
@@ -76,12 +79,12 @@ func (r *Reader) received(e *packets.Event) {
 func (r *Reader) lock(e *packets.Event) {
 	track := r.own(e.TID)
 	switch {
-	case e.Kind == packets.EventBinderLock:
+	case e.Kind == field.EventBinderLock:
 		r.begin(e.At, -1, track, "binder", lockWaiting)
-	case e.Kind == packets.EventBinderLocked && r.inside(track, lockWaiting):
+	case e.Kind == field.EventBinderLocked && r.inside(track, lockWaiting):
 		r.end(e.At, track, "")
 		r.begin(e.At, -1, track, "binder", lockHeld)
-	case e.Kind == packets.EventBinderUnlock:
+	case e.Kind == field.EventBinderUnlock:
 		r.end(e.At, track, lockHeld)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -48,22 +49,22 @@ type bufferOf struct {
 
 func (r *Reader) bufferEvent(at time.Duration, message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number != 1 {
+		if f.Number != field.GraphicsFrameBufferEvent {
 			continue
 		}
 		b := bufferOf{kind: uint64(len(bufferEvents))}
 		told := false
 		for g := packets.FieldsOf(f.Bytes); g.Next(); {
 			switch g.Number {
-			case 1:
+			case field.BufferFrameNumber:
 				b.frame = uint32(g.Value)
-			case 2:
+			case field.BufferType:
 				b.kind = g.Value
-			case 3:
+			case field.BufferLayerName:
 				b.layer = g.Text()
-			case 4:
+			case field.BufferDurationNS:
 				b.dur = time.Duration(min(g.Value, packets.MaxTime))
-			case 5:
+			case field.BufferBufferID:
 				b.id, told = uint32(g.Value), true
 			}
 		}

@@ -1,6 +1,7 @@
 package slices
 
 import (
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -25,19 +26,19 @@ func (r *Reader) describe(message []byte) {
 	var d descriptor
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.TrackUUID:
 			uuid = f.Value
-		case 2, 10, 13:
+		case field.TrackName, field.TrackStaticName, field.TrackAtraceName:
 			d.name = f.Text()
-		case 3:
+		case field.TrackProcess:
 			d.process = true
 			d.processOf(f.Bytes)
-		case 4:
+		case field.TrackThread:
 			d.thread = true
 			d.threadOf(f.Bytes)
-		case 5:
+		case field.TrackParentUUID:
 			d.parent = f.Value
-		case 15:
+		case field.TrackSiblingMergeBehavior:
 			d.alone = f.Value == 2
 		}
 	}
@@ -49,9 +50,9 @@ func (r *Reader) describe(message []byte) {
 func (d *descriptor) processOf(message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.ProcessDescriptorPID:
 			d.pid = int32(f.Value)
-		case 6:
+		case field.ProcessDescriptorProcessName:
 			d.processName = f.Text()
 		}
 	}
@@ -60,11 +61,11 @@ func (d *descriptor) processOf(message []byte) {
 func (d *descriptor) threadOf(message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.ThreadDescriptorPID:
 			d.pid = int32(f.Value)
-		case 2:
+		case field.ThreadDescriptorTID:
 			d.tid = int32(f.Value)
-		case 5:
+		case field.ThreadDescriptorThreadName:
 			d.threadName = f.Text()
 		}
 	}

@@ -7,13 +7,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
-)
-
-// The fields of InternedData that events of tracks refer to (interned_data.proto).
-const (
-	internedCategories = 1
-	internedNames      = 2
 )
 
 // Types of a TrackEvent (track_event.proto).
@@ -38,23 +33,23 @@ func (r *Reader) trackEvent(p packets.Packet, at time.Duration) {
 	var categories []string
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
-		case 3:
+		case field.TrackEventCategoryIIDs:
 			for _, id := range f.List() {
-				categories = append(categories, interned(p.Seq, internedCategories, id))
+				categories = append(categories, interned(p.Seq, field.InternedEventCategories, id))
 			}
-		case 9:
+		case field.TrackEventType:
 			e.kind = f.Value
-		case 10:
-			e.name = interned(p.Seq, internedNames, f.Value)
-		case 11:
+		case field.TrackEventNameIID:
+			e.name = interned(p.Seq, field.InternedEventNames, f.Value)
+		case field.TrackEventTrackUUID:
 			e.uuid = f.Value
-		case 22:
+		case field.TrackEventCategories:
 			categories = append(categories, f.Text())
-		case 23:
+		case field.TrackEventName:
 			e.name = f.Text()
-		case 36, 47:
+		case field.TrackEventFlowIDsOld, field.TrackEventFlowIDs:
 			e.flows = append(e.flows, ids(&f)...)
-		case 42, 48:
+		case field.TrackEventTerminatingFlowIDsOld, field.TrackEventTerminatingFlowIDs:
 			e.ends = append(e.ends, ids(&f)...)
 		}
 	}
@@ -73,7 +68,7 @@ const maxFlowsOf = 1_000
 
 // ids are the numbers of flows: a varint each, or fixed ones, also packed.
 func ids(f *packets.Fields) []uint64 {
-	if f.Number == 36 || f.Number == 42 || f.Bytes == nil {
+	if f.Number == field.TrackEventFlowIDsOld || f.Number == field.TrackEventTerminatingFlowIDsOld || f.Bytes == nil {
 		return f.List()
 	}
 	var out []uint64
@@ -86,7 +81,7 @@ func ids(f *packets.Fields) []uint64 {
 // interned is the name of an entry of interned data.
 func interned(seq *packets.Sequence, kind protowire.Number, id uint64) string {
 	for f := packets.FieldsOf(seq.Interned(kind, id)); f.Next(); {
-		if f.Number == 2 {
+		if f.Number == field.InternedStringStr {
 			return f.Text()
 		}
 	}
@@ -96,8 +91,8 @@ func interned(seq *packets.Sequence, kind protowire.Number, id uint64) string {
 // defaultTrack is the track of events that name none (TracePacketDefaults).
 func defaultTrack(defaults []byte) uint64 {
 	for f := packets.FieldsOf(defaults); f.Next(); {
-		for g := packets.FieldsOf(f.Bytes); f.Number == 11 && g.Next(); {
-			if g.Number == 11 {
+		for g := packets.FieldsOf(f.Bytes); f.Number == field.DefaultsTrackEventDefaults && g.Next(); {
+			if g.Number == field.TrackEventTrackUUID {
 				return g.Value
 			}
 		}

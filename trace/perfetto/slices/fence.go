@@ -3,6 +3,7 @@ package slices
 import (
 	"fmt"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -23,11 +24,11 @@ func (r *Reader) fence(e *packets.Event) {
 	var name string
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.FenceContext:
 			context = f.Value
-		case 3:
+		case field.FenceSeqno:
 			number = uint32(f.Value)
-		case 4:
+		case field.FenceTimeline:
 			name = f.Text()
 		}
 	}
@@ -36,11 +37,11 @@ func (r *Reader) fence(e *packets.Event) {
 	}
 	line := r.timeline(context, name)
 	switch {
-	case line == nil, e.Kind == packets.EventFenceInit && line.emits:
-	case e.Kind == packets.EventFenceSignaled:
+	case line == nil, e.Kind == field.EventDmaFenceInit && line.emits:
+	case e.Kind == field.EventDmaFenceSignaled:
 		r.signaled(e, line, number)
 	default:
-		if e.Kind == packets.EventFenceEmit && !line.emits {
+		if e.Kind == field.EventDmaFenceEmit && !line.emits {
 			line.emits = true
 			if len(line.pending) > 0 {
 				r.end(e.At, line.track, "")

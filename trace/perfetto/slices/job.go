@@ -3,6 +3,7 @@ package slices
 import (
 	"fmt"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -27,25 +28,25 @@ func (r *Reader) job(e *packets.Event) {
 	var name string
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch {
-		case f.Bytes != nil && (f.Number == 1 || f.Number == 6):
+		case f.Bytes != nil && (f.Number == field.JobQueueName || f.Number == field.JobName):
 			name = f.Text()
 		case f.Bytes == nil && int(f.Number) < len(value):
 			value[f.Number] = f.Value
 		}
 	}
 	switch e.Kind {
-	case packets.EventDRMJob:
-		r.jobQueued(e, name, jobID{0, value[4]})
-	case packets.EventDRMRunJob:
-		r.jobRuns(e, name, jobID{0, value[4]}, jobID{0, value[2]})
-	case packets.EventDRMProcessJob:
-		r.jobDone(e, jobID{0, value[1]})
-	case packets.EventDRMJobQueue:
-		r.jobQueued(e, name, jobID{value[5], value[6]})
-	case packets.EventDRMJobRun:
-		r.jobRuns(e, name, jobID{value[5], value[6]}, jobID{value[5], value[6]})
-	case packets.EventDRMJobDone:
-		r.jobDone(e, jobID{value[1], value[2]})
+	case field.EventDrmSchedJob:
+		r.jobQueued(e, name, jobID{0, value[field.JobID]})
+	case field.EventDrmRunJob:
+		r.jobRuns(e, name, jobID{0, value[field.JobID]}, jobID{0, value[field.JobFence]})
+	case field.EventDrmSchedProcessJob:
+		r.jobDone(e, jobID{0, value[field.ProcessJobFence]})
+	case field.EventDrmSchedJobQueue:
+		r.jobQueued(e, name, jobID{value[field.JobQueueFenceContext], value[field.JobQueueFenceSeqno]})
+	case field.EventDrmSchedJobRun:
+		r.jobRuns(e, name, jobID{value[field.JobQueueFenceContext], value[field.JobQueueFenceSeqno]}, jobID{value[field.JobQueueFenceContext], value[field.JobQueueFenceSeqno]})
+	case field.EventDrmSchedJobDone:
+		r.jobDone(e, jobID{value[field.JobDoneFenceContext], value[field.JobDoneFenceSeqno]})
 	}
 }
 
@@ -111,12 +112,12 @@ func (r *Reader) beginJob(e *packets.Event, one *ring) {
 func (r *Reader) vblank(e *packets.Event) {
 	var display int32
 	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.VblankCrtc {
 			display = int32(f.Value)
 		}
 	}
 	name := "signal"
-	if e.Kind == packets.EventVblankDelivered {
+	if e.Kind == field.EventDrmVblankEventDelivered {
 		name = "deliver"
 	}
 	r.begin(e.At, 0, r.track(Track{Type: "drm_vblank", Name: fmt.Sprintf("vblank-%d", uint32(display)), Thread: None, Process: None}), "", name)

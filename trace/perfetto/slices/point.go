@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -50,11 +51,11 @@ var deviceState = Track{Type: "android_device_state", Name: "DeviceStateChanged"
 func (r *Reader) property(at time.Duration, message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
 		var name, value string
-		for g := packets.FieldsOf(f.Bytes); f.Number == 1 && g.Next(); {
+		for g := packets.FieldsOf(f.Bytes); f.Number == field.SystemPropertyValues && g.Next(); {
 			switch g.Number {
-			case 1:
+			case field.PropertyName:
 				name = g.Text()
-			case 2:
+			case field.PropertyValue:
 				value = g.Text()
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
@@ -97,13 +98,13 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 // Wants are the kernel's events that slices follow from.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets:  []protowire.Number{packets.FieldTrack, packets.FieldTrackEvent, packets.FieldGraphicsFrame, packets.FieldProperties},
-		Interned: []protowire.Number{internedCategories, internedNames},
+		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty},
+		Interned: []protowire.Number{field.InternedEventCategories, field.InternedEventNames},
 		Events: append([]protowire.Number{
-			packets.EventBinderTransaction, packets.EventBinderReceived, packets.EventBinderLock, packets.EventBinderLocked, packets.EventBinderUnlock,
-			packets.EventFenceInit, packets.EventFenceEmit, packets.EventFenceSignaled, packets.EventFenceWaitStart, packets.EventFenceWaitEnd,
-			packets.EventSuspend, packets.EventSuspendMinimal, packets.EventVblank, packets.EventVblankDelivered,
-			packets.EventDRMJob, packets.EventDRMRunJob, packets.EventDRMProcessJob, packets.EventDRMJobQueue, packets.EventDRMJobRun, packets.EventDRMJobDone,
+			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
+			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,
+			field.EventSuspendResume, field.EventSuspendResumeMinimal, field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered,
+			field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone,
 		}, atrace.Events...)}
 }
 
@@ -112,19 +113,19 @@ func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
 	}
-	if p.Kind == packets.FieldTrack {
+	if p.Kind == field.PacketTrackDescriptor {
 		r.describe(p.Data)
 		return
 	}
 	at, ok := r.file.Time(p.At)
 	switch {
 	case !ok:
-	case p.Kind == packets.FieldTrackEvent:
+	case p.Kind == field.PacketTrackEvent:
 		r.trackEvent(p, at)
 	default:
 		message := bytes.Clone(p.Data)
 		r.file.Defer(at, len(message), func() {
-			if p.Kind == packets.FieldProperties {
+			if p.Kind == field.PacketAndroidSystemProperty {
 				r.property(at, message)
 			} else {
 				r.bufferEvent(at, message)
@@ -136,25 +137,25 @@ func (r *Reader) Packet(p packets.Packet) {
 // Event reads an event. The tracker has read it before.
 func (r *Reader) Event(e *packets.Event) {
 	switch e.Kind {
-	case packets.EventBinderTransaction:
+	case field.EventBinderTransaction:
 		r.transaction(e)
-	case packets.EventBinderReceived:
+	case field.EventBinderTransactionReceived:
 		r.received(e)
-	case packets.EventBinderLock, packets.EventBinderLocked, packets.EventBinderUnlock:
+	case field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock:
 		r.lock(e)
-	case packets.EventSuspend:
+	case field.EventSuspendResume:
 		r.suspension(e)
-	case packets.EventSuspendMinimal:
+	case field.EventSuspendResumeMinimal:
 		r.minimal(e)
-	case packets.EventVblank, packets.EventVblankDelivered:
+	case field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered:
 		r.vblank(e)
-	case packets.EventDRMJob, packets.EventDRMRunJob, packets.EventDRMProcessJob, packets.EventDRMJobQueue, packets.EventDRMJobRun, packets.EventDRMJobDone:
+	case field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone:
 		r.job(e)
-	case packets.EventFenceInit, packets.EventFenceEmit, packets.EventFenceSignaled:
+	case field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled:
 		r.fence(e)
-	case packets.EventFenceWaitStart:
+	case field.EventDmaFenceWaitStart:
 		r.begin(e.At, -1, r.own(e.TID), "", "dma_fence_wait")
-	case packets.EventFenceWaitEnd:
+	case field.EventDmaFenceWaitEnd:
 		r.end(e.At, r.own(e.TID), "")
 	default:
 		if p, ok := atrace.Of(e); ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -27,11 +28,11 @@ func (r *Reader) suspension(e *packets.Event) {
 	begins := false
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.SuspendResumeAction:
 			action = f.Text()
-		case 2:
+		case field.SuspendResumeVal:
 			value = int32(f.Value)
-		case 3:
+		case field.SuspendResumeStart:
 			begins = f.Value != 0
 		}
 	}
@@ -68,7 +69,7 @@ func (r *Reader) step(e *packets.Event, begins bool, name string) {
 func (r *Reader) minimal(e *packets.Event) {
 	begins := false
 	for f := packets.FieldsOf(e.Data); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.SuspendMinimalStart {
 			begins = f.Value != 0
 		}
 	}

@@ -277,3 +277,14 @@ func TestWhatIsBeforeEveryCPUIsRecordedIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestThrottledMemory has rss_stat_throttled, which says the same as rss_stat under other
+// numbers.
+func TestThrottledMemory(t *testing.T) {
+	t.Parallel()
+	throttled := func(ns, tid, member, size, current, space int64) message {
+		return event(ns, tid, 359, message(nil).num(1, current).num(2, member).num(3, space).num(4, size))
+	}
+	check(t, file(tree(), bundle(0, throttled(50, 101, 1, 4096, 1, 9), throttled(60, 200, 2, 8192, 0, 9))), "counters",
+		"50|4096|0|mem.rss.anon|process_memory||100||", "60|8192|1|mem.swap|process_memory||100||")
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -58,9 +59,9 @@ func (t *Tracker) genericRename(message []byte) {
 	var name string
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.TaskRenameTID:
 			tid = t.Number(int64(f.Value))
-		case 2:
+		case field.TaskRenameComm:
 			name = f.Text()
 		}
 	}
@@ -70,12 +71,12 @@ func (t *Tracker) genericRename(message []byte) {
 // genericTree reads a GenericKernelProcessTree: processes, and then threads.
 func (t *Tracker) genericTree(message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.GenericTreeProcesses {
 			t.genericProcess(f.Bytes)
 		}
 	}
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == 2 {
+		if f.Number == field.GenericTreeThreads {
 			t.genericThread(f.Bytes)
 		}
 	}
@@ -86,11 +87,11 @@ func (t *Tracker) genericProcess(message []byte) {
 	var cmdline []byte
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.GenericProcessPID:
 			pid = int64(f.Value)
-		case 2:
+		case field.GenericProcessPpid:
 			parent = int64(f.Value)
-		case 3:
+		case field.GenericProcessCmdline:
 			cmdline = f.Bytes
 		}
 	}
@@ -112,13 +113,13 @@ func (t *Tracker) genericThread(message []byte) {
 	main := false
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.GenericThreadTID:
 			tid = int64(f.Value)
-		case 2:
+		case field.GenericThreadPID:
 			pid = int64(f.Value)
-		case 3:
+		case field.GenericThreadComm:
 			name = f.Text()
-		case 4:
+		case field.GenericThreadIsMainThread:
 			main = f.Value != 0
 		}
 	}

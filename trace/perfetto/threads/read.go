@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -28,15 +29,15 @@ func (t *Tracker) Packet(p packets.Packet) {
 			return
 		}
 	}
-	if p.Kind == packets.FieldFrames {
+	if p.Kind == field.PacketFrameTimelineEvent {
 		t.frame(at, p.Data)
 		return
 	}
 	read := t.tree
 	switch p.Kind {
-	case packets.FieldGenericRename:
+	case field.PacketGenericKernelTaskRenameEvent:
 		read = t.genericRename
-	case packets.FieldGenericTree:
+	case field.PacketGenericKernelProcessTree:
 		read = t.genericTree
 	}
 	message := bytes.Clone(p.Data)
@@ -48,8 +49,8 @@ func (t *Tracker) Packet(p packets.Packet) {
 func (t *Tracker) frame(at time.Duration, message []byte) {
 	for f := packets.FieldsOf(message); f.Next(); {
 		for g := packets.FieldsOf(f.Bytes); g.Next(); {
-			display := f.Number <= 2 && g.Number == 3
-			surface := (f.Number == 3 || f.Number == 4) && g.Number == 4
+			display := (f.Number == field.FrameExpectedDisplayFrameStart || f.Number == field.FrameActualDisplayFrameStart) && g.Number == field.ActualDisplayPID
+			surface := (f.Number == field.FrameExpectedSurfaceFrameStart || f.Number == field.FrameActualSurfaceFrameStart) && g.Number == field.ActualSurfacePID
 			if pid := int32(g.Value); (display || surface) && !t.framed[pid] && len(t.framed) < most {
 				t.framed[pid] = true
 				t.file.Defer(at, 0, func() { t.OfProcess(pid) })
@@ -72,41 +73,37 @@ func (t *Tracker) print(e *packets.Event) {
 
 // Event reads what the kernel says of a task.
 func (t *Tracker) Event(e *packets.Event) {
-	if e.Kind != packets.EventFree && e.TID >= 0 {
+	if e.Kind != field.EventSchedProcessFree && e.TID >= 0 {
 		t.Of(e.TID)
 	}
 	switch e.Kind {
 	case 0:
-		return
-	case packets.EventNewTask, packets.EventRename, packets.EventFree:
+	case field.EventTaskNewtask:
+		t.newTask(e)
+	case field.EventTaskRename:
+		t.renamed(e.Data)
+	case field.EventSchedProcessFree:
+		t.free(e)
 	default:
 		t.print(e)
-		return
-	}
-	var tid int32
-	var name string
-	var flags uint64
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch {
-		case e.Kind == packets.EventFree && f.Number == 2, e.Kind != packets.EventFree && f.Number == 1:
-			tid = int32(f.Value)
-		case e.Kind == packets.EventNewTask && f.Number == 2, e.Kind == packets.EventRename && f.Number == 3:
-			name = f.Text()
-		case e.Kind == packets.EventNewTask && f.Number == 3:
-			flags = f.Value
-		}
-	}
-	switch e.Kind {
-	case packets.EventNewTask:
-		t.newTask(e, tid, name, flags&cloneThread != 0)
-	case packets.EventRename:
-		t.rename(tid, name)
-	case packets.EventFree:
-		t.end(e.At, tid)
 	}
 }
 
-func (t *Tracker) newTask(e *packets.Event, tid int32, name string, thread bool) {
+// newTask reads a TaskNewtaskFtraceEvent, which the parent writes.
+func (t *Tracker) newTask(e *packets.Event) {
+	var tid int32
+	var name string
+	thread := false
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case field.NewTaskPID:
+			tid = int32(f.Value)
+		case field.NewTaskComm:
+			name = f.Text()
+		case field.NewTaskCloneFlags:
+			thread = f.Value&cloneThread != 0
+		}
+	}
 	at := e.At
 	switch {
 	case tid == 0:
@@ -121,12 +118,38 @@ func (t *Tracker) newTask(e *packets.Event, tid int32, name string, thread bool)
 	}
 }
 
+// renamed reads a TaskRenameFtraceEvent.
+func (t *Tracker) renamed(message []byte) {
+	var tid int32
+	var name string
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.RenamePID:
+			tid = int32(f.Value)
+		case field.RenameNewcomm:
+			name = f.Text()
+		}
+	}
+	t.rename(tid, name)
+}
+
 func (t *Tracker) rename(tid int32, name string) {
 	thread := t.Of(tid)
 	t.Call(thread, name)
 	if process := t.Threads[thread].Process; process > 0 && t.Processes[process].PID == tid && name != "" {
 		t.Processes[process].Name = name
 	}
+}
+
+// free reads a SchedProcessFreeFtraceEvent.
+func (t *Tracker) free(e *packets.Event) {
+	var tid int32
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		if f.Number == field.SchedFreePID {
+			tid = int32(f.Value)
+		}
+	}
+	t.end(e.At, tid)
 }
 
 // maxWord bounds a word of a command line.
@@ -136,12 +159,12 @@ const maxWord = 8 << 10
 func (t *Tracker) tree(message []byte) {
 	kernels := map[int32]bool{}
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == 1 {
+		if f.Number == field.ProcessTreeProcesses {
 			t.process(f.Bytes, kernels)
 		}
 	}
 	for f := packets.FieldsOf(message); f.Next(); {
-		if f.Number == 2 {
+		if f.Number == field.ProcessTreeThreads {
 			t.thread(f.Bytes, kernels)
 		}
 	}
@@ -154,19 +177,19 @@ func (t *Tracker) process(message []byte, kernels map[int32]bool) {
 	var start *int64
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.TreeProcessPID:
 			pid = int32(f.Value)
-		case 2:
+		case field.TreeProcessPpid:
 			parent = int32(f.Value)
-		case 3:
+		case field.TreeProcessCmdline:
 			if len(words) < 1000 {
 				words = append(words, strings.ToValidUTF8(string(f.Bytes[:min(len(f.Bytes), maxWord)]), "�"))
 			}
-		case 5:
+		case field.TreeProcessUID:
 			uid = int(int32(f.Value))
-		case 7:
+		case field.TreeProcessProcessStartFromBoot:
 			start = f.Int64()
-		case 9:
+		case field.TreeProcessCmdlineIsComm:
 			comm = f.Value != 0
 		}
 	}
@@ -215,11 +238,11 @@ func (t *Tracker) thread(message []byte, kernels map[int32]bool) {
 	var name string
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
-		case 1:
+		case field.TreeThreadTID:
 			tid = int32(f.Value)
-		case 2:
+		case field.TreeThreadName:
 			name = f.Text()
-		case 3:
+		case field.TreeThreadTGID:
 			pid = int32(f.Value)
 		}
 	}

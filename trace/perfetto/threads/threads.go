@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
@@ -238,8 +239,8 @@ func without(list []int, one int) []int {
 // process by the way.
 func (t *Tracker) Wants() packets.Wants {
 	return packets.Wants{
-		Packets: []protowire.Number{packets.FieldProcessTree, packets.FieldFrames, packets.FieldGenericRename, packets.FieldGenericTree},
-		Events:  append([]protowire.Number{packets.EventNewTask, packets.EventRename, packets.EventFree}, atrace.Events...),
+		Packets: []protowire.Number{field.PacketProcessTree, field.PacketFrameTimelineEvent, field.PacketGenericKernelTaskRenameEvent, field.PacketGenericKernelProcessTree},
+		Events:  append([]protowire.Number{field.EventTaskNewtask, field.EventTaskRename, field.EventSchedProcessFree}, atrace.Events...),
 		Writers: true,
 	}
 }
