@@ -33,8 +33,11 @@ var mayImport = map[string][]string{
 	"diagnose": {"trace", "run", "metric", "gate"},
 	"report":   {"gate", "diagnose", "run", "metric", "stat"},
 
-	// What every report says alike; it knows metrics and runs, and no verdicts.
-	"report/words": {"metric", "run"},
+	// How an answer is said, laid out and drawn, whatever it is an answer to: none of
+	// these knows verdicts.
+	"report/words":    {"metric", "run"},
+	"report/document": {},
+	"report/figure":   {"report/document", "report/words", "metric", "run"},
 
 	"device":   {"internal/filelock"},
 	"trace":    {"run", "metric"},

@@ -429,11 +429,11 @@ func TestCallsStayInsideTheirCallers(t *testing.T) {
 }
 
 func TestBarsHaveTheirIntervals(t *testing.T) {
-	fig, ok := newMethodsFigure(hungrier().Energy[0].Methods)
+	fig, ok := barsOf(hungrier().Energy[0].Methods)
 	if !ok {
 		t.Fatal("there is nothing to draw")
 	}
-	svg := fig.draw("x", "wide", 1000)
+	svg := fig.Draw("x", "wide", 1000)
 	// Each of the seven methods has a bar and a whisker for each build.
 	if n := strings.Count(svg, "whisker over"); n != 14 {
 		t.Errorf("%d whiskers, want 14", n)
@@ -441,7 +441,7 @@ func TestBarsHaveTheirIntervals(t *testing.T) {
 	if n := strings.Count(svg, "energy worse"); n != 3 {
 		t.Errorf("%d bars are called worse, want those of decode, parse and the collector", n)
 	}
-	if _, ok := newMethodsFigure(&hotspots.Methods{}); ok {
+	if _, ok := barsOf(&hotspots.Methods{}); ok {
 		t.Error("a picture of nothing is drawn")
 	}
 }

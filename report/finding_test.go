@@ -106,7 +106,7 @@ func TestHistoriesThatLookTheSameShareABox(t *testing.T) {
 	nearly.Q1, nearly.Lower = near.Q1+0.5, near.Lower+0.5
 	other := compared("", "frames.count", 300, 16, 200, gate.ToRegression)
 	f := finding{Hits: []hit{{&gate.RunVerdict{ID: "A"}, near}, {&gate.RunVerdict{ID: "B"}, nearly}, {&gate.RunVerdict{ID: "C"}, other}}}
-	fig := newHistoryFigure(f)
+	fig := f.history()
 	if len(fig.Boxes) != 2 || len(fig.Boxes[0].Marks) != 2 || fig.Boxes[1].Marks[0].Label != "C" {
 		t.Errorf("boxes %+v, want A and B below one and C below another", fig.Boxes)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/report/words"
 )
 
@@ -21,9 +23,6 @@ var pageCSS string
 
 //go:embed colours.css
 var coloursCSS string
-
-//go:embed picture.css
-var pictureCSS string
 
 var page = template.Must(template.New("page").Parse(pageTemplate + rowsTemplate + energyTemplate))
 
@@ -41,13 +40,6 @@ const (
 	pageWarnings    = 100
 	runRows         = 60    // comparisons of one run
 	allRunRows      = 3_000 // comparisons of all runs together
-)
-
-// The widths in pixels for which each picture is drawn: the page shows the one
-// that suits its own.
-const (
-	wideWidth   = 912
-	narrowWidth = 358
 )
 
 // HTML writes the report as one self-contained page: no script, nothing loaded
@@ -111,7 +103,7 @@ func more(total, shown int, one, many string) string {
 func newPage(in Input) pageData {
 	s := tell(in)
 	p := pageData{
-		story: s, Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
+		story: s, Style: template.CSS(coloursCSS + figure.Style + pageCSS), //nolint:gosec // our own embedded files
 		Class: outcomeClass(s.Outcome), Symbol: outcomeMark(s.Outcome), Footer: footer(in),
 	}
 	if s.Sure == "" || strings.HasPrefix(s.Lead, "in ") { // else it begins with an event's name
@@ -166,4 +158,25 @@ func directionMark(d gate.Direction) string {
 		return "?"
 	}
 	return "·"
+}
+
+func directionClass(d gate.Direction) string { return toneClass(toneOf(d)) }
+
+// toneClass is a tone as a class of page.css.
+func toneClass(t document.Tone) string {
+	if t == document.Neutral {
+		return "expected"
+	}
+	return string(t)
+}
+
+// ruleMark tells a rule's tone in shape.
+func ruleMark(t document.Tone) string {
+	switch t {
+	case document.Worse:
+		return "▼"
+	case document.Better:
+		return "▲"
+	}
+	return "●"
 }

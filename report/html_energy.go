@@ -4,6 +4,7 @@ import (
 	_ "embed" // for the template of energy
 	"fmt"
 
+	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/report/words"
 )
 
@@ -42,16 +43,16 @@ func (r energyRun) page(id string) pageEnergyRun {
 	if r.UpdateMS > 0 {
 		p.Sensor = "The sensor has a new reading every " + words.Digits(r.UpdateMS, 1) + words.Unit("ms") + "."
 	}
-	if fig, ok := newMethodsFigure(r.Methods); ok {
+	if fig, ok := barsOf(r.Methods); ok {
 		detail := "Whiskers are the intervals."
-		if fig.beside {
+		if r.Methods.HasBase() {
 			detail = "The upper bar is the build before, the lower one this build; whiskers are the intervals."
 		}
-		picture := both("The methods' own code", detail, id+"b", fig.draw)
+		picture := both("The methods' own code", detail, id+"b", fig.Draw)
 		p.Bars = &picture
 	}
-	if fig, ok := newFlameFigure(r.Methods); ok {
-		picture := both("Where the energy goes, by call", fig.note(wideWidth), id+"f", fig.draw)
+	if fig, ok := flameOf(r.Methods); ok {
+		picture := both("Where the energy goes, by call", fig.Note(figure.Wide), id+"f", fig.Draw)
 		p.Flame = &picture
 	}
 	for _, t := range []sheetTable{r.methodsTable(pageMethods, wideName), r.partsTable(pageParts), r.locksTable(pageParts)} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -59,8 +60,8 @@ type pagePicture struct {
 func both(caption, detail, id string, draw func(id, class string, width float64) string) pagePicture {
 	return pagePicture{
 		Caption: caption, Detail: detail,
-		Wide:   template.HTML(draw(id+"w", "wide", wideWidth)),     //nolint:gosec // canvas escapes every text
-		Narrow: template.HTML(draw(id+"n", "narrow", narrowWidth)), //nolint:gosec // canvas escapes every text
+		Wide:   template.HTML(draw(id+"w", "wide", figure.Wide)),     //nolint:gosec // canvas escapes every text
+		Narrow: template.HTML(draw(id+"n", "narrow", figure.Narrow)), //nolint:gosec // canvas escapes every text
 	}
 }
 
@@ -69,12 +70,12 @@ func (p *pageData) addHistories() {
 	all := slices.DeleteFunc(slices.Concat(first, rest), func(f finding) bool { return f.middle().N == 0 })
 	var pictures []pagePicture
 	for i, f := range all[:min(len(all), pageHistories)] {
-		fig := newHistoryFigure(f)
+		fig := f.history()
 		caption := fig.Title
 		if f.AfterEffectOf != "" {
 			caption += " (" + f.status() + ")"
 		}
-		pictures = append(pictures, both(caption, "", fmt.Sprintf("h%d", i), fig.draw))
+		pictures = append(pictures, both(caption, "", fmt.Sprintf("h%d", i), fig.Draw))
 	}
 	p.Histories = newShelf(pictures, unfoldHistories, len(pictures), "more picture", "more pictures")
 	p.Histories.Rest = more(len(all), len(pictures), "more deviation without a picture", "more deviations without a picture")
@@ -88,10 +89,10 @@ func (p *pageData) addRules() {
 	if len(all) == 0 {
 		return
 	}
-	p.RuleGraph = both("", "", "r", newRulesFigure(all).draw)
+	p.RuleGraph = both("", "", "r", graph(all).Draw)
 	var shown []pageRule
 	for _, r := range all[:min(len(all), pageRules)] {
-		shown = append(shown, pageRule{r.class(), r.mark(), r.sentence()})
+		shown = append(shown, pageRule{toneClass(r.tone()), ruleMark(r.tone()), r.sentence()})
 	}
 	p.Rules = newShelf(shown, unfoldRules, len(all), "more rule", "more rules")
 }
@@ -106,12 +107,12 @@ func (p *pageData) addFrames(in Input) {
 	var pictures []pagePicture
 	total := 0
 	for _, v := range gravestFirst(in.Verdict.Runs) {
-		fig, ok := newFramesFigure(runTitle(v, in.Verdict), byID[v.ID], flaggedEvents(v))
+		fig, ok := figure.NewFrames(runTitle(v, in.Verdict), byID[v.ID], flaggedEvents(v))
 		if !ok {
 			continue
 		}
 		if total++; total <= pageFrames {
-			pictures = append(pictures, both(fig.Title, fig.description(), fmt.Sprintf("f%d", total), fig.draw))
+			pictures = append(pictures, both(fig.Title, fig.Description(), fmt.Sprintf("f%d", total), fig.Draw))
 		}
 	}
 	p.Frames = newShelf(pictures, unfoldFrames, len(pictures), "more run", "more runs")

@@ -20,8 +20,8 @@ const MaxJSON = 256 << 20
 // records they take some 25 MB.
 const MaxEnergy = 20
 
-// document is a verdict as JSON, with where the energy of its runs went.
-type document struct {
+// savedVerdict is a verdict as JSON, with where the energy of its runs went.
+type savedVerdict struct {
 	gate.Verdict
 	Energy []hotspots.Change `json:"energy,omitempty"`
 }
@@ -31,7 +31,7 @@ type document struct {
 // of its runs went, of the MaxEnergy ones that matter most. A number that JSON
 // can't hold (infinite or not a number) is an error.
 func JSON(w io.Writer, v gate.Verdict, energy ...hotspots.Change) error {
-	return writeJSON(w, document{withLists(v), energyOf(Input{Verdict: v, Energy: energy}).foremost()}, "verdict")
+	return writeJSON(w, savedVerdict{withLists(v), energyOf(Input{Verdict: v, Energy: energy}).foremost()}, "verdict")
 }
 
 // withLists returns the verdict with its format set and [] for every missing
@@ -78,7 +78,7 @@ func Read(r io.Reader) (Input, error) {
 }
 
 func decode(data []byte) (Input, error) {
-	var d document
+	var d savedVerdict
 	if err := json.Unmarshal(data, &d); err != nil {
 		return Input{}, where(err)
 	}

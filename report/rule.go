@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/words"
 )
 
@@ -105,6 +106,17 @@ func (p pattern) rank() int {
 		rank++
 	}
 	return rank
+}
+
+// tone is which way a label speaks.
+func (p pattern) tone() document.Tone {
+	switch p.Kind {
+	case labelWorse:
+		return document.Worse
+	case labelBetter:
+		return document.Better
+	}
+	return document.Neutral
 }
 
 // word is the kind of a label as the end of a sentence.

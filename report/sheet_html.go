@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/report/words"
 )
 
@@ -50,7 +51,7 @@ type sheetHTMLCell struct{ Label, Text string }
 // from elsewhere, light or dark as the reader has it.
 func (s Sheet) HTML(w io.Writer) error {
 	d := sheetData{
-		Style: template.CSS(coloursCSS + pictureCSS + pageCSS), //nolint:gosec // our own embedded files
+		Style: template.CSS(coloursCSS + figure.Style + pageCSS), //nolint:gosec // our own embedded files
 		Title: s.title, Word: outcomeWord(s.outcome), Class: outcomeClass(s.outcome), Mark: outcomeMark(s.outcome),
 		Lead: words.UpperFirst(s.lead), Hint: s.hint, Footer: s.footer, Notes: s.notes, Warnings: s.warnings, Facts: s.facts,
 		Energy: newPageEnergy(s.energy),

@@ -1,23 +1,23 @@
-package report
+package figure
 
 import (
 	"fmt"
 	"math"
 	"strings"
 
-	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/report/words"
 )
 
-// flameFigure is the tree of calls as an icicle: each box a call with all that it
+// Flame is the tree of calls as an icicle: each box a call with all that it
 // calls, below its caller and as wide as its energy in the head. Where there is a
 // base, its colour and outline tell how it changed.
-type flameFigure struct {
-	calls    []hotspots.Call
+type Flame struct {
+	calls    []Call
 	children [][]int // of each call
 	roots    []int
-	trunk    int // outermost calls that are left out
-	total    hotspots.Amount
+	trunk    int     // outermost calls that are left out
+	baseJ    float64 // of the outermost calls
+	headJ    float64
 	beside   bool
 	gone     int // calls of the base alone, which have no width
 }
@@ -30,33 +30,38 @@ const (
 	trunkPart   = 0.95
 )
 
-// newFlameFigure reports false where there is nothing to draw.
-func newFlameFigure(m *hotspots.Methods) (flameFigure, bool) {
-	if m == nil || len(m.Calls) == 0 {
-		return flameFigure{}, false
-	}
-	f := flameFigure{calls: m.Calls, children: make([][]int, len(m.Calls)), beside: m.HasBase()}
-	for i, c := range m.Calls {
+// Call is a call of a method with all that it calls.
+type Call struct {
+	Parent       int // its caller's place among the calls, which is before its own; -1 for none
+	Name, Kind   string
+	BaseJ, HeadJ float64
+}
+
+// NewFlame draws calls; beside says that there is a base. It reports false where
+// there is nothing to draw.
+func NewFlame(calls []Call, beside bool) (Flame, bool) {
+	f := Flame{calls: calls, children: make([][]int, len(calls)), beside: beside}
+	for i, c := range calls {
 		switch {
 		case c.HeadJ <= 0:
 			f.gone++
 		case c.Parent < 0:
 			f.roots = append(f.roots, i)
-			f.total.HeadJ += c.HeadJ
+			f.headJ += c.HeadJ
 		default:
 			f.children[c.Parent] = append(f.children[c.Parent], i)
 		}
 		if c.Parent < 0 {
-			f.total.BaseJ += c.BaseJ
+			f.baseJ += c.BaseJ
 		}
 	}
 	f.cutTrunk()
-	return f, f.total.HeadJ > 0
+	return f, f.headJ > 0
 }
 
 // cutTrunk leaves out the outermost calls that do nothing but make one call:
 // Android has a dozen of them in every stack.
-func (f *flameFigure) cutTrunk() {
+func (f *Flame) cutTrunk() {
 	for i, at := range f.roots {
 		n := 0
 		for len(f.children[at]) == 1 && f.calls[f.children[at][0]].HeadJ >= trunkPart*f.calls[at].HeadJ {
@@ -79,7 +84,7 @@ type drawnCall struct {
 
 // layOut places the calls from the outermost inwards and counts those that are
 // too small or too deep.
-func (f flameFigure) layOut(width float64) (boxes []drawnCall, left int) {
+func (f Flame) layOut(width float64) (boxes []drawnCall, left int) {
 	var place func(calls []int, x, w, of float64, depth int)
 	place = func(calls []int, x, w, of float64, depth int) {
 		sum := 0.0
@@ -102,7 +107,8 @@ func (f flameFigure) layOut(width float64) (boxes []drawnCall, left int) {
 	return boxes, left
 }
 
-func (f flameFigure) draw(id, class string, width float64) string {
+// Draw is the picture as SVG.
+func (f Flame) Draw(id, class string, width float64) string {
 	boxes, _ := f.layOut(width)
 	rows := 0
 	for _, b := range boxes {
@@ -120,7 +126,7 @@ func (f flameFigure) draw(id, class string, width float64) string {
 	return c.svg(id, class, "Calls by energy", f.description())
 }
 
-func (f flameFigure) drawCall(c *canvas, b drawnCall) {
+func (f Flame) drawCall(c *canvas, b drawnCall) {
 	call := f.calls[b.call]
 	class, mark := f.classOf(call)
 	y := float64(b.depth) * flameRow
@@ -142,11 +148,11 @@ const (
 
 // classOf tells how a call changed, as a part of all: in colour, in outline and
 // by a mark.
-func (f flameFigure) classOf(c hotspots.Call) (class, mark string) {
+func (f Flame) classOf(c Call) (class, mark string) {
 	if !f.beside {
 		return "same", ""
 	}
-	part := c.ChangeJ() / max(f.total.HeadJ, f.total.BaseJ)
+	part := (c.HeadJ - c.BaseJ) / max(f.headJ, f.baseJ)
 	much := ""
 	if math.Abs(part) >= flameMuch {
 		much = " much"
@@ -161,14 +167,14 @@ func (f flameFigure) classOf(c hotspots.Call) (class, mark string) {
 }
 
 // callText is what a pointer on a call brings up.
-func (f flameFigure) callText(c hotspots.Call) string {
-	text := words.Method(c.Name, words.MaxName) + ": " + words.Joules(c.HeadJ) + " (" + words.Percent(c.HeadJ/f.total.HeadJ) + ")"
+func (f Flame) callText(c Call) string {
+	text := words.Method(c.Name, words.MaxName) + ": " + words.Joules(c.HeadJ) + " (" + words.Percent(c.HeadJ/f.headJ) + ")"
 	switch {
 	case !f.beside:
 	case c.BaseJ == 0:
 		text += ", not among the calls before"
 	default:
-		text += ", before " + words.Joules(c.BaseJ) + ": " + words.SignedJoules(c.ChangeJ())
+		text += ", before " + words.Joules(c.BaseJ) + ": " + words.SignedJoules((c.HeadJ - c.BaseJ))
 	}
 	if kind := words.Brief(c.Kind); kind != "" {
 		text += ", " + kind
@@ -187,8 +193,8 @@ func drawFlameKeys(c *canvas, y float64) {
 	}
 }
 
-// note says how to read the picture, and what is left out of it.
-func (f flameFigure) note(width float64) string {
+// Note says how to read the picture, and what is left out of it.
+func (f Flame) Note(width float64) string {
 	text := "Each box is a call with all that it calls, below its caller; its width is its energy"
 	if f.beside {
 		text += " in this build. Calls are coloured where they changed by 1 % or more of the whole, strongly from 5 %; that is no claim that the change is clear"
@@ -212,9 +218,9 @@ func (f flameFigure) note(width float64) string {
 }
 
 // description names the widest calls, for those who can't see them.
-func (f flameFigure) description() string {
+func (f Flame) description() string {
 	var parts []string
-	boxes, _ := f.layOut(wideWidth)
+	boxes, _ := f.layOut(Wide)
 	for _, b := range boxes[:min(len(boxes), 10)] {
 		parts = append(parts, f.callText(f.calls[b.call]))
 	}

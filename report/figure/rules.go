@@ -1,16 +1,18 @@
-package report
+package figure
 
 import (
 	"fmt"
 	"math"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/words"
 )
 
-// rulesFigure is what Figure 9 of the paper shows: context items on the left,
+// Rules is what Figure 9 of the paper shows: context items on the left,
 // one circle a rule, as large as its support, and what the rule leads to.
-type rulesFigure struct {
+type Rules struct {
+	List  []Rule
 	rules []ruleNode
 	items []graphNode
 	thens []graphNode
@@ -24,41 +26,52 @@ type graphNode struct {
 }
 
 type ruleNode struct {
-	rule  pattern
+	rule  Rule
 	items []int
 	then  int
 	y     float64
 }
 
+// MaxRules bounds the rules that are drawn.
+const MaxRules = 24
+
 const (
-	maxGraphRules = 24
-	graphRow      = 40.0
-	graphTop      = 6.0
-	nodeTall      = 26.0
+	graphRow = 40.0
+	graphTop = 6.0
+	nodeTall = 26.0
 )
 
-func newRulesFigure(rules []pattern) rulesFigure {
-	f := rulesFigure{total: len(rules)}
+// Rule is a context and what it leads to.
+type Rule struct {
+	If       []string // its conditions
+	Then     string
+	Tone     document.Tone
+	Support  float64 // the share of runs that it holds for
+	Sentence string  // the whole rule, for those who can't see the picture
+}
+
+// NewRules draws the first MaxRules of the rules, of total ones that there are.
+func NewRules(rules []Rule, total int) Rules {
+	f := Rules{List: rules[:min(len(rules), MaxRules)], total: total}
 	items, thens := map[string]int{}, map[string]int{}
-	for _, r := range drawn(rules, maxGraphRules) {
+	for _, r := range f.List {
 		node := ruleNode{rule: r}
-		all := conditions(r)
-		for _, item := range all[:min(len(all), maxItems)] {
+		for _, item := range r.conditions() {
 			node.items = append(node.items, place(&f.items, items, item, "item"))
 		}
-		node.then = place(&f.thens, thens, r.mark()+" "+r.node(), r.class())
+		node.then = place(&f.thens, thens, r.mark()+" "+r.Then, classOf(r.Tone))
 		f.rules = append(f.rules, node)
 	}
 	f.layOut()
 	return f
 }
 
-// conditions are a rule's items, one that says so where it has none.
-func conditions(r pattern) []string {
-	if all := items(r.Rule); len(all) > 0 {
-		return all
+// conditions are the rule's, one that says so where it has none.
+func (r Rule) conditions() []string {
+	if len(r.If) == 0 {
+		return []string{"any context"}
 	}
-	return []string{"any context"}
+	return r.If
 }
 
 func place(nodes *[]graphNode, known map[string]int, text, class string) int {
@@ -71,22 +84,12 @@ func place(nodes *[]graphNode, known map[string]int, text, class string) int {
 	return i
 }
 
-// class and mark tell a label's kind in colour and in shape.
-func (p pattern) class() string {
-	switch p.Kind {
-	case labelWorse:
-		return "worse"
-	case labelBetter:
-		return "better"
-	}
-	return "expected"
-}
-
-func (p pattern) mark() string {
-	switch p.Kind {
-	case labelWorse:
+// mark tells a rule's tone in shape, as its class does in colour.
+func (r Rule) mark() string {
+	switch r.Tone {
+	case document.Worse:
 		return "▼"
-	case labelBetter:
+	case document.Better:
 		return "▲"
 	}
 	return "●"
@@ -94,7 +97,7 @@ func (p pattern) mark() string {
 
 // layOut gives each item a row, and puts each rule and label at the middle of
 // what leads to it, a row apart from the one before.
-func (f *rulesFigure) layOut() {
+func (f *Rules) layOut() {
 	for i := range f.items {
 		f.items[i].y = graphTop + (float64(i)+0.5)*graphRow
 	}
@@ -121,7 +124,7 @@ func (f *rulesFigure) layOut() {
 	}
 }
 
-func (f rulesFigure) height() float64 {
+func (f Rules) height() float64 {
 	bottom := 0.0
 	for _, r := range f.rules {
 		bottom = max(bottom, r.y)
@@ -134,7 +137,8 @@ func (f rulesFigure) height() float64 {
 	return bottom + graphRow/2
 }
 
-func (f rulesFigure) draw(id, class string, width float64) string {
+// Draw is the picture as SVG.
+func (f Rules) Draw(id, class string, width float64) string {
 	itemWide, thenWide := columnOf(f.items, width*0.42), columnOf(f.thens, width*0.34)
 	width = min(width, itemWide+thenWide+320)
 	c := &canvas{width: width, height: f.height()}
@@ -187,10 +191,10 @@ func radius(support, most float64) float64 {
 }
 
 // description says in words what the picture shows.
-func (f rulesFigure) description() string {
+func (f Rules) description() string {
 	var parts []string
 	for _, r := range f.rules {
-		parts = append(parts, r.rule.sentence())
+		parts = append(parts, r.rule.Sentence)
 	}
 	if n := f.total - len(f.rules); n > 0 {
 		parts = append(parts, fmt.Sprintf("And %s.", words.Count(n, "more rule", "more rules")))

@@ -1,4 +1,4 @@
-package report
+package figure
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // section 2.1).
 const frameLimitMS = 1000.0 / 60
 
-// framesFigure is what Figure 3 of the paper shows: the frames of one
+// Frames is what Figure 3 of the paper shows: the frames of one
 // repetition in order, and the UI events' buckets they fall into.
-type framesFigure struct {
+type Frames struct {
 	Title      string
 	Frames     []run.Frame
 	Events     []string        // names of the buckets
@@ -26,9 +26,9 @@ type framesFigure struct {
 	Repetition string // "repetition 4 of 10"
 }
 
-// newFramesFigure takes the repetition with the middle number of frames; false
+// NewFrames takes the repetition with the middle number of frames; false
 // where the run kept none.
-func newFramesFigure(title string, r run.Run, flagged map[string]bool) (framesFigure, bool) {
+func NewFrames(title string, r run.Run, flagged map[string]bool) (Frames, bool) {
 	var kept []int
 	for i, it := range r.Iterations {
 		if len(it.Frames) > 0 {
@@ -36,12 +36,12 @@ func newFramesFigure(title string, r run.Run, flagged map[string]bool) (framesFi
 		}
 	}
 	if len(kept) == 0 {
-		return framesFigure{}, false
+		return Frames{}, false
 	}
 	slices.SortStableFunc(kept, func(a, b int) int { return len(r.Iterations[a].Frames) - len(r.Iterations[b].Frames) })
 	i := kept[len(kept)/2]
 	it := r.Iterations[i]
-	f := framesFigure{Title: title, Frames: it.Frames, Events: run.EventNames(it), Flagged: flagged,
+	f := Frames{Title: title, Frames: it.Frames, Events: run.EventNames(it), Flagged: flagged,
 		Repetition: fmt.Sprintf("repetition %d of %d", i+1, len(r.Iterations))}
 	for _, frame := range f.Frames {
 		f.LongestMS = max(f.LongestMS, frame.DurationMS)
@@ -52,14 +52,14 @@ func newFramesFigure(title string, r run.Run, flagged map[string]bool) (framesFi
 	return f, true
 }
 
-// description says in words what the picture shows.
-func (f framesFigure) description() string {
+// Description says in words what the picture shows.
+func (f Frames) Description() string {
 	return fmt.Sprintf("%s, %s: %d longer than %.2f ms, the longest %s ms.",
 		words.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Janky, frameLimitMS, words.OneDecimal(f.LongestMS))
 }
 
 // capMS is where long frames are cut off, so that the short ones stay visible.
-func (f framesFigure) capMS() float64 {
+func (f Frames) capMS() float64 {
 	sorted := make([]float64, len(f.Frames))
 	for i, frame := range f.Frames {
 		sorted[i] = frame.DurationMS
@@ -77,7 +77,8 @@ const (
 	framesRight  = 10.0
 )
 
-func (f framesFigure) draw(id, class string, width float64) string {
+// Draw is the picture as SVG.
+func (f Frames) Draw(id, class string, width float64) string {
 	c := &canvas{width: width, height: framesTop + framesPlot + framesBottom}
 	x := scale{low: 0, high: float64(len(f.Frames)), from: framesLeft, to: width - framesRight}
 	y := scale{low: 0, high: f.capMS(), from: framesTop + framesPlot, to: framesTop}
@@ -89,13 +90,13 @@ func (f framesFigure) draw(id, class string, width float64) string {
 	label := fmt.Sprintf("%.2f ms", frameLimitMS)
 	c.rect("ground soft", x.to-textWidth(label)-4, limit-17, textWidth(label)+4, 16, 2)
 	c.text("small", x.to-2, limit-5, endAt, label)
-	return c.svg(id, class, "Frames of "+f.Title, f.description())
+	return c.svg(id, class, "Frames of "+f.Title, f.Description())
 }
 
 // span is a stretch of frames of one bucket.
 type span struct{ bucket, from, to int }
 
-func (f framesFigure) spans() []span {
+func (f Frames) spans() []span {
 	var out []span
 	for i, frame := range f.Frames {
 		if n := len(out); n > 0 && out[n-1].bucket == frame.Bucket {
@@ -110,7 +111,7 @@ func (f framesFigure) spans() []span {
 // maxSpans bounds the buckets that are shaded; more would be a blur.
 const maxSpans = 120
 
-func (f framesFigure) drawBuckets(c *canvas, x scale) {
+func (f Frames) drawBuckets(c *canvas, x scale) {
 	spans := f.spans()
 	if len(spans) > maxSpans {
 		c.text("small muted", framesLeft, framesTop-22, startAt, fmt.Sprintf("%d UI events", len(f.Events)))
@@ -132,7 +133,7 @@ func (f framesFigure) drawBuckets(c *canvas, x scale) {
 	}
 }
 
-func (f framesFigure) labelBucket(c *canvas, s span, label string, from, to float64) {
+func (f Frames) labelBucket(c *canvas, s span, label string, from, to float64) {
 	janky := 0
 	for _, frame := range f.Frames[s.from:s.to] {
 		if frame.DurationMS > frameLimitMS {
@@ -153,7 +154,7 @@ func (f framesFigure) labelBucket(c *canvas, s span, label string, from, to floa
 	}
 }
 
-func (f framesFigure) drawAxes(c *canvas, x, y scale) {
+func (f Frames) drawAxes(c *canvas, x, y scale) {
 	ticks := y.ticks(5)
 	for _, t := range ticks {
 		c.line("grid", x.from, y.at(t), x.to, y.at(t))
@@ -171,7 +172,7 @@ func (f framesFigure) drawAxes(c *canvas, x, y scale) {
 // drawBars draws one bar a frame; where there are more frames than pixels, one
 // bar a pixel and a half with the longest of its frames. A bar that leaves the picture
 // ends in a wedge.
-func (f framesFigure) drawBars(c *canvas, x, y scale) {
+func (f Frames) drawBars(c *canvas, x, y scale) {
 	slots := min(len(f.Frames), int((x.to-x.from)/1.5))
 	width := (x.to - x.from) / float64(slots)
 	var smooth, janky, wedges strings.Builder
