@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // The files of a report folder.
@@ -37,7 +37,7 @@ const (
 )
 
 // strangersBounds allow for what a verdict of maxVerdict bytes needs.
-var strangersBounds = report.Bounds{Elements: 300_000, Members: 2_000_000}
+var strangersBounds = layout.Bounds{Elements: 300_000, Members: 2_000_000}
 
 // profileEndings are those of profiles of methods, which may lie beside the
 // report. They are for people to open, and never read here.
@@ -61,7 +61,7 @@ type Folder struct{ Dir, Report, Verdict, SARIF string }
 // WriteFolder writes the report as a folder for the workflow to upload:
 // verdict.json, report.html, report.md, apkgate.sarif, and meta.json. leg is that of
 // a job matrix, "" where there is none.
-func WriteFolder(dir, leg string, in report.Input, places report.Places) (Folder, error) {
+func WriteFolder(dir, leg string, in layout.Input, places layout.Places) (Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
@@ -71,10 +71,10 @@ func WriteFolder(dir, leg string, in report.Input, places report.Places) (Folder
 	}
 	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
 	for name, write := range map[string]func(io.Writer) error{
-		verdictFile:  func(w io.Writer) error { return report.JSON(w, in.Verdict, in.Energy...) },
-		htmlFile:     func(w io.Writer) error { return report.HTML(w, in) },
-		markdownFile: func(w io.Writer) error { return report.Markdown(w, in, MaxSummary) },
-		sarifFile:    func(w io.Writer) error { return report.SARIF(w, in, places) },
+		verdictFile:  func(w io.Writer) error { return layout.JSON(w, in.Verdict, in.Energy...) },
+		htmlFile:     func(w io.Writer) error { return layout.HTML(w, in) },
+		markdownFile: func(w io.Writer) error { return layout.Markdown(w, in, MaxSummary) },
+		sarifFile:    func(w io.Writer) error { return layout.SARIF(w, in, places) },
 		metaFile:     func(w io.Writer) error { return json.NewEncoder(w).Encode(m) },
 	} {
 		var b bytes.Buffer
@@ -124,45 +124,45 @@ func ReportFolders(dir string) ([]string, error) {
 // else, no links and no folders, within limits, and only its verdict, with where
 // its energy went, its notes and the name of its leg are read. Where the report
 // belongs is not asked of it.
-func ReadFolder(dir string) (in report.Input, leg string, err error) {
+func ReadFolder(dir string) (in layout.Input, leg string, err error) {
 	if in, leg, err = readFolder(dir); err != nil {
-		return report.Input{}, "", fmt.Errorf("read the report folder %s: %w", dir, err)
+		return layout.Input{}, "", fmt.Errorf("read the report folder %s: %w", dir, err)
 	}
 	return in, leg, nil
 }
 
-func readFolder(dir string) (report.Input, string, error) {
+func readFolder(dir string) (layout.Input, string, error) {
 	root, err := os.OpenRoot(dir) // keeps every path inside, whatever links say
 	if err != nil {
-		return report.Input{}, "", plainPath(err)
+		return layout.Input{}, "", plainPath(err)
 	}
 	defer root.Close()
 	if err := checkFolder(root); err != nil {
-		return report.Input{}, "", err
+		return layout.Input{}, "", err
 	}
 	data, err := readFile(root, verdictFile, maxVerdict)
 	if err != nil {
-		return report.Input{}, "", err
+		return layout.Input{}, "", err
 	}
 	if err := strangersBounds.Check(data); err != nil {
-		return report.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
+		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
 	}
-	in, err := report.Read(bytes.NewReader(data))
+	in, err := layout.Read(bytes.NewReader(data))
 	if err != nil {
-		return report.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
+		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
 	}
 	if n := len(in.Verdict.Runs); n > maxRuns {
-		return report.Input{}, "", fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
+		return layout.Input{}, "", fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
 	}
 	m, err := readMeta(root)
 	if err != nil {
-		return report.Input{}, "", err
+		return layout.Input{}, "", err
 	}
 	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
 	in.Meta.Version = m.Version
 	leg, err := LegName(m.Leg)
 	if err != nil {
-		return report.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
+		return layout.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
 	}
 	return in, leg, nil
 }

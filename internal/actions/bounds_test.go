@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/actions"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // A few bytes of JSON can become hundreds of memory: 32 MiB of a stranger's must
@@ -84,7 +84,7 @@ func TestALabsVerdictIsWithinBounds(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var b bytes.Buffer
-	if err := report.JSON(&b, in.Verdict); err != nil {
+	if err := layout.JSON(&b, in.Verdict); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() < 20<<20 || b.Len() > 32<<20 {

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // Content is what a Reporter shows of a result, whatever kind of result it is.
@@ -21,12 +21,12 @@ type Content struct {
 }
 
 // ContentOf is a verdict on runs, with each finding at the place of its scenario.
-func ContentOf(in report.Input, places report.Places) Content {
+func ContentOf(in layout.Input, places layout.Places) Content {
 	c := Content{
-		Outcome: in.Verdict.Verdict, Headline: report.Headline(in), Counts: map[gate.Outcome]int{},
-		Markdown: func(w io.Writer, limit int) error { return report.Markdown(w, in, limit) },
+		Outcome: in.Verdict.Verdict, Headline: layout.Headline(in), Counts: map[gate.Outcome]int{},
+		Markdown: func(w io.Writer, limit int) error { return layout.Markdown(w, in, limit) },
 	}
-	for _, p := range report.Problems(in) {
+	for _, p := range layout.Problems(in) {
 		at := places.Of(p.Scenario)
 		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: p.Text})
 	}

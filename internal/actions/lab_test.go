@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -138,7 +138,7 @@ func (g *github) jobOf(env map[string]string) *job {
 }
 
 // publish runs the job from its beginning to its verdict.
-func (j *job) publish(t *testing.T, in report.Input) {
+func (j *job) publish(t *testing.T, in layout.Input) {
 	t.Helper()
 	j.Begin(t.Context())
 	if err := j.Publish(t.Context(), actions.ContentOf(in, places)); err != nil {
@@ -146,7 +146,7 @@ func (j *job) publish(t *testing.T, in report.Input) {
 	}
 }
 
-var places = report.Places{"open-message": {Path: "app/src/androidTest/OpenMessage.kt", Line: 12}}
+var places = layout.Places{"open-message": {Path: "app/src/androidTest/OpenMessage.kt", Line: 12}}
 
 func writeJSON(t *testing.T, dir, name string, v any) string {
 	t.Helper()
@@ -163,7 +163,7 @@ func writeJSON(t *testing.T, dir, name string, v any) string {
 
 // worse is a verdict with n events in which a run renders half as many frames.
 // It is made here; nothing was measured.
-func worse(n int) report.Input {
+func worse(n int) layout.Input {
 	r := gate.RunVerdict{
 		ID: "U1", Verdict: gate.Regression, Scenario: "open-message", App: run.App{Package: "com.example.mail", Version: "2.0"},
 		Context: map[string]string{"sdk": "6.0.0", "model": "Nexus 5X"}, Labels: []string{"Outlier-"}, ReferenceTotal: 40,
@@ -175,11 +175,11 @@ func worse(n int) report.Input {
 		})
 	}
 	r.Comparisons = r.Deviations
-	return report.Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: "default", Runs: []gate.RunVerdict{r}}}
+	return layout.Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: "default", Runs: []gate.RunVerdict{r}}}
 }
 
 // fine is a verdict in which nothing deviates.
-func fine() report.Input {
+func fine() layout.Input {
 	in := worse(1)
 	in.Verdict.Verdict, in.Verdict.Runs[0].Verdict = gate.Pass, gate.Pass
 	in.Verdict.Runs[0].Comparisons[0].Direction = gate.None
@@ -187,4 +187,4 @@ func fine() report.Input {
 	return in
 }
 
-func content(in report.Input) actions.Content { return actions.ContentOf(in, places) }
+func content(in layout.Input) actions.Content { return actions.ContentOf(in, places) }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // leg is the job of one leg of run runID's matrix, on a runner of its own.
@@ -39,7 +39,7 @@ func TestLegsOfAMatrixAreRowsOfOneComment(t *testing.T) {
 	for name, order := range map[string][]string{"the regression first": {"api-level 29", "api-level 34"}, "the regression last": {"api-level 34", "api-level 29"}} {
 		t.Run(name, func(t *testing.T) {
 			g := newGitHub(t)
-			of := map[string]report.Input{"api-level 29": worse(1), "api-level 34": fine()}
+			of := map[string]layout.Input{"api-level 29": worse(1), "api-level 34": fine()}
 			for _, leg := range order {
 				g.leg(100, 1, commit("a"), leg).publish(t, of[leg])
 			}
@@ -254,8 +254,8 @@ func TestManyLegsFit(t *testing.T) {
 		j.publish(t, in)
 	}
 	body := g.only(t).Body
-	if len(body) > report.MaxComment {
-		t.Errorf("the comment has %d bytes, at most %d are allowed", len(body), report.MaxComment)
+	if len(body) > layout.MaxComment {
+		t.Errorf("the comment has %d bytes, at most %d are allowed", len(body), layout.MaxComment)
 	}
 	if got := rows(body); len(got) != 12 || !strings.HasPrefix(got[0], "| leg 4 | ❌ Regression") {
 		t.Errorf("the rows are %q", got)

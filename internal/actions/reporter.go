@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // Reporter shows one configuration's verdict on GitHub: job summary, comment,
@@ -156,7 +156,7 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 	if !r.Comment || r.Job.Pull == nil {
 		return ""
 	}
-	room := report.MaxComment - stampRoom
+	room := layout.MaxComment - stampRoom
 	if r.Leg != "" {
 		room = rowRoom
 	}

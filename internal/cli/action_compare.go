@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/words"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -59,11 +59,11 @@ func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action)
 		return actionResult{}, usage(err, "")
 	}
 	verdict := gate.CompareAB(set.policy, set.catalogue, base, head)
-	in := report.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
+	in := layout.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
 	if simulated(base) || simulated(head) {
 		in.Notes = []string{simulatedNote}
 	}
-	sheet := report.AB(in)
+	sheet := layout.AB(in)
 	if err := c.writeSheet(sheet, abData(in), outputFlags{format: string(FormatText)}); err != nil {
 		return actionResult{}, err
 	}

@@ -13,25 +13,25 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // placesOf are the places of a configuration, looked for when they are asked for.
-func (c Command) placesOf(cfg *config.Config, configPath string) func() report.Places {
-	return func() report.Places { return c.places(cfg, configPath) }
+func (c Command) placesOf(cfg *config.Config, configPath string) func() layout.Places {
+	return func() layout.Places { return c.places(cfg, configPath) }
 }
 
 // places are where the scenarios are written down in the repository: the test's
 // own source where it is found, or else their lines in the configuration.
-func (c Command) places(cfg *config.Config, configPath string) report.Places {
+func (c Command) places(cfg *config.Config, configPath string) layout.Places {
 	file := c.repositoryPath(configPath)
 	if file == "" || cfg == nil {
 		return nil
 	}
-	out := report.Places{"": {Path: file}}
+	out := layout.Places{"": {Path: file}}
 	lines := scenarioLines(configPath)
 	for _, s := range cfg.Scenarios {
-		at := report.Place{Path: file, Line: lines[s.Name]}
+		at := layout.Place{Path: file, Line: lines[s.Name]}
 		if source, ok := c.workloadSource(s.Workload); ok {
 			at = source
 		}
@@ -56,7 +56,7 @@ func scenarioLines(configPath string) map[string]int {
 }
 
 // workloadSource is the file that drives the app.
-func (c Command) workloadSource(w config.Workload) (report.Place, bool) {
+func (c Command) workloadSource(w config.Workload) (layout.Place, bool) {
 	var file string
 	switch {
 	case w.Instrumentation != nil:
@@ -66,9 +66,9 @@ func (c Command) workloadSource(w config.Workload) (report.Place, bool) {
 	case w.Shell != nil:
 		file = w.Shell.Script
 	default:
-		return report.Place{}, false
+		return layout.Place{}, false
 	}
-	at := report.Place{Path: c.repositoryPath(file)}
+	at := layout.Place{Path: c.repositoryPath(file)}
 	return at, at.Path != ""
 }
 
@@ -80,10 +80,10 @@ const (
 
 // testSource finds the source of a test by the convention that a class a.b.C is
 // in a/b/C.kt or a/b/C.java, and in it the line of the method, or of the class.
-func (c Command) testSource(class string) (report.Place, bool) {
+func (c Command) testSource(class string) (layout.Place, bool) {
 	class, method, _ := strings.Cut(class, "#")
 	if class == "" {
-		return report.Place{}, false
+		return layout.Place{}, false
 	}
 	stem := "/" + strings.ReplaceAll(class, ".", "/")
 	var found string
@@ -105,9 +105,9 @@ func (c Command) testSource(class string) (report.Place, bool) {
 		}
 		return nil
 	})
-	at := report.Place{Path: c.repositoryPath(found)}
+	at := layout.Place{Path: c.repositoryPath(found)}
 	if found == "" || at.Path == "" {
-		return report.Place{}, false
+		return layout.Place{}, false
 	}
 	at.Line = declaration(found, class[strings.LastIndex(class, ".")+1:], method)
 	return at, true

@@ -12,7 +12,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -112,16 +112,16 @@ func distinct(runs []run.Run, files []string) ([]run.Run, error) {
 }
 
 // judge makes the verdict on runs and shows it. It returns what it showed.
-func (c Command) judge(runs []run.Run, before past, set settings, out outputFlags) (report.Input, error) {
+func (c Command) judge(runs []run.Run, before past, set settings, out outputFlags) (layout.Input, error) {
 	energy := make([]*hotspots.Change, len(runs))
 	verdict, err := before.check(runs, set, func(i int, refs []run.Summary) (err error) {
 		energy[i], err = before.whereItWent(runs[i], refs)
 		return err
 	})
 	if err != nil {
-		return report.Input{}, err
+		return layout.Input{}, err
 	}
-	in := report.Input{
+	in := layout.Input{
 		Verdict: verdict, Runs: runs, Catalogue: set.catalogue, Notes: append(notesOn(verdict), set.notes...), Meta: set.meta(runs),
 	}
 	for _, change := range energy {

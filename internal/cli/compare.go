@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -112,21 +112,21 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 		return usage(err, "")
 	}
 	verdict := gate.CompareAB(set.policy, set.catalogue, base, head)
-	in := report.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
+	in := layout.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
 	if simulated(base) || simulated(head) {
 		in.Notes = []string{simulatedNote}
 	}
-	if err := c.writeSheet(report.AB(in), abData(in), f.outputFlags); err != nil {
+	if err := c.writeSheet(layout.AB(in), abData(in), f.outputFlags); err != nil {
 		return err
 	}
 	return exitOf(verdict.Verdict, set.failOn, nil)
 }
 
 // abData is a comparison for other programs.
-func abData(in report.ABInput) sheetData {
+func abData(in layout.ABInput) sheetData {
 	return sheetData{
-		json:  func(w io.Writer) error { return report.ABJSON(w, in.Verdict, in.Energy...) },
-		sarif: func(w io.Writer, places report.Places) error { return report.ABSARIF(w, in, places) },
+		json:  func(w io.Writer) error { return layout.ABJSON(w, in.Verdict, in.Energy...) },
+		sarif: func(w io.Writer, places layout.Places) error { return layout.ABSARIF(w, in, places) },
 	}
 }
 

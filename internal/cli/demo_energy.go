@@ -8,7 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 const demoEnergyConfig = `# Of apkgate demo: two simulated phones that tell their power, one by its power
@@ -56,13 +56,13 @@ func (d demo) sideBySide(ctx context.Context) error {
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	policy.Metrics = []string{"energy.total_j"}
 	verdict := gate.CompareAB(policy, metric.Default(), base, head)
-	in := report.ABInput{
+	in := layout.ABInput{
 		Verdict: verdict, Energy: besideBase(base, head), Catalogue: metric.Default(),
 		Notes: []string{simulatedNote}, Version: "apkgate " + version(),
 	}
-	sheet := report.AB(in)
+	sheet := layout.AB(in)
 	fmt.Fprintln(d.Stdout)
-	if err := sheet.Brief().Text(d.Stdout, report.TextOptions{Color: d.color(), Width: d.Width}); err != nil {
+	if err := sheet.Brief().Text(d.Stdout, layout.TextOptions{Color: d.color(), Width: d.Width}); err != nil {
 		return infrastructure(fmt.Errorf("print the report: %w", err))
 	}
 	return infrastructureIf(writeFile(d.path(demoEnergyReport), func(w io.Writer) error { return sheet.HTML(w) }))

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // Format is how a result is printed.
@@ -34,7 +34,7 @@ const maxComment = 65_536
 type outputFlags struct {
 	format, html, markdown, json, sarif string
 	verbose                             bool
-	places                              func() report.Places // for SARIF; nil: nothing is known; no flag
+	places                              func() layout.Places // for SARIF; nil: nothing is known; no flag
 }
 
 func (f *outputFlags) register(cmd *cobra.Command) {
@@ -60,7 +60,7 @@ func (f *outputFlags) defaults(r config.Report) {
 
 // write prints a report and leaves the files that were asked for. It prints
 // first: what was found is seen even where a file can't be written.
-func (c Command) write(in report.Input, f outputFlags) error {
+func (c Command) write(in layout.Input, f outputFlags) error {
 	return c.writeAs(f, func(w io.Writer, as Format) error { return c.render(w, in, as, f) })
 }
 
@@ -87,7 +87,7 @@ func (c Command) writeAs(f outputFlags, render func(io.Writer, Format) error) er
 }
 
 // known are the places of the scenarios, which are looked for now.
-func (f outputFlags) known() report.Places {
+func (f outputFlags) known() layout.Places {
 	if f.places == nil {
 		return nil
 	}
@@ -97,11 +97,11 @@ func (f outputFlags) known() report.Places {
 // sheetData writes what a sheet shows for other programs to read.
 type sheetData struct {
 	json  func(io.Writer) error
-	sarif func(io.Writer, report.Places) error
+	sarif func(io.Writer, layout.Places) error
 }
 
 // writeSheet is write for a report that is no verdict on runs.
-func (c Command) writeSheet(sheet report.Sheet, of sheetData, f outputFlags) error {
+func (c Command) writeSheet(sheet layout.Sheet, of sheetData, f outputFlags) error {
 	return c.writeAs(f, func(w io.Writer, as Format) error {
 		switch as {
 		case FormatJSON:
@@ -113,22 +113,22 @@ func (c Command) writeSheet(sheet report.Sheet, of sheetData, f outputFlags) err
 		case FormatHTML:
 			return sheet.HTML(w)
 		}
-		return sheet.Text(w, report.TextOptions{Color: c.color(), Width: c.Width, Verbose: f.verbose})
+		return sheet.Text(w, layout.TextOptions{Color: c.color(), Width: c.Width, Verbose: f.verbose})
 	})
 }
 
-func (c Command) render(w io.Writer, in report.Input, as Format, f outputFlags) error {
+func (c Command) render(w io.Writer, in layout.Input, as Format, f outputFlags) error {
 	switch as {
 	case FormatJSON:
-		return report.JSON(w, in.Verdict, in.Energy...)
+		return layout.JSON(w, in.Verdict, in.Energy...)
 	case FormatMarkdown:
-		return report.Markdown(w, in, maxComment)
+		return layout.Markdown(w, in, maxComment)
 	case FormatHTML:
-		return report.HTML(w, in)
+		return layout.HTML(w, in)
 	case FormatSARIF:
-		return report.SARIF(w, in, f.known())
+		return layout.SARIF(w, in, f.known())
 	}
-	return report.Text(w, in, report.TextOptions{Color: c.color(), Width: c.Width, Verbose: f.verbose})
+	return layout.Text(w, in, layout.TextOptions{Color: c.color(), Width: c.Width, Verbose: f.verbose})
 }
 
 // color reports whether Stdout is a terminal whose user has not asked for plain

@@ -3,14 +3,14 @@ package cli
 import (
 	"strings"
 
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/words"
 )
 
 // plain makes text from outside fit for one line of a terminal or of a build's
 // log: what can't be seen, or would act on a terminal or on the runner, becomes a
 // visible mark.
-func plain(s string) string { return report.NoCommands(words.Visible(s)) }
+func plain(s string) string { return layout.NoCommands(words.Visible(s)) }
 
 // plainLines is plain for text of several lines, whose indentation stays.
 func plainLines(s string) string {

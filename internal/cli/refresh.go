@@ -14,7 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -30,8 +30,8 @@ type refreshFlags struct {
 
 // refreshResult is what a refresh comes to, and how it is shown.
 type refreshResult struct {
-	report.Refresh
-	sheet report.Sheet
+	layout.Refresh
+	sheet layout.Sheet
 	data  sheetData
 }
 
@@ -158,7 +158,7 @@ func (c Command) refreshWith(ctx context.Context, store *baseline.Sound, runs []
 	if err != nil {
 		return err
 	}
-	in := report.RefreshInput{
+	in := layout.RefreshInput{
 		Refresh:   sortOut(verdict, f.acceptRegression),
 		Catalogue: set.catalogue, Version: "apkgate " + version(),
 	}
@@ -174,12 +174,12 @@ func (c Command) refreshWith(ctx context.Context, store *baseline.Sound, runs []
 		}
 	}
 	data := sheetData{
-		json: func(w io.Writer) error { return report.RefreshJSON(w, in.Refresh) },
-		sarif: func(w io.Writer, places report.Places) error {
-			return report.SARIF(w, report.Input{Verdict: verdict, Catalogue: set.catalogue, Meta: set.meta(runs)}, places)
+		json: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) },
+		sarif: func(w io.Writer, places layout.Places) error {
+			return layout.SARIF(w, layout.Input{Verdict: verdict, Catalogue: set.catalogue, Meta: set.meta(runs)}, places)
 		},
 	}
-	sheet := report.RefreshSheet(in)
+	sheet := layout.RefreshSheet(in)
 	if f.found != nil {
 		f.found(refreshResult{in.Refresh, sheet, data})
 	}
@@ -194,8 +194,8 @@ func (c Command) refreshWith(ctx context.Context, store *baseline.Sound, runs []
 }
 
 // refreshHint is what to do about runs that a refresh did not accept.
-func refreshHint(r report.Refresh) string {
-	isWorse := func(x report.Refusal) bool { return x.Verdict == gate.Regression }
+func refreshHint(r layout.Refresh) string {
+	isWorse := func(x layout.Refusal) bool { return x.Verdict == gate.Regression }
 	switch {
 	case len(r.Refused) == 0:
 		return ""
@@ -214,15 +214,15 @@ func refreshMark(ids []string) baseline.Mark {
 
 // sortOut says which runs are accepted. A build that is worse on one device is a
 // worse build: its other runs do not become what later ones are measured by.
-func sortOut(v gate.Verdict, acceptRegression bool) report.Refresh {
-	r := report.Refresh{Verdict: v.Verdict, Warnings: v.Warnings}
+func sortOut(v gate.Verdict, acceptRegression bool) layout.Refresh {
+	r := layout.Refresh{Verdict: v.Verdict, Warnings: v.Warnings}
 	refuse := v.Verdict == gate.Regression && !acceptRegression
 	for _, x := range v.Runs {
 		switch {
 		case x.Verdict == gate.Invalid, refuse && x.Verdict == gate.Regression:
-			r.Refused = append(r.Refused, report.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: x.Reason})
+			r.Refused = append(r.Refused, layout.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: x.Reason})
 		case refuse:
-			r.Refused = append(r.Refused, report.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: "another run of this refresh is a regression"})
+			r.Refused = append(r.Refused, layout.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: "another run of this refresh is a regression"})
 		default:
 			r.Accepted = append(r.Accepted, x.ID)
 		}

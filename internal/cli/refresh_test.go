@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // night runs a command line so many days later.
@@ -25,9 +25,9 @@ func night(t *testing.T, n int, args ...string) ran {
 }
 
 // refreshed reads what `baseline refresh --format json` printed.
-func refreshed(t *testing.T, r ran) report.Refresh {
+func refreshed(t *testing.T, r ran) layout.Refresh {
 	t.Helper()
-	var out report.Refresh
+	var out layout.Refresh
 	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
 		t.Fatalf("%v; status %d\n%s%s", err, r.status, r.stdout, r.stderr)
 	}

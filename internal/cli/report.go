@@ -12,7 +12,7 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -47,7 +47,7 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 		return usage(err, "")
 	}
 	defer src.Close()
-	saved, err := report.ReadSaved(src)
+	saved, err := layout.ReadSaved(src)
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", plain(path), err), "--json FILE of check, run, compare and baseline refresh saves what report shows")
 	}
@@ -75,16 +75,16 @@ func (c Command) report(path string, runFiles []string, f outputFlags) error {
 	}
 	in := *saved.Verdict
 	in.Notes = notesOn(in.Verdict)
-	in.Runs, in.Catalogue, in.Meta = runs, catalogue, report.Meta{Version: "apkgate " + version()}
+	in.Runs, in.Catalogue, in.Meta = runs, catalogue, layout.Meta{Version: "apkgate " + version()}
 	return c.write(in, f)
 }
 
-func (c Command) reportComparison(in report.ABInput, catalogue *metric.Catalogue, f outputFlags) error {
+func (c Command) reportComparison(in layout.ABInput, catalogue *metric.Catalogue, f outputFlags) error {
 	in.Catalogue, in.Version = catalogue, "apkgate "+version()
 	if simulatedAB(in.Verdict) {
 		in.Notes = []string{simulatedNote}
 	}
-	return c.writeSheet(report.AB(in), abData(in), f)
+	return c.writeSheet(layout.AB(in), abData(in), f)
 }
 
 // simulatedAB reports whether a comparison was made on simulated devices.
@@ -96,7 +96,7 @@ func simulatedAB(v gate.ABVerdict) bool {
 
 // reportRefresh shows a refresh again. Which runs were worse in what is not in its
 // file, so that there is no SARIF to be made of it.
-func (c Command) reportRefresh(in report.RefreshInput, catalogue *metric.Catalogue, f outputFlags) error {
+func (c Command) reportRefresh(in layout.RefreshInput, catalogue *metric.Catalogue, f outputFlags) error {
 	in.Catalogue, in.Version, in.Hint = catalogue, "apkgate "+version(), refreshHint(in.Refresh)
 	if f.sarif != "" || Format(f.format) == FormatSARIF {
 		return usage(errors.New("a saved refresh does not hold the findings that SARIF lists"), "apkgate baseline refresh --sarif FILE writes them")
@@ -104,5 +104,5 @@ func (c Command) reportRefresh(in report.RefreshInput, catalogue *metric.Catalog
 	if in.Refresh.Simulated {
 		in.Notes = []string{simulatedNote}
 	}
-	return c.writeSheet(report.RefreshSheet(in), sheetData{json: func(w io.Writer) error { return report.RefreshJSON(w, in.Refresh) }}, f)
+	return c.writeSheet(layout.RefreshSheet(in), sheetData{json: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) }}, f)
 }

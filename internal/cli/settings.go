@@ -13,7 +13,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -28,8 +28,8 @@ type settings struct {
 }
 
 // meta is what a report says of the checked runs' origin.
-func (s settings) meta(runs []run.Run) report.Meta {
-	m := report.Meta{Version: "apkgate " + version()}
+func (s settings) meta(runs []run.Run) layout.Meta {
+	m := layout.Meta{Version: "apkgate " + version()}
 	for _, r := range runs {
 		m.Repository, m.HeadCommit = r.Source.Repository, r.Source.Commit
 	}

@@ -1,0 +1,103 @@
+package layout
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// The cause stands among the first lines, before any table.
+func TestTheCauseComesFirst(t *testing.T) {
+	base, held := heldAwake()
+	radio := baseJoules()
+	radio.ID, radio.Iterations[0].Metrics["energy.total_j"] = "H1", 15.4
+	radio.Energy.Components[2].EnergyJ += 3
+	unsampled := radio
+	e := *radio.Energy
+	e.Methods = nil
+	unsampled.Energy = &e
+	for name, c := range map[string]struct {
+		change hotspots.Change
+		want   string
+	}{
+		"a method":   {explain(headJoules(), baseJoules()), "com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open"},
+		"a wakelock": {explain(held, base), "wakelock SyncService was held 9 min 58 s while the screen was off; before: none"},
+		"a radio":    {explain(radio, baseJoules()), "the part wifi +3.0 J, which no method explains"},
+		"traffic": {explain(traffic(radio, 9_216_000, 307_200), traffic(baseJoules(), 100_000, 3_000)),
+			"the part wifi +3.0 J, which no method explains; the app received and sent 9.52 MB, before 103 kB"},
+		"no methods": {explain(unsampled, baseJoules()), "the part wifi +3.0 J"},
+	} {
+		got := markdownOfInput(t, judged(gate.ToRegression, c.change))
+		if err := inOrder(got, "**Energy cause:** "+c.want+"\n", "| What |"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := markdownOfInput(t, judged(gate.None, explain(headJoules(), baseJoules()))); strings.Contains(got, "Energy cause") {
+		t.Errorf("a pass has a cause:\n%s", got)
+	}
+}
+
+// Joules that stood still are not told as a change because a wakelock was held.
+func TestAWakelockThatCostsNothing(t *testing.T) {
+	base, head := heldAwake()
+	head.Iterations[0].Metrics["energy.total_j"] = 12.5
+	in := judged(gate.None, explain(head, base))
+	r := &in.Verdict.Runs[0]
+	in.Verdict.Verdict, r.Verdict = gate.Regression, gate.Regression
+	r.Deviations = []gate.Comparison{compared("", "wakelock.time_ms", 0, 0, 600_000, gate.ToRegression)}
+	got := textOfInput(t, in, TextOptions{})
+	if err := inOrder(got, "12.5 J per repetition, 0.021 % of the battery;", "Wakelock SyncService was held"); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(got, "clear enough") || strings.Contains(got, "do not explain") || strings.Contains(got, " more (") {
+		t.Errorf("a change of joules is told that there was not:\n%s", got)
+	}
+}
+
+// That a wakelock is gone is what explains why less is burned.
+func TestAWakelockThatIsGone(t *testing.T) {
+	base, head := heldAwake()
+	base.Energy.Wakelocks, head.Energy.Wakelocks = head.Energy.Wakelocks, nil
+	base.Iterations, head.Iterations = head.Iterations, base.Iterations
+	in := judged(gate.ToImprovement, explain(head, base))
+	r := &in.Verdict.Runs[0]
+	r.Deviations = append(r.Deviations, compared("", "wakelock.time_ms", 600_000, 0, 0, gate.ToImprovement))
+	const want = "wakelock SyncService was held 9 min 58 s while the screen was off; now: none"
+	if err := inOrder(markdownOfInput(t, in), "**Energy cause:** "+want+"\n", "- W"+want[1:]+"."); err != nil {
+		t.Error(err)
+	}
+}
+
+// Of runs that got worse, one whose cause is known speaks first.
+func TestTheRunWithACauseSpeaks(t *testing.T) {
+	dumb, telling := headJoules(), headJoules()
+	dumb.Energy.Methods, dumb.Energy.Components = nil, nil
+	dumb.Iterations[0].Metrics["energy.total_j"] = 17
+	telling.ID = "H2"
+	got := markdownOfInput(t, judged(gate.ToRegression, explain(dumb, baseJoules()), explain(telling, baseJoules())))
+	if err := inOrder(got, "**Energy:** Google Emulator 2 (Android 14): 15.6 J", "**Energy cause:** com.example.mail.MessageView.decode"); err != nil {
+		t.Error(err)
+	}
+}
+
+// traffic is a run with what it received and sent.
+func traffic(r run.Run, received, sent float64) run.Run {
+	metrics := maps.Clone(r.Iterations[0].Metrics)
+	metrics["network.rx_bytes"], metrics["network.tx_bytes"] = received, sent
+	r.Iterations = []run.Iteration{{Metrics: metrics}}
+	return r
+}
+
+// Traffic that went the other way, or by next to nothing, explains no joules.
+func TestTrafficThatExplainsNothing(t *testing.T) {
+	for _, c := range []struct{ base, head float64 }{{9e6, 1e6}, {9e6, 9.5e6}, {1_000, 90_000}} {
+		in := judged(gate.ToRegression, explain(traffic(headJoules(), c.head, 0), traffic(baseJoules(), c.base, 0)))
+		if got := textOfInput(t, in, TextOptions{}); strings.Contains(got, "received") {
+			t.Errorf("%g and %g bytes are told as a reason:\n%s", c.base, c.head, got)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package layout
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+)
+
+// finding is one metric of one event that deviates the same way in one or more
+// runs: what a reader wants to be told once.
+type finding struct {
+	cell
+	Metric    metric.Metric
+	Direction gate.Direction
+	// AfterEffectOf names the event that this is only the after-effect of.
+	AfterEffectOf string
+	Hits          []hit     // the runs that deviate, in the verdict's order
+	Compared      int       // runs in which the cell was compared at all
+	AfterEffects  []finding // what this one leaves behind
+	scenarios     bool      // the verdict is on several scenarios, so that a place needs both names
+	rank          int       // best place among a run's deviations; 0 is the gravest
+}
+
+// cell is what findings are told apart by, beside their direction.
+type cell struct{ Scenario, Event, MetricName string }
+
+// hit is the comparison of one run.
+type hit struct {
+	Run        *gate.RunVerdict
+	Comparison gate.Comparison
+}
+
+// findings groups the deviations of all runs by event, metric and direction.
+// Causes come before their after-effects, which are folded into them; worse
+// before suspect before better; what hits more runs first.
+func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
+	type key struct {
+		cell
+		direction gate.Direction
+		after     string
+	}
+	compared := comparedRuns(v)
+	scenarios := severalScenarios(v)
+	byKey := map[key]*finding{}
+	var order []*finding
+	for i := range v.Runs {
+		r := &v.Runs[i]
+		for rank, c := range r.Deviations {
+			k := key{cell{r.Scenario, c.Event, c.Metric}, c.Direction, c.AfterEffectOf}
+			f := byKey[k]
+			if f == nil {
+				m, _ := catalogue.Lookup(c.Metric)
+				f = &finding{cell: k.cell, Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, scenarios: scenarios, rank: rank}
+				byKey[k] = f
+				order = append(order, f)
+			}
+			f.Hits = append(f.Hits, hit{r, c})
+			f.rank = min(f.rank, rank)
+		}
+	}
+	out := make([]finding, len(order))
+	for i, f := range order {
+		f.Compared = max(compared[f.cell], len(f.Hits))
+		out[i] = *f
+	}
+	slices.SortStableFunc(out, func(a, b finding) int { return a.compare(b, catalogue) })
+	return foldAfterEffects(out)
+}
+
+// severalScenarios reports whether the runs are of more than one.
+func severalScenarios(v gate.Verdict) bool {
+	return slices.ContainsFunc(v.Runs, func(r gate.RunVerdict) bool { return r.Scenario != v.Runs[0].Scenario })
+}
+
+// comparedRuns counts for each cell the runs in which it was compared.
+func comparedRuns(v gate.Verdict) map[cell]int {
+	out := map[cell]int{}
+	for _, r := range v.Runs {
+		for _, c := range r.Comparisons {
+			out[cell{r.Scenario, c.Event, c.Metric}]++
+		}
+	}
+	for _, u := range v.Unlisted {
+		out[cell{u.Scenario, u.Event, u.Metric}] += u.Runs
+	}
+	return out
+}
+
+func (f finding) compare(g finding, catalogue *metric.Catalogue) int {
+	return cmp.Or(
+		cmp.Compare(gravity(f.Direction), gravity(g.Direction)),
+		cmp.Compare(len(g.Hits), len(f.Hits)),
+		cmp.Compare(min(len(f.Event), 1), min(len(g.Event), 1)), // the whole run first
+		cmp.Compare(f.rank, g.rank),
+		catalogue.Compare(f.MetricName, g.MetricName),
+		cmp.Compare(f.Scenario, g.Scenario),
+		cmp.Compare(f.Event, g.Event),
+		cmp.Compare(f.AfterEffectOf, g.AfterEffectOf),
+	)
+}
+
+// gravity orders directions: worse, suspect, better, none.
+func gravity(d gate.Direction) int {
+	switch d {
+	case gate.ToRegression:
+		return 0
+	case gate.Suspect:
+		return 1
+	case gate.ToImprovement:
+		return 2
+	}
+	return 3
+}
+
+// foldAfterEffects moves each after-effect under its cause; one whose cause is
+// not among the findings stays where it is.
+func foldAfterEffects(all []finding) []finding {
+	type place struct {
+		scenario, event string
+		direction       gate.Direction
+	}
+	causes := map[place]int{}
+	var out, effects []finding
+	for _, f := range all {
+		if f.AfterEffectOf != "" {
+			effects = append(effects, f)
+			continue
+		}
+		p := place{f.Scenario, f.Event, f.Direction}
+		if _, known := causes[p]; !known {
+			causes[p] = len(out)
+		}
+		out = append(out, f)
+	}
+	for _, f := range effects {
+		if i, ok := causes[place{f.Scenario, f.AfterEffectOf, f.Direction}]; ok {
+			out[i].AfterEffects = append(out[i].AfterEffects, f)
+			continue
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// with returns the findings of one direction.
+func with(all []finding, d gate.Direction) []finding {
+	var out []finding
+	for _, f := range all {
+		if f.Direction == d {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// short keeps, of findings as flat lists them, the first of each place and
+// direction: one row an event says enough at first sight. rest are the others.
+func short(fs []finding) (first, rest []finding) {
+	type place struct {
+		scenario, event, after string
+		direction              gate.Direction
+	}
+	seen := map[place]bool{}
+	for _, f := range fs {
+		p := place{f.Scenario, f.Event, f.AfterEffectOf, f.Direction}
+		if f.Event != "" && seen[p] {
+			rest = append(rest, f)
+			continue
+		}
+		seen[p] = true
+		first = append(first, f)
+	}
+	return first, rest
+}
+
+// flat lists findings each followed by its after-effects.
+func flat(all []finding) []finding {
+	var out []finding
+	for _, f := range all {
+		out = append(append(out, f), f.AfterEffects...)
+	}
+	return out
+}
+
+// middle is the comparison of the run with the middle change, of two the milder:
+// one run's numbers, so that they agree with each other. Its P is the largest of
+// all runs.
+func (f finding) middle() gate.Comparison {
+	byChange := slices.Clone(f.Hits)
+	slices.SortStableFunc(byChange, func(a, b hit) int {
+		return cmp.Compare(math.Abs(a.Comparison.Change), math.Abs(b.Comparison.Change))
+	})
+	c := byChange[(len(byChange)-1)/2].Comparison
+	for _, h := range f.Hits {
+		c.P = max(c.P, h.Comparison.P)
+		c.Enough = max(c.Enough, h.Comparison.Enough)
+		c.Together = max(c.Together, h.Comparison.Together)
+	}
+	return c
+}
+
+// expected is what the history leads one to expect, "–" where there is none.
+func (f finding) expected() string {
+	c := f.middle()
+	if c.N == 0 {
+		return "–"
+	}
+	return f.amountOf(c.Expected)
+}
+
+// hasInterval reports whether the change's interval was worked out.
+func hasInterval(c gate.Comparison) bool { return c.Low != nil && c.High != nil }

@@ -1,0 +1,146 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+func TestFindingsGroupRunsAndFoldAfterEffects(t *testing.T) {
+	all := findings(regression().Verdict, metric.Default())
+	var got []string
+	for _, f := range all {
+		got = append(got, f.what()+" "+f.share())
+	}
+	want := []string{
+		"whole run: frames rendered 5 of 5 runs", "whole run: smooth ratio 5 of 5 runs", "whole run: time per frame 5 of 5 runs",
+		"E2: frames rendered 5 of 5 runs", "start: frames rendered 2 of 5 runs",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("findings\n%q, want\n%q", got, want)
+	}
+	if e2 := all[3]; len(e2.AfterEffects) != 1 || e2.AfterEffects[0].Event != "E3" {
+		t.Errorf("the after-effects of E2 are %v, want E3", e2.AfterEffects)
+	}
+}
+
+// An after-effect whose cause is not flagged is still shown.
+func TestFindingsKeepAnAfterEffectWithoutItsCause(t *testing.T) {
+	c := compared("E3", "frames.count", 100, 10, 50, gate.ToRegression)
+	c.AfterEffectOf = "E2"
+	v := gate.Verdict{Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}
+	if all := findings(v, metric.Default()); len(all) != 1 || all[0].status() != "after-effect of E2" {
+		t.Errorf("findings %v, want the after-effect", all)
+	}
+}
+
+func TestFindingsNameTheScenarioWhereThereAreSeveral(t *testing.T) {
+	a := runVerdict("A", gate.Regression, nil, compared("E1", "frames.count", 100, 10, 50, gate.ToRegression))
+	b := runVerdict("B", gate.Regression, nil, compared("", "frames.count", 100, 10, 60, gate.ToRegression))
+	b.Scenario = "scroll"
+	var got []string
+	for _, f := range findings(gate.Verdict{Runs: []gate.RunVerdict{a, b}}, metric.Default()) {
+		got = append(got, f.what())
+	}
+	slices.Sort(got)
+	if want := []string{"open-message / E1: frames rendered", "scroll: frames rendered"}; !slices.Equal(got, want) {
+		t.Errorf("findings %q, want %q", got, want)
+	}
+}
+
+// The row of several runs is one of them, so that its numbers agree.
+func TestMiddleIsOneRun(t *testing.T) {
+	f := finding{Hits: []hit{
+		{nil, gate.Comparison{Expected: 10, Value: 30, Change: 2, P: 0.01}},
+		{nil, gate.Comparison{Expected: 20, Value: 22, Change: 0.1, P: 0.04}},
+		{nil, gate.Comparison{Expected: 40, Value: 60, Change: 0.5, P: 0.001}},
+		{nil, gate.Comparison{Expected: 50, Value: 90, Change: 0.8, P: 0.001}},
+	}}
+	c := f.middle()
+	if c.Expected != 40 || c.Value != 60 || c.Change != 0.5 {
+		t.Errorf("the middle of changes 10, 50, 80 and 200 %% is %+v, want the run with 50 %%", c)
+	}
+	if c.P != 0.04 {
+		t.Errorf("p is %g, want the largest, 0.04", c.P)
+	}
+}
+
+func TestShortKeepsOneRowAnEvent(t *testing.T) {
+	place := func(event, metric string) finding {
+		return finding{cell: cell{Event: event, MetricName: metric}, Direction: gate.ToRegression}
+	}
+	first, rest := short([]finding{place("", "a"), place("", "b"), place("E1", "a"), place("E1", "b"), place("E2", "b")})
+	if len(first) != 4 || len(rest) != 1 || rest[0].MetricName != "b" || rest[0].Event != "E1" {
+		t.Errorf("first %v, rest %v: want the second metric of E1 left for later", first, rest)
+	}
+}
+
+func TestPatternsTellAContextOnce(t *testing.T) {
+	sdk := map[string]string{"sdk": "5.0.0"}
+	rules := []gate.Rule{
+		{If: map[string]string{"model": "S4"}, Then: "Outlier+", Support: 0.1, Confidence: 0.9, Lift: 3, Count: 9},
+		{If: sdk, Then: "E2Outlier-", Support: 0.04, Confidence: 1, Lift: 12, Count: 2},
+		{If: sdk, Then: "Outlier-", Support: 0.04, Confidence: 1, Lift: 9, Count: 2},
+		{If: sdk, Then: "E5Outlier-", Support: 0.04, Confidence: 1, Lift: 9, Count: 2},
+	}
+	var got []string
+	for _, p := range patterns(rules) {
+		got = append(got, strings.ReplaceAll(p.sentence(), words.NBSP, " "))
+	}
+	want := []string{
+		"All 2 runs with sdk = 5.0.0 are worse, also after E2 and E5 (support 4 %, confidence 100 %, lift 9 to 12).",
+		"9 of 10 runs with model = S4 are better (support 10 %, confidence 90 %, lift 3).",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("patterns\n%q, want\n%q", got, want)
+	}
+}
+
+func TestHistoriesThatLookTheSameShareABox(t *testing.T) {
+	near := compared("", "frames.count", 450, 16, 270, gate.ToRegression)
+	nearly := near
+	nearly.Q1, nearly.Lower = near.Q1+0.5, near.Lower+0.5
+	other := compared("", "frames.count", 300, 16, 200, gate.ToRegression)
+	f := finding{Hits: []hit{{&gate.RunVerdict{ID: "A"}, near}, {&gate.RunVerdict{ID: "B"}, nearly}, {&gate.RunVerdict{ID: "C"}, other}}}
+	fig := f.history()
+	if len(fig.Boxes) != 2 || len(fig.Boxes[0].Marks) != 2 || fig.Boxes[1].Marks[0].Label != "C" {
+		t.Errorf("boxes %+v, want A and B below one and C below another", fig.Boxes)
+	}
+}
+
+func TestComparisonsInWords(t *testing.T) {
+	for got, want := range map[string]string{
+		change(gate.Comparison{N: 5, Expected: 8, Value: 144, Change: 17}): "×18",
+		change(gate.Comparison{N: 5, Expected: 0, Value: 3}):               "new",
+		change(gate.Comparison{}):                                          "–",
+		probability(gate.Comparison{P: 0.0004}):                            "p < 0.001",
+		probability(gate.Comparison{P: 1}):                                 "",
+		interval(gate.Comparison{Low: new(-0.41), High: new(-0.35)}):       "−41…−35 %",
+	} {
+		if got := strings.ReplaceAll(got, words.NBSP, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestContextsInWords(t *testing.T) {
+	at := func(maker, model, sdk string) hit {
+		return hit{&gate.RunVerdict{Context: map[string]string{"manufacturer": maker, "model": model, "sdk": sdk}}, gate.Comparison{}}
+	}
+	for want, hits := range map[string][]hit{
+		"LG Nexus 5 with Android 5.0": {at("LG", "Nexus 5", "5.0")},
+		"Android 9, 10 and 11":        {at("a", "b", "11"), at("c", "d", "9"), at("e", "f", "10")},
+		"4 versions of Android":       {at("a", "b", "1"), at("a", "b", "2"), at("a", "b", "3"), at("a", "b", "4")},
+		"2 devices":                   {at("a", "b", ""), at("c", "d", "")},
+		"samsung S3":                  {at("samsung", "samsung S3", "")},
+		"":                            {at("", "", "")},
+	} {
+		if got := (finding{Hits: hits}).contexts(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

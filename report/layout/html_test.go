@@ -1,0 +1,316 @@
+package layout
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+func htmlOf(t testing.TB, in Input) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+func TestHTMLRegression(t *testing.T) {
+	page := strings.ReplaceAll(htmlOf(t, regression()), words.NBSP, " ")
+	for _, want := range []string{
+		"<h1>open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs)</h1>",
+		`<p class="sure">95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons</p>`,
+		`<p class="note">The devices are simulated.</p>`,
+		"All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence 100 %, lift 9).",
+		"Google Nexus 5X (Android 6.0.0): 264",
+		"270 frames, repetition 1 of 1: 24 longer than 16.67 ms, the longest 290 ms.",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if n := strings.Count(page, "<figure>"); n != 6+1+5 {
+		t.Errorf("%d figures, want 6 histories, 1 graph of rules and the frames of 5 runs", n)
+	}
+}
+
+// outside is what would make a browser ask somebody for something.
+var outside = regexp.MustCompile(`(?i)(\ssrc=|\shref=|srcset=|url\(|@import|<link|<script|<iframe|<object|<embed|<base|<form|\son[a-z]+=)`)
+
+// A reason that makes the heading begins as a heading does.
+func TestHTMLHeadingOfAReason(t *testing.T) {
+	in := invalid()
+	in.Verdict.Runs[0].Reason = "there is no accepted run to compare with"
+	if page := htmlOf(t, in); !strings.Contains(page, "<h1>There is no accepted run to compare with</h1>") {
+		t.Errorf("the page's heading is another: %.2000q", page)
+	}
+}
+
+func TestHTMLIsSelfContained(t *testing.T) {
+	for name, in := range map[string]Input{"regression": regression(), "hostile": hostile(), "pass": pass(), "hungrier": hungrier()} {
+		page := htmlOf(t, in)
+		for _, tag := range tags.FindAllString(page, -1) {
+			if found := outside.FindString(tag); found != "" {
+				t.Errorf("%s: %.120q would load or run something", name, tag)
+			}
+		}
+		style, _, _ := strings.Cut(page[strings.Index(page, "<style>"):], "</style>")
+		if found := outside.FindString(style); found != "" {
+			t.Errorf("%s: the style holds %q", name, found)
+		}
+		if !strings.Contains(page, `content="default-src 'none'; style-src 'unsafe-inline';`) {
+			t.Errorf("%s: no policy that forbids all but inline style", name)
+		}
+	}
+}
+
+// A hostile name may not add an element: the page of hostile names has the tags
+// of the template and of the pictures, and no others.
+func TestHTMLKeepsHostileNamesAsText(t *testing.T) {
+	page := htmlOf(t, hostile())
+	for _, tag := range []string{"<script", "<img", "<a ", "<iframe", "onerror=\""} {
+		if strings.Contains(page, tag) {
+			t.Errorf("a name became %s", tag)
+		}
+	}
+	for element, want := range map[string]int{"</title>": 1 + strings.Count(page, "<svg") + strings.Count(page, "<g><title>"), "</style>": 1, "</main>": 1} {
+		if n := strings.Count(page, element); n != want {
+			t.Errorf("%d of %s, want %d", n, element, want)
+		}
+	}
+	if !strings.Contains(page, "&lt;script&gt;alert(1)&lt;/script&gt;") {
+		t.Error("a hostile name is not shown at all")
+	}
+}
+
+func TestHTMLIsAccessible(t *testing.T) {
+	in := regression()
+	in.Energy = []hotspots.Change{explain(headJoules(), baseJoules())}
+	page := htmlOf(t, in)
+	if n := strings.Count(page, "<h1>"); n != 1 {
+		t.Errorf("%d first headings, want 1", n)
+	}
+	for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1) {
+		if !strings.Contains(svg, "<title ") || !strings.Contains(svg, "<desc ") || !strings.Contains(svg, `role="img"`) {
+			t.Errorf("a picture has no title or description: %.120s", svg)
+		}
+		if err := wellFormed(svg); err != nil {
+			t.Errorf("a picture is not XML: %v: %.200s", err, svg)
+		}
+	}
+	ids := map[string]bool{}
+	for _, id := range regexp.MustCompile(`\bid="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[id[1]] {
+			t.Errorf("two elements have the id %q", id[1])
+		}
+		ids[id[1]] = true
+	}
+	for _, word := range []string{"worse", "better", "after-effect of E2"} {
+		if !strings.Contains(page, word) {
+			t.Errorf("%q is told by nothing but a colour", word)
+		}
+	}
+}
+
+func wellFormed(s string) error {
+	d := xml.NewDecoder(strings.NewReader(s))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func TestHTMLStaysSmall(t *testing.T) {
+	in := huge(1000, 500)
+	page := htmlOf(t, in)
+	if len(page) > 5<<20 {
+		t.Errorf("%d runs of 500 events make a page of %d bytes, want at most 5 MB", len(in.Verdict.Runs), len(page))
+	}
+	for _, want := range []string{"more runs; the JSON report has everything", "more rules; the JSON report has everything"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say that it leaves out %q", want)
+		}
+	}
+}
+
+// TestHTMLInABrowser opens the page in a frame as wide as a phone, on a server
+// that counts what is asked of it.
+func TestHTMLInABrowser(t *testing.T) {
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	for name, in := range map[string]Input{"regression": regression(), "hostile": hostile(), "inconclusive": inconclusive()} {
+		t.Run(name, func(t *testing.T) {
+			lab := newBrowserLab(t, htmlOf(t, in))
+			if got, want := lab.measure(t, browser), "320 390 768 1280"; got != want {
+				t.Errorf("in frames of %s px the page is %s px wide", want, got)
+			}
+			for _, path := range lab.asked() {
+				if path != "/report" && path != "/favicon.ico" && path != "/frames" {
+					t.Errorf("the page asked for %s", path)
+				}
+			}
+		})
+	}
+}
+
+// frames is a page that opens the report at four widths, unfolds everything and
+// notes how wide it became.
+const frames = `<!DOCTYPE html><body><script>
+const widths = [320, 390, 768, 1280], found = [];
+let open = widths.length;
+widths.forEach((width, i) => {
+	const f = document.createElement('iframe');
+	f.style = 'border:0;height:900px;width:' + width + 'px';
+	f.onload = () => {
+		f.contentDocument.querySelectorAll('details').forEach(d => d.open = true);
+		found[i] = f.contentDocument.documentElement.scrollWidth;
+		if (--open === 0) document.body.dataset.width = found.join(' ');
+	};
+	f.src = '/report';
+	document.body.append(f);
+});
+</script>`
+
+type browserLab struct {
+	*httptest.Server
+	mu    sync.Mutex
+	paths []string
+}
+
+func newBrowserLab(t *testing.T, page string) *browserLab {
+	lab := &browserLab{}
+	lab.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lab.mu.Lock()
+		lab.paths = append(lab.paths, r.URL.Path)
+		lab.mu.Unlock()
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		if r.URL.Path == "/report" {
+			io.WriteString(w, page)
+			return
+		}
+		io.WriteString(w, frames)
+	}))
+	t.Cleanup(lab.Close)
+	return lab
+}
+
+func (l *browserLab) asked() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.paths
+}
+
+var (
+	measured = regexp.MustCompile(`data-width="([\d ]+)"`)
+	console  = regexp.MustCompile(`(?m)^.*CONSOLE.*$`)
+)
+
+// measure returns the widths in pixels that the page takes in the frames.
+func (l *browserLab) measure(t *testing.T, browser string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr",
+		"--user-data-dir="+t.TempDir(), "--window-size=1400,1000", "--hide-scrollbars", "--dump-dom", l.URL+"/frames")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Skipf("chromium does not run here: %v", err)
+	}
+	for _, line := range console.FindAllString(stderr.String(), -1) {
+		t.Errorf("the console says: %s", line)
+	}
+	m := measured.FindStringSubmatch(stdout.String())
+	if m == nil {
+		t.Fatalf("the browser measured nothing: %.500s", stdout.String())
+	}
+	return m[1]
+}
+
+// Text and marks must stand out from what is behind them by 4.5 to 1 (WCAG 2.2,
+// success criterion 1.4.3, level AA), in light and in dark.
+func TestColoursHaveContrast(t *testing.T) {
+	light, dark, ok := strings.Cut(coloursCSS, "@media (prefers-color-scheme: dark)")
+	if !ok {
+		t.Fatal("the colours have no dark scheme")
+	}
+	for scheme, css := range map[string]string{"light": light, "dark": dark} {
+		colours, hex := map[string]float64{}, map[string]string{}
+		for _, m := range regexp.MustCompile(`--([a-z]+): #([0-9a-f]{6})`).FindAllStringSubmatch(css, -1) {
+			colours[m[1]], hex[m[1]] = luminance(t, m[2]), m[2]
+		}
+		// The names of calls stand on colours that let the ground through.
+		for _, colour := range []string{"worse", "better"} {
+			behind := luminance(t, blend(t, hex[colour], hex["ground"], 0.42))
+			a, b := max(colours["text"], behind), min(colours["text"], behind)
+			if ratio := (a + 0.05) / (b + 0.05); ratio < 4.5 {
+				t.Errorf("%s: text on a call of the colour %s has a contrast of %.2f, want 4.5", scheme, colour, ratio)
+			}
+		}
+		for _, text := range []string{"text", "muted", "worse", "better", "suspect", "good"} {
+			for _, ground := range []string{"ground", "raised"} {
+				a, b := colours[text], colours[ground]
+				if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); ratio < 4.5 {
+					t.Errorf("%s: %s on %s has a contrast of %.2f, want 4.5", scheme, text, ground, ratio)
+				}
+			}
+		}
+	}
+}
+
+// blend is a colour that lets some of the ground through, as browsers mix them:
+// byte by byte.
+func blend(t *testing.T, colour, ground string, opacity float64) string {
+	t.Helper()
+	var out string
+	for i := 0; i < 6; i += 2 {
+		a, errA := strconv.ParseUint(colour[i:i+2], 16, 8)
+		b, errB := strconv.ParseUint(ground[i:i+2], 16, 8)
+		if errA != nil || errB != nil {
+			t.Fatalf("%q or %q is no colour", colour, ground)
+		}
+		out += fmt.Sprintf("%02x", int(opacity*float64(a)+(1-opacity)*float64(b)))
+	}
+	return out
+}
+
+// luminance is the relative luminance of a colour as WCAG defines it.
+func luminance(t *testing.T, hex string) float64 {
+	t.Helper()
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linear := func(shift int) float64 {
+		c := float64(n>>shift&0xff) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(16) + 0.7152*linear(8) + 0.0722*linear(0)
+}

@@ -1,0 +1,54 @@
+// Package layout lays out what is said: a verdict, a comparison of two builds, a refresh
+// of the baseline; as text for a terminal, Markdown, a page with pictures, and as JSON.
+//
+// It owns wording, layout, pictures and escaping. It does not decide anything:
+// the verdict, its directions and its order come from package gate, the units
+// and directions of metrics from package metric. It has no clock, no files, no
+// processes and no network; it reads what it is given and writes to a Writer.
+//
+// It takes a stand: the first line answers the question, says how sure the
+// answer is, and the rest is there for those who want it. Every name that came
+// from outside (events, device properties, titles) is hostile until the
+// renderer has escaped it.
+package layout
+
+import (
+	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Input is what a report is made of. Only Verdict is required.
+type Input struct {
+	Verdict gate.Verdict
+	// Runs are the runs that were checked, found by their ID. Their frames are
+	// drawn where they kept any.
+	Runs []run.Run
+	// Energy is where the energy of checked runs went beside like runs, found by
+	// the runs' IDs; empty where none was measured.
+	Energy []hotspots.Change
+	// Catalogue gives units and titles; nil is the built-in one.
+	Catalogue *metric.Catalogue
+	// Title heads the report; "" is the scenario and the app.
+	Title string
+	// Notes are said near the top, such as "The devices are simulated."
+	Notes []string
+	Meta  Meta
+}
+
+// Meta is what was compared with what, where it is known.
+type Meta struct {
+	Repository string // "owner/name"
+	BaseCommit string // the commit that the history stands for
+	HeadCommit string // the commit that was checked
+	// Version is the apkgate that made the report: "apkgate 0.3.1".
+	Version string
+}
+
+func (in Input) catalogue() *metric.Catalogue {
+	if in.Catalogue == nil {
+		return metric.Default()
+	}
+	return in.Catalogue
+}

@@ -1,0 +1,189 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+func markdownOf(t testing.TB, in Input, limit int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Markdown(&b, in, limit); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestMarkdownRegression(t *testing.T) {
+	got := strings.ReplaceAll(markdownOf(t, regression(), 0), words.NBSP, " ")
+	for _, want := range []string{
+		"### ❌ Regression: open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs); 95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons\n",
+		"> The devices are simulated.\n",
+		"| whole run: frames rendered | 450 | 270 | −40 % | −43…−37 % | 5 of 5 | **worse** |\n",
+		"| └ E3: frames rendered | 110 | 82 | −25 % | −28…−22 % | 5 of 5 | after-effect of E2 |\n",
+		"- All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence 100 %, lift 9).\n",
+		"```mermaid\nflowchart LR\n",
+		"<sub>commit abcdef0123 against 0123456789 · k9mail/k-9 · preset default · apkgate 0.1.0</sub>\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the comment lacks %q:\n%s", want, got)
+		}
+	}
+	if !strings.HasPrefix(got, "### ❌ Regression") {
+		t.Error("the comment does not begin with the verdict")
+	}
+}
+
+func TestMarkdownOtherOutcomes(t *testing.T) {
+	for want, in := range map[string]Input{
+		"### ✅ Pass: nothing deviates in 4 comparisons of 2 runs with 40 accepted runs\n":   pass(),
+		"### ✅ Improvement: open-message renders 20 % more frames":                          improvement(),
+		"**What would settle it:** about 8 accepted runs in a like context; there are 3.\n": inconclusive(),
+		"### ⚠️ Invalid: The run is partial: 4 of 10 repetitions have no frames.\n":         invalid(),
+		"line 12: the frame table ends in the middle of a row\n":                            invalid(),
+	} {
+		if got := strings.ReplaceAll(markdownOf(t, in, 0), words.NBSP, " "); !strings.Contains(got, want) {
+			t.Errorf("the comment lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestMarkdownKeepsToItsLimit(t *testing.T) {
+	for name, in := range map[string]Input{"regression": regression(), "huge": huge(1000, 30), "hostile": hostile()} {
+		for _, limit := range []int{512, 600, 1000, 2000, 3000, 5000, 20_000, 65_536} {
+			got := markdownOf(t, in, limit)
+			if len(got) > limit {
+				t.Errorf("%s: %d bytes at a limit of %d", name, len(got), limit)
+			}
+			if !utf8.ValidString(got) {
+				t.Errorf("%s: cut in the middle of a character at %d", name, limit)
+			}
+			if !strings.Contains(got, "Regression") {
+				t.Errorf("%s: the verdict is lost at a limit of %d", name, limit)
+			}
+			if o, c := strings.Count(got, "<details>"), strings.Count(got, "</details>"); o != c {
+				t.Errorf("%s: %d <details> and %d </details> at a limit of %d", name, o, c, limit)
+			}
+			if strings.Count(got, "\n```")%2 != 0 {
+				t.Errorf("%s: a code block stays open at a limit of %d", name, limit)
+			}
+		}
+	}
+	if got := markdownOf(t, regression(), 1200); !strings.Contains(got, "left out") {
+		t.Errorf("a cut report does not say so:\n%s", got)
+	}
+	if err := Markdown(&bytes.Buffer{}, pass(), 100); err == nil || !strings.Contains(err.Error(), "512") {
+		t.Errorf("a limit of 100 bytes gives the error %v, want one that names 512", err)
+	}
+}
+
+// mention is what GitHub takes for a person or a team, and reference for an issue.
+var (
+	mention   = regexp.MustCompile(`@[A-Za-z0-9]`)
+	reference = regexp.MustCompile(`(^|\W)(#|(?i:gh)-)[0-9]`)
+	address   = regexp.MustCompile(`(?i)(://|www\.)`)
+)
+
+// gfm renders Markdown as GitHub does: its tables, its strike-through, the addresses
+// that it links by themselves, and HTML left as it stands.
+var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
+
+func TestMarkdownRendersHostileNamesAsText(t *testing.T) {
+	render := func(source string) string {
+		var out bytes.Buffer
+		if err := gfm.Convert([]byte(source), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	shown := render(markdownOf(t, hostile(), 0))
+	shown = regexp.MustCompile(`(?s)<pre>.*?</pre>|<em>and \d+ more</em>`).ReplaceAllString(shown, "") // ours
+	for _, tag := range []string{"<a", "<img", "<script", "<style", "<del", "<em", "<!--", "<code>"} {
+		if i := strings.Index(shown, tag); i >= 0 {
+			t.Errorf("a name became %s: %.200s", tag, shown[i:])
+		}
+	}
+	if n := strings.Count(shown, "<h1"); n > 0 {
+		t.Errorf("a name became %d headings", n)
+	}
+	text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(shown, "")
+	for _, p := range []*regexp.Regexp{mention, reference, address} {
+		if found := p.FindString(text); found != "" {
+			t.Errorf("GitHub would link %q", found)
+		}
+	}
+	for _, line := range regexp.MustCompile(`(?s)<tr>.*?</tr>`).FindAllString(shown, -1) {
+		if n := strings.Count(line, "<td") + strings.Count(line, "<th"); n != 7 && n != 5 {
+			t.Errorf("a row has %d cells: %s", n, line)
+		}
+	}
+}
+
+func TestMermaidLabels(t *testing.T) {
+	got := mermaid(`sdk = "5.0" <b> #1; click [x] %% é`)
+	want := `sdk = #34;5.0#34; #60;b#62; #35;1#59; click #91;x#93; #37;#37; é`
+	if got != want {
+		t.Errorf("mermaid label\n%s, want\n%s", got, want)
+	}
+}
+
+func FuzzMarkdownEscape(f *testing.F) {
+	for _, s := range hostileNames {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := markdown(s)
+		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b\x00") {
+			t.Fatalf("%q became %q, want one line without control characters", s, got)
+		}
+		bare := strings.NewReplacer("&#8203;", "\u200b", "<span>$</span>", "¤", "&lt;", "¤", "&gt;", "¤", "&amp;", "¤", "&quot;", "¤").Replace(got)
+		if strings.ContainsAny(bare, `<>&"$`) {
+			t.Fatalf("%q became %q: HTML or a formula can begin", s, got)
+		}
+		for i, r := range bare {
+			if strings.ContainsRune("`*_[]|~{}", r) && (i == 0 || bare[i-1] != '\\') {
+				t.Fatalf("%q became %q: %q is bare at %d", s, got, r, i)
+			}
+		}
+		if found := mention.FindString(bare); found != "" {
+			t.Fatalf("%q became %q, which mentions %q", s, got, found)
+		}
+		if found := address.FindString(bare); found != "" {
+			t.Fatalf("%q became %q, which links %q", s, got, found)
+		}
+	})
+}
+
+func FuzzMermaidLabel(f *testing.F) {
+	for _, s := range hostileNames {
+		f.Add(s)
+	}
+	safe := regexp.MustCompile(`^([\pL\pN .,=_\-]|#[0-9]+;)*$`)
+	f.Fuzz(func(t *testing.T, s string) {
+		if got := mermaid(s); !safe.MatchString(got) {
+			t.Fatalf("%q became %q", s, got)
+		}
+	})
+}
+
+func ExampleMarkdown() {
+	verdict := gate.Verdict{Verdict: gate.Invalid, Runs: []gate.RunVerdict{{ID: "R1", Verdict: gate.Invalid, Reason: "the device was lost"}}}
+	var b bytes.Buffer
+	if err := Markdown(&b, Input{Verdict: verdict}, MaxComment); err != nil {
+		fmt.Println(err)
+	}
+	first, _, _ := strings.Cut(b.String(), "\n")
+	fmt.Println(first)
+	// Output: ### ⚠️ Invalid: the device was lost
+}

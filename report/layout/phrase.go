@@ -1,0 +1,140 @@
+package layout
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// amountOf is a value of the finding's metric with its unit.
+func (f finding) amountOf(v float64) string { return words.Value(f.Metric, v) }
+
+// status says in words what became of a finding.
+func (f finding) status() string {
+	switch {
+	case f.AfterEffectOf != "":
+		return "after-effect of " + words.Name(f.AfterEffectOf)
+	case f.Direction == gate.ToRegression:
+		return "worse"
+	case f.Direction == gate.ToImprovement:
+		return "better"
+	case f.Direction == gate.Suspect:
+		return "suspect"
+	}
+	return "as expected"
+}
+
+// share is "3 of 5 runs"; fraction is "3 of 5".
+func (f finding) share() string    { return f.fraction() + words.Plural(f.Compared, " run", " runs") }
+func (f finding) fraction() string { return fmt.Sprintf("%d of %d", len(f.Hits), f.Compared) }
+
+// where names the event for a table cell, with its scenario where there are several.
+func (f finding) where() string {
+	switch {
+	case !f.scenarios:
+		return words.Event(f.Event)
+	case f.Event == "":
+		return words.Brief(f.Scenario)
+	}
+	return words.Brief(f.Scenario) + " / " + words.Brief(words.Event(f.Event))
+}
+
+// what names the event and the metric: "E2: frames rendered".
+func (f finding) what() string { return words.Clip(f.where(), 80) + ": " + words.Brief(f.Metric.Title) }
+
+// happening says what deviates, as the end of a sentence that began with its
+// subject: "open-message renders 38 % fewer frames".
+func (f finding) happening() string {
+	c := f.middle()
+	subject := words.Name(f.Scenario)
+	switch f.Event {
+	case "":
+	case run.Start:
+		subject += " before the first event"
+	default:
+		subject += " after " + words.Name(f.Event)
+	}
+	title := words.Name(f.Metric.Title)
+	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
+	switch {
+	case f.beyondLimit():
+		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, words.IsOrAre(title), value, f.amountOf(*c.Limit))
+	case c.Expected == 0:
+		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(words.IsOrAre(title), "be"), value, expected, words.IsOrAre(title))
+	case f.MetricName == "frames.count":
+		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), words.Amount(c.Change, "more", "fewer"))
+	case f.Metric.Unit == "frames" || f.Metric.Unit == "":
+		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), words.Amount(c.Change, "more", "fewer"), title)
+	case f.Metric.Unit == "ratio":
+		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb(words.IsOrAre(title), "be"), value, expected)
+	}
+	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(words.IsOrAre(title), "be"), words.Amount(c.Change, "higher", "lower"))
+}
+
+// verb says a suspicion as one: "may render", where a finding "renders".
+func (f finding) verb(certain, doubtful string) string {
+	if f.Direction == gate.Suspect {
+		return "may " + doubtful
+	}
+	return certain
+}
+
+// evidence says how sure a finding is: its interval and p, or the fences that
+// it lies outside of.
+func (f finding) evidence(in Input) string {
+	if f.beyondLimit() {
+		return ""
+	}
+	c := f.middle()
+	var parts []string
+	if hasInterval(c) {
+		level := ""
+		if in.Verdict.Level > 0 && in.Verdict.Level < 1 {
+			level = words.Percent(in.Verdict.Level) + " "
+		}
+		if len(f.Hits) == 1 {
+			parts = append(parts, level+"interval "+interval(c))
+		} else {
+			parts = append(parts, level+"interval of the middle run "+interval(c))
+		}
+	}
+	if p := probability(c); p != "" {
+		if len(f.Hits) > 1 && c.Together == 0 {
+			p = strings.Replace(p, "=", "≤", 1)
+		}
+		if c.Together > 0 {
+			p += " for " + words.Count(c.Together, "run", "runs") + " together after correction for multiplicity"
+		} else if n := comparisons(in.Verdict); n > 1 {
+			p += " after correction for " + words.Count(n, "comparison", "comparisons")
+		}
+		parts = append(parts, p)
+	}
+	if len(parts) == 0 && f.Direction != gate.Suspect {
+		parts = append(parts, f.fences())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// beyondLimit reports whether a regression rests on an absolute limit of the policy.
+func (f finding) beyondLimit() bool { return f.middle().Limit != nil }
+
+// fences says what a finding was measured against where no test was made.
+func (f finding) fences() string {
+	if len(f.Hits) > 1 {
+		return "outside the fences of the history in each of them"
+	}
+	c := f.Hits[0].Comparison
+	return fmt.Sprintf("%s is outside the fences %s to %s of %s", f.amountOf(c.Value),
+		f.amountOf(c.Lower), f.amountOf(c.Upper), words.Count(c.N, "value", "values"))
+}
+
+func comparisons(v gate.Verdict) int {
+	n := 0
+	for _, r := range v.Runs {
+		n += max(r.ComparisonsTotal, len(r.Comparisons))
+	}
+	return n
+}

@@ -1,0 +1,101 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+// abVerdict is a comparison in which every name is hostile and the rows are many.
+func abVerdict(events int) gate.ABVerdict {
+	const hostile = "<img src=x>|`@all\x1b[31m\n::error::x"
+	s := gate.ABScenario{Scenario: hostile, Verdict: gate.Regression, Unit: gate.ABRound, Contexts: []gate.ABContext{
+		{Context: map[string]string{"model": hostile}, Base: 12, Head: 12}, {Context: map[string]string{"model": "b"}, Base: 12, Head: 12},
+	}}
+	for i := range events {
+		shift := gate.ABShift{Base: 0.95, Head: 0.9, Shift: -0.05, ShiftLow: new(-0.06), ShiftHigh: new(-0.04), Change: -0.0526, ChangeLow: new(-0.063), ChangeHigh: new(-0.042), P: 0.0004, N: 12}
+		s.Comparisons = append(s.Comparisons, gate.ABComparison{
+			Event: fmt.Sprint(hostile, i), Metric: "frames.smooth_ratio", Direction: gate.ToRegression, Together: gate.None, ABShift: shift,
+			Contexts: []gate.ABContextShift{{Context: 1, Direction: gate.ToRegression, ABShift: shift}, {Context: 99, Direction: gate.None}},
+		})
+	}
+	return gate.ABVerdict{
+		Format: gate.FormatAB, Verdict: gate.Regression, Reason: hostile, Hint: hostile, Level: 0.95,
+		Base: gate.ABBuild{App: run.App{Package: hostile, Version: hostile}}, Head: gate.ABBuild{App: run.App{Package: "a"}},
+		Scenarios: []gate.ABScenario{s}, Warnings: []run.Warning{{Text: hostile}},
+	}
+}
+
+func TestSheetsHoldHostileNames(t *testing.T) {
+	sheets := map[string]Sheet{
+		"comparison": AB(ABInput{Verdict: abVerdict(3), Notes: []string{"<b>"}}),
+		"refresh": RefreshSheet(RefreshInput{Refresh: Refresh{
+			Verdict: gate.Regression, Refused: []Refusal{{ID: "<img src=x>", Reason: "a|b `c`\x1b[31m\n::error::x"}},
+			Drift:    []gate.DriftLine{{Scenario: "<img src=x>|x", Metric: "<img src=x>", Direction: gate.ToRegression, Creep: &gate.DriftShift{Change: 0.1}}},
+			Warnings: []run.Warning{{Text: "<img src=x>"}},
+		}}),
+	}
+	for what, s := range sheets {
+		for _, width := range []int{0, 40, 200} {
+			var text bytes.Buffer
+			if err := s.Text(&text, TextOptions{Width: width, Verbose: true}); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(text.String(), "\x1b") || strings.Contains(text.String(), "\n::") {
+				t.Errorf("%s: the text lets controls or commands through:\n%q", what, text.String())
+			}
+		}
+		var page, md bytes.Buffer
+		if err := s.HTML(&page); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Markdown(&md, 0); err != nil {
+			t.Fatal(err)
+		}
+		for form, out := range map[string]string{"HTML": page.String(), "Markdown": md.String()} {
+			if strings.Contains(out, "<img") || strings.Contains(out, "\x1b") || form == "Markdown" && strings.Contains(out, "@all") {
+				t.Errorf("%s: the %s lets a hostile name through:\n%s", what, form, out)
+			}
+		}
+		if strings.Contains(page.String(), "<script") || strings.Contains(page.String(), "://") {
+			t.Errorf("%s: the page runs or loads something", what)
+		}
+	}
+}
+
+func TestASheetFitsAComment(t *testing.T) {
+	s := AB(ABInput{Verdict: abVerdict(2000)})
+	for _, limit := range []int{512, 4000, MaxComment} {
+		var b bytes.Buffer
+		if err := s.Markdown(&b, limit); err != nil {
+			t.Fatal(err)
+		}
+		if b.Len() > limit || !strings.HasPrefix(b.String(), "### ❌ Regression") || !strings.Contains(b.String(), "left out") {
+			t.Errorf("limit %d: %d bytes: %.200s", limit, b.Len(), b.String())
+		}
+	}
+	if err := s.Markdown(&bytes.Buffer{}, 100); err == nil {
+		t.Error("a limit of 100 bytes is taken")
+	}
+}
+
+func TestRefreshJSONHasNoNulls(t *testing.T) {
+	var b bytes.Buffer
+	if err := RefreshJSON(&b, Refresh{Verdict: gate.Pass}); err != nil {
+		t.Fatal(err)
+	}
+	var lists map[string]any
+	if err := json.Unmarshal(b.Bytes(), &lists); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"accepted", "refused", "drift", "warnings"} {
+		if _, ok := lists[name].([]any); !ok {
+			t.Errorf("%s is %v, want a list", name, lists[name])
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package layout
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+func textOf(t *testing.T, in Input, o TextOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Text(&b, in, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The expected lines are written by hand from the arithmetic of the fixtures:
+// the middle run has 270 of 450 frames, −40 %, and an interval of ± 3 %.
+func TestTextRegression(t *testing.T) {
+	got := textOf(t, regression(), TextOptions{Width: 100})
+	first, _, _ := strings.Cut(got, "\n\n")
+	want := "Regression: open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs);\n" +
+		"95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons"
+	if first != want {
+		t.Errorf("the first lines are\n%s\nwant\n%s", first, want)
+	}
+	for _, want := range []string{
+		"The devices are simulated.",
+		"E2 (frames rendered −53 %, 5 of 5 runs; after-effect on E3)",
+		" whole run: frames rendered       450        270   −40 %    −43…−37 %  5 of 5  worse",
+		" └ E3: frames rendered            110         82   −25 %    −28…−22 %  5 of 5  after-effect of E2",
+		" start: frames rendered            60         90   +50 %    +47…+53 %  2 of 5  better",
+		"All 2 runs with sdk = 5.0.0 are worse (support 4.4 %, confidence 100 %, lift 9).",
+		"The one run with model = Nexus 5X is worse (support 2.2 %, confidence 100 %, lift 9).",
+		"commit abcdef0123 against 0123456789",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the report lacks %q:\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, "E2: frames rendered"); n != 1 {
+		t.Errorf("the same deviation of five runs is told %d times, want once", n)
+	}
+}
+
+// A number and its unit stand on one line at every width, also in the words of a
+// verdict, which have plain spaces.
+func TestNumbersKeepTheirUnits(t *testing.T) {
+	const reason = "energy after open-message: 2.55 J where the base has 1.96 J (+31 %, 95 % interval +26 % to +37 %, p < 0.0001) in 20 ms, 3 min and 5 s"
+	for width := 20; width < 140; width++ {
+		lines := wrap(reason, width)
+		for _, line := range lines {
+			for _, begins := range []string{"%", "J ", "ms", "min", "s", "<", "0.0001"} {
+				if strings.HasPrefix(line, begins) {
+					t.Fatalf("at %d columns a line begins with %q: %q", width, begins, line)
+				}
+			}
+		}
+		if plainSpaces(strings.Join(lines, " ")) != reason {
+			t.Fatalf("at %d columns the lines are not the text: %q", width, lines)
+		}
+	}
+}
+
+func TestTextOtherOutcomes(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		in   Input
+		want []string
+	}{
+		{"pass", pass(), []string{
+			"Pass: nothing deviates in 4 comparisons of 2 runs with 40 accepted runs\n",
+			"2 runs: 2 as expected"}},
+		{"improvement", improvement(), []string{
+			"Improvement: open-message renders 20 % more frames on Google Nexus 9 with Android 5.0.0; 95 % interval +17…+23 %; p = 0.002 Checked",
+			"better"}},
+		{"inconclusive", inconclusive(), []string{
+			"Inconclusive: open-message may render 12 % fewer frames",
+			"not enough to be sure",
+			"about 8 accepted runs in a like context; there are 3.",
+			"suspect"}},
+		{"invalid", invalid(), []string{
+			"Invalid: The run is partial: 4 of 10 repetitions have no frames.",
+			"Check the cable of the device and run again.",
+			"line 12: the frame table ends in the middle of a row"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := strings.Join(strings.Fields(textOf(t, tc.in, TextOptions{Width: 200})), " ") + "\n"
+			for _, want := range tc.want {
+				if !strings.Contains(got, strings.TrimSpace(want)) {
+					t.Errorf("the report lacks %q:\n%s", want, got)
+				}
+			}
+		})
+	}
+}
+
+// A warning of a run that passes is told too, once for all runs that have it.
+func TestTextTellsWarningsOfRuns(t *testing.T) {
+	in := pass()
+	for i := range in.Verdict.Runs {
+		in.Verdict.Runs[i].Warnings = []run.Warning{{Text: "the preset dune flags nothing here"}}
+	}
+	got := textOf(t, in, TextOptions{Width: 100})
+	if want := "Warnings\n  2 runs: the preset dune flags nothing here"; !strings.Contains(got, want) {
+		t.Errorf("the report lacks %q:\n%s", want, got)
+	}
+	if n := strings.Count(textOf(t, in, TextOptions{Width: 100, Verbose: true}), "flags nothing here"); n != 2 {
+		t.Errorf("the verbose report tells it %d times, want once for each of 2 runs", n)
+	}
+}
+
+func TestTextKeepsToItsWidth(t *testing.T) {
+	for _, width := range []int{40, 60, 72, 80, 100, 132} {
+		for _, in := range []Input{regression(), pass(), inconclusive()} {
+			text := textOf(t, in, TextOptions{Width: width}) + textOf(t, in, TextOptions{Width: width, Verbose: true})
+			for line := range strings.Lines(text) {
+				if n := twwidth.Width(strings.TrimRight(line, " \n")); n > width {
+					t.Errorf("width %d: a line of %d columns: %q", width, n, line)
+				}
+			}
+		}
+	}
+}
+
+func TestTextNeutralisesHostileNames(t *testing.T) {
+	got := textOf(t, hostile(), TextOptions{Width: 100, Verbose: true})
+	for _, r := range got {
+		if s := string(r); r != '\n' && r != ' ' && words.Visible(s) != s && r != '\uFFFD' {
+			t.Errorf("the report holds the character %U", r)
+		}
+	}
+	for line := range strings.Lines(got) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			t.Errorf("a runner would take this line for a command: %q", line)
+		}
+	}
+	if strings.Contains(textOf(t, regression(), TextOptions{}), "\x1b[") {
+		t.Error("colour without being asked")
+	}
+	if !strings.Contains(textOf(t, regression(), TextOptions{Color: true}), "\x1b[1;31mRegression\x1b[0m") {
+		t.Error("no colour though asked")
+	}
+}
+
+// A verdict of the preset dune has no intervals and no p; what it has are fences.
+func TestTextWithoutTests(t *testing.T) {
+	in := regression()
+	c := gate.Comparison{Metric: "frames.count", Direction: gate.ToRegression, Value: 270, Expected: 449,
+		Q1: 390, Q3: 454, Lower: 294, Upper: 550, N: 6, P: 1, Change: 270.0/449 - 1}
+	r := runVerdict("T6", gate.Regression, nil, c)
+	in.Verdict.Runs = []gate.RunVerdict{r}
+	in.Verdict.Rules = nil
+	got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " ")
+	want := "Regression: open-message renders 40 % fewer frames; 270 is outside the fences 294 to 550 of 6 values"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("the report begins\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A broken limit is a regression whatever the history says, and is told as one.
+func TestTextBeyondALimit(t *testing.T) {
+	c := compared("", "frames.duration_ms", 16, 2, 17, gate.ToRegression)
+	limit := 16.7
+	c.P, c.Limit = 0.6, &limit
+	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}}
+	first, _, _ := strings.Cut(textOf(t, in, TextOptions{}), "\n")
+	if want := "Regression: in open-message, the time per frame is 17.00 ms, beyond the limit of 16.70 ms"; first != want {
+		t.Errorf("the first line is\n%s\nwant\n%s", first, want)
+	}
+}
+
+func TestTextOfMetricsInThePlural(t *testing.T) {
+	for metric, want := range map[string]string{
+		"frames.frozen":    "in open-message, the frozen frames are 8 where 0 are expected",
+		"wakelock.time_ms": "in open-message, the wakelocks held are 8 ms where 0 ms are expected",
+		"cpu.time_ms":      "in open-message, the CPU time is 8 ms where 0 ms is expected",
+	} {
+		c := compared("", metric, 0, 0, 8, gate.ToRegression)
+		in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}}
+		if got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " "); !strings.HasPrefix(got, "Regression: "+want) {
+			t.Errorf("%s: the report begins\n%.120s\nwant\n%s", metric, got, want)
+		}
+	}
+}
+
+// What a pass is worth holds for every run, or is not said.
+func TestTextSaysWhatAPassIsWorth(t *testing.T) {
+	in := pass()
+	set := func(run, comparison int, share float64) {
+		in.Verdict.Runs[run].Comparisons[comparison].Detectable = share
+	}
+	set(0, 0, 0.05)
+	set(1, 0, 0.08)
+	set(0, 1, 0.03)
+	got := textOf(t, in, TextOptions{})
+	if !strings.Contains(got, "Would have seen  frames rendered worse by 8 %\n") {
+		t.Errorf("the report does not say that a worsening of 8 %% would have been seen, and of that metric alone:\n%s", got)
+	}
+}
+
+// What runs show together is said of them together, not of each.
+func TestTextOfRunsTogether(t *testing.T) {
+	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression}}
+	for _, id := range []string{"A", "B"} {
+		c := compared("", "frames.duration_ms", 16, 2, 19, gate.ToRegression)
+		c.P, c.Together = 0.003, 2
+		in.Verdict.Runs = append(in.Verdict.Runs, runVerdict(id, gate.Regression, nil, c))
+	}
+	got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " ")
+	if want := "p = 0.003 for 2 runs together after correction for multiplicity Checked"; !strings.Contains(got, want) {
+		t.Errorf("the report lacks %q:\n%s", want, got)
+	}
+}
