@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
+	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
 // Limits on what is kept.
@@ -42,28 +43,35 @@ type Track struct {
 	Thread  int    // in the tracker's Threads, of a counter that stands for its process; None for others
 	Process int    // in the tracker's Processes, None for others
 	CPU     int    // None for others
+	// Own says that it is the thread's own, and does not stand for its process.
+	Own bool
+	// Number tells it from others of its name; 0 where the name does.
+	Number uint64
 }
 
 // Reader reads counters.
 type Reader struct {
 	Values []Value
 	Tracks []Track
+	// Unread counts events of tracks whose values are of no counter that is described.
+	Unread int
 
 	file    *packets.File
 	threads *threads.Tracker
 	tracks  map[Track]int32
 	spaces  map[int64]int // threads by the memory that they were seen to use
+	events  *trackevent.Tracks
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
-	return &Reader{file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}}
+	return &Reader{file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker)}
 }
 
 // Wants are the kernel's events of counters, and what Perfetto reads of processes in /proc.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets: []protowire.Number{field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState},
+		Packets: []protowire.Number{field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState, field.PacketTrackDescriptor, field.PacketTrackEvent},
 		Events: append([]protowire.Number{
 			field.EventCPUFrequency, field.EventCPUIdle, field.EventClockEnable, field.EventClockDisable, field.EventClockSetRate,
 			field.EventRSSStat, field.EventOOMScoreAdjUpdate, field.EventGPUFrequency, field.EventRSSStatThrottled,

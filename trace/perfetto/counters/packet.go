@@ -12,8 +12,19 @@ import (
 
 // Packet reads a packet when its time has come.
 func (r *Reader) Packet(p packets.Packet) {
+	if p.Machine != r.file.Home {
+		return
+	}
+	if p.Kind == field.PacketTrackDescriptor {
+		r.events.Packet(p)
+		return
+	}
 	at, ok := r.file.Time(p.At)
-	if !ok || p.Machine != r.file.Home {
+	if !ok {
+		return
+	}
+	if p.Kind == field.PacketTrackEvent {
+		r.trackEvent(p, at)
 		return
 	}
 	message := bytes.Clone(p.Data)
@@ -40,4 +51,26 @@ func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte)
 		_, khz := pair(message, 0, field.GenericGPUFrequencyFrequencyKhz)
 		r.put(at, float64(uint32(khz)), Track{Type: "gpu_frequency", Name: "gpufreq", Unit: "kHz", Thread: None, Process: None, CPU: None})
 	}
+}
+
+// trackEvent reads what a TrackEvent says of counters.
+func (r *Reader) trackEvent(p packets.Packet, at time.Duration) {
+	values, ok := r.events.Values(p)
+	if !ok {
+		r.Unread++
+		return
+	}
+	if len(values) == 0 {
+		return
+	}
+	r.file.Defer(at, 16*len(values), func() {
+		for _, v := range values {
+			if place := r.events.Place(v.Track); place != nil && place.Counter != nil {
+				r.put(at, v.Value, Track{
+					Type: place.Scope() + "_counter_track_event", Name: place.Name, Unit: place.Counter.Unit,
+					Thread: place.Thread, Process: place.Process, CPU: None, Own: true, Number: v.Track,
+				})
+			}
+		}
+	})
 }

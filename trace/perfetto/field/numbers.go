@@ -1277,6 +1277,55 @@ const (
 	ThreadDescriptorLegacySortIndex                 protowire.Number = 3
 )
 
+// CounterDescriptor (protos/perfetto/trace/track_event/counter_descriptor.proto).
+const (
+	CounterDescriptorType           protowire.Number = 1
+	CounterDescriptorCategories     protowire.Number = 2
+	CounterDescriptorUnit           protowire.Number = 3
+	CounterDescriptorUnitName       protowire.Number = 6
+	CounterDescriptorUnitMultiplier protowire.Number = 4
+	CounterDescriptorIsIncremental  protowire.Number = 5
+	CounterDescriptorYAxisShareKey  protowire.Number = 7
+)
+
+// DebugAnnotation (protos/perfetto/trace/track_event/debug_annotation.proto).
+const (
+	AnnotationNameIID          protowire.Number = 1
+	AnnotationName             protowire.Number = 10
+	AnnotationBoolValue        protowire.Number = 2
+	AnnotationUintValue        protowire.Number = 3
+	AnnotationIntValue         protowire.Number = 4
+	AnnotationDoubleValue      protowire.Number = 5
+	AnnotationPointerValue     protowire.Number = 7
+	AnnotationNestedValue      protowire.Number = 8
+	AnnotationLegacyJSONValue  protowire.Number = 9
+	AnnotationStringValue      protowire.Number = 6
+	AnnotationStringValueIID   protowire.Number = 17
+	AnnotationProtoTypeName    protowire.Number = 16
+	AnnotationProtoTypeNameIID protowire.Number = 13
+	AnnotationProtoValue       protowire.Number = 14
+	AnnotationDictEntries      protowire.Number = 11
+	AnnotationArrayValues      protowire.Number = 12
+)
+
+// DebugAnnotation.NestedValue (protos/perfetto/trace/track_event/debug_annotation.proto).
+const (
+	NestedNestedType  protowire.Number = 1
+	NestedDictKeys    protowire.Number = 2
+	NestedDictValues  protowire.Number = 3
+	NestedArrayValues protowire.Number = 4
+	NestedIntValue    protowire.Number = 5
+	NestedDoubleValue protowire.Number = 6
+	NestedBoolValue   protowire.Number = 7
+	NestedStringValue protowire.Number = 8
+)
+
+// DebugAnnotationName (protos/perfetto/trace/track_event/debug_annotation.proto).
+const (
+	NameOfAnnotationIID  protowire.Number = 1
+	NameOfAnnotationName protowire.Number = 2
+)
+
 // FrameTimelineEvent (frameworks_native_trace_packet.proto).
 const (
 	FrameExpectedDisplayFrameStart protowire.Number = 1

@@ -59,7 +59,7 @@ func (f *File) sequence(p Packet) *Sequence {
 		return seq
 	}
 	seq.clockID = 0
-	if len(f.interned) > 0 {
+	if len(f.wanted[field.PacketTrackEvent]) > 0 {
 		seq.Defaults = append([]byte(nil), p.defaults...)
 	}
 	for g := FieldsOf(p.defaults); g.Next(); {

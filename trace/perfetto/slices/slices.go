@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
+	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
 // Limits on what is kept.
@@ -26,7 +27,7 @@ const (
 	MaxRows   = 1_000_000 // slices, and flows
 	maxNames  = 64 << 20  // bytes of different names
 	maxDepth  = 512
-	maxTracks = 100_000 // that packets describe
+	maxTracks = 100_000 // of events, and of buffers
 	// maxLanes is how many slices of a process may be open at one time under one name.
 	maxLanes = 1_000
 )
@@ -80,9 +81,9 @@ type Reader struct {
 	buffers map[bufferKey]*buffer
 	shown   map[string]int32 // the track of what a layer shows
 
-	descriptors map[uint64]*descriptor
-	byUUID      map[uint64]int32
-	steps       map[uint64]int32 // the slices that flows led to last
+	events *trackevent.Tracks
+	byUUID map[uint64]int32
+	steps  map[uint64]int32 // the slices that flows led to last
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
@@ -91,7 +92,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
 		calls: map[int32]call{}, fences: map[uint64]*fences{},
 		rings: map[string]*ring{}, busy: map[jobID]*ring{}, buffers: map[bufferKey]*buffer{}, shown: map[string]int32{},
-		descriptors: map[uint64]*descriptor{}, byUUID: map[uint64]int32{}, steps: map[uint64]int32{},
+		events: trackevent.New(file, tracker), byUUID: map[uint64]int32{}, steps: map[uint64]int32{},
 	}
 }
 
@@ -99,7 +100,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
 		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty},
-		Interned: []protowire.Number{field.InternedEventCategories, field.InternedEventNames},
+		Interned: trackevent.Interned(),
 		Events: append([]protowire.Number{
 			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
 			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,
@@ -114,7 +115,7 @@ func (r *Reader) Packet(p packets.Packet) {
 		return
 	}
 	if p.Kind == field.PacketTrackDescriptor {
-		r.describe(p.Data)
+		r.events.Packet(p)
 		return
 	}
 	at, ok := r.file.Time(p.At)

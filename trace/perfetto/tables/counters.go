@@ -17,6 +17,9 @@ func readCounters(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := counters.New(f, t)
 	err := f.ReadInOrder(src, t, r)
+	if r.Unread > 0 {
+		f.Warnings.Addf(0, "%d track events bear values of no counter that the trace describes: they are left out", r.Unread)
+	}
 	return func(yield func([]any) bool) {
 		row := make([]any, len(counterColumns))
 		for _, v := range r.Values {
@@ -35,8 +38,12 @@ func counterTrack(row []any, track *counters.Track, t *threads.Tracker) {
 	process := track.Process
 	if track.Thread >= 0 {
 		thread := t.Threads[track.Thread]
-		if process = thread.Process; process < 0 {
-			row[4], row[7] = track.Type+"_thread_fallback", int64(thread.TID)
+		process = thread.Process
+		switch {
+		case track.Own:
+			row[7] = t.ID(thread.TID)
+		case process < 0:
+			row[4], row[7] = track.Type+"_thread_fallback", t.ID(thread.TID)
 		}
 	}
 	if process >= 0 {

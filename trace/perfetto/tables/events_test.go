@@ -2,6 +2,7 @@ package tables_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -81,4 +82,58 @@ func TestTracksThatAreAboveThemselves(t *testing.T) {
 	check(t, file(track(1, 2), track(2, 1), message(nil).num(10, 1).num(13, 1),
 		trackEvent(10, 3, message(nil).num(11, 1).text(23, "round"))), "slices",
 		"0|10|0|round||0||0|global_merged_track_event|round||")
+}
+
+// double adds a double to an event.
+func (m message) double(field protowire.Number, v float64) message {
+	return protowire.AppendFixed64(protowire.AppendTag(m, field, protowire.Fixed64Type), math.Float64bits(v))
+}
+
+// counting describes counters: 10, of thread 101, in µs and as increments; 11, of process
+// 100; and 12, of nothing.
+func counting() []message {
+	counter := func(uuid, parent int64, name string, data message) message {
+		return message(nil).num(10, 1).in(60, message(nil).num(1, uuid).num(5, parent).text(2, name).in(8, data))
+	}
+	return []message{
+		counter(10, 1, "", message(nil).num(1, 1).num(4, 1000).num(5, 1)),
+		counter(11, 2, "Heap", message(nil).num(3, 3)),
+		counter(12, 0, "Temperature", message(nil).text(6, "°C")),
+	}
+}
+
+func TestTrackEventsAreValuesOfCounters(t *testing.T) {
+	t.Parallel()
+	// Values beside events are of counter 10, by the sequence's defaults.
+	state := message(nil).num(10, 1).num(13, 1).in(59, message(nil).in(11, message(nil).num(11, 1).num(31, 10)))
+	trace := append(described(), file(append(counting(), state,
+		trackEvent(100, 1, message(nil).text(23, "work").num(12, 7)), trackEvent(110, 2, message(nil).num(12, 2)),
+		trackEvent(120, 4, message(nil).num(11, 11).num(30, -5)), trackEvent(130, 4, message(nil).num(11, 12).double(44, 36.5)),
+		trackEvent(140, 3, message(nil).text(23, "both").num(31, 10).num(31, 11).num(12, 1).num(12, 64)),
+		trackEvent(150, 3, message(nil).text(23, "warm").num(45, 12).double(46, 37.25)),
+		trackEvent(160, 4, message(nil).num(11, 99).num(30, 1)), // described nowhere
+		trackEvent(170, 4, message(nil).num(11, 12)),            // without a value
+		state, trackEvent(180, 3, message(nil).text(23, "anew").num(12, 4)), // increments begin anew
+	)...)...)
+	read := check(t, trace, "counters",
+		"100|7000|0|thread_time|thread_counter_track_event|ns|100|101|", "110|9000|0|thread_time|thread_counter_track_event|ns|100|101|",
+		"120|-5|1|Heap|process_counter_track_event|bytes|100||", "130|36.5|2|Temperature|global_counter_track_event|°C|||",
+		"140|10000|0|thread_time|thread_counter_track_event|ns|100|101|", "140|64|1|Heap|process_counter_track_event|bytes|100||",
+		"150|37.25|2|Temperature|global_counter_track_event|°C|||", "180|4000|0|thread_time|thread_counter_track_event|ns|100|101|")
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "2 track events bear values of no counter") {
+		t.Error(said)
+	}
+	check(t, trace, "slices",
+		"0|100|10|work||0||0|thread_execution||101|100", "1|140|0|both||0||0|thread_execution||101|100",
+		"2|150|0|warm||0||0|thread_execution||101|100", "3|180|0|anew||0||0|thread_execution||101|100")
+}
+
+// TestTracksNameThreadsAndProcesses has a second track of a thread's number, which is of a
+// later thread.
+func TestTracksNameThreadsAndProcesses(t *testing.T) {
+	t.Parallel()
+	again := message(nil).num(10, 1).in(60, message(nil).num(1, 7).in(4, message(nil).num(1, 100).num(2, 101).text(5, "next")))
+	trace := append(described(), file(again)...)
+	check(t, trace, "threads", "0|0|swapper|0|0|1||", "1|100||1|100|1||", "2|101|worker|1|100|0||", "3|101|next|1|100|0||")
+	check(t, trace, "processes", "0|0||||||", "1|100|com.example|||||")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
+	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
 // The columns of thread, process, sched and thread_state. tid, pid, parent_pid and
@@ -22,7 +23,7 @@ var (
 func tasks(f *packets.File, src io.ReadSeeker, keep sched.Keep) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
 	r := sched.New(f, tracker, keep)
-	err := f.ReadInOrder(src, tracker, r)
+	err := f.ReadInOrder(src, tracker, trackevent.New(f, tracker), r)
 	if r.Disordered > 0 {
 		f.Warnings.Addf(0, "%d states of tasks can't follow the state before them: they are left out", r.Disordered)
 	}

@@ -10,15 +10,15 @@ func (t *Tracker) join(thread, process int, main bool) {
 }
 
 // fork begins a process with its main thread.
-func (t *Tracker) fork(at time.Duration, pid int32, name string) int {
+func (t *Tracker) fork(at *time.Duration, pid int32, name string) int {
 	replaced, known := t.pids[pid]
 	delete(t.pids, pid)
 	delete(t.tids, pid)
 	delete(t.live, pid)
-	thread := t.start(&at, pid)
+	thread := t.start(at, pid)
 	t.call(thread, name, byKernel)
 	process := t.OfProcess(pid)
-	t.Processes[process].Start = &at
+	t.Processes[process].Start = at
 	if name != "" {
 		t.Processes[process].Name = name
 	}

@@ -113,7 +113,7 @@ func (t *Tracker) newTask(e *packets.Event) {
 		t.Call(child, name)
 		t.tie(parent, child)
 	default:
-		process := t.fork(at, tid, name)
+		process := t.fork(&at, tid, name)
 		t.begun(process, t.Of(e.TID))
 	}
 }

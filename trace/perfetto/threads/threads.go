@@ -144,6 +144,15 @@ func (t *Tracker) belongs(tid, pid int32, process int, main bool) int {
 	return thread
 }
 
+// Again adds another thread of a number, in the process of a number.
+func (t *Tracker) Again(tid, pid int32) int {
+	t.start(nil, tid)
+	return t.Belongs(tid, pid)
+}
+
+// ProcessAgain adds another process of a number.
+func (t *Tracker) ProcessAgain(pid int32) int { return t.fork(nil, pid, "") }
+
 // Call gives a thread a name from what the kernel says.
 func (t *Tracker) Call(thread int, name string) { t.call(thread, name, byKernel) }
 
