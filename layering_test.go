@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"stat":     {},
 	"rules":    {},
 	"gate":     {"run", "metric", "context", "stat", "rules"},
-	"diagnose": {"trace", "run", "metric", "gate"},
+	"diagnose": {"run", "metric", "gate"},
 	"report":   {"gate", "diagnose", "run", "metric", "stat"},
 
 	// How an answer is said, laid out and drawn, whatever it is an answer to: none of
@@ -197,6 +197,23 @@ func TestInternalPackagesHaveOneUser(t *testing.T) {
 				if within(to, folder) && !s.test && !within(s.dir, user) && !within(s.dir, folder) {
 					t.Errorf("%s imports %s, which is for %s and for tests", s.path, to, user)
 				}
+			}
+		}
+	}
+}
+
+// A kind of cause knows what all causes have in common, and no other kind.
+func TestKindsOfCausesStandAlone(t *testing.T) {
+	for _, s := range sources(t) {
+		kind, ok := strings.CutPrefix(s.dir, "diagnose/")
+		if !ok || s.test {
+			continue
+		}
+		kind, _, _ = strings.Cut(kind, "/")
+		_, ours := imports(s)
+		for _, to := range ours {
+			if within(to, "diagnose") && to != "diagnose" && !within(to, "diagnose/"+kind) {
+				t.Errorf("%s imports %s: what kinds of causes share stands in diagnose", s.path, to)
 			}
 		}
 	}

@@ -1,0 +1,131 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Explanation is what there is to say of one run by one family of causes: a section
+// of a report. A package that has more to say than its causes makes its own; Explain
+// makes one of any causes.
+type Explanation struct {
+	Family   Family
+	Run      string
+	Scenario string
+	Device   map[string]string
+	// Open says that there is something worth more than a line.
+	Open bool
+	// Weight orders the explanations of a family, the heaviest first.
+	Weight float64
+	// Fact is what there is to know in a line, Lead what explains most; both may be
+	// empty.
+	Fact, Lead Phrase
+	// Lines tell what explains the change; nil where the causes' sentences do.
+	Lines []Phrase
+	// Doubts are what to hold against it, Asides what few need to know.
+	Doubts, Asides []Phrase
+	Tables         []Table
+	Pictures       []Picture
+	// Causes are the run's, in order.
+	Causes []Cause
+}
+
+// Explain makes an explanation of each run and family that the causes are of.
+func Explain(causes []Cause) []Explanation {
+	type key struct{ family, run, scenario string }
+	places := map[key]int{}
+	var out []Explanation
+	for _, c := range causes {
+		family := KindOf(c.Kind).Family
+		k := key{family.Name, c.Run, c.Scenario}
+		at, known := places[k]
+		if !known {
+			at = len(out)
+			places[k] = at
+			out = append(out, Explanation{Family: family, Run: c.Run, Scenario: c.Scenario, Device: c.Device, Open: true})
+		}
+		out[at].Causes = append(out[at].Causes, c)
+	}
+	for i := range out {
+		out[i].gather()
+	}
+	return out
+}
+
+// gather puts together what the causes bring along.
+func (e *Explanation) gather() {
+	Order(e.Causes)
+	for _, c := range e.Causes {
+		e.Tables = append(e.Tables, c.Tables...)
+		if c.Picture != nil {
+			e.Pictures = append(e.Pictures, *c.Picture)
+		}
+		for _, d := range c.Doubts {
+			if !slices.ContainsFunc(e.Doubts, func(other Phrase) bool { return slices.EqualFunc(d, other, samePart) }) {
+				e.Doubts = append(e.Doubts, d)
+			}
+		}
+	}
+	first := e.Causes[0]
+	e.Lead = first.Sentence
+	e.Weight = max(share(first), 0)
+}
+
+func samePart(a, b Part) bool {
+	return a.Text == b.Text && a.Name == b.Name && sameAmount(a.Amount, b.Amount) && (a.Range == nil) == (b.Range == nil)
+}
+
+func sameAmount(a, b *Amount) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// Section is what a family has to say of all runs, the weightiest first.
+type Section struct {
+	Family
+	Runs []Explanation
+}
+
+// Sections puts explanations together by family, that which explains most first.
+func Sections(all []Explanation) []Section {
+	var out []Section
+	for _, e := range all {
+		at := slices.IndexFunc(out, func(s Section) bool { return s.Name == e.Family.Name })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Section{Family: e.Family})
+		}
+		out[at].Runs = append(out[at].Runs, e)
+	}
+	for i := range out {
+		slices.SortStableFunc(out[i].Runs, func(a, b Explanation) int { return cmp.Compare(b.Weight, a.Weight) })
+	}
+	slices.SortStableFunc(out, func(a, b Section) int {
+		x, known := a.foremost()
+		y, alsoKnown := b.foremost()
+		switch {
+		case known && alsoKnown:
+			return Compare(x, y)
+		case known:
+			return -1
+		case alsoKnown:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// foremost is the cause that explains most in any of the runs.
+func (s Section) foremost() (best Cause, ok bool) {
+	for _, e := range s.Runs {
+		for _, c := range e.Causes {
+			if !ok || Compare(c, best) < 0 {
+				best, ok = c, true
+			}
+		}
+	}
+	return best, ok
+}

@@ -1,0 +1,97 @@
+package hotspots
+
+import (
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose"
+)
+
+// foremostShare is the part of a change from which on a method is its cause by
+// itself.
+const foremostShare = 0.25
+
+// lead is what explains the run's change most, in a line: a method that explains
+// or encloses it, a wakelock that is held with the screen off or no longer is,
+// otherwise the part of the device that makes up half of it, and the traffic;
+// nothing where nothing does.
+func (t teller) lead(all []teller) diagnose.Phrase {
+	var out []diagnose.Phrase
+	if t.Deviates && t.methodsMatter() {
+		enclosing, within := t.Enclosing()
+		switch explaining := t.Explaining(); {
+		case within:
+			out = append(out, enclosingWords(enclosing))
+		case len(explaining) > 0:
+			text := say(methodWords(explaining[0]), alsoIn(explaining[0], all))
+			if len(explaining) > 1 && explaining[0].Share < foremostShare {
+				text = say(diagnose.Count(len(explaining), "method", "methods"), ", the first ", text)
+			}
+			out = append(out, text)
+		}
+	}
+	if i := slices.IndexFunc(t.Wakelocks, func(w Wakelock) bool { return w.Worse }); i >= 0 {
+		out = append(out, say("wakelock ", t.drainWords(t.Wakelocks[i])))
+	} else if released := t.released(); len(released) > 0 {
+		out = append(out, say("wakelock ", releasedWords(released[0])))
+	}
+	if part, ok := t.part(); ok && len(out) == 0 {
+		out = append(out, t.partWords(part))
+	}
+	if t.trafficMatters() && !t.methodsMatter() {
+		out = append(out, say("the ", t.trafficWords()))
+	}
+	return diagnose.Joined(out, "; ")
+}
+
+// partWords is the part of the device that a change lies in.
+func (t teller) partWords(p Component) diagnose.Phrase {
+	text := say("the part ", brief(p.Name), " ", signedJoules(p.ChangeJ()))
+	if t.unexplained() {
+		text = say(text, ", which no method explains")
+	}
+	return text
+}
+
+// drainWords is a wakelock that was held while the screen was off, in a clause that
+// goes on behind "wakelock".
+func (t teller) drainWords(w Wakelock) diagnose.Phrase {
+	text := say(diagnose.Named(w.Name), " was held ", lasting(w.HeadScreenOffMS), " while the screen was off")
+	if t.HasBase() {
+		text = say(text, "; before: ", noneOr(w.BaseScreenOffMS))
+	}
+	return text
+}
+
+// releasedWords is a wakelock that is no longer held, as drainWords.
+func releasedWords(w Wakelock) diagnose.Phrase {
+	return say(diagnose.Named(w.Name), " was held ", lasting(w.BaseScreenOffMS), " while the screen was off; now: ", noneOr(w.HeadScreenOffMS))
+}
+
+func noneOr(ms float64) diagnose.Phrase {
+	if ms == 0 {
+		return say("none")
+	}
+	return say(lasting(ms))
+}
+
+// doubts are what to hold against the run's numbers.
+func (t teller) doubts() []diagnose.Phrase {
+	var out []diagnose.Phrase
+	if t.DebugBuild {
+		out = append(out, say("This is a debug build: its energy, and which methods take it, can differ from the release build's. Measure a release build that is profileable."))
+	}
+	if !t.HasBase() {
+		out = append(out, say("Nothing to set these beside has joules of the same source."))
+	} else if t.Methods != nil && !t.Methods.HasBase() {
+		out = append(out, say("The methods of the runs beside were not sampled: what changed among methods is not known."))
+	}
+	return out
+}
+
+// asides are what few need to know.
+func (t teller) asides() []diagnose.Phrase {
+	if t.UpdateMS <= 0 {
+		return nil
+	}
+	return []diagnose.Phrase{say("The sensor has a new reading every ", diagnose.Amount{Value: t.UpdateMS, Unit: "ms"}, ".")}
+}

@@ -1,0 +1,150 @@
+package hotspots
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// openMethods is how many methods are told in sentences.
+const openMethods = 5
+
+// teller puts the change of one run into words.
+type teller struct {
+	Change
+	Deviates bool // the verdict holds that joules, watts or CPU time changed
+	Awake    bool // it holds that wakelocks did
+	findings []diagnose.Finding
+}
+
+// Tell explains changes beside each other, the one that matters most first, and
+// returns them in that order. flagged are the findings of the verdict on a change's
+// run.
+func Tell(changes []Change, catalogue *metric.Catalogue, flagged func(Change) []diagnose.Finding) ([]Change, []diagnose.Explanation) {
+	all := make([]teller, len(changes))
+	for i, c := range changes {
+		all[i] = newTeller(c, catalogue, flagged(c))
+	}
+	slices.SortStableFunc(all, func(a, b teller) int { return cmp.Compare(b.weight(), a.weight()) })
+	sorted, out := make([]Change, len(all)), make([]diagnose.Explanation, len(all))
+	for i, t := range all {
+		sorted[i] = t.Change
+		out[i] = diagnose.Explanation{
+			Family: Family, Run: t.Run, Scenario: t.Scenario, Device: t.Device, Open: t.matters(), Weight: t.weight(),
+			Fact: t.fact(), Lead: t.lead(all), Lines: t.lines(all), Doubts: t.doubts(), Asides: t.asides(),
+			Tables: t.tables(), Pictures: t.pictures(), Causes: t.causes(),
+		}
+	}
+	return sorted, out
+}
+
+// newTeller keeps the findings that energy may explain, those of the whole run
+// first, then by metric.
+func newTeller(c Change, catalogue *metric.Catalogue, flagged []diagnose.Finding) teller {
+	t := teller{Change: c}
+	for _, f := range flagged {
+		joules, awake := ofEnergy(catalogue, f.Metric), isLock(f.Metric)
+		if f.Direction != gate.None && (joules || awake) {
+			t.findings = append(t.findings, f)
+			t.Deviates, t.Awake = t.Deviates || joules, t.Awake || awake
+		}
+	}
+	slices.SortStableFunc(t.findings, func(a, b diagnose.Finding) int {
+		return cmp.Or(cmp.Compare(min(len(a.Event), 1), min(len(b.Event), 1)), catalogue.Compare(a.Metric, b.Metric))
+	})
+	return t
+}
+
+// ofEnergy reports whether a metric's change is one that methods or parts of the
+// device may explain.
+func ofEnergy(catalogue *metric.Catalogue, name string) bool {
+	m, _ := catalogue.Lookup(name)
+	return m.Within == run.EnergyFrom || name == "cpu.time_ms"
+}
+
+// matters reports whether the run's energy is worth more than a line.
+func (t teller) matters() bool {
+	return t.Deviates || t.Awake || slices.ContainsFunc(t.Wakelocks, func(w Wakelock) bool { return w.Worse })
+}
+
+// weight orders runs: those that matter first, of these those whose cause is known,
+// then by how much changed.
+func (t teller) weight() float64 {
+	w := math.Abs(t.Total.ChangeJ()) / max(t.Total.BaseJ, t.Total.HeadJ, 1e-9)
+	if t.Total.BaseJ == 0 || t.Total.HeadJ == 0 {
+		w = 0
+	}
+	if t.Deviates {
+		w += 4
+	}
+	if t.matters() {
+		w += 2
+	}
+	if len(t.lead(nil)) > 0 {
+		w++
+	}
+	return w
+}
+
+// methodsMatter reports whether the sampled methods make up a fifth or more of
+// the whole change, as far as that is known.
+func (t teller) methodsMatter() bool {
+	if t.Methods == nil || !t.Methods.HasBase() {
+		return false
+	}
+	net, total := t.Methods.Energy.ChangeJ(), t.Total.ChangeJ()
+	return t.Total.BaseJ == 0 || t.Total.HeadJ == 0 || net*total > 0 && math.Abs(net) >= math.Abs(total)/5
+}
+
+// unexplained reports whether the energy changed, and not in the sampled methods.
+func (t teller) unexplained() bool {
+	return t.Deviates && t.Methods != nil && t.Methods.HasBase() && !t.methodsMatter()
+}
+
+// part is the part of the device that makes up half and more of the change.
+func (t teller) part() (Component, bool) {
+	change := t.Total.ChangeJ()
+	if !t.Deviates || !t.HasBase() || t.Total.BaseJ == 0 || t.Total.HeadJ == 0 {
+		return Component{}, false
+	}
+	for _, p := range t.Components { // those that changed most stand first
+		if p.ChangeJ()*change > 0 && math.Abs(p.ChangeJ()) >= math.Abs(change)/2 {
+			return p, true
+		}
+	}
+	return Component{}, false
+}
+
+// The least difference of traffic that is worth a word: bytes, and a factor.
+const (
+	moreBytes = 100_000
+	moreTimes = 1.5
+)
+
+// trafficMatters reports whether what the app received and sent changed the way
+// that the energy did.
+func (t teller) trafficMatters() bool {
+	if !t.Deviates || !t.HasBase() || t.Traffic == nil {
+		return false
+	}
+	base, head := t.Traffic.BaseBytes, t.Traffic.HeadBytes
+	less, more := min(base, head), max(base, head)
+	return (head-base)*t.Total.ChangeJ() > 0 && more-less >= moreBytes && more >= moreTimes*less
+}
+
+// released are the wakelocks that are held clearly less while the screen is off,
+// where the verdict holds that wakelocks changed.
+func (t teller) released() []Wakelock {
+	var out []Wakelock
+	for _, w := range t.Wakelocks {
+		if t.Awake && w.HeadScreenOffMS <= 0.9*w.BaseScreenOffMS-DrainMS && len(out) < openMethods {
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,57 @@
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Order sorts causes by what explains most: by share where that is known, then by
+// how sure they are, their kind's rank and their amount.
+func Order(causes []Cause) { slices.SortStableFunc(causes, Compare) }
+
+// Compare orders two causes: negative where a explains more.
+func Compare(a, b Cause) int {
+	return cmp.Or(
+		cmp.Compare(share(b), share(a)),
+		cmp.Compare(a.Explains.Sure.order(), b.Explains.Sure.order()),
+		cmp.Compare(KindOf(a.Kind).Rank, KindOf(b.Kind).Rank),
+		cmp.Compare(amount(b, a), amount(a, b)),
+		cmp.Compare(a.Kind, b.Kind),
+	)
+}
+
+// share is the part of the change that a cause explains, -1 where it is unknown.
+func share(c Cause) float64 {
+	if c.Explains.Share == nil {
+		return -1
+	}
+	return *c.Explains.Share
+}
+
+// amount is how much a cause explains, 0 where it has no amount in the other's unit.
+func amount(c, beside Cause) float64 {
+	if c.Explains.Value == nil || beside.Explains.Value == nil || c.Explains.Unit != beside.Explains.Unit {
+		return 0
+	}
+	return math.Abs(*c.Explains.Value)
+}
+
+func (s Sure) order() int {
+	if i := slices.Index([]Sure{Seen, Clear, Likely, Possible}, s); i >= 0 {
+		return i
+	}
+	return 4 // nothing is known
+}
+
+// Of are the causes of one finding, in their order.
+func Of(causes []Cause, run, event, metric string) []Cause {
+	var out []Cause
+	for _, c := range causes {
+		if c.Run == run && c.Event == event && c.Metric == metric {
+			out = append(out, c)
+		}
+	}
+	Order(out)
+	return out
+}

@@ -1,0 +1,100 @@
+package diagnose
+
+import (
+	"slices"
+	"testing"
+)
+
+// The kinds of these tests have a family each.
+var _ = Register(
+	Kind{Family: Family{Name: "sun", Title: "What the sun does"}, Name: "sun.heat", Rank: 1},
+	Kind{Family: Family{Name: "sea", Title: "What the sea does"}, Name: "sea.tide", Rank: 2},
+)
+
+func cause(kind, run string, share *float64) Cause {
+	return Cause{Kind: kind, Run: run, Subject: Subject{Name: kind + " in " + run}, Sentence: Say(kind), Explains: Extent{Share: share}}
+}
+
+func TestWhatExplainsMostComesFirst(t *testing.T) {
+	amount := func(kind string, v float64, sure Sure) Cause {
+		c := cause(kind, "", nil)
+		c.Explains.Value, c.Explains.Unit, c.Explains.Sure = &v, "J", sure
+		return c
+	}
+	want := []Cause{
+		cause("sea.tide", "most", new(0.7)),
+		cause("sun.heat", "less", new(0.2)),
+		amount("sea.tide", 1, Seen), // of the others nobody knows the share: the surest
+		amount("sun.heat", -3, Likely),
+		amount("sun.heat", 2, Likely), // then the larger
+		amount("sea.tide", 9, Likely), // and before it the kind of a lower rank
+		cause("sun.heat", "unknown", nil),
+	}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	Order(got)
+	for i := range want {
+		if got[i].Subject != want[i].Subject || got[i].Explains != want[i].Explains {
+			t.Errorf("place %d has %v of %q, want %v of %q", i, got[i].Explains, got[i].Subject.Name, want[i].Explains, want[i].Subject.Name)
+		}
+	}
+}
+
+func TestCausesOfAFinding(t *testing.T) {
+	at := func(event, metric string, share float64) Cause {
+		c := cause("sun.heat", "R", &share)
+		c.Event, c.Metric = event, metric
+		return c
+	}
+	all := []Cause{at("E2", "frames.count", 0.1), at("", "frames.count", 0.3), at("E2", "frames.count", 0.6), at("E2", "energy.total_j", 0.9)}
+	got := Of(all, "R", "E2", "frames.count")
+	if len(got) != 2 || *got[0].Explains.Share != 0.6 || *got[1].Explains.Share != 0.1 {
+		t.Errorf("E2's frames have the causes %+v, want those of 60 and 10 %%", got)
+	}
+	if other := Of(all, "S", "E2", "frames.count"); len(other) != 0 {
+		t.Errorf("another run has causes: %+v", other)
+	}
+}
+
+// A family stands before another by the cause that explains most in any run; within
+// it, the run that has that cause speaks first.
+func TestSectionsStandByWhatTheyExplain(t *testing.T) {
+	sections := Sections(Explain([]Cause{
+		cause("sun.heat", "A", new(0.5)), cause("sea.tide", "A", new(0.1)), cause("sun.heat", "B", new(0.6)), cause("sea.tide", "B", new(0.8)),
+	}))
+	var got []string
+	for _, s := range sections {
+		for _, e := range s.Runs {
+			got = append(got, s.Title+": "+e.Run)
+		}
+	}
+	want := []string{"What the sea does: B", "What the sea does: A", "What the sun does: B", "What the sun does: A"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the order is %q, want %q", got, want)
+	}
+	bare := Explanation{Family: Family{Name: "bare"}} // of which no cause is known
+	if s := Sections([]Explanation{bare, {Family: Family{Name: "sun"}, Causes: []Cause{cause("sun.heat", "A", nil)}}}); s[0].Name != "sun" {
+		t.Errorf("a family without causes comes first: %+v", s)
+	}
+}
+
+func TestAnExplanationHoldsWhatItsCausesBring(t *testing.T) {
+	one, two := cause("sun.heat", "A", new(0.2)), cause("sun.heat", "A", new(0.4))
+	one.Doubts, two.Doubts = []Phrase{Say("It may rain.")}, []Phrase{Say("It may rain."), Say("Or ", Amount{Value: 3, Unit: "J"}, ".")}
+	one.Tables, two.Picture = []Table{{Title: "Rays"}}, &Picture{Kind: FlamePicture}
+	e := Explain([]Cause{one, two})[0]
+	if e.Lead[0].Text != "sun.heat" || *e.Causes[0].Explains.Share != 0.4 || len(e.Doubts) != 2 || len(e.Tables) != 1 || len(e.Pictures) != 1 {
+		t.Errorf("the explanation is %+v, want two causes, two doubts, a table and a picture", e)
+	}
+}
+
+// What a newer apkgate explains is shown by this one too.
+func TestUnknownKindsHaveASection(t *testing.T) {
+	e := Explain([]Cause{cause("venus.transit", "A", nil), cause("mars.dust", "A", nil)})
+	if len(e) != 1 || e[0].Family.Title == "" || len(e[0].Causes) != 2 {
+		t.Errorf("causes of unknown kinds make %+v, want one explanation with a title", e)
+	}
+	if names := Kinds(); slices.ContainsFunc(names, func(k Kind) bool { return k.Name == "mars.dust" }) {
+		t.Error("a kind is listed that nobody has registered")
+	}
+}

@@ -1,0 +1,71 @@
+package diagnose
+
+import "github.com/apkgate/apkgate/gate"
+
+// Picture is what can be drawn of a cause: data of one kind. A renderer that does
+// not know the kind leaves the picture out.
+type Picture struct {
+	Kind PictureKind `json:"kind"`
+	// Title stands above the picture, Label says what it is to those who can't see it.
+	Title string `json:"title"`
+	Label string `json:"label"`
+	Flame *Flame `json:"flame,omitempty"`
+	Bars  *Bars  `json:"bars,omitempty"`
+}
+
+// PictureKind is a kind of picture.
+type PictureKind string
+
+// The kinds of pictures.
+const (
+	FlamePicture PictureKind = "flame"
+	BarsPicture  PictureKind = "bars"
+)
+
+// Flame is a tree of calls, each as wide as what it takes with all that it calls.
+type Flame struct {
+	Unit string `json:"unit"`
+	Of   string `json:"of"` // what a call takes, in a word: "energy"
+	// Beside says that there is a base to set the calls beside.
+	Beside bool   `json:"beside,omitempty"`
+	Calls  []Call `json:"calls"`
+}
+
+// Call is a node of a Flame.
+type Call struct {
+	Parent int     `json:"parent"` // the caller's place in the list, -1 for an outermost call
+	Name   string  `json:"name"`
+	Kind   string  `json:"kind,omitempty"`
+	Base   float64 `json:"base"`
+	Head   float64 `json:"head"`
+}
+
+// Change is how much more the call takes in the head.
+func (c Call) Change() float64 { return c.Head - c.Base }
+
+// Bars are amounts of several things, with intervals.
+type Bars struct {
+	Unit   string `json:"unit"`
+	Axis   string `json:"axis"` // what is drawn, in words: "joules of the method's own code, per repetition"
+	Beside bool   `json:"beside,omitempty"`
+	List   []Bar  `json:"list"`
+}
+
+// Bar is one thing of Bars.
+type Bar struct {
+	Name      string         `json:"name"`
+	Base      Measured       `json:"base"`
+	Head      Measured       `json:"head"`
+	Direction gate.Direction `json:"direction"` // of a change that is clear; gate.None otherwise
+	Status    string         `json:"status,omitempty"`
+}
+
+// Change is how much more the head has.
+func (b Bar) Change() float64 { return b.Head.Value - b.Base.Value }
+
+// Measured is an amount with its interval, 0 at both ends where there is none.
+type Measured struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+}
