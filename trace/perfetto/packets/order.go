@@ -24,6 +24,9 @@ type Event struct {
 	Early bool
 	// Compact is a switch or a waking that was written as columns; nil for others.
 	Compact *Compact
+	// Writer is what the trace says of the thread TID beside an event of kind 0; nil in
+	// traces of packets.
+	Writer *Writer
 }
 
 // Compact is a row of a CompactSched: a switch to a thread, or a thread that is woken.

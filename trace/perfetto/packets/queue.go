@@ -34,7 +34,7 @@ type item struct {
 	run   func()
 }
 
-const itemSize = 112 // bytes of an item, without what it holds
+const itemSize = 120 // bytes of an item, without what it holds
 
 // add takes an item of a queue and gives away the earliest where there are too many.
 func (o *order) add(number int, i item, give func(*item)) {

@@ -102,21 +102,25 @@ func (f *File) intern(seq *Sequence, message []byte) {
 				break
 			}
 		}
-		const each = 64 // bytes that a map has for an entry
-		if f.held+len(g.Bytes)+each > maxInterned {
-			f.TooMany["interned data"]++
-			continue
-		}
-		if seq.entries == nil {
-			seq.entries = map[internedKey][]byte{}
-		}
-		key := internedKey{g.Number, id}
-		if old, again := seq.entries[key]; again {
-			f.held -= len(old) + each
-			seq.held -= len(old) + each
-		}
-		seq.entries[key] = append([]byte(nil), g.Bytes...)
-		f.held += len(g.Bytes) + each
-		seq.held += len(g.Bytes) + each
+		f.enter(seq, internedKey{g.Number, id}, g.Bytes)
 	}
+}
+
+// enter keeps one entry.
+func (f *File) enter(seq *Sequence, key internedKey, entry []byte) {
+	const each = 64 // bytes that a map has for an entry
+	if f.held+len(entry)+each > maxInterned {
+		f.TooMany["interned data"]++
+		return
+	}
+	if seq.entries == nil {
+		seq.entries = map[internedKey][]byte{}
+	}
+	if old, again := seq.entries[key]; again {
+		f.held -= len(old) + each
+		seq.held -= len(old) + each
+	}
+	seq.entries[key] = append([]byte(nil), entry...)
+	f.held += len(entry) + each
+	seq.held += len(entry) + each
 }

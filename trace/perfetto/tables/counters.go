@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"io"
 	"iter"
 
 	"github.com/apkgate/apkgate/trace/perfetto/counters"
@@ -13,10 +12,10 @@ import (
 // those of the track that track_id refers to.
 var counterColumns = []string{"ts", "value", "track_id", "track_name", "track_type", "unit", "pid", "tid", "cpu"}
 
-func readCounters(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
+func readCounters(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := counters.New(f, t)
-	err := f.ReadInOrder(src, t, r)
+	err := in(f, t, r)
 	if r.Unread > 0 {
 		f.Warnings.Addf(0, "%d track events bear values of no counter that the trace describes: they are left out", r.Unread)
 	}

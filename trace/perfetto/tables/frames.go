@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"io"
 	"iter"
 	"strconv"
 	"time"
@@ -18,9 +17,9 @@ var frameColumns = []string{
 	"jank_type", "on_time_finish", "present_type", "prediction_type", "gpu_composition", "jank_tag", "jank_severity_type",
 }
 
-func readFrames(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
+func readFrames(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	r := frames.New(f)
-	if err := f.ReadInOrder(src, r); err != nil {
+	if err := in(f, r); err != nil {
 		return nil, err
 	}
 	if r.Malformed > 0 {

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"io"
 	"iter"
 
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -20,18 +19,18 @@ var (
 )
 
 // tasks reads threads, processes and what the scheduler says of them.
-func tasks(f *packets.File, src io.ReadSeeker, keep sched.Keep) (*threads.Tracker, *sched.Reader, error) {
+func tasks(f *packets.File, in packets.Source, keep sched.Keep) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
 	r := sched.New(f, tracker, keep)
-	err := f.ReadInOrder(src, tracker, trackevent.New(f, tracker), r)
+	err := in(f, tracker, trackevent.New(f, tracker), r)
 	if r.Disordered > 0 {
 		f.Warnings.Addf(0, "%d states of tasks can't follow the state before them: they are left out", r.Disordered)
 	}
 	return tracker, r, err
 }
 
-func readThreads(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, src, sched.Keep{})
+func readThreads(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+	t, _, err := tasks(f, in, sched.Keep{})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(threadColumns))
 		for i, one := range t.Threads {
@@ -48,8 +47,8 @@ func readThreads(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	}, err
 }
 
-func readProcesses(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, _, err := tasks(f, src, sched.Keep{})
+func readProcesses(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+	t, _, err := tasks(f, in, sched.Keep{})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(processColumns))
 		for i, one := range t.Processes {
@@ -65,8 +64,8 @@ func readProcesses(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) 
 	}, err
 }
 
-func readSched(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, r, err := tasks(f, src, sched.Keep{Turns: true})
+func readSched(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+	t, r, err := tasks(f, in, sched.Keep{Turns: true})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(schedColumns))
 		for _, one := range r.Turns {
@@ -79,8 +78,8 @@ func readSched(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
 	}, err
 }
 
-func readStates(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, r, err := tasks(f, src, sched.Keep{States: true})
+func readStates(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+	t, r, err := tasks(f, in, sched.Keep{States: true})
 	return func(yield func([]any) bool) {
 		row := make([]any, len(stateColumns))
 		for _, one := range r.States {

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"io"
 	"iter"
 	"strconv"
 	"time"
@@ -28,10 +27,10 @@ type sliceTable struct {
 	numbers []int32 // numbers by place
 }
 
-func readSliceTable(f *packets.File, src io.ReadSeeker) (*sliceTable, error) {
+func readSliceTable(f *packets.File, in packets.Source) (*sliceTable, error) {
 	t := &sliceTable{threads: threads.New(f), frames: frames.New(f)}
 	t.slices = slices.New(f, t.threads)
-	if err := f.ReadInOrder(src, t.threads, t.slices, t.frames); err != nil {
+	if err := in(f, t.threads, t.slices, t.frames); err != nil {
 		return nil, err
 	}
 	if t.slices.Unread > 0 {
@@ -51,8 +50,8 @@ func readSliceTable(f *packets.File, src io.ReadSeeker) (*sliceTable, error) {
 	return t, nil
 }
 
-func readSlices(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, err := readSliceTable(f, src)
+func readSlices(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+	t, err := readSliceTable(f, in)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(sliceColumns))
 		for id, place := range t.order {
@@ -99,8 +98,8 @@ func (t *sliceTable) frameRow(row []any, f *frames.Frame) {
 }
 
 // readFlows reads flows between slices, by their numbers in the table of slices.
-func readFlows(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error) {
-	t, err := readSliceTable(f, src)
+func readFlows(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+	t, err := readSliceTable(f, in)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(flowColumns))
 		for _, flow := range t.slices.Flows {

@@ -31,7 +31,7 @@ type Table struct {
 // reader reads one table's rows from a file.
 type reader struct {
 	columns []string
-	read    func(f *packets.File, src io.ReadSeeker) (iter.Seq[[]any], error)
+	read    func(f *packets.File, in packets.Source) (iter.Seq[[]any], error)
 }
 
 var readers = map[string]reader{
@@ -48,15 +48,18 @@ var readers = map[string]reader{
 // Names are the tables that there are.
 func Names() []string { return slices.Sorted(maps.Keys(readers)) }
 
-// Read reads a table of a trace. The error is for reading src, or for a name that no
-// table has.
-func Read(src io.ReadSeeker, name string) (*Table, error) {
+// Read reads a table of a trace of packets. The error is for reading src, or for a name
+// that no table has.
+func Read(src io.ReadSeeker, name string) (*Table, error) { return Of(packets.Packets(src), name) }
+
+// Of reads a table of a trace of any kind.
+func Of(in packets.Source, name string) (*Table, error) {
 	reader, known := readers[name]
 	if !known {
 		return nil, fmt.Errorf("there is no table %q", name)
 	}
 	f := packets.New()
-	rows, err := reader.read(f, src)
+	rows, err := reader.read(f, in)
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,7 @@ func (t *Tracker) Event(e *packets.Event) {
 	}
 	switch e.Kind {
 	case 0:
+		t.writer(e)
 	case field.EventTaskNewtask:
 		t.newTask(e)
 	case field.EventTaskRename:
@@ -86,6 +87,17 @@ func (t *Tracker) Event(e *packets.Event) {
 		t.free(e)
 	default:
 		t.print(e)
+	}
+}
+
+// writer reads what a trace in text says of a thread beside each of its events.
+func (t *Tracker) writer(e *packets.Event) {
+	if e.Writer == nil || e.TID < 0 {
+		return
+	}
+	t.Call(t.Of(e.TID), e.Writer.Name)
+	if e.Writer.PID >= 0 {
+		t.Belongs(e.TID, e.Writer.PID)
 	}
 }
 
