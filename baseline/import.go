@@ -40,7 +40,7 @@ func Import(ctx context.Context, s Store, runs iter.Seq2[run.Run, error], mark *
 			return done, err
 		}
 		batch = append(batch, r)
-		held += numbers(r)
+		held += r.Numbers()
 		if len(batch) >= batchRuns || held >= batchNumbers {
 			if err := flush(); err != nil {
 				return done, err
@@ -113,7 +113,7 @@ func Take(ctx context.Context, to Store, entries iter.Seq2[Entry, error]) (Impor
 			return done, err
 		}
 		batch = append(batch, e)
-		held += numbers(e.Run)
+		held += e.Run.Numbers()
 		if len(batch) >= batchRuns || held >= batchNumbers {
 			if err := flush(); err != nil {
 				return done, err
@@ -158,16 +158,4 @@ func copyBatch(ctx context.Context, to Store, batch []Entry, done *Imported) err
 		done.Marked += len(ids)
 	}
 	return nil
-}
-
-// numbers counts the measured values that a run holds.
-func numbers(r run.Run) int {
-	n := 0
-	for _, it := range r.Iterations {
-		n += len(it.Metrics) + len(it.Frames)
-		for _, e := range it.Events {
-			n += 1 + len(e.Metrics)
-		}
-	}
-	return n
 }

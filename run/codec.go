@@ -37,7 +37,7 @@ func Decode(data []byte) (Run, error) {
 	if len(data) > MaxBytes {
 		return Run{}, errTooLarge
 	}
-	if err := checkDepth(data, MaxDepth); err != nil {
+	if err := checkOutline(data, MaxDepth); err != nil {
 		return Run{}, err
 	}
 	var r Run
@@ -132,18 +132,8 @@ func (r Run) Validate() error {
 	if err := r.validateTexts(); err != nil {
 		return err
 	}
-	if r.Energy != nil {
-		if err := r.Energy.validate(); err != nil {
-			return fmt.Errorf("energy.%w", err)
-		}
-	}
-	if len(r.Evidence) > MaxEvidence {
-		return fmt.Errorf("evidence has %d files, at most %d are allowed", len(r.Evidence), MaxEvidence)
-	}
-	for i, e := range r.Evidence {
-		if err := e.validate(); err != nil {
-			return fmt.Errorf("evidence[%d].%w", i, err)
-		}
+	if err := r.validateSections(); err != nil {
+		return err
 	}
 	if len(r.Declared) > MaxMetrics {
 		return fmt.Errorf("declared has %d metrics, at most %d are allowed", len(r.Declared), MaxMetrics)
@@ -291,29 +281,6 @@ func checkText(s string) error {
 	return nil
 }
 
-// checkDepth bounds nesting before encoding/json recurses into it.
-func checkDepth(data []byte, limit int) error {
-	depth, inString, escaped := 0, false, false
-	for i, c := range data {
-		switch {
-		case escaped:
-			escaped = false
-		case inString && c == '\\':
-			escaped = true
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			if depth++; depth > limit {
-				return fmt.Errorf("byte %d: nested deeper than %d", i, limit)
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return nil
-}
-
 // checkNulls refuses null where a number, a text or an iteration belongs:
 // encoding/json would make a measured 0 of what was not measured.
 func checkNulls(data []byte) error {
@@ -322,8 +289,7 @@ func checkNulls(data []byte) error {
 	}
 	type metrics map[string]*float64
 	var r struct {
-		Energy     json.RawMessage
-		Evidence   json.RawMessage
+		rawSections
 		Context    map[string]*string
 		Iterations []*struct {
 			Metrics metrics
@@ -334,11 +300,8 @@ func checkNulls(data []byte) error {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return explain(err)
 	}
-	if hasNull(r.Energy) {
-		return errors.New("energy has a null; what was not measured is left out")
-	}
-	if hasNull(r.Evidence) {
-		return errors.New("evidence has a null; what is not known is left out")
+	if err := r.rawSections.checkNulls(); err != nil {
+		return err
 	}
 	if err := firstByName(r.Context, func(name string, v *string) error {
 		if v == nil {

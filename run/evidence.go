@@ -64,16 +64,8 @@ func (e Evidence) validate() error {
 		return fmt.Errorf("name is %q, want a file name of up to %d letters, digits or _ . - that begins and ends with a letter or digit", words.Short(e.Name), maxFileName)
 	case e.Bytes < 0 || e.Bytes > MaxEvidenceFile:
 		return fmt.Errorf("bytes is %d, want 0 to %d", e.Bytes, int64(MaxEvidenceFile))
-	case e.Repetition < 0 || e.Repetition > MaxIterations:
-		return fmt.Errorf("repetition is %d, want 1 to %d, or none", e.Repetition, MaxIterations)
 	}
-	if err := span(e.FromMS, e.ToMS); err != nil {
-		return err
-	}
-	if err := errors.Join(checkText(e.Event), checkText(e.Why)); err != nil {
-		return fmt.Errorf("event or why %w", err)
-	}
-	return nil
+	return first(errors.Join(repetition(e.Repetition, 0), span(e.FromMS, e.ToMS), texts("event or why", e.Event, e.Why)))
 }
 
 // ValidFileName reports whether a name is that of a file and of no folder, on every

@@ -72,7 +72,7 @@ func TestEvidenceThatCanNotBe(t *testing.T) {
 	for len(r.Evidence) <= MaxEvidence {
 		r.Evidence = append(r.Evidence, r.Evidence[0])
 	}
-	if _, err := Encode(r); err == nil || !strings.Contains(err.Error(), "evidence has 201 files, at most 200") {
+	if _, err := Encode(r); err == nil || !strings.Contains(err.Error(), "evidence has 201 entries, at most 200") {
 		t.Errorf("too many files: %v", err)
 	}
 }

@@ -50,15 +50,25 @@ type Run struct {
 	Iterations []Iteration `json:"iterations"`
 	// Energy is nil where none was measured.
 	Energy *Energy `json:"energy,omitempty"`
+	// Frames, ANRs, Tasks and MethodTraces explain what Iterations count: where the
+	// time of frames went, what did not respond and why, what waited in which queue,
+	// and what methods took where each call was traced. They are nil where that was not
+	// looked at, and no summary is made of them.
+	Frames       *Frames       `json:"frames,omitempty"`
+	ANRs         []ANR         `json:"anrs,omitempty"`
+	Tasks        *Tasks        `json:"tasks,omitempty"`
+	MethodTraces *MethodTraces `json:"method_traces,omitempty"`
 	// Evidence names the files that were kept with the run.
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
 
 // Listed is the run as a list of runs shows it: without the metrics that it
-// declares, its warnings, iterations, energy and evidence.
+// declares, its warnings, iterations and sections.
 func (r Run) Listed() Run {
-	r.Declared, r.Warnings, r.Iterations, r.Energy, r.Evidence = nil, nil, nil, nil, nil
-	return r
+	return Run{
+		Format: r.Format, ID: r.ID, Started: r.Started, App: r.App, Source: r.Source,
+		Scenario: r.Scenario, Session: r.Session, Context: r.Context, Status: r.Status,
+	}
 }
 
 // Why says why the run is not complete: its last warning. It is "" for a complete

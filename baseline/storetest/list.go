@@ -21,6 +21,7 @@ func listFilters(t *testing.T, s baseline.Store) {
 	a.Declared = []run.Declared{{Name: "score", Better: "higher"}}
 	a.Warnings = []run.Warning{{Text: "a doubt"}}
 	a.Energy = &run.Energy{Source: "rails"}
+	a.ANRs = []run.ANR{{Kind: run.ANRInput, Repetition: 1}}
 	a.Evidence = []run.Evidence{{Digest: strings.Repeat("ab", 32), Kind: run.PerfettoTrace, Name: "trace.pftrace", Bytes: 10}}
 	b.App.Package = "org.example.game"
 	c.Scenario = "scroll"
@@ -60,7 +61,7 @@ func listFilters(t *testing.T, s baseline.Store) {
 		}
 		digest, _ := a.Digest()
 		want := a
-		want.Declared, want.Warnings, want.Iterations, want.Energy, want.Evidence = nil, nil, nil, nil, nil
+		want.Declared, want.Warnings, want.Iterations, want.Energy, want.Evidence, want.ANRs = nil, nil, nil, nil, nil, nil
 		wantEqual(t, "listed run", e.Run, want)
 		wantEqual(t, "digest", e.Digest, digest)
 		wantEqual(t, "iterations", e.Iterations, 1)

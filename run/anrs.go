@@ -1,0 +1,103 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Limits on what a record tells of processes that did not respond.
+const (
+	MaxANRs        = 100
+	MaxANRThreads  = 16
+	MaxStack       = 128 // frames of one stack
+	MaxANRFeatures = 200
+)
+
+// ANR is one time that a process, or Android itself, did not respond.
+type ANR struct {
+	// Kind says what was waited for.
+	Kind    string `json:"kind"`
+	Process string `json:"process,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	// Reason is Android's own text.
+	Reason string `json:"reason,omitempty"`
+	// Repetition is the iteration, from 1.
+	Repetition int    `json:"repetition"`
+	Event      string `json:"event,omitempty"`
+	// AtMS is when Android noticed, by CLOCK_MONOTONIC of the repetition, and WaitedMS
+	// how long it had waited; 0 where it does not say.
+	AtMS     float64 `json:"at_ms"`
+	WaitedMS float64 `json:"waited_ms,omitempty"`
+	// Threads are those that waited for each other, the one that did not respond first,
+	// the one that kept the others waiting last.
+	Threads []ANRThread `json:"threads,omitempty"`
+	// Cycle says that the last thread waits for one before it.
+	Cycle bool `json:"cycle,omitempty"`
+	// Features are what it has in common with others like it beside its stacks, such as
+	// "cpu: high": the set that the paper compares by the Jaccard index.
+	Features []string `json:"features,omitempty"`
+	// Signature is the same for the same fault from run to run: lower-case hexadecimal
+	// digits; "" where no stack could be read.
+	Signature string `json:"signature,omitempty"`
+	// Evidence are the digests of the files of Run.Evidence that show it.
+	Evidence []string `json:"evidence,omitempty"`
+}
+
+// Kinds of not responding (ANR.Kind).
+const (
+	ANRInput             = "input"
+	ANRBroadcast         = "broadcast"
+	ANRService           = "service"
+	ANRForegroundService = "foreground-service"
+	ANRProvider          = "content-provider"
+	ANRJob               = "job"
+	ANRStart             = "start" // the process did not start in time
+	// SNR is Android itself not responding: its watchdog ended the system server.
+	SNR = "watchdog"
+)
+
+// ANRThread is one thread as it stood.
+type ANRThread struct {
+	Name  string `json:"name"`
+	State string `json:"state,omitempty"` // as the dump says: "Blocked", "Native"
+	// WaitsFor is what it waits for, such as a lock or a binder call; "" for nothing.
+	WaitsFor string `json:"waits_for,omitempty"`
+	// Stack has the innermost frame first.
+	Stack []string `json:"stack,omitempty"`
+}
+
+func (a ANR) validate() error {
+	if err := errors.Join(word("kind", a.Kind), texts("process or reason", a.Process, a.Reason), texts("event", a.Event),
+		repetition(a.Repetition, 1), counts("pid", a.PID), times("at_ms or waited_ms", a.AtMS, a.WaitedMS),
+		atMost("threads", len(a.Threads), MaxANRThreads), atMost("features", len(a.Features), MaxANRFeatures),
+		texts("features", a.Features...), atMost("evidence", len(a.Evidence), MaxEvidence), signature(a.Signature)); err != nil {
+		return first(err)
+	}
+	for _, digest := range a.Evidence {
+		if !isDigest(digest) {
+			return reference(digest)
+		}
+	}
+	for i, t := range a.Threads {
+		if err := errors.Join(texts("name, state or waits_for", t.Name, t.State, t.WaitsFor),
+			atMost("stack", len(t.Stack), MaxStack), texts("stack", t.Stack...)); err != nil {
+			return fmt.Errorf("threads[%d].%w", i, first(err))
+		}
+	}
+	return nil
+}
+
+// signature refuses what is no name made of digits.
+func signature(s string) error {
+	if len(s) > 64 {
+		return fmt.Errorf("signature has %d digits, at most 64 are allowed", len(s))
+	}
+	for _, c := range s {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return fmt.Errorf("signature is %q, want lower-case hexadecimal digits", words.Short(s))
+		}
+	}
+	return nil
+}

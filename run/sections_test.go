@@ -1,0 +1,215 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/metric"
+)
+
+// whole is a run with every section that a record can have.
+func whole() Run {
+	r := traced()
+	r.Energy = hungry().Energy
+	digest := r.Evidence[0].Digest
+	times := Spread{Count: 90, MeanMS: 2.5, QuantilesMS: []float64{1, 2, 7.5}}
+	r.Frames = &Frames{
+		Source: "frametimeline",
+		Groups: []FrameGroup{
+			{Event: "tap: open", Class: NormalFrames, Frames: 90, Stages: []FramePart{{Name: StageTraversal, Thread: "main", Spread: times}}},
+			{Event: "tap: open", Class: SlowFrames, Frames: 6, Waits: []FramePart{{Name: WaitBinder, Thread: "main", Spread: times}}},
+		},
+		Worst: []LateFrame{{
+			Repetition: 1, Event: "tap: open", AtMS: 12_000.5, DurationMS: 820, DeadlineMS: 16.6, Token: 4711, Jank: "App Deadline Missed",
+			Stages:   []FrameTime{{Name: StageMeasure, Thread: "main", MS: 700, CriticalMS: 690}},
+			Waits:    []FrameTime{{Name: WaitIO, Thread: "main", MS: 300, CriticalMS: 300}},
+			Evidence: digest,
+		}},
+		LeftOut: 2,
+	}
+	r.ANRs = []ANR{{
+		Kind: ANRInput, Process: "com.example.mail", PID: 4321, Reason: "Input dispatching timed out", Repetition: 1, Event: "tap: open",
+		AtMS: 13_000, WaitedMS: 5001, Cycle: true, Features: []string{"cpu: low"}, Signature: "00ff", Evidence: []string{digest},
+		Threads: []ANRThread{{Name: "main", State: "Blocked", WaitsFor: "lock of Store", Stack: []string{"Store.read", "Inbox.open"}}, {Name: "sync"}},
+	}}
+	r.Tasks = &Tasks{
+		Source: "perfetto", Units: []TaskUnit{{Name: "AsyncTask", Kind: AsyncTask, Capacity: 1}},
+		Groups: []TaskGroup{{
+			Name: "LoadTask", Event: "tap: open", Unit: 0, Context: []string{"Inbox.load", "Inbox.open"}, Scheduled: 12, Started: 11, Done: 10, Cancelled: 1,
+			Queued: Spread{Count: 11, MeanMS: 640, QuantilesMS: []float64{0, 500, 1650}}, Ran: times, QueueMean: 1.5, QueueMax: 3,
+			WaitedFor: []TasksAhead{{Group: 0, Tasks: 9, RanMS: 2.5}},
+		}},
+		LeftOut: 1,
+	}
+	r.MethodTraces = &MethodTraces{
+		Source: "art", Clock: WallClock,
+		Windows: []TraceWindow{{Repetition: 1, Event: "tap: open", FromMS: 12_000, ToMS: 13_000, Why: "a frame took 820 ms", Calls: 900, Lost: 4, Evidence: digest}},
+		List:    []TracedMethod{{Name: "Inbox.open", File: "Inbox.kt", Thread: "main", Event: "tap: open", Calls: 3, SelfMS: 12, TotalMS: 812, LongestMS: 700}},
+		Chains:  []CallChain{{Repetition: 1, Event: "tap: open", Thread: "main", AtMS: 12_001, Methods: []string{"Inbox.open", "Store.read"}, MS: []float64{700, 690}}},
+		LeftOut: 7,
+	}
+	return r
+}
+
+func TestSectionsSurviveTheCodec(t *testing.T) {
+	data, err := Encode(whole())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(whole(), got); diff != "" {
+		t.Errorf("after a round trip (-want +got):\n%s", diff)
+	}
+}
+
+// What sections explain is counted elsewhere: a summary is the same without them.
+func TestSummariesKnowNoSections(t *testing.T) {
+	with, without := whole(), whole()
+	without.Frames, without.ANRs, without.Tasks, without.MethodTraces, without.Evidence, without.Energy = nil, nil, nil, nil, nil, nil
+	if diff := cmp.Diff(Summarize(without, Median, metric.Default()).Cells.Map(), Summarize(with, Median, metric.Default()).Cells.Map()); diff != "" {
+		t.Errorf("(-without +with)\n%s", diff)
+	}
+}
+
+// The record was written before there were other sections than energy. Its id is the
+// beginning of its digest, which is that of the line without the id.
+func TestARecordOfBeforeKeepsItsName(t *testing.T) {
+	line, err := os.ReadFile("testdata/simulated-phone.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Decode(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Energy == nil || r.Energy.Methods == nil || len(r.Iterations) != 2 || len(r.Iterations[1].Events) == 0 {
+		t.Errorf("read: energy %v, %d iterations", r.Energy, len(r.Iterations))
+	}
+	sum := sha256.Sum256(bytes.Replace(line, []byte(`"id":"`+r.ID+`",`), nil, 1))
+	want := hex.EncodeToString(sum[:])
+	if got, err := r.Digest(); got != want || !strings.HasPrefix(want, r.ID) {
+		t.Errorf("digest %s, %v; want %s, which begins with the id %s", got, err, want, r.ID)
+	}
+	if again, err := Encode(r); err != nil || !bytes.Equal(again, line) {
+		t.Errorf("written again it is another text: %v\n%s", err, again)
+	}
+}
+
+// A later apkgate may add sections, fields, and words for what this one does not know.
+func TestALaterRecordOpens(t *testing.T) {
+	data, err := os.ReadFile("testdata/later-sections.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Iterations[0].Metrics["frames.count"] != 100 || r.Frames.Groups[0].Stages[0].MeanMS != 2.5 || r.ANRs[0].Kind != "voice" || r.Evidence[0].Bytes != 3 {
+		t.Errorf("read %+v", r)
+	}
+	if _, err := Encode(r); err != nil {
+		t.Errorf("written again: %v", err)
+	}
+}
+
+func TestSectionsThatCanNotBe(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Run)
+		want   string
+	}{
+		"frames of nowhere":    {func(r *Run) { r.Frames.Source = "" }, `frames.source is ""`},
+		"a class with a blank": {func(r *Run) { r.Frames.Groups[1].Class = "very slow" }, `frames.groups[1].class is "very slow"`},
+		"fewer than no frames": {func(r *Run) { r.Frames.Groups[0].Frames = -1 }, "frames.groups[0].frames is -1"},
+		"falling quantiles":    {func(r *Run) { r.Frames.Groups[0].Stages[0].QuantilesMS = []float64{2, 1} }, "quantiles_ms falls from 2 to 1"},
+		"endless quantile":     {func(r *Run) { r.Frames.Groups[0].Stages[0].QuantilesMS = []float64{math.NaN()} }, "quantiles_ms has the amount NaN"},
+		"many stages":          {func(r *Run) { r.Frames.Groups[0].Stages = make([]FramePart, 25) }, "stages has 25 entries, at most 24"},
+		"frame of nothing":     {func(r *Run) { r.Frames.Worst[0].Repetition = 0 }, "frames.worst[0].repetition is 0"},
+		"negative stage":       {func(r *Run) { r.Frames.Worst[0].Stages[0].MS = -1 }, "frames.worst[0].stages or waits: ms or critical_ms has the amount -1"},
+		"no digest":            {func(r *Run) { r.Frames.Worst[0].Evidence = "../trace" }, `frames.worst[0].evidence is "../trace"`},
+		"ANR of no kind":       {func(r *Run) { r.ANRs[0].Kind = "" }, `anrs[0].kind is ""`},
+		"many ANRs":            {func(r *Run) { r.ANRs = make([]ANR, MaxANRs+1) }, "anrs has 101 entries, at most 100"},
+		"a deep stack":         {func(r *Run) { r.ANRs[0].Threads[0].Stack = make([]string, MaxStack+1) }, "anrs[0].threads[0].stack has 129 entries"},
+		"a signature of words": {func(r *Run) { r.ANRs[0].Signature = "abc xyz" }, `anrs[0].signature is "abc xyz"`},
+		"no digest of an ANR":  {func(r *Run) { r.ANRs[0].Evidence = []string{"x"} }, `anrs[0].evidence is "x"`},
+		"no such unit":         {func(r *Run) { r.Tasks.Groups[0].Unit = 1 }, "tasks.groups[0].unit is 1, want the place of one of 1 units"},
+		"no such group":        {func(r *Run) { r.Tasks.Groups[0].WaitedFor[0].Group = -1 }, "tasks.groups[0].waited_for[0].group is -1"},
+		"negative queue":       {func(r *Run) { r.Tasks.Groups[0].Queued.MeanMS = -1 }, "tasks.groups[0].queued.mean_ms or quantiles_ms has the amount -1"},
+		"less than no task":    {func(r *Run) { r.Tasks.Groups[0].Started = -1 }, "tasks.groups[0].scheduled, started, done, cancelled or queue_max is -1"},
+		"no clock":             {func(r *Run) { r.MethodTraces.Clock = "" }, `method_traces.clock is ""`},
+		"a window backwards":   {func(r *Run) { r.MethodTraces.Windows[0].ToMS = 1 }, "method_traces.windows[0].to_ms is 1, before from_ms, 12000"},
+		"times without names":  {func(r *Run) { r.MethodTraces.Chains[0].MS = []float64{1} }, "method_traces.chains[0].ms has 1 times for 2 methods"},
+		"a method's bytes":     {func(r *Run) { r.MethodTraces.List[0].Name = "\xff" }, "method_traces.list[0].name, file, thread or event is not valid UTF-8"},
+	} {
+		r := whole()
+		c.change(&r)
+		if _, err := Encode(r); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", name, err, c.want)
+		}
+	}
+}
+
+func TestNullInASectionIsRefused(t *testing.T) {
+	for name, c := range map[string][2]string{
+		"frames":        {`"duration_ms":820`, `"duration_ms":null`},
+		"anrs":          {`"pid":4321`, `"pid":null`},
+		"tasks":         {`"capacity":1`, `"capacity":null`},
+		"method_traces": {`"self_ms":12`, `"self_ms":null`},
+	} {
+		data, err := Encode(whole())
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = bytes.Replace(data, []byte(c[0]), []byte(c[1]), 1)
+		if _, err := Decode(data); err == nil || !strings.Contains(err.Error(), name+" has a null") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What takes little text may take much memory once it is read: it is counted first,
+// however its name is written.
+func TestSectionsAreBoundedBeforeTheyAreRead(t *testing.T) {
+	many := strings.Repeat(`{},`, 3_000_000) + `{}`
+	for member, want := range map[string]string{
+		`"iterations":[` + many + `]`:             "iterations has more than 10000 entries",
+		`"evidence":[` + many + `]`:               "evidence has more than 200 entries",
+		`"Evidence":[` + many + `]`:               "evidence has more than 200 entries",
+		`"\u0065vidence":[` + many + `]`:          "evidence has more than 200 entries",
+		`"anrs":[{"threads":[` + many + `]}]`:     "anrs has more than 500000 values",
+		`"tasks" : {"groups":[` + many + `]}`:     "tasks has more than 500000 values",
+		`"frames":{"worst":[` + many + `]}`:       "frames has more than 500000 values",
+		`"method_traces":{"list":[` + many + `]}`: "method_traces has more than 500000 values",
+	} {
+		text := []byte(`{"format":"apkgate.run/1","a \"text\": {,":[1,{},","],` + member + `}`)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Decode(text)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30s: %v, want %q", member, err, want)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+			t.Errorf("%.30s: refusing it took %d bytes of memory", member, took)
+		}
+	}
+}
+
+// What an unknown section holds is nobody's concern here.
+func TestUnknownSectionsAreNotCounted(t *testing.T) {
+	text := strings.Replace(example, `"status"`, `"later":[`+strings.Repeat(`{},`, 600_000)+`{}],"status"`, 1)
+	if _, err := Decode([]byte(text)); err != nil {
+		t.Error(err)
+	}
+}
