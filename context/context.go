@@ -82,6 +82,15 @@ const (
 	Simulated  = "simulated"   // "true" for a simulated device
 )
 
+// Telling returns the properties that count and the hard ones: runs that agree in
+// all of these can be set side by side.
+func Telling(a Properties, use []string) Properties {
+	out := Properties{}
+	maps.Copy(out, Only(a, use))
+	maps.Copy(out, Only(a, Hard))
+	return out
+}
+
 // Comparable reports whether two contexts agree in every hard property.
 func Comparable(a, b Properties) bool { return Same(a, b, Hard) }
 

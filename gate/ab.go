@@ -147,10 +147,7 @@ func (s ABShift) HasInterval() bool {
 // Presets play no part, but for the least change that matters. Where the policy
 // sets no level (preset dune) the default's is taken.
 func CompareAB(p Policy, catalogue *metric.Catalogue, base, head []run.Run) ABVerdict {
-	if p.Alpha <= 0 {
-		standard, _ := PolicyOf(PresetDefault)
-		p.Alpha = standard.Alpha
-	}
+	p = p.WithLevel()
 	v := ABVerdict{
 		Format: FormatAB, Verdict: Pass, Level: 1 - p.Alpha, Base: buildOf(base), Head: buildOf(head),
 		Scenarios: []ABScenario{}, Warnings: []run.Warning{},

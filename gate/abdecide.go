@@ -9,22 +9,11 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// worsening is how much worse the shift makes the head build, as a share of the
-// base; of a ratio in percentage points. Below zero it is better. See
-// judgement.worsening.
+// worsening is how much worse the shift makes the head build: see Worsening.
 func (t *abTest) worsening() float64 { return t.asWorsening(t.Shift, t.Change) }
 
 func (t *abTest) asWorsening(shift, change float64) float64 {
-	switch {
-	case t.metric.Unit == "ratio":
-		change = shift
-	case t.Base == 0 && math.Abs(shift) >= t.metric.Resolution && shift != 0:
-		change = math.Copysign(1, shift)
-	}
-	if t.metric.Direction == metric.HigherIsBetter {
-		return -change
-	}
-	return change
+	return Worsening(t.metric, t.Base, shift, change)
 }
 
 // worstCase is the worse end of the interval, as a worsening; of a test that has one.
@@ -63,7 +52,7 @@ func (c *abCheck) correct() {
 	for _, family := range families {
 		correctTests(family, share, c.policy.Alpha)
 		for _, t := range family {
-			c.policy.decideAB(t)
+			decideAB(c.policy, t)
 		}
 	}
 }
@@ -105,7 +94,7 @@ func (t *abTest) worse() bool {
 const abSuspectLevels = 2
 
 // decideAB says which way the test deviates.
-func (p Policy) decideAB(t *abTest) {
+func decideAB(p Policy, t *abTest) {
 	size := math.Abs(t.worsening())
 	matters := size >= t.minChange && (t.worsening() > 0) == t.worse() && math.Abs(t.Shift) >= (1-1e-9)*t.metric.Resolution
 	sure := matters && size >= t.surely && t.P <= p.Alpha
@@ -120,7 +109,7 @@ func (p Policy) decideAB(t *abTest) {
 		matters && t.worse() && t.worsening() >= suspectChange && t.speechless(p) && t.PRaw <= t.ranks.Least:
 		t.Direction = Suspect
 		if t.P > p.Alpha { // otherwise it is no question of number
-			t.enough = p.enoughAB(t)
+			t.enough = enoughAB(p, t)
 		}
 	}
 }
@@ -139,7 +128,7 @@ const mostUnits = 200
 // enoughAB estimates how many units of each build in each context would settle
 // a deviation of this size; 0 where mostUnits would not. The score of a rank
 // test grows with the root of the number.
-func (p Policy) enoughAB(t *abTest) int {
+func enoughAB(p Policy, t *abTest) int {
 	level := p.Alpha / t.number
 	need := distuv.UnitNormal.Quantile(1 - level)
 	have := distuv.UnitNormal.Quantile(1 - math.Max(t.PRaw, 1e-12))

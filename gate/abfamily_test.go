@@ -84,7 +84,7 @@ func TestABDirections(t *testing.T) {
 			}
 			p := policy(t, PresetDefault)
 			correctTests([]*abTest{test}, 1, p.Alpha)
-			p.decideAB(test)
+			decideAB(p, test)
 			if test.Direction != c.want || (test.enough > 0) != c.settles {
 				t.Errorf("%s, settled by %d; want %s", test.Direction, test.enough, c.want)
 			}
@@ -114,7 +114,7 @@ func TestABHowManyRoundsWouldSettleIt(t *testing.T) {
 	} {
 		test := tested("", false, 0.08, 0.001)
 		c.set(test)
-		if got := p.enoughAB(test); got != c.want {
+		if got := enoughAB(p, test); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}

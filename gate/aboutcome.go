@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/internal/words"
-	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -39,7 +39,7 @@ func (s *abScenario) comparison(cell run.Cell) (out ABComparison, ok bool) {
 			ok = true
 			out.Event, out.Metric, out.ABShift, out.Together = cell.Event, cell.Metric, t.ABShift, t.Direction
 		}
-		if abGrave(t.Direction) > abGrave(out.Direction) {
+		if t.Direction.Gravity() > out.Direction.Gravity() {
 			out.Direction = t.Direction
 		}
 		out.Enough = max(out.Enough, t.enough)
@@ -48,11 +48,6 @@ func (s *abScenario) comparison(cell run.Cell) (out ABComparison, ok bool) {
 		out.Enough = 0
 	}
 	return out, ok
-}
-
-// abGrave ranks directions: what the gravest of several is.
-func abGrave(d Direction) int {
-	return slices.Index([]Direction{"", None, ToImprovement, Suspect, ToRegression}, d)
 }
 
 // Deviations are the comparisons that were flagged, the gravest first, and of
@@ -65,7 +60,7 @@ func (s ABScenario) Deviations() []ABComparison {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b ABComparison) int {
-		return cmp.Or(cmp.Compare(abGrave(b.Direction), abGrave(a.Direction)),
+		return cmp.Or(cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
 			cmp.Compare(math.Abs(b.Shown().Change), math.Abs(a.Shown().Change)))
 	})
 	return out
@@ -125,7 +120,7 @@ func (s *abScenario) decide(c *abCheck, out *ABScenario) {
 		out.Reason = "both builds have no metric in common that this policy judges"
 		out.Hint = "see gate.metrics in apkgate.yml"
 		if len(s.apart) > 0 {
-			out.Reason, out.Hint = s.apart[0].describeAB(c.catalogue), apartHint
+			out.Reason, out.Hint = s.apart[0].describe(c.catalogue), apartHint
 		}
 	case gravest == Suspect:
 		out.Verdict, out.Reason = Inconclusive, "perhaps worse: "+c.describeAB(*out, deviations[0])
@@ -209,7 +204,7 @@ func (c *abCheck) describeAB(s ABScenario, d ABComparison) string {
 		fmt.Fprintf(&b, " after %s", d.Event)
 	}
 	if in != together {
-		fmt.Fprintf(&b, " on %s", contextTitle(s.Contexts[in].Context))
+		fmt.Fprintf(&b, " on %s", devctx.Title(s.Contexts[in].Context))
 	}
 	fmt.Fprintf(&b, ": %s", m.Format(shift.Head))
 	if shift.Limit != nil {
@@ -228,14 +223,6 @@ func (c *abCheck) describeAB(s ABScenario, d ABComparison) string {
 		fmt.Fprintf(&b, ", %s", pValue(shift.P))
 	}
 	return b.String() + ")"
-}
-
-// signed is an amount with its sign: "+8000 ms".
-func signed(m metric.Metric, amount float64) string {
-	if amount > 0 {
-		return "+" + m.Format(amount)
-	}
-	return strings.Replace(m.Format(amount), "-", "−", 1)
 }
 
 // describePass says what a pass is worth: how much worse the whole run may
@@ -260,7 +247,7 @@ func (s *abScenario) describePass(out ABScenario) string {
 func (c *abCheck) conclude() {
 	v := c.verdict
 	for _, s := range v.Scenarios {
-		if worse := graver(v.Verdict, s.Verdict); worse != v.Verdict || v.Reason == "" {
+		if worse := Graver(v.Verdict, s.Verdict); worse != v.Verdict || v.Reason == "" {
 			v.Verdict, v.Reason, v.Hint = worse, s.Reason, s.Hint
 			if len(v.Scenarios) > 1 {
 				v.Reason = s.Scenario + ": " + s.Reason

@@ -187,7 +187,7 @@ func logarithms(strata []stat.Pair) []stat.Pair {
 
 func shiftOf(strata []stat.Pair, paired bool, alpha float64) stat.Shift {
 	if paired {
-		return stat.PairedShift(differences(strata), alpha)
+		return stat.PairedShift(stat.Differences(strata), alpha)
 	}
 	return stat.SampleShift(strata, alpha)
 }

@@ -29,7 +29,7 @@ type abScenario struct {
 	order  map[string]int // events by their place in the runs
 	cells  []run.Cell     // those to judge
 	unlike string         // how a context of one build alone differs from the other build's
-	apart  []apart        // what can't be compared, however much there is of it
+	apart  []abApart      // what can't be compared, however much there is of it
 	lost   []string       // why runs are not whole, which are left out
 	absent []string       // titles of metrics of the whole run that the head build has not
 	tests  []*abTest
@@ -93,25 +93,12 @@ func (s *abScenario) leaveOut(c *abCheck, r run.Run, isHead bool) {
 		s.lost = append(s.lost, fmt.Sprintf("the %s: %s", side, notWhole(r)))
 		return
 	}
-	s.lost = append(s.lost, fmt.Sprintf("the %s on %s: %s", side, contextTitle(r.Context), notWhole(r)))
-}
-
-// abKey tells contexts apart: in the properties that count, and in those that
-// say how numbers came about.
-func abKey(context map[string]string, use []string) string {
-	return contextKey(abCounted(context, use))
-}
-
-func abCounted(context map[string]string, use []string) map[string]string {
-	counted := map[string]string{}
-	maps.Copy(counted, devctx.Only(context, use))
-	maps.Copy(counted, devctx.Only(context, devctx.Hard))
-	return counted
+	s.lost = append(s.lost, fmt.Sprintf("the %s on %s: %s", side, devctx.Title(r.Context), notWhole(r)))
 }
 
 func (s *abScenario) add(r run.Run, isHead bool, use []string) {
-	key := abKey(r.Context, use)
-	at := slices.IndexFunc(s.strata, func(st *abStratum) bool { return abKey(st.context, use) == key })
+	key := devctx.Key(devctx.Telling(r.Context, use))
+	at := slices.IndexFunc(s.strata, func(st *abStratum) bool { return devctx.Key(devctx.Telling(st.context, use)) == key })
 	if at < 0 {
 		at = len(s.strata)
 		s.strata = append(s.strata, &abStratum{context: r.Context})
@@ -134,7 +121,7 @@ func (s *abScenario) both(c *abCheck) {
 		if len(st.head) == 0 {
 			side = "base"
 		}
-		c.warn("scenario %q: %s measured the %s build alone, and is left out%s", s.name, contextTitle(st.context), side, unlike)
+		c.warn("scenario %q: %s measured the %s build alone, and is left out%s", s.name, devctx.Title(st.context), side, unlike)
 		s.unlike = cmp.Or(s.unlike, unlike)
 	}
 	s.strata = slices.DeleteFunc(s.strata, alone)
@@ -154,11 +141,11 @@ func (s *abScenario) differs(st *abStratum, use []string) string {
 		if (len(st.base) == 0) == (len(other.base) == 0) {
 			continue
 		}
-		if d := differing(abCounted(st.context, use), abCounted(other.context, use)); least == nil || len(d) < len(least) {
+		if d := differing(devctx.Telling(st.context, use), devctx.Telling(other.context, use)); least == nil || len(d) < len(least) {
 			least = d
 		}
 	}
-	if len(least) == 0 || len(least) > few || len(least) >= len(abCounted(st.context, use)) {
+	if len(least) == 0 || len(least) > few || len(least) >= len(devctx.Telling(st.context, use)) {
 		return ""
 	}
 	return fmt.Sprintf(": the other build was measured with another value of %s", strings.Join(least, " and "))
@@ -178,23 +165,6 @@ func differing(a, b map[string]string) []string {
 		}
 	}
 	return out
-}
-
-// contextTitle names a context in a few words.
-func contextTitle(context map[string]string) string {
-	title := ""
-	for _, name := range []string{"manufacturer", "model", "sdk", "network"} {
-		if v := context[name]; v != "" {
-			if title != "" {
-				title += " "
-			}
-			title += v
-		}
-	}
-	if title == "" {
-		return "one context"
-	}
-	return title
 }
 
 // chooseUnit finds what counts as one observation, and takes it from the runs.
@@ -312,19 +282,9 @@ func (s *abScenario) least() float64 {
 func rankTest(strata []stat.Pair, paired bool) stat.RankTest {
 	switch {
 	case paired:
-		return stat.SignedRank(differences(strata))
+		return stat.SignedRank(stat.Differences(strata))
 	case len(strata) == 1:
 		return stat.MannWhitney(strata[0].X, strata[0].Y)
 	}
 	return stat.VanElteren(strata)
-}
-
-func differences(strata []stat.Pair) []float64 {
-	var out []float64
-	for _, p := range strata {
-		for i, x := range p.X {
-			out = append(out, p.Y[i]-x)
-		}
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -14,13 +15,22 @@ import (
 // apartHint says what to do where both builds' values came about differently.
 const apartHint = "measure both builds in the same way: for joules name the source, energy.source in apkgate.yml"
 
+// abApart are metrics of a scenario that can't be compared in some context, since
+// the builds' values came about in different ways there.
+type abApart struct {
+	property   string
+	metrics    []string
+	base, head []string // the property's values in each build's runs
+	where      []string // in which contexts
+}
+
 // pairs are a cell's values in this context, those that came about in different
 // ways apart; where units stand side by side, of those alone that both have it.
 func (st *abStratum) pairs(cell run.Cell, m metric.Metric, paired bool) []stat.Pair {
 	byWay := map[string]*stat.Pair{}
 	var order []*stat.Pair
 	of := func(u abUnit) *stat.Pair {
-		way := within(m, u.context)
+		way := m.Way(u.context)
 		if byWay[way] == nil {
 			byWay[way] = &stat.Pair{}
 			order = append(order, byWay[way])
@@ -32,7 +42,7 @@ func (st *abStratum) pairs(cell run.Cell, m metric.Metric, paired bool) []stat.P
 		if paired {
 			head := st.headUnits[i]
 			y, both := head.cells[cell]
-			if ok = ok && both && comparable(m, u.context, head.context); ok {
+			if ok = ok && both && m.Comparable(u.context, head.context); ok {
 				of(u).Y = append(of(u).Y, y)
 			}
 		}
@@ -60,7 +70,7 @@ func ways(units []abUnit, cell run.Cell, m metric.Metric) []string {
 	seen := map[string]bool{}
 	for _, u := range units {
 		if _, has := u.cells[cell]; has {
-			seen[within(m, u.context)] = true
+			seen[m.Way(u.context)] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
@@ -73,18 +83,18 @@ func (s *abScenario) noteApart(st *abStratum, cell run.Cell, m metric.Metric) {
 	if m.Within == "" || len(base) == 0 || len(head) == 0 {
 		return
 	}
-	found := slices.IndexFunc(s.apart, func(a apart) bool {
-		return a.property == m.Within && slices.Equal(a.now, head) && slices.Equal(a.others, base)
+	found := slices.IndexFunc(s.apart, func(a abApart) bool {
+		return a.property == m.Within && slices.Equal(a.head, head) && slices.Equal(a.base, base)
 	})
 	if found < 0 {
 		found = len(s.apart)
-		s.apart = append(s.apart, apart{property: m.Within, now: head, others: base})
+		s.apart = append(s.apart, abApart{property: m.Within, base: base, head: head})
 	}
 	a := &s.apart[found]
 	if !slices.Contains(a.metrics, cell.Metric) {
 		a.metrics = append(a.metrics, cell.Metric)
 	}
-	if title := contextTitle(st.context); !slices.Contains(a.where, title) {
+	if title := devctx.Title(st.context); !slices.Contains(a.where, title) {
 		a.where = append(a.where, title)
 	}
 }
@@ -100,14 +110,14 @@ func (s *abScenario) warnApart(c *abCheck) {
 				where += fmt.Sprintf(" and %d more", more)
 			}
 		}
-		c.warn("scenario %q: %s%s, and is left out; %s", s.name, a.describeAB(c.catalogue), where, apartHint)
+		c.warn("scenario %q: %s%s, and is left out; %s", s.name, a.describe(c.catalogue), where, apartHint)
 	}
 }
 
 // describeAB says how the builds differ.
-func (a apart) describeAB(catalogue *metric.Catalogue) string {
+func (a abApart) describe(catalogue *metric.Catalogue) string {
 	return fmt.Sprintf("%s can't be compared: %s is %s of the base build and %s of the head build",
-		titles(a.metrics, catalogue), a.property, valuesText(a.others), valuesText(a.now))
+		titles(a.metrics, catalogue), a.property, valuesText(a.base), valuesText(a.head))
 }
 
 // unsaid is what a verdict without a regression has to add: what it says nothing of.

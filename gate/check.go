@@ -50,7 +50,7 @@ func newCheck(p Policy, catalogue *metric.Catalogue, s Subject) *check {
 	for i, name := range run.EventOrder(s.Run) {
 		c.order[name] = i
 	}
-	c.context = contextKey(devctx.Only(c.summary.Context, p.Use))
+	c.context = devctx.Key(devctx.Only(c.summary.Context, p.Use))
 	cells := c.cells()
 	c.past.table = run.Table(cells, c.past.cells(), len(c.past.refs))
 	for _, cell := range cells {
@@ -69,10 +69,10 @@ func (c *check) judge(cell run.Cell) {
 	x, _ := c.summary.Cells.Get(cell)
 	n := 0
 	if c.policy.Preset == PresetDune {
-		d := c.policy.judgeDune(cell, x, c.past, m)
+		d := judgeDune(c.policy, cell, x, c.past, m)
 		c.done, n = append(c.done, d), d.N
 	} else {
-		j := c.policy.judge(cell, x, c.past, m)
+		j := judge(c.policy, cell, x, c.past, m)
 		j.context = c.context
 		c.judged, n = append(c.judged, j), j.evidence.n
 	}
@@ -92,7 +92,7 @@ func (c *check) warnSmallCluster() {
 			nearest++
 		}
 	}
-	if least := c.policy.leastCluster(); nearest < least {
+	if least := leastCluster(c.policy); nearest < least {
 		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
 			"the nearest cluster has %d %s; with fewer than %d the preset dune flags nothing, however bad (context.use chooses the properties that tell contexts apart)",
 			nearest, words.Plural(nearest, "run", "runs"), least)})
@@ -173,7 +173,7 @@ func judgeTogether(p Policy, checks []*check) {
 	borrow(all, runs)
 	correct(all, runs)
 	for _, j := range all {
-		p.decide(j)
+		decide(p, j)
 	}
 	for _, c := range checks {
 		c.markAfterEffects()

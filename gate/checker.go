@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/apkgate/apkgate/metric"
@@ -72,24 +71,14 @@ func (k *Checker) Verdict() Verdict {
 	for _, c := range k.checks {
 		v.Runs = append(v.Runs, c.verdict())
 	}
-	v.mine(k.policy, k.history)
+	mine(&v, k.policy, k.history)
 	v.trim()
 	for _, r := range v.Runs {
-		v.Verdict = graver(v.Verdict, r.Verdict)
+		v.Verdict = Graver(v.Verdict, r.Verdict)
 	}
 	if len(v.Runs) == 0 {
 		v.Verdict = Inconclusive
 		v.Warnings = append(v.Warnings, run.Warning{Text: "there is no run to check"})
 	}
 	return v
-}
-
-// gravity orders the outcomes; the gravest of several runs is the verdict.
-var gravity = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
-
-func graver(a, b Outcome) Outcome {
-	if slices.Index(gravity, b) > slices.Index(gravity, a) {
-		return b
-	}
-	return a
 }

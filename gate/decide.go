@@ -25,8 +25,8 @@ const (
 )
 
 // decide says which way the comparison deviates.
-func (p Policy) decide(j *judgement) {
-	p.fill(j)
+func decide(p Policy, j *judgement) {
+	fill(p, j)
 	if j.Limit = j.policy.broken(j.Value); j.Limit != nil {
 		j.Direction = ToRegression
 		return
@@ -50,7 +50,7 @@ func (p Policy) decide(j *judgement) {
 	case outlier && j.worse() && j.P <= suspectLevels*p.Alpha,
 		j.thin() && means && worsening >= max(least, suspectChange):
 		j.Direction = Suspect
-		j.Enough = p.enough(j)
+		j.Enough = enough(p, j)
 	}
 }
 
@@ -80,26 +80,13 @@ func (j *judgement) means() bool {
 	return math.Abs(j.Value-j.Expected) >= rounding*j.metric.Resolution
 }
 
-// worsening is how much worse the value is than expected, as a share of what was
-// expected; of a ratio in percentage points, since half of a smooth ratio of 3 %
-// is nothing that anybody sees. Where nothing was expected (no ANR before) any
-// change is a whole one. It is below zero for the better.
+// worsening is how much worse the value is than expected: see Worsening.
 func (j *judgement) worsening() float64 {
-	change := j.Change
-	switch {
-	case j.metric.Unit == "ratio":
-		change = j.Value - j.Expected
-	case j.Expected == 0 && math.Abs(j.Value) >= j.metric.Resolution:
-		change = math.Copysign(1, j.Value)
-	}
-	if j.metric.Direction == metric.HigherIsBetter {
-		return -change
-	}
-	return change
+	return Worsening(j.metric, j.Expected, j.Value-j.Expected, j.Change)
 }
 
 // fill completes the numbers that a reader sees, back on the metric's own scale.
-func (p Policy) fill(j *judgement) {
+func fill(p Policy, j *judgement) {
 	e := j.evidence
 	if e.kind == nothing {
 		return
@@ -127,14 +114,6 @@ func (p Policy) fill(j *judgement) {
 		}
 		j.Low, j.High = &low, new(max(a, b))
 	}
-}
-
-// finite keeps numbers that JSON can't hold out of a verdict.
-func finite(x float64) float64 {
-	if math.IsNaN(x) {
-		return 0
-	}
-	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
 }
 
 // detectable is the least worsening, as a share of what is expected, that this
@@ -175,7 +154,7 @@ func sampleOf(v values, most int) []float64 {
 
 // enough estimates how many runs of the own context, as even as those known,
 // would make a deviation of this size certain; 0 where fifty would not.
-func (p Policy) enough(j *judgement) int {
+func enough(p Policy, j *judgement) int {
 	m := j.evidence.moments
 	for n := p.MinHistory; n <= 50; n++ {
 		m.N, m.DF = float64(n), min(float64(n-1), tailDF)

@@ -61,7 +61,7 @@ func TestDirections(t *testing.T) {
 				if c.set != nil {
 					c.set(j)
 				}
-				policy(t, PresetDefault).decide(j)
+				decide(policy(t, PresetDefault), j)
 				if j.Direction != c.want {
 					t.Errorf("%s, want %s", j.Direction, c.want)
 				}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -57,11 +58,7 @@ type DriftShift struct {
 // correction, the worse and the better side each for itself. It counts from the
 // policy's least change on.
 func DriftOf(p Policy, catalogue *metric.Catalogue, now, last, before []run.Run) []DriftLine {
-	if p.Alpha <= 0 {
-		standard, _ := PolicyOf(PresetDefault)
-		p.Alpha = standard.Alpha
-	}
-	d := drift{policy: p, catalogue: catalogue, last: map[string]bool{}}
+	d := drift{policy: p.WithLevel(), catalogue: catalogue, last: map[string]bool{}}
 	for _, r := range last {
 		d.last[r.ID] = true
 	}
@@ -129,22 +126,22 @@ func (d *drift) gather(runs []run.Run, isNow bool) {
 }
 
 // context finds the run's, or makes it where it may.
-func (d *drift) context(r run.Run, make bool) *driftContext {
+func (d *drift) context(r run.Run, isNow bool) *driftContext {
 	at := slices.IndexFunc(d.scenarios, func(s *driftScenario) bool { return s.name == r.Scenario })
 	if at < 0 {
-		if !make {
+		if !isNow {
 			return nil
 		}
 		at = len(d.scenarios)
 		d.scenarios = append(d.scenarios, &driftScenario{name: r.Scenario})
 	}
-	s, key := d.scenarios[at], abKey(r.Context, d.policy.Use)
+	s, key := d.scenarios[at], devctx.Key(devctx.Telling(r.Context, d.policy.Use))
 	for _, c := range s.contexts {
 		if c.key == key {
 			return c
 		}
 	}
-	if !make {
+	if !isNow {
 		return nil
 	}
 	c := &driftContext{key: key, context: r.Context}
@@ -218,9 +215,7 @@ func (d *drift) correct(alone bool) {
 	}
 	correctedWorse, correctedBetter := stat.Holm(worse), stat.Holm(better)
 	for i, t := range tests {
-		at := &abTest{metric: t.metric}
-		at.Base = t.Creep.From
-		worsening := at.asWorsening(t.Creep.Shift, t.Creep.Change)
+		worsening := Worsening(t.metric, t.Creep.From, t.Creep.Shift, t.Creep.Change)
 		t.P = correctedWorse[i]
 		if cmp.Less(better[i], worse[i]) {
 			t.P = correctedBetter[i]

@@ -29,13 +29,13 @@ func oneWay(contexts []*driftContext, m metric.Metric) []*driftContext {
 	for _, c := range contexts {
 		var ways []string
 		for _, r := range c.now {
-			if way := within(m, r.Context); !slices.Contains(ways, way) {
+			if way := m.Way(r.Context); !slices.Contains(ways, way) {
 				ways = append(ways, way)
 			}
 		}
 		for _, way := range ways {
 			of := func(runs []run.Summary) []run.Summary {
-				return slices.DeleteFunc(slices.Clone(runs), func(r run.Summary) bool { return within(m, r.Context) != way })
+				return slices.DeleteFunc(slices.Clone(runs), func(r run.Summary) bool { return m.Way(r.Context) != way })
 			}
 			out = append(out, &driftContext{key: c.key, context: c.context, now: of(c.now), last: of(c.last), older: of(c.older)})
 		}
@@ -109,7 +109,7 @@ func (v driftValues) shift(strata []stat.Pair, alpha float64) *DriftShift {
 	s := stat.SampleShift(strata, alpha)
 	switch {
 	case ones:
-		s = stat.PairedShift(differences(strata), alpha)
+		s = stat.PairedShift(stat.Differences(strata), alpha)
 	case len(strata) == 1 && len(strata[0].Y) == 1: // ranks tell little of one new run
 		m := stat.MomentsOf(stat.Sample{Values: strata[0].X})
 		reach := m.Reach(alpha / 2)

@@ -9,7 +9,7 @@ import (
 // judgeDune judges one cell exactly as the paper does (section 5.3.3): against
 // the nearest cluster only, with the new value inside the sample. A budget that
 // the policy sets holds whatever history says.
-func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) Comparison {
+func judgeDune(p Policy, c run.Cell, x float64, history past, m metric.Metric) Comparison {
 	policy := p.forCell(c)
 	out := Comparison{Event: c.Event, Metric: c.Metric, Direction: None, Value: x, P: 1, Limit: policy.broken(x)}
 	if out.Limit != nil {
@@ -18,7 +18,7 @@ func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) 
 	cluster := stat.Sample{Values: []float64{x}}
 	sum := 0.0
 	for i, r := range history.refs {
-		if v, ok := r.Cells.Get(c); ok && history.ranked[i].Cluster == 1 && comparable(m, r.Context, history.now) {
+		if v, ok := r.Cells.Get(c); ok && history.ranked[i].Cluster == 1 && m.Comparable(r.Context, history.now) {
 			cluster.Values = append(cluster.Values, v)
 			sum += v
 		}
@@ -46,7 +46,7 @@ func (p Policy) judgeDune(c run.Cell, x float64, history past, m metric.Metric) 
 // leastCluster is the least size of a nearest cluster in which the preset dune can
 // flag anything: with fewer, the new value is itself so much of the third quartile
 // that the fence lies beyond it, however bad it is. Of six it is no part of it.
-func (p Policy) leastCluster() int {
+func leastCluster(p Policy) int {
 	factor := p.OutlierFactor
 	for _, t := range p.Thresholds {
 		if t.OutlierFactor != nil {

@@ -1,8 +1,6 @@
 package gate
 
-import (
-	"testing"
-)
+import "testing"
 
 // A budget is a budget, whatever history says and whichever preset judges.
 func TestBudgetsHoldWithEveryPreset(t *testing.T) {

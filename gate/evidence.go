@@ -20,7 +20,7 @@ type past struct {
 	refs   []*run.Summary    // in the order of ranked
 	groups []int             // context of each ref
 	own    int               // the group that has the new run's own context, or -1
-	kin    [][]int           // other divisions: groups of groups, see grouping.kin
+	kin    [][]int           // other divisions: groups of groups, see devctx.Groups.Kin
 	count  int               // of groups
 
 	weights []float64              // of ranked
@@ -35,11 +35,11 @@ func pastOf(now map[string]string, refs []run.Summary, use []string) past {
 	}
 	p := past{now: now, ranked: devctx.Rank(now, contexts, use)}
 	p.refs, p.groups, p.weights = make([]*run.Summary, len(refs)), make([]int, len(refs)), make([]float64, len(refs))
-	g := newGrouping(use)
+	g := devctx.NewGroups(use)
 	for i, r := range p.ranked {
-		p.refs[i], p.groups[i], p.weights[i] = &refs[r.Index], g.of(contexts[r.Index]), r.Weight
+		p.refs[i], p.groups[i], p.weights[i] = &refs[r.Index], g.Of(contexts[r.Index]), r.Weight
 	}
-	p.own, p.kin, p.count = g.find(now), g.kin(), len(g.distinct)
+	p.own, p.kin, p.count = g.Find(now), g.Kin(), len(g.Distinct())
 	return p
 }
 
@@ -107,7 +107,7 @@ func (p past) valuesOf(c run.Cell, m metric.Metric, x float64) values {
 // about in another way.
 func (p past) somewhereElse(numbers []float64, m metric.Metric) bool {
 	for i, n := range numbers {
-		if math.IsNaN(n) || (m.Within != "" && !comparable(m, p.refs[i].Context, p.now)) {
+		if math.IsNaN(n) || (m.Within != "" && !m.Comparable(p.refs[i].Context, p.now)) {
 			return true
 		}
 	}
@@ -117,7 +117,7 @@ func (p past) somewhereElse(numbers []float64, m metric.Metric) bool {
 func (p past) comparableOnly(all values, m metric.Metric) values {
 	v := values{past: all.past, scale: all.scale}
 	for i, n := range all.numbers {
-		if math.IsNaN(n) || !comparable(m, p.refs[i].Context, p.now) {
+		if math.IsNaN(n) || !m.Comparable(p.refs[i].Context, p.now) {
 			continue
 		}
 		v.numbers = append(v.numbers, n)
@@ -222,13 +222,13 @@ const (
 )
 
 // evidenceOf chooses the best evidence that the history offers for a cell.
-func (p Policy) evidenceOf(v values, own []float64, groups [][]float64, factor float64) evidence {
-	e := p.bestEvidence(v, own, groups, factor)
+func evidenceOf(p Policy, v values, own []float64, groups [][]float64, factor float64) evidence {
+	e := bestEvidence(p, v, own, groups, factor)
 	e.moments.DF = min(e.moments.DF, tailDF)
 	return e
 }
 
-func (p Policy) bestEvidence(v values, own []float64, groups [][]float64, factor float64) evidence {
+func bestEvidence(p Policy, v values, own []float64, groups [][]float64, factor float64) evidence {
 	switch {
 	case len(v.numbers) == 0:
 		return evidence{}
@@ -240,7 +240,7 @@ func (p Policy) bestEvidence(v values, own []float64, groups [][]float64, factor
 			moments: stat.MomentsOf(s).Moderated(sd, min(df, maxPriorDF)),
 		}
 	case len(own) > 0:
-		if within, ofKin, sd, df := p.spreadWithin(v, groups); within != nil {
+		if within, ofKin, sd, df := spreadWithin(p, v, groups); within != nil {
 			s := centredSample(own, within)
 			return evidence{
 				kind: centred, fences: stat.FencesOf(s, factor), n: len(s.Values), own: len(own),
@@ -259,7 +259,7 @@ func (p Policy) bestEvidence(v values, own []float64, groups [][]float64, factor
 // spreadWithin finds the groups whose own spread serves as scale: the contexts
 // where they have enough runs, otherwise the kin that differ least among
 // themselves. nil where there is none.
-func (p Policy) spreadWithin(v values, groups [][]float64) (within [][]float64, ofKin bool, sd, df float64) {
+func spreadWithin(p Policy, v values, groups [][]float64) (within [][]float64, ofKin bool, sd, df float64) {
 	enough := float64(p.leastRuns() - 1)
 	if sd, df = pooled(groups, -1); df >= enough {
 		return groups, false, sd, df

@@ -29,13 +29,13 @@ func (j *judgement) worse() bool {
 	return (j.x > j.evidence.moments.Mean) == (j.metric.Direction == metric.LowerIsBetter)
 }
 
-func (p Policy) judge(c run.Cell, x float64, history past, m metric.Metric) *judgement {
+func judge(p Policy, c run.Cell, x float64, history past, m metric.Metric) *judgement {
 	v := history.valuesOf(c, m, x)
-	j := &judgement{metric: m, policy: p.forCell(c), scale: v.scale, within: within(m, history.now)}
+	j := &judgement{metric: m, policy: p.forCell(c), scale: v.scale, within: m.Way(history.now)}
 	j.Comparison = Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: None, P: 1}
 	j.Sample = sampleOf(v, history.sampled)
 	own, groups := v.split()
-	e := p.evidenceOf(v, own, groups, j.policy.factor)
+	e := evidenceOf(p, v, own, groups, j.policy.factor)
 	if e.kind == all || m.Modes { // nothing else looks at them again, and there may be thousands
 		j.own = slices.Clone(own)
 	}

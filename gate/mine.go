@@ -18,7 +18,7 @@ const MaxRules = 1_000
 // that were checked with their labels and the history, which is normal (paper,
 // section 5.4). Runs of which nothing can be said count neither as outliers nor
 // as normal.
-func (v *Verdict) mine(p Policy, history census) {
+func mine(v *Verdict, p Policy, history census) {
 	rows, outliers := checkedRows(p, v.Runs)
 	if !outliers {
 		return
@@ -68,7 +68,7 @@ func checkedRows(p Policy, verdicts []RunVerdict) (rows []rules.Row, outliers bo
 // rows are the history's, one for each context. A run that was checked itself
 // counts by what it was found to be.
 func (c census) rows(checked []RunVerdict) []rules.Row {
-	normal := make([]int, len(c.distinct))
+	normal := make([]int, len(c.Distinct()))
 	for _, n := range c.context {
 		normal[n]++
 	}
@@ -80,7 +80,7 @@ func (c census) rows(checked []RunVerdict) []rules.Row {
 		}
 	}
 	var rows []rules.Row
-	for i, context := range c.distinct {
+	for i, context := range c.Distinct() {
 		if normal[i] > 0 {
 			rows = append(rows, rules.Row{Context: context, Labels: []string{LabelNormal}, Times: normal[i]})
 		}

@@ -96,6 +96,15 @@ func PolicyOf(preset string) (Policy, bool) {
 	return Policy{}, false
 }
 
+// WithLevel is the policy, with the default's Alpha where it sets none.
+func (p Policy) WithLevel() Policy {
+	if p.Alpha <= 0 {
+		standard, _ := PolicyOf(PresetDefault)
+		p.Alpha = standard.Alpha
+	}
+	return p
+}
+
 // leastRuns is how many runs of its own context a judgement needs at least: of
 // one there is no spread.
 func (p Policy) leastRuns() int { return max(p.MinHistory, 2) }

@@ -162,15 +162,3 @@ func (v *Verdict) trimSamples() {
 		}
 	}
 }
-
-// evenly chooses n of the values.
-func evenly(values []float64, n int) []float64 {
-	if len(values) <= n {
-		return values
-	}
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = values[i*len(values)/n]
-	}
-	return out
-}

@@ -7,25 +7,10 @@
 // settle it; it is never a pass by default.
 package gate
 
-import (
-	"github.com/apkgate/apkgate/run"
-)
+import "github.com/apkgate/apkgate/run"
 
 // Format is the format and version of a verdict as JSON (docs/format/verdict.md).
 const Format = "apkgate.verdict/1"
-
-// Outcome is what the gate says, of one run and of all together.
-type Outcome string
-
-// The outcomes. Of several runs the gravest is the verdict's:
-// regression, invalid, inconclusive, improvement, pass.
-const (
-	Pass         Outcome = "pass"         // nothing deviates
-	Improvement  Outcome = "improvement"  // deviates only for the better
-	Inconclusive Outcome = "inconclusive" // too little evidence to tell
-	Regression   Outcome = "regression"   // deviates for the worse
-	Invalid      Outcome = "invalid"      // the run is not whole: nothing can be said
-)
 
 // Verdict is what the gate says of the runs that it was asked about.
 type Verdict struct {
@@ -91,19 +76,6 @@ type Reference struct {
 	// Cluster ranks the similarity: 1 is the most similar.
 	Cluster int `json:"cluster"`
 }
-
-// Direction says which way a comparison deviates.
-type Direction string
-
-// The directions of a comparison.
-const (
-	None         Direction = "none"
-	ToRegression Direction = "regression"
-	// ToImprovement is the paper's "optimization".
-	ToImprovement Direction = "improvement"
-	// Suspect is a deviation for the worse that the history is too small to confirm.
-	Suspect Direction = "suspect"
-)
 
 // Comparison is one number of the new run beside the history's.
 type Comparison struct {

@@ -141,14 +141,14 @@ func TestHowManyRunsWouldSettleIt(t *testing.T) {
 	j := &judgement{x: 3, evidence: evidence{moments: stat.Moments{Mean: 0, SD: 1}}}
 	for tests, want := range map[float64]int{1: 5, 10: 0} {
 		j.tests = tests
-		if got := p.enough(j); got != want {
+		if got := enough(p, j); got != want {
 			t.Errorf("%g tests: %d, want %d", tests, got, want)
 		}
 	}
 	// At 1 % the six degrees of freedom that count at most ask for t = 3.1427, and four
 	// for 3.7469: of 3.3 there are 3.1307 by nine runs and 3.1464 by ten.
 	j.x, j.tests = 3.3, 5
-	if got := p.enough(j); got != 10 {
+	if got := enough(p, j); got != 10 {
 		t.Errorf("%d runs, want 10", got)
 	}
 }

@@ -107,6 +107,20 @@ func (m Metric) Format(v float64) string {
 	return strconv.FormatFloat(v, 'f', m.Decimals, 64) + " " + m.Unit
 }
 
+// Way says how the metric's values came about in a run of that context, "" for a
+// metric that has one way only and for a run that doesn't tell.
+func (m Metric) Way(context map[string]string) string {
+	if m.Within == "" {
+		return ""
+	}
+	return context[m.Within]
+}
+
+// Comparable reports whether values of the metric in runs of two contexts are one
+// quantity: joules of one source say nothing of another's. Runs that don't tell the
+// source are like each other and unlike all that do.
+func (m Metric) Comparable(a, b map[string]string) bool { return m.Way(a) == m.Way(b) }
+
 func countDecimals(v float64, decimals int) int {
 	if v == math.Trunc(v) {
 		return decimals

@@ -248,3 +248,14 @@ func CliffsDelta(strata []Pair) float64 {
 	}
 	return above / pairs
 }
+
+// Differences are those of values that stand side by side, Y less X, over all strata.
+func Differences(strata []Pair) []float64 {
+	var out []float64
+	for _, p := range strata {
+		for i, x := range p.X {
+			out = append(out, p.Y[i]-x)
+		}
+	}
+	return out
+}

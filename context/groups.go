@@ -1,0 +1,133 @@
+package devctx
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Groups numbers contexts by the properties that count, from 0 on.
+type Groups struct {
+	use      []string
+	distinct []Properties
+	byKey    map[string]int
+	// byMap knows contexts by the map that they are: the runs of a history share
+	// theirs, and 10,000 runs have some hundred.
+	byMap map[uintptr]int
+}
+
+// NewGroups tells contexts apart by the properties in use; nil means all but those
+// set Aside.
+func NewGroups(use []string) *Groups {
+	return &Groups{use: use, byKey: map[string]int{}, byMap: map[uintptr]int{}}
+}
+
+// Of is the number of a context, which has to stay as it is.
+func (g *Groups) Of(context Properties) int {
+	same := reflect.ValueOf(context).Pointer()
+	if n, known := g.byMap[same]; known {
+		return n
+	}
+	counted := Only(context, g.use)
+	key := Key(counted)
+	n, known := g.byKey[key]
+	if !known {
+		n = len(g.distinct)
+		g.byKey[key] = n
+		g.distinct = append(g.distinct, counted)
+	}
+	g.byMap[same] = n
+	return n
+}
+
+// Find is the number of a context that was met before, or -1.
+func (g *Groups) Find(context Properties) int {
+	if n, known := g.byKey[Key(Only(context, g.use))]; known {
+		return n
+	}
+	return -1
+}
+
+// Distinct are the contexts that were met, in the order of their numbers, each with
+// the properties that count alone.
+func (g *Groups) Distinct() []Properties { return g.distinct }
+
+// Forget lets maps of contexts that were met change, or make room for others.
+func (g *Groups) Forget() { clear(g.byMap) }
+
+// Kin numbers the distinct contexts anew without one property, for each property
+// whose absence brings contexts together: a phone's on Wi-Fi and on 3G.
+func (g *Groups) Kin() [][]int {
+	coded, properties := g.coded()
+	var out [][]int
+	var key []byte
+	for left := range properties {
+		byKey := map[string]int{}
+		kin := make([]int, len(coded))
+		for i, pairs := range coded {
+			key = key[:0]
+			for _, p := range pairs {
+				if p.name != left {
+					key = append(key, byte(p.pair), byte(p.pair>>8), byte(p.pair>>16), byte(p.pair>>24))
+				}
+			}
+			n, known := byKey[string(key)]
+			if !known {
+				n = len(byKey)
+				byKey[string(key)] = n
+			}
+			kin[i] = n
+		}
+		if len(byKey) < len(coded) {
+			out = append(out, kin)
+		}
+	}
+	return out
+}
+
+// coded property: its name and what it is together with its value, as numbers.
+type coded struct{ name, pair int }
+
+// coded are the distinct contexts in numbers, each in the order of its names, and
+// how many names there are.
+func (g *Groups) coded() (contexts [][]coded, names int) {
+	byName, byPair := map[string]int{}, map[[2]string]int{}
+	for _, c := range g.distinct {
+		for name := range c {
+			byName[name] = 0
+		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(byName)) {
+		byName[name] = i
+	}
+	for _, c := range g.distinct {
+		pairs := make([]coded, 0, len(c))
+		for name, value := range c {
+			id, known := byPair[[2]string{name, value}]
+			if !known {
+				id = len(byPair)
+				byPair[[2]string{name, value}] = id
+			}
+			pairs = append(pairs, coded{byName[name], id})
+		}
+		slices.SortFunc(pairs, func(a, b coded) int { return a.name - b.name })
+		contexts = append(contexts, pairs)
+	}
+	return contexts, len(byName)
+}
+
+// Key is a text that two sets of properties share only if they are equal.
+func Key(c Properties) string {
+	parts := make([]string, 0, len(c))
+	size := 0
+	for k, v := range c {
+		parts = append(parts, k+"\x00"+v)
+		size += len(k) + len(v) + 2
+	}
+	slices.Sort(parts)
+	key := make([]byte, 0, size)
+	for _, p := range parts {
+		key = append(append(key, p...), '\x01')
+	}
+	return string(key)
+}

@@ -1,0 +1,77 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// percent is a change as a sentence has it: "+5.0 %", "−12 %".
+func percent(share float64) string {
+	s := fmt.Sprintf("%+.1f %%", 100*share)
+	if math.Abs(share) >= 0.1 {
+		s = fmt.Sprintf("%+.0f %%", 100*share)
+	}
+	return strings.Replace(s, "-", "−", 1)
+}
+
+// pValue is a chance as a sentence has it.
+func pValue(p float64) string {
+	if p < 0.0001 {
+		return "p < 0.0001"
+	}
+	return fmt.Sprintf("p = %.2g", p)
+}
+
+// signed is an amount with its sign: "+8000 ms".
+func signed(m metric.Metric, amount float64) string {
+	if amount > 0 {
+		return "+" + m.Format(amount)
+	}
+	return strings.Replace(m.Format(amount), "-", "−", 1)
+}
+
+// notWhole says of a run that is not complete what became of it, and why.
+func notWhole(r run.Run) string {
+	why := r.Why()
+	switch {
+	case why == "":
+		return fmt.Sprintf("the run is not whole: its status is %q", r.Status)
+	case r.Status == run.Failed:
+		return "nothing was measured: " + why
+	}
+	return "the run is not whole: " + why
+}
+
+// titles are the metrics' titles, each once.
+func titles(metrics []string, catalogue *metric.Catalogue) string {
+	var out []string
+	for _, name := range metrics {
+		m, _ := catalogue.Lookup(name)
+		if !slices.Contains(out, m.Title) {
+			out = append(out, m.Title)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// valuesText lists a context property's values; "" is that of a run without it.
+func valuesText(values []string) string {
+	const listed = 3
+	var out []string
+	for _, v := range values[:min(len(values), listed)] {
+		text := fmt.Sprintf("%q", v)
+		if v == "" {
+			text = "not said"
+		}
+		out = append(out, text)
+	}
+	if more := len(values) - listed; more > 0 {
+		out = append(out, fmt.Sprintf("%d others", more))
+	}
+	return strings.Join(out, " or ")
+}
