@@ -9,14 +9,15 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
 // checkEnergy is the verdict on joules beside those of a history of runs.
-func checkEnergy(history []run.Summary, joules []float64) gate.RunVerdict {
+func checkEnergy(past []run.Summary, joules []float64) gate.RunVerdict {
 	p, _ := gate.PolicyOf(gate.PresetDefault)
-	return gate.Check(p, metric.Default(), []gate.Subject{{Run: energyRun("new", "", joules), References: history}}).Runs[0]
+	return history.Check(p, metric.Default(), []history.Subject{{Run: energyRun("new", "", joules), References: past}}).Runs[0]
 }
 
 func summary(id string, joules []float64) run.Summary {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -114,7 +115,7 @@ func TestJoulesOfTwoSourcesInAStore(t *testing.T) {
 	file := as("next night", "battery", 60)
 	text, _ := command(t, "baseline", "refresh", "--store", store, "--format", "json", "--run", file)
 	var refresh struct {
-		Drift []gate.DriftLine
+		Drift []drift.Line
 	}
 	if err := json.Unmarshal([]byte(text), &refresh); err != nil {
 		t.Fatal(err)

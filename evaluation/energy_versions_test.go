@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -39,7 +40,7 @@ func compared(t *testing.T, experiment string, pair pairOf, rounds int, change f
 	f := found{trials: times}
 	for trial := range times {
 		base, head := pair(chance(experiment, trial), rounds, change)
-		v := gate.CompareAB(p, metric.Default(), []run.Run{base}, []run.Run{head})
+		v := sidebyside.Compare(p, metric.Default(), []run.Run{base}, []run.Run{head})
 		d := v.Scenarios[0].Comparisons[0]
 		if d.P <= p.Alpha && d.Change > 0 {
 			f.detected++

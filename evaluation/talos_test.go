@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/importer"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -89,11 +90,11 @@ const newLevel = 3
 func watch(p gate.Policy, runs []run.Run) watched {
 	catalogue, _ := run.Catalogue(metric.Default(), runs[0])
 	w := watched{points: len(runs)}
-	var history, row []run.Summary
+	var past, row []run.Summary
 	way := gate.None
 	for i, r := range runs {
 		s := run.Summarize(r, p.Centre, catalogue)
-		v := gate.Check(p, catalogue, []gate.Subject{{Run: r, References: history}}).Runs[0]
+		v := history.Check(p, catalogue, []history.Subject{{Run: r, References: past}}).Runs[0]
 		now := gate.None
 		if v.Verdict == gate.Inconclusive {
 			w.undecided++
@@ -112,10 +113,10 @@ func watch(p gate.Policy, runs []run.Run) watched {
 			row = append(row, s)
 		}
 		if now != gate.ToRegression {
-			history = append(history, s)
+			past = append(past, s)
 		}
 		if len(row) == newLevel {
-			history, row, way = row, nil, gate.None
+			past, row, way = row, nil, gate.None
 			w.rebaselined++
 		}
 	}

@@ -2,16 +2,16 @@ package gate
 
 import "math"
 
-// finite keeps numbers that JSON can't hold out of a verdict.
-func finite(x float64) float64 {
+// Finite keeps numbers that JSON can't hold out of a verdict.
+func Finite(x float64) float64 {
 	if math.IsNaN(x) {
 		return 0
 	}
 	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
 }
 
-// evenly chooses n of the values.
-func evenly(values []float64, n int) []float64 {
+// Evenly chooses n of the values.
+func Evenly(values []float64, n int) []float64 {
 	if len(values) <= n {
 		return values
 	}

@@ -96,6 +96,10 @@ func PolicyOf(preset string) (Policy, bool) {
 	return Policy{}, false
 }
 
+// SuspectChange is the least worsening that is worth a doubt where there is too
+// little to be sure: few runs of the own context, one session of each build.
+const SuspectChange = 0.10
+
 // WithLevel is the policy, with the default's Alpha where it sets none.
 func (p Policy) WithLevel() Policy {
 	if p.Alpha <= 0 {
@@ -105,36 +109,36 @@ func (p Policy) WithLevel() Policy {
 	return p
 }
 
-// leastRuns is how many runs of its own context a judgement needs at least: of
+// LeastRuns is how many runs of its own context a judgement needs at least: of
 // one there is no spread.
-func (p Policy) leastRuns() int { return max(p.MinHistory, 2) }
+func (p Policy) LeastRuns() int { return max(p.MinHistory, 2) }
 
-// cellPolicy is what applies to one cell after overrides.
-type cellPolicy struct {
-	factor, minChange float64
-	max, min          *float64
-	ignore            bool
-	named             bool // a threshold asks for it
+// CellPolicy is what applies to one cell after overrides.
+type CellPolicy struct {
+	OutlierFactor, MinChange float64
+	max, min                 *float64
+	ignore                   bool
+	named                    bool // a threshold asks for it
 }
 
-func (p Policy) forCell(c run.Cell) cellPolicy {
-	out := cellPolicy{factor: p.OutlierFactor, minChange: p.MinChange}
+func (p Policy) ForCell(c run.Cell) CellPolicy {
+	out := CellPolicy{OutlierFactor: p.OutlierFactor, MinChange: p.MinChange}
 	t, ok := p.threshold(c)
 	if !ok {
 		return out
 	}
 	if t.OutlierFactor != nil {
-		out.factor = *t.OutlierFactor
+		out.OutlierFactor = *t.OutlierFactor
 	}
 	if t.MinChange != nil {
-		out.minChange = *t.MinChange
+		out.MinChange = *t.MinChange
 	}
 	out.max, out.min, out.ignore, out.named = t.Max, t.Min, t.Ignore, !t.Ignore
 	return out
 }
 
-// broken is the absolute budget that the value breaks, nil for none.
-func (p cellPolicy) broken(value float64) *float64 {
+// Broken is the absolute budget that the value breaks, nil for none.
+func (p CellPolicy) Broken(value float64) *float64 {
 	switch {
 	case p.max != nil && value > *p.max:
 		return p.max
@@ -160,9 +164,9 @@ func (p Policy) threshold(c run.Cell) (found Threshold, ok bool) {
 	return found, ok
 }
 
-// judged reports whether a cell of the summary is to be judged.
-func (p Policy) judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) bool {
-	at := p.forCell(c)
+// Judged reports whether a cell of the summary is to be judged.
+func (p Policy) Judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) bool {
+	at := p.ForCell(c)
 	if (p.Grain == Coarse && c.Event != "") || (p.Grain == Fine && c.Event == "") || at.ignore {
 		return false
 	}

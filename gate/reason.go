@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// percent is a change as a sentence has it: "+5.0 %", "−12 %".
-func percent(share float64) string {
+// Percent is a change as a sentence has it: "+5.0 %", "−12 %".
+func Percent(share float64) string {
 	s := fmt.Sprintf("%+.1f %%", 100*share)
 	if math.Abs(share) >= 0.1 {
 		s = fmt.Sprintf("%+.0f %%", 100*share)
@@ -19,24 +19,24 @@ func percent(share float64) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// pValue is a chance as a sentence has it.
-func pValue(p float64) string {
+// PValue is a chance as a sentence has it.
+func PValue(p float64) string {
 	if p < 0.0001 {
 		return "p < 0.0001"
 	}
 	return fmt.Sprintf("p = %.2g", p)
 }
 
-// signed is an amount with its sign: "+8000 ms".
-func signed(m metric.Metric, amount float64) string {
+// Signed is an amount with its sign: "+8000 ms".
+func Signed(m metric.Metric, amount float64) string {
 	if amount > 0 {
 		return "+" + m.Format(amount)
 	}
 	return strings.Replace(m.Format(amount), "-", "−", 1)
 }
 
-// notWhole says of a run that is not complete what became of it, and why.
-func notWhole(r run.Run) string {
+// NotWhole says of a run that is not complete what became of it, and why.
+func NotWhole(r run.Run) string {
 	why := r.Why()
 	switch {
 	case why == "":
@@ -47,8 +47,8 @@ func notWhole(r run.Run) string {
 	return "the run is not whole: " + why
 }
 
-// titles are the metrics' titles, each once.
-func titles(metrics []string, catalogue *metric.Catalogue) string {
+// Titles are the metrics' titles, each once.
+func Titles(metrics []string, catalogue *metric.Catalogue) string {
 	var out []string
 	for _, name := range metrics {
 		m, _ := catalogue.Lookup(name)
@@ -59,8 +59,8 @@ func titles(metrics []string, catalogue *metric.Catalogue) string {
 	return strings.Join(out, ", ")
 }
 
-// valuesText lists a context property's values; "" is that of a run without it.
-func valuesText(values []string) string {
+// OneOf lists a context property's values; "" is that of a run without it.
+func OneOf(values []string) string {
 	const listed = 3
 	var out []string
 	for _, v := range values[:min(len(values), listed)] {

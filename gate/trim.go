@@ -28,10 +28,10 @@ type Unlisted struct {
 	Compared int `json:"compared"`
 }
 
-// trim bounds what the verdict lists. What was found is kept before what was not:
+// Trim bounds what the verdict lists. What was found is kept before what was not:
 // comparisons of the whole run always stay, those of events that deviate in
 // nothing go first, then those that are among the deviations too.
-func (v *Verdict) trim() {
+func (v *Verdict) Trim() {
 	v.trimComparisons(func(c Comparison) bool { return c.Event != "" && c.Direction == None })
 	v.trimComparisons(func(c Comparison) bool { return c.Event != "" })
 	v.trimDeviations()
@@ -158,7 +158,7 @@ func (v *Verdict) trimSamples() {
 			r.Comparisons[k].Sample = nil
 		}
 		for k := range r.Deviations {
-			r.Deviations[k].Sample = evenly(r.Deviations[k].Sample, each)
+			r.Deviations[k].Sample = Evenly(r.Deviations[k].Sample, each)
 		}
 	}
 }

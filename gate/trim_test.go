@@ -35,7 +35,7 @@ func large(runs, events, flagged int) Verdict {
 
 func TestAVerdictOfALabIsListedWhole(t *testing.T) {
 	v := large(40, 3, 1)
-	v.trim()
+	v.Trim()
 	if !reflect.DeepEqual(v, large(40, 3, 1)) {
 		t.Error("a verdict of 40 runs, 3 events and 8 deviations was cut")
 	}
@@ -45,7 +45,7 @@ func TestAVerdictOfALabIsListedWhole(t *testing.T) {
 // counted.
 func TestAVerdictOfHundredsOfRunsKeepsWhatMatters(t *testing.T) {
 	v := large(500, 50, 5)
-	v.trim()
+	v.Trim()
 	counted, compared := 0, 0
 	for _, u := range v.Unlisted {
 		counted, compared = counted+u.Runs, compared+u.Compared
@@ -95,7 +95,7 @@ func TestAVerdictOfManyDeviationsIsBoundedToo(t *testing.T) {
 		v.Runs[i].Deviations = v.Runs[0].Deviations
 		v.Runs[i].Comparisons = append(v.Runs[i].Comparisons[:2:2], v.Runs[0].Deviations...)
 	}
-	v.trim()
+	v.Trim()
 	comparisons, deviations := 0, 0
 	for _, r := range v.Runs {
 		comparisons, deviations = comparisons+len(r.Comparisons), deviations+len(r.Deviations)

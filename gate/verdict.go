@@ -1,6 +1,10 @@
-// Package gate compares runs with the history of accepted runs and makes the
-// verdict. It is pure, and the only place where a verdict is made: renderers
-// show it, exit statuses follow from it, nothing changes it.
+// Package gate holds the words of a verdict: what can be said of a run and of a
+// comparison, how grave each is, by which policy it is judged, and the parts of its
+// reasons. It is pure. A verdict is made in the packages below it and nowhere else:
+// history checks runs against what was accepted (by evidence, or by dune as the
+// paper does), sidebyside compares two builds, drift tells what creeps, explain in
+// which contexts outliers arise. Renderers show it, exit statuses follow from it,
+// nothing changes it.
 //
 // It takes a stand: a doubt is an answer. Where the history is too small or a
 // run is not whole, the verdict is Inconclusive or Invalid and says what would

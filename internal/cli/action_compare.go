@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
@@ -58,7 +59,7 @@ func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action)
 	if set.catalogue, err = run.Catalogue(set.catalogue, append(append([]run.Run{}, base...), head...)...); err != nil {
 		return actionResult{}, usage(err, "")
 	}
-	verdict := gate.CompareAB(set.policy, set.catalogue, base, head)
+	verdict := sidebyside.Compare(set.policy, set.catalogue, base, head)
 	in := layout.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
 	if simulated(base) || simulated(head) {
 		in.Notes = []string{simulatedNote}

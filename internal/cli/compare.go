@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
@@ -111,7 +112,7 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 	if set.catalogue, err = run.Catalogue(set.catalogue, append(append([]run.Run{}, base...), head...)...); err != nil {
 		return usage(err, "")
 	}
-	verdict := gate.CompareAB(set.policy, set.catalogue, base, head)
+	verdict := sidebyside.Compare(set.policy, set.catalogue, base, head)
 	in := layout.ABInput{Verdict: verdict, Energy: besideBase(base, head), Catalogue: set.catalogue, Version: "apkgate " + version()}
 	if simulated(base) || simulated(head) {
 		in.Notes = []string{simulatedNote}

@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
@@ -65,9 +66,9 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func compared(t *testing.T, stdout string) gate.ABVerdict {
+func compared(t *testing.T, stdout string) sidebyside.Verdict {
 	t.Helper()
-	var v gate.ABVerdict
+	var v sidebyside.Verdict
 	if err := json.Unmarshal([]byte(stdout), &v); err != nil {
 		t.Fatalf("%v in %s", err, stdout)
 	}
@@ -155,7 +156,7 @@ func TestCompareABuildWithItselfOverSeeds(t *testing.T) {
 		d.open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), adb.Options{}) }
 		job := jobs(cfg, []labDevice{d}, origin{session: "s"})[0]
 		base, head := collect.Interleave(t.Context(), collect.Pair{Base: job, Head: job}, collect.Options{})
-		if v := gate.CompareAB(policy, metric.Default(), []run.Run{base.Run}, []run.Run{head.Run}); v.Verdict != gate.Pass {
+		if v := sidebyside.Compare(policy, metric.Default(), []run.Run{base.Run}, []run.Run{head.Run}); v.Verdict != gate.Pass {
 			t.Errorf("seed %d: %s: %s", seed, v.Verdict, v.Reason)
 		}
 		if err := phone.Close(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 )
@@ -55,7 +56,7 @@ func (d demo) sideBySide(ctx context.Context) error {
 	}
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	policy.Metrics = []string{"energy.total_j"}
-	verdict := gate.CompareAB(policy, metric.Default(), base, head)
+	verdict := sidebyside.Compare(policy, metric.Default(), base, head)
 	in := layout.ABInput{
 		Verdict: verdict, Energy: besideBase(base, head), Catalogue: metric.Default(),
 		Notes: []string{simulatedNote}, Version: "apkgate " + version(),

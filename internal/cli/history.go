@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -77,9 +78,9 @@ func (p past) each(runs []run.Run, set settings, do func(place int, refs []run.S
 // check makes the verdict on runs. also gets what each is compared with, too,
 // unless it is nil.
 func (p past) check(runs []run.Run, set settings, also func(place int, refs []run.Summary) error) (gate.Verdict, error) {
-	checker := gate.NewChecker(set.policy, set.catalogue, len(runs))
+	checker := history.NewChecker(set.policy, set.catalogue, len(runs))
 	err := p.each(runs, set, func(i int, refs []run.Summary) error {
-		checker.Add(i, gate.Subject{Run: runs[i], References: refs})
+		checker.Add(i, history.Subject{Run: runs[i], References: refs})
 		if also == nil {
 			return nil
 		}

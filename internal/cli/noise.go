@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -141,7 +142,7 @@ func measureNoise(runs []run.Run, before past, set settings) (Noise, error) {
 	runs = slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return r.Status != run.Complete }) // a file may hold such
 	verdicts := make([]gate.RunVerdict, len(runs))
 	err = before.each(runs, set, func(i int, refs []run.Summary) error {
-		verdicts[i] = gate.Check(set.policy, catalogue, []gate.Subject{{Run: runs[i], References: refs}}).Runs[0]
+		verdicts[i] = history.Check(set.policy, catalogue, []history.Subject{{Run: runs[i], References: refs}}).Runs[0]
 		return nil
 	})
 	if err != nil {

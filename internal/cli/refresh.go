@@ -14,6 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
@@ -162,7 +163,7 @@ func (c Command) refreshWith(ctx context.Context, store *baseline.Sound, runs []
 		Refresh:   sortOut(verdict, f.acceptRegression),
 		Catalogue: set.catalogue, Version: "apkgate " + version(),
 	}
-	in.Refresh.Drift = gate.DriftOf(set.policy, set.catalogue, runs, last, before)
+	in.Refresh.Drift = drift.Of(set.policy, set.catalogue, runs, last, before)
 	in.Refresh.Warnings = append(in.Refresh.Warnings, damageWarnings(store)...)
 	in.Hint = refreshHint(in.Refresh)
 	if in.Refresh.Simulated = simulated(runs); in.Refresh.Simulated {

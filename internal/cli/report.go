@@ -10,7 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
-	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
@@ -88,9 +88,9 @@ func (c Command) reportComparison(in layout.ABInput, catalogue *metric.Catalogue
 }
 
 // simulatedAB reports whether a comparison was made on simulated devices.
-func simulatedAB(v gate.ABVerdict) bool {
-	return slices.ContainsFunc(v.Scenarios, func(s gate.ABScenario) bool {
-		return slices.ContainsFunc(s.Contexts, func(x gate.ABContext) bool { return x.Context[devctx.Simulated] != "" })
+func simulatedAB(v sidebyside.Verdict) bool {
+	return slices.ContainsFunc(v.Scenarios, func(s sidebyside.Scenario) bool {
+		return slices.ContainsFunc(s.Contexts, func(x sidebyside.Context) bool { return x.Context[devctx.Simulated] != "" })
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -95,7 +96,7 @@ func lab(t *testing.T, name string) []profile.Profile {
 }
 
 // check gates the runs against the history under a preset.
-func check(t *testing.T, preset string, runs, history []run.Run, change ...func(*gate.Policy)) gate.Verdict {
+func check(t *testing.T, preset string, runs, before []run.Run, change ...func(*gate.Policy)) gate.Verdict {
 	t.Helper()
 	p, ok := gate.PolicyOf(preset)
 	if !ok {
@@ -105,12 +106,12 @@ func check(t *testing.T, preset string, runs, history []run.Run, change ...func(
 		c(&p)
 	}
 	var refs []run.Summary
-	for _, h := range history {
+	for _, h := range before {
 		refs = append(refs, run.Summarize(h, p.Centre, metric.Default()))
 	}
-	var subjects []gate.Subject
+	var subjects []history.Subject
 	for _, r := range runs {
-		subjects = append(subjects, gate.Subject{Run: r, References: refs})
+		subjects = append(subjects, history.Subject{Run: r, References: refs})
 	}
-	return gate.Check(p, metric.Default(), subjects)
+	return history.Check(p, metric.Default(), subjects)
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/words"
 )
 
 // ABInput is what a report on two builds is made of. Only Verdict is required.
 type ABInput struct {
-	Verdict gate.ABVerdict
+	Verdict sidebyside.Verdict
 	// Energy is where the energy of the head's runs went beside the base's; empty
 	// where none was measured.
 	Energy []hotspots.Change
@@ -28,9 +29,9 @@ type ABInput struct {
 
 // ABJSON writes the comparison, and where the energy went, as apkgate.compare/1
 // (docs/format/compare.md), indented and ended by one newline.
-func ABJSON(w io.Writer, v gate.ABVerdict, energy ...hotspots.Change) error {
+func ABJSON(w io.Writer, v sidebyside.Verdict, energy ...hotspots.Change) error {
 	return writeJSON(w, struct {
-		gate.ABVerdict
+		sidebyside.Verdict
 		Energy []hotspots.Change `json:"energy,omitempty"`
 	}{v, energyOfAB(ABInput{Verdict: v, Energy: energy, Catalogue: metric.Default()}).foremost()}, "comparison")
 }
@@ -78,7 +79,7 @@ func AB(in ABInput) Sheet {
 }
 
 // buildTitle names a build: "com.example 1.4.0 release, commit 0123456789".
-func buildTitle(b gate.ABBuild) string {
+func buildTitle(b sidebyside.Build) string {
 	title := words.Name(b.App.Package)
 	for _, part := range []string{b.App.Version, b.App.Build} {
 		if part != "" {
@@ -92,7 +93,7 @@ func buildTitle(b gate.ABBuild) string {
 }
 
 // abMeasured says how much was measured: "12 rounds on 5 devices".
-func abMeasured(s gate.ABScenario, several bool) string {
+func abMeasured(s sidebyside.Scenario, several bool) string {
 	text := ""
 	if several {
 		text = words.Name(s.Scenario) + ": "
@@ -104,7 +105,7 @@ func abMeasured(s gate.ABScenario, several bool) string {
 	switch {
 	case len(s.Contexts) == 0:
 		return text + "nothing in common"
-	case s.Unit == gate.ABRound:
+	case s.Unit == sidebyside.Round:
 		text += words.Count(base, "round", "rounds")
 	default:
 		text += fmt.Sprintf("%s of the base, %d of the head", words.Count(base, string(s.Unit), string(s.Unit)+"s"), head)
@@ -121,7 +122,7 @@ func abMeasured(s gate.ABScenario, several bool) string {
 var abColumns = []string{"What", "Base", "Head", "Change", "Interval", "p", "Effect", "Status"}
 
 // abTables are what changed, the whole run, everything, and each device.
-func (in ABInput) abTables(s gate.ABScenario) []sheetTable {
+func (in ABInput) abTables(s sidebyside.Scenario) []sheetTable {
 	suffix := ""
 	if len(in.Verdict.Scenarios) > 1 {
 		suffix = ": " + words.Name(s.Scenario)
@@ -135,19 +136,19 @@ func (in ABInput) abTables(s gate.ABScenario) []sheetTable {
 	}
 	for _, d := range s.Comparisons {
 		if d.Event == "" && d.Direction == gate.None {
-			whole.add(d.Direction, in.abCells(s, d, -1, d.Together, d.ABShift)...)
+			whole.add(d.Direction, in.abCells(s, d, -1, d.Together, d.Difference)...)
 		}
-		all.add(d.Together, in.abCells(s, d, -1, d.Together, d.ABShift)...)
+		all.add(d.Together, in.abCells(s, d, -1, d.Together, d.Difference)...)
 		for _, x := range d.Contexts {
 			if d.Event == "" || x.Direction != gate.None {
-				each.add(x.Direction, in.abCells(s, d, x.Context, x.Direction, x.ABShift)...)
+				each.add(x.Direction, in.abCells(s, d, x.Context, x.Direction, x.Difference)...)
 			}
 		}
 	}
 	return []sheetTable{changed, whole, all, each}
 }
 
-func (in ABInput) abCells(s gate.ABScenario, d gate.ABComparison, context int, direction gate.Direction, shift gate.ABShift) []string {
+func (in ABInput) abCells(s sidebyside.Scenario, d sidebyside.Comparison, context int, direction gate.Direction, shift sidebyside.Difference) []string {
 	m, _ := in.Catalogue.Lookup(d.Metric)
 	what := words.Clip(words.Event(d.Event), 80) + ": " + words.Brief(m.Title)
 	if context >= 0 && context < len(s.Contexts) {

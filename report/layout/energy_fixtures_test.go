@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -196,14 +197,14 @@ func hungrier() Input { return judged(gate.ToRegression, explain(headJoules(), b
 func twoBuilds() ABInput {
 	return ABInput{
 		Energy: []hotspots.Change{explain(headJoules(), baseJoules())},
-		Verdict: gate.ABVerdict{
-			Format: gate.FormatAB, Verdict: gate.Regression, Level: 0.95, Reason: "energy +26 %",
-			Base: gate.ABBuild{App: run.App{Package: "com.example.mail", Version: "1.9"}}, Head: gate.ABBuild{App: run.App{Package: "com.example.mail", Version: "2.0"}},
-			Scenarios: []gate.ABScenario{{
-				Scenario: "open-message", Verdict: gate.Regression, Unit: gate.ABRound, Contexts: []gate.ABContext{{Base: 20, Head: 20}},
-				Comparisons: []gate.ABComparison{{
+		Verdict: sidebyside.Verdict{
+			Format: sidebyside.Format, Verdict: gate.Regression, Level: 0.95, Reason: "energy +26 %",
+			Base: sidebyside.Build{App: run.App{Package: "com.example.mail", Version: "1.9"}}, Head: sidebyside.Build{App: run.App{Package: "com.example.mail", Version: "2.0"}},
+			Scenarios: []sidebyside.Scenario{{
+				Scenario: "open-message", Verdict: gate.Regression, Unit: sidebyside.Round, Contexts: []sidebyside.Context{{Base: 20, Head: 20}},
+				Comparisons: []sidebyside.Comparison{{
 					Metric: "energy.total_j", Direction: gate.ToRegression, Together: gate.ToRegression,
-					ABShift: gate.ABShift{Base: 12.4, Head: 15.6, Shift: 3.2, ShiftLow: new(2.9), ShiftHigh: new(3.5), Change: 0.258, ChangeLow: new(0.23), ChangeHigh: new(0.28), P: 0.0001, PRaw: 0.0001, Effect: 0.9, N: 20},
+					Difference: sidebyside.Difference{Base: 12.4, Head: 15.6, Shift: 3.2, ShiftLow: new(2.9), ShiftHigh: new(3.5), Change: 0.258, ChangeLow: new(0.23), ChangeHigh: new(0.28), P: 0.0001, PRaw: 0.0001, Effect: 0.9, N: 20},
 				}},
 			}},
 		},

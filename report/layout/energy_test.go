@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -541,7 +542,7 @@ func TestTwoBuildsAsJSONHaveTheirEnergy(t *testing.T) {
 		Format string
 		Energy []hotspots.Change
 	}
-	if err := json.Unmarshal(b.Bytes(), &doc); err != nil || doc.Format != gate.FormatAB || len(doc.Energy) != 1 || len(doc.Energy[0].Explaining()) != 2 {
+	if err := json.Unmarshal(b.Bytes(), &doc); err != nil || doc.Format != sidebyside.Format || len(doc.Energy) != 1 || len(doc.Energy[0].Explaining()) != 2 {
 		t.Errorf("%v, %+v", err, doc)
 	}
 }

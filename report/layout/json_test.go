@@ -16,6 +16,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
 )
 
 func TestJSONRoundTrip(t *testing.T) {
@@ -184,7 +185,7 @@ func TestReadOlderVerdictsWithoutIntervals(t *testing.T) {
 func TestReadSaved(t *testing.T) {
 	comparison, drift := abVerdict(2), Refresh{
 		Verdict: gate.Regression, Accepted: []string{"a"}, Refused: []Refusal{{ID: "b", Verdict: gate.Regression, Reason: "worse"}},
-		Drift: []gate.DriftLine{{Scenario: "s", Metric: "frames.count", Direction: gate.ToRegression, Creep: &gate.DriftShift{Change: 0.1}}},
+		Drift: []drift.Line{{Scenario: "s", Metric: "frames.count", Direction: gate.ToRegression, Creep: &drift.Shift{Change: 0.1}}},
 	}
 	for i := range comparison.Scenarios[0].Comparisons { // of the fixture, one names no context that there is
 		c := &comparison.Scenarios[0].Comparisons[i]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/words"
 )
@@ -129,7 +130,7 @@ func abProblems(in ABInput) []Problem {
 }
 
 // abSentence says how much the head differs, where, and how sure that is.
-func (in ABInput) abSentence(s gate.ABScenario, d gate.ABComparison, m metric.Metric) string {
+func (in ABInput) abSentence(s sidebyside.Scenario, d sidebyside.Comparison, m metric.Metric) string {
 	shift, at := d.Shown(), d.ShownIn()
 	text := "base " + words.Value(m, shift.Base) + ", head " + words.Value(m, shift.Head)
 	if at >= 0 && at < len(s.Contexts) {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
@@ -21,10 +22,10 @@ type Refresh struct {
 	Verdict gate.Outcome `json:"verdict"` // the gate's, on the new runs
 	// Accepted are the ids of the new runs that count from now on, Refused those
 	// that were kept and do not, with the reason.
-	Accepted []string         `json:"accepted"`
-	Refused  []Refusal        `json:"refused"`
-	Drift    []gate.DriftLine `json:"drift"`
-	Warnings []run.Warning    `json:"warnings"`
+	Accepted []string      `json:"accepted"`
+	Refused  []Refusal     `json:"refused"`
+	Drift    []drift.Line  `json:"drift"`
+	Warnings []run.Warning `json:"warnings"`
 	// Simulated says that the devices were.
 	Simulated bool `json:"simulated,omitempty"`
 }
@@ -93,7 +94,7 @@ func refreshLead(r Refresh) string {
 }
 
 // creeping says a creep in a sentence.
-func (in RefreshInput) creeping(l gate.DriftLine) string {
+func (in RefreshInput) creeping(l drift.Line) string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
 	c := l.Creep
 	return fmt.Sprintf("%s: %s moved by %s over %s (interval %s, p %s), which no single step need show",
@@ -101,7 +102,7 @@ func (in RefreshInput) creeping(l gate.DriftLine) string {
 }
 
 // driftInterval is the interval of a change, "–" where there is none.
-func driftInterval(m metric.Metric, s gate.DriftShift) string {
+func driftInterval(m metric.Metric, s drift.Shift) string {
 	if s.Low == nil || s.High == nil {
 		return "–"
 	}
@@ -127,13 +128,13 @@ func (in RefreshInput) driftTables() []sheetTable {
 	return []sheetTable{together, each}
 }
 
-func (in RefreshInput) driftCells(l gate.DriftLine) []string {
+func (in RefreshInput) driftCells(l drift.Line) []string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
 	what := words.Brief(l.Scenario) + ": " + words.Brief(m.Title)
 	if l.Context != nil {
 		what += " on " + words.Clip(words.Context(l.Context), 60)
 	}
-	cell := func(s *gate.DriftShift) string {
+	cell := func(s *drift.Shift) string {
 		switch {
 		case s == nil:
 			return "–"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/report/words"
 )
 
@@ -35,7 +36,7 @@ func ReadSaved(r io.Reader) (Saved, error) {
 		return Saved{}, fmt.Errorf("read the report: %w", where(err))
 	}
 	switch head.Format {
-	case gate.FormatAB:
+	case sidebyside.Format:
 		in, err := decodeAB(data)
 		if err != nil {
 			return Saved{}, fmt.Errorf("read the comparison: %w", err)
@@ -54,7 +55,7 @@ func ReadSaved(r io.Reader) (Saved, error) {
 		}
 		return Saved{Verdict: &in}, nil
 	}
-	return Saved{}, fmt.Errorf("read the report: format is %q, want one of %q", words.Clip(head.Format, 60), []string{gate.Format, gate.FormatAB, RefreshFormat})
+	return Saved{}, fmt.Errorf("read the report: format is %q, want one of %q", words.Clip(head.Format, 60), []string{gate.Format, sidebyside.Format, RefreshFormat})
 }
 
 // readAll reads at most MaxJSON bytes of JSON that decoding makes no monster of.
@@ -88,13 +89,13 @@ func sizeOf(r io.Reader) int64 {
 
 func decodeAB(data []byte) (ABInput, error) {
 	var d struct {
-		gate.ABVerdict
+		sidebyside.Verdict
 		Energy []hotspots.Change `json:"energy"`
 	}
 	if err := json.Unmarshal(data, &d); err != nil {
 		return ABInput{}, where(err)
 	}
-	if err := errors.Join(knownOutcome(d.Verdict), validateEnergy(d.Energy)); err != nil {
+	if err := errors.Join(knownOutcome(d.Verdict.Verdict), validateEnergy(d.Energy)); err != nil {
 		return ABInput{}, err
 	}
 	if !(d.Level >= 0 && d.Level < 1) {
@@ -105,10 +106,10 @@ func decodeAB(data []byte) (ABInput, error) {
 			return ABInput{}, fmt.Errorf("scenarios[%d].%w", i, err)
 		}
 	}
-	return ABInput{Verdict: d.ABVerdict, Energy: d.Energy}, nil
+	return ABInput{Verdict: d.Verdict, Energy: d.Energy}, nil
 }
 
-func validateScenario(s gate.ABScenario) error {
+func validateScenario(s sidebyside.Scenario) error {
 	if err := knownOutcome(s.Verdict); err != nil {
 		return err
 	}

@@ -8,26 +8,28 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/run"
 )
 
 // abVerdict is a comparison in which every name is hostile and the rows are many.
-func abVerdict(events int) gate.ABVerdict {
+func abVerdict(events int) sidebyside.Verdict {
 	const hostile = "<img src=x>|`@all\x1b[31m\n::error::x"
-	s := gate.ABScenario{Scenario: hostile, Verdict: gate.Regression, Unit: gate.ABRound, Contexts: []gate.ABContext{
+	s := sidebyside.Scenario{Scenario: hostile, Verdict: gate.Regression, Unit: sidebyside.Round, Contexts: []sidebyside.Context{
 		{Context: map[string]string{"model": hostile}, Base: 12, Head: 12}, {Context: map[string]string{"model": "b"}, Base: 12, Head: 12},
 	}}
 	for i := range events {
-		shift := gate.ABShift{Base: 0.95, Head: 0.9, Shift: -0.05, ShiftLow: new(-0.06), ShiftHigh: new(-0.04), Change: -0.0526, ChangeLow: new(-0.063), ChangeHigh: new(-0.042), P: 0.0004, N: 12}
-		s.Comparisons = append(s.Comparisons, gate.ABComparison{
-			Event: fmt.Sprint(hostile, i), Metric: "frames.smooth_ratio", Direction: gate.ToRegression, Together: gate.None, ABShift: shift,
-			Contexts: []gate.ABContextShift{{Context: 1, Direction: gate.ToRegression, ABShift: shift}, {Context: 99, Direction: gate.None}},
+		shift := sidebyside.Difference{Base: 0.95, Head: 0.9, Shift: -0.05, ShiftLow: new(-0.06), ShiftHigh: new(-0.04), Change: -0.0526, ChangeLow: new(-0.063), ChangeHigh: new(-0.042), P: 0.0004, N: 12}
+		s.Comparisons = append(s.Comparisons, sidebyside.Comparison{
+			Event: fmt.Sprint(hostile, i), Metric: "frames.smooth_ratio", Direction: gate.ToRegression, Together: gate.None, Difference: shift,
+			Contexts: []sidebyside.ContextDifference{{Context: 1, Direction: gate.ToRegression, Difference: shift}, {Context: 99, Direction: gate.None}},
 		})
 	}
-	return gate.ABVerdict{
-		Format: gate.FormatAB, Verdict: gate.Regression, Reason: hostile, Hint: hostile, Level: 0.95,
-		Base: gate.ABBuild{App: run.App{Package: hostile, Version: hostile}}, Head: gate.ABBuild{App: run.App{Package: "a"}},
-		Scenarios: []gate.ABScenario{s}, Warnings: []run.Warning{{Text: hostile}},
+	return sidebyside.Verdict{
+		Format: sidebyside.Format, Verdict: gate.Regression, Reason: hostile, Hint: hostile, Level: 0.95,
+		Base: sidebyside.Build{App: run.App{Package: hostile, Version: hostile}}, Head: sidebyside.Build{App: run.App{Package: "a"}},
+		Scenarios: []sidebyside.Scenario{s}, Warnings: []run.Warning{{Text: hostile}},
 	}
 }
 
@@ -36,7 +38,7 @@ func TestSheetsHoldHostileNames(t *testing.T) {
 		"comparison": AB(ABInput{Verdict: abVerdict(3), Notes: []string{"<b>"}}),
 		"refresh": RefreshSheet(RefreshInput{Refresh: Refresh{
 			Verdict: gate.Regression, Refused: []Refusal{{ID: "<img src=x>", Reason: "a|b `c`\x1b[31m\n::error::x"}},
-			Drift:    []gate.DriftLine{{Scenario: "<img src=x>|x", Metric: "<img src=x>", Direction: gate.ToRegression, Creep: &gate.DriftShift{Change: 0.1}}},
+			Drift:    []drift.Line{{Scenario: "<img src=x>|x", Metric: "<img src=x>", Direction: gate.ToRegression, Creep: &drift.Shift{Change: 0.1}}},
 			Warnings: []run.Warning{{Text: "<img src=x>"}},
 		}}),
 	}

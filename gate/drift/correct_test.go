@@ -1,0 +1,36 @@
+package drift
+
+import (
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// Two metrics creep for the worse, each its own way: both are of one family.
+func TestTheWorseSideIsCorrectedTogether(t *testing.T) {
+	line := func(metricName string, rising, falling, change float64) *test {
+		m, _ := metric.Default().Lookup(metricName)
+		d := &test{metric: m, cell: run.Cell{Metric: metricName}, trend: stat.Drift{Rising: rising, Falling: falling}}
+		d.Direction, d.P, d.Creep = gate.None, 1, &Shift{From: 100, Change: change, Shift: 100 * change}
+		return d
+	}
+	frames, cpu := line("frames.count", 0.999, 0.001, -0.2), line("cpu.time_ms", 0.002, 0.998, 0.2)
+	alone := line("cpu.time_ms", 0.004, 0.996, 0.2)
+	alone.Context = map[string]string{"model": "a"}
+	d := drifting{policy: gatetest.Policy(t, gate.PresetDefault), tests: []*test{frames, cpu, alone}}
+	d.correct(false)
+	d.correct(true)
+	// Half of the false alarms for all together, half for each alone; Holm over two.
+	gatetest.About(t, "frames", frames.P, 0.004)
+	gatetest.About(t, "CPU time", cpu.P, 0.004)
+	gatetest.About(t, "CPU time of one phone", alone.P, 0.008)
+	for _, l := range d.tests {
+		if l.Direction != gate.ToRegression {
+			t.Errorf("%s: %s", l.cell.Metric, l.Direction)
+		}
+	}
+}

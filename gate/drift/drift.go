@@ -1,0 +1,238 @@
+// Package drift tells how the metrics of whole runs moved over time: by how much
+// since the last refresh and since all before, and whether they creep.
+//
+// It takes a stand: a creep that no single step shows is told by the trend over all
+// runs. It fails no build; what is done about a drift is for its reader to decide.
+package drift
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// Line is how one metric of the whole run moved in a scenario: in one
+// context, or in all together.
+type Line struct {
+	Scenario string `json:"scenario"`
+	// Context is nil where all contexts are taken together, each by itself.
+	Context map[string]string `json:"context"`
+	Metric  string            `json:"metric"`
+	// Direction says whether the metric creeps: regression for the worse,
+	// improvement for the better, none where it may as well stand still.
+	Direction gate.Direction `json:"direction"`
+	// Now is the middle of the new runs, in the metric's unit, and Runs their number.
+	Now  float64 `json:"now"`
+	Runs int     `json:"runs"`
+	// SinceLast is the shift from the runs of the last refresh, SinceAll that
+	// from all that were accepted before; nil where there are none.
+	SinceLast *Shift `json:"since_last"`
+	SinceAll  *Shift `json:"since_all"`
+	// Creep is the change from the first run to the newest by the trend of all
+	// of them; nil where there are too few or they bear no times.
+	Creep *Shift `json:"creep"`
+	// P is the chance of such a trend the same way if time meant nothing,
+	// corrected for multiplicity; 1 where it was not worked out.
+	P float64 `json:"p"`
+}
+
+// Shift is a change with its interval.
+type Shift struct {
+	From   float64 `json:"from"`   // what it is a change of, in the metric's unit
+	Runs   int     `json:"runs"`   // behind From; of a creep all runs
+	Shift  float64 `json:"shift"`  // in the metric's unit
+	Change float64 `json:"change"` // as a share of From, 0 where that is 0
+	// Low and High bound the change; both are nil where there are too few runs.
+	Low  *float64 `json:"change_low"`
+	High *float64 `json:"change_high"`
+}
+
+// Of tells how the metrics of whole runs moved: from the runs of the last
+// refresh, from all accepted before, and by the trend over all of them, which
+// sees a slow creep that no single step shows. last are some of before. Runs
+// are compared within their scenario and context alone; those that are not
+// whole are passed over.
+//
+// The trend is Theil and Sen's, its test Mann and Kendall's, over the contexts
+// together and for each alone, which have half of the policy's Alpha each; Holm's
+// correction, the worse and the better side each for itself. It counts from the
+// policy's least change on.
+func Of(p gate.Policy, catalogue *metric.Catalogue, now, last, before []run.Run) []Line {
+	d := drifting{policy: p.WithLevel(), catalogue: catalogue, last: map[string]bool{}}
+	for _, r := range last {
+		d.last[r.ID] = true
+	}
+	d.gather(now, true)
+	d.gather(before, false)
+	for _, s := range d.scenarios {
+		d.lines(s)
+	}
+	d.correct(false)
+	d.correct(true)
+	var out []Line
+	for _, t := range d.tests {
+		out = append(out, t.Line)
+	}
+	return out
+}
+
+type drifting struct {
+	policy    gate.Policy
+	catalogue *metric.Catalogue
+	last      map[string]bool // ids
+	scenarios []*scenario
+	tests     []*test
+}
+
+type scenario struct {
+	name     string
+	contexts []*group
+}
+
+// group is one context with its runs, summed up.
+type group struct {
+	key              string
+	context          map[string]string
+	now, last, older []run.Summary // older are before, and not of the last refresh
+}
+
+// test is a line in the making.
+type test struct {
+	Line
+	metric metric.Metric
+	cell   run.Cell
+	trend  stat.Drift
+}
+
+func (d *drifting) gather(runs []run.Run, isNow bool) {
+	for _, r := range runs {
+		if r.Status != run.Complete {
+			continue
+		}
+		c := d.context(r, isNow)
+		if c == nil {
+			continue // of nothing that was measured now
+		}
+		s := run.Summarize(r, d.policy.Centre, d.catalogue)
+		switch {
+		case isNow:
+			c.now = append(c.now, s)
+		case d.last[r.ID]:
+			c.last = append(c.last, s)
+		default:
+			c.older = append(c.older, s)
+		}
+	}
+}
+
+// context finds the run's, or makes it where it may.
+func (d *drifting) context(r run.Run, isNow bool) *group {
+	at := slices.IndexFunc(d.scenarios, func(s *scenario) bool { return s.name == r.Scenario })
+	if at < 0 {
+		if !isNow {
+			return nil
+		}
+		at = len(d.scenarios)
+		d.scenarios = append(d.scenarios, &scenario{name: r.Scenario})
+	}
+	s, key := d.scenarios[at], devctx.Key(devctx.Telling(r.Context, d.policy.Use))
+	for _, c := range s.contexts {
+		if c.key == key {
+			return c
+		}
+	}
+	if !isNow {
+		return nil
+	}
+	c := &group{key: key, context: r.Context}
+	s.contexts = append(s.contexts, c)
+	return c
+}
+
+// lines makes a test of each metric of the whole run, over all contexts and for
+// each where there are several.
+func (d *drifting) lines(s *scenario) {
+	for _, cell := range d.cells(s) {
+		d.tests = append(d.tests, d.line(s.name, nil, cell, s.contexts))
+	}
+	for _, c := range s.contexts {
+		for _, cell := range d.cells(&scenario{contexts: []*group{c}}) {
+			if len(s.contexts) > 1 {
+				d.tests = append(d.tests, d.line(s.name, c.context, cell, []*group{c}))
+			}
+		}
+	}
+}
+
+func (d *drifting) cells(s *scenario) []run.Cell {
+	var out []run.Cell
+	for _, c := range s.contexts {
+		for _, r := range c.now {
+			for cell := range r.Cells.All() {
+				if cell.Event == "" && d.policy.Judged(cell, r, d.catalogue) && !slices.Contains(out, cell) {
+					out = append(out, cell)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b run.Cell) int { return d.catalogue.Compare(a.Metric, b.Metric) })
+	return out
+}
+
+func (d *drifting) line(scenario string, context map[string]string, cell run.Cell, contexts []*group) *test {
+	m, _ := d.catalogue.Lookup(cell.Metric)
+	t := &test{metric: m, cell: cell}
+	t.Scenario, t.Context, t.Metric, t.Direction, t.P = scenario, context, cell.Metric, gate.None, 1
+	v := valuesOf(oneWay(contexts, m), cell, m.Log)
+	var now []float64
+	for _, p := range v.all {
+		now = append(now, p.Y...)
+	}
+	t.Runs, t.Now = len(now), v.back(stat.Median(now))
+	t.SinceLast = v.shift(v.fromLast, d.policy.Alpha)
+	t.SinceAll = v.shift(v.all, d.policy.Alpha)
+	t.trend = stat.DriftOf(v.series, d.policy.Alpha)
+	t.Creep = v.creep(t.trend)
+	return t
+}
+
+// correct decides which lines creep, of those of single contexts or of all
+// together.
+func (d *drifting) correct(alone bool) {
+	const share = 0.5
+	var tests []*test
+	for _, t := range d.tests {
+		if (t.Context != nil) == alone && t.Creep != nil {
+			tests = append(tests, t)
+		}
+	}
+	worse, better := make([]float64, len(tests)), make([]float64, len(tests))
+	for i, t := range tests {
+		worse[i], better[i] = min(1, t.trend.Rising/share), min(1, t.trend.Falling/share)
+		if t.metric.Direction == metric.HigherIsBetter {
+			worse[i], better[i] = better[i], worse[i]
+		}
+	}
+	correctedWorse, correctedBetter := stat.Holm(worse), stat.Holm(better)
+	for i, t := range tests {
+		worsening := gate.Worsening(t.metric, t.Creep.From, t.Creep.Shift, t.Creep.Change)
+		t.P = correctedWorse[i]
+		if cmp.Less(better[i], worse[i]) {
+			t.P = correctedBetter[i]
+		}
+		policy := d.policy.ForCell(t.cell)
+		switch {
+		case t.P > d.policy.Alpha || math.Abs(worsening) < policy.MinChange:
+		case worsening > 0:
+			t.Direction = gate.ToRegression
+		default:
+			t.Direction = gate.ToImprovement
+		}
+	}
+}

@@ -1,0 +1,115 @@
+// Package explain finds the contexts in which the outliers of a verdict arise, as
+// rules such as "of the runs on SDK 15, nine of ten are slow" (paper, section 5.4).
+//
+// What a rule is and how rules are mined is package rules'; here is which runs count
+// as what: a run of which nothing can be said counts neither as an outlier nor as
+// normal. It names contexts, and no causes.
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/rules"
+	"github.com/apkgate/apkgate/run"
+)
+
+// MaxRules bounds the rules that a verdict lists.
+const MaxRules = 1_000
+
+// AddRules adds to the verdict the contexts in which outliers arise, over the runs
+// that were checked with their labels and the history, which is normal (paper,
+// section 5.4). Runs of which nothing can be said count neither as outliers nor
+// as normal.
+func AddRules(v *gate.Verdict, p gate.Policy, past Census) {
+	rows, outliers := checkedRows(p, v.Runs)
+	if !outliers {
+		return
+	}
+	options := rules.Options{MinConfidence: p.MinConfidence, Ignore: gate.LabelNormal}
+	switch {
+	case p.SupportOfAll:
+		options.MinSupport = p.MinSupport
+	default: // forty runs that are bad alike mean the same beside a long history
+		options.MinCount = max(1, int(math.Ceil(p.MinSupport*float64(len(rows))-1e-9)))
+	}
+	if p.Preset != gate.PresetDune {
+		options.MinTogether = 2
+	}
+	found, cut := rules.Mine(append(rows, past.rows(v.Runs)...), options)
+	for _, c := range cut {
+		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf(
+			"rules of %d properties and more were not looked for: the runs that are %s have too many combinations (context.use chooses the properties that count)", c.Items, c.Then)})
+	}
+	if len(found) > MaxRules {
+		v.RulesTotal = len(found)
+		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf("of %d rules, the %d with the most runs are listed", len(found), MaxRules)})
+		found = mostTelling(found)
+	}
+	for _, r := range found {
+		rule := gate.Rule{If: map[string]string{}, Then: r.Then, Support: r.Support, Confidence: r.Confidence, Lift: r.Lift, Count: r.Count}
+		for _, item := range r.If {
+			rule.If[item.Property] = item.Value
+		}
+		v.Rules = append(v.Rules, rule)
+	}
+}
+
+// checkedRows are the runs that were checked and of which something is known, and
+// whether any of them deviates.
+func checkedRows(p gate.Policy, verdicts []gate.RunVerdict) (rows []rules.Row, outliers bool) {
+	for _, v := range verdicts {
+		if v.Verdict == gate.Invalid || (v.Verdict == gate.Inconclusive && v.Labels[0] == gate.LabelNormal) {
+			continue // nobody knows whether it deviates
+		}
+		rows = append(rows, rules.Row{Context: devctx.Only(v.Context, p.Use), Labels: v.Labels})
+		outliers = outliers || v.Labels[0] != gate.LabelNormal
+	}
+	return rows, outliers
+}
+
+// rows are the history's, one for each context. A run that was checked itself
+// counts by what it was found to be.
+func (c Census) rows(checked []gate.RunVerdict) []rules.Row {
+	normal := make([]int, len(c.Distinct()))
+	for _, n := range c.context {
+		normal[n]++
+	}
+	out := map[string]bool{}
+	for _, v := range checked {
+		if n, known := c.context[v.ID]; known && !out[v.ID] {
+			normal[n]--
+			out[v.ID] = true
+		}
+	}
+	var rows []rules.Row
+	for i, context := range c.Distinct() {
+		if normal[i] > 0 {
+			rows = append(rows, rules.Row{Context: context, Labels: []string{gate.LabelNormal}, Times: normal[i]})
+		}
+	}
+	return rows
+}
+
+// mostTelling are the MaxRules rules with the most runs and the fewest properties,
+// in their order.
+func mostTelling(found []rules.Rule) []rules.Rule {
+	places := make([]int, len(found))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int {
+		return cmp.Or(cmp.Compare(found[b].Count, found[a].Count), cmp.Compare(len(found[a].If), len(found[b].If)))
+	})
+	places = places[:MaxRules]
+	slices.Sort(places)
+	out := make([]rules.Rule, MaxRules)
+	for i, place := range places {
+		out[i] = found[place]
+	}
+	return out
+}

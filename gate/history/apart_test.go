@@ -1,0 +1,204 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+func comparisonOf(v gate.RunVerdict, metric string) gate.Comparison {
+	at := slices.IndexFunc(v.Comparisons, func(c gate.Comparison) bool { return c.Event == "" && c.Metric == metric })
+	if at < 0 {
+		return gate.Comparison{}
+	}
+	return v.Comparisons[at]
+}
+
+func TestJoulesAreComparedWithinTheirSource(t *testing.T) {
+	frames := gatetest.Steady(10, map[string]string{"model": "a"}, 8)
+	for name, c := range map[string]struct {
+		now     run.Run
+		history []run.Run
+		want    gate.Outcome
+		n       int // values that the joules are compared with
+		reason  string
+		warning string
+	}{
+		"the same source":             {gatetest.Hungry("new", "rails", 8, 30), gatetest.HungryRuns(10, "rails", 8, 30), gate.Pass, 10, "energy by", ""},
+		"the same, three times it":    {gatetest.Hungry("new", "rails", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Regression, 10, "energy: 90.00 J", ""},
+		"another source":              {gatetest.Hungry("new", "battery", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Pass, 0, "; energy has no comparable history", `energy_from is "battery" here and "rails" in the accepted runs`},
+		"another source, slow frames": {gatetest.Hungry("new", "battery", 12, 30), gatetest.HungryRuns(10, "rails", 8, 30), gate.Regression, 0, "time per frame: 12.00 ms", `"rails" in the accepted runs`},
+		"another profile of a model":  {gatetest.Hungry("new", "model a", 8, 90), gatetest.HungryRuns(10, "model b", 8, 30), gate.Pass, 0, "no comparable history", `"model b"`},
+		"two sources, its own tells":  {gatetest.Hungry("new", "battery", 8, 30), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20)), gate.Regression, 10, "energy: 30.00 J", ""},
+		"two sources, as its own":     {gatetest.Hungry("new", "battery", 8, 20), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20)), gate.Pass, 10, "energy by", ""},
+		"few of its own":              {gatetest.Hungry("new", "battery", 8, 20.5), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 20)), gate.Pass, 2, "energy has 2 comparable runs of the 5 that are needed", "energy has 2 comparable runs of the 5 that are needed"},
+		"no energy before":            {gatetest.Hungry("new", "rails", 8, 30), frames, gate.Pass, 0, "; energy has no comparable history", "no accepted run that this one is compared with has energy.total_j"},
+		"no energy before, slower":    {gatetest.Hungry("new", "rails", 9, 30), frames, gate.Regression, 0, "time per frame: 9.00 ms", ""},
+		"imported, of no source":      {gatetest.Hungry("new", "", 8, 90), gatetest.HungryRuns(10, "", 8, 30), gate.Regression, 10, "energy: 90.00 J", ""},
+		"of a source, imported ones":  {gatetest.Hungry("new", "rails", 8, 90), gatetest.HungryRuns(10, "", 8, 30), gate.Pass, 0, "no comparable history", "not said in the accepted runs"},
+		"imported, ones of a source":  {gatetest.Hungry("new", "", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Pass, 0, "no comparable history", "energy_from is not said here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := checkOne(gatetest.Policy(t, gate.PresetDefault), c.now, c.history...)
+			if v.Verdict != c.want || !strings.Contains(v.Reason, c.reason) {
+				t.Errorf("%s: %q\nwant %s and %q in the reason", v.Verdict, v.Reason, c.want, c.reason)
+			}
+			if d := comparisonOf(v, "energy.total_j"); d.N != c.n {
+				t.Errorf("the joules are compared with %d values, want %d", d.N, c.n)
+			}
+			if d := comparisonOf(v, "frames.duration_ms"); d.N != len(c.history) {
+				t.Errorf("the frames are compared with %d values, want all %d", d.N, len(c.history))
+			}
+			warned := slices.ContainsFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, c.warning) })
+			if c.warning != "" && (!warned || len(v.Warnings) != 1) {
+				t.Errorf("warnings %v, want one with %q", v.Warnings, c.warning)
+			}
+			if c.warning == "" && c.n > 0 && len(v.Warnings) > 0 {
+				t.Errorf("warnings %v, want none", v.Warnings)
+			}
+		})
+	}
+}
+
+func TestJoulesOfAnotherSourceAloneDecideNothing(t *testing.T) {
+	only := func(r run.Run) run.Run {
+		delete(r.Iterations[0].Metrics, "frames.duration_ms")
+		return r
+	}
+	var history []run.Run
+	for _, r := range gatetest.HungryRuns(10, "rails", 8, 30) {
+		history = append(history, only(r))
+	}
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), only(gatetest.Hungry("new", "battery", 8, 90)), history...)
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, `energy_from is "battery" here and "rails" in the accepted runs`) {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
+	}
+}
+
+func TestDuneTooComparesJoulesWithinTheirSource(t *testing.T) {
+	history := slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20))
+	v := checkOne(gatetest.Policy(t, gate.PresetDune), gatetest.Hungry("new", "battery", 8, 30), history...)
+	if d := comparisonOf(v, "energy.total_j"); d.Direction != gate.ToRegression || d.N != 11 || comparisonOf(v, "frames.duration_ms").N != 21 {
+		t.Errorf("%s of %d values, want a regression of 11: the ten of its source and itself", d.Direction, d.N)
+	}
+}
+
+// Of several runs in a check each is compared with those of its own source.
+func TestRunsOfSeveralSourcesInOneCheck(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	refs := gatetest.Summaries(p, slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20))...)
+	v := Check(p, metric.Default(), []Subject{
+		{Run: gatetest.Hungry("a", "rails", 8, 30), References: refs},
+		{Run: gatetest.Hungry("b", "battery", 8, 20), References: refs},
+		{Run: gatetest.Hungry("c", "battery", 8, 30), References: refs},
+	})
+	var got []gate.Outcome
+	for _, r := range v.Runs {
+		got = append(got, r.Verdict)
+	}
+	if want := []gate.Outcome{gate.Pass, gate.Pass, gate.Regression}; !slices.Equal(got, want) {
+		t.Errorf("verdicts %v, want %v", got, want)
+	}
+}
+
+func TestBudgetsInJoules(t *testing.T) {
+	budget := 25.0
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Thresholds = []gate.Threshold{{Metric: "energy.total_j", Max: &budget}}
+	for name, c := range map[string]struct {
+		joules  float64
+		history []run.Run
+		want    gate.Outcome
+	}{
+		"within":                          {24.9, gatetest.HungryRuns(10, "rails", 8, 25), gate.Pass},
+		"beyond, as the history is":       {25.1, gatetest.HungryRuns(10, "rails", 8, 25), gate.Regression},
+		"beyond, of another source":       {25.1, gatetest.HungryRuns(10, "battery", 8, 25), gate.Regression},
+		"beyond, without any history":     {25.1, nil, gate.Regression},
+		"within, of another source":       {24.9, gatetest.HungryRuns(10, "battery", 8, 25), gate.Pass},
+		"within, and a third more joules": {24.9, gatetest.HungryRuns(10, "rails", 8, 18.7), gate.Regression},
+	} {
+		v := checkOne(p, gatetest.Hungry("new", "rails", 8, c.joules), c.history...)
+		if v.Verdict != c.want {
+			t.Errorf("%s: %s (%s), want %s", name, v.Verdict, v.Reason, c.want)
+		}
+		if beyond := c.joules > budget; beyond != strings.Contains(v.Reason, "energy: 25.10 J, beyond the limit of 25.00 J") {
+			t.Errorf("%s: %s", name, v.Reason)
+		}
+	}
+	base, head := gatetest.HungryRounds("rails", 24), gatetest.HungryRounds("rails", 25.5)
+	if v := sidebyside.Compare(p, metric.Default(), gatetest.Runs(base), gatetest.Runs(head)); v.Verdict != gate.Regression || !strings.Contains(v.Reason, "beyond the limit of 25.00 J") {
+		t.Errorf("two builds: %s (%s)", v.Verdict, v.Reason)
+	}
+}
+
+// Nobody held a wakelock before; now one is held for ten minutes. And who held
+// one for some milliseconds may do so again.
+func TestWakelocksOutOfNothing(t *testing.T) {
+	held := func(id string, ms float64) run.Run {
+		return gatetest.Run(id, map[string]float64{"frames.duration_ms": 8, "wakelock.time_ms": ms, "wakelock.screen_off_ms": ms / 2})
+	}
+	var none, some []run.Run
+	for i := range 12 {
+		none = append(none, held(fmt.Sprint(i), 0))
+		some = append(some, held(fmt.Sprint(i), 20+float64(i%3)))
+	}
+	p := gatetest.Policy(t, gate.PresetDefault)
+	for name, c := range map[string]struct {
+		now     float64
+		history []run.Run
+		want    gate.Direction
+	}{
+		"ten minutes out of nothing":  {600_000, none, gate.ToRegression},
+		"nothing again":               {0, none, gate.None},
+		"a blink out of nothing":      {40, none, gate.None},
+		"twice a blink":               {44, some, gate.None},
+		"ten minutes out of a blink":  {600_000, some, gate.ToRegression},
+		"five seconds out of nothing": {5_000, none, gate.ToRegression},
+	} {
+		v := checkOne(p, held("new", c.now), c.history...)
+		if d := comparisonOf(v, "wakelock.time_ms"); d.Direction != c.want {
+			t.Errorf("%s: %s (%s), want %s", name, d.Direction, v.Reason, c.want)
+		}
+		if d := comparisonOf(v, "wakelock.screen_off_ms"); d.Metric != "" {
+			t.Errorf("%s: the detail is judged beside its summary", name)
+		}
+	}
+}
+
+// Three packages that may not import each other name the same property.
+func TestTheSourceHasOneName(t *testing.T) {
+	m, _ := metric.Default().Lookup("energy.total_j")
+	if m.Within != run.EnergyFrom || devctx.EnergyFrom != run.EnergyFrom {
+		t.Errorf("metric says %q, context %q, run %q", m.Within, devctx.EnergyFrom, run.EnergyFrom)
+	}
+}
+
+// Three of twenty accepted runs were put on the small cores, and took a fifth more:
+// the next that is, is no regression; one that takes more than these is. One such
+// run excuses nothing.
+func TestAModeSeenBeforeIsNoRegression(t *testing.T) {
+	history := gatetest.HungryRuns(20, "rails", 8, 60)
+	for i, want := range []gate.Direction{gate.ToRegression, gate.ToRegression, gate.None, gate.None} {
+		v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Hungry("new", "rails", 8, 71), history...)
+		if d := comparisonOf(v, "energy.total_j"); d.Direction != want {
+			t.Errorf("after %d such runs: %s (%s), want %s", i, d.Direction, v.Reason, want)
+		}
+		history[5*i] = gatetest.Hungry(fmt.Sprint("small", i), "rails", 8, 72+float64(i)/10)
+	}
+	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Hungry("new", "rails", 8, 85), history...); v.Verdict != gate.Regression {
+		t.Errorf("beyond both modes: %s (%s)", v.Verdict, v.Reason)
+	}
+	// What would have been seen lies beyond the second mode too: 72.2 J for 60 J.
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Hungry("new", "rails", 8, 60), history...)
+	if d := comparisonOf(v, "energy.total_j"); d.Detectable*d.Expected+d.Expected < 72.2 {
+		t.Errorf("a pass claims to see a worsening by %.0f %%, which was seen four times and excused", 100*d.Detectable)
+	}
+}

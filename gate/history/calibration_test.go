@@ -1,0 +1,77 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// rates checks many worlds and returns the share of checks that fail or stay
+// undecided, each of `batch` runs of a build that is slow times slower.
+func rates(t *testing.T, w gatetest.World, preset string, trials, batch int, slow float64) (failed, undecided float64) {
+	p := gatetest.Policy(t, preset)
+	for trial := range trials {
+		rng := rand.New(rand.NewPCG(uint64(trial), 99))
+		var history []run.Run
+		for c := range w.Contexts {
+			for i := range w.PerContext {
+				history = append(history, w.Run(rng, fmt.Sprint("h", c, ".", i), c, 1))
+			}
+		}
+		refs := gatetest.Summaries(p, history...)
+		var subjects []Subject
+		for b := range batch {
+			subjects = append(subjects, Subject{Run: w.Run(rng, fmt.Sprint("new", b), b%w.Contexts, slow), References: refs})
+		}
+		switch Check(p, metric.Default(), subjects).Verdict {
+		case gate.Regression:
+			failed++
+		case gate.Inconclusive:
+			undecided++
+		}
+	}
+	return failed / float64(trials), undecided / float64(trials)
+}
+
+// At most one unchanged pull request in twenty may fail, with an allowance for
+// the number of trials, however many comparisons a check makes.
+func TestUnchangedBuildsPass(t *testing.T) {
+	trials := 120
+	if testing.Short() {
+		trials = 60
+	}
+	for name, w := range gatetest.Worlds {
+		for _, batch := range []int{1, 5, 15} {
+			trials := trials
+			if batch > 5 {
+				trials /= 2
+			}
+			failed, undecided := rates(t, w, gate.PresetDefault, trials, batch, 1)
+			dune, _ := rates(t, w, gate.PresetDune, trials/4, batch, 1)
+			t.Logf("%-32s %d run(s): failed %.3f, undecided %.3f; dune fails %.2f", name, batch, failed, undecided, dune)
+			if limit := 0.05 + 2*math.Sqrt(0.05*0.95/float64(trials)); failed > limit {
+				t.Errorf("%s, %d run(s): %.3f of unchanged builds fail, want at most %.3f", name, batch, failed, limit)
+			}
+		}
+	}
+}
+
+// A build that takes 60 % longer a frame has to fail where there is any history
+// worth the name.
+func TestSlowBuildsFail(t *testing.T) {
+	for name, least := range map[string]float64{
+		"one phone, 5 runs": 0.8, "one phone, 20 runs": 1, "three phones, 3 runs each": 0.95, "three noisy phones, 20 events": 0.75,
+	} {
+		failed, undecided := rates(t, gatetest.Worlds[name], gate.PresetDefault, 60, 1, 1.6)
+		t.Logf("%-32s failed %.3f, undecided %.3f", name, failed, undecided)
+		if failed < least {
+			t.Errorf("%s: %.3f of builds 60 %% slower fail, want at least %.2f", name, failed, least)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/dune"
+	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// check is one subject on its way to a verdict.
+type check struct {
+	policy    gate.Policy
+	catalogue *metric.Catalogue
+	run       run.Run
+	summary   run.Summary
+	past      evidence.Past  // given up when all cells are judged
+	seen      evidence.Seen  // what is told of it
+	beside    int            // accepted runs of the same session
+	context   string         // as a key
+	order     map[string]int // events by their place in the run
+	judged    []*judgement
+	done      []gate.Comparison // in the order of events, then of the catalogue
+	apart     []apart
+	lost      []lostMetric
+	warnings  []run.Warning
+	invalid   bool
+}
+
+func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
+	c := &check{policy: p, catalogue: catalogue, run: s.Run, order: map[string]int{"": -1}}
+	c.warnings = slices.Clone(s.Run.Warnings)
+	c.summary = run.Summarize(s.Run, p.Centre, catalogue)
+	c.past = evidence.PastOf(c.summary.Context, others(s), p.Use)
+	c.past.Sampled = cmp.Or(s.sampled, gate.MaxListed)
+	c.seen, c.beside = c.past.Seen(), ownSession(s)
+	defer func() { c.past = evidence.Past{} }()
+	c.invalid = s.Run.Status != run.Complete
+	if c.invalid {
+		if s.Run.Why() != "" {
+			c.warnings = c.warnings[:len(c.warnings)-1] // it is the reason
+		}
+		return c
+	}
+	for i, name := range run.EventOrder(s.Run) {
+		c.order[name] = i
+	}
+	c.context = devctx.Key(devctx.Only(c.summary.Context, p.Use))
+	cells := c.cells()
+	c.past.Table = run.Table(cells, c.past.Cells(), len(c.past.Refs))
+	for _, cell := range cells {
+		c.judge(cell)
+	}
+	c.warnMissingEvents()
+	c.lost = c.lostMetrics()
+	c.warnLost()
+	c.warnSmallCluster()
+	return c
+}
+
+// judge judges one cell of the run by its history.
+func (c *check) judge(cell run.Cell) {
+	m, _ := c.catalogue.Lookup(cell.Metric)
+	x, _ := c.summary.Cells.Get(cell)
+	n := 0
+	if c.policy.Preset == gate.PresetDune {
+		d := dune.Judge(c.policy, cell, x, c.past, m)
+		c.done, n = append(c.done, d), d.N
+	} else {
+		j := judge(c.policy, cell, x, c.past, m)
+		j.context = c.context
+		c.judged, n = append(c.judged, j), j.evidence.N
+	}
+	if n == 0 && m.Within != "" {
+		c.seen.Ways[cell] = c.past.Ways(cell, m)
+	}
+}
+
+// warnSmallCluster says where the preset dune can't see a thing.
+func (c *check) warnSmallCluster() {
+	if c.policy.Preset != gate.PresetDune || len(c.past.Ranked) == 0 {
+		return
+	}
+	nearest := 0
+	for _, r := range c.past.Ranked {
+		if r.Cluster == 1 {
+			nearest++
+		}
+	}
+	if least := dune.LeastCluster(c.policy); nearest < least {
+		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
+			"the nearest cluster has %d %s; with fewer than %d the preset dune flags nothing, however bad (context.use chooses the properties that tell contexts apart)",
+			nearest, words.Plural(nearest, "run", "runs"), least)})
+	}
+}
+
+// others leaves out of the history the run itself, the runs of its session, which
+// were made side by side with it and are no independent evidence, and what it
+// can't be compared with.
+func others(s Subject) []run.Summary {
+	away := func(r run.Summary) bool {
+		return s.itself(r) || s.beside(r) || !devctx.Comparable(r.Context, s.Run.Context)
+	}
+	if !slices.ContainsFunc(s.References, away) {
+		return s.References
+	}
+	return slices.DeleteFunc(slices.Clone(s.References), away)
+}
+
+func (s Subject) itself(r run.Summary) bool { return r.ID != "" && r.ID == s.Run.ID }
+
+func (s Subject) beside(r run.Summary) bool { return r.Session != "" && r.Session == s.Run.Session }
+
+// ownSession counts the references that are of the run's own session.
+func ownSession(s Subject) int {
+	n := 0
+	for _, r := range s.References {
+		if s.beside(r) && !s.itself(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// cells are those to judge: the whole run first, then events as they came.
+func (c *check) cells() []run.Cell {
+	var out []run.Cell
+	for cell := range c.summary.Cells.All() {
+		if c.policy.Judged(cell, c.summary, c.catalogue) {
+			out = append(out, cell)
+		}
+	}
+	slices.SortFunc(out, func(a, b run.Cell) int {
+		return cmp.Or(cmp.Compare(c.order[a.Event], c.order[b.Event]), cmp.Compare(a.Event, b.Event), c.catalogue.Compare(a.Metric, b.Metric))
+	})
+	return out
+}
+
+// warnMissingEvents says which UI events the history has and the run has not:
+// what did not happen can't be judged.
+func (c *check) warnMissingEvents() {
+	if len(c.past.Refs) == 0 {
+		return
+	}
+	has := map[string]bool{}
+	for cell := range c.summary.Cells.All() {
+		has[cell.Event] = true
+	}
+	_, had := run.Count(c.past.Cells())
+	for _, event := range slices.Sorted(maps.Keys(had)) {
+		if !has[event] && event != "" && 2*had[event] > len(c.past.Refs) {
+			c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
+				"event %q is in %d of %d runs of the history and not in this one", event, had[event], len(c.past.Refs))})
+		}
+	}
+}
+
+// judgeTogether decides what needs all comparisons of all subjects in view.
+func judgeTogether(p gate.Policy, checks []*check) {
+	var all []*judgement
+	runs := 0
+	for _, c := range checks {
+		all = append(all, c.judged...)
+		if len(c.judged) > 0 {
+			runs++
+		}
+	}
+	borrow(all, runs)
+	correct(all, runs)
+	for _, j := range all {
+		decide(p, j)
+	}
+	for _, c := range checks {
+		c.markAfterEffects()
+		for _, j := range c.judged {
+			c.done = append(c.done, j.Comparison)
+		}
+	}
+}
+
+// afterEffectShare is how much of the event before it a deviation may reach and
+// still be its after-effect.
+const afterEffectShare = 0.5
+
+// markAfterEffects finds deviations that are what the event just before left
+// behind: the app had not recovered yet (paper, section 8.4). An event is an
+// after-effect if all that is worse about it is at least twice as bad just
+// before. It is shown under its cause and bears no label of its own.
+func (c *check) markAfterEffects() {
+	worse := map[string]map[string]*judgement{} // by event, then metric
+	for _, j := range c.judged {
+		if j.Direction != gate.ToRegression {
+			continue
+		}
+		if worse[j.Event] == nil {
+			worse[j.Event] = map[string]*judgement{}
+		}
+		worse[j.Event][j.Metric] = j
+	}
+	names := run.EventOrder(c.run)
+	itself := false // whether the event before is an after-effect
+	for i := 1; i < len(names); i++ {
+		before, now := worse[names[i-1]], worse[names[i]]
+		itself = !itself && leftBy(before, now)
+		if !itself {
+			continue
+		}
+		for _, j := range now {
+			j.AfterEffectOf = names[i-1]
+		}
+	}
+}
+
+func leftBy(before, now map[string]*judgement) bool {
+	for name, j := range now {
+		cause, ok := before[name]
+		if !ok || j.Limit != nil || j.size() > afterEffectShare*cause.size() {
+			return false
+		}
+	}
+	return len(now) > 0
+}
+
+// size is how bad a deviation is: the share that is lost of what should be more,
+// the logarithm of the factor for what should be less.
+func (j *judgement) size() float64 {
+	if j.metric.Direction == metric.HigherIsBetter || j.Expected <= 0 || j.Value <= 0 {
+		return math.Abs(j.Change)
+	}
+	return math.Abs(math.Log(j.Value / j.Expected))
+}

@@ -1,0 +1,273 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+func TestOutcomes(t *testing.T) {
+	phone := map[string]string{"model": "a"}
+	other := map[string]string{"model": "b"}
+	partial := gatetest.Timed("new", phone, 8)
+	partial.Status = run.Partial
+	for name, c := range map[string]struct {
+		now     run.Run
+		history []run.Run
+		want    gate.Outcome
+		reason  string
+	}{
+		"same":                           {gatetest.Timed("new", phone, 8.1), gatetest.Steady(10, phone, 8), gate.Pass, "a worsening would have been seen"},
+		"slower":                         {gatetest.Timed("new", phone, 12), gatetest.Steady(10, phone, 8), gate.Regression, "+50 %"},
+		"faster":                         {gatetest.Timed("new", phone, 5), gatetest.Steady(10, phone, 8), gate.Improvement, "time per frame"},
+		"no history":                     {gatetest.Timed("new", phone, 8), nil, gate.Inconclusive, "no accepted run"},
+		"too little history":             {gatetest.Timed("new", phone, 8), gatetest.Steady(3, phone, 8), gate.Inconclusive, "3 accepted runs of this scenario, and 5 are needed"},
+		"slower, too little history":     {gatetest.Timed("new", phone, 12), gatetest.Steady(2, phone, 8), gate.Inconclusive, "perhaps worse"},
+		"not whole":                      {partial, gatetest.Steady(10, phone, 8), gate.Invalid, `"partial"`},
+		"the device mix":                 {gatetest.Timed("new", other, 13.8), slices.Concat(gatetest.Steady(10, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Pass, ""},
+		"slower than its own kind":       {gatetest.Timed("new", phone, 13), slices.Concat(gatetest.Steady(10, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Regression, "+6"},
+		"few of its own, many of others": {gatetest.Timed("new", phone, 13), slices.Concat(gatetest.Steady(2, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Regression, "+6"},
+		"a phone never seen":             {gatetest.Timed("new", other, 9.2), gatetest.Steady(10, phone, 8), gate.Pass, ""},
+		"nothing in common":              {gatetest.Run("new", map[string]float64{"startup.ttid_ms": 900}), gatetest.Steady(10, nil, 8), gate.Inconclusive, "nothing is in the 10 accepted runs"},
+		"too small to matter":            {gatetest.Timed("new", phone, 8.3), gatetest.Steady(30, phone, 8), gate.Pass, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := checkOne(gatetest.Policy(t, gate.PresetDefault), c.now, c.history...)
+			if v.Verdict != c.want || !strings.Contains(v.Reason, c.reason) {
+				t.Errorf("%s: %q\nwant %s and %q in the reason", v.Verdict, v.Reason, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestTheGravestOfSeveralRuns(t *testing.T) {
+	phone := map[string]string{"model": "a"}
+	p := gatetest.Policy(t, gate.PresetDefault)
+	refs := gatetest.Summaries(p, gatetest.Steady(10, phone, 8)...)
+	v := Check(p, metric.Default(), []Subject{
+		{Run: gatetest.Timed("fine", phone, 8), References: refs},
+		{Run: gatetest.Timed("slow", phone, 16), References: refs},
+		{Run: gatetest.Timed("new", phone, 8)},
+	})
+	var each []gate.Outcome
+	for _, r := range v.Runs {
+		each = append(each, r.Verdict)
+	}
+	if want := []gate.Outcome{gate.Pass, gate.Regression, gate.Inconclusive}; v.Verdict != gate.Regression || !slices.Equal(each, want) {
+		t.Errorf("%s of %v, want regression of %v", v.Verdict, each, want)
+	}
+}
+
+func TestARunIsNotItsOwnHistory(t *testing.T) {
+	history := gatetest.Steady(10, nil, 8)
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), history[3], history...)
+	if v.ReferenceTotal != 9 || slices.ContainsFunc(v.Reference, func(r gate.Reference) bool { return r.ID == history[3].ID }) {
+		t.Errorf("%d references, want the 9 others: %v", v.ReferenceTotal, v.Reference)
+	}
+}
+
+// Runs made side by side share the heat of their session, and prove nothing to
+// each other.
+func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
+	history := gatetest.Steady(10, nil, 8)
+	for i := range history[:6] {
+		history[i].Session = "night"
+	}
+	now := gatetest.Timed("new", nil, 8)
+	for session, want := range map[string]int{"night": 4, "morning": 10, "": 10} {
+		now.Session = session
+		if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.ReferenceTotal != want {
+			t.Errorf("a run of session %q has %d references, want %d", session, v.ReferenceTotal, want)
+		}
+	}
+	now.Session = "night"
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history[:6]...)
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, "to compare with, but of this run's own session") || strings.Contains(v.Hint, "accept") {
+		t.Errorf("beside accepted runs of its own session: %s: %s", v.Verdict, v.Reason)
+	}
+}
+
+// A phone is the same phone when its battery has waned by a step.
+func TestTheBatteryMakesNoOtherPhone(t *testing.T) {
+	history := gatetest.Steady(12, map[string]string{"model": "a", "battery": "80-100%"}, 8)
+	for _, level := range []string{"80-100%", "50-79%", ""} {
+		now := gatetest.Timed("new", map[string]string{"model": "a", "battery": level}, 8*1.18)
+		if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.Verdict != gate.Regression {
+			t.Errorf("18 %% slower with a battery of %q: %s: %s", level, v.Verdict, v.Reason)
+		}
+	}
+}
+
+func TestAnotherToolsNumbersAreNoHistory(t *testing.T) {
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Timed("new", nil, 16), gatetest.Steady(10, map[string]string{"measured_by": "macrobenchmark"}, 8)...)
+	if v.Verdict != gate.Inconclusive || v.ReferenceTotal != 0 {
+		t.Errorf("%s from %d references, want inconclusive from none", v.Verdict, v.ReferenceTotal)
+	}
+}
+
+func TestOneBadRunOnceAcceptedDoesNotBlind(t *testing.T) {
+	history := append(gatetest.Steady(12, nil, 8), gatetest.Timed("bad", nil, 80))
+	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Timed("new", nil, 12), history...); v.Verdict != gate.Regression {
+		t.Errorf("%s, want regression: %s", v.Verdict, v.Reason)
+	}
+}
+
+func TestAfterEffects(t *testing.T) {
+	history := gatetest.Steady(10, nil, 8, "E6", "E7", "E8", "E9")
+	now := gatetest.Timed("new", nil, 12)
+	for name, ms := range map[string]float64{"E6": 8, "E7": 24, "E8": 12, "E9": 8} {
+		now.Iterations[0].Events = append(now.Iterations[0].Events, run.Bucket{Name: name, Metrics: map[string]float64{"frames.duration_ms": ms}})
+	}
+	slices.SortFunc(now.Iterations[0].Events, func(a, b run.Bucket) int { return strings.Compare(a.Name, b.Name) })
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...)
+	if want := []string{"Outlier-", "E7Outlier-"}; !slices.Equal(v.Labels, want) {
+		t.Errorf("labels %q, want %q", v.Labels, want)
+	}
+	for _, d := range v.Deviations {
+		if (d.Event == "E8") != (d.AfterEffectOf == "E7") {
+			t.Errorf("%s is an after-effect of %q", d.Event, d.AfterEffectOf)
+		}
+	}
+}
+
+func TestThresholds(t *testing.T) {
+	limit, large, any := 7.5, 0.6, 0.0
+	history := gatetest.Steady(10, nil, 8, "E1", "E2")
+	const ms = "frames.duration_ms"
+	for name, c := range map[string]struct {
+		thresholds []gate.Threshold
+		slower     float64
+		want       []string
+	}{
+		"none":                               {nil, 1.5, []string{"Outlier-", "E1Outlier-", "E2Outlier-"}},
+		"budget broken whatever the history": {[]gate.Threshold{{Metric: ms, Max: &limit}}, 1, []string{"Outlier-"}},
+		"ignored":                            {[]gate.Threshold{{Metric: ms, Ignore: true}}, 1.5, []string{"E1Outlier-", "E2Outlier-"}},
+		"large changes only":                 {[]gate.Threshold{{Metric: ms, MinChange: &large}}, 1.5, []string{"E1Outlier-", "E2Outlier-"}},
+		"of one event":                       {[]gate.Threshold{{Metric: ms, Event: "E1", MinChange: &large}}, 1.5, []string{"Outlier-", "E2Outlier-"}},
+		"of all":                             {[]gate.Threshold{{Metric: ms, Event: "*", MinChange: &large}}, 1.5, []string{"N"}},
+		"the one that names the event wins":  {[]gate.Threshold{{Metric: ms, Event: "E1", MinChange: &any}, {Metric: ms, Event: "*", Ignore: true}}, 1.5, []string{"E1Outlier-"}},
+	} {
+		p := gatetest.Policy(t, gate.PresetDefault)
+		p.Thresholds = c.thresholds
+		now := gatetest.Timed("new", nil, 8*c.slower)
+		for _, e := range []string{"E1", "E2"} {
+			now.Iterations[0].Events = append(now.Iterations[0].Events, run.Bucket{Name: e, Metrics: map[string]float64{ms: 8 * c.slower}})
+		}
+		if v := checkOne(p, now, history...); !slices.Equal(v.Labels, c.want) {
+			t.Errorf("%s: labels %q, want %q", name, v.Labels, c.want)
+		}
+	}
+}
+
+func TestDetailsAreJudgedWhereTheirSummaryIsAbsent(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p95 := func(id string, ms float64, more ...string) run.Run {
+		m := map[string]float64{"frames.duration_ms.p95": ms}
+		for _, name := range more {
+			m[name] = 8
+		}
+		return gatetest.Run(id, m)
+	}
+	var alone, beside []run.Run
+	for i := range 8 {
+		alone = append(alone, p95(fmt.Sprint(i), 10+float64(i%3)/10))
+		beside = append(beside, p95(fmt.Sprint(i), 10+float64(i%3)/10, "frames.duration_ms"))
+	}
+	if v := checkOne(p, p95("new", 20), alone...); v.Verdict != gate.Regression {
+		t.Errorf("alone: %s, want regression", v.Verdict)
+	}
+	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != gate.Pass {
+		t.Errorf("beside its summary: %s, want pass", v.Verdict)
+	}
+	limit := 15.0
+	p.Thresholds = []gate.Threshold{{Metric: "frames.duration_ms.p95", Max: &limit}}
+	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != gate.Regression {
+		t.Errorf("with a budget: %s, want regression", v.Verdict)
+	}
+	p.Thresholds, p.Metrics = nil, []string{"frames.duration_ms.p95"}
+	if v := checkOne(p, p95("new", 20, "frames.duration_ms"), beside...); v.Verdict != gate.Regression {
+		t.Errorf("asked for: %s, want regression", v.Verdict)
+	}
+}
+
+func TestAMissingEventIsSaid(t *testing.T) {
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Timed("new", nil, 8), gatetest.Steady(10, nil, 8, "checkout")...)
+	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, `"checkout"`) {
+		t.Errorf("warnings %v, want one of the event checkout", v.Warnings)
+	}
+}
+
+func TestWhatHasNoHistoryIsSaid(t *testing.T) {
+	now := gatetest.Run("new", map[string]float64{"frames.duration_ms": 8, "startup.ttid_ms": 900})
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, gatetest.Steady(10, nil, 8)...)
+	want := "no accepted run that this one is compared with has startup.ttid_ms"
+	if v.Verdict != gate.Pass || !strings.Contains(v.Reason, "in 1 comparison;") || len(v.Warnings) != 1 || v.Warnings[0].Text != want {
+		t.Errorf("%s: %s; warnings %v; want a pass in 1 comparison, and %q", v.Verdict, v.Reason, v.Warnings, want)
+	}
+}
+
+func TestOneANRInTenRepetitionsIsSeen(t *testing.T) {
+	var history []run.Run
+	for i := range 20 {
+		history = append(history, gatetest.Run(fmt.Sprint(i), map[string]float64{"anr.count": 0}))
+	}
+	now := gatetest.Run("new", map[string]float64{"anr.count": 1})
+	for range 9 {
+		now.Iterations = append(now.Iterations, run.Iteration{Metrics: map[string]float64{"anr.count": 0}})
+	}
+	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.Verdict != gate.Regression {
+		t.Errorf("%s: %s, want regression", v.Verdict, v.Reason)
+	}
+}
+
+func TestRulesNameTheContext(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDune)
+	var history []run.Run
+	for i := range 40 {
+		context := map[string]string{"sdk": []string{"4.3", "4.4"}[i%2], "model": fmt.Sprint("m", i%7)}
+		history = append(history, gatetest.In(gatetest.Run(fmt.Sprint(i), gatetest.Frames(450+float64(i%5), 0.95, 8)), context))
+	}
+	refs := gatetest.Summaries(p, history...)
+	var subjects []Subject
+	for i := range 5 {
+		r := gatetest.In(gatetest.Run(fmt.Sprint("new", i), gatetest.Frames(100, 0.3, 90)), map[string]string{"sdk": "5.0", "model": fmt.Sprint("m", i)})
+		subjects = append(subjects, Subject{Run: r, References: refs})
+	}
+	v := Check(p, metric.Default(), subjects)
+	if len(v.Rules) != 1 {
+		t.Fatalf("rules %+v, want the one of sdk 5.0", v.Rules)
+	}
+	if r := v.Rules[0]; r.If["sdk"] != "5.0" || len(r.If) != 1 || r.Then != "Outlier-" || r.Count != 5 || r.Confidence != 1 {
+		t.Errorf("%+v, want {sdk 5.0} => Outlier- in 5 runs", r)
+	}
+}
+
+// Four phones are worse, and the fifth may be: its doubt is neither for a rule
+// nor against it. 42 accepted runs are normal, 10 of each of four and 2 of the fifth.
+func TestADoubtIsNoCounterExampleToARule(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.MinConfidence = 0
+	var subjects []Subject
+	for i, n := range []int{10, 10, 10, 10, 2} {
+		context := map[string]string{"model": fmt.Sprint("m", i), "sdk": "5.0"}
+		subjects = append(subjects, Subject{Run: gatetest.Timed(fmt.Sprint("new", i), context, 16), References: gatetest.Summaries(p, gatetest.Steady(n, context, 8)...)})
+	}
+	v := Check(p, metric.Default(), subjects)
+	if v.Runs[0].Verdict != gate.Regression || v.Runs[4].Verdict != gate.Inconclusive {
+		t.Fatalf("the phones are %s … %s, want regression … inconclusive", v.Runs[0].Verdict, v.Runs[4].Verdict)
+	}
+	at := slices.IndexFunc(v.Rules, func(r gate.Rule) bool { return len(r.If) == 1 && r.If["sdk"] == "5.0" })
+	if at < 0 {
+		t.Fatalf("no rule of sdk 5.0: %+v", v.Rules)
+	}
+	if r := v.Rules[at]; r.Count != 4 || math.Abs(r.Confidence-4.0/46) > 1e-9 {
+		t.Errorf("%+v, want 4 runs of 46", r)
+	}
+}

@@ -1,0 +1,242 @@
+package history
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+func (c *check) verdict() gate.RunVerdict {
+	c.apart = c.apartFrom()
+	c.warnUnmatched()
+	c.warnApart()
+	v := gate.RunVerdict{
+		ID: c.run.ID, App: c.run.App, Scenario: c.run.Scenario, Context: c.run.Context,
+		Comparisons: c.done, Deviations: []gate.Comparison{}, Reference: c.seen.List, Warnings: c.warnings,
+		ReferenceTotal: c.seen.Total,
+	}
+	if v.Comparisons == nil {
+		v.Comparisons = []gate.Comparison{}
+	}
+	if v.Warnings == nil {
+		v.Warnings = []run.Warning{}
+	}
+	for _, d := range c.done {
+		if d.Direction != gate.None {
+			v.Deviations = append(v.Deviations, d)
+		}
+	}
+	slices.SortStableFunc(v.Deviations, graverDeviation)
+	v.Labels = labels(c.done)
+	c.conclude(&v)
+	c.warnLimits(&v)
+	return v
+}
+
+// graverDeviation orders regressions first, causes before after-effects, of
+// doubts the surer first, and the larger change before the smaller.
+func graverDeviation(a, b gate.Comparison) int {
+	after := func(c gate.Comparison) int { return min(len(c.AfterEffectOf), 1) }
+	doubt := func(c gate.Comparison) float64 {
+		if c.Direction == gate.Suspect {
+			return c.P
+		}
+		return 0
+	}
+	return cmp.Or(
+		cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
+		cmp.Compare(after(a), after(b)),
+		cmp.Compare(doubt(a), doubt(b)),
+		cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)),
+	)
+}
+
+// labels are the class labels of a run: the whole run's first, then the events'
+// in their order. After-effects bear none.
+func labels(cs []gate.Comparison) []string {
+	var out []string
+	for _, c := range cs {
+		label := c.Event + gate.LabelWorse
+		switch {
+		case c.Direction == gate.ToImprovement:
+			label = c.Event + gate.LabelBetter
+		case c.Direction != gate.ToRegression || c.AfterEffectOf != "":
+			continue
+		}
+		if !slices.Contains(out, label) {
+			out = append(out, label)
+		}
+	}
+	if out == nil {
+		return []string{gate.LabelNormal}
+	}
+	return out
+}
+
+// conclude sets the verdict with its reason and what can be done about it.
+func (c *check) conclude(v *gate.RunVerdict) {
+	counts := map[gate.Direction]int{}
+	for _, d := range v.Deviations {
+		counts[d.Direction]++
+	}
+	n := c.seen.Total
+	switch {
+	case c.invalid:
+		v.Verdict = gate.Invalid
+		v.Reason = gate.NotWhole(c.run)
+		v.Hint = "fix what ended it, and measure again: a run that is not whole is never accepted"
+	case counts[gate.ToRegression] > 0:
+		v.Verdict = gate.Regression
+		v.Reason = c.describe(v.Deviations[0])
+	case n == 0 && c.beside > 0:
+		v.Verdict = gate.Inconclusive
+		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with, but of this run's own session: runs made side by side are no evidence for each other", c.run.App.Package, c.run.Scenario)
+		v.Hint = "compare with runs of other sessions; where --session is given, it names what is measured at one time"
+	case n == 0:
+		v.Verdict = gate.Inconclusive
+		v.Reason = fmt.Sprintf("there is no accepted run of %s, scenario %q, to compare with", c.run.App.Package, c.run.Scenario)
+		v.Hint = c.accept("the first of its history", "the first of their history")
+	case len(c.done) == 0:
+		v.Verdict = gate.Inconclusive
+		v.Reason = "the run has no metric that this policy judges"
+		v.Hint = "see gate.metrics in apkgate.yml"
+	case c.compared() == 0:
+		v.Verdict = gate.Inconclusive
+		v.Reason = fmt.Sprintf("of what this run measured, nothing is in the %d accepted %s that it is compared with", n, words.Plural(n, "run", "runs"))
+		if len(c.apart) > 0 && len(c.apart[0].there) > 0 {
+			v.Reason += ": " + c.apart[0].describe(c.catalogue)
+		}
+		v.Hint = c.accept("the first that has its metrics", "the first that have their metrics")
+	case counts[gate.Suspect] > 0:
+		v.Verdict = gate.Inconclusive
+		v.Reason = "perhaps worse: " + c.describe(v.Deviations[0])
+		v.Hint = settle(v.Deviations[0], c.policy.MinHistory)
+	case len(c.lost) > 0:
+		v.Verdict = gate.Inconclusive
+		v.Reason = c.lost[0].String()
+		v.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
+	case c.policy.Preset != gate.PresetDune && n < c.policy.MinHistory:
+		v.Verdict = gate.Inconclusive
+		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, words.Plural(n, "run", "runs"), c.policy.MinHistory)
+		v.Hint = c.acceptMore(c.policy.MinHistory - n)
+	case counts[gate.ToImprovement] > 0:
+		v.Verdict = gate.Improvement
+		v.Reason = c.describe(v.Deviations[0]) + c.unsaid()
+	case c.policy.Preset != gate.PresetDune && c.thin():
+		own := c.whole()[0].evidence.Own
+		v.Verdict = gate.Inconclusive
+		v.Reason = fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, words.Plural(own, "run", "runs"), c.policy.LeastRuns())
+		v.Hint = c.acceptMore(c.policy.LeastRuns() - own)
+	case c.policy.Preset != gate.PresetDune && c.blind():
+		v.Verdict = gate.Inconclusive
+		v.Reason = fmt.Sprintf("%s, but no worsening of less than %.0f %% would have been seen", c.nothingDeviates(), 100*blindChange)
+		v.Hint = "accept more runs in this context, or let them repeat the scenario more often"
+	default:
+		v.Verdict = gate.Pass
+		v.Reason = c.describePass() + c.unsaid()
+	}
+}
+
+// accept is the command that accepts the run: with all of its session where it has
+// one, so that forty phones are not forty commands.
+func (c *check) accept(one, several string) string {
+	if c.policy.Accepting != "" {
+		return c.policy.Accepting
+	}
+	if s := c.run.Session; s != "" && strings.Trim(s, sessionLetters) == "" {
+		return "accept the runs of this session as " + several + ": apkgate baseline accept --session " + s
+	}
+	return "accept this run as " + one + ": apkgate baseline accept " + c.run.ID
+}
+
+func (c *check) acceptMore(n int) string {
+	if c.policy.Accepting != "" {
+		return fmt.Sprintf("it takes %d more accepted %s: %s", n, words.Plural(n, "run", "runs"), c.policy.Accepting)
+	}
+	return fmt.Sprintf("accept %d more", n)
+}
+
+// sessionLetters are those that every shell takes as they are.
+const sessionLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
+
+// compared counts the comparisons that the history has values for.
+func (c *check) compared() int {
+	return len(c.done) - len(c.unmatched())
+}
+
+// unmatched are the comparisons that the history has no value for.
+func (c *check) unmatched() []gate.Comparison {
+	return slices.DeleteFunc(slices.Clone(c.done), func(d gate.Comparison) bool { return d.N > 0 })
+}
+
+// warnUnmatched says what of the run could not be compared, beside what was.
+func (c *check) warnUnmatched() {
+	const listed = 5
+	unmatched := c.unmatched()
+	if len(unmatched) == len(c.done) {
+		return
+	}
+	unmatched = slices.DeleteFunc(unmatched, func(d gate.Comparison) bool {
+		return slices.ContainsFunc(c.apart, func(a apart) bool { return len(a.there) > 0 && slices.Contains(a.metrics, d.Metric) })
+	})
+	if len(unmatched) == 0 {
+		return
+	}
+	var names []string
+	for _, d := range unmatched[:min(len(unmatched), listed)] {
+		name := d.Metric
+		if d.Event != "" {
+			name += fmt.Sprintf(" after %q", d.Event)
+		}
+		names = append(names, name)
+	}
+	if more := len(unmatched) - listed; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	c.warnings = append(c.warnings, run.Warning{Text: "no accepted run that this one is compared with has " + strings.Join(names, ", ")})
+}
+
+func settle(d gate.Comparison, least int) string {
+	if d.Enough > 0 {
+		return fmt.Sprintf("about %d accepted runs in this context", max(d.Enough, least))
+	}
+	return "accept more runs in this context, or measure this one again"
+}
+
+// describe says a deviation in a sentence: what, where, how much, how sure.
+func (c *check) describe(d gate.Comparison) string {
+	m, _ := c.catalogue.Lookup(d.Metric)
+	var b strings.Builder
+	b.WriteString(m.Title)
+	if d.Event != "" {
+		fmt.Fprintf(&b, " after %s", d.Event)
+	}
+	fmt.Fprintf(&b, ": %s", m.Format(d.Value))
+	if d.Limit != nil {
+		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*d.Limit))
+		return b.String()
+	}
+	if d.N > 0 {
+		fmt.Fprintf(&b, " where %s was expected", m.Format(d.Expected))
+	}
+	var sure []string
+	if d.Change != 0 {
+		sure = append(sure, gate.Percent(d.Change))
+	}
+	if d.Low != nil && d.High != nil {
+		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*(1-c.policy.Alpha), gate.Percent(*d.Low), gate.Percent(*d.High)))
+	}
+	if d.P < 1 {
+		sure = append(sure, gate.PValue(d.P))
+	}
+	if len(sure) > 0 {
+		fmt.Fprintf(&b, " (%s)", strings.Join(sure, ", "))
+	}
+	return b.String()
+}

@@ -1,0 +1,67 @@
+package history
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// judgement is one comparison in the making.
+type judgement struct {
+	gate.Comparison
+	metric   metric.Metric
+	policy   gate.CellPolicy
+	scale    evidence.Scale
+	own      []float64 // the own context's values on the judged scale, where they are still needed
+	x        float64   // the new value on the judged scale
+	evidence evidence.Evidence
+	tail     float64 // chance of lying this far on the side on which x lies
+	doubled  bool    // two tests were tried and the better one taken
+	tests    float64 // what its tail is multiplied by at most for multiplicity
+	context  string  // of the run, as a key
+	within   string  // how the number came about: see metric.Metric.Within
+}
+
+// worse reports whether the new value lies on the side that is worse.
+func (j *judgement) worse() bool {
+	return (j.x > j.evidence.Moments.Mean) == (j.metric.Direction == metric.LowerIsBetter)
+}
+
+func judge(p gate.Policy, c run.Cell, x float64, past evidence.Past, m metric.Metric) *judgement {
+	v := past.ValuesOf(c, m, x)
+	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(past.Now)}
+	j.Comparison = gate.Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: gate.None, P: 1}
+	j.Sample = evidence.SampleOf(v, past.Sampled)
+	own, groups := v.Split()
+	e := evidence.Of(p, v, own, groups, j.policy.OutlierFactor)
+	if e.Kind == evidence.EveryContext || m.Modes { // nothing else looks at them again, and there may be thousands
+		j.own = slices.Clone(own)
+	}
+	j.x = j.scale.On(x)
+	j.baseOn(e)
+	return j
+}
+
+// baseOn bases the judgement on the evidence.
+func (j *judgement) baseOn(e evidence.Evidence) {
+	e.Moments.SD = max(e.Moments.SD, j.leastSD(e.Moments.Mean))
+	j.evidence = e
+	j.tail = max(e.Moments.Tail(j.x), j.seenBefore())
+	if e.Kind == evidence.Nothing {
+		j.tail = 1
+	}
+}
+
+// leastSD keeps a history without any spread from calling everything an
+// outlier: half of what the metric resolves, and what the catalogue calls its
+// restlessness.
+func (j *judgement) leastSD(mean float64) float64 {
+	if j.scale.Log {
+		return j.metric.Restless
+	}
+	return max(j.metric.Resolution/2, j.metric.Restless*math.Abs(mean))
+}

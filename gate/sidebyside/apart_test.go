@@ -1,0 +1,77 @@
+package sidebyside
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+func TestComparesJoulesWithinTheirSource(t *testing.T) {
+	v := compareBoth(t, gatetest.Runs(gatetest.HungryRounds("rails", 30)), gatetest.Runs(gatetest.HungryRounds("rails", 36)))
+	if v.Verdict != gate.Regression || !strings.Contains(v.Reason, "energy: ") || len(v.Warnings) > 0 {
+		t.Errorf("one source: %s (%s), %v", v.Verdict, v.Reason, v.Warnings)
+	}
+	v = compareBoth(t, gatetest.Runs(gatetest.HungryRounds("rails", 30)), gatetest.Runs(gatetest.HungryRounds("battery", 90)))
+	s := v.Scenarios[0]
+	if v.Verdict != gate.Pass || len(s.Comparisons) != 1 || s.Comparisons[0].Metric != "frames.duration_ms" || s.Comparisons[0].N != 12 {
+		t.Errorf("two sources: %s, %+v; want the frames alone compared", v.Verdict, s.Comparisons)
+	}
+	const want = `energy can't be compared: energy_from is "rails" of the base build and "battery" of the head build`
+	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, want) || !strings.Contains(v.Warnings[0].Text, "energy.source") {
+		t.Errorf("warnings %v, want one with %s", v.Warnings, want)
+	}
+	if !strings.Contains(v.Reason, "energy was not compared") {
+		t.Errorf("the reason keeps silent of it: %s", v.Reason)
+	}
+	alone := gate.Threshold{Metric: "frames.duration_ms", Ignore: true}
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Thresholds = []gate.Threshold{alone}
+	v = Compare(p, metric.Default(), gatetest.Runs(gatetest.HungryRounds("rails", 30)), gatetest.Runs(gatetest.HungryRounds("battery", 90)))
+	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, want) {
+		t.Errorf("joules alone: %s (%s), want inconclusive", v.Verdict, v.Reason)
+	}
+}
+
+// One phone of two changed its source: the other's joules are still compared.
+func TestComparesWhatItCan(t *testing.T) {
+	on := func(model string, r run.Run) run.Run {
+		r.Context["model"], r.Session = model, "together on "+model
+		return r
+	}
+	v := compareBoth(t,
+		gatetest.Runs(on("a", gatetest.HungryRounds("rails", 30)), on("b", gatetest.HungryRounds("rails", 30))),
+		gatetest.Runs(on("a", gatetest.HungryRounds("rails", 36)), on("b", gatetest.HungryRounds("battery", 90))))
+	at := slices.IndexFunc(v.Scenarios[0].Comparisons, func(d Comparison) bool { return d.Metric == "energy.total_j" })
+	if at < 0 || v.Scenarios[0].Comparisons[at].N != 12 || v.Verdict != gate.Regression {
+		t.Fatalf("%s: %+v", v.Verdict, v.Scenarios[0].Comparisons)
+	}
+	if got := v.Scenarios[0].Comparisons[at].Change; got < 0.199 || got > 0.201 {
+		t.Errorf("change %+.3f, want the +20 %% of phone a", got)
+	}
+	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, " on b, and is left out") {
+		t.Errorf("warnings %v, want one of phone b", v.Warnings)
+	}
+}
+
+// The same of two builds.
+func TestWakelocksOutOfNothing(t *testing.T) {
+	held := func(id string, ms float64) run.Run {
+		r := gatetest.Repeated(id, "s", "a", gatetest.Rising(12, 1)...)
+		for i := range r.Iterations {
+			r.Iterations[i].Metrics["wakelock.time_ms"] = ms * (1 + 0.01*float64(i)) // zero stays zero
+		}
+		return r
+	}
+	for ms, want := range map[float64]gate.Direction{0: gate.None, 40: gate.None, 600_000: gate.ToRegression} {
+		v := compareBoth(t, gatetest.Runs(held("b", 0)), gatetest.Runs(held("h", ms)))
+		at := slices.IndexFunc(v.Scenarios[0].Comparisons, func(d Comparison) bool { return d.Metric == "wakelock.time_ms" })
+		if at < 0 || v.Scenarios[0].Comparisons[at].Direction != want {
+			t.Errorf("%.0f ms out of nothing: %+v, want %s", ms, v.Scenarios[0].Comparisons, want)
+		}
+	}
+}

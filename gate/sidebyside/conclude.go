@@ -1,0 +1,261 @@
+package sidebyside
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// conclude makes the scenario's part of the verdict.
+func (s *scenario) conclude(c *comparing) Scenario {
+	out := Scenario{Scenario: s.name, Unit: s.unit, Contexts: []Context{}, Comparisons: []Comparison{}}
+	for _, st := range s.strata {
+		out.Contexts = append(out.Contexts, Context{Context: st.context, Base: len(st.baseUnits), Head: len(st.headUnits)})
+	}
+	for _, cell := range s.cells {
+		if comparison, ok := s.comparison(cell); ok {
+			out.Comparisons = append(out.Comparisons, comparison)
+		}
+	}
+	s.decide(c, &out)
+	return out
+}
+
+// comparison puts together what all contexts and each alone say of a cell.
+func (s *scenario) comparison(cell run.Cell) (out Comparison, ok bool) {
+	for _, t := range s.tests {
+		switch {
+		case t.cell != cell:
+			continue
+		case t.alone:
+			out.Contexts = append(out.Contexts, ContextDifference{Context: t.context, Direction: t.Direction, Difference: t.Difference})
+		default:
+			ok = true
+			out.Event, out.Metric, out.Difference, out.Together = cell.Event, cell.Metric, t.Difference, t.Direction
+		}
+		if t.Direction.Gravity() > out.Direction.Gravity() {
+			out.Direction = t.Direction
+		}
+		out.Enough = max(out.Enough, t.enough)
+	}
+	if out.Direction != gate.Suspect {
+		out.Enough = 0
+	}
+	return out, ok
+}
+
+// Deviations are the comparisons that were flagged, the gravest first, and of
+// equals the largest change first.
+func (s Scenario) Deviations() []Comparison {
+	var out []Comparison
+	for _, d := range s.Comparisons {
+		if d.Direction != gate.None {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Comparison) int {
+		return cmp.Or(cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
+			cmp.Compare(math.Abs(b.Shown().Change), math.Abs(a.Shown().Change)))
+	})
+	return out
+}
+
+// Shown is the shift that the direction rests on: that of all contexts
+// together, or where only some show it by themselves, the largest of these.
+func (d Comparison) Shown() Difference {
+	_, shift := d.shownIn()
+	return shift
+}
+
+// ShownIn is the place, among the scenario's contexts, of the one that the
+// direction rests on; -1 where it rests on all together.
+func (d Comparison) ShownIn() int {
+	in, _ := d.shownIn()
+	return in
+}
+
+func (d Comparison) shownIn() (in int, shift Difference) {
+	in, shift = together, d.Difference
+	if d.restsOnAll() {
+		return in, shift
+	}
+	for _, x := range d.Contexts {
+		if x.Direction == d.Direction && (in == together || math.Abs(x.Change) > math.Abs(shift.Change)) {
+			in, shift = x.Context, x.Difference
+		}
+	}
+	return in, shift
+}
+
+func (d Comparison) restsOnAll() bool { return d.Together == d.Direction || len(d.Contexts) == 0 }
+
+// decide sets the scenario's verdict with its reason and what can be done.
+func (s *scenario) decide(c *comparing, out *Scenario) {
+	deviations := out.Deviations()
+	gravest := gate.None
+	if len(deviations) > 0 {
+		gravest = deviations[0].Direction
+	}
+	switch {
+	case gravest == gate.ToRegression:
+		out.Verdict, out.Reason = gate.Regression, c.describe(*out, deviations[0])
+	case len(s.lost) > 0:
+		out.Verdict, out.Reason = gate.Invalid, s.describeLost()
+		out.Hint = "fix what ended it, and measure again"
+	case len(s.strata) == 0:
+		out.Verdict = gate.Inconclusive
+		out.Reason = "there is no context in which both builds were measured whole"
+		out.Hint = "measure both on the same devices: apkgate compare does"
+		if s.unlike != "" {
+			out.Reason, out.Hint = out.Reason+s.unlike, "build and measure both in the same way"
+		}
+	case len(out.Comparisons) == 0:
+		out.Verdict = gate.Inconclusive
+		out.Reason = "both builds have no metric in common that this policy judges"
+		out.Hint = "see gate.metrics in apkgate.yml"
+		if len(s.apart) > 0 {
+			out.Reason, out.Hint = s.apart[0].describe(c.catalogue), apartHint
+		}
+	case gravest == gate.Suspect:
+		out.Verdict, out.Reason = gate.Inconclusive, "perhaps worse: "+c.describe(*out, deviations[0])
+		out.Hint = s.settle(deviations[0].Enough)
+	case len(s.absent) > 0:
+		out.Verdict, out.Reason = gate.Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), words.Plural(len(s.absent), "was", "were"))
+		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
+	case s.tooFew(c.policy):
+		out.Verdict = gate.Inconclusive
+		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), words.Plural(len(out.Comparisons), "comparison", "comparisons"))
+		out.Hint = s.settle(s.voice(c.policy))
+	case gravest == gate.ToImprovement:
+		out.Verdict, out.Reason = gate.Improvement, c.describe(*out, deviations[0])+s.unsaid(c)
+	default:
+		out.Verdict, out.Reason = gate.Pass, s.describePass(*out)+s.unsaid(c)
+	}
+}
+
+// describeLost says what became of the runs that are not whole: of the head's
+// first, as it is the head that a change may have broken.
+func (s *scenario) describeLost() string {
+	const listed = 3
+	told := slices.Clone(s.lost)
+	slices.Reverse(told)
+	text := strings.Join(told[:min(len(told), listed)], "; ")
+	if more := len(told) - listed; more > 0 {
+		text += fmt.Sprintf("; and %d more %s", more, words.Plural(more, "run", "runs"))
+	}
+	return text
+}
+
+// tooFew reports that no test of the scenario had values enough to prove anything.
+func (s *scenario) tooFew(p gate.Policy) bool {
+	return !slices.ContainsFunc(s.tests, func(t *test) bool { return !t.tooFew(p) })
+}
+
+// voice is the least number of units of each build at which a test could prove
+// something.
+func (s *scenario) voice(p gate.Policy) int {
+	n := 0
+	for _, t := range s.tests {
+		for k := 1; k <= mostUnits; k++ {
+			if leastOf(k*t.contexts, t.paired) <= p.Alpha/max(t.number, float64(len(s.tests))) {
+				n = max(n, k)
+				break
+			}
+		}
+	}
+	return n
+}
+
+func (s *scenario) amount() string {
+	least := math.MaxInt
+	for _, st := range s.strata {
+		least = min(least, len(st.baseUnits), len(st.headUnits))
+	}
+	return fmt.Sprintf("%d %s", least, words.Plural(least, string(s.unit), string(s.unit)+"s"))
+}
+
+func (s *scenario) settle(n int) string {
+	switch {
+	case s.unit == Iteration:
+		return "compare the builds in rounds (apkgate compare), or by runs of several sessions"
+	case n == 0:
+		return "measure more rounds, or on a calmer device"
+	}
+	where := ""
+	if len(s.strata) > 1 {
+		where = " on each device"
+	}
+	return fmt.Sprintf("about %d %s of each build%s would settle it", n, words.Plural(n, string(s.unit), string(s.unit)+"s"), where)
+}
+
+// describe says a deviation in a sentence: what, where, how much, how sure.
+func (c *comparing) describe(s Scenario, d Comparison) string {
+	m, _ := c.catalogue.Lookup(d.Metric)
+	shift, in := d.Shown(), d.ShownIn()
+	var b strings.Builder
+	b.WriteString(m.Title)
+	if d.Event != "" {
+		fmt.Fprintf(&b, " after %s", d.Event)
+	}
+	if in != together {
+		fmt.Fprintf(&b, " on %s", devctx.Title(s.Contexts[in].Context))
+	}
+	fmt.Fprintf(&b, ": %s", m.Format(shift.Head))
+	if shift.Limit != nil {
+		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*shift.Limit))
+		return b.String()
+	}
+	by := func(_, share float64) string { return gate.Percent(share) }
+	if shift.Base == 0 { // of nothing there are no per cent
+		by = func(amount, _ float64) string { return gate.Signed(m, amount) }
+	}
+	fmt.Fprintf(&b, " where the base has %s (%s", m.Format(shift.Base), by(shift.Shift, shift.Change))
+	if shift.HasInterval() {
+		fmt.Fprintf(&b, ", %.0f %% interval %s to %s", 100*c.verdict.Level, by(*shift.ShiftLow, *shift.ChangeLow), by(*shift.ShiftHigh, *shift.ChangeHigh))
+	}
+	if shift.P < 1 {
+		fmt.Fprintf(&b, ", %s", gate.PValue(shift.P))
+	}
+	return b.String() + ")"
+}
+
+// describePass says what a pass is worth: how much worse the whole run may
+// still be by the intervals.
+func (s *scenario) describePass(out Scenario) string {
+	var bounds []string
+	for _, t := range s.tests {
+		if t.alone || t.cell.Event != "" || !t.HasInterval() {
+			continue
+		}
+		bounds = append(bounds, fmt.Sprintf("%.1f %% (%s)", 100*max(0, t.worstCase()), t.metric.Title))
+	}
+	n := len(out.Comparisons)
+	reason := fmt.Sprintf("nothing got worse in %d %s", n, words.Plural(n, "comparison", "comparisons"))
+	if len(bounds) == 0 {
+		return reason
+	}
+	return reason + "; by the intervals the whole run is worse by at most " + strings.Join(bounds, ", ")
+}
+
+// conclude makes the verdict over all scenarios: the gravest of theirs.
+func (c *comparing) conclude() {
+	v := c.verdict
+	for _, s := range v.Scenarios {
+		if worse := gate.Graver(v.Verdict, s.Verdict); worse != v.Verdict || v.Reason == "" {
+			v.Verdict, v.Reason, v.Hint = worse, s.Reason, s.Hint
+			if len(v.Scenarios) > 1 {
+				v.Reason = s.Scenario + ": " + s.Reason
+			}
+		}
+	}
+	if len(v.Scenarios) == 0 {
+		v.Verdict, v.Reason = gate.Inconclusive, "there is nothing to compare"
+	}
+}

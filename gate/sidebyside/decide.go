@@ -1,0 +1,175 @@
+package sidebyside
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// worsening is how much worse the shift makes the head build: see Worsening.
+func (t *test) worsening() float64 { return t.asWorsening(t.Shift, t.Change) }
+
+func (t *test) asWorsening(shift, change float64) float64 {
+	return gate.Worsening(t.metric, t.Base, shift, change)
+}
+
+// worstCase is the worse end of the interval, as a worsening; of a test that has one.
+func (t *test) worstCase() float64 {
+	return max(t.asWorsening(*t.ShiftLow, *t.ChangeLow), t.asWorsening(*t.ShiftHigh, *t.ChangeHigh))
+}
+
+// tails are the one-sided chances of the test.
+func (t *test) tails() (worse, better float64) {
+	if t.metric.Direction == metric.HigherIsBetter {
+		return t.ranks.Less, t.ranks.Greater
+	}
+	return t.ranks.Greater, t.ranks.Less
+}
+
+// correct makes up for the number of tests over all scenarios, as correct does
+// for Check: whole runs and events have half of the false alarms each, and of
+// that each context alone and all together half again.
+func (c *comparing) correct() {
+	families := map[[2]bool][]*test{} // by whether of an event, and whether alone
+	var events, wholes, several bool
+	for _, s := range c.scenarios {
+		for _, t := range s.tests {
+			fine := t.cell.Event != ""
+			families[[2]bool{fine, t.alone}] = append(families[[2]bool{fine, t.alone}], t)
+			events, wholes, several = events || fine, wholes || !fine, several || t.alone
+		}
+	}
+	share := 1.0
+	if events && wholes {
+		share /= 2
+	}
+	if several {
+		share /= 2
+	}
+	for _, family := range families {
+		correctTests(family, share, c.policy.Alpha)
+		for _, t := range family {
+			decide(c.policy, t)
+		}
+	}
+}
+
+// correctTests corrects tests that have a share of the false alarms, the worse
+// and the better side each for itself. Tests that could not have come out
+// whatever the builds did, such as of ANRs where there was none, ask no question
+// and are not counted (Tarone 1990).
+func correctTests(all []*test, share float64, alpha float64) {
+	var tests []*test
+	for _, t := range all {
+		t.number = 1 / share
+		if t.ranks.Least <= alpha*share {
+			tests = append(tests, t)
+		}
+	}
+	worse, better := make([]float64, len(tests)), make([]float64, len(tests))
+	for i, t := range tests {
+		t.number = float64(len(tests)) / share
+		w, b := t.tails()
+		worse[i], better[i] = min(1, w/share), min(1, b/share)
+	}
+	worse, better = stat.Holm(worse), stat.Holm(better)
+	for i, t := range tests {
+		if t.P = better[i]; t.worse() {
+			t.P = worse[i]
+		}
+	}
+}
+
+// worse reports on which side the test lies.
+func (t *test) worse() bool {
+	w, b := t.tails()
+	return w < b
+}
+
+// suspectLevels times Alpha bounds the p of a doubt. It is less than Check's:
+// more rounds settle a doubt here, and they cost more than a look at a history.
+const suspectLevels = 2
+
+// decide says which way the test deviates.
+func decide(p gate.Policy, t *test) {
+	size := math.Abs(t.worsening())
+	matters := size >= t.minChange && (t.worsening() > 0) == t.worse() && math.Abs(t.Shift) >= (1-1e-9)*t.metric.Resolution
+	sure := matters && size >= t.surely && t.P <= p.Alpha
+	switch {
+	case t.Limit != nil:
+		t.Direction = gate.ToRegression
+	case sure && t.worse():
+		t.Direction = gate.ToRegression
+	case sure:
+		t.Direction = gate.ToImprovement
+	case matters && t.worse() && t.P <= suspectLevels*p.Alpha,
+		matters && t.worse() && t.worsening() >= gate.SuspectChange && t.speechless(p) && t.PRaw <= t.ranks.Least:
+		t.Direction = gate.Suspect
+		if t.P > p.Alpha { // otherwise it is no question of number
+			t.enough = enough(p, t)
+		}
+	}
+}
+
+// speechless reports that the test could not have proven anything with these
+// values, as many of them are equal or as there are so few.
+func (t *test) speechless(p gate.Policy) bool { return t.ranks.Least*t.number > p.Alpha }
+
+// tooFew reports that so few values could not have proven anything, however far
+// the builds were apart. Twelve rounds that are all alike could have.
+func (t *test) tooFew(p gate.Policy) bool { return t.leastApart*t.number > p.Alpha }
+
+// mostUnits bounds the advice to measure more.
+const mostUnits = 200
+
+// enough estimates how many units of each build in each context would settle
+// a deviation of this size; 0 where mostUnits would not. The score of a rank
+// test grows with the root of the number.
+func enough(p gate.Policy, t *test) int {
+	level := p.Alpha / t.number
+	need := distuv.UnitNormal.Quantile(1 - level)
+	have := distuv.UnitNormal.Quantile(1 - math.Max(t.PRaw, 1e-12))
+	if !(have > 0) {
+		return 0
+	}
+	for n := t.perBuild; n <= mostUnits; n++ {
+		if leastOf(n*t.contexts, t.paired) <= level && have*math.Sqrt(float64(n)/float64(t.perBuild)) >= need {
+			return n
+		}
+	}
+	return 0
+}
+
+// leastOf is the smallest chance that a test of n units of each build can find.
+func leastOf(n int, paired bool) float64 {
+	if paired {
+		return math.Exp2(-float64(n))
+	}
+	return oneChoice(n, n)
+}
+
+// oneChoice is the chance of one way to choose n of m + n.
+func oneChoice(m, n int) float64 {
+	a, _ := math.Lgamma(float64(m + 1))
+	b, _ := math.Lgamma(float64(n + 1))
+	all, _ := math.Lgamma(float64(m + n + 1))
+	return math.Exp(a + b - all)
+}
+
+// leastApart is the smallest chance that the rank test of so many values can find
+// where no two of them are equal.
+func leastApart(strata []stat.Pair, paired bool) float64 {
+	least := 1.0
+	for _, p := range strata {
+		if paired {
+			least *= math.Exp2(-float64(len(p.X)))
+		} else {
+			least *= oneChoice(len(p.X), len(p.Y))
+		}
+	}
+	return least
+}

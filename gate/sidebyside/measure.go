@@ -1,0 +1,217 @@
+package sidebyside
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// together is the context of a test over all contexts.
+const together = -1
+
+// test is one test: a cell in one context, or in all together.
+type test struct {
+	Difference
+	cell      run.Cell
+	context   int // its place among the strata, or together
+	alone     bool
+	metric    metric.Metric
+	policy    gate.CellPolicy
+	minChange float64 // the least change that matters
+	surely    float64 // the least change that decides
+	ranks     stat.RankTest
+	// leastApart is the smallest chance that the test could find if no two of its
+	// values were equal.
+	leastApart float64
+	number     float64 // what PRaw is multiplied by at most for multiplicity
+	perBuild   int     // values of each build in a context, on average
+	contexts   int     // that the values are from
+	paired     bool
+	Direction  gate.Direction
+	enough     int
+}
+
+// chooseCells lists the cells that both builds have and the policy judges.
+func (s *scenario) chooseCells(c *comparing) {
+	s.order = map[string]int{"": -1}
+	has := [2]map[run.Cell]bool{{}, {}}
+	events := [2]map[string]bool{{}, {}}
+	for _, st := range s.strata {
+		for _, runs := range [][]run.Run{st.base, st.head} {
+			for _, r := range runs {
+				for _, event := range run.EventOrder(r) {
+					if _, known := s.order[event]; !known {
+						s.order[event] = len(s.order)
+					}
+				}
+			}
+		}
+		for side, units := range [][]unit{st.baseUnits, st.headUnits} {
+			for _, u := range units {
+				for cell := range u.cells {
+					has[side][cell], events[side][cell.Event] = true, true
+				}
+			}
+		}
+	}
+	all := anyOf(has[1]) // tells details from what they detail
+	for cell := range has[1] {
+		if has[0][cell] && c.policy.Judged(cell, all, c.catalogue) {
+			s.cells = append(s.cells, cell)
+		}
+	}
+	slices.SortFunc(s.cells, func(a, b run.Cell) int {
+		return cmp.Or(cmp.Compare(s.order[a.Event], s.order[b.Event]), cmp.Compare(a.Event, b.Event), c.catalogue.Compare(a.Metric, b.Metric))
+	})
+	for _, event := range slices.Sorted(maps.Keys(s.order)) {
+		if events[0][event] != events[1][event] {
+			c.warn("scenario %q: event %q was measured of one build alone, and is left out", s.name, event)
+		}
+	}
+}
+
+// anyOf is a summary that has the cells.
+func anyOf(cells map[run.Cell]bool) run.Summary {
+	values := make(map[run.Cell]float64, len(cells))
+	for cell := range cells {
+		values[cell] = 0
+	}
+	return run.Summary{Cells: run.CellsOf(values)}
+}
+
+// makeTests tests each cell in each context, and in all together where there
+// are several.
+func (s *scenario) makeTests(c *comparing) {
+	for _, cell := range s.cells {
+		m, _ := c.catalogue.Lookup(cell.Metric)
+		var all []stat.Pair
+		for i, st := range s.strata {
+			pairs := st.pairs(cell, m, s.paired())
+			if len(pairs) == 0 {
+				s.noteApart(st, cell, m)
+				continue
+			}
+			all = append(all, pairs...)
+			if len(s.strata) > 1 {
+				t := s.test(c, cell, m, pairs, s.unit == Round)
+				t.context, t.alone = i, true
+				if s.unit == Iteration { // one session may be that far off: a doubt at most
+					t.minChange, t.surely = t.surely, math.Inf(1)
+				}
+				if t.ranks.Least <= c.policy.Alpha {
+					s.tests = append(s.tests, t)
+				}
+			}
+		}
+		if len(all) == 0 {
+			continue // each context has it of one build alone
+		}
+		t := s.test(c, cell, m, all, s.paired())
+		t.context = together
+		s.tests = append(s.tests, t)
+	}
+	s.warnApart(c)
+}
+
+func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []stat.Pair, paired bool) *test {
+	t := &test{cell: cell, metric: m, policy: c.policy.ForCell(cell), Direction: gate.None, paired: paired}
+	t.minChange, t.surely = t.policy.MinChange, t.policy.MinChange
+	if s.unit == Iteration {
+		t.minChange, t.surely = max(t.minChange, gate.SuspectChange), max(t.minChange, sessionMinChange)
+	}
+	t.measure(strata, c.policy.Alpha)
+	t.PRaw, t.P = min(t.ranks.Less, t.ranks.Greater), 1
+	if t.metric.Direction != metric.Neutral {
+		t.Limit = t.policy.Broken(t.Head)
+	}
+	return t
+}
+
+// measure works out the shift: on the log scale where the metric's noise
+// multiplies, as long as every value is positive.
+func (t *test) measure(strata []stat.Pair, alpha float64) {
+	var base, head []float64
+	for _, p := range strata {
+		base, head = append(base, p.X...), append(head, p.Y...)
+	}
+	t.N = len(base)
+	if !t.paired {
+		t.N += len(head)
+	}
+	t.contexts, t.perBuild = len(strata), max(1, min(len(base), len(head))/len(strata))
+	t.Base, t.Head, t.Effect = centre(base, t.metric.Mean), centre(head, t.metric.Mean), stat.CliffsDelta(strata)
+	logs := t.metric.Log && slices.Min(base) > 0 && slices.Min(head) > 0
+	if logs {
+		strata = logarithms(strata)
+	}
+	t.ranks, t.leastApart = rankTest(strata, t.paired), leastApart(strata, t.paired)
+	shift := shiftOf(strata, t.paired, alpha)
+	if t.metric.Mean { // of rare things: the middle shift is none
+		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, false)
+		return
+	}
+	t.fill(shift, logs)
+}
+
+// centre is the median, or the mean of what is rare.
+func centre(values []float64, mean bool) float64 {
+	if !mean {
+		return stat.Median(values)
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v / float64(len(values))
+	}
+	return sum
+}
+
+func logarithms(strata []stat.Pair) []stat.Pair {
+	logs := func(values []float64) []float64 {
+		out := make([]float64, len(values))
+		for i, v := range values {
+			out[i] = math.Log(v)
+		}
+		return out
+	}
+	out := make([]stat.Pair, len(strata))
+	for i, p := range strata {
+		out[i] = stat.Pair{X: logs(p.X), Y: logs(p.Y)}
+	}
+	return out
+}
+
+func shiftOf(strata []stat.Pair, paired bool, alpha float64) stat.Shift {
+	if paired {
+		return stat.PairedShift(stat.Differences(strata), alpha)
+	}
+	return stat.SampleShift(strata, alpha)
+}
+
+// fill tells the shift in the metric's unit and as a share of the base.
+func (t *test) fill(s stat.Shift, logs bool) {
+	tell := func(x float64) (shift, change float64) {
+		switch {
+		case logs:
+			return gate.Finite(t.Base * math.Expm1(x)), gate.Finite(math.Expm1(x))
+		case t.Base != 0:
+			return gate.Finite(x), gate.Finite(x / math.Abs(t.Base))
+		}
+		return gate.Finite(x), 0
+	}
+	t.Shift, t.Change = tell(s.Estimate)
+	if math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {
+		return
+	}
+	ends := func(x float64) (shift, change *float64) {
+		a, b := tell(x)
+		return &a, &b
+	}
+	t.ShiftLow, t.ChangeLow = ends(s.Low)
+	t.ShiftHigh, t.ChangeHigh = ends(s.High)
+}

@@ -1,0 +1,185 @@
+// Package sidebyside compares two builds by their runs and makes the verdict on the
+// head build, without any history: rounds of both in turns, or runs of each made at
+// other times.
+//
+// It takes a stand: it tests by ranks, and what so few rounds could never have
+// shown is a doubt and no pass. What it doesn't do is to measure, or to say when to
+// stop measuring.
+package sidebyside
+
+import (
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Format is the format and version of a comparison of two builds as JSON
+// (docs/format/compare.md).
+const Format = "apkgate.compare/1"
+
+// Verdict is what the gate says of a head build beside a base build.
+type Verdict struct {
+	Format  string       `json:"format"`
+	Verdict gate.Outcome `json:"verdict"`
+	// Reason says in one sentence why; Hint what the reader can do, "" for nothing.
+	Reason string `json:"reason"`
+	Hint   string `json:"hint,omitempty"`
+	// Level is the confidence of each interval by itself, such as 0.95.
+	Level     float64       `json:"level"`
+	Base      Build         `json:"base"`
+	Head      Build         `json:"head"`
+	Scenarios []Scenario    `json:"scenarios"`
+	Warnings  []run.Warning `json:"warnings"`
+}
+
+// Build is one of the two builds.
+type Build struct {
+	App    run.App    `json:"app"`
+	Source run.Source `json:"source,omitzero"`
+	// Runs are the ids of its runs, at most MaxListed of the RunTotal that there are.
+	Runs     []string `json:"runs"`
+	RunTotal int      `json:"run_total"`
+}
+
+// Unit is what counts as one independent observation.
+type Unit string
+
+// The units, the best first.
+const (
+	// Round is one repetition of each build right after another, so that heat
+	// and drift are the same for both: the difference within a round counts.
+	Round Unit = "round"
+	// Run is a whole run, where each build has several made at other times, or
+	// one on each of several devices.
+	Run Unit = "run"
+	// Iteration is one repetition of a run. Those of one session share what
+	// that session had, so that this is a stand-in: a warning says so.
+	Iteration Unit = "iteration"
+)
+
+// Scenario is the comparison in one scenario.
+type Scenario struct {
+	Scenario string       `json:"scenario"`
+	Verdict  gate.Outcome `json:"verdict"`
+	Reason   string       `json:"reason"`
+	Hint     string       `json:"hint,omitempty"`
+	Unit     Unit         `json:"unit"`
+	// Contexts are those in which both builds were measured.
+	Contexts []Context `json:"contexts"`
+	// Comparisons are all that were made, in the order of events, then of the
+	// catalogue of metrics.
+	Comparisons []Comparison `json:"comparisons"`
+}
+
+// Context is one context and how many units of each build were measured in it.
+type Context struct {
+	Context map[string]string `json:"context"`
+	Base    int               `json:"base"`
+	Head    int               `json:"head"`
+}
+
+// Comparison is one number of the head build beside the base build's, over
+// all contexts together.
+type Comparison struct {
+	Event  string `json:"event"` // "" for the whole run
+	Metric string `json:"metric"`
+	// Direction is the gravest of what all contexts together and each alone show.
+	Direction gate.Direction `json:"direction"`
+	Difference
+	// Enough estimates how many rounds (or runs, or iterations, of each build in
+	// each context) would settle a Suspect; 0 where unknown.
+	Enough int `json:"enough,omitempty"`
+	// Together is the direction that all contexts together show.
+	Together gate.Direction `json:"together"`
+	// Contexts are the same for each context alone, in the order of the
+	// scenario's contexts; empty where there is only one.
+	Contexts []ContextDifference `json:"contexts,omitempty"`
+}
+
+// ContextDifference is the shift in one context.
+type ContextDifference struct {
+	Context   int            `json:"context"` // its place among the scenario's contexts
+	Direction gate.Direction `json:"direction"`
+	Difference
+}
+
+// Difference is how far the head build's values lie above the base build's.
+type Difference struct {
+	// Base and Head are the middle of each build's values, in the metric's unit.
+	Base float64 `json:"base"`
+	Head float64 `json:"head"`
+	// Shift is the estimate of Hodges and Lehmann, in the metric's unit, and its
+	// interval. Both ends are nil where there is too little for one.
+	Shift     float64  `json:"shift"`
+	ShiftLow  *float64 `json:"shift_low"`
+	ShiftHigh *float64 `json:"shift_high"`
+	// Change is the shift as a share of Base (0 where Base is 0). Where the
+	// metric's noise multiplies it is worked out on the log scale.
+	Change     float64  `json:"change"`
+	ChangeLow  *float64 `json:"change_low"`
+	ChangeHigh *float64 `json:"change_high"`
+	// P is the chance of a shift at least this large the same way between builds
+	// that are alike, corrected for multiplicity; PRaw is that of this test alone.
+	P    float64 `json:"p"`
+	PRaw float64 `json:"p_raw"`
+	// Effect is Cliff's delta: how often a head value lies above a base value
+	// less how often below, from -1 to 1.
+	Effect float64 `json:"effect"`
+	// N counts the pairs of values where Unit is round, the values of both
+	// builds otherwise.
+	N int `json:"n"`
+	// Limit is the absolute budget that Head breaks; nil where it breaks none.
+	Limit *float64 `json:"limit,omitempty"`
+}
+
+// HasInterval reports whether there was enough for an interval.
+func (s Difference) HasInterval() bool {
+	return s.ShiftLow != nil && s.ShiftHigh != nil && s.ChangeLow != nil && s.ChangeHigh != nil
+}
+
+// Compare compares two builds by their runs. It never changes them.
+//
+// The test is by ranks, since frame times have heavy tails and a build that
+// stumbles once must not decide. Where rounds were interleaved (the runs share
+// a session) it is Wilcoxon's signed-rank test of the differences within
+// rounds, over the rounds of all devices: a round is the block in which heat,
+// drift and the device are the same for both builds, and under chance alone its
+// difference is as likely to have one sign as the other, whatever the device's
+// scale. Runs made at other times are compared by the rank-sum test, stratified
+// by context as van Elteren (1960) does where there are several. Of several
+// contexts each is tested alone too. All tests of a check share the policy's
+// Alpha as those of Check do: Holm's correction, the worse and the better side
+// each for itself, half for whole runs and half for events, half for each
+// context alone and half for all together.
+//
+// Presets play no part, but for the least change that matters. Where the policy
+// sets no level (preset dune) the default's is taken.
+func Compare(p gate.Policy, catalogue *metric.Catalogue, base, head []run.Run) Verdict {
+	p = p.WithLevel()
+	v := Verdict{
+		Format: Format, Verdict: gate.Pass, Level: 1 - p.Alpha, Base: buildOf(base), Head: buildOf(head),
+		Scenarios: []Scenario{}, Warnings: []run.Warning{},
+	}
+	c := &comparing{policy: p, catalogue: catalogue, verdict: &v}
+	c.gather(base, head)
+	c.correct()
+	for _, s := range c.scenarios {
+		v.Scenarios = append(v.Scenarios, s.conclude(c))
+	}
+	c.conclude()
+	return v
+}
+
+// buildOf says what the runs were made of: as the first has it.
+func buildOf(runs []run.Run) Build {
+	b := Build{Runs: []string{}, RunTotal: len(runs)}
+	for i, r := range runs {
+		if i == 0 {
+			b.App, b.Source = r.App, r.Source
+		}
+		if i < gate.MaxListed {
+			b.Runs = append(b.Runs, r.ID)
+		}
+	}
+	return b
+}
