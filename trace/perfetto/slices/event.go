@@ -14,22 +14,33 @@ func (r *Reader) trackEvent(p packets.Packet, at time.Duration) {
 		r.Unread++
 		return
 	}
-	if e.Kind != trackevent.OfCounter && len(e.Flows)+len(e.Ends) <= trackevent.MaxFlows {
-		r.file.Defer(at, len(e.Name)+len(e.Category)+8*len(e.Flows), func() { r.place(at, e) })
+	if e.Kind == trackevent.OfCounter || len(e.Flows)+len(e.Ends) > trackevent.MaxFlows {
+		return
 	}
+	var args []trackevent.Arg
+	size := len(e.Name) + len(e.Category) + 8*len(e.Flows)
+	if r.args != nil {
+		read := trackevent.ReadArgs(p)
+		args, size = read.List, size+read.Size()
+		r.CutArgs += read.Cut
+	}
+	r.file.Defer(at, size, func() { r.place(at, e, args) })
 }
 
 // place begins or ends the slice of an event.
-func (r *Reader) place(at time.Duration, e trackevent.Event) {
+func (r *Reader) place(at time.Duration, e trackevent.Event, args []trackevent.Arg) {
 	track := r.described(e.Track, e.Name)
-	switch e.Kind {
-	case trackevent.Begin:
-		r.flow(r.begin(at, -1, track, e.Category, e.Name), e)
-	case trackevent.Instant:
-		r.flow(r.begin(at, 0, track, e.Category, e.Name), e)
-	case trackevent.End:
-		r.end(at, track, "")
+	if e.Kind == trackevent.End {
+		r.addArgs(r.end(at, track, ""), args, true)
+		return
 	}
+	dur := time.Duration(-1)
+	if e.Kind == trackevent.Instant {
+		dur = 0
+	}
+	slice := r.begin(at, dur, track, e.Category, e.Name)
+	r.flow(slice, e)
+	r.addArgs(slice, args, e.Kind == trackevent.Instant)
 }
 
 // described is the track that a number stands for; None where there are too many. One

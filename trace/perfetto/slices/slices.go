@@ -63,8 +63,10 @@ type Reader struct {
 	Tracks []Track
 	Flows  []Flow
 	Names  []string
-	// Unread counts events of tracks of a kind that is not read.
-	Unread int
+	// Args are arguments of slices, where KeepArgs asked for them.
+	Args []Arg
+	// Unread counts events of tracks of a kind that is not read, CutArgs arguments.
+	Unread, CutArgs int
 
 	file    *packets.File
 	threads *threads.Tracker
@@ -82,6 +84,7 @@ type Reader struct {
 	shown   map[string]int32 // the track of what a layer shows
 
 	events *trackevent.Tracks
+	args   map[int32]span // of slices that have not ended; nil where nobody asked
 	byUUID map[uint64]int32
 	steps  map[uint64]int32 // the slices that flows led to last
 }
@@ -100,7 +103,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
 		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty},
-		Interned: trackevent.Interned(),
+		Interned: trackevent.Interned(r.args != nil),
 		Events: append([]protowire.Number{
 			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
 			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,

@@ -35,10 +35,10 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 }
 
 // end ends the innermost slice on a track that has not ended, of a name where that is
-// not "".
-func (r *Reader) end(at time.Duration, track int32, name string) {
+// not "". It gives the slice's place, None where it has none.
+func (r *Reader) end(at time.Duration, track int32, name string) int32 {
 	if track == None || !r.settle(track, at, -1) {
-		return
+		return None
 	}
 	stack := r.stacks[track]
 	for i := len(stack) - 1; i >= 0; i-- {
@@ -50,8 +50,9 @@ func (r *Reader) end(at time.Duration, track int32, name string) {
 		if i == len(stack)-1 {
 			r.stacks[track] = stack[:i]
 		}
-		return
+		return one.row
 	}
+	return None
 }
 
 // last notes how long a slice took.

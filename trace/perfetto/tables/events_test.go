@@ -137,3 +137,55 @@ func TestTracksNameThreadsAndProcesses(t *testing.T) {
 	check(t, trace, "threads", "0|0|swapper|0|0|1||", "1|100||1|100|1||", "2|101|worker|1|100|0||", "3|101|next|1|100|0||")
 	check(t, trace, "processes", "0|0||||||", "1|100|com.example|||||")
 }
+
+// TestArgumentsOfSlices has those that a slice begins with, and those that it ends with:
+// what is said again counts as it is said last, and lists go on.
+func TestArgumentsOfSlices(t *testing.T) {
+	t.Parallel()
+	names := message(nil).
+		in(3, message(nil).num(1, 5).text(2, "queue")).in(29, message(nil).num(1, 6).text(2, "long text"))
+	state := message(nil).num(10, 1).num(13, 1).in(12, names).in(59, message(nil).in(11, message(nil).num(11, 1)))
+	arg := func(name string) message { return message(nil).text(10, name) }
+	list := func(of message, values ...int64) message {
+		for _, v := range values {
+			of = of.in(12, message(nil).num(4, v))
+		}
+		return of
+	}
+	nested := message(nil).num(1, 1).text(2, "on").text(2, "deep").
+		in(3, message(nil).num(7, 1)).in(3, message(nil).num(1, 2).in(4, message(nil).text(8, "leaf")))
+	trace := append(described(), file(state,
+		trackEvent(10, 1, message(nil).text(23, "work").
+			in(4, list(message(nil).num(1, 5), 20, 21)).in(4, arg("size").num(4, -3)).in(4, arg("left.over[]").num(3, 1<<40)).
+			in(4, arg("parts").in(11, arg("a").double(5, 0.5)).in(11, arg("b").num(17, 6))).
+			in(4, arg("old").in(8, nested)).in(4, arg("json").text(9, `{"x":1}`)).in(4, arg("own").text(16, "Mine").text(14, "??"))),
+		trackEvent(20, 2, message(nil).in(4, list(message(nil).num(1, 5), 22)).in(4, arg("size").num(4, 7)).in(4, arg("at").num(7, 255))),
+		trackEvent(30, 3, message(nil).text(23, "mark").in(4, arg("done").num(2, 1)).in(4, message(nil).num(1, 99).num(4, 1))),
+	)...)
+	read := check(t, trace, "args",
+		"0|debug.queue|debug.queue[0]|20|||int", "0|debug.queue|debug.queue[1]|21|||int", "0|debug.size|debug.size|7|||int",
+		"0|debug.left_over__|debug.left_over__|1099511627776|||uint",
+		"0|debug.parts.a|debug.parts.a|||0.5|real", "0|debug.parts.b|debug.parts.b||long text||string",
+		"0|debug.old.on|debug.old.on|1|||bool", "0|debug.old.deep|debug.old.deep[0]||leaf||string", `0|debug.json|debug.json||{"x":1}||json`,
+		"0|debug.queue|debug.queue[2]|22|||int", "0|debug.at|debug.at|255|||pointer",
+		"1|debug.done|debug.done|1|||bool")
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "2 arguments of slices are left out") {
+		t.Error(said)
+	}
+}
+
+// TestArgumentsInThousandsOfLevels has one that would take a reader that follows it out of
+// memory.
+func TestArgumentsInThousandsOfLevels(t *testing.T) {
+	t.Parallel()
+	deep := message(nil).num(4, 1)
+	for range 5_000 {
+		deep = message(nil).text(10, "in").in(11, deep.text(10, "in"))
+	}
+	read := check(t, append(described(), file(message(nil).num(10, 1).num(13, 1),
+		trackEvent(10, 3, message(nil).num(11, 1).text(23, "mark").in(4, message(nil).text(10, "flat").num(4, 2)).in(4, deep)))...), "args",
+		"0|debug.flat|debug.flat|2|||int")
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 arguments of slices are left out") {
+		t.Error(said)
+	}
+}

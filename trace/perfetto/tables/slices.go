@@ -27,9 +27,12 @@ type sliceTable struct {
 	numbers []int32 // numbers by place
 }
 
-func readSliceTable(f *packets.File, in packets.Source) (*sliceTable, error) {
+func readSliceTable(f *packets.File, in packets.Source, args bool) (*sliceTable, error) {
 	t := &sliceTable{threads: threads.New(f), frames: frames.New(f)}
 	t.slices = slices.New(f, t.threads)
+	if args {
+		t.slices.KeepArgs()
+	}
 	if err := in(f, t.threads, t.slices, t.frames); err != nil {
 		return nil, err
 	}
@@ -51,7 +54,7 @@ func readSliceTable(f *packets.File, in packets.Source) (*sliceTable, error) {
 }
 
 func readSlices(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
-	t, err := readSliceTable(f, in)
+	t, err := readSliceTable(f, in, false)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(sliceColumns))
 		for id, place := range t.order {
@@ -99,7 +102,7 @@ func (t *sliceTable) frameRow(row []any, f *frames.Frame) {
 
 // readFlows reads flows between slices, by their numbers in the table of slices.
 func readFlows(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
-	t, err := readSliceTable(f, in)
+	t, err := readSliceTable(f, in, false)
 	return func(yield func([]any) bool) {
 		row := make([]any, len(flowColumns))
 		for _, flow := range t.slices.Flows {

@@ -35,6 +35,7 @@ type reader struct {
 }
 
 var readers = map[string]reader{
+	"args":          {argColumns, readArgs},
 	"counters":      {counterColumns, readCounters},
 	"flows":         {flowColumns, readFlows},
 	"frames":        {frameColumns, readFrames},

@@ -52,9 +52,14 @@ func (t *Tracks) Wants() packets.Wants {
 	return packets.Wants{Packets: []protowire.Number{field.PacketTrackDescriptor}}
 }
 
-// Interned are the fields of InternedData that events refer to.
-func Interned() []protowire.Number {
-	return []protowire.Number{field.InternedEventCategories, field.InternedEventNames}
+// Interned are the fields of InternedData that events refer to, with what their arguments
+// do where these are asked for.
+func Interned(args bool) []protowire.Number {
+	out := []protowire.Number{field.InternedEventCategories, field.InternedEventNames}
+	if args {
+		out = append(out, field.InternedDebugAnnotationNames, field.InternedDebugAnnotationStringValues)
+	}
+	return out
 }
 
 // Packet reads a TrackDescriptor. Its thread or process is known when its time has come.
