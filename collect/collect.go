@@ -5,22 +5,29 @@
 // energy is asked for, the device's power is recorded beside it, and each bucket
 // gets its joules.
 //
-// It owns the order of things and what counts as a lost repetition. It does not
-// know how a device is reached (package device), what a dump means (package
+// It owns the order of things and what follows from a lost repetition. How a device
+// is talked to is target's, what makes the app do something workload's, what records
+// beside it recorders', what was seen of frames frames', of energy power's, of the
+// log watch's; loss has the ways in which it fails, and journal what is told. It does
+// not know how a device is reached (package device), what a dump means (package
 // trace), what power a reading stands for (package energy), or whether the
 // numbers are good (package gate).
 //
-// It takes a stand: all waiting goes through the device's clock, so that a
-// simulated lab takes seconds, but for how long a device may keep silent; and a repetition is measured whole or it is
-// lost, said so, and made again. Nothing is filled in.
+// It takes a stand: a repetition is measured whole or it is lost, said so, and made
+// again. Nothing is filled in.
 package collect
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy/methods"
@@ -59,16 +66,12 @@ type Job struct {
 // Options are what a collection needs from its surroundings.
 type Options struct {
 	// Host runs a command of this computer, for Maestro; nil refuses it.
-	Host HostRunner
+	Host workload.HostRunner
 	// Progress is told what happens; nil keeps quiet.
-	Progress Progress
+	Progress journal.Progress
 	// Now is the time of day, for Run.Started; nil is time.Now.
 	Now func() time.Time
 }
-
-// HostRunner runs a command on this computer to its end and returns what it
-// printed and its exit code. It stops the command when ctx ends.
-type HostRunner func(ctx context.Context, name string, args ...string) (output []byte, exitCode int, err error)
 
 // Result is what became of a job.
 type Result struct {
@@ -76,7 +79,7 @@ type Result struct {
 	// Run is what was measured: a valid record, whose last warning says why it is
 	// not complete where it isn't.
 	Run run.Run
-	// Err is the gravest cause why the run is not complete, an *Error; nil
+	// Err is the gravest cause why the run is not complete, a *loss.Error; nil
 	// where it is.
 	Err error
 	// Traces are the samples of the app's methods, a trace for each iteration;
@@ -87,80 +90,92 @@ type Result struct {
 // Collect makes one run. However it ends, the device is left as it was found,
 // as far as it can still be reached.
 func Collect(ctx context.Context, job Job, options Options) Result {
-	c := newCollector(job, options, &station{})
+	c := newCollector(job, options, newStation(job, options))
 	err := c.collect(ctx)
 	return c.result(err)
 }
 
 // result is what became of the job that ended with the error, nil for none.
 func (c *collector) result(err error) Result {
-	return Result{Device: c.job.Device, Run: c.finish(err), Err: err, Traces: c.traces()}
+	return Result{Device: c.job.Device, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent())}
 }
 
 // station is the device as it stands ready, for one collector or for several
 // that take turns on it.
 type station struct {
-	dev     *attended // nil: never connected
-	facts   facts     // of the device
-	restore []restoration
-	away    bool   // the device did not come back
-	hungUp  bool   // the connection is closed
-	release func() // gives up the claim to the device; nil: there is none
-	marks   int    // marks written to the device's log
+	target     *target.Target
+	programs   *recorders.Programs
+	perfetto   *recorders.Perfetto
+	simpleperf *recorders.Simpleperf
+	meter      *power.Meter // nil where no energy is measured
+	release    func()       // gives up the claim to the device; nil: there is none
 	// holder is the collector whose build is installed; clean has each build
 	// installed anew, without what another left behind.
 	holder *collector
 	clean  bool
-	meter  *meter // nil where no energy is measured
-	// recorders run on the device now.
-	recorders []recorder
-	// settled says that the device has rested since it was set up or came back.
-	settled bool
+}
+
+func newStation(job Job, options Options) *station {
+	t := target.New(job.Device, job.Clock, started(options), job.Open)
+	programs := &recorders.Programs{Target: t}
+	limit := recordLimit(job)
+	return &station{
+		target: t, programs: programs,
+		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
+	}
+}
+
+// recordLimit is after how long a recorder ends by itself.
+func recordLimit(job Job) time.Duration {
+	limit := job.Scenario.Timeout
+	if limit <= 0 {
+		limit = 24 * time.Hour
+	}
+	if job.Energy != nil {
+		limit += job.Energy.Disconnect
+	}
+	return limit + 10*time.Minute
+}
+
+// started is the time of day at which a run begins.
+func started(options Options) time.Time {
+	now := time.Now
+	if options.Now != nil {
+		now = options.Now
+	}
+	return now().UTC().Truncate(time.Millisecond)
 }
 
 // collector is the state of one job.
 type collector struct {
 	*station
-	job      Job
-	options  Options
-	clock    device.Clock
-	progress Progress
+	job     Job
+	journal *journal.Journal
+	plan    workload.Plan
+	build   *power.Build
 
 	run      run.Run
 	measured []measurement
 	retries  int // how many lost repetitions may still be made again
 	losses   []error
-	noted    map[string]bool // warnings of the whole run, each once
-	sawUI    bool            // the test writes UI events
+	writesUI bool // the test writes UI events
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
-
-	uid        int // of the app, 0: not known
-	debuggable bool
-	naming     methods.Naming
 }
 
 func newCollector(job Job, options Options, s *station) *collector {
 	c := &collector{
-		station: s, job: job, options: options, clock: job.Clock, progress: options.Progress,
-		retries: job.Scenario.Retries, noted: map[string]bool{},
+		station: s, job: job, journal: journal.New(job.Device, options.Progress), retries: job.Scenario.Retries,
+		plan: workload.Plan{Target: s.target, Scenario: job.Scenario, App: job.App.Package, Host: options.Host},
 	}
-	if c.clock == nil {
-		c.clock = HostClock()
-	}
-	if c.progress == nil {
-		c.progress = silent{}
-	}
-	now := time.Now
-	if options.Now != nil {
-		now = options.Now
-	}
+	c.build = &power.Build{App: job.App, Note: c.setContext}
 	c.run = run.Run{
-		Format: run.Format, Started: now().UTC().Truncate(time.Millisecond),
+		Format: run.Format, Started: started(options),
 		App:    run.App{Package: job.App.Package, Version: job.App.Version, Build: job.App.Build},
 		Source: job.Source, Scenario: job.Scenario.Name, Session: job.Session,
-		Context: map[string]string{}, Warnings: []run.Warning{},
+		Context: map[string]string{},
 	}
+	s.target.Journal = c.journal
 	return c
 }
 
@@ -183,7 +198,7 @@ func (c *collector) collect(ctx context.Context) error {
 // warmUp runs the workload unmeasured.
 func (c *collector) warmUp(ctx context.Context) error {
 	for n := 1; n <= c.job.Scenario.WarmUp; n++ {
-		c.report(WarmUp, n, c.job.Scenario.WarmUp, "")
+		c.journal.Report(journal.WarmUp, n, c.job.Scenario.WarmUp, "")
 		if _, err := c.repetition(ctx, n, nil); err != nil {
 			if fatal := c.lost(ctx, "warm-up", n, err); fatal != nil {
 				return fatal
@@ -193,11 +208,19 @@ func (c *collector) warmUp(ctx context.Context) error {
 	return c.settle(ctx)
 }
 
+// settle rests the device before energy is measured.
+func (c *collector) settle(ctx context.Context) error {
+	if c.meter == nil {
+		return nil
+	}
+	return c.meter.Settle(ctx)
+}
+
 // measure makes a repetition. A lost one is made again, as often as the
 // scenario allows in one run; one more ends the run, which can't become whole.
 func (c *collector) measure(ctx context.Context, n int) error {
 	for {
-		c.report(Measure, n, c.job.Scenario.Repetitions, "")
+		c.journal.Report(journal.Measure, n, c.job.Scenario.Repetitions, "")
 		m, err := c.turn(ctx, n)
 		if err == nil {
 			c.measured = append(c.measured, m)
@@ -208,7 +231,7 @@ func (c *collector) measure(ctx context.Context, n int) error {
 			return fatal
 		}
 		if c.retries == 0 {
-			return gravest(c.losses)
+			return loss.Gravest(c.losses)
 		}
 		c.retries--
 	}
@@ -219,27 +242,33 @@ func (c *collector) measure(ctx context.Context, n int) error {
 // stays away, a workload that can't be started at all.
 func (c *collector) lost(ctx context.Context, what string, n int, err error) error {
 	if ctx.Err() != nil {
-		return c.fail(Infrastructure, Measure, n, ctx.Err())
+		return c.fail(loss.Infrastructure, journal.Measure, n, ctx.Err())
 	}
-	c.warnf("%s %d%s%v", what, n, lostText, err)
-	if problem := asError(err); problem != nil && problem.final {
+	c.journal.Warnf("%s %d%s%v", what, n, loss.Text, err)
+	if problem := loss.As(err); problem != nil && problem.Final {
 		return err
 	}
-	if !IsInfrastructure(err) || errors.Is(err, ErrGarbled) || errors.Is(err, ErrFrameGap) || errors.Is(err, ErrEnergy) {
+	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) || errors.Is(err, loss.ErrEnergy) {
 		return nil // the device answers
 	}
-	if again := c.reconnect(ctx); again != nil {
-		return c.fail(Infrastructure, Measure, n, again)
+	if again := c.target.Reconnect(ctx, c.configure); again != nil {
+		return c.fail(loss.Infrastructure, journal.Measure, n, again)
 	}
 	return nil
 }
 
+func (c *collector) fail(cause loss.Cause, phase journal.Phase, repetition int, err error) error {
+	return loss.Of(c.job.Device, cause, phase, repetition, err)
+}
+
 // finish makes the record of what was measured.
 func (c *collector) finish(err error) run.Run {
+	c.target.Journal = c.journal
 	c.compareEvents()
-	spent := c.energyRecord()
+	if c.meter != nil {
+		c.run.Energy = c.meter.Record(c.spent())
+	}
 	r := c.run
-	r.Energy = spent
 	switch {
 	case len(c.measured) == 0:
 		r.Status = run.Failed
@@ -248,44 +277,29 @@ func (c *collector) finish(err error) run.Run {
 	default:
 		r.Status = run.Complete
 	}
+	r.Warnings = c.journal.Warnings
 	if err != nil { // the last warning is what run.Why tells
 		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
 	}
 	r.Iterations = iterations(c.measured)
-	c.report(Done, 0, 0, string(r.Status))
+	c.journal.Report(journal.Done, 0, 0, string(r.Status))
 	return r
 }
 
-// warnf adds a warning to the run, each text once.
-func (c *collector) warnf(format string, args ...any) {
-	text := clip(fmt.Sprintf(format, args...))
-	if c.noted[text] || len(c.noted) >= maxWarnings {
-		return
+// why says in one sentence why a run is not complete, for its record.
+func why(err error) string {
+	if errors.Is(err, ErrOtherBuild) {
+		return ErrOtherBuild.Error()
 	}
-	c.noted[text] = true
-	c.run.Warnings = append(c.run.Warnings, run.Warning{Text: text})
-	c.progress.Report(Event{Device: c.job.Device, Phase: Warned, Message: text})
+	return loss.Why(err)
 }
 
-// tellDoubts tells the first of what a reader could not make sense of, and how
-// many more there are.
-func (c *collector) tellDoubts(what string, doubts []run.Warning) {
-	switch n := len(doubts); {
-	case n == 1:
-		c.warnf("%s: %s", what, doubts[0])
-	case n > 1:
-		c.warnf("%s: %s; %d more doubts", what, doubts[0], n-1)
+// spent is the energy of the repetitions, of those that have it.
+func (c *collector) spent() (out []*power.Spent) {
+	for _, m := range c.measured {
+		if m.energy != nil {
+			out = append(out, m.energy)
+		}
 	}
-}
-
-// maxWarnings bounds the warnings of a run.
-const maxWarnings = 100
-
-// clip bounds a text from a device for a record.
-func clip(s string) string {
-	const limit = 600
-	if len(s) > limit {
-		s = s[:limit] + "…"
-	}
-	return printable(s)
+	return out
 }

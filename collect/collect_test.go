@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
@@ -216,7 +218,7 @@ func TestARunThatIsNotWholeSaysSo(t *testing.T) {
 	p := newPhone(30)
 	p.fail = func(n int) fault { return fault{crash: n > 2} }
 	r := collectOn(t, p, nil)
-	if r.Run.Status != run.Partial || len(r.Run.Iterations) != 2 || !errors.Is(r.Err, collect.ErrCrashed) || collect.IsInfrastructure(r.Err) {
+	if r.Run.Status != run.Partial || len(r.Run.Iterations) != 2 || !errors.Is(r.Err, loss.ErrCrashed) || loss.IsInfrastructure(r.Err) {
 		t.Errorf("status %s, %d iterations, %v", r.Run.Status, len(r.Run.Iterations), r.Err)
 	}
 	if p.workloads != 2+3 {
@@ -267,7 +269,7 @@ func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
 	}
 	results := collect.Lab{
 		Jobs:    []collect.Job{quick.job("quick"), other.job("other")},
-		Options: collect.Options{Progress: progressFunc(func(collect.Event) {})},
+		Options: collect.Options{Progress: progressFunc(func(journal.Event) {})},
 		Finished: func(r collect.Result) {
 			if r.Device != "quick" {
 				return
@@ -296,7 +298,7 @@ func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 	var phases []string
 	results := collect.Lab{
 		Jobs: []collect.Job{lost.job("one"), good.job("two"), lost.job("one")},
-		Options: collect.Options{Progress: progressFunc(func(e collect.Event) {
+		Options: collect.Options{Progress: progressFunc(func(e journal.Event) {
 			phases = append(phases, fmt.Sprint(e.Device, " ", e.Phase, " ", e.Message))
 		})},
 	}.Collect(t.Context())
@@ -305,10 +307,10 @@ func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 	}
 	wantComplete(t, results[1], 3)
 	first := results[0]
-	if first.Run.Status != run.Partial || len(first.Run.Iterations) != 1 || !collect.IsInfrastructure(first.Err) || !errors.Is(first.Err, device.ErrGone) {
+	if first.Run.Status != run.Partial || len(first.Run.Iterations) != 1 || !loss.IsInfrastructure(first.Err) || !errors.Is(first.Err, device.ErrGone) {
 		t.Errorf("status %s, %v", first.Run.Status, first.Err)
 	}
-	if next := results[2]; next.Run.Status != run.Failed || !collect.IsInfrastructure(next.Err) {
+	if next := results[2]; next.Run.Status != run.Failed || !loss.IsInfrastructure(next.Err) {
 		t.Errorf("the next job of the lost device: status %s, %v", next.Run.Status, next.Err)
 	}
 	if all := strings.Join(phases, "\n"); !strings.Contains(all, "two done complete") || !strings.Contains(all, "one done partial") {
@@ -379,7 +381,7 @@ func TestAnAPKOfAnotherPackageIsRefused(t *testing.T) {
 	p := newPhone(30)
 	p.installed = map[string]bool{testPkg: true}
 	r := collectOn(t, p, func(j *collect.Job) { j.App.APK = "debug.apk" })
-	if !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "install debug.apk: it holds another package than com.example, which apkgate.yml names") {
+	if !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "install debug.apk: it holds another package than com.example, which apkgate.yml names") {
 		t.Error(r.Err)
 	}
 }
@@ -416,7 +418,7 @@ func TestTheWayToTheDeviceIsNotCut(t *testing.T) {
 				continue
 			}
 			var hinted interface{ Hint() string }
-			if !collect.IsConfiguration(r.Err) || !errors.As(r.Err, &hinted) || !strings.Contains(hinted.Hint(), "cable") || p.did("svc wifi disable") != 0 {
+			if !loss.IsConfiguration(r.Err) || !errors.As(r.Err, &hinted) || !strings.Contains(hinted.Hint(), "cable") || p.did("svc wifi disable") != 0 {
 				t.Errorf("%s, %s: %v, after %q", serial, network, r.Err, p.commands)
 			}
 		}
@@ -436,7 +438,7 @@ func TestWhatCannotBeSetUpFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	full := newPhone(30)
 	r := collectOn(t, full, func(j *collect.Job) { j.App.APK = "huge.apk" })
-	if r.Run.Status != run.Failed || !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "INSUFFICIENT_STORAGE") {
+	if r.Run.Status != run.Failed || !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "INSUFFICIENT_STORAGE") {
 		t.Errorf("full disk: %s, %v", r.Run.Status, r.Err)
 	}
 	missing := newPhone(30)
@@ -448,7 +450,7 @@ func TestWhatCannotBeSetUpFailsAtOnce(t *testing.T) {
 	away := newPhone(30)
 	away.stayGone = true
 	r = collectOn(t, away, nil)
-	if !collect.IsInfrastructure(r.Err) || !errors.Is(r.Err, device.ErrGone) {
+	if !loss.IsInfrastructure(r.Err) || !errors.Is(r.Err, device.ErrGone) {
 		t.Errorf("no device: %v", r.Err)
 	}
 }
@@ -497,7 +499,7 @@ func TestAMaestroFlowRunsOnThisComputer(t *testing.T) {
 	}
 	exit = 1
 	r = collect.Collect(t.Context(), job, collect.Options{Host: host})
-	if !errors.Is(r.Err, collect.ErrTestFail) || !strings.Contains(r.Err.Error(), "no such button") {
+	if !errors.Is(r.Err, loss.ErrTestFail) || !strings.Contains(r.Err.Error(), "no such button") {
 		t.Errorf("a flow that fails: %v", r.Err)
 	}
 	r = collect.Collect(t.Context(), job, collect.Options{})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/run"
@@ -40,11 +42,11 @@ func TestAHotDeviceCoolsDown(t *testing.T) {
 			job := p.job("fake")
 			job.Energy, job.Scenario.Repetitions = &settings, 1
 			var from, measured time.Duration
-			r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e collect.Event) {
+			r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
 				switch {
-				case e.Phase == collect.Settle && strings.HasPrefix(e.Message, "cooling down") && from == 0:
+				case e.Phase == journal.Settle && strings.HasPrefix(e.Message, "cooling down") && from == 0:
 					from = p.Now()
-				case e.Phase == collect.Measure:
+				case e.Phase == journal.Measure:
 					measured = p.Now()
 				}
 			})})
@@ -185,7 +187,7 @@ func TestEnergyOfAnAppThatDrawsNothing(t *testing.T) {
 			settings.Source = source
 			r := collectOn(t, p, func(j *collect.Job) { j.Energy = &settings })
 			if source == config.EnergyNone || drawsAtFirst {
-				if !errors.Is(r.Err, collect.ErrNoFrames) {
+				if !errors.Is(r.Err, loss.ErrNoFrames) {
 					t.Errorf("%s, draws at first %v: %v", source, drawsAtFirst, r.Err)
 				}
 				continue

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
@@ -37,10 +38,10 @@ type notes struct {
 }
 
 // Report is told which repetition is made.
-func (n *notes) Report(e collect.Event) {
+func (n *notes) Report(e journal.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if e.Phase == collect.Measure {
+	if e.Phase == journal.Measure {
 		n.repetition = e.Repetition
 	}
 }
@@ -330,8 +331,8 @@ func wantClean(t *testing.T, job collect.Job) {
 func TestASimulatedChargerLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	s, job, _ := powered(t, "pixel-5-android-11", simlab.Options{}, config.DefaultEnergy())
-	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e collect.Event) {
-		if e.Phase == collect.Measure && e.Repetition == 2 {
+	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
+		if e.Phase == journal.Measure && e.Repetition == 2 {
 			s.Phone.SetPowered("usb")
 		}
 	})})

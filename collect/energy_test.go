@@ -13,13 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/run"
-	"github.com/google/go-cmp/cmp"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // measured collects with energy on a phone that was changed.
@@ -266,7 +269,7 @@ func (p *phone) kinds() []string {
 func TestChargingLosesTheRepetition(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyBattery, func(w *power) { w.current, w.chargeAt = true, 2 }, nil)
-	if !collect.IsInfrastructure(r.Err) || !errors.Is(r.Err, energy.ErrCharging) || !errors.Is(r.Err, collect.ErrEnergy) || r.Run.Status != run.Partial {
+	if !loss.IsInfrastructure(r.Err) || !errors.Is(r.Err, energy.ErrCharging) || !errors.Is(r.Err, loss.ErrEnergy) || r.Run.Status != run.Partial {
 		t.Fatalf("status %s, %v", r.Run.Status, r.Err)
 	}
 	var hinted interface{ Hint() string }
@@ -314,7 +317,7 @@ func TestASourceThatIsAskedForMustBeThere(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{config.EnergyRails, config.EnergyBattery} {
 		p, r := measured(t, 33, source, nil, nil)
-		if r.Run.Status != run.Failed || !collect.IsConfiguration(r.Err) || !strings.HasPrefix(r.Err.Error(), "measure energy by "+source+": the ") {
+		if r.Run.Status != run.Failed || !loss.IsConfiguration(r.Err) || !strings.HasPrefix(r.Err.Error(), "measure energy by "+source+": the ") {
 			t.Errorf("%s: status %s, %v", source, r.Run.Status, r.Err)
 		}
 		wantUndone(t, p)
@@ -329,7 +332,7 @@ func TestASourceThatIsAskedForMustBeThere(t *testing.T) {
 func TestACompilationThatIsRefusedEndsTheRun(t *testing.T) {
 	t.Parallel()
 	_, r := measured(t, 33, config.EnergyModel, func(w *power) { w.refuse = "Failure: package not found" }, nil)
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "package not found") || r.Run.Status != run.Failed {
+	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "package not found") || r.Run.Status != run.Failed {
 		t.Errorf("status %s, %v", r.Run.Status, r.Err)
 	}
 	p, r := measured(t, 33, config.EnergyModel, nil, func(j *collect.Job) { j.Energy.Compile = config.CompileNone })
@@ -357,14 +360,14 @@ func TestTheDeviceSettlesBeforeItIsMeasured(t *testing.T) {
 		var rested time.Duration
 		var said []string
 		began := time.Duration(-1)
-		r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e collect.Event) {
+		r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
 			switch {
-			case e.Phase == collect.Settle:
+			case e.Phase == journal.Settle:
 				said = append(said, e.Message)
 				if began < 0 {
 					began = p.Now()
 				}
-			case e.Phase == collect.Measure && began >= 0:
+			case e.Phase == journal.Measure && began >= 0:
 				rested = p.Now() - began
 			}
 		})})
@@ -388,7 +391,7 @@ func TestAnInterruptUndoesWhatEnergyNeeded(t *testing.T) {
 		job.Energy = &settings
 		ctx, cancel := context.WithCancel(t.Context())
 		job.Clock = cancelling{p, func() bool { return when == "recording" && p.recordsWorkload() }, cancel}
-		r := collect.Collect(ctx, job, collect.Options{Progress: progressFunc(func(e collect.Event) {
+		r := collect.Collect(ctx, job, collect.Options{Progress: progressFunc(func(e journal.Event) {
 			if string(e.Phase)+": "+e.Message == when {
 				cancel()
 			}
@@ -468,7 +471,7 @@ func TestAnAppThatCantBeSampledEndsTheRun(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.simpleperf = "not profileable" }, func(j *collect.Job) { j.Energy.Methods = true })
 	var hinted interface{ Hint() string }
-	if !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "neither profileable nor a debug build") ||
+	if !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "neither profileable nor a debug build") ||
 		!errors.As(r.Err, &hinted) || !strings.Contains(hinted.Hint(), `<profileable android:shell="true"/>`) {
 		t.Error(r.Err)
 	}
@@ -562,12 +565,12 @@ func TestWhatAKilledRunHasLeftIsTakenAway(t *testing.T) {
 func TestARecorderThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.simpleperf, w.stuck = "works", true }, func(j *collect.Job) { j.Energy.Methods = true })
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end simpleperf: it still runs") {
+	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end simpleperf: it still runs") {
 		t.Errorf("a simpleperf that does not end: %v", r.Err)
 	}
 	wantUndone(t, p)
 	p, r = measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.stuck = true, true }, nil)
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end perfetto: it still runs") || !warnedOf(r.Run, "end what records", "end perfetto: it still runs") {
+	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end perfetto: it still runs") || !warnedOf(r.Run, "end what records", "end perfetto: it still runs") {
 		t.Errorf("a perfetto that does not end: %v; %v", r.Err, r.Run.Warnings)
 	}
 	p.power.recording = nil
@@ -612,7 +615,7 @@ func TestAnInterruptWhileTheConnectionIsCut(t *testing.T) {
 func TestAConnectionThatBreaksInSetUp(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.dropped, w.charger = true, true, "USB" }, nil)
-	if !collect.IsInfrastructure(r.Err) || !errors.Is(r.Err, device.ErrGone) || p.opened != 2 || warnedOf(r.Run, "still to do") {
+	if !loss.IsInfrastructure(r.Err) || !errors.Is(r.Err, device.ErrGone) || p.opened != 2 || warnedOf(r.Run, "still to do") {
 		t.Errorf("opened %d times, %v, %v", p.opened, r.Err, r.Run.Warnings)
 	}
 	wantUndone(t, p)
@@ -647,11 +650,11 @@ type rests struct {
 	resting bool
 }
 
-func (r *rests) Report(e collect.Event) {
-	if e.Phase == collect.Settle && !r.resting {
+func (r *rests) Report(e journal.Event) {
+	if e.Phase == journal.Settle && !r.resting {
 		r.long = append(r.long, e.Message)
 	}
-	r.resting = e.Phase == collect.Settle
+	r.resting = e.Phase == journal.Settle
 }
 
 // Both builds are measured alike: compiled, and left to settle. What is said of
@@ -723,13 +726,13 @@ func TestTheConnectionIsCutWhileTheWorkloadRuns(t *testing.T) {
 		t.Errorf("%v", r.Run.Warnings)
 	}
 	wantUndone(t, p)
-	if _, r := measured(t, 33, config.EnergyAuto, nil, change); !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "wireless") {
+	if _, r := measured(t, 33, config.EnergyAuto, nil, change); !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "wireless") {
 		t.Errorf("on a cable: %v", r.Err)
 	}
 	p = newPhone(33)
 	p.power, p.serial, p.held = newPower(), "10.0.0.7:5555", true
 	r = collectOn(t, p, func(j *collect.Job) { j.Energy = &settings; change(j) })
-	if !collect.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "adb server's") {
+	if !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "adb server's") {
 		t.Errorf("over an adb server, which would not let go: %v", r.Err)
 	}
 }
@@ -787,7 +790,7 @@ func TestCPUTimeThatWasNotSampledIsTold(t *testing.T) {
 func TestATraceOnAnotherClockIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.rails, w.noClocks = true, true }, nil)
-	if !collect.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "CLOCK_MONOTONIC") {
+	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "CLOCK_MONOTONIC") {
 		t.Errorf("status %s, %v", r.Run.Status, r.Err)
 	}
 	wantUndone(t, p)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
+	planned "github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
 )
@@ -16,7 +18,7 @@ func TestARunnerThatIsNotThere(t *testing.T) {
 	_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
 	job.Scenario.Workload.Instrumentation.Runner = ".OwnRunner"
 	r := collect.Collect(t.Context(), job, collect.Options{})
-	if !collect.IsConfiguration(r.Err) || r.Run.Status != run.Failed {
+	if !loss.IsConfiguration(r.Err) || r.Run.Status != run.Failed {
 		t.Fatalf("%s, %v", r.Run.Status, r.Err)
 	}
 	for _, want := range []string{"no runner .OwnRunner of com.example.demo.test", "but androidx.test.runner.AndroidJUnitRunner"} {
@@ -35,13 +37,13 @@ func TestInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	if err := collect.Installed(t.Context(), d, job.App, job.Scenario); err != nil {
+	if err := planned.Installed(t.Context(), d, job.App, job.Scenario); err != nil {
 		t.Errorf("with both APKs: %v", err)
 	}
 	bare := job.App
 	bare.APK, bare.TestAPK = "", ""
-	err = collect.Installed(t.Context(), d, bare, job.Scenario)
-	if !collect.IsConfiguration(err) || !strings.Contains(err.Error(), "com.example.demo is not on the device") {
+	err = planned.Installed(t.Context(), d, bare, job.Scenario)
+	if !loss.IsConfiguration(err) || !strings.Contains(err.Error(), "com.example.demo is not on the device") {
 		t.Errorf("without the app: %v", err)
 	}
 	for _, apk := range []string{job.App.APK, job.App.TestAPK} {
@@ -49,11 +51,11 @@ func TestInstalled(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := collect.Installed(t.Context(), d, bare, job.Scenario); err != nil {
+	if err := planned.Installed(t.Context(), d, bare, job.Scenario); err != nil {
 		t.Errorf("with both on the device: %v", err)
 	}
 	job.Scenario.Workload.Instrumentation.Runner = "com.example.OtherRunner"
-	if err := collect.Installed(t.Context(), d, bare, job.Scenario); !collect.IsConfiguration(err) {
+	if err := planned.Installed(t.Context(), d, bare, job.Scenario); !loss.IsConfiguration(err) {
 		t.Errorf("without the runner: %v", err)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
 )
 
 // Pair is two builds of one app to be compared on one device: the same job but
@@ -25,7 +28,8 @@ type Pair struct{ Base, Head Job }
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
 	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock // Claim is the base's, which sets up
 	p.Head.Scenario, p.Head.Network, p.Head.Energy = p.Base.Scenario, p.Base.Network, p.Base.Energy
-	s := &station{clean: true}
+	s := newStation(p.Base, options)
+	s.clean = true
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)
 	at, err := interleave(ctx, a, b)
 	result := func(c *collector) Result {
@@ -46,7 +50,7 @@ var ErrOtherBuild = errors.New("measuring in turns ended with the other build")
 func interleave(ctx context.Context, a, b *collector) (at *collector, err error) {
 	defer a.tearDown(ctx)
 	if a.job.App.APK == "" || b.job.App.APK == "" {
-		return a, a.final(Infrastructure, errors.New("compare two builds: each needs an APK file"))
+		return a, a.target.Final(loss.Infrastructure, errors.New("compare two builds: each needs an APK file"))
 	}
 	if err := a.setUp(ctx); err != nil {
 		return a, err
@@ -70,24 +74,25 @@ func interleave(ctx context.Context, a, b *collector) (at *collector, err error)
 // turn makes one repetition, after it has put its build on the device where
 // another's is there, or let the device rest that was lost and has come back.
 func (c *collector) turn(ctx context.Context, n int) (measurement, error) {
+	c.target.Journal = c.journal
 	ready := func(context.Context) error { return nil }
 	switch {
 	case c.holder != c:
 		ready = c.takeOver
-	case !c.settled:
+	case c.meter != nil && !c.meter.Settled():
 		ready = c.settle
 	}
 	if err := ready(ctx); err != nil {
-		return measurement{}, c.fail(Infrastructure, Measure, n, err)
+		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
-	return c.repetition(ctx, n, c.newMetering())
+	return c.repetition(ctx, n, c.metering())
 }
 
 // takeOver installs this collector's build in place of another's, and warms it up.
 func (c *collector) takeOver(ctx context.Context) error {
-	c.report(SetUp, 0, 0, "installing the other build")
+	c.journal.Report(journal.SetUp, 0, 0, "installing the other build")
 	c.holder = nil
-	if err := c.try(ctx, "am", "force-stop", c.job.App.Package); err != nil {
+	if err := c.target.Try(ctx, "am", "force-stop", c.job.App.Package); err != nil {
 		return err
 	}
 	if err := c.installApp(ctx); err != nil {
@@ -100,7 +105,7 @@ func (c *collector) takeOver(ctx context.Context) error {
 		}
 	}
 	if c.meter != nil {
-		if err := c.readyBuild(ctx); err != nil {
+		if err := c.meter.Ready(ctx, c.build); err != nil {
 			return err
 		}
 	}

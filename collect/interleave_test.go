@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/run"
@@ -84,7 +85,7 @@ func TestABuildThatAlwaysCrashesEndsBoth(t *testing.T) {
 	p := newPhone(30)
 	p.fail = func(workload int) fault { return fault{crash: workload > 2} } // from the head's warm-up on
 	base, head := interleaved(t, p, 3)
-	if base.Run.Status != run.Partial || head.Run.Status != run.Failed || head.Err == nil || collect.IsInfrastructure(head.Err) {
+	if base.Run.Status != run.Partial || head.Run.Status != run.Failed || head.Err == nil || loss.IsInfrastructure(head.Err) {
 		t.Errorf("base %s, head %s: %v", base.Run.Status, head.Run.Status, head.Err)
 	}
 	if errors.Is(head.Err, collect.ErrOtherBuild) || !errors.Is(base.Err, collect.ErrOtherBuild) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 )
@@ -504,6 +505,6 @@ func (p *phone) did(command string) int {
 }
 
 // progressFunc is told of progress by a function.
-type progressFunc func(collect.Event)
+type progressFunc func(journal.Event)
 
-func (f progressFunc) Report(e collect.Event) { f(e) }
+func (f progressFunc) Report(e journal.Event) { f(e) }

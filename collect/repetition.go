@@ -4,143 +4,226 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/collect/watch"
+	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
 // measurement is one repetition as it was seen.
 type measurement struct {
 	repetition int
-	frames     []placed
+	frames     []frames.Placed
 	events     []logcat.Event // UI events, by time
 	anrs       int
 	startup    time.Duration // 0: not seen
 	cpu        time.Duration // 0: not seen
 	pssKB      int64         // 0: not seen
 	period     time.Duration // of the display, 0: 60 Hz
-	energy     *spent        // nil: not measured
+	energy     *power.Spent  // nil: not measured
 	unseen     bool          // nobody looked at the frames
 }
 
-// How often frames are read, on the device's clock. A window holds the last 120
-// frames, two seconds at 60 Hz. The tables before Android 6 bear no times: the
-// more often they are read, the closer a frame is to its time.
-const (
-	readEvery    = time.Second
-	readOldEvery = 250 * time.Millisecond
-	// readLogEvery bounds what the device's ring of log entries must hold.
-	readLogEvery = 30 * time.Second
-)
+// readLogEvery bounds what the device's ring of log entries must hold.
+const readLogEvery = 30 * time.Second
+
+// metering measures the energy of a repetition; nil where none is measured.
+func (c *collector) metering() *power.Metering {
+	if c.meter == nil {
+		return nil
+	}
+	return c.meter.Measure(c.build)
+}
 
 // repetition does the workload once and measures it, with its energy unless m is
 // nil.
-func (c *collector) repetition(ctx context.Context, n int, m *metering) (measurement, error) {
-	fail := func(cause Cause, err error) (measurement, error) {
-		return measurement{}, c.fail(cause, Measure, n, err)
+func (c *collector) repetition(ctx context.Context, n int, m *power.Metering) (measurement, error) {
+	fail := func(cause loss.Cause, err error) (measurement, error) {
+		return measurement{}, c.fail(cause, journal.Measure, n, err)
 	}
 	if err := c.prepare(ctx); err != nil {
-		return fail(Infrastructure, err)
+		return fail(loss.Infrastructure, err)
 	}
-	if err := m.preTest(ctx); err != nil {
-		return fail(Infrastructure, err)
+	if m != nil {
+		if err := c.preTest(ctx, m); err != nil {
+			return fail(loss.Infrastructure, err)
+		}
 	}
-	log, err := c.openLog(ctx)
+	log, err := watch.OpenLog(ctx, c.target)
 	if err != nil {
-		return fail(Infrastructure, err)
+		return fail(loss.Infrastructure, err)
 	}
-	s := &sampler{collector: c, metering: m}
-	if err := s.begin(ctx, log.markUptime); err != nil {
-		return fail(Infrastructure, err)
+	s := &frames.Sampler{Target: c.target, App: c.job.App.Package}
+	if m != nil {
+		s.Rider = m
 	}
-	if err := m.startUp(ctx); err != nil {
-		return fail(Infrastructure, err)
+	if err := s.Begin(ctx, log.MarkedAt); err != nil {
+		return fail(loss.Infrastructure, err)
 	}
-	w, err := m.begin(ctx, c)
+	w, err := c.start(ctx, m)
 	if err != nil {
-		return fail(Infrastructure, err)
+		return fail(loss.Infrastructure, err)
 	}
-	defer c.stopWorkload(w)
-	ended, err := c.watch(ctx, w, s, log)
+	defer w.Stop(c.journal)
+	ended, err := c.watch(ctx, w, s, m, log)
 	if err != nil {
-		return fail(Infrastructure, err)
+		return fail(loss.Infrastructure, err)
 	}
-	if err := m.shutDown(ctx); err != nil {
-		return fail(Infrastructure, err)
+	if m != nil {
+		if err := c.shutDown(ctx, m); err != nil {
+			return fail(loss.Infrastructure, err)
+		}
 	}
-	if err := log.read(ctx); err != nil {
-		return fail(Infrastructure, err)
+	if err := log.Read(ctx); err != nil {
+		return fail(loss.Infrastructure, err)
 	}
-	m.marked(log)
-	seen := c.sift(log, s)
-	if err := seen.loss(ended); err != nil {
+	if m != nil && w.End != "" {
+		m.Marked(log.Times(w.Begin), log.Times(w.End))
+	}
+	seen := log.Sift(watch.App{Package: c.job.App.Package, PIDs: s.PIDs, Alive: s.Alive, WritesUI: &c.writesUI})
+	if err := seen.Loss(ended); err != nil {
 		return fail(causeOf(err), err)
 	}
-	unseen := m.detaches()
+	unseen := m != nil && c.detached() != nil
 	if unseen {
-		s.frames = nil
-	} else if err := s.loss(n); err != nil {
+		s.Frames = nil
+	} else if err := s.Loss(n); err != nil {
 		if unseen = c.drawsNothing(err); !unseen {
 			return fail(causeOf(err), err)
 		}
 	}
 	c.sawFrames = c.sawFrames || !unseen
-	pss, err := s.memory(ctx)
+	pss, err := s.Memory(ctx)
 	if err != nil {
-		return fail(Infrastructure, err)
+		return fail(loss.Infrastructure, err)
 	}
-	spent, err := m.postTest(ctx)
-	if err != nil {
-		return fail(Infrastructure, err)
+	out := measurement{
+		repetition: n, frames: s.Frames, events: seen.UI, anrs: seen.ANRs,
+		startup: seen.Startup, cpu: s.CPU(), pssKB: pss, period: c.target.Facts.Period, unseen: unseen,
 	}
-	if err := c.tellSlowness(ctx, n); err != nil {
-		return fail(Infrastructure, err)
+	if m != nil {
+		if out.energy, err = m.PostTest(ctx, seen.UI); err != nil {
+			return fail(loss.Infrastructure, err)
+		}
 	}
-	return measurement{
-		repetition: n, frames: s.frames, events: seen.ui, anrs: seen.anrs,
-		startup: seen.startup, cpu: s.cpu(), pssKB: pss, period: c.facts.period, energy: spent, unseen: unseen,
-	}, nil
+	if c.meter != nil {
+		if err := c.meter.TellSlowness(ctx, n); err != nil {
+			return fail(loss.Infrastructure, err)
+		}
+	}
+	return out, nil
+}
+
+// preTest does what may take long before energy is measured.
+func (c *collector) preTest(ctx context.Context, m *power.Metering) error {
+	if err := c.programs.EndLeft(ctx); err != nil {
+		return err
+	}
+	return m.PreTest(ctx)
+}
+
+// start starts what records, and then the workload: in the background of a device
+// that is then left alone, or as ever.
+func (c *collector) start(ctx context.Context, m *power.Metering) (*workload.Running, error) {
+	plan := c.plan
+	if m == nil {
+		return plan.Start(ctx)
+	}
+	if c.perfetto.Asked() {
+		if err := c.perfetto.Start(ctx); err != nil {
+			return nil, m.Invalid(err)
+		}
+	}
+	if err := m.StartUp(ctx); err != nil {
+		return nil, err
+	}
+	m.Starting()
+	if detached := c.detached(); detached != nil {
+		return detached.Start(ctx)
+	}
+	plan.Marked = true
+	return plan.Start(ctx)
+}
+
+// shutDown ends what records.
+func (c *collector) shutDown(ctx context.Context, m *power.Metering) error {
+	if err := m.ShutDown(ctx); err != nil {
+		return err
+	}
+	if !c.perfetto.Asked() {
+		return nil
+	}
+	if err := c.perfetto.Stop(ctx); err != nil {
+		return m.Invalid(err)
+	}
+	return nil
 }
 
 // drawsNothing reports whether a repetition without frames counts all the same:
 // where energy is measured, and the app has never drawn anything that gfxinfo
 // counts. What works with the screen off, or draws by itself, has its joules too.
-func (c *collector) drawsNothing(loss error) bool {
-	if c.meter == nil || c.sawFrames || !errors.Is(loss, ErrNoFrames) {
+func (c *collector) drawsNothing(lost error) bool {
+	if c.meter == nil || c.sawFrames || !errors.Is(lost, loss.ErrNoFrames) {
 		return false
 	}
-	c.warnf("%s draws nothing that gfxinfo counts: its energy is measured, and no frames (see whether the workload opens the app at all, if it should)", c.job.App.Package)
+	c.journal.Warnf("%s draws nothing that gfxinfo counts: its energy is measured, and no frames (see whether the workload opens the app at all, if it should)", c.job.App.Package)
 	return true
 }
 
 // causeOf tells whose failure a lost repetition is that the device survived.
-func causeOf(err error) Cause {
-	if errors.Is(err, ErrGarbled) || errors.Is(err, ErrFrameGap) {
-		return Infrastructure
+func causeOf(err error) loss.Cause {
+	if errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) {
+		return loss.Infrastructure
 	}
-	return Workload
+	return loss.Workload
 }
 
 // prepare brings the app to the state in which every repetition begins.
 func (c *collector) prepare(ctx context.Context) error {
-	for _, pkg := range []string{c.job.App.Package, testPackage(c.job.Scenario.Workload)} {
+	for _, pkg := range []string{c.job.App.Package, workload.TestPackage(c.job.Scenario.Workload)} {
 		if pkg == "" {
 			continue
 		}
-		if err := c.try(ctx, "am", "force-stop", pkg); err != nil {
+		if err := c.target.Try(ctx, "am", "force-stop", pkg); err != nil {
 			return err
 		}
 	}
 	if !c.job.Scenario.ClearData {
 		return nil
 	}
-	out, err := c.exec(ctx, "pm", "clear", c.job.App.Package)
-	if err := answered("clear the app's data", out, err); err != nil {
+	out, err := c.target.Exec(ctx, "pm", "clear", c.job.App.Package)
+	if err := target.Answered("clear the app's data", out, err); err != nil {
 		return err
 	}
-	if said := firstLine(out.Stdout); said != "Success" {
+	if said := target.FirstLine(out.Stdout); said != "Success" {
 		return fmt.Errorf("clear the app's data: the device says %q", said)
+	}
+	return nil
+}
+
+// endsWithin is how late the end of a workload is noticed where energy is
+// measured. Its joules count up to there where its end is not in the log.
+const endsWithin = 20 * time.Millisecond
+
+// await lets an interval pass between two readings; where energy is measured, it
+// ends with the workload.
+func (c *collector) await(ctx context.Context, w *workload.Running, m *power.Metering, interval time.Duration) error {
+	if m == nil {
+		return c.target.Clock.Sleep(ctx, interval)
+	}
+	for left := interval; left > 0 && !w.Ended(); left -= endsWithin {
+		if err := c.target.Clock.Sleep(ctx, min(left, endsWithin)); err != nil {
+			return err
+		}
+	}
+	if w.Ended() {
+		m.Ended()
 	}
 	return nil
 }
@@ -148,106 +231,34 @@ func (c *collector) prepare(ctx context.Context) error {
 // watch reads frames until the workload ends, by itself or because its time is
 // over. ended tells how, nil where all went well; err is that the device could
 // not be asked.
-func (c *collector) watch(ctx context.Context, w *running, s *sampler, log *logReader) (ended, err error) {
-	interval := readEvery
-	if !c.facts.hasFramestats() {
-		interval = readOldEvery
-	}
-	timeout := c.job.Scenario.Timeout
-	deadline := c.clock.Now() + timeout
-	nextLog := c.clock.Now() + readLogEvery
-	for !w.ended() {
-		if timeout > 0 && c.clock.Now() >= deadline && !w.settled() {
-			c.stopWorkload(w)
-			return fmt.Errorf("%w: %v", ErrTimeout, timeout), c.try(ctx, "am", "force-stop", c.job.App.Package)
+func (c *collector) watch(ctx context.Context, w *workload.Running, s *frames.Sampler, m *power.Metering, log *watch.Log) (ended, err error) {
+	clock, timeout := c.target.Clock, c.job.Scenario.Timeout
+	deadline := clock.Now() + timeout
+	nextLog := clock.Now() + readLogEvery
+	for !w.Ended() {
+		if timeout > 0 && clock.Now() >= deadline && !w.Settled() {
+			w.Stop(c.journal)
+			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
 		}
-		if err := s.metering.await(ctx, c, w, interval); err != nil {
+		if err := c.await(ctx, w, m, frames.Interval(c.target.Facts)); err != nil {
 			return nil, err
 		}
-		if s.metering != nil && w.ended() {
+		if m != nil && w.Ended() {
 			break // what comes after it is not its energy
 		}
-		if err := s.read(ctx, !w.ended()); err != nil {
+		if err := s.Read(ctx, !w.Ended()); err != nil {
 			return nil, err
 		}
-		if c.clock.Now() >= nextLog {
-			if err := log.read(ctx); err != nil {
+		if clock.Now() >= nextLog {
+			if err := log.Read(ctx); err != nil {
 				return nil, err
 			}
-			nextLog = c.clock.Now() + readLogEvery
+			nextLog = clock.Now() + readLogEvery
 		}
 	}
-	ended = w.judge(c.job.Scenario.Workload)
-	if isGone(ended) {
+	ended = w.Judge(c.job.Scenario.Workload)
+	if loss.IsGone(ended) {
 		return nil, ended
 	}
-	return ended, s.read(ctx, false)
-}
-
-// sifted is what the log says of one repetition.
-type sifted struct {
-	ui      []logcat.Event
-	anrs    int
-	startup time.Duration
-	crash   *logcat.Event
-	died    *logcat.Event
-	anr     *logcat.Event
-}
-
-// sift picks from the log what is about the app.
-func (c *collector) sift(log *logReader, s *sampler) sifted {
-	var out sifted
-	var input []logcat.Event
-	for _, e := range log.events() {
-		own := e.Process == c.job.App.Package || strings.HasPrefix(e.Process, c.job.App.Package+":") ||
-			e.Process == "" && s.pids[e.PID]
-		switch {
-		case e.Kind == logcat.UIEvent:
-			out.ui = append(out.ui, e)
-		case !own:
-		case e.Kind == logcat.Input:
-			e.Name = "input " + e.Name[strings.LastIndexAny(e.Name, "/.")+1:]
-			input = append(input, e)
-		case e.Kind == logcat.ANR:
-			out.anrs++
-			out.anr = &e
-		case e.Kind == logcat.Crash && out.crash == nil:
-			out.crash = &e
-		case e.Kind == logcat.Died && e.Process == c.job.App.Package && e.Time < s.alive && out.died == nil:
-			out.died = &e
-		case e.Kind == logcat.Displayed && out.startup == 0:
-			out.startup = e.Duration
-		}
-	}
-	if !log.aligned && len(out.ui)+len(input) > 0 {
-		c.warnf("the log's clock could not be lined up with the frames' clock: the frames are in one bucket")
-		out.ui = nil
-		return out
-	}
-	c.sawUI = c.sawUI || len(out.ui) > 0
-	if !c.sawUI && len(input) > 0 {
-		c.warnf("the test writes no UI events (log tag %q): taken from the input events that the system logs, which tell touches of one window apart from another's only", logcat.Tag)
-		out.ui = input
-	}
-	return out
-}
-
-// loss tells why the repetition is lost by what the workload and the log say,
-// nil where it is not. An ANR that the app survived is a measurement.
-func (s sifted) loss(ended error) error {
-	switch {
-	case s.crash != nil && errors.Is(ended, ErrCrashed):
-		return fmt.Errorf("%w (%s)", ended, clip(s.crash.Detail))
-	case s.crash != nil:
-		return fmt.Errorf("%w: %s", ErrCrashed, clip(s.crash.Detail))
-	case errors.Is(ended, ErrTimeout) && s.anr != nil:
-		return fmt.Errorf("%w; the app does not respond: %s", ended, clip(s.anr.Detail))
-	case ended != nil:
-		return ended
-	case s.died != nil && s.anr != nil:
-		return fmt.Errorf("%w after an ANR: %s", ErrDied, clip(s.anr.Detail))
-	case s.died != nil:
-		return fmt.Errorf("%w while the workload ran", ErrDied)
-	}
-	return nil
+	return ended, s.Read(ctx, false)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
@@ -126,7 +127,7 @@ func TestSimulatedFaults(t *testing.T) {
 				s.Phone.Break(c.fault)
 			}
 			r := collect.Collect(t.Context(), job, collect.Options{})
-			if r.Run.Status != c.status || (r.Err != nil) != (c.status != run.Complete) || collect.IsInfrastructure(r.Err) != c.infra {
+			if r.Run.Status != c.status || (r.Err != nil) != (c.status != run.Complete) || loss.IsInfrastructure(r.Err) != c.infra {
 				t.Fatalf("status %s, want %s; %v; %v", r.Run.Status, c.status, r.Err, r.Run.Warnings)
 			}
 			if c.warnings != nil && !warnedOf(r.Run, c.warnings...) {

@@ -1,13 +1,17 @@
 package collect
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/apkgate/apkgate/collect/journal"
+)
 
 // teller passes on what happens on many devices, one thing at a time, from a
 // goroutine of its own: whoever is told may take long, as a store that hangs, and
 // no device waits for that.
 type teller struct {
-	progress Progress     // nil: not told
-	finished func(Result) // nil: not told
+	progress journal.Progress // nil: not told
+	finished func(Result)     // nil: not told
 
 	mu      sync.Mutex
 	queue   []told
@@ -18,11 +22,11 @@ type teller struct {
 
 // told is one thing to tell: an event, or a result where there is one.
 type told struct {
-	event  Event
+	event  journal.Event
 	result *Result
 }
 
-func newTeller(progress Progress, finished func(Result)) *teller {
+func newTeller(progress journal.Progress, finished func(Result)) *teller {
 	t := &teller{progress: progress, finished: finished, emptied: make(chan struct{})}
 	t.more = sync.NewCond(&t.mu)
 	go t.run()
@@ -34,7 +38,7 @@ func newTeller(progress Progress, finished func(Result)) *teller {
 const maxUntold = 1000
 
 // Report never waits.
-func (t *teller) Report(e Event) {
+func (t *teller) Report(e journal.Event) {
 	if t.progress != nil {
 		t.add(told{event: e})
 	}
@@ -53,7 +57,7 @@ func (t *teller) add(what told) {
 	t.queue = append(t.queue, what)
 	if len(t.queue) > maxUntold {
 		for i, old := range t.queue {
-			if old.result == nil && old.event.Phase != Warned {
+			if old.result == nil && old.event.Phase != journal.Warned {
 				t.queue = append(t.queue[:i], t.queue[i+1:]...)
 				break
 			}

@@ -4,26 +4,33 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/apkgate/apkgate/collect/journal"
 )
 
 // What waits to be told is bounded, and neither a warning nor a result is dropped.
+// progressTo is told of progress by a function.
+type progressTo func(journal.Event)
+
+func (f progressTo) Report(e journal.Event) { f(e) }
+
 func TestWhatIsToldIsBounded(t *testing.T) {
 	t.Parallel()
 	blocked, release := make(chan struct{}), make(chan struct{})
 	var got []string
-	tell := newTeller(progressTo(func(e Event) {
+	tell := newTeller(progressTo(func(e journal.Event) {
 		if len(got) == 0 {
 			close(blocked)
 			<-release
 		}
 		got = append(got, fmt.Sprint(e.Phase, " ", e.Message))
 	}), func(r Result) { got = append(got, "result of "+r.Device) })
-	tell.Report(Event{Phase: SetUp})
+	tell.Report(journal.Event{Phase: journal.SetUp})
 	<-blocked
-	tell.Report(Event{Phase: Warned, Message: "hot"})
+	tell.Report(journal.Event{Phase: journal.Warned, Message: "hot"})
 	tell.finish(Result{Device: "pixel"})
 	for i := range 10 * maxUntold {
-		tell.Report(Event{Phase: Settle, Message: fmt.Sprint(i)})
+		tell.Report(journal.Event{Phase: journal.Settle, Message: fmt.Sprint(i)})
 	}
 	tell.mu.Lock()
 	waiting := len(tell.queue)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/run"
 )
@@ -145,7 +147,7 @@ func filesThere(cfg *config.Config) error {
 		}
 	}
 	if cfg.Energy.Measured() && len(problems) == 0 {
-		if _, _, err := collect.ModelOf(cfg.Energy.PowerProfile); err != nil {
+		if _, _, err := power.ModelOf(cfg.Energy.PowerProfile); err != nil {
 			problems = append(problems, usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone"))
 		}
 	}
@@ -210,7 +212,7 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 // was measured, or one that the app or its test ended, which says so. Where the
 // device or the configuration let it down there is nothing to keep.
 func keepable(r collect.Result) bool {
-	return r.Run.Status != run.Failed || collect.IsWorkload(r.Err)
+	return r.Run.Status != run.Failed || loss.IsWorkload(r.Err)
 }
 
 // nameRuns gives each run that is kept its id.
@@ -252,8 +254,8 @@ func lossOf(results []collect.Result) error {
 	var configured error
 	for _, r := range results {
 		switch {
-		case r.Err == nil || collect.IsWorkload(r.Err):
-		case !collect.IsConfiguration(r.Err):
+		case r.Err == nil || loss.IsWorkload(r.Err):
+		case !loss.IsConfiguration(r.Err):
 			return lost(exitInfrastructure, r)
 		case configured == nil:
 			configured = lost(exitUsage, r)
@@ -265,7 +267,7 @@ func lossOf(results []collect.Result) error {
 // endedOf is why a run came to no good end by itself, where no verdict tells it.
 func endedOf(results []collect.Result) error {
 	for _, r := range results {
-		if collect.IsWorkload(r.Err) {
+		if loss.IsWorkload(r.Err) {
 			return lost(exitInfrastructure, r)
 		}
 	}
@@ -283,7 +285,7 @@ func lost(status int, r collect.Result) error {
 
 // repetitionOf names the repetition in which a run was lost, where it was in one.
 func repetitionOf(err error) string {
-	var lost *collect.Error
+	var lost *loss.Error
 	if errors.As(err, &lost) && lost.Repetition > 0 {
 		return fmt.Sprintf(", repetition %d", lost.Repetition)
 	}

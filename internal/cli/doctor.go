@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/words"
@@ -114,8 +115,8 @@ func (c Command) examine(ctx context.Context, d labDevice, cfg *config.Config) (
 func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]device.Finding, error) {
 	var findings []device.Finding
 	for _, s := range cfg.Scenarios {
-		err := collect.Installed(ctx, d, cfg.App, s)
-		if err != nil && !collect.IsConfiguration(err) {
+		err := workload.Installed(ctx, d, cfg.App, s)
+		if err != nil && !loss.IsConfiguration(err) {
 			return findings, err
 		}
 		f := device.Finding{Name: "app", OK: err == nil, Detail: "nothing that scenario " + s.Name + " needs on the device is missing, beside what a run installs"}

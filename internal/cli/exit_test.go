@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/gate"
 )
 
@@ -74,11 +75,11 @@ func TestFinishTellsEachError(t *testing.T) {
 // Of what is lost in a lab the gravest is told. What the app did itself is in the
 // verdict, and what nobody has sorted is never passed over.
 func TestLossOf(t *testing.T) {
-	of := func(cause collect.Cause, text string) collect.Result {
-		return collect.Result{Device: "pixel", Err: &collect.Error{Cause: cause, Err: errors.New(text)}}
+	of := func(cause loss.Cause, text string) collect.Result {
+		return collect.Result{Device: "pixel", Err: &loss.Error{Cause: cause, Err: errors.New(text)}}
 	}
-	whole, crash := collect.Result{}, of(collect.Workload, "the app crashed")
-	wrong, gone := of(collect.Configuration, "another package"), of(collect.Infrastructure, "the phone is gone")
+	whole, crash := collect.Result{}, of(loss.Workload, "the app crashed")
+	wrong, gone := of(loss.Configuration, "another package"), of(loss.Infrastructure, "the phone is gone")
 	unsorted := collect.Result{Device: "pixel", Err: errors.New("rest: the clock stands still")}
 	for _, c := range []struct {
 		results []collect.Result

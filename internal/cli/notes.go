@@ -3,7 +3,7 @@ package cli
 import (
 	"fmt"
 
-	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
@@ -21,7 +21,7 @@ func notesOn(v gate.Verdict) (notes []string) {
 			continue // its reason tells
 		}
 		for _, w := range r.Warnings {
-			if collect.EndedByItself(w) {
+			if loss.EndedByItself(w) {
 				ended++
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
 )
 
 // progress shows a collection: on a terminal one line that changes, in a log a
@@ -40,21 +41,21 @@ func (c Command) progress(jobs []collect.Job) *progress {
 }
 
 // Report is told what happens on a device.
-func (p *progress) Report(e collect.Event) {
+func (p *progress) Report(e journal.Event) {
 	switch e.Phase {
-	case collect.Warned:
+	case journal.Warned:
 		if !p.warned[e.Message] {
 			p.warned[e.Message] = true
 			p.line(fmt.Sprintf("warning: %s: %s", plain(e.Device), plain(e.Message)))
 		}
-	case collect.Waiting:
+	case journal.Waiting:
 		p.line(fmt.Sprintf("%s %s", plain(e.Device), plain(e.Message)))
-	case collect.Measure:
+	case journal.Measure:
 		p.repsDone++
 		p.draw(fmt.Sprintf("%s: repetition %d of %d", plain(e.Device), e.Repetition, e.Repetitions))
-	case collect.Settle:
+	case journal.Settle:
 		p.draw(fmt.Sprintf("%s: resting, %s", plain(e.Device), plain(e.Message)))
-	case collect.Done:
+	case journal.Done:
 	default:
 		what := string(e.Phase)
 		if e.Message != "" {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/config"
 )
 
@@ -15,14 +16,14 @@ import (
 func TestProgressSaysWhatIsBeingDone(t *testing.T) {
 	for _, c := range []struct {
 		width int
-		event collect.Event
+		event journal.Event
 		want  string
 		bar   bool
 	}{
-		{100, collect.Event{Phase: collect.SetUp, Message: "compiling the app"}, "pixel: compiling the app", true},
-		{100, collect.Event{Phase: collect.WarmUp, Repetition: 1}, "pixel: warm-up", true},
-		{100, collect.Event{Phase: collect.Waiting, Message: "has not answered for 5s"}, "pixel has not answered for 5s", false},
-		{40, collect.Event{Phase: collect.Settle, Message: "1m55s left"}, "pixel: resting, 1m55s", false},
+		{100, journal.Event{Phase: journal.SetUp, Message: "compiling the app"}, "pixel: compiling the app", true},
+		{100, journal.Event{Phase: journal.WarmUp, Repetition: 1}, "pixel: warm-up", true},
+		{100, journal.Event{Phase: journal.Waiting, Message: "has not answered for 5s"}, "pixel has not answered for 5s", false},
+		{40, journal.Event{Phase: journal.Settle, Message: "1m55s left"}, "pixel: resting, 1m55s", false},
 	} {
 		var out bytes.Buffer
 		jobs := []collect.Job{{Scenario: config.Scenario{Repetitions: 5}}}

@@ -1,0 +1,46 @@
+package frames
+
+import (
+	"fmt"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+)
+
+// maxLostShare is how many of a repetition's frames may go by unseen.
+const maxLostShare = 0.1
+
+// Loss tells why the repetition is lost by what was seen of its frames, nil
+// where it is not.
+func (s *Sampler) Loss(n int) error {
+	counted := 0
+	for _, f := range s.Frames {
+		if f.Frame.Counted() {
+			counted++
+		}
+	}
+	switch {
+	case counted == 0 && s.garbled > 0:
+		return fmt.Errorf("%w: %d dumps of gfxinfo, and no frame in the others", loss.ErrGarbled, s.garbled)
+	case counted == 0:
+		return &loss.Error{Cause: loss.Workload, Device: s.Target.Name, Phase: journal.Measure, Repetition: n,
+			Err:    fmt.Errorf("%w: %s drew nothing that gfxinfo counts", loss.ErrNoFrames, s.App),
+			Advice: "apps that draw by themselves (Flutter, games, video) are not seen by gfxinfo; see whether the workload opens the app at all"}
+	case float64(s.lost) > maxLostShare*float64(s.lost+len(s.Frames)):
+		err := fmt.Errorf("%w: %d of %d", loss.ErrFrameGap, s.lost, s.lost+len(s.Frames))
+		if s.garbled > 0 {
+			err = fmt.Errorf("%w; %w: %d times", err, loss.ErrGarbled, s.garbled)
+		}
+		return err
+	}
+	if s.lost > 0 {
+		s.Target.Journal.Warnf("repetition %d: %d of %d frames went by unseen", n, s.lost, s.lost+len(s.Frames))
+	}
+	if s.garbled > 0 || s.unread > 0 {
+		s.Target.Journal.Warnf("repetition %d: the device answered garbage: %d dumps of gfxinfo were asked for again, %d rows could not be read", n, s.garbled, s.unread)
+	}
+	if s.full {
+		s.Target.Journal.Warnf("repetition %d: a table of frames was full when it was read: earlier frames may have gone by unseen", n)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package collect
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+)
+
+// maxKeptFrames bounds the frames that a record keeps for pictures.
+const maxKeptFrames = 20_000
+
+// iterations makes the record's iterations of what was measured. The frames
+// themselves are kept for the repetition in the middle alone.
+func iterations(measured []measurement) []run.Iteration {
+	out := make([]run.Iteration, len(measured))
+	for i, m := range measured {
+		out[i] = m.iteration()
+	}
+	if i := middle(out); i >= 0 {
+		out[i].Frames = measured[i].picture()
+	}
+	return out
+}
+
+// middle is the index of the iteration whose time per frame is the median, -1
+// where there is none.
+func middle(its []run.Iteration) int {
+	order := make([]int, len(its))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := its[a].Metrics["frames.duration_ms"], its[b].Metrics["frames.duration_ms"]
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	if len(order) == 0 {
+		return -1
+	}
+	return order[(len(order)-1)/2]
+}
+
+// iteration sums a repetition up: totals, and a bucket for each UI event (paper,
+// section 5.2.2: the first holds what came before the first event).
+func (m measurement) iteration() run.Iteration {
+	all := make([]gfxinfo.Frame, 0, len(m.frames))
+	buckets := make([][]gfxinfo.Frame, m.bucketEvents()+1)
+	for _, f := range m.frames {
+		all = append(all, f.Frame)
+		i := m.bucketOf(f.At)
+		buckets[i] = append(buckets[i], f.Frame)
+	}
+	it := run.Iteration{Metrics: m.drawn(all)}
+	it.Metrics["anr.count"] = float64(m.anrs)
+	if m.startup > 0 {
+		it.Metrics["startup.ttid_ms"] = milliseconds(m.startup)
+	}
+	if m.cpu > 0 {
+		it.Metrics["cpu.time_ms"] = milliseconds(m.cpu)
+	}
+	if m.pssKB > 0 {
+		it.Metrics["memory.pss_kb"] = float64(m.pssKB)
+	}
+	for i, drawn := range buckets {
+		name := run.Start
+		if i > 0 {
+			name = m.events[i-1].Name
+		}
+		it.Events = append(it.Events, run.Bucket{Name: name, Metrics: m.drawn(drawn)})
+	}
+	if m.energy != nil {
+		m.energy.AddTo(&it)
+	}
+	return it
+}
+
+// drawn sums frames up; nothing where nobody looked at them.
+func (m measurement) drawn(drawn []gfxinfo.Frame) map[string]float64 {
+	if m.unseen {
+		return map[string]float64{}
+	}
+	return gfxinfo.Metrics(drawn, m.period)
+}
+
+// bucketEvents is how many UI events get a bucket.
+func (m measurement) bucketEvents() int { return min(len(m.events), run.MaxEvents-1) }
+
+// bucketOf is the bucket of a frame that was due at this time: that of the last
+// event before it.
+func (m measurement) bucketOf(at time.Duration) int {
+	lo, hi := 0, m.bucketEvents()
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if m.events[mid].Time <= at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// picture lists the frames that count, in the order in which they were drawn.
+func (m measurement) picture() []run.Frame {
+	drawn := slices.Clone(m.frames)
+	slices.SortStableFunc(drawn, func(a, b frames.Placed) int { return cmp.Compare(a.At, b.At) })
+	var out []run.Frame
+	for _, f := range drawn {
+		if f.Frame.Counted() && len(out) < maxKeptFrames {
+			out = append(out, run.Frame{DurationMS: milliseconds(f.Frame.Duration()), Bucket: m.bucketOf(f.At)})
+		}
+	}
+	return out
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// compareEvents warns of repetitions whose UI events are not those of the
+// first: their buckets can't be compared one by one.
+func (c *collector) compareEvents() {
+	for _, m := range c.measured {
+		first := eventNames(c.measured[0])
+		if got := eventNames(m); !slices.Equal(got, first) {
+			c.journal.Warnf("repetition %d has other UI events than repetition %d: %s", m.repetition, c.measured[0].repetition, difference(got, first))
+		}
+	}
+}
+
+func eventNames(m measurement) []string {
+	var out []string
+	for _, e := range m.events {
+		out = append(out, e.Name)
+	}
+	return out
+}
+
+func difference(got, want []string) string {
+	if len(got) != len(want) {
+		return strconv.Itoa(len(got)) + " instead of " + strconv.Itoa(len(want))
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			return "event " + strconv.Itoa(i+1) + " is " + strconv.Quote(got[i]) + " instead of " + strconv.Quote(want[i])
+		}
+	}
+	return strings.Join(got, ", ")
+}

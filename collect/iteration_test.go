@@ -1,0 +1,48 @@
+package collect
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// TestBucketOfAgainstAPlainCount compares the search with counting.
+func TestBucketOfAgainstAPlainCount(t *testing.T) {
+	t.Parallel()
+	var m measurement
+	for _, at := range []time.Duration{5, 5, 8, 13, 13, 13, 40} {
+		m.events = append(m.events, logcat.Event{Time: at})
+	}
+	for at := time.Duration(0); at < 50; at++ {
+		want := 0
+		for _, e := range m.events {
+			if e.Time <= at {
+				want++
+			}
+		}
+		if got := m.bucketOf(at); got != want {
+			t.Errorf("at %d: bucket %d, want %d", at, got, want)
+		}
+	}
+}
+
+// Frames are kept in order however far apart they are: further, in ns, than 32 bits
+// count.
+func TestFramesAreKeptInOrder(t *testing.T) {
+	t.Parallel()
+	var m measurement
+	for _, s := range []int64{9, 1, 5, 3, 7} {
+		m.frames = append(m.frames, frames.Placed{At: time.Duration(s) * time.Second, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1 + s*1_000_000}})
+	}
+	var got []float64
+	for _, f := range m.picture() {
+		got = append(got, f.DurationMS)
+	}
+	if want := []float64{1, 3, 5, 7, 9}; !slices.Equal(got, want) {
+		t.Errorf("durations %v, want %v", got, want)
+	}
+}

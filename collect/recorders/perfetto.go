@@ -1,0 +1,147 @@
+package recorders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+)
+
+// Known is what a device's perfetto knows that not every one does: it refuses
+// what it does not know.
+type Known struct {
+	Voltage    bool // of the battery: perfetto 40, Android 15
+	Properties bool // of the system: perfetto 31, Android 14
+	wait       bool // --background-wait: Android 13, and 12 perhaps
+}
+
+// generations of perfetto, the latest first.
+var generations = []Known{
+	{true, true, true}, {false, true, true}, {false, false, true}, {false, false, false},
+}
+
+// HasPerfetto: Android 10 and later have a perfetto that takes a configuration as
+// text, and the data source android.power.
+func HasPerfetto(f target.Facts) bool { return f.API >= 29 }
+
+// Perfetto is the one session that records on a device, for all that ask.
+type Perfetto struct {
+	Programs *Programs
+	// Limit is after how long it ends by itself, so that nothing runs on where this
+	// computer goes away.
+	Limit time.Duration
+
+	asks    []Ask
+	text    string // the configuration that the device takes, "" where there is none
+	known   Known
+	program *Program // nil: it does not record
+}
+
+// Ask adds what somebody needs to what is recorded from the next Ready on.
+func (p *Perfetto) Ask(a Ask) {
+	p.Withdraw(a.Who)
+	p.asks, p.text = append(p.asks, a), ""
+}
+
+// Withdraw takes back what was asked for.
+func (p *Perfetto) Withdraw(who string) {
+	p.asks, p.text = slices.DeleteFunc(p.asks, func(a Ask) bool { return a.Who == who }), ""
+}
+
+// Asked reports whether anybody asked for anything.
+func (p *Perfetto) Asked() bool { return len(p.asks) > 0 }
+
+// ErrNoPerfetto says that what was asked for can't be recorded on the device.
+var ErrNoPerfetto = errors.New("the device's perfetto can't be used")
+
+// Ready puts the configuration on the device, the richest that it takes: the version
+// of Android does not tell, since makers update perfetto by itself.
+func (p *Perfetto) Ready(ctx context.Context) error {
+	if p.text != "" || !p.Asked() {
+		return nil
+	}
+	var refused error
+	for _, known := range generations {
+		if err := p.put(ctx, known); err != nil {
+			return err
+		}
+		if refused = p.Start(ctx); refused == nil {
+			return p.Stop(ctx)
+		}
+		if loss.IsGone(refused) || ctx.Err() != nil {
+			return refused
+		}
+	}
+	p.text = ""
+	return fmt.Errorf("%w: %w", ErrNoPerfetto, refused)
+}
+
+// put puts the configuration on the device that such a perfetto takes.
+func (p *Perfetto) put(ctx context.Context, known Known) error {
+	t := p.Programs.Target
+	text := merge(p.asks, known, p.Limit)
+	if err := t.Device().Push(ctx, strings.NewReader(text), perfettoConfig, 0o644, t.Started); err != nil {
+		return fmt.Errorf("push Perfetto's configuration to the device: %w", err)
+	}
+	p.text, p.known = text, known
+	return nil
+}
+
+// Start returns when the trace is being recorded: later versions of perfetto wait
+// for that themselves.
+func (p *Perfetto) Start(ctx context.Context) error {
+	t := p.Programs.Target
+	background := "--background"
+	if p.known.wait {
+		background = "--background-wait"
+	}
+	line := device.Quote("rm", "-f", perfettoTrace) + "; cat " + perfettoConfig + " | " + device.Quote("perfetto", "--txt", "-c", "-", "-o", perfettoTrace, background)
+	out, err := t.Ask(ctx, line)
+	if err != nil {
+		return fmt.Errorf("start perfetto: %w", err)
+	}
+	r, err := p.Programs.Begun("perfetto", out)
+	if err != nil {
+		return err
+	}
+	p.program = &r
+	if p.known.wait {
+		return nil
+	}
+	if err := t.Clock.Sleep(ctx, perfettoStarts); err != nil {
+		return err
+	}
+	runs, err := p.Programs.Alive(ctx, r)
+	if err == nil && !runs {
+		err = errors.New("start perfetto: it ended at once")
+	}
+	return err
+}
+
+// perfettoStarts is how long perfetto may take to start its data sources where
+// it does not say when it has.
+const perfettoStarts = time.Second
+
+// Stop ends the trace; its file is whole by then.
+func (p *Perfetto) Stop(ctx context.Context) error {
+	if p.program == nil {
+		return nil
+	}
+	err := p.Programs.End(ctx, *p.program, "-TERM")
+	if err == nil {
+		p.program = nil
+	}
+	return err
+}
+
+// Fetch copies the trace from the device, has it read, and removes it there.
+func (p *Perfetto) Fetch(ctx context.Context, read func(io.Reader) error) error {
+	return p.Programs.Fetch(ctx, perfettoTrace, read)
+}

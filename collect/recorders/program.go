@@ -1,0 +1,198 @@
+// Package recorders is what runs on the device beside the workload until it is told
+// to end: Perfetto, simpleperf, and a workload that goes on while the connection is
+// cut.
+//
+// It owns the life of such a program: that it is started, records, is told to end,
+// has written its file, and that none is left behind, neither by a lost repetition
+// nor by a run that was killed. Whoever needs a recording asks for it; there is one
+// of each kind, which serves all that ask. What a recording means is not known here.
+package recorders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+)
+
+// Program records on the device until it is told to end.
+type Program struct {
+	Name string // for messages
+	PID  string
+}
+
+// Programs are those that run on a device now.
+type Programs struct {
+	Target *target.Target
+
+	running []Program
+}
+
+// Files of recorders on the device. Perfetto may write to its own folder alone,
+// and read its configuration from a pipe.
+const (
+	perfettoConfig = "/data/local/tmp/apkgate-perfetto.cfg"
+	perfettoTrace  = "/data/misc/perfetto-traces/apkgate.pftrace"
+	perfData       = "/data/local/tmp/apkgate-perf.data"
+	perfLog        = "/data/local/tmp/apkgate-perf.log"
+	DetachedLog    = "/data/local/tmp/apkgate-workload.log"
+)
+
+var recordingFiles = []string{perfettoConfig, perfettoTrace, perfData, perfLog, DetachedLog}
+
+var pidLine = regexp.MustCompile(`(?m)^\s*(\d{1,10})\s*$`)
+
+// Begun notes a program that was started in the background and printed its pid.
+func (p *Programs) Begun(name string, out device.Output) (Program, error) {
+	m := pidLine.FindSubmatch(out.Stdout)
+	if out.ExitCode != 0 || m == nil {
+		said := target.FirstLine(out.Stderr, out.Stdout)
+		return Program{}, fmt.Errorf("start %s: exit status %d: %s", name, out.ExitCode, said)
+	}
+	r := Program{name, string(m[1])}
+	p.running = append(p.running, r)
+	return r, nil
+}
+
+// Forget says that the program has ended.
+func (p *Programs) Forget(r Program) {
+	p.running = slices.DeleteFunc(p.running, func(o Program) bool { return o == r })
+}
+
+// Alive asks whether the program still runs. Signal 0 does not tell: the shell may
+// end perfetto, but SELinux lets it neither ask by signal nor kill it (shell.te:
+// "allow shell perfetto:process signal").
+func (p *Programs) Alive(ctx context.Context, r Program) (bool, error) {
+	out, err := p.Target.Exec(ctx, "test", "-d", "/proc/"+r.PID)
+	if err != nil {
+		return false, fmt.Errorf("look whether %s runs: %w", r.Name, err)
+	}
+	return out.ExitCode == 0, nil
+}
+
+// How long a recorder may take to write its file, and how often to check.
+const (
+	EndFor   = 2 * time.Minute
+	endEvery = 200 * time.Millisecond
+)
+
+// End tells the program to end, and waits until its file is whole.
+func (p *Programs) End(ctx context.Context, r Program, signal string) error {
+	if err := p.Target.Try(ctx, "kill", signal, r.PID); err != nil {
+		return fmt.Errorf("end %s: %w", r.Name, err)
+	}
+	ended, err := p.HasEnded(ctx, r, EndFor)
+	switch {
+	case err != nil:
+		return err
+	case !ended:
+		return fmt.Errorf("end %s: it still runs after %v", r.Name, EndFor)
+	}
+	p.Forget(r)
+	return nil
+}
+
+// HasEnded waits for a program to end; false where it takes longer.
+func (p *Programs) HasEnded(ctx context.Context, r Program, longest time.Duration) (bool, error) {
+	return p.Target.Poll(ctx, endEvery, longest, func() (bool, error) {
+		runs, err := p.Alive(ctx, r)
+		return !runs, err
+	})
+}
+
+// ours matches the command lines of what this program starts in the background,
+// of this run or of one that was killed, but not that of the search itself.
+const ours = `[a]pkgate(\.pftrace|-perf\.data|-exit)`
+
+// endSoon is how long a program may take to end whose file nobody will read.
+const endSoon = 10 * time.Second
+
+// EndAll ends whatever still records: what a lost repetition left, and what
+// nobody knows of any more, since the connection broke while it was started or a
+// run was killed. Before Android 6 there is no pkill, and few recorders either.
+func (p *Programs) EndAll(ctx context.Context) error {
+	errs := []error{p.Target.Try(ctx, "pkill", "-f", ours)} // by SIGTERM, which old toybox can't spell
+	for _, r := range p.running {
+		errs = append(errs, p.Target.Try(ctx, "kill", "-TERM", r.PID))
+	}
+	for _, r := range p.running {
+		errs = append(errs, p.awaitEnd(ctx, r))
+	}
+	p.running = nil
+	return errors.Join(errs...)
+}
+
+// EndLeft ends what a lost repetition left.
+func (p *Programs) EndLeft(ctx context.Context) error {
+	if len(p.running) == 0 {
+		return nil
+	}
+	return p.EndAll(ctx)
+}
+
+// awaitEnd waits for a program that was told to end, and kills it where it does
+// not.
+func (p *Programs) awaitEnd(ctx context.Context, r Program) error {
+	if ended, err := p.HasEnded(ctx, r, endSoon); ended || err != nil {
+		return err
+	}
+	if err := p.Target.Try(ctx, "kill", "-KILL", r.PID); err != nil {
+		return err
+	}
+	ended, err := p.HasEnded(ctx, r, time.Second)
+	if err == nil && !ended {
+		err = fmt.Errorf("end %s: it still runs after %v; it ends by itself, or with a restart of the device", r.Name, endSoon)
+	}
+	return err
+}
+
+// CleanUp ends the programs that may still record, and removes their files.
+func (p *Programs) CleanUp(ctx context.Context) error {
+	return errors.Join(p.EndAll(ctx), p.Target.Try(ctx, append([]string{"rm", "-f"}, recordingFiles...)...))
+}
+
+// maxRecording bounds a recorder's file.
+const maxRecording = 512 << 20
+
+// Fetch copies a recorder's file from the device, has it read, and removes
+// it there.
+func (p *Programs) Fetch(ctx context.Context, path string, read func(io.Reader) error) error {
+	file, err := os.CreateTemp("", "apkgate-*")
+	if err != nil {
+		return fmt.Errorf("keep a copy of the device's %s: %w", path, err)
+	}
+	defer func() {
+		_ = file.Close()
+		_ = os.Remove(file.Name())
+	}()
+	if err := p.Target.Device().Pull(ctx, path, &limited{file, maxRecording}); err != nil {
+		return fmt.Errorf("copy %s from the device: %w", path, err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("read the copy of the device's %s: %w", path, err)
+	}
+	if err := read(file); err != nil {
+		return fmt.Errorf("read the device's %s: %w", path, err)
+	}
+	return p.Target.Try(ctx, "rm", "-f", path)
+}
+
+// limited writes at most so many bytes.
+type limited struct {
+	w    io.Writer
+	left int64
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= int64(len(p)); l.left < 0 {
+		return 0, fmt.Errorf("the file is larger than %d MiB", maxRecording>>20)
+	}
+	return l.w.Write(p)
+}

@@ -1,0 +1,182 @@
+package recorders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+)
+
+// Simpleperf samples the methods of an app.
+type Simpleperf struct {
+	Programs *Programs
+	App      string        // its package
+	Hz       int           // of each thread's time on a CPU
+	Limit    time.Duration // after which it ends by itself
+
+	command string // "simpleperf", or the path of one that was pushed
+	event   int    // in clockEvents
+	program *Program
+}
+
+// clockEvents are the events that count a thread's time, the better first: some
+// emulators have the second alone (EDATA, section 3.2.1.3).
+var clockEvents = []string{"task-clock", "cpu-clock"}
+
+// PushedSimpleperf is one that the user pushed out of the NDK.
+const PushedSimpleperf = "/data/local/tmp/simpleperf"
+
+// Where simpleperf is. One that was pushed comes before the device's own, which
+// may be older than what is asked of it; Android has one since version 9.
+var simpleperfPlaces = []string{PushedSimpleperf, "simpleperf"}
+
+const hardenProperty = "security.perf_harden"
+
+// Find looks for simpleperf, and lets it count where the device's hardening would
+// not. It tells whether the device has one.
+func (s *Simpleperf) Find(ctx context.Context) (bool, error) {
+	t := s.Programs.Target
+	for _, place := range simpleperfPlaces {
+		out, err := t.Exec(ctx, place, "--version")
+		if err != nil {
+			return false, fmt.Errorf("look for simpleperf on the device: %w", err)
+		}
+		if out.ExitCode == 0 {
+			s.command = place
+			break
+		}
+	}
+	if s.command == "" {
+		return false, nil
+	}
+	if before := s.hardened(); before != "" {
+		t.UndoLater("restore "+hardenProperty, func(ctx context.Context) error { return t.Try(ctx, "setprop", hardenProperty, before) })
+	}
+	return true, s.Soften(ctx)
+}
+
+// hardened is the value of hardenProperty that keeps adb from counting, "" for none.
+func (s *Simpleperf) hardened() string {
+	if before := s.Programs.Target.Facts.Properties[hardenProperty]; before != "0" {
+		return before
+	}
+	return ""
+}
+
+// Soften allows adb to count events; a restart of the device forgets it.
+func (s *Simpleperf) Soften(ctx context.Context) error {
+	if s.command == "" || s.hardened() == "" {
+		return nil
+	}
+	return s.Programs.Target.Try(ctx, "setprop", hardenProperty, "0")
+}
+
+// Refusals of simpleperf (environment.cpp, event_selection_set.cpp, run-as).
+var (
+	notProfileable = regexp.MustCompile(`isn't debuggable/profileable|neither debuggable nor profileable|run-as: `)
+	noSuchEvent    = regexp.MustCompile(`(?i)event type '[^']*' (?:is not|isn't) supported|unknown event`)
+	waitsForApp    = regexp.MustCompile(`Waiting for process of app`)
+	noSuchClock    = regexp.MustCompile(`(?i)clockid|unknown option`)
+)
+
+// ErrNoClock says that samples can't have times on CLOCK_MONOTONIC: the kernel is
+// older than Linux 4.1, or simpleperf than the option.
+var ErrNoClock = errors.New("simpleperf can't time its samples by CLOCK_MONOTONIC here")
+
+// errNotProfileable says that the app's manifest forbids sampling it.
+var errNotProfileable = errors.New("the app can't be sampled: it is neither profileable nor a debug build")
+
+// Start starts simpleperf and returns when it waits for the app, or has been
+// recording for a while. Where the device does not know an event, it goes on to the
+// next for good.
+func (s *Simpleperf) Start(ctx context.Context) error {
+	for {
+		err := s.record(ctx, clockEvents[s.event])
+		if !errors.Is(err, errNoEvent) || s.event+1 == len(clockEvents) {
+			return err
+		}
+		s.event++
+		s.Programs.Target.Journal.Warnf("the device does not count %s: methods are sampled by %s", clockEvents[s.event-1], clockEvents[s.event])
+	}
+}
+
+// Stop ends the recording.
+func (s *Simpleperf) Stop(ctx context.Context) error {
+	return s.Programs.End(ctx, *s.program, "-INT")
+}
+
+var errNoEvent = errors.New("simpleperf knows no such event here")
+
+func (s *Simpleperf) record(ctx context.Context, event string) error {
+	limit := strconv.Itoa(int(s.Limit.Seconds()))
+	line := device.Quote("rm", "-f", perfData, perfLog) + "; nohup " + device.Quote(s.command, "record", "--app", s.App,
+		"-e", event, "-f", strconv.Itoa(s.Hz), "--call-graph", "dwarf", "--clockid", "monotonic",
+		"--duration", limit, "-o", perfData) + " </dev/null >" + perfLog + " 2>&1 & echo $!"
+	out, err := s.Programs.Target.Ask(ctx, line)
+	if err != nil {
+		return fmt.Errorf("start simpleperf: %w", err)
+	}
+	r, err := s.Programs.Begun("simpleperf", out)
+	if err != nil {
+		return err
+	}
+	s.program = &r
+	return s.await(ctx, r, event)
+}
+
+// simpleperfStarts is how long simpleperf may take to say what it does not like.
+const simpleperfStarts = 2 * time.Second
+
+func (s *Simpleperf) await(ctx context.Context, r Program, event string) error {
+	t := s.Programs.Target
+	_, err := t.Poll(ctx, endEvery, simpleperfStarts, func() (waits bool, err error) {
+		out, err := t.Ask(ctx, "cat "+perfLog+"; test -d /proc/"+r.PID)
+		if err != nil {
+			return false, fmt.Errorf("look whether simpleperf records: %w", err)
+		}
+		said := append(append([]byte{}, out.Stdout...), out.Stderr...)
+		switch {
+		case notProfileable.Match(said):
+			return false, s.notProfileable(out.Stdout)
+		case out.ExitCode != 0:
+			s.Programs.Forget(r)
+			return false, endedAtOnce(event, target.LastLine(out.Stdout), said)
+		}
+		return waitsForApp.Match(said), nil
+	})
+	return err
+}
+
+// endedAtOnce is why simpleperf did not begin to record.
+func endedAtOnce(event, last string, said []byte) error {
+	if noSuchEvent.Match(said) {
+		return fmt.Errorf("sample by %s: %w", event, errNoEvent)
+	}
+	err := fmt.Errorf("start simpleperf: it ended at once: %s", last)
+	if noSuchClock.Match(said) {
+		err = fmt.Errorf("%w: %w", ErrNoClock, err)
+	}
+	return err
+}
+
+func (s *Simpleperf) notProfileable(said []byte) error {
+	out := s.Programs.Target.Advise(loss.Configuration, fmt.Errorf("sample the methods of %s: %w (simpleperf: %s)", s.App, errNotProfileable, target.LastLine(said)),
+		`add <profileable android:shell="true"/> to <application> in the app's manifest (Android 10 and later), or set energy.methods to false`)
+	if e := loss.As(out); e != nil {
+		e.Phase = journal.Measure
+	}
+	return out
+}
+
+// Fetch copies the recording from the device, has it read, and removes it there.
+func (s *Simpleperf) Fetch(ctx context.Context, read func(io.Reader) error) error {
+	return s.Programs.Fetch(ctx, perfData, read)
+}

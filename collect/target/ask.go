@@ -1,0 +1,122 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/device"
+)
+
+// Ask runs a command line on the device: words that are not constants are quoted by
+// then (device.Quote).
+func (t *Target) Ask(ctx context.Context, line string) (device.Output, error) {
+	return t.dev.Exec(ctx, line)
+}
+
+// Exec runs one command on the device.
+func (t *Target) Exec(ctx context.Context, words ...string) (device.Output, error) {
+	return t.Ask(ctx, device.Quote(words...))
+}
+
+// Try runs a command whose exit status does not matter. The error is that the
+// device could not be asked.
+func (t *Target) Try(ctx context.Context, words ...string) error {
+	_, err := t.Exec(ctx, words...)
+	return err
+}
+
+// Output runs a command and returns what it printed, "" where the device does
+// not know it. The error is that the device could not be asked.
+func (t *Target) Output(ctx context.Context, words ...string) (string, error) {
+	out, err := t.Exec(ctx, words...)
+	if err != nil || out.ExitCode != 0 {
+		return "", err
+	}
+	return string(out.Stdout), nil
+}
+
+// Start begins a command that goes on beside what comes next.
+func (t *Target) Start(ctx context.Context, line string) (device.Process, error) {
+	return t.dev.Start(ctx, line)
+}
+
+// Patient runs a command that may say nothing for longer than Exec would wait.
+func (t *Target) Patient(ctx context.Context, longest time.Duration, words ...string) (out device.Output, err error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	err = t.dev.attend(ctx, busyFor, func(ctx context.Context) error {
+		out, err = t.toTheEnd(ctx, words)
+		return err
+	})
+	return out, err
+}
+
+func (t *Target) toTheEnd(ctx context.Context, words []string) (device.Output, error) {
+	process, err := t.dev.Device.Start(ctx, device.Quote(words...))
+	if err != nil {
+		return device.Output{}, err
+	}
+	defer func() { _ = process.Close() }()
+	const most = 1 << 20 // bytes
+	var out device.Output
+	if out.Stdout, err = io.ReadAll(io.LimitReader(process.Stdout(), most)); err != nil {
+		return device.Output{}, err
+	}
+	out.ExitCode, err = process.Wait()
+	out.Stderr = process.Stderr()
+	return out, err
+}
+
+// Poll asks again and again, on the device's clock, until it is done; false where
+// the time is over before that.
+func (t *Target) Poll(ctx context.Context, every, longest time.Duration, ask func() (done bool, err error)) (bool, error) {
+	for deadline := t.Clock.Now() + longest; ; {
+		if done, err := ask(); done || err != nil {
+			return done, err
+		}
+		if t.Clock.Now() >= deadline {
+			return false, nil
+		}
+		if err := t.Clock.Sleep(ctx, every); err != nil {
+			return false, err
+		}
+	}
+}
+
+// Answered turns a command's failure into an error that shows its own words.
+func Answered(doing string, out device.Output, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if out.ExitCode == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: exit status %d: %s", doing, out.ExitCode, FirstLine(out.Stderr, out.Stdout))
+}
+
+// FirstLine is the first line in the texts that says anything.
+func FirstLine(texts ...[]byte) string {
+	for _, text := range texts {
+		for line := range bytes.SplitSeq(text, []byte("\n")) {
+			if line = bytes.TrimSpace(line); len(line) > 0 {
+				return journal.Clip(string(line))
+			}
+		}
+	}
+	return "(no output)"
+}
+
+// LastLine is the last line of the first of the texts that says anything.
+func LastLine(texts ...[]byte) string {
+	for _, text := range texts {
+		text = bytes.TrimSpace(text)
+		if last := text[bytes.LastIndexByte(text, '\n')+1:]; len(last) > 0 {
+			return journal.Clip(string(last))
+		}
+	}
+	return "(no output)"
+}

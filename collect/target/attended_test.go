@@ -1,0 +1,123 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/device"
+)
+
+// hanging is a device whose answers come late, by this computer's time: never where
+// that is 0.
+type hanging struct {
+	device.Device
+	empty, all time.Duration // an empty command, and everything else
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if !sleep(ctx, d) {
+		return ctx.Err()
+	}
+	return nil
+}
+
+func (h hanging) Exec(ctx context.Context, command string) (device.Output, error) {
+	if command == ":" {
+		return device.Output{}, wait(ctx, h.empty)
+	}
+	return device.Output{}, wait(ctx, h.all)
+}
+
+func (h hanging) Install(ctx context.Context, _ string) error { return wait(ctx, h.all) }
+func (h hanging) Close() error                                { return nil }
+
+func TestAHungDeviceIsNoticed(t *testing.T) {
+	t.Parallel()
+	const alive = 10 * time.Millisecond
+	for name, c := range map[string]struct {
+		device  hanging
+		install bool
+		takes   time.Duration
+		lost    bool
+		said    string
+	}{
+		"hung":                              {hanging{empty: 0, all: 0}, false, 15 * time.Second, true, "5s: silent"},
+		"hung while it installs":            {hanging{empty: 0, all: 0}, true, time.Minute, true, "5s: silent"},
+		"an installation that takes long":   {hanging{empty: alive, all: 10 * time.Minute}, true, 10 * time.Minute, false, ""},
+		"slow, and goes on":                 {hanging{empty: 6 * time.Second, all: 9 * time.Second}, false, 9 * time.Second, false, "5s: silent; 8s: answers after 8s"},
+		"a command that never ends":         {hanging{empty: alive, all: 0}, false, 2 * time.Minute, true, ""},
+		"a command that answers at once":    {hanging{empty: alive, all: alive}, false, alive, false, ""},
+		"answers just before it is noticed": {hanging{empty: 2900 * time.Millisecond, all: 8 * time.Second}, false, 8 * time.Second, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				var said []string
+				d := &attended{
+					Device:  c.device,
+					silent:  func(time.Duration) { said = append(said, fmt.Sprint(time.Since(begun), ": silent")) },
+					answers: func(d time.Duration) { said = append(said, fmt.Sprintf("%v: answers after %v", time.Since(begun), d)) },
+				}
+				var err error
+				if c.install {
+					err = d.Install(t.Context(), "app.apk")
+				} else {
+					_, err = d.Exec(t.Context(), "dumpsys gfxinfo")
+				}
+				if took := time.Since(begun); took != c.takes || errors.Is(err, device.ErrGone) != c.lost || (err != nil) != c.lost {
+					t.Errorf("it took %v, %v; want %v, lost: %v", took, err, c.takes, c.lost)
+				}
+				if got := strings.Join(said, "; "); got != c.said {
+					t.Errorf("it was said %q, want %q", got, c.said)
+				}
+			})
+		})
+	}
+}
+
+// stillClock is the clock of a simulated device that hangs.
+type stillClock struct{}
+
+func (stillClock) Now() time.Duration                               { return 0 }
+func (stillClock) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// A hung device takes connections and says nothing on them.
+func TestAHungDeviceIsGivenUpInTheTimeThatIsSaid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		connect := func(ctx context.Context) (device.Device, error) {
+			const connectTimeout = 10 * time.Second
+			if err := wait(ctx, connectTimeout); err != nil {
+				return nil, err
+			}
+			return nil, fmt.Errorf("%w: no answer for %v to the connection", device.ErrGone, connectTimeout)
+		}
+		d := New("pixel", stillClock{}, time.Now(), connect)
+		d.Journal = journal.New("pixel", progressTo(func(e journal.Event) { said = append(said, e.Message) }))
+		d.dev = &attended{Device: hanging{}}
+		begun := time.Now()
+		err := d.Reconnect(t.Context(), func(context.Context) error { return nil })
+		if took := time.Since(begun); !errors.Is(err, device.ErrGone) || took != 90*time.Second || !d.away {
+			t.Errorf("after %v: %v, want the loss of the device after 1m30s", took, err)
+		}
+		if len(said) != 1 || !strings.Contains(said[0], "1m30s") || !strings.Contains(err.Error(), "1m30s") {
+			t.Errorf("said %q and %v, want the time in both", said, err)
+		}
+	})
+}
+
+// progressTo is told of progress by a function.
+type progressTo func(journal.Event)
+
+func (f progressTo) Report(e journal.Event) { f(e) }

@@ -1,0 +1,75 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
+)
+
+// HostClock is this computer's monotonic clock.
+func HostClock() device.Clock { return hostClock{time.Now()} }
+
+type hostClock struct{ start time.Time }
+
+func (h hostClock) Now() time.Duration { return time.Since(h.start) }
+
+func (h hostClock) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// clockProcess is a process that always runs, so that gfxinfo has something to
+// print its head above: CLOCK_MONOTONIC as "Uptime". /proc/uptime would count
+// sleep too.
+const clockProcess = "com.android.systemui"
+
+// ClockQuestion asks for CLOCK_MONOTONIC: it heads a dump of a process that
+// always runs.
+var ClockQuestion = device.Quote("dumpsys", "gfxinfo", clockProcess)
+
+var uptimeLine = regexp.MustCompile(`(?m)^Uptime: (\d+) `)
+
+// Uptimes are the times on CLOCK_MONOTONIC that the answers to ClockQuestion tell, in
+// their order.
+func Uptimes(text []byte) ([]time.Duration, error) {
+	var out []time.Duration
+	for _, m := range uptimeLine.FindAllSubmatch(text, -1) {
+		ms, err := strconv.ParseInt(string(m[1]), 10, 50)
+		if err != nil {
+			return nil, fmt.Errorf("read the device's clock: %w: %w", loss.ErrGarbled, err)
+		}
+		out = append(out, time.Duration(ms)*time.Millisecond)
+	}
+	return out, nil
+}
+
+// Uptime is the first of the times that the answers tell.
+func Uptime(text []byte) (time.Duration, error) {
+	times, err := Uptimes(text)
+	if err == nil && len(times) == 0 {
+		err = fmt.Errorf("read the device's clock: %w", loss.ErrGarbled)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return times[0], nil
+}
+
+// Tick is the unit of the times in /proc/stat, /proc/PID/stat and time_in_state
+// (proc(5)); Android's is 100 Hz.
+const Tick = 10 * time.Millisecond
+
+// TickBits bounds a count of ticks, so that a sum of many does not overflow: 2^33
+// ticks of 10 ms are 2.7 years.
+const TickBits = 34

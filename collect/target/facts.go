@@ -1,0 +1,86 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+)
+
+// Facts are what is known of a device.
+type Facts struct {
+	Properties map[string]string
+	API        int
+	WifiOn     bool
+	DataOn     bool
+	// StayOn is StayOnSetting as it was found, "" where the device does not tell.
+	StayOn string
+	// Period is the display's, 0 where not known.
+	Period time.Duration
+	// WallLog says that the log has no -v monotonic.
+	WallLog bool
+}
+
+// HasFramestats: Android 6 and later tell the times of frames.
+func (f Facts) HasFramestats() bool { return f.API >= 23 }
+
+// IsEmulator: of the SDK, of Android Studio, of Genymotion, Cuttlefish, redroid.
+// They have no battery and no power monitors worth the name.
+func (f Facts) IsEmulator() bool {
+	for _, name := range []string{"ro.kernel.qemu", "ro.boot.qemu", "ro.hardware.virtual_device"} {
+		if f.Properties[name] == "1" {
+			return true
+		}
+	}
+	return slices.ContainsFunc([]string{"goldfish", "ranchu", "vbox86", "cutf", "redroid"}, func(prefix string) bool {
+		return strings.HasPrefix(f.Properties["ro.hardware"], prefix)
+	})
+}
+
+var propertyLine = regexp.MustCompile(`(?m)^\[([^\]]+)\]: \[([^\]]*)\]`)
+
+// ReadFacts asks the device what it is.
+func (t *Target) ReadFacts(ctx context.Context) error {
+	out, err := t.Exec(ctx, "getprop")
+	if err := Answered("read the device's properties", out, err); err != nil {
+		return err
+	}
+	t.Facts.Properties = map[string]string{}
+	for _, m := range propertyLine.FindAllStringSubmatch(string(out.Stdout), -1) {
+		t.Facts.Properties[m[1]] = m[2]
+	}
+	api, err := strconv.Atoi(t.Facts.Properties["ro.build.version.sdk"])
+	if err != nil || api < 1 || api > 10_000 {
+		return fmt.Errorf("read the device's properties: %w: ro.build.version.sdk is %q, want a number",
+			loss.ErrGarbled, journal.Clip(t.Facts.Properties["ro.build.version.sdk"]))
+	}
+	t.Facts.API = api
+	for _, setting := range []struct {
+		name string
+		on   *bool
+	}{{"wifi_on", &t.Facts.WifiOn}, {"mobile_data", &t.Facts.DataOn}} {
+		text, err := t.Output(ctx, "settings", "get", "global", setting.name)
+		if err != nil {
+			return err
+		}
+		*setting.on = strings.TrimSpace(text) != "0" // unknown counts as on: better connected than cut off
+	}
+	before, err := t.Output(ctx, "settings", "get", "global", StayOnSetting)
+	if before = strings.TrimSpace(before); err != nil {
+		return err
+	}
+	if _, notTold := strconv.Atoi(before); notTold == nil {
+		t.Facts.StayOn = before
+	}
+	return nil
+}
+
+// StayOnSetting says with which chargers the screen stays on; "svc power stayon"
+// sets all of them or none.
+const StayOnSetting = "stay_on_while_plugged_in"

@@ -1,0 +1,71 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect/loss"
+)
+
+// SetNetwork turns wifi and mobile data on and off: "wifi", "none", or any other
+// name for mobile data; "" leaves them as they are.
+func (t *Target) SetNetwork(ctx context.Context, network string) error {
+	switch network {
+	case "":
+		return nil
+	case "wifi":
+		return t.switchNetwork(ctx, true, false)
+	}
+	wireless, err := t.onWifi(ctx)
+	if err != nil {
+		return err
+	}
+	if wireless {
+		return t.Advise(loss.Configuration, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", network, t.dev.Serial()),
+			"connect the device by cable, or measure it on wifi")
+	}
+	return t.switchNetwork(ctx, false, network != "none")
+}
+
+// RestoreNetwork turns wifi and mobile data back to what they were.
+func (t *Target) RestoreNetwork(ctx context.Context) error {
+	return t.switchNetwork(ctx, t.Facts.WifiOn, t.Facts.DataOn)
+}
+
+func (t *Target) switchNetwork(ctx context.Context, wifi, data bool) error {
+	word := map[bool]string{true: "enable", false: "disable"}
+	if err := t.Try(ctx, "svc", "wifi", word[wifi]); err != nil {
+		return err
+	}
+	return t.Try(ctx, "svc", "data", word[data])
+}
+
+// pairedSerial is part of the serial of a device that adb found by itself on the
+// network.
+const pairedSerial = "._adb-tls-connect._tcp"
+
+// onWifi reports whether adb reaches the device over the device's own Wi-Fi: by an
+// address that is the Wi-Fi's. A device that does not tell is not on it, as an
+// emulator isn't that is reached over the network.
+func (t *Target) onWifi(ctx context.Context) (bool, error) {
+	if strings.Contains(t.dev.Serial(), pairedSerial) {
+		return true, nil
+	}
+	host, _, notNetwork := net.SplitHostPort(t.dev.Serial())
+	if notNetwork != nil || net.ParseIP(host) == nil {
+		return false, nil
+	}
+	text, err := t.Output(ctx, "ip", "-o", "addr")
+	if err != nil {
+		return false, fmt.Errorf("look whether adb reaches the device over Wi-Fi: %w", err)
+	}
+	for line := range strings.Lines(text) { // "30: wlan0    inet 10.0.0.7/24 brd …"
+		fields := strings.Fields(line)
+		if len(fields) > 3 && strings.HasPrefix(fields[1], "wlan") && strings.HasPrefix(fields[3], host+"/") {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,192 @@
+// Package target is one device while a run is measured on it: the connection, with
+// what notices that the device hangs; its clock; what it is; what was changed on it
+// and has to be put back; and the marks that are written to its log.
+//
+// It owns every way to talk to the device. It does not know what is measured, nor
+// what an answer means. It takes a stand: all waiting goes through the device's
+// clock, so that a simulated lab takes seconds, but for how long a device may keep
+// silent, which only this computer's clock can tell.
+package target
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
+)
+
+// Target is a device in use, for one build or for several that take turns on it.
+type Target struct {
+	// Name is the device's in reports and progress.
+	Name  string
+	Clock device.Clock
+	// Started is the time of day at which the run began.
+	Started time.Time
+	Facts   Facts
+	// Journal is that of the run whose turn it is.
+	Journal *journal.Journal
+
+	connect func(ctx context.Context) (device.Device, error)
+	dev     *attended // nil: never connected
+	away    bool      // the device did not come back
+	hungUp  bool      // the connection is closed
+	undo    []undo
+	marks   int // written to the device's log
+}
+
+// New is a device that is not connected to yet; a nil clock is this computer's.
+func New(name string, clock device.Clock, started time.Time, connect func(ctx context.Context) (device.Device, error)) *Target {
+	if clock == nil {
+		clock = HostClock()
+	}
+	return &Target{Name: name, Clock: clock, Started: started, connect: connect}
+}
+
+// Connected reports whether the device was ever connected to.
+func (t *Target) Connected() bool { return t.dev != nil }
+
+// Device is the device itself, for its files and packages.
+func (t *Target) Device() device.Device { return t.dev }
+
+// Shared reports whether the connection is an adb server's.
+func (t *Target) Shared() bool { return t.dev.shared() }
+
+// Final is an error of the device that trying again can't mend, unless the device
+// was lost.
+func (t *Target) Final(cause loss.Cause, err error) error {
+	return loss.Final(t.Name, cause, err, "")
+}
+
+// Advise is Final with a hint for the reader.
+func (t *Target) Advise(cause loss.Cause, err error, hint string) error {
+	return loss.Final(t.Name, cause, err, hint)
+}
+
+// Open connects to the device.
+func (t *Target) Open(ctx context.Context) error {
+	dev, err := t.connect(ctx)
+	if err != nil {
+		return err
+	}
+	t.dev, t.hungUp = &attended{
+		Device: dev,
+		silent: func(d time.Duration) {
+			t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("has not answered for %v", d))
+		},
+		answers: func(d time.Duration) {
+			t.Journal.Warnf("the device did not answer for %v: what was measured at that time may be worse for it", d.Round(time.Second))
+		},
+	}, false
+	return nil
+}
+
+// HangUp closes the connection to the device, once.
+func (t *Target) HangUp() {
+	if !t.hungUp {
+		_ = t.dev.Close()
+	}
+	t.hungUp = true
+}
+
+// How long a lost device is waited for, on its clock and on this computer's, since
+// that of a simulated device that hangs stands still; and how often it is tried.
+const (
+	reconnectFor   = 90 * time.Second
+	reconnectEvery = 3 * time.Second
+)
+
+// Reconnect waits for the device to come back, booted and ready.
+func (t *Target) Reconnect(ctx context.Context, ready func(context.Context) error) error {
+	t.Journal.Report(journal.SetUp, 0, 0, fmt.Sprintf("waiting up to %v for the device to come back", reconnectFor))
+	err := t.comeBack(ctx, func(ctx context.Context) error {
+		if err := t.booted(ctx); err != nil {
+			return err
+		}
+		return ready(ctx)
+	})
+	t.away = err != nil && loss.IsGone(err)
+	return err
+}
+
+// Cut closes the connection for a while and opens it again.
+func (t *Target) Cut(ctx context.Context, long time.Duration) error {
+	t.HangUp()
+	if err := t.Clock.Sleep(ctx, long); err != nil {
+		return err
+	}
+	return t.comeBack(ctx, func(context.Context) error { return nil })
+}
+
+// comeBack connects to the device again and again until it is there and ready. One
+// that is still starting, or lost once more, is tried again.
+func (t *Target) comeBack(ctx context.Context, ready func(context.Context) error) error {
+	bound, cancel := context.WithTimeout(ctx, reconnectFor)
+	defer cancel()
+	last := device.ErrGone
+	for deadline := t.Clock.Now() + reconnectFor; t.Clock.Now() < deadline && bound.Err() == nil; {
+		t.HangUp()
+		last = t.Open(bound)
+		connected := last == nil
+		if connected {
+			last = ready(bound)
+		}
+		switch {
+		case last == nil, ctx.Err() != nil:
+			return last
+		case connected && !loss.IsGone(last) && !errors.Is(last, errBooting) && bound.Err() == nil:
+			return last
+		}
+		if err := t.Clock.Sleep(bound, reconnectEvery); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	if !loss.IsGone(last) {
+		last = fmt.Errorf("%w: %w", device.ErrGone, last)
+	}
+	return fmt.Errorf("wait %v for the device to come back: %w", reconnectFor, last)
+}
+
+var errBooting = errors.New("the device is still starting")
+
+func (t *Target) booted(ctx context.Context) error {
+	out, err := t.Exec(ctx, "getprop", "sys.boot_completed")
+	if err != nil {
+		return err
+	}
+	if string(bytes.TrimSpace(out.Stdout)) != "1" {
+		return errBooting
+	}
+	return nil
+}
+
+// WaitBooted waits for a device that is still starting.
+func (t *Target) WaitBooted(ctx context.Context) error {
+	booted, err := t.Poll(ctx, reconnectEvery, reconnectFor, func() (bool, error) {
+		err := t.booted(ctx)
+		if errors.Is(err, errBooting) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	if err == nil && !booted {
+		err = fmt.Errorf("wait %v: %w", reconnectFor, errBooting)
+	}
+	return err
+}
+
+// MarkTag is the log tag of the marks that are written to know where in the log
+// something begins and ends.
+const MarkTag = "apkgate-mark"
+
+// NextMark is the command that writes a mark no one has written before.
+func (t *Target) NextMark() (mark, command string) {
+	t.marks++
+	mark = strconv.FormatInt(t.Started.UnixMilli(), 36) + "-" + strconv.Itoa(t.marks)
+	return mark, device.Quote("log", "-t", MarkTag, mark)
+}

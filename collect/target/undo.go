@@ -1,0 +1,82 @@
+package target
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+)
+
+// undo puts back one thing that was changed on the device.
+type undo struct {
+	what string
+	do   func(ctx context.Context) error
+}
+
+// UndoLater notes how something is put back when the run ends.
+func (t *Target) UndoLater(what string, do func(ctx context.Context) error) {
+	t.undo = append(t.undo, undo{what, do})
+}
+
+// Undoes reports whether something is to be undone already.
+func (t *Target) Undoes(what string) bool {
+	return slices.ContainsFunc(t.undo, func(u undo) bool { return u.what == what })
+}
+
+// tearDownFor bounds tear-down, so that an interrupt ends soon.
+const tearDownFor = time.Minute
+
+// TearDown undoes what was done, last first, even after an interrupt, once the
+// package has been stopped, and hangs up.
+func (t *Target) TearDown(ctx context.Context, pkg string) {
+	if t.dev == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
+	defer cancel()
+	defer t.HangUp()
+	t.Journal.Report(journal.TearDown, 0, 0, "")
+	if !t.reachable(ctx, pkg) {
+		t.leftUndone(t.undo)
+		return
+	}
+	for i := len(t.undo) - 1; i >= 0; i-- {
+		err := t.undo[i].do(ctx)
+		if loss.IsGone(err) {
+			t.leftUndone(t.undo[:i+1])
+			break
+		}
+		if err != nil {
+			t.Journal.Warnf("%s: %v", t.undo[i].what, err)
+		}
+	}
+}
+
+// reachable stops the app. It opens the connection again where that is broken,
+// or was closed when an interrupt came.
+func (t *Target) reachable(ctx context.Context, pkg string) bool {
+	if t.away {
+		return false
+	}
+	stop := func() error { return t.Try(ctx, "am", "force-stop", pkg) }
+	if !t.hungUp && !loss.IsGone(stop()) {
+		return true
+	}
+	t.HangUp()
+	return t.Open(ctx) == nil && !loss.IsGone(stop())
+}
+
+// leftUndone says what a device that is gone still needs.
+func (t *Target) leftUndone(left []undo) {
+	if len(left) == 0 {
+		return
+	}
+	var what []string
+	for _, u := range slices.Backward(left) {
+		what = append(what, u.what)
+	}
+	t.Journal.Warnf("the device is gone: it could not be left as it was found; still to do: %s", strings.Join(what, "; "))
+}

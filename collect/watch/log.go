@@ -1,0 +1,138 @@
+package watch
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// Log reads the device's log of one repetition, mark by mark.
+type Log struct {
+	// MarkedAt is CLOCK_MONOTONIC at the first mark, measured where the log has
+	// another clock; 0 where that is not known.
+	MarkedAt time.Duration
+	Aligned  bool // it is known how the log's clock and CLOCK_MONOTONIC relate
+
+	target  *target.Target
+	mark    string        // the last one written
+	offset  time.Duration // CLOCK_MONOTONIC less the log's clock
+	entries []logcat.Entry
+}
+
+// logCommand prints the log's entries that matter.
+func logCommand(t *target.Target) string {
+	words := []string{"logcat", "-d", "-v", "threadtime"}
+	if !t.Facts.WallLog {
+		// The UID tells what the system says from what an app says in its name; logcat
+		// learned both words in Android 7.
+		words = append(words, "-v", "monotonic", "-v", "uid")
+	}
+	buffers := []string{"main", "system", "events"}
+	if t.Facts.API >= 21 {
+		buffers = append(buffers, "crash")
+	}
+	for _, b := range buffers {
+		words = append(words, "-b", b)
+	}
+	return device.Quote(append(words,
+		logcat.Tag+":V", target.MarkTag+":V", "AndroidRuntime:E", "libc:F", "ActivityManager:V", "ActivityTaskManager:V",
+		"am_crash:V", "am_anr:V", "am_proc_died:V", "am_activity_launch_time:V", "wm_activity_launch_time:V",
+		"input_interaction:V", "*:S")...)
+}
+
+// ProbeLog finds out whether the log has CLOCK_MONOTONIC: logcat has had it
+// since Android 7.
+func ProbeLog(ctx context.Context, t *target.Target) error {
+	_, write := t.NextMark()
+	out, err := t.Ask(ctx, write+"; "+logCommand(t))
+	if err != nil {
+		return fmt.Errorf("read the device's log: %w", err)
+	}
+	log, err := logcat.Read(bytes.NewReader(out.Stdout))
+	if err != nil {
+		return fmt.Errorf("read the device's log: %w", err)
+	}
+	monotonic := slices.ContainsFunc(log.Entries, func(e logcat.Entry) bool { return e.Clock == logcat.Monotonic })
+	t.Facts.WallLog = !monotonic
+	return nil
+}
+
+// OpenLog marks the beginning of a repetition. Where the log has the wall clock
+// only, the mark is written between two readings of CLOCK_MONOTONIC.
+func OpenLog(ctx context.Context, t *target.Target) (*Log, error) {
+	l := &Log{Aligned: !t.Facts.WallLog, target: t}
+	mark, write := t.NextMark()
+	l.mark = mark
+	line := write
+	if t.Facts.WallLog {
+		line = target.ClockQuestion + "; " + write + "; " + target.ClockQuestion
+	}
+	out, err := t.Ask(ctx, line)
+	if err != nil {
+		return nil, fmt.Errorf("mark the device's log: %w", err)
+	}
+	if times, err := target.Uptimes(out.Stdout); err == nil && len(times) == 2 {
+		l.MarkedAt = (times[0] + times[1]) / 2
+	}
+	return l, nil
+}
+
+// Read takes the entries since the last mark, and writes the next one.
+func (l *Log) Read(ctx context.Context) error {
+	next, write := l.target.NextMark()
+	out, err := l.target.Ask(ctx, write+"; "+logCommand(l.target))
+	if err != nil {
+		return fmt.Errorf("read the device's log: %w", err)
+	}
+	log, err := logcat.Read(bytes.NewReader(out.Stdout))
+	if err != nil {
+		return fmt.Errorf("read the device's log: %w", err)
+	}
+	from := markAt(log.Entries, l.mark)
+	if from < 0 {
+		l.target.Journal.Warnf("the device's log no longer holds the beginning of a repetition: UI events may be missing (enlarge it in the developer options)")
+	} else if !l.Aligned && l.MarkedAt > 0 {
+		l.offset, l.Aligned = l.MarkedAt-log.Entries[from].Time, true
+	}
+	to := markAt(log.Entries, next)
+	if to < 0 {
+		to = len(log.Entries)
+	}
+	l.entries = append(l.entries, log.Entries[from+1:max(to, from+1)]...)
+	l.mark = next
+	return nil
+}
+
+func markAt(entries []logcat.Entry, mark string) int {
+	return slices.IndexFunc(entries, func(e logcat.Entry) bool { return e.Tag == target.MarkTag && e.Message == mark })
+}
+
+// Events are the events of the repetition, by their time on CLOCK_MONOTONIC
+// where the log is aligned.
+func (l *Log) Events() []logcat.Event {
+	events, doubts := logcat.Events(l.entries)
+	l.target.Journal.Doubts("the device's log", doubts)
+	for i := range events {
+		events[i].Time += l.offset
+	}
+	slices.SortStableFunc(events, func(a, b logcat.Event) int { return cmp.Compare(a.Time, b.Time) })
+	return events
+}
+
+// Times tells when a mark was written, on CLOCK_MONOTONIC; false where it is not known.
+func (l *Log) Times(mark string) func() (time.Duration, bool) {
+	return func() (time.Duration, bool) {
+		i := markAt(l.entries, mark)
+		if i < 0 || !l.Aligned {
+			return 0, false
+		}
+		return l.entries[i].Time + l.offset, true
+	}
+}

@@ -1,0 +1,90 @@
+package watch
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// Sifted is what the log says of one repetition.
+type Sifted struct {
+	UI      []logcat.Event // by time
+	ANRs    int
+	Startup time.Duration // 0: not seen
+	crash   *logcat.Event
+	died    *logcat.Event
+	anr     *logcat.Event
+}
+
+// App is whose events are picked.
+type App struct {
+	Package string
+	PIDs    map[int]bool  // of its processes that were seen
+	Alive   time.Duration // until when the app had to live, on CLOCK_MONOTONIC
+	// WritesUI says that the test has written UI events: what the system logs of
+	// touches stands in for them only until then.
+	WritesUI *bool
+}
+
+// Sift picks from the log what is about the app.
+func (l *Log) Sift(app App) Sifted {
+	var out Sifted
+	var input []logcat.Event
+	for _, e := range l.Events() {
+		own := e.Process == app.Package || strings.HasPrefix(e.Process, app.Package+":") ||
+			e.Process == "" && app.PIDs[e.PID]
+		switch {
+		case e.Kind == logcat.UIEvent:
+			out.UI = append(out.UI, e)
+		case !own:
+		case e.Kind == logcat.Input:
+			e.Name = "input " + e.Name[strings.LastIndexAny(e.Name, "/.")+1:]
+			input = append(input, e)
+		case e.Kind == logcat.ANR:
+			out.ANRs++
+			out.anr = &e
+		case e.Kind == logcat.Crash && out.crash == nil:
+			out.crash = &e
+		case e.Kind == logcat.Died && e.Process == app.Package && e.Time < app.Alive && out.died == nil:
+			out.died = &e
+		case e.Kind == logcat.Displayed && out.Startup == 0:
+			out.Startup = e.Duration
+		}
+	}
+	if !l.Aligned && len(out.UI)+len(input) > 0 {
+		l.target.Journal.Warnf("the log's clock could not be lined up with the frames' clock: the frames are in one bucket")
+		out.UI = nil
+		return out
+	}
+	*app.WritesUI = *app.WritesUI || len(out.UI) > 0
+	if !*app.WritesUI && len(input) > 0 {
+		l.target.Journal.Warnf("the test writes no UI events (log tag %q): taken from the input events that the system logs, which tell touches of one window apart from another's only", logcat.Tag)
+		out.UI = input
+	}
+	return out
+}
+
+// Loss tells why the repetition is lost by what the workload and the log say,
+// nil where it is not. An ANR that the app survived is a measurement.
+func (s Sifted) Loss(ended error) error {
+	switch {
+	case s.crash != nil && errors.Is(ended, loss.ErrCrashed):
+		return fmt.Errorf("%w (%s)", ended, journal.Clip(s.crash.Detail))
+	case s.crash != nil:
+		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Clip(s.crash.Detail))
+	case errors.Is(ended, loss.ErrTimeout) && s.anr != nil:
+		return fmt.Errorf("%w; the app does not respond: %s", ended, journal.Clip(s.anr.Detail))
+	case ended != nil:
+		return ended
+	case s.died != nil && s.anr != nil:
+		return fmt.Errorf("%w after an ANR: %s", loss.ErrDied, journal.Clip(s.anr.Detail))
+	case s.died != nil:
+		return fmt.Errorf("%w while the workload ran", loss.ErrDied)
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package workload
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+)
+
+// command is the workload's command line for the device's shell, "" for one
+// that runs on this computer.
+func command(w config.Workload, pkg string) string {
+	switch {
+	case w.Instrumentation != nil:
+		return instrument(*w.Instrumentation)
+	case w.Monkey != nil:
+		words := []string{"monkey", "-p", pkg, "-s", strconv.FormatInt(w.Monkey.Seed, 10)}
+		if w.Monkey.Throttle > 0 {
+			words = append(words, "--throttle", strconv.FormatInt(w.Monkey.Throttle.Milliseconds(), 10))
+		}
+		return device.Quote(append(words, strconv.Itoa(w.Monkey.Events))...)
+	case w.Shell != nil:
+		return device.Quote("sh", scriptPath)
+	}
+	return ""
+}
+
+func instrument(w config.Instrumentation) string {
+	words := []string{"am", "instrument", "-w", "-r"}
+	if w.Class != "" {
+		words = append(words, "-e", "class", w.Class)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Args)) {
+		words = append(words, "-e", name, w.Args[name])
+	}
+	return device.Quote(append(words, w.TestPackage+"/"+runnerOf(w))...)
+}
+
+func runnerOf(w config.Instrumentation) string {
+	return cmp.Or(w.Runner, config.DefaultRunner)
+}

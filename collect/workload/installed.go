@@ -1,0 +1,121 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+)
+
+// Installed looks whether what the configuration names no APK of is on the device:
+// the app, and the scenario's test with its runner. What is missing is the caller's
+// error (IsConfiguration); any other is that the device could not be asked.
+func Installed(ctx context.Context, d device.Device, app config.App, scenario config.Scenario) error {
+	for _, of := range []struct{ pkg, apk string }{{app.Package, app.APK}, {TestPackage(scenario.Workload), app.TestAPK}} {
+		if of.pkg == "" || of.apk != "" {
+			continue
+		}
+		there, err := IsInstalled(ctx, d, of.pkg)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return NotInstalled(of.pkg)
+		}
+	}
+	if w := scenario.Workload.Instrumentation; w != nil && app.TestAPK == "" {
+		return hasRunner(ctx, d, *w)
+	}
+	return nil
+}
+
+// NotInstalled says that a package is not on the device and can't be put there.
+func NotInstalled(pkg string) *loss.Error {
+	return &loss.Error{
+		Cause: loss.Configuration, Phase: journal.SetUp, Final: true,
+		Err:    fmt.Errorf("%s is not on the device, and apkgate.yml names no APK of it", pkg),
+		Advice: "name its APK (app.apk, app.test-apk), or install it before",
+	}
+}
+
+// IsInstalled looks whether a package is on the device; "" is not.
+func IsInstalled(ctx context.Context, d device.Device, pkg string) (bool, error) {
+	if pkg == "" {
+		return false, nil
+	}
+	out, err := d.Exec(ctx, device.Quote("pm", "path", pkg))
+	if err != nil {
+		return false, fmt.Errorf("look for %s on the device: %w", pkg, err)
+	}
+	return strings.Contains(string(out.Stdout), "package:"), nil
+}
+
+// runnerLine is one of `pm list instrumentation`.
+var runnerLine = regexp.MustCompile(`(?m)^instrumentation:(\S+)/(\S+)`)
+
+// hasRunner looks whether the device knows the test's runner. A device that lists
+// none at all is not believed.
+func hasRunner(ctx context.Context, d device.Device, w config.Instrumentation) error {
+	out, err := d.Exec(ctx, device.Quote("pm", "list", "instrumentation"))
+	if err != nil {
+		return fmt.Errorf("look for the test's runner on the device: %w", err)
+	}
+	wanted := expand(w.TestPackage, runnerOf(w))
+	var others []string
+	found := runnerLine.FindAllStringSubmatch(string(out.Stdout), -1)
+	for _, m := range found {
+		if m[1] != w.TestPackage {
+			continue
+		}
+		if expand(m[1], m[2]) == wanted {
+			return nil
+		}
+		others = append(others, m[2])
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	problem := &loss.Error{
+		Cause: loss.Configuration, Phase: journal.SetUp, Final: true, Advice: "compare test-package and runner with what `adb shell pm list instrumentation` prints",
+		Err: fmt.Errorf("the device has no runner %s of %s", runnerOf(w), w.TestPackage),
+	}
+	if len(others) > 0 {
+		problem.Err = fmt.Errorf("%w, but %s", problem.Err, journal.Clip(strings.Join(others, ", ")))
+	}
+	return problem
+}
+
+// expand is a class's whole name: one that begins with a dot is of the package.
+func expand(pkg, class string) string {
+	if strings.HasPrefix(class, ".") {
+		return pkg + class
+	}
+	return class
+}
+
+// checkRunner looks for the runner of the scenario's test, now that the test is on
+// the device.
+func (p Plan) checkRunner(ctx context.Context) error {
+	w := p.Scenario.Workload.Instrumentation
+	if w == nil {
+		return nil
+	}
+	err := hasRunner(ctx, p.Target.Device(), *w)
+	if problem := loss.As(err); problem != nil {
+		problem.Device = p.Target.Name
+	}
+	return err
+}
+
+// TestPackage is the package of the workload's test, "" where it has none.
+func TestPackage(w config.Workload) string {
+	if w.Instrumentation != nil {
+		return w.Instrumentation.TestPackage
+	}
+	return ""
+}

@@ -1,0 +1,180 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+)
+
+// instrumentation is what `am instrument -w -r` says, read while it comes: a run
+// of thousands of tests prints more than anybody keeps.
+type instrumentation struct {
+	ran      int    // tests that ended, well or not
+	skipped  int    // tests that were ignored, or whose assumptions did not hold
+	expected int    // tests that there are, 0 where not told
+	failed   int    // tests
+	failure  string // of the first: "Class#method: first line of the stack"
+	crashed  string // INSTRUMENTATION_RESULT's message where the process died
+	refused  string // why it could not be started
+	finished bool   // INSTRUMENTATION_CODE was there
+	summary  string // what the runner says in the end of failures, "" for none
+
+	status   map[string]string // of the test under way
+	result   map[string]string
+	line     []byte // under way, its first maxStatusLine bytes
+	counting bool   // the next line tells how many failed
+}
+
+// The status codes of a test (android.test.InstrumentationTestRunner; below -2:
+// androidx.test.internal.runner.listener.InstrumentationResultPrinter).
+const (
+	statusOK      = 0
+	statusError   = -1
+	statusFailure = -2
+)
+
+const (
+	maxStatusLine = 8 << 10 // bytes of a line that are looked at
+	maxTests      = 1 << 30
+)
+
+// Write reads more of the raw output. Lines that are no status lines continue the
+// value above them.
+func (in *instrumentation) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		piece, rest, whole := bytes.Cut(p, []byte("\n"))
+		in.line = append(in.line, piece[:min(len(piece), maxStatusLine-len(in.line))]...)
+		if !whole {
+			return n, nil
+		}
+		in.take(strings.TrimSuffix(string(in.line), "\r"))
+		in.line, p = in.line[:0], rest
+	}
+}
+
+// end reads the last line, which may have no end.
+func (in *instrumentation) end() {
+	in.take(strings.TrimSuffix(string(in.line), "\r"))
+	in.line = nil
+	if message := in.result["shortMsg"]; message != "" {
+		in.crashed = message
+		if long := in.result["longMsg"]; long != "" && long != message {
+			in.crashed += ": " + long
+		}
+	}
+	if reason := in.status["Error"]; reason != "" {
+		in.refused = reason
+	}
+}
+
+// take reads one line.
+func (in *instrumentation) take(line string) {
+	key, value, _ := strings.Cut(line, ": ")
+	switch key {
+	case "INSTRUMENTATION_STATUS":
+		keep(&in.status, value, "class", "test", "stack", "numtests", "Error")
+	case "INSTRUMENTATION_STATUS_CODE":
+		in.endTest(value)
+		in.status = nil
+	case "INSTRUMENTATION_RESULT":
+		keep(&in.result, value, "shortMsg", "longMsg", "stream")
+	case "INSTRUMENTATION_CODE":
+		in.finished = true
+	case "INSTRUMENTATION_FAILED":
+		in.refused = "am instrument could not start " + value
+	case "INSTRUMENTATION_ABORTED":
+		in.crashed = value
+	}
+	switch {
+	case strings.HasPrefix(line, "android.util.AndroidException: ") && in.refused == "":
+		in.refused = value
+	case line == "FAILURES!!!" && in.result != nil: // JUnit's TextListener
+		in.summary, in.counting = line, true
+	case in.counting:
+		in.summary, in.counting = in.summary+" "+line, false
+	}
+}
+
+// keep notes NAME=TEXT where the name is one of those.
+func keep(values *map[string]string, pair string, names ...string) {
+	name, text, _ := strings.Cut(pair, "=")
+	if *values == nil {
+		*values = map[string]string{}
+	}
+	if slices.Contains(names, name) {
+		(*values)[name] = text
+	}
+}
+
+func (in *instrumentation) endTest(code string) {
+	if n, err := strconv.Atoi(in.status["numtests"]); err == nil && n > 0 && n < maxTests {
+		in.expected = n
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(code))
+	switch {
+	case err != nil || n > statusOK: // 1: the test begins
+	case n == statusError && in.status["Error"] != "":
+		in.refused = in.status["Error"]
+	case n == statusError || n == statusFailure:
+		in.ran++
+		in.failed++
+		if in.failed == 1 {
+			in.failure = fmt.Sprintf("%s#%s: %s", in.status["class"], in.status["test"], in.status["stack"])
+		}
+	case in.status["test"] == "":
+	case n == statusOK:
+		in.ran++
+	default:
+		in.skipped++
+	}
+}
+
+// judge tells what is wrong, by what was said, the exit code, and what the
+// command wrote to its standard error: why it could not begin, as a rule.
+func (in *instrumentation) judge(code int, errs []byte) error {
+	switch {
+	case in.refused != "":
+		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Final: true, Err: fmt.Errorf("start the test: %s", journal.Clip(in.refused)),
+			Advice: "compare test-package and runner with what `adb shell pm list instrumentation` prints"}
+	case in.crashed != "":
+		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Clip(in.crashed))
+	case in.failed > 1:
+		return failedTest(fmt.Sprintf("%s (and %d more)", journal.Clip(in.failure), in.failed-1))
+	case in.failed == 1:
+		return failedTest(journal.Clip(in.failure))
+	case !in.finished:
+		err := fmt.Errorf("%w: am instrument ended with status %d in the middle of its output", loss.ErrTestFail, code)
+		if len(bytes.TrimSpace(errs)) > 0 {
+			err = fmt.Errorf("%w: %s", err, target.FirstLine(errs))
+		}
+		return err
+	case in.summary != "":
+		return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Clip(in.summary))
+	case in.ran > 0 && in.ran+in.skipped < in.expected:
+		return fmt.Errorf("%w: of %d tests %d did not say how they ended", loss.ErrTestFail, in.expected, in.expected-in.ran-in.skipped)
+	case in.ran == 0:
+		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Final: true, Err: fmt.Errorf("%w: no test ran", loss.ErrTestFail),
+			Advice: "the workload's class names no test of the test APK"}
+	}
+	return nil
+}
+
+// notThere are the words with which runners report a class or a method that there is
+// not, as a test that failed.
+var notThere = []string{"ClassNotFoundException", "Failed loading specified test class", "No tests found matching"}
+
+// failedTest is the loss by a test that failed, or that is missing.
+func failedTest(said string) error {
+	err := fmt.Errorf("%w: %s", loss.ErrTestFail, said)
+	if slices.ContainsFunc(notThere, func(words string) bool { return strings.Contains(said, words) }) {
+		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Err: err, Advice: "is the class, with its method, in the test APK?"}
+	}
+	return err
+}
