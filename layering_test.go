@@ -54,6 +54,7 @@ var mayImport = map[string][]string{
 	forAll:                {},
 	"internal/apk":        {},
 	"internal/filelock":   {},
+	"internal/perfettoui": {"trace/perfetto/packets"},
 	"internal/simlab":     {"device", "run", "metric"},
 	"internal/actions":    {"report", "gate", "run"},
 	"internal/acttest":    {},

@@ -36,7 +36,7 @@ const (
 )
 
 // The stages of a frame (FramePart.Name of stages). The paper on Android's
-// responsiveness (IEEE TMC, "Aging or Glitching?", section 2.1) has four: measure,
+// responsiveness ("Aging or Glitching?", section 2.1) has four: measure,
 // layout, draw and composition. What a source tells apart beside them has a name of
 // its own; where it tells two of them as one, that has one too.
 const (
