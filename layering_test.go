@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"importer": {"run", "metric", "context"},
 
 	// Tests alone, which may import what they hold to account.
-	"evaluation": {},
+	"internal/evaluation": {},
 
 	forAll:                {},
 	"internal/apk":        {},

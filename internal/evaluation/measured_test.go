@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -33,7 +34,7 @@ func (m measured) all() []float64 { return slices.Concat(m.sessions...) }
 // ten sessions of three (S2-group/energy-measures-android-apps-benchmark).
 func energyMeasures(t *testing.T) []measured {
 	t.Helper()
-	file := corpus(t, "dataset", "s2_energy_measures_csv.tar.xz")
+	file := corpustest.Path(t, "dataset", "s2_energy_measures_csv.tar.xz")
 	xz, err := exec.LookPath("xz")
 	if err != nil {
 		t.Skipf("xz is not here to open the measurements: %v", err)

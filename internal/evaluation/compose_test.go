@@ -14,13 +14,6 @@ import (
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
-// corpus is the path of a real file, or of a pattern of them. Without the
-// corpus the test is skipped.
-func corpus(t *testing.T, elements ...string) string {
-	t.Helper()
-	return filepath.Join(append([]string{corpustest.Path(t)}, elements...)...)
-}
-
 // The versions of Compose in the order in which they came out. All but the
 // first are checked.
 var versions = []string{
@@ -56,7 +49,7 @@ func command(t *testing.T, args ...string) (stdout string, status int) {
 // version.
 func verdicts(t *testing.T, accept func(version string) bool, flags ...string) map[string]gate.Verdict {
 	t.Helper()
-	folder := corpus(t, "macrobenchmark", "compose_versions")
+	folder := corpustest.Path(t, "macrobenchmark", "compose_versions")
 	store := filepath.Join(t.TempDir(), "history.db")
 	out := map[string]gate.Verdict{}
 	for i, version := range versions {

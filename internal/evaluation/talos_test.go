@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/importer"
+	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -41,7 +42,7 @@ var talos = []struct {
 // pushed, and their times.
 func series(t *testing.T, name string) (runs []run.Run, pushed []int64) {
 	t.Helper()
-	data, err := os.ReadFile(corpus(t, "dataset", "changepoint", "treeherder_"+name+".json"))
+	data, err := os.ReadFile(corpustest.Path(t, "dataset", "changepoint", "treeherder_"+name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
