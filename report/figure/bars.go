@@ -8,15 +8,28 @@ import (
 	"github.com/apkgate/apkgate/report/words"
 )
 
-// Bars is the energy of methods' own code as bars with their intervals, the
-// base's above the head's.
+// Measure is what a picture of amounts is of.
+type Measure struct {
+	Unit  string // as words.Quantity takes it: "J"
+	Label string // what the picture is, to those who can't see it: words.Name(f.Label)
+	// Of says what is measured: of bars the title of their axis, of calls a word,
+	// "energy".
+	Of string
+}
+
+// text shows an amount, and change how much more there is.
+func (m Measure) text(v float64) string   { return words.Quantity(v, m.Unit, false) }
+func (m Measure) change(v float64) string { return words.Quantity(v, m.Unit, true) }
+
+// Bars is amounts as bars with their intervals, the base's above the head's.
 type Bars struct {
 	bars   []Bar
 	beside bool
 	most   float64
+	Measure
 }
 
-// Bar is one method.
+// Bar is the amount of one thing, such as a method.
 type Bar struct {
 	Name       string
 	Base, Head Span
@@ -24,27 +37,27 @@ type Bar struct {
 	Status     string        // what became of it, in a word
 }
 
-// Span is an energy in joules with its interval, whose ends are 0 where there is none.
-type Span struct{ J, LowJ, HighJ float64 }
+// Span is an amount with its interval, whose ends are 0 where there is none.
+type Span struct{ Value, Low, High float64 }
 
 const (
-	figureMethods = 12
-	methodGap     = 14.0
-	methodBar     = 9.0
-	boldWidth     = 7.6 // of a character, at most, on average
+	mostBars  = 12
+	barGap    = 14.0
+	barHeight = 9.0
+	boldWidth = 7.6 // of a character, at most, on average
 )
 
 // NewBars draws the first of the bars that are not empty; beside says that there
 // is a base. It reports false where there is nothing to draw.
-func NewBars(bars []Bar, beside bool) (Bars, bool) {
-	f := Bars{beside: beside}
+func NewBars(bars []Bar, beside bool, of Measure) (Bars, bool) {
+	f := Bars{beside: beside, Measure: of}
 	for _, b := range bars {
-		if len(f.bars) == figureMethods {
+		if len(f.bars) == mostBars {
 			break
 		}
-		if most := max(b.Head.J, b.Base.J); most > 0 {
+		if most := max(b.Head.Value, b.Base.Value); most > 0 {
 			f.bars = append(f.bars, b)
-			f.most = max(f.most, most, b.Head.HighJ, b.Base.HighJ)
+			f.most = max(f.most, most, b.Head.High, b.Base.High)
 		}
 	}
 	return f, f.most > 0
@@ -56,7 +69,7 @@ func (f Bars) Draw(id, class string, width float64) string {
 	if f.beside {
 		bars = 2
 	}
-	row := 18 + bars*(methodBar+2) + methodGap
+	row := 18 + bars*(barHeight+2) + barGap
 	plot := row * float64(len(f.bars))
 	c := &canvas{width: width, height: plot + 40}
 	x := newScale(0, f.most, 4, width-16, false)
@@ -65,18 +78,18 @@ func (f Bars) Draw(id, class string, width float64) string {
 		c.line("grid", x.at(t), 0, x.at(t), plot)
 		c.text("small muted", x.at(t), plot+16, middleAt, words.Digits(t, stepOf(ticks)))
 	}
-	c.text("small muted", (x.from+x.to)/2, plot+34, middleAt, "joules of the method's own code, per repetition")
+	c.text("small muted", (x.from+x.to)/2, plot+34, middleAt, words.Name(f.Of))
 	for i, m := range f.bars {
-		f.drawMethod(c, x, m, row*float64(i))
+		f.drawBar(c, x, m, row*float64(i))
 	}
-	return c.svg(id, class, "Energy of methods", f.description())
+	return c.svg(id, class, words.Name(f.Label), f.description())
 }
 
-func (f Bars) drawMethod(c *canvas, x scale, m Bar, top float64) {
-	text := words.Joules(m.Head.J)
+func (f Bars) drawBar(c *canvas, x scale, m Bar, top float64) {
+	text := f.text(m.Head.Value)
 	class := "small"
 	if m.Tone != document.Neutral && f.beside {
-		text += ", " + words.SignedJoules(m.Head.J-m.Base.J)
+		text += ", " + f.change(m.Head.Value-m.Base.Value)
 		class = "small strong"
 	}
 	room := x.to - x.from - textWidth(text) - 16
@@ -85,30 +98,38 @@ func (f Bars) drawMethod(c *canvas, x scale, m Bar, top float64) {
 	c.text("small muted halo", x.to, top+13, endAt, text)
 	y := top + 19
 	if f.beside {
-		drawJoules(c, x, "box", m.Base, y)
-		y += methodBar + 2
+		drawSpan(c, x, "box", m.Base, y)
+		y += barHeight + 2
 	}
-	drawJoules(c, x, strings.TrimSpace("energy "+classOf(m.Tone)), m.Head, y)
+	drawSpan(c, x, strings.TrimSpace("energy "+classOf(m.Tone)), m.Head, y)
 }
 
-// drawJoules is a bar from nothing to the energy, and a whisker for its interval.
-func drawJoules(c *canvas, x scale, class string, j Span, y float64) {
-	c.rect(class, x.at(0), y, x.at(j.J)-x.at(0), methodBar, 1)
-	if j.HighJ <= 0 {
+// drawSpan is a bar from nothing to the amount, and a whisker for its interval.
+func drawSpan(c *canvas, x scale, class string, j Span, y float64) {
+	c.rect(class, x.at(0), y, x.at(j.Value)-x.at(0), barHeight, 1)
+	if j.High <= 0 {
 		return
 	}
-	from, to, middle := x.at(j.LowJ), x.at(j.HighJ), y+methodBar/2
+	from, to, middle := x.at(j.Low), x.at(j.High), y+barHeight/2
 	whisker := fmt.Sprintf("M%s %sH%sM%s %sv6M%s %sv6", px(from), px(middle), px(to), px(from), px(middle-3), px(to), px(middle-3))
 	c.path("whisker under", whisker)
 	c.path("whisker over", whisker)
 }
 
+// Note says how to read the picture.
+func (f Bars) Note() string {
+	if f.beside {
+		return "The upper bar is the build before, the lower one this build; whiskers are the intervals."
+	}
+	return "Whiskers are the intervals."
+}
+
 func (f Bars) description() string {
 	parts := make([]string, len(f.bars))
 	for i, m := range f.bars {
-		parts[i] = words.Method(m.Name, 60) + ": " + words.Joules(m.Head.J)
+		parts[i] = words.Method(m.Name, 60) + ": " + f.text(m.Head.Value)
 		if f.beside {
-			parts[i] += ", before " + words.Joules(m.Base.J) + ", " + m.Status
+			parts[i] += ", before " + f.text(m.Base.Value) + ", " + words.Brief(m.Status)
 		}
 	}
 	return strings.Join(parts, "; ") + "."

@@ -9,17 +9,18 @@ import (
 )
 
 // Flame is the tree of calls as an icicle: each box a call with all that it
-// calls, below its caller and as wide as its energy in the head. Where there is a
+// calls, below its caller and as wide as what it takes in the head. Where there is a
 // base, its colour and outline tell how it changed.
 type Flame struct {
 	calls    []Call
 	children [][]int // of each call
 	roots    []int
 	trunk    int     // outermost calls that are left out
-	baseJ    float64 // of the outermost calls
-	headJ    float64
+	base     float64 // of the outermost calls
+	head     float64
 	beside   bool
 	gone     int // calls of the base alone, which have no width
+	Measure
 }
 
 const (
@@ -32,31 +33,31 @@ const (
 
 // Call is a call of a method with all that it calls.
 type Call struct {
-	Parent       int // its caller's place among the calls, which is before its own; -1 for none
-	Name, Kind   string
-	BaseJ, HeadJ float64
+	Parent     int // its caller's place among the calls, which is before its own; -1 for none
+	Name, Kind string
+	Base, Head float64
 }
 
 // NewFlame draws calls; beside says that there is a base. It reports false where
 // there is nothing to draw.
-func NewFlame(calls []Call, beside bool) (Flame, bool) {
-	f := Flame{calls: calls, children: make([][]int, len(calls)), beside: beside}
+func NewFlame(calls []Call, beside bool, of Measure) (Flame, bool) {
+	f := Flame{calls: calls, children: make([][]int, len(calls)), beside: beside, Measure: of}
 	for i, c := range calls {
 		switch {
-		case c.HeadJ <= 0:
+		case c.Head <= 0:
 			f.gone++
 		case c.Parent < 0:
 			f.roots = append(f.roots, i)
-			f.headJ += c.HeadJ
+			f.head += c.Head
 		default:
 			f.children[c.Parent] = append(f.children[c.Parent], i)
 		}
 		if c.Parent < 0 {
-			f.baseJ += c.BaseJ
+			f.base += c.Base
 		}
 	}
 	f.cutTrunk()
-	return f, f.headJ > 0
+	return f, f.head > 0
 }
 
 // cutTrunk leaves out the outermost calls that do nothing but make one call:
@@ -64,7 +65,7 @@ func NewFlame(calls []Call, beside bool) (Flame, bool) {
 func (f *Flame) cutTrunk() {
 	for i, at := range f.roots {
 		n := 0
-		for len(f.children[at]) == 1 && f.calls[f.children[at][0]].HeadJ >= trunkPart*f.calls[at].HeadJ {
+		for len(f.children[at]) == 1 && f.calls[f.children[at][0]].Head >= trunkPart*f.calls[at].Head {
 			at = f.children[at][0]
 			n++
 		}
@@ -89,18 +90,18 @@ func (f Flame) layOut(width float64) (boxes []drawnCall, left int) {
 	place = func(calls []int, x, w, of float64, depth int) {
 		sum := 0.0
 		for _, i := range calls {
-			sum += f.calls[i].HeadJ
+			sum += f.calls[i].Head
 		}
-		perJoule := w / max(of, sum)
+		perUnit := w / max(of, sum)
 		for _, i := range calls {
-			box := drawnCall{i, x, f.calls[i].HeadJ * perJoule, depth}
+			box := drawnCall{i, x, f.calls[i].Head * perUnit, depth}
 			x += box.w
 			if box.w < flameLeast || depth == flameDepth {
 				left++
 				continue
 			}
 			boxes = append(boxes, box)
-			place(f.children[i], box.x, box.w, f.calls[i].HeadJ, depth+1)
+			place(f.children[i], box.x, box.w, f.calls[i].Head, depth+1)
 		}
 	}
 	place(f.roots, 0, width, 0, 0)
@@ -123,7 +124,7 @@ func (f Flame) Draw(id, class string, width float64) string {
 		drawFlameKeys(c, bottom)
 		c.height += flameLegend
 	}
-	return c.svg(id, class, "Calls by energy", f.description())
+	return c.svg(id, class, words.Name(f.Label), f.description())
 }
 
 func (f Flame) drawCall(c *canvas, b drawnCall) {
@@ -152,7 +153,7 @@ func (f Flame) classOf(c Call) (class, mark string) {
 	if !f.beside {
 		return "same", ""
 	}
-	part := (c.HeadJ - c.BaseJ) / max(f.headJ, f.baseJ)
+	part := (c.Head - c.Base) / max(f.head, f.base)
 	much := ""
 	if math.Abs(part) >= flameMuch {
 		much = " much"
@@ -168,13 +169,13 @@ func (f Flame) classOf(c Call) (class, mark string) {
 
 // callText is what a pointer on a call brings up.
 func (f Flame) callText(c Call) string {
-	text := words.Method(c.Name, words.MaxName) + ": " + words.Joules(c.HeadJ) + " (" + words.Percent(c.HeadJ/f.headJ) + ")"
+	text := words.Method(c.Name, words.MaxName) + ": " + f.text(c.Head) + " (" + words.Percent(c.Head/f.head) + ")"
 	switch {
 	case !f.beside:
-	case c.BaseJ == 0:
+	case c.Base == 0:
 		text += ", not among the calls before"
 	default:
-		text += ", before " + words.Joules(c.BaseJ) + ": " + words.SignedJoules((c.HeadJ - c.BaseJ))
+		text += ", before " + f.text(c.Base) + ": " + f.change(c.Head-c.Base)
 	}
 	if kind := words.Brief(c.Kind); kind != "" {
 		text += ", " + kind
@@ -195,7 +196,7 @@ func drawFlameKeys(c *canvas, y float64) {
 
 // Note says how to read the picture, and what is left out of it.
 func (f Flame) Note(width float64) string {
-	text := "Each box is a call with all that it calls, below its caller; its width is its energy"
+	text := "Each box is a call with all that it calls, below its caller; its width is its " + words.Brief(f.Of)
 	if f.beside {
 		text += " in this build. Calls are coloured where they changed by 1 % or more of the whole, strongly from 5 %; that is no claim that the change is clear"
 	}

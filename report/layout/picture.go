@@ -83,7 +83,7 @@ func barsOf(m *hotspots.Methods) (figure.Bars, bool) {
 	if m == nil {
 		return figure.Bars{}, false
 	}
-	span := func(j hotspots.Joules) figure.Span { return figure.Span{J: j.J, LowJ: j.LowJ, HighJ: j.HighJ} }
+	span := func(j hotspots.Joules) figure.Span { return figure.Span{Value: j.J, Low: j.LowJ, High: j.HighJ} }
 	out := make([]figure.Bar, len(m.List))
 	for i, method := range m.List {
 		out[i] = figure.Bar{
@@ -91,7 +91,7 @@ func barsOf(m *hotspots.Methods) (figure.Bars, bool) {
 			Tone: toneOf(direction(method)), Status: methodStatus(method),
 		}
 	}
-	return figure.NewBars(out, m.HasBase())
+	return figure.NewBars(out, m.HasBase(), figure.Measure{Unit: "J", Label: "Energy of methods", Of: "joules of the method's own code, per repetition"})
 }
 
 // flameOf is the energy by call.
@@ -101,7 +101,7 @@ func flameOf(m *hotspots.Methods) (figure.Flame, bool) {
 	}
 	out := make([]figure.Call, len(m.Calls))
 	for i, c := range m.Calls {
-		out[i] = figure.Call{Parent: c.Parent, Name: c.Name, Kind: c.Kind, BaseJ: c.BaseJ, HeadJ: c.HeadJ}
+		out[i] = figure.Call{Parent: c.Parent, Name: c.Name, Kind: c.Kind, Base: c.BaseJ, Head: c.HeadJ}
 	}
-	return figure.NewFlame(out, m.HasBase())
+	return figure.NewFlame(out, m.HasBase(), figure.Measure{Unit: "J", Label: "Calls by energy", Of: "energy"})
 }

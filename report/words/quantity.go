@@ -60,7 +60,14 @@ func OfBattery(j, battery float64) string {
 	if battery <= 0 || j == 0 {
 		return ""
 	}
-	v := 100 * j / battery
+	return FinePercent(100 * j / battery)
+}
+
+// FinePercent is a percentage to two digits, however small it is: "0.0053 %".
+func FinePercent(v float64) string {
+	if v == 0 {
+		return "0" + Unit("%")
+	}
 	digits := 1 - int(math.Floor(math.Log10(math.Abs(v))))
 	if digits > 7 {
 		return "under" + NBSP + "0.000001" + Unit("%")
@@ -68,12 +75,15 @@ func OfBattery(j, battery float64) string {
 	return Minus(strconv.FormatFloat(v, 'f', max(digits, 0), 64)) + Unit("%")
 }
 
-// Lasting shows a time: "9 min 58 s", "12.3 s", "1 h 2 min".
-func Lasting(ms float64) string {
-	s := math.Round(ms / 1000)
+// Lasting shows a time in milliseconds as Seconds does.
+func Lasting(ms float64) string { return Seconds(ms / 1000) }
+
+// Seconds shows a time: "9 min 58 s", "12.3 s", "1 h 2 min".
+func Seconds(v float64) string {
+	s := math.Round(v)
 	switch {
-	case ms < 59_950:
-		return OneDecimal(ms/1000) + Unit("s")
+	case v < 59.95:
+		return OneDecimal(v) + Unit("s")
 	case s < 3600:
 		return fmt.Sprintf("%.0f%s %.0f%s", math.Floor(s/60), Unit("min"), math.Mod(s, 60), Unit("s"))
 	}
@@ -97,4 +107,48 @@ func Bytes(v float64) string {
 // Value is a value of a metric with its unit.
 func Value(m metric.Metric, v float64) string {
 	return Minus(strings.ReplaceAll(Name(m.Format(v)), " ", NBSP))
+}
+
+// Quantity is an amount with its unit: "12.4 J", "9 min 58 s", "16.7 ms", "9.5 MB",
+// "70 %" of a ratio, "0.0053 %" of a "%", "900" of "". One that is signed is a change:
+// "+2.1 J", "−5 %", "×12".
+func Quantity(v float64, of string, signed bool) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case of == "ratio" && signed:
+		return ShareOf(v, 1)
+	case signed && v < 0:
+		return "−" + Quantity(-v, of, false)
+	case signed && v > 0:
+		return "+" + Quantity(v, of, false)
+	}
+	switch of {
+	case "J":
+		return Joules(v)
+	case "s":
+		return Seconds(v)
+	case "B":
+		return Bytes(v)
+	case "ratio":
+		return Percent(v)
+	case "%":
+		return FinePercent(v)
+	case "Hz":
+		return Digits(v, 0.1) + Unit(of)
+	case "":
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+			return Minus(Thousands(int(v)))
+		}
+		return threeDigits(v)
+	}
+	return threeDigits(v) + Unit(Brief(of))
+}
+
+// threeDigits is a number with three digits, or those before the point.
+func threeDigits(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return Minus(Digits(v, math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)))
 }

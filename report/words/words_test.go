@@ -1,6 +1,7 @@
 package words
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -37,6 +38,22 @@ func TestJoulesTimesAndSharesAreShort(t *testing.T) {
 		{ShortMethod("com.example.MessageView.decode"), "MessageView.decode"}, {ShortMethod("main"), "main"}, {ShortMethod("std::sort<int>(int*, int*)"), "std::sort<int>(int*, int*)"},
 		{Method("com.example.mail.MessageView.decode", 25), "….mail.MessageView.decode"}, {Method(strings.Repeat("x", 50), 10), "xxxxxxxxx…"},
 		{Method("שלום\u202e.עולם", 60), "שלום\uFFFD.עולם"},
+	} {
+		if got := strings.ReplaceAll(c.got, NBSP, " "); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestQuantitiesAreToldInTheirUnit(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Quantity(12.44, "J", false), "12.4 J"}, {Quantity(-2.1, "J", true), "−2.1 J"}, {Quantity(0.034, "J", true), "+34 mJ"}, {Quantity(0, "J", true), "0 J"},
+		{Quantity(598, "s", false), "9 min 58 s"}, {Quantity(-12.34, "s", true), "−12.3 s"},
+		{Quantity(16.666, "ms", false), "16.7 ms"}, {Quantity(0.6666, "ms", true), "+0.667 ms"}, {Quantity(200, "ms", false), "200 ms"}, {Quantity(1234.5, "ms", false), "1234 ms"},
+		{Quantity(9.5e6, "B", true), "+9.5 MB"}, {Quantity(0.7, "ratio", false), "70 %"}, {Quantity(3.4, "ratio", true), "+340 %"}, {Quantity(11, "ratio", true), "×12"}, {Quantity(-0.4, "ratio", true), "−40 %"},
+		{Quantity(0.0053, "%", false), "0.0053 %"}, {Quantity(500, "Hz", false), "500 Hz"},
+		{Quantity(12_345, "", false), "12,345"}, {Quantity(-3, "", false), "−3"}, {Quantity(2.5, "", true), "+2.5"},
+		{Quantity(3, "moons\x1b[31m", false), "3 moons\uFFFD[31m"}, {Quantity(math.Inf(1), "J", false), "–"},
 	} {
 		if got := strings.ReplaceAll(c.got, NBSP, " "); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -1,0 +1,177 @@
+// Package causes lays out what explains a finding, whatever kind of cause it is:
+// explanations and causes of package diagnose become the facts, sections, pictures
+// and problems of a document.
+//
+// It owns how a phrase becomes text and where a cause stands: next to the finding
+// that it explains, that which explains most first. It knows no kind of cause, so
+// that a new one is nothing here; what draws a new kind of picture is the one thing
+// to add. It decides nothing and escapes for no language: its text is plain and fit
+// for one line, as all text of a document is.
+package causes
+
+import (
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// Story is what explains an answer.
+type Story struct {
+	Sections []diagnose.Section
+	// Title names the run of an explanation where there are several; Where names what
+	// a cause explains: "E2: frames rendered".
+	Title func(diagnose.Explanation) string
+	Where func(diagnose.Cause) string
+}
+
+// title names an explanation's run, "" where it is the only one.
+func (s Story) title(section diagnose.Section, e diagnose.Explanation) string {
+	if len(section.Runs) < 2 {
+		return ""
+	}
+	return s.Title(e)
+}
+
+// Facts are what each section comes to, in a line, and what explains most.
+func (s Story) Facts() []document.Fact {
+	var out []document.Fact
+	add := func(label, text string) {
+		if text != "" {
+			out = append(out, document.Fact{Label: label, Text: text})
+		}
+	}
+	for _, section := range s.Sections {
+		first := section.Runs[0]
+		fact := text(first.Fact)
+		if n := len(section.Runs) - 1; n > 0 && fact != "" {
+			fact = s.Title(first) + ": " + fact + "; " + words.Count(n, "more run has", "more runs have") + " " + section.Has + " too"
+		}
+		add(section.Label, fact)
+		add(section.Label+" cause", s.lead(first))
+	}
+	return out
+}
+
+// lead is what explains most; of causes alone it says what they explain.
+func (s Story) lead(e diagnose.Explanation) string {
+	if e.Lines == nil && len(e.Causes) > 0 {
+		return s.Where(e.Causes[0]) + ": " + text(e.Lead)
+	}
+	return text(e.Lead)
+}
+
+// How much of the causes a report shows.
+const (
+	mostLines  = 12 // of one explanation
+	pageRuns   = 8  // with pictures
+	textRuns   = 10
+	pageRows   = 30
+	mainRows   = 100 // of a table that matters most
+	foldedRows = 25  // of that in a comment
+)
+
+// Groups are the sections of a document, one for each family of causes.
+func (s Story) Groups() []document.Section {
+	var out []document.Section
+	for i, section := range s.Sections {
+		g := &document.Groups{
+			Noun:  document.Noun{One: "more run has " + section.Has, Many: "more runs have " + section.Has},
+			Rooms: document.Rooms{Terminal: document.Room{Open: 1, Most: textRuns}, Comment: document.Room{Open: 1, Most: 1}, Page: document.Room{Most: pageRuns}},
+		}
+		for k, e := range section.Runs {
+			g.Open = g.Open || e.Open
+			g.Groups = append(g.Groups, s.group(e, s.title(section, e), id(i, k)))
+		}
+		out = append(out, document.Section{
+			ID:    section.Name,
+			Title: document.Titles{Terminal: section.Title, Comment: section.Title, Page: section.Label},
+			Body:  g,
+		})
+	}
+	return out
+}
+
+// group is one explanation with all that it rests on. A page's pictures alone need
+// their names, and a page draws few runs.
+func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
+	g := document.Group{Title: title, Fact: text(e.Fact), Lines: s.lines(e), Doubts: texts(e.Doubts), Figures: figures(e.Pictures, id)}
+	for _, aside := range e.Asides {
+		g.Small = joined(g.Small, text(aside))
+	}
+	for _, t := range e.Tables {
+		g.Tables = append(g.Tables, tableSection(t))
+	}
+	return g
+}
+
+// lines are those that the explanation brings, or else its causes' sentences.
+func (s Story) lines(e diagnose.Explanation) []string {
+	if e.Lines != nil {
+		return texts(e.Lines)
+	}
+	var out []string
+	for i, c := range e.Causes {
+		if i == mostLines {
+			out = append(out, "And "+words.Count(len(e.Causes)-i, "more cause", "more causes")+"; the JSON report has everything.")
+			break
+		}
+		out = append(out, s.Where(c)+": "+s.sentence(c)+".")
+	}
+	return out
+}
+
+// sentence is a cause in full: what it says of itself, what that rests on, and where
+// the evidence is.
+func (s Story) sentence(c diagnose.Cause) string {
+	out := text(c.Sentence)
+	if basis := text(c.Basis); basis != "" {
+		out += "; " + basis
+	}
+	for i, l := range c.Evidence {
+		if i == 3 {
+			break
+		}
+		out += "; evidence " + words.Name(l.Digest[:min(len(l.Digest), 12)])
+		if l.ToMS > 0 {
+			out += " from " + words.Quantity(l.FromMS, "ms", false) + " to " + words.Quantity(l.ToMS, "ms", false)
+		}
+	}
+	return out
+}
+
+// Of are the sentences of what explains a finding in any of the runs, each cause
+// once, that which explains most first, at most n.
+func (s Story) Of(runs []string, event, metric string, n int) []string {
+	var found []diagnose.Cause
+	for _, section := range s.Sections {
+		for _, e := range section.Runs {
+			for _, c := range e.Causes {
+				if c.Event == event && c.Metric == metric && slices.Contains(runs, c.Run) {
+					found = append(found, c)
+				}
+			}
+		}
+	}
+	diagnose.Order(found)
+	var out []string
+	var told []diagnose.Subject
+	for _, c := range found {
+		if len(out) == n {
+			break
+		}
+		if !slices.Contains(told, c.Subject) {
+			told = append(told, c.Subject)
+			out = append(out, s.sentence(c))
+		}
+	}
+	return out
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + " " + b
+}

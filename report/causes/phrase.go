@@ -1,0 +1,63 @@
+package causes
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// mostText bounds the characters of one phrase.
+const mostText = 1_200
+
+// text is a phrase as plain text for one line. Words are taken for as hostile as
+// names: a saved report may be anyone's.
+func text(p diagnose.Phrase) string {
+	var b strings.Builder
+	for _, part := range p {
+		b.WriteString(words.Clip(part.Text, mostText))
+		b.WriteString(named(part, 0))
+		if a := part.Amount; a != nil {
+			b.WriteString(words.Quantity(a.Value, a.Unit, a.Signed))
+		}
+		if r := part.Range; r != nil {
+			b.WriteString(words.FromTo(words.Quantity(r.Low, r.Unit, r.Signed), words.Quantity(r.High, r.Unit, r.Signed)))
+		}
+	}
+	return words.Clip(words.Visible(b.String()), mostText)
+}
+
+// named is the name of a part, in at most so many characters; 0 is as many as the
+// part says.
+func named(p diagnose.Part, most int) string {
+	if most == 0 {
+		most = p.Most
+	}
+	if most == 0 || most > words.MaxName {
+		most = words.MaxName
+	}
+	switch p.As {
+	case diagnose.Code:
+		return words.Method(p.Name, most)
+	case diagnose.Short:
+		return words.Method(words.ShortMethod(p.Name), most)
+	}
+	return words.Clip(words.Visible(p.Name), most)
+}
+
+func texts(phrases []diagnose.Phrase) []string {
+	out := make([]string, len(phrases))
+	for i, p := range phrases {
+		out[i] = text(p)
+	}
+	return out
+}
+
+// id names the pictures of a section's run within a page.
+func id(section, run int) string {
+	if section == 0 {
+		return "e" + strconv.Itoa(run)
+	}
+	return "c" + strconv.Itoa(section) + "e" + strconv.Itoa(run)
+}

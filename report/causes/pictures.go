@@ -1,0 +1,70 @@
+package causes
+
+import (
+	"strconv"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// figures are the pictures that can be drawn. A kind that is not known is left out,
+// and so is a picture of nothing.
+func figures(pictures []diagnose.Picture, id string) []document.Figure {
+	var out []document.Figure
+	n := map[diagnose.PictureKind]int{}
+	for _, p := range pictures {
+		f, ok := figureOf(p)
+		if !ok || len(out) == mostPictures {
+			continue
+		}
+		f.ID = id + letters[p.Kind]
+		if n[p.Kind]++; n[p.Kind] > 1 {
+			f.ID += strconv.Itoa(n[p.Kind])
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// mostPictures bounds those of one explanation.
+const mostPictures = 8
+
+// letters tell kinds of pictures of one run apart in a page.
+var letters = map[diagnose.PictureKind]string{diagnose.BarsPicture: "b", diagnose.FlamePicture: "f"}
+
+func figureOf(p diagnose.Picture) (document.Figure, bool) {
+	out := document.Figure{Caption: words.Name(p.Title)}
+	of := figure.Measure{Label: p.Label}
+	switch {
+	case p.Kind == diagnose.BarsPicture && p.Bars != nil:
+		of.Unit, of.Of = p.Bars.Unit, p.Bars.Axis
+		bars, ok := figure.NewBars(barsOf(*p.Bars), p.Bars.Beside, of)
+		out.Detail, out.Picture = bars.Note(), bars
+		return out, ok
+	case p.Kind == diagnose.FlamePicture && p.Flame != nil:
+		of.Unit, of.Of = p.Flame.Unit, p.Flame.Of
+		flame, ok := figure.NewFlame(callsOf(*p.Flame), p.Flame.Beside, of)
+		out.Detail, out.Picture = flame.Note(figure.Wide), flame
+		return out, ok
+	}
+	return document.Figure{}, false
+}
+
+func barsOf(b diagnose.Bars) []figure.Bar {
+	span := func(m diagnose.Measured) figure.Span { return figure.Span{Value: m.Value, Low: m.Low, High: m.High} }
+	out := make([]figure.Bar, len(b.List))
+	for i, bar := range b.List {
+		out[i] = figure.Bar{Name: bar.Name, Base: span(bar.Base), Head: span(bar.Head), Tone: tone(bar.Direction), Status: bar.Status}
+	}
+	return out
+}
+
+func callsOf(f diagnose.Flame) []figure.Call {
+	out := make([]figure.Call, len(f.Calls))
+	for i, c := range f.Calls {
+		out[i] = figure.Call{Parent: c.Parent, Name: c.Name, Kind: c.Kind, Base: c.Base, Head: c.Head}
+	}
+	return out
+}
