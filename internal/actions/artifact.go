@@ -71,7 +71,7 @@ func WriteFolder(dir, leg string, in layout.Input, places layout.Places) (Folder
 	}
 	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
 	for name, write := range map[string]func(io.Writer) error{
-		verdictFile:  func(w io.Writer) error { return layout.JSON(w, in.Verdict, in.Energy...) },
+		verdictFile:  func(w io.Writer) error { return layout.JSON(w, in) },
 		htmlFile:     func(w io.Writer) error { return layout.HTML(w, in) },
 		markdownFile: func(w io.Writer) error { return layout.Markdown(w, in, MaxSummary) },
 		sarifFile:    func(w io.Writer) error { return layout.SARIF(w, in, places) },

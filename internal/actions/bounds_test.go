@@ -84,7 +84,7 @@ func TestALabsVerdictIsWithinBounds(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var b bytes.Buffer
-	if err := layout.JSON(&b, in.Verdict); err != nil {
+	if err := layout.JSON(&b, in); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() < 20<<20 || b.Len() > 32<<20 {

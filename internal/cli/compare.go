@@ -126,7 +126,7 @@ func (c Command) compare(cmd *cobra.Command, f compareFlags) error {
 // abData is a comparison for other programs.
 func abData(in layout.ABInput) sheetData {
 	return sheetData{
-		json:  func(w io.Writer) error { return layout.ABJSON(w, in.Verdict, in.Energy...) },
+		json:  func(w io.Writer) error { return layout.ABJSON(w, in) },
 		sarif: func(w io.Writer, places layout.Places) error { return layout.ABSARIF(w, in, places) },
 	}
 }

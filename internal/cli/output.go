@@ -120,7 +120,7 @@ func (c Command) writeSheet(sheet layout.Sheet, of sheetData, f outputFlags) err
 func (c Command) render(w io.Writer, in layout.Input, as Format, f outputFlags) error {
 	switch as {
 	case FormatJSON:
-		return layout.JSON(w, in.Verdict, in.Energy...)
+		return layout.JSON(w, in)
 	case FormatMarkdown:
 		return layout.Markdown(w, in, maxComment)
 	case FormatHTML:

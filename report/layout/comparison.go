@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
@@ -19,6 +20,8 @@ type ABInput struct {
 	// Energy is where the energy of the head's runs went beside the base's; empty
 	// where none was measured.
 	Energy []hotspots.Change
+	// Causes are what else explains the findings, of any kind.
+	Causes []diagnose.Cause
 	// Catalogue gives units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
 	// Notes are said near the top, such as "The devices are simulated."
@@ -27,13 +30,15 @@ type ABInput struct {
 	Version string
 }
 
-// ABJSON writes the comparison, and where the energy went, as apkgate.compare/1
-// (docs/format/compare.md), indented and ended by one newline.
-func ABJSON(w io.Writer, v sidebyside.Verdict, energy ...hotspots.Change) error {
+// ABJSON writes the comparison, where the energy went and what explains its findings
+// as apkgate.compare/1 (docs/format/compare.md), indented and ended by one newline.
+func ABJSON(w io.Writer, in ABInput) error {
+	e := explainedBuilds(in)
 	return writeJSON(w, struct {
 		sidebyside.Verdict
 		Energy []hotspots.Change `json:"energy,omitempty"`
-	}{v, energyOfAB(ABInput{Verdict: v, Energy: energy, Catalogue: metric.Default()}).foremost()}, "comparison")
+		Causes []diagnose.Cause  `json:"causes,omitempty"`
+	}{in.Verdict, e.savedEnergy(), e.savedCauses()}, "comparison")
 }
 
 func writeJSON(w io.Writer, v any, what string) error {

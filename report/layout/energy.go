@@ -154,15 +154,6 @@ func (r energyRun) weight() float64 {
 	return w
 }
 
-// foremost are the changes that matter most, as many as JSON holds.
-func (s energyStory) foremost() []hotspots.Change {
-	var out []hotspots.Change
-	for _, r := range s.Runs[:min(len(s.Runs), MaxEnergy)] {
-		out = append(out, r.Change)
-	}
-	return out
-}
-
 // alsoIn says in how many of the runs a method explains the change.
 func alsoIn(m hotspots.Method, runs []energyRun) string {
 	if len(runs) < 2 {

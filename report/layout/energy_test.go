@@ -155,7 +155,7 @@ func TestReportsWithoutEnergy(t *testing.T) {
 		t.Error("a report on frames alone has a part on energy")
 	}
 	var b bytes.Buffer
-	if err := JSON(&b, regression().Verdict); err != nil || strings.Contains(b.String(), `"energy"`) {
+	if err := JSON(&b, regression()); err != nil || strings.Contains(b.String(), `"energy"`) {
 		t.Errorf("the JSON of a verdict without energy has the field (%v)", err)
 	}
 }
@@ -450,7 +450,7 @@ func TestBarsHaveTheirIntervals(t *testing.T) {
 func TestEnergySurvivesJSON(t *testing.T) {
 	in := hungrier()
 	var b bytes.Buffer
-	if err := JSON(&b, in.Verdict, in.Energy...); err != nil {
+	if err := JSON(&b, in); err != nil {
 		t.Fatal(err)
 	}
 	back, err := Read(bytes.NewReader(b.Bytes()))
@@ -501,7 +501,7 @@ func TestJSONKeepsTheEnergyThatMatters(t *testing.T) {
 	last := &in.Verdict.Runs[len(changes)-1]
 	last.Deviations = []gate.Comparison{compared("", "energy.total_j", 12.4, 0.4, 15.6, gate.ToRegression)}
 	var b bytes.Buffer
-	if err := JSON(&b, in.Verdict, in.Energy...); err != nil {
+	if err := JSON(&b, in); err != nil {
 		t.Fatal(err)
 	}
 	back, err := Read(&b)
@@ -535,7 +535,7 @@ func TestReadRefusesEnergyThatCanNotBe(t *testing.T) {
 func TestTwoBuildsAsJSONHaveTheirEnergy(t *testing.T) {
 	in := twoBuilds()
 	var b bytes.Buffer
-	if err := ABJSON(&b, in.Verdict, in.Energy...); err != nil {
+	if err := ABJSON(&b, in); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct {

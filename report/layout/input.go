@@ -13,6 +13,7 @@
 package layout
 
 import (
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
@@ -28,6 +29,8 @@ type Input struct {
 	// Energy is where the energy of checked runs went beside like runs, found by
 	// the runs' IDs; empty where none was measured.
 	Energy []hotspots.Change
+	// Causes are what else explains the findings, of any kind.
+	Causes []diagnose.Cause
 	// Catalogue gives units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
 	// Title heads the report; "" is the scenario and the app.

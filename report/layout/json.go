@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/words"
@@ -20,18 +21,21 @@ const MaxJSON = 256 << 20
 // records they take some 25 MB.
 const MaxEnergy = 20
 
-// savedVerdict is a verdict as JSON, with where the energy of its runs went.
+// savedVerdict is a verdict as JSON, with where the energy of its runs went and what
+// explains its findings.
 type savedVerdict struct {
 	gate.Verdict
 	Energy []hotspots.Change `json:"energy,omitempty"`
+	Causes []diagnose.Cause  `json:"causes,omitempty"`
 }
 
 // JSON writes the verdict as apkgate.verdict/1 (docs/format/verdict.md):
 // indented, lists never null, ended by one newline. With it goes where the energy
-// of its runs went, of the MaxEnergy ones that matter most. A number that JSON
-// can't hold (infinite or not a number) is an error.
-func JSON(w io.Writer, v gate.Verdict, energy ...hotspots.Change) error {
-	return writeJSON(w, savedVerdict{withLists(v), energyOf(Input{Verdict: v, Energy: energy}).foremost()}, "verdict")
+// of its runs went, of the MaxEnergy ones that matter most, and what explains its
+// findings. A number that JSON can't hold (infinite or not a number) is an error.
+func JSON(w io.Writer, in Input) error {
+	e := explainedRuns(in)
+	return writeJSON(w, savedVerdict{withLists(in.Verdict), e.savedEnergy(), e.savedCauses()}, "verdict")
 }
 
 // withLists returns the verdict with its format set and [] for every missing
@@ -62,9 +66,9 @@ func fill[T any](list *[]T) {
 	}
 }
 
-// Read reads a verdict that JSON wrote, with its energy. Input beyond MaxJSON
+// Read reads a verdict that JSON wrote, with its energy and its causes. Input beyond MaxJSON
 // bytes, another format, an outcome or direction that the format does not know,
-// energy that can't be, and anything after the verdict are errors.
+// energy and causes that can't be, and anything after the verdict are errors.
 func Read(r io.Reader) (Input, error) {
 	data, err := readAll(r)
 	if err != nil {
@@ -82,14 +86,14 @@ func decode(data []byte) (Input, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return Input{}, where(err)
 	}
-	if err := errors.Join(validate(d.Verdict), validateEnergy(d.Energy)); err != nil {
+	if err := errors.Join(validate(d.Verdict), validateEnergy(d.Energy), diagnose.Validate(d.Causes)); err != nil {
 		return Input{}, err
 	}
 	for _, r := range d.Runs {
 		clearNoIntervals(r.Deviations)
 		clearNoIntervals(r.Comparisons)
 	}
-	return Input{Verdict: d.Verdict, Energy: d.Energy}, nil
+	return Input{Verdict: d.Verdict, Energy: d.Energy, Causes: readCauses(d.Causes, d.Energy)}, nil
 }
 
 // clearNoIntervals makes null of what verdicts wrote before null was written where

@@ -22,7 +22,7 @@ import (
 func TestJSONRoundTrip(t *testing.T) {
 	for name, in := range map[string]Input{"regression": regression(), "pass": pass(), "inconclusive": inconclusive(), "invalid": invalid()} {
 		var b bytes.Buffer
-		if err := JSON(&b, in.Verdict); err != nil {
+		if err := JSON(&b, in); err != nil {
 			t.Fatal(err)
 		}
 		if text := b.String(); !strings.HasSuffix(text, "}\n") || strings.HasSuffix(text, "\n\n") {
@@ -44,7 +44,7 @@ func TestJSONRoundTrip(t *testing.T) {
 func TestJSONHasNoNull(t *testing.T) {
 	var b bytes.Buffer
 	v := gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{{ID: "R", Verdict: gate.Pass}}}
-	if err := JSON(&b, v); err != nil {
+	if err := JSON(&b, Input{Verdict: v}); err != nil {
 		t.Fatal(err)
 	}
 	var doc map[string]any
@@ -70,7 +70,7 @@ func TestJSONHasNoNull(t *testing.T) {
 func TestJSONRefusesWhatItCannotHold(t *testing.T) {
 	in := pass()
 	in.Verdict.Runs[0].Comparisons[0].Upper = math.Inf(1)
-	if err := JSON(&bytes.Buffer{}, in.Verdict); err == nil {
+	if err := JSON(&bytes.Buffer{}, in); err == nil {
 		t.Error("an infinite fence was written")
 	}
 }
@@ -113,7 +113,7 @@ func FuzzRead(f *testing.F) {
 		{Verdict: invalid().Verdict, Energy: []hotspots.Change{curtailed(hostileEnergy()[0])}},
 	} {
 		var long, short bytes.Buffer
-		if err := JSON(&long, in.Verdict, in.Energy...); err != nil {
+		if err := JSON(&long, in); err != nil {
 			f.Fatal(err)
 		}
 		if err := json.Compact(&short, long.Bytes()); err != nil {
@@ -192,7 +192,7 @@ func TestReadSaved(t *testing.T) {
 		c.Contexts = c.Contexts[:1]
 	}
 	var ab, refresh, verdict bytes.Buffer
-	if err := errors.Join(ABJSON(&ab, comparison), RefreshJSON(&refresh, drift), JSON(&verdict, pass().Verdict)); err != nil {
+	if err := errors.Join(ABJSON(&ab, ABInput{Verdict: comparison}), RefreshJSON(&refresh, drift), JSON(&verdict, pass())); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := ReadSaved(&ab); err != nil || s.Comparison == nil || cmp.Diff(comparison, s.Comparison.Verdict, cmpopts.EquateEmpty()) != "" {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
@@ -91,11 +92,12 @@ func decodeAB(data []byte) (ABInput, error) {
 	var d struct {
 		sidebyside.Verdict
 		Energy []hotspots.Change `json:"energy"`
+		Causes []diagnose.Cause  `json:"causes"`
 	}
 	if err := json.Unmarshal(data, &d); err != nil {
 		return ABInput{}, where(err)
 	}
-	if err := errors.Join(knownOutcome(d.Verdict.Verdict), validateEnergy(d.Energy)); err != nil {
+	if err := errors.Join(knownOutcome(d.Verdict.Verdict), validateEnergy(d.Energy), diagnose.Validate(d.Causes)); err != nil {
 		return ABInput{}, err
 	}
 	if !(d.Level >= 0 && d.Level < 1) {
@@ -106,7 +108,7 @@ func decodeAB(data []byte) (ABInput, error) {
 			return ABInput{}, fmt.Errorf("scenarios[%d].%w", i, err)
 		}
 	}
-	return ABInput{Verdict: d.Verdict, Energy: d.Energy}, nil
+	return ABInput{Verdict: d.Verdict, Energy: d.Energy, Causes: readCauses(d.Causes, d.Energy)}, nil
 }
 
 func validateScenario(s sidebyside.Scenario) error {

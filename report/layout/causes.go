@@ -1,0 +1,113 @@
+package layout
+
+import (
+	"slices"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/causes"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// explained is what explains an answer: where the energy went, the run that matters
+// most first, and the causes of every kind.
+type explained struct {
+	energy []hotspots.Change
+	causes.Story
+}
+
+// explainAll puts together what explains the findings of runs: flagged are those of a
+// cause's run.
+func explainAll(energy []hotspots.Change, others []diagnose.Cause, catalogue *metric.Catalogue, flagged func(run, scenario string) []diagnose.Finding) explained {
+	sorted, told := hotspots.Tell(energy, catalogue, func(c hotspots.Change) []diagnose.Finding { return flagged(c.Run, c.Scenario) })
+	return explained{energy: sorted, Story: causes.Story{Sections: diagnose.Sections(append(told, diagnose.Explain(others)...))}}
+}
+
+// explainedRuns is what explains a verdict on runs.
+func explainedRuns(in Input) explained {
+	runs := map[string]*gate.RunVerdict{}
+	for i := range in.Verdict.Runs {
+		runs[in.Verdict.Runs[i].ID] = &in.Verdict.Runs[i]
+	}
+	out := explainAll(in.Energy, in.Causes, in.catalogue(), func(run, _ string) (found []diagnose.Finding) {
+		if r := runs[run]; r != nil {
+			for _, d := range r.Deviations {
+				found = append(found, diagnose.Finding{Event: d.Event, Metric: d.Metric, Direction: d.Direction})
+			}
+		}
+		return found
+	})
+	several := severalScenarios(in.Verdict)
+	out.Title = func(e diagnose.Explanation) string {
+		if r := runs[e.Run]; r != nil {
+			return runTitle(*r, in.Verdict)
+		}
+		return words.Name(e.Run)
+	}
+	out.Where = func(c diagnose.Cause) string { return causeTitle(c, in.catalogue(), several) }
+	return out
+}
+
+// explainedBuilds is what explains a comparison of two builds.
+func explainedBuilds(in ABInput) explained {
+	if in.Catalogue == nil {
+		in.Catalogue = metric.Default()
+	}
+	out := explainAll(in.Energy, in.Causes, in.Catalogue, func(_, scenario string) (found []diagnose.Finding) {
+		for _, s := range in.Verdict.Scenarios {
+			for _, d := range s.Comparisons {
+				if s.Scenario == scenario {
+					found = append(found, diagnose.Finding{Event: d.Event, Metric: d.Metric, Direction: d.Direction})
+				}
+			}
+		}
+		return found
+	})
+	several := len(in.Verdict.Scenarios) > 1
+	out.Title = func(e diagnose.Explanation) string {
+		where := words.Clip(words.Context(e.Device), 100)
+		if where == "" {
+			where = "run " + words.Name(e.Run)
+		}
+		if several {
+			return words.Name(e.Scenario) + " on " + where
+		}
+		return where
+	}
+	out.Where = func(c diagnose.Cause) string { return causeTitle(c, in.Catalogue, several) }
+	return out
+}
+
+// causeTitle names what a cause explains: "E2: frames rendered".
+func causeTitle(c diagnose.Cause, catalogue *metric.Catalogue, scenarios bool) string {
+	m, _ := catalogue.Lookup(c.Metric)
+	return finding{cell: cell{c.Scenario, c.Event, c.Metric}, Metric: m, scenarios: scenarios}.what()
+}
+
+// savedEnergy is as much of where the energy went as JSON holds.
+func (e explained) savedEnergy() []hotspots.Change { return e.energy[:min(len(e.energy), MaxEnergy)] }
+
+// savedCauses are the causes that JSON holds: of energy those of the runs of which it
+// says where the energy went.
+func (e explained) savedCauses() []diagnose.Cause {
+	var out []diagnose.Cause
+	for _, s := range e.Sections {
+		for i, x := range s.Runs {
+			if s.Name != hotspots.Family.Name || i < MaxEnergy {
+				out = append(out, x.Causes...)
+			}
+		}
+	}
+	return out[:min(len(out), diagnose.MaxCauses)]
+}
+
+// readCauses are the causes of a saved report that stand for themselves: those of
+// energy are made again from where the energy went.
+func readCauses(all []diagnose.Cause, energy []hotspots.Change) []diagnose.Cause {
+	if len(energy) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(c diagnose.Cause) bool { return diagnose.KindOf(c.Kind).Family.Name == hotspots.Family.Name })
+}
