@@ -967,6 +967,24 @@ const (
 	BinderReceivedDebugID protowire.Number = 1
 )
 
+// BinderTransactionAllocBufFtraceEvent (protos/perfetto/trace/ftrace/binder.proto).
+const (
+	BinderAllocDataSize         protowire.Number = 1
+	BinderAllocDebugID          protowire.Number = 2
+	BinderAllocOffsetsSize      protowire.Number = 3
+	BinderAllocExtraBuffersSize protowire.Number = 4
+)
+
+// BinderCommandFtraceEvent (protos/perfetto/trace/ftrace/binder.proto).
+const (
+	BinderCommandCmd protowire.Number = 1
+)
+
+// BinderReturnFtraceEvent (protos/perfetto/trace/ftrace/binder.proto).
+const (
+	BinderReturnCmd protowire.Number = 1
+)
+
 // RssStatFtraceEvent (protos/perfetto/trace/ftrace/kmem.proto).
 const (
 	RSSMember protowire.Number = 1

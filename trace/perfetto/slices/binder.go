@@ -5,7 +5,13 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
+// Names of slices of binder.
 const (
+	Transaction      = "binder transaction"
+	TransactionAsync = "binder transaction async"
+	Reply            = "binder reply"
+	Received         = "binder async rcv"
+
 	lockWaiting = "binder lock waiting"
 	lockHeld    = "binder lock held"
 )
@@ -13,37 +19,85 @@ const (
 // oneWay is TF_ONE_WAY of the kernel's binder.h: nobody waits for an answer.
 const oneWay = 1
 
+// Call is what the kernel says of a transaction that a thread sends.
+type Call struct {
+	Slice               int32 // that it sends, in Reader.Slices
+	ID                  int32 // the kernel's number of it
+	Node                int32 // what is called, by the kernel's number
+	Process, Thread     int32 // that it is sent to, by their numbers; no thread: 0
+	Code, Flags         uint32
+	DataSize, DataPlace uint64 // bytes that it carries, and of places of objects in them
+}
+
+// KeepCalls asks for what the kernel says of transactions, before anything is read.
+func (r *Reader) KeepCalls() { r.keepCalls = true }
+
 // call is a transaction on its way.
 type call struct {
 	slice         int32 // that sent it, None where not kept
+	kept          int32 // in Reader.Calls, None where not kept
 	reply, oneWay bool
 }
 
 // transaction reads a BinderTransactionFtraceEvent, of the thread that sends.
 func (r *Reader) transaction(e *packets.Event) {
-	var id int32
-	one := call{slice: None}
+	var c Call
+	one := call{slice: None, kept: None}
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
 		case field.BinderTransactionDebugID:
-			id = int32(f.Value)
+			c.ID = int32(f.Value)
+		case field.BinderTransactionTargetNode:
+			c.Node = int32(f.Value)
+		case field.BinderTransactionToProc:
+			c.Process = int32(f.Value)
+		case field.BinderTransactionToThread:
+			c.Thread = int32(f.Value)
 		case field.BinderTransactionReply:
 			one.reply = f.Value == 1
+		case field.BinderTransactionCode:
+			c.Code = uint32(f.Value)
 		case field.BinderTransactionFlags:
-			one.oneWay = f.Value&oneWay != 0
+			c.Flags = uint32(f.Value)
 		}
 	}
+	one.oneWay = c.Flags&oneWay != 0
 	track := r.own(e.TID)
 	switch {
 	case one.reply:
 		r.end(e.At, track, "")
 	case one.oneWay:
-		one.slice = r.begin(e.At, 0, track, "binder", "binder transaction async")
+		one.slice = r.begin(e.At, 0, track, "binder", TransactionAsync)
 	default:
-		one.slice = r.begin(e.At, -1, track, "binder", "binder transaction")
+		one.slice = r.begin(e.At, -1, track, "binder", Transaction)
 	}
-	if _, again := r.calls[id]; again || r.file.Room("binder transactions on their way", len(r.calls), MaxRows) {
-		r.calls[id] = one
+	if r.keepCalls && one.slice != None {
+		c.Slice, one.kept = one.slice, int32(len(r.Calls))
+		r.Calls = append(r.Calls, c)
+	}
+	if _, again := r.calls[c.ID]; again || r.file.Room("binder transactions on their way", len(r.calls), MaxRows) {
+		r.calls[c.ID] = one
+	}
+	r.sent(e.TID, one)
+}
+
+// allocated reads a BinderTransactionAllocBufFtraceEvent: what a transaction carries.
+func (r *Reader) allocated(e *packets.Event) {
+	var id int32
+	var data, places uint64
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case field.BinderAllocDebugID:
+			id = int32(f.Value)
+		case field.BinderAllocDataSize:
+			data = f.Value
+		case field.BinderAllocOffsetsSize:
+			places = f.Value
+		}
+	}
+	if one, known := r.calls[id]; known && one.kept != None {
+		c := &r.Calls[one.kept]
+		c.DataSize, c.DataPlace = data, places
 	}
 }
 
@@ -61,14 +115,15 @@ func (r *Reader) received(e *packets.Event) {
 	}
 	delete(r.calls, id)
 	track := r.own(e.TID)
+	r.arrived(e.TID, one)
 	in := int32(None)
 	switch {
 	case one.reply:
 		r.end(e.At, track, "")
 	case one.oneWay:
-		in = r.begin(e.At, 0, track, "binder", "binder async rcv")
+		in = r.begin(e.At, 0, track, "binder", Received)
 	default:
-		in = r.begin(e.At, -1, track, "binder", "binder reply")
+		in = r.begin(e.At, -1, track, "binder", Reply)
 	}
 	if one.slice != None && in != None && r.file.Room("flows", len(r.Flows), MaxRows) {
 		r.Flows = append(r.Flows, Flow{Out: one.slice, In: in})

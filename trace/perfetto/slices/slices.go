@@ -5,8 +5,7 @@
 // It takes a stand: slices are nested and paired as in Perfetto's own trace processor
 // (importers/common/slice_tracker.cc, track_compressor.cc, importers/systrace,
 // importers/ftrace/binder_tracker.cc and drm_tracker.cc, importers/proto/
-// track_event_tracker.cc), so that its tables can be held against these. Binder
-// transactions that failed (binder_return) are not closed.
+// track_event_tracker.cc), so that its tables can be held against these.
 package slices
 
 import (
@@ -63,6 +62,9 @@ type Reader struct {
 	Tracks []Track
 	Flows  []Flow
 	Names  []string
+	// Calls are the transactions that slices of binder send, in the order of these, where
+	// KeepCalls asked for them.
+	Calls []Call
 	// Args are arguments of slices, where KeepArgs asked for them.
 	Args []Arg
 	// Unread counts events of tracks of a kind that is not read, CutArgs arguments.
@@ -76,6 +78,7 @@ type Reader struct {
 	names   map[string]int32
 	named   int // bytes of names
 	calls   map[int32]call
+	frames  map[int][]frame // by thread
 	fences  map[uint64]*fences
 	suspend suspend
 	rings   map[string]*ring
@@ -83,17 +86,18 @@ type Reader struct {
 	buffers map[bufferKey]*buffer
 	shown   map[string]int32 // the track of what a layer shows
 
-	events *trackevent.Tracks
-	args   map[int32]span // of slices that have not ended; nil where nobody asked
-	byUUID map[uint64]int32
-	steps  map[uint64]int32 // the slices that flows led to last
+	events    *trackevent.Tracks
+	keepCalls bool
+	args      map[int32]span // of slices that have not ended; nil where nobody asked
+	byUUID    map[uint64]int32
+	steps     map[uint64]int32 // the slices that flows led to last
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
-		calls: map[int32]call{}, fences: map[uint64]*fences{},
+		calls: map[int32]call{}, frames: map[int][]frame{}, fences: map[uint64]*fences{},
 		rings: map[string]*ring{}, busy: map[jobID]*ring{}, buffers: map[bufferKey]*buffer{}, shown: map[string]int32{},
 		events: trackevent.New(file, tracker), byUUID: map[uint64]int32{}, steps: map[uint64]int32{},
 	}
@@ -105,7 +109,7 @@ func (r *Reader) Wants() packets.Wants {
 		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty},
 		Interned: trackevent.Interned(r.args != nil),
 		Events: append([]protowire.Number{
-			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
+			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderTransactionAllocBuf, field.EventBinderCommand, field.EventBinderReturn, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
 			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,
 			field.EventSuspendResume, field.EventSuspendResumeMinimal, field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered,
 			field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone,
@@ -145,6 +149,12 @@ func (r *Reader) Event(e *packets.Event) {
 		r.transaction(e)
 	case field.EventBinderTransactionReceived:
 		r.received(e)
+	case field.EventBinderTransactionAllocBuf:
+		r.allocated(e)
+	case field.EventBinderCommand:
+		r.command(e)
+	case field.EventBinderReturn:
+		r.returned(e)
 	case field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock:
 		r.lock(e)
 	case field.EventSuspendResume:

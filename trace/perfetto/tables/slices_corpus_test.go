@@ -89,3 +89,20 @@ func TestSlicesAndFlowsEqualTraceProcessors(t *testing.T) {
 		compare(t, tr.name+" flows", flows(theirKeys, theirs(t, tr.folder, "flow")), flows(ourKeys, ours(t, tr.path, "flows")))
 	}
 }
+
+func TestBinderTransactionsEqualTraceProcessors(t *testing.T) {
+	t.Parallel()
+	columns := []string{
+		"aidl_name", "interface", "method_name", "client_process", "client_pid", "client_tid", "client_ts", "client_dur",
+		"server_process", "server_pid", "server_tid", "server_ts", "server_dur", "is_sync", "is_main_thread", "client_oom_score", "server_oom_score",
+	}
+	found := 0
+	for _, tr := range traces(t) {
+		want := rows(t, columns, theirs(t, tr.folder, "binder"), nil)
+		compare(t, tr.name+" binder", want, rows(t, columns, ours(t, tr.path, "binder"), nil))
+		found += len(want)
+	}
+	if found < 900 {
+		t.Errorf("only %d transactions were found", found)
+	}
+}

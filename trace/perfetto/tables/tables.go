@@ -36,6 +36,7 @@ type reader struct {
 
 var readers = map[string]reader{
 	"args":          {argColumns, readArgs},
+	"binder":        {binderColumns, readBinder},
 	"counters":      {counterColumns, readCounters},
 	"flows":         {flowColumns, readFlows},
 	"frames":        {frameColumns, readFrames},
