@@ -176,9 +176,9 @@ const (
 
 // actionModes are the modes that there are.
 var actionModes = map[actionMode]func(Command, *cobra.Command, *actionRunFlags, *action) (actionResult, error){
-	modePullRequest: Command.actionPullRequest,
-	modeRefresh:     Command.actionRefresh,
-	modeCompare:     Command.actionCompare,
+	modePullRequest: actionPullRequest,
+	modeRefresh:     actionRefresh,
+	modeCompare:     actionCompare,
 }
 
 func modeNamed(name string) (func(Command, *cobra.Command, *actionRunFlags, *action) (actionResult, error), error) {

@@ -38,7 +38,7 @@ func (a *action) builtFrom(f *actionRunFlags) error {
 
 // actionCompare measures two APKs in turns, as `apkgate compare` does. No history
 // is read, and none is written.
-func (c Command) actionCompare(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
+func actionCompare(c Command, cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
 	cf := compareFlags{
 		configFlags: f.configFlags, policyFlags: f.policyFlags, base: f.base, head: f.head, rounds: f.rounds,
 		scenarios: f.scenarios, parallel: f.parallel, profiles: f.artifact,
@@ -107,9 +107,9 @@ func (c Command) sheetFolder(dir string, write func(outputFlags) error) (actions
 	if err != nil {
 		return actions.Folder{}, fmt.Errorf("find the report folder: %w", err)
 	}
-	files := sheetFiles(dir)
+	names := sheetFiles(dir)
 	if err := makeFolder(dir); err != nil {
 		return actions.Folder{}, fileError("make the report folder", dir, err)
 	}
-	return actions.Folder{Dir: dir, Report: files.html, Verdict: files.json, SARIF: files.sarif}, write(files)
+	return actions.Folder{Dir: dir, Report: names.html, Verdict: names.json, SARIF: names.sarif}, write(names)
 }

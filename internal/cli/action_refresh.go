@@ -55,7 +55,7 @@ func (a *action) defaultBranch(ctx context.Context) (string, error) {
 
 // actionRefresh measures the main branch and accepts its runs, as `apkgate
 // baseline refresh` does. What a pull request's event measures is never accepted.
-func (c Command) actionRefresh(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
+func actionRefresh(c Command, cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
 	if err := a.mayRefresh(cmd.Context(), f.branches); err != nil {
 		return actionResult{}, err
 	}

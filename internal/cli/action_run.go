@@ -133,7 +133,7 @@ func artifactName(dir, leg string) string {
 // with the history. In a history file the runs are kept, unmarked; a history that
 // is shared is only read: nothing of a pull request is ever what others are
 // compared with.
-func (c Command) actionPullRequest(cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
+func actionPullRequest(c Command, cmd *cobra.Command, f *actionRunFlags, a *action) (actionResult, error) {
 	ctx := cmd.Context()
 	cfg, err := c.collectConfig(f.config, f.collectFlags)
 	if err != nil {

@@ -113,7 +113,7 @@ func (w *workspace) apkgate(args ...string) ran {
 	}
 	root := c.root()
 	root.SetArgs(args)
-	return ran{c.finish(root.ExecuteContext(w.t.Context())), stdout.String(), stderr.String()}
+	return ran{finish(&stderr, root.ExecuteContext(w.t.Context())), stdout.String(), stderr.String()}
 }
 
 // histories are the files that history has made, by the configuration.
@@ -390,7 +390,7 @@ func TestActionNamesConfigurationsByTheirPath(t *testing.T) {
 
 func TestScenarioLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "apkgate.yml")
-	if err := os.WriteFile(path, []byte(fmt.Sprintf(actionConfig, "x")+"# end\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("app:\n  package: com.example.demo\nscenarios:\n  - name: open\n    repetitions: 3\n  - name: read-mail\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if got := scenarioLines(path)["read-mail"]; got != 6 {

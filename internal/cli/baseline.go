@@ -47,20 +47,20 @@ func storePath(f configFlags) (string, error) {
 // withStore runs do on the sound part of the history, which has to be there. What
 // was damaged is told when it is done.
 func (c Command) withStore(ctx context.Context, f configFlags, do func(baseline.Store) error) error {
-	return c.with(ctx, f, c.openExisting, do)
+	return c.with(ctx, f, do, func(address string) (baseline.Store, error) { return c.openExisting(ctx, address) })
 }
 
 // reading runs do, which changes nothing, on the history, which has to be there.
 func (c Command) reading(ctx context.Context, f configFlags, do func(baseline.Store) error) error {
-	return c.with(ctx, f, c.openToRead, do)
+	return c.with(ctx, f, do, func(address string) (baseline.Store, error) { return c.openToRead(ctx, address) })
 }
 
-func (c Command) with(ctx context.Context, f configFlags, open func(context.Context, string) (baseline.Store, error), do func(baseline.Store) error) error {
+func (c Command) with(ctx context.Context, f configFlags, do func(baseline.Store) error, open func(address string) (baseline.Store, error)) error {
 	path, err := storePath(f)
 	if err != nil {
 		return err
 	}
-	store, err := open(ctx, path)
+	store, err := open(path)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c Command) baselineVerify(f *configFlags) *cobra.Command {
 					fmt.Fprintln(c.Stdout, d)
 				}
 				if len(damages) > 0 {
-					return &failure{exitInfrastructure, fmt.Errorf("%d %s damaged", len(damages), words.Plural(len(damages), "part of the history is", "parts of the history are")), repairHint}
+					return withStatus(exitInfrastructure, fmt.Errorf("%d %s damaged", len(damages), words.Plural(len(damages), "part of the history is", "parts of the history are")), repairHint)
 				}
 				fmt.Fprintln(c.Stdout, "the history is whole")
 				return nil

@@ -72,7 +72,7 @@ func (c Command) importFiles(ctx context.Context, f configFlags, imports importF
 		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
 	}
 	if damaged > 0 {
-		err = &failure{exitInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, words.Plural(damaged, "record was", "records were")), ""}
+		err = withStatus(exitInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, words.Plural(damaged, "record was", "records were")), "")
 	}
 	return errors.Join(err, store.Close())
 }

@@ -19,11 +19,11 @@ func (c Command) baselinePrune(f *configFlags) *cobra.Command {
 			if keep < 1 {
 				return usage(fmt.Errorf("--keep is %d, want 1 or more", keep), "apkgate baseline prune --keep 200")
 			}
-			with := c.reading
+			prune := func(s baseline.Store) error { return c.prune(cmd.Context(), s, keep, yes) }
 			if yes {
-				with = c.withStore
+				return c.withStore(cmd.Context(), *f, prune)
 			}
-			return with(cmd.Context(), *f, func(s baseline.Store) error { return c.prune(cmd.Context(), s, keep, yes) })
+			return c.reading(cmd.Context(), *f, prune)
 		},
 	}
 	cmd.Flags().IntVar(&keep, "keep", 0, "how many to keep of each app, scenario and context")

@@ -80,7 +80,7 @@ func (c Command) Main(args []string) int {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = infrastructure(errors.New("interrupted: what was measured and stored before is kept"))
 	}
-	return c.finish(err)
+	return finish(c.Stderr, err)
 }
 
 // noted is a stream that remembers the first error of writing to it.

@@ -124,21 +124,21 @@ func (c Command) collectConfig(path string, f collectFlags) (*config.Config, err
 // whether the APKs are those that it speaks of, before any device is kept waiting
 // for them.
 func filesThere(cfg *config.Config) error {
-	files := []struct{ key, path string }{{"app.apk", cfg.App.APK}, {"app.test-apk", cfg.App.TestAPK}}
+	named := []struct{ key, path string }{{"app.apk", cfg.App.APK}, {"app.test-apk", cfg.App.TestAPK}}
 	if cfg.Energy.Measured() {
-		files = append(files, struct{ key, path string }{"energy.power-profile", cfg.Energy.PowerProfile}, struct{ key, path string }{"app.mapping", cfg.App.Mapping})
+		named = append(named, struct{ key, path string }{"energy.power-profile", cfg.Energy.PowerProfile}, struct{ key, path string }{"app.mapping", cfg.App.Mapping})
 	}
 	for i, s := range cfg.Scenarios {
 		at := fmt.Sprintf("scenarios[%d].workload.", i)
 		switch w := s.Workload; {
 		case w.Shell != nil:
-			files = append(files, struct{ key, path string }{at + "shell.script", w.Shell.Script})
+			named = append(named, struct{ key, path string }{at + "shell.script", w.Shell.Script})
 		case w.Maestro != nil:
-			files = append(files, struct{ key, path string }{at + "maestro.flow", w.Maestro.Flow})
+			named = append(named, struct{ key, path string }{at + "maestro.flow", w.Maestro.Flow})
 		}
 	}
 	var problems []error
-	for _, file := range files {
+	for _, file := range named {
 		if file.path == "" {
 			continue
 		}
@@ -189,7 +189,7 @@ func (c Command) measure(ctx context.Context, cfg *config.Config, f collectFlags
 	var kept error
 	lab := collect.Lab{
 		Jobs: todo, Parallel: f.parallel,
-		Options: collect.Options{Host: c.host, Progress: shown, Now: c.Now},
+		Options: collect.Options{Host: c.host(), Progress: shown, Now: c.Now},
 		Finished: func(r collect.Result) {
 			if keep != nil && keepable(r) {
 				if err := keep(r.Run); kept == nil { // the first says enough
@@ -275,12 +275,12 @@ func endedOf(results []collect.Result) error {
 }
 
 func lost(status int, r collect.Result) error {
-	f := &failure{status: status, err: fmt.Errorf("%s, scenario %s%s: %w", r.Device, r.Run.Scenario, repetitionOf(r.Err), r.Err)}
+	hint := ""
 	var hinted interface{ Hint() string }
 	if errors.As(r.Err, &hinted) {
-		f.hint = hinted.Hint()
+		hint = hinted.Hint()
 	}
-	return f
+	return withStatus(status, fmt.Errorf("%s, scenario %s%s: %w", r.Device, r.Run.Scenario, repetitionOf(r.Err), r.Err), hint)
 }
 
 // repetitionOf names the repetition in which a run was lost, where it was in one.

@@ -249,11 +249,11 @@ func (c Command) interleave(ctx context.Context, cfg *config.Config, f compareFl
 	}
 	shown := c.progress(append(append([]collect.Job{}, bases...), heads...))
 	defer shown.clear()
-	lab := collect.Lab{
+	pairs := collect.Lab{
 		Jobs: bases, Parallel: f.parallel, Finished: shown.finished,
-		Options: collect.Options{Host: c.host, Progress: shown, Now: c.Now},
+		Options: collect.Options{Host: c.host(), Progress: shown, Now: c.Now},
 	}
-	base, head = lab.Interleave(ctx, heads)
+	base, head = pairs.Interleave(ctx, heads)
 	for i, results := range [][]collect.Result{base, head} {
 		if err := nameRuns(results); err != nil {
 			return nil, nil, err

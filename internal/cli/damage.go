@@ -32,7 +32,7 @@ func (c Command) damageOf(s *baseline.Sound) error {
 	if more := total - shownDamage; more > 0 {
 		fmt.Fprintf(c.Stderr, "warning: and %d more\n", more)
 	}
-	return &failure{exitInfrastructure, fmt.Errorf("the history is damaged: %d %s passed over", total, words.Plural(total, "part of it was", "parts of it were")), repairHint}
+	return withStatus(exitInfrastructure, fmt.Errorf("the history is damaged: %d %s passed over", total, words.Plural(total, "part of it was", "parts of it were")), repairHint)
 }
 
 // warnedDamage is how many damaged runs a verdict names.

@@ -70,7 +70,7 @@ func (c Command) doctor(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	c.showUnusable(ctx, cfg)
 	if lost != nil {
-		return &failure{status: exitInfrastructure, err: lost}
+		return infrastructure(lost)
 	}
 	if unfit > 0 {
 		return infrastructure(fmt.Errorf("not fit to measure on: %d of %d %s", unfit, len(devices), words.Plural(len(devices), "device", "devices")))

@@ -19,9 +19,6 @@ import (
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
-// FormatCSV is a table for spreadsheets.
-const FormatCSV Format = "csv"
-
 type energyFlags struct {
 	power              []string
 	source             string

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ func usage(err error, hint string) error { return &failure{exitUsage, err, hint}
 
 // infrastructure is an error of what apkgate runs on.
 func infrastructure(err error) error { return &failure{status: exitInfrastructure, err: err} }
+
+// withStatus is an error that ends apkgate with a status.
+func withStatus(status int, err error, hint string) error { return &failure{status, err, hint} }
 
 func badValue(flag, value string, allowed []string) error {
 	return usage(fmt.Errorf("--%s is %q, want one of %s", flag, words.Short(value), strings.Join(allowed, ", ")), config.DidYouMean(value, allowed))
@@ -90,7 +94,7 @@ func exitOf(o gate.Outcome, failOn FailOn, loss error) error {
 // finish prints an error, or each of several, with its hint apart, and returns the
 // exit status: a verdict's, or else the gravest. An error that knows no status is
 // of what apkgate runs on.
-func (c Command) finish(err error) int {
+func finish(stderr io.Writer, err error) int {
 	status, decided := exitPass, false
 	for _, err := range each(err) {
 		var verdict verdictError
@@ -98,9 +102,9 @@ func (c Command) finish(err error) int {
 			status, decided = int(verdict), true
 			continue
 		}
-		fmt.Fprintf(c.Stderr, "error: %s\n", plainLines(err.Error()))
+		fmt.Fprintf(stderr, "error: %s\n", plainLines(err.Error()))
 		if hint := hintOf(err); hint != "" {
-			fmt.Fprintf(c.Stderr, "hint: %s\n", plainLines(hint))
+			fmt.Fprintf(stderr, "hint: %s\n", plainLines(hint))
 		}
 		own := exitInfrastructure
 		var f *failure

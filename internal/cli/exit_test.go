@@ -43,7 +43,7 @@ func TestExitOf(t *testing.T) {
 		{gate.Regression, FailRegression, wrong, 1, true},
 	} {
 		var stderr bytes.Buffer
-		got := Command{Stderr: &stderr}.finish(exitOf(c.outcome, c.failOn, c.loss))
+		got := finish(&stderr, exitOf(c.outcome, c.failOn, c.loss))
 		if told := stderr.Len() > 0; got != c.want || told != c.told {
 			t.Errorf("%s, --fail-on %s, lost %v: exit status %d, want %d; told %q", c.outcome, c.failOn, c.loss, got, c.want, stderr.String())
 		}
@@ -66,7 +66,7 @@ func TestFinishTellsEachError(t *testing.T) {
 		"one sentence of two errors stays one": {fmt.Errorf("close %w: %w", errors.New("the history"), errors.New("disk full")), 3, "error: close the history: disk full\n"},
 	} {
 		var stderr bytes.Buffer
-		if got := (Command{Stderr: &stderr}).finish(c.err); got != c.want || stderr.String() != c.told {
+		if got := finish(&stderr, c.err); got != c.want || stderr.String() != c.told {
 			t.Errorf("%s: exit status %d and %q, want %d and %q", name, got, stderr.String(), c.want, c.told)
 		}
 	}
@@ -92,7 +92,7 @@ func TestLossOf(t *testing.T) {
 		{[]collect.Result{wrong, unsorted}, 3, "the clock stands still"},
 	} {
 		var stderr bytes.Buffer
-		got := Command{Stderr: &stderr}.finish(lossOf(c.results))
+		got := finish(&stderr, lossOf(c.results))
 		if got != c.want || !strings.Contains(stderr.String(), c.told) || c.told == "" && stderr.Len() > 0 {
 			t.Errorf("%v: exit status %d and %q, want %d and %q", c.results, got, stderr.String(), c.want, c.told)
 		}

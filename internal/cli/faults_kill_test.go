@@ -80,7 +80,7 @@ func TestRunIsKilledAtAnyInstant(t *testing.T) {
 		if k%2 == 1 {
 			after = 2 + random.IntN(len(versions)-2)
 		}
-		phones := l.runUntilKilled(after, random)
+		phones := runUntilKilled(l, after, random)
 		reported += len(phones)
 		added := l.kept(before)
 		for _, phone := range phones {
@@ -100,7 +100,7 @@ func TestRunIsKilledAtAnyInstant(t *testing.T) {
 
 // runUntilKilled runs apkgate, kills it some time after it has reported so many
 // runs, and returns the phones whose runs it has reported.
-func (l faultLab) runUntilKilled(after int, random *rand.Rand) []string {
+func runUntilKilled(l faultLab, after int, random *rand.Rand) []string {
 	l.t.Helper()
 	cmd, said := startApkgate(l.t, "run", "--config", l.path("apkgate.yml"), "--store", l.path("history.db"), "--parallel", "2")
 	enough, result := make(chan struct{}), make(chan []string, 1)

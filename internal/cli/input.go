@@ -130,7 +130,7 @@ func (c Command) open(path string) (io.ReadCloser, error) {
 		return nil, fileError("read", path, err)
 	}
 	if info.IsDir() {
-		return nil, &failure{exitUsage, fmt.Errorf("read %s: it is a folder, want a file", plain(path)), "the shell names all files of a folder: " + filepath.Join(path, "*")}
+		return nil, withStatus(exitUsage, fmt.Errorf("read %s: it is a folder, want a file", plain(path)), "the shell names all files of a folder: "+filepath.Join(path, "*"))
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -79,7 +79,7 @@ Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.`,
 				return c.inspect(args[0], args[1], Format(format))
 			}
 			if !cmd.Flags().Changed("format") {
-				format = string(formatCSV)
+				format = string(FormatCSV)
 			}
 			return c.inspectTable(args[0], args[1], table, Format(format))
 		},

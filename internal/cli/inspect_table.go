@@ -18,16 +18,13 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 )
 
-// formatCSV is the format of a table's rows.
-const formatCSV Format = "csv"
-
 // inspectTable prints the rows of a table of a Perfetto trace, and on stderr what of it
 // could not be read.
 func (c Command) inspectTable(reader, path, table string, format Format) error {
 	if reader != "perfetto" {
 		return usage(fmt.Errorf("%s has no tables", words.Short(reader)), "--table is for perfetto")
 	}
-	if err := oneOf("format", format, []Format{formatCSV, FormatJSON}); err != nil {
+	if err := oneOf("format", format, []Format{FormatCSV, FormatJSON}); err != nil {
 		return err
 	}
 	if names := tables.Names(); !slices.Contains(names, table) {

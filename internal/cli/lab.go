@@ -219,14 +219,16 @@ func onlyScenarios(cfg *config.Config, names []string) error {
 
 // host runs a command of this computer, for Maestro. It has no secret of apkgate's
 // in its environment: a flow is what a pull request brought along.
-func (c Command) host(ctx context.Context, name string, args ...string) ([]byte, int, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = c.dir
-	cmd.Env = workloadEnvironment(os.Environ())
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return out, exit.ExitCode(), nil
+func (c Command) host() func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+	return func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+		cmd := exec.CommandContext(ctx, name, args...)
+		cmd.Dir = c.dir
+		cmd.Env = workloadEnvironment(os.Environ())
+		out, err := cmd.CombinedOutput()
+		var ended *exec.ExitError
+		if errors.As(err, &ended) {
+			return out, ended.ExitCode(), nil
+		}
+		return out, 0, err
 	}
-	return out, 0, err
 }

@@ -26,7 +26,7 @@ func nextStep(v gate.Verdict, f runFlags) string {
 	case gate.Invalid:
 		for _, r := range v.Runs {
 			if r.Verdict == gate.Invalid {
-				again := "apkgate run --scenario " + device.Quote(r.Scenario) + f.configFlags.repeated()
+				again := "apkgate run --scenario " + device.Quote(r.Scenario) + repeated(f.configFlags)
 				if f.apk != "" {
 					again += " --apk " + device.Quote(f.apk)
 				}
@@ -49,12 +49,12 @@ func nextStep(v gate.Verdict, f runFlags) string {
 
 // onSession is a command about all runs that were measured together.
 func (f runFlags) onSession(verb string) string {
-	return "apkgate baseline " + verb + " --session " + device.Quote(f.session) + f.configFlags.repeated()
+	return "apkgate baseline " + verb + " --session " + device.Quote(f.session) + repeated(f.configFlags)
 }
 
 // repeated are the flags as they were given, for a command that is to find the same
 // history.
-func (f configFlags) repeated() string {
+func repeated(f configFlags) string {
 	text := ""
 	if f.config != "" {
 		text += " --config " + device.Quote(f.config)

@@ -23,6 +23,7 @@ const (
 	FormatMarkdown Format = "markdown"
 	FormatHTML     Format = "html"
 	FormatSARIF    Format = "sarif"
+	FormatCSV      Format = "csv" // a table for spreadsheets
 )
 
 var reportFormats = []Format{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatSARIF}

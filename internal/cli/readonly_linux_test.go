@@ -57,8 +57,8 @@ func TestReadingNeedsNoRightToWrite(t *testing.T) {
 
 // unprivileged runs a command line as a user whom permissions hold back.
 func unprivileged(args ...string) (string, error) {
-	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.Args[0] = "apkgate" // see TestMain
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), commandLine+"="+strings.Join(args, "\n"))
 	cmd.Dir = "/"
 	if os.Geteuid() == 0 {
 		const nobody = 65534

@@ -38,7 +38,7 @@ func (c Command) openHistory(ctx context.Context, address string, readOnly bool)
 	case strings.HasPrefix(address, branch.Scheme):
 		return c.openBranch(ctx, address, readOnly)
 	case postgres.IsAddress(address):
-		store, err := postgres.Open(ctx, address, postgres.Options{ReadOnly: readOnly, Now: c.Now, Waiting: c.waiting})
+		store, err := postgres.Open(ctx, address, postgres.Options{ReadOnly: readOnly, Now: c.Now, Waiting: c.waiting()})
 		if err != nil {
 			return nil, storeError(err)
 		}
@@ -58,8 +58,8 @@ func (c Command) openHistory(ctx context.Context, address string, readOnly bool)
 }
 
 // waiting says what takes so long.
-func (c Command) waiting(what string, why error) {
-	fmt.Fprintf(c.Stderr, "%s: %s\n", what, plain(why.Error()))
+func (c Command) waiting() func(what string, why error) {
+	return func(what string, why error) { fmt.Fprintf(c.Stderr, "%s: %s\n", what, plain(why.Error())) }
 }
 
 func (c Command) openFile(ctx context.Context, path string) (baseline.Store, error) {
@@ -168,7 +168,7 @@ func shownAddress(address string) string {
 func storeError(err error) error {
 	for _, callers := range []error{baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrConflict, baseline.ErrNotComplete, baseline.ErrNotHistory, baseline.ErrNewer, branch.ErrNoRemote} {
 		if errors.Is(err, callers) {
-			return &failure{status: exitUsage, err: err}
+			return usage(err, "")
 		}
 	}
 	if errors.Is(err, context.Canceled) {

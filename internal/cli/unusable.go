@@ -13,15 +13,15 @@ import (
 // to do about it.
 func noUsable(infos []adb.Info) error {
 	if len(infos) == 0 {
-		return &failure{exitInfrastructure, fmt.Errorf("adb sees no device"),
-			"connect one with USB debugging on, or start an emulator; devices in apkgate.yml names others; apkgate demo needs none"}
+		return withStatus(exitInfrastructure, fmt.Errorf("adb sees no device"),
+			"connect one with USB debugging on, or start an emulator; devices in apkgate.yml names others; apkgate demo needs none")
 	}
 	var each, advice []string
 	for _, info := range infos {
 		each = append(each, fmt.Sprintf("%s is %q", plain(info.Serial), plain(info.State)))
 		advice = append(advice, plain(info.Serial)+": "+adviceOn(info.State))
 	}
-	return &failure{exitInfrastructure, fmt.Errorf("adb sees no usable device: %s", strings.Join(each, ", ")), strings.Join(advice, "\n")}
+	return withStatus(exitInfrastructure, fmt.Errorf("adb sees no usable device: %s", strings.Join(each, ", ")), strings.Join(advice, "\n"))
 }
 
 // adviceOn is what to do about a device in a state in which adb can't use it.
