@@ -302,7 +302,7 @@ func TestNamesSayWhatIsInside(t *testing.T) {
 }
 
 // quoting are files that name the words they hold others to.
-var quoting = []string{"internal/cli/badinput_test.go"}
+var quoting = []string{"internal/cli/hostile/input_test.go"}
 
 // An error says what was being done, on what, and what was allowed.
 func TestErrorsSayWhatWasBeingDone(t *testing.T) {

@@ -10,4 +10,4 @@ import (
 	"github.com/apkgate/apkgate/internal/cli"
 )
 
-func main() { os.Exit(cli.Process().Main(os.Args[1:])) }
+func main() { os.Exit(cli.Main(cli.Process(), os.Args[1:])) }

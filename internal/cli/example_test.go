@@ -1,10 +1,13 @@
-package cli
+package cli_test
 
 import (
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/exit"
 )
 
 // What the README says to type with the example in testdata works as it stands: its
@@ -20,12 +23,12 @@ func TestTheReadmesExample(t *testing.T) {
 		t.Fatalf("the README has %d commands with the example, want 2", len(commands))
 	}
 	for _, c := range commands {
-		got := night(t, 0, strings.Fields(c[1])...)
-		said := strings.ToLower(strings.SplitN(got.stdout, ":", 2)[0])
-		if status := map[string]int{"0": exitPass, "1": exitRegression}[c[3]]; got.status != status || said != c[2] || got.stderr != "" {
-			t.Errorf("apkgate %s\nstatus %d: %s\n%s\nwant %s, status %d", c[1], got.status, said, got.stderr, c[2], status)
+		got := clitest.RunAtNight(t, 0, strings.Fields(c[1])...)
+		said := strings.ToLower(strings.SplitN(got.Stdout, ":", 2)[0])
+		if status := map[string]int{"0": exit.StatusPass, "1": exit.StatusRegression}[c[3]]; got.Status != status || said != c[2] || got.Stderr != "" {
+			t.Errorf("apkgate %s\nstatus %d: %s\n%s\nwant %s, status %d", c[1], got.Status, said, got.Stderr, c[2], status)
 		}
-		if !strings.Contains(got.stdout, "The devices are simulated.") {
+		if !strings.Contains(got.Stdout, "The devices are simulated.") {
 			t.Errorf("apkgate %s does not say that its phones are simulated", c[1])
 		}
 	}

@@ -1,10 +1,13 @@
-package cli
+package cli_test
 
 import (
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/exit"
 )
 
 // sarifResults are the results of a SARIF file. Each has what code scanning asks
@@ -44,45 +47,45 @@ func TestEachCommandThatJudgesWritesSARIF(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	store := at("history.db")
-	fast := nightlyRuns(t, dir, 0, 8)
+	fast := clitest.NightlyRuns(t, dir, 0, 8)
 	for n := range 15 {
-		if got := night(t, n, "baseline", "refresh", "--store", store, "--run", nightlyRuns(t, dir, n, 8)); got.status != exitPass {
-			t.Fatalf("night %d: status %d\n%s%s", n, got.status, got.stdout, got.stderr)
+		if got := clitest.RunAtNight(t, n, "baseline", "refresh", "--store", store, "--run", clitest.NightlyRuns(t, dir, n, 8)); got.Status != exit.StatusPass {
+			t.Fatalf("night %d: status %d\n%s%s", n, got.Status, got.Stdout, got.Stderr)
 		}
 	}
-	slow := nightlyRuns(t, dir, 20, 16)
+	slow := clitest.NightlyRuns(t, dir, 20, 16)
 	for _, c := range []struct {
 		args   []string
 		status int
 	}{
-		{[]string{"check", "--store", store, "--run", slow, "--json", at("verdict.json")}, exitRegression},
-		{[]string{"report", at("verdict.json")}, exitPass},
-		{[]string{"compare", "--base-run", store + ".jsonl", "--head-run", at("slow.jsonl")}, exitRegression},
-		{[]string{"baseline", "refresh", "--store", store, "--run", slow}, exitRegression},
+		{[]string{"check", "--store", store, "--run", slow, "--json", at("verdict.json")}, exit.StatusRegression},
+		{[]string{"report", at("verdict.json")}, exit.StatusPass},
+		{[]string{"compare", "--base-run", store + ".jsonl", "--head-run", at("slow.jsonl")}, exit.StatusRegression},
+		{[]string{"baseline", "refresh", "--store", store, "--run", slow}, exit.StatusRegression},
 	} {
 		name := c.args[0]
 		if name == "compare" {
 			base, head := "", ""
 			for n := range 15 {
-				base += readAll(t, nightlyRuns(t, dir, n, 8))
-				head += readAll(t, nightlyRuns(t, dir, 30+n, 16))
+				base += readAll(t, clitest.NightlyRuns(t, dir, n, 8))
+				head += readAll(t, clitest.NightlyRuns(t, dir, 30+n, 16))
 			}
-			write(t, store+".jsonl", base)
-			write(t, at("slow.jsonl"), head)
+			clitest.Write(t, store+".jsonl", base)
+			clitest.Write(t, at("slow.jsonl"), head)
 		}
-		got := night(t, 40, append(c.args, "--sarif", at(name+".sarif"), "--format", "sarif")...)
-		if got.status != c.status {
-			t.Fatalf("%s: status %d, want %d\n%s%s", name, got.status, c.status, got.stdout, got.stderr)
+		got := clitest.RunAtNight(t, 40, append(c.args, "--sarif", at(name+".sarif"), "--format", "sarif")...)
+		if got.Status != c.status {
+			t.Fatalf("%s: status %d, want %d\n%s%s", name, got.Status, c.status, got.Stdout, got.Stderr)
 		}
-		if n := sarifResults(t, got.stdout); n == 0 {
-			t.Errorf("%s: a regression has no result:\n%s", name, got.stdout)
+		if n := sarifResults(t, got.Stdout); n == 0 {
+			t.Errorf("%s: a regression has no result:\n%s", name, got.Stdout)
 		}
-		if readAll(t, at(name+".sarif")) != got.stdout {
+		if readAll(t, at(name+".sarif")) != got.Stdout {
 			t.Errorf("%s: --sarif and --format sarif differ", name)
 		}
 	}
-	if got := night(t, 41, "check", "--store", store, "--run", fast, "--sarif", fast); got.status != exitUsage {
-		t.Errorf("it writes its findings over the runs: status %d", got.status)
+	if got := clitest.RunAtNight(t, 41, "check", "--store", store, "--run", fast, "--sarif", fast); got.Status != exit.StatusUsage {
+		t.Errorf("it writes its findings over the runs: status %d", got.Status)
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"database/sql"
@@ -15,12 +15,14 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/apkgate/apkgate/internal/cli"
+	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"apkgate": func() { os.Exit(Process().Main(os.Args[1:])) },
+		"apkgate": func() { os.Exit(cli.Main(cli.Process(), os.Args[1:])) },
 	})
 }
 
@@ -113,7 +115,7 @@ func refused(ts *testscript.TestScript, neg bool, args []string) {
 	if out := ts.ReadFile("stdout"); out != "" {
 		ts.Fatalf("the standard output is not empty")
 	}
-	if err := oneClearLine(ts.ReadFile("stderr")); err != nil {
+	if err := clitest.OneClearLine(ts.ReadFile("stderr")); err != nil {
 		ts.Fatalf("%v", err)
 	}
 }

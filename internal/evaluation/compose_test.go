@@ -11,6 +11,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli"
+	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/corpustest"
 )
 
@@ -32,12 +33,12 @@ const (
 func command(t *testing.T, args ...string) (stdout string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	c := cli.Command{
+	c := console.Console{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 		Getenv: func(string) string { return "" },
 		Now:    func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 	}
-	status = c.Main(args)
+	status = cli.Main(c, args)
 	if status > 1 {
 		t.Fatalf("apkgate %s ends with %d: %s", strings.Join(args, " "), status, errs.String())
 	}

@@ -1,0 +1,78 @@
+package action_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/internal/cli/exit"
+)
+
+// A nightly refresh adds to what pull requests are compared with, and refuses to on
+// a pull request's event.
+func TestActionRefresh(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	w.env["INPUT_MODE"] = "refresh"
+	r := w.apkgate("action", "run")
+	w.want(r, exit.StatusUsage)
+	contains(t, "the error", r.Stderr, "mode refresh on the event pull_request")
+	if n := w.accepted(); n != 6 {
+		t.Fatalf("%d runs are accepted after a refresh on a pull request, want 6", n)
+	}
+	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"] = "workflow_dispatch", "refs/heads/feature"
+	w.event(map[string]any{})
+	for ref, branches := range map[string]string{"refs/heads/feature": "", "refs/tags/main": "", "refs/heads/main": "release"} {
+		w.env["GITHUB_REF"], w.env["INPUT_BRANCHES"] = ref, branches
+		r := w.apkgate("action", "run")
+		w.want(r, exit.StatusUsage)
+		contains(t, "the error", r.Stderr, "mode refresh on "+ref, "the input branches")
+	}
+	if n := w.accepted(); n != 6 {
+		t.Fatalf("%d runs are accepted after refreshes on other branches, want 6", n)
+	}
+
+	w.env["GITHUB_EVENT_NAME"], w.env["GITHUB_REF"], w.env["INPUT_BRANCHES"] = "schedule", "refs/heads/main", ""
+	w.event(map[string]any{"schedule": "0 3 * * *"})
+	w.want(w.apkgate("action", "run"), exit.StatusPass)
+	if n := w.accepted(); n != 7 {
+		t.Errorf("%d runs are accepted after the refresh, want 7", n)
+	}
+	checks := w.Checks()
+	if c := checks[len(checks)-1]; c.Name != "apkgate (refresh apkgate.yml)" || c.Conclusion != "success" || c.HeadSHA != strings.Repeat("f", 40) {
+		t.Errorf("the check run is %+v", c)
+	}
+	w.build("demo-worse")
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	contains(t, "the summary", w.read("summary"), "Regression")
+	if n := w.accepted(); n != 7 {
+		t.Errorf("%d runs are accepted after a worse build, want 7", n)
+	}
+	if n := len(w.Comments(7)); n != 0 {
+		t.Errorf("%d comments, though it is about no pull request", n)
+	}
+}
+
+func TestActionCompare(t *testing.T) {
+	w := newWorkspace(t)
+	w.env["GITHUB_EVENT_NAME"] = "workflow_dispatch"
+	w.event(map[string]any{})
+	w.env["INPUT_MODE"], w.env["INPUT_BASE"], w.env["INPUT_HEAD"], w.env["INPUT_ROUNDS"] = "compare", "demo-good.apk", "demo-worse.apk", "12"
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	if n := len(w.Checks()); n != 0 {
+		t.Errorf("%d check runs on the tip of the branch that the workflow was started on", n)
+	}
+	if strings.Contains(w.read("summary"), strings.Repeat("f", 10)) {
+		t.Errorf("the head is taken for the tip of that branch:\n%s", w.read("summary"))
+	}
+	w.env["INPUT_COMMIT"], w.env["INPUT_BASE-COMMIT"] = headSHA, baseSHA
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	if c := w.Checks()[0]; c.Name != "apkgate (compare apkgate.yml)" || c.Conclusion != "failure" || c.HeadSHA != headSHA {
+		t.Errorf("the check run is %+v", c)
+	}
+	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), headSHA, baseSHA)
+	contains(t, "the summary", w.read("summary"), "Regression")
+	contains(t, "the verdict file", w.read("apkgate-report/verdict.json"), "apkgate.compare/1")
+	contains(t, "the outputs", w.read("output"), "report-path<<", "regression")
+	w.env["INPUT_HEAD"] = ""
+	w.want(w.apkgate("action", "run"), exit.StatusUsage)
+}

@@ -1,0 +1,122 @@
+package action
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/run"
+)
+
+// maxBaseCommits is how far back on the base branch commits are told apart.
+const maxBaseCommits = 300
+
+// pullRequest measures what the pull request would change and compares it
+// with the history. In a history file the runs are kept, unmarked; a history that
+// is shared is only read: nothing of a pull request is ever what others are
+// compared with.
+func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
+	ctx := cmd.Context()
+	cfg, err := lab.Config(c, f.Config, f.CollectFlags)
+	if err != nil {
+		return result{}, err
+	}
+	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	if err != nil {
+		return result{}, err
+	}
+	a.FailOn = string(set.FailOn)
+	if f.Commit == "" {
+		f.Commit = a.Job.HeadSHA
+	}
+	commits := a.baseCommits(ctx)
+	store, keep, err := stores.OpenForPull(ctx, c, set.Store)
+	if err != nil {
+		return result{}, err
+	}
+	set.Policy.Accepting = accepting(c, set.Store, keep)
+	defer func() {
+		if err := store.Close(); err != nil {
+			fmt.Fprintf(c.Stderr, "warning: the history was not closed cleanly: %s\n", console.Plain(err.Error()))
+		}
+	}()
+	results, err := lab.Measure(ctx, c, cfg, f.CollectFlags, func(r run.Run) error {
+		if !keep {
+			return nil
+		}
+		_, err := store.Add(context.WithoutCancel(ctx), r)
+		return err
+	})
+	if err != nil {
+		return result{}, err
+	}
+	var runs []run.Run
+	for r := range lab.RunsOf(results) {
+		runs = append(runs, r)
+	}
+	if len(runs) == 0 {
+		return result{}, lab.LossOf(results)
+	}
+	loss := lab.LossOf(results)
+	if loss != nil {
+		set.Notes = append(set.Notes, "Not everything was measured: "+loss.Error())
+	}
+	sound := baseline.SoundOf(store)
+	in, err := judging.Judge(c, runs, judging.OfStore(ctx, sound, set, commits...), set, output.OutputFlags{Format: string(output.FormatText)})
+	if err != nil {
+		return result{}, err
+	}
+	loss = errors.Join(loss, stores.Damage(c, sound))
+	in.Meta.Repository = a.Job.Repository()
+	places := places.Find(c, cfg, cmp.Or(f.Config, config.FileName))
+	content := actions.ContentOf(in, places)
+	content.Lost = loss != nil
+	return result{
+		content: content, failOn: set.FailOn, loss: loss,
+		folder: func(dir string) (actions.Folder, error) { return actions.WriteFolder(dir, a.Leg, in, places) },
+	}, nil
+}
+
+// accepting is how a run of a pull request comes to be accepted, "" where its id
+// does it.
+func accepting(c console.Console, store string, kept bool) string {
+	switch {
+	case !kept:
+		return "nothing of a pull request is kept in a shared history; the refresh of the main branch (mode refresh, or apkgate baseline refresh) measures and accepts what was merged"
+	case c.Getenv("RUNNER_ENVIRONMENT") == "github-hosted":
+		return fmt.Sprintf("the history is the file %s, which is gone with this runner unless a step keeps it: keep it on a branch of the repository (store: {branch: \"origin#apkgate-history\"}) or in PostgreSQL, and let a refresh of the main branch fill it", store)
+	}
+	return ""
+}
+
+// baseCommits are the commits of the base branch up to where the pull request left
+// it, the newest first; none where GitHub does not tell.
+func (a *call) baseCommits(ctx context.Context) []string {
+	if a.Client == nil || a.Job.Pull == nil {
+		return nil
+	}
+	err := a.Client.FindMergeBase(ctx, a.Job.Pull)
+	if err != nil {
+		a.Runner.Log("References are taken whatever their commit: " + err.Error())
+		return nil
+	}
+	commits, err := a.Client.CommitsUpTo(ctx, a.Job.Pull.MergeBase, maxBaseCommits)
+	if err != nil {
+		a.Runner.Log("Of references, those of the merge base alone come first: " + err.Error())
+		return []string{a.Job.Pull.MergeBase}
+	}
+	return commits
+}

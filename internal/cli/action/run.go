@@ -1,0 +1,131 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/measure"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+)
+
+// runFlags are those of `action run`.
+type runFlags struct {
+	flags
+	settings.PolicyFlags
+	lab.CollectFlags
+	mode              string
+	comment, checkRun bool
+	base, head        string // APKs, for mode compare
+	baseCommit        string
+	rounds            int
+	acceptRegression  bool // for mode refresh
+	branches          []string
+}
+
+func runCommand(c console.Console) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Measure, compare, and show the verdict on GitHub",
+		Args:  arguments.None,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return runMode(c, cmd, &f) },
+	}
+	f.flags.register(cmd)
+	f.PolicyFlags.Register(cmd)
+	f.CollectFlags.Register(cmd)
+	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
+	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
+	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")
+	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "for mode compare: the commit that the base was built from")
+	cmd.Flags().StringArrayVar(&f.branches, "branches", nil, "for mode refresh: the branches whose builds may be accepted (default: the repository's default branch)")
+	cmd.Flags().IntVar(&f.rounds, "rounds", measure.DefaultRounds, "for mode compare: how often each build is measured on each device")
+	cmd.Flags().BoolVar(&f.acceptRegression, "accept-regression", false, "for mode refresh: accept the runs even if the gate calls one a regression")
+	cmd.Flags().BoolVar(&f.comment, "comment", true, "comment on the pull request")
+	cmd.Flags().BoolVar(&f.checkRun, "check-run", true, "show a check run on the head commit")
+	return cmd
+}
+
+// result is what a mode found, and how it is shown.
+type result struct {
+	content actions.Content
+	failOn  exit.FailOn
+	// folder leaves the report's files in a folder.
+	folder func(dir string) (actions.Folder, error)
+	// loss is a run that did not come to its end, though others did.
+	loss error
+}
+
+// runMode runs a mode and shows what it found. The verdict alone decides the
+// exit status; what GitHub refuses is a warning.
+func runMode(c console.Console, cmd *cobra.Command, f *runFlags) (err error) {
+	a, err := enter(c, cmd, &f.flags)
+	if err != nil {
+		return err
+	}
+	if c, err = in(c, f.workingDirectory, f); err != nil {
+		return err
+	}
+	mode, err := modeNamed(f.mode)
+	if err != nil {
+		return err
+	}
+	if f.mode != string(modePullRequest) { // no other mode's result stands in for the gate's
+		a.Name = f.mode + " " + a.Name
+	}
+	if f.mode == string(modeCompare) {
+		if err := a.builtFrom(f); err != nil {
+			return err
+		}
+	}
+	a.Comment, a.Check = f.comment, f.checkRun
+	f.Profiles = f.artifact // a reviewer opens them from there
+	a.Begin(cmd.Context())
+	cancelled := make(chan struct{})
+	spared := context.AfterFunc(cmd.Context(), func() {
+		defer close(cancelled)
+		a.Cancel()
+	})
+	resume := a.Runner.StopCommands() // until here and from there on, the lines are ours
+	result, err := mode(c, cmd, f, a)
+	if !spared() { // from here on, what was found is shown
+		<-cancelled
+	}
+	resume()
+	if err != nil {
+		a.Abandon(cmd.Context(), err)
+		return err
+	}
+	a.show(cmd.Context(), f.artifact, result)
+	return exit.Of(result.content.Outcome, result.failOn, result.loss)
+}
+
+// show leaves the report's files and posts the verdict. A file that the runner
+// refuses changes no verdict either.
+func (a *call) show(ctx context.Context, dir string, result result) {
+	folder, err := result.folder(dir)
+	if err == nil {
+		err = errors.Join(
+			a.Runner.Output("report-path", folder.Report), a.Runner.Output("verdict-path", folder.Verdict),
+			a.Runner.Output("sarif-path", folder.SARIF), a.Runner.Output("artifact-path", folder.Dir),
+			a.Runner.Output("artifact-name", artifactName(dir, a.Leg)),
+		)
+	}
+	if err := errors.Join(err, a.Publish(ctx, result.content)); err != nil {
+		a.Runner.Warn(err.Error())
+	}
+}
+
+// artifactName is what the report is uploaded as: artifacts of one run can't share
+// a name.
+func artifactName(dir, leg string) string {
+	return strings.Trim(actions.FileName(filepath.Base(dir)+" "+leg), "-")
+}

@@ -1,0 +1,56 @@
+package clitest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/apkgate/apkgate/internal/cli/demo"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// buildsConfig measures on simulated phones; every number is of one scenario.
+const buildsConfig = `app:
+  package: com.example.demo
+  test-apk: %[1]s/demo-test.apk
+scenarios:
+  - name: read-mail
+    workload:
+      instrumentation:
+        test-package: com.example.demo.test
+        class: com.example.demo.ReadMailTest#readsMail
+    timeout: 1m
+store:
+  sqlite: %[1]s/history.db
+report:
+  html: %[1]s/report-of-run.html
+networks: [wifi]
+devices:
+%[2]s`
+
+// SimulatedBuilds writes the demo's builds and a configuration into a folder.
+func SimulatedBuilds(t *testing.T, profiles ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, name := range []string{demo.Good, demo.Worse, demo.Test} {
+		text, err := simapp.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		Write(t, filepath.Join(dir, name+".apk"), string(text))
+	}
+	devices := ""
+	for _, p := range profiles {
+		devices += "  - simulated: " + p + "\n"
+	}
+	Write(t, filepath.Join(dir, "apkgate.yml"), fmt.Sprintf(buildsConfig, dir, devices))
+	return dir
+}
+
+func Write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

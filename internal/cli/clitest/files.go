@@ -1,0 +1,46 @@
+package clitest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Record is a run of one iteration, with more fields of the record in between.
+func Record(id, fields, metrics string) string {
+	return fmt.Sprintf(`{"format":"apkgate.run/1","id":%q,"app":{"package":"app"},"scenario":"s","context":{},%s"iterations":[{"metrics":%s}]}`+"\n", id, fields, metrics)
+}
+
+// Sound are n runs that there is nothing wrong with.
+func Sound(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(Record(fmt.Sprintf("H%d", i), "", fmt.Sprintf(`{"frames.count":%d}`, 600+i%7)))
+	}
+	return b.String()
+}
+
+func WriteFile(t *testing.T, path, content string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func Gzipped(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

@@ -1,0 +1,41 @@
+package clitest
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/internal/cli"
+)
+
+// A test that needs apkgate as a process starts this binary again with the
+// command line in this variable, one word a line.
+const CommandLine = "APKGATE_TEST_COMMAND_LINE"
+
+func init() {
+	if words := os.Getenv(CommandLine); words != "" {
+		os.Exit(cli.Main(cli.Process(), strings.Split(words, "\n")))
+	}
+}
+
+// Start starts apkgate as a process, and returns what it says on its
+// standard error.
+func Start(t *testing.T, args ...string) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), CommandLine+"="+strings.Join(args, "\n"))
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, said
+}

@@ -1,0 +1,81 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/measure"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/version"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/layout"
+)
+
+const energyConfig = `# Of apkgate demo: two simulated phones that tell their power, one by its power
+# rails and one by its battery.
+app:
+  package: com.example.demo
+  test-apk: demo-test.apk
+
+scenarios:
+  - name: read-mail
+    workload:
+      instrumentation:
+        test-package: com.example.demo.test
+        class: com.example.demo.ReadMailTest#readsMail
+    timeout: 1m
+
+energy:
+  methods: true
+  profiles: energy
+
+devices:
+  - simulated: pixel-7-android-14
+  - simulated: pixel-5-android-11
+`
+
+// energyFile is the configuration of the demo's comparison.
+const energyFile = "energy.yml"
+
+// rounds is how often the demo measures each build's energy.
+const rounds = 10
+
+// sideBySide measures both builds in turns and tells where the energy went.
+func (d demo) sideBySide(ctx context.Context) error {
+	if err := os.WriteFile(d.path(energyFile), []byte(energyConfig), 0o644); err != nil {
+		return exit.Infrastructure(fmt.Errorf("write the demo's configuration: %w", err))
+	}
+	fmt.Fprintf(d.Stdout, "\n4. Energy: both builds in turns, base, head, head, base, …, on two phones, %d rounds, methods sampled\n", rounds)
+	base, head, err := measure.Both(ctx, d.Console, measure.CompareFlags{
+		ConfigFlags: settings.ConfigFlags{Config: d.path(energyFile)}, Rounds: rounds,
+		Base: d.path(Good + ".apk"), Head: d.path(Worse + ".apk"),
+	})
+	if err != nil {
+		return err
+	}
+	policy, _ := gate.PolicyOf(gate.PresetDefault)
+	policy.Metrics = []string{"energy.total_j"}
+	verdict := sidebyside.Compare(policy, metric.Default(), base, head)
+	in := layout.ABInput{
+		Verdict: verdict, Energy: judging.BesideBase(base, head), Catalogue: metric.Default(),
+		Notes: []string{judging.SimulatedNote}, Version: "apkgate " + version.String(),
+	}
+	sheet := layout.AB(in)
+	fmt.Fprintln(d.Stdout)
+	if err := sheet.Brief().Text(d.Stdout, layout.TextOptions{Color: d.Color(), Width: d.Width}); err != nil {
+		return exit.Infrastructure(fmt.Errorf("print the report: %w", err))
+	}
+	return exit.InfrastructureIf(files.Write(d.path(energyReport), func(w io.Writer) error { return sheet.HTML(w) }))
+}
+
+const energyReport = "energy.html"
+
+// oneProfile is one of the profiles that the comparison leaves.
+const oneProfile = "energy/read-mail_pixel-7-android-14_wifi_head.pb.gz"

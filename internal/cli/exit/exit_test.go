@@ -1,0 +1,70 @@
+package exit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+)
+
+// What every command ends with, by its verdict, by what fails a build, and by what
+// was lost beside it.
+func TestExitOf(t *testing.T) {
+	phone := Infrastructure(errors.New("the phone is gone"))
+	wrong := Usage(errors.New("another package"), "")
+	for _, c := range []struct {
+		outcome gate.Outcome
+		failOn  FailOn
+		loss    error
+		want    int
+		told    bool
+	}{
+		{gate.Pass, FailInconclusive, nil, 0, false},
+		{gate.Improvement, FailInconclusive, nil, 0, false},
+		{gate.Inconclusive, FailRegression, nil, 0, false},
+		{gate.Inconclusive, FailInconclusive, nil, 1, false},
+		{gate.Regression, FailRegression, nil, 1, false},
+		{gate.Invalid, FailRegression, nil, 3, false},
+		{gate.Regression, FailNever, nil, 0, false},
+		{gate.Inconclusive, FailNever, nil, 0, false},
+		{gate.Invalid, FailNever, nil, 0, false},
+		{gate.Pass, FailRegression, phone, 3, true},
+		{gate.Regression, FailRegression, phone, 1, true},
+		{gate.Inconclusive, FailInconclusive, phone, 3, true},
+		{gate.Invalid, FailRegression, phone, 3, true},
+		{gate.Regression, FailNever, phone, 3, true},
+		{gate.Invalid, FailNever, phone, 3, true},
+		{gate.Pass, FailRegression, wrong, 2, true},
+		{gate.Regression, FailRegression, wrong, 1, true},
+	} {
+		var stderr bytes.Buffer
+		got := Finish(&stderr, Of(c.outcome, c.failOn, c.loss))
+		if told := stderr.Len() > 0; got != c.want || told != c.told {
+			t.Errorf("%s, --fail-on %s, lost %v: exit status %d, want %d; told %q", c.outcome, c.failOn, c.loss, got, c.want, stderr.String())
+		}
+	}
+}
+
+// Each of several errors is told, also beside a verdict; one that nobody has sorted
+// is of what apkgate runs on, and not the caller's.
+func TestFinishTellsEachError(t *testing.T) {
+	unsorted := errors.New("close the history: disk full")
+	for name, c := range map[string]struct {
+		err  error
+		want int
+		told string
+	}{
+		"a store that does not close":          {unsorted, 3, "error: close the history: disk full\n"},
+		"beside a regression":                  {errors.Join(verdictStatus(1), unsorted), 1, "error: close the history: disk full\n"},
+		"beside a wrong flag":                  {errors.Join(Usage(errors.New("--rounds is 0"), "write 12"), unsorted), 3, "error: --rounds is 0\nhint: write 12\nerror: close the history: disk full\n"},
+		"a loss and two stores that don't":     {errors.Join(errors.Join(verdictStatus(1), Infrastructure(errors.New("lost"))), unsorted), 1, "error: lost\nerror: close the history: disk full\n"},
+		"one sentence of two errors stays one": {fmt.Errorf("close %w: %w", errors.New("the history"), errors.New("disk full")), 3, "error: close the history: disk full\n"},
+	} {
+		var stderr bytes.Buffer
+		if got := Finish(&stderr, c.err); got != c.want || stderr.String() != c.told {
+			t.Errorf("%s: exit status %d and %q, want %d and %q", name, got, stderr.String(), c.want, c.told)
+		}
+	}
+}

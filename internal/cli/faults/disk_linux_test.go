@@ -1,0 +1,95 @@
+package faults_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/run"
+)
+
+// smallDisk is a file system of one megabyte, where this process may mount one.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("mount a small file system, which needs root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Errorf("unmount %s: %v", dir, err)
+		}
+	})
+	return dir
+}
+
+// fillUp takes what is left of the disk but for so many bytes.
+func fillUp(t *testing.T, dir string, left int64) (ballast string) {
+	t.Helper()
+	ballast = filepath.Join(dir, "ballast")
+	file, err := os.Create(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for block := make([]byte, 4096); err == nil; {
+		_, err = file.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("fill the disk: %v", err)
+	}
+	end, err := file.Seek(0, io.SeekEnd)
+	if err == nil {
+		err = file.Truncate(end - left)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ballast
+}
+
+// The disk that holds the history is full, or fills up while runs are stored:
+// the error says so, what was there stays, and once there is room the same
+// command works.
+func TestTheHistorysDiskIsFull(t *testing.T) {
+	for name, left := range map[string]int64{"from the start": 0, "in the middle": 64 << 10} {
+		t.Run(name, func(t *testing.T) {
+			l := clitest.NewLab(t, "demo-good", "")
+			disk := smallDisk(t)
+			if err := os.CopyFS(disk, os.DirFS(l.Dir)); err != nil {
+				t.Fatal(err)
+			}
+			l.Dir = disk
+			before := l.Export()
+			ballast := fillUp(t, disk, left)
+			got := l.Apkgate("run")
+			if got.Status != exit.StatusInfrastructure {
+				t.Errorf("exit status %d, want %d", got.Status, exit.StatusInfrastructure)
+			}
+			message, hint := clitest.Complaint(t, got)
+			if !strings.Contains(message, "history.db: the disk is full") || !strings.Contains(hint, "Free some space") {
+				t.Errorf("%q, %q, want that the disk is full, and what to do", message, hint)
+			}
+			if err := os.Remove(ballast); err != nil {
+				t.Fatal(err)
+			}
+			if added := l.Kept(before); len(added) != 0 {
+				t.Errorf("runs that could not be stored are in the history: %v", added)
+			}
+			if got := l.Apkgate("run"); got.Status != exit.StatusPass {
+				t.Errorf("once there is room: %+v", got)
+			}
+			if diff := cmp.Diff(wholeBut(run.Complete, "wifi"), l.Kept(before)); diff != "" {
+				t.Errorf("runs in the history (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

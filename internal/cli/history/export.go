@@ -1,0 +1,65 @@
+package history
+
+import (
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+)
+
+func exportCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
+	var ff filterFlags
+	var out string
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write runs as JSON Lines",
+		Long: `Writes runs as JSON Lines, without their marks. Where check or noise reads the file
+as a history, all of them count as accepted: for that export what is accepted.
+apkgate baseline copy takes the marks along.`,
+		Example: `  apkgate baseline export --state accepted -o history.jsonl.zst
+  apkgate check --history history.jsonl.zst --run run.json`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := ff.filter()
+			if err != nil {
+				return err
+			}
+			address, err := settings.StoreAddress(*f)
+			if err == nil {
+				err = files.KeepsInput([]string{out}, []string{address, f.File()})
+			}
+			if err != nil {
+				return err
+			}
+			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+				write := func(w io.Writer) error {
+					_, err := baseline.WriteJSONL(w, baseline.Runs(s.Export(cmd.Context(), filter)))
+					return err
+				}
+				if out == "" || out == "-" {
+					return exit.InfrastructureIf(write(c.Stdout))
+				}
+				err := files.Write(out, func(w io.Writer) error {
+					packed, err := baseline.Compress(w, out)
+					if err != nil {
+						return err
+					}
+					return errors.Join(write(packed), packed.Close())
+				})
+				if err != nil {
+					return exit.Infrastructure(files.Error("write", out, err))
+				}
+				return nil
+			})
+		},
+	}
+	ff.register(cmd)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, compressed where its name ends in .gz or .zst (default: standard output)")
+	return cmd
+}

@@ -1,0 +1,103 @@
+// Package history is the command apkgate baseline: what looks at and changes the
+// history that runs are compared with, and the refresh by the main branch.
+//
+// It keeps nothing itself: a store of package baseline does. Runs never change; what
+// is decided about them is a mark.
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+func Command(c console.Console) *cobra.Command {
+	var f settings.ConfigFlags
+	cmd := &cobra.Command{
+		Use:   "baseline",
+		Short: "Look at and change the history that runs are compared with",
+		Long: `The history holds every run that was measured. Only accepted ones are compared
+with. Runs never change, and only prune removes any: accept and reject mark them.`,
+		Args: arguments.OnlyCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.PersistentFlags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml where there is one)")
+	cmd.PersistentFlags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
+	cmd.AddCommand(
+		listCommand(c, &f), showCommand(c, &f), refreshCommand(c, &f),
+		acceptCommand(c, &f), rejectCommand(c, &f), rebaselineCommand(c, &f),
+		importCommand(c, &f), exportCommand(c, &f), copyCommand(c, &f), pruneCommand(c, &f), verifyCommand(c, &f), repairCommand(c, &f),
+	)
+	return cmd
+}
+
+// withStore runs do on the sound part of the history, which has to be there. What
+// was damaged is told when it is done.
+func withStore(ctx context.Context, c console.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
+	return with(ctx, c, f, do, func(address string) (baseline.Store, error) { return stores.OpenExisting(ctx, c, address) })
+}
+
+// reading runs do, which changes nothing, on the history, which has to be there.
+func reading(ctx context.Context, c console.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
+	return with(ctx, c, f, do, func(address string) (baseline.Store, error) { return stores.OpenToRead(ctx, c, address) })
+}
+
+func with(ctx context.Context, c console.Console, f settings.ConfigFlags, do func(baseline.Store) error, open func(address string) (baseline.Store, error)) error {
+	path, err := settings.StoreAddress(f)
+	if err != nil {
+		return err
+	}
+	store, err := open(path)
+	if err != nil {
+		return err
+	}
+	sound := baseline.SoundOf(store)
+	return errors.Join(do(sound), stores.Damage(c, sound), store.Close())
+}
+
+// verifyGCPercent is how much may be allocated beside what is in use, in percent
+// of that: some 10 MB are in use.
+const verifyGCPercent = 800
+
+func verifyCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Read the whole history and say what is damaged", Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+				// Millions of small, short-lived values and next to nothing that
+				// stays: collected less often, they cost half the time.
+				defer debug.SetGCPercent(debug.SetGCPercent(verifyGCPercent))
+				damages, err := s.Verify(cmd.Context())
+				if err != nil {
+					return stores.Error(err)
+				}
+				for _, d := range damages {
+					fmt.Fprintln(c.Stdout, d)
+				}
+				if len(damages) > 0 {
+					return exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("%d %s damaged", len(damages), words.Plural(len(damages), "part of the history is", "parts of the history are")), stores.RepairHint)
+				}
+				fmt.Fprintln(c.Stdout, "the history is whole")
+				return nil
+			})
+		},
+	}
+}
+
+func atLeastOneRun(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return exit.Usage(fmt.Errorf("%s takes the id of a run", cmd.CommandPath()), "apkgate baseline list shows them")
+	}
+	return nil
+}

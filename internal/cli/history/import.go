@@ -1,0 +1,124 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+func importCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
+	var imports input.ImportFlags
+	var unmarked bool
+	cmd := &cobra.Command{
+		Use: "import FILE [FILE …]", Short: "Add runs from files to the history, as accepted",
+		Long: `Adds the runs of apkgate.run/1 files (JSON, JSON Lines, .gz, .zst), of androidx
+*-benchmarkData.json, of flashlight results and of lists of {name,unit,value}.
+Importing a file twice changes nothing.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.Usage(errors.New("import takes the names of files"), "")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, files []string) error {
+			return importFiles(cmd.Context(), c, *f, imports, files, !unmarked)
+		},
+	}
+	imports.Register(cmd)
+	cmd.Flags().BoolVar(&unmarked, "unmarked", false, "do not accept the runs")
+	return cmd
+}
+
+func importFiles(ctx context.Context, c console.Console, f settings.ConfigFlags, imports input.ImportFlags, files []string, accept bool) error {
+	options, err := imports.Options()
+	if err != nil {
+		return err
+	}
+	if err := input.AllThere(c, files); err != nil {
+		return err
+	}
+	path, err := settings.StoreAddress(f)
+	if err != nil {
+		return err
+	}
+	store, err := stores.Open(ctx, c, path)
+	if err != nil {
+		return err
+	}
+	var mark *baseline.Mark
+	if accept {
+		mark = &baseline.Mark{State: baseline.Accepted, Note: "imported"}
+	}
+	var total baseline.Imported
+	broken, damaged := 0, 0
+	for _, file := range files {
+		runs := passOver(c, input.RunsIn(c, file, options), &damaged)
+		done, err := baseline.Import(ctx, store, counting(runs, &broken), mark)
+		if err != nil {
+			return errors.Join(importError(err), store.Close())
+		}
+		total.Read, total.Added, total.Marked = total.Read+done.Read, total.Added+done.Added, total.Marked+done.Marked
+	}
+	fmt.Fprintf(c.Stdout, "%d %s read, %d new, %d accepted; the history is %s\n",
+		total.Read, words.Plural(total.Read, "run", "runs"), total.Added, total.Marked, console.Plain(stores.Shown(path)))
+	if accept && broken > 0 {
+		fmt.Fprintf(c.Stdout, "%d of them not whole: kept, but never compared with\n", broken)
+	}
+	if damaged > 0 {
+		err = exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("%d %s damaged and passed over", damaged, words.Plural(damaged, "record was", "records were")), "")
+	}
+	return errors.Join(err, store.Close())
+}
+
+// passOver leaves out the records of a file that are damaged, names and counts them.
+func passOver(c console.Console, runs iter.Seq2[run.Run, error], count *int) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for r, err := range runs {
+			var damaged *baseline.DamagedRun
+			if errors.As(err, &damaged) {
+				if *count++; *count <= stores.ShownDamage {
+					fmt.Fprintf(c.Stderr, "warning: %s\n", console.Plain(err.Error()))
+				}
+				continue
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// counting counts the runs that pass by and are not complete.
+func counting(runs iter.Seq2[run.Run, error], broken *int) iter.Seq2[run.Run, error] {
+	return func(yield func(run.Run, error) bool) {
+		for r, err := range runs {
+			if err == nil && r.Status != run.Complete {
+				*broken++
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// importError keeps what reading the file said, and sorts what the store said.
+func importError(err error) error {
+	var f *exit.Failure
+	if errors.As(err, &f) {
+		return err
+	}
+	return stores.Error(err)
+}

@@ -1,0 +1,137 @@
+package history
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/run"
+)
+
+func listCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
+	var ff filterFlags
+	var format string
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs, newest first", Args: arguments.None,
+		Long: `Lists runs, newest first. An accepted run "before the new level" started before
+what apkgate baseline rebaseline has accepted, and no longer counts.
+
+With --format json each run is a JSON object on a line of its own.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := ff.filter()
+			if err == nil {
+				err = arguments.OneOf("format", output.Format(format), []output.Format{output.FormatText, output.FormatJSON})
+			}
+			if err != nil {
+				return err
+			}
+			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+				return list(cmd.Context(), c, s, filter, output.Format(format))
+			})
+		},
+	}
+	ff.register(cmd)
+	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json")
+	return cmd
+}
+
+// list prints each run as it is read: a history may have more than memory holds.
+func list(ctx context.Context, c console.Console, s baseline.Store, filter baseline.Filter, format output.Format) error {
+	out := bufio.NewWriter(c.Stdout)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	table := console.Columns{Out: out, Rows: [][]string{{"run", "started", "app", "scenario", "context", "state"}}}
+	n := 0
+	for e, err := range s.List(ctx, filter) {
+		if err != nil {
+			return errors.Join(stores.Error(err), exit.InfrastructureIf(table.Flush()))
+		}
+		n++
+		if format == output.FormatJSON {
+			err = enc.Encode(listedOf(e))
+		} else {
+			err = table.Add(cellsOf(e)...)
+		}
+		if err != nil {
+			return exit.Infrastructure(fmt.Errorf("print the list: %w", err))
+		}
+	}
+	if n == 0 && format == output.FormatText {
+		fmt.Fprintln(c.Stdout, "no run matches")
+		return nil
+	}
+	if format == output.FormatJSON {
+		return exit.InfrastructureIf(out.Flush())
+	}
+	return exit.InfrastructureIf(table.Flush())
+}
+
+// cellsOf are what the list shows of a run.
+func cellsOf(e baseline.Entry) []string {
+	started := ""
+	if !e.Run.Started.IsZero() {
+		started = e.Run.Started.UTC().Format("2006-01-02 15:04")
+	}
+	app := strings.TrimSpace(e.Run.App.Package + " " + e.Run.App.Version)
+	return []string{console.Plain(e.Run.ID), started, console.Plain(app), console.Plain(e.Run.Scenario), console.Plain(brief(e.Run.Context)), stateOf(e)}
+}
+
+// stateOf says what was decided about a run, and why it may not count all the same.
+func stateOf(e baseline.Entry) string {
+	state := cmp.Or(string(e.Mark.State), "unmarked")
+	if e.Retired && e.Mark.State.Reference() {
+		state += ", before the new level"
+	}
+	if e.Run.Status != run.Complete {
+		state += ", " + string(e.Run.Status)
+	}
+	return state
+}
+
+// listed is a run as list prints it in JSON (docs/format/history.md).
+type listed struct {
+	ID       string            `json:"id"`
+	Started  time.Time         `json:"started,omitzero"`
+	App      run.App           `json:"app"`
+	Source   run.Source        `json:"source"`
+	Scenario string            `json:"scenario"`
+	Session  string            `json:"session,omitempty"`
+	Context  map[string]string `json:"context"`
+	Status   run.Status        `json:"status"`
+	State    string            `json:"state"`
+	Retired  bool              `json:"retired"`
+	Note     string            `json:"note,omitempty"`
+}
+
+func listedOf(e baseline.Entry) listed {
+	return listed{
+		ID: e.Run.ID, Started: e.Run.Started.UTC(), App: e.Run.App, Source: e.Run.Source, Scenario: e.Run.Scenario,
+		Session: e.Run.Session, Context: e.Run.Context, Status: e.Run.Status,
+		State: cmp.Or(string(e.Mark.State), "unmarked"), Retired: e.Retired, Note: e.Mark.Note,
+	}
+}
+
+// brief names a context in a few words.
+func brief(context map[string]string) string {
+	var parts []string
+	for _, name := range []string{"manufacturer", "model", "sdk", "network"} {
+		if v := context[name]; v != "" {
+			parts = append(parts, v)
+		}
+	}
+	return strings.Join(parts, " ")
+}

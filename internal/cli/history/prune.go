@@ -1,0 +1,55 @@
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+func pruneCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
+	var keep int
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "prune --keep N", Short: "Remove all but the newest N runs of each app, scenario and context", Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if keep < 1 {
+				return exit.Usage(fmt.Errorf("--keep is %d, want 1 or more", keep), "apkgate baseline prune --keep 200")
+			}
+			prune := func(s baseline.Store) error { return prune(cmd.Context(), c, s, keep, yes) }
+			if yes {
+				return withStore(cmd.Context(), c, *f, prune)
+			}
+			return reading(cmd.Context(), c, *f, prune)
+		},
+	}
+	cmd.Flags().IntVar(&keep, "keep", 0, "how many to keep of each app, scenario and context")
+	cmd.Flags().BoolVar(&yes, "yes", false, "remove them; without it they are only listed")
+	return cmd
+}
+
+func prune(ctx context.Context, c console.Console, s baseline.Store, keep int, yes bool) error {
+	n := 0
+	_, err := s.Prune(ctx, baseline.Retention{Keep: keep, DryRun: !yes}, func(e baseline.Entry) error {
+		n++
+		_, err := fmt.Fprintf(c.Stdout, "%s  %s  %s  %s\n", console.Plain(e.Run.ID), console.Plain(e.Run.App.Package), console.Plain(e.Run.Scenario), console.Plain(brief(e.Run.Context)))
+		return err
+	})
+	if err != nil {
+		return stores.Error(err)
+	}
+	if yes {
+		fmt.Fprintf(c.Stdout, "%d %s removed\n", n, words.Plural(n, "run", "runs"))
+		return nil
+	}
+	fmt.Fprintf(c.Stdout, "%d %s would be removed; --yes removes them\n", n, words.Plural(n, "run", "runs"))
+	return nil
+}

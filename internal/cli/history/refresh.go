@@ -1,0 +1,298 @@
+package history
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/drift"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/version"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+type RefreshFlags struct {
+	settings.PolicyFlags
+	output.OutputFlags
+	lab.CollectFlags
+	runs, context    []string
+	pkg              string
+	AcceptRegression bool
+	Found            func(RefreshResult) // told of what it comes to; no flag
+}
+
+// RefreshResult is what a refresh comes to, and how it is shown.
+type RefreshResult struct {
+	layout.Refresh
+	Sheet layout.Sheet
+	Data  output.SheetData
+}
+
+func refreshCommand(c console.Console, cf *settings.ConfigFlags) *cobra.Command {
+	var f RefreshFlags
+	cmd := &cobra.Command{
+		Use:   "refresh",
+		Short: "Measure the main branch, accept its runs, and say what drifts",
+		Long: `Measures as run does, checks the runs against the history, and accepts them: what
+later runs are compared with stays new. Where the gate calls one of them a
+regression none is accepted, since all are of one build; they are kept unmarked,
+and --accept-regression accepts them after all.
+
+It then says how each metric moved since the last refresh, since all that was
+accepted before, and by its trend over all of it: a slow creep that no single
+refresh shows.
+
+With --run it takes runs that were measured elsewhere instead.`,
+		Example: `  apkgate baseline refresh
+  apkgate baseline refresh --run nightly.jsonl --format markdown`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return Refresh(c, cmd, *cf, f) },
+	}
+	f.PolicyFlags.Register(cmd)
+	f.OutputFlags.Register(cmd)
+	f.CollectFlags.Register(cmd)
+	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to accept, instead of measuring; may be repeated")
+	cmd.Flags().StringVar(&f.pkg, "package", "", "the app, for files of --run that don't name it")
+	cmd.Flags().StringArrayVar(&f.context, "context", nil, "a context property, NAME=VALUE, for files of --run that don't name it; may be repeated")
+	cmd.Flags().BoolVar(&f.AcceptRegression, "accept-regression", false, "accept the runs even if the gate calls one a regression")
+	return cmd
+}
+
+func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, f RefreshFlags) error {
+	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+		return err
+	}
+	set, err := settings.Read(c, cmd, cf, f.PolicyFlags)
+	if err != nil {
+		return err
+	}
+	f.OutputFlags.Places = places.Of(c, set.Config, cf.File())
+	if err := files.KeepsInput(f.OutputFlags.Files(), f.runs, []string{set.Store, cf.File()}); err != nil {
+		return err
+	}
+	measure, err := refresher(c, cf, f)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	store, err := stores.Open(ctx, c, set.Store)
+	if err != nil {
+		return err
+	}
+	runs, loss, err := measure(ctx, store)
+	switch {
+	case err != nil:
+	case len(runs) == 0:
+		err = loss
+	default:
+		err = refreshWith(ctx, c, baseline.SoundOf(store), runs, loss, set, f)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// refreshSource makes the new runs and keeps them in the history, not accepted
+// yet. loss is why some are not whole: it does not hold up the others.
+type refreshSource func(context.Context, baseline.Store) (runs []run.Run, loss, err error)
+
+// refresher is where the new runs come from, with what the user said of it checked.
+func refresher(c console.Console, cf settings.ConfigFlags, f RefreshFlags) (refreshSource, error) {
+	if len(f.runs) > 0 {
+		runs, err := refreshRuns(c, f)
+		return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
+			if _, err := store.Add(ctx, runs...); err != nil {
+				return nil, nil, stores.Error(err)
+			}
+			return runs, nil, nil
+		}, err
+	}
+	cfg, err := lab.Config(c, cf.Config, f.CollectFlags)
+	return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
+		results, err := lab.Measure(ctx, c, cfg, f.CollectFlags, func(r run.Run) error {
+			if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
+				return stores.Error(err)
+			}
+			return nil
+		})
+		return lab.MeasuredRuns(results), lab.LossOf(results), err
+	}, err
+}
+
+// refreshRuns reads the files of --run.
+func refreshRuns(c console.Console, f RefreshFlags) ([]run.Run, error) {
+	imports := input.ImportFlags{Pkg: f.pkg, Context: f.context, Version: f.Version, Commit: f.Commit}
+	if len(f.Scenarios) == 1 {
+		imports.Scenario = f.Scenarios[0]
+	}
+	runs, err := input.Runs(c, f.runs, imports)
+	if err == nil {
+		runs, err = input.Distinct(runs, f.runs)
+	}
+	if err == nil && len(runs) == 0 {
+		err = exit.Usage(fmt.Errorf("nothing to accept: no run in %s", strings.Join(f.runs, ", ")), "")
+	}
+	return runs, err
+}
+
+// refreshBatch begins the batch of the marks that a refresh makes, by which the
+// next one finds them.
+const refreshBatch = "refresh "
+
+// refreshWith checks the runs, accepts or refuses them, and reports.
+func refreshWith(ctx context.Context, c console.Console, store *baseline.Sound, runs []run.Run, loss error, set settings.Settings, f RefreshFlags) error {
+	var err error
+	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
+		return exit.Usage(err, "")
+	}
+	last, before, err := acceptedBefore(ctx, store, runs)
+	if err != nil {
+		return stores.Error(err)
+	}
+	verdict, err := judging.OfStore(ctx, store, set).Check(runs, set, nil)
+	if err != nil {
+		return err
+	}
+	in := layout.RefreshInput{
+		Refresh:   sortOut(verdict, f.AcceptRegression),
+		Catalogue: set.Catalogue, Version: "apkgate " + version.String(),
+	}
+	in.Refresh.Drift = drift.Of(set.Policy, set.Catalogue, runs, last, before)
+	in.Refresh.Warnings = append(in.Refresh.Warnings, stores.DamageWarnings(store)...)
+	in.Hint = judging.RefreshHint(in.Refresh)
+	if in.Refresh.Simulated = judging.Simulated(runs); in.Refresh.Simulated {
+		in.Notes = []string{judging.SimulatedNote}
+	}
+	if ids := in.Refresh.Accepted; len(ids) > 0 {
+		if err := store.Mark(ctx, ids, refreshMark(ids)); err != nil {
+			return stores.Error(err)
+		}
+	}
+	data := output.SheetData{
+		Json: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) },
+		Sarif: func(w io.Writer, places layout.Places) error {
+			return layout.SARIF(w, layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)}, places)
+		},
+	}
+	sheet := layout.RefreshSheet(in)
+	if f.Found != nil {
+		f.Found(RefreshResult{in.Refresh, sheet, data})
+	}
+	if err := output.WriteSheet(c, sheet, data, f.OutputFlags); err != nil {
+		return err
+	}
+	failOn := set.FailOn
+	if f.AcceptRegression && verdict.Verdict == gate.Regression {
+		failOn = exit.FailNever
+	}
+	return exit.Of(verdict.Verdict, failOn, errors.Join(loss, stores.Damage(c, store)))
+}
+
+// refreshMark accepts the runs of a refresh as one batch. Its name follows from
+// the runs, so that doing it again is no other refresh.
+func refreshMark(ids []string) baseline.Mark {
+	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(ids)), "\x00")))
+	return baseline.Mark{State: baseline.Accepted, Note: "baseline refresh", Batch: refreshBatch + hex.EncodeToString(sum[:8])}
+}
+
+// sortOut says which runs are accepted. A build that is worse on one device is a
+// worse build: its other runs do not become what later ones are measured by.
+func sortOut(v gate.Verdict, acceptRegression bool) layout.Refresh {
+	r := layout.Refresh{Verdict: v.Verdict, Warnings: v.Warnings}
+	refuse := v.Verdict == gate.Regression && !acceptRegression
+	for _, x := range v.Runs {
+		switch {
+		case x.Verdict == gate.Invalid, refuse && x.Verdict == gate.Regression:
+			r.Refused = append(r.Refused, layout.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: x.Reason})
+		case refuse:
+			r.Refused = append(r.Refused, layout.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: "another run of this refresh is a regression"})
+		default:
+			r.Accepted = append(r.Accepted, x.ID)
+		}
+	}
+	return r
+}
+
+// driftRuns bounds the accepted runs of a scenario that a drift is told from.
+const driftRuns = 2000
+
+// acceptedBefore are the newest accepted runs of the same scenarios as the new
+// ones, on the level that counts, and those of them that the last refresh
+// accepted.
+func acceptedBefore(ctx context.Context, store baseline.Store, now []run.Run) (last, before []run.Run, err error) {
+	isNew, seen := map[string]bool{}, map[[2]string]bool{}
+	for _, r := range now {
+		isNew[r.ID] = true
+	}
+	for _, r := range now {
+		key := [2]string{r.App.Package, r.Scenario}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		ofLast, all, err := acceptedOf(ctx, store, key, isNew)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(all) == 0 {
+			continue
+		}
+		for r, err := range baseline.Runs(store.Export(ctx, baseline.Filter{IDs: all})) {
+			if err != nil {
+				return nil, nil, err
+			}
+			before = append(before, r)
+			if ofLast[r.ID] {
+				last = append(last, r)
+			}
+		}
+	}
+	return last, before, nil
+}
+
+// acceptedOf lists the ids of an app's scenario, and which of them the last
+// refresh accepted.
+func acceptedOf(ctx context.Context, store baseline.Store, of [2]string, isNew map[string]bool) (last map[string]bool, all []string, err error) {
+	var newest baseline.Mark // of a refresh
+	batch := map[string]string{}
+	filter := baseline.Filter{
+		Package: of[0], Scenario: of[1], Status: run.Complete, Limit: driftRuns, Level: true,
+		States: []baseline.State{baseline.Accepted, baseline.Rebaselined},
+	}
+	for e, err := range store.List(ctx, filter) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if isNew[e.Run.ID] {
+			continue
+		}
+		all = append(all, e.Run.ID)
+		batch[e.Run.ID] = e.Mark.Batch
+		if strings.HasPrefix(e.Mark.Batch, refreshBatch) && !e.Mark.At.Before(newest.At) {
+			newest = e.Mark
+		}
+	}
+	last = map[string]bool{}
+	for id, of := range batch {
+		last[id] = of == newest.Batch && newest.Batch != ""
+	}
+	return last, all, nil
+}

@@ -1,0 +1,248 @@
+// Package judging sets runs beside the history that they are judged by, and makes of
+// the verdict what a report needs beside it.
+//
+// It asks a history once for all runs that ask alike, and keeps of a file no more than
+// it needs, so that thousands of runs fit into memory. The verdict is package gate's.
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/history"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Past is where the runs of the history come from.
+type Past struct {
+	// Like gives the runs to compare one with, most similar first. All runs that
+	// ask alike share the answer (see query).
+	Like func(run.Run) ([]run.Summary, error)
+	// whole gives one of them in full.
+	whole func(id string) (run.Run, error)
+	// Sound is the store that they come from; nil where it is a file.
+	Sound *baseline.Sound
+}
+
+// Each hands over the references of each run with the run's place. It asks once
+// for all runs that ask alike, and works on several at a time: the answers of all
+// would not fit into memory together.
+func (p Past) Each(runs []run.Run, set settings.Settings, do func(place int, refs []run.Summary) error) error {
+	type question struct {
+		first  run.Run
+		places []int
+	}
+	var questions []*question
+	known := map[string]*question{}
+	for i, r := range runs {
+		q := Query(r, set)
+		key := fmt.Sprintf("%s %q", comparableWith(q), q.Properties()) // maps print sorted
+		if known[key] == nil {
+			known[key] = &question{first: r}
+			questions = append(questions, known[key])
+		}
+		known[key].places = append(known[key].places, i)
+	}
+	g, ctx := errgroup.WithContext(context.Background())
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, q := range questions {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return nil // another one has failed
+			}
+			refs, err := p.Like(q.first)
+			if err != nil {
+				return err
+			}
+			for _, place := range q.places {
+				one := func() error { return do(place, refs) }
+				if g.TryGo(one) {
+					continue // somebody is free to work on it
+				}
+				if err := one(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// Check makes the verdict on runs. also gets what each is compared with, too,
+// unless it is nil.
+func (p Past) Check(runs []run.Run, set settings.Settings, also func(place int, refs []run.Summary) error) (gate.Verdict, error) {
+	checker := history.NewChecker(set.Policy, set.Catalogue, len(runs))
+	err := p.Each(runs, set, func(i int, refs []run.Summary) error {
+		checker.Add(i, history.Subject{Run: runs[i], References: refs})
+		if also == nil {
+			return nil
+		}
+		return also(i, refs)
+	})
+	if err != nil {
+		return gate.Verdict{}, err
+	}
+	return checker.Verdict(), nil
+}
+
+func Query(r run.Run, set settings.Settings) baseline.Query {
+	q := baseline.For(r)
+	q.Use, q.Centre = set.Policy.Use, set.Policy.Centre
+	return q
+}
+
+// comparableWith names what a query's answer is chosen from: runs of another
+// scenario, or whose numbers came about in another way, are never in it.
+func comparableWith(q baseline.Query) string {
+	return fmt.Sprintf("%q %q %q", q.Package, q.Scenario, devctx.Only(q.Context, devctx.Hard))
+}
+
+// OfStore is the history in the sound part of a store, the runs of the commits first.
+func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, commits ...string) Past {
+	// Where an answer is all that there is of a scenario, as in most labs, the
+	// other phones get the same runs in another order.
+	var mu sync.Mutex
+	all := map[string][]run.Summary{}
+	return Past{
+		Sound: store,
+		Like: func(r run.Run) ([]run.Summary, error) {
+			q := Query(r, set)
+			q.Commits = commits
+			mu.Lock()
+			known := all[comparableWith(q)]
+			mu.Unlock()
+			if known != nil {
+				return baseline.Nearest(known, q), nil
+			}
+			refs, err := store.References(ctx, q)
+			if err != nil {
+				return nil, exit.Infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
+			}
+			if len(commits) == 0 && len(refs) < baseline.DefaultLimit {
+				mu.Lock()
+				all[comparableWith(q)] = refs
+				mu.Unlock()
+			}
+			return refs, nil
+		},
+		whole: func(id string) (run.Run, error) {
+			e, err := store.Get(ctx, id)
+			if errors.Is(err, baseline.ErrDamaged) {
+				store.PassOver(id, err)
+				err = baseline.ErrNotFound
+			}
+			return e.Run, err
+		},
+	}
+}
+
+// accepted are the runs of files, all of which count as accepted. They are read
+// once, and of each only its summary is kept, and packed those that tell where
+// their energy went.
+type accepted struct {
+	index  *baseline.Index
+	energy map[string][]byte // by id
+	newest []run.Run         // the last ones in full, as many as were asked for
+}
+
+// OfFiles reads files of accepted runs, and keeps the last ones in full.
+func OfFiles(c console.Console, files []string, f input.ImportFlags, set settings.Settings, keep int) (*accepted, error) {
+	options, err := f.Options()
+	if err != nil {
+		return nil, err
+	}
+	a := &accepted{index: baseline.NewIndex(set.Policy.Centre), energy: map[string][]byte{}}
+	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range files {
+		for r, err := range input.RunsIn(c, path, options) {
+			if err == nil {
+				err = a.add(r, pack, keep)
+			}
+			if errors.Is(err, baseline.ErrConflict) {
+				return nil, input.SameID(files, r.ID)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a, nil
+}
+
+func (a *accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
+	added, err := a.index.Add(r)
+	if err != nil {
+		if errors.Is(err, baseline.ErrConflict) {
+			return err
+		}
+		return exit.Usage(err, "")
+	}
+	if !added {
+		return nil
+	}
+	if r.Energy != nil {
+		data, err := run.Encode(r)
+		if err != nil {
+			return exit.Usage(err, "")
+		}
+		a.energy[r.ID] = pack.EncodeAll(data, nil)
+	}
+	if keep > 0 {
+		if len(a.newest) >= 2*keep {
+			a.newest = append(a.newest[:0:0], a.newest[len(a.newest)-keep+1:]...)
+		}
+		a.newest = append(a.newest, r)
+	}
+	return nil
+}
+
+// Last are the last runs, at most n.
+func (a *accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-n):] }
+
+func (a *accepted) Past(set settings.Settings) Past {
+	return Past{
+		Like: func(r run.Run) ([]run.Summary, error) {
+			refs, err := a.index.References(Query(r, set))
+			if err != nil {
+				return nil, exit.Usage(fmt.Errorf("read the history: %w", err), "")
+			}
+			return refs, nil
+		},
+		whole: a.whole,
+	}
+}
+
+// whole is a run that tells where its energy went.
+func (a *accepted) whole(id string) (run.Run, error) {
+	packed, ok := a.energy[id]
+	if !ok {
+		return run.Run{}, fmt.Errorf("run %s: %w", id, baseline.ErrNotFound)
+	}
+	open, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(run.MaxBytes))
+	if err != nil {
+		return run.Run{}, err
+	}
+	defer open.Close()
+	data, err := open.DecodeAll(packed, nil)
+	if err != nil {
+		return run.Run{}, err
+	}
+	return run.Decode(data)
+}

@@ -1,0 +1,33 @@
+package judging
+
+import (
+	"github.com/apkgate/apkgate/diagnose/hotspots"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Judge makes the verdict on runs and shows it. It returns what it showed.
+func Judge(c console.Console, runs []run.Run, before Past, set settings.Settings, out output.OutputFlags) (layout.Input, error) {
+	energy := make([]*hotspots.Change, len(runs))
+	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
+		energy[i], err = before.whereItWent(runs[i], refs)
+		return err
+	})
+	if err != nil {
+		return layout.Input{}, err
+	}
+	in := layout.Input{
+		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: set.Meta(runs),
+	}
+	for _, change := range energy {
+		if change != nil {
+			in.Energy = append(in.Energy, *change)
+		}
+	}
+	in.Verdict.Warnings = append(in.Verdict.Warnings, stores.DamageWarnings(before.Sound)...)
+	return in, output.Write(c, in, out)
+}

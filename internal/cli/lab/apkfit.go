@@ -1,0 +1,113 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/apk"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// apkFacts is what an APK file says of itself.
+type apkFacts struct {
+	path string
+	apk.Manifest
+	// mayHave reports whether a class may be in it; true where that can't be told.
+	mayHave func(class string) bool
+}
+
+// apksFit looks whether the APKs are those that the configuration speaks of. Of a
+// file that can't be read as an APK the device has the last word.
+func apksFit(cfg *config.Config) error {
+	var problems []error
+	app, known := apkFactsOf(cfg.App.APK)
+	if known && app.Package != cfg.App.Package {
+		problems = append(problems, exit.Usage(fmt.Errorf("%s is the app %s, and app.package in the configuration is %s", console.Plain(app.path), words.Short(app.Package), cfg.App.Package),
+			"app.package is the applicationId of the build that is measured"))
+	}
+	test, tested := apkFactsOf(cfg.App.TestAPK)
+	for i, s := range cfg.Scenarios {
+		if w := s.Workload.Instrumentation; w != nil && tested {
+			at := fmt.Sprintf("scenarios[%d].workload.instrumentation", i)
+			problems = append(problems, testFits(at, *w, test, app))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// testFits looks whether a workload's test is in the test APK.
+func testFits(at string, w config.Instrumentation, test, app apkFacts) error {
+	runner := apk.Class(w.TestPackage, w.Runner)
+	if runner == "" {
+		runner = config.DefaultRunner
+	}
+	switch {
+	case test.Package != w.TestPackage:
+		return exit.Usage(fmt.Errorf("%s: %s is the package %s, and test-package is %s", at, console.Plain(test.path), words.Short(test.Package), w.TestPackage),
+			"test-package is the testApplicationId, as a rule the app's with .test")
+	case !slices.Contains(test.Runners, runner):
+		return exit.Usage(fmt.Errorf("%s: %s has no runner %s, but %s", at, console.Plain(test.path), runner, orNone(test.Runners)), "runner is the testInstrumentationRunner")
+	}
+	for class := range strings.SplitSeq(w.Class, ",") {
+		class, _, _ = strings.Cut(strings.TrimSpace(class), "#")
+		if class != "" && !test.mayHave(class) && (app.mayHave == nil || !app.mayHave(class)) {
+			return exit.Usage(fmt.Errorf("%s: there is no class %s in %s", at, words.Short(class), console.Plain(test.path)), "correct class, or build the test APK that has it")
+		}
+	}
+	return nil
+}
+
+func orNone(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return words.Short(strings.Join(names, ", "))
+}
+
+// apkFactsOf reads an APK, or a simulated app. ok is false of what is neither.
+func apkFactsOf(path string) (_ apkFacts, ok bool) {
+	if path == "" {
+		return apkFacts{}, false
+	}
+	if app := simulatedApp(path); app != nil {
+		facts := apkFacts{path: path, Manifest: apk.Manifest{Package: app.Package, Runners: []string{app.Runner}}}
+		facts.mayHave = func(class string) bool {
+			return slices.ContainsFunc(app.TestCases, func(t simapp.TestCase) bool { return t.Class == class })
+		}
+		return facts, true
+	}
+	manifest, err := apk.ReadManifest(path)
+	if err != nil {
+		return apkFacts{}, false
+	}
+	return apkFacts{path: path, Manifest: manifest, mayHave: func(class string) bool {
+		has, err := apk.MayHave(class, path)
+		return has || err != nil
+	}}, true
+}
+
+// simulatedApp reads a simulated app, nil where the file is none.
+func simulatedApp(path string) *simapp.App {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, simapp.MaxBytes+1))
+	if err != nil || !simapp.Is(data) {
+		return nil
+	}
+	app, err := simapp.Parse(data)
+	if err != nil {
+		return nil
+	}
+	return app
+}

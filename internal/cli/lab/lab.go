@@ -1,0 +1,244 @@
+// Package lab makes of a configuration the devices and runs that are measured: it
+// finds and claims devices, checks that the files fit, measures and shows how far it
+// is, and sorts what was lost.
+//
+// How a run is measured is package collect's. It takes a stand: what can be known to be
+// wrong is told before any device is kept waiting.
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/secrets"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Device is one device of the lab and the clock by which it is measured.
+type Device struct {
+	Name  string
+	Spec  config.Device
+	Open  func(ctx context.Context) (device.Device, error)
+	claim func(ctx context.Context, waiting func(string)) (release func(), err error) // nil: nobody else can use it
+	Clock device.Clock                                                                // nil: this computer's
+	Close func() error
+}
+
+// Ready readies the devices of the configuration, or the one that adb sees. Each
+// is connected to when it is opened; simulated ones run from now on.
+func Ready(ctx context.Context, c console.Console, cfg *config.Config) (devices []Device, closing func() error, err error) {
+	closing = func() error {
+		var errs []error
+		for _, d := range devices {
+			errs = append(errs, d.Close())
+		}
+		return errors.Join(errs...)
+	}
+	specs, err := specs(ctx, c, cfg)
+	if err != nil {
+		return nil, closing, err
+	}
+	for _, spec := range specs {
+		d, err := readyOne(c, spec)
+		if err != nil {
+			return nil, func() error { return nil }, errors.Join(err, closing())
+		}
+		devices = append(devices, d)
+	}
+	return devices, closing, nil
+}
+
+func readyOne(c console.Console, spec config.Device) (Device, error) {
+	d := Device{Name: nameOf(spec), Spec: spec, Clock: c.Clock, Close: func() error { return nil }}
+	switch {
+	case spec.Simulated != "":
+		return readySimulated(d)
+	case spec.Address != "":
+		d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, spec.Address, adbOptions(c)) }
+		d.claim = claimOf(adb.DevicePort(spec.Address))
+	default:
+		server, err := ADBServer(c)
+		if err != nil {
+			return d, err
+		}
+		d.Open = func(context.Context) (device.Device, error) { return server.Device(spec.Serial), nil }
+		d.claim = claimOf(spec.Serial)
+	}
+	return d, nil
+}
+
+// claimFor is how long a device is waited for that another apkgate uses.
+const claimFor = time.Hour
+
+// claimOf takes the device for this process, for as long as a run takes. Where that
+// can't be done at all the run is made, since most devices have one user.
+func claimOf(serial string) func(context.Context, func(string)) (func(), error) {
+	return func(ctx context.Context, waiting func(string)) (func(), error) {
+		taken, err := claim.Wait(ctx, claim.Folder(), serial, claimFor, func(by claim.Holder) {
+			waiting(fmt.Sprintf("is in use by %v: waiting up to %v", by, claimFor))
+		})
+		var held *claim.HeldError
+		switch {
+		case err == nil:
+			return taken.Release, nil
+		case errors.As(err, &held):
+			return nil, fmt.Errorf("wait %v for the device: %w", claimFor, err)
+		case ctx.Err() != nil:
+			return nil, err
+		}
+		waiting(fmt.Sprintf("is not kept from other apkgates on this computer: %v", err))
+		return func() {}, nil
+	}
+}
+
+// readySimulated starts a simulated phone, which is then spoken to over adb like
+// any other.
+func readySimulated(d Device) (Device, error) {
+	phone, err := simlab.Start(d.Spec.Simulated, simulatedSeed, simlab.Options{})
+	if err != nil {
+		return d, exit.Infrastructure(fmt.Errorf("start the simulated %s: %w", d.Spec.Simulated, err))
+	}
+	noKeys := adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}
+	d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) }
+	d.Clock, d.Close = phone.Clock(), phone.Close
+	return d, nil
+}
+
+// simulatedSeed makes simulated labs the same for everybody.
+const simulatedSeed = 1
+
+func nameOf(spec config.Device) string {
+	for _, name := range []string{spec.Name, spec.Serial, spec.Address, spec.Simulated} {
+		if name != "" {
+			return name
+		}
+	}
+	return "device"
+}
+
+func adbOptions(c console.Console) adb.Options {
+	return adb.Options{Keys: func() ([]*adb.Key, error) { return adb.UserKeys(c.Getenv) }}
+}
+
+func ADBServer(c console.Console) (*adb.Server, error) {
+	addr, err := adb.ServerAddress(c.Getenv)
+	if err != nil {
+		return nil, exit.Usage(err, "")
+	}
+	return adb.NewServer(addr, adbOptions(c)), nil
+}
+
+// specs are the devices that the configuration names, or the one that adb sees.
+func specs(ctx context.Context, c console.Console, cfg *config.Config) ([]config.Device, error) {
+	if len(cfg.Devices) > 0 {
+		return cfg.Devices, nil
+	}
+	if serial := adb.EnvSerial(c.Getenv); serial != "" {
+		return []config.Device{{Serial: serial}}, nil
+	}
+	server, err := ADBServer(c)
+	if err != nil {
+		return nil, err
+	}
+	infos, err := server.Devices(ctx)
+	if err != nil {
+		return nil, exit.Infrastructure(err)
+	}
+	var usable []config.Device
+	for _, info := range infos {
+		if info.State == adb.StateDevice {
+			usable = append(usable, config.Device{Serial: info.Serial})
+		}
+	}
+	switch len(usable) {
+	case 1:
+		return usable, nil
+	case 0:
+		return nil, noUsable(infos)
+	}
+	return nil, exit.Usage(fmt.Errorf("adb sees %d devices", len(usable)), "name those to measure on in apkgate.yml, or set ANDROID_SERIAL")
+}
+
+// Origin is where the measured app comes from.
+type Origin struct {
+	Source  run.Source
+	Session string
+}
+
+// Jobs are the runs to make: each scenario on each device and network.
+func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
+	networks := cfg.Networks
+	if len(networks) == 0 {
+		networks = []string{""}
+	}
+	var out []collect.Job
+	for _, d := range devices {
+		extra := map[string]string{}
+		for _, properties := range []map[string]string{cfg.Context.Extra, d.Spec.Context} {
+			for name, value := range properties {
+				extra[name] = value
+			}
+		}
+		if d.Spec.Simulated != "" {
+			extra[devctx.Simulated] = "true"
+		}
+		for _, network := range networks {
+			for _, scenario := range cfg.Scenarios {
+				out = append(out, collect.Job{
+					Device: d.Name, Open: d.Open, Claim: d.claim, Clock: d.Clock, App: cfg.App, Scenario: scenario,
+					Network: network, Energy: cfg.Energy, Extra: extra, Source: o.Source, Session: o.Session,
+				})
+			}
+		}
+	}
+	return out
+}
+
+// OnlyScenarios leaves out the scenarios that the user did not name.
+func OnlyScenarios(cfg *config.Config, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	var known []string
+	for _, s := range cfg.Scenarios {
+		known = append(known, s.Name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return arguments.BadValue("scenario", name, known)
+		}
+	}
+	cfg.Scenarios = slices.DeleteFunc(slices.Clone(cfg.Scenarios), func(s config.Scenario) bool { return !slices.Contains(names, s.Name) })
+	return nil
+}
+
+// Host runs a command of this computer, for Maestro. It has no secret of apkgate's
+// in its environment: a flow is what a pull request brought along.
+func Host(c console.Console) func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+	return func(ctx context.Context, name string, args ...string) ([]byte, int, error) {
+		cmd := exec.CommandContext(ctx, name, args...)
+		cmd.Dir = c.Dir
+		cmd.Env = secrets.WorkloadEnvironment(os.Environ())
+		out, err := cmd.CombinedOutput()
+		var ended *exec.ExitError
+		if errors.As(err, &ended) {
+			return out, ended.ExitCode(), nil
+		}
+		return out, 0, err
+	}
+}

@@ -1,0 +1,136 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/internal/cli/console"
+)
+
+// progress shows a collection: on a terminal one line that changes, in a log a
+// line for each run. It is told one event at a time.
+type progress struct {
+	w         io.Writer
+	terminal  bool
+	width     int
+	runs      int
+	done      int
+	failed    int
+	repsDone  int
+	repsTotal int
+	drawn     bool
+	now       func() time.Time
+	said      time.Time       // when the last line was written
+	warned    map[string]bool // each warning is shown once, of the first device
+}
+
+func NewProgress(c console.Console, jobs []collect.Job) *progress {
+	p := &progress{warned: map[string]bool{}, now: c.Now, said: c.Now(), w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
+	if p.width == 0 {
+		p.width = 80
+	}
+	for _, j := range jobs {
+		p.repsTotal += j.Scenario.Repetitions
+	}
+	return p
+}
+
+// Report is told what happens on a device.
+func (p *progress) Report(e journal.Event) {
+	switch e.Phase {
+	case journal.Warned:
+		if !p.warned[e.Message] {
+			p.warned[e.Message] = true
+			p.line(fmt.Sprintf("warning: %s: %s", console.Plain(e.Device), console.Plain(e.Message)))
+		}
+	case journal.Waiting:
+		p.line(fmt.Sprintf("%s %s", console.Plain(e.Device), console.Plain(e.Message)))
+	case journal.Measure:
+		p.repsDone++
+		p.draw(fmt.Sprintf("%s: repetition %d of %d", console.Plain(e.Device), e.Repetition, e.Repetitions))
+	case journal.Settle:
+		p.draw(fmt.Sprintf("%s: resting, %s", console.Plain(e.Device), console.Plain(e.Message)))
+	case journal.Done:
+	default:
+		what := string(e.Phase)
+		if e.Message != "" {
+			what = e.Message
+		}
+		p.draw(fmt.Sprintf("%s: %s", console.Plain(e.Device), console.Plain(what)))
+	}
+}
+
+// Finished is told each run that is there.
+func (p *progress) Finished(r collect.Result) {
+	p.done++
+	if r.Err != nil {
+		p.failed++
+		why := console.Plain(r.Err.Error())
+		if errors.Is(r.Err, context.Canceled) {
+			why = "interrupted"
+		}
+		p.line(fmt.Sprintf("%s: the run of %s is %s: %s", console.Plain(r.Device), console.Plain(r.Run.Scenario), r.Run.Status, why))
+		return
+	}
+	if p.terminal {
+		p.draw(console.Plain(r.Device) + ": done")
+		return
+	}
+	p.line(fmt.Sprintf("run %d of %d: %s, %s, %d repetitions", p.done, p.runs, console.Plain(r.Device), console.Plain(r.Run.Scenario), len(r.Run.Iterations)))
+}
+
+// longestSilence is the longest that a log says nothing: some CI systems end a job that
+// is silent for ten minutes.
+const longestSilence = time.Minute
+
+// roomForBar is the narrowest terminal with room for a bar beside words.
+const roomForBar = 72
+
+// draw shows the changing line; a log gets a line now and then.
+func (p *progress) draw(what string) {
+	if !p.terminal {
+		if p.now().Sub(p.said) >= longestSilence {
+			p.line(what)
+		}
+		return
+	}
+	line := fmt.Sprintf("%d of %d runs, %s", p.done, p.runs, what)
+	if p.width >= roomForBar {
+		line = bar(p.repsDone, p.repsTotal) + " " + line
+	}
+	if runes := []rune(line); len(runes) >= p.width {
+		line = string(runes[:p.width-1])
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+	p.drawn = true
+}
+
+// line writes a line that stays.
+func (p *progress) line(text string) {
+	p.Clear()
+	p.said = p.now()
+	fmt.Fprintln(p.w, text)
+}
+
+// Clear takes the changing line away.
+func (p *progress) Clear() {
+	if p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+func bar(done, total int) string {
+	const width = 20
+	filled := width
+	if total > 0 {
+		filled = min(width, width*done/total)
+	}
+	return "[" + strings.Repeat("█", filled) + strings.Repeat("·", width-filled) + "]"
+}

@@ -1,0 +1,39 @@
+package lab
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/console"
+)
+
+// A terminal shows what is being done, also where it is narrow: then without the
+// bar.
+func TestProgressSaysWhatIsBeingDone(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		event journal.Event
+		want  string
+		bar   bool
+	}{
+		{100, journal.Event{Phase: journal.SetUp, Message: "compiling the app"}, "pixel: compiling the app", true},
+		{100, journal.Event{Phase: journal.WarmUp, Repetition: 1}, "pixel: warm-up", true},
+		{100, journal.Event{Phase: journal.Waiting, Message: "has not answered for 5s"}, "pixel has not answered for 5s", false},
+		{40, journal.Event{Phase: journal.Settle, Message: "1m55s left"}, "pixel: resting, 1m55s", false},
+	} {
+		var out bytes.Buffer
+		jobs := []collect.Job{{Scenario: config.Scenario{Repetitions: 5}}}
+		p := NewProgress(console.Console{Stderr: &out, ProgressTerminal: true, Width: c.width, Now: time.Now}, jobs)
+		c.event.Device = "pixel"
+		p.Report(c.event)
+		line := strings.TrimPrefix(out.String(), "\r\x1b[K")
+		if !strings.Contains(line, c.want) || strings.Contains(line, "·") != c.bar || len([]rune(line)) >= c.width {
+			t.Errorf("%d columns wide: %q, want %q within, bar %v", c.width, line, c.want, c.bar)
+		}
+	}
+}

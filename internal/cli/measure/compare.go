@@ -1,0 +1,289 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/version"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+// DefaultRounds is the least even number of rounds in which a rank test can
+// prove a change among some eighty comparisons.
+const DefaultRounds = 12
+
+// maxRounds bounds --rounds as the configuration bounds repetitions.
+const maxRounds = 1000
+
+type CompareFlags struct {
+	settings.ConfigFlags
+	settings.PolicyFlags
+	output.OutputFlags
+	input.ImportFlags
+	Base, Head             string   // APK files
+	baseRuns, headRuns     []string // files of runs
+	BaseCommit, HeadCommit string
+	HeadRef                string // no flag
+	Scenarios              []string
+	Rounds, Parallel       int
+	keep                   string
+	Profiles               string // as of lab.CollectFlags
+}
+
+func CompareCommand(c console.Console) *cobra.Command {
+	var f CompareFlags
+	cmd := &cobra.Command{
+		Use:   "compare --base base.apk --head head.apk",
+		Short: "Measure two builds in turns and compare them",
+		Long: `Measures two APKs on the same devices in the order base, head, head, base, …, so
+that heat and drift are the same for both, and says whether the head is worse: for
+each metric and UI event the shift with its interval and a rank test, corrected
+for the number of comparisons. No history is needed, and none is written.
+
+With --base-run and --head-run it compares runs that were made elsewhere: files of
+apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`,
+		Example: `  apkgate compare --base base.apk --head head.apk
+  apkgate compare --base base.apk --head head.apk --rounds 20 --scenario open-message
+  apkgate compare --base-run main.jsonl --head-run pr.jsonl --format markdown`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return compare(c, cmd, f) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.Base, "base", "", "the APK to compare with")
+	flags.StringVar(&f.Head, "head", "", "the APK that may be worse")
+	flags.StringArrayVar(&f.baseRuns, "base-run", nil, "a file of the base build's runs, instead of measuring; may be repeated")
+	flags.StringArrayVar(&f.headRuns, "head-run", nil, "a file of the head build's runs, instead of measuring; may be repeated")
+	flags.IntVar(&f.Rounds, "rounds", DefaultRounds, "how often each build is measured on each device")
+	flags.StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
+	flags.StringVar(&f.BaseCommit, "base-commit", "", "the commit the base was built from")
+	flags.StringVar(&f.HeadCommit, "head-commit", "", "the commit the head was built from (default: GITHUB_SHA)")
+	flags.IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all)")
+	flags.StringVar(&f.keep, "keep", "", "leave the runs in this folder, as base.jsonl and head.jsonl")
+	flags.StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
+	flags.StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
+	flags.StringVar(&f.Grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
+	f.OutputFlags.Register(cmd)
+	flags.StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
+	flags.StringArrayVar(&f.Context, "context", nil, "a context property, NAME=VALUE, for files that don't name it; may be repeated")
+	return cmd
+}
+
+func compare(c console.Console, cmd *cobra.Command, f CompareFlags) error {
+	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+		return err
+	}
+	offline, err := f.Offline()
+	if err != nil {
+		return err
+	}
+	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	if err != nil {
+		return err
+	}
+	f.OutputFlags.Places = places.Of(c, set.Config, f.ConfigFlags.File())
+	if err := files.KeepsInput(f.OutputFlags.Files(), f.baseRuns, f.headRuns, []string{f.Base, f.Head, f.ConfigFlags.File()}); err != nil {
+		return err
+	}
+	if f.HeadCommit == "" {
+		f.HeadCommit, f.HeadRef = c.Getenv("GITHUB_SHA"), c.Getenv("GITHUB_REF")
+	}
+	var base, head []run.Run
+	if offline {
+		base, head, err = readBoth(c, f)
+	} else {
+		base, head, err = Both(cmd.Context(), c, f)
+	}
+	if err != nil {
+		return err
+	}
+	if set.Catalogue, err = run.Catalogue(set.Catalogue, append(append([]run.Run{}, base...), head...)...); err != nil {
+		return exit.Usage(err, "")
+	}
+	verdict := sidebyside.Compare(set.Policy, set.Catalogue, base, head)
+	in := layout.ABInput{Verdict: verdict, Energy: judging.BesideBase(base, head), Catalogue: set.Catalogue, Version: "apkgate " + version.String()}
+	if judging.Simulated(base) || judging.Simulated(head) {
+		in.Notes = []string{judging.SimulatedNote}
+	}
+	if err := output.WriteSheet(c, layout.AB(in), judging.ComparisonData(in), f.OutputFlags); err != nil {
+		return err
+	}
+	return exit.Of(verdict.Verdict, set.FailOn, nil)
+}
+
+// Offline reports whether runs in files are compared, and refuses what names
+// only half of either way.
+func (f CompareFlags) Offline() (bool, error) {
+	const hint = "apkgate compare --base base.apk --head head.apk, or --base-run and --head-run with files of runs"
+	apks, files := f.Base != "" || f.Head != "", len(f.baseRuns)+len(f.headRuns) > 0
+	switch {
+	case apks && files:
+		return false, exit.Usage(errors.New("--base and --head measure, --base-run and --head-run read what was measured: want one or the other"), hint)
+	case files && (len(f.baseRuns) == 0 || len(f.headRuns) == 0):
+		return false, exit.Usage(errors.New("two builds are compared: want both --base-run and --head-run"), hint)
+	case files:
+		return true, nil
+	case f.Base == "" || f.Head == "":
+		return false, exit.Usage(errors.New("two builds are compared: want both --base and --head"), hint)
+	case f.Rounds < 1 || f.Rounds > maxRounds:
+		return false, exit.Usage(fmt.Errorf("--rounds is %d, want 1 to %d", f.Rounds, maxRounds), "")
+	case f.Parallel < 0:
+		return false, exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", f.Parallel), "")
+	}
+	return false, nil
+}
+
+// readBoth reads the runs of both builds from files.
+func readBoth(c console.Console, f CompareFlags) (base, head []run.Run, err error) {
+	read := func(files []string) []run.Run {
+		runs, readErr := input.Runs(c, files, f.ImportFlags)
+		if readErr == nil {
+			runs, readErr = input.Distinct(runs, files)
+		}
+		if readErr == nil && len(runs) == 0 {
+			readErr = exit.Usage(fmt.Errorf("nothing to compare: no run in %s", strings.Join(files, ", ")), "")
+		}
+		if err == nil {
+			err = readErr
+		}
+		return runs
+	}
+	base, head = read(f.baseRuns), read(f.headRuns)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a, b := base[0].App.Package, head[0].App.Package; a != b {
+		return nil, nil, exit.Usage(fmt.Errorf("the runs of the base are of %q, those of the head of %q", words.Short(a), words.Short(b)), "compare two builds of one app")
+	}
+	return base, head, nil
+}
+
+// Both measures both builds in turns.
+func Both(ctx context.Context, c console.Console, f CompareFlags) (base, head []run.Run, err error) {
+	cfg, err := settings.LoadConfig(f.Config, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(lab.OnlyScenarios(cfg, f.Scenarios), bothThere(c, f, cfg)); err != nil {
+		return nil, nil, err
+	}
+	lab.ProfilesTo(f.Profiles, cfg.Energy)
+	for i := range cfg.Scenarios {
+		cfg.Scenarios[i].Repetitions = f.Rounds
+	}
+	baseResults, headResults, err := interleave(ctx, c, cfg, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.keep != "" {
+		if err := keepBoth(f.keep, baseResults, headResults); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := cmp.Or(lab.LossOf(headResults), lab.LossOf(baseResults)); err != nil {
+		return nil, nil, err
+	}
+	return lab.MeasuredRuns(baseResults), lab.MeasuredRuns(headResults), nil
+}
+
+// bothThere looks at both builds, and at what else the configuration names, before
+// any device is touched.
+func bothThere(c console.Console, f CompareFlags, cfg *config.Config) error {
+	for _, path := range []string{f.Base, f.Head} {
+		src, err := input.Open(c, path)
+		if err != nil {
+			return exit.Usage(err, "")
+		}
+		src.Close()
+		build := *cfg
+		build.App.APK = path
+		if err := lab.FilesThere(&build); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interleave runs the lab on pairs of jobs that differ in their build alone.
+func interleave(ctx context.Context, c console.Console, cfg *config.Config, f CompareFlags) (base, head []collect.Result, err error) {
+	profiles, err := lab.KeepProfiles(cfg.Energy)
+	if err == nil && f.keep != "" {
+		err = files.Writable(f.keep)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	devices, closing, err := lab.Ready(ctx, c, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	session := "compare " + c.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	of := lab.Origin{Source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: f.HeadCommit, Ref: f.HeadRef}, Session: session}
+	bases, heads := lab.Jobs(cfg, devices, of), lab.Jobs(cfg, devices, of)
+	for i := range bases {
+		bases[i].App.APK, heads[i].App.APK = f.Base, f.Head
+		bases[i].App.Version, heads[i].App.Version = "", "" // of each, what the device says
+		bases[i].App.Build, heads[i].App.Build = sideOf(cfg.App.Build, "base"), sideOf(cfg.App.Build, "head")
+		bases[i].Source = run.Source{Repository: of.Source.Repository, Commit: f.BaseCommit}
+	}
+	shown := lab.NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
+	defer shown.Clear()
+	pairs := collect.Lab{
+		Jobs: bases, Parallel: f.Parallel, Finished: shown.Finished,
+		Options: collect.Options{Host: lab.Host(c), Progress: shown, Now: c.Now},
+	}
+	base, head = pairs.Interleave(ctx, heads)
+	for i, results := range [][]collect.Result{base, head} {
+		if err := lab.NameRuns(results); err != nil {
+			return nil, nil, err
+		}
+		for _, r := range results {
+			profiles.Keep(r, []string{"base", "head"}[i])
+		}
+	}
+	shown.Clear()
+	return base, head, profiles.Told(c.Stderr)
+}
+
+// sideOf tells the two builds' runs apart, also where both bear one version.
+func sideOf(build, side string) string {
+	return strings.TrimSpace(build + " " + side)
+}
+
+func keepBoth(dir string, base, head []collect.Result) error {
+	for file, results := range map[string][]collect.Result{"base.jsonl": base, "head.jsonl": head} {
+		path := filepath.Join(dir, file)
+		write := func(w io.Writer) error {
+			_, err := baseline.WriteJSONL(w, lab.RunsOf(results))
+			return err
+		}
+		if err := files.Write(path, write); err != nil {
+			return exit.Infrastructure(files.Error("write the runs to", path, err))
+		}
+	}
+	return nil
+}

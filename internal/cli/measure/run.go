@@ -1,0 +1,142 @@
+// Package measure holds the commands that measure on devices: run, collect and compare.
+//
+// It judges by package judging and shows by package output; how a device is found and
+// measured is package lab's.
+package measure
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+type runFlags struct {
+	settings.ConfigFlags
+	settings.PolicyFlags
+	output.OutputFlags
+	lab.CollectFlags
+	accept bool
+}
+
+func RunCommand(c console.Console) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Measure, compare with the history, and report",
+		Long: `Runs the scenarios of apkgate.yml on its devices, checks the runs against the
+history, and says pass or fail. The runs are kept in the history; they count as
+references once they are accepted.
+
+With --accept, as on a main branch, runs that are no regression are accepted.`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runAndGate(c, cmd, f) },
+	}
+	f.ConfigFlags.Register(cmd)
+	f.PolicyFlags.Register(cmd)
+	f.OutputFlags.Register(cmd)
+	f.CollectFlags.Register(cmd)
+	cmd.Flags().BoolVar(&f.accept, "accept", false, "accept the runs that are no regression")
+	return cmd
+}
+
+func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
+	ctx := cmd.Context()
+	f.Session = cmp.Or(f.Session, runSession(c.Now()))
+	cfg, err := lab.Config(c, f.Config, f.CollectFlags)
+	if err != nil {
+		return err
+	}
+	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	if err != nil {
+		return err
+	}
+	f.OutputFlags.Defaults(cfg.Report)
+	f.OutputFlags.Places = places.Of(c, cfg, f.ConfigFlags.File())
+	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+		return err
+	}
+	if err := files.KeepsInput(f.OutputFlags.Files(), []string{set.Store, f.ConfigFlags.File(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
+		return err
+	}
+	store, err := stores.Open(ctx, c, set.Store)
+	if err != nil {
+		return err
+	}
+	results, err := lab.Measure(ctx, c, cfg, f.CollectFlags, func(r run.Run) error {
+		if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
+			return stores.Error(err)
+		}
+		return nil
+	})
+	if err == nil {
+		err = gateResults(ctx, c, store, results, set, f)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// gateResults checks what was measured, accepts it where that was asked for,
+// and fails for a run that was lost even if the others pass.
+func gateResults(ctx context.Context, c console.Console, store baseline.Store, results []collect.Result, set settings.Settings, f runFlags) error {
+	var runs []run.Run
+	for r := range lab.RunsOf(results) {
+		runs = append(runs, r)
+	}
+	if len(runs) == 0 {
+		return lab.LossOf(results)
+	}
+	sound := baseline.SoundOf(store)
+	in, err := judging.Judge(c, runs, judging.OfStore(ctx, sound, set), set, f.OutputFlags)
+	if err != nil {
+		return err
+	}
+	verdict := in.Verdict
+	if f.accept {
+		if err := acceptAll(ctx, c, store, verdict); err != nil {
+			return err
+		}
+	}
+	tellNext(c, verdict, f)
+	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(lab.LossOf(results), stores.Damage(c, sound)))
+}
+
+// acceptAll accepts the runs that are neither a regression nor in pieces.
+func acceptAll(ctx context.Context, c console.Console, store baseline.Store, v gate.Verdict) error {
+	var ids []string
+	for _, r := range v.Runs {
+		if r.Verdict != gate.Regression && r.Verdict != gate.Invalid {
+			ids = append(ids, r.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := store.Mark(ctx, ids, baseline.Mark{State: baseline.Accepted, Note: "run --accept"}); err != nil {
+		return stores.Error(err)
+	}
+	fmt.Fprintf(c.Stderr, "%d of %d %s accepted\n", len(ids), len(v.Runs), words.Plural(len(v.Runs), "run", "runs"))
+	return nil
+}
+
+// runSession names a session that nobody has named, so that all runs of one
+// command can be accepted together.
+func runSession(now time.Time) string { return "run-" + now.UTC().Format("20060102T150405.000Z") }

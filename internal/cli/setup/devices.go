@@ -1,0 +1,62 @@
+package setup
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/simlab"
+)
+
+func DevicesCommand(c console.Console) *cobra.Command {
+	var sims bool
+	cmd := &cobra.Command{
+		Use:   "devices",
+		Short: "List the devices that adb sees",
+		Args:  arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if sims {
+				return listSimulated(c)
+			}
+			return listDevices(c, cmd)
+		},
+	}
+	cmd.Flags().BoolVar(&sims, "simulated", false, "list the profiles of simulated devices instead")
+	return cmd
+}
+
+func listDevices(c console.Console, cmd *cobra.Command) error {
+	server, err := lab.ADBServer(c)
+	if err != nil {
+		return err
+	}
+	infos, err := server.Devices(cmd.Context())
+	if err != nil {
+		return exit.Infrastructure(err)
+	}
+	if len(infos) == 0 {
+		fmt.Fprintln(c.Stdout, "adb sees no device; apkgate devices --simulated lists those that need none")
+		return nil
+	}
+	table := console.NewTable(c.Stdout, "serial", "state", "model", "product")
+	for _, d := range infos {
+		if err := table.Append(console.Plain(d.Serial), console.Plain(d.State), console.Plain(d.Model), console.Plain(d.Product)); err != nil {
+			return err
+		}
+	}
+	return table.Render()
+}
+
+func listSimulated(c console.Console) error {
+	table := console.NewTable(c.Stdout, "profile (simulated)", "manufacturer", "model", "Android", "API", "screen")
+	for _, p := range simlab.Profiles() {
+		if err := table.Append(p.Name, p.Manufacturer, p.Model, p.SDK, p.API, p.Screen); err != nil {
+			return err
+		}
+	}
+	return table.Render()
+}

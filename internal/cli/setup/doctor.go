@@ -1,0 +1,138 @@
+// Package setup holds the commands that come before measuring: init writes a
+// configuration, devices lists what is connected, and doctor says whether both are fit.
+//
+// It changes nothing on a device.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+func DoctorCommand(c console.Console) *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Are the configuration and the devices fit to measure with?",
+		Args:  arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := settings.LoadConfig(path, true)
+			if err != nil {
+				return err
+			}
+			return errors.Join(doctor(cmd.Context(), c, cfg), configFit(path))
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
+	return cmd
+}
+
+// configFit says what a run would miss of the configuration, where there is one.
+func configFit(path string) error {
+	if path == "" {
+		if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	cfg, err := settings.LoadConfig(path, false)
+	if err != nil {
+		return err
+	}
+	return lab.FilesThere(cfg)
+}
+
+func doctor(ctx context.Context, c console.Console, cfg *config.Config) (err error) {
+	devices, closing, err := lab.Ready(ctx, c, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	unfit := 0
+	var lost error // the devices that could not be asked; the others still are
+	for _, d := range devices {
+		fit, err := examine(ctx, c, d, cfg)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			lost = errors.Join(lost, fmt.Errorf("examine %s: %w", d.Name, err))
+		}
+		if !fit && err == nil {
+			unfit++
+		}
+	}
+	lab.ShowUnusable(ctx, c, cfg)
+	if lost != nil {
+		return exit.Infrastructure(lost)
+	}
+	if unfit > 0 {
+		return exit.Infrastructure(fmt.Errorf("not fit to measure on: %d of %d %s", unfit, len(devices), words.Plural(len(devices), "device", "devices")))
+	}
+	return nil
+}
+
+// examine prints what the check before a run finds on one device.
+func examine(ctx context.Context, c console.Console, d lab.Device, cfg *config.Config) (fit bool, err error) {
+	connected, err := d.Open(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer connected.Close()
+	findings, err := device.Preflight(ctx, connected)
+	if err == nil {
+		var more []device.Finding
+		more, err = energyFit(ctx, connected, cfg.Energy)
+		findings = append(findings, more...)
+	}
+	if err == nil {
+		var installed []device.Finding
+		installed, err = installedFit(ctx, connected, cfg)
+		findings = append(findings, installed...)
+	}
+	fmt.Fprintln(c.Stdout, console.Plain(d.Name))
+	fit = true
+	for _, f := range findings {
+		mark := "ok  "
+		if !f.OK {
+			mark, fit = "BAD ", false
+		}
+		fmt.Fprintf(c.Stdout, "  %s %-12s %s\n", mark, f.Name, console.Plain(f.Detail))
+		if f.Hint != "" {
+			fmt.Fprintf(c.Stdout, "       %-12s hint: %s\n", "", f.Hint)
+		}
+	}
+	return fit, err
+}
+
+// installedFit looks whether the device has what the configuration names no APK of.
+func installedFit(ctx context.Context, d device.Device, cfg *config.Config) ([]device.Finding, error) {
+	var findings []device.Finding
+	for _, s := range cfg.Scenarios {
+		err := workload.Installed(ctx, d, cfg.App, s)
+		if err != nil && !loss.IsConfiguration(err) {
+			return findings, err
+		}
+		f := device.Finding{Name: "app", OK: err == nil, Detail: "nothing that scenario " + s.Name + " needs on the device is missing, beside what a run installs"}
+		if err != nil {
+			f.Detail, f.Hint = err.Error(), exit.HintOf(err)
+		}
+		findings = append(findings, f)
+	}
+	return findings, nil
+}

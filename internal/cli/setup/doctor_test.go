@@ -1,0 +1,122 @@
+package setup_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/cli"
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+)
+
+// What is wrong before anything is measured ends with 2, keeps no device waiting,
+// and is what doctor finds too.
+func TestWhatIsKnownBeforeMeasuring(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	workload := `{test-package: com.example.demo.test, class: "com.example.demo.ReadMailTest#readsMail"}`
+	for name, c := range map[string]struct {
+		from, to string
+		said     []string
+	}{
+		"another package":      {"package: com.example.demo,", "package: com.example.other,", []string{"demo-good.apk is the app com.example.demo", "app.package in the configuration is com.example.other"}},
+		"another test package": {"com.example.demo.test,", "com.example.demo.tests,", []string{"demo-test.apk is the package com.example.demo.test", "test-package is com.example.demo.tests"}},
+		"no such runner":       {"test,", "test, runner: com.example.Runner,", []string{"demo-test.apk has no runner com.example.Runner, but androidx.test.runner.AndroidJUnitRunner"}},
+		"no such class":        {"ReadMailTest#", "ReadMailsTest#", []string{"there is no class com.example.demo.ReadMailsTest in ", "demo-test.apk"}},
+		"no maestro":           {"instrumentation: " + workload, "maestro: {flow: flow.yaml}", []string{"scenarios[0].workload.maestro", "find the command maestro on this computer: executable file not found"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := clitest.NewLab(t, "demo-good", "")
+			clitest.WriteFile(t, l.Path("flow.yaml"), "appId: com.example.demo\n")
+			l.Edit(c.from, c.to)
+			for _, got := range []clitest.Result{
+				l.Apkgate("run"), clitest.Run(t, nil, "doctor", "--config", l.Path("apkgate.yml")),
+				clitest.Run(t, nil, "compare", "--config", l.Path("apkgate.yml"), "--base", l.Path("demo-good.apk"), "--head", l.Path("demo-good.apk")),
+			} {
+				if got.Status != exit.StatusUsage || strings.Contains(got.Stderr, "run 1 of") {
+					t.Errorf("exit status %d, want %d before anything is measured\n%s%s", got.Status, exit.StatusUsage, got.Stdout, got.Stderr)
+				}
+				message, hint := clitest.Complaint(t, got)
+				for _, want := range c.said {
+					if !strings.Contains(message, want) {
+						t.Errorf("%q says nothing of %q", message, want)
+					}
+				}
+				if hint == "" {
+					t.Errorf("no hint beside %q", message)
+				}
+			}
+		})
+	}
+}
+
+// An APK that can't be read by us may be one for the device all the same.
+func TestAnAPKOfAnUnknownForm(t *testing.T) {
+	l := clitest.NewLab(t, "demo-good", "")
+	var b bytes.Buffer
+	if err := zip.NewWriter(&b).Close(); err != nil {
+		t.Fatal(err)
+	}
+	clitest.WriteFile(t, l.Path("demo-good.apk"), b.String())
+	if got := clitest.Run(t, nil, "doctor", "--config", l.Path("apkgate.yml")); got.Status != exit.StatusPass {
+		t.Errorf("exit status %d\n%s", got.Status, got.Stderr)
+	}
+}
+
+// adbThatSees is an adb server with a list of devices and nothing else.
+func adbThatSees(t *testing.T, list string) (socket string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			asked := make([]byte, len("000ehost:devices-l"))
+			if _, err := c.Read(asked); err == nil {
+				fmt.Fprintf(c, "OKAY%04x%s", len(list), list)
+			}
+			c.Close()
+		}
+	}()
+	return "tcp:" + listener.Addr().String()
+}
+
+// Of each device that can't be used, doctor says what to do about it.
+func TestDoctorOnDevicesThatCantBeUsed(t *testing.T) {
+	socket := adbThatSees(t, "R58M\tunauthorized usb:1-1 transport_id:1\nemulator-5554\toffline transport_id:2\n"+
+		"4567\tno permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html] usb:1-1 transport_id:3\n")
+	dir := t.TempDir()
+	t.Chdir(dir)
+	var stdout, stderr bytes.Buffer
+	c := console.Console{
+		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now,
+		Getenv: func(name string) string { return map[string]string{"ADB_SERVER_SOCKET": socket}[name] },
+	}
+	if status := cli.Main(c, []string{"doctor"}); status != exit.StatusInfrastructure {
+		t.Errorf("exit status %d, want %d", status, exit.StatusInfrastructure)
+	}
+	for _, want := range []string{
+		`R58M is "unauthorized"`, "R58M: unlock it and allow this computer to debug it",
+		`emulator-5554 is "offline"`, "emulator-5554: connect it again, or restart it",
+		`4567 is "no permissions`, "4567: let this user open it over USB: install Android's udev rules",
+	} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("nothing of %q in\n%s", want, &stderr)
+		}
+	}
+	if _, err := os.Stat(dir + "/apkgate.yml"); err == nil {
+		t.Error("doctor wrote a configuration")
+	}
+}

@@ -1,0 +1,117 @@
+// Package show holds the commands that need no device: check and noise judge what was
+// measured, report shows a saved verdict again, and inspect shows what is in a recording.
+//
+// It changes neither runs nor the history.
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/run"
+)
+
+type checkFlags struct {
+	settings.ConfigFlags
+	settings.PolicyFlags
+	output.OutputFlags
+	input.ImportFlags
+	history, runs []string
+}
+
+func CheckCommand(c console.Console) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check --run FILE [--run FILE …]",
+		Short: "Check measured runs against the history, without a device",
+		Long: `Checks runs against the history of accepted ones and says pass or fail.
+
+--run takes apkgate.run/1 records (JSON, JSON Lines, also .gz and .zst), androidx
+*-benchmarkData.json as Macrobenchmark writes it, flashlight results, and lists of
+{name,unit,value}.
+--history takes the same; without it the store of apkgate.yml is asked.`,
+		Example: `  apkgate check --history history.jsonl --run run.json
+  apkgate check --history history.jsonl --run run.json --preset dune --format json`,
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error { return check(c, cmd, f) },
+	}
+	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to check; may be repeated")
+	cmd.Flags().StringArrayVar(&f.history, "history", nil, "a file of accepted runs instead of the store; may be repeated")
+	f.ConfigFlags.Register(cmd)
+	f.PolicyFlags.Register(cmd)
+	f.OutputFlags.Register(cmd)
+	f.ImportFlags.Register(cmd)
+	return cmd
+}
+
+func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
+	ctx := cmd.Context()
+	if len(f.runs) == 0 {
+		return exit.Usage(errors.New("nothing to check: --run names no file"), "apkgate check --history history.jsonl --run run.json")
+	}
+	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+		return err
+	}
+	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	if err != nil {
+		return err
+	}
+	f.OutputFlags.Places = places.Of(c, set.Config, f.ConfigFlags.File())
+	if err := files.KeepsInput(f.OutputFlags.Files(), f.runs, f.history, []string{set.Store, f.ConfigFlags.File()}); err != nil {
+		return err
+	}
+	runs, err := input.Runs(c, f.runs, f.ImportFlags)
+	if err != nil {
+		return err
+	}
+	if runs, err = input.Distinct(runs, f.runs); err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		return exit.Usage(fmt.Errorf("nothing to check: no run in %s", strings.Join(f.runs, ", ")), "")
+	}
+	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
+		return exit.Usage(err, "")
+	}
+	before, done, err := historyOf(ctx, c, f, set)
+	if err != nil {
+		return err
+	}
+	defer done()
+	in, err := judging.Judge(c, runs, before, set, f.OutputFlags)
+	if err != nil {
+		return err
+	}
+	return exit.Of(in.Verdict.Verdict, set.FailOn, stores.Damage(c, before.Sound))
+}
+
+// historyOf is that of the files, or else of the store, which is to be closed.
+func historyOf(ctx context.Context, c console.Console, f checkFlags, set settings.Settings) (before judging.Past, done func() error, err error) {
+	if len(f.history) > 0 {
+		files, err := judging.OfFiles(c, f.history, f.ImportFlags, set, 0)
+		if err != nil {
+			return judging.Past{}, nil, err
+		}
+		return files.Past(set), func() error { return nil }, nil
+	}
+	store, err := stores.OpenToRead(ctx, c, set.Store)
+	if err != nil {
+		return judging.Past{}, nil, err
+	}
+	return judging.OfStore(ctx, baseline.SoundOf(store), set), store.Close, nil
+}

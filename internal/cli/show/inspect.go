@@ -1,0 +1,165 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/archive"
+	"github.com/apkgate/apkgate/trace/batterystats"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/tables"
+	"github.com/apkgate/apkgate/trace/powerprofile"
+	"github.com/apkgate/apkgate/trace/r8map"
+	"github.com/apkgate/apkgate/trace/sensorservice"
+	"github.com/apkgate/apkgate/trace/simpleperf"
+)
+
+// reader is one of inspect's.
+type reader struct {
+	inspect func(io.Reader) (trace.Inspection, error)
+	reads   string // what it reads
+	counts  string // what of that has totals, "" where nothing has
+	packed  archive.Want
+}
+
+// bugReports are archives that hold the text of one.
+var bugReports = archive.Want{Report: true}
+
+// readers are what inspect can read, named after the packages in trace.
+var readers = map[string]reader{
+	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery", bugReports},
+	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
+	"logcat":        {logcat.Inspect, "what logcat prints, or a bug report", "ANRs and start-up times", bugReports},
+	"perfetto":      {power.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads slices, counters, frames, threads and the scheduler", input.TracesOfPerfetto},
+	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
+	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", input.Mappings},
+	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
+	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", input.Samples},
+}
+
+func InspectCommand(c console.Console) *cobra.Command {
+	var format, table string
+	names := slices.Sorted(maps.Keys(readers))
+	cmd := &cobra.Command{
+		Use:   "inspect READER FILE",
+		Short: "Read one captured file and show what is in it",
+		Long: `Reads one file that Android wrote and prints its totals under apkgate's metric
+names, and what could not be read as warnings with their lines. A file in which
+nothing could be read is wrong input: exit status 2.
+
+Readers: ` + strings.Join(names, ", ") + `.
+
+FILE may be packed: with gzip, or in a ZIP archive such as adb bugreport writes.
+It may be - for standard input, but not for a ZIP archive.
+
+With --table, the rows of a table of a Perfetto trace, under the names of
+Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.`,
+		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return exit.Usage(fmt.Errorf("inspect takes READER and FILE, got %d arguments", len(args)), "readers: "+strings.Join(names, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("table") {
+				return inspect(c, args[0], args[1], output.Format(format))
+			}
+			if !cmd.Flags().Changed("format") {
+				format = string(output.FormatCSV)
+			}
+			return inspectTable(c, args[0], args[1], table, output.Format(format))
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json; of a table: csv or json")
+	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a Perfetto trace")
+	return cmd
+}
+
+func inspect(c console.Console, name, path string, format output.Format) error {
+	reader, ok := readers[name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(readers))
+		return exit.Usage(fmt.Errorf("there is no reader %q, want one of %s", words.Short(name), strings.Join(names, ", ")), config.DidYouMean(name, names))
+	}
+	if err := arguments.OneOf("format", format, []output.Format{output.FormatText, output.FormatJSON}); err != nil {
+		return err
+	}
+	content, file, err := input.Recording(c, path, reader.packed)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	seen, err := reader.inspect(content.Reader)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")
+	}
+	seen.Entry = content.Entry
+	if err := showAs(c, format, seen); err != nil {
+		return err
+	}
+	if seen.Nothing {
+		return exit.Usage(fmt.Errorf("inspect %s: nothing in it can be read as %s", console.Plain(path), name), name+" reads "+reader.reads)
+	}
+	return nil
+}
+
+func showAs(c console.Console, format output.Format, seen trace.Inspection) error {
+	if format == output.FormatJSON {
+		enc := json.NewEncoder(c.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(seen)
+	}
+	return showInspection(c, seen)
+}
+
+func showInspection(c console.Console, seen trace.Inspection) error {
+	catalogue := metric.Default()
+	table := tablewriter.NewWriter(c.Stdout)
+	table.Header("metric", "value", "")
+	for _, name := range slices.SortedFunc(maps.Keys(seen.Metrics), catalogue.Compare) {
+		m, _ := catalogue.Lookup(name)
+		if err := table.Append(name, m.Format(seen.Metrics[name]), m.Title); err != nil {
+			return err
+		}
+	}
+	if seen.Entry != "" {
+		fmt.Fprintf(c.Stdout, "%s of the archive:\n", console.Plain(seen.Entry))
+	}
+	var summary []string
+	if details, ok := seen.Details.(interface{ Summary() []string }); ok {
+		summary = details.Summary()
+	}
+	if len(seen.Metrics) > 0 {
+		if err := table.Render(); err != nil {
+			return err
+		}
+	} else if counts := readers[seen.Reader].counts; counts != "" && !seen.Nothing {
+		fmt.Fprintf(c.Stdout, "nothing is counted: of such a file %s counts %s\n", seen.Reader, counts)
+	}
+	for _, line := range summary {
+		fmt.Fprintln(c.Stdout, line)
+	}
+	for _, w := range seen.Warnings {
+		fmt.Fprintf(c.Stdout, "warning: %s\n", w)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package show
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/tables"
+)
+
+// inspectTable prints the rows of a table of a Perfetto trace, and on stderr what of it
+// could not be read.
+func inspectTable(c console.Console, reader, path, table string, format output.Format) error {
+	if reader != "perfetto" {
+		return exit.Usage(fmt.Errorf("%s has no tables", words.Short(reader)), "--table is for perfetto")
+	}
+	if err := arguments.OneOf("format", format, []output.Format{output.FormatCSV, output.FormatJSON}); err != nil {
+		return err
+	}
+	if names := tables.Names(); !slices.Contains(names, table) {
+		return exit.Usage(fmt.Errorf("there is no table %q, want one of %s", words.Short(table), strings.Join(names, ", ")), config.DidYouMean(table, names))
+	}
+	content, file, err := input.Recording(c, path, input.TracesOfPerfetto)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	src, drop, err := seekable(content.Reader)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")
+	}
+	defer drop()
+	read, err := tables.Read(src, table)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")
+	}
+	for _, w := range read.Warnings {
+		fmt.Fprintf(c.Stderr, "warning: %s\n", w)
+	}
+	out := bufio.NewWriter(c.Stdout)
+	write := writeCSV
+	if format == output.FormatJSON {
+		write = writeRows
+	}
+	return errors.Join(write(out, read), out.Flush())
+}
+
+// seekable is a trace that can be read twice: itself, or a copy in a temporary file, which
+// drop removes.
+func seekable(r io.Reader) (src io.ReadSeeker, drop func(), err error) {
+	if s, ok := r.(io.ReadSeeker); ok {
+		if _, err := s.Seek(0, io.SeekCurrent); err == nil {
+			return s, func() {}, nil
+		}
+	}
+	f, err := os.CreateTemp("", "apkgate-*.pftrace")
+	if err != nil {
+		return nil, nil, err
+	}
+	drop = func() { _, _ = f.Close(), os.Remove(f.Name()) }
+	n, err := io.Copy(f, io.LimitReader(r, power.MaxFile+1))
+	if err == nil && n > power.MaxFile {
+		err = fmt.Errorf("it is larger than %d MiB", power.MaxFile>>20)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		drop()
+		return nil, nil, err
+	}
+	return f, drop, nil
+}
+
+// writeCSV writes a table with a line of its columns' names. What is not told is empty.
+func writeCSV(out io.Writer, table *tables.Table) error {
+	w := csv.NewWriter(out)
+	if err := w.Write(table.Columns); err != nil {
+		return err
+	}
+	line := make([]string, len(table.Columns))
+	for row := range table.Rows {
+		for i, cell := range row {
+			switch v := cell.(type) {
+			case nil:
+				line[i] = ""
+			case int64:
+				line[i] = strconv.FormatInt(v, 10)
+			case float64:
+				line[i] = strconv.FormatFloat(v, 'f', -1, 64)
+			default:
+				line[i] = console.Plain(fmt.Sprint(v))
+			}
+		}
+		if err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// writeRows writes a table as a list of objects, a line each. What is not told is null.
+func writeRows(out io.Writer, table *tables.Table) error {
+	begin := "[\n"
+	for row := range table.Rows {
+		if _, err := io.WriteString(out, begin); err != nil {
+			return err
+		}
+		begin = ",\n"
+		for i, column := range table.Columns {
+			cell, err := json.Marshal(row[i])
+			if err != nil {
+				return err
+			}
+			mark := ", "
+			if i == 0 {
+				mark = "{"
+			}
+			if _, err := fmt.Fprintf(out, "%s%q: %s", mark, column, cell); err != nil {
+				return err
+			}
+		}
+		if _, err := io.WriteString(out, "}"); err != nil {
+			return err
+		}
+	}
+	end := "\n]\n"
+	if begin == "[\n" {
+		end = "[]\n"
+	}
+	_, err := io.WriteString(out, end)
+	return err
+}

@@ -1,0 +1,72 @@
+package show_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+)
+
+// oneFrame is a Perfetto trace with a frame whose layer has a name that CSV must quote.
+func oneFrame() []byte {
+	put := func(m []byte, field protowire.Number, v []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(m, field, protowire.BytesType), v)
+	}
+	num := func(m []byte, field protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(m, field, protowire.VarintType), v)
+	}
+	frame := put(num(num(num(num(nil, 1, 3), 2, 7), 3, 77), 4, 100), 5, []byte("a,\"b\"\x1b[31m"))
+	at := func(ns uint64, kind protowire.Number, data []byte) []byte {
+		return put(nil, 1, put(num(nil, 8, ns), 76, put(nil, kind, data)))
+	}
+	return append(at(1000, 4, frame), at(3500, 5, num(nil, 1, 3))...)
+}
+
+func TestInspectPrintsATable(t *testing.T) {
+	t.Parallel()
+	path := oneFrameFile(t)
+	got := clitest.Run(t, nil, "inspect", "perfetto", path, "--table", "frames")
+	lines := strings.Split(got.Stdout, "\n")
+	if got.Status != exit.StatusPass || len(lines) != 3 || !strings.HasPrefix(lines[0], "track_type,ts,dur,pid,name,layer_name,") {
+		t.Fatalf("%+v", got)
+	}
+	if want := `android_actual_frame_timeline,1000,2500,100,7,"a,""b""`; !strings.HasPrefix(lines[1], want) || strings.Contains(lines[1], "\x1b") {
+		t.Errorf("%q, want it to begin with %q", lines[1], want)
+	}
+	piped := clitest.Run(t, bytes.NewReader(oneFrame()), "inspect", "perfetto", "-", "--table", "frames", "--format", "json")
+	var rows []map[string]any
+	if err := json.Unmarshal([]byte(piped.Stdout), &rows); err != nil || len(rows) != 1 {
+		t.Fatalf("%v: %+v", err, piped)
+	}
+	if rows[0]["dur"] != 2500.0 || rows[0]["layer_name"] != "a,\"b\"\x1b[31m" || rows[0]["surface_frame_token"] != 7.0 {
+		t.Errorf("%v", rows[0])
+	}
+	if empty := clitest.Run(t, nil, "inspect", "perfetto", path, "--table", "sched", "--format", "json"); empty.Stdout != "[]\n" {
+		t.Errorf("%q", empty.Stdout)
+	}
+}
+
+func TestInspectRefusesTablesThatThereAreNot(t *testing.T) {
+	t.Parallel()
+	path := oneFrameFile(t)
+	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--table", "thread"), "no table", "threads")
+	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "logcat", path, "--table", "threads"), "logcat has no tables")
+	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--table", "threads", "--format", "text"), "csv")
+}
+
+// oneFrameFile is a file of that trace.
+func oneFrameFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.pftrace")
+	if err := os.WriteFile(path, oneFrame(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
