@@ -43,6 +43,10 @@ var strangersBounds = layout.Bounds{Elements: 300_000, Members: 2_000_000}
 // report. They are for people to open, and never read here.
 var profileEndings = []string{".pb.gz", ".csv"}
 
+// EvidenceFolder holds, in a report folder, the files that were kept with its runs.
+// They too are for people to open.
+const EvidenceFolder = "evidence"
+
 // artifactFormat is the format and version of meta.json.
 const artifactFormat = "apkgate.artifact/1"
 
@@ -120,9 +124,9 @@ func ReportFolders(dir string) ([]string, error) {
 }
 
 // ReadFolder reads a report folder that another workflow's run left, and takes it
-// for hostile: it may hold the files of a report, profiles of methods and nothing
-// else, no links and no folders, within limits, and only its verdict, with where
-// its energy went, its notes and the name of its leg are read. Where the report
+// for hostile: it may hold the files of a report, profiles of methods, a folder of
+// kept files and nothing else, no links, within limits, and only its verdict, with
+// where its energy went, its notes and the name of its leg are read. Where the report
 // belongs is not asked of it.
 func ReadFolder(dir string) (in layout.Input, leg string, err error) {
 	if in, leg, err = readFolder(dir); err != nil {
@@ -187,6 +191,8 @@ func checkFolder(root *os.Root) error {
 		switch {
 		case err != nil:
 			return plainPath(err)
+		case e.Name() == EvidenceFolder && info.IsDir(): // what is in it is never looked at
+			continue
 		case !slices.Contains(artifactFiles, e.Name()) && !isProfile(e.Name()):
 			return fmt.Errorf("it holds %.80q, want only %s, and profiles (%s)", e.Name(), strings.Join(artifactFiles, ", "), strings.Join(profileEndings, ", "))
 		case !info.Mode().IsRegular():

@@ -1,6 +1,7 @@
 package actions_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,6 +55,20 @@ func TestAForksReportIsPostedByASecondWorkflow(t *testing.T) {
 	}
 }
 
+// Files that were kept with a fork's runs come along in a folder that nobody looks into.
+func TestKeptFilesInAForksReportAreNotRead(t *testing.T) {
+	dir := folder(t)
+	inside := filepath.Join(dir, "evidence")
+	err := errors.Join(os.Mkdir(inside, 0o755), os.WriteFile(filepath.Join(inside, "1f0c-open.pftrace"), []byte("a trace"), 0o644),
+		os.Symlink("/dev/zero", filepath.Join(inside, "verdict.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := actions.ReadFolder(dir); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAHostileArtifactIsRefused(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret.json")
 	if err := os.WriteFile(outside, []byte("{}"), 0o644); err != nil {
@@ -73,6 +88,8 @@ func TestAHostileArtifactIsRefused(t *testing.T) {
 			return os.Mkdir(filepath.Join(dir, "report.html"), 0o755)
 		}, "report.html is not a regular file"},
 		"a link called a profile": {func(dir string) error { return os.Symlink(outside, filepath.Join(dir, "x.pb.gz")) }, "x.pb.gz is not a regular file"},
+		"a link called evidence":  {func(dir string) error { return os.Symlink(filepath.Dir(outside), filepath.Join(dir, "evidence")) }, `it holds "evidence"`},
+		"a file called evidence":  {write("evidence", ""), `it holds "evidence"`},
 		"too many profiles": {func(dir string) error {
 			for i := range 2000 {
 				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.csv", i)), nil, 0o644); err != nil {
