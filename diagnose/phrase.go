@@ -1,6 +1,9 @@
 package diagnose
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Phrase is text of which numbers and names are still data.
 type Phrase []Part
@@ -53,22 +56,43 @@ func Say(parts ...any) Phrase {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case string:
-			if p != "" {
-				out = append(out, Part{Text: p})
-			}
+			out = out.with(Part{Text: p})
 		case Part:
-			out = append(out, p)
+			out = out.with(p)
 		case Amount:
-			out = append(out, Part{Amount: &p})
+			out = out.with(Part{Amount: &p})
 		case Range:
-			out = append(out, Part{Range: &p})
+			out = out.with(Part{Range: &p})
 		case Phrase:
-			out = append(out, p...)
+			for _, part := range p {
+				out = out.with(part)
+			}
 		default:
-			out = append(out, Part{Text: fmt.Sprint(p)})
+			out = out.with(Part{Text: fmt.Sprint(p)})
 		}
 	}
 	return out
+}
+
+// with adds a part; words after words become one part.
+func (p Phrase) with(part Part) Phrase {
+	if part == (Part{}) {
+		return p
+	}
+	last := len(p) - 1
+	if last >= 0 && p[last] == (Part{Text: p[last].Text}) && part == (Part{Text: part.Text}) {
+		p[last].Text += part.Text
+		return p
+	}
+	return append(p, part)
+}
+
+// MarshalJSON writes a list, also where the phrase is empty.
+func (p Phrase) MarshalJSON() ([]byte, error) {
+	if p == nil {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]Part(p))
 }
 
 // Joined puts a separator between phrases.
@@ -76,9 +100,9 @@ func Joined(phrases []Phrase, separator string) Phrase {
 	var out Phrase
 	for i, p := range phrases {
 		if i > 0 {
-			out = append(out, Part{Text: separator})
+			out = Say(out, separator)
 		}
-		out = append(out, p...)
+		out = Say(out, p)
 	}
 	return out
 }

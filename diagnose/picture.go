@@ -28,7 +28,7 @@ type Flame struct {
 	Of   string `json:"of"` // what a call takes, in a word: "energy"
 	// Beside says that there is a base to set the calls beside.
 	Beside bool   `json:"beside,omitempty"`
-	Calls  []Call `json:"calls"`
+	Calls  []Call `json:"calls,omitempty"`
 }
 
 // Call is a node of a Flame.
@@ -48,7 +48,7 @@ type Bars struct {
 	Unit   string `json:"unit"`
 	Axis   string `json:"axis"` // what is drawn, in words: "joules of the method's own code, per repetition"
 	Beside bool   `json:"beside,omitempty"`
-	List   []Bar  `json:"list"`
+	List   []Bar  `json:"list,omitempty"`
 }
 
 // Bar is one thing of Bars.

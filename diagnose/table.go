@@ -8,7 +8,7 @@ type Table struct {
 	Title   string   `json:"title"`
 	Note    Phrase   `json:"note,omitempty"`
 	Columns []Column `json:"columns"`
-	Rows    []Row    `json:"rows"`
+	Rows    []Row    `json:"rows,omitempty"`
 	// Total counts the rows that there would be, where those beyond the list are left
 	// out; 0 where it is whole.
 	Total int `json:"total,omitempty"`

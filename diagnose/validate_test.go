@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
@@ -36,15 +37,33 @@ func TestCausesSurviveJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(string(data), "null") {
+		t.Errorf("a list is null: %s", data)
+	}
 	var back Cause
 	if err := json.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(whole(), back); diff != "" {
+	if diff := cmp.Diff(whole(), back, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("what was read is not what was written:\n%s", diff)
 	}
 	if err := back.Validate(); err != nil {
 		t.Errorf("a cause that has everything is refused: %v", err)
+	}
+}
+
+func TestPhrasesArePutTogether(t *testing.T) {
+	got := Say("It took ", Say(Amount{Value: 2, Unit: "J"}, " more"), " than ", Named("before"), "", ".")
+	want := Phrase{{Text: "It took "}, {Amount: &Amount{Value: 2, Unit: "J"}}, {Text: " more than "}, {Name: "before"}, {Text: "."}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	one, two := Say("a", Named("b")), Say("c", Named("d"))
+	if diff := cmp.Diff(Phrase{{Text: "a"}, {Name: "b"}, {Text: "; c"}, {Name: "d"}}, Joined([]Phrase{one, two}, "; ")); diff != "" {
+		t.Error(diff)
+	}
+	if len(one) != 2 || one[0].Text != "a" {
+		t.Errorf("a phrase that was joined is now %v", one)
 	}
 }
 

@@ -1,7 +1,9 @@
 package hotspots
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
@@ -35,8 +37,15 @@ func (t teller) causes() []diagnose.Cause {
 		ofLocks = []diagnose.Finding{{Metric: "wakelock.screen_off_ms"}}
 	}
 	out = append(out, t.at(ofLocks, locks)...)
-	diagnose.Order(out)
+	slices.SortStableFunc(out, func(a, b diagnose.Cause) int {
+		return cmp.Or(cmp.Compare(t.place(a), t.place(b)), diagnose.Compare(a, b))
+	})
 	return out
+}
+
+// place is that of a cause's finding among the run's.
+func (t teller) place(c diagnose.Cause) int {
+	return slices.IndexFunc(t.findings, func(f diagnose.Finding) bool { return f.Event == c.Event && f.Metric == c.Metric })
 }
 
 func isLock(metric string) bool { return strings.HasPrefix(metric, "wakelock.") }

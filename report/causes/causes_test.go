@@ -1,0 +1,141 @@
+package causes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+var _ = diagnose.Register(
+	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Has: "water"}, Name: "tide.high", Alert: true},
+	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Has: "water"}, Name: "tide.low", Rank: 1},
+)
+
+func high(run, method string, share float64) diagnose.Cause {
+	return diagnose.Cause{
+		Run: run, Scenario: "open", Event: "E2", Metric: "frames.count", Kind: "tide.high", Direction: gate.ToRegression,
+		Subject: diagnose.Subject{Name: method}, Explains: diagnose.Extent{Share: &share},
+		Title:    diagnose.Say("water in ", diagnose.Part{Name: method, As: diagnose.Short}),
+		Sentence: diagnose.Say(diagnose.Coded(method), " rose by ", diagnose.Amount{Value: share, Unit: "ratio"}),
+	}
+}
+
+func storyOf(all ...diagnose.Cause) Story {
+	return Story{
+		Sections: diagnose.Sections(diagnose.Explain(all)),
+		Title:    func(e diagnose.Explanation) string { return "phone of " + e.Run },
+		Where:    func(c diagnose.Cause) string { return c.Event + ": " + c.Metric },
+	}
+}
+
+// plain is text without the spaces that keep a number and its unit together.
+func plain(s string) string { return strings.ReplaceAll(s, words.NBSP, " ") }
+
+func TestPhrasesBecomeText(t *testing.T) {
+	long := strings.Repeat("com.example.", 5) + "Tide.rise"
+	for _, c := range []struct {
+		phrase diagnose.Phrase
+		want   string
+	}{
+		{diagnose.Say("took ", diagnose.Amount{Value: 2.1, Unit: "J", Signed: true}, ", ", diagnose.Range{Low: 1.7, High: 2.5, Unit: "J", Signed: true}), "took +2.1 J, +1.7…+2.5 J"},
+		{diagnose.Say("in ", diagnose.Part{Name: "com.example.Tide.rise", As: diagnose.Short}), "in Tide.rise"},
+		{diagnose.Say(diagnose.Part{Name: long, As: diagnose.Code, Most: 12}), "…e.Tide.rise"},
+		{diagnose.Say(diagnose.Part{Name: "abcdef", Most: 4}, "!"), "abc…!"},
+		{diagnose.Say("a\x1b[31m\nb ", diagnose.Named("c\u202ed\r\n")), "a\uFFFD[31m b c\uFFFDd"},
+		{nil, ""},
+	} {
+		if got := plain(text(c.phrase)); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	if n := len([]rune(text(diagnose.Say(strings.Repeat("moon ", 10_000))))); n > mostText {
+		t.Errorf("a phrase of %d characters is shown", n)
+	}
+}
+
+func TestCausesAreToldAtTheirFinding(t *testing.T) {
+	doubted := high("A", "com.example.Ebb.fall", 0.2)
+	doubted.Basis, doubted.Doubts = diagnose.Say("by the gauge"), []diagnose.Phrase{diagnose.Say("The gauge may be wet.")}
+	doubted.Evidence = []diagnose.Link{{Digest: strings.Repeat("0123456789abcdef", 4), FromMS: 100, ToMS: 250}}
+	doubted.Tables = []diagnose.Table{{Title: "Gauges", Columns: []diagnose.Column{{Title: "Gauge"}, {Title: "Level"}, {Title: "Status"}}, Rows: []diagnose.Row{{Cells: []diagnose.Phrase{diagnose.Say("north"), nil, diagnose.Say("wet")}, Direction: gate.ToRegression}}}}
+	s := storyOf(doubted, high("A", "com.example.Tide.rise", 0.7))
+	if got, want := s.Facts(), []document.Fact{{Label: "Water cause", Text: "E2: frames.count: com.example.Tide.rise rose by 70" + words.NBSP + "%"}}; !slices.Equal(got, want) {
+		t.Errorf("the facts are %q, want %q", got, want)
+	}
+	sections := s.Groups()
+	g := sections[0].Body.(*document.Groups)
+	if len(sections) != 1 || sections[0].Title.Terminal != "Where the water goes" || len(g.Groups) != 1 || !g.Open {
+		t.Fatalf("the sections are %+v, want an open one with one group", sections)
+	}
+	lines := []string{
+		"E2: frames.count: com.example.Tide.rise rose by 70 %.",
+		"E2: frames.count: com.example.Ebb.fall rose by 20 %; by the gauge; evidence 0123456789ab from 100 ms to 250 ms.",
+	}
+	for i, line := range g.Groups[0].Lines {
+		if plain(line) != lines[i] {
+			t.Errorf("line %d is %q, want %q", i, plain(line), lines[i])
+		}
+	}
+	if d := g.Groups[0].Doubts; len(d) != 1 || d[0] != "The gauge may be wet." {
+		t.Errorf("the doubts are %q", d)
+	}
+	table := g.Groups[0].Tables[0].Body.(*document.Table)
+	if r := table.Rows[0]; !slices.Equal(r.Cells, []string{"north", "–", "wet"}) || r.Tone != document.Worse {
+		t.Errorf("the row is %+v", r)
+	}
+	if got := s.Of([]string{"A"}, "E2", "frames.count", 1); len(got) != 1 || !strings.Contains(got[0], "Tide.rise") {
+		t.Errorf("of the finding %q is told, want the cause that explains most", got)
+	}
+	if got := s.Of([]string{"A"}, "E3", "frames.count", 5); got != nil {
+		t.Errorf("of another finding %q is told", got)
+	}
+}
+
+func TestManyCausesAreCounted(t *testing.T) {
+	var all []diagnose.Cause
+	for i := range 40 {
+		all = append(all, high("A", fmt.Sprintf("m%d", i), float64(i)/100))
+	}
+	g := storyOf(all...).Groups()[0].Body.(*document.Groups).Groups[0]
+	if n := len(g.Lines); n != mostLines+1 || g.Lines[mostLines] != "And 28 more causes; the JSON report has everything." {
+		t.Errorf("%d lines, the last %q; want %d and a count of 28", n, g.Lines[n-1], mostLines)
+	}
+}
+
+// Of several runs each is named, and what they share is one problem.
+func TestACauseOfSeveralRunsIsOneProblem(t *testing.T) {
+	better := high("A", "com.example.Dam.hold", 0.5)
+	better.Direction = gate.ToImprovement
+	low := high("A", "com.example.Tide.sink", 0.5)
+	low.Kind = "tide.low"
+	s := storyOf(high("A", "com.example.Tide.rise", 0.6), high("B", "com.example.Tide.rise", 0.7), better, low)
+	g := s.Groups()[0].Body.(*document.Groups)
+	if len(g.Groups) != 2 || g.Groups[0].Title != "phone of B" || g.Groups[1].Title != "phone of A" {
+		t.Errorf("the groups are %+v, want B's, which is explained best, and A's", g.Groups)
+	}
+	p := s.Problems()
+	if len(p) != 1 || p[0].Scenario != "open" || p[0].Rule != "frames.count" || p[0].Worse || p[0].Title != "open: water in Tide.rise" {
+		t.Errorf("the problems are %+v, want one of Tide.rise: what got better and what is no code has none", p)
+	}
+	if other := storyOf(high("C", "com.example.Tide.rise", 0.1)).Problems(); other[0].Fingerprint != p[0].Fingerprint {
+		t.Error("the same cause in another run has another fingerprint")
+	}
+}
+
+// Two pictures of a kind have names of their own, and one of an unknown kind is left out.
+func TestPicturesOfCauses(t *testing.T) {
+	flame := diagnose.Picture{Kind: diagnose.FlamePicture, Title: "Drops", Label: "Drops by depth", Flame: &diagnose.Flame{Unit: "m", Of: "depth", Calls: []diagnose.Call{{Parent: -1, Name: "sea", Head: 3}}}}
+	figures := figures([]diagnose.Picture{flame, {Kind: "hologram", Title: "Sea"}, flame, {Kind: diagnose.BarsPicture, Bars: &diagnose.Bars{}}}, "x")
+	if len(figures) != 2 || figures[0].ID == figures[1].ID {
+		t.Fatalf("the figures are %+v, want two with names of their own", figures)
+	}
+	if svg := plain(figures[0].Picture.Draw("x", "wide", 900)); !strings.Contains(svg, "sea: 3 m") || !strings.Contains(svg, "Drops by depth") || !strings.Contains(figures[0].Detail, "its width is its depth") {
+		t.Errorf("the picture does not say what it is of: %q, %s", figures[0].Detail, svg)
+	}
+}
