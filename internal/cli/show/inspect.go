@@ -30,6 +30,7 @@ import (
 	"github.com/apkgate/apkgate/trace/r8map"
 	"github.com/apkgate/apkgate/trace/sensorservice"
 	"github.com/apkgate/apkgate/trace/simpleperf"
+	"github.com/apkgate/apkgate/trace/systrace"
 )
 
 // reader is one of inspect's.
@@ -52,6 +53,7 @@ var readers = map[string]reader{
 	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
 	"r8map":         {r8map.Inspect, "mapping.txt of R8 or ProGuard", "", input.Mappings},
 	"sensorservice": {sensorservice.Inspect, "dumpsys sensorservice --proto", "", archive.Want{}},
+	"systrace":      {systrace.Inspect, "a trace of the kernel in text: what atrace or systrace writes (text, compressed, HTML), or ftrace's trace file", "CPU times (the scheduler's events); --table reads slices, counters, threads and the scheduler", archive.Want{Names: []string{"systrace.txt"}}},
 	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", input.Samples},
 }
 
@@ -71,7 +73,8 @@ FILE may be packed: with gzip, or in a ZIP archive such as adb bugreport writes.
 It may be - for standard input, but not for a ZIP archive.
 
 With --table, the rows of a table of a Perfetto trace, under the names of
-Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.`,
+Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.
+Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.`,
 		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -90,7 +93,7 @@ Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json; of a table: csv or json")
-	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a Perfetto trace")
+	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -21,31 +22,49 @@ import (
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/trace/perfetto/power"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
+	"github.com/apkgate/apkgate/trace/systrace"
 )
 
-// inspectTable prints the rows of a table of a Perfetto trace, and on stderr what of it
-// could not be read.
+// tabled is a reader whose traces have tables.
+type tabled struct {
+	names func() []string
+	read  func(content io.Reader, table string) (*tables.Table, error)
+}
+
+var withTables = map[string]tabled{
+	"perfetto": {tables.Names, perfettoTable},
+	"systrace": {func() []string { return systrace.Tables }, systrace.Table},
+}
+
+// perfettoTable reads a trace of packets, which must be read twice.
+func perfettoTable(content io.Reader, table string) (*tables.Table, error) {
+	src, drop, err := seekable(content)
+	if err != nil {
+		return nil, err
+	}
+	defer drop()
+	return tables.Read(src, table)
+}
+
+// inspectTable prints the rows of a table of a trace, and on stderr what of it could not
+// be read.
 func inspectTable(c console.Console, reader, path, table string, format output.Format) error {
-	if reader != "perfetto" {
-		return exit.Usage(fmt.Errorf("%s has no tables", words.Short(reader)), "--table is for perfetto")
+	of, has := withTables[reader]
+	if !has {
+		return exit.Usage(fmt.Errorf("%s has no tables", words.Short(reader)), "--table is for "+strings.Join(slices.Sorted(maps.Keys(withTables)), " and "))
 	}
 	if err := arguments.OneOf("format", format, []output.Format{output.FormatCSV, output.FormatJSON}); err != nil {
 		return err
 	}
-	if names := tables.Names(); !slices.Contains(names, table) {
+	if names := of.names(); !slices.Contains(names, table) {
 		return exit.Usage(fmt.Errorf("there is no table %q, want one of %s", words.Short(table), strings.Join(names, ", ")), config.DidYouMean(table, names))
 	}
-	content, file, err := input.Recording(c, path, input.TracesOfPerfetto)
+	content, file, err := input.Recording(c, path, readers[reader].packed)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	src, drop, err := seekable(content.Reader)
-	if err != nil {
-		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")
-	}
-	defer drop()
-	read, err := tables.Read(src, table)
+	read, err := of.read(content.Reader, table)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")
 	}

@@ -53,6 +53,20 @@ func TestInspectPrintsATable(t *testing.T) {
 	}
 }
 
+func TestInspectPrintsTheTablesOfATraceInText(t *testing.T) {
+	t.Parallel()
+	text := " app-7 (  7) [000] d..2 1.500000: tracing_mark_write: B|7|load\n app-7 (  7) [000] d..2 1.750000: tracing_mark_write: E|7\n"
+	got := clitest.Run(t, strings.NewReader(text), "inspect", "systrace", "-", "--table", "slices")
+	want := "id,ts,dur,name,category,depth,parent_id,track_id,track_type,track_name,tid,pid\n0,1500000000,250000000,load,,0,,0,thread_execution,,7,7\n"
+	if got.Status != exit.StatusPass || got.Stdout != want || got.Stderr != "" {
+		t.Errorf("%+v", got)
+	}
+	clitest.Refuses(t, clitest.Run(t, strings.NewReader(text), "inspect", "systrace", "-", "--table", "frames"), "no table", "slices")
+	if summed := clitest.Run(t, strings.NewReader(text), "inspect", "systrace", "-", "--format", "json"); !strings.Contains(summed.Stdout, `"tracing_mark_write": 2`) {
+		t.Errorf("%+v", summed)
+	}
+}
+
 func TestInspectRefusesTablesThatThereAreNot(t *testing.T) {
 	t.Parallel()
 	path := oneFrameFile(t)

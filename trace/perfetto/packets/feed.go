@@ -2,7 +2,7 @@ package packets
 
 import (
 	"io"
-	"time"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -24,11 +24,13 @@ type Writer struct {
 // Feed takes events of the kernel that stand in no packets, as those of a trace in text.
 // All of their times are on one clock.
 type Feed struct {
-	file *File
-	seq  *Sequence
+	file    *File
+	seq     *Sequence
+	readers []Reader
 }
 
-// Feed begins a trace without packets. The readers get events alone.
+// Feed begins a trace without packets. Readers get events, and packets
+// only by Packet.
 func (f *File) Feed(readers ...Reader) *Feed {
 	f.Home = 0
 	f.own = f.Clocks.Own(f.Home)
@@ -41,7 +43,7 @@ func (f *File) Feed(readers ...Reader) *Feed {
 			f.kernel.subscribe(events)
 		}
 	}
-	return &Feed{file: f, seq: &Sequence{valid: true}}
+	return &Feed{file: f, seq: &Sequence{valid: true}, readers: readers}
 }
 
 // Asked reports whether a reader asks for events of a kind: 0 for those of their writers.
@@ -55,9 +57,6 @@ func (d *Feed) Event(e Event) {
 	d.file.order.add(int(e.CPU)+1, item{at: int64(e.At), size: int32(len(e.Data)), event: e}, d.file.give)
 }
 
-// Defer calls run when everything before a time was read. size is what it holds.
-func (d *Feed) Defer(at time.Duration, size int, run func()) { d.file.Defer(at, size, run) }
-
 // Intern keeps an entry of interned data, where a reader asks for its kind.
 func (d *Feed) Intern(kind protowire.Number, id uint64, entry []byte) {
 	if d.file.interned[kind] {
@@ -67,3 +66,15 @@ func (d *Feed) Intern(kind protowire.Number, id uint64, entry []byte) {
 
 // End gives the readers what has waited.
 func (d *Feed) End() { d.file.order.give(d.file.order.waiting, d.file.give) }
+
+// Packet gives a packet without a time to the readers that ask for its kind.
+func (d *Feed) Packet(kind protowire.Number, data []byte) {
+	for _, reader := range d.readers {
+		if slices.Contains(reader.Wants().Packets, kind) {
+			reader.Packet(Packet{Kind: kind, Data: data, At: NoStamp, Machine: d.file.Home, Seq: d.seq})
+		}
+	}
+}
+
+// Lost notes that events are missing.
+func (d *Feed) Lost() { d.file.kernel.lost++ }

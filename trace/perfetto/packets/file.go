@@ -78,7 +78,7 @@ func otherFormat(head []byte) string {
 	case bytes.HasPrefix(head, []byte("{")), bytes.HasPrefix(head, []byte("[")):
 		return "; traces in JSON are not read"
 	case bytes.HasPrefix(head, []byte("#")), bytes.HasPrefix(head, []byte("<")), bytes.HasPrefix(head, []byte("TRACE")):
-		return "; systrace's and ftrace's text is not read"
+		return "; it is a trace in text, which the reader systrace reads"
 	}
 	return ""
 }

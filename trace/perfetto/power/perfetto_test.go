@@ -290,7 +290,7 @@ func TestOtherFiles(t *testing.T) {
 	t.Parallel()
 	for in, words := range map[string]string{
 		"":                          "the file is empty",
-		"# tracer: nop\n#\n":        "systrace's and ftrace's text is not read",
+		"# tracer: nop\n#\n":        "which the reader systrace reads",
 		`{"traceEvents":[]}`:        "traces in JSON are not read",
 		"\x1f\x8b\x08\x00\x00\x00":  "unpack it first",
 		"PERFILE2":                  `it begins with "PERFILE2"`,

@@ -1,0 +1,137 @@
+package systrace
+
+import (
+	"bytes"
+	"io"
+	"time"
+
+	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// reader reads one text.
+type reader struct {
+	file      *packets.File
+	feed      *packets.Feed
+	part      part
+	functions map[string]uint64
+	writers   map[int32]*packets.Writer // what the last line of a thread said of it
+	waking    bool                      // sched_waking was seen
+	seen      content
+}
+
+// read gives a text's events to the readers. The error is for reading, and for a text of
+// more than trace.MaxText.
+func read(src io.Reader, f *packets.File, readers ...packets.Reader) (*content, error) {
+	r := &reader{
+		file: f, feed: f.Feed(readers...), functions: map[string]uint64{}, writers: map[int32]*packets.Writer{},
+		seen: content{kinds: map[string]*int{}, cpus: map[int32]bool{}},
+	}
+	lines := trace.NewLines(unpacked(src, f))
+	for lines.Next() {
+		if lines.Cut() {
+			f.Warnings.Addf(lines.Number(), "the line is longer than %d MiB: its rest is not read", trace.MaxLine>>20)
+		}
+		r.line(lines.Text(), lines.Number())
+	}
+	r.feed.End()
+	r.doubts()
+	return &r.seen, lines.Err()
+}
+
+// event reads a line of the kernel's trace.
+func (r *reader) event(text []byte, number int) {
+	if len(bytes.TrimSpace(text)) == 0 || text[0] == '#' {
+		return
+	}
+	l, ok := parse(text)
+	switch {
+	case ok:
+		r.count(&l)
+		r.writer(&l)
+		r.give(&l)
+	case bytes.HasPrefix(text, []byte("CPU:")) && bytes.HasSuffix(text, []byte(" EVENTS]")):
+		r.feed.Lost() // "CPU:2 [LOST 511 EVENTS]"
+	case r.task(text):
+	default:
+		if r.seen.others++; r.seen.others == 1 {
+			r.seen.strange = number
+		}
+	}
+}
+
+func (r *reader) count(l *line) {
+	s := &r.seen
+	if s.events == 0 {
+		s.first, s.last = l.ns, l.ns
+	}
+	s.events++
+	s.first, s.last = min(s.first, l.ns), max(s.last, l.ns)
+	s.cpus[l.cpu] = true
+	n := s.kinds[string(l.event)]
+	if n == nil && len(s.kinds) < maxKinds {
+		n = new(int)
+		s.kinds[packets.Name(l.event)] = n
+	}
+	if n != nil {
+		*n++
+	}
+}
+
+// unnamed is the name of a thread that the kernel did not remember.
+const unnamed = "<...>"
+
+// writer tells what the line says of its thread.
+func (r *reader) writer(l *line) {
+	if !r.feed.Asked(0) {
+		return
+	}
+	name := l.task
+	if string(name) == unnamed {
+		name = nil
+	}
+	w := r.writers[l.tid]
+	if w == nil || w.Name != string(name) || w.PID != l.pid {
+		w = &packets.Writer{Name: packets.Name(name), PID: l.pid}
+		if len(r.writers) < maxWriters {
+			r.writers[l.tid] = w
+		}
+	}
+	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Writer: w})
+}
+
+// give gives the event itself to those who ask for its kind.
+func (r *reader) give(l *line) {
+	k, known := kinds[string(l.event)]
+	if k.number == wakingKind {
+		woken := string(l.event) == wakeup
+		r.waking = r.waking || !woken
+		known = !woken || !r.waking
+	}
+	if !known {
+		r.seen.unread++
+		return
+	}
+	if !r.feed.Asked(k.number) {
+		return
+	}
+	message, ok := r.message(k, l.args)
+	if !ok {
+		r.seen.malformed++
+		return
+	}
+	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Kind: k.number, Data: message})
+}
+
+// doubts tells of what was not read.
+func (r *reader) doubts() {
+	if n := r.seen.malformed; n > 0 {
+		r.file.Warnings.Addf(0, "%d events lack what each of their kind has: they are left out", n)
+	}
+	if n := r.seen.others; n > 0 {
+		r.file.Warnings.Addf(r.seen.strange, "%d lines are no events of the kernel, this one first: they are left out", n)
+	}
+	if r.seen.events == 0 && r.seen.tasks == 0 {
+		r.file.Warnings.Addf(0, "there is no event of the kernel in the text")
+	}
+}
