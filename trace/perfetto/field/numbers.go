@@ -985,6 +985,70 @@ const (
 	BinderReturnCmd protowire.Number = 1
 )
 
+// BlockRqIssueFtraceEvent (protos/perfetto/trace/ftrace/block.proto).
+const (
+	BlockRqIssueDev      protowire.Number = 1
+	BlockRqIssueSector   protowire.Number = 2
+	BlockRqIssueNrSector protowire.Number = 3
+	BlockRqIssueBytes    protowire.Number = 4
+	BlockRqIssueRwbs     protowire.Number = 5
+	BlockRqIssueComm     protowire.Number = 6
+	BlockRqIssueCmd      protowire.Number = 7
+)
+
+// BlockRqCompleteFtraceEvent (protos/perfetto/trace/ftrace/block.proto).
+const (
+	BlockRqCompleteDev      protowire.Number = 1
+	BlockRqCompleteSector   protowire.Number = 2
+	BlockRqCompleteNrSector protowire.Number = 3
+	BlockRqCompleteErrors   protowire.Number = 4
+	BlockRqCompleteRwbs     protowire.Number = 5
+	BlockRqCompleteCmd      protowire.Number = 6
+	BlockRqCompleteError    protowire.Number = 7
+)
+
+// BlockIoStartFtraceEvent (protos/perfetto/trace/ftrace/block.proto).
+const (
+	BlockIOStartDev      protowire.Number = 1
+	BlockIOStartSector   protowire.Number = 2
+	BlockIOStartNrSector protowire.Number = 3
+	BlockIOStartBytes    protowire.Number = 4
+	BlockIOStartIoprio   protowire.Number = 5
+	BlockIOStartRwbs     protowire.Number = 6
+	BlockIOStartComm     protowire.Number = 7
+	BlockIOStartCmd      protowire.Number = 8
+)
+
+// BlockIoDoneFtraceEvent (protos/perfetto/trace/ftrace/block.proto).
+const (
+	BlockIODoneDev      protowire.Number = 1
+	BlockIODoneSector   protowire.Number = 2
+	BlockIODoneNrSector protowire.Number = 3
+	BlockIODoneBytes    protowire.Number = 4
+	BlockIODoneIoprio   protowire.Number = 5
+	BlockIODoneRwbs     protowire.Number = 6
+	BlockIODoneComm     protowire.Number = 7
+	BlockIODoneCmd      protowire.Number = 8
+)
+
+// BlockBioQueueFtraceEvent (protos/perfetto/trace/ftrace/block.proto).
+const (
+	BlockBioQueueDev      protowire.Number = 1
+	BlockBioQueueSector   protowire.Number = 2
+	BlockBioQueueNrSector protowire.Number = 3
+	BlockBioQueueRwbs     protowire.Number = 4
+	BlockBioQueueComm     protowire.Number = 5
+)
+
+// BlockBioCompleteFtraceEvent (protos/perfetto/trace/ftrace/block.proto).
+const (
+	BlockBioCompleteDev      protowire.Number = 1
+	BlockBioCompleteSector   protowire.Number = 2
+	BlockBioCompleteNrSector protowire.Number = 3
+	BlockBioCompleteError    protowire.Number = 4
+	BlockBioCompleteRwbs     protowire.Number = 5
+)
+
 // RssStatFtraceEvent (protos/perfetto/trace/ftrace/kmem.proto).
 const (
 	RSSMember protowire.Number = 1
@@ -1485,6 +1549,40 @@ const (
 const (
 	DisplayStateDisplayState protowire.Number = 1
 	DisplayStateBrightness   protowire.Number = 2
+)
+
+// AndroidLogPacket (protos/perfetto/trace/android/android_log.proto).
+const (
+	AndroidLogEvents protowire.Number = 1
+	AndroidLogStats  protowire.Number = 2
+)
+
+// AndroidLogPacket.LogEvent (protos/perfetto/trace/android/android_log.proto).
+const (
+	LogEventLogID     protowire.Number = 1
+	LogEventPID       protowire.Number = 2
+	LogEventTID       protowire.Number = 3
+	LogEventUID       protowire.Number = 4
+	LogEventTimestamp protowire.Number = 5
+	LogEventTag       protowire.Number = 6
+	LogEventPrio      protowire.Number = 7
+	LogEventMessage   protowire.Number = 8
+	LogEventArgs      protowire.Number = 9
+)
+
+// AndroidLogPacket.LogEvent.Arg (protos/perfetto/trace/android/android_log.proto).
+const (
+	LogArgName        protowire.Number = 1
+	LogArgIntValue    protowire.Number = 2
+	LogArgFloatValue  protowire.Number = 3
+	LogArgStringValue protowire.Number = 4
+)
+
+// AndroidLogPacket.Stats (protos/perfetto/trace/android/android_log.proto).
+const (
+	LogStatsNumTotal   protowire.Number = 1
+	LogStatsNumFailed  protowire.Number = 2
+	LogStatsNumSkipped protowire.Number = 3
 )
 
 // BatteryCounters (protos/perfetto/trace/power/battery_counters.proto).

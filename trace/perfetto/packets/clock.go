@@ -10,6 +10,7 @@ import (
 // The builtin clocks (builtin_clock.proto).
 const (
 	ClockDefault   = 0 // the trace's own
+	ClockRealtime  = 1
 	ClockMonotonic = 3
 	ClockMonoRaw   = 5
 	ClockBoottime  = 6
@@ -22,7 +23,7 @@ const (
 const Monotonic = "monotonic"
 
 var clockNames = map[uint32]string{
-	1: "realtime", 2: "realtime-coarse", ClockMonotonic: Monotonic, 4: "monotonic-coarse",
+	ClockRealtime: "realtime", 2: "realtime-coarse", ClockMonotonic: Monotonic, 4: "monotonic-coarse",
 	ClockMonoRaw: "monotonic-raw", ClockBoottime: "boottime", 9: "tsc", 10: "perf", 11: "trace-file", ClockFtrace: "ftrace",
 }
 

@@ -51,6 +51,8 @@ type Track struct {
 	Name    string
 	Thread  int // in the tracker's Threads, None for one of another kind
 	Process int // in the tracker's Processes, None for one of another kind
+	// Number tells it from others of its name; 0 where the name does.
+	Number uint64
 }
 
 // Flow leads from one slice to another that it caused.
@@ -113,6 +115,7 @@ func (r *Reader) Wants() packets.Wants {
 			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,
 			field.EventSuspendResume, field.EventSuspendResumeMinimal, field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered,
 			field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone,
+			field.EventBlockIOStart, field.EventBlockIODone,
 		}, atrace.Events...)}
 }
 
@@ -161,6 +164,8 @@ func (r *Reader) Event(e *packets.Event) {
 		r.suspension(e)
 	case field.EventSuspendResumeMinimal:
 		r.minimal(e)
+	case field.EventBlockIOStart, field.EventBlockIODone:
+		r.blockIO(e)
 	case field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered:
 		r.vblank(e)
 	case field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone:

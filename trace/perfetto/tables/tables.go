@@ -37,9 +37,11 @@ type reader struct {
 var readers = map[string]reader{
 	"args":          {argColumns, readArgs},
 	"binder":        {binderColumns, readBinder},
+	"block-io":      {blockColumns, readBlockIO},
 	"counters":      {counterColumns, readCounters},
 	"flows":         {flowColumns, readFlows},
 	"frames":        {frameColumns, readFrames},
+	"logs":          {logColumns, readLogs},
 	"processes":     {processColumns, readProcesses},
 	"sched":         {schedColumns, readSched},
 	"slices":        {sliceColumns, readSlices},

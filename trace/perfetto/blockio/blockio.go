@@ -1,0 +1,118 @@
+// Package blockio reads from a Perfetto trace what block devices, a phone's flash, were
+// asked to read and to write, how long each took, and who asked.
+//
+// It takes a stand: a request ends with what the kernel says of the same device and
+// sector, so that requests that a device has at one time are told apart, where Perfetto's
+// own slices of a device are nested. The kernel tells of one piece of work at up to three
+// levels, and each is listed as what it is: nothing is added up.
+package blockio
+
+import (
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// Limits on what is kept.
+const (
+	MaxRows  = 1_000_000
+	maxOpen  = 100_000 // that have not ended
+	maxNames = 100_000
+)
+
+// Level is which of the kernel's layers tells of a request.
+type Level uint8
+
+// The levels, from the file system to the device: block_bio_queue to block_bio_complete;
+// block_io_start to block_io_done, the time in the queue and in the device; block_rq_issue
+// to block_rq_complete, the time in the device.
+const (
+	Bio Level = iota
+	IO
+	Request
+)
+
+// String is the event with which the kernel tells of one.
+func (l Level) String() string {
+	return [...]string{"block_bio_queue", "block_io_start", "block_rq_issue"}[l]
+}
+
+// Work is a request of one level.
+type Work struct {
+	At      time.Duration
+	For     time.Duration // less than 0 for one that did not end in the trace
+	Device  uint64        // as stat has it: major and minor number
+	Sector  uint64        // of 512 bytes
+	Sectors uint32
+	Bytes   uint64
+	Kind    int32 // in Reader.Names: R or W, with letters for more (the kernel's rwbs)
+	Command int32 // in Reader.Names: who asked
+	Thread  int32 // in the tracker's Threads: who ran then, which may be a kernel's worker
+	Error   int32 // the kernel's number, 0 for none
+	Level   Level
+}
+
+// Reader reads requests.
+type Reader struct {
+	Work  []Work
+	Names []string // the first is ""
+
+	file    *packets.File
+	threads *threads.Tracker
+	open    map[key]int32
+	names   map[string]int32
+}
+
+type key struct {
+	level          Level
+	device, sector uint64
+}
+
+// New is a reader of a file whose threads the tracker reads in the same pass.
+func New(file *packets.File, tracker *threads.Tracker) *Reader {
+	return &Reader{file: file, threads: tracker, open: map[key]int32{}, names: map[string]int32{"": 0}, Names: []string{""}}
+}
+
+// Wants are the kernel's events of block devices.
+func (r *Reader) Wants() packets.Wants {
+	return packets.Wants{Events: []protowire.Number{
+		field.EventBlockBioQueue, field.EventBlockBioComplete, field.EventBlockIOStart, field.EventBlockIODone,
+		field.EventBlockRqIssue, field.EventBlockRqComplete,
+	}}
+}
+
+// Packet reads nothing: what is read are events.
+func (r *Reader) Packet(packets.Packet) {}
+
+// Event reads an event. The tracker has read it before.
+func (r *Reader) Event(e *packets.Event) {
+	switch e.Kind {
+	case field.EventBlockBioQueue:
+		r.begin(e, Bio, bioFields)
+	case field.EventBlockIOStart:
+		r.begin(e, IO, ioFields)
+	case field.EventBlockRqIssue:
+		r.begin(e, Request, requestFields)
+	case field.EventBlockBioComplete:
+		r.end(e, Bio, bioEnd)
+	case field.EventBlockIODone:
+		r.end(e, IO, ioEnd)
+	case field.EventBlockRqComplete:
+		r.end(e, Request, requestEnd)
+	}
+}
+
+// intern is the place of a name, that of "" where there are too many.
+func (r *Reader) intern(name string) int32 {
+	one, known := r.names[name]
+	if !known && r.file.Room("names of block I/O", len(r.Names), maxNames) {
+		one = int32(len(r.Names))
+		r.names[name] = one
+		r.Names = append(r.Names, name)
+	}
+	return one
+}

@@ -1,0 +1,36 @@
+package tables
+
+import (
+	"iter"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/logs"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// logColumns are those of android_logs. tid and pid are those of the thread that utid
+// refers to.
+var logColumns = []string{"ts", "prio", "tag", "msg", "tid", "pid", "utid"}
+
+func readLogs(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
+	t := threads.New(f)
+	r := logs.New(f, t)
+	if err := in(f, t, r); err != nil {
+		return nil, err
+	}
+	if lost := r.Failed + r.Skipped; lost > 0 {
+		f.Warnings.Addf(0, "%d entries of the log are not in the trace: Perfetto could not read them, or left them out", lost)
+	}
+	return func(yield func([]any) bool) {
+		row := make([]any, len(logColumns))
+		for _, place := range inOrder(len(r.Entries), func(i int) time.Duration { return r.Entries[i].At }) {
+			e := &r.Entries[place]
+			row[0], row[1], row[2], row[3] = int64(e.At), int64(e.Priority), text(r.Tags[e.Tag]), e.Message
+			threadCells(row[4:], t, int(e.Thread))
+			if !yield(row) {
+				return
+			}
+		}
+	}, nil
+}
