@@ -114,10 +114,9 @@ func (d *decoder) threshold(g *Gate, catalogue *metric.Catalogue) reader {
 }
 
 func (d *decoder) thresholdFields(t *Threshold, n *node, catalogue *metric.Catalogue) []field {
-	unit := ""
+	var m metric.Metric
 	if name := n.find("metric"); name != nil {
-		m, _ := catalogue.Lookup(name.text)
-		unit = m.Unit
+		m, _ = catalogue.Lookup(name.text)
 	}
 	return []field{
 		need("metric", d.gatedMetric(catalogue)(&t.Metric)),
@@ -130,8 +129,8 @@ func (d *decoder) thresholdFields(t *Threshold, n *node, catalogue *metric.Catal
 			t.OutlierFactor = new(float64)
 			d.number(t.OutlierFactor, 0.1, 100)(n, path)
 		}),
-		may("max", d.budget(&t.Max, unit)),
-		may("min", d.budget(&t.Min, unit)),
+		may("max", d.budget(&t.Max, m)),
+		may("min", d.budget(&t.Min, m)),
 		may("ignore", d.boolean(&t.Ignore)),
 	}
 }
@@ -147,9 +146,9 @@ func cellText(t Threshold) string {
 }
 
 // budget decodes an absolute limit in the metric's unit; that of a ratio is a share.
-func (d *decoder) budget(dst **float64, unit string) reader {
+func (d *decoder) budget(dst **float64, m metric.Metric) reader {
 	return func(n *node, path string) {
-		if unit == "ratio" {
+		if m.Ratio {
 			share := Fraction(-1)
 			d.fraction(&share, true)(n, path)
 			if share >= 0 {

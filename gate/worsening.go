@@ -13,7 +13,7 @@ import (
 // change in the metric's unit, share the same as a share of from.
 func Worsening(m metric.Metric, from, shift, share float64) float64 {
 	switch {
-	case m.Unit == "ratio":
+	case m.Ratio:
 		share = shift
 	case from == 0 && math.Abs(shift) >= m.Resolution && shift != 0:
 		share = math.Copysign(1, shift)

@@ -71,6 +71,10 @@ type Metric struct {
 	// Sums says that a whole run's value is the sum of its events': counts, joules,
 	// time that was used, and no mean, ratio or level.
 	Sums bool
+	// Ratio says that the metric is a share of 1, whatever unit it is shown in: it
+	// lies from 0 to 1, its changes are told in percentage points. A metric whose
+	// unit is "ratio" is one.
+	Ratio bool
 	// Mean says that iterations are summed up by their mean whatever the
 	// policy says: the median of a rare event's counts is zero.
 	Mean bool
@@ -90,6 +94,9 @@ type Metric struct {
 	Restless float64
 }
 
+// ratio is the unit of what is a share of 1.
+const ratio = "ratio"
+
 // leastRestless is the Restless of a metric that states none.
 const leastRestless = 0.005
 
@@ -98,10 +105,10 @@ func (m Metric) Format(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}
-	switch m.Unit {
-	case "ratio":
+	switch {
+	case m.Ratio:
 		return strconv.FormatFloat(100*v, 'f', max(m.Decimals-2, 0), 64) + " %"
-	case "", "frames":
+	case m.Unit == "", m.Unit == "frames":
 		return strconv.FormatFloat(v, 'f', countDecimals(v, m.Decimals), 64)
 	}
 	return strconv.FormatFloat(v, 'f', m.Decimals, 64) + " " + m.Unit
@@ -133,7 +140,7 @@ const energyFrom = "energy_from"
 
 var builtin = []Metric{
 	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Sums: true, Resolution: 1, Restless: 0.03},
-	{Name: "frames.smooth_ratio", Unit: "ratio", Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001, Restless: 0.02},
+	{Name: "frames.smooth_ratio", Unit: ratio, Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001, Restless: 0.02},
 	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Sums: true, Of: "frames.smooth_ratio", Resolution: 1},
 	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Sums: true, Of: "frames.smooth_ratio", Resolution: 1},
 	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Resolution: 0.05},
@@ -173,6 +180,7 @@ func Default() *Catalogue {
 
 func (c *Catalogue) add(m Metric) {
 	m.Restless = max(m.Restless, leastRestless)
+	m.Ratio = m.Ratio || m.Unit == ratio
 	if _, known := c.order[m.Name]; !known {
 		c.order[m.Name] = len(c.order)
 	}

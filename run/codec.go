@@ -263,7 +263,7 @@ func possible(name string, v float64) error {
 	switch {
 	case !known:
 		return nil
-	case m.Unit == "ratio" && (v < -rounding || v > 1+rounding):
+	case m.Ratio && (v < -rounding || v > 1+rounding):
 		return fmt.Errorf("metrics[%q] is %g, want a ratio from 0 to 1", name, v)
 	case v < -rounding:
 		return fmt.Errorf("metrics[%q] is %g, want 0 or more", name, v)

@@ -131,7 +131,7 @@ func (j *judgement) detectable(p gate.Policy) float64 {
 	}
 	at := j.scale.Back(e.Moments.Mean + sign*max(reach, fence, j.beyondModes(sign, p.Alpha/j.tests)))
 	least := j.leastChange()
-	if j.metric.Unit == "ratio" { // in points, see worsening
+	if j.metric.Ratio { // in points, see worsening
 		least /= math.Abs(j.Expected)
 	}
 	share := max(sign*(at-j.Expected)/math.Abs(j.Expected), least, math.Abs(j.metric.Resolution/j.Expected))

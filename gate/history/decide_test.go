@@ -73,31 +73,6 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// A ratio worsens in points, a count in shares of what was expected, and where
-// nothing was expected any of it is a whole one.
-func TestWorsening(t *testing.T) {
-	for name, c := range map[string]struct {
-		metric          string
-		expected, value float64
-		want            float64
-	}{
-		"fewer frames":            {"frames.count", 600, 450, 0.25},
-		"more frames":             {"frames.count", 600, 660, -0.1},
-		"half of a small ratio":   {"frames.smooth_ratio", 0.04, 0.02, 0.02},
-		"a better ratio":          {"frames.smooth_ratio", 0.9, 0.95, -0.05},
-		"slower":                  {"cpu.time_ms", 100, 120, 0.2},
-		"an ANR where none was":   {"anr.count", 0, 0.1, 1},
-		"too little to be an ANR": {"anr.count", 0, 0.01, 0},
-	} {
-		m, _ := metric.Default().Lookup(c.metric)
-		j := &judgement{metric: m, Comparison: gate.Comparison{Value: c.value, Expected: c.expected}}
-		if c.expected != 0 {
-			j.Change = c.value/c.expected - 1
-		}
-		gatetest.About(t, name, j.worsening(), c.want)
-	}
-}
-
 // How bad a deviation is: the share that is lost of what should be more, and the
 // logarithm of the factor for what should be less.
 func TestHowBadADeviationIs(t *testing.T) {

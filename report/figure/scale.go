@@ -121,7 +121,7 @@ func (s scale) logTicks(n int) []float64 {
 
 // tickText writes a tick with as many digits as its neighbours need.
 func tickText(m metric.Metric, v float64, all []float64) string {
-	if m.Unit == "ratio" {
+	if m.Ratio {
 		return words.Minus(words.Digits(100*v, stepOf(all)*100)) + words.NBSP + "%"
 	}
 	return words.Minus(words.Digits(v, stepOf(all)))
@@ -142,7 +142,7 @@ func stepOf(all []float64) float64 {
 // axisTitle is the metric with its unit: "time per frame (ms, logarithmic)".
 func axisTitle(m metric.Metric, s scale) string {
 	var parts []string
-	if m.Unit != "" && m.Unit != "ratio" && m.Unit != "frames" {
+	if m.Unit != "" && !m.Ratio && m.Unit != "frames" {
 		parts = append(parts, words.Name(m.Unit))
 	}
 	if s.log {

@@ -68,7 +68,7 @@ func (f finding) happening() string {
 		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), words.Amount(c.Change, "more", "fewer"))
 	case f.Metric.Unit == "frames" || f.Metric.Unit == "":
 		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), words.Amount(c.Change, "more", "fewer"), title)
-	case f.Metric.Unit == "ratio":
+	case f.Metric.Ratio:
 		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb(words.IsOrAre(title), "be"), value, expected)
 	}
 	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(words.IsOrAre(title), "be"), words.Amount(c.Change, "higher", "lower"))

@@ -17,7 +17,7 @@ func Shift(m metric.Metric, shift, share float64) string {
 		sign = "+"
 	}
 	switch {
-	case m.Unit == "ratio":
+	case m.Ratio:
 		return sign + Minus(OneDecimal(100*shift)) + Unit("points")
 	case share == 0 && shift != 0:
 		return sign + Value(m, shift)
