@@ -10,6 +10,18 @@ func Finite(x float64) float64 {
 	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
 }
 
+// Change is a shift on the scale on which a number is judged, as a change of from:
+// in the metric's unit, and as a share of from, 0 where that is 0.
+func Change(from, shift float64, log bool) (amount, share float64) {
+	switch {
+	case log:
+		return Finite(from * math.Expm1(shift)), Finite(math.Expm1(shift))
+	case from != 0:
+		return Finite(shift), Finite(shift / math.Abs(from))
+	}
+	return Finite(shift), 0
+}
+
 // Evenly chooses n of the values.
 func Evenly(values []float64, n int) []float64 {
 	if len(values) <= n {

@@ -109,6 +109,16 @@ func (p Policy) WithLevel() Policy {
 	return p
 }
 
+// Catalogue is base with the metrics that the runs declare, and what is doubtful of
+// it. A metric that can't be read is not judged.
+func Catalogue(base *metric.Catalogue, runs ...run.Run) (*metric.Catalogue, []run.Warning) {
+	joined, err := run.Catalogue(base, runs...)
+	if err != nil {
+		return base, []run.Warning{{Text: "what the runs declare of their metrics is left out: " + err.Error()}}
+	}
+	return joined, nil
+}
+
 // LeastRuns is how many runs of its own context a judgement needs at least: of
 // one there is no spread.
 func (p Policy) LeastRuns() int { return max(p.MinHistory, 2) }

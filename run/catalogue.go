@@ -20,5 +20,8 @@ func Catalogue(base *metric.Catalogue, runs ...Run) (*metric.Catalogue, error) {
 			more = append(more, m)
 		}
 	}
+	if len(more) == 0 {
+		return base, nil
+	}
 	return base.With(more...)
 }

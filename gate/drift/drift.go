@@ -6,12 +6,12 @@
 package drift
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/family"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -64,6 +64,7 @@ type Shift struct {
 // correction, the worse and the better side each for itself. It counts from the
 // policy's least change on.
 func Of(p gate.Policy, catalogue *metric.Catalogue, now, last, before []run.Run) []Line {
+	catalogue, _ = gate.Catalogue(catalogue, slices.Concat(now, before)...) // who checks these runs tells its doubts
 	d := drifting{policy: p.WithLevel(), catalogue: catalogue, last: map[string]bool{}}
 	for _, r := range last {
 		d.last[r.ID] = true
@@ -205,27 +206,24 @@ func (d *drifting) line(scenario string, context map[string]string, cell run.Cel
 // correct decides which lines creep, of those of single contexts or of all
 // together.
 func (d *drifting) correct(alone bool) {
-	const share = 0.5
+	share := family.Share(true) // of all together, and of each alone
 	var tests []*test
 	for _, t := range d.tests {
 		if (t.Context != nil) == alone && t.Creep != nil {
 			tests = append(tests, t)
 		}
 	}
-	worse, better := make([]float64, len(tests)), make([]float64, len(tests))
+	sides := make([]family.Sides, len(tests))
 	for i, t := range tests {
-		worse[i], better[i] = min(1, t.trend.Rising/share), min(1, t.trend.Falling/share)
+		sides[i] = family.Sides{Worse: t.trend.Rising, Better: t.trend.Falling}
 		if t.metric.Direction == metric.HigherIsBetter {
-			worse[i], better[i] = better[i], worse[i]
+			sides[i] = family.Sides{Worse: t.trend.Falling, Better: t.trend.Rising}
 		}
 	}
-	correctedWorse, correctedBetter := stat.Holm(worse), stat.Holm(better)
+	corrected := family.Correct(sides, share)
 	for i, t := range tests {
 		worsening := gate.Worsening(t.metric, t.Creep.From, t.Creep.Shift, t.Creep.Change)
-		t.P = correctedWorse[i]
-		if cmp.Less(better[i], worse[i]) {
-			t.P = correctedBetter[i]
-		}
+		t.P = corrected[i].On(sides[i].Worse <= sides[i].Better)
 		policy := d.policy.ForCell(t.cell)
 		switch {
 		case t.P > d.policy.Alpha || math.Abs(worsening) < policy.MinChange:

@@ -137,19 +137,10 @@ func (v values) creep(t stat.Drift) *Shift {
 
 func (v values) tell(s stat.Shift, from float64, runs int) *Shift {
 	d := &Shift{From: v.back(from), Runs: runs}
-	share := func(x float64) (shift, change float64) {
-		switch {
-		case v.log:
-			return gate.Finite(d.From * math.Expm1(x)), gate.Finite(math.Expm1(x))
-		case d.From != 0:
-			return gate.Finite(x), gate.Finite(x / math.Abs(d.From))
-		}
-		return gate.Finite(x), 0
-	}
-	d.Shift, d.Change = share(s.Estimate)
+	d.Shift, d.Change = gate.Change(d.From, s.Estimate, v.log)
 	if !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) && !math.IsNaN(s.Low+s.High) {
-		_, low := share(s.Low)
-		_, high := share(s.High)
+		_, low := gate.Change(d.From, s.Low, v.log)
+		_, high := gate.Change(d.From, s.High, v.log)
 		d.Low, d.High = &low, &high
 	}
 	return d

@@ -36,8 +36,9 @@ type check struct {
 }
 
 func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
+	catalogue, doubts := gate.Catalogue(catalogue, s.Run)
 	c := &check{policy: p, catalogue: catalogue, run: s.Run, order: map[string]int{"": -1}}
-	c.warnings = slices.Clone(s.Run.Warnings)
+	c.warnings = slices.Concat(doubts, s.Run.Warnings)
 	c.summary = run.Summarize(s.Run, p.Centre, catalogue)
 	c.past = evidence.PastOf(c.summary.Context, others(s), p.Use)
 	c.past.Sampled = cmp.Or(s.sampled, gate.MaxListed)

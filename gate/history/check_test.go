@@ -271,3 +271,23 @@ func TestADoubtIsNoCounterExampleToARule(t *testing.T) {
 		t.Errorf("%+v, want 4 runs of 46", r)
 	}
 }
+
+// A metric that the runs declare is judged with the catalogue that the caller has,
+// which knows nothing of it; one that can't be read is a doubt.
+func TestMetricsThatRunsDeclareAreJudged(t *testing.T) {
+	declared := func(r run.Run, better string) run.Run {
+		r.Declared = []run.Declared{{Name: "search.hits", Unit: "hits", Better: better}}
+		return r
+	}
+	history := gatetest.On("a", "search.hits", 100, 101, 102, 100, 99, 98, 100)
+	p := gatetest.Policy(t, gate.PresetDefault)
+	v := checkOne(p, declared(gatetest.Nearly("a", "search.hits", 50), "higher"), history...)
+	if v.Verdict != gate.Regression {
+		t.Errorf("half of the hits: %s: %s", v.Verdict, v.Reason)
+	}
+	v = checkOne(p, declared(gatetest.Nearly("a", "search.hits", 50), "sideways"), history...)
+	told := slices.ContainsFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, `direction "sideways"`) })
+	if v.Verdict != gate.Inconclusive || !told {
+		t.Errorf("of no known direction: %s: %s; warnings %v", v.Verdict, v.Reason, v.Warnings)
+	}
+}

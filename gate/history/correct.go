@@ -2,7 +2,7 @@ package history
 
 import (
 	"github.com/apkgate/apkgate/gate/evidence"
-	"github.com/apkgate/apkgate/stat"
+	"github.com/apkgate/apkgate/gate/family"
 )
 
 // correct makes up for the number of comparisons of a check. The worse and the
@@ -23,40 +23,26 @@ func correct(js []*judgement, runs int) {
 			fine = append(fine, j)
 		}
 	}
-	share := 1.0
-	if len(coarse) > 0 && len(fine) > 0 {
-		share /= 2
-	}
-	if runs > 1 {
-		share /= 2
-	}
-	for _, family := range [][]*judgement{coarse, fine} {
-		correctFamily(family, share)
+	share := family.Share(len(coarse) > 0 && len(fine) > 0, runs > 1)
+	for _, tests := range [][]*judgement{coarse, fine} {
+		correctAlone(tests, share)
 		if runs > 1 {
-			replicate(family, share)
+			replicate(tests, share)
 		}
 	}
 }
 
-// correctFamily corrects judgements that have a share of the false alarms.
-func correctFamily(js []*judgement, share float64) {
-	worse, better := make([]float64, len(js)), make([]float64, len(js))
+// correctAlone corrects judgements that have a share of the false alarms.
+func correctAlone(js []*judgement, share float64) {
+	tests := make([]family.Sides, len(js))
 	for i, j := range js {
 		j.tests = float64(len(js)) / share
 		if j.doubled {
 			j.tests *= 2
 		}
-		tail := min(1, j.doubledTail()/share)
-		worse[i], better[i] = 1, tail
-		if j.worse() {
-			worse[i], better[i] = tail, 1
-		}
+		tests[i] = family.OneSided(j.doubledTail(), j.worse())
 	}
-	worse, better = stat.Holm(worse), stat.Holm(better)
-	for i, j := range js {
-		j.P = better[i]
-		if j.worse() {
-			j.P = worse[i]
-		}
+	for i, corrected := range family.Correct(tests, share) {
+		js[i].P = corrected.On(js[i].worse())
 	}
 }

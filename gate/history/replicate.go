@@ -1,13 +1,9 @@
 package history
 
 import (
-	"math"
-
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/family"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/stat"
 )
 
 // replicateLevel is how unlikely a run's own deviation has to be for it to take
@@ -38,41 +34,33 @@ func replicate(js []*judgement, share float64) {
 			together = append(together, cells[cell])
 		}
 	}
-	worse, better := make([]float64, len(together)), make([]float64, len(together))
+	tests := make([]family.Sides, len(together))
 	for i, group := range together {
-		p := combined(group)
-		worse[i], better[i] = min(1, p/share), min(1, (1-p)/share)
+		tests[i] = combined(group)
 	}
-	worse, better = stat.Holm(worse), stat.Holm(better)
-	for i, group := range together {
-		for _, j := range group {
-			p := better[i]
-			if j.worse() {
-				p = worse[i]
-			}
-			if j.tail <= replicateLevel && p < j.P {
-				j.P, j.Together = p, len(group)
+	for i, corrected := range family.Correct(tests, share) {
+		for _, j := range together[i] {
+			if p := corrected.On(j.worse()); j.tail <= replicateLevel && p < j.P {
+				j.P, j.Together = p, len(together[i])
 			}
 		}
 	}
 }
 
-// combined is the chance that runs which changed nothing are together as much
-// worse as these: Stouffer's sum of normal scores. Runs that are compared with
-// the same values share the error of these, so that their scores are correlated
+// combined are the chances of what the runs show together. Runs that are compared
+// with the same values share the error of these, so that their scores are correlated
 // by 1/(n+1).
-func combined(group []*judgement) float64 {
-	sum, variance := 0.0, 0.0
+func combined(group []*judgement) family.Sides {
+	scores := make([]float64, len(group))
 	for i, j := range group {
-		sum += j.score()
-		variance++
-		for _, k := range group[:i] {
-			if j.shares(k) {
-				variance += 2 / (1 + min(j.evidence.Moments.N, k.evidence.Moments.N))
-			}
-		}
+		scores[i] = j.score()
 	}
-	return distuv.UnitNormal.Survival(sum / math.Sqrt(variance))
+	return family.Together(scores, func(i, k int) float64 {
+		if !group[i].shares(group[k]) {
+			return 0
+		}
+		return 1 / (1 + min(group[i].evidence.Moments.N, group[k].evidence.Moments.N))
+	})
 }
 
 // shares reports whether two runs are compared with the same values.
@@ -84,14 +72,7 @@ func (j *judgement) shares(k *judgement) bool {
 }
 
 // score is the tail as a normal score, above zero where the run is worse.
-func (j *judgement) score() float64 {
-	const least = 1e-12 // one run alone may not decide for all
-	z := distuv.UnitNormal.Quantile(1 - max(least, min(0.5, j.doubledTail())))
-	if !j.worse() {
-		return -z
-	}
-	return z
-}
+func (j *judgement) score() float64 { return family.Score(j.doubledTail(), j.worse()) }
 
 // doubledTail pays for having tried two tests.
 func (j *judgement) doubledTail() float64 {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/family"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
 )
@@ -22,16 +23,15 @@ func (t *test) worstCase() float64 {
 	return max(t.asWorsening(*t.ShiftLow, *t.ChangeLow), t.asWorsening(*t.ShiftHigh, *t.ChangeHigh))
 }
 
-// tails are the one-sided chances of the test.
-func (t *test) tails() (worse, better float64) {
+// sides are the one-sided chances of the test.
+func (t *test) sides() family.Sides {
 	if t.metric.Direction == metric.HigherIsBetter {
-		return t.ranks.Less, t.ranks.Greater
+		return family.Sides{Worse: t.ranks.Less, Better: t.ranks.Greater}
 	}
-	return t.ranks.Greater, t.ranks.Less
+	return family.Sides{Worse: t.ranks.Greater, Better: t.ranks.Less}
 }
 
-// correct makes up for the number of tests over all scenarios, as correct does
-// for Check: whole runs and events have half of the false alarms each, and of
+// correct makes up for the number of tests over all scenarios: whole runs and events have half of the false alarms each, and of
 // that each context alone and all together half again.
 func (c *comparing) correct() {
 	families := map[[2]bool][]*test{} // by whether of an event, and whether alone
@@ -43,16 +43,10 @@ func (c *comparing) correct() {
 			events, wholes, several = events || fine, wholes || !fine, several || t.alone
 		}
 	}
-	share := 1.0
-	if events && wholes {
-		share /= 2
-	}
-	if several {
-		share /= 2
-	}
-	for _, family := range families {
-		correctTests(family, share, c.policy.Alpha)
-		for _, t := range family {
+	share := family.Share(events && wholes, several)
+	for _, tests := range families {
+		correctTests(tests, share, c.policy.Alpha)
+		for _, t := range tests {
 			decide(c.policy, t)
 		}
 	}
@@ -70,24 +64,20 @@ func correctTests(all []*test, share float64, alpha float64) {
 			tests = append(tests, t)
 		}
 	}
-	worse, better := make([]float64, len(tests)), make([]float64, len(tests))
+	sides := make([]family.Sides, len(tests))
 	for i, t := range tests {
 		t.number = float64(len(tests)) / share
-		w, b := t.tails()
-		worse[i], better[i] = min(1, w/share), min(1, b/share)
+		sides[i] = t.sides()
 	}
-	worse, better = stat.Holm(worse), stat.Holm(better)
-	for i, t := range tests {
-		if t.P = better[i]; t.worse() {
-			t.P = worse[i]
-		}
+	for i, corrected := range family.Correct(sides, share) {
+		tests[i].P = corrected.On(tests[i].worse())
 	}
 }
 
 // worse reports on which side the test lies.
 func (t *test) worse() bool {
-	w, b := t.tails()
-	return w < b
+	s := t.sides()
+	return s.Worse < s.Better
 }
 
 // suspectLevels times Alpha bounds the p of a doubt. It is less than Check's:

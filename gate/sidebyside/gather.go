@@ -176,7 +176,7 @@ func (s *scenario) chooseUnit(c *comparing) {
 	s.unit = Run
 	s.take(c, wholeRuns)
 	switch {
-	case !slices.ContainsFunc(s.strata, func(st *stratum) bool { return !st.interleaved() }):
+	case s.pairUp():
 		s.unit = Round
 		s.take(c, eachIteration)
 	case s.least() > c.policy.Alpha:
@@ -199,11 +199,20 @@ func sessionsOf(strata []*stratum) string {
 	return "so few sessions"
 }
 
-// interleaved reports whether the runs of both builds were made in turns: each
-// run of one shares its session with one of the other. It puts them side by
-// side; of several in one session, as of two phones of one model, in the order
-// in which they come.
-func (st *stratum) interleaved() bool {
+// pairUp does so in all contexts, and reports whether it could in each.
+func (s *scenario) pairUp() bool {
+	all := true
+	for _, st := range s.strata {
+		all = st.pairUp() && all
+	}
+	return all
+}
+
+// pairUp puts the runs of both builds side by side if they were made in turns: each
+// run of one shares its session with one of the other; of several in one session, as
+// of two phones of one model, in the order in which they come. It reports whether
+// they were.
+func (st *stratum) pairUp() bool {
 	if len(st.base) != len(st.head) {
 		return false
 	}

@@ -195,21 +195,12 @@ func shiftOf(strata []stat.Pair, paired bool, alpha float64) stat.Shift {
 
 // fill tells the shift in the metric's unit and as a share of the base.
 func (t *test) fill(s stat.Shift, logs bool) {
-	tell := func(x float64) (shift, change float64) {
-		switch {
-		case logs:
-			return gate.Finite(t.Base * math.Expm1(x)), gate.Finite(math.Expm1(x))
-		case t.Base != 0:
-			return gate.Finite(x), gate.Finite(x / math.Abs(t.Base))
-		}
-		return gate.Finite(x), 0
-	}
-	t.Shift, t.Change = tell(s.Estimate)
+	t.Shift, t.Change = gate.Change(t.Base, s.Estimate, logs)
 	if math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {
 		return
 	}
 	ends := func(x float64) (shift, change *float64) {
-		a, b := tell(x)
+		a, b := gate.Change(t.Base, x, logs)
 		return &a, &b
 	}
 	t.ShiftLow, t.ChangeLow = ends(s.Low)

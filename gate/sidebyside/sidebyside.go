@@ -8,6 +8,8 @@
 package sidebyside
 
 import (
+	"slices"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -160,6 +162,8 @@ func Compare(p gate.Policy, catalogue *metric.Catalogue, base, head []run.Run) V
 		Format: Format, Verdict: gate.Pass, Level: 1 - p.Alpha, Base: buildOf(base), Head: buildOf(head),
 		Scenarios: []Scenario{}, Warnings: []run.Warning{},
 	}
+	catalogue, doubts := gate.Catalogue(catalogue, slices.Concat(base, head)...)
+	v.Warnings = append(v.Warnings, doubts...)
 	c := &comparing{policy: p, catalogue: catalogue, verdict: &v}
 	c.gather(base, head)
 	c.correct()

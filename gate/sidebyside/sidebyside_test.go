@@ -342,3 +342,17 @@ func TestSlowBuildsFail(t *testing.T) {
 		}
 	}
 }
+
+// A metric that the runs declare is compared, whatever the caller's catalogue knows.
+func TestMetricsThatRunsDeclareAreCompared(t *testing.T) {
+	hits := func(id string, level float64) []run.Run {
+		r := gatetest.Rounds(id, 12, func(i int) map[string]float64 {
+			return map[string]float64{"search.hits": level + float64(i%3)}
+		})
+		r.Declared = []run.Declared{{Name: "search.hits", Unit: "hits", Better: "higher"}}
+		return gatetest.Runs(r)
+	}
+	if v := compareBoth(t, hits("b", 100), hits("h", 50)); v.Verdict != gate.Regression {
+		t.Errorf("half of the hits: %s: %s", v.Verdict, v.Reason)
+	}
+}
