@@ -104,9 +104,9 @@ func quiet(c console.Console) console.Console {
 // sheetFiles are where a sheet's files go in a report folder.
 func sheetFiles(dir string) output.OutputFlags {
 	return output.OutputFlags{
-		Format: string(output.FormatText), Html: filepath.Join(dir, "report.html"),
-		Markdown: filepath.Join(dir, "report.md"), Json: filepath.Join(dir, "verdict.json"),
-		Sarif: filepath.Join(dir, "apkgate.sarif"),
+		Format: string(output.FormatText), HTML: filepath.Join(dir, "report.html"),
+		Markdown: filepath.Join(dir, "report.md"), JSON: filepath.Join(dir, "verdict.json"),
+		SARIF: filepath.Join(dir, "apkgate.sarif"),
 	}
 }
 
@@ -120,5 +120,5 @@ func sheetFolder(c console.Console, dir string, write func(output.OutputFlags) e
 	if err := files.MakeFolder(dir); err != nil {
 		return actions.Folder{}, files.Error("make the report folder", dir, err)
 	}
-	return actions.Folder{Dir: dir, Report: names.Html, Verdict: names.Json, SARIF: names.Sarif}, write(names)
+	return actions.Folder{Dir: dir, Report: names.HTML, Verdict: names.JSON, SARIF: names.SARIF}, write(names)
 }

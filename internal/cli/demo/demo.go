@@ -216,7 +216,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	set := settings.Settings{Policy: policy, Catalogue: metric.Default()}
 	fmt.Fprintf(d.Stdout, "3. The gate\n\n")
-	_, err = judging.Judge(d.Console, runs, judging.OfStore(ctx, baseline.SoundOf(store), set), set, output.OutputFlags{Format: string(output.FormatText), Html: cfg.Report.HTML, Json: d.path("verdict.json")})
+	_, err = judging.Judge(d.Console, runs, judging.OfStore(ctx, baseline.SoundOf(store), set), set, output.OutputFlags{Format: string(output.FormatText), HTML: cfg.Report.HTML, JSON: d.path("verdict.json")})
 	return err
 }
 

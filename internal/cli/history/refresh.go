@@ -187,8 +187,8 @@ func refreshWith(ctx context.Context, c console.Console, store *baseline.Sound, 
 		}
 	}
 	data := output.SheetData{
-		Json: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) },
-		Sarif: func(w io.Writer, places layout.Places) error {
+		JSON: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) },
+		SARIF: func(w io.Writer, places layout.Places) error {
 			return layout.SARIF(w, layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)}, places)
 		},
 	}

@@ -10,7 +10,7 @@ import (
 // ComparisonData is a comparison for other programs.
 func ComparisonData(in layout.ABInput) output.SheetData {
 	return output.SheetData{
-		Json:  func(w io.Writer) error { return layout.ABJSON(w, in) },
-		Sarif: func(w io.Writer, places layout.Places) error { return layout.ABSARIF(w, in, places) },
+		JSON:  func(w io.Writer) error { return layout.ABJSON(w, in) },
+		SARIF: func(w io.Writer, places layout.Places) error { return layout.ABSARIF(w, in, places) },
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/context"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/internal/cli/console"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/context"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"

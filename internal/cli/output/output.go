@@ -39,17 +39,17 @@ const maxComment = 65_536
 
 // OutputFlags say in which form and where a report goes.
 type OutputFlags struct {
-	Format, Html, Markdown, Json, Sarif string
+	Format, HTML, Markdown, JSON, SARIF string
 	verbose                             bool
 	Places                              func() layout.Places // for SARIF; nil: nothing is known; no flag
 }
 
 func (f *OutputFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Format, "format", string(FormatText), "what to print: text, json, markdown, html or sarif")
-	cmd.Flags().StringVar(&f.Html, "html", "", "also write the report with its pictures to this HTML file")
+	cmd.Flags().StringVar(&f.HTML, "html", "", "also write the report with its pictures to this HTML file")
 	cmd.Flags().StringVar(&f.Markdown, "markdown", "", "also write the report to this Markdown file")
-	cmd.Flags().StringVar(&f.Json, "json", "", "also write the verdict to this JSON file")
-	cmd.Flags().StringVar(&f.Sarif, "sarif", "", "also write the findings to this SARIF file, for code scanning")
+	cmd.Flags().StringVar(&f.JSON, "json", "", "also write the verdict to this JSON file")
+	cmd.Flags().StringVar(&f.SARIF, "sarif", "", "also write the findings to this SARIF file, for code scanning")
 	cmd.Flags().BoolVar(&f.verbose, "verbose", false, "print every rule and every run in full")
 }
 
@@ -58,7 +58,7 @@ func (f *OutputFlags) Defaults(r config.Report) {
 	for _, file := range []struct {
 		flag  *string
 		value string
-	}{{&f.Html, r.HTML}, {&f.Markdown, r.Markdown}, {&f.Json, r.JSON}} {
+	}{{&f.HTML, r.HTML}, {&f.Markdown, r.Markdown}, {&f.JSON, r.JSON}} {
 		if *file.flag == "" {
 			*file.flag = file.value
 		}
@@ -82,7 +82,7 @@ func writeAs(c console.Console, f OutputFlags, render func(io.Writer, Format) er
 	for _, file := range []struct {
 		path string
 		as   Format
-	}{{f.Html, FormatHTML}, {f.Markdown, FormatMarkdown}, {f.Json, FormatJSON}, {f.Sarif, FormatSARIF}} {
+	}{{f.HTML, FormatHTML}, {f.Markdown, FormatMarkdown}, {f.JSON, FormatJSON}, {f.SARIF, FormatSARIF}} {
 		if file.path == "" {
 			continue
 		}
@@ -103,8 +103,8 @@ func (f OutputFlags) known() layout.Places {
 
 // SheetData writes what a sheet shows for other programs to read.
 type SheetData struct {
-	Json  func(io.Writer) error
-	Sarif func(io.Writer, layout.Places) error
+	JSON  func(io.Writer) error
+	SARIF func(io.Writer, layout.Places) error
 }
 
 // WriteSheet is write for a report that is no verdict on runs.
@@ -112,9 +112,9 @@ func WriteSheet(c console.Console, sheet layout.Sheet, of SheetData, f OutputFla
 	return writeAs(c, f, func(w io.Writer, as Format) error {
 		switch as {
 		case FormatJSON:
-			return of.Json(w)
+			return of.JSON(w)
 		case FormatSARIF:
-			return of.Sarif(w, f.known())
+			return of.SARIF(w, f.known())
 		case FormatMarkdown:
 			return sheet.Markdown(w, maxComment)
 		case FormatHTML:
@@ -139,4 +139,4 @@ func render(c console.Console, w io.Writer, in layout.Input, as Format, f Output
 }
 
 // Files are those that the flags name, "" where one names none.
-func (f OutputFlags) Files() []string { return []string{f.Html, f.Markdown, f.Json, f.Sarif} }
+func (f OutputFlags) Files() []string { return []string{f.HTML, f.Markdown, f.JSON, f.SARIF} }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/context"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -107,11 +107,11 @@ func simulatedAB(v sidebyside.Verdict) bool {
 // file, so that there is no SARIF to be made of it.
 func reportRefresh(c console.Console, in layout.RefreshInput, catalogue *metric.Catalogue, f output.OutputFlags) error {
 	in.Catalogue, in.Version, in.Hint = catalogue, "apkgate "+version.String(), judging.RefreshHint(in.Refresh)
-	if f.Sarif != "" || output.Format(f.Format) == output.FormatSARIF {
+	if f.SARIF != "" || output.Format(f.Format) == output.FormatSARIF {
 		return exit.Usage(errors.New("a saved refresh does not hold the findings that SARIF lists"), "apkgate baseline refresh --sarif FILE writes them")
 	}
 	if in.Refresh.Simulated {
 		in.Notes = []string{judging.SimulatedNote}
 	}
-	return output.WriteSheet(c, layout.RefreshSheet(in), output.SheetData{Json: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) }}, f)
+	return output.WriteSheet(c, layout.RefreshSheet(in), output.SheetData{JSON: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) }}, f)
 }
