@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// ownFolder is where apkgate keeps a history and reports unless it is told otherwise.
-const ownFolder = ".apkgate"
+// OwnFolder is where apkgate keeps a history and reports unless it is told otherwise.
+const OwnFolder = ".apkgate"
 
 // MakeFolder makes a folder with those above it. apkgate's own ignores itself in
 // git: what is in it is measured anew and belongs in no commit.
@@ -15,7 +15,7 @@ func MakeFolder(dir string) error {
 		return err
 	}
 	for at := filepath.Clean(dir); at != filepath.Dir(at); at = filepath.Dir(at) {
-		if filepath.Base(at) == ownFolder {
+		if filepath.Base(at) == OwnFolder {
 			ignore(at)
 		}
 	}

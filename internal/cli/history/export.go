@@ -11,17 +11,22 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
 )
 
 func exportCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 	var ff filterFlags
 	var out string
+	var evidence bool
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write runs as JSON Lines",
 		Long: `Writes runs as JSON Lines, without their marks. Where check or noise reads the file
 as a history, all of them count as accepted: for that export what is accepted.
-apkgate baseline copy takes the marks along.`,
+apkgate baseline copy takes the marks along. Files that were kept with runs, such
+as traces, stay where they are; with --evidence they are copied beside the file,
+where import finds them.`,
 		Example: `  apkgate baseline export --state accepted -o history.jsonl.zst
   apkgate check --history history.jsonl.zst --run run.json`,
 		Args: arguments.None,
@@ -29,6 +34,10 @@ apkgate baseline copy takes the marks along.`,
 			filter, err := ff.filter()
 			if err != nil {
 				return err
+			}
+			toFile := out != "" && out != "-"
+			if evidence && !toFile {
+				return exit.Usage(errors.New("--evidence copies files beside the one that is written"), "name that with --output")
 			}
 			address, err := settings.StoreAddress(*f)
 			if err == nil {
@@ -38,12 +47,15 @@ apkgate baseline copy takes the marks along.`,
 				return err
 			}
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+				var load kept.Load
 				write := func(w io.Writer) error {
-					_, err := baseline.WriteJSONL(w, baseline.Runs(s.Export(cmd.Context(), filter)))
+					_, err := baseline.WriteJSONL(w, load.Passing(baseline.Runs(s.Export(cmd.Context(), filter))))
 					return err
 				}
-				if out == "" || out == "-" {
-					return exit.InfrastructureIf(write(c.Stdout))
+				if !toFile {
+					err := exit.InfrastructureIf(write(c.Stdout))
+					tell(c, load.Staying(stores.Kept(address)))
+					return err
 				}
 				err := files.Write(out, func(w io.Writer) error {
 					packed, err := baseline.Compress(w, out)
@@ -55,11 +67,16 @@ apkgate baseline copy takes the marks along.`,
 				if err != nil {
 					return exit.Infrastructure(files.Error("write", out, err))
 				}
+				if evidence {
+					return carry(cmd.Context(), c, &load, address, out)
+				}
+				tell(c, load.Staying(stores.Kept(address)))
 				return nil
 			})
 		},
 	}
 	ff.register(cmd)
+	cmd.Flags().BoolVar(&evidence, "evidence", false, "copy the files that were kept with the runs too, beside the file")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write, compressed where its name ends in .gz or .zst (default: standard output)")
 	return cmd
 }

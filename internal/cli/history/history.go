@@ -35,7 +35,7 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 	cmd.PersistentFlags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml where there is one)")
 	cmd.PersistentFlags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
 	cmd.AddCommand(
-		listCommand(c, &f), showCommand(c, &f), refreshCommand(c, &f),
+		listCommand(c, &f), showCommand(c, &f), evidenceCommand(c, &f), refreshCommand(c, &f),
 		acceptCommand(c, &f), rejectCommand(c, &f), rebaselineCommand(c, &f),
 		importCommand(c, &f), exportCommand(c, &f), copyCommand(c, &f), pruneCommand(c, &f), verifyCommand(c, &f), repairCommand(c, &f),
 	)

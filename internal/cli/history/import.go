@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/words"
@@ -25,7 +26,8 @@ func importCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 		Use: "import FILE [FILE …]", Short: "Add runs from files to the history, as accepted",
 		Long: `Adds the runs of apkgate.run/1 files (JSON, JSON Lines, .gz, .zst), of androidx
 *-benchmarkData.json, of flashlight results and of lists of {name,unit,value}.
-Importing a file twice changes nothing.`,
+Importing a file twice changes nothing. Files that were kept with runs, such as
+traces, are copied from the folder FILE.evidence to a history that is a file.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("import takes the names of files"), "")
@@ -65,7 +67,11 @@ func importFiles(ctx context.Context, c console.Console, f settings.ConfigFlags,
 	broken, damaged := 0, 0
 	for _, file := range files {
 		runs := passOver(c, input.RunsIn(c, file, options), &damaged)
-		done, err := baseline.Import(ctx, store, counting(runs, &broken), mark)
+		var load kept.Load
+		done, err := baseline.Import(ctx, store, load.Passing(counting(runs, &broken)), mark)
+		if err == nil && file != "-" {
+			err = carry(ctx, c, &load, file, path)
+		}
 		if err != nil {
 			return errors.Join(importError(err), store.Close())
 		}

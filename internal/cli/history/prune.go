@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/words"
@@ -26,7 +27,16 @@ func pruneCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 			}
 			prune := func(s baseline.Store) error { return prune(cmd.Context(), c, s, keep, yes) }
 			if yes {
-				return withStore(cmd.Context(), c, *f, prune)
+				address, err := settings.StoreAddress(*f)
+				if err != nil {
+					return err
+				}
+				return withStore(cmd.Context(), c, *f, func(s baseline.Store) error {
+					if err := prune(s); err != nil {
+						return err
+					}
+					return pruneKept(cmd.Context(), c, s, address)
+				})
 			}
 			return reading(cmd.Context(), c, *f, prune)
 		},
@@ -51,5 +61,17 @@ func prune(ctx context.Context, c console.Console, s baseline.Store, keep int, y
 		return nil
 	}
 	fmt.Fprintf(c.Stdout, "%d %s would be removed; --yes removes them\n", n, words.Plural(n, "run", "runs"))
+	return nil
+}
+
+// pruneKept removes the files of runs that the history does not hold any more.
+func pruneKept(ctx context.Context, c console.Console, s baseline.Store, address string) error {
+	gone, err := kept.Prune(ctx, stores.Kept(address), s)
+	if gone.Files > 0 {
+		fmt.Fprintf(c.Stdout, "%d %s kept with them removed\n", gone.Files, words.Plural(gone.Files, "file", "files"))
+	}
+	if err != nil {
+		return exit.Infrastructure(err)
+	}
 	return nil
 }

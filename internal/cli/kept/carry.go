@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/evidence"
@@ -73,17 +74,20 @@ func (l *Load) Bring(ctx context.Context, to, from *evidence.Folder) (string, er
 	if l.Files() == 0 {
 		return "", nil
 	}
-	line := fmt.Sprintf("%s kept with runs copied to %s", words.Count(done.Files, "file", "files"), to.Path())
+	var said []string
+	if done.Files > 0 {
+		said = append(said, fmt.Sprintf("%s kept with runs copied to %s", words.Count(done.Files, "file", "files"), to.Path()))
+	}
 	if done.Missing > 0 {
-		line += fmt.Sprintf("; %s not in %s", words.Count(done.Missing, "is", "are"), from.Path())
+		said = append(said, fmt.Sprintf("%s kept with runs not in %s, so that the runs only name them", words.Count(done.Missing, "file", "files"), from.Path()))
 	}
 	if done.Refused > 0 {
-		line += fmt.Sprintf("; %s too large", words.Count(done.Refused, "is", "are"))
+		said = append(said, fmt.Sprintf("%s kept with runs too large to be copied", words.Count(done.Refused, "file", "files")))
 	}
 	if lost := GoneLine(done.Gone); lost != "" {
-		line += "; " + lost
+		said = append(said, lost)
 	}
-	return line, nil
+	return strings.Join(said, "; "), nil
 }
 
 // Staying says that the files of the noted runs stay where they are; "" where the runs

@@ -19,9 +19,11 @@ import (
 	"github.com/apkgate/apkgate/baseline/branch"
 	"github.com/apkgate/apkgate/baseline/postgres"
 	"github.com/apkgate/apkgate/baseline/sqlite"
+	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -109,6 +111,11 @@ func openBranch(ctx context.Context, c console.Console, address string, readOnly
 	return store, nil
 }
 
+// Kept is the folder of the files that were kept with a history's runs.
+func Kept(address string) *evidence.Folder {
+	return kept.Beside(Shown(address), IsShared(address), files.OwnFolder)
+}
+
 // copiesDir is where local copies of branches are kept: in the user's cache, or,
 // for a user who has none, beside the file that the history would else be in.
 func copiesDir() string {
@@ -134,16 +141,16 @@ func OpenToRead(ctx context.Context, c console.Console, address string) (baselin
 	if err := isThere(c, address); err != nil {
 		return nil, err
 	}
-	return openHistory(ctx, c, address, !isElsewhere(address))
+	return openHistory(ctx, c, address, !IsShared(address))
 }
 
-// isElsewhere reports whether the address is of no file.
-func isElsewhere(address string) bool {
+// IsShared reports whether the address is of no file: a branch or a database.
+func IsShared(address string) bool {
 	return strings.HasPrefix(address, branch.Scheme) || strings.Contains(address, "://")
 }
 
 func isThere(c console.Console, address string) error {
-	if isElsewhere(address) {
+	if IsShared(address) {
 		return nil
 	}
 	info, err := os.Stat(address)

@@ -1,0 +1,71 @@
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/kept"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+func evidenceCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use: "evidence RUN", Short: "List the files that were kept with a run, or copy them", Args: atLeastOneRun,
+		Long: `Lists the traces, dumps and other files that were kept with runs, and where they
+are; with --output, copies them to a folder. A file that is not on this computer
+is listed all the same.`,
+		Example: `  apkgate baseline evidence 4f2a91c0
+  apkgate baseline evidence 4f2a91c0 --output traces`,
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			address, err := settings.StoreAddress(*f)
+			if err != nil {
+				return err
+			}
+			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+				return showEvidence(cmd.Context(), c, s, stores.Kept(address), ids, out)
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "the folder to copy the files to")
+	return cmd
+}
+
+func showEvidence(ctx context.Context, c console.Console, s baseline.Store, folder *evidence.Folder, ids []string, out string) error {
+	var runs []run.Run
+	for _, id := range ids {
+		e, err := s.Get(ctx, id)
+		if err != nil {
+			return stores.Error(err)
+		}
+		runs = append(runs, e.Run)
+		if len(e.Run.Evidence) == 0 {
+			fmt.Fprintf(c.Stdout, "no file was kept with run %s\n", console.Plain(e.Run.ID))
+			continue
+		}
+		if err := kept.List(c.Stdout, folder, e.Run); err != nil {
+			return exit.Infrastructure(err)
+		}
+	}
+	if out == "" {
+		return nil
+	}
+	done, err := kept.TakeOut(ctx, folder, out, runs...)
+	if err != nil {
+		return exit.Infrastructure(err)
+	}
+	fmt.Fprintf(c.Stdout, "%s copied to %s\n", words.Count(len(done.Names), "file", "files"), console.Plain(out))
+	if n := len(done.Absent); n > 0 {
+		fmt.Fprintf(c.Stderr, "%s not here\n", words.Count(n, "file is", "files are"))
+	}
+	return nil
+}
