@@ -11,7 +11,8 @@ import (
 type Family struct {
 	Name  string // "energy": begins the names of its kinds, before the point
 	Title string // heads the section: "Where the energy goes"
-	Label string // heads a line: "Energy"
+	Label string // names it for a line or a page: "Energy"
+	Line  string // heads the line on what explains most: "Energy cause"
 	Has   string // what a run has that it is told of: "joules"
 }
 
@@ -30,7 +31,7 @@ type Kind struct {
 
 // other is the kind of causes that nobody has registered: those that a newer
 // apkgate wrote.
-var other = Kind{Family: Family{Name: "other", Title: "What explains it", Label: "Cause", Has: "causes"}, Rank: 1_000}
+var other = Kind{Family: Family{Name: "other", Title: "What else explains it", Label: "Other causes", Line: "Other cause", Has: "other causes"}, Rank: 1_000}
 
 var kinds = struct {
 	sync.RWMutex

@@ -12,7 +12,7 @@ const (
 )
 
 // Family is what they have in common.
-var Family = diagnose.Family{Name: "energy", Title: "Where the energy goes", Label: "Energy", Has: "joules"}
+var Family = diagnose.Family{Name: "energy", Title: "Where the energy goes", Label: "Energy", Line: "Energy cause", Has: "joules"}
 
 var _ = diagnose.Register(
 	diagnose.Kind{Family: Family, Name: MethodKind, Rank: 10, Alert: true, Mark: "method"},

@@ -49,7 +49,7 @@ func (s Story) Facts() []document.Fact {
 			fact = s.Title(first) + ": " + fact + "; " + words.Count(n, "more run has", "more runs have") + " " + section.Has + " too"
 		}
 		add(section.Label, fact)
-		add(section.Label+" cause", s.lead(first))
+		add(section.Line, s.lead(first))
 	}
 	return out
 }

@@ -13,8 +13,8 @@ import (
 )
 
 var _ = diagnose.Register(
-	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Has: "water"}, Name: "tide.high", Alert: true},
-	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Has: "water"}, Name: "tide.low", Rank: 1},
+	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Line: "Water cause", Has: "water"}, Name: "tide.high", Alert: true},
+	diagnose.Kind{Family: diagnose.Family{Name: "tide", Title: "Where the water goes", Label: "Water", Line: "Water cause", Has: "water"}, Name: "tide.low", Rank: 1},
 )
 
 func high(run, method string, share float64) diagnose.Cause {
