@@ -1,11 +1,18 @@
-package history
+package dune_test
 
 import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/history"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
 )
+
+func checkOne(p gate.Policy, r run.Run, accepted ...run.Run) gate.RunVerdict {
+	return history.Check(p, metric.Default(), []history.Subject{{Run: r, References: gatetest.Summaries(p, accepted...)}}).Runs[0]
+}
 
 // A budget is a budget, whatever history says and whichever preset judges.
 func TestBudgetsHoldWithEveryPreset(t *testing.T) {
@@ -58,8 +65,8 @@ func TestDuneWarnsOfSmallClustersOnly(t *testing.T) {
 
 // The nearest cluster alone counts: five runs of the same phone, not twenty others.
 func TestDuneTakesTheNearestClusterAlone(t *testing.T) {
-	history := append(gatetest.On("b", "cpu.time_ms", make([]float64, 20)...), gatetest.On("a", "cpu.time_ms", 100, 101, 102, 103, 104, 105)...)
-	d := checkOne(gatetest.Policy(t, gate.PresetDune), gatetest.Nearly("a", "cpu.time_ms", 102), history...).Comparisons[0]
+	accepted := append(gatetest.On("b", "cpu.time_ms", make([]float64, 20)...), gatetest.On("a", "cpu.time_ms", 100, 101, 102, 103, 104, 105)...)
+	d := checkOne(gatetest.Policy(t, gate.PresetDune), gatetest.Nearly("a", "cpu.time_ms", 102), accepted...).Comparisons[0]
 	if d.N != 7 || d.Expected != 102.5 {
 		t.Errorf("%d values about %g, want 7 about 102.5", d.N, d.Expected)
 	}

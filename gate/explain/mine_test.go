@@ -1,4 +1,4 @@
-package history
+package explain_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/explain"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -22,23 +23,23 @@ func upgraded() (runs []run.Run) {
 }
 
 // before is an even history of the same lab on the SDK before.
-func before(n int) (history []run.Summary) {
+func before(n int) (accepted []run.Summary) {
 	p, _ := gate.PolicyOf(gate.PresetDefault)
 	for i := range n {
 		r := gatetest.Timed(fmt.Sprint("old", i), map[string]string{"sdk": "14", "model": fmt.Sprint("phone", i%8), "manufacturer": "m"}, 8+float64(i%8)/10+float64(i%5)/50)
-		history = append(history, run.Summarize(r, p.Centre, metric.Default()))
+		accepted = append(accepted, run.Summarize(r, p.Centre, metric.Default()))
 	}
-	return history
+	return accepted
 }
 
-func rulesAgainst(t *testing.T, p gate.Policy, runs []run.Run, history []run.Summary) []string {
+func rulesAgainst(t *testing.T, p gate.Policy, runs []run.Run, accepted []run.Summary) []string {
 	t.Helper()
-	var subjects []Subject
+	var subjects []history.Subject
 	for _, r := range runs {
-		subjects = append(subjects, Subject{Run: r, References: history})
+		subjects = append(subjects, history.Subject{Run: r, References: accepted})
 	}
 	var out []string
-	for _, r := range Check(p, metric.Default(), subjects).Rules {
+	for _, r := range history.Check(p, metric.Default(), subjects).Rules {
 		out = append(out, fmt.Sprintf("%v => %s in %d", r.If, r.Then, r.Count))
 	}
 	return out
@@ -69,11 +70,11 @@ func TestManyRulesAreCutAndCounted(t *testing.T) {
 			runs[i].Context[fmt.Sprint("serial", p)] = fmt.Sprint(i)
 		}
 	}
-	var subjects []Subject
+	var subjects []history.Subject
 	for _, r := range runs {
-		subjects = append(subjects, Subject{Run: r, References: before(100)})
+		subjects = append(subjects, history.Subject{Run: r, References: before(100)})
 	}
-	v := Check(gatetest.Policy(t, gate.PresetDefault), metric.Default(), subjects)
+	v := history.Check(gatetest.Policy(t, gate.PresetDefault), metric.Default(), subjects)
 	if len(v.Rules) != explain.MaxRules || v.RulesTotal < 40*60 || len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, "the 1000 with the most runs are listed") {
 		t.Errorf("%d rules of %d, warnings %v; want %d of at least 2400 and a warning", len(v.Rules), v.RulesTotal, v.Warnings, explain.MaxRules)
 	}
