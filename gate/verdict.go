@@ -1,7 +1,7 @@
 // Package gate holds the words of a verdict: what can be said of a run and of a
 // comparison, how grave each is, by which policy it is judged, and the parts of its
 // reasons. It is pure. A verdict is made in the packages below it and nowhere else:
-// history checks runs against what was accepted (by evidence, or by dune as the
+// history checks runs against what was accepted (by the past, or by dune as the
 // paper does), sidebyside compares two builds, drift tells what creeps, explain in
 // which contexts outliers arise. Renderers show it, exit statuses follow from it,
 // nothing changes it.

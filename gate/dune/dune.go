@@ -7,7 +7,7 @@ package dune
 
 import (
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -16,7 +16,7 @@ import (
 // Judge judges one cell exactly as the paper does (section 5.3.3): against
 // the nearest cluster only, with the new value inside the sample. A budget that
 // the policy sets holds whatever history says.
-func Judge(p gate.Policy, c run.Cell, x float64, past evidence.Past, m metric.Metric) gate.Comparison {
+func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metric) gate.Comparison {
 	policy := p.ForCell(c)
 	out := gate.Comparison{Event: c.Event, Metric: c.Metric, Direction: gate.None, Value: x, P: 1, Limit: policy.Broken(x)}
 	if out.Limit != nil {
@@ -24,8 +24,8 @@ func Judge(p gate.Policy, c run.Cell, x float64, past evidence.Past, m metric.Me
 	}
 	cluster := stat.Sample{Values: []float64{x}}
 	sum := 0.0
-	for i, r := range past.Refs {
-		if v, ok := r.Cells.Get(c); ok && past.Ranked[i].Cluster == 1 && m.Comparable(r.Context, past.Now) {
+	for i, r := range before.Refs {
+		if v, ok := r.Cells.Get(c); ok && before.Ranked[i].Cluster == 1 && m.Comparable(r.Context, before.Now) {
 			cluster.Values = append(cluster.Values, v)
 			sum += v
 		}
@@ -36,7 +36,7 @@ func Judge(p gate.Policy, c run.Cell, x float64, past evidence.Past, m metric.Me
 	}
 	f := stat.FencesOf(cluster, policy.OutlierFactor)
 	out.Q1, out.Q3, out.Lower, out.Upper, out.N = gate.Finite(f.Q1), gate.Finite(f.Q3), gate.Finite(f.Lower), gate.Finite(f.Upper), n
-	out.Sample = evidence.SampleOf(evidence.Values{Numbers: cluster.Values[1:]}, past.Sampled)
+	out.Sample = past.SampleOf(past.Values{Numbers: cluster.Values[1:]}, before.Sampled)
 	if out.Expected = gate.Finite(sum / float64(n-1)); out.Expected != 0 {
 		out.Change = gate.Finite(x/out.Expected - 1)
 	}

@@ -3,7 +3,7 @@ package history
 import (
 	"math"
 
-	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/stat"
 )
 
@@ -11,7 +11,7 @@ import (
 // of standard error, if the scale of this check's other comparisons is to be
 // lent to cells whose history shows none.
 func (j *judgement) borrowable() (shift float64, ok bool) {
-	if j.evidence.Kind != evidence.EveryContext || j.evidence.Own == 0 {
+	if j.evidence.Kind != past.EveryContext || j.evidence.Own == 0 {
 		return 0, false
 	}
 	return (j.x - stat.Median(j.own)) / math.Sqrt(1+1/float64(len(j.own))), true
@@ -33,7 +33,7 @@ func borrow(js []*judgement, runs int) {
 			shifts[of] = append(shifts[of], math.Abs(s))
 		}
 	}
-	df := float64(min(runs-1, evidence.TailDF))
+	df := float64(min(runs-1, past.TailDF))
 	for _, j := range js {
 		lent := shifts[quantity{j.Metric, j.within}]
 		if _, ok := j.borrowable(); !ok || len(lent) < minBorrowed || df < 1 {
@@ -56,7 +56,7 @@ func (j *judgement) tryBorrowed(sd, df float64) {
 	before := j.evidence
 	centre := stat.Median(own)
 	q := normalQuartile * sd
-	e := evidence.Evidence{Kind: evidence.OwnBorrowed, Own: len(own), N: len(own)}
+	e := past.Evidence{Kind: past.OwnBorrowed, Own: len(own), N: len(own)}
 	e.Fences = stat.Fences{Q1: centre - q, Q3: centre + q}
 	e.Fences.Lower, e.Fences.Upper = centre-q*(1+2*j.policy.OutlierFactor), centre+q*(1+2*j.policy.OutlierFactor)
 	e.Moments = stat.Moments{Mean: centre, SD: sd, N: float64(len(own)), DF: df}

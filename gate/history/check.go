@@ -10,7 +10,7 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/dune"
-	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -22,8 +22,8 @@ type check struct {
 	catalogue *metric.Catalogue
 	run       run.Run
 	summary   run.Summary
-	past      evidence.Past  // given up when all cells are judged
-	seen      evidence.Seen  // what is told of it
+	past      past.Runs      // given up when all cells are judged
+	seen      past.Seen      // what is told of it
 	beside    int            // accepted runs of the same session
 	context   string         // as a key
 	order     map[string]int // events by their place in the run
@@ -40,10 +40,10 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 	c := &check{policy: p, catalogue: catalogue, run: s.Run, order: map[string]int{"": -1}}
 	c.warnings = slices.Concat(doubts, s.Run.Warnings)
 	c.summary = run.Summarize(s.Run, p.Centre, catalogue)
-	c.past = evidence.PastOf(c.summary.Context, others(s), p.Use)
+	c.past = past.RunsOf(c.summary.Context, others(s), p.Use)
 	c.past.Sampled = cmp.Or(s.sampled, gate.MaxListed)
 	c.seen, c.beside = c.past.Seen(), ownSession(s)
-	defer func() { c.past = evidence.Past{} }()
+	defer func() { c.past = past.Runs{} }()
 	c.invalid = s.Run.Status != run.Complete
 	if c.invalid {
 		if s.Run.Why() != "" {

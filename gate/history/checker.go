@@ -1,5 +1,5 @@
 // Package history checks runs against the history of accepted runs and makes the
-// verdict on them: gate.Verdict. What is known of a number is package evidence's;
+// verdict on them: gate.Verdict. What is known of a number is package past's;
 // here is what follows from it: the comparison, its correction for the number of
 // comparisons, what several runs show together, and the reason.
 //

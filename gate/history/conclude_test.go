@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
 )
@@ -84,7 +84,7 @@ func TestTheFineGrainPassesByEventsAlone(t *testing.T) {
 // are enough. Of ten comparisons t = 4.6041 is asked, and 3/√(1+1/n) never gets there.
 func TestHowManyRunsWouldSettleIt(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
-	j := &judgement{x: 3, evidence: evidence.Evidence{Moments: stat.Moments{Mean: 0, SD: 1}}}
+	j := &judgement{x: 3, evidence: past.Evidence{Moments: stat.Moments{Mean: 0, SD: 1}}}
 	for tests, want := range map[float64]int{1: 5, 10: 0} {
 		j.tests = tests
 		if got := enough(p, j); got != want {

@@ -1,8 +1,8 @@
 package history
 
 import (
-	"github.com/apkgate/apkgate/gate/evidence"
 	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/past"
 )
 
 // correct makes up for the number of comparisons of a check. The worse and the
@@ -14,7 +14,7 @@ import (
 func correct(js []*judgement, runs int) {
 	var coarse, fine []*judgement
 	for _, j := range js {
-		if j.evidence.Kind == evidence.Nothing { // no question was asked
+		if j.evidence.Kind == past.Nothing { // no question was asked
 			continue
 		}
 		if j.Event == "" {

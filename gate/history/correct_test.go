@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
 )
@@ -17,7 +17,7 @@ func judged(context, event string, tail, n float64, worse bool) *judgement {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
 	j := &judgement{metric: m, context: context, tail: tail, x: 1, tests: 1}
 	j.Comparison = gate.Comparison{Event: event, Metric: m.Name, P: 1}
-	j.evidence = evidence.Evidence{Kind: evidence.OwnContext, Moments: stat.Moments{Mean: 2, N: n, DF: n - 1}}
+	j.evidence = past.Evidence{Kind: past.OwnContext, Moments: stat.Moments{Mean: 2, N: n, DF: n - 1}}
 	if worse {
 		j.evidence.Moments.Mean = 0
 	}
@@ -31,7 +31,7 @@ func judged(context, event string, tail, n float64, worse bool) *judgement {
 func TestReplicateByHand(t *testing.T) {
 	const share = 0.5
 	other := func(j *judgement, change func(*judgement)) *judgement { change(j); return j }
-	ofKind := func(k evidence.Kind) func(*judgement) { return func(j *judgement) { j.evidence.Kind = k } }
+	ofKind := func(k past.Kind) func(*judgement) { return func(j *judgement) { j.evidence.Kind = k } }
 	for name, c := range map[string]struct {
 		group []*judgement
 		want  []float64 // P of each
@@ -39,14 +39,14 @@ func TestReplicateByHand(t *testing.T) {
 	}{
 		"two phones":                {[]*judgement{judged("a", "", 0.03, 5, true), judged("b", "", 0.04, 5, true)}, []float64{0.010233, 0.010233}, []int{2, 2}},
 		"one phone twice":           {[]*judgement{judged("a", "", 0.03, 5, true), judged("a", "", 0.04, 5, true)}, []float64{0.017437, 0.017437}, []int{2, 2}},
-		"both by every context":     {[]*judgement{other(judged("a", "", 0.03, 5, true), ofKind(evidence.EveryContext)), other(judged("b", "", 0.04, 9, true), ofKind(evidence.EveryContext))}, []float64{0.017437, 0.017437}, []int{2, 2}},
-		"one by every context":      {[]*judgement{other(judged("a", "", 0.03, 5, true), ofKind(evidence.EveryContext)), judged("b", "", 0.04, 5, true)}, []float64{0.010233, 0.010233}, []int{2, 2}},
+		"both by every context":     {[]*judgement{other(judged("a", "", 0.03, 5, true), ofKind(past.EveryContext)), other(judged("b", "", 0.04, 9, true), ofKind(past.EveryContext))}, []float64{0.017437, 0.017437}, []int{2, 2}},
+		"one by every context":      {[]*judgement{other(judged("a", "", 0.03, 5, true), ofKind(past.EveryContext)), judged("b", "", 0.04, 5, true)}, []float64{0.010233, 0.010233}, []int{2, 2}},
 		"joules of two sources":     {[]*judgement{judged("a", "", 0.03, 5, true), other(judged("a", "", 0.04, 5, true), func(j *judgement) { j.within = "rails" })}, []float64{0.010233, 0.010233}, []int{2, 2}},
 		"two that are better":       {[]*judgement{judged("a", "", 0.03, 5, false), judged("b", "", 0.04, 5, false)}, []float64{0.010233, 0.010233}, []int{2, 2}},
 		"one worse, one better":     {[]*judgement{judged("a", "", 0.03, 5, true), judged("b", "", 0.04, 5, false)}, []float64{0.926698, 1}, []int{2, 0}},
 		"one that is like before":   {[]*judgement{judged("a", "", 0.03, 5, true), judged("b", "", 0.06, 5, true)}, []float64{0.015127, 1}, []int{2, 0}},
 		"one of two events":         {[]*judgement{judged("a", "E1", 0.03, 5, true), judged("b", "E2", 0.04, 5, true)}, []float64{1, 1}, []int{0, 0}},
-		"one without a history":     {[]*judgement{judged("a", "", 0.03, 5, true), other(judged("b", "", 0.04, 5, true), ofKind(evidence.Nothing))}, []float64{1, 1}, []int{0, 0}},
+		"one without a history":     {[]*judgement{judged("a", "", 0.03, 5, true), other(judged("b", "", 0.04, 5, true), ofKind(past.Nothing))}, []float64{1, 1}, []int{0, 0}},
 		"one without a scale":       {[]*judgement{judged("a", "", 0.03, 5, true), judged("b", "", 0.04, 1, true)}, []float64{1, 1}, []int{0, 0}},
 		"one that paid for two":     {[]*judgement{judged("a", "", 0.03, 5, true), other(judged("b", "", 0.02, 5, true), func(j *judgement) { j.doubled = true })}, []float64{0.010233, 0.010233}, []int{2, 2}},
 		"alone it is surer already": {[]*judgement{other(judged("a", "", 0.03, 5, true), func(j *judgement) { j.P = 0.01 }), judged("b", "", 0.04, 5, true)}, []float64{0.01, 0.010233}, []int{0, 2}},
@@ -76,7 +76,7 @@ func TestCorrectByHand(t *testing.T) {
 		return []*judgement{judged("a", "E1", 0.001, 5, true), judged("a", "E2", 0.03, 5, true), judged("a", "E3", 0.002, 5, false)}
 	}
 	unknown := judged("a", "E4", 0.0001, 5, true)
-	unknown.evidence.Kind = evidence.Nothing
+	unknown.evidence.Kind = past.Nothing
 	twice := judged("a", "", 0.01, 5, true)
 	twice.doubled = true
 	for name, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestBorrowByHand(t *testing.T) {
 		for i := range 8 {
 			j := judged("", string(rune('a'+i)), 1, 1, true)
 			j.own, j.x, j.policy.OutlierFactor = []float64{10}, 10+float64(i), 1.5
-			j.evidence = evidence.Evidence{Kind: evidence.EveryContext, Own: 1, N: 3, Moments: stat.Moments{Mean: 10, SD: 100, N: 3, DF: 2}}
+			j.evidence = past.Evidence{Kind: past.EveryContext, Own: 1, N: 3, Moments: stat.Moments{Mean: 10, SD: 100, N: 3, DF: 2}}
 			js = append(js, j)
 		}
 		return js
@@ -129,7 +129,7 @@ func TestBorrowByHand(t *testing.T) {
 	js := eight()
 	borrow(js, 5)
 	last := js[7]
-	if last.evidence.Kind != evidence.OwnBorrowed || !last.doubled {
+	if last.evidence.Kind != past.OwnBorrowed || !last.doubled {
 		t.Fatalf("it rests on kind %d, doubled %t", last.evidence.Kind, last.doubled)
 	}
 	gatetest.About(t, "scale", last.evidence.Moments.SD, 3.53463)
@@ -140,20 +140,20 @@ func TestBorrowByHand(t *testing.T) {
 	gatetest.About(t, "degrees of freedom", last.evidence.Moments.DF, 4)
 	js = eight()
 	borrow(js, 20)
-	gatetest.About(t, "degrees of freedom of many runs", js[7].evidence.Moments.DF, evidence.TailDF)
+	gatetest.About(t, "degrees of freedom of many runs", js[7].evidence.Moments.DF, past.TailDF)
 
-	kept := func(js []*judgement, runs int) evidence.Kind { borrow(js, runs); return js[len(js)-1].evidence.Kind }
+	kept := func(js []*judgement, runs int) past.Kind { borrow(js, runs); return js[len(js)-1].evidence.Kind }
 	few, other, unseen := eight()[1:], eight(), eight()
 	other[3].Metric, unseen[3].evidence.Own = "cpu.time_ms", 0
 	within := eight()
 	within[3].within = "rails"
 	surer := eight()
 	surer[7].tail = 0.001
-	for what, k := range map[string]evidence.Kind{
+	for what, k := range map[string]past.Kind{
 		"of seven comparisons": kept(few, 5), "of a single run": kept(eight(), 1), "one is of another metric": kept(other, 5),
 		"one is of a phone never seen": kept(unseen, 5), "one is of another source": kept(within, 5), "it is surer by all": kept(surer, 5),
 	} {
-		if k != evidence.EveryContext {
+		if k != past.EveryContext {
 			t.Errorf("%s: it rests on kind %d, want what all contexts show", what, k)
 		}
 	}

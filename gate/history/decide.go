@@ -4,14 +4,14 @@ import (
 	"math"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/stat"
 )
 
 // outside reports whether the new value is an outlier by the fences.
 func (j *judgement) outside() bool {
-	return j.evidence.Kind != evidence.Nothing && (j.x < j.evidence.Fences.Lower || j.x > j.evidence.Fences.Upper)
+	return j.evidence.Kind != past.Nothing && (j.x < j.evidence.Fences.Lower || j.x > j.evidence.Fences.Upper)
 }
 
 const (
@@ -29,7 +29,7 @@ func decide(p gate.Policy, j *judgement) {
 		j.Direction = gate.ToRegression
 		return
 	}
-	if j.evidence.Kind == evidence.Nothing {
+	if j.evidence.Kind == past.Nothing {
 		return
 	}
 	least, worsening := j.leastChange(), j.worsening()
@@ -62,13 +62,13 @@ func (j *judgement) leastChange() float64 {
 
 // provable reports whether there are values enough to be sure of anything.
 func (j *judgement) provable(p gate.Policy) bool {
-	return j.evidence.Kind != evidence.EveryContext || j.evidence.N >= p.LeastRuns()
+	return j.evidence.Kind != past.EveryContext || j.evidence.N >= p.LeastRuns()
 }
 
 // thin reports that the own context has runs, and too few: what others show is no
 // measure.
 func (j *judgement) thin() bool {
-	return j.evidence.Kind <= evidence.OwnBorrowed && j.evidence.Own > 0
+	return j.evidence.Kind <= past.OwnBorrowed && j.evidence.Own > 0
 }
 
 // means reports whether the difference is large enough to mean anything: twice
@@ -86,13 +86,13 @@ func (j *judgement) worsening() float64 {
 // fill completes the numbers that a reader sees, back on the metric's own scale.
 func fill(p gate.Policy, j *judgement) {
 	e := j.evidence
-	if e.Kind == evidence.Nothing {
+	if e.Kind == past.Nothing {
 		return
 	}
 	back := func(x float64) float64 { return gate.Finite(j.scale.Back(x)) }
 	j.Q1, j.Q3, j.Lower, j.Upper = back(e.Fences.Q1), back(e.Fences.Q3), back(e.Fences.Lower), back(e.Fences.Upper)
 	j.N, j.Expected = e.N, back(e.Moments.Mean)
-	mixed := e.Kind == evidence.EveryContext && e.Own > 0
+	mixed := e.Kind == past.EveryContext && e.Own > 0
 	if mixed {
 		j.Expected = back(stat.Median(j.own))
 	}
@@ -146,7 +146,7 @@ func (j *judgement) detectable(p gate.Policy) float64 {
 func enough(p gate.Policy, j *judgement) int {
 	m := j.evidence.Moments
 	for n := p.MinHistory; n <= 50; n++ {
-		m.N, m.DF = float64(n), min(float64(n-1), evidence.TailDF)
+		m.N, m.DF = float64(n), min(float64(n-1), past.TailDF)
 		if m.Tail(j.x) <= p.Alpha/j.tests {
 			return n
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -17,7 +17,7 @@ import (
 // by the least change, by the metric's resolution and by what it rests on.
 func TestDirections(t *testing.T) {
 	own := func(j *judgement) { j.evidence.Own = 2 }
-	of := func(k evidence.Kind, more func(*judgement)) func(*judgement) {
+	of := func(k past.Kind, more func(*judgement)) func(*judgement) {
 		return func(j *judgement) {
 			j.evidence.Kind = k
 			if more != nil {
@@ -39,16 +39,16 @@ func TestDirections(t *testing.T) {
 		"better, nearly sure":                {-0.2, 0.1, nil, gate.None},
 		"better by less than it resolves":    {-0.2, 0.01, func(j *judgement) { j.metric.Resolution = 30 }, gate.None},
 		"worse by less than it resolves":     {0.2, 0.01, func(j *judgement) { j.metric.Resolution = 30 }, gate.None},
-		"a phone never seen, 20 %":           {0.2, 0.01, of(evidence.EveryContext, func(j *judgement) { j.evidence.Unseen = true }), gate.None},
-		"a phone never seen, 30 %":           {0.3, 0.01, of(evidence.EveryContext, func(j *judgement) { j.evidence.Unseen = true }), gate.ToRegression},
-		"a phone never seen, 30 %, not sure": {0.3, 0.5, of(evidence.EveryContext, func(j *judgement) { j.evidence.Unseen = true }), gate.None},
-		"by too few runs of all":             {0.2, 0.01, of(evidence.EveryContext, func(j *judgement) { j.evidence.N = 4 }), gate.Suspect},
-		"few of its own, 12 %":               {0.12, 0.5, of(evidence.EveryContext, own), gate.Suspect},
-		"few of its own, 9 %":                {0.09, 0.5, of(evidence.EveryContext, own), gate.None},
-		"few of its own, borrowed":           {0.12, 0.5, of(evidence.OwnBorrowed, own), gate.Suspect},
-		"few of its own, its kin tell":       {0.12, 0.5, of(evidence.OwnCentred, own), gate.None},
-		"few of its own, better":             {-0.3, 0.5, of(evidence.EveryContext, own), gate.None},
-		"without a history":                  {0.2, 0.01, of(evidence.Nothing, nil), gate.None},
+		"a phone never seen, 20 %":           {0.2, 0.01, of(past.EveryContext, func(j *judgement) { j.evidence.Unseen = true }), gate.None},
+		"a phone never seen, 30 %":           {0.3, 0.01, of(past.EveryContext, func(j *judgement) { j.evidence.Unseen = true }), gate.ToRegression},
+		"a phone never seen, 30 %, not sure": {0.3, 0.5, of(past.EveryContext, func(j *judgement) { j.evidence.Unseen = true }), gate.None},
+		"by too few runs of all":             {0.2, 0.01, of(past.EveryContext, func(j *judgement) { j.evidence.N = 4 }), gate.Suspect},
+		"few of its own, 12 %":               {0.12, 0.5, of(past.EveryContext, own), gate.Suspect},
+		"few of its own, 9 %":                {0.09, 0.5, of(past.EveryContext, own), gate.None},
+		"few of its own, borrowed":           {0.12, 0.5, of(past.OwnBorrowed, own), gate.Suspect},
+		"few of its own, its kin tell":       {0.12, 0.5, of(past.OwnCentred, own), gate.None},
+		"few of its own, better":             {-0.3, 0.5, of(past.EveryContext, own), gate.None},
+		"without a history":                  {0.2, 0.01, of(past.Nothing, nil), gate.None},
 	} {
 		for _, better := range []metric.Direction{metric.LowerIsBetter, metric.HigherIsBetter} {
 			t.Run(name+", "+better.String(), func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestDirections(t *testing.T) {
 				}
 				j := &judgement{metric: metric.Metric{Name: "m", Direction: better, Resolution: 0.1}, tests: 1, tail: c.p, own: []float64{100, 100}}
 				j.policy = gate.CellPolicy{OutlierFactor: 1.5, MinChange: 0.05}
-				j.evidence = evidence.Evidence{Kind: evidence.OwnContext, N: 10, Fences: stat.Fences{Q1: 99, Q3: 101, Lower: 96, Upper: 104}, Moments: stat.Moments{Mean: 100, SD: 2, N: 10, DF: 9}}
+				j.evidence = past.Evidence{Kind: past.OwnContext, N: 10, Fences: stat.Fences{Q1: 99, Q3: 101, Lower: 96, Upper: 104}, Moments: stat.Moments{Mean: 100, SD: 2, N: 10, DF: 9}}
 				j.x = 100 * (1 + sign*c.change)
 				j.Comparison = gate.Comparison{Metric: "m", Value: j.x, P: c.p, Direction: gate.None}
 				if c.set != nil {
@@ -102,7 +102,7 @@ func TestTheScaleIsOfTheNearestKin(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)
 	j := newCheck(p, metric.Default(), Subject{Run: gatetest.Timed("new", map[string]string{"model": "a", "network": "wifi"}, 8), References: gatetest.Summaries(p, history...)}).judged[0]
 	// Four values of one phone, 1 % apart: squares of 0.015 and 0.005 about their middle.
-	if e := j.evidence; e.Kind != evidence.OwnCentred || !e.OfKin || e.Moments.SD > 0.014 || e.Moments.SD < 0.012 || e.Moments.DF != 6 || e.Own != 1 {
+	if e := j.evidence; e.Kind != past.OwnCentred || !e.OfKin || e.Moments.SD > 0.014 || e.Moments.SD < 0.012 || e.Moments.DF != 6 || e.Own != 1 {
 		t.Errorf("%+v, want a scale of about 0.0129 by six degrees of freedom", e)
 	}
 }
@@ -115,5 +115,5 @@ func TestTheScaleIsDrawnTowardsOthers(t *testing.T) {
 	e := newCheck(p, metric.Default(), Subject{Run: gatetest.Nearly("a", "frames.count", 500), References: gatetest.Summaries(p, slices.Concat(calm, wild)...)}).judged[0].evidence
 	// (1600+1600+400+400)/4 = 1000 and (40000·2+10000·2+22500·2+2500·2)/8 = 18750.
 	gatetest.About(t, "scale", e.Moments.SD, math.Sqrt((4*1000+5*18750)/9.0))
-	gatetest.About(t, "degrees of freedom", e.Moments.DF, evidence.TailDF)
+	gatetest.About(t, "degrees of freedom", e.Moments.DF, past.TailDF)
 }

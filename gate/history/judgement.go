@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -15,10 +15,10 @@ type judgement struct {
 	gate.Comparison
 	metric   metric.Metric
 	policy   gate.CellPolicy
-	scale    evidence.Scale
+	scale    past.Scale
 	own      []float64 // the own context's values on the judged scale, where they are still needed
 	x        float64   // the new value on the judged scale
-	evidence evidence.Evidence
+	evidence past.Evidence
 	tail     float64 // chance of lying this far on the side on which x lies
 	doubled  bool    // two tests were tried and the better one taken
 	tests    float64 // what its tail is multiplied by at most for multiplicity
@@ -31,14 +31,14 @@ func (j *judgement) worse() bool {
 	return (j.x > j.evidence.Moments.Mean) == (j.metric.Direction == metric.LowerIsBetter)
 }
 
-func judge(p gate.Policy, c run.Cell, x float64, past evidence.Past, m metric.Metric) *judgement {
-	v := past.ValuesOf(c, m, x)
-	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(past.Now)}
+func judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metric) *judgement {
+	v := before.ValuesOf(c, m, x)
+	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(before.Now)}
 	j.Comparison = gate.Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: gate.None, P: 1}
-	j.Sample = evidence.SampleOf(v, past.Sampled)
+	j.Sample = past.SampleOf(v, before.Sampled)
 	own, groups := v.Split()
-	e := evidence.Of(p, v, own, groups, j.policy.OutlierFactor)
-	if e.Kind == evidence.EveryContext || m.Modes { // nothing else looks at them again, and there may be thousands
+	e := past.EvidenceOf(p, v, own, groups, j.policy.OutlierFactor)
+	if e.Kind == past.EveryContext || m.Modes { // nothing else looks at them again, and there may be thousands
 		j.own = slices.Clone(own)
 	}
 	j.x = j.scale.On(x)
@@ -47,11 +47,11 @@ func judge(p gate.Policy, c run.Cell, x float64, past evidence.Past, m metric.Me
 }
 
 // baseOn bases the judgement on the evidence.
-func (j *judgement) baseOn(e evidence.Evidence) {
+func (j *judgement) baseOn(e past.Evidence) {
 	e.Moments.SD = max(e.Moments.SD, j.leastSD(e.Moments.Mean))
 	j.evidence = e
 	j.tail = max(e.Moments.Tail(j.x), j.seenBefore())
-	if e.Kind == evidence.Nothing {
+	if e.Kind == past.Nothing {
 		j.tail = 1
 	}
 }

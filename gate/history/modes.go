@@ -3,7 +3,7 @@ package history
 import (
 	"slices"
 
-	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/past"
 )
 
 // fewestOfAMode is how many of the context's own runs make a mode: one bad run
@@ -17,7 +17,7 @@ const fewestOfAMode = 2
 // has a second mode, which fences and scale take for outliers. 0 for metrics that
 // have no modes, and where too few runs were like it.
 func (j *judgement) seenBefore() float64 {
-	if !j.metric.Modes || j.evidence.Kind != evidence.OwnContext {
+	if !j.metric.Modes || j.evidence.Kind != past.OwnContext {
 		return 0
 	}
 	own := j.own
@@ -37,7 +37,7 @@ func (j *judgement) seenBefore() float64 {
 // lie for seenBefore not to excuse it at that level.
 func (j *judgement) beyondModes(sign, level float64) float64 {
 	own := j.own
-	if !j.metric.Modes || j.evidence.Kind != evidence.OwnContext || (fewestOfAMode+1)/float64(len(own)+1) <= level {
+	if !j.metric.Modes || j.evidence.Kind != past.OwnContext || (fewestOfAMode+1)/float64(len(own)+1) <= level {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(own))

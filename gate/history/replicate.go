@@ -1,8 +1,8 @@
 package history
 
 import (
-	"github.com/apkgate/apkgate/gate/evidence"
 	"github.com/apkgate/apkgate/gate/family"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -19,7 +19,7 @@ func replicate(js []*judgement, share float64) {
 	cells := map[run.Cell][]*judgement{}
 	var order []run.Cell
 	for _, j := range js {
-		if j.evidence.Kind == evidence.Nothing || j.evidence.Moments.DF <= 0 {
+		if j.evidence.Kind == past.Nothing || j.evidence.Moments.DF <= 0 {
 			continue
 		}
 		cell := run.Cell{Event: j.Event, Metric: j.Metric}
@@ -68,7 +68,7 @@ func (j *judgement) shares(k *judgement) bool {
 	if j.within != k.within {
 		return false
 	}
-	return j.context == k.context || (j.evidence.Kind == evidence.EveryContext && k.evidence.Kind == evidence.EveryContext)
+	return j.context == k.context || (j.evidence.Kind == past.EveryContext && k.evidence.Kind == past.EveryContext)
 }
 
 // score is the tail as a normal score, above zero where the run is worse.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -20,7 +20,7 @@ func (c *check) whole() []*judgement {
 	var whole, events []*judgement
 	for _, j := range c.judged {
 		switch {
-		case j.evidence.Kind == evidence.Nothing:
+		case j.evidence.Kind == past.Nothing:
 		case j.Event == "":
 			whole = append(whole, j)
 		default:
@@ -102,7 +102,7 @@ func (c *check) limits() []string {
 	for _, j := range c.whole() {
 		n := j.evidence.N
 		switch {
-		case j.evidence.Kind == evidence.EveryContext && n < c.policy.LeastRuns():
+		case j.evidence.Kind == past.EveryContext && n < c.policy.LeastRuns():
 			out = append(out, fmt.Sprintf("%s has %d comparable %s of the %d that are needed", j.metric.Title, n, words.Plural(n, "run", "runs"), c.policy.LeastRuns()))
 		case j.Expected != 0 && j.Detectable == 0:
 			out = append(out, fmt.Sprintf("no worsening of %s would have been seen", j.metric.Title))

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/evidence"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -32,17 +32,17 @@ func TestWhatCouldBeSeenIsSeen(t *testing.T) {
 	for name, c := range map[string]struct {
 		model, metric string
 		history       []run.Run
-		kind          evidence.Kind
+		kind          past.Kind
 		unseen        bool
 	}{
-		"its own runs":                     {"a", ms, ten, evidence.OwnContext, false},
-		"frames":                           {"a", count, gatetest.On("a", count, 600, 610, 595, 605, 600, 598), evidence.OwnContext, false},
-		"a ratio":                          {"a", ratio, gatetest.On("a", ratio, 0.95, 0.93, 0.94, 0.96, 0.95, 0.94), evidence.OwnContext, false},
-		"of its own few, others many":      {"a", ms, slices.Concat(gatetest.On("a", ms, 10, 10.1), gatetest.On("b", ms, 20, 20.3, 19.8, 20.1, 20, 19.9, 20.2)), evidence.OwnCentred, false},
-		"five phones, its own is unknown":  {"new", ms, phones(ms, 10, 10.1, 9.9, 10.2, 10), evidence.EveryContext, false},
-		"a phone never seen, four others":  {"new", ms, fourPhones, evidence.EveryContext, true},
-		"frames of a phone never seen":     {"new", count, slices.Concat(gatetest.On("a", count, 600, 610, 595, 605, 600, 598), gatetest.On("b", count, 600, 590)), evidence.EveryContext, true},
-		"its own are faster than all else": {"a", ms, slices.Concat(gatetest.On("a", ms, 8), phones(ms, 10, 10.1, 9.9, 10.2, 10, 10.1)), evidence.EveryContext, false},
+		"its own runs":                     {"a", ms, ten, past.OwnContext, false},
+		"frames":                           {"a", count, gatetest.On("a", count, 600, 610, 595, 605, 600, 598), past.OwnContext, false},
+		"a ratio":                          {"a", ratio, gatetest.On("a", ratio, 0.95, 0.93, 0.94, 0.96, 0.95, 0.94), past.OwnContext, false},
+		"of its own few, others many":      {"a", ms, slices.Concat(gatetest.On("a", ms, 10, 10.1), gatetest.On("b", ms, 20, 20.3, 19.8, 20.1, 20, 19.9, 20.2)), past.OwnCentred, false},
+		"five phones, its own is unknown":  {"new", ms, phones(ms, 10, 10.1, 9.9, 10.2, 10), past.EveryContext, false},
+		"a phone never seen, four others":  {"new", ms, fourPhones, past.EveryContext, true},
+		"frames of a phone never seen":     {"new", count, slices.Concat(gatetest.On("a", count, 600, 610, 595, 605, 600, 598), gatetest.On("b", count, 600, 590)), past.EveryContext, true},
+		"its own are faster than all else": {"a", ms, slices.Concat(gatetest.On("a", ms, 8), phones(ms, 10, 10.1, 9.9, 10.2, 10, 10.1)), past.EveryContext, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, catalogue := gatetest.Policy(t, gate.PresetDefault), metric.Default()
@@ -218,7 +218,7 @@ func TestTheLeastSpread(t *testing.T) {
 		want   float64
 	}{"no ANR": {"anr.count", false, 0, 0.01}, "600 frames": {"frames.count", false, 600, 18}, "two frames": {"frames.count", false, 2, 0.5}, "a time": {"frames.duration_ms", true, 2.1, 0.01}} {
 		m, _ := metric.Default().Lookup(c.metric)
-		j := &judgement{metric: m, scale: evidence.Scale{Log: c.log}}
+		j := &judgement{metric: m, scale: past.Scale{Log: c.log}}
 		gatetest.About(t, name, j.leastSD(c.mean), c.want)
 	}
 }

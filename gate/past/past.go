@@ -1,0 +1,86 @@
+// Package past finds what the history of a number says of its next value: the
+// values that can be compared with it, their centre and their spread, of the run's
+// own context where that has runs enough and of others where it has not.
+//
+// It takes a stand: like is compared with like, and what is borrowed from other
+// contexts is said to be (Kind). It makes no verdict.
+package past
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Runs is the history as one new run sees it.
+type Runs struct {
+	Now    map[string]string // the new run's context
+	Ranked []devctx.Ranked   // most similar first
+	Refs   []*run.Summary    // in the order of ranked
+	Groups []int             // context of each ref
+	Own    int               // the group that has the new run's own context, or -1
+	kin    [][]int           // other divisions: groups of groups, see devctx.Groups.Kin
+	count  int               // of groups
+
+	weights []float64              // of ranked
+	Sampled int                    // how many values of a cell are kept for a picture
+	Table   map[run.Cell][]float64 // the numbers of each cell to judge: see run.Table
+}
+
+func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
+	contexts := make([]devctx.Properties, len(refs))
+	for i, r := range refs {
+		contexts[i] = r.Context
+	}
+	p := Runs{Now: now, Ranked: devctx.Rank(now, contexts, use)}
+	p.Refs, p.Groups, p.weights = make([]*run.Summary, len(refs)), make([]int, len(refs)), make([]float64, len(refs))
+	g := devctx.NewGroups(use)
+	for i, r := range p.Ranked {
+		p.Refs[i], p.Groups[i], p.weights[i] = &refs[r.Index], g.Of(contexts[r.Index]), r.Weight
+	}
+	p.Own, p.kin, p.count = g.Find(now), g.Kin(), len(g.Distinct())
+	return p
+}
+
+// Seen is what a verdict tells of the history of a run.
+type Seen struct {
+	Total int
+	Own   bool                  // whether some are of the run's own context
+	List  []gate.Reference      // at most MaxListed, the most similar first
+	Ways  map[run.Cell][]string // of cells without a comparable value: see past.ways
+}
+
+func (p Runs) Seen() Seen {
+	s := Seen{Total: len(p.Refs), Own: p.Own >= 0, List: []gate.Reference{}, Ways: map[run.Cell][]string{}}
+	for i, r := range p.Ranked[:min(len(p.Ranked), gate.MaxListed)] {
+		s.List = append(s.List, gate.Reference{ID: p.Refs[i].ID, Similarity: r.Similarity, Weight: r.Weight, Cluster: r.Cluster})
+	}
+	return s
+}
+
+// Cells are those of each run of the history.
+func (p Runs) Cells() iter.Seq[run.Cells] {
+	return func(yield func(run.Cells) bool) {
+		for _, r := range p.Refs {
+			if !yield(r.Cells) {
+				return
+			}
+		}
+	}
+}
+
+// Ways are those in which the history's values of a cell came about, each once.
+func (p Runs) Ways(cell run.Cell, m metric.Metric) []string {
+	seen := map[string]bool{}
+	for _, r := range p.Refs {
+		if _, has := r.Cells.Get(cell); has {
+			seen[m.Way(r.Context)] = true
+		}
+	}
+	return slices.Collect(maps.Keys(seen))
+}

@@ -1,0 +1,121 @@
+package past
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// SampleOf is an even choice of at most so many of the values, for pictures.
+func SampleOf(v Values, most int) []float64 {
+	out := slices.Clone(gate.Evenly(v.Numbers, most))
+	for i, x := range out {
+		out[i] = v.Back(x)
+	}
+	return out
+}
+
+// Values are one cell over the history, on the scale on which it is judged.
+type Values struct {
+	Scale
+	Numbers []float64
+	weights []float64
+	groups  []int
+	past    *Runs
+}
+
+// Scale is the one on which a cell is judged.
+type Scale struct{ Log bool }
+
+// ValuesOf collects a cell. Times and joules are judged on the log scale, where
+// their noise is even, as long as every value is positive.
+func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
+	v := Values{past: &p, Scale: Scale{m.Log && x > 0}, Numbers: p.Table[c], weights: p.weights, groups: p.Groups}
+	if v.Numbers == nil {
+		return Values{past: &p, Scale: v.Scale}
+	}
+	if p.somewhereElse(v.Numbers, m) {
+		v = p.comparableOnly(v, m)
+	}
+	for _, n := range v.Numbers {
+		v.Log = v.Log && n > 0
+	}
+	if v.Log {
+		for i, n := range v.Numbers {
+			v.Numbers[i] = math.Log(n)
+		}
+	}
+	return v
+}
+
+// somewhereElse reports whether some run lacks the number, or has one that came
+// about in another way.
+func (p Runs) somewhereElse(numbers []float64, m metric.Metric) bool {
+	for i, n := range numbers {
+		if math.IsNaN(n) || (m.Within != "" && !m.Comparable(p.Refs[i].Context, p.Now)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p Runs) comparableOnly(all Values, m metric.Metric) Values {
+	v := Values{past: all.past, Scale: all.Scale}
+	for i, n := range all.Numbers {
+		if math.IsNaN(n) || !m.Comparable(p.Refs[i].Context, p.Now) {
+			continue
+		}
+		v.Numbers = append(v.Numbers, n)
+		v.weights = append(v.weights, p.weights[i])
+		v.groups = append(v.groups, p.Groups[i])
+	}
+	return v
+}
+
+func (s Scale) On(x float64) float64 {
+	if s.Log {
+		return math.Log(x)
+	}
+	return x
+}
+
+func (s Scale) Back(x float64) float64 {
+	if s.Log {
+		return math.Exp(x)
+	}
+	return x
+}
+
+// Split divides the values by context.
+func (v Values) Split() (own []float64, groups [][]float64) {
+	groups = v.by(nil)
+	if v.past.Own >= 0 {
+		own = groups[v.past.Own]
+	}
+	return own, groups
+}
+
+// by divides the values by context, or by groups of contexts. Some may be empty.
+func (v Values) by(kin []int) [][]float64 {
+	at := func(i int) int {
+		if kin == nil {
+			return v.groups[i]
+		}
+		return kin[v.groups[i]]
+	}
+	sizes := make([]int, v.past.count)
+	for i := range v.Numbers {
+		sizes[at(i)]++
+	}
+	groups, room := make([][]float64, v.past.count), make([]float64, len(v.Numbers))
+	for g, n := range sizes {
+		groups[g], room = room[:0:n], room[n:]
+	}
+	for i, x := range v.Numbers {
+		groups[at(i)] = append(groups[at(i)], x)
+	}
+	return groups
+}
