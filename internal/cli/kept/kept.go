@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +35,7 @@ func Beside(address string, shared bool, own string) *evidence.Folder {
 	return evidence.At(filepath.Join(own, "evidence-"+hex.EncodeToString(sum[:4])), evidence.Default)
 }
 
-// List prints the files of a run for people.
+// List prints the files of a run for people, and how to look at the first trace.
 func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 	fmt.Fprintf(w, "%s kept with run %s\n", words.Count(len(r.Evidence), "file", "files"), words.Name(r.ID))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -43,7 +44,26 @@ func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Kind, plainSpaces(words.Bytes(float64(e.Bytes))), e.Name,
 			words.Dash(words.Brief(e.Event)), when(e), words.Dash(words.Brief(e.Why)), Where(folder, e))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, e := range r.Evidence {
+		if at, _, here := folder.Place(e.Digest); here && e.Kind == run.PerfettoTrace {
+			_, err := fmt.Fprintf(w, "To look at a trace: %s\n", OpenCommand(at, e))
+			return err
+		}
+	}
+	return nil
+}
+
+// OpenCommand is the command that opens a Perfetto trace in Perfetto's user interface,
+// at the part that matters.
+func OpenCommand(at string, e run.Evidence) string {
+	command := "apkgate inspect perfetto " + at + " --open"
+	if e.ToMS > e.FromMS {
+		command += fmt.Sprintf(" --from-ms %.0f --to-ms %.0f", math.Floor(e.FromMS), math.Ceil(e.ToMS))
+	}
+	return command
 }
 
 // Where is the path of a file, or says that it is not here.

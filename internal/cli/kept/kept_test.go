@@ -61,6 +61,7 @@ func TestTheListSaysWhatIsHere(t *testing.T) {
 		{"2 files kept with run r"}, {"kind", "size", "event", "where"},
 		{"perfetto", "tap: open", "repetition 2, 12.000 to 13.251 s", "a frame took 820 ms", at},
 		{"threads", "2.5 MB", "not here"},
+		{"To look at a trace: apkgate inspect perfetto " + at + " --open --from-ms 12000 --to-ms 13251"},
 	} {
 		for _, text := range want {
 			if !strings.Contains(lines[i], text) {

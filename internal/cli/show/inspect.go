@@ -59,6 +59,8 @@ var readers = map[string]reader{
 
 func InspectCommand(c console.Console) *cobra.Command {
 	var format, table string
+	var open bool
+	var part span
 	names := slices.Sorted(maps.Keys(readers))
 	cmd := &cobra.Command{
 		Use:   "inspect READER FILE",
@@ -74,7 +76,10 @@ It may be - for standard input, but not for a ZIP archive.
 
 With --table, the rows of a table of a Perfetto trace, under the names of
 Perfetto's own columns: ` + strings.Join(tables.Names(), ", ") + `.
-Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.`,
+Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.
+
+With --open, the link that opens a trace in Perfetto's user interface
+(ui.perfetto.dev), which reads the file from this computer while apkgate waits.`,
 		Example: "  adb shell dumpsys gfxinfo com.example framestats | apkgate inspect gfxinfo -",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -83,6 +88,9 @@ Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if open {
+				return openTrace(cmd.Context(), c, args[0], args[1], part, listenForPage)
+			}
 			if !cmd.Flags().Changed("table") {
 				return inspect(c, args[0], args[1], output.Format(format))
 			}
@@ -93,6 +101,9 @@ Of a trace in text (systrace): ` + strings.Join(systrace.Tables, ", ") + `.`,
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json; of a table: csv or json")
+	cmd.Flags().BoolVar(&open, "open", false, "print the link that opens a trace in Perfetto's user interface (perfetto, systrace)")
+	cmd.Flags().Float64Var(&part.fromMS, "from-ms", 0, "with --open: show the part from then, in milliseconds of CLOCK_MONOTONIC (perfetto)")
+	cmd.Flags().Float64Var(&part.toMS, "to-ms", 0, "with --open: show the part until then")
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
 	return cmd
 }

@@ -1,0 +1,104 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/input"
+	"github.com/apkgate/apkgate/internal/perfettoui"
+	"github.com/apkgate/apkgate/run"
+)
+
+// opened are the readers whose files Perfetto's user interface opens.
+var opened = []string{"perfetto", "systrace"}
+
+// span is a part of a trace in milliseconds of CLOCK_MONOTONIC, as records have it.
+type span struct{ fromMS, toMS float64 }
+
+// maxSpanMS is some 30 years.
+const maxSpanMS = 1e12
+
+// openTrace prints the link that opens a trace in Perfetto's user interface, and hands
+// the trace to the page once it asks for it.
+func openTrace(ctx context.Context, c console.Console, reader, path string, part span, listen func() (net.Listener, error)) error {
+	if !slices.Contains(opened, reader) {
+		return exit.Usage(fmt.Errorf("--open is for %s, not for %s", strings.Join(opened, " and "), console.Plain(reader)), "")
+	}
+	if !(part.fromMS >= 0 && part.toMS >= part.fromMS && part.toMS <= maxSpanMS) {
+		return exit.Usage(fmt.Errorf("--from-ms is %g and --to-ms %g, want 0 or more and no end before its begin", part.fromMS, part.toMS), "")
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is no file")
+	}
+	if err != nil {
+		return exit.Usage(fmt.Errorf("open %s: %w", console.Plain(path), err), "name a file; the page reads it from there")
+	}
+	view, err := viewOf(c, reader, path, part)
+	if err != nil {
+		return err
+	}
+	l, err := listen()
+	if err != nil {
+		return exit.WithStatus(exit.StatusInfrastructure, fmt.Errorf("wait for Perfetto's page: %w", err),
+			"the page asks at "+perfettoui.Address+" alone; another program has it, such as trace_processor or another --open: end that")
+	}
+	server := perfettoui.New(l.Addr().String(), traceName(path), func() (io.ReadCloser, int64, error) {
+		f, err := os.Open(path)
+		return f, info.Size(), err
+	})
+	fmt.Fprintln(c.Stdout, perfettoui.Link(server.URL(), view))
+	fmt.Fprintln(c.Stderr, "Open the link in a browser on this computer. The page reads the trace from here and sends it nowhere; this ends once it has, or with Ctrl-C.")
+	err = server.Serve(ctx, l)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return exit.Infrastructure(err)
+	}
+	return err
+}
+
+// listenForPage listens where the page asks.
+func listenForPage() (net.Listener, error) { return net.Listen("tcp", perfettoui.Address) }
+
+// viewOf is what of the trace is shown first. Only a Perfetto trace says how its times
+// relate to CLOCK_MONOTONIC.
+func viewOf(c console.Console, reader, path string, part span) (perfettoui.View, error) {
+	if part.toMS == 0 {
+		return perfettoui.View{}, nil
+	}
+	if reader != "perfetto" {
+		return perfettoui.View{}, exit.Usage(fmt.Errorf("--from-ms and --to-ms are for perfetto, not for %s", reader), "")
+	}
+	content, file, err := input.Recording(c, path, input.TracesOfPerfetto)
+	if err != nil {
+		return perfettoui.View{}, err
+	}
+	defer file.Close()
+	view, err := perfettoui.ViewOf(content.Reader, milliseconds(part.fromMS), milliseconds(part.toMS))
+	if err != nil {
+		return view, exit.Usage(fmt.Errorf("open %s: %w", console.Plain(path), err), "")
+	}
+	if view == (perfettoui.View{}) {
+		fmt.Fprintln(c.Stderr, "warning: the trace does not say how its times relate to CLOCK_MONOTONIC: all of it is shown")
+	}
+	return view, nil
+}
+
+func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// traceName is what the page calls the trace.
+func traceName(path string) string {
+	if name := filepath.Base(path); run.ValidFileName(name) {
+		return name
+	}
+	return "trace"
+}
