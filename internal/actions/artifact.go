@@ -60,36 +60,46 @@ type meta struct {
 }
 
 // Folder is where the files of a report are, absolute.
-type Folder struct{ Dir, Report, Verdict, SARIF string }
+type Folder struct{ Dir, Report, Markdown, Verdict, SARIF string }
+
+// FolderAt is where the files of a report are in a folder.
+func FolderAt(dir string) (Folder, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Folder{}, fmt.Errorf("find the report folder: %w", err)
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	return Folder{Dir: dir, Report: at(htmlFile), Markdown: at(markdownFile), Verdict: at(verdictFile), SARIF: at(sarifFile)}, nil
+}
 
 // WriteFolder writes the report as a folder for the workflow to upload:
 // verdict.json, report.html, report.md, apkgate.sarif, and meta.json. leg is that of
 // a job matrix, "" where there is none.
 func WriteFolder(dir, leg string, in layout.Input, places layout.Places) (Folder, error) {
-	dir, err := filepath.Abs(dir)
+	folder, err := FolderAt(dir)
 	if err != nil {
-		return Folder{}, fmt.Errorf("write the report folder: %w", err)
+		return Folder{}, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(folder.Dir, 0o755); err != nil {
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
 	}
 	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
-	for name, write := range map[string]func(io.Writer) error{
-		verdictFile:  func(w io.Writer) error { return layout.JSON(w, in) },
-		htmlFile:     func(w io.Writer) error { return layout.HTML(w, in) },
-		markdownFile: func(w io.Writer) error { return layout.Markdown(w, in, MaxSummary) },
-		sarifFile:    func(w io.Writer) error { return layout.SARIF(w, in, places) },
-		metaFile:     func(w io.Writer) error { return json.NewEncoder(w).Encode(m) },
+	for path, write := range map[string]func(io.Writer) error{
+		folder.Verdict:                      func(w io.Writer) error { return layout.JSON(w, in) },
+		folder.Report:                       func(w io.Writer) error { return layout.HTML(w, in) },
+		folder.Markdown:                     func(w io.Writer) error { return layout.Markdown(w, in, MaxSummary) },
+		folder.SARIF:                        func(w io.Writer) error { return layout.SARIF(w, in, places) },
+		filepath.Join(folder.Dir, metaFile): func(w io.Writer) error { return json.NewEncoder(w).Encode(m) },
 	} {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {
 			return Folder{}, err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 			return Folder{}, fmt.Errorf("write the report folder: %w", err)
 		}
 	}
-	return Folder{dir, filepath.Join(dir, htmlFile), filepath.Join(dir, verdictFile), filepath.Join(dir, sarifFile)}, nil
+	return folder, nil
 }
 
 // ReportFolders are the report folders that were downloaded to dir: dir itself, or

@@ -2,8 +2,6 @@ package action
 
 import (
 	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -19,10 +17,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
-	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
-	"github.com/apkgate/apkgate/run"
 )
 
 // builtFrom notes the commit that the head of a comparison was built from, which
@@ -48,77 +44,60 @@ func (a *call) builtFrom(f *runFlags) error {
 // compare measures two APKs in turns, as `apkgate compare` does. No history
 // is read, and none is written.
 func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
-	cf := measure.CompareFlags{
-		ConfigFlags: f.ConfigFlags, PolicyFlags: f.PolicyFlags, Base: f.base, Head: f.head, Rounds: f.rounds,
-		Scenarios: f.Scenarios, Parallel: f.Parallel, Profiles: f.artifact,
+	builds := measure.Builds{
+		Base: f.base, Head: f.head, Rounds: f.rounds, Scenarios: f.Scenarios, Parallel: f.Parallel, Profiles: f.artifact,
 		BaseCommit: f.baseCommit, HeadCommit: a.Job.HeadSHA, HeadRef: f.Ref,
 	}
-	if _, err := cf.Offline(); err != nil {
+	if err := builds.Check(); err != nil {
 		return result{}, err
 	}
-	set, err := settings.Read(c, cmd, cf.ConfigFlags, cf.PolicyFlags)
+	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}
 	a.FailOn = string(set.FailOn)
-	base, head, err := measure.Both(cmd.Context(), c, cf)
+	base, head, err := measure.Both(cmd.Context(), c, f.Config, builds)
 	if err != nil {
 		return result{}, err
 	}
-	if set.Catalogue, err = run.Catalogue(set.Catalogue, append(append([]run.Run{}, base...), head...)...); err != nil {
-		return result{}, exit.Usage(err, "")
-	}
-	verdict := sidebyside.Compare(set.Policy, set.Catalogue, base, head)
-	in := layout.ABInput{Verdict: verdict, Energy: judging.BesideBase(base, head), Catalogue: set.Catalogue, Version: "apkgate " + version.String()}
-	if judging.Simulated(base) || judging.Simulated(head) {
-		in.Notes = []string{judging.SimulatedNote}
-	}
-	sheet := layout.AB(in)
-	if err := output.WriteSheet(c, sheet, judging.ComparisonData(in), output.OutputFlags{Format: string(output.FormatText)}); err != nil {
+	in, err := judging.Compare(base, head, set)
+	if err != nil {
 		return result{}, err
 	}
-	content := actions.Content{
-		Outcome: verdict.Verdict, Headline: fmt.Sprintf("%s: %s", verdict.Verdict, verdict.Reason),
-		Markdown: sheet.Markdown, Counts: map[gate.Outcome]int{},
-	}
-	for _, s := range verdict.Scenarios {
-		content.Counts[s.Verdict]++
+	answer := output.OfComparison(in)
+	if err := output.Write(c, answer, output.Text()); err != nil {
+		return result{}, err
 	}
 	return result{
-		content: content, failOn: set.FailOn,
-		folder: func(dir string) (actions.Folder, error) {
-			return sheetFolder(c, dir, func(f output.OutputFlags) error {
-				f.Places = places.Of(c, set.Config, cf.File())
-				return output.WriteSheet(quiet(c), sheet, judging.ComparisonData(in), f)
-			})
-		},
+		content: comparisonContent(in.Verdict, answer), failOn: set.FailOn,
+		folder: folderOf(c, answer, places.Of(c, set.Config, f.ConfigFlags.File())),
 	}, nil
 }
 
-// quiet is the command with nothing to say on its standard output.
-func quiet(c console.Console) console.Console {
-	c.Stdout = io.Discard
-	return c
+// comparisonContent is a comparison as GitHub shows it.
+func comparisonContent(v sidebyside.Verdict, answer output.Answer) actions.Content {
+	content := actions.Content{
+		Outcome: v.Verdict, Headline: fmt.Sprintf("%s: %s", v.Verdict, v.Reason),
+		Markdown: answer.Markdown, Counts: map[gate.Outcome]int{},
+	}
+	for _, s := range v.Scenarios {
+		content.Counts[s.Verdict]++
+	}
+	return content
 }
 
-// sheetFiles are where a sheet's files go in a report folder.
-func sheetFiles(dir string) output.OutputFlags {
-	return output.OutputFlags{
-		Format: string(output.FormatText), HTML: filepath.Join(dir, "report.html"),
-		Markdown: filepath.Join(dir, "report.md"), JSON: filepath.Join(dir, "verdict.json"),
-		SARIF: filepath.Join(dir, "apkgate.sarif"),
+// folderOf leaves an answer's files in a report folder.
+func folderOf(c console.Console, answer output.Answer, known func() layout.Places) func(dir string) (actions.Folder, error) {
+	return func(dir string) (actions.Folder, error) {
+		folder, err := actions.FolderAt(dir)
+		if err != nil {
+			return actions.Folder{}, err
+		}
+		if err := files.MakeFolder(folder.Dir); err != nil {
+			return actions.Folder{}, files.Error("make the report folder", folder.Dir, err)
+		}
+		return folder, output.WriteFiles(c, answer, output.OutputFlags{
+			HTML: folder.Report, Markdown: folder.Markdown, JSON: folder.Verdict, SARIF: folder.SARIF, Places: known,
+		})
 	}
-}
-
-// sheetFolder leaves a sheet's files in a report folder.
-func sheetFolder(c console.Console, dir string, write func(output.OutputFlags) error) (actions.Folder, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return actions.Folder{}, fmt.Errorf("find the report folder: %w", err)
-	}
-	names := sheetFiles(dir)
-	if err := files.MakeFolder(dir); err != nil {
-		return actions.Folder{}, files.Error("make the report folder", dir, err)
-	}
-	return actions.Folder{Dir: dir, Report: names.HTML, Verdict: names.JSON, SARIF: names.SARIF}, write(names)
 }

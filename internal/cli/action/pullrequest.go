@@ -18,7 +18,6 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
-	"github.com/apkgate/apkgate/run"
 )
 
 // maxBaseCommits is how far back on the base branch commits are told apart.
@@ -53,30 +52,23 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 			fmt.Fprintf(c.Stderr, "warning: the history was not closed cleanly: %s\n", console.Plain(err.Error()))
 		}
 	}()
-	results, err := lab.Measure(ctx, c, cfg, f.CollectFlags, func(r run.Run) error {
-		if !keep {
-			return nil
-		}
-		_, err := store.Add(context.WithoutCancel(ctx), r)
-		return err
-	})
+	into := store
+	if !keep {
+		into = nil
+	}
+	runs, loss, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
 	if err != nil {
 		return result{}, err
 	}
-	var runs []run.Run
-	for r := range lab.RunsOf(results) {
-		runs = append(runs, r)
-	}
-	if len(runs) == 0 {
-		return result{}, lab.LossOf(results)
-	}
-	loss := lab.LossOf(results)
 	if loss != nil {
 		set.Notes = append(set.Notes, "Not everything was measured: "+loss.Error())
 	}
 	sound := baseline.SoundOf(store)
-	in, err := judging.Judge(c, runs, judging.OfStore(ctx, sound, set, commits...), set, output.OutputFlags{Format: string(output.FormatText)})
+	in, err := judging.Judge(runs, judging.OfStore(ctx, sound, set, commits...), set)
 	if err != nil {
+		return result{}, err
+	}
+	if err := output.Write(c, output.OfVerdict(in), output.Text()); err != nil {
 		return result{}, err
 	}
 	loss = errors.Join(loss, stores.Damage(c, sound))

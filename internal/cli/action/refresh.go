@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // mayRefresh refuses to accept what is not a build of one of the branches; where
@@ -70,41 +71,33 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 		return result{}, err
 	}
 	a.FailOn = string(set.FailOn)
-	var found *history.RefreshResult
-	ended := history.Refresh(c, cmd, f.ConfigFlags, history.RefreshFlags{
-		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, OutputFlags: output.OutputFlags{Format: string(output.FormatText)},
-		AcceptRegression: f.acceptRegression, Found: func(r history.RefreshResult) { found = &r },
+	done, err := history.Refresh(cmd.Context(), c, f.ConfigFlags, set, history.Refreshing{
+		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, AcceptRegression: f.acceptRegression,
 	})
-	if found == nil { // it did not come so far
-		return result{}, ended
+	if err != nil {
+		return result{}, err
 	}
-	content := refreshContent(*found)
-	loss := exit.WithoutVerdict(ended)
-	content.Lost = loss != nil
-	failOn := set.FailOn
-	if f.acceptRegression && content.Outcome == gate.Regression {
-		failOn = exit.FailNever
-		a.FailOn = string(failOn)
+	a.FailOn = string(done.FailOn)
+	answer := done.Answer()
+	if err := output.Write(c, answer, output.Text()); err != nil {
+		return result{}, errors.Join(err, done.Loss)
 	}
+	content := refreshContent(done.Refresh, answer)
+	content.Lost = done.Loss != nil
 	return result{
-		content: content, failOn: failOn, loss: loss,
-		folder: func(dir string) (actions.Folder, error) {
-			return sheetFolder(c, dir, func(o output.OutputFlags) error {
-				o.Places = places.Of(c, set.Config, f.ConfigFlags.File())
-				return output.WriteSheet(quiet(c), found.Sheet, found.Data, o)
-			})
-		},
+		content: content, failOn: done.FailOn, loss: done.Loss,
+		folder: folderOf(c, answer, places.Of(c, set.Config, f.ConfigFlags.File())),
 	}, nil
 }
 
 // refreshContent is a refresh as GitHub shows it.
-func refreshContent(r history.RefreshResult) actions.Content {
+func refreshContent(did layout.Refresh, answer output.Answer) actions.Content {
 	content := actions.Content{
-		Outcome:  r.Verdict,
-		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", r.Verdict, len(r.Accepted), words.Plural(len(r.Accepted), "run", "runs"), len(r.Refused)),
-		Counts:   map[gate.Outcome]int{}, Markdown: r.Sheet.Markdown,
+		Outcome:  did.Verdict,
+		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", did.Verdict, len(did.Accepted), words.Plural(len(did.Accepted), "run", "runs"), len(did.Refused)),
+		Counts:   map[gate.Outcome]int{}, Markdown: answer.Markdown,
 	}
-	for _, x := range r.Refused {
+	for _, x := range did.Refused {
 		content.Counts[x.Verdict]++
 	}
 	return content

@@ -33,7 +33,6 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/run"
 )
 
 func Command(c console.Console) *cobra.Command {
@@ -209,15 +208,16 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	if err != nil {
 		return err
 	}
-	var runs []run.Run
-	for r := range lab.RunsOf(results) {
-		runs = append(runs, r)
-	}
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	set := settings.Settings{Policy: policy, Catalogue: metric.Default()}
 	fmt.Fprintf(d.Stdout, "3. The gate\n\n")
-	_, err = judging.Judge(d.Console, runs, judging.OfStore(ctx, baseline.SoundOf(store), set), set, output.OutputFlags{Format: string(output.FormatText), HTML: cfg.Report.HTML, JSON: d.path("verdict.json")})
-	return err
+	in, err := judging.Judge(lab.MeasuredRuns(results), judging.OfStore(ctx, baseline.SoundOf(store), set), set)
+	if err != nil {
+		return err
+	}
+	f := output.Text()
+	f.HTML, f.JSON = cfg.Report.HTML, d.path("verdict.json")
+	return output.Write(d.Console, output.OfVerdict(in), f)
 }
 
 func (d demo) farewell(keep string, took time.Duration) {

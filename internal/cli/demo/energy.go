@@ -7,13 +7,11 @@ import (
 	"os"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/measure"
 	"github.com/apkgate/apkgate/internal/cli/settings"
-	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
 )
@@ -53,19 +51,17 @@ func (d demo) sideBySide(ctx context.Context) error {
 		return exit.Infrastructure(fmt.Errorf("write the demo's configuration: %w", err))
 	}
 	fmt.Fprintf(d.Stdout, "\n4. Energy: both builds in turns, base, head, head, base, …, on two phones, %d rounds, methods sampled\n", rounds)
-	base, head, err := measure.Both(ctx, d.Console, measure.CompareFlags{
-		ConfigFlags: settings.ConfigFlags{Config: d.path(energyFile)}, Rounds: rounds,
-		Base: d.path(Good + ".apk"), Head: d.path(Worse + ".apk"),
+	base, head, err := measure.Both(ctx, d.Console, d.path(energyFile), measure.Builds{
+		Rounds: rounds, Base: d.path(Good + ".apk"), Head: d.path(Worse + ".apk"),
 	})
 	if err != nil {
 		return err
 	}
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	policy.Metrics = []string{"energy.total_j"}
-	verdict := sidebyside.Compare(policy, metric.Default(), base, head)
-	in := layout.ABInput{
-		Verdict: verdict, Energy: judging.BesideBase(base, head), Catalogue: metric.Default(),
-		Notes: []string{judging.SimulatedNote}, Version: "apkgate " + version.String(),
+	in, err := judging.Compare(base, head, settings.Settings{Policy: policy, Catalogue: metric.Default()})
+	if err != nil {
+		return err
 	}
 	sheet := layout.AB(in)
 	fmt.Fprintln(d.Stdout)

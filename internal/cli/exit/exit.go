@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -131,11 +130,6 @@ func each(err error) []error {
 		out = append(out, each(err)...)
 	}
 	return out
-}
-
-// WithoutVerdict is what an error tells beside a verdict, nil for nothing.
-func WithoutVerdict(err error) error {
-	return errors.Join(slices.DeleteFunc(each(err), func(err error) bool { return errors.As(err, new(verdictStatus)) })...)
 }
 
 // HintOf is the first hint among the error and those that it wraps.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -26,30 +25,35 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
-	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
-type RefreshFlags struct {
+// Refreshing says what a refresh works with, beside the configuration.
+type Refreshing struct {
 	settings.PolicyFlags
-	output.OutputFlags
 	lab.CollectFlags
-	runs, context    []string
-	pkg              string
 	AcceptRegression bool
-	Found            func(RefreshResult) // told of what it comes to; no flag
+	runs, context    []string // files instead of measuring, and what they don't tell
+	pkg              string
 }
 
-// RefreshResult is what a refresh comes to, and how it is shown.
-type RefreshResult struct {
-	layout.Refresh
-	Sheet layout.Sheet
-	Data  output.SheetData
+// Refreshed is what a refresh comes to.
+type Refreshed struct {
+	layout.RefreshInput
+	findings layout.Input // the verdict by which runs were accepted or refused
+	FailOn   exit.FailOn
+	// Loss is what was not measured, or what is wrong with the history, though the
+	// rest was done; nil for nothing.
+	Loss error
 }
+
+// Answer is the refresh as it is shown.
+func (r Refreshed) Answer() output.Answer { return output.OfRefresh(r.RefreshInput, &r.findings) }
 
 func refreshCommand(c console.Console, cf *settings.ConfigFlags) *cobra.Command {
-	var f RefreshFlags
+	var f Refreshing
+	var out output.OutputFlags
 	cmd := &cobra.Command{
 		Use:   "refresh",
 		Short: "Measure the main branch, accept its runs, and say what drifts",
@@ -66,10 +70,10 @@ With --run it takes runs that were measured elsewhere instead.`,
 		Example: `  apkgate baseline refresh
   apkgate baseline refresh --run nightly.jsonl --format markdown`,
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error { return Refresh(c, cmd, *cf, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return showRefresh(c, cmd, *cf, f, out) },
 	}
 	f.PolicyFlags.Register(cmd)
-	f.OutputFlags.Register(cmd)
+	out.Register(cmd)
 	f.CollectFlags.Register(cmd)
 	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to accept, instead of measuring; may be repeated")
 	cmd.Flags().StringVar(&f.pkg, "package", "", "the app, for files of --run that don't name it")
@@ -78,36 +82,50 @@ With --run it takes runs that were measured elsewhere instead.`,
 	return cmd
 }
 
-func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, f RefreshFlags) error {
-	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+// showRefresh refreshes and shows what that came to.
+func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, f Refreshing, out output.OutputFlags) error {
+	if err := out.Check(); err != nil {
 		return err
 	}
 	set, err := settings.Read(c, cmd, cf, f.PolicyFlags)
 	if err != nil {
 		return err
 	}
-	f.OutputFlags.Places = places.Of(c, set.Config, cf.File())
-	if err := files.KeepsInput(f.OutputFlags.Files(), f.runs, []string{set.Store, cf.File()}); err != nil {
+	out.Places = places.Of(c, set.Config, cf.File())
+	if err := files.KeepsInput(out.Files(), f.runs, []string{set.Store, cf.File()}); err != nil {
 		return err
 	}
+	done, err := Refresh(cmd.Context(), c, cf, set, f)
+	if err != nil {
+		return err
+	}
+	if err := output.Write(c, done.Answer(), out); err != nil {
+		return errors.Join(err, done.Loss)
+	}
+	return exit.Of(done.Refresh.Verdict, done.FailOn, done.Loss)
+}
+
+// Refresh makes the new runs and accepts or refuses them.
+func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, set settings.Settings, f Refreshing) (*Refreshed, error) {
 	measure, err := refresher(c, cf, f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx := cmd.Context()
 	store, err := stores.Open(ctx, c, set.Store)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	runs, loss, err := measure(ctx, store)
-	switch {
-	case err != nil:
-	case len(runs) == 0:
-		err = loss
-	default:
-		err = refreshWith(ctx, c, baseline.SoundOf(store), runs, loss, set, f)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
 	}
-	return errors.Join(err, store.Close())
+	sound := baseline.SoundOf(store)
+	done, err := refreshWith(ctx, sound, runs, set, f.AcceptRegression)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	done.Loss = errors.Join(loss, stores.Damage(c, sound), store.Close())
+	return done, nil
 }
 
 // refreshSource makes the new runs and keeps them in the history, not accepted
@@ -115,7 +133,7 @@ func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, f R
 type refreshSource func(context.Context, baseline.Store) (runs []run.Run, loss, err error)
 
 // refresher is where the new runs come from, with what the user said of it checked.
-func refresher(c console.Console, cf settings.ConfigFlags, f RefreshFlags) (refreshSource, error) {
+func refresher(c console.Console, cf settings.ConfigFlags, f Refreshing) (refreshSource, error) {
 	if len(f.runs) > 0 {
 		runs, err := refreshRuns(c, f)
 		return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
@@ -127,18 +145,12 @@ func refresher(c console.Console, cf settings.ConfigFlags, f RefreshFlags) (refr
 	}
 	cfg, err := lab.Config(c, cf.Config, f.CollectFlags)
 	return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
-		results, err := lab.Measure(ctx, c, cfg, f.CollectFlags, func(r run.Run) error {
-			if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
-				return stores.Error(err)
-			}
-			return nil
-		})
-		return lab.MeasuredRuns(results), lab.LossOf(results), err
+		return lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	}, err
 }
 
 // refreshRuns reads the files of --run.
-func refreshRuns(c console.Console, f RefreshFlags) ([]run.Run, error) {
+func refreshRuns(c console.Console, f Refreshing) ([]run.Run, error) {
 	imports := input.ImportFlags{Pkg: f.pkg, Context: f.context, Version: f.Version, Commit: f.Commit}
 	if len(f.Scenarios) == 1 {
 		imports.Scenario = f.Scenarios[0]
@@ -157,53 +169,37 @@ func refreshRuns(c console.Console, f RefreshFlags) ([]run.Run, error) {
 // next one finds them.
 const refreshBatch = "refresh "
 
-// refreshWith checks the runs, accepts or refuses them, and reports.
-func refreshWith(ctx context.Context, c console.Console, store *baseline.Sound, runs []run.Run, loss error, set settings.Settings, f RefreshFlags) error {
+// refreshWith checks the runs, and accepts or refuses them.
+func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set settings.Settings, acceptRegression bool) (*Refreshed, error) {
 	var err error
 	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
-		return exit.Usage(err, "")
+		return nil, exit.Usage(err, "")
 	}
 	last, before, err := acceptedBefore(ctx, store, runs)
 	if err != nil {
-		return stores.Error(err)
+		return nil, stores.Error(err)
 	}
 	verdict, err := judging.OfStore(ctx, store, set).Check(runs, set, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	in := layout.RefreshInput{
-		Refresh:   sortOut(verdict, f.AcceptRegression),
-		Catalogue: set.Catalogue, Version: "apkgate " + version.String(),
-	}
-	in.Refresh.Drift = drift.Of(set.Policy, set.Catalogue, runs, last, before)
-	in.Refresh.Warnings = append(in.Refresh.Warnings, stores.DamageWarnings(store)...)
-	in.Hint = judging.RefreshHint(in.Refresh)
-	if in.Refresh.Simulated = judging.Simulated(runs); in.Refresh.Simulated {
-		in.Notes = []string{judging.SimulatedNote}
-	}
-	if ids := in.Refresh.Accepted; len(ids) > 0 {
+	did := sortOut(verdict, acceptRegression)
+	did.Drift = drift.Of(set.Policy, set.Catalogue, runs, last, before)
+	did.Warnings = append(did.Warnings, stores.DamageWarnings(store)...)
+	did.Simulated = judging.Simulated(runs)
+	if ids := did.Accepted; len(ids) > 0 {
 		if err := store.Mark(ctx, ids, refreshMark(ids)); err != nil {
-			return stores.Error(err)
+			return nil, stores.Error(err)
 		}
 	}
-	data := output.SheetData{
-		JSON: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) },
-		SARIF: func(w io.Writer, places layout.Places) error {
-			return layout.SARIF(w, layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)}, places)
-		},
+	done := Refreshed{
+		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn,
+		findings: layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)},
 	}
-	sheet := layout.RefreshSheet(in)
-	if f.Found != nil {
-		f.Found(RefreshResult{in.Refresh, sheet, data})
+	if acceptRegression && verdict.Verdict == gate.Regression {
+		done.FailOn = exit.FailNever
 	}
-	if err := output.WriteSheet(c, sheet, data, f.OutputFlags); err != nil {
-		return err
-	}
-	failOn := set.FailOn
-	if f.AcceptRegression && verdict.Verdict == gate.Regression {
-		failOn = exit.FailNever
-	}
-	return exit.Of(verdict.Verdict, failOn, errors.Join(loss, stores.Damage(c, store)))
+	return &done, nil
 }
 
 // refreshMark accepts the runs of a refresh as one batch. Its name follows from

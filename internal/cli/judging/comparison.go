@@ -1,16 +1,41 @@
 package judging
 
 import (
-	"io"
+	"slices"
 
-	"github.com/apkgate/apkgate/internal/cli/output"
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/version"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
 )
 
-// ComparisonData is a comparison for other programs.
-func ComparisonData(in layout.ABInput) output.SheetData {
-	return output.SheetData{
-		JSON:  func(w io.Writer) error { return layout.ABJSON(w, in) },
-		SARIF: func(w io.Writer, places layout.Places) error { return layout.ABSARIF(w, in, places) },
+// Compare sets the runs of two builds side by side, with what a report needs beside
+// the verdict.
+func Compare(base, head []run.Run, set settings.Settings) (layout.ABInput, error) {
+	catalogue, err := run.Catalogue(set.Catalogue, slices.Concat(base, head)...)
+	if err != nil {
+		return layout.ABInput{}, exit.Usage(err, "")
 	}
+	in := layout.ABInput{Verdict: sidebyside.Compare(set.Policy, catalogue, base, head), Energy: besideBase(base, head)}
+	return CompletedComparison(in, catalogue, Simulated(base) || Simulated(head)), nil
+}
+
+// CompletedComparison is a comparison with what is not saved of one.
+func CompletedComparison(in layout.ABInput, catalogue *metric.Catalogue, simulated bool) layout.ABInput {
+	in.Catalogue, in.Version = catalogue, version.Tool()
+	if simulated {
+		in.Notes = []string{simulatedNote}
+	}
+	return in
+}
+
+// OnSimulatedDevices reports whether a comparison was made on simulated devices.
+func OnSimulatedDevices(v sidebyside.Verdict) bool {
+	return slices.ContainsFunc(v.Scenarios, func(s sidebyside.Scenario) bool {
+		return slices.ContainsFunc(s.Contexts, func(x sidebyside.Context) bool { return x.Context[devctx.Simulated] != "" })
+	})
 }

@@ -52,8 +52,8 @@ func (p Past) withEnergy(r run.Run, refs []run.Summary) (base []run.Run, err err
 	return base, nil
 }
 
-// BesideBase sets the energy of each of the head's runs beside the base's.
-func BesideBase(base, head []run.Run) []hotspots.Change {
+// besideBase sets the energy of each of the head's runs beside the base's.
+func besideBase(base, head []run.Run) []hotspots.Change {
 	var out []hotspots.Change
 	for _, r := range head {
 		if change, ok := hotspots.Explain(r, base); ok {

@@ -2,16 +2,14 @@ package judging
 
 import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
-	"github.com/apkgate/apkgate/internal/cli/console"
-	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
-// Judge makes the verdict on runs and shows it. It returns what it showed.
-func Judge(c console.Console, runs []run.Run, before Past, set settings.Settings, out output.OutputFlags) (layout.Input, error) {
+// Judge makes the verdict on runs, with what a report needs beside it.
+func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, error) {
 	energy := make([]*hotspots.Change, len(runs))
 	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
 		energy[i], err = before.whereItWent(runs[i], refs)
@@ -29,5 +27,5 @@ func Judge(c console.Console, runs []run.Run, before Past, set settings.Settings
 		}
 	}
 	in.Verdict.Warnings = append(in.Verdict.Warnings, stores.DamageWarnings(before.Sound)...)
-	return in, output.Write(c, in, out)
+	return in, nil
 }

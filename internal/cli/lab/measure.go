@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -168,6 +170,29 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 	return results, errors.Join(kept, profiles.Told(c.Stderr))
 }
 
+// MeasureInto makes the runs of a configuration and keeps each in the store as soon
+// as it is there; nil keeps none. lost is why some are missing: it does not hold up
+// the others, but where there is none at all, it is the error.
+func MeasureInto(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, store baseline.Store) (runs []run.Run, lost, err error) {
+	results, err := Measure(ctx, c, cfg, f, func(r run.Run) error {
+		if store == nil {
+			return nil
+		}
+		if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
+			return stores.Error(err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	lost = LossOf(results)
+	if runs = MeasuredRuns(results); len(runs) == 0 {
+		return nil, nil, cmp.Or(lost, exit.Infrastructure(errors.New("nothing was measured")))
+	}
+	return runs, lost, nil
+}
+
 // keepable reports whether a result holds a run to keep: one of which something
 // was measured, or one that the app or its test ended, which says so. Where the
 // device or the configuration let it down there is nothing to keep.
@@ -252,6 +277,7 @@ func repetitionOf(err error) string {
 	return ""
 }
 
+// MeasuredRuns are the runs that are kept and judged.
 func MeasuredRuns(results []collect.Result) []run.Run {
 	var out []run.Run
 	for r := range RunsOf(results) {

@@ -5,17 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -26,9 +23,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
-	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/internal/words"
-	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -39,23 +34,29 @@ const DefaultRounds = 12
 // maxRounds bounds --rounds as the configuration bounds repetitions.
 const maxRounds = 1000
 
-type CompareFlags struct {
+// Builds are two builds and how they are measured in turns.
+type Builds struct {
+	Base, Head             string // APK files
+	BaseCommit, HeadCommit string
+	HeadRef                string
+	Scenarios              []string // only these, where there are some
+	Rounds, Parallel       int
+	Keep                   string // the folder to leave the runs in, "" for none
+	Profiles               string // as of lab.CollectFlags
+}
+
+type compareFlags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
 	output.OutputFlags
 	input.ImportFlags
-	Base, Head             string   // APK files
-	baseRuns, headRuns     []string // files of runs
-	BaseCommit, HeadCommit string
-	HeadRef                string // no flag
-	Scenarios              []string
-	Rounds, Parallel       int
-	keep                   string
-	Profiles               string // as of lab.CollectFlags
+	Builds
+	baseRuns, headRuns []string // files of runs
 }
 
+// CompareCommand is apkgate compare.
 func CompareCommand(c console.Console) *cobra.Command {
-	var f CompareFlags
+	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare --base base.apk --head head.apk",
 		Short: "Measure two builds in turns and compare them",
@@ -82,7 +83,7 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	flags.StringVar(&f.BaseCommit, "base-commit", "", "the commit the base was built from")
 	flags.StringVar(&f.HeadCommit, "head-commit", "", "the commit the head was built from (default: GITHUB_SHA)")
 	flags.IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all)")
-	flags.StringVar(&f.keep, "keep", "", "leave the runs in this folder, as base.jsonl and head.jsonl")
+	flags.StringVar(&f.Keep, "keep", "", "leave the runs in this folder, as base.jsonl and head.jsonl")
 	flags.StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
 	flags.StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
 	flags.StringVar(&f.Grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
@@ -92,11 +93,11 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	return cmd
 }
 
-func compare(c console.Console, cmd *cobra.Command, f CompareFlags) error {
-	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
+	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
-	offline, err := f.Offline()
+	offline, err := f.offline()
 	if err != nil {
 		return err
 	}
@@ -115,29 +116,24 @@ func compare(c console.Console, cmd *cobra.Command, f CompareFlags) error {
 	if offline {
 		base, head, err = readBoth(c, f)
 	} else {
-		base, head, err = Both(cmd.Context(), c, f)
+		base, head, err = Both(cmd.Context(), c, f.Config, f.Builds)
 	}
 	if err != nil {
 		return err
 	}
-	if set.Catalogue, err = run.Catalogue(set.Catalogue, append(append([]run.Run{}, base...), head...)...); err != nil {
-		return exit.Usage(err, "")
-	}
-	verdict := sidebyside.Compare(set.Policy, set.Catalogue, base, head)
-	in := layout.ABInput{Verdict: verdict, Energy: judging.BesideBase(base, head), Catalogue: set.Catalogue, Version: "apkgate " + version.String()}
-	if judging.Simulated(base) || judging.Simulated(head) {
-		in.Notes = []string{judging.SimulatedNote}
-	}
-	if err := output.WriteSheet(c, layout.AB(in), judging.ComparisonData(in), f.OutputFlags); err != nil {
+	in, err := judging.Compare(base, head, set)
+	if err != nil {
 		return err
 	}
-	return exit.Of(verdict.Verdict, set.FailOn, nil)
+	if err := output.Write(c, output.OfComparison(in), f.OutputFlags); err != nil {
+		return err
+	}
+	return exit.Of(in.Verdict.Verdict, set.FailOn, nil)
 }
 
-// Offline reports whether runs in files are compared, and refuses what names
+// offline reports whether runs in files are compared, and refuses what names
 // only half of either way.
-func (f CompareFlags) Offline() (bool, error) {
-	const hint = "apkgate compare --base base.apk --head head.apk, or --base-run and --head-run with files of runs"
+func (f compareFlags) offline() (bool, error) {
 	apks, files := f.Base != "" || f.Head != "", len(f.baseRuns)+len(f.headRuns) > 0
 	switch {
 	case apks && files:
@@ -146,18 +142,28 @@ func (f CompareFlags) Offline() (bool, error) {
 		return false, exit.Usage(errors.New("two builds are compared: want both --base-run and --head-run"), hint)
 	case files:
 		return true, nil
-	case f.Base == "" || f.Head == "":
-		return false, exit.Usage(errors.New("two builds are compared: want both --base and --head"), hint)
-	case f.Rounds < 1 || f.Rounds > maxRounds:
-		return false, exit.Usage(fmt.Errorf("--rounds is %d, want 1 to %d", f.Rounds, maxRounds), "")
-	case f.Parallel < 0:
-		return false, exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", f.Parallel), "")
 	}
-	return false, nil
+	return false, f.Builds.Check()
+}
+
+// hint shows both ways to name two builds.
+const hint = "apkgate compare --base base.apk --head head.apk, or --base-run and --head-run with files of runs"
+
+// Check refuses what can't be measured.
+func (b Builds) Check() error {
+	switch {
+	case b.Base == "" || b.Head == "":
+		return exit.Usage(errors.New("two builds are compared: want both --base and --head"), hint)
+	case b.Rounds < 1 || b.Rounds > maxRounds:
+		return exit.Usage(fmt.Errorf("--rounds is %d, want 1 to %d", b.Rounds, maxRounds), "")
+	case b.Parallel < 0:
+		return exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", b.Parallel), "")
+	}
+	return nil
 }
 
 // readBoth reads the runs of both builds from files.
-func readBoth(c console.Console, f CompareFlags) (base, head []run.Run, err error) {
+func readBoth(c console.Console, f compareFlags) (base, head []run.Run, err error) {
 	read := func(files []string) []run.Run {
 		runs, readErr := input.Runs(c, files, f.ImportFlags)
 		if readErr == nil {
@@ -181,25 +187,25 @@ func readBoth(c console.Console, f CompareFlags) (base, head []run.Run, err erro
 	return base, head, nil
 }
 
-// Both measures both builds in turns.
-func Both(ctx context.Context, c console.Console, f CompareFlags) (base, head []run.Run, err error) {
-	cfg, err := settings.LoadConfig(f.Config, false)
+// Both measures both builds in turns, on the devices of a configuration.
+func Both(ctx context.Context, c console.Console, configuration string, b Builds) (base, head []run.Run, err error) {
+	cfg, err := settings.LoadConfig(configuration, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(lab.OnlyScenarios(cfg, f.Scenarios), bothThere(c, f, cfg)); err != nil {
+	if err := errors.Join(lab.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
 		return nil, nil, err
 	}
-	lab.ProfilesTo(f.Profiles, cfg.Energy)
+	lab.ProfilesTo(b.Profiles, cfg.Energy)
 	for i := range cfg.Scenarios {
-		cfg.Scenarios[i].Repetitions = f.Rounds
+		cfg.Scenarios[i].Repetitions = b.Rounds
 	}
-	baseResults, headResults, err := interleave(ctx, c, cfg, f)
+	baseResults, headResults, err := interleave(ctx, c, cfg, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.keep != "" {
-		if err := keepBoth(f.keep, baseResults, headResults); err != nil {
+	if b.Keep != "" {
+		if err := keepBoth(b.Keep, baseResults, headResults); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -211,8 +217,8 @@ func Both(ctx context.Context, c console.Console, f CompareFlags) (base, head []
 
 // bothThere looks at both builds, and at what else the configuration names, before
 // any device is touched.
-func bothThere(c console.Console, f CompareFlags, cfg *config.Config) error {
-	for _, path := range []string{f.Base, f.Head} {
+func bothThere(c console.Console, b Builds, cfg *config.Config) error {
+	for _, path := range []string{b.Base, b.Head} {
 		src, err := input.Open(c, path)
 		if err != nil {
 			return exit.Usage(err, "")
@@ -228,10 +234,10 @@ func bothThere(c console.Console, f CompareFlags, cfg *config.Config) error {
 }
 
 // interleave runs the lab on pairs of jobs that differ in their build alone.
-func interleave(ctx context.Context, c console.Console, cfg *config.Config, f CompareFlags) (base, head []collect.Result, err error) {
+func interleave(ctx context.Context, c console.Console, cfg *config.Config, b Builds) (base, head []collect.Result, err error) {
 	profiles, err := lab.KeepProfiles(cfg.Energy)
-	if err == nil && f.keep != "" {
-		err = files.Writable(f.keep)
+	if err == nil && b.Keep != "" {
+		err = files.Writable(b.Keep)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -242,18 +248,18 @@ func interleave(ctx context.Context, c console.Console, cfg *config.Config, f Co
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	session := "compare " + c.Now().UTC().Format("2006-01-02T15:04:05.000Z")
-	of := lab.Origin{Source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: f.HeadCommit, Ref: f.HeadRef}, Session: session}
+	of := lab.Origin{Source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: b.HeadCommit, Ref: b.HeadRef}, Session: session}
 	bases, heads := lab.Jobs(cfg, devices, of), lab.Jobs(cfg, devices, of)
 	for i := range bases {
-		bases[i].App.APK, heads[i].App.APK = f.Base, f.Head
+		bases[i].App.APK, heads[i].App.APK = b.Base, b.Head
 		bases[i].App.Version, heads[i].App.Version = "", "" // of each, what the device says
 		bases[i].App.Build, heads[i].App.Build = sideOf(cfg.App.Build, "base"), sideOf(cfg.App.Build, "head")
-		bases[i].Source = run.Source{Repository: of.Source.Repository, Commit: f.BaseCommit}
+		bases[i].Source = run.Source{Repository: of.Source.Repository, Commit: b.BaseCommit}
 	}
 	shown := lab.NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
 	defer shown.Clear()
 	pairs := collect.Lab{
-		Jobs: bases, Parallel: f.Parallel, Finished: shown.Finished,
+		Jobs: bases, Parallel: b.Parallel, Finished: shown.Finished,
 		Options: collect.Options{Host: lab.Host(c), Progress: shown, Now: c.Now},
 	}
 	base, head = pairs.Interleave(ctx, heads)
@@ -277,11 +283,7 @@ func sideOf(build, side string) string {
 func keepBoth(dir string, base, head []collect.Result) error {
 	for file, results := range map[string][]collect.Result{"base.jsonl": base, "head.jsonl": head} {
 		path := filepath.Join(dir, file)
-		write := func(w io.Writer) error {
-			_, err := baseline.WriteJSONL(w, lab.RunsOf(results))
-			return err
-		}
-		if err := files.Write(path, write); err != nil {
+		if err := files.Write(path, lab.JSONLines(results)); err != nil {
 			return exit.Infrastructure(files.Error("write the runs to", path, err))
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
-	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -38,6 +37,7 @@ type runFlags struct {
 	accept bool
 }
 
+// RunCommand is apkgate run.
 func RunCommand(c console.Console) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
@@ -72,7 +72,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	}
 	f.OutputFlags.Defaults(cfg.Report)
 	f.OutputFlags.Places = places.Of(c, cfg, f.ConfigFlags.File())
-	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
 	if err := files.KeepsInput(f.OutputFlags.Files(), []string{set.Store, f.ConfigFlags.File(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
@@ -82,31 +82,22 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	if err != nil {
 		return err
 	}
-	results, err := lab.Measure(ctx, c, cfg, f.CollectFlags, func(r run.Run) error {
-		if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
-			return stores.Error(err)
-		}
-		return nil
-	})
+	runs, loss, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
-		err = gateResults(ctx, c, store, results, set, f)
+		err = gateRuns(ctx, c, store, runs, loss, set, f)
 	}
 	return errors.Join(err, store.Close())
 }
 
-// gateResults checks what was measured, accepts it where that was asked for,
+// gateRuns checks what was measured, accepts it where that was asked for,
 // and fails for a run that was lost even if the others pass.
-func gateResults(ctx context.Context, c console.Console, store baseline.Store, results []collect.Result, set settings.Settings, f runFlags) error {
-	var runs []run.Run
-	for r := range lab.RunsOf(results) {
-		runs = append(runs, r)
-	}
-	if len(runs) == 0 {
-		return lab.LossOf(results)
-	}
+func gateRuns(ctx context.Context, c console.Console, store baseline.Store, runs []run.Run, loss error, set settings.Settings, f runFlags) error {
 	sound := baseline.SoundOf(store)
-	in, err := judging.Judge(c, runs, judging.OfStore(ctx, sound, set), set, f.OutputFlags)
+	in, err := judging.Judge(runs, judging.OfStore(ctx, sound, set), set)
 	if err != nil {
+		return err
+	}
+	if err := output.Write(c, output.OfVerdict(in), f.OutputFlags); err != nil {
 		return err
 	}
 	verdict := in.Verdict
@@ -116,7 +107,7 @@ func gateResults(ctx context.Context, c console.Console, store baseline.Store, r
 		}
 	}
 	tellNext(c, verdict, f)
-	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(lab.LossOf(results), stores.Damage(c, sound)))
+	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(loss, stores.Damage(c, sound)))
 }
 
 // acceptAll accepts the runs that are neither a regression nor in pieces.

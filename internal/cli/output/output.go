@@ -32,10 +32,8 @@ const (
 	FormatCSV      Format = "csv" // a table for spreadsheets
 )
 
+// ReportFormats are those of a report.
 var ReportFormats = []Format{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatSARIF}
-
-// maxComment is what a pull request's comment can hold.
-const maxComment = 65_536
 
 // OutputFlags say in which form and where a report goes.
 type OutputFlags struct {
@@ -44,6 +42,7 @@ type OutputFlags struct {
 	Places                              func() layout.Places // for SARIF; nil: nothing is known; no flag
 }
 
+// Register defines the flags.
 func (f *OutputFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Format, "format", string(FormatText), "what to print: text, json, markdown, html or sarif")
 	cmd.Flags().StringVar(&f.HTML, "html", "", "also write the report with its pictures to this HTML file")
@@ -65,20 +64,26 @@ func (f *OutputFlags) Defaults(r config.Report) {
 	}
 }
 
-// Write prints a report and leaves the files that were asked for. It prints
-// first: what was found is seen even where a file can't be written.
-func Write(c console.Console, in layout.Input, f OutputFlags) error {
-	return writeAs(c, f, func(w io.Writer, as Format) error { return render(c, w, in, as, f) })
-}
+// Check refuses a format that there is not.
+func (f OutputFlags) Check() error { return arguments.OneOf("format", Format(f.Format), ReportFormats) }
 
-func writeAs(c console.Console, f OutputFlags, render func(io.Writer, Format) error) error {
-	format := Format(f.Format)
-	if err := arguments.OneOf("format", format, ReportFormats); err != nil {
+// Text are the flags of a command that is asked for nothing but text.
+func Text() OutputFlags { return OutputFlags{Format: string(FormatText)} }
+
+// Write prints an answer and leaves the files that were asked for. It prints
+// first: what was found is seen even where a file can't be written.
+func Write(c console.Console, a Answer, f OutputFlags) error {
+	if err := f.Check(); err != nil {
 		return err
 	}
-	if err := render(c.Stdout, format); err != nil {
+	if err := a.render(c, c.Stdout, Format(f.Format), f); err != nil {
 		return exit.Infrastructure(fmt.Errorf("print the report: %w", err))
 	}
+	return WriteFiles(c, a, f)
+}
+
+// WriteFiles leaves the files that were asked for.
+func WriteFiles(c console.Console, a Answer, f OutputFlags) error {
 	for _, file := range []struct {
 		path string
 		as   Format
@@ -86,7 +91,7 @@ func writeAs(c console.Console, f OutputFlags, render func(io.Writer, Format) er
 		if file.path == "" {
 			continue
 		}
-		if err := files.Write(file.path, func(w io.Writer) error { return render(w, file.as) }); err != nil {
+		if err := files.Write(file.path, func(w io.Writer) error { return a.render(c, w, file.as, f) }); err != nil {
 			return exit.Infrastructure(files.Error("write the report to", file.path, err))
 		}
 	}
@@ -99,43 +104,6 @@ func (f OutputFlags) known() layout.Places {
 		return nil
 	}
 	return f.Places()
-}
-
-// SheetData writes what a sheet shows for other programs to read.
-type SheetData struct {
-	JSON  func(io.Writer) error
-	SARIF func(io.Writer, layout.Places) error
-}
-
-// WriteSheet is write for a report that is no verdict on runs.
-func WriteSheet(c console.Console, sheet layout.Sheet, of SheetData, f OutputFlags) error {
-	return writeAs(c, f, func(w io.Writer, as Format) error {
-		switch as {
-		case FormatJSON:
-			return of.JSON(w)
-		case FormatSARIF:
-			return of.SARIF(w, f.known())
-		case FormatMarkdown:
-			return sheet.Markdown(w, maxComment)
-		case FormatHTML:
-			return sheet.HTML(w)
-		}
-		return sheet.Text(w, layout.TextOptions{Color: c.Color(), Width: c.Width, Verbose: f.verbose})
-	})
-}
-
-func render(c console.Console, w io.Writer, in layout.Input, as Format, f OutputFlags) error {
-	switch as {
-	case FormatJSON:
-		return layout.JSON(w, in)
-	case FormatMarkdown:
-		return layout.Markdown(w, in, maxComment)
-	case FormatHTML:
-		return layout.HTML(w, in)
-	case FormatSARIF:
-		return layout.SARIF(w, in, f.known())
-	}
-	return layout.Text(w, in, layout.TextOptions{Color: c.Color(), Width: c.Width, Verbose: f.verbose})
 }
 
 // Files are those that the flags name, "" where one names none.

@@ -37,7 +37,7 @@ type Settings struct {
 
 // Meta is what a report says of the checked runs' origin.
 func (s Settings) Meta(runs []run.Run) layout.Meta {
-	m := layout.Meta{Version: "apkgate " + version.String()}
+	m := layout.Meta{Version: version.Tool()}
 	for _, r := range runs {
 		m.Repository, m.HeadCommit = r.Source.Repository, r.Source.Commit
 	}

@@ -64,7 +64,7 @@ func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
 	if len(f.runs) == 0 {
 		return exit.Usage(errors.New("nothing to check: --run names no file"), "apkgate check --history history.jsonl --run run.json")
 	}
-	if err := arguments.OneOf("format", output.Format(f.Format), output.ReportFormats); err != nil {
+	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
 	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
@@ -93,8 +93,11 @@ func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
 		return err
 	}
 	defer done()
-	in, err := judging.Judge(c, runs, before, set, f.OutputFlags)
+	in, err := judging.Judge(runs, before, set)
 	if err != nil {
+		return err
+	}
+	if err := output.Write(c, output.OfVerdict(in), f.OutputFlags); err != nil {
 		return err
 	}
 	return exit.Of(in.Verdict.Verdict, set.FailOn, stores.Damage(c, before.Sound))

@@ -3,14 +3,10 @@ package show
 import (
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/config"
-	devctx "github.com/apkgate/apkgate/context"
-	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -76,42 +72,27 @@ func showSaved(c console.Console, path string, runFiles []string, f output.Outpu
 		return exit.Usage(err, "")
 	}
 	f.Places = places.Of(c, cfg, config.FileName)
+	answer, err := again(saved, runs, catalogue, f)
+	if err != nil {
+		return err
+	}
+	return output.Write(c, answer, f)
+}
+
+// again is what was saved, with what is not saved of it.
+func again(saved layout.Saved, runs []run.Run, catalogue *metric.Catalogue, f output.OutputFlags) (output.Answer, error) {
 	switch {
 	case saved.Comparison != nil:
-		return reportComparison(c, *saved.Comparison, catalogue, f)
+		in := *saved.Comparison
+		return output.OfComparison(judging.CompletedComparison(in, catalogue, judging.OnSimulatedDevices(in.Verdict))), nil
 	case saved.Refresh != nil:
-		return reportRefresh(c, *saved.Refresh, catalogue, f)
+		if f.SARIF != "" || output.Format(f.Format) == output.FormatSARIF { // which runs were worse in what is not saved
+			return output.Answer{}, exit.Usage(errors.New("a saved refresh does not hold the findings that SARIF lists"), "apkgate baseline refresh --sarif FILE writes them")
+		}
+		return output.OfRefresh(judging.CompletedRefresh(*saved.Refresh, catalogue), nil), nil
 	}
 	in := *saved.Verdict
 	in.Notes = judging.NotesOn(in.Verdict)
-	in.Runs, in.Catalogue, in.Meta = runs, catalogue, layout.Meta{Version: "apkgate " + version.String()}
-	return output.Write(c, in, f)
-}
-
-func reportComparison(c console.Console, in layout.ABInput, catalogue *metric.Catalogue, f output.OutputFlags) error {
-	in.Catalogue, in.Version = catalogue, "apkgate "+version.String()
-	if simulatedAB(in.Verdict) {
-		in.Notes = []string{judging.SimulatedNote}
-	}
-	return output.WriteSheet(c, layout.AB(in), judging.ComparisonData(in), f)
-}
-
-// simulatedAB reports whether a comparison was made on simulated devices.
-func simulatedAB(v sidebyside.Verdict) bool {
-	return slices.ContainsFunc(v.Scenarios, func(s sidebyside.Scenario) bool {
-		return slices.ContainsFunc(s.Contexts, func(x sidebyside.Context) bool { return x.Context[devctx.Simulated] != "" })
-	})
-}
-
-// reportRefresh shows a refresh again. Which runs were worse in what is not in its
-// file, so that there is no SARIF to be made of it.
-func reportRefresh(c console.Console, in layout.RefreshInput, catalogue *metric.Catalogue, f output.OutputFlags) error {
-	in.Catalogue, in.Version, in.Hint = catalogue, "apkgate "+version.String(), judging.RefreshHint(in.Refresh)
-	if f.SARIF != "" || output.Format(f.Format) == output.FormatSARIF {
-		return exit.Usage(errors.New("a saved refresh does not hold the findings that SARIF lists"), "apkgate baseline refresh --sarif FILE writes them")
-	}
-	if in.Refresh.Simulated {
-		in.Notes = []string{judging.SimulatedNote}
-	}
-	return output.WriteSheet(c, layout.RefreshSheet(in), output.SheetData{JSON: func(w io.Writer) error { return layout.RefreshJSON(w, in.Refresh) }}, f)
+	in.Runs, in.Catalogue, in.Meta = runs, catalogue, layout.Meta{Version: version.Tool()}
+	return output.OfVerdict(in), nil
 }

@@ -7,6 +7,9 @@ import "runtime/debug"
 // release is the version that scripts/release builds, "v1.2.3"; "" otherwise.
 var release string
 
+// Tool is the program and its version, as reports name it.
+func Tool() string { return "apkgate " + String() }
+
 // String is the release's, or the module's version as the build knows it.
 func String() string {
 	if release != "" {
