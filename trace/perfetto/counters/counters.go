@@ -45,8 +45,8 @@ type Track struct {
 	CPU     int    // None for others
 	// Own says that it is the thread's own, and does not stand for its process.
 	Own bool
-	// Number tells it from others of its name; 0 where the name does.
-	Number uint64
+	// Which tells it from others of its name; 0 where the name does.
+	Which uint64
 }
 
 // Reader reads counters.
@@ -61,21 +61,40 @@ type Reader struct {
 	tracks  map[Track]int32
 	spaces  map[int64]int // threads by the memory that they were seen to use
 	events  *trackevent.Tracks
+
+	energy    energy
+	uids      uids
+	wakelocks wakelocks
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Reader {
-	return &Reader{file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker)}
+	r := &Reader{
+		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker),
+		energy:    energy{rails: map[railKey]string{}, consumers: map[int32]string{}, states: map[[2]int32]string{}},
+		wakelocks: wakelocks{names: map[wakelockOf]wakelock{}, sums: map[wakelockSum]generationValue{}},
+		uids: uids{
+			clusters: map[*packets.Sequence]uint64{}, told: map[uidOf]generationValue{}, latest: map[uidKey]uint64{},
+			sums: map[uidKey]uint64{}, totals: map[totalKey]uint64{},
+		},
+	}
+	r.uids.sparse = sparse{reader: r, last: map[Track]sparseValue{}}
+	r.wakelocks.sparse = sparse{reader: r, last: map[Track]sparseValue{}}
+	return r
 }
 
 // Wants are the kernel's events of counters, and what Perfetto reads of processes in /proc.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets: []protowire.Number{field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState, field.PacketTrackDescriptor, field.PacketTrackEvent},
+		Packets: []protowire.Number{
+			field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState, field.PacketTrackDescriptor, field.PacketTrackEvent,
+			field.PacketBattery, field.PacketPowerRails, field.PacketAndroidEnergyEstimationBreakdown, field.PacketEntityStateResidency,
+			field.PacketKernelWakelockData, field.PacketCPUPerUIDData, field.PacketSysStats, field.PacketGPUMemTotalEvent,
+		},
 		Events: append([]protowire.Number{
 			field.EventCPUFrequency, field.EventCPUIdle, field.EventClockEnable, field.EventClockDisable, field.EventClockSetRate,
 			field.EventRSSStat, field.EventOOMScoreAdjUpdate, field.EventGPUFrequency, field.EventRSSStatThrottled,
-			field.EventCPUFrequencyLimits, field.EventSchedCPUUtilCfs,
+			field.EventCPUFrequencyLimits, field.EventSchedCPUUtilCfs, field.EventGPUMemTotal,
 		}, atrace.Events...),
 	}
 }
@@ -98,6 +117,8 @@ func (r *Reader) Event(e *packets.Event) {
 		r.limits(e)
 	case field.EventSchedCPUUtilCfs:
 		r.load(e)
+	case field.EventGPUMemTotal:
+		r.gpuMemoryEvent(e)
 	case field.EventRSSStat:
 		r.memory(e, rss(e.Data))
 	case field.EventRSSStatThrottled:

@@ -15,20 +15,45 @@ func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
 	}
-	if p.Kind == field.PacketTrackDescriptor {
-		r.events.Packet(p)
+	if r.describe(p) {
 		return
 	}
 	at, ok := r.file.Time(p.At)
 	if !ok {
 		return
 	}
-	if p.Kind == field.PacketTrackEvent {
+	switch p.Kind {
+	case field.PacketTrackEvent:
 		r.trackEvent(p, at)
+		return
+	case field.PacketKernelWakelockData:
+		r.wakelock(p, at)
+		return
+	case field.PacketCPUPerUIDData:
+		r.uidTimes(p, at)
 		return
 	}
 	message := bytes.Clone(p.Data)
 	r.file.Defer(at, len(message), func() { r.packet(at, p.Kind, message) })
+}
+
+// describe reads what a packet says of others, or at times of its own; true where it says
+// nothing else.
+func (r *Reader) describe(p packets.Packet) bool {
+	switch p.Kind {
+	case field.PacketTrackDescriptor:
+		r.events.Packet(p)
+		return true
+	case field.PacketPowerRails:
+		r.describeRails(p.Data)
+		r.rails(p)
+		return true
+	case field.PacketEntityStateResidency:
+		r.describeStates(p.Data)
+	case field.PacketAndroidEnergyEstimationBreakdown:
+		return r.describeConsumers(p.Data)
+	}
+	return false
 }
 
 func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte) {
@@ -39,6 +64,16 @@ func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte)
 				r.process(at, f.Bytes)
 			}
 		}
+	case field.PacketBattery:
+		r.battery(at, message)
+	case field.PacketAndroidEnergyEstimationBreakdown:
+		r.consumer(at, message)
+	case field.PacketEntityStateResidency:
+		r.residency(at, message)
+	case field.PacketSysStats:
+		r.system(at, message)
+	case field.PacketGPUMemTotalEvent:
+		r.gpuMemoryPacket(at, message)
 	case field.PacketAndroidSystemProperty:
 		r.property(at, message)
 	case field.PacketInitialDisplayState:
@@ -68,7 +103,7 @@ func (r *Reader) trackEvent(p packets.Packet, at time.Duration) {
 			if place := r.events.Place(v.Track); place != nil && place.Counter != nil {
 				r.put(at, v.Value, Track{
 					Type: place.Scope() + "_counter_track_event", Name: place.Name, Unit: place.Counter.Unit,
-					Thread: place.Thread, Process: place.Process, CPU: None, Own: true, Number: v.Track,
+					Thread: place.Thread, Process: place.Process, CPU: None, Own: true, Which: v.Track,
 				})
 			}
 		}

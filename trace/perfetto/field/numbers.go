@@ -1685,3 +1685,79 @@ const (
 	UIDTimesUID          protowire.Number = 2
 	UIDTimesTotalTimeMS  protowire.Number = 3
 )
+
+// KernelWakelockData (protos/perfetto/trace/android/kernel_wakelock_data.proto).
+const (
+	WakelocksWakelock       protowire.Number = 1
+	WakelocksWakelockID     protowire.Number = 2
+	WakelocksTimeHeldMillis protowire.Number = 3
+	WakelocksErrorFlags     protowire.Number = 4
+)
+
+// KernelWakelockData.Wakelock (protos/perfetto/trace/android/kernel_wakelock_data.proto).
+const (
+	WakelockWakelockID   protowire.Number = 1
+	WakelockWakelockName protowire.Number = 2
+	WakelockWakelockType protowire.Number = 3
+)
+
+// SysStats (protos/perfetto/trace/sys_stats/sys_stats.proto).
+const (
+	SysStatsMeminfo                protowire.Number = 1
+	SysStatsVmstat                 protowire.Number = 2
+	SysStatsCPUStat                protowire.Number = 3
+	SysStatsNumForks               protowire.Number = 4
+	SysStatsNumIrqTotal            protowire.Number = 5
+	SysStatsNumIrq                 protowire.Number = 6
+	SysStatsNumSoftirqTotal        protowire.Number = 7
+	SysStatsNumSoftirq             protowire.Number = 8
+	SysStatsCollectionEndTimestamp protowire.Number = 9
+	SysStatsDevfreq                protowire.Number = 10
+	SysStatsCpufreqKhz             protowire.Number = 11
+	SysStatsBuddyInfo              protowire.Number = 12
+	SysStatsDiskStat               protowire.Number = 13
+	SysStatsPsi                    protowire.Number = 14
+	SysStatsThermalZone            protowire.Number = 15
+	SysStatsCpuidleState           protowire.Number = 16
+	SysStatsGpufreqMhz             protowire.Number = 17
+	SysStatsSlabInfo               protowire.Number = 18
+)
+
+// SysStats.MeminfoValue (protos/perfetto/trace/sys_stats/sys_stats.proto).
+const (
+	MeminfoKey   protowire.Number = 1
+	MeminfoValue protowire.Number = 2
+)
+
+// SysStats.DevfreqValue (protos/perfetto/trace/sys_stats/sys_stats.proto).
+const (
+	DevfreqKey   protowire.Number = 1
+	DevfreqValue protowire.Number = 2
+)
+
+// SysStats.CpuTimes (protos/perfetto/trace/sys_stats/sys_stats.proto).
+const (
+	CPUTimesCPUID        protowire.Number = 1
+	CPUTimesUserNS       protowire.Number = 2
+	CPUTimesUserNiceNS   protowire.Number = 3
+	CPUTimesSystemModeNS protowire.Number = 4
+	CPUTimesIdleNS       protowire.Number = 5
+	CPUTimesIOWaitNS     protowire.Number = 6
+	CPUTimesIrqNS        protowire.Number = 7
+	CPUTimesSoftirqNS    protowire.Number = 8
+	CPUTimesStealNS      protowire.Number = 9
+)
+
+// GpuMemTotalEvent (protos/perfetto/trace/gpu/gpu_mem_event.proto).
+const (
+	GPUMemoryGPUID protowire.Number = 1
+	GPUMemoryPID   protowire.Number = 2
+	GPUMemorySize  protowire.Number = 3
+)
+
+// GpuMemTotalFtraceEvent (protos/perfetto/trace/ftrace/gpu_mem.proto).
+const (
+	GPUMemoryEventGPUID protowire.Number = 1
+	GPUMemoryEventPID   protowire.Number = 2
+	GPUMemoryEventSize  protowire.Number = 3
+)

@@ -1,6 +1,10 @@
 package tables_test
 
-import "testing"
+import (
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
 
 // TestStepsOfSuspensionAreSlices has one that the kernel gives up, without saying that it
 // left it.
@@ -77,4 +81,93 @@ func TestPropertiesAreCountersBeforeTheyChange(t *testing.T) {
 		"10|1|0|battery_stats.wifi|battery_stats||||", "10|2|1|ScreenState|screen_state||||", "10|3|2|PlugType|sysprop_counter||||",
 		"10|262|3|mcc|sysprop_counter||||", "12|1|1|ScreenState|screen_state||||")
 	check(t, trace, "slices", "0|10|0|0:CLOSED||0||0|android_device_state|DeviceStateChanged||")
+}
+
+func TestCountersOfPower(t *testing.T) {
+	t.Parallel()
+	battery := func(ns int64, of message) message { return message(nil).num(8, ns).in(38, of) }
+	rails := message(nil).in(1, message(nil).num(1, 4).text(2, "L2S")).in(2, message(nil).num(1, 4).num(2, 1).num(3, 500)).
+		in(2, message(nil).num(1, 4).num(3, 510)).in(2, message(nil).num(1, 9).num(3, 1))
+	consumers := message(nil).in(1, message(nil).in(1, message(nil).num(1, 3).text(4, "GPU")))
+	states := message(nil).in(1, message(nil).num(1, 1).num(2, 2).text(3, "Modem").text(4, "DOWN"))
+	check(t, file(
+		battery(10, message(nil).num(1, 3000).num(3, -250_000).num(7, 4_000_000)),
+		battery(20, message(nil).text(5, "BAT1").num(6, 8).num(7, 4_000_000)),
+		battery(30, message(nil).num(6, 8).num(7, 0)), // no charge follows from that
+		message(nil).num(8, 2_000_000).in(40, rails),
+		message(nil).in(77, consumers), message(nil).num(8, 3_000_000).in(77, message(nil).num(2, 3).num(3, 77).in(4, message(nil).num(1, 10001).num(2, 7))),
+		message(nil).num(8, 4_000_000).in(91, append(states, message(nil).in(2, message(nil).num(1, 1).num(2, 2).num(3, 900))...)),
+	), "counters",
+		"10|3000|0|batt.charge_uah|battery_counter||||", "10|-250000|1|batt.current_ua|battery_counter||||",
+		"10|4e+06|2|batt.voltage_uv|battery_counter||||", "10|1000|3|batt.power_mw|battery_counter||||",
+		"20|2|4|batt.BAT1.charge_uah|battery_counter||||", "20|4e+06|5|batt.BAT1.voltage_uv|battery_counter||||", "30|0|2|batt.voltage_uv|battery_counter||||",
+		"1000000|500|6|power.L2S_uws|power_rails||||", "2000000|510|6|power.L2S_uws|power_rails||||",
+		"3000000|77|7|GPU|android_energy_estimation_breakdown||||", "3000000|7|8|GPU|android_energy_estimation_breakdown_per_uid||||",
+		"4000000|900|9|Entity residency: Modem is DOWN|entity_state||||")
+}
+
+// list adds a packed list of numbers.
+func (m message) list(field protowire.Number, values ...uint64) message {
+	var packed message
+	for _, v := range values {
+		packed = protowire.AppendVarint(packed, v)
+	}
+	return m.in(field, packed)
+}
+
+// TestTimesOfWakelocksAreAddedUp has differences, of which only the first and the last of
+// equal values are kept.
+func TestTimesOfWakelocksAreAddedUp(t *testing.T) {
+	t.Parallel()
+	held := func(ns int64, first bool, of message) message {
+		p := message(nil).num(8, ns).num(10, 1).num(13, 2)
+		if first {
+			p = message(nil).num(8, ns).num(10, 1).num(13, 1)
+			of = of.in(1, message(nil).num(1, 7).text(2, "wifi").num(3, 1))
+		}
+		return p.in(115, of)
+	}
+	check(t, file(
+		held(10, true, message(nil).list(2, 7).list(3, 100)), held(20, false, message(nil)), held(30, false, message(nil)),
+		held(40, false, message(nil).list(2, 7).list(3, 5)), held(50, false, message(nil).list(2, 8).list(3, 5)), // never named
+	), "counters",
+		"10|1e+08|0|wifi|android_kernel_wakelock|ms|||", "30|1e+08|0|wifi|android_kernel_wakelock|ms|||", "40|1.05e+08|0|wifi|android_kernel_wakelock|ms|||")
+}
+
+// TestTimesOfUIDs has a UID of the system and one of an isolated process, on two clusters.
+func TestTimesOfUIDs(t *testing.T) {
+	t.Parallel()
+	times := func(ns int64, state int64, uids, ms []uint64) message {
+		of := message(nil).list(2, uids...).list(3, ms...)
+		if state == 1 {
+			of = of.num(1, 2)
+		}
+		return message(nil).num(8, ns).num(10, 1).num(13, state).in(119, of)
+	}
+	check(t, file(
+		times(10, 1, []uint64{1000, 90_007}, []uint64{100, 200, 10, 20}),
+		times(20, 2, []uint64{1000, 90_007}, []uint64{3, 0, 0, 4}),
+	), "counters",
+		"10|0|0|CPU for Apps CL0|android_cpu_per_uid_totals|ms|||", "10|0|1|CPU for Apps CL1|android_cpu_per_uid_totals|ms|||",
+		"10|0|2|CPU for System CL0|android_cpu_per_uid_totals|ms|||", "10|0|3|CPU for System CL1|android_cpu_per_uid_totals|ms|||",
+		"10|100|4|CPU for UID 1000 CL0|android_cpu_per_uid|ms|||", "10|200|5|CPU for UID 1000 CL1|android_cpu_per_uid|ms|||",
+		"10|0|6|CPU for UID 90000 CL0|android_cpu_per_uid|ms|||", "10|0|7|CPU for UID 90000 CL1|android_cpu_per_uid|ms|||",
+		"20|4|1|CPU for Apps CL1|android_cpu_per_uid_totals|ms|||", "20|3|2|CPU for System CL0|android_cpu_per_uid_totals|ms|||",
+		"20|103|4|CPU for UID 1000 CL0|android_cpu_per_uid|ms|||", "20|4|7|CPU for UID 90000 CL1|android_cpu_per_uid|ms|||")
+}
+
+func TestCountersOfMemoryAndOfTheSystem(t *testing.T) {
+	t.Parallel()
+	stats := message(nil).in(1, message(nil).num(1, 2).num(2, 4)).in(10, message(nil).text(1, "gpu").num(2, 300)).num(11, 1_800_000).
+		in(3, message(nil).num(1, 5).num(2, 70).num(5, 30))
+	check(t, file(tree(),
+		message(nil).num(8, 10).in(7, stats),
+		message(nil).num(8, 20).in(71, message(nil).num(3, 999)),
+		bundle(0, event(30, 0, 340, message(nil).num(2, 100).num(3, 50)), event(31, 0, 340, message(nil).num(2, 555).num(3, 50))),
+	), "counters",
+		"10|4096|0|MemFree|meminfo|bytes|||", "10|300|1|gpu Frequency|clock_frequency||||", "10|1.8e+06|2|cpufreq|cpu_frequency||||0",
+		"10|70|3|cpu.times.user_ns|cpustat||||5", "10|0|4|cpu.times.user_nice_ns|cpustat||||5", "10|0|5|cpu.times.system_mode_ns|cpustat||||5",
+		"10|30|6|cpu.times.idle_ns|cpustat||||5", "10|0|7|cpu.times.io_wait_ns|cpustat||||5", "10|0|8|cpu.times.irq_ns|cpustat||||5",
+		"10|0|9|cpu.times.softirq_ns|cpustat||||5", "10|0|10|cpu.times.steal_ns|cpustat||||5",
+		"20|999|11|GPU Memory|gpu_memory|bytes|||", "30|50|12|GPU Memory|process_gpu_memory|bytes|100||") // 555 is no process that is there
 }

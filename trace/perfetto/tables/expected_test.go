@@ -31,13 +31,24 @@ func TestTablesEqualWhatPerfettosTestsExpect(t *testing.T) {
 		"GenericKernelParser__thread_state_gap_between_state_change":            {table: "thread-states"},
 		"GenericKernelParser__thread_state_running_after_destroyed":             {table: "thread-states"},
 
-		"SchedParser__cpu_frequency_limits":                {table: "counters", edit: limitNames},
-		"SchedParser__sched_cpu_util_cfs":                  {table: "counters"},
-		"SchedParser__sched_cpu_util_cfs_machine_id":       {table: "counters"},
-		"PowerVoltageAndScaling__suspend_resume":           {table: "slices", keep: is("track_name", "Suspend/Resume Latency")},
-		"GraphicsParser__graphics_frame_events":            {table: "slices", keep: is("track_type", "graphics_frame_event")},
-		"GraphicsParser__graphics_frame_events_machine_id": {table: "slices", keep: is("track_type", "graphics_frame_event")},
-		"BatteryStats__battery_stats_tracks":               {table: "counters"},
+		"SchedParser__cpu_frequency_limits":                           {table: "counters", edit: limitNames},
+		"SchedParser__sched_cpu_util_cfs":                             {table: "counters"},
+		"SchedParser__sched_cpu_util_cfs_machine_id":                  {table: "counters"},
+		"PowerVoltageAndScaling__suspend_resume":                      {table: "slices", keep: is("track_name", "Suspend/Resume Latency")},
+		"GraphicsParser__graphics_frame_events":                       {table: "slices", keep: is("track_type", "graphics_frame_event")},
+		"GraphicsParser__graphics_frame_events_machine_id":            {table: "slices", keep: is("track_type", "graphics_frame_event")},
+		"AndroidCpuPerUid__android_cpu_per_uid_basic":                 {table: "counters", keep: is("track_type", "android_cpu_per_uid")},
+		"AndroidCpuPerUid__android_cpu_per_uid_malformed":             {table: "counters", keep: is("track_type", "android_cpu_per_uid")},
+		"AndroidCpuPerUid__android_cpu_per_uid_cumulative_tracks":     {table: "counters", keep: is("track_type", "android_cpu_per_uid_totals")},
+		"AndroidCpuPerUid__android_cpu_per_uid_isolated_uids":         {table: "counters", keep: is("track_type", "android_cpu_per_uid")},
+		"LinuxSysfsPower__multiple_batteries":                         {table: "counters"},
+		"LinuxSysfsPower__charge_from_energy_and_voltage":             {table: "counters", keep: is("track_name", "batt.charge_uah")},
+		"LinuxSysfsPower__charge_from_energy_and_bad_voltage":         {table: "counters", keep: is("track_name", "batt.charge_uah")},
+		"LinuxSysfsPower__power_from_current_and_voltage":             {table: "counters", keep: is("track_name", "batt.power_mw")},
+		"PowerEnergyBreakdown__energy_breakdown_event":                {table: "counters"},
+		"PowerPowerRails__power_rails_event_power_rails_custom_clock": {table: "counters", keep: is("track_type", "power_rails")},
+
+		"BatteryStats__battery_stats_tracks": {table: "counters"},
 	} {
 		c.compare(t, name)
 	}
