@@ -2,7 +2,9 @@ package tables_test
 
 import (
 	"encoding/csv"
+	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,6 +50,13 @@ func TestTablesEqualWhatPerfettosTestsExpect(t *testing.T) {
 		"PowerEnergyBreakdown__energy_breakdown_event":                {table: "counters"},
 		"PowerPowerRails__power_rails_event_power_rails_custom_clock": {table: "counters", keep: is("track_type", "power_rails")},
 
+		// Results of SQL that are rows of ours, with what a line of it adds to them. Numbers of
+		// slices, threads and processes are each one's own.
+		"Frames__android_frames_get_frame_table_with_id": {table: "slices", keep: numbered("Choreographer#doFrame "), edit: frameID, drop: "id"},
+		"Frames__android_frames_choreographer_do_frame":  {table: "slices", keep: numbered("Choreographer#doFrame "), edit: frameID, drop: "id ui_thread_utid upid"},
+		"Frames__android_frames_draw_frame":              {table: "slices", keep: numbered("DrawFrames "), edit: frameID, drop: "id render_thread_utid upid"},
+		"AndroidStdlib__android_dvfs_counters":           {table: "counters", keep: is("track_name", "domain@1 Frequency"), edit: untilNext()},
+
 		"BatteryStats__battery_stats_tracks": {table: "counters"},
 	} {
 		c.compare(t, name)
@@ -60,6 +69,38 @@ type expected struct {
 	// theirs and keep are the rows of both that are compared, all where nil.
 	theirs, keep func(cells map[string]string) bool
 	edit         func(cells map[string]string) // adds cells to ours
+	drop         string                        // columns that are not compared
+}
+
+// numbered are slices with a frame's number behind a name; others bear the name for what
+// else happens to frames.
+func numbered(name string) func(map[string]string) bool {
+	return func(cells map[string]string) bool {
+		_, number, found := strings.Cut(cells["name"], name)
+		return found && strings.HasPrefix(cells["name"], name) && strings.TrimLeft(number, " 0123456789") == ""
+	}
+}
+
+// frameID is the number in the name of a slice, as the SQL takes it from there.
+func frameID(cells map[string]string) {
+	if words := strings.Fields(cells["name"]); len(words) > 1 {
+		cells["frame_id"] = words[1]
+	}
+}
+
+// untilNext is how long a value was its counter's: a value's cells get their dur when the
+// next one comes. The last of these traces is at their end.
+func untilNext() func(map[string]string) {
+	last := map[string]map[string]string{}
+	return func(cells map[string]string) {
+		cells["dur"] = "0"
+		if before := last[cells["track_id"]]; before != nil {
+			from, _ := strconv.ParseInt(before["ts"], 10, 64)
+			to, _ := strconv.ParseInt(cells["ts"], 10, 64)
+			before["dur"] = strconv.FormatInt(to-from, 10)
+		}
+		last[cells["track_id"]] = cells
+	}
 }
 
 func is(column, value string) func(map[string]string) bool {
@@ -104,6 +145,9 @@ func (c expected) compare(t *testing.T, name string) {
 			}
 			var line []string
 			for _, column := range all[0] {
+				if slices.Contains(strings.Fields(c.drop), column) {
+					continue
+				}
 				if _, has := cells[column]; leftOut[column] && (!has || c.table != "frames") {
 					continue
 				}
@@ -140,4 +184,32 @@ func plain(cell string) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return cell
+}
+
+// TestBinderSlicesByProcessEqualWhatPerfettosTestExpects counts slices as the metric does.
+func TestBinderSlicesByProcessEqualWhatPerfettosTestExpects(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(corpustest.Path(t, "perfetto-expected", "Parsing__android_binder.out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := corpustest.Path(t, "perfetto-expected", "Parsing__android_binder.pftrace")
+	names := map[string]string{}
+	for _, cells := range cellsOf(ours(t, path, "processes")) {
+		names[cells["pid"]] = cells["name"]
+	}
+	count := map[string]int{}
+	for _, cells := range cellsOf(ours(t, path, "slices")) {
+		if strings.HasPrefix(cells["name"], "binder") {
+			count[fmt.Sprintf("process_name: %q\npid: %s\nslice_name: %q", names[cells["pid"]], cells["pid"], cells["name"])]++
+		}
+	}
+	var got []string
+	for key, n := range count {
+		got = append(got, fmt.Sprintf("process_breakdown {\n%s\ncount: %d\n}\n", key, n))
+	}
+	slices.Sort(got)
+	if want := "android_binder {\n" + strings.Join(got, "") + "}\n"; strings.TrimSpace(string(raw)) != strings.TrimSpace(want) {
+		t.Errorf("%s\nexpected is\n%s", want, raw)
+	}
 }
