@@ -10,6 +10,9 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -24,8 +27,8 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 		made[i] = rec
 	}
 	var added []string
-	err := s.write(ctx, func(tx *transaction) error {
-		in := newInterner(tx)
+	err := s.write(ctx, func(tx *prepared.Tx) error {
+		in := names.NewWriter(tx)
 		for _, rec := range made {
 			isNew, err := s.addRecord(ctx, in, rec)
 			if err != nil {
@@ -49,23 +52,23 @@ func (s *Store) wrap(doing string, err error) error {
 }
 
 // addRecord adds one run and reports whether it was not there before.
-func (s *Store) addRecord(ctx context.Context, in *interner, rec records.Record) (bool, error) {
-	known, err := holds(ctx, in.tx, rec)
+func (s *Store) addRecord(ctx context.Context, in *names.Writer, rec records.Record) (bool, error) {
+	known, err := holds(ctx, in.Tx, rec)
 	if err != nil || known {
 		return false, err
 	}
 	r := rec.Run
-	p := place{started: records.Stamp(r.Started), id: r.ID}
-	if p.subject, err = in.subject(ctx, r.App.Package, r.Scenario); err != nil {
+	p := summaries.Place{Started: records.Stamp(r.Started), ID: r.ID}
+	if p.Subject, err = in.Subject(ctx, r.App.Package, r.Scenario); err != nil {
 		return false, err
 	}
-	if p.context, err = in.context(ctx, r.Context); err != nil {
+	if p.Context, err = in.Context(ctx, r.Context); err != nil {
 		return false, err
 	}
-	result, err := in.tx.ExecContext(ctx, `INSERT INTO runs
+	result, err := in.Tx.ExecContext(ctx, `INSERT INTO runs
 		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, rec.Digest, p.subject, p.context, p.started, r.Session, r.Status, r.App.Version, r.App.Build,
+		r.ID, rec.Digest, p.Subject, p.Context, p.Started, r.Session, r.Status, r.App.Version, r.App.Build,
 		r.Source.Repository, r.Source.Commit, r.Source.Ref, len(r.Iterations), records.Stamp(s.now()))
 	if err != nil {
 		return false, err
@@ -74,15 +77,15 @@ func (s *Store) addRecord(ctx context.Context, in *interner, rec records.Record)
 	if err != nil {
 		return false, err
 	}
-	if _, err := in.tx.ExecContext(ctx, "INSERT INTO records (run, data) VALUES (?, ?)", number, rec.Packed); err != nil {
+	if _, err := in.Tx.ExecContext(ctx, "INSERT INTO records (run, data) VALUES (?, ?)", number, rec.Packed); err != nil {
 		return false, err
 	}
-	return true, addSummary(ctx, in, p, r)
+	return true, summaries.Add(ctx, in, p, r)
 }
 
 // holds reports whether the run is there already; one of the same id with other
 // content is an error.
-func holds(ctx context.Context, tx *transaction, rec records.Record) (bool, error) {
+func holds(ctx context.Context, tx *prepared.Tx, rec records.Record) (bool, error) {
 	var digest []byte
 	err := tx.QueryRowContext(ctx, "SELECT digest FROM runs WHERE id = ?", rec.Run.ID).Scan(&digest)
 	switch {

@@ -13,6 +13,9 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -67,7 +70,7 @@ func benchStore(b *testing.B, n int) *Store {
 			os.Remove(part + suffix)
 		}
 		s := openTest(b, part)
-		if err := s.write(b.Context(), func(tx *transaction) error { return fill(b.Context(), s, tx, n) }); err != nil {
+		if err := s.write(b.Context(), func(tx *prepared.Tx) error { return fill(b.Context(), s, tx, n) }); err != nil {
 			b.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -80,7 +83,7 @@ func benchStore(b *testing.B, n int) *Store {
 	return openTest(b, path)
 }
 
-func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
+func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 	addRun, err := tx.PrepareContext(ctx, `INSERT INTO runs
 		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added, state)
 		VALUES (?, ?, ?, ?, ?, ?, 'complete', '', '', '', '', '', 10, ?, 'accepted')`)
@@ -99,7 +102,7 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 	if err != nil {
 		return err
 	}
-	in := newInterner(tx)
+	in := names.NewWriter(tx)
 	random := rand.New(rand.NewPCG(1, 2))
 	type sample struct {
 		run          run.Run
@@ -108,7 +111,7 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 	var samples []sample
 	for i := range min(n, 1000) {
 		r := benchRun(random, i)
-		median, mean, err := blobs(ctx, in, r)
+		median, mean, err := summaries.Of(ctx, in, r)
 		if err != nil {
 			return err
 		}
@@ -125,11 +128,11 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 		if err != nil {
 			return err
 		}
-		subject, err := in.subject(ctx, r.App.Package, r.Scenario)
+		subject, err := in.Subject(ctx, r.App.Package, r.Scenario)
 		if err != nil {
 			return err
 		}
-		c, err := in.context(ctx, r.Context)
+		c, err := in.Context(ctx, r.Context)
 		if err != nil {
 			return err
 		}
@@ -148,9 +151,9 @@ func fill(ctx context.Context, s *Store, tx *transaction, n int) error {
 		if _, err := addMark.ExecContext(ctx, number, added); err != nil {
 			return err
 		}
-		p := place{subject: subject, context: c, started: started, id: r.ID}
+		p := summaries.Place{Subject: subject, Context: c, Started: started, ID: r.ID}
 		if _, err := addSummary.ExecContext(ctx, subject, c, started, r.ID, r.Session,
-			seal(p, r.Session, slices.Clone(data.median)), seal(p, r.Session, slices.Clone(data.mean))); err != nil {
+			summaries.Seal(p, r.Session, slices.Clone(data.median)), summaries.Seal(p, r.Session, slices.Clone(data.mean))); err != nil {
 			return err
 		}
 	}

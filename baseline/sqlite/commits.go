@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -18,7 +19,7 @@ type near struct {
 }
 
 // readNear finds the subject's references of the query's commits, by context.
-func (sc *scanner) readNear(ctx context.Context, tx *transaction) error {
+func (sc *scanner) readNear(ctx context.Context, tx *prepared.Tx) error {
 	sc.near, sc.isNear = map[int64][]near{}, map[string]bool{}
 	for commit, rank := range sc.query.Ranks() {
 		if err := sc.readCommit(ctx, tx, commit, rank); err != nil {
@@ -28,7 +29,7 @@ func (sc *scanner) readNear(ctx context.Context, tx *transaction) error {
 	return nil
 }
 
-func (sc *scanner) readCommit(ctx context.Context, tx *transaction, commit string, rank int) error {
+func (sc *scanner) readCommit(ctx context.Context, tx *prepared.Tx, commit string, rank int) error {
 	rows, err := tx.QueryContext(ctx, `SELECT context, started, id FROM runs
 		WHERE subject = ? AND revision = ? AND revision <> '' AND state IN ('accepted', 'rebaselined') AND started >= ?`,
 		sc.subject, commit, sc.since)
@@ -69,7 +70,7 @@ func (sc *scanner) nearest(ctx context.Context, out []run.Summary, contexts []ra
 
 // one reads one summary.
 func (sc *scanner) one(ctx context.Context, n near) (run.Summary, error) {
-	properties, err := sc.names.properties(ctx, n.context)
+	properties, err := sc.names.Properties(ctx, n.context)
 	if err != nil {
 		return run.Summary{}, err
 	}

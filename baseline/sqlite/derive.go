@@ -8,17 +8,20 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
 )
 
 // deriveAll makes every summary anew from the records, and the records themselves
 // where they are made otherwise today. A run whose record is damaged is left without
 // a summary, which Verify tells.
-func deriveAll(ctx context.Context, tx *transaction) error {
+func deriveAll(ctx context.Context, tx *prepared.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
 		return err
 	}
-	in := newInterner(tx)
+	in := names.NewWriter(tx)
 	for number := int64(-1); ; {
 		var err error
 		number, err = nextNumber(ctx, tx, number)
@@ -36,29 +39,29 @@ func deriveAll(ctx context.Context, tx *transaction) error {
 
 // nextNumber is the number of the run after that of the given number, or
 // sql.ErrNoRows.
-func nextNumber(ctx context.Context, tx *transaction, after int64) (number int64, err error) {
+func nextNumber(ctx context.Context, tx *prepared.Tx, after int64) (number int64, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE number > ? ORDER BY number LIMIT 1", after).Scan(&number)
 	return number, err
 }
 
-func deriveOne(ctx context.Context, in *interner, number int64) error {
-	e, err := getEntry(ctx, in.tx, number)
+func deriveOne(ctx context.Context, in *names.Writer, number int64) error {
+	e, err := getEntry(ctx, in.Tx, number)
 	if err != nil {
 		return err
 	}
-	if err := renew(ctx, in.tx, number, e.Run); err != nil {
+	if err := renew(ctx, in.Tx, number, e.Run); err != nil {
 		return err
 	}
-	p := place{started: records.Stamp(e.Run.Started), id: e.Run.ID, reference: e.Mark.State.Reference()}
-	err = in.tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.subject, &p.context)
+	p := summaries.Place{Started: records.Stamp(e.Run.Started), ID: e.Run.ID, Reference: e.Mark.State.Reference()}
+	err = in.Tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.Subject, &p.Context)
 	if err != nil {
 		return err
 	}
-	return addSummary(ctx, in, p, e.Run)
+	return summaries.Add(ctx, in, p, e.Run)
 }
 
 // renew brings the run's record up to date: see records.Renewed.
-func renew(ctx context.Context, tx *transaction, number int64, r run.Run) error {
+func renew(ctx context.Context, tx *prepared.Tx, number int64, r run.Run) error {
 	rec, differs, err := records.Renewed(r)
 	if err != nil || !differs {
 		return err
@@ -71,7 +74,7 @@ func renew(ctx context.Context, tx *transaction, number int64, r run.Run) error 
 }
 
 // deriveCells sums up the record of the run of that id.
-func deriveCells(ctx context.Context, tx *transaction, id string, centre run.Centre) (run.Cells, error) {
+func deriveCells(ctx context.Context, tx *prepared.Tx, id string, centre run.Centre) (run.Cells, error) {
 	var number int64
 	if err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number); err != nil {
 		return run.Cells{}, err

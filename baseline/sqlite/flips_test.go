@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite/pages"
+	"github.com/apkgate/apkgate/baseline/sqlite/salvage"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -125,23 +127,23 @@ func askAll(t *testing.T, s *Store) (a answers, err error) {
 
 // touched are the runs whose record a byte of the file belongs to, and those that
 // lie on a page whose own bytes it is.
-func touched(src *filePages, at int64) (record string, onPage []string) {
-	reader := rawReader{src, int(src.bytes)}
-	found := salvageOf(src, int(src.bytes))
-	n := uint32(at/src.bytes) + 1
-	flipped := &flippedPages{filePages: src, n: n, at: int(at % src.bytes)}
-	for _, f := range found.runs {
-		page := slices.Clone(src.page(f.page))
-		whole, err := reader.row(f.page, page, tableLeaf, f.cell, run.MaxBytes)
+func touched(src *pages.File, at int64) (record string, onPage []string) {
+	reader := pages.Reader{Pages: src, Usable: int(src.Bytes)}
+	found := salvage.Of(src, int(src.Bytes))
+	n := uint32(at/src.Bytes) + 1
+	flipped := &flippedPages{File: src, n: n, at: int(at % src.Bytes)}
+	for _, f := range found.ByNumber {
+		page := slices.Clone(src.Page(f.Page))
+		whole, err := reader.Row(f.Page, page, pages.TableLeaf, f.Cell, run.MaxBytes)
 		if err != nil {
 			continue
 		}
-		other, err := rawReader{flipped, int(src.bytes)}.row(f.page, slices.Clone(flipped.page(f.page)), tableLeaf, f.cell, run.MaxBytes)
+		other, err := pages.Reader{Pages: flipped, Usable: int(src.Bytes)}.Row(f.Page, slices.Clone(flipped.Page(f.Page)), pages.TableLeaf, f.Cell, run.MaxBytes)
 		switch {
-		case err == nil && string(other.values[len(other.values)-1].data) != string(whole.values[1].data):
-			record = f.ids.most()
-		case f.page == n:
-			onPage = append(onPage, f.ids.most())
+		case err == nil && string(other.Values[len(other.Values)-1].Data) != string(whole.Values[1].Data):
+			record = f.ID()
+		case f.Page == n:
+			onPage = append(onPage, f.ID())
 		}
 	}
 	return record, onPage
@@ -149,13 +151,13 @@ func touched(src *filePages, at int64) (record string, onPage []string) {
 
 // flippedPages are pages with one byte that is something else.
 type flippedPages struct {
-	*filePages
+	*pages.File
 	n  uint32
 	at int
 }
 
-func (p *flippedPages) page(n uint32) []byte {
-	page := slices.Clone(p.filePages.page(n))
+func (p *flippedPages) Page(n uint32) []byte {
+	page := slices.Clone(p.File.Page(n))
 	if n == p.n && p.at < len(page) {
 		page[p.at] ^= 0x55
 	}
@@ -325,7 +327,7 @@ func touchedIn(t *testing.T, path string, at int64) (record string, onPage []str
 		t.Fatal(err)
 	}
 	defer f.Close()
-	src, err := pagesIn(f)
+	src, err := pages.In(f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
 // Get implements baseline.Store.
 func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 	var e baseline.Entry
-	err := s.read(ctx, func(tx *transaction) error {
+	err := s.read(ctx, func(tx *prepared.Tx) error {
 		number, err := resolve(ctx, tx, id)
 		if err != nil {
 			return err
@@ -29,7 +30,7 @@ func (s *Store) Get(ctx context.Context, id string) (baseline.Entry, error) {
 	return e, nil
 }
 
-func getEntry(ctx context.Context, tx *transaction, number int64) (baseline.Entry, error) {
+func getEntry(ctx context.Context, tx *prepared.Tx, number int64) (baseline.Entry, error) {
 	var id, added string
 	var digest, packed []byte
 	var retired bool
@@ -55,7 +56,7 @@ func getEntry(ctx context.Context, tx *transaction, number int64) (baseline.Entr
 
 // resolve returns the number of the run of that id, or of that one run whose id
 // or digest begins so.
-func resolve(ctx context.Context, tx *transaction, id string) (int64, error) {
+func resolve(ctx context.Context, tx *prepared.Tx, id string) (int64, error) {
 	var number int64
 	err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number)
 	if !errors.Is(err, sql.ErrNoRows) {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -125,7 +127,7 @@ func inOrder(a, b baseline.Entry) int {
 // pages reads what the filter lets through page by page.
 func (s *Store) pages(ctx context.Context, f baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
 	return records.List(f.Limit, page, func(after *records.Cursor, n int) (found []baseline.Entry, err error) {
-		err = s.read(ctx, func(tx *transaction) (err error) {
+		err = s.read(ctx, func(tx *prepared.Tx) (err error) {
 			found, err = listPage(ctx, tx, f, newestFirst, after, n)
 			return err
 		})
@@ -137,7 +139,7 @@ func (s *Store) pages(ctx context.Context, f baseline.Filter, newestFirst bool) 
 }
 
 // listPage reads the next entries that the filter lets through.
-func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFirst bool, after *records.Cursor, limit int) ([]baseline.Entry, error) {
+func listPage(ctx context.Context, tx *prepared.Tx, f baseline.Filter, newestFirst bool, after *records.Cursor, limit int) ([]baseline.Entry, error) {
 	where, args := conditions(f)
 	order, than := "ASC", ">"
 	if newestFirst {
@@ -147,13 +149,13 @@ func listPage(ctx context.Context, tx *transaction, f baseline.Filter, newestFir
 		where = append(where, "(started, r.id) "+than+" (?, ?)")
 		args = append(args, after.Started, after.ID)
 	}
-	return selectEntries(ctx, tx, newContexts(tx), fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
+	return selectEntries(ctx, tx, names.NewReader(tx), fmt.Sprintf("WHERE %s ORDER BY started %s, r.id %s LIMIT ?",
 		strings.Join(where, " AND "), order, order), append(args, limit)...)
 }
 
 // selectEntries reads the runs that the end of the query says, without what
 // only their records hold.
-func selectEntries(ctx context.Context, tx *transaction, names *contexts, where string, args ...any) ([]baseline.Entry, error) {
+func selectEntries(ctx context.Context, tx *prepared.Tx, names *names.Reader, where string, args ...any) ([]baseline.Entry, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT number, r.id, digest, package, scenario, context, started, session, status,
 			version, build, repository, revision, ref, iterations, added, started < `+levelOf+`
 		FROM runs r JOIN subjects s ON s.id = subject `+where, args...)
@@ -208,27 +210,16 @@ func conditions(f baseline.Filter) (where []string, args []any) {
 	case len(f.States) == 1: // in order by the index of states
 		add("state = ?", f.States[0])
 	default: // in order by the index of starts: "+" keeps SQLite from collecting and sorting
-		add("+state IN ("+holders(len(f.States))+")", anys(f.States)...)
+		add("+state IN ("+names.Holders(len(f.States))+")", names.Anys(f.States)...)
 	}
 	if f.IDs != nil {
-		add("r.id IN ("+holders(len(f.IDs))+")", anys(f.IDs)...)
+		add("r.id IN ("+names.Holders(len(f.IDs))+")", names.Anys(f.IDs)...)
 	}
 	for name, value := range f.Where {
 		add(`context IN (SELECT cp.context FROM context_properties cp JOIN properties p ON p.id = cp.property
 			WHERE p.name = ? AND p.value = ?)`, name, value)
 	}
 	return where, args
-}
-
-// holders are n placeholders.
-func holders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
-
-func anys[T any](values []T) []any {
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return out
 }
 
 // row is a run as List reads it, before its context and mark are filled in.
@@ -257,10 +248,10 @@ func (r *row) scan(rows *sql.Rows) error {
 }
 
 // complete fills in the contexts and marks.
-func complete(ctx context.Context, tx *transaction, names *contexts, rows []row) ([]baseline.Entry, error) {
+func complete(ctx context.Context, tx *prepared.Tx, names *names.Reader, rows []row) ([]baseline.Entry, error) {
 	out := make([]baseline.Entry, len(rows))
 	for i, r := range rows {
-		properties, err := names.properties(ctx, r.context)
+		properties, err := names.Properties(ctx, r.context)
 		if err != nil {
 			return nil, err
 		}

@@ -10,13 +10,15 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
 )
 
 // markable is what Mark must know of a run.
 type markable struct {
 	number int64
-	place
+	summaries.Place
 	status run.Status
 	state  baseline.State
 	last   string // when it was marked last, "" for never
@@ -27,7 +29,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	err := s.write(ctx, func(tx *transaction) error {
+	err := s.write(ctx, func(tx *prepared.Tx) error {
 		var runs []markable
 		for _, id := range ids {
 			r, err := findMarkable(ctx, tx, id)
@@ -35,7 +37,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 				return fmt.Errorf("run %q: %w", id, err)
 			}
 			if m.State != baseline.Rejected && r.status != run.Complete {
-				return fmt.Errorf("run %q, which is %s, as %s: %w", r.id, r.status, m.State, baseline.ErrNotComplete)
+				return fmt.Errorf("run %q, which is %s, as %s: %w", r.ID, r.status, m.State, baseline.ErrNotComplete)
 			}
 			if !slices.ContainsFunc(runs, func(o markable) bool { return o.number == r.number }) {
 				runs = append(runs, r)
@@ -47,7 +49,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 		}
 		for _, r := range runs {
 			if err := s.mark(ctx, tx, r, m, runs); err != nil {
-				return fmt.Errorf("run %q: %w", r.id, err)
+				return fmt.Errorf("run %q: %w", r.ID, err)
 			}
 		}
 		return nil
@@ -58,7 +60,7 @@ func (s *Store) Mark(ctx context.Context, ids []string, m baseline.Mark) error {
 	return nil
 }
 
-func findMarkable(ctx context.Context, tx *transaction, id string) (markable, error) {
+func findMarkable(ctx context.Context, tx *prepared.Tx, id string) (markable, error) {
 	number, err := resolve(ctx, tx, id)
 	if err != nil {
 		return markable{}, err
@@ -66,8 +68,8 @@ func findMarkable(ctx context.Context, tx *transaction, id string) (markable, er
 	r := markable{number: number}
 	err = tx.QueryRowContext(ctx, `SELECT id, subject, context, started, status, state,
 			coalesce((SELECT max(at) FROM marks WHERE run = runs.number), '') FROM runs WHERE number = ?`, number).
-		Scan(&r.id, &r.subject, &r.context, &r.started, &r.status, &r.state, &r.last)
-	r.reference = r.state.Reference()
+		Scan(&r.ID, &r.Subject, &r.Context, &r.Started, &r.status, &r.state, &r.last)
+	r.Reference = r.state.Reference()
 	return r, err
 }
 
@@ -89,7 +91,7 @@ func (s *Store) dated(m baseline.Mark, runs []markable) (baseline.Mark, error) {
 
 // mark appends the mark to r, one of the runs that are marked together, and
 // brings up to date what repeats the mark that counts.
-func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baseline.Mark, together []markable) error {
+func (s *Store) mark(ctx context.Context, tx *prepared.Tx, r markable, m baseline.Mark, together []markable) error {
 	at, since := records.Stamp(m.At), ""
 	if m.State == baseline.Rebaselined {
 		since = records.Stamp(m.Since)
@@ -112,7 +114,7 @@ func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baselin
 	}
 	result, err := tx.ExecContext(ctx, `UPDATE summaries SET reference = ?
 		WHERE subject = ? AND reference = ? AND context = ? AND started = ? AND id = ?`,
-		state.Reference(), r.subject, r.reference, r.context, r.started, r.id)
+		state.Reference(), r.Subject, r.Reference, r.Context, r.Started, r.ID)
 	if err != nil {
 		return err
 	}
@@ -124,17 +126,17 @@ func (s *Store) mark(ctx context.Context, tx *transaction, r markable, m baselin
 
 // earliest is the earliest start among the runs of r's app and scenario.
 func earliest(runs []markable, r markable) string {
-	first := r.started
+	first := r.Started
 	for _, o := range runs {
-		if o.subject == r.subject {
-			first = min(first, o.started)
+		if o.Subject == r.Subject {
+			first = min(first, o.Started)
 		}
 	}
 	return first
 }
 
 // newestMark is the mark of a run that counts, the zero Mark where it has none.
-func newestMark(ctx context.Context, tx *transaction, number int64) (baseline.Mark, error) {
+func newestMark(ctx context.Context, tx *prepared.Tx, number int64) (baseline.Mark, error) {
 	var m baseline.Mark
 	var at, since string
 	err := tx.QueryRowContext(ctx, "SELECT state, at, since, note, batch FROM marks WHERE run = ? ORDER BY at DESC, number DESC LIMIT 1", number).
@@ -145,16 +147,6 @@ func newestMark(ctx context.Context, tx *transaction, number int64) (baseline.Ma
 	if err != nil {
 		return m, err
 	}
-	m.At, m.Since, err = times(at, since)
+	m.At, m.Since, err = records.Times(at, since)
 	return m, err
-}
-
-// times reads the stamps of a mark; since may be "".
-func times(at, since string) (time.Time, time.Time, error) {
-	a, err := records.ParseStamp(at)
-	if err != nil || since == "" {
-		return a, time.Time{}, err
-	}
-	b, err := records.ParseStamp(since)
-	return a, b, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/baseline/storetest"
 	"github.com/apkgate/apkgate/run"
 )
@@ -125,7 +126,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	if _, err := s.Add(t.Context(), writtenRun("there")); err != nil {
 		t.Fatal(err)
 	}
-	err := s.read(t.Context(), func(tx *transaction) error {
+	err := s.read(t.Context(), func(tx *prepared.Tx) error {
 		_, err := tx.ExecContext(t.Context(), "DELETE FROM runs")
 		return err
 	})
@@ -262,7 +263,7 @@ func TestBusy(t *testing.T) {
 	}
 	defer hurried.Close()
 	other := openTest(t, path)
-	err = other.write(t.Context(), func(*transaction) error {
+	err = other.write(t.Context(), func(*prepared.Tx) error {
 		_, err := hurried.Add(t.Context(), writtenRun("meanwhile"))
 		wantHint(t, err, baseline.ErrBusy, path)
 		if _, err := hurried.Get(t.Context(), "none"); !errors.Is(err, baseline.ErrNotFound) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
 // Prune implements baseline.Store: one transaction, after which the file gives
@@ -18,7 +20,7 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 		transact = s.read
 	}
 	removed := 0
-	err := transact(ctx, func(tx *transaction) error {
+	err := transact(ctx, func(tx *prepared.Tx) error {
 		old, err := beyond(ctx, tx, r)
 		if err != nil {
 			return err
@@ -50,7 +52,7 @@ func (s *Store) Prune(ctx context.Context, r baseline.Retention, each func(basel
 }
 
 // beyond are the numbers of the runs that the retention does not keep.
-func beyond(ctx context.Context, tx *transaction, r baseline.Retention) ([]int64, error) {
+func beyond(ctx context.Context, tx *prepared.Tx, r baseline.Retention) ([]int64, error) {
 	ids, err := surplus(ctx, tx, r)
 	if err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func beyond(ctx context.Context, tx *transaction, r baseline.Retention) ([]int64
 
 // surplus are the ids of all but the newest runs of each context. It reads the
 // summaries backwards in the order in which they lie, so that nothing is sorted.
-func surplus(ctx context.Context, tx *transaction, r baseline.Retention) ([]string, error) {
+func surplus(ctx context.Context, tx *prepared.Tx, r baseline.Retention) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT subject, reference, context, id FROM summaries
 		WHERE subject IN (SELECT id FROM subjects WHERE ?1 IN ('', package) AND ?2 IN ('', scenario))
 		ORDER BY subject DESC, reference DESC, context DESC, started DESC, id DESC`, r.Package, r.Scenario)
@@ -100,11 +102,11 @@ func surplus(ctx context.Context, tx *transaction, r baseline.Retention) ([]stri
 	return ids, rows.Err()
 }
 
-func tell(ctx context.Context, tx *transaction, number int64, each func(baseline.Entry) error) error {
+func tell(ctx context.Context, tx *prepared.Tx, number int64, each func(baseline.Entry) error) error {
 	if each == nil {
 		return nil
 	}
-	entries, err := selectEntries(ctx, tx, newContexts(tx), "WHERE number = ?", number)
+	entries, err := selectEntries(ctx, tx, names.NewReader(tx), "WHERE number = ?", number)
 	if err != nil || len(entries) == 0 {
 		return err
 	}
@@ -112,7 +114,7 @@ func tell(ctx context.Context, tx *transaction, number int64, each func(baseline
 }
 
 // remove deletes a run with its record, marks and summaries.
-func remove(ctx context.Context, tx *transaction, number int64) error {
+func remove(ctx context.Context, tx *prepared.Tx, number int64) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM summaries WHERE (subject, reference, context, started, id) IN (
 		SELECT subject, state IN ('accepted', 'rebaselined'), context, started, id FROM runs WHERE number = ?)`, number)
 	if err != nil {

@@ -43,11 +43,11 @@ func TestReadWhereNothingCanBeWritten(t *testing.T) {
 			fourRuns(t, path).Close()
 			chmod(t, path, modes.file)
 			chmod(t, dir, modes.dir)
-			before := names(t, dir)
+			before := filesIn(t, dir)
 			if got, want := readUnprivileged(t, path), "references: 2\ndamage: []\nto be pruned: 2"; got != want {
 				t.Errorf("the reader prints\n%s\nwant\n%s", got, want)
 			}
-			if after := names(t, dir); after != before {
+			if after := filesIn(t, dir); after != before {
 				t.Errorf("the folder has %s, want %s as before", after, before)
 			}
 		})
@@ -118,7 +118,7 @@ func chmod(t *testing.T, path string, mode os.FileMode) {
 	}
 }
 
-func names(t *testing.T, dir string) string {
+func filesIn(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {

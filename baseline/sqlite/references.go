@@ -9,6 +9,8 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
@@ -24,7 +26,7 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 	}
 	var out []run.Summary
 	if err = s.whole(ctx, false); err == nil {
-		err = s.read(ctx, func(tx *transaction) (err error) {
+		err = s.read(ctx, func(tx *prepared.Tx) (err error) {
 			out, err = references(ctx, tx, s.stale, q)
 			return err
 		})
@@ -38,7 +40,7 @@ func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary
 	return out, nil
 }
 
-func references(ctx context.Context, tx *transaction, stale bool, q baseline.Query) ([]run.Summary, error) {
+func references(ctx context.Context, tx *prepared.Tx, stale bool, q baseline.Query) ([]run.Summary, error) {
 	out := []run.Summary{}
 	var subject int64
 	err := tx.QueryRowContext(ctx, "SELECT id FROM subjects WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&subject)
@@ -71,7 +73,7 @@ func references(ctx context.Context, tx *transaction, stale bool, q baseline.Que
 }
 
 // unlisted makes sure that a subject that its index does not hold is not there.
-func unlisted(ctx context.Context, tx *transaction, q baseline.Query) error {
+func unlisted(ctx context.Context, tx *prepared.Tx, q baseline.Query) error {
 	var there bool
 	err := tx.QueryRowContext(ctx, "SELECT count(*) > 0 FROM subjects NOT INDEXED WHERE package = ? AND scenario = ?", q.Package, q.Scenario).Scan(&there)
 	if err == nil && there {
@@ -89,7 +91,7 @@ type ranked struct {
 // rankContexts returns the contexts that the subject's references have and that can
 // be compared with the new run's, the most similar first. The recursion finds each with one step into the index,
 // however many runs share it.
-func rankContexts(ctx context.Context, tx *transaction, subject int64, q baseline.Query) ([]ranked, error) {
+func rankContexts(ctx context.Context, tx *prepared.Tx, subject int64, q baseline.Query) ([]ranked, error) {
 	wanted, err := wantedProperties(ctx, tx, q)
 	if err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func rankContexts(ctx context.Context, tx *transaction, subject int64, q baselin
 		if err := rows.Scan(&r.context, &blob); err != nil {
 			return nil, err
 		}
-		if ids, err = decodeIDs(ids[:0], blob); err != nil {
+		if ids, err = names.DecodeIDs(ids[:0], blob); err != nil {
 			return nil, err
 		}
 		for _, id := range ids {
@@ -137,7 +139,7 @@ func rankContexts(ctx context.Context, tx *transaction, subject int64, q baselin
 
 // wantedProperties are the ids of the new run's properties that count. One that
 // the history has never seen has no id and equals none.
-func wantedProperties(ctx context.Context, tx *transaction, q baseline.Query) (map[int64]bool, error) {
+func wantedProperties(ctx context.Context, tx *prepared.Tx, q baseline.Query) (map[int64]bool, error) {
 	wanted := map[int64]bool{}
 	for name, value := range q.Properties() {
 		var id int64
@@ -160,9 +162,9 @@ type hardProperties struct {
 	wanted int // how many the new run has
 }
 
-func readHard(ctx context.Context, tx *transaction, q baseline.Query) (hardProperties, error) {
+func readHard(ctx context.Context, tx *prepared.Tx, q baseline.Query) (hardProperties, error) {
 	h := hardProperties{agrees: map[int64]bool{}, wanted: len(devctx.Only(q.Context, devctx.Hard))}
-	rows, err := tx.QueryContext(ctx, "SELECT id, name, value FROM properties WHERE name IN ("+holders(len(devctx.Hard))+")", anys(devctx.Hard)...)
+	rows, err := tx.QueryContext(ctx, "SELECT id, name, value FROM properties WHERE name IN ("+names.Holders(len(devctx.Hard))+")", names.Anys(devctx.Hard)...)
 	if err != nil {
 		return h, err
 	}
@@ -197,7 +199,7 @@ func (h hardProperties) comparable(properties []int64) bool {
 
 // level is the start of the subject's present level, "" where there is none:
 // what started before is no reference any more.
-func level(ctx context.Context, tx *transaction, subject int64) (since string, err error) {
+func level(ctx context.Context, tx *prepared.Tx, subject int64) (since string, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT coalesce(max(since), '') FROM runs WHERE subject = ? AND state = 'rebaselined'", subject).
 		Scan(&since)
 	return since, err

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite/pages"
+	"github.com/apkgate/apkgate/baseline/sqlite/salvage"
 )
 
 // Repaired is what Repair has done.
@@ -74,26 +76,26 @@ func repairUnopened(ctx context.Context, path string, o Options, why error) (Rep
 		return Repaired{}, err
 	}
 	defer f.Close()
-	pages, err := pagesIn(f)
+	src, err := pages.In(f)
 	if err != nil {
 		return Repaired{}, why
 	}
-	head := pages.page(1)
+	head := src.Page(1)
 	if len(head) == 0 {
 		return Repaired{}, why
 	}
 	if errors.Is(why, baseline.ErrNewer) && binary.BigEndian.Uint32(head[60:]) <= likelyVersion {
 		return Repaired{}, why // we don't know all that it holds
 	}
-	found := salvageOf(pages, int(pages.bytes))
-	if len(found.runs) == 0 {
+	found := salvage.Of(src, int(src.Bytes))
+	if len(found.ByNumber) == 0 {
 		return Repaired{}, why
 	}
 	out := Repaired{Found: []baseline.Damage{{Problem: why.Error()}}}
 	if hasLog(path) {
 		out.Found = append(out.Found, baseline.Damage{Problem: "what was written last lies in " + path + "-wal and can't be read without the file: it is kept beside it"})
 	}
-	if err = out.rescue(ctx, path, found.entries(baseline.Filter{}, false), o); err == nil {
+	if err = out.rescue(ctx, path, found.Entries(baseline.Filter{}, false), o); err == nil {
 		out.Original, err = replace(path, o.Now())
 	}
 	return out, err

@@ -9,12 +9,15 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
 )
 
 // scanner reads the summaries of a subject's references context by context.
 type scanner struct {
-	tx      *transaction
+	tx      *prepared.Tx
 	stale   bool // derive summaries from records: those that are kept follow older rules
 	query   baseline.Query
 	subject int64
@@ -23,7 +26,7 @@ type scanner struct {
 	exact   *sql.Stmt
 	near    map[int64][]near
 	isNear  map[string]bool
-	names   *contexts
+	names   *names.Reader
 	started sql.RawBytes
 	id      sql.RawBytes
 	session sql.RawBytes
@@ -32,7 +35,7 @@ type scanner struct {
 	inOrder []run.Cell // the cells of the last summary; the next one's take their place
 }
 
-func newScanner(ctx context.Context, tx *transaction, stale bool, subject int64, q baseline.Query) (*scanner, error) {
+func newScanner(ctx context.Context, tx *prepared.Tx, stale bool, subject int64, q baseline.Query) (*scanner, error) {
 	since, err := level(ctx, tx, subject)
 	if err != nil {
 		return nil, err
@@ -47,7 +50,7 @@ func newScanner(ctx context.Context, tx *transaction, stale bool, subject int64,
 	if err != nil {
 		return nil, err
 	}
-	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, next: next, names: newContexts(tx)}
+	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, next: next, names: names.NewReader(tx)}
 	if sc.exact, err = tx.PrepareContext(ctx, `SELECT session, `+column+` FROM summaries
 		WHERE subject = ? AND reference = 1 AND context = ? AND started = ? AND id = ?`); err != nil {
 		return nil, errors.Join(err, next.Close())
@@ -89,7 +92,7 @@ func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ra
 	for i, c := range contexts {
 		ids[i] = c.context
 	}
-	if err := sc.names.load(ctx, ids); err != nil {
+	if err := sc.names.Load(ctx, ids); err != nil {
 		return nil, err
 	}
 	size := (sc.query.Limit - len(out)) / len(contexts)
@@ -158,7 +161,7 @@ func (sc *scanner) newest(ctx context.Context, out []run.Summary, contexts []ran
 		return nil, err
 	}
 	slices.Sort(ids)
-	if err := sc.names.load(ctx, slices.Compact(ids)); err != nil {
+	if err := sc.names.Load(ctx, slices.Compact(ids)); err != nil {
 		return nil, err
 	}
 	for _, n := range list {
@@ -192,7 +195,7 @@ func (sc *scanner) refill(ctx context.Context, l *lane, size int) (bool, error) 
 }
 
 func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
-	properties, err := sc.names.properties(ctx, l.context)
+	properties, err := sc.names.Properties(ctx, l.context)
 	if err != nil {
 		return err
 	}
@@ -231,14 +234,14 @@ func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, prop
 		out.Cells, err = deriveCells(ctx, sc.tx, c.ID, sc.query.Centre)
 		return out, err
 	}
-	cells, err := unseal(place{subject: sc.subject, context: in, started: c.Started, id: c.ID}, out.Session, sc.cells)
+	cells, err := summaries.Unseal(summaries.Place{Subject: sc.subject, Context: in, Started: c.Started, ID: c.ID}, out.Session, sc.cells)
 	if err != nil {
 		return run.Summary{}, err
 	}
 	sc.inOrder = sc.inOrder[:0]
-	values := make([]float64, 0, len(cells)/bytesOfACell)
-	err = decodeCells(cells, func(id int64, value float64) error {
-		cell, err := sc.names.cell(ctx, id)
+	values := make([]float64, 0, len(cells)/summaries.BytesOfACell)
+	err = summaries.Decode(cells, func(id int64, value float64) error {
+		cell, err := sc.names.Cell(ctx, id)
 		sc.inOrder, values = append(sc.inOrder, cell), append(values, value)
 		return err
 	})
@@ -249,9 +252,11 @@ func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, prop
 // merge is a heap of lanes, that of the newest run on top.
 type merge []*lane
 
-func (m merge) Len() int      { return len(m) }
+func (m merge) Len() int { return len(m) }
+
 func (m merge) Swap(i, j int) { m[i], m[j] = m[j], m[i] }
-func (m *merge) Push(x any)   { *m = append(*m, x.(*lane)) }
+
+func (m *merge) Push(x any) { *m = append(*m, x.(*lane)) }
 
 func (m merge) Less(i, j int) bool {
 	a, b := m[i].read[0], m[j].read[0]

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
 // applicationID marks a file as ours: "apkg" in ASCII (SQLite's PRAGMA
@@ -95,7 +96,7 @@ type versions struct {
 // process may be making it. One that we don't know is an error: an older apkgate
 // neither guesses nor takes back what a newer one has made.
 func (s *Store) identify(ctx context.Context) (v versions, err error) {
-	err = s.read(ctx, func(tx *transaction) error {
+	err = s.read(ctx, func(tx *prepared.Tx) error {
 		var id, tables int
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
 			return err
@@ -179,12 +180,12 @@ func (s *Store) migrate(ctx context.Context, steps []step) error {
 	if _, err := s.db.ExecContext(ctx, "PRAGMA foreign_keys = OFF"); err != nil { // there is one connection
 		return err
 	}
-	err := transact(ctx, s.db, nil, func(tx *transaction) error { return migrate(ctx, tx, steps) })
+	err := transact(ctx, s.db, nil, func(tx *prepared.Tx) error { return migrate(ctx, tx, steps) })
 	_, onErr := s.db.ExecContext(context.WithoutCancel(ctx), "PRAGMA foreign_keys = ON")
 	return errors.Join(err, onErr)
 }
 
-func migrate(ctx context.Context, tx *transaction, steps []step) error {
+func migrate(ctx context.Context, tx *prepared.Tx, steps []step) error {
 	var version int
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return err
@@ -203,7 +204,7 @@ func migrate(ctx context.Context, tx *transaction, steps []step) error {
 	return err
 }
 
-func (s step) carryOut(ctx context.Context, tx *transaction) error {
+func (s step) carryOut(ctx context.Context, tx *prepared.Tx) error {
 	needed := true
 	if s.needed != "" {
 		if err := tx.Tx.QueryRowContext(ctx, s.needed).Scan(&needed); err != nil {
@@ -223,7 +224,7 @@ func (s *Store) derive(ctx context.Context) error {
 	if err != nil || current == derivation {
 		return err
 	}
-	return s.write(ctx, func(tx *transaction) error {
+	return s.write(ctx, func(tx *prepared.Tx) error {
 		current, err := derivedBy(ctx, tx)
 		if err != nil || current == derivation {
 			return err

@@ -27,6 +27,7 @@ import (
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 )
 
 // Options are what can be changed about a store. The zero value is good.
@@ -241,4 +242,48 @@ func (s *Store) close() error {
 		err = errors.Join(err, s.db.Close())
 	}
 	return err
+}
+
+// write runs f in the one transaction that may write. It is committed and
+// durable when write returns no error, and undone otherwise.
+func (s *Store) write(ctx context.Context, f func(*prepared.Tx) error) error {
+	if s.db == nil {
+		return readOnly(errors.New("it was opened to be read"))
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	defer s.forget()
+	return transact(ctx, s.db, nil, f)
+}
+
+// read runs f on one state of the history, whatever is written meanwhile. SQLite
+// lets it change nothing.
+func (s *Store) read(ctx context.Context, f func(*prepared.Tx) error) error {
+	err := transact(ctx, s.readers, &sql.TxOptions{ReadOnly: true}, f)
+	if s.still == nil {
+		return err
+	}
+	info, statErr := os.Stat(s.path)
+	if statErr != nil {
+		return statErr
+	}
+	if hasLog(s.path) || !info.ModTime().Equal(s.still.ModTime()) || info.Size() != s.still.Size() {
+		return &baseline.Error{
+			Err:    errors.New("somebody has written to the history while it was read without a lock"),
+			Advice: "Try again. With the right to write the file and its directory, reading and writing don't disturb each other.",
+		}
+	}
+	return err
+}
+
+func transact(ctx context.Context, db *sql.DB, o *sql.TxOptions, f func(*prepared.Tx) error) error {
+	tx, err := db.BeginTx(ctx, o)
+	if err != nil {
+		return explain(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	if err := f(prepared.Statements(tx)); err != nil {
+		return explain(err)
+	}
+	return explain(tx.Commit())
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/pages"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/salvage"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -55,16 +58,16 @@ func (s *Store) look(ctx context.Context, all bool) error {
 	}
 	var trees, rows []baseline.Damage
 	skipped := false
-	err := s.read(ctx, func(tx *transaction) error {
-		src, bytes, err := pagesOf(ctx, tx)
+	err := s.read(ctx, func(tx *prepared.Tx) error {
+		src, bytes, err := pages.Of(ctx, tx)
 		if err != nil {
 			return noteDamage(&trees, "", err)
 		}
-		if skipped = !all && int64(src.pages)*int64(bytes) > smallFile; skipped {
+		if skipped = !all && int64(src.Size())*int64(bytes) > smallFile; skipped {
 			return nil
 		}
 		for _, check := range []struct {
-			do   func(context.Context, *transaction) ([]baseline.Damage, error)
+			do   func(context.Context, *prepared.Tx) ([]baseline.Damage, error)
 			into *[]baseline.Damage
 		}{{checkFileStructure, &trees}, {checkReferences, &rows}, {checkContexts, &rows}} {
 			d, err := check.do(ctx, tx)
@@ -101,7 +104,7 @@ func (s *Store) Check(ctx context.Context) error { return s.whole(ctx, false) }
 
 // checkReferences checks that each run counts as what its newest mark says, and that
 // the runs that count as accepted are those whose summaries lie among the references.
-func checkReferences(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {
+func checkReferences(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, `SELECT r.id, 'its summary is not where it should be' FROM runs r WHERE NOT EXISTS (
 			SELECT 1 FROM summaries s WHERE s.subject = r.subject AND s.reference = (r.state IN ('accepted', 'rebaselined'))
 			AND s.context = r.context AND s.started = r.started AND s.id = r.id)
@@ -116,13 +119,13 @@ func checkReferences(ctx context.Context, tx *transaction) ([]baseline.Damage, e
 func isDamage(err error) bool { return errors.Is(explain(err), baseline.ErrDamaged) }
 
 // salvaged runs do on what the pages say, all in one state of the file.
-func (s *Store) salvaged(ctx context.Context, do func(*salvage) error) error {
-	return s.read(ctx, func(tx *transaction) error {
-		src, usable, err := pagesOf(ctx, tx)
+func (s *Store) salvaged(ctx context.Context, do func(*salvage.Runs) error) error {
+	return s.read(ctx, func(tx *prepared.Tx) error {
+		src, usable, err := pages.Of(ctx, tx)
 		if err != nil {
 			return err
 		}
-		found := salvageOf(src, usable)
+		found := salvage.Of(src, usable)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -138,8 +141,8 @@ func (s *Store) salvagedEntries(ctx context.Context, f baseline.Filter, newestFi
 			return
 		}
 		stopped := errors.New("the reader has enough")
-		err := s.salvaged(ctx, func(found *salvage) error {
-			for e, err := range found.entries(f, newestFirst) {
+		err := s.salvaged(ctx, func(found *salvage.Runs) error {
+			for e, err := range found.Entries(f, newestFirst) {
 				if !yield(e, err) {
 					return stopped
 				}
@@ -178,8 +181,8 @@ func (s *Store) salvagedIndex(ctx context.Context, centre run.Centre) (index *ba
 	}
 	index = baseline.NewIndex(centre)
 	accepted := baseline.Filter{Level: true, States: []baseline.State{baseline.Accepted, baseline.Rebaselined}}
-	err = s.salvaged(ctx, func(found *salvage) error {
-		for e, err := range found.entries(accepted, false) {
+	err = s.salvaged(ctx, func(found *salvage.Runs) error {
+		for e, err := range found.Entries(accepted, false) {
 			var damaged *baseline.DamagedRun
 			if errors.As(err, &damaged) {
 				lost = append(lost, baseline.Damage{ID: damaged.ID, Problem: damaged.Err.Error()})

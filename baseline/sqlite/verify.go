@@ -13,6 +13,9 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -34,10 +37,10 @@ func (s *Store) Verify(ctx context.Context) ([]baseline.Damage, error) {
 
 // checkWhole checks what is of no single run.
 func (s *Store) checkWhole(ctx context.Context, found *[]baseline.Damage) error {
-	for _, check := range []func(context.Context, *transaction) ([]baseline.Damage, error){
+	for _, check := range []func(context.Context, *prepared.Tx) ([]baseline.Damage, error){
 		checkFileStructure, checkForeignKeys, checkOrphans, checkContexts,
 	} {
-		err := s.read(ctx, func(tx *transaction) error {
+		err := s.read(ctx, func(tx *prepared.Tx) error {
 			d, err := check(ctx, tx)
 			*found = append(*found, d...)
 			return err
@@ -70,21 +73,21 @@ func noteDamage(found *[]baseline.Damage, id string, err error) error {
 
 // checkFileStructure has SQLite check its pages and indexes. It stops at the
 // hundredth error.
-func checkFileStructure(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {
+func checkFileStructure(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, "SELECT '', integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'")
 }
 
-func checkForeignKeys(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {
+func checkForeignKeys(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, `SELECT '', 'a row of ' || "table" || ' points to none of ' || parent FROM pragma_foreign_key_check`)
 }
 
 // checkOrphans looks for summaries of no run.
-func checkOrphans(ctx context.Context, tx *transaction) ([]baseline.Damage, error) {
+func checkOrphans(ctx context.Context, tx *prepared.Tx) ([]baseline.Damage, error) {
 	return listDamage(ctx, tx, `SELECT id, 'it has a summary, but is not there' FROM summaries
 		WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = summaries.id)`)
 }
 
-func listDamage(ctx context.Context, tx *transaction, query string) (found []baseline.Damage, err error) {
+func listDamage(ctx context.Context, tx *prepared.Tx, query string) (found []baseline.Damage, err error) {
 	rows, err := tx.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func listDamage(ctx context.Context, tx *transaction, query string) (found []bas
 
 // checkContexts checks that the way from properties to contexts holds every
 // property of every context and no other.
-func checkContexts(ctx context.Context, tx *transaction) (found []baseline.Damage, err error) {
+func checkContexts(ctx context.Context, tx *prepared.Tx) (found []baseline.Damage, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT id, properties FROM contexts")
 	if err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func checkContexts(ctx context.Context, tx *transaction) (found []baseline.Damag
 		if err := rows.Scan(&id, &blob); err != nil {
 			return found, err
 		}
-		ids, err := decodeIDs(nil, blob)
+		ids, err := names.DecodeIDs(nil, blob)
 		if err != nil {
 			return found, fmt.Errorf("context %d: %w", id, err)
 		}
@@ -124,7 +127,7 @@ func checkContexts(ctx context.Context, tx *transaction) (found []baseline.Damag
 			var one int
 			err := tx.QueryRowContext(ctx, "SELECT 1 FROM context_properties WHERE property = ? AND context = ?", p, id).Scan(&one)
 			if err != nil {
-				return found, missing(err, fmt.Sprintf("index entry of context %d for property", id), p)
+				return found, names.Missing(err, fmt.Sprintf("index entry of context %d for property", id), p)
 			}
 		}
 	}
@@ -191,7 +194,7 @@ func (s *Store) eachPage(ctx context.Context, pages chan<- verifyPage) (found []
 	last := int64(math.MinInt64)
 	for place := 0; ; place++ {
 		p := verifyPage{place: place}
-		err := s.read(ctx, func(tx *transaction) (err error) {
+		err := s.read(ctx, func(tx *prepared.Tx) (err error) {
 			p.runs, err = runsAfter(ctx, tx, last)
 			return err
 		})
@@ -210,7 +213,7 @@ func (s *Store) eachPage(ctx context.Context, pages chan<- verifyPage) (found []
 	}
 }
 
-func runsAfter(ctx context.Context, tx *transaction, last int64) (runs []verifyRun, err error) {
+func runsAfter(ctx context.Context, tx *prepared.Tx, last int64) (runs []verifyRun, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT number, id FROM runs NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?", last, page)
 	if err != nil {
 		return nil, err
@@ -228,8 +231,8 @@ func runsAfter(ctx context.Context, tx *transaction, last int64) (runs []verifyR
 
 // checkPage checks the runs of a page.
 func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.Damage, err error) {
-	err = s.read(ctx, func(tx *transaction) error {
-		c := runChecker{tx: tx, names: newContexts(tx), stale: s.stale}
+	err = s.read(ctx, func(tx *prepared.Tx) error {
+		c := runChecker{tx: tx, names: names.NewReader(tx), stale: s.stale}
 		for _, r := range p.runs {
 			if err := noteDamage(&found, r.id, c.check(ctx, r.number)); err != nil {
 				return err
@@ -243,8 +246,8 @@ func (s *Store) checkPage(ctx context.Context, p verifyPage) (found []baseline.D
 
 // runChecker checks runs in one transaction.
 type runChecker struct {
-	tx    *transaction
-	names *contexts
+	tx    *prepared.Tx
+	names *names.Reader
 	stale bool // summaries follow older rules, so that they can't be compared
 }
 
@@ -272,11 +275,11 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 	var state baseline.State
 	var since, session string
 	var median, mean []byte
-	p := place{started: records.Stamp(e.Run.Started), id: e.Run.ID}
+	p := summaries.Place{Started: records.Stamp(e.Run.Started), ID: e.Run.ID}
 	err := c.tx.QueryRowContext(ctx, `SELECT r.subject, r.context, r.state, r.since, s.session, s.median, s.mean
 		FROM runs r JOIN summaries s USING (subject, context, started, id)
 		WHERE number = ? AND s.reference = (r.state IN ('accepted', 'rebaselined'))`, number).
-		Scan(&p.subject, &p.context, &state, &since, &session, &median, &mean)
+		Scan(&p.Subject, &p.Context, &state, &since, &session, &median, &mean)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return records.Damaged(errors.New("its summary is missing"))
@@ -296,13 +299,13 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 		sealed []byte
 		want   run.Cells
 	}{{run.Median, median, byMedian}, {run.Mean, mean, byMean}} {
-		blob, err := unseal(p, session, kept.sealed)
+		blob, err := summaries.Unseal(p, session, kept.sealed)
 		if err != nil {
 			return err
 		}
 		cells := map[run.Cell]float64{}
-		err = decodeCells(blob, func(id int64, value float64) error {
-			cell, err := c.names.cell(ctx, id)
+		err = summaries.Decode(blob, func(id int64, value float64) error {
+			cell, err := c.names.Cell(ctx, id)
 			cells[cell] = value
 			return err
 		})

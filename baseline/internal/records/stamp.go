@@ -42,6 +42,17 @@ func ParseStamp(s string) (time.Time, error) {
 	return t, nil
 }
 
+// Times reads the stamps of a mark: when it was made, and since when it holds, which
+// may be "".
+func Times(at, since string) (time.Time, time.Time, error) {
+	a, err := ParseStamp(at)
+	if err != nil || since == "" {
+		return a, time.Time{}, err
+	}
+	b, err := ParseStamp(since)
+	return a, b, err
+}
+
 // Damaged says of an error that the history is damaged.
 func Damaged(err error) error {
 	return &baseline.Error{

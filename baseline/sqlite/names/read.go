@@ -1,4 +1,10 @@
-package sqlite
+// Package names keeps what many runs of a history share under numbers: subjects,
+// the properties of contexts, contexts, and the cells of summaries
+// (docs/format/history.md).
+//
+// It takes a stand: a name that its own index does not lead back to is damaged. It
+// holds no runs, and its numbers mean nothing outside the file.
+package names
 
 import (
 	"context"
@@ -6,33 +12,36 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/run"
 )
 
-// contexts reads contexts and cells by their ids, each once.
-type contexts struct {
-	tx    *transaction
+// Reader reads contexts and cells by their ids, each once.
+type Reader struct {
+	tx    *prepared.Tx
 	byID  map[int64]map[string]string
 	props map[int64][2]string
 	cells map[int64]run.Cell
 }
 
-func newContexts(tx *transaction) *contexts {
-	return &contexts{tx: tx, byID: map[int64]map[string]string{}, props: map[int64][2]string{}, cells: map[int64]run.Cell{}}
+// NewReader reads in a transaction, for as long as that lasts.
+func NewReader(tx *prepared.Tx) *Reader {
+	return &Reader{tx: tx, byID: map[int64]map[string]string{}, props: map[int64][2]string{}, cells: map[int64]run.Cell{}}
 }
 
-// properties are those of the context of that id. Callers share the map.
-func (c *contexts) properties(ctx context.Context, id int64) (map[string]string, error) {
+// Properties are those of the context of that id. Callers share the map.
+func (c *Reader) Properties(ctx context.Context, id int64) (map[string]string, error) {
 	if m, ok := c.byID[id]; ok {
 		return m, nil
 	}
 	var blob []byte
 	if err := c.tx.QueryRowContext(ctx, "SELECT properties FROM contexts WHERE id = ?", id).Scan(&blob); err != nil {
-		return nil, missing(err, "context", id)
+		return nil, Missing(err, "context", id)
 	}
-	ids, err := decodeIDs(nil, blob)
+	ids, err := DecodeIDs(nil, blob)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +51,7 @@ func (c *contexts) properties(ctx context.Context, id int64) (map[string]string,
 		if !ok {
 			err := c.tx.QueryRowContext(ctx, "SELECT name, value FROM properties WHERE id = ?", p).Scan(&pair[0], &pair[1])
 			if err != nil {
-				return nil, missing(err, "property", p)
+				return nil, Missing(err, "property", p)
 			}
 			if err := c.agrees(ctx, "property", p, "SELECT id FROM properties WHERE name = ? AND value = ?", pair[0], pair[1]); err != nil {
 				return nil, err
@@ -58,8 +67,8 @@ func (c *contexts) properties(ctx context.Context, id int64) (map[string]string,
 	return m, nil
 }
 
-// load reads contexts that are about to be asked for, many at a time.
-func (c *contexts) load(ctx context.Context, ids []int64) error {
+// Load reads contexts that are about to be asked for, many at a time.
+func (c *Reader) Load(ctx context.Context, ids []int64) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return c.byID[id] != nil })
 	lists := map[int64][]int64{} // of properties, by context
 	var unknown []int64
@@ -69,7 +78,7 @@ func (c *contexts) load(ctx context.Context, ids []int64) error {
 		if err := rows.Scan(&id, &blob); err != nil {
 			return err
 		}
-		list, err := decodeIDs(nil, blob)
+		list, err := DecodeIDs(nil, blob)
 		lists[id] = list
 		for _, p := range list {
 			if _, ok := c.props[p]; !ok {
@@ -106,10 +115,10 @@ func (c *contexts) load(ctx context.Context, ids []int64) error {
 }
 
 // readByIDs carries out the query for the ids, some at a time.
-func (c *contexts) readByIDs(ctx context.Context, query string, ids []int64, each func(*sql.Rows) error) error {
+func (c *Reader) readByIDs(ctx context.Context, query string, ids []int64, each func(*sql.Rows) error) error {
 	const atOnce = 500
 	for some := range slices.Chunk(ids, atOnce) {
-		rows, err := c.tx.QueryContext(ctx, query+"("+holders(len(some))+")", anys(some)...)
+		rows, err := c.tx.QueryContext(ctx, query+"("+Holders(len(some))+")", Anys(some)...)
 		if err != nil {
 			return err
 		}
@@ -123,15 +132,15 @@ func (c *contexts) readByIDs(ctx context.Context, query string, ids []int64, eac
 	return nil
 }
 
-// cell is the cell of that id.
-func (c *contexts) cell(ctx context.Context, id int64) (run.Cell, error) {
+// Cell is the cell of that id.
+func (c *Reader) Cell(ctx context.Context, id int64) (run.Cell, error) {
 	if cell, ok := c.cells[id]; ok {
 		return cell, nil
 	}
 	var cell run.Cell
 	err := c.tx.QueryRowContext(ctx, "SELECT event, metric FROM cells WHERE id = ?", id).Scan(&cell.Event, &cell.Metric)
 	if err != nil {
-		return cell, missing(err, "cell", id)
+		return cell, Missing(err, "cell", id)
 	}
 	if err := c.agrees(ctx, "cell", id, "SELECT id FROM cells WHERE event = ? AND metric = ?", cell.Event, cell.Metric); err != nil {
 		return cell, err
@@ -142,7 +151,7 @@ func (c *contexts) cell(ctx context.Context, id int64) (run.Cell, error) {
 
 // agrees checks that what a row says leads back to it by its index, so that no
 // changed bit makes another name of it.
-func (c *contexts) agrees(ctx context.Context, what string, id int64, query string, args ...any) error {
+func (c *Reader) agrees(ctx context.Context, what string, id int64, query string, args ...any) error {
 	var back int64
 	err := c.tx.QueryRowContext(ctx, query, args...).Scan(&back)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && back != id {
@@ -151,9 +160,23 @@ func (c *contexts) agrees(ctx context.Context, what string, id int64, query stri
 	return err
 }
 
-func missing(err error, what string, id int64) error {
+// Missing says of an error whether it is that what leads there is damaged.
+func Missing(err error, what string, id int64) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return records.Damaged(fmt.Errorf("there is no %s %d", what, id))
 	}
 	return err
+}
+
+// holders are n placeholders.
+// Holders are the places of n values in a statement.
+func Holders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
+
+// Anys are the values for them.
+func Anys[T any](values []T) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
 }

@@ -1,4 +1,9 @@
-package sqlite
+// Package salvage finds what the pages of a damaged history still say of its runs,
+// whether or not the trees of the file lead there.
+//
+// It takes a stand: what is in doubt is settled by what most places say, and a run is
+// sound only where its record is what one of the digests says. It changes no file.
+package salvage
 
 import (
 	"cmp"
@@ -11,29 +16,30 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/pages"
 	"github.com/apkgate/apkgate/run"
 )
 
-// salvage is all that the pages of a damaged file still say of runs, whether or not
+// Runs are all that the pages of a damaged file still say of runs, whether or not
 // its trees lead there. What is in doubt is settled by what most places say: an id
 // stands in a row and in three indexes, a digest in a row and in one, a state in a
 // row, an index and a mark. A run is sound where its record is what one of the
 // digests says.
-type salvage struct {
-	reader rawReader
-	runs   map[int64]*found // by number
-	levels map[baseline.Subject]string
+type Runs struct {
+	reader   pages.Reader
+	ByNumber map[int64]*Run // by number
+	levels   map[baseline.Subject]string
 }
 
-// found is what was found of one run.
-type found struct {
+// Run is what was found of one run.
+type Run struct {
 	number              int64
 	ids, starts, states votes
 	digests             votes // as the bytes
 	added, since        string
 	marks               []foundMark
-	page                uint32 // of the record; 0 where there is none
-	cell                int
+	Page                uint32 // of the record; 0 where there is none
+	Cell                int
 	free                bool // the record lies on a page that is given up
 }
 
@@ -64,15 +70,15 @@ func (v votes) most() string {
 	return best
 }
 
-// salvageOf reads all pages once.
-func salvageOf(src pageSource, usable int) *salvage {
-	s := &salvage{reader: rawReader{src, usable}, runs: map[int64]*found{}}
-	free := freePages(src, usable)
-	for n := uint32(1); n <= src.size(); n++ {
-		page := slices.Clone(src.page(n)) // a long row reads other pages
-		kind, count := s.reader.cells(n, page)
+// Of reads all pages once.
+func Of(src pages.Source, usable int) *Runs {
+	s := &Runs{reader: pages.Reader{Pages: src, Usable: usable}, ByNumber: map[int64]*Run{}}
+	free := pages.Free(src, usable)
+	for n := uint32(1); n <= src.Size(); n++ {
+		page := slices.Clone(src.Page(n)) // a long row reads other pages
+		kind, count := s.reader.Rows(n, page)
 		for i := range count {
-			if row, err := s.reader.row(n, page, kind, i, run.MaxBytes); err == nil {
+			if row, err := s.reader.Row(n, page, kind, i, run.MaxBytes); err == nil {
 				s.take(row, n, i, free[n])
 			}
 		}
@@ -81,11 +87,11 @@ func salvageOf(src pageSource, usable int) *salvage {
 	return s
 }
 
-func (s *salvage) run(number int64) *found {
-	f, ok := s.runs[number]
+func (s *Runs) run(number int64) *Run {
+	f, ok := s.ByNumber[number]
 	if !ok {
-		f = &found{number: number}
-		s.runs[number] = f
+		f = &Run{number: number}
+		s.ByNumber[number] = f
 	}
 	return f
 }
@@ -98,35 +104,35 @@ const digestSize = 32
 
 // take sorts a row by its columns. On a page that is given up only a record counts,
 // and only where some other page knows its run.
-func (s *salvage) take(row rawRow, page uint32, cell int, free bool) {
+func (s *Runs) take(row pages.Row, page uint32, cell int, free bool) {
 	shape := ""
-	for _, v := range row.values {
-		_, isInteger := v.integer()
+	for _, v := range row.Values {
+		_, isInteger := v.Integer()
 		switch {
-		case v.isNull():
+		case v.IsNull():
 			shape += "-"
 		case isInteger:
 			shape += "i"
-		case v.isText():
+		case v.IsText():
 			shape += "t"
-		case v.isBlob() && len(v.data) == digestSize:
+		case v.IsBlob() && len(v.Data) == digestSize:
 			shape += "d"
-		case v.isBlob():
+		case v.IsBlob():
 			shape += "b"
 		default:
 			shape += "?"
 		}
 	}
-	text := func(i int) string { return string(row.values[i].data) }
-	number := func(i int) int64 { n, _ := row.values[i].integer(); return n }
-	switch isTable := row.kind == tableLeaf; {
+	text := func(i int) string { return string(row.Values[i].Data) }
+	number := func(i int) int64 { n, _ := row.Values[i].Integer(); return n }
+	switch isTable := row.Kind == pages.TableLeaf; {
 	case isTable && (shape == "-b" || shape == "-d") && strings.HasPrefix(text(1), zstdMagic):
-		if f := s.run(row.number); f.page == 0 || f.free {
-			f.page, f.cell, f.free = page, cell, free
+		if f := s.run(row.Number); f.Page == 0 || f.free {
+			f.Page, f.Cell, f.free = page, cell, free
 		}
 	case free:
 	case isTable && strings.HasPrefix(shape, "-tdiittttttttittt"):
-		f := s.run(row.number)
+		f := s.run(row.Number)
 		f.ids.add(text(1))
 		f.digests.add(text(2))
 		f.starts.add(text(5))
@@ -152,20 +158,20 @@ func (s *salvage) take(row rawRow, page uint32, cell int, free bool) {
 func isStamp(s string) bool { _, err := records.ParseStamp(s); return err == nil }
 
 // takeMark takes a row of marks; one that makes no sense is no mark.
-func (f *found) takeMark(row rawRow, batch bool) {
-	text := func(i int) string { return string(row.values[i].data) }
-	m := foundMark{number: row.number, at: text(3), mark: baseline.Mark{State: baseline.State(text(2)), Note: text(5)}}
+func (f *Run) takeMark(row pages.Row, batch bool) {
+	text := func(i int) string { return string(row.Values[i].Data) }
+	m := foundMark{number: row.Number, at: text(3), mark: baseline.Mark{State: baseline.State(text(2)), Note: text(5)}}
 	if batch {
 		m.mark.Batch = text(6)
 	}
 	var err error
-	if m.mark.At, m.mark.Since, err = times(text(3), text(4)); err == nil && m.mark.Check() == nil {
+	if m.mark.At, m.mark.Since, err = records.Times(text(3), text(4)); err == nil && m.mark.Check() == nil {
 		f.marks = append(f.marks, m)
 	}
 }
 
 // newest is the mark that counts, and what is wrong with it.
-func (f *found) newest() (m baseline.Mark, doubt string) {
+func (f *Run) newest() (m baseline.Mark, doubt string) {
 	if len(f.marks) > 0 {
 		m = slices.MaxFunc(f.marks, func(a, b foundMark) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.number, b.number))
@@ -189,28 +195,31 @@ func (f *found) newest() (m baseline.Mark, doubt string) {
 	return own, fmt.Sprintf("its newest mark is lost, and its state %q kept", lost)
 }
 
+// ID is what most places say that it is.
+func (f *Run) ID() string { return f.ids.most() }
+
 // open is the run with its mark, or what is wrong with it.
-func (s *salvage) open(f *found) (baseline.Entry, error) {
-	id := f.ids.most()
-	if f.page == 0 {
+func (s *Runs) open(f *Run) (baseline.Entry, error) {
+	id := f.ID()
+	if f.Page == 0 {
 		return baseline.Entry{}, &baseline.DamagedRun{ID: id, Err: records.Damaged(errors.New("its record is missing"))}
 	}
-	page := slices.Clone(s.reader.pages.page(f.page))
-	row, err := s.reader.row(f.page, page, tableLeaf, f.cell, run.MaxBytes)
+	page := slices.Clone(s.reader.Pages.Page(f.Page))
+	row, err := s.reader.Row(f.Page, page, pages.TableLeaf, f.Cell, run.MaxBytes)
 	if err != nil {
 		return baseline.Entry{}, &baseline.DamagedRun{ID: id, Err: records.Damaged(errors.New("its record can't be read"))}
 	}
 	err = errors.New("its digest is missing")
 	for digest := range f.digests {
 		var r run.Run
-		if r, err = records.Open(id, []byte(digest), row.values[1].data); err == nil {
+		if r, err = records.Open(id, []byte(digest), row.Values[1].Data); err == nil {
 			return s.entry(f, r, []byte(digest)), nil
 		}
 	}
 	return baseline.Entry{}, &baseline.DamagedRun{ID: id, Err: records.Damaged(err)}
 }
 
-func (s *salvage) entry(f *found, r run.Run, digest []byte) baseline.Entry {
+func (s *Runs) entry(f *Run, r run.Run, digest []byte) baseline.Entry {
 	e := baseline.Entry{Run: r, Digest: hex.EncodeToString(digest), Iterations: len(r.Iterations)}
 	if e.Run.ID == "" { // every place that says it is lost
 		e.Run.ID = e.Digest[:16]
@@ -225,9 +234,9 @@ func (s *salvage) entry(f *found, r run.Run, digest []byte) baseline.Entry {
 }
 
 // findLevels opens the runs that begin a level.
-func (s *salvage) findLevels() {
+func (s *Runs) findLevels() {
 	s.levels = map[baseline.Subject]string{}
-	for _, f := range s.runs {
+	for _, f := range s.ByNumber {
 		m, _ := f.newest()
 		if m.State != baseline.Rebaselined {
 			continue
@@ -239,17 +248,17 @@ func (s *salvage) findLevels() {
 	}
 }
 
-// entries are the sound runs that the filter lets through, in the order of their
+// Entries are the sound runs that the filter lets through, in the order of their
 // start, and what is damaged among them.
-func (s *salvage) entries(filter baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
+func (s *Runs) Entries(filter baseline.Filter, newestFirst bool) iter.Seq2[baseline.Entry, error] {
 	return func(yield func(baseline.Entry, error) bool) {
-		list := make([]*found, 0, len(s.runs))
-		for _, f := range s.runs {
+		list := make([]*Run, 0, len(s.ByNumber))
+		for _, f := range s.ByNumber {
 			if len(f.ids)+len(f.digests) > 0 {
 				list = append(list, f)
 			}
 		}
-		slices.SortFunc(list, func(a, b *found) int {
+		slices.SortFunc(list, func(a, b *Run) int {
 			return cmp.Or(cmp.Compare(a.starts.most(), b.starts.most()), cmp.Compare(a.ids.most(), b.ids.most()))
 		})
 		if newestFirst {

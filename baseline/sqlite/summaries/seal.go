@@ -1,4 +1,4 @@
-package sqlite
+package summaries
 
 import (
 	"encoding/binary"
@@ -18,13 +18,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errBrokenSeal = errors.New("a summary is not what its checksum says")
 
-// seal appends the seal to the encoded cells.
-func seal(p place, session string, cells []byte) []byte {
+// Seal appends the seal to the encoded cells.
+func Seal(p Place, session string, cells []byte) []byte {
 	return binary.LittleEndian.AppendUint32(cells, checksum(p, session, cells))
 }
 
-// unseal returns the cells without the seal, if that is theirs.
-func unseal(p place, session string, sealed []byte) ([]byte, error) {
+// Unseal returns the cells without the seal, if that is theirs.
+func Unseal(p Place, session string, sealed []byte) ([]byte, error) {
 	n := len(sealed) - sealBytes
 	if n < 0 || checksum(p, session, sealed[:n]) != binary.LittleEndian.Uint32(sealed[n:]) {
 		return nil, records.Damaged(errBrokenSeal)
@@ -33,12 +33,12 @@ func unseal(p place, session string, sealed []byte) ([]byte, error) {
 }
 
 // checksum is of all but the place's reference, which is no part of the run.
-func checksum(p place, session string, cells []byte) uint32 {
+func checksum(p Place, session string, cells []byte) uint32 {
 	head := make([]byte, 0, 128)
-	for _, n := range []int64{p.subject, p.context, int64(len(p.started)), int64(len(p.id)), int64(len(session))} {
+	for _, n := range []int64{p.Subject, p.Context, int64(len(p.Started)), int64(len(p.ID)), int64(len(session))} {
 		head = binary.AppendVarint(head, n)
 	}
-	for _, text := range []string{p.started, p.id, session} {
+	for _, text := range []string{p.Started, p.ID, session} {
 		head = append(head, text...)
 	}
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, cells)

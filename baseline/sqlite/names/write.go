@@ -1,4 +1,4 @@
-package sqlite
+package names
 
 import (
 	"context"
@@ -8,43 +8,47 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
 	"github.com/apkgate/apkgate/run"
 )
 
-// interner gives the ids of rows that many runs share, and makes those that are
+// Writer gives the ids of rows that many runs share, and makes those that are
 // missing. It lives as long as one transaction: ids of another could be undone.
-type interner struct {
-	tx       *transaction
+type Writer struct {
+	Tx       *prepared.Tx
 	subjects map[[2]string]int64
 	props    map[[2]string]int64
 	contexts map[string]int64 // by their encoded properties
 	cells    map[run.Cell]int64
 }
 
-func newInterner(tx *transaction) *interner {
-	return &interner{
-		tx: tx, subjects: map[[2]string]int64{}, props: map[[2]string]int64{},
+// NewWriter writes in a transaction.
+func NewWriter(tx *prepared.Tx) *Writer {
+	return &Writer{
+		Tx: tx, subjects: map[[2]string]int64{}, props: map[[2]string]int64{},
 		contexts: map[string]int64{}, cells: map[run.Cell]int64{},
 	}
 }
 
-func (in *interner) subject(ctx context.Context, pkg, scenario string) (int64, error) {
-	return intern(ctx, in.tx, in.subjects, [2]string{pkg, scenario},
+// Subject is the id of an app's scenario.
+func (in *Writer) Subject(ctx context.Context, pkg, scenario string) (int64, error) {
+	return intern(ctx, in.Tx, in.subjects, [2]string{pkg, scenario},
 		"SELECT id FROM subjects WHERE package = ? AND scenario = ?",
 		"INSERT INTO subjects (package, scenario) VALUES (?, ?)", pkg, scenario)
 }
 
-func (in *interner) cell(ctx context.Context, c run.Cell) (int64, error) {
-	return intern(ctx, in.tx, in.cells, c,
+// Cell is the id of a cell.
+func (in *Writer) Cell(ctx context.Context, c run.Cell) (int64, error) {
+	return intern(ctx, in.Tx, in.cells, c,
 		"SELECT id FROM cells WHERE event = ? AND metric = ?",
 		"INSERT INTO cells (event, metric) VALUES (?, ?)", c.Event, c.Metric)
 }
 
-// context is the id of a context: the same properties have the same id.
-func (in *interner) context(ctx context.Context, properties map[string]string) (int64, error) {
+// Context is the id of a context: the same properties have the same id.
+func (in *Writer) Context(ctx context.Context, properties map[string]string) (int64, error) {
 	ids := make([]int64, 0, len(properties))
 	for name, value := range properties {
-		id, err := intern(ctx, in.tx, in.props, [2]string{name, value},
+		id, err := intern(ctx, in.Tx, in.props, [2]string{name, value},
 			"SELECT id FROM properties WHERE name = ? AND value = ?",
 			"INSERT INTO properties (name, value) VALUES (?, ?)", name, value)
 		if err != nil {
@@ -52,11 +56,11 @@ func (in *interner) context(ctx context.Context, properties map[string]string) (
 		}
 		ids = append(ids, id)
 	}
-	key := encodeIDs(ids)
+	key := EncodeIDs(ids)
 	if id, ok := in.contexts[string(key)]; ok {
 		return id, nil
 	}
-	id, made, err := findOrMake(ctx, in.tx,
+	id, made, err := findOrMake(ctx, in.Tx,
 		"SELECT id FROM contexts WHERE properties = ?",
 		"INSERT INTO contexts (properties) VALUES (?)", key)
 	if err != nil {
@@ -64,7 +68,7 @@ func (in *interner) context(ctx context.Context, properties map[string]string) (
 	}
 	if made {
 		for _, p := range ids {
-			if _, err := in.tx.ExecContext(ctx, "INSERT INTO context_properties (property, context) VALUES (?, ?)", p, id); err != nil {
+			if _, err := in.Tx.ExecContext(ctx, "INSERT INTO context_properties (property, context) VALUES (?, ?)", p, id); err != nil {
 				return 0, err
 			}
 		}
@@ -73,7 +77,7 @@ func (in *interner) context(ctx context.Context, properties map[string]string) (
 	return id, nil
 }
 
-func intern[K comparable](ctx context.Context, tx *transaction, known map[K]int64, key K, find, make string, args ...any) (int64, error) {
+func intern[K comparable](ctx context.Context, tx *prepared.Tx, known map[K]int64, key K, find, make string, args ...any) (int64, error) {
 	if id, ok := known[key]; ok {
 		return id, nil
 	}
@@ -85,7 +89,7 @@ func intern[K comparable](ctx context.Context, tx *transaction, known map[K]int6
 	return id, nil
 }
 
-func findOrMake(ctx context.Context, tx *transaction, find, make string, args ...any) (id int64, made bool, err error) {
+func findOrMake(ctx context.Context, tx *prepared.Tx, find, make string, args ...any) (id int64, made bool, err error) {
 	err = tx.QueryRowContext(ctx, find, args...).Scan(&id)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return id, false, err
@@ -98,9 +102,9 @@ func findOrMake(ctx context.Context, tx *transaction, find, make string, args ..
 	return id, true, err
 }
 
-// encodeIDs writes ids in rising order, each as the difference to the one
+// EncodeIDs writes ids in rising order, each as the difference to the one
 // before, as unsigned varints. It sorts ids.
-func encodeIDs(ids []int64) []byte {
+func EncodeIDs(ids []int64) []byte {
 	slices.Sort(ids)
 	out := []byte{}
 	last := int64(0)
@@ -111,8 +115,8 @@ func encodeIDs(ids []int64) []byte {
 	return out
 }
 
-// decodeIDs appends the ids in data to ids.
-func decodeIDs(ids []int64, data []byte) ([]int64, error) {
+// DecodeIDs appends the ids in data to ids.
+func DecodeIDs(ids []int64, data []byte) ([]int64, error) {
 	last := int64(0)
 	for len(data) > 0 {
 		step, n := binary.Uvarint(data)

@@ -1,4 +1,10 @@
-package sqlite
+// Package summaries encodes what a check reads of a run: the cells of its summary,
+// in the place where References looks for them, with a seal.
+//
+// It takes a stand: a check opens no record, so that a summary in which a bit has
+// changed must not become another number. It works no summary out: that is package
+// run's.
+package summaries
 
 import (
 	"cmp"
@@ -10,6 +16,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
+	"github.com/apkgate/apkgate/baseline/sqlite/names"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -17,19 +24,19 @@ import (
 // difference to the id before as an unsigned varint, then the value as a
 // little-endian float64. A seal ends them (seal.go).
 
-// bytesOfACell is the least that a cell takes in a summary.
-const bytesOfACell = 1 + 8
+// BytesOfACell is the least that a cell takes in a summary.
+const BytesOfACell = 1 + 8
 
 type numbered struct {
 	cell  int64
 	value float64
 }
 
-// encodeCells writes the cells, interning their names.
-func encodeCells(ctx context.Context, in *interner, cells run.Cells) ([]byte, error) {
+// Encode writes the cells, interning their names.
+func Encode(ctx context.Context, in *names.Writer, cells run.Cells) ([]byte, error) {
 	list := make([]numbered, 0, cells.Len())
 	for c, v := range cells.All() {
-		id, err := in.cell(ctx, c)
+		id, err := in.Cell(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -48,8 +55,8 @@ func encodeCells(ctx context.Context, in *interner, cells run.Cells) ([]byte, er
 
 var errShortSummary = errors.New("a summary ends too early")
 
-// decodeCells calls each for every cell in data.
-func decodeCells(data []byte, each func(cell int64, value float64) error) error {
+// Decode calls each for every cell in data.
+func Decode(data []byte, each func(cell int64, value float64) error) error {
 	last := int64(0)
 	for len(data) > 0 {
 		step, n := binary.Uvarint(data)
@@ -65,33 +72,33 @@ func decodeCells(data []byte, each func(cell int64, value float64) error) error 
 	return nil
 }
 
-// place is where a run's summary lies: the key of its row.
-type place struct {
-	subject   int64
-	reference bool
-	context   int64
-	started   string
-	id        string
+// Place is where a run's summary lies: the key of its row.
+type Place struct {
+	Subject   int64
+	Reference bool
+	Context   int64
+	Started   string
+	ID        string
 }
 
-// blobs are a run's encoded summaries, without their seals.
-func blobs(ctx context.Context, in *interner, r run.Run) (median, mean []byte, err error) {
+// Of are a run's encoded summaries, without their seals.
+func Of(ctx context.Context, in *names.Writer, r run.Run) (median, mean []byte, err error) {
 	byMedian, byMean := baseline.Cells(r)
-	if median, err = encodeCells(ctx, in, byMedian); err != nil {
+	if median, err = Encode(ctx, in, byMedian); err != nil {
 		return nil, nil, err
 	}
-	mean, err = encodeCells(ctx, in, byMean)
+	mean, err = Encode(ctx, in, byMean)
 	return median, mean, err
 }
 
-// addSummary keeps the summaries of r in their place.
-func addSummary(ctx context.Context, in *interner, p place, r run.Run) error {
-	median, mean, err := blobs(ctx, in, r)
+// Add keeps the summaries of r in their place.
+func Add(ctx context.Context, in *names.Writer, p Place, r run.Run) error {
+	median, mean, err := Of(ctx, in, r)
 	if err != nil {
 		return err
 	}
-	_, err = in.tx.ExecContext(ctx, `INSERT INTO summaries
+	_, err = in.Tx.ExecContext(ctx, `INSERT INTO summaries
 		(subject, reference, context, started, id, session, median, mean) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.subject, p.reference, p.context, p.started, p.id, r.Session, seal(p, r.Session, median), seal(p, r.Session, mean))
+		p.Subject, p.Reference, p.Context, p.Started, p.ID, r.Session, Seal(p, r.Session, median), Seal(p, r.Session, mean))
 	return err
 }
