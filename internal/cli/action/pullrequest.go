@@ -26,7 +26,8 @@ const maxBaseCommits = 300
 // pullRequest measures what the pull request would change and compares it
 // with the history. In a history file the runs are kept, unmarked; a history that
 // is shared is only read: nothing of a pull request is ever what others are
-// compared with.
+// compared with. Files that are kept with runs lie beside a history file, and never
+// those of a fork; a report has them all.
 func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	ctx := cmd.Context()
 	cfg, err := lab.Config(c, f.Config, f.CollectFlags)
@@ -55,6 +56,8 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	into := store
 	if !keep {
 		into = nil
+	} else if a.Job.Pull == nil || !a.Job.Pull.Fork {
+		f.Evidence.Folder = stores.Kept(set.Store)
 	}
 	runs, loss, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
 	if err != nil {

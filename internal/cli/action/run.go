@@ -87,7 +87,7 @@ func runMode(c console.Console, cmd *cobra.Command, f *runFlags) (err error) {
 		}
 	}
 	a.Comment, a.Check = f.comment, f.checkRun
-	f.Profiles = f.artifact // a reviewer opens them from there
+	f.Profiles, f.Evidence.Report = f.artifact, f.artifact // a reviewer opens them from there
 	a.Begin(cmd.Context())
 	cancelled := make(chan struct{})
 	spared := context.AfterFunc(cmd.Context(), func() {

@@ -107,6 +107,7 @@ func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags,
 
 // Refresh makes the new runs and accepts or refuses them.
 func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, set settings.Settings, f Refreshing) (*Refreshed, error) {
+	f.Evidence.Folder = stores.Kept(set.Store)
 	measure, err := refresher(c, cf, f)
 	if err != nil {
 		return nil, err

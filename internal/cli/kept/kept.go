@@ -20,6 +20,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
@@ -94,6 +95,9 @@ func plainSpaces(s string) string {
 // FileName is what a kept file is called outside of its folder: two runs' files may
 // have one name.
 func FileName(e run.Evidence) string { return e.Digest[:8] + "-" + e.Name }
+
+// InReport is the folder of kept files in a report folder.
+func InReport(dir string) string { return filepath.Join(dir, actions.EvidenceFolder) }
 
 // Takeout is what TakeOut has done.
 type Takeout struct {

@@ -30,7 +30,8 @@ type CollectFlags struct {
 	Apk, Version, Commit, Ref, Session string
 	Scenarios                          []string
 	Parallel                           int
-	Profiles                           string // the folder of profiles, where not the configuration's; no flag
+	Profiles                           string   // the folder of profiles, where not the configuration's; no flag
+	Evidence                           Evidence // no flag
 }
 
 func (f *CollectFlags) Register(cmd *cobra.Command) {
@@ -145,6 +146,11 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
+	keeper, err := f.Evidence.keeper(c)
+	if err != nil {
+		return nil, exit.Infrastructure(err)
+	}
+	defer func() { err = errors.Join(err, exit.InfrastructureIf(keeper.close())) }()
 	todo := Jobs(cfg, devices, originOf(c, f))
 	shown := NewProgress(c, todo)
 	defer shown.Clear()
@@ -157,6 +163,9 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 				if err := keep(r.Run); kept == nil { // the first says enough
 					kept = err
 				}
+			}
+			if keepable(r) {
+				keeper.finished(context.WithoutCancel(ctx), r.Run)
 			}
 			profiles.Keep(r, "")
 			shown.Finished(r) // now that it is kept

@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
 )
 
 func CollectCommand(c console.Console) *cobra.Command {
@@ -37,6 +38,7 @@ Lines. apkgate check compares them later, or elsewhere.`,
 				if err := files.Writable(filepath.Dir(out)); err != nil {
 					return err
 				}
+				f.Evidence.Folder = stores.Kept(out)
 			}
 			results, err := lab.Measure(cmd.Context(), c, cfg, f, nil)
 			if err != nil {

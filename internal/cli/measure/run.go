@@ -78,6 +78,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	if err := files.KeepsInput(f.OutputFlags.Files(), []string{set.Store, f.ConfigFlags.File(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
 		return err
 	}
+	f.Evidence.Folder = stores.Kept(set.Store)
 	store, err := stores.Open(ctx, c, set.Store)
 	if err != nil {
 		return err

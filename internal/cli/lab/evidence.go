@@ -1,0 +1,85 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/kept"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Evidence says where the files go that are kept with runs. The zero value keeps none.
+type Evidence struct {
+	// Folder is beside the history in which the runs are kept; nil where they are kept
+	// in none.
+	Folder *evidence.Folder
+	// Report is a report folder, whose readers get a copy of each file; "" for none.
+	Report string
+}
+
+// keeper takes files in while runs are made, and gives them to their runs.
+type keeper struct {
+	console   console.Console
+	folder    *evidence.Folder // nil keeps nothing
+	temporary string           // the folder that is gone at the end, "" for none
+	report    string
+}
+
+// keeper readies what the files go to. Files that only a report gets have a folder for
+// as long as it takes.
+func (e Evidence) keeper(c console.Console) (*keeper, error) {
+	k := &keeper{console: c, folder: e.Folder, report: e.Report}
+	if k.folder != nil || k.report == "" {
+		return k, nil
+	}
+	dir, err := os.MkdirTemp("", "apkgate-evidence-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for what is kept with the runs: %w", err)
+	}
+	k.temporary, k.folder = dir, evidence.At(filepath.Join(dir, "evidence"), evidence.Default)
+	return k, nil
+}
+
+// Keep implements evidence.Keeper.
+func (k *keeper) Keep(ctx context.Context, r io.Reader, limit int64) (string, int64, error) {
+	if err := files.MakeFolder(filepath.Dir(k.folder.Path())); err != nil {
+		return "", 0, files.Error("make a folder for what is kept with the runs", k.folder.Path(), err)
+	}
+	return k.folder.Keep(ctx, r, limit)
+}
+
+// finished gives the files to their run. What goes wrong is a warning: the run is whole
+// without them.
+func (k *keeper) finished(ctx context.Context, r run.Run) {
+	if k.folder == nil || len(r.Evidence) == 0 {
+		return
+	}
+	r, err := r.Named()
+	var gone evidence.Gone
+	if err == nil {
+		gone, err = k.folder.Attach(ctx, r)
+	}
+	if line := kept.GoneLine(gone); line != "" {
+		fmt.Fprintln(k.console.Stderr, line)
+	}
+	if err == nil && k.report != "" {
+		_, err = kept.TakeOut(ctx, k.folder, kept.InReport(k.report), r)
+	}
+	if err != nil {
+		fmt.Fprintf(k.console.Stderr, "warning: files that were kept with run %s: %s\n", console.Plain(r.ID), console.Plain(err.Error()))
+	}
+}
+
+// close removes what was only for a report.
+func (k *keeper) close() error {
+	if k.temporary == "" {
+		return nil
+	}
+	return os.RemoveAll(k.temporary)
+}
