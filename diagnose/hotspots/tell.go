@@ -11,8 +11,11 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// openMethods is how many methods are told in sentences.
-const openMethods = 5
+// How much is told.
+const (
+	openMethods = 5  // in sentences
+	detailed    = 20 // runs with tables and pictures: no report has room for more
+)
 
 // teller puts the change of one run into words.
 type teller struct {
@@ -36,8 +39,10 @@ func Tell(changes []Change, catalogue *metric.Catalogue, flagged func(Change) []
 		sorted[i] = t.Change
 		out[i] = diagnose.Explanation{
 			Family: Family, Run: t.Run, Scenario: t.Scenario, Device: t.Device, Open: t.matters(), Weight: t.weight(),
-			Fact: t.fact(), Lead: t.lead(all), Lines: t.lines(all), Doubts: t.doubts(), Asides: t.asides(),
-			Tables: t.tables(), Pictures: t.pictures(), Causes: t.causes(),
+			Fact: t.fact(), Lead: t.lead(all), Lines: t.lines(all), Doubts: t.doubts(), Asides: t.asides(), Causes: t.causes(),
+		}
+		if i < detailed {
+			out[i].Tables, out[i].Pictures = t.tables(), t.pictures()
 		}
 	}
 	return sorted, out

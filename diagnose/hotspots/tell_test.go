@@ -115,6 +115,26 @@ func TestRunsStandByWhatMatters(t *testing.T) {
 	}
 }
 
+// Of hundreds of runs the tables and trees of calls of the first alone are held.
+func TestFewRunsAreToldInDetail(t *testing.T) {
+	var changes []Change
+	for range 100 {
+		changes = append(changes, explained(t, head(), base()))
+	}
+	n := 0
+	for _, e := range told(t, worse("", "energy.total_j"), changes...) {
+		if len(e.Lines) == 0 || len(e.Causes) == 0 {
+			t.Fatal("a run is told nothing of")
+		}
+		if len(e.Tables) > 0 || len(e.Pictures) > 0 {
+			n++
+		}
+	}
+	if n != detailed {
+		t.Errorf("%d of 100 runs have tables and pictures, want %d", n, detailed)
+	}
+}
+
 // However many findings there are, a run has few causes.
 func TestCausesOfARunAreBounded(t *testing.T) {
 	var findings []diagnose.Finding
