@@ -16,6 +16,15 @@ var (
 	ErrBusy        = errors.New("another process keeps the history locked")
 )
 
+// AddressError is that there can be no history at an address as it was given.
+type AddressError struct{ Err error }
+
+// Error says what is wrong with the address.
+func (e *AddressError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong with the address.
+func (e *AddressError) Unwrap() error { return e.Err }
+
 // Error is an error with something that the user can do about it.
 type Error struct {
 	Err    error

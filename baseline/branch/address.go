@@ -25,6 +25,25 @@ const (
 // Scheme begins the address of a history on a branch.
 const Scheme = "branch:"
 
+// Kind is how branches keep histories.
+var Kind = baseline.Kind{
+	Schemes: []string{Scheme}, Form: Scheme + "REMOTE#BRANCH",
+	Open: func(ctx context.Context, address string, o baseline.Opening) (baseline.Store, error) {
+		where, err := ParseAddress(address)
+		if err != nil {
+			return nil, &baseline.Error{Err: &baseline.AddressError{Err: err}, Advice: Scheme + DefaultRemote + "#" + DefaultBranch}
+		}
+		return Open(ctx, where, Options{Dir: o.Copies, WorkDir: o.WorkDir, ReadOnly: o.ReadOnly, Now: o.Now})
+	},
+	Shown: func(address string) string {
+		where, err := ParseAddress(address)
+		if err != nil {
+			return address
+		}
+		return where.String()
+	},
+}
+
 // Address names a branch of a remote.
 type Address struct {
 	Remote string // a remote of the user's repository, or what git clone takes
@@ -53,9 +72,6 @@ func ParseAddress(s string) (Address, error) {
 	}
 	return a, a.check()
 }
-
-// ErrNoRemote is that an address names a remote that is not there.
-var ErrNoRemote = errors.New("the repository here has none of that name")
 
 // maxName bounds the names of remotes and branches.
 const maxName = 1000
@@ -101,7 +117,7 @@ func findRemote(ctx context.Context, env []string, workDir, remote string) (foun
 		}
 		if !strings.ContainsAny(remote, `/\:`) {
 			return found{}, &baseline.Error{
-				Err:    fmt.Errorf("find the git remote %q: %w", remote, ErrNoRemote),
+				Err:    &baseline.AddressError{Err: fmt.Errorf("find the git remote %q: the repository here has none of that name", remote)},
 				Advice: "git remote -v lists them. A URL or a folder works too: branch:https://example.org/team/app.git",
 			}
 		}

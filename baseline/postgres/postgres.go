@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -50,12 +51,25 @@ type Store struct {
 
 var _ baseline.Store = (*Store)(nil)
 
-// Schemes begin the addresses of PostgreSQL databases.
-var Schemes = []string{"postgres://", "postgresql://"}
+// Kind is how PostgreSQL databases keep histories.
+var Kind = baseline.Kind{
+	Schemes: []string{"postgres://", "postgresql://"}, Form: "postgres://…",
+	Open: func(ctx context.Context, address string, o baseline.Opening) (baseline.Store, error) {
+		return Open(ctx, address, Options{ReadOnly: o.ReadOnly, Now: o.Now, Waiting: o.Waiting})
+	},
+	Shown: shown,
+}
 
-// IsAddress reports whether the address of a history names a PostgreSQL database.
-func IsAddress(s string) bool {
-	return strings.HasPrefix(s, Schemes[0]) || strings.HasPrefix(s, Schemes[1])
+// shown is a URL without a password.
+func shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	query := u.Query()
+	query.Del("password")
+	u.RawQuery = query.Encode()
+	return u.Redacted()
 }
 
 // Open opens the history in the database at a URL such as

@@ -42,6 +42,14 @@ type Options struct {
 	Now func() time.Time
 }
 
+// Kind is how SQLite files keep histories.
+var Kind = baseline.Kind{
+	Form: "a file",
+	Open: func(ctx context.Context, path string, o baseline.Opening) (baseline.Store, error) {
+		return Open(ctx, path, Options{ReadOnly: o.ReadOnly, Now: o.Now})
+	},
+}
+
 // Store is a history in an SQLite file.
 type Store struct {
 	path    string

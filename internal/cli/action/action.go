@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/apkgate/apkgate/baseline/branch"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
@@ -25,6 +24,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -156,7 +156,7 @@ func in(c console.Console, dir string, f *runFlags) (console.Console, error) {
 	c.Dir = dir
 	f.Config = cmp.Or(f.Config, config.FileName)
 	paths := []*string{&f.Config, &f.artifact, &f.Apk, &f.base, &f.head}
-	if !strings.HasPrefix(f.Store, branch.Scheme) && !strings.Contains(f.Store, "://") {
+	if !stores.IsShared(f.Store) {
 		paths = append(paths, &f.Store)
 	}
 	for _, path := range paths {

@@ -26,7 +26,7 @@ with runs, such as traces, are copied from file to file; a branch or a database
 holds runs alone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
-				return exit.Usage(errors.New("copy needs --to with the other history"), "a file, branch:REMOTE#BRANCH or postgres://…")
+				return exit.Usage(errors.New("copy needs --to with the other history"), stores.Forms())
 			}
 			address, err := settings.StoreAddress(*f)
 			if err != nil {
@@ -47,7 +47,7 @@ holds runs alone.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&to, "to", "", "the other history: a file, branch:REMOTE#BRANCH or postgres://…")
+	cmd.Flags().StringVar(&to, "to", "", "the other history: "+stores.Forms())
 	return cmd
 }
 

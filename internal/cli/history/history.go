@@ -33,7 +33,7 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml where there is one)")
-	cmd.PersistentFlags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
+	cmd.PersistentFlags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: "+stores.Forms())
 	cmd.AddCommand(
 		listCommand(c, &f), showCommand(c, &f), evidenceCommand(c, &f), refreshCommand(c, &f),
 		acceptCommand(c, &f), rejectCommand(c, &f), rebaselineCommand(c, &f),

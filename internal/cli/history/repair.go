@@ -3,11 +3,9 @@ package history
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/apkgate/apkgate/baseline/branch"
 	"github.com/apkgate/apkgate/baseline/sqlite"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -31,7 +29,7 @@ Let nobody else use the history meanwhile.`,
 			if err != nil {
 				return err
 			}
-			if strings.HasPrefix(path, branch.Scheme) || strings.Contains(path, "://") {
+			if stores.IsShared(path) {
 				return exit.Usage(errors.New("repair makes a new history of a file only"),
 					"apkgate baseline copy --to FILE takes what is sound of any history along")
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/metric"
@@ -49,7 +50,7 @@ type ConfigFlags struct{ Config, Store string }
 
 func (f *ConfigFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
-	cmd.Flags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: a file, branch:REMOTE#BRANCH or postgres://…")
+	cmd.Flags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: "+stores.Forms())
 }
 
 // PolicyFlags override the configuration's gate. None has a default of its own but

@@ -1,8 +1,9 @@
 // Package stores opens the history that an address names: a file, a branch of a git
 // remote or a PostgreSQL database.
 //
-// It owns what addresses look like, how one is shown without its password, and what is
-// told of a history that is damaged or missing. The stores themselves are in baseline.
+// It owns the list of the kinds of stores, of which a new one is a package in baseline
+// and one line here, and what is told of a history that is damaged or missing. What an
+// address looks like, and how it is shown without its password, each kind knows.
 package stores
 
 import (
@@ -10,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +27,33 @@ import (
 	"github.com/apkgate/apkgate/internal/words"
 )
 
-// Open opens the history at an address, making it where there is none: a
-// file, a branch of a git remote (branch:REMOTE#BRANCH) or a PostgreSQL database
-// (postgres://…).
+// kinds are the ways to keep a history. The last one takes any address that is of no
+// other: the path of a file.
+var kinds = []baseline.Kind{branch.Kind, postgres.Kind, sqlite.Kind}
+
+// kindOf is the kind of an address.
+func kindOf(address string) (baseline.Kind, error) {
+	for _, k := range kinds {
+		if k.Has(address) {
+			return k, nil
+		}
+	}
+	if scheme, _, ok := strings.Cut(address, "://"); ok {
+		return baseline.Kind{}, exit.Usage(fmt.Errorf("a history can't be kept at %s://…, want %s", words.Short(scheme), Forms()), "")
+	}
+	return kinds[len(kinds)-1], nil
+}
+
+// Forms says what addresses look like: "a file, branch:REMOTE#BRANCH or postgres://…".
+func Forms() string {
+	forms := []string{kinds[len(kinds)-1].Form}
+	for _, k := range kinds[:len(kinds)-1] {
+		forms = append(forms, k.Form)
+	}
+	return strings.Join(forms[:len(forms)-1], ", ") + " or " + forms[len(forms)-1]
+}
+
+// Open opens the history at an address, making it where there is none.
 func Open(ctx context.Context, c console.Console, address string) (baseline.Store, error) {
 	return openHistory(ctx, c, address, false)
 }
@@ -38,33 +62,26 @@ func Open(ctx context.Context, c console.Console, address string) (baseline.Stor
 // read, since nothing of a pull request belongs into what others compare with, and
 // a fork could not write there. keep is false of such a one.
 func OpenForPull(ctx context.Context, c console.Console, address string) (store baseline.Store, keep bool, err error) {
-	shared := strings.HasPrefix(address, branch.Scheme) || postgres.IsAddress(address)
+	shared := IsShared(address)
 	store, err = openHistory(ctx, c, address, shared)
 	return store, !shared, err
 }
 
 func openHistory(ctx context.Context, c console.Console, address string, readOnly bool) (baseline.Store, error) {
-	switch {
-	case strings.HasPrefix(address, branch.Scheme):
-		return openBranch(ctx, c, address, readOnly)
-	case postgres.IsAddress(address):
-		store, err := postgres.Open(ctx, address, postgres.Options{ReadOnly: readOnly, Now: c.Now, Waiting: waiting(c)})
-		if err != nil {
-			return nil, Error(err)
-		}
-		return store, nil
-	case strings.Contains(address, "://"):
-		scheme, _, _ := strings.Cut(address, "://")
-		return nil, exit.Usage(fmt.Errorf("a history can't be kept at %s://…, want a file, branch:REMOTE#BRANCH or postgres://…", words.Short(scheme)), "")
+	kind, err := kindOf(address)
+	if err == nil && !kind.Shared() && !readOnly {
+		err = makeWay(address)
 	}
-	if readOnly {
-		store, err := sqlite.Open(ctx, address, sqlite.Options{ReadOnly: true, Now: c.Now})
-		if err != nil {
-			return nil, Error(err)
-		}
-		return store, nil
+	if err != nil {
+		return nil, err
 	}
-	return openFile(ctx, c, address)
+	store, err := kind.Open(ctx, address, baseline.Opening{
+		ReadOnly: readOnly, Now: c.Now, Waiting: waiting(c), WorkDir: c.Dir, Copies: copiesDir(),
+	})
+	if err != nil {
+		return nil, Error(err)
+	}
+	return store, nil
 }
 
 // waiting says what takes so long.
@@ -72,22 +89,19 @@ func waiting(c console.Console) func(what string, why error) {
 	return func(what string, why error) { fmt.Fprintf(c.Stderr, "%s: %s\n", what, console.Plain(why.Error())) }
 }
 
-func openFile(ctx context.Context, c console.Console, path string) (baseline.Store, error) {
+// makeWay refuses the path of what is no history, and makes its folder.
+func makeWay(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, exit.Usage(fmt.Errorf("open history %s: it is a folder, want a file", path), "")
+		return exit.Usage(fmt.Errorf("open history %s: it is a folder, want a file", path), "")
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && isRunsName(path) {
-		return nil, exit.Usage(fmt.Errorf("make a history in %s: the name is that of a file of runs, and a history is kept in SQLite", path),
+		return exit.Usage(fmt.Errorf("make a history in %s: the name is that of a file of runs, and a history is kept in SQLite", path),
 			"name it history.db; apkgate check --history reads files of runs as they are")
 	}
 	if err := files.MakeFolder(filepath.Dir(path)); err != nil {
-		return nil, exit.Infrastructure(files.Error("make a folder for the history", path, err))
+		return exit.Infrastructure(files.Error("make a folder for the history", path, err))
 	}
-	store, err := sqlite.Open(ctx, path, sqlite.Options{Now: c.Now})
-	if err != nil {
-		return nil, Error(err)
-	}
-	return store, nil
+	return nil
 }
 
 // isRunsName reports whether the name is one that files of runs have.
@@ -97,18 +111,6 @@ func isRunsName(path string) bool {
 		name = strings.TrimSuffix(name, packed)
 	}
 	return strings.HasSuffix(name, ".json") || strings.HasSuffix(name, ".jsonl")
-}
-
-func openBranch(ctx context.Context, c console.Console, address string, readOnly bool) (baseline.Store, error) {
-	where, err := branch.ParseAddress(address)
-	if err != nil {
-		return nil, exit.Usage(err, "branch:origin#apkgate-history")
-	}
-	store, err := branch.Open(ctx, where, branch.Options{Dir: copiesDir(), WorkDir: c.Dir, ReadOnly: readOnly, Now: c.Now})
-	if err != nil {
-		return nil, Error(err)
-	}
-	return store, nil
 }
 
 // Kept is the folder of the files that were kept with a history's runs.
@@ -128,7 +130,7 @@ func copiesDir() string {
 // OpenExisting opens the history for a command that makes no sense without one. Of
 // a history that is elsewhere, only opening it can tell whether there is one.
 func OpenExisting(ctx context.Context, c console.Console, address string) (baseline.Store, error) {
-	if err := isThere(c, address); err != nil {
+	if err := isThere(address); err != nil {
 		return nil, err
 	}
 	return Open(ctx, c, address)
@@ -138,18 +140,19 @@ func OpenExisting(ctx context.Context, c console.Console, address string) (basel
 // where it can't be written, as in a cache. In a database that is empty, opening
 // makes the tables all the same.
 func OpenToRead(ctx context.Context, c console.Console, address string) (baseline.Store, error) {
-	if err := isThere(c, address); err != nil {
+	if err := isThere(address); err != nil {
 		return nil, err
 	}
 	return openHistory(ctx, c, address, !IsShared(address))
 }
 
-// IsShared reports whether the address is of no file: a branch or a database.
+// IsShared reports whether the address is of no file on this computer.
 func IsShared(address string) bool {
-	return strings.HasPrefix(address, branch.Scheme) || strings.Contains(address, "://")
+	kind, err := kindOf(address)
+	return err != nil || kind.Shared()
 }
 
-func isThere(c console.Console, address string) error {
+func isThere(address string) error {
 	if IsShared(address) {
 		return nil
 	}
@@ -166,25 +169,23 @@ func isThere(c console.Console, address string) error {
 
 // Shown is the address of a history without a password.
 func Shown(address string) string {
-	if where, err := branch.ParseAddress(address); err == nil {
-		return where.String()
+	kind, err := kindOf(address)
+	if err != nil {
+		return address
 	}
-	if u, err := url.Parse(address); err == nil && postgres.IsAddress(address) {
-		query := u.Query()
-		query.Del("password")
-		u.RawQuery = query.Encode()
-		return u.Redacted()
-	}
-	return address
+	return kind.Show(address)
 }
 
 // Error sorts an error of the history: what the caller named wrongly is
 // usage, the rest is infrastructure.
 func Error(err error) error {
-	for _, callers := range []error{baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrConflict, baseline.ErrNotComplete, baseline.ErrNotHistory, baseline.ErrNewer, branch.ErrNoRemote} {
+	for _, callers := range []error{baseline.ErrNotFound, baseline.ErrAmbiguous, baseline.ErrConflict, baseline.ErrNotComplete, baseline.ErrNotHistory, baseline.ErrNewer} {
 		if errors.Is(err, callers) {
 			return exit.Usage(err, "")
 		}
+	}
+	if errors.As(err, new(*baseline.AddressError)) {
+		return exit.Usage(err, "")
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
