@@ -1761,3 +1761,65 @@ const (
 	GPUMemoryEventPID   protowire.Number = 2
 	GPUMemoryEventSize  protowire.Number = 3
 )
+
+// GpuRenderStageEvent (protos/perfetto/trace/gpu/gpu_render_stage_event.proto).
+const (
+	GPUStageEventID                protowire.Number = 1
+	GPUStageDuration               protowire.Number = 2
+	GPUStageHwQueueIID             protowire.Number = 13
+	GPUStageStageIID               protowire.Number = 14
+	GPUStageGPUID                  protowire.Number = 11
+	GPUStageContext                protowire.Number = 5
+	GPUStageRenderTargetHandle     protowire.Number = 8
+	GPUStageSubmissionID           protowire.Number = 10
+	GPUStageExtraData              protowire.Number = 6
+	GPUStageRenderPassHandle       protowire.Number = 9
+	GPUStageRenderPassInstanceID   protowire.Number = 16
+	GPUStageRenderSubpassIndexMask protowire.Number = 15
+	GPUStageCommandBufferHandle    protowire.Number = 12
+	GPUStageName                   protowire.Number = 17
+	GPUStageNameIID                protowire.Number = 20
+	GPUStageEventWaitIDs           protowire.Number = 18
+	GPUStageKernelIID              protowire.Number = 19
+	GPUStageLaunch                 protowire.Number = 21
+	GPUStageSpecifications         protowire.Number = 7
+	GPUStageHwQueueID              protowire.Number = 3
+	GPUStageStageID                protowire.Number = 4
+)
+
+// GpuRenderStageEvent.Specifications (protos/perfetto/trace/gpu/gpu_render_stage_event.proto).
+const (
+	GPUSpecificationsContextSpec protowire.Number = 1
+	GPUSpecificationsHwQueue     protowire.Number = 2
+	GPUSpecificationsStage       protowire.Number = 3
+)
+
+// GpuRenderStageEvent.Specifications.Description (protos/perfetto/trace/gpu/gpu_render_stage_event.proto).
+const (
+	GPUDescriptionName        protowire.Number = 1
+	GPUDescriptionDescription protowire.Number = 2
+)
+
+// InternedGpuRenderStageSpecification (protos/perfetto/trace/gpu/gpu_render_stage_event.proto).
+const (
+	GPUSpecificationIID         protowire.Number = 1
+	GPUSpecificationName        protowire.Number = 2
+	GPUSpecificationDescription protowire.Number = 3
+	GPUSpecificationCategory    protowire.Number = 4
+)
+
+// VulkanApiEvent (protos/perfetto/trace/gpu/vulkan_api_event.proto).
+const (
+	VulkanVkDebugUtilsObjectName protowire.Number = 1
+	VulkanVkQueueSubmit          protowire.Number = 2
+)
+
+// VulkanApiEvent.VkQueueSubmit (protos/perfetto/trace/gpu/vulkan_api_event.proto).
+const (
+	VulkanSubmitDurationNS       protowire.Number = 1
+	VulkanSubmitPID              protowire.Number = 2
+	VulkanSubmitTID              protowire.Number = 3
+	VulkanSubmitVkQueue          protowire.Number = 4
+	VulkanSubmitVkCommandBuffers protowire.Number = 5
+	VulkanSubmitSubmissionID     protowire.Number = 6
+)

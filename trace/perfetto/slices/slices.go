@@ -83,6 +83,7 @@ type Reader struct {
 	frames  map[int][]frame // by thread
 	fences  map[uint64]*fences
 	suspend suspend
+	stages  stages
 	rings   map[string]*ring
 	busy    map[jobID]*ring // by job that runs
 	buffers map[bufferKey]*buffer
@@ -100,7 +101,8 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	return &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, lanes: map[Track]*lanes{}, names: map[string]int32{"": 0}, Names: []string{""},
 		calls: map[int32]call{}, frames: map[int][]frame{}, fences: map[uint64]*fences{},
-		rings: map[string]*ring{}, busy: map[jobID]*ring{}, buffers: map[bufferKey]*buffer{}, shown: map[string]int32{},
+		stages: stages{lanes: map[Track][]stageLane{}, slices: map[uint64]int32{}, waiting: map[uint64][]int32{}},
+		rings:  map[string]*ring{}, busy: map[jobID]*ring{}, buffers: map[bufferKey]*buffer{}, shown: map[string]int32{},
 		events: trackevent.New(file, tracker), byUUID: map[uint64]int32{}, steps: map[uint64]int32{},
 	}
 }
@@ -108,8 +110,8 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 // Wants are the kernel's events that slices follow from.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty},
-		Interned: trackevent.Interned(r.args != nil),
+		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty, field.PacketGPURenderStageEvent, field.PacketVulkanApiEvent},
+		Interned: append(trackevent.Interned(r.args != nil), field.InternedGPUSpecifications),
 		Events: append([]protowire.Number{
 			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderTransactionAllocBuf, field.EventBinderCommand, field.EventBinderReturn, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
 			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,
@@ -133,12 +135,17 @@ func (r *Reader) Packet(p packets.Packet) {
 	case !ok:
 	case p.Kind == field.PacketTrackEvent:
 		r.trackEvent(p, at)
+	case p.Kind == field.PacketGPURenderStageEvent:
+		r.stageEvent(p, at)
 	default:
 		message := bytes.Clone(p.Data)
 		r.file.Defer(at, len(message), func() {
-			if p.Kind == field.PacketAndroidSystemProperty {
+			switch p.Kind {
+			case field.PacketAndroidSystemProperty:
 				r.property(at, message)
-			} else {
+			case field.PacketVulkanApiEvent:
+				r.submission(at, message)
+			default:
 				r.bufferEvent(at, message)
 			}
 		})

@@ -171,3 +171,25 @@ func TestCountersOfMemoryAndOfTheSystem(t *testing.T) {
 		"10|0|9|cpu.times.softirq_ns|cpustat||||5", "10|0|10|cpu.times.steal_ns|cpustat||||5",
 		"20|999|11|GPU Memory|gpu_memory|bytes|||", "30|50|12|GPU Memory|process_gpu_memory|bytes|100||") // 555 is no process that is there
 }
+
+// TestStagesOfTheGPUAreSlices has two stages of one queue that overlap, and one of another
+// that waits for the first; the last queue and its stage have no names.
+func TestStagesOfTheGPUAreSlices(t *testing.T) {
+	t.Parallel()
+	names := message(nil).in(24, message(nil).num(1, 1).text(2, "vertex")).in(24, message(nil).num(1, 2).text(2, "binning")).
+		in(24, message(nil).num(1, 3).text(2, "fragment"))
+	stage := func(ns int64, of message) message {
+		return message(nil).num(8, ns).num(10, 1).num(13, 2).in(53, of)
+	}
+	trace := file(message(nil).num(10, 1).num(13, 1).in(12, names),
+		stage(10, message(nil).num(1, 1).num(2, 10).num(13, 1).num(14, 2)),
+		stage(15, message(nil).num(1, 2).num(2, 10).num(13, 1).num(14, 2)),
+		stage(30, message(nil).num(1, 3).num(2, 5).num(13, 3).text(17, "pass").num(18, 1)),
+		stage(40, message(nil).num(1, 4).num(2, 5).num(3, 7).num(4, 6)),
+		message(nil).num(8, 50).in(65, message(nil).in(2, message(nil).num(1, 3).num(2, 100))))
+	check(t, trace, "slices",
+		"0|10|10|binning||0||0|gpu_render_stage|vertex||", "1|15|10|binning||0||1|gpu_render_stage|vertex||",
+		"2|30|5|pass||0||2|gpu_render_stage|fragment||", "3|40|5|render stage(6)||0||3|gpu_render_stage|Unknown GPU Queue 7||",
+		"4|50|3|vkQueueSubmit||0||4|vulkan_events|Vulkan Events||")
+	check(t, trace, "flows", "0|2")
+}

@@ -173,6 +173,7 @@ func TestFrameTable(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(work())
 	f.Add(file(frame(1, 4, message(nil).num(1, 5)), tree()))
+	f.Add(everyKind())
 	f.Fuzz(func(t *testing.T, in []byte) {
 		for _, name := range tables.Names() {
 			read, err := tables.Read(bytes.NewReader(in), name)
