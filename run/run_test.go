@@ -324,6 +324,11 @@ func TestARunBringsItsMetrics(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte(`{"format":"apkgate.run/1","warnings":[3]}`))
+	all, err := Encode(whole())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(all)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := Decode(data)
 		if err != nil {

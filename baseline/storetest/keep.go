@@ -220,6 +220,8 @@ func hostileTextComesBack(t *testing.T, s baseline.Store) {
 		r.Iterations[0].Events = []run.Bucket{{Name: text, Metrics: map[string]float64{text: 1}}}
 		r.Warnings = []run.Warning{{Text: text}}
 		r.Energy = &run.Energy{Source: text, Wakelocks: []run.Wakelock{{Name: text, HeldMS: 1}}, Methods: &run.Methods{List: []run.Method{{Name: text}}}}
+		r.ANRs = []run.ANR{{Kind: run.ANRInput, Repetition: 1, Reason: text}}
+		r.Evidence = []run.Evidence{{Digest: strings.Repeat("ab", 32), Kind: run.ThreadDump, Name: "traces.txt", Bytes: 10, Event: text, Why: text}}
 		accept(t, s, r)
 		e, err := s.Get(t.Context(), r.ID)
 		if err != nil {
