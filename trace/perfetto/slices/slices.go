@@ -130,13 +130,15 @@ func (r *Reader) Packet(p packets.Packet) {
 		r.events.Packet(p)
 		return
 	}
+	if p.Kind == field.PacketGPURenderStageEvent {
+		r.stageEvent(p)
+		return
+	}
 	at, ok := r.file.Time(p.At)
 	switch {
 	case !ok:
 	case p.Kind == field.PacketTrackEvent:
 		r.trackEvent(p, at)
-	case p.Kind == field.PacketGPURenderStageEvent:
-		r.stageEvent(p, at)
 	default:
 		message := bytes.Clone(p.Data)
 		r.file.Defer(at, len(message), func() {

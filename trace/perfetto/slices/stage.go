@@ -39,8 +39,9 @@ type stage struct {
 	waits    []uint64
 }
 
-// stageEvent reads a GpuRenderStageEvent, whose slice begins when its time has come.
-func (r *Reader) stageEvent(p packets.Packet, at time.Duration) {
+// stageEvent reads a GpuRenderStageEvent, whose slice begins when its time has come. One
+// that only names others may have no time.
+func (r *Reader) stageEvent(p packets.Packet) {
 	var s stage
 	var gpu, queue, number uint64
 	interned, numbered := false, false
@@ -84,7 +85,9 @@ func (r *Reader) stageEvent(p packets.Packet, at time.Duration) {
 	}
 	s.track.Type, s.track.Thread, s.track.Process = "gpu_render_stage", None, None
 	s.track.Number = gpu<<32 | queue&(1<<32-1)
-	r.file.Defer(at, len(s.name)+8*len(s.waits), func() { r.placeStage(at, s) })
+	if at, ok := r.file.Time(p.At); ok {
+		r.file.Defer(at, len(s.name)+8*len(s.waits), func() { r.placeStage(at, s) })
+	}
 }
 
 // nameStages reads Specifications.
