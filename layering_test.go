@@ -31,13 +31,21 @@ var mayImport = map[string][]string{
 	"rules":    {},
 	"gate":     {"run", "metric", "context", "stat", "rules"},
 	"diagnose": {"run", "metric", "gate"},
-	"report":   {"gate", "diagnose", "run", "metric", "stat"},
+	"report":   {}, // the formats, which are its own
 
-	// How an answer is said, laid out and drawn, whatever it is an answer to: none of
-	// these knows verdicts.
+	// How an answer is said, drawn and shown, whatever it is an answer to: none of these
+	// knows verdicts.
 	"report/words":    {"metric", "run"},
-	"report/document": {},
+	"report/document": {"report/words"},
 	"report/figure":   {"report/document", "report/words", "metric", "run"},
+	"report/text":     {"report/document", "report/words"},
+	"report/markdown": {"report/document", "report/words", "report/figure"},
+	"report/html":     {"report/document", "report/words", "report/figure"},
+	"report/sarif":    {"report/document"},
+	// What is said of a verdict, and what is kept of it.
+	"report/causes": {"report/document", "report/words", "report/figure", "gate", "diagnose"},
+	"report/layout": {"report/document", "report/words", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
+	"report/saved":  {"report/document", "report/words", "gate", "diagnose", "run"},
 
 	"device":   {"internal/filelock"},
 	"trace":    {"run", "metric"},

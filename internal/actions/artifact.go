@@ -12,6 +12,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/report"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
+
 	"github.com/apkgate/apkgate/report/layout"
 )
 
@@ -24,7 +28,16 @@ const (
 	metaFile     = "meta.json"
 )
 
-var artifactFiles = []string{verdictFile, htmlFile, markdownFile, sarifFile, metaFile}
+// artifactFiles are the files of a report folder: one of each format, and meta.json.
+func artifactFiles() []string {
+	var out []string
+	for _, f := range report.Formats {
+		if f.File != "" {
+			out = append(out, f.File)
+		}
+	}
+	return append(out, metaFile)
+}
 
 // Limits in bytes on a report folder that somebody else made.
 const (
@@ -37,7 +50,7 @@ const (
 )
 
 // strangersBounds allow for what a verdict of maxVerdict bytes needs.
-var strangersBounds = layout.Bounds{Elements: 300_000, Members: 2_000_000}
+var strangersBounds = saved.Bounds{Elements: 300_000, Members: 2_000_000}
 
 // profileEndings are those of profiles of methods, which may lie beside the
 // report. They are for people to open, and never read here.
@@ -75,7 +88,7 @@ func FolderAt(dir string) (Folder, error) {
 // WriteFolder writes the report as a folder for the workflow to upload:
 // verdict.json, report.html, report.md, apkgate.sarif, and meta.json. leg is that of
 // a job matrix, "" where there is none.
-func WriteFolder(dir, leg string, in layout.Input, places layout.Places) (Folder, error) {
+func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Folder, error) {
 	folder, err := FolderAt(dir)
 	if err != nil {
 		return Folder{}, err
@@ -84,18 +97,20 @@ func WriteFolder(dir, leg string, in layout.Input, places layout.Places) (Folder
 		return Folder{}, fmt.Errorf("write the report folder: %w", err)
 	}
 	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
-	for path, write := range map[string]func(io.Writer) error{
-		folder.Verdict:                      func(w io.Writer) error { return layout.JSON(w, in) },
-		folder.Report:                       func(w io.Writer) error { return layout.HTML(w, in) },
-		folder.Markdown:                     func(w io.Writer) error { return layout.Markdown(w, in, MaxSummary) },
-		folder.SARIF:                        func(w io.Writer) error { return layout.SARIF(w, in, places) },
-		filepath.Join(folder.Dir, metaFile): func(w io.Writer) error { return json.NewEncoder(w).Encode(m) },
-	} {
+	answer := layout.Verdict(in)
+	o := document.Options{Limit: MaxSummary, Places: func() document.Places { return places }}
+	files := map[string]func(io.Writer) error{metaFile: func(w io.Writer) error { return json.NewEncoder(w).Encode(m) }}
+	for _, format := range report.Formats {
+		if format.File != "" {
+			files[format.File] = func(w io.Writer) error { return format.Render(w, answer, o) }
+		}
+	}
+	for name, write := range files {
 		var b bytes.Buffer
 		if err := write(&b); err != nil {
 			return Folder{}, err
 		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder.Dir, name), b.Bytes(), 0o644); err != nil {
 			return Folder{}, fmt.Errorf("write the report folder: %w", err)
 		}
 	}
@@ -161,10 +176,11 @@ func readFolder(dir string) (layout.Input, string, error) {
 	if err := strangersBounds.Check(data); err != nil {
 		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
 	}
-	in, err := layout.Read(bytes.NewReader(data))
+	v, err := saved.ReadVerdict(bytes.NewReader(data))
 	if err != nil {
 		return layout.Input{}, "", fmt.Errorf("%s: %w", verdictFile, err)
 	}
+	in := layout.OfVerdict(v)
 	if n := len(in.Verdict.Runs); n > maxRuns {
 		return layout.Input{}, "", fmt.Errorf("%s has %d runs, at most %d are allowed", verdictFile, n, maxRuns)
 	}
@@ -203,8 +219,8 @@ func checkFolder(root *os.Root) error {
 			return plainPath(err)
 		case e.Name() == EvidenceFolder && info.IsDir(): // what is in it is never looked at
 			continue
-		case !slices.Contains(artifactFiles, e.Name()) && !isProfile(e.Name()):
-			return fmt.Errorf("it holds %.80q, want only %s, and profiles (%s)", e.Name(), strings.Join(artifactFiles, ", "), strings.Join(profileEndings, ", "))
+		case !slices.Contains(artifactFiles(), e.Name()) && !isProfile(e.Name()):
+			return fmt.Errorf("it holds %.80q, want only %s, and profiles (%s)", e.Name(), strings.Join(artifactFiles(), ", "), strings.Join(profileEndings, ", "))
 		case !info.Mode().IsRegular():
 			return fmt.Errorf("%s is not a regular file", e.Name())
 		}

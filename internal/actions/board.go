@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/markdown"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/layout"
 )
@@ -109,7 +112,7 @@ func (b board) namesakes(r Row) bool {
 	return slices.ContainsFunc(b.Rows, func(s Row) bool { return s.Leg == r.Leg && s.Run == r.Run && !s.same(r) })
 }
 
-// body is the comment, of at most layout.MaxComment bytes. One row without a name
+// body is the comment, of at most markdown.MaxComment bytes. One row without a name
 // is the report alone. Of several the gravest comes first: its outcome is the
 // headline, and its report keeps its room longest.
 func (b board) body() (string, error) {
@@ -127,7 +130,7 @@ func (b board) body() (string, error) {
 		return strings.Compare(r.title(), s.title())
 	})
 	head := b.stamp().String() + "\n" + overview(rows)
-	room := layout.MaxComment - len(head)
+	room := markdown.MaxComment - len(head)
 	for _, r := range rows {
 		room -= len(r.folded(noRoom))
 	}
@@ -164,7 +167,7 @@ func overview(rows []Row) string {
 	fmt.Fprintf(&out, "### %s %s\n\n%d legs: %s\n\n", symbol(rows[0].Outcome), word(rows[0].Outcome), len(rows), strings.Join(parts, ", "))
 	out.WriteString("| leg | verdict | |\n|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", layout.EscapeMarkdown(r.title()), symbol(r.Outcome), word(r.Outcome), layout.EscapeMarkdown(r.Headline))
+		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), symbol(r.Outcome), word(r.Outcome), markdown.Escape(r.Headline))
 	}
 	return out.String()
 }
@@ -201,7 +204,7 @@ func symbol(o gate.Outcome) string {
 	if o == "" {
 		return "⚪"
 	}
-	return layout.Symbol(o)
+	return markdown.Symbol(document.Outcome(o))
 }
 
 func word(o gate.Outcome) string {

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/saved"
 )
 
 // A few bytes of JSON can become hundreds of memory: 32 MiB of a stranger's must
@@ -84,7 +86,7 @@ func TestALabsVerdictIsWithinBounds(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var b bytes.Buffer
-	if err := layout.JSON(&b, in); err != nil {
+	if err := saved.Render(&b, layout.Verdict(in), document.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() < 20<<20 || b.Len() > 32<<20 {

@@ -3,6 +3,9 @@ package actions
 import (
 	"io"
 
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/markdown"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/layout"
 )
@@ -21,12 +24,13 @@ type Content struct {
 }
 
 // ContentOf is a verdict on runs, with each finding at the place of its scenario.
-func ContentOf(in layout.Input, places layout.Places) Content {
-	c := Content{
-		Outcome: in.Verdict.Verdict, Headline: layout.Headline(in), Counts: map[gate.Outcome]int{},
-		Markdown: func(w io.Writer, limit int) error { return layout.Markdown(w, in, limit) },
-	}
-	for _, p := range layout.Problems(in) {
+func ContentOf(in layout.Input, places document.Places) Content {
+	d := layout.Verdict(in)
+	c := Content{Outcome: in.Verdict.Verdict, Headline: d.Headline(), Counts: map[gate.Outcome]int{}, Markdown: Comment(d)}
+	for _, p := range d.Problems {
+		if p.Explains {
+			continue // it is told where what it explains is
+		}
 		at := places.Of(p.Scenario)
 		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: p.Text})
 	}
@@ -34,6 +38,11 @@ func ContentOf(in layout.Input, places layout.Places) Content {
 		c.Counts[r.Verdict]++
 	}
 	return c
+}
+
+// Comment writes a document in at most so many bytes.
+func Comment(d document.Document) func(w io.Writer, limit int) error {
+	return func(w io.Writer, limit int) error { return markdown.Render(w, d, document.Options{Limit: limit}) }
 }
 
 // ForkNote heads a report that a fork's run made.

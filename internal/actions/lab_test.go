@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/report/document"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
@@ -146,7 +148,7 @@ func (j *job) publish(t *testing.T, in layout.Input) {
 	}
 }
 
-var places = layout.Places{"open-message": {Path: "app/src/androidTest/OpenMessage.kt", Line: 12}}
+var places = document.Places{"open-message": {Path: "app/src/androidTest/OpenMessage.kt", Line: 12}}
 
 func writeJSON(t *testing.T, dir, name string, v any) string {
 	t.Helper()

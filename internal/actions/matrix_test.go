@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/apkgate/apkgate/report/markdown"
+
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
 	"github.com/apkgate/apkgate/report/layout"
@@ -254,8 +256,8 @@ func TestManyLegsFit(t *testing.T) {
 		j.publish(t, in)
 	}
 	body := g.only(t).Body
-	if len(body) > layout.MaxComment {
-		t.Errorf("the comment has %d bytes, at most %d are allowed", len(body), layout.MaxComment)
+	if len(body) > markdown.MaxComment {
+		t.Errorf("the comment has %d bytes, at most %d are allowed", len(body), markdown.MaxComment)
 	}
 	if got := rows(body); len(got) != 12 || !strings.HasPrefix(got[0], "| leg 4 | ❌ Regression") {
 		t.Errorf("the rows are %q", got)

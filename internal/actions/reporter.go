@@ -10,8 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/apkgate/apkgate/report/markdown"
+
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/report/layout"
 )
 
 // Reporter shows one configuration's verdict on GitHub: job summary, comment,
@@ -156,7 +157,7 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 	if !r.Comment || r.Job.Pull == nil {
 		return ""
 	}
-	room := layout.MaxComment - stampRoom
+	room := markdown.MaxComment - stampRoom
 	if r.Leg != "" {
 		room = rowRoom
 	}

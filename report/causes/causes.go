@@ -68,6 +68,7 @@ const (
 	pageRuns   = 8  // with pictures
 	textRuns   = 10
 	pageRows   = 30
+	openRows   = 10  // of a table that stands open on a page
 	mainRows   = 100 // of a table that matters most
 	foldedRows = 25  // of that in a comment
 )
@@ -77,7 +78,7 @@ func (s Story) Groups() []document.Section {
 	var out []document.Section
 	for i, section := range s.Sections {
 		g := &document.Groups{
-			Noun:  document.Noun{One: "more run has " + section.Has, Many: "more runs have " + section.Has},
+			Noun:  document.Noun{One: "run has " + section.Has, Many: "runs have " + section.Has},
 			Rooms: document.Rooms{Terminal: document.Room{Open: 1, Most: textRuns}, Comment: document.Room{Open: 1, Most: 1}, Page: document.Room{Most: pageRuns}},
 		}
 		for k, e := range section.Runs {

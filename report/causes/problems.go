@@ -26,7 +26,7 @@ func (s Story) Problems() []document.Problem {
 				}
 				seen[mark] = true
 				out = append(out, document.Problem{
-					Scenario: c.Scenario, Rule: c.Metric, Title: words.Name(c.Scenario) + ": " + text(c.Title), Text: s.sentence(c), Fingerprint: mark,
+					Scenario: c.Scenario, Rule: c.Metric, Explains: true, Title: words.Name(c.Scenario) + ": " + text(c.Title), Text: s.sentence(c), Fingerprint: mark,
 				})
 			}
 		}

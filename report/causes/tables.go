@@ -15,7 +15,7 @@ func tableSection(t diagnose.Table) document.Section {
 		page = mainRows
 	}
 	table := &document.Table{
-		Note: text(t.Note), Total: t.All(), Noun: document.Noun{One: "row", Many: "rows"}, Names: t.Main && codeFirst(t),
+		Note: text(t.Note), Total: t.All(), Noun: document.Noun{One: "row", Many: "rows"}, Keep: 30, Names: t.Main && codeFirst(t),
 		Rooms: document.Rooms{Comment: document.Room{Most: foldedRows}, Page: document.Room{Most: page}},
 	}
 	for _, c := range t.Columns {
@@ -29,7 +29,7 @@ func tableSection(t diagnose.Table) document.Section {
 		table.Rows = append(table.Rows, row)
 	}
 	title := words.Name(t.Title)
-	return document.Section{Title: document.Everywhere(title), Detail: !t.Main, Folded: true, Body: table}
+	return document.Section{Title: document.Everywhere(title), Detail: !t.Main, Folded: table.Rooms.Page.MostOf(len(table.Rows)) > openRows, Body: table}
 }
 
 // codeFirst reports whether the first cells are names of code.

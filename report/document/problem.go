@@ -6,6 +6,8 @@ type Problem struct {
 	Scenario string // as the verdict has it
 	Rule     string // the ID of the rule that it breaks
 	Worse    bool   // a regression; otherwise a deviation that is not confirmed
+	// Explains says that it is the reason of another problem, and none by itself.
+	Explains bool
 	Title    string // "open-message after E2: frames rendered"
 	Text     string // what, where, how much, how sure
 	// Fingerprint names the problem across runs: the same app, scenario, event

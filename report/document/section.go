@@ -1,5 +1,7 @@
 package document
 
+import "github.com/apkgate/apkgate/report/words"
+
 // Section is a part of a document under a title.
 type Section struct {
 	ID    string // names it within a page; "" for none
@@ -50,9 +52,14 @@ func (r Room) MostOf(n int) int {
 	return min(n, r.Most)
 }
 
-// Noun is what an entry is called where those that are left out are counted: "more
-// row", "more rows".
+// Noun is what an entry is called where entries are counted: "row", "rows".
 type Noun struct{ One, Many string }
+
+// Count is "7 rows".
+func (n Noun) Count(k int) string { return words.Count(k, n.One, n.Many) }
+
+// More is "7 more rows".
+func (n Noun) More(k int) string { return words.Count(k, "more "+n.One, "more "+n.Many) }
 
 // List is a list of sentences.
 type List struct {
@@ -60,7 +67,7 @@ type List struct {
 	Total int // items that there would be, where there are more than Items
 	Noun  Noun
 	Rooms Rooms
-	Graph Picture // the same as a picture; nil for none
+	Graph *Figure // the same as a picture; nil for none
 }
 
 // Item is a sentence of a list.

@@ -57,3 +57,32 @@ func (t *Table) Add(most int, tone Tone, cells ...string) {
 		t.Rows = append(t.Rows, Row{Cells: cells, Tone: tone})
 	}
 }
+
+// Count is how many rows there would be.
+func (t *Table) Count() int { return max(t.Total, len(t.Rows)) }
+
+// Split are the rows that say most, and those that add to them.
+func (t *Table) Split() (major, minor []Row) {
+	for _, r := range t.Rows {
+		if r.Minor {
+			minor = append(minor, r)
+		} else {
+			major = append(major, r)
+		}
+	}
+	return major, minor
+}
+
+// Places splits the rows into those that stand open in a place, and those that are
+// folded there: what says most comes first.
+func (t *Table) Places(r Room) (open, folded []Row) {
+	major, minor := t.Split()
+	n := r.OpenOf(len(major))
+	all := append(append([]Row{}, major...), minor...)
+	all = all[:r.MostOf(len(all))]
+	if r.Open == 0 {
+		return all, nil
+	}
+	n = min(n, len(all))
+	return all[:n], all[n:]
+}

@@ -1,13 +1,12 @@
 package layout
 
 import (
-	"slices"
-
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/causes"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/words"
 )
 
@@ -51,7 +50,7 @@ func explainedRuns(in Input) explained {
 }
 
 // explainedBuilds is what explains a comparison of two builds.
-func explainedBuilds(in ABInput) explained {
+func explainedBuilds(in ComparisonInput) explained {
 	if in.Catalogue == nil {
 		in.Catalogue = metric.Default()
 	}
@@ -86,28 +85,16 @@ func causeTitle(c diagnose.Cause, catalogue *metric.Catalogue, scenarios bool) s
 	return finding{cell: cell{c.Scenario, c.Event, c.Metric}, Metric: m, scenarios: scenarios}.what()
 }
 
-// savedEnergy is as much of where the energy went as JSON holds.
-func (e explained) savedEnergy() []hotspots.Change { return e.energy[:min(len(e.energy), MaxEnergy)] }
-
-// savedCauses are the causes that JSON holds: of energy those of the runs of which it
+// causes are those that are saved: of energy those of the runs of which it
 // says where the energy went.
-func (e explained) savedCauses() []diagnose.Cause {
+func (e explained) causes() []diagnose.Cause {
 	var out []diagnose.Cause
 	for _, s := range e.Sections {
 		for i, x := range s.Runs {
-			if s.Name != hotspots.Family.Name || i < MaxEnergy {
+			if s.Name != hotspots.Family.Name || i < saved.MaxEnergy {
 				out = append(out, x.Causes...)
 			}
 		}
 	}
 	return out[:min(len(out), diagnose.MaxCauses)]
-}
-
-// readCauses are the causes of a saved report that stand for themselves: those of
-// energy are made again from where the energy went.
-func readCauses(all []diagnose.Cause, energy []hotspots.Change) []diagnose.Cause {
-	if len(energy) == 0 {
-		return all
-	}
-	return slices.DeleteFunc(all, func(c diagnose.Cause) bool { return diagnose.KindOf(c.Kind).Family.Name == hotspots.Family.Name })
 }

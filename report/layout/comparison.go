@@ -1,9 +1,7 @@
 package layout
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/apkgate/apkgate/diagnose"
@@ -11,11 +9,13 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/words"
 )
 
-// ABInput is what a report on two builds is made of. Only Verdict is required.
-type ABInput struct {
+// ComparisonInput is what a report on two builds is made of. Only Verdict is required.
+type ComparisonInput struct {
 	Verdict sidebyside.Verdict
 	// Energy is where the energy of the head's runs went beside the base's; empty
 	// where none was measured.
@@ -30,57 +30,34 @@ type ABInput struct {
 	Version string
 }
 
-// ABJSON writes the comparison, where the energy went and what explains its findings
-// as apkgate.compare/1 (docs/format/compare.md), indented and ended by one newline.
-func ABJSON(w io.Writer, in ABInput) error {
-	e := explainedBuilds(in)
-	return writeJSON(w, struct {
-		sidebyside.Verdict
-		Energy []hotspots.Change `json:"energy,omitempty"`
-		Causes []diagnose.Cause  `json:"causes,omitempty"`
-	}{in.Verdict, e.savedEnergy(), e.savedCauses()}, "comparison")
-}
-
-func writeJSON(w io.Writer, v any, what string) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode the %s as JSON: %w", what, err)
-	}
-	if _, err := w.Write(append(data, '\n')); err != nil {
-		return fmt.Errorf("write the %s as JSON: %w", what, err)
-	}
-	return nil
-}
-
-// AB lays out a comparison of two builds.
-func AB(in ABInput) Sheet {
+// Comparison lays out a comparison of two builds.
+func Comparison(in ComparisonInput) document.Document {
 	v := in.Verdict
 	if in.Catalogue == nil {
 		in.Catalogue = metric.Default()
 	}
-	s := Sheet{
-		title: "base " + buildTitle(v.Base) + ", head " + buildTitle(v.Head), outcome: v.Verdict,
-		lead: words.Sentence(v.Reason), hint: words.Sentence(v.Hint), footer: words.Name(in.Version),
-		facts: []fact{{"Base", buildTitle(v.Base)}, {"Head", buildTitle(v.Head)}},
-	}
-	for _, n := range in.Notes[:min(len(in.Notes), 10)] {
-		s.notes = append(s.notes, words.Sentence(n))
+	d := document.Document{
+		Title: "base " + buildTitle(v.Base) + ", head " + buildTitle(v.Head), Notes: notes(in.Notes),
+		Answer:   document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict), Lead: words.Sentence(v.Reason)},
+		Facts:    []document.Fact{{Label: "Base", Text: buildTitle(v.Base)}, {Label: "Head", Text: buildTitle(v.Head)}},
+		Warnings: warnings(v.Warnings[:min(len(v.Warnings), maxWarnings)], document.Room{Open: 10}),
+		Footer:   words.Name(in.Version), Version: words.Name(in.Version), Kind: "comparison",
 	}
 	for _, scenario := range v.Scenarios {
-		s.facts = append(s.facts, fact{"Measured", abMeasured(scenario, len(v.Scenarios) > 1)})
-		s.tables = append(s.tables, in.abTables(scenario)...)
+		d.Facts = append(d.Facts, document.Fact{Label: "Measured", Text: abMeasured(scenario, len(v.Scenarios) > 1)})
+		d.Sections = append(d.Sections, in.tables(scenario)...)
 	}
-	s.facts = append(s.facts, fact{"Intervals", "of " + words.Percent(v.Level) + " each; p is corrected for all comparisons"})
-	s.energy = energyOfAB(in)
-	for _, f := range []fact{{energyFact, s.energy.Fact}, {causeFact, s.energy.Cause}} {
-		if f.Text != "" {
-			s.facts = append(s.facts, f)
-		}
+	why := explainedBuilds(in)
+	d.Facts = append(d.Facts, document.Fact{Label: "Intervals", Text: "of " + words.Percent(v.Level) + " each; p is corrected for all comparisons"})
+	d.Facts = append(d.Facts, why.Facts()...)
+	if v.Hint != "" {
+		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: words.Sentence(v.Hint)})
 	}
-	for _, w := range v.Warnings[:min(len(v.Warnings), pageWarnings)] {
-		s.warnings = append(s.warnings, words.Sentence(w.String()))
-	}
-	return s
+	d.Sections = append(d.Sections, why.Groups()...)
+	d.Problems = append(worseIn(in), why.Problems()...)
+	d.Rules = rulesOf(d.Problems, in.Catalogue, "the base build")
+	d.Data = saved.OfComparison(v, why.energy, why.causes())
+	return d
 }
 
 // buildTitle names a build: "com.example 1.4.0 release, commit 0123456789".
@@ -124,43 +101,72 @@ func abMeasured(s sidebyside.Scenario, several bool) string {
 	return text + " on " + words.Count(len(s.Contexts), "device or network", "devices or networks")
 }
 
-var abColumns = []string{"What", "Base", "Head", "Change", "Interval", "p", "Effect", "Status"}
-
-// abTables are what changed, the whole run, everything, and each device.
-func (in ABInput) abTables(s sidebyside.Scenario) []sheetTable {
+// tables are what changed, the whole run, everything, and each device.
+func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 	suffix := ""
 	if len(in.Verdict.Scenarios) > 1 {
 		suffix = ": " + words.Name(s.Scenario)
 	}
-	table := func(title string, folded bool) sheetTable {
-		return sheetTable{title: title + suffix, folded: folded, columns: abColumns, spare: []string{"Effect", "p", "Base", "Interval"}}
+	table := func() *document.Table {
+		return rowsTable([]string{"Effect", "p", "Base", "Interval"}, "What", "Base", "Head", "Change", "Interval", "p", "Effect", "Status")
 	}
-	changed, whole, all, each := table("What changed", false), table("Whole run", false), table("All comparisons", true), table("Each device", true)
+	changed, whole, all, each := table(), table(), table(), table()
 	for _, d := range s.Deviations() {
-		changed.add(d.Direction, in.abCells(s, d, d.ShownIn(), d.Direction, d.Shown())...)
+		changed.Add(maxRows, toneOf(d.Direction), in.cells(s, d, d.ShownIn(), d.Direction, d.Shown())...)
 	}
 	for _, d := range s.Comparisons {
 		if d.Event == "" && d.Direction == gate.None {
-			whole.add(d.Direction, in.abCells(s, d, -1, d.Together, d.Difference)...)
+			whole.Add(maxRows, toneOf(d.Direction), in.cells(s, d, -1, d.Together, d.Difference)...)
 		}
-		all.add(d.Together, in.abCells(s, d, -1, d.Together, d.Difference)...)
+		all.Add(maxRows, toneOf(d.Together), in.cells(s, d, -1, d.Together, d.Difference)...)
 		for _, x := range d.Contexts {
 			if d.Event == "" || x.Direction != gate.None {
-				each.add(x.Direction, in.abCells(s, d, x.Context, x.Direction, x.Difference)...)
+				each.Add(maxRows, toneOf(x.Direction), in.cells(s, d, x.Context, x.Direction, x.Difference)...)
 			}
 		}
 	}
-	return []sheetTable{changed, whole, all, each}
+	section := func(title string, folded bool, t *document.Table) document.Section {
+		return document.Section{Title: document.Everywhere(title + suffix), Folded: folded, Body: t}
+	}
+	return []document.Section{
+		section("What changed", false, changed), section("Whole run", false, whole),
+		section("All comparisons", true, all), section("Each device", true, each),
+	}
 }
 
-func (in ABInput) abCells(s sidebyside.Scenario, d sidebyside.Comparison, context int, direction gate.Direction, shift sidebyside.Difference) []string {
+// maxRows bounds the rows of one table.
+const maxRows = 500
+
+// rowsTable is a table of rows, of which a terminal shows the first unless all are
+// asked for.
+func rowsTable(spare []string, titles ...string) *document.Table {
+	return &document.Table{
+		Columns: document.Columns(spare, titles...), Noun: document.Noun{One: "row", Many: "rows"}, Keep: 30,
+		Rooms: document.Rooms{Terminal: document.Room{Open: 20}},
+	}
+}
+
+// statusOf is a direction as the last cell of a row.
+func statusOf(d gate.Direction) string {
+	switch d {
+	case gate.ToRegression:
+		return "worse"
+	case gate.ToImprovement:
+		return "better"
+	case gate.Suspect:
+		return "suspect"
+	}
+	return "as before"
+}
+
+func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, context int, direction gate.Direction, shift sidebyside.Difference) []string {
 	m, _ := in.Catalogue.Lookup(d.Metric)
 	what := words.Clip(words.Event(d.Event), 80) + ": " + words.Brief(m.Title)
 	if context >= 0 && context < len(s.Contexts) {
 		c := s.Contexts[context].Context
 		what += " on " + words.Clip(words.Context(c), 60)
 	}
-	status := sheetStatus(direction)
+	status := statusOf(direction)
 	if shift.Limit != nil {
 		status = "beyond " + words.Value(m, *shift.Limit)
 	}
@@ -172,4 +178,9 @@ func (in ABInput) abCells(s sidebyside.Scenario, d sidebyside.Comparison, contex
 		what, words.Value(m, shift.Base), words.Value(m, shift.Head), words.Shift(m, shift.Shift, shift.Change), interval,
 		words.P(shift.P), words.Minus(strconv.FormatFloat(shift.Effect, 'f', 2, 64)), status,
 	}
+}
+
+// OfComparison is a saved comparison with what was saved of it.
+func OfComparison(c saved.Comparison) ComparisonInput {
+	return ComparisonInput{Verdict: c.Verdict, Energy: c.Energy, Causes: c.Causes}
 }

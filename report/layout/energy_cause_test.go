@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -49,7 +50,7 @@ func TestAWakelockThatCostsNothing(t *testing.T) {
 	r := &in.Verdict.Runs[0]
 	in.Verdict.Verdict, r.Verdict = gate.Regression, gate.Regression
 	r.Deviations = []gate.Comparison{compared("", "wakelock.time_ms", 0, 0, 600_000, gate.ToRegression)}
-	got := textOfInput(t, in, TextOptions{})
+	got := textOfInput(t, in, document.Options{})
 	if err := inOrder(got, "12.5 J per repetition, 0.021 % of the battery;", "Wakelock SyncService was held"); err != nil {
 		t.Error(err)
 	}
@@ -96,7 +97,7 @@ func traffic(r run.Run, received, sent float64) run.Run {
 func TestTrafficThatExplainsNothing(t *testing.T) {
 	for _, c := range []struct{ base, head float64 }{{9e6, 1e6}, {9e6, 9.5e6}, {1_000, 90_000}} {
 		in := judged(gate.ToRegression, explain(traffic(headJoules(), c.head, 0), traffic(baseJoules(), c.base, 0)))
-		if got := textOfInput(t, in, TextOptions{}); strings.Contains(got, "received") {
+		if got := textOfInput(t, in, document.Options{}); strings.Contains(got, "received") {
 			t.Errorf("%g and %g bytes are told as a reason:\n%s", c.base, c.head, got)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/reporttest"
+
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
@@ -119,8 +121,8 @@ func hostileEnergy() []hotspots.Change {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List, head.Energy.Methods.List = nil, nil
 	base.Energy.Methods.Calls, head.Energy.Methods.Calls = nil, nil
-	head.ID, head.Scenario, base.Scenario = hostileNames[0], hostileNames[1], hostileNames[1]
-	for i, bad := range hostileNames {
+	head.ID, head.Scenario, base.Scenario = reporttest.Hostile[0], reporttest.Hostile[1], reporttest.Hostile[1]
+	for i, bad := range reporttest.Hostile {
 		bad = words.Clip(bad, 1_000)
 		base.Energy.Methods.List = append(base.Energy.Methods.List, ownCode(bad, 0.1, 0.05))
 		m := ownCode(bad, 0.5+float64(i)/10, 0.05)
@@ -131,7 +133,7 @@ func hostileEnergy() []hotspots.Change {
 		head.Energy.Wakelocks = append(head.Energy.Wakelocks, run.Wakelock{Name: bad, HeldMS: 9e9, ScreenOffMS: 9e9})
 	}
 	c := explain(head, base)
-	c.Source = strings.Join(hostileNames[:3], " ")
+	c.Source = strings.Join(reporttest.Hostile[:3], " ")
 	return []hotspots.Change{c}
 }
 
@@ -194,8 +196,8 @@ func judged(d gate.Direction, changes ...hotspots.Change) Input {
 func hungrier() Input { return judged(gate.ToRegression, explain(headJoules(), baseJoules())) }
 
 // twoBuilds is hungrier as a comparison of two builds.
-func twoBuilds() ABInput {
-	return ABInput{
+func twoBuilds() ComparisonInput {
+	return ComparisonInput{
 		Energy: []hotspots.Change{explain(headJoules(), baseJoules())},
 		Verdict: sidebyside.Verdict{
 			Format: sidebyside.Format, Verdict: gate.Regression, Level: 0.95, Reason: "energy +26 %",

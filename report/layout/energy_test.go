@@ -13,15 +13,20 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
+	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/report/sarif"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
-func textOfInput(t *testing.T, in Input, o TextOptions) string {
+func textOfInput(t *testing.T, in Input, o document.Options) string {
 	t.Helper()
 	var b bytes.Buffer
 	o.Width = 200 // no line of these tests breaks
-	if err := Text(&b, in, o); err != nil {
+	if err := asText(&b, Verdict(in), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -30,7 +35,7 @@ func textOfInput(t *testing.T, in Input, o TextOptions) string {
 func markdownOfInput(t *testing.T, in Input) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Markdown(&b, in, 0); err != nil {
+	if err := asMarkdown(&b, Verdict(in), 0); err != nil {
 		t.Fatal(err)
 	}
 	return strings.ReplaceAll(b.String(), words.NBSP, " ")
@@ -58,15 +63,15 @@ var hungrierLines = []string{
 }
 
 func TestEveryReportSaysWhereTheEnergyGoes(t *testing.T) {
-	sheet := AB(twoBuilds())
+	sheet := Comparison(twoBuilds())
 	var text, md, html bytes.Buffer
-	for _, err := range []error{sheet.Text(&text, TextOptions{Width: 200}), sheet.Markdown(&md, 0), sheet.HTML(&html)} {
+	for _, err := range []error{asText(&text, sheet, document.Options{Width: 200}), asMarkdown(&md, sheet, 0), asHTML(&html, sheet)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, got := range map[string]string{
-		"text": textOfInput(t, hungrier(), TextOptions{}), "Markdown": markdownOfInput(t, hungrier()), "HTML": htmlOf(t, hungrier()),
+		"text": textOfInput(t, hungrier(), document.Options{}), "Markdown": markdownOfInput(t, hungrier()), "HTML": htmlOf(t, hungrier()),
 		"text of two builds": text.String(), "Markdown of two builds": md.String(), "HTML of two builds": html.String(),
 	} {
 		got = strings.ReplaceAll(strings.ReplaceAll(got, words.NBSP, " "), "&#43;", "+")
@@ -82,7 +87,7 @@ func TestEveryReportSaysWhereTheEnergyGoes(t *testing.T) {
 
 // A row says what is clear and what isn't; the first explain the change.
 func TestMethodsAreRankedInATable(t *testing.T) {
-	got := textOfInput(t, hungrier(), TextOptions{Verbose: true})
+	got := textOfInput(t, hungrier(), document.Options{Verbose: true})
 	if err := inOrder(got, "Methods by energy", "900 samples of task-clock at 500 Hz", "MessageView.decode", "Fresh.parse", "MarkingPhase()", "Legacy.strip", "MessageList.bind", "Looper.loop"); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +120,7 @@ func TestMethodsTellTheirCPUTime(t *testing.T) {
 		}
 	}
 	const want = "com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open; its CPU time +20 %."
-	if got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), TextOptions{Width: 200}); !strings.Contains(got, want) {
+	if got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{Width: 200}); !strings.Contains(got, want) {
 		t.Errorf("the report lacks %q:\n%s", want, got)
 	}
 }
@@ -126,10 +131,10 @@ func TestSharesSayWhatTheyAreOf(t *testing.T) {
 	const line = "These shares are of the +3.0 J of all methods together, each of which has what the whole device took while it ran; the run as a whole took +2.0 J."
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 14.4 // 12.4 J before
-	if got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), TextOptions{Width: 400}); !strings.Contains(got, line) {
+	if got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{Width: 400}); !strings.Contains(got, line) {
 		t.Errorf("the report lacks %q:\n%s", line, got)
 	}
-	if got := textOfInput(t, hungrier(), TextOptions{Width: 400}); strings.Contains(got, "These shares") {
+	if got := textOfInput(t, hungrier(), document.Options{Width: 400}); strings.Contains(got, "These shares") {
 		t.Errorf("the methods' change of +3.0 J is set apart from the whole one of +3.2 J:\n%s", got)
 	}
 }
@@ -137,7 +142,7 @@ func TestSharesSayWhatTheyAreOf(t *testing.T) {
 func TestWithoutAChangeThereIsOneLine(t *testing.T) {
 	in := judged(gate.None, explain(headJoules(), baseJoules()))
 	const line = "15.6 J per repetition, 0.026 % of the battery; modelled (reference-phone)"
-	for name, got := range map[string]string{"text": textOfInput(t, in, TextOptions{}), "Markdown": markdownOfInput(t, in)} {
+	for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{}), "Markdown": markdownOfInput(t, in)} {
 		if strings.Count(got, " J") != 1 || !strings.Contains(got, line) {
 			t.Errorf("%s says more of energy than %q:\n%s", name, line, got)
 		}
@@ -155,7 +160,7 @@ func TestReportsWithoutEnergy(t *testing.T) {
 		t.Error("a report on frames alone has a part on energy")
 	}
 	var b bytes.Buffer
-	if err := JSON(&b, regression()); err != nil || strings.Contains(b.String(), `"energy"`) {
+	if err := asJSON(&b, Verdict(regression())); err != nil || strings.Contains(b.String(), `"energy"`) {
 		t.Errorf("the JSON of a verdict without energy has the field (%v)", err)
 	}
 }
@@ -167,13 +172,13 @@ func TestAWakelockWithTheScreenOffIsNamed(t *testing.T) {
 	const lock = "Wakelock SyncService was held 9 min 58 s while the screen was off; before: none."
 	for _, d := range []gate.Direction{gate.ToRegression, gate.None} {
 		in := judged(d, explain(head, base))
-		for name, got := range map[string]string{"text": textOfInput(t, in, TextOptions{}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), words.NBSP, " ")} {
+		for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), words.NBSP, " ")} {
 			if !strings.Contains(got, lock) {
 				t.Errorf("%s, %s: %q is missing in\n%s", d, name, lock, got)
 			}
 		}
 	}
-	got := strings.ReplaceAll(textOfInput(t, judged(gate.ToRegression, explain(head, base)), TextOptions{}), "&#43;", "+")
+	got := strings.ReplaceAll(textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{}), "&#43;", "+")
 	if !strings.Contains(got, "The sampled methods do not explain it: theirs is a change of 0 J, the whole one is +112 J.") {
 		t.Errorf("the text does not clear the methods:\n%s", got)
 	}
@@ -188,7 +193,7 @@ func TestNothingIsClaimedWhereIntervalsOverlap(t *testing.T) {
 	}
 	base := baseJoules()
 	base.Energy.Methods.List = base.Energy.Methods.List[:5] // Legacy.strip is gone, and that is clear
-	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), TextOptions{})
+	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{})
 	if !strings.Contains(got, "No method's change is clear enough to be named: the intervals overlap.") || strings.Contains(got, "decode") {
 		t.Errorf("methods are named whose intervals overlap:\n%s", got)
 	}
@@ -198,7 +203,7 @@ func TestAChangeThatIsSpreadThin(t *testing.T) {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 1)}
 	head.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 3.7)}
-	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), TextOptions{})
+	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{})
 	const want = "com.example.mail.MessageView.decode +2.7 J (+270 %) with all that it calls, spread over many methods; called from Inbox.open."
 	if !strings.Contains(got, want) || strings.Contains(got, "overlap") {
 		t.Errorf("%q is missing in\n%s", want, got)
@@ -210,7 +215,7 @@ func TestAMethodThatOnlyCalledOthersIsNotNew(t *testing.T) {
 	base, head := baseJoules(), headJoules()
 	base.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 0, 0), 1)}
 	head.Energy.Methods.List = []run.Method{withCalls(ownCode(mailPackage+"MessageView.decode", 2.7, 0.3), 1)}
-	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), TextOptions{Verbose: true})
+	got := textOfInput(t, judged(gate.ToRegression, explain(head, base)), document.Options{Verbose: true})
 	if !strings.Contains(got, "MessageView.decode +2.7 J, 90 % of the change") || strings.Contains(got, "new\n") {
 		t.Errorf("decode, which was seen before, is not told as such:\n%s", got)
 	}
@@ -220,7 +225,7 @@ func TestAMethodThatOnlyCalledOthersIsNotNew(t *testing.T) {
 func TestMethodsThatExplainLittle(t *testing.T) {
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 100
-	got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), TextOptions{})
+	got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{})
 	if err := inOrder(got, "By component: cpu +3.0 J", "The sampled methods do not explain it: theirs is a change of +3.0 J, the whole one is +87.6 J."); err != nil {
 		t.Error(err)
 	}
@@ -240,7 +245,7 @@ func TestSourcesAreCalledWhatTheyAre(t *testing.T) {
 	} {
 		c := explain(headJoules(), baseJoules())
 		c.Source = source
-		if got := textOfInput(t, judged(gate.None, c), TextOptions{}); !strings.Contains(got, "; "+want+"\n") {
+		if got := textOfInput(t, judged(gate.None, c), document.Options{}); !strings.Contains(got, "; "+want+"\n") {
 			t.Errorf("%s: %q is missing in\n%s", source, want, got)
 		}
 	}
@@ -250,12 +255,12 @@ func TestDebugBuildsAreWarnedAbout(t *testing.T) {
 	head := headJoules()
 	head.App.Build = "debug"
 	in := judged(gate.ToRegression, explain(head, baseJoules()))
-	for name, got := range map[string]string{"text": textOfInput(t, in, TextOptions{}), "Markdown": markdownOfInput(t, in), "HTML": htmlOf(t, in)} {
+	for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{}), "Markdown": markdownOfInput(t, in), "HTML": htmlOf(t, in)} {
 		if !strings.Contains(got, "This is a debug build: its energy") {
 			t.Errorf("%s does not warn that debug builds mislead", name)
 		}
 	}
-	if got := textOfInput(t, judged(gate.None, explain(head, baseJoules())), TextOptions{}); !strings.Contains(got, "; a debug build") {
+	if got := textOfInput(t, judged(gate.None, explain(head, baseJoules())), document.Options{}); !strings.Contains(got, "; a debug build") {
 		t.Errorf("a pass does not say that the build is one for debugging:\n%s", got)
 	}
 }
@@ -286,7 +291,7 @@ func TestOfTwoBuildsEachDeviceIsNamed(t *testing.T) {
 	other.ID, other.Context["model"], other.Iterations[0].Metrics["energy.total_j"] = "H2", "Tablet", 14
 	in.Energy = append(in.Energy, explain(other, baseJoules()))
 	var b bytes.Buffer
-	if err := AB(in).Text(&b, TextOptions{Width: 200}); err != nil {
+	if err := asText(&b, Comparison(in), document.Options{Width: 200}); err != nil {
 		t.Fatal(err)
 	}
 	if err := inOrder(b.String(), "Google Emulator, Android 14: 15.6 J", "Where the energy goes: Google Emulator, Android 14", "in 2 of 2 runs."); err != nil {
@@ -317,8 +322,8 @@ func TestACommentNamesFewMethods(t *testing.T) {
 
 func TestEnergyOfAnyRecordFits(t *testing.T) {
 	in := judged(gate.ToRegression, hugeEnergy())
-	if md := markdownOfInput(t, in); len(md) > MaxComment {
-		t.Errorf("the comment has %d bytes, want at most %d", len(md), MaxComment)
+	if md := markdownOfInput(t, in); len(md) > markdown.MaxComment {
+		t.Errorf("the comment has %d bytes, want at most %d", len(md), markdown.MaxComment)
 	}
 	page := htmlOf(t, in)
 	if len(page) > 1<<20 {
@@ -430,11 +435,8 @@ func TestCallsStayInsideTheirCallers(t *testing.T) {
 }
 
 func TestBarsHaveTheirIntervals(t *testing.T) {
-	fig, ok := barsOf(hungrier().Energy[0].Methods)
-	if !ok {
-		t.Fatal("there is nothing to draw")
-	}
-	svg := fig.Draw("x", "wide", 1000)
+	groups := explainedRuns(hungrier()).Groups()[0].Body.(*document.Groups)
+	svg := groups.Groups[0].Figures[0].Picture.Draw("x", "wide", 1000)
 	// Each of the seven methods has a bar and a whisker for each build.
 	if n := strings.Count(svg, "whisker over"); n != 14 {
 		t.Errorf("%d whiskers, want 14", n)
@@ -442,7 +444,7 @@ func TestBarsHaveTheirIntervals(t *testing.T) {
 	if n := strings.Count(svg, "energy worse"); n != 3 {
 		t.Errorf("%d bars are called worse, want those of decode, parse and the collector", n)
 	}
-	if _, ok := barsOf(&hotspots.Methods{}); ok {
+	if _, ok := figure.NewBars(nil, true, figure.Measure{}); ok {
 		t.Error("a picture of nothing is drawn")
 	}
 }
@@ -450,10 +452,10 @@ func TestBarsHaveTheirIntervals(t *testing.T) {
 func TestEnergySurvivesJSON(t *testing.T) {
 	in := hungrier()
 	var b bytes.Buffer
-	if err := JSON(&b, in); err != nil {
+	if err := asJSON(&b, Verdict(in)); err != nil {
 		t.Fatal(err)
 	}
-	back, err := Read(bytes.NewReader(b.Bytes()))
+	back, err := read(bytes.NewReader(b.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +494,7 @@ func TestEnergySurvivesJSON(t *testing.T) {
 // Of more runs than fit, the one that deviates is kept, wherever it stands.
 func TestJSONKeepsTheEnergyThatMatters(t *testing.T) {
 	var changes []hotspots.Change
-	for i := range 3 * MaxEnergy {
+	for i := range 3 * saved.MaxEnergy {
 		head := headJoules()
 		head.ID = fmt.Sprintf("H%d", i)
 		changes = append(changes, explain(head, baseJoules()))
@@ -501,15 +503,15 @@ func TestJSONKeepsTheEnergyThatMatters(t *testing.T) {
 	last := &in.Verdict.Runs[len(changes)-1]
 	last.Deviations = []gate.Comparison{compared("", "energy.total_j", 12.4, 0.4, 15.6, gate.ToRegression)}
 	var b bytes.Buffer
-	if err := JSON(&b, in); err != nil {
+	if err := asJSON(&b, Verdict(in)); err != nil {
 		t.Fatal(err)
 	}
-	back, err := Read(&b)
+	back, err := read(&b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(back.Energy) != MaxEnergy || back.Energy[0].Run != last.ID {
-		t.Errorf("%d runs are kept, %s first; want %d and %s", len(back.Energy), back.Energy[0].Run, MaxEnergy, last.ID)
+	if len(back.Energy) != saved.MaxEnergy || back.Energy[0].Run != last.ID {
+		t.Errorf("%d runs are kept, %s first; want %d and %s", len(back.Energy), back.Energy[0].Run, saved.MaxEnergy, last.ID)
 	}
 }
 
@@ -521,13 +523,13 @@ func TestReadRefusesEnergyThatCanNotBe(t *testing.T) {
 		`{"components":[{"head_j":1e300}]}`:                        "energy[0].components[0] has the amount 1e+300",
 		`{"methods":{"list":[{"local":{"head":{"j":"plenty"}}}]}}`: "energy.methods.list.local.head.j is a JSON string",
 	} {
-		_, err := Read(strings.NewReader(`{"format":"apkgate.verdict/1","verdict":"pass","energy":[` + change + `]}`))
+		_, err := read(strings.NewReader(`{"format":"apkgate.verdict/1","verdict":"pass","energy":[` + change + `]}`))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", change, err, want)
 		}
 	}
-	many := strings.TrimSuffix(strings.Repeat("{},", MaxEnergy+1), ",")
-	if _, err := Read(strings.NewReader(`{"format":"apkgate.verdict/1","verdict":"pass","energy":[` + many + `]}`)); err == nil || !strings.Contains(err.Error(), "at most 20") {
+	many := strings.TrimSuffix(strings.Repeat("{},", saved.MaxEnergy+1), ",")
+	if _, err := read(strings.NewReader(`{"format":"apkgate.verdict/1","verdict":"pass","energy":[` + many + `]}`)); err == nil || !strings.Contains(err.Error(), "at most 20") {
 		t.Errorf("21 runs: %v", err)
 	}
 }
@@ -535,7 +537,7 @@ func TestReadRefusesEnergyThatCanNotBe(t *testing.T) {
 func TestTwoBuildsAsJSONHaveTheirEnergy(t *testing.T) {
 	in := twoBuilds()
 	var b bytes.Buffer
-	if err := ABJSON(&b, in); err != nil {
+	if err := asJSON(&b, Comparison(in)); err != nil {
 		t.Fatal(err)
 	}
 	var doc struct {
@@ -552,10 +554,10 @@ func TestTwoBuildsAsJSONHaveTheirEnergy(t *testing.T) {
 func TestMethodsInSARIF(t *testing.T) {
 	var b bytes.Buffer
 	in := hungrier()
-	if err := SARIF(&b, in, Places{"open-message": {Path: "app/OpenMessage.kt", Line: 3}}); err != nil {
+	if err := asSARIF(&b, Verdict(in), document.Places{"open-message": {Path: "app/OpenMessage.kt", Line: 3}}); err != nil {
 		t.Fatal(err)
 	}
-	var log sarifLog
+	var log sarif.Log
 	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
 		t.Fatal(err)
 	}
@@ -576,7 +578,7 @@ func TestMethodsInSARIF(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := SARIF(&b, judged(gate.None, in.Energy...), nil); err != nil || strings.Contains(b.String(), "decode") {
+	if err := asSARIF(&b, Verdict(judged(gate.None, in.Energy...)), nil); err != nil || strings.Contains(b.String(), "decode") {
 		t.Errorf("a pass names methods (%v): %s", err, b.String())
 	}
 }

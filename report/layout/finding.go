@@ -156,22 +156,32 @@ func with(all []finding, d gate.Direction) []finding {
 	return out
 }
 
-// short keeps, of findings as flat lists them, the first of each place and
-// direction: one row an event says enough at first sight. rest are the others.
-func short(fs []finding) (first, rest []finding) {
+// firsts tells, of findings as flat lists them, which are the first of their place
+// and direction: one row an event says enough at first sight.
+func firsts(fs []finding) []bool {
 	type place struct {
 		scenario, event, after string
 		direction              gate.Direction
 	}
 	seen := map[place]bool{}
-	for _, f := range fs {
+	out := make([]bool, len(fs))
+	for i, f := range fs {
 		p := place{f.Scenario, f.Event, f.AfterEffectOf, f.Direction}
-		if f.Event != "" && seen[p] {
-			rest = append(rest, f)
-			continue
-		}
+		out[i] = f.Event == "" || !seen[p]
 		seen[p] = true
-		first = append(first, f)
+	}
+	return out
+}
+
+// short are the first findings of each place and direction, and rest the others.
+func short(fs []finding) (first, rest []finding) {
+	is := firsts(fs)
+	for i, f := range fs {
+		if is[i] {
+			first = append(first, f)
+		} else {
+			rest = append(rest, f)
+		}
 	}
 	return first, rest
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/reporttest"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -172,30 +174,12 @@ func invalid() Input {
 	return Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Invalid, Runs: []gate.RunVerdict{r}}}
 }
 
-// hostileNames try to break out of each language that a report is written in.
-var hostileNames = []string{
-	"</title></svg><script>alert(1)</script>",
-	`"><img src=x onerror=alert(1)>`,
-	"</style><style>*{display:none}",
-	"a | b | c",
-	"```\n# owned\n```mermaid",
-	"@octocat and @github/security #1 GH-7 o/n#2 o/n@abcdef0",
-	"[x](javascript:alert(1)) ![i](https://evil.example/p.png) https://evil.example www.evil.example",
-	"\x1b[31mred\x1b[0m\x1b]0;title\x07\u202egnp.exe\u0085",
-	`"]; click A "javascript:alert(1)"; subgraph end`,
-	"$x$ `code` *b* _i_ ~s~ <!-- c --> &lt; &#64;octocat",
-	"</details></td></tr></table>",
-	strings.Repeat("长", 5000),
-	"ordinary\r\n::error::injected",
-	"{{.}} {{template \"x\"}}",
-}
-
 // hostile puts hostile names everywhere a name can stand.
 func hostile() Input {
-	at := func(i int) string { return hostileNames[i%len(hostileNames)] }
+	at := func(i int) string { return reporttest.Hostile[i%len(reporttest.Hostile)] }
 	v := gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Preset: at(0)}
-	in := Input{Title: at(1), Notes: hostileNames, Meta: Meta{Repository: at(6), BaseCommit: at(5), HeadCommit: at(0), Version: at(2)}}
-	for i := range hostileNames {
+	in := Input{Title: at(1), Notes: reporttest.Hostile, Meta: Meta{Repository: at(6), BaseCommit: at(5), HeadCommit: at(0), Version: at(2)}}
+	for i := range reporttest.Hostile {
 		context := map[string]string{at(i): at(i + 1), "sdk": at(i + 2), "model": at(i + 3), "manufacturer": at(i + 4)}
 		c := compared(at(i), at(i+5), 100, 10, 50, gate.ToRegression)
 		after := compared(at(i+1), "frames.count", 100, 10, 50, gate.ToRegression)

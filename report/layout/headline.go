@@ -7,17 +7,12 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/words"
 )
 
-// OutcomeWord is an outcome as a word that begins a sentence, and Symbol as a mark.
-func OutcomeWord(o gate.Outcome) string { return outcomeWord(o) }
-
-// Symbol lets a reader find a verdict in a long conversation.
-func Symbol(o gate.Outcome) string { return symbol(o) }
-
-// outcomeWord is an outcome as a word that begins a sentence.
-func outcomeWord(o gate.Outcome) string {
+// OutcomeWord is an outcome as a word that begins a sentence.
+func OutcomeWord(o gate.Outcome) string {
 	switch o {
 	case gate.Pass:
 		return "Pass"
@@ -37,39 +32,30 @@ func outcomeWord(o gate.Outcome) string {
 // safe to show on one line, not yet escaped for any language.
 type story struct {
 	Outcome  gate.Outcome
-	Word     string // "Regression"
-	Lead     string // the answer: what, where, in how many runs
-	Sure     string // how sure it is, "" where there is nothing to say
-	Counts   string // "5 runs: 3 worse, 2 as expected"
-	Title    string // the scenario and the app, or what the caller set
-	Facts    []fact // which event, which contexts, what would settle it
+	Word     string          // "Regression"
+	Lead     string          // the answer: what, where, in how many runs
+	Sure     string          // how sure it is, "" where there is nothing to say
+	Counts   string          // "5 runs: 3 worse, 2 as expected"
+	Title    string          // the scenario and the app, or what the caller set
+	Facts    []document.Fact // which event, which contexts, what would settle it
 	Findings []finding
 	Rules    []pattern
-	Energy   energyStory
+	Why      explained
 }
 
-// fact is a short labelled line under the headline.
-type fact struct{ Label, Text string }
-
-// energyFact labels the energy, causeFact what explains its change.
-const (
-	energyFact = "Energy"
-	causeFact  = "Energy cause"
-)
-
-// ruleFact labels the first rule; renderers with a section on rules leave it out.
-const ruleFact = "Rule"
+// rulesID names the section on rules, of which a fact tells the first.
+const rulesID = "rules"
 
 func tell(in Input) story {
 	v := in.Verdict
 	s := story{
 		Outcome:  v.Verdict,
-		Word:     outcomeWord(v.Verdict),
+		Word:     OutcomeWord(v.Verdict),
 		Counts:   runCounts(v),
 		Title:    title(in),
 		Findings: findings(v, in.catalogue()),
 		Rules:    patterns(v.Rules),
-		Energy:   energyOf(in),
+		Why:      explainedRuns(in),
 	}
 	s.Lead, s.Sure = s.headline(in)
 	s.Facts = s.facts(in)
@@ -92,14 +78,6 @@ func title(in Input) string {
 		}
 	}
 	return strings.TrimPrefix(strings.TrimSuffix(words.Few(scenarios, 3)+" · "+words.Few(apps, 3), " · "), " · ")
-}
-
-// oneLine is the answer and how sure it is.
-func (s story) oneLine() string {
-	if s.Sure == "" {
-		return s.Lead
-	}
-	return s.Lead + "; " + s.Sure
 }
 
 func (s story) headline(in Input) (lead, sure string) {
@@ -226,11 +204,11 @@ func runCounts(v gate.Verdict) string {
 	return words.Count(len(v.Runs), "run", "runs") + ": " + strings.Join(parts, ", ")
 }
 
-func (s story) facts(in Input) []fact {
-	var out []fact
+func (s story) facts(in Input) []document.Fact {
+	var out []document.Fact
 	add := func(label, text string) {
 		if text != "" {
-			out = append(out, fact{label, text})
+			out = append(out, document.Fact{Label: label, Text: text})
 		}
 	}
 	switch s.Outcome {
@@ -247,14 +225,13 @@ func (s story) facts(in Input) []fact {
 	case gate.Invalid:
 		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
-	add(energyFact, s.Energy.Fact)
-	add(causeFact, s.Energy.Cause)
+	out = append(out, s.Why.Facts()...)
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
 		if n := len(s.Rules) - 1; n > 0 {
 			text += fmt.Sprintf(" %s below.", words.Count(n, "more", "more"))
 		}
-		add(ruleFact, text)
+		out = append(out, document.Fact{Label: "Rule", Text: text, Of: rulesID})
 	}
 	if s.Outcome == gate.Regression {
 		add("Next", inTurn(hints(in.Verdict, gate.Regression)))

@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -54,4 +55,9 @@ func (in Input) catalogue() *metric.Catalogue {
 		return metric.Default()
 	}
 	return in.Catalogue
+}
+
+// OfVerdict is a saved verdict with what was saved of it.
+func OfVerdict(v saved.Verdict) Input {
+	return Input{Verdict: v.Verdict, Energy: v.Energy, Causes: v.Causes}
 }

@@ -13,13 +13,15 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/report/reporttest"
 	"github.com/apkgate/apkgate/report/words"
 )
 
 func markdownOf(t testing.TB, in Input, limit int) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Markdown(&b, in, limit); err != nil {
+	if err := asMarkdown(&b, Verdict(in), limit); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -83,17 +85,10 @@ func TestMarkdownKeepsToItsLimit(t *testing.T) {
 	if got := markdownOf(t, regression(), 1200); !strings.Contains(got, "left out") {
 		t.Errorf("a cut report does not say so:\n%s", got)
 	}
-	if err := Markdown(&bytes.Buffer{}, pass(), 100); err == nil || !strings.Contains(err.Error(), "512") {
+	if err := asMarkdown(&bytes.Buffer{}, Verdict(pass()), 100); err == nil || !strings.Contains(err.Error(), "512") {
 		t.Errorf("a limit of 100 bytes gives the error %v, want one that names 512", err)
 	}
 }
-
-// mention is what GitHub takes for a person or a team, and reference for an issue.
-var (
-	mention   = regexp.MustCompile(`@[A-Za-z0-9]`)
-	reference = regexp.MustCompile(`(^|\W)(#|(?i:gh)-)[0-9]`)
-	address   = regexp.MustCompile(`(?i)(://|www\.)`)
-)
 
 // gfm renders Markdown as GitHub does: its tables, its strike-through, the addresses
 // that it links by themselves, and HTML left as it stands.
@@ -118,7 +113,7 @@ func TestMarkdownRendersHostileNamesAsText(t *testing.T) {
 		t.Errorf("a name became %d headings", n)
 	}
 	text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(shown, "")
-	for _, p := range []*regexp.Regexp{mention, reference, address} {
+	for _, p := range []*regexp.Regexp{reporttest.Mention, reporttest.Reference, reporttest.Address} {
 		if found := p.FindString(text); found != "" {
 			t.Errorf("GitHub would link %q", found)
 		}
@@ -130,57 +125,10 @@ func TestMarkdownRendersHostileNamesAsText(t *testing.T) {
 	}
 }
 
-func TestMermaidLabels(t *testing.T) {
-	got := mermaid(`sdk = "5.0" <b> #1; click [x] %% é`)
-	want := `sdk = #34;5.0#34; #60;b#62; #35;1#59; click #91;x#93; #37;#37; é`
-	if got != want {
-		t.Errorf("mermaid label\n%s, want\n%s", got, want)
-	}
-}
-
-func FuzzMarkdownEscape(f *testing.F) {
-	for _, s := range hostileNames {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := markdown(s)
-		if !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b\x00") {
-			t.Fatalf("%q became %q, want one line without control characters", s, got)
-		}
-		bare := strings.NewReplacer("&#8203;", "\u200b", "<span>$</span>", "¤", "&lt;", "¤", "&gt;", "¤", "&amp;", "¤", "&quot;", "¤").Replace(got)
-		if strings.ContainsAny(bare, `<>&"$`) {
-			t.Fatalf("%q became %q: HTML or a formula can begin", s, got)
-		}
-		for i, r := range bare {
-			if strings.ContainsRune("`*_[]|~{}", r) && (i == 0 || bare[i-1] != '\\') {
-				t.Fatalf("%q became %q: %q is bare at %d", s, got, r, i)
-			}
-		}
-		if found := mention.FindString(bare); found != "" {
-			t.Fatalf("%q became %q, which mentions %q", s, got, found)
-		}
-		if found := address.FindString(bare); found != "" {
-			t.Fatalf("%q became %q, which links %q", s, got, found)
-		}
-	})
-}
-
-func FuzzMermaidLabel(f *testing.F) {
-	for _, s := range hostileNames {
-		f.Add(s)
-	}
-	safe := regexp.MustCompile(`^([\pL\pN .,=_\-]|#[0-9]+;)*$`)
-	f.Fuzz(func(t *testing.T, s string) {
-		if got := mermaid(s); !safe.MatchString(got) {
-			t.Fatalf("%q became %q", s, got)
-		}
-	})
-}
-
 func ExampleMarkdown() {
 	verdict := gate.Verdict{Verdict: gate.Invalid, Runs: []gate.RunVerdict{{ID: "R1", Verdict: gate.Invalid, Reason: "the device was lost"}}}
 	var b bytes.Buffer
-	if err := Markdown(&b, Input{Verdict: verdict}, MaxComment); err != nil {
+	if err := asMarkdown(&b, Verdict(Input{Verdict: verdict}), markdown.MaxComment); err != nil {
 		fmt.Println(err)
 	}
 	first, _, _ := strings.Cut(b.String(), "\n")

@@ -2,14 +2,82 @@ package layout
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
-	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
+	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/run"
 )
+
+// How many pictures of a kind there are at most.
+const (
+	maxHistories = 16
+	maxFrames    = 8
+)
+
+// historySection shows findings beside the history.
+func historySection(findings []finding) document.Section {
+	first, rest := short(flat(findings))
+	all := slices.DeleteFunc(slices.Concat(first, rest), func(f finding) bool { return f.middle().N == 0 })
+	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 6}}}
+	for i, f := range all[:min(len(all), maxHistories)] {
+		fig := f.history()
+		caption := fig.Title
+		if f.AfterEffectOf != "" {
+			caption += " (" + f.status() + ")"
+		}
+		g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("h%d", i), Caption: caption, Picture: fig})
+	}
+	if n := len(all) - len(g.Figures); n > 0 {
+		g.Rest = "And " + words.Count(n, "more deviation without a picture", "more deviations without a picture") + "; the JSON report has everything."
+	}
+	return document.Section{
+		ID: "history", Title: document.Everywhere("Beside the history"), Body: g,
+		Guide: "Each box is the middle half of what accepted runs show for this context, its thick line what is expected, its whiskers the furthest runs within the fences (dotted). Dots are all accepted runs, those in other contexts too; diamonds are the runs that were checked. Runs stand below one box where their histories look the same.",
+	}
+}
+
+// framesSection draws the checked runs that kept their frames, those that deviate
+// first.
+func framesSection(in Input) document.Section {
+	byID := map[string]run.Run{}
+	for _, r := range in.Runs {
+		byID[r.ID] = r
+	}
+	g := &document.Gallery{Noun: document.Noun{One: "run", Many: "runs"}, Rooms: document.Rooms{Page: document.Room{Open: 2}}}
+	total := 0
+	for _, i := range gravestFirst(in.Verdict.Runs) {
+		v := in.Verdict.Runs[i]
+		fig, ok := figure.NewFrames(runTitle(v, in.Verdict), byID[v.ID], flaggedEvents(v))
+		if !ok {
+			continue
+		}
+		if total++; total <= maxFrames {
+			g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("f%d", total), Caption: fig.Title, Detail: fig.Description(), Picture: fig})
+		}
+	}
+	if n := total - len(g.Figures); n > 0 {
+		g.Rest = "The frames of " + words.Count(n, "more run", "more runs") + " are not drawn."
+	}
+	return document.Section{
+		ID: "frames", Title: document.Everywhere("Frames"), Body: g,
+		Guide: "Each bar is a frame and its height the time it took. Frames above the dashed line miss their turn on a screen of 60 frames a second. Bars that end in a wedge are longer than the picture is tall. Under each UI event: late frames of all frames.",
+	}
+}
+
+func flaggedEvents(v gate.RunVerdict) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range v.Deviations {
+		if c.Event != "" && c.AfterEffectOf == "" && (c.Direction == gate.ToRegression || c.Direction == gate.Suspect) {
+			out[c.Event] = true
+		}
+	}
+	return out
+}
 
 // toneOf is a direction as a tone.
 func toneOf(d gate.Direction) document.Tone {
@@ -76,32 +144,4 @@ func graph(rules []pattern) figure.Rules {
 		})
 	}
 	return figure.NewRules(out, len(rules))
-}
-
-// barsOf are the energy of methods' own code.
-func barsOf(m *hotspots.Methods) (figure.Bars, bool) {
-	if m == nil {
-		return figure.Bars{}, false
-	}
-	span := func(j hotspots.Joules) figure.Span { return figure.Span{Value: j.J, Low: j.LowJ, High: j.HighJ} }
-	out := make([]figure.Bar, len(m.List))
-	for i, method := range m.List {
-		out[i] = figure.Bar{
-			Name: method.Name, Base: span(method.Local.Base), Head: span(method.Local.Head),
-			Tone: toneOf(direction(method)), Status: methodStatus(method),
-		}
-	}
-	return figure.NewBars(out, m.HasBase(), figure.Measure{Unit: "J", Label: "Energy of methods", Of: "joules of the method's own code, per repetition"})
-}
-
-// flameOf is the energy by call.
-func flameOf(m *hotspots.Methods) (figure.Flame, bool) {
-	if m == nil {
-		return figure.Flame{}, false
-	}
-	out := make([]figure.Call, len(m.Calls))
-	for i, c := range m.Calls {
-		out[i] = figure.Call{Parent: c.Parent, Name: c.Name, Kind: c.Kind, Base: c.BaseJ, Head: c.HeadJ}
-	}
-	return figure.NewFlame(out, m.HasBase(), figure.Measure{Unit: "J", Label: "Calls by energy", Of: "energy"})
 }

@@ -3,39 +3,26 @@ package layout
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/words"
 )
 
-// Problem is a finding that somebody should look at, told once for all the runs
-// that show it. Its texts are plain and fit on one line.
-type Problem struct {
-	// Scenario, Event and Metric are as the verdict has them; Event is "" for the whole
-	// run, Metric for a run that is invalid.
-	Scenario, Event, Metric string
-	Method                  string // the method that explains it, where the problem is a method
-	Worse                   bool   // a regression; otherwise a deviation that is not confirmed
-	Title                   string // "open-message after E2: frames rendered"
-	Text                    string // what, where, how much, how sure
-	// Fingerprint names the problem across runs: the same app, scenario, event
-	// and metric have the same one.
-	Fingerprint string
-}
-
-// Problems are the report's invalid runs, regressions and suspicions, the gravest
-// first. After-effects are left out: their cause is in the list.
-func Problems(in Input) []Problem {
+// problems are invalid runs, regressions and suspicions, the gravest first.
+// After-effects are left out: their cause is in the list.
+func problems(in Input, all []finding) []document.Problem {
 	out := invalidProblems(in.Verdict)
-	for _, f := range findings(in.Verdict, in.catalogue()) {
+	for _, f := range all {
 		if f.AfterEffectOf != "" || (f.Direction != gate.ToRegression && f.Direction != gate.Suspect) {
 			continue
 		}
-		out = append(out, Problem{
-			Scenario: f.Scenario, Event: f.Event, Metric: f.MetricName,
+		out = append(out, document.Problem{
+			Scenario: f.Scenario, Rule: f.MetricName,
 			Worse: f.Direction == gate.ToRegression, Title: f.problemTitle(), Text: f.sentence(in),
 			Fingerprint: f.fingerprint(),
 		})
@@ -45,8 +32,8 @@ func Problems(in Input) []Problem {
 
 // invalidProblems are the scenarios of which a run is invalid, each with its
 // reasons.
-func invalidProblems(v gate.Verdict) []Problem {
-	byScenario := map[string]*Problem{}
+func invalidProblems(v gate.Verdict) []document.Problem {
+	byScenario := map[string]*document.Problem{}
 	var order []string
 	for _, r := range v.Runs {
 		why := words.Sentence(r.Reason)
@@ -55,8 +42,8 @@ func invalidProblems(v gate.Verdict) []Problem {
 		}
 		p := byScenario[r.Scenario]
 		if p == nil {
-			p = &Problem{
-				Scenario: r.Scenario, Worse: true, Title: words.Name(r.Scenario) + ": invalid", Text: why,
+			p = &document.Problem{
+				Scenario: r.Scenario, Rule: invalidRule.ID, Worse: true, Title: words.Name(r.Scenario) + ": invalid", Text: why,
 				Fingerprint: digest("invalid", r.App.Package, r.Scenario),
 			}
 			byScenario[r.Scenario] = p
@@ -66,55 +53,28 @@ func invalidProblems(v gate.Verdict) []Problem {
 			p.Text += "; " + why
 		}
 	}
-	out := make([]Problem, len(order))
+	out := make([]document.Problem, len(order))
 	for i, scenario := range order {
 		out[i] = *byScenario[scenario]
 	}
 	return out
 }
 
-// methodProblems are the methods that explain why a scenario takes more energy,
-// each once, as the run that matters most has it.
-func methodProblems(in Input) []Problem { return explainingMethods(energyOf(in)) }
-
-func explainingMethods(energy energyStory) []Problem {
-	var out []Problem
-	seen := map[string]bool{}
-	for _, r := range energy.Runs {
-		if !r.Deviates || r.unexplained() {
-			continue
-		}
-		for _, m := range r.Explaining() {
-			mark := digest("method", r.Scenario, m.Name, m.File)
-			if m.Local.ChangeJ() <= 0 || seen[mark] {
-				continue
-			}
-			seen[mark] = true
-			out = append(out, Problem{
-				Scenario: r.Scenario, Metric: "energy.total_j", Method: m.Name,
-				Title: words.Name(r.Scenario) + ": energy of " + words.Method(words.ShortMethod(m.Name), 60), Text: methodLine(m) + "; " + energySource(r.Source),
-				Fingerprint: mark,
-			})
-		}
-	}
-	return out
-}
-
-// abProblems are what the head of a comparison is worse in, of each scenario the
+// worseIn is what the head of a comparison is worse in, of each scenario the
 // gravest first, and of scenarios the worse ones.
-func abProblems(in ABInput) []Problem {
-	var worse, suspect []Problem
+func worseIn(in ComparisonInput) []document.Problem {
+	var worse, suspect []document.Problem
 	for _, s := range in.Verdict.Scenarios {
 		if s.Verdict == gate.Invalid {
-			worse = append(worse, Problem{
-				Scenario: s.Scenario, Worse: true, Title: words.Name(s.Scenario) + ": invalid", Text: words.Sentence(s.Reason),
+			worse = append(worse, document.Problem{
+				Scenario: s.Scenario, Rule: invalidRule.ID, Worse: true, Title: words.Name(s.Scenario) + ": invalid", Text: words.Sentence(s.Reason),
 				Fingerprint: digest("invalid", in.Verdict.Head.App.Package, s.Scenario),
 			})
 		}
 		for _, d := range s.Deviations() {
 			m, _ := in.Catalogue.Lookup(d.Metric)
-			p := Problem{
-				Scenario: s.Scenario, Event: d.Event, Metric: d.Metric, Worse: d.Direction == gate.ToRegression,
+			p := document.Problem{
+				Scenario: s.Scenario, Rule: d.Metric, Worse: d.Direction == gate.ToRegression,
 				Title: problemTitle(s.Scenario, d.Event, m), Text: in.abSentence(s, d, m),
 				Fingerprint: digest(in.Verdict.Head.App.Package, s.Scenario, d.Event, d.Metric),
 			}
@@ -130,7 +90,7 @@ func abProblems(in ABInput) []Problem {
 }
 
 // abSentence says how much the head differs, where, and how sure that is.
-func (in ABInput) abSentence(s sidebyside.Scenario, d sidebyside.Comparison, m metric.Metric) string {
+func (in ComparisonInput) abSentence(s sidebyside.Scenario, d sidebyside.Comparison, m metric.Metric) string {
 	shift, at := d.Shown(), d.ShownIn()
 	text := "base " + words.Value(m, shift.Base) + ", head " + words.Value(m, shift.Head)
 	if at >= 0 && at < len(s.Contexts) {
@@ -167,27 +127,37 @@ func digest(about ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Place is a line of a file of the repository.
-type Place struct {
-	Path string // from the repository's root, with slashes
-	Line int    // from 1; 0 where only the file is known
+// invalidRule is that of runs which can't be judged: a file without results would
+// say that all is well.
+var invalidRule = document.Rule{
+	ID: "apkgate.invalid", Title: "A run that can't be judged",
+	Text: "The app crashed, a test failed, or no frames were seen: nothing is known of the app's performance.",
 }
 
-// Places are where each scenario is written down; the entry "" is for those that
-// have none.
-type Places map[string]Place
-
-// Of is the place of a scenario; the zero Place where nothing is known.
-func (p Places) Of(scenario string) Place {
-	if at, ok := p[scenario]; ok {
-		return at
+// rulesOf are what problems break, in the order of the catalogue; beside is what a
+// metric is worse than.
+func rulesOf(problems []document.Problem, catalogue *metric.Catalogue, beside string) []document.Rule {
+	var names []string
+	for _, p := range problems {
+		if !slices.Contains(names, p.Rule) {
+			names = append(names, p.Rule)
+		}
 	}
-	return p[""]
-}
-
-// Headline is the report's first line, plain: the verdict, what it rests on, and
-// how sure it is.
-func Headline(in Input) string {
-	s := tell(in)
-	return s.Word + ": " + s.oneLine()
+	slices.SortFunc(names, func(a, b string) int {
+		return catalogue.Compare(strings.TrimPrefix(a, invalidRule.ID), strings.TrimPrefix(b, invalidRule.ID))
+	})
+	var out []document.Rule
+	for _, name := range names {
+		if name == invalidRule.ID {
+			out = append(out, invalidRule)
+			continue
+		}
+		m, _ := catalogue.Lookup(name)
+		title := words.Name(m.Title)
+		out = append(out, document.Rule{
+			ID: name, Title: "A worse " + title,
+			Text: "The " + title + " (" + words.Name(name) + ") deviates for the worse from " + beside + ".",
+		})
+	}
+	return out
 }

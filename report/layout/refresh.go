@@ -2,90 +2,68 @@ package layout
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/words"
-	"github.com/apkgate/apkgate/run"
 )
-
-// RefreshFormat is the format and version of what a refresh of the baseline
-// prints as JSON (docs/format/refresh.md).
-const RefreshFormat = "apkgate.refresh/1"
-
-// Refresh is what a refresh of the baseline did, and how it drifts.
-type Refresh struct {
-	Format  string       `json:"format"`
-	Verdict gate.Outcome `json:"verdict"` // the gate's, on the new runs
-	// Accepted are the ids of the new runs that count from now on, Refused those
-	// that were kept and do not, with the reason.
-	Accepted []string      `json:"accepted"`
-	Refused  []Refusal     `json:"refused"`
-	Drift    []drift.Line  `json:"drift"`
-	Warnings []run.Warning `json:"warnings"`
-	// Simulated says that the devices were.
-	Simulated bool `json:"simulated,omitempty"`
-}
-
-// Refusal is a run that was not accepted.
-type Refusal struct {
-	ID      string       `json:"id"`
-	Verdict gate.Outcome `json:"verdict"`
-	Reason  string       `json:"reason"`
-}
 
 // RefreshInput is what a report on a refresh is made of.
 type RefreshInput struct {
-	Refresh   Refresh
+	Refresh   saved.Refresh
 	Catalogue *metric.Catalogue // nil is the built-in one
 	Notes     []string
 	Hint      string
 	Version   string
+	// Judged is the verdict on the new runs, with what is worse in them; nil where it
+	// was not kept.
+	Judged *Input
 }
 
-// RefreshJSON writes the refresh as apkgate.refresh/1.
-func RefreshJSON(w io.Writer, r Refresh) error {
-	r.Format = RefreshFormat
-	fill(&r.Accepted)
-	fill(&r.Refused)
-	fill(&r.Drift)
-	fill(&r.Warnings)
-	return writeJSON(w, r, "refresh")
-}
-
-// RefreshSheet lays out a refresh of the baseline.
-func RefreshSheet(in RefreshInput) Sheet {
+// Refresh lays out a refresh of the baseline.
+func Refresh(in RefreshInput) document.Document {
 	r := in.Refresh
 	if in.Catalogue == nil {
 		in.Catalogue = metric.Default()
 	}
-	s := Sheet{title: "Refresh of the baseline", outcome: r.Verdict, lead: refreshLead(r), hint: words.Sentence(in.Hint), footer: words.Name(in.Version)}
-	for _, n := range in.Notes {
-		s.notes = append(s.notes, words.Sentence(n))
+	d := document.Document{
+		Title: "Refresh of the baseline", Notes: notes(in.Notes),
+		Answer:   document.Answer{Outcome: document.Outcome(r.Verdict), Word: OutcomeWord(r.Verdict), Lead: refreshLead(r)},
+		Sections: in.driftTables(), Warnings: warnings(r.Warnings[:min(len(r.Warnings), maxWarnings)], document.Room{Open: 10}),
+		Footer: words.Name(in.Version), Version: words.Name(in.Version), Data: saved.OfRefresh(r), Kind: "refresh",
+		Unlisted: "a saved refresh does not hold the findings that SARIF lists",
 	}
 	for i, refusal := range r.Refused {
-		if i == textRuns {
-			s.facts = append(s.facts, fact{"Refused", fmt.Sprintf("and %d more", len(r.Refused)-i)})
+		if i == maxRefused {
+			d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: fmt.Sprintf("and %d more", len(r.Refused)-i)})
 			break
 		}
-		s.facts = append(s.facts, fact{"Refused", words.Name(refusal.ID) + ": " + words.Sentence(refusal.Reason)})
+		d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: words.Name(refusal.ID) + ": " + words.Sentence(refusal.Reason)})
 	}
 	for _, line := range r.Drift {
 		if line.Context == nil && line.Direction == gate.ToRegression {
-			s.facts = append(s.facts, fact{"Creeps", in.creeping(line)})
+			d.Facts = append(d.Facts, document.Fact{Label: "Creeps", Text: in.creeping(line)})
 		}
 	}
-	s.tables = in.driftTables()
-	for _, w := range r.Warnings[:min(len(r.Warnings), pageWarnings)] {
-		s.warnings = append(s.warnings, words.Sentence(w.String()))
+	if in.Hint != "" {
+		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: words.Sentence(in.Hint)})
 	}
-	return s
+	if in.Judged != nil {
+		d.Unlisted, d.Problems = "", problems(*in.Judged, findings(in.Judged.Verdict, in.Catalogue))
+		d.Problems = append(d.Problems, explainedRuns(*in.Judged).Problems()...)
+		d.Rules = rulesOf(d.Problems, in.Catalogue, "the history of accepted runs")
+	}
+	return d
 }
 
-func refreshLead(r Refresh) string {
+// maxRefused bounds the refused runs that are told of.
+const maxRefused = 10
+
+func refreshLead(r saved.Refresh) string {
 	accepted := words.Count(len(r.Accepted), "run", "runs") + " accepted"
 	if len(r.Refused) == 0 {
 		return accepted
@@ -110,22 +88,23 @@ func driftInterval(m metric.Metric, s drift.Shift) string {
 	return words.FromTo(words.Shift(m, *s.Low*from, *s.Low), words.Shift(m, *s.High*from, *s.High))
 }
 
-func (in RefreshInput) driftTables() []sheetTable {
-	columns := []string{"What", "Now", "Since the last", "Since all", "Trend", "Interval", "p", "Status"}
-	spare := []string{"p", "Interval", "Now", "Since the last"}
-	together := sheetTable{
-		title: "Drift", columns: columns, spare: spare,
-		note: "Since the last refresh, since all runs accepted before, and the change by the trend from the first run to the newest with its interval.",
+func (in RefreshInput) driftTables() []document.Section {
+	table := func() *document.Table {
+		return rowsTable([]string{"p", "Interval", "Now", "Since the last"}, "What", "Now", "Since the last", "Since all", "Trend", "Interval", "p", "Status")
 	}
-	each := sheetTable{title: "Drift of each device", columns: columns, spare: spare, folded: true}
+	together, each := table(), table()
+	together.Note = "Since the last refresh, since all runs accepted before, and the change by the trend from the first run to the newest with its interval."
 	for _, l := range in.Refresh.Drift {
-		into := &together
+		into := together
 		if l.Context != nil {
-			into = &each
+			into = each
 		}
-		into.add(l.Direction, in.driftCells(l)...)
+		into.Add(maxRows, toneOf(l.Direction), in.driftCells(l)...)
 	}
-	return []sheetTable{together, each}
+	return []document.Section{
+		{Title: document.Everywhere("Drift"), Body: together},
+		{Title: document.Everywhere("Drift of each device"), Folded: true, Body: each},
+	}
 }
 
 func (in RefreshInput) driftCells(l drift.Line) []string {

@@ -9,14 +9,16 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/sarif"
 	"github.com/apkgate/apkgate/report/words"
 )
 
 // sarif is what a reader of SARIF sees of a report.
-func sarif(t *testing.T, in Input, places Places) (rules, results []map[string]any, text string) {
+func sarifOf(t *testing.T, in Input, places document.Places) (rules, results []map[string]any, text string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := SARIF(&b, in, places); err != nil {
+	if err := asSARIF(&b, Verdict(in), places); err != nil {
 		t.Fatal(err)
 	}
 	var log struct {
@@ -67,7 +69,7 @@ func dig(v any, path ...any) any {
 // The fixture has three worse metrics of the whole run, one event that is worse
 // with an after-effect, and an improvement: four findings of three metrics.
 func TestSARIFHasAResultForEachFinding(t *testing.T) {
-	rules, results, _ := sarif(t, regression(), Places{"open-message": {Path: "my app/Test.kt", Line: 41}})
+	rules, results, _ := sarifOf(t, regression(), document.Places{"open-message": {Path: "my app/Test.kt", Line: 41}})
 	if len(rules) != 3 || len(results) != 4 {
 		t.Fatalf("%d rules and %d results, want 3 and 4", len(rules), len(results))
 	}
@@ -94,8 +96,8 @@ func TestSARIFHasAResultForEachFinding(t *testing.T) {
 func TestSARIFFingerprintsOutliveTheNumbers(t *testing.T) {
 	prints := func(in Input) []string {
 		var out []string
-		for _, p := range Problems(in) {
-			out = append(out, p.Event+p.Metric+p.Fingerprint)
+		for _, p := range Verdict(in).Problems {
+			out = append(out, p.Title+p.Fingerprint)
 		}
 		slices.Sort(out)
 		return out
@@ -123,7 +125,7 @@ func TestSARIFOfOtherOutcomes(t *testing.T) {
 	}{
 		"pass": {pass(), nil}, "improvement": {improvement(), nil}, "invalid": {invalid(), []string{"error"}}, "inconclusive": {inconclusive(), []string{"warning"}},
 	} {
-		_, results, _ := sarif(t, c.in, nil)
+		_, results, _ := sarifOf(t, c.in, nil)
 		var levels []string
 		for _, r := range results {
 			levels = append(levels, r["level"].(string))
@@ -139,7 +141,7 @@ func TestSARIFOfOtherOutcomes(t *testing.T) {
 
 // An invalid run is a finding too: a file without results says that all is well.
 func TestSARIFOfAnInvalidRun(t *testing.T) {
-	rules, results, _ := sarif(t, invalid(), Places{"open-message": {Path: "Test.kt", Line: 4}})
+	rules, results, _ := sarifOf(t, invalid(), document.Places{"open-message": {Path: "Test.kt", Line: 4}})
 	if len(rules) != 1 || len(results) != 1 || rules[0]["id"] != "apkgate.invalid" || results[0]["ruleId"] != "apkgate.invalid" {
 		t.Fatalf("the rules are %v and the results %v", rules, results)
 	}
@@ -149,7 +151,7 @@ func TestSARIFOfAnInvalidRun(t *testing.T) {
 	v := abVerdict(0)
 	v.Scenarios[0].Verdict, v.Scenarios[0].Reason = gate.Invalid, "the app crashed in repetition 1"
 	var b bytes.Buffer
-	if err := ABSARIF(&b, ABInput{Verdict: v}, nil); err != nil || !strings.Contains(b.String(), "the app crashed in repetition 1") {
+	if err := asSARIF(&b, Comparison(ComparisonInput{Verdict: v}), nil); err != nil || !strings.Contains(b.String(), "the app crashed in repetition 1") {
 		t.Errorf("of a comparison: %v\n%s", err, b.String())
 	}
 }
@@ -157,7 +159,7 @@ func TestSARIFOfAnInvalidRun(t *testing.T) {
 // A message may hold no link, and no placeholder (SARIF 2.1.0, 3.11.5, 3.11.6).
 func TestSARIFOfHostileNames(t *testing.T) {
 	link := regexp.MustCompile(`(^|[^\\])\[[^\]]*[^\\]\]\(`)
-	_, results, text := sarif(t, hostile(), Places{"": {Path: "apkgate.yml"}})
+	_, results, text := sarifOf(t, hostile(), document.Places{"": {Path: "apkgate.yml"}})
 	if len(results) == 0 {
 		t.Fatal("no results")
 	}
@@ -183,10 +185,10 @@ func TestSARIFOfAComparison(t *testing.T) {
 	v.Scenarios[0].Scenario = "scroll"
 	v.Scenarios[0].Comparisons[1].Direction = gate.Suspect
 	v.Scenarios[0].Comparisons[2].Direction = gate.ToImprovement
-	if err := ABSARIF(&b, ABInput{Verdict: v}, Places{"scroll": {Path: "Scroll.kt", Line: 7}}); err != nil {
+	if err := asSARIF(&b, Comparison(ComparisonInput{Verdict: v}), document.Places{"scroll": {Path: "Scroll.kt", Line: 7}}); err != nil {
 		t.Fatal(err)
 	}
-	var log sarifLog
+	var log sarif.Log
 	if err := json.Unmarshal(b.Bytes(), &log); err != nil {
 		t.Fatal(err)
 	}
@@ -207,20 +209,7 @@ func TestSARIFOfAComparison(t *testing.T) {
 
 // Each of the 6,000 events is worse in one of the ten runs.
 func TestSARIFIsBounded(t *testing.T) {
-	if _, results, _ := sarif(t, huge(10, 6000), nil); len(results) != 5000 {
+	if _, results, _ := sarifOf(t, huge(10, 6000), nil); len(results) != 5000 {
 		t.Errorf("%d results, want the 5,000 that GitHub shows", len(results))
-	}
-}
-
-func TestPlacesFallBack(t *testing.T) {
-	p := Places{"": {Path: "apkgate.yml"}, "scroll": {Path: "Scroll.kt", Line: 3}}
-	if got := p.Of("scroll"); got != (Place{"Scroll.kt", 3}) {
-		t.Errorf("the known scenario is at %v", got)
-	}
-	if got := p.Of("other"); got != (Place{Path: "apkgate.yml"}) {
-		t.Errorf("the unknown scenario is at %v", got)
-	}
-	if got := Places(nil).Of("other"); got != (Place{}) {
-		t.Errorf("without places it is at %v", got)
 	}
 }

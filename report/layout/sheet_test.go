@@ -2,7 +2,6 @@ package layout
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +9,9 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -34,10 +36,10 @@ func abVerdict(events int) sidebyside.Verdict {
 }
 
 func TestSheetsHoldHostileNames(t *testing.T) {
-	sheets := map[string]Sheet{
-		"comparison": AB(ABInput{Verdict: abVerdict(3), Notes: []string{"<b>"}}),
-		"refresh": RefreshSheet(RefreshInput{Refresh: Refresh{
-			Verdict: gate.Regression, Refused: []Refusal{{ID: "<img src=x>", Reason: "a|b `c`\x1b[31m\n::error::x"}},
+	sheets := map[string]document.Document{
+		"comparison": Comparison(ComparisonInput{Verdict: abVerdict(3), Notes: []string{"<b>"}}),
+		"refresh": Refresh(RefreshInput{Refresh: saved.Refresh{
+			Verdict: gate.Regression, Refused: []saved.Refusal{{ID: "<img src=x>", Reason: "a|b `c`\x1b[31m\n::error::x"}},
 			Drift:    []drift.Line{{Scenario: "<img src=x>|x", Metric: "<img src=x>", Direction: gate.ToRegression, Creep: &drift.Shift{Change: 0.1}}},
 			Warnings: []run.Warning{{Text: "<img src=x>"}},
 		}}),
@@ -45,7 +47,7 @@ func TestSheetsHoldHostileNames(t *testing.T) {
 	for what, s := range sheets {
 		for _, width := range []int{0, 40, 200} {
 			var text bytes.Buffer
-			if err := s.Text(&text, TextOptions{Width: width, Verbose: true}); err != nil {
+			if err := asText(&text, s, document.Options{Width: width, Verbose: true}); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(text.String(), "\x1b") || strings.Contains(text.String(), "\n::") {
@@ -53,10 +55,10 @@ func TestSheetsHoldHostileNames(t *testing.T) {
 			}
 		}
 		var page, md bytes.Buffer
-		if err := s.HTML(&page); err != nil {
+		if err := asHTML(&page, s); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Markdown(&md, 0); err != nil {
+		if err := asMarkdown(&md, s, 0); err != nil {
 			t.Fatal(err)
 		}
 		for form, out := range map[string]string{"HTML": page.String(), "Markdown": md.String()} {
@@ -71,33 +73,17 @@ func TestSheetsHoldHostileNames(t *testing.T) {
 }
 
 func TestASheetFitsAComment(t *testing.T) {
-	s := AB(ABInput{Verdict: abVerdict(2000)})
-	for _, limit := range []int{512, 4000, MaxComment} {
+	s := Comparison(ComparisonInput{Verdict: abVerdict(2000)})
+	for _, limit := range []int{512, 4000, markdown.MaxComment} {
 		var b bytes.Buffer
-		if err := s.Markdown(&b, limit); err != nil {
+		if err := asMarkdown(&b, s, limit); err != nil {
 			t.Fatal(err)
 		}
 		if b.Len() > limit || !strings.HasPrefix(b.String(), "### ❌ Regression") || !strings.Contains(b.String(), "left out") {
 			t.Errorf("limit %d: %d bytes: %.200s", limit, b.Len(), b.String())
 		}
 	}
-	if err := s.Markdown(&bytes.Buffer{}, 100); err == nil {
+	if err := asMarkdown(&bytes.Buffer{}, s, 100); err == nil {
 		t.Error("a limit of 100 bytes is taken")
-	}
-}
-
-func TestRefreshJSONHasNoNulls(t *testing.T) {
-	var b bytes.Buffer
-	if err := RefreshJSON(&b, Refresh{Verdict: gate.Pass}); err != nil {
-		t.Fatal(err)
-	}
-	var lists map[string]any
-	if err := json.Unmarshal(b.Bytes(), &lists); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"accepted", "refused", "drift", "warnings"} {
-		if _, ok := lists[name].([]any); !ok {
-			t.Errorf("%s is %v, want a list", name, lists[name])
-		}
 	}
 }

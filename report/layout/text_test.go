@@ -8,14 +8,15 @@ import (
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 
-func textOf(t *testing.T, in Input, o TextOptions) string {
+func textOf(t *testing.T, in Input, o document.Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Text(&b, in, o); err != nil {
+	if err := asText(&b, Verdict(in), o); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -24,7 +25,7 @@ func textOf(t *testing.T, in Input, o TextOptions) string {
 // The expected lines are written by hand from the arithmetic of the fixtures:
 // the middle run has 270 of 450 frames, −40 %, and an interval of ± 3 %.
 func TestTextRegression(t *testing.T) {
-	got := textOf(t, regression(), TextOptions{Width: 100})
+	got := textOf(t, regression(), document.Options{Width: 100})
 	first, _, _ := strings.Cut(got, "\n\n")
 	want := "Regression: open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs);\n" +
 		"95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons"
@@ -47,25 +48,6 @@ func TestTextRegression(t *testing.T) {
 	}
 	if n := strings.Count(got, "E2: frames rendered"); n != 1 {
 		t.Errorf("the same deviation of five runs is told %d times, want once", n)
-	}
-}
-
-// A number and its unit stand on one line at every width, also in the words of a
-// verdict, which have plain spaces.
-func TestNumbersKeepTheirUnits(t *testing.T) {
-	const reason = "energy after open-message: 2.55 J where the base has 1.96 J (+31 %, 95 % interval +26 % to +37 %, p < 0.0001) in 20 ms, 3 min and 5 s"
-	for width := 20; width < 140; width++ {
-		lines := wrap(reason, width)
-		for _, line := range lines {
-			for _, begins := range []string{"%", "J ", "ms", "min", "s", "<", "0.0001"} {
-				if strings.HasPrefix(line, begins) {
-					t.Fatalf("at %d columns a line begins with %q: %q", width, begins, line)
-				}
-			}
-		}
-		if plainSpaces(strings.Join(lines, " ")) != reason {
-			t.Fatalf("at %d columns the lines are not the text: %q", width, lines)
-		}
 	}
 }
 
@@ -92,7 +74,7 @@ func TestTextOtherOutcomes(t *testing.T) {
 			"line 12: the frame table ends in the middle of a row"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := strings.Join(strings.Fields(textOf(t, tc.in, TextOptions{Width: 200})), " ") + "\n"
+			got := strings.Join(strings.Fields(textOf(t, tc.in, document.Options{Width: 200})), " ") + "\n"
 			for _, want := range tc.want {
 				if !strings.Contains(got, strings.TrimSpace(want)) {
 					t.Errorf("the report lacks %q:\n%s", want, got)
@@ -108,11 +90,11 @@ func TestTextTellsWarningsOfRuns(t *testing.T) {
 	for i := range in.Verdict.Runs {
 		in.Verdict.Runs[i].Warnings = []run.Warning{{Text: "the preset dune flags nothing here"}}
 	}
-	got := textOf(t, in, TextOptions{Width: 100})
+	got := textOf(t, in, document.Options{Width: 100})
 	if want := "Warnings\n  2 runs: the preset dune flags nothing here"; !strings.Contains(got, want) {
 		t.Errorf("the report lacks %q:\n%s", want, got)
 	}
-	if n := strings.Count(textOf(t, in, TextOptions{Width: 100, Verbose: true}), "flags nothing here"); n != 2 {
+	if n := strings.Count(textOf(t, in, document.Options{Width: 100, Verbose: true}), "flags nothing here"); n != 2 {
 		t.Errorf("the verbose report tells it %d times, want once for each of 2 runs", n)
 	}
 }
@@ -120,7 +102,7 @@ func TestTextTellsWarningsOfRuns(t *testing.T) {
 func TestTextKeepsToItsWidth(t *testing.T) {
 	for _, width := range []int{40, 60, 72, 80, 100, 132} {
 		for _, in := range []Input{regression(), pass(), inconclusive()} {
-			text := textOf(t, in, TextOptions{Width: width}) + textOf(t, in, TextOptions{Width: width, Verbose: true})
+			text := textOf(t, in, document.Options{Width: width}) + textOf(t, in, document.Options{Width: width, Verbose: true})
 			for line := range strings.Lines(text) {
 				if n := twwidth.Width(strings.TrimRight(line, " \n")); n > width {
 					t.Errorf("width %d: a line of %d columns: %q", width, n, line)
@@ -131,7 +113,7 @@ func TestTextKeepsToItsWidth(t *testing.T) {
 }
 
 func TestTextNeutralisesHostileNames(t *testing.T) {
-	got := textOf(t, hostile(), TextOptions{Width: 100, Verbose: true})
+	got := textOf(t, hostile(), document.Options{Width: 100, Verbose: true})
 	for _, r := range got {
 		if s := string(r); r != '\n' && r != ' ' && words.Visible(s) != s && r != '\uFFFD' {
 			t.Errorf("the report holds the character %U", r)
@@ -142,10 +124,10 @@ func TestTextNeutralisesHostileNames(t *testing.T) {
 			t.Errorf("a runner would take this line for a command: %q", line)
 		}
 	}
-	if strings.Contains(textOf(t, regression(), TextOptions{}), "\x1b[") {
+	if strings.Contains(textOf(t, regression(), document.Options{}), "\x1b[") {
 		t.Error("colour without being asked")
 	}
-	if !strings.Contains(textOf(t, regression(), TextOptions{Color: true}), "\x1b[1;31mRegression\x1b[0m") {
+	if !strings.Contains(textOf(t, regression(), document.Options{Color: true}), "\x1b[1;31mRegression\x1b[0m") {
 		t.Error("no colour though asked")
 	}
 }
@@ -158,7 +140,7 @@ func TestTextWithoutTests(t *testing.T) {
 	r := runVerdict("T6", gate.Regression, nil, c)
 	in.Verdict.Runs = []gate.RunVerdict{r}
 	in.Verdict.Rules = nil
-	got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " ")
+	got := strings.Join(strings.Fields(textOf(t, in, document.Options{})), " ")
 	want := "Regression: open-message renders 40 % fewer frames; 270 is outside the fences 294 to 550 of 6 values"
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("the report begins\n%s\nwant\n%s", got, want)
@@ -171,7 +153,7 @@ func TestTextBeyondALimit(t *testing.T) {
 	limit := 16.7
 	c.P, c.Limit = 0.6, &limit
 	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}}
-	first, _, _ := strings.Cut(textOf(t, in, TextOptions{}), "\n")
+	first, _, _ := strings.Cut(textOf(t, in, document.Options{}), "\n")
 	if want := "Regression: in open-message, the time per frame is 17.00 ms, beyond the limit of 16.70 ms"; first != want {
 		t.Errorf("the first line is\n%s\nwant\n%s", first, want)
 	}
@@ -185,7 +167,7 @@ func TestTextOfMetricsInThePlural(t *testing.T) {
 	} {
 		c := compared("", metric, 0, 0, 8, gate.ToRegression)
 		in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("R", gate.Regression, nil, c)}}}
-		if got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " "); !strings.HasPrefix(got, "Regression: "+want) {
+		if got := strings.Join(strings.Fields(textOf(t, in, document.Options{})), " "); !strings.HasPrefix(got, "Regression: "+want) {
 			t.Errorf("%s: the report begins\n%.120s\nwant\n%s", metric, got, want)
 		}
 	}
@@ -200,7 +182,7 @@ func TestTextSaysWhatAPassIsWorth(t *testing.T) {
 	set(0, 0, 0.05)
 	set(1, 0, 0.08)
 	set(0, 1, 0.03)
-	got := textOf(t, in, TextOptions{})
+	got := textOf(t, in, document.Options{})
 	if !strings.Contains(got, "Would have seen  frames rendered worse by 8 %\n") {
 		t.Errorf("the report does not say that a worsening of 8 %% would have been seen, and of that metric alone:\n%s", got)
 	}
@@ -214,7 +196,7 @@ func TestTextOfRunsTogether(t *testing.T) {
 		c.P, c.Together = 0.003, 2
 		in.Verdict.Runs = append(in.Verdict.Runs, runVerdict(id, gate.Regression, nil, c))
 	}
-	got := strings.Join(strings.Fields(textOf(t, in, TextOptions{})), " ")
+	got := strings.Join(strings.Fields(textOf(t, in, document.Options{})), " ")
 	if want := "p = 0.003 for 2 runs together after correction for multiplicity Checked"; !strings.Contains(got, want) {
 		t.Errorf("the report lacks %q:\n%s", want, got)
 	}

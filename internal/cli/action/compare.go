@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apkgate/apkgate/report/document"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/gate"
@@ -64,7 +66,7 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err != nil {
 		return result{}, err
 	}
-	answer := output.OfComparison(in)
+	answer := layout.Comparison(in)
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, err
 	}
@@ -75,10 +77,10 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 }
 
 // comparisonContent is a comparison as GitHub shows it.
-func comparisonContent(v sidebyside.Verdict, answer output.Answer) actions.Content {
+func comparisonContent(v sidebyside.Verdict, answer document.Document) actions.Content {
 	content := actions.Content{
 		Outcome: v.Verdict, Headline: fmt.Sprintf("%s: %s", v.Verdict, v.Reason),
-		Markdown: answer.Markdown, Counts: map[gate.Outcome]int{},
+		Markdown: actions.Comment(answer), Counts: map[gate.Outcome]int{},
 	}
 	for _, s := range v.Scenarios {
 		content.Counts[s.Verdict]++
@@ -87,7 +89,7 @@ func comparisonContent(v sidebyside.Verdict, answer output.Answer) actions.Conte
 }
 
 // folderOf leaves an answer's files in a report folder.
-func folderOf(c console.Console, answer output.Answer, known func() layout.Places) func(dir string) (actions.Folder, error) {
+func folderOf(c console.Console, answer document.Document, known func() document.Places) func(dir string) (actions.Folder, error) {
 	return func(dir string) (actions.Folder, error) {
 		folder, err := actions.FolderAt(dir)
 		if err != nil {
@@ -96,8 +98,6 @@ func folderOf(c console.Console, answer output.Answer, known func() layout.Place
 		if err := files.MakeFolder(folder.Dir); err != nil {
 			return actions.Folder{}, files.Error("make the report folder", folder.Dir, err)
 		}
-		return folder, output.WriteFiles(c, answer, output.OutputFlags{
-			HTML: folder.Report, Markdown: folder.Markdown, JSON: folder.Verdict, SARIF: folder.SARIF, Places: known,
-		})
+		return folder, output.WriteFiles(c, answer, output.InFolder(folder.Dir, known))
 	}
 }

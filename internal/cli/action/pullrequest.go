@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apkgate/apkgate/report/layout"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -71,7 +73,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err != nil {
 		return result{}, err
 	}
-	if err := output.Write(c, output.OfVerdict(in), output.Text()); err != nil {
+	if err := output.Write(c, layout.Verdict(in), output.Text()); err != nil {
 		return result{}, err
 	}
 	loss = errors.Join(loss, stores.Damage(c, sound))

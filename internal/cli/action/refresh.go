@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/gate"
@@ -19,7 +22,6 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
-	"github.com/apkgate/apkgate/report/layout"
 )
 
 // mayRefresh refuses to accept what is not a build of one of the branches; where
@@ -91,11 +93,11 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 }
 
 // refreshContent is a refresh as GitHub shows it.
-func refreshContent(did layout.Refresh, answer output.Answer) actions.Content {
+func refreshContent(did saved.Refresh, answer document.Document) actions.Content {
 	content := actions.Content{
 		Outcome:  did.Verdict,
 		Headline: fmt.Sprintf("%s: %d %s accepted, %d refused", did.Verdict, len(did.Accepted), words.Plural(len(did.Accepted), "run", "runs"), len(did.Refused)),
-		Counts:   map[gate.Outcome]int{}, Markdown: answer.Markdown,
+		Counts:   map[gate.Outcome]int{}, Markdown: actions.Comment(answer),
 	}
 	for _, x := range did.Refused {
 		content.Counts[x.Verdict]++

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/report/layout"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -215,9 +217,8 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	if err != nil {
 		return err
 	}
-	f := output.Text()
-	f.HTML, f.JSON = cfg.Report.HTML, d.path("verdict.json")
-	return output.Write(d.Console, output.OfVerdict(in), f)
+	f := output.Text().To(output.FormatHTML, cfg.Report.HTML).To(output.FormatJSON, d.path("verdict.json"))
+	return output.Write(d.Console, layout.Verdict(in), f)
 }
 
 func (d demo) farewell(keep string, took time.Duration) {

@@ -3,14 +3,13 @@ package demo
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/measure"
+	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
@@ -63,12 +62,12 @@ func (d demo) sideBySide(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sheet := layout.AB(in)
+	answer := layout.Comparison(in)
 	fmt.Fprintln(d.Stdout)
-	if err := sheet.Brief().Text(d.Stdout, layout.TextOptions{Color: d.Color(), Width: d.Width}); err != nil {
-		return exit.Infrastructure(fmt.Errorf("print the report: %w", err))
+	if err := output.Write(d.Console, answer.Brief(), output.Text()); err != nil {
+		return err
 	}
-	return exit.InfrastructureIf(files.Write(d.path(energyReport), func(w io.Writer) error { return sheet.HTML(w) }))
+	return output.WriteFiles(d.Console, answer, output.Text().To(output.FormatHTML, d.path(energyReport)))
 }
 
 const energyReport = "energy.html"

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -41,15 +44,14 @@ type Refreshing struct {
 // Refreshed is what a refresh comes to.
 type Refreshed struct {
 	layout.RefreshInput
-	findings layout.Input // the verdict by which runs were accepted or refused
-	FailOn   exit.FailOn
+	FailOn exit.FailOn
 	// Loss is what was not measured, or what is wrong with the history, though the
 	// rest was done; nil for nothing.
 	Loss error
 }
 
 // Answer is the refresh as it is shown.
-func (r Refreshed) Answer() output.Answer { return output.OfRefresh(r.RefreshInput, &r.findings) }
+func (r Refreshed) Answer() document.Document { return layout.Refresh(r.RefreshInput) }
 
 func refreshCommand(c console.Console, cf *settings.ConfigFlags) *cobra.Command {
 	var f Refreshing
@@ -195,8 +197,8 @@ func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set
 	}
 	done := Refreshed{
 		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn,
-		findings: layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)},
 	}
+	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)}
 	if acceptRegression && verdict.Verdict == gate.Regression {
 		done.FailOn = exit.FailNever
 	}
@@ -212,15 +214,15 @@ func refreshMark(ids []string) baseline.Mark {
 
 // sortOut says which runs are accepted. A build that is worse on one device is a
 // worse build: its other runs do not become what later ones are measured by.
-func sortOut(v gate.Verdict, acceptRegression bool) layout.Refresh {
-	r := layout.Refresh{Verdict: v.Verdict, Warnings: v.Warnings}
+func sortOut(v gate.Verdict, acceptRegression bool) saved.Refresh {
+	r := saved.Refresh{Verdict: v.Verdict, Warnings: v.Warnings}
 	refuse := v.Verdict == gate.Regression && !acceptRegression
 	for _, x := range v.Runs {
 		switch {
 		case x.Verdict == gate.Invalid, refuse && x.Verdict == gate.Regression:
-			r.Refused = append(r.Refused, layout.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: x.Reason})
+			r.Refused = append(r.Refused, saved.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: x.Reason})
 		case refuse:
-			r.Refused = append(r.Refused, layout.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: "another run of this refresh is a regression"})
+			r.Refused = append(r.Refused, saved.Refusal{ID: x.ID, Verdict: x.Verdict, Reason: "another run of this refresh is a regression"})
 		default:
 			r.Accepted = append(r.Accepted, x.ID)
 		}

@@ -6,16 +6,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/report/saved"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/report/layout"
 )
 
 // refreshed reads what `baseline refresh --format json` printed.
-func refreshed(t *testing.T, r clitest.Result) layout.Refresh {
+func refreshed(t *testing.T, r clitest.Result) saved.Refresh {
 	t.Helper()
-	var out layout.Refresh
+	var out saved.Refresh
 	if err := json.Unmarshal([]byte(r.Stdout), &out); err != nil {
 		t.Fatalf("%v; status %d\n%s%s", err, r.Status, r.Stdout, r.Stderr)
 	}

@@ -15,17 +15,17 @@ import (
 
 // Compare sets the runs of two builds side by side, with what a report needs beside
 // the verdict.
-func Compare(base, head []run.Run, set settings.Settings) (layout.ABInput, error) {
+func Compare(base, head []run.Run, set settings.Settings) (layout.ComparisonInput, error) {
 	catalogue, err := run.Catalogue(set.Catalogue, slices.Concat(base, head)...)
 	if err != nil {
-		return layout.ABInput{}, exit.Usage(err, "")
+		return layout.ComparisonInput{}, exit.Usage(err, "")
 	}
-	in := layout.ABInput{Verdict: sidebyside.Compare(set.Policy, catalogue, base, head), Energy: besideBase(base, head)}
+	in := layout.ComparisonInput{Verdict: sidebyside.Compare(set.Policy, catalogue, base, head), Energy: besideBase(base, head)}
 	return CompletedComparison(in, catalogue, Simulated(base) || Simulated(head)), nil
 }
 
 // CompletedComparison is a comparison with what is not saved of one.
-func CompletedComparison(in layout.ABInput, catalogue *metric.Catalogue, simulated bool) layout.ABInput {
+func CompletedComparison(in layout.ComparisonInput, catalogue *metric.Catalogue, simulated bool) layout.ComparisonInput {
 	in.Catalogue, in.Version = catalogue, version.Tool()
 	if simulated {
 		in.Notes = []string{simulatedNote}

@@ -3,6 +3,8 @@ package judging
 import (
 	"slices"
 
+	"github.com/apkgate/apkgate/report/saved"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/metric"
@@ -19,8 +21,8 @@ func CompletedRefresh(in layout.RefreshInput, catalogue *metric.Catalogue) layou
 }
 
 // refreshHint is what to do about runs that a refresh did not accept.
-func refreshHint(r layout.Refresh) string {
-	isWorse := func(x layout.Refusal) bool { return x.Verdict == gate.Regression }
+func refreshHint(r saved.Refresh) string {
+	isWorse := func(x saved.Refusal) bool { return x.Verdict == gate.Regression }
 	switch {
 	case len(r.Refused) == 0:
 		return ""

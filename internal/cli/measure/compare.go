@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/layout"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/collect"
@@ -125,7 +127,7 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := output.Write(c, output.OfComparison(in), f.OutputFlags); err != nil {
+	if err := output.Write(c, layout.Comparison(in), f.OutputFlags); err != nil {
 		return err
 	}
 	return exit.Of(in.Verdict.Verdict, set.FailOn, nil)

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/device"
@@ -14,7 +13,7 @@ import (
 
 // tellNext says where the reports of a run are, and the one command that comes next.
 func tellNext(c console.Console, v gate.Verdict, f runFlags) {
-	files := slices.DeleteFunc(f.OutputFlags.Files(), func(path string) bool { return path == "" })
+	files := f.OutputFlags.Files()
 	if len(files) > 0 {
 		fmt.Fprintf(c.Stderr, "report: %s\n", console.Plain(strings.Join(files, ", ")))
 	}

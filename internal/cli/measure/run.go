@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/report/layout"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -98,7 +100,7 @@ func gateRuns(ctx context.Context, c console.Console, store baseline.Store, runs
 	if err != nil {
 		return err
 	}
-	if err := output.Write(c, output.OfVerdict(in), f.OutputFlags); err != nil {
+	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}
 	verdict := in.Verdict

@@ -15,29 +15,30 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/document"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/console"
-	"github.com/apkgate/apkgate/report/layout"
 )
 
 // Of are the places of a configuration, looked for when they are asked for.
-func Of(c console.Console, cfg *config.Config, configPath string) func() layout.Places {
-	return func() layout.Places { return Find(c, cfg, configPath) }
+func Of(c console.Console, cfg *config.Config, configPath string) func() document.Places {
+	return func() document.Places { return Find(c, cfg, configPath) }
 }
 
 // Find are where the scenarios are written down in the repository: the test's
 // own source where it is found, or else their lines in the configuration.
-func Find(c console.Console, cfg *config.Config, configPath string) layout.Places {
+func Find(c console.Console, cfg *config.Config, configPath string) document.Places {
 	file := repositoryPath(c, configPath)
 	if file == "" || cfg == nil {
 		return nil
 	}
-	out := layout.Places{"": {Path: file}}
+	out := document.Places{"": {Path: file}}
 	lines := scenarioLines(configPath)
 	for _, s := range cfg.Scenarios {
-		at := layout.Place{Path: file, Line: lines[s.Name]}
+		at := document.Place{Path: file, Line: lines[s.Name]}
 		if source, ok := workloadSource(c, s.Workload); ok {
 			at = source
 		}
@@ -62,7 +63,7 @@ func scenarioLines(configPath string) map[string]int {
 }
 
 // workloadSource is the file that drives the app.
-func workloadSource(c console.Console, w config.Workload) (layout.Place, bool) {
+func workloadSource(c console.Console, w config.Workload) (document.Place, bool) {
 	var file string
 	switch {
 	case w.Instrumentation != nil:
@@ -72,9 +73,9 @@ func workloadSource(c console.Console, w config.Workload) (layout.Place, bool) {
 	case w.Shell != nil:
 		file = w.Shell.Script
 	default:
-		return layout.Place{}, false
+		return document.Place{}, false
 	}
-	at := layout.Place{Path: repositoryPath(c, file)}
+	at := document.Place{Path: repositoryPath(c, file)}
 	return at, at.Path != ""
 }
 
@@ -86,10 +87,10 @@ const (
 
 // testSource finds the source of a test by the convention that a class a.b.C is
 // in a/b/C.kt or a/b/C.java, and in it the line of the method, or of the class.
-func testSource(c console.Console, class string) (layout.Place, bool) {
+func testSource(c console.Console, class string) (document.Place, bool) {
 	class, method, _ := strings.Cut(class, "#")
 	if class == "" {
-		return layout.Place{}, false
+		return document.Place{}, false
 	}
 	stem := "/" + strings.ReplaceAll(class, ".", "/")
 	var found string
@@ -111,9 +112,9 @@ func testSource(c console.Console, class string) (layout.Place, bool) {
 		}
 		return nil
 	})
-	at := layout.Place{Path: repositoryPath(c, found)}
+	at := document.Place{Path: repositoryPath(c, found)}
 	if found == "" || at.Path == "" {
-		return layout.Place{}, false
+		return document.Place{}, false
 	}
 	at.Line = declaration(found, class[strings.LastIndex(class, ".")+1:], method)
 	return at, true

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/layout"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -97,7 +99,7 @@ func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := output.Write(c, output.OfVerdict(in), f.OutputFlags); err != nil {
+	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}
 	return exit.Of(in.Verdict.Verdict, set.FailOn, stores.Damage(c, before.Sound))

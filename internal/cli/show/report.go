@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
+
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/config"
@@ -52,7 +55,7 @@ func showSaved(c console.Console, path string, runFiles []string, f output.Outpu
 		return exit.Usage(err, "")
 	}
 	defer src.Close()
-	saved, err := layout.ReadSaved(src)
+	found, err := saved.Read(src)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("%s: %w", console.Plain(path), err), "--json FILE of check, run, compare and baseline refresh saves what report shows")
 	}
@@ -72,7 +75,7 @@ func showSaved(c console.Console, path string, runFiles []string, f output.Outpu
 		return exit.Usage(err, "")
 	}
 	f.Places = places.Of(c, cfg, config.FileName)
-	answer, err := again(saved, runs, catalogue, f)
+	answer, err := again(found, runs, catalogue, f)
 	if err != nil {
 		return err
 	}
@@ -80,19 +83,20 @@ func showSaved(c console.Console, path string, runFiles []string, f output.Outpu
 }
 
 // again is what was saved, with what is not saved of it.
-func again(saved layout.Saved, runs []run.Run, catalogue *metric.Catalogue, f output.OutputFlags) (output.Answer, error) {
+func again(found saved.Report, runs []run.Run, catalogue *metric.Catalogue, f output.OutputFlags) (document.Document, error) {
 	switch {
-	case saved.Comparison != nil:
-		in := *saved.Comparison
-		return output.OfComparison(judging.CompletedComparison(in, catalogue, judging.OnSimulatedDevices(in.Verdict))), nil
-	case saved.Refresh != nil:
-		if f.SARIF != "" || output.Format(f.Format) == output.FormatSARIF { // which runs were worse in what is not saved
-			return output.Answer{}, exit.Usage(errors.New("a saved refresh does not hold the findings that SARIF lists"), "apkgate baseline refresh --sarif FILE writes them")
+	case found.Comparison != nil:
+		in := layout.OfComparison(*found.Comparison)
+		return layout.Comparison(judging.CompletedComparison(in, catalogue, judging.OnSimulatedDevices(in.Verdict))), nil
+	case found.Refresh != nil:
+		answer := layout.Refresh(judging.CompletedRefresh(layout.RefreshInput{Refresh: *found.Refresh}, catalogue))
+		if answer.Unlisted != "" && f.Asks(output.FormatSARIF) {
+			return document.Document{}, exit.Usage(errors.New(answer.Unlisted), "apkgate baseline refresh --sarif FILE writes them")
 		}
-		return output.OfRefresh(judging.CompletedRefresh(*saved.Refresh, catalogue), nil), nil
+		return answer, nil
 	}
-	in := *saved.Verdict
+	in := layout.OfVerdict(*found.Verdict)
 	in.Notes = judging.NotesOn(in.Verdict)
 	in.Runs, in.Catalogue, in.Meta = runs, catalogue, layout.Meta{Version: version.Tool()}
-	return output.OfVerdict(in), nil
+	return layout.Verdict(in), nil
 }

@@ -1,0 +1,133 @@
+// Package html renders a document as one self-contained page: no script, nothing
+// loaded from elsewhere, pictures as inline SVG, light or dark as the reader has it.
+//
+// It owns the page's templates, its style, and what is folded on it. It takes a
+// stand: the page can be read without its colours and by a screen reader, on a
+// phone as on a wall, and what it leaves out it counts. Strings are escaped by the
+// templates; only pictures and style come as markup, made by our own packages. It
+// knows documents, and nothing of what they are about.
+package html
+
+import (
+	"bytes"
+	_ "embed" // for the page's templates and style
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+var (
+	//go:embed page.tmpl
+	pageTemplate string
+
+	//go:embed section.tmpl
+	sectionTemplate string
+
+	//go:embed grid.tmpl
+	gridTemplate string
+
+	//go:embed groups.tmpl
+	groupsTemplate string
+
+	//go:embed page.css
+	pageCSS string
+
+	//go:embed colours.css
+	coloursCSS string
+)
+
+var pageForm = template.Must(template.New("page").Parse(sectionTemplate + gridTemplate + groupsTemplate + pageTemplate))
+
+// Render writes the document as a page.
+func Render(w io.Writer, d document.Document, _ document.Options) error {
+	var b bytes.Buffer
+	if err := pageForm.Execute(&b, newPage(d)); err != nil {
+		return fmt.Errorf("lay out the HTML report: %w", err)
+	}
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("write the HTML report: %w", err)
+	}
+	return nil
+}
+
+// page is what page.tmpl shows.
+type page struct {
+	document.Document
+	Style      template.CSS
+	Mark, Lead string
+	Facts      []document.Fact
+	Sections   []section
+	Warnings   []string
+}
+
+func newPage(d document.Document) page {
+	d.Answer.Outcome = d.Answer.Outcome.Known()
+	p := page{
+		Document: d, Style: template.CSS(coloursCSS + figure.Style + pageCSS), //nolint:gosec // our own embedded files
+		Mark: outcomeMark(d.Answer.Outcome), Lead: d.Answer.Lead,
+	}
+	if d.Answer.Sure == "" || strings.HasPrefix(p.Lead, "in ") { // else it begins with an event's name
+		p.Lead = words.UpperFirst(p.Lead)
+	}
+	for _, f := range d.Facts {
+		if f.Of == "" { // otherwise the section follows
+			p.Facts = append(p.Facts, f)
+		}
+	}
+	p.Sections = sections(d.Sections)
+	items := d.Warnings.Items
+	for _, w := range items[:d.Warnings.Rooms.Page.MostOf(len(items))] {
+		p.Warnings = append(p.Warnings, w.Text)
+	}
+	return p
+}
+
+// outcomeMark is a shape for each outcome, beside its word.
+func outcomeMark(o document.Outcome) string {
+	switch o.Known() {
+	case document.Pass:
+		return "✓"
+	case document.Improvement:
+		return "▲"
+	case document.Inconclusive:
+		return "?"
+	case document.Regression:
+		return "▼"
+	}
+	return "!"
+}
+
+// toneMark is a shape for each tone, beside a word.
+func toneMark(t document.Tone) string {
+	switch t {
+	case document.Worse:
+		return "▼"
+	case document.Better:
+		return "▲"
+	case document.Suspect:
+		return "?"
+	}
+	return "·"
+}
+
+// toneClass is a tone as a class of page.css.
+func toneClass(t document.Tone) string {
+	if t == document.Neutral {
+		return "expected"
+	}
+	return string(t)
+}
+
+// more says how many entries beyond those shown there are, in the words of count, ""
+// for none.
+func more(count func(int) string, total, shown int) string {
+	if total <= shown {
+		return ""
+	}
+	return "And " + count(total-shown) + "; the JSON report has everything."
+}

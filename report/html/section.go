@@ -1,0 +1,208 @@
+package html
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// section is one section of the page: one of its fields is set.
+type section struct {
+	Table   *table
+	List    *shelf[item]
+	Gallery *shelf[picture]
+	Cards   *cards
+	Groups  *groups
+}
+
+// opening is what all sections begin with.
+type opening struct {
+	ID, Title string
+	Guide     template.HTML
+}
+
+// shelf is a list of which the first entries stand open, more are folded, and
+// the rest is only counted.
+type shelf[T any] struct {
+	opening
+	Open, Folded []T
+	FoldedTitle  string // "7 more rules"
+	Rest         string // "And 30 more rules; …", "" where nothing is left out
+	Graph        *picture
+}
+
+// item is a sentence with its tone.
+type item struct{ Class, Mark, Text string }
+
+// picture is a picture in the two widths that the page chooses from.
+type picture struct {
+	Caption, Detail string
+	Wide, Narrow    template.HTML
+}
+
+// sections are the document's that have anything to show, the folded ones last.
+func sections(all []document.Section) []section {
+	var open, folded []section
+	for _, s := range all {
+		shown, ok := newSection(s)
+		switch {
+		case !ok:
+		case s.Folded:
+			folded = append(folded, shown)
+		default:
+			open = append(open, shown)
+		}
+	}
+	return slices.Concat(open, folded)
+}
+
+func newSection(s document.Section) (section, bool) {
+	head := opening{s.ID, s.Title.Page, prose(s.Guide)}
+	switch body := s.Body.(type) {
+	case *document.Table:
+		return section{Table: newTable(head, body, s.Folded)}, len(body.Rows) > 0
+	case *document.List:
+		return section{List: newList(head, body)}, len(body.Items) > 0
+	case *document.Gallery:
+		return section{Gallery: newGallery(head, body)}, len(body.Figures) > 0
+	case *document.Cards:
+		return section{Cards: newCards(head, body)}, len(body.Cards) > 0
+	case *document.Groups:
+		return section{Groups: newGroups(head, body)}, len(body.Groups) > 0
+	}
+	return section{}, false
+}
+
+// prose is text of our own as the text of an element.
+func prose(s string) template.HTML {
+	return template.HTML(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)) //nolint:gosec // escaped
+}
+
+func newList(head opening, l *document.List) *shelf[item] {
+	room := l.Rooms.Page
+	var all []item
+	for _, x := range l.Items[:room.MostOf(len(l.Items))] {
+		mark := toneMark(x.Tone)
+		if x.Tone == document.Neutral {
+			mark = "●"
+		}
+		all = append(all, item{toneClass(x.Tone), mark, x.Text})
+	}
+	open := room.OpenOf(len(all))
+	s := &shelf[item]{
+		opening: head, Open: all[:open], Folded: all[open:], FoldedTitle: l.Noun.More(len(all) - open),
+		Rest: more(l.Noun.More, max(l.Total, len(l.Items)), len(all)),
+	}
+	if l.Graph != nil {
+		s.Graph = new(draw(*l.Graph))
+	}
+	return s
+}
+
+func newGallery(head opening, g *document.Gallery) *shelf[picture] {
+	all := make([]picture, len(g.Figures))
+	for i, f := range g.Figures {
+		all[i] = draw(f)
+	}
+	open := g.Rooms.Page.OpenOf(len(all))
+	return &shelf[picture]{opening: head, Open: all[:open], Folded: all[open:], FoldedTitle: g.Noun.More(len(all) - open), Rest: g.Rest}
+}
+
+// draw draws a picture for wide and for narrow pages.
+func draw(f document.Figure) picture {
+	return picture{
+		Caption: f.Caption, Detail: f.Detail,
+		Wide:   template.HTML(f.Picture.Draw(f.ID+"w", "wide", figure.Wide)),     //nolint:gosec // pictures escape every text
+		Narrow: template.HTML(f.Picture.Draw(f.ID+"n", "narrow", figure.Narrow)), //nolint:gosec // pictures escape every text
+	}
+}
+
+// cards are the runs, each with what it was compared with.
+type cards struct {
+	opening
+	Cards []card
+	Rest  string
+}
+
+type card struct {
+	document.Card
+	Mark, Base, Rest string
+	Open             bool
+	Grid             *grid
+}
+
+// maxListed bounds the warnings of one card, and maxFacts its facts.
+const (
+	maxListed = 20
+	maxFacts  = 40
+)
+
+func newCards(head opening, c *document.Cards) *cards {
+	all := gravestFirst(c.Cards)
+	out := &cards{opening: head}
+	for _, x := range all[:c.Rooms.Page.MostOf(len(all))] {
+		out.Cards = append(out.Cards, newCard(x, len(all) == 1))
+	}
+	out.Rest = more(c.Noun.More, len(all), len(out.Cards))
+	return out
+}
+
+func newCard(c document.Card, open bool) card {
+	c.Outcome = c.Outcome.Known()
+	c.Facts = c.Facts[:min(len(c.Facts), maxFacts)]
+	c.Warnings = c.Warnings[:min(len(c.Warnings), maxListed)]
+	out := card{Card: c, Mark: outcomeMark(c.Outcome), Base: words.UpperFirst(c.Base) + ".", Open: open}
+	if t := c.Table; t != nil {
+		if len(t.Rows) > 0 {
+			out.Grid = new(newGrid(t, t.Rows))
+		}
+		out.Rest = more(t.Noun.More, t.Count(), len(t.Rows))
+	}
+	return out
+}
+
+// gravestFirst orders cards by what a reader should look at first.
+func gravestFirst(all []document.Card) []document.Card {
+	order := []document.Outcome{document.Regression, document.Invalid, document.Inconclusive, document.Improvement, document.Pass}
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b document.Card) int {
+		return slices.Index(order, a.Outcome) - slices.Index(order, b.Outcome)
+	})
+	return out
+}
+
+// groups are explanations, each with its pictures and tables.
+type groups struct {
+	opening
+	Unfold bool // something changed
+	Groups []group
+	Rest   string
+}
+
+type group struct {
+	document.Group
+	Figures []picture
+	Tables  []*table
+}
+
+func newGroups(head opening, g *document.Groups) *groups {
+	out := &groups{opening: head, Unfold: g.Open}
+	for _, x := range g.Groups[:g.Rooms.Page.MostOf(len(g.Groups))] {
+		shown := group{Group: x}
+		for _, f := range x.Figures {
+			shown.Figures = append(shown.Figures, draw(f))
+		}
+		for _, s := range x.Tables {
+			if t, ok := s.Body.(*document.Table); ok && len(t.Rows) > 0 {
+				shown.Tables = append(shown.Tables, newTable(opening{Title: s.Title.Page}, t, s.Folded))
+			}
+		}
+		out.Groups = append(out.Groups, shown)
+	}
+	out.Rest = more(g.Noun.More, len(g.Groups), len(out.Groups))
+	return out
+}

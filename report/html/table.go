@@ -1,0 +1,98 @@
+package html
+
+import (
+	"cmp"
+	"html/template"
+
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// table is a table of which the first rows may stand open and more be folded.
+type table struct {
+	opening
+	Note        template.HTML
+	Fold        bool // the whole of it is folded
+	Shelf       bool
+	Open        grid
+	Folded      *grid
+	FoldedTitle string
+	Rest        string
+}
+
+// grid is columns and rows.
+type grid struct {
+	Columns []string // without the last
+	Last    string   // heads the status; "" where the rows have none
+	Tight   bool     // the status stays on one line
+	Rows    []row
+}
+
+type row struct {
+	What                string
+	Cells               []cell
+	Class, Mark, Status string
+	After               bool
+}
+
+type cell struct {
+	Label, Text string
+	Gap         bool // there is no value: a narrow page can do without
+}
+
+// Limits in characters on what a cell shows.
+const (
+	maxStatus = 60
+	maxName   = 64 // of a method
+)
+
+func newTable(head opening, t *document.Table, fold bool) *table {
+	room := t.Rooms.Page
+	open, folded := t.Places(room)
+	out := &table{
+		opening: head, Note: cmp.Or(noteOf(t), head.Guide), Fold: fold, Shelf: room.Open > 0,
+		Open: newGrid(t, open), FoldedTitle: t.Noun.More(len(folded)), Rest: more(t.Noun.Count, t.Count(), len(open)+len(folded)),
+	}
+	if out.Shelf { // beside those that are folded
+		out.Rest = more(t.Noun.More, t.Count(), len(open)+len(folded))
+	}
+	if len(folded) > 0 {
+		out.Folded = new(newGrid(t, folded))
+	}
+	return out
+}
+
+func noteOf(t *document.Table) template.HTML {
+	return template.HTML(template.HTMLEscapeString(t.Note)) //nolint:gosec // escaped
+}
+
+func newGrid(t *document.Table, rows []document.Row) grid {
+	last := len(t.Columns) - 1
+	g := grid{Last: t.Columns[last].Title, Tight: !t.Wordy}
+	for _, c := range t.Columns[:last] {
+		if !c.Idle {
+			g.Columns = append(g.Columns, c.Title)
+		}
+	}
+	for _, r := range rows {
+		g.Rows = append(g.Rows, newRow(t, r))
+	}
+	return g
+}
+
+func newRow(t *document.Table, r document.Row) row {
+	last := len(r.Cells) - 1
+	out := row{What: r.Cells[0], Status: words.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
+	if t.Names {
+		out.What = words.Method(out.What, maxName)
+	}
+	if r.After {
+		out.Class, out.Mark = "", ""
+	}
+	for i, text := range r.Cells[1:last] {
+		if c := t.Columns[i+1]; !c.Idle {
+			out.Cells = append(out.Cells, cell{c.Title, text, c.Gaps && text == "–"})
+		}
+	}
+	return out
+}

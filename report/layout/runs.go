@@ -1,0 +1,136 @@
+package layout
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// How much is told of the comparisons of checked runs.
+const (
+	runRows    = 60    // comparisons of one run
+	allRunRows = 3_000 // comparisons of all runs together
+)
+
+// runsSection tells of each run. Those that a reader should look at first have their
+// comparisons.
+func runsSection(in Input) document.Section {
+	runs := in.Verdict.Runs
+	cards := &document.Cards{
+		Heads: []string{"Run", "Device", "Verdict", "Why", "Compared with"}, Noun: document.Noun{One: "run", Many: "runs"},
+		Rooms: document.Rooms{Terminal: document.Room{Open: 10}, Comment: document.Room{Most: 100}, Page: document.Room{Most: pageRuns}},
+	}
+	rows := roomFor(runs)
+	for i, r := range runs {
+		card := newCard(r, in.Verdict)
+		if n, ok := rows[i]; ok {
+			card.Table = in.runTable(r, n)
+		}
+		cards.Cards = append(cards.Cards, card)
+	}
+	return document.Section{ID: "runs", Title: document.Everywhere("Runs"), Body: cards}
+}
+
+// pageRuns bounds the runs of which a page tells.
+const pageRuns = 200
+
+// roomFor is how many comparisons are told of a run, by its place among the runs:
+// of those that are told at all, the gravest first.
+func roomFor(runs []gate.RunVerdict) map[int]int {
+	out := map[int]int{}
+	room := allRunRows
+	for _, i := range gravestFirst(runs)[:min(len(runs), pageRuns)] {
+		out[i] = min(room, runRows, len(runs[i].Deviations)+len(runs[i].Comparisons))
+		room -= min(out[i], len(deviationsFirst(runs[i])))
+	}
+	return out
+}
+
+// gravestFirst are the places of runs, those first that a reader should look at
+// first.
+func gravestFirst(runs []gate.RunVerdict) []int {
+	order := []gate.Outcome{gate.Regression, gate.Invalid, gate.Inconclusive, gate.Improvement, gate.Pass}
+	out := make([]int, len(runs))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		return slices.Index(order, runs[a].Verdict) - slices.Index(order, runs[b].Verdict)
+	})
+	return out
+}
+
+func newCard(r gate.RunVerdict, v gate.Verdict) document.Card {
+	n := max(r.ReferenceTotal, len(r.Reference))
+	card := document.Card{
+		Outcome: document.Outcome(r.Verdict), Word: OutcomeWord(r.Verdict), Title: runTitle(r, v), Name: words.Name(r.ID),
+		Text: reasonOf(r), Next: words.Sentence(r.Hint), Base: referenceOf(r), BaseBrief: words.Count(n, "run", "runs"),
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Context)) {
+		card.Facts = append(card.Facts, document.Fact{Label: words.Name(key), Text: words.Name(r.Context[key])})
+	}
+	for _, l := range r.Labels[:min(len(r.Labels), 10)] {
+		card.Labels = strings.TrimPrefix(card.Labels+", "+words.Name(l), ", ")
+	}
+	for _, w := range r.Warnings {
+		card.Warnings = append(card.Warnings, words.Sentence(w.String()))
+	}
+	return card
+}
+
+// runTable is at most rows of a run's comparisons, the flagged ones first.
+func (in Input) runTable(r gate.RunVerdict, rows int) *document.Table {
+	t := findingsTable(false)
+	comparisons := deviationsFirst(r)
+	for _, c := range comparisons[:min(len(comparisons), rows)] {
+		m, _ := in.catalogue().Lookup(c.Metric)
+		f := finding{Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, Hits: []hit{{nil, c}}}
+		t.Rows = append(t.Rows, f.row(words.Brief(words.Event(c.Event))+": "+words.Brief(m.Title), false))
+	}
+	t.Noun = document.Noun{One: "comparison", Many: "comparisons"}
+	t.Total = max(r.ComparisonsTotal, len(comparisons))
+	return t
+}
+
+// deviationsFirst are all comparisons of a run, the flagged ones first.
+func deviationsFirst(v gate.RunVerdict) []gate.Comparison {
+	out := slices.Clone(v.Deviations)
+	for _, c := range v.Comparisons {
+		if c.Direction == gate.None {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// runTitle names a run by its device, and by its scenario where there are several.
+func runTitle(r gate.RunVerdict, v gate.Verdict) string {
+	if severalScenarios(v) {
+		return words.Name(r.Scenario) + " on " + device(r)
+	}
+	return device(r)
+}
+
+func reasonOf(r gate.RunVerdict) string {
+	if r.Reason == "" {
+		return "no reason is recorded"
+	}
+	return words.Sentence(r.Reason)
+}
+
+// referenceOf says what a run was compared with: "40 accepted runs, most alike
+// D4 (similarity 2.24, weight 5.1 %)".
+func referenceOf(r gate.RunVerdict) string {
+	n := max(r.ReferenceTotal, len(r.Reference))
+	text := "compared with " + words.Count(n, "accepted run", "accepted runs")
+	if len(r.Reference) > 0 {
+		first := r.Reference[0]
+		text += fmt.Sprintf(", most alike %s (similarity %.2f, weight %s)", words.Name(first.ID), first.Similarity, words.Percent(first.Weight))
+	}
+	return text
+}

@@ -1,0 +1,144 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// maxNotes bounds the notes near the top.
+const maxNotes = 10
+
+// maxWarnings bounds the warnings of one kind.
+const maxWarnings = 100
+
+// Verdict lays out a verdict on runs.
+func Verdict(in Input) document.Document {
+	s := tell(in)
+	d := document.Document{
+		Title: s.Title, Checked: s.Counts, Notes: notes(in.Notes), Facts: s.Facts, Footer: footer(in),
+		Answer:   document.Answer{Outcome: document.Outcome(s.Outcome), Word: s.Word, Lead: s.Lead, Sure: s.Sure},
+		Warnings: warnings(in.Verdict.Warnings, document.Room{Open: 5}),
+		Data:     saved.OfVerdict(in.Verdict, s.Why.energy, s.Why.causes()), Kind: "verdict", Version: words.Name(in.Meta.Version),
+	}
+	d.Sections = slices.Concat(
+		[]document.Section{findingsSection(s.Findings, len(in.Verdict.Runs) > 1)}, s.Why.Groups(),
+		[]document.Section{historySection(s.Findings), rulesSection(s.Rules), framesSection(in), runsSection(in)},
+	)
+	d.Problems = append(problems(in, s.Findings), s.Why.Problems()...)
+	d.Rules = rulesOf(d.Problems, in.catalogue(), "the history of accepted runs")
+	return d
+}
+
+func notes(all []string) []string {
+	var out []string
+	for _, n := range all[:min(len(all), maxNotes)] {
+		out = append(out, words.Sentence(n))
+	}
+	return out
+}
+
+// warnings are a list of warnings, of which so many stand open on a terminal.
+func warnings(all []run.Warning, terminal document.Room) document.List {
+	l := document.List{Rooms: document.Rooms{Terminal: terminal, Comment: document.Room{Most: 200}, Page: document.Room{Most: maxWarnings}}}
+	for _, w := range all {
+		l.Items = append(l.Items, document.Item{Text: words.Sentence(w.String())})
+	}
+	return l
+}
+
+// findingsSection is the table of what deviates, each finding with its after-effects
+// below it.
+func findingsSection(all []finding, several bool) document.Section {
+	t := findingsTable(true)
+	t.Columns[5].Idle = !several
+	t.Rooms = document.Rooms{Terminal: document.Room{Open: 20}, Comment: document.Room{Open: 12, Most: 212}, Page: document.Room{Open: 12, Most: 100}}
+	rows := flat(all)
+	first := firsts(rows)
+	for i, f := range rows {
+		r := f.row(f.what(), true)
+		r.Minor = !first[i]
+		t.Rows = append(t.Rows, r)
+	}
+	s := document.Section{ID: "what", Title: document.Titles{Page: "What deviates"}, Body: t}
+	if slices.ContainsFunc(rows, func(f finding) bool { return len(f.Hits) > 1 }) {
+		s.Guide = "A row that stands for several runs shows the one with the middle change."
+	}
+	return s
+}
+
+// findingsTable is the columns of comparisons, with how many runs each is of.
+func findingsTable(runs bool) *document.Table {
+	titles := []string{"What", "Expected", "This run", "Change", "Interval", "Runs", "Status"}
+	if !runs {
+		titles = slices.Delete(titles, 5, 6)
+	}
+	t := &document.Table{
+		Columns: document.Columns([]string{"Interval", "Expected", "This run"}, titles...),
+		Noun:    document.Noun{One: "deviation", Many: "deviations"}, Keep: 32, Wordy: true,
+	}
+	t.Columns[4].Gaps = true
+	return t
+}
+
+// row is a finding's, with how many runs it is of or without.
+func (f finding) row(what string, runs bool) document.Row {
+	c := f.middle()
+	r := document.Row{
+		Cells: []string{what, f.expected(), f.amountOf(c.Value), change(c), interval(c)},
+		Tone:  toneOf(f.Direction), After: f.AfterEffectOf != "",
+	}
+	if runs {
+		r.Cells = append(r.Cells, f.fraction())
+	}
+	r.Cells = append(r.Cells, f.status())
+	if r.After {
+		r.Brief = "after" // it stands under its cause anyway
+	}
+	return r
+}
+
+// rulesSection is the contexts in which it happens, in words and as a graph.
+func rulesSection(all []pattern) document.Section {
+	l := &document.List{
+		Noun:  document.Noun{One: "rule", Many: "rules"},
+		Rooms: document.Rooms{Terminal: document.Room{Open: 10}, Comment: document.Room{Open: 5, Most: 105}, Page: document.Room{Open: 8, Most: 100}},
+	}
+	for _, p := range all {
+		l.Items = append(l.Items, document.Item{Tone: p.tone(), Text: p.sentence()})
+	}
+	if len(all) > 0 {
+		l.Graph = &document.Figure{ID: "r", Caption: "The rules as a graph", Picture: graph(all)}
+	}
+	const where = "Where it happens"
+	return document.Section{
+		ID: rulesID, Title: document.Titles{Terminal: "Rules", Comment: where, Page: where}, Body: l,
+		Guide: "Contexts in which accepted and checked runs bear these labels. A circle's area and number are the rule's support: the share of all runs that it holds for.",
+	}
+}
+
+// footer says what was compared with what, and by which rules.
+func footer(in Input) string {
+	var parts []string
+	if c := words.Name(in.Meta.HeadCommit); c != "" {
+		text := "commit " + words.Commit(c)
+		if b := words.Name(in.Meta.BaseCommit); b != "" {
+			text += " against " + words.Commit(b)
+		}
+		parts = append(parts, text)
+	}
+	if r := words.Name(in.Meta.Repository); r != "" {
+		parts = append(parts, r)
+	}
+	if p := words.Name(in.Verdict.Preset); p != "" {
+		parts = append(parts, "preset "+p)
+	}
+	if v := words.Name(in.Meta.Version); v != "" {
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, " · ")
+}

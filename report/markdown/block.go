@@ -1,0 +1,224 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// Limits in characters and entries on what a comment shows.
+const (
+	maxStatus = 60
+	maxName   = 64 // of a method
+	maxText   = 200
+)
+
+// blocks are the document's sections, the most important first: those that stand
+// open, what is folded of their tables, the folded ones, and the warnings.
+func blocks(d document.Document) []block {
+	var open, more, folded []block
+	for _, s := range d.Sections {
+		switch body := s.Body.(type) {
+		case *document.Table:
+			first, rest := body.Places(body.Rooms.Comment)
+			switch {
+			case len(body.Rows) == 0:
+			case s.Folded:
+				folded = append(folded, foldedTable(s, body, first, body.Count()))
+			default:
+				total := body.Count()
+				if len(rest) > 0 {
+					more = append(more, overflow(body, rest, total-len(first)))
+					total = 0
+				}
+				open = append(open, openTable(s, body, first, total))
+			}
+		case *document.List:
+			open = append(open, list(s, body)...)
+		case *document.Groups:
+			open = append(open, groups(s, body)...)
+		case *document.Cards:
+			if len(body.Cards) > 0 {
+				folded = append(folded, cards(s, body))
+			}
+		}
+	}
+	out := slices.Concat(open, more, folded)
+	if w := warnings(d); len(w.lines) > 0 {
+		out = append(out, w)
+	}
+	return out
+}
+
+// fold opens a folded part; the blank line lets Markdown go on inside it.
+func fold(summary string) string {
+	return "\n<details><summary>" + Escape(summary) + "</summary>\n\n"
+}
+
+const unfold = "\n</details>\n"
+
+// heading is the head of an open section, which one without a title has not.
+func heading(title string) string {
+	if title == "" {
+		return "\n"
+	}
+	return "\n#### " + Escape(title) + "\n\n"
+}
+
+func openTable(s document.Section, t *document.Table, rows []document.Row, total int) block {
+	return table(block{head: heading(s.Title.Comment) + note(t), total: total}, t, rows)
+}
+
+func foldedTable(s document.Section, t *document.Table, rows []document.Row, total int) block {
+	return table(block{head: fold(s.Title.Comment) + note(t), tail: unfold, total: total}, t, rows)
+}
+
+// overflow is the rows of a table for which there is no room where it stands.
+func overflow(t *document.Table, rows []document.Row, total int) block {
+	return table(block{head: fold(t.Noun.More(total)), tail: unfold, total: total}, t, rows)
+}
+
+func note(t *document.Table) string {
+	if t.Note == "" {
+		return ""
+	}
+	return Escape(t.Note) + "\n\n"
+}
+
+// table adds rows to a block. Numbers stand to the right.
+func table(b block, t *document.Table, rows []document.Row) block {
+	titles := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		titles[i] = c.Title
+	}
+	b.head += "| " + strings.Join(titles, " | ") + " |\n|:--|" + strings.Repeat("--:|", len(titles)-2) + ":--|\n"
+	for _, r := range rows {
+		b.lines = append(b.lines, line(cells(t, r)...))
+	}
+	return b
+}
+
+func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+func cells(t *document.Table, r document.Row) []string {
+	out := slices.Clone(r.Cells)
+	if t.Names {
+		out[0] = words.Method(out[0], maxName)
+	}
+	last := len(out) - 1
+	out[last] = words.Clip(out[last], maxStatus)
+	for i, c := range out {
+		out[i] = Escape(c)
+	}
+	if r.After {
+		out[0] = "└ " + out[0]
+	}
+	if r.Tone == document.Worse && !r.After {
+		out[last] = "**" + out[last] + "**"
+	}
+	return out
+}
+
+// list is a list, what there is no room for folded, and its graph.
+func list(s document.Section, l *document.List) []block {
+	if len(l.Items) == 0 {
+		return nil
+	}
+	room := l.Rooms.Comment
+	lines := items(l.Items[:room.MostOf(len(l.Items))])
+	n := room.OpenOf(len(lines))
+	out := []block{{head: heading(s.Title.Comment), lines: lines[:n]}}
+	if rest := lines[n:]; len(rest) > 0 {
+		total := max(l.Total, len(l.Items)) - n
+		out = append(out, block{head: fold(l.Noun.More(total)), lines: rest, total: total, tail: unfold})
+	}
+	if l.Graph == nil {
+		return out
+	}
+	if rules, ok := l.Graph.Picture.(figure.Rules); ok {
+		out = append(out, block{head: fold(l.Graph.Caption) + graph(rules), tail: unfold})
+	}
+	return out
+}
+
+func items(items []document.Item) []string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = "- " + Escape(item.Text) + "\n"
+	}
+	return out
+}
+
+// groups are what changed: the sentences of the group that matters most, what is to
+// be held against any, and its tables folded. Where nothing changed there are none.
+func groups(s document.Section, g *document.Groups) []block {
+	if !g.Open || len(g.Groups) == 0 {
+		return nil
+	}
+	first := g.Groups[0]
+	b := block{head: heading(s.Title.Comment)}
+	if first.Title != "" {
+		b.head += Escape(first.Title) + ":\n\n"
+	}
+	for _, text := range slices.Concat(first.Lines, doubts(g)) {
+		b.lines = append(b.lines, "- "+Escape(text)+"\n")
+	}
+	out := []block{b}
+	for _, s := range first.Tables {
+		if t, ok := s.Body.(*document.Table); ok && !s.Detail && len(t.Rows) > 0 {
+			rows, _ := t.Places(t.Rooms.Comment)
+			out = append(out, foldedTable(s, t, rows, t.Count()))
+		}
+	}
+	return out
+}
+
+// doubts are those of all groups, each once.
+func doubts(g *document.Groups) []string {
+	var out []string
+	for _, group := range g.Groups {
+		for _, d := range group.Doubts {
+			if !slices.Contains(out, d) {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// cards are a folded table, one row a card.
+func cards(s document.Section, c *document.Cards) block {
+	b := block{
+		head: fold(s.Title.Comment) + "| " + strings.Join(c.Heads, " | ") + " |\n|" + strings.Repeat(":--|", len(c.Heads)) + "\n",
+		tail: unfold, total: len(c.Cards),
+	}
+	for _, card := range c.Cards[:c.Rooms.Comment.MostOf(len(c.Cards))] {
+		why := words.Clip(card.Text, maxText)
+		if card.Next != "" {
+			why = strings.TrimSuffix(why, ".") + "; " + words.Clip(card.Next, maxText)
+		}
+		b.lines = append(b.lines, line(Escape(words.Brief(card.Name)), Escape(words.Clip(card.Title, 100)),
+			Escape(card.Word), Escape(why), Escape(card.BaseBrief)))
+	}
+	return b
+}
+
+// warnings are the document's, and those of its cards under their names.
+func warnings(d document.Document) block {
+	b := block{head: fold("Warnings"), tail: unfold, lines: items(d.Warnings.Items)}
+	for _, s := range d.Sections {
+		if c, ok := s.Body.(*document.Cards); ok {
+			for _, card := range c.Cards {
+				for _, w := range card.Warnings {
+					b.lines = append(b.lines, "- "+Escape(words.Brief(card.Name)+": "+w)+"\n")
+				}
+			}
+		}
+	}
+	b.total = len(b.lines)
+	b.lines = b.lines[:d.Warnings.Rooms.Comment.MostOf(len(b.lines))]
+	return b
+}

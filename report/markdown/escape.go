@@ -1,0 +1,78 @@
+package markdown
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/apkgate/apkgate/report/words"
+)
+
+// zeroWidth is a zero-width space. GitHub looks for mentions, references and
+// addresses in the rendered text, where a backslash is gone; this stays.
+const zeroWidth = "&#8203;"
+
+// Escape escapes plain text for one line of GitHub's Markdown: in a heading, a
+// paragraph, a list item or a cell of a table, it stays the text that it is. It
+// can't open a tag, a link, a code span, emphasis, a formula or another cell,
+// and mentions nobody.
+func Escape(s string) string {
+	var b strings.Builder
+	runes := []rune(words.Visible(s))
+	for i, r := range runes {
+		next := func(is func(rune) bool) bool { return i+1 < len(runes) && is(runes[i+1]) }
+		switch r {
+		case '&':
+			b.WriteString("&amp;")
+		case '<':
+			b.WriteString("&lt;")
+		case '>':
+			b.WriteString("&gt;")
+		case '"':
+			b.WriteString("&quot;")
+		case '$':
+			b.WriteString("<span>$</span>") // as GitHub's documentation of formulas says
+		case '@':
+			b.WriteString("@" + zeroWidth)
+		case '#':
+			b.WriteString(`\#` + zeroWidth)
+		case ':': // addresses (https://) and emoji (:name:)
+			b.WriteRune(r)
+			if next(isNotSpace) {
+				b.WriteString(zeroWidth)
+			}
+		case '\\', '`', '*', '_', '[', ']', '|', '~', '!', '{', '}', '^':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case '.', ')': // "www." begins an address, "1." and "1)" a list
+			switch {
+			case i >= 3 && strings.EqualFold(string(runes[i-3:i]), "www"):
+				b.WriteString(zeroWidth)
+			case i <= 9 && allDigits(runes[:i]) && !next(isNotSpace):
+				b.WriteRune('\\')
+			}
+			b.WriteRune(r)
+		case '-', '+', '=': // begin a list or underline a heading; "GH-7" is a reference
+			if i == 0 && (r != '+' || !next(isNotSpace)) {
+				b.WriteRune('\\')
+			}
+			b.WriteRune(r)
+			if i >= 2 && strings.EqualFold(string(runes[i-2:i]), "gh") {
+				b.WriteString(zeroWidth)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isNotSpace(r rune) bool { return !unicode.IsSpace(r) }
+
+func allDigits(runes []rune) bool {
+	for _, r := range runes {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return len(runes) > 0
+}

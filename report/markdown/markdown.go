@@ -1,0 +1,85 @@
+// Package markdown renders a document as a GitHub comment or the summary of a job.
+//
+// It owns what fits into a comment (size.go), what is folded there, and the
+// escaping of GitHub's Markdown and Mermaid. It takes a stand: the answer stands
+// first and whole; what does not fit is left out by whole rows and sections, and the
+// comment says so; a name opens no tag, link, formula or cell, and mentions nobody.
+// It knows documents, and nothing of what they are about.
+package markdown
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apkgate/apkgate/report/document"
+)
+
+// Render writes a document in at most o.Limit bytes; 0 is MaxComment, and less than
+// 512 is an error.
+func Render(w io.Writer, d document.Document, o document.Options) error {
+	limit, err := limited(o.Limit)
+	if err != nil {
+		return fmt.Errorf("write the Markdown report: %w", err)
+	}
+	if _, err := io.WriteString(w, compose(d, limit)); err != nil {
+		return fmt.Errorf("write the Markdown report: %w", err)
+	}
+	return nil
+}
+
+func compose(d document.Document, limit int) string {
+	foot := ""
+	if d.Footer != "" {
+		foot = "\n<sub>" + Escape(d.Footer) + "</sub>\n"
+	}
+	head := headOf(d)
+	if !fits(head, foot, limit) {
+		return bare(d, limit)
+	}
+	return cut(head, blocks(d), foot, limit)
+}
+
+// bare is the report where hardly anything fits.
+func bare(d document.Document, limit int) string {
+	head := "### " + Symbol(d.Answer.Outcome) + " " + Escape(d.Answer.Word) + "\n"
+	if text := "\n" + Escape(d.Checked) + "\n"; d.Checked != "" && len(head)+len(text)+len(leftOut) <= limit {
+		head += text
+	}
+	return head + leftOut
+}
+
+func headOf(d document.Document) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s %s: %s\n\n", Symbol(d.Answer.Outcome), Escape(d.Answer.Word), Escape(d.Answer.Line()))
+	for _, n := range d.Notes {
+		fmt.Fprintf(&b, "> %s\n\n", Escape(n))
+	}
+	if d.Checked != "" {
+		checked := d.Checked
+		if d.Title != "" {
+			checked = d.Title + "; " + checked
+		}
+		fmt.Fprintf(&b, "- **Checked:** %s\n", Escape(checked))
+	}
+	for _, f := range d.Facts {
+		if f.Of == "" { // otherwise the section follows
+			fmt.Fprintf(&b, "- **%s:** %s\n", Escape(f.Label), Escape(f.Text))
+		}
+	}
+	return b.String()
+}
+
+// Symbol lets a reader find an answer in a long conversation; the word beside it
+// says the same.
+func Symbol(o document.Outcome) string {
+	switch o.Known() {
+	case document.Pass, document.Improvement:
+		return "✅"
+	case document.Regression:
+		return "❌"
+	case document.Inconclusive:
+		return "❔"
+	}
+	return "⚠️"
+}

@@ -1,0 +1,61 @@
+// Package report is the registry of the formats that an answer can be shown in.
+//
+// An answer is laid out once, as a document (report/layout makes one of a verdict, of
+// a comparison of two builds, and of a refresh), and every format renders documents:
+// text, Markdown, HTML, SARIF, JSON. A new format is a package that renders one, and
+// a line here; the command line makes its flags of the list. This package says
+// nothing and shows nothing itself.
+//
+// What is said lies in words, figure, causes and layout; what is kept in saved; how it
+// is shown in text, markdown, html and sarif. Of these only layout, causes and saved
+// know what was judged.
+package report
+
+import (
+	"io"
+	"slices"
+
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/html"
+	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/report/sarif"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/report/text"
+)
+
+// Format is one form of a report.
+type Format struct {
+	Name string // of --format, and of the flag that names a file for it
+	// Flag says what that flag does; "" where there is none.
+	Flag string
+	// File is what its file is called in a folder of reports, "" for none.
+	File   string
+	Render func(io.Writer, document.Document, document.Options) error
+}
+
+// Formats are all formats, the one for terminals first.
+var Formats = []Format{
+	{Name: "text", Render: text.Render},
+	{"json", "also write the verdict to this JSON file", "verdict.json", saved.Render},
+	{"markdown", "also write the report to this Markdown file", "report.md", markdown.Render},
+	{"html", "also write the report with its pictures to this HTML file", "report.html", html.Render},
+	{"sarif", "also write the findings to this SARIF file, for code scanning", "apkgate.sarif", sarif.Render},
+}
+
+// Names are those of all formats.
+func Names() []string {
+	out := make([]string, len(Formats))
+	for i, f := range Formats {
+		out[i] = f.Name
+	}
+	return out
+}
+
+// Find is the format of a name; false for none.
+func Find(name string) (Format, bool) {
+	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		return Format{}, false
+	}
+	return Formats[i], true
+}

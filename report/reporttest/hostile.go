@@ -1,0 +1,34 @@
+// Package reporttest holds names for tests of reports: such as try to break out of
+// each language that a report is written in. It is for tests alone; what is made of
+// these names is held to account where they are used.
+package reporttest
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Hostile are names that try to break out of each language that a report is written in.
+var Hostile = []string{
+	"</title></svg><script>alert(1)</script>",
+	`"><img src=x onerror=alert(1)>`,
+	"</style><style>*{display:none}",
+	"a | b | c",
+	"```\n# owned\n```mermaid",
+	"@octocat and @github/security #1 GH-7 o/n#2 o/n@abcdef0",
+	"[x](javascript:alert(1)) ![i](https://evil.example/p.png) https://evil.example www.evil.example",
+	"\x1b[31mred\x1b[0m\x1b]0;title\x07\u202egnp.exe\u0085",
+	`"]; click A "javascript:alert(1)"; subgraph end`,
+	"$x$ `code` *b* _i_ ~s~ <!-- c --> &lt; &#64;octocat",
+	"</details></td></tr></table>",
+	strings.Repeat("长", 5000),
+	"ordinary\r\n::error::injected",
+	"{{.}} {{template \"x\"}}",
+}
+
+// Mention is what GitHub takes for a person or a team, and Reference for an issue.
+var (
+	Mention   = regexp.MustCompile(`@[A-Za-z0-9]`)
+	Reference = regexp.MustCompile(`(^|\W)(#|(?i:gh)-)[0-9]`)
+	Address   = regexp.MustCompile(`(?i)(://|www\.)`)
+)
