@@ -20,6 +20,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
@@ -27,10 +28,12 @@ import (
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -59,6 +62,12 @@ type Job struct {
 	Session string
 	// Energy says how joules are measured; nil measures none.
 	Energy *config.Energy
+	// Evidence says what is kept of what was recorded; nothing where Options have no
+	// Evidence.
+	Evidence config.Evidence
+	// Usual is how long UI events take as a rule, by name: one that takes much longer
+	// is an anomaly. nil where nobody knows.
+	Usual map[string]time.Duration
 	// KeepInstalled leaves on the device what was installed for the run.
 	KeepInstalled bool
 }
@@ -67,6 +76,9 @@ type Job struct {
 type Options struct {
 	// Host runs a command of this computer, for Maestro; nil refuses it.
 	Host workload.HostRunner
+	// Evidence takes the files that are kept with the runs; nil keeps none. The jobs
+	// of a lab share it.
+	Evidence evidence.Keeper
 	// Progress is told what happens; nil keeps quiet.
 	Progress journal.Progress
 	// Now is the time of day, for Run.Started; nil is time.Now.
@@ -113,6 +125,9 @@ type station struct {
 	// installed anew, without what another left behind.
 	holder *collector
 	clean  bool
+	apps   []string // the packages that are measured in turns
+	// evident says that what evidence needs is recorded.
+	evident bool
 }
 
 func newStation(job Job, options Options) *station {
@@ -153,6 +168,7 @@ type collector struct {
 	journal *journal.Journal
 	plan    workload.Plan
 	build   *power.Build
+	watcher *watch.Watcher // nil where no evidence is kept
 
 	run      run.Run
 	measured []measurement
@@ -174,6 +190,15 @@ func newCollector(job Job, options Options, s *station) *collector {
 		App:    run.App{Package: job.App.Package, Version: job.App.Version, Build: job.App.Build},
 		Source: job.Source, Scenario: job.Scenario.Name, Session: job.Session,
 		Context: map[string]string{},
+	}
+	if options.Evidence != nil && job.Evidence.Keeps() {
+		c.watcher = &watch.Watcher{
+			Target: s.target, Perfetto: s.perfetto, App: job.App.Package, Usual: job.Usual, All: job.Evidence.Keep == config.KeepAll,
+			Keeper: evidence.OfRun(options.Evidence, evidence.Default.Files, evidence.Default.Run),
+		}
+	}
+	if !slices.Contains(s.apps, job.App.Package) {
+		s.apps = append(s.apps, job.App.Package)
 	}
 	s.target.Journal = c.journal
 	return c
@@ -199,7 +224,7 @@ func (c *collector) collect(ctx context.Context) error {
 func (c *collector) warmUp(ctx context.Context) error {
 	for n := 1; n <= c.job.Scenario.WarmUp; n++ {
 		c.journal.Report(journal.WarmUp, n, c.job.Scenario.WarmUp, "")
-		if _, err := c.repetition(ctx, n, nil); err != nil {
+		if _, err := c.repetition(ctx, n, false); err != nil {
 			if fatal := c.lost(ctx, "warm-up", n, err); fatal != nil {
 				return fatal
 			}
@@ -267,6 +292,12 @@ func (c *collector) finish(err error) run.Run {
 	c.compareEvents()
 	if c.meter != nil {
 		c.run.Energy = c.meter.Record(c.spent())
+	}
+	if c.watcher != nil {
+		c.run.Evidence = c.watcher.Kept
+		if c.evident { // recording takes some of what is measured
+			c.setContext("recorded", "perfetto")
+		}
 	}
 	r := c.run
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 // Pair is two builds of one app to be compared on one device: the same job but
-// for the app. Base's device, scenario, network and energy count for both.
+// for the app. Base's device, scenario, network, energy and evidence count for both.
 type Pair struct{ Base, Head Job }
 
 // Interleave measures both builds in turns, in the order base, head, head, base,
@@ -27,7 +27,7 @@ type Pair struct{ Base, Head Job }
 // ErrOtherBuild as well.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
 	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock // Claim is the base's, which sets up
-	p.Head.Scenario, p.Head.Network, p.Head.Energy = p.Base.Scenario, p.Base.Network, p.Base.Energy
+	p.Head.Scenario, p.Head.Network, p.Head.Energy, p.Head.Evidence = p.Base.Scenario, p.Base.Network, p.Base.Energy, p.Base.Evidence
 	s := newStation(p.Base, options)
 	s.clean = true
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)
@@ -85,7 +85,7 @@ func (c *collector) turn(ctx context.Context, n int) (measurement, error) {
 	if err := ready(ctx); err != nil {
 		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
-	return c.repetition(ctx, n, c.metering())
+	return c.repetition(ctx, n, true)
 }
 
 // takeOver installs this collector's build in place of another's, and warms it up.

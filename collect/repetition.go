@@ -33,136 +33,154 @@ type measurement struct {
 // readLogEvery bounds what the device's ring of log entries must hold.
 const readLogEvery = 30 * time.Second
 
-// metering measures the energy of a repetition; nil where none is measured.
-func (c *collector) metering() *power.Metering {
-	if c.meter == nil {
-		return nil
-	}
-	return c.meter.Measure(c.build)
+// attempt is one repetition while it is made.
+type attempt struct {
+	n        int
+	measured bool // it is none of the warm-up
+	recorded bool // Perfetto records it
+	log      *watch.Log
+	frames   *frames.Sampler
+	workload *workload.Running
+	energy   *power.Metering   // nil where none is measured
+	watched  *watch.Repetition // nil where no evidence is kept
 }
 
-// repetition does the workload once and measures it, with its energy unless m is
-// nil.
-func (c *collector) repetition(ctx context.Context, n int, m *power.Metering) (measurement, error) {
-	fail := func(cause loss.Cause, err error) (measurement, error) {
-		return measurement{}, c.fail(cause, journal.Measure, n, err)
+// repetition does the workload once and measures it; one of the warm-up without what
+// is recorded beside it.
+func (c *collector) repetition(ctx context.Context, n int, measured bool) (measurement, error) {
+	fail := func(err error) (measurement, error) {
+		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
 	if err := c.prepare(ctx); err != nil {
-		return fail(loss.Infrastructure, err)
+		return fail(err)
 	}
-	if m != nil {
-		if err := c.preTest(ctx, m); err != nil {
-			return fail(loss.Infrastructure, err)
+	a := &attempt{n: n, measured: measured}
+	if measured && c.meter != nil {
+		a.energy = c.meter.Measure(c.build)
+	}
+	if err := c.preTest(ctx, a); err != nil {
+		return fail(err)
+	}
+	if measured {
+		if err := c.startRecording(ctx, a); err != nil {
+			return fail(err)
 		}
 	}
-	log, err := watch.OpenLog(ctx, c.target)
+	if a.watched != nil {
+		defer a.watched.Stop()
+	}
+	if err := c.start(ctx, a); err != nil {
+		return fail(err)
+	}
+	defer a.workload.Stop(c.journal)
+	ended, err := c.watch(ctx, a)
 	if err != nil {
-		return fail(loss.Infrastructure, err)
+		return fail(err)
 	}
-	s := &frames.Sampler{Target: c.target, App: c.job.App.Package}
-	if m != nil {
-		s.Rider = m
+	if err := c.stopRecording(ctx, a); err != nil {
+		return fail(err)
 	}
-	if err := s.Begin(ctx, log.MarkedAt); err != nil {
-		return fail(loss.Infrastructure, err)
+	if err := a.log.Read(ctx); err != nil {
+		return fail(err)
 	}
-	w, err := c.start(ctx, m)
-	if err != nil {
-		return fail(loss.Infrastructure, err)
-	}
-	defer w.Stop(c.journal)
-	ended, err := c.watch(ctx, w, s, m, log)
-	if err != nil {
-		return fail(loss.Infrastructure, err)
-	}
-	if m != nil {
-		if err := c.shutDown(ctx, m); err != nil {
-			return fail(loss.Infrastructure, err)
+	return c.judge(ctx, a, ended)
+}
+
+// preTest readies what looks at the app, before anything is started.
+func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
+	if a.measured && (a.energy != nil || c.evident) {
+		if err := c.programs.EndLeft(ctx); err != nil {
+			return err
 		}
 	}
-	if err := log.Read(ctx); err != nil {
-		return fail(loss.Infrastructure, err)
-	}
-	if m != nil && w.End != "" {
-		m.Marked(log.Times(w.Begin), log.Times(w.End))
-	}
-	seen := log.Sift(watch.App{Package: c.job.App.Package, PIDs: s.PIDs, Alive: s.Alive, WritesUI: &c.writesUI})
-	if err := seen.Loss(ended); err != nil {
-		return fail(causeOf(err), err)
-	}
-	unseen := m != nil && c.detached() != nil
-	if unseen {
-		s.Frames = nil
-	} else if err := s.Loss(n); err != nil {
-		if unseen = c.drawsNothing(err); !unseen {
-			return fail(causeOf(err), err)
+	if a.energy != nil {
+		if err := a.energy.PreTest(ctx); err != nil {
+			return err
 		}
 	}
-	c.sawFrames = c.sawFrames || !unseen
-	pss, err := s.Memory(ctx)
+	if a.log, err = watch.OpenLog(ctx, c.target); err != nil {
+		return err
+	}
+	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package}
+	if a.energy != nil {
+		a.frames.Rider = a.energy
+	}
+	return a.frames.Begin(ctx, a.log.MarkedAt)
+}
+
+// start starts the workload: in the background of a device that is then left alone,
+// or as ever.
+func (c *collector) start(ctx context.Context, a *attempt) (err error) {
+	plan := c.plan
+	if a.energy != nil {
+		a.energy.Starting()
+		if detached := c.detached(); detached != nil {
+			a.workload, err = detached.Start(ctx)
+			return err
+		}
+		plan.Marked = true
+	}
+	a.workload, err = plan.Start(ctx)
+	return err
+}
+
+// judge makes a measurement of what was seen, or says why the repetition is lost.
+func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measurement, error) {
+	fail := func(cause loss.Cause, err error) (measurement, error) {
+		return measurement{}, c.fail(cause, journal.Measure, a.n, err)
+	}
+	if w := a.workload; a.energy != nil && w.End != "" {
+		a.energy.Marked(a.log.Times(w.Begin), a.log.Times(w.End))
+	}
+	seen := a.log.Sift(watch.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: a.frames.Alive, WritesUI: &c.writesUI})
+	unseen, lost := c.lossOf(a, seen, ended)
+	if lost != nil {
+		c.keepEvidence(ctx, a, seen, lost)
+		return fail(causeOf(lost), lost)
+	}
+	pss, err := a.frames.Memory(ctx)
 	if err != nil {
 		return fail(loss.Infrastructure, err)
 	}
 	out := measurement{
-		repetition: n, frames: s.Frames, events: seen.UI, anrs: seen.ANRs,
-		startup: seen.Startup, cpu: s.CPU(), pssKB: pss, period: c.target.Facts.Period, unseen: unseen,
+		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
+		startup: seen.Startup, cpu: a.frames.CPU(), pssKB: pss, period: c.target.Facts.Period, unseen: unseen,
 	}
-	if m != nil {
-		if out.energy, err = m.PostTest(ctx, seen.UI); err != nil {
+	if a.energy != nil {
+		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
+			return fail(loss.Infrastructure, err)
+		}
+	}
+	c.keepEvidence(ctx, a, seen, nil)
+	if a.recorded {
+		if err := c.perfetto.Drop(ctx); err != nil {
 			return fail(loss.Infrastructure, err)
 		}
 	}
 	if c.meter != nil {
-		if err := c.meter.TellSlowness(ctx, n); err != nil {
+		if err := c.meter.TellSlowness(ctx, a.n); err != nil {
 			return fail(loss.Infrastructure, err)
 		}
 	}
 	return out, nil
 }
 
-// preTest does what may take long before energy is measured.
-func (c *collector) preTest(ctx context.Context, m *power.Metering) error {
-	if err := c.programs.EndLeft(ctx); err != nil {
-		return err
+// lossOf tells why the repetition is lost that the device survived, nil where it is
+// not; unseen that nobody looked at its frames.
+func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended error) (unseen bool, lost error) {
+	if err := seen.Loss(ended); err != nil {
+		return false, err
 	}
-	return m.PreTest(ctx)
-}
-
-// start starts what records, and then the workload: in the background of a device
-// that is then left alone, or as ever.
-func (c *collector) start(ctx context.Context, m *power.Metering) (*workload.Running, error) {
-	plan := c.plan
-	if m == nil {
-		return plan.Start(ctx)
-	}
-	if c.perfetto.Asked() {
-		if err := c.perfetto.Start(ctx); err != nil {
-			return nil, m.Invalid(err)
+	unseen = a.energy != nil && c.detached() != nil
+	if unseen {
+		a.frames.Frames = nil
+	} else if err := a.frames.Loss(a.n); err != nil {
+		if unseen = c.drawsNothing(err); !unseen {
+			return false, err
 		}
 	}
-	if err := m.StartUp(ctx); err != nil {
-		return nil, err
-	}
-	m.Starting()
-	if detached := c.detached(); detached != nil {
-		return detached.Start(ctx)
-	}
-	plan.Marked = true
-	return plan.Start(ctx)
-}
-
-// shutDown ends what records.
-func (c *collector) shutDown(ctx context.Context, m *power.Metering) error {
-	if err := m.ShutDown(ctx); err != nil {
-		return err
-	}
-	if !c.perfetto.Asked() {
-		return nil
-	}
-	if err := c.perfetto.Stop(ctx); err != nil {
-		return m.Invalid(err)
-	}
-	return nil
+	c.sawFrames = c.sawFrames || !unseen
+	return unseen, nil
 }
 
 // drawsNothing reports whether a repetition without frames counts all the same:
@@ -213,17 +231,17 @@ const endsWithin = 20 * time.Millisecond
 
 // await lets an interval pass between two readings; where energy is measured, it
 // ends with the workload.
-func (c *collector) await(ctx context.Context, w *workload.Running, m *power.Metering, interval time.Duration) error {
-	if m == nil {
+func (c *collector) await(ctx context.Context, a *attempt, interval time.Duration) error {
+	if a.energy == nil {
 		return c.target.Clock.Sleep(ctx, interval)
 	}
-	for left := interval; left > 0 && !w.Ended(); left -= endsWithin {
+	for left := interval; left > 0 && !a.workload.Ended(); left -= endsWithin {
 		if err := c.target.Clock.Sleep(ctx, min(left, endsWithin)); err != nil {
 			return err
 		}
 	}
-	if w.Ended() {
-		m.Ended()
+	if a.workload.Ended() {
+		a.energy.Ended()
 	}
 	return nil
 }
@@ -231,8 +249,8 @@ func (c *collector) await(ctx context.Context, w *workload.Running, m *power.Met
 // watch reads frames until the workload ends, by itself or because its time is
 // over. ended tells how, nil where all went well; err is that the device could
 // not be asked.
-func (c *collector) watch(ctx context.Context, w *workload.Running, s *frames.Sampler, m *power.Metering, log *watch.Log) (ended, err error) {
-	clock, timeout := c.target.Clock, c.job.Scenario.Timeout
+func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
+	clock, timeout, w := c.target.Clock, c.job.Scenario.Timeout, a.workload
 	deadline := clock.Now() + timeout
 	nextLog := clock.Now() + readLogEvery
 	for !w.Ended() {
@@ -240,17 +258,20 @@ func (c *collector) watch(ctx context.Context, w *workload.Running, s *frames.Sa
 			w.Stop(c.journal)
 			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
 		}
-		if err := c.await(ctx, w, m, frames.Interval(c.target.Facts)); err != nil {
+		if err := c.await(ctx, a, frames.Interval(c.target.Facts)); err != nil {
 			return nil, err
 		}
-		if m != nil && w.Ended() {
+		if a.energy != nil && w.Ended() {
 			break // what comes after it is not its energy
 		}
-		if err := s.Read(ctx, !w.Ended()); err != nil {
+		if err := a.frames.Read(ctx, !w.Ended()); err != nil {
+			return nil, err
+		}
+		if err := c.look(ctx, a); err != nil {
 			return nil, err
 		}
 		if clock.Now() >= nextLog {
-			if err := log.Read(ctx); err != nil {
+			if err := a.log.Read(ctx); err != nil {
 				return nil, err
 			}
 			nextLog = clock.Now() + readLogEvery
@@ -260,5 +281,5 @@ func (c *collector) watch(ctx context.Context, w *workload.Running, s *frames.Sa
 	if loss.IsGone(ended) {
 		return nil, ended
 	}
-	return ended, s.Read(ctx, false)
+	return ended, a.frames.Read(ctx, false)
 }

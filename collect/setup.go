@@ -39,8 +39,14 @@ func (c *collector) setUp(ctx context.Context) error {
 		{"checking the log", func(ctx context.Context) error { return watch.ProbeLog(ctx, c.target) }},
 		{"preparing the workload", c.plan.Prepare},
 	}
+	if c.records() {
+		steps = append(steps, step{"ending what still records", c.prepareRecorders})
+	}
 	if c.job.Energy.Measured() {
 		steps = append(steps, step{"preparing to measure energy", c.prepareEnergy})
+	}
+	if c.watcher != nil {
+		steps = append(steps, step{"preparing to keep evidence", c.prepareEvidence})
 	}
 	for _, step := range steps {
 		c.journal.Report(journal.SetUp, 0, 0, step.what)
@@ -51,12 +57,23 @@ func (c *collector) setUp(ctx context.Context) error {
 	return nil
 }
 
+// records reports whether anything is asked for that records on the device.
+func (c *collector) records() bool { return c.job.Energy.Measured() || c.watcher != nil }
+
+// prepareRecorders ends what a run that was killed left behind.
+func (c *collector) prepareRecorders(ctx context.Context) error {
+	c.target.UndoLater("end what records and remove its files", c.programs.CleanUp)
+	return c.programs.EndAll(ctx)
+}
+
+// prepareEvidence has what is kept as evidence recorded.
+func (c *collector) prepareEvidence(ctx context.Context) (err error) {
+	c.evident, err = c.watcher.Prepare(ctx, c.apps)
+	return err
+}
+
 // prepareEnergy finds out where joules can be had, and readies the device for them.
 func (c *collector) prepareEnergy(ctx context.Context) error {
-	c.target.UndoLater("end what records and remove its files", c.programs.CleanUp)
-	if err := c.programs.EndAll(ctx); err != nil {
-		return err
-	}
 	if detached := c.detached(); detached != nil {
 		if err := detached.Check(); err != nil {
 			return err
@@ -187,6 +204,10 @@ func (c *collector) configure(ctx context.Context) error {
 		if err := errors.Join(c.programs.EndAll(ctx), c.meter.Restore(ctx)); err != nil {
 			return err
 		}
+	} else if c.evident {
+		if err := c.programs.EndAll(ctx); err != nil {
+			return err
+		}
 	}
 	return c.target.SetNetwork(ctx, c.job.Network)
 }
@@ -219,4 +240,5 @@ func (c *collector) tearDown(ctx context.Context) {
 	}
 	c.target.Journal = c.journal
 	c.target.TearDown(ctx, c.job.App.Package)
+	c.perfetto.Close()
 }

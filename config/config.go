@@ -36,6 +36,8 @@ type Config struct {
 	Context Context `yaml:"context,omitempty"`
 	// How joules are measured. Without it, they aren't.
 	Energy *Energy `yaml:"energy,omitempty"`
+	// Files that are kept with the runs, to see why the app was slow.
+	Evidence Evidence `yaml:"evidence,omitempty"`
 	// Metrics of your own, and changes to those of the catalogue.
 	Metrics []Metric `yaml:"metrics,omitempty" jsonschema:"maxItems=1000"`
 	// When a run counts as worse, and what that does to the exit status.
@@ -269,9 +271,10 @@ type Report struct {
 // as they are where nothing is said of them.
 func Default() Config {
 	return Config{
-		Gate:   DefaultGate(PresetDefault),
-		Store:  Store{SQLite: ".apkgate/history.db"},
-		Report: Report{HTML: ".apkgate/report.html"},
+		Evidence: Evidence{Keep: KeepNone},
+		Gate:     DefaultGate(PresetDefault),
+		Store:    Store{SQLite: ".apkgate/history.db"},
+		Report:   Report{HTML: ".apkgate/report.html"},
 	}
 }
 

@@ -24,6 +24,7 @@ func (d *decoder) config(root *node) *Config {
 		may("networks", d.set(&c.Networks, 0, func(s *string) reader { return d.text(s, networkRule) })),
 		may("context", d.context(&c.Context)),
 		may("energy", d.energy(&c.Energy)),
+		may("evidence", d.evidence(&c.Evidence)),
 		may("metrics", d.list(0, d.metric(&c))),
 		may("gate", d.gate(&c)),
 		may("store", d.store(&c.Store)),

@@ -40,6 +40,7 @@ func TestDefaults(t *testing.T) {
 			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
 			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2,
 		}},
+		Evidence: config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.05,
 			MinHistory: 5, MinChange: 0.05, Summary: run.Median, FailOn: "regression",
@@ -87,6 +88,7 @@ func everything() *config.Config {
 			Source: config.EnergyModel, PowerProfile: "lab/power_profile.xml", BatteryCapacity: 4410.5, Compile: config.CompileNone,
 			Settle: new(time.Duration(0)), Disconnect: time.Minute, Methods: true, SampleHz: 100, Profiles: "out/energy",
 		},
+		Evidence: config.Evidence{Keep: config.KeepAnomalies},
 		Metrics: []config.Metric{
 			{Name: "search.latency_ms", Unit: "ms", Better: "lower", Title: "search latency", Decimals: 1},
 			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},

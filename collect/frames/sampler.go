@@ -199,6 +199,9 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 	return nil
 }
 
+// Uptime is CLOCK_MONOTONIC at the last dump.
+func (s *Sampler) Uptime() time.Duration { return s.uptime }
+
 // passed notes CLOCK_MONOTONIC as a dump tells it. Where a dump tells none (the
 // app does not run), it is what it was and what has passed since.
 func (s *Sampler) passed(uptime time.Duration) {

@@ -86,8 +86,8 @@ func (m *Metering) startSampling(ctx context.Context) error {
 	return nil
 }
 
-// traced reports whether Perfetto reads the sensors.
-func (m *Meter) traced() bool { return m.choice.Source.Measured() && m.asked }
+// Traced reports whether Perfetto reads the sensors.
+func (m *Meter) Traced() bool { return m.choice.Source.Measured() && m.asked }
 
 // leadTime lets sensors update before the workload begins and after it ended.
 func (m *Metering) leadTime(ctx context.Context) error {
@@ -204,7 +204,7 @@ func (m *Metering) ShutDown(ctx context.Context) (err error) {
 // PostTest copies the recordings and says what was spent, with the UI events of the
 // repetition, by time.
 func (m *Metering) PostTest(ctx context.Context, events []logcat.Event) (*Spent, error) {
-	if m.traced() {
+	if m.Traced() {
 		t, err := m.readTrace(ctx)
 		if err != nil {
 			return nil, m.Invalid(err)

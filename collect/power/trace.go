@@ -92,7 +92,11 @@ func (m *Meter) recordFor(ctx context.Context, d time.Duration) (*trace.Trace, e
 	if err := m.perfetto.Stop(ctx); err != nil {
 		return nil, err
 	}
-	return m.readTrace(ctx)
+	t, err := m.readTrace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t, m.perfetto.Drop(ctx)
 }
 
 func (m *Meter) readTrace(ctx context.Context) (t *trace.Trace, err error) {

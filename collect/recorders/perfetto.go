@@ -1,11 +1,14 @@
 package recorders
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,11 +23,12 @@ type Known struct {
 	Voltage    bool // of the battery: perfetto 40, Android 15
 	Properties bool // of the system: perfetto 31, Android 14
 	wait       bool // --background-wait: Android 13, and 12 perhaps
+	clone      bool // --clone-by-name: perfetto 49, which is said to work since Android 14
 }
 
-// generations of perfetto, the latest first.
+// generations of perfetto, the latest first. Whether it clones is asked.
 var generations = []Known{
-	{true, true, true}, {false, true, true}, {false, false, true}, {false, false, false},
+	{Voltage: true, Properties: true, wait: true}, {Properties: true, wait: true}, {wait: true}, {},
 }
 
 // HasPerfetto: Android 10 and later have a perfetto that takes a configuration as
@@ -42,6 +46,7 @@ type Perfetto struct {
 	text    string // the configuration that the device takes, "" where there is none
 	known   Known
 	program *Program // nil: it does not record
+	copied  *os.File // the trace on this computer, nil where it was not fetched yet
 }
 
 // Ask adds what somebody needs to what is recorded from the next Ready on.
@@ -67,8 +72,13 @@ func (p *Perfetto) Ready(ctx context.Context) error {
 	if p.text != "" || !p.Asked() {
 		return nil
 	}
+	clones, err := p.clones(ctx)
+	if err != nil {
+		return err
+	}
 	var refused error
 	for _, known := range generations {
+		known.clone = clones
 		if err := p.put(ctx, known); err != nil {
 			return err
 		}
@@ -81,6 +91,19 @@ func (p *Perfetto) Ready(ctx context.Context) error {
 	}
 	p.text = ""
 	return fmt.Errorf("%w: %w", ErrNoPerfetto, refused)
+}
+
+// clones asks whether what is recorded can be copied as it goes on; not where all of
+// it is needed anyway.
+func (p *Perfetto) clones(ctx context.Context) (bool, error) {
+	if !slices.ContainsFunc(p.asks, func(a Ask) bool { return !a.Whole }) {
+		return false, nil
+	}
+	out, err := p.Programs.Target.Exec(ctx, "perfetto", "--help") // which it calls a failure
+	if err != nil {
+		return false, fmt.Errorf("ask what perfetto knows: %w", err)
+	}
+	return bytes.Contains(append(out.Stdout, out.Stderr...), []byte("--clone-by-name")), nil
 }
 
 // put puts the configuration on the device that such a perfetto takes.
@@ -102,6 +125,8 @@ func (p *Perfetto) Start(ctx context.Context) error {
 	if p.known.wait {
 		background = "--background-wait"
 	}
+	p.Close()
+	p.program = nil
 	line := device.Quote("rm", "-f", perfettoTrace) + "; cat " + perfettoConfig + " | " + device.Quote("perfetto", "--txt", "-c", "-", "-o", perfettoTrace, background)
 	out, err := t.Ask(ctx, line)
 	if err != nil {
@@ -141,7 +166,61 @@ func (p *Perfetto) Stop(ctx context.Context) error {
 	return err
 }
 
-// Fetch copies the trace from the device, has it read, and removes it there.
+// Keep saves what the buffers hold now in a file on the device, the n-th of a
+// repetition, from 1, and goes on recording; "" where the device's perfetto can't.
+func (p *Perfetto) Keep(ctx context.Context, n int) (path string, err error) {
+	if p.program == nil || !p.known.clone || strings.Contains(p.text, toFileField) {
+		return "", nil
+	}
+	path = clonePath(n)
+	out, err := p.Programs.Target.Ask(ctx, device.Quote("rm", "-f", path)+"; "+device.Quote("perfetto", "--clone-by-name", sessionName, "-o", path))
+	if err := target.Answered("save the trace as it is", out, err); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// clonePath is where the n-th trace lies that was saved while it went on.
+func clonePath(n int) string {
+	return strings.Replace(perfettoTrace, ".pftrace", "-"+strconv.Itoa(n)+".pftrace", 1)
+}
+
+// MaxKept is how many traces are saved on the device at once, at most.
+const MaxKept = 2
+
+// Fetch copies the trace that was ended from the device, once, and has it read.
 func (p *Perfetto) Fetch(ctx context.Context, read func(io.Reader) error) error {
-	return p.Programs.Fetch(ctx, perfettoTrace, read)
+	if p.copied == nil {
+		file, err := p.Programs.pull(ctx, perfettoTrace)
+		if err != nil {
+			return err
+		}
+		p.copied = file
+	}
+	if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("read the copy of the device's %s: %w", perfettoTrace, err)
+	}
+	if err := read(p.copied); err != nil {
+		return fmt.Errorf("read the device's %s: %w", perfettoTrace, err)
+	}
+	return nil
+}
+
+// FetchKept is Fetch of a trace that was saved while it went on.
+func (p *Perfetto) FetchKept(ctx context.Context, path string, read func(io.Reader) error) error {
+	return p.Programs.Fetch(ctx, path, read)
+}
+
+// Drop removes the trace that was ended, here and on the device.
+func (p *Perfetto) Drop(ctx context.Context) error {
+	p.Close()
+	return p.Programs.Target.Try(ctx, "rm", "-f", perfettoTrace)
+}
+
+// Close removes what is left on this computer.
+func (p *Perfetto) Close() {
+	if p.copied != nil {
+		discard(p.copied)
+	}
+	p.copied = nil
 }

@@ -45,7 +45,7 @@ const (
 	DetachedLog    = "/data/local/tmp/apkgate-workload.log"
 )
 
-var recordingFiles = []string{perfettoConfig, perfettoTrace, perfData, perfLog, DetachedLog}
+var recordingFiles = []string{perfettoConfig, perfettoTrace, clonePath(1), clonePath(2), perfData, perfLog, DetachedLog}
 
 var pidLine = regexp.MustCompile(`(?m)^\s*(\d{1,10})\s*$`)
 
@@ -109,7 +109,7 @@ func (p *Programs) HasEnded(ctx context.Context, r Program, longest time.Duratio
 
 // ours matches the command lines of what this program starts in the background,
 // of this run or of one that was killed, but not that of the search itself.
-const ours = `[a]pkgate(\.pftrace|-perf\.data|-exit)`
+const ours = `[a]pkgate(-[12])?(\.pftrace|-perf\.data|-exit)`
 
 // endSoon is how long a program may take to end whose file nobody will read.
 const endSoon = 10 * time.Second
@@ -161,27 +161,41 @@ func (p *Programs) CleanUp(ctx context.Context) error {
 // maxRecording bounds a recorder's file.
 const maxRecording = 512 << 20
 
-// Fetch copies a recorder's file from the device, has it read, and removes
-// it there.
+// Fetch copies a recorder's file from the device, has it read, and removes it
+// there.
 func (p *Programs) Fetch(ctx context.Context, path string, read func(io.Reader) error) error {
-	file, err := os.CreateTemp("", "apkgate-*")
+	file, err := p.pull(ctx, path)
 	if err != nil {
-		return fmt.Errorf("keep a copy of the device's %s: %w", path, err)
+		return err
 	}
-	defer func() {
-		_ = file.Close()
-		_ = os.Remove(file.Name())
-	}()
-	if err := p.Target.Device().Pull(ctx, path, &limited{file, maxRecording}); err != nil {
-		return fmt.Errorf("copy %s from the device: %w", path, err)
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("read the copy of the device's %s: %w", path, err)
-	}
+	defer discard(file)
 	if err := read(file); err != nil {
 		return fmt.Errorf("read the device's %s: %w", path, err)
 	}
 	return p.Target.Try(ctx, "rm", "-f", path)
+}
+
+// pull copies a recorder's file from the device to a temporary one, which is at its
+// beginning.
+func (p *Programs) pull(ctx context.Context, path string) (*os.File, error) {
+	file, err := os.CreateTemp("", "apkgate-*")
+	if err != nil {
+		return nil, fmt.Errorf("keep a copy of the device's %s: %w", path, err)
+	}
+	if err := p.Target.Device().Pull(ctx, path, &limited{file, maxRecording}); err != nil {
+		discard(file)
+		return nil, fmt.Errorf("copy %s from the device: %w", path, err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		discard(file)
+		return nil, fmt.Errorf("read the copy of the device's %s: %w", path, err)
+	}
+	return file, nil
+}
+
+func discard(file *os.File) {
+	_ = file.Close()
+	_ = os.Remove(file.Name())
 }
 
 // limited writes at most so many bytes.

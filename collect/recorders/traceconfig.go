@@ -57,22 +57,33 @@ func merge(asks []Ask, known Known, limit time.Duration) string {
 		}
 	}
 	buffers := sizes(sources)
-	toFile := whole && !mixed
+	need := func(kb int) int { return max(kb, needs(sources, kb, limit)) }
+	toFile := whole && (!mixed || slices.ContainsFunc(buffers, func(kb int) bool { return need(kb) > maxBufferKB }))
 	var b strings.Builder
 	for _, kb := range buffers {
-		need := needs(sources, kb, limit)
-		toFile = toFile || need > maxBufferKB
-		fmt.Fprintf(&b, "buffers { size_kb: %d fill_policy: RING_BUFFER }\n", max(kb, min(need, maxBufferKB)))
+		if !toFile {
+			kb = need(kb)
+		}
+		fmt.Fprintf(&b, "buffers { size_kb: %d fill_policy: RING_BUFFER }\n", kb)
 	}
 	fmt.Fprintf(&b, "duration_ms: %d\n", limit.Milliseconds())
 	if toFile {
-		fmt.Fprintf(&b, "write_into_file: true\nfile_write_period_ms: 5000\nmax_file_size_bytes: %d\n", maxRecording)
+		fmt.Fprintf(&b, toFileField+": true\nfile_write_period_ms: 5000\nmax_file_size_bytes: %d\n", maxRecording)
+	}
+	if known.clone {
+		fmt.Fprintf(&b, "unique_session_name: %q\n", sessionName)
 	}
 	for _, s := range sources {
 		s.write(&b, slices.Index(buffers, s.BufferKB))
 	}
 	return b.String()
 }
+
+// sessionName is by what name the session can be copied while it runs.
+const sessionName = "apkgate"
+
+// toFileField has the trace written to its file as it is recorded.
+const toFileField = "write_into_file"
 
 // maxBufferKB bounds a buffer in the device's memory.
 const maxBufferKB = 64 << 10

@@ -24,6 +24,8 @@ type Log struct {
 	mark    string        // the last one written
 	offset  time.Duration // CLOCK_MONOTONIC less the log's clock
 	entries []logcat.Entry
+	began   time.Duration // of the first mark, on the log's clock; 0 where it is not known
+	until   time.Duration // of the last
 }
 
 // logCommand prints the log's entries that matter.
@@ -101,9 +103,14 @@ func (l *Log) Read(ctx context.Context) error {
 	} else if !l.Aligned && l.MarkedAt > 0 {
 		l.offset, l.Aligned = l.MarkedAt-log.Entries[from].Time, true
 	}
+	if from >= 0 && l.began == 0 {
+		l.began = log.Entries[from].Time
+	}
 	to := markAt(log.Entries, next)
 	if to < 0 {
 		to = len(log.Entries)
+	} else {
+		l.until = log.Entries[to].Time
 	}
 	l.entries = append(l.entries, log.Entries[from+1:max(to, from+1)]...)
 	l.mark = next
@@ -124,6 +131,15 @@ func (l *Log) Events() []logcat.Event {
 	}
 	slices.SortStableFunc(events, func(a, b logcat.Event) int { return cmp.Compare(a.Time, b.Time) })
 	return events
+}
+
+// Span is from the first mark to the last, on CLOCK_MONOTONIC; 0 and 0 where that is
+// not known.
+func (l *Log) Span() (from, to time.Duration) {
+	if !l.Aligned || l.began == 0 || l.until == 0 {
+		return 0, 0
+	}
+	return l.began + l.offset, l.until + l.offset
 }
 
 // Times tells when a mark was written, on CLOCK_MONOTONIC; false where it is not known.

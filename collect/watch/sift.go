@@ -13,12 +13,13 @@ import (
 
 // Sifted is what the log says of one repetition.
 type Sifted struct {
-	UI      []logcat.Event // by time
-	ANRs    int
-	Startup time.Duration // 0: not seen
-	crash   *logcat.Event
-	died    *logcat.Event
-	anr     *logcat.Event
+	UI        []logcat.Event // by time
+	Anomalies []Anomaly
+	ANRs      int
+	Startup   time.Duration // 0: not seen
+	crash     *logcat.Event
+	died      *logcat.Event
+	anr       *logcat.Event
 }
 
 // App is whose events are picked.
@@ -36,8 +37,10 @@ func (l *Log) Sift(app App) Sifted {
 	var out Sifted
 	var input []logcat.Event
 	for _, e := range l.Events() {
-		own := e.Process == app.Package || strings.HasPrefix(e.Process, app.Package+":") ||
-			e.Process == "" && app.PIDs[e.PID]
+		own := isOf(e.Process, app.Package) || e.Process == "" && app.PIDs[e.PID]
+		if a, ok := ofEvent(e); ok && own {
+			out.Anomalies = append(out.Anomalies, a)
+		}
 		switch {
 		case e.Kind == logcat.UIEvent:
 			out.UI = append(out.UI, e)

@@ -201,7 +201,7 @@ func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
 			for _, scenario := range cfg.Scenarios {
 				out = append(out, collect.Job{
 					Device: d.Name, Open: d.Open, Claim: d.claim, Clock: d.Clock, App: cfg.App, Scenario: scenario,
-					Network: network, Energy: cfg.Energy, Extra: extra, Source: o.Source, Session: o.Session,
+					Network: network, Energy: cfg.Energy, Evidence: cfg.Evidence, Extra: extra, Source: o.Source, Session: o.Session,
 				})
 			}
 		}

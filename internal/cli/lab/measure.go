@@ -157,7 +157,7 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 	var kept error
 	lab := collect.Lab{
 		Jobs: todo, Parallel: f.Parallel,
-		Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
+		Options: collect.Options{Host: Host(c), Evidence: keeper.taking(), Progress: shown, Now: c.Now},
 		Finished: func(r collect.Result) {
 			if keep != nil && keepable(r) {
 				if err := keep(r.Run); kept == nil { // the first says enough

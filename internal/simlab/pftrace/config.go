@@ -16,6 +16,8 @@ type Config struct {
 	Counters []string // "CHARGE", "CURRENT", …
 	Rails    bool
 	Power    bool // there is a data source android.power
+	Name     string
+	IntoFile time.Duration // how often it is written to its file, 0: in the end
 }
 
 // Limits of a configuration's text.
@@ -23,6 +25,8 @@ const (
 	maxConfig = 1 << 20
 	maxDepth  = 20
 	leastPoll = 100 * time.Millisecond
+	// leastPeriod is how often a trace is written to its file at most.
+	leastPeriod = 100 * time.Millisecond
 
 	defaultPoll = time.Second
 )
@@ -73,6 +77,10 @@ func ParseConfig(text string, api int) (Config, error) {
 		return Config{}, err
 	}
 	c := Config{Duration: millis(root.value("duration_ms")), Poll: defaultPoll}
+	c.Name = root.value("unique_session_name")
+	if root.value("write_into_file") == "true" {
+		c.IntoFile = max(millis(root.value("file_write_period_ms")), leastPeriod)
+	}
 	if len(root.all("buffers")) == 0 {
 		return c, errors.New("the trace config has no buffers")
 	}

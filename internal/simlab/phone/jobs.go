@@ -22,6 +22,7 @@ type job struct {
 	// guarded is what SELinux runs in a domain of its own, which the shell may end
 	// but neither ask by signal 0 nor kill.
 	guarded bool
+	session *tracing // of a perfetto that records
 }
 
 // refuses reports whether SELinux keeps a signal of the shell's from the job.

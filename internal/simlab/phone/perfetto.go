@@ -25,15 +25,27 @@ type tracing struct {
 // flushes is how long perfetto takes to end after it was told to.
 const flushes = 150 * time.Millisecond
 
-// perfettoCommand is perfetto [--txt] -c FILE|- -o FILE [--background|--background-wait].
+// hasClone: perfetto clones sessions by name since its version 49, by its own guide on
+// Android 14 and later (docs/getting-started/periodic-trace-snapshots.md).
+func (c *call) hasClone() bool { return c.profile.API >= 34 }
+
+// perfettoCommand is perfetto [--txt] -c FILE|- -o FILE [--background|--background-wait],
+// or perfetto --clone-by-name NAME -o FILE.
 func perfettoCommand(c *call, then func(code int)) {
-	config, out, background := "", "", false
+	config, out, name, background := "", "", "", false
 	for i := 0; i < len(c.args); i++ {
 		switch a := c.args[i]; {
 		case a == "--version":
 			c.printf("Perfetto v%d.0 (simulated)\n", c.profile.API)
 			then(0)
 			return
+		case a == "--help" || a == "-h":
+			c.perfettoHelp()
+			then(1)
+			return
+		case a == "--clone-by-name" && c.hasClone():
+			i++
+			name = c.arg(i)
 		case a == "-c" || a == "--config":
 			i++
 			config = c.arg(i)
@@ -49,6 +61,10 @@ func perfettoCommand(c *call, then func(code int)) {
 			return
 		}
 	}
+	if name != "" {
+		c.cloneTracing(name, out, then)
+		return
+	}
 	t, err := c.newTracing(config, out)
 	if err != nil {
 		c.errorf("perfetto_cmd.cc %v\n", err)
@@ -63,6 +79,45 @@ func perfettoCommand(c *call, then func(code int)) {
 	}
 	t.then = then
 	c.shell.hungUp = append(c.shell.hungUp, func() { t.stop(sigHangUp) })
+}
+
+// perfettoHelp is what perfetto says of itself, on its standard error.
+func (c *call) perfettoHelp() {
+	c.errorf("\nUsage: perfetto\n  --background     -d      : Exits immediately and continues in the background.\n" +
+		"  --config         -c      : /path/to/trace/config/file or - for stdin\n  --out            -o      : /path/to/out/trace/file or - for stdout\n")
+	if c.hasClone() {
+		c.errorf("  --clone-by-name NAME     : Creates a read-only clone of an existing tracing\n                             session, identified by its unique_session_name.\n")
+	}
+}
+
+// cloneTracing writes what a session has recorded so far, which goes on. One that
+// writes to a file has in its buffers only what is not written yet.
+func (c *call) cloneTracing(name, out string, then func(code int)) {
+	i := slices.IndexFunc(c.jobsInOrder(), func(j *job) bool { return j.session != nil && j.session.config.Name == name && !j.session.over })
+	if i < 0 {
+		c.errorf("perfetto_cmd.cc Tracing session \"%s\" not found\n", name)
+		then(1)
+		return
+	}
+	t := c.jobsInOrder()[i].session
+	until, from := c.clock.now, t.begun
+	if t.config.IntoFile > 0 {
+		from = until - (until-t.begun)%t.config.IntoFile
+	}
+	if err := c.writeTrace(out, t.trace(from, until)); err != nil {
+		c.errorf("perfetto_cmd.cc %v\n", err)
+		then(1)
+		return
+	}
+	then(0)
+}
+
+// writeTrace writes to where perfetto may.
+func (c *call) writeTrace(out string, trace []byte) error {
+	if !strings.HasPrefix(clean(out), "/data/misc/perfetto-traces/") {
+		return fmt.Errorf("could not open %s: Permission denied", out)
+	}
+	return c.writeFile(out, trace, 0o644)
 }
 
 // newTracing checks what is asked for and begins to record it. The shell's files
@@ -81,15 +136,15 @@ func (c *call) newTracing(config, out string) (*tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the trace config is invalid, bailing out: %w", err)
 	}
-	if !strings.HasPrefix(clean(out), "/data/misc/perfetto-traces/") {
-		return nil, fmt.Errorf("could not open %s: Permission denied", out)
+	if asked.Name != "" && slices.ContainsFunc(c.jobsInOrder(), func(j *job) bool { return j.session != nil && j.session.config.Name == asked.Name }) {
+		return nil, fmt.Errorf("a session with the unique_session_name %q exists already", asked.Name)
 	}
-	if err := c.writeFile(out, nil, 0o644); err != nil {
+	if err := c.writeTrace(out, nil); err != nil {
 		return nil, err
 	}
 	c.settle()
 	t := &tracing{phone: c.Phone, config: asked, file: out, begun: c.clock.now}
-	t.job = &job{name: "perfetto", line: "perfetto " + strings.Join(c.args, " "), signal: t.stop, guarded: true}
+	t.job = &job{session: t, name: "perfetto", line: "perfetto " + strings.Join(c.args, " "), signal: t.stop, guarded: true}
 	if asked.Duration > 0 {
 		c.at(c.clock.now+asked.Duration, func() { t.stop(sigTerm) })
 	}
@@ -107,7 +162,7 @@ func (t *tracing) stop(int) {
 		if !p.runs(t.job) {
 			return
 		}
-		_ = p.writeFile(t.file, t.trace(ended), 0o644)
+		_ = p.writeFile(t.file, t.trace(t.begun, ended), 0o644)
 		p.endJob(t.job)
 		if t.then != nil {
 			t.then(0)
@@ -118,18 +173,19 @@ func (t *tracing) stop(int) {
 // snapshotEvery is how often traced writes what the clocks show.
 const snapshotEvery = 10 * time.Second
 
-// trace is the file's content, up to a time.
-func (t *tracing) trace(until time.Duration) []byte {
+// trace is a file's content, of what was recorded from one time to another.
+func (t *tracing) trace(from, until time.Duration) []byte {
 	p := t.phone
 	w := pftrace.New(uint64(t.begun + onceSlept))
-	snapshot := t.begun
+	snapshot := from
 	w.Snapshot(p.clocks(snapshot))
 	if !t.config.Power {
+		w.Snapshot(p.clocks(until))
 		return w.Bytes()
 	}
 	w.ClearState()
-	rails := p.newRails(t.begun)
-	for at := t.begun; at <= until; at = (at/t.config.Poll + 1) * t.config.Poll {
+	rails := p.newRails(from)
+	for at := from; at <= until; at = (at/t.config.Poll + 1) * t.config.Poll {
 		if at-snapshot >= snapshotEvery {
 			snapshot = at
 			w.Snapshot(p.clocks(at))

@@ -1,0 +1,267 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/run"
+	pftrace "github.com/apkgate/apkgate/trace/perfetto/power"
+)
+
+// spied is a device of which it is noted what was run on it, and how many perfettos
+// ran whenever frames were read.
+type spied struct {
+	device.Device
+	spy *spy
+}
+
+type spy struct {
+	mu       sync.Mutex
+	commands []string
+	perfetto map[int]int // how often so many were seen
+	// refuse has Pull of a path fail that holds it; "" none.
+	refuse string
+}
+
+func (s spied) Exec(ctx context.Context, command string) (device.Output, error) {
+	s.spy.mu.Lock()
+	s.spy.commands = append(s.spy.commands, command)
+	s.spy.mu.Unlock()
+	if strings.Contains(command, "gfxinfo com.example.demo framestats") {
+		out, err := s.Device.Exec(ctx, "pidof perfetto")
+		if err != nil {
+			return out, err
+		}
+		s.spy.mu.Lock()
+		s.spy.perfetto[len(strings.Fields(string(out.Stdout)))]++
+		s.spy.mu.Unlock()
+	}
+	return s.Device.Exec(ctx, command)
+}
+
+func (s spied) Pull(ctx context.Context, path string, dst io.Writer) error {
+	if s.spy.refuse != "" && strings.Contains(path, s.spy.refuse) {
+		return errors.New("pull: read error")
+	}
+	return s.Device.Pull(ctx, path, dst)
+}
+
+// ran are the commands that hold the text.
+func (s *spy) ran(text string) (out []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.commands {
+		if strings.Contains(c, text) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// watched is a job of the demo app on a simulated phone whose evidence is kept in a
+// folder.
+func watched(t *testing.T, profile, keep string, faults ...simapp.Fault) (*simlab.Simulated, collect.Job, *evidence.Folder, *spy) {
+	t.Helper()
+	s, job := simulated(t, profile, simlab.Options{Faults: faults})
+	job.Evidence.Keep = keep
+	spy := &spy{perfetto: map[int]int{}}
+	open := job.Open
+	job.Open = func(ctx context.Context) (device.Device, error) {
+		d, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return spied{d, spy}, nil
+	}
+	return s, job, evidence.At(t.TempDir(), evidence.Default), spy
+}
+
+// left fails where a file of a recording is left on the phone.
+func left(t *testing.T, s *simlab.Simulated) {
+	t.Helper()
+	files, err := s.Phone.List("/data/misc/perfetto-traces")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		t.Errorf("left on the phone: %s", f.Name())
+	}
+}
+
+// anrs and frozen are faults of the second repetition, which is the third time that
+// the workload runs. A UI thread that is busy for 2 s freezes a frame; for 6.5 s it
+// is an ANR.
+var (
+	anrOnce    = simapp.Fault{Kind: simapp.ANR, At: time.Second, Repetition: 3}
+	frozenOnce = simapp.Fault{Kind: simapp.ANR, At: time.Second, For: 2 * time.Second, Repetition: 3}
+)
+
+// Of a run in one repetition of which something went wrong, exactly that one's trace
+// is kept.
+func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		profile string
+		fault   simapp.Fault
+		why     string
+		clones  int // traces that are saved while the workload runs
+	}{
+		"ANR, where a session is cloned": {"pixel-7-android-14", anrOnce, "the app did not respond: Input dispatching timed out", 1},
+		"ANR before Android 14":          {"pixel-5-android-11", anrOnce, "the app did not respond: Input dispatching timed out", 0},
+		"a frozen frame":                 {"pixel-5-android-11", frozenOnce, "a frame took 2", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, c.fault)
+			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+			wantComplete(t, r, 3)
+			if _, err := run.Encode(r.Run); err != nil {
+				t.Errorf("the record is not valid: %v", err)
+			}
+			if len(r.Run.Evidence) != 1 {
+				t.Fatalf("%d files are kept, want that of repetition 2: %+v, %v", len(r.Run.Evidence), r.Run.Evidence, r.Run.Warnings)
+			}
+			e := r.Run.Evidence[0]
+			if e.Kind != run.PerfettoTrace || e.Repetition != 2 || e.Name != "repetition-2.pftrace" || !strings.HasPrefix(e.Why, c.why) {
+				t.Errorf("kept: %+v", e)
+			}
+			if names := eventsOf(r.Run); !slices.Contains(names, e.Event) {
+				t.Errorf("kept for the event %q, which is none of %q", e.Event, names)
+			}
+			spans(t, folder, e)
+			if got := spy.ran("--clone-by-name"); len(got) != c.clones {
+				t.Errorf("saved while it ran: %q, want %d", got, c.clones)
+			}
+			if r.Run.Context["recorded"] != "perfetto" {
+				t.Errorf("the context does not say that it was recorded: %v", r.Run.Context)
+			}
+			left(t, s)
+		})
+	}
+}
+
+func eventsOf(r run.Run) (names []string) {
+	for _, b := range r.Iterations[1].Events {
+		names = append(names, b.Name)
+	}
+	return names
+}
+
+// spans fails unless the kept trace holds the time that it was kept for.
+func spans(t *testing.T, folder *evidence.Folder, e run.Evidence) {
+	t.Helper()
+	file, err := folder.Open(e.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	trace, err := pftrace.Read(file)
+	if err != nil || trace.Clock != "monotonic" {
+		t.Fatalf("the kept trace: %v, on the clock %q", err, trace.Clock)
+	}
+	if e.FromMS <= 0 || e.ToMS < e.FromMS {
+		t.Errorf("kept for %.0f to %.0f ms", e.FromMS, e.ToMS)
+	}
+}
+
+// All traces are kept where that is asked for, and none where nothing went wrong.
+func TestHowMuchEvidenceIsKept(t *testing.T) {
+	t.Parallel()
+	for keep, want := range map[string][]int{config.KeepAll: {1, 2, 3}, config.KeepAnomalies: nil, config.KeepNone: nil} {
+		t.Run(keep, func(t *testing.T) {
+			t.Parallel()
+			s, job, folder, spy := watched(t, "pixel-5-android-11", keep)
+			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+			wantComplete(t, r, 3)
+			var got []int
+			for _, e := range r.Run.Evidence {
+				got = append(got, e.Repetition)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("kept of the repetitions %v, want %v; %v", got, want, r.Run.Warnings)
+			}
+			if asked := len(spy.ran("perfetto")) > 0; asked != (keep != config.KeepNone) {
+				t.Errorf("perfetto was asked for anything: %v", asked)
+			}
+			left(t, s)
+		})
+	}
+}
+
+// Energy and evidence are recorded by one perfetto, and each has what it needs.
+func TestOnePerfettoServesEnergyAndEvidence(t *testing.T) {
+	t.Parallel()
+	s, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepAnomalies, anrOnce)
+	energy := config.DefaultEnergy()
+	energy.Source, energy.Settle = config.EnergyRails, new(time.Duration)
+	job.Energy = &energy
+	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+	wantComplete(t, r, 3)
+	for i, it := range r.Run.Iterations {
+		if it.Metrics["energy.total_j"] <= 0 {
+			t.Errorf("repetition %d has no joules", i+1)
+		}
+	}
+	if len(r.Run.Evidence) != 1 || r.Run.Evidence[0].Repetition != 2 {
+		t.Errorf("kept: %+v; %v", r.Run.Evidence, r.Run.Warnings)
+	}
+	for n, often := range spy.perfetto {
+		if n > 1 {
+			t.Errorf("%d perfettos ran at once, %d times", n, often)
+		}
+	}
+	if spy.perfetto[1] == 0 {
+		t.Error("no perfetto was seen")
+	}
+	left(t, s)
+}
+
+// full takes nothing.
+type full struct{}
+
+func (full) Keep(context.Context, io.Reader, int64) (string, int64, error) {
+	return "", 0, errors.New("write: no space left on device")
+}
+
+// Evidence that can't be had is a warning, and the measurement counts.
+func TestARunSurvivesItsEvidence(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keeper  evidence.Keeper
+		profile string
+		refuse  string
+		says    string
+	}{
+		"a full disk":         {full{}, "pixel-5-android-11", "", "repetition 2: its trace could not be kept: read the device's"},
+		"a pull that fails":   {nil, "pixel-5-android-11", "pftrace", "repetition 2: its trace could not be kept: copy"},
+		"a clone that is not": {nil, "pixel-7-android-14", "apkgate-1.pftrace", "repetition 2: its trace could not be kept: copy"},
+		"before Android 10":   {nil, "pixel-3-android-9", "", "there is no trace to keep before Android 10"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, anrOnce)
+			spy.refuse = c.refuse
+			keeper := c.keeper
+			if keeper == nil {
+				keeper = folder
+			}
+			r := collect.Collect(t.Context(), job, collect.Options{Evidence: keeper})
+			wantComplete(t, r, 3)
+			if len(r.Run.Evidence) != 0 || !warnedOf(r.Run, c.says) {
+				t.Errorf("kept %+v; warnings %v, want %q", r.Run.Evidence, r.Run.Warnings, c.says)
+			}
+		})
+	}
+}

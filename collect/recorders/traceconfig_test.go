@@ -1,0 +1,78 @@
+package recorders
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// lines are the trimmed lines of a configuration that begin with a word.
+func lines(text, word string) (out []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, word) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func asked(who string, whole bool, sources ...Source) Ask {
+	return Ask{Who: who, Whole: whole, Sources: func(Known) []Source { return sources }}
+}
+
+// What two sections need is one configuration that gives each what it asked for.
+func TestOneConfigurationServesAllThatAsk(t *testing.T) {
+	t.Parallel()
+	power := asked("power", true,
+		Source{Name: "android.power", Config: "android_power_config", BufferKB: 4096, BytesPerSecond: 1024,
+			Every: map[string]time.Duration{"battery_poll_ms": time.Second}, On: []string{"collect_power_rails"},
+			Enums: map[string][]string{"battery_counters": {"BATTERY_COUNTER_CURRENT"}}})
+	heat := asked("heat", false,
+		Source{Name: "android.power", Config: "android_power_config", BufferKB: 4096,
+			Every: map[string]time.Duration{"battery_poll_ms": 250 * time.Millisecond},
+			Enums: map[string][]string{"battery_counters": {"BATTERY_COUNTER_CURRENT", "BATTERY_COUNTER_VOLTAGE"}}},
+		Source{Name: "linux.ftrace", Config: "ftrace_config", BufferKB: 32768, Texts: map[string][]string{"ftrace_events": {"sched/sched_switch"}}})
+	cpu := asked("cpu", false,
+		Source{Name: "linux.ftrace", Config: "ftrace_config", BufferKB: 32768, Texts: map[string][]string{"ftrace_events": {"sched/sched_switch", "sched/sched_waking"}}})
+	got := merge([]Ask{power, heat, cpu}, Known{}, 10*time.Minute)
+	for word, want := range map[string][]string{
+		"data_sources":      {`data_sources { config { name: "android.power" target_buffer: 0 android_power_config {`, `data_sources { config { name: "linux.ftrace" target_buffer: 1 ftrace_config {`},
+		"battery_poll_ms":   {"battery_poll_ms: 250"}, // the fastest
+		"battery_counters":  {"battery_counters: BATTERY_COUNTER_CURRENT", "battery_counters: BATTERY_COUNTER_VOLTAGE"},
+		"collect_power":     {"collect_power_rails: true"},
+		"ftrace_events":     {`ftrace_events: "sched/sched_switch"`, `ftrace_events: "sched/sched_waking"`},
+		"buffers":           {"buffers { size_kb: 4096 fill_policy: RING_BUFFER }", "buffers { size_kb: 32768 fill_policy: RING_BUFFER }"},
+		"duration_ms":       {"duration_ms: 600000"},
+		"write_into_file":   nil, // it would fill up with the kernel's events
+		"unique_session_na": nil,
+	} {
+		if lines := lines(got, word); !slices.Equal(lines, want) {
+			t.Errorf("%s: %q, want %q in\n%s", word, lines, want, got)
+		}
+	}
+}
+
+// What is needed whole has room for all of it: a buffer of its own, or the file.
+func TestWhatIsNeededWholeIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	whole := asked("power", true, Source{Name: "android.power", BufferKB: 4096, BytesPerSecond: 10 << 10})
+	ring := asked("evidence", false, Source{Name: "linux.ftrace", BufferKB: 32768})
+	for name, c := range map[string]struct {
+		asks   []Ask
+		limit  time.Duration
+		buffer string
+		toFile bool
+	}{
+		"alone":                      {[]Ask{whole}, 24 * time.Hour, "size_kb: 4096 ", true},
+		"beside a ring":              {[]Ask{whole, ring}, 1000 * time.Second, "size_kb: 10000 ", false},
+		"for too long for a buffer":  {[]Ask{whole, ring}, 24 * time.Hour, "size_kb: 4096 ", true},
+		"a ring alone":               {[]Ask{ring}, 24 * time.Hour, "size_kb: 32768 ", false},
+		"less than a buffer's least": {[]Ask{whole, ring}, time.Minute, "size_kb: 4096 ", false},
+	} {
+		got := merge(c.asks, Known{}, c.limit)
+		if first := lines(got, "buffers")[0]; !strings.Contains(first, c.buffer) || strings.Contains(got, "write_into_file: true") != c.toFile {
+			t.Errorf("%s: %s, written to its file: %v; want %q, %v", name, first, !c.toFile, c.buffer, c.toFile)
+		}
+	}
+}

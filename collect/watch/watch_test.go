@@ -1,0 +1,134 @@
+package watch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// Who notices an anomaly never waits, and nothing of it is lost unsaid.
+func TestAFullStreamCountsWhatItDoesNotTake(t *testing.T) {
+	t.Parallel()
+	s := NewStream()
+	for i := range maxUnheard + 7 {
+		s.Notice(Anomaly{From: time.Duration(i)})
+	}
+	heard := 0
+	for a, ok := s.Next(); ok; a, ok = s.Next() {
+		if a.From != time.Duration(heard) {
+			t.Fatalf("heard %v, want %d", a, heard)
+		}
+		heard++
+	}
+	if heard != maxUnheard || s.Missed() != 7 {
+		t.Errorf("%d are heard and %d missed, want %d and 7", heard, s.Missed(), maxUnheard)
+	}
+}
+
+func TestAtMostTwoTracesOfARepetitionTwentySecondsApart(t *testing.T) {
+	t.Parallel()
+	var p policy
+	var kept []time.Duration
+	for at := time.Duration(0); at < 2*time.Minute; at += time.Second {
+		if p.allows(at) {
+			p.kept(at)
+			kept = append(kept, at)
+		}
+	}
+	if want := []time.Duration{0, 20 * time.Second}; !slices.Equal(kept, want) {
+		t.Errorf("kept at %v, want %v", kept, want)
+	}
+}
+
+// An event is slow by the history's value alone, while it goes on as when it is over.
+func TestAnEventThatTakesMuchLongerThanItUsedTo(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		usual, took time.Duration
+		slow        bool
+	}{
+		{0, time.Hour, false}, // nobody knows what is usual
+		{time.Second, 2900 * time.Millisecond, false},
+		{time.Second, 3 * time.Second, true},
+		{100 * time.Millisecond, 500 * time.Millisecond, false}, // of short ones half a second counts
+		{100 * time.Millisecond, 600 * time.Millisecond, true},
+	} {
+		a, slow := ofDuration("open", time.Minute, time.Minute+c.took, c.usual)
+		if slow != c.slow || slow && (a.Kind != Slow || a.Event != "open" || a.From != time.Minute) {
+			t.Errorf("%v, usually %v: %+v, slow: %v", c.took, c.usual, a, slow)
+		}
+		f := &follower{stream: NewStream(), usual: map[string]time.Duration{"open": c.usual}, event: logcat.Event{Name: "open", Time: time.Minute}}
+		for range 2 { // it is said once
+			f.lasts(time.Minute + c.took)
+		}
+		_, first := f.stream.Next()
+		if _, second := f.stream.Next(); first != c.slow || second {
+			t.Errorf("%v, usually %v: noticed %v, and again %v", c.took, c.usual, first, second)
+		}
+	}
+}
+
+func TestAFrozenFrame(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]bool{700 * time.Millisecond: false, 701 * time.Millisecond: true} {
+		f := frames.Placed{At: time.Second, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1 + int64(took)}}
+		if a, frozen := ofFrame(f); frozen != want || frozen && (a.Kind != Frozen || a.To-a.From != took) {
+			t.Errorf("a frame of %v: %+v, frozen: %v", took, a, frozen)
+		}
+	}
+}
+
+// What the system says of the app is noticed as it is written; what another app is
+// said to do, or an app says in the system's name, is not.
+func TestTheLogIsFollowed(t *testing.T) {
+	t.Parallel()
+	const line = "   %d.000 %s  1040  1052 I %s: %s\n"
+	text := "--------- beginning of events\n" +
+		fmt.Sprintf(line, 10, " 1000", "am_anr", "[0,500,com.other,8,Input]") +
+		fmt.Sprintf(line, 11, "10120", "am_anr", "[0,500,com.example,8,Input]") +
+		fmt.Sprintf(line, 12, "10121", "apkgate", "open-list") +
+		fmt.Sprintf(line, 13, " 1000", "am_anr", "[0,500,com.example,8,Input dispatching timed out]") +
+		"no line of a log\n" +
+		fmt.Sprintf(line, 14, " 1000", "am_crash", "[500,0,com.example:remote,8,java.lang.Error,x,A.java,4]")
+	f := &follower{app: "com.example", stream: NewStream()}
+	f.read(strings.NewReader(text))
+	var got []string
+	for a, ok := f.stream.Next(); ok; a, ok = f.stream.Next() {
+		got = append(got, fmt.Sprint(a.Kind, " at ", a.From))
+	}
+	if want := []string{"ANR at 13s", "crash at 14s"}; !slices.Equal(got, want) {
+		t.Errorf("noticed %q, want %q", got, want)
+	}
+	if f.since() != 12*time.Second {
+		t.Errorf("the event under way began at %v", f.since())
+	}
+}
+
+// Each anomaly is named after the event that it fell in, and the gravest is told.
+func TestWhatIsToldOfARepetition(t *testing.T) {
+	t.Parallel()
+	s := Seen{
+		Events:    []logcat.Event{{Name: "open", Time: 10 * time.Second}, {Name: "scroll", Time: 20 * time.Second}},
+		Anomalies: []Anomaly{{Kind: NotResponding, From: 15 * time.Second, To: 15 * time.Second, Detail: "the app did not respond: Input"}},
+		Frames:    []frames.Placed{{At: 5 * time.Second, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1_000_000_001}}},
+		Alive:     29 * time.Second,
+	}
+	all := s.all(map[string]time.Duration{"scroll": 2 * time.Second})
+	var got []string
+	for _, a := range all {
+		got = append(got, string(a.Kind)+" in "+a.Event)
+	}
+	if want := []string{"frozen in " + run.Start, "ANR in open", "slow in scroll"}; !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	if words := inWords(all); words != "the app did not respond: Input; and 2 more" {
+		t.Errorf("in words: %s", words)
+	}
+}

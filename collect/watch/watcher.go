@@ -1,0 +1,284 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// Watcher keeps the evidence of a run: of each repetition the trace of what went wrong
+// in it, or none.
+type Watcher struct {
+	Target   *target.Target
+	Perfetto *recorders.Perfetto
+	Keeper   evidence.Keeper
+	App      string // its package
+	// Usual is how long UI events take as a rule, by name, where that is known.
+	Usual map[string]time.Duration
+	// All keeps the trace of each repetition, whatever happened in it.
+	All bool
+	// Kept is what was kept so far.
+	Kept []run.Evidence
+}
+
+// asker is by what name Perfetto is asked to record evidence.
+const asker = "evidence"
+
+// Prepare asks for what is recorded of the packages. It tells whether the device can record it: one
+// that can't is measured all the same, with a warning.
+func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) {
+	if !recorders.HasPerfetto(w.Target.Facts) {
+		w.Target.Journal.Warnf("no evidence is kept: there is no trace to keep before Android 10")
+		return false, nil
+	}
+	w.Perfetto.Ask(recorders.Ask{Who: asker, Sources: sources(packages)})
+	err := w.Perfetto.Ready(ctx)
+	if errors.Is(err, recorders.ErrNoPerfetto) {
+		w.Target.Journal.Warnf("no evidence is kept: %v", err)
+		w.Perfetto.Withdraw(asker)
+		return false, w.Perfetto.Ready(ctx)
+	}
+	return err == nil, err
+}
+
+// sources are what tells why an app was slow: who ran when on each CPU, what the app
+// and the system did by their own words, and the frames' timeline (Android 12).
+//
+// Format: protos/perfetto/config/ftrace/ftrace_config.proto and
+// process_stats/process_stats_config.proto.
+func sources(packages []string) func(recorders.Known) []recorders.Source {
+	const ringKB = 32 << 10 // 10 to 60 s of a busy phone
+	list := []recorders.Source{
+		{
+			Name: "linux.ftrace", Config: "ftrace_config", BufferKB: ringKB,
+			Texts: map[string][]string{
+				"ftrace_events":     {"sched/sched_switch", "sched/sched_waking", "power/suspend_resume", "task/task_newtask", "task/task_rename"},
+				"atrace_categories": {"am", "wm", "gfx", "view", "input", "binder_driver", "dalvik", "res"},
+				"atrace_apps":       packages,
+			},
+		},
+		{Name: "linux.process_stats", Config: "process_stats_config", BufferKB: ringKB, On: []string{"scan_all_processes_on_start"}},
+		{Name: "android.surfaceflinger.frametimeline", BufferKB: ringKB},
+	}
+	return func(recorders.Known) []recorders.Source { return list }
+}
+
+// Repetition is one repetition while it is watched.
+type Repetition struct {
+	w        *Watcher
+	n        int
+	stream   *Stream
+	follower *follower // nil: the log is not followed
+	policy   policy
+	waiting  []Anomaly // noticed, and not saved yet
+	saved    []saved
+	seen     int // frames that were looked at
+}
+
+// saved is what was saved while the repetition went on.
+type saved struct {
+	path      string // on the device
+	anomalies []Anomaly
+}
+
+// Begin watches the n-th repetition, from 1, in which Perfetto records already.
+func (w *Watcher) Begin(ctx context.Context, n int) (*Repetition, error) {
+	r := &Repetition{w: w, n: n, stream: NewStream()}
+	var err error
+	r.follower, err = follow(ctx, w.Target, w.App, w.Usual, r.stream)
+	return r, err
+}
+
+// Stop ends the watching of the log. It may be called twice.
+func (r *Repetition) Stop() {
+	if r.follower != nil {
+		r.follower.stop()
+	}
+}
+
+// Look takes what was noticed, and the frames that were read so far, at a time on
+// CLOCK_MONOTONIC; it saves what was recorded of it, where it is time to.
+func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frames.Placed) error {
+	for _, f := range seen[r.seen:] {
+		if a, ok := ofFrame(f); ok {
+			r.stream.Notice(a)
+		}
+	}
+	r.seen = len(seen)
+	r.follower.lasts(now)
+	urgent := false
+	for a, ok := r.stream.Next(); ok; a, ok = r.stream.Next() {
+		r.waiting = append(r.waiting, a)
+		urgent = urgent || a.Kind == NotResponding
+	}
+	over := len(r.waiting) > 0 && r.waiting[0].From < r.follower.since()
+	if !urgent && !over || !r.policy.allows(r.w.Target.Clock.Now()) {
+		return nil
+	}
+	path, err := r.w.Perfetto.Keep(ctx, len(r.saved)+1)
+	if err != nil || path == "" { // what is recorded is there in the end
+		return err
+	}
+	r.policy.kept(r.w.Target.Clock.Now())
+	r.saved = append(r.saved, saved{path, r.waiting})
+	r.waiting = nil
+	return nil
+}
+
+// Seen is what is known of a repetition in its end.
+type Seen struct {
+	Frames    []frames.Placed
+	Anomalies []Anomaly      // by the log
+	Events    []logcat.Event // UI events, by time
+	// From and To are the repetition's, on CLOCK_MONOTONIC; 0 where that is not known.
+	From, To time.Duration
+	Alive    time.Duration // when the workload was last known to run
+	// Lost is why the repetition is lost, nil where it is not.
+	Lost error
+}
+
+// all are the anomalies of the repetition, each with its event, by time.
+func (s Seen) all(usual map[string]time.Duration) []Anomaly {
+	out := slices.Clone(s.Anomalies)
+	for _, f := range s.Frames {
+		if a, ok := ofFrame(f); ok {
+			out = append(out, a)
+		}
+	}
+	for i, e := range s.Events {
+		to := s.Alive
+		if i+1 < len(s.Events) {
+			to = s.Events[i+1].Time
+		}
+		if a, ok := ofDuration(e.Name, e.Time, to, usual[e.Name]); ok {
+			out = append(out, a)
+		}
+	}
+	for i := range out {
+		out[i].Event = s.eventAt(out[i].From)
+	}
+	slices.SortStableFunc(out, func(a, b Anomaly) int { return int(min(max(a.From-b.From, -1), 1)) })
+	return out
+}
+
+// eventAt is the name of the bucket that a time falls in.
+func (s Seen) eventAt(at time.Duration) string {
+	name := run.Start
+	for _, e := range s.Events {
+		if e.Time <= at {
+			name = e.Name
+		}
+	}
+	return name
+}
+
+// End keeps what was recorded of the repetition's anomalies, now that Perfetto has
+// ended, and drops the rest. What can't be kept is a warning.
+func (r *Repetition) End(ctx context.Context, s Seen) {
+	w, all := r.w, s.all(r.w.Usual)
+	for _, k := range r.saved {
+		r.keep(ctx, s, withEvents(k.anomalies, s), func(read func(io.Reader) error) error {
+			return w.Perfetto.FetchKept(ctx, k.path, read)
+		})
+	}
+	left := slices.DeleteFunc(all, func(a Anomaly) bool {
+		return slices.ContainsFunc(r.saved, func(k saved) bool { return slices.ContainsFunc(k.anomalies, a.same) })
+	})
+	switch allowed := r.policy.allows(w.Target.Clock.Now()); {
+	case w.All || len(left) > 0 && allowed:
+		r.keep(ctx, s, left, func(read func(io.Reader) error) error { return w.Perfetto.Fetch(ctx, read) })
+	case len(left) > 0:
+		w.Target.Journal.Warnf("repetition %d: no trace was kept of %s: at most %d are kept of one repetition, %v apart", r.n, inWords(left), maxKept, keptApart)
+	}
+	if missed := r.stream.Missed(); missed > 0 {
+		w.Target.Journal.Warnf("repetition %d: so much went wrong at once that %d anomalies were not reacted to when they were noticed", r.n, missed)
+	}
+}
+
+// withEvents are the anomalies with the names of their events, which are all known
+// in the end.
+func withEvents(list []Anomaly, s Seen) []Anomaly {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Event = s.eventAt(out[i].From)
+	}
+	return out
+}
+
+var errEmpty = errors.New("it is empty")
+
+// maxTrace bounds a trace that is kept, in bytes.
+const maxTrace = 128 << 20
+
+// keep keeps one trace for the anomalies; none where all are kept whatever happened.
+func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetch func(read func(io.Reader) error) error) {
+	w := r.w
+	e := run.Evidence{Kind: run.PerfettoTrace, Name: fmt.Sprintf("repetition-%d.pftrace", r.n), Repetition: r.n}
+	if n := r.named(); n > 0 {
+		e.Name = fmt.Sprintf("repetition-%d-%d.pftrace", r.n, n+1)
+	}
+	from, to := s.From, s.To
+	if len(anomalies) > 0 {
+		e.Event, e.Why = anomalies[gravest(anomalies)].Event, inWords(anomalies)
+		from, to = anomalies[0].From, anomalies[0].To
+		for _, a := range anomalies {
+			from, to = min(from, a.From), max(to, a.To)
+		}
+	}
+	e.FromMS, e.ToMS = milliseconds(from), milliseconds(to)
+	e.Why = journal.Clip(e.Why)
+	if s.Lost != nil { // it is no iteration: the repetition is made again
+		e.Repetition = 0
+		e.Why = strings.TrimSuffix(fmt.Sprintf("a repetition %d that is lost: %s", r.n, e.Why), ": ")
+	}
+	err := fetch(func(trace io.Reader) (err error) {
+		e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, trace, maxTrace)
+		if err == nil && e.Bytes == 0 {
+			err = errEmpty
+		}
+		return err
+	})
+	if err != nil {
+		w.Target.Journal.Warnf("repetition %d: its trace could not be kept: %v", r.n, err)
+		return
+	}
+	w.Kept = append(w.Kept, e)
+}
+
+// named is how many traces of this repetition are kept already.
+func (r *Repetition) named() (n int) {
+	prefix := fmt.Sprintf("repetition-%d", r.n)
+	for _, e := range r.w.Kept {
+		if strings.TrimSuffix(e.Name, ".pftrace") == prefix || strings.HasPrefix(e.Name, prefix+"-") {
+			n++
+		}
+	}
+	return n
+}
+
+// inWords says what went wrong: the gravest of several, and how many more.
+func inWords(anomalies []Anomaly) string {
+	const most = 300 // bytes
+	first := anomalies[gravest(anomalies)].Detail
+	if len(first) > most {
+		first = strings.ToValidUTF8(first[:most], "") + "…"
+	}
+	if n := len(anomalies) - 1; n > 0 {
+		return fmt.Sprintf("%s; and %d more", first, n)
+	}
+	return first
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

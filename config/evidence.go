@@ -1,0 +1,23 @@
+package config
+
+// What is kept of what was recorded.
+const (
+	KeepNone      = "none"      // nothing, and nothing is recorded for it
+	KeepAnomalies = "anomalies" // of the repetitions in which something went wrong
+	KeepAll       = "all"       // of every repetition
+)
+
+// Evidence says which files are kept with the runs.
+type Evidence struct {
+	// Of which repetitions the system trace is kept: anomalies keeps it of those in which the app did not respond, crashed, or drew a frame that took more than 700 ms; all of every one. none doesn't record any. Recording takes some of the device's time, so that runs with and without it are not alike.
+	Keep string `yaml:"keep,omitempty" jsonschema:"enum=none,enum=anomalies,enum=all,default=none"`
+}
+
+// Keeps reports whether anything may be kept.
+func (e Evidence) Keeps() bool { return e.Keep == KeepAnomalies || e.Keep == KeepAll }
+
+func (d *decoder) evidence(e *Evidence) reader {
+	return func(n *node, path string) {
+		d.mapping(n, path, may("keep", oneOf(d, &e.Keep, KeepNone, KeepAnomalies, KeepAll)))
+	}
+}
