@@ -35,17 +35,17 @@ var mayImport = map[string][]string{
 
 	// How an answer is said, drawn and shown, whatever it is an answer to: none of these
 	// knows verdicts.
-	"report/words":    {"metric", "run"},
-	"report/document": {"report/words"},
-	"report/figure":   {"report/document", "report/words", "metric", "run"},
-	"report/text":     {"report/document", "report/words"},
-	"report/markdown": {"report/document", "report/words", "report/figure"},
-	"report/html":     {"report/document", "report/words", "report/figure"},
+	"report/wording":  {"metric", "run"},
+	"report/document": {"report/wording"},
+	"report/figure":   {"report/document", "report/wording", "metric", "run"},
+	"report/text":     {"report/document", "report/wording"},
+	"report/markdown": {"report/document", "report/wording", "report/figure"},
+	"report/html":     {"report/document", "report/wording", "report/figure"},
 	"report/sarif":    {"report/document"},
 	// What is said of a verdict, and what is kept of it.
-	"report/causes": {"report/document", "report/words", "report/figure", "gate", "diagnose"},
-	"report/layout": {"report/document", "report/words", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
-	"report/saved":  {"report/document", "report/words", "gate", "diagnose", "run"},
+	"report/causes": {"report/document", "report/wording", "report/figure", "gate", "diagnose"},
+	"report/layout": {"report/document", "report/wording", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
+	"report/saved":  {"report/document", "report/wording", "gate", "diagnose", "run"},
 
 	"device":   {"internal/filelock"},
 	"trace":    {"run", "metric"},

@@ -13,8 +13,9 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Story is what explains an answer.
@@ -134,9 +135,9 @@ func (s Story) sentence(c diagnose.Cause) string {
 		if i == 3 {
 			break
 		}
-		out += "; evidence " + words.Name(l.Digest[:min(len(l.Digest), 12)])
+		out += "; evidence " + wording.Name(l.Digest[:min(len(l.Digest), 12)])
 		if l.ToMS > 0 {
-			out += " from " + words.Quantity(l.FromMS, "ms", false) + " to " + words.Quantity(l.ToMS, "ms", false)
+			out += " from " + wording.Quantity(l.FromMS, "ms", false) + " to " + wording.Quantity(l.ToMS, "ms", false)
 		}
 	}
 	return out

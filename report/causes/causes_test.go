@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 var _ = diagnose.Register(
@@ -35,7 +35,7 @@ func storyOf(all ...diagnose.Cause) Story {
 }
 
 // plain is text without the spaces that keep a number and its unit together.
-func plain(s string) string { return strings.ReplaceAll(s, words.NBSP, " ") }
+func plain(s string) string { return strings.ReplaceAll(s, wording.NBSP, " ") }
 
 func TestPhrasesBecomeText(t *testing.T) {
 	long := strings.Repeat("com.example.", 5) + "Tide.rise"
@@ -65,7 +65,7 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 	doubted.Evidence = []diagnose.Link{{Digest: strings.Repeat("0123456789abcdef", 4), FromMS: 100, ToMS: 250}}
 	doubted.Tables = []diagnose.Table{{Title: "Gauges", Columns: []diagnose.Column{{Title: "Gauge"}, {Title: "Level"}, {Title: "Status"}}, Rows: []diagnose.Row{{Cells: []diagnose.Phrase{diagnose.Say("north"), nil, diagnose.Say("wet")}, Direction: gate.ToRegression}}}}
 	s := storyOf(doubted, high("A", "com.example.Tide.rise", 0.7))
-	if got, want := s.Facts(), []document.Fact{{Label: "Water cause", Text: "E2: frames.count: com.example.Tide.rise rose by 70" + words.NBSP + "%"}}; !slices.Equal(got, want) {
+	if got, want := s.Facts(), []document.Fact{{Label: "Water cause", Text: "E2: frames.count: com.example.Tide.rise rose by 70" + wording.NBSP + "%"}}; !slices.Equal(got, want) {
 		t.Errorf("the facts are %q, want %q", got, want)
 	}
 	sections := s.Groups()

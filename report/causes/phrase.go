@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // mostText bounds the characters of one phrase.
@@ -19,13 +20,13 @@ func text(p diagnose.Phrase) string {
 		b.WriteString(words.Clip(part.Text, mostText))
 		b.WriteString(named(part, 0))
 		if a := part.Amount; a != nil {
-			b.WriteString(words.Quantity(a.Value, a.Unit, a.Signed))
+			b.WriteString(wording.Quantity(a.Value, a.Unit, a.Signed))
 		}
 		if r := part.Range; r != nil {
-			b.WriteString(words.FromTo(words.Quantity(r.Low, r.Unit, r.Signed), words.Quantity(r.High, r.Unit, r.Signed)))
+			b.WriteString(wording.FromTo(wording.Quantity(r.Low, r.Unit, r.Signed), wording.Quantity(r.High, r.Unit, r.Signed)))
 		}
 	}
-	return words.Clip(words.Visible(b.String()), mostText)
+	return words.Clip(wording.Visible(b.String()), mostText)
 }
 
 // named is the name of a part, in at most so many characters; 0 is as many as the
@@ -34,16 +35,16 @@ func named(p diagnose.Part, most int) string {
 	if most == 0 {
 		most = p.Most
 	}
-	if most == 0 || most > words.MaxName {
-		most = words.MaxName
+	if most == 0 || most > wording.MaxName {
+		most = wording.MaxName
 	}
 	switch p.As {
 	case diagnose.Code:
-		return words.Method(p.Name, most)
+		return wording.Method(p.Name, most)
 	case diagnose.Short:
-		return words.Method(words.ShortMethod(p.Name), most)
+		return wording.Method(wording.ShortMethod(p.Name), most)
 	}
-	return words.Clip(words.Visible(p.Name), most)
+	return words.Clip(wording.Visible(p.Name), most)
 }
 
 func texts(phrases []diagnose.Phrase) []string {

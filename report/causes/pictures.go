@@ -6,7 +6,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // figures are the pictures that can be drawn. A kind that is not known is left out,
@@ -35,7 +35,7 @@ const mostPictures = 8
 var letters = map[diagnose.PictureKind]string{diagnose.BarsPicture: "b", diagnose.FlamePicture: "f"}
 
 func figureOf(p diagnose.Picture) (document.Figure, bool) {
-	out := document.Figure{Caption: words.Name(p.Title)}
+	out := document.Figure{Caption: wording.Name(p.Title)}
 	of := figure.Measure{Label: p.Label}
 	switch {
 	case p.Kind == diagnose.BarsPicture && p.Bars != nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Problems are the causes whose subject is code that can be changed, of what got
@@ -26,7 +26,7 @@ func (s Story) Problems() []document.Problem {
 				}
 				seen[mark] = true
 				out = append(out, document.Problem{
-					Scenario: c.Scenario, Rule: c.Metric, Explains: true, Title: words.Name(c.Scenario) + ": " + text(c.Title), Text: s.sentence(c), Fingerprint: mark,
+					Scenario: c.Scenario, Rule: c.Metric, Explains: true, Title: wording.Name(c.Scenario) + ": " + text(c.Title), Text: s.sentence(c), Fingerprint: mark,
 				})
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // tableSection is a table of evidence. One that does not matter most is left out of
@@ -19,7 +19,7 @@ func tableSection(t diagnose.Table) document.Section {
 		Rooms: document.Rooms{Comment: document.Room{Most: foldedRows}, Page: document.Room{Most: page}},
 	}
 	for _, c := range t.Columns {
-		table.Columns = append(table.Columns, document.Column{Title: words.Brief(c.Title), Spare: c.Spare})
+		table.Columns = append(table.Columns, document.Column{Title: wording.Brief(c.Title), Spare: c.Spare})
 	}
 	for _, r := range t.Rows {
 		row := document.Row{Tone: tone(r.Direction)}
@@ -28,7 +28,7 @@ func tableSection(t diagnose.Table) document.Section {
 		}
 		table.Rows = append(table.Rows, row)
 	}
-	title := words.Name(t.Title)
+	title := wording.Name(t.Title)
 	return document.Section{Title: document.Everywhere(title), Detail: !t.Main, Folded: table.Rooms.Page.MostOf(len(table.Rows)) > openRows, Body: table}
 }
 
@@ -42,11 +42,11 @@ func codeFirst(t diagnose.Table) bool {
 func cellText(p diagnose.Phrase, c diagnose.Column, whole bool) string {
 	switch {
 	case whole && len(p) == 1 && p[0].As == diagnose.Code:
-		return words.Visible(p[0].Name)
+		return wording.Visible(p[0].Name)
 	case c.Title == "":
 		return text(p)
 	}
-	return words.Dash(text(p))
+	return wording.Dash(text(p))
 }
 
 // tone is a direction as a tone.

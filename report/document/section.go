@@ -1,6 +1,8 @@
 package document
 
-import "github.com/apkgate/apkgate/report/words"
+import (
+	"github.com/apkgate/apkgate/internal/words"
+)
 
 // Section is a part of a document under a title.
 type Section struct {

@@ -5,21 +5,21 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Measure is what a picture of amounts is of.
 type Measure struct {
-	Unit  string // as words.Quantity takes it: "J"
-	Label string // what the picture is, to those who can't see it: words.Name(f.Label)
+	Unit  string // as wording.Quantity takes it: "J"
+	Label string // what the picture is, to those who can't see it: wording.Name(f.Label)
 	// Of says what is measured: of bars the title of their axis, of calls a word,
 	// "energy".
 	Of string
 }
 
 // text shows an amount, and change how much more there is.
-func (m Measure) text(v float64) string   { return words.Quantity(v, m.Unit, false) }
-func (m Measure) change(v float64) string { return words.Quantity(v, m.Unit, true) }
+func (m Measure) text(v float64) string   { return wording.Quantity(v, m.Unit, false) }
+func (m Measure) change(v float64) string { return wording.Quantity(v, m.Unit, true) }
 
 // Bars is amounts as bars with their intervals, the base's above the head's.
 type Bars struct {
@@ -76,13 +76,13 @@ func (f Bars) Draw(id, class string, width float64) string {
 	ticks := x.ticks(max(2, int(width/110)))
 	for _, t := range ticks {
 		c.line("grid", x.at(t), 0, x.at(t), plot)
-		c.text("small muted", x.at(t), plot+16, middleAt, words.Digits(t, stepOf(ticks)))
+		c.text("small muted", x.at(t), plot+16, middleAt, wording.Digits(t, stepOf(ticks)))
 	}
-	c.text("small muted", (x.from+x.to)/2, plot+34, middleAt, words.Name(f.Of))
+	c.text("small muted", (x.from+x.to)/2, plot+34, middleAt, wording.Name(f.Of))
 	for i, m := range f.bars {
 		f.drawBar(c, x, m, row*float64(i))
 	}
-	return c.svg(id, class, words.Name(f.Label), f.description())
+	return c.svg(id, class, wording.Name(f.Label), f.description())
 }
 
 func (f Bars) drawBar(c *canvas, x scale, m Bar, top float64) {
@@ -93,7 +93,7 @@ func (f Bars) drawBar(c *canvas, x scale, m Bar, top float64) {
 		class = "small strong"
 	}
 	room := x.to - x.from - textWidth(text) - 16
-	label := words.Method(m.Name, max(int(room/boldWidth), 8))
+	label := wording.Method(m.Name, max(int(room/boldWidth), 8))
 	c.text(class+" halo", x.from, top+13, startAt, fitText(label, room*charWidth/boldWidth))
 	c.text("small muted halo", x.to, top+13, endAt, text)
 	y := top + 19
@@ -127,9 +127,9 @@ func (f Bars) Note() string {
 func (f Bars) description() string {
 	parts := make([]string, len(f.bars))
 	for i, m := range f.bars {
-		parts[i] = words.Method(m.Name, 60) + ": " + f.text(m.Head.Value)
+		parts[i] = wording.Method(m.Name, 60) + ": " + f.text(m.Head.Value)
 		if f.beside {
-			parts[i] += ", before " + f.text(m.Base.Value) + ", " + words.Brief(m.Status)
+			parts[i] += ", before " + f.text(m.Base.Value) + ", " + wording.Brief(m.Status)
 		}
 	}
 	return strings.Join(parts, "; ") + "."

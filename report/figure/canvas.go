@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 )
 
@@ -65,7 +66,7 @@ func (c *canvas) text(class string, x, y float64, a anchor, s string) {
 }
 
 // xmlText escapes text for an element or an attribute, and drops what XML forbids.
-func xmlText(s string) string { return html.EscapeString(words.Visible(s)) }
+func xmlText(s string) string { return html.EscapeString(wording.Visible(s)) }
 
 // charWidth is how wide a character of the 12 px text is drawn at most, on
 // average: text is measured without a font, and a little room is better than overlap.

@@ -5,7 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Flame is the tree of calls as an icicle: each box a call with all that it
@@ -124,7 +125,7 @@ func (f Flame) Draw(id, class string, width float64) string {
 		drawFlameKeys(c, bottom)
 		c.height += flameLegend
 	}
-	return c.svg(id, class, words.Name(f.Label), f.description())
+	return c.svg(id, class, wording.Name(f.Label), f.description())
 }
 
 func (f Flame) drawCall(c *canvas, b drawnCall) {
@@ -133,7 +134,7 @@ func (f Flame) drawCall(c *canvas, b drawnCall) {
 	y := float64(b.depth) * flameRow
 	fmt.Fprintf(&c.b, `<g><title>%s</title>`, xmlText(f.callText(call)))
 	c.rect("flame "+class, b.x+0.5, y+0.5, max(b.w-1, 0.5), flameRow-2, 2)
-	label := mark + words.ShortMethod(call.Name)
+	label := mark + wording.ShortMethod(call.Name)
 	if text := fitText(label, b.w-8); text != "" && (text == label || len([]rune(text)) > 5) {
 		c.text("small", b.x+4, y+14, startAt, text)
 	}
@@ -169,7 +170,7 @@ func (f Flame) classOf(c Call) (class, mark string) {
 
 // callText is what a pointer on a call brings up.
 func (f Flame) callText(c Call) string {
-	text := words.Method(c.Name, words.MaxName) + ": " + f.text(c.Head) + " (" + words.Percent(c.Head/f.head) + ")"
+	text := wording.Method(c.Name, wording.MaxName) + ": " + f.text(c.Head) + " (" + wording.Percent(c.Head/f.head) + ")"
 	switch {
 	case !f.beside:
 	case c.Base == 0:
@@ -177,7 +178,7 @@ func (f Flame) callText(c Call) string {
 	default:
 		text += ", before " + f.text(c.Base) + ": " + f.change(c.Head-c.Base)
 	}
-	if kind := words.Brief(c.Kind); kind != "" {
+	if kind := wording.Brief(c.Kind); kind != "" {
 		text += ", " + kind
 	}
 	return text
@@ -196,7 +197,7 @@ func drawFlameKeys(c *canvas, y float64) {
 
 // Note says how to read the picture, and what is left out of it.
 func (f Flame) Note(width float64) string {
-	text := "Each box is a call with all that it calls, below its caller; its width is its " + words.Brief(f.Of)
+	text := "Each box is a call with all that it calls, below its caller; its width is its " + wording.Brief(f.Of)
 	if f.beside {
 		text += " in this build. Calls are coloured where they changed by 1 % or more of the whole, strongly from 5 %; that is no claim that the change is clear"
 	}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -55,7 +56,7 @@ func NewFrames(title string, r run.Run, flagged map[string]bool) (Frames, bool) 
 // Description says in words what the picture shows.
 func (f Frames) Description() string {
 	return fmt.Sprintf("%s, %s: %d longer than %.2f ms, the longest %s ms.",
-		words.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Janky, frameLimitMS, words.OneDecimal(f.LongestMS))
+		words.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Janky, frameLimitMS, wording.OneDecimal(f.LongestMS))
 }
 
 // capMS is where long frames are cut off, so that the short ones stay visible.
@@ -124,7 +125,7 @@ func (f Frames) drawBuckets(c *canvas, x scale) {
 		}
 		from, to := x.at(float64(s.from)), x.at(float64(s.to))
 		class := [2]string{"bucket even", "bucket odd"}[i%2]
-		label := words.Event(event)
+		label := wording.Event(event)
 		if f.Flagged[event] && event != "" {
 			class, label = "bucket flagged", "▼ "+label
 		}
@@ -158,13 +159,13 @@ func (f Frames) drawAxes(c *canvas, x, y scale) {
 	ticks := y.ticks(5)
 	for _, t := range ticks {
 		c.line("grid", x.from, y.at(t), x.to, y.at(t))
-		c.text("small muted", x.from-6, y.at(t)+4, endAt, words.Digits(t, stepOf(ticks)))
+		c.text("small muted", x.from-6, y.at(t)+4, endAt, wording.Digits(t, stepOf(ticks)))
 	}
 	c.text("small muted", x.from-6, framesTop-14, endAt, "ms")
 	c.line("axis", x.from, y.from, x.to, y.from)
 	for _, t := range x.ticks(max(2, int((x.to-x.from)/90))) {
 		c.line("axis", x.at(t), y.from, x.at(t), y.from+4)
-		c.text("small muted", x.at(t), y.from+16, middleAt, words.Digits(t, 1))
+		c.text("small muted", x.at(t), y.from+16, middleAt, wording.Digits(t, 1))
 	}
 	c.text("small muted", (x.from+x.to)/2, y.from+34, middleAt, "frames in the order in which they were rendered")
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // History is what Figure 8 of the paper shows for one metric: the history
@@ -181,8 +182,8 @@ func (b Box) drawMarks(c *canvas, x scale, y float64, m metric.Metric) {
 	for _, mark := range b.Marks[:min(len(b.Marks), maxMarks)] {
 		at := x.at(mark.Value)
 		c.path("mark "+classOf(mark.Tone), diamond(at, y))
-		value := words.Value(m, mark.Value)
-		labelMark(c, x, at, y+4, words.Brief(mark.Label), value)
+		value := wording.Value(m, mark.Value)
+		labelMark(c, x, at, y+4, wording.Brief(mark.Label), value)
 		y += markLine
 	}
 	if rest := b.Marks[min(len(b.Marks), maxMarks):]; len(rest) > 0 {
@@ -254,11 +255,11 @@ func (f History) description() string {
 		text := "No history. "
 		if b.N > 0 {
 			text = fmt.Sprintf("History of %s: middle half %s to %s, expected %s. ", words.Count(b.N, "value", "values"),
-				words.Value(f.Metric, b.Q1), words.Value(f.Metric, b.Q3), words.Value(f.Metric, b.Expected))
+				wording.Value(f.Metric, b.Q1), wording.Value(f.Metric, b.Q3), wording.Value(f.Metric, b.Expected))
 		}
 		var marks []string
 		for _, m := range b.Marks[:min(len(b.Marks), maxMarks)] {
-			marks = append(marks, m.Label+" "+words.Value(f.Metric, m.Value))
+			marks = append(marks, m.Label+" "+wording.Value(f.Metric, m.Value))
 		}
 		parts = append(parts, text+"New: "+strings.Join(marks, "; ")+".")
 	}

@@ -5,8 +5,9 @@ import (
 	"math"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Rules is what Figure 9 of the paper shows: context items on the left,
@@ -156,7 +157,7 @@ func (f Rules) Draw(id, class string, width float64) string {
 	}
 	for _, r := range f.rules {
 		c.circle("node "+f.thens[r.then].class, circleAt, r.y, radius(r.rule.Support, most))
-		c.text("small halo", circleAt, r.y-radius(r.rule.Support, most)-2, middleAt, words.Percent(r.rule.Support))
+		c.text("small halo", circleAt, r.y-radius(r.rule.Support, most)-2, middleAt, wording.Percent(r.rule.Support))
 	}
 	for _, n := range f.items {
 		n.draw(c, 1, itemWide-1)

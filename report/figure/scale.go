@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // scale maps values to pixels, evenly or by their logarithm.
@@ -122,9 +122,9 @@ func (s scale) logTicks(n int) []float64 {
 // tickText writes a tick with as many digits as its neighbours need.
 func tickText(m metric.Metric, v float64, all []float64) string {
 	if m.Ratio {
-		return words.Minus(words.Digits(100*v, stepOf(all)*100)) + words.NBSP + "%"
+		return wording.Minus(wording.Digits(100*v, stepOf(all)*100)) + wording.NBSP + "%"
 	}
-	return words.Minus(words.Digits(v, stepOf(all)))
+	return wording.Minus(wording.Digits(v, stepOf(all)))
 }
 
 // stepOf is the least distance between neighbours.
@@ -143,13 +143,13 @@ func stepOf(all []float64) float64 {
 func axisTitle(m metric.Metric, s scale) string {
 	var parts []string
 	if m.Unit != "" && !m.Ratio && m.Unit != "frames" {
-		parts = append(parts, words.Name(m.Unit))
+		parts = append(parts, wording.Name(m.Unit))
 	}
 	if s.log {
 		parts = append(parts, "logarithmic")
 	}
 	if len(parts) == 0 {
-		return words.Brief(m.Title)
+		return wording.Brief(m.Title)
 	}
-	return words.Brief(m.Title) + " (" + strings.Join(parts, ", ") + ")"
+	return wording.Brief(m.Title) + " (" + strings.Join(parts, ", ") + ")"
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 var (
@@ -72,7 +72,7 @@ func newPage(d document.Document) page {
 		Mark: outcomeMark(d.Answer.Outcome), Lead: d.Answer.Lead,
 	}
 	if d.Answer.Sure == "" || strings.HasPrefix(p.Lead, "in ") { // else it begins with an event's name
-		p.Lead = words.UpperFirst(p.Lead)
+		p.Lead = wording.UpperFirst(p.Lead)
 	}
 	for _, f := range d.Facts {
 		if f.Of == "" { // otherwise the section follows

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // section is one section of the page: one of its fields is set.
@@ -155,7 +155,7 @@ func newCard(c document.Card, open bool) card {
 	c.Outcome = c.Outcome.Known()
 	c.Facts = c.Facts[:min(len(c.Facts), maxFacts)]
 	c.Warnings = c.Warnings[:min(len(c.Warnings), maxListed)]
-	out := card{Card: c, Mark: outcomeMark(c.Outcome), Base: words.UpperFirst(c.Base) + ".", Open: open}
+	out := card{Card: c, Mark: outcomeMark(c.Outcome), Base: wording.UpperFirst(c.Base) + ".", Open: open}
 	if t := c.Table; t != nil {
 		if len(t.Rows) > 0 {
 			out.Grid = new(newGrid(t, t.Rows))

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"html/template"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // table is a table of which the first rows may stand open and more be folded.
@@ -84,7 +85,7 @@ func newRow(t *document.Table, r document.Row) row {
 	last := len(r.Cells) - 1
 	out := row{What: r.Cells[0], Status: words.Clip(r.Cells[last], maxStatus), Class: toneClass(r.Tone), Mark: toneMark(r.Tone), After: r.After}
 	if t.Names {
-		out.What = words.Method(out.What, maxName)
+		out.What = wording.Method(out.What, maxName)
 	}
 	if r.After {
 		out.Class, out.Mark = "", ""

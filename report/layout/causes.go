@@ -4,10 +4,11 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/saved"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // explained is what explains an answer: where the energy went, the run that matters
@@ -43,7 +44,7 @@ func explainedRuns(in Input) explained {
 		if r := runs[e.Run]; r != nil {
 			return runTitle(*r, in.Verdict)
 		}
-		return words.Name(e.Run)
+		return wording.Name(e.Run)
 	}
 	out.Where = func(c diagnose.Cause) string { return causeTitle(c, in.catalogue(), several) }
 	return out
@@ -66,12 +67,12 @@ func explainedBuilds(in ComparisonInput) explained {
 	})
 	several := len(in.Verdict.Scenarios) > 1
 	out.Title = func(e diagnose.Explanation) string {
-		where := words.Clip(words.Context(e.Device), 100)
+		where := words.Clip(wording.Context(e.Device), 100)
 		if where == "" {
-			where = "run " + words.Name(e.Run)
+			where = "run " + wording.Name(e.Run)
 		}
 		if several {
-			return words.Name(e.Scenario) + " on " + where
+			return wording.Name(e.Scenario) + " on " + where
 		}
 		return where
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // ComparisonInput is what a report on two builds is made of. Only Verdict is required.
@@ -38,20 +39,20 @@ func Comparison(in ComparisonInput) document.Document {
 	}
 	d := document.Document{
 		Title: "base " + buildTitle(v.Base) + ", head " + buildTitle(v.Head), Notes: notes(in.Notes),
-		Answer:   document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict), Lead: words.Sentence(v.Reason)},
+		Answer:   document.Answer{Outcome: document.Outcome(v.Verdict), Word: OutcomeWord(v.Verdict), Lead: wording.Sentence(v.Reason)},
 		Facts:    []document.Fact{{Label: "Base", Text: buildTitle(v.Base)}, {Label: "Head", Text: buildTitle(v.Head)}},
 		Warnings: warnings(v.Warnings[:min(len(v.Warnings), maxWarnings)], document.Room{Open: 10}),
-		Footer:   words.Name(in.Version), Version: words.Name(in.Version), Kind: "comparison",
+		Footer:   wording.Name(in.Version), Version: wording.Name(in.Version), Kind: "comparison",
 	}
 	for _, scenario := range v.Scenarios {
 		d.Facts = append(d.Facts, document.Fact{Label: "Measured", Text: abMeasured(scenario, len(v.Scenarios) > 1)})
 		d.Sections = append(d.Sections, in.tables(scenario)...)
 	}
 	why := explainedBuilds(in)
-	d.Facts = append(d.Facts, document.Fact{Label: "Intervals", Text: "of " + words.Percent(v.Level) + " each; p is corrected for all comparisons"})
+	d.Facts = append(d.Facts, document.Fact{Label: "Intervals", Text: "of " + wording.Percent(v.Level) + " each; p is corrected for all comparisons"})
 	d.Facts = append(d.Facts, why.Facts()...)
 	if v.Hint != "" {
-		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: words.Sentence(v.Hint)})
+		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: wording.Sentence(v.Hint)})
 	}
 	d.Sections = append(d.Sections, why.Groups()...)
 	d.Problems = append(worseIn(in), why.Problems()...)
@@ -62,14 +63,14 @@ func Comparison(in ComparisonInput) document.Document {
 
 // buildTitle names a build: "com.example 1.4.0 release, commit 0123456789".
 func buildTitle(b sidebyside.Build) string {
-	title := words.Name(b.App.Package)
+	title := wording.Name(b.App.Package)
 	for _, part := range []string{b.App.Version, b.App.Build} {
 		if part != "" {
-			title += " " + words.Name(part)
+			title += " " + wording.Name(part)
 		}
 	}
-	if c := words.Name(b.Source.Commit); c != "" {
-		title += ", commit " + words.Commit(c)
+	if c := wording.Name(b.Source.Commit); c != "" {
+		title += ", commit " + wording.Commit(c)
 	}
 	return title
 }
@@ -78,7 +79,7 @@ func buildTitle(b sidebyside.Build) string {
 func abMeasured(s sidebyside.Scenario, several bool) string {
 	text := ""
 	if several {
-		text = words.Name(s.Scenario) + ": "
+		text = wording.Name(s.Scenario) + ": "
 	}
 	base, head := 0, 0
 	for _, c := range s.Contexts {
@@ -93,7 +94,7 @@ func abMeasured(s sidebyside.Scenario, several bool) string {
 		text += fmt.Sprintf("%s of the base, %d of the head", words.Count(base, string(s.Unit), string(s.Unit)+"s"), head)
 	}
 	if len(s.Contexts) == 1 {
-		if m := words.Model(s.Contexts[0].Context); m != "" {
+		if m := wording.Model(s.Contexts[0].Context); m != "" {
 			return text + " on " + m
 		}
 		return text
@@ -105,7 +106,7 @@ func abMeasured(s sidebyside.Scenario, several bool) string {
 func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 	suffix := ""
 	if len(in.Verdict.Scenarios) > 1 {
-		suffix = ": " + words.Name(s.Scenario)
+		suffix = ": " + wording.Name(s.Scenario)
 	}
 	table := func() *document.Table {
 		return rowsTable([]string{"Effect", "p", "Base", "Interval"}, "What", "Base", "Head", "Change", "Interval", "p", "Effect", "Status")
@@ -161,22 +162,22 @@ func statusOf(d gate.Direction) string {
 
 func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, context int, direction gate.Direction, shift sidebyside.Difference) []string {
 	m, _ := in.Catalogue.Lookup(d.Metric)
-	what := words.Clip(words.Event(d.Event), 80) + ": " + words.Brief(m.Title)
+	what := words.Clip(wording.Event(d.Event), 80) + ": " + wording.Brief(m.Title)
 	if context >= 0 && context < len(s.Contexts) {
 		c := s.Contexts[context].Context
-		what += " on " + words.Clip(words.Context(c), 60)
+		what += " on " + words.Clip(wording.Context(c), 60)
 	}
 	status := statusOf(direction)
 	if shift.Limit != nil {
-		status = "beyond " + words.Value(m, *shift.Limit)
+		status = "beyond " + wording.Value(m, *shift.Limit)
 	}
 	interval := "–"
 	if shift.HasInterval() {
-		interval = words.FromTo(words.Shift(m, *shift.ShiftLow, *shift.ChangeLow), words.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
+		interval = wording.FromTo(wording.Shift(m, *shift.ShiftLow, *shift.ChangeLow), wording.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
 	return []string{
-		what, words.Value(m, shift.Base), words.Value(m, shift.Head), words.Shift(m, shift.Shift, shift.Change), interval,
-		words.P(shift.P), words.Minus(strconv.FormatFloat(shift.Effect, 'f', 2, 64)), status,
+		what, wording.Value(m, shift.Base), wording.Value(m, shift.Head), wording.Shift(m, shift.Shift, shift.Change), interval,
+		wording.P(shift.P), wording.Minus(strconv.FormatFloat(shift.Effect, 'f', 2, 64)), status,
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/apkgate/apkgate/report/markdown"
 	"github.com/apkgate/apkgate/report/sarif"
 	"github.com/apkgate/apkgate/report/saved"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -38,7 +38,7 @@ func markdownOfInput(t *testing.T, in Input) string {
 	if err := asMarkdown(&b, Verdict(in), 0); err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(b.String(), words.NBSP, " ")
+	return strings.ReplaceAll(b.String(), wording.NBSP, " ")
 }
 
 // inOrder reports the first of the texts that does not follow those before it.
@@ -74,7 +74,7 @@ func TestEveryReportSaysWhereTheEnergyGoes(t *testing.T) {
 		"text": textOfInput(t, hungrier(), document.Options{}), "Markdown": markdownOfInput(t, hungrier()), "HTML": htmlOf(t, hungrier()),
 		"text of two builds": text.String(), "Markdown of two builds": md.String(), "HTML of two builds": html.String(),
 	} {
-		got = strings.ReplaceAll(strings.ReplaceAll(got, words.NBSP, " "), "&#43;", "+")
+		got = strings.ReplaceAll(strings.ReplaceAll(got, wording.NBSP, " "), "&#43;", "+")
 		if err := inOrder(got, hungrierLines...); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -147,7 +147,7 @@ func TestWithoutAChangeThereIsOneLine(t *testing.T) {
 			t.Errorf("%s says more of energy than %q:\n%s", name, line, got)
 		}
 	}
-	page := strings.ReplaceAll(htmlOf(t, in), words.NBSP, " ")
+	page := strings.ReplaceAll(htmlOf(t, in), wording.NBSP, " ")
 	if !strings.Contains(page, `<details class="energy"><summary>`+line) || strings.Contains(page, `<details class="energy" open`) {
 		t.Error("the page's section on energy does not stand folded under its line")
 	}
@@ -172,7 +172,7 @@ func TestAWakelockWithTheScreenOffIsNamed(t *testing.T) {
 	const lock = "Wakelock SyncService was held 9 min 58 s while the screen was off; before: none."
 	for _, d := range []gate.Direction{gate.ToRegression, gate.None} {
 		in := judged(d, explain(head, base))
-		for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), words.NBSP, " ")} {
+		for name, got := range map[string]string{"text": textOfInput(t, in, document.Options{}), "Markdown": markdownOfInput(t, in), "HTML": strings.ReplaceAll(htmlOf(t, in), wording.NBSP, " ")} {
 			if !strings.Contains(got, lock) {
 				t.Errorf("%s, %s: %q is missing in\n%s", d, name, lock, got)
 			}
@@ -346,7 +346,7 @@ type flame struct {
 
 func flames(t *testing.T, in Input) []flame {
 	t.Helper()
-	_, rest, found := strings.Cut(strings.ReplaceAll(htmlOf(t, in), words.NBSP, " "), `aria-labelledby="e0fw-t`)
+	_, rest, found := strings.Cut(strings.ReplaceAll(htmlOf(t, in), wording.NBSP, " "), `aria-labelledby="e0fw-t`)
 	if !found {
 		t.Fatal("the page has no picture of calls")
 	}
@@ -393,7 +393,7 @@ func TestThePictureOfCalls(t *testing.T) {
 	if !(loop.y < open.y && open.y < decode.y && open.x == loop.x && decode.x == open.x) {
 		t.Errorf("calls don't stand below their callers: %+v", got[:3])
 	}
-	page := strings.ReplaceAll(htmlOf(t, hungrier()), words.NBSP, " ")
+	page := strings.ReplaceAll(htmlOf(t, hungrier()), wording.NBSP, " ")
 	for _, want := range []string{"+ takes more", "− takes less", "about as before", "Not drawn: 4 outermost calls that make but one call and 1 call of the build before alone."} {
 		if !strings.Contains(strings.ReplaceAll(page, "&#43;", "+"), want) {
 			t.Errorf("the page does not say %q", want)
@@ -570,7 +570,7 @@ func TestMethodsInSARIF(t *testing.T) {
 	}
 	for i, want := range []string{"open-message: energy of MessageView.decode. com.example.mail.MessageView.decode +2.1 J (+350 %), 70 % of the change; called from Inbox.open; modelled (reference-phone)", "open-message: energy of Fresh.parse. "} {
 		r := results[i+1]
-		if got := strings.ReplaceAll(r.Message.Text, words.NBSP, " "); !strings.HasPrefix(got, want) || r.Level != "warning" || r.RuleID != "energy.total_j" {
+		if got := strings.ReplaceAll(r.Message.Text, wording.NBSP, " "); !strings.HasPrefix(got, want) || r.Level != "warning" || r.RuleID != "energy.total_j" {
 			t.Errorf("result %d: %+v, want %q as a warning", i+1, r, want)
 		}
 		if len(r.Locations) != 1 || r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "app/OpenMessage.kt" || r.Locations[0].PhysicalLocation.Region.StartLine != 3 {

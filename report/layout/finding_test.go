@@ -7,7 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 func TestFindingsGroupRunsAndFoldAfterEffects(t *testing.T) {
@@ -89,7 +89,7 @@ func TestPatternsTellAContextOnce(t *testing.T) {
 	}
 	var got []string
 	for _, p := range patterns(rules) {
-		got = append(got, strings.ReplaceAll(p.sentence(), words.NBSP, " "))
+		got = append(got, strings.ReplaceAll(p.sentence(), wording.NBSP, " "))
 	}
 	want := []string{
 		"All 2 runs with sdk = 5.0.0 are worse, also after E2 and E5 (support 4 %, confidence 100 %, lift 9 to 12).",
@@ -121,7 +121,7 @@ func TestComparisonsInWords(t *testing.T) {
 		probability(gate.Comparison{P: 1}):                                 "",
 		interval(gate.Comparison{Low: new(-0.41), High: new(-0.35)}):       "−41…−35 %",
 	} {
-		if got := strings.ReplaceAll(got, words.NBSP, " "); got != want {
+		if got := strings.ReplaceAll(got, wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // OutcomeWord is an outcome as a word that begins a sentence.
@@ -25,7 +26,7 @@ func OutcomeWord(o gate.Outcome) string {
 	case gate.Invalid:
 		return "Invalid"
 	}
-	return words.Name(string(o))
+	return wording.Name(string(o))
 }
 
 // story is a verdict in words, the same for every renderer. Its text is plain:
@@ -65,14 +66,14 @@ func tell(in Input) story {
 // title is what the caller set, or the scenarios and the apps of the runs.
 func title(in Input) string {
 	if in.Title != "" {
-		return words.Name(in.Title)
+		return wording.Name(in.Title)
 	}
 	var scenarios, apps []string
 	for _, r := range in.Verdict.Runs {
-		if s := words.Name(r.Scenario); s != "" && !slices.Contains(scenarios, s) {
+		if s := wording.Name(r.Scenario); s != "" && !slices.Contains(scenarios, s) {
 			scenarios = append(scenarios, s)
 		}
-		app := strings.TrimSpace(words.Name(r.App.Package) + " " + words.Name(r.App.Version))
+		app := strings.TrimSpace(wording.Name(r.App.Package) + " " + wording.Name(r.App.Version))
 		if app != "" && !slices.Contains(apps, app) {
 			apps = append(apps, app)
 		}
@@ -158,7 +159,7 @@ func distinct(v gate.Verdict, o gate.Outcome, of func(gate.RunVerdict) string) [
 	seen := map[string]int{}
 	var out []string
 	for _, r := range v.Runs {
-		if text := words.Sentence(of(r)); r.Verdict == o && text != "" {
+		if text := wording.Sentence(of(r)); r.Verdict == o && text != "" {
 			if seen[text]++; seen[text] == 1 {
 				out = append(out, text)
 			}
@@ -262,7 +263,7 @@ func sensitivity(in Input) string {
 			continue
 		}
 		m, _ := in.catalogue().Lookup(metricName)
-		parts = append(parts, fmt.Sprintf("%s worse by %s", words.Name(m.Title), words.Percent(least[metricName])))
+		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), wording.Percent(least[metricName])))
 	}
 	return words.Few(parts, 5)
 }
@@ -300,7 +301,7 @@ func eventsOf(fs []finding) string {
 			worst[f.where()] = f
 		}
 		for _, e := range f.AfterEffects {
-			if t := words.Event(e.Event); !slices.Contains(after[f.where()], t) {
+			if t := wording.Event(e.Event); !slices.Contains(after[f.where()], t) {
 				after[f.where()] = append(after[f.where()], t)
 			}
 		}
@@ -308,7 +309,7 @@ func eventsOf(fs []finding) string {
 	var parts []string
 	for _, event := range order {
 		f := worst[event]
-		text := fmt.Sprintf("%s (%s %s, %s", event, words.Name(f.Metric.Title), change(f.middle()), f.share())
+		text := fmt.Sprintf("%s (%s %s, %s", event, wording.Name(f.Metric.Title), change(f.middle()), f.share())
 		if a := after[event]; len(a) > 0 {
 			text += "; after-effect on " + words.Few(a, 3)
 		}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/diagnose/hotspots"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 func htmlOf(t testing.TB, in Input) string {
@@ -31,7 +31,7 @@ func htmlOf(t testing.TB, in Input) string {
 var tags = regexp.MustCompile(`<[^>]*>`)
 
 func TestHTMLRegression(t *testing.T) {
-	page := strings.ReplaceAll(htmlOf(t, regression()), words.NBSP, " ")
+	page := strings.ReplaceAll(htmlOf(t, regression()), wording.NBSP, " ")
 	for _, want := range []string{
 		"<h1>open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs)</h1>",
 		`<p class="sure">95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons</p>`,

@@ -15,7 +15,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/markdown"
 	"github.com/apkgate/apkgate/report/reporttest"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 func markdownOf(t testing.TB, in Input, limit int) string {
@@ -28,7 +28,7 @@ func markdownOf(t testing.TB, in Input, limit int) string {
 }
 
 func TestMarkdownRegression(t *testing.T) {
-	got := strings.ReplaceAll(markdownOf(t, regression(), 0), words.NBSP, " ")
+	got := strings.ReplaceAll(markdownOf(t, regression(), 0), wording.NBSP, " ")
 	for _, want := range []string{
 		"### ❌ Regression: open-message renders 40 % fewer frames on Android 5.0.0, 5.1.0 and 6.0.0 (5 of 5 runs); 95 % interval of the middle run −43…−37 %; p ≤ 0.002 after correction for 35 comparisons\n",
 		"> The devices are simulated.\n",
@@ -55,7 +55,7 @@ func TestMarkdownOtherOutcomes(t *testing.T) {
 		"### ⚠️ Invalid: The run is partial: 4 of 10 repetitions have no frames.\n":         invalid(),
 		"line 12: the frame table ends in the middle of a row\n":                            invalid(),
 	} {
-		if got := strings.ReplaceAll(markdownOf(t, in, 0), words.NBSP, " "); !strings.Contains(got, want) {
+		if got := strings.ReplaceAll(markdownOf(t, in, 0), wording.NBSP, " "); !strings.Contains(got, want) {
 			t.Errorf("the comment lacks %q:\n%s", want, got)
 		}
 	}

@@ -5,18 +5,19 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
 
 // amountOf is a value of the finding's metric with its unit.
-func (f finding) amountOf(v float64) string { return words.Value(f.Metric, v) }
+func (f finding) amountOf(v float64) string { return wording.Value(f.Metric, v) }
 
 // status says in words what became of a finding.
 func (f finding) status() string {
 	switch {
 	case f.AfterEffectOf != "":
-		return "after-effect of " + words.Name(f.AfterEffectOf)
+		return "after-effect of " + wording.Name(f.AfterEffectOf)
 	case f.Direction == gate.ToRegression:
 		return "worse"
 	case f.Direction == gate.ToImprovement:
@@ -35,43 +36,45 @@ func (f finding) fraction() string { return fmt.Sprintf("%d of %d", len(f.Hits),
 func (f finding) where() string {
 	switch {
 	case !f.scenarios:
-		return words.Event(f.Event)
+		return wording.Event(f.Event)
 	case f.Event == "":
-		return words.Brief(f.Scenario)
+		return wording.Brief(f.Scenario)
 	}
-	return words.Brief(f.Scenario) + " / " + words.Brief(words.Event(f.Event))
+	return wording.Brief(f.Scenario) + " / " + wording.Brief(wording.Event(f.Event))
 }
 
 // what names the event and the metric: "E2: frames rendered".
-func (f finding) what() string { return words.Clip(f.where(), 80) + ": " + words.Brief(f.Metric.Title) }
+func (f finding) what() string {
+	return words.Clip(f.where(), 80) + ": " + wording.Brief(f.Metric.Title)
+}
 
 // happening says what deviates, as the end of a sentence that began with its
 // subject: "open-message renders 38 % fewer frames".
 func (f finding) happening() string {
 	c := f.middle()
-	subject := words.Name(f.Scenario)
+	subject := wording.Name(f.Scenario)
 	switch f.Event {
 	case "":
 	case run.Start:
 		subject += " before the first event"
 	default:
-		subject += " after " + words.Name(f.Event)
+		subject += " after " + wording.Name(f.Event)
 	}
-	title := words.Name(f.Metric.Title)
+	title := wording.Name(f.Metric.Title)
 	value, expected := f.amountOf(c.Value), f.amountOf(c.Expected)
 	switch {
 	case f.beyondLimit():
-		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, words.IsOrAre(title), value, f.amountOf(*c.Limit))
+		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, wording.IsOrAre(title), value, f.amountOf(*c.Limit))
 	case c.Expected == 0:
-		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(words.IsOrAre(title), "be"), value, expected, words.IsOrAre(title))
+		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(wording.IsOrAre(title), "be"), value, expected, wording.IsOrAre(title))
 	case f.MetricName == "frames.count":
-		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), words.Amount(c.Change, "more", "fewer"))
+		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), wording.Amount(c.Change, "more", "fewer"))
 	case f.Metric.Unit == "frames" || f.Metric.Unit == "":
-		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), words.Amount(c.Change, "more", "fewer"), title)
+		return fmt.Sprintf("%s %s %s %s", subject, f.verb("has", "have"), wording.Amount(c.Change, "more", "fewer"), title)
 	case f.Metric.Ratio:
-		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb(words.IsOrAre(title), "be"), value, expected)
+		return fmt.Sprintf("in %s, the %s %s %s instead of %s", subject, title, f.verb(wording.IsOrAre(title), "be"), value, expected)
 	}
-	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(words.IsOrAre(title), "be"), words.Amount(c.Change, "higher", "lower"))
+	return fmt.Sprintf("in %s, the %s %s %s", subject, title, f.verb(wording.IsOrAre(title), "be"), wording.Amount(c.Change, "higher", "lower"))
 }
 
 // verb says a suspicion as one: "may render", where a finding "renders".
@@ -93,7 +96,7 @@ func (f finding) evidence(in Input) string {
 	if hasInterval(c) {
 		level := ""
 		if in.Verdict.Level > 0 && in.Verdict.Level < 1 {
-			level = words.Percent(in.Verdict.Level) + " "
+			level = wording.Percent(in.Verdict.Level) + " "
 		}
 		if len(f.Hits) == 1 {
 			parts = append(parts, level+"interval "+interval(c))

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
-	"github.com/apkgate/apkgate/report/words"
 	"github.com/apkgate/apkgate/run"
 )
 

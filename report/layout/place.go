@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // contexts says where the runs of a finding ran: "Android 5.0.0 and 5.1.0",
@@ -13,15 +14,15 @@ import (
 func (f finding) contexts() string {
 	var versions, devices []string
 	for _, h := range f.Hits {
-		sdk := words.Name(h.Run.Context["sdk"])
+		sdk := wording.Name(h.Run.Context["sdk"])
 		if sdk != "" && !slices.Contains(versions, sdk) {
 			versions = append(versions, sdk)
 		}
-		if d := words.Model(h.Run.Context); d != "" && !slices.Contains(devices, d) {
+		if d := wording.Model(h.Run.Context); d != "" && !slices.Contains(devices, d) {
 			devices = append(devices, d)
 		}
 	}
-	slices.SortFunc(versions, words.CompareVersions)
+	slices.SortFunc(versions, wording.CompareVersions)
 	switch {
 	case len(devices) == 1 && len(versions) == 1:
 		return devices[0] + " with Android " + versions[0]
@@ -39,7 +40,7 @@ func (f finding) contexts() string {
 
 // device names the device of a run: "LG Nexus 5 (Android 5.0.0)", or the run's ID.
 func device(r gate.RunVerdict) string {
-	m, sdk := words.Model(r.Context), words.Name(r.Context["sdk"])
+	m, sdk := wording.Model(r.Context), wording.Name(r.Context["sdk"])
 	switch {
 	case m != "" && sdk != "":
 		return m + " (Android " + sdk + ")"
@@ -48,5 +49,5 @@ func device(r gate.RunVerdict) string {
 	case m != "":
 		return m
 	}
-	return words.Name(r.ID)
+	return wording.Name(r.ID)
 }

@@ -8,9 +8,10 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // problems are invalid runs, regressions and suspicions, the gravest first.
@@ -36,14 +37,14 @@ func invalidProblems(v gate.Verdict) []document.Problem {
 	byScenario := map[string]*document.Problem{}
 	var order []string
 	for _, r := range v.Runs {
-		why := words.Sentence(r.Reason)
+		why := wording.Sentence(r.Reason)
 		if r.Verdict != gate.Invalid {
 			continue
 		}
 		p := byScenario[r.Scenario]
 		if p == nil {
 			p = &document.Problem{
-				Scenario: r.Scenario, Rule: invalidRule.ID, Worse: true, Title: words.Name(r.Scenario) + ": invalid", Text: why,
+				Scenario: r.Scenario, Rule: invalidRule.ID, Worse: true, Title: wording.Name(r.Scenario) + ": invalid", Text: why,
 				Fingerprint: digest("invalid", r.App.Package, r.Scenario),
 			}
 			byScenario[r.Scenario] = p
@@ -67,7 +68,7 @@ func worseIn(in ComparisonInput) []document.Problem {
 	for _, s := range in.Verdict.Scenarios {
 		if s.Verdict == gate.Invalid {
 			worse = append(worse, document.Problem{
-				Scenario: s.Scenario, Rule: invalidRule.ID, Worse: true, Title: words.Name(s.Scenario) + ": invalid", Text: words.Sentence(s.Reason),
+				Scenario: s.Scenario, Rule: invalidRule.ID, Worse: true, Title: wording.Name(s.Scenario) + ": invalid", Text: wording.Sentence(s.Reason),
 				Fingerprint: digest("invalid", in.Verdict.Head.App.Package, s.Scenario),
 			})
 		}
@@ -92,28 +93,28 @@ func worseIn(in ComparisonInput) []document.Problem {
 // abSentence says how much the head differs, where, and how sure that is.
 func (in ComparisonInput) abSentence(s sidebyside.Scenario, d sidebyside.Comparison, m metric.Metric) string {
 	shift, at := d.Shown(), d.ShownIn()
-	text := "base " + words.Value(m, shift.Base) + ", head " + words.Value(m, shift.Head)
+	text := "base " + wording.Value(m, shift.Base) + ", head " + wording.Value(m, shift.Head)
 	if at >= 0 && at < len(s.Contexts) {
-		text += " on " + words.Clip(words.Context(s.Contexts[at].Context), 100)
+		text += " on " + words.Clip(wording.Context(s.Contexts[at].Context), 100)
 	}
 	if shift.Limit != nil {
-		return text + "; beyond the limit of " + words.Value(m, *shift.Limit)
+		return text + "; beyond the limit of " + wording.Value(m, *shift.Limit)
 	}
-	text += " (" + words.Shift(m, shift.Shift, shift.Change)
+	text += " (" + wording.Shift(m, shift.Shift, shift.Change)
 	if shift.HasInterval() {
-		text += ", " + words.Percent(in.Verdict.Level) + " interval " + words.FromTo(words.Shift(m, *shift.ShiftLow, *shift.ChangeLow), words.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
+		text += ", " + wording.Percent(in.Verdict.Level) + " interval " + wording.FromTo(wording.Shift(m, *shift.ShiftLow, *shift.ChangeLow), wording.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
-	return text + "); p " + words.P(shift.P)
+	return text + "); p " + wording.P(shift.P)
 }
 
 func (f finding) problemTitle() string { return problemTitle(f.Scenario, f.Event, f.Metric) }
 
 func problemTitle(scenario, event string, m metric.Metric) string {
-	title := words.Name(scenario)
+	title := wording.Name(scenario)
 	if event != "" {
-		title += " after " + words.Name(words.Event(event))
+		title += " after " + wording.Name(wording.Event(event))
 	}
-	return title + ": " + words.Name(m.Title)
+	return title + ": " + wording.Name(m.Title)
 }
 
 // fingerprint is a digest of what a finding is about, not of its numbers.
@@ -153,10 +154,10 @@ func rulesOf(problems []document.Problem, catalogue *metric.Catalogue, beside st
 			continue
 		}
 		m, _ := catalogue.Lookup(name)
-		title := words.Name(m.Title)
+		title := wording.Name(m.Title)
 		out = append(out, document.Rule{
 			ID: name, Title: "A worse " + title,
-			Text: "The " + title + " (" + words.Name(name) + ") deviates for the worse from " + beside + ".",
+			Text: "The " + title + " (" + wording.Name(name) + ") deviates for the worse from " + beside + ".",
 		})
 	}
 	return out

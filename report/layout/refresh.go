@@ -6,10 +6,11 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // RefreshInput is what a report on a refresh is made of.
@@ -34,7 +35,7 @@ func Refresh(in RefreshInput) document.Document {
 		Title: "Refresh of the baseline", Notes: notes(in.Notes),
 		Answer:   document.Answer{Outcome: document.Outcome(r.Verdict), Word: OutcomeWord(r.Verdict), Lead: refreshLead(r)},
 		Sections: in.driftTables(), Warnings: warnings(r.Warnings[:min(len(r.Warnings), maxWarnings)], document.Room{Open: 10}),
-		Footer: words.Name(in.Version), Version: words.Name(in.Version), Data: saved.OfRefresh(r), Kind: "refresh",
+		Footer: wording.Name(in.Version), Version: wording.Name(in.Version), Data: saved.OfRefresh(r), Kind: "refresh",
 		Unlisted: "a saved refresh does not hold the findings that SARIF lists",
 	}
 	for i, refusal := range r.Refused {
@@ -42,7 +43,7 @@ func Refresh(in RefreshInput) document.Document {
 			d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: fmt.Sprintf("and %d more", len(r.Refused)-i)})
 			break
 		}
-		d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: words.Name(refusal.ID) + ": " + words.Sentence(refusal.Reason)})
+		d.Facts = append(d.Facts, document.Fact{Label: "Refused", Text: wording.Name(refusal.ID) + ": " + wording.Sentence(refusal.Reason)})
 	}
 	for _, line := range r.Drift {
 		if line.Context == nil && line.Direction == gate.ToRegression {
@@ -50,7 +51,7 @@ func Refresh(in RefreshInput) document.Document {
 		}
 	}
 	if in.Hint != "" {
-		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: words.Sentence(in.Hint)})
+		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: wording.Sentence(in.Hint)})
 	}
 	if in.Judged != nil {
 		d.Unlisted, d.Problems = "", problems(*in.Judged, findings(in.Judged.Verdict, in.Catalogue))
@@ -76,7 +77,7 @@ func (in RefreshInput) creeping(l drift.Line) string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
 	c := l.Creep
 	return fmt.Sprintf("%s: %s moved by %s over %s (interval %s, p %s), which no single step need show",
-		words.Name(l.Scenario), words.Name(m.Title), words.Shift(m, c.Shift, c.Change), words.Count(c.Runs, "run", "runs"), driftInterval(m, *c), words.P(l.P))
+		wording.Name(l.Scenario), wording.Name(m.Title), wording.Shift(m, c.Shift, c.Change), words.Count(c.Runs, "run", "runs"), driftInterval(m, *c), wording.P(l.P))
 }
 
 // driftInterval is the interval of a change, "–" where there is none.
@@ -85,7 +86,7 @@ func driftInterval(m metric.Metric, s drift.Shift) string {
 		return "–"
 	}
 	from := math.Abs(s.From)
-	return words.FromTo(words.Shift(m, *s.Low*from, *s.Low), words.Shift(m, *s.High*from, *s.High))
+	return wording.FromTo(wording.Shift(m, *s.Low*from, *s.Low), wording.Shift(m, *s.High*from, *s.High))
 }
 
 func (in RefreshInput) driftTables() []document.Section {
@@ -109,26 +110,26 @@ func (in RefreshInput) driftTables() []document.Section {
 
 func (in RefreshInput) driftCells(l drift.Line) []string {
 	m, _ := in.Catalogue.Lookup(l.Metric)
-	what := words.Brief(l.Scenario) + ": " + words.Brief(m.Title)
+	what := wording.Brief(l.Scenario) + ": " + wording.Brief(m.Title)
 	if l.Context != nil {
-		what += " on " + words.Clip(words.Context(l.Context), 60)
+		what += " on " + words.Clip(wording.Context(l.Context), 60)
 	}
 	cell := func(s *drift.Shift) string {
 		switch {
 		case s == nil:
 			return "–"
 		case s.Low == nil || s.High == nil:
-			return words.Shift(m, s.Shift, s.Change)
+			return wording.Shift(m, s.Shift, s.Change)
 		}
-		return words.Shift(m, s.Shift, s.Change) + " (" + driftInterval(m, *s) + ")"
+		return wording.Shift(m, s.Shift, s.Change) + " (" + driftInterval(m, *s) + ")"
 	}
 	trend, interval := "–", "–"
 	if l.Creep != nil {
-		trend, interval = words.Shift(m, l.Creep.Shift, l.Creep.Change), driftInterval(m, *l.Creep)
+		trend, interval = wording.Shift(m, l.Creep.Shift, l.Creep.Change), driftInterval(m, *l.Creep)
 	}
 	status := map[gate.Direction]string{gate.ToRegression: "creeps", gate.ToImprovement: "improves"}[l.Direction]
 	if status == "" {
 		status = "stands still"
 	}
-	return []string{what, words.Value(m, l.Now), cell(l.SinceLast), cell(l.SinceAll), trend, interval, words.P(l.P), status}
+	return []string{what, wording.Value(m, l.Now), cell(l.SinceLast), cell(l.SinceAll), trend, interval, wording.P(l.P), status}
 }

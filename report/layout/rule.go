@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // The paper's class labels (section 5.3.3), prefixed with an event in the
@@ -37,7 +38,7 @@ func parseLabel(s string) label {
 func items(r gate.Rule) []string {
 	out := make([]string, 0, len(r.If))
 	for k, v := range r.If {
-		out = append(out, words.Name(k)+" = "+words.Name(v))
+		out = append(out, wording.Name(k)+" = "+wording.Name(v))
 	}
 	slices.Sort(out)
 	return out
@@ -75,7 +76,7 @@ func patterns(rules []gate.Rule) []pattern {
 		if l.Event == "" {
 			p.Whole = true
 		} else {
-			p.Events = append(p.Events, words.Event(l.Event))
+			p.Events = append(p.Events, wording.Event(l.Event))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b pattern) int { return a.rank() - b.rank() })
@@ -127,7 +128,7 @@ func (p pattern) word() string {
 	case labelBetter:
 		return "better"
 	}
-	return "labelled " + words.Name(p.Kind)
+	return "labelled " + wording.Name(p.Kind)
 }
 
 // words is what a pattern leads to: "worse, also after E2 and E5".
@@ -156,12 +157,12 @@ func (p pattern) sentence() string {
 	if condition == "" {
 		condition = "any context"
 	}
-	lift := words.OneDecimal(p.Lift)
-	if most := words.OneDecimal(p.MaxLift); most != lift {
+	lift := wording.OneDecimal(p.Lift)
+	if most := wording.OneDecimal(p.MaxLift); most != lift {
 		lift += " to " + most
 	}
 	return fmt.Sprintf("%s with %s %s %s (support %s, confidence %s, lift %s).",
-		ruleSubject(p.Rule), condition, ruleVerb(p.Rule), p.words(), words.Percent(p.Support), words.Percent(p.Confidence), lift)
+		ruleSubject(p.Rule), condition, ruleVerb(p.Rule), p.words(), wording.Percent(p.Support), wording.Percent(p.Confidence), lift)
 }
 
 // ruleRuns is how many runs meet the rule's condition: count over confidence; 0

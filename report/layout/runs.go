@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // How much is told of the comparisons of checked runs.
@@ -68,17 +69,17 @@ func gravestFirst(runs []gate.RunVerdict) []int {
 func newCard(r gate.RunVerdict, v gate.Verdict) document.Card {
 	n := max(r.ReferenceTotal, len(r.Reference))
 	card := document.Card{
-		Outcome: document.Outcome(r.Verdict), Word: OutcomeWord(r.Verdict), Title: runTitle(r, v), Name: words.Name(r.ID),
-		Text: reasonOf(r), Next: words.Sentence(r.Hint), Base: referenceOf(r), BaseBrief: words.Count(n, "run", "runs"),
+		Outcome: document.Outcome(r.Verdict), Word: OutcomeWord(r.Verdict), Title: runTitle(r, v), Name: wording.Name(r.ID),
+		Text: reasonOf(r), Next: wording.Sentence(r.Hint), Base: referenceOf(r), BaseBrief: words.Count(n, "run", "runs"),
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Context)) {
-		card.Facts = append(card.Facts, document.Fact{Label: words.Name(key), Text: words.Name(r.Context[key])})
+		card.Facts = append(card.Facts, document.Fact{Label: wording.Name(key), Text: wording.Name(r.Context[key])})
 	}
 	for _, l := range r.Labels[:min(len(r.Labels), 10)] {
-		card.Labels = strings.TrimPrefix(card.Labels+", "+words.Name(l), ", ")
+		card.Labels = strings.TrimPrefix(card.Labels+", "+wording.Name(l), ", ")
 	}
 	for _, w := range r.Warnings {
-		card.Warnings = append(card.Warnings, words.Sentence(w.String()))
+		card.Warnings = append(card.Warnings, wording.Sentence(w.String()))
 	}
 	return card
 }
@@ -90,7 +91,7 @@ func (in Input) runTable(r gate.RunVerdict, rows int) *document.Table {
 	for _, c := range comparisons[:min(len(comparisons), rows)] {
 		m, _ := in.catalogue().Lookup(c.Metric)
 		f := finding{Metric: m, Direction: c.Direction, AfterEffectOf: c.AfterEffectOf, Hits: []hit{{nil, c}}}
-		t.Rows = append(t.Rows, f.row(words.Brief(words.Event(c.Event))+": "+words.Brief(m.Title), false))
+		t.Rows = append(t.Rows, f.row(wording.Brief(wording.Event(c.Event))+": "+wording.Brief(m.Title), false))
 	}
 	t.Noun = document.Noun{One: "comparison", Many: "comparisons"}
 	t.Total = max(r.ComparisonsTotal, len(comparisons))
@@ -111,7 +112,7 @@ func deviationsFirst(v gate.RunVerdict) []gate.Comparison {
 // runTitle names a run by its device, and by its scenario where there are several.
 func runTitle(r gate.RunVerdict, v gate.Verdict) string {
 	if severalScenarios(v) {
-		return words.Name(r.Scenario) + " on " + device(r)
+		return wording.Name(r.Scenario) + " on " + device(r)
 	}
 	return device(r)
 }
@@ -120,7 +121,7 @@ func reasonOf(r gate.RunVerdict) string {
 	if r.Reason == "" {
 		return "no reason is recorded"
 	}
-	return words.Sentence(r.Reason)
+	return wording.Sentence(r.Reason)
 }
 
 // referenceOf says what a run was compared with: "40 accepted runs, most alike
@@ -130,7 +131,7 @@ func referenceOf(r gate.RunVerdict) string {
 	text := "compared with " + words.Count(n, "accepted run", "accepted runs")
 	if len(r.Reference) > 0 {
 		first := r.Reference[0]
-		text += fmt.Sprintf(", most alike %s (similarity %.2f, weight %s)", words.Name(first.ID), first.Similarity, words.Percent(first.Weight))
+		text += fmt.Sprintf(", most alike %s (similarity %.2f, weight %s)", wording.Name(first.ID), first.Similarity, wording.Percent(first.Weight))
 	}
 	return text
 }

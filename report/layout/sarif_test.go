@@ -11,7 +11,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/sarif"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // sarif is what a reader of SARIF sees of a report.
@@ -196,7 +196,7 @@ func TestSARIFOfAComparison(t *testing.T) {
 	if len(results) != 2 || results[0].Level != "error" || results[1].Level != "warning" {
 		t.Fatalf("the results are %+v, want an error and a warning; what is better has none", results)
 	}
-	text := strings.ReplaceAll(results[0].Message.Text, words.NBSP, " ")
+	text := strings.ReplaceAll(results[0].Message.Text, wording.NBSP, " ")
 	for _, want := range []string{"scroll after ", "base 95.0 %", "head 90.0 %", "−5 points", "95 % interval"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the message lacks %q: %s", want, text)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -115,7 +115,7 @@ func TestTextKeepsToItsWidth(t *testing.T) {
 func TestTextNeutralisesHostileNames(t *testing.T) {
 	got := textOf(t, hostile(), document.Options{Width: 100, Verbose: true})
 	for _, r := range got {
-		if s := string(r); r != '\n' && r != ' ' && words.Visible(s) != s && r != '\uFFFD' {
+		if s := string(r); r != '\n' && r != ' ' && wording.Visible(s) != s && r != '\uFFFD' {
 			t.Errorf("the report holds the character %U", r)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -23,7 +23,7 @@ func Verdict(in Input) document.Document {
 		Title: s.Title, Checked: s.Counts, Notes: notes(in.Notes), Facts: s.Facts, Footer: footer(in),
 		Answer:   document.Answer{Outcome: document.Outcome(s.Outcome), Word: s.Word, Lead: s.Lead, Sure: s.Sure},
 		Warnings: warnings(in.Verdict.Warnings, document.Room{Open: 5}),
-		Data:     saved.OfVerdict(in.Verdict, s.Why.energy, s.Why.causes()), Kind: "verdict", Version: words.Name(in.Meta.Version),
+		Data:     saved.OfVerdict(in.Verdict, s.Why.energy, s.Why.causes()), Kind: "verdict", Version: wording.Name(in.Meta.Version),
 	}
 	d.Sections = slices.Concat(
 		[]document.Section{findingsSection(s.Findings, len(in.Verdict.Runs) > 1)}, s.Why.Groups(),
@@ -37,7 +37,7 @@ func Verdict(in Input) document.Document {
 func notes(all []string) []string {
 	var out []string
 	for _, n := range all[:min(len(all), maxNotes)] {
-		out = append(out, words.Sentence(n))
+		out = append(out, wording.Sentence(n))
 	}
 	return out
 }
@@ -46,7 +46,7 @@ func notes(all []string) []string {
 func warnings(all []run.Warning, terminal document.Room) document.List {
 	l := document.List{Rooms: document.Rooms{Terminal: terminal, Comment: document.Room{Most: 200}, Page: document.Room{Most: maxWarnings}}}
 	for _, w := range all {
-		l.Items = append(l.Items, document.Item{Text: words.Sentence(w.String())})
+		l.Items = append(l.Items, document.Item{Text: wording.Sentence(w.String())})
 	}
 	return l
 }
@@ -124,20 +124,20 @@ func rulesSection(all []pattern) document.Section {
 // footer says what was compared with what, and by which rules.
 func footer(in Input) string {
 	var parts []string
-	if c := words.Name(in.Meta.HeadCommit); c != "" {
-		text := "commit " + words.Commit(c)
-		if b := words.Name(in.Meta.BaseCommit); b != "" {
-			text += " against " + words.Commit(b)
+	if c := wording.Name(in.Meta.HeadCommit); c != "" {
+		text := "commit " + wording.Commit(c)
+		if b := wording.Name(in.Meta.BaseCommit); b != "" {
+			text += " against " + wording.Commit(b)
 		}
 		parts = append(parts, text)
 	}
-	if r := words.Name(in.Meta.Repository); r != "" {
+	if r := wording.Name(in.Meta.Repository); r != "" {
 		parts = append(parts, r)
 	}
-	if p := words.Name(in.Verdict.Preset); p != "" {
+	if p := wording.Name(in.Verdict.Preset); p != "" {
 		parts = append(parts, "preset "+p)
 	}
-	if v := words.Name(in.Meta.Version); v != "" {
+	if v := wording.Name(in.Meta.Version); v != "" {
 		parts = append(parts, v)
 	}
 	return strings.Join(parts, " · ")

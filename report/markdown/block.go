@@ -4,9 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Limits in characters and entries on what a comment shows.
@@ -106,7 +107,7 @@ func line(cells ...string) string { return "| " + strings.Join(cells, " | ") + "
 func cells(t *document.Table, r document.Row) []string {
 	out := slices.Clone(r.Cells)
 	if t.Names {
-		out[0] = words.Method(out[0], maxName)
+		out[0] = wording.Method(out[0], maxName)
 	}
 	last := len(out) - 1
 	out[last] = words.Clip(out[last], maxStatus)
@@ -200,7 +201,7 @@ func cards(s document.Section, c *document.Cards) block {
 		if card.Next != "" {
 			why = strings.TrimSuffix(why, ".") + "; " + words.Clip(card.Next, maxText)
 		}
-		b.lines = append(b.lines, line(Escape(words.Brief(card.Name)), Escape(words.Clip(card.Title, 100)),
+		b.lines = append(b.lines, line(Escape(wording.Brief(card.Name)), Escape(words.Clip(card.Title, 100)),
 			Escape(card.Word), Escape(why), Escape(card.BaseBrief)))
 	}
 	return b
@@ -213,7 +214,7 @@ func warnings(d document.Document) block {
 		if c, ok := s.Body.(*document.Cards); ok {
 			for _, card := range c.Cards {
 				for _, w := range card.Warnings {
-					b.lines = append(b.lines, "- "+Escape(words.Brief(card.Name)+": "+w)+"\n")
+					b.lines = append(b.lines, "- "+Escape(wording.Brief(card.Name)+": "+w)+"\n")
 				}
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // zeroWidth is a zero-width space. GitHub looks for mentions, references and
@@ -17,7 +17,7 @@ const zeroWidth = "&#8203;"
 // and mentions nobody.
 func Escape(s string) string {
 	var b strings.Builder
-	runes := []rune(words.Visible(s))
+	runes := []rune(wording.Visible(s))
 	for i, r := range runes {
 		next := func(is func(rune) bool) bool { return i+1 < len(runes) && is(runes[i+1]) }
 		switch r {

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/figure"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // graphRules bounds the rules of a graph: more would be a thicket.
@@ -29,7 +30,7 @@ func graph(f figure.Rules) string {
 	}
 	for i, r := range f.List[:min(len(f.List), graphRules)] {
 		then := node("t", words.Clip(r.Then, 60))
-		fmt.Fprintf(&b, "  r%d((\"%s\"))\n", i, mermaid(words.Percent(r.Support)))
+		fmt.Fprintf(&b, "  r%d((\"%s\"))\n", i, mermaid(wording.Percent(r.Support)))
 		for _, item := range r.If {
 			fmt.Fprintf(&b, "  %s --> r%d\n", node("c", words.Clip(item, 60)), i)
 		}
@@ -43,7 +44,7 @@ func graph(f figure.Rules) string {
 // but letters, digits and a few marks becomes Mermaid's own character code.
 func mermaid(s string) string {
 	var b strings.Builder
-	for _, r := range words.Visible(s) {
+	for _, r := range wording.Visible(s) {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" .,=_-", r) {
 			b.WriteRune(r)
 			continue

@@ -6,7 +6,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 func (t *text) heading(s string) {
@@ -44,7 +44,7 @@ func NoCommands(line string) string {
 
 // plainSpaces undoes nbsp once lines are broken: what is copied from a terminal
 // should be found again by searching.
-func plainSpaces(s string) string { return strings.ReplaceAll(s, words.NBSP, " ") }
+func plainSpaces(s string) string { return strings.ReplaceAll(s, wording.NBSP, " ") }
 
 // A number and its unit stay on one line, and so does "p < 0.05", also in a text
 // that was not written here: a verdict's reason has plain spaces.
@@ -58,8 +58,8 @@ var (
 func wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0
-	s = numberAndUnit.ReplaceAllString(s, "$1"+words.NBSP+"$2")
-	s = pValue.ReplaceAllString(s, "p"+words.NBSP+"$1"+words.NBSP+"$2")
+	s = numberAndUnit.ReplaceAllString(s, "$1"+wording.NBSP+"$2")
+	s = pValue.ReplaceAllString(s, "p"+wording.NBSP+"$1"+wording.NBSP+"$2")
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' }) {
 		n := twwidth.Width(word)
 		if line != "" && used+1+n > width {

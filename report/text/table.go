@@ -12,8 +12,9 @@ import (
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // maxStatus bounds in characters the last cell of a row.
@@ -108,7 +109,7 @@ func (t *text) cells(d *document.Table, r document.Row) []string {
 		out[i] = plainSpaces(c)
 	}
 	if d.Names {
-		out[0] = words.Method(out[0], max(20, t.o.Width-68))
+		out[0] = wording.Method(out[0], max(20, t.o.Width-68))
 	}
 	if r.After {
 		out[0] = "└ " + out[0]

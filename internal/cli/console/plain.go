@@ -5,13 +5,13 @@ import (
 
 	"github.com/apkgate/apkgate/report/text"
 
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/report/wording"
 )
 
 // Plain makes text from outside fit for one line of a terminal or of a build's
 // log: what can't be seen, or would act on a terminal or on the runner, becomes a
 // visible mark.
-func Plain(s string) string { return text.NoCommands(words.Visible(s)) }
+func Plain(s string) string { return text.NoCommands(wording.Visible(s)) }
 
 // PlainLines is plain for text of several lines, whose indentation stays.
 func PlainLines(s string) string {

@@ -21,7 +21,8 @@ import (
 
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/actions"
-	"github.com/apkgate/apkgate/report/words"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -38,12 +39,12 @@ func Beside(address string, shared bool, own string) *evidence.Folder {
 
 // List prints the files of a run for people, and how to look at the first trace.
 func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
-	fmt.Fprintf(w, "%s kept with run %s\n", words.Count(len(r.Evidence), "file", "files"), words.Name(r.ID))
+	fmt.Fprintf(w, "%s kept with run %s\n", words.Count(len(r.Evidence), "file", "files"), wording.Name(r.ID))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "kind\tsize\tname\tevent\ttime\twhy\twhere")
 	for _, e := range r.Evidence {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Kind, plainSpaces(words.Bytes(float64(e.Bytes))), e.Name,
-			words.Dash(words.Brief(e.Event)), when(e), words.Dash(words.Brief(e.Why)), Where(folder, e))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Kind, plainSpaces(wording.Bytes(float64(e.Bytes))), e.Name,
+			wording.Dash(wording.Brief(e.Event)), when(e), wording.Dash(wording.Brief(e.Why)), Where(folder, e))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -84,7 +85,7 @@ func when(e run.Evidence) string {
 	if e.ToMS > e.FromMS {
 		parts = append(parts, fmt.Sprintf("%.3f to %.3f s", e.FromMS/1000, e.ToMS/1000))
 	}
-	return words.Dash(strings.Join(parts, ", "))
+	return wording.Dash(strings.Join(parts, ", "))
 }
 
 // plainSpaces has no spaces that a terminal may show in another width.

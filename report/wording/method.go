@@ -1,6 +1,10 @@
-package words
+package wording
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
 
 // ShortMethod is a method's name without its package: "MessageView.decode" of
 // "com.example.MessageView.decode". A name of C++ stays as it is.
@@ -20,12 +24,12 @@ func ShortMethod(s string) string {
 // most, where it is longer.
 func Method(s string, n int) string {
 	s = Visible(s)
-	if Clip(s, n) == s {
+	if words.Clip(s, n) == s {
 		return s
 	}
-	if short := ShortMethod(s); Clip(short, n-1) == short {
+	if short := ShortMethod(s); words.Clip(short, n-1) == short {
 		runes := []rune(s)
 		return "…" + string(runes[len(runes)-n+1:])
 	}
-	return Clip(ShortMethod(s), n)
+	return words.Clip(ShortMethod(s), n)
 }

@@ -1,4 +1,4 @@
-package words
+package wording
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -88,7 +89,7 @@ func Seconds(v float64) string {
 		return fmt.Sprintf("%.0f%s %.0f%s", math.Floor(s/60), Unit("min"), math.Mod(s, 60), Unit("s"))
 	}
 	minutes := min(math.Round(s/60), 1e12)
-	return Thousands(int(minutes)/60) + Unit("h") + fmt.Sprintf(" %d", int(minutes)%60) + Unit("min")
+	return words.Thousands(int(minutes)/60) + Unit("h") + fmt.Sprintf(" %d", int(minutes)%60) + Unit("min")
 }
 
 // Bytes shows an amount of data with two or three digits: "9.5 MB", "320 kB".
@@ -138,7 +139,7 @@ func Quantity(v float64, of string, signed bool) string {
 		return Digits(v, 0.1) + Unit(of)
 	case "":
 		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-			return Minus(Thousands(int(v)))
+			return Minus(words.Thousands(int(v)))
 		}
 		return threeDigits(v)
 	}

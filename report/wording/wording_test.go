@@ -1,26 +1,27 @@
-package words
+package wording
 
 import (
 	"math"
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 )
 
 func TestNumbersInWords(t *testing.T) {
 	for got, want := range map[string]string{
-		Percent(0.0444):                      "4.4 %",
-		Percent(1):                           "100 %",
-		Percent(-0.398):                      "−40 %",
-		Percent(0.0004):                      "0.04 %",
-		Signed(0.07):                         "+7 %",
-		Signed(-0.004):                       "−0.4 %",
-		Amount(-0.38, "more", "fewer"):       "38 % fewer",
-		Amount(17, "higher", "lower"):        "18 times as high",
-		List([]string{"a", "b", "c"}):        "a, b and c",
-		Few([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
-		Count(500_000, "run", "runs"):        "500,000 runs",
+		Percent(0.0444):                            "4.4 %",
+		Percent(1):                                 "100 %",
+		Percent(-0.398):                            "−40 %",
+		Percent(0.0004):                            "0.04 %",
+		Signed(0.07):                               "+7 %",
+		Signed(-0.004):                             "−0.4 %",
+		Amount(-0.38, "more", "fewer"):             "38 % fewer",
+		Amount(17, "higher", "lower"):              "18 times as high",
+		words.List([]string{"a", "b", "c"}):        "a, b and c",
+		words.Few([]string{"a", "b", "c", "d"}, 2): "a, b and 2 more",
+		words.Count(500_000, "run", "runs"):        "500,000 runs",
 	} {
 		if got := strings.ReplaceAll(got, NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)

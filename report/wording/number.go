@@ -1,4 +1,4 @@
-package words
+package wording
 
 import (
 	"math"
@@ -87,15 +87,6 @@ func Factor(change float64) string {
 		return OneDecimal(1 + change)
 	}
 	return strconv.FormatFloat(1+change, 'f', 0, 64)
-}
-
-// Thousands writes 500000 as "500,000".
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && n >= 10_000; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // Amount is "38 % fewer", or "18 times as high" where a percentage says little.
