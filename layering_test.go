@@ -67,6 +67,7 @@ var mayImport = map[string][]string{
 	"internal/actions":    {"report", "gate", "run"},
 	"internal/acttest":    {},
 	"internal/corpustest": {},
+	"internal/nobody":     {},
 	"internal/cli":        {"*"},
 	"cmd":                 {"internal/cli"},
 }

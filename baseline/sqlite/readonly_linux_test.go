@@ -2,30 +2,22 @@ package sqlite
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/internal/nobody"
 )
 
 // readUnprivileged reads the history as a user whom permissions hold back.
 func readUnprivileged(t *testing.T, path string) string {
 	t.Helper()
-	cmd := exec.Command("/proc/self/exe") // the tests' folder is closed to others
-	cmd.Dir = "/"
-	cmd.Env = append(os.Environ(), readerPath+"="+path)
-	if os.Geteuid() == 0 {
-		const nobody = 65534
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}
-	out, err := cmd.CombinedOutput()
+	out, err := nobody.Output(readerPath + "=" + path)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return strings.TrimSpace(string(out))
+	return out
 }
 
 // TestReadWhereNothingCanBeWritten: a history in a cache that is not ours to write

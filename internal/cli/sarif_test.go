@@ -70,8 +70,8 @@ func TestEachCommandThatJudgesWritesSARIF(t *testing.T) {
 				base += readAll(t, clitest.NightlyRuns(t, dir, n, 8))
 				head += readAll(t, clitest.NightlyRuns(t, dir, 30+n, 16))
 			}
-			clitest.Write(t, store+".jsonl", base)
-			clitest.Write(t, at("slow.jsonl"), head)
+			clitest.WriteFile(t, store+".jsonl", base)
+			clitest.WriteFile(t, at("slow.jsonl"), head)
 		}
 		got := clitest.RunAtNight(t, 40, append(c.args, "--sarif", at(name+".sarif"), "--format", "sarif")...)
 		if got.Status != c.status {

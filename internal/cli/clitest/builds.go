@@ -2,7 +2,6 @@ package clitest
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -38,19 +37,12 @@ func SimulatedBuilds(t *testing.T, profiles ...string) (dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		Write(t, filepath.Join(dir, name+".apk"), string(text))
+		WriteFile(t, filepath.Join(dir, name+".apk"), string(text))
 	}
 	devices := ""
 	for _, p := range profiles {
 		devices += "  - simulated: " + p + "\n"
 	}
-	Write(t, filepath.Join(dir, "apkgate.yml"), fmt.Sprintf(buildsConfig, dir, devices))
+	WriteFile(t, filepath.Join(dir, "apkgate.yml"), fmt.Sprintf(buildsConfig, dir, devices))
 	return dir
-}
-
-func Write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -19,6 +19,6 @@ func NightlyRuns(t *testing.T, dir string, n int, ms float64) string {
 			time.Date(2026, 1, 2+n, 3, phone, 0, 0, time.UTC).Format(time.RFC3339), phone, v)
 	}
 	path := filepath.Join(dir, fmt.Sprintf("night-%d.jsonl", n))
-	Write(t, path, b.String())
+	WriteFile(t, path, b.String())
 	return path
 }

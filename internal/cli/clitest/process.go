@@ -10,8 +10,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli"
 )
 
-// A test that needs apkgate as a process starts this binary again with the
-// command line in this variable, one word a line.
+// CommandLine is the variable by which a test that needs apkgate as a process starts
+// its own binary again as that: with a command line in it, one word a line.
 const CommandLine = "APKGATE_TEST_COMMAND_LINE"
 
 func init() {

@@ -101,7 +101,7 @@ func TestRefreshRefusesWrongInput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	store := filepath.Join(dir, "history.db")
-	clitest.Write(t, filepath.Join(dir, "empty.jsonl"), "")
+	clitest.WriteFile(t, filepath.Join(dir, "empty.jsonl"), "")
 	for _, c := range []struct {
 		args []string
 		want string

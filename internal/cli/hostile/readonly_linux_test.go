@@ -2,13 +2,12 @@ package hostile_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/nobody"
 )
 
 // TestReadingNeedsNoRightToWrite: what only reads a history works on one in a
@@ -59,15 +58,7 @@ func TestReadingNeedsNoRightToWrite(t *testing.T) {
 
 // unprivileged runs a command line as a user whom permissions hold back.
 func unprivileged(args ...string) (string, error) {
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), clitest.CommandLine+"="+strings.Join(args, "\n"))
-	cmd.Dir = "/"
-	if os.Geteuid() == 0 {
-		const nobody = 65534
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	}
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	return nobody.Output(clitest.CommandLine + "=" + strings.Join(args, "\n"))
 }
 
 func foldersNames(t *testing.T, dir string) string {

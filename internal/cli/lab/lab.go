@@ -13,14 +13,12 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/device/claim"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -34,8 +32,8 @@ type Device struct {
 	Name  string
 	Spec  config.Device
 	Open  func(ctx context.Context) (device.Device, error)
-	claim func(ctx context.Context, waiting func(string)) (release func(), err error) // nil: nobody else can use it
-	Clock device.Clock                                                                // nil: this computer's
+	key   string       // by which it is claimed; "": nobody else can use it
+	Clock device.Clock // nil: this computer's
 	Close func() error
 }
 
@@ -70,40 +68,16 @@ func readyOne(c console.Console, spec config.Device) (Device, error) {
 		return readySimulated(d)
 	case spec.Address != "":
 		d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, spec.Address, adbOptions(c)) }
-		d.claim = claimOf(adb.DevicePort(spec.Address))
+		d.key = adb.DevicePort(spec.Address)
 	default:
 		server, err := ADBServer(c)
 		if err != nil {
 			return d, err
 		}
 		d.Open = func(context.Context) (device.Device, error) { return server.Device(spec.Serial), nil }
-		d.claim = claimOf(spec.Serial)
+		d.key = spec.Serial
 	}
 	return d, nil
-}
-
-// claimFor is how long a device is waited for that another apkgate uses.
-const claimFor = time.Hour
-
-// claimOf takes the device for this process, for as long as a run takes. Where that
-// can't be done at all the run is made, since most devices have one user.
-func claimOf(serial string) func(context.Context, func(string)) (func(), error) {
-	return func(ctx context.Context, waiting func(string)) (func(), error) {
-		taken, err := claim.Wait(ctx, claim.Folder(), serial, claimFor, func(by claim.Holder) {
-			waiting(fmt.Sprintf("is in use by %v: waiting up to %v", by, claimFor))
-		})
-		var held *claim.HeldError
-		switch {
-		case err == nil:
-			return taken.Release, nil
-		case errors.As(err, &held):
-			return nil, fmt.Errorf("wait %v for the device: %w", claimFor, err)
-		case ctx.Err() != nil:
-			return nil, err
-		}
-		waiting(fmt.Sprintf("is not kept from other apkgates on this computer: %v", err))
-		return func() {}, nil
-	}
 }
 
 // readySimulated starts a simulated phone, which is then spoken to over adb like
@@ -200,7 +174,7 @@ func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
 		for _, network := range networks {
 			for _, scenario := range cfg.Scenarios {
 				out = append(out, collect.Job{
-					Device: d.Name, Open: d.Open, Claim: d.claim, Clock: d.Clock, App: cfg.App, Scenario: scenario,
+					Device: d.Name, Open: d.Open, Claim: claimOf(d.key), Clock: d.Clock, App: cfg.App, Scenario: scenario,
 					Network: network, Energy: cfg.Energy, Evidence: cfg.Evidence, Extra: extra, Source: o.Source, Session: o.Session,
 				})
 			}

@@ -136,7 +136,7 @@ func TestCompareMacrobenchmarkFiles(t *testing.T) {
 			runs = append(runs, fmt.Sprint(ms+float64(i%4)))
 		}
 		path := filepath.Join(dir, name)
-		clitest.Write(t, path, fmt.Sprintf(`{"context":{"build":{"device":"redfin","fingerprint":"f","model":"Pixel 5","version":{"sdk":30}}},
+		clitest.WriteFile(t, path, fmt.Sprintf(`{"context":{"build":{"device":"redfin","fingerprint":"f","model":"Pixel 5","version":{"sdk":30}}},
 "benchmarks":[{"name":"startup","params":{},"className":"com.example.StartupBenchmark","totalRunTimeNs":1,"metrics":{
 "timeToInitialDisplayMs":{"minimum":1,"maximum":1,"median":1,"runs":[%s]}},"sampledMetrics":{},"warmupIterations":0,"repeatIterations":10,"thermalThrottleSleepSeconds":0}]}`, strings.Join(runs, ",")))
 		return path
@@ -159,8 +159,8 @@ func TestCompareRefusesHalfOfTwo(t *testing.T) {
 	dir := clitest.SimulatedBuilds(t, "pixel-5-android-11")
 	at := func(name string) string { return filepath.Join(dir, name) }
 	config := []string{"--config", at("apkgate.yml")}
-	clitest.Write(t, at("other.json"), `{"format":"apkgate.run/1","app":{"package":"b"},"scenario":"s","context":{},"status":"complete","iterations":[{"metrics":{"x":1}}]}`)
-	clitest.Write(t, at("run.json"), `{"format":"apkgate.run/1","app":{"package":"a"},"scenario":"s","context":{},"status":"complete","iterations":[{"metrics":{"x":1}}]}`)
+	clitest.WriteFile(t, at("other.json"), `{"format":"apkgate.run/1","app":{"package":"b"},"scenario":"s","context":{},"status":"complete","iterations":[{"metrics":{"x":1}}]}`)
+	clitest.WriteFile(t, at("run.json"), `{"format":"apkgate.run/1","app":{"package":"a"},"scenario":"s","context":{},"status":"complete","iterations":[{"metrics":{"x":1}}]}`)
 	for _, c := range []struct {
 		args []string
 		want string
@@ -191,7 +191,7 @@ func TestCompareABuildThatCrashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clitest.Write(t, at("crash.apk"), string(text)+"\nfault crash at 2s\n")
+	clitest.WriteFile(t, at("crash.apk"), string(text)+"\nfault crash at 2s\n")
 	for _, c := range []struct{ base, head, side string }{
 		{"demo-good.apk", "crash.apk", "the head on Google Pixel 5"},
 		{"crash.apk", "demo-good.apk", "the base on Google Pixel 5"},

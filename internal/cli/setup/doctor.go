@@ -89,12 +89,18 @@ func doctor(ctx context.Context, c console.Console, cfg *config.Config) (err err
 
 // examine prints what the check before a run finds on one device.
 func examine(ctx context.Context, c console.Console, d lab.Device, cfg *config.Config) (fit bool, err error) {
+	by := d.InUse(c.Now())
 	connected, err := d.Open(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer connected.Close()
 	findings, err := device.Preflight(ctx, connected)
+	if by != "" {
+		findings = append(findings, device.Finding{
+			Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %v", by, lab.ClaimFor),
+		})
+	}
 	if err == nil {
 		var more []device.Finding
 		more, err = energyFit(ctx, connected, cfg.Energy)

@@ -10,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/device/claim"
 	"github.com/apkgate/apkgate/internal/cli"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/simlab"
 )
 
 // What is wrong before anything is measured ends with 2, keeps no device waiting,
@@ -118,5 +120,40 @@ func TestDoctorOnDevicesThatCantBeUsed(t *testing.T) {
 	}
 	if _, err := os.Stat(dir + "/apkgate.yml"); err == nil {
 		t.Error("doctor wrote a configuration")
+	}
+}
+
+// A device that another apkgate measures on is named with its user, and is no worse
+// for it: a run waits.
+func TestDoctorOnADeviceInUse(t *testing.T) {
+	phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { phone.Close() })
+	l := clitest.NewLab(t, "demo-good", "")
+	clitest.WriteFile(t, l.Path("apkgate.yml"), fmt.Sprintf(clitest.LabConfig, "demo-good", "wifi", "  - {address: \""+phone.Address()+"\", name: shelf}\n"))
+	doctor := func() string {
+		var stdout, stderr bytes.Buffer
+		c := console.Console{
+			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
+			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
+		}
+		if status := cli.Main(c, []string{"doctor", "--config", l.Path("apkgate.yml")}); status != exit.StatusPass {
+			t.Errorf("exit status %d\n%s%s", status, &stdout, &stderr)
+		}
+		return stdout.String()
+	}
+	other, err := claim.Take(claim.Folder(), phone.Address(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("in use by apkgate (pid %d) since ", os.Getpid())
+	if said := doctor(); !strings.Contains(said, want) {
+		t.Errorf("nothing of %q in\n%s", want, said)
+	}
+	other.Release()
+	if said := doctor(); strings.Contains(said, "in use") {
+		t.Errorf("the phone is free, and doctor says\n%s", said)
 	}
 }

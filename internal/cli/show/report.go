@@ -26,6 +26,7 @@ import (
 
 func ReportCommand(c console.Console) *cobra.Command {
 	var f output.OutputFlags
+	var configuration settings.ConfigFlags
 	var runs []string
 	cmd := &cobra.Command{
 		Use:   "report VERDICT",
@@ -39,15 +40,16 @@ too. The exit status is 0 whatever the verdict was.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return showSaved(c, args[0], runs, f) },
+		RunE: func(_ *cobra.Command, args []string) error { return showSaved(c, args[0], runs, configuration, f) },
 	}
 	f.Register(cmd)
+	cmd.Flags().StringVar(&configuration.Config, "config", "", "the configuration, which knows the metrics and the scenarios' places (default "+config.FileName+" where there is one)")
 	cmd.Flags().StringArrayVar(&runs, "run", nil, "a file of the runs that were checked; may be repeated")
 	return cmd
 }
 
-func showSaved(c console.Console, path string, runFiles []string, f output.OutputFlags) error {
-	if err := files.KeepsInput(f.Files(), runFiles, []string{path}); err != nil {
+func showSaved(c console.Console, path string, runFiles []string, cf settings.ConfigFlags, f output.OutputFlags) error {
+	if err := files.KeepsInput(f.Files(), runFiles, []string{path, cf.File()}); err != nil {
 		return err
 	}
 	src, err := input.Open(c, path)
@@ -63,7 +65,7 @@ func showSaved(c console.Console, path string, runFiles []string, f output.Outpu
 	if err != nil {
 		return err
 	}
-	cfg, err := settings.LoadConfig("", true)
+	cfg, err := settings.LoadConfig(cf.Config, true)
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func showSaved(c console.Console, path string, runFiles []string, f output.Outpu
 	if err != nil {
 		return exit.Usage(err, "")
 	}
-	f.Places = places.Of(c, cfg, config.FileName)
+	f.Places = places.Of(c, cfg, cf.File())
 	answer, err := again(found, runs, catalogue, f)
 	if err != nil {
 		return err

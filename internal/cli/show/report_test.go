@@ -54,3 +54,25 @@ func TestASavedSheetSaysTheSame(t *testing.T) {
 	}
 	clitest.Refuses(t, clitest.Run(t, nil, "report", file("run.json", clitest.Record("R", "", `{"x":1}`))), `format is "apkgate.run/1"`, "--json FILE of check")
 }
+
+// The findings of a saved comparison are at their scenario's line in the configuration
+// that is named.
+func TestASavedComparisonsPlaces(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	runs := func(name string, ms float64) string {
+		var out strings.Builder
+		for i := range 8 {
+			out.WriteString(clitest.Record(fmt.Sprint(name, i), "", fmt.Sprintf(`{"frames.duration_ms":%g}`, ms+0.1*float64(i%5))))
+		}
+		return clitest.WriteFile(t, name+".jsonl", out.String())
+	}
+	clitest.WriteFile(t, "gate.yml", "app: {package: com.example.app}\nscenarios:\n  - name: s\n    workload: {monkey: {events: 9}}\n")
+	if got := clitest.Run(t, nil, "compare", "--base-run", runs("base", 8), "--head-run", runs("head", 14), "--json", "saved.json"); got.Status != exit.StatusRegression {
+		t.Fatalf("exit status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
+	}
+	got := clitest.Run(t, nil, "report", "saved.json", "--config", "gate.yml", "--format", "sarif")
+	if got.Status != exit.StatusPass || !strings.Contains(got.Stdout, `"uri": "gate.yml"`) || !strings.Contains(got.Stdout, `"startLine": 3`) {
+		t.Errorf("exit status %d, want the findings in gate.yml, line 3\n%s%s", got.Status, got.Stdout, got.Stderr)
+	}
+}
