@@ -136,32 +136,22 @@ func (k *kernel) Packet(p Packet) {
 	}
 }
 
-// event reads an FtraceEvent, and keeps it where a reader asks for its kind.
+// event keeps an FtraceEvent where a reader asks for its kind.
 func (k *kernel) event(message []byte, seq *Sequence, clock, cpu int32) {
-	var ns uint64
-	e := Event{CPU: cpu, TID: -1, Seq: seq}
-	for f := FieldsOf(message); f.Next(); {
-		switch {
-		case f.Number == field.EventTimestamp:
-			ns = f.Value
-		case f.Number == field.EventPID:
-			e.TID = int32(f.Value)
-		case f.Bytes != nil:
-			e.Kind, e.Data = f.Number, f.Bytes
-		}
-	}
+	raw := RawOf(message)
+	e := Event{CPU: cpu, TID: raw.TID, Kind: raw.Kind, Seq: seq}
 	switch {
-	case ns > MaxTime:
+	case raw.NS > MaxTime:
 		return
-	case e.Kind > 0 && e.Kind < maxKind && k.wanted[e.Kind]:
-		e.Data = append([]byte(nil), e.Data...)
+	case raw.Kind > 0 && raw.Kind < maxKind && k.wanted[raw.Kind]:
+		e.Data = append([]byte(nil), raw.Data...)
 	case k.writers != nil && e.TID >= 0 && !k.writers[e.TID]:
 		k.writers[e.TID] = true
-		e.Kind, e.Data = 0, nil
+		e.Kind = 0
 	default:
 		return
 	}
-	k.keep(e, clock, int64(ns))
+	k.keep(e, clock, int64(raw.NS))
 }
 
 func (k *kernel) keep(e Event, clock int32, ns int64) {
@@ -173,8 +163,15 @@ func (k *kernel) keep(e Event, clock int32, ns int64) {
 	if at < k.complete && !k.admit(&e) {
 		return
 	}
-	k.file.order.add(int(e.CPU)+1, item{at: int64(at), size: int32(len(e.Data)), event: e}, k.file.give)
+	size := len(e.Data)
+	if e.Compact != nil {
+		size = compactSize
+	}
+	k.file.order.add(int(e.CPU)+1, item{at: int64(at), size: int32(size), event: e}, k.file.give)
 }
+
+// compactSize is how many bytes a Compact takes.
+const compactSize = 48
 
 // admit makes of an event before every CPU is recorded what is given of it; false for
 // nothing.
@@ -190,62 +187,35 @@ func (k *kernel) admit(e *Event) bool {
 	return e.TID >= 0 && k.writers != nil && e.At >= k.started
 }
 
-// compact reads a CompactSched: switches and wakings as columns, times as differences.
+// compact keeps the rows of a CompactSched.
 func (k *kernel) compact(message []byte, clock, cpu int32) {
-	var names []string
-	var columns [field.CompactSchedWakingCommonFlags + 1][]byte
-	for f := FieldsOf(message); f.Next(); {
-		switch {
-		case f.Number == field.CompactSchedInternTable && len(names) < MaxList:
-			names = append(names, f.Text())
-		case int(f.Number) < len(columns) && f.Bytes != nil:
-			columns[f.Number] = f.Bytes
-		}
+	if !k.wanted[field.EventSchedSwitch] && !k.wanted[field.EventSchedWaking] {
+		return
+	}
+	c := ColumnsOf(message)
+	names := make([]string, len(c.Names))
+	for i, name := range c.Names {
+		names[i] = Name(name)
 	}
 	if k.wanted[field.EventSchedSwitch] {
-		k.rows(field.EventSchedSwitch, columns[field.CompactSchedSwitchTimestamp], columns[field.CompactSchedSwitchNextPID], columns[field.CompactSchedSwitchNextPrio],
-			columns[field.CompactSchedSwitchNextCommIndex], columns[field.CompactSchedSwitchPrevState], names, clock, cpu)
+		k.rows(field.EventSchedSwitch, c.Switches(), names, clock, cpu)
 	}
 	if k.wanted[field.EventSchedWaking] {
-		k.rows(field.EventSchedWaking, columns[field.CompactSchedWakingTimestamp], columns[field.CompactSchedWakingPID], columns[field.CompactSchedWakingPrio],
-			columns[field.CompactSchedWakingCommIndex], columns[field.CompactSchedWakingCommonFlags], names, clock, cpu)
+		k.rows(field.EventSchedWaking, c.Wakings(), names, clock, cpu)
 	}
 }
 
-// rows reads the columns of switches or of wakings; the last is the state of the thread
-// before, or the flags of the waking.
-func (k *kernel) rows(kind protowire.Number, times, tids, prios, comms, last []byte, names []string, clock, cpu int32) {
-	var ns uint64
-	for len(times) > 0 {
-		delta, n := protowire.ConsumeVarint(times)
-		tid, m := protowire.ConsumeVarint(tids)
-		if n < 0 || m < 0 {
-			return
-		}
-		times, tids = times[n:], tids[m:]
-		if ns += min(delta, MaxTime); ns > MaxTime {
-			return
-		}
-		c := &Compact{TID: int32(tid), Prio: int32(shift(&prios))}
-		value := shift(&last)
+func (k *kernel) rows(kind protowire.Number, r Rows, names []string, clock, cpu int32) {
+	for r.Next() && r.NS <= MaxTime {
+		c := &Compact{TID: r.TID, Prio: r.Prio}
 		if kind == field.EventSchedSwitch {
-			c.State = int64(value)
+			c.State = int64(r.Last)
 		} else {
-			c.Flags = uint32(value)
+			c.Flags = uint32(r.Last)
 		}
-		if place := shift(&comms); place < uint64(len(names)) {
-			c.Comm = names[place]
+		if r.Name < uint64(len(names)) {
+			c.Comm = names[r.Name]
 		}
-		k.keep(Event{CPU: cpu, TID: -1, Kind: kind, Compact: c}, clock, int64(ns))
+		k.keep(Event{CPU: cpu, TID: -1, Kind: kind, Compact: c}, clock, int64(r.NS))
 	}
-}
-
-// shift takes the first value of a column; 0 where it is too short.
-func shift(column *[]byte) uint64 {
-	v, n := protowire.ConsumeVarint(*column)
-	if n < 0 {
-		return 0
-	}
-	*column = (*column)[n:]
-	return v
 }

@@ -20,17 +20,40 @@ type Fields struct {
 // FieldsOf are the fields of a message.
 func FieldsOf(message []byte) Fields { return Fields{rest: message} }
 
-// Next goes to the next field and reports whether there is one.
+// Next goes to the next field and reports whether there is one. Most tags, numbers and
+// lengths are a byte, which is told without a call.
 func (f *Fields) Next() bool {
 	if len(f.rest) == 0 {
 		return false
 	}
-	number, kind, n := protowire.ConsumeTag(f.rest)
+	number, kind, n := protowire.Number(f.rest[0]>>3), protowire.Type(f.rest[0]&7), 1
+	if number == 0 || f.rest[0] >= 0x80 {
+		number, kind, n = protowire.ConsumeTag(f.rest)
+	}
 	if n < 0 {
 		return f.stop()
 	}
 	f.rest = f.rest[n:]
 	f.Number, f.Value, f.Bytes = number, 0, nil
+	small := len(f.rest) > 0 && f.rest[0] < 0x80
+	switch {
+	case kind == protowire.VarintType && small:
+		f.Value, n = uint64(f.rest[0]), 1
+	case kind == protowire.BytesType && small && int(f.rest[0]) < len(f.rest):
+		n = 1 + int(f.rest[0])
+		f.Bytes = f.rest[1:n]
+	default:
+		n = f.value(kind)
+	}
+	if n < 0 {
+		return f.stop()
+	}
+	f.rest = f.rest[n:]
+	return true
+}
+
+// value reads a field's value and gives its size, less than 0 where it is cut short.
+func (f *Fields) value(kind protowire.Type) (n int) {
 	switch kind {
 	case protowire.VarintType:
 		f.Value, n = protowire.ConsumeVarint(f.rest)
@@ -43,13 +66,9 @@ func (f *Fields) Next() bool {
 	case protowire.Fixed64Type:
 		f.Value, n = protowire.ConsumeFixed64(f.rest)
 	default:
-		n = protowire.ConsumeFieldValue(number, kind, f.rest)
+		n = protowire.ConsumeFieldValue(f.Number, kind, f.rest)
 	}
-	if n < 0 {
-		return f.stop()
-	}
-	f.rest = f.rest[n:]
-	return true
+	return n
 }
 
 func (f *Fields) stop() bool {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
 // kernel is what one data source's record of the kernel's events says.
@@ -19,8 +21,7 @@ type kernel struct {
 	cpus           []cpu
 	ran            map[int32]*ran
 	switches       int
-	births         []birth
-	owners         map[int32]int32 // processes of threads, as their ends tell them
+	tasks          threads.Tasks
 	frequencies    int
 	suspends       []stamped[suspend]
 	synced         int64 // ns of the last snapshot that a bundle gave
@@ -114,43 +115,34 @@ func (b *bundle) close() {
 // event reads an FtraceEvent.
 func (b *bundle) event(message []byte) {
 	b.events++
-	var ns uint64
-	var tid int32 // that ran
-	var kind protowire.Number
-	var data []byte
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch {
-		case f.Number == field.EventTimestamp:
-			ns = f.Value
-		case f.Number == field.EventPID:
-			tid = int32(f.Value)
-		case f.Bytes != nil:
-			kind, data = f.Number, f.Bytes
-		}
-	}
-	if !b.saw(ns) {
+	e := packets.RawOf(message)
+	if !b.saw(e.NS) {
 		return
 	}
-	at := packets.Stamp{Clock: b.clock, NS: int64(ns)}
-	switch kind {
+	at := packets.Stamp{Clock: b.clock, NS: int64(e.NS)}
+	switch e.Kind {
 	case field.EventPrint:
-		for f := packets.FieldsOf(data); f.Next(); {
+		for f := packets.FieldsOf(e.Data); f.Next(); {
 			if f.Number == field.PrintBuf {
 				b.machine.states.print(b.d, f.Bytes, func() packets.Stamp { return at })
 			}
 		}
 	case field.EventSchedSwitch:
-		b.schedSwitch(data, int64(ns))
+		s := sched.SwitchOf(e.Data)
+		b.switched(at.NS, s.Next, s.NextName)
 	case field.EventCPUFrequency:
-		b.frequency(data, at)
+		b.frequency(e.Data, at)
 	case field.EventTaskNewtask:
-		b.newTask(data, int64(ns), tid)
+		if task := threads.NewTaskOf(e.Data); b.tasks.Begin(b.d.File, at.NS, e.TID, task) {
+			b.named(task.TID, at.NS, task.Name)
+		}
 	case field.EventTaskRename:
-		b.rename(data, int64(ns))
+		tid, name := threads.RenameOf(e.Data)
+		b.named(tid, at.NS, name)
 	case field.EventSchedProcessExit:
-		b.exit(data)
+		b.tasks.Exit(b.d.File, e.Data)
 	case field.EventSuspendResume, field.EventSuspendResumeMinimal:
-		b.suspend(kind, data, at)
+		b.suspend(e.Kind, e.Data, at)
 	default:
 		b.unread++
 	}

@@ -1,22 +1,20 @@
 package power
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
 )
 
 // machine is what the kernel of one machine says. Processes and threads are known by
 // their numbers on their own machine alone: a virtual machine has the same ones.
 type machine struct {
-	processes map[int32]*Process // as process trees name them
-	threads   map[int32]*Thread
-	states    states
+	roster *threads.Roster
+	states states
 	// sources are the data sources that recorded the kernel's events, in the order in
 	// which they came. Two that run side by side both tell of each event.
 	sources    []*kernel
@@ -28,8 +26,7 @@ func (d *decoder) machine(number uint32) *machine {
 	m := d.machines[number]
 	if m == nil && d.Room("machines", len(d.machines), maxMachines) {
 		m = &machine{
-			processes: map[int32]*Process{}, threads: map[int32]*Thread{},
-			states: states{byName: map[string]int{}}, bySequence: map[uint32]*kernel{},
+			roster: threads.NewRoster(d.File), states: states{byName: map[string]int{}}, bySequence: map[uint32]*kernel{},
 		}
 		d.machines[number] = m
 	}
@@ -41,7 +38,7 @@ func (d *decoder) machine(number uint32) *machine {
 func (m *machine) source(d *decoder, sequence uint32) *kernel {
 	k := m.bySequence[sequence]
 	if k == nil && d.Room("data sources of the kernel's events", len(m.sources), maxSources) {
-		k = &kernel{machine: m, ran: map[int32]*ran{}, owners: map[int32]int32{}}
+		k = &kernel{machine: m, ran: map[int32]*ran{}}
 		m.bySequence[sequence] = k
 		m.sources = append(m.sources, k)
 	}
@@ -57,65 +54,6 @@ func (m *machine) most(count func(*kernel) int) *kernel {
 		}
 	}
 	return best
-}
-
-// tree reads a ProcessTree (process_tree.proto).
-func (m *machine) tree(d *decoder, message []byte) {
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.ProcessTreeProcesses:
-			m.process(d, f.Bytes)
-		case field.ProcessTreeThreads:
-			var tid, pid int32
-			var comm string
-			for g := packets.FieldsOf(f.Bytes); g.Next(); {
-				switch g.Number {
-				case field.TreeThreadTID:
-					tid = int32(g.Value)
-				case field.TreeThreadName:
-					comm = g.Text()
-				case field.TreeThreadTGID:
-					pid = int32(g.Value)
-				}
-			}
-			if t := m.thread(d, tid); t != nil {
-				t.PID, t.Name = int(pid), cmp.Or(comm, t.Name)
-			}
-		}
-	}
-}
-
-func (m *machine) process(d *decoder, message []byte) {
-	p := &Process{UID: -1}
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.TreeProcessPID:
-			p.PID = int(int32(f.Value))
-		case field.TreeProcessCmdline:
-			if p.Name == "" {
-				first, _, _ := bytes.Cut(f.Bytes, []byte{0})
-				p.Name = packets.Name(first)
-			}
-		case field.TreeProcessUID:
-			p.UID = int(int32(f.Value))
-		}
-	}
-	if m.processes[int32(p.PID)] != nil || d.Room("processes", len(m.processes), maxThreads) {
-		m.processes[int32(p.PID)] = p
-	}
-	if t := m.thread(d, int32(p.PID)); t != nil {
-		t.PID, t.Name = p.PID, cmp.Or(p.Name, t.Name)
-	}
-}
-
-// thread finds or adds a thread; nil where there are too many.
-func (m *machine) thread(d *decoder, tid int32) *Thread {
-	t := m.threads[tid]
-	if t == nil && d.Room("threads", len(m.threads), maxThreads) {
-		t = &Thread{TID: int(tid)}
-		m.threads[tid] = t
-	}
-	return t
 }
 
 func (m *machine) place(d *decoder, t *Trace, v *packets.Conversion) {
@@ -137,16 +75,13 @@ func (m *machine) place(d *decoder, t *Trace, v *packets.Conversion) {
 		}
 	}
 	if k := m.most(func(k *kernel) int { return k.switches }); k != nil {
-		m.born(d, k)
+		m.roster.Settle(&k.tasks, func(tid int32) string { return k.ran[tid].called() })
 		m.placeThreads(t, k)
 	}
-	for _, pid := range slices.Sorted(maps.Keys(m.processes)) {
-		t.Processes = append(t.Processes, *m.processes[pid])
-	}
+	m.placeProcesses(t)
 }
 
-// placeThreads gives the threads that ran their names, and their time to their
-// processes.
+// placeThreads gives the threads that ran their names and processes, the busiest first.
 func (m *machine) placeThreads(t *Trace, k *kernel) {
 	k.dropUneven()
 	for _, tid := range slices.Sorted(maps.Keys(k.ran)) {
@@ -155,15 +90,24 @@ func (m *machine) placeThreads(t *Trace, k *kernel) {
 			continue
 		}
 		thread := Thread{TID: int(tid), Name: r.comm, CPU: r.cpu}
-		if told := m.threads[tid]; told != nil {
-			thread.PID, thread.Name = told.PID, cmp.Or(told.Name, r.comm)
+		if told := m.roster.Threads[tid]; told != nil {
+			thread.PID, thread.Name = int(told.PID), cmp.Or(told.Name, r.comm)
 		}
 		t.Threads = append(t.Threads, thread)
-		if p := m.processes[int32(thread.PID)]; p != nil {
-			p.CPU = plus(p.CPU, thread.CPU)
-		}
 	}
 	slices.SortStableFunc(t.Threads, func(a, b Thread) int { return cmp.Compare(b.CPU, a.CPU) })
+}
+
+// placeProcesses lists the processes with the time of their threads.
+func (m *machine) placeProcesses(t *Trace) {
+	cpu := map[int]time.Duration{}
+	for _, thread := range t.Threads {
+		cpu[thread.PID] = plus(cpu[thread.PID], thread.CPU)
+	}
+	for _, pid := range slices.Sorted(maps.Keys(m.roster.Processes)) {
+		one := m.roster.Processes[pid]
+		t.Processes = append(t.Processes, Process{PID: int(pid), UID: one.UID, Name: one.Name, CPU: cpu[int(pid)]})
+	}
 }
 
 // doubtMachines tells what of the kernel's events is not used.

@@ -68,7 +68,7 @@ func (d *decoder) Packet(p packets.Packet) {
 		}
 	case field.PacketProcessTree:
 		if m := d.machine(p.Machine); m != nil {
-			m.tree(d, p.Data)
+			m.roster.Tree(p.Data)
 		}
 	case field.PacketBattery:
 		d.readBattery(p, p.At)

@@ -4,63 +4,22 @@ import (
 	"math"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// schedSwitch reads a SchedSwitchFtraceEvent.
-func (b *bundle) schedSwitch(message []byte, ns int64) {
-	var next int32
-	var comm []byte
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.SchedSwitchNextComm:
-			comm = f.Bytes
-		case field.SchedSwitchNextPID:
-			next = int32(f.Value)
-		}
-	}
-	b.switched(ns, next, comm)
-}
-
-// compact reads a CompactSched: switches as columns, times as differences.
+// compact reads the switches of a CompactSched.
 func (b *bundle) compact(message []byte) {
-	var names [][]byte
-	var times, pids, comms []byte
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.CompactSchedSwitchTimestamp:
-			times = f.Bytes
-		case field.CompactSchedSwitchNextPID:
-			pids = f.Bytes
-		case field.CompactSchedInternTable:
-			if len(names) < packets.MaxList {
-				names = append(names, f.Bytes)
-			}
-		case field.CompactSchedSwitchNextCommIndex:
-			comms = f.Bytes
-		}
-	}
-	var ns uint64
-	for len(times) > 0 {
-		delta, n := protowire.ConsumeVarint(times)
-		pid, m := protowire.ConsumeVarint(pids)
-		place, o := protowire.ConsumeVarint(comms)
-		if n < 0 || m < 0 {
-			return
-		}
-		times, pids, comms = times[n:], pids[m:], comms[max(o, 0):]
+	columns := packets.ColumnsOf(message)
+	for r := columns.Switches(); r.Next(); {
 		b.events++
-		if ns += min(delta, packets.MaxTime); !b.saw(ns) {
+		if !b.saw(r.NS) {
 			return
 		}
-		var comm []byte
-		if o > 0 && place < uint64(len(names)) {
-			comm = names[place]
+		var name []byte
+		if r.Name < uint64(len(columns.Names)) {
+			name = columns.Names[r.Name]
 		}
-		b.switched(int64(ns), int32(pid), comm)
+		b.switched(int64(r.NS), r.TID, name)
 	}
 }
 
@@ -75,11 +34,31 @@ func (b *bundle) switched(ns int64, next int32, comm []byte) {
 		}
 	}
 	c.running, c.tid, c.since = true, next, ns
-	if next != 0 {
-		if r := b.thread(b.d, next); r != nil {
-			r.call(ns, comm)
-		}
+	b.named(next, ns, comm)
+}
+
+// named notes the name that a thread has from a time on. CPUs are recorded apart, so that
+// an older name may come later.
+func (b *bundle) named(tid int32, ns int64, name []byte) {
+	if tid == 0 {
+		return
 	}
+	r := b.thread(b.d, tid)
+	if r == nil || len(name) == 0 || ns < r.named {
+		return
+	}
+	r.named = ns
+	if r.comm != string(name) {
+		r.comm = packets.Name(name)
+	}
+}
+
+// called is a thread's last name, "" where there were too many threads to keep it.
+func (r *ran) called() string {
+	if r == nil {
+		return ""
+	}
+	return r.comm
 }
 
 // plus adds times up, to what a duration can hold.

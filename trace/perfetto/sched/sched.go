@@ -164,36 +164,48 @@ func (r *Reader) compactSwitch(e *packets.Event) {
 	r.swap(e, c, c.thread, next, e.Compact.State, e.Compact.Prio)
 }
 
-func (r *Reader) fullSwitch(e *packets.Event) {
-	var before, next, prio int32
-	var state int64
-	var beforeName, name string
-	for f := packets.FieldsOf(e.Data); f.Next(); {
+// Switch is a SchedSwitchFtraceEvent. Its names are the message's bytes.
+type Switch struct {
+	Prev, Next         int32
+	PrevName, NextName []byte
+	State              int64 // of the thread before
+	Prio               int32 // of the next
+}
+
+// SwitchOf reads a SchedSwitchFtraceEvent.
+func SwitchOf(message []byte) Switch {
+	var s Switch
+	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
 		case field.SchedSwitchPrevComm:
-			beforeName = f.Text()
+			s.PrevName = f.Bytes
 		case field.SchedSwitchPrevPID:
-			before = int32(f.Value)
+			s.Prev = int32(f.Value)
 		case field.SchedSwitchPrevState:
-			state = int64(f.Value)
+			s.State = int64(f.Value)
 		case field.SchedSwitchNextComm:
-			name = f.Text()
+			s.NextName = f.Bytes
 		case field.SchedSwitchNextPID:
-			next = int32(f.Value)
+			s.Next = int32(f.Value)
 		case field.SchedSwitchNextPrio:
-			prio = int32(f.Value)
+			s.Prio = int32(f.Value)
 		}
 	}
-	to := int32(r.threads.Of(next))
-	r.threads.Call(int(to), name)
-	from := int32(r.threads.Of(before))
-	r.threads.Call(int(from), beforeName)
+	return s
+}
+
+func (r *Reader) fullSwitch(e *packets.Event) {
+	s := SwitchOf(e.Data)
+	to := int32(r.threads.Of(s.Next))
+	r.threads.Call(int(to), packets.Name(s.NextName))
+	from := int32(r.threads.Of(s.Prev))
+	r.threads.Call(int(from), packets.Name(s.PrevName))
 	c := r.on(e.CPU)
-	if c.known && r.threads.Threads[c.thread].TID != before {
+	if c.known && r.threads.Threads[c.thread].TID != s.Prev {
 		c.turn = None // what was in between is lost
 	}
 	c.known = true
-	r.swap(e, c, from, to, state, prio)
+	r.swap(e, c, from, to, s.State, s.Prio)
 }
 
 // swap ends the turn of one thread and begins another's.

@@ -10,10 +10,6 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// cloneThread is CLONE_THREAD of the kernel's sched.h: what is born shares its
-// parent's process.
-const cloneThread = 0x10000
-
 // kthreadd is the process that begins the kernel's own.
 const kthreadd = 2
 
@@ -101,48 +97,25 @@ func (t *Tracker) writer(e *packets.Event) {
 	}
 }
 
-// newTask reads a TaskNewtaskFtraceEvent, which the parent writes.
 func (t *Tracker) newTask(e *packets.Event) {
-	var tid int32
-	var name string
-	thread := false
-	for f := packets.FieldsOf(e.Data); f.Next(); {
-		switch f.Number {
-		case field.NewTaskPID:
-			tid = int32(f.Value)
-		case field.NewTaskComm:
-			name = f.Text()
-		case field.NewTaskCloneFlags:
-			thread = f.Value&cloneThread != 0
-		}
-	}
+	task := NewTaskOf(e.Data)
 	at := e.At
 	switch {
-	case tid == 0:
-	case thread:
+	case task.TID == 0:
+	case task.Thread:
 		parent := t.Of(e.TID)
-		child := t.start(&at, tid)
-		t.Call(child, name)
+		child := t.start(&at, task.TID)
+		t.Call(child, packets.Name(task.Name))
 		t.tie(parent, child)
 	default:
-		process := t.fork(&at, tid, name)
+		process := t.fork(&at, task.TID, packets.Name(task.Name))
 		t.begun(process, t.Of(e.TID))
 	}
 }
 
-// renamed reads a TaskRenameFtraceEvent.
 func (t *Tracker) renamed(message []byte) {
-	var tid int32
-	var name string
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.RenamePID:
-			tid = int32(f.Value)
-		case field.RenameNewcomm:
-			name = f.Text()
-		}
-	}
-	t.rename(tid, name)
+	tid, name := RenameOf(message)
+	t.rename(tid, packets.Name(name))
 }
 
 func (t *Tracker) rename(tid int32, name string) {
@@ -164,9 +137,6 @@ func (t *Tracker) free(e *packets.Event) {
 	t.end(e.At, tid)
 }
 
-// maxWord bounds a word of a command line.
-const maxWord = 8 << 10
-
 // tree reads a ProcessTree (process_tree.proto).
 func (t *Tracker) tree(message []byte) {
 	kernels := map[int32]bool{}
@@ -183,34 +153,14 @@ func (t *Tracker) tree(message []byte) {
 }
 
 func (t *Tracker) process(message []byte, kernels map[int32]bool) {
-	var pid, parent int32
-	var words []string
-	uid, comm := -1, false
-	var start *int64
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.TreeProcessPID:
-			pid = int32(f.Value)
-		case field.TreeProcessPpid:
-			parent = int32(f.Value)
-		case field.TreeProcessCmdline:
-			if len(words) < 1000 {
-				words = append(words, strings.ToValidUTF8(string(f.Bytes[:min(len(f.Bytes), maxWord)]), "�"))
-			}
-		case field.TreeProcessUID:
-			uid = int(int32(f.Value))
-		case field.TreeProcessProcessStartFromBoot:
-			start = f.Int64()
-		case field.TreeProcessCmdlineIsComm:
-			comm = f.Value != 0
-		}
-	}
+	p := TreeProcessOf(message)
+	words := p.Words()
 	if len(words) == 0 {
 		return
 	}
 	name, cmdline := words[0], strings.Join(words, " ")
-	if parent == kthreadd {
-		kernels[pid] = true
+	if p.Parent == kthreadd {
+		kernels[p.PID] = true
 		if short := worker(name); short != name {
 			name, cmdline = short, short
 		}
@@ -218,21 +168,21 @@ func (t *Tracker) process(message []byte, kernels map[int32]bool) {
 	if len(words) == 1 {
 		name, _, _ = strings.Cut(name, " ")
 	}
-	above := t.OfProcess(parent)
-	process := t.OfProcess(pid)
+	above := t.OfProcess(p.Parent)
+	process := t.OfProcess(p.PID)
 	one := &t.Processes[process]
 	if one.Parent == None {
 		one.Parent = above
 	}
 	one.Name, one.Cmdline = name, cmdline
-	if uid >= 0 {
-		one.UID = uid
+	if p.UID >= 0 {
+		one.UID = p.UID
 	}
-	if start != nil && one.Start == nil {
-		t.began(one, *start)
+	if p.Start != nil && one.Start == nil {
+		t.began(one, *p.Start)
 	}
-	if comm {
-		t.call(t.Of(pid), cmdline, byTree)
+	if p.Comm {
+		t.call(t.Of(p.PID), cmdline, byTree)
 	}
 }
 
@@ -246,18 +196,8 @@ func (t *Tracker) began(one *Process, ns int64) {
 }
 
 func (t *Tracker) thread(message []byte, kernels map[int32]bool) {
-	var tid, pid int32
-	var name string
-	for f := packets.FieldsOf(message); f.Next(); {
-		switch f.Number {
-		case field.TreeThreadTID:
-			tid = int32(f.Value)
-		case field.TreeThreadName:
-			name = f.Text()
-		case field.TreeThreadTGID:
-			pid = int32(f.Value)
-		}
-	}
+	one := TreeThreadOf(message)
+	tid, pid, name := one.TID, one.PID, packets.Name(one.Name)
 	t.Belongs(tid, pid)
 	if tid == pid && kernels[tid] {
 		name = worker(name)

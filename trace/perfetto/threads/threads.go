@@ -1,7 +1,8 @@
 // Package threads knows the threads and processes of a Perfetto trace over its time: a
 // number can belong to one thread and later to another. It reads process trees and what
 // the kernel says of tasks, and gives each its own number, which other readers of the
-// same pass ask for.
+// same pass ask for: a Tracker. A Roster tells the same at the trace's end alone, without
+// the order of time that a Tracker needs; what both read is read in one place.
 //
 // It takes a stand: who belongs to whom is decided as Perfetto's own trace processor does
 // (src/trace_processor/importers/common/process_tracker.cc), so that its tables can be

@@ -1,0 +1,142 @@
+package threads
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Roster tells, when a trace ends, which threads and processes there were and who belongs
+// to whom. It takes packets and events in any order, which a Tracker can't, so that a
+// trace need be read only once; it does not tell a thread from an earlier one of the same
+// number.
+type Roster struct {
+	Processes map[int32]*Listed // by number
+	Threads   map[int32]*Member // by number
+
+	file *packets.File
+}
+
+// Listed is a process.
+type Listed struct {
+	UID  int    // -1 where not told
+	Name string // the command line's first word
+}
+
+// Member is a thread.
+type Member struct {
+	PID  int32  // 0 where not told
+	Name string // "" where not told
+}
+
+// NewRoster is a roster of what is read from a file.
+func NewRoster(file *packets.File) *Roster {
+	return &Roster{file: file, Processes: map[int32]*Listed{}, Threads: map[int32]*Member{}}
+}
+
+// Tree reads a ProcessTree.
+func (r *Roster) Tree(message []byte) {
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.ProcessTreeProcesses:
+			r.process(TreeProcessOf(f.Bytes))
+		case field.ProcessTreeThreads:
+			one := TreeThreadOf(f.Bytes)
+			if m := r.member(one.TID); m != nil {
+				m.PID, m.Name = one.PID, cmp.Or(packets.Name(one.Name), m.Name)
+			}
+		}
+	}
+}
+
+func (r *Roster) process(p TreeProcess) {
+	first, _, _ := bytes.Cut(p.First(), []byte{0})
+	one := Listed{UID: p.UID, Name: packets.Name(first)}
+	if r.Processes[p.PID] != nil || r.file.Room("processes", len(r.Processes), most) {
+		r.Processes[p.PID] = &one
+	}
+	if m := r.member(p.PID); m != nil {
+		m.PID, m.Name = p.PID, cmp.Or(one.Name, m.Name)
+	}
+}
+
+// member finds or adds a thread; nil where there are too many.
+func (r *Roster) member(tid int32) *Member {
+	m := r.Threads[tid]
+	if m == nil && r.file.Room("threads", len(r.Threads), most) {
+		m = &Member{}
+		r.Threads[tid] = m
+	}
+	return m
+}
+
+// Tasks are what the kernel tells of threads that begin and end, in any order.
+type Tasks struct {
+	births []birth
+	owners map[int32]int32 // processes of threads, as their ends tell them
+}
+
+// birth is the beginning of a thread, or of a process with its main thread.
+type birth struct {
+	ns          int64
+	parent, tid int32
+	process     bool
+}
+
+// Begin notes that a parent began a task.
+func (k *Tasks) Begin(file *packets.File, ns int64, parent int32, task NewTask) bool {
+	if task.TID == 0 || !file.Room("threads", len(k.births), most) {
+		return false
+	}
+	k.births = append(k.births, birth{ns, parent, task.TID, !task.Thread})
+	return true
+}
+
+// Exit reads a SchedProcessExitFtraceEvent, which tells whose a thread was.
+func (k *Tasks) Exit(file *packets.File, message []byte) {
+	var tid, process int32
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.SchedExitPID:
+			tid = int32(f.Value)
+		case field.SchedExitTGID:
+			process = int32(f.Value)
+		}
+	}
+	if process != 0 && file.Room("threads", len(k.owners), most) {
+		if k.owners == nil {
+			k.owners = map[int32]int32{}
+		}
+		k.owners[tid] = process
+	}
+}
+
+// Settle gives the threads that began or ended while the kernel was recorded to their
+// processes, and adds the processes that began, under the names that their main threads
+// are called. What process trees say goes first: they are read from the device later.
+func (r *Roster) Settle(k *Tasks, called func(tid int32) string) {
+	slices.SortStableFunc(k.births, func(a, b birth) int { return cmp.Compare(a.ns, b.ns) })
+	for _, one := range k.births {
+		m := r.member(one.tid)
+		if m == nil || m.PID != 0 {
+			continue
+		}
+		switch parent := r.Threads[one.parent]; {
+		case one.process:
+			m.PID = one.tid
+		case parent != nil:
+			m.PID = parent.PID
+		}
+		if one.process && r.Processes[one.tid] == nil && r.file.Room("processes", len(r.Processes), most) {
+			r.Processes[one.tid] = &Listed{UID: -1, Name: called(one.tid)}
+		}
+	}
+	for tid, process := range k.owners {
+		if m := r.member(tid); m != nil && m.PID == 0 {
+			m.PID = process
+		}
+	}
+}
