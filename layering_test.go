@@ -26,7 +26,7 @@ const module = "github.com/apkgate/apkgate"
 var mayImport = map[string][]string{
 	"metric":   {},
 	"run":      {"metric"},
-	"context":  {},
+	"context":  {"metric"},
 	"stat":     {},
 	"rules":    {},
 	"gate":     {"run", "metric", "context", "stat", "rules"},
@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"device":   {"internal/filelock"},
 	"trace":    {"run", "metric"},
 	"energy":   {"trace", "run", "metric", "stat"},
-	"config":   {"metric", "run"},
+	"config":   {"metric", "run", "gate"},
 	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context", "evidence"},
 	"baseline": {"run", "context", "metric"},
 	"evidence": {"run", "internal/filelock"},

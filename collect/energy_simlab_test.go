@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -119,7 +120,7 @@ func TestSimulatedPhonesTellTheirJoules(t *testing.T) {
 			r := collect.Collect(t.Context(), job, collect.Options{Progress: kept})
 			wantComplete(t, r, 3)
 			t.Log(r.Run.Context, r.Run.Iterations[0].Metrics, r.Run.Warnings)
-			if r.Run.Energy.Source != want.source || r.Run.Context[run.EnergyFrom] != want.source {
+			if r.Run.Energy.Source != want.source || r.Run.Context[metric.EnergyFrom] != want.source {
 				t.Errorf("joules are from %q, want %q", r.Run.Energy.Source, want.source)
 			}
 			if want.warning != "" && !warnedOf(r.Run, want.warning) {

@@ -22,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -76,7 +77,7 @@ func TestEnergyByRails(t *testing.T) {
 	for _, api := range []int{29, 33} {
 		p, r := measured(t, api, config.EnergyAuto, func(w *power) { w.rails, w.charger = true, "USB" }, nil)
 		wantTrueJoules(t, r)
-		if e := r.Run.Energy; e.Source != "rails" || r.Run.Context[run.EnergyFrom] != "rails" || len(e.Components) != 1 || e.UpdateMS != 250 {
+		if e := r.Run.Energy; e.Source != "rails" || r.Run.Context[metric.EnergyFrom] != "rails" || len(e.Components) != 1 || e.UpdateMS != 250 {
 			t.Errorf("API %d: %+v in %v", api, e, r.Run.Context)
 		}
 		if r.Run.Context["powered"] != "usb" || r.Run.Context["compiled"] != "speed" {
@@ -688,7 +689,7 @@ func inTurnsWithEnergy(t *testing.T, settle *time.Duration, want []string) {
 	}
 	for _, r := range []collect.Result{base, of} {
 		wantComplete(t, r, 2)
-		if r.Run.Energy == nil || r.Run.Context[run.EnergyFrom] != "rails" || r.Run.Context["compiled"] != "speed" {
+		if r.Run.Energy == nil || r.Run.Context[metric.EnergyFrom] != "rails" || r.Run.Context["compiled"] != "speed" {
 			t.Errorf("%+v, %v", r.Run.Energy, r.Run.Context)
 		}
 		if got := r.Run.Iterations[1].Metrics["energy.total_j"]; math.Abs(got-26) > 0.5 {

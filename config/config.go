@@ -14,6 +14,7 @@ package config
 import (
 	"time"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -172,19 +173,6 @@ type Metric struct {
 // Fraction is a share of one: 5 % is 0.05. A file may say 5% or 0.05.
 type Fraction float64
 
-// The presets of the gate.
-const (
-	PresetDefault = "default" // fences from all of history, weighted by likeness
-	PresetDune    = "dune"    // the published technique, number for number
-)
-
-// The outcomes from which a check ends with exit status 1.
-const (
-	FailOnNever        = "never"        // the verdict is only shown
-	FailOnRegression   = "regression"   // the default
-	FailOnInconclusive = "inconclusive" // a doubt fails too
-)
-
 // Gate is the policy by which runs are judged.
 type Gate struct {
 	// The way of judging. dune is the published technique, number for number.
@@ -206,7 +194,7 @@ type Gate struct {
 	// The metrics that decide. Without it: all that are not neutral; a percentile or another detail only where its summary is absent.
 	Metrics []string `yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
 	// The outcome from which the exit status is 1.
-	FailOn string `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`
+	FailOn gate.FailOn `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`
 	// Limits of single metrics and events; one entry for each metric and event.
 	Thresholds []Threshold `yaml:"thresholds,omitempty" jsonschema:"maxItems=1000"`
 }
@@ -229,10 +217,6 @@ type Threshold struct {
 	// Show this metric of this event, but never fail because of it.
 	Ignore bool `yaml:"ignore,omitempty" jsonschema:"default=false"`
 }
-
-// AnyEvent is the Event of a threshold that holds for the whole run and every UI
-// event.
-const AnyEvent = "*"
 
 // Store says where the history is kept: in one place, at most one field is set.
 type Store struct {
@@ -272,7 +256,7 @@ type Report struct {
 func Default() Config {
 	return Config{
 		Evidence: Evidence{Keep: KeepNone},
-		Gate:     DefaultGate(PresetDefault),
+		Gate:     DefaultGate(gate.PresetDefault),
 		Store:    Store{SQLite: ".apkgate/history.db"},
 		Report:   Report{HTML: ".apkgate/report.html"},
 	}
@@ -282,15 +266,40 @@ func Default() Config {
 // the preset dune Alpha is 0: the technique has no such limit. In the default
 // preset MinSupport is 0: it is not a share of all runs.
 func DefaultGate(preset string) Gate {
+	p, _ := gate.PolicyOf(preset)
 	g := Gate{
-		Preset: preset, OutlierFactor: 1.5, MinConfidence: 0.9,
-		Alpha: 0.05, MinHistory: 5, MinChange: 0.05,
-		Summary: run.Median, FailOn: FailOnRegression,
+		Preset: preset, OutlierFactor: p.OutlierFactor, MinConfidence: Fraction(p.MinConfidence),
+		Alpha: Fraction(p.Alpha), MinHistory: p.MinHistory, MinChange: Fraction(p.MinChange),
+		Summary: p.Centre, FailOn: gate.FailRegression,
 	}
-	if preset == PresetDune {
-		g.MinSupport, g.Alpha, g.MinHistory, g.MinChange, g.Summary = 0.01, 0, 0, 0, run.Mean
+	if p.SupportOfAll {
+		g.MinSupport = Fraction(p.MinSupport)
 	}
 	return g
+}
+
+// Policy is the gate's policy as the file has it. use are the properties of the
+// context that count; nil: all.
+func (g Gate) Policy(use []string) gate.Policy {
+	p, _ := gate.PolicyOf(g.Preset)
+	p.Centre, p.OutlierFactor = g.Summary, g.OutlierFactor
+	p.MinConfidence = float64(g.MinConfidence)
+	if g.MinSupport > 0 {
+		p.MinSupport, p.SupportOfAll = float64(g.MinSupport), true
+	}
+	p.Alpha, p.MinHistory, p.MinChange = float64(g.Alpha), g.MinHistory, float64(g.MinChange)
+	p.Metrics, p.Use = g.Metrics, use
+	for _, t := range g.Thresholds {
+		p.Thresholds = append(p.Thresholds, t.policy())
+	}
+	return p
+}
+
+func (t Threshold) policy() gate.Threshold {
+	return gate.Threshold{
+		Metric: t.Metric, Event: t.Event, OutlierFactor: t.OutlierFactor, MinChange: (*float64)(t.MinChange),
+		Max: t.Max, Min: t.Min, Ignore: t.Ignore,
+	}
 }
 
 // Catalogue is the built-in catalogue with the file's own metrics and changes.

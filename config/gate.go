@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -17,12 +18,12 @@ func (d *decoder) gate(c *Config) reader {
 		if err != nil { // a metric's name is wrong, which is told where it stands
 			catalogue = metric.Default()
 		}
-		if preset := n.find("preset"); preset != nil && preset.text == PresetDune {
-			c.Gate = DefaultGate(PresetDune)
+		if preset := n.find("preset"); preset != nil && preset.text == gate.PresetDune {
+			c.Gate = DefaultGate(gate.PresetDune)
 		}
 		g := &c.Gate
 		d.mapping(n, path,
-			may("preset", oneOf(d, &g.Preset, PresetDefault, PresetDune)),
+			may("preset", oneOf(d, &g.Preset, gate.Presets()...)),
 			may("outlier-factor", d.number(&g.OutlierFactor, 0.1, 100)),
 			may("min-support", d.fraction(&g.MinSupport, false)),
 			may("min-confidence", d.fraction(&g.MinConfidence, false)),
@@ -31,7 +32,7 @@ func (d *decoder) gate(c *Config) reader {
 			may("min-change", d.fraction(&g.MinChange, true)),
 			may("summary", oneOf(d, &g.Summary, run.Median, run.Mean)),
 			may("metrics", d.set(&g.Metrics, 1, d.gatedMetric(catalogue))),
-			may("fail-on", oneOf(d, &g.FailOn, FailOnNever, FailOnRegression, FailOnInconclusive)),
+			may("fail-on", oneOf(d, &g.FailOn, gate.FailOns()...)),
 			may("thresholds", d.list(0, d.threshold(g, catalogue))),
 		)
 	}
@@ -39,7 +40,7 @@ func (d *decoder) gate(c *Config) reader {
 
 func (d *decoder) falseAlarms(g *Gate) reader {
 	return func(n *node, path string) {
-		if g.Preset == PresetDune {
+		if g.Preset == gate.PresetDune {
 			d.at(n, path, "the preset dune sets no limit on false alarms; remove this key or use the preset default")
 			return
 		}
@@ -139,7 +140,7 @@ func cellText(t Threshold) string {
 	switch t.Event {
 	case "":
 		return words.Short(t.Metric) + " of the whole run"
-	case AnyEvent:
+	case gate.AnyEvent:
 		return words.Short(t.Metric) + " of any event"
 	}
 	return fmt.Sprintf("%s of the event %q", words.Short(t.Metric), words.Short(t.Event))

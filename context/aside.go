@@ -1,13 +1,16 @@
 package devctx
 
-import "maps"
+import (
+	"maps"
 
-// The properties that say nothing of the device or the app. EnergyFrom is
-// run.EnergyFrom, which this package can't import.
+	"github.com/apkgate/apkgate/metric"
+)
+
+// The properties that say nothing of the device or the app, beside
+// metric.EnergyFrom.
 const (
-	EnergyFrom = "energy_from" // the source of the joules, such as "rails"
-	Powered    = "powered"     // what powered the device: "battery", "usb", …
-	Battery    = "battery"     // how full it was: "0-19%", "20-49%", …
+	Powered = "powered" // what powered the device: "battery", "usb", …
+	Battery = "battery" // how full it was: "0-19%", "20-49%", …
 )
 
 // Aside are the properties that say how some of a run's numbers came about, or
@@ -16,7 +19,7 @@ const (
 // whose battery has waned. They make no two contexts less alike, unless a list
 // of properties names them. Numbers that do depend on one, such as joules on
 // their source, are kept apart one by one (metric.Metric.Within).
-var Aside = []string{EnergyFrom, Powered, Battery}
+var Aside = []string{metric.EnergyFrom, Powered, Battery}
 
 // without returns the properties that are not set aside.
 func without(a Properties) Properties {

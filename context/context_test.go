@@ -3,6 +3,8 @@ package devctx
 import (
 	"math"
 	"testing"
+
+	"github.com/apkgate/apkgate/metric"
 )
 
 // Paper, Figure 2 and Table 1.
@@ -77,8 +79,8 @@ func TestHardPropertiesKeepRunsApart(t *testing.T) {
 // same phone; what was compiled ahead of time runs otherwise.
 func TestHowJoulesCameAboutMakesNoOtherDevice(t *testing.T) {
 	plain := Properties{"model": "a", "network": "wifi"}
-	rails := Properties{"model": "a", "network": "wifi", EnergyFrom: "rails", Powered: "usb", Battery: "80-100%"}
-	battery := Properties{"model": "a", "network": "wifi", EnergyFrom: "battery", Powered: "battery", Battery: "0-19%"}
+	rails := Properties{"model": "a", "network": "wifi", metric.EnergyFrom: "rails", Powered: "usb", Battery: "80-100%"}
+	battery := Properties{"model": "a", "network": "wifi", metric.EnergyFrom: "battery", Powered: "battery", Battery: "0-19%"}
 	for _, other := range []Properties{plain, rails, battery} {
 		if n := Shared(rails, other, nil); n != 2 || !Same(rails, other, nil) {
 			t.Errorf("%v and %v share %d properties, want 2 and the same context", rails, other, n)
@@ -87,7 +89,7 @@ func TestHowJoulesCameAboutMakesNoOtherDevice(t *testing.T) {
 	if len(rails) != 5 {
 		t.Errorf("the context itself was changed: %v", rails)
 	}
-	if Same(rails, battery, []string{EnergyFrom}) || Shared(rails, rails, []string{EnergyFrom}) != 1 {
+	if Same(rails, battery, []string{metric.EnergyFrom}) || Shared(rails, rails, []string{metric.EnergyFrom}) != 1 {
 		t.Error("a property that is named counts, set aside or not")
 	}
 	if Same(plain, Properties{"model": "a", "network": "wifi", "compiled": "speed"}, nil) {

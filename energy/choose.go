@@ -26,7 +26,7 @@ type Offers struct {
 // Choice is where joules come from.
 type Choice struct {
 	Source Source
-	// From is the value of run.EnergyFrom.
+	// From is the value of metric.EnergyFrom.
 	From string
 	// PassedOver says of each better source why it was not taken, and what can be
 	// done about it.
@@ -78,7 +78,7 @@ func reason(refusal error) error {
 	return refusal
 }
 
-// From is the value of run.EnergyFrom: the source, for the model with the name
+// From is the value of metric.EnergyFrom: the source, for the model with the name
 // of its profile.
 func From(source Source, profile string) string {
 	if source != Model || profile == "" {

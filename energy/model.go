@@ -20,7 +20,7 @@ import (
 // (frameworks/base/core/java/com/android/internal/os/*PowerCalculator.java).
 // It measures nothing. docs/energy.md lists its equations and what it leaves out.
 type PowerModel struct {
-	// Name is what run.EnergyFrom says after "model ".
+	// Name is what metric.EnergyFrom says after "model ".
 	Name string
 	// Volts is the voltage of the battery. It is the same for all runs, so that
 	// a battery that runs low does not look like a better app.

@@ -15,6 +15,19 @@ const (
 	Invalid      Outcome = "invalid"      // the run is not whole: nothing can be said
 )
 
+// FailOn is the outcome from which a verdict fails the build.
+type FailOn string
+
+// The outcomes from which a verdict can fail.
+const (
+	FailNever        FailOn = "never"        // the verdict is only shown
+	FailRegression   FailOn = "regression"   // the default
+	FailInconclusive FailOn = "inconclusive" // a doubt fails too
+)
+
+// FailOns are the values of FailOn.
+func FailOns() []FailOn { return []FailOn{FailNever, FailRegression, FailInconclusive} }
+
 // Direction says which way a comparison deviates.
 type Direction string
 

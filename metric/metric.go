@@ -135,8 +135,11 @@ func countDecimals(v float64, decimals int) int {
 	return max(decimals, 1)
 }
 
-// energyFrom is run.EnergyFrom, which this package can't import.
-const energyFrom = "energy_from"
+// EnergyFrom is the context property that says where joules come from:
+// "rails", "battery", "platform", or "model" and the profile of the model, as
+// in "model reference-phone". Joules of one source are never compared with
+// those of another.
+const EnergyFrom = "energy_from"
 
 var builtin = []Metric{
 	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Sums: true, Resolution: 1, Restless: 0.03},
@@ -150,9 +153,9 @@ var builtin = []Metric{
 	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
 	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02},
-	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Modes: true, Within: energyFrom, Resolution: 0.001},
-	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Modes: true, Within: energyFrom, Of: "energy.total_j", Resolution: 0.001},
-	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Modes: true, Within: energyFrom, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Resolution: 0.001},
+	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Modes: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.001},
 	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Sums: true, Decimals: 0, Log: true, Resolution: 1},
 	{Name: "wakelock.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held", Sums: true, Decimals: 0, Log: true, Resolution: 1000},
 	{Name: "wakelock.screen_off_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held while the screen is off", Sums: true, Decimals: 0, Log: true, Of: "wakelock.time_ms", Resolution: 1000},

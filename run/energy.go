@@ -14,16 +14,10 @@ const (
 	MaxWakelocks  = 100
 )
 
-// EnergyFrom is the context property that says where joules come from:
-// "rails", "battery", "platform", or "model" and the profile of the model, as
-// in "model reference-phone". Joules of one source are never compared with
-// those of another.
-const EnergyFrom = "energy_from"
-
 // Energy says how a run's joules came about and where they went. All numbers
 // are means over the iterations, of one iteration.
 type Energy struct {
-	// Source is the value of the context property EnergyFrom.
+	// Source is the value of the context property metric.EnergyFrom.
 	Source string `json:"source"`
 	// UpdateMS is the median time between two readings of the sensor; 0 where
 	// there is no series of readings.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/metric"
 )
 
 // hungry is a run with all that a record can say of energy.
@@ -13,7 +15,7 @@ func hungry() Run {
 	cost := Cost{Samples: 40, Share: 0.4, CPUMS: 40, PowerW: 2, EnergyJ: 0.08, LowJ: 0.06, HighJ: 0.11}
 	return Run{
 		Format: Format, App: App{Package: "com.example.mail"}, Scenario: "open", Status: Complete,
-		Context: map[string]string{EnergyFrom: "rails"}, Warnings: []Warning{},
+		Context: map[string]string{metric.EnergyFrom: "rails"}, Warnings: []Warning{},
 		Iterations: []Iteration{{Metrics: map[string]float64{"energy.total_j": 12.5}}},
 		Energy: &Energy{
 			Source: "rails", UpdateMS: 250, BatteryJ: 60_000,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -124,9 +125,9 @@ func referencesAsTheGate(t *testing.T, s baseline.Store) {
 		newRun("low battery", day(3), phone(devctx.Battery, "0-19%", devctx.Powered, "usb"), 1),
 		newRun("plain", day(2), phone(), 1),
 		newRun("same charge, other network", day(6), map[string]string{
-			"model": "S3", "network": "3g", devctx.Battery: "80-100%", devctx.Powered: "battery", devctx.EnergyFrom: "rails",
+			"model": "S3", "network": "3g", devctx.Battery: "80-100%", devctx.Powered: "battery", metric.EnergyFrom: "rails",
 		}, 1))
-	q := query(phone(devctx.Battery, "80-100%", devctx.Powered, "battery", devctx.EnergyFrom, "rails"))
+	q := query(phone(devctx.Battery, "80-100%", devctx.Powered, "battery", metric.EnergyFrom, "rails"))
 	wantEqual(t, "references", ids(references(t, s, q)), []string{"low battery", "plain", "same charge, other network"})
 	q.Limit = 2
 	wantEqual(t, "the nearest two", ids(references(t, s, q)), []string{"low battery", "plain"})

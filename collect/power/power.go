@@ -22,7 +22,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/energy/methods"
-	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/metric"
 )
 
 // Meter is how a device's energy is measured: settled once at set-up, the same
@@ -169,7 +169,7 @@ func (m *Meter) Ready(ctx context.Context, b *Build) error {
 			m.t.Journal.Warnf("%s is a debug build: what its methods cost misleads, since a release build is compiled otherwise; measure a release build with <profileable android:shell=\"true\"/> in its manifest", b.App.Package)
 		}
 	}
-	b.Note(run.EnergyFrom, m.choice.From)
+	b.Note(metric.EnergyFrom, m.choice.From)
 	b.Note("powered", m.powered)
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/run"
 )
 
 // How much is told.
@@ -69,7 +68,7 @@ func newTeller(c Change, catalogue *metric.Catalogue, flagged []diagnose.Finding
 // device may explain.
 func ofEnergy(catalogue *metric.Catalogue, name string) bool {
 	m, _ := catalogue.Lookup(name)
-	return m.Within == run.EnergyFrom || name == "cpu.time_ms"
+	return m.Within == metric.EnergyFrom || name == "cpu.time_ms"
 }
 
 // matters reports whether the run's energy is worth more than a line.

@@ -138,7 +138,7 @@ func Summaries(p gate.Policy, rs ...run.Run) []run.Summary {
 func Hungry(id, source string, ms, joules float64) run.Run {
 	context := map[string]string{"model": "a"}
 	if source != "" {
-		context[run.EnergyFrom] = source
+		context[metric.EnergyFrom] = source
 	}
 	return In(Run(id, map[string]float64{"frames.duration_ms": ms, "energy.total_j": joules}), context)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/gate/sidebyside"
@@ -170,14 +169,6 @@ func TestWakelocksOutOfNothing(t *testing.T) {
 		if d := comparisonOf(v, "wakelock.screen_off_ms"); d.Metric != "" {
 			t.Errorf("%s: the detail is judged beside its summary", name)
 		}
-	}
-}
-
-// Three packages that may not import each other name the same property.
-func TestTheSourceHasOneName(t *testing.T) {
-	m, _ := metric.Default().Lookup("energy.total_j")
-	if m.Within != run.EnergyFrom || devctx.EnergyFrom != run.EnergyFrom {
-		t.Errorf("metric says %q, context %q, run %q", m.Within, devctx.EnergyFrom, run.EnergyFrom)
 	}
 }
 

@@ -51,7 +51,7 @@ func (w hungryWorld) run(rng *rand.Rand, id string, context int) run.Run {
 			it.Metrics[name] *= 5
 		}
 	}
-	r.Context[run.EnergyFrom] = "battery"
+	r.Context[metric.EnergyFrom] = "battery"
 	return r
 }
 

@@ -39,23 +39,22 @@ type CheckResult struct {
 }
 
 // Conclude says what a verdict is for a check run: "success", "failure" or
-// "neutral". failOn is the outcome from which the build fails: "never",
-// "regression" or "inconclusive". What would fail but for failOn is neutral: a
-// required check takes that for passed, and a reader does not.
-func Conclude(o gate.Outcome, failOn string) string {
+// "neutral". What would fail but for failOn is neutral: a required check takes that
+// for passed, and a reader does not.
+func Conclude(o gate.Outcome, failOn gate.FailOn) string {
 	switch {
 	case o == gate.Pass || o == gate.Improvement:
 		return "success"
-	case failOn == "never":
+	case failOn == gate.FailNever:
 		return "neutral"
-	case o == gate.Inconclusive && failOn != "inconclusive":
+	case o == gate.Inconclusive && failOn != gate.FailInconclusive:
 		return "neutral"
 	}
 	return "failure"
 }
 
 // conclusion is the content's, which is no success where something was lost.
-func (c Content) conclusion(failOn string) string {
+func (c Content) conclusion(failOn gate.FailOn) string {
 	if c.Lost && c.Outcome != gate.Regression {
 		return Conclude(gate.Invalid, failOn)
 	}

@@ -15,7 +15,7 @@ import (
 func TestConclude(t *testing.T) {
 	for _, c := range []struct {
 		outcome gate.Outcome
-		failOn  string
+		failOn  gate.FailOn
 		want    string
 	}{
 		{gate.Pass, "regression", "success"},
@@ -66,7 +66,7 @@ func TestCheckRunGoesFromProgressToItsConclusion(t *testing.T) {
 func TestWhatWasLostIsNoSuccess(t *testing.T) {
 	for _, c := range []struct {
 		in     func() actions.Content
-		failOn string
+		failOn gate.FailOn
 		want   string
 	}{
 		{func() actions.Content { return actions.ContentOf(fine(), nil) }, "regression", "failure"},
@@ -121,7 +121,7 @@ func TestACheckRunThatWasBegunWithoutAnAnswer(t *testing.T) {
 func TestWithoutAVerdictTheCheckRunEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
-		failOn string
+		failOn gate.FailOn
 		want   string
 	}{
 		"the device was lost":         {errors.New("emulator-5554: the device is offline"), "regression", "failure"},

@@ -27,9 +27,9 @@ type Reporter struct {
 	// Leg tells the jobs of a matrix apart, see LegName: each has a row of the
 	// comment and a check run of its own.
 	Leg     string
-	FailOn  string // see Conclude
-	Comment bool   // on the pull request, where there is one
-	Check   bool   // a check run on the head commit
+	FailOn  gate.FailOn // see Conclude
+	Comment bool        // on the pull request, where there is one
+	Check   bool        // a check run on the head commit
 
 	mu      sync.Mutex // held while the check run is ended
 	check   *Check

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -45,7 +46,7 @@ func twoSources() []run.Run {
 		}
 		waver := 1 + 0.01*float64(i%3-1)
 		r := energyRun(fmt.Sprint(source, i), fmt.Sprint("night ", i), []float64{joules * waver, joules * waver})
-		r.Context[run.EnergyFrom] = source
+		r.Context[metric.EnergyFrom] = source
 		r.Started = time.Date(2026, 1, 1+i, 3, 0, 0, 0, time.UTC)
 		for k := range r.Iterations {
 			r.Iterations[k].Metrics["frames.duration_ms"] = 8 * waver
@@ -79,7 +80,7 @@ func TestJoulesOfTwoSourcesInAStore(t *testing.T) {
 	command(t, "baseline", "import", "--store", store, saved(t, "history.jsonl", history...))
 	as := func(id, source string, joules float64) string {
 		r := energyRun(id, id, []float64{joules, joules})
-		r.Context[run.EnergyFrom] = source
+		r.Context[metric.EnergyFrom] = source
 		r.Started = time.Date(2026, 2, 1, 3, 0, 0, 0, time.UTC)
 		for k := range r.Iterations {
 			r.Iterations[k].Metrics["frames.duration_ms"] = 8

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -99,7 +100,7 @@ func (p phone) oneSession(rng *rand.Rand, id string, n int, change float64) run.
 func energyRun(id, session string, joules []float64) run.Run {
 	r := run.Run{
 		Format: run.Format, ID: id, App: run.App{Package: "app"}, Scenario: "s", Session: session, Status: run.Complete,
-		Context: map[string]string{"model": "simulated", run.EnergyFrom: "battery"},
+		Context: map[string]string{"model": "simulated", metric.EnergyFrom: "battery"},
 	}
 	for _, j := range joules {
 		r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{"energy.total_j": j}})

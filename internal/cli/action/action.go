@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -84,7 +85,7 @@ func enter(c console.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	if err != nil {
 		return nil, exit.Usage(err, "the input leg sets it")
 	}
-	a := &call{Reporter: actions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: string(exit.FailRegression)}}
+	a := &call{Reporter: actions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression}}
 	if token != "" {
 		a.Client, err = actions.NewClient(job, actions.ClientOptions{
 			API: c.Getenv("GITHUB_API_URL"), GraphQL: c.Getenv("GITHUB_GRAPHQL_URL"), Token: token, Log: runner.Log,

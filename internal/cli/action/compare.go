@@ -57,7 +57,7 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err != nil {
 		return result{}, err
 	}
-	a.FailOn = string(set.FailOn)
+	a.FailOn = set.FailOn
 	base, head, err := measure.Both(cmd.Context(), c, f.Config, builds)
 	if err != nil {
 		return result{}, err

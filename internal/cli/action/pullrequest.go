@@ -40,7 +40,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err != nil {
 		return result{}, err
 	}
-	a.FailOn = string(set.FailOn)
+	a.FailOn = set.FailOn
 	if f.Commit == "" {
 		f.Commit = a.Job.HeadSHA
 	}

@@ -72,14 +72,14 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err != nil {
 		return result{}, err
 	}
-	a.FailOn = string(set.FailOn)
+	a.FailOn = set.FailOn
 	done, err := history.Refresh(cmd.Context(), c, f.ConfigFlags, set, history.Refreshing{
 		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, AcceptRegression: f.acceptRegression,
 	})
 	if err != nil {
 		return result{}, err
 	}
-	a.FailOn = string(done.FailOn)
+	a.FailOn = done.FailOn
 	answer := done.Answer()
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, errors.Join(err, done.Loss)

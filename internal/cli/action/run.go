@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -57,7 +58,7 @@ func runCommand(c console.Console) *cobra.Command {
 // result is what a mode found, and how it is shown.
 type result struct {
 	content actions.Content
-	failOn  exit.FailOn
+	failOn  gate.FailOn
 	// folder leaves the report's files in a folder.
 	folder func(dir string) (actions.Folder, error)
 	// loss is a run that did not come to its end, though others did.

@@ -48,26 +48,14 @@ type verdictStatus int
 
 func (v verdictStatus) Error() string { return fmt.Sprintf("exit status %d", int(v)) }
 
-// FailOn is the outcome from which a verdict fails the command.
-type FailOn string
-
-// The values of --fail-on.
-const (
-	FailNever        FailOn = "never"
-	FailRegression   FailOn = "regression"
-	FailInconclusive FailOn = "inconclusive"
-)
-
-var FailOns = []FailOn{FailNever, FailRegression, FailInconclusive}
-
 // statusOf is the exit status that a verdict by itself stands for.
-func statusOf(o gate.Outcome, failOn FailOn) int {
+func statusOf(o gate.Outcome, failOn gate.FailOn) int {
 	switch {
-	case failOn == FailNever:
+	case failOn == gate.FailNever:
 		return StatusPass
 	case o == gate.Invalid:
 		return StatusInfrastructure
-	case o == gate.Regression, o == gate.Inconclusive && failOn == FailInconclusive:
+	case o == gate.Regression, o == gate.Inconclusive && failOn == gate.FailInconclusive:
 		return StatusRegression
 	}
 	return StatusPass
@@ -76,7 +64,7 @@ func statusOf(o gate.Outcome, failOn FailOn) int {
 // Of is the one place where a verdict, and what was lost beside it, become an
 // exit status. A regression outweighs the loss, which is told all the same; any
 // other verdict, and one that fails nothing, does not.
-func Of(o gate.Outcome, failOn FailOn, loss error) error {
+func Of(o gate.Outcome, failOn gate.FailOn, loss error) error {
 	status := statusOf(o, failOn)
 	switch {
 	case loss != nil && o == gate.Regression && status != StatusPass:

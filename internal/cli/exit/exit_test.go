@@ -16,28 +16,28 @@ func TestExitOf(t *testing.T) {
 	wrong := Usage(errors.New("another package"), "")
 	for _, c := range []struct {
 		outcome gate.Outcome
-		failOn  FailOn
+		failOn  gate.FailOn
 		loss    error
 		want    int
 		told    bool
 	}{
-		{gate.Pass, FailInconclusive, nil, 0, false},
-		{gate.Improvement, FailInconclusive, nil, 0, false},
-		{gate.Inconclusive, FailRegression, nil, 0, false},
-		{gate.Inconclusive, FailInconclusive, nil, 1, false},
-		{gate.Regression, FailRegression, nil, 1, false},
-		{gate.Invalid, FailRegression, nil, 3, false},
-		{gate.Regression, FailNever, nil, 0, false},
-		{gate.Inconclusive, FailNever, nil, 0, false},
-		{gate.Invalid, FailNever, nil, 0, false},
-		{gate.Pass, FailRegression, phone, 3, true},
-		{gate.Regression, FailRegression, phone, 1, true},
-		{gate.Inconclusive, FailInconclusive, phone, 3, true},
-		{gate.Invalid, FailRegression, phone, 3, true},
-		{gate.Regression, FailNever, phone, 3, true},
-		{gate.Invalid, FailNever, phone, 3, true},
-		{gate.Pass, FailRegression, wrong, 2, true},
-		{gate.Regression, FailRegression, wrong, 1, true},
+		{gate.Pass, gate.FailInconclusive, nil, 0, false},
+		{gate.Improvement, gate.FailInconclusive, nil, 0, false},
+		{gate.Inconclusive, gate.FailRegression, nil, 0, false},
+		{gate.Inconclusive, gate.FailInconclusive, nil, 1, false},
+		{gate.Regression, gate.FailRegression, nil, 1, false},
+		{gate.Invalid, gate.FailRegression, nil, 3, false},
+		{gate.Regression, gate.FailNever, nil, 0, false},
+		{gate.Inconclusive, gate.FailNever, nil, 0, false},
+		{gate.Invalid, gate.FailNever, nil, 0, false},
+		{gate.Pass, gate.FailRegression, phone, 3, true},
+		{gate.Regression, gate.FailRegression, phone, 1, true},
+		{gate.Inconclusive, gate.FailInconclusive, phone, 3, true},
+		{gate.Invalid, gate.FailRegression, phone, 3, true},
+		{gate.Regression, gate.FailNever, phone, 3, true},
+		{gate.Invalid, gate.FailNever, phone, 3, true},
+		{gate.Pass, gate.FailRegression, wrong, 2, true},
+		{gate.Regression, gate.FailRegression, wrong, 1, true},
 	} {
 		var stderr bytes.Buffer
 		got := Finish(&stderr, Of(c.outcome, c.failOn, c.loss))

@@ -44,7 +44,7 @@ type Refreshing struct {
 // Refreshed is what a refresh comes to.
 type Refreshed struct {
 	layout.RefreshInput
-	FailOn exit.FailOn
+	FailOn gate.FailOn
 	// Loss is what was not measured, or what is wrong with the history, though the
 	// rest was done; nil for nothing.
 	Loss error
@@ -200,7 +200,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set
 	}
 	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)}
 	if acceptRegression && verdict.Verdict == gate.Regression {
-		done.FailOn = exit.FailNever
+		done.FailOn = gate.FailNever
 	}
 	return &done, nil
 }

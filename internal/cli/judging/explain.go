@@ -7,6 +7,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -35,7 +36,7 @@ func (p Past) whereItWent(r run.Run, refs []run.Summary) (*hotspots.Change, erro
 // A run that the history has lost meanwhile is passed over.
 func (p Past) withEnergy(r run.Run, refs []run.Summary) (base []run.Run, err error) {
 	for _, ref := range refs {
-		if ref.Context[run.EnergyFrom] != r.Energy.Source || ref.ID == r.ID {
+		if ref.Context[metric.EnergyFrom] != r.Energy.Source || ref.ID == r.ID {
 			continue
 		}
 		one, err := p.whole(ref.ID)

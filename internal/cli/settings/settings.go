@@ -31,7 +31,7 @@ type Settings struct {
 	Config    *config.Config
 	Policy    gate.Policy
 	Catalogue *metric.Catalogue
-	FailOn    exit.FailOn
+	FailOn    gate.FailOn
 	Store     string
 	Notes     []string
 }
@@ -83,7 +83,7 @@ func Read(c console.Console, cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags)
 	if err != nil {
 		return Settings{}, err
 	}
-	s := Settings{Config: cfg, Store: cfg.Store.Address(), FailOn: exit.FailOn(cfg.Gate.FailOn)}
+	s := Settings{Config: cfg, Store: cfg.Store.Address(), FailOn: cfg.Gate.FailOn}
 	if cf.Store != "" {
 		s.Store = cf.Store
 	}
@@ -97,7 +97,7 @@ func Read(c console.Console, cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags)
 		}
 		gateOf = withPreset(gateOf, pf.preset)
 	}
-	s.Policy = policyOf(gateOf, cfg.Context.Use)
+	s.Policy = gateOf.Policy(cfg.Context.Use)
 	return s, pf.override(cmd, &s)
 }
 
@@ -130,10 +130,10 @@ func (f PolicyFlags) override(cmd *cobra.Command, s *Settings) error {
 	}
 	s.Policy.SupportOfAll = s.Policy.SupportOfAll || cmd.Flags().Changed("min-support")
 	if cmd.Flags().Changed("fail-on") {
-		s.FailOn = exit.FailOn(f.FailOn)
+		s.FailOn = gate.FailOn(f.FailOn)
 	}
 	s.Policy.Grain = gate.Grain(f.Grain)
-	if err := arguments.OneOf("fail-on", s.FailOn, exit.FailOns); err != nil {
+	if err := arguments.OneOf("fail-on", s.FailOn, gate.FailOns()); err != nil {
 		return err
 	}
 	return arguments.OneOf("grain", s.Policy.Grain, gate.Grains())
@@ -172,29 +172,6 @@ func simulatedNames() []string {
 		names = append(names, p.Name)
 	}
 	return names
-}
-
-// policyOf is the gate's policy as the configuration has it.
-func policyOf(g config.Gate, use []string) gate.Policy {
-	p, _ := gate.PolicyOf(g.Preset)
-	p.Centre, p.OutlierFactor = g.Summary, g.OutlierFactor
-	p.MinConfidence = float64(g.MinConfidence)
-	if g.MinSupport > 0 {
-		p.MinSupport, p.SupportOfAll = float64(g.MinSupport), true
-	}
-	p.Alpha, p.MinHistory, p.MinChange = float64(g.Alpha), g.MinHistory, float64(g.MinChange)
-	p.Metrics, p.Use = g.Metrics, use
-	for _, t := range g.Thresholds {
-		p.Thresholds = append(p.Thresholds, threshold(t))
-	}
-	return p
-}
-
-func threshold(t config.Threshold) gate.Threshold {
-	return gate.Threshold{
-		Metric: t.Metric, Event: t.Event, OutlierFactor: t.OutlierFactor, MinChange: (*float64)(t.MinChange),
-		Max: t.Max, Min: t.Min, Ignore: t.Ignore,
-	}
 }
 
 // StoreAddress is the history that the flags and the configuration name.
