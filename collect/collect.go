@@ -119,8 +119,9 @@ type station struct {
 	programs   *recorders.Programs
 	perfetto   *recorders.Perfetto
 	simpleperf *recorders.Simpleperf
-	meter      *power.Meter // nil where no energy is measured
-	release    func()       // gives up the claim to the device; nil: there is none
+	recording  recorders.Set // perfetto and simpleperf
+	meter      *power.Meter  // nil where no energy is measured
+	release    func()        // gives up the claim to the device; nil: there is none
 	// holder is the collector whose build is installed; clean has each build
 	// installed anew, without what another left behind.
 	holder *collector
@@ -134,10 +135,12 @@ func newStation(job Job, options Options) *station {
 	t := target.New(job.Device, job.Clock, started(options), job.Open)
 	programs := &recorders.Programs{Target: t}
 	limit := recordLimit(job)
-	return &station{
+	s := &station{
 		target: t, programs: programs,
 		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
 	}
+	s.recording.All = []recorders.Recorder{s.perfetto, s.simpleperf}
+	return s
 }
 
 // recordLimit is after how long a recorder ends by itself.

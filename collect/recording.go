@@ -5,25 +5,22 @@ import (
 	"errors"
 
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/watch"
 )
 
-// startRecording starts what records beside the workload, for all that need it. What
-// is recorded for evidence alone may fail: the repetition is measured all the same.
+// startRecording starts what records beside the workload, for all that need it.
 func (c *collector) startRecording(ctx context.Context, a *attempt) error {
-	if c.perfetto.Asked() {
-		err := c.perfetto.Start(ctx)
-		if lost := c.needed(a, err, "nothing is recorded of it"); lost != nil {
-			return lost
-		}
-		a.recorded = err == nil
+	if err := c.recording.Start(ctx, c.refused(a, "nothing is recorded of it")); err != nil {
+		return err
 	}
 	if a.energy != nil {
 		if err := a.energy.StartUp(ctx); err != nil {
 			return err
 		}
 	}
-	if c.watcher == nil || !c.evident || !a.recorded {
+	if !c.evident || c.watcher == nil || !c.recording.Runs(c.perfetto) {
 		return nil
 	}
 	var err error
@@ -33,6 +30,9 @@ func (c *collector) startRecording(ctx context.Context, a *attempt) error {
 
 // stopRecording ends what records.
 func (c *collector) stopRecording(ctx context.Context, a *attempt) error {
+	if !a.measured {
+		return nil
+	}
 	if a.watched != nil {
 		a.watched.Stop()
 	}
@@ -41,26 +41,24 @@ func (c *collector) stopRecording(ctx context.Context, a *attempt) error {
 			return err
 		}
 	}
-	if !a.recorded {
-		return nil
-	}
-	return c.needed(a, c.perfetto.Stop(ctx), "its trace is not kept")
+	return c.recording.Stop(ctx, c.refused(a, "its trace is not kept"))
 }
 
-// needed is the error of a recorder, as far as the repetition is lost by it: where
-// energy needs what it records, or the device is lost.
-func (c *collector) needed(a *attempt, err error, otherwise string) error {
-	switch {
-	case err == nil:
+// refused says what it means that a recorder did not do its part: where energy needs
+// it, that is energy's to say; what is recorded for evidence alone may fail, and the
+// repetition is measured all the same.
+func (c *collector) refused(a *attempt, otherwise string) func(recorders.Recorder, error) error {
+	return func(r recorders.Recorder, err error) error {
+		switch {
+		case a.energy != nil && r.Serves(power.Asker):
+			return a.energy.Refused(err)
+		case loss.IsGone(err) || ctxEnded(err):
+			return err
+		}
+		a.watched = nil
+		c.journal.Warnf("repetition %d: %s: %v", a.n, otherwise, err)
 		return nil
-	case a.energy != nil && a.energy.Traced():
-		return a.energy.Invalid(err)
-	case loss.IsGone(err) || ctxEnded(err):
-		return err
 	}
-	a.watched = nil
-	c.journal.Warnf("repetition %d: %s: %v", a.n, otherwise, err)
-	return nil
 }
 
 // look reacts to what went wrong since the last reading.

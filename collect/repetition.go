@@ -37,7 +37,6 @@ const readLogEvery = 30 * time.Second
 type attempt struct {
 	n        int
 	measured bool // it is none of the warm-up
-	recorded bool // Perfetto records it
 	log      *watch.Log
 	frames   *frames.Sampler
 	workload *workload.Running
@@ -152,8 +151,8 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		}
 	}
 	c.keepEvidence(ctx, a, seen, nil)
-	if a.recorded {
-		if err := c.perfetto.Drop(ctx); err != nil {
+	if a.measured {
+		if err := c.recording.Drop(ctx); err != nil {
 			return fail(loss.Infrastructure, err)
 		}
 	}

@@ -240,5 +240,5 @@ func (c *collector) tearDown(ctx context.Context) {
 	}
 	c.target.Journal = c.journal
 	c.target.TearDown(ctx, c.job.App.Package)
-	c.perfetto.Close()
+	c.recording.Close()
 }

@@ -33,7 +33,6 @@ type Metering struct {
 	app        time.Duration // CPU time of the app at the last reading
 	snapshots  []energy.Snapshot
 	polls      []energy.BatteryReading
-	sampling   bool // simpleperf samples the app's methods
 	stats      *batterystats.Dump
 	statsCut   bool // there should be some
 	trace      *trace.Trace
@@ -45,18 +44,18 @@ func (m *Meter) Measure(b *Build) *Metering { return &Metering{Meter: m, build: 
 
 // PreTest does what may take long before a repetition.
 func (m *Metering) PreTest(ctx context.Context) (err error) {
+	if m.settings.Methods {
+		m.simpleperf.Ask(Asker, m.build.App.Package, m.settings.SampleHz)
+	}
 	if m.choice.Source == energy.Model {
 		m.brightness, err = m.readBrightness(ctx)
 	}
 	return err
 }
 
-// StartUp reads the power for the first time, just before the workload, when
-// Perfetto records already.
+// StartUp reads the power for the first time, just before the workload, when all that
+// records does.
 func (m *Metering) StartUp(ctx context.Context) error {
-	if err := m.startSampling(ctx); err != nil {
-		return err
-	}
 	if err := m.leadTime(ctx); err != nil {
 		return err
 	}
@@ -66,28 +65,18 @@ func (m *Metering) StartUp(ctx context.Context) error {
 	return m.look(ctx)
 }
 
-// startSampling starts simpleperf. A device on which its samples would have no
-// times measures all else.
-func (m *Metering) startSampling(ctx context.Context) error {
-	if !m.settings.Methods {
-		return nil
-	}
-	m.simpleperf.App, m.simpleperf.Hz = m.build.App.Package, m.settings.SampleHz
-	err := m.simpleperf.Start(ctx)
-	switch {
-	case errors.Is(err, recorders.ErrNoClock):
-		m.settings.Methods = false
-		m.t.Journal.Warnf("the app's methods are not sampled: %v (a newer one out of the NDK may do, pushed to %s)", err, recorders.PushedSimpleperf)
-		return nil
-	case err != nil:
+// Refused says what it means that a recorder that energy asked for did not do its
+// part: the repetition is lost. A device on which samples would have no times
+// measures all else.
+func (m *Metering) Refused(err error) error {
+	if !errors.Is(err, recorders.ErrNoClock) {
 		return m.Invalid(err)
 	}
-	m.sampling = true
+	m.settings.Methods = false
+	m.simpleperf.Withdraw(Asker)
+	m.t.Journal.Warnf("the app's methods are not sampled: %v (a newer one out of the NDK may do, pushed to %s)", err, recorders.PushedSimpleperf)
 	return nil
 }
-
-// Traced reports whether Perfetto reads the sensors.
-func (m *Meter) Traced() bool { return m.choice.Source.Measured() && m.asked }
 
 // leadTime lets sensors update before the workload begins and after it ended.
 func (m *Metering) leadTime(ctx context.Context) error {
@@ -179,7 +168,7 @@ func (m *Metering) Marked(begin, end func() (time.Duration, bool)) {
 	}
 }
 
-// ShutDown takes the last reading and ends the sampling.
+// ShutDown takes the last reading, while what records still does.
 func (m *Metering) ShutDown(ctx context.Context) (err error) {
 	m.Ended()
 	if err := m.look(ctx); err != nil {
@@ -190,21 +179,13 @@ func (m *Metering) ShutDown(ctx context.Context) (err error) {
 	} else if err != nil {
 		return err
 	}
-	if err := m.leadTime(ctx); err != nil {
-		return err
-	}
-	if m.sampling {
-		if err := m.simpleperf.Stop(ctx); err != nil {
-			return m.Invalid(err)
-		}
-	}
-	return nil
+	return m.leadTime(ctx)
 }
 
 // PostTest copies the recordings and says what was spent, with the UI events of the
 // repetition, by time.
 func (m *Metering) PostTest(ctx context.Context, events []logcat.Event) (*Spent, error) {
-	if m.Traced() {
+	if m.perfetto.Serves(Asker) {
 		t, err := m.readTrace(ctx)
 		if err != nil {
 			return nil, m.Invalid(err)
@@ -212,7 +193,7 @@ func (m *Metering) PostTest(ctx context.Context, events []logcat.Event) (*Spent,
 		m.trace = t
 		m.tellSleep(t.Suspended)
 	}
-	if m.sampling {
+	if m.simpleperf.Serves(Asker) {
 		if err := m.readProfile(ctx); err != nil {
 			return nil, m.Invalid(err)
 		}

@@ -32,7 +32,6 @@ type Meter struct {
 	perfetto   *recorders.Perfetto
 	simpleperf *recorders.Simpleperf
 	settings   config.Energy
-	asked      bool // Perfetto is asked to read the power
 
 	choice   energy.Choice
 	model    energy.PowerModel
@@ -100,9 +99,6 @@ func (m *Meter) detaches() bool { return m.settings.Disconnect > 0 }
 // Settled reports whether the device has rested since it was set up or came back.
 func (m *Meter) Settled() bool { return m.settled }
 
-// Methods reports whether the app's methods are sampled.
-func (m *Meter) Methods() bool { return m.settings.Methods }
-
 // loadModel readies the model, which stands in where nothing measures.
 func (m *Meter) loadModel(context.Context) error {
 	model, capacity, err := ModelOf(m.settings.PowerProfile)
@@ -134,7 +130,7 @@ func (m *Meter) chooseSource(ctx context.Context) error {
 	}
 	m.choice = choice
 	if !choice.Source.Measured() {
-		m.leavePerfetto()
+		m.perfetto.Withdraw(Asker)
 	}
 	return nil
 }

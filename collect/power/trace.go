@@ -24,7 +24,7 @@ const (
 	chargerEvery    = time.Second
 )
 
-// Asker is by what name Perfetto is asked to read the power.
+// Asker is by what name energy asks the recorders.
 const Asker = "energy"
 
 // powerSources are the data sources that read the power.
@@ -67,18 +67,11 @@ func chargers(service energy.Power, t *trace.Trace) energy.Power {
 // askPerfetto has Perfetto read the power, if the device's can.
 func (m *Meter) askPerfetto(ctx context.Context) error {
 	m.perfetto.Ask(recorders.Ask{Who: Asker, Sources: powerSources, Whole: true})
-	m.asked = true
 	err := m.perfetto.Ready(ctx)
 	if err != nil {
-		m.leavePerfetto()
+		m.perfetto.Withdraw(Asker)
 	}
 	return err
-}
-
-// leavePerfetto leaves the power to what else reads it.
-func (m *Meter) leavePerfetto() {
-	m.perfetto.Withdraw(Asker)
-	m.asked = false
 }
 
 // recordFor records for a while and reads the trace.

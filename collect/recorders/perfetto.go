@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +45,7 @@ type Perfetto struct {
 	text    string // the configuration that the device takes, "" where there is none
 	known   Known
 	program *Program // nil: it does not record
-	copied  *os.File // the trace on this computer, nil where it was not fetched yet
+	trace   recording
 }
 
 // Ask adds what somebody needs to what is recorded from the next Ready on.
@@ -60,8 +59,10 @@ func (p *Perfetto) Withdraw(who string) {
 	p.asks, p.text = slices.DeleteFunc(p.asks, func(a Ask) bool { return a.Who == who }), ""
 }
 
-// Asked reports whether anybody asked for anything.
-func (p *Perfetto) Asked() bool { return len(p.asks) > 0 }
+// Serves implements Recorder.
+func (p *Perfetto) Serves(who string) bool {
+	return slices.ContainsFunc(p.asks, func(a Ask) bool { return who == "" || a.Who == who })
+}
 
 // ErrNoPerfetto says that what was asked for can't be recorded on the device.
 var ErrNoPerfetto = errors.New("the device's perfetto can't be used")
@@ -69,7 +70,7 @@ var ErrNoPerfetto = errors.New("the device's perfetto can't be used")
 // Ready puts the configuration on the device, the richest that it takes: the version
 // of Android does not tell, since makers update perfetto by itself.
 func (p *Perfetto) Ready(ctx context.Context) error {
-	if p.text != "" || !p.Asked() {
+	if p.text != "" || !p.Serves("") {
 		return nil
 	}
 	clones, err := p.clones(ctx)
@@ -126,7 +127,7 @@ func (p *Perfetto) Start(ctx context.Context) error {
 		background = "--background-wait"
 	}
 	p.Close()
-	p.program = nil
+	p.program, p.trace.path = nil, perfettoTrace
 	line := device.Quote("rm", "-f", perfettoTrace) + "; cat " + perfettoConfig + " | " + device.Quote("perfetto", "--txt", "-c", "-", "-o", perfettoTrace, background)
 	out, err := t.Ask(ctx, line)
 	if err != nil {
@@ -166,8 +167,8 @@ func (p *Perfetto) Stop(ctx context.Context) error {
 	return err
 }
 
-// Keep saves what the buffers hold now in a file on the device, the n-th of a
-// repetition, from 1, and goes on recording; "" where the device's perfetto can't.
+// Keep implements Recorder: it saves what the buffers hold, where the device's perfetto
+// can clone a session.
 func (p *Perfetto) Keep(ctx context.Context, n int) (path string, err error) {
 	if p.program == nil || !p.known.clone || strings.Contains(p.text, toFileField) {
 		return "", nil
@@ -188,39 +189,19 @@ func clonePath(n int) string {
 // MaxKept is how many traces are saved on the device at once, at most.
 const MaxKept = 2
 
-// Fetch copies the trace that was ended from the device, once, and has it read.
+// Fetch implements Recorder.
 func (p *Perfetto) Fetch(ctx context.Context, read func(io.Reader) error) error {
-	if p.copied == nil {
-		file, err := p.Programs.pull(ctx, perfettoTrace)
-		if err != nil {
-			return err
-		}
-		p.copied = file
-	}
-	if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("read the copy of the device's %s: %w", perfettoTrace, err)
-	}
-	if err := read(p.copied); err != nil {
-		return fmt.Errorf("read the device's %s: %w", perfettoTrace, err)
-	}
-	return nil
+	return p.trace.fetch(ctx, p.Programs, read)
 }
 
-// FetchKept is Fetch of a trace that was saved while it went on.
+// FetchKept copies a trace that was saved while it went on from the device, has it
+// read, and removes it there.
 func (p *Perfetto) FetchKept(ctx context.Context, path string, read func(io.Reader) error) error {
 	return p.Programs.Fetch(ctx, path, read)
 }
 
-// Drop removes the trace that was ended, here and on the device.
-func (p *Perfetto) Drop(ctx context.Context) error {
-	p.Close()
-	return p.Programs.Target.Try(ctx, "rm", "-f", perfettoTrace)
-}
+// Drop implements Recorder.
+func (p *Perfetto) Drop(ctx context.Context) error { return p.trace.drop(ctx, p.Programs) }
 
-// Close removes what is left on this computer.
-func (p *Perfetto) Close() {
-	if p.copied != nil {
-		discard(p.copied)
-	}
-	p.copied = nil
-}
+// Close implements Recorder.
+func (p *Perfetto) Close() { p.trace.close() }

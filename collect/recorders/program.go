@@ -169,14 +169,13 @@ func (p *Programs) Fetch(ctx context.Context, path string, read func(io.Reader) 
 		return err
 	}
 	defer discard(file)
-	if err := read(file); err != nil {
-		return fmt.Errorf("read the device's %s: %w", path, err)
+	if err := readFrom(file, path, read); err != nil {
+		return err
 	}
 	return p.Target.Try(ctx, "rm", "-f", path)
 }
 
-// pull copies a recorder's file from the device to a temporary one, which is at its
-// beginning.
+// pull copies a recorder's file from the device to a temporary one.
 func (p *Programs) pull(ctx context.Context, path string) (*os.File, error) {
 	file, err := os.CreateTemp("", "apkgate-*")
 	if err != nil {
@@ -186,11 +185,18 @@ func (p *Programs) pull(ctx context.Context, path string) (*os.File, error) {
 		discard(file)
 		return nil, fmt.Errorf("copy %s from the device: %w", path, err)
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		discard(file)
-		return nil, fmt.Errorf("read the copy of the device's %s: %w", path, err)
-	}
 	return file, nil
+}
+
+// readFrom has the copy of a file of the device read from its beginning.
+func readFrom(file *os.File, path string, read func(io.Reader) error) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("read the copy of the device's %s: %w", path, err)
+	}
+	if err := read(file); err != nil {
+		return fmt.Errorf("read the device's %s: %w", path, err)
+	}
+	return nil
 }
 
 func discard(file *os.File) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,13 +19,45 @@ import (
 // Simpleperf samples the methods of an app.
 type Simpleperf struct {
 	Programs *Programs
-	App      string        // its package
-	Hz       int           // of each thread's time on a CPU
 	Limit    time.Duration // after which it ends by itself
 
+	asks    []samples
 	command string // "simpleperf", or the path of one that was pushed
 	event   int    // in clockEvents
 	program *Program
+	file    recording
+}
+
+// samples are what somebody asked for.
+type samples struct {
+	who string
+	app string // its package
+	hz  int    // of each thread's time on a CPU
+}
+
+// Ask has the app's methods sampled so often, in Hz of each thread's time on a CPU.
+// Of several that ask, the last says of which app, and the fastest how often.
+func (s *Simpleperf) Ask(who, app string, hz int) {
+	s.Withdraw(who)
+	s.asks = append(s.asks, samples{who, app, hz})
+}
+
+// Withdraw takes back what was asked for.
+func (s *Simpleperf) Withdraw(who string) {
+	s.asks = slices.DeleteFunc(s.asks, func(a samples) bool { return a.who == who })
+}
+
+// Serves implements Recorder.
+func (s *Simpleperf) Serves(who string) bool {
+	return slices.ContainsFunc(s.asks, func(a samples) bool { return who == "" || a.who == who })
+}
+
+// wanted is what serves all that ask.
+func (s *Simpleperf) wanted() (out samples) {
+	for _, a := range s.asks {
+		out.app, out.hz = a.app, max(out.hz, a.hz)
+	}
+	return out
 }
 
 // clockEvents are the events that count a thread's time, the better first: some
@@ -116,9 +149,11 @@ func (s *Simpleperf) Stop(ctx context.Context) error {
 var errNoEvent = errors.New("simpleperf knows no such event here")
 
 func (s *Simpleperf) record(ctx context.Context, event string) error {
-	limit := strconv.Itoa(int(s.Limit.Seconds()))
-	line := device.Quote("rm", "-f", perfData, perfLog) + "; nohup " + device.Quote(s.command, "record", "--app", s.App,
-		"-e", event, "-f", strconv.Itoa(s.Hz), "--call-graph", "dwarf", "--clockid", "monotonic",
+	s.Close()
+	s.file.path = perfData
+	limit, wanted := strconv.Itoa(int(s.Limit.Seconds())), s.wanted()
+	line := device.Quote("rm", "-f", perfData, perfLog) + "; nohup " + device.Quote(s.command, "record", "--app", wanted.app,
+		"-e", event, "-f", strconv.Itoa(wanted.hz), "--call-graph", "dwarf", "--clockid", "monotonic",
 		"--duration", limit, "-o", perfData) + " </dev/null >" + perfLog + " 2>&1 & echo $!"
 	out, err := s.Programs.Target.Ask(ctx, line)
 	if err != nil {
@@ -168,7 +203,7 @@ func endedAtOnce(event, last string, said []byte) error {
 }
 
 func (s *Simpleperf) notProfileable(said []byte) error {
-	out := s.Programs.Target.Advise(loss.Configuration, fmt.Errorf("sample the methods of %s: %w (simpleperf: %s)", s.App, errNotProfileable, target.LastLine(said)),
+	out := s.Programs.Target.Advise(loss.Configuration, fmt.Errorf("sample the methods of %s: %w (simpleperf: %s)", s.wanted().app, errNotProfileable, target.LastLine(said)),
 		`add <profileable android:shell="true"/> to <application> in the app's manifest (Android 10 and later), or set energy.methods to false`)
 	if e := loss.As(out); e != nil {
 		e.Phase = journal.Measure
@@ -176,7 +211,16 @@ func (s *Simpleperf) notProfileable(said []byte) error {
 	return out
 }
 
-// Fetch copies the recording from the device, has it read, and removes it there.
+// Keep implements Recorder: simpleperf can't save what it has while it goes on.
+func (s *Simpleperf) Keep(context.Context, int) (string, error) { return "", nil }
+
+// Fetch implements Recorder.
 func (s *Simpleperf) Fetch(ctx context.Context, read func(io.Reader) error) error {
-	return s.Programs.Fetch(ctx, perfData, read)
+	return s.file.fetch(ctx, s.Programs, read)
 }
+
+// Drop implements Recorder.
+func (s *Simpleperf) Drop(ctx context.Context) error { return s.file.drop(ctx, s.Programs) }
+
+// Close implements Recorder.
+func (s *Simpleperf) Close() { s.file.close() }
