@@ -32,12 +32,21 @@ func ContentOf(in layout.Input, places document.Places) Content {
 			continue // it is told where what it explains is
 		}
 		at := places.Of(p.Scenario)
-		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: p.Text})
+		c.Notes = append(c.Notes, Note{Path: at.Path, Line: at.Line, Worse: p.Worse, Title: p.Title, Text: withCauses(p)})
 	}
 	for _, r := range in.Verdict.Runs {
 		c.Counts[r.Verdict]++
 	}
 	return c
+}
+
+// withCauses is what a problem says, and what explains it below.
+func withCauses(p document.Problem) string {
+	text := p.Text
+	for _, cause := range p.Causes {
+		text += "\nCause: " + cause
+	}
+	return text
 }
 
 // Comment writes a document in at most so many bytes.

@@ -98,7 +98,7 @@ func (s Story) Groups() []document.Section {
 // group is one explanation with all that it rests on. A page's pictures alone need
 // their names, and a page draws few runs.
 func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
-	g := document.Group{Title: title, Fact: text(e.Fact), Lines: s.lines(e), Doubts: texts(e.Doubts), Figures: figures(e.Pictures, id)}
+	g := document.Group{Title: title, Fact: s.fact(e), Lines: s.lines(e), Doubts: texts(e.Doubts), Figures: figures(e.Pictures, id)}
 	for _, aside := range e.Asides {
 		g.Small = joined(g.Small, text(aside))
 	}
@@ -106,6 +106,14 @@ func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
 		g.Tables = append(g.Tables, tableSection(t))
 	}
 	return g
+}
+
+// fact is the explanation in a line, which of causes alone is how many there are.
+func (s Story) fact(e diagnose.Explanation) string {
+	if len(e.Fact) == 0 {
+		return words.Count(len(e.Causes), "cause", "causes")
+	}
+	return text(e.Fact)
 }
 
 // lines are those that the explanation brings, or else its causes' sentences.
@@ -143,14 +151,17 @@ func (s Story) sentence(c diagnose.Cause) string {
 	return out
 }
 
-// Of are the sentences of what explains a finding in any of the runs, each cause
-// once, that which explains most first, at most n.
-func (s Story) Of(runs []string, event, metric string, n int) []string {
+// atFinding is how many causes stand at a finding.
+const atFinding = 3
+
+// Of are the sentences of what explains a finding most, each cause once: of an event's
+// metric in a scenario, where of is nil or reports that the run is one of those.
+func (s Story) Of(scenario, event, metric string, of func(run string) bool) []string {
 	var found []diagnose.Cause
 	for _, section := range s.Sections {
 		for _, e := range section.Runs {
 			for _, c := range e.Causes {
-				if c.Event == event && c.Metric == metric && slices.Contains(runs, c.Run) {
+				if c.Scenario == scenario && c.Event == event && c.Metric == metric && (of == nil || of(c.Run)) {
 					found = append(found, c)
 				}
 			}
@@ -160,7 +171,7 @@ func (s Story) Of(runs []string, event, metric string, n int) []string {
 	var out []string
 	var told []diagnose.Subject
 	for _, c := range found {
-		if len(out) == n {
+		if len(out) == atFinding {
 			break
 		}
 		if !slices.Contains(told, c.Subject) {

@@ -77,6 +77,9 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 		"E2: frames.count: com.example.Tide.rise rose by 70 %.",
 		"E2: frames.count: com.example.Ebb.fall rose by 20 %; by the gauge; evidence 0123456789ab from 100 ms to 250 ms.",
 	}
+	if g.Groups[0].Fact != "2 causes" {
+		t.Errorf("in a line the group is %q, want 2 causes", g.Groups[0].Fact)
+	}
 	for i, line := range g.Groups[0].Lines {
 		if plain(line) != lines[i] {
 			t.Errorf("line %d is %q, want %q", i, plain(line), lines[i])
@@ -89,11 +92,11 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 	if r := table.Rows[0]; !slices.Equal(r.Cells, []string{"north", "–", "wet"}) || r.Tone != document.Worse {
 		t.Errorf("the row is %+v", r)
 	}
-	if got := s.Of([]string{"A"}, "E2", "frames.count", 1); len(got) != 1 || !strings.Contains(got[0], "Tide.rise") {
-		t.Errorf("of the finding %q is told, want the cause that explains most", got)
+	if got := s.Of("open", "E2", "frames.count", nil); len(got) != 2 || !strings.Contains(got[0], "Tide.rise") {
+		t.Errorf("of the finding %q is told, want both causes, Tide.rise first", got)
 	}
-	if got := s.Of([]string{"A"}, "E3", "frames.count", 5); got != nil {
-		t.Errorf("of another finding %q is told", got)
+	if got := append(s.Of("open", "E3", "frames.count", nil), s.Of("open", "E2", "frames.count", func(run string) bool { return run != "A" })...); got != nil {
+		t.Errorf("of another finding, and of another run, %q is told", got)
 	}
 }
 

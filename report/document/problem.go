@@ -10,6 +10,8 @@ type Problem struct {
 	Explains bool
 	Title    string // "open-message after E2: frames rendered"
 	Text     string // what, where, how much, how sure
+	// Causes are what explains it most, each a sentence: lines of an annotation.
+	Causes []string
 	// Fingerprint names the problem across runs: the same app, scenario, event
 	// and metric have the same one.
 	Fingerprint string

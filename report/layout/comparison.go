@@ -55,7 +55,7 @@ func Comparison(in ComparisonInput) document.Document {
 		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: wording.Sentence(v.Hint)})
 	}
 	d.Sections = append(d.Sections, why.Groups()...)
-	d.Problems = append(worseIn(in), why.Problems()...)
+	d.Problems = append(worseIn(in, why), why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.Catalogue, "the base build")
 	d.Data = saved.OfComparison(v, why.energy, why.causes())
 	return d

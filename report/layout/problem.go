@@ -16,7 +16,7 @@ import (
 
 // problems are invalid runs, regressions and suspicions, the gravest first.
 // After-effects are left out: their cause is in the list.
-func problems(in Input, all []finding) []document.Problem {
+func problems(in Input, all []finding, why explained) []document.Problem {
 	out := invalidProblems(in.Verdict)
 	for _, f := range all {
 		if f.AfterEffectOf != "" || (f.Direction != gate.ToRegression && f.Direction != gate.Suspect) {
@@ -25,7 +25,7 @@ func problems(in Input, all []finding) []document.Problem {
 		out = append(out, document.Problem{
 			Scenario: f.Scenario, Rule: f.MetricName,
 			Worse: f.Direction == gate.ToRegression, Title: f.problemTitle(), Text: f.sentence(in),
-			Fingerprint: f.fingerprint(),
+			Causes: why.Of(f.Scenario, f.Event, f.MetricName, f.hits), Fingerprint: f.fingerprint(),
 		})
 	}
 	return out
@@ -63,7 +63,7 @@ func invalidProblems(v gate.Verdict) []document.Problem {
 
 // worseIn is what the head of a comparison is worse in, of each scenario the
 // gravest first, and of scenarios the worse ones.
-func worseIn(in ComparisonInput) []document.Problem {
+func worseIn(in ComparisonInput, why explained) []document.Problem {
 	var worse, suspect []document.Problem
 	for _, s := range in.Verdict.Scenarios {
 		if s.Verdict == gate.Invalid {
@@ -76,7 +76,7 @@ func worseIn(in ComparisonInput) []document.Problem {
 			m, _ := in.Catalogue.Lookup(d.Metric)
 			p := document.Problem{
 				Scenario: s.Scenario, Rule: d.Metric, Worse: d.Direction == gate.ToRegression,
-				Title: problemTitle(s.Scenario, d.Event, m), Text: in.abSentence(s, d, m),
+				Title: problemTitle(s.Scenario, d.Event, m), Text: in.abSentence(s, d, m), Causes: why.Of(s.Scenario, d.Event, d.Metric, nil),
 				Fingerprint: digest(in.Verdict.Head.App.Package, s.Scenario, d.Event, d.Metric),
 			}
 			switch d.Direction {
@@ -105,6 +105,11 @@ func (in ComparisonInput) abSentence(s sidebyside.Scenario, d sidebyside.Compari
 		text += ", " + wording.Percent(in.Verdict.Level) + " interval " + wording.FromTo(wording.Shift(m, *shift.ShiftLow, *shift.ChangeLow), wording.Shift(m, *shift.ShiftHigh, *shift.ChangeHigh))
 	}
 	return text + "); p " + wording.P(shift.P)
+}
+
+// hits reports whether a run is one of those that deviate.
+func (f finding) hits(id string) bool {
+	return slices.ContainsFunc(f.Hits, func(h hit) bool { return h.Run.ID == id })
 }
 
 func (f finding) problemTitle() string { return problemTitle(f.Scenario, f.Event, f.Metric) }

@@ -54,8 +54,8 @@ func Refresh(in RefreshInput) document.Document {
 		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: wording.Sentence(in.Hint)})
 	}
 	if in.Judged != nil {
-		d.Unlisted, d.Problems = "", problems(*in.Judged, findings(in.Judged.Verdict, in.Catalogue))
-		d.Problems = append(d.Problems, explainedRuns(*in.Judged).Problems()...)
+		why := explainedRuns(*in.Judged)
+		d.Unlisted, d.Problems = "", append(problems(*in.Judged, findings(in.Judged.Verdict, in.Catalogue), why), why.Problems()...)
 		d.Rules = rulesOf(d.Problems, in.Catalogue, "the history of accepted runs")
 	}
 	return d

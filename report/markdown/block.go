@@ -93,7 +93,7 @@ func note(t *document.Table) string {
 func table(b block, t *document.Table, rows []document.Row) block {
 	titles := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		titles[i] = c.Title
+		titles[i] = Escape(c.Title)
 	}
 	b.head += "| " + strings.Join(titles, " | ") + " |\n|:--|" + strings.Repeat("--:|", len(titles)-2) + ":--|\n"
 	for _, r := range rows {
