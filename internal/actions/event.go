@@ -46,6 +46,15 @@ type Pull struct {
 // a fork's pull request is found.
 type headSource struct{ repository, owner, branch, sha string }
 
+// ArtifactsURL is where the artifacts of the run are listed that measured, "" where
+// that is not known.
+func (j Job) ArtifactsURL() string {
+	if j.RunURL == "" {
+		return ""
+	}
+	return j.RunURL + "#artifacts"
+}
+
 // Repository is "owner/name".
 func (j Job) Repository() string { return j.Owner + "/" + j.Repo }
 

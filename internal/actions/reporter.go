@@ -145,8 +145,8 @@ func (r *Reporter) links() string {
 	if p := r.Job.Pull; p != nil && p.MergeBase != "" {
 		text += " · merge base `" + p.MergeBase[:10] + "`"
 	}
-	if r.Job.RunURL != "" {
-		text += " · [full report in the artifacts of this run](" + r.Job.RunURL + "#artifacts)"
+	if address := r.Job.ArtifactsURL(); address != "" {
+		text += " · [full report in the artifacts of this run](" + address + ")"
 	}
 	return "\n<sub>" + text + "</sub>\n"
 }

@@ -74,9 +74,14 @@ type List struct {
 
 // Item is a sentence of a list.
 type Item struct {
-	Tone Tone
-	Text string
+	Tone  Tone
+	Text  string
+	Links Links
 }
+
+// Links are where a text leads to, "" for nowhere: on a page an address or a path from
+// where the page lies, in a comment an address.
+type Links struct{ Page, Comment string }
 
 // Gallery is pictures for a place that can show them.
 type Gallery struct {

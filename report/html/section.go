@@ -36,7 +36,7 @@ type shelf[T any] struct {
 }
 
 // item is a sentence with its tone.
-type item struct{ Class, Mark, Text string }
+type item struct{ Class, Mark, Text, Link string }
 
 // picture is a picture in the two widths that the page chooses from.
 type picture struct {
@@ -90,7 +90,7 @@ func newList(head opening, l *document.List) *shelf[item] {
 		if x.Tone == document.Neutral {
 			mark = "●"
 		}
-		all = append(all, item{toneClass(x.Tone), mark, x.Text})
+		all = append(all, item{toneClass(x.Tone), mark, x.Text, x.Links.Page})
 	}
 	open := room.OpenOf(len(all))
 	s := &shelf[item]{

@@ -32,6 +32,9 @@ type Input struct {
 	Energy []hotspots.Change
 	// Causes are what else explains the findings, of any kind.
 	Causes []diagnose.Cause
+	// Kept says where the files are that were kept with the runs, by their digest. One
+	// without an entry is not here.
+	Kept map[string]KeptFile
 	// Catalogue gives units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
 	// Title heads the report; "" is the scenario and the app.

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -145,10 +146,20 @@ func list(s document.Section, l *document.List) []block {
 	return out
 }
 
+// isAddress reports whether a link is one that ends where it seems to.
+func isAddress(link string) bool {
+	u, err := url.Parse(link)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && !strings.ContainsAny(link, " ()<>\\\"")
+}
+
 func items(items []document.Item) []string {
 	out := make([]string, len(items))
 	for i, item := range items {
-		out[i] = "- " + Escape(item.Text) + "\n"
+		text := Escape(item.Text)
+		if link := item.Links.Comment; isAddress(link) {
+			text = "[" + text + "](" + link + ")"
+		}
+		out[i] = "- " + text + "\n"
 	}
 	return out
 }

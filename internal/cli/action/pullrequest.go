@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
@@ -73,6 +74,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if err != nil {
 		return result{}, err
 	}
+	in.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), runs)
 	if err := output.Write(c, layout.Verdict(in), output.Text()); err != nil {
 		return result{}, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
@@ -100,6 +101,7 @@ func gateRuns(ctx context.Context, c console.Console, store baseline.Store, runs
 	if err != nil {
 		return err
 	}
+	in.Kept = kept.ForReport(runs, stores.Kept(set.Store))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}

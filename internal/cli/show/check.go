@@ -15,12 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
@@ -99,10 +101,20 @@ func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
+	in.Kept = keptWith(runs, f.runs)
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}
 	return exit.Of(in.Verdict.Verdict, set.FailOn, stores.Damage(c, before.Sound))
+}
+
+// keptWith is where the files lie that were kept with the runs of files.
+func keptWith(runs []run.Run, names []string) map[string]layout.KeptFile {
+	var folders []*evidence.Folder
+	for _, name := range names {
+		folders = append(folders, stores.Kept(name))
+	}
+	return kept.ForReport(runs, folders...)
 }
 
 // historyOf is that of the files, or else of the store, which is to be closed.

@@ -77,7 +77,7 @@ func showSaved(c console.Console, path string, runFiles []string, cf settings.Co
 		return exit.Usage(err, "")
 	}
 	f.Places = places.Of(c, cfg, cf.File())
-	answer, err := again(found, runs, catalogue, f)
+	answer, err := again(found, runs, keptWith(runs, runFiles), catalogue, f)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func showSaved(c console.Console, path string, runFiles []string, cf settings.Co
 }
 
 // again is what was saved, with what is not saved of it.
-func again(found saved.Report, runs []run.Run, catalogue *metric.Catalogue, f output.OutputFlags) (document.Document, error) {
+func again(found saved.Report, runs []run.Run, kept map[string]layout.KeptFile, catalogue *metric.Catalogue, f output.OutputFlags) (document.Document, error) {
 	switch {
 	case found.Comparison != nil:
 		in := layout.OfComparison(*found.Comparison)
@@ -99,6 +99,6 @@ func again(found saved.Report, runs []run.Run, catalogue *metric.Catalogue, f ou
 	}
 	in := layout.OfVerdict(*found.Verdict)
 	in.Notes = judging.NotesOn(in.Verdict)
-	in.Runs, in.Catalogue, in.Meta = runs, catalogue, layout.Meta{Version: version.Tool()}
+	in.Runs, in.Kept, in.Catalogue, in.Meta = runs, kept, catalogue, layout.Meta{Version: version.Tool()}
 	return layout.Verdict(in), nil
 }

@@ -1,0 +1,55 @@
+package kept
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+// ForReport says where a report on this computer finds the files of runs: in the first
+// of the folders that has them.
+func ForReport(runs []run.Run, folders ...*evidence.Folder) map[string]layout.KeptFile {
+	out := map[string]layout.KeptFile{}
+	for _, r := range runs {
+		for _, e := range r.Evidence {
+			for _, folder := range folders {
+				if at, _, here := folder.Place(e.Digest); here {
+					out[e.Digest] = fileAt(at, e)
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ForArtifact says where a report folder, which is uploaded with address, has the files
+// of runs.
+func ForArtifact(dir, address string, runs []run.Run) map[string]layout.KeptFile {
+	out := map[string]layout.KeptFile{}
+	for _, r := range runs {
+		for _, e := range r.Evidence {
+			if _, err := os.Lstat(filepath.Join(InReport(dir), FileName(e))); err != nil {
+				continue
+			}
+			at := actions.EvidenceFolder + "/" + FileName(e)
+			file := fileAt(at, e)
+			file.Links = document.Links{Page: at, Comment: address}
+			out[e.Digest] = file
+		}
+	}
+	return out
+}
+
+func fileAt(at string, e run.Evidence) layout.KeptFile {
+	file := layout.KeptFile{At: at}
+	if e.Kind == run.PerfettoTrace {
+		file.Open = OpenCommand(at, e)
+	}
+	return file
+}

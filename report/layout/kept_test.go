@@ -1,0 +1,114 @@
+package layout
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/reporttest"
+	"github.com/apkgate/apkgate/run"
+)
+
+var digests = []string{strings.Repeat("0a1b2c3d", 8), strings.Repeat("9f8e7d6c", 8)}
+
+// withTraces is a verdict on one run that kept a trace, which is in the artifact, and a
+// dump that is nowhere.
+func withTraces() Input {
+	in := Input{
+		Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Regression, Runs: []gate.RunVerdict{runVerdict("r", gate.Regression, upgraded[0])}},
+		Runs: []run.Run{{ID: "r", Evidence: []run.Evidence{
+			{Digest: digests[0], Kind: run.PerfettoTrace, Name: "open.pftrace", Bytes: 1_500_000, Repetition: 2, Event: "tap: open", Why: "a frame took 820 ms"},
+			{Digest: digests[1], Kind: run.ThreadDump, Name: "traces.txt", Bytes: 12_000},
+		}}},
+	}
+	in.Kept = map[string]KeptFile{digests[0]: {
+		At: "evidence/0a1b2c3d-open.pftrace", Open: "apkgate inspect perfetto evidence/0a1b2c3d-open.pftrace --open",
+		Links: document.Links{Page: "evidence/0a1b2c3d-open.pftrace", Comment: "https://github.example/octo/app/actions/runs/1#artifacts"},
+	}}
+	return in
+}
+
+func renderings(t *testing.T, in Input) (text, markdown, html string) {
+	t.Helper()
+	var a, b, c bytes.Buffer
+	d := Verdict(in)
+	for _, err := range []error{asText(&a, d, document.Options{Verbose: true}), asMarkdown(&b, d, 60_000), asHTML(&c, d)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a.String(), b.String(), c.String()
+}
+
+func TestReportsLeadToKeptFiles(t *testing.T) {
+	text, markdown, html := renderings(t, withTraces())
+	for name, c := range map[string]struct {
+		got  string
+		want []string
+	}{
+		"text":     {text, []string{"Kept with the runs", "a frame took 820 ms", "Perfetto trace 0a1b2c3d0a1b", "evidence/0a1b2c3d-open.pftrace", "--open", "thread dump 9f8e7d6c9f8e", "not here"}},
+		"Markdown": {markdown, []string{"Kept with the runs", "](https://github.example/octo/app/actions/runs/1#artifacts)", "not here"}},
+		"HTML":     {html, []string{"Kept with the runs", `<a href="evidence/0a1b2c3d-open.pftrace">`, "not here"}},
+	} {
+		plain := strings.Join(strings.Fields(strings.ReplaceAll(c.got, "\u00a0", " ")), " ")
+		for _, want := range c.want {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: %q is not in it:\n%s", name, want, c.got)
+			}
+		}
+	}
+}
+
+func TestRunsWithoutKeptFilesSayNothing(t *testing.T) {
+	in := withTraces()
+	in.Runs[0].Evidence = nil
+	text, markdown, html := renderings(t, in)
+	for _, got := range []string{text, markdown, html} {
+		if strings.Contains(got, "Kept with") {
+			t.Errorf("a report without kept files tells of them:\n%s", got)
+		}
+	}
+}
+
+// linked is a link of Markdown that runs something.
+var linked = regexp.MustCompile(`(^|[^\\])\]\(javascript`)
+
+// What the app and its test chose to call things stays text, and a link leads nowhere
+// but to a file or an address.
+func TestHostileKeptFiles(t *testing.T) {
+	for _, name := range reporttest.Hostile {
+		in := withTraces()
+		in.Runs[0].ID, in.Verdict.Runs[0].ID = name, name
+		e := &in.Runs[0].Evidence[0]
+		e.Event, e.Why, e.Kind = name, name, run.EvidenceKind(name)
+		in.Kept[digests[0]] = KeptFile{At: name, Open: name, Links: document.Links{Page: "javascript:alert(1)", Comment: "javascript:alert(1)"}}
+		text, markdown, html := renderings(t, in)
+		if strings.ContainsAny(text, "\x1b\u202e") {
+			t.Errorf("%.40q reaches the terminal as it is", name)
+		}
+		if reporttest.Mention.MatchString(markdown) || linked.MatchString(markdown) {
+			t.Errorf("%.40q acts in Markdown:\n%s", name, markdown)
+		}
+		if strings.Contains(html, `href="javascript`) || strings.Contains(html, "<script>alert") || strings.Contains(html, "<img src=x") {
+			t.Errorf("%.40q acts in HTML", name)
+		}
+	}
+}
+
+func TestManyKeptFilesAreCounted(t *testing.T) {
+	in := withTraces()
+	for len(in.Runs[0].Evidence) < run.MaxEvidence {
+		in.Runs[0].Evidence = append(in.Runs[0].Evidence, in.Runs[0].Evidence[1])
+	}
+	in.Runs = append(in.Runs, in.Runs[0])
+	_, _, html := renderings(t, in)
+	if n := strings.Count(html, "not here"); n > 200 {
+		t.Errorf("a page tells of %d files", n)
+	}
+	if !strings.Contains(html, "more kept files") {
+		t.Error("what is left out is not counted")
+	}
+}
