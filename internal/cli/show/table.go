@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,6 +47,10 @@ func perfettoTable(content io.Reader, table string) (*tables.Table, error) {
 	return tables.Read(src, table)
 }
 
+// tableGCPercent is how much may be allocated beside what is in use, in percent. A table has
+// up to a million rows, which are all in memory: as much again for garbage would be too much.
+const tableGCPercent = 30
+
 // inspectTable prints the rows of a table of a trace, and on stderr what of it could not
 // be read.
 func inspectTable(c console.Console, reader, path, table string, format output.Format) error {
@@ -64,6 +69,7 @@ func inspectTable(c console.Console, reader, path, table string, format output.F
 		return err
 	}
 	defer file.Close()
+	defer debug.SetGCPercent(debug.SetGCPercent(tableGCPercent))
 	read, err := of.read(content.Reader, table)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("inspect %s: %w", console.Plain(path), err), "")

@@ -8,6 +8,7 @@ package binder
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -97,36 +98,43 @@ func (r *Reader) Event(e *packets.Event) {
 	r.Reader.Event(e)
 }
 
-// Transactions are all that have both ends, in the order in which they were sent.
-func (r *Reader) Transactions() []Transaction {
-	named := r.interfaces()
-	scores := r.scores()
-	var out []Transaction
-	for _, flow := range r.Flows {
-		from, to := &r.Slices[flow.Out], &r.Slices[flow.In]
-		sent, got := r.Names[from.Name], r.Names[to.Name]
-		waits := sent == reader.Transaction && got == reader.Reply
-		switch {
-		case waits && (from.For < 0 || to.For < 0 || from.For < to.For):
-			continue
-		case !waits && (sent != reader.TransactionAsync || got != reader.Received):
-			continue
+// Transactions are all that have both ends, in the order in which they were sent. One is
+// valid until the next.
+func (r *Reader) Transactions() iter.Seq[*Transaction] {
+	named, scores := r.interfaces(), r.scores()
+	flows := slices.SortedFunc(slices.Values(r.Flows), func(a, b reader.Flow) int { return cmp.Compare(a.Out, b.Out) })
+	return func(yield func(*Transaction) bool) {
+		for _, flow := range flows {
+			if t, ok := r.transaction(flow, named, scores); ok && !yield(&t) {
+				return
+			}
 		}
-		t := Transaction{Client: r.end(flow.Out, scores), Server: r.end(flow.In, scores), Waits: waits}
-		if r.threads.Threads[t.Client.Thread].Process < 0 || r.threads.Threads[t.Server.Thread].Process < 0 {
-			continue
-		}
-		if name, ok := named[flow.In]; ok {
-			t.Interface = r.Names[name]
-		}
-		at, found := slices.BinarySearchFunc(r.Calls, flow.Out, func(c reader.Call, slice int32) int { return cmp.Compare(c.Slice, slice) })
-		if found {
-			t.Call = r.Calls[at]
-		}
-		out = append(out, t)
 	}
-	slices.SortFunc(out, func(a, b Transaction) int { return cmp.Compare(a.Client.Slice, b.Client.Slice) })
-	return out
+}
+
+// transaction is the one that a flow leads from the client to the server; false where a
+// flow is of something else, or one of the ends is not known whole.
+func (r *Reader) transaction(flow reader.Flow, named map[int32]int32, scores map[int][]score) (Transaction, bool) {
+	from, to := &r.Slices[flow.Out], &r.Slices[flow.In]
+	sent, got := r.Names[from.Name], r.Names[to.Name]
+	waits := sent == reader.Transaction && got == reader.Reply
+	switch {
+	case waits && (from.For < 0 || to.For < 0 || from.For < to.For):
+		return Transaction{}, false
+	case !waits && (sent != reader.TransactionAsync || got != reader.Received):
+		return Transaction{}, false
+	}
+	t := Transaction{Client: r.end(flow.Out, scores), Server: r.end(flow.In, scores), Waits: waits}
+	if r.threads.Threads[t.Client.Thread].Process < 0 || r.threads.Threads[t.Server.Thread].Process < 0 {
+		return Transaction{}, false
+	}
+	if name, ok := named[flow.In]; ok {
+		t.Interface = r.Names[name]
+	}
+	if at, found := slices.BinarySearchFunc(r.Calls, flow.Out, func(c reader.Call, slice int32) int { return cmp.Compare(c.Slice, slice) }); found {
+		t.Call = r.Calls[at]
+	}
+	return t, true
 }
 
 func (r *Reader) end(slice int32, scores map[int][]score) End {

@@ -47,7 +47,10 @@ func TestWhatATransactionCarriesAndCalls(t *testing.T) {
 	if err := file.ReadInOrder(bytes.NewReader(trace), tracker, r); err != nil {
 		t.Fatal(err)
 	}
-	all := r.Transactions()
+	var all []binder.Transaction
+	for one := range r.Transactions() {
+		all = append(all, *one)
+	}
 	if len(all) != 1 {
 		t.Fatalf("%d transactions: %+v", len(all), all)
 	}

@@ -45,10 +45,10 @@ func (l Level) String() string {
 type Work struct {
 	At      time.Duration
 	For     time.Duration // less than 0 for one that did not end in the trace
-	Device  uint64        // as stat has it: major and minor number
 	Sector  uint64        // of 512 bytes
+	Device  uint32        // as stat has it: major and minor number
 	Sectors uint32
-	Bytes   uint64
+	Bytes   uint32
 	Kind    int32 // in Reader.Names: R or W, with letters for more (the kernel's rwbs)
 	Command int32 // in Reader.Names: who asked
 	Thread  int32 // in the tracker's Threads: who ran then, which may be a kernel's worker
@@ -68,8 +68,9 @@ type Reader struct {
 }
 
 type key struct {
-	level          Level
-	device, sector uint64
+	level  Level
+	device uint32
+	sector uint64
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.

@@ -1,6 +1,8 @@
 package blockio
 
 import (
+	"math"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
@@ -42,13 +44,13 @@ func (r *Reader) read(e *packets.Event, at fields) Work {
 	for f := packets.FieldsOf(e.Data); f.Next(); {
 		switch f.Number {
 		case at.device:
-			w.Device = f.Value
+			w.Device = uint32(f.Value)
 		case at.sector:
 			w.Sector = f.Value
 		case at.sectors:
 			w.Sectors = uint32(f.Value)
 		case at.bytes:
-			w.Bytes = f.Value
+			w.Bytes = uint32(f.Value)
 		case at.kind:
 			w.Kind = r.intern(f.Text())
 		case at.command:
@@ -64,7 +66,7 @@ func (r *Reader) begin(e *packets.Event, level Level, at fields) {
 	w := r.read(e, at)
 	w.At, w.For, w.Level, w.Thread = e.At, -1, level, int32(r.threads.Of(e.TID))
 	if w.Bytes == 0 {
-		w.Bytes = uint64(w.Sectors) * sectorBytes
+		w.Bytes = uint32(min(uint64(w.Sectors)*sectorBytes, math.MaxUint32))
 	}
 	k := key{level, w.Device, w.Sector}
 	if _, again := r.open[k]; !again && !r.file.Room("block I/O on its way", len(r.open), maxOpen) {

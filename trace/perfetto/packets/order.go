@@ -115,7 +115,8 @@ func (f *File) Time(s Stamp) (time.Duration, bool) { return f.own.Time(s) }
 
 // Defer calls run when everything before a time was read. size is what it holds.
 func (f *File) Defer(at time.Duration, size int, run func()) {
-	f.order.add(0, item{at: int64(at), size: int32(min(size, MaxPacket)), run: run}, f.give)
+	const closure = 128 // bytes that run has beside that, about
+	f.order.add(0, item{at: int64(at), size: int32(min(size, MaxPacket) + closure), run: run}, f.give)
 }
 
 func (f *File) give(i *item) {

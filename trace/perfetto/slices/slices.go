@@ -24,7 +24,7 @@ import (
 // Limits on what is kept.
 const (
 	MaxRows   = 1_000_000 // slices, and flows
-	maxNames  = 64 << 20  // bytes of different names
+	maxNames  = 32 << 20  // bytes of different names
 	maxDepth  = 512
 	maxTracks = 100_000 // of events, and of buffers
 	// maxLanes is how many slices of a process may be open at one time under one name.

@@ -25,8 +25,7 @@ func readBinder(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	all := r.Transactions()
 	return func(yield func([]any) bool) {
 		row := make([]any, len(binderColumns))
-		for i := range all {
-			one := &all[i]
+		for one := range all {
 			named, method := one.Parts()
 			row[0], row[1], row[2] = text(one.Interface), text(named), text(method)
 			binderEnd(row[3:10], &one.Client, t)

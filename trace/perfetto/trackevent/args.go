@@ -108,9 +108,9 @@ func (a *Args) entry(above string, message []byte, depth int) {
 }
 
 // argName is a part of a path: what parts a path is not in it.
-func argName(raw []byte) string {
-	return strings.NewReplacer(".", "_", "[", "_", "]", "_").Replace(packets.Name(raw))
-}
+func argName(raw []byte) string { return parts.Replace(packets.Name(raw)) }
+
+var parts = strings.NewReplacer(".", "_", "[", "_", "]", "_")
 
 func text(raw []byte) string {
 	return strings.ToValidUTF8(string(raw[:min(len(raw), maxArgText)]), "�")
