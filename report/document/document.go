@@ -10,6 +10,8 @@
 // an answer came about. It decides nothing, and draws and writes nothing.
 package document
 
+import "slices"
+
 // Document is an answer as a reader meets it.
 type Document struct {
 	Title  string // heads a page: the scenario and the app
@@ -98,6 +100,13 @@ func (o Outcome) Known() Outcome {
 	}
 	return Invalid
 }
+
+// byGravity are the outcomes in the order in which a reader has to be told of them, the
+// last one first.
+var byGravity = []Outcome{Pass, Improvement, Inconclusive, Invalid, Regression}
+
+// Gravity ranks outcomes: 0 for a pass, the most for a regression.
+func (o Outcome) Gravity() int { return slices.Index(byGravity, o.Known()) }
 
 // Doubtful reports whether nothing certain is said.
 func (o Outcome) Doubtful() bool { return o == Invalid || o == Inconclusive }

@@ -14,3 +14,43 @@ func TestPlacesFallBack(t *testing.T) {
 		t.Errorf("without places it is at %v", got)
 	}
 }
+
+// A table's open rows are those that say most, and what is beyond the room is neither
+// open nor folded.
+func TestRowsHaveTheirPlaces(t *testing.T) {
+	table := Table{}
+	for i := range 10 {
+		table.Rows = append(table.Rows, Row{Cells: []string{string(rune('a' + i))}, Minor: i%2 == 1})
+	}
+	letters := func(rows []Row) (out string) {
+		for _, r := range rows {
+			out += r.Cells[0]
+		}
+		return out
+	}
+	for _, c := range []struct {
+		room         Room
+		open, folded string
+	}{
+		{Room{Open: 3, Most: 8}, "ace", "gibdf"},
+		{Room{Open: 7}, "acegi", "bdfhj"},
+		{Room{Open: 3, Most: 2}, "ac", ""},
+		{Room{Most: 6}, "acegib", ""},
+		{Room{}, "acegibdfhj", ""},
+	} {
+		open, folded := table.Places(c.room)
+		if letters(open) != c.open || letters(folded) != c.folded {
+			t.Errorf("%+v: %q open and %q folded, want %q and %q", c.room, letters(open), letters(folded), c.open, c.folded)
+		}
+	}
+}
+
+func TestFullTablesCountWhatTheyLeaveOut(t *testing.T) {
+	table := Table{Noun: Noun{"row", "rows"}}
+	for range 5 {
+		table.Add(3, Neutral, "a")
+	}
+	if left := table.Count() - len(table.Rows); table.Noun.More(left) != "2 more rows" {
+		t.Errorf("%s are counted, want 2 more rows", table.Noun.More(left))
+	}
+}

@@ -167,10 +167,9 @@ func newCard(c document.Card, open bool) card {
 
 // gravestFirst orders cards by what a reader should look at first.
 func gravestFirst(all []document.Card) []document.Card {
-	order := []document.Outcome{document.Regression, document.Invalid, document.Inconclusive, document.Improvement, document.Pass}
 	out := slices.Clone(all)
 	slices.SortStableFunc(out, func(a, b document.Card) int {
-		return slices.Index(order, a.Outcome) - slices.Index(order, b.Outcome)
+		return b.Outcome.Gravity() - a.Outcome.Gravity()
 	})
 	return out
 }

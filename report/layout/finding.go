@@ -91,7 +91,7 @@ func comparedRuns(v gate.Verdict) map[cell]int {
 
 func (f finding) compare(g finding, catalogue *metric.Catalogue) int {
 	return cmp.Or(
-		cmp.Compare(gravity(f.Direction), gravity(g.Direction)),
+		cmp.Compare(g.Direction.Gravity(), f.Direction.Gravity()),
 		cmp.Compare(len(g.Hits), len(f.Hits)),
 		cmp.Compare(min(len(f.Event), 1), min(len(g.Event), 1)), // the whole run first
 		cmp.Compare(f.rank, g.rank),
@@ -100,19 +100,6 @@ func (f finding) compare(g finding, catalogue *metric.Catalogue) int {
 		cmp.Compare(f.Event, g.Event),
 		cmp.Compare(f.AfterEffectOf, g.AfterEffectOf),
 	)
-}
-
-// gravity orders directions: worse, suspect, better, none.
-func gravity(d gate.Direction) int {
-	switch d {
-	case gate.ToRegression:
-		return 0
-	case gate.Suspect:
-		return 1
-	case gate.ToImprovement:
-		return 2
-	}
-	return 3
 }
 
 // foldAfterEffects moves each after-effect under its cause; one whose cause is

@@ -1,15 +1,13 @@
-// Package layout lays out what is said: a verdict, a comparison of two builds, a refresh
-// of the baseline; as text for a terminal, Markdown, a page with pictures, and as JSON.
+// Package layout says what there is to say of an answer and lays it out as a document:
+// of a verdict on runs, of a comparison of two builds, of a refresh of the baseline.
 //
-// It owns wording, layout, pictures and escaping. It does not decide anything:
-// the verdict, its directions and its order come from package gate, the units
-// and directions of metrics from package metric. It has no clock, no files, no
-// processes and no network; it reads what it is given and writes to a Writer.
-//
-// It takes a stand: the first line answers the question, says how sure the
-// answer is, and the rest is there for those who want it. Every name that came
-// from outside (events, device properties, titles) is hostile until the
-// renderer has escaped it.
+// It owns the sentences, what belongs in which table, and what stands open. It
+// takes a stand: the first line answers the question and says how sure the answer is,
+// the same thing is told once for all runs that show it, and the rest is there for
+// those who want it. It does not decide anything: the verdict, its directions and
+// its order come from package gate, the units of metrics from package metric, what
+// explains a finding from packages diagnose and report/causes. It escapes nothing and
+// knows no format: whatever it makes is plain text in a document.
 package layout
 
 import (

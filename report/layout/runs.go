@@ -55,13 +55,12 @@ func roomFor(runs []gate.RunVerdict) map[int]int {
 // gravestFirst are the places of runs, those first that a reader should look at
 // first.
 func gravestFirst(runs []gate.RunVerdict) []int {
-	order := []gate.Outcome{gate.Regression, gate.Invalid, gate.Inconclusive, gate.Improvement, gate.Pass}
 	out := make([]int, len(runs))
 	for i := range out {
 		out[i] = i
 	}
 	slices.SortStableFunc(out, func(a, b int) int {
-		return slices.Index(order, runs[a].Verdict) - slices.Index(order, runs[b].Verdict)
+		return runs[b].Verdict.Gravity() - runs[a].Verdict.Gravity()
 	})
 	return out
 }

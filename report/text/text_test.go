@@ -3,6 +3,8 @@ package text
 import (
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/report/document"
 )
 
 // A number and its unit stand on one line at every width, also in the words of a
@@ -21,5 +23,31 @@ func TestNumbersKeepTheirUnits(t *testing.T) {
 		if plainSpaces(strings.Join(lines, " ")) != reason {
 			t.Fatalf("at %d columns the lines are not the text: %q", width, lines)
 		}
+	}
+}
+
+// A narrow terminal does without the spare columns, one by one in their turn, and
+// without those that say nothing.
+func TestNarrowTerminalsDoWithoutSpareColumns(t *testing.T) {
+	table := &document.Table{
+		Columns: document.Columns([]string{"Third", "First"}, "What", "First", "Second", "Third", "Idle", "Status"), Keep: 30,
+		Rows: []document.Row{{Cells: []string{"frames of the whole run", "11,111,111", "22,222,222", "33,333,333", "4", "suspect of being worse"}, Brief: "maybe"}},
+	}
+	table.Columns[4].Idle = true
+	d := document.Document{Sections: []document.Section{{Title: document.Everywhere("Table"), Body: table}}}
+	for width, want := range map[int]string{120: "What First Second Third Status", 80: "What First Second Status", 64: "What Second Status"} {
+		var b strings.Builder
+		if err := Render(&b, d, document.Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(b.String(), "Table\n")
+		header, _, _ := strings.Cut(rest, "\n")
+		if got := strings.Join(strings.Fields(header), " "); got != want {
+			t.Errorf("width %d: the columns are %q, want %q:\n%s", width, got, want, b.String())
+		}
+	}
+	var b strings.Builder
+	if err := Render(&b, d, document.Options{Width: 50}); err != nil || !strings.Contains(b.String(), "maybe") || strings.Contains(b.String(), "suspect") {
+		t.Errorf("the status is not told in brief where there is little room (%v):\n%s", err, b.String())
 	}
 }

@@ -1,0 +1,156 @@
+package layout
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/wording"
+)
+
+// facts are the short lines under the headline: where it happens, why, what would
+// settle it, and what to do.
+func (s story) facts(in Input) []document.Fact {
+	var out []document.Fact
+	add := func(label, text string) {
+		if text != "" {
+			out = append(out, document.Fact{Label: label, Text: text})
+		}
+	}
+	switch s.Outcome {
+	case gate.Regression:
+		add("Events", eventsOf(with(s.Findings, gate.ToRegression)))
+		add("Devices", devicesOf(with(s.Findings, gate.ToRegression)))
+	case gate.Improvement:
+		add("Events", eventsOf(with(s.Findings, gate.ToImprovement)))
+	case gate.Inconclusive:
+		add("Events", eventsOf(with(s.Findings, gate.Suspect)))
+		add("What would settle it", s.settle(in.Verdict))
+	case gate.Pass:
+		add("Would have seen", sensitivity(in))
+	case gate.Invalid:
+		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
+	}
+	out = append(out, s.Why.Facts()...)
+	if len(s.Rules) > 0 {
+		text := s.Rules[0].sentence()
+		if n := len(s.Rules) - 1; n > 0 {
+			text += fmt.Sprintf(" %s below.", words.Count(n, "more", "more"))
+		}
+		out = append(out, document.Fact{Label: "Rule", Text: text, Of: rulesID})
+	}
+	if s.Outcome == gate.Regression {
+		add("Next", inTurn(hints(in.Verdict, gate.Regression)))
+	}
+	if s.Outcome != gate.Improvement {
+		add("Also better", betterOf(with(s.Findings, gate.ToImprovement), in))
+	}
+	return out
+}
+
+// sensitivity says what a pass is worth: the least worsening of the whole run
+// that would have been called a regression in every run. A metric of which some
+// run could not tell is left out.
+func sensitivity(in Input) string {
+	least, blind := map[string]float64{}, map[string]bool{}
+	for _, r := range in.Verdict.Runs {
+		for _, c := range r.Comparisons {
+			if c.Event == "" && c.Detectable <= 0 {
+				blind[c.Metric] = true
+			} else if c.Event == "" {
+				least[c.Metric] = max(least[c.Metric], c.Detectable)
+			}
+		}
+	}
+	var parts []string
+	for _, metricName := range slices.SortedFunc(maps.Keys(least), in.catalogue().Compare) {
+		if blind[metricName] {
+			continue
+		}
+		m, _ := in.catalogue().Lookup(metricName)
+		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), wording.Percent(least[metricName])))
+	}
+	return words.Few(parts, 5)
+}
+
+// settle says what would turn a doubt into an answer: the gate's own hint, or
+// the number of like runs that it estimates.
+func (s story) settle(v gate.Verdict) string {
+	if h := hints(v, gate.Inconclusive); len(h) > 0 {
+		return inTurn(h)
+	}
+	enough, have := 0, 0
+	for _, f := range with(s.Findings, gate.Suspect) {
+		if c := f.middle(); c.Enough > enough {
+			enough, have = c.Enough, c.N
+		}
+	}
+	if enough == 0 {
+		return "more accepted runs in a like context."
+	}
+	return fmt.Sprintf("about %s in a like context; there are %d.", words.Count(enough, "accepted run", "accepted runs"), have)
+}
+
+// eventsOf lists the events of findings, those of the whole run left out, with
+// their after-effects.
+func eventsOf(fs []finding) string {
+	var order []string
+	worst := map[string]finding{}
+	after := map[string][]string{}
+	for _, f := range fs {
+		if f.Event == "" {
+			continue
+		}
+		if _, known := worst[f.where()]; !known {
+			order = append(order, f.where())
+			worst[f.where()] = f
+		}
+		for _, e := range f.AfterEffects {
+			if t := wording.Event(e.Event); !slices.Contains(after[f.where()], t) {
+				after[f.where()] = append(after[f.where()], t)
+			}
+		}
+	}
+	var parts []string
+	for _, event := range order {
+		f := worst[event]
+		text := fmt.Sprintf("%s (%s %s, %s", event, wording.Name(f.Metric.Title), change(f.middle()), f.share())
+		if a := after[event]; len(a) > 0 {
+			text += "; after-effect on " + words.Few(a, 3)
+		}
+		parts = append(parts, text+")")
+	}
+	return words.Few(parts, 4)
+}
+
+// betterOf says calmly what got better beside a graver verdict.
+func betterOf(fs []finding, in Input) string {
+	if len(fs) == 0 {
+		return ""
+	}
+	text := fs[0].sentence(in)
+	if n := len(fs) - 1; n > 0 {
+		text += fmt.Sprintf("; %s in the table", words.Count(n, "more", "more"))
+	}
+	return text
+}
+
+// devicesOf lists the devices of the runs that the first finding hit.
+func devicesOf(fs []finding) string {
+	if len(fs) == 0 {
+		return ""
+	}
+	var out []string
+	for _, h := range fs[0].Hits {
+		if d := device(*h.Run); !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	if len(out) == 1 && len(fs[0].Hits) == 1 {
+		return "" // the headline has said it
+	}
+	return words.Few(out, 5)
+}
