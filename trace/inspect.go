@@ -72,12 +72,20 @@ func (w *Warnings) Addf(line int, format string, args ...any) {
 	w.list = append(w.list, run.Warning{Line: line, Text: fmt.Sprintf(format, args...)})
 }
 
+// Counted adds a warning of n things, in words for one of them or for several, whose
+// first verb is %d, for n. None are worth no word.
+func (w *Warnings) Counted(line, n int, one, many string, args ...any) {
+	if n > 0 {
+		w.Addf(line, words.Plural(n, one, many), append([]any{n}, args...)...)
+	}
+}
+
 // List is what was collected, in the order in which it was added.
 func (w *Warnings) List() []run.Warning {
 	if w.dropped == 0 {
 		return w.list
 	}
-	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more warnings are not listed", w.dropped)})
+	return append(w.list[:len(w.list):len(w.list)], run.Warning{Text: fmt.Sprintf("%d more %s not listed", w.dropped, words.Plural(w.dropped, "warning is", "warnings are"))})
 }
 
 // Quote shortens untrusted text for a warning and quotes it.

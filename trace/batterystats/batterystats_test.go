@@ -358,7 +358,7 @@ Battery History (0%)
 `)
 	for line, part := range map[int]string{
 		1: "column 2", 2: "column 2", 3: "before the charge", 4: "column 1", 5: "no number", 7: "a time",
-		8: "bytes", 10: "charge", 11: "names no UID", 13: "no UID", 16: "user and in system", 19: "1 entries",
+		8: "bytes", 10: "charge", 11: "names no UID", 13: "no UID", 16: "user and in system", 19: "1 entry",
 	} {
 		if !warned(d.Warnings, line, part) {
 			t.Errorf("no warning of line %d tells of %q: %v", line, part, d.Warnings)

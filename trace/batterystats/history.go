@@ -231,7 +231,9 @@ func (h *historyReader) finish(warnings *trace.Warnings) {
 		h.VoltageMV = h.sum / float64(h.Voltages)
 	}
 	if h.badTimes > 0 {
-		warnings.Addf(h.badLine, "%d entries of the history, this one first, have no time that can be read: they are left out", h.badTimes)
+		warnings.Counted(h.badLine, h.badTimes,
+			"%d entry of the history, this one, has no time that can be read: it is left out",
+			"%d entries of the history, this one first, have no time that can be read: they are left out")
 	}
 	if h.backMS > 0 {
 		warnings.Addf(h.backLine, "the history's clock was set back, here first, by %v in all: times that come twice count once", milliseconds(h.backMS))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/trace"
 )
 
@@ -78,7 +79,8 @@ func (p *parser) checkRows(w Window) {
 		}
 	}
 	if cut > 0 {
-		p.warnings.Addf(w.Line, "%d of %d rows hold a stage of exactly 50 ms, where Android cuts it: these frames took longer", cut, len(w.Table))
+		p.warnings.Addf(w.Line, "%d of %d rows %s a stage of exactly 50 ms, where Android cuts it: %s took longer", cut, len(w.Table),
+			words.Plural(cut, "holds", "hold"), words.Plural(cut, "this frame", "these frames"))
 	}
 	unusable, line := 0, 0
 	for _, f := range w.Frames {
@@ -89,6 +91,7 @@ func (p *parser) checkRows(w Window) {
 		}
 	}
 	if unusable > 0 {
-		p.warnings.Addf(line, "%d of %d rows of window %s have no usable FrameCompleted (first here): not counted", unusable, len(w.Frames), trace.Quote(w.Name))
+		p.warnings.Addf(line, "%d of %d rows of window %s %s no usable FrameCompleted (first here): not counted", unusable, len(w.Frames), trace.Quote(w.Name),
+			words.Plural(unusable, "has", "have"))
 	}
 }

@@ -30,7 +30,9 @@ func Read(r io.Reader) (*Map, error) {
 		return nil, err
 	}
 	if p.m.dropped > 0 {
-		p.warnings.Addf(0, "%d lines are not kept: a mapping may have %d lines of methods, %d classes and %d MiB of names", p.m.dropped, MaxLines, MaxClasses, MaxNames>>20)
+		p.warnings.Counted(0, p.m.dropped,
+			"%d line is not kept: a mapping may have %d lines of methods, %d classes and %d MiB of names",
+			"%d lines are not kept: a mapping may have %d lines of methods, %d classes and %d MiB of names", MaxLines, MaxClasses, MaxNames>>20)
 	}
 	m.Warnings = p.warnings.List()
 	return m, nil

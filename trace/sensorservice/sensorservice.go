@@ -117,7 +117,9 @@ func (r *reader) read(data []byte) {
 		r.warnings.Addf(0, "the file ends in the middle of a field: it is not whole")
 	}
 	if r.dropped > 0 {
-		r.warnings.Addf(0, "%d sensors beyond the first %d are not read", r.dropped, maxSensors)
+		r.warnings.Counted(0, r.dropped,
+			"%d sensor beyond the first %d is not read",
+			"%d sensors beyond the first %d are not read", maxSensors)
 	}
 }
 

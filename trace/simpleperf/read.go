@@ -192,7 +192,9 @@ func (d *decoder) read() {
 		t.Process = d.tasks.mains[uint32(t.PID)]
 	}
 	if d.unmatched > 0 {
-		d.warnings.Addf(0, "%d samples bear the id of no event; they are counted as %s", d.unmatched, d.p.Events[0].Name)
+		d.warnings.Counted(0, d.unmatched,
+			"%d sample bears the id of no event; it is counted as %s",
+			"%d samples bear the id of no event; they are counted as %s", d.p.Events[0].Name)
 	}
 }
 

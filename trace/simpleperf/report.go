@@ -298,14 +298,18 @@ func (r *report) resolve() {
 		r.p.Frames = append(r.p.Frames, f)
 	}
 	if unknown > 0 {
-		r.warnings.Addf(0, "%d frames are of files that are not listed", unknown)
+		r.warnings.Counted(0, unknown,
+			"%d frame is of a file that is not listed",
+			"%d frames are of files that are not listed")
 	}
 	r.nameEvents()
 	if total := uint64(len(r.p.Samples) + r.dropped); r.counted && r.samples != total {
 		r.warnings.Addf(0, "the file states %d samples, %d are in it", r.samples, total)
 	}
 	if r.dropped > 0 {
-		r.warnings.Addf(0, "%d samples beyond the first %d are not read", r.dropped, MaxSamples)
+		r.warnings.Counted(0, r.dropped,
+			"%d sample beyond the first %d is not read",
+			"%d samples beyond the first %d are not read", MaxSamples)
 	}
 }
 
@@ -334,6 +338,8 @@ func (r *report) nameEvents() {
 	}
 	if nameless > 0 {
 		r.p.Events = append(r.p.Events, Event{Name: "unknown"})
-		r.warnings.Addf(0, "%d samples are of an event that the file does not name", nameless)
+		r.warnings.Counted(0, nameless,
+			"%d sample is of an event that the file does not name",
+			"%d samples are of an event that the file does not name")
 	}
 }

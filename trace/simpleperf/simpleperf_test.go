@@ -367,7 +367,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 		"nothing hit":    {perfData(taskAndSwitch, nil, nil), "no samples"},
 		"killed":         {killed, "the recording was not brought to its end"},
 		"tiny record":    {perfData(taskAndSwitch, short, nil), "a record of type 10 claims a size of 4 bytes, less than its header"},
-		"wrong event":    {perfData(taskAndSwitch, hit(user, 1, 1, 1, 1, 999, 0, 1), nil), "1 samples bear the id of no event"},
+		"wrong event":    {perfData(taskAndSwitch, hit(user, 1, 1, 1, 1, 999, 0, 1), nil), "1 sample bears the id of no event"},
 		"short sample":   {perfData(taskAndSwitch, rec(9, 0, uint64(1)), nil), "a sample of task-clock is too short"},
 		"cycles":         {perfData([][]byte{attr(0, 0, 0)}, hit(user, 1, 1, 1, 1, 0, 0, 1), nil), "the samples of cpu-cycles measure no time"},
 		"lost":           {whole, "7 samples were lost beside the 3 that are here"},

@@ -126,10 +126,14 @@ func (r *reader) give(l *line) {
 // doubts tells of what was not read.
 func (r *reader) doubts() {
 	if n := r.seen.malformed; n > 0 {
-		r.file.Warnings.Addf(0, "%d events lack what each of their kind has: they are left out", n)
+		r.file.Warnings.Counted(0, n,
+			"%d event lacks what each of its kind has: it is left out",
+			"%d events lack what each of their kind has: they are left out")
 	}
 	if n := r.seen.others; n > 0 {
-		r.file.Warnings.Addf(r.seen.strange, "%d lines are no events of the kernel, this one first: they are left out", n)
+		r.file.Warnings.Counted(r.seen.strange, n,
+			"%d line is no event of the kernel, this one: it is left out",
+			"%d lines are no events of the kernel, this one first: they are left out")
 	}
 	if r.seen.events == 0 && r.seen.tasks == 0 {
 		r.file.Warnings.Addf(0, "there is no event of the kernel in the text")

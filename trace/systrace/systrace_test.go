@@ -234,9 +234,9 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 	for title, c := range map[string]struct{ text, table, want string }{
 		"another file": {"hello\nworld\n", "sched", "2 lines are no events of the kernel, this one first"},
 		"nothing":      {"", "sched", "there is no event of the kernel"},
-		"a part":       {"a-7 [000] .... 1.0: sched_switch: prev_comm=a prev_pid=7\n", "sched", "1 events lack what each of their kind has"},
-		"lost":         {sleeper + "CPU:2 [LOST 511 EVENTS]\n", "sched", "events of the kernel were lost in 1 places"},
-		"many CPUs":    {"a-7 [99999] .... 1.0: print: I|7|x\n", "slices", "1 lines are no events"},
+		"a part":       {"a-7 [000] .... 1.0: sched_switch: prev_comm=a prev_pid=7\n", "sched", "1 event lacks what each of its kind has"},
+		"lost":         {sleeper + "CPU:2 [LOST 511 EVENTS]\n", "sched", "events of the kernel were lost in 1 place"},
+		"many CPUs":    {"a-7 [99999] .... 1.0: print: I|7|x\n", "slices", "1 line is no event"},
 		"no time":      {"a-7 [000] .... 1e300: print: I|7|x\na-7 [000] .... -1.0: print: I|7|x\n", "slices", "2 lines are no events"},
 	} {
 		if rows, warnings := table(t, c.text, c.table); !strings.Contains(warnings, c.want) {

@@ -81,25 +81,33 @@ func (f *File) ReadInOrder(src io.ReadSeeker, readers ...Reader) error {
 
 // Doubts tells of what was lost or could not be used.
 func (f *File) Doubts() {
-	say := func(n int, format string) {
-		if n > 0 {
-			f.Warnings.Addf(0, format, n)
-		}
-	}
-	say(f.Broken, "%d packets end in the middle of a field: what stands before that is read")
-	say(f.Unusable, "%d packets need what stood in a lost one: they are passed over")
-	say(f.Lost, "packets were lost in %d places: a buffer of the trace was too small")
+	say := func(n int, one, many string) { f.Warnings.Counted(0, n, one, many) }
+	say(f.Broken,
+		"%d packet ends in the middle of a field: what stands before that is read",
+		"%d packets end in the middle of a field: what stands before that is read")
+	say(f.Unusable,
+		"%d packet needs what stood in a lost one: it is passed over",
+		"%d packets need what stood in a lost one: they are passed over")
+	say(f.Lost,
+		"packets were lost in %d place: a buffer of the trace was too small",
+		"packets were lost in %d places: a buffer of the trace was too small")
 	unplaced := 0
 	if f.own != nil {
 		for _, n := range f.own.Failed {
 			unplaced += n
 		}
 	}
-	say(unplaced, "%d times are on clocks from which nothing leads to the trace's own: what bears them is left out")
+	say(unplaced,
+		"%d time is on a clock from which nothing leads to the trace's own: what bears it is left out",
+		"%d times are on clocks from which nothing leads to the trace's own: what bears them is left out")
 	if k := f.kernel; k != nil {
-		say(k.lost, "events of the kernel were lost in %d places")
-		say(k.early, "%d events of the kernel are of before recording began, or before every CPU's record did: they are left out")
-		say(f.order.late, "%d events of the kernel stand too far behind those that came after them: they are left out")
+		say(k.lost, "events of the kernel were lost in %d place", "events of the kernel were lost in %d places")
+		say(k.early,
+			"%d event of the kernel is of before recording began, or before every CPU's record did: it is left out",
+			"%d events of the kernel are of before recording began, or before every CPU's record did: they are left out")
+		say(f.order.late,
+			"%d event of the kernel stands too far behind those that came after it: it is left out",
+			"%d events of the kernel stand too far behind those that came after them: they are left out")
 		if k.sources > 1 {
 			f.Warnings.Addf(0, "%d data sources recorded the kernel's events side by side: those of the largest record are used", k.sources)
 		}

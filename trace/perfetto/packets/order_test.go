@@ -61,7 +61,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	if len(r.got) != 30 || !slices.IsSorted(r.got) {
 		t.Errorf("%d events, want 30 in order: %v", len(r.got), r.got)
 	}
-	if said := fmt.Sprint(f.Warnings.List()); !strings.Contains(said, "1 events of the kernel stand too far behind") {
+	if said := fmt.Sprint(f.Warnings.List()); !strings.Contains(said, "1 event of the kernel stands too far behind") {
 		t.Error(said)
 	}
 }

@@ -204,7 +204,7 @@ func TestConsumersAndPowerStates(t *testing.T) {
 	}
 	want := []power.StateTime{{Entity: "Bluetooth", State: "Sleep", Samples: []power.ResidencySample{
 		{Time: time.Second, Total: 1500 * time.Millisecond, Entries: 9}}}}
-	if diff := cmp.Diff(want, got.Residency); diff != "" || !warned(got, "1 times in a power state") {
+	if diff := cmp.Diff(want, got.Residency); diff != "" || !warned(got, "1 time in a power state") {
 		t.Errorf("%s %v", diff, got.Warnings)
 	}
 }

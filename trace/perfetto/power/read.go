@@ -142,7 +142,9 @@ func placed[T any](v *packets.Conversion, in []stamped[T], set func(*T, time.Dur
 func (d *decoder) doubtClocks(t *Trace, v *packets.Conversion) {
 	const most = 10
 	if n := v.Failed[-1]; n > 0 {
-		d.Warnings.Addf(0, "%d readings bear no time that can be read: they are left out", n)
+		d.Warnings.Counted(0, n,
+			"%d reading bears no time that can be read: it is left out",
+			"%d readings bear no time that can be read: they are left out")
 		delete(v.Failed, -1)
 	}
 	others := 0
@@ -151,7 +153,9 @@ func (d *decoder) doubtClocks(t *Trace, v *packets.Conversion) {
 			others += v.Failed[at]
 			continue
 		}
-		d.Warnings.Addf(0, "%d readings are on %s, from which nothing leads to %s: they are left out", v.Failed[at], d.Clocks.Of(at), t.Clock)
+		d.Warnings.Counted(0, v.Failed[at],
+			"%d reading is on %s, from which nothing leads to %s: it is left out",
+			"%d readings are on %s, from which nothing leads to %s: they are left out", d.Clocks.Of(at), t.Clock)
 	}
 	if others > 0 {
 		d.Warnings.Addf(0, "%d readings on %d more clocks are left out for the same reason", others, len(v.Failed)-most)
@@ -163,7 +167,9 @@ func (d *decoder) doubtClocks(t *Trace, v *packets.Conversion) {
 		d.Warnings.Addf(0, "the trace has more than %d clocks: %d times on others are not used", packets.MaxClocks, d.Clocks.Refused)
 	}
 	if d.Clocks.Dropped > 0 {
-		d.Warnings.Addf(0, "%d snapshots of clocks beyond the first %d are not used", d.Clocks.Dropped, packets.MaxSnapshots)
+		d.Warnings.Counted(0, d.Clocks.Dropped,
+			"%d snapshot of clocks beyond the first %d is not used",
+			"%d snapshots of clocks beyond the first %d are not used", packets.MaxSnapshots)
 	}
 }
 
@@ -174,18 +180,26 @@ func (d *decoder) measured() bool {
 
 // doubts tells of what was lost or left out.
 func (d *decoder) doubts() {
-	say := func(n int, format string) {
-		if n > 0 {
-			d.Warnings.Addf(0, format, n)
-		}
-	}
-	say(d.Broken, "%d packets end in the middle of a field: what stands before that is read")
-	say(d.Unusable, "%d packets need what stood in a lost one: they are passed over")
-	say(d.Lost, "packets were lost in %d places: a buffer of the trace was too small")
+	say := func(n int, one, many string) { d.Warnings.Counted(0, n, one, many) }
+	say(d.Broken,
+		"%d packet ends in the middle of a field: what stands before that is read",
+		"%d packets end in the middle of a field: what stands before that is read")
+	say(d.Unusable,
+		"%d packet needs what stood in a lost one: it is passed over",
+		"%d packets need what stood in a lost one: they are passed over")
+	say(d.Lost,
+		"packets were lost in %d place: a buffer of the trace was too small",
+		"packets were lost in %d places: a buffer of the trace was too small")
 	d.doubtMachines()
-	say(d.rails.unknown, "%d readings are of a power rail that the trace does not describe: they are left out")
-	say(d.rails.malformed+d.consumers.malformed, "%d readings of energy say not whose or how much: they are left out")
-	say(d.residency.unknown, "%d times in a power state are of a state that the trace does not describe: they are left out")
+	say(d.rails.unknown,
+		"%d reading is of a power rail that the trace does not describe: it is left out",
+		"%d readings are of a power rail that the trace does not describe: they are left out")
+	say(d.rails.malformed+d.consumers.malformed,
+		"%d reading of energy says not whose or how much: it is left out",
+		"%d readings of energy say not whose or how much: they are left out")
+	say(d.residency.unknown,
+		"%d time in a power state is of a state that the trace does not describe: it is left out",
+		"%d times in a power state are of a state that the trace does not describe: they are left out")
 	for _, kind := range slices.Sorted(maps.Keys(d.TooMany)) {
 		d.Warnings.Addf(0, "the trace has more %s than are kept: %d are left out", kind, d.TooMany[kind])
 	}

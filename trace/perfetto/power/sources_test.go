@@ -119,7 +119,7 @@ func TestATimeBeforeItsClockIsKnownIsLeftOut(t *testing.T) {
 	if len(got.Battery) != 1 || got.Battery[0].Time != 9*time.Second+time.Millisecond {
 		t.Errorf("%+v, want the one reading whose clock was known", got.Battery)
 	}
-	if len(got.Warnings) != 1 || !warned(got, "1 readings are on clock 64 of sequence 5 before the first snapshot of it") {
+	if len(got.Warnings) != 1 || !warned(got, "1 reading is on clock 64 of sequence 5 before the first snapshot of it") {
 		t.Errorf("%v", got.Warnings)
 	}
 }

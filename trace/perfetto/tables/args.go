@@ -17,7 +17,9 @@ func readArgs(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 		return nil, err
 	}
 	if t.slices.CutArgs > 0 {
-		f.Warnings.Addf(0, "%d arguments of slices are left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost", t.slices.CutArgs)
+		f.Warnings.Counted(0, t.slices.CutArgs,
+			"%d argument of a slice is left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost",
+			"%d arguments of slices are left out: beyond 1,000 of an event, 16 levels or 64 KiB, of a message of the program's own, or named by what the trace lost")
 	}
 	args := t.slices.Args
 	return func(yield func([]any) bool) {

@@ -185,7 +185,7 @@ func TestArgumentsInThousandsOfLevels(t *testing.T) {
 	read := check(t, append(described(), file(message(nil).num(10, 1).num(13, 1),
 		trackEvent(10, 3, message(nil).num(11, 1).text(23, "mark").in(4, message(nil).text(10, "flat").num(4, 2)).in(4, deep)))...), "args",
 		"0|debug.flat|debug.flat|2|||int")
-	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 arguments of slices are left out") {
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 argument of a slice is left out") {
 		t.Error(said)
 	}
 }

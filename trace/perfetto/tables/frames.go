@@ -23,10 +23,14 @@ func readFrames(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 		return nil, err
 	}
 	if r.Malformed > 0 {
-		f.Warnings.Addf(0, "%d events of the frame timeline lack a number that each has: they are left out", r.Malformed)
+		f.Warnings.Counted(0, r.Malformed,
+			"%d event of the frame timeline lacks a number that each has: it is left out",
+			"%d events of the frame timeline lack a number that each has: they are left out")
 	}
 	if r.Unpaired > 0 {
-		f.Warnings.Addf(0, "%d frames end that did not begin in the trace: they are left out", r.Unpaired)
+		f.Warnings.Counted(0, r.Unpaired,
+			"%d frame ends that did not begin in the trace: it is left out",
+			"%d frames end that did not begin in the trace: they are left out")
 	}
 	return func(yield func([]any) bool) {
 		row := make([]any, len(frameColumns))

@@ -27,7 +27,7 @@ func TestTasksOfOtherKernels(t *testing.T) {
 	read := check(t, trace, "thread-states",
 		"10|20|101|Running|0|||||1", "30|-1|101|S||||||1", "30|10|1099511627776|Running|0|||||2",
 		"40|-1|1099511627776|X||||||2", "50|5|7|Created||||||3", "55|-1|7|Z||||||3")
-	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 states of tasks can't follow") {
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 state of a task can't follow") {
 		t.Error(said)
 	}
 	check(t, trace, "threads", "0|0|swapper|0|0|1||", "1|101|main|2|10|1||", "2|1099511627776|wide|||||40", "3|7|new||||50|")

@@ -54,7 +54,7 @@ func TestLogTable(t *testing.T) {
 		t.Error(said)
 	}
 	lost := check(t, file(message(nil).num(8, 600).in(39, message(nil).in(1, entry(1620, 4, "a", nil)))), "logs")
-	if said := fmt.Sprint(lost.Warnings); !strings.Contains(said, "1 times are on clocks from which nothing leads") {
+	if said := fmt.Sprint(lost.Warnings); !strings.Contains(said, "1 time is on a clock from which nothing leads") {
 		t.Error(said)
 	}
 }

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"iter"
+	"math"
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/logs"
@@ -20,7 +21,9 @@ func readLogs(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 		return nil, err
 	}
 	if lost := r.Failed + r.Skipped; lost > 0 {
-		f.Warnings.Addf(0, "%d entries of the log are not in the trace: Perfetto could not read them, or left them out", lost)
+		f.Warnings.Counted(0, int(min(lost, math.MaxInt)),
+			"%d entry of the log is not in the trace: Perfetto could not read it, or left it out",
+			"%d entries of the log are not in the trace: Perfetto could not read them, or left them out")
 	}
 	return func(yield func([]any) bool) {
 		row := make([]any, len(logColumns))

@@ -24,7 +24,9 @@ func tasks(f *packets.File, in packets.Source, keep sched.Keep) (*threads.Tracke
 	r := sched.New(f, tracker, keep)
 	err := in(f, tracker, trackevent.New(f, tracker), r)
 	if r.Disordered > 0 {
-		f.Warnings.Addf(0, "%d states of tasks can't follow the state before them: they are left out", r.Disordered)
+		f.Warnings.Counted(0, r.Disordered,
+			"%d state of a task can't follow the state before it: it is left out",
+			"%d states of tasks can't follow the state before them: they are left out")
 	}
 	return tracker, r, err
 }

@@ -162,7 +162,7 @@ func TestFrameTable(t *testing.T) {
 		"android_actual_frame_timeline|20|20|458|77||77||None|1|On-time Present|Valid Prediction|0|No Jank|None",
 		"android_actual_frame_timeline|50|-1|100|8|TX - com.example#1|77|8|None|0|Unspecified Present|Unspecified Prediction|0|No Jank|None")
 	said := fmt.Sprint(read.Warnings)
-	for _, want := range []string{"1 events of the frame timeline lack", "1 frames end that did not begin"} {
+	for _, want := range []string{"1 event of the frame timeline lacks", "1 frame ends that did not begin"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no warning %q: %s", want, said)
 		}
