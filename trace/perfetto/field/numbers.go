@@ -1808,6 +1808,19 @@ const (
 	GPUSpecificationCategory    protowire.Number = 4
 )
 
+// GpuRenderStageEvent.Specifications.ContextSpec (protos/perfetto/trace/gpu/gpu_render_stage_event.proto).
+const (
+	GPUContextSpecContext protowire.Number = 1
+	GPUContextSpecPID     protowire.Number = 2
+)
+
+// InternedGraphicsContext (protos/perfetto/trace/gpu/gpu_render_stage_event.proto).
+const (
+	GraphicsContextIID protowire.Number = 1
+	GraphicsContextPID protowire.Number = 2
+	GraphicsContextApi protowire.Number = 3
+)
+
 // VulkanApiEvent (protos/perfetto/trace/gpu/vulkan_api_event.proto).
 const (
 	VulkanVkDebugUtilsObjectName protowire.Number = 1

@@ -136,11 +136,7 @@ func traces(t *testing.T) []trace {
 // known are the traces whose threads and processes differ, each with the reason
 // (docs/format/inspect.md).
 var known = map[string]string{
-	"parser-android-android_framework_track_event": "the process is named by a track event alone",
-	"parser-graphics-gpu_compute_launch":           "the process is named by the GPU's events alone",
-	"parser-graphics-gpu_render_stages_flow":       "the process is named by the GPU's events alone",
-	"parser-graphics__gpu_mem_total":               "the process is named by gpu_mem_total alone",
-	"parser-graphics__gpu_mem_total_after_free":    "the process is named by gpu_mem_total alone",
+	"parser-android-android_framework_track_event": "the process is named in an extension of a track event",
 }
 
 // theirNames are what trace_processor calls the tables.

@@ -22,7 +22,11 @@ var (
 func tasks(f *packets.File, in packets.Source, keep sched.Keep) (*threads.Tracker, *sched.Reader, error) {
 	tracker := threads.New(f)
 	r := sched.New(f, tracker, keep)
-	err := in(f, tracker, trackevent.New(f, tracker), r)
+	readers := []packets.Reader{tracker, trackevent.New(f, tracker), r}
+	if keep == (sched.Keep{}) { // all threads and processes are asked for
+		readers = append(readers, threads.NewMentions(tracker))
+	}
+	err := in(f, readers...)
 	if r.Disordered > 0 {
 		f.Warnings.Counted(0, r.Disordered,
 			"%d state of a task can't follow the state before it: it is left out",

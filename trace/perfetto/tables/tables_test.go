@@ -289,3 +289,20 @@ func TestThrottledMemory(t *testing.T) {
 	check(t, file(tree(), bundle(0, throttled(50, 101, 1, 4096, 1, 9), throttled(60, 200, 2, 8192, 0, 9))), "counters",
 		"50|4096|0|mem.rss.anon|process_memory||100||", "60|8192|1|mem.swap|process_memory||100||")
 }
+
+// TestThreadsThatPacketsNameByTheWay has some that only the log, the memory of processes,
+// the GPU's memory and its work name.
+func TestThreadsThatPacketsNameByTheWay(t *testing.T) {
+	t.Parallel()
+	clocks := message(nil).in(6, message(nil).in(1, message(nil).num(1, 6).num(2, 500)).in(1, message(nil).num(1, 1).num(2, 500)))
+	context := message(nil).num(10, 1).num(13, 1).in(12, message(nil).in(23, message(nil).num(1, 9).num(2, 40)))
+	trace := file(clocks, context,
+		message(nil).num(8, 600).in(39, message(nil).in(1, message(nil).num(2, 10).num(3, 11).num(5, 510))),
+		message(nil).num(8, 520).in(9, message(nil).in(1, message(nil).num(1, 20).num(3, 5))),
+		message(nil).num(8, 530).in(71, message(nil).num(2, 30).num(3, 5)),
+		message(nil).num(8, 540).num(10, 1).in(53, message(nil).num(1, 1).num(5, 9)),
+		bundle(0, event(550, 0, 340, message(nil).num(2, 50).num(3, 5)))) // it may have gone
+	check(t, trace, "threads", "0|0|swapper|0|0|1||",
+		"1|10||1|10|1||", "2|11||1|10|0||", "3|20||2|20|1||", "4|30||3|30|1||", "5|40||4|40|1||")
+	check(t, trace, "processes", "0|0||||||", "1|10||||||", "2|20||||||", "3|30||||||", "4|40||||||")
+}
