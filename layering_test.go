@@ -229,6 +229,30 @@ func TestKindsOfCausesStandAlone(t *testing.T) {
 	}
 }
 
+// commands are the packages of internal/cli that hold commands, each with those whose
+// commands it runs by value.
+var commands = map[string][]string{
+	"action": {"history", "measure"}, "demo": {"measure"},
+	"energy": {}, "history": {}, "measure": {}, "setup": {}, "show": {},
+}
+
+// What commands share knows none of them, and no command knows another but to run it.
+func TestCommandsStandAlone(t *testing.T) {
+	for _, s := range sources(t) {
+		here, below := strings.CutPrefix(s.dir, "internal/cli/")
+		if !below || s.test {
+			continue
+		}
+		_, ours := imports(s)
+		for _, to := range ours {
+			command := strings.TrimPrefix(to, "internal/cli/")
+			if _, ok := commands[command]; ok && command != here && !slices.Contains(commands[here], command) {
+				t.Errorf("%s imports %s, which holds commands: what is shared has a package of its own", s.path, to)
+			}
+		}
+	}
+}
+
 func TestPurePackagesTouchNothing(t *testing.T) {
 	for _, s := range sources(t) {
 		if s.test || !slices.ContainsFunc(pure, func(p string) bool { return within(s.dir, p) }) {

@@ -19,14 +19,17 @@ import (
 	"github.com/apkgate/apkgate/report/layout"
 )
 
-// The files of a report folder.
-const (
-	verdictFile  = "verdict.json"
-	htmlFile     = "report.html"
-	markdownFile = "report.md"
-	sarifFile    = "apkgate.sarif"
-	metaFile     = "meta.json"
-)
+// metaFile is, beside a file of each format, what a report folder holds.
+const metaFile = "meta.json"
+
+// verdictFile is the one that is read back.
+var verdictFile = fileOf("json")
+
+// fileOf is what a format's file is called.
+func fileOf(format string) string {
+	f, _ := report.Find(format)
+	return f.File
+}
 
 // artifactFiles are the files of a report folder: one of each format, and meta.json.
 func artifactFiles() []string {
@@ -73,7 +76,7 @@ type meta struct {
 }
 
 // Folder is where the files of a report are, absolute.
-type Folder struct{ Dir, Report, Markdown, Verdict, SARIF string }
+type Folder struct{ Dir, Report, Verdict, SARIF string }
 
 // FolderAt is where the files of a report are in a folder.
 func FolderAt(dir string) (Folder, error) {
@@ -81,8 +84,8 @@ func FolderAt(dir string) (Folder, error) {
 	if err != nil {
 		return Folder{}, fmt.Errorf("find the report folder: %w", err)
 	}
-	at := func(name string) string { return filepath.Join(dir, name) }
-	return Folder{Dir: dir, Report: at(htmlFile), Markdown: at(markdownFile), Verdict: at(verdictFile), SARIF: at(sarifFile)}, nil
+	at := func(format string) string { return filepath.Join(dir, fileOf(format)) }
+	return Folder{Dir: dir, Report: at("html"), Verdict: at("json"), SARIF: at("sarif")}, nil
 }
 
 // WriteFolder writes the report as a folder for the workflow to upload:

@@ -45,6 +45,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.workingDirectory, "working-directory", "", "where to work, from the workspace's root")
 }
 
+// Command is apkgate action.
 func Command(c console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:    "action",
@@ -156,7 +157,7 @@ func in(c console.Console, dir string, f *runFlags) (console.Console, error) {
 	}
 	c.Dir = dir
 	f.Config = cmp.Or(f.Config, config.FileName)
-	paths := []*string{&f.Config, &f.artifact, &f.Apk, &f.base, &f.head}
+	paths := []*string{&f.Config, &f.artifact, &f.APK, &f.base, &f.head}
 	if !stores.IsShared(f.Store) {
 		paths = append(paths, &f.Store)
 	}

@@ -106,6 +106,7 @@ func OneOf[T ~string](flag string, value T, allowed []T) error {
 	return BadValue(flag, string(value), names)
 }
 
+// BadValue refuses a flag's value, with what is allowed and what may have been meant.
 func BadValue(flag, value string, allowed []string) error {
 	return exit.Usage(fmt.Errorf("--%s is %q, want one of %s", flag, words.Short(value), strings.Join(allowed, ", ")), config.DidYouMean(value, allowed))
 }

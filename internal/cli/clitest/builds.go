@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/apkgate/apkgate/internal/cli/demo"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -32,7 +31,7 @@ devices:
 func SimulatedBuilds(t *testing.T, profiles ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	for _, name := range []string{demo.Good, demo.Worse, demo.Test} {
+	for _, name := range []string{"demo-good", "demo-worse", "demo-test"} {
 		text, err := simapp.Open(name)
 		if err != nil {
 			t.Fatal(err)

@@ -24,6 +24,7 @@ func Sound(n int) string {
 	return b.String()
 }
 
+// WriteFile writes a file, and returns its path.
 func WriteFile(t *testing.T, path, content string) string {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -32,6 +33,7 @@ func WriteFile(t *testing.T, path, content string) string {
 	return path
 }
 
+// Gzipped is the content packed by gzip.
 func Gzipped(t *testing.T, content string) string {
 	t.Helper()
 	var b bytes.Buffer

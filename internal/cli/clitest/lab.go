@@ -40,6 +40,7 @@ networks: [%s]
 devices:
 %s`
 
+// Text is text that prints itself.
 type Text string
 
 // OnePhoneOfEachVersion makes the lab one phone of each version of Android, and
@@ -76,6 +77,7 @@ func NewLab(t *testing.T, app, fault string) Lab {
 	return l
 }
 
+// Path is that of a file in the lab's folder.
 func (l Lab) Path(name string) string { return filepath.Join(l.Dir, name) }
 
 // Configure writes the configuration: two repetitions on each network, of which
@@ -89,6 +91,7 @@ func (l Lab) Configure(app string, networks ...string) {
 	l.ConfigurePhones(app, &phones, networks...)
 }
 
+// ConfigurePhones writes the configuration for other phones.
 func (l Lab) ConfigurePhones(app string, phones fmt.Stringer, networks ...string) {
 	l.T.Helper()
 	WriteFile(l.T, l.Path("apkgate.yml"), fmt.Sprintf(LabConfig, app, strings.Join(networks, ", "), phones))
@@ -112,6 +115,7 @@ func (l Lab) Accept(records string) {
 	}
 }
 
+// Apkgate runs a command line on the lab's history.
 func (l Lab) Apkgate(args ...string) Result {
 	l.T.Helper()
 	args = append(args, "--store", l.Path("history.db"))
@@ -166,4 +170,5 @@ func (l Lab) Kept(before map[string]string) map[string]run.Status {
 	return added
 }
 
+// String is the text.
 func (s Text) String() string { return string(s) }

@@ -19,6 +19,7 @@ type Columns struct {
 // heldRows is how many rows say how wide the columns are.
 const heldRows = 200
 
+// Add prints a row, as soon as the widths are known.
 func (c *Columns) Add(cells ...string) error {
 	if c.widths != nil {
 		return c.print(cells)

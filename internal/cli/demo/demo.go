@@ -37,6 +37,7 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
+// Command is apkgate demo.
 func Command(c console.Console) *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
@@ -101,15 +102,15 @@ type demo struct {
 }
 
 const (
-	Good  = "demo-good"
-	Worse = "demo-worse"
-	Test  = "demo-test"
+	goodBuild  = "demo-good"
+	worseBuild = "demo-worse"
+	testOfBoth = "demo-test"
 )
 
 func (d demo) path(name string) string { return filepath.Join(d.dir, name) }
 
 func (d demo) writeApps() error {
-	for _, name := range []string{Good, Worse, Test} {
+	for _, name := range []string{goodBuild, worseBuild, testOfBoth} {
 		text, err := simapp.Open(name)
 		if err != nil {
 			return err
@@ -165,7 +166,7 @@ devices:
 `
 
 func (d demo) play(ctx context.Context, store baseline.Store) error {
-	good, err := d.config("main-branch.yml", Good, "device-lab", "wifi", "3g")
+	good, err := d.config("main-branch.yml", goodBuild, "device-lab", "wifi", "3g")
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (d demo) play(ctx context.Context, store baseline.Store) error {
 	if err := d.history(ctx, good, store); err != nil {
 		return err
 	}
-	worse, err := d.config(config.FileName, Worse, "upgraded-lab", "wifi")
+	worse, err := d.config(config.FileName, worseBuild, "upgraded-lab", "wifi")
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ To play with what is in %s:
   apkgate noise
   apkgate compare --config %s --base %s.apk --head %s.apk
   go tool pprof -http=: %s
-`, keep, keep, energyFile, Good, Worse, oneProfile)
+`, keep, keep, energyFile, goodBuild, worseBuild, oneProfile)
 	}
 	if _, err := exec.LookPath("apkgate"); err != nil {
 		fmt.Fprint(d.Stdout, "\nThe shell finds no apkgate yet: go install ./cmd/apkgate puts it into $(go env GOPATH)/bin.\n")

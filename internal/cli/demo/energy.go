@@ -51,7 +51,7 @@ func (d demo) sideBySide(ctx context.Context) error {
 	}
 	fmt.Fprintf(d.Stdout, "\n4. Energy: both builds in turns, base, head, head, base, …, on two phones, %d rounds, methods sampled\n", rounds)
 	base, head, err := measure.Both(ctx, d.Console, d.path(energyFile), measure.Builds{
-		Rounds: rounds, Base: d.path(Good + ".apk"), Head: d.path(Worse + ".apk"),
+		Rounds: rounds, Base: d.path(goodBuild + ".apk"), Head: d.path(worseBuild + ".apk"),
 	})
 	if err != nil {
 		return err

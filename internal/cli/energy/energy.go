@@ -40,6 +40,7 @@ type flags struct {
 	format, pprof, csv string
 }
 
+// Command is apkgate energy.
 func Command(c console.Console) *cobra.Command {
 	var f flags
 	cmd := &cobra.Command{

@@ -12,7 +12,6 @@ import (
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/cli/demo"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
@@ -44,7 +43,7 @@ func recordByHand(t *testing.T) (perf, power string) {
 		}
 		return strings.TrimSpace(string(out.Stdout))
 	}
-	for _, name := range []string{demo.Worse, demo.Test} {
+	for _, name := range []string{"demo-worse", "demo-test"} {
 		text, err := simapp.Open(name)
 		if err != nil {
 			t.Fatal(err)

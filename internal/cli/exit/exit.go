@@ -29,9 +29,14 @@ type Failure struct {
 	hint   string
 }
 
+// Error is the error's text.
 func (f *Failure) Error() string { return f.err.Error() }
+
+// Unwrap returns the error.
 func (f *Failure) Unwrap() error { return f.err }
-func (f *Failure) Hint() string  { return f.hint }
+
+// Hint is what to do about it, "" for nothing.
+func (f *Failure) Hint() string { return f.hint }
 
 // Usage is an error of the caller's: flags, configuration or input.
 func Usage(err error, hint string) error { return &Failure{StatusUsage, err, hint} }
@@ -46,6 +51,7 @@ func WithStatus(status int, err error, hint string) error { return &Failure{stat
 // is nothing left to print.
 type verdictStatus int
 
+// Error is for nobody: nothing is printed of it.
 func (v verdictStatus) Error() string { return fmt.Sprintf("exit status %d", int(v)) }
 
 // statusOf is the exit status that a verdict by itself stands for.
@@ -135,6 +141,7 @@ func HintOf(err error) string {
 	return ""
 }
 
+// InfrastructureIf is Infrastructure of an error, nil of none.
 func InfrastructureIf(err error) error {
 	if err == nil {
 		return nil

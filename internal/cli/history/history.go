@@ -22,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/internal/words"
 )
 
+// Command is apkgate baseline, with all that it can be told to do.
 func Command(c console.Console) *cobra.Command {
 	var f settings.ConfigFlags
 	cmd := &cobra.Command{

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/cli/demo"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 )
 
@@ -78,7 +77,7 @@ func TestFoldersAreLookedAtBeforeMeasuring(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	config := clitest.WriteFile(t, at("methods.yml"), strings.Replace(contentsOf(t, at("apkgate.yml")), "store:", "energy: {methods: true, profiles: file/profiles}\nstore:", 1))
 	clitest.WriteFile(t, at("file"), "no folder")
-	good, worse := at(demo.Good+".apk"), at(demo.Worse+".apk")
+	good, worse := at("demo-good.apk"), at("demo-worse.apk")
 	for name, args := range map[string][]string{
 		"runs of collect":  {"collect", "--config", at("apkgate.yml"), "-o", at("file/runs.jsonl")},
 		"runs of compare":  {"compare", "--config", at("apkgate.yml"), "--base", good, "--head", worse, "--keep", at("file/runs")},

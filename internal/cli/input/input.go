@@ -33,6 +33,7 @@ type ImportFlags struct {
 	Context                                 []string
 }
 
+// Register defines the flags.
 func (f *ImportFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Pkg, "package", "", "the app, for files that don't name it")
 	cmd.Flags().StringVar(&f.Scenario, "scenario", "", "the scenario, for files that don't name it")
@@ -42,6 +43,7 @@ func (f *ImportFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.Context, "context", nil, "a context property, NAME=VALUE, for files that don't name it; may be repeated")
 }
 
+// Options are the flags as an importer takes them.
 func (f ImportFlags) Options() (importer.Options, error) {
 	o := importer.Options{Package: f.Pkg, Scenario: f.Scenario, AppVersion: f.Version, Commit: f.Commit}
 	for _, property := range f.Context {

@@ -99,6 +99,7 @@ func (p Past) Check(runs []run.Run, set settings.Settings, also func(place int, 
 	return checker.Verdict(), nil
 }
 
+// Query asks a history for the runs to compare one with.
 func Query(r run.Run, set settings.Settings) baseline.Query {
 	q := baseline.For(r)
 	q.Use, q.Centre = set.Policy.Use, set.Policy.Centre
@@ -150,22 +151,22 @@ func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, 
 	}
 }
 
-// accepted are the runs of files, all of which count as accepted. They are read
+// Accepted are the runs of files, all of which count as accepted. They are read
 // once, and of each only its summary is kept, and packed those that tell where
 // their energy went.
-type accepted struct {
+type Accepted struct {
 	index  *baseline.Index
 	energy map[string][]byte // by id
 	newest []run.Run         // the last ones in full, as many as were asked for
 }
 
 // OfFiles reads files of accepted runs, and keeps the last ones in full.
-func OfFiles(c console.Console, files []string, f input.ImportFlags, set settings.Settings, keep int) (*accepted, error) {
+func OfFiles(c console.Console, files []string, f input.ImportFlags, set settings.Settings, keep int) (*Accepted, error) {
 	options, err := f.Options()
 	if err != nil {
 		return nil, err
 	}
-	a := &accepted{index: baseline.NewIndex(set.Policy.Centre), energy: map[string][]byte{}}
+	a := &Accepted{index: baseline.NewIndex(set.Policy.Centre), energy: map[string][]byte{}}
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func OfFiles(c console.Console, files []string, f input.ImportFlags, set setting
 	return a, nil
 }
 
-func (a *accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
+func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 	added, err := a.index.Add(r)
 	if err != nil {
 		if errors.Is(err, baseline.ErrConflict) {
@@ -214,9 +215,10 @@ func (a *accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 }
 
 // Last are the last runs, at most n.
-func (a *accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-n):] }
+func (a *Accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-n):] }
 
-func (a *accepted) Past(set settings.Settings) Past {
+// Past is where these runs are asked for.
+func (a *Accepted) Past(set settings.Settings) Past {
 	return Past{
 		Like: func(r run.Run) ([]run.Summary, error) {
 			refs, err := a.index.References(Query(r, set))
@@ -230,7 +232,7 @@ func (a *accepted) Past(set settings.Settings) Past {
 }
 
 // whole is a run that tells where its energy went.
-func (a *accepted) whole(id string) (run.Run, error) {
+func (a *Accepted) whole(id string) (run.Run, error) {
 	packed, ok := a.energy[id]
 	if !ok {
 		return run.Run{}, fmt.Errorf("run %s: %w", id, baseline.ErrNotFound)

@@ -12,19 +12,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 
-	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
-	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
-	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/secrets"
 	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/run"
 )
 
 // Device is one device of the lab and the clock by which it is measured.
@@ -109,6 +104,7 @@ func adbOptions(c console.Console) adb.Options {
 	return adb.Options{Keys: func() ([]*adb.Key, error) { return adb.UserKeys(c.Getenv) }}
 }
 
+// ADBServer is the adb server that the environment names.
 func ADBServer(c console.Console) (*adb.Server, error) {
 	addr, err := adb.ServerAddress(c.Getenv)
 	if err != nil {
@@ -146,59 +142,6 @@ func specs(ctx context.Context, c console.Console, cfg *config.Config) ([]config
 		return nil, noUsable(infos)
 	}
 	return nil, exit.Usage(fmt.Errorf("adb sees %d devices", len(usable)), "name those to measure on in apkgate.yml, or set ANDROID_SERIAL")
-}
-
-// Origin is where the measured app comes from.
-type Origin struct {
-	Source  run.Source
-	Session string
-}
-
-// Jobs are the runs to make: each scenario on each device and network.
-func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
-	networks := cfg.Networks
-	if len(networks) == 0 {
-		networks = []string{""}
-	}
-	var out []collect.Job
-	for _, d := range devices {
-		extra := map[string]string{}
-		for _, properties := range []map[string]string{cfg.Context.Extra, d.Spec.Context} {
-			for name, value := range properties {
-				extra[name] = value
-			}
-		}
-		if d.Spec.Simulated != "" {
-			extra[devctx.Simulated] = "true"
-		}
-		for _, network := range networks {
-			for _, scenario := range cfg.Scenarios {
-				out = append(out, collect.Job{
-					Device: d.Name, Open: d.Open, Claim: claimOf(d.key), Clock: d.Clock, App: cfg.App, Scenario: scenario,
-					Network: network, Energy: cfg.Energy, Evidence: cfg.Evidence, Extra: extra, Source: o.Source, Session: o.Session,
-				})
-			}
-		}
-	}
-	return out
-}
-
-// OnlyScenarios leaves out the scenarios that the user did not name.
-func OnlyScenarios(cfg *config.Config, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	var known []string
-	for _, s := range cfg.Scenarios {
-		known = append(known, s.Name)
-	}
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return arguments.BadValue("scenario", name, known)
-		}
-	}
-	cfg.Scenarios = slices.DeleteFunc(slices.Clone(cfg.Scenarios), func(s config.Scenario) bool { return !slices.Contains(names, s.Name) })
-	return nil
 }
 
 // Host runs a command of this computer, for Maestro. It has no secret of apkgate's

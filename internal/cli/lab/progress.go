@@ -13,9 +13,9 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 )
 
-// progress shows a collection: on a terminal one line that changes, in a log a
+// Progress shows a collection: on a terminal one line that changes, in a log a
 // line for each run. It is told one event at a time.
-type progress struct {
+type Progress struct {
 	w         io.Writer
 	terminal  bool
 	width     int
@@ -30,8 +30,9 @@ type progress struct {
 	warned    map[string]bool // each warning is shown once, of the first device
 }
 
-func NewProgress(c console.Console, jobs []collect.Job) *progress {
-	p := &progress{warned: map[string]bool{}, now: c.Now, said: c.Now(), w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
+// NewProgress shows the progress of jobs.
+func NewProgress(c console.Console, jobs []collect.Job) *Progress {
+	p := &Progress{warned: map[string]bool{}, now: c.Now, said: c.Now(), w: c.Stderr, terminal: c.ProgressTerminal, width: c.Width, runs: len(jobs)}
 	if p.width == 0 {
 		p.width = 80
 	}
@@ -42,7 +43,7 @@ func NewProgress(c console.Console, jobs []collect.Job) *progress {
 }
 
 // Report is told what happens on a device.
-func (p *progress) Report(e journal.Event) {
+func (p *Progress) Report(e journal.Event) {
 	switch e.Phase {
 	case journal.Warned:
 		if !p.warned[e.Message] {
@@ -67,7 +68,7 @@ func (p *progress) Report(e journal.Event) {
 }
 
 // Finished is told each run that is there.
-func (p *progress) Finished(r collect.Result) {
+func (p *Progress) Finished(r collect.Result) {
 	p.done++
 	if r.Err != nil {
 		p.failed++
@@ -93,7 +94,7 @@ const longestSilence = time.Minute
 const roomForBar = 72
 
 // draw shows the changing line; a log gets a line now and then.
-func (p *progress) draw(what string) {
+func (p *Progress) draw(what string) {
 	if !p.terminal {
 		if p.now().Sub(p.said) >= longestSilence {
 			p.line(what)
@@ -112,14 +113,14 @@ func (p *progress) draw(what string) {
 }
 
 // line writes a line that stays.
-func (p *progress) line(text string) {
+func (p *Progress) line(text string) {
 	p.Clear()
 	p.said = p.now()
 	fmt.Fprintln(p.w, text)
 }
 
 // Clear takes the changing line away.
-func (p *progress) Clear() {
+func (p *Progress) Clear() {
 	if p.drawn {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.drawn = false

@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/stores"
 )
 
+// CollectCommand is apkgate collect.
 func CollectCommand(c console.Console) *cobra.Command {
 	var cf settings.ConfigFlags
 	var f lab.CollectFlags

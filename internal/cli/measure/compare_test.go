@@ -16,7 +16,6 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
-	"github.com/apkgate/apkgate/internal/cli/demo"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/measure"
@@ -187,7 +186,7 @@ func TestCompareABuildThatCrashes(t *testing.T) {
 	t.Parallel()
 	dir := clitest.SimulatedBuilds(t, "pixel-5-android-11")
 	at := func(name string) string { return filepath.Join(dir, name) }
-	text, err := simapp.Open(demo.Good)
+	text, err := simapp.Open("demo-good")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ func nextStep(v gate.Verdict, f runFlags) string {
 		for _, r := range v.Runs {
 			if r.Verdict == gate.Invalid {
 				again := "apkgate run --scenario " + device.Quote(r.Scenario) + repeated(f.ConfigFlags)
-				if f.Apk != "" {
-					again += " --apk " + device.Quote(f.Apk)
+				if f.APK != "" {
+					again += " --apk " + device.Quote(f.APK)
 				}
 				return "fix what ended run " + r.ID + ", which is told above, and measure again: " + again
 			}

@@ -48,6 +48,7 @@ func (s Settings) Meta(runs []run.Run) layout.Meta {
 // ConfigFlags say where the configuration and the history are.
 type ConfigFlags struct{ Config, Store string }
 
+// Register defines the flags.
 func (f *ConfigFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
 	cmd.Flags().StringVar(&f.Store, "store", "", "the history, instead of the configuration's: "+stores.Forms())
@@ -62,6 +63,7 @@ type PolicyFlags struct {
 	Grain                                    string
 }
 
+// Register defines the flags.
 func (f *PolicyFlags) Register(cmd *cobra.Command) {
 	f.RegisterJudging(cmd)
 	cmd.Flags().StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")

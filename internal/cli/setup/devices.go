@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab"
 )
 
+// DevicesCommand is apkgate devices.
 func DevicesCommand(c console.Console) *cobra.Command {
 	var sims bool
 	cmd := &cobra.Command{

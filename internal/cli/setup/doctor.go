@@ -25,6 +25,7 @@ import (
 	"github.com/apkgate/apkgate/internal/words"
 )
 
+// DoctorCommand is apkgate doctor.
 func DoctorCommand(c console.Console) *cobra.Command {
 	var path string
 	cmd := &cobra.Command{

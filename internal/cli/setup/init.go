@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 )
 
+// InitCommand is apkgate init.
 func InitCommand(c console.Console) *cobra.Command {
 	var o config.InitOptions
 	var path string

@@ -38,6 +38,7 @@ type checkFlags struct {
 	history, runs []string
 }
 
+// CheckCommand is apkgate check.
 func CheckCommand(c console.Console) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{

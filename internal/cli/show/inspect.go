@@ -57,6 +57,7 @@ var readers = map[string]reader{
 	"simpleperf":    {simpleperf.Inspect, "perf.data, or what simpleperf report-sample --protobuf writes", "CPU times (task-clock, cpu-clock)", input.Samples},
 }
 
+// InspectCommand is apkgate inspect.
 func InspectCommand(c console.Console) *cobra.Command {
 	var format, table string
 	var open bool

@@ -32,6 +32,7 @@ type noiseFlags struct {
 	format  string
 }
 
+// NoiseCommand is apkgate noise.
 func NoiseCommand(c console.Console) *cobra.Command {
 	var f noiseFlags
 	cmd := &cobra.Command{

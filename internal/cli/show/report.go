@@ -24,6 +24,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
+// ReportCommand is apkgate report.
 func ReportCommand(c console.Console) *cobra.Command {
 	var f output.OutputFlags
 	var configuration settings.ConfigFlags

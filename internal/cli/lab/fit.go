@@ -1,0 +1,64 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+)
+
+// FilesThere looks for the files and commands that the configuration names, and
+// whether the APKs are those that it speaks of, before any device is kept waiting
+// for them.
+func FilesThere(cfg *config.Config) error {
+	named := []struct{ key, path string }{{"app.apk", cfg.App.APK}, {"app.test-apk", cfg.App.TestAPK}}
+	if cfg.Energy.Measured() {
+		named = append(named, struct{ key, path string }{"energy.power-profile", cfg.Energy.PowerProfile}, struct{ key, path string }{"app.mapping", cfg.App.Mapping})
+	}
+	for i, s := range cfg.Scenarios {
+		at := fmt.Sprintf("scenarios[%d].workload.", i)
+		switch w := s.Workload; {
+		case w.Shell != nil:
+			named = append(named, struct{ key, path string }{at + "shell.script", w.Shell.Script})
+		case w.Maestro != nil:
+			named = append(named, struct{ key, path string }{at + "maestro.flow", w.Maestro.Flow})
+		}
+	}
+	var problems []error
+	for _, file := range named {
+		if file.path == "" {
+			continue
+		}
+		if _, err := os.Stat(file.path); err != nil {
+			problems = append(problems, exit.Usage(fmt.Errorf("%s: %w", file.key, files.Error("find", file.path, err)), "build it first, or correct the path in the configuration"))
+		}
+	}
+	if cfg.Energy.Measured() && len(problems) == 0 {
+		if _, _, err := power.ModelOf(cfg.Energy.PowerProfile); err != nil {
+			problems = append(problems, exit.Usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone"))
+		}
+	}
+	return errors.Join(append(problems, maestroThere(cfg), apksFit(cfg))...)
+}
+
+// maestroThere looks for the command that a Maestro flow needs.
+func maestroThere(cfg *config.Config) error {
+	for i, s := range cfg.Scenarios {
+		if s.Workload.Maestro == nil {
+			continue
+		}
+		if _, err := exec.LookPath(maestro); err != nil {
+			return exit.Usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", i, maestro, errors.Unwrap(err)),
+				"install Maestro, or add the folder of its command to PATH, as a rule ~/.maestro/bin")
+		}
+	}
+	return nil
+}
+
+// maestro is the command that collect runs for a Maestro flow.
+const maestro = "maestro"

@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/run"
+)
+
+// CollectFlags say what is measured, beside the configuration.
+type CollectFlags struct {
+	APK, Version, Commit, Ref, Session string
+	Scenarios                          []string
+	Parallel                           int
+	Profiles                           string   // the folder of profiles, where not the configuration's; no flag
+	Evidence                           Evidence // no flag
+}
+
+// Register defines the flags.
+func (f *CollectFlags) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.APK, "apk", "", "the APK to measure, instead of the configuration's")
+	cmd.Flags().StringVar(&f.Version, "app-version", "", "the version to note, instead of what the device says")
+	cmd.Flags().StringVar(&f.Commit, "commit", "", "the commit the app was built from (default: GITHUB_SHA)")
+	cmd.Flags().StringVar(&f.Ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
+	cmd.Flags().StringVar(&f.Session, "session", "", "a name for what is measured side by side")
+	cmd.Flags().StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
+	cmd.Flags().IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all)")
+}
+
+// apply lets the flags change the configuration.
+func (f CollectFlags) apply(cfg *config.Config) error {
+	if f.APK != "" {
+		cfg.App.APK = f.APK
+	}
+	if f.Version != "" {
+		cfg.App.Version = f.Version
+	}
+	if f.Parallel < 0 {
+		return exit.Usage(fmt.Errorf("--parallel is %d, want 0 or more", f.Parallel), "")
+	}
+	ProfilesTo(f.Profiles, cfg.Energy)
+	return OnlyScenarios(cfg, f.Scenarios)
+}
+
+// originOf is where the app comes from, by the flags or by the build server.
+func originOf(c console.Console, f CollectFlags) Origin {
+	or := func(value, variable string) string {
+		if value != "" {
+			return value
+		}
+		return c.Getenv(variable)
+	}
+	return Origin{
+		Source:  run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: or(f.Commit, "GITHUB_SHA"), Ref: or(f.Ref, "GITHUB_REF")},
+		Session: f.Session,
+	}
+}
+
+// Config reads the configuration, changed by the flags, and looks whether it fits the
+// files that it names.
+func Config(c console.Console, path string, f CollectFlags) (*config.Config, error) {
+	cfg, err := settings.LoadConfig(path, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.apply(cfg); err != nil {
+		return nil, err
+	}
+	return cfg, FilesThere(cfg)
+}
