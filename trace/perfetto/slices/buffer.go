@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
 // Types of a GraphicsFrameEvent's BufferEvent (graphics_frame_event.proto).
@@ -37,6 +38,7 @@ type buffer struct {
 	slice    int32  // of an app's phase
 	since    time.Duration
 	acquired time.Duration // when its fence was signaled last, -1 for never
+	dequeued int32         // the instant at which it was, None where something came after it
 }
 
 // bufferOf is a BufferEvent.
@@ -79,14 +81,22 @@ func (r *Reader) bufferSlices(at time.Duration, b bufferOf) {
 	if b.kind < uint64(len(bufferEvents)) {
 		name = bufferEvents[b.kind]
 	}
-	r.begin(at, b.dur, r.bufferTrack(fmt.Sprintf("Buffer: %d %s", b.id, b.layer)), "", name)
+	event := r.begin(at, b.dur, r.bufferTrack(fmt.Sprintf("Buffer: %d %s", b.id, b.layer)), "", name)
+	r.frameArgs(event, b.frame, b.layer)
 	one := r.buffers[b.bufferKey]
 	if one == nil {
 		if !r.file.Room("buffers", len(r.buffers), maxTracks) {
 			return
 		}
-		one = &buffer{acquired: -1}
+		one = &buffer{acquired: -1, dequeued: None}
 		r.buffers[b.bufferKey] = one
+	}
+	if b.kind == bufferQueued { // the frame had no number when its buffer was dequeued
+		r.frameNumber(one.dequeued, b.frame)
+	}
+	one.dequeued = None
+	if b.kind == bufferDequeued {
+		one.dequeued = event
 	}
 	r.phase(at, b, one)
 }
@@ -105,6 +115,7 @@ func (r *Reader) phase(at time.Duration, b bufferOf, one *buffer) {
 		if one.last == bufferDequeued {
 			r.end(at, one.track, "")
 			r.rename(one.slice, strconv.Itoa(int(b.frame)))
+			r.frameNumber(one.slice, b.frame)
 			if one.acquired > one.since { // the fence may be signaled before
 				one.last = 0
 				return
@@ -136,7 +147,7 @@ func (r *Reader) show(at time.Duration, b bufferOf) {
 		r.end(at, before, "")
 	}
 	track := r.bufferTrack("Display_" + b.layer)
-	r.begin(at, -1, track, "", phaseName(at, b))
+	r.frameArgs(r.begin(at, -1, track, "", phaseName(at, b)), b.frame, b.layer)
 	if known || r.file.Room("layers", len(r.shown), maxTracks) {
 		r.shown[b.layer] = track
 	}
@@ -146,12 +157,14 @@ func (r *Reader) beginPhase(at time.Duration, b bufferOf, one *buffer, track str
 	one.track = r.bufferTrack(track)
 	one.slice = r.begin(at, -1, one.track, "", phaseName(at, b))
 	one.last, one.since = b.kind, at
+	r.frameArgs(one.slice, b.frame, b.layer)
 }
 
 // unqueued names the phase of an app that never handed its frame over.
 func (r *Reader) unqueued(one *buffer) {
 	if one.last == bufferDequeued {
 		r.rename(one.slice, "0")
+		r.frameNumber(one.slice, 0)
 	}
 }
 
@@ -170,5 +183,25 @@ func (r *Reader) bufferTrack(name string) int32 {
 func (r *Reader) rename(slice int32, name string) {
 	if slice != None {
 		r.Slices[slice].Name = r.intern(name)
+	}
+}
+
+// frameArgs gives a slice the number and the layer of its frame.
+func (r *Reader) frameArgs(slice int32, frame uint32, layer string) {
+	if r.args == nil {
+		return
+	}
+	if layer == "" {
+		layer = "no_layer_name"
+	}
+	r.addArgs(slice, []trackevent.Arg{
+		{Key: "frame_number", Type: trackevent.TypeInt, Int: int64(frame)}, {Key: "layer_name", Type: trackevent.TypeString, Text: layer},
+	}, false)
+}
+
+// frameNumber tells the number of a slice's frame that was not known when it began.
+func (r *Reader) frameNumber(slice int32, frame uint32) {
+	if r.args != nil {
+		r.addArgs(slice, []trackevent.Arg{{Key: "frame_number", Type: trackevent.TypeInt, Int: int64(frame)}}, true)
 	}
 }

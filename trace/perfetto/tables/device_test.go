@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"fmt"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -56,15 +57,22 @@ func TestPhasesOfABufferAreSlices(t *testing.T) {
 	}
 	const dequeued, queued, acquired, latched, shown = 1, 2, 4, 5, 8
 	of := func(track string) string { return "|graphics_frame_event|" + track + "||" }
-	check(t, file(
+	trace := file(
 		happens(10, dequeued, 0), happens(20, queued, 7), happens(25, acquired, 7), happens(30, latched, 7), happens(40, shown, 7), happens(56, shown, 8),
-	), "slices",
+	)
+	check(t, trace, "slices",
 		"0|10|0|Dequeue||0||0"+of("Buffer: 4 Main"), "1|10|10|7||0||1"+of("APP_4 Main"),
 		"2|20|0|Queue||0||0"+of("Buffer: 4 Main"), "3|20|5|7||0||2"+of("GPU_4 Main"),
 		"4|25|0|AcquireFenceSignaled||0||0"+of("Buffer: 4 Main"),
 		"5|30|0|Latch||0||0"+of("Buffer: 4 Main"), "6|30|10|7||0||3"+of("SF_4 Main"),
 		"7|40|0|PresentFenceSignaled||0||0"+of("Buffer: 4 Main"), "8|40|16|7||0||4"+of("Display_Main"),
 		"9|56|0|PresentFenceSignaled||0||0"+of("Buffer: 4 Main"), "10|56|-1|8||0||4"+of("Display_Main"))
+	// The frame has no number when its buffer is dequeued: it gets it when that is queued.
+	var args []string
+	for id, number := range []int{7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 8} {
+		args = append(args, fmt.Sprintf("%d|frame_number|frame_number|%d|||int", id, number), fmt.Sprintf("%d|layer_name|layer_name||Main||string", id))
+	}
+	check(t, trace, "args", args...)
 }
 
 // TestPropertiesAreCountersBeforeTheyChange has counters that the trace tells of once, as

@@ -37,8 +37,8 @@ func TestTablesEqualWhatPerfettosTestsExpect(t *testing.T) {
 		"SchedParser__sched_cpu_util_cfs":                             {table: "counters"},
 		"SchedParser__sched_cpu_util_cfs_machine_id":                  {table: "counters"},
 		"PowerVoltageAndScaling__suspend_resume":                      {table: "slices", keep: is("track_name", "Suspend/Resume Latency")},
-		"GraphicsParser__graphics_frame_events":                       {table: "slices", keep: is("track_type", "graphics_frame_event")},
-		"GraphicsParser__graphics_frame_events_machine_id":            {table: "slices", keep: is("track_type", "graphics_frame_event")},
+		"GraphicsParser__graphics_frame_events":                       {table: "slices", keep: is("track_type", "graphics_frame_event"), args: true},
+		"GraphicsParser__graphics_frame_events_machine_id":            {table: "slices", keep: is("track_type", "graphics_frame_event"), args: true},
 		"AndroidCpuPerUid__android_cpu_per_uid_basic":                 {table: "counters", keep: is("track_type", "android_cpu_per_uid")},
 		"AndroidCpuPerUid__android_cpu_per_uid_malformed":             {table: "counters", keep: is("track_type", "android_cpu_per_uid")},
 		"AndroidCpuPerUid__android_cpu_per_uid_cumulative_tracks":     {table: "counters", keep: is("track_type", "android_cpu_per_uid_totals")},
@@ -70,6 +70,7 @@ type expected struct {
 	theirs, keep func(cells map[string]string) bool
 	edit         func(cells map[string]string) // adds cells to ours
 	drop         string                        // columns that are not compared
+	args         bool                          // columns of theirs are arguments
 }
 
 // numbered are slices with a frame's number behind a name; others bear the name for what
@@ -115,9 +116,8 @@ func limitNames(cells map[string]string) {
 // theirColumns are columns of the tests that ours have under another name.
 var theirColumns = map[string]string{"ucpu": "cpu", "utid": "utid", "name": "track_name", "type": "track_type", "slice_name": "name", "action": "name"}
 
-// leftOut are columns that ours do not have: numbers of machines, of which ours have one,
-// and arguments.
-var leftOut = map[string]bool{"machine_id": true, "raw_machine_id": true, "frame_number": true, "layer_name": true}
+// leftOut are columns that ours do not have: numbers of machines, of which ours have one.
+const leftOut = "machine_id raw_machine_id"
 
 func (c expected) compare(t *testing.T, name string) {
 	t.Helper()
@@ -131,7 +131,11 @@ func (c expected) compare(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	want := cellsOf(all)
-	got := cellsOf(ours(t, corpustest.Path(t, "perfetto-expected", name+".pftrace"), c.table))
+	path := corpustest.Path(t, "perfetto-expected", name+".pftrace")
+	got := cellsOf(ours(t, path, c.table))
+	if c.args {
+		addArgs(got, cellsOf(ours(t, path, "args")))
+	}
 	if c.edit != nil {
 		for _, cells := range got {
 			c.edit(cells)
@@ -145,10 +149,7 @@ func (c expected) compare(t *testing.T, name string) {
 			}
 			var line []string
 			for _, column := range all[0] {
-				if slices.Contains(strings.Fields(c.drop), column) {
-					continue
-				}
-				if _, has := cells[column]; leftOut[column] && (!has || c.table != "frames") {
+				if slices.Contains(strings.Fields(leftOut+" "+c.drop), column) {
 					continue
 				}
 				if _, has := cells[column]; ours && !has {
@@ -161,6 +162,17 @@ func (c expected) compare(t *testing.T, name string) {
 		return out
 	}
 	compare(t, name, lines(want, c.theirs, false), lines(got, c.keep, true))
+}
+
+// addArgs adds to slices the cells of their arguments.
+func addArgs(slices, args []map[string]string) {
+	byID := map[string]map[string]string{}
+	for _, cells := range slices {
+		byID[cells["id"]] = cells
+	}
+	for _, arg := range args {
+		byID[arg["arg_set_id"]][arg["key"]] = arg["int_value"] + arg["string_value"]
+	}
 }
 
 func cellsOf(rows [][]string) []map[string]string {
