@@ -76,7 +76,7 @@ func (r *Reader) begin(e *packets.Event, level Level, at fields) {
 		return
 	}
 	r.open[k] = int32(len(r.Work))
-	r.Work = append(r.Work, w)
+	r.Work = packets.Add(r.Work, w, MaxRows)
 }
 
 // end ends what began at a sector. A device may do a request in parts, from its beginning

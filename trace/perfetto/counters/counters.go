@@ -195,6 +195,6 @@ func (r *Reader) put(at time.Duration, value float64, t Track) {
 		r.Tracks = append(r.Tracks, t)
 	}
 	if r.file.Room("values of counters", len(r.Values), MaxRows) {
-		r.Values = append(r.Values, Value{at, value, place})
+		r.Values = packets.Add(r.Values, Value{at, value, place}, MaxRows)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
 )
 
@@ -65,7 +66,7 @@ func (r *Reader) addArg(slice int32, had span, one trackevent.Arg) {
 		}
 	}
 	if r.file.Room("arguments of slices", len(r.Args), MaxRows) {
-		r.Args = append(r.Args, a)
+		r.Args = packets.Add(r.Args, a, MaxRows)
 	}
 }
 

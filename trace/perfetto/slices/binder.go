@@ -73,7 +73,7 @@ func (r *Reader) transaction(e *packets.Event) {
 	}
 	if r.keepCalls && one.slice != None {
 		c.Slice, one.kept = one.slice, int32(len(r.Calls))
-		r.Calls = append(r.Calls, c)
+		r.Calls = packets.Add(r.Calls, c, MaxRows)
 	}
 	if _, again := r.calls[c.ID]; again || r.file.Room("binder transactions on their way", len(r.calls), MaxRows) {
 		r.calls[c.ID] = one

@@ -1,6 +1,10 @@
 package slices
 
-import "time"
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
 
 // open is a slice on its track's stack. It may have ended, and stay until a later one
 // begins.
@@ -28,7 +32,7 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 		if len(stack) > 0 {
 			s.Parent = stack[len(stack)-1].row
 		}
-		r.Slices = append(r.Slices, s)
+		r.Slices = packets.Add(r.Slices, s, MaxRows)
 	}
 	r.stacks[track] = append(stack, one)
 	return one.row
