@@ -1,0 +1,93 @@
+package tracetest_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/tables"
+	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
+)
+
+// readers are what is measured: power alone, slices, and all tables one after the other.
+var readers = map[string][]string{"power": {"power"}, "slices": {"slices"}, "all": append([]string{"power"}, tables.Names()...)}
+
+// TestMain reads a trace and says what it took, where the test below asks for it in a
+// process of its own.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == "read" {
+		if err := read(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// read reads a trace for what is asked, and prints the MiB that it took.
+func read(what, path string) error {
+	for _, one := range readers[what] {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		if one == "power" {
+			_, err = power.Read(f)
+		} else {
+			_, err = tables.Read(f, one)
+		}
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+		runtime.GC() // what one reader kept is not the next one's
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	_, err := fmt.Println(m.Sys >> 20)
+	return err
+}
+
+// TestMemoryIsBounded reads made-up traces, each reader in a process of its own, and says
+// how fast each was by the time of processors, which other work on the machine changes
+// little. Memory is what Go ever had of the system: a trace of 1 GB must be read in
+// 256 MiB. All tables of it take minutes and 1 GB of disk (APKGATE_FULL=1).
+func TestMemoryIsBounded(t *testing.T) {
+	sizes, most := []int64{48_000_000}, map[string]uint64{"power": 112, "slices": 192} // MiB
+	if os.Getenv("APKGATE_FULL") != "" {
+		sizes, most["all"] = []int64{200_000_000, 1_000_000_000}, 256
+	}
+	for _, size := range sizes {
+		path := tracetest.File(t, size)
+		for what, bound := range most {
+			mib, took := measured(t, what, path)
+			each := took / time.Duration(len(readers[what]))
+			t.Logf("%d MB, %s: %.0f MB/s, %d MiB", size/1_000_000, what, float64(size)/1e6/each.Seconds(), mib)
+			if mib > bound {
+				t.Errorf("%d MB, %s: Go had %d MiB of the system, at most %d are meant", size/1_000_000, what, mib, bound)
+			}
+		}
+	}
+}
+
+// measured reads a trace in a process of its own: the MiB and the time of processors.
+func measured(t *testing.T, what, path string) (mib uint64, took time.Duration) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "read", what, path)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if _, err := fmt.Sscan(strings.TrimSpace(string(out)), &mib); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return mib, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
