@@ -14,7 +14,7 @@ import (
 )
 
 // Tables are the tables that a trace in text can fill.
-var Tables = []string{"counters", "flows", "processes", "sched", "slices", "thread-states", "threads"}
+var Tables = []string{"binder", "block-io", "counters", "flows", "processes", "sched", "slices", "thread-states", "threads"}
 
 // Table reads a table of a trace, as tables.Read does of a trace of packets.
 func Table(r io.Reader, name string) (*tables.Table, error) { return tables.Of(Source(r), name) }

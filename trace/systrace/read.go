@@ -108,6 +108,10 @@ func (r *reader) give(l *line) {
 		r.waking = r.waking || !woken
 		known = !woken || !r.waking
 	}
+	b, ofBlock := blocks[string(l.event)]
+	if ofBlock {
+		k.number, known = b.number, true
+	}
 	if !known {
 		r.seen.unread++
 		return
@@ -115,7 +119,13 @@ func (r *reader) give(l *line) {
 	if !r.feed.Asked(k.number) {
 		return
 	}
-	message, ok := r.message(k, l.args)
+	var message []byte
+	var ok bool
+	if ofBlock {
+		message, ok = b.message(l.args)
+	} else {
+		message, ok = r.message(k, l.args)
+	}
 	if !ok {
 		r.seen.malformed++
 		return

@@ -103,6 +103,21 @@ func TestBinderOfAText(t *testing.T) {
 	holds(t, text, "flows", "0|1")
 }
 
+func TestBlockIOOfAText(t *testing.T) {
+	t.Parallel()
+	// The first is as kernels before Linux 6.4 write it, the second as later ones.
+	text := ` com.example-10 (   10) [000] .... 5.000000: block_rq_issue: 253,300 WS 4096 () 1234 + 8 [com.example]
+ com.example-10 (   10) [000] .... 5.125000: block_rq_issue: 8,1 R 8192 () 99 + 16 none,0,0 [Signal Catcher]
+      <idle>-0  (-----) [000] .... 5.250000: block_rq_complete: 253,300 WS () 1234 + 8 [0]
+      <idle>-0  (-----) [000] .... 5.500000: block_rq_complete: 8,1 R () 99 + 16 none,0,0 [-5]
+ com.example-10 (   10) [000] .... 5.625000: block_bio_queue: 8,1 RA 7 + 2 [com.example]
+`
+	holds(t, text, "block-io",
+		"5000000000|250000000|block_rq_issue|1113388|1234|8|4096|WS|com.example|0|10|10",
+		"5125000000|375000000|block_rq_issue|2049|99|16|8192|R|Signal Catcher|-5|10|10",
+		"5625000000|-1|block_bio_queue|2049|7|2|1024|RA|com.example|0|10|10")
+}
+
 func TestLinesAsDifferentKernelsWriteThem(t *testing.T) {
 	t.Parallel()
 	for title, line := range map[string]string{
