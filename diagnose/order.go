@@ -43,15 +43,3 @@ func (s Sure) order() int {
 	}
 	return 4 // nothing is known
 }
-
-// Of are the causes of one finding, in their order.
-func Of(causes []Cause, run, event, metric string) []Cause {
-	var out []Cause
-	for _, c := range causes {
-		if c.Run == run && c.Event == event && c.Metric == metric {
-			out = append(out, c)
-		}
-	}
-	Order(out)
-	return out
-}

@@ -40,22 +40,6 @@ func TestWhatExplainsMostComesFirst(t *testing.T) {
 	}
 }
 
-func TestCausesOfAFinding(t *testing.T) {
-	at := func(event, metric string, share float64) Cause {
-		c := cause("sun.heat", "R", &share)
-		c.Event, c.Metric = event, metric
-		return c
-	}
-	all := []Cause{at("E2", "frames.count", 0.1), at("", "frames.count", 0.3), at("E2", "frames.count", 0.6), at("E2", "energy.total_j", 0.9)}
-	got := Of(all, "R", "E2", "frames.count")
-	if len(got) != 2 || *got[0].Explains.Share != 0.6 || *got[1].Explains.Share != 0.1 {
-		t.Errorf("E2's frames have the causes %+v, want those of 60 and 10 %%", got)
-	}
-	if other := Of(all, "S", "E2", "frames.count"); len(other) != 0 {
-		t.Errorf("another run has causes: %+v", other)
-	}
-}
-
 // A family stands before another by the cause that explains most in any run; within
 // it, the run that has that cause speaks first.
 func TestSectionsStandByWhatTheyExplain(t *testing.T) {

@@ -1,10 +1,11 @@
 // Package hotspots says where a run's energy went beside like runs: by method,
 // by part of the device and by wakelock.
 //
-// It owns what is set beside what, the matching of methods across builds, and
-// which of them explain a change. It has no say in whether a change is a
-// regression (package gate decides that on whole runs and events), and its
-// numbers get their words in package report.
+// It owns what is set beside what, the matching of methods across builds, which of
+// them explain a change, and what is said of it: causes, sentences, tables and the
+// data of pictures. It has no say in whether a change is a regression (package gate
+// decides that on whole runs and events), and it writes no number as text: package
+// report does.
 //
 // It takes a stand: a method is explained by the energy of its own code, so that
 // no joule is told twice, and nothing is claimed of a method where the intervals

@@ -73,6 +73,11 @@ func FuzzRead(f *testing.F) {
 		f.Add(short.Bytes())
 	}
 	f.Add([]byte(`{"format":"apkgate.verdict/1","verdict":"regression","runs":[{"verdict":"regression","deviations":[{"direction":"regression","value":1e308,"expected":-1e308,"change":1e300,"n":1}]}],"rules":[{"confidence":1e-300,"count":9}]}`))
+	f.Add([]byte(`{"format":"apkgate.verdict/1","verdict":"pass","causes":[{"run":"a","event":"E2","metric":"frames.count","kind":"test.moon","direction":"regression","subject":{"name":"m"},` +
+		`"explains":{"value":1e100,"share":0.5,"sure":"clear"},"sentence":[{"text":"a"},{"name":"b","as":"code","most":9},{"amount":{"value":1e-300,"unit":"ms","signed":true}},{"range":{"low":-1e99,"high":2,"unit":"s"}}],` +
+		`"tables":[{"title":"t","main":true,"columns":[{"title":"a"},{"title":"b","spare":1},{"title":"c"}],"rows":[{"cells":[[],[{"amount":{"value":0.001,"unit":"%"}}],[]],"direction":"none"}]}],` +
+		`"picture":{"kind":"flame","flame":{"unit":"J","of":"x","beside":true,"calls":[{"parent":-1,"name":"a","base":0,"head":1e106},{"parent":0,"name":"b","base":1,"head":1e-9}]}}},` +
+		`{"kind":"x.y","direction":"improvement","picture":{"kind":"bars","bars":{"list":[{"name":"a","head":{"value":1,"low":2,"high":0.5}}]}}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 8<<10 {
 			return

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
@@ -16,7 +17,9 @@ func TestFormatDocumentIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []any{gate.Verdict{}, gate.RunVerdict{}, gate.Reference{}, gate.Comparison{}, gate.Rule{}, run.App{}, run.Warning{}} {
+	for _, v := range []any{gate.Verdict{}, gate.RunVerdict{}, gate.Reference{}, gate.Comparison{}, gate.Rule{}, run.App{}, run.Warning{},
+		diagnose.Cause{}, diagnose.Subject{}, diagnose.Extent{}, diagnose.Link{}, diagnose.Part{}, diagnose.Amount{}, diagnose.Range{},
+		diagnose.Table{}, diagnose.Column{}, diagnose.Row{}, diagnose.Picture{}, diagnose.Flame{}, diagnose.Call{}, diagnose.Bars{}, diagnose.Bar{}, diagnose.Measured{}} {
 		kind := reflect.TypeOf(v)
 		for i := range kind.NumField() {
 			field, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
@@ -28,6 +31,16 @@ func TestFormatDocumentIsComplete(t *testing.T) {
 	for _, o := range outcomes {
 		if !strings.Contains(string(document), "`"+string(o)+"`") {
 			t.Errorf("docs/format/verdict.md does not tell of the verdict %q", o)
+		}
+	}
+	for _, k := range diagnose.Kinds() {
+		if !strings.Contains(string(document), "`"+k.Name+"`") {
+			t.Errorf("docs/format/verdict.md does not tell of the kind of cause %q", k.Name)
+		}
+	}
+	for _, s := range []diagnose.Sure{diagnose.Seen, diagnose.Clear, diagnose.Likely, diagnose.Possible} {
+		if !strings.Contains(string(document), "`"+string(s)+"`") {
+			t.Errorf("docs/format/verdict.md does not tell of %q", s)
 		}
 	}
 	for _, d := range directions {

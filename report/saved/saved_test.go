@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/report/document"
 )
 
@@ -31,6 +33,32 @@ func TestReadErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s gives the error %v, want one with %q", source, err, want)
 		}
+	}
+}
+
+func TestReadRefusesCausesThatCanNotBe(t *testing.T) {
+	const good = `"kind":"test.moon","direction":"regression"`
+	for cause, want := range map[string]string{
+		`{"kind":"moon"}`:                                       `causes[1].kind is "moon"`,
+		`{"kind":"test.moon","direction":"up"}`:                 `causes[1].direction is "up"`,
+		`{` + good + `,"explains":{"share":2}}`:                 "causes[1].explains: share",
+		`{` + good + `,"evidence":[{"digest":"../x"}]}`:         `causes[1].evidence[0]: digest is "../x"`,
+		`{` + good + `,"tables":[{"columns":[{"title":"a"}]}]}`: "causes[1].tables[0]: columns has 1",
+		`{` + good + `,"sentence":"plain"}`:                     "causes.sentence is a JSON string",
+	} {
+		for format, read := range map[string]func(string) error{
+			gate.Format:       func(s string) error { _, err := ReadVerdict(strings.NewReader(s)); return err },
+			sidebyside.Format: func(s string) error { _, err := Read(strings.NewReader(s)); return err },
+		} {
+			err := read(`{"format":"` + format + `","verdict":"pass","causes":[{` + good + `},` + cause + `]}`)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s of %s: %v, want %q", cause, format, err, want)
+			}
+		}
+	}
+	many := strings.TrimSuffix(strings.Repeat("{"+good+"},", diagnose.MaxCauses+1), ",")
+	if _, err := ReadVerdict(strings.NewReader(`{"format":"apkgate.verdict/1","verdict":"pass","causes":[` + many + `]}`)); err == nil || !strings.Contains(err.Error(), "at most 1000") {
+		t.Errorf("1,001 causes: %v", err)
 	}
 }
 
