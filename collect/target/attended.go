@@ -87,7 +87,10 @@ func (a *attended) attend(ctx context.Context, lost time.Duration, do func(conte
 	var watching sync.WaitGroup
 	watching.Go(func() { a.watch(ctx, lost, cancel) })
 	err := do(ctx)
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, device.ErrGone) {
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, device.ErrGone) && !errors.Is(err, cause) {
+		if errors.Is(err, device.ErrGone) { // either may have ended the connection under the other
+			cause = fmt.Errorf("%w (%w)", err, cause)
+		}
 		err = cause
 	}
 	cancel(nil)

@@ -121,3 +121,37 @@ func TestAHungDeviceIsGivenUpInTheTimeThatIsSaid(t *testing.T) {
 type progressTo func(journal.Event)
 
 func (f progressTo) Report(e journal.Event) { f(e) }
+
+// lost is a device on which what is under way and the question whether it lives fail
+// at the same time, the one for want of an answer and the other since the connection
+// was ended for that.
+type lost struct {
+	device.Device
+	own, question error
+	asked, ended  chan struct{}
+}
+
+func (l lost) Exec(_ context.Context, command string) (device.Output, error) {
+	if command == ":" {
+		close(l.asked)
+		<-l.ended
+		return device.Output{}, l.question
+	}
+	<-l.asked
+	close(l.ended)
+	synctest.Wait() // until the question was answered
+	return device.Output{}, l.own
+}
+
+func TestTheReasonOfALossIsToldWhoeverHearsOfItFirst(t *testing.T) {
+	t.Parallel()
+	silence, closed := fmt.Errorf("%w: no answer", device.ErrGone), fmt.Errorf("%w: the stream is closed", device.ErrGone)
+	for _, c := range [][2]error{{silence, closed}, {closed, silence}} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &attended{Device: lost{own: c[0], question: c[1], asked: make(chan struct{}), ended: make(chan struct{})}}
+			if _, err := d.Exec(t.Context(), "dumpsys gfxinfo"); !errors.Is(err, device.ErrGone) || !strings.Contains(err.Error(), "no answer") {
+				t.Errorf("of the failures %q and %q it is told %v, want that there was no answer", c[0], c[1], err)
+			}
+		})
+	}
+}
