@@ -62,7 +62,7 @@ func keptText(r run.Run, e run.Evidence, file KeptFile, several bool) string {
 	if e.Why != "" {
 		out = strings.TrimPrefix(out+": "+wording.Brief(e.Why), ": ")
 	}
-	what := fmt.Sprintf("%s %s, %s", keptKind(e.Kind), e.Digest[:min(len(e.Digest), 12)], wording.Bytes(float64(e.Bytes)))
+	what := fmt.Sprintf("%s %s, %s", keptKind(e.Kind), e.Digest[:min(len(e.Digest), 12)], wording.FileSize(e.Bytes))
 	out = strings.TrimPrefix(out+" · "+what, " · ")
 	if file.At == "" {
 		return out + ", not here"

@@ -105,6 +105,14 @@ func Bytes(v float64) string {
 	return strconv.FormatFloat(v/1e3, 'f', 0, 64) + Unit("kB")
 }
 
+// FileSize shows how large a file is: "1.5 MB", "320 kB", "109 bytes".
+func FileSize(n int64) string {
+	if n < 1000 {
+		return words.Count(int(n), "byte", "bytes")
+	}
+	return Bytes(float64(n))
+}
+
 // Value is a value of a metric with its unit.
 func Value(m metric.Metric, v float64) string {
 	return Minus(strings.ReplaceAll(Name(m.Format(v)), " ", NBSP))

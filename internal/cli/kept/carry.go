@@ -107,7 +107,7 @@ func GoneLine(gone evidence.Gone) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of older runs removed, %s, as all of them together were too large",
-		words.Count(gone.Files, "kept file", "kept files"), plainSpaces(wording.Bytes(float64(gone.Bytes))))
+		words.Count(gone.Files, "kept file", "kept files"), plainSpaces(wording.FileSize(gone.Bytes)))
 }
 
 // listed is how many runs a history is asked for at once.

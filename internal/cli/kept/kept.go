@@ -43,7 +43,7 @@ func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "kind\tsize\tname\tevent\ttime\twhy\twhere")
 	for _, e := range r.Evidence {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Kind, plainSpaces(wording.Bytes(float64(e.Bytes))), e.Name,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Kind, plainSpaces(wording.FileSize(e.Bytes)), e.Name,
 			wording.Dash(wording.Brief(e.Event)), when(e), wording.Dash(wording.Brief(e.Why)), Where(folder, e))
 	}
 	if err := t.Flush(); err != nil {

@@ -52,6 +52,9 @@ func Both(ctx context.Context, c console.Console, configuration string, b Builds
 	if err := errors.Join(lab.OnlyScenarios(cfg, b.Scenarios), bothThere(c, b, cfg)); err != nil {
 		return nil, nil, err
 	}
+	if cfg.Evidence.Keeps() {
+		fmt.Fprintln(c.Stderr, "warning: evidence is not kept: compare keeps no runs in a history")
+	}
 	lab.ProfilesTo(b.Profiles, cfg.Energy)
 	for i := range cfg.Scenarios {
 		cfg.Scenarios[i].Repetitions = b.Rounds

@@ -3,6 +3,7 @@ package measure
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,9 @@ Lines. apkgate check compares them later, or elsewhere.`,
 					return err
 				}
 				f.Evidence.Folder = stores.Kept(out)
+			}
+			if f.Evidence.Folder == nil && cfg.Evidence.Keeps() {
+				fmt.Fprintln(c.Stderr, "warning: evidence is not kept, as the runs are not written to a file; --output names one")
 			}
 			results, err := lab.Measure(cmd.Context(), c, cfg, f, nil)
 			if err != nil {
