@@ -53,7 +53,7 @@ func compare(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err := builds.Check(); err != nil {
 		return result{}, err
 	}
-	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}

@@ -33,11 +33,11 @@ const maxBaseCommits = 300
 // those of a fork; a report has them all.
 func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	ctx := cmd.Context()
-	cfg, err := lab.Config(c, f.Config, f.CollectFlags)
+	cfg, err := lab.Config(f.Config, f.CollectFlags)
 	if err != nil {
 		return result{}, err
 	}
-	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}

@@ -68,7 +68,7 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 	if err := a.mayRefresh(cmd.Context(), f.branches); err != nil {
 		return result{}, err
 	}
-	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return result{}, err
 	}

@@ -46,20 +46,23 @@ with. Runs never change, and only prune removes any: accept and reject mark them
 // withStore runs do on the sound part of the history, which has to be there. What
 // was damaged is told when it is done.
 func withStore(ctx context.Context, c console.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
-	return with(ctx, c, f, do, func(address string) (baseline.Store, error) { return stores.OpenExisting(ctx, c, address) })
+	return with(ctx, c, f, stores.OpenExisting, do)
 }
 
 // reading runs do, which changes nothing, on the history, which has to be there.
 func reading(ctx context.Context, c console.Console, f settings.ConfigFlags, do func(baseline.Store) error) error {
-	return with(ctx, c, f, do, func(address string) (baseline.Store, error) { return stores.OpenToRead(ctx, c, address) })
+	return with(ctx, c, f, stores.OpenToRead, do)
 }
 
-func with(ctx context.Context, c console.Console, f settings.ConfigFlags, do func(baseline.Store) error, open func(address string) (baseline.Store, error)) error {
+// opener opens the history at an address.
+type opener func(ctx context.Context, c console.Console, address string) (baseline.Store, error)
+
+func with(ctx context.Context, c console.Console, f settings.ConfigFlags, open opener, do func(baseline.Store) error) error {
 	path, err := settings.StoreAddress(f)
 	if err != nil {
 		return err
 	}
-	store, err := open(path)
+	store, err := open(ctx, c, path)
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags,
 	if err := out.Check(); err != nil {
 		return err
 	}
-	set, err := settings.Read(c, cmd, cf, f.PolicyFlags)
+	set, err := settings.Read(cmd, cf, f.PolicyFlags)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func refresher(c console.Console, cf settings.ConfigFlags, f Refreshing) (refres
 			return runs, nil, nil
 		}, err
 	}
-	cfg, err := lab.Config(c, cf.Config, f.CollectFlags)
+	cfg, err := lab.Config(cf.Config, f.CollectFlags)
 	return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
 		return lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	}, err
@@ -198,7 +198,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set
 	done := Refreshed{
 		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn,
 	}
-	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: set.Meta(runs)}
+	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: judging.MetaOf(runs)}
 	if acceptRegression && verdict.Verdict == gate.Regression {
 		done.FailOn = gate.FailNever
 	}

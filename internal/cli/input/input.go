@@ -113,9 +113,9 @@ func RunsIn(c console.Console, path string, options importer.Options) func(yield
 		case importer.AndroidX, importer.List, importer.Flashlight:
 			foreign(c, path, buffered, options, yield)
 		case importer.Record:
-			records(c, path, buffered, "", yield)
+			records(path, buffered, "", yield)
 		default: // it may be compressed
-			records(c, path, buffered, readable, yield)
+			records(path, buffered, readable, yield)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func Open(c console.Console, path string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-func records(c console.Console, path string, src io.Reader, hint string, yield func(run.Run, error) bool) {
+func records(path string, src io.Reader, hint string, yield func(run.Run, error) bool) {
 	for r, err := range baseline.ReadJSONL(src) {
 		if err == nil {
 			r, err = r.Named()

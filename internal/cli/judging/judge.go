@@ -19,7 +19,7 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 		return layout.Input{}, err
 	}
 	in := layout.Input{
-		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: set.Meta(runs),
+		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),
 	}
 	for _, change := range energy {
 		if change != nil {

@@ -7,7 +7,9 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -40,4 +42,13 @@ func NotesOn(v gate.Verdict) (notes []string) {
 // Simulated reports whether a run was made on simulated devices.
 func Simulated(runs []run.Run) bool {
 	return slices.ContainsFunc(runs, func(r run.Run) bool { return r.Context[devctx.Simulated] != "" })
+}
+
+// MetaOf is what a report says of the checked runs' origin.
+func MetaOf(runs []run.Run) layout.Meta {
+	m := layout.Meta{Version: version.Tool()}
+	for _, r := range runs {
+		m.Repository, m.HeadCommit = r.Source.Repository, r.Source.Commit
+	}
+	return m
 }

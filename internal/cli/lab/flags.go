@@ -63,7 +63,7 @@ func originOf(c console.Console, f CollectFlags) Origin {
 
 // Config reads the configuration, changed by the flags, and looks whether it fits the
 // files that it names.
-func Config(c console.Console, path string, f CollectFlags) (*config.Config, error) {
+func Config(path string, f CollectFlags) (*config.Config, error) {
 	cfg, err := settings.LoadConfig(path, false)
 	if err != nil {
 		return nil, err

@@ -29,7 +29,7 @@ func CollectCommand(c console.Console) *cobra.Command {
 Lines. apkgate check compares them later, or elsewhere.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := lab.Config(c, cf.Config, f)
+			cfg, err := lab.Config(cf.Config, f)
 			if err != nil {
 				return err
 			}

@@ -87,7 +87,7 @@ func compare(c console.Console, cmd *cobra.Command, f compareFlags) error {
 	if err != nil {
 		return err
 	}
-	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}

@@ -65,11 +65,11 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	ctx := cmd.Context()
 	f.Session = cmp.Or(f.Session, runSession(c.Now()))
-	cfg, err := lab.Config(c, f.Config, f.CollectFlags)
+	cfg, err := lab.Config(f.Config, f.CollectFlags)
 	if err != nil {
 		return err
 	}
-	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}

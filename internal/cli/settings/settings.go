@@ -16,14 +16,10 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
-	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/stores"
-	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/report/layout"
-	"github.com/apkgate/apkgate/run"
 )
 
 // Settings are a configuration with the flags that override it.
@@ -34,15 +30,6 @@ type Settings struct {
 	FailOn    gate.FailOn
 	Store     string
 	Notes     []string
-}
-
-// Meta is what a report says of the checked runs' origin.
-func (s Settings) Meta(runs []run.Run) layout.Meta {
-	m := layout.Meta{Version: version.Tool()}
-	for _, r := range runs {
-		m.Repository, m.HeadCommit = r.Source.Repository, r.Source.Commit
-	}
-	return m
 }
 
 // ConfigFlags say where the configuration and the history are.
@@ -80,7 +67,7 @@ func (f *PolicyFlags) RegisterJudging(cmd *cobra.Command) {
 }
 
 // Read reads the configuration and lets the flags override it.
-func Read(c console.Console, cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags) (Settings, error) {
+func Read(cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags) (Settings, error) {
 	cfg, err := LoadConfig(cf.Config, true)
 	if err != nil {
 		return Settings{}, err

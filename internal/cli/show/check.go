@@ -72,7 +72,7 @@ func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
-	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}

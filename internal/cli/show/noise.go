@@ -84,7 +84,7 @@ func noise(c console.Console, cmd *cobra.Command, f noiseFlags) error {
 	if f.limit < 1 {
 		return exit.Usage(fmt.Errorf("--limit is %d, want 1 or more", f.limit), "")
 	}
-	set, err := settings.Read(c, cmd, f.ConfigFlags, f.PolicyFlags)
+	set, err := settings.Read(cmd, f.ConfigFlags, f.PolicyFlags)
 	if err != nil {
 		return err
 	}
