@@ -17,8 +17,12 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// maxStatus bounds in characters the last cell of a row.
-const maxStatus = 40
+// Limits in characters on cells.
+const (
+	maxStatus   = 40
+	leastName   = 20 // of a method
+	besideNames = 68 // what the numbers beside names take
+)
 
 // table writes a table as wide as the terminal at most.
 func (t *text) table(title string, d *document.Table) error {
@@ -109,7 +113,7 @@ func (t *text) cells(d *document.Table, r document.Row) []string {
 		out[i] = plainSpaces(c)
 	}
 	if d.Names {
-		out[0] = wording.Method(out[0], max(20, t.o.Width-68))
+		out[0] = wording.Method(out[0], max(leastName, t.o.Width-besideNames))
 	}
 	if r.After {
 		out[0] = "└ " + out[0]

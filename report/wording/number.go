@@ -25,15 +25,6 @@ func P(p float64) string {
 	return strconv.FormatFloat(p, 'g', 2, 64)
 }
 
-// ShareOf is a change as a share of what was there: "+340 %", "×12".
-func ShareOf(change, before float64) string {
-	share := change / before
-	if share >= Manifold {
-		return Times(share)
-	}
-	return Signed(share)
-}
-
 // NBSP keeps a number and its unit on one line.
 const NBSP = "\u00a0"
 
@@ -79,10 +70,10 @@ func Minus(number string) string {
 const Manifold = 9.95
 
 // Times is a change as a factor: "×11.1".
-func Times(change float64) string { return "×" + Factor(change) }
+func Times(change float64) string { return "×" + factor(change) }
 
-// Factor is how many times as much a change makes: 11.1, 150.
-func Factor(change float64) string {
+// factor is how many times as much a change makes: 11.1, 150.
+func factor(change float64) string {
 	if 1+change < 99.95 {
 		return OneDecimal(1 + change)
 	}
@@ -93,9 +84,9 @@ func Factor(change float64) string {
 func Amount(change float64, more, less string) string {
 	switch {
 	case change >= Manifold && more == "higher":
-		return Factor(change) + " times as high"
+		return factor(change) + " times as high"
 	case change >= Manifold:
-		return Factor(change) + " times as many"
+		return factor(change) + " times as many"
 	case change < 0:
 		return Percent(-change) + " " + less
 	}

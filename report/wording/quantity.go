@@ -28,8 +28,8 @@ func Shift(m metric.Metric, shift, share float64) string {
 	return Signed(share)
 }
 
-// Joules shows an energy with two or three digits: "12.4 J", "0.66 J", "34 mJ".
-func Joules(v float64) string {
+// joules shows an energy with two or three digits: "12.4 J", "0.66 J", "34 mJ".
+func joules(v float64) string {
 	u := "J"
 	switch a := math.Abs(v); {
 	case a >= 1e7:
@@ -47,25 +47,8 @@ func Joules(v float64) string {
 	return Minus(strconv.FormatFloat(v, 'f', digits, 64)) + Unit(u)
 }
 
-// SignedJoules is joules with its sign: "+2.1 J".
-func SignedJoules(v float64) string {
-	if v > 0 {
-		return "+" + Joules(v)
-	}
-	return Joules(v)
-}
-
-// OfBattery is a share of a full battery to two digits: "0.0053 %"; "" where its
-// size is not known.
-func OfBattery(j, battery float64) string {
-	if battery <= 0 || j == 0 {
-		return ""
-	}
-	return FinePercent(100 * j / battery)
-}
-
-// FinePercent is a percentage to two digits, however small it is: "0.0053 %".
-func FinePercent(v float64) string {
+// finePercent is a percentage to two digits, however small it is: "0.0053 %".
+func finePercent(v float64) string {
 	if v == 0 {
 		return "0" + Unit("%")
 	}
@@ -76,11 +59,8 @@ func FinePercent(v float64) string {
 	return Minus(strconv.FormatFloat(v, 'f', max(digits, 0), 64)) + Unit("%")
 }
 
-// Lasting shows a time in milliseconds as Seconds does.
-func Lasting(ms float64) string { return Seconds(ms / 1000) }
-
-// Seconds shows a time: "9 min 58 s", "12.3 s", "1 h 2 min".
-func Seconds(v float64) string {
+// seconds shows a time: "9 min 58 s", "12.3 s", "1 h 2 min".
+func seconds(v float64) string {
 	s := math.Round(v)
 	switch {
 	case v < 59.95:
@@ -126,7 +106,10 @@ func Quantity(v float64, of string, signed bool) string {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "–"
 	case of == "ratio" && signed:
-		return ShareOf(v, 1)
+		if v >= Manifold {
+			return Times(v)
+		}
+		return Signed(v)
 	case signed && v < 0:
 		return "−" + Quantity(-v, of, false)
 	case signed && v > 0:
@@ -134,15 +117,15 @@ func Quantity(v float64, of string, signed bool) string {
 	}
 	switch of {
 	case "J":
-		return Joules(v)
+		return joules(v)
 	case "s":
-		return Seconds(v)
+		return seconds(v)
 	case "B":
 		return Bytes(v)
 	case "ratio":
 		return Percent(v)
 	case "%":
-		return FinePercent(v)
+		return finePercent(v)
 	case "Hz":
 		return Digits(v, 0.1) + Unit(of)
 	case "":

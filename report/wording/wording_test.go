@@ -31,11 +31,11 @@ func TestNumbersInWords(t *testing.T) {
 
 func TestJoulesTimesAndSharesAreShort(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{Joules(0), "0 J"}, {Joules(0.66), "0.66 J"}, {Joules(2.1), "2.1 J"}, {Joules(12.44), "12.4 J"}, {Joules(1234.4), "1234 J"},
-		{Joules(0.0341), "34 mJ"}, {Joules(0.0034), "3.4 mJ"}, {Joules(0.00034), "0.34 mJ"}, {Joules(-2.1), "−2.1 J"}, {SignedJoules(0.5), "+0.50 J"},
-		{Joules(2.5e50), "2.5e+50 J"}, {Joules(0.0996), "0.10 J"}, {Joules(0.996), "1.0 J"},
-		{Lasting(598_000), "9 min 58 s"}, {Lasting(12_340), "12.3 s"}, {Lasting(3_720_000), "1 h 2 min"}, {Lasting(3_599_900), "1 h 0 min"}, {Lasting(59_960), "1 min 0 s"}, {Lasting(1e90), "16,666,666,666 h 40 min"},
-		{OfBattery(3.2, 60_000), "0.0053 %"}, {OfBattery(30_000, 60_000), "50 %"}, {OfBattery(1e-9, 60_000), "under 0.000001 %"}, {OfBattery(1, 0), ""},
+		{joules(0), "0 J"}, {joules(0.66), "0.66 J"}, {joules(2.1), "2.1 J"}, {joules(12.44), "12.4 J"}, {joules(1234.4), "1234 J"},
+		{joules(0.0341), "34 mJ"}, {joules(0.0034), "3.4 mJ"}, {joules(0.00034), "0.34 mJ"}, {joules(-2.1), "−2.1 J"}, {Quantity(0.5, "J", true), "+0.50 J"},
+		{joules(2.5e50), "2.5e+50 J"}, {joules(0.0996), "0.10 J"}, {joules(0.996), "1.0 J"},
+		{seconds(598), "9 min 58 s"}, {seconds(12.34), "12.3 s"}, {seconds(3720), "1 h 2 min"}, {seconds(3599.9), "1 h 0 min"}, {seconds(59.96), "1 min 0 s"}, {seconds(1e87), "16,666,666,666 h 40 min"},
+		{finePercent(100 * 3.2 / 60_000), "0.0053 %"}, {finePercent(50), "50 %"}, {finePercent(1e-9), "under 0.000001 %"}, {finePercent(0), "0 %"},
 		{ShortMethod("com.example.MessageView.decode"), "MessageView.decode"}, {ShortMethod("main"), "main"}, {ShortMethod("std::sort<int>(int*, int*)"), "std::sort<int>(int*, int*)"},
 		{Method("com.example.mail.MessageView.decode", 25), "….mail.MessageView.decode"}, {Method(strings.Repeat("x", 50), 10), "xxxxxxxxx…"},
 		{Method("שלום\u202e.עולם", 60), "שלום\uFFFD.עולם"},
