@@ -22,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -170,7 +171,7 @@ func TestEnergyOfAnEmulatorIsModelled(t *testing.T) {
 	t.Parallel()
 	p, r := measured(t, 33, config.EnergyAuto, func(w *power) { w.emulator, w.charger = true, "AC" }, nil)
 	wantComplete(t, r, 3)
-	if e := r.Run.Energy; e.Source != "model "+energy.ReferencePhone || e.BatteryJ == 0 {
+	if e := r.Run.Energy; e.Source != "model "+model.ReferencePhone || e.BatteryJ == 0 {
 		t.Errorf("%+v", e)
 	}
 	for _, it := range r.Run.Iterations {
@@ -225,7 +226,7 @@ func TestEnergyOfSensorsIsModelled(t *testing.T) {
 				got = part.EnergyJ
 			}
 		}
-		if math.Abs(got-c.joules) > 1e-6 || r.Run.Energy.Source != "model "+energy.ReferencePhone {
+		if math.Abs(got-c.joules) > 1e-6 || r.Run.Energy.Source != "model "+model.ReferencePhone {
 			t.Errorf("%s: the sensors took %.4f J by the %s, want %.4f J", name, got, r.Run.Energy.Source, c.joules)
 		}
 		if warned := warnedOf(r.Run, "sensors"); warned != (c.warning != "") || warned && !warnedOf(r.Run, c.warning) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/energytest"
 )
 
 // load is a true power in W over time.
@@ -462,10 +463,10 @@ func TestACurrentThatStaysIsReadAgain(t *testing.T) {
 	}
 	// 250 mA from 4 s to 24 s is 1 W × 20 s; from 24 s to 25 s the power rises from
 	// 1 W to 5 W.
-	joules, _ := c.Curve.Energy(seconds(4), seconds(24))
-	near(t, "while it stays", joules, 20)
-	joules, _ = c.Curve.Energy(seconds(24), seconds(25))
-	near(t, "while it changes", joules, 3)
+	joules, _ := c.Curve.Energy(energytest.Seconds(4), energytest.Seconds(24))
+	energytest.Near(t, "while it stays", joules, 20)
+	joules, _ = c.Curve.Energy(energytest.Seconds(24), energytest.Seconds(25))
+	energytest.Near(t, "while it changes", joules, 3)
 }
 
 // TestReadingsBetweenUpdatesShareOne reads four times a second what changes once:
@@ -481,9 +482,9 @@ func TestReadingsBetweenUpdatesShareOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, first, _ := c.Curve.At(seconds(4.1))
-	_, same, _ := c.Curve.At(seconds(4.9))
-	_, next, _ := c.Curve.At(seconds(5.1))
+	_, first, _ := c.Curve.At(energytest.Seconds(4.1))
+	_, same, _ := c.Curve.At(energytest.Seconds(4.9))
+	_, next, _ := c.Curve.At(energytest.Seconds(5.1))
 	if first != same || next == same || c.Update != time.Second {
 		t.Errorf("readings %d, %d and %d, an update in %v", first, same, next, c.Update)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/perfetto/power"
@@ -74,7 +75,7 @@ func realProfiles(t testing.TB) map[string]powerprofile.Profile {
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d power profiles: %v", len(files), err)
 	}
-	out := map[string]powerprofile.Profile{"reference-phone": energy.ReferenceProfile()}
+	out := map[string]powerprofile.Profile{"reference-phone": model.ReferenceProfile()}
 	for _, file := range files {
 		f, err := os.Open(file)
 		if err != nil {
@@ -134,18 +135,18 @@ func TestRealProfilesOnRealDumps(t *testing.T) {
 		name := filepath.Base(file)
 		d := realDump(t, name)
 		uid := busiestApp(d.Main())
-		states := energy.StatesOf(d.Main(), uid)
+		states := model.StatesOf(d.Main(), uid)
 		if states.Elapsed < time.Minute {
 			continue
 		}
 		platform, noPlatform := energy.OfPlatform(d, uid, 0, states.Elapsed)
 		for device, profile := range profiles {
-			model, err := energy.NewModel(profile)
+			made, err := model.New(profile)
 			if err != nil {
 				t.Errorf("%s: %v", device, err)
 				continue
 			}
-			e, err := model.Estimate(0, states.Elapsed, nil, states)
+			e, err := made.Estimate(0, states.Elapsed, nil, states)
 			if err != nil {
 				t.Errorf("%s by %s: %v", name, device, err)
 				continue
@@ -198,8 +199,8 @@ func TestRealSensors(t *testing.T) {
 				continue
 			}
 			held++
-			states := energy.StatesOf(p.Main(), u.UID)
-			e, err := energy.ReferenceModel().WithSensors(c.currents).Estimate(0, states.Elapsed, nil, states)
+			states := model.StatesOf(p.Main(), u.UID)
+			e, err := model.Reference().WithSensors(c.currents).Estimate(0, states.Elapsed, nil, states)
 			if err != nil {
 				t.Fatal(err)
 			}

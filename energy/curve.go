@@ -81,14 +81,17 @@ func OfCounts(counts []Count) Curve {
 		}
 		last = i
 		if b.Joules >= a.Joules {
-			c.constant(a.Time, b.Time, (b.Joules-a.Joules)/(b.Time-a.Time).Seconds())
+			c.Constant(a.Time, b.Time, (b.Joules-a.Joules)/(b.Time-a.Time).Seconds())
 		}
 	}
 	return c
 }
 
-// constant appends constant power.
-func (c *Curve) constant(from, to time.Duration, watts float64) {
+// Empty reports whether there is no power at any time.
+func (c Curve) Empty() bool { return len(c.pieces) == 0 }
+
+// Constant appends constant power.
+func (c *Curve) Constant(from, to time.Duration, watts float64) {
 	if to > from {
 		c.pieces = append(c.pieces, piece{from, to, watts, watts, len(c.pieces)})
 	}
@@ -171,7 +174,7 @@ func Even(joules float64, from, to time.Duration) Curve {
 		return Curve{}
 	}
 	var c Curve
-	c.constant(from, to, joules/(to-from).Seconds())
+	c.Constant(from, to, joules/(to-from).Seconds())
 	return c
 }
 

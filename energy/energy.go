@@ -2,10 +2,10 @@
 // power rails or of the battery, an estimate by a power profile, or the
 // platform's own; over a run, an interval between two UI events, or a method.
 //
-// It owns the corrections that real devices need (units, signs, charging) and
-// the model. It does not talk to devices (package collect does) and does not
-// judge (package gate does). Below it, package methods attributes energy to
-// methods.
+// It owns the corrections that real devices need (units, signs, charging). It does
+// not talk to devices (package collect does) and does not judge (package gate does).
+// Below it, package model estimates by a power profile and package methods
+// attributes energy to methods.
 //
 // It takes a stand: every joule bears the name of its source, sources are never
 // mixed, and a reading that can't be trusted is refused rather than mended by a

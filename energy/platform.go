@@ -58,7 +58,7 @@ func OfPlatform(d batterystats.Dump, uid int, from, to time.Duration) (Estimate,
 			e.App, e.AppJ = platformApp(u, wholeDevice, joules)
 		}
 	}
-	e.Device = components(device)
+	e.Device = Components(device)
 	e.AppCurve = Even(e.AppJ, from, to)
 	if e.AppJ == 0 {
 		e.Warnings = append(e.Warnings, run.Warning{Text: "the platform estimates no energy for the app: the run may be too short for it to tell"})
@@ -79,5 +79,5 @@ func platformApp(u *batterystats.UID, withScreen bool, joules func(mah float64) 
 		screen = joules(u.Stated["power_screen_mah"])
 	}
 	delete(parts, PartScreen)
-	return components(parts), max(total-screen, 0)
+	return Components(parts), max(total-screen, 0)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/energytest"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
@@ -34,18 +35,18 @@ func TestPlatformBeforeAndroid12(t *testing.T) {
 9,1000,l,pwi,uid,2,1,0,0
 9,10086,l,pwi,uid,3,0,1,0.5
 `)
-	e, err := energy.OfPlatform(d, 10_086, 0, seconds(60))
+	e, err := energy.OfPlatform(d, 10_086, 0, energytest.Seconds(60))
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "the whole device: 10 mAh", e.TotalJ, 144)
-	near(t, "the app: 3 mAh; its share of the screen comes on top", e.AppJ, 43.2)
+	energytest.Near(t, "the whole device: 10 mAh", e.TotalJ, 144)
+	energytest.Near(t, "the app: 3 mAh; its share of the screen comes on top", e.AppJ, 43.2)
 	want := []run.Component{{Name: "apps", EnergyJ: 72}, {Name: "screen", EnergyJ: 57.6}, {Name: "idle", EnergyJ: 14.4}}
-	if d := cmp.Diff(want, e.Device, within); d != "" {
+	if d := cmp.Diff(want, e.Device, energytest.Alike); d != "" {
 		t.Error(d)
 	}
-	half, _ := e.AppCurve.Energy(0, seconds(30))
-	near(t, "the app in half of the time", half, 21.6)
+	half, _ := e.AppCurve.Energy(0, energytest.Seconds(30))
+	energytest.Near(t, "the app in half of the time", half, 21.6)
 }
 
 func TestPlatformSinceAndroid12(t *testing.T) {
@@ -56,13 +57,13 @@ func TestPlatformSinceAndroid12(t *testing.T) {
 9,0,l,pwi,idle,1,0,0,0
 9,10086,l,pwi,uid,6,0,4,0
 `)
-	e, err := energy.OfPlatform(d, 10_086, 0, seconds(60))
+	e, err := energy.OfPlatform(d, 10_086, 0, energytest.Seconds(60))
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "the app without its 4 mAh of the screen", e.AppJ, 28.8)
+	energytest.Near(t, "the app without its 4 mAh of the screen", e.AppJ, 28.8)
 	want := []run.Component{{Name: "cpu", EnergyJ: 72}, {Name: "screen", EnergyJ: 57.6}, {Name: "idle", EnergyJ: 14.4}}
-	if d := cmp.Diff(want, e.Device, within); d != "" {
+	if d := cmp.Diff(want, e.Device, energytest.Alike); d != "" {
 		t.Error(d)
 	}
 	text := readWhole(t, `Battery History (1% used)
@@ -78,12 +79,12 @@ Statistics since last charge:
       cpu: 5.00 apps: 5.00
     UID u0a86: 6.00 fg: 2.00 ( screen=4.00 (1m 0s 0ms) cpu=1.50 (2s 0ms) wifi=0.500 )
 `)
-	if e, err = energy.OfPlatform(text, 10_086, 0, seconds(60)); err != nil {
+	if e, err = energy.OfPlatform(text, 10_086, 0, energytest.Seconds(60)); err != nil {
 		t.Fatal(err)
 	}
 	wantApp := []run.Component{{Name: "cpu", EnergyJ: 21.6}, {Name: "wifi", EnergyJ: 7.2}}
-	near(t, "the app, as the text has it", e.AppJ, 28.8)
-	if d := cmp.Diff(wantApp, e.App, within); d != "" {
+	energytest.Near(t, "the app, as the text has it", e.AppJ, 28.8)
+	if d := cmp.Diff(wantApp, e.App, energytest.Alike); d != "" {
 		t.Error(d)
 	}
 }
@@ -96,11 +97,11 @@ func TestPlatformWithoutAnEstimate(t *testing.T) {
 		"zero":       {onBattery + "9,0,l,pws,3000,0,0,0\n", "too short to tell"},
 		"no voltage": {"9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0\n9,0,l,pws,3000,5,0,0\n", "no voltage"},
 	} {
-		if _, err := energy.OfPlatform(readWhole(t, c.text), 10_086, 0, seconds(60)); !errors.Is(err, energy.ErrNoEstimate) || !strings.Contains(err.Error(), c.part) {
+		if _, err := energy.OfPlatform(readWhole(t, c.text), 10_086, 0, energytest.Seconds(60)); !errors.Is(err, energy.ErrNoEstimate) || !strings.Contains(err.Error(), c.part) {
 			t.Errorf("%s: %v, want %q in it", name, err, c.part)
 		}
 	}
-	e, err := energy.OfPlatform(readWhole(t, onBattery+"9,0,l,pws,3000,10,0,0\n"), 10_086, 0, seconds(60))
+	e, err := energy.OfPlatform(readWhole(t, onBattery+"9,0,l,pws,3000,10,0,0\n"), 10_086, 0, energytest.Seconds(60))
 	if err != nil || len(e.Warnings) != 1 {
 		t.Errorf("an app that is not estimated: %v, %v", err, e.Warnings)
 	}

@@ -1,7 +1,6 @@
 package energy
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -194,19 +193,5 @@ func (p RailPower) Components(from, to time.Duration) []run.Component {
 	if total, _ := p.Total.Energy(from, to); total > sum*1.001 {
 		joules[Rest] += total - sum
 	}
-	return components(joules)
-}
-
-// components lists joules by name, the hungriest first, without what is nothing.
-func components(joules map[string]float64) []run.Component {
-	var out []run.Component
-	for name, j := range joules {
-		if j > 0 {
-			out = append(out, run.Component{Name: name, EnergyJ: j})
-		}
-	}
-	slices.SortFunc(out, func(a, b run.Component) int {
-		return cmp.Or(cmp.Compare(b.EnergyJ, a.EnergyJ), strings.Compare(a.Name, b.Name))
-	})
-	return out[:min(len(out), run.MaxComponents)]
+	return Components(joules)
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/energytest"
 	"github.com/apkgate/apkgate/run"
 )
 
 // rail is one that draws constant power for 10 s.
 func rail(name, subsystem string, watts float64) energy.Rail {
 	return energy.Rail{Name: name, Subsystem: subsystem, Counts: []energy.Count{
-		{Time: 0, Joules: 1000}, {Time: seconds(5), Joules: 1000 + 5*watts}, {Time: seconds(10), Joules: 1000 + 10*watts}}}
+		{Time: 0, Joules: 1000}, {Time: energytest.Seconds(5), Joules: 1000 + 5*watts}, {Time: energytest.Seconds(10), Joules: 1000 + 10*watts}}}
 }
 
 func TestRailsAddUp(t *testing.T) {
@@ -27,19 +28,17 @@ func TestRailsAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joules, covered := p.Total.Energy(0, seconds(20))
-	near(t, "all rails", joules, 28.5)
-	near(t, "covered", covered.Seconds(), 10)
+	joules, covered := p.Total.Energy(0, energytest.Seconds(20))
+	energytest.Near(t, "all rails", joules, 28.5)
+	energytest.Near(t, "covered", covered.Seconds(), 10)
 	want := []run.Component{{Name: "display", EnergyJ: 7.5}, {Name: "cpu_big", EnergyJ: 3.5}, {Name: "gpu", EnergyJ: 1.75}, {Name: "cpu_mid", EnergyJ: 1}, {Name: "cpu_little", EnergyJ: 0.5}}
-	if d := cmp.Diff(want, p.Components(0, seconds(5)), within); d != "" {
+	if d := cmp.Diff(want, p.Components(0, energytest.Seconds(5)), energytest.Alike); d != "" {
 		t.Error("the first 5 s:", d)
 	}
-	if len(p.LeftOut) != 1 || p.LeftOut[0].Name != "L15M_VDD_SLC_M" || p.Update != seconds(5) {
+	if len(p.LeftOut) != 1 || p.LeftOut[0].Name != "L15M_VDD_SLC_M" || p.Update != energytest.Seconds(5) {
 		t.Errorf("left out %v, an update in %v", p.LeftOut, p.Update)
 	}
 }
-
-var within = cmp.Comparer(func(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 })
 
 func TestNestedRailsCountOnce(t *testing.T) {
 	t.Parallel()
@@ -49,8 +48,8 @@ func TestNestedRailsCountOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joules, _ := p.Total.Energy(0, seconds(10))
-	near(t, "the rail that feeds, and one that no watched rail feeds", joules, 7)
+	joules, _ := p.Total.Energy(0, energytest.Seconds(10))
+	energytest.Near(t, "the rail that feeds, and one that no watched rail feeds", joules, 7)
 	if len(p.LeftOut) != 1 || p.LeftOut[0].Why != "it is fed by PP1304_L2C, which is watched" {
 		t.Errorf("left out: %v", p.LeftOut)
 	}
@@ -66,16 +65,16 @@ func TestRegulatorsAreInTheirConverters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joules, _ := p.Total.Energy(0, seconds(10))
-	near(t, "the converter", joules, 3)
+	joules, _ := p.Total.Energy(0, energytest.Seconds(10))
+	energytest.Near(t, "the converter", joules, 3)
 	if len(p.LeftOut) != 1 || p.LeftOut[0].Name != "L2S_VDD_AOC_RET" {
 		t.Errorf("left out: %v", p.LeftOut)
 	}
 	if p, err = energy.OfRails([]energy.Rail{regulator}); err != nil {
 		t.Fatal(err)
 	}
-	joules, _ = p.Total.Energy(0, seconds(10))
-	near(t, "the regulator alone", joules, 1)
+	joules, _ = p.Total.Energy(0, energytest.Seconds(10))
+	energytest.Near(t, "the regulator alone", joules, 1)
 }
 
 // TestRailsOfTwoDataSources has the same rail twice, and one of another part
@@ -86,8 +85,8 @@ func TestRailsOfTwoDataSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joules, _ := p.Total.Energy(0, seconds(10))
-	near(t, "each part once", joules, 7)
+	joules, _ := p.Total.Energy(0, energytest.Seconds(10))
+	energytest.Near(t, "each part once", joules, 7)
 	if len(p.LeftOut) != 1 || p.LeftOut[0].Name != "SHARED" {
 		t.Errorf("left out: %v", p.LeftOut)
 	}
@@ -99,10 +98,10 @@ func TestOneRailForAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joules, _ := p.Total.Energy(0, seconds(10))
-	near(t, "what feeds all", joules, 20)
+	joules, _ := p.Total.Energy(0, energytest.Seconds(10))
+	energytest.Near(t, "what feeds all", joules, 20)
 	want := []run.Component{{Name: "display", EnergyJ: 9}, {Name: energy.Rest, EnergyJ: 6}, {Name: "VPH_PWR_S4C", EnergyJ: 5}}
-	if d := cmp.Diff(want, p.Components(0, seconds(10)), within); d != "" {
+	if d := cmp.Diff(want, p.Components(0, energytest.Seconds(10)), energytest.Alike); d != "" {
 		t.Error(d)
 	}
 }
@@ -114,8 +113,8 @@ func TestARailBehindTwoOthersCountsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joules, _ := p.Total.Energy(0, seconds(10))
-	near(t, "the rail that feeds both", joules, 5)
+	joules, _ := p.Total.Energy(0, energytest.Seconds(10))
+	energytest.Near(t, "the rail that feeds both", joules, 5)
 }
 
 // TestTheBatterysOwnRail is in use while the device is on battery. With a charger
@@ -130,16 +129,16 @@ func TestTheBatterysOwnRail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		joules, _ := p.Total.Energy(0, seconds(10))
-		near(t, "joules in all", joules, c.want)
+		joules, _ := p.Total.Energy(0, energytest.Seconds(10))
+		energytest.Near(t, "joules in all", joules, c.want)
 		sum := 0.0
-		for _, part := range p.Components(0, seconds(10)) {
+		for _, part := range p.Components(0, energytest.Seconds(10)) {
 			sum += part.EnergyJ
 		}
-		near(t, "of all components", sum, c.want)
+		energytest.Near(t, "of all components", sum, c.want)
 	}
-	if p, err := energy.OfRails([]energy.Rail{rail("VBAT", "", 1), rail("VSYS", "", 0.9)}); err != nil || p.Total.Mean(0, seconds(10)) != 1 {
-		t.Errorf("of two rails that feed all: %g W, %v; want that of the battery, 1 W", p.Total.Mean(0, seconds(10)), err)
+	if p, err := energy.OfRails([]energy.Rail{rail("VBAT", "", 1), rail("VSYS", "", 0.9)}); err != nil || p.Total.Mean(0, energytest.Seconds(10)) != 1 {
+		t.Errorf("of two rails that feed all: %g W, %v; want that of the battery, 1 W", p.Total.Mean(0, energytest.Seconds(10)), err)
 	}
 }
 
@@ -150,7 +149,7 @@ func TestCountersThatRefreshSeldom(t *testing.T) {
 	counts := func(joules ...float64) []energy.Count {
 		out := make([]energy.Count, len(joules))
 		for i, j := range joules {
-			out[i] = energy.Count{Time: seconds(float64(i)), Joules: j}
+			out[i] = energy.Count{Time: energytest.Seconds(float64(i)), Joules: j}
 		}
 		return out
 	}
@@ -158,8 +157,8 @@ func TestCountersThatRefreshSeldom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "mean power in the first second", p.Total.Mean(0, seconds(1)), 2)
-	near(t, "and in the last", p.Total.Mean(seconds(3), seconds(4)), 4)
+	energytest.Near(t, "mean power in the first second", p.Total.Mean(0, energytest.Seconds(1)), 2)
+	energytest.Near(t, "and in the last", p.Total.Mean(energytest.Seconds(3), energytest.Seconds(4)), 4)
 	if p.Update != 2*time.Second {
 		t.Errorf("an update in %v, want 2s", p.Update)
 	}
@@ -171,7 +170,7 @@ func TestNoRails(t *testing.T) {
 		"none":               nil,
 		"without counts":     {{Name: "S2M_VDD_CPUCL2"}},
 		"counters stand":     {rail("S2M_VDD_CPUCL2", "", 0)},
-		"at different times": {rail("A", "", 1), {Name: "B", Counts: []energy.Count{{Time: seconds(20), Joules: 1}, {Time: seconds(30), Joules: 9}}}},
+		"at different times": {rail("A", "", 1), {Name: "B", Counts: []energy.Count{{Time: energytest.Seconds(20), Joules: 1}, {Time: energytest.Seconds(30), Joules: 9}}}},
 	} {
 		if _, err := energy.OfRails(rails); !errors.Is(err, energy.ErrNoRails) {
 			t.Errorf("%s: %v, want ErrNoRails", name, err)

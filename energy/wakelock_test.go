@@ -6,12 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/energytest"
 	"github.com/apkgate/apkgate/run"
 )
 
 func TestWakelocksWithTheScreenOff(t *testing.T) {
 	t.Parallel()
-	p := readDump(t, dump)
+	p := energytest.Read(t, energytest.Dump)
 	want := []run.Wakelock{{Name: "Sync", HeldMS: 7000, ScreenOffMS: 7000}}
 	if d := cmp.Diff(want, energy.Wakelocks(p, 10_086)); d != "" {
 		t.Error(d)
@@ -26,7 +27,7 @@ func TestWakelocksWithTheScreenOff(t *testing.T) {
 // which the screen was off for 55 s.
 func TestWakelocksAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	p := readDump(t, `9,0,l,bt,0,60000,60000,60000,60000,0,55000,55000,0,0,0,0
+	p := energytest.Read(t, `9,0,l,bt,0,60000,60000,60000,60000,0,55000,55000,0,0,0,0
 9,10086,l,wl,one,0,f,0,0,0,0,50000,p,2,0,0,0,0,bp,0,0,0,0,0,w,0,0,0,0
 9,10086,l,wl,two,0,f,0,0,0,0,50000,p,2,0,0,0,0,bp,0,0,0,0,0,w,0,0,0,0
 9,10086,l,wl,screen,3000,f,1,0,0,0,0,p,0,0,0,0,0,bp,0,0,0,0,0,w,0,0,0,0
@@ -45,7 +46,7 @@ func TestWakelocksAtTheSameTime(t *testing.T) {
 // devices write it.
 func TestWakelocksThatTheSumMissed(t *testing.T) {
 	t.Parallel()
-	p := readDump(t, "9,0,l,bt,0,60000,60000,60000,60000,0,55000,55000,0,0,0,0\n9,10086,l,awl,0,0\n"+
+	p := energytest.Read(t, "9,0,l,bt,0,60000,60000,60000,60000,0,55000,55000,0,0,0,0\n9,10086,l,awl,0,0\n"+
 		"9,10086,l,wl,one,0,f,0,0,0,0,4000,p,2,0,0,0,0,bp,0,0,0,0,0,w,0,0,0,0\n")
 	if got := energy.AppMetrics(p, 10_086); got["wakelock.time_ms"] != 4000 || got["wakelock.screen_off_ms"] != 4000 {
 		t.Errorf("%v, want 4000 ms of both", got)
@@ -56,7 +57,7 @@ func TestWakelocksThatTheSumMissed(t *testing.T) {
 // which was on for 20 s: it was off for at least 30 s.
 func TestWakelocksBeforeAndroid5(t *testing.T) {
 	t.Parallel()
-	p := readDump(t, "7,0,l,bt,0,60000,60000,60000,60000\n7,0,l,m,20000,0\n7,10086,l,wl,Sync,0,f,0,50000,p,1,0,w,0\n")
+	p := energytest.Read(t, "7,0,l,bt,0,60000,60000,60000,60000\n7,0,l,m,20000,0\n7,10086,l,wl,Sync,0,f,0,50000,p,1,0,w,0\n")
 	want := []run.Wakelock{{Name: "Sync", HeldMS: 50000, ScreenOffMS: 30000}}
 	if d := cmp.Diff(want, energy.Wakelocks(p, 10_086)); d != "" {
 		t.Error(d)
@@ -66,7 +67,7 @@ func TestWakelocksBeforeAndroid5(t *testing.T) {
 func TestAppThatDidNothing(t *testing.T) {
 	t.Parallel()
 	want := map[string]float64{"wakelock.time_ms": 0, "wakelock.screen_off_ms": 0, "network.rx_bytes": 0, "network.tx_bytes": 0}
-	if d := cmp.Diff(want, energy.AppMetrics(readDump(t, dump), 10_999)); d != "" {
+	if d := cmp.Diff(want, energy.AppMetrics(energytest.Read(t, energytest.Dump), 10_999)); d != "" {
 		t.Error(d)
 	}
 	if got := energy.AppMetrics(nil, 10_999); got != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/model"
 )
 
 func TestTheStatesOfTheCPUAreRead(t *testing.T) {
@@ -25,7 +26,7 @@ func TestTheStatesOfTheCPUAreRead(t *testing.T) {
 		"apkgate-policy\ncat: /sys/x: Permission denied\n" +
 		"apkgate-screen\n  mWakefulness=Dozing\nDisplay Power: state=OFF\n"
 	got, ok := m.snapshotOf(time.Minute, []byte(answer), time.Second, 0.4)
-	want := energy.Snapshot{Time: time.Minute, AppCPU: time.Second, Brightness: 0.4, Clusters: []energy.ClusterState{
+	want := model.Snapshot{Time: time.Minute, AppCPU: time.Second, Brightness: 0.4, Clusters: []model.ClusterState{
 		{Cores: 2, Busy: 1660 * time.Millisecond, AtSpeed: map[int]time.Duration{300_000: 200 * time.Millisecond, 1_800_000: 50 * time.Millisecond}},
 		{Cores: 1, Busy: 50 * time.Millisecond},
 	}}
@@ -33,7 +34,7 @@ func TestTheStatesOfTheCPUAreRead(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	got, ok = (&Meter{}).snapshotOf(0, []byte("cpu0 1 0 0 0\ncpu1 2 0 0 0\n"), 0, 0)
-	if want := []energy.ClusterState{{Cores: 2, Busy: 30 * time.Millisecond}}; !ok || cmp.Diff(want, got.Clusters) != "" || !got.ScreenOn {
+	if want := []model.ClusterState{{Cores: 2, Busy: 30 * time.Millisecond}}; !ok || cmp.Diff(want, got.Clusters) != "" || !got.ScreenOn {
 		t.Errorf("without frequencies: %+v", got)
 	}
 	if _, ok := m.snapshotOf(0, []byte("cat: /proc/stat: Permission denied\n"), 0, 0); ok {

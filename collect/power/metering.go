@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/logcat"
@@ -31,7 +32,7 @@ type Metering struct {
 	brightness float64
 	last       time.Duration // when power was read last
 	app        time.Duration // CPU time of the app at the last reading
-	snapshots  []energy.Snapshot
+	snapshots  []model.Snapshot
 	polls      []energy.BatteryReading
 	stats      *batterystats.Dump
 	statsCut   bool // there should be some

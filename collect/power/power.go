@@ -22,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -34,7 +35,7 @@ type Meter struct {
 	settings   config.Energy
 
 	choice   energy.Choice
-	model    energy.PowerModel
+	model    model.Model
 	capacity float64 // mAh, that the power profile states
 	// powered is what the device is really powered by: "usb", "ac", "battery", ….
 	powered  string

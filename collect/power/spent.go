@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/energy/methods"
+	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
@@ -147,9 +148,9 @@ func (m *Metering) byModel(s *Spent) error {
 	if m.statsCut {
 		return errStatsCut
 	}
-	var states energy.States
+	var states model.States
 	if m.stats != nil {
-		states = energy.StatesOf(m.stats.Main(), m.build.uid)
+		states = model.StatesOf(m.stats.Main(), m.build.uid)
 	}
 	snapshots := m.snapshots
 	if m.detaches() && m.stats != nil {

@@ -14,32 +14,32 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
 // ModelOf is the model of a power profile and the battery's capacity in mAh that
 // it states; of the reference phone where no file is named.
-func ModelOf(path string) (energy.PowerModel, float64, error) {
+func ModelOf(path string) (model.Model, float64, error) {
 	if path == "" {
-		capacity, _ := energy.ReferenceProfile().Value(batteryCapacity)
-		return energy.ReferenceModel(), capacity, nil
+		capacity, _ := model.ReferenceProfile().Value(batteryCapacity)
+		return model.Reference(), capacity, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return energy.PowerModel{}, 0, fmt.Errorf("open the power profile: %w", err)
+		return model.Model{}, 0, fmt.Errorf("open the power profile: %w", err)
 	}
 	defer func() { _ = file.Close() }()
 	p, err := powerprofile.Read(file)
 	if err != nil {
-		return energy.PowerModel{}, 0, fmt.Errorf("read the power profile %s: %w", path, err)
+		return model.Model{}, 0, fmt.Errorf("read the power profile %s: %w", path, err)
 	}
-	model, err := energy.NewModel(p)
+	made, err := model.New(p)
 	if err != nil {
-		return energy.PowerModel{}, 0, fmt.Errorf("make a model of the power profile %s: %w", path, err)
+		return model.Model{}, 0, fmt.Errorf("make a model of the power profile %s: %w", path, err)
 	}
 	capacity, _ := p.Value(batteryCapacity)
-	return model, capacity, nil
+	return made, capacity, nil
 }
 
 // batteryCapacity is the item of a power profile that states it.
@@ -166,12 +166,12 @@ func timesOf(text []byte) map[int]time.Duration {
 
 // snapshotOf reads the answer to statesQuestion; false where it tells nothing of
 // the CPUs.
-func (m *Meter) snapshotOf(at time.Duration, text []byte, app time.Duration, brightness float64) (energy.Snapshot, bool) {
+func (m *Meter) snapshotOf(at time.Duration, text []byte, app time.Duration, brightness float64) (model.Snapshot, bool) {
 	rest, screen, _ := bytes.Cut(text, []byte(screenMark))
 	parts := bytes.Split(rest, []byte(policyMark))
 	busy := busyOf(parts[0])
 	does, _ := device.ReadScreen(string(screen))
-	s := energy.Snapshot{
+	s := model.Snapshot{
 		Time: at, AppCPU: app, Brightness: brightness, Doze: does == device.ScreenDozes,
 		ScreenOn: does == device.ScreenOn || does == device.ScreenNotTold, // as set-up has left it
 	}
@@ -179,15 +179,15 @@ func (m *Meter) snapshotOf(at time.Duration, text []byte, app time.Duration, bri
 		return s, false
 	}
 	if len(m.policies) == 0 {
-		all := energy.ClusterState{Cores: len(busy)}
+		all := model.ClusterState{Cores: len(busy)}
 		for _, t := range busy {
 			all.Busy += t
 		}
-		s.Clusters = []energy.ClusterState{all}
+		s.Clusters = []model.ClusterState{all}
 		return s, true
 	}
 	for i, p := range m.policies {
-		cluster := energy.ClusterState{Cores: len(p.cpus)}
+		cluster := model.ClusterState{Cores: len(p.cpus)}
 		for _, cpu := range p.cpus {
 			cluster.Busy += busy[cpu]
 		}

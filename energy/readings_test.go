@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/energytest"
 	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
@@ -33,10 +34,10 @@ func TestCurrentsThatCannotBeAreNotBridged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, covered := c.Curve.Energy(seconds(59), seconds(70)); covered != 0 {
+		if _, covered := c.Curve.Energy(energytest.Seconds(59), energytest.Seconds(70)); covered != 0 {
 			t.Errorf("%s: %v of the time without a current count as known", name, covered)
 		}
-		if _, covered := c.Curve.Energy(0, seconds(119)); covered != 108*time.Second {
+		if _, covered := c.Curve.Energy(0, energytest.Seconds(119)); covered != 108*time.Second {
 			t.Errorf("%s: %v are known, want 108 s: 0 to 59 and 70 to 119", name, covered)
 		}
 	}
@@ -142,10 +143,10 @@ func TestACurrentThatRarelyChangesIsNotARamp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joules, _ := c.Curve.Energy(seconds(20), seconds(28))
-	near(t, "at rest", joules, 8)
-	joules, _ = c.Curve.Energy(seconds(30), seconds(38))
-	near(t, "at work", joules, 40)
+	joules, _ := c.Curve.Energy(energytest.Seconds(20), energytest.Seconds(28))
+	energytest.Near(t, "at rest", joules, 8)
+	joules, _ = c.Curve.Energy(energytest.Seconds(30), energytest.Seconds(38))
+	energytest.Near(t, "at work", joules, 40)
 }
 
 // TestSeveralBatteriesAreNotOne has a device whose two batteries are read in turn:

@@ -1,4 +1,11 @@
-package energy
+// Package model estimates joules by a power profile: the current of each state, times
+// the time spent in it, times one voltage, as Android's own estimate does.
+// docs/energy.md lists its equations and what it leaves out.
+//
+// It takes a stand: it measures nothing, and its joules bear the profile's name, so
+// that those of two profiles are never compared. What a device measured is package
+// energy's.
+package model
 
 import (
 	"crypto/sha256"
@@ -11,15 +18,16 @@ import (
 	"math"
 	"strings"
 
+	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
-// PowerModel turns times in states into joules by a power profile: the current of
+// Model turns times in states into joules by a power profile: the current of
 // each state × its time × one voltage, as Android's own estimate does
 // (frameworks/base/core/java/com/android/internal/os/*PowerCalculator.java).
 // It measures nothing. docs/energy.md lists its equations and what it leaves out.
-type PowerModel struct {
+type Model struct {
 	// Name is what metric.EnergyFrom says after "model ".
 	Name string
 	// Volts is the voltage of the battery. It is the same for all runs, so that
@@ -48,9 +56,9 @@ func ReferenceProfile() powerprofile.Profile {
 	return p
 }
 
-// ReferenceModel is the model by ReferenceProfile.
-func ReferenceModel() PowerModel {
-	m, _ := NewModel(ReferenceProfile())
+// Reference is the model by ReferenceProfile.
+func Reference() Model {
+	m, _ := New(ReferenceProfile())
 	m.Name = ReferencePhone
 	return m
 }
@@ -58,12 +66,12 @@ func ReferenceModel() PowerModel {
 // ErrProfile says that a power profile has too little to estimate with.
 var ErrProfile = errors.New("the power profile states no current of the CPU")
 
-// NewModel makes a model of a profile. A profile with Android's placeholder
+// New makes a model of a profile. A profile with Android's placeholder
 // values is taken, with a warning.
-func NewModel(p powerprofile.Profile) (PowerModel, error) {
-	m := PowerModel{Name: profileName(p), Volts: NominalVolts, cpu: newCPUModel(p), parts: newPartModel(p), screen: newScreenModel(p)}
+func New(p powerprofile.Profile) (Model, error) {
+	m := Model{Name: profileName(p), Volts: energy.NominalVolts, cpu: newCPUModel(p), parts: newPartModel(p), screen: newScreenModel(p)}
 	if len(m.cpu.clusters) == 0 {
-		return PowerModel{}, fmt.Errorf("make a model of energy: %w (cpu.active, cpu.core_power or cpu.scaling_step_power)", ErrProfile)
+		return Model{}, fmt.Errorf("make a model of energy: %w (cpu.active, cpu.core_power or cpu.scaling_step_power)", ErrProfile)
 	}
 	if p.Placeholder() {
 		m.Warnings = append(m.Warnings, run.Warning{Text: "the power profile holds Android's placeholders (0.1 mA), not a device's values: joules by it mean nothing"})
@@ -77,7 +85,7 @@ func NewModel(p powerprofile.Profile) (PowerModel, error) {
 // WithSensors is the model with the currents of a device's sensors, in mA by
 // handle. They stand on the device and not in the profile: without them sensors
 // count nothing.
-func (m PowerModel) WithSensors(milliamperes map[int]float64) PowerModel {
+func (m Model) WithSensors(milliamperes map[int]float64) Model {
 	m.parts.sensors = maps.Clone(milliamperes)
 	return m
 }
@@ -104,7 +112,7 @@ func profileName(p powerprofile.Profile) string {
 }
 
 // joules turns a charge in mA × s into J.
-func (m PowerModel) joules(charge float64) float64 { return charge / 1000 * m.Volts }
+func (m Model) joules(charge float64) float64 { return charge / 1000 * m.Volts }
 
 // first is the first of the named items that the profile states, in mA; 0 where
 // it states none.

@@ -1,4 +1,4 @@
-package energy_test
+package model_test
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/energy"
+	"github.com/apkgate/apkgate/energy/energytest"
+	"github.com/apkgate/apkgate/energy/model"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/powerprofile"
@@ -44,9 +46,9 @@ func small(t testing.TB) powerprofile.Profile {
 		item("gps.on", "30")+item("audio", "40")+item("video", "60")+item("camera.avg", "500")+item("camera.flashlight", "150"))
 }
 
-func smallModel(t testing.TB) energy.PowerModel {
+func smallModel(t testing.TB) model.Model {
 	t.Helper()
-	m, err := energy.NewModel(small(t))
+	m, err := model.New(small(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,18 +79,18 @@ func TestEstimateByHand(t *testing.T) {
 	at := func(low, high time.Duration) map[int]time.Duration {
 		return map[int]time.Duration{500_000: low, 1_000_000: high}
 	}
-	snapshots := []energy.Snapshot{
-		{Time: seconds(10), AppCPU: seconds(7), ScreenOn: true, Brightness: 0.5, Clusters: []energy.ClusterState{
-			{Cores: 2, Busy: seconds(100), AtSpeed: at(seconds(900), seconds(50))}, {Cores: 1, Busy: seconds(30), AtSpeed: map[int]time.Duration{1_000_000: seconds(950)}}}},
-		{Time: seconds(12), AppCPU: seconds(7.75), Clusters: []energy.ClusterState{
-			{Cores: 2, Busy: seconds(101), AtSpeed: at(seconds(901), seconds(51))}, {Cores: 1, Busy: seconds(30.5), AtSpeed: map[int]time.Duration{1_000_000: seconds(952)}}}},
-		{Time: seconds(14), AppCPU: seconds(11.75), Clusters: []energy.ClusterState{
-			{Cores: 2, Busy: seconds(105), AtSpeed: at(seconds(901), seconds(53))}, {Cores: 1, Busy: seconds(30.5), AtSpeed: map[int]time.Duration{1_000_000: seconds(954)}}}},
+	snapshots := []model.Snapshot{
+		{Time: energytest.Seconds(10), AppCPU: energytest.Seconds(7), ScreenOn: true, Brightness: 0.5, Clusters: []model.ClusterState{
+			{Cores: 2, Busy: energytest.Seconds(100), AtSpeed: at(energytest.Seconds(900), energytest.Seconds(50))}, {Cores: 1, Busy: energytest.Seconds(30), AtSpeed: map[int]time.Duration{1_000_000: energytest.Seconds(950)}}}},
+		{Time: energytest.Seconds(12), AppCPU: energytest.Seconds(7.75), Clusters: []model.ClusterState{
+			{Cores: 2, Busy: energytest.Seconds(101), AtSpeed: at(energytest.Seconds(901), energytest.Seconds(51))}, {Cores: 1, Busy: energytest.Seconds(30.5), AtSpeed: map[int]time.Duration{1_000_000: energytest.Seconds(952)}}}},
+		{Time: energytest.Seconds(14), AppCPU: energytest.Seconds(11.75), Clusters: []model.ClusterState{
+			{Cores: 2, Busy: energytest.Seconds(105), AtSpeed: at(energytest.Seconds(901), energytest.Seconds(53))}, {Cores: 1, Busy: energytest.Seconds(30.5), AtSpeed: map[int]time.Duration{1_000_000: energytest.Seconds(954)}}}},
 	}
-	app := energy.Usage{Wifi: energy.RadioTimes{Rx: seconds(0.5)}, Mobile: seconds(1), Audio: seconds(2), PartialLocks: seconds(1)}
-	device := energy.Usage{Wifi: energy.RadioTimes{Idle: seconds(8), Rx: seconds(1), Tx: seconds(0.5)}, Mobile: seconds(2), Audio: seconds(2)}
-	states := energy.States{Elapsed: seconds(10), Awake: seconds(10), ScreenOn: seconds(9), Signal: [5]time.Duration{4: seconds(10)}, Device: device, App: app}
-	e, err := smallModel(t).Estimate(seconds(10), seconds(14), snapshots, states)
+	app := model.Usage{Wifi: model.RadioTimes{Rx: energytest.Seconds(0.5)}, Mobile: energytest.Seconds(1), Audio: energytest.Seconds(2), PartialLocks: energytest.Seconds(1)}
+	device := model.Usage{Wifi: model.RadioTimes{Idle: energytest.Seconds(8), Rx: energytest.Seconds(1), Tx: energytest.Seconds(0.5)}, Mobile: energytest.Seconds(2), Audio: energytest.Seconds(2)}
+	states := model.States{Elapsed: energytest.Seconds(10), Awake: energytest.Seconds(10), ScreenOn: energytest.Seconds(9), Signal: [5]time.Duration{4: energytest.Seconds(10)}, Device: device, App: app}
+	e, err := smallModel(t).Estimate(energytest.Seconds(10), energytest.Seconds(14), snapshots, states)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,22 +98,22 @@ func TestEstimateByHand(t *testing.T) {
 		{Name: "cpu", EnergyJ: 0.922}, {Name: "idle", EnergyJ: 0.4}, {Name: "audio", EnergyJ: 0.32}}
 	wantApp := []run.Component{{Name: "cpu", EnergyJ: 0.745}, {Name: "mobile", EnergyJ: 0.48}, {Name: "audio", EnergyJ: 0.32},
 		{Name: "wifi", EnergyJ: 0.2}, {Name: "wakelock", EnergyJ: 0.08}}
-	if d := cmp.Diff(wantDevice, e.Device, within); d != "" {
+	if d := cmp.Diff(wantDevice, e.Device, energytest.Alike); d != "" {
 		t.Error("device:", d)
 	}
-	if d := cmp.Diff(wantApp, e.App, within); d != "" {
+	if d := cmp.Diff(wantApp, e.App, energytest.Alike); d != "" {
 		t.Error("app:", d)
 	}
-	near(t, "all of the device", e.TotalJ, 5.026)
-	near(t, "all of the app", e.AppJ, 1.825)
+	energytest.Near(t, "all of the device", e.TotalJ, 5.026)
+	energytest.Near(t, "all of the app", e.AppJ, 1.825)
 	// Half of what is spread evenly (2.504 J) falls into the first interval, with
 	// its CPU, screen and base load: 1.252 + 0.354 + 1.2 + 0.2.
-	first, _ := e.Curve.Energy(seconds(10), seconds(12))
-	near(t, "the device in the first interval", first, 3.006)
+	first, _ := e.Curve.Energy(energytest.Seconds(10), energytest.Seconds(12))
+	energytest.Near(t, "the device in the first interval", first, 3.006)
 	// (0.2 + 0.48 + 0.32 + 0.08) / 2 + 0.568
-	second, covered := e.AppCurve.Energy(seconds(12), seconds(14))
-	near(t, "the app in the second interval", second, 1.108)
-	if covered != seconds(2) || len(e.Warnings) != 0 {
+	second, covered := e.AppCurve.Energy(energytest.Seconds(12), energytest.Seconds(14))
+	energytest.Near(t, "the app in the second interval", second, 1.108)
+	if covered != energytest.Seconds(2) || len(e.Warnings) != 0 {
 		t.Errorf("covered %v, warnings %v", covered, e.Warnings)
 	}
 }
@@ -120,10 +122,10 @@ func TestEstimateByHand(t *testing.T) {
 // 9 mA × 4 V × 10 s.
 func TestAnAmbientDisplayIsNotALitOne(t *testing.T) {
 	t.Parallel()
-	at := func(s float64) energy.Snapshot {
-		return energy.Snapshot{Time: seconds(s), Doze: true, Brightness: 1, Clusters: []energy.ClusterState{{Cores: 2}, {Cores: 1}}}
+	at := func(s float64) model.Snapshot {
+		return model.Snapshot{Time: energytest.Seconds(s), Doze: true, Brightness: 1, Clusters: []model.ClusterState{{Cores: 2}, {Cores: 1}}}
 	}
-	e, err := smallModel(t).Estimate(seconds(10), seconds(20), []energy.Snapshot{at(10), at(20)}, energy.States{})
+	e, err := smallModel(t).Estimate(energytest.Seconds(10), energytest.Seconds(20), []model.Snapshot{at(10), at(20)}, model.States{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,43 +133,7 @@ func TestAnAmbientDisplayIsNotALitOne(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("no screen in %v", e.Device)
 	}
-	near(t, "the screen", e.Device[i].EnergyJ, 0.36)
-}
-
-// dump is batterystats of a minute on battery, as the checkin form writes it.
-const dump = `9,0,i,vers,35,190,A,A
-9,0,l,bt,0,60000,60000,60000,60000,0,20000,20000,0,0,0,0
-9,0,l,gn,1000,2000,3000,4000,10,20,30,40,0,0
-9,0,l,gwfl,60000,50000,0,0,0
-9,0,l,gwfcd,8000,1000,0,0,500
-9,0,l,gble,100,200,0,300
-9,0,l,m,40000,0,1500,2500,2000,0,40000,0,0,0,0,0,0,0,0,0,0,0,0,0,0
-9,0,l,br,10000,0,30000,0,0
-9,0,l,sgt,1000,0,0,0,59000
-9,0,l,sst,2000
-9,0,l,gcf,500000,1000000,1000000
-9,10086,l,nt,100,200,300,400,1,2,3,4,1000000,1
-9,10086,l,wfcd,0,500,0,0,0
-9,10086,l,wfl,0,3000000,4000000,2,0,0,0,0,0,0
-9,10086,l,awl,9000,1000
-9,10086,l,wl,Sync,0,f,0,0,0,0,7000,p,2,0,0,0,0,bp,0,0,0,0,0,w,0,0,0,0
-9,10086,l,aud,2000,1
-9,10086,l,sr,-10000,6000,1,0,6000,0
-9,10086,l,sr,5,60000,1,0,60000,0
-9,10086,l,cpu,700,300,0
-9,10086,l,ctf,A,3,400,600,1000,0,0,0
-9,10086,l,ctf,TOP,3,9000,9000,9000,0,0,0
-9,1000,l,cpu,100,100,0
-9,1000,l,ctf,A,3,600,400,0,0,0,0
-`
-
-func readDump(t testing.TB, text string) *batterystats.Period {
-	t.Helper()
-	d, err := batterystats.Read(strings.NewReader(text))
-	if err != nil || len(d.Warnings) != 0 {
-		t.Fatal(err, d.Warnings)
-	}
-	return d.Main()
+	energytest.Near(t, "the screen", e.Device[i].EnergyJ, 0.36)
 }
 
 // TestSensorsByHand has a minute on battery, at 4 V. Sensor 5 (2 mA) was on all
@@ -177,7 +143,7 @@ func readDump(t testing.TB, text string) *batterystats.Period {
 // 60, so 0.24 J. Sensor 7 states no current, and GPS is another component.
 func TestSensorsByHand(t *testing.T) {
 	t.Parallel()
-	p := readDump(t, `9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0
+	p := energytest.Read(t, `9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0
 9,10086,l,sr,5,30000,1,0,60000,0
 9,10086,l,sr,0,10000,3,0,10000,0
 9,10086,l,sr,7,60000,1,0,60000,0
@@ -186,10 +152,10 @@ func TestSensorsByHand(t *testing.T) {
 9,1000,l,sr,9,90000,1,0,90000,0
 `)
 	plain := smallModel(t)
-	model := plain.WithSensors(map[int]float64{0: 0.5, 5: 2, 9: 1, 42: 20})
-	states := energy.StatesOf(p, 10_086)
-	joulesOf := func(m energy.PowerModel) (device, app map[string]float64) {
-		e, err := m.Estimate(0, seconds(60), nil, states)
+	sensing := plain.WithSensors(map[int]float64{0: 0.5, 5: 2, 9: 1, 42: 20})
+	states := model.StatesOf(p, 10_086)
+	joulesOf := func(m model.Model) (device, app map[string]float64) {
+		e, err := m.Estimate(0, energytest.Seconds(60), nil, states)
 		if err != nil || len(e.Warnings) != 0 {
 			t.Fatal(err, e.Warnings)
 		}
@@ -202,18 +168,18 @@ func TestSensorsByHand(t *testing.T) {
 		}
 		return device, app
 	}
-	device, app := joulesOf(model)
-	near(t, "the device's sensors", device["sensors"], 0.74)
-	near(t, "the app's sensors", app["sensors"], 0.26)
-	near(t, "GPS beside them", device["gps"], 0.72)
+	device, app := joulesOf(sensing)
+	energytest.Near(t, "the device's sensors", device["sensors"], 0.74)
+	energytest.Near(t, "the app's sensors", app["sensors"], 0.26)
+	energytest.Near(t, "GPS beside them", device["gps"], 0.72)
 	// A device that states no currents: the rest is as it was.
 	without, _ := joulesOf(plain)
 	delete(device, "sensors")
 	if d := cmp.Diff(device, without); d != "" {
 		t.Error("without the currents:", d)
 	}
-	if model.Name != plain.Name {
-		t.Errorf("the model is named %q with the device's sensors, %q without", model.Name, plain.Name)
+	if sensing.Name != plain.Name {
+		t.Errorf("the model is named %q with the device's sensors, %q without", sensing.Name, plain.Name)
 	}
 }
 
@@ -236,8 +202,8 @@ func TestSensorsByHand(t *testing.T) {
 //	wakelock: 20 × 9 = 180 of the base load, so 0.72 J of the app's.
 func TestEstimateOfBatterystatsByHand(t *testing.T) {
 	t.Parallel()
-	states := energy.StatesOf(readDump(t, dump), 10_086)
-	e, err := smallModel(t).Estimate(seconds(100), seconds(160), nil, states)
+	states := model.StatesOf(energytest.Read(t, energytest.Dump), 10_086)
+	e, err := smallModel(t).Estimate(energytest.Seconds(100), energytest.Seconds(160), nil, states)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,24 +211,24 @@ func TestEstimateOfBatterystatsByHand(t *testing.T) {
 		{Name: "wifi", EnergyJ: 1.064}, {Name: "gps", EnergyJ: 0.72}, {Name: "cpu", EnergyJ: 0.708}, {Name: "audio", EnergyJ: 0.32}, {Name: "bluetooth", EnergyJ: 0.0228}}
 	wantApp := []run.Component{{Name: "gps", EnergyJ: 0.72}, {Name: "wakelock", EnergyJ: 0.72}, {Name: "cpu", EnergyJ: 440.0 / 3 * 4 / 1000},
 		{Name: "mobile", EnergyJ: 0.48}, {Name: "audio", EnergyJ: 0.32}, {Name: "wifi", EnergyJ: 0.2}}
-	if d := cmp.Diff(wantDevice, e.Device, within); d != "" {
+	if d := cmp.Diff(wantDevice, e.Device, energytest.Alike); d != "" {
 		t.Error("device:", d)
 	}
-	if d := cmp.Diff(wantApp, e.App, within); d != "" {
+	if d := cmp.Diff(wantApp, e.App, energytest.Alike); d != "" {
 		t.Error("app:", d)
 	}
-	near(t, "power, spread evenly", e.Curve.Mean(seconds(120), seconds(121)), e.TotalJ/60)
+	energytest.Near(t, "power, spread evenly", e.Curve.Mean(energytest.Seconds(120), energytest.Seconds(121)), e.TotalJ/60)
 }
 
 func TestWifiWithoutAController(t *testing.T) {
 	t.Parallel()
-	m, err := energy.NewModel(profile(t, array("cpu.speeds", "1000000")+array("cpu.active", "100")+item("wifi.on", "1")+item("wifi.active", "90")))
+	m, err := model.New(profile(t, array("cpu.speeds", "1000000")+array("cpu.active", "100")+item("wifi.on", "1")+item("wifi.active", "90")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Volts = 4
-	wifi := func(u energy.Usage) float64 {
-		e, err := m.Estimate(0, seconds(60), nil, energy.States{Elapsed: seconds(60), Device: u})
+	wifi := func(u model.Usage) float64 {
+		e, err := m.Estimate(0, energytest.Seconds(60), nil, model.States{Elapsed: energytest.Seconds(60), Device: u})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,11 +241,11 @@ func TestWifiWithoutAController(t *testing.T) {
 	}
 	// A packet of 2 KiB at 1 Mbit/s takes 16.384 ms: 1000 of them 16.384 s. With 90
 	// mA × 16.384 s + 1 mA × 50 s = 1524.56 mA × s, so 6.09824 J.
-	near(t, "by packets", wifi(energy.Usage{WifiPackets: 1000, WifiRunning: seconds(50)}), 6.09824)
+	energytest.Near(t, "by packets", wifi(model.Usage{WifiPackets: 1000, WifiRunning: energytest.Seconds(50)}), 6.09824)
 	// No more than it ran: 90 × 50 + 50 = 4550.
-	near(t, "by very many packets", wifi(energy.Usage{WifiPackets: 1e7, WifiRunning: seconds(50)}), 18.2)
+	energytest.Near(t, "by very many packets", wifi(model.Usage{WifiPackets: 1e7, WifiRunning: energytest.Seconds(50)}), 18.2)
 	// 90 × (2 + 1) + 1 × 50 = 320.
-	near(t, "by times that are newer than the profile", wifi(energy.Usage{WifiPackets: 1e7, WifiRunning: seconds(50), Wifi: energy.RadioTimes{Rx: seconds(2), Tx: seconds(1)}}), 1.28)
+	energytest.Near(t, "by times that are newer than the profile", wifi(model.Usage{WifiPackets: 1e7, WifiRunning: energytest.Seconds(50), Wifi: model.RadioTimes{Rx: energytest.Seconds(2), Tx: energytest.Seconds(1)}}), 1.28)
 }
 
 // TestWorkThatIsNotSplit has the system's 1 s without its speeds, beside 2 s of
@@ -288,14 +254,14 @@ func TestWifiWithoutAController(t *testing.T) {
 func TestWorkThatIsNotSplit(t *testing.T) {
 	t.Parallel()
 	for _, order := range []string{"9,1000,l,cpu,600,400,0\n%s", "%s9,1000,l,cpu,600,400,0\n"} {
-		p := readDump(t, "9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0\n9,0,l,gcf,500000,1000000,1000000\n"+
+		p := energytest.Read(t, "9,0,l,bt,0,60000,60000,60000,60000,0,0,0,0,0,0,0\n9,0,l,gcf,500000,1000000,1000000\n"+
 			fmt.Sprintf(order, "9,10086,l,cpu,2000,0,0\n9,10086,l,ctf,A,3,0,1000,1000,0,0,0\n"))
-		e, err := smallModel(t).Estimate(0, seconds(60), nil, energy.StatesOf(p, 10_086))
+		e, err := smallModel(t).Estimate(0, energytest.Seconds(60), nil, model.StatesOf(p, 10_086))
 		if err != nil {
 			t.Fatal(err)
 		}
 		// Cores 30 × 1.5 + 100 × 1.5, clusters 1 × 1.5 + 5 × 1.5, CPU 10 × 3, at 4 V.
-		if got := e.Device[1]; got.Name != "cpu" || !cmp.Equal(got.EnergyJ, (45+150+1.5+7.5+30)*4/1000, within) {
+		if got := e.Device[1]; got.Name != "cpu" || !cmp.Equal(got.EnergyJ, (45+150+1.5+7.5+30)*4/1000, energytest.Alike) {
 			t.Errorf("%+v, want 0.936 J of the CPU", e.Device)
 		}
 	}
@@ -304,12 +270,12 @@ func TestWorkThatIsNotSplit(t *testing.T) {
 func TestCPUOfOtherLayouts(t *testing.T) {
 	t.Parallel()
 	cpu := func(body string, work ...energy.Work) float64 {
-		m, err := energy.NewModel(profile(t, body))
+		m, err := model.New(profile(t, body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Volts = 4
-		e, err := m.Estimate(0, seconds(10), nil, energy.States{Elapsed: seconds(10), Awake: seconds(10), Device: energy.Usage{CPU: work}})
+		e, err := m.Estimate(0, energytest.Seconds(10), nil, model.States{Elapsed: energytest.Seconds(10), Awake: energytest.Seconds(10), Device: model.Usage{CPU: work}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,19 +286,19 @@ func TestCPUOfOtherLayouts(t *testing.T) {
 		}
 		return 0
 	}
-	at := func(khz int) map[int]time.Duration { return map[int]time.Duration{khz: seconds(3)} }
+	at := func(khz int) map[int]time.Duration { return map[int]time.Duration{khz: energytest.Seconds(3)} }
 	single := array("cpu.speeds", "400000", "800000", "1200000") + array("cpu.active", "40", "80", "160")
-	near(t, "one cluster at a speed between two: 120 mA × 2 s", cpu(single, energy.Work{Busy: seconds(2), AtSpeed: at(1_000_000)}), 0.96)
-	near(t, "above the fastest: 160 mA × 2 s", cpu(single, energy.Work{Busy: seconds(2), AtSpeed: at(3_000_000)}), 1.28)
-	near(t, "at an unknown speed, the middle one: 80 mA × 2 s", cpu(single, energy.Work{Busy: seconds(2)}), 0.64)
+	energytest.Near(t, "one cluster at a speed between two: 120 mA × 2 s", cpu(single, model.Work{Busy: energytest.Seconds(2), AtSpeed: at(1_000_000)}), 0.96)
+	energytest.Near(t, "above the fastest: 160 mA × 2 s", cpu(single, model.Work{Busy: energytest.Seconds(2), AtSpeed: at(3_000_000)}), 1.28)
+	energytest.Near(t, "at an unknown speed, the middle one: 80 mA × 2 s", cpu(single, model.Work{Busy: energytest.Seconds(2)}), 0.64)
 	clusters := array("cpu.clusters.cores", "3", "1") + array("cpu.speeds.cluster0", "400000") + array("cpu.active.cluster0", "40") +
 		array("cpu.speeds.cluster1", "900000") + array("cpu.active.cluster1", "200")
 	// An emulator's CPU is one cluster: of its 4 s, three small cores have 3 s.
-	near(t, "another number of clusters: 40 × 3 + 200 × 1", cpu(clusters, energy.Work{Busy: seconds(4), AtSpeed: at(2_000_000)}), 1.28)
+	energytest.Near(t, "another number of clusters: 40 × 3 + 200 × 1", cpu(clusters, model.Work{Busy: energytest.Seconds(4), AtSpeed: at(2_000_000)}), 1.28)
 	scaling := item("cpu.scaling_policy_power.policy0", "3") + array("cpu.scaling_step_power.policy0", "10", "20", "30")
 	// The device's speeds, in order, are the profile's steps: 1 s at the first, 3 s
 	// at the third: (10 × 1 + 30 × 3) / 4 = 25 mA × 2 s + 3 mA × 2 s.
-	near(t, "steps without speeds", cpu(scaling, energy.Work{Busy: seconds(2), AtSpeed: map[int]time.Duration{300: seconds(1), 600: 0, 900: seconds(3)}}), 0.224)
+	energytest.Near(t, "steps without speeds", cpu(scaling, model.Work{Busy: energytest.Seconds(2), AtSpeed: map[int]time.Duration{300: energytest.Seconds(1), 600: 0, 900: energytest.Seconds(3)}}), 0.224)
 }
 
 // TestMobileByTheModemsController has profiles without radio.active and radio.on.
@@ -342,48 +308,48 @@ func TestCPUOfOtherLayouts(t *testing.T) {
 func TestMobileByTheModemsController(t *testing.T) {
 	t.Parallel()
 	cpu := array("cpu.speeds", "1000") + array("cpu.active", "100")
-	states := energy.States{Elapsed: seconds(60), Signal: [5]time.Duration{seconds(10), seconds(5)}, Device: energy.Usage{Mobile: seconds(2)}}
+	states := model.States{Elapsed: energytest.Seconds(60), Signal: [5]time.Duration{energytest.Seconds(10), energytest.Seconds(5)}, Device: model.Usage{Mobile: energytest.Seconds(2)}}
 	for name, body := range map[string]string{
 		"items": item("modem.controller.idle", "360") + item("modem.controller.rx", "100") + array("modem.controller.tx", "150", "200", "250", "300", "500"),
 		"element": `<modem><sleep>0</sleep><idle>360</idle><active rat="DEFAULT"><receive>100</receive><transmit level="0">150</transmit><transmit level="1">200</transmit>` +
 			`<transmit level="2">250</transmit><transmit level="3">300</transmit><transmit level="4">500</transmit></active></modem>`,
 	} {
-		m, err := energy.NewModel(profile(t, cpu+body))
+		m, err := model.New(profile(t, cpu+body))
 		if err != nil {
 			t.Fatal(err)
 		}
 		m.Volts = 4
-		e, err := m.Estimate(0, seconds(60), nil, states)
+		e, err := m.Estimate(0, energytest.Seconds(60), nil, states)
 		if err != nil {
 			t.Fatal(err)
 		}
 		// 250 × 2 + 360 × 25/180 × 10 + 360/256 × 5 mA × s at 4 V.
-		near(t, name, e.TotalJ, (500+500+7.03125)*4/1000)
+		energytest.Near(t, name, e.TotalJ, (500+500+7.03125)*4/1000)
 	}
 }
 
 func TestOlderProfilesHaveAnotherBase(t *testing.T) {
 	t.Parallel()
-	m, err := energy.NewModel(profile(t, array("cpu.speeds", "1000")+array("cpu.active", "100")+item("cpu.idle", "3")+item("cpu.awake", "17")))
+	m, err := model.New(profile(t, array("cpu.speeds", "1000")+array("cpu.active", "100")+item("cpu.idle", "3")+item("cpu.awake", "17")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Volts = 4
-	e, err := m.Estimate(0, seconds(10), nil, energy.States{Elapsed: seconds(10), Awake: seconds(5)})
+	e, err := m.Estimate(0, energytest.Seconds(10), nil, model.States{Elapsed: energytest.Seconds(10), Awake: energytest.Seconds(5)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "3 mA for 10 s and 17 mA for 5 s", e.TotalJ, 0.46)
+	energytest.Near(t, "3 mA for 10 s and 17 mA for 5 s", e.TotalJ, 0.46)
 }
 
 func TestNamesOfModels(t *testing.T) {
 	t.Parallel()
-	reference := energy.ReferenceModel()
+	reference := model.Reference()
 	if reference.Name != "reference-phone" || len(reference.Warnings) != 0 {
 		t.Errorf("the reference is %q, %v", reference.Name, reference.Warnings)
 	}
 	name := func(p powerprofile.Profile) string {
-		m, err := energy.NewModel(p)
+		m, err := model.New(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -403,24 +369,24 @@ func TestNamesOfModels(t *testing.T) {
 
 func TestWhatCannotBeModelled(t *testing.T) {
 	t.Parallel()
-	if _, err := energy.NewModel(profile(t, item("screen.on", "50"))); !errors.Is(err, energy.ErrProfile) {
+	if _, err := model.New(profile(t, item("screen.on", "50"))); !errors.Is(err, model.ErrProfile) {
 		t.Errorf("a profile without a CPU: %v", err)
 	}
 	m := smallModel(t)
-	if _, err := m.Estimate(0, seconds(1), nil, energy.States{}); !errors.Is(err, energy.ErrNothing) {
+	if _, err := m.Estimate(0, energytest.Seconds(1), nil, model.States{}); !errors.Is(err, model.ErrNothing) {
 		t.Errorf("nothing to go by: %v", err)
 	}
-	if _, err := m.Estimate(seconds(2), seconds(1), nil, energy.States{Elapsed: 1}); err == nil || !strings.Contains(err.Error(), "ends at 1s, before it begins at 2s") {
+	if _, err := m.Estimate(energytest.Seconds(2), energytest.Seconds(1), nil, model.States{Elapsed: 1}); err == nil || !strings.Contains(err.Error(), "ends at 1s, before it begins at 2s") {
 		t.Errorf("an interval that ends before it begins: %v", err)
 	}
-	late := []energy.Snapshot{{Time: seconds(5)}, {Time: seconds(6)}}
-	e, err := m.Estimate(0, seconds(10), late, energy.States{})
+	late := []model.Snapshot{{Time: energytest.Seconds(5)}, {Time: energytest.Seconds(6)}}
+	e, err := m.Estimate(0, energytest.Seconds(10), late, model.States{})
 	if err != nil || len(e.Warnings) != 1 || e.Warnings[0].Text != "no state of the CPU is known for 9s of 10s: the nearest stands for it" {
 		t.Errorf("snapshots of a tenth of the time: %v, %v", err, e.Warnings)
 	}
-	near(t, "its base load", e.TotalJ, 1)
+	energytest.Near(t, "its base load", e.TotalJ, 1)
 	placeholders := profile(t, array("cpu.speeds", "1000")+array("cpu.active", "0.1")+item("screen.on", "0.1")+item("screen.full", "0.1"))
-	if m, err := energy.NewModel(placeholders); err != nil || len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0].Text, "placeholders") {
+	if m, err := model.New(placeholders); err != nil || len(m.Warnings) != 1 || !strings.Contains(m.Warnings[0].Text, "placeholders") {
 		t.Errorf("placeholders: %v, %v", err, m.Warnings)
 	}
 }
@@ -429,44 +395,44 @@ func TestWhatCannotBeModelled(t *testing.T) {
 // the base load remain two seconds.
 func TestSnapshotsOutOfOrderAreLeftOut(t *testing.T) {
 	t.Parallel()
-	snapshots := []energy.Snapshot{{Time: 0}, {Time: seconds(1.5)}, {Time: seconds(1)}, {Time: seconds(2)}}
-	e, err := smallModel(t).Estimate(0, seconds(2), snapshots, energy.States{})
+	snapshots := []model.Snapshot{{Time: 0}, {Time: energytest.Seconds(1.5)}, {Time: energytest.Seconds(1)}, {Time: energytest.Seconds(2)}}
+	e, err := smallModel(t).Estimate(0, energytest.Seconds(2), snapshots, model.States{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "25 mA for 2 s at 4 V", e.TotalJ, 0.2)
+	energytest.Near(t, "25 mA for 2 s at 4 V", e.TotalJ, 0.2)
 }
 
 // TestCountersThatGoBack has a core that was switched off in between, and an app
 // that is started anew: neither gives energy back.
 func TestCountersThatGoBack(t *testing.T) {
 	t.Parallel()
-	snapshots := []energy.Snapshot{
-		{Time: 0, AppCPU: seconds(9), Clusters: []energy.ClusterState{{Busy: seconds(9)}, {Busy: seconds(9)}}},
-		{Time: seconds(1), AppCPU: seconds(1), Clusters: []energy.ClusterState{{Busy: seconds(8)}, {Busy: seconds(9)}}},
-		{Time: seconds(2), AppCPU: seconds(5)},
+	snapshots := []model.Snapshot{
+		{Time: 0, AppCPU: energytest.Seconds(9), Clusters: []model.ClusterState{{Busy: energytest.Seconds(9)}, {Busy: energytest.Seconds(9)}}},
+		{Time: energytest.Seconds(1), AppCPU: energytest.Seconds(1), Clusters: []model.ClusterState{{Busy: energytest.Seconds(8)}, {Busy: energytest.Seconds(9)}}},
+		{Time: energytest.Seconds(2), AppCPU: energytest.Seconds(5)},
 	}
-	e, err := smallModel(t).Estimate(0, seconds(2), snapshots, energy.States{})
+	e, err := smallModel(t).Estimate(0, energytest.Seconds(2), snapshots, model.States{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// The app's last 4 s are more than the kernel tells of all. Two small cores and
 	// a big one share them at their middle speeds: 30 mA × 8/3 s + 100 mA × 4/3 s,
 	// and for the one second that it took 1 mA, 5 mA and 10 mA on top; at 4 V.
-	near(t, "CPU of the app", e.AppJ, (80+400.0/3+16)*4/1000)
+	energytest.Near(t, "CPU of the app", e.AppJ, (80+400.0/3+16)*4/1000)
 }
 
 // FuzzEstimate reads a hostile profile and a hostile dump: what comes out are
 // numbers, and the app's never more than a finite one.
 func FuzzEstimate(f *testing.F) {
-	f.Add([]byte(array("cpu.speeds", "1000")+array("cpu.active", "100")), []byte(dump))
-	f.Add([]byte(item("cpu.idle", "1e12")+array("cpu.scaling_step_power.policy0", "1e12")+item("screen.on", "1e12")), []byte(strings.ReplaceAll(dump, "60000", "999999999999999")))
+	f.Add([]byte(array("cpu.speeds", "1000")+array("cpu.active", "100")), []byte(energytest.Dump))
+	f.Add([]byte(item("cpu.idle", "1e12")+array("cpu.scaling_step_power.policy0", "1e12")+item("screen.on", "1e12")), []byte(strings.ReplaceAll(energytest.Dump, "60000", "999999999999999")))
 	f.Fuzz(func(t *testing.T, body, text []byte) {
 		p, err := powerprofile.Read(strings.NewReader("<device>" + string(body) + "</device>"))
 		if err != nil {
 			return
 		}
-		m, err := energy.NewModel(p)
+		m, err := model.New(p)
 		if err != nil {
 			return
 		}
@@ -474,7 +440,7 @@ func FuzzEstimate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := m.Estimate(0, seconds(60), nil, energy.StatesOf(d.Main(), 10_086))
+		e, err := m.Estimate(0, energytest.Seconds(60), nil, model.StatesOf(d.Main(), 10_086))
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package energy
+package model
 
 import (
 	"maps"

@@ -1,10 +1,11 @@
-package energy
+package model
 
 import (
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/trace/powerprofile"
 )
 
@@ -34,23 +35,6 @@ func (s screenModel) charge(on time.Duration, brightness [5]time.Duration, doze 
 	}
 	return charge + s.current(0.5)*max(on, 0).Seconds()
 }
-
-// Names of the components of a model.
-const (
-	PartCPU        = "cpu"
-	PartScreen     = "screen"
-	PartIdle       = "idle"
-	PartWifi       = "wifi"
-	PartMobile     = "mobile"
-	PartBluetooth  = "bluetooth"
-	PartGPS        = "gps"
-	PartAudio      = "audio"
-	PartVideo      = "video"
-	PartCamera     = "camera"
-	PartFlashlight = "flashlight"
-	PartSensors    = "sensors"
-	PartWakelock   = "wakelock"
-)
 
 // radio is the currents of a radio's controller, in mA.
 type radio struct{ idle, rx, tx float64 }
@@ -157,15 +141,15 @@ func (m partModel) wifiCharge(u Usage) float64 {
 // charges are mA × s by component of what one app or the whole device used.
 func (m partModel) charges(u Usage) map[string]float64 {
 	return map[string]float64{
-		PartWifi:       m.wifiCharge(u),
-		PartMobile:     m.mobileActive * u.Mobile.Seconds(),
-		PartBluetooth:  m.bluetooth.charge(u.Bluetooth),
-		PartGPS:        m.gps * u.GPS.Seconds(),
-		PartAudio:      m.audio * u.Audio.Seconds(),
-		PartVideo:      m.video * u.Video.Seconds(),
-		PartCamera:     m.camera * u.Camera.Seconds(),
-		PartFlashlight: m.flash * u.Flashlight.Seconds(),
-		PartSensors:    m.sensorCharge(u.Sensors),
+		energy.PartWifi:       m.wifiCharge(u),
+		energy.PartMobile:     m.mobileActive * u.Mobile.Seconds(),
+		energy.PartBluetooth:  m.bluetooth.charge(u.Bluetooth),
+		energy.PartGPS:        m.gps * u.GPS.Seconds(),
+		energy.PartAudio:      m.audio * u.Audio.Seconds(),
+		energy.PartVideo:      m.video * u.Video.Seconds(),
+		energy.PartCamera:     m.camera * u.Camera.Seconds(),
+		energy.PartFlashlight: m.flash * u.Flashlight.Seconds(),
+		energy.PartSensors:    m.sensorCharge(u.Sensors),
 	}
 }
 
