@@ -47,8 +47,9 @@ var blocks = map[string]block{
 	},
 }
 
-// message is the event's message as Perfetto writes it; false where a part is missing.
-func (b block) message(args []byte) ([]byte, bool) {
+// message is the event's message as Perfetto writes it, behind what is there; false where
+// a part is missing.
+func (b block) message(m, args []byte) ([]byte, bool) {
 	head, tail, ok := bytes.Cut(args, []byte(" + "))
 	words := bytes.Fields(head)
 	if !ok || len(words) < 3 {
@@ -63,7 +64,6 @@ func (b block) message(args []byte) ([]byte, bool) {
 	if !ok1 || !ok2 || !ok3 || !ok4 {
 		return nil, false
 	}
-	var m []byte
 	m = appendNumber(m, b.device, device(high, low))
 	m = appendNumber(m, b.sector, sector)
 	m = appendNumber(m, b.sectors, sectors)

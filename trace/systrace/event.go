@@ -106,9 +106,9 @@ var kinds = map[string]kind{
 	"dma_fence_wait_end":   {field.EventDmaFenceWaitEnd, fence},
 }
 
-// message is the event's message as Perfetto writes it; false where a part is missing.
-func (r *reader) message(k kind, args []byte) ([]byte, bool) {
-	message := make([]byte, 0, 2*len(k.args)+len(args))
+// message is the event's message as Perfetto writes it, behind what is there; false where
+// a part is missing.
+func (r *reader) message(message []byte, k kind, args []byte) ([]byte, bool) {
 	for _, a := range k.args {
 		text, ok := a.of(args)
 		var value uint64

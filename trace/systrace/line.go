@@ -127,8 +127,9 @@ func (s *scanner) process(l *line) {
 
 // time reads "10.258854:" as ns. The sum is Perfetto's, of a float: it may be 1 ns less.
 func (s *scanner) time() (int64, bool) {
-	n := bytes.IndexByte(s.rest, ':')
-	if n < 0 || n > 25 || len(s.rest) == 0 || s.rest[0] < '0' || s.rest[0] > '9' || bytes.IndexByte(s.rest[:n], '.') < 0 {
+	const most = 25 // bytes of a time: a line may have many places where one could stand
+	n := bytes.IndexByte(s.rest[:min(len(s.rest), most)], ':')
+	if n <= 0 || s.rest[0] < '0' || s.rest[0] > '9' || bytes.IndexByte(s.rest[:n], '.') < 0 {
 		return 0, false
 	}
 	seconds, err := strconv.ParseFloat(string(s.rest[:n]), 64)

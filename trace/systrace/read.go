@@ -17,6 +17,7 @@ type reader struct {
 	functions map[string]uint64
 	writers   map[int32]*packets.Writer // what the last line of a thread said of it
 	waking    bool                      // sched_waking was seen
+	data      []byte                    // of the last event, for the next one
 	seen      content
 }
 
@@ -119,32 +120,28 @@ func (r *reader) give(l *line) {
 	if !r.feed.Asked(k.number) {
 		return
 	}
-	var message []byte
-	var ok bool
+	message, ok := r.data[:0], false
 	if ofBlock {
-		message, ok = b.message(l.args)
+		message, ok = b.message(message, l.args)
 	} else {
-		message, ok = r.message(k, l.args)
+		message, ok = r.message(message, k, l.args)
 	}
 	if !ok {
 		r.seen.malformed++
 		return
 	}
-	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Kind: k.number, Data: message})
+	r.data = message
+	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Kind: k.number, Data: bytes.Clone(message)})
 }
 
 // doubts tells of what was not read.
 func (r *reader) doubts() {
-	if n := r.seen.malformed; n > 0 {
-		r.file.Warnings.Counted(0, n,
-			"%d event lacks what each of its kind has: it is left out",
-			"%d events lack what each of their kind has: they are left out")
-	}
-	if n := r.seen.others; n > 0 {
-		r.file.Warnings.Counted(r.seen.strange, n,
-			"%d line is no event of the kernel, this one: it is left out",
-			"%d lines are no events of the kernel, this one first: they are left out")
-	}
+	r.file.Warnings.Counted(0, r.seen.malformed,
+		"%d event lacks what each of its kind has: it is left out",
+		"%d events lack what each of their kind has: they are left out")
+	r.file.Warnings.Counted(r.seen.strange, r.seen.others,
+		"%d line is no event of the kernel, this one: it is left out",
+		"%d lines are no events of the kernel, this one first: they are left out")
 	if r.seen.events == 0 && r.seen.tasks == 0 {
 		r.file.Warnings.Addf(0, "there is no event of the kernel in the text")
 	}

@@ -260,6 +260,18 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 	}
 }
 
+// TestLinesThatCouldBeManyEvents has a line of 1 MiB in which an event could begin at every
+// few bytes. Looking ahead from each would take minutes.
+func TestLinesThatCouldBeManyEvents(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"-1 [0] ", "-1 (1) [0] d..2 ", "-1 [0] 1.0: ", "-1-1", "- "} {
+		text := strings.Repeat(strings.Repeat(part, (1<<20)/len(part))+"\n", 4)
+		if rows, warnings := table(t, text, "slices"); len(rows) != 0 || !strings.Contains(warnings, "4 lines are no events") {
+			t.Errorf("%q: %d rows, %s", part, len(rows), warnings)
+		}
+	}
+}
+
 func TestErrorsOfReadingAreErrors(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
