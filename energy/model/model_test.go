@@ -269,7 +269,7 @@ func TestWorkThatIsNotSplit(t *testing.T) {
 
 func TestCPUOfOtherLayouts(t *testing.T) {
 	t.Parallel()
-	cpu := func(body string, work ...energy.Work) float64 {
+	cpu := func(body string, work ...model.Work) float64 {
 		m, err := model.New(profile(t, body))
 		if err != nil {
 			t.Fatal(err)
