@@ -97,5 +97,5 @@ func (e explained) causes() []diagnose.Cause {
 			}
 		}
 	}
-	return out[:min(len(out), diagnose.MaxCauses)]
+	return out
 }

@@ -32,11 +32,15 @@ type Verdict struct {
 	gate.Verdict
 	Energy []hotspots.Change `json:"energy,omitempty"`
 	Causes []diagnose.Cause  `json:"causes,omitempty"`
+	// CausesTotal counts the causes where the list is cut; 0 where it is whole.
+	CausesTotal int `json:"causes_total,omitempty"`
 }
 
-// OfVerdict is a verdict to be saved, with the energy of the first MaxEnergy runs.
+// OfVerdict is a verdict to be saved, with the energy of the first MaxEnergy runs and
+// the causes that explain most, within what can be read again.
 func OfVerdict(v gate.Verdict, energy []hotspots.Change, causes []diagnose.Cause) Verdict {
-	return Verdict{withLists(v), energy[:min(len(energy), MaxEnergy)], causes}
+	kept, total := diagnose.Foremost(causes)
+	return Verdict{withLists(v), energy[:min(len(energy), MaxEnergy)], kept, total}
 }
 
 // Comparison is apkgate.compare/1 (docs/format/compare.md): a comparison of two
@@ -45,12 +49,14 @@ type Comparison struct {
 	sidebyside.Verdict
 	Energy []hotspots.Change `json:"energy,omitempty"`
 	Causes []diagnose.Cause  `json:"causes,omitempty"`
+	// CausesTotal counts the causes where the list is cut; 0 where it is whole.
+	CausesTotal int `json:"causes_total,omitempty"`
 }
 
-// OfComparison is a comparison to be saved, with the energy of the first MaxEnergy
-// runs.
+// OfComparison is a comparison to be saved, as OfVerdict says.
 func OfComparison(v sidebyside.Verdict, energy []hotspots.Change, causes []diagnose.Cause) Comparison {
-	return Comparison{v, energy[:min(len(energy), MaxEnergy)], causes}
+	kept, total := diagnose.Foremost(causes)
+	return Comparison{v, energy[:min(len(energy), MaxEnergy)], kept, total}
 }
 
 // RefreshFormat is the format and version of what a refresh of the baseline
