@@ -87,7 +87,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
 		Packets: []protowire.Number{
-			field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState, field.PacketTrackDescriptor, field.PacketTrackEvent,
+			field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState, field.PacketTrackDescriptor, field.PacketThreadDescriptor, field.PacketTrackEvent,
 			field.PacketBattery, field.PacketPowerRails, field.PacketAndroidEnergyEstimationBreakdown, field.PacketEntityStateResidency,
 			field.PacketKernelWakelockData, field.PacketCPUPerUIDData, field.PacketSysStats, field.PacketGPUMemTotalEvent,
 		},

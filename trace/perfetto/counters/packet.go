@@ -23,9 +23,6 @@ func (r *Reader) Packet(p packets.Packet) {
 		return
 	}
 	switch p.Kind {
-	case field.PacketTrackEvent:
-		r.trackEvent(p, at)
-		return
 	case field.PacketKernelWakelockData:
 		r.wakelock(p, at)
 		return
@@ -40,9 +37,12 @@ func (r *Reader) Packet(p packets.Packet) {
 // describe reads what a packet says of others, or at times of its own; true where it says
 // nothing else.
 func (r *Reader) describe(p packets.Packet) bool {
+	if r.events.Describe(p) {
+		return true
+	}
 	switch p.Kind {
-	case field.PacketTrackDescriptor:
-		r.events.Packet(p)
+	case field.PacketTrackEvent:
+		r.trackEvent(p)
 		return true
 	case field.PacketPowerRails:
 		r.describeRails(p.Data)
@@ -89,13 +89,18 @@ func (r *Reader) packet(at time.Duration, kind protowire.Number, message []byte)
 }
 
 // trackEvent reads what a TrackEvent says of counters.
-func (r *Reader) trackEvent(p packets.Packet, at time.Duration) {
+func (r *Reader) trackEvent(p packets.Packet) {
+	stamp, timed := r.events.Stamp(p)
 	values, ok := r.events.Values(p)
-	if !ok {
+	if !ok || !timed {
 		r.Unread++
 		return
 	}
 	if len(values) == 0 {
+		return
+	}
+	at, ok := r.file.Time(stamp)
+	if !ok {
 		return
 	}
 	r.file.Defer(at, 16*len(values), func() {

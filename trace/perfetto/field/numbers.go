@@ -1311,6 +1311,26 @@ const (
 	TrackEventLegacyEvent                    protowire.Number = 6
 )
 
+// TrackEvent.LegacyEvent (protos/perfetto/trace/track_event/track_event.proto).
+const (
+	LegacyNameIID                protowire.Number = 1
+	LegacyPhase                  protowire.Number = 2
+	LegacyDurationUS             protowire.Number = 3
+	LegacyThreadDurationUS       protowire.Number = 4
+	LegacyThreadInstructionDelta protowire.Number = 15
+	LegacyUnscopedID             protowire.Number = 6
+	LegacyLocalID                protowire.Number = 10
+	LegacyGlobalID               protowire.Number = 11
+	LegacyIDScope                protowire.Number = 7
+	LegacyUseAsyncTts            protowire.Number = 9
+	LegacyBindID                 protowire.Number = 8
+	LegacyBindToEnclosing        protowire.Number = 12
+	LegacyFlowDirection          protowire.Number = 13
+	LegacyInstantEventScope      protowire.Number = 14
+	LegacyPIDOverride            protowire.Number = 18
+	LegacyTIDOverride            protowire.Number = 19
+)
+
 // TrackDescriptor (protos/perfetto/trace/track_event/track_descriptor.proto).
 const (
 	TrackUUID                            protowire.Number = 1

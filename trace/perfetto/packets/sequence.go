@@ -30,6 +30,9 @@ type internedKey struct {
 	id   uint64
 }
 
+// Valid reports that no packet is missing since the sequence's state began.
+func (s *Sequence) Valid() bool { return s.valid }
+
 // Interned is an entry of interned data by its field in InternedData and its number;
 // nil where this generation has none.
 func (s *Sequence) Interned(kind protowire.Number, id uint64) []byte {

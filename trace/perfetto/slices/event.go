@@ -8,13 +8,15 @@ import (
 )
 
 // trackEvent reads a TrackEvent, whose slice begins or ends when its time has come.
-func (r *Reader) trackEvent(p packets.Packet, at time.Duration) {
-	e, ok := trackevent.Read(p)
-	if !ok {
+func (r *Reader) trackEvent(p packets.Packet) {
+	stamp, timed := r.events.Stamp(p)
+	e, ok := r.events.Read(p)
+	if !ok || !timed {
 		r.Unread++
 		return
 	}
-	if e.Kind == trackevent.OfCounter || len(e.Flows)+len(e.Ends) > trackevent.MaxFlows {
+	at, ok := r.file.Time(stamp)
+	if !ok || e.Kind == trackevent.OfCounter || len(e.Flows)+len(e.Ends) > trackevent.MaxFlows {
 		return
 	}
 	var args []trackevent.Arg
@@ -29,18 +31,22 @@ func (r *Reader) trackEvent(p packets.Packet, at time.Duration) {
 
 // place begins or ends the slice of an event.
 func (r *Reader) place(at time.Duration, e trackevent.Event, args []trackevent.Arg) {
-	track := r.described(e.Track, e.Name)
-	if e.Kind == trackevent.End {
-		r.addArgs(r.end(at, track, ""), args, true)
+	track, ok := r.trackOf(&e)
+	if !ok {
+		r.Unread++
 		return
 	}
-	dur := time.Duration(-1)
-	if e.Kind == trackevent.Instant {
-		dur = 0
+	slice := int32(None)
+	switch e.Kind {
+	case trackevent.End:
+		slice = r.endOf(at, track, e.Category, e.Name)
+	case trackevent.Begin:
+		slice = r.begin(at, -1, track, e.Category, e.Name)
+	default: // an instant, or one that says how long it took
+		slice = r.begin(at, e.For, track, e.Category, e.Name)
 	}
-	slice := r.begin(at, dur, track, e.Category, e.Name)
 	r.flow(slice, e)
-	r.addArgs(slice, args, e.Kind == trackevent.Instant)
+	r.addArgs(slice, args, e.Kind != trackevent.Begin)
 }
 
 // described is the track that a number stands for; None where there are too many. One
@@ -77,6 +83,7 @@ func (r *Reader) flow(slice int32, e trackevent.Event) {
 	if slice == None {
 		return
 	}
+	r.bind(slice, e)
 	for _, id := range e.Flows {
 		r.lead(id, slice)
 		if _, known := r.steps[id]; known || r.file.Room("flows on their way", len(r.steps), MaxRows) {

@@ -71,15 +71,7 @@ func (r *Reader) processTrack(kind, name string, pid int32) Track {
 
 // async begins or ends a slice that may overlap others of its track.
 func (r *Reader) async(e *packets.Event, p atrace.Point, t Track) {
-	all := r.lanes[t]
-	if all == nil {
-		if !r.file.Room("tracks of slices", len(r.lanes), MaxRows) {
-			return
-		}
-		all = &lanes{byCookie: map[int64]int{}}
-		r.lanes[t] = all
-	}
-	one := r.lane(all, p.Value, t)
+	one := r.lane(p.Value, t)
 	switch {
 	case one == nil:
 	case p.Phase == 'F' || p.Phase == 'H':
@@ -97,7 +89,15 @@ func (r *Reader) async(e *packets.Event, p atrace.Point, t Track) {
 
 // lane is the one of a cookie, or else the first that is free, or else a new one; nil
 // where there are too many.
-func (r *Reader) lane(all *lanes, cookie int64, t Track) *lane {
+func (r *Reader) lane(cookie int64, t Track) *lane {
+	all := r.lanes[t]
+	if all == nil {
+		if !r.file.Room("tracks of slices", len(r.lanes), MaxRows) {
+			return nil
+		}
+		all = &lanes{byCookie: map[int64]int{}}
+		r.lanes[t] = all
+	}
 	if at, known := all.byCookie[cookie]; known {
 		return &all.list[at]
 	}

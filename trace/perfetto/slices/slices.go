@@ -93,7 +93,8 @@ type Reader struct {
 	keepCalls bool
 	args      map[int32]span // of slices that have not ended; nil where nobody asked
 	byUUID    map[uint64]int32
-	steps     map[uint64]int32 // the slices that flows led to last
+	roots     map[rootKey]string // names of tracks by numbers of events
+	steps     map[uint64]int32   // the slices that flows led to last
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
@@ -103,14 +104,14 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 		calls: map[int32]call{}, frames: map[int][]frame{}, fences: map[uint64]*fences{},
 		stages: stages{lanes: map[Track][]stageLane{}, slices: map[uint64]int32{}, waiting: map[uint64][]int32{}},
 		rings:  map[string]*ring{}, busy: map[jobID]*ring{}, buffers: map[bufferKey]*buffer{}, shown: map[string]int32{},
-		events: trackevent.New(file, tracker), byUUID: map[uint64]int32{}, steps: map[uint64]int32{},
+		events: trackevent.New(file, tracker), byUUID: map[uint64]int32{}, roots: map[rootKey]string{}, steps: map[uint64]int32{},
 	}
 }
 
 // Wants are the kernel's events that slices follow from.
 func (r *Reader) Wants() packets.Wants {
 	return packets.Wants{
-		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty, field.PacketGPURenderStageEvent, field.PacketVulkanApiEvent},
+		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketThreadDescriptor, field.PacketTrackEvent, field.PacketGraphicsFrameEvent, field.PacketAndroidSystemProperty, field.PacketGPURenderStageEvent, field.PacketVulkanApiEvent},
 		Interned: append(trackevent.Interned(r.args != nil), field.InternedGPUSpecifications),
 		Events: append([]protowire.Number{
 			field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventBinderTransactionAllocBuf, field.EventBinderCommand, field.EventBinderReturn, field.EventBinderLock, field.EventBinderLocked, field.EventBinderUnlock,
@@ -126,20 +127,17 @@ func (r *Reader) Packet(p packets.Packet) {
 	if p.Machine != r.file.Home {
 		return
 	}
-	if p.Kind == field.PacketTrackDescriptor {
-		r.events.Packet(p)
-		return
-	}
-	if p.Kind == field.PacketGPURenderStageEvent {
-		r.stageEvent(p)
-		return
-	}
-	at, ok := r.file.Time(p.At)
 	switch {
-	case !ok:
+	case r.events.Describe(p):
 	case p.Kind == field.PacketTrackEvent:
-		r.trackEvent(p, at)
+		r.trackEvent(p)
+	case p.Kind == field.PacketGPURenderStageEvent:
+		r.stageEvent(p)
 	default:
+		at, ok := r.file.Time(p.At)
+		if !ok {
+			return
+		}
 		message := bytes.Clone(p.Data)
 		r.file.Defer(at, len(message), func() {
 			switch p.Kind {

@@ -41,13 +41,18 @@ func (r *Reader) begin(at, dur time.Duration, track int32, category, name string
 // end ends the innermost slice on a track that has not ended, of a name where that is
 // not "". It gives the slice's place, None where it has none.
 func (r *Reader) end(at time.Duration, track int32, name string) int32 {
+	return r.endOf(at, track, "", name)
+}
+
+// endOf is end for a slice of a category, where that is not "".
+func (r *Reader) endOf(at time.Duration, track int32, category, name string) int32 {
 	if track == None || !r.settle(track, at, -1) {
 		return None
 	}
 	stack := r.stacks[track]
 	for i := len(stack) - 1; i >= 0; i-- {
 		one := &stack[i]
-		if one.dur >= 0 || name != "" && r.Names[one.name] != name {
+		if one.dur >= 0 || !r.is(one, category, name) {
 			continue
 		}
 		r.last(one, at-one.at)
@@ -57,6 +62,16 @@ func (r *Reader) end(at time.Duration, track int32, name string) int32 {
 		return one.row
 	}
 	return None
+}
+
+// is reports that a slice is of a category and a name, as far as they are not "". One
+// without a name has any.
+func (r *Reader) is(one *open, category, name string) bool {
+	own := r.Names[one.name]
+	if name != "" && own != "" && own != name {
+		return false
+	}
+	return category == "" || one.row != None && r.Names[r.Slices[one.row].Category] == category
 }
 
 // last notes how long a slice took.

@@ -189,3 +189,53 @@ func TestArgumentsInThousandsOfLevels(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestEndsOfTrackEventsFitWhatTheyEnd has ends that say what they end, of which one fits
+// nothing; flows may lead to ends too.
+func TestEndsOfTrackEventsFitWhatTheyEnd(t *testing.T) {
+	t.Parallel()
+	on := func(kind int64, name string) message { return message(nil).num(11, 1).text(23, name).text(22, "cat") }
+	trace := append(described(), file(message(nil).num(10, 1).num(13, 1),
+		trackEvent(10, 1, on(1, "outer")), trackEvent(20, 1, on(1, "inner")),
+		trackEvent(30, 2, on(2, "other")), trackEvent(40, 2, on(2, "outer").flowing(47, 5)), trackEvent(50, 2, on(2, "inner")),
+		trackEvent(60, 3, on(3, "after").flowing(48, 5)))...)
+	check(t, trace, "slices",
+		"0|10|30|outer|cat|0||0|thread_execution||101|100", "1|20|20|inner|cat|1|0|0|thread_execution||101|100", // cut at the end of the one around it
+		"2|60|0|after|cat|0||0|thread_execution||101|100")
+	check(t, trace, "flows", "0|2")
+}
+
+// TestOlderEventsOfChrome has events with phases in the place of types, on the thread that
+// the sequence says it is of, and times as differences.
+func TestOlderEventsOfChrome(t *testing.T) {
+	t.Parallel()
+	clocks := message(nil).in(6, message(nil).in(1, message(nil).num(1, 6).num(2, 0)).in(1, message(nil).num(1, 3).num(2, 0)))
+	state := message(nil).num(10, 1).num(13, 1).in(44, message(nil).num(1, 100).num(2, 101).text(5, "CrRendererMain").num(6, 1000))
+	older := func(delta int64, name string, phase byte, more message) message {
+		event := message(nil).num(1, delta).text(22, "cc").in(6, append(message(nil).num(2, int64(phase)), more...))
+		if name != "" {
+			event = event.text(23, name)
+		}
+		return message(nil).num(10, 1).num(13, 2).in(11, event)
+	}
+	id := message(nil).num(11, 77)
+	trace := file(clocks, message(nil).num(10, 1).in(11, message(nil).num(1, 1).text(23, "lost").in(6, message(nil).num(2, 'B'))), state,
+		older(10, "task", 'B', nil), older(5, "draw", 'X', message(nil).num(3, 3)), older(10, "", 'E', nil),
+		older(5, "load", 'b', id), older(5, "part", 'b', id), older(5, "step", 'n', id), older(5, "", 'e', id), older(5, "", 'e', id),
+		older(5, "local", 'S', message(nil).num(10, 7)), older(5, "local", 'F', message(nil).num(10, 7)),
+		older(5, "gone", 'i', message(nil).num(14, 1)), older(5, "here", 'I', message(nil).num(14, 2)), older(5, "mark", 'R', nil),
+		older(5, "out", 'X', message(nil).num(3, 1).num(8, 9).num(13, 2)), older(5, "in", 'X', message(nil).num(3, 1).num(8, 9).num(13, 1)),
+		older(5, "flow", 's', message(nil).num(6, 9)))
+	read := check(t, trace, "slices",
+		"0|1010000|15000|task|cc|0||0|thread_execution||101|100", "1|1015000|3000|draw|cc|1|0|0|thread_execution||101|100",
+		"2|1030000|20000|load|cc|0||1|legacy_async_global_slice|load||", "3|1035000|10000|part|cc|1|2|1|legacy_async_global_slice|load||",
+		"4|1040000|0|step|cc|2|3|1|legacy_async_global_slice|load||",
+		"5|1055000|5000|local|cc|0||2|legacy_async_process_slice|local||100",
+		"6|1065000|0|gone|cc|0||3|legacy_chrome_global_instants|||", "7|1070000|0|here|cc|0||4|chrome_process_instant|||100",
+		"8|1075000|0|mark|cc|0||0|thread_execution||101|100",
+		"9|1080000|1000|out|cc|0||0|thread_execution||101|100", "10|1085000|1000|in|cc|0||0|thread_execution||101|100")
+	check(t, trace, "flows", "9|10")
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "2 track events are of kinds") {
+		t.Error(said)
+	}
+}

@@ -37,7 +37,7 @@ func readSliceTable(f *packets.File, in packets.Source, args bool) (*sliceTable,
 		return nil, err
 	}
 	if t.slices.Unread > 0 {
-		f.Warnings.Addf(0, "%d track events are of kinds that are not read (Chrome's older phases): they are left out", t.slices.Unread)
+		f.Warnings.Addf(0, "%d track events are of kinds that are not read (states, and flows and samples of their own), or lack the thread or the time that they need: they are left out", t.slices.Unread)
 	}
 	n := len(t.slices.Slices)
 	t.order = inOrder(n+len(t.frames.Frames), func(i int) time.Duration {

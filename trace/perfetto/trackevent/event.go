@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strings"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -17,6 +18,8 @@ const (
 	End       = 2
 	Instant   = 3
 	OfCounter = 4
+	// Complete is of no type: an event that says itself how long it took.
+	Complete = 100
 )
 
 // Event is a TrackEvent whose names are resolved.
@@ -26,6 +29,22 @@ type Event struct {
 	Name, Category string
 	// Flows lead through it, and Ends end in it.
 	Flows, Ends []uint64
+
+	// For is how long one took that is Complete.
+	For time.Duration
+	// Async is the track of one that is on none that is described; nil for others.
+	Async *Async
+	// Scope says of an instant that it is not a thread's.
+	Scope uint64
+	// OnThread says that it means something on a thread alone.
+	OnThread bool
+	// Bound is a flow that it is bound to, in a Direction; none where that is 0.
+	Bound, Direction uint64
+	// TID and PID are the thread that it is of where it is on no track; Writer says so.
+	PID, TID int32
+	Writer   bool
+
+	pid, tid int32 // that it says itself, 0 for none
 }
 
 // MaxFlows is how many flows lead through one event.
@@ -66,9 +85,11 @@ func more(list []uint64, f *packets.Fields) []uint64 {
 }
 
 // Read reads a TrackEvent; false for one of a kind that is not read.
-func Read(p packets.Packet) (Event, bool) {
+func (t *Tracks) Read(p packets.Packet) (Event, bool) {
 	e := Event{Track: defaultsOf(p.Seq.Defaults).track}
 	var categories []string
+	var legacy []byte
+	told := false
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
 		case field.TrackEventCategoryIIDs:
@@ -82,7 +103,9 @@ func Read(p packets.Packet) (Event, bool) {
 		case field.TrackEventNameIID:
 			e.Name = interned(p.Seq, field.InternedEventNames, f.Value)
 		case field.TrackEventTrackUUID:
-			e.Track = f.Value
+			e.Track, told = f.Value, true
+		case field.TrackEventLegacyEvent:
+			legacy = f.Bytes
 		case field.TrackEventCategories:
 			if len(categories) < maxCategories {
 				categories = append(categories, f.Text())
@@ -96,7 +119,29 @@ func Read(p packets.Packet) (Event, bool) {
 		}
 	}
 	e.Category = strings.Join(categories, ",")
-	return e, e.Kind > 0 && e.Kind <= OfCounter
+	typed := e.Kind > 0
+	if !e.legacy(p.Seq, legacy) {
+		return e, false
+	}
+	return e, e.Track != 0 || t.written(&e, p.Seq, told && typed)
+}
+
+// written finds the thread of an event that is on no track: the writer's, unless it says
+// another. It is false where it says another process, but not which thread.
+func (t *Tracks) written(e *Event, seq *packets.Sequence, onDefault bool) bool {
+	w := t.writer(seq)
+	switch {
+	case e.pid != 0 && e.tid != 0:
+		e.PID, e.TID, e.Writer = e.pid, e.tid, true
+	case e.pid != 0:
+		return false
+	case w == nil || onDefault && e.tid == 0:
+	case e.tid != 0:
+		e.PID, e.TID, e.Writer = w.pid, e.tid, true
+	default:
+		e.PID, e.TID, e.Writer = w.pid, w.tid, true
+	}
+	return true
 }
 
 func flows(list []uint64, f *packets.Fields) []uint64 {

@@ -7,12 +7,10 @@
 //
 // It takes a stand: tracks are resolved as in Perfetto's own trace processor
 // (importers/proto/track_event_tracker.cc), so that tables can be held against its own.
-// The older phases of Chrome (legacy_event) are not read.
+// Of the older events of Chrome, flows that are events of their own are not read.
 package trackevent
 
 import (
-	"bytes"
-
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
@@ -37,19 +35,23 @@ type Tracks struct {
 	// thread or process with the same number.
 	ofThread, ofProcess map[int]uint64
 	values              map[valueKey]*value
+	writers             map[*packets.Sequence]*writer
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
 func New(file *packets.File, tracker *threads.Tracker) *Tracks {
 	return &Tracks{
 		file: file, threads: tracker, descriptors: map[uint64]*descriptor{}, places: map[uint64]*Place{},
-		ofThread: map[int]uint64{}, ofProcess: map[int]uint64{}, values: map[valueKey]*value{},
+		ofThread: map[int]uint64{}, ofProcess: map[int]uint64{}, values: map[valueKey]*value{}, writers: map[*packets.Sequence]*writer{},
 	}
 }
 
-// Wants are descriptions of tracks.
-func (t *Tracks) Wants() packets.Wants {
-	return packets.Wants{Packets: []protowire.Number{field.PacketTrackDescriptor}}
+// Wants are Descriptions.
+func (t *Tracks) Wants() packets.Wants { return packets.Wants{Packets: Descriptions()} }
+
+// Descriptions are the packets that tell of tracks and of who writes.
+func Descriptions() []protowire.Number {
+	return []protowire.Number{field.PacketTrackDescriptor, field.PacketThreadDescriptor}
 }
 
 // Interned are the fields of InternedData that events refer to, with what their arguments
@@ -62,12 +64,31 @@ func Interned(args bool) []protowire.Number {
 	return out
 }
 
-// Packet reads a TrackDescriptor. Its thread or process is known when its time has come.
-func (t *Tracks) Packet(p packets.Packet) {
-	if p.Machine != t.file.Home || p.Kind != field.PacketTrackDescriptor {
-		return
+// Packet is Describe, as of a reader of its own.
+func (t *Tracks) Packet(p packets.Packet) { t.Describe(p) }
+
+// Describe reads a TrackDescriptor, whose thread or process is known when its time has
+// come, or a ThreadDescriptor. It is false for another packet.
+func (t *Tracks) Describe(p packets.Packet) bool {
+	switch {
+	case p.Kind != field.PacketTrackDescriptor && p.Kind != field.PacketThreadDescriptor:
+		return false
+	case p.Machine != t.file.Home:
+	case p.Kind == field.PacketThreadDescriptor:
+		t.writes(p.Seq, p.Data)
+	default:
+		t.descriptor(p)
 	}
-	uuid := t.describe(bytes.Clone(p.Data))
+	return true
+}
+
+func (t *Tracks) descriptor(p packets.Packet) {
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == field.TrackThread {
+			t.writes(p.Seq, f.Bytes)
+		}
+	}
+	uuid := t.describe(p.Data)
 	if p.At == packets.NoStamp {
 		t.Place(uuid)
 	} else if at, ok := t.file.Time(p.At); ok {

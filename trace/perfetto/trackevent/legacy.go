@@ -1,0 +1,175 @@
+package trackevent
+
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Chrome, and with it WebView, writes events of older kinds: a phase, which is a letter,
+// instead of a type and a track (LegacyEvent of track_event.proto).
+
+// Async tells an event that is on a track of its own from others: by a number, which is of
+// a process or of the whole trace, and by what it is one of.
+type Async struct {
+	ID    uint64
+	Local bool // the number is of a process
+	Scope string
+}
+
+// Scopes of an instant.
+const (
+	ScopeGlobal  = 1
+	ScopeProcess = 2
+)
+
+// Directions of a flow that an event is bound to.
+const (
+	FlowIn    = 1
+	FlowOut   = 2
+	FlowInOut = 3
+)
+
+// writer is the thread that a sequence says it is of, with the time that differences count
+// from.
+type writer struct {
+	generation int
+	pid, tid   int32
+	at         time.Duration // of CLOCK_MONOTONIC
+}
+
+// writes reads a ThreadDescriptor: whose the events of a sequence are that don't say.
+func (t *Tracks) writes(seq *packets.Sequence, message []byte) {
+	if !seq.Valid() {
+		return
+	}
+	w := writer{generation: seq.Generation}
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.ThreadDescriptorPID:
+			w.pid = int32(f.Value)
+		case field.ThreadDescriptorTID:
+			w.tid = int32(f.Value)
+		case field.ThreadDescriptorReferenceTimestampUS:
+			w.at = microseconds(f.Value)
+		}
+	}
+	if _, again := t.writers[seq]; again || t.file.Room("writers of track events", len(t.writers), maxTracks) {
+		t.writers[seq] = &w
+	}
+}
+
+func microseconds(v uint64) time.Duration {
+	return time.Duration(min(v, packets.MaxTime/uint64(time.Microsecond))) * time.Microsecond
+}
+
+// writer is the thread of a sequence; nil where it has said none since its state began.
+func (t *Tracks) writer(seq *packets.Sequence) *writer {
+	if w := t.writers[seq]; w != nil && w.generation == seq.Generation {
+		return w
+	}
+	return nil
+}
+
+// Stamp is the time of an event: the packet's, or its own of CLOCK_MONOTONIC, which may be
+// a difference to the event before. It is false where the one before is not known. Each
+// event must be asked once.
+func (t *Tracks) Stamp(p packets.Packet) (packets.Stamp, bool) {
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		var at time.Duration
+		switch f.Number {
+		case field.TrackEventTimestampDeltaUS:
+			w := t.writer(p.Seq)
+			if w == nil {
+				return packets.NoStamp, false
+			}
+			w.at = min(w.at+microseconds(f.Value), packets.MaxTime)
+			at = w.at
+		case field.TrackEventTimestampAbsoluteUS:
+			at = microseconds(f.Value)
+		default:
+			continue
+		}
+		clock := t.file.Clocks.Place(packets.KeyOf(p.Machine, 0, packets.ClockMonotonic))
+		return packets.Stamp{Clock: clock, NS: int64(at)}, true
+	}
+	return p.At, true
+}
+
+// legacy makes of a LegacyEvent what it means; false for one of a phase that is not read.
+func (e *Event) legacy(seq *packets.Sequence, message []byte) bool {
+	var phase byte
+	var a Async
+	told, scope := false, uint64(0)
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.LegacyPhase:
+			phase = byte(f.Value)
+		case field.LegacyNameIID:
+			if e.Name == "" {
+				e.Name = interned(seq, field.InternedEventNames, f.Value)
+			}
+		case field.LegacyDurationUS:
+			e.For = microseconds(f.Value)
+		case field.LegacyUnscopedID, field.LegacyGlobalID:
+			a.ID, told = f.Value, true
+		case field.LegacyLocalID:
+			a.ID, a.Local, told = f.Value, true, true
+		case field.LegacyIDScope:
+			a.Scope = ":" + f.Text()
+		case field.LegacyInstantEventScope:
+			scope = f.Value
+		case field.LegacyBindID:
+			e.Bound = f.Value
+		case field.LegacyFlowDirection:
+			e.Direction = f.Value
+		case field.LegacyPIDOverride:
+			e.pid = int32(f.Value)
+		case field.LegacyTIDOverride:
+			e.tid = int32(f.Value)
+		}
+	}
+	if phase == 0 {
+		return e.Kind > 0 && e.Kind <= OfCounter
+	}
+	return e.phase(phase, scope) && e.async(phase, a, told)
+}
+
+// phase is what a letter means; false for one that is not read.
+func (e *Event) phase(phase byte, scope uint64) bool {
+	switch phase {
+	case 'B', 'b', 'S':
+		e.Kind = Begin
+	case 'E', 'e', 'F':
+		e.Kind = End
+	case 'X':
+		e.Kind = Complete
+	case 'i', 'I':
+		e.Kind, e.Scope = Instant, scope
+	case 'R', 'n', 'T', 'p':
+		e.Kind = Instant
+	default:
+		return false
+	}
+	e.OnThread = phase == 'B' || phase == 'E' || phase == 'X'
+	return true
+}
+
+// async notes the track of an event that has its own; false where its number is missing.
+func (e *Event) async(phase byte, a Async, told bool) bool {
+	switch phase {
+	case 'b', 'e', 'n':
+		a.Scope = e.Category + a.Scope
+	case 'S', 'T', 'p', 'F':
+		if a.Scope == "" {
+			a.Scope = e.Name
+		} else {
+			a.Scope = e.Category + a.Scope
+		}
+	default:
+		return true
+	}
+	e.Async = &a
+	return told
+}
