@@ -3,6 +3,7 @@ package html
 import (
 	"html/template"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/report/document"
@@ -47,7 +48,11 @@ type picture struct {
 // sections are the document's that have anything to show, the folded ones last.
 func sections(all []document.Section) []section {
 	var open, folded []section
+	ids := map[string]int{}
 	for _, s := range all {
+		if ids[s.ID]++; ids[s.ID] > 1 && s.ID != "" { // a kind of cause may be called what a section is
+			s.ID += strconv.Itoa(ids[s.ID])
+		}
 		shown, ok := newSection(s)
 		switch {
 		case !ok:
