@@ -19,7 +19,7 @@ func allParts(bad string) document.Document {
 	say := func(word string) string { return wording.Sentence(word + " " + bad) }
 	table := func(word string) *document.Table {
 		return &document.Table{
-			Note: say(word + "note"), Columns: document.Columns([]string{"Spare"}, "What", "Spare", "Value", "Status"), Keep: 30,
+			Note: say(word + "note"), Columns: document.Columns([]string{"Spare"}, "What", "Spare", say("column"), "Status"), Keep: 30,
 			Noun: document.Noun{One: "row", Many: "rows"},
 			Rows: []document.Row{
 				{Cells: []string{say(word + "row"), "1", "2", say("worse")}, Tone: document.Worse},
@@ -33,7 +33,8 @@ func allParts(bad string) document.Document {
 		Answer:   document.Answer{Outcome: document.Regression, Word: "Regression", Lead: say("lead"), Sure: say("sure")},
 		Warnings: document.List{Items: []document.Item{{Text: say("warning")}}},
 		Sections: []document.Section{
-			{ID: "table", Title: document.Everywhere("Table"), Body: table("table")},
+			{ID: "table", Title: document.Everywhere(say("heading")), Body: table("table")},
+			{Title: document.Everywhere("Nothing"), Body: &document.Table{}},
 			{ID: "list", Title: document.Everywhere("List"), Body: &document.List{
 				Items: []document.Item{{Tone: document.Worse, Text: say("item")}, {Text: say("second")}},
 				Graph: &document.Figure{ID: "g", Caption: "Graph", Picture: graph},
@@ -51,9 +52,9 @@ func allParts(bad string) document.Document {
 			{ID: "groups", Title: document.Everywhere("Groups"), Body: &document.Groups{Open: true, Groups: []document.Group{{
 				Title: say("group"), Fact: say("groupfact"), Lines: []string{say("line")}, Doubts: []string{say("doubt")}, Small: say("small"),
 				Figures: []document.Figure{{ID: "q", Caption: say("figure"), Picture: graph}},
-				Tables:  []document.Section{{Title: document.Everywhere("Evidence"), Body: table("evidence")}},
+				Tables:  []document.Section{{Title: document.Everywhere(say("evidence")), Body: table("evidence")}},
 			}}}},
-			{Title: document.Everywhere("Folded"), Folded: true, Body: table("folded")},
+			{Title: document.Everywhere(say("folded")), Folded: true, Body: table("folded")},
 		},
 		Problems: []document.Problem{{Scenario: "s", Rule: "r", Worse: true, Title: say("problem"), Text: say("text"), Fingerprint: "f"}},
 		Rules:    []document.Rule{{ID: "r", Title: say("ruletitle"), Text: say("ruletext")}},
@@ -73,7 +74,7 @@ func render(t *testing.T, f Format, d document.Document, o document.Options) str
 // What a document holds is told in each format that has a place for it, and no format
 // asks what the document is about.
 func TestEveryPartIsShown(t *testing.T) {
-	everywhere := strings.Fields("title lead sure checked note fact warning footer tablenote tablerow tableafter item second why cardwarning line doubt evidencerow foldedrow")
+	everywhere := strings.Fields("title lead sure checked note fact warning footer tablenote tablerow tableafter heading column item second why cardwarning line doubt evidencerow foldedrow")
 	told := map[string][]string{
 		"text":     everywhere,
 		"markdown": append([]string{"flowchart", "if", "then", "next"}, everywhere...),

@@ -69,7 +69,10 @@ func newSection(s document.Section) (section, bool) {
 	head := opening{s.ID, s.Title.Page, prose(s.Guide)}
 	switch body := s.Body.(type) {
 	case *document.Table:
-		return section{Table: newTable(head, body, s.Folded)}, len(body.Rows) > 0
+		if len(body.Rows) == 0 {
+			return section{}, false
+		}
+		return section{Table: newTable(head, body, s.Folded)}, true
 	case *document.List:
 		return section{List: newList(head, body)}, len(body.Items) > 0
 	case *document.Gallery:
