@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,18 +14,24 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/viewer"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
 func evidenceCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
-	var out string
+	var out, open string
 	cmd := &cobra.Command{
 		Use: "evidence RUN", Short: "List the files that were kept with a run, or copy them", Args: atLeastOneRun,
 		Long: `Lists the traces, dumps and other files that were kept with runs, and where they
 are; with --output, copies them to a folder. A file that is not on this computer
-is listed all the same.`,
+is listed all the same.
+
+With --open, the link that opens a trace in Perfetto's user interface
+(ui.perfetto.dev), at the part that matters. The page reads the file from this
+computer while apkgate waits.`,
 		Example: `  apkgate baseline evidence 4f2a91c0
+  apkgate baseline evidence 4f2a91c0 --open ba7816bf
   apkgate baseline evidence 4f2a91c0 --output traces`,
 		RunE: func(cmd *cobra.Command, ids []string) error {
 			address, err := settings.StoreAddress(*f)
@@ -32,12 +39,44 @@ is listed all the same.`,
 				return err
 			}
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
+				if open != "" {
+					return openEvidence(cmd.Context(), c, s, stores.Kept(address), ids, open)
+				}
 				return showEvidence(cmd.Context(), c, s, stores.Kept(address), ids, out)
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the folder to copy the files to")
+	cmd.Flags().StringVar(&open, "open", "", "the trace to open in Perfetto's user interface: its name, or the beginning of its digest")
 	return cmd
+}
+
+// openEvidence opens the one trace of the runs that is called so.
+func openEvidence(ctx context.Context, c console.Console, s baseline.Store, folder *evidence.Folder, ids []string, name string) error {
+	found := map[string]run.Evidence{}
+	for _, id := range ids {
+		e, err := s.Get(ctx, id)
+		if err != nil {
+			return stores.Error(err)
+		}
+		for _, file := range e.Run.Evidence {
+			if file.Kind == run.PerfettoTrace && (file.Name == name || len(name) >= baseline.MinPrefix && strings.HasPrefix(file.Digest, name)) {
+				found[file.Digest] = file
+			}
+		}
+	}
+	if len(found) != 1 {
+		return exit.Usage(fmt.Errorf("open %q: %s called so, want one", words.Short(name), words.Count(len(found), "trace is", "traces are")),
+			"apkgate baseline evidence RUN lists them with the beginning of their digests")
+	}
+	for _, file := range found {
+		at, _, here := folder.Place(file.Digest)
+		if !here {
+			return exit.Usage(fmt.Errorf("open %q: the trace is not here, in %s", words.Short(name), console.Plain(folder.Path())), "")
+		}
+		return viewer.Open(ctx, c, "perfetto", at, viewer.Span{FromMS: file.FromMS, ToMS: file.ToMS})
+	}
+	return nil
 }
 
 func showEvidence(ctx context.Context, c console.Console, s baseline.Store, folder *evidence.Folder, ids []string, out string) error {

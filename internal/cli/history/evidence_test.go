@@ -150,3 +150,20 @@ func TestKeptFilesStayBehindASharedHistory(t *testing.T) {
 	says(t, "copy", passes(t, "baseline", "copy", "--store", "h.db", "--to", address).Stderr, "1 file was kept with 1 run", "stay in h.db.evidence")
 	says(t, "show", passes(t, "baseline", "show", "--store", address, "first").Stderr, "1 file kept with run first", "not here")
 }
+
+// Which trace is meant has to be plain, and it has to be here.
+func TestTracesThatCanNotBeOpened(t *testing.T) {
+	t.Chdir(t.TempDir())
+	kept(t, "runs.jsonl", "first", "second")
+	passes(t, "baseline", "import", "--store", "h.db", "runs.jsonl")
+	open := func(args ...string) clitest.Result {
+		return clitest.Run(t, nil, append([]string{"baseline", "evidence", "--store", "h.db", "--open"}, args...)...)
+	}
+	clitest.Refuses(t, open("nothing", "first"), `open "nothing": 0 traces are called so`)
+	clitest.Refuses(t, open("open.pftrace", "first", "second"), "2 traces are called so")
+	clitest.Refuses(t, open("open.pftrace", "third"), "third")
+	if err := os.RemoveAll("h.db.evidence"); err != nil {
+		t.Fatal(err)
+	}
+	clitest.Refuses(t, open("open.pftrace", "first"), "the trace is not here")
+}

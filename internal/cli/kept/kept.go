@@ -41,9 +41,9 @@ func Beside(address string, shared bool, own string) *evidence.Folder {
 func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 	fmt.Fprintf(w, "%s kept with run %s\n", words.Count(len(r.Evidence), "file", "files"), wording.Name(r.ID))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "kind\tsize\tname\tevent\ttime\twhy\twhere")
+	fmt.Fprintln(t, "kind\tdigest\tsize\tname\tevent\ttime\twhy\twhere")
 	for _, e := range r.Evidence {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Kind, plainSpaces(wording.FileSize(e.Bytes)), e.Name,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", e.Kind, e.Digest[:8], plainSpaces(wording.FileSize(e.Bytes)), e.Name,
 			wording.Dash(wording.Brief(e.Event)), when(e), wording.Dash(wording.Brief(e.Why)), Where(folder, e))
 	}
 	if err := t.Flush(); err != nil {

@@ -59,7 +59,7 @@ func TestTheListSaysWhatIsHere(t *testing.T) {
 	at, _, _ := folder.Place(r.Evidence[0].Digest)
 	for i, want := range [][]string{
 		{"2 files kept with run r"}, {"kind", "size", "event", "where"},
-		{"perfetto", "tap: open", "repetition 2, 12.000 to 13.251 s", "a frame took 820 ms", at},
+		{"perfetto", r.Evidence[0].Digest[:8], "tap: open", "repetition 2, 12.000 to 13.251 s", "a frame took 820 ms", at},
 		{"threads", "2.5 MB", "not here"},
 		{"To look at a trace: apkgate inspect perfetto " + at + " --open --from-ms 12000 --to-ms 13251"},
 	} {

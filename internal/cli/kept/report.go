@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/report/document"
@@ -22,6 +23,22 @@ func ForReport(runs []run.Run, folders ...*evidence.Folder) map[string]layout.Ke
 					out[e.Digest] = fileAt(at, e)
 					break
 				}
+			}
+		}
+	}
+	return out
+}
+
+// InHistory is ForReport for runs of the history that is beside the folder, with
+// commands that find them there. flags are those by which they find the history, each
+// after a space.
+func InHistory(runs []run.Run, folder *evidence.Folder, flags string) map[string]layout.KeptFile {
+	out := ForReport(runs, folder)
+	for _, r := range runs {
+		for _, e := range r.Evidence {
+			if file := out[e.Digest]; file.Open != "" {
+				file.Open = "apkgate baseline evidence " + device.Quote(r.ID) + " --open " + e.Digest[:8] + flags
+				out[e.Digest] = file
 			}
 		}
 	}

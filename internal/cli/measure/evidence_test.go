@@ -44,7 +44,7 @@ func TestRunKeepsTracesBesideTheHistory(t *testing.T) {
 			t.Fatalf("exit status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
 		}
 		plain := strings.Join(strings.Fields(got.Stdout), " ")
-		for _, want := range []string{"Kept with the runs", "Perfetto trace", "h.db.evidence", "--open --from-ms"} {
+		for _, want := range []string{"Kept with the runs", "Perfetto trace", "h.db.evidence", "apkgate baseline evidence", "--open"} {
 			if !strings.Contains(plain, want) {
 				t.Errorf("night %d: %q is not in\n%s", n, want, got.Stdout)
 			}

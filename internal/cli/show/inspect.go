@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/output"
+	"github.com/apkgate/apkgate/internal/cli/viewer"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace"
@@ -61,7 +62,7 @@ var readers = map[string]reader{
 func InspectCommand(c console.Console) *cobra.Command {
 	var format, table string
 	var open bool
-	var part span
+	var part viewer.Span
 	names := slices.Sorted(maps.Keys(readers))
 	cmd := &cobra.Command{
 		Use:   "inspect READER FILE",
@@ -90,7 +91,7 @@ With --open, the link that opens a trace in Perfetto's user interface
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if open {
-				return openTrace(cmd.Context(), c, args[0], args[1], part, listenForPage)
+				return viewer.Open(cmd.Context(), c, args[0], args[1], part)
 			}
 			if !cmd.Flags().Changed("table") {
 				return inspect(c, args[0], args[1], output.Format(format))
@@ -103,8 +104,8 @@ With --open, the link that opens a trace in Perfetto's user interface
 	}
 	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json; of a table: csv or json")
 	cmd.Flags().BoolVar(&open, "open", false, "print the link that opens a trace in Perfetto's user interface (perfetto, systrace)")
-	cmd.Flags().Float64Var(&part.fromMS, "from-ms", 0, "with --open: show the part from then, in milliseconds of CLOCK_MONOTONIC (perfetto)")
-	cmd.Flags().Float64Var(&part.toMS, "to-ms", 0, "with --open: show the part until then")
+	cmd.Flags().Float64Var(&part.FromMS, "from-ms", 0, "with --open: show the part from then, in milliseconds of CLOCK_MONOTONIC (perfetto)")
+	cmd.Flags().Float64Var(&part.ToMS, "to-ms", 0, "with --open: show the part until then")
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
 	return cmd
 }

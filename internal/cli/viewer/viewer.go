@@ -1,4 +1,8 @@
-package show
+// Package viewer opens a trace in Perfetto's user interface for the commands that can.
+//
+// It owns what is checked before and what is printed; the link and the server behind it
+// are package perfettoui's.
+package viewer
 
 import (
 	"context"
@@ -22,20 +26,25 @@ import (
 // opened are the readers whose files Perfetto's user interface opens.
 var opened = []string{"perfetto", "systrace"}
 
-// span is a part of a trace in milliseconds of CLOCK_MONOTONIC, as records have it.
-type span struct{ fromMS, toMS float64 }
+// Span is a part of a trace in milliseconds of CLOCK_MONOTONIC, as records have it. The
+// zero value is all of it.
+type Span struct{ FromMS, ToMS float64 }
 
 // maxSpanMS is some 30 years.
 const maxSpanMS = 1e12
 
-// openTrace prints the link that opens a trace in Perfetto's user interface, and hands
-// the trace to the page once it asks for it.
-func openTrace(ctx context.Context, c console.Console, reader, path string, part span, listen func() (net.Listener, error)) error {
+// Open prints the link that opens a trace, which that reader of inspect reads, in
+// Perfetto's user interface, and hands the trace to the page once it asks for it.
+func Open(ctx context.Context, c console.Console, reader, path string, part Span) error {
+	return openTrace(ctx, c, reader, path, part, listenForPage)
+}
+
+func openTrace(ctx context.Context, c console.Console, reader, path string, part Span, listen func() (net.Listener, error)) error {
 	if !slices.Contains(opened, reader) {
 		return exit.Usage(fmt.Errorf("--open is for %s, not for %s", strings.Join(opened, " and "), console.Plain(reader)), "")
 	}
-	if !(part.fromMS >= 0 && part.toMS >= part.fromMS && part.toMS <= maxSpanMS) {
-		return exit.Usage(fmt.Errorf("--from-ms is %g and --to-ms %g, want 0 or more and no end before its begin", part.fromMS, part.toMS), "")
+	if !(part.FromMS >= 0 && part.ToMS >= part.FromMS && part.ToMS <= maxSpanMS) {
+		return exit.Usage(fmt.Errorf("--from-ms is %g and --to-ms %g, want 0 or more and no end before its begin", part.FromMS, part.ToMS), "")
 	}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -71,8 +80,8 @@ func listenForPage() (net.Listener, error) { return net.Listen("tcp", perfettoui
 
 // viewOf is what of the trace is shown first. Only a Perfetto trace says how its times
 // relate to CLOCK_MONOTONIC.
-func viewOf(c console.Console, reader, path string, part span) (perfettoui.View, error) {
-	if part.toMS == 0 {
+func viewOf(c console.Console, reader, path string, part Span) (perfettoui.View, error) {
+	if part.ToMS == 0 {
 		return perfettoui.View{}, nil
 	}
 	if reader != "perfetto" {
@@ -83,7 +92,7 @@ func viewOf(c console.Console, reader, path string, part span) (perfettoui.View,
 		return perfettoui.View{}, err
 	}
 	defer file.Close()
-	view, err := perfettoui.ViewOf(content.Reader, milliseconds(part.fromMS), milliseconds(part.toMS))
+	view, err := perfettoui.ViewOf(content.Reader, milliseconds(part.FromMS), milliseconds(part.ToMS))
 	if err != nil {
 		return view, exit.Usage(fmt.Errorf("open %s: %w", console.Plain(path), err), "")
 	}

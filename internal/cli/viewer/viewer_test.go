@@ -1,4 +1,4 @@
-package show
+package viewer
 
 import (
 	"bufio"
@@ -39,7 +39,7 @@ func TestTheLinkOpensTheTrace(t *testing.T) {
 	printed, stdout := io.Pipe()
 	c := console.Console{Stdout: stdout, Stderr: io.Discard, Stdin: strings.NewReader("")}
 	ended := make(chan error, 1)
-	go func() { ended <- openTrace(t.Context(), c, "perfetto", path, span{61_000, 62_000}, freePort) }()
+	go func() { ended <- openTrace(t.Context(), c, "perfetto", path, Span{61_000, 62_000}, freePort) }()
 	line, err := bufio.NewReader(printed).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -66,19 +66,19 @@ func TestWhatCanNotBeOpened(t *testing.T) {
 	taken := func() (net.Listener, error) { return nil, errors.New("address already in use") }
 	for name, c := range map[string]struct {
 		reader, path string
-		part         span
+		part         Span
 		listen       func() (net.Listener, error)
 		want         string
 		status       int
 	}{
-		"another reader":  {"logcat", path, span{}, freePort, "--open is for perfetto and systrace, not for logcat", exit.StatusUsage},
-		"no file":         {"perfetto", path + "x", span{}, freePort, "no such file", exit.StatusUsage},
-		"standard input":  {"perfetto", "-", span{}, freePort, "open -:", exit.StatusUsage},
-		"a folder":        {"perfetto", filepath.Dir(path), span{}, freePort, "it is no file", exit.StatusUsage},
-		"backwards":       {"perfetto", path, span{2, 1}, freePort, "--from-ms is 2 and --to-ms 1", exit.StatusUsage},
-		"a text's part":   {"systrace", path, span{1, 2}, freePort, "are for perfetto, not for systrace", exit.StatusUsage},
-		"a port in use":   {"perfetto", path, span{}, taken, "address already in use", exit.StatusInfrastructure},
-		"a part of hours": {"perfetto", path, span{1, 1e300}, freePort, "--to-ms 1e+300", exit.StatusUsage},
+		"another reader":  {"logcat", path, Span{}, freePort, "--open is for perfetto and systrace, not for logcat", exit.StatusUsage},
+		"no file":         {"perfetto", path + "x", Span{}, freePort, "no such file", exit.StatusUsage},
+		"standard input":  {"perfetto", "-", Span{}, freePort, "open -:", exit.StatusUsage},
+		"a folder":        {"perfetto", filepath.Dir(path), Span{}, freePort, "it is no file", exit.StatusUsage},
+		"backwards":       {"perfetto", path, Span{2, 1}, freePort, "--from-ms is 2 and --to-ms 1", exit.StatusUsage},
+		"a text's part":   {"systrace", path, Span{1, 2}, freePort, "are for perfetto, not for systrace", exit.StatusUsage},
+		"a port in use":   {"perfetto", path, Span{}, taken, "address already in use", exit.StatusInfrastructure},
+		"a part of hours": {"perfetto", path, Span{1, 1e300}, freePort, "--to-ms 1e+300", exit.StatusUsage},
 	} {
 		var stderr strings.Builder
 		ctx, cancel := context.WithCancel(t.Context())
