@@ -107,7 +107,7 @@ func (c *Client) findCheck(ctx context.Context, name, head, external string) *Ch
 // conclusion comes with the last, so that nobody sees it without its evidence.
 func (c *Client) CompleteCheck(ctx context.Context, k *Check, result CheckResult) error {
 	notes := result.Notes[:min(len(result.Notes), maxCheckNotes)]
-	title, summary := words.Clip(oneLine(result.Title), maxCheckTitle), result.Summary
+	title, summary := words.Clip(words.OneLine(result.Title), maxCheckTitle), result.Summary
 	sent := 0
 	for {
 		batch := notes[sent:min(len(notes), sent+maxBatch)]

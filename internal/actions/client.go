@@ -107,7 +107,7 @@ func reason(err error) string {
 	case errors.As(err, &answer) && answer.Response != nil:
 		return answered(answer.Response.StatusCode, answer.Message)
 	}
-	return words.Clip(oneLine(err.Error()), 200)
+	return words.Clip(words.OneLine(err.Error()), 200)
 }
 
 func answered(status int, message string) string {
@@ -123,7 +123,7 @@ func answered(status int, message string) string {
 		text += ", too many requests"
 	}
 	if message != "" {
-		text += ": " + words.Clip(oneLine(message), 120)
+		text += ": " + words.Clip(words.OneLine(message), 120)
 	}
 	return text
 }

@@ -33,7 +33,7 @@ type Row struct {
 // signed returns the row with its text as a comment holds it, and its sum.
 func (r Row) signed() Row {
 	r.Text = strings.TrimSpace(r.Text)
-	r.Headline = words.Clip(oneLine(r.Headline), maxHeadline)
+	r.Headline = words.Clip(words.OneLine(r.Headline), maxHeadline)
 	digest := sha256.Sum256([]byte(string(r.Outcome) + "\n" + r.Headline + "\n" + r.Text))
 	r.sum = hex.EncodeToString(digest[:8])
 	return r

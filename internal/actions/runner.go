@@ -17,8 +17,8 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
+	"github.com/apkgate/apkgate/internal/words"
 	githubactions "github.com/sethvargo/go-githubactions"
 )
 
@@ -72,7 +72,7 @@ func (r *Runner) redact(s string) string {
 
 // Log writes one line to the log. Text from outside can't start a workflow
 // command in it.
-func (r *Runner) Log(text string) { fmt.Fprintln(r.out, inert(oneLine(r.redact(text)))) }
+func (r *Runner) Log(text string) { fmt.Fprintln(r.out, inert(words.OneLine(r.redact(text)))) }
 
 // Warn writes a warning that the workflow's page shows.
 func (r *Runner) Warn(text string) { r.command("warning", text, nil) }
@@ -89,11 +89,6 @@ func (r *Runner) StopCommands() (resume func()) {
 	word := "apkgate-" + randomWord()
 	fmt.Fprintln(r.out, "::stop-commands::"+word)
 	return func() { fmt.Fprintln(r.out, "::"+word+"::") }
-}
-
-// oneLine makes each run of line breaks and control characters one space.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
 }
 
 // inert keeps a line from being taken for a workflow command. The runner looks

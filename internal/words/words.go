@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Clip cuts s to at most that many characters, the last one an ellipsis where it
@@ -94,4 +95,10 @@ func Few(items []string, most int) string {
 func First(items []string, most int) (shown []string, more int) {
 	n := min(len(items), most)
 	return items[:n:n], len(items) - n
+}
+
+// OneLine makes each run of blanks, line breaks and control characters one space, and
+// drops those around the text.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
 }
