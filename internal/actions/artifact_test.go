@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/artifact"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
 )
 
@@ -18,7 +19,7 @@ func folder(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "apkgate-report")
 	in := worse(2)
 	in.Notes = []string{"The devices are simulated."}
-	if _, err := actions.WriteFolder(dir, "", in, places); err != nil {
+	if _, err := artifact.WriteFolder(dir, "", in, places); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -34,7 +35,7 @@ func TestAForksReportIsPostedByASecondWorkflow(t *testing.T) {
 	if err := second.Client.ResolvePull(t.Context(), &second.Job); err != nil {
 		t.Fatal(err)
 	}
-	in, _, err := actions.ReadFolder(dir)
+	in, _, err := artifact.ReadFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestKeptFilesInAForksReportAreNotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := actions.ReadFolder(dir); err != nil {
+	if _, _, err := artifact.ReadFolder(dir); err != nil {
 		t.Error(err)
 	}
 }
@@ -118,13 +119,13 @@ func TestAHostileArtifactIsRefused(t *testing.T) {
 			if err := c.spoil(dir); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := actions.ReadFolder(dir)
+			_, _, err := artifact.ReadFolder(dir)
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("the error is %v, want one that says %q", err, c.says)
 			}
 		})
 	}
-	if _, _, err := actions.ReadFolder(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, _, err := artifact.ReadFolder(filepath.Join(t.TempDir(), "none")); err == nil {
 		t.Error("a folder that is not there is read")
 	}
 }
@@ -165,11 +166,11 @@ func FuzzReadFolder(f *testing.F) {
 		dir := t.TempDir()
 		os.WriteFile(filepath.Join(dir, "verdict.json"), verdict, 0o644)
 		os.WriteFile(filepath.Join(dir, "meta.json"), meta, 0o644)
-		in, _, err := actions.ReadFolder(dir)
+		in, _, err := artifact.ReadFolder(dir)
 		if err != nil {
 			return
 		}
-		if _, err := actions.WriteFolder(filepath.Join(dir, "again"), "", in, places); err != nil && !strings.Contains(err.Error(), "JSON") {
+		if _, err := artifact.WriteFolder(filepath.Join(dir, "again"), "", in, places); err != nil && !strings.Contains(err.Error(), "JSON") {
 			t.Errorf("what was read can't be shown: %v", err)
 		}
 	})

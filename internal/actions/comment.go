@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v57/github"
+
+	"github.com/apkgate/apkgate/internal/actions/board"
 )
 
 const (
@@ -25,7 +27,7 @@ type Posted struct {
 	URL string
 	// Newer is the stamp of what stays in the row's place, where it is a newer run's,
 	// or where a row without a verdict would have replaced one with it.
-	Newer *Stamp
+	Newer *board.Stamp
 	// Namesakes says that another job of the same run bears the same name.
 	Namesakes bool
 }
@@ -41,8 +43,8 @@ type Posted struct {
 // each write, until one comment stands and has the row: of several, which jobs at
 // the same time may have created, all of them keep the same one, with the rows of
 // all, and a row that a job at the same time wrote over is written again.
-func (c *Client) Comment(ctx context.Context, pull int, config string, row Row, head string, create bool) (Posted, error) {
-	row = row.signed()
+func (c *Client) Comment(ctx context.Context, pull int, config string, row board.Row, head string, create bool) (Posted, error) {
+	row = row.Signed()
 	waits := 0
 	for round := range maxRounds {
 		ours, err := c.comments(ctx, pull, config, head)
@@ -87,21 +89,21 @@ func (c *Client) apart(round int) time.Duration {
 
 // merge is the comment with the row, of what our comments say; "" where the first
 // of them says all that there is to say.
-func merge(ours []comment, config string, row Row, head string) (posted Posted, body string, err error) {
-	boards := []board{{Config: config}}
+func merge(ours []comment, config string, row board.Row, head string) (posted Posted, body string, err error) {
+	boards := []board.Board{{Config: config}}
 	for _, c := range ours {
 		boards = append(boards, c.board)
 	}
-	all := joined(boards[min(1, len(ours)):], head)
-	merged, stays := all.with(row, head)
-	posted = Posted{Newer: stays, Namesakes: merged.namesakes(row)}
+	all := board.Joined(boards[min(1, len(ours)):], head)
+	merged, stays := all.With(row, head)
+	posted = Posted{Newer: stays, Namesakes: merged.Namesakes(row)}
 	if len(ours) > 0 {
 		posted.URL = ours[0].url
-		if ours[0].board.says(merged) {
+		if ours[0].board.Says(merged) {
 			return posted, "", nil
 		}
 	}
-	body, err = merged.body()
+	body, err = merged.Body()
 	return posted, body, err
 }
 
@@ -109,7 +111,7 @@ func merge(ours []comment, config string, row Row, head string) (posted Posted, 
 type comment struct {
 	id    int64
 	url   string
-	board board
+	board board.Board
 }
 
 // comments are ours for a configuration, the first that was created first.
@@ -123,7 +125,7 @@ func (c *Client) comments(ctx context.Context, pull int, config, head string) ([
 			return nil, fmt.Errorf("list the comments of pull request %d: %w", pull, err)
 		}
 		for _, found := range page {
-			board, ok := readBoard(found.GetBody())
+			board, ok := board.Read(found.GetBody())
 			if ok && board.Config == config && strings.EqualFold(found.GetUser().GetLogin(), login) {
 				ours = append(ours, comment{found.GetID(), found.GetHTMLURL(), board})
 			}

@@ -3,11 +3,10 @@ package actions
 import (
 	"io"
 
-	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/markdown"
-
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/markdown"
 )
 
 // Content is what a Reporter shows of a result, whatever kind of result it is.

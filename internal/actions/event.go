@@ -7,8 +7,9 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/apkgate/apkgate/internal/actions/board"
 )
 
 // MaxEvent is the largest event payload that is read, in bytes.
@@ -18,20 +19,16 @@ const MaxEvent = 8 << 20
 // event tell it. On workflow_run it is about the run that triggered it.
 type Job struct {
 	Owner, Repo string
-	Event       string // the name of the event: "pull_request"
-	Run         RunRef // the run that measured
-	HeadSHA     string // the commit that was measured, as its author knows it
-	Ref         string // "refs/pull/7/merge"
-	Pull        *Pull  // nil where the event is about none, or it is not known yet
-	RunURL      string // the page of the run that measured
+	Event       string       // the name of the event: "pull_request"
+	Run         board.RunRef // the run that measured
+	HeadSHA     string       // the commit that was measured, as its author knows it
+	Ref         string       // "refs/pull/7/merge"
+	Pull        *Pull        // nil where the event is about none, or it is not known yet
+	RunURL      string       // the page of the run that measured
 	// DefaultBranch is the repository's, "" where the event does not tell.
 	DefaultBranch string
 	source        *headSource
 }
-
-// RunRef orders runs of workflows: GitHub's run ids only grow, and a re-run
-// keeps its id and number and counts attempts.
-type RunRef struct{ ID, Number, Attempt int64 }
 
 // Pull is a pull request.
 type Pull struct {
@@ -111,7 +108,7 @@ func ReadJob(getenv func(string) string) (Job, error) {
 	if j.Owner, j.Repo, ok = strings.Cut(full, "/"); !ok || !slug.MatchString(j.Owner) || !slug.MatchString(j.Repo) {
 		return j, fmt.Errorf("read the job's environment: GITHUB_REPOSITORY is %.100q, want owner/name", full)
 	}
-	j.Run = RunRef{number(getenv("GITHUB_RUN_ID")), number(getenv("GITHUB_RUN_NUMBER")), max(1, number(getenv("GITHUB_RUN_ATTEMPT")))}
+	j.Run = board.RunRef{ID: board.Number(getenv("GITHUB_RUN_ID")), Number: board.Number(getenv("GITHUB_RUN_NUMBER")), Attempt: max(1, board.Number(getenv("GITHUB_RUN_ATTEMPT")))}
 	p, err := readEvent(getenv("GITHUB_EVENT_PATH"))
 	if err != nil {
 		return j, err
@@ -138,14 +135,6 @@ var (
 
 // IsCommit reports whether a text is the full id of a commit.
 func IsCommit(s string) bool { return commitID.MatchString(s) }
-
-func number(s string) int64 {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
 
 // readEvent reads the payload file; none is an empty payload.
 func readEvent(path string) (payload, error) {
@@ -188,7 +177,7 @@ func (j *Job) take(p payload) {
 // pull requests of the run's head; one whose base is in another repository is a
 // fork's own, and no concern of ours. For a head in a fork the list is empty.
 func (j *Job) triggered(w workflowRun, ours repository) {
-	j.Run = RunRef{w.ID, w.Number, max(1, w.Attempt)}
+	j.Run = board.RunRef{ID: w.ID, Number: w.Number, Attempt: max(1, w.Attempt)}
 	j.HeadSHA = w.HeadSHA
 	if w.Event != "pull_request" && w.Event != "pull_request_target" {
 		return

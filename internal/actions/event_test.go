@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/board"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
 )
 
@@ -82,9 +83,9 @@ func TestWhatAnEventIsAbout(t *testing.T) {
 			if j.HeadSHA != c.head || number != c.pull || fork != c.fork {
 				t.Errorf("it is about commit %.4s, pull request %d, fork %v; want %.4s, %d, %v", j.HeadSHA, number, fork, c.head, c.pull, c.fork)
 			}
-			wantRun := actions.RunRef{ID: 500, Number: 5, Attempt: 1}
+			wantRun := board.RunRef{ID: 500, Number: 5, Attempt: 1}
 			if c.event == "workflow_run" {
-				wantRun = actions.RunRef{ID: 100, Number: 10, Attempt: 2}
+				wantRun = board.RunRef{ID: 100, Number: 10, Attempt: 2}
 			}
 			if j.Run != wantRun {
 				t.Errorf("the run that measured is %+v, want %+v", j.Run, wantRun)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/actions/board"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -81,11 +82,11 @@ func (r *Reporter) Abandon(ctx context.Context, cause error) {
 func (r *Reporter) noVerdict(ctx context.Context, why string) {
 	why = r.Runner.redact(why)
 	text := r.noVerdictText("```text\n" + fenced(why) + "\n```\n")
-	r.postRow(ctx, Row{Headline: why, Text: text}, r.Leg != "")
+	r.postRow(ctx, board.Row{Headline: why, Text: text}, r.Leg != "")
 }
 
 func (r *Reporter) noVerdictText(why string) string {
-	return fmt.Sprintf("### %s No verdict for commit %.10s\n\n%s%s", symbol(""), r.Job.HeadSHA, why, r.links())
+	return fmt.Sprintf("### %s No verdict for commit %.10s\n\n%s%s", board.Symbol(""), r.Job.HeadSHA, why, r.links())
 }
 
 // fenced makes text fit to stand between two fences of Markdown, in a comment whose

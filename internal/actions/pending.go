@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/apkgate/apkgate/internal/actions/board"
 )
 
 // jobFolder is where a job keeps what later steps of it need to know, "" outside
@@ -55,7 +57,7 @@ func markIn(file string) string {
 	return strings.TrimSpace(string(data))
 }
 
-func runName(r RunRef) string { return fmt.Sprintf("%d-%d", r.ID, r.Attempt) }
+func runName(r board.RunRef) string { return fmt.Sprintf("%d-%d", r.ID, r.Attempt) }
 
 // pending is a check run that was begun, as a file of the job's folder: a step
 // that was killed can't end it, and a later one can.

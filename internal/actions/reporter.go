@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/apkgate/apkgate/report/markdown"
-
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/actions/board"
+	"github.com/apkgate/apkgate/report/markdown"
 )
 
 // Reporter shows one configuration's verdict on GitHub: job summary, comment,
@@ -166,7 +166,7 @@ func (r *Reporter) comment(ctx context.Context, c Content) string {
 		r.refuse("write the comment", err)
 		return ""
 	}
-	row := Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
+	row := board.Row{Outcome: c.Outcome, Headline: r.Runner.redact(c.Headline), Text: text}
 	if c.Lost && c.Outcome != gate.Regression {
 		row.Outcome, row.Headline = gate.Invalid, "not everything was measured; of the rest: "+row.Headline
 	}
@@ -179,7 +179,7 @@ const (
 )
 
 // postRow puts the row into the comment; where there is none yet, if create is set.
-func (r *Reporter) postRow(ctx context.Context, row Row, create bool) string {
+func (r *Reporter) postRow(ctx context.Context, row board.Row, create bool) string {
 	if r.Client == nil {
 		r.refuse("comment on the pull request", errors.New("there is no token"))
 		return ""

@@ -1,6 +1,7 @@
 // Package actions is apkgate inside a GitHub workflow: the runner's protocol
 // (inputs, outputs, job summary, workflow commands), the pull request that the
-// workflow is about, and what is posted to it: one comment and one check run.
+// workflow is about, and what is posted to it: one comment and one check run. How a
+// comment's rows are written is package board's, the report folder package artifact's.
 //
 // It makes no verdict and no wording of its own on one: both come as a
 // report.Input. It reads no configuration and drives no device.
@@ -18,8 +19,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/sethvargo/go-githubactions"
+
 	"github.com/apkgate/apkgate/internal/words"
-	githubactions "github.com/sethvargo/go-githubactions"
 )
 
 // Runner speaks the protocol of the GitHub runner. Outside of a runner, where

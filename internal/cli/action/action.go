@@ -20,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/board"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -82,7 +83,7 @@ func enter(c console.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	if err := actions.CheckName(f.name); err != nil {
 		return nil, exit.Usage(err, "the input name sets it")
 	}
-	leg, err := actions.LegName(f.leg)
+	leg, err := board.LegName(f.leg)
 	if err != nil {
 		return nil, exit.Usage(err, "the input leg sets it")
 	}

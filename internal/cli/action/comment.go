@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/artifact"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -46,7 +47,7 @@ func comment(c console.Console, cmd *cobra.Command, f *flags) error {
 		a.Runner.Log("No comment: " + err.Error() + ".")
 		return nil
 	}
-	folders, err := actions.ReportFolders(f.artifact)
+	folders, err := artifact.ReportFolders(f.artifact)
 	if err != nil {
 		return exit.Usage(err, "the first workflow's run leaves them; docs/github.md shows both")
 	}
@@ -56,7 +57,7 @@ func comment(c console.Console, cmd *cobra.Command, f *flags) error {
 	}
 	catalogue := catalogueAt(filepath.Join(f.workingDirectory, cmp.Or(f.Config, config.FileName)))
 	for _, folder := range folders {
-		in, leg, err := actions.ReadFolder(folder)
+		in, leg, err := artifact.ReadFolder(folder)
 		if err != nil {
 			return exit.Usage(err, "the first workflow's run leaves it; docs/github.md shows both")
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/artifact"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -89,14 +90,14 @@ func comparisonContent(v sidebyside.Verdict, answer document.Document) actions.C
 }
 
 // folderOf leaves an answer's files in a report folder.
-func folderOf(c console.Console, answer document.Document, known func() document.Places) func(dir string) (actions.Folder, error) {
-	return func(dir string) (actions.Folder, error) {
-		folder, err := actions.FolderAt(dir)
+func folderOf(c console.Console, answer document.Document, known func() document.Places) func(dir string) (artifact.Folder, error) {
+	return func(dir string) (artifact.Folder, error) {
+		folder, err := artifact.FolderAt(dir)
 		if err != nil {
-			return actions.Folder{}, err
+			return artifact.Folder{}, err
 		}
 		if err := files.MakeFolder(folder.Dir); err != nil {
-			return actions.Folder{}, files.Error("make the report folder", folder.Dir, err)
+			return artifact.Folder{}, files.Error("make the report folder", folder.Dir, err)
 		}
 		return folder, output.WriteFiles(c, answer, output.InFolder(folder.Dir, known))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/artifact"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/kept"
@@ -85,7 +86,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	content.Lost = loss != nil
 	return result{
 		content: content, failOn: set.FailOn, loss: loss,
-		folder: func(dir string) (actions.Folder, error) { return actions.WriteFolder(dir, a.Leg, in, places) },
+		folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, places) },
 	}, nil
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/artifact"
+	"github.com/apkgate/apkgate/internal/actions/board"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -60,7 +62,7 @@ type result struct {
 	content actions.Content
 	failOn  gate.FailOn
 	// folder leaves the report's files in a folder.
-	folder func(dir string) (actions.Folder, error)
+	folder func(dir string) (artifact.Folder, error)
 	// loss is a run that did not come to its end, though others did.
 	loss error
 }
@@ -128,5 +130,5 @@ func (a *call) show(ctx context.Context, dir string, result result) {
 // artifactName is what the report is uploaded as: artifacts of one run can't share
 // a name.
 func artifactName(dir, leg string) string {
-	return strings.Trim(actions.FileName(filepath.Base(dir)+" "+leg), "-")
+	return strings.Trim(board.FileName(filepath.Base(dir)+" "+leg), "-")
 }

@@ -20,7 +20,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/apkgate/apkgate/evidence"
-	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/artifact"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
@@ -98,7 +98,7 @@ func plainSpaces(s string) string {
 func FileName(e run.Evidence) string { return e.Digest[:8] + "-" + e.Name }
 
 // InReport is the folder of kept files in a report folder.
-func InReport(dir string) string { return filepath.Join(dir, actions.EvidenceFolder) }
+func InReport(dir string) string { return filepath.Join(dir, artifact.EvidenceFolder) }
 
 // Takeout is what TakeOut has done.
 type Takeout struct {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/evidence"
-	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/artifact"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
@@ -54,7 +54,7 @@ func ForArtifact(dir, address string, runs []run.Run) map[string]layout.KeptFile
 			if _, err := os.Lstat(filepath.Join(InReport(dir), FileName(e))); err != nil {
 				continue
 			}
-			at := actions.EvidenceFolder + "/" + FileName(e)
+			at := artifact.EvidenceFolder + "/" + FileName(e)
 			file := fileAt(at, e)
 			file.Links = document.Links{Page: at, Comment: address}
 			out[e.Digest] = file

@@ -1,9 +1,10 @@
-package actions
+package board
 
 import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
@@ -45,7 +46,7 @@ func readStamp(body string) (s Stamp, ok bool) {
 	}
 	return Stamp{
 		Config: name, Head: fields["head"], Outcome: gate.Outcome(fields["verdict"]), Job: fields["job"], sum: fields["sum"],
-		Run: RunRef{number(fields["run"]), number(fields["number"]), number(fields["attempt"])},
+		Run: RunRef{Number(fields["run"]), Number(fields["number"]), Number(fields["attempt"])},
 	}, name != ""
 }
 
@@ -64,4 +65,17 @@ func (s Stamp) compare(t Stamp, head string) int {
 		cmp.Compare(s.Run.ID, t.Run.ID),
 		cmp.Compare(s.Run.Attempt, t.Run.Attempt),
 	)
+}
+
+// RunRef orders runs of workflows: GitHub's run ids only grow, and a re-run
+// keeps its id and number and counts attempts.
+type RunRef struct{ ID, Number, Attempt int64 }
+
+// Number is a number that GitHub gave, 0 for what is none.
+func Number(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
 }

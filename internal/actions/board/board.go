@@ -1,4 +1,10 @@
-package actions
+// Package board is a comment on a pull request as the rows that it is made of: one for
+// each leg of a job matrix, all on one commit.
+//
+// It owns how rows are written down in Markdown and read back, which of two is the newer
+// one, and what is left out where a comment holds no more. What it reads anybody may have
+// written. It posts nothing: that is package actions's.
+package board
 
 import (
 	"fmt"
@@ -6,39 +12,38 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/markdown"
-
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/markdown"
 )
 
-// board is a comment as the rows that it is made of, all on one commit.
-type board struct {
+// Board is a comment as the rows that it is made of, all on one commit.
+type Board struct {
 	Config string
 	Head   string
 	Rows   []Row
 }
 
-// maxLegs bounds the rows of one comment, so that their headlines and links always
+// MaxLegs bounds the rows of one comment, so that their headlines and links always
 // fit.
-const maxLegs = 100
+const MaxLegs = 100
 
-// readBoard reads a comment; ok is false where it bears no stamp.
-func readBoard(body string) (b board, ok bool) {
+// Read reads a comment; ok is false where it bears no stamp.
+func Read(body string) (b Board, ok bool) {
 	body = strings.ReplaceAll(body, "\r\n", "\n")
 	stamp, ok := readStamp(body)
 	if !ok {
 		return b, false
 	}
-	b = board{Config: stamp.Config, Head: stamp.Head}
+	b = Board{Config: stamp.Config, Head: stamp.Head}
 	_, text, _ := strings.Cut(body, "\n")
 	if !strings.Contains(text, "\n"+rowOpens) {
 		b.Rows = []Row{{Run: stamp.Run, Head: stamp.Head, Outcome: stamp.Outcome, Job: stamp.Job, Text: strings.TrimSpace(text), sum: stamp.sum}}
 		return b, true
 	}
 	parts := strings.Split(text, "\n"+rowOpens)
-	for _, part := range parts[1:min(len(parts), maxLegs+1)] {
+	for _, part := range parts[1:min(len(parts), MaxLegs+1)] {
 		line, rest, _ := strings.Cut(part, "\n")
 		if row, ok := readMark(rowOpens+line, stamp.Head); ok {
 			row.Text = unfold(rest)
@@ -49,17 +54,17 @@ func readBoard(body string) (b board, ok bool) {
 }
 
 // stamp is the comment's hidden first line: that of its newest row.
-func (b board) stamp() Stamp {
+func (b Board) stamp() Stamp {
 	s := Stamp{Config: b.Config, Head: b.Head}
 	newest := slices.MaxFunc(b.Rows, Row.newer)
 	s.Run, s.Outcome, s.Job, s.sum = newest.Run, newest.Outcome, newest.Job, newest.sum
 	return s
 }
 
-// with returns the board with the row on it, and the one that stays in its place
+// With returns the board with the row on it, and the one that stays in its place
 // where that is of a newer run. What is of another commit goes, unless it is newer
 // than the row: head is the pull request's head commit, "" where it is not known.
-func (b board) with(r Row, head string) (merged board, stays *Stamp) {
+func (b Board) With(r Row, head string) (merged Board, stays *Stamp) {
 	mine := Stamp{Config: b.Config, Run: r.Run, Head: r.Head}
 	if len(b.Rows) > 0 && b.Head != r.Head {
 		if theirs := b.stamp(); theirs.compare(mine, head) > 0 {
@@ -67,7 +72,7 @@ func (b board) with(r Row, head string) (merged board, stays *Stamp) {
 		}
 		b.Rows = nil
 	}
-	merged = board{Config: b.Config, Head: r.Head}
+	merged = Board{Config: b.Config, Head: r.Head}
 	for _, other := range b.Rows {
 		switch {
 		case !other.same(r):
@@ -80,13 +85,13 @@ func (b board) with(r Row, head string) (merged board, stays *Stamp) {
 	return merged, nil
 }
 
-// joined are the rows of several comments of one configuration, which jobs at the
+// Joined are the rows of several comments of one configuration, which jobs at the
 // same time have created: of the newest of them and all on its commit.
-func joined(boards []board, head string) board {
+func Joined(boards []Board, head string) Board {
 	all := boards[0]
 	for _, b := range boards[1:] {
 		for _, row := range b.Rows {
-			if merged, stays := all.with(row, head); stays == nil {
+			if merged, stays := all.With(row, head); stays == nil {
 				all = merged
 			}
 		}
@@ -94,8 +99,8 @@ func joined(boards []board, head string) board {
 	return all
 }
 
-// says reports whether a comment says what another would, row for row.
-func (b board) says(other board) bool {
+// Says reports whether a comment says what another would, row for row.
+func (b Board) Says(other Board) bool {
 	if len(b.Rows) != len(other.Rows) {
 		return false
 	}
@@ -107,20 +112,20 @@ func (b board) says(other board) bool {
 	return true
 }
 
-// namesakes reports whether another job of the same run has the row's name.
-func (b board) namesakes(r Row) bool {
+// Namesakes reports whether another job of the same run has the row's name.
+func (b Board) Namesakes(r Row) bool {
 	return slices.ContainsFunc(b.Rows, func(s Row) bool { return s.Leg == r.Leg && s.Run == r.Run && !s.same(r) })
 }
 
-// body is the comment, of at most markdown.MaxComment bytes. One row without a name
+// Body is the comment, of at most markdown.MaxComment bytes. One row without a name
 // is the report alone. Of several the gravest comes first: its outcome is the
 // headline, and its report keeps its room longest.
-func (b board) body() (string, error) {
+func (b Board) Body() (string, error) {
 	if len(b.Rows) == 1 && b.Rows[0].Leg == "" {
 		return b.stamp().String() + "\n" + b.Rows[0].Text, nil
 	}
-	if len(b.Rows) > maxLegs {
-		return "", fmt.Errorf("a comment holds at most %d legs of a matrix, and this is one more", maxLegs)
+	if len(b.Rows) > MaxLegs {
+		return "", fmt.Errorf("a comment holds at most %d legs of a matrix, and this is one more", MaxLegs)
 	}
 	rows := slices.Clone(b.Rows)
 	slices.SortStableFunc(rows, func(r, s Row) int {
@@ -164,10 +169,10 @@ func overview(rows []Row) string {
 			counts[r.Outcome] = 0
 		}
 	}
-	fmt.Fprintf(&out, "### %s %s\n\n%d legs: %s\n\n", symbol(rows[0].Outcome), word(rows[0].Outcome), len(rows), strings.Join(parts, ", "))
+	fmt.Fprintf(&out, "### %s %s\n\n%d legs: %s\n\n", Symbol(rows[0].Outcome), word(rows[0].Outcome), len(rows), strings.Join(parts, ", "))
 	out.WriteString("| leg | verdict | |\n|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), symbol(r.Outcome), word(r.Outcome), markdown.Escape(r.Headline))
+		fmt.Fprintf(&out, "| %s | %s %s | %s |\n", markdown.Escape(r.title()), Symbol(r.Outcome), word(r.Outcome), markdown.Escape(r.Headline))
 	}
 	return out.String()
 }
@@ -191,7 +196,7 @@ const (
 
 // folded is a row as it stands in a comment of several.
 func (r Row) folded(text string) string {
-	return "\n" + r.mark() + "\n" + foldOpens + "<summary>" + symbol(r.Outcome) + " " + html.EscapeString(r.title()) + "</summary>\n\n" + text + "\n\n" + foldCloses + "\n"
+	return "\n" + r.mark() + "\n" + foldOpens + "<summary>" + Symbol(r.Outcome) + " " + html.EscapeString(r.title()) + "</summary>\n\n" + text + "\n\n" + foldCloses + "\n"
 }
 
 // unfold is the text of a row.
@@ -200,7 +205,8 @@ func unfold(part string) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), foldCloses))
 }
 
-func symbol(o gate.Outcome) string {
+// Symbol is how an outcome looks at a glance.
+func Symbol(o gate.Outcome) string {
 	if o == "" {
 		return "⚪"
 	}

@@ -1,4 +1,10 @@
-package actions
+// Package artifact is the report folder that a workflow uploads, and that another one
+// reads to comment with.
+//
+// It owns the folder's files and their limits, and takes a stand: what is downloaded was
+// written by a stranger, so that of it only the verdict, its notes and the name of its leg
+// are read, and nothing in it decides where anything is posted.
+package artifact
 
 import (
 	"bytes"
@@ -12,11 +18,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/actions"
+	"github.com/apkgate/apkgate/internal/actions/board"
 	"github.com/apkgate/apkgate/report"
 	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/saved"
-
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/saved"
 )
 
 // metaFile is, beside a file of each format, what a report folder holds.
@@ -101,7 +108,7 @@ func WriteFolder(dir, leg string, in layout.Input, places document.Places) (Fold
 	}
 	m := meta{Format: artifactFormat, Version: in.Meta.Version, Leg: leg, Notes: in.Notes}
 	answer := layout.Verdict(in)
-	o := document.Options{Limit: MaxSummary, Places: func() document.Places { return places }}
+	o := document.Options{Limit: actions.MaxSummary, Places: func() document.Places { return places }}
 	files := map[string]func(io.Writer) error{metaFile: func(w io.Writer) error { return json.NewEncoder(w).Encode(m) }}
 	for _, format := range report.Formats {
 		if format.File != "" {
@@ -145,8 +152,8 @@ func ReportFolders(dir string) ([]string, error) {
 		}
 	}
 	slices.Sort(out)
-	if len(out) > maxLegs {
-		return nil, fmt.Errorf("look for reports: %s holds %d, at most %d are allowed", dir, len(out), maxLegs)
+	if len(out) > board.MaxLegs {
+		return nil, fmt.Errorf("look for reports: %s holds %d, at most %d are allowed", dir, len(out), board.MaxLegs)
 	}
 	return out, nil
 }
@@ -193,7 +200,7 @@ func readFolder(dir string) (layout.Input, string, error) {
 	}
 	in.Notes = m.Notes[:min(len(m.Notes), maxNotes)]
 	in.Meta.Version = m.Version
-	leg, err := LegName(m.Leg)
+	leg, err := board.LegName(m.Leg)
 	if err != nil {
 		return layout.Input{}, "", fmt.Errorf("%s: %w", metaFile, err)
 	}

@@ -1,4 +1,4 @@
-package actions
+package board
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ type Row struct {
 	sum      string // of the text, so that a row can be told from another
 }
 
-// signed returns the row with its text as a comment holds it, and its sum.
-func (r Row) signed() Row {
+// Signed returns the row with its text as a comment holds it, and its sum.
+func (r Row) Signed() Row {
 	r.Text = strings.TrimSpace(r.Text)
 	r.Headline = words.Clip(words.OneLine(r.Headline), maxHeadline)
 	digest := sha256.Sum256([]byte(string(r.Outcome) + "\n" + r.Headline + "\n" + r.Text))
@@ -79,7 +79,7 @@ func readMark(line, head string) (Row, bool) {
 	}
 	r := Row{
 		Head: head, Outcome: gate.Outcome(fields["verdict"]), sum: fields["sum"],
-		Run: RunRef{number(fields["run"]), number(fields["number"]), number(fields["attempt"])},
+		Run: RunRef{Number(fields["run"]), Number(fields["number"]), Number(fields["attempt"])},
 	}
 	for field, to := range map[string]*string{"leg": &r.Leg, "job": &r.Job, "headline": &r.Headline} {
 		text, err := url.QueryUnescape(fields[field])
