@@ -1,62 +1,72 @@
 package counters
 
 import (
+	"math"
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// battery reads a BatteryCounters (battery_counters.proto). What a battery does not say
-// itself follows from what it says: its charge from its energy, and its power.
-func (r *Reader) battery(at time.Duration, message []byte) {
-	var name string
-	var charge, energy, current, average, voltage *int64
-	var percent *float64
+// reading is a BatteryCounters (battery_counters.proto): nil is what it does not say.
+type reading struct {
+	name                                      string
+	charge, energy, current, average, voltage *int64
+	percent                                   *float64
+}
+
+func readingOf(message []byte) reading {
+	var b reading
 	for f := packets.FieldsOf(message); f.Next(); {
 		switch f.Number {
 		case field.BatteryName:
-			name = f.Text() + "."
+			b.name = f.Text()
 		case field.BatteryChargeCounterUah:
-			charge = f.Int64()
+			b.charge = f.Int64()
 		case field.BatteryCapacityPercent:
-			percent = f.Float32()
+			b.percent = f.Float32()
 		case field.BatteryCurrentUa:
-			current = f.Int64()
+			b.current = f.Int64()
 		case field.BatteryCurrentAvgUa:
-			average = f.Int64()
+			b.average = f.Int64()
 		case field.BatteryEnergyCounterUwh:
-			energy = f.Int64()
+			b.energy = f.Int64()
 		case field.BatteryVoltageUv:
-			voltage = f.Int64()
+			b.voltage = f.Int64()
 		}
 	}
-	if name == "." {
-		name = ""
+	return b
+}
+
+// battery reads a BatteryCounters. What a battery does not say itself follows from what it
+// says: its charge from its energy, and its power.
+func (r *Reader) battery(at time.Duration, message []byte) {
+	b := readingOf(message)
+	prefix := "batt."
+	if b.name != "" {
+		prefix += b.name + "."
 	}
-	put := func(counter string, value float64) {
-		r.put(at, value, device("battery_counter", "batt."+name+counter))
-	}
+	put := func(counter string, value float64) { r.put(at, value, device("battery_counter", prefix+counter)) }
 	of := func(counter string, value *int64) {
 		if value != nil {
 			put(counter, float64(*value))
 		}
 	}
-	if charge == nil && energy != nil && voltage != nil && *voltage > 0 {
-		from := *energy * 1_000_000 / *voltage
-		charge = &from
+	if b.charge == nil && b.energy != nil && b.voltage != nil && *b.voltage > 0 {
+		from := *b.energy * 1_000_000 / *b.voltage
+		b.charge = &from
 	}
-	of("charge_uah", charge)
-	if percent != nil {
-		put("capacity_pct", *percent)
+	of("charge_uah", b.charge)
+	if b.percent != nil {
+		put("capacity_pct", *b.percent)
 	}
-	of("current_ua", current)
-	of("current.avg_ua", average)
-	of("voltage_uv", voltage)
-	if current != nil && voltage != nil {
+	of("current_ua", b.current)
+	of("current.avg_ua", b.average)
+	of("voltage_uv", b.voltage)
+	if b.current != nil && b.voltage != nil {
 		// A battery that is used has a current below 0; its power is meant.
-		milliwatts := *current * *voltage / 1_000_000_000
-		put("power_mw", max(float64(milliwatts), -float64(milliwatts)))
+		milliwatts := *b.current * *b.voltage / 1_000_000_000
+		put("power_mw", math.Abs(float64(milliwatts)))
 	}
 }
 

@@ -32,7 +32,6 @@ type stageLane struct {
 // stage is a GpuRenderStageEvent (gpu_render_stage_event.proto) whose names are resolved.
 type stage struct {
 	id       uint64
-	known    bool // it has a number, and is more than names of others
 	duration time.Duration
 	track    Track
 	name     string
@@ -42,52 +41,63 @@ type stage struct {
 // stageEvent reads a GpuRenderStageEvent, whose slice begins when its time has come. One
 // that only names others may have no time.
 func (r *Reader) stageEvent(p packets.Packet) {
-	var s stage
+	s, ok := r.stage(p)
+	if !ok {
+		return
+	}
+	if at, ok := r.file.Time(p.At); ok {
+		r.file.Defer(at, len(s.name)+8*len(s.waits), func() { r.placeStage(at, s) })
+	}
+}
+
+// stage reads a GpuRenderStageEvent; false for one that only names others, or whose queue
+// the trace lost.
+func (r *Reader) stage(p packets.Packet) (stage, bool) {
+	s := stage{track: Track{Type: "gpu_render_stage", Thread: None, Process: None}}
 	var gpu, queue, number uint64
-	interned, numbered := false, false
+	known, interned, numbered := false, false, false
 	for f := packets.FieldsOf(p.Data); f.Next(); {
 		switch f.Number {
 		case field.GPUStageSpecifications:
 			r.nameStages(f.Bytes)
 		case field.GPUStageEventID:
-			s.id, s.known = f.Value, true
+			s.id, known = f.Value, true
 		case field.GPUStageDuration:
 			s.duration = time.Duration(min(f.Value, packets.MaxTime))
 		case field.GPUStageGPUID:
 			gpu = uint64(uint32(f.Value))
-		case field.GPUStageHwQueueIID:
-			queue, interned = f.Value, true
-			s.track.Name = named(p.Seq, field.InternedGPUSpecifications, queue, field.GPUSpecificationName)
-		case field.GPUStageHwQueueID:
-			queue = uint64(uint32(f.Value))
-		case field.GPUStageStageIID:
-			s.name = named(p.Seq, field.InternedGPUSpecifications, f.Value, field.GPUSpecificationName)
+		case field.GPUStageHwQueueIID, field.GPUStageHwQueueID:
+			queue, interned = f.Value&(1<<32-1), f.Number == field.GPUStageHwQueueIID
 		case field.GPUStageStageID:
 			number, numbered = f.Value, true
-		case field.GPUStageNameIID:
-			s.name = named(p.Seq, field.InternedEventNames, f.Value, field.InternedStringStr)
-		case field.GPUStageName:
-			s.name = f.Text()
 		case field.GPUStageEventWaitIDs:
 			if len(s.waits) < maxStages {
 				s.waits = append(s.waits, f.List()...)
 			}
+		case field.GPUStageStageIID, field.GPUStageNameIID, field.GPUStageName:
+			s.name = stageName(p.Seq, &f)
 		}
 	}
-	if !s.known || interned && s.track.Name == "" {
-		return
+	s.track.Number = gpu<<32 | queue
+	s.track.Name = entry(r.stages.queues, queue, fmt.Sprintf("Unknown GPU Queue %d", queue))
+	if interned {
+		s.track.Name = named(p.Seq, field.InternedGPUSpecifications, queue, field.GPUSpecificationName)
 	}
 	if numbered && s.name == "" { // the names may stand behind the number
 		s.name = entry(r.stages.names, number, fmt.Sprintf("render stage(%d)", number))
 	}
-	if !interned {
-		s.track.Name = entry(r.stages.queues, queue, fmt.Sprintf("Unknown GPU Queue %d", queue))
+	return s, known && s.track.Name != ""
+}
+
+// stageName is the name of a stage, however it is told.
+func stageName(seq *packets.Sequence, f *packets.Fields) string {
+	switch f.Number {
+	case field.GPUStageStageIID:
+		return named(seq, field.InternedGPUSpecifications, f.Value, field.GPUSpecificationName)
+	case field.GPUStageNameIID:
+		return named(seq, field.InternedEventNames, f.Value, field.InternedStringStr)
 	}
-	s.track.Type, s.track.Thread, s.track.Process = "gpu_render_stage", None, None
-	s.track.Number = gpu<<32 | queue&(1<<32-1)
-	if at, ok := r.file.Time(p.At); ok {
-		r.file.Defer(at, len(s.name)+8*len(s.waits), func() { r.placeStage(at, s) })
-	}
+	return f.Text()
 }
 
 // nameStages reads Specifications.

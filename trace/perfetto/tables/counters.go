@@ -16,9 +16,8 @@ func readCounters(f *packets.File, in packets.Source) (iter.Seq[[]any], error) {
 	t := threads.New(f)
 	r := counters.New(f, t)
 	err := in(f, t, r)
-	if r.Unread > 0 {
-		f.Warnings.Addf(0, "%d track events bear values of no counter that the trace describes: they are left out", r.Unread)
-	}
+	f.Warnings.Counted(0, r.Unread, "%d track event bears a value of no counter that the trace describes: it is left out",
+		"%d track events bear values of no counter that the trace describes: they are left out")
 	return func(yield func([]any) bool) {
 		row := make([]any, len(counterColumns))
 		for _, v := range r.Values {

@@ -68,7 +68,7 @@ func TestTrackEventsAreSlices(t *testing.T) {
 		"4|60|0|unknown||0||4|global_merged_track_event|unknown||",
 		"5|80|0|||0||0|thread_execution||101|100")
 	check(t, trace, "flows", "0|1", "1|2")
-	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 track events are of kinds that are not read") {
+	if said := fmt.Sprint(read.Warnings); !strings.Contains(said, "1 track event is of a kind that is not read") {
 		t.Error(said)
 	}
 }

@@ -36,9 +36,8 @@ func readSliceTable(f *packets.File, in packets.Source, args bool) (*sliceTable,
 	if err := in(f, t.threads, t.slices, t.frames); err != nil {
 		return nil, err
 	}
-	if t.slices.Unread > 0 {
-		f.Warnings.Addf(0, "%d track events are of kinds that are not read (states, and flows and samples of their own), or lack the thread or the time that they need: they are left out", t.slices.Unread)
-	}
+	f.Warnings.Counted(0, t.slices.Unread, "%d track event is of a kind that is not read (states, flows and samples of their own), or lacks the thread or the time that it needs: it is left out",
+		"%d track events are of kinds that are not read (states, flows and samples of their own), or lack the thread or the time that they need: they are left out")
 	n := len(t.slices.Slices)
 	t.order = inOrder(n+len(t.frames.Frames), func(i int) time.Duration {
 		if i < n {

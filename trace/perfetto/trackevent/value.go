@@ -30,57 +30,20 @@ type value struct {
 // type, and those beside it. It is false for an event that can't be used, because it
 // bears a value of no counter. Each event must be read once, in the file's order.
 func (t *Tracks) Values(p packets.Packet) ([]Value, bool) {
-	of := defaultsOf(p.Seq.Defaults)
-	own, ownTracks, doubleTracks := Value{Track: of.track}, []uint64(nil), []uint64(nil)
-	var kind uint64
-	told := false
-	var extra []uint64
-	var doubles []float64
-	for f := packets.FieldsOf(p.Data); f.Next(); {
-		switch f.Number {
-		case field.TrackEventType:
-			kind = f.Value
-		case field.TrackEventTrackUUID:
-			own.Track = f.Value
-		case field.TrackEventCounterValue:
-			own.Value, told = float64(int64(f.Value)), true
-		case field.TrackEventDoubleCounterValue:
-			own.Value, told = float(f.Value), true
-		case field.TrackEventExtraCounterValues:
-			extra = more(extra, &f)
-		case field.TrackEventExtraCounterTrackUuids:
-			ownTracks = more(ownTracks, &f)
-		case field.TrackEventExtraDoubleCounterTrackUuids:
-			doubleTracks = more(doubleTracks, &f)
-		case field.TrackEventExtraDoubleCounterValues:
-			if len(doubles) <= maxExtra {
-				for _, v := range ids(&f) {
-					doubles = append(doubles, float(v))
-				}
-			}
-		}
-	}
-	if ownTracks == nil {
-		ownTracks = of.extra
-	}
-	if doubleTracks == nil {
-		doubleTracks = of.doubles
-	}
+	b := bearing(p)
 	var out []Value
-	if kind == OfCounter {
-		if !told {
-			return nil, false
-		}
-		out = append(out, own)
-	}
-	if len(extra)+len(doubles) > maxExtra || len(extra) > len(ownTracks) || len(doubles) > len(doubleTracks) {
+	switch {
+	case b.kind == OfCounter && !b.told,
+		len(b.extra)+len(b.doubles) > maxExtra, len(b.extra) > len(b.extraTracks), len(b.doubles) > len(b.doubleTracks):
 		return nil, false
+	case b.kind == OfCounter:
+		out = append(out, b.own)
 	}
-	for i, v := range extra {
-		out = append(out, Value{ownTracks[i], float64(int64(v))})
+	for i, v := range b.extra {
+		out = append(out, Value{b.extraTracks[i], float64(int64(v))})
 	}
-	for i, v := range doubles {
-		out = append(out, Value{doubleTracks[i], v})
+	for i, v := range b.doubles {
+		out = append(out, Value{b.doubleTracks[i], float(v)})
 	}
 	for i := range out {
 		if !t.absolute(p.Seq, &out[i]) {
@@ -88,6 +51,49 @@ func (t *Tracks) Values(p packets.Packet) ([]Value, bool) {
 		}
 	}
 	return out, true
+}
+
+// borne is what an event bears of values.
+type borne struct {
+	kind                      uint64
+	own                       Value
+	told                      bool // own has a value
+	extra, doubles            []uint64
+	extraTracks, doubleTracks []uint64
+}
+
+func bearing(p packets.Packet) borne {
+	of := defaultsOf(p.Seq.Defaults)
+	b := borne{own: Value{Track: of.track}}
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		switch f.Number {
+		case field.TrackEventType:
+			b.kind = f.Value
+		case field.TrackEventTrackUUID:
+			b.own.Track = f.Value
+		case field.TrackEventCounterValue:
+			b.own.Value, b.told = float64(int64(f.Value)), true
+		case field.TrackEventDoubleCounterValue:
+			b.own.Value, b.told = float(f.Value), true
+		case field.TrackEventExtraCounterValues:
+			b.extra = more(b.extra, &f)
+		case field.TrackEventExtraCounterTrackUuids:
+			b.extraTracks = more(b.extraTracks, &f)
+		case field.TrackEventExtraDoubleCounterTrackUuids:
+			b.doubleTracks = more(b.doubleTracks, &f)
+		case field.TrackEventExtraDoubleCounterValues:
+			if len(b.doubles) <= maxExtra {
+				b.doubles = append(b.doubles, ids(&f)...)
+			}
+		}
+	}
+	if b.extraTracks == nil {
+		b.extraTracks = of.extra
+	}
+	if b.doubleTracks == nil {
+		b.doubleTracks = of.doubles
+	}
+	return b
 }
 
 // absolute makes of a value what its counter is described to have: in its unit, and not an
