@@ -11,6 +11,7 @@ package causes
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/internal/words"
@@ -65,7 +66,7 @@ func (s Story) lead(e diagnose.Explanation) string {
 
 // How much of the causes a report shows.
 const (
-	mostLines  = 12 // of one explanation
+	mostLines  = 12 // of one explanation, and as many doubts and tables
 	pageRuns   = 8  // with pictures
 	textRuns   = 10
 	pageRows   = 30
@@ -98,12 +99,21 @@ func (s Story) Groups() []document.Section {
 // group is one explanation with all that it rests on. A page's pictures alone need
 // their names, and a page draws few runs.
 func (s Story) group(e diagnose.Explanation, title, id string) document.Group {
-	g := document.Group{Title: title, Fact: s.fact(e), Lines: s.lines(e), Doubts: texts(e.Doubts), Figures: figures(e.Pictures, id)}
+	g := document.Group{Title: title, Fact: s.fact(e), Lines: s.lines(e), Doubts: texts(e.Doubts[:min(len(e.Doubts), mostLines)])}
 	for _, aside := range e.Asides {
 		g.Small = joined(g.Small, text(aside))
 	}
-	for _, t := range e.Tables {
+	for _, t := range e.Tables[:min(len(e.Tables), mostLines)] {
 		g.Tables = append(g.Tables, tableSection(t))
+	}
+	pictures := drawable(e.Pictures)
+	g.Figures = figures(pictures[:min(len(pictures), mostPictures)], id)
+	for _, left := range []string{
+		more(len(e.Doubts)-mostLines, "more doubt", "more doubts"),
+		more(len(e.Tables)-mostLines, "more table", "more tables"),
+		more(len(pictures)-mostPictures, "more picture", "more pictures"),
+	} {
+		g.Small = joined(g.Small, left)
 	}
 	return g
 }
@@ -124,7 +134,7 @@ func (s Story) lines(e diagnose.Explanation) []string {
 	var out []string
 	for i, c := range e.Causes {
 		if i == mostLines {
-			out = append(out, "And "+words.Count(len(e.Causes)-i, "more cause", "more causes")+"; the JSON report has everything.")
+			out = append(out, more(len(e.Causes)-i, "more cause", "more causes"))
 			break
 		}
 		out = append(out, s.Where(c)+": "+s.sentence(c)+".")
@@ -182,9 +192,12 @@ func (s Story) Of(scenario, event, metric string, of func(run string) bool) []st
 	return out
 }
 
-func joined(a, b string) string {
-	if a == "" {
-		return b
+// more counts what is left out, "" for nothing.
+func more(n int, one, many string) string {
+	if n <= 0 {
+		return ""
 	}
-	return a + " " + b
+	return "And " + words.Count(n, one, many) + "; the JSON report has everything."
 }
+
+func joined(a, b string) string { return strings.TrimSpace(a + " " + b) }

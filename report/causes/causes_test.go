@@ -111,6 +111,23 @@ func TestManyCausesAreCounted(t *testing.T) {
 	}
 }
 
+// Doubts, tables and pictures without end are counted too.
+func TestWhatIsLeftOutIsCounted(t *testing.T) {
+	var all []diagnose.Cause
+	for i := range 20 {
+		c := high("A", fmt.Sprintf("m%d", i), float64(i)/100)
+		c.Doubts = []diagnose.Phrase{diagnose.Say(fmt.Sprintf("Doubt %d.", i))}
+		c.Tables = []diagnose.Table{{Title: "T", Columns: make([]diagnose.Column, 2), Rows: []diagnose.Row{{Cells: make([]diagnose.Phrase, 2)}}}}
+		c.Picture = &diagnose.Picture{Kind: diagnose.FlamePicture, Flame: &diagnose.Flame{Calls: []diagnose.Call{{Parent: -1, Head: 1}}}}
+		all = append(all, c)
+	}
+	g := storyOf(all...).Groups()[0].Body.(*document.Groups).Groups[0]
+	const want = "And 8 more doubts; the JSON report has everything. And 8 more tables; the JSON report has everything. And 12 more pictures; the JSON report has everything."
+	if len(g.Doubts) != 12 || len(g.Tables) != 12 || len(g.Figures) != 8 || g.Small != want {
+		t.Errorf("%d doubts, %d tables and %d pictures, and %q", len(g.Doubts), len(g.Tables), len(g.Figures), g.Small)
+	}
+}
+
 // Of several runs each is named, and what they share is one problem.
 func TestACauseOfSeveralRunsIsOneProblem(t *testing.T) {
 	better := high("A", "com.example.Dam.hold", 0.5)
@@ -134,7 +151,7 @@ func TestACauseOfSeveralRunsIsOneProblem(t *testing.T) {
 // Two pictures of a kind have names of their own, and one of an unknown kind is left out.
 func TestPicturesOfCauses(t *testing.T) {
 	flame := diagnose.Picture{Kind: diagnose.FlamePicture, Title: "Drops", Label: "Drops by depth", Flame: &diagnose.Flame{Unit: "m", Of: "depth", Calls: []diagnose.Call{{Parent: -1, Name: "sea", Head: 3}}}}
-	figures := figures([]diagnose.Picture{flame, {Kind: "hologram", Title: "Sea"}, flame, {Kind: diagnose.BarsPicture, Bars: &diagnose.Bars{}}}, "x")
+	figures := figures(drawable([]diagnose.Picture{flame, {Kind: "hologram", Title: "Sea"}, flame, {Kind: diagnose.BarsPicture, Bars: &diagnose.Bars{}}}), "x")
 	if len(figures) != 2 || figures[0].ID == figures[1].ID {
 		t.Fatalf("the figures are %+v, want two with names of their own", figures)
 	}

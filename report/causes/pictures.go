@@ -9,21 +9,35 @@ import (
 	"github.com/apkgate/apkgate/report/wording"
 )
 
-// figures are the pictures that can be drawn. A kind that is not known is left out,
-// and so is a picture of nothing.
-func figures(pictures []diagnose.Picture, id string) []document.Figure {
+// figures are pictures with names of their own within a page.
+func figures(drawn []drawing, id string) []document.Figure {
 	var out []document.Figure
 	n := map[diagnose.PictureKind]int{}
-	for _, p := range pictures {
-		f, ok := figureOf(p)
-		if !ok || len(out) == mostPictures {
-			continue
-		}
-		f.ID = id + letters[p.Kind]
-		if n[p.Kind]++; n[p.Kind] > 1 {
-			f.ID += strconv.Itoa(n[p.Kind])
+	for _, d := range drawn {
+		f := d.Figure
+		f.ID = id + letters[d.kind]
+		if n[d.kind]++; n[d.kind] > 1 {
+			f.ID += strconv.Itoa(n[d.kind])
 		}
 		out = append(out, f)
+	}
+	return out
+}
+
+// drawing is a picture that can be drawn.
+type drawing struct {
+	document.Figure
+	kind diagnose.PictureKind
+}
+
+// drawable are the pictures that can be drawn. A kind that is not known is left out,
+// and so is a picture of nothing.
+func drawable(pictures []diagnose.Picture) []drawing {
+	var out []drawing
+	for _, p := range pictures {
+		if f, ok := figureOf(p); ok {
+			out = append(out, drawing{f, p.Kind})
+		}
 	}
 	return out
 }
