@@ -49,7 +49,7 @@ var blocks = map[string]block{
 
 // message is the event's message as Perfetto writes it, behind what is there; false where
 // a part is missing.
-func (b block) message(m, args []byte) ([]byte, bool) {
+func (b *block) message(m, args []byte) ([]byte, bool) {
 	head, tail, ok := bytes.Cut(args, []byte(" + "))
 	words := bytes.Fields(head)
 	if !ok || len(words) < 3 {

@@ -108,8 +108,11 @@ var kinds = map[string]kind{
 
 // message is the event's message as Perfetto writes it, behind what is there; false where
 // a part is missing.
-func (r *reader) message(message []byte, k kind, args []byte) ([]byte, bool) {
-	for _, a := range k.args {
+func (r *reader) message(message []byte, how format, args []byte) ([]byte, bool) {
+	if how.block != nil {
+		return how.block.message(message, args)
+	}
+	for _, a := range how.args {
 		text, ok := a.of(args)
 		var value uint64
 		switch {

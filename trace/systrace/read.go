@@ -103,35 +103,41 @@ func (r *reader) writer(l *line) {
 
 // give gives the event itself to those who ask for its kind.
 func (r *reader) give(l *line) {
-	k, known := kinds[string(l.event)]
-	if k.number == wakingKind {
-		woken := string(l.event) == wakeup
-		r.waking = r.waking || !woken
-		known = !woken || !r.waking
-	}
-	b, ofBlock := blocks[string(l.event)]
-	if ofBlock {
-		k.number, known = b.number, true
-	}
-	if !known {
+	how, known := r.formatOf(l.event)
+	switch {
+	case !known:
 		r.seen.unread++
 		return
-	}
-	if !r.feed.Asked(k.number) {
+	case !r.feed.Asked(how.number):
 		return
 	}
-	message, ok := r.data[:0], false
-	if ofBlock {
-		message, ok = b.message(message, l.args)
-	} else {
-		message, ok = r.message(message, k, l.args)
-	}
+	message, ok := r.message(r.data[:0], how, l.args)
 	if !ok {
 		r.seen.malformed++
 		return
 	}
 	r.data = message
-	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Kind: k.number, Data: bytes.Clone(message)})
+	r.feed.Event(packets.Event{At: time.Duration(l.ns), CPU: l.cpu, TID: l.tid, Kind: how.number, Data: bytes.Clone(message)})
+}
+
+// format is how an event is read: by its keys, or as one of a block device, which has none.
+type format struct {
+	kind
+	block *block
+}
+
+// formatOf is how an event is read; false for one that is passed over.
+func (r *reader) formatOf(event []byte) (format, bool) {
+	if b, ok := blocks[string(event)]; ok {
+		return format{kind{number: b.number}, &b}, true
+	}
+	k, known := kinds[string(event)]
+	if k.number == wakingKind {
+		woken := string(event) == wakeup
+		r.waking = r.waking || !woken
+		known = !woken || !r.waking
+	}
+	return format{kind: k}, known
 }
 
 // doubts tells of what was not read.
