@@ -45,7 +45,7 @@ func TestARawNumberIsFound(t *testing.T) {
 	for _, code := range []string{
 		"switch f.Number {\ncase 1:\n}", "switch {\ncase f.Number == 3:\n}", "_ = 2 < g.Number", "switch e.Kind {\ncase 4:\n}",
 		"_ = []protowire.Number{4}", "_ = map[protowire.Number]string{2: a}", "_ = protowire.Number(7)", "const a protowire.Number = 3",
-		"seq.Interned(2, f.Value)",
+		"seq.Interned(2, f.Value)", "_ = protowire.AppendTag(b, 3, protowire.VarintType)",
 	} {
 		if len(rawIn(t, "made up", "package a\nfunc a() {\n"+code+"\n}\n")) != 1 {
 			t.Errorf("%q: a number is not found", code)
@@ -95,7 +95,7 @@ func rawIn(t *testing.T, path string, source any) []string {
 				note(n.Elts...)
 			}
 		case *ast.CallExpr:
-			if selector, ok := n.Fun.(*ast.SelectorExpr); isType(n.Fun) || ok && selector.Sel.Name == "Interned" {
+			if selector, ok := n.Fun.(*ast.SelectorExpr); isType(n.Fun) || ok && (selector.Sel.Name == "Interned" || selector.Sel.Name == "AppendTag") {
 				note(n.Args...)
 			}
 		case *ast.ValueSpec:

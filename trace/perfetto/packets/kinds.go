@@ -11,6 +11,8 @@ func kindName(number protowire.Number) string {
 	return ""
 }
 
+// kindNames are the fields of TracePacket by number (trace_packet.proto), with those that
+// older and newer versions and Android's own extensions have. Nothing is read by them.
 var kindNames = [...]string{
 	1: "ftrace_events", 2: "process_tree", 4: "inode_file_map", 5: "chrome_events",
 	6: "clock_snapshot", 7: "sys_stats", 9: "process_stats", 11: "track_event",
