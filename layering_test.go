@@ -334,6 +334,31 @@ func TestNamesSayWhatIsInside(t *testing.T) {
 	}
 }
 
+// mostFiles is how many files a package may have, tests apart, without a reason.
+const mostFiles = 16
+
+// A package that one can't look over has a reason, which its comment gives with the
+// words "more files than"; and where files share a prefix, that is a folder.
+func TestPackagesCanBeLookedOver(t *testing.T) {
+	platforms := regexp.MustCompile(`_(linux|unix|windows|other)$`)
+	files, reasons := map[string]int{}, map[string]bool{}
+	for _, s := range sources(t) {
+		stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(s.path), ".go"), "_test")
+		if strings.Contains(platforms.ReplaceAllString(stem, ""), "_") {
+			t.Errorf("%s: a prefix of a file's name is a folder's work", s.path)
+		}
+		if !s.test {
+			files[s.dir]++
+			reasons[s.dir] = reasons[s.dir] || s.file.Doc != nil && strings.Contains(s.file.Doc.Text(), "more files than")
+		}
+	}
+	for dir, n := range files {
+		if n > mostFiles && !reasons[dir] {
+			t.Errorf("package %s has %d files, want at most %d, or the reason in its comment", dir, n, mostFiles)
+		}
+	}
+}
+
 // quoting are files that name the words they hold others to.
 var quoting = []string{"internal/cli/hostile/input_test.go"}
 

@@ -67,7 +67,7 @@ func Main(c console.Console, args []string) int {
 	defer stop()
 	out := &noted{w: c.Stdout}
 	c.Stdout = out
-	root := Root(c)
+	root := commands(c)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil && out.err != nil { // whatever was printed is not all there
@@ -91,8 +91,8 @@ func (n *noted) Write(p []byte) (int, error) {
 	return k, err
 }
 
-// Root is the command apkgate with all that it can be told to do.
-func Root(c console.Console) *cobra.Command {
+// commands is the command apkgate with all that it can be told to do.
+func commands(c console.Console) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "apkgate",
 		Short: "A gate for pull requests on Android apps: smoothness and energy measured, compared, explained",

@@ -116,9 +116,7 @@ func (w *workspace) apkgate(args ...string) clitest.Result {
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now,
 		Getenv: func(name string) string { return w.env[name] },
 	}
-	root := cli.Root(c)
-	root.SetArgs(args)
-	return clitest.Result{Status: exit.Finish(&stderr, root.ExecuteContext(w.t.Context())), Stdout: stdout.String(), Stderr: stderr.String()}
+	return clitest.Result{Status: cli.Main(c, args), Stdout: stdout.String(), Stderr: stderr.String()}
 }
 
 // histories are the files that history has made, by the configuration.

@@ -11,4 +11,7 @@
 // Everything on a phone happens under one lock, in the order of its clock:
 // commands never wait. What has to wait, such as an instrumentation or a sleep
 // in a script, leaves a continuation in the queue of the clock.
+//
+// It has more files than other packages: nearly each is a command of the shell or a
+// service that dumpsys asks, and all of them act on the one phone under its lock.
 package phone
