@@ -65,6 +65,7 @@ type Reader struct {
 	energy    energy
 	uids      uids
 	wakelocks wakelocks
+	gpu       gpu
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
@@ -72,6 +73,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	r := &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker),
 		energy:    energy{rails: map[railKey]string{}, consumers: map[int32]string{}, states: map[[2]int32]string{}},
+		gpu:       gpu{specs: map[specKey]gpuCounter{}, last: map[Track]int32{}},
 		wakelocks: wakelocks{names: map[wakelockOf]wakelock{}, sums: map[wakelockSum]generationValue{}},
 		uids: uids{
 			clusters: map[*packets.Sequence]uint64{}, told: map[uidOf]generationValue{}, latest: map[uidKey]uint64{},
@@ -90,7 +92,9 @@ func (r *Reader) Wants() packets.Wants {
 			field.PacketProcessStats, field.PacketGenericKernelCPUFreqEvent, field.PacketGenericGPUFrequencyEvent, field.PacketAndroidSystemProperty, field.PacketInitialDisplayState, field.PacketTrackDescriptor, field.PacketThreadDescriptor, field.PacketTrackEvent,
 			field.PacketBattery, field.PacketPowerRails, field.PacketAndroidEnergyEstimationBreakdown, field.PacketEntityStateResidency,
 			field.PacketKernelWakelockData, field.PacketCPUPerUIDData, field.PacketSysStats, field.PacketGPUMemTotalEvent,
+			field.PacketGPUCounterEvent,
 		},
+		Interned: []protowire.Number{field.InternedGPUCounterDescriptors},
 		Events: append([]protowire.Number{
 			field.EventCPUFrequency, field.EventCPUIdle, field.EventClockEnable, field.EventClockDisable, field.EventClockSetRate,
 			field.EventRSSStat, field.EventOOMScoreAdjUpdate, field.EventGPUFrequency, field.EventRSSStatThrottled,
@@ -183,18 +187,20 @@ func (r *Reader) point(e *packets.Event, p atrace.Point) {
 
 const batteryStats = "battery_stats."
 
-// put keeps a value of a track.
-func (r *Reader) put(at time.Duration, value float64, t Track) {
+// put keeps a value of a track. It gives its row, None where it has none.
+func (r *Reader) put(at time.Duration, value float64, t Track) int32 {
 	place, known := r.tracks[t]
 	if !known {
 		if !r.file.Room("counters", len(r.Tracks), maxTracks) {
-			return
+			return None
 		}
 		place = int32(len(r.Tracks))
 		r.tracks[t] = place
 		r.Tracks = append(r.Tracks, t)
 	}
-	if r.file.Room("values of counters", len(r.Values), MaxRows) {
-		r.Values = packets.Add(r.Values, Value{at, value, place}, MaxRows)
+	if !r.file.Room("values of counters", len(r.Values), MaxRows) {
+		return None
 	}
+	r.Values = packets.Add(r.Values, Value{at, value, place}, MaxRows)
+	return int32(len(r.Values) - 1)
 }

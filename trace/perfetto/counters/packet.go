@@ -44,6 +44,9 @@ func (r *Reader) describe(p packets.Packet) bool {
 	case field.PacketTrackEvent:
 		r.trackEvent(p)
 		return true
+	case field.PacketGPUCounterEvent:
+		r.gpuCounters(p)
+		return true
 	case field.PacketPowerRails:
 		r.describeRails(p.Data)
 		r.rails(p)

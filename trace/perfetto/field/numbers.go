@@ -1856,3 +1856,51 @@ const (
 	VulkanSubmitVkCommandBuffers protowire.Number = 5
 	VulkanSubmitSubmissionID     protowire.Number = 6
 )
+
+// GpuCounterEvent (protos/perfetto/trace/gpu/gpu_counter_event.proto).
+const (
+	GPUCounterEventCounterDescriptor    protowire.Number = 1
+	GPUCounterEventCounterDescriptorIID protowire.Number = 4
+	GPUCounterEventCounters             protowire.Number = 2
+	GPUCounterEventGPUID                protowire.Number = 3
+)
+
+// GpuCounterEvent.GpuCounter (protos/perfetto/trace/gpu/gpu_counter_event.proto).
+const (
+	GPUCounterCounterID   protowire.Number = 1
+	GPUCounterIntValue    protowire.Number = 2
+	GPUCounterDoubleValue protowire.Number = 3
+)
+
+// InternedGpuCounterDescriptor (protos/perfetto/trace/gpu/gpu_counter_event.proto).
+const (
+	InternedGPUCountersIID               protowire.Number = 1
+	InternedGPUCountersCounterDescriptor protowire.Number = 2
+	InternedGPUCountersGPUID             protowire.Number = 3
+)
+
+// GpuCounterDescriptor (protos/perfetto/common/gpu_counter_descriptor.proto).
+const (
+	GPUCountersSpecs                        protowire.Number = 1
+	GPUCountersBlocks                       protowire.Number = 2
+	GPUCountersCounterGroups                protowire.Number = 6
+	GPUCountersMinSamplingPeriodNS          protowire.Number = 3
+	GPUCountersMaxSamplingPeriodNS          protowire.Number = 4
+	GPUCountersSupportsInstrumentedSampling protowire.Number = 5
+	GPUCountersSupportsCounterNames         protowire.Number = 7
+	GPUCountersSupportsCounterNameGlobs     protowire.Number = 8
+)
+
+// GpuCounterDescriptor.GpuCounterSpec (protos/perfetto/common/gpu_counter_descriptor.proto).
+const (
+	GPUCounterSpecCounterID        protowire.Number = 1
+	GPUCounterSpecName             protowire.Number = 2
+	GPUCounterSpecDescription      protowire.Number = 3
+	GPUCounterSpecIntPeakValue     protowire.Number = 5
+	GPUCounterSpecDoublePeakValue  protowire.Number = 6
+	GPUCounterSpecNumeratorUnits   protowire.Number = 7
+	GPUCounterSpecDenominatorUnits protowire.Number = 8
+	GPUCounterSpecSelectByDefault  protowire.Number = 9
+	GPUCounterSpecGroups           protowire.Number = 10
+	GPUCounterSpecValueDirection   protowire.Number = 11
+)

@@ -46,7 +46,7 @@ func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
 }
 
 // uncounted are the types of tracks whose counters are not read (docs/format/inspect.md).
-var uncounted = map[string]bool{"virtgpu_num_free": true, "virtgpu_latency": true, "gpu_counter": true}
+var uncounted = map[string]bool{"virtgpu_num_free": true, "virtgpu_latency": true}
 
 func TestCountersEqualTraceProcessors(t *testing.T) {
 	t.Parallel()

@@ -201,3 +201,27 @@ func TestStagesOfTheGPUAreSlices(t *testing.T) {
 		"4|50|3|vkQueueSubmit||0||4|vulkan_events|Vulkan Events||")
 	check(t, trace, "flows", "0|2")
 }
+
+// TestCountersOfTheGPU has one whose values are of the time before each, as most are, and
+// one whose values are of the time after.
+func TestCountersOfTheGPU(t *testing.T) {
+	t.Parallel()
+	spec := func(id int64, name string, direction int64) message {
+		return message(nil).num(1, id).text(2, name).num(7, 26).num(8, 22).num(11, direction)
+	}
+	sample := func(ns int64, values ...message) message {
+		var of message
+		for i, v := range values {
+			of = of.in(2, append(message(nil).num(1, int64(i+1)), v...))
+		}
+		return message(nil).num(8, ns).in(52, of)
+	}
+	whole := func(v int64) message { return message(nil).num(2, v) }
+	check(t, file(
+		message(nil).in(52, message(nil).in(1, message(nil).in(1, spec(1, "Fragments", 0)).in(1, spec(2, "Busy", 2)))),
+		sample(10, whole(5), whole(1)), sample(20, whole(7), message(nil).double(3, 0.5)), sample(30, whole(9), whole(0), whole(3)), // 3 is no counter's
+	), "counters",
+		"10|7|0|Fragments|gpu_counter|Pixel/s|||", "10|1|1|Busy|gpu_counter|Pixel/s|||",
+		"20|9|0|Fragments|gpu_counter|Pixel/s|||", "20|0.5|1|Busy|gpu_counter|Pixel/s|||",
+		"30|0|0|Fragments|gpu_counter|Pixel/s|||", "30|0|1|Busy|gpu_counter|Pixel/s|||")
+}

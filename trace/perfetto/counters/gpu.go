@@ -1,0 +1,178 @@
+package counters
+
+import (
+	"math"
+	"strings"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// gpu is what packets say of counters of GPUs.
+type gpu struct {
+	specs map[specKey]gpuCounter
+	last  map[Track]int32 // the row of a counter's last value
+}
+
+// specKey is a counter by its number, which means something within a description: one of a
+// sequence's interned ones, or else all others of the trace.
+type specKey struct {
+	seq        *packets.Sequence
+	generation int
+	described  uint64
+	number     uint32
+}
+
+type gpuCounter struct {
+	track Track
+	// forward says that a value is of the time after it. Others are of the time before: a
+	// row is then known when the next value comes.
+	forward bool
+}
+
+const directionForward = 2
+
+// units are the names of MeasureUnit (gpu_counter_descriptor.proto).
+var units = [...]string{
+	"", "bit", "Kb", "Mb", "Gb", "Tb", "Pb", "B", "KB", "MB", "GB", "TB", "PB", "Hz", "KHz", "MHz", "GHz", "THz", "PHz",
+	"ns", "us", "ms", "s", "min", "h", "Vertex", "Pixel", "Triangle", "mW", "W", "kW", "J", "V", "A", "C", "F", "K", "%",
+	"Primitive", "Fragment", "Instruction",
+}
+
+// gpuCounters reads a GpuCounterEvent (gpu_counter_event.proto).
+func (r *Reader) gpuCounters(p packets.Packet) {
+	key := specKey{}
+	var number uint64
+	var inline []byte
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		switch f.Number {
+		case field.GPUCounterEventCounterDescriptor:
+			inline = f.Bytes
+		case field.GPUCounterEventCounterDescriptorIID:
+			key = specKey{seq: p.Seq, generation: p.Seq.Generation, described: f.Value}
+		case field.GPUCounterEventGPUID:
+			number = f.Value
+		}
+	}
+	if key.seq == nil {
+		r.specs(key, inline, number)
+	} else {
+		r.internedSpecs(key)
+	}
+	for f := packets.FieldsOf(p.Data); f.Next(); {
+		if f.Number == field.GPUCounterEventCounters {
+			r.sample(p, key, f.Bytes)
+		}
+	}
+}
+
+func (r *Reader) internedSpecs(key specKey) {
+	var number uint64
+	var descriptor []byte
+	for f := packets.FieldsOf(key.seq.Interned(field.InternedGPUCounterDescriptors, key.described)); f.Next(); {
+		switch f.Number {
+		case field.InternedGPUCountersCounterDescriptor:
+			descriptor = f.Bytes
+		case field.InternedGPUCountersGPUID:
+			number = f.Value
+		}
+	}
+	r.specs(key, descriptor, number)
+}
+
+// specs reads a GpuCounterDescriptor. What a number means first counts.
+func (r *Reader) specs(key specKey, descriptor []byte, gpu uint64) {
+	for f := packets.FieldsOf(descriptor); f.Next(); {
+		if f.Number != field.GPUCountersSpecs {
+			continue
+		}
+		one := gpuCounter{track: device("gpu_counter", "")}
+		one.track.Which = gpu
+		var over, under []uint64
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			switch g.Number {
+			case field.GPUCounterSpecCounterID:
+				key.number = uint32(g.Value)
+			case field.GPUCounterSpecName:
+				one.track.Name = g.Text()
+			case field.GPUCounterSpecNumeratorUnits:
+				over = append(over, g.List()...)
+			case field.GPUCounterSpecDenominatorUnits:
+				under = append(under, g.List()...)
+			case field.GPUCounterSpecValueDirection:
+				one.forward = g.Value == directionForward
+			}
+			if len(over)+len(under) > maxUnits {
+				over, under = nil, nil
+			}
+		}
+		one.track.Unit = unit(over, under)
+		if _, again := r.gpu.specs[key]; !again && one.track.Name != "" && r.file.Room("counters of the GPU", len(r.gpu.specs), maxTracks) {
+			r.gpu.specs[key] = one
+		}
+	}
+}
+
+// maxUnits is how many units one may be made of.
+const maxUnits = 8
+
+// unit is a unit as a fraction of others, as "Pixel/s".
+func unit(over, under []uint64) string {
+	var top, bottom []string
+	for _, u := range over {
+		top = append(top, nameOf(u))
+	}
+	for _, u := range under {
+		if name := nameOf(u); name != "" {
+			bottom = append(bottom, name)
+		}
+	}
+	out := strings.Join(top, ":")
+	if len(bottom) > 0 {
+		out += "/" + strings.Join(bottom, ":")
+	}
+	return out
+}
+
+func nameOf(unit uint64) string {
+	if unit < uint64(len(units)) {
+		return units[unit]
+	}
+	return "Unknown"
+}
+
+// sample reads a GpuCounter, whose value is kept when its time has come.
+func (r *Reader) sample(p packets.Packet, key specKey, message []byte) {
+	var value float64
+	told := false
+	for f := packets.FieldsOf(message); f.Next(); {
+		switch f.Number {
+		case field.GPUCounterCounterID:
+			key.number = uint32(f.Value)
+		case field.GPUCounterIntValue:
+			value, told = float64(int64(f.Value)), true
+		case field.GPUCounterDoubleValue:
+			value, told = math.Float64frombits(f.Value), true
+		}
+	}
+	one, known := r.gpu.specs[key]
+	if !known || !told || math.IsNaN(value) || math.IsInf(value, 0) {
+		return
+	}
+	at, ok := r.file.Time(p.At)
+	if !ok {
+		return
+	}
+	r.file.Defer(at, 0, func() {
+		if one.forward {
+			r.put(at, value, one.track)
+			return
+		}
+		if row, known := r.gpu.last[one.track]; known {
+			r.Values[row].Value = value
+		}
+		if row := r.put(at, 0, one.track); row != None {
+			r.gpu.last[one.track] = row
+		}
+	})
+}
