@@ -88,7 +88,8 @@ func (t teller) at(findings []diagnose.Finding, causes []diagnose.Cause) []diagn
 	for i, f := range findings {
 		for k, c := range causes {
 			c.Run, c.Scenario, c.Device, c.Event, c.Metric = t.Run, t.Scenario, t.Device, f.Event, f.Metric
-			if c.Doubts = t.doubts(); c.Explains.Unit == "J" {
+			c.Doubts = append(t.doubts(), c.Doubts...)
+			if c.Explains.Unit == "J" {
 				c.Basis = sourceWords(t.Source)
 			}
 			if f.Event != "" || f.Metric != "energy.total_j" && f.Metric != "energy.app_j" {
@@ -126,6 +127,9 @@ func (t teller) methodCauses() []diagnose.Cause {
 		c.Sentence = methodWords(m)
 		if m.Share > 0 {
 			c.Explains.Share = &m.Share
+			if text := t.sharesOf(); text != nil {
+				c.Doubts = []diagnose.Phrase{text}
+			}
 		}
 		out = append(out, c)
 	}
