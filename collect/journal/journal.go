@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -59,13 +60,10 @@ func (j *Journal) Doubts(what string, doubts []run.Warning) {
 // room for.
 func Clip(s string) string {
 	const limit = 600 // bytes
-	if len(s) > limit {
-		s = s[:limit] + "…"
-	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, strings.ToValidUTF8(s, "�"))
+	}, words.Fit(s, limit))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
@@ -271,10 +272,7 @@ func (r *Repetition) named() (n int) {
 // inWords says what went wrong: the gravest of several, and how many more.
 func inWords(anomalies []Anomaly) string {
 	const most = 300 // bytes
-	first := anomalies[gravest(anomalies)].Detail
-	if len(first) > most {
-		first = strings.ToValidUTF8(first[:most], "") + "…"
-	}
+	first := words.Fit(anomalies[gravest(anomalies)].Detail, most)
 	if n := len(anomalies) - 1; n > 0 {
 		return fmt.Sprintf("%s; and %d more", first, n)
 	}

@@ -3,8 +3,8 @@ package methods
 import (
 	"cmp"
 	"slices"
-	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -72,9 +72,5 @@ func (r Result) recordCalls() []run.Call {
 
 // text makes a name fit for a record: valid UTF-8, bounded in length.
 func text(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) > run.MaxText {
-		s = strings.ToValidUTF8(s[:run.MaxText-len("…")], "") + "…"
-	}
-	return s
+	return words.Fit(s, run.MaxText)
 }

@@ -1,5 +1,12 @@
 package methods
 
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apkgate/apkgate/trace/simpleperf"
+)
+
 // hit is one sample as it is counted.
 type hit struct {
 	batch   int
@@ -83,4 +90,28 @@ func relativeVariance(sum, squares float64, n int) float64 {
 	}
 	b := float64(n)
 	return max(0, b/(b-1)*(squares/(sum*sum)-1/b))
+}
+
+type kindCount struct {
+	kind    simpleperf.Kind
+	samples int
+}
+
+// ran counts how the method's code ran.
+func (m *method) ran(kind simpleperf.Kind) {
+	for i := range m.kinds {
+		if m.kinds[i].kind == kind {
+			m.kinds[i].samples++
+			return
+		}
+	}
+	m.kinds = append(m.kinds, kindCount{kind, 1})
+}
+
+// kind is how the method's code ran most often.
+func (m *method) kind() simpleperf.Kind {
+	if len(m.kinds) == 0 {
+		return simpleperf.Unknown
+	}
+	return slices.MaxFunc(m.kinds, func(a, b kindCount) int { return cmp.Compare(a.samples, b.samples) }).kind
 }

@@ -31,6 +31,16 @@ func Short(s string) string {
 	return Clip(s, most)
 }
 
+// Fit is s as valid UTF-8 in at most that many bytes, with an ellipsis where it was
+// cut: for what has a bound in bytes, such as a text of a record.
+func Fit(s string, most int) string {
+	const ellipsis = "…"
+	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max(0, most-len(ellipsis))], "") + ellipsis
+}
+
 // Quote is s in quotation marks as Go writes it; of a longer one so many
 // characters, with an ellipsis behind the marks.
 func Quote(s string, most int) string {

@@ -33,6 +33,18 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		most int
+		want string
+	}{{"", 4, ""}, {"abcd", 4, "abcd"}, {"abcde", 4, "a…"}, {"äöü", 5, "ä…"}, {"äöü", 6, "äöü"}, {"a\xff", 6, "a\uFFFD"}, {"abcd", 3, "…"}} {
+		if got := Fit(c.s, c.most); got != c.want {
+			t.Errorf("Fit(%q, %d) is %q, want %q", c.s, c.most, got, c.want)
+		}
+	}
+}
+
 func TestNumbersAgreeWithTheirNouns(t *testing.T) {
 	for n, want := range map[int]string{
 		0: "0 runs", 1: "1 run", 2: "2 runs", 9999: "9999 runs", 10_000: "10,000 runs", 1_234_567: "1,234,567 runs",
