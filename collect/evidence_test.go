@@ -1,9 +1,11 @@
 package collect_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -33,6 +35,8 @@ type spy struct {
 	perfetto map[int]int // how often so many were seen
 	// refuse has Pull of a path fail that holds it; "" none.
 	refuse string
+	// heard is closed when who follows the log has made of an ANR what there is to.
+	heard chan struct{}
 }
 
 func (s spied) Exec(ctx context.Context, command string) (device.Output, error) {
@@ -44,11 +48,68 @@ func (s spied) Exec(ctx context.Context, command string) (device.Output, error) 
 		if err != nil {
 			return out, err
 		}
+		if err := s.waitHeard(ctx); err != nil {
+			return out, err
+		}
 		s.spy.mu.Lock()
 		s.spy.perfetto[len(strings.Fields(string(out.Stdout)))]++
 		s.spy.mu.Unlock()
 	}
 	return s.Device.Exec(ctx, command)
+}
+
+// waitHeard holds up what is asked next while the phone's log has an ANR that was not
+// heard of: a simulated clock runs too fast for who listens beside it.
+func (s spied) waitHeard(ctx context.Context) error {
+	if len(s.spy.ran("logcat -T")) == 0 {
+		return nil // nobody listens
+	}
+	out, err := s.Device.Exec(ctx, "logcat -d -b events am_anr:I '*:S'")
+	if err != nil || !strings.Contains(string(out.Stdout), "am_anr") {
+		return err
+	}
+	select {
+	case <-s.spy.heard:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+func (s spied) Start(ctx context.Context, command string) (device.Process, error) {
+	s.spy.mu.Lock()
+	s.spy.commands = append(s.spy.commands, command)
+	s.spy.mu.Unlock()
+	p, err := s.Device.Start(ctx, command)
+	if err == nil && strings.Contains(command, "logcat -T") {
+		return followed{p, &listener{r: p.Stdout(), heard: s.spy.heard}}, nil
+	}
+	return p, err
+}
+
+// followed is a logcat whose reader is listened to.
+type followed struct {
+	device.Process
+	out *listener
+}
+
+func (f followed) Stdout() io.Reader { return f.out }
+
+// listener tells when its reader comes back after it was given an ANR.
+type listener struct {
+	r     io.Reader
+	text  []byte
+	heard chan struct{}
+	told  bool
+}
+
+func (l *listener) Read(p []byte) (int, error) {
+	if !l.told && bytes.Contains(l.text, []byte("am_anr")) && bytes.HasSuffix(l.text, []byte("\n")) {
+		l.told = true
+		close(l.heard)
+	}
+	n, err := l.r.Read(p)
+	l.text = append(l.text, p[:n]...)
+	return n, err
 }
 
 func (s spied) Pull(ctx context.Context, path string, dst io.Writer) error {
@@ -72,11 +133,11 @@ func (s *spy) ran(text string) (out []string) {
 
 // watched is a job of the demo app on a simulated phone whose evidence is kept in a
 // folder.
-func watched(t *testing.T, profile, keep string, faults ...simapp.Fault) (*simlab.Simulated, collect.Job, *evidence.Folder, *spy) {
+func watched(t *testing.T, profile, keep string, o simlab.Options) (*simlab.Simulated, collect.Job, *evidence.Folder, *spy) {
 	t.Helper()
-	s, job := simulated(t, profile, simlab.Options{Faults: faults})
+	s, job := simulated(t, profile, o)
 	job.Evidence.Keep = keep
-	spy := &spy{perfetto: map[int]int{}}
+	spy := &spy{perfetto: map[int]int{}, heard: make(chan struct{})}
 	open := job.Open
 	job.Open = func(ctx context.Context) (device.Device, error) {
 		d, err := open(ctx)
@@ -124,7 +185,7 @@ func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, c.fault)
+			s, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{c.fault}})
 			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 			wantComplete(t, r, 3)
 			if _, err := run.Encode(r.Run); err != nil {
@@ -182,7 +243,7 @@ func TestHowMuchEvidenceIsKept(t *testing.T) {
 	for keep, want := range map[string][]int{config.KeepAll: {1, 2, 3}, config.KeepAnomalies: nil, config.KeepNone: nil} {
 		t.Run(keep, func(t *testing.T) {
 			t.Parallel()
-			s, job, folder, spy := watched(t, "pixel-5-android-11", keep)
+			s, job, folder, spy := watched(t, "pixel-5-android-11", keep, simlab.Options{})
 			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
 			wantComplete(t, r, 3)
 			var got []int
@@ -203,7 +264,7 @@ func TestHowMuchEvidenceIsKept(t *testing.T) {
 // Energy and evidence are recorded by one perfetto, and each has what it needs.
 func TestOnePerfettoServesEnergyAndEvidence(t *testing.T) {
 	t.Parallel()
-	s, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepAnomalies, anrOnce)
+	s, job, folder, spy := watched(t, "pixel-7-android-14", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}})
 	energy := config.DefaultEnergy()
 	energy.Source, energy.Settle = config.EnergyRails, new(time.Duration)
 	job.Energy = &energy
@@ -251,7 +312,7 @@ func TestARunSurvivesItsEvidence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, anrOnce)
+			_, job, folder, spy := watched(t, c.profile, config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}})
 			spy.refuse = c.refuse
 			keeper := c.keeper
 			if keeper == nil {
@@ -263,5 +324,64 @@ func TestARunSurvivesItsEvidence(t *testing.T) {
 				t.Errorf("kept %+v; warnings %v, want %q", r.Run.Evidence, r.Run.Warnings, c.says)
 			}
 		})
+	}
+}
+
+// Where the app is a debug build and its files can be had, the stacks of its threads
+// are kept as they were at the ANR; otherwise it is said why they are not.
+func TestTheThreadsOfAnANR(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		debuggable, root bool
+		says             string // "" where they are kept
+	}{
+		"a debug build, adb as root": {true, true, ""},
+		"a release build, as root":   {false, true, ""},
+		"a debug build":              {true, false, "repetition 2: the stacks of the app's threads could not be kept: copy /data/anr/trace_00 from the device"},
+		"a release build":            {false, false, "the stacks of the app's threads are not kept at an ANR: it is no debug build"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, job, folder, _ := watched(t, "pixel-5-android-11", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}, Root: c.root})
+			if c.debuggable {
+				appendTo(t, job.App.APK, "\ndebuggable\n")
+			}
+			r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+			wantComplete(t, r, 3)
+			i := slices.IndexFunc(r.Run.Evidence, func(e run.Evidence) bool { return e.Kind == run.ThreadDump })
+			if c.says != "" {
+				if i >= 0 || !warnedOf(r.Run, c.says) || len(r.Run.Evidence) != 1 {
+					t.Errorf("kept %+v; warnings %v, want %q", r.Run.Evidence, r.Run.Warnings, c.says)
+				}
+				return
+			}
+			if i < 0 {
+				t.Fatalf("no stacks are kept: %+v, %v", r.Run.Evidence, r.Run.Warnings)
+			}
+			e := r.Run.Evidence[i]
+			file, err := folder.Open(e.Digest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			text, err := io.ReadAll(file)
+			if err != nil || !strings.Contains(string(text), ".onClick(") || e.Repetition != 2 {
+				t.Errorf("%+v: %v, %s", e, err, text)
+			}
+		})
+	}
+}
+
+func appendTo(t *testing.T, path, text string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

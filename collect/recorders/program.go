@@ -164,15 +164,20 @@ const maxRecording = 512 << 20
 // Fetch copies a recorder's file from the device, has it read, and removes it
 // there.
 func (p *Programs) Fetch(ctx context.Context, path string, read func(io.Reader) error) error {
+	if err := p.Take(ctx, path, read); err != nil {
+		return err
+	}
+	return p.Target.Try(ctx, "rm", "-f", path)
+}
+
+// Take copies a file from the device and has it read.
+func (p *Programs) Take(ctx context.Context, path string, read func(io.Reader) error) error {
 	file, err := p.pull(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer discard(file)
-	if err := readFrom(file, path, read); err != nil {
-		return err
-	}
-	return p.Target.Try(ctx, "rm", "-f", path)
+	return readFrom(file, path, read)
 }
 
 // pull copies a recorder's file from the device to a temporary one.

@@ -30,6 +30,8 @@ type Anomaly struct {
 	// Event is the UI event that it fell in, "" where that is not known.
 	Event  string
 	Detail string // in words: "a frame took 1234 ms"
+	// PID is the process that it is about, 0 where that is not told.
+	PID int
 }
 
 // gravity orders the kinds, the gravest first.
@@ -50,7 +52,7 @@ func (a Anomaly) same(b Anomaly) bool { return a.Kind == b.Kind && a.From == b.F
 
 // ofEvent is the anomaly that an event of the log is; false where it is none.
 func ofEvent(e logcat.Event) (Anomaly, bool) {
-	a := Anomaly{From: e.Time, To: e.Time}
+	a := Anomaly{From: e.Time, To: e.Time, PID: e.PID}
 	switch e.Kind {
 	case logcat.ANR:
 		a.Kind, a.Detail = NotResponding, "the app did not respond: "+e.Detail

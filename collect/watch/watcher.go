@@ -85,13 +85,32 @@ type Repetition struct {
 	policy   policy
 	waiting  []Anomaly // noticed, and not saved yet
 	saved    []saved
-	seen     int // frames that were looked at
+	dumped   []Anomaly // at which the app wrote its threads' stacks
+	seen     int       // frames that were looked at
 }
 
 // saved is what was saved while the repetition went on.
 type saved struct {
-	path      string // on the device
+	path      string        // on the device
+	at        time.Duration // on CLOCK_MONOTONIC: what was before it is in it
 	anomalies []Anomaly
+}
+
+// takes gives the trace the anomalies that it holds, of all that there were, and
+// returns the others.
+func (k *saved) takes(all []Anomaly) (left []Anomaly) {
+	var in []Anomaly
+	for _, a := range all {
+		if a.From <= k.at || slices.ContainsFunc(k.anomalies, a.same) {
+			in = append(in, a)
+		} else {
+			left = append(left, a)
+		}
+	}
+	if len(in) > 0 {
+		k.anomalies = in
+	}
+	return left
 }
 
 // Begin watches the n-th repetition, from 1, in which Perfetto records already.
@@ -122,7 +141,12 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frames.
 	urgent := false
 	for a, ok := r.stream.Next(); ok; a, ok = r.stream.Next() {
 		r.waiting = append(r.waiting, a)
-		urgent = urgent || a.Kind == NotResponding
+		if a.Kind == NotResponding { // the stacks are there now
+			urgent = true
+			if err := r.dumpThreads(ctx, a); err != nil {
+				return err
+			}
+		}
 	}
 	over := len(r.waiting) > 0 && r.waiting[0].From < r.follower.since()
 	if !urgent && !over || !r.policy.allows(r.w.Target.Clock.Now()) {
@@ -133,7 +157,7 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frames.
 		return err
 	}
 	r.policy.kept(r.w.Target.Clock.Now())
-	r.saved = append(r.saved, saved{path, r.waiting})
+	r.saved = append(r.saved, saved{path, now, r.waiting})
 	r.waiting = nil
 	return nil
 }
@@ -189,14 +213,14 @@ func (s Seen) eventAt(at time.Duration) string {
 // ended, and drops the rest. What can't be kept is a warning.
 func (r *Repetition) End(ctx context.Context, s Seen) {
 	w, all := r.w, s.all(r.w.Usual)
+	r.keepThreads(ctx, s)
+	left := all
 	for _, k := range r.saved {
-		r.keep(ctx, s, withEvents(k.anomalies, s), func(read func(io.Reader) error) error {
+		left = k.takes(left)
+		r.keep(ctx, s, k.anomalies, func(read func(io.Reader) error) error {
 			return w.Perfetto.FetchKept(ctx, k.path, read)
 		})
 	}
-	left := slices.DeleteFunc(all, func(a Anomaly) bool {
-		return slices.ContainsFunc(r.saved, func(k saved) bool { return slices.ContainsFunc(k.anomalies, a.same) })
-	})
 	switch allowed := r.policy.allows(w.Target.Clock.Now()); {
 	case w.All || len(left) > 0 && allowed:
 		r.keep(ctx, s, left, func(read func(io.Reader) error) error { return w.Perfetto.Fetch(ctx, read) })
@@ -206,16 +230,6 @@ func (r *Repetition) End(ctx context.Context, s Seen) {
 	if missed := r.stream.Missed(); missed > 0 {
 		w.Target.Journal.Warnf("repetition %d: so much went wrong at once that %d anomalies were not reacted to when they were noticed", r.n, missed)
 	}
-}
-
-// withEvents are the anomalies with the names of their events, which are all known
-// in the end.
-func withEvents(list []Anomaly, s Seen) []Anomaly {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i].Event = s.eventAt(out[i].From)
-	}
-	return out
 }
 
 var errEmpty = errors.New("it is empty")
@@ -262,7 +276,7 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 func (r *Repetition) named() (n int) {
 	prefix := fmt.Sprintf("repetition-%d", r.n)
 	for _, e := range r.w.Kept {
-		if strings.TrimSuffix(e.Name, ".pftrace") == prefix || strings.HasPrefix(e.Name, prefix+"-") {
+		if e.Kind == run.PerfettoTrace && (e.Name == prefix+".pftrace" || strings.HasPrefix(e.Name, prefix+"-")) {
 			n++
 		}
 	}

@@ -63,6 +63,7 @@ func init() {
 		"input":    {run: input},
 		"monkey":   {run: monkey},
 		"kill":     {run: now(killCommand)},
+		"run-as":   {run: runAs},
 		"pkill":    {since: 23, run: now(pkill)},
 		"nohup":    {run: prefixed},
 		"setsid":   {since: 23, run: prefixed},

@@ -35,7 +35,7 @@ type file struct {
 
 func newFileSystem() fileSystem {
 	fsys := fileSystem{files: map[string]*file{}}
-	for _, dir := range []string{"/", "/data", "/data/local", "/data/local/tmp", "/sdcard", "/system", "/system/bin", "/proc", "/sys", "/data/misc", "/data/misc/perfetto-traces"} {
+	for _, dir := range []string{"/", "/data", "/data/local", "/data/local/tmp", "/sdcard", "/system", "/system/bin", "/proc", "/sys", "/data/misc", "/data/misc/perfetto-traces", anrFolder} {
 		fsys.files[dir] = &file{mode: fs.ModeDir | 0o771, modified: epoch}
 	}
 	return fsys
@@ -78,6 +78,8 @@ func (p *Phone) readFile(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, errNotFound)
 	case f.mode.IsDir():
 		return nil, fmt.Errorf("%s: %w", name, errIsDirectory)
+	case strings.HasPrefix(name, anrFolder+"/") && !p.options.Root:
+		return nil, fmt.Errorf("%s: Permission denied", name)
 	}
 	return f.data, nil
 }

@@ -126,6 +126,16 @@ func killCommand(c *call) int {
 			code = 1
 			continue
 		}
+		if number == sigQuit && err == nil {
+			done, refused := c.quits(pid)
+			if refused {
+				c.errorf("%s: kill: %s: Operation not permitted\n", c.shellName(), text)
+				code = 1
+			}
+			if done || refused {
+				continue
+			}
+		}
 		if err != nil || !c.send(pid, number) {
 			c.errorf("%s: kill: %s: No such process\n", c.shellName(), text)
 			code = 1

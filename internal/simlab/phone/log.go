@@ -117,8 +117,11 @@ func (p *Phone) printLine(f logFormat, e entry, line string) string {
 	uid := ""
 	if f.uid {
 		uid = "u0_a120 "
-		if e.pid == systemPID {
+		switch e.pid {
+		case systemPID:
 			uid = " 1000 "
+		case tombstonedPID:
+			uid = " 1058 "
 		}
 	}
 	switch f.verb {

@@ -30,6 +30,8 @@ type Options struct {
 	// Powered and Sensors differ from the profile's where they are set.
 	Powered string
 	Sensors *profile.Sensors
+	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
+	Root bool
 }
 
 // Phone is a simulated phone. It serves the adb daemon's Phone interface.

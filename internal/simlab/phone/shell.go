@@ -353,6 +353,7 @@ type call struct {
 	*Phone
 	shell *shell
 	args  []string // without the command's name
+	as    string   // the package with whose rights it runs, "" for the shell's own
 	streams
 }
 

@@ -1,0 +1,101 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// maxDumps bounds the dumps of threads of one repetition.
+const maxDumps = 2
+
+// dumpThreads has the app write the stacks of its threads, as they are now: its runtime
+// does so on SIGQUIT. Only root, and a debug build itself, may send it that.
+func (r *Repetition) dumpThreads(ctx context.Context, a Anomaly) error {
+	w := r.w
+	if a.PID == 0 || len(r.dumped) == maxDumps {
+		return nil
+	}
+	kill := []string{"kill", "-3", strconv.Itoa(a.PID)}
+	out, err := w.Target.Ask(ctx, device.Quote(kill...)+" || "+device.Quote(append([]string{"run-as", w.App}, kill...)...))
+	if err != nil {
+		return fmt.Errorf("have the app write its threads' stacks: %w", err)
+	}
+	if out.ExitCode != 0 {
+		w.Target.Journal.Warnf("the stacks of the app's threads are not kept at an ANR: it is no debug build, and adb is not root (the device says %q)", lastSaid(out))
+		return nil
+	}
+	r.dumped = append(r.dumped, a)
+	return nil
+}
+
+func lastSaid(out device.Output) string { return target.LastLine(out.Stderr, out.Stdout) }
+
+// writtenTo is how tombstoned tells where stacks are, since Android 8
+// (system/core/debuggerd/tombstoned/tombstoned.cpp).
+var writtenTo = regexp.MustCompile(`^Traces for pid (\d{1,10}) written to: (/data/anr/[\w.-]{1,100})$`)
+
+// keepThreads keeps the stacks that the app has written. Their files are root's: on
+// most phones they can't be had, which is said.
+func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
+	w := r.w
+	if len(r.dumped) == 0 {
+		return
+	}
+	out, err := w.Target.Exec(ctx, "logcat", "-d", "-v", "threadtime", "-v", "monotonic", "-v", "uid", "tombstoned:V", "*:S")
+	if err != nil {
+		w.Target.Journal.Warnf("repetition %d: the stacks of the app's threads could not be kept: %v", r.n, err)
+		return
+	}
+	log, _ := logcat.Read(bytes.NewReader(out.Stdout))
+	for i, a := range r.dumped {
+		path := pathOf(log.Entries, a)
+		if path == "" {
+			w.Target.Journal.Warnf("repetition %d: the app did not write the stacks of its threads", r.n)
+			continue
+		}
+		e := run.Evidence{Kind: run.ThreadDump, Name: fmt.Sprintf("repetition-%d-threads-%d.txt", r.n, i+1),
+			Event: s.eventAt(a.From), FromMS: milliseconds(a.From), ToMS: milliseconds(a.To), Why: journal.Clip(a.Detail)}
+		if s.Lost == nil {
+			e.Repetition = r.n
+		}
+		err := w.Perfetto.Programs.Take(ctx, path, func(text io.Reader) (err error) {
+			e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, text, maxDump)
+			return err
+		})
+		if err != nil {
+			hint := ""
+			if !loss.IsGone(err) {
+				hint = " (as a rule only root may read it; a bug report holds it)"
+			}
+			w.Target.Journal.Warnf("repetition %d: the stacks of the app's threads could not be kept: %v%s", r.n, err, hint)
+			continue
+		}
+		w.Kept = append(w.Kept, e)
+	}
+}
+
+// maxDump bounds a dump of threads, in bytes.
+const maxDump = 16 << 20
+
+// pathOf is where the stacks were written that were asked for at the anomaly, "" where
+// nobody says so.
+func pathOf(entries []logcat.Entry, a Anomaly) string {
+	for _, e := range entries {
+		m := writtenTo.FindStringSubmatch(e.Message)
+		if m != nil && !e.App && e.Tag == "tombstoned" && e.Time >= a.From && m[1] == strconv.Itoa(a.PID) {
+			return m[2]
+		}
+	}
+	return ""
+}
