@@ -11,7 +11,7 @@ import (
 // Copied counts what Copy has done.
 type Copied struct {
 	Files   int // now in the other folder, also those that were there before
-	Missing int // not in the one copied from, or damaged there
+	Missing int // not to be had from the one copied from: absent, or damaged
 	Refused int // larger than the other folder takes
 	Gone    Gone
 }
@@ -39,7 +39,7 @@ func Copy(ctx context.Context, to, from *Folder, r run.Run) (done Copied, err er
 		switch {
 		case err == nil:
 			done.Files++
-		case errors.Is(err, ErrAbsent), errors.Is(err, ErrDamaged):
+		case errors.Is(err, errUnread):
 			done.Missing++
 		case errors.Is(err, ErrTooLarge):
 			done.Refused++
@@ -51,18 +51,21 @@ func Copy(ctx context.Context, to, from *Folder, r run.Run) (done Copied, err er
 	return done, err
 }
 
+// errUnread says that a file could not be had from where it should be.
+var errUnread = errors.New("the file could not be read")
+
 func copyFile(ctx context.Context, to, from *Folder, digest string) error {
 	if _, _, here := to.Place(digest); here {
 		return nil
 	}
 	file, err := from.Open(digest)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errUnread, err)
 	}
 	defer file.Close()
 	got, _, err := to.Keep(ctx, file, to.limits.File)
 	if err == nil && got != digest {
-		err = fmt.Errorf("copy kept file %s: it changed meanwhile: %w", digest[:12], ErrDamaged)
+		err = fmt.Errorf("%w: kept file %s changed meanwhile: %w", errUnread, digest[:12], ErrDamaged)
 	}
 	return err
 }

@@ -244,6 +244,17 @@ func TestARunHasItsShare(t *testing.T) {
 	}
 }
 
+// Whatever lies where a folder should be, the run is whole.
+func TestCopyFromWhatIsNoFolder(t *testing.T) {
+	from, to := newFolder(t), newFolder(t)
+	if err := os.WriteFile(from.Path(), []byte("no folder"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := Copy(t.Context(), to, from, runWith("r", 1, abc)); err != nil || done.Missing != 1 {
+		t.Errorf("%+v, %v; want one missing", done, err)
+	}
+}
+
 func TestCopyTakesARunsFilesAlong(t *testing.T) {
 	from, to := newFolder(t), newFolder(t)
 	r := runWith("r", 1, keep(t, from, "abc"), keep(t, from, "trace"), strings.Repeat("0", 64))

@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -70,8 +71,9 @@ func pruneKept(ctx context.Context, c console.Console, s baseline.Store, address
 	if gone.Files > 0 {
 		fmt.Fprintf(c.Stdout, "%d %s kept with them removed\n", gone.Files, words.Plural(gone.Files, "file", "files"))
 	}
-	if err != nil {
-		return exit.Infrastructure(err)
+	if errors.Is(err, baseline.ErrDamaged) { // which is told when all is done
+		tell(c, "the files that were kept with the removed runs stay, as a damaged history can't tell which runs it holds")
+		return nil
 	}
-	return nil
+	return exit.InfrastructureIf(err)
 }

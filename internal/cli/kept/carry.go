@@ -113,7 +113,9 @@ func GoneLine(gone evidence.Gone) string {
 // listed is how many runs a history is asked for at once.
 const listed = 1_000
 
-// Prune removes the files of runs that the history does not hold any more.
+// Prune removes the files of runs that the history does not hold any more. A history
+// that is damaged can't tell which those are: that is baseline.ErrDamaged, and nothing is
+// removed.
 func Prune(ctx context.Context, folder *evidence.Folder, s baseline.Store) (evidence.Gone, error) {
 	ids, err := folder.Runs()
 	if err != nil {
@@ -132,6 +134,11 @@ func Prune(ctx context.Context, folder *evidence.Folder, s baseline.Store) (evid
 			delete(without, e.Run.ID)
 		}
 		ids = ids[n:]
+	}
+	if sound, ok := s.(*baseline.Sound); ok { // which passes over what is damaged
+		if _, damaged := sound.Damage(); damaged > 0 {
+			return evidence.Gone{}, fmt.Errorf("remove the files of runs that are gone: %w", baseline.ErrDamaged)
+		}
 	}
 	return folder.Prune(ctx, func(id string) bool { return !without[id] }) // nor those that came meanwhile
 }

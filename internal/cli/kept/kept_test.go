@@ -1,6 +1,9 @@
 package kept
 
 import (
+	"context"
+	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,5 +139,29 @@ func TestFilesGoWithPrunedRuns(t *testing.T) {
 	gone, err := Prune(t.Context(), folder, s)
 	if err != nil || gone.Files != 2 || !slices.Equal(gone.Runs, []string{"first", "second"}) {
 		t.Errorf("with the third alone there: %+v, %v", gone, err)
+	}
+}
+
+// damaged is a history whose list can't be read to its end.
+type damaged struct{ baseline.Store }
+
+func (d damaged) List(context.Context, baseline.Filter) iter.Seq2[baseline.Entry, error] {
+	return func(yield func(baseline.Entry, error) bool) {
+		yield(baseline.Entry{}, &baseline.DamagedRun{ID: "first", Err: baseline.ErrDamaged})
+	}
+}
+
+// A run that can't be read may be saved yet: its files stay.
+func TestNoFileGoesByWhatADamagedHistorySays(t *testing.T) {
+	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
+	r := keeping(t, folder, "first", "of first")
+	broken := damaged{memory.New(nil)}
+	for _, s := range []baseline.Store{broken, baseline.SoundOf(broken)} {
+		if _, err := Prune(t.Context(), folder, s); !errors.Is(err, baseline.ErrDamaged) {
+			t.Errorf("%T: %v, want ErrDamaged", s, err)
+		}
+	}
+	if _, _, here := folder.Place(r.Evidence[0].Digest); !here {
+		t.Error("the file of a run that can't be read is gone")
 	}
 }

@@ -1,6 +1,7 @@
 package kept
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -43,6 +44,26 @@ func InHistory(runs []run.Run, folder *evidence.Folder, flags string) map[string
 		}
 	}
 	return out
+}
+
+// LinkFrom has a page in a file on this computer link the files, by their way from there;
+// "" is no page.
+func LinkFrom(page string, files map[string]layout.KeptFile) map[string]layout.KeptFile {
+	dir, err := filepath.Abs(filepath.Dir(page))
+	if page == "" || page == "-" || err != nil {
+		return files
+	}
+	for digest, file := range files {
+		at, err := filepath.Abs(file.At)
+		if err == nil {
+			at, err = filepath.Rel(dir, at)
+		}
+		if err == nil {
+			file.Links.Page = (&url.URL{Path: filepath.ToSlash(at)}).String()
+			files[digest] = file
+		}
+	}
+	return files
 }
 
 // ForArtifact says where a report folder, which is uploaded with address, has the files

@@ -78,7 +78,10 @@ func TestCollectKeepsTracesBesideItsFile(t *testing.T) {
 	if got := clitest.Run(t, nil, "baseline", "import", "--store", "h.db", "runs.jsonl"); got.Status != exit.StatusPass || len(tracesIn(t, "h.db.evidence")) != 1 {
 		t.Errorf("import: %+v; traces %q", got, tracesIn(t, "h.db.evidence"))
 	}
-	got := clitest.Run(t, nil, "check", "--history", "runs.jsonl", "--run", "runs.jsonl")
+	got := clitest.Run(t, nil, "check", "--history", "runs.jsonl", "--run", "runs.jsonl", "--html", "out/report.html")
+	if page, err := os.ReadFile("out/report.html"); err != nil || !strings.Contains(string(page), `<a href="../runs.jsonl.evidence/files/`) {
+		t.Errorf("the page does not link the trace (%v)", err)
+	}
 	if !strings.Contains(got.Stdout, "runs.jsonl.evidence") {
 		t.Errorf("check does not say where the trace is:\n%s%s", got.Stdout, got.Stderr)
 	}
@@ -86,7 +89,7 @@ func TestCollectKeepsTracesBesideItsFile(t *testing.T) {
 	if !strings.Contains(got.Stderr, "evidence is not kept") {
 		t.Errorf("collect without a file says nothing of what it does not keep:\n%s", got.Stderr)
 	}
-	if names, err := os.ReadDir("."); err != nil || len(names) != 7 {
+	if names, err := os.ReadDir("."); err != nil || len(names) != 8 {
 		t.Errorf("the folder has %v, %v", names, err)
 	}
 }

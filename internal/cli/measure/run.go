@@ -101,7 +101,7 @@ func gateRuns(ctx context.Context, c console.Console, store baseline.Store, runs
 	if err != nil {
 		return err
 	}
-	in.Kept = kept.InHistory(runs, stores.Kept(set.Store), repeated(f.ConfigFlags))
+	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func check(c console.Console, cmd *cobra.Command, f checkFlags) error {
 	if err != nil {
 		return err
 	}
-	in.Kept = keptWith(runs, f.runs)
+	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, f.runs))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
@@ -78,7 +79,7 @@ func showSaved(c console.Console, path string, runFiles []string, cf settings.Co
 		return exit.Usage(err, "")
 	}
 	f.Places = places.Of(c, cfg, cf.File())
-	answer, err := again(found, runs, keptWith(runs, runFiles), catalogue, f)
+	answer, err := again(found, runs, kept.LinkFrom(f.Path(output.FormatHTML), keptWith(runs, runFiles)), catalogue, f)
 	if err != nil {
 		return err
 	}
