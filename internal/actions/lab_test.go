@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/report/document"
-
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )

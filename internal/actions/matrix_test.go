@@ -7,11 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/apkgate/apkgate/report/markdown"
-
 	"github.com/apkgate/apkgate/internal/actions/board"
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/markdown"
 )
 
 // leg is the job of one leg of run runID's matrix, on a runner of its own.

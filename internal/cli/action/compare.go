@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apkgate/apkgate/report/document"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/gate"
@@ -21,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 )
 

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/report/layout"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -22,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // maxBaseCommits is how far back on the base branch commits are told apart.
@@ -81,12 +80,12 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	}
 	loss = errors.Join(loss, stores.Damage(c, sound))
 	in.Meta.Repository = a.Job.Repository()
-	places := places.Find(c, cfg, cmp.Or(f.Config, config.FileName))
-	content := actions.ContentOf(in, places)
+	known := places.Find(c, cfg, cmp.Or(f.Config, config.FileName))
+	content := actions.ContentOf(in, known)
 	content.Lost = loss != nil
 	return result{
 		content: content, failOn: set.FailOn, loss: loss,
-		folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, places) },
+		folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, known) },
 	}, nil
 }
 

@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/saved"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/gate"
@@ -22,6 +19,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/saved"
 )
 
 // mayRefresh refuses to accept what is not a build of one of the branches; where

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/report/text"
-
 	"github.com/apkgate/apkgate/report/wording"
 )
 

@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/report/layout"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -35,6 +33,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/layout"
 )
 
 // Command is apkgate demo.

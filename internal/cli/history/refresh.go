@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/saved"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -28,7 +25,9 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
 )
 

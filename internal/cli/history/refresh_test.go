@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apkgate/apkgate/report/saved"
-
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/report/saved"
 )
 
 // refreshed reads what `baseline refresh --format json` printed.

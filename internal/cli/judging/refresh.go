@@ -3,12 +3,11 @@ package judging
 import (
 	"slices"
 
-	"github.com/apkgate/apkgate/report/saved"
-
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/saved"
 )
 
 // CompletedRefresh is what a refresh did with what is not saved of it.

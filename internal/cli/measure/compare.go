@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/layout"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/config"
@@ -21,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 

@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/apkgate/apkgate/report/layout"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -29,6 +27,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 

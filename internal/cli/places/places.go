@@ -15,12 +15,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/document"
-
 	"gopkg.in/yaml.v3"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/report/document"
 )
 
 // Of are the places of a configuration, looked for when they are asked for.

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/apkgate/apkgate/report/layout"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
@@ -27,6 +25,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
 )
 

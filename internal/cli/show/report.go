@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apkgate/apkgate/report/document"
-	"github.com/apkgate/apkgate/report/saved"
-
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/config"
@@ -21,7 +18,9 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/version"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/run"
 )
 
