@@ -60,7 +60,7 @@ func (w *writer) Event(e *packets.Event) {
 	case c != nil && known:
 		line("sched_waking: comm=%s pid=%d prio=1 target_cpu=000", c.Comm, c.TID)
 	case c == nil:
-		if p, ok := atrace.Of(e); ok && strings.IndexByte("BE", p.Phase) >= 0 {
+		if p, ok := atrace.Of(e); ok && strings.IndexByte("BEI", p.Phase) >= 0 {
 			line("tracing_mark_write: %c|%d|%s", p.Phase, p.PID, p.Name)
 		} else if ok && p.Phase == 'C' {
 			line("tracing_mark_write: C|%d|%s|%d", p.PID, p.Name, p.Value)
