@@ -1,8 +1,13 @@
 package stores
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
+	"github.com/apkgate/apkgate/internal/cli/console"
 )
 
 // Of each address it is known whether others keep their runs there too, and none is
@@ -33,5 +38,31 @@ func TestAnAddressOfNoKind(t *testing.T) {
 	_, err := kindOf("mysql://db/apkgate")
 	if err == nil || !strings.Contains(err.Error(), "at mysql://…, want a file, branch:REMOTE#BRANCH or postgres://…") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A kind of store is a package and a line in the list: it is then opened, shown and
+// offered as the others are.
+func TestANewKindIsOneLine(t *testing.T) {
+	before := kinds
+	t.Cleanup(func() { kinds = before })
+	opened := ""
+	kinds = append([]baseline.Kind{{
+		Schemes: []string{"memory:"}, Form: "memory:NAME",
+		Open: func(_ context.Context, address string, o baseline.Opening) (baseline.Store, error) {
+			opened = address
+			return memory.New(o.Now), nil
+		},
+		Shown: func(string) string { return "memory:…" },
+	}}, kinds...)
+	store, keep, err := OpenForPull(t.Context(), console.Console{}, "memory:lab")
+	if err != nil || store == nil || keep || opened != "memory:lab" {
+		t.Errorf("opened %q: %v, %v, to be kept in: %v; want a history that a pull request only reads", opened, store, err, keep)
+	}
+	if got := Shown("memory:lab"); got != "memory:…" {
+		t.Errorf("it is shown as %s", got)
+	}
+	if got := Forms(); !strings.Contains(got, "memory:NAME") {
+		t.Errorf("%q does not offer it", got)
 	}
 }
