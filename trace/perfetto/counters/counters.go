@@ -1,10 +1,11 @@
 // Package counters reads values over time from a Perfetto trace: counters that apps,
-// Android and drivers write into the kernel's trace, frequencies and idle states of CPUs,
-// clocks and GPUs, and the memory of processes.
+// Android, drivers and track events write; frequencies, times and loads of CPUs, clocks and
+// GPUs; memory; and what is counted of energy.
 //
 // It takes a stand: tracks are named as in Perfetto's own trace processor
-// (importers/common/tracks_common.h), so that its tables can be held against these. Power
-// rails and batteries are read by package power.
+// (importers/common/tracks_common.h), so that its tables can be held against these, but for
+// power rails, which bear their own names. What joules follow from these values is for
+// package power.
 package counters
 
 import (
@@ -66,6 +67,7 @@ type Reader struct {
 	uids      uids
 	wakelocks wakelocks
 	gpu       gpu
+	sent      map[virtioKey]time.Duration // commands to a virtual GPU
 }
 
 // New is a reader of a file whose threads the tracker reads in the same pass.
@@ -73,6 +75,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 	r := &Reader{
 		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker),
 		energy:    energy{rails: map[railKey]string{}, consumers: map[int32]string{}, states: map[[2]int32]string{}},
+		sent:      map[virtioKey]time.Duration{},
 		gpu:       gpu{specs: map[specKey]gpuCounter{}, last: map[Track]int32{}},
 		wakelocks: wakelocks{names: map[wakelockOf]wakelock{}, sums: map[wakelockSum]generationValue{}},
 		uids: uids{
@@ -99,6 +102,7 @@ func (r *Reader) Wants() packets.Wants {
 			field.EventCPUFrequency, field.EventCPUIdle, field.EventClockEnable, field.EventClockDisable, field.EventClockSetRate,
 			field.EventRSSStat, field.EventOOMScoreAdjUpdate, field.EventGPUFrequency, field.EventRSSStatThrottled,
 			field.EventCPUFrequencyLimits, field.EventSchedCPUUtilCfs, field.EventGPUMemTotal,
+			field.EventVirtioGPUCmdQueue, field.EventVirtioGPUCmdResponse,
 		}, atrace.Events...),
 	}
 }
@@ -121,6 +125,8 @@ func (r *Reader) Event(e *packets.Event) {
 		r.limits(e)
 	case field.EventSchedCPUUtilCfs:
 		r.load(e)
+	case field.EventVirtioGPUCmdQueue, field.EventVirtioGPUCmdResponse:
+		r.virtio(e)
 	case field.EventGPUMemTotal:
 		r.gpuMemoryEvent(e)
 	case field.EventRSSStat:

@@ -1904,3 +1904,16 @@ const (
 	GPUCounterSpecGroups           protowire.Number = 10
 	GPUCounterSpecValueDirection   protowire.Number = 11
 )
+
+// VirtioGpuCmdQueueFtraceEvent (protos/perfetto/trace/ftrace/virtio_gpu.proto).
+const (
+	VirtioGPUCtxID   protowire.Number = 1
+	VirtioGPUDev     protowire.Number = 2
+	VirtioGPUFenceID protowire.Number = 3
+	VirtioGPUFlags   protowire.Number = 4
+	VirtioGPUName    protowire.Number = 5
+	VirtioGPUNumFree protowire.Number = 6
+	VirtioGPUSeqno   protowire.Number = 7
+	VirtioGPUType    protowire.Number = 8
+	VirtioGPUVq      protowire.Number = 9
+)

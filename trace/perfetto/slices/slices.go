@@ -1,6 +1,7 @@
 // Package slices reads what threads and processes did over time from a Perfetto trace: the
-// slices that apps and Android write into the kernel's trace (atrace), binder transactions
-// with the flows between them, waits for the GPU's fences, and track events.
+// slices that apps and Android write into the kernel's trace (atrace), track events, binder
+// transactions, what GPUs, displays and block devices do, and suspension, with the flows
+// that lead from one slice to another.
 //
 // It takes a stand: slices are nested and paired as in Perfetto's own trace processor
 // (importers/common/slice_tracker.cc, track_compressor.cc, importers/systrace,
@@ -118,7 +119,7 @@ func (r *Reader) Wants() packets.Wants {
 			field.EventDmaFenceInit, field.EventDmaFenceEmit, field.EventDmaFenceSignaled, field.EventDmaFenceWaitStart, field.EventDmaFenceWaitEnd,
 			field.EventSuspendResume, field.EventSuspendResumeMinimal, field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered,
 			field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone,
-			field.EventBlockIOStart, field.EventBlockIODone,
+			field.EventBlockIOStart, field.EventBlockIODone, field.EventVirtioGPUCmdQueue, field.EventVirtioGPUCmdResponse,
 		}, atrace.Events...)}
 }
 
@@ -173,6 +174,8 @@ func (r *Reader) Event(e *packets.Event) {
 		r.minimal(e)
 	case field.EventBlockIOStart, field.EventBlockIODone:
 		r.blockIO(e)
+	case field.EventVirtioGPUCmdQueue, field.EventVirtioGPUCmdResponse:
+		r.virtio(e)
 	case field.EventDrmVblankEvent, field.EventDrmVblankEventDelivered:
 		r.vblank(e)
 	case field.EventDrmSchedJob, field.EventDrmRunJob, field.EventDrmSchedProcessJob, field.EventDrmSchedJobQueue, field.EventDrmSchedJobRun, field.EventDrmSchedJobDone:

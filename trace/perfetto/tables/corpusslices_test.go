@@ -8,11 +8,6 @@ import (
 	"testing"
 )
 
-// unread are the types of tracks whose slices are not read (docs/format/inspect.md).
-var unread = map[string]bool{
-	"virtgpu_queue_event": true,
-}
-
 // unreadNames are slices of threads that are not read: of the GPU's scheduler, and of
 // Android's own track events.
 var unreadNames = map[string]bool{
@@ -29,7 +24,7 @@ func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
 		for i, column := range all[0] {
 			cells[column] = row[i]
 		}
-		if unread[cells["track_type"]] || unreadNames[cells["name"]] {
+		if unreadNames[cells["name"]] {
 			continue
 		}
 		var key []string
@@ -45,13 +40,9 @@ func sliceKeys(all [][]string) (keys map[string]string, whole []string) {
 	return keys, whole
 }
 
-// uncounted are the types of tracks whose counters are not read (docs/format/inspect.md).
-var uncounted = map[string]bool{"virtgpu_num_free": true, "virtgpu_latency": true}
-
 func TestCountersEqualTraceProcessors(t *testing.T) {
 	t.Parallel()
 	for _, tr := range traces(t) {
-		read := func(cells map[string]string) bool { return !uncounted[cells["track_type"]] }
 		value := func(all [][]string) [][]string {
 			for _, row := range all[1:] {
 				v, err := strconv.ParseFloat(row[1], 64)
@@ -73,8 +64,8 @@ func TestCountersEqualTraceProcessors(t *testing.T) {
 			}
 			return all
 		}
-		want := rows(t, columns, rail(value(theirs(t, tr.folder, "counter"))), read)
-		compare(t, tr.name+" counters", want, rows(t, columns, rail(value(ours(t, tr.path, "counters"))), read))
+		want := rows(t, columns, rail(value(theirs(t, tr.folder, "counter"))), nil)
+		compare(t, tr.name+" counters", want, rows(t, columns, rail(value(ours(t, tr.path, "counters"))), nil))
 	}
 }
 

@@ -225,3 +225,22 @@ func TestCountersOfTheGPU(t *testing.T) {
 		"20|9|0|Fragments|gpu_counter|Pixel/s|||", "20|0.5|1|Busy|gpu_counter|Pixel/s|||",
 		"30|0|0|Fragments|gpu_counter|Pixel/s|||", "30|0|1|Busy|gpu_counter|Pixel/s|||")
 }
+
+// TestCommandsToAVirtualGPU has two that overlap, of which one has a fence: its answer says
+// nothing of how long the queue takes.
+func TestCommandsToAVirtualGPU(t *testing.T) {
+	t.Parallel()
+	command := func(ns, kind, number, free, fence int64) message {
+		return event(ns, 1, 468, message(nil).num(3, fence).text(5, "control").num(6, free).num(7, number).num(8, kind))
+	}
+	answer := func(ns, number, free int64) message {
+		return event(ns, 1, 469, message(nil).text(5, "control").num(6, free).num(7, number))
+	}
+	trace := file(bundle(0, command(10, 0x0207, 1, 60, 0), command(15, 0x0104, 2, 59, 8), answer(30, 1, 60), answer(50, 2, 61)))
+	check(t, trace, "slices",
+		"0|10|20|SUBMIT_3D||0||0|virtgpu_queue_event|Virtgpu Control Queue||", "1|15|35|RESOURCE_FLUSH||0||1|virtgpu_queue_event|Virtgpu Control Queue||")
+	check(t, trace, "counters",
+		"10|60|0|Virtgpu Control Free|virtgpu_num_free||||", "15|59|0|Virtgpu Control Free|virtgpu_num_free||||",
+		"30|60|0|Virtgpu Control Free|virtgpu_num_free||||", "30|20|1|Virtgpu Control Latency|virtgpu_latency||||",
+		"50|61|0|Virtgpu Control Free|virtgpu_num_free||||")
+}

@@ -2,8 +2,8 @@
 // under the names of their columns, so that anyone can hold them against what
 // trace_processor prints of the same trace (docs/format/inspect.md).
 //
-// It owns which tables there are and their columns; packages frames, sched, slices
-// and threads read what is in them. Times are ns on the trace's own clock, as trace_processor's are.
+// It owns which tables there are and their columns; the packages beside it read what is in
+// them. Times are ns on the trace's own clock, as trace_processor's are.
 package tables
 
 import (

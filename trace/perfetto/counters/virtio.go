@@ -1,0 +1,52 @@
+package counters
+
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// virtioKey is a command of a virtual machine to its GPU that waits for its answer.
+type virtioKey struct {
+	queue  string
+	number uint64
+}
+
+// Queues of a virtual GPU, as the kernel and as Perfetto names them.
+var virtioQueues = map[string]string{"control": "Control", "cursor": "Cursor"}
+
+// virtio reads a VirtioGpuCmdQueueFtraceEvent, or a VirtioGpuCmdResponseFtraceEvent, which
+// has the same fields (virtio_gpu.proto): the room in a queue, and how long an answer took.
+// A command with a fence gets its answer when the GPU is done, which tells nothing of the
+// queue.
+func (r *Reader) virtio(e *packets.Event) {
+	var key virtioKey
+	var free, fence uint64
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case field.VirtioGPUName:
+			key.queue = virtioQueues[f.Text()]
+		case field.VirtioGPUSeqno:
+			key.number = f.Value
+		case field.VirtioGPUNumFree:
+			free = f.Value
+		case field.VirtioGPUFenceID:
+			fence = f.Value
+		}
+	}
+	if key.queue == "" {
+		return
+	}
+	r.put(e.At, float64(uint32(free)), device("virtgpu_num_free", "Virtgpu "+key.queue+" Free"))
+	if e.Kind == field.EventVirtioGPUCmdQueue {
+		if fence == 0 && r.file.Room("commands to a virtual GPU", len(r.sent), maxTracks) {
+			r.sent[key] = e.At
+		}
+		return
+	}
+	if at, known := r.sent[key]; known {
+		delete(r.sent, key)
+		r.put(e.At, float64((e.At-at)/time.Nanosecond), device("virtgpu_latency", "Virtgpu "+key.queue+" Latency"))
+	}
+}
