@@ -30,7 +30,7 @@ var mayImport = map[string][]string{
 	"stat":     {},
 	"rules":    {},
 	"gate":     {"run", "metric", "context", "stat", "rules"},
-	"diagnose": {"run", "metric", "gate"},
+	"diagnose": {"run", "metric", "gate", "context"},
 	"report":   {}, // the formats, which are its own
 
 	// How an answer is said, drawn and shown, whatever it is an answer to: none of these

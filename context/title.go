@@ -1,20 +1,27 @@
 package devctx
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
-// Named are the properties by which people tell contexts apart, the maker first.
-var Named = []string{"manufacturer", "model", "sdk", "network"}
+// The properties by which people tell contexts apart, in the order in which they say
+// them.
+var (
+	Device = []string{"manufacturer", "model", "sdk"}
+	Named  = append(Device[:len(Device):len(Device)], "network")
+)
 
-// Title names a context in a few words, such as "Google Pixel 6 34 wifi".
-func Title(context Properties) string {
+// Name is what a context has of these properties, such as "Google Pixel 6 34 wifi".
+func Name(context Properties, of []string) string {
 	var parts []string
-	for _, name := range Named {
+	for _, name := range of {
 		if v := context[name]; v != "" {
 			parts = append(parts, v)
 		}
 	}
-	if len(parts) == 0 {
-		return "one context"
-	}
 	return strings.Join(parts, " ")
 }
+
+// Title names a context in a few words.
+func Title(context Properties) string { return cmp.Or(Name(context, Named), "one context") }

@@ -60,8 +60,8 @@ func lowest(chance []float64, p float64) int {
 	return n
 }
 
-// between is the median of sorted values, and the interval that leaves so many
-// less one at each end; none where it would leave none.
+// between is the median of sorted values, and the interval from the drop-th value to
+// the drop-th from the end; infinite where there are too few values for one.
 func between(sorted []float64, drop int) Shift {
 	s := Shift{middleOf(sorted), math.Inf(-1), math.Inf(1)}
 	if drop >= 1 && drop <= len(sorted)/2 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -20,7 +21,7 @@ func beside(head run.Run, candidates []run.Run) []run.Run {
 	like = preferred(like, func(r run.Run) bool { return sameDevice(head, r) && r.Context["sdk"] == head.Context["sdk"] })
 	shared := map[string]int{}
 	for _, r := range like {
-		shared[r.ID] = agreeing(head.Context, r.Context)
+		shared[r.ID] = devctx.Shared(head.Context, r.Context, nil)
 	}
 	slices.SortStableFunc(like, func(a, b run.Run) int {
 		return cmp.Or(cmp.Compare(shared[b.ID], shared[a.ID]), b.Started.Compare(a.Started))
@@ -53,15 +54,4 @@ func alike(head, r run.Run) bool {
 		return true
 	}
 	return sameDevice(head, r)
-}
-
-// agreeing counts the context properties that two runs share.
-func agreeing(a, b map[string]string) int {
-	n := 0
-	for key, value := range a {
-		if other, ok := b[key]; ok && other == value {
-			n++
-		}
-	}
-	return n
 }

@@ -19,6 +19,7 @@ package hotspots
 import (
 	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -141,7 +142,7 @@ func Explain(head run.Run, candidates []run.Run) (c Change, ok bool) {
 	}
 	base := beside(head, candidates)
 	c = Change{
-		Run: head.ID, Scenario: head.Scenario, Device: device(head), Source: head.Energy.Source, Base: []string{}, DebugBuild: debugBuild(head),
+		Run: head.ID, Scenario: head.Scenario, Device: devctx.Only(head.Context, devctx.Named), Source: head.Energy.Source, Base: []string{}, DebugBuild: debugBuild(head),
 		UpdateMS: head.Energy.UpdateMS, BatteryJ: head.Energy.BatteryJ,
 		Total: amount(head, base, "energy.total_j"), App: amount(head, base, "energy.app_j"), Traffic: traffic(head, base),
 		Components: components(head, base), Wakelocks: wakelocks(head, base),
@@ -157,16 +158,6 @@ func Explain(head run.Run, candidates []run.Run) (c Change, ok bool) {
 		c.explain(ownNames(head.App.Package))
 	}
 	return c, true
-}
-
-func device(r run.Run) map[string]string {
-	out := map[string]string{}
-	for _, key := range []string{"manufacturer", "model", "sdk", "network"} {
-		if v, ok := r.Context[key]; ok {
-			out[key] = v
-		}
-	}
-	return out
 }
 
 // debugBuild reports whether the app is said to be built for debugging: by the

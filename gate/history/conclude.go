@@ -39,8 +39,8 @@ func (c *check) verdict() gate.RunVerdict {
 	return v
 }
 
-// graverDeviation orders regressions first, causes before after-effects, of
-// doubts the surer first, and the larger change before the smaller.
+// graverDeviation orders regressions first, causes before after-effects,
+// the surer doubt before the other, and the larger change before the smaller.
 func graverDeviation(a, b gate.Comparison) int {
 	after := func(c gate.Comparison) int { return min(len(c.AfterEffectOf), 1) }
 	doubt := func(c gate.Comparison) float64 {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -87,7 +88,7 @@ func cellsOf(e baseline.Entry) []string {
 		started = e.Run.Started.UTC().Format("2006-01-02 15:04")
 	}
 	app := strings.TrimSpace(e.Run.App.Package + " " + e.Run.App.Version)
-	return []string{console.Plain(e.Run.ID), started, console.Plain(app), console.Plain(e.Run.Scenario), console.Plain(brief(e.Run.Context)), stateOf(e)}
+	return []string{console.Plain(e.Run.ID), started, console.Plain(app), console.Plain(e.Run.Scenario), console.Plain(devctx.Name(e.Run.Context, devctx.Named)), stateOf(e)}
 }
 
 // stateOf says what was decided about a run, and why it may not count all the same.
@@ -123,15 +124,4 @@ func listedOf(e baseline.Entry) listed {
 		Session: e.Run.Session, Context: e.Run.Context, Status: e.Run.Status,
 		State: cmp.Or(string(e.Mark.State), "unmarked"), Retired: e.Retired, Note: e.Mark.Note,
 	}
-}
-
-// brief names a context in a few words.
-func brief(context map[string]string) string {
-	var parts []string
-	for _, name := range []string{"manufacturer", "model", "sdk", "network"} {
-		if v := context[name]; v != "" {
-			parts = append(parts, v)
-		}
-	}
-	return strings.Join(parts, " ")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -51,7 +52,7 @@ func prune(ctx context.Context, c console.Console, s baseline.Store, keep int, y
 	n := 0
 	_, err := s.Prune(ctx, baseline.Retention{Keep: keep, DryRun: !yes}, func(e baseline.Entry) error {
 		n++
-		_, err := fmt.Fprintf(c.Stdout, "%s  %s  %s  %s\n", console.Plain(e.Run.ID), console.Plain(e.Run.App.Package), console.Plain(e.Run.Scenario), console.Plain(brief(e.Run.Context)))
+		_, err := fmt.Fprintf(c.Stdout, "%s  %s  %s  %s\n", console.Plain(e.Run.ID), console.Plain(e.Run.App.Package), console.Plain(e.Run.Scenario), console.Plain(devctx.Name(e.Run.Context, devctx.Named)))
 		return err
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -65,16 +66,7 @@ func withoutDevices(retired, chosen []baseline.Entry) []baseline.Entry {
 
 // deviceOf names the kind of device that a run was made on.
 func deviceOf(e baseline.Entry) string {
-	var parts []string
-	for _, name := range []string{"manufacturer", "model", "sdk"} {
-		if v := e.Run.Context[name]; v != "" {
-			parts = append(parts, v)
-		}
-	}
-	if len(parts) == 0 {
-		return fmt.Sprint(devctx.Only(e.Run.Context, nil)) // maps print sorted
-	}
-	return strings.Join(parts, " ")
+	return cmp.Or(devctx.Name(e.Run.Context, devctx.Device), fmt.Sprint(devctx.Only(e.Run.Context, nil))) // maps print sorted
 }
 
 // namedDevices is how many devices are listed by name.

@@ -144,14 +144,10 @@ func acceptedRuns(ctx context.Context, c console.Console, f noiseFlags, set sett
 
 func measureNoise(runs []run.Run, before judging.Past, set settings.Settings) (Noise, error) {
 	out := Noise{Format: "apkgate.noise/1", Scenarios: []ScenarioNoise{}}
-	catalogue, err := run.Catalogue(set.Catalogue, runs...)
-	if err != nil {
-		return out, exit.Usage(err, "")
-	}
 	runs = slices.DeleteFunc(slices.Clone(runs), func(r run.Run) bool { return r.Status != run.Complete }) // a file may hold such
 	verdicts := make([]gate.RunVerdict, len(runs))
-	err = before.Each(runs, set, func(i int, refs []run.Summary) error {
-		verdicts[i] = history.Check(set.Policy, catalogue, []history.Subject{{Run: runs[i], References: refs}}).Runs[0]
+	err := before.Each(runs, set, func(i int, refs []run.Summary) error {
+		verdicts[i] = history.Check(set.Policy, set.Catalogue, []history.Subject{{Run: runs[i], References: refs}}).Runs[0]
 		return nil
 	})
 	if err != nil {
