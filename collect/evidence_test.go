@@ -237,6 +237,25 @@ func spans(t *testing.T, folder *evidence.Folder, e run.Evidence) {
 	}
 }
 
+// The trace of a crash is kept too, as that of no repetition: the one that it was of
+// is made again, and is an iteration without a crash.
+func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
+	t.Parallel()
+	crash := simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3}
+	s, job, folder, _ := watched(t, "pixel-5-android-11", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{crash}})
+	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+	wantComplete(t, r, 3)
+	if len(r.Run.Evidence) != 1 {
+		t.Fatalf("kept: %+v, %v", r.Run.Evidence, r.Run.Warnings)
+	}
+	e := r.Run.Evidence[0]
+	if e.Repetition != 0 || !strings.HasPrefix(e.Why, "a repetition 2 that is lost: the app crashed: ") {
+		t.Errorf("kept: %+v", e)
+	}
+	spans(t, folder, e)
+	left(t, s)
+}
+
 // All traces are kept where that is asked for, and none where nothing went wrong.
 func TestHowMuchEvidenceIsKept(t *testing.T) {
 	t.Parallel()

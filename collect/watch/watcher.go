@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,7 +195,7 @@ func (s Seen) all(usual map[string]time.Duration) []Anomaly {
 	for i := range out {
 		out[i].Event = s.eventAt(out[i].From)
 	}
-	slices.SortStableFunc(out, func(a, b Anomaly) int { return int(min(max(a.From-b.From, -1), 1)) })
+	slices.SortStableFunc(out, func(a, b Anomaly) int { return cmp.Compare(a.From, b.From) })
 	return out
 }
 
