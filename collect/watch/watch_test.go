@@ -132,3 +132,15 @@ func TestWhatIsToldOfARepetition(t *testing.T) {
 		t.Errorf("in words: %s", words)
 	}
 }
+
+// A trace that was saved while the workload went on holds all that was before it, also
+// what was noticed after it, and nothing of what came later but what it was saved for.
+func TestWhatASavedTraceHolds(t *testing.T) {
+	t.Parallel()
+	at := func(s int) Anomaly { return Anomaly{Kind: Frozen, From: time.Duration(s) * time.Second} }
+	k := saved{at: 20 * time.Second, anomalies: []Anomaly{at(10), at(21)}} // at 21 s, noticed just before it was saved
+	left := k.takes([]Anomaly{at(10), at(15), at(21), at(30)})
+	if want := []Anomaly{at(10), at(15), at(21)}; !slices.Equal(k.anomalies, want) || !slices.Equal(left, []Anomaly{at(30)}) {
+		t.Errorf("it holds %v and leaves %v, want it to hold %v", k.anomalies, left, want)
+	}
+}

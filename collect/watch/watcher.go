@@ -88,6 +88,7 @@ type Repetition struct {
 	saved    []saved
 	dumped   []Anomaly // at which the app wrote its threads' stacks
 	seen     int       // frames that were looked at
+	gaveUp   bool      // on saving while it goes on
 }
 
 // saved is what was saved while the repetition went on.
@@ -150,11 +151,12 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frames.
 		}
 	}
 	over := len(r.waiting) > 0 && r.waiting[0].From < r.follower.since()
-	if !urgent && !over || !r.policy.allows(r.w.Target.Clock.Now()) {
+	if r.gaveUp || !urgent && !over || !r.policy.allows(r.w.Target.Clock.Now()) {
 		return nil
 	}
 	path, err := r.w.Perfetto.Keep(ctx, len(r.saved)+1)
 	if err != nil || path == "" { // what is recorded is there in the end
+		r.gaveUp = true
 		return err
 	}
 	r.policy.kept(r.w.Target.Clock.Now())
