@@ -19,7 +19,8 @@ func TestFieldsAreProtobufs(t *testing.T) {
 	for range 20_000 {
 		b := make([]byte, random.Intn(24))
 		for i := range b {
-			b[i] = byte(random.Intn(256)) & byte(random.Intn(256)) // small numbers more often
+			mask := random.Intn(256)
+			b[i] = byte(random.Intn(256) & mask) // small numbers more often
 		}
 		f := packets.FieldsOf(b)
 		for rest := b; len(rest) > 0; {

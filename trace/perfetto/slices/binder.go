@@ -125,8 +125,8 @@ func (r *Reader) received(e *packets.Event) {
 	default:
 		in = r.begin(e.At, -1, track, "binder", Reply)
 	}
-	if one.slice != None && in != None && r.file.Room("flows", len(r.Flows), MaxRows) {
-		r.Flows = append(r.Flows, Flow{Out: one.slice, In: in})
+	if one.slice != None && in != None {
+		r.cause(one.slice, in)
 	}
 }
 

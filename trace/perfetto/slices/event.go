@@ -97,7 +97,14 @@ func (r *Reader) flow(slice int32, e trackevent.Event) {
 }
 
 func (r *Reader) lead(id uint64, slice int32) {
-	if from, known := r.steps[id]; known && r.file.Room("flows", len(r.Flows), MaxRows) {
-		r.Flows = append(r.Flows, Flow{Out: from, In: slice})
+	if from, known := r.steps[id]; known {
+		r.cause(from, slice)
+	}
+}
+
+// cause leads a flow from one slice to another that it caused.
+func (r *Reader) cause(from, to int32) {
+	if r.file.Room("flows", len(r.Flows), MaxRows) {
+		r.Flows = append(r.Flows, Flow{Out: from, In: to})
 	}
 }

@@ -102,9 +102,7 @@ func (r *Reader) beginJob(e *packets.Event, one *ring) {
 		return
 	}
 	delete(one.queued, one.jobs[0])
-	if r.file.Room("flows", len(r.Flows), MaxRows) {
-		r.Flows = append(r.Flows, Flow{Out: from, In: slice})
-	}
+	r.cause(from, slice)
 }
 
 // vblank reads a DrmVblankEventFtraceEvent, or a DrmVblankEventDeliveredFtraceEvent

@@ -126,7 +126,7 @@ func (r *Reader) placeStage(at time.Duration, s stage) {
 		return
 	}
 	for _, waiting := range r.stages.waiting[s.id] {
-		r.leads(slice, waiting)
+		r.cause(slice, waiting)
 	}
 	delete(r.stages.waiting, s.id)
 	if r.file.Room("stages of the GPU", len(r.stages.slices), MaxRows) {
@@ -134,7 +134,7 @@ func (r *Reader) placeStage(at time.Duration, s stage) {
 	}
 	for _, id := range s.waits {
 		if from, known := r.stages.slices[id]; known {
-			r.leads(from, slice)
+			r.cause(from, slice)
 		} else if r.file.Room("waits for stages of the GPU", r.stages.waits, MaxRows) {
 			r.stages.waits++
 			r.stages.waiting[id] = append(r.stages.waiting[id], slice)
@@ -156,12 +156,6 @@ func (r *Reader) laneOf(t Track, at, end time.Duration) int32 {
 	}
 	r.stages.lanes[t] = append(lanes, stageLane{end, r.newTrack(t)})
 	return int32(len(r.Tracks) - 1)
-}
-
-func (r *Reader) leads(from, to int32) {
-	if r.file.Room("flows", len(r.Flows), MaxRows) {
-		r.Flows = append(r.Flows, Flow{Out: from, In: to})
-	}
 }
 
 // submission reads a VulkanApiEvent (vulkan_api_event.proto): an app that hands work to the
