@@ -325,8 +325,7 @@ func TestEachPackageSaysWhatItIs(t *testing.T) {
 
 func TestNamesSayWhatIsInside(t *testing.T) {
 	for _, s := range sources(t) {
-		stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(s.path), ".go"), "_test")
-		for _, part := range append(strings.Split(s.dir, "/"), stem) {
+		for _, part := range append(strings.Split(s.dir, "/"), stemOf(s.path)) {
 			if slices.Contains(vagueNames, part) {
 				t.Errorf("%s: %q says nothing: name it for what it owns", s.path, part)
 			}
@@ -334,29 +333,119 @@ func TestNamesSayWhatIsInside(t *testing.T) {
 	}
 }
 
-// mostFiles is how many files a package may have, tests apart, without a reason.
-const mostFiles = 16
+// mostFiles is how many files a package may have, tests apart, without a reason in
+// its comment, which gives it with these words.
+const (
+	mostFiles   = 15
+	moreBecause = "more files than"
+)
 
-// A package that one can't look over has a reason, which its comment gives with the
-// words "more files than"; and where files share a prefix, that is a folder.
+// platforms end a file's name; before them and "_test" there is no underscore.
+var platforms = regexp.MustCompile(`_(linux|unix|windows|darwin|other|amd64|arm64)$`)
+
+// stemOf is a file's name without what Go and its build make of it.
+func stemOf(name string) string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(name), ".go"), "_test")
+	return platforms.ReplaceAllString(stem, "")
+}
+
+// A package can be looked over, or its comment says why it can't.
 func TestPackagesCanBeLookedOver(t *testing.T) {
-	platforms := regexp.MustCompile(`_(linux|unix|windows|other)$`)
 	files, reasons := map[string]int{}, map[string]bool{}
 	for _, s := range sources(t) {
-		stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(s.path), ".go"), "_test")
-		if strings.Contains(platforms.ReplaceAllString(stem, ""), "_") {
-			t.Errorf("%s: a prefix of a file's name is a folder's work", s.path)
-		}
 		if !s.test {
 			files[s.dir]++
-			reasons[s.dir] = reasons[s.dir] || s.file.Doc != nil && strings.Contains(s.file.Doc.Text(), "more files than")
+			reasons[s.dir] = reasons[s.dir] || s.file.Doc != nil && strings.Contains(s.file.Doc.Text(), moreBecause)
 		}
 	}
 	for dir, n := range files {
-		if n > mostFiles && !reasons[dir] {
-			t.Errorf("package %s has %d files, want at most %d, or the reason in its comment", dir, n, mostFiles)
+		switch {
+		case n > mostFiles && !reasons[dir]:
+			t.Errorf("package %s has %d files, want at most %d, or the reason in its comment (%q)", dir, n, mostFiles, moreBecause)
+		case n <= mostFiles && reasons[dir]:
+			t.Errorf("package %s has %d files, and still says why it has more than %d", dir, n, mostFiles)
 		}
 	}
+}
+
+// What files of one folder share in their names is a folder's name.
+func TestNoPrefixDoesAFoldersWork(t *testing.T) {
+	const several, letters = 3, 4 // files that begin with the same letters
+	stems := map[string][]string{}
+	for _, s := range sources(t) {
+		stem := stemOf(s.path)
+		if strings.Contains(stem, "_") {
+			t.Errorf("%s: want no _ in a file's name but before test and a platform: what stands before it is a folder's name", s.path)
+		}
+		if !s.test && !slices.Contains(stems[s.dir], stem) {
+			stems[s.dir] = append(stems[s.dir], stem)
+		}
+	}
+	for dir, names := range stems {
+		slices.Sort(names)
+		for i := several - 1; i < len(names); i++ {
+			if n := shared(names[i-several+1], names[i]); n >= letters {
+				t.Errorf("%s: %q begin alike: give what they share a folder", dir, names[i-several+1:i+1])
+			}
+		}
+	}
+}
+
+// shared is how many bytes two names have in common at their beginning.
+func shared(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// inWords are the names under which texts were cut and nouns counted in many places,
+// before package words did.
+var inWords = regexp.MustCompile(`(?i)^(clip|clipto|clipped|shorten|truncate|ellipsi[sz]e?|plural|pluralof|pluralize)$`)
+
+// cutOtherwise are functions that cut or count something else under such a name, with
+// what that is.
+var cutOtherwise = map[string]string{
+	"collect/journal.Clip": "makes one printable line of what a device says, and leaves the cutting to words",
+	"report/saved.clipped": "bounds a member's name by passing it over, and shows nothing",
+}
+
+// Texts are cut and nouns agree with their numbers in one package: in many, some of
+// them cut characters in two.
+func TestTextsAreCutInOnePlace(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || s.dir == forAll {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || cutOtherwise[s.dir+"."+f.Name.Name] != "" {
+				continue
+			}
+			if inWords.MatchString(f.Name.Name) {
+				t.Errorf("%s: %s is package words' work", s.at(f), f.Name.Name)
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if b, ok := n.(*ast.BinaryExpr); ok {
+					if lit, ok := b.Y.(*ast.BasicLit); ok && b.Op == token.ADD && lit.Value == `"…"` && cuts(b.X) {
+						t.Errorf("%s: cut texts with words.Clip, words.Short or words.Fit", s.at(b))
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// cuts reports whether an expression takes a part of something.
+func cuts(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		_, slice := n.(*ast.SliceExpr)
+		found = found || slice
+		return true
+	})
+	return found
 }
 
 // quoting are files that name the words they hold others to.
