@@ -30,7 +30,7 @@ var generations = []Known{
 	{Voltage: true, Properties: true, wait: true}, {Properties: true, wait: true}, {wait: true}, {},
 }
 
-// HasPerfetto: Android 10 and later have a perfetto that takes a configuration as
+// HasPerfetto reports whether the device is one of Android 10 or later: those have a perfetto that takes a configuration as
 // text, and the data source android.power.
 func HasPerfetto(f target.Facts) bool { return f.API >= 29 }
 

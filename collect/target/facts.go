@@ -27,10 +27,12 @@ type Facts struct {
 	WallLog bool
 }
 
-// HasFramestats: Android 6 and later tell the times of frames.
+// HasFramestats reports whether the device tells the times of frames: Android 6 and
+// later do.
 func (f Facts) HasFramestats() bool { return f.API >= 23 }
 
-// IsEmulator: of the SDK, of Android Studio, of Genymotion, Cuttlefish, redroid.
+// IsEmulator reports whether the device is one of the SDK, Android Studio, Genymotion,
+// Cuttlefish or redroid.
 // They have no battery and no power monitors worth the name.
 func (f Facts) IsEmulator() bool {
 	for _, name := range []string{"ro.kernel.qemu", "ro.boot.qemu", "ro.hardware.virtual_device"} {
