@@ -61,7 +61,7 @@ func (e *Explanation) gather() {
 			e.Pictures = append(e.Pictures, *c.Picture)
 		}
 		for _, d := range c.Doubts {
-			if !slices.ContainsFunc(e.Doubts, func(other Phrase) bool { return slices.EqualFunc(d, other, samePart) }) {
+			if !slices.ContainsFunc(e.Doubts, func(other Phrase) bool { return slices.EqualFunc(d, other, Part.same) }) {
 				e.Doubts = append(e.Doubts, d)
 			}
 		}
@@ -71,16 +71,15 @@ func (e *Explanation) gather() {
 	e.Weight = max(share(first), 0)
 }
 
-func samePart(a, b Part) bool {
-	return a.Text == b.Text && a.Name == b.Name && sameAmount(a.Amount, b.Amount) && (a.Range == nil) == (b.Range == nil)
+// same reports whether both parts say the same.
+func (p Part) same(o Part) bool {
+	words := p
+	words.Amount, words.Range = o.Amount, o.Range
+	return words == o && equal(p.Amount, o.Amount) && equal(p.Range, o.Range)
 }
 
-func sameAmount(a, b *Amount) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
+// equal compares what is pointed to.
+func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // Section is what a family has to say of all runs, the weightiest first.
 type Section struct {

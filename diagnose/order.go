@@ -7,7 +7,7 @@ import (
 )
 
 // Order sorts causes by what explains most: by share where that is known, then by
-// how sure they are, their kind's rank and their amount.
+// how sure they are, their kind's rank and, of one unit, their amount.
 func Order(causes []Cause) { slices.SortStableFunc(causes, Compare) }
 
 // Compare orders two causes: negative where a explains more.
@@ -16,7 +16,8 @@ func Compare(a, b Cause) int {
 		cmp.Compare(share(b), share(a)),
 		cmp.Compare(a.Explains.Sure.order(), b.Explains.Sure.order()),
 		cmp.Compare(KindOf(a.Kind).Rank, KindOf(b.Kind).Rank),
-		cmp.Compare(amount(b, a), amount(a, b)),
+		cmp.Compare(unit(a), unit(b)),
+		cmp.Compare(amount(b), amount(a)),
 		cmp.Compare(a.Kind, b.Kind),
 	)
 }
@@ -29,9 +30,18 @@ func share(c Cause) float64 {
 	return *c.Explains.Share
 }
 
-// amount is how much a cause explains, 0 where it has no amount in the other's unit.
-func amount(c, beside Cause) float64 {
-	if c.Explains.Value == nil || beside.Explains.Value == nil || c.Explains.Unit != beside.Explains.Unit {
+// unit puts causes of one unit side by side, those without an amount last: only of one
+// unit is more an amount that is greater.
+func unit(c Cause) string {
+	if c.Explains.Value == nil {
+		return "\U0010ffff"
+	}
+	return c.Explains.Unit
+}
+
+// amount is how much a cause explains, 0 where it has no amount.
+func amount(c Cause) float64 {
+	if c.Explains.Value == nil {
 		return 0
 	}
 	return math.Abs(*c.Explains.Value)

@@ -40,6 +40,34 @@ func TestWhatExplainsMostComesFirst(t *testing.T) {
 	}
 }
 
+// Whatever stands first in the beginning, the order is the same: no three causes go
+// round in a circle where some have no amount, or one in another unit.
+func TestTheOrderHasNoCircles(t *testing.T) {
+	of := func(kind string, unit string, v ...float64) Cause {
+		c := cause(kind, "", nil)
+		c.Explains.Unit = unit
+		if len(v) > 0 {
+			c.Explains.Value = &v[0]
+		}
+		return c
+	}
+	all := []Cause{
+		of("z.last", "J", 5), of("a.first", "J", 3), of("m.middle", "ms", 4), of("m.middle", ""), of("b.early", "ms", 1), of("y.late", "", -7), of("m.middle", "J"),
+	}
+	for _, a := range all {
+		for _, b := range all {
+			if Compare(a, b) != -Compare(b, a) {
+				t.Errorf("%v and %v each come before the other", a.Subject, b.Subject)
+			}
+			for _, c := range all {
+				if Compare(a, b) < 0 && Compare(b, c) < 0 && Compare(a, c) >= 0 {
+					t.Errorf("%s (%s), %s (%s) and %s (%s) go round in a circle", a.Kind, a.Explains.Unit, b.Kind, b.Explains.Unit, c.Kind, c.Explains.Unit)
+				}
+			}
+		}
+	}
+}
+
 // A family stands before another by the cause that explains most in any run; within
 // it, the run that has that cause speaks first.
 func TestSectionsStandByWhatTheyExplain(t *testing.T) {
@@ -69,6 +97,19 @@ func TestAnExplanationHoldsWhatItsCausesBring(t *testing.T) {
 	e := Explain([]Cause{one, two})[0]
 	if e.Lead[0].Text != "sun.heat" || *e.Causes[0].Explains.Share != 0.4 || len(e.Doubts) != 2 || len(e.Tables) != 1 || len(e.Pictures) != 1 {
 		t.Errorf("the explanation is %+v, want two causes, two doubts, a table and a picture", e)
+	}
+}
+
+// Doubts that differ in a number, or in how a name is meant, are two.
+func TestDoubtsThatDifferAreTold(t *testing.T) {
+	c := cause("sun.heat", "A", nil)
+	c.Doubts = []Phrase{
+		Say("It lies at ", Range{Low: 1, High: 2, Unit: "J"}), Say("It lies at ", Range{Low: 1, High: 9, Unit: "J"}),
+		Say(Named("a.b")), Say(Coded("a.b")),
+		Say("It lies at ", Range{Low: 1, High: 2, Unit: "J"}),
+	}
+	if e := Explain([]Cause{c})[0]; len(e.Doubts) != 4 {
+		t.Errorf("of four doubts and one of them twice %d are told: %v", len(e.Doubts), e.Doubts)
 	}
 }
 

@@ -172,7 +172,7 @@ func (l LateFrame) validate() error {
 }
 
 func (s Spread) validate() error {
-	if err := errors.Join(counts("count", s.Count), times("mean_ms or quantiles_ms", append(s.QuantilesMS, s.MeanMS)...),
+	if err := errors.Join(counts("count", s.Count), times("mean_ms or quantiles_ms", s.MeanMS), times("mean_ms or quantiles_ms", s.QuantilesMS...),
 		atMost("quantiles_ms", len(s.QuantilesMS), MaxQuantiles)); err != nil {
 		return first(err)
 	}

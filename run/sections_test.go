@@ -160,6 +160,19 @@ func TestSectionsThatCanNotBe(t *testing.T) {
 	}
 }
 
+// Quantiles may be a part of a longer list, whose other numbers stay as they are.
+func TestValidatingChangesNothing(t *testing.T) {
+	numbers := []float64{1, 2, 3}
+	r := whole()
+	r.Frames.Groups[0].Stages[0].Spread = Spread{Count: 2, MeanMS: 1.5, QuantilesMS: numbers[:2]}
+	if _, err := Encode(r); err != nil {
+		t.Fatal(err)
+	}
+	if numbers[2] != 3 {
+		t.Errorf("the number behind the quantiles became %g", numbers[2])
+	}
+}
+
 func TestNullInASectionIsRefused(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"frames":        {`"duration_ms":820`, `"duration_ms":null`},
