@@ -30,8 +30,8 @@ var generations = []Known{
 	{Voltage: true, Properties: true, wait: true}, {Properties: true, wait: true}, {wait: true}, {},
 }
 
-// HasPerfetto reports whether the device is one of Android 10 or later: those have a perfetto that takes a configuration as
-// text, and the data source android.power.
+// HasPerfetto reports whether the device is of Android 10 or later: those have a
+// perfetto that takes a configuration as text, and the data source android.power.
 func HasPerfetto(f target.Facts) bool { return f.API >= 29 }
 
 // Perfetto is the one session that records on a device, for all that ask.

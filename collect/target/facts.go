@@ -32,8 +32,7 @@ type Facts struct {
 func (f Facts) HasFramestats() bool { return f.API >= 23 }
 
 // IsEmulator reports whether the device is one of the SDK, Android Studio, Genymotion,
-// Cuttlefish or redroid.
-// They have no battery and no power monitors worth the name.
+// Cuttlefish or redroid: they have no battery and no power monitors worth the name.
 func (f Facts) IsEmulator() bool {
 	for _, name := range []string{"ro.kernel.qemu", "ro.boot.qemu", "ro.hardware.virtual_device"} {
 		if f.Properties[name] == "1" {
