@@ -20,8 +20,8 @@ type RefreshInput struct {
 	Notes     []string
 	Hint      string
 	Version   string
-	// Judged is the verdict on the new runs, with what is worse in them; nil where it
-	// was not kept.
+	// Judged is the verdict on the new runs, with what is worse in them and the files that
+	// were kept with them; nil where it was not kept.
 	Judged *Input
 }
 
@@ -54,6 +54,7 @@ func Refresh(in RefreshInput) document.Document {
 		d.Facts = append(d.Facts, document.Fact{Label: "Next", Text: wording.Sentence(in.Hint)})
 	}
 	if in.Judged != nil {
+		d.Sections = append(d.Sections, keptSection(*in.Judged))
 		why := explainedRuns(*in.Judged)
 		d.Unlisted, d.Problems = "", append(problems(*in.Judged, findings(in.Judged.Verdict, in.Catalogue), why), why.Problems()...)
 		d.Rules = rulesOf(d.Problems, in.Catalogue, "the history of accepted runs")

@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/history"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
@@ -79,6 +80,7 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 		return result{}, err
 	}
 	a.FailOn = done.FailOn
+	done.Judged.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), done.Judged.Runs)
 	answer := done.Answer()
 	if err := output.Write(c, answer, output.Text()); err != nil {
 		return result{}, errors.Join(err, done.Loss)

@@ -20,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/judging"
+	"github.com/apkgate/apkgate/internal/cli/kept"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
@@ -100,6 +101,7 @@ func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags,
 	if err != nil {
 		return err
 	}
+	done.Judged.Kept = kept.LinkFrom(out.Path(output.FormatHTML), done.Judged.Kept)
 	if err := output.Write(c, done.Answer(), out); err != nil {
 		return errors.Join(err, done.Loss)
 	}
@@ -197,7 +199,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set
 	done := Refreshed{
 		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn,
 	}
-	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: judging.MetaOf(runs)}
+	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: judging.MetaOf(runs), Runs: runs, Kept: kept.ForReport(runs, stores.Kept(set.Store))}
 	if acceptRegression && verdict.Verdict == gate.Regression {
 		done.FailOn = gate.FailNever
 	}

@@ -60,6 +60,18 @@ func TestRunKeepsTracesBesideTheHistory(t *testing.T) {
 	}
 }
 
+// The report on a refresh says where its traces are, too.
+func TestRefreshKeepsTraces(t *testing.T) {
+	keepingLab(t)
+	got := clitest.Run(t, nil, "baseline", "refresh", "--store", "h.db", "--html", "report.html")
+	if got.Status != exit.StatusPass || !strings.Contains(got.Stdout, "Kept with the runs") || len(tracesIn(t, "h.db.evidence")) != 1 {
+		t.Errorf("exit status %d, traces %q\n%s%s", got.Status, tracesIn(t, "h.db.evidence"), got.Stdout, got.Stderr)
+	}
+	if page, err := os.ReadFile("report.html"); err != nil || !strings.Contains(string(page), `<a href="h.db.evidence/files/`) {
+		t.Errorf("the page does not link the trace (%v)", err)
+	}
+}
+
 func tracesIn(t *testing.T, folder string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(folder, "files", "*", "*"))
