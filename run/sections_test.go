@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"math"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -215,6 +216,26 @@ func TestSectionsAreBoundedBeforeTheyAreRead(t *testing.T) {
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
 			t.Errorf("%.30s: refusing it took %d bytes of memory", member, took)
+		}
+	}
+}
+
+// Whoever adds a section bounds it and has its nulls looked for.
+func TestEachSectionIsGuarded(t *testing.T) {
+	raw := reflect.TypeFor[rawSections]()
+	record := reflect.TypeFor[Run]()
+	for i := range record.NumField() {
+		field := record.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		kind := field.Type.Kind()
+		if name == "declared" || name == "warnings" || name == "iterations" || kind != reflect.Pointer && kind != reflect.Slice {
+			continue
+		}
+		if boundOf([]byte(`"`+name+`"`)).values == 0 {
+			t.Errorf("section %s has no bound in outline.go", name)
+		}
+		if f, ok := raw.FieldByName(field.Name); !ok || f.Tag.Get("json") != name {
+			t.Errorf("nulls in section %s are not looked for", name)
 		}
 	}
 }
