@@ -68,3 +68,16 @@ func TestDirections(t *testing.T) {
 		t.Error(`"up" was taken for a direction`)
 	}
 }
+
+// Joules of one source say nothing of another's; times are times.
+func TestValuesOfOneWayAreComparable(t *testing.T) {
+	joules, _ := Default().Lookup("energy.total_j")
+	ms, _ := Default().Lookup("cpu.time_ms")
+	rails, battery, silent := map[string]string{EnergyFrom: "rails"}, map[string]string{EnergyFrom: "battery"}, map[string]string{}
+	if joules.Way(rails) != "rails" || joules.Way(silent) != "" || ms.Way(rails) != "" {
+		t.Errorf("joules came from %q and %q, times from %q", joules.Way(rails), joules.Way(silent), ms.Way(rails))
+	}
+	if joules.Comparable(rails, battery) || joules.Comparable(rails, silent) || !joules.Comparable(silent, silent) || !ms.Comparable(rails, battery) {
+		t.Error("want joules of two sources apart, and times of both together")
+	}
+}

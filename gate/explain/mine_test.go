@@ -2,7 +2,9 @@ package explain_test
 
 import (
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,5 +82,50 @@ func TestManyRulesAreCutAndCounted(t *testing.T) {
 	}
 	if fmt.Sprint(v.Rules[0].If) != "map[sdk:15]" {
 		t.Errorf("first %v, want the SDK that all have", v.Rules[0])
+	}
+}
+
+func TestRulesNameTheContext(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDune)
+	var accepted []run.Run
+	for i := range 40 {
+		context := map[string]string{"sdk": []string{"4.3", "4.4"}[i%2], "model": fmt.Sprint("m", i%7)}
+		accepted = append(accepted, gatetest.In(gatetest.Run(fmt.Sprint(i), gatetest.Frames(450+float64(i%5), 0.95, 8)), context))
+	}
+	refs := gatetest.Summaries(p, accepted...)
+	var subjects []history.Subject
+	for i := range 5 {
+		r := gatetest.In(gatetest.Run(fmt.Sprint("new", i), gatetest.Frames(100, 0.3, 90)), map[string]string{"sdk": "5.0", "model": fmt.Sprint("m", i)})
+		subjects = append(subjects, history.Subject{Run: r, References: refs})
+	}
+	v := history.Check(p, metric.Default(), subjects)
+	if len(v.Rules) != 1 {
+		t.Fatalf("rules %+v, want the one of sdk 5.0", v.Rules)
+	}
+	if r := v.Rules[0]; r.If["sdk"] != "5.0" || len(r.If) != 1 || r.Then != "Outlier-" || r.Count != 5 || r.Confidence != 1 {
+		t.Errorf("%+v, want {sdk 5.0} => Outlier- in 5 runs", r)
+	}
+}
+
+// Four phones are worse, and the fifth may be: its doubt is neither for a rule
+// nor against it. 42 accepted runs are normal, 10 of each of four and 2 of the fifth.
+func TestADoubtIsNoCounterExampleToARule(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.MinConfidence = 0
+	var subjects []history.Subject
+	for i, n := range []int{10, 10, 10, 10, 2} {
+		context := map[string]string{"model": fmt.Sprint("m", i), "sdk": "5.0"}
+		subjects = append(subjects, history.Subject{Run: gatetest.Timed(fmt.Sprint("new", i), context, 16), References: gatetest.Summaries(p, gatetest.Steady(n, context, 8)...)})
+	}
+	v := history.Check(p, metric.Default(), subjects)
+	if v.Runs[0].Verdict != gate.Regression || v.Runs[4].Verdict != gate.Inconclusive {
+		t.Fatalf("the phones are %s … %s, want regression … inconclusive", v.Runs[0].Verdict, v.Runs[4].Verdict)
+	}
+	at := slices.IndexFunc(v.Rules, func(r gate.Rule) bool { return len(r.If) == 1 && r.If["sdk"] == "5.0" })
+	if at < 0 {
+		t.Fatalf("no rule of sdk 5.0: %+v", v.Rules)
+	}
+	if r := v.Rules[at]; r.Count != 4 || math.Abs(r.Confidence-4.0/46) > 1e-9 {
+		t.Errorf("%+v, want 4 runs of 46", r)
 	}
 }

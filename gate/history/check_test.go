@@ -2,7 +2,6 @@ package history
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,10 @@ import (
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
+
+func checkOne(p gate.Policy, r run.Run, accepted ...run.Run) gate.RunVerdict {
+	return Check(p, metric.Default(), []Subject{{Run: r, References: gatetest.Summaries(p, accepted...)}}).Runs[0]
+}
 
 func TestOutcomes(t *testing.T) {
 	phone := map[string]string{"model": "a"}
@@ -224,51 +227,6 @@ func TestOneANRInTenRepetitionsIsSeen(t *testing.T) {
 	}
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.Verdict != gate.Regression {
 		t.Errorf("%s: %s, want regression", v.Verdict, v.Reason)
-	}
-}
-
-func TestRulesNameTheContext(t *testing.T) {
-	p := gatetest.Policy(t, gate.PresetDune)
-	var history []run.Run
-	for i := range 40 {
-		context := map[string]string{"sdk": []string{"4.3", "4.4"}[i%2], "model": fmt.Sprint("m", i%7)}
-		history = append(history, gatetest.In(gatetest.Run(fmt.Sprint(i), gatetest.Frames(450+float64(i%5), 0.95, 8)), context))
-	}
-	refs := gatetest.Summaries(p, history...)
-	var subjects []Subject
-	for i := range 5 {
-		r := gatetest.In(gatetest.Run(fmt.Sprint("new", i), gatetest.Frames(100, 0.3, 90)), map[string]string{"sdk": "5.0", "model": fmt.Sprint("m", i)})
-		subjects = append(subjects, Subject{Run: r, References: refs})
-	}
-	v := Check(p, metric.Default(), subjects)
-	if len(v.Rules) != 1 {
-		t.Fatalf("rules %+v, want the one of sdk 5.0", v.Rules)
-	}
-	if r := v.Rules[0]; r.If["sdk"] != "5.0" || len(r.If) != 1 || r.Then != "Outlier-" || r.Count != 5 || r.Confidence != 1 {
-		t.Errorf("%+v, want {sdk 5.0} => Outlier- in 5 runs", r)
-	}
-}
-
-// Four phones are worse, and the fifth may be: its doubt is neither for a rule
-// nor against it. 42 accepted runs are normal, 10 of each of four and 2 of the fifth.
-func TestADoubtIsNoCounterExampleToARule(t *testing.T) {
-	p := gatetest.Policy(t, gate.PresetDefault)
-	p.MinConfidence = 0
-	var subjects []Subject
-	for i, n := range []int{10, 10, 10, 10, 2} {
-		context := map[string]string{"model": fmt.Sprint("m", i), "sdk": "5.0"}
-		subjects = append(subjects, Subject{Run: gatetest.Timed(fmt.Sprint("new", i), context, 16), References: gatetest.Summaries(p, gatetest.Steady(n, context, 8)...)})
-	}
-	v := Check(p, metric.Default(), subjects)
-	if v.Runs[0].Verdict != gate.Regression || v.Runs[4].Verdict != gate.Inconclusive {
-		t.Fatalf("the phones are %s … %s, want regression … inconclusive", v.Runs[0].Verdict, v.Runs[4].Verdict)
-	}
-	at := slices.IndexFunc(v.Rules, func(r gate.Rule) bool { return len(r.If) == 1 && r.If["sdk"] == "5.0" })
-	if at < 0 {
-		t.Fatalf("no rule of sdk 5.0: %+v", v.Rules)
-	}
-	if r := v.Rules[at]; r.Count != 4 || math.Abs(r.Confidence-4.0/46) > 1e-9 {
-		t.Errorf("%+v, want 4 runs of 46", r)
 	}
 }
 

@@ -1,10 +1,7 @@
 package past
 
 import (
-	"cmp"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/stat"
@@ -151,8 +148,4 @@ func (v Values) everyContext(groups [][]float64, enough int) (s stat.Sample, con
 		}
 	}
 	return s, contexts
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	return slices.Sorted(maps.Keys(m))
 }

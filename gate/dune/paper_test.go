@@ -1,4 +1,4 @@
-package history
+package dune_test
 
 import (
 	"fmt"
@@ -8,22 +8,17 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
-	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
-func checkOne(p gate.Policy, r run.Run, history ...run.Run) gate.RunVerdict {
-	return Check(p, metric.Default(), []Subject{{Run: r, References: gatetest.Summaries(p, history...)}}).Runs[0]
-}
-
 // t6 is the paper's example of section 5.3.3.
-func t6() (t6 run.Run, history []run.Run) {
+func t6() (t6 run.Run, accepted []run.Run) {
 	for i, m := range []map[string]float64{
 		gatetest.Frames(448, 0.95, 45.3), gatetest.Frames(453, 0.94, 44.5), gatetest.Frames(450, 0.93, 44.9), gatetest.Frames(457, 0.80, 50.3), gatetest.Frames(430, 0.85, 45.7),
 	} {
-		history = append(history, gatetest.Run(fmt.Sprint("T", i+1), m))
+		accepted = append(accepted, gatetest.Run(fmt.Sprint("T", i+1), m))
 	}
-	return gatetest.Run("T6", gatetest.Frames(270, 0.40, 40.3)), history
+	return gatetest.Run("T6", gatetest.Frames(270, 0.40, 40.3)), accepted
 }
 
 func flagged(v gate.RunVerdict) []string {
@@ -38,8 +33,8 @@ func flagged(v gate.RunVerdict) []string {
 }
 
 func TestT6AsInThePaper(t *testing.T) {
-	now, history := t6()
-	v := checkOne(gatetest.Policy(t, gate.PresetDune), now, history...)
+	now, accepted := t6()
+	v := checkOne(gatetest.Policy(t, gate.PresetDune), now, accepted...)
 	if got, want := flagged(v), []string{"regression  frames.count"}; !slices.Equal(got, want) {
 		t.Fatalf("flagged %q, want %q", got, want)
 	}
@@ -56,7 +51,7 @@ func TestT6AsInThePaper(t *testing.T) {
 
 // In the paper's own example a smooth ratio of 0.40 among 0.80 to 0.95 hides itself.
 func TestT6ByDefault(t *testing.T) {
-	now, history := t6()
+	now, accepted := t6()
 	contexts := map[string]func(i int) map[string]string{
 		"none":          func(int) map[string]string { return nil },
 		"new SDK":       func(i int) map[string]string { return map[string]string{"sdk": []string{"4.4", "6.0"}[i/5]} },
@@ -66,11 +61,11 @@ func TestT6ByDefault(t *testing.T) {
 		},
 	}
 	for name, contextOf := range contexts {
-		for i := range history {
-			history[i].Context = contextOf(i)
+		for i := range accepted {
+			accepted[i].Context = contextOf(i)
 		}
 		now.Context = contextOf(5)
-		v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...)
+		v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, accepted...)
 		want := []string{"regression  frames.count", "regression  frames.smooth_ratio"}
 		if got := flagged(v); !slices.Equal(got, want) || v.Verdict != gate.Regression {
 			t.Errorf("context %s: %s, flagged %q, want %q", name, v.Verdict, got, want)
@@ -84,7 +79,7 @@ func TestTable1(t *testing.T) {
 	}
 	same := gatetest.Frames(148, 0.95, 45)
 	now := gatetest.In(gatetest.Run("T4", same), context("v1.2", "4.1", "lg", "G4", "wifi"))
-	history := []run.Run{
+	accepted := []run.Run{
 		gatetest.In(gatetest.Run("T1", same), context("v1", "4.1", "samsung", "S3", "wifi")),
 		gatetest.In(gatetest.Run("T2", same), context("v1", "4.2", "htc", "Evo", "3g")),
 		gatetest.In(gatetest.Run("T3", same), context("v1", "4.3", "lg", "L3", "wifi")),
@@ -95,7 +90,7 @@ func TestTable1(t *testing.T) {
 		"T3": {Similarity: 1.73, Weight: 0.39, Cluster: 1},
 	}
 	for _, preset := range gate.Presets() {
-		v := checkOne(gatetest.Policy(t, preset), now, history...)
+		v := checkOne(gatetest.Policy(t, preset), now, accepted...)
 		for _, r := range v.Reference {
 			w := want[r.ID]
 			if math.Abs(r.Similarity-w.Similarity) > 0.005 || math.Abs(r.Weight-w.Weight) > 0.005 || r.Cluster != w.Cluster {
@@ -111,10 +106,10 @@ func TestTable1(t *testing.T) {
 // With four runs in the nearest cluster the preset dune can't flag anything, and
 // says so; with five it can.
 func TestTheSmallestClusterThatCanTell(t *testing.T) {
-	_, history := t6()
+	_, accepted := t6()
 	worst := gatetest.Run("worst", gatetest.Frames(1, 0, 1e6))
 	for n, warned := range map[int]bool{4: true, 5: false} {
-		v := checkOne(gatetest.Policy(t, gate.PresetDune), worst, history[:n]...)
+		v := checkOne(gatetest.Policy(t, gate.PresetDune), worst, accepted[:n]...)
 		if (len(v.Warnings) == 1) != warned || (v.Verdict == gate.Pass) != warned {
 			t.Errorf("%d runs: %s, warnings %v", n, v.Verdict, v.Warnings)
 		}
@@ -126,15 +121,15 @@ func TestFineGrained(t *testing.T) {
 	bucket := func(name string, count float64) run.Bucket {
 		return run.Bucket{Name: name, Metrics: map[string]float64{"frames.count": count, "frames.janky": 2}}
 	}
-	var history []run.Run
+	var accepted []run.Run
 	for i, n := range []float64{448, 453, 450, 457, 430} {
-		history = append(history, gatetest.Run(fmt.Sprint("T", i+1), nil, bucket("start", 50+n/100), bucket("E1", 100+n/50), bucket("E2", n), bucket("E3", 300+n/50)))
+		accepted = append(accepted, gatetest.Run(fmt.Sprint("T", i+1), nil, bucket("start", 50+n/100), bucket("E1", 100+n/50), bucket("E2", n), bucket("E3", 300+n/50)))
 	}
 	now := gatetest.Run("T6", nil, bucket("start", 54), bucket("E1", 109), bucket("E2", 270), bucket("E3", 309))
 	for _, preset := range gate.Presets() {
 		p := gatetest.Policy(t, preset)
 		p.Grain = gate.Fine
-		v := checkOne(p, now, history...)
+		v := checkOne(p, now, accepted...)
 		if !slices.Equal(v.Labels, []string{"E2Outlier-"}) {
 			t.Errorf("%s: labels %q, want E2Outlier-: %q", preset, v.Labels, flagged(v))
 		}
@@ -143,12 +138,12 @@ func TestFineGrained(t *testing.T) {
 
 // Experiment C in small: against bad runs, a good one is an optimization.
 func TestImprovement(t *testing.T) {
-	var history []run.Run
+	var accepted []run.Run
 	for i, n := range []float64{176, 180, 171, 174, 178, 175} {
-		history = append(history, gatetest.Run(fmt.Sprint(i), gatetest.Frames(n, 0.2+n/10000, 144+n/100)))
+		accepted = append(accepted, gatetest.Run(fmt.Sprint(i), gatetest.Frames(n, 0.2+n/10000, 144+n/100)))
 	}
 	for _, preset := range gate.Presets() {
-		v := checkOne(gatetest.Policy(t, preset), gatetest.Run("good", gatetest.Frames(2145, 0.99, 8)), history...)
+		v := checkOne(gatetest.Policy(t, preset), gatetest.Run("good", gatetest.Frames(2145, 0.99, 8)), accepted...)
 		if v.Verdict != gate.Improvement || !slices.Equal(v.Labels, []string{"Outlier+"}) {
 			t.Errorf("%s: %s %q", preset, v.Verdict, v.Labels)
 		}

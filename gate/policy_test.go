@@ -1,0 +1,80 @@
+package gate
+
+import (
+	"testing"
+
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// What a policy asks of a cell: the threshold of its event, or else that of any.
+func TestWhatAppliesToACell(t *testing.T) {
+	p, _ := PolicyOf(PresetDefault)
+	const ms = "frames.duration_ms"
+	p.Thresholds = []Threshold{
+		{Metric: ms, Event: AnyEvent, MinChange: new(0.2), Max: new(20.0)},
+		{Metric: ms, Event: "tap", OutlierFactor: new(3.0), Min: new(5.0)},
+		{Metric: "cpu.time_ms", Ignore: true},
+	}
+	for name, c := range map[string]struct {
+		cell              run.Cell
+		factor, minChange float64
+		value             float64
+		broken            float64 // 0: none
+	}{
+		"the whole run, within its budget": {run.Cell{Metric: ms}, 1.5, 0.2, 20, 0},
+		"the whole run, beyond it":         {run.Cell{Metric: ms}, 1.5, 0.2, 20.1, 20},
+		"an event of no other threshold":   {run.Cell{Event: "scroll", Metric: ms}, 1.5, 0.2, 21, 20},
+		"an event of its own":              {run.Cell{Event: "tap", Metric: ms}, 3, 0.05, 21, 0},
+		"below its least":                  {run.Cell{Event: "tap", Metric: ms}, 3, 0.05, 4.9, 5},
+		"another metric":                   {run.Cell{Metric: "memory.pss_kb"}, 1.5, 0.05, 1e9, 0},
+	} {
+		at := p.ForCell(c.cell)
+		limit := at.Broken(c.value)
+		if at.OutlierFactor != c.factor || at.MinChange != c.minChange || (limit != nil) != (c.broken != 0) || limit != nil && *limit != c.broken {
+			t.Errorf("%s: %+v, breaks %v", name, at, limit)
+		}
+	}
+}
+
+func TestWhichCellsAreJudged(t *testing.T) {
+	summary := run.Summary{Cells: run.CellsOf(map[run.Cell]float64{{Metric: "energy.total_j"}: 1, {Metric: "energy.app_j"}: 1, {Event: "tap", Metric: "energy.app_j"}: 1})}
+	whole, detail, ofEvent := run.Cell{Metric: "energy.total_j"}, run.Cell{Metric: "energy.app_j"}, run.Cell{Event: "tap", Metric: "energy.app_j"}
+	for name, c := range map[string]struct {
+		set                    func(*Policy)
+		whole, detail, ofEvent bool
+	}{
+		"by default":            {func(*Policy) {}, true, false, true},
+		"the coarse grain":      {func(p *Policy) { p.Grain = Coarse }, true, false, false},
+		"the fine grain":        {func(p *Policy) { p.Grain = Fine }, false, false, true},
+		"named metrics":         {func(p *Policy) { p.Metrics = []string{"energy.app_j"} }, false, true, true},
+		"none":                  {func(p *Policy) { p.Metrics = []string{} }, false, false, false},
+		"a threshold asks":      {func(p *Policy) { p.Thresholds = []Threshold{{Metric: "energy.app_j"}} }, true, true, true},
+		"a threshold leaves it": {func(p *Policy) { p.Thresholds = []Threshold{{Metric: "energy.total_j", Ignore: true}} }, false, false, true},
+	} {
+		p, _ := PolicyOf(PresetDefault)
+		c.set(&p)
+		judged := func(cell run.Cell) bool { return p.Judged(cell, summary, metric.Default()) }
+		if judged(whole) != c.whole || judged(detail) != c.detail || judged(ofEvent) != c.ofEvent {
+			t.Errorf("%s: the whole run %t, its detail %t, that of an event %t", name, judged(whole), judged(detail), judged(ofEvent))
+		}
+	}
+	p, _ := PolicyOf(PresetDefault)
+	if p.Judged(run.Cell{Metric: "of.nobody"}, summary, metric.Default()) {
+		t.Error("a metric of which neither way is better is judged")
+	}
+}
+
+func TestALevelWhereThePresetHasNone(t *testing.T) {
+	dune, _ := PolicyOf(PresetDune)
+	if got := dune.WithLevel().Alpha; got != 0.05 {
+		t.Errorf("%g, want that of the default", got)
+	}
+	own := Policy{Alpha: 0.01, MinHistory: 1}
+	if own.WithLevel().Alpha != 0.01 || own.LeastRuns() != 2 {
+		t.Errorf("%g of %d runs, want its own level, and two runs", own.WithLevel().Alpha, own.LeastRuns())
+	}
+	if _, known := PolicyOf("strict"); known {
+		t.Error("there is a preset strict")
+	}
+}
