@@ -65,9 +65,6 @@ type Job struct {
 	// Evidence says what is kept of what was recorded; nothing where Options have no
 	// Evidence.
 	Evidence config.Evidence
-	// Usual is how long UI events take as a rule, by name: one that takes much longer
-	// is an anomaly. nil where nobody knows.
-	Usual map[string]time.Duration
 	// KeepInstalled leaves on the device what was installed for the run.
 	KeepInstalled bool
 }
@@ -196,7 +193,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 	}
 	if options.Evidence != nil && job.Evidence.Keeps() {
 		c.watcher = &watch.Watcher{
-			Target: s.target, Perfetto: s.perfetto, App: job.App.Package, Usual: job.Usual, All: job.Evidence.Keep == config.KeepAll,
+			Target: s.target, Perfetto: s.perfetto, App: job.App.Package, All: job.Evidence.Keep == config.KeepAll,
 			Keeper: evidence.OfRun(options.Evidence, evidence.Default.Files, evidence.Default.Run),
 		}
 	}

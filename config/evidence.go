@@ -9,7 +9,7 @@ const (
 
 // Evidence says which files are kept with the runs.
 type Evidence struct {
-	// Of which repetitions the system trace is kept: anomalies keeps it of those in which the app did not respond, crashed, or drew a frame that took more than 700 ms; all of every one. none doesn't record any. Recording takes some of the device's time, so that runs with and without it are not alike.
+	// Of which repetitions the system trace is kept: anomalies keeps it of those in which the app did not respond, crashed, drew a frame that took more than 700 ms, or took much longer over a UI event than in earlier repetitions; all of every one. none doesn't record any. Recording takes some of the device's time, so that runs with and without it are not alike.
 	Keep string `yaml:"keep,omitempty" jsonschema:"enum=none,enum=anomalies,enum=all,default=none"`
 }
 

@@ -19,7 +19,7 @@ const (
 	NotResponding Kind = "ANR"    // the app did not respond
 	Crashed       Kind = "crash"  // an exception or a signal ended it
 	Frozen        Kind = "frozen" // a frame took longer than gfxinfo.FrozenLimit
-	Slow          Kind = "slow"   // a UI event took much longer than it used to
+	Slow          Kind = "slow"   // a UI event took much longer than in earlier repetitions
 )
 
 // Anomaly is something that went wrong while the workload ran.

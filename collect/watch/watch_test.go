@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func TestAtMostTwoTracesOfARepetitionTwentySecondsApart(t *testing.T) {
 	}
 }
 
-// An event is slow by the history's value alone, while it goes on as when it is over.
+// An event is slow by what is usual alone, while it goes on as when it is over.
 func TestAnEventThatTakesMuchLongerThanItUsedTo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -142,5 +143,33 @@ func TestWhatASavedTraceHolds(t *testing.T) {
 	left := k.takes([]Anomaly{at(10), at(15), at(21), at(30)})
 	if want := []Anomaly{at(10), at(15), at(21)}; !slices.Equal(k.anomalies, want) || !slices.Equal(left, []Anomaly{at(30)}) {
 		t.Errorf("it holds %v and leaves %v, want it to hold %v", k.anomalies, left, want)
+	}
+}
+
+// What an event takes as a rule is what it took in earlier repetitions that count, once
+// there are three of them: the one that first takes long is no rule.
+func TestWhatIsUsualIsLearnedFromEarlierRepetitions(t *testing.T) {
+	t.Parallel()
+	w := &Watcher{}
+	repetition := func(open time.Duration, lost error) []Anomaly {
+		s := Seen{
+			Events: []logcat.Event{{Name: "open", Time: 10 * time.Second}, {Name: "scroll", Time: 10*time.Second + open}},
+			Alive:  11*time.Second + open, Lost: lost,
+		}
+		return w.learn(s, w.took.usual())
+	}
+	for i, open := range []time.Duration{time.Second, 5 * time.Second, time.Second} {
+		if got := repetition(open, nil); len(got) > 0 {
+			t.Errorf("repetition %d: nobody knows yet what is usual, but told %v", i+1, got)
+		}
+	}
+	if got := repetition(9*time.Second, errors.New("lost")); len(got) != 1 || got[0].Kind != Slow || got[0].Event != "open" {
+		t.Errorf("9 s after 1 s, 5 s and 1 s: told %v, want that open is slow", got)
+	}
+	for range 2 {
+		repetition(9*time.Second, nil)
+	}
+	if usual := w.took.usual()["open"]; usual != 5*time.Second {
+		t.Errorf("usual is %v, want the median of 1, 5, 1, 9 and 9 s; a lost repetition counts for nothing", usual)
 	}
 }

@@ -27,12 +27,12 @@ type Watcher struct {
 	Perfetto *recorders.Perfetto
 	Keeper   evidence.Keeper
 	App      string // its package
-	// Usual is how long UI events take as a rule, by name, where that is known.
-	Usual map[string]time.Duration
 	// All keeps the trace of each repetition, whatever happened in it.
 	All bool
 	// Kept is what was kept so far.
 	Kept []run.Evidence
+
+	took durations // of the repetitions so far
 }
 
 // asker is by what name Perfetto is asked to record evidence.
@@ -82,7 +82,8 @@ type Repetition struct {
 	w        *Watcher
 	n        int
 	stream   *Stream
-	follower *follower // nil: the log is not followed
+	usual    map[string]time.Duration // how long UI events took in earlier repetitions
+	follower *follower                // nil: the log is not followed
 	policy   policy
 	waiting  []Anomaly // noticed, and not saved yet
 	saved    []saved
@@ -117,9 +118,9 @@ func (k *saved) takes(all []Anomaly) (left []Anomaly) {
 
 // Begin watches the n-th repetition, from 1, in which Perfetto records already.
 func (w *Watcher) Begin(ctx context.Context, n int) (*Repetition, error) {
-	r := &Repetition{w: w, n: n, stream: NewStream()}
+	r := &Repetition{w: w, n: n, stream: NewStream(), usual: w.took.usual()}
 	var err error
-	r.follower, err = follow(ctx, w.Target, w.App, w.Usual, r.stream)
+	r.follower, err = follow(ctx, w.Target, w.App, r.usual, r.stream)
 	return r, err
 }
 
@@ -185,12 +186,8 @@ func (s Seen) all(usual map[string]time.Duration) []Anomaly {
 			out = append(out, a)
 		}
 	}
-	for i, e := range s.Events {
-		to := s.Alive
-		if i+1 < len(s.Events) {
-			to = s.Events[i+1].Time
-		}
-		if a, ok := ofDuration(e.Name, e.Time, to, usual[e.Name]); ok {
+	for name, span := range s.spans() {
+		if a, ok := ofDuration(name, span[0], span[1], usual[name]); ok {
 			out = append(out, a)
 		}
 	}
@@ -215,7 +212,7 @@ func (s Seen) eventAt(at time.Duration) string {
 // End keeps what was recorded of the repetition's anomalies, now that Perfetto has
 // ended, and drops the rest. What can't be kept is a warning.
 func (r *Repetition) End(ctx context.Context, s Seen) {
-	w, all := r.w, s.all(r.w.Usual)
+	w, all := r.w, r.w.learn(s, r.usual)
 	r.keepThreads(ctx, s)
 	left := all
 	for _, k := range r.saved {
