@@ -56,7 +56,7 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 	}
 	c.context = devctx.Key(devctx.Only(c.summary.Context, p.Use))
 	cells := c.cells()
-	c.past.Table = run.Table(cells, c.past.Cells(), len(c.past.Refs))
+	c.past.Tabulate(cells)
 	for _, cell := range cells {
 		c.judge(cell)
 	}

@@ -29,9 +29,11 @@ type Runs struct {
 
 	weights []float64              // of ranked
 	Sampled int                    // how many values of a cell are kept for a picture
-	Table   map[run.Cell][]float64 // the numbers of each cell to judge: see run.Table
+	table   map[run.Cell][]float64 // the numbers of each cell to judge: see Tabulate
 }
 
+// RunsOf is the history as a run of the context now sees it, by the properties in use;
+// nil means all but those set aside.
 func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 	contexts := make([]devctx.Properties, len(refs))
 	for i, r := range refs {
@@ -55,6 +57,7 @@ type Seen struct {
 	Ways  map[run.Cell][]string // of cells without a comparable value: see past.ways
 }
 
+// Seen is what a verdict tells of it.
 func (p Runs) Seen() Seen {
 	s := Seen{Total: len(p.Refs), Own: p.Own >= 0, List: []gate.Reference{}, Ways: map[run.Cell][]string{}}
 	for i, r := range p.Ranked[:min(len(p.Ranked), gate.MaxListed)] {
@@ -62,6 +65,9 @@ func (p Runs) Seen() Seen {
 	}
 	return s
 }
+
+// Tabulate gathers the numbers of the cells that are to be judged, once for all.
+func (p *Runs) Tabulate(cells []run.Cell) { p.table = run.Table(cells, p.Cells(), len(p.Refs)) }
 
 // Cells are those of each run of the history.
 func (p Runs) Cells() iter.Seq[run.Cells] {

@@ -33,7 +33,7 @@ type Scale struct{ Log bool }
 // ValuesOf collects a cell. Times and joules are judged on the log scale, where
 // their noise is even, as long as every value is positive.
 func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
-	v := Values{past: &p, Scale: Scale{m.Log && x > 0}, Numbers: p.Table[c], weights: p.weights, groups: p.Groups}
+	v := Values{past: &p, Scale: Scale{m.Log && x > 0}, Numbers: p.table[c], weights: p.weights, groups: p.Groups}
 	if v.Numbers == nil {
 		return Values{past: &p, Scale: v.Scale}
 	}
@@ -75,6 +75,7 @@ func (p Runs) comparableOnly(all Values, m metric.Metric) Values {
 	return v
 }
 
+// On is a value on the scale.
 func (s Scale) On(x float64) float64 {
 	if s.Log {
 		return math.Log(x)
@@ -82,6 +83,7 @@ func (s Scale) On(x float64) float64 {
 	return x
 }
 
+// Back is what a number on the scale stands for.
 func (s Scale) Back(x float64) float64 {
 	if s.Log {
 		return math.Exp(x)
