@@ -70,7 +70,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	}
 	f.Doubts()
 	out := trace.NewInspection("systrace", metrics, f.Warnings.List(), d)
-	if seen.events+seen.tasks == 0 {
+	if f.Nothing {
 		return out.Empty(), nil
 	}
 	return out, nil

@@ -39,6 +39,12 @@ func parse(text []byte) (line, bool) {
 	}
 }
 
+// parses reports that a line is an event's.
+func parses(text []byte) bool {
+	_, ok := parse(text)
+	return ok
+}
+
 // behind reads what stands behind the thread's name.
 func behind(text []byte) (line, bool) {
 	s := scanner{text}

@@ -1,6 +1,7 @@
 package systrace
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"time"
@@ -19,6 +20,7 @@ type reader struct {
 	waking    bool                      // sched_waking was seen
 	data      []byte                    // of the last event, for the next one
 	seen      content
+	other     string // what the file seems to be where it is no trace in text, "" where not known
 }
 
 // read gives a text's events to the readers. The error is for reading, and for a text of
@@ -28,7 +30,10 @@ func read(src io.Reader, f *packets.File, readers ...packets.Reader) (*content, 
 		file: f, feed: f.Feed(readers...), functions: map[string]uint64{}, writers: map[int32]*packets.Writer{},
 		seen: content{kinds: map[string]*int{}, cpus: map[int32]bool{}},
 	}
-	lines := trace.NewLines(unpacked(src, f))
+	in := bufio.NewReaderSize(src, 64<<10)
+	begins, _ := in.Peek(near)
+	r.other = otherFormat(begins)
+	lines := trace.NewLines(unpacked(in, f))
 	for lines.Next() {
 		if lines.Cut() {
 			f.Warnings.Addf(lines.Number(), "the line is longer than %d MiB: its rest is not read", trace.MaxLine>>20)
@@ -36,6 +41,9 @@ func read(src io.Reader, f *packets.File, readers ...packets.Reader) (*content, 
 		r.line(lines.Text(), lines.Number())
 	}
 	r.feed.End()
+	if r.part == events && lines.Unended() && parses(lines.Text()) {
+		f.Warnings.Addf(lines.Number(), "the text ends without the end of a line: it may have been cut")
+	}
 	r.doubts()
 	return &r.seen, lines.Err()
 }
@@ -149,6 +157,7 @@ func (r *reader) doubts() {
 		"%d line is no event of the kernel, this one: it is left out",
 		"%d lines are no events of the kernel, this one first: they are left out")
 	if r.seen.events == 0 && r.seen.tasks == 0 {
-		r.file.Warnings.Addf(0, "there is no event of the kernel in the text")
+		r.file.Nothing = true
+		r.file.Warnings.Addf(0, "there is no event of the kernel in the text%s", r.other)
 	}
 }

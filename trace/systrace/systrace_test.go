@@ -262,6 +262,19 @@ func TestWhatCannotBeReadIsTold(t *testing.T) {
 
 // TestLinesThatCouldBeManyEvents has a line of 1 MiB in which an event could begin at every
 // few bytes. Looking ahead from each would take minutes.
+func TestATextThatIsCutIsDoubted(t *testing.T) {
+	t.Parallel()
+	const line = "app-7 (  7) [000] d..2 1.500000: tracing_mark_write: B|7|load the list"
+	for text, cut := range map[string]bool{
+		line + "\n": false, line: true, line[:len(line)-5]: true, line + "\n          ": false, line + "\n/proc/7/task/8": false,
+		html(line + "\n")[:len(html(line+"\n"))-1]: false,
+	} {
+		if _, warnings := table(t, text, "slices"); strings.Contains(warnings, "without the end of a line") != cut {
+			t.Errorf("%q: %s, cut: %v", text, warnings, cut)
+		}
+	}
+}
+
 func TestLinesThatCouldBeManyEvents(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"-1 [0] ", "-1 (1) [0] d..2 ", "-1 [0] 1.0: ", "-1-1", "- "} {

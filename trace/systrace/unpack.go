@@ -16,14 +16,15 @@ import (
 // mark is what atrace writes before a trace.
 const mark = "TRACE:"
 
+// near is how many bytes tell what a file is: atrace writes fewer before a trace.
+const near = 4 << 10
+
 // zlibMethod is the first byte of a zlib stream with a window of 32 KiB.
 const zlibMethod = 0x78
 
 // unpacked is the text of a trace. atrace -z writes it as a zlib stream behind the mark,
 // in which adb shell on old devices turned each LF into CR LF, or CR CR LF.
-func unpacked(src io.Reader, f *packets.File) io.Reader {
-	const near = 4 << 10 // bytes that atrace writes before a trace
-	in := bufio.NewReaderSize(src, 64<<10)
+func unpacked(in *bufio.Reader, f *packets.File) io.Reader {
 	head, _ := in.Peek(near)
 	at := bytes.Index(head, []byte(mark))
 	if at < 0 || at > 0 && head[at-1] != '\n' {
@@ -46,6 +47,21 @@ func unpacked(src io.Reader, f *packets.File) io.Reader {
 		return broken(f, err)
 	}
 	return &damaged{out, f}
+}
+
+// otherFormat names what a file is that people take for a trace in text.
+func otherFormat(begins []byte) string {
+	const packet = 1<<3 | 2 // begins a packet of a Perfetto trace, and is the end of a line
+	binary := bytes.ContainsFunc(begins, func(c rune) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' })
+	switch {
+	case len(begins) == 0:
+		return ": the file is empty"
+	case begins[0] == packet && binary:
+		return "; it seems to be a Perfetto trace, which the reader perfetto reads"
+	case begins[0] == '{' || begins[0] == '[':
+		return "; traces in JSON are not read"
+	}
+	return ""
 }
 
 type failing struct{ err error }

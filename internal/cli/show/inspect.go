@@ -133,9 +133,14 @@ func inspect(c console.Console, name, path string, format output.Format) error {
 		return err
 	}
 	if seen.Nothing {
-		return exit.Usage(fmt.Errorf("inspect %s: nothing in it can be read as %s", console.Plain(path), name), name+" reads "+reader.reads)
+		return unreadable(path, name)
 	}
 	return nil
+}
+
+// unreadable is the error of a file in which there is nothing for a reader.
+func unreadable(path, reader string) error {
+	return exit.Usage(fmt.Errorf("inspect %s: nothing in it can be read as %s", console.Plain(path), reader), reader+" reads "+readers[reader].reads)
 }
 
 func showAs(c console.Console, format output.Format, seen trace.Inspection) error {

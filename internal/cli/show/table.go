@@ -82,7 +82,13 @@ func inspectTable(c console.Console, reader, path, table string, format output.F
 	if format == output.FormatJSON {
 		write = writeRows
 	}
-	return errors.Join(write(out, read), out.Flush())
+	if err := errors.Join(write(out, read), out.Flush()); err != nil {
+		return err
+	}
+	if read.Nothing {
+		return unreadable(path, reader)
+	}
+	return nil
 }
 
 // seekable is a trace that can be read twice: itself, or a copy in a temporary file, which

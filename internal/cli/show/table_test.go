@@ -75,6 +75,26 @@ func TestInspectRefusesTablesThatThereAreNot(t *testing.T) {
 	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--table", "threads", "--format", "text"), "csv")
 }
 
+// A table of a file that is no trace is empty, which must not pass for a trace without rows.
+func TestInspectFailsOnATableOfNoTrace(t *testing.T) {
+	t.Parallel()
+	text := "# tracer: nop\n app-7 (  7) [000] d..2 1.500000: tracing_mark_write: E|7\n"
+	for name, c := range map[string]struct{ reader, content, said string }{
+		"a text given as packets": {"perfetto", text, "which the reader systrace reads"},
+		"packets given as text":   {"systrace", string(oneFrame()), "which the reader perfetto reads"},
+		"JSON given as text":      {"systrace", `{"traceEvents":[]}`, "JSON are not read"},
+		"nothing":                 {"perfetto", "", "the file is empty"},
+		"nothing given as text":   {"systrace", "", "the file is empty"},
+	} {
+		path := clitest.WriteFile(t, filepath.Join(t.TempDir(), "trace"), c.content)
+		got := clitest.Run(t, nil, "inspect", c.reader, path, "--table", "slices", "--format", "json")
+		if got.Status != exit.StatusUsage || got.Stdout != "[]\n" || !strings.Contains(got.Stderr, c.said) ||
+			!strings.Contains(got.Stderr, "nothing in it can be read as "+c.reader) || !strings.Contains(got.Stderr, "hint: "+c.reader+" reads") {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // oneFrameFile is a file of that trace.
 func oneFrameFile(t *testing.T) string {
 	t.Helper()

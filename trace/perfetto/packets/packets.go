@@ -69,6 +69,8 @@ type File struct {
 	Broken, Lost, Unusable int
 	// TooMany counts what was not kept, by kind.
 	TooMany map[string]int
+	// Nothing says that nothing of a trace was in what was read: it is of another kind.
+	Nothing bool
 
 	kinds     [len(kindNames)]int
 	others    int
@@ -107,7 +109,9 @@ func (f *File) Read(r io.Reader, readers ...Reader) error {
 	}
 	s := newStream(r, &f.Warnings)
 	defer s.close()
-	return s.each(func(message []byte) { f.bundle(s, message) })
+	err := s.each(func(message []byte) { f.bundle(s, message) })
+	f.Nothing = len(f.Counts()) == 0
+	return err
 }
 
 // Counts are the packets by the name of what they hold: "ftrace_events", "battery", ….

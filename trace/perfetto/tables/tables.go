@@ -26,6 +26,8 @@ type Table struct {
 	// valid until the next row.
 	Rows     iter.Seq[[]any]
 	Warnings []run.Warning
+	// Nothing says that nothing of a trace was in the file, which is of another kind.
+	Nothing bool
 }
 
 // reader reads one table's rows from a file.
@@ -68,7 +70,7 @@ func Of(in packets.Source, name string) (*Table, error) {
 		return nil, err
 	}
 	f.Doubts()
-	return &Table{Columns: reader.columns, Rows: rows, Warnings: f.Warnings.List()}, nil
+	return &Table{Columns: reader.columns, Rows: rows, Warnings: f.Warnings.List(), Nothing: f.Nothing}, nil
 }
 
 // inOrder are the places of n rows in the order of time.
