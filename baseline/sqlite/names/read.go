@@ -168,7 +168,6 @@ func Missing(err error, what string, id int64) error {
 	return err
 }
 
-// holders are n placeholders.
 // Holders are the places of n values in a statement.
 func Holders(n int) string { return strings.TrimSuffix(strings.Repeat("?,", n), ",") }
 

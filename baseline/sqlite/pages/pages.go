@@ -38,11 +38,13 @@ type Value struct {
 	Data []byte
 }
 
-// IsNull, IsText and IsBlob report what the value is.
+// IsNull reports whether the value is none.
 func (v Value) IsNull() bool { return v.Kind == 0 }
 
+// IsText reports whether the value is a text.
 func (v Value) IsText() bool { return v.Kind >= 13 && v.Kind%2 == 1 }
 
+// IsBlob reports whether the value is bytes.
 func (v Value) IsBlob() bool { return v.Kind >= 12 && v.Kind%2 == 0 }
 
 // Integer is the value of an integer column.

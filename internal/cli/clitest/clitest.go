@@ -61,7 +61,7 @@ func OneClearLine(stderr string) error {
 	lines := strings.Split(message, "\n")
 	switch {
 	case !ended || !strings.HasPrefix(lines[0], "error: "):
-		return fmt.Errorf("stderr %q: want a line that begins with error:", stderr)
+		return fmt.Errorf("stderr %q: want a line that begins with \"error:\"", stderr)
 	case len(lines) > 2, len(lines) == 2 && !strings.HasPrefix(lines[1], "hint: "):
 		return fmt.Errorf("stderr %q: want one line and at most one with a hint", stderr)
 	case strings.Contains(lines[0], "failed"+" to"), strings.Contains(lines[0], "panic"):
