@@ -115,7 +115,8 @@ type Conversion struct {
 type point struct{ from, to int64 }
 
 // to finds the shortest ways from every clock to one, over snapshots that hold
-// both ends of each step.
+// both ends of each step. A clock that is more than maxSteps away leads nowhere: each of
+// its times would be that much work.
 func (c *Clocks) to(target int32) *Conversion {
 	v := &Conversion{clocks: c, Target: target, next: make([]int32, len(c.list)), points: make([][]point, len(c.list)), Failed: map[int32]int{}}
 	beside := c.neighbours()
@@ -123,13 +124,17 @@ func (c *Clocks) to(target int32) *Conversion {
 		v.next[i] = -1
 	}
 	v.next[target] = target
-	for queue := []int32{target}; len(queue) > 0; queue = queue[1:] {
-		for _, n := range beside[queue[0]] {
-			if v.next[n] < 0 {
-				v.next[n] = queue[0]
-				queue = append(queue, n)
+	for reached, steps := []int32{target}, 0; len(reached) > 0 && steps < maxSteps; steps++ {
+		var further []int32
+		for _, one := range reached {
+			for _, n := range beside[one] {
+				if v.next[n] < 0 {
+					v.next[n] = one
+					further = append(further, n)
+				}
 			}
 		}
+		reached = further
 	}
 	for _, s := range c.snapshots {
 		for _, a := range s {

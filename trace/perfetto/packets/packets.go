@@ -35,7 +35,9 @@ const (
 	MaxClocks    = 100_000
 	MaxSnapshots = 20_000
 	maxSnapshot  = 16       // clocks of one snapshot
-	maxInterned  = 64 << 20 // bytes of interned data at one time
+	maxInterned  = 64 << 20 // bytes of interned data and defaults at one time
+	maxDefaults  = 64 << 10 // bytes of the defaults of one sequence
+	maxSteps     = 16       // from one clock over others to another
 )
 
 // Reader reads packets of some kinds.
@@ -79,7 +81,7 @@ type File struct {
 	sequences map[sequenceKey]*Sequence
 	last      *Sequence // that of the packet before
 	latest    Stamp
-	held      int // bytes of interned data
+	held      int // bytes of interned data and defaults
 
 	own    *Conversion // to the trace's own clock, where it is read in order
 	kernel *kernel

@@ -22,7 +22,7 @@ type Sequence struct {
 	known   bool   // a packet was seen
 	valid   bool   // no packet is missing since the state began
 	entries map[internedKey][]byte
-	held    int // bytes of entries
+	held    int // bytes of entries and defaults
 }
 
 type internedKey struct {
@@ -63,7 +63,7 @@ func (f *File) sequence(p Packet) *Sequence {
 	}
 	seq.clockID = 0
 	if len(f.wanted[field.PacketTrackEvent]) > 0 {
-		seq.Defaults = append([]byte(nil), p.defaults...)
+		f.keepDefaults(seq, p.defaults)
 	}
 	for g := FieldsOf(p.defaults); g.Next(); {
 		if g.Number == field.PacketTimestampClockID {
@@ -71,6 +71,20 @@ func (f *File) sequence(p Packet) *Sequence {
 		}
 	}
 	return seq
+}
+
+// keepDefaults keeps a TracePacketDefaults, which is read for each event of its sequence.
+func (f *File) keepDefaults(seq *Sequence, defaults []byte) {
+	f.held -= len(seq.Defaults)
+	seq.held -= len(seq.Defaults)
+	seq.Defaults = nil
+	if len(defaults) > maxDefaults || f.held+len(defaults) > maxInterned {
+		f.TooMany["defaults of packets"]++
+		return
+	}
+	seq.Defaults = append([]byte(nil), defaults...)
+	f.held += len(defaults)
+	seq.held += len(defaults)
 }
 
 // find finds or adds a sequence. One that there is no room for has no memory.
