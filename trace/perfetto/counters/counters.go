@@ -76,7 +76,7 @@ func New(file *packets.File, tracker *threads.Tracker) *Reader {
 		file: file, threads: tracker, tracks: map[Track]int32{}, spaces: map[int64]int{}, events: trackevent.New(file, tracker),
 		energy:    energy{rails: map[railKey]string{}, consumers: map[int32]string{}, states: map[[2]int32]string{}},
 		sent:      map[virtioKey]time.Duration{},
-		gpu:       gpu{specs: map[specKey]gpuCounter{}, last: map[Track]int32{}},
+		gpu:       gpu{specs: map[specKey]gpuCounter{}, known: map[specKey]bool{}, last: map[Track]int32{}},
 		wakelocks: wakelocks{names: map[wakelockOf]wakelock{}, sums: map[wakelockSum]generationValue{}},
 		uids: uids{
 			clusters: map[*packets.Sequence]uint64{}, told: map[uidOf]generationValue{}, latest: map[uidKey]uint64{},

@@ -11,7 +11,8 @@ import (
 // gpu is what packets say of counters of GPUs.
 type gpu struct {
 	specs map[specKey]gpuCounter
-	last  map[Track]int32 // the row of a counter's last value
+	known map[specKey]bool // interned descriptions that were read, of number 0
+	last  map[Track]int32  // the row of a counter's last value
 }
 
 // specKey is a counter by its number, which means something within a description: one of a
@@ -66,10 +67,16 @@ func (r *Reader) gpuCounters(p packets.Packet) {
 	}
 }
 
+// internedSpecs reads an InternedGpuCounterDescriptor once, which each sample refers to.
 func (r *Reader) internedSpecs(key specKey) {
 	var number uint64
 	var descriptor []byte
-	for f := packets.FieldsOf(key.seq.Interned(field.InternedGPUCounterDescriptors, key.described)); f.Next(); {
+	entry := key.seq.Interned(field.InternedGPUCounterDescriptors, key.described)
+	if entry == nil || r.gpu.known[key] || !r.file.Room("descriptions of the GPU's counters", len(r.gpu.known), maxTracks) {
+		return
+	}
+	r.gpu.known[key] = true
+	for f := packets.FieldsOf(entry); f.Next(); {
 		switch f.Number {
 		case field.InternedGPUCountersCounterDescriptor:
 			descriptor = f.Bytes

@@ -31,7 +31,9 @@ func (s *sparse) next(at time.Duration) {
 
 // all puts the values of a packet.
 func (s *sparse) all(values map[Track]uint64) {
-	for _, t := range slices.SortedFunc(maps.Keys(values), func(a, b Track) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type)) }) {
+	for _, t := range slices.SortedFunc(maps.Keys(values), func(a, b Track) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Which, b.Which))
+	}) {
 		s.put(t, float64(values[t]))
 	}
 }

@@ -92,6 +92,10 @@ func (r *Reader) async(e *packets.Event, p atrace.Point, t Track) {
 func (r *Reader) lane(cookie int64, t Track) *lane {
 	all := r.lanes[t]
 	if all == nil {
+		t = r.bounded(t)
+		all = r.lanes[t]
+	}
+	if all == nil {
 		if !r.file.Room("tracks of slices", len(r.lanes), MaxRows) {
 			return nil
 		}

@@ -200,6 +200,10 @@ func (r *Reader) own(tid int32) int32 {
 
 // track finds or adds a track; None where there are too many.
 func (r *Reader) track(t Track) int32 {
+	if at, known := r.tracks[t]; known {
+		return at
+	}
+	t = r.bounded(t)
 	at, known := r.tracks[t]
 	if !known {
 		at = None
@@ -211,9 +215,15 @@ func (r *Reader) track(t Track) int32 {
 	return at
 }
 
-func (r *Reader) newTrack(t Track) int32 {
+// bounded is a track whose name is among those that are kept: all that find no room have
+// none, and are one.
+func (r *Reader) bounded(t Track) Track {
 	t.Name = r.Names[r.intern(t.Name)]
-	r.Tracks = append(r.Tracks, t)
+	return t
+}
+
+func (r *Reader) newTrack(t Track) int32 {
+	r.Tracks = append(r.Tracks, r.bounded(t))
 	r.stacks = append(r.stacks, nil)
 	return int32(len(r.Tracks) - 1)
 }

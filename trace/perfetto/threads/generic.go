@@ -103,8 +103,9 @@ func (t *Tracker) genericProcess(message []byte) {
 	if one.Parent == None {
 		one.Parent = above
 	}
-	one.Cmdline = strings.ToValidUTF8(string(cmdline[:min(len(cmdline), maxWord)]), "�")
-	one.Name, _, _ = strings.Cut(one.Cmdline, " ")
+	said := strings.ToValidUTF8(string(cmdline[:min(len(cmdline), maxWord)]), "�")
+	name, _, _ := strings.Cut(said, " ")
+	t.command(one, name, said)
 }
 
 func (t *Tracker) genericThread(message []byte) {

@@ -174,7 +174,7 @@ func (t *Tracker) process(message []byte, kernels map[int32]bool) {
 	if one.Parent == None {
 		one.Parent = above
 	}
-	one.Name, one.Cmdline = name, cmdline
+	t.command(one, name, cmdline)
 	if p.UID >= 0 {
 		one.UID = p.UID
 	}
@@ -183,6 +183,14 @@ func (t *Tracker) process(message []byte, kernels map[int32]bool) {
 	}
 	if p.Comm {
 		t.call(t.Of(p.PID), cmdline, byTree)
+	}
+}
+
+// command gives a process its command line and the name in it, where there is room.
+func (t *Tracker) command(one *Process, name, cmdline string) {
+	held := t.commands - len(one.Cmdline) + len(cmdline)
+	if t.file.Room("command lines of processes", held, maxCommands) {
+		t.commands, one.Name, one.Cmdline = held, name, cmdline
 	}
 }
 

@@ -26,8 +26,11 @@ const None = -1
 // tells: it may not tell of an end.
 const maxNamesakes = 50
 
-// most is how many threads, and how many processes, are kept.
-const most = 200_000
+// Limits on what is kept.
+const (
+	most        = 200_000  // threads, and processes
+	maxCommands = 32 << 20 // bytes of the command lines of all processes
+)
 
 // Thread is a thread by its number in Tracker.Threads.
 type Thread struct {
@@ -78,6 +81,7 @@ type Tracker struct {
 	framed             map[int32]bool  // processes with frames
 	wide               map[int64]int32 // numbers that stand for those of more than 31 bits
 	ids                map[int32]int64 // and what they stand for
+	commands           int             // bytes of command lines
 }
 
 // New is a tracker of what is read from a file.

@@ -82,3 +82,37 @@ func TestManyThreadsWithoutAProcess(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// TestCommandLinesAreBounded has processes whose command lines are 40 MB together. One that
+// is told again takes the place of what it was.
+func TestCommandLinesAreBounded(t *testing.T) {
+	t.Parallel()
+	const many, each = 5_000, 8_000
+	long := bytes.Repeat([]byte("x"), each)
+	var tree, again message
+	for pid := range int64(many) {
+		tree = tree.in(1, message(nil).num(1, 10+pid).num(2, 1).in(3, long))
+	}
+	again = again.in(1, message(nil).num(1, 10).num(2, 1).in(3, long[1:]))
+	again = again.in(1, message(nil).num(1, 11).num(2, 1).in(3, []byte("com.example")))
+	var trace message
+	for i, one := range []message{tree, again, again} {
+		trace = trace.in(1, message(nil).num(8, int64(i)).in(2, one))
+	}
+	f := packets.New()
+	tracker := threads.New(f)
+	if err := f.ReadInOrder(bytes.NewReader(trace), tracker); err != nil {
+		t.Fatal(err)
+	}
+	held, told := 0, 0
+	for _, one := range tracker.Processes {
+		held += len(one.Cmdline)
+		told += min(len(one.Cmdline), 1)
+	}
+	if n := len(tracker.Processes); n < many || held > 32<<20 || told < 4_000 || f.TooMany["command lines of processes"] != many-told {
+		t.Errorf("%d processes, %d with command lines of %d bytes; %v", n, told, held, f.TooMany)
+	}
+	if first, second := tracker.Processes[tracker.OfProcess(10)], tracker.Processes[tracker.OfProcess(11)]; len(first.Cmdline) != each-1 || second.Name != "com.example" {
+		t.Errorf("%d bytes, %q", len(first.Cmdline), second.Name)
+	}
+}
