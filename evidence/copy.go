@@ -12,7 +12,7 @@ import (
 type Copied struct {
 	Files   int // now in the other folder, also those that were there before
 	Missing int // not to be had from the one copied from: absent, or damaged
-	Refused int // larger than the other folder takes
+	Refused int // larger than the other folder takes, or more than it keeps of a run
 	Gone    Gone
 }
 
@@ -34,14 +34,15 @@ func (g *Gone) Add(o Gone) {
 // Copy brings the files of a run, which has an id, from one folder to another and
 // attaches them there. What is not in the first is counted, and no error.
 func Copy(ctx context.Context, to, from *Folder, r run.Run) (done Copied, err error) {
+	room := &share{to, to.limits.Files, to.limits.Run}
 	for _, e := range r.Evidence {
-		err := copyFile(ctx, to, from, e.Digest)
+		err := room.copyFile(ctx, to, from, e.Digest)
 		switch {
 		case err == nil:
 			done.Files++
 		case errors.Is(err, errUnread):
 			done.Missing++
-		case errors.Is(err, ErrTooLarge):
+		case errors.Is(err, ErrTooLarge), errors.Is(err, ErrFull):
 			done.Refused++
 		default:
 			return done, err
@@ -54,8 +55,11 @@ func Copy(ctx context.Context, to, from *Folder, r run.Run) (done Copied, err er
 // errUnread says that a file could not be had from where it should be.
 var errUnread = errors.New("the file could not be read")
 
-func copyFile(ctx context.Context, to, from *Folder, digest string) error {
-	if _, _, here := to.Place(digest); here {
+// copyFile copies one file. What is in the other folder has its share of the run too.
+func (s *share) copyFile(ctx context.Context, to, from *Folder, digest string) error {
+	if _, size, here := to.Place(digest); here {
+		s.files--
+		s.bytes -= size
 		return nil
 	}
 	file, err := from.Open(digest)
@@ -63,7 +67,7 @@ func copyFile(ctx context.Context, to, from *Folder, digest string) error {
 		return fmt.Errorf("%w: %w", errUnread, err)
 	}
 	defer file.Close()
-	got, _, err := to.Keep(ctx, file, to.limits.File)
+	got, _, err := s.Keep(ctx, file, to.limits.File)
 	if err == nil && got != digest {
 		err = fmt.Errorf("%w: kept file %s changed meanwhile: %w", errUnread, digest[:12], ErrDamaged)
 	}

@@ -13,5 +13,5 @@ var (
 	// ErrDamaged says that a kept file is not what its name says.
 	ErrDamaged = errors.New("the kept file is damaged")
 	// ErrForeign says that a folder is none of kept evidence, or one of a later apkgate.
-	ErrForeign = errors.New("the folder is none of kept evidence of this version")
+	ErrForeign = errors.New("it is no folder of kept evidence that this apkgate knows")
 )

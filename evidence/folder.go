@@ -243,13 +243,22 @@ func (f *Folder) isOurs() error {
 	switch {
 	case err != nil:
 		return absentIf(err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%w: it is a symbolic link", ErrForeign)
 	case !info.IsDir():
-		return fmt.Errorf("%w: it is no folder", ErrForeign)
+		return fmt.Errorf("%w: it is a file", ErrForeign)
 	}
-	file, err := os.Open(filepath.Join(f.path, formatFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	name := filepath.Join(f.path, formatFile)
+	info, err = os.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return f.isEmpty()
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular(): // to open a pipe would wait for ever
+		return fmt.Errorf("%w: %s in it is no plain file", ErrForeign, formatFile)
 	}
+	file, err := os.Open(name)
 	if err != nil {
 		return err
 	}
@@ -270,10 +279,14 @@ func (f *Folder) isEmpty() error {
 	}
 	for _, e := range entries {
 		switch e.Name() {
-		case filesDir, runsDir, inDir, lockFile:
-		default:
-			return fmt.Errorf("%w: it holds %.60q", ErrForeign, e.Name())
+		case filesDir, runsDir, inDir:
+			if e.IsDir() { // and no link out of it
+				continue
+			}
+		case lockFile:
+			continue
 		}
+		return fmt.Errorf("%w: it holds %.60q", ErrForeign, e.Name())
 	}
 	return ErrAbsent
 }

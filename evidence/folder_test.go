@@ -213,6 +213,12 @@ func TestAFolderOfOthersIsLeftAlone(t *testing.T) {
 		"a link": func(dir string) error {
 			return errors.Join(os.Mkdir(dir+".other", 0o755), os.Symlink(dir+".other", dir))
 		},
+		"whose format is a link": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+".other", []byte(Format+"\n"), 0o644), os.Symlink(dir+".other", filepath.Join(dir, "format")))
+		},
+		"half made, with a link out of it": func(dir string) error {
+			return errors.Join(os.Mkdir(dir, 0o755), os.Mkdir(dir+".other", 0o755), os.Symlink(dir+".other", filepath.Join(dir, "incoming")))
+		},
 	} {
 		f := newFolder(t)
 		if err := set(f.Path()); err != nil {
@@ -252,6 +258,23 @@ func TestCopyFromWhatIsNoFolder(t *testing.T) {
 	}
 	if done, err := Copy(t.Context(), to, from, runWith("r", 1, abc)); err != nil || done.Missing != 1 {
 		t.Errorf("%+v, %v; want one missing", done, err)
+	}
+}
+
+// A copy keeps to what is kept of one run, counting what it has brought before.
+func TestCopyKeepsToARunsShare(t *testing.T) {
+	roomy := Limits{File: 1000, Run: 10_000, Files: 10, Total: 10_000}
+	for name, limits := range map[string]Limits{
+		"of files": {File: 1000, Run: 10_000, Files: 2, Total: 10_000},
+		"of bytes": {File: 1000, Run: 20, Files: 10, Total: 10_000},
+	} {
+		from, to := At(t.TempDir(), roomy), At(t.TempDir(), limits)
+		r := runWith("r", 1, keep(t, from, "ten bytes1"), keep(t, from, "ten bytes2"), keep(t, from, "ten bytes3"))
+		for range 2 {
+			if done, err := Copy(t.Context(), to, from, r); err != nil || done.Files != 2 || done.Refused != 1 {
+				t.Errorf("%s: %+v, %v; want two files, one refused", name, done, err)
+			}
+		}
 	}
 }
 

@@ -92,12 +92,12 @@ func (f *Folder) Runs() ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, f.failed("list the runs", err)
+		return nil, f.failed("list the runs with kept files", err)
 	}
 	defer root.Close()
 	owners, err := ownersIn(root)
 	if err != nil {
-		return nil, f.failed("list the runs", err)
+		return nil, f.failed("list the runs with kept files", err)
 	}
 	var ids []string
 	for _, o := range owners {

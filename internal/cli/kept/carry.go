@@ -83,7 +83,7 @@ func (l *Load) Bring(ctx context.Context, to, from *evidence.Folder) (string, er
 		said = append(said, fmt.Sprintf("%s kept with runs not in %s, so that the runs only name them", words.Count(done.Missing, "file", "files"), from.Path()))
 	}
 	if done.Refused > 0 {
-		said = append(said, fmt.Sprintf("%s kept with runs too large to be copied", words.Count(done.Refused, "file", "files")))
+		said = append(said, fmt.Sprintf("%s kept with runs not copied, as they are too large or more than is kept of one run", words.Count(done.Refused, "file", "files")))
 	}
 	if lost := GoneLine(done.Gone); lost != "" {
 		said = append(said, lost)
