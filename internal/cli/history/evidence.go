@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -38,6 +39,9 @@ computer while apkgate waits.`,
 			if err != nil {
 				return err
 			}
+			if open != "" && out != "" {
+				return exit.Usage(errors.New("--open and --output are two answers"), "ask for one at a time")
+			}
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
 				if open != "" {
 					return openEvidence(cmd.Context(), c, s, stores.Kept(address), ids, open)
@@ -70,10 +74,17 @@ func openEvidence(ctx context.Context, c console.Console, s baseline.Store, fold
 			"apkgate baseline evidence RUN lists them with the beginning of their digests")
 	}
 	for _, file := range found {
-		at, _, here := folder.Place(file.Digest)
-		if !here {
+		sound, err := folder.Open(file.Digest) // what is damaged is not given out
+		if errors.Is(err, evidence.ErrAbsent) {
 			return exit.Usage(fmt.Errorf("open %q: the trace is not here, in %s", words.Short(name), console.Plain(folder.Path())), "")
 		}
+		if err == nil {
+			err = sound.Close()
+		}
+		if err != nil {
+			return exit.Infrastructure(err)
+		}
+		at, _, _ := folder.Place(file.Digest)
 		return viewer.Open(ctx, c, "perfetto", at, viewer.Span{FromMS: file.FromMS, ToMS: file.ToMS})
 	}
 	return nil
@@ -104,7 +115,7 @@ func showEvidence(ctx context.Context, c console.Console, s baseline.Store, fold
 	}
 	fmt.Fprintf(c.Stdout, "%s copied to %s\n", words.Count(len(done.Names), "file", "files"), console.Plain(out))
 	if n := len(done.Absent); n > 0 {
-		fmt.Fprintf(c.Stderr, "%s not here\n", words.Count(n, "file is", "files are"))
+		fmt.Fprintf(c.Stderr, "%s not here, or damaged\n", words.Count(n, "file is", "files are"))
 	}
 	return nil
 }

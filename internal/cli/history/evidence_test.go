@@ -111,7 +111,7 @@ func TestKeptFilesArePrunedWithTheirRuns(t *testing.T) {
 	passes(t, "baseline", "prune", "--store", "h.db", "--keep", "1") // lists them alone
 	says(t, "before", passes(t, "baseline", "evidence", "--store", "h.db", "first").Stdout, "h.db.evidence")
 	got := passes(t, "baseline", "prune", "--store", "h.db", "--keep", "1", "--yes")
-	says(t, "prune", got.Stdout, "2 runs removed", "2 files kept with them removed")
+	says(t, "prune", got.Stdout, "2 runs removed", "2 kept files of removed runs removed")
 	left, err := filepath.Glob("h.db.evidence/files/*/*")
 	if err != nil || len(left) != 1 {
 		t.Errorf("%q are left, %v; want one", left, err)
@@ -162,6 +162,21 @@ func TestTracesThatCanNotBeOpened(t *testing.T) {
 	clitest.Refuses(t, open("nothing", "first"), `open "nothing": 0 traces are called so`)
 	clitest.Refuses(t, open("open.pftrace", "first", "second"), "2 traces are called so")
 	clitest.Refuses(t, open("open.pftrace", "third"), "third")
+	clitest.Refuses(t, open("open.pftrace", "first", "--output", "out"), "--open and --output")
+	files, err := filepath.Glob("h.db.evidence/files/*/*")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		if err := os.WriteFile(file, []byte("trace of somebody else"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := open("open.pftrace", "first")
+	if got.Status != 3 {
+		t.Errorf("a damaged trace: exit status %d, want 3", got.Status)
+	}
+	says(t, "of a damaged trace", got.Stderr, "the kept file is damaged")
 	if err := os.RemoveAll("h.db.evidence"); err != nil {
 		t.Fatal(err)
 	}

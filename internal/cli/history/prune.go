@@ -70,7 +70,7 @@ func prune(ctx context.Context, c console.Console, s baseline.Store, keep int, y
 func pruneKept(ctx context.Context, c console.Console, s baseline.Store, address string) error {
 	gone, err := kept.Prune(ctx, stores.Kept(address), s)
 	if gone.Files > 0 {
-		fmt.Fprintf(c.Stdout, "%d %s kept with them removed\n", gone.Files, words.Plural(gone.Files, "file", "files"))
+		fmt.Fprintf(c.Stdout, "%d %s of removed runs removed\n", gone.Files, words.Plural(gone.Files, "kept file", "kept files"))
 	}
 	if errors.Is(err, baseline.ErrDamaged) { // which is told when all is done
 		tell(c, "the files that were kept with the removed runs stay, as a damaged history can't tell which runs it holds")

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/actions/artifact"
 	"github.com/apkgate/apkgate/internal/words"
@@ -51,17 +52,17 @@ func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 	}
 	for _, e := range r.Evidence {
 		if at, _, here := folder.Place(e.Digest); here && e.Kind == run.PerfettoTrace {
-			_, err := fmt.Fprintf(w, "To look at a trace: %s\n", OpenCommand(at, e))
+			_, err := fmt.Fprintf(w, "To look at a trace: %s\n", openCommand(at, e))
 			return err
 		}
 	}
 	return nil
 }
 
-// OpenCommand is the command that opens a Perfetto trace in Perfetto's user interface,
+// openCommand is the command that opens a Perfetto trace in Perfetto's user interface,
 // at the part that matters.
-func OpenCommand(at string, e run.Evidence) string {
-	command := "apkgate inspect perfetto " + at + " --open"
+func openCommand(at string, e run.Evidence) string {
+	command := "apkgate inspect perfetto " + device.Quote(at) + " --open"
 	if e.ToMS > e.FromMS {
 		command += fmt.Sprintf(" --from-ms %.0f --to-ms %.0f", math.Floor(e.FromMS), math.Ceil(e.ToMS))
 	}

@@ -35,9 +35,11 @@ func ForReport(runs []run.Run, folders ...*evidence.Folder) map[string]layout.Ke
 // after a space.
 func InHistory(runs []run.Run, folder *evidence.Folder, flags string) map[string]layout.KeptFile {
 	out := ForReport(runs, folder)
+	told := map[string]bool{} // several runs may have kept the same file: the first one is told
 	for _, r := range runs {
 		for _, e := range r.Evidence {
-			if file := out[e.Digest]; file.Open != "" {
+			if file := out[e.Digest]; file.Open != "" && !told[e.Digest] {
+				told[e.Digest] = true
 				file.Open = "apkgate baseline evidence " + device.Quote(r.ID) + " --open " + e.Digest[:8] + flags
 				out[e.Digest] = file
 			}
@@ -87,7 +89,7 @@ func ForArtifact(dir, address string, runs []run.Run) map[string]layout.KeptFile
 func fileAt(at string, e run.Evidence) layout.KeptFile {
 	file := layout.KeptFile{At: at}
 	if e.Kind == run.PerfettoTrace {
-		file.Open = OpenCommand(at, e)
+		file.Open = openCommand(at, e)
 	}
 	return file
 }

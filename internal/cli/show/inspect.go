@@ -10,6 +10,7 @@ import (
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
@@ -90,6 +91,9 @@ With --open, the link that opens a trace in Perfetto's user interface
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := together(cmd.Flags(), open); err != nil {
+				return err
+			}
 			if open {
 				return viewer.Open(cmd.Context(), c, args[0], args[1], part)
 			}
@@ -108,6 +112,21 @@ With --open, the link that opens a trace in Perfetto's user interface
 	cmd.Flags().Float64Var(&part.ToMS, "to-ms", 0, "with --open: show the part until then")
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
 	return cmd
+}
+
+// together refuses flags of another answer than is asked for.
+func together(flags *pflag.FlagSet, open bool) error {
+	for _, name := range []string{"from-ms", "to-ms"} {
+		if !open && flags.Changed(name) {
+			return exit.Usage(fmt.Errorf("--%s is for --open alone", name), "")
+		}
+	}
+	for _, name := range []string{"table", "format"} {
+		if open && flags.Changed(name) {
+			return exit.Usage(fmt.Errorf("--open prints a link: --%s is not for it", name), "")
+		}
+	}
+	return nil
 }
 
 func inspect(c console.Console, name, path string, format output.Format) error {

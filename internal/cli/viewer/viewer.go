@@ -69,10 +69,10 @@ func openTrace(ctx context.Context, c console.Console, reader, path string, part
 	fmt.Fprintln(c.Stdout, perfettoui.Link(server.URL(), view))
 	fmt.Fprintln(c.Stderr, "Open the link in a browser on this computer. The page reads the trace from here and sends it nowhere; this ends once it has, or with Ctrl-C.")
 	err = server.Serve(ctx, l)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return exit.Infrastructure(err)
+	if ctx.Err() != nil { // the user has had enough, which ends it well
+		return nil
 	}
-	return err
+	return exit.InfrastructureIf(err)
 }
 
 // listenForPage listens where the page asks.

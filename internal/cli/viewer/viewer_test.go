@@ -61,6 +61,16 @@ func TestTheLinkOpensTheTrace(t *testing.T) {
 	}
 }
 
+// Who ends it instead of opening the link ends it well: that is how it says it ends.
+func TestTheUserMayEndIt(t *testing.T) {
+	path, _ := phoneTrace(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := openTrace(ctx, console.Console{Stdout: io.Discard, Stderr: io.Discard}, "perfetto", path, Span{}, freePort); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
 func TestWhatCanNotBeOpened(t *testing.T) {
 	path, _ := phoneTrace(t)
 	taken := func() (net.Listener, error) { return nil, errors.New("address already in use") }
