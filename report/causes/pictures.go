@@ -70,7 +70,7 @@ func barsOf(b diagnose.Bars) []figure.Bar {
 	span := func(m diagnose.Measured) figure.Span { return figure.Span{Value: m.Value, Low: m.Low, High: m.High} }
 	out := make([]figure.Bar, len(b.List))
 	for i, bar := range b.List {
-		out[i] = figure.Bar{Name: bar.Name, Base: span(bar.Base), Head: span(bar.Head), Tone: tone(bar.Direction), Status: bar.Status}
+		out[i] = figure.Bar{Name: bar.Name, Base: span(bar.Base), Head: span(bar.Head), Tone: ToneOf(bar.Direction), Status: bar.Status}
 	}
 	return out
 }

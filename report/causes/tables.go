@@ -22,7 +22,7 @@ func tableSection(t diagnose.Table) document.Section {
 		table.Columns = append(table.Columns, document.Column{Title: wording.Brief(c.Title), Spare: c.Spare})
 	}
 	for _, r := range t.Rows {
-		row := document.Row{Tone: tone(r.Direction)}
+		row := document.Row{Tone: ToneOf(r.Direction)}
 		for k, cell := range r.Cells[:min(len(r.Cells), len(t.Columns))] {
 			row.Cells = append(row.Cells, cellText(cell, t.Columns[k], k == 0 && table.Names))
 		}
@@ -49,8 +49,8 @@ func cellText(p diagnose.Phrase, c diagnose.Column, whole bool) string {
 	return wording.Dash(text(p))
 }
 
-// tone is a direction as a tone.
-func tone(d gate.Direction) document.Tone {
+// ToneOf is a direction as a tone.
+func ToneOf(d gate.Direction) document.Tone {
 	switch d {
 	case gate.ToRegression:
 		return document.Worse

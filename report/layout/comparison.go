@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/wording"
@@ -113,16 +114,16 @@ func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 	}
 	changed, whole, all, each := table(), table(), table(), table()
 	for _, d := range s.Deviations() {
-		changed.Add(maxRows, toneOf(d.Direction), in.cells(s, d, d.ShownIn(), d.Direction, d.Shown())...)
+		changed.Add(maxRows, causes.ToneOf(d.Direction), in.cells(s, d, d.ShownIn(), d.Direction, d.Shown())...)
 	}
 	for _, d := range s.Comparisons {
 		if d.Event == "" && d.Direction == gate.None {
-			whole.Add(maxRows, toneOf(d.Direction), in.cells(s, d, -1, d.Together, d.Difference)...)
+			whole.Add(maxRows, causes.ToneOf(d.Direction), in.cells(s, d, -1, d.Together, d.Difference)...)
 		}
-		all.Add(maxRows, toneOf(d.Together), in.cells(s, d, -1, d.Together, d.Difference)...)
+		all.Add(maxRows, causes.ToneOf(d.Together), in.cells(s, d, -1, d.Together, d.Difference)...)
 		for _, x := range d.Contexts {
 			if d.Event == "" || x.Direction != gate.None {
-				each.Add(maxRows, toneOf(x.Direction), in.cells(s, d, x.Context, x.Direction, x.Difference)...)
+				each.Add(maxRows, causes.ToneOf(x.Direction), in.cells(s, d, x.Context, x.Direction, x.Difference)...)
 			}
 		}
 	}

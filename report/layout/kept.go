@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
@@ -20,6 +21,27 @@ type KeptFile struct {
 // maxKept bounds the kept files that are told of.
 const maxKept = 200
 
+// keptFile is a file and the run that kept it.
+type keptFile struct {
+	run.Evidence
+	of run.Run
+}
+
+// keptWith are the files of runs, first those that were kept since something went wrong.
+func keptWith(runs []run.Run) []keptFile {
+	var wrong, others []keptFile
+	for _, r := range runs {
+		for _, e := range r.Evidence {
+			if e.Why != "" {
+				wrong = append(wrong, keptFile{e, r})
+			} else {
+				others = append(others, keptFile{e, r})
+			}
+		}
+	}
+	return append(wrong, others...)
+}
+
 // keptSection lists the files that were kept with the runs.
 func keptSection(in Input) document.Section {
 	l := &document.List{
@@ -27,15 +49,14 @@ func keptSection(in Input) document.Section {
 		Rooms: document.Rooms{Terminal: document.Room{Open: 5}, Comment: document.Room{Open: 5, Most: 50}, Page: document.Room{Open: 20, Most: maxKept}},
 	}
 	open := ""
-	for _, r := range in.Runs {
-		for _, e := range r.Evidence {
-			file := in.Kept[e.Digest]
-			if l.Total++; len(l.Items) < maxKept {
-				l.Items = append(l.Items, document.Item{Text: keptText(r, e, file, len(in.Verdict.Runs) > 1), Links: file.Links})
-			}
-			if open == "" {
-				open = file.Open
-			}
+	titles := runTitles(in.Verdict)
+	for _, e := range keptWith(in.Runs) {
+		file := in.Kept[e.Digest]
+		if l.Total++; len(l.Items) < maxKept {
+			l.Items = append(l.Items, document.Item{Text: keptText(e, file, titles[e.of.ID]), Links: file.Links})
+		}
+		if open == "" {
+			open = file.Open
 		}
 	}
 	if open != "" {
@@ -45,12 +66,23 @@ func keptSection(in Input) document.Section {
 	return document.Section{ID: "kept", Title: document.Everywhere("Kept with the runs"), Body: l}
 }
 
+// runTitles name the runs of a verdict by their ids, where there are several.
+func runTitles(v gate.Verdict) map[string]string {
+	out := map[string]string{}
+	for _, r := range v.Runs {
+		if len(v.Runs) > 1 {
+			out[r.ID] = runTitle(r, v)
+		}
+	}
+	return out
+}
+
 // keptText tells of a file: what of the run it shows, what it is, and where. Causes name
-// it by the first digits of its digest.
-func keptText(r run.Run, e run.Evidence, file KeptFile, several bool) string {
+// it by the first digits of its digest. title is the run's, "" where it is the only one.
+func keptText(e keptFile, file KeptFile, title string) string {
 	var of []string
-	if several {
-		of = append(of, wording.Brief(r.ID))
+	if title != "" {
+		of = append(of, title)
 	}
 	if e.Event != "" {
 		of = append(of, wording.Event(e.Event))
@@ -60,7 +92,7 @@ func keptText(r run.Run, e run.Evidence, file KeptFile, several bool) string {
 	}
 	out := strings.Join(of, ", ")
 	if e.Why != "" {
-		out = strings.TrimPrefix(out+": "+wording.Brief(e.Why), ": ")
+		out = strings.TrimPrefix(out+": "+wording.Name(e.Why), ": ")
 	}
 	what := fmt.Sprintf("%s %s, %s", keptKind(e.Kind), e.Digest[:min(len(e.Digest), 12)], wording.FileSize(e.Bytes))
 	out = strings.TrimPrefix(out+" · "+what, " · ")

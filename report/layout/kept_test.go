@@ -62,6 +62,27 @@ func TestReportsLeadToKeptFiles(t *testing.T) {
 	}
 }
 
+// What was kept since something went wrong stands first, also where every repetition's
+// trace is kept, and it is what the command opens; its run goes by the name of its device.
+func TestWhatWentWrongIsToldFirst(t *testing.T) {
+	in := withTraces()
+	in.Verdict.Runs = []gate.RunVerdict{runVerdict("first", gate.Regression, upgraded[0]), runVerdict("r", gate.Regression, upgraded[1])}
+	calm := run.Evidence{Digest: digests[1], Kind: run.PerfettoTrace, Name: "calm.pftrace", Repetition: 1}
+	in.Runs[0].Evidence = []run.Evidence{calm, in.Runs[0].Evidence[0]}
+	in.Runs[0].Evidence[1].Why = "the app did not respond: Input dispatching timed out (com.example/.Main)"
+	in.Runs = []run.Run{{ID: "first", Evidence: []run.Evidence{calm}}, in.Runs[0]}
+	in.Kept[digests[1]] = KeptFile{At: "evidence/calm.pftrace", Open: "apkgate inspect perfetto evidence/calm.pftrace --open"}
+	l := keptSection(in).Body.(*document.List)
+	if len(l.Items) != 4 || !strings.HasPrefix(l.Items[0].Text, "apkgate inspect perfetto evidence/0a1b2c3d-open.pftrace --open") {
+		t.Fatalf("%d items, the first says %q: want the command for the trace of what went wrong", len(l.Items), l.Items[0].Text)
+	}
+	for _, want := range []string{runTitle(in.Verdict.Runs[1], in.Verdict), "the app did not respond: Input dispatching timed out (com.example/.Main)"} {
+		if !strings.Contains(l.Items[1].Text, want) {
+			t.Errorf("the first file is told as %q, want %q in it", l.Items[1].Text, want)
+		}
+	}
+}
+
 func TestRunsWithoutKeptFilesSayNothing(t *testing.T) {
 	in := withTraces()
 	in.Runs[0].Evidence = nil

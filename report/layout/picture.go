@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
 	"github.com/apkgate/apkgate/run"
@@ -79,19 +80,6 @@ func flaggedEvents(v gate.RunVerdict) map[string]bool {
 	return out
 }
 
-// toneOf is a direction as a tone.
-func toneOf(d gate.Direction) document.Tone {
-	switch d {
-	case gate.ToRegression:
-		return document.Worse
-	case gate.ToImprovement:
-		return document.Better
-	case gate.Suspect:
-		return document.Suspect
-	}
-	return document.Neutral
-}
-
 // history draws a finding's runs below one box where their histories look the same.
 func (f finding) history() figure.History {
 	fig := figure.History{Metric: f.Metric, Title: f.what()}
@@ -105,7 +93,7 @@ func (f finding) history() figure.History {
 			fig.Boxes = append(fig.Boxes, boxOf(h.Comparison))
 		}
 		box := &fig.Boxes[max(i, 0)]
-		box.Marks = append(box.Marks, figure.Mark{Label: device(*h.Run), Value: h.Comparison.Value, Tone: toneOf(h.Comparison.Direction)})
+		box.Marks = append(box.Marks, figure.Mark{Label: device(*h.Run), Value: h.Comparison.Value, Tone: causes.ToneOf(h.Comparison.Direction)})
 	}
 	slices.SortStableFunc(fig.Boxes, func(a, b figure.Box) int { return cmp.Compare(len(b.Marks), len(a.Marks)) })
 	return fig

@@ -8,6 +8,7 @@ import (
 	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/wording"
@@ -101,7 +102,7 @@ func (in RefreshInput) driftTables() []document.Section {
 		if l.Context != nil {
 			into = each
 		}
-		into.Add(maxRows, toneOf(l.Direction), in.driftCells(l)...)
+		into.Add(maxRows, causes.ToneOf(l.Direction), in.driftCells(l)...)
 	}
 	return []document.Section{
 		{Title: document.Everywhere("Drift"), Body: together},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/saved"
 	"github.com/apkgate/apkgate/report/wording"
@@ -90,7 +91,7 @@ func (f finding) row(what string, runs bool) document.Row {
 	c := f.middle()
 	r := document.Row{
 		Cells: []string{what, f.expected(), f.amountOf(c.Value), change(c), interval(c)},
-		Tone:  toneOf(f.Direction), After: f.AfterEffectOf != "",
+		Tone:  causes.ToneOf(f.Direction), After: f.AfterEffectOf != "",
 	}
 	if runs {
 		r.Cells = append(r.Cells, f.fraction())
