@@ -64,7 +64,7 @@ type Shift struct {
 // correction, the worse and the better side each for itself. It counts from the
 // policy's least change on.
 func Of(p gate.Policy, catalogue *metric.Catalogue, now, last, before []run.Run) []Line {
-	catalogue, _ = gate.Catalogue(catalogue, slices.Concat(now, before)...) // who checks these runs tells its doubts
+	catalogue, _ = gate.Catalogue(catalogue, slices.Concat(before, now)...) // the later count; who checks these runs tells its doubts
 	d := drifting{policy: p.WithLevel(), catalogue: catalogue, last: map[string]bool{}}
 	for _, r := range last {
 		d.last[r.ID] = true

@@ -171,3 +171,30 @@ func TestOneNewRunByHand(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// What the new runs say of a metric of their own counts, whatever older ones said.
+func TestTheNewRunsSayWhichWayIsWorse(t *testing.T) {
+	night := func(day int, better string, level float64) run.Run {
+		r := gatetest.Repeated(fmt.Sprint(better, day), "", "phone", 8, 8, 8)
+		r.Started = time.Date(2026, 1, day, 3, 0, 0, 0, time.UTC)
+		r.Declared = []run.Declared{{Name: "hits", Better: better}}
+		for i := range r.Iterations {
+			r.Iterations[i].Metrics["hits"] = level
+		}
+		return r
+	}
+	var before []run.Run
+	for day := range 10 {
+		before = append(before, night(day+1, "lower", 100+float64(day)))
+	}
+	now := []run.Run{night(12, "higher", 115)}
+	for _, line := range Of(gatetest.Policy(t, gate.PresetDefault), metric.Default(), now, nil, before) {
+		if line.Metric == "hits" {
+			if line.Direction != gate.ToImprovement {
+				t.Errorf("more hits are %s, want an improvement", line.Direction)
+			}
+			return
+		}
+	}
+	t.Error("the hits have no line")
+}
