@@ -54,7 +54,7 @@ type Seen struct {
 	Total int
 	Own   bool                  // whether some are of the run's own context
 	List  []gate.Reference      // at most MaxListed, the most similar first
-	Ways  map[run.Cell][]string // of cells without a comparable value: see past.ways
+	Ways  map[run.Cell][]string // of cells without a comparable value: see Runs.Ways
 }
 
 // Seen is what a verdict tells of it.

@@ -124,3 +124,17 @@ func TestWhatIsToldOfTheHistory(t *testing.T) {
 		t.Error("of no history some is its own")
 	}
 }
+
+// The values of a cell may be asked for more than once.
+func TestAskingChangesNoValue(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	cell := run.Cell{Metric: "frames.duration_ms"}
+	history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, gatetest.On("a", cell.Metric, 8, 9, 10)...), nil)
+	history.Tabulate([]run.Cell{cell})
+	m, _ := metric.Default().Lookup(cell.Metric)
+	for range 2 {
+		if got := SampleOf(history.ValuesOf(cell, m, 9), 3); len(got) != 3 || math.Abs(slices.Max(got)-10) > 1e-9 || math.Abs(slices.Min(got)-8) > 1e-9 {
+			t.Errorf("the values are %v, want 8, 9 and 10", got)
+		}
+	}
+}

@@ -44,6 +44,7 @@ func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 		v.Log = v.Log && n > 0
 	}
 	if v.Log {
+		v.Numbers = slices.Clone(v.Numbers) // they may be the table's
 		for i, n := range v.Numbers {
 			v.Numbers[i] = math.Log(n)
 		}
