@@ -194,3 +194,20 @@ func TestNoFileGoesByWhatADamagedHistorySays(t *testing.T) {
 		t.Error("the file of a run that can't be read is gone")
 	}
 }
+
+// A command that is printed can be pasted into a shell, wherever the history is.
+func TestTheCommandThatOpensATraceIsSafeToPaste(t *testing.T) {
+	folder := Beside(filepath.Join(t.TempDir(), "my app; x.db"), false, "")
+	r := keeping(t, folder, "r", "abc")
+	at, _, _ := folder.Place(r.Evidence[0].Digest)
+	var out strings.Builder
+	if err := List(&out, folder, r); err != nil {
+		t.Fatal(err)
+	}
+	shown := ForReport([]run.Run{r}, folder)[r.Evidence[0].Digest].Open
+	for _, text := range []string{out.String(), shown} {
+		if want := "apkgate inspect perfetto '" + at + "' --open"; !strings.Contains(text, want) {
+			t.Errorf("it says %q, want %q", text, want)
+		}
+	}
+}
