@@ -1,8 +1,10 @@
 package apkgate_test
 
 import (
+	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -33,6 +35,42 @@ func TestTheDesignNamesEveryPackage(t *testing.T) {
 	for name := range strings.SplitSeq(section, "`") {
 		if strings.Contains(name, "/") && path.Clean(name) == name && !strings.ContainsAny(name, " |(") && !there[name] {
 			t.Errorf("docs/design.md names the package %s, which is not there", name)
+		}
+	}
+}
+
+// repositoryPath is a path of at least two parts as documents name it.
+var repositoryPath = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_*.-]+)+)`")
+
+// A file or folder of the repository that a document names is there.
+func TestDocumentsNameWhatIsThere(t *testing.T) {
+	documents, err := fs.Glob(os.DirFS("."), "*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(os.DirFS("."), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if path.Ext(name) == ".md" {
+			documents = append(documents, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range documents {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range repositoryPath.FindAllStringSubmatch(string(text), -1) {
+			top, _, _ := strings.Cut(m[1], "/")
+			if info, err := os.Stat(top); err != nil || !info.IsDir() || top == ".." {
+				continue // of another repository, or of a device
+			}
+			pattern := strings.ReplaceAll(m[1], "NNNN", "????")
+			if found, err := fs.Glob(os.DirFS("."), pattern); err != nil || len(found) == 0 {
+				t.Errorf("%s names %s, which is not there", document, m[1])
+			}
 		}
 	}
 }
