@@ -123,7 +123,8 @@ func Catalogue(base *metric.Catalogue, runs ...run.Run) (*metric.Catalogue, []ru
 // one there is no spread.
 func (p Policy) LeastRuns() int { return max(p.MinHistory, 2) }
 
-// CellPolicy is what applies to one cell after overrides.
+// CellPolicy is what applies to one cell, as Policy.ForCell makes it of the policy and
+// the threshold that overrides it.
 type CellPolicy struct {
 	OutlierFactor, MinChange float64
 	max, min                 *float64
@@ -131,6 +132,8 @@ type CellPolicy struct {
 	named                    bool // a threshold asks for it
 }
 
+// ForCell is what applies to a cell: the policy's own, but for what the threshold of its
+// metric and event overrides.
 func (p Policy) ForCell(c run.Cell) CellPolicy {
 	out := CellPolicy{OutlierFactor: p.OutlierFactor, MinChange: p.MinChange}
 	t, ok := p.threshold(c)

@@ -12,9 +12,9 @@ import (
 // far below; with hundreds of phones and dozens of events there would be hundreds
 // of megabytes that nobody reads.
 const (
-	MaxComparisons = 20_000  // and as many deviations
-	MaxReferences  = 20_000  // and no more than MaxListed of one run
-	MaxSampled     = 200_000 // values in samples
+	maxComparisons = 20_000  // and as many deviations
+	maxReferences  = 20_000  // and no more than MaxListed of one run
+	maxSampled     = 200_000 // values in samples
 )
 
 // Unlisted counts comparisons that were made and are not listed: of one cell of a
@@ -64,7 +64,7 @@ func (v *Verdict) count(of func(RunVerdict) int) (n int) {
 
 // trimComparisons leaves out those that away names, if there are too many.
 func (v *Verdict) trimComparisons(away func(Comparison) bool) {
-	if v.count(comparisonsOf) <= MaxComparisons {
+	if v.count(comparisonsOf) <= maxComparisons {
 		return
 	}
 	type cell struct{ scenario, event, metric string }
@@ -100,10 +100,10 @@ func (v *Verdict) trimComparisons(away func(Comparison) bool) {
 // trimDeviations keeps of each run those of the whole run and the gravest.
 func (v *Verdict) trimDeviations() {
 	all := v.count(func(r RunVerdict) int { return len(r.Deviations) })
-	if all <= MaxComparisons {
+	if all <= maxComparisons {
 		return
 	}
-	each := max(1, MaxComparisons/len(v.Runs))
+	each := max(1, maxComparisons/len(v.Runs))
 	for i := range v.Runs {
 		r := &v.Runs[i]
 		kept := make([]Comparison, 0, min(each, len(r.Deviations)))
@@ -120,10 +120,10 @@ func (v *Verdict) trimDeviations() {
 }
 
 func (v *Verdict) trimReferences() {
-	if v.count(func(r RunVerdict) int { return len(r.Reference) }) <= MaxReferences {
+	if v.count(func(r RunVerdict) int { return len(r.Reference) }) <= maxReferences {
 		return
 	}
-	each := max(1, MaxReferences/len(v.Runs))
+	each := max(1, maxReferences/len(v.Runs))
 	for i := range v.Runs {
 		r := &v.Runs[i]
 		r.Reference = slices.Clip(r.Reference[:min(each, len(r.Reference))])
@@ -144,12 +144,12 @@ func (v *Verdict) trimSamples() {
 		deviations += len(r.Deviations)
 		return n
 	})
-	if values <= MaxSampled {
+	if values <= maxSampled {
 		return
 	}
 	each := MaxListed
 	if deviations > 0 {
-		each = min(each, MaxSampled/deviations)
+		each = min(each, maxSampled/deviations)
 	}
 	for i := range v.Runs {
 		r := &v.Runs[i]

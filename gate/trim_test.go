@@ -80,7 +80,7 @@ func TestAVerdictOfHundredsOfRunsKeepsWhatMatters(t *testing.T) {
 	if listed+counted != 500*51*2 || compared != counted {
 		t.Errorf("%d listed and %d counted, want %d in all; %d of them compared", listed, counted, 500*51*2, compared)
 	}
-	if sampled > MaxSampled || references > MaxReferences || references == 0 || sampled == 0 {
+	if sampled > maxSampled || references > maxReferences || references == 0 || sampled == 0 {
 		t.Errorf("%d values in samples, %d references", sampled, references)
 	}
 	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, fmt.Sprintf("of 51000 comparisons, %d of single events are counted and not listed", counted)) {
@@ -103,7 +103,7 @@ func TestAVerdictOfManyDeviationsIsBoundedToo(t *testing.T) {
 			t.Fatalf("%d deviations of %d, %d comparisons of %d", len(r.Deviations), r.DeviationsTotal, len(r.Comparisons), r.ComparisonsTotal)
 		}
 	}
-	if comparisons > MaxComparisons || deviations > MaxComparisons {
-		t.Errorf("%d comparisons and %d deviations, want at most %d of each", comparisons, deviations, MaxComparisons)
+	if comparisons > maxComparisons || deviations > maxComparisons {
+		t.Errorf("%d comparisons and %d deviations, want at most %d of each", comparisons, deviations, maxComparisons)
 	}
 }

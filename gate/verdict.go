@@ -54,7 +54,7 @@ type RunVerdict struct {
 	// DeviationsTotal counts them where the list is cut; 0 where it is whole.
 	DeviationsTotal int `json:"deviations_total,omitempty"`
 	// Comparisons are all that were made, flagged or not, unless the verdict has
-	// too many of them (see MaxComparisons).
+	// too many of them (see maxComparisons).
 	Comparisons []Comparison `json:"comparisons"`
 	// ComparisonsTotal counts them where the list is cut; 0 where it is whole.
 	ComparisonsTotal int `json:"comparisons_total,omitempty"`

@@ -189,7 +189,7 @@ func (s *scenario) chooseUnit(c *comparing) {
 
 // sessionMinChange is the least change that decides where there is no telling a
 // build from a session: a phone's sessions differ by some percent, a hot one's
-// by more. suspectChange is the least that is worth a doubt there.
+// by more. gate.SuspectChange is the least that is worth a doubt there.
 const sessionMinChange = 0.25
 
 func sessionsOf(strata []*stratum) string {

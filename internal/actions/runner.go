@@ -4,7 +4,7 @@
 // comment's rows are written is package board's, the report folder package artifact's.
 //
 // It makes no verdict and no wording of its own on one: both come as a
-// report.Input. It reads no configuration and drives no device.
+// layout.Input. It reads no configuration and drives no device.
 //
 // It takes a stand: what GitHub says can't change a verdict. Where a token may
 // only read or GitHub is not to be reached, the same report stands in the job

@@ -4,7 +4,8 @@
 // (baseline), setup (init, doctor, devices), energy, demo, and action for the
 // workflow on GitHub. What several of them need has packages of its own: console,
 // arguments, settings, input, output, files and places; stores, judging and lab;
-// exit and version.
+// exit,
+// secrets and version; kept and viewer for the files that were kept with runs.
 //
 // It owns no decision about runs: verdicts come from package gate, and the exit
 // status follows from the verdict or from the kind of the error (package exit). It

@@ -26,7 +26,7 @@ import (
 // Past is where the runs of the history come from.
 type Past struct {
 	// Like gives the runs to compare one with, most similar first. All runs that
-	// ask alike share the answer (see query).
+	// ask alike share the answer (see Query).
 	Like func(run.Run) ([]run.Summary, error)
 	// whole gives one of them in full.
 	whole func(id string) (run.Run, error)
