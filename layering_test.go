@@ -407,7 +407,7 @@ var inWords = regexp.MustCompile(`(?i)^(clip|clipto|clipped|shorten|truncate|ell
 // cutOtherwise are functions that cut or count something else under such a name, with
 // what that is.
 var cutOtherwise = map[string]string{
-	"collect/journal.Clip": "makes one printable line of what a device says, and leaves the cutting to words",
+	"collect/journal.Line": "makes one printable line of what a device says, and leaves the cutting to words",
 	"report/saved.clipped": "bounds a member's name by passing it over, and shows nothing",
 }
 

@@ -44,11 +44,11 @@ func (c *collector) readContext(ctx context.Context) error {
 }
 
 func (c *collector) setContext(name, value string) {
-	if value = strings.TrimSpace(journal.Clip(value)); value == "" {
+	if value = strings.TrimSpace(journal.Line(value)); value == "" {
 		return
 	}
 	if _, known := c.run.Context[name]; !known && len(c.run.Context) >= run.MaxContext {
-		c.journal.Warnf("the run has %d properties of its context, and no room for %s", run.MaxContext, journal.Clip(name))
+		c.journal.Warnf("the run has %d properties of its context, and no room for %s", run.MaxContext, journal.Line(name))
 		return
 	}
 	c.run.Context[name] = value
@@ -174,7 +174,7 @@ func (c *collector) readVersion(ctx context.Context, _ map[string]string) error 
 		return err
 	}
 	if m := version.FindStringSubmatch(text); m != nil {
-		c.run.App.Version = journal.Clip(m[1])
+		c.run.App.Version = journal.Line(m[1])
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ const maxWarnings = 100
 
 // Warnf adds a warning to the run, each text once.
 func (j *Journal) Warnf(format string, args ...any) {
-	text := Clip(fmt.Sprintf(format, args...))
+	text := Line(fmt.Sprintf(format, args...))
 	if j.noted[text] || len(j.noted) >= maxWarnings {
 		return
 	}
@@ -56,9 +56,9 @@ func (j *Journal) Doubts(what string, doubts []run.Warning) {
 	}
 }
 
-// Clip makes of a text from a device one line of valid UTF-8 that a record has
+// Line makes of a text from a device one line of valid UTF-8 that a record has
 // room for.
-func Clip(s string) string {
+func Line(s string) string {
 	const limit = 600 // bytes
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

@@ -180,7 +180,7 @@ func Gravest(losses []error) error {
 func Why(err error) string {
 	text, e := err.Error(), As(err)
 	if e == nil {
-		return journal.Clip(text)
+		return journal.Line(text)
 	}
 	if e.Phase == journal.Measure && e.Repetition > 0 {
 		text = inRepetition(text, e)
@@ -188,7 +188,7 @@ func Why(err error) string {
 	if hint := e.Hint(); hint != "" && e.Cause == Workload {
 		text += " (" + hint + ")"
 	}
-	return journal.Clip(text)
+	return journal.Line(text)
 }
 
 // inRepetition puts the repetition behind what happened, before its details.

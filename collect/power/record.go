@@ -48,7 +48,7 @@ func meanComponents(all []*Spent) []run.Component {
 	sums := map[string]float64{}
 	for _, s := range all {
 		for _, part := range s.components {
-			sums[journal.Clip(part.Name)] += part.EnergyJ / float64(len(all))
+			sums[journal.Line(part.Name)] += part.EnergyJ / float64(len(all))
 		}
 	}
 	var out []run.Component
@@ -64,7 +64,7 @@ func meanWakelocks(all []*Spent) []run.Wakelock {
 	n := float64(len(all))
 	for _, s := range all {
 		for _, w := range s.wakelocks {
-			name := journal.Clip(w.Name)
+			name := journal.Line(w.Name)
 			sum := sums[name]
 			sums[name] = run.Wakelock{Name: name, HeldMS: sum.HeldMS + w.HeldMS/n, ScreenOffMS: sum.ScreenOffMS + w.ScreenOffMS/n}
 		}
@@ -123,7 +123,7 @@ func (m *Meter) tellShared(all []*Spent) {
 			if i == 0 || b.to <= b.from || b.to-b.from >= fine {
 				continue
 			}
-			if name := strconv.Quote(journal.Clip(s.events[i-1].Name)); !slices.Contains(names, name) {
+			if name := strconv.Quote(journal.Line(s.events[i-1].Name)); !slices.Contains(names, name) {
 				names, update = append(names, name), max(update, fine)
 			}
 		}

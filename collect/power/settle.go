@@ -51,7 +51,7 @@ func (m *Meter) coolDown(ctx context.Context) error {
 		if err != nil || heat == "" {
 			return err
 		}
-		m.t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("cooling down (%s)", journal.Clip(heat)))
+		m.t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("cooling down (%s)", journal.Line(heat)))
 		if err := m.t.Clock.Sleep(ctx, settleStep); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (m *Meter) TellSlowness(ctx context.Context, n int) error {
 		return err
 	}
 	if heat != "" {
-		m.t.Journal.Warnf("repetition %d: Android was slowing the device down for heat (%s): its joules are those of a hot device", n, journal.Clip(heat))
+		m.t.Journal.Warnf("repetition %d: Android was slowing the device down for heat (%s): its joules are those of a hot device", n, journal.Line(heat))
 	}
 	if saver {
 		m.t.Journal.Warnf("the battery saver was on: Android was slowing the device down")

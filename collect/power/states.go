@@ -231,6 +231,6 @@ func (m *Meter) readBrightness(ctx context.Context) (float64, error) {
 			return v / told.of, nil
 		}
 	}
-	m.t.Journal.Warnf("the screen's brightness is set to %q, on a scale that the device does not tell: it counts as half", journal.Clip(texts[0]))
+	m.t.Journal.Warnf("the screen's brightness is set to %q, on a scale that the device does not tell: it counts as half", journal.Line(texts[0]))
 	return 0.5, nil
 }

@@ -103,7 +103,7 @@ func FirstLine(texts ...[]byte) string {
 	for _, text := range texts {
 		for line := range bytes.SplitSeq(text, []byte("\n")) {
 			if line = bytes.TrimSpace(line); len(line) > 0 {
-				return journal.Clip(string(line))
+				return journal.Line(string(line))
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func LastLine(texts ...[]byte) string {
 	for _, text := range texts {
 		text = bytes.TrimSpace(text)
 		if last := text[bytes.LastIndexByte(text, '\n')+1:]; len(last) > 0 {
-			return journal.Clip(string(last))
+			return journal.Line(string(last))
 		}
 	}
 	return "(no output)"

@@ -59,7 +59,7 @@ func (t *Target) ReadFacts(ctx context.Context) error {
 	api, err := strconv.Atoi(t.Facts.Properties["ro.build.version.sdk"])
 	if err != nil || api < 1 || api > 10_000 {
 		return fmt.Errorf("read the device's properties: %w: ro.build.version.sdk is %q, want a number",
-			loss.ErrGarbled, journal.Clip(t.Facts.Properties["ro.build.version.sdk"]))
+			loss.ErrGarbled, journal.Line(t.Facts.Properties["ro.build.version.sdk"]))
 	}
 	t.Facts.API = api
 	for _, setting := range []struct {

@@ -77,15 +77,15 @@ func (l *Log) Sift(app App) Sifted {
 func (s Sifted) Loss(ended error) error {
 	switch {
 	case s.crash != nil && errors.Is(ended, loss.ErrCrashed):
-		return fmt.Errorf("%w (%s)", ended, journal.Clip(s.crash.Detail))
+		return fmt.Errorf("%w (%s)", ended, journal.Line(s.crash.Detail))
 	case s.crash != nil:
-		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Clip(s.crash.Detail))
+		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Line(s.crash.Detail))
 	case errors.Is(ended, loss.ErrTimeout) && s.anr != nil:
-		return fmt.Errorf("%w; the app does not respond: %s", ended, journal.Clip(s.anr.Detail))
+		return fmt.Errorf("%w; the app does not respond: %s", ended, journal.Line(s.anr.Detail))
 	case ended != nil:
 		return ended
 	case s.died != nil && s.anr != nil:
-		return fmt.Errorf("%w after an ANR: %s", loss.ErrDied, journal.Clip(s.anr.Detail))
+		return fmt.Errorf("%w after an ANR: %s", loss.ErrDied, journal.Line(s.anr.Detail))
 	case s.died != nil:
 		return fmt.Errorf("%w while the workload ran", loss.ErrDied)
 	}

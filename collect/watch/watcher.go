@@ -253,7 +253,7 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 		}
 	}
 	e.FromMS, e.ToMS = milliseconds(from), milliseconds(to)
-	e.Why = journal.Clip(e.Why)
+	e.Why = journal.Line(e.Why)
 	if s.Lost != nil { // it is no iteration: the repetition is made again
 		e.Repetition = 0
 		e.Why = strings.TrimSuffix(fmt.Sprintf("a repetition %d that is lost: %s", r.n, e.Why), ": ")

@@ -85,7 +85,7 @@ func hasRunner(ctx context.Context, d device.Device, w config.Instrumentation) e
 		Err: fmt.Errorf("the device has no runner %s of %s", runnerOf(w), w.TestPackage),
 	}
 	if len(others) > 0 {
-		problem.Err = fmt.Errorf("%w, but %s", problem.Err, journal.Clip(strings.Join(others, ", ")))
+		problem.Err = fmt.Errorf("%w, but %s", problem.Err, journal.Line(strings.Join(others, ", ")))
 	}
 	return problem
 }

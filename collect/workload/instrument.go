@@ -141,14 +141,14 @@ func (in *instrumentation) endTest(code string) {
 func (in *instrumentation) judge(code int, errs []byte) error {
 	switch {
 	case in.refused != "":
-		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Final: true, Err: fmt.Errorf("start the test: %s", journal.Clip(in.refused)),
+		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Final: true, Err: fmt.Errorf("start the test: %s", journal.Line(in.refused)),
 			Advice: "compare test-package and runner with what `adb shell pm list instrumentation` prints"}
 	case in.crashed != "":
-		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Clip(in.crashed))
+		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Line(in.crashed))
 	case in.failed > 1:
-		return failedTest(fmt.Sprintf("%s (and %d more)", journal.Clip(in.failure), in.failed-1))
+		return failedTest(fmt.Sprintf("%s (and %d more)", journal.Line(in.failure), in.failed-1))
 	case in.failed == 1:
-		return failedTest(journal.Clip(in.failure))
+		return failedTest(journal.Line(in.failure))
 	case !in.finished:
 		err := fmt.Errorf("%w: am instrument ended with status %d in the middle of its output", loss.ErrTestFail, code)
 		if len(bytes.TrimSpace(errs)) > 0 {
@@ -156,7 +156,7 @@ func (in *instrumentation) judge(code int, errs []byte) error {
 		}
 		return err
 	case in.summary != "":
-		return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Clip(in.summary))
+		return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Line(in.summary))
 	case in.ran > 0 && in.ran+in.skipped < in.expected:
 		return fmt.Errorf("%w: of %d tests %d did not say how they ended", loss.ErrTestFail, in.expected, in.expected-in.ran-in.skipped)
 	case in.ran == 0:

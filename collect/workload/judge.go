@@ -39,11 +39,11 @@ func judgeMonkey(out, errs []byte, code int) error {
 		line = bytes.TrimSpace(line)
 		switch {
 		case bytes.HasPrefix(line, []byte("// CRASH: ")):
-			return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Clip(string(line[3:])))
+			return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Line(string(line[3:])))
 		case bytes.HasPrefix(line, []byte("** No activities found to run")):
-			return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Clip(string(line)))
+			return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Line(string(line)))
 		case bytes.HasPrefix(line, []byte("** Monkey aborted")), bytes.HasPrefix(line, []byte("** System appears to have crashed")):
-			return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Clip(string(line)))
+			return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Line(string(line)))
 		}
 	}
 	if code != 0 {
