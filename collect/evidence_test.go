@@ -249,7 +249,7 @@ func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
 		t.Fatalf("kept: %+v, %v", r.Run.Evidence, r.Run.Warnings)
 	}
 	e := r.Run.Evidence[0]
-	if e.Repetition != 0 || !strings.HasPrefix(e.Why, "a repetition 2 that is lost: the app crashed: ") {
+	if e.Repetition != 0 || !strings.HasPrefix(e.Why, "of repetition 2, which was lost: the app crashed: ") {
 		t.Errorf("kept: %+v", e)
 	}
 	spans(t, folder, e)

@@ -76,10 +76,15 @@ func TestAnEventThatTakesMuchLongerThanItUsedTo(t *testing.T) {
 	}
 }
 
+// frameAt is a frame that was due at a time and took that long.
+func frameAt(at, took time.Duration) frames.Placed {
+	return frames.Placed{At: at, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1 + int64(took)}}
+}
+
 func TestAFrozenFrame(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]bool{700 * time.Millisecond: false, 701 * time.Millisecond: true} {
-		f := frames.Placed{At: time.Second, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1 + int64(took)}}
+		f := frameAt(time.Second, took)
 		if a, frozen := ofFrame(f); frozen != want || frozen && (a.Kind != Frozen || a.To-a.From != took) {
 			t.Errorf("a frame of %v: %+v, frozen: %v", took, a, frozen)
 		}
@@ -118,7 +123,7 @@ func TestWhatIsToldOfARepetition(t *testing.T) {
 	s := Seen{
 		Events:    []logcat.Event{{Name: "open", Time: 10 * time.Second}, {Name: "scroll", Time: 20 * time.Second}},
 		Anomalies: []Anomaly{{Kind: NotResponding, From: 15 * time.Second, To: 15 * time.Second, Detail: "the app did not respond: Input"}},
-		Frames:    []frames.Placed{{At: 5 * time.Second, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1_000_000_001}}},
+		Frames:    []frames.Placed{frameAt(5*time.Second, time.Second)},
 		Alive:     29 * time.Second,
 	}
 	all := s.all(map[string]time.Duration{"scroll": 2 * time.Second})
@@ -171,5 +176,25 @@ func TestWhatIsUsualIsLearnedFromEarlierRepetitions(t *testing.T) {
 	}
 	if usual := w.took.usual()["open"]; usual != 5*time.Second {
 		t.Errorf("usual is %v, want the median of 1, 5, 1, 9 and 9 s; a lost repetition counts for nothing", usual)
+	}
+}
+
+// An ANR is noticed five seconds after the app stood still, by when the test has sent
+// what follows: what it stood still in is the event of the frame that never ended.
+func TestAnANRIsOfTheEventInWhichTheAppStoodStill(t *testing.T) {
+	t.Parallel()
+	anr := Anomaly{Kind: NotResponding, From: 7 * time.Second, To: 7 * time.Second}
+	s := Seen{
+		Anomalies: []Anomaly{anr},
+		Events:    []logcat.Event{{Kind: logcat.UIEvent, Name: "open", Time: time.Second}, {Kind: logcat.UIEvent, Name: "scroll", Time: 6 * time.Second}},
+	}
+	if got := s.all(nil)[0].Event; got != "scroll" {
+		t.Errorf("where no frame tells, the event is %q, want that under way, scroll", got)
+	}
+	s.Frames = []frames.Placed{frameAt(1500*time.Millisecond, 7*time.Second), frameAt(9*time.Second, 10*time.Millisecond)}
+	for _, a := range s.all(nil) {
+		if a.Event != "open" {
+			t.Errorf("%s is of %q, want open", a.Kind, a.Event)
+		}
 	}
 }

@@ -192,10 +192,22 @@ func (s Seen) all(usual map[string]time.Duration) []Anomaly {
 		}
 	}
 	for i := range out {
-		out[i].Event = s.eventAt(out[i].From)
+		out[i].Event = s.eventOf(out[i])
 	}
 	slices.SortStableFunc(out, func(a, b Anomaly) int { return cmp.Compare(a.From, b.From) })
 	return out
+}
+
+// eventOf is the UI event that an anomaly fell in. An ANR is noticed seconds after the
+// app stood still: where a frozen frame tells since when, it is the frame's.
+func (s Seen) eventOf(a Anomaly) string {
+	at := a.From
+	for _, f := range s.Frames {
+		if frozen, ok := ofFrame(f); ok && a.Kind == NotResponding && frozen.From <= a.From && a.From <= frozen.To {
+			at = min(at, frozen.From)
+		}
+	}
+	return s.eventAt(at)
 }
 
 // eventAt is the name of the bucket that a time falls in.
@@ -256,7 +268,7 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 	e.Why = journal.Line(e.Why)
 	if s.Lost != nil { // it is no iteration: the repetition is made again
 		e.Repetition = 0
-		e.Why = strings.TrimSuffix(fmt.Sprintf("a repetition %d that is lost: %s", r.n, e.Why), ": ")
+		e.Why = strings.TrimSuffix(fmt.Sprintf("of repetition %d, which was lost: %s", r.n, e.Why), ": ")
 	}
 	err := fetch(func(trace io.Reader) (err error) {
 		e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, trace, maxTrace)
