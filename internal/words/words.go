@@ -16,8 +16,11 @@ import (
 )
 
 // Clip cuts s to at most that many characters, the last one an ellipsis where it
-// was cut.
+// was cut; "" where there is no room at all.
 func Clip(s string, most int) string {
+	if most < 1 {
+		return ""
+	}
 	if _, all := first(s, most); all {
 		return s
 	}
@@ -32,13 +35,17 @@ func Short(s string) string {
 }
 
 // Fit is s as valid UTF-8 in at most that many bytes, with an ellipsis where it was
-// cut: for what has a bound in bytes, such as a text of a record.
+// cut: for what has a bound in bytes, such as a text of a record. "" where there is no
+// room for the ellipsis.
 func Fit(s string, most int) string {
 	const ellipsis = "…"
 	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:max(0, most-len(ellipsis))], "") + ellipsis
+	if most < len(ellipsis) {
+		return ""
+	}
+	return strings.ToValidUTF8(s[:most-len(ellipsis)], "") + ellipsis
 }
 
 // Quote is s in quotation marks as Go writes it; of a longer one so many

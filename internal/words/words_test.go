@@ -13,7 +13,7 @@ func TestClip(t *testing.T) {
 		want string
 	}{
 		{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöüß", 4, "äöüß"}, {"äöüßx", 4, "äöü…"},
-		{"abcd", 1, "…"}, {"日本語の名前", 3, "日本…"}, {"a\xffbcd", 3, "a\xff…"},
+		{"abcd", 1, "…"}, {"abcd", 0, ""}, {"abcd", -1, ""}, {"", 0, ""}, {"日本語の名前", 3, "日本…"}, {"a\xffbcd", 3, "a\xff…"},
 	} {
 		if got := Clip(c.s, c.most); got != c.want {
 			t.Errorf("Clip(%q, %d) is %q, want %q", c.s, c.most, got, c.want)
@@ -38,7 +38,7 @@ func TestFit(t *testing.T) {
 		s    string
 		most int
 		want string
-	}{{"", 4, ""}, {"abcd", 4, "abcd"}, {"abcde", 4, "a…"}, {"äöü", 5, "ä…"}, {"äöü", 6, "äöü"}, {"a\xff", 6, "a\uFFFD"}, {"abcd", 3, "…"}} {
+	}{{"", 4, ""}, {"abcd", 4, "abcd"}, {"abcde", 4, "a…"}, {"äöü", 5, "ä…"}, {"äöü", 6, "äöü"}, {"a\xff", 6, "a\uFFFD"}, {"abcd", 3, "…"}, {"abcd", 2, ""}, {"abcd", -1, ""}} {
 		if got := Fit(c.s, c.most); got != c.want {
 			t.Errorf("Fit(%q, %d) is %q, want %q", c.s, c.most, got, c.want)
 		}
