@@ -20,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -234,7 +235,7 @@ To play with what is in %s:
   apkgate noise
   apkgate compare --config %s --base %s.apk --head %s.apk
   go tool pprof -http=: %s
-`, keep, keep, energyFile, goodBuild, worseBuild, oneProfile)
+`, keep, device.Quote(keep), energyFile, goodBuild, worseBuild, oneProfile)
 	}
 	if _, err := exec.LookPath("apkgate"); err != nil {
 		fmt.Fprint(d.Stdout, "\nThe shell finds no apkgate yet: go install ./cmd/apkgate puts it into $(go env GOPATH)/bin.\n")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy/export"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -78,7 +79,7 @@ func (p *profileFiles) Told(w io.Writer) error {
 		return nil
 	}
 	if n := len(p.wrote); n > 0 {
-		fmt.Fprintf(w, "%d %s of methods in %s; to look at one: go tool pprof -http=: %s\n", n, words.Plural(n, "profile", "profiles"), console.Plain(p.dir), console.Plain(p.wrote[0]))
+		fmt.Fprintf(w, "%d %s of methods in %s; to look at one: go tool pprof -http=: %s\n", n, words.Plural(n, "profile", "profiles"), console.Plain(p.dir), device.Quote(console.Plain(p.wrote[0])))
 	}
 	return p.err
 }
