@@ -88,16 +88,11 @@ func importBatch(ctx context.Context, s Store, batch []run.Run, mark *Mark, done
 	return nil
 }
 
-// Copy adds every run of one store to another and gives it the mark that counts
+// Take adds what another store exports and gives each run the mark that counts
 // there, with its date, level and note. Where both have decided on a run, the
 // later mark by its date counts, here as in any other union of histories: what
-// was decided apart has no other order. Copying again takes over what was decided
+// was decided apart has no other order. Taking again takes over what was decided
 // in the one since, unless the other has decided later.
-func Copy(ctx context.Context, to, from Store) (Imported, error) {
-	return Take(ctx, to, from.Export(ctx, Filter{}))
-}
-
-// Take adds entries of another store with their marks, as Copy does.
 func Take(ctx context.Context, to Store, entries iter.Seq2[Entry, error]) (Imported, error) {
 	var done Imported
 	var batch []Entry

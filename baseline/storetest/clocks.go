@@ -127,7 +127,7 @@ func importedMarksByTime(t *testing.T, open Opener) {
 func copyTakesOverChanges(t *testing.T, openTo, openFrom Opener) {
 	to, from, late := openAt(t, openTo, -20*time.Minute), openAt(t, openFrom, 10*time.Minute), openAt(t, openFrom, -10*time.Minute)
 	copyAll := func() {
-		if _, err := baseline.Copy(t.Context(), to, late); err != nil {
+		if _, err := baseline.Take(t.Context(), to, late.Export(t.Context(), baseline.Filter{})); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -49,7 +49,7 @@ func Damaged(t *testing.T, s baseline.Store, spoil func(id string)) {
 	}
 
 	sound, to := baseline.SoundOf(s), memory.New(nil)
-	done, err := baseline.Copy(t.Context(), to, sound)
+	done, err := baseline.Take(t.Context(), to, sound.Export(t.Context(), baseline.Filter{}))
 	if err != nil {
 		t.Fatalf("copy: %v", err)
 	}

@@ -162,7 +162,7 @@ func copyKeepsMarks(t *testing.T, s baseline.Store) {
 	mark(t, s, baseline.Mark{State: baseline.Rejected}, "c")
 
 	for _, want := range []baseline.Imported{{Read: 4, Added: 3, Marked: 2}, {Read: 4}} {
-		done, err := baseline.Copy(t.Context(), s, from)
+		done, err := baseline.Take(t.Context(), s, from.Export(t.Context(), baseline.Filter{}))
 		if err != nil {
 			t.Fatal(err)
 		}
