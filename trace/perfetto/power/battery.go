@@ -27,7 +27,7 @@ func (d *decoder) readBattery(p packets.Packet, at packets.Stamp) {
 			sample.VoltageUV = f.Int64()
 		}
 	}
-	if d.Room("readings of the battery", len(d.battery), MaxSamples) {
+	if d.Room("readings of the battery", len(d.battery), maxSamples) {
 		d.battery = append(d.battery, stamped[BatterySample]{at, sample})
 	}
 }

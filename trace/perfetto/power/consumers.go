@@ -56,7 +56,7 @@ func (c *consumers) read(d *decoder, p packets.Packet, at packets.Stamp) {
 		return
 	}
 	one := c.consumer(d, key)
-	if one == nil || !d.Room("readings of energy consumers", c.samples, MaxSamples) {
+	if one == nil || !d.Room("readings of energy consumers", c.samples, maxSamples) {
 		return
 	}
 	c.samples++
@@ -119,7 +119,7 @@ func (c *consumers) share(d *decoder, one *consumer, message []byte, at packets.
 		one.byUID[uid] = place
 		one.uids = append(one.uids, uidReadings{uid: uid})
 	}
-	if d.Room("readings of energy consumers", c.samples, MaxSamples) {
+	if d.Room("readings of energy consumers", c.samples, maxSamples) {
 		c.samples++
 		u := &one.uids[place]
 		u.readings = append(u.readings, stamped[RailSample]{at, RailSample{MicroWattSeconds: uint64(*energy)}})

@@ -158,7 +158,7 @@ func (b *bundle) frequency(message []byte, at packets.Stamp) {
 			number = f.Value
 		}
 	}
-	if number >= maxCPUs || khz > 1<<31 || !b.d.Room("changes of frequencies", b.frequencies, MaxSamples) {
+	if number >= maxCPUs || khz > 1<<31 || !b.d.Room("changes of frequencies", b.frequencies, maxSamples) {
 		return
 	}
 	for len(b.cpus) <= int(number) {
@@ -179,7 +179,7 @@ func (b *bundle) suspend(kind protowire.Number, message []byte, at packets.Stamp
 			s.action = f.Text()
 		}
 	}
-	if b.d.Room("suspensions", len(b.suspends), MaxSamples) {
+	if b.d.Room("suspensions", len(b.suspends), maxSamples) {
 		b.suspends = append(b.suspends, stamped[suspend]{at, s})
 	}
 }

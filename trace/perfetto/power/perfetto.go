@@ -188,10 +188,8 @@ type CPUSample struct {
 // Limits on what a file may hold, beside those of the packets. Beyond them the rest is
 // counted, not kept.
 const (
-	MaxFile     = packets.MaxFile     // bytes of the file
-	MaxUnpacked = packets.MaxUnpacked // bytes of what is compressed in it
-	MaxPacket   = packets.MaxPacket   // bytes of one packet
-	MaxSamples  = 1_000_000           // readings of each kind
+	MaxFile     = packets.MaxFile // bytes of the file
+	maxSamples  = 1_000_000       // readings of each kind
 	maxSeries   = 10_000
 	maxThreads  = 200_000
 	maxMachines = 8

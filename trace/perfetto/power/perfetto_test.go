@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
@@ -219,7 +220,7 @@ func TestCompressedPackets(t *testing.T) {
 
 func TestCompressedPacketsStayBounded(t *testing.T) {
 	t.Parallel()
-	bomb := zstandard(t, file(at(second).in(38, battery(-1, 1)), make(message, power.MaxPacket)))
+	bomb := zstandard(t, file(at(second).in(38, battery(-1, 1)), make(message, packets.MaxPacket)))
 	got := read(t, file(message(nil).in(133, bomb), at(3*second).in(38, battery(-2, 1))))
 	if len(got.Battery) != 2 || !warned(got, "larger than 67108864 bytes") {
 		t.Errorf("%d readings, warnings %v", len(got.Battery), got.Warnings)
@@ -275,7 +276,7 @@ func TestLargePacketIsPassedOver(t *testing.T) {
 	t.Parallel()
 	head := file(clocks(second, second))
 	large := []byte{0x0a, 0x81, 0x80, 0x80, 0x20} // a packet of MaxPacket + 1 bytes
-	zeros := io.LimitReader(endless{}, power.MaxPacket+1)
+	zeros := io.LimitReader(endless{}, packets.MaxPacket+1)
 	got, err := power.Read(io.MultiReader(bytes.NewReader(head), bytes.NewReader(large), zeros, bytes.NewReader(file(at(second).in(38, battery(-1, 1))))))
 	if err != nil || len(got.Battery) != 1 || !warned(got, "at most 67108864 are read") {
 		t.Errorf("%d readings, %v, warnings %v", len(got.Battery), err, got.Warnings)

@@ -103,7 +103,7 @@ func (r *rails) reading(d *decoder, message []byte, key railKey, at packets.Stam
 		r.malformed++
 	case !known:
 		r.unknown++
-	case d.Room("readings of power rails", r.samples, MaxSamples):
+	case d.Room("readings of power rails", r.samples, maxSamples):
 		r.samples++
 		one := &r.list[place]
 		one.readings = append(one.readings, stamped[RailSample]{d.Clocks.Seen(at), sample})

@@ -87,7 +87,7 @@ func (r *residency) reading(d *decoder, message []byte, machine uint32, at packe
 		r.byName[key] = place
 		r.list = append(r.list, stateTime{StateTime: StateTime{Entity: names[0], State: names[1]}})
 	}
-	if d.Room("times in power states", r.samples, MaxSamples) {
+	if d.Room("times in power states", r.samples, maxSamples) {
 		r.samples++
 		one := &r.list[place]
 		one.readings = append(one.readings, stamped[ResidencySample]{at, sample})

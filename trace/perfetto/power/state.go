@@ -93,7 +93,7 @@ func (s *states) change(d *decoder, short, value []byte, at packets.Stamp) {
 		s.byName[n] = place
 		s.list = append(s.list, state{name: n})
 	}
-	if d.Room("changes of states", s.changes, MaxSamples) {
+	if d.Room("changes of states", s.changes, maxSamples) {
 		s.changes++
 		one := &s.list[place]
 		one.changes = append(one.changes, stamped[StateChange]{at, StateChange{Value: v}})

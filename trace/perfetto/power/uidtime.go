@@ -63,7 +63,7 @@ func (u *uidTimes) read(d *decoder, p packets.Packet, at packets.Stamp) {
 		}
 		key := uidKey{p.Machine, uint32(uids[of]), uint32(uint64(i) % state.clusters)}
 		if _, known := state.last[key]; !known {
-			if !d.Room("CPU times of UIDs", u.states, MaxSamples) {
+			if !d.Room("CPU times of UIDs", u.states, maxSamples) {
 				continue
 			}
 			u.states++
@@ -98,7 +98,7 @@ func (u *uidTimes) add(d *decoder, key uidKey, reading stamped[CPUSample]) {
 		u.places[key] = place
 		u.list = append(u.list, uidTime{UIDTime: UIDTime{UID: int(key.uid), Cluster: int(key.cluster)}, machine: key.machine})
 	}
-	if d.Room("readings of CPU times of UIDs", u.samples, MaxSamples) {
+	if d.Room("readings of CPU times of UIDs", u.samples, maxSamples) {
 		u.samples++
 		one := &u.list[place]
 		one.readings = append(one.readings, reading)
