@@ -2,6 +2,7 @@ package show
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -125,6 +126,9 @@ func together(flags *pflag.FlagSet, open bool) error {
 		if open && flags.Changed(name) {
 			return exit.Usage(fmt.Errorf("--open prints a link: --%s is not for it", name), "")
 		}
+	}
+	if flags.Changed("from-ms") != flags.Changed("to-ms") {
+		return exit.Usage(errors.New("--from-ms and --to-ms go together"), "")
 	}
 	return nil
 }

@@ -110,6 +110,7 @@ func TestFlagsThatDoNotGoTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "frames.pftrace")
 	clitest.WriteFile(t, path, string(oneFrame()))
 	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--from-ms", "12000", "--to-ms", "13000"), "--from-ms is for --open alone")
+	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--open", "--from-ms", "12000"), "--from-ms and --to-ms go together")
 	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--open", "--table", "frames"), "--table is not for it")
 	clitest.Refuses(t, clitest.Run(t, nil, "inspect", "perfetto", path, "--open", "--format", "json"), "--format is not for it")
 }
