@@ -166,10 +166,6 @@ func TestLogcatOptions(t *testing.T) {
 		}
 	}
 	has(t, output(t, p, "logcat -d -v epoch -s two"), "\n         1767", " E two     : second")
-	output(t, p, "logcat -c")
-	if out := output(t, p, "logcat -d"); out != "" {
-		t.Errorf("after -c: %q", out)
-	}
 	for _, command := range []string{"logcat -d -v monotonic", "logcat -d -v threadtime -v epoch", "logcat -b crash -d"} {
 		out, errs, code := run(t, newPhone(t, "nexus-4-android-4.3", ""), command)
 		if code != 255 || out != "" || errs == "" {

@@ -255,12 +255,8 @@ func dumpConnectivity(c *call) int {
 	return 0
 }
 
-// dumpSurfaceFlinger is dumpsys SurfaceFlinger [--latency]: the refresh period.
+// dumpSurfaceFlinger is dumpsys SurfaceFlinger: the refresh rate.
 func dumpSurfaceFlinger(c *call) int {
-	if c.arg(0) == "--latency" {
-		c.printf("%d\n\n", c.profile.Period().Nanoseconds())
-		return 0
-	}
 	c.printf("%s\n", fmt.Sprintf("  refresh-rate              : %.6f fps", float64(c.profile.Hz)))
 	return 0
 }

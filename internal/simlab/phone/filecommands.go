@@ -146,17 +146,6 @@ func rm(c *call) int {
 	return code
 }
 
-func mkdir(c *call) int {
-	args, options := c.plain()
-	for _, name := range args {
-		if err := c.makeDir(name, strings.Contains(options, "p")); err != nil {
-			c.errorf("mkdir: %v\n", err)
-			return 1
-		}
-	}
-	return 0
-}
-
 // test is test -e FILE, -d, -f, -n STRING, -z STRING, A = B and A != B.
 func test(c *call) int {
 	args := c.args

@@ -3,7 +3,6 @@ package phone
 import (
 	"bytes"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -57,64 +56,6 @@ func grep(c *call) int {
 	}
 	if found == 0 {
 		return 1
-	}
-	return 0
-}
-
-// count reads the number of -n N, or -N.
-func (c *call) count() (n int, file string) {
-	n = 10
-	for i, a := range c.args {
-		switch {
-		case a == "-n":
-			n, _ = strconv.Atoi(c.arg(i + 1))
-		case strings.HasPrefix(a, "-"):
-			n, _ = strconv.Atoi(strings.TrimPrefix(a[1:], "n"))
-		case i == 0 || c.arg(i-1) != "-n":
-			file = a
-		}
-	}
-	return max(n, 0), file
-}
-
-func head(c *call) int {
-	n, file := c.count()
-	lines, err := c.lines(file)
-	if err != nil {
-		c.errorf("head: %v\n", err)
-		return 1
-	}
-	c.out.write(bytes.Join(lines[:min(n, len(lines))], nil))
-	return 0
-}
-
-func tail(c *call) int {
-	n, file := c.count()
-	lines, err := c.lines(file)
-	if err != nil {
-		c.errorf("tail: %v\n", err)
-		return 1
-	}
-	if last := len(lines) - 1; last >= 0 && len(lines[last]) == 0 {
-		lines = lines[:last]
-	}
-	c.out.write(bytes.Join(lines[max(0, len(lines)-n):], nil))
-	return 0
-}
-
-func wc(c *call) int {
-	args, options := c.plain()
-	file := strings.Join(args, " ")
-	lines, err := c.lines(file)
-	if err != nil {
-		c.errorf("wc: %v\n", err)
-		return 1
-	}
-	data := bytes.Join(lines, nil)
-	if options == "c" {
-		c.printf("%d\n", len(data))
-	} else {
-		c.printf("%d\n", bytes.Count(data, []byte("\n")))
 	}
 	return 0
 }

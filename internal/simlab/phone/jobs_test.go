@@ -83,11 +83,11 @@ func TestARestartEndsRecorders(t *testing.T) {
 	output(t, p, "am start -W com.example.still/.MainActivity")
 	output(t, p, "nohup simpleperf record --app com.example.still -e task-clock -o "+perfFile+" --duration 30 >/dev/null 2>&1 &")
 	pass(t, p, time.Second)
-	has(t, output(t, p, "ps"), " perfetto\n", " simpleperf\n")
+	output(t, p, "pidof perfetto && pidof simpleperf")
 	p.Break(simapp.Fault{Kind: simapp.Reboot})
 	pass(t, p, time.Minute)
-	if out := output(t, p, "ps"); strings.Contains(out, "perfetto") || strings.Contains(out, "simpleperf") {
-		t.Errorf("recorders outlive a restart:\n%s", out)
+	if out, _, code := run(t, p, "pidof perfetto || pidof simpleperf"); code == 0 {
+		t.Errorf("recorders outlive a restart: %s", out)
 	}
 	if out := output(t, p, "cat "+traceFile+"; ls /data/local/tmp"); strings.Contains(out, "a.data") || len(out) > 100 {
 		t.Errorf("what was not written before the restart is there after it: %.200q", out)

@@ -92,7 +92,7 @@ func logcatCommand(c *call, then func(code int)) {
 	if c.profile.API < 24 {
 		f.format.verb = "brief"
 	}
-	clear, other, problem := f.options(c)
+	other, problem := f.options(c)
 	switch {
 	case problem != "":
 		c.errorf("%s\nUsage: logcat [options] [filterspecs]\n", problem)
@@ -100,10 +100,6 @@ func logcatCommand(c *call, then func(code int)) {
 		return
 	case other != "":
 		c.printf("%s", other)
-		then(0)
-		return
-	case clear:
-		c.clearLog(f.buffers)
 		then(0)
 		return
 	}
@@ -139,22 +135,16 @@ func (f *follower) showAll(entries []entry) {
 	}
 }
 
-func (p *Phone) clearLog(buffers []string) {
-	p.state.log.entries = slices.DeleteFunc(p.state.log.entries, func(e entry) bool {
-		return slices.Contains(buffers, e.buffer)
-	})
-}
-
 // options reads the command line. other is the output of an option that only
 // asks something.
-func (f *follower) options(c *call) (clear bool, other, problem string) {
+func (f *follower) options(c *call) (other, problem string) {
 	args, silentRest := c.args, false
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
 		if !strings.HasPrefix(arg, "-") {
 			if !f.filter.parse(arg) {
-				return false, "", "Invalid filter expression '" + arg + "'"
+				return "", "Invalid filter expression '" + arg + "'"
 			}
 			continue
 		}
@@ -163,22 +153,20 @@ func (f *follower) options(c *call) (clear bool, other, problem string) {
 			name, value = name2, v
 		} else if strings.Contains(" -v -b -t -T -e -f -r -n -m --pid --regex ", " "+arg+" ") {
 			if len(args) == 0 {
-				return false, "", "logcat: option requires an argument -- " + strings.TrimLeft(arg, "-")
+				return "", "logcat: option requires an argument -- " + strings.TrimLeft(arg, "-")
 			}
 			value, args = args[0], args[1:]
 		} else if len(arg) > 2 && strings.Contains("vbtT", arg[1:2]) {
 			name, value = arg[:2], arg[2:]
 		}
 		switch name {
-		case "-c":
-			clear = true
 		case "-s":
 			silentRest = true
 		case "-g":
-			return false, "main: ring buffer is 256Kb (1Kb consumed), max entry is 5120b, max payload is 4068b\n", ""
+			return "main: ring buffer is 256Kb (1Kb consumed), max entry is 5120b, max payload is 4068b\n", ""
 		default:
 			if problem = f.option(name, value, c.profile.API); problem != "" {
-				return false, "", problem
+				return "", problem
 			}
 		}
 	}
@@ -191,7 +179,7 @@ func (f *follower) options(c *call) (clear bool, other, problem string) {
 			f.buffers = append(f.buffers, "crash")
 		}
 	}
-	return clear, "", ""
+	return "", ""
 }
 
 func (f *follower) option(name, value string, api int) (problem string) {

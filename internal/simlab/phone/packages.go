@@ -39,8 +39,6 @@ func pm(c *call) int {
 		}
 		c.kill(pkg)
 		c.printf("Success\n")
-	case "grant", "revoke":
-		return pmGrant(c)
 	case "compile":
 		return pmCompile(c)
 	case "bg-dexopt-job", "trim-caches", "enable", "disable-user":
@@ -214,18 +212,6 @@ func pmCompile(c *call) int {
 	}
 	a.filter = filter
 	c.printf("Success\n")
-	return 0
-}
-
-func pmGrant(c *call) int {
-	if c.state.apps[c.arg(0)] == nil {
-		c.errorf("Operation not allowed: java.lang.IllegalArgumentException: Unknown package: %s\n", c.arg(0))
-		return 1
-	}
-	if c.profile.API < 23 {
-		c.errorf("Operation not allowed: java.lang.SecurityException: Permission %s is not a changeable permission type\n", c.arg(1))
-		return 1
-	}
 	return 0
 }
 

@@ -147,7 +147,7 @@ func TestShellLanguage(t *testing.T) {
 		`true && echo yes || echo no`:  "yes\n",
 		`false && echo yes || echo no`: "no\n",
 		`(echo a; echo b) | grep b`:    "b\n",
-		`echo a > /sdcard/x; echo b >> /sdcard/x; cat /sdcard/x | wc -l`: "2\n",
+		`echo a > /sdcard/x; echo b >> /sdcard/x; cat /sdcard/x | grep -c .`: "2\n",
 		`echo "pid $(echo 12)"`:                            "pid 12\n",
 		`echo it\'s; # a comment`:                          "it's\n",
 		"echo a \\\n b\n\necho c":                          "a b\nc\n",
@@ -155,7 +155,7 @@ func TestShellLanguage(t *testing.T) {
 		`(exit 4; echo no); echo $?`:                       "4\n",
 		`echo m; (false` + "\n" + `) </dev/null; echo m$?`: "m\nm1\n",
 		`nope 2>/dev/null; echo $?`:                        "127\n",
-		`{ echo a; echo b; } 2>&1 | head -n 1`:             "a\n",
+		`{ echo a; echo b; } 2>&1 | grep a`:                "a\n",
 		`[ -e /data/local/tmp ] && echo there`:             "there\n",
 	} {
 		if out, _, _ := run(t, p, command); out != want {
@@ -278,7 +278,7 @@ func TestFiles(t *testing.T) {
 	if _, errs, code := run(t, p, "rm /sdcard/new; echo x > /system/bin/sh"); code == 0 || !strings.Contains(errs, "Is a directory") || !strings.Contains(errs, "Read-only file system") {
 		t.Errorf("exit code %d, %q", code, errs)
 	}
-	output(t, p, "rm -r /sdcard/new; rm -f /sdcard/new; mkdir -p /sdcard/x/y && ls /sdcard")
+	output(t, p, "rm -r /sdcard/new; rm -f /sdcard/new; ls /sdcard")
 }
 
 func TestInstallFromAStream(t *testing.T) {
@@ -347,10 +347,9 @@ func TestStandardInputIsRead(t *testing.T) {
 	const input = "one\ntwo\nthree\n"
 	for _, c := range []struct{ command, want string }{
 		{"cat", input},
-		{"cat | wc -l", "3\n"},
+		{"cat | grep -c .", "3\n"},
 		{"grep -v two", "one\nthree\n"},
-		{"head -n 1", "one\n"},
-		{"wc -c", "14\n"},
+		{"grep -c o", "2\n"},
 		{"cat > /data/local/tmp/x", ""},
 		{"cat /data/local/tmp/x", input},
 		{"grep two /data/local/tmp/x", "two\n"},

@@ -94,13 +94,13 @@ func filtersStdin(command string) bool {
 	if len(words) == 0 || strings.Contains(first, "<") {
 		return false
 	}
-	own := map[string]int{"cat": 0, "sh": 0, "head": 0, "tail": 0, "wc": 0, "grep": 1} // arguments that name no file
+	own := map[string]int{"cat": 0, "sh": 0, "grep": 1} // arguments that name no file
 	operands, known := own[words[0]]
-	for i, w := range words[1:] {
-		switch count := words[i] == "-n"; {
+	for _, w := range words[1:] {
+		switch {
 		case w == "-c" && words[0] == "sh":
 			return false
-		case !strings.HasPrefix(w, "-") && !count:
+		case !strings.HasPrefix(w, "-"):
 			operands--
 		}
 	}

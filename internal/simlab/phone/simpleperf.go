@@ -29,14 +29,12 @@ type sampling struct {
 	target *deeds
 }
 
-// simpleperfCommand is simpleperf record, list and --version.
+// simpleperfCommand is simpleperf record and --version.
 func simpleperfCommand(c *call, then func(code int)) {
 	switch c.arg(0) {
 	case "--version":
 		c.printf("Simpleperf version 1.%d.simulated\n", c.profile.API)
 		then(0)
-	case "list":
-		then(c.listEvents())
 	case "record":
 		c.args = c.args[1:]
 		c.record(then)
@@ -48,21 +46,6 @@ func simpleperfCommand(c *call, then func(code int)) {
 
 // clockEvents are the software events that count time, with Linux's numbers.
 var clockEvents = map[string]uint64{"cpu-clock": perfdata.CPUClock, "task-clock": perfdata.TaskClock}
-
-func (c *call) listEvents() int {
-	if what := c.arg(1); what != "" && what != "sw" {
-		c.printf("List of %s events:\n", what)
-		return 0
-	}
-	c.printf("List of software events:\n")
-	for _, name := range []string{"alignment-faults", "context-switches", "cpu-clock", "cpu-migrations", "page-faults", "task-clock"} {
-		if name != "task-clock" || !c.sensors().NoTaskClock {
-			c.printf("  %s\n", name)
-		}
-	}
-	c.printf("\n")
-	return 0
-}
 
 // recordOptions are the options of simpleperf record that it takes here, and
 // whether a value follows.

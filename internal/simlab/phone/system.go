@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -167,62 +166,6 @@ func (p *Phone) SetNetwork(name string) {
 	defer p.mu.Unlock()
 	p.options.Network, p.state.network = name, name
 	p.state.settings["global wifi_on"] = map[bool]string{true: "1", false: "0"}[name == "wifi"]
-}
-
-// date is date +FORMAT. The toolbox of Android 5 and earlier has no %N.
-func date(c *call) int {
-	t := c.wall(c.clock.now)
-	format, ok := strings.CutPrefix(c.arg(0), "+")
-	if !ok {
-		c.printf("%s\n", t.Format("Mon Jan  2 15:04:05 GMT 2006"))
-		return 0
-	}
-	nanos := "N"
-	if c.profile.API >= 23 {
-		nanos = fmt.Sprintf("%09d", t.Nanosecond())
-	}
-	c.printf("%s\n", strings.NewReplacer(
-		"%s", strconv.FormatInt(t.Unix(), 10), "%N", nanos, "%Y", t.Format("2006"), "%m", t.Format("01"),
-		"%d", t.Format("02"), "%H", t.Format("15"), "%M", t.Format("04"), "%S", t.Format("05"),
-		"%F", t.Format("2006-01-02"), "%T", t.Format("15:04:05"), "%z", "+0000", "%Z", "GMT", "%%", "%").Replace(format))
-	return 0
-}
-
-func uptime(c *call) int {
-	up := c.boottime().Truncate(time.Second)
-	c.printf("up time: %02d:%02d:%02d, idle time: 00:00:00, sleep time: 00:%02d:%02d\n",
-		int(up.Hours()), int(up.Minutes())%60, int(up.Seconds())%60, int(onceSlept.Minutes()), int(onceSlept.Seconds())%60)
-	return 0
-}
-
-func id(c *call) int {
-	c.printf("uid=2000(shell) gid=2000(shell) groups=2000(shell),1003(graphics),1004(input),1007(log),3003(inet)\n")
-	return 0
-}
-
-// ps lists processes, in toolbox's columns and since Android 8 in toybox's.
-func ps(c *call) int {
-	if c.profile.API >= 26 {
-		c.printf("USER            PID   PPID     VSZ    RSS WCHAN            ADDR S NAME\n")
-	} else {
-		c.printf("USER      PID   PPID  VSIZE  RSS   WCHAN            PC  NAME\n")
-	}
-	show := func(user string, pid int, name string) {
-		if c.profile.API >= 26 {
-			c.printf("%-12s %6d %6d %7d %6d 0                   0 S %s\n", user, pid, 600, 1480000, 90000, name)
-		} else {
-			c.printf("%-9s %-5d %-5d %-6d %-5d ffffffff 00000000 S %s\n", user, pid, 600, 880000, 60000, name)
-		}
-	}
-	show("root", 1, "/init")
-	show("system", systemPID, "system_server")
-	for _, pkg := range sortedKeys(c.state.running) {
-		show("u0_a120", c.state.running[pkg].pid, pkg)
-	}
-	for _, j := range c.jobsInOrder() {
-		show("shell", j.pid, j.name)
-	}
-	return 0
 }
 
 func logCommand(c *call) int {
