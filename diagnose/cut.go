@@ -9,12 +9,15 @@ import (
 )
 
 // Foremost are causes within the limits of what is saved: of more than MaxCauses those
-// that explain most, in the order in which they stand, each cut. total counts them
-// where some are left out, and is 0 where none is.
-func Foremost(all []Cause) (kept []Cause, total int) {
+// that explain most, in the order in which they stand, each cut. of is how many there
+// were where all are what is left of a longer list, 0 otherwise; total counts them where
+// some are left out, and is 0 where none is.
+func Foremost(all []Cause, of int) (kept []Cause, total int) {
 	left := map[int]bool{}
+	if of > len(all) || len(all) > MaxCauses {
+		total = max(of, len(all))
+	}
 	if len(all) > MaxCauses {
-		total = len(all)
 		places := make([]int, len(all))
 		for i := range places {
 			places[i] = i

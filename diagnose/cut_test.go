@@ -53,14 +53,14 @@ func TestOfTooManyCausesTheForemostAreKept(t *testing.T) {
 		share := float64((i+600)%(MaxCauses+200)) / 2_000
 		all = append(all, cause("sun.heat", "R", &share))
 	}
-	kept, total := Foremost(all)
+	kept, total := Foremost(all, 0)
 	if len(kept) != MaxCauses || total != MaxCauses+200 {
 		t.Fatalf("%d causes are kept of %d", len(kept), total)
 	}
 	if *kept[0].Explains.Share != 0.3 || *kept[600].Explains.Share != 0.1 {
 		t.Errorf("the first explains %g and the 601st %g, want 0.3 and, behind the least, 0.1", *kept[0].Explains.Share, *kept[600].Explains.Share)
 	}
-	if kept, total := Foremost(all[:3]); len(kept) != 3 || total != 0 {
+	if kept, total := Foremost(all[:3], 0); len(kept) != 3 || total != 0 {
 		t.Errorf("of three causes %d are kept, total %d", len(kept), total)
 	}
 }

@@ -22,8 +22,10 @@ type ComparisonInput struct {
 	// Energy is where the energy of the head's runs went beside the base's; empty
 	// where none was measured.
 	Energy []hotspots.Change
-	// Causes are what else explains the findings, of any kind.
-	Causes []diagnose.Cause
+	// Causes are what else explains the findings, of any kind. CausesTotal is how many
+	// there were, with those of energy, where some were left out when they were saved.
+	Causes      []diagnose.Cause
+	CausesTotal int
 	// Catalogue gives units and titles; nil is the built-in one.
 	Catalogue *metric.Catalogue
 	// Notes are said near the top, such as "The devices are simulated."
@@ -58,7 +60,7 @@ func Comparison(in ComparisonInput) document.Document {
 	d.Sections = append(d.Sections, why.Groups()...)
 	d.Problems = append(worseIn(in, why), why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.Catalogue, "the base build")
-	d.Data = saved.OfComparison(v, why.energy, why.causes())
+	d.Data = saved.OfComparison(v, why.energy, why.causes(), in.CausesTotal)
 	return d
 }
 
@@ -184,5 +186,5 @@ func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, 
 
 // OfComparison is a saved comparison with what was saved of it.
 func OfComparison(c saved.Comparison) ComparisonInput {
-	return ComparisonInput{Verdict: c.Verdict, Energy: c.Energy, Causes: c.Causes}
+	return ComparisonInput{Verdict: c.Verdict, Energy: c.Energy, Causes: c.Causes, CausesTotal: c.CausesTotal}
 }

@@ -28,8 +28,10 @@ type Input struct {
 	// Energy is where the energy of checked runs went beside like runs, found by
 	// the runs' IDs; empty where none was measured.
 	Energy []hotspots.Change
-	// Causes are what else explains the findings, of any kind.
-	Causes []diagnose.Cause
+	// Causes are what else explains the findings, of any kind. CausesTotal is how many
+	// there were, with those of energy, where some were left out when they were saved.
+	Causes      []diagnose.Cause
+	CausesTotal int
 	// Kept says where the files are that were kept with the runs, by their digest. One
 	// without an entry is not here.
 	Kept map[string]KeptFile
@@ -60,5 +62,5 @@ func (in Input) catalogue() *metric.Catalogue {
 
 // OfVerdict is a saved verdict with what was saved of it.
 func OfVerdict(v saved.Verdict) Input {
-	return Input{Verdict: v.Verdict, Energy: v.Energy, Causes: v.Causes}
+	return Input{Verdict: v.Verdict, Energy: v.Energy, Causes: v.Causes, CausesTotal: v.CausesTotal}
 }

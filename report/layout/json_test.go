@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/diagnose/hotspots"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
@@ -36,6 +38,35 @@ func TestJSONRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, got.Verdict, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: what was read is not what was written:\n%s", name, diff)
 		}
+	}
+}
+
+// How many causes there were is known however often a report is saved and shown again.
+func TestTheNumberOfCausesOutlivesSaving(t *testing.T) {
+	const all = diagnose.MaxCauses + 200
+	of := diagnose.Cause{Kind: "test.sun", Direction: gate.ToRegression, Metric: "frames.count", Sentence: diagnose.Say("the sun shines")}
+	in, builds := pass(), ComparisonInput{Verdict: abVerdict(2), Causes: slices.Repeat([]diagnose.Cause{of}, all)}
+	in.Causes = builds.Causes
+	for i := range builds.Verdict.Scenarios[0].Comparisons {
+		builds.Verdict.Scenarios[0].Comparisons[i].Contexts = nil
+	}
+	for range 3 {
+		var one, two bytes.Buffer
+		if err := errors.Join(asJSON(&one, Verdict(in)), asJSON(&two, Comparison(builds))); err != nil {
+			t.Fatal(err)
+		}
+		v, err := saved.Read(&one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := saved.Read(&two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(v.Verdict.Causes) != diagnose.MaxCauses || v.Verdict.CausesTotal != all || c.Comparison.CausesTotal != all {
+			t.Fatalf("%d causes are saved of %d, and of two builds of %d; want %d of %d", len(v.Verdict.Causes), v.Verdict.CausesTotal, c.Comparison.CausesTotal, diagnose.MaxCauses, all)
+		}
+		in, builds = OfVerdict(*v.Verdict), OfComparison(*c.Comparison)
 	}
 }
 

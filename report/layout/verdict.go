@@ -24,7 +24,7 @@ func Verdict(in Input) document.Document {
 		Title: s.Title, Checked: s.Counts, Notes: notes(in.Notes), Facts: s.Facts, Footer: footer(in),
 		Answer:   document.Answer{Outcome: document.Outcome(s.Outcome), Word: s.Word, Lead: s.Lead, Sure: s.Sure},
 		Warnings: warnings(in.Verdict.Warnings, document.Room{Open: 5}),
-		Data:     saved.OfVerdict(in.Verdict, s.Why.energy, s.Why.causes()), Kind: "verdict", Version: wording.Name(in.Meta.Version),
+		Data:     saved.OfVerdict(in.Verdict, s.Why.energy, s.Why.causes(), in.CausesTotal), Kind: "verdict", Version: wording.Name(in.Meta.Version),
 	}
 	d.Sections = slices.Concat(
 		[]document.Section{findingsSection(s.Findings, len(in.Verdict.Runs) > 1)}, s.Why.Groups(),

@@ -37,9 +37,10 @@ type Verdict struct {
 }
 
 // OfVerdict is a verdict to be saved, with the energy of the first MaxEnergy runs and
-// the causes that explain most, within what can be read again.
-func OfVerdict(v gate.Verdict, energy []hotspots.Change, causes []diagnose.Cause) Verdict {
-	kept, total := diagnose.Foremost(causes)
+// the causes that explain most, within what can be read again. of is how many causes
+// there were where some of them are gone already, 0 otherwise.
+func OfVerdict(v gate.Verdict, energy []hotspots.Change, causes []diagnose.Cause, of int) Verdict {
+	kept, total := diagnose.Foremost(causes, of)
 	return Verdict{withLists(v), energy[:min(len(energy), MaxEnergy)], kept, total}
 }
 
@@ -54,8 +55,8 @@ type Comparison struct {
 }
 
 // OfComparison is a comparison to be saved, as OfVerdict says.
-func OfComparison(v sidebyside.Verdict, energy []hotspots.Change, causes []diagnose.Cause) Comparison {
-	kept, total := diagnose.Foremost(causes)
+func OfComparison(v sidebyside.Verdict, energy []hotspots.Change, causes []diagnose.Cause, of int) Comparison {
+	kept, total := diagnose.Foremost(causes, of)
 	return Comparison{v, energy[:min(len(energy), MaxEnergy)], kept, total}
 }
 

@@ -107,7 +107,7 @@ func TestReadingTakesTheMemoryOfTheFile(t *testing.T) {
 func TestJSONHasNoNull(t *testing.T) {
 	var b bytes.Buffer
 	v := gate.Verdict{Verdict: gate.Pass, Runs: []gate.RunVerdict{{ID: "R", Verdict: gate.Pass}}}
-	if err := Render(&b, document.Document{Data: OfVerdict(v, nil, nil)}, document.Options{}); err != nil {
+	if err := Render(&b, document.Document{Data: OfVerdict(v, nil, nil, 0)}, document.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	var doc map[string]any

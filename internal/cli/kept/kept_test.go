@@ -77,24 +77,6 @@ func TestTheListSaysWhatIsHere(t *testing.T) {
 	}
 }
 
-// What is to be pasted into a shell means the same there, whatever the history is called.
-func TestCommandsHoldAnyPath(t *testing.T) {
-	folder := Beside(filepath.Join(t.TempDir(), "my $(touch x); history.db"), false, "")
-	r := keeping(t, folder, "r", "abc")
-	at, _, _ := folder.Place(r.Evidence[0].Digest)
-	var out strings.Builder
-	if err := List(&out, folder, r); err != nil {
-		t.Fatal(err)
-	}
-	want := "apkgate inspect perfetto '" + at + "' --open"
-	if !strings.Contains(out.String(), want) {
-		t.Errorf("it says\n%s\nwant %s", out.String(), want)
-	}
-	if got := ForReport([]run.Run{r}, folder)[r.Evidence[0].Digest].Open; !strings.HasPrefix(got, want) {
-		t.Errorf("a report says %s, want %s", got, want)
-	}
-}
-
 // A file that several runs have kept is opened by the name of the first, which is the
 // one that a report lists first.
 func TestTheFirstRunOpensAFileOfSeveral(t *testing.T) {
