@@ -19,8 +19,11 @@ import (
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// MaxRows is how many frames are kept.
-const MaxRows = 1_000_000
+// Limits on what is kept.
+const (
+	MaxRows   = 1_000_000 // frames
+	maxLayers = 100_000   // names of layers
+)
 
 // Frame is one frame of an app's layer, or of the display.
 type Frame struct {
@@ -54,6 +57,7 @@ type Reader struct {
 	file     *packets.File
 	open     map[int64]int // by cookie, the place in Frames, None for one that is not listed
 	expected map[token]bool
+	layers   map[string]string // names that frames share
 }
 
 type token struct {
@@ -63,7 +67,7 @@ type token struct {
 
 // New is a reader of a file.
 func New(file *packets.File) *Reader {
-	return &Reader{file: file, open: map[int64]int{}, expected: map[token]bool{}}
+	return &Reader{file: file, open: map[int64]int{}, expected: map[token]bool{}, layers: map[string]string{}}
 }
 
 // Wants are events of the frame timeline.
@@ -107,8 +111,19 @@ func (r *Reader) begin(at time.Duration, message []byte, actual, surface bool) {
 		}
 		r.expected[key] = true
 	}
+	frame.Layer = r.layer(frame.Layer)
 	r.open[cookie] = len(r.Frames)
 	r.Frames = append(r.Frames, frame)
+}
+
+// layer is a layer's name, which all of its frames share; "" where there are too many.
+func (r *Reader) layer(name string) string {
+	one, known := r.layers[name]
+	if !known && r.file.Room("names of layers", len(r.layers), maxLayers) {
+		one = name
+		r.layers[name] = one
+	}
+	return one
 }
 
 func (r *Reader) end(at time.Duration, message []byte) {

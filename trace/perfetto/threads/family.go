@@ -18,9 +18,11 @@ func (t *Tracker) fork(at *time.Duration, pid int32, name string) int {
 	thread := t.start(at, pid)
 	t.call(thread, name, byKernel)
 	process := t.OfProcess(pid)
-	t.Processes[process].Start = at
-	if name != "" {
-		t.Processes[process].Name = name
+	if one := &t.Processes[process]; one.PID == pid { // there is room for it
+		one.Start = at
+		if name != "" {
+			one.Name = name
+		}
 	}
 	if known {
 		t.forget(replaced)

@@ -98,8 +98,11 @@ func (t *Tracker) genericProcess(message []byte) {
 	if cmdline == nil {
 		return
 	}
-	above := t.bare(t.Number(parent))
-	one := &t.Processes[t.bare(t.Number(pid))]
+	above, number := t.bare(t.Number(parent)), t.Number(pid)
+	one := &t.Processes[t.bare(number)]
+	if one.PID != number { // there is no room for it
+		return
+	}
 	if one.Parent == None {
 		one.Parent = above
 	}

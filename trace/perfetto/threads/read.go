@@ -171,6 +171,9 @@ func (t *Tracker) process(message []byte, kernels map[int32]bool) {
 	above := t.OfProcess(p.Parent)
 	process := t.OfProcess(p.PID)
 	one := &t.Processes[process]
+	if one.PID != p.PID { // there is no room for it
+		return
+	}
 	if one.Parent == None {
 		one.Parent = above
 	}

@@ -115,7 +115,8 @@ func (t *Tracker) OfProcess(pid int32) int {
 	return process
 }
 
-// bare finds or adds the process that has a number now, without a main thread.
+// bare finds or adds the process that has a number now, without a main thread; where there
+// are too many, it is the idle one.
 func (t *Tracker) bare(pid int32) int {
 	if process, ok := t.pids[pid]; ok {
 		return process
@@ -166,7 +167,7 @@ func (t *Tracker) Describe(thread int, name string) { t.call(thread, name, byIts
 
 // DescribeProcess gives a process the name that it tells itself, where nothing else does.
 func (t *Tracker) DescribeProcess(process int, name string) {
-	if one := &t.Processes[process]; name != "" && one.Name == "" {
+	if one := &t.Processes[process]; process > 0 && name != "" && one.Name == "" {
 		one.Name = name
 	}
 }

@@ -116,3 +116,25 @@ func TestCommandLinesAreBounded(t *testing.T) {
 		t.Errorf("%d bytes, %q", len(first.Cmdline), second.Name)
 	}
 }
+
+// TestProcessesBeyondTheMostAreNotTheIdleOne has more processes than are kept: what is told of
+// one without room is nobody's.
+func TestProcessesBeyondTheMostAreNotTheIdleOne(t *testing.T) {
+	t.Parallel()
+	const many = 200_010
+	var events, trace message
+	for pid := int64(10); pid < 10+many; pid++ {
+		events = events.in(2, message(nil).num(1, pid).num(2, 1).in(235, message(nil).num(1, pid).in(2, []byte("app"))))
+	}
+	trace = trace.in(1, message(nil).num(10, 1).in(1, events.num(1, 0)))
+	trace = trace.in(1, message(nil).num(8, 1_000_000).in(2, message(nil).in(1, message(nil).num(1, 300_000).num(2, 1).in(3, []byte("com.late")))))
+	f := packets.New()
+	tracker := threads.New(f)
+	if err := f.ReadInOrder(bytes.NewReader(trace), tracker); err != nil {
+		t.Fatal(err)
+	}
+	idle := tracker.Processes[0]
+	if len(tracker.Processes) != 200_000 || f.TooMany["processes"] == 0 || idle.Name != "" || idle.Cmdline != "" || idle.Start != nil {
+		t.Errorf("%d processes, the idle one %+v; %v", len(tracker.Processes), idle, f.TooMany)
+	}
+}
