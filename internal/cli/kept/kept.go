@@ -38,7 +38,7 @@ func Beside(address string, shared bool, own string) *evidence.Folder {
 	return evidence.At(filepath.Join(own, "evidence-"+hex.EncodeToString(sum[:4])), evidence.Default)
 }
 
-// List prints the files of a run for people, and how to look at the first trace.
+// List prints the files of a run for people, and how to look at one of its traces.
 func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 	fmt.Fprintf(w, "%s kept with run %s\n", words.Count(len(r.Evidence), "file", "files"), wording.Name(r.ID))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -50,13 +50,29 @@ func List(w io.Writer, folder *evidence.Folder, r run.Run) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, e := range r.Evidence {
-		if at, _, here := folder.Place(e.Digest); here && e.Kind == run.PerfettoTrace {
-			_, err := fmt.Fprintf(w, "To look at a trace: %s\n", openCommand(at, e))
-			return err
-		}
+	if e, at := toLookAt(folder, r); at != "" {
+		_, err := fmt.Fprintf(w, "To look at a trace: %s\n", openCommand(at, e))
+		return err
 	}
 	return nil
+}
+
+// toLookAt is the first trace of a run that is here and was kept since something went
+// wrong, or else the first one, and where it is; "" where there is none.
+func toLookAt(folder *evidence.Folder, r run.Run) (first run.Evidence, where string) {
+	for _, e := range r.Evidence {
+		at, _, here := folder.Place(e.Digest)
+		if !here || e.Kind != run.PerfettoTrace {
+			continue
+		}
+		if e.Why != "" {
+			return e, at
+		}
+		if where == "" {
+			first, where = e, at
+		}
+	}
+	return first, where
 }
 
 // openCommand is the command that opens a Perfetto trace in Perfetto's user interface,

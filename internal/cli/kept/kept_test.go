@@ -88,6 +88,22 @@ func TestTheFirstRunOpensAFileOfSeveral(t *testing.T) {
 	}
 }
 
+// Of all traces of a run, that of what went wrong is the one to look at.
+func TestTheTraceOfWhatWentWrongIsTheOneToLookAt(t *testing.T) {
+	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
+	calm, wrong := keeping(t, folder, "r", "calm"), keeping(t, folder, "r", "wrong")
+	calm.Evidence[0].Why = ""
+	calm.Evidence = append(calm.Evidence, wrong.Evidence...)
+	var out strings.Builder
+	if err := List(&out, folder, calm); err != nil {
+		t.Fatal(err)
+	}
+	at, _, _ := folder.Place(wrong.Evidence[0].Digest)
+	if want := "To look at a trace: apkgate inspect perfetto " + at; !strings.Contains(out.String(), want) {
+		t.Errorf("it says\n%s\nwant %s", out.String(), want)
+	}
+}
+
 func TestFilesAreTakenOut(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	a, b := keeping(t, folder, "a", "of a"), keeping(t, folder, "b", "of b")
