@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/kept"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,12 +30,13 @@ type keeper struct {
 	folder    *evidence.Folder // nil keeps nothing
 	temporary string           // the folder that is gone at the end, "" for none
 	report    string
+	room      int64 // bytes that the report folder still takes
 }
 
 // keeper readies what the files go to. Files that only a report gets have a folder for
 // as long as it takes.
 func (e Evidence) keeper(c console.Console) (*keeper, error) {
-	k := &keeper{console: c, folder: e.Folder, report: e.Report}
+	k := &keeper{console: c, folder: e.Folder, report: e.Report, room: evidence.Default.Total}
 	if k.folder != nil || k.report == "" {
 		return k, nil
 	}
@@ -77,11 +79,32 @@ func (k *keeper) finished(ctx context.Context, r run.Run) {
 		fmt.Fprintln(k.console.Stderr, line)
 	}
 	if err == nil && k.report != "" {
-		_, err = kept.TakeOut(ctx, k.folder, kept.InReport(k.report), r)
+		err = k.toReport(ctx, r)
 	}
 	if err != nil {
 		fmt.Fprintf(k.console.Stderr, "warning: files that were kept with run %s: %s\n", console.Plain(r.ID), console.Plain(err.Error()))
 	}
+}
+
+// toReport copies the run's files to the report folder, as far as there is room.
+func (k *keeper) toReport(ctx context.Context, r run.Run) error {
+	left := 0
+	all := r.Evidence
+	r.Evidence = nil
+	for _, e := range all {
+		_, size, _ := k.folder.Place(e.Digest)
+		if size > k.room {
+			left++
+			continue
+		}
+		k.room -= size
+		r.Evidence = append(r.Evidence, e)
+	}
+	_, err := kept.TakeOut(ctx, k.folder, kept.InReport(k.report), r)
+	if err == nil && left > 0 {
+		err = fmt.Errorf("%s not copied to the report folder, which is full", words.Count(left, "file is", "files are"))
+	}
+	return err
 }
 
 // close removes what was only for a report.
