@@ -123,9 +123,12 @@ func (r *reader) task(text []byte) bool {
 func (r *reader) belongs(tid, pid int32, name string) {
 	r.seen.tasks++
 	if r.feed.Asked(0) {
-		r.feed.Event(packets.Event{At: time.Duration(r.seen.last), TID: tid, Writer: &packets.Writer{Name: name, PID: pid}})
+		r.feed.Event(packets.Event{At: r.now(), TID: tid, Writer: &packets.Writer{Name: name, PID: pid}})
 	}
 }
+
+// now is the time of what bears none: behind all events that stand before it.
+func (r *reader) now() time.Duration { return time.Duration(r.seen.last + 1) }
 
 // process tells of a process and its parent, as a packet does.
 func (r *reader) process(pid, parent int32, name []byte) {
@@ -135,5 +138,5 @@ func (r *reader) process(pid, parent int32, name []byte) {
 	process = protowire.AppendVarint(protowire.AppendTag(process, field.TreeProcessPpid, protowire.VarintType), uint64(parent))
 	process = protowire.AppendBytes(protowire.AppendTag(process, field.TreeProcessCmdline, protowire.BytesType), name)
 	tree = protowire.AppendBytes(protowire.AppendTag(tree, field.ProcessTreeProcesses, protowire.BytesType), process)
-	r.feed.Packet(field.PacketProcessTree, tree)
+	r.feed.Packet(field.PacketProcessTree, r.now(), tree)
 }

@@ -194,6 +194,28 @@ func TestSystracesPage(t *testing.T) {
 }
 
 // TestOldPages has the trace as a string of JavaScript, as systrace wrote it until 2014.
+// TestPSTellsOfProcessesThatBeganInTheTrace has what ps printed behind the trace, as systrace
+// writes it: the process has its name by then.
+func TestPSTellsOfProcessesThatBeganInTheTrace(t *testing.T) {
+	t.Parallel()
+	const begins = "zygote-100 (  100) [000] d..2 1.500000: task_newtask: pid=500 comm=zygote clone_flags=1200011 oom_score_adj=0\n"
+	const ps = "PROCESS DUMP\nUSER PID PPID VSZ RSS WCHAN PC S NAME CMD\nu0_a1 500 100 1 2 0 0 S com.example.app app\n"
+	page := html(head+begins) + `<script class="trace-data" type="application/text">` + "\n" + ps + "</script>\n"
+	rows, _ := table(t, page, "processes")
+	found := 0
+	for _, row := range rows {
+		if cells := strings.Split(row, "|"); cells[1] == "500" {
+			found++
+			if cells[2] != "com.example.app" || cells[4] != "1500000000" {
+				t.Error(row)
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d processes 500: %q", found, rows)
+	}
+}
+
 func TestOldPages(t *testing.T) {
 	t.Parallel()
 	page := "<html>\n<script>\n  var linuxPerfData = \"\\\n" + strings.ReplaceAll(head+sleeper, "\n", "\\n\\\n") + "\";\n</script>\n</html>\n"

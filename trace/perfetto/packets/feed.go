@@ -3,6 +3,7 @@ package packets
 import (
 	"io"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -67,11 +68,15 @@ func (d *Feed) Intern(kind protowire.Number, id uint64, entry []byte) {
 // End gives the readers what has waited.
 func (d *Feed) End() { d.file.order.give(d.file.order.waiting, d.file.give) }
 
-// Packet gives a packet without a time to the readers that ask for its kind.
-func (d *Feed) Packet(kind protowire.Number, data []byte) {
+// Packet gives a packet of a time to the readers that ask for its kind.
+func (d *Feed) Packet(kind protowire.Number, at time.Duration, data []byte) {
+	stamp := NoStamp
+	if d.file.own != nil {
+		stamp = Stamp{Clock: d.file.own.Target, NS: int64(at)}
+	}
 	for _, reader := range d.readers {
 		if slices.Contains(reader.Wants().Packets, kind) {
-			reader.Packet(Packet{Kind: kind, Data: data, At: NoStamp, Machine: d.file.Home, Seq: d.seq})
+			reader.Packet(Packet{Kind: kind, Data: data, At: stamp, Machine: d.file.Home, Seq: d.seq})
 		}
 	}
 }
