@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/words"
 )
@@ -39,7 +40,7 @@ func None(cmd *cobra.Command, args []string) error {
 	}
 	hint := cmd.CommandPath() + " --help shows how it is called"
 	if cmd.Flags().Lookup("run") != nil {
-		hint = fmt.Sprintf("files of runs are named with --run: %s --run %s", cmd.CommandPath(), words.Short(args[0]))
+		hint = fmt.Sprintf("files of runs are named with --run: %s --run %s", cmd.CommandPath(), device.Quote(words.Short(args[0])))
 	}
 	return exit.Usage(fmt.Errorf("%s takes no argument, but got %q", cmd.CommandPath(), words.Short(args[0])), hint)
 }
