@@ -12,7 +12,7 @@ import (
 // visible mark.
 func Plain(s string) string { return text.NoCommands(wording.Visible(s)) }
 
-// PlainLines is plain for text of several lines, whose indentation stays.
+// PlainLines is Plain for text of several lines, whose indentation stays.
 func PlainLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
