@@ -35,6 +35,7 @@ type spy struct {
 	perfetto map[int]int // how often so many were seen
 	// refuse has Pull of a path fail that holds it; "" none.
 	refuse string
+	deaf   bool // has logcat not start that follows the log
 	// heard is closed when who follows the log has made of an ANR what there is to.
 	heard chan struct{}
 }
@@ -76,6 +77,9 @@ func (s spied) waitHeard(ctx context.Context) error {
 }
 
 func (s spied) Start(ctx context.Context, command string) (device.Process, error) {
+	if s.spy.deaf && strings.Contains(command, "logcat -T") {
+		return nil, errors.New("logcat: not found")
+	}
 	s.spy.mu.Lock()
 	s.spy.commands = append(s.spy.commands, command)
 	s.spy.mu.Unlock()
@@ -343,6 +347,22 @@ func TestARunSurvivesItsEvidence(t *testing.T) {
 				t.Errorf("kept %+v; warnings %v, want %q", r.Run.Evidence, r.Run.Warnings, c.says)
 			}
 		})
+	}
+}
+
+// A log that can't be followed costs neither the measurement nor the trace: what went
+// wrong is found in the end.
+func TestALogThatCanNotBeFollowed(t *testing.T) {
+	t.Parallel()
+	_, job, folder, spy := watched(t, "pixel-5-android-11", config.KeepAnomalies, simlab.Options{Faults: []simapp.Fault{anrOnce}})
+	spy.deaf = true
+	r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+	wantComplete(t, r, 3)
+	if len(r.Run.Evidence) != 1 || r.Run.Evidence[0].Repetition != 2 {
+		t.Errorf("kept %+v, want the trace of repetition 2", r.Run.Evidence)
+	}
+	if says := "repetition 2: what goes wrong is noticed in the end alone: follow the device's log: logcat: not found"; !warnedOf(r.Run, says) {
+		t.Errorf("warnings %v, want %q", r.Run.Warnings, says)
 	}
 }
 

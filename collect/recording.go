@@ -24,8 +24,11 @@ func (c *collector) startRecording(ctx context.Context, a *attempt) error {
 		return nil
 	}
 	var err error
-	a.watched, err = c.watcher.Begin(ctx, a.n)
-	return err
+	if a.watched, err = c.watcher.Begin(ctx, a.n); err == nil || loss.IsGone(err) || ctxEnded(err) {
+		return err
+	}
+	c.journal.Warnf("repetition %d: what goes wrong is noticed in the end alone: %v", a.n, err)
+	return nil
 }
 
 // stopRecording ends what records.

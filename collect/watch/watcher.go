@@ -116,7 +116,9 @@ func (k *saved) takes(all []Anomaly) (left []Anomaly) {
 	return left
 }
 
-// Begin watches the n-th repetition, from 1, in which Perfetto records already.
+// Begin watches the n-th repetition, from 1, in which Perfetto records already. Where
+// the log can't be followed there is an error and a repetition too, whose anomalies are
+// noticed in the end.
 func (w *Watcher) Begin(ctx context.Context, n int) (*Repetition, error) {
 	r := &Repetition{w: w, n: n, stream: NewStream(), usual: w.took.usual()}
 	var err error
@@ -140,6 +142,9 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frames.
 		}
 	}
 	r.seen = len(seen)
+	if r.follower == nil {
+		return nil
+	}
 	r.follower.lasts(now)
 	urgent := false
 	for a, ok := r.stream.Next(); ok; a, ok = r.stream.Next() {

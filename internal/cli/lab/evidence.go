@@ -107,10 +107,13 @@ func (k *keeper) toReport(ctx context.Context, r run.Run) error {
 	return err
 }
 
-// close removes what was only for a report.
-func (k *keeper) close() error {
+// close removes what was only for a report. What can't be removed is no reason to lose
+// what was measured.
+func (k *keeper) close() {
 	if k.temporary == "" {
-		return nil
+		return
 	}
-	return os.RemoveAll(k.temporary)
+	if err := os.RemoveAll(k.temporary); err != nil {
+		fmt.Fprintf(k.console.Stderr, "warning: remove the folder of kept files that was for the report: %s\n", console.Plain(err.Error()))
+	}
 }

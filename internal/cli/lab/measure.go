@@ -30,7 +30,7 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 	if err != nil {
 		return nil, exit.Infrastructure(err)
 	}
-	defer func() { err = errors.Join(err, exit.InfrastructureIf(keeper.close())) }()
+	defer keeper.close()
 	todo := Jobs(cfg, devices, originOf(c, f))
 	shown := NewProgress(c, todo)
 	defer shown.Clear()
