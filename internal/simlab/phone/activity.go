@@ -12,9 +12,9 @@ import (
 
 // am is the activity manager.
 func am(c *call, then func(code int)) {
-	verb := c.arg(0)
-	if len(c.args) > 0 {
-		c.args = c.args[1:]
+	verb := c.Arg(0)
+	if len(c.Args) > 0 {
+		c.Args = c.Args[1:]
 	}
 	switch verb {
 	case "start", "start-activity":
@@ -22,7 +22,7 @@ func am(c *call, then func(code int)) {
 	case "instrument":
 		amInstrument(c, then)
 	case "force-stop", "kill":
-		c.kill(c.arg(len(c.args) - 1))
+		c.kill(c.Arg(len(c.Args) - 1))
 		then(0)
 	case "kill-all":
 		for _, pkg := range sortedKeys(c.state.running) {
@@ -30,10 +30,10 @@ func am(c *call, then func(code int)) {
 		}
 		then(0)
 	case "broadcast":
-		c.printf("Broadcasting: Intent { %s }\nBroadcast completed: result=0\n", strings.Join(c.args, " "))
+		c.Printf("Broadcasting: Intent { %s }\nBroadcast completed: result=0\n", strings.Join(c.Args, " "))
 		then(0)
 	default:
-		c.errorf("Error: unknown command '%s'\n", verb)
+		c.Errorf("Error: unknown command '%s'\n", verb)
 		then(1)
 	}
 }
@@ -41,25 +41,25 @@ func am(c *call, then func(code int)) {
 // amStart is am start [-W] [-S] [-n] PKG/ACTIVITY.
 func amStart(c *call, then func(code int)) {
 	component, wait, afresh := "", false, false
-	for i := 0; i < len(c.args); i++ {
-		switch a := c.args[i]; {
+	for i := 0; i < len(c.Args); i++ {
+		switch a := c.Args[i]; {
 		case a == "-W":
 			wait = true
 		case a == "-S":
 			afresh = true
 		case a == "-n" || a == "-a" || a == "-c" || a == "-d" || a == "-f" || a == "--user":
 			if i++; a == "-n" {
-				component = c.arg(i)
+				component = c.Arg(i)
 			}
 		case !strings.HasPrefix(a, "-"):
 			component = a
 		}
 	}
 	pkg, _, _ := strings.Cut(component, "/")
-	c.printf("Starting: Intent { cmp=%s }\n", component)
+	c.Printf("Starting: Intent { cmp=%s }\n", component)
 	a := c.state.apps[pkg]
 	if a == nil {
-		c.errorf("Error type 3\nError: Activity class {%s} does not exist.\n", component)
+		c.Errorf("Error type 3\nError: Activity class {%s} does not exist.\n", component)
 		then(1)
 		return
 	}
@@ -71,16 +71,16 @@ func amStart(c *call, then func(code int)) {
 		then(0)
 		return
 	}
-	c.spend(took+20*time.Millisecond, func() {
-		c.printf("Status: ok\n")
+	c.clock.Spend(took+20*time.Millisecond, func() {
+		c.Printf("Status: ok\n")
 		if c.profile.API >= 29 {
-			c.printf("LaunchState: %s\n", map[bool]string{true: "COLD", false: "HOT"}[cold])
+			c.Printf("LaunchState: %s\n", map[bool]string{true: "COLD", false: "HOT"}[cold])
 		}
-		c.printf("Activity: %s\n", a.app.Component())
+		c.Printf("Activity: %s\n", a.app.Component())
 		if c.profile.API < 29 {
-			c.printf("ThisTime: %d\n", took.Milliseconds())
+			c.Printf("ThisTime: %d\n", took.Milliseconds())
 		}
-		c.printf("TotalTime: %d\nWaitTime: %d\nComplete\n", took.Milliseconds(), (took + 20*time.Millisecond).Milliseconds())
+		c.Printf("TotalTime: %d\nWaitTime: %d\nComplete\n", took.Milliseconds(), (took + 20*time.Millisecond).Milliseconds())
 		then(0)
 	})
 }
@@ -89,15 +89,15 @@ func amStart(c *call, then func(code int)) {
 func amInstrument(c *call, then func(code int)) {
 	var wait, raw bool
 	var component, class string
-	for i := 0; i < len(c.args); i++ {
-		switch a := c.args[i]; {
+	for i := 0; i < len(c.Args); i++ {
+		switch a := c.Args[i]; {
 		case a == "-w":
 			wait = true
 		case a == "-r":
 			raw = true
 		case a == "-e":
-			if c.arg(i+1) == "class" {
-				class = c.arg(i + 2)
+			if c.Arg(i+1) == "class" {
+				class = c.Arg(i + 2)
 			}
 			i += 2
 		case a == "--user" || a == "--abi":
@@ -109,12 +109,12 @@ func amInstrument(c *call, then func(code int)) {
 	pkg, runner, _ := strings.Cut(component, "/")
 	test, target := c.underTest(pkg)
 	if test == nil || target == nil || runner != test.Runner {
-		c.printf("INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{%s}\nINSTRUMENTATION_STATUS_CODE: -1\n", component)
-		c.errorf("android.util.AndroidException: INSTRUMENTATION_FAILED: %s\n", component)
+		c.Printf("INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{%s}\nINSTRUMENTATION_STATUS_CODE: -1\n", component)
+		c.Errorf("android.util.AndroidException: INSTRUMENTATION_FAILED: %s\n", component)
 		then(1)
 		return
 	}
-	w := &workload{phone: c.Phone, app: target, runner: runner, raw: raw, out: c.out, then: then}
+	w := &workload{phone: c.Phone, app: target, runner: runner, raw: raw, out: c.Out, then: then}
 	if w.cases = testCases(test, target, class); len(w.cases) == 0 {
 		w.cases = []simapp.TestCase{{Class: class, Method: "initializationError", Scenario: "?"}}
 	}
@@ -142,17 +142,17 @@ func (p *Phone) underTest(pkg string) (test, target *simapp.App) {
 
 // input is input tap|swipe|text|keyevent: a touch of the app in the foreground.
 func input(c *call, then func(code int)) {
-	verb := c.arg(0)
+	verb := c.Arg(0)
 	switch verb {
 	case "tap", "swipe", "text", "keyevent", "press", "roll":
 	default:
-		c.errorf("Error: Unknown command: %s\n", verb)
+		c.Errorf("Error: Unknown command: %s\n", verb)
 		then(1)
 		return
 	}
 	// The injector is a process of its own, which takes a while to start.
-	c.spend(120*time.Millisecond, func() {
-		if verb == "keyevent" && c.powerKey(c.arg(1)) {
+	c.clock.Spend(120*time.Millisecond, func() {
+		if verb == "keyevent" && c.powerKey(c.Arg(1)) {
 			then(0)
 			return
 		}
@@ -182,19 +182,19 @@ type monkeyRun struct {
 
 // monkey is monkey -p PKG [-s SEED] [--throttle MS] [-v] COUNT.
 func monkey(c *call, then func(code int)) {
-	m := &monkeyRun{call: c, then: then, begun: c.clock.now}
+	m := &monkeyRun{call: c, then: then, begun: c.clock.Now()}
 	seed, pkg := uint64(1), ""
-	for i := 0; i < len(c.args); i++ {
-		switch a := c.args[i]; {
+	for i := 0; i < len(c.Args); i++ {
+		switch a := c.Args[i]; {
 		case a == "-p":
 			i++
-			pkg = c.arg(i)
+			pkg = c.Arg(i)
 		case a == "-s":
 			i++
-			seed, _ = strconv.ParseUint(c.arg(i), 10, 64)
+			seed, _ = strconv.ParseUint(c.Arg(i), 10, 64)
 		case a == "--throttle":
 			i++
-			ms, _ := strconv.Atoi(c.arg(i))
+			ms, _ := strconv.Atoi(c.Arg(i))
 			m.throttle = time.Duration(min(max(ms, 0), 60_000)) * time.Millisecond
 		case a == "-c" || strings.HasPrefix(a, "--pct-"):
 			i++
@@ -205,21 +205,21 @@ func monkey(c *call, then func(code int)) {
 		}
 	}
 	a := c.state.apps[pkg]
-	c.printf("  bash arg: -p\n  bash arg: %s\n", pkg)
+	c.Printf("  bash arg: -p\n  bash arg: %s\n", pkg)
 	switch {
 	case a == nil:
-		c.printf("** No activities found to run, monkey aborted.\n")
+		c.Printf("** No activities found to run, monkey aborted.\n")
 		then(252)
 		return
 	case m.count < 1 || m.count > 1_000_000:
-		c.errorf("** Error: Count must be specified\n")
+		c.Errorf("** Error: Count must be specified\n")
 		then(255)
 		return
 	}
 	m.app, m.left, m.r = a.app, m.count, rand.New(rand.NewPCG(seed, 7))
-	c.printf(":Monkey: seed=%d count=%d\n:AllowPackage: %s\n:IncludeCategory: android.intent.category.LAUNCHER\n", seed, m.count, pkg)
+	c.Printf(":Monkey: seed=%d count=%d\n:AllowPackage: %s\n:IncludeCategory: android.intent.category.LAUNCHER\n", seed, m.count, pkg)
 	took, _ := c.open(a.app, "activity")
-	c.at(c.clock.now+took, m.step)
+	c.clock.At(c.clock.Now()+took, m.step)
 }
 
 // step injects one event.
@@ -227,14 +227,14 @@ func (m *monkeyRun) step() {
 	p := m.call.Phone
 	pr := p.state.running[m.app.Package]
 	switch {
-	case m.call.shell.ended:
+	case m.call.Ended():
 		return
 	case pr == nil:
-		m.call.printf("// CRASH: %s\n** Monkey aborted due to error.\nEvents injected: %d\n", m.app.Package, m.count-m.left)
+		m.call.Printf("// CRASH: %s\n** Monkey aborted due to error.\nEvents injected: %d\n", m.app.Package, m.count-m.left)
 		m.finish(1)
 		return
 	case m.left == 0:
-		m.call.printf("Events injected: %d\n", m.count)
+		m.call.Printf("Events injected: %d\n", m.count)
 		m.finish(0)
 		return
 	}
@@ -242,7 +242,7 @@ func (m *monkeyRun) step() {
 	width, height := p.profile.Size()
 	x, y := m.r.IntN(width), m.r.IntN(height)
 	if m.verbose {
-		m.call.printf(":Sending Touch (ACTION_DOWN): 0:(%d.0,%d.0)\n", x, y)
+		m.call.Printf(":Sending Touch (ACTION_DOWN): 0:(%d.0,%d.0)\n", x, y)
 	}
 	// An event makes something move as often as not.
 	if m.r.IntN(2) == 0 {
@@ -250,16 +250,16 @@ func (m *monkeyRun) step() {
 	} else {
 		p.touched(pr)
 	}
-	p.at(p.clock.now+m.throttle+3*time.Millisecond, m.step)
+	p.clock.At(p.clock.Now()+m.throttle+3*time.Millisecond, m.step)
 }
 
 func (m *monkeyRun) finish(code int) {
-	ms := (m.call.clock.now - m.begun).Milliseconds()
-	m.call.printf(":Dropped: keys=0 pointers=0 trackballs=0 flips=0 rotations=0\n## Network stats: elapsed time=%dms (0ms mobile, %dms wifi, 0ms not connected)\n", ms, ms)
+	ms := (m.call.clock.Now() - m.begun).Milliseconds()
+	m.call.Printf(":Dropped: keys=0 pointers=0 trackballs=0 flips=0 rotations=0\n## Network stats: elapsed time=%dms (0ms mobile, %dms wifi, 0ms not connected)\n", ms, ms)
 	if code == 0 {
-		m.call.printf("// Monkey finished\n")
+		m.call.Printf("// Monkey finished\n")
 	} else {
-		m.call.errorf("%s\n", fmt.Sprintf("** System appears to have crashed at event %d of %d using seed", m.count-m.left, m.count))
+		m.call.Errorf("%s\n", fmt.Sprintf("** System appears to have crashed at event %d of %d using seed", m.count-m.left, m.count))
 	}
 	m.then(code)
 }

@@ -18,7 +18,7 @@ func (p *Phone) eventPower(pr *process, e simapp.Event) {
 	if d == nil || len(d.extra)+len(d.loads)+len(d.locks)+len(d.sensors) > maxAppetite {
 		return
 	}
-	now, rules := p.clock.now, pr.app.Power
+	now, rules := p.clock.Now(), pr.app.Power
 	for _, l := range rules.Loads {
 		if slices.Contains(l.After, e.Name) {
 			r := p.random("load", d.seed, len(d.extra))
@@ -47,7 +47,7 @@ func (p *Phone) eventPower(pr *process, e simapp.Event) {
 	for _, s := range rules.ScreenOff {
 		if s.After == e.Name {
 			p.setScreen(false)
-			p.at(now+s.For, func() { p.setScreen(true) })
+			p.clock.At(now+s.For, func() { p.setScreen(true) })
 		}
 	}
 }
@@ -76,7 +76,7 @@ func (p *Phone) transfer(d *deeds, t simapp.Traffic) {
 		part, slower = power.Mobile, 4
 	}
 	rx, tx := int64(t.KB)<<10, int64(t.SentKB)<<10
-	now := p.clock.now
+	now := p.clock.Now()
 	long := time.Duration(rx+tx) * time.Second / bytesPerSecond * time.Duration(slower)
 	d.traffic = append(d.traffic, traffic{now, now + long, p.state.network, rx, tx})
 	d.loads = append(d.loads, power.Load{From: now, To: now + long + radioTail, Part: part, Watts: power.OnWatts(part)})

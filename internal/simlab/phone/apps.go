@@ -28,7 +28,7 @@ func (p *Phone) install(text []byte) (*simapp.App, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: %v", err)
-	case p.state.noSpace:
+	case p.files.Full:
 		return nil, fmt.Errorf("INSTALL_FAILED_INSUFFICIENT_STORAGE")
 	}
 	p.kill(app.Package)
@@ -36,7 +36,7 @@ func (p *Phone) install(text []byte) (*simapp.App, error) {
 	if p.profile.API < 21 {
 		path = "/data/app/" + app.Package + "-1.apk"
 	}
-	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.now, uid: p.uidOf(app.Package), filter: "verify"}
+	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify"}
 	return app, nil
 }
 
@@ -86,7 +86,7 @@ func (pr *process) component() string { return pr.app.Package + "/" + pr.app.Act
 func (p *Phone) launch(app *simapp.App, why string) *process {
 	p.state.nextPID += 17
 	p.state.windows++
-	pr := &process{app: app, pid: p.state.nextPID, since: p.clock.now,
+	pr := &process{app: app, pid: p.state.nextPID, since: p.clock.Now(),
 		window: int(p.random("window", app.Package, p.state.windows).Uint32() >> 4)}
 	if v := p.state.props["debug.hwui.profile"]; v == "true" || v == "visual_bars" && p.profile.API >= 17 {
 		pr.profiled = true
@@ -126,9 +126,9 @@ func (p *Phone) die(pr *process) {
 // perform plays a scenario in a process, from the next vsync on, and returns its
 // marks and its end in phone time.
 func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance {
-	begin := p.clock.now
+	begin := p.clock.Now()
 	// What is not yet rendered gives way.
-	pr.frames = pr.frames[:pr.rendered(p.clock.now)]
+	pr.frames = pr.frames[:pr.rendered(p.clock.Now())]
 	if n := len(pr.frames); n > 0 {
 		begin = max(begin, pr.frames[n-1].Completed)
 	}
@@ -147,7 +147,7 @@ func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance
 	out := choreo.Performance{Marks: marks, End: perf.End + begin}
 	if perf.Displayed > 0 {
 		out.Displayed = perf.Displayed
-		p.at(begin+perf.Displayed, func() { p.displayed(pr, perf.Displayed) })
+		p.clock.At(begin+perf.Displayed, func() { p.displayed(pr, perf.Displayed) })
 	}
 	return out
 }

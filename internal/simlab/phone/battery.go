@@ -25,7 +25,7 @@ func (p *Phone) plugged() string {
 		}
 		return ""
 	}
-	if from := p.suppliedFrom(p.clock.now); from != "battery" {
+	if from := p.suppliedFrom(p.clock.Now()); from != "battery" {
 		return from
 	}
 	return ""
@@ -40,7 +40,7 @@ func (p *Phone) batteryLevel() int {
 		return v
 	}
 	p.settle()
-	return p.show(p.gauge(p.clock.now)).percent
+	return p.show(p.gauge(p.clock.Now())).percent
 }
 
 // Values of android.os.BatteryManager's BATTERY_STATUS.
@@ -56,7 +56,7 @@ func (p *Phone) batteryStatus() int {
 		return v
 	}
 	switch {
-	case p.suppliedFrom(p.clock.now) == "battery":
+	case p.suppliedFrom(p.clock.Now()) == "battery":
 		return discharging
 	case p.batteryLevel() >= 100:
 		return full
@@ -66,37 +66,37 @@ func (p *Phone) batteryStatus() int {
 
 // dumpBattery is dumpsys battery [unplug|reset|set …|get …].
 func dumpBattery(c *call) int {
-	if len(c.args) > 0 && !strings.HasPrefix(c.arg(0), "-") {
+	if len(c.Args) > 0 && !strings.HasPrefix(c.Arg(0), "-") {
 		return batteryCommand(c)
 	}
 	p, api := c.Phone, c.profile.API
-	c.printf("Current Battery Service state:\n")
+	c.Printf("Current Battery Service state:\n")
 	if p.state.power.fake.frozen && api >= 19 {
-		c.printf("  (UPDATES STOPPED -- use 'reset' to restart)\n")
+		c.Printf("  (UPDATES STOPPED -- use 'reset' to restart)\n")
 	}
 	on := func(kind string) bool { return p.plugged() == kind }
-	c.printf("  AC powered: %t\n  USB powered: %t\n", on("ac"), on("usb"))
+	c.Printf("  AC powered: %t\n  USB powered: %t\n", on("ac"), on("usb"))
 	if api >= 17 {
-		c.printf("  Wireless powered: %t\n", on("wireless"))
+		c.Printf("  Wireless powered: %t\n", on("wireless"))
 	}
 	if api >= 33 {
-		c.printf("  Dock powered: false\n")
+		c.Printf("  Dock powered: false\n")
 	}
 	r := c.batteryNow()
 	if api >= 23 {
-		c.printf("  Max charging current: %d\n", map[bool]int{true: 500_000}[p.plugged() != ""])
+		c.Printf("  Max charging current: %d\n", map[bool]int{true: 500_000}[p.plugged() != ""])
 	}
 	if api >= 24 {
-		c.printf("  Max charging voltage: %d\n  Charge counter: %.0f\n", map[bool]int{true: 5_000_000}[p.plugged() != ""], math.Round(r.charge))
+		c.Printf("  Max charging voltage: %d\n  Charge counter: %.0f\n", map[bool]int{true: 5_000_000}[p.plugged() != ""], math.Round(r.charge))
 	}
-	c.printf("  status: %d\n  health: 2\n  present: true\n  level: %d\n  scale: 100\n", c.batteryStatus(), c.batteryLevel())
+	c.Printf("  status: %d\n  health: 2\n  present: true\n  level: %d\n  scale: 100\n", c.batteryStatus(), c.batteryLevel())
 	space := " "
 	if api < 21 {
 		space = ""
 	}
-	c.printf("  voltage:%s%.0f\n  temperature: 287\n  technology: Li-ion\n", space, r.voltageUV/1000)
+	c.Printf("  voltage:%s%.0f\n  temperature: 287\n  technology: Li-ion\n", space, r.voltageUV/1000)
 	if p.profile.Manufacturer == "Samsung" && api >= 24 && r.hasCurrent { // as this vendor adds
-		c.printf("  current now: %.0f\n", math.Round(r.current))
+		c.Printf("  current now: %.0f\n", math.Round(r.current))
 	}
 	return 0
 }
@@ -104,7 +104,7 @@ func dumpBattery(c *call) int {
 // batteryNow is what the gauge shows now.
 func (p *Phone) batteryNow() shown {
 	p.settle()
-	return p.show(p.gauge(p.clock.now))
+	return p.show(p.gauge(p.clock.Now()))
 }
 
 // batteryWords are what can be set and got.
@@ -113,7 +113,7 @@ var batteryWords = []string{"ac", "usb", "wireless", "status", "level", "temp", 
 // batteryCommand is unplug, reset, set and get, of dumpsys battery and of cmd battery.
 func batteryCommand(c *call) int {
 	f := &c.state.power.fake
-	c.args = slices.DeleteFunc(c.args, func(a string) bool { return a == "-f" })
+	c.Args = slices.DeleteFunc(c.Args, func(a string) bool { return a == "-f" })
 	c.settle()
 	was := c.onBattery()
 	freeze := func() {
@@ -125,7 +125,7 @@ func batteryCommand(c *call) int {
 			f.frozen = true
 		}
 	}
-	switch verb := c.arg(0); {
+	switch verb := c.Arg(0); {
 	case verb == "unplug":
 		freeze()
 		delete(f.values, "ac")
@@ -133,18 +133,18 @@ func batteryCommand(c *call) int {
 		delete(f.values, "wireless")
 	case verb == "reset":
 		*f = fakeBattery{}
-	case verb == "set" && slices.Contains(batteryWords, c.arg(1)):
-		value, err := strconv.Atoi(c.arg(2))
+	case verb == "set" && slices.Contains(batteryWords, c.Arg(1)):
+		value, err := strconv.Atoi(c.Arg(2))
 		if err != nil {
-			c.errorf("Bad value: %s\n", c.arg(2))
+			c.Errorf("Bad value: %s\n", c.Arg(2))
 			return 255
 		}
 		freeze()
-		f.values[c.arg(1)] = value
+		f.values[c.Arg(1)] = value
 	case verb == "get" && c.profile.API >= 28:
-		return c.batteryGet(c.arg(1))
+		return c.batteryGet(c.Arg(1))
 	default:
-		c.errorf("Dump current battery state, or:\n  set [ac|usb|wireless|status|level|temp|present|counter|invalid] <value>\n  unplug\n  reset\n")
+		c.Errorf("Dump current battery state, or:\n  set [ac|usb|wireless|status|level|temp|present|counter|invalid] <value>\n  unplug\n  reset\n")
 		return 255
 	}
 	c.countOnBattery(was)
@@ -175,10 +175,10 @@ func (c *call) batteryGet(what string) int {
 		value = fmt.Sprintf("%.0f", math.Round(map[bool]float64{true: r.current, false: r.average}[what == "current_now"]))
 	}
 	if value == "" {
-		c.printf("Unknown get option: %s\n", what)
+		c.Printf("Unknown get option: %s\n", what)
 		return 0
 	}
-	c.printf("%s\n", value)
+	c.Printf("%s\n", value)
 	return 0
 }
 

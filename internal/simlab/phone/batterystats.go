@@ -25,9 +25,9 @@ func (p *Phone) resetStats() {
 	if st.bias == 0 { // how far the platform's own estimates are off on this phone
 		st.bias = 0.8 + 0.35*p.random("platform").Float64()
 	}
-	st.reset, st.spans, st.open = p.clock.now, nil, false
+	st.reset, st.spans, st.open = p.clock.Now(), nil, false
 	if p.onBattery() {
-		st.spans, st.open = []onBattery{{from: p.clock.now}}, true
+		st.spans, st.open = []onBattery{{from: p.clock.Now()}}, true
 	}
 }
 
@@ -37,9 +37,9 @@ func (p *Phone) countOnBattery(was bool) {
 	switch {
 	case was == is:
 	case is && len(st.spans) < maxChanges:
-		st.spans, st.open = append(st.spans, onBattery{from: p.clock.now}), true
+		st.spans, st.open = append(st.spans, onBattery{from: p.clock.Now()}), true
 	case st.open:
-		st.spans[len(st.spans)-1].to, st.open = p.clock.now, false
+		st.spans[len(st.spans)-1].to, st.open = p.clock.Now(), false
 	}
 }
 
@@ -48,7 +48,7 @@ func (p *Phone) counted() []onBattery {
 	st := p.state.power.stats
 	out := slices.Clone(st.spans)
 	if st.open {
-		out[len(out)-1].to = p.clock.now
+		out[len(out)-1].to = p.clock.Now()
 	}
 	return out
 }
@@ -165,20 +165,20 @@ func fraction(from, to time.Duration, span onBattery) float64 {
 // dumpBatteryStats is dumpsys batterystats [--reset|-c|--checkin|--enable …|--charged].
 func dumpBatteryStats(c *call) int {
 	c.settle()
-	switch a := c.arg(0); {
+	switch a := c.Arg(0); {
 	case a == "--reset":
 		c.resetStats()
-		c.printf("Battery stats and history reset.\n")
+		c.Printf("Battery stats and history reset.\n")
 	case a == "--write":
-		c.printf("Battery stats written.\n")
+		c.Printf("Battery stats written.\n")
 	case a == "--enable" || a == "--disable":
-		c.printf("%s: %s\n", map[string]string{"--enable": "Enabled", "--disable": "Disabled"}[a], c.arg(1))
+		c.Printf("%s: %s\n", map[string]string{"--enable": "Enabled", "--disable": "Disabled"}[a], c.Arg(1))
 	case a == "-c" && c.profile.API >= 21, a == "--checkin":
 		c.checkin()
 	case a == "" || a == "--charged" || !strings.HasPrefix(a, "-"):
 		c.statsText()
 	default:
-		c.printf("Unknown option: %s\nBattery stats (batterystats) dump options:\n  [--checkin] [--history] [--charged] [-c] [--reset] [--write]\n", a)
+		c.Printf("Unknown option: %s\nBattery stats (batterystats) dump options:\n  [--checkin] [--history] [--charged] [-c] [--reset] [--write]\n", a)
 	}
 	return 0
 }

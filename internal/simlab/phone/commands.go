@@ -3,68 +3,44 @@ package phone
 import (
 	"maps"
 	"slices"
+
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
-// command is something that the shell can run. It may end at once or leave its
-// end to the clock; then is called once, with the exit code.
-type command struct {
-	since int // the API level that brought it
-	run   func(c *call, then func(code int))
+// call is a command that acts on the phone.
+type call struct {
+	*Phone
+	*shell.Call
 }
 
-// now is a command that ends at once.
-func now(f func(c *call) int) func(c *call, then func(code int)) {
-	return func(c *call, then func(code int)) { then(f(c)) }
-}
+// commands are what a phone's shell knows beside its own.
+func (p *Phone) commands() map[string]shell.Command {
+	lasts := func(since int, run func(c *call, then func(code int))) shell.Command {
+		return shell.Command{Since: since, Run: func(c *shell.Call, then func(code int)) { run(&call{p, c}, then) }}
+	}
+	ends := func(since int, run func(c *call) int) shell.Command {
+		return lasts(since, func(c *call, then func(code int)) { then(run(c)) })
+	}
+	return map[string]shell.Command{
+		"getprop":  ends(0, getprop),
+		"setprop":  ends(0, setprop),
+		"settings": ends(17, settings),
+		"wm":       ends(18, wm),
+		"svc":      ends(0, svc),
+		"log":      ends(0, logCommand),
+		"logcat":   lasts(0, logcatCommand),
+		"dumpsys":  ends(0, dumpsys),
+		"pm":       ends(0, pm),
+		"cmd":      ends(24, cmd),
+		"am":       lasts(0, am),
+		"input":    lasts(0, input),
+		"monkey":   lasts(0, monkey),
+		"run-as":   lasts(0, runAs),
+		"perfetto": lasts(28, perfettoCommand),
+		"reboot":   ends(0, rebootCommand),
 
-// commands are all that a phone knows. They are filled in by init, because a
-// command can run commands.
-var commands map[string]command
-
-func init() {
-	commands = map[string]command{
-		"true":     {run: now(func(*call) int { return 0 })},
-		":":        {run: now(func(*call) int { return 0 })},
-		"false":    {run: now(func(*call) int { return 1 })},
-		"echo":     {run: now(echo)},
-		"exit":     {run: exit},
-		"sleep":    {run: sleep},
-		"sh":       {run: runScript},
-		"cd":       {run: now(func(*call) int { return 0 })},
-		"chmod":    {run: now(func(*call) int { return 0 })},
-		"sync":     {run: now(func(*call) int { return 0 })},
-		"cat":      {run: now(cat)},
-		"ls":       {run: now(ls)},
-		"rm":       {run: now(rm)},
-		"test":     {run: now(test)},
-		"[":        {run: now(test)},
-		"df":       {run: now(df)},
-		"grep":     {run: now(grep)},
-		"getprop":  {run: now(getprop)},
-		"setprop":  {run: now(setprop)},
-		"settings": {since: 17, run: now(settings)},
-		"pidof":    {since: 23, run: now(pidof)},
-		"wm":       {since: 18, run: now(wm)},
-		"svc":      {run: now(svc)},
-		"log":      {run: now(logCommand)},
-		"logcat":   {run: logcatCommand},
-		"dumpsys":  {run: now(dumpsys)},
-		"pm":       {run: now(pm)},
-		"cmd":      {since: 24, run: now(cmd)},
-		"am":       {run: am},
-		"input":    {run: input},
-		"monkey":   {run: monkey},
-		"kill":     {run: now(killCommand)},
-		"run-as":   {run: runAs},
-		"pkill":    {since: 23, run: now(pkill)},
-		"nohup":    {run: prefixed},
-		"setsid":   {since: 23, run: prefixed},
-		"wait":     {run: waitCommand},
-		"perfetto": {since: 28, run: perfettoCommand},
-
-		"simpleperf":        {since: 28, run: simpleperfCommand},
-		"pushed simpleperf": {run: simpleperfCommand},
-		"reboot":            {run: now(rebootCommand)},
+		"simpleperf":        lasts(28, simpleperfCommand),
+		"pushed simpleperf": lasts(0, simpleperfCommand),
 	}
 }
 

@@ -27,7 +27,7 @@ func (p *Phone) cpuBusy(cpu int) (busy time.Duration) {
 // cpuStat is /proc/stat.
 func (p *Phone) cpuStat() string {
 	p.settle()
-	up := p.clock.now - bootTime
+	up := p.clock.Now() - bootTime
 	hw := p.state.power.hardware
 	var all [3]int64
 	var rows strings.Builder
@@ -98,7 +98,7 @@ func (p *Phone) clusterFile(part power.Part, c power.Cluster, file string) (stri
 func (p *Phone) timeInState(part power.Part, c power.Cluster) string {
 	p.settle()
 	at := make([]time.Duration, len(c.Steps))
-	left := p.clock.now - bootTime
+	left := p.clock.Now() - bootTime
 	for step := c.Top(); step > 0; step-- {
 		longest := time.Duration(0) // of the CPUs; they overlap
 		for cpu := c.First; cpu < c.First+c.Count; cpu++ {

@@ -53,7 +53,7 @@ func (p *Phone) beginDeeds(pr *process) {
 	p.forget()
 	session := p.random("power session", pr.app.Package).NormFloat64()
 	r := p.random("power repetition", pr.app.Package, pr.app.Version, pr.app.Build, p.state.windows)
-	pr.deeds = &deeds{process: pr, app: pr.app, uid: p.uidOf(pr.app.Package), pid: pr.pid, began: p.clock.now, seed: r.Uint64(),
+	pr.deeds = &deeds{process: pr, app: pr.app, uid: p.uidOf(pr.app.Package), pid: pr.pid, began: p.clock.Now(), seed: r.Uint64(),
 		factor: math.Exp(p.profile.Noise/2*session + 0.012*r.NormFloat64())}
 	if a := p.state.apps[pr.app.Package]; a != nil {
 		pr.deeds.compiled = compiledAhead(a.filter)
@@ -67,7 +67,7 @@ func (p *Phone) endDeeds(pr *process) {
 	if d == nil || d.ended > 0 {
 		return
 	}
-	now := p.clock.now
+	now := p.clock.Now()
 	d.workNow(p)
 	d.ended = now
 	for i := range d.locks {
@@ -80,12 +80,12 @@ func (p *Phone) endDeeds(pr *process) {
 		d.loads[i].To = min(d.loads[i].To, now)
 	}
 	d.process, d.extra = nil, nil
-	p.tellJobs(pr)
+	p.host.TellJobs(pr.pid)
 }
 
 // workNow is the process's CPU time up to now, or to its end.
 func (d *deeds) workNow(p *Phone) *power.Work {
-	now := p.clock.now
+	now := p.clock.Now()
 	if d.ended > 0 || d.work != nil && d.workAt == now {
 		return d.work
 	}

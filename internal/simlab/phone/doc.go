@@ -1,12 +1,14 @@
-// Package phone is one simulated Android phone: its clock, its shell and
-// commands, its files, its log, and the simulated apps that run on it. It
-// answers in the formats of the Android version that its profile claims.
+// Package phone is one simulated Android phone: its commands, its services, its log,
+// and the simulated apps that run on it. It answers in the formats of the Android
+// version that its profile claims.
 //
-// It does not speak adb (package adbd does), and does not work out frames
-// (package choreo does) or watts (package power does). It takes a stand: a phone lives on its own clock, which
-// moves only when the clock is slept on, and by a little with each command. So
-// what a phone prints follows from its seed, its profile and what was asked of
-// it in which order, and a lab of hundreds of repetitions takes seconds.
+// It does not speak adb (package adbd does) and has no shell of its own (package
+// shell has one, on files of package storage). It does not work out frames (package
+// choreo does) or watts (package power does). It takes a stand: a phone lives on its
+// own clock (package clock), which moves only when it is slept on, and by a little
+// with each command. So what a phone prints follows from its seed, its profile and
+// what was asked of it in which order, and a lab of hundreds of repetitions takes
+// seconds.
 //
 // Everything on a phone happens under one lock, in the order of its clock:
 // commands never wait. What has to wait, such as an instrumentation or a sleep

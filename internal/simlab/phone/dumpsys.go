@@ -23,7 +23,7 @@ var services = map[string]struct {
 	"meminfo":            {dump: dumpMemory},
 	"thermalservice":     {since: 29, dump: dumpThermal},
 	"connectivity":       {dump: dumpConnectivity},
-	"telephony.registry": {dump: func(c *call) int { c.printf("last known state:\n  mDataConnectionState=2\n"); return 0 }},
+	"telephony.registry": {dump: func(c *call) int { c.Printf("last known state:\n  mDataConnectionState=2\n"); return 0 }},
 	"SurfaceFlinger":     {dump: dumpSurfaceFlinger},
 	"batterystats":       {since: 19, dump: dumpBatteryStats},
 	"sensorservice":      {dump: dumpSensors},
@@ -31,39 +31,39 @@ var services = map[string]struct {
 
 // dumpsys is dumpsys SERVICE [ARGUMENTS].
 func dumpsys(c *call) int {
-	if len(c.args) > 1 && c.arg(0) == "-t" {
-		c.args = c.args[2:]
+	if len(c.Args) > 1 && c.Arg(0) == "-t" {
+		c.Args = c.Args[2:]
 	}
-	name := c.arg(0)
+	name := c.Arg(0)
 	if name == "-l" || name == "" {
-		c.printf("Currently running services:\n")
+		c.Printf("Currently running services:\n")
 		for _, n := range sortedKeys(services) {
 			if c.profile.API >= services[n].since {
-				c.printf("  %s\n", n)
+				c.Printf("  %s\n", n)
 			}
 		}
 		return 0
 	}
 	s, ok := services[name]
 	if !ok || c.profile.API < s.since {
-		c.errorf("Can't find service: %s\n", name)
+		c.Errorf("Can't find service: %s\n", name)
 		return 0
 	}
-	out := c.out
-	var text memory
-	c.out, c.args = &text, c.args[1:]
+	out := c.Out
+	var text bytes.Buffer
+	c.Out, c.Args = &text, c.Args[1:]
 	code := s.dump(c)
 	if c.state.garbage {
-		out.write(c.garble(text.Bytes()))
+		out.Write(c.garble(text.Bytes()))
 	} else {
-		out.write(text.Bytes())
+		out.Write(text.Bytes())
 	}
 	return code
 }
 
 // garble puts random bytes between lines and cuts a line short.
 func (p *Phone) garble(text []byte) []byte {
-	r := p.random("garbage", p.clock.now)
+	r := p.random("garbage", p.clock.Now())
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	var b []byte
 	for i, line := range lines {
@@ -86,17 +86,17 @@ func dumpPower(c *call) int {
 		if !on {
 			state, bits = 0, "0"
 		}
-		c.printf("Power Manager State:\n  mIsPowered=%t mPowerState=%d mScreenOffTime=120000 ms\n  mPowerState=%s\n", plugged, state, bits)
+		c.Printf("Power Manager State:\n  mIsPowered=%t mPowerState=%d mScreenOffTime=120000 ms\n  mPowerState=%s\n", plugged, state, bits)
 		return 0
 	}
 	wakefulness, display := "Awake", "ON"
 	if !on {
 		wakefulness, display = "Asleep", "OFF"
 	}
-	c.printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=%s\n  mIsPowered=%t\n  mPlugType=%d\n  mBatteryLevel=%d\n  mStayOn=%t\n",
+	c.Printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=%s\n  mIsPowered=%t\n  mPlugType=%d\n  mBatteryLevel=%d\n  mStayOn=%t\n",
 		wakefulness, plugged, plug, c.batteryLevel(), plugged)
 	if c.profile.API >= 21 {
-		c.printf("\nDisplay Power: state=%s\n", display)
+		c.Printf("\nDisplay Power: state=%s\n", display)
 	}
 	return 0
 }
@@ -107,9 +107,9 @@ func dumpDisplay(c *call) int {
 	if !c.screenNow().on {
 		state = "OFF"
 	}
-	c.printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state %s}\n\n",
+	c.Printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state %s}\n\n",
 		width, height, float64(c.profile.Hz), c.profile.DPI, state)
-	c.printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d}\n",
+	c.Printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d}\n",
 		width, height, float64(c.profile.Hz), c.profile.DPI)
 	return 0
 }
@@ -123,17 +123,17 @@ func (p *Phone) focused() string {
 }
 
 func dumpWindow(c *call) int {
-	c.printf("WINDOW MANAGER POLICY STATE (dumpsys window policy)\n")
+	c.Printf("WINDOW MANAGER POLICY STATE (dumpsys window policy)\n")
 	switch {
 	case c.profile.API < 24:
-		c.printf("    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\n")
+		c.Printf("    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\n")
 	default:
-		c.printf("    KeyguardServiceDelegate\n      showing=false\n      showingAndNotOccluded=false\n      inputRestricted=false\n")
+		c.Printf("    KeyguardServiceDelegate\n      showing=false\n      showingAndNotOccluded=false\n      inputRestricted=false\n")
 	}
-	c.printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
-	c.printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focused(), c.focused())
+	c.Printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
+	c.Printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focused(), c.focused())
 	if c.profile.API < 17 { // later it is among the displays' contents
-		c.printf("\n  Display: %s\n", displayLine(c.profile))
+		c.Printf("\n  Display: %s\n", displayLine(c.profile))
 	}
 	return 0
 }
@@ -151,38 +151,38 @@ func displayLine(p profile.Profile) string {
 }
 
 func dumpActivity(c *call) int {
-	c.printf("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n")
+	c.Printf("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n")
 	key := "mResumedActivity:"
 	if c.profile.API >= 29 {
 		key = "topResumedActivity="
 	}
-	c.printf("  %s ActivityRecord{1f2e3d u0 %s t12}\n", strings.TrimSuffix(key, " "), c.focused())
+	c.Printf("  %s ActivityRecord{1f2e3d u0 %s t12}\n", strings.TrimSuffix(key, " "), c.focused())
 	if c.profile.API < 24 {
-		c.printf("  mFocusedActivity: ActivityRecord{1f2e3d u0 %s t12}\n", c.focused())
+		c.Printf("  mFocusedActivity: ActivityRecord{1f2e3d u0 %s t12}\n", c.focused())
 	}
 	return 0
 }
 
 func dumpPackage(c *call) int {
-	a := c.state.apps[c.arg(0)]
+	a := c.state.apps[c.Arg(0)]
 	if a == nil {
-		c.printf("Unable to find package: %s\n", c.arg(0))
+		c.Printf("Unable to find package: %s\n", c.Arg(0))
 		return 0
 	}
 	label := "userId"
 	if c.profile.API >= 33 {
 		label = "appId"
 	}
-	c.printf("Packages:\n  Package [%s] (41fc59c8):\n    %s=%d\n    codePath=%s\n    versionCode=%d", a.app.Package, label, a.uid, a.path, a.app.VersionCode)
+	c.Printf("Packages:\n  Package [%s] (41fc59c8):\n    %s=%d\n    codePath=%s\n    versionCode=%d", a.app.Package, label, a.uid, a.path, a.app.VersionCode)
 	if c.profile.API >= 24 {
-		c.printf(" minSdk=16 targetSdk=23")
+		c.Printf(" minSdk=16 targetSdk=23")
 	}
 	at := c.wall(a.updated).Format("2006-01-02 15:04:05")
 	debuggable := ""
 	if a.app.Power.Debuggable {
 		debuggable = "DEBUGGABLE "
 	}
-	c.printf("\n    versionName=%s\n    flags=[ %sHAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, debuggable, at, at)
+	c.Printf("\n    versionName=%s\n    flags=[ %sHAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, debuggable, at, at)
 	c.dumpCompiled(a)
 	return 0
 }
@@ -199,14 +199,14 @@ func (c *call) dumpCompiled(a *installed) {
 	case c.profile.API >= 34:
 		state += " [primary-abi]"
 	}
-	c.printf("\nDexopt state:\n  [%s]\n    path: %s\n      %s\n", a.app.Package, a.path, state)
+	c.Printf("\nDexopt state:\n  [%s]\n    path: %s\n      %s\n", a.app.Package, a.path, state)
 }
 
 // dumpMemory is dumpsys meminfo PKG.
 func dumpMemory(c *call) int {
-	pr := c.state.running[c.arg(0)]
+	pr := c.state.running[c.Arg(0)]
 	if pr == nil {
-		c.printf("No process found for: %s\n", c.arg(0))
+		c.Printf("No process found for: %s\n", c.Arg(0))
 		return 0
 	}
 	noise := 1 + 0.02*c.random("memory", pr.app.Package, pr.pid).NormFloat64()
@@ -215,12 +215,12 @@ func dumpMemory(c *call) int {
 	if c.profile.API < 23 {
 		unit = "kB"
 	}
-	c.printf("Applications Memory Usage (in %s):\nUptime: %d Realtime: %d\n\n** MEMINFO in pid %d [%s] **\n",
-		unit, c.clock.now.Milliseconds(), c.boottime().Milliseconds(), pr.pid, pr.app.Package)
-	c.printf("                   Pss  Private  Private  Swapped     Heap     Heap     Heap\n                 Total    Dirty    Clean    Dirty     Size    Alloc     Free\n                ------   ------   ------   ------   ------   ------   ------\n")
+	c.Printf("Applications Memory Usage (in %s):\nUptime: %d Realtime: %d\n\n** MEMINFO in pid %d [%s] **\n",
+		unit, c.clock.Now().Milliseconds(), c.boottime().Milliseconds(), pr.pid, pr.app.Package)
+	c.Printf("                   Pss  Private  Private  Swapped     Heap     Heap     Heap\n                 Total    Dirty    Clean    Dirty     Size    Alloc     Free\n                ------   ------   ------   ------   ------   ------   ------\n")
 	row := func(name string, share float64) {
 		kb := int(float64(total) * share)
-		c.printf("%13s %8d %8d %8d %8d %8d %8d %8d\n", name, kb, kb*9/10, kb/20, 0, kb*5/4, kb, kb/4)
+		c.Printf("%13s %8d %8d %8d %8d %8d %8d %8d\n", name, kb, kb*9/10, kb/20, 0, kb*5/4, kb, kb/4)
 	}
 	row("Native Heap", 0.3)
 	row("Dalvik Heap", 0.2)
@@ -231,13 +231,13 @@ func dumpMemory(c *call) int {
 		if c.profile.API >= 31 {
 			label = "TOTAL PSS:"
 		}
-		c.printf("\n App Summary\n                       Pss(KB)\n                        ------\n%21s %8d       TOTAL SWAP PSS:        0\n", label, total)
+		c.Printf("\n App Summary\n                       Pss(KB)\n                        ------\n%21s %8d       TOTAL SWAP PSS:        0\n", label, total)
 	}
 	return 0
 }
 
 func dumpThermal(c *call) int {
-	c.printf("IsStatusOverride: false\nThermalEventListeners:\n\tcallbacks: 1\nThermal Status: 0\nCached temperatures:\n\tTemperature{mValue=31.5, mType=3, mName=skin, mStatus=0}\nHAL Ready: true\n")
+	c.Printf("IsStatusOverride: false\nThermalEventListeners:\n\tcallbacks: 1\nThermal Status: 0\nCached temperatures:\n\tTemperature{mValue=31.5, mType=3, mName=skin, mStatus=0}\nHAL Ready: true\n")
 	return 0
 }
 
@@ -245,18 +245,18 @@ func dumpThermal(c *call) int {
 func dumpConnectivity(c *call) int {
 	switch c.state.network {
 	case "none":
-		c.printf("Active default network: none\n")
+		c.Printf("Active default network: none\n")
 	case "wifi":
-		c.printf("NetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified), extra: \"simulated\"\nActive default network: 100\n")
+		c.Printf("NetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified), extra: \"simulated\"\nActive default network: 100\n")
 	default:
 		kind := map[string]string{"3g": "UMTS", "4g": "LTE", "2g": "EDGE"}[c.state.network]
-		c.printf("NetworkInfo: type: MOBILE[%s], state: CONNECTED/CONNECTED, reason: connected, extra: simulated\nActive default network: 101\n", kind)
+		c.Printf("NetworkInfo: type: MOBILE[%s], state: CONNECTED/CONNECTED, reason: connected, extra: simulated\nActive default network: 101\n", kind)
 	}
 	return 0
 }
 
 // dumpSurfaceFlinger is dumpsys SurfaceFlinger: the refresh rate.
 func dumpSurfaceFlinger(c *call) int {
-	c.printf("%s\n", fmt.Sprintf("  refresh-rate              : %.6f fps", float64(c.profile.Hz)))
+	c.Printf("%s\n", fmt.Sprintf("  refresh-rate              : %.6f fps", float64(c.profile.Hz)))
 	return 0
 }

@@ -63,7 +63,7 @@ func (p *Phone) powerUp() {
 	ps.ledger = ledger{at: bootTime, batteryJ: firstCharge * hw.Battery.FullJ(), speeds: map[power.At]time.Duration{}}
 	p.state.power = ps
 	for _, dir := range p.policyDirs() {
-		_ = p.makeDir(dir, true)
+		_ = p.files.MakeDir(dir, true)
 	}
 	p.resetStats()
 }
@@ -77,7 +77,7 @@ func (p *Phone) forget() {
 	p.settle()
 	kept := ps.deeds[:0]
 	for _, d := range ps.deeds {
-		if d.ended == 0 || d.ended > p.clock.now-remembered {
+		if d.ended == 0 || d.ended > p.clock.Now()-remembered {
 			kept = append(kept, d)
 		}
 	}
@@ -108,7 +108,7 @@ func (p *Phone) joules(from, to time.Duration) power.Sum {
 // settle carries the ledger on to now.
 func (p *Phone) settle() {
 	l := &p.state.power.ledger
-	now := p.clock.now
+	now := p.clock.Now()
 	if now <= l.at {
 		return
 	}

@@ -31,7 +31,7 @@ func (p *Phone) strike(f simapp.Fault, pr *process) {
 		}
 		return
 	case simapp.NoSpace:
-		p.state.noSpace = true
+		p.files.Full = true
 	case simapp.Garbage:
 		p.state.garbage = true
 	case simapp.Reboot:
@@ -48,14 +48,14 @@ func (p *Phone) strike(f simapp.Fault, pr *process) {
 		}
 	}
 	if f.For > 0 {
-		p.at(p.clock.now+f.For, func() { p.mend(f.Kind) })
+		p.clock.At(p.clock.Now()+f.For, func() { p.mend(f.Kind) })
 	}
 }
 
 func (p *Phone) mend(kind simapp.FaultKind) {
 	switch kind {
 	case simapp.NoSpace:
-		p.state.noSpace = false
+		p.files.Full = false
 	case simapp.Garbage:
 		p.state.garbage = false
 	}
@@ -76,7 +76,7 @@ func (p *Phone) strikeApp(f simapp.Fault, pr *process) {
 	case simapp.ANR:
 		p.freeze(pr, f.For)
 	case simapp.Stuck:
-		pr.frames = pr.frames[:pr.rendered(p.clock.now)]
+		pr.frames = pr.frames[:pr.rendered(p.clock.Now())]
 		if w := pr.workload; w != nil {
 			w.stuck = true
 		}
@@ -118,9 +118,9 @@ func (p *Phone) freeze(pr *process, long time.Duration) {
 	if long == 0 {
 		long = anrDefault
 	}
-	done := p.clock.now + long
+	done := p.clock.Now() + long
 	// The frames of that time are one that takes all of it, and those after it.
-	kept := pr.rendered(p.clock.now)
+	kept := pr.rendered(p.clock.Now())
 	late := pr.frames[kept:]
 	pr.frames = pr.frames[:kept:kept]
 	for i, f := range late {
@@ -132,11 +132,11 @@ func (p *Phone) freeze(pr *process, long time.Duration) {
 			pr.frames = append(pr.frames, f)
 		}
 	}
-	pr.busy = append(pr.busy, choreo.Block{At: p.clock.now, For: long})
+	pr.busy = append(pr.busy, choreo.Block{At: p.clock.Now(), For: long})
 	if long < anrAfter {
 		return
 	}
-	p.at(p.clock.now+anrAfter, func() {
+	p.clock.At(p.clock.Now()+anrAfter, func() {
 		if !pr.dead {
 			p.notResponding(pr)
 		}
@@ -170,7 +170,7 @@ func (p *Phone) replace(old *process) {
 	p.die(old)
 	pr := p.launch(old.app, "restarted")
 	for _, f := range old.frames {
-		if f.Intended > p.clock.now+old.app.Startup {
+		if f.Intended > p.clock.Now()+old.app.Startup {
 			pr.frames = append(pr.frames, f)
 		}
 	}
@@ -195,16 +195,14 @@ func (p *Phone) reboot() {
 	}
 	p.state.foreground = ""
 	p.state.log.entries = nil
-	p.state.noSpace, p.state.garbage = false, false
+	p.files.Full, p.state.garbage = false, false
 	delete(p.state.props, "debug.hwui.profile")
-	p.state.jobs = map[int]*job{}
+	p.host.DropJobs()
 	p.boot()
-	p.state.bootedAt = p.clock.now + bootTakes
-	for s := range p.state.shells {
-		s.end(255)
-	}
+	p.state.bootedAt = p.clock.Now() + bootTakes
+	p.host.EndAll(255)
 	if c := p.connection; c != nil {
 		c.Offline(true)
-		p.at(p.clock.now+bootTakes/2, func() { c.Offline(false) })
+		p.clock.At(p.clock.Now()+bootTakes/2, func() { c.Offline(false) })
 	}
 }

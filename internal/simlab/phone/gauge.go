@@ -29,7 +29,7 @@ func (p *Phone) SetPowered(from string) {
 		ps.supplies = append(ps.supplies[:0], ps.supplies[maxChanges/2:]...)
 	}
 	was := p.onBattery()
-	ps.supplies = append(ps.supplies, supply{at: p.clock.now, from: from})
+	ps.supplies = append(ps.supplies, supply{at: p.clock.Now(), from: from})
 	p.countOnBattery(was)
 }
 

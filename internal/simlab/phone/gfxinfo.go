@@ -22,8 +22,8 @@ import (
 
 // gfxinfo is dumpsys gfxinfo [PKG] [framestats] [reset].
 func gfxinfo(c *call) int {
-	stats, reset := slices.Contains(c.args, "framestats"), slices.Contains(c.args, "reset")
-	pkg := c.arg(0)
+	stats, reset := slices.Contains(c.Args, "framestats"), slices.Contains(c.Args, "reset")
+	pkg := c.Arg(0)
 	if pkg == "framestats" || pkg == "reset" {
 		pkg = ""
 	}
@@ -34,17 +34,17 @@ func gfxinfo(c *call) int {
 		}
 	}
 	if len(shown) == 0 {
-		c.printf("No process found for: %s\n", pkg)
+		c.Printf("No process found for: %s\n", pkg)
 		return 0
 	}
-	c.printf("Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n",
-		c.clock.now.Milliseconds(), c.boottime().Milliseconds())
+	c.Printf("Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n",
+		c.clock.Now().Milliseconds(), c.boottime().Milliseconds())
 	for _, pr := range shown {
-		c.printf("\n** Graphics info for pid %d [%s] **\n\n", pr.pid, pr.app.Package)
-		d := gfxDump{api: c.profile.API, now: c.clock.now, period: c.profile.Period(), process: pr}
-		c.printf("%s", d.print(stats && c.profile.API >= 23))
+		c.Printf("\n** Graphics info for pid %d [%s] **\n\n", pr.pid, pr.app.Package)
+		d := gfxDump{api: c.profile.API, now: c.clock.Now(), period: c.profile.Period(), process: pr}
+		c.Printf("%s", d.print(stats && c.profile.API >= 23))
 		if reset && c.profile.API >= 23 {
-			pr.counted, pr.since = pr.rendered(c.clock.now), c.clock.now
+			pr.counted, pr.since = pr.rendered(c.clock.Now()), c.clock.Now()
 		}
 	}
 	return 0

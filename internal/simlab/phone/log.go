@@ -29,7 +29,7 @@ type logBuffers struct {
 const systemPID = 1040
 
 func (p *Phone) log(e entry) {
-	e.at = p.clock.now
+	e.at = p.clock.Now()
 	if e.tid == 0 {
 		e.tid = e.pid
 	}

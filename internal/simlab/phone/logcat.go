@@ -2,6 +2,7 @@ package phone
 
 import (
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,7 +19,7 @@ type follower struct {
 	since   time.Duration
 	last    int // entries at most; 0: all
 	dump    bool
-	out     sink
+	out     io.Writer
 	begun   map[string]bool
 }
 
@@ -80,14 +81,14 @@ func (f *follower) show(e entry) {
 		if f.phone.profile.API < 21 { // before logd, logs were device files
 			dir = "/dev/log/"
 		}
-		f.out.write([]byte("--------- beginning of " + dir + e.buffer + "\n"))
+		f.out.Write([]byte("--------- beginning of " + dir + e.buffer + "\n"))
 	}
-	f.out.write(f.phone.print(f.format, e))
+	f.out.Write(f.phone.print(f.format, e))
 }
 
 // logcatCommand is logcat. Without -d it stays until it is hung up.
 func logcatCommand(c *call, then func(code int)) {
-	f := &follower{phone: c.Phone, out: c.out, begun: map[string]bool{},
+	f := &follower{phone: c.Phone, out: c.Out, begun: map[string]bool{},
 		filter: logFilter{tags: map[string]byte{}, rest: 'V'}, format: logFormat{verb: "threadtime"}}
 	if c.profile.API < 24 {
 		f.format.verb = "brief"
@@ -95,11 +96,11 @@ func logcatCommand(c *call, then func(code int)) {
 	other, problem := f.options(c)
 	switch {
 	case problem != "":
-		c.errorf("%s\nUsage: logcat [options] [filterspecs]\n", problem)
+		c.Errorf("%s\nUsage: logcat [options] [filterspecs]\n", problem)
 		then(255)
 		return
 	case other != "":
-		c.printf("%s", other)
+		c.Printf("%s", other)
 		then(0)
 		return
 	}
@@ -112,12 +113,7 @@ func logcatCommand(c *call, then func(code int)) {
 		c.state.log.followers = map[*follower]bool{}
 	}
 	c.state.log.followers[f] = true
-	go func() { // until it is hung up
-		<-c.shell.done
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.state.log.followers, f)
-	}()
+	c.OnEnd(func() { delete(c.state.log.followers, f) })
 }
 
 func (f *follower) showAll(entries []entry) {
@@ -138,7 +134,7 @@ func (f *follower) showAll(entries []entry) {
 // options reads the command line. other is the output of an option that only
 // asks something.
 func (f *follower) options(c *call) (other, problem string) {
-	args, silentRest := c.args, false
+	args, silentRest := c.Args, false
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]

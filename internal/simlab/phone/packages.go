@@ -12,39 +12,39 @@ import (
 
 // pm is the package manager.
 func pm(c *call) int {
-	if len(c.args) == 0 {
-		c.errorf("usage: pm path [--user USER_ID] PACKAGE\n")
+	if len(c.Args) == 0 {
+		c.Errorf("usage: pm path [--user USER_ID] PACKAGE\n")
 		return 1
 	}
-	verb := c.arg(0)
-	c.args = c.args[1:]
+	verb := c.Arg(0)
+	c.Args = c.Args[1:]
 	switch verb {
 	case "list":
 		return pmList(c)
 	case "path":
-		a := c.state.apps[c.arg(0)]
+		a := c.state.apps[c.Arg(0)]
 		if a == nil {
 			return 1
 		}
-		c.printf("package:%s\n", a.path)
+		c.Printf("package:%s\n", a.path)
 	case "install":
 		return pmInstall(c)
 	case "uninstall":
 		return pmUninstall(c)
 	case "clear":
-		pkg := c.arg(len(c.args) - 1)
+		pkg := c.Arg(len(c.Args) - 1)
 		if c.state.apps[pkg] == nil {
-			c.printf("Failed\n")
+			c.Printf("Failed\n")
 			return 1
 		}
 		c.kill(pkg)
-		c.printf("Success\n")
+		c.Printf("Success\n")
 	case "compile":
 		return pmCompile(c)
 	case "bg-dexopt-job", "trim-caches", "enable", "disable-user":
-		c.printf("Success\n")
+		c.Printf("Success\n")
 	default:
-		c.errorf("Error: unknown command '%s'\n", verb)
+		c.Errorf("Error: unknown command '%s'\n", verb)
 		return 1
 	}
 	return 0
@@ -52,24 +52,24 @@ func pm(c *call) int {
 
 // cmd is cmd SERVICE …: the newer way to the package and activity managers.
 func cmd(c *call) int {
-	switch c.arg(0) {
+	switch c.Arg(0) {
 	case "package":
-		c.args = c.args[1:]
+		c.Args = c.Args[1:]
 		return pm(c)
 	case "battery":
-		if c.args = c.args[1:]; len(c.args) > 0 {
+		if c.Args = c.Args[1:]; len(c.Args) > 0 {
 			return batteryCommand(c)
 		}
 	}
-	c.errorf("cmd: Can't find service: %s\n", c.arg(0))
+	c.Errorf("cmd: Can't find service: %s\n", c.Arg(0))
 	return 20
 }
 
 func pmList(c *call) int {
-	switch c.arg(0) {
+	switch c.Arg(0) {
 	case "packages":
 		filter, files, third := "", false, false
-		for _, a := range c.args[1:] {
+		for _, a := range c.Args[1:] {
 			switch {
 			case a == "-f":
 				files = true
@@ -86,7 +86,7 @@ func pmList(c *call) int {
 			if files {
 				pkg = path + "=" + pkg
 			}
-			c.printf("package:%s\n", pkg)
+			c.Printf("package:%s\n", pkg)
 		}
 		if !third {
 			show("/system/framework/framework-res.apk", "android")
@@ -102,12 +102,12 @@ func pmList(c *call) int {
 				if target == "" {
 					target = pkg
 				}
-				c.printf("instrumentation:%s/%s (target=%s)\n", pkg, app.Runner, target)
+				c.Printf("instrumentation:%s/%s (target=%s)\n", pkg, app.Runner, target)
 			}
 		}
 	case "features", "libraries", "users":
 	default:
-		c.errorf("Error: unknown list type '%s'\n", c.arg(0))
+		c.Errorf("Error: unknown list type '%s'\n", c.Arg(0))
 		return 1
 	}
 	return 0
@@ -116,13 +116,13 @@ func pmList(c *call) int {
 // pmInstall is pm install [-r] [-t] [-g] [-d] … FILE, or from a stream with -S.
 func pmInstall(c *call) int {
 	file, stream := "", false
-	for i := 0; i < len(c.args); i++ {
-		switch a := c.args[i]; {
+	for i := 0; i < len(c.Args); i++ {
+		switch a := c.Args[i]; {
 		case a == "-S":
 			stream = true
 			i++
 		case a == "-g" && c.profile.API < 23: // runtime permissions came with Android 6
-			c.errorf("Error: Unknown option: -g\n")
+			c.Errorf("Error: Unknown option: -g\n")
 			return 1
 		case a == "-i" || a == "--user" || a == "--abi" || a == "--install-location":
 			i++
@@ -130,13 +130,13 @@ func pmInstall(c *call) int {
 			file = a
 		}
 	}
-	data := c.in
+	data := c.In
 	if !stream {
 		if c.profile.API < 24 {
-			c.printf("\tpkg: %s\n", file)
+			c.Printf("\tpkg: %s\n", file)
 		}
 		var err error
-		if data, err = c.readFile(file); err != nil {
+		if data, err = c.files.Read(file); err != nil {
 			return c.failure("INSTALL_FAILED_INVALID_URI")
 		}
 	}
@@ -146,7 +146,7 @@ func pmInstall(c *call) int {
 		}
 		return c.failure(err.Error())
 	}
-	c.printf("Success\n")
+	c.Printf("Success\n")
 	return 0
 }
 
@@ -155,25 +155,25 @@ func pmInstall(c *call) int {
 func (c *call) failure(why string) int {
 	line := fmt.Sprintf("Failure [%s]\n", why)
 	if c.profile.API < 24 {
-		c.err.write([]byte(line))
+		c.Err.Write([]byte(line))
 		return 0
 	}
-	c.out.write([]byte(line))
+	c.Out.Write([]byte(line))
 	return 1
 }
 
 func pmUninstall(c *call) int {
-	pkg := c.arg(len(c.args) - 1)
+	pkg := c.Arg(len(c.Args) - 1)
 	if c.state.apps[pkg] == nil {
 		if c.profile.API < 24 {
-			c.printf("Failure\n")
+			c.Printf("Failure\n")
 			return 1
 		}
 		return c.failure("DELETE_FAILED_INTERNAL_ERROR")
 	}
 	c.kill(pkg)
 	delete(c.state.apps, pkg)
-	c.printf("Success\n")
+	c.Printf("Success\n")
 	return 0
 }
 
@@ -186,11 +186,11 @@ func compiledAhead(filter string) bool { return filter == "speed" || filter == "
 // pmCompile is cmd package compile [-m FILTER] [-f] [-r REASON] PKG, or --reset PKG.
 func pmCompile(c *call) int {
 	filter, pkg, reset := "speed-profile", "", false
-	for i := 0; i < len(c.args); i++ {
-		switch a := c.args[i]; {
+	for i := 0; i < len(c.Args); i++ {
+		switch a := c.Args[i]; {
 		case a == "-m":
 			i++
-			filter = c.arg(i)
+			filter = c.Arg(i)
 		case a == "-r" || a == "-c" || a == "--check-prof":
 			i++
 		case a == "--reset":
@@ -202,16 +202,16 @@ func pmCompile(c *call) int {
 	a := c.state.apps[pkg]
 	switch {
 	case a == nil:
-		c.printf("Failure: package %s could not be found\n", pkg)
+		c.Printf("Failure: package %s could not be found\n", pkg)
 		return 1
 	case !slices.Contains(filters, filter):
-		c.errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
+		c.Errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
 		return 1
 	case reset, a.app.Power.Debuggable: // of a debug build nothing is compiled, nor is that said
 		filter = "verify"
 	}
 	a.filter = filter
-	c.printf("Success\n")
+	c.Printf("Success\n")
 	return 0
 }
 

@@ -9,12 +9,14 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/pftrace"
 	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/shell"
+	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
 // tracing is a perfetto that records.
 type tracing struct {
 	phone  *Phone
-	job    *job
+	job    *shell.Job
 	config pftrace.Config
 	file   string
 	begun  time.Duration
@@ -33,10 +35,10 @@ func (c *call) hasClone() bool { return c.profile.API >= 34 }
 // or perfetto --clone-by-name NAME -o FILE.
 func perfettoCommand(c *call, then func(code int)) {
 	config, out, name, background := "", "", "", false
-	for i := 0; i < len(c.args); i++ {
-		switch a := c.args[i]; {
+	for i := 0; i < len(c.Args); i++ {
+		switch a := c.Args[i]; {
 		case a == "--version":
-			c.printf("Perfetto v%d.0 (simulated)\n", c.profile.API)
+			c.Printf("Perfetto v%d.0 (simulated)\n", c.profile.API)
 			then(0)
 			return
 		case a == "--help" || a == "-h":
@@ -45,18 +47,18 @@ func perfettoCommand(c *call, then func(code int)) {
 			return
 		case a == "--clone-by-name" && c.hasClone():
 			i++
-			name = c.arg(i)
+			name = c.Arg(i)
 		case a == "-c" || a == "--config":
 			i++
-			config = c.arg(i)
+			config = c.Arg(i)
 		case a == "-o" || a == "--out":
 			i++
-			out = c.arg(i)
+			out = c.Arg(i)
 		case a == "--txt":
 		case a == "--background" || a == "-d", (a == "--background-wait" || a == "-D") && c.profile.API >= 33:
 			background = true
 		default:
-			c.errorf("perfetto: unrecognized option '%s'\n", a)
+			c.Errorf("perfetto: unrecognized option '%s'\n", a)
 			then(1)
 			return
 		}
@@ -67,45 +69,54 @@ func perfettoCommand(c *call, then func(code int)) {
 	}
 	t, err := c.newTracing(config, out)
 	if err != nil {
-		c.errorf("perfetto_cmd.cc %v\n", err)
+		c.Errorf("perfetto_cmd.cc %v\n", err)
 		then(1)
 		return
 	}
-	c.shell.addJob(t.job)
+	c.AddJob(t.job)
 	if background {
-		c.printf("%d\n", t.job.pid)
+		c.Printf("%d\n", t.job.PID())
 		then(0)
 		return
 	}
 	t.then = then
-	c.shell.hungUp = append(c.shell.hungUp, func() { t.stop(sigHangUp) })
+	c.OnHangUp(func() { t.stop(shell.HangUp) })
 }
 
 // perfettoHelp is what perfetto says of itself, on its standard error.
 func (c *call) perfettoHelp() {
-	c.errorf("\nUsage: perfetto\n  --background     -d      : Exits immediately and continues in the background.\n" +
+	c.Errorf("\nUsage: perfetto\n  --background     -d      : Exits immediately and continues in the background.\n" +
 		"  --config         -c      : /path/to/trace/config/file or - for stdin\n  --out            -o      : /path/to/out/trace/file or - for stdout\n")
 	if c.hasClone() {
-		c.errorf("  --clone-by-name NAME     : Creates a read-only clone of an existing tracing\n                             session, identified by its unique_session_name.\n")
+		c.Errorf("  --clone-by-name NAME     : Creates a read-only clone of an existing tracing\n                             session, identified by its unique_session_name.\n")
 	}
+}
+
+// session is the tracing of a name that a job runs, or nil.
+func (p *Phone) session(name string) *tracing {
+	for _, j := range p.host.Jobs() {
+		if t, ok := j.Program.(*tracing); ok && t.config.Name == name {
+			return t
+		}
+	}
+	return nil
 }
 
 // cloneTracing writes what a session has recorded so far, which goes on. One that
 // writes to a file has in its buffers only what is not written yet.
 func (c *call) cloneTracing(name, out string, then func(code int)) {
-	i := slices.IndexFunc(c.jobsInOrder(), func(j *job) bool { return j.session != nil && j.session.config.Name == name && !j.session.over })
-	if i < 0 {
-		c.errorf("perfetto_cmd.cc Tracing session \"%s\" not found\n", name)
+	t := c.session(name)
+	if t == nil || t.over {
+		c.Errorf("perfetto_cmd.cc Tracing session \"%s\" not found\n", name)
 		then(1)
 		return
 	}
-	t := c.jobsInOrder()[i].session
-	until, from := c.clock.now, t.begun
+	until, from := c.clock.Now(), t.begun
 	if t.config.IntoFile > 0 {
 		from = until - (until-t.begun)%t.config.IntoFile
 	}
 	if err := c.writeTrace(out, t.trace(from, until)); err != nil {
-		c.errorf("perfetto_cmd.cc %v\n", err)
+		c.Errorf("perfetto_cmd.cc %v\n", err)
 		then(1)
 		return
 	}
@@ -114,20 +125,20 @@ func (c *call) cloneTracing(name, out string, then func(code int)) {
 
 // writeTrace writes to where perfetto may.
 func (c *call) writeTrace(out string, trace []byte) error {
-	if !strings.HasPrefix(clean(out), "/data/misc/perfetto-traces/") {
+	if !strings.HasPrefix(storage.Clean(out), "/data/misc/perfetto-traces/") {
 		return fmt.Errorf("could not open %s: Permission denied", out)
 	}
-	return c.writeFile(out, trace, 0o644)
+	return c.files.Write(out, trace, 0o644)
 }
 
 // newTracing checks what is asked for and begins to record it. The shell's files
 // are closed to perfetto, but for its own folders: before Android 12 a
 // configuration can only come through a pipe.
 func (c *call) newTracing(config, out string) (*tracing, error) {
-	text := string(c.in)
+	text := string(c.In)
 	if config != "-" {
-		data, err := c.readFile(config)
-		if err != nil || c.profile.API < 31 || !strings.HasPrefix(clean(config), "/data/misc/perfetto-configs/") {
+		data, err := c.files.Read(config)
+		if err != nil || c.profile.API < 31 || !strings.HasPrefix(storage.Clean(config), "/data/misc/perfetto-configs/") {
 			return nil, fmt.Errorf("could not open %s", config)
 		}
 		text = string(data)
@@ -136,34 +147,34 @@ func (c *call) newTracing(config, out string) (*tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the trace config is invalid, bailing out: %w", err)
 	}
-	if asked.Name != "" && slices.ContainsFunc(c.jobsInOrder(), func(j *job) bool { return j.session != nil && j.session.config.Name == asked.Name }) {
+	if asked.Name != "" && c.session(asked.Name) != nil {
 		return nil, fmt.Errorf("a session with the unique_session_name %q exists already", asked.Name)
 	}
 	if err := c.writeTrace(out, nil); err != nil {
 		return nil, err
 	}
 	c.settle()
-	t := &tracing{phone: c.Phone, config: asked, file: out, begun: c.clock.now}
-	t.job = &job{session: t, name: "perfetto", line: "perfetto " + strings.Join(c.args, " "), signal: t.stop, guarded: true}
+	t := &tracing{phone: c.Phone, config: asked, file: out, begun: c.clock.Now()}
+	t.job = &shell.Job{Program: t, Name: "perfetto", Line: "perfetto " + strings.Join(c.Args, " "), Signal: t.stop, Guarded: true}
 	if asked.Duration > 0 {
-		c.at(c.clock.now+asked.Duration, func() { t.stop(sigTerm) })
+		c.clock.At(c.clock.Now()+asked.Duration, func() { t.stop(shell.Term) })
 	}
 	return t, nil
 }
 
 // stop ends the trace: its file is whole a moment later.
 func (t *tracing) stop(int) {
-	if t.over || !t.phone.runs(t.job) {
+	if t.over || !t.phone.host.HasJob(t.job) {
 		return
 	}
 	t.over = true
-	p, ended := t.phone, t.phone.clock.now
-	p.at(ended+flushes, func() {
-		if !p.runs(t.job) {
+	p, ended := t.phone, t.phone.clock.Now()
+	p.clock.At(ended+flushes, func() {
+		if !p.host.HasJob(t.job) {
 			return
 		}
-		_ = p.writeFile(t.file, t.trace(t.begun, ended), 0o644)
-		p.endJob(t.job)
+		_ = p.files.Write(t.file, t.trace(t.begun, ended), 0o644)
+		p.host.EndJob(t.job)
 		if t.then != nil {
 			t.then(0)
 		}

@@ -1,16 +1,21 @@
 package phone
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
 // Connection is what faults do to the way to the phone: the adb daemon's handle.
@@ -41,7 +46,9 @@ type Phone struct {
 	options Options
 
 	mu         sync.Mutex
-	clock      queue
+	clock      *clock.Queue
+	files      *storage.Files
+	host       *shell.Host
 	state      state
 	connection Connection
 	stopRate   func()
@@ -57,17 +64,12 @@ type state struct {
 	foreground  string              // package
 	nextPID     int
 	log         logBuffers
-	files       fileSystem
-	noSpace     bool
 	garbage     bool
-	bootedAt    time.Duration // boot_completed from here on
-	shells      map[*shell]bool
+	bootedAt    time.Duration  // boot_completed from here on
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
 	windows     int
 	power       powerState
-	jobs        map[int]*job
-	nextJob     int
 	uids        map[string]int // by package
 }
 
@@ -86,12 +88,18 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Network == "" {
 		o.Network = "wifi"
 	}
-	ph := &Phone{profile: p, seed: seed, options: o}
-	ph.clock.now = bootTime
+	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(bootTime)}
+	ph.files = storage.New(epoch, func() time.Time { return ph.wall(ph.clock.Now()) }, ph.proc)
+	ph.files.Root = o.Root
+	ph.host = &shell.Host{
+		Lock: &ph.mu, Clock: ph.clock, Files: ph.files, API: p.API,
+		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,
+	}
+	ph.host.Open()
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), network: o.Network,
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
-		jobs: map[int]*job{}, files: newFileSystem(), shells: map[*shell]bool{}, repetitions: map[string]int{},
+		repetitions: map[string]int{},
 	}
 	ph.powerUp()
 	ph.boot()
@@ -106,7 +114,7 @@ var systemUI = simapp.App{Package: "com.android.systemui", Activity: ".SystemUI"
 
 // boot starts what runs on every phone.
 func (p *Phone) boot() {
-	p.state.running[systemUI.Package] = &process{app: &systemUI, pid: 1187, window: 0x1d0c5ab, since: p.clock.now}
+	p.state.running[systemUI.Package] = &process{app: &systemUI, pid: 1187, window: 0x1d0c5ab, since: p.clock.Now()}
 	p.logf("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
@@ -124,9 +132,28 @@ func (p *Phone) Close() {
 	if p.stopRate != nil {
 		p.stopRate()
 	}
-	for s := range p.state.shells {
-		s.end(137)
+	p.host.EndAll(137)
+}
+
+// Start begins a command line in the phone's shell; see shell.Host.
+func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int) {
+	return p.host.Start(ctx, command, stdin, stdout, stderr)
+}
+
+// processes are all that the shell did not start, in the order of their packages.
+func (p *Phone) processes() []shell.Process {
+	out := []shell.Process{{PID: 1}, {PID: systemPID}}
+	for _, pkg := range sortedKeys(p.state.running) {
+		pr := p.state.running[pkg]
+		out = append(out, shell.Process{PID: pr.pid, Name: pkg, End: func() { p.kill(pkg) }, Quit: func(as string) bool {
+			if as != pkg && !p.options.Root {
+				return false
+			}
+			p.dumpThreads(pr)
+			return true
+		}})
 	}
+	return out
 }
 
 // Profile is what the phone is.

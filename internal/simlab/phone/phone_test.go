@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -134,7 +135,7 @@ func TestTimePassesOnlyOnTheClock(t *testing.T) {
 		t.Errorf("exit code %d, output %q", code, s.out.String())
 	}
 	// 91 s of sleep, and the 4 ms that a command takes.
-	if took := p.Clock().Now() - before; took != 91*time.Second+commandTime {
+	if took := p.Clock().Now() - before; took != 91*time.Second+shell.CommandTime {
 		t.Errorf("%v have passed", took)
 	}
 }

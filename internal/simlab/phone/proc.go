@@ -21,7 +21,7 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 	if strings.HasPrefix(name, "/sys/") {
 		return p.sysFile(name)
 	}
-	if text, ok := p.jobFile(name); ok {
+	if text, ok := p.host.ProcFile(name); ok {
 		return text, ok
 	}
 	for _, pr := range p.state.running {
@@ -50,17 +50,17 @@ func (p *Phone) sysFile(name string) (text string, ok bool) {
 // procStat is /proc/PID/stat; times are in ticks of 10 ms.
 func (p *Phone) procStat(pr *process) string {
 	var busy time.Duration
-	for _, f := range pr.frames[:pr.rendered(p.clock.now)] {
+	for _, f := range pr.frames[:pr.rendered(p.clock.Now())] {
 		busy += f.Completed - f.Input
 	}
 	for _, b := range pr.busy {
-		if b.At < p.clock.now {
-			busy += min(b.For, p.clock.now-b.At)
+		if b.At < p.clock.Now() {
+			busy += min(b.For, p.clock.Now()-b.At)
 		}
 	}
 	if pr.deeds != nil {
 		for _, s := range pr.deeds.extra {
-			busy += max(0, min(s.To, p.clock.now)-s.From)
+			busy += max(0, min(s.To, p.clock.Now())-s.From)
 		}
 	}
 	ticks := int64(busy / (10 * time.Millisecond))

@@ -25,7 +25,7 @@ func (p *Phone) setBrightness(value string) {
 
 func (p *Phone) changeScreen(s screen) {
 	ps := &p.state.power
-	if s.at = p.clock.now; len(ps.screens) == maxChanges {
+	if s.at = p.clock.Now(); len(ps.screens) == maxChanges {
 		p.settle()
 		ps.screens = append(ps.screens[:0], ps.screens[maxChanges/2:]...)
 	}

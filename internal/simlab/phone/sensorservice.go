@@ -57,7 +57,7 @@ type registration struct {
 // that is on already draws no more.
 func (p *Phone) register(d *deeds, word string, long time.Duration) {
 	const nominalV = 3.85
-	now := p.clock.now
+	now := p.clock.Now()
 	for _, s := range p.sensorList() {
 		if s.word != word {
 			continue
@@ -74,13 +74,13 @@ func (p *Phone) register(d *deeds, word string, long time.Duration) {
 
 // dumpSensors is dumpsys sensorservice [--proto].
 func dumpSensors(c *call) int {
-	if c.profile.API >= 30 && len(c.args) == 1 && c.arg(0) == "--proto" {
-		c.printf("%s", c.sensorProto())
+	if c.profile.API >= 30 && len(c.Args) == 1 && c.Arg(0) == "--proto" {
+		c.Printf("%s", c.sensorProto())
 		return 0
 	}
-	c.printf("Captured at: 10:11:12.345\nSensor Device:\nTotal %d h/w sensors\nSensor List:\n", len(c.sensorList()))
+	c.Printf("Captured at: 10:11:12.345\nSensor Device:\nTotal %d h/w sensors\nSensor List:\n", len(c.sensorList()))
 	for _, s := range c.sensorList() {
-		c.printf("%#010x) %-25s | Simulated       | ver: 1 | type: %20s(%d) | perm: n/a | flags: 0x00000000\n", s.handle, s.name, sensorTypes[s.word], s.kind)
+		c.Printf("%#010x) %-25s | Simulated       | ver: 1 | type: %20s(%d) | perm: n/a | flags: 0x00000000\n", s.handle, s.name, sensorTypes[s.word], s.kind)
 	}
 	return 0
 }

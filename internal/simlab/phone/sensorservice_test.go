@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/apkgate/apkgate/trace/sensorservice"
+	"github.com/google/go-cmp/cmp"
 )
 
 // turning is an app that registers the gyroscope about 1 s and 3 s after its start,

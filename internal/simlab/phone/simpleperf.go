@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/perfdata"
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
 // sampling is a simpleperf that records.
 type sampling struct {
 	call   *call
-	job    *job
+	job    *shell.Job
 	pkg    string // of --app, or ""
 	pid    int    // of -p, or 0
 	event  string
@@ -31,15 +32,15 @@ type sampling struct {
 
 // simpleperfCommand is simpleperf record and --version.
 func simpleperfCommand(c *call, then func(code int)) {
-	switch c.arg(0) {
+	switch c.Arg(0) {
 	case "--version":
-		c.printf("Simpleperf version 1.%d.simulated\n", c.profile.API)
+		c.Printf("Simpleperf version 1.%d.simulated\n", c.profile.API)
 		then(0)
 	case "record":
-		c.args = c.args[1:]
+		c.Args = c.Args[1:]
 		c.record(then)
 	default:
-		c.errorf("simpleperf E command.cpp:124] unknown command %s\n", c.arg(0))
+		c.Errorf("simpleperf E command.cpp:124] unknown command %s\n", c.Arg(0))
 		then(1)
 	}
 }
@@ -65,24 +66,24 @@ const (
 // record begins to record, or says why it can't.
 func (c *call) record(then func(code int)) {
 	s := &sampling{call: c, hz: defaultHz, event: "cpu-cycles", clock: "monotonic", file: "perf.data", then: then,
-		words: append([]string{"simpleperf", "record"}, c.args...)}
-	if problem := s.parse(c.args); problem != "" {
-		c.errorf("simpleperf E %s\n", problem)
+		words: append([]string{"simpleperf", "record"}, c.Args...)}
+	if problem := s.parse(c.Args); problem != "" {
+		c.Errorf("simpleperf E %s\n", problem)
 		then(1)
 		return
 	}
-	s.begun = c.clock.now
+	s.begun = c.clock.Now()
 	c.settle()
 	if s.find() == nil {
-		c.errorf("simpleperf I environment.cpp:545] Waiting for process of app %s\n", s.pkg)
+		c.Errorf("simpleperf I environment.cpp:545] Waiting for process of app %s\n", s.pkg)
 	}
-	s.job = &job{name: "simpleperf", line: strings.Join(s.words, " "), signal: func(int) { s.stop() }, died: s.lost}
-	c.shell.addJob(s.job)
-	if !c.shell.detached {
-		c.shell.hungUp = append(c.shell.hungUp, s.stop)
+	s.job = &shell.Job{Name: "simpleperf", Line: strings.Join(s.words, " "), Signal: func(int) { s.stop() }, Died: s.lost}
+	c.AddJob(s.job)
+	if !c.Detached() {
+		c.OnHangUp(s.stop)
 	}
 	if s.until > 0 {
-		c.at(s.begun+s.until, s.stop)
+		c.clock.At(s.begun+s.until, s.stop)
 	}
 }
 
@@ -161,7 +162,7 @@ func (s *sampling) find() *deeds {
 		return s.target
 	}
 	for _, d := range s.call.state.power.deeds {
-		if (d.app.Package == s.pkg || d.pid == s.pid) && d.lives(s.begun, s.call.clock.now+1) {
+		if (d.app.Package == s.pkg || d.pid == s.pid) && d.lives(s.begun, s.call.clock.Now()+1) {
 			s.target = d
 			break
 		}
@@ -170,8 +171,8 @@ func (s *sampling) find() *deeds {
 }
 
 // lost ends the recording when its process ended.
-func (s *sampling) lost(pr *process) {
-	if s.find() == pr.deeds {
+func (s *sampling) lost(pid int) {
+	if d := s.find(); d != nil && d.pid == pid {
 		s.stop()
 	}
 }
@@ -181,27 +182,27 @@ const processes = 250 * time.Millisecond
 
 // stop ends the recording; its file is whole a moment later.
 func (s *sampling) stop() {
-	if s.over || !s.call.runs(s.job) {
+	if s.over || !s.call.host.HasJob(s.job) {
 		return
 	}
 	s.over = true
-	c, ended := s.call, s.call.clock.now
+	c, ended := s.call, s.call.clock.Now()
 	if s.find() == nil { // it was still waiting for the app
-		c.endJob(s.job)
+		c.host.EndJob(s.job)
 		s.then(1)
 		return
 	}
-	c.errorf("simpleperf I cmd_record.cpp:826] Recorded for %g seconds. Start post processing.\n", (ended - s.begun).Seconds())
-	c.at(ended+processes, func() {
-		if !c.runs(s.job) {
+	c.Errorf("simpleperf I cmd_record.cpp:826] Recorded for %g seconds. Start post processing.\n", (ended - s.begun).Seconds())
+	c.clock.At(ended+processes, func() {
+		if !c.host.HasJob(s.job) {
 			return
 		}
 		r := s.recording(ended)
-		err := c.writeFile(s.file, r.Bytes(), 0o644)
-		c.errorf("simpleperf I cmd_record.cpp:916] Samples recorded: %d. Samples lost: %d.\n", len(r.Samples), r.Lost)
-		c.endJob(s.job)
+		err := c.files.Write(s.file, r.Bytes(), 0o644)
+		c.Errorf("simpleperf I cmd_record.cpp:916] Samples recorded: %d. Samples lost: %d.\n", len(r.Samples), r.Lost)
+		c.host.EndJob(s.job)
 		if err != nil {
-			c.errorf("simpleperf E record_file_writer.cpp:70] %v\n", err)
+			c.Errorf("simpleperf E record_file_writer.cpp:70] %v\n", err)
 			s.then(1)
 			return
 		}

@@ -21,18 +21,18 @@ func (c *call) checkin() {
 	if c.profile.API < 21 {
 		prefix = "7"
 	} else {
-		c.printf("9,0,i,vers,%d,177,SIM%d,SIM%d\n", checkinVersions[c.profile.API], c.profile.API, c.profile.API)
+		c.Printf("9,0,i,vers,%d,177,SIM%d,SIM%d\n", checkinVersions[c.profile.API], c.profile.API, c.profile.API)
 	}
 	for _, u := range s.apps {
-		c.printf("%s,0,i,uid,%d,%s\n", prefix, u.uid, u.pkg)
+		c.Printf("%s,0,i,uid,%d,%s\n", prefix, u.uid, u.pkg)
 	}
 	c.history(prefix)
 	line := func(uid int, tag, format string, values ...any) {
-		c.printf("%s,%d,l,%s,%s\n", prefix, uid, tag, fmt.Sprintf(format, values...))
+		c.Printf("%s,%d,l,%s,%s\n", prefix, uid, tag, fmt.Sprintf(format, values...))
 	}
 	ms := time.Duration.Milliseconds
 	st, cell := p.state.power.stats, p.state.power.hardware.Battery
-	total, screenOn := p.clock.now-st.reset, s.battery-s.screenOff
+	total, screenOn := p.clock.Now()-st.reset, s.battery-s.screenOff
 	line(0, "bt", "0,%d,%d,%d,%d,%d,%d,%d,%.0f,%.0f,%.0f,0", ms(s.battery), ms(s.battery), ms(total), ms(total),
 		p.wall(st.reset).UnixMilli(), ms(s.screenOff), ms(s.screenOff), cell.CapacityMAh, cell.CapacityMAh*1000, cell.CapacityMAh*1000)
 	net := map[string]int64{}
@@ -95,15 +95,15 @@ const historyEvery = 20 * time.Second
 // history is the battery's history since the reset: charger, voltage and charge.
 func (c *call) history(prefix string) {
 	p, st := c.Phone, c.state.power.stats
-	c.printf("%s,h,0:RESET:TIME:%d\n", prefix, p.wall(st.reset).UnixMilli())
+	c.Printf("%s,h,0:RESET:TIME:%d\n", prefix, p.wall(st.reset).UnixMilli())
 	last := st.reset
 	note := func(at time.Duration, extra string) {
 		r := p.show(p.gauge(at))
-		c.printf("%s,h,%d,Bl=%d,%sBt=287,Bv=%.0f", prefix, (at - last).Milliseconds(), r.percent, extra, math.Round(r.voltageUV/1000))
+		c.Printf("%s,h,%d,Bl=%d,%sBt=287,Bv=%.0f", prefix, (at - last).Milliseconds(), r.percent, extra, math.Round(r.voltageUV/1000))
 		if r.hasCharge && c.profile.API >= 24 {
-			c.printf(",Bcc=%.0f", r.charge/1000*p.sensors().ChargeUnit)
+			c.Printf(",Bcc=%.0f", r.charge/1000*p.sensors().ChargeUnit)
 		}
-		c.printf("\n")
+		c.Printf("\n")
 		last = at
 	}
 	if len(st.spans) == 0 {
@@ -122,37 +122,37 @@ func (c *call) history(prefix string) {
 func (c *call) statsText() {
 	p, s := c.Phone, c.sums()
 	st := p.state.power.stats
-	c.printf("Statistics since last charge:\n  System starts: 0, currently on battery: %t\n", p.onBattery())
-	c.printf("  Time on battery: %s (100.0%%) realtime, %s (100.0%%) uptime\n", spellLong(s.battery), spellLong(s.battery))
-	c.printf("  Time on battery screen off: %s (0.0%%) realtime, %s (0.0%%) uptime\n", spellLong(s.screenOff), spellLong(s.screenOff))
-	total := spellLong(p.clock.now - st.reset)
-	c.printf("  Total run time: %s realtime, %s uptime\n", total, total)
-	c.printf("  Screen on: %s (100.0%%) 0x, Interactive: %s (100.0%%)\n\n", spellLong(s.battery-s.screenOff), spellLong(s.battery-s.screenOff))
-	c.printf("  Estimated power use (mAh):\n    Capacity: %.0f, Computed drain: %s, actual drain: %s\n",
+	c.Printf("Statistics since last charge:\n  System starts: 0, currently on battery: %t\n", p.onBattery())
+	c.Printf("  Time on battery: %s (100.0%%) realtime, %s (100.0%%) uptime\n", spellLong(s.battery), spellLong(s.battery))
+	c.Printf("  Time on battery screen off: %s (0.0%%) realtime, %s (0.0%%) uptime\n", spellLong(s.screenOff), spellLong(s.screenOff))
+	total := spellLong(p.clock.Now() - st.reset)
+	c.Printf("  Total run time: %s realtime, %s uptime\n", total, total)
+	c.Printf("  Screen on: %s (100.0%%) 0x, Interactive: %s (100.0%%)\n\n", spellLong(s.battery-s.screenOff), spellLong(s.battery-s.screenOff))
+	c.Printf("  Estimated power use (mAh):\n    Capacity: %.0f, Computed drain: %s, actual drain: %s\n",
 		p.state.power.hardware.Battery.CapacityMAh, charge(p.mAh(s.all.Total())), charge(s.discharged))
 	if c.profile.API >= 31 {
-		c.printf("    Global\n    screen: %s apps: 0 duration: %s\n", charge(p.mAh(s.all[power.Screen])), spellLong(s.battery-s.screenOff))
+		c.Printf("    Global\n    screen: %s apps: 0 duration: %s\n", charge(p.mAh(s.all[power.Screen])), spellLong(s.battery-s.screenOff))
 	} else {
-		c.printf("    Screen: %s\n    Idle: %s\n", charge(p.mAh(s.all[power.Screen])), charge(p.mAh(s.all[power.Base])))
+		c.Printf("    Screen: %s\n    Idle: %s\n", charge(p.mAh(s.all[power.Screen])), charge(p.mAh(s.all[power.Base])))
 	}
 	for _, u := range s.apps {
 		cpu := u.joules[power.Big] + u.joules[power.Little]
-		c.printf("    Uid u0a%d: %s ( cpu=%s )\n", u.uid-10_000, charge(p.mAh(u.joules.Total())), charge(p.mAh(cpu)))
+		c.Printf("    Uid u0a%d: %s ( cpu=%s )\n", u.uid-10_000, charge(p.mAh(u.joules.Total())), charge(p.mAh(cpu)))
 	}
 	for _, u := range s.apps {
-		c.printf("\n  u0a%d:\n", u.uid-10_000)
+		c.Printf("\n  u0a%d:\n", u.uid-10_000)
 		if u.rx["wifi"]+u.tx["wifi"] > 0 {
-			c.printf("    Wi-Fi network: %d.00KB received, %d.00KB sent (packets %d received, %d sent)\n", u.rx["wifi"]>>10, u.tx["wifi"]>>10, u.rx["wifi"]/1400, u.tx["wifi"]/1400)
+			c.Printf("    Wi-Fi network: %d.00KB received, %d.00KB sent (packets %d received, %d sent)\n", u.rx["wifi"]>>10, u.tx["wifi"]>>10, u.rx["wifi"]/1400, u.tx["wifi"]/1400)
 		}
 		for _, name := range sortedKeys(u.locks) {
 			if l := u.locks[name]; l.held > 0 {
-				c.printf("    Wake lock %s: %s partial (%d times) max=%d realtime\n", name, spellLong(l.held), l.count, l.held.Milliseconds())
+				c.Printf("    Wake lock %s: %s partial (%d times) max=%d realtime\n", name, spellLong(l.held), l.count, l.held.Milliseconds())
 			}
 		}
 		for _, handle := range slices.Sorted(maps.Keys(u.sensors)) {
-			c.printf("    Sensor %d: %s realtime (%d times)\n", handle, spellLong(u.sensors[handle].held), u.sensors[handle].count)
+			c.Printf("    Sensor %d: %s realtime (%d times)\n", handle, spellLong(u.sensors[handle].held), u.sensors[handle].count)
 		}
-		c.printf("    Total cpu time: u=%s s=%s\n", spellLong(u.cpu*4/5), spellLong(u.cpu/5))
+		c.Printf("    Total cpu time: u=%s s=%s\n", spellLong(u.cpu*4/5), spellLong(u.cpu/5))
 	}
 }
 

@@ -44,24 +44,24 @@ func defaultSettings() map[string]string {
 
 // property reads a property; that of the boot changes while the phone restarts.
 func (p *Phone) property(name string) string {
-	if p.clock.now < p.state.bootedAt && (name == "sys.boot_completed" || name == "dev.bootcomplete") {
+	if p.clock.Now() < p.state.bootedAt && (name == "sys.boot_completed" || name == "dev.bootcomplete") {
 		return ""
 	}
 	return p.state.props[name]
 }
 
 func getprop(c *call) int {
-	switch len(c.args) {
+	switch len(c.Args) {
 	case 0:
 		for _, name := range sortedKeys(c.state.props) {
-			c.printf("[%s]: [%s]\n", name, c.property(name))
+			c.Printf("[%s]: [%s]\n", name, c.property(name))
 		}
 	default:
-		value := c.property(c.arg(0))
+		value := c.property(c.Arg(0))
 		if value == "" {
-			value = c.arg(1)
+			value = c.Arg(1)
 		}
-		c.printf("%s\n", value)
+		c.Printf("%s\n", value)
 	}
 	return 0
 }
@@ -70,45 +70,45 @@ func getprop(c *call) int {
 const maxProperties = 2000
 
 func setprop(c *call) int {
-	if len(c.args) != 2 {
-		c.errorf("usage: setprop <key> <value>\n")
+	if len(c.Args) != 2 {
+		c.Errorf("usage: setprop <key> <value>\n")
 		return 1
 	}
-	name := c.arg(0)
+	name := c.Arg(0)
 	if _, there := c.state.props[name]; strings.HasPrefix(name, "ro.") || !there && len(c.state.props) > maxProperties {
-		c.errorf("could not set property\n")
+		c.Errorf("could not set property\n")
 		return 1
 	}
-	c.state.props[name] = c.arg(1)
+	c.state.props[name] = c.Arg(1)
 	return 0
 }
 
 // settings is settings get|put|delete|list NAMESPACE KEY [VALUE].
 func settings(c *call) int {
-	key := c.arg(1) + " " + c.arg(2)
+	key := c.Arg(1) + " " + c.Arg(2)
 	switch {
-	case c.arg(0) == "get" && len(c.args) >= 3:
+	case c.Arg(0) == "get" && len(c.Args) >= 3:
 		value, ok := c.state.settings[key]
 		if !ok {
 			value = "null"
 		}
-		c.printf("%s\n", value)
-	case c.arg(0) == "put" && len(c.args) >= 4 && len(c.state.settings) < maxProperties:
-		c.state.settings[key] = c.arg(3)
+		c.Printf("%s\n", value)
+	case c.Arg(0) == "put" && len(c.Args) >= 4 && len(c.state.settings) < maxProperties:
+		c.state.settings[key] = c.Arg(3)
 		if key == "system screen_brightness" {
-			c.setBrightness(c.arg(3))
+			c.setBrightness(c.Arg(3))
 		}
-	case c.arg(0) == "delete" && len(c.args) >= 3:
+	case c.Arg(0) == "delete" && len(c.Args) >= 3:
 		delete(c.state.settings, key)
-		c.printf("Deleted 1 rows\n")
-	case c.arg(0) == "list":
+		c.Printf("Deleted 1 rows\n")
+	case c.Arg(0) == "list":
 		for _, k := range sortedKeys(c.state.settings) {
-			if rest, ok := strings.CutPrefix(k, c.arg(1)+" "); ok {
-				c.printf("%s=%s\n", rest, c.state.settings[k])
+			if rest, ok := strings.CutPrefix(k, c.Arg(1)+" "); ok {
+				c.Printf("%s=%s\n", rest, c.state.settings[k])
 			}
 		}
 	default:
-		c.errorf("usage:  settings [--user NUM] get namespace key\n        settings [--user NUM] put namespace key value\n")
+		c.Errorf("usage:  settings [--user NUM] get namespace key\n        settings [--user NUM] put namespace key value\n")
 		return 1
 	}
 	return 0
@@ -116,14 +116,14 @@ func settings(c *call) int {
 
 // wm is wm size and wm density.
 func wm(c *call) int {
-	switch c.arg(0) {
+	switch c.Arg(0) {
 	case "size":
-		c.printf("Physical size: %s\n", c.profile.Screen)
+		c.Printf("Physical size: %s\n", c.profile.Screen)
 	case "density":
-		c.printf("Physical density: %d\n", c.profile.DPI)
+		c.Printf("Physical density: %d\n", c.profile.DPI)
 	case "dismiss-keyguard":
 	default:
-		c.errorf("Error: unknown command '%s'\n", c.arg(0))
+		c.Errorf("Error: unknown command '%s'\n", c.Arg(0))
 		return 1
 	}
 	return 0
@@ -131,7 +131,7 @@ func wm(c *call) int {
 
 // svc is svc wifi|data|power.
 func svc(c *call) int {
-	what, value := c.arg(0), c.arg(1)
+	what, value := c.Arg(0), c.Arg(1)
 	switch {
 	case (what == "wifi" || what == "data") && (value == "enable" || value == "disable"):
 		on := map[string]string{"enable": "1", "disable": "0"}[value]
@@ -139,7 +139,7 @@ func svc(c *call) int {
 		c.state.network = c.networkNow()
 	case what == "power" && value != "":
 	default:
-		c.errorf("Available commands:\n    help     Show information about the subcommands\n    power    Control the power manager\n    data     Control mobile data connectivity\n    wifi     Control the Wi-Fi manager\n")
+		c.Errorf("Available commands:\n    help     Show information about the subcommands\n    power    Control the power manager\n    data     Control mobile data connectivity\n    wifi     Control the Wi-Fi manager\n")
 		return 1
 	}
 	return 0
@@ -169,7 +169,7 @@ func (p *Phone) SetNetwork(name string) {
 }
 
 func logCommand(c *call) int {
-	priority, tag, args := byte('I'), "log", c.args
+	priority, tag, args := byte('I'), "log", c.Args
 	for len(args) >= 2 && strings.HasPrefix(args[0], "-") {
 		switch args[0] {
 		case "-p":

@@ -37,7 +37,7 @@ type MethodTruth struct {
 func (p *Phone) Truth(from, to time.Duration) Truth {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	to = min(to, p.clock.now)
+	to = min(to, p.clock.Now())
 	sum := p.joules(from, to)
 	t := Truth{Joules: sum.Total(), Parts: map[string]float64{}, Apps: map[string]float64{}, Methods: map[string]MethodTruth{}}
 	for part, j := range sum {

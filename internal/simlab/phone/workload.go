@@ -2,6 +2,7 @@ package phone
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ type workload struct {
 	cases   []simapp.TestCase
 	raw     bool // -r
 	process *process
-	out     sink
+	out     io.Writer
 	next    int
 	begun   time.Duration
 	current simapp.TestCase
@@ -29,7 +30,7 @@ type workload struct {
 // instrument begins the test cases of a test APK in the app's process.
 func (w *workload) start() {
 	p := w.phone
-	w.begun = p.clock.now
+	w.begun = p.clock.Now()
 	p.kill(w.app.Package) // an instrumentation starts the app afresh
 	w.process = p.launch(w.app, "added application")
 	w.process.workload = w
@@ -41,7 +42,7 @@ func (w *workload) start() {
 
 func (w *workload) printf(format string, args ...any) {
 	if w.out != nil {
-		w.out.write(fmt.Appendf(nil, format, args...))
+		w.out.Write(fmt.Appendf(nil, format, args...))
 	}
 }
 
@@ -78,7 +79,7 @@ func (w *workload) playNext(cold bool) {
 
 // at does something at a time, as long as the workload lives.
 func (w *workload) at(t time.Duration, do func()) {
-	w.phone.at(t, func() {
+	w.phone.clock.At(t, func() {
 		if !w.over && !w.stuck {
 			do()
 		}
@@ -105,7 +106,7 @@ func (w *workload) status(code int, stream string) {
 
 // finish prints the result of a run that came to its end.
 func (w *workload) finish() {
-	took := (w.phone.clock.now - w.begun).Seconds()
+	took := (w.phone.clock.Now() - w.begun).Seconds()
 	plural := "s"
 	if len(w.cases) == 1 {
 		plural = ""

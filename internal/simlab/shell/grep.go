@@ -1,4 +1,4 @@
-package phone
+package shell
 
 import (
 	"bytes"
@@ -7,21 +7,21 @@ import (
 )
 
 // lines are the input of a filter: those of a file, or what comes through a pipe.
-func (c *call) lines(file string) ([][]byte, error) {
-	data := c.in
+func (c *Call) lines(file string) ([][]byte, error) {
+	data := c.In
 	if file != "" {
 		var err error
-		if data, err = c.readFile(file); err != nil {
+		if data, err = c.host.Files.Read(file); err != nil {
 			return nil, err
 		}
 	}
 	return bytes.SplitAfter(data, []byte("\n")), nil
 }
 
-func grep(c *call) int {
-	args, options := c.plain()
+func grep(c *Call) int {
+	args, options := c.Plain()
 	if len(args) == 0 {
-		c.errorf("usage: grep [-EFiv] PATTERN [FILE...]\n")
+		c.Errorf("usage: grep [-EFiv] PATTERN [FILE...]\n")
 		return 2
 	}
 	expr := args[0]
@@ -38,7 +38,7 @@ func grep(c *call) int {
 	}
 	lines, err2 := c.lines(file)
 	if err != nil || err2 != nil {
-		c.errorf("grep: bad REGEX or file\n")
+		c.Errorf("grep: bad REGEX or file\n")
 		return 2
 	}
 	found := 0
@@ -48,11 +48,11 @@ func grep(c *call) int {
 		}
 		found++
 		if !strings.ContainsAny(options, "qc") {
-			c.out.write(line)
+			c.Out.Write(line)
 		}
 	}
 	if strings.Contains(options, "c") {
-		c.printf("%d\n", found)
+		c.Printf("%d\n", found)
 	}
 	if found == 0 {
 		return 1

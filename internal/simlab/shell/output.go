@@ -1,18 +1,9 @@
-package phone
+package shell
 
 import (
-	"bytes"
 	"io"
 	"sync"
 )
-
-// sink takes output.
-type sink interface{ write(b []byte) }
-
-// memory is a sink that keeps what it is given.
-type memory struct{ bytes.Buffer }
-
-func (m *memory) write(b []byte) { m.Write(b) }
 
 // buffer is an output on its way to the client: writing never waits.
 type buffer struct {
@@ -31,13 +22,15 @@ func newBuffer() *buffer {
 	return b
 }
 
-func (b *buffer) write(text []byte) {
+// Write takes all, or drops it.
+func (b *buffer) Write(text []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed && len(b.text)+len(text) <= maxUnread {
 		b.text = append(b.text, text...)
 		b.more.Signal()
 	}
+	return len(text), nil
 }
 
 func (b *buffer) close() {

@@ -1,28 +1,28 @@
-package phone
+package shell
 
 import "strings"
 
 // background runs a command line beside the shell: COMMAND &.
-func (s *shell) background(p pipeline, io streams) {
-	ph := s.phone
-	if len(ph.state.jobs) >= maxJobs {
-		io.err.write([]byte("sh: can't fork - try again\n"))
+func (s *Shell) background(p pipeline, on Streams) {
+	h := s.host
+	if len(h.jobs) >= maxJobs {
+		on.Err.Write([]byte("sh: can't fork - try again\n"))
 		return
 	}
-	child := &shell{
-		phone: ph, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), parent: s,
-		pid: ph.newPID(), commands: s.commands, detached: detaches(p),
+	child := &Shell{
+		host: h, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), parent: s,
+		pid: h.newPID(), commands: s.commands, detached: detaches(p),
 	}
 	s.last = child.pid
 	s.children = append(s.children, child)
-	ph.state.shells[child] = true
-	j := &job{pid: child.pid, name: "sh", line: "sh", signal: func(number int) { child.end(128 + number) }}
-	ph.state.jobs[child.pid] = j
+	h.shells[child] = true
+	j := &Job{pid: child.pid, Name: "sh", Line: "sh", Signal: func(number int) { child.end(128 + number) }}
+	h.jobs[child.pid] = j
 	child.job = j
 	// It begins once the shell has gone on, so that $! is known by then.
-	ph.at(ph.clock.now, func() {
+	h.Clock.At(h.Clock.Now(), func() {
 		if !child.ended {
-			child.pipeline(p, io, child.end)
+			child.pipeline(p, on, child.end)
 		}
 	})
 }
@@ -34,22 +34,22 @@ func detaches(p pipeline) bool {
 }
 
 // prefixed runs a command behind nohup or setsid, which no hang-up reaches.
-func prefixed(c *call, then func(code int)) {
-	args := c.args
+func prefixed(c *Call, then func(code int)) {
+	args := c.Args
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		args = args[1:]
 	}
 	if len(args) == 0 {
-		c.errorf("usage: nohup COMMAND [ARG...]\n")
+		c.Errorf("usage: nohup COMMAND [ARG...]\n")
 		then(125)
 		return
 	}
-	c.shell.command(args, c.streams, then)
+	c.Run(args, c.Streams, then)
 }
 
 // waitCommand waits for what runs in the background.
-func waitCommand(c *call, then func(code int)) {
-	s := c.shell
+func waitCommand(c *Call, then func(code int)) {
+	s := c.Shell
 	left := 0
 	for _, child := range s.children {
 		if child.ended {

@@ -1,0 +1,95 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Command is something that a shell can run. It may end at once or leave its end
+// to the clock; then is called once, with the exit code.
+type Command struct {
+	Since int // the API level that brought it
+	Run   func(c *Call, then func(code int))
+}
+
+// now is a command that ends at once.
+func now(f func(c *Call) int) func(c *Call, then func(code int)) {
+	return func(c *Call, then func(code int)) { then(f(c)) }
+}
+
+// Call is one command with its arguments.
+type Call struct {
+	*Shell
+	Args []string // without the command's name
+	As   string   // the package with whose rights it runs, "" for the shell's own
+	Streams
+}
+
+// Printf writes to standard output.
+func (c *Call) Printf(format string, args ...any) { c.Out.Write(fmt.Appendf(nil, format, args...)) }
+
+// Errorf writes to standard error.
+func (c *Call) Errorf(format string, args ...any) { c.Err.Write(fmt.Appendf(nil, format, args...)) }
+
+// Arg is the i-th argument, or "".
+func (c *Call) Arg(i int) string {
+	if i < len(c.Args) {
+		return c.Args[i]
+	}
+	return ""
+}
+
+// Plain are the arguments that are no options, and the letters of those that are.
+func (c *Call) Plain() (args []string, options string) {
+	for _, a := range c.Args {
+		if strings.HasPrefix(a, "-") {
+			options += a[1:]
+		} else {
+			args = append(args, a)
+		}
+	}
+	return args, options
+}
+
+// Run runs a command by its name and arguments.
+func (s *Shell) Run(args []string, on Streams, then func(code int)) {
+	if s.ended {
+		return // hung up
+	}
+	if s.commands++; s.commands > maxCommands {
+		on.Err.Write([]byte("sh: too many commands\n"))
+		s.end(126)
+		return
+	}
+	name := args[0]
+	if i := strings.LastIndexByte(name, '/'); i >= 0 && strings.HasPrefix(name, "/system/bin/") {
+		name = name[i+1:]
+	}
+	if strings.HasPrefix(name, "/data/local/tmp/") {
+		if _, err := s.host.Files.Stat(name); err == nil {
+			name = "pushed " + name[strings.LastIndexByte(name, '/')+1:]
+		}
+	}
+	cmd, ok := builtins[name]
+	if !ok {
+		cmd, ok = s.host.Commands[name]
+	}
+	if !ok || s.host.API < cmd.Since {
+		on.Err.Write(fmt.Appendf(nil, "%s: %s: %s\n", path, args[0], s.host.notFound()))
+		then(127)
+		return
+	}
+	cmd.Run(&Call{Shell: s, Args: args[1:], Streams: on}, then)
+}
+
+// path is where the shell lies: it begins its messages with it.
+const path = "/system/bin/sh"
+
+// notFound is how mksh says that it knows no such command: in other words since
+// Android 10.
+func (h *Host) notFound() string {
+	if h.API >= 29 {
+		return "inaccessible or not found"
+	}
+	return "not found"
+}

@@ -1,0 +1,160 @@
+package shell
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// maxCommands bounds what one command line can set in motion.
+const maxCommands = 100_000
+
+// Streams are what a command reads and writes.
+type Streams struct {
+	In       []byte
+	Out, Err io.Writer
+}
+
+// eval reads and runs a command line; then is called with its exit code.
+func (s *Shell) eval(text string, on Streams, then func(code int)) {
+	l, err := parseScript(text)
+	if err != nil {
+		on.Err.Write(fmt.Appendf(nil, "%s: %v\n", path, err))
+		then(1)
+		return
+	}
+	s.list(l, 0, on, then)
+}
+
+func (s *Shell) list(l *list, i int, on Streams, then func(code int)) {
+	for ; i < len(l.items); i++ {
+		if join := l.joins[i]; (join == "&&" && s.status != 0) || (join == "||" && s.status == 0) {
+			continue
+		}
+		// A command that ends at once is followed here, without recursion; one
+		// that lasts comes back through the clock.
+		if l.background[i] {
+			s.background(l.items[i], on)
+			s.status = 0
+			continue
+		}
+		returned, ended := false, false
+		next := i + 1
+		s.pipeline(l.items[i], on, func(code int) {
+			s.status = code
+			if ended = true; returned {
+				s.list(l, next, on, then)
+			}
+		})
+		returned = true
+		if !ended {
+			return
+		}
+	}
+	then(s.status)
+}
+
+func (s *Shell) pipeline(p pipeline, on Streams, then func(code int)) {
+	if len(p) == 1 {
+		s.node(p[0], on, then)
+		return
+	}
+	var between bytes.Buffer
+	s.node(p[0], Streams{In: on.In, Out: &between, Err: on.Err}, func(int) {
+		s.pipeline(p[1:], Streams{In: between.Bytes(), Out: on.Out, Err: on.Err}, then)
+	})
+}
+
+func (s *Shell) node(n node, on Streams, then func(code int)) {
+	on, finish, err := s.redirect(n.redirs, on)
+	if err != nil {
+		on.Err.Write(fmt.Appendf(nil, "%s: %v\n", path, err))
+		then(1)
+		return
+	}
+	end := func(code int) {
+		if err := finish(); err != nil {
+			on.Err.Write(fmt.Appendf(nil, "%s: %v\n", path, err))
+			code = 1
+		}
+		then(code)
+	}
+	if n.group != nil {
+		if n.subshell {
+			end = s.enclose(end)
+		}
+		s.list(n.group, 0, on, end)
+		return
+	}
+	args := make([]string, len(n.words))
+	for i, w := range n.words {
+		args[i] = s.expand(w)
+	}
+	if len(args) == 0 {
+		end(0)
+		return
+	}
+	s.Run(args, on, end)
+}
+
+// expand makes a word of its parts. Commands in $(…) have to end at once.
+func (s *Shell) expand(w word) string {
+	var b strings.Builder
+	for _, p := range w.parts {
+		switch {
+		case p.variable == '?':
+			b.WriteString(strconv.Itoa(s.status))
+		case p.variable == '!':
+			if s.last > 0 {
+				b.WriteString(strconv.Itoa(s.last))
+			}
+		case p.output != nil:
+			var m bytes.Buffer
+			s.list(p.output, 0, Streams{Out: &m, Err: s.err}, func(int) {})
+			b.WriteString(strings.TrimRight(m.String(), "\n"))
+		default:
+			b.WriteString(p.text)
+		}
+	}
+	return b.String()
+}
+
+// redirect applies redirections; finish tells what went wrong with the files.
+func (s *Shell) redirect(redirs []redirection, on Streams) (_ Streams, finish func() error, err error) {
+	var files []func() error
+	for _, r := range redirs {
+		to := s.expand(r.to)
+		switch r.op {
+		case "2>&1":
+			on.Err = on.Out
+		case "1>&2":
+			on.Out = on.Err
+		case "<":
+			if on.In, err = s.host.Files.Read(to); err != nil {
+				return on, nil, err
+			}
+		default:
+			f, err := s.host.Files.Append(to, strings.HasSuffix(r.op, ">>"))
+			if err != nil {
+				return on, nil, err
+			}
+			if r.op != "2>" && r.op != "2>>" {
+				on.Out = f
+			}
+			if r.op[0] == '2' || r.op == "&>" {
+				on.Err = f
+			}
+			files = append(files, f.Err)
+		}
+	}
+	return on, func() error {
+		for _, f := range files {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}

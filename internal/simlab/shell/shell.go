@@ -1,0 +1,207 @@
+package shell
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/apkgate/apkgate/internal/simlab/storage"
+)
+
+// Shell is one command line that runs: its outputs and its end.
+type Shell struct {
+	host      *Host
+	out, err  *buffer
+	ended     bool
+	code      int
+	done      chan struct{}    // closed when it ended
+	delivered chan struct{}    // closed when its output was handed over
+	served    <-chan struct{}  // closed when whoever started it is done with it; nil: never said
+	status    int              // $?
+	exits     []func(code int) // where exit leads, innermost last
+	commands  int
+
+	// Of a command line in the background (background.go):
+	parent   *Shell // nil: started from outside
+	pid      int
+	job      *Job
+	then     []func() // told when it ended
+	detached bool     // no hang-up reaches it
+
+	children []*Shell
+	last     int      // $!
+	hungUp   []func() // told of a hang-up
+}
+
+// Start begins a command line and returns when the phone has accepted it; wait
+// blocks until it ends. What the command sets in motion has begun by then.
+func (h *Host) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int) {
+	s := &Shell{host: h, out: newBuffer(), err: newBuffer(), done: make(chan struct{}), delivered: make(chan struct{}), served: ctx.Done()}
+	if stdout == stderr {
+		s.err = s.out
+	}
+	stop := context.AfterFunc(ctx, s.hangUp)
+	go func() { <-s.done; stop() }()
+	if need := stdinNeeded(command); need != 0 && stdin != nil {
+		go func() {
+			input, _ := io.ReadAll(io.LimitReader(stdin, need))
+			h.begin(ctx, s, command, input)
+		}()
+	} else {
+		h.begin(ctx, s, command, nil)
+	}
+	var once sync.Once
+	return func() int {
+		once.Do(func() { s.deliver(stdout, stderr) })
+		<-s.delivered
+		return s.code
+	}
+}
+
+// stdinNeeded is how much of standard input a command line reads: none, but for
+// an installation from a stream, a shell without a command, and what begins with
+// a command that filters.
+func stdinNeeded(command string) int64 {
+	if strings.TrimSpace(command) == "" || filtersStdin(command) {
+		return maxScript
+	}
+	words := strings.Fields(command)
+	for i, w := range words {
+		if w == "-S" && i+1 < len(words) && strings.Contains(command, "install") {
+			n, err := strconv.ParseInt(words[i+1], 10, 64)
+			if err == nil && n > 0 && n <= storage.MaxFile {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// filtersStdin reports whether the first command of the line reads its standard
+// input, as it is called.
+func filtersStdin(command string) bool {
+	first, _, _ := strings.Cut(command, "|")
+	if end := strings.IndexAny(first, ";&\n"); end >= 0 {
+		first = first[:end]
+	}
+	first, _, _ = strings.Cut(first, ">")
+	words := strings.Fields(first)
+	if len(words) == 0 || strings.Contains(first, "<") {
+		return false
+	}
+	own := map[string]int{"cat": 0, "sh": 0, "grep": 1} // arguments that name no file
+	operands, known := own[words[0]]
+	for _, w := range words[1:] {
+		switch {
+		case w == "-c" && words[0] == "sh":
+			return false
+		case !strings.HasPrefix(w, "-"):
+			operands--
+		}
+	}
+	return known && operands >= 0
+}
+
+func (h *Host) begin(ctx context.Context, s *Shell, command string, input []byte) {
+	h.Lock.Lock()
+	if command != ":" { // asked beside what is measured, by another clock: it moves nothing
+		h.Clock.Advance(CommandTime)
+	}
+	finished := h.TakeFinished()
+	h.Lock.Unlock()
+	if !h.Runs {
+		// What ended meanwhile is heard of before this command answers.
+		_ = finished.Delivered(ctx)
+	}
+	h.Lock.Lock()
+	defer h.Lock.Unlock()
+	if s.ended {
+		return
+	}
+	h.shells[s] = true
+	if strings.TrimSpace(command) == "" {
+		command, input = string(input), nil
+	}
+	s.eval(command, Streams{In: input, Out: s.out, Err: s.err}, s.end)
+}
+
+// enclose makes exit lead to then until the enclosed commands are done.
+func (s *Shell) enclose(then func(code int)) (done func(code int)) {
+	depth := len(s.exits)
+	done = func(code int) {
+		s.exits = s.exits[:depth]
+		then(code)
+	}
+	s.exits = append(s.exits, done)
+	return done
+}
+
+// end ends the command line, with the host locked.
+func (s *Shell) end(code int) {
+	if s.ended {
+		return
+	}
+	s.ended, s.code = true, code
+	delete(s.host.shells, s)
+	if s.job != nil {
+		s.host.EndJob(s.job)
+	}
+	for _, f := range s.then {
+		f()
+	}
+	if s.host.Clock.Advancing() && s.parent == nil {
+		s.host.finished = append(s.host.finished, s)
+	}
+	s.out.close()
+	s.err.close()
+	close(s.done)
+}
+
+func (s *Shell) hangUp() {
+	s.host.Lock.Lock()
+	defer s.host.Lock.Unlock()
+	s.hang()
+}
+
+// hang ends a command line whose connection is gone, and what it started in the
+// background, unless that is detached.
+func (s *Shell) hang() {
+	if s.ended {
+		return
+	}
+	for _, child := range s.children {
+		if !child.detached {
+			child.hang()
+		}
+	}
+	for _, f := range s.hungUp {
+		f()
+	}
+	s.end(129)
+}
+
+// Ended reports whether the command line is over, or was hung up.
+func (s *Shell) Ended() bool { return s.ended }
+
+// Detached reports whether no hang-up reaches it.
+func (s *Shell) Detached() bool { return s.detached }
+
+// OnHangUp has do called when the connection of the command line is gone.
+func (s *Shell) OnHangUp(do func()) { s.hungUp = append(s.hungUp, do) }
+
+// OnEnd has do called when the command line is over.
+func (s *Shell) OnEnd(do func()) { s.then = append(s.then, do) }
+
+// deliver copies the outputs until both end.
+func (s *Shell) deliver(stdout, stderr io.Writer) {
+	var both sync.WaitGroup
+	if s.err != s.out {
+		both.Go(func() { s.err.copyTo(stderr) })
+	}
+	both.Go(func() { s.out.copyTo(stdout) })
+	both.Wait()
+	<-s.done
+	close(s.delivered)
+}

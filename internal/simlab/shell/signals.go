@@ -1,0 +1,167 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Signals by name; the others are known by number alone.
+var signals = map[string]int{"HUP": 1, "INT": 2, "QUIT": 3, "KILL": 9, "TERM": 15}
+
+// Signals by number.
+const (
+	HangUp  = 1
+	sigQuit = 3
+	sigKill = 9
+	Term    = 15
+)
+
+// signalNumber reads "INT", "SIGINT" or "2".
+func signalNumber(s string) (int, bool) {
+	if n, err := strconv.Atoi(s); err == nil && n >= 0 && n <= 64 {
+		return n, true
+	}
+	n, ok := signals[strings.TrimPrefix(strings.ToUpper(s), "SIG")]
+	return n, ok
+}
+
+// signalled takes the signal out of a command's arguments: -INT, -2, -s INT, and
+// for pkill -l INT.
+func (c *Call) signalled() (number int, rest []string) {
+	number = Term
+	for i := 0; i < len(c.Args); i++ {
+		a := c.Args[i]
+		if (a == "-s" || a == "-l") && i+1 < len(c.Args) {
+			i++
+			a = "-" + c.Args[i]
+		}
+		n, ok := signalNumber(strings.TrimPrefix(a, "-"))
+		if ok && strings.HasPrefix(a, "-") {
+			number = n
+			continue
+		}
+		rest = append(rest, a)
+	}
+	return number, rest
+}
+
+// Kill is kill [-SIGNAL] PID….
+func Kill(c *Call) int {
+	number, pids := c.signalled()
+	code := 0
+	for _, text := range pids {
+		pid, err := strconv.Atoi(text)
+		if j := c.host.jobs[pid]; j != nil && j.refuses(number) {
+			c.Errorf("%s: kill: %s: Permission denied\n", path, text)
+			code = 1
+			continue
+		}
+		if number == sigQuit && err == nil {
+			done, refused := c.host.quits(pid, c.As)
+			if refused {
+				c.Errorf("%s: kill: %s: Operation not permitted\n", path, text)
+				code = 1
+			}
+			if done || refused {
+				continue
+			}
+		}
+		if err != nil || !c.host.send(pid, number) {
+			c.Errorf("%s: kill: %s: No such process\n", path, text)
+			code = 1
+		}
+	}
+	return code
+}
+
+// send sends a signal to a process; false where there is none. Signal 0 only asks.
+func (h *Host) send(pid, number int) bool {
+	if j := h.jobs[pid]; j != nil {
+		if number > 0 {
+			j.Signal(number)
+		}
+		return true
+	}
+	for _, pr := range h.Others() {
+		if pr.PID == pid {
+			if number > 0 && pr.End != nil {
+				pr.End()
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// quits has a process write the stacks of its threads; refused says that who asks
+// may not.
+func (h *Host) quits(pid int, as string) (done, refused bool) {
+	for _, pr := range h.Others() {
+		if pr.PID == pid && pr.Quit != nil {
+			done = pr.Quit(as)
+			return done, !done
+		}
+	}
+	return false, false
+}
+
+// pkill is pkill [-SIGNAL | -l SIGNAL] [-f] PATTERN.
+func pkill(c *Call) int {
+	number, rest := c.signalled()
+	whole := slices.Contains(rest, "-f")
+	names := slices.DeleteFunc(rest, func(a string) bool { return strings.HasPrefix(a, "-") })
+	if len(names) == 0 {
+		c.Errorf("pkill: No PATTERN\n")
+		return 1
+	}
+	pattern, err := regexp.CompilePOSIX(names[0])
+	if err != nil {
+		c.Errorf("pkill: bad regex '%s'\n", names[0])
+		return 1
+	}
+	found := false
+	for _, j := range c.host.Jobs() {
+		if (pattern.MatchString(j.Name) || whole && pattern.MatchString(j.Line)) && !j.refuses(number) {
+			found = true
+			c.host.send(j.pid, number)
+		}
+	}
+	for _, pr := range c.host.Others() {
+		if pr.Name != "" && pattern.MatchString(pr.Name) {
+			found = true
+			c.host.send(pr.PID, number)
+		}
+	}
+	if !found {
+		return 1
+	}
+	return 0
+}
+
+func pidof(c *Call) int {
+	var pids []string
+	for _, pr := range c.host.Others() {
+		if pr.Name != "" && pr.Name == c.Arg(0) {
+			pids = append(pids, strconv.Itoa(pr.PID))
+		}
+	}
+	for _, j := range c.host.Jobs() {
+		if j.Name == c.Arg(0) {
+			pids = append(pids, strconv.Itoa(j.pid))
+		}
+	}
+	if len(pids) == 0 {
+		return 1
+	}
+	c.Printf("%s\n", strings.Join(pids, " "))
+	return 0
+}
+
+// isProcess reports whether a path is the folder of /proc of something that runs.
+func (h *Host) isProcess(name string) bool {
+	text, below := strings.CutPrefix(name, "/proc/")
+	pid, err := strconv.Atoi(text)
+	return below && err == nil && h.send(pid, 0)
+}
