@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -94,9 +95,9 @@ func (p *Phone) launch(app *simapp.App, why string) *process {
 	p.state.running[app.Package] = pr
 	p.beginDeeds(pr)
 	p.state.foreground = app.Package
-	p.logf("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.pid, app.Package, why, app.Component())
-	p.event("am_proc_start", 0, pr.pid, 10120, app.Package, why, app.Component())
-	p.event("am_proc_bound", 0, pr.pid, app.Package)
+	p.log.System("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.pid, app.Package, why, app.Component())
+	p.log.Event("am_proc_start", 0, pr.pid, 10120, app.Package, why, app.Component())
+	p.log.Event("am_proc_bound", 0, pr.pid, app.Package)
 	return pr
 }
 
@@ -107,7 +108,7 @@ func (p *Phone) kill(pkg string) {
 		return
 	}
 	p.die(pr)
-	p.event("am_kill", 0, pr.pid, pkg, 0, "stop "+pkg)
+	p.log.Event("am_kill", 0, pr.pid, pkg, 0, "stop "+pkg)
 	if w := pr.workload; w != nil {
 		w.appDied("Process crashed.")
 	}
@@ -161,14 +162,14 @@ func (p *Phone) displayed(pr *process, after time.Duration) {
 	if p.profile.API >= 29 {
 		tag = "ActivityTaskManager"
 	}
-	p.logf("system", 'I', tag, "Displayed %s: +%s", pr.app.Component(), spell(after))
+	p.log.System("system", 'I', tag, "Displayed %s: +%s", pr.app.Component(), spell(after))
 	hash := p.random("activity", pr.app.Package).Uint32() >> 5
 	prefix := "am"
 	if p.profile.API >= 29 {
 		prefix = "wm"
 	}
-	p.event(prefix+"_on_resume_called", 0, pr.app.ActivityClass(), "RESUME_ACTIVITY")
-	p.event(prefix+"_activity_launch_time", 0, hash, pr.app.Component(), after.Milliseconds(), after.Milliseconds())
+	p.log.Event(prefix+"_on_resume_called", 0, pr.app.ActivityClass(), "RESUME_ACTIVITY")
+	p.log.Event(prefix+"_activity_launch_time", 0, hash, pr.app.Component(), after.Milliseconds(), after.Milliseconds())
 }
 
 // spell writes a duration as Android's TimeUtils does: 1s23ms.
@@ -182,7 +183,7 @@ func spell(d time.Duration) string {
 // happen logs a UI event: what the test says of it, and what the system does.
 func (p *Phone) happen(pr *process, e simapp.Event) {
 	if !pr.app.Silent {
-		p.log(entry{buffer: "main", pid: pr.pid, tid: pr.pid + 9, priority: 'I', tag: "apkgate", text: e.Name})
+		p.log.Add(logcat.Entry{Buffer: "main", PID: pr.pid, TID: pr.pid + 9, Priority: 'I', Tag: "apkgate", Text: e.Name})
 	}
 	p.touched(pr)
 	p.eventPower(pr, e)
@@ -191,7 +192,7 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 		if p.profile.API >= 29 {
 			tag = "wm_on_resume_called"
 		}
-		p.event(tag, 0, pr.app.ActivityClass(), "RESUME_ACTIVITY")
+		p.log.Event(tag, 0, pr.app.ActivityClass(), "RESUME_ACTIVITY")
 	}
 }
 
@@ -201,7 +202,7 @@ func (p *Phone) touched(pr *process) {
 	if p.profile.API < 30 {
 		return
 	}
-	p.event("input_interaction", fmt.Sprintf("Interaction with: %x %s (server), PointerEventDispatcher0 (server), ",
+	p.log.Event("input_interaction", fmt.Sprintf("Interaction with: %x %s (server), PointerEventDispatcher0 (server), ",
 		pr.window, pr.component()))
 }
 

@@ -28,7 +28,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		"wm":       ends(18, wm),
 		"svc":      ends(0, svc),
 		"log":      ends(0, logCommand),
-		"logcat":   lasts(0, logcatCommand),
+		"logcat":   {Run: func(c *shell.Call, then func(code int)) { p.log.Command(c, then) }},
 		"dumpsys":  ends(0, dumpsys),
 		"pm":       ends(0, pm),
 		"cmd":      ends(24, cmd),

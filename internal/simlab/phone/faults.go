@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -94,12 +95,12 @@ func (p *Phone) crash(pr *process) {
 	}
 	trace := fmt.Sprintf("FATAL EXCEPTION: main\nProcess: %s, PID: %d\n%s: %s\n\tat %s.onClick(Simulated.java:42)\n\tat android.os.Looper.loop(Looper.java:193)",
 		pr.app.Package, pr.pid, exception, message, pr.app.ActivityClass())
-	p.log(entry{buffer: buffer, pid: pr.pid, priority: 'E', tag: "AndroidRuntime", text: trace})
-	p.event("am_crash", pr.pid, 0, pr.app.Package, 550026948, exception, message, "Simulated.java", 42)
-	p.logf("system", 'W', "ActivityManager", "  Force finishing activity %s", pr.app.Component())
+	p.log.Add(logcat.Entry{Buffer: buffer, PID: pr.pid, Priority: 'E', Tag: "AndroidRuntime", Text: trace})
+	p.log.Event("am_crash", pr.pid, 0, pr.app.Package, 550026948, exception, message, "Simulated.java", 42)
+	p.log.System("system", 'W', "ActivityManager", "  Force finishing activity %s", pr.app.Component())
 	w := pr.workload
-	p.logf("system", 'I', "ActivityManager", "Process %s (pid %d) has died", pr.app.Package, pr.pid)
-	p.event("am_proc_died", 0, pr.pid, pr.app.Package)
+	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", pr.app.Package, pr.pid)
+	p.log.Event("am_proc_died", 0, pr.pid, pr.app.Package)
 	p.die(pr)
 	if w != nil {
 		w.appDied("Process crashed.")
@@ -156,8 +157,8 @@ func holdUp(f choreo.Frame, by, period time.Duration) choreo.Frame {
 // notResponding logs an ANR.
 func (p *Phone) notResponding(pr *process) {
 	reason := fmt.Sprintf("Input dispatching timed out (%s, Waiting because the focused window has not finished processing the input events that were previously delivered to it.)", pr.component())
-	p.event("am_anr", 0, pr.pid, pr.app.Package, 550026948, reason)
-	p.logf("system", 'E', "ActivityManager", "ANR in %s (%s)\nPID: %d\nReason: %s\nLoad: 2.1 / 1.4 / 0.9",
+	p.log.Event("am_anr", 0, pr.pid, pr.app.Package, 550026948, reason)
+	p.log.System("system", 'E', "ActivityManager", "ANR in %s (%s)\nPID: %d\nReason: %s\nLoad: 2.1 / 1.4 / 0.9",
 		pr.app.Package, pr.app.Component(), pr.pid, reason)
 }
 
@@ -165,8 +166,8 @@ func (p *Phone) notResponding(pr *process) {
 // drives the app goes on. A test in a process of its own sees it like this.
 func (p *Phone) replace(old *process) {
 	w := old.workload
-	p.logf("system", 'I', "ActivityManager", "Process %s (pid %d) has died", old.app.Package, old.pid)
-	p.event("am_proc_died", 0, old.pid, old.app.Package)
+	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", old.app.Package, old.pid)
+	p.log.Event("am_proc_died", 0, old.pid, old.app.Package)
 	p.die(old)
 	pr := p.launch(old.app, "restarted")
 	for _, f := range old.frames {
@@ -194,7 +195,7 @@ func (p *Phone) reboot() {
 		delete(p.state.running, pkg)
 	}
 	p.state.foreground = ""
-	p.state.log.entries = nil
+	p.log.Clear()
 	p.files.Full, p.state.garbage = false, false
 	delete(p.state.props, "debug.hwui.profile")
 	p.host.DropJobs()

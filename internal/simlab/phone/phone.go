@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -49,6 +50,7 @@ type Phone struct {
 	clock      *clock.Queue
 	files      *storage.Files
 	host       *shell.Host
+	log        *logcat.Log
 	state      state
 	connection Connection
 	stopRate   func()
@@ -63,7 +65,6 @@ type state struct {
 	running     map[string]*process // by package
 	foreground  string              // package
 	nextPID     int
-	log         logBuffers
 	garbage     bool
 	bootedAt    time.Duration  // boot_completed from here on
 	repetitions map[string]int // scenarios played, by app, scenario and network
@@ -95,6 +96,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		Lock: &ph.mu, Clock: ph.clock, Files: ph.files, API: p.API,
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,
 	}
+	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: epoch.Add(onceSlept)}
 	ph.host.Open()
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), network: o.Network,
@@ -115,7 +117,7 @@ var systemUI = simapp.App{Package: "com.android.systemui", Activity: ".SystemUI"
 // boot starts what runs on every phone.
 func (p *Phone) boot() {
 	p.state.running[systemUI.Package] = &process{app: &systemUI, pid: 1187, window: 0x1d0c5ab, since: p.clock.Now()}
-	p.logf("main", 'I', "boot", "simulated phone %s", p.profile.Name)
+	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
 // Attach gives the phone the way by which it is reached, for faults to break.
@@ -142,7 +144,7 @@ func (p *Phone) Start(ctx context.Context, command string, stdin io.Reader, stdo
 
 // processes are all that the shell did not start, in the order of their packages.
 func (p *Phone) processes() []shell.Process {
-	out := []shell.Process{{PID: 1}, {PID: systemPID}}
+	out := []shell.Process{{PID: 1}, {PID: logcat.SystemPID}}
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
 		out = append(out, shell.Process{PID: pr.pid, Name: pkg, End: func() { p.kill(pkg) }, Quit: func(as string) bool {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
@@ -173,7 +174,7 @@ func logCommand(c *call) int {
 	for len(args) >= 2 && strings.HasPrefix(args[0], "-") {
 		switch args[0] {
 		case "-p":
-			if p := strings.ToUpper(args[1]); len(p) == 1 && strings.Contains(priorities, p) {
+			if p := strings.ToUpper(args[1]); len(p) == 1 && strings.Contains(logcat.Priorities, p) {
 				priority = p[0]
 			}
 		case "-t":
@@ -181,7 +182,7 @@ func logCommand(c *call) int {
 		}
 		args = args[2:]
 	}
-	c.log(entry{buffer: "main", pid: 3999, priority: priority, tag: tag, text: strings.Join(args, " ")})
+	c.log.Add(logcat.Entry{Buffer: "main", PID: 3999, Priority: priority, Tag: tag, Text: strings.Join(args, " ")})
 	return 0
 }
 

@@ -5,16 +5,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
 // dumps is how long it takes to write them.
 const dumps = 150 * time.Millisecond
-
-// tombstonedPID is the process that keeps what runtimes write since Android 8
-// (tombstoned.cpp).
-const tombstonedPID = 720
 
 // runAs is run-as PACKAGE COMMAND [ARG...]: a command with the rights of a debug build.
 func runAs(c *call, then func(code int)) {
@@ -53,7 +50,7 @@ func (p *Phone) dumpThreads(pr *process) {
 		}
 		path := fmt.Sprintf("%s/trace_%02d", storage.Threads, len(p.files.List(storage.Threads)))
 		if p.files.Write(path, []byte(text), 0o640) == nil {
-			p.log(entry{buffer: "main", pid: tombstonedPID, priority: 'E', tag: "tombstoned", text: fmt.Sprintf("Traces for pid %d written to: %s", pr.pid, path)})
+			p.log.Add(logcat.Entry{Buffer: "main", PID: logcat.TombstonedPID, Priority: 'E', Tag: "tombstoned", Text: fmt.Sprintf("Traces for pid %d written to: %s", pr.pid, path)})
 		}
 	})
 }

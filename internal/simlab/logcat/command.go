@@ -1,4 +1,4 @@
-package phone
+package logcat
 
 import (
 	"fmt"
@@ -8,14 +8,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
 // follower is a logcat that stays.
 type follower struct {
-	phone   *Phone
-	format  logFormat
+	log     *Log
+	format  format
 	buffers []string
-	filter  logFilter
+	filter  filter
 	since   time.Duration
 	last    int // entries at most; 0: all
 	dump    bool
@@ -23,35 +25,36 @@ type follower struct {
 	begun   map[string]bool
 }
 
-// logFilter lets entries through by tag and priority.
-type logFilter struct {
+// filter lets entries through by tag and priority.
+type filter struct {
 	tags    map[string]byte
 	rest    byte // the priority for all other tags
 	pattern *regexp.Regexp
 	pid     int
 }
 
-const (
-	priorities = "VDIWEF"
-	silent     = 'S'
-)
+// Priorities are those of entries, the least first.
+const Priorities = "VDIWEF"
 
-func (f logFilter) passes(e entry) bool {
-	least, ok := f.tags[e.tag]
+// silent is the priority that lets nothing through.
+const silent = 'S'
+
+func (f filter) passes(e Entry) bool {
+	least, ok := f.tags[e.Tag]
 	if !ok {
 		least = f.rest
 	}
 	switch {
-	case least == silent, strings.IndexByte(priorities, e.priority) < strings.IndexByte(priorities, least):
+	case least == silent, strings.IndexByte(Priorities, e.Priority) < strings.IndexByte(Priorities, least):
 		return false
-	case f.pid != 0 && f.pid != e.pid:
+	case f.pid != 0 && f.pid != e.PID:
 		return false
 	}
-	return f.pattern == nil || f.pattern.MatchString(e.text)
+	return f.pattern == nil || f.pattern.MatchString(e.Text)
 }
 
 // parse reads TAG:PRIORITY.
-func (f *logFilter) parse(spec string) bool {
+func (f *filter) parse(spec string) bool {
 	tag, level, ok := strings.Cut(spec, ":")
 	priority := byte('V')
 	if ok && level != "" {
@@ -60,7 +63,7 @@ func (f *logFilter) parse(spec string) bool {
 			priority = 'V'
 		}
 	}
-	if strings.IndexByte(priorities+"S", priority) < 0 || tag == "" {
+	if strings.IndexByte(Priorities+"S", priority) < 0 || tag == "" {
 		return false
 	}
 	if tag == "*" {
@@ -71,27 +74,27 @@ func (f *logFilter) parse(spec string) bool {
 	return true
 }
 
-func (f *follower) show(e entry) {
-	if !slices.Contains(f.buffers, e.buffer) || e.at < f.since || !f.filter.passes(e) {
+func (f *follower) show(e Entry) {
+	if !slices.Contains(f.buffers, e.Buffer) || e.at < f.since || !f.filter.passes(e) {
 		return
 	}
-	if !f.begun[e.buffer] {
-		f.begun[e.buffer] = true
+	if !f.begun[e.Buffer] {
+		f.begun[e.Buffer] = true
 		dir := ""
-		if f.phone.profile.API < 21 { // before logd, logs were device files
+		if f.log.API < 21 { // before logd, logs were device files
 			dir = "/dev/log/"
 		}
-		f.out.Write([]byte("--------- beginning of " + dir + e.buffer + "\n"))
+		f.out.Write([]byte("--------- beginning of " + dir + e.Buffer + "\n"))
 	}
-	f.out.Write(f.phone.print(f.format, e))
+	f.out.Write(f.log.print(f.format, e))
 }
 
-// logcatCommand is logcat. Without -d it stays until it is hung up.
-func logcatCommand(c *call, then func(code int)) {
-	f := &follower{phone: c.Phone, out: c.Out, begun: map[string]bool{},
-		filter: logFilter{tags: map[string]byte{}, rest: 'V'}, format: logFormat{verb: "threadtime"}}
-	if c.profile.API < 24 {
-		f.format.verb = "brief"
+// Command is logcat. Without -d it stays until it is hung up.
+func (l *Log) Command(c *shell.Call, then func(code int)) {
+	f := &follower{log: l, out: c.Out, begun: map[string]bool{},
+		filter: filter{tags: map[string]byte{}, rest: 'V'}, format: format{form: "threadtime"}}
+	if f.log.API < 24 {
+		f.format.form = "brief"
 	}
 	other, problem := f.options(c)
 	switch {
@@ -104,22 +107,22 @@ func logcatCommand(c *call, then func(code int)) {
 		then(0)
 		return
 	}
-	f.showAll(c.state.log.entries)
+	f.showAll(l.entries)
 	if f.dump {
 		then(0)
 		return
 	}
-	if c.state.log.followers == nil {
-		c.state.log.followers = map[*follower]bool{}
+	if l.followers == nil {
+		l.followers = map[*follower]bool{}
 	}
-	c.state.log.followers[f] = true
-	c.OnEnd(func() { delete(c.state.log.followers, f) })
+	l.followers[f] = true
+	c.OnEnd(func() { delete(l.followers, f) })
 }
 
-func (f *follower) showAll(entries []entry) {
-	var chosen []entry
+func (f *follower) showAll(entries []Entry) {
+	var chosen []Entry
 	for _, e := range entries {
-		if slices.Contains(f.buffers, e.buffer) && e.at >= f.since && f.filter.passes(e) {
+		if slices.Contains(f.buffers, e.Buffer) && e.at >= f.since && f.filter.passes(e) {
 			chosen = append(chosen, e)
 		}
 	}
@@ -133,7 +136,7 @@ func (f *follower) showAll(entries []entry) {
 
 // options reads the command line. other is the output of an option that only
 // asks something.
-func (f *follower) options(c *call) (other, problem string) {
+func (f *follower) options(c *shell.Call) (other, problem string) {
 	args, silentRest := c.Args, false
 	for len(args) > 0 {
 		arg := args[0]
@@ -161,7 +164,7 @@ func (f *follower) options(c *call) (other, problem string) {
 		case "-g":
 			return "main: ring buffer is 256Kb (1Kb consumed), max entry is 5120b, max payload is 4068b\n", ""
 		default:
-			if problem = f.option(name, value, c.profile.API); problem != "" {
+			if problem = f.option(name, value, f.log.API); problem != "" {
 				return "", problem
 			}
 		}
@@ -171,7 +174,7 @@ func (f *follower) options(c *call) (other, problem string) {
 	}
 	if f.buffers == nil {
 		f.buffers = []string{"main", "system"}
-		if c.profile.API >= 21 {
+		if f.log.API >= 21 {
 			f.buffers = append(f.buffers, "crash")
 		}
 	}
@@ -251,7 +254,7 @@ func (f *follower) tail(value string) (problem string) {
 	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds >= 0 && seconds < 1e12 {
 		f.since = time.Duration(seconds * float64(time.Second))
 		if seconds > 1e9 { // since 1970
-			f.since = time.UnixMicro(int64(seconds*1e6)).Sub(epoch) - onceSlept
+			f.since = time.UnixMicro(int64(seconds * 1e6)).Sub(f.log.Boot)
 		}
 		return ""
 	}
@@ -261,9 +264,9 @@ func (f *follower) tail(value string) (problem string) {
 			continue
 		}
 		if t.Year() == 0 {
-			t = t.AddDate(epoch.Year(), 0, 0)
+			t = t.AddDate(f.log.Boot.Year(), 0, 0)
 		}
-		f.since = t.Sub(epoch) - onceSlept
+		f.since = t.Sub(f.log.Boot)
 		return ""
 	}
 	return "-T \"" + value + "\" not in time format"

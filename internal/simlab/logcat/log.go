@@ -1,0 +1,80 @@
+// Package logcat is the log of a simulated phone, and the command that prints it in
+// the forms of each Android version. It doesn't decide what is logged.
+//
+// It has no lock: a phone's lock is held around all that it does.
+package logcat
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/clock"
+)
+
+// Entry is one line of the log.
+type Entry struct {
+	Buffer   string // main, system, crash, events, radio
+	PID, TID int
+	Priority byte // V D I W E F
+	Tag      string
+	Text     string
+
+	at time.Duration // CLOCK_MONOTONIC
+}
+
+// maxLog bounds the log: the oldest lines go first.
+const maxLog = 50_000
+
+// Log is a phone's log, and who follows it.
+type Log struct {
+	API   int // of its Android
+	Clock *clock.Queue
+	Boot  time.Time // the wall clock when CLOCK_MONOTONIC was zero
+
+	entries   []Entry
+	followers map[*follower]bool
+}
+
+// SystemPID is the process that logs for the system.
+const SystemPID = 1040
+
+// TombstonedPID is the process that keeps what runtimes write since Android 8
+// (tombstoned.cpp).
+const TombstonedPID = 720
+
+// Add adds an entry, now.
+func (l *Log) Add(e Entry) {
+	e.at = l.Clock.Now()
+	if e.TID == 0 {
+		e.TID = e.PID
+	}
+	if len(l.entries) >= maxLog {
+		l.entries = append(l.entries[:0], l.entries[maxLog/10:]...)
+	}
+	l.entries = append(l.entries, e)
+	for f := range l.followers {
+		f.show(e)
+	}
+}
+
+// Clear forgets all entries, as a restart does.
+func (l *Log) Clear() { l.entries = nil }
+
+// System logs for the system.
+func (l *Log) System(buffer string, priority byte, tag, format string, args ...any) {
+	l.Add(Entry{Buffer: buffer, PID: SystemPID, TID: SystemPID + 12, Priority: priority, Tag: tag, Text: fmt.Sprintf(format, args...)})
+}
+
+// Event logs to the events buffer: am_crash: [0,4211,…].
+func (l *Log) Event(tag string, values ...any) {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+	}
+	text := strings.Join(words, ",")
+	if len(values) != 1 {
+		text = "[" + text + "]"
+	}
+	l.Add(Entry{Buffer: "events", PID: SystemPID, TID: SystemPID + 19, Priority: 'I', Tag: tag, Text: text})
+}
