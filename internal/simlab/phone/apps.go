@@ -2,11 +2,11 @@ package phone
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
@@ -57,47 +57,37 @@ func (p *Phone) uidOf(pkg string) int {
 	return uid
 }
 
-// process is the process of an app, and the frames it rendered.
+// process is the process of an app, with the frames it rendered.
 type process struct {
+	gfxinfo.Process
 	app      *simapp.App
-	pid      int
-	window   int // the ViewRootImpl's hash
 	dead     bool
-	profiled bool // debug.hwui.profile was set when it began
-	// frames holds what is rendered and what will be, by time. counted is the
-	// first that the statistics since the last reset hold, drained the first
-	// that the table of Android 4 and 5 has not shown.
-	frames           []choreo.Frame
-	counted, drained int
-	since            time.Duration // of the statistics
-	busy             []choreo.Block
-	workload         *workload // which drives it, or nil
-	deeds            *deeds    // what it did that costs power
+	busy     []choreo.Block
+	workload *workload // which drives it, or nil
+	deeds    *deeds    // what it did that costs power
 }
 
-// rendered is how many frames are done.
-func (pr *process) rendered(now time.Duration) int {
-	return sort.Search(len(pr.frames), func(i int) bool { return pr.frames[i].Completed > now })
+// newProcess is a process that begins now. Its window is the ViewRootImpl's hash.
+func (p *Phone) newProcess(app *simapp.App, pid, window int) *process {
+	return &process{app: app, Process: gfxinfo.Process{
+		Package: app.Package, Component: app.Package + "/" + app.ActivityClass(), PID: pid, Window: window, Since: p.clock.Now(),
+	}}
 }
-
-// component is the window's name: package/class.
-func (pr *process) component() string { return pr.app.Package + "/" + pr.app.ActivityClass() }
 
 // launch starts the process of an app.
 func (p *Phone) launch(app *simapp.App, why string) *process {
 	p.state.nextPID += 17
 	p.state.windows++
-	pr := &process{app: app, pid: p.state.nextPID, since: p.clock.Now(),
-		window: int(p.random("window", app.Package, p.state.windows).Uint32() >> 4)}
+	pr := p.newProcess(app, p.state.nextPID, int(p.random("window", app.Package, p.state.windows).Uint32()>>4))
 	if v := p.state.props["debug.hwui.profile"]; v == "true" || v == "visual_bars" && p.profile.API >= 17 {
-		pr.profiled = true
+		pr.Profiled = true
 	}
 	p.state.running[app.Package] = pr
 	p.beginDeeds(pr)
 	p.state.foreground = app.Package
-	p.log.System("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.pid, app.Package, why, app.Component())
-	p.log.Event("am_proc_start", 0, pr.pid, 10120, app.Package, why, app.Component())
-	p.log.Event("am_proc_bound", 0, pr.pid, app.Package)
+	p.log.System("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.PID, app.Package, why, app.Component())
+	p.log.Event("am_proc_start", 0, pr.PID, 10120, app.Package, why, app.Component())
+	p.log.Event("am_proc_bound", 0, pr.PID, app.Package)
 	return pr
 }
 
@@ -108,7 +98,7 @@ func (p *Phone) kill(pkg string) {
 		return
 	}
 	p.die(pr)
-	p.log.Event("am_kill", 0, pr.pid, pkg, 0, "stop "+pkg)
+	p.log.Event("am_kill", 0, pr.PID, pkg, 0, "stop "+pkg)
 	if w := pr.workload; w != nil {
 		w.appDied("Process crashed.")
 	}
@@ -129,14 +119,14 @@ func (p *Phone) die(pr *process) {
 func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance {
 	begin := p.clock.Now()
 	// What is not yet rendered gives way.
-	pr.frames = pr.frames[:pr.rendered(p.clock.Now())]
-	if n := len(pr.frames); n > 0 {
-		begin = max(begin, pr.frames[n-1].Completed)
+	pr.Frames = pr.Frames[:pr.Rendered(p.clock.Now())]
+	if n := len(pr.Frames); n > 0 {
+		begin = max(begin, pr.Frames[n-1].Completed)
 	}
 	period := p.profile.Period()
 	begin = (begin + period - 1) / period * period
 	for _, f := range perf.Frames {
-		pr.frames = append(pr.frames, f.Shift(begin))
+		pr.Frames = append(pr.Frames, f.Shift(begin))
 	}
 	for _, b := range perf.Blocks {
 		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For})
@@ -183,7 +173,7 @@ func spell(d time.Duration) string {
 // happen logs a UI event: what the test says of it, and what the system does.
 func (p *Phone) happen(pr *process, e simapp.Event) {
 	if !pr.app.Silent {
-		p.log.Add(logcat.Entry{Buffer: "main", PID: pr.pid, TID: pr.pid + 9, Priority: 'I', Tag: "apkgate", Text: e.Name})
+		p.log.Add(logcat.Entry{Buffer: "main", PID: pr.PID, TID: pr.PID + 9, Priority: 'I', Tag: "apkgate", Text: e.Name})
 	}
 	p.touched(pr)
 	p.eventPower(pr, e)
@@ -203,7 +193,7 @@ func (p *Phone) touched(pr *process) {
 		return
 	}
 	p.log.Event("input_interaction", fmt.Sprintf("Interaction with: %x %s (server), PointerEventDispatcher0 (server), ",
-		pr.window, pr.component()))
+		pr.Window, pr.Component))
 }
 
 // play works out a scenario for a process, the n-th time on this phone.

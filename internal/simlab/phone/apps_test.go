@@ -224,7 +224,7 @@ func frames(t *testing.T, p *Phone) int {
 	if pr == nil {
 		t.Fatal("the app does not run")
 	}
-	return pr.rendered(p.clock.Now())
+	return pr.Rendered(p.clock.Now())
 }
 
 // A script is a workload too: it sleeps on the phone's clock.

@@ -53,7 +53,7 @@ func (p *Phone) beginDeeds(pr *process) {
 	p.forget()
 	session := p.random("power session", pr.app.Package).NormFloat64()
 	r := p.random("power repetition", pr.app.Package, pr.app.Version, pr.app.Build, p.state.windows)
-	pr.deeds = &deeds{process: pr, app: pr.app, uid: p.uidOf(pr.app.Package), pid: pr.pid, began: p.clock.Now(), seed: r.Uint64(),
+	pr.deeds = &deeds{process: pr, app: pr.app, uid: p.uidOf(pr.app.Package), pid: pr.PID, began: p.clock.Now(), seed: r.Uint64(),
 		factor: math.Exp(p.profile.Noise/2*session + 0.012*r.NormFloat64())}
 	if a := p.state.apps[pr.app.Package]; a != nil {
 		pr.deeds.compiled = compiledAhead(a.filter)
@@ -80,7 +80,7 @@ func (p *Phone) endDeeds(pr *process) {
 		d.loads[i].To = min(d.loads[i].To, now)
 	}
 	d.process, d.extra = nil, nil
-	p.host.TellJobs(pr.pid)
+	p.host.TellJobs(pr.PID)
 }
 
 // workNow is the process's CPU time up to now, or to its end.
@@ -95,7 +95,7 @@ func (d *deeds) workNow(p *Phone) *power.Work {
 			spans = append(spans, power.Span{From: from, To: min(to, now), Kind: kind, Method: method})
 		}
 	}
-	for _, f := range d.process.frames {
+	for _, f := range d.process.Frames {
 		add(f.Input, f.Completed, power.Frame, power.Mixed)
 	}
 	jank := d.app.Power.JankMethod()

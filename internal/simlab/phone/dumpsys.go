@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 )
 
@@ -13,7 +14,7 @@ var services = map[string]struct {
 	since int
 	dump  func(c *call) int
 }{
-	"gfxinfo":            {dump: gfxinfo},
+	"gfxinfo":            {dump: dumpGraphics},
 	"battery":            {dump: dumpBattery},
 	"power":              {dump: dumpPower},
 	"window":             {dump: dumpWindow},
@@ -27,6 +28,16 @@ var services = map[string]struct {
 	"SurfaceFlinger":     {dump: dumpSurfaceFlinger},
 	"batterystats":       {since: 19, dump: dumpBatteryStats},
 	"sensorservice":      {dump: dumpSensors},
+}
+
+// dumpGraphics is dumpsys gfxinfo.
+func dumpGraphics(c *call) int {
+	var running []*gfxinfo.Process
+	for _, pkg := range sortedKeys(c.state.running) {
+		running = append(running, &c.state.running[pkg].Process)
+	}
+	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: c.boottime(), Period: c.profile.Period()}
+	return ph.Dump(c.Call, running)
 }
 
 // dumpsys is dumpsys SERVICE [ARGUMENTS].
@@ -117,7 +128,7 @@ func dumpDisplay(c *call) int {
 // focused is the component in front: an app's, or the launcher's.
 func (p *Phone) focused() string {
 	if pr := p.state.running[p.state.foreground]; pr != nil {
-		return pr.component()
+		return pr.Component
 	}
 	return "com.android.launcher3/com.android.launcher3.Launcher"
 }
@@ -209,14 +220,14 @@ func dumpMemory(c *call) int {
 		c.Printf("No process found for: %s\n", c.Arg(0))
 		return 0
 	}
-	noise := 1 + 0.02*c.random("memory", pr.app.Package, pr.pid).NormFloat64()
+	noise := 1 + 0.02*c.random("memory", pr.app.Package, pr.PID).NormFloat64()
 	total := int(float64(pr.app.MemoryKB) * noise)
 	unit := "Kilobytes"
 	if c.profile.API < 23 {
 		unit = "kB"
 	}
 	c.Printf("Applications Memory Usage (in %s):\nUptime: %d Realtime: %d\n\n** MEMINFO in pid %d [%s] **\n",
-		unit, c.clock.Now().Milliseconds(), c.boottime().Milliseconds(), pr.pid, pr.app.Package)
+		unit, c.clock.Now().Milliseconds(), c.boottime().Milliseconds(), pr.PID, pr.app.Package)
 	c.Printf("                   Pss  Private  Private  Swapped     Heap     Heap     Heap\n                 Total    Dirty    Clean    Dirty     Size    Alloc     Free\n                ------   ------   ------   ------   ------   ------   ------\n")
 	row := func(name string, share float64) {
 		kb := int(float64(total) * share)

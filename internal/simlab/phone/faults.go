@@ -77,7 +77,7 @@ func (p *Phone) strikeApp(f simapp.Fault, pr *process) {
 	case simapp.ANR:
 		p.freeze(pr, f.For)
 	case simapp.Stuck:
-		pr.frames = pr.frames[:pr.rendered(p.clock.Now())]
+		pr.Frames = pr.Frames[:pr.Rendered(p.clock.Now())]
 		if w := pr.workload; w != nil {
 			w.stuck = true
 		}
@@ -94,13 +94,13 @@ func (p *Phone) crash(pr *process) {
 		buffer = "main"
 	}
 	trace := fmt.Sprintf("FATAL EXCEPTION: main\nProcess: %s, PID: %d\n%s: %s\n\tat %s.onClick(Simulated.java:42)\n\tat android.os.Looper.loop(Looper.java:193)",
-		pr.app.Package, pr.pid, exception, message, pr.app.ActivityClass())
-	p.log.Add(logcat.Entry{Buffer: buffer, PID: pr.pid, Priority: 'E', Tag: "AndroidRuntime", Text: trace})
-	p.log.Event("am_crash", pr.pid, 0, pr.app.Package, 550026948, exception, message, "Simulated.java", 42)
+		pr.app.Package, pr.PID, exception, message, pr.app.ActivityClass())
+	p.log.Add(logcat.Entry{Buffer: buffer, PID: pr.PID, Priority: 'E', Tag: "AndroidRuntime", Text: trace})
+	p.log.Event("am_crash", pr.PID, 0, pr.app.Package, 550026948, exception, message, "Simulated.java", 42)
 	p.log.System("system", 'W', "ActivityManager", "  Force finishing activity %s", pr.app.Component())
 	w := pr.workload
-	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", pr.app.Package, pr.pid)
-	p.log.Event("am_proc_died", 0, pr.pid, pr.app.Package)
+	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", pr.app.Package, pr.PID)
+	p.log.Event("am_proc_died", 0, pr.PID, pr.app.Package)
 	p.die(pr)
 	if w != nil {
 		w.appDied("Process crashed.")
@@ -121,16 +121,16 @@ func (p *Phone) freeze(pr *process, long time.Duration) {
 	}
 	done := p.clock.Now() + long
 	// The frames of that time are one that takes all of it, and those after it.
-	kept := pr.rendered(p.clock.Now())
-	late := pr.frames[kept:]
-	pr.frames = pr.frames[:kept:kept]
+	kept := pr.Rendered(p.clock.Now())
+	late := pr.Frames[kept:]
+	pr.Frames = pr.Frames[:kept:kept]
 	for i, f := range late {
 		if i == 0 {
 			held := max(0, done-f.Input)
-			pr.frames = append(pr.frames, holdUp(f, held, p.profile.Period()))
-			done = max(done, pr.frames[kept].Completed)
+			pr.Frames = append(pr.Frames, holdUp(f, held, p.profile.Period()))
+			done = max(done, pr.Frames[kept].Completed)
 		} else if f.Intended >= done {
-			pr.frames = append(pr.frames, f)
+			pr.Frames = append(pr.Frames, f)
 		}
 	}
 	pr.busy = append(pr.busy, choreo.Block{At: p.clock.Now(), For: long})
@@ -156,23 +156,23 @@ func holdUp(f choreo.Frame, by, period time.Duration) choreo.Frame {
 
 // notResponding logs an ANR.
 func (p *Phone) notResponding(pr *process) {
-	reason := fmt.Sprintf("Input dispatching timed out (%s, Waiting because the focused window has not finished processing the input events that were previously delivered to it.)", pr.component())
-	p.log.Event("am_anr", 0, pr.pid, pr.app.Package, 550026948, reason)
+	reason := fmt.Sprintf("Input dispatching timed out (%s, Waiting because the focused window has not finished processing the input events that were previously delivered to it.)", pr.Component)
+	p.log.Event("am_anr", 0, pr.PID, pr.app.Package, 550026948, reason)
 	p.log.System("system", 'E', "ActivityManager", "ANR in %s (%s)\nPID: %d\nReason: %s\nLoad: 2.1 / 1.4 / 0.9",
-		pr.app.Package, pr.app.Component(), pr.pid, reason)
+		pr.app.Package, pr.app.Component(), pr.PID, reason)
 }
 
 // replace gives an app a new process: what the old one rendered is lost, what
 // drives the app goes on. A test in a process of its own sees it like this.
 func (p *Phone) replace(old *process) {
 	w := old.workload
-	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", old.app.Package, old.pid)
-	p.log.Event("am_proc_died", 0, old.pid, old.app.Package)
+	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", old.app.Package, old.PID)
+	p.log.Event("am_proc_died", 0, old.PID, old.app.Package)
 	p.die(old)
 	pr := p.launch(old.app, "restarted")
-	for _, f := range old.frames {
+	for _, f := range old.Frames {
 		if f.Intended > p.clock.Now()+old.app.Startup {
-			pr.frames = append(pr.frames, f)
+			pr.Frames = append(pr.Frames, f)
 		}
 	}
 	if w != nil {

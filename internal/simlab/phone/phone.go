@@ -116,7 +116,7 @@ var systemUI = simapp.App{Package: "com.android.systemui", Activity: ".SystemUI"
 
 // boot starts what runs on every phone.
 func (p *Phone) boot() {
-	p.state.running[systemUI.Package] = &process{app: &systemUI, pid: 1187, window: 0x1d0c5ab, since: p.clock.Now()}
+	p.state.running[systemUI.Package] = p.newProcess(&systemUI, 1187, 0x1d0c5ab)
 	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
@@ -147,7 +147,7 @@ func (p *Phone) processes() []shell.Process {
 	out := []shell.Process{{PID: 1}, {PID: logcat.SystemPID}}
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
-		out = append(out, shell.Process{PID: pr.pid, Name: pkg, End: func() { p.kill(pkg) }, Quit: func(as string) bool {
+		out = append(out, shell.Process{PID: pr.PID, Name: pkg, End: func() { p.kill(pkg) }, Quit: func(as string) bool {
 			if as != pkg && !p.options.Root {
 				return false
 			}

@@ -25,10 +25,10 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 		return text, ok
 	}
 	for _, pr := range p.state.running {
-		if name == fmt.Sprintf("/proc/%d/stat", pr.pid) {
+		if name == fmt.Sprintf("/proc/%d/stat", pr.PID) {
 			return p.procStat(pr), true
 		}
-		if name == fmt.Sprintf("/proc/%d/cmdline", pr.pid) {
+		if name == fmt.Sprintf("/proc/%d/cmdline", pr.PID) {
 			return pr.app.Package + "\x00", true
 		}
 	}
@@ -50,7 +50,7 @@ func (p *Phone) sysFile(name string) (text string, ok bool) {
 // procStat is /proc/PID/stat; times are in ticks of 10 ms.
 func (p *Phone) procStat(pr *process) string {
 	var busy time.Duration
-	for _, f := range pr.frames[:pr.rendered(p.clock.Now())] {
+	for _, f := range pr.Frames[:pr.Rendered(p.clock.Now())] {
 		busy += f.Completed - f.Input
 	}
 	for _, b := range pr.busy {
@@ -67,5 +67,5 @@ func (p *Phone) procStat(pr *process) string {
 	comm := pr.app.Package
 	comm = comm[max(0, len(comm)-15):]
 	return fmt.Sprintf("%d (%s) S 600 600 0 0 -1 1077936448 41000 0 20 0 %d %d 0 0 10 -10 27 0 %d 1480000000 22500 18446744073709551615 1 1 0 0 0 0 4612 0 1098945784 0 0 0 17 2 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-		pr.pid, comm, ticks*4/5, ticks/5, int64(pr.since/(10*time.Millisecond)))
+		pr.PID, comm, ticks*4/5, ticks/5, int64(pr.Since/(10*time.Millisecond)))
 }

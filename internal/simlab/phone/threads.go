@@ -43,14 +43,14 @@ func (p *Phone) dumpThreads(pr *process) {
 	}
 	begun := p.wall(p.clock.Now()).Format("2006-01-02 15:04:05")
 	text := fmt.Sprintf("----- pid %d at %s -----\nCmd line: %s\nDALVIK THREADS (2):\n\"main\" prio=5 tid=1 Runnable\n  | sysTid=%d\n%s\n\"Signal Catcher\" daemon prio=10 tid=2 Runnable\n  (no managed stack frames)\n\n----- end %d -----\n",
-		pr.pid, begun, pr.app.Package, pr.pid, strings.ReplaceAll(main, "\t", "  "), pr.pid)
+		pr.PID, begun, pr.app.Package, pr.PID, strings.ReplaceAll(main, "\t", "  "), pr.PID)
 	p.clock.At(p.clock.Now()+dumps, func() {
 		if pr.dead {
 			return
 		}
 		path := fmt.Sprintf("%s/trace_%02d", storage.Threads, len(p.files.List(storage.Threads)))
 		if p.files.Write(path, []byte(text), 0o640) == nil {
-			p.log.Add(logcat.Entry{Buffer: "main", PID: logcat.TombstonedPID, Priority: 'E', Tag: "tombstoned", Text: fmt.Sprintf("Traces for pid %d written to: %s", pr.pid, path)})
+			p.log.Add(logcat.Entry{Buffer: "main", PID: logcat.TombstonedPID, Priority: 'E', Tag: "tombstoned", Text: fmt.Sprintf("Traces for pid %d written to: %s", pr.PID, path)})
 		}
 	})
 }

@@ -1,13 +1,18 @@
-package phone
+// Package gfxinfo prints the frames of a simulated phone's processes as its Android
+// prints them: dumpsys gfxinfo. It works out no frame (package choreo does), and
+// keeps of a process only what was shown and reset.
+package gfxinfo
 
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
 // What dumpsys gfxinfo prints, by version:
@@ -20,17 +25,43 @@ import (
 //	12          with legacy janks; 22 columns, by frame timeline
 //	13          23 columns
 
-// gfxinfo is dumpsys gfxinfo [PKG] [framestats] [reset].
-func gfxinfo(c *call) int {
+// Process is a process whose frames are kept.
+type Process struct {
+	Package, Component string // the window's name is PACKAGE/CLASS
+	PID                int
+	Window             int  // the ViewRootImpl's hash
+	Profiled           bool // debug.hwui.profile was set when it began
+	// Frames holds what is rendered and what will be, by time.
+	Frames []choreo.Frame
+	Since  time.Duration // of the statistics
+	// counted is the first frame that the statistics since the last reset hold,
+	// drained the first that the table of Android 4 and 5 has not shown.
+	counted, drained int
+}
+
+// Rendered is how many frames are done.
+func (pr *Process) Rendered(now time.Duration) int {
+	return sort.Search(len(pr.Frames), func(i int) bool { return pr.Frames[i].Completed > now })
+}
+
+// Phone is what a dump says of the phone itself.
+type Phone struct {
+	API           int
+	Now, Boottime time.Duration // CLOCK_MONOTONIC and CLOCK_BOOTTIME
+	Period        time.Duration // of the vsync
+}
+
+// Dump is gfxinfo [PKG] [framestats] [reset], of the processes that run.
+func (ph Phone) Dump(c *shell.Call, running []*Process) int {
 	stats, reset := slices.Contains(c.Args, "framestats"), slices.Contains(c.Args, "reset")
 	pkg := c.Arg(0)
 	if pkg == "framestats" || pkg == "reset" {
 		pkg = ""
 	}
-	var shown []*process
-	for _, name := range sortedKeys(c.state.running) {
-		if pkg == "" || name == pkg || fmt.Sprint(c.state.running[name].pid) == pkg {
-			shown = append(shown, c.state.running[name])
+	var shown []*Process
+	for _, pr := range running {
+		if pkg == "" || pr.Package == pkg || fmt.Sprint(pr.PID) == pkg {
+			shown = append(shown, pr)
 		}
 	}
 	if len(shown) == 0 {
@@ -38,50 +69,50 @@ func gfxinfo(c *call) int {
 		return 0
 	}
 	c.Printf("Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n",
-		c.clock.Now().Milliseconds(), c.boottime().Milliseconds())
+		ph.Now.Milliseconds(), ph.Boottime.Milliseconds())
 	for _, pr := range shown {
-		c.Printf("\n** Graphics info for pid %d [%s] **\n\n", pr.pid, pr.app.Package)
-		d := gfxDump{api: c.profile.API, now: c.clock.Now(), period: c.profile.Period(), process: pr}
-		c.Printf("%s", d.print(stats && c.profile.API >= 23))
-		if reset && c.profile.API >= 23 {
-			pr.counted, pr.since = pr.rendered(c.clock.Now()), c.clock.Now()
+		c.Printf("\n** Graphics info for pid %d [%s] **\n\n", pr.PID, pr.Package)
+		d := dump{api: ph.API, now: ph.Now, period: ph.Period, process: pr}
+		c.Printf("%s", d.print(stats && ph.API >= 23))
+		if reset && ph.API >= 23 {
+			pr.counted, pr.Since = pr.Rendered(ph.Now), ph.Now
 		}
 	}
 	return 0
 }
 
-// gfxDump prints one process.
-type gfxDump struct {
+// dump prints one process.
+type dump struct {
 	api     int
 	now     time.Duration
 	period  time.Duration
-	process *process
+	process *Process
 	b       []byte
 }
 
-func (d *gfxDump) f(format string, args ...any) { d.b = fmt.Appendf(d.b, format, args...) }
+func (d *dump) f(format string, args ...any) { d.b = fmt.Appendf(d.b, format, args...) }
 
-func (d *gfxDump) print(stats bool) []byte {
+func (d *dump) print(stats bool) []byte {
 	pr := d.process
-	done := pr.rendered(d.now)
-	counted := pr.frames[min(pr.counted, done):done]
+	done := pr.Rendered(d.now)
+	counted := pr.Frames[min(pr.counted, done):done]
 	if d.api >= 23 {
 		d.summary(counted)
 	}
 	d.caches()
-	d.f("Profile data in ms:\n\n\t%s/android.view.ViewRootImpl@%x", pr.component(), pr.window)
+	d.f("Profile data in ms:\n\n\t%s/android.view.ViewRootImpl@%x", pr.Component, pr.Window)
 	if d.api >= 21 {
 		d.f(" (visibility=0)")
 	}
-	if pr.profiled {
+	if pr.Profiled {
 		d.table(done)
 	}
 	if stats {
-		d.f("\nWindow: %s", pr.component())
+		d.f("\nWindow: %s", pr.Component)
 		d.summary(counted)
 		d.frameStats(counted)
 	}
-	d.f("\nView hierarchy:\n\n  %s/android.view.ViewRootImpl@%x\n  41 views, 21.36 kB of display lists", pr.component(), pr.window)
+	d.f("\nView hierarchy:\n\n  %s/android.view.ViewRootImpl@%x\n  41 views, 21.36 kB of display lists", pr.Component, pr.Window)
 	if d.api < 21 {
 		d.f(", %d frames rendered", done)
 	}
@@ -89,7 +120,7 @@ func (d *gfxDump) print(stats bool) []byte {
 	return d.b
 }
 
-func (d *gfxDump) caches() {
+func (d *dump) caches() {
 	if d.api >= 24 && d.api < 28 {
 		d.f("\n")
 	}
@@ -110,14 +141,14 @@ const maxTable = 128
 
 // table prints the frames since the last dump, and forgets them. Where there
 // were more than it holds, they stand where the ring has them.
-func (d *gfxDump) table(done int) {
+func (d *dump) table(done int) {
 	pr := d.process
 	columns := "\n\tDraw\tPrepare\tProcess\tExecute\n"
 	if d.api < 21 {
 		columns = "\n\tDraw\tProcess\tExecute\n"
 	}
 	d.f("%s", columns)
-	frames := pr.frames[min(pr.drained, done):done]
+	frames := pr.Frames[min(pr.drained, done):done]
 	pr.drained = done
 	if n := len(frames); n > maxTable {
 		ring := make([]choreo.Frame, maxTable)
@@ -143,7 +174,7 @@ func (d *gfxDump) table(done int) {
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // frameStats prints the last 120 frames.
-func (d *gfxDump) frameStats(frames []choreo.Frame) {
+func (d *dump) frameStats(frames []choreo.Frame) {
 	columns := frameStatsColumns(d.api)
 	d.f("\n\n---PROFILEDATA---\n%s,", strings.Join(columns, ","))
 	first := max(0, len(frames)-120)
@@ -180,7 +211,7 @@ func frameStatsColumns(api int) []string {
 }
 
 // value is one number of framestats. The GPU is done when the frame is.
-func (d *gfxDump) value(column string, f choreo.Frame, index int) int64 {
+func (d *dump) value(column string, f choreo.Frame, index int) int64 {
 	var t time.Duration
 	switch column {
 	case "Flags":
@@ -233,7 +264,7 @@ func (d *gfxDump) value(column string, f choreo.Frame, index int) int64 {
 
 // deadline is one vsync after the one meant, and two where vsyncs come faster
 // than at 60 Hz, as on phones with Android 12.
-func (d *gfxDump) deadline(f choreo.Frame) time.Duration {
+func (d *dump) deadline(f choreo.Frame) time.Duration {
 	if d.period < 16*time.Millisecond {
 		return f.Intended + 2*d.period
 	}

@@ -1,4 +1,4 @@
-package phone
+package gfxinfo
 
 import (
 	"time"
@@ -48,7 +48,7 @@ func bucketOf(d time.Duration) int {
 	return at
 }
 
-func (d *gfxDump) count(frames []choreo.Frame) frameCounts {
+func (d *dump) count(frames []choreo.Frame) frameCounts {
 	c := frameCounts{histogram: make([]int, len(buckets))}
 	for _, f := range frames {
 		took := f.Completed - f.Intended
@@ -91,7 +91,7 @@ func (c frameCounts) percentile(percent int) int {
 }
 
 // summary prints the statistics since the last reset.
-func (d *gfxDump) summary(frames []choreo.Frame) {
+func (d *dump) summary(frames []choreo.Frame) {
 	c := d.count(frames)
 	share := func(n int) float64 {
 		if c.total == 0 {
@@ -99,7 +99,7 @@ func (d *gfxDump) summary(frames []choreo.Frame) {
 		}
 		return 100 * float64(n) / float64(c.total)
 	}
-	d.f("\nStats since: %dns\nTotal frames rendered: %d\nJanky frames: %d (%.2f%%)\n", int64(d.process.since), c.total, c.janky, share(c.janky))
+	d.f("\nStats since: %dns\nTotal frames rendered: %d\nJanky frames: %d (%.2f%%)\n", int64(d.process.Since), c.total, c.janky, share(c.janky))
 	if d.api >= 31 {
 		d.f("Janky frames (legacy): %d (%.2f%%)\n", c.legacy, share(c.legacy))
 	}
@@ -132,7 +132,7 @@ func (d *gfxDump) summary(frames []choreo.Frame) {
 }
 
 // gpu prints the GPU's share of it: the time from the swap to the end.
-func (d *gfxDump) gpu(frames []choreo.Frame) {
+func (d *dump) gpu(frames []choreo.Frame) {
 	const labels = 26 // 1 to 25 ms, and 4950
 	counts := make([]int, labels)
 	for _, f := range frames {
