@@ -100,6 +100,16 @@ func TestEverySimulatedDevice(t *testing.T) {
 	}
 }
 
+// Monkey runs on a phone and on an emulator that has no keys of the system's own.
+func TestMonkeyRunsWithoutHardwareKeys(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"pixel-7-android-14", "sdk-gphone64-x86-android-14"} {
+		_, job := simulated(t, profile, simlab.Options{})
+		job.Scenario.Workload = config.Workload{Monkey: &config.Monkey{Seed: 3, Events: 60, Throttle: 100 * time.Millisecond, Args: []string{"--pct-touch", "50"}}}
+		wantComplete(t, collect.Collect(t.Context(), job, collect.Options{}), 3)
+	}
+}
+
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

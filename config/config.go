@@ -124,6 +124,8 @@ type Monkey struct {
 	Events int `yaml:"events" jsonschema:"required,minimum=1,maximum=1000000"`
 	// The pause after each input event, such as 50ms.
 	Throttle time.Duration `yaml:"throttle,omitempty" jsonschema:"default=0s"`
+	// More words of the command line, such as --pct-touch and "60".
+	Args []string `yaml:"args,omitempty"`
 }
 
 // Shell is a workload run by the device's own shell.

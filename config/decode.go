@@ -115,6 +115,16 @@ func (d *decoder) list(least int, item reader) reader {
 	}
 }
 
+// word decodes one text more of a list.
+func (d *decoder) word(dst *[]string, r rule) reader {
+	return func(n *node, path string) {
+		var s string
+		if d.text(&s, r)(n, path); s != "" {
+			*dst = append(*dst, s)
+		}
+	}
+}
+
 // set decodes a list of different texts.
 func (d *decoder) set(dst *[]string, least int, item func(*string) reader) reader {
 	seen := map[string]bool{}

@@ -128,6 +128,7 @@ func (d *decoder) monkey(dst **Monkey) reader {
 			may("seed", integer(d, &m.Seed, 0, most)),
 			need("events", integer(d, &m.Events, 1, 1_000_000)),
 			may("throttle", d.duration(&m.Throttle, 0, time.Minute)),
+			may("args", d.list(0, d.word(&m.Args, nameRule))),
 		)
 	}
 }

@@ -65,7 +65,7 @@ func everything() *config.Config {
 	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2}
 	sync, random, script := scenario, scenario, scenario
 	sync.Name, sync.Workload.Maestro = "sync", &config.Maestro{Flow: "../flows/sync.yaml"}
-	random.Name, random.Workload.Monkey = "random", &config.Monkey{Seed: 42, Events: 1000, Throttle: 50 * time.Millisecond}
+	random.Name, random.Workload.Monkey = "random", &config.Monkey{Seed: 42, Events: 1000, Throttle: 50 * time.Millisecond, Args: []string{"--pct-touch", "60", "--pct-motion", "60"}}
 	script.Name, script.Workload.Shell = "script", &config.Shell{Script: "scripts/open.sh"}
 	return &config.Config{
 		App: config.App{Package: "com.example.mail", APK: "out/mail.apk", TestAPK: "/builds/mail-test.apk", Version: "5.10", Build: "release", Mapping: "out/mapping.txt"},

@@ -21,6 +21,9 @@ func command(w config.Workload, pkg string) string {
 		if w.Monkey.Throttle > 0 {
 			words = append(words, "--throttle", strconv.FormatInt(w.Monkey.Throttle.Milliseconds(), 10))
 		}
+		// Where there are no such keys, monkey would not begin. The user's own words come
+		// last: of two, monkey takes the last.
+		words = append(append(words, "--pct-syskeys", "0"), w.Monkey.Args...)
 		return device.Quote(append(words, strconv.Itoa(w.Monkey.Events))...)
 	case w.Shell != nil:
 		return device.Quote("sh", scriptPath)

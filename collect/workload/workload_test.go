@@ -176,9 +176,11 @@ func TestTheEndOfAWorkloadIsTold(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	for want, w := range map[string]config.Workload{
-		"monkey -p com.example -s 7 --throttle 50 300": {Monkey: &config.Monkey{Seed: 7, Events: 300, Throttle: 50 * time.Millisecond}},
-		"monkey -p com.example -s 0 1":                 {Monkey: &config.Monkey{Events: 1}},
-		"sh /data/local/tmp/apkgate-workload.sh":       {Shell: &config.Shell{Script: "/home/me/x y.sh"}},
+		"monkey -p com.example -s 7 --throttle 50 --pct-syskeys 0 300": {Monkey: &config.Monkey{Seed: 7, Events: 300, Throttle: 50 * time.Millisecond}},
+		"monkey -p com.example -s 0 --pct-syskeys 0 1":                 {Monkey: &config.Monkey{Events: 1}},
+		"monkey -p com.example -s 0 --pct-syskeys 0 --pct-syskeys 5 '$(rm)' 1": {
+			Monkey: &config.Monkey{Events: 1, Args: []string{"--pct-syskeys", "5", "$(rm)"}}},
+		"sh /data/local/tmp/apkgate-workload.sh": {Shell: &config.Shell{Script: "/home/me/x y.sh"}},
 		"am instrument -w -r -e a '1 2' -e b '$(rm)' t/R": {Instrumentation: &config.Instrumentation{
 			TestPackage: "t", Runner: "R", Args: map[string]string{"b": "$(rm)", "a": "1 2"}}},
 	} {

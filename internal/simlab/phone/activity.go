@@ -180,10 +180,14 @@ type monkeyRun struct {
 	then     func(code int)
 }
 
-// monkey is monkey -p PKG [-s SEED] [--throttle MS] [-v] COUNT.
+// sysKeysShare is what share of its events monkey makes of the system's keys where it
+// is not told, in percent (MonkeySourceRandom.java).
+const sysKeysShare = 2.0
+
+// monkey is monkey -p PKG [-s SEED] [--throttle MS] [--pct-KIND SHARE] [-v] COUNT.
 func monkey(c *call, then func(code int)) {
 	m := &monkeyRun{call: c, then: then, begun: c.clock.Now()}
-	seed, pkg := uint64(1), ""
+	seed, pkg, sysKeys := uint64(1), "", sysKeysShare
 	for i := 0; i < len(c.Args); i++ {
 		switch a := c.Args[i]; {
 		case a == "-p":
@@ -196,6 +200,9 @@ func monkey(c *call, then func(code int)) {
 			i++
 			ms, _ := strconv.Atoi(c.Arg(i))
 			m.throttle = time.Duration(min(max(ms, 0), 60_000)) * time.Millisecond
+		case a == "--pct-syskeys":
+			i++
+			sysKeys, _ = strconv.ParseFloat(c.Arg(i), 64)
 		case a == "-c" || strings.HasPrefix(a, "--pct-"):
 			i++
 		case a == "-v" || a == "-v-v":
@@ -214,6 +221,10 @@ func monkey(c *call, then func(code int)) {
 	case m.count < 1 || m.count > 1_000_000:
 		c.Errorf("** Error: Count must be specified\n")
 		then(255)
+		return
+	case !c.profile.Keys && sysKeys >= 0.1: // MonkeySourceRandom.validateKeyCategory
+		c.Errorf("** SYS_KEYS has no physical keys but with factor %.1f%%.\n", sysKeys)
+		then(251)
 		return
 	}
 	m.app, m.left, m.r = a.app, m.count, rand.New(rand.NewPCG(seed, 7))

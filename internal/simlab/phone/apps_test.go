@@ -216,6 +216,26 @@ func TestStartMonkeyAndTouches(t *testing.T) {
 	}
 }
 
+// An emulator has no keys of the system's own, and monkey refuses to press them.
+func TestMonkeyNeedsTheKeysThatItPresses(t *testing.T) {
+	for command, want := range map[string]int{
+		"monkey -p com.example.still 3":                    251,
+		"monkey -p com.example.still --pct-syskeys 5 3":    251,
+		"monkey -p com.example.still --pct-syskeys 0 3":    0,
+		"monkey -p com.example.still --pct-syskeys 0.05 3": 0,
+	} {
+		p := newPhone(t, "sdk-gphone64-x86-android-14", still)
+		s := start(p, command)
+		pass(t, p, 10*time.Second)
+		if code := <-s.done; code != want {
+			t.Errorf("%s: exit code %d, want %d", command, code, want)
+		}
+		if said := s.err.String(); want != 0 && !strings.Contains(said, "** SYS_KEYS has no physical keys but with factor ") {
+			t.Errorf("%s: it says %q", command, said)
+		}
+	}
+}
+
 func frames(t *testing.T, p *Phone) int {
 	t.Helper()
 	p.mu.Lock()

@@ -26,7 +26,10 @@ type Profile struct {
 	Speed        float64 // a factor on all work: 1 is a good phone, 1.35 a low-end one
 	LowEnd       float64 // a factor on frame noise: 1 is none
 	Noise        float64 // standard deviation of the logarithm of a session's factor
-	Sensors      Sensors
+	// Keys says that the phone has keys of the system's own, such as volume up. An
+	// emulator made without a keyboard has none, nor has Android in a container.
+	Keys    bool
+	Sensors Sensors
 }
 
 // Serial is ro.serialno.
@@ -83,7 +86,7 @@ func (r row) profile() Profile {
 	p := Profile{
 		Name:         strings.ToLower(strings.ReplaceAll(r.model, " ", "-")) + "-android-" + r.sdk,
 		Manufacturer: r.brand, Model: r.model, SDK: r.sdk, API: r.api, ABI: r.abi, Screen: r.screen, DPI: r.dpi, Hz: r.hz,
-		Speed: 1, LowEnd: 1, Noise: 0.03, Sensors: sensorsOf(r.model),
+		Speed: 1, LowEnd: 1, Noise: 0.03, Keys: r.lab != "emulators", Sensors: sensorsOf(r.model),
 	}
 	switch r.class {
 	case low:
