@@ -3,6 +3,8 @@ package workload
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
@@ -32,22 +34,33 @@ func (r *Running) Judge(w config.Workload) error {
 	return nil
 }
 
-// judgeMonkey reads what monkey says of its end; its exit code tells how many
-// events it did not get to, or nothing.
+// monkeyEnds are the words with which monkey says that it ended before its time.
+var monkeyEnds = []string{"** No activities found to run", "** Monkey aborted", "** System appears to have crashed"}
+
+// judgeMonkey reads what monkey says of its end, in its output and its standard
+// error: it writes a crash to the latter. Its exit code is the number of the event
+// at which it ended, in a byte: 0 may be the 256th.
 func judgeMonkey(out, errs []byte, code int) error {
-	for line := range bytes.SplitSeq(out, []byte("\n")) {
-		line = bytes.TrimSpace(line)
-		switch {
-		case bytes.HasPrefix(line, []byte("// CRASH: ")):
-			return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Line(string(line[3:])))
-		case bytes.HasPrefix(line, []byte("** No activities found to run")):
-			return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Line(string(line)))
-		case bytes.HasPrefix(line, []byte("** Monkey aborted")), bytes.HasPrefix(line, []byte("** System appears to have crashed")):
-			return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Line(string(line)))
-		}
+	said := slices.Concat(errs, []byte("\n"), out)
+	if crash := lineOf(said, "// CRASH: "); crash != "" {
+		return fmt.Errorf("%w: %s", loss.ErrCrashed, journal.Line(strings.TrimPrefix(crash, "// ")))
+	}
+	if ended := lineOf(said, monkeyEnds...); ended != "" {
+		return fmt.Errorf("%w: %s", loss.ErrTestFail, journal.Line(ended))
 	}
 	if code != 0 {
 		return fmt.Errorf("%w: monkey: exit status %d: %s", loss.ErrTestFail, code, target.LastLine(errs, out))
 	}
 	return nil
+}
+
+// lineOf is the first line that begins with one of the words, "" where none does.
+func lineOf(text []byte, words ...string) string {
+	for line := range bytes.Lines(text) {
+		line := string(bytes.TrimSpace(line))
+		if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(line, w) }) {
+			return line
+		}
+	}
+	return ""
 }

@@ -119,6 +119,14 @@ func TestMonkeyIsJudged(t *testing.T) {
 			t.Errorf("%q: %v, want %v", out, got, want)
 		}
 	}
+	// What Android's monkey writes to its standard error, with the status of event 256.
+	crashed := "// CRASH: com.example (pid 12)\n// Short Msg: java.lang.Error\n** System appears to have crashed at event 256 of 600 using seed 1\n"
+	if err := judgeMonkey([]byte("** Monkey aborted due to error.\nEvents injected: 256\n"), []byte(crashed), 0); !errors.Is(err, loss.ErrCrashed) {
+		t.Errorf("a crash on the standard error: %v", err)
+	}
+	if err := judgeMonkey([]byte("Events injected: 256\n"), []byte("** System appears to have crashed at event 256 of 600 using seed 1\n"), 0); !errors.Is(err, loss.ErrTestFail) {
+		t.Errorf("an end of the system on the standard error: %v", err)
+	}
 	if err := judgeMonkey(nil, nil, 3); !errors.Is(err, loss.ErrTestFail) {
 		t.Errorf("exit status 3: %v", err)
 	}

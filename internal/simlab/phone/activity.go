@@ -171,10 +171,12 @@ func input(c *call, then func(code int)) {
 type monkeyRun struct {
 	call     *call
 	app      *simapp.App
+	pid      int // the app's
 	r        *rand.Rand
 	throttle time.Duration
 	left     int
 	count    int
+	seed     uint64
 	verbose  bool
 	begun    time.Duration
 	then     func(code int)
@@ -227,9 +229,10 @@ func monkey(c *call, then func(code int)) {
 		then(251)
 		return
 	}
-	m.app, m.left, m.r = a.app, m.count, rand.New(rand.NewPCG(seed, 7))
+	m.app, m.left, m.seed, m.r = a.app, m.count, seed, rand.New(rand.NewPCG(seed, 7))
 	c.Printf(":Monkey: seed=%d count=%d\n:AllowPackage: %s\n:IncludeCategory: android.intent.category.LAUNCHER\n", seed, m.count, pkg)
 	took, _ := c.open(a.app, "activity")
+	m.pid = c.state.running[pkg].PID
 	c.clock.At(c.clock.Now()+took, m.step)
 }
 
@@ -241,8 +244,10 @@ func (m *monkeyRun) step() {
 	case m.call.Ended():
 		return
 	case pr == nil:
-		m.call.Printf("// CRASH: %s\n** Monkey aborted due to error.\nEvents injected: %d\n", m.app.Package, m.count-m.left)
-		m.finish(1)
+		// Monkey.java writes the crash to its standard error, and the rest to its output.
+		m.call.Errorf("// CRASH: %s (pid %d)\n// Short Msg: simulated crash\n", m.app.Package, m.pid)
+		m.call.Printf("** Monkey aborted due to error.\nEvents injected: %d\n", m.count-m.left)
+		m.finish(m.count - m.left)
 		return
 	case m.left == 0:
 		m.call.Printf("Events injected: %d\n", m.count)
@@ -264,13 +269,15 @@ func (m *monkeyRun) step() {
 	p.clock.At(p.clock.Now()+m.throttle+3*time.Millisecond, m.step)
 }
 
+// finish ends with the number of the event at which the app crashed, 0 for none: of
+// such a status, a byte arrives.
 func (m *monkeyRun) finish(code int) {
 	ms := (m.call.clock.Now() - m.begun).Milliseconds()
 	m.call.Printf(":Dropped: keys=0 pointers=0 trackballs=0 flips=0 rotations=0\n## Network stats: elapsed time=%dms (0ms mobile, %dms wifi, 0ms not connected)\n", ms, ms)
 	if code == 0 {
 		m.call.Printf("// Monkey finished\n")
 	} else {
-		m.call.Errorf("%s\n", fmt.Sprintf("** System appears to have crashed at event %d of %d using seed", m.count-m.left, m.count))
+		m.call.Errorf("%s\n", fmt.Sprintf("** System appears to have crashed at event %d of %d using seed %d", code, m.count, m.seed))
 	}
-	m.then(code)
+	m.then(code & 0xff)
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
 func benchPhone(b *testing.B) *Phone {
@@ -234,6 +236,24 @@ func TestMonkeyNeedsTheKeysThatItPresses(t *testing.T) {
 			t.Errorf("%s: it says %q", command, said)
 		}
 	}
+}
+
+// Of a crash monkey tells on its standard error, of its end in its output; its status
+// is the number of the event, of which a byte arrives.
+func TestMonkeyTellsOfACrash(t *testing.T) {
+	p := newPhone(t, "pixel-5-android-11", still)
+	s := start(p, "monkey -p com.example.still --throttle 997 600") // an event each second
+	pass(t, p, 256*time.Second)
+	p.Break(simapp.Fault{Kind: simapp.Crash})
+	pass(t, p, 2*time.Second)
+	if code := <-s.done; code != 0 {
+		t.Errorf("exit code %d, want that of event 256 in a byte", code)
+	}
+	has(t, s.err.String(), "// CRASH: com.example.still (pid ", "** System appears to have crashed at event 256 of 600 using seed 1\n")
+	if strings.Contains(s.out.String(), "CRASH") {
+		t.Errorf("its output tells of the crash: %s", s.out.String())
+	}
+	has(t, s.out.String(), "** Monkey aborted due to error.\nEvents injected: 256\n")
 }
 
 func frames(t *testing.T, p *Phone) int {
