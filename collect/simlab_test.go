@@ -110,6 +110,32 @@ func TestMonkeyRunsWithoutHardwareKeys(t *testing.T) {
 	}
 }
 
+// Android 8 to 11 drops what repeats a line of the log. The run says so.
+func TestUIEventsThatTheLogDropsAreTold(t *testing.T) {
+	t.Parallel()
+	for profile, drops := range map[string]bool{
+		"moto-g5-android-7.0": false, "pixel-2-android-8.1.0": true, "pixel-5-android-11": true, "pixel-7-android-14": false,
+	} {
+		_, job := simulated(t, profile, simlab.Options{})
+		job.App.APK = filepath.Join(t.TempDir(), "repeats.apk")
+		app := "apkgate-simulated-app/1\npackage com.example.demo\ncost 7ms\nscenario read-mail 6s\n" +
+			"  start 30\n  1s scroll 20\n  2s scroll 20\n  3s scroll 20\n  4s scroll 20\n  5s back 20\n"
+		if err := os.WriteFile(job.App.APK, []byte(app), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 3)
+		for _, it := range r.Run.Iterations {
+			if n := len(it.Events); drops && n != 4 || !drops && n != 6 { // start, scroll, …, back
+				t.Errorf("%s: %d buckets", profile, n)
+			}
+		}
+		if told := warnedOf(r.Run, "2 UI events are missing", `"scroll"`, "scroll n=3"); told != drops {
+			t.Errorf("%s: warnings: %v", profile, r.Run.Warnings)
+		}
+	}
+}
+
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

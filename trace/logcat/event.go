@@ -53,7 +53,7 @@ const maxOfKind = 10_000
 
 // Events finds the events in a log, in its order. What two buffers tell of the
 // same crash or ANR is given once. At most 10,000 of each kind are kept; a warning
-// says where there were more.
+// says where there were more, and where the device dropped UI events.
 func Events(entries []Entry) ([]Event, []run.Warning) {
 	f := finder{byPID: map[pidKey]int{}, byName: map[nameKey]int{}, found: map[Kind]int{}}
 	for i, e := range entries {
@@ -64,7 +64,7 @@ func Events(entries []Entry) ([]Event, []run.Warning) {
 		ev.Line, ev.Clock, ev.Time = e.Line, e.Clock, e.Time
 		f.add(ev)
 	}
-	return f.events, f.doubts()
+	return f.events, append(f.doubts(), dropped(entries)...)
 }
 
 func eventOf(entries []Entry, i int) (Event, bool) {

@@ -230,6 +230,36 @@ func TestEventsOfAndroid41HaveNoUser(t *testing.T) {
 	}
 }
 
+// What logd of Android 8 to 11 drops, as its LogBuffer.cpp prints it.
+func TestDroppedUIEventsAreTold(t *testing.T) {
+	t.Parallel()
+	const scroll, other = "  1.000  70  71 I apkgate : scroll\n", "  1.000  70  71 I apkgate : back\n"
+	chatty := func(what string) string { return "  1.000  70  71 I chatty  : uid=10120(com.example) " + what + "\n" }
+	repeats := chatty("Instr: com.exam identical 2 lines")
+	for name, c := range map[string]struct{ log, want string }{
+		"repeats":                       {scroll + repeats + scroll, `2 UI events are missing: the device drops lines that repeat the one before them ("scroll")`},
+		"one":                           {scroll + chatty("identical 1 line") + scroll, "1 UI event is missing"},
+		"of two kinds":                  {scroll + repeats + scroll + other + repeats + other, "4 UI events are missing"},
+		"of another line":               {scroll + repeats + other, ""},
+		"of another thread":             {scroll + strings.Replace(repeats, "70  71", "70  72", 1) + scroll, ""},
+		"of another process":            {scroll + strings.Replace(repeats, "70  71", "80  71", 1) + scroll, ""},
+		"with a line of another":        {scroll + "  1.000  80  80 I libc : x\n" + repeats + scroll, "2 UI events are missing"},
+		"too many lines":                {chatty("expire 157 lines") + scroll, "157 lines of what writes the UI events are missing"},
+		"too many lines of others":      {strings.Replace(chatty("expire 157 lines"), "70  71", "80  81", 1) + scroll, ""},
+		"no number":                     {scroll + chatty("identical -2 lines") + scroll, ""},
+		"more than it can count":        {scroll + chatty("identical 99999999999 lines") + scroll, ""},
+		"an app that says what it says": {scroll + "  1.000  70  71 I chatty: identical\n" + scroll, ""},
+	} {
+		_, doubts := logcat.Events(read(t, c.log).Entries)
+		switch {
+		case c.want == "" && len(doubts) > 0:
+			t.Errorf("%s: %v", name, doubts)
+		case c.want != "" && (len(doubts) != 1 || !strings.HasPrefix(doubts[0].Text, c.want)):
+			t.Errorf("%s: %v, want %q", name, doubts, c.want)
+		}
+	}
+}
+
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	in, err := logcat.Inspect(strings.NewReader("     1.000  1  1 I ActivityManager: Displayed a/.B: +1d2h3m4s5ms\n     9.000  1  1 I ActivityManager: Displayed a/.C: +10ms\n     9.500  1  1 E ActivityManager: ANR in a\n"))

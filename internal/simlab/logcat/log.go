@@ -6,6 +6,7 @@ package logcat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ type Log struct {
 
 	entries   []Entry
 	followers map[*follower]bool
+	repeats   map[string]*repeats // by buffer
 }
 
 // SystemPID is the process that logs for the system.
@@ -49,17 +51,40 @@ func (l *Log) Add(e Entry) {
 	if e.TID == 0 {
 		e.TID = e.PID
 	}
+	if !l.dropsRepeats() {
+		l.write(e)
+		return
+	}
+	r := l.repeats[e.Buffer]
+	if r == nil {
+		if l.repeats == nil {
+			l.repeats = map[string]*repeats{}
+		}
+		r = &repeats{}
+		l.repeats[e.Buffer] = r
+	}
+	for _, e := range r.squash(e) {
+		l.write(e)
+	}
+}
+
+// write puts an entry behind those that are as old, as logd does.
+func (l *Log) write(e Entry) {
 	if len(l.entries) >= maxLog {
 		l.entries = append(l.entries[:0], l.entries[maxLog/10:]...)
 	}
-	l.entries = append(l.entries, e)
+	at := len(l.entries)
+	for at > 0 && l.entries[at-1].at > e.at {
+		at--
+	}
+	l.entries = slices.Insert(l.entries, at, e)
 	for f := range l.followers {
 		f.show(e)
 	}
 }
 
 // Clear forgets all entries, as a restart does.
-func (l *Log) Clear() { l.entries = nil }
+func (l *Log) Clear() { l.entries, l.repeats = nil, nil }
 
 // System logs for the system.
 func (l *Log) System(buffer string, priority byte, tag, format string, args ...any) {

@@ -1,0 +1,90 @@
+package logcat
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+)
+
+// ChattyTag is the tag under which logd tells what it dropped: until Android 11 lines
+// of a process that writes too many ("uid=10120(com.example) main expire 157 lines"),
+// from Android 8 to 11 also all but the first and the last of lines that are the same
+// ("uid=10120(com.example) main identical 3 lines"; system/core/logd/LogBuffer.cpp).
+const ChattyTag = "chatty"
+
+// maxDropped bounds what one line can say was dropped: logd counts in 16 bits.
+const maxDropped = 1<<16 - 1
+
+// droppedBy reads what logd says that it dropped; same where the lines repeat another.
+func droppedBy(message string) (n int, same, ok bool) {
+	w := strings.Fields(message)
+	if len(w) < 4 || !strings.HasPrefix(w[0], "uid=") || !strings.HasPrefix(w[len(w)-1], "line") {
+		return 0, false, false
+	}
+	n, err := strconv.Atoi(w[len(w)-2])
+	how := w[len(w)-3]
+	return n, how == "identical", err == nil && n > 0 && n <= maxDropped && (how == "identical" || how == "expire")
+}
+
+// chatter counts the UI events that logd dropped.
+type chatter struct {
+	repeats int
+	name    string        // of the first that was repeated
+	expired map[int]int   // lines of each process, whatever they were
+	writes  map[int]bool  // UI events, each process
+	last    map[int]Entry // of each process, if it is a UI event
+	waiting map[int]int   // lines that repeat last, if the next line of it does too
+}
+
+// dropped tells of the UI events among the entries that logd dropped.
+func dropped(entries []Entry) []run.Warning {
+	c := chatter{expired: map[int]int{}, writes: map[int]bool{}, last: map[int]Entry{}, waiting: map[int]int{}}
+	for _, e := range entries {
+		if n, same, ok := droppedBy(e.Message); e.Tag == ChattyTag && ok {
+			c.note(e, n, same)
+		} else {
+			c.pass(e)
+		}
+	}
+	expired := 0
+	for pid, n := range c.expired {
+		if c.writes[pid] {
+			expired += n
+		}
+	}
+	var w trace.Warnings
+	w.Counted(0, c.repeats, "%d UI event is missing: the device drops lines that repeat the one before them (%s): make each unlike the last, as by a number (scroll n=3)",
+		"%d UI events are missing: the device drops lines that repeat the one before them (%s): make each unlike the last, as by a number (scroll n=3)", words.Quote(c.name, MaxName))
+	w.Counted(0, expired, "%d line of what writes the UI events is missing: the device dropped it since there were too many, perhaps with a UI event",
+		"%d lines of what writes the UI events are missing: the device dropped them since there were too many, perhaps with UI events")
+	return w.List()
+}
+
+func (c *chatter) note(e Entry, n int, same bool) {
+	switch {
+	case !same:
+		c.expired[e.PID] += n
+	case c.last[e.PID].Tag == Tag && c.last[e.PID].TID == e.TID:
+		c.waiting[e.PID] += n
+	}
+}
+
+// pass goes to an entry. What was dropped before it repeats a UI event where the
+// lines on both sides are the same one: of other tags the log may show no lines.
+func (c *chatter) pass(e Entry) {
+	last := c.last[e.PID]
+	if e.Tag == Tag && last.Tag == Tag && e.Message == last.Message && c.waiting[e.PID] > 0 {
+		if c.repeats == 0 {
+			c.name = e.Message
+		}
+		c.repeats += c.waiting[e.PID]
+	}
+	delete(c.waiting, e.PID)
+	delete(c.last, e.PID)
+	if e.Tag == Tag {
+		c.last[e.PID], c.writes[e.PID] = e, true
+	}
+}
