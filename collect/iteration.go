@@ -66,6 +66,9 @@ func (m measurement) iteration() run.Iteration {
 	if m.startup > 0 {
 		it.Metrics["startup.ttid_ms"] = milliseconds(m.startup)
 	}
+	if m.fullStart > 0 {
+		it.Metrics["startup.ttfd_ms"] = milliseconds(m.fullStart)
+	}
 	if m.cpu > 0 {
 		it.Metrics["cpu.time_ms"] = milliseconds(m.cpu)
 	}

@@ -22,7 +22,8 @@ type measurement struct {
 	frames     []frames.Placed
 	events     []logcat.Event // UI events, by time
 	anrs       int
-	startup    time.Duration // 0: not seen
+	startup    time.Duration // to the first display, 0: not seen
+	fullStart  time.Duration // to the full display, 0: not told
 	cpu        time.Duration // 0: not seen
 	pssKB      int64         // 0: not seen
 	period     time.Duration // of the display, 0: 60 Hz
@@ -143,7 +144,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	}
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
-		startup: seen.Startup, cpu: a.frames.CPU(), pssKB: pss, period: c.target.Facts.Period, unseen: unseen,
+		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: pss, period: c.target.Facts.Period, unseen: unseen,
 	}
 	if a.energy != nil {
 		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {

@@ -136,6 +136,28 @@ func TestUIEventsThatTheLogDropsAreTold(t *testing.T) {
 	}
 }
 
+// An app that reports itself as fully drawn has the time of that measured, on every
+// Android that logs it.
+func TestTheTimeToFullDisplayIsRead(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "nord-android-10", "pixel-7-android-14"} {
+		_, job := simulated(t, profile, simlab.Options{})
+		job.App.APK = filepath.Join(t.TempDir(), "drawn.apk")
+		app := "apkgate-simulated-app/1\npackage com.example.demo\ncost 7ms\nstartup 400ms\ndrawn 1250ms\nscenario read-mail 4s\n  start 30\n  3s back 20\n"
+		if err := os.WriteFile(job.App.APK, []byte(app), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 3)
+		for _, it := range r.Run.Iterations {
+			// The log has whole milliseconds of either.
+			if after := it.Metrics["startup.ttfd_ms"] - it.Metrics["startup.ttid_ms"]; after < 1249 || after > 1251 {
+				t.Errorf("%s: fully drawn %g ms after it was displayed, want 1250: %v", profile, after, it.Metrics)
+			}
+		}
+	}
+}
+
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

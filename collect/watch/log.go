@@ -45,7 +45,7 @@ func logCommand(t *target.Target) string {
 	}
 	return device.Quote(append(words,
 		logcat.Tag+":V", target.MarkTag+":V", "AndroidRuntime:E", "libc:F", "ActivityManager:V", "ActivityTaskManager:V",
-		"am_crash:V", "am_anr:V", "am_proc_died:V", "am_activity_launch_time:V", "wm_activity_launch_time:V",
+		"am_crash:V", "am_anr:V", "am_proc_died:V", "am_activity_launch_time:V", "wm_activity_launch_time:V", "am_activity_fully_drawn_time:V",
 		"input_interaction:V", logcat.ChattyTag+":V", "*:S")...)
 }
 

@@ -16,7 +16,8 @@ type Sifted struct {
 	UI        []logcat.Event // by time
 	Anomalies []Anomaly
 	ANRs      int
-	Startup   time.Duration // 0: not seen
+	Startup   time.Duration // until the first activity was drawn; 0: not seen
+	FullStart time.Duration // until the app said that it shows all; 0: not seen
 	crash     *logcat.Event
 	died      *logcat.Event
 	anr       *logcat.Event
@@ -57,6 +58,8 @@ func (l *Log) Sift(app App) Sifted {
 			out.died = &e
 		case e.Kind == logcat.Displayed && out.Startup == 0:
 			out.Startup = e.Duration
+		case e.Kind == logcat.FullyDrawn && out.FullStart == 0:
+			out.FullStart = e.Duration
 		}
 	}
 	if !l.Aligned && len(out.UI)+len(input) > 0 {

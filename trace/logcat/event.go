@@ -16,12 +16,13 @@ type Kind string
 
 // The kinds of events.
 const (
-	UIEvent   Kind = "ui"        // the test says so, under Tag
-	Input     Kind = "input"     // the system sent input to other windows than before (Android 11 and later)
-	Crash     Kind = "crash"     // an exception or a fatal signal ended a process
-	ANR       Kind = "anr"       // a process did not respond
-	Died      Kind = "died"      // a process ended, for whatever reason
-	Displayed Kind = "displayed" // an activity was drawn for the first time
+	UIEvent    Kind = "ui"          // the test says so, under Tag
+	Input      Kind = "input"       // the system sent input to other windows than before (Android 11 and later)
+	Crash      Kind = "crash"       // an exception or a fatal signal ended a process
+	ANR        Kind = "anr"         // a process did not respond
+	Died       Kind = "died"        // a process ended, for whatever reason
+	Displayed  Kind = "displayed"   // an activity was drawn for the first time
+	FullyDrawn Kind = "fully-drawn" // the app says that an activity shows all that it should (reportFullyDrawn)
 )
 
 // Event is something of interest in a log.
@@ -38,7 +39,7 @@ type Event struct {
 	PID     int    `json:"pid,omitempty"`
 	// Args are the key=value words of a UI event.
 	Args map[string]string `json:"args,omitempty"`
-	// Duration is the start-up time of Displayed.
+	// Duration is the start-up time of Displayed and FullyDrawn.
 	Duration time.Duration `json:"duration_ns,omitempty"`
 	// Detail is the exception, signal or reason.
 	Detail string `json:"detail,omitempty"`
@@ -80,7 +81,9 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 	case "am_crash", "am_anr", "am_proc_died":
 		return amEvent(e)
 	case "am_activity_launch_time", "wm_activity_launch_time":
-		return launchTime(e.Message)
+		return launchTime(Displayed, e.Message)
+	case "am_activity_fully_drawn_time":
+		return launchTime(FullyDrawn, e.Message)
 	case "AndroidRuntime":
 		if strings.HasPrefix(e.Message, "FATAL EXCEPTION") || strings.HasPrefix(e.Message, "*** FATAL EXCEPTION") {
 			return javaCrash(entries[i:])
@@ -94,7 +97,10 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 			return anrIn(entries[i:], about)
 		}
 		if about, ok := strings.CutPrefix(e.Message, "Displayed "); ok {
-			return displayed(about)
+			return displayed(Displayed, about)
+		}
+		if about, ok := strings.CutPrefix(e.Message, "Fully drawn "); ok {
+			return displayed(FullyDrawn, about)
 		}
 	}
 	return Event{}, false
@@ -103,7 +109,7 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 // systemTags are those that only the system writes truthfully.
 var systemTags = map[string]bool{
 	"input_interaction": true, "am_crash": true, "am_anr": true, "am_proc_died": true,
-	"am_activity_launch_time": true, "wm_activity_launch_time": true,
+	"am_activity_launch_time": true, "wm_activity_launch_time": true, "am_activity_fully_drawn_time": true,
 	"ActivityManager": true, "ActivityTaskManager": true,
 }
 
@@ -178,12 +184,12 @@ func amEvent(e Entry) (Event, bool) {
 const mostStart = 24 * time.Hour
 
 // launchTime reads "[user,token,component,ms,…]".
-func launchTime(message string) (Event, bool) {
+func launchTime(kind Kind, message string) (Event, bool) {
 	fields := list(message)
 	for i, field := range fields[:max(len(fields)-1, 0)] {
 		process, _, found := strings.Cut(field, "/")
 		if ms, err := strconv.Atoi(fields[i+1]); found && err == nil && ms >= 0 && ms < int(mostStart/time.Millisecond) {
-			return Event{Kind: Displayed, Name: field, Process: process, Duration: time.Duration(ms) * time.Millisecond}, true
+			return Event{Kind: kind, Name: field, Process: process, Duration: time.Duration(ms) * time.Millisecond}, true
 		}
 	}
 	return Event{}, false
@@ -242,13 +248,13 @@ func anrIn(entries []Entry, about string) (Event, bool) {
 
 // displayed reads "com.example/.Main: +1s23ms", with "for user 0" before the
 // colon since Android 14 and "(total +2s)" behind in older ones.
-func displayed(about string) (Event, bool) {
+func displayed(kind Kind, about string) (Event, bool) {
 	activity, took, found := strings.Cut(about, ": +")
 	activity, _, _ = strings.Cut(activity, " for user ")
 	took, _, _ = strings.Cut(took, " ")
 	d, ok := duration(took)
 	process, _, _ := strings.Cut(activity, "/")
-	return Event{Kind: Displayed, Name: activity, Process: process, Duration: d}, found && ok
+	return Event{Kind: kind, Name: activity, Process: process, Duration: d}, found && ok
 }
 
 // duration reads Android's TimeUtils.formatDuration: "1d2h3m4s5ms".

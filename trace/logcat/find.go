@@ -28,19 +28,22 @@ type pidKey struct {
 type nameKey struct {
 	kind     Kind
 	clock    Clock
-	name     string        // of the process; of the activity of Displayed
-	duration time.Duration // of Displayed
+	name     string        // of the process; of the activity of Displayed and FullyDrawn
+	duration time.Duration // of these
 }
 
 func nameKeyOf(ev Event) nameKey {
-	if ev.Kind == Displayed {
+	if ev.starts() {
 		return nameKey{ev.Kind, ev.Clock, ev.Name, ev.Duration}
 	}
 	return nameKey{ev.Kind, ev.Clock, ev.Process, 0}
 }
 
+// starts reports whether the event is about the start of an activity.
+func (ev Event) starts() bool { return ev.Kind == Displayed || ev.Kind == FullyDrawn }
+
 func (f *finder) add(ev Event) {
-	toldTwice := ev.Kind == Crash || ev.Kind == ANR || ev.Kind == Displayed
+	toldTwice := ev.Kind == Crash || ev.Kind == ANR || ev.starts()
 	if toldTwice {
 		if at := f.known(ev); at >= 0 {
 			k := &f.events[at]
@@ -74,7 +77,7 @@ func (f *finder) known(ev Event) int {
 	if !ok || !near(at) {
 		return -1
 	}
-	if ev.Kind != Displayed && ev.PID != 0 && f.events[at].PID != 0 {
+	if !ev.starts() && ev.PID != 0 && f.events[at].PID != 0 {
 		return -1 // another process of that name
 	}
 	return at

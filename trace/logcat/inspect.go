@@ -25,8 +25,8 @@ type Details struct {
 // MaxEvents bounds the events that an inspection lists.
 const MaxEvents = 10_000
 
-// Inspect reads a log and sums it up: anr.count, and startup.ttid_ms as the
-// median over the activities displayed in it.
+// Inspect reads a log and sums it up: anr.count, and startup.ttid_ms and
+// startup.ttfd_ms as the medians over the activities in it.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	l, err := Read(r)
 	if err != nil {
@@ -57,19 +57,21 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 
 func metrics(events []Event) map[string]float64 {
 	anrs := 0
-	var starts []float64
+	starts := map[Kind][]float64{}
 	for _, e := range events {
 		switch e.Kind {
 		case ANR:
 			anrs++
-		case Displayed:
-			starts = append(starts, float64(e.Duration)/float64(time.Millisecond))
+		case Displayed, FullyDrawn:
+			starts[e.Kind] = append(starts[e.Kind], float64(e.Duration)/float64(time.Millisecond))
 		}
 	}
 	out := map[string]float64{"anr.count": float64(anrs)}
-	if n := len(starts); n > 0 {
-		slices.Sort(starts)
-		out["startup.ttid_ms"] = (starts[(n-1)/2] + starts[n/2]) / 2
+	for kind, name := range map[Kind]string{Displayed: "startup.ttid_ms", FullyDrawn: "startup.ttfd_ms"} {
+		if took := starts[kind]; len(took) > 0 {
+			slices.Sort(took)
+			out[name] = (took[(len(took)-1)/2] + took[len(took)/2]) / 2
+		}
 	}
 	return out
 }

@@ -230,6 +230,23 @@ func TestEventsOfAndroid41HaveNoUser(t *testing.T) {
 	}
 }
 
+// Until Android 9 both buffers tell of one full display; an app can't tell of one in
+// the system's name.
+func TestFullDisplaysAreFound(t *testing.T) {
+	t.Parallel()
+	log := "  9.000  1000  1  1 I am_activity_fully_drawn_time: [0,7,a/.B,1250,1250]\n" +
+		"  9.000  1000  1  1 I ActivityManager: Fully drawn a/.B: +1s250ms (total +2s)\n" +
+		"  9.500 10120  9  9 I ActivityTaskManager: Fully drawn a/.B: +1ms\n"
+	ev := events(t, read(t, log))
+	if len(ev) != 1 || ev[0].Kind != logcat.FullyDrawn || ev[0].Process != "a" || ev[0].Duration != 1250*time.Millisecond {
+		t.Errorf("%+v", ev)
+	}
+	in, err := logcat.Inspect(strings.NewReader(log))
+	if _, displayed := in.Metrics["startup.ttid_ms"]; err != nil || in.Metrics["startup.ttfd_ms"] != 1250 || displayed {
+		t.Errorf("%v, %v", in.Metrics, err)
+	}
+}
+
 // What logd of Android 8 to 11 drops, as its LogBuffer.cpp prints it.
 func TestDroppedUIEventsAreTold(t *testing.T) {
 	t.Parallel()

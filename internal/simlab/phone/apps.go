@@ -139,6 +139,10 @@ func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance
 	if perf.Displayed > 0 {
 		out.Displayed = perf.Displayed
 		p.clock.At(begin+perf.Displayed, func() { p.displayed(pr, perf.Displayed) })
+		if pr.app.Drawn > 0 {
+			took := perf.Displayed + pr.app.Drawn
+			p.clock.At(begin+took, func() { p.fullyDrawn(pr, took) })
+		}
 	}
 	return out
 }
@@ -148,11 +152,7 @@ func (p *Phone) displayed(pr *process, after time.Duration) {
 	if pr.dead {
 		return
 	}
-	tag := "ActivityManager"
-	if p.profile.API >= 29 {
-		tag = "ActivityTaskManager"
-	}
-	p.log.System("system", 'I', tag, "Displayed %s: +%s", pr.app.Component(), spell(after))
+	p.log.System("system", 'I', p.activityTag(), "Displayed %s: +%s", pr.app.Component(), spell(after))
 	hash := p.random("activity", pr.app.Package).Uint32() >> 5
 	prefix := "am"
 	if p.profile.API >= 29 {
@@ -160,6 +160,27 @@ func (p *Phone) displayed(pr *process, after time.Duration) {
 	}
 	p.log.Event(prefix+"_on_resume_called", 0, pr.app.ActivityClass(), "RESUME_ACTIVITY")
 	p.log.Event(prefix+"_activity_launch_time", 0, hash, pr.app.Component(), after.Milliseconds(), after.Milliseconds())
+}
+
+// fullyDrawn logs that the app says that its activity shows all that it should:
+// ActivityRecord.reportFullyDrawnLocked, since Android 10 ActivityMetricsLogger.
+func (p *Phone) fullyDrawn(pr *process, after time.Duration) {
+	if pr.dead {
+		return
+	}
+	if p.profile.API < 29 {
+		hash := p.random("activity", pr.app.Package).Uint32() >> 5
+		p.log.Event("am_activity_fully_drawn_time", 0, hash, pr.app.Component(), after.Milliseconds(), after.Milliseconds())
+	}
+	p.log.System("system", 'I', p.activityTag(), "Fully drawn %s: +%s", pr.app.Component(), spell(after))
+}
+
+// activityTag is that of what starts activities.
+func (p *Phone) activityTag() string {
+	if p.profile.API >= 29 {
+		return "ActivityTaskManager"
+	}
+	return "ActivityManager"
 }
 
 // spell writes a duration as Android's TimeUtils does: 1s23ms.

@@ -26,6 +26,7 @@ type App struct {
 	Cost        time.Duration
 	Think       time.Duration // work on the UI thread between two frames, not part of either
 	Startup     time.Duration // from launch to the first frame on the screen
+	Drawn       time.Duration // from then until the app says that it is fully drawn; 0: it never does
 	Touch       int           // frames of an answer to a touch that is no named event, at 60 Hz
 	MemoryKB    int           // PSS
 	Noise       Noise

@@ -99,6 +99,7 @@ var statements = map[string]func(p *parser, words []string) error{
 	"cost":     func(p *parser, w []string) error { return one(w, &p.app.Cost, shortTime) },
 	"think":    func(p *parser, w []string) error { return one(w, &p.app.Think, shortTime) },
 	"startup":  func(p *parser, w []string) error { return one(w, &p.app.Startup, shortTime) },
+	"drawn":    func(p *parser, w []string) error { return one(w, &p.app.Drawn, shortTime) },
 	"touch":    func(p *parser, w []string) error { return one(w, &p.app.Touch, frames) },
 	"memory":   func(p *parser, w []string) error { return one(w, &p.app.MemoryKB, kilobytes) },
 	"version":  (*parser).version,
