@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/config"
@@ -45,20 +44,3 @@ func FilesThere(cfg *config.Config) error {
 	}
 	return errors.Join(append(problems, maestroThere(cfg), apksFit(cfg))...)
 }
-
-// maestroThere looks for the command that a Maestro flow needs.
-func maestroThere(cfg *config.Config) error {
-	for i, s := range cfg.Scenarios {
-		if s.Workload.Maestro == nil {
-			continue
-		}
-		if _, err := exec.LookPath(maestro); err != nil {
-			return exit.Usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", i, maestro, errors.Unwrap(err)),
-				"install Maestro, or add the folder of its command to PATH, as a rule ~/.maestro/bin")
-		}
-	}
-	return nil
-}
-
-// maestro is the command that collect runs for a Maestro flow.
-const maestro = "maestro"

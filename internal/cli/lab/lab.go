@@ -46,6 +46,9 @@ func Ready(ctx context.Context, c console.Console, cfg *config.Config) (devices 
 	if err != nil {
 		return nil, closing, err
 	}
+	if err := maestroSees(ctx, c, cfg, specs); err != nil {
+		return nil, closing, err
+	}
 	for _, spec := range specs {
 		d, err := readyOne(c, spec)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,44 @@ func TestWhatIsKnownBeforeMeasuring(t *testing.T) {
 				}
 				if hint == "" {
 					t.Errorf("no hint beside %q", message)
+				}
+			}
+		})
+	}
+}
+
+// Maestro looks for devices at one adb server alone: what it can't find is refused
+// before anything is measured.
+func TestDevicesThatMaestroDoesNotFind(t *testing.T) {
+	bin := t.TempDir()
+	clitest.WriteFile(t, filepath.Join(bin, "maestro"), "#!/bin/sh\n")
+	if err := os.Chmod(filepath.Join(bin, "maestro"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	socket := adbThatSees(t, "R58M-elsewhere\tdevice transport_id:1\n")
+	for name, c := range map[string]struct{ devices, says, hint string }{
+		"an address":            {"  - address: 127.0.0.1:1\n", "run a Maestro flow on 127.0.0.1:1: Maestro finds the devices of the adb server on port 5037 alone", "adb connect 127.0.0.1:1"},
+		"of another adb server": {"  - serial: R58M-elsewhere\n", "run a Maestro flow on R58M-elsewhere", "without ADB_SERVER_SOCKET"},
+		"two of the network":    {"  - address: 127.0.0.1:1\n  - serial: 127.0.0.1:2\n", "Maestro finds none of several devices of the network", "one of them at a time"},
+		"the one that adb sees": {"", "run a Maestro flow on R58M-elsewhere", "without ADB_SERVER_SOCKET"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if c.devices != "" {
+				c.devices = "devices:\n" + c.devices
+			}
+			clitest.WriteFile(t, filepath.Join(dir, "flow.yaml"), "appId: com.example.demo\n")
+			clitest.WriteFile(t, filepath.Join(dir, "apkgate.yml"), "app: {package: com.example.demo}\nscenarios: [{name: x, workload: {maestro: {flow: flow.yaml}}}]\n"+c.devices)
+			t.Chdir(dir)
+			for _, command := range []string{"doctor", "collect"} {
+				var stdout, stderr bytes.Buffer
+				status := cli.Main(console.Console{
+					Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now,
+					Getenv: func(name string) string { return map[string]string{"ADB_SERVER_SOCKET": socket}[name] },
+				}, []string{command})
+				if said := stderr.String(); status != exit.StatusUsage || !strings.Contains(said, c.says) || !strings.Contains(said, c.hint) {
+					t.Errorf("%s: exit status %d, %s", command, status, said)
 				}
 			}
 		})
