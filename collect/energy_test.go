@@ -73,6 +73,61 @@ func wantTrueJoules(t *testing.T, r collect.Result) {
 	}
 }
 
+// slowStart is a Maestro that takes 8 s to start, in which the device idles at 1 W.
+type slowStart struct {
+	*phone
+	called, begun chan struct{}
+	due           time.Duration // when the flow begins
+	flow          device.Process
+}
+
+const jvmTakes = 8 * time.Second
+
+func (s *slowStart) host(context.Context, string, ...string) ([]byte, int, error) {
+	s.due = s.Now() + jvmTakes
+	close(s.called)
+	<-s.begun
+	_, err := s.flow.Wait()
+	return nil, 0, err
+}
+
+// Sleep waits for the host where the collector waits for the workload: 20 ms at a time.
+func (s *slowStart) Sleep(ctx context.Context, d time.Duration) (err error) {
+	if d > 20*time.Millisecond {
+		return s.phone.Sleep(ctx, d)
+	}
+	<-s.called
+	if err := s.phone.Sleep(ctx, d); err != nil {
+		return err
+	}
+	if s.flow == nil && s.Now() >= s.due {
+		s.flow, err = s.Start(ctx, "flow")
+		close(s.begun)
+	}
+	return err
+}
+
+// What Maestro takes to start is no energy of the scenario's.
+func TestEnergyOfAFlowBeginsWithTheApp(t *testing.T) {
+	t.Parallel()
+	p := newPhone(33)
+	p.power = newPower()
+	p.power.rails, p.power.charger = true, "USB"
+	s := &slowStart{phone: p, called: make(chan struct{}), begun: make(chan struct{})}
+	job := p.job("fake")
+	job.Clock = s
+	settings := config.DefaultEnergy()
+	job.Energy = &settings
+	job.Scenario.Repetitions = 1
+	job.Scenario.Workload = config.Workload{Maestro: &config.Maestro{Flow: "flows/open.yaml"}}
+	r := collect.Collect(t.Context(), job, collect.Options{Host: s.host})
+	wantComplete(t, r, 1)
+	// 2 W from 50 ms, when the app's first activity is started, to "a" at 2.005 s.
+	if start := r.Run.Iterations[0].Events[0]; start.Name != run.Start || math.Abs(start.Metrics["energy.total_j"]-3.91) > 0.5 {
+		t.Errorf("before the first event %v, want 3.91 J, and none of the 8 J before the app is started", start)
+	}
+}
+
 func TestEnergyByRails(t *testing.T) {
 	t.Parallel()
 	for _, api := range []int{29, 33} {

@@ -133,6 +133,9 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		a.energy.Marked(a.log.Times(w.Begin), a.log.Times(w.End))
 	}
 	seen := a.log.Sift(watch.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: a.frames.Alive, WritesUI: &c.writesUI})
+	if a.energy != nil && a.workload.Begin == "" {
+		a.energy.Began(seen.Began)
+	}
 	unseen, lost := c.lossOf(a, seen, ended)
 	if lost != nil {
 		c.keepEvidence(ctx, a, seen, lost)

@@ -169,6 +169,15 @@ func (m *Metering) Marked(begin, end func() (time.Duration, bool)) {
 	}
 }
 
+// Began takes when the app began to do something, 0 where that is not known, for a
+// workload that writes no marks: what the computer takes to start it, such as
+// Maestro's JVM, is not the scenario's.
+func (m *Metering) Began(at time.Duration) {
+	if at > m.from && at < m.to {
+		m.from = at
+	}
+}
+
 // ShutDown takes the last reading, while what records still does.
 func (m *Metering) ShutDown(ctx context.Context) (err error) {
 	m.Ended()

@@ -13,7 +13,10 @@ import (
 
 // Sifted is what the log says of one repetition.
 type Sifted struct {
-	UI        []logcat.Event // by time
+	UI []logcat.Event // by time
+	// Began is when the app's first activity was started, or the test's first event
+	// was, whatever came first, on CLOCK_MONOTONIC; 0: neither was seen.
+	Began     time.Duration
 	Anomalies []Anomaly
 	ANRs      int
 	Startup   time.Duration // until the first activity was drawn; 0: not seen
@@ -37,6 +40,12 @@ type App struct {
 func (l *Log) Sift(app App) Sifted {
 	var out Sifted
 	var input []logcat.Event
+	began := time.Duration(0)
+	begins := func(at time.Duration) {
+		if began == 0 || at < began {
+			began = at
+		}
+	}
 	for _, e := range l.Events() {
 		own := isOf(e.Process, app.Package) || e.Process == "" && app.PIDs[e.PID]
 		if a, ok := ofEvent(e); ok && own {
@@ -45,6 +54,7 @@ func (l *Log) Sift(app App) Sifted {
 		switch {
 		case e.Kind == logcat.UIEvent:
 			out.UI = append(out.UI, e)
+			begins(e.Time)
 		case !own:
 		case e.Kind == logcat.Input:
 			e.Name = "input " + e.Name[strings.LastIndexAny(e.Name, "/.")+1:]
@@ -58,6 +68,7 @@ func (l *Log) Sift(app App) Sifted {
 			out.died = &e
 		case e.Kind == logcat.Displayed && out.Startup == 0:
 			out.Startup = e.Duration
+			begins(e.Time - e.Duration)
 		case e.Kind == logcat.FullyDrawn && out.FullStart == 0:
 			out.FullStart = e.Duration
 		}
@@ -66,6 +77,9 @@ func (l *Log) Sift(app App) Sifted {
 		l.target.Journal.Warnf("the log's clock could not be lined up with the frames' clock: the frames are in one bucket")
 		out.UI = nil
 		return out
+	}
+	if l.Aligned {
+		out.Began = began
 	}
 	*app.WritesUI = *app.WritesUI || len(out.UI) > 0
 	if !*app.WritesUI && len(input) > 0 {
