@@ -3,12 +3,14 @@ package frames
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
 )
 
 // readCPU reads utime and stime, fields 14 and 15 of /proc/PID/stat (proc(5)).
@@ -40,23 +42,34 @@ func (s *Sampler) CPU() time.Duration {
 
 var totalPSS = regexp.MustCompile(`(?m)^\s*TOTAL(?: PSS:)?\s+(\d+)`)
 
-// Memory asks for the app's proportional set size where it still runs; the
-// answer takes long, so that it is asked for after the frames.
+// memoryEvery is how often the memory is read of an app that ends with the workload:
+// the answer takes long, and keeps the app from its own work meanwhile.
+const memoryEvery = 5 * time.Second
+
+// memoryQuestion asks for the app's memory.
+func memoryQuestion(app string) string { return device.Quote("dumpsys", "meminfo", app) }
+
+// readMemory reads the answer; one that tells nothing changes nothing.
+func (s *Sampler) readMemory(text []byte) {
+	m := totalPSS.FindSubmatch(text)
+	if m == nil {
+		return
+	}
+	if kb, err := strconv.ParseInt(string(m[1]), 10, 40); err == nil {
+		s.pssKB, s.pssAt = kb, s.uptime
+	}
+}
+
+// Memory is the app's proportional set size: after the workload where the app still
+// runs, or else when it was last read; 0 where it never was.
 func (s *Sampler) Memory(ctx context.Context) (int64, error) {
 	if s.pid == 0 {
-		return 0, nil
+		return s.pssKB, nil
 	}
-	text, err := s.Target.Output(ctx, "dumpsys", "meminfo", s.App)
+	out, err := s.Target.Ask(ctx, memoryQuestion(s.App))
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("read the app's memory: %w", err)
 	}
-	m := totalPSS.FindStringSubmatch(text)
-	if m == nil {
-		return 0, nil
-	}
-	kb, err := strconv.ParseInt(m[1], 10, 40)
-	if err != nil {
-		return 0, nil //nolint:nilerr // a number that long is no memory
-	}
-	return kb, nil
+	s.readMemory(out.Stdout)
+	return s.pssKB, nil
 }

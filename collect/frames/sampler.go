@@ -42,6 +42,8 @@ type Sampler struct {
 	Target *target.Target
 	App    string // its package
 	Rider  Rider  // nil: nobody asks for more
+	// Perishes says that the app ends with the workload: its memory is asked for before.
+	Perishes bool
 
 	Frames []Placed
 	PIDs   map[int]bool  // of the app's processes that were seen
@@ -50,6 +52,8 @@ type Sampler struct {
 	recording gfxinfo.Recording
 	pid       int                   // the app's, 0: not seen in the last dump
 	ticks     map[int]time.Duration // CPU time by process
+	pssKB     int64                 // the app's memory when it was last read
+	pssAt     time.Duration         // CLOCK_MONOTONIC then
 	uptime    time.Duration         // CLOCK_MONOTONIC at the last dump
 	readAt    time.Duration         // the device's clock then
 	lost      int                   // frames that went by unseen
@@ -85,7 +89,7 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 			return err
 		}
 	}
-	dump, err := s.dump(ctx)
+	dump, err := s.dump(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -98,14 +102,15 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 // rider asked for.
 type dumped struct {
 	gfxinfo.Dump
-	stat, ridden []byte
+	stat, ridden, memory []byte
 }
 
-// Marks that stand between the parts of one output: a dump, the process's times, and
-// what the rider asked for.
+// Marks that stand between the parts of one output: a dump, the process's times,
+// what the rider asked for, and the app's memory.
 const (
-	statMark  = "apkgate-proc-stat"
-	riderMark = "apkgate-power"
+	statMark   = "apkgate-proc-stat"
+	riderMark  = "apkgate-power"
+	memoryMark = "apkgate-memory"
 )
 
 // maxGarbled is how often a dump is asked for again that holds garbage.
@@ -114,7 +119,7 @@ const maxGarbled = 2
 // dump reads the app's frames, and its CPU time where the process is known. A
 // framestats dump that holds garbage is asked for again: the next one holds the
 // same frames. One of the old tables would not.
-func (s *Sampler) dump(ctx context.Context) (dumped, error) {
+func (s *Sampler) dump(ctx context.Context, memory bool) (dumped, error) {
 	line := device.Quote("dumpsys", "gfxinfo", s.App)
 	if s.Target.Facts.HasFramestats() {
 		line += " framestats"
@@ -127,12 +132,16 @@ func (s *Sampler) dump(ctx context.Context) (dumped, error) {
 			line += "; echo; echo " + riderMark + "; " + question
 		}
 	}
+	if memory {
+		line += "; echo; echo " + memoryMark + "; " + memoryQuestion(s.App)
+	}
 	for try := 0; ; try++ {
 		out, err := s.Target.Ask(ctx, line)
 		if err != nil {
 			return dumped{}, fmt.Errorf("read the app's frames: %w", err)
 		}
-		text, ridden, _ := bytes.Cut(out.Stdout, []byte(riderMark))
+		text, memory, _ := bytes.Cut(out.Stdout, []byte(memoryMark))
+		text, ridden, _ := bytes.Cut(text, []byte(riderMark))
 		text, stat, _ := bytes.Cut(text, []byte(statMark))
 		if isGarbage(text) {
 			s.garbled++
@@ -148,7 +157,7 @@ func (s *Sampler) dump(ctx context.Context) (dumped, error) {
 		if err != nil {
 			return dumped{}, fmt.Errorf("read the app's frames: %w", err)
 		}
-		return dumped{d, stat, ridden}, nil
+		return dumped{d, stat, ridden, memory}, nil
 	}
 }
 
@@ -170,7 +179,8 @@ func isGarbage(text []byte) bool {
 
 // Read takes the frames drawn since the last dump.
 func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
-	d, err := s.dump(ctx)
+	memory := workloadRuns && s.Perishes && s.pid != 0 && (s.pssAt == 0 || s.uptime-s.pssAt >= memoryEvery)
+	d, err := s.dump(ctx, memory)
 	if err != nil {
 		return err
 	}
@@ -182,6 +192,9 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 	}
 	s.unread += d.UnreadRows
 	s.readCPU(d.stat)
+	if memory {
+		s.readMemory(d.memory)
+	}
 	if s.Rider != nil {
 		s.Rider.Take(d.ridden, s.uptime, s.CPU())
 	}
