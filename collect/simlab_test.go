@@ -178,6 +178,37 @@ func TestMemoryIsReadWhileTheAppLives(t *testing.T) {
 	}
 }
 
+// stepping sets a phone's wall clock while it sleeps, once.
+type stepping struct {
+	device.Clock
+	set   func()
+	slept int
+}
+
+func (s *stepping) Sleep(ctx context.Context, d time.Duration) error {
+	if s.slept++; s.slept == 13 { // in the second of the repetitions, each of which sleeps 8 times or 9
+		s.set()
+	}
+	return s.Clock.Sleep(ctx, d)
+}
+
+// The log of a phone whose clock was set is doubted, that of others is not.
+func TestAClockThatIsSetIsTold(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"pixel-2-android-8.1.0", "pixel-7-android-14"} {
+		for by, told := range map[time.Duration]bool{0: false, 100 * time.Millisecond: false, 30 * time.Second: true, -30 * time.Second: true} {
+			s, job := simulated(t, profile, simlab.Options{})
+			job.Scenario.WarmUp = 0
+			job.Clock = &stepping{Clock: job.Clock, set: func() { s.Phone.SetWallClock(by) }}
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			if warnedOf(r.Run, "the device's clock was set by 30s") != told {
+				t.Errorf("%s, set by %v: %v", profile, by, r.Run.Warnings)
+			}
+		}
+	}
+}
+
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

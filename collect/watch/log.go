@@ -22,6 +22,7 @@ type Log struct {
 
 	target  *target.Target
 	mark    string        // the last one written
+	marked  span          // when, on CLOCK_MONOTONIC; zero where that is not known
 	offset  time.Duration // CLOCK_MONOTONIC less the log's clock
 	entries []logcat.Entry
 	began   time.Duration // of the first mark, on the log's clock; 0 where it is not known
@@ -66,22 +67,30 @@ func ProbeLog(ctx context.Context, t *target.Target) error {
 	return nil
 }
 
-// OpenLog marks the beginning of a repetition. Where the log has the wall clock
-// only, the mark is written between two readings of CLOCK_MONOTONIC.
+// span is when something was: between two times on CLOCK_MONOTONIC.
+type span struct{ from, to time.Duration }
+
+// OpenLog marks the beginning of a repetition, and reads CLOCK_MONOTONIC beside it.
+// Where the log has the wall clock only, the mark is written between two readings.
 func OpenLog(ctx context.Context, t *target.Target) (*Log, error) {
 	l := &Log{Aligned: !t.Facts.WallLog, target: t}
 	mark, write := t.NextMark()
 	l.mark = mark
-	line := write
+	line := write + "; " + target.ClockQuestion
 	if t.Facts.WallLog {
-		line = target.ClockQuestion + "; " + write + "; " + target.ClockQuestion
+		line = target.ClockQuestion + "; " + line
 	}
+	asked := t.Clock.Now()
 	out, err := t.Ask(ctx, line)
 	if err != nil {
 		return nil, fmt.Errorf("mark the device's log: %w", err)
 	}
-	if times, err := target.Uptimes(out.Stdout); err == nil && len(times) == 2 {
+	switch times, err := target.Uptimes(out.Stdout); {
+	case err != nil:
+	case len(times) == 2 && t.Facts.WallLog:
 		l.MarkedAt = (times[0] + times[1]) / 2
+	case len(times) == 1 && !t.Facts.WallLog:
+		l.marked = span{times[0] - (t.Clock.Now() - asked), times[0]}
 	}
 	return l, nil
 }
@@ -103,18 +112,39 @@ func (l *Log) Read(ctx context.Context) error {
 	} else if !l.Aligned && l.MarkedAt > 0 {
 		l.offset, l.Aligned = l.MarkedAt-log.Entries[from].Time, true
 	}
-	if from >= 0 && l.began == 0 {
-		l.began = log.Entries[from].Time
+	if from >= 0 {
+		l.doubtClock(log.Entries[from].Time)
+		if l.began == 0 {
+			l.began = log.Entries[from].Time
+		}
 	}
 	to := markAt(log.Entries, next)
 	if to < 0 {
-		to = len(log.Entries)
+		to, l.marked = len(log.Entries), span{}
 	} else {
 		l.until = log.Entries[to].Time
+		l.marked = span{l.until, l.until}
 	}
 	l.entries = append(l.entries, log.Entries[from+1:max(to, from+1)]...)
 	l.mark = next
 	return nil
+}
+
+// clockSet is how far the log's times may lie off before they are doubted: far less
+// than what a time server corrects at once, and more than a busy device takes to
+// answer.
+const clockSet = time.Second
+
+// doubtClock compares the time of the last mark with when it was written. The log
+// keeps the wall clock, and works its other one out as it is read: what was written
+// before the wall clock was set moves.
+func (l *Log) doubtClock(logged time.Duration) {
+	off := max(l.marked.from-logged, logged-l.marked.to)
+	if l.marked == (span{}) || l.target.Facts.WallLog || off < clockSet {
+		return
+	}
+	l.target.Journal.Warnf("the device's clock was set by %v while a repetition ran: UI events before that are in the log at wrong times, and frames in wrong buckets (turn automatic time off)",
+		off.Round(time.Second))
 }
 
 func markAt(entries []logcat.Entry, mark string) int {

@@ -79,18 +79,20 @@ func (l *Log) printLine(f format, e Entry, line string) string {
 	case "thread":
 		return fmt.Sprintf("%c(%5d:%5d) %s", e.Priority, e.PID, e.TID, line)
 	case "time":
-		return fmt.Sprintf("%s %c/%-8s(%5d): %s", l.stamp(f, e.at), e.Priority, e.Tag, e.PID, line)
+		return fmt.Sprintf("%s %c/%-8s(%5d): %s", l.stamp(f, e), e.Priority, e.Tag, e.PID, line)
 	case "threadtime":
-		return fmt.Sprintf("%s %s%5d %5d %c %-8s: %s", l.stamp(f, e.at), uid, e.PID, e.TID, e.Priority, e.Tag, line)
+		return fmt.Sprintf("%s %s%5d %5d %c %-8s: %s", l.stamp(f, e), uid, e.PID, e.TID, e.Priority, e.Tag, line)
 	case "long":
-		return fmt.Sprintf("[ %s %5d:%5d %c/%-8s ]\n%s\n", l.stamp(f, e.at), e.PID, e.TID, e.Priority, e.Tag, line)
+		return fmt.Sprintf("[ %s %5d:%5d %c/%-8s ]\n%s\n", l.stamp(f, e), e.PID, e.TID, e.Priority, e.Tag, line)
 	}
 	return fmt.Sprintf("%c/%-8s(%5d): %s", e.Priority, e.Tag, e.PID, line)
 }
 
 // stamp is the time in front of an entry, as liblog writes it.
-func (l *Log) stamp(f format, at time.Duration) string {
-	wall := l.Boot.Add(at)
+// -v monotonic is the wall clock less what lies between the two clocks now: where the
+// wall clock was set meanwhile, older entries move (logprint.cpp, convertMonotonic).
+func (l *Log) stamp(f format, e Entry) string {
+	wall := e.wall
 	fraction := func(d time.Duration) string {
 		if f.micros {
 			return fmt.Sprintf(".%06d", d.Microseconds())
@@ -99,6 +101,7 @@ func (l *Log) stamp(f format, at time.Duration) string {
 	}
 	switch {
 	case f.monotonic:
+		at := wall.Sub(l.Boot)
 		return fmt.Sprintf("%6d%s", at/time.Second, fraction(at%time.Second))
 	case f.epoch:
 		return fmt.Sprintf("%19d%s", wall.Unix(), fraction(time.Duration(wall.Nanosecond())))

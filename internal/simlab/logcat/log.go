@@ -21,7 +21,8 @@ type Entry struct {
 	Tag      string
 	Text     string
 
-	at time.Duration // CLOCK_MONOTONIC
+	at   time.Duration // CLOCK_MONOTONIC
+	wall time.Time     // which is what logd keeps
 }
 
 // maxLog bounds the log: the oldest lines go first.
@@ -48,6 +49,7 @@ const TombstonedPID = 720
 // Add adds an entry, now.
 func (l *Log) Add(e Entry) {
 	e.at = l.Clock.Now()
+	e.wall = l.Boot.Add(e.at)
 	if e.TID == 0 {
 		e.TID = e.PID
 	}

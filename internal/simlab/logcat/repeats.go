@@ -33,7 +33,7 @@ func (r *repeats) squash(e Entry) []Entry {
 	}
 	var out []Entry
 	if r.dropped > 0 {
-		chatty := Entry{Buffer: e.Buffer, PID: r.last.PID, TID: r.last.TID, Priority: 'I', Tag: "chatty", at: r.at}
+		chatty := Entry{Buffer: e.Buffer, PID: r.last.PID, TID: r.last.TID, Priority: 'I', Tag: "chatty", at: r.at, wall: r.last.wall.Add(r.at - r.last.at)}
 		plural := "s"
 		if r.dropped == 1 {
 			plural = ""

@@ -13,6 +13,13 @@ func (p *Phone) boottime() time.Duration { return p.clock.Now() + onceSlept }
 
 func (p *Phone) wall(monotonic time.Duration) time.Time { return epoch.Add(monotonic + onceSlept) }
 
+// SetWallClock sets the phone's wall clock forward, as a time server does.
+func (p *Phone) SetWallClock(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.log.Boot = p.log.Boot.Add(by)
+}
+
 // Clock is the phone's own clock, CLOCK_MONOTONIC. To sleep on it is what moves
 // the phone's time.
 func (p *Phone) Clock() device.Clock { return ownClock{p} }
