@@ -178,6 +178,26 @@ func TestMemoryIsReadWhileTheAppLives(t *testing.T) {
 	}
 }
 
+// A test that ends while the app draws loses what is drawn after the last reading.
+func TestATestThatEndsInTheMiddleOfDrawingIsTold(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-7-android-14"} {
+		for event, told := range map[string]bool{"3s back 90": true, "1s back 30": false} {
+			_, job := simulated(t, profile, simlab.Options{})
+			job.App.APK = filepath.Join(t.TempDir(), "draws.apk")
+			app := "apkgate-simulated-app/1\npackage com.example.demo\ncost 7ms\nscenario read-mail 4s\n  start 30\n  " + event + "\n"
+			if err := os.WriteFile(job.App.APK, []byte(app), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			if warnedOf(r.Run, "frames were being drawn when the app was last read", "a second of quiet") != told {
+				t.Errorf("%s, %s: %v", profile, event, r.Run.Warnings)
+			}
+		}
+	}
+}
+
 // stepping sets a phone's wall clock while it sleeps, once.
 type stepping struct {
 	device.Clock

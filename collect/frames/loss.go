@@ -39,6 +39,10 @@ func (s *Sampler) Loss(n int) error {
 	if s.garbled > 0 || s.unread > 0 {
 		s.Target.Journal.Warnf("repetition %d: the device answered garbage: %d dumps of gfxinfo were asked for again, %d rows could not be read", n, s.garbled, s.unread)
 	}
+	if s.cut {
+		s.Target.Journal.Warnf("frames were being drawn when the app was last read before its end, up to %v earlier: those after it are not counted, and how many differs from repetition to repetition (end the test with a second of quiet)",
+			Interval(s.Target.Facts))
+	}
 	if s.full {
 		s.Target.Journal.Warnf("repetition %d: a table of frames was full when it was read: earlier frames may have gone by unseen", n)
 	}

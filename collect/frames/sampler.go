@@ -61,6 +61,8 @@ type Sampler struct {
 	garbled   int // dumps that held garbage
 	unread    int // rows that could not be read
 	full      bool
+	drawing   bool // frames were being drawn at the last reading while the workload ran
+	cut       bool // and the app was gone at the next
 }
 
 // How often frames are read, on the device's clock. A window holds the last 120
@@ -209,7 +211,22 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 	s.lost += added.Lost
 	s.full = s.full || len(added.Full) > 0
 	s.place(added.Frames, before, s.uptime)
+	if workloadRuns {
+		s.drawing = s.drew(s.uptime - justNow)
+	} else {
+		s.cut = s.cut || s.drawing && s.pid == 0
+	}
 	return nil
+}
+
+// justNow is how long before a reading a frame is that was being drawn at it: some
+// frames' time, on a display of any rate.
+const justNow = 100 * time.Millisecond
+
+// drew reports whether a frame ended after a time on CLOCK_MONOTONIC.
+func (s *Sampler) drew(after time.Duration) bool {
+	n := len(s.Frames)
+	return n > 0 && s.Frames[n-1].At+s.Frames[n-1].Frame.Duration() >= after
 }
 
 // Uptime is CLOCK_MONOTONIC at the last dump.
