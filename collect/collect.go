@@ -174,7 +174,8 @@ type collector struct {
 	measured []measurement
 	retries  int // how many lost repetitions may still be made again
 	losses   []error
-	writesUI bool // the test writes UI events
+	writesUI bool     // the test writes UI events
+	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
 }

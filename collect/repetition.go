@@ -227,7 +227,7 @@ func (c *collector) prepare(ctx context.Context) error {
 	if said := target.FirstLine(out.Stdout); said != "Success" {
 		return fmt.Errorf("clear the app's data: the device says %q", said)
 	}
-	return nil
+	return c.grantAgain(ctx)
 }
 
 // endsWithin is how late the end of a workload is noticed where energy is

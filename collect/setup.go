@@ -127,14 +127,17 @@ func (c *collector) install(ctx context.Context) error {
 	return c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), c.job.App.TestAPK)
 }
 
-// installApp puts the build itself on the device.
+// installApp puts the build itself on the device, and notes its permissions.
 func (c *collector) installApp(ctx context.Context) error {
 	if c.clean {
 		if err := c.clear(ctx); err != nil {
 			return err
 		}
 	}
-	return c.put(ctx, c.job.App.Package, c.job.App.APK)
+	if err := c.put(ctx, c.job.App.Package, c.job.App.APK); err != nil {
+		return err
+	}
+	return c.readPermissions(ctx)
 }
 
 // clear takes the app off the device with its data, which can't be put back.

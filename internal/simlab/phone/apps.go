@@ -18,6 +18,8 @@ type installed struct {
 	updated time.Duration
 	uid     int
 	filter  string // the compiler's filter: "speed-profile", "speed"
+	// granted are the runtime permissions that the app has.
+	granted map[string]bool
 }
 
 // install puts an app on the phone, in the words of the package manager.
@@ -37,7 +39,11 @@ func (p *Phone) install(text []byte) (*simapp.App, error) {
 	if p.profile.API < 21 {
 		path = "/data/app/" + app.Package + "-1.apk"
 	}
-	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify"}
+	granted := map[string]bool{}
+	if before := p.state.apps[app.Package]; before != nil {
+		granted = before.granted
+	}
+	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify", granted: granted}
 	return app, nil
 }
 

@@ -194,6 +194,7 @@ func dumpPackage(c *call) int {
 		debuggable = "DEBUGGABLE "
 	}
 	c.Printf("\n    versionName=%s\n    flags=[ %sHAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, debuggable, at, at)
+	c.dumpPermissions(a)
 	c.dumpCompiled(a)
 	return 0
 }

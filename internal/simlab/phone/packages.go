@@ -38,7 +38,10 @@ func pm(c *call) int {
 			return 1
 		}
 		c.kill(pkg)
+		clear(c.state.apps[pkg].granted) // PackageManagerService: resetRuntimePermissions
 		c.Printf("Success\n")
+	case "grant", "revoke":
+		return pmGrant(c, verb == "grant")
 	case "compile":
 		return pmCompile(c)
 	case "bg-dexopt-job", "trim-caches", "enable", "disable-user":
@@ -115,7 +118,7 @@ func pmList(c *call) int {
 
 // pmInstall is pm install [-r] [-t] [-g] [-d] … FILE, or from a stream with -S.
 func pmInstall(c *call) int {
-	file, stream := "", false
+	file, stream, grant := "", false, false
 	for i := 0; i < len(c.Args); i++ {
 		switch a := c.Args[i]; {
 		case a == "-S":
@@ -124,6 +127,8 @@ func pmInstall(c *call) int {
 		case a == "-g" && c.profile.API < 23: // runtime permissions came with Android 6
 			c.Errorf("Error: Unknown option: -g\n")
 			return 1
+		case a == "-g":
+			grant = true
 		case a == "-i" || a == "--user" || a == "--abi" || a == "--install-location":
 			i++
 		case a != "-" && !strings.HasPrefix(a, "-"):
@@ -140,11 +145,17 @@ func pmInstall(c *call) int {
 			return c.failure("INSTALL_FAILED_INVALID_URI")
 		}
 	}
-	if _, err := c.install(data); err != nil {
+	app, err := c.install(data)
+	if err != nil {
 		if errors.Is(err, adbd.ErrNoSpace) {
 			return c.failure("INSTALL_FAILED_INSUFFICIENT_STORAGE")
 		}
 		return c.failure(err.Error())
+	}
+	if grant {
+		for _, name := range app.Permissions {
+			c.state.apps[app.Package].granted[name] = true
+		}
 	}
 	c.Printf("Success\n")
 	return 0

@@ -60,6 +60,12 @@ func (w *workload) playNext(cold bool) {
 		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))
 		return
 	}
+	if name := w.phone.lacks(w.app); name != "" {
+		w.at(w.phone.clock.Now()+focusFor, func() {
+			w.fail("androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds. (a dialog asks for " + name + ")")
+		})
+		return
+	}
 	w.phone.state.played++
 	perf := w.phone.play(w.process, sc, cold)
 	scenarioBegan := perf.End - sc.Duration
@@ -76,6 +82,9 @@ func (w *workload) playNext(cold bool) {
 	})
 	w.scheduleFaults(scenarioBegan, perf)
 }
+
+// focusFor is how long Espresso waits for a window of the app to have the focus.
+const focusFor = 10 * time.Second
 
 // at does something at a time, as long as the workload lives.
 func (w *workload) at(t time.Duration, do func()) {

@@ -37,7 +37,8 @@ type App struct {
 	Faults      []Fault
 	Silent      bool // writes no UI events to the log
 	Scenarios   []Scenario
-	Tests       string // the package that this test APK tests
+	Permissions []string // runtime permissions that the app asks for
+	Tests       string   // the package that this test APK tests
 	Runner      string
 	TestCases   []TestCase
 	Text        []byte // the file itself

@@ -144,6 +144,16 @@ func (p *parser) fault(w []string) error {
 	return errors.Join(err, p.countRule())
 }
 
+// permission reads NAME.
+func (p *parser) permission(w []string) error {
+	var name string
+	if err := one(w, &name, packageName); err != nil {
+		return err
+	}
+	p.app.Permissions = append(p.app.Permissions, name)
+	return p.countRule()
+}
+
 func (p *parser) test(w []string) error {
 	if len(w) != 2 {
 		return errors.New("want a test class, perhaps with #method, and a scenario")

@@ -1,0 +1,69 @@
+package collect_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/internal/simlab"
+)
+
+// asking has the job's app ask for runtime permissions.
+func asking(t *testing.T, job *collect.Job, permissions ...string) {
+	t.Helper()
+	text, err := os.ReadFile(job.App.APK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := ""
+	for _, name := range permissions {
+		lines += "permission " + name + "\n"
+	}
+	head, scenarios, _ := strings.Cut(string(text), "\nscenario ")
+	if err := os.WriteFile(job.App.APK, []byte(head+"\n"+lines+"\nscenario "+scenarios), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestClearedDataKeepsPermissions: pm clear takes away what install -g granted, and a
+// test then meets a dialog.
+func TestClearedDataKeepsPermissions(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"nexus-5x-android-6.0.0", "pixel-7-android-14"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			_, job := simulated(t, profile, simlab.Options{})
+			asking(t, &job, "android.permission.CAMERA", "android.permission.POST_NOTIFICATIONS")
+			job.Scenario.ClearData, job.Scenario.Retries = true, 0
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			if warnedOf(r.Run, "permission") {
+				t.Errorf("warnings: %v", r.Run.Warnings)
+			}
+		})
+	}
+}
+
+// TestClearedDataGrantsNothingNew: an app that was installed without its permissions
+// is not given them.
+func TestClearedDataGrantsNothingNew(t *testing.T) {
+	t.Parallel()
+	s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	asking(t, &job, "android.permission.CAMERA")
+	for _, file := range []string{job.App.APK, job.App.TestAPK} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Phone.Install(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job.App.APK, job.App.TestAPK = "", ""
+	job.Scenario.ClearData, job.Scenario.Retries = true, 0
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if r.Err == nil || !strings.Contains(r.Err.Error(), "CAMERA") {
+		t.Errorf("an app without its permission: %v", r.Err)
+	}
+}
