@@ -198,6 +198,9 @@ func (c *collector) configure(ctx context.Context) error {
 	if err := c.target.Try(ctx, "svc", "power", "stayon", "true"); err != nil {
 		return err
 	}
+	if err := c.target.Unlock(ctx); err != nil {
+		return err
+	}
 	if !c.target.Facts.HasFramestats() {
 		if err := c.target.Try(ctx, "setprop", profileProperty, "true"); err != nil {
 			return err

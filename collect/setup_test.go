@@ -1,11 +1,15 @@
 package collect_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/simlab"
 )
 
@@ -66,4 +70,54 @@ func TestClearedDataGrantsNothingNew(t *testing.T) {
 	if r.Err == nil || !strings.Contains(r.Err.Error(), "CAMERA") {
 		t.Errorf("an app without its permission: %v", r.Err)
 	}
+}
+
+// TestALockScreenIsDismissed: a screen that is off, or shows a lock screen that asks
+// for nothing, hides the app from its test.
+func TestALockScreenIsDismissed(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"nexus-5-android-4.4.4", "nexus-5x-android-6.0.0", "pixel-7-android-14"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			s, job := simulated(t, profile, simlab.Options{Keyguard: "swipe"})
+			if _, err := onPhone(t, s, "input keyevent KEYCODE_SLEEP"); err != nil {
+				t.Fatal(err)
+			}
+			job.Scenario.Retries = 0
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			if warnedOf(r.Run, "lock") {
+				t.Errorf("warnings: %v", r.Run.Warnings)
+			}
+		})
+	}
+}
+
+// TestALockScreenWithAPINIsAnError before anything is measured.
+func TestALockScreenWithAPINIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"nexus-5x-android-6.0.0", "pixel-7-android-14"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			_, job := simulated(t, profile, simlab.Options{Keyguard: "pin"})
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			var lost *loss.Error
+			if !errors.As(r.Err, &lost) || lost.Phase != journal.SetUp || !loss.IsInfrastructure(r.Err) ||
+				!strings.Contains(lost.Error(), "lock screen") || !strings.Contains(lost.Hint(), "screen lock") {
+				t.Errorf("a phone that asks for its PIN: %v", r.Err)
+			}
+		})
+	}
+}
+
+// onPhone runs a command on a simulated phone and returns what it printed.
+func onPhone(t *testing.T, s *simlab.Simulated, command string) (string, error) {
+	t.Helper()
+	d, err := adb.Dial(t.Context(), s.Address(), patience(simlab.Options{}))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = d.Close() }()
+	out, err := d.Exec(t.Context(), command)
+	return string(out.Stdout), err
 }

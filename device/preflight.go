@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -43,7 +44,7 @@ func Preflight(ctx context.Context, d Device) ([]Finding, error) {
 	}{
 		{"boot", "getprop sys.boot_completed", lookBoot},
 		{"screen", "dumpsys power", lookScreen},
-		{"lock", "dumpsys window policy", lookLock},
+		{"lock", LockQuestion, lookLock},
 		{"battery", "dumpsys battery", lookBattery},
 		{"temperature", "dumpsys battery", lookTemperature},
 		{"thermal", thermalCommand, lookThermal},
@@ -107,16 +108,25 @@ func lookScreen(output string) Finding {
 var keyguard = regexp.MustCompile(`(?m)(?:mShowingLockscreen|mDreamingLockscreen|isStatusBarKeyguard|mKeyguardShowing|^\s*showing)=(true|false)`)
 
 func lookLock(output string) Finding {
-	found := keyguard.FindAllStringSubmatch(output, -1)
-	if found == nil {
-		return fit(notTold)
+	switch {
+	case Locked(output):
+		return unfit("the lock screen shows", HintLock)
+	case keyguard.MatchString(output):
+		return fit("unlocked")
 	}
-	for _, m := range found {
-		if m[1] == "true" {
-			return unfit("the lock screen shows", "unlock the device and set its screen lock to none")
-		}
-	}
-	return fit("unlocked")
+	return fit(notTold)
+}
+
+// HintLock says what to do about a lock screen.
+const HintLock = "unlock the device and set its screen lock to none"
+
+// LockQuestion is the command whose output tells of the lock screen.
+const LockQuestion = "dumpsys window policy"
+
+// Locked reports whether the lock screen shows, by the output of LockQuestion. A
+// device that doesn't tell is not locked.
+func Locked(output string) bool {
+	return slices.ContainsFunc(keyguard.FindAllStringSubmatch(output, -1), func(m []string) bool { return m[1] == "true" })
 }
 
 // Of dumpsys battery; the temperature is in tenths of a degree.

@@ -137,9 +137,10 @@ func dumpWindow(c *call) int {
 	c.Printf("WINDOW MANAGER POLICY STATE (dumpsys window policy)\n")
 	switch {
 	case c.profile.API < 24:
-		c.Printf("    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\n")
+		c.Printf("    mShowingLockscreen=%t mShowingDream=false mDreamingLockscreen=false\n", c.state.locked)
 	default:
-		c.Printf("    KeyguardServiceDelegate\n      showing=false\n      showingAndNotOccluded=false\n      inputRestricted=false\n")
+		c.Printf("    KeyguardServiceDelegate\n      showing=%t\n      showingAndNotOccluded=%t\n      inputRestricted=%t\n      secure=%t\n",
+			c.state.locked, c.state.locked, c.state.locked, c.options.Keyguard == "pin")
 	}
 	c.Printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
 	c.Printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focused(), c.focused())

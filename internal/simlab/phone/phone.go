@@ -36,6 +36,9 @@ type Options struct {
 	// Powered and Sensors differ from the profile's where they are set.
 	Powered string
 	Sensors *profile.Sensors
+	// Keyguard is the lock screen that shows when the phone is made and whenever its
+	// screen went off: none where it is "", else "swipe" or "pin".
+	Keyguard string
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 }
@@ -66,6 +69,7 @@ type state struct {
 	foreground  string              // package
 	nextPID     int
 	garbage     bool
+	locked      bool           // the lock screen shows
 	bootedAt    time.Duration  // boot_completed from here on
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
@@ -101,7 +105,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), network: o.Network,
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
-		repetitions: map[string]int{},
+		repetitions: map[string]int{}, locked: o.Keyguard != "",
 	}
 	ph.powerUp()
 	ph.boot()

@@ -8,10 +8,33 @@ import (
 // maxChanges bounds what is remembered of the screen and of the supply.
 const maxChanges = 10_000
 
-// setScreen turns the screen on or off.
+// setScreen turns the screen on or off, which locks it.
 func (p *Phone) setScreen(on bool) {
 	last := p.screenNow()
+	p.state.locked = p.state.locked || !on && p.options.Keyguard != ""
 	p.changeScreen(screen{on: on, brightness: last.brightness})
+}
+
+// goingAway is how long the lock screen takes to go.
+const goingAway = 400 * time.Millisecond
+
+// dismissKeyguard takes away a lock screen that asks for nothing; another one asks.
+func (p *Phone) dismissKeyguard() {
+	if p.options.Keyguard != "swipe" {
+		return
+	}
+	p.clock.At(p.clock.Now()+goingAway, func() { p.state.locked = p.state.locked && !p.screenNow().on })
+}
+
+// hidden says why nothing of an app is to be seen, "" where it is.
+func (p *Phone) hidden() string {
+	switch {
+	case !p.screenNow().on:
+		return "the screen is off"
+	case p.state.locked:
+		return "the lock screen shows"
+	}
+	return ""
 }
 
 // setBrightness takes the setting screen_brightness, 0 to 255.
@@ -69,6 +92,11 @@ func (p *Phone) powerKey(key string) bool {
 		p.setScreen(false)
 	case "224", "KEYCODE_WAKEUP":
 		p.setScreen(true)
+	case "82", "KEYCODE_MENU": // KeyguardHostView: the menu key unlocks
+		if !p.state.locked {
+			return false
+		}
+		p.dismissKeyguard()
 	default:
 		return false
 	}

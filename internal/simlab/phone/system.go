@@ -115,7 +115,7 @@ func settings(c *call) int {
 	return 0
 }
 
-// wm is wm size and wm density.
+// wm is wm size, density and dismiss-keyguard (Android 7).
 func wm(c *call) int {
 	switch c.Arg(0) {
 	case "size":
@@ -123,6 +123,11 @@ func wm(c *call) int {
 	case "density":
 		c.Printf("Physical density: %d\n", c.profile.DPI)
 	case "dismiss-keyguard":
+		if c.profile.API < 24 {
+			c.Errorf("Error: unknown command '%s'\n", c.Arg(0))
+			return 1
+		}
+		c.dismissKeyguard()
 	default:
 		c.Errorf("Error: unknown command '%s'\n", c.Arg(0))
 		return 1
@@ -138,11 +143,31 @@ func svc(c *call) int {
 		on := map[string]string{"enable": "1", "disable": "0"}[value]
 		c.state.settings["global "+map[string]string{"wifi": "wifi_on", "data": "mobile_data"}[what]] = on
 		c.state.network = c.networkNow()
-	case what == "power" && value != "":
+	case what == "power" && value == "stayon":
+		return stayOn(c)
 	default:
 		c.Errorf("Available commands:\n    help     Show information about the subcommands\n    power    Control the power manager\n    data     Control mobile data connectivity\n    wifi     Control the Wi-Fi manager\n")
 		return 1
 	}
+	return 0
+}
+
+// stayOn is svc power stayon true|false|usb|ac|wireless: which chargers keep the
+// screen on. It turns the screen on (PowerCommand).
+func stayOn(c *call) int {
+	all := 7
+	if c.profile.API >= 33 { // and a dock
+		all = 15
+	}
+	bits, ok := map[string]int{"true": all, "false": 0, "ac": 1, "usb": 2, "wireless": 4}[c.Arg(2)]
+	if !ok {
+		c.Errorf("Control the power manager\n\nusage: svc power stayon [true|false|usb|ac|wireless]\n")
+		return 1
+	}
+	if bits != 0 {
+		c.setScreen(true)
+	}
+	c.state.settings["global stay_on_while_plugged_in"] = strconv.Itoa(bits)
 	return 0
 }
 

@@ -60,6 +60,10 @@ func (w *workload) playNext(cold bool) {
 		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))
 		return
 	}
+	if why := w.phone.hidden(); why != "" && cold {
+		w.fail("androidx.test.espresso.NoActivityResumedException: No activities in stage RESUMED. Did you forget to launch the activity. (test.getActivity() or similar)? (" + why + ")")
+		return
+	}
 	if name := w.phone.lacks(w.app); name != "" {
 		w.at(w.phone.clock.Now()+focusFor, func() {
 			w.fail("androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds. (a dialog asks for " + name + ")")

@@ -1,0 +1,52 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
+)
+
+// How long a lock screen is given to go, and how often it is looked at.
+const (
+	unlockFor   = 5 * time.Second
+	unlockEvery = 250 * time.Millisecond
+)
+
+var errLocked = errors.New("its lock screen shows, and asks for a PIN, a pattern or a password")
+
+// Unlock dismisses a lock screen that asks for nothing, on a screen that is on: an app
+// behind it has no window with the focus.
+func (t *Target) Unlock(ctx context.Context) error {
+	locked, err := t.locked(ctx)
+	if err != nil || !locked {
+		return err
+	}
+	dismiss := []string{"wm", "dismiss-keyguard"} // Android 7
+	if t.Facts.API < 24 {
+		dismiss = []string{"input", "keyevent", "82"} // the menu key
+	}
+	if err := t.Try(ctx, dismiss...); err != nil {
+		return fmt.Errorf("unlock the device: %w", err)
+	}
+	gone, err := t.Poll(ctx, unlockEvery, unlockFor, func() (bool, error) {
+		locked, err := t.locked(ctx)
+		return !locked, err
+	})
+	if err == nil && !gone {
+		err = t.Advise(loss.Infrastructure, fmt.Errorf("unlock the device: %w", errLocked), device.HintLock)
+	}
+	return err
+}
+
+// locked reports whether the lock screen shows.
+func (t *Target) locked(ctx context.Context) (bool, error) {
+	out, err := t.Ask(ctx, device.LockQuestion)
+	if err != nil {
+		return false, fmt.Errorf("look whether the device is locked: %w", err)
+	}
+	return device.Locked(string(out.Stdout)), nil
+}
