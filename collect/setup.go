@@ -198,6 +198,9 @@ func (c *collector) configure(ctx context.Context) error {
 	if err := c.target.Try(ctx, "svc", "power", "stayon", "true"); err != nil {
 		return err
 	}
+	if err := c.target.KeepLit(ctx); err != nil {
+		return err
+	}
 	if err := c.target.Unlock(ctx); err != nil {
 		return err
 	}

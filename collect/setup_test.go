@@ -13,21 +13,25 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab"
 )
 
-// asking has the job's app ask for runtime permissions.
-func asking(t *testing.T, job *collect.Job, permissions ...string) {
+// rewrite changes the file of a simulated app.
+func rewrite(t *testing.T, file, from, to string) {
 	t.Helper()
-	text, err := os.ReadFile(job.App.APK)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := ""
-	for _, name := range permissions {
-		lines += "permission " + name + "\n"
+	if !strings.Contains(string(text), from) {
+		t.Fatalf("%s has no %q", file, from)
 	}
-	head, scenarios, _ := strings.Cut(string(text), "\nscenario ")
-	if err := os.WriteFile(job.App.APK, []byte(head+"\n"+lines+"\nscenario "+scenarios), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// asking has the job's app ask for runtime permissions.
+func asking(t *testing.T, job *collect.Job, permissions ...string) {
+	t.Helper()
+	rewrite(t, job.App.APK, "\nscenario ", "\npermission "+strings.Join(permissions, "\npermission ")+"\nscenario ")
 }
 
 // TestClearedDataKeepsPermissions: pm clear takes away what install -g granted, and a
@@ -120,4 +124,28 @@ func onPhone(t *testing.T, s *simlab.Simulated, command string) (string, error) 
 	defer func() { _ = d.Close() }()
 	out, err := d.Exec(t.Context(), command)
 	return string(out.Stdout), err
+}
+
+// TestTheScreenIsKeptOnWithoutACharger: "stay on" counts with one alone, and a screen
+// that goes off between two repetitions hides the app from the next.
+func TestTheScreenIsKeptOnWithoutACharger(t *testing.T) {
+	t.Parallel()
+	for name, keyguard := range map[string]string{"no lock": "", "swipe": "swipe"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, job := simulated(t, "pixel-7-android-14", simlab.Options{Powered: "battery", Keyguard: keyguard})
+			const seconds15 = "15000"
+			if _, err := onPhone(t, s, "settings put system screen_off_timeout "+seconds15); err != nil {
+				t.Fatal(err)
+			}
+			rewrite(t, job.App.APK, "scenario read-mail 8s", "scenario read-mail 30s") // quiet at its end
+			job.Scenario.Retries = 0
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			after, err := onPhone(t, s, "settings get system screen_off_timeout")
+			if err != nil || strings.TrimSpace(after) != seconds15 {
+				t.Errorf("afterwards the screen goes off after %q ms, %v", after, err)
+			}
+		})
+	}
 }

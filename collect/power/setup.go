@@ -35,38 +35,6 @@ func (m *Meter) feign(ctx context.Context) error {
 // canFeign: `dumpsys battery unplug` came with Android 6.
 func canFeign(f target.Facts) bool { return f.API >= 23 }
 
-const screenTimeout = "screen_off_timeout"
-
-// Values of screen_off_timeout, in ms.
-const (
-	litLong   = "86399000" // a day less a second: nobody sets that by hand
-	litMinute = "60000"    // Android's default
-)
-
-// keepLit keeps the screen from going off by itself: "stay on" counts only with
-// a charger, and none is there or none is to be seen.
-func (m *Meter) keepLit(ctx context.Context) error {
-	text, err := m.t.Output(ctx, "settings", "get", "system", screenTimeout)
-	before := strings.TrimSpace(text)
-	if err != nil {
-		return fmt.Errorf("read when the screen goes off: %w", err)
-	}
-	if before == "null" { // nobody has set it: Android's default holds
-		before = litMinute
-	}
-	if _, notTold := strconv.Atoi(before); notTold != nil {
-		return nil //nolint:nilerr // what can't be read can't be put back
-	}
-	if before == litLong {
-		before = litMinute
-		m.t.Journal.Warnf("the screen was set to stay on for a day, as after a run that was killed: it goes off after a minute again when this run ends")
-	}
-	m.t.UndoLater("set "+screenTimeout+" back to "+before, func(ctx context.Context) error {
-		return m.t.Try(ctx, "settings", "put", "system", screenTimeout, before)
-	})
-	return m.t.Try(ctx, "settings", "put", "system", screenTimeout, litLong)
-}
-
 const brightnessMode = "screen_brightness_mode"
 
 // Values of screen_brightness_mode.

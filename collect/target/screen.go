@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/loss"
@@ -49,4 +51,40 @@ func (t *Target) locked(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("look whether the device is locked: %w", err)
 	}
 	return device.Locked(string(out.Stdout)), nil
+}
+
+const screenTimeout = "screen_off_timeout"
+
+// Values of screen_off_timeout, in ms.
+const (
+	litLong   = "86399000" // a day less a second: nobody sets that by hand
+	litMinute = "60000"    // Android's default
+)
+
+// KeepLit keeps the screen from going off by itself: "stay on" counts only with a
+// charger, and none may be there, or be to be seen.
+func (t *Target) KeepLit(ctx context.Context) error {
+	if t.lit {
+		return t.Try(ctx, "settings", "put", "system", screenTimeout, litLong)
+	}
+	text, err := t.Output(ctx, "settings", "get", "system", screenTimeout)
+	before := strings.TrimSpace(text)
+	if err != nil {
+		return fmt.Errorf("read when the screen goes off: %w", err)
+	}
+	if before == "null" { // nobody has set it: Android's default holds
+		before = litMinute
+	}
+	if _, notTold := strconv.Atoi(before); notTold != nil {
+		return nil //nolint:nilerr // what can't be read can't be put back
+	}
+	if before == litLong {
+		before = litMinute
+		t.Journal.Warnf("the screen was set to stay on for a day, as after a run that was killed: it goes off after a minute again when this run ends")
+	}
+	t.UndoLater("set "+screenTimeout+" back to "+before, func(ctx context.Context) error {
+		return t.Try(ctx, "settings", "put", "system", screenTimeout, before)
+	})
+	t.lit = true
+	return t.Try(ctx, "settings", "put", "system", screenTimeout, litLong)
 }

@@ -148,6 +148,9 @@ func batteryCommand(c *call) int {
 		return 255
 	}
 	c.countOnBattery(was)
+	if was != c.onBattery() { // PowerManagerService, updateIsPoweredLocked
+		c.userActivity()
+	}
 	return 0
 }
 

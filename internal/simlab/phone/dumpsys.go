@@ -91,7 +91,7 @@ func (p *Phone) garble(text []byte) []byte {
 
 func dumpPower(c *call) int {
 	on := c.screenNow().on
-	plugged, plug := c.plugged() != "", map[string]int{"ac": 1, "usb": 2, "wireless": 4}[c.plugged()]
+	plugged, plug := c.plugged() != "", plugTypes[c.plugged()]
 	if c.profile.API < 17 {
 		state, bits := 3, "SCREEN_BRIGHT_BIT SCREEN_ON_BIT"
 		if !on {
@@ -105,7 +105,7 @@ func dumpPower(c *call) int {
 		wakefulness, display = "Asleep", "OFF"
 	}
 	c.Printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=%s\n  mIsPowered=%t\n  mPlugType=%d\n  mBatteryLevel=%d\n  mStayOn=%t\n",
-		wakefulness, plugged, plug, c.batteryLevel(), plugged)
+		wakefulness, plugged, plug, c.batteryLevel(), c.staysOn())
 	if c.profile.API >= 21 {
 		c.Printf("\nDisplay Power: state=%s\n", display)
 	}

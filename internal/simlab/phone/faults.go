@@ -200,6 +200,8 @@ func (p *Phone) reboot() {
 	delete(p.state.props, "debug.hwui.profile")
 	p.host.DropJobs()
 	p.boot()
+	p.setScreen(true)
+	p.state.locked = p.options.Keyguard != ""
 	p.state.bootedAt = p.clock.Now() + bootTakes
 	p.host.EndAll(255)
 	if c := p.connection; c != nil {

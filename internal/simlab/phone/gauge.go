@@ -30,6 +30,7 @@ func (p *Phone) SetPowered(from string) {
 	}
 	was := p.onBattery()
 	ps.supplies = append(ps.supplies, supply{at: p.clock.Now(), from: from})
+	p.userActivity()
 	p.countOnBattery(was)
 }
 

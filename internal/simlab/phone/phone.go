@@ -70,6 +70,8 @@ type state struct {
 	nextPID     int
 	garbage     bool
 	locked      bool           // the lock screen shows
+	activeAt    time.Duration  // the last sign of somebody who looks
+	looksAt     time.Duration  // when it is looked whether the screen goes off
 	bootedAt    time.Duration  // boot_completed from here on
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
@@ -109,6 +111,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	}
 	ph.powerUp()
 	ph.boot()
+	ph.userActivity()
 	if o.Rate > 0 {
 		ph.run(o.Rate)
 	}

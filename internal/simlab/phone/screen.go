@@ -13,6 +13,59 @@ func (p *Phone) setScreen(on bool) {
 	last := p.screenNow()
 	p.state.locked = p.state.locked || !on && p.options.Keyguard != ""
 	p.changeScreen(screen{on: on, brightness: last.brightness})
+	p.userActivity()
+}
+
+// userActivity is a touch, a key or whatever else the power manager takes for a sign
+// of somebody who looks: the screen stays on for its time-out from then on.
+func (p *Phone) userActivity() {
+	p.state.activeAt = p.clock.Now()
+	p.watchTimeout()
+}
+
+// watchTimeout looks again when the screen's time is over, if nothing does before.
+func (p *Phone) watchTimeout() {
+	now := p.clock.Now()
+	due := max(p.state.activeAt+p.screenTimeout(), now)
+	if p.state.looksAt > now && p.state.looksAt <= due {
+		return
+	}
+	p.state.looksAt = due
+	p.clock.At(due, func() {
+		switch {
+		case !p.screenNow().on || p.staysOn():
+		case p.clock.Now() < p.state.activeAt+p.screenTimeout():
+			p.watchTimeout()
+		default:
+			p.timeOut()
+		}
+	})
+}
+
+// timeOut turns the screen off; nothing is drawn any more.
+func (p *Phone) timeOut() {
+	p.setScreen(false)
+	if pr := p.state.running[p.state.foreground]; pr != nil {
+		pr.Frames = pr.Frames[:pr.Rendered(p.clock.Now())]
+	}
+}
+
+// screenTimeout is the setting screen_off_timeout; Android's default is a minute.
+func (p *Phone) screenTimeout() time.Duration {
+	ms, err := strconv.Atoi(p.state.settings["system screen_off_timeout"])
+	if err != nil || ms < 0 {
+		return time.Minute
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// plugTypes are android.os.BatteryManager's BATTERY_PLUGGED.
+var plugTypes = map[string]int{"ac": 1, "usb": 2, "wireless": 4}
+
+// staysOn reports whether the screen stays on for a charger's sake.
+func (p *Phone) staysOn() bool {
+	with, _ := strconv.Atoi(p.state.settings["global stay_on_while_plugged_in"])
+	return with&plugTypes[p.plugged()] != 0
 }
 
 // goingAway is how long the lock screen takes to go.

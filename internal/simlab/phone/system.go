@@ -99,6 +99,7 @@ func settings(c *call) int {
 		if key == "system screen_brightness" {
 			c.setBrightness(c.Arg(3))
 		}
+		c.watchTimeout()
 	case c.Arg(0) == "delete" && len(c.Args) >= 3:
 		delete(c.state.settings, key)
 		c.Printf("Deleted 1 rows\n")
@@ -168,6 +169,7 @@ func stayOn(c *call) int {
 		c.setScreen(true)
 	}
 	c.state.settings["global stay_on_while_plugged_in"] = strconv.Itoa(bits)
+	c.watchTimeout()
 	return 0
 }
 
