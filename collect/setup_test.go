@@ -149,3 +149,42 @@ func TestTheScreenIsKeptOnWithoutACharger(t *testing.T) {
 		})
 	}
 }
+
+// TestWiFiIsWaitedFor: svc wifi enable returns before there is a network.
+func TestWiFiIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "pixel-7-android-14"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			s, job := simulated(t, profile, simlab.Options{})
+			if _, err := onPhone(t, s, "svc wifi disable"); err != nil {
+				t.Fatal(err)
+			}
+			network := ""
+			watch := progressFunc(func(e journal.Event) {
+				if e.Phase == journal.WarmUp && network == "" {
+					network, _ = onPhone(t, s, "dumpsys connectivity")
+				}
+			})
+			r := collect.Collect(t.Context(), job, collect.Options{Progress: watch})
+			wantComplete(t, r, 3)
+			if !strings.Contains(network, "WIFI") {
+				t.Errorf("the first repetition begins on %q", network)
+			}
+			if warnedOf(r.Run, "network") {
+				t.Errorf("warnings: %v", r.Run.Warnings)
+			}
+		})
+	}
+}
+
+// TestWiFiThatStaysAwayIsToldOf after the time that it is waited for.
+func TestWiFiThatStaysAwayIsToldOf(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{Network: "4g"})
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 3)
+	if !warnedOf(r.Run, "wifi", "30s") {
+		t.Errorf("a phone that finds no Wi-Fi: %v", r.Run.Warnings)
+	}
+}

@@ -271,14 +271,7 @@ func lookAnimations(output string) Finding {
 }
 
 // Airplane mode moved from the system to the global settings in Android 4.2.
-const networkCommand = "settings get global airplane_mode_on; dumpsys connectivity"
-
-var (
-	// Android 5 and later: a network's number or "none".
-	defaultNetwork = regexp.MustCompile(`Active default network: (\w+)`)
-	// Android 4: "NetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, …".
-	networkInfo = regexp.MustCompile(`state: CONNECTED/`)
-)
+const networkCommand = "settings get global airplane_mode_on; " + NetworkQuestion
 
 func lookNetwork(output string) Finding {
 	const hint = "connect the device to a network, unless the scenario needs none"

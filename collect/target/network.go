@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
 )
 
 // SetNetwork turns wifi and mobile data on and off: "wifi", "none", or any other
@@ -16,7 +18,10 @@ func (t *Target) SetNetwork(ctx context.Context, network string) error {
 	case "":
 		return nil
 	case "wifi":
-		return t.switchNetwork(ctx, true, false)
+		if err := t.switchNetwork(ctx, true, false); err != nil {
+			return err
+		}
+		return t.waitNetwork(ctx, network, "MOBILE")
 	}
 	wireless, err := t.onWifi(ctx)
 	if err != nil {
@@ -26,7 +31,34 @@ func (t *Target) SetNetwork(ctx context.Context, network string) error {
 		return t.Advise(loss.Configuration, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", network, t.dev.Serial()),
 			"connect the device by cable, or measure it on wifi")
 	}
-	return t.switchNetwork(ctx, false, network != "none")
+	if err := t.switchNetwork(ctx, false, network != "none"); err != nil || network == "none" {
+		return err
+	}
+	return t.waitNetwork(ctx, network, "WIFI")
+}
+
+// How long a network is waited for, and how often it is asked for.
+const (
+	networkFor   = 30 * time.Second
+	networkEvery = 500 * time.Millisecond
+)
+
+// waitNetwork waits until the device is on a network that is not of the kind that was
+// turned off: svc returns at once, and Wi-Fi takes seconds to connect. A device that
+// does not tell is not waited for.
+func (t *Target) waitNetwork(ctx context.Context, network, off string) error {
+	connected, err := t.Poll(ctx, networkEvery, networkFor, func() (bool, error) {
+		out, err := t.Ask(ctx, device.NetworkQuestion)
+		if err != nil {
+			return false, fmt.Errorf("wait for the network %q: %w", network, err)
+		}
+		kind := device.ReadNetwork(string(out.Stdout))
+		return kind != device.NetworkNone && kind != off, nil
+	})
+	if err == nil && !connected {
+		t.Journal.Warnf("the network was set to %q, and the device is not on it after %v: what the app loads may fail or come late", network, networkFor)
+	}
+	return err
 }
 
 // RestoreNetwork turns wifi and mobile data back to what they were.

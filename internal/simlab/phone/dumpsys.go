@@ -256,14 +256,22 @@ func dumpThermal(c *call) int {
 
 // dumpConnectivity says which network is the active one.
 func dumpConnectivity(c *call) int {
+	id, kind, sub := 101, "MOBILE", map[string]string{"3g": "UMTS", "4g": "LTE", "2g": "EDGE"}[c.state.network]
 	switch c.state.network {
 	case "none":
 		c.Printf("Active default network: none\n")
+		return 0
 	case "wifi":
-		c.Printf("NetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified), extra: \"simulated\"\nActive default network: 100\n")
+		id, kind, sub = 100, "WIFI", ""
+	}
+	info := fmt.Sprintf("type: %s[%s], state: CONNECTED/CONNECTED, reason: (unspecified), extra: simulated", kind, sub)
+	switch api := c.profile.API; {
+	case api < 21:
+		c.Printf("NetworkInfo: %s\n", info)
+	case api < 31:
+		c.Printf("Active default network: %d\n\nCurrent Networks:\n  NetworkAgentInfo{ ni{[%s]}  network{%d}  nethandle{%d}  lp{{InterfaceName: wlan0}} }\n", id, info, id, id<<32)
 	default:
-		kind := map[string]string{"3g": "UMTS", "4g": "LTE", "2g": "EDGE"}[c.state.network]
-		c.Printf("NetworkInfo: type: MOBILE[%s], state: CONNECTED/CONNECTED, reason: connected, extra: simulated\nActive default network: 101\n", kind)
+		c.Printf("Active default network: %d\n\nCurrent Networks:\n  NetworkAgentInfo{network{%d}  handle{%d}  ni{%s CONNECTED extra: }  created=2026-01-05T09:00:00Z }\n", id, id, id<<32, kind)
 	}
 	return 0
 }

@@ -69,6 +69,7 @@ type state struct {
 	foreground  string              // package
 	nextPID     int
 	garbage     bool
+	wifiUpAt    time.Duration  // when the phone is on Wi-Fi that was turned on
 	locked      bool           // the lock screen shows
 	activeAt    time.Duration  // the last sign of somebody who looks
 	looksAt     time.Duration  // when it is looked whether the screen goes off

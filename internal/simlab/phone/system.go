@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
@@ -141,9 +142,7 @@ func svc(c *call) int {
 	what, value := c.Arg(0), c.Arg(1)
 	switch {
 	case (what == "wifi" || what == "data") && (value == "enable" || value == "disable"):
-		on := map[string]string{"enable": "1", "disable": "0"}[value]
-		c.state.settings["global "+map[string]string{"wifi": "wifi_on", "data": "mobile_data"}[what]] = on
-		c.state.network = c.networkNow()
+		c.switchNetwork(what, value == "enable")
 	case what == "power" && value == "stayon":
 		return stayOn(c)
 	default:
@@ -173,11 +172,28 @@ func stayOn(c *call) int {
 	return 0
 }
 
+// wifiTakes is how long after it was turned on Wi-Fi has found its access point, has
+// an address, and is the default network.
+const wifiTakes = 4500 * time.Millisecond
+
+// switchNetwork returns at once, as svc does, whatever the radio still has to do.
+func (p *Phone) switchNetwork(what string, on bool) {
+	name := "global " + map[string]string{"wifi": "wifi_on", "data": "mobile_data"}[what]
+	was := p.state.settings[name]
+	p.state.settings[name] = map[bool]string{true: "1", false: "0"}[on]
+	if what == "wifi" && on && was != "1" {
+		p.state.wifiUpAt = p.clock.Now() + wifiTakes
+		p.clock.At(p.state.wifiUpAt, func() { p.state.network = p.networkNow() })
+	}
+	p.state.network = p.networkNow()
+}
+
 // networkNow is the network that the switches leave: wifi first, then the mobile
 // one that the phone was made with.
 func (p *Phone) networkNow() string {
+	wifi := p.state.settings["global wifi_on"] == "1" && p.clock.Now() >= p.state.wifiUpAt
 	switch {
-	case p.state.settings["global wifi_on"] == "1" && p.options.Network == "wifi":
+	case wifi && p.options.Network == "wifi":
 		return "wifi"
 	case p.state.settings["global mobile_data"] != "1":
 		return "none"

@@ -1,0 +1,26 @@
+package device_test
+
+import (
+	"testing"
+
+	"github.com/apkgate/apkgate/device"
+)
+
+// The kind of the network that Android 4, 5 to 11 and 12 and later tell.
+func TestReadNetwork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ output, want string }{
+		"not told":          {"Can't find service: connectivity\n", device.NetworkNotTold},
+		"4, on Wi-Fi":       {"NetworkInfo: type: mobile[LTE], state: DISCONNECTED/DISCONNECTED\nNetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified)\n", "WIFI"},
+		"4, on mobile":      {"NetworkInfo: type: mobile[HSPA+], state: CONNECTED/CONNECTED, reason: dataEnabled\n", "MOBILE"},
+		"4, on none":        {"NetworkInfo: type: WIFI[], state: DISCONNECTED/DISCONNECTED, reason: (unspecified)\n", device.NetworkNone},
+		"none":              {"Active default network: none\n", device.NetworkNone},
+		"9, on mobile":      {"Active default network: 101\nCurrent Networks:\n  NetworkAgentInfo{ ni{[type: WIFI[], state: CONNECTING/CONNECTING]}  network{100}  nethandle{1} }\n  NetworkAgentInfo{ ni{[type: MOBILE[LTE], state: CONNECTED/CONNECTED]}  network{101}  nethandle{2} }\n", "MOBILE"},
+		"14, on Wi-Fi":      {"Active default network: 100\n  NetworkAgentInfo{network{100}  handle{432902426637}  ni{WIFI CONNECTED extra: }  created=2026-01-05T09:00:00Z }\n", "WIFI"},
+		"without its agent": {"Active default network: 100\n", device.NetworkUnknown},
+	} {
+		if got := device.ReadNetwork(c.output); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
