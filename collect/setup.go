@@ -195,7 +195,7 @@ func (c *collector) configure(ctx context.Context) error {
 	if !c.target.Undoes(undoSettings) {
 		c.target.UndoLater(undoSettings, c.unconfigure)
 	}
-	if err := c.target.Try(ctx, "svc", "power", "stayon", "true"); err != nil {
+	if err := c.target.StayOn(ctx); err != nil {
 		return err
 	}
 	if err := c.target.KeepLit(ctx); err != nil {

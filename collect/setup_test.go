@@ -5,10 +5,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/simlab"
 )
@@ -184,7 +186,45 @@ func TestWiFiThatStaysAwayIsToldOf(t *testing.T) {
 	_, job := simulated(t, "pixel-7-android-14", simlab.Options{Network: "4g"})
 	r := collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)
-	if !warnedOf(r.Run, "wifi", "30s") {
+	if !warnedOf(r.Run, `"wifi"`, "30s", "on none") {
 		t.Errorf("a phone that finds no Wi-Fi: %v", r.Run.Warnings)
+	}
+}
+
+// TestANetworkThatStaysOnIsToldOf where the device ignores that it is turned off.
+func TestANetworkThatStaysOnIsToldOf(t *testing.T) {
+	t.Parallel()
+	for _, ignored := range []string{"", "global wifi_on"} {
+		_, job := simulated(t, "pixel-7-android-14", simlab.Options{Ignored: []string{ignored}})
+		job.Network = "none"
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 3)
+		if warned := warnedOf(r.Run, `"none"`, "on WIFI"); warned != (ignored != "") {
+			t.Errorf("ignored %q: %v", ignored, r.Run.Warnings)
+		}
+	}
+}
+
+// TestASettingThatIsIgnoredIsNamed: some makers' phones let nobody change settings
+// over adb, and say nothing.
+func TestASettingThatIsIgnoredIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, setting := range []string{"system screen_off_timeout", "global stay_on_while_plugged_in", "system screen_brightness_mode"} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			energy := config.DefaultEnergy()
+			energy.Settle = new(time.Duration)
+			_, name, _ := strings.Cut(setting, " ")
+			for _, ignored := range [][]string{nil, {setting}} {
+				s, job := simulated(t, "pixel-5-android-11", simlab.Options{Ignored: ignored})
+				s.Phone.Set("system screen_brightness_mode", "1")
+				job.Energy = &energy
+				r := collect.Collect(t.Context(), job, collect.Options{})
+				wantComplete(t, r, 3)
+				if warned := warnedOf(r.Run, name, "ignores"); warned != (ignored != nil) {
+					t.Errorf("ignored: %q; warnings: %v", ignored, r.Run.Warnings)
+				}
+			}
+		})
 	}
 }

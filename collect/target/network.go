@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -21,7 +22,7 @@ func (t *Target) SetNetwork(ctx context.Context, network string) error {
 		if err := t.switchNetwork(ctx, true, false); err != nil {
 			return err
 		}
-		return t.waitNetwork(ctx, network, "MOBILE")
+		return t.waitNetwork(ctx, network, func(kind string) bool { return kind != device.NetworkNone && kind != "MOBILE" })
 	}
 	wireless, err := t.onWifi(ctx)
 	if err != nil {
@@ -31,10 +32,11 @@ func (t *Target) SetNetwork(ctx context.Context, network string) error {
 		return t.Advise(loss.Configuration, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", network, t.dev.Serial()),
 			"connect the device by cable, or measure it on wifi")
 	}
-	if err := t.switchNetwork(ctx, false, network != "none"); err != nil || network == "none" {
+	none := network == "none"
+	if err := t.switchNetwork(ctx, false, !none); err != nil {
 		return err
 	}
-	return t.waitNetwork(ctx, network, "WIFI")
+	return t.waitNetwork(ctx, network, func(kind string) bool { return (kind == device.NetworkNone) == none && kind != "WIFI" })
 }
 
 // How long a network is waited for, and how often it is asked for.
@@ -43,20 +45,21 @@ const (
 	networkEvery = 500 * time.Millisecond
 )
 
-// waitNetwork waits until the device is on a network that is not of the kind that was
-// turned off: svc returns at once, and Wi-Fi takes seconds to connect. A device that
-// does not tell is not waited for.
-func (t *Target) waitNetwork(ctx context.Context, network, off string) error {
-	connected, err := t.Poll(ctx, networkEvery, networkFor, func() (bool, error) {
+// waitNetwork waits until the device is on a network of the kind that was asked for:
+// svc returns at once, and Wi-Fi takes seconds to connect. A device that does not tell
+// is not waited for.
+func (t *Target) waitNetwork(ctx context.Context, network string, wanted func(kind string) bool) error {
+	kind := device.NetworkNotTold
+	there, err := t.Poll(ctx, networkEvery, networkFor, func() (bool, error) {
 		out, err := t.Ask(ctx, device.NetworkQuestion)
 		if err != nil {
 			return false, fmt.Errorf("wait for the network %q: %w", network, err)
 		}
-		kind := device.ReadNetwork(string(out.Stdout))
-		return kind != device.NetworkNone && kind != off, nil
+		kind = device.ReadNetwork(string(out.Stdout))
+		return kind == device.NetworkNotTold || wanted(kind), nil
 	})
-	if err == nil && !connected {
-		t.Journal.Warnf("the network was set to %q, and the device is not on it after %v: what the app loads may fail or come late", network, networkFor)
+	if err == nil && !there {
+		t.Journal.Warnf("the network was set to %q, and after %v the device is on %s: what the app loads may fail, or come in another time", network, networkFor, cmp.Or(kind, "none"))
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/loss"
@@ -65,12 +64,11 @@ const (
 // charger, and none may be there, or be to be seen.
 func (t *Target) KeepLit(ctx context.Context) error {
 	if t.lit {
-		return t.Try(ctx, "settings", "put", "system", screenTimeout, litLong)
+		return t.Put(ctx, "system", screenTimeout, litLong)
 	}
-	text, err := t.Output(ctx, "settings", "get", "system", screenTimeout)
-	before := strings.TrimSpace(text)
+	before, err := t.setting(ctx, "system", screenTimeout)
 	if err != nil {
-		return fmt.Errorf("read when the screen goes off: %w", err)
+		return err
 	}
 	if before == "null" { // nobody has set it: Android's default holds
 		before = litMinute
@@ -86,5 +84,5 @@ func (t *Target) KeepLit(ctx context.Context) error {
 		return t.Try(ctx, "settings", "put", "system", screenTimeout, before)
 	})
 	t.lit = true
-	return t.Try(ctx, "settings", "put", "system", screenTimeout, litLong)
+	return t.Put(ctx, "system", screenTimeout, litLong)
 }

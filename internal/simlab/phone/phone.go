@@ -39,6 +39,9 @@ type Options struct {
 	// Keyguard is the lock screen that shows when the phone is made and whenever its
 	// screen went off: none where it is "", else "swipe" or "pin".
 	Keyguard string
+	// Ignored are settings ("system screen_off_timeout") that the phone lets nobody
+	// change over adb, without a word, as some makers' do.
+	Ignored []string
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 }

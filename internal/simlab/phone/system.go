@@ -2,6 +2,7 @@ package phone
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,7 +97,9 @@ func settings(c *call) int {
 		}
 		c.Printf("%s\n", value)
 	case c.Arg(0) == "put" && len(c.Args) >= 4 && len(c.state.settings) < maxProperties:
-		c.state.settings[key] = c.Arg(3)
+		if !c.set(key, c.Arg(3)) {
+			return 0
+		}
 		if key == "system screen_brightness" {
 			c.setBrightness(c.Arg(3))
 		}
@@ -115,6 +118,22 @@ func settings(c *call) int {
 		return 1
 	}
 	return 0
+}
+
+// set changes a setting; false where the phone ignores it.
+func (p *Phone) set(key, value string) bool {
+	if slices.Contains(p.options.Ignored, key) {
+		return false
+	}
+	p.state.settings[key] = value
+	return true
+}
+
+// Set is what somebody sets by hand: "system screen_brightness_mode", "1".
+func (p *Phone) Set(key, value string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state.settings[key] = value
 }
 
 // wm is wm size, density and dismiss-keyguard (Android 7).
@@ -167,7 +186,7 @@ func stayOn(c *call) int {
 	if bits != 0 {
 		c.setScreen(true)
 	}
-	c.state.settings["global stay_on_while_plugged_in"] = strconv.Itoa(bits)
+	c.set("global stay_on_while_plugged_in", strconv.Itoa(bits))
 	c.watchTimeout()
 	return 0
 }
@@ -180,8 +199,7 @@ const wifiTakes = 4500 * time.Millisecond
 func (p *Phone) switchNetwork(what string, on bool) {
 	name := "global " + map[string]string{"wifi": "wifi_on", "data": "mobile_data"}[what]
 	was := p.state.settings[name]
-	p.state.settings[name] = map[bool]string{true: "1", false: "0"}[on]
-	if what == "wifi" && on && was != "1" {
+	if p.set(name, map[bool]string{true: "1", false: "0"}[on]) && what == "wifi" && on && was != "1" {
 		p.state.wifiUpAt = p.clock.Now() + wifiTakes
 		p.clock.At(p.state.wifiUpAt, func() { p.state.network = p.networkNow() })
 	}
