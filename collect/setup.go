@@ -120,11 +120,29 @@ func (c *collector) preflight(ctx context.Context) error {
 // install puts the APKs on the device. What was not there before is taken off
 // again at the end.
 func (c *collector) install(ctx context.Context) error {
+	if err := c.tellOfVerifier(ctx); err != nil {
+		return err
+	}
 	if err := c.installApp(ctx); err != nil {
 		return err
 	}
 	c.holder = c
 	return c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), c.job.App.TestAPK)
+}
+
+// tellOfVerifier says what an installation may wait for, which is minutes without a word.
+func (c *collector) tellOfVerifier(ctx context.Context) error {
+	if c.job.App.APK == "" && c.job.App.TestAPK == "" {
+		return nil
+	}
+	out, err := c.target.Ask(ctx, device.InstallsQuestion)
+	if err != nil {
+		return fmt.Errorf("look whether apps from adb are verified: %w", err)
+	}
+	if device.InstallsChecked(string(out.Stdout)) {
+		c.journal.Report(journal.SetUp, 0, 0, "installing: the device verifies apps from adb, so it may refuse, or ask on its screen")
+	}
+	return nil
 }
 
 // installApp puts the build itself on the device, and notes its permissions.

@@ -228,3 +228,24 @@ func TestASettingThatIsIgnoredIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// TestAVerifierIsToldOf before it refuses, or waits for a tap on the phone's screen.
+func TestAVerifierIsToldOf(t *testing.T) {
+	t.Parallel()
+	for value, refuses := range map[string]bool{"1": true, "0": false} {
+		s, job := simulated(t, "pixel-7-android-14", simlab.Options{Verifier: true})
+		s.Phone.Set("global verifier_verify_adb_installs", value)
+		told := false
+		watch := progressFunc(func(e journal.Event) {
+			told = told || e.Phase == journal.SetUp && strings.Contains(e.Message, "verifies apps")
+		})
+		r := collect.Collect(t.Context(), job, collect.Options{Progress: watch})
+		if told != refuses || (r.Err != nil) != refuses {
+			t.Errorf("of %s: told %v, %v", value, told, r.Err)
+		}
+		var lost *loss.Error
+		if refuses && (!errors.As(r.Err, &lost) || !strings.Contains(lost.Error(), "INSTALL_FAILED_VERIFICATION_FAILURE") || !strings.Contains(lost.Hint(), "verification")) {
+			t.Errorf("the refusal: %v", r.Err)
+		}
+	}
+}

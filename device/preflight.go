@@ -52,6 +52,7 @@ func Preflight(ctx context.Context, d Device) ([]Finding, error) {
 		{"storage", "df /data", lookStorage},
 		{"animations", animationCommand, lookAnimations},
 		{"network", networkCommand, lookNetwork},
+		{"installs", InstallsQuestion, lookInstalls},
 	} {
 		out, err := d.Exec(ctx, check.command)
 		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrGone) || errors.Is(err, ErrUnauthorized)) {

@@ -65,6 +65,7 @@ func TestPreflight(t *testing.T) {
 			"df /data":                   "Filesystem      1K-blocks     Used Available Use% Mounted on\n/dev/block/dm-8 115249236 20480000  94769236  18% /data\n",
 			"settings get global window": "null\n1.0\n1\n",
 			"settings get global air":    "0\nActive default network: 101\n",
+			"settings get global verif":  "0\n1\nnull\n",
 		}, `boot: ok: boot completed: yes
 screen: ok: the display is ON
 lock: ok: unlocked
@@ -75,6 +76,7 @@ saver: ok: off
 storage: ok: 92548 MiB free in /data
 animations: ok: scale 1
 network: ok: connected (the system's network 101)
+installs: ok: no verification of apps from adb is turned on
 `},
 		{"Android 12, unfit in every way", map[string]string{
 			"getprop sys.boot_completed": "\n",
@@ -86,6 +88,7 @@ network: ok: connected (the system's network 101)
 			"df /data":                   "Filesystem 1K-blocks Used Available Use% Mounted on\n/dev/block/with/a/name/that/breaks/the/line\n 1000000 600000 400000 60% /data\n",
 			"settings get global window": "1.0\n1.0\n0.0\n",
 			"settings get global air":    "1\nActive default network: none\n",
+			"settings get global verif":  "null\nnull\n1\n",
 		}, `boot: NOT OK: boot completed: no
 screen: NOT OK: the display is DOZE
 lock: NOT OK: the lock screen shows
@@ -96,6 +99,7 @@ saver: NOT OK: on
 storage: NOT OK: 390 MiB free in /data
 animations: NOT OK: scales of windows, transitions, animators: 1, 1, 0
 network: NOT OK: airplane mode is on
+installs: NOT OK: Auto Blocker is on: it keeps apps from being installed over adb
 `},
 		{"Android 4, line ends of a terminal", map[string]string{
 			"getprop sys.boot_completed": "1\r\n",
@@ -103,6 +107,7 @@ network: NOT OK: airplane mode is on
 			"dumpsys window policy":      "    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\r\n",
 			"dumpsys battery":            "  level: 50\r\n  scale: 200\r\n  temperature: 250\r\n",
 			"df /data":                   "Filesystem             Size   Used   Free   Blksize\r\n/data                 12.5G   6.3G   6.2G   4096\r\n",
+			"settings get global verif":  "null\r\n1\r\nnull\r\n",
 			"settings get global air":    "0\r\nNetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified)\r\n",
 		}, `boot: ok: boot completed: yes
 screen: ok: screen on: true
@@ -114,6 +119,7 @@ saver: ok: the device doesn't tell
 storage: ok: 6348 MiB free in /data
 animations: ok: the device doesn't tell
 network: ok: connected
+installs: ok: apps from adb are verified, so one may be refused or wait for a tap: settings put global verifier_verify_adb_installs 0 turns that off
 `},
 		{"Android 4.1, screen off", map[string]string{
 			"getprop sys.boot_completed": "1\n",
@@ -128,6 +134,7 @@ saver: ok: the device doesn't tell
 storage: ok: the device doesn't tell
 animations: ok: the device doesn't tell
 network: ok: the device doesn't tell
+installs: ok: the device doesn't tell
 `},
 		{"airplane mode with Wi-Fi", map[string]string{
 			"getprop sys.boot_completed": "1\n",
@@ -142,6 +149,7 @@ saver: ok: the device doesn't tell
 storage: ok: the device doesn't tell
 animations: ok: the device doesn't tell
 network: ok: airplane mode is on
+installs: ok: the device doesn't tell
 `},
 		{"no network", map[string]string{
 			"settings get global air": "0\nActive default network: none\n",
@@ -155,6 +163,7 @@ saver: ok: the device doesn't tell
 storage: ok: the device doesn't tell
 animations: ok: the device doesn't tell
 network: NOT OK: not connected to any
+installs: ok: the device doesn't tell
 `},
 	}
 	for _, test := range tests {
@@ -177,8 +186,8 @@ func TestPreflightLosesTheDevice(t *testing.T) {
 func TestPreflightOutlivesACommandThatFails(t *testing.T) {
 	d := told{says: map[string]string{"getprop": "1\n"}, err: errors.New("it printed too much")}
 	list, err := device.Preflight(context.Background(), d)
-	if err != nil || len(list) != 10 {
-		t.Errorf("%d findings, %v; want 10", len(list), err)
+	if err != nil || len(list) != 11 {
+		t.Errorf("%d findings, %v; want 11", len(list), err)
 	}
 }
 

@@ -145,6 +145,9 @@ func pmInstall(c *call) int {
 			return c.failure("INSTALL_FAILED_INVALID_URI")
 		}
 	}
+	if c.options.Verifier && c.state.settings["global verifier_verify_adb_installs"] != "0" {
+		return c.failure("INSTALL_FAILED_VERIFICATION_FAILURE: Install not allowed for file:///data/app/vmdl1418703677.tmp")
+	}
 	app, err := c.install(data)
 	if err != nil {
 		if errors.Is(err, adbd.ErrNoSpace) {

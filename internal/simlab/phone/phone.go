@@ -42,6 +42,9 @@ type Options struct {
 	// Ignored are settings ("system screen_off_timeout") that the phone lets nobody
 	// change over adb, without a word, as some makers' do.
 	Ignored []string
+	// Verifier refuses what adb installs, as Play Protect may, until the setting
+	// verifier_verify_adb_installs is 0.
+	Verifier bool
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 }
