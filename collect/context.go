@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
 // readContext notes what kind of device this is (paper, section 5.2.1).
@@ -62,6 +63,7 @@ var (
 	activeMode  = regexp.MustCompile(`[, ]modeId (\d+)`)                // Android 6 to 11
 	modeRate    = regexp.MustCompile(`\{id=(\d+),[^}]*?fps=(\d+\.\d+)`) // its modes
 	plainRate   = regexp.MustCompile(`, (\d+\.\d+) fps`)                // Android 4.2 to 5
+	offsets     = regexp.MustCompile(`appVsyncOff (\d{1,10}), presDeadline (\d{1,10})\b`)
 	level       = regexp.MustCompile(`(?m)^\s*level: (\d+)`)
 	version     = regexp.MustCompile(`(?m)^\s*versionName=(\S+)`)
 )
@@ -99,9 +101,25 @@ func (c *collector) readRefreshRate(ctx context.Context, into map[string]string)
 	if err != nil || hz < 10 || hz > 1000 {
 		return nil //nolint:nilerr // a display that doesn't tell its rate is taken for one of 60 Hz
 	}
-	c.target.Facts.Period = time.Duration(float64(time.Second) / hz)
+	period := time.Duration(float64(time.Second) / hz)
+	c.target.Facts.Display = gfxinfo.Display{Period: period, Forgiven: forgiven(text, period)}
 	into["refresh_hz"] = strconv.Itoa(int(hz + 0.5))
 	return nil
+}
+
+// forgiven is how long a frame may wait for a buffer, by what `dumpsys display` tells
+// of the first display's offsets (Android 5 and later).
+func forgiven(text string, period time.Duration) time.Duration {
+	m := offsets.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	app, err := strconv.ParseInt(m[1], 10, 64)
+	deadline, err2 := strconv.ParseInt(m[2], 10, 64)
+	if err != nil || err2 != nil {
+		return 0
+	}
+	return gfxinfo.Forgiveness(period, time.Duration(app), time.Duration(deadline))
 }
 
 // refreshRate reads the active rate off `dumpsys display`, "" where it has none.

@@ -93,7 +93,7 @@ func (m measurement) drawn(drawn []gfxinfo.Frame) map[string]float64 {
 	if m.unseen {
 		return map[string]float64{}
 	}
-	return gfxinfo.Metrics(drawn, m.period)
+	return gfxinfo.Metrics(drawn, m.display)
 }
 
 // bucketEvents is how many UI events get a bucket.

@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -26,9 +27,9 @@ type measurement struct {
 	fullStart  time.Duration // to the full display, 0: not told
 	cpu        time.Duration // 0: not seen
 	pssKB      int64         // 0: not seen
-	period     time.Duration // of the display, 0: 60 Hz
-	energy     *power.Spent  // nil: not measured
-	unseen     bool          // nobody looked at the frames
+	display    gfxinfo.Display
+	energy     *power.Spent // nil: not measured
+	unseen     bool         // nobody looked at the frames
 }
 
 // readLogEvery bounds what the device's ring of log entries must hold.
@@ -149,7 +150,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	}
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
-		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: pss, period: c.target.Facts.Period, unseen: unseen,
+		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: pss, display: c.target.Facts.Display, unseen: unseen,
 	}
 	if a.energy != nil {
 		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {

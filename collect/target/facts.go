@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
 // Facts are what is known of a device.
@@ -21,8 +21,8 @@ type Facts struct {
 	DataOn     bool
 	// StayOn is StayOnSetting as it was found, "" where the device does not tell.
 	StayOn string
-	// Period is the display's, 0 where not known.
-	Period time.Duration
+	// Display is what frames are judged by where their rows don't tell.
+	Display gfxinfo.Display
 	// WallLog says that the log has no -v monotonic.
 	WallLog bool
 }

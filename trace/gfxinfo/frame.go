@@ -47,6 +47,9 @@ type Frame struct {
 
 	// Stages are Draw, Prepare (0 before Android 5), Process and Execute.
 	Stages [4]time.Duration
+
+	// early says that the row has no DequeueBufferDuration: it is of Android 6.
+	early bool
 }
 
 // Timed reports whether the frame says when it was drawn.
@@ -72,30 +75,10 @@ func (f Frame) Usable() bool {
 		f.FrameCompleted != math.MaxInt64 && f.Duration() <= maxDuration
 }
 
-// Counted reports whether the frame counts in totals: its times are usable and
-// no flag is set. Android's documentation says to ignore a row whose Flags is
-// not zero (docs/format/inspect.md).
-func (f Frame) Counted() bool { return f.Flags == 0 && f.Usable() }
-
-// Janky reports whether the frame missed its deadline: the stated one, by the
-// GPU's completion as Android judges it; else the stated interval; else period
-// (0: VsyncPeriod).
-func (f Frame) Janky(period time.Duration) bool {
-	if f.Deadline > 0 {
-		done := f.FrameCompleted
-		if f.GPUCompleted > f.IntendedVsync && f.GPUCompleted < done {
-			done = f.GPUCompleted
-		}
-		return done >= f.Deadline
-	}
-	if f.Interval > 0 {
-		period = time.Duration(f.Interval)
-	}
-	if period <= 0 {
-		period = VsyncPeriod
-	}
-	return f.Duration() > period
-}
+// Counted reports whether the frame counts in totals, as Android counts
+// (JankTracker::finishFrame): all but the skipped ones, so long as their times can
+// be true.
+func (f Frame) Counted() bool { return f.Flags&FlagSkipped == 0 && f.Usable() }
 
 // column names one column of framestats and where its value goes.
 var columns = map[string]func(*Frame, int64){

@@ -61,7 +61,7 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 	details := Details{Source: source}
 	rows := d.Rows()
 	if len(rows) > 0 {
-		details.Rows = Metrics(rows, 0)
+		details.Rows = Metrics(rows, Display{})
 	}
 	for _, p := range d.Processes {
 		details.Processes = append(details.Processes, detailsOf(p))
@@ -98,7 +98,7 @@ func (d Dump) doubts(metrics map[string]float64, source Source, rows []Frame) []
 	}
 	if source == FromRows {
 		if left := len(rows) - int(metrics["frames.count"]); left > 0 {
-			say(strconv.Itoa(left) + " of " + strconv.Itoa(len(rows)) + " rows do not count: their Flags are not 0 or their times can't be used")
+			say(strconv.Itoa(left) + " of " + strconv.Itoa(len(rows)) + " rows do not count: nothing was drawn for them, or their times can't be used")
 		}
 	}
 	return out
@@ -130,7 +130,7 @@ func detailsOf(p Process) ProcessDetails {
 			wd.Unusable += count(!f.Usable())
 		}
 		if len(rows) > 0 {
-			wd.Metrics = Metrics(rows, 0)
+			wd.Metrics = Metrics(rows, Display{})
 		}
 		if w.Rendered >= 0 {
 			wd.Rendered = &w.Rendered

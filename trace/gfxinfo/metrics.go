@@ -9,10 +9,9 @@ import (
 
 // Metrics sums up frames under the catalogue's names: counts, the smooth ratio
 // (paper, section 5.1), mean and percentiles of the duration in milliseconds.
-// Only frames that count are taken (Frame.Counted). period is the display's,
-// for frames that state neither deadline nor interval; 0 is 60 Hz. Without
-// frames there are the counts alone, all 0.
-func Metrics(frames []Frame, period time.Duration) map[string]float64 {
+// Only frames that count are taken (Frame.Counted). The display is that of
+// frames that state no deadline. Without frames there are the counts alone, all 0.
+func Metrics(frames []Frame, on Display) map[string]float64 {
 	var durations []float64
 	janky, slow, frozen, sum := 0, 0, 0, 0.0
 	for _, f := range frames {
@@ -22,7 +21,7 @@ func Metrics(frames []Frame, period time.Duration) map[string]float64 {
 		d := f.Duration()
 		durations = append(durations, ms(d))
 		sum += ms(d)
-		janky += count(f.Janky(period))
+		janky += count(f.Janky(on))
 		slow += count(d > SlowLimit)
 		frozen += count(d > FrozenLimit)
 	}

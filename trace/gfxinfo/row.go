@@ -12,6 +12,7 @@ import (
 type layout struct {
 	names []string
 	set   []func(*Frame, int64) // nil for a column that is not kept
+	early bool                  // of Android 6
 }
 
 // parseLayout reads a header line, "Flags,IntendedVsync,…". The columns have
@@ -27,6 +28,7 @@ func parseLayout(line []byte) (layout, error) {
 			return layout{}, fmt.Errorf("the header has no column %s, so that its rows tell no duration", needed)
 		}
 	}
+	l.early = contains(l.names, "SyncQueued") && !contains(l.names, "DequeueBufferDuration")
 	return l, nil
 }
 
@@ -41,7 +43,7 @@ func contains(names []string, name string) bool {
 
 // parse reads a row of the layout into f.
 func (l layout) parse(f *Frame, line []byte) error {
-	*f = Frame{}
+	*f = Frame{early: l.early}
 	rest := bytes.TrimRight(line, ", \t")
 	for i, name := range l.names {
 		if len(rest) == 0 {

@@ -19,7 +19,7 @@ func (d Dump) Totals() (map[string]float64, Source) {
 		return sum(blocks).Metrics(), FromSummary
 	}
 	if rows := d.Rows(); len(rows) > 0 {
-		return Metrics(rows, 0), FromRows
+		return Metrics(rows, Display{}), FromRows
 	}
 	if len(d.Packages) > 0 {
 		blocks := make([]Stats, len(d.Packages))

@@ -29,9 +29,15 @@ type Frame struct {
 	Busy time.Duration
 }
 
-// LayoutChanged is the flag of a frame that lays a window out and is not to be
-// counted as janky.
-const LayoutChanged = 1
+// The flags of frames, as Android has them.
+const (
+	LayoutChanged = 1 // a window is laid out; Android 6 does not call it janky
+	RTAnimation   = 2 // the render thread draws alone
+)
+
+// fading is how long the render thread alone draws the end of each animation, as it
+// does a ripple's.
+const fading = 120 * time.Millisecond
 
 // Shift moves a frame in time.
 func (f Frame) Shift(by time.Duration) Frame {
@@ -56,6 +62,9 @@ func (s *stage) render() {
 		at = max(at, s.vsyncAfter(show.from))
 		for at+slack < show.to {
 			f, free := c.frame(at)
+			if f.Flags == 0 && f.Vsync == at && show.to-at <= fading {
+				f.Flags = RTAnimation
+			}
 			s.perf.Frames = append(s.perf.Frames, f)
 			at = max(at+s.c.Period, s.vsyncAfter(free))
 		}

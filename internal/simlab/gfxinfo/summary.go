@@ -52,6 +52,9 @@ func (d *dump) count(frames []choreo.Frame) frameCounts {
 	c := frameCounts{histogram: make([]int, len(buckets))}
 	for _, f := range frames {
 		took := f.Completed - f.Intended
+		if d.api >= 24 {
+			took -= f.Sync - f.SyncQueued // the thread was at the frame before
+		}
 		c.total++
 		c.histogram[bucketOf(took)]++
 		if took > d.period {

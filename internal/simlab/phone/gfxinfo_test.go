@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	gfxread "github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
 // The columns as real dumps of these versions have them, counted by hand.
@@ -42,6 +44,33 @@ func TestFramestatsHaveTheColumnsOfTheVersion(t *testing.T) {
 		}
 		if rows < 60 || rows > 120 {
 			t.Errorf("%s: %d rows, want those of 2.5 s, at most 120", name, rows)
+		}
+	}
+}
+
+// Frames that the render thread draws alone, and those that lay a window out, are in
+// the rows and in the summary, as on phones.
+func TestTheRowsAreTheFramesOfTheSummary(t *testing.T) {
+	for _, name := range []string{"nexus-5x-android-6.0.0", "moto-g5-android-7.0", "pixel-3-android-9", "pixel-5-android-11", "pixel-7-android-14"} {
+		p := newPhone(t, name, still)
+		start(p, instrument)
+		pass(t, p, 1500*time.Millisecond)
+		d, err := gfxread.Read(strings.NewReader(output(t, p, "dumpsys gfxinfo com.example.still framestats")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := d.Processes[0].Windows[0]
+		flags := map[int64]int{}
+		for _, f := range w.Frames {
+			flags[f.Flags]++
+		}
+		if len(w.Frames) >= 120 || flags[gfxread.FlagWindowChanged] == 0 || flags[gfxread.FlagRTAnimation] == 0 {
+			t.Errorf("%s: %d rows, by flags: %v", name, len(w.Frames), flags)
+		}
+		got := gfxread.Metrics(w.Frames, gfxread.Display{Period: p.profile.Period()})
+		if int64(got["frames.count"]) != w.Stats.Total || int64(got["frames.janky"]) != w.Stats.Janky {
+			t.Errorf("%s: the rows are %g frames, %g janky; the summary states %d and %d", name,
+				got["frames.count"], got["frames.janky"], w.Stats.Total, w.Stats.Janky)
 		}
 	}
 }
