@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -91,6 +92,10 @@ func TestEverySimulatedDevice(t *testing.T) {
 				if r.Run.Context[name] == "" {
 					t.Errorf("no %s in the context %v", name, r.Run.Context)
 				}
+			}
+			_, hasOverrun := r.Run.Iterations[0].Metrics["frames.overrun_ms.p95"]
+			if api, _ := strconv.Atoi(r.Run.Context["api"]); hasOverrun != (api >= 31) {
+				t.Errorf("API level %d: the run tells the time beyond the deadline: %v", api, hasOverrun)
 			}
 			if got := r.Run.Context["screen"]; got != p.Screen {
 				t.Errorf("screen %q, want %q", got, p.Screen)

@@ -94,7 +94,7 @@ func (im *importing) measure(b benchmark, byDeadline bool) measured {
 		if slices.Contains(frameCPUTime, name) {
 			continue
 		}
-		to := im.nameOf(name)
+		to := im.sampled(name)
 		im.declareSampled(androidxMetric(to, name))
 		for i, samples := range b.sampled[name] {
 			addSamples(m.metrics[i], to, samples)
@@ -125,6 +125,14 @@ func (im *importing) single(name string) (convert func(float64) float64, to stri
 	to = im.nameOf(name)
 	im.declare(androidxMetric(to, name))
 	return func(v float64) float64 { return v }, to
+}
+
+// sampled is the name of a metric with many values a repetition.
+func (im *importing) sampled(name string) string {
+	if name == frameOverrun {
+		return "frames.overrun_ms"
+	}
+	return im.nameOf(name)
 }
 
 // withoutNegative leaves out frames whose time is below zero: a trace that lost

@@ -122,10 +122,8 @@ var androidxSuffixes = []struct{ suffix, unit string }{
 	{"Percent", "%"}, {"Fps", "fps"},
 }
 
-// levels are states, not costs: neither way is better. An overrun is below zero
-// where the frame was in time, so that no change of it has a size; what it says
-// of being late is in the smooth ratio.
-var levels = []string{"batteryStartMah", "batteryEndMah", frameOverrun}
+// levels are states, not costs: neither way is better.
+var levels = []string{"batteryStartMah", "batteryEndMah"}
 
 // counts are the names without a unit of which less is better; of any other
 // count it is not known.

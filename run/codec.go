@@ -265,7 +265,7 @@ func possible(name string, v float64) error {
 		return nil
 	case m.Ratio && (v < -rounding || v > 1+rounding):
 		return fmt.Errorf("metrics[%q] is %g, want a ratio from 0 to 1", name, v)
-	case v < -rounding:
+	case v < -rounding && !m.Signed:
 		return fmt.Errorf("metrics[%q] is %g, want 0 or more", name, v)
 	}
 	return nil

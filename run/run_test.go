@@ -162,6 +162,15 @@ func TestAWarningSaysItsLine(t *testing.T) {
 	}
 }
 
+// A frame that met its deadline was done before it.
+func TestTheTimeBeyondTheDeadlineMayBeBelowZero(t *testing.T) {
+	text := strings.Replace(example, `"frames.count":148`, `"frames.count":148,"frames.overrun_ms.p95":-6.5`, 1)
+	r := decode(t, text)
+	if v, _ := Summarize(r, Median, metric.Default()).Cells.Get(Cell{Metric: "frames.overrun_ms.p95"}); v != -6.5 {
+		t.Errorf("%g ms, want -6.5", v)
+	}
+}
+
 func TestWrongRecords(t *testing.T) {
 	for name, c := range map[string][2]string{
 		"empty":           {``, "ends too early"},

@@ -2,6 +2,7 @@ package gfxinfo_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func TestForgivenessFollowsFromTheOffsets(t *testing.T) {
 	}
 }
 
-// TestOverrunIsWhatAFrameIsLateBy.
+// TestOverrunIsWhatAFrameIsLateBy: by the GPU's end, and only where a deadline is stated.
 func TestOverrunIsWhatAFrameIsLateBy(t *testing.T) {
 	t.Parallel()
 	const head = "Flags,IntendedVsync,FrameDeadline,FrameCompleted,GpuCompleted,\n"
@@ -126,5 +127,17 @@ func TestOverrunIsWhatAFrameIsLateBy(t *testing.T) {
 		if got := fmt.Sprint(over, stated); got != want {
 			t.Errorf("frame %d: %s, want %s", i, got, want)
 		}
+	}
+	got := gfxinfo.Metrics(rows, gfxinfo.Display{})
+	for name, want := range map[string]float64{ // of 3 and -6, by position p
+		"frames.overrun_ms": -1.5, "frames.overrun_ms.p50": -1.5, "frames.overrun_ms.p90": 2.1,
+		"frames.overrun_ms.p95": 2.55, "frames.overrun_ms.p99": 2.91, "frames.count": 3,
+	} {
+		if v, has := got[name]; !has || math.Abs(v-want) > 1e-9 {
+			t.Errorf("%s is %g, want %g", name, v, want)
+		}
+	}
+	if _, has := gfxinfo.Metrics(rows[2:], gfxinfo.Display{})["frames.overrun_ms"]; has {
+		t.Error("frames without a deadline have an overrun")
 	}
 }

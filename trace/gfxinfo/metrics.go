@@ -8,11 +8,12 @@ import (
 )
 
 // Metrics sums up frames under the catalogue's names: counts, the smooth ratio
-// (paper, section 5.1), mean and percentiles of the duration in milliseconds.
+// (paper, section 5.1), mean and percentiles of the duration in milliseconds, and of
+// the time beyond the deadline where frames state one (Frame.Overrun).
 // Only frames that count are taken (Frame.Counted). The display is that of
 // frames that state no deadline. Without frames there are the counts alone, all 0.
 func Metrics(frames []Frame, on Display) map[string]float64 {
-	var durations []float64
+	var durations, overruns []float64
 	janky, slow, frozen, sum := 0, 0, 0, 0.0
 	for _, f := range frames {
 		if !f.Counted() {
@@ -21,6 +22,9 @@ func Metrics(frames []Frame, on Display) map[string]float64 {
 		d := f.Duration()
 		durations = append(durations, ms(d))
 		sum += ms(d)
+		if over, stated := f.Overrun(); stated {
+			overruns = append(overruns, ms(over))
+		}
 		janky += count(f.Janky(on))
 		slow += count(d > SlowLimit)
 		frozen += count(d > FrozenLimit)
@@ -33,19 +37,32 @@ func Metrics(frames []Frame, on Display) map[string]float64 {
 	if n == 0 {
 		return out
 	}
-	slices.Sort(durations)
 	out["frames.smooth_ratio"] = 1 - float64(janky)/n
 	out["frames.duration_ms"] = sum / n
-	for _, rank := range ranks {
-		out[percentileName(rank)] = quantile(durations, float64(rank)/100)
+	spread(out, "frames.duration_ms", durations)
+	if len(overruns) > 0 {
+		sum := 0.0
+		for _, over := range overruns {
+			sum += over
+		}
+		out["frames.overrun_ms"] = sum / float64(len(overruns))
+		spread(out, "frames.overrun_ms", overruns)
 	}
 	return out
+}
+
+// spread adds the percentiles of what some frames took, in ms.
+func spread(out map[string]float64, name string, ms []float64) {
+	slices.Sort(ms)
+	for _, rank := range ranks {
+		out[percentileName(name, rank)] = quantile(ms, float64(rank)/100)
+	}
 }
 
 // ranks are the percentiles of the catalogue.
 var ranks = []int{50, 90, 95, 99}
 
-func percentileName(rank int) string { return "frames.duration_ms.p" + strconv.Itoa(rank) }
+func percentileName(name string, rank int) string { return name + ".p" + strconv.Itoa(rank) }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
@@ -102,7 +119,7 @@ func (s Stats) Metrics() map[string]float64 {
 	}
 	for _, rank := range ranks {
 		if ms, ok := s.Percentiles[rank]; ok {
-			out[percentileName(rank)] = ms
+			out[percentileName("frames.duration_ms", rank)] = ms
 		}
 	}
 	return out
