@@ -291,6 +291,7 @@ func (c *collector) fail(cause loss.Cause, phase journal.Phase, repetition int, 
 func (c *collector) finish(err error) run.Run {
 	c.target.Journal = c.journal
 	c.compareEvents()
+	c.correctRefreshRate()
 	if c.meter != nil {
 		c.run.Energy = c.meter.Record(c.spent())
 	}

@@ -113,6 +113,20 @@ func TestTheContextIsReadFromTheDevice(t *testing.T) {
 	}
 }
 
+// A phone of 120 Hz shows a still screen at 60: the run has the rate at which its frames
+// were drawn, unless the user says another.
+func TestTheRefreshRateIsThatOfTheFrames(t *testing.T) {
+	t.Parallel()
+	for want, extra := range map[string]map[string]string{"120": nil, "90": {"refresh_hz": "90"}} {
+		p := newPhone(34)
+		p.interval = 8_333_333
+		r := collectOn(t, p, func(j *collect.Job) { j.Extra = extra })
+		if got := r.Run.Context["refresh_hz"]; got != want {
+			t.Errorf("refresh_hz is %q, want %q", got, want)
+		}
+	}
+}
+
 // Where there are more properties than a run holds, the user's own are kept, the same
 // in each run, and the run says what it lacks.
 func TestAFullContextKeepsTheUsersOwn(t *testing.T) {

@@ -107,6 +107,26 @@ func (c *collector) readRefreshRate(ctx context.Context, into map[string]string)
 	return nil
 }
 
+// correctRefreshRate notes the highest rate at which frames were drawn, where their
+// rows tell it (Android 12 and later): what the display told before the workload is the
+// rate of a screen on which nothing moves, 60 Hz on many a phone of 120 Hz.
+func (c *collector) correctRefreshRate() {
+	if _, users := c.job.Extra["refresh_hz"]; users {
+		return
+	}
+	var least int64
+	for _, m := range c.measured {
+		for _, f := range m.frames {
+			if i := f.Frame.Interval; f.Frame.Counted() && i > 0 && (least == 0 || i < least) {
+				least = i
+			}
+		}
+	}
+	if least > 0 {
+		c.setContext("refresh_hz", strconv.Itoa(int(float64(time.Second)/float64(least)+0.5)))
+	}
+}
+
 // forgiven is how long a frame may wait for a buffer, by what `dumpsys display` tells
 // of the first display's offsets (Android 5 and later).
 func forgiven(text string, period time.Duration) time.Duration {

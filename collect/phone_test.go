@@ -49,6 +49,8 @@ type phone struct {
 	addresses string // that "ip" prints
 	held      bool   // the connection is an adb server's
 	tap       bool   // the workload says "tap" 100 ms before "b"
+	// interval is the display's while frames are drawn, as their rows state it; 0: they don't.
+	interval time.Duration
 	// slowDump is how long a dump of the system takes until it reads the clock.
 	slowDump time.Duration
 	// breaks says that the connection breaks at a command; nil: it never does.
@@ -426,10 +428,10 @@ func (p *phone) gfxinfo(out *strings.Builder) {
 		out.WriteString("\nView hierarchy:\n")
 		return
 	}
-	fmt.Fprintf(out, "Stats since: %dns\nTotal frames rendered: %d\nJanky frames: 0 (0.00%%)\n\nProfile data in ms:\n\n\tcom.example/com.example.Main/android.view.ViewRootImpl@42 (visibility=0)\nWindow: com.example/com.example.Main\n\n---PROFILEDATA---\nFlags,IntendedVsync,Vsync,FrameCompleted,\n", w.start, due)
+	fmt.Fprintf(out, "Stats since: %dns\nTotal frames rendered: %d\nJanky frames: 0 (0.00%%)\n\nProfile data in ms:\n\n\tcom.example/com.example.Main/android.view.ViewRootImpl@42 (visibility=0)\nWindow: com.example/com.example.Main\n\n---PROFILEDATA---\nFlags,IntendedVsync,Vsync,FrameCompleted,FrameInterval,\n", w.start, due)
 	for i := max(due-120, 0); i < due; i++ {
 		at := time.Duration(i) * frameEvery
-		fmt.Fprintf(out, "0,%d,%d,%d,\n", w.start+at, w.start+at, w.start+at+frameTime(at))
+		fmt.Fprintf(out, "0,%d,%d,%d,%d,\n", w.start+at, w.start+at, w.start+at+frameTime(at), p.interval)
 		if w.fault.garbage && i == due-60 && (p.now-w.start)/time.Second == 4 {
 			w.fault.garbage = false
 			out.WriteString("\x00\xff\x17 garbage \x01\n")

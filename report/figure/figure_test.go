@@ -107,3 +107,24 @@ func TestHistoryPlacesBoxAndMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestThePictureOfFramesHasTheScreensRate: a frame of 10 ms takes longer than one
+// refresh of a screen of 120 Hz, and not of one of 60.
+func TestThePictureOfFramesHasTheScreensRate(t *testing.T) {
+	it := run.Iteration{Frames: []run.Frame{{DurationMS: 7}, {DurationMS: 10}, {DurationMS: 12}, {DurationMS: 20}}}
+	for hz, want := range map[string]string{
+		"":     "1 longer than 16.67 ms",
+		"60":   "1 longer than 16.67 ms",
+		"90":   "2 longer than 11.11 ms",
+		"120":  "3 longer than 8.33 ms",
+		"NaN":  "1 longer than 16.67 ms",
+		"0":    "1 longer than 16.67 ms",
+		"fast": "1 longer than 16.67 ms",
+	} {
+		fig, _ := NewFrames("phone", run.Run{Context: map[string]string{"refresh_hz": hz}, Iterations: []run.Iteration{it}}, nil)
+		_, limit, _ := strings.Cut(want, "longer than ")
+		if svg := fig.Draw("f", "picture", 600); !strings.Contains(fig.Description(), want) || !strings.Contains(svg, ">"+limit+"<") {
+			t.Errorf("%q Hz: %s, want %q and the line at it", hz, fig.Description(), want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/internal/words"
@@ -11,9 +12,20 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// frameLimitMS is the time that a frame may take at 60 frames a second (paper,
-// section 2.1).
-const frameLimitMS = 1000.0 / 60
+// usualHz is the rate of a screen that a run doesn't tell (paper, section 2.1).
+const usualHz = 60
+
+// refreshMS is how long the run's screen shows one picture.
+func refreshMS(r run.Run) float64 {
+	hz, err := strconv.ParseFloat(r.Context[refreshHz], 64)
+	if err != nil || !(hz >= 10 && hz <= 1000) {
+		hz = usualHz
+	}
+	return 1000 / hz
+}
+
+// refreshHz is the context property with the screen's rate.
+const refreshHz = "refresh_hz"
 
 // Frames is what Figure 3 of the paper shows: the frames of one
 // repetition in order, and the UI events' buckets they fall into.
@@ -22,7 +34,8 @@ type Frames struct {
 	Frames     []run.Frame
 	Events     []string        // names of the buckets
 	Flagged    map[string]bool // events that deviate for the worse
-	Janky      int
+	LimitMS    float64         // one refresh of the screen
+	Long       int             // how many took longer
 	LongestMS  float64
 	Repetition string // "repetition 4 of 10"
 }
@@ -42,12 +55,12 @@ func NewFrames(title string, r run.Run, flagged map[string]bool) (Frames, bool) 
 	slices.SortStableFunc(kept, func(a, b int) int { return len(r.Iterations[a].Frames) - len(r.Iterations[b].Frames) })
 	i := kept[len(kept)/2]
 	it := r.Iterations[i]
-	f := Frames{Title: title, Frames: it.Frames, Events: run.EventNames(it), Flagged: flagged,
+	f := Frames{Title: title, LimitMS: refreshMS(r), Frames: it.Frames, Events: run.EventNames(it), Flagged: flagged,
 		Repetition: fmt.Sprintf("repetition %d of %d", i+1, len(r.Iterations))}
 	for _, frame := range f.Frames {
 		f.LongestMS = max(f.LongestMS, frame.DurationMS)
-		if frame.DurationMS > frameLimitMS {
-			f.Janky++
+		if frame.DurationMS > f.LimitMS {
+			f.Long++
 		}
 	}
 	return f, true
@@ -56,7 +69,7 @@ func NewFrames(title string, r run.Run, flagged map[string]bool) (Frames, bool) 
 // Description says in words what the picture shows.
 func (f Frames) Description() string {
 	return fmt.Sprintf("%s, %s: %d longer than %.2f ms, the longest %s ms.",
-		words.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Janky, frameLimitMS, wording.OneDecimal(f.LongestMS))
+		words.Count(len(f.Frames), "frame", "frames"), f.Repetition, f.Long, f.LimitMS, wording.OneDecimal(f.LongestMS))
 }
 
 // capMS is where long frames are cut off, so that the short ones stay visible.
@@ -67,7 +80,7 @@ func (f Frames) capMS() float64 {
 	}
 	slices.Sort(sorted)
 	most := sorted[len(sorted)*95/100] * 1.3
-	return min(max(f.LongestMS*1.05, 2*frameLimitMS), max(most, 4*frameLimitMS))
+	return min(max(f.LongestMS*1.05, 2*f.LimitMS), max(most, 4*f.LimitMS))
 }
 
 const (
@@ -86,9 +99,9 @@ func (f Frames) Draw(id, class string, width float64) string {
 	f.drawBuckets(c, x)
 	f.drawAxes(c, x, y)
 	f.drawBars(c, x, y)
-	limit := y.at(frameLimitMS)
+	limit := y.at(f.LimitMS)
 	c.line("limit", framesLeft, limit, width-framesRight, limit)
-	label := fmt.Sprintf("%.2f ms", frameLimitMS)
+	label := fmt.Sprintf("%.2f ms", f.LimitMS)
 	c.rect("ground soft", x.to-textWidth(label)-4, limit-17, textWidth(label)+4, 16, 2)
 	c.text("small", x.to-2, limit-5, endAt, label)
 	return c.svg(id, class, "Frames of "+f.Title, f.Description())
@@ -137,7 +150,7 @@ func (f Frames) drawBuckets(c *canvas, x scale) {
 func (f Frames) labelBucket(c *canvas, s span, label string, from, to float64) {
 	janky := 0
 	for _, frame := range f.Frames[s.from:s.to] {
-		if frame.DurationMS > frameLimitMS {
+		if frame.DurationMS > f.LimitMS {
 			janky++
 		}
 	}
@@ -185,7 +198,7 @@ func (f Frames) drawBars(c *canvas, x, y scale) {
 		}
 		at := x.from + (float64(i)+0.5)*width
 		bars := &smooth
-		if longest > frameLimitMS {
+		if longest > f.LimitMS {
 			bars = &janky
 		}
 		fmt.Fprintf(bars, "M%s %sV%s", px(at), px(y.from), px(min(y.at(longest), y.from-0.5)))

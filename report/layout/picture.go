@@ -66,7 +66,7 @@ func framesSection(in Input) document.Section {
 	}
 	return document.Section{
 		ID: "frames", Title: document.Everywhere("Frames"), Body: g,
-		Guide: "Each bar is a frame and its height the time it took. Frames above the dashed line miss their turn on a screen of 60 frames a second. Bars that end in a wedge are longer than the picture is tall. Under each UI event: late frames of all frames.",
+		Guide: "Each bar is a frame and its height the time it took. Frames above the dashed line take longer than one refresh of the screen, of 60 a second where the run does not tell. Bars that end in a wedge are longer than the picture is tall. Under each UI event: frames above the line of all frames.",
 	}
 }
 
