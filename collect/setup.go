@@ -208,6 +208,17 @@ func (c *collector) put(ctx context.Context, pkg, file string) error {
 // when a process starts.
 const profileProperty = "debug.hwui.profile"
 
+// unlock dismisses the lock screen. Behind one that asks for a PIN an app draws nothing;
+// where energy is measured, it may have nothing to draw.
+func (c *collector) unlock(ctx context.Context) error {
+	err := c.target.Unlock(ctx)
+	if c.job.Energy.Measured() && errors.Is(err, target.ErrLocked) {
+		c.journal.Warnf("%v: an app behind it draws nothing (%s)", err, device.HintLock)
+		return nil
+	}
+	return err
+}
+
 // configure sets what a restart of the device undoes.
 func (c *collector) configure(ctx context.Context) error {
 	if !c.target.Undoes(undoSettings) {
@@ -219,7 +230,7 @@ func (c *collector) configure(ctx context.Context) error {
 	if err := c.target.KeepLit(ctx); err != nil {
 		return err
 	}
-	if err := c.target.Unlock(ctx); err != nil {
+	if err := c.unlock(ctx); err != nil {
 		return err
 	}
 	if !c.target.Facts.HasFramestats() {

@@ -116,6 +116,17 @@ func TestALockScreenWithAPINIsAnError(t *testing.T) {
 	}
 }
 
+// Joules are measured behind a lock screen too: what takes them may show nothing.
+func TestALockScreenWithAPINIsAWarningWhereEnergyIsMeasured(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{Keyguard: "pin"})
+	job.Energy = &config.Energy{Source: config.EnergyRails}
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if !warnedOf(r.Run, "lock screen") || loss.IsInfrastructure(r.Err) {
+		t.Errorf("%v; warnings %v, want one of the lock screen alone", r.Err, r.Run.Warnings)
+	}
+}
+
 // onPhone runs a command on a simulated phone and returns what it printed.
 func onPhone(t *testing.T, s *simlab.Simulated, command string) (string, error) {
 	t.Helper()

@@ -108,8 +108,14 @@ func lookScreen(output string) Finding {
 // from 8 on.
 var keyguard = regexp.MustCompile(`(?m)(?:mShowingLockscreen|mDreamingLockscreen|isStatusBarKeyguard|mKeyguardShowing|^\s*showing)=(true|false)`)
 
+// asksForNothing is of KeyguardServiceDelegate from Android 8 on: the lock screen goes
+// at a swipe.
+var asksForNothing = regexp.MustCompile(`(?m)^\s*secure=false\s*$`)
+
 func lookLock(output string) Finding {
 	switch {
+	case Locked(output) && asksForNothing.MatchString(output):
+		return fit("the lock screen shows and asks for nothing: a run dismisses it")
 	case Locked(output):
 		return unfit("the lock screen shows", HintLock)
 	case keyguard.MatchString(output):

@@ -175,6 +175,18 @@ installs: ok: the device doesn't tell
 	}
 }
 
+func TestALockScreenThatAsksForNothingIsNoObstacle(t *testing.T) {
+	for secure, want := range map[string]string{
+		"false": "lock: ok: the lock screen shows and asks for nothing: a run dismisses it\n",
+		"true":  "lock: NOT OK: the lock screen shows\n",
+	} {
+		policy := "    KeyguardServiceDelegate\n      showing=true\n      inputRestricted=true\n      secure=" + secure + "\n      dreaming=false\n"
+		if got := findings(t, told{says: map[string]string{"dumpsys window policy": policy}}); !strings.Contains(got, want) {
+			t.Errorf("secure=%s: got %s want %q", secure, got, want)
+		}
+	}
+}
+
 func TestPreflightLosesTheDevice(t *testing.T) {
 	d := told{says: map[string]string{"getprop": "1\n"}, err: fmt.Errorf("running: %w", device.ErrGone)}
 	list, err := device.Preflight(context.Background(), d)

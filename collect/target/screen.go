@@ -17,7 +17,8 @@ const (
 	unlockEvery = 250 * time.Millisecond
 )
 
-var errLocked = errors.New("its lock screen shows, and asks for a PIN, a pattern or a password")
+// ErrLocked says that the device shows a lock screen that nobody can dismiss from here.
+var ErrLocked = errors.New("its lock screen shows, and asks for a PIN, a pattern or a password")
 
 // Unlock dismisses a lock screen that asks for nothing, on a screen that is on: an app
 // behind it has no window with the focus.
@@ -38,7 +39,7 @@ func (t *Target) Unlock(ctx context.Context) error {
 		return !locked, err
 	})
 	if err == nil && !gone {
-		err = t.Advise(loss.Infrastructure, fmt.Errorf("unlock the device: %w", errLocked), device.HintLock)
+		err = t.Advise(loss.Infrastructure, fmt.Errorf("unlock the device: %w", ErrLocked), device.HintLock)
 	}
 	return err
 }
