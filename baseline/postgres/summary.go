@@ -1,12 +1,9 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -16,57 +13,30 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A summary's cells are kept as pairs in rising order of the cells' ids: the
-// difference to the id before as an unsigned varint, then the value as a
-// little-endian float64.
-
-// bytesOfACell is the least that a cell takes in a summary.
-const bytesOfACell = 1 + 8
-
-type numbered struct {
-	cell  int64
-	value float64
-}
-
 func encodeCells(ids map[key]int64, cells run.Cells) []byte {
-	list := make([]numbered, 0, cells.Len())
+	list := make([]records.Value, 0, cells.Len())
 	for c, v := range cells.All() {
-		list = append(list, numbered{ids[cellKey(c)], v})
+		list = append(list, records.Value{Cell: ids[cellKey(c)], Value: v})
 	}
-	slices.SortFunc(list, func(a, b numbered) int { return cmp.Compare(a.cell, b.cell) })
-	out := make([]byte, 0, 10*len(list))
-	last := int64(0)
-	for _, n := range list {
-		out = binary.AppendUvarint(out, uint64(n.cell-last))
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(n.value))
-		last = n.cell
-	}
-	return out
+	return records.PackSummary(list)
 }
 
-var (
-	errShortSummary = errors.New("a summary ends too early")
-	errUnknownCell  = errors.New("a summary has a cell that is not there")
-)
+var errUnknownCell = errors.New("a summary has a cell that is not there")
 
 // decodeCells reads cells whose names are known.
 func decodeCells(data []byte, names map[int64]run.Cell, shared *run.Layouts) (run.Cells, error) {
 	var cells []run.Cell
-	values := make([]float64, 0, len(data)/bytesOfACell)
-	last := int64(0)
-	for len(data) > 0 {
-		step, n := binary.Uvarint(data)
-		if n <= 0 || len(data) < n+8 {
-			return run.Cells{}, records.Damaged(errShortSummary)
-		}
-		last += int64(step)
-		name, ok := names[last]
+	values := make([]float64, 0, records.MostValues(data))
+	err := records.EachValue(data, func(cell int64, value float64) error {
+		name, ok := names[cell]
 		if !ok {
-			return run.Cells{}, errUnknownCell
+			return errUnknownCell
 		}
-		cells = append(cells, name)
-		values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data[n:])))
-		data = data[n+8:]
+		cells, values = append(cells, name), append(values, value)
+		return nil
+	})
+	if err != nil {
+		return run.Cells{}, err
 	}
 	return shared.Cells(cells, values), nil
 }

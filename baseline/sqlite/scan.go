@@ -239,8 +239,8 @@ func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, prop
 		return run.Summary{}, err
 	}
 	sc.inOrder = sc.inOrder[:0]
-	values := make([]float64, 0, len(cells)/summaries.BytesOfACell)
-	err = summaries.Decode(cells, func(id int64, value float64) error {
+	values := make([]float64, 0, records.MostValues(cells))
+	err = records.EachValue(cells, func(id int64, value float64) error {
 		cell, err := sc.names.Cell(ctx, id)
 		sc.inOrder, values = append(sc.inOrder, cell), append(values, value)
 		return err

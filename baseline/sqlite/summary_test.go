@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/baseline/sqlite/names"
-	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 )
 
 // TestFormOfLists holds the bytes to docs/format/history.md: ids 3, 131 and 132
@@ -26,7 +26,7 @@ func TestFormOfLists(t *testing.T) {
 	// Cell 2 is 1.0 (3ff0… in big-endian), cell 130 is -2.0 (c000…).
 	cells := []byte{0x02, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0x80, 0x01, 0, 0, 0, 0, 0, 0, 0, 0xc0}
 	got := map[int64]float64{}
-	err = summaries.Decode(cells, func(cell int64, value float64) error { got[cell] = value; return nil })
+	err = records.EachValue(cells, func(cell int64, value float64) error { got[cell] = value; return nil })
 	if d := cmp.Diff(map[int64]float64{2: 1, 130: -2}, got); d != "" || err != nil {
 		t.Errorf("cells come back as %v, %v", got, err)
 	}
@@ -44,7 +44,7 @@ func FuzzDecodeLists(f *testing.F) {
 			t.Errorf("%d ids of %d bytes, %v", len(ids), len(data), err)
 		}
 		n := 0
-		err = summaries.Decode(data, func(int64, float64) error { n++; return nil })
+		err = records.EachValue(data, func(int64, float64) error { n++; return nil })
 		if err != nil && !errors.Is(err, baseline.ErrDamaged) || 9*n > len(data) {
 			t.Errorf("%d cells of %d bytes, %v", n, len(data), err)
 		}

@@ -304,7 +304,7 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 			return err
 		}
 		cells := map[run.Cell]float64{}
-		err = summaries.Decode(blob, func(id int64, value float64) error {
+		err = records.EachValue(blob, func(id int64, value float64) error {
 			cell, err := c.names.Cell(ctx, id)
 			cells[cell] = value
 			return err

@@ -7,12 +7,7 @@
 package summaries
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
-	"errors"
-	"math"
-	"slices"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/baseline/internal/records"
@@ -20,56 +15,17 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// A summary's cells are kept as pairs in rising order of the cells' ids: the
-// difference to the id before as an unsigned varint, then the value as a
-// little-endian float64. A seal ends them (seal.go).
-
-// BytesOfACell is the least that a cell takes in a summary.
-const BytesOfACell = 1 + 8
-
-type numbered struct {
-	cell  int64
-	value float64
-}
-
-// Encode writes the cells, interning their names.
+// Encode packs the cells, interning their names. A seal ends what is kept (seal.go).
 func Encode(ctx context.Context, in *names.Writer, cells run.Cells) ([]byte, error) {
-	list := make([]numbered, 0, cells.Len())
+	list := make([]records.Value, 0, cells.Len())
 	for c, v := range cells.All() {
 		id, err := in.Cell(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, numbered{id, v})
+		list = append(list, records.Value{Cell: id, Value: v})
 	}
-	slices.SortFunc(list, func(a, b numbered) int { return cmp.Compare(a.cell, b.cell) })
-	out := make([]byte, 0, 10*len(list))
-	last := int64(0)
-	for _, n := range list {
-		out = binary.AppendUvarint(out, uint64(n.cell-last))
-		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(n.value))
-		last = n.cell
-	}
-	return out, nil
-}
-
-var errShortSummary = errors.New("a summary ends too early")
-
-// Decode calls each for every cell in data.
-func Decode(data []byte, each func(cell int64, value float64) error) error {
-	last := int64(0)
-	for len(data) > 0 {
-		step, n := binary.Uvarint(data)
-		if n <= 0 || len(data) < n+8 {
-			return records.Damaged(errShortSummary)
-		}
-		last += int64(step)
-		if err := each(last, math.Float64frombits(binary.LittleEndian.Uint64(data[n:]))); err != nil {
-			return err
-		}
-		data = data[n+8:]
-	}
-	return nil
+	return records.PackSummary(list), nil
 }
 
 // Place is where a run's summary lies: the key of its row.
