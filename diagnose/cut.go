@@ -3,8 +3,8 @@ package diagnose
 import (
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -131,10 +131,5 @@ func (p Picture) cut() Picture {
 	return p
 }
 
-// cutText keeps at most run.MaxText bytes, whole characters.
-func cutText(s string) string {
-	if len(s) <= run.MaxText {
-		return s
-	}
-	return strings.ToValidUTF8(s[:run.MaxText], "")
-}
+// cutText is a text within what a record holds of one.
+func cutText(s string) string { return words.Fit(s, run.MaxText) }
