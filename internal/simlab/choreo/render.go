@@ -9,6 +9,7 @@ import (
 // Frame is one rendered frame: when each of its stages began, by the names of
 // Android's framestats.
 type Frame struct {
+	Token      int64 // of the vsync, 0: it is not recorded yet
 	Flags      int64
 	Intended   time.Duration // the vsync that it was meant for
 	Vsync      time.Duration // the vsync at which it could begin

@@ -217,7 +217,7 @@ func (d *dump) value(column string, f choreo.Frame, index int) int64 {
 	case "Flags":
 		return f.Flags
 	case "FrameTimelineVsyncId":
-		return int64(f.Intended/d.period) * 3
+		return f.Token
 	case "OldestInputEvent":
 		return 1<<63 - 1
 	case "NewestInputEvent", "InputEventId":

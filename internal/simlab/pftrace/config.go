@@ -9,13 +9,14 @@ import (
 	"time"
 )
 
-// Config is what a trace is asked for, as far as power is concerned.
+// Config is what a trace is asked for, as far as power and frames are concerned.
 type Config struct {
 	Duration time.Duration // 0: until it is told to end
 	Poll     time.Duration
 	Counters []string // "CHARGE", "CURRENT", …
 	Rails    bool
 	Power    bool // there is a data source android.power
+	Frames   bool // SurfaceFlinger is to tell of frames
 	Name     string
 	IntoFile time.Duration // how often it is written to its file, 0: in the end
 }
@@ -89,6 +90,8 @@ func ParseConfig(text string, api int) (Config, error) {
 			if len(config.inner.all(propertyConfig)) > 0 && api < 34 {
 				return c, fmt.Errorf("no field named %q in proto DataSourceConfig", propertyConfig)
 			}
+			// Nobody offers this one before Android 12: such a session is none the worse.
+			c.Frames = c.Frames || config.inner.value("name") == "android.surfaceflinger.frametimeline" && api >= 31
 			if config.inner.value("name") != "android.power" {
 				continue
 			}

@@ -1,5 +1,5 @@
-// Package pftrace writes traces of power as Perfetto does on a phone: clock
-// snapshots, counters of the battery and of power rails.
+// Package pftrace writes traces as Perfetto does on a phone: clock snapshots, counters of
+// the battery and of power rails, frames.
 //
 // It owns the bytes. It does not know where the numbers come from (package phone
 // does), and reads nothing. It takes a stand: only what a phone's perfetto
@@ -71,11 +71,20 @@ func New(session uint64) *Writer { return &Writer{session: session, begun: map[i
 // Bytes is the trace so far.
 func (w *Writer) Bytes() []byte { return w.b }
 
-// packet adds one packet. A trace that is too large is cut, as by a full buffer.
+// packet adds one packet.
 func (w *Writer) packet(sequence int, at time.Duration, flags uint64, field protowire.Number, body []byte) {
+	w.packetOn(sequence, at, 0, flags, field, body)
+}
+
+// packetOn adds one packet whose time is of a clock; 0: the one that goes without
+// saying. A trace that is too large is cut, as by a full buffer.
+func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, field protowire.Number, body []byte) {
 	var p []byte
 	if at > 0 {
 		p = number(p, packetTime, uint64(at))
+	}
+	if clock > 0 {
+		p = number(p, packetClock, clock)
 	}
 	p = number(p, packetSequence, uint64(sequence))
 	if flags > 0 {

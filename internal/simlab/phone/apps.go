@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // installed is a package on the phone.
@@ -71,6 +72,8 @@ type process struct {
 	busy     []choreo.Block
 	workload *workload // which drives it, or nil
 	deeds    *deeds    // what it did that costs power
+	layer    *timeline.Layer
+	recorded int // frames that are in the layer
 }
 
 // newProcess is a process that begins now. Its window is the ViewRootImpl's hash.
@@ -89,6 +92,8 @@ func (p *Phone) launch(app *simapp.App, why string) *process {
 		pr.Profiled = true
 	}
 	p.state.running[app.Package] = pr
+	p.forgetFrames()
+	p.openWindow(pr)
 	p.beginDeeds(pr)
 	p.state.foreground = app.Package
 	p.log.System("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.PID, app.Package, why, app.Component())
@@ -112,6 +117,7 @@ func (p *Phone) kill(pkg string) {
 
 // die ends a process, without a word.
 func (p *Phone) die(pr *process) {
+	p.closeWindow(pr)
 	p.endDeeds(pr)
 	pr.dead = true
 	delete(p.state.running, pr.app.Package)
@@ -125,6 +131,7 @@ func (p *Phone) die(pr *process) {
 func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance {
 	begin := p.clock.Now()
 	// What is not yet rendered gives way.
+	p.record(pr)
 	pr.Frames = pr.Frames[:pr.Rendered(p.clock.Now())]
 	if n := len(pr.Frames); n > 0 {
 		begin = max(begin, pr.Frames[n-1].Completed)

@@ -32,6 +32,7 @@ var services = map[string]struct {
 
 // dumpGraphics is dumpsys gfxinfo.
 func dumpGraphics(c *call) int {
+	c.recorded()
 	var running []*gfxinfo.Process
 	for _, pkg := range sortedKeys(c.state.running) {
 		running = append(running, &c.state.running[pkg].Process)

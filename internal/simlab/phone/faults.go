@@ -186,7 +186,9 @@ const bootTakes = 25 * time.Second
 // reboot restarts the phone: connections break, what ran is gone, the log is
 // empty, apps and files stay.
 func (p *Phone) reboot() {
-	for pkg, pr := range p.state.running {
+	for _, pkg := range sortedKeys(p.state.running) {
+		pr := p.state.running[pkg]
+		p.closeWindow(pr)
 		p.endDeeds(pr)
 		pr.dead = true
 		if pr.workload != nil {

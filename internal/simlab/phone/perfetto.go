@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // tracing is a perfetto that records.
@@ -190,6 +191,9 @@ func (t *tracing) trace(from, until time.Duration) []byte {
 	w := pftrace.New(uint64(t.begun + onceSlept))
 	snapshot := from
 	w.Snapshot(p.clocks(snapshot))
+	if t.config.Frames {
+		w.Frames(p.recorded(), timeline.Interval{From: from, To: until}, onceSlept)
+	}
 	if !t.config.Power {
 		w.Snapshot(p.clocks(until))
 		return w.Bytes()

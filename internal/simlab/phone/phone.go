@@ -13,10 +13,12 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // Connection is what faults do to the way to the phone: the adb daemon's handle.
@@ -60,6 +62,8 @@ type Phone struct {
 	files      *storage.Files
 	host       *shell.Host
 	log        *logcat.Log
+	timeline   *timeline.Timeline
+	flinger    *pipeline.SurfaceFlinger
 	state      state
 	connection Connection
 	stopRate   func()
@@ -110,6 +114,8 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,
 	}
 	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: epoch.Add(onceSlept)}
+	ph.timeline = &timeline.Timeline{}
+	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline}
 	ph.host.Open()
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), network: o.Network,

@@ -1,0 +1,112 @@
+package phone
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	ftread "github.com/apkgate/apkgate/trace/perfetto/frames"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// recordFrames has perfetto record the frame timeline, and gives its process.
+func recordFrames(t *testing.T, p *Phone) (pid string) {
+	t.Helper()
+	config := `buffers { size_kb: 4096 fill_policy: RING_BUFFER } data_sources { config { name: "android.surfaceflinger.frametimeline" } }`
+	out := output(t, p, "echo '"+config+"' | perfetto --txt -c - -o "+framesTrace+" --background")
+	return strings.TrimSpace(out)
+}
+
+const framesTrace = "/data/misc/perfetto-traces/frames.pftrace"
+
+// traced are the frames of a trace that has ended.
+func traced(t *testing.T, p *Phone, pid string) []ftread.Frame {
+	t.Helper()
+	output(t, p, "kill "+pid)
+	pass(t, p, time.Second)
+	f := packets.New()
+	r := ftread.New(f)
+	if err := f.ReadInOrder(bytes.NewReader([]byte(output(t, p, "cat "+framesTrace))), r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Malformed > 0 || r.Unpaired > 0 {
+		t.Errorf("%d malformed events, %d ends without a beginning", r.Malformed, r.Unpaired)
+	}
+	return r.Frames
+}
+
+// The frames that SurfaceFlinger tells of are those of the rows of framestats: by their
+// tokens, and done at the same time.
+func TestTheFrameTimelineHasTheFramesOfTheRows(t *testing.T) {
+	p := newPhone(t, "pixel-7-android-14", still)
+	pid := recordFrames(t, p)
+	start(p, instrument)
+	pass(t, p, 1500*time.Millisecond)
+	rows := framestats(t, output(t, p, "dumpsys gfxinfo com.example.still framestats"))
+	pass(t, p, 10*time.Second)
+	byToken, displays := map[int64]ftread.Frame{}, 0
+	for _, f := range traced(t, p, pid) {
+		switch {
+		case f.Actual && f.Surface:
+			byToken[f.Token] = f
+			if !strings.HasPrefix(f.Layer, "TX - com.example.still/com.example.still.MainActivity#") || f.PID != 4217 {
+				t.Fatalf("a frame of %q, process %d", f.Layer, f.PID)
+			}
+		case f.Actual:
+			displays++
+		}
+	}
+	for _, row := range rows {
+		token, done, late := row["FrameTimelineVsyncId"], row["FrameCompleted"], row["FrameCompleted"] >= row["FrameDeadline"]
+		f, ok := byToken[token]
+		if !ok {
+			t.Fatalf("no frame in the trace for the row of token %d", token)
+		}
+		if end := int64(f.At + f.For - onceSlept); end != done { // the trace is on CLOCK_BOOTTIME
+			t.Errorf("token %d: done at %d by its row, at %d by the timeline", token, done, end)
+		}
+		if late != (f.JankType() == "App Deadline Missed") {
+			t.Errorf("token %d: late by its row %v, %s by the timeline", token, late, f.JankType())
+		}
+	}
+	if len(rows) < 30 || len(byToken) < len(rows)+100 || displays < len(byToken) {
+		t.Errorf("%d rows, %d frames of the whole run, %d of the display", len(rows), len(byToken), displays)
+	}
+}
+
+// framestats are the rows of a dump, by their columns.
+func framestats(t *testing.T, dump string) (rows []map[string]int64) {
+	t.Helper()
+	var columns []string
+	for line := range strings.Lines(dump) {
+		cells := strings.Split(strings.TrimSuffix(strings.TrimSpace(line), ","), ",")
+		switch {
+		case cells[0] == "Flags":
+			columns = cells
+		case columns != nil && len(cells) == len(columns):
+			row := map[string]int64{}
+			for i, cell := range cells {
+				n, err := strconv.ParseInt(cell, 10, 64)
+				if err != nil {
+					t.Fatalf("row %q: %v", line, err)
+				}
+				row[columns[i]] = n
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Before Android 12 nobody offers the frame timeline: the trace is empty, and no error.
+func TestThereIsNoFrameTimelineBeforeAndroid12(t *testing.T) {
+	p := newPhone(t, "pixel-5-android-11", still)
+	pid := recordFrames(t, p)
+	start(p, instrument)
+	pass(t, p, 3*time.Second)
+	if got := traced(t, p, pid); len(got) > 0 {
+		t.Errorf("%d frames", len(got))
+	}
+}
