@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/account"
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
@@ -70,8 +71,8 @@ type process struct {
 	app      *simapp.App
 	dead     bool
 	busy     []choreo.Block
-	workload *workload // which drives it, or nil
-	deeds    *deeds    // what it did that costs power
+	workload *workload      // which drives it, or nil
+	deeds    *account.Deeds // what it did that costs power
 	layer    *timeline.Layer
 	recorded int // frames that are in the layer
 }
@@ -210,7 +211,7 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 		p.log.Add(logcat.Entry{Buffer: "main", PID: pr.PID, TID: pr.PID + 9, Priority: 'I', Tag: "apkgate", Text: e.Name})
 	}
 	p.touched(pr)
-	p.eventPower(pr, e)
+	p.spend(pr, e)
 	if e.Opens {
 		tag := "am_on_resume_called"
 		if p.profile.API >= 29 {

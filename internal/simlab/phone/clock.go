@@ -8,11 +8,6 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 )
 
-// boottime is CLOCK_BOOTTIME.
-func (p *Phone) boottime() time.Duration { return p.clock.Now() + onceSlept }
-
-func (p *Phone) wall(monotonic time.Duration) time.Time { return epoch.Add(monotonic + onceSlept) }
-
 // SetWallClock sets the phone's wall clock forward, as a time server does.
 func (p *Phone) SetWallClock(by time.Duration) {
 	p.mu.Lock()

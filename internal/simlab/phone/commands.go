@@ -4,7 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/apkgate/apkgate/internal/simlab/recorders"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
 // call is a command that acts on the phone.
@@ -21,6 +23,7 @@ func (p *Phone) commands() map[string]shell.Command {
 	ends := func(since int, run func(c *call) int) shell.Command {
 		return lasts(since, func(c *call, then func(code int)) { then(run(c)) })
 	}
+	simpleperf := func(c *call, then func(int)) { recorders.Simpleperf(c.recorders(), c.Call, then) }
 	return map[string]shell.Command{
 		"getprop":  ends(0, getprop),
 		"setprop":  ends(0, setprop),
@@ -36,12 +39,22 @@ func (p *Phone) commands() map[string]shell.Command {
 		"input":    lasts(0, input),
 		"monkey":   lasts(0, monkey),
 		"run-as":   lasts(0, runAs),
-		"perfetto": lasts(28, perfettoCommand),
+		"perfetto": lasts(28, func(c *call, then func(int)) { recorders.Perfetto(c.recorders(), c.Call, then) }),
 		"reboot":   ends(0, rebootCommand),
 
-		"simpleperf":        lasts(28, simpleperfCommand),
-		"pushed simpleperf": lasts(0, simpleperfCommand),
+		"simpleperf":        lasts(28, simpleperf),
+		"pushed simpleperf": lasts(0, simpleperf),
 	}
+}
+
+// recorders is the phone as recorders see it.
+func (p *Phone) recorders() *recorders.Phone {
+	return &recorders.Phone{Account: p.power, Files: p.files, Host: p.host, Property: p.property, Timeline: p.recorded, App: func(pkg string) *simapp.App {
+		if a := p.state.apps[pkg]; a != nil {
+			return a.app
+		}
+		return nil
+	}}
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

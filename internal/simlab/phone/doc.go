@@ -4,7 +4,9 @@
 //
 // It does not speak adb (package adbd does) and has no shell of its own (package
 // shell has one, on files of package storage). It does not work out frames (package
-// choreo does) or watts (package power does). It takes a stand: a phone lives on its
+// choreo does) or watts (package power does), keeps no books of what was used (package
+// account does), and prints neither those (package dumps) nor traces and samples
+// (package recorders). It takes a stand: a phone lives on its
 // own clock (package clock), which moves only when it is slept on, and by a little
 // with each command. So what a phone prints follows from its seed, its profile and
 // what was asked of it in which order, and a lab of hundreds of repetitions takes
@@ -14,6 +16,6 @@
 // commands never wait. What has to wait, such as an instrumentation or a sleep
 // in a script, leaves a continuation in the queue of the clock.
 //
-// It has more files than other packages: nearly each is a command of the shell or a
-// service that dumpsys asks, and all of them act on the one phone under its lock.
+// It has more files than other packages: what is left is the activity manager, the
+// package manager and the settings, which act on each other all the time.
 package phone

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/dumps"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 )
@@ -26,8 +28,8 @@ var services = map[string]struct {
 	"connectivity":       {dump: dumpConnectivity},
 	"telephony.registry": {dump: func(c *call) int { c.Printf("last known state:\n  mDataConnectionState=2\n"); return 0 }},
 	"SurfaceFlinger":     {dump: dumpSurfaceFlinger},
-	"batterystats":       {since: 19, dump: dumpBatteryStats},
-	"sensorservice":      {dump: dumpSensors},
+	"batterystats":       {since: 19, dump: func(c *call) int { return dumps.BatteryStats(c.power, c.Call) }},
+	"sensorservice":      {dump: func(c *call) int { return dumps.Sensors(c.power, c.Call) }},
 }
 
 // dumpGraphics is dumpsys gfxinfo.
@@ -37,8 +39,18 @@ func dumpGraphics(c *call) int {
 	for _, pkg := range sortedKeys(c.state.running) {
 		running = append(running, &c.state.running[pkg].Process)
 	}
-	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: c.boottime(), Period: c.profile.Period()}
+	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: clock.Boottime(c.clock.Now()), Period: c.profile.Period()}
 	return ph.Dump(c.Call, running)
+}
+
+// dumpBattery is dumpsys battery.
+func dumpBattery(c *call) int {
+	was := c.power.OnBattery()
+	code := dumps.Battery(c.power, c.Call)
+	if was != c.power.OnBattery() { // PowerManagerService, updateIsPoweredLocked
+		c.userActivity()
+	}
+	return code
 }
 
 // dumpsys is dumpsys SERVICE [ARGUMENTS].
@@ -91,8 +103,8 @@ func (p *Phone) garble(text []byte) []byte {
 }
 
 func dumpPower(c *call) int {
-	on := c.screenNow().on
-	plugged, plug := c.plugged() != "", plugTypes[c.plugged()]
+	on := c.power.Screen().On
+	plugged, plug := c.power.Plugged() != "", plugTypes[c.power.Plugged()]
 	if c.profile.API < 17 {
 		state, bits := 3, "SCREEN_BRIGHT_BIT SCREEN_ON_BIT"
 		if !on {
@@ -106,7 +118,7 @@ func dumpPower(c *call) int {
 		wakefulness, display = "Asleep", "OFF"
 	}
 	c.Printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=%s\n  mIsPowered=%t\n  mPlugType=%d\n  mBatteryLevel=%d\n  mStayOn=%t\n",
-		wakefulness, plugged, plug, c.batteryLevel(), c.staysOn())
+		wakefulness, plugged, plug, c.power.BatteryLevel(), c.staysOn())
 	if c.profile.API >= 21 {
 		c.Printf("\nDisplay Power: state=%s\n", display)
 	}
@@ -116,7 +128,7 @@ func dumpPower(c *call) int {
 func dumpDisplay(c *call) int {
 	width, height := c.profile.Size()
 	state := "ON"
-	if !c.screenNow().on {
+	if !c.power.Screen().On {
 		state = "OFF"
 	}
 	c.Printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state %s}\n\n",
@@ -190,7 +202,7 @@ func dumpPackage(c *call) int {
 	if c.profile.API >= 24 {
 		c.Printf(" minSdk=16 targetSdk=23")
 	}
-	at := c.wall(a.updated).Format("2006-01-02 15:04:05")
+	at := clock.Wall(a.updated).Format("2006-01-02 15:04:05")
 	debuggable := ""
 	if a.app.Power.Debuggable {
 		debuggable = "DEBUGGABLE "
@@ -230,7 +242,7 @@ func dumpMemory(c *call) int {
 		unit = "kB"
 	}
 	c.Printf("Applications Memory Usage (in %s):\nUptime: %d Realtime: %d\n\n** MEMINFO in pid %d [%s] **\n",
-		unit, c.clock.Now().Milliseconds(), c.boottime().Milliseconds(), pr.PID, pr.app.Package)
+		unit, c.clock.Now().Milliseconds(), clock.Boottime(c.clock.Now()).Milliseconds(), pr.PID, pr.app.Package)
 	c.Printf("                   Pss  Private  Private  Swapped     Heap     Heap     Heap\n                 Total    Dirty    Clean    Dirty     Size    Alloc     Free\n                ------   ------   ------   ------   ------   ------   ------\n")
 	row := func(name string, share float64) {
 		kb := int(float64(total) * share)

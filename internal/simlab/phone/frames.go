@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/recorders"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
@@ -78,12 +79,7 @@ func (p *Phone) recorded() *timeline.Timeline {
 // forgetFrames drops what no trace can tell of any more: what was over a minute before
 // now, and before any perfetto that still records began.
 func (p *Phone) forgetFrames() {
-	before := p.clock.Now() - time.Minute
-	for _, j := range p.host.Jobs() {
-		if t, ok := j.Program.(*tracing); ok {
-			before = min(before, t.begun)
-		}
-	}
+	before := min(p.clock.Now()-time.Minute, recorders.Since(p.host))
 	p.recorded()
 	p.timeline.Forget(before)
 }

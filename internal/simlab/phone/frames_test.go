@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	ftread "github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
@@ -64,7 +65,7 @@ func TestTheFrameTimelineHasTheFramesOfTheRows(t *testing.T) {
 		if !ok {
 			t.Fatalf("no frame in the trace for the row of token %d", token)
 		}
-		if end := int64(f.At + f.For - onceSlept); end != done { // the trace is on CLOCK_BOOTTIME
+		if end := int64(f.At + f.For - clock.Slept); end != done { // the trace is on CLOCK_BOOTTIME
 			t.Errorf("token %d: done at %d by its row, at %d by the timeline", token, done, end)
 		}
 		if late != (f.JankType() == "App Deadline Missed") {

@@ -61,7 +61,7 @@ func cmd(c *call) int {
 		return pm(c)
 	case "battery":
 		if c.Args = c.Args[1:]; len(c.Args) > 0 {
-			return batteryCommand(c)
+			return dumpBattery(c)
 		}
 	}
 	c.Errorf("cmd: Can't find service: %s\n", c.Arg(0))

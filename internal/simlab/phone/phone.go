@@ -10,8 +10,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/account"
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/dumps"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
@@ -64,6 +66,7 @@ type Phone struct {
 	log        *logcat.Log
 	timeline   *timeline.Timeline
 	flinger    *pipeline.SurfaceFlinger
+	power      *account.Account
 	state      state
 	connection Connection
 	stopRate   func()
@@ -87,33 +90,22 @@ type state struct {
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
 	windows     int
-	power       powerState
 	uids        map[string]int // by package
 }
-
-// bootTime is where a phone's clock stands when it is made. CLOCK_BOOTTIME is
-// ahead by what the phone once slept.
-const (
-	bootTime  = 10 * time.Minute
-	onceSlept = 137*time.Second + 250*time.Millisecond
-)
-
-// epoch is the wall clock when CLOCK_BOOTTIME was zero.
-var epoch = time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
 
 // New makes a phone. Two phones of the same profile, seed and options are alike.
 func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Network == "" {
 		o.Network = "wifi"
 	}
-	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(bootTime)}
-	ph.files = storage.New(epoch, func() time.Time { return ph.wall(ph.clock.Now()) }, ph.proc)
+	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(clock.Boot)}
+	ph.files = storage.New(clock.Epoch, func() time.Time { return clock.Wall(ph.clock.Now()) }, ph.proc)
 	ph.files.Root = o.Root
 	ph.host = &shell.Host{
 		Lock: &ph.mu, Clock: ph.clock, Files: ph.files, API: p.API,
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,
 	}
-	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: epoch.Add(onceSlept)}
+	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: clock.Wall(0)}
 	ph.timeline = &timeline.Timeline{}
 	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline}
 	ph.host.Open()
@@ -122,7 +114,10 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, locked: o.Keyguard != "",
 	}
-	ph.powerUp()
+	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Random: ph.random})
+	for _, dir := range dumps.PolicyDirs(ph.power) {
+		_ = ph.files.MakeDir(dir, true)
+	}
 	ph.boot()
 	ph.userActivity()
 	if o.Rate > 0 {

@@ -2,24 +2,23 @@ package phone
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/dumps"
 )
 
 // proc are the files of /proc that collectors read.
 func (p *Phone) proc(name string) (text string, ok bool) {
 	if name == "/proc/uptime" { // CLOCK_BOOTTIME, then what the cores idled
-		up := p.boottime().Seconds()
+		up := clock.Boottime(p.clock.Now()).Seconds()
 		return fmt.Sprintf("%.2f %.2f\n", up, up*3.1), true
 	}
 	if name == "/proc/meminfo" {
 		return "MemTotal:        2048000 kB\nMemFree:          612000 kB\nMemAvailable:    1204000 kB\n", true
 	}
-	if name == "/proc/stat" {
-		return p.cpuStat(), true
-	}
-	if strings.HasPrefix(name, "/sys/") {
-		return p.sysFile(name)
+	if text, ok := dumps.File(p.power, name); ok {
+		return text, ok
 	}
 	if text, ok := p.host.ProcFile(name); ok {
 		return text, ok
@@ -35,18 +34,6 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 	return "", false
 }
 
-// sysFile is a file below /sys. The battery's are closed to the shell since
-// Android 8.
-func (p *Phone) sysFile(name string) (text string, ok bool) {
-	if text, ok := p.policyFile(name); ok {
-		return text, ok
-	}
-	if p.profile.API >= 26 {
-		return "", false
-	}
-	return p.supplyFile(name)
-}
-
 // procStat is /proc/PID/stat; times are in ticks of 10 ms.
 func (p *Phone) procStat(pr *process) string {
 	var busy time.Duration
@@ -59,9 +46,7 @@ func (p *Phone) procStat(pr *process) string {
 		}
 	}
 	if pr.deeds != nil {
-		for _, s := range pr.deeds.extra {
-			busy += max(0, min(s.To, p.clock.Now())-s.From)
-		}
+		busy += p.power.Beside(pr.deeds)
 	}
 	ticks := int64(busy / (10 * time.Millisecond))
 	comm := pr.app.Package

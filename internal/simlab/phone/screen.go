@@ -3,16 +3,14 @@ package phone
 import (
 	"strconv"
 	"time"
-)
 
-// maxChanges bounds what is remembered of the screen and of the supply.
-const maxChanges = 10_000
+	"github.com/apkgate/apkgate/internal/simlab/account"
+)
 
 // setScreen turns the screen on or off, which locks it.
 func (p *Phone) setScreen(on bool) {
-	last := p.screenNow()
 	p.state.locked = p.state.locked || !on && p.options.Keyguard != ""
-	p.changeScreen(screen{on: on, brightness: last.brightness})
+	p.power.SetScreen(account.Screen{On: on, Brightness: p.power.Screen().Brightness})
 	p.userActivity()
 }
 
@@ -33,7 +31,7 @@ func (p *Phone) watchTimeout() {
 	p.state.looksAt = due
 	p.clock.At(due, func() {
 		switch {
-		case !p.screenNow().on || p.staysOn():
+		case !p.power.Screen().On || p.staysOn():
 		case p.clock.Now() < p.state.activeAt+p.screenTimeout():
 			p.watchTimeout()
 		default:
@@ -65,7 +63,7 @@ var plugTypes = map[string]int{"ac": 1, "usb": 2, "wireless": 4}
 // staysOn reports whether the screen stays on for a charger's sake.
 func (p *Phone) staysOn() bool {
 	with, _ := strconv.Atoi(p.state.settings["global stay_on_while_plugged_in"])
-	return with&plugTypes[p.plugged()] != 0
+	return with&plugTypes[p.power.Plugged()] != 0
 }
 
 // goingAway is how long the lock screen takes to go.
@@ -76,13 +74,13 @@ func (p *Phone) dismissKeyguard() {
 	if p.options.Keyguard != "swipe" {
 		return
 	}
-	p.clock.At(p.clock.Now()+goingAway, func() { p.state.locked = p.state.locked && !p.screenNow().on })
+	p.clock.At(p.clock.Now()+goingAway, func() { p.state.locked = p.state.locked && !p.power.Screen().On })
 }
 
 // hidden says why nothing of an app is to be seen, "" where it is.
 func (p *Phone) hidden() string {
 	switch {
-	case !p.screenNow().on:
+	case !p.power.Screen().On:
 		return "the screen is off"
 	case p.state.locked:
 		return "the lock screen shows"
@@ -96,43 +94,7 @@ func (p *Phone) setBrightness(value string) {
 	if err != nil {
 		return
 	}
-	p.changeScreen(screen{on: p.screenNow().on, brightness: min(max(b, 0), 255)})
-}
-
-func (p *Phone) changeScreen(s screen) {
-	ps := &p.state.power
-	if s.at = p.clock.Now(); len(ps.screens) == maxChanges {
-		p.settle()
-		ps.screens = append(ps.screens[:0], ps.screens[maxChanges/2:]...)
-	}
-	ps.screens = append(ps.screens, s)
-}
-
-func (p *Phone) screenNow() screen { return p.state.power.screens[len(p.state.power.screens)-1] }
-
-// eachScreen calls f for each stretch between two instants in which the screen
-// stays the same.
-func (p *Phone) eachScreen(from, to time.Duration, f func(s screen, from, to time.Duration)) {
-	list := p.state.power.screens
-	for i, s := range list {
-		begin, end := max(s.at, from), to
-		if i+1 < len(list) {
-			end = min(end, list[i+1].at)
-		}
-		if begin < end {
-			f(s, begin, end)
-		}
-	}
-}
-
-// screenOff is how long the screen was off between two instants.
-func (p *Phone) screenOff(from, to time.Duration) (off time.Duration) {
-	p.eachScreen(from, to, func(s screen, from, to time.Duration) {
-		if !s.on {
-			off += to - from
-		}
-	})
-	return off
+	p.power.SetScreen(account.Screen{On: p.power.Screen().On, Brightness: min(max(b, 0), 255)})
 }
 
 // powerKey is what a key of the phone's side does to the screen; false for
@@ -140,7 +102,7 @@ func (p *Phone) screenOff(from, to time.Duration) (off time.Duration) {
 func (p *Phone) powerKey(key string) bool {
 	switch key {
 	case "26", "KEYCODE_POWER":
-		p.setScreen(!p.screenNow().on)
+		p.setScreen(!p.power.Screen().On)
 	case "223", "KEYCODE_SLEEP":
 		p.setScreen(false)
 	case "224", "KEYCODE_WAKEUP":

@@ -5,13 +5,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
-// dumps is how long it takes to write them.
-const dumps = 150 * time.Millisecond
+// stacksTake is how long it takes to write them.
+const stacksTake = 150 * time.Millisecond
 
 // runAs is run-as PACKAGE COMMAND [ARG...]: a command with the rights of a debug build.
 func runAs(c *call, then func(code int)) {
@@ -41,10 +42,10 @@ func (p *Phone) dumpThreads(pr *process) {
 	if pr.isBusy(p.clock.Now()) {
 		main = fmt.Sprintf("\tat %s.onClick(Simulated.java:42)\n\tat android.os.Looper.loop(Looper.java:193)\n", pr.app.ActivityClass())
 	}
-	begun := p.wall(p.clock.Now()).Format("2006-01-02 15:04:05")
+	begun := clock.Wall(p.clock.Now()).Format("2006-01-02 15:04:05")
 	text := fmt.Sprintf("----- pid %d at %s -----\nCmd line: %s\nDALVIK THREADS (2):\n\"main\" prio=5 tid=1 Runnable\n  | sysTid=%d\n%s\n\"Signal Catcher\" daemon prio=10 tid=2 Runnable\n  (no managed stack frames)\n\n----- end %d -----\n",
 		pr.PID, begun, pr.app.Package, pr.PID, strings.ReplaceAll(main, "\t", "  "), pr.PID)
-	p.clock.At(p.clock.Now()+dumps, func() {
+	p.clock.At(p.clock.Now()+stacksTake, func() {
 		if pr.dead {
 			return
 		}

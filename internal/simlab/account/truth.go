@@ -1,4 +1,4 @@
-package phone
+package account
 
 import (
 	"time"
@@ -34,38 +34,36 @@ type MethodTruth struct {
 
 // Truth tells what the phone drew between two instants, neither later than now
 // nor more than two hours ago.
-func (p *Phone) Truth(from, to time.Duration) Truth {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	to = min(to, p.clock.Now())
-	sum := p.joules(from, to)
+func (a *Account) Truth(from, to time.Duration) Truth {
+	to = min(to, a.Clock.Now())
+	sum := a.Joules(from, to)
 	t := Truth{Joules: sum.Total(), Parts: map[string]float64{}, Apps: map[string]float64{}, Methods: map[string]MethodTruth{}}
 	for part, j := range sum {
 		t.Parts[string(part)] = j
 	}
-	for _, d := range p.state.power.deeds {
-		if d.lives(from, to) {
-			t.Apps[d.app.Package] += d.joules(p, from, to).Total()
-			t.addMethods(p, d, from, to)
+	for _, d := range a.deeds {
+		if d.Lives(from, to) {
+			t.Apps[d.App.Package] += d.joules(a, from, to).Total()
+			t.addMethods(a, d, from, to)
 		}
 	}
 	return t
 }
 
 // addMethods adds what the methods of one process cost.
-func (t *Truth) addMethods(p *Phone, d *deeds, from, to time.Duration) {
-	w := d.workNow(p)
+func (t *Truth) addMethods(a *Account, d *Deeds, from, to time.Duration) {
+	w := a.Work(d)
 	w.Slices(from, to, func(s power.Slice) {
 		long := s.To - s.From
-		joules := p.joules(s.From, s.To).Total()
+		joules := a.Joules(s.From, s.To).Total()
 		t.CPU += long
 		t.CPUJ += joules
 		if s.Method < 0 {
 			return
 		}
 		watts, _ := w.Watts(s)
-		for i, m := range d.app.Power.Chain(s.Method) {
-			name := d.app.Power.Methods[m].Name
+		for i, m := range d.App.Power.Chain(s.Method) {
+			name := d.App.Power.Methods[m].Name
 			cost := t.Methods[name]
 			cost.TotalCPU += long
 			cost.TotalJ += joules

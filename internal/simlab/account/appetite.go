@@ -1,4 +1,4 @@
-package phone
+package account
 
 import (
 	"math"
@@ -12,42 +12,35 @@ import (
 // maxAppetite bounds what one process can set in motion.
 const maxAppetite = 2_000
 
-// eventPower does what the app's file says of power after an event.
-func (p *Phone) eventPower(pr *process, e simapp.Event) {
-	d := pr.deeds
-	if d == nil || len(d.extra)+len(d.loads)+len(d.locks)+len(d.sensors) > maxAppetite {
+// Happen does what the app's file says of power after an event, but for the screen.
+func (a *Account) Happen(d *Deeds, event, network string) {
+	if len(d.extra)+len(d.loads)+len(d.locks)+len(d.sensors) > maxAppetite {
 		return
 	}
-	now, rules := p.clock.Now(), pr.app.Power
+	now, rules := a.Clock.Now(), d.App.Power
 	for _, l := range rules.Loads {
-		if slices.Contains(l.After, e.Name) {
-			r := p.random("load", d.seed, len(d.extra))
-			long := time.Duration(float64(l.For) * p.profile.Speed * math.Exp(0.02*r.NormFloat64()))
+		if slices.Contains(l.After, event) {
+			r := a.Random("load", d.Seed, len(d.extra))
+			long := time.Duration(float64(l.For) * a.Profile.Speed * math.Exp(0.02*r.NormFloat64()))
 			from := now + 30*time.Millisecond
 			d.extra = append(d.extra, power.Span{From: from, To: from + long, Kind: power.Other, Method: methodOf(rules, l.In)})
 		}
 	}
 	for _, t := range rules.Traffic {
-		if slices.Contains(t.After, e.Name) {
-			p.transfer(d, t)
+		if slices.Contains(t.After, event) {
+			d.transfer(t, network, now)
 		}
 	}
 	for _, h := range rules.Holds {
 		switch {
-		case h.After != e.Name:
+		case h.After != event:
 		case h.Part == "wakelock":
 			d.locks = append(d.locks, lock{h.Wakelock, now, now + h.For})
 		case h.Part == "sensor":
-			p.register(d, h.Sensor, h.For)
+			a.register(d, h.Sensor, h.For)
 		default:
 			part := power.Part(h.Part)
 			d.loads = append(d.loads, power.Load{From: now, To: now + h.For, Part: part, Watts: power.OnWatts(part)})
-		}
-	}
-	for _, s := range rules.ScreenOff {
-		if s.After == e.Name {
-			p.setScreen(false)
-			p.clock.At(now+s.For, func() { p.setScreen(true) })
 		}
 	}
 }
@@ -67,17 +60,16 @@ const (
 )
 
 // transfer moves bytes over the network that the phone is on.
-func (p *Phone) transfer(d *deeds, t simapp.Traffic) {
-	if p.state.network == "none" {
+func (d *Deeds) transfer(t simapp.Traffic, network string, now time.Duration) {
+	if network == "none" {
 		return
 	}
 	part, slower := power.Wifi, 1
-	if p.state.network != "wifi" {
+	if network != "wifi" {
 		part, slower = power.Mobile, 4
 	}
 	rx, tx := int64(t.KB)<<10, int64(t.SentKB)<<10
-	now := p.clock.Now()
 	long := time.Duration(rx+tx) * time.Second / bytesPerSecond * time.Duration(slower)
-	d.traffic = append(d.traffic, traffic{now, now + long, p.state.network, rx, tx})
+	d.traffic = append(d.traffic, traffic{now, now + long, network, rx, tx})
 	d.loads = append(d.loads, power.Load{From: now, To: now + long + radioTail, Part: part, Watts: power.OnWatts(part)})
 }

@@ -1,10 +1,12 @@
-package phone
+package dumps
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/account"
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 )
 
@@ -15,24 +17,28 @@ const tick = 10 * time.Millisecond
 const systemShare = 0.02
 
 // cpuBusy is how long one CPU was busy with apps since the phone was made.
-func (p *Phone) cpuBusy(cpu int) (busy time.Duration) {
-	for at, d := range p.state.power.ledger.speeds {
-		if at.CPU == cpu {
-			busy += d
+func cpuBusy(a *account.Account, cpu int) (busy time.Duration) {
+	for part, c := range clusters(a) {
+		for step := range c.Steps {
+			busy += a.Busy(power.At{Part: part, CPU: cpu, Step: step})
 		}
 	}
 	return busy
 }
 
+// clusters are the phone's CPUs.
+func clusters(a *account.Account) map[power.Part]power.Cluster {
+	return map[power.Part]power.Cluster{power.Little: a.Hardware.Little, power.Big: a.Hardware.Big}
+}
+
 // cpuStat is /proc/stat.
-func (p *Phone) cpuStat() string {
-	p.settle()
-	up := p.clock.Now() - bootTime
-	hw := p.state.power.hardware
+func cpuStat(a *account.Account) string {
+	up := a.Clock.Now() - clock.Boot
+	hw := a.Hardware
 	var all [3]int64
 	var rows strings.Builder
 	for cpu := range hw.Little.Count + hw.Big.Count {
-		busy := p.cpuBusy(cpu)
+		busy := cpuBusy(a, cpu)
 		if cpu < hw.Little.Count {
 			busy += time.Duration(systemShare * float64(up))
 		}
@@ -42,24 +48,24 @@ func (p *Phone) cpuStat() string {
 		all[0], all[1], all[2] = all[0]+user, all[1]+system, all[2]+idle
 	}
 	return fmt.Sprintf("cpu  %d 0 %d %d 0 0 0 0 0 0\n%sintr 0\nctxt 1204200\nbtime %d\nprocesses 4211\nprocs_running 1\nprocs_blocked 0\n",
-		all[0], all[1], all[2], rows.String(), epoch.Unix())
+		all[0], all[1], all[2], rows.String(), clock.Epoch.Unix())
 }
 
 // policyFile is a file of /sys/devices/system/cpu, with the times at each speed.
 // The directories are named after the policy since Android 7, after the CPU before.
-func (p *Phone) policyFile(name string) (text string, ok bool) {
+func policyFile(a *account.Account, name string) (text string, ok bool) {
 	rest, ok := strings.CutPrefix(name, "/sys/devices/system/cpu/")
 	if !ok {
 		return "", false
 	}
-	hw := p.state.power.hardware
-	for part, c := range map[power.Part]power.Cluster{power.Little: hw.Little, power.Big: hw.Big} {
+	hw := a.Hardware
+	for part, c := range clusters(a) {
 		dir := fmt.Sprintf("cpufreq/policy%d/", c.First)
-		if p.profile.API < 24 {
+		if a.Profile.API < 24 {
 			dir = fmt.Sprintf("cpu%d/cpufreq/", c.First)
 		}
 		if file, ok := strings.CutPrefix(rest, dir); ok {
-			return p.clusterFile(part, c, file)
+			return clusterFile(a, part, c, file)
 		}
 	}
 	switch rest {
@@ -69,10 +75,10 @@ func (p *Phone) policyFile(name string) (text string, ok bool) {
 	return "", false
 }
 
-func (p *Phone) clusterFile(part power.Part, c power.Cluster, file string) (string, bool) {
+func clusterFile(a *account.Account, part power.Part, c power.Cluster, file string) (string, bool) {
 	switch file {
 	case "stats/time_in_state":
-		return p.timeInState(part, c), true
+		return timeInState(a, part, c), true
 	case "related_cpus", "affected_cpus":
 		var cpus []string
 		for i := range c.Count {
@@ -95,14 +101,13 @@ func (p *Phone) clusterFile(part power.Part, c power.Cluster, file string) (stri
 
 // timeInState is cpufreq's list of speeds and ticks: the cluster runs at a speed
 // while any of its CPUs needs it, and at the slowest else.
-func (p *Phone) timeInState(part power.Part, c power.Cluster) string {
-	p.settle()
+func timeInState(a *account.Account, part power.Part, c power.Cluster) string {
 	at := make([]time.Duration, len(c.Steps))
-	left := p.clock.Now() - bootTime
+	left := a.Clock.Now() - clock.Boot
 	for step := c.Top(); step > 0; step-- {
 		longest := time.Duration(0) // of the CPUs; they overlap
 		for cpu := c.First; cpu < c.First+c.Count; cpu++ {
-			longest = max(longest, p.state.power.ledger.speeds[power.At{Part: part, CPU: cpu, Step: step}])
+			longest = max(longest, a.Busy(power.At{Part: part, CPU: cpu, Step: step}))
 		}
 		at[step] = min(longest, left)
 		left -= at[step]
@@ -115,11 +120,11 @@ func (p *Phone) timeInState(part power.Part, c power.Cluster) string {
 	return b.String()
 }
 
-// policyDirs are the directories that ls shows below /sys.
-func (p *Phone) policyDirs() (dirs []string) {
-	hw := p.state.power.hardware
+// PolicyDirs are the directories that ls shows below /sys.
+func PolicyDirs(a *account.Account) (dirs []string) {
+	hw := a.Hardware
 	for _, c := range []power.Cluster{hw.Little, hw.Big} {
-		if p.profile.API < 24 {
+		if a.Profile.API < 24 {
 			dirs = append(dirs, fmt.Sprintf("/sys/devices/system/cpu/cpu%d/cpufreq", c.First))
 		} else {
 			dirs = append(dirs, fmt.Sprintf("/sys/devices/system/cpu/cpufreq/policy%d", c.First))

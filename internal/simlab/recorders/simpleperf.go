@@ -1,4 +1,4 @@
-package phone
+package recorders
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/account"
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/perfdata"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
@@ -27,14 +29,15 @@ type sampling struct {
 	until  time.Duration // of --duration
 	over   bool
 	then   func(code int)
-	target *deeds
+	target *account.Deeds
 }
 
-// simpleperfCommand is simpleperf record and --version.
-func simpleperfCommand(c *call, then func(code int)) {
+// Simpleperf is simpleperf record and --version.
+func Simpleperf(p *Phone, asked *shell.Call, then func(code int)) {
+	c := &call{p, asked}
 	switch c.Arg(0) {
 	case "--version":
-		c.Printf("Simpleperf version 1.%d.simulated\n", c.profile.API)
+		c.Printf("Simpleperf version 1.%d.simulated\n", c.Profile.API)
 		then(0)
 	case "record":
 		c.Args = c.Args[1:]
@@ -72,8 +75,8 @@ func (c *call) record(then func(code int)) {
 		then(1)
 		return
 	}
-	s.begun = c.clock.Now()
-	c.settle()
+	s.begun = c.Clock.Now()
+	c.Settle()
 	if s.find() == nil {
 		c.Errorf("simpleperf I environment.cpp:545] Waiting for process of app %s\n", s.pkg)
 	}
@@ -83,7 +86,7 @@ func (c *call) record(then func(code int)) {
 		c.OnHangUp(s.stop)
 	}
 	if s.until > 0 {
-		c.clock.At(s.begun+s.until, s.stop)
+		c.Clock.At(s.begun+s.until, s.stop)
 	}
 }
 
@@ -142,14 +145,14 @@ func (s *sampling) option(name, value string) string {
 func (s *sampling) allowed() string {
 	c := s.call
 	_, known := clockEvents[s.event]
-	if !known || s.event == "task-clock" && c.sensors().NoTaskClock {
+	if !known || s.event == "task-clock" && c.Sensors.NoTaskClock {
 		return fmt.Sprintf("event_selection_set.cpp:262] Event type '%s' is not supported on the device", s.event)
 	}
 	if s.pid == 0 && s.pkg == "" {
 		return "cmd_record.cpp:1180] No threads to monitor. Try `simpleperf help record` for help"
 	}
-	a := c.state.apps[s.pkg]
-	if s.pkg != "" && (a == nil || a.app.Power.Unprofileable && !a.app.Power.Debuggable) {
+	a := c.App(s.pkg)
+	if s.pkg != "" && (a == nil || a.Power.Unprofileable && !a.Power.Debuggable) {
 		return fmt.Sprintf("environment.cpp:834] Package %s doesn't exist or isn't debuggable/profileable.", s.pkg)
 	}
 	return ""
@@ -157,12 +160,12 @@ func (s *sampling) allowed() string {
 
 // find is the process that is recorded: the first that matched since the
 // beginning.
-func (s *sampling) find() *deeds {
+func (s *sampling) find() *account.Deeds {
 	if s.target != nil {
 		return s.target
 	}
-	for _, d := range s.call.state.power.deeds {
-		if (d.app.Package == s.pkg || d.pid == s.pid) && d.lives(s.begun, s.call.clock.Now()+1) {
+	for _, d := range s.call.All() {
+		if (d.App.Package == s.pkg || d.PID == s.pid) && d.Lives(s.begun, s.call.Clock.Now()+1) {
 			s.target = d
 			break
 		}
@@ -172,7 +175,7 @@ func (s *sampling) find() *deeds {
 
 // lost ends the recording when its process ended.
 func (s *sampling) lost(pid int) {
-	if d := s.find(); d != nil && d.pid == pid {
+	if d := s.find(); d != nil && d.PID == pid {
 		s.stop()
 	}
 }
@@ -182,25 +185,25 @@ const processes = 250 * time.Millisecond
 
 // stop ends the recording; its file is whole a moment later.
 func (s *sampling) stop() {
-	if s.over || !s.call.host.HasJob(s.job) {
+	if s.over || !s.call.Host.HasJob(s.job) {
 		return
 	}
 	s.over = true
-	c, ended := s.call, s.call.clock.Now()
+	c, ended := s.call, s.call.Clock.Now()
 	if s.find() == nil { // it was still waiting for the app
-		c.host.EndJob(s.job)
+		c.Host.EndJob(s.job)
 		s.then(1)
 		return
 	}
 	c.Errorf("simpleperf I cmd_record.cpp:826] Recorded for %g seconds. Start post processing.\n", (ended - s.begun).Seconds())
-	c.clock.At(ended+processes, func() {
-		if !c.host.HasJob(s.job) {
+	c.Clock.At(ended+processes, func() {
+		if !c.Host.HasJob(s.job) {
 			return
 		}
 		r := s.recording(ended)
-		err := c.files.Write(s.file, r.Bytes(), 0o644)
+		err := c.Files.Write(s.file, r.Bytes(), 0o644)
 		c.Errorf("simpleperf I cmd_record.cpp:916] Samples recorded: %d. Samples lost: %d.\n", len(r.Samples), r.Lost)
-		c.host.EndJob(s.job)
+		c.Host.EndJob(s.job)
 		if err != nil {
 			c.Errorf("simpleperf E record_file_writer.cpp:70] %v\n", err)
 			s.then(1)
@@ -213,16 +216,16 @@ func (s *sampling) stop() {
 // recording is what was sampled up to a time.
 func (s *sampling) recording(until time.Duration) perfdata.Recording {
 	c, d := s.call, s.target
-	code := newCode(c.Phone, d)
+	code := newCode(d)
 	r := perfdata.Recording{
-		Config: clockEvents[s.event], Hz: s.hz, Arch: archOf(c.profile.ABI), Command: s.words, Files: code.files,
+		Config: clockEvents[s.event], Hz: s.hz, Arch: archOf(c.Profile.ABI), Command: s.words, Files: code.files,
 		Meta: map[string]string{
-			"simpleperf_version": fmt.Sprintf("1.%d.simulated", c.profile.API), "system_wide_collection": "false", "trace_offcpu": "false",
-			"event_type_info": fmt.Sprintf("%s,1,%d", s.event, clockEvents[s.event]), "clockid": s.clock, "app_package_name": d.app.Package,
-			"android_version": c.profile.SDK, "android_sdk_version": strconv.Itoa(c.profile.API), "android_build_type": "userdebug",
-			"product_props": c.profile.Manufacturer + ":" + c.profile.Model + ":" + c.state.props["ro.product.name"],
-			"timestamp":     strconv.FormatInt(c.wall(s.begun).Unix(), 10), "kernel_version": "simulated",
-			"app_type": map[bool]string{true: "debuggable", false: "profileable"}[d.app.Power.Debuggable],
+			"simpleperf_version": fmt.Sprintf("1.%d.simulated", c.Profile.API), "system_wide_collection": "false", "trace_offcpu": "false",
+			"event_type_info": fmt.Sprintf("%s,1,%d", s.event, clockEvents[s.event]), "clockid": s.clock, "app_package_name": d.App.Package,
+			"android_version": c.Profile.SDK, "android_sdk_version": strconv.Itoa(c.Profile.API), "android_build_type": "userdebug",
+			"product_props": c.Profile.Manufacturer + ":" + c.Profile.Model + ":" + c.Property("ro.product.name"),
+			"timestamp":     strconv.FormatInt(clock.Wall(s.begun).Unix(), 10), "kernel_version": "simulated",
+			"app_type": map[bool]string{true: "debuggable", false: "profileable"}[d.App.Power.Debuggable],
 		},
 	}
 	r.Threads, r.Samples = s.samples(code, until)
@@ -248,7 +251,7 @@ const maxSamples = 1_000_000
 // shift turns the phone's time into that of the recording's clock.
 func (s *sampling) shift() time.Duration {
 	if s.clock == "boottime" {
-		return onceSlept
+		return clock.Slept
 	}
 	return 0
 }
@@ -276,10 +279,10 @@ func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, 
 }
 
 // threadOf is a thread under the name that the kernel has for it.
-func threadOf(d *deeds, thread int) perfdata.Thread {
+func threadOf(d *account.Deeds, thread int) perfdata.Thread {
 	if thread == 0 {
-		name := d.app.Package
-		return perfdata.Thread{PID: d.pid, TID: d.pid, Name: name[max(0, len(name)-15):]}
+		name := d.App.Package
+		return perfdata.Thread{PID: d.PID, TID: d.PID, Name: name[max(0, len(name)-15):]}
 	}
-	return perfdata.Thread{PID: d.pid, TID: d.pid + 20 + thread, Name: fmt.Sprintf("pool-2-thread-%d", thread)}
+	return perfdata.Thread{PID: d.PID, TID: d.PID + 20 + thread, Name: fmt.Sprintf("pool-2-thread-%d", thread)}
 }

@@ -1,4 +1,4 @@
-package phone
+package recorders
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/pftrace"
-	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
@@ -30,16 +30,17 @@ const flushes = 150 * time.Millisecond
 
 // hasClone: perfetto clones sessions by name since its version 49, by its own guide on
 // Android 14 and later (docs/getting-started/periodic-trace-snapshots.md).
-func (c *call) hasClone() bool { return c.profile.API >= 34 }
+func (c *call) hasClone() bool { return c.Profile.API >= 34 }
 
-// perfettoCommand is perfetto [--txt] -c FILE|- -o FILE [--background|--background-wait],
+// Perfetto is perfetto [--txt] -c FILE|- -o FILE [--background|--background-wait],
 // or perfetto --clone-by-name NAME -o FILE.
-func perfettoCommand(c *call, then func(code int)) {
+func Perfetto(p *Phone, asked *shell.Call, then func(code int)) {
+	c := &call{p, asked}
 	config, out, name, background := "", "", "", false
 	for i := 0; i < len(c.Args); i++ {
 		switch a := c.Args[i]; {
 		case a == "--version":
-			c.Printf("Perfetto v%d.0 (simulated)\n", c.profile.API)
+			c.Printf("Perfetto v%d.0 (simulated)\n", c.Profile.API)
 			then(0)
 			return
 		case a == "--help" || a == "-h":
@@ -56,7 +57,7 @@ func perfettoCommand(c *call, then func(code int)) {
 			i++
 			out = c.Arg(i)
 		case a == "--txt":
-		case a == "--background" || a == "-d", (a == "--background-wait" || a == "-D") && c.profile.API >= 33:
+		case a == "--background" || a == "-d", (a == "--background-wait" || a == "-D") && c.Profile.API >= 33:
 			background = true
 		default:
 			c.Errorf("perfetto: unrecognized option '%s'\n", a)
@@ -95,7 +96,7 @@ func (c *call) perfettoHelp() {
 
 // session is the tracing of a name that a job runs, or nil.
 func (p *Phone) session(name string) *tracing {
-	for _, j := range p.host.Jobs() {
+	for _, j := range p.Host.Jobs() {
 		if t, ok := j.Program.(*tracing); ok && t.config.Name == name {
 			return t
 		}
@@ -112,7 +113,7 @@ func (c *call) cloneTracing(name, out string, then func(code int)) {
 		then(1)
 		return
 	}
-	until, from := c.clock.Now(), t.begun
+	until, from := c.Clock.Now(), t.begun
 	if t.config.IntoFile > 0 {
 		from = until - (until-t.begun)%t.config.IntoFile
 	}
@@ -129,7 +130,7 @@ func (c *call) writeTrace(out string, trace []byte) error {
 	if !strings.HasPrefix(storage.Clean(out), "/data/misc/perfetto-traces/") {
 		return fmt.Errorf("could not open %s: Permission denied", out)
 	}
-	return c.files.Write(out, trace, 0o644)
+	return c.Files.Write(out, trace, 0o644)
 }
 
 // newTracing checks what is asked for and begins to record it. The shell's files
@@ -138,13 +139,13 @@ func (c *call) writeTrace(out string, trace []byte) error {
 func (c *call) newTracing(config, out string) (*tracing, error) {
 	text := string(c.In)
 	if config != "-" {
-		data, err := c.files.Read(config)
-		if err != nil || c.profile.API < 31 || !strings.HasPrefix(storage.Clean(config), "/data/misc/perfetto-configs/") {
+		data, err := c.Files.Read(config)
+		if err != nil || c.Profile.API < 31 || !strings.HasPrefix(storage.Clean(config), "/data/misc/perfetto-configs/") {
 			return nil, fmt.Errorf("could not open %s", config)
 		}
 		text = string(data)
 	}
-	asked, err := pftrace.ParseConfig(text, c.profile.API)
+	asked, err := pftrace.ParseConfig(text, c.Profile.API)
 	if err != nil {
 		return nil, fmt.Errorf("the trace config is invalid, bailing out: %w", err)
 	}
@@ -154,28 +155,28 @@ func (c *call) newTracing(config, out string) (*tracing, error) {
 	if err := c.writeTrace(out, nil); err != nil {
 		return nil, err
 	}
-	c.settle()
-	t := &tracing{phone: c.Phone, config: asked, file: out, begun: c.clock.Now()}
+	c.Settle()
+	t := &tracing{phone: c.Phone, config: asked, file: out, begun: c.Clock.Now()}
 	t.job = &shell.Job{Program: t, Name: "perfetto", Line: "perfetto " + strings.Join(c.Args, " "), Signal: t.stop, Guarded: true}
 	if asked.Duration > 0 {
-		c.clock.At(c.clock.Now()+asked.Duration, func() { t.stop(shell.Term) })
+		c.Clock.At(c.Clock.Now()+asked.Duration, func() { t.stop(shell.Term) })
 	}
 	return t, nil
 }
 
 // stop ends the trace: its file is whole a moment later.
 func (t *tracing) stop(int) {
-	if t.over || !t.phone.host.HasJob(t.job) {
+	if t.over || !t.phone.Host.HasJob(t.job) {
 		return
 	}
 	t.over = true
-	p, ended := t.phone, t.phone.clock.Now()
-	p.clock.At(ended+flushes, func() {
-		if !p.host.HasJob(t.job) {
+	p, ended := t.phone, t.phone.Clock.Now()
+	p.Clock.At(ended+flushes, func() {
+		if !p.Host.HasJob(t.job) {
 			return
 		}
-		_ = p.files.Write(t.file, t.trace(t.begun, ended), 0o644)
-		p.host.EndJob(t.job)
+		_ = p.Files.Write(t.file, t.trace(t.begun, ended), 0o644)
+		p.Host.EndJob(t.job)
 		if t.then != nil {
 			t.then(0)
 		}
@@ -188,14 +189,14 @@ const snapshotEvery = 10 * time.Second
 // trace is a file's content, of what was recorded from one time to another.
 func (t *tracing) trace(from, until time.Duration) []byte {
 	p := t.phone
-	w := pftrace.New(uint64(t.begun + onceSlept))
+	w := pftrace.New(uint64(clock.Boottime(t.begun)))
 	snapshot := from
-	w.Snapshot(p.clocks(snapshot))
+	w.Snapshot(clocks(snapshot))
 	if t.config.Frames {
-		w.Frames(p.recorded(), timeline.Interval{From: from, To: until}, onceSlept)
+		w.Frames(p.Timeline(), timeline.Interval{From: from, To: until}, clock.Slept)
 	}
 	if !t.config.Power {
-		w.Snapshot(p.clocks(until))
+		w.Snapshot(clocks(until))
 		return w.Bytes()
 	}
 	w.ClearState()
@@ -203,26 +204,26 @@ func (t *tracing) trace(from, until time.Duration) []byte {
 	for at := from; at <= until; at = (at/t.config.Poll + 1) * t.config.Poll {
 		if at-snapshot >= snapshotEvery {
 			snapshot = at
-			w.Snapshot(p.clocks(at))
+			w.Snapshot(clocks(at))
 		}
 		if len(t.config.Counters) > 0 {
-			w.Battery(at+onceSlept, p.batteryCounters(at, t.config.Counters))
+			w.Battery(clock.Boottime(at), p.batteryCounters(at, t.config.Counters))
 		}
 		if t.config.Rails && rails != nil {
-			w.Rails(at+onceSlept, rails.describe(), rails.counters(at))
+			w.Rails(clock.Boottime(at), rails.describe(), rails.counters(at))
 		}
 	}
-	w.Snapshot(p.clocks(until))
+	w.Snapshot(clocks(until))
 	return w.Bytes()
 }
 
-func (p *Phone) clocks(at time.Duration) pftrace.Clocks {
-	return pftrace.Clocks{Monotonic: at, Boottime: at + onceSlept, Realtime: time.Duration(p.wall(at).UnixNano())}
+func clocks(at time.Duration) pftrace.Clocks {
+	return pftrace.Clocks{Monotonic: at, Boottime: clock.Boottime(at), Realtime: time.Duration(clock.Wall(at).UnixNano())}
 }
 
 // batteryCounters are those that were asked for and that the phone has.
 func (p *Phone) batteryCounters(at time.Duration, asked []string) pftrace.Battery {
-	s := p.show(p.gauge(at))
+	s := p.Battery(at)
 	var b pftrace.Battery
 	give := func(name string, v float64, there bool) *int64 {
 		if !there || !slices.Contains(asked, name) {
@@ -231,85 +232,13 @@ func (p *Phone) batteryCounters(at time.Duration, asked []string) pftrace.Batter
 		n := int64(math.Round(v))
 		return &n
 	}
-	b.ChargeUAH = give("CHARGE", s.charge, s.hasCharge)
-	b.CurrentUA = give("CURRENT", s.current, s.hasCurrent)
-	b.CurrentAvgUA = give("CURRENT_AVG", s.average, s.hasCurrent)
-	b.VoltageUV = give("VOLTAGE", s.voltageUV, true)
+	b.ChargeUAH = give("CHARGE", s.Charge, s.HasCharge)
+	b.CurrentUA = give("CURRENT", s.Current, s.HasCurrent)
+	b.CurrentAvgUA = give("CURRENT_AVG", s.Average, s.HasCurrent)
+	b.VoltageUV = give("VOLTAGE", s.VoltageUV, true)
 	if slices.Contains(asked, "CAPACITY_PERCENT") {
-		percent := float64(s.percent)
+		percent := float64(s.Percent)
 		b.CapacityPercent = &percent
 	}
 	return b
-}
-
-// rails are the phone's power monitors, read one time after the other.
-type rails struct {
-	phone  *Phone
-	at     time.Duration // up to here the counters go
-	joules power.Sum
-	update time.Duration
-	told   bool
-}
-
-// railParts are the rails and the part that each feeds.
-var railParts = []struct {
-	name, subsystem string
-	part            power.Part
-}{
-	{"S2M_VDD_CPUCL2", "cpu.big", power.Big},
-	{"S4M_VDD_CPUCL0", "cpu.little", power.Little},
-	{"S8S_VDD_G3D_L2", "gpu", power.GPU},
-	{"VSYS_PWR_DISPLAY", "display", power.Screen},
-	{"VSYS_PWR_WLAN_BT", "wifi.bt", power.Wifi},
-	{"VSYS_PWR_MODEM", "cellular", power.Mobile},
-	{"L9S_GNSS_CORE", "gps", power.GPS},
-	{"VSYS_PWR_CAM", "camera", power.Camera},
-	{"VSYS_PWR_AUDIO", "audio", power.Audio},
-	{"S1M_VDD_MIF", "memory", power.Base},
-	{"S3M_VDD_INT", "system", power.Awake},
-}
-
-// joinedRails are parts without a rail of their own.
-var joinedRails = map[power.Part]power.Part{power.Bluetooth: power.Wifi, power.Torch: power.Camera, power.Sensors: power.Awake}
-
-// newRails are the monitors, nil where the phone has none.
-func (p *Phone) newRails(begun time.Duration) *rails {
-	update := p.sensors().Rails
-	if update == 0 {
-		return nil
-	}
-	r := &rails{phone: p, at: begun.Truncate(update), update: update, joules: power.Sum{}}
-	for i, part := range railParts { // they count since the phone started
-		r.joules[part.part] = 1000 + 37*float64(i)
-	}
-	return r
-}
-
-// describe is what the rails are, once.
-func (r *rails) describe() (out []pftrace.Rail) {
-	if r.told {
-		return nil
-	}
-	r.told = true
-	for _, part := range railParts {
-		out = append(out, pftrace.Rail{Name: part.name, Subsystem: part.subsystem, Hz: int(time.Second / r.update)})
-	}
-	return out
-}
-
-// counters are those at a time, which is not before the one of the last call.
-func (r *rails) counters(at time.Duration) (out []pftrace.Energy) {
-	if at = at.Truncate(r.update); at > r.at {
-		for part, j := range r.phone.joules(r.at, at) {
-			if into, ok := joinedRails[part]; ok {
-				part = into
-			}
-			r.joules[part] += j
-		}
-		r.at = at
-	}
-	for _, part := range railParts {
-		out = append(out, pftrace.Energy{Boottime: r.at + onceSlept, MicroWattSeconds: int64(r.joules[part.part] * 1e6)})
-	}
-	return out
 }

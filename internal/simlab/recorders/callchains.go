@@ -1,4 +1,4 @@
-package phone
+package recorders
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/account"
 	"github.com/apkgate/apkgate/internal/simlab/perfdata"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -21,14 +22,14 @@ type hit struct {
 
 // hitsOf are the hits of all threads between two instants: one for each period
 // of a thread's CPU time, from a random place in the first.
-func hitsOf(p *Phone, d *deeds, from, to, period time.Duration) iter.Seq[hit] {
+func hitsOf(p *Phone, d *account.Deeds, from, to, period time.Duration) iter.Seq[hit] {
 	return func(yield func(hit) bool) {
 		first := map[int]time.Duration{}
 		stopped := false
-		d.workNow(p).Slices(from, to, func(s power.Slice) {
+		p.Work(d).Slices(from, to, func(s power.Slice) {
 			begin, known := first[s.Thread]
 			if !known {
-				phase := rand.New(rand.NewPCG(d.seed, uint64(s.Thread))).Int64N(int64(period))
+				phase := rand.New(rand.NewPCG(d.Seed, uint64(s.Thread))).Int64N(int64(period))
 				begin = s.CPU + time.Duration(phase) // the timer starts with the recording
 				first[s.Thread] = begin
 			}
@@ -37,7 +38,7 @@ func hitsOf(p *Phone, d *deeds, from, to, period time.Duration) iter.Seq[hit] {
 				next = begin + (s.CPU-begin+period-1)/period*period
 			}
 			for ; next < s.CPU+s.To-s.From && !stopped; next += period {
-				stopped = !yield(hit{s, s.From + next - s.CPU, p.state.power.hardware.Big.First + s.Thread%p.state.power.hardware.Big.Count})
+				stopped = !yield(hit{s, s.From + next - s.CPU, p.Hardware.Big.First + s.Thread%p.Hardware.Big.Count})
 			}
 		})
 	}
@@ -62,7 +63,7 @@ var systemCode = [...]perfdata.File{
 	inProcess: {Path: "/system/bin/app_process64", Symbols: []string{"main"}},
 	inRuntime: {Path: "/system/lib64/libandroid_runtime.so", Symbols: []string{"_ZN7android14AndroidRuntime5startEPKcRKNS_6VectorINS_7String8EEEb"}},
 	inFramework: {Path: "/system/framework/arm64/boot-framework.oat", Symbols: []string{
-		"com.android.internal.os.ZygoteInit.main", "android.app.ActivityThread.main", "android.os.Looper.loop", "android.os.Handler.dispatchMessage",
+		"com.android.internal.os.ZygoteInit.main", "android.App.ActivityThread.main", "android.os.Looper.loop", "android.os.Handler.dispatchMessage",
 		"android.view.Choreographer.doFrame", "android.view.ViewRootImpl.performTraversals", "android.view.View.draw",
 		"java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run",
 	}},
@@ -96,18 +97,18 @@ type code struct {
 
 // newCode lays out the code of a process: methods that are compiled while they
 // run lie in memory of their own, unless the package was compiled ahead of time.
-func newCode(p *Phone, d *deeds) *code {
-	folder := "/data/app/" + d.app.Package + "-1"
-	c := &code{app: d.app.Power, files: slices.Concat(systemCode[:], []perfdata.File{ // from inOdex on
+func newCode(d *account.Deeds) *code {
+	folder := "/data/app/" + d.App.Package + "-1"
+	c := &code{app: d.App.Power, files: slices.Concat(systemCode[:], []perfdata.File{ // from inOdex on
 		{Path: folder + "/oat/arm64/base.odex"},
-		{Path: fmt.Sprintf("/data/local/tmp/perf.data_jit_app_cache:%d-%d", d.pid, d.pid+1), Kind: perfdata.JIT},
+		{Path: fmt.Sprintf("/data/local/tmp/perf.data_jit_app_cache:%d-%d", d.PID, d.PID+1), Kind: perfdata.JIT},
 		{Path: folder + "/oat/arm64/base.vdex", Kind: perfdata.Dex},
 		{Path: folder + "/lib/arm64/libapp.so"},
 	})}
-	for _, m := range d.app.Power.Methods {
+	for _, m := range d.App.Power.Methods {
 		in := map[simapp.Code]int{simapp.AOT: inOdex, simapp.JIT: inJIT, simapp.Interpreted: inVdex, simapp.Native: inNative}[m.Kind]
 		switch {
-		case d.compiled && m.Kind != simapp.Native:
+		case d.Compiled && m.Kind != simapp.Native:
 			in = inOdex
 		case m.Kind == simapp.Java:
 			in = inJIT

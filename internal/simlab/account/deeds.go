@@ -1,0 +1,156 @@
+package account
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// Deeds are what one process did that costs power. They outlive it.
+type Deeds struct {
+	App *simapp.App
+	UID int
+	PID int
+	// Compiled says that the package was compiled ahead of time by then.
+	Compiled bool
+	// UI are the spans in which its frames and its UI thread's other work keep a CPU
+	// busy, those to come among them. It is asked while the process lives.
+	UI func() []power.Span
+
+	Seed    uint64
+	began   time.Duration
+	ended   time.Duration // 0 while it lives
+	factor  float64
+	extra   []power.Span // work beside the frames
+	loads   []power.Load // parts that it kept on
+	locks   []lock
+	sensors []registration
+	traffic []traffic
+
+	work   *power.Work // its CPU time, as of workAt
+	workAt time.Duration
+}
+
+// lock is a wakelock that was held.
+type lock struct {
+	name     string
+	from, to time.Duration
+}
+
+// traffic is what came and went over the network.
+type traffic struct {
+	from, to time.Duration
+	network  string
+	rx, tx   int64
+}
+
+// Begin opens the account of a process that starts now, the phone's n-th.
+func (a *Account) Begin(d *Deeds, n int) {
+	a.forget()
+	session := a.Random("power session", d.App.Package).NormFloat64()
+	r := a.Random("power repetition", d.App.Package, d.App.Version, d.App.Build, n)
+	d.began, d.Seed = a.Clock.Now(), r.Uint64()
+	d.factor = math.Exp(a.Profile.Noise/2*session + 0.012*r.NormFloat64())
+	a.deeds = append(a.deeds, d)
+}
+
+// End closes the account of a process that ends now.
+func (a *Account) End(d *Deeds) {
+	if d.ended > 0 {
+		return
+	}
+	now := a.Clock.Now()
+	a.Work(d)
+	d.ended = now
+	for i := range d.locks {
+		d.locks[i].to = min(d.locks[i].to, now)
+	}
+	for i := range d.sensors {
+		d.sensors[i].to = min(d.sensors[i].to, now)
+	}
+	for i := range d.loads {
+		d.loads[i].To = min(d.loads[i].To, now)
+	}
+	d.UI, d.extra = nil, nil
+}
+
+// All are what the processes of the last hours did, the oldest first.
+func (a *Account) All() []*Deeds { return a.deeds }
+
+// Work is the process's CPU time up to now, or to its end.
+func (a *Account) Work(d *Deeds) *power.Work {
+	now := a.Clock.Now()
+	if d.ended > 0 || d.work != nil && d.workAt == now {
+		return d.work
+	}
+	var spans []power.Span
+	for _, list := range [][]power.Span{d.UI(), d.extra} {
+		for _, s := range list {
+			if s.From < now {
+				s.To = min(s.To, now)
+				spans = append(spans, s)
+			}
+		}
+	}
+	w := &power.Work{Hardware: a.Hardware, Seed: d.Seed, Factor: d.factor}
+	for _, m := range d.App.Power.Methods {
+		w.Methods = append(w.Methods, power.Method{Share: m.Share, Hunger: m.Power})
+	}
+	w.Run(spans)
+	d.work, d.workAt = w, now
+	return w
+}
+
+// Beside is the CPU time of the process beside its UI thread, up to now.
+func (a *Account) Beside(d *Deeds) (busy time.Duration) {
+	for _, s := range d.extra {
+		busy += max(0, min(s.To, a.Clock.Now())-s.From)
+	}
+	return busy
+}
+
+// Lives reports whether the process lived at some time between two instants.
+func (d *Deeds) Lives(from, to time.Duration) bool {
+	return d.began < to && (d.ended == 0 || d.ended > from)
+}
+
+// joules is what the process burnt between two instants, by part.
+func (d *Deeds) joules(a *Account, from, to time.Duration) power.Sum {
+	out := a.Work(d).Joules(from, to)
+	for _, l := range d.loads {
+		if j := l.Joules(from, to); j > 0 {
+			out[l.Part] += j
+		}
+	}
+	for _, r := range d.sensors {
+		if on := power.Overlap(r.from, r.to, from, to); on > 0 {
+			out[power.Sensors] += r.watts * on.Seconds()
+		}
+	}
+	awake := a.Hardware.AwakeW - a.Hardware.AsleepW
+	for _, l := range d.held() {
+		if off := a.screenOff(max(l.from, from), min(l.to, to)); off > 0 {
+			out[power.Awake] += awake * off.Seconds()
+		}
+	}
+	return out
+}
+
+// held are the times in which the process held any wakelock at all: two at once
+// keep the system no more awake than one.
+func (d *Deeds) held() (out []lock) {
+	locks := slices.Clone(d.locks)
+	slices.SortStableFunc(locks, func(a, b lock) int { return cmp.Compare(a.from, b.from) })
+	for _, l := range locks {
+		if n := len(out); n > 0 && l.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, l.to)
+			continue
+		}
+		out = append(out, l)
+	}
+	return out
+}

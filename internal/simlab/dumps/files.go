@@ -1,0 +1,25 @@
+package dumps
+
+import (
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/simlab/account"
+)
+
+// File is a file of /proc or /sys that tells of CPUs or of the battery. The battery's
+// are closed to the shell since Android 8.
+func File(a *account.Account, name string) (text string, ok bool) {
+	if name == "/proc/stat" {
+		return cpuStat(a), true
+	}
+	if !strings.HasPrefix(name, "/sys/") {
+		return "", false
+	}
+	if text, ok := policyFile(a, name); ok {
+		return text, ok
+	}
+	if a.Profile.API >= 26 {
+		return "", false
+	}
+	return supplyFile(a, name)
+}
