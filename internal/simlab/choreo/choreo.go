@@ -29,7 +29,7 @@ type Conditions struct {
 	Speed   float64       // a factor on all work; 1 is a good phone, 1.4 a low-end one
 	LowEnd  float64       // a factor on frame noise and on the chance of a tail frame; 1 is none
 	Session float64       // the session's factor, see SessionFactor
-	Cold    bool          // the app's process is started first
+	Start   Start         // what is done before the app shows
 }
 
 // Performance is one scenario played. Times count from its beginning, which is
@@ -38,9 +38,24 @@ type Performance struct {
 	Frames    []Frame
 	Marks     []Mark
 	Blocks    []Block
-	Displayed time.Duration // the first frame is on the screen; 0 where not Cold
+	Start     Start
+	Displayed time.Duration // the first frame is on the screen; 0 where the app shows already
 	End       time.Duration
 }
+
+// Start is what is done before an app shows.
+type Start int
+
+// The starts of an app. Nothing is started where it shows already.
+const (
+	Shows Start = iota
+	Cold        // its process is started, and its activity made
+	Warm        // its activity is made in a process that is there
+	Hot         // its activity is brought to the front
+)
+
+// share is how much of a cold start a start costs.
+func (s Start) share() float64 { return [...]float64{Shows: 0, Cold: 1, Warm: 0.45, Hot: 0.12}[s] }
 
 // Mark is a UI event that happened.
 type Mark struct {
@@ -67,7 +82,8 @@ func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) Perfo
 		s.factor *= 1.12 + 0.3*r.Float64()
 	}
 	begin := time.Duration(0)
-	if c.Cold {
+	s.perf.Start = c.Start
+	if c.Start != Shows {
 		begin = s.launch()
 	}
 	s.animate(begin, sc.Start)
@@ -92,13 +108,15 @@ type stage struct {
 
 type interval struct{ from, to time.Duration }
 
-// launch starts the process: two long frames that lay the window out, which a
-// phone marks as not to be counted.
+// launch starts the app: two long frames that lay the window out, where there was
+// none, which a phone marks as its first.
 func (s *stage) launch() time.Duration {
-	up := scale(s.app.Startup, s.factor*lognormal(s.r, 0.05))
+	up := scale(s.app.Startup, s.c.Start.share()*s.factor*lognormal(s.r, 0.05))
 	s.perf.Displayed = up
 	s.perf.Blocks = append(s.perf.Blocks, Block{At: up * 2 / 3, For: up / 3})
-	s.layouts = append(s.layouts, up*2/3)
+	if s.c.Start != Hot {
+		s.layouts = append(s.layouts, up*2/3)
+	}
 	s.shows = append(s.shows, interval{up * 2 / 3, up})
 	return up + settle
 }

@@ -185,7 +185,7 @@ func TestStagesAreInOrder(t *testing.T) {
 			continue
 		}
 		c := good("5.0.0", 21)
-		c.Cold, c.Speed, c.LowEnd = true, 1.3, 1.4
+		c.Start, c.Speed, c.LowEnd = Cold, 1.3, 1.4
 		p := play(t, text, c, 5)
 		last := time.Duration(0)
 		for i, f := range p.Frames {

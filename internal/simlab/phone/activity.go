@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -22,7 +23,9 @@ func am(c *call, then func(code int)) {
 	case "instrument":
 		amInstrument(c, then)
 	case "force-stop", "kill":
-		c.kill(c.Arg(len(c.Args) - 1))
+		pkg := c.Arg(len(c.Args) - 1)
+		c.kill(pkg)
+		c.comeBack(pkg)
 		then(0)
 	case "kill-all":
 		for _, pkg := range sortedKeys(c.state.running) {
@@ -36,53 +39,6 @@ func am(c *call, then func(code int)) {
 		c.Errorf("Error: unknown command '%s'\n", verb)
 		then(1)
 	}
-}
-
-// amStart is am start [-W] [-S] [-n] PKG/ACTIVITY.
-func amStart(c *call, then func(code int)) {
-	component, wait, afresh := "", false, false
-	for i := 0; i < len(c.Args); i++ {
-		switch a := c.Args[i]; {
-		case a == "-W":
-			wait = true
-		case a == "-S":
-			afresh = true
-		case a == "-n" || a == "-a" || a == "-c" || a == "-d" || a == "-f" || a == "--user":
-			if i++; a == "-n" {
-				component = c.Arg(i)
-			}
-		case !strings.HasPrefix(a, "-"):
-			component = a
-		}
-	}
-	pkg, _, _ := strings.Cut(component, "/")
-	c.Printf("Starting: Intent { cmp=%s }\n", component)
-	a := c.state.apps[pkg]
-	if a == nil {
-		c.Errorf("Error type 3\nError: Activity class {%s} does not exist.\n", component)
-		then(1)
-		return
-	}
-	if afresh {
-		c.kill(pkg)
-	}
-	took, cold := c.open(a.app, "activity")
-	if !wait {
-		then(0)
-		return
-	}
-	c.clock.Spend(took+20*time.Millisecond, func() {
-		c.Printf("Status: ok\n")
-		if c.profile.API >= 29 {
-			c.Printf("LaunchState: %s\n", map[bool]string{true: "COLD", false: "HOT"}[cold])
-		}
-		c.Printf("Activity: %s\n", a.app.Component())
-		if c.profile.API < 29 {
-			c.Printf("ThisTime: %d\n", took.Milliseconds())
-		}
-		c.Printf("TotalTime: %d\nWaitTime: %d\nComplete\n", took.Milliseconds(), (took + 20*time.Millisecond).Milliseconds())
-		then(0)
-	})
 }
 
 // amInstrument is am instrument [-w] [-r] [-e KEY VALUE] PKG/RUNNER.
@@ -152,7 +108,7 @@ func input(c *call, then func(code int)) {
 	}
 	// The injector is a process of its own, which takes a while to start.
 	c.clock.Spend(120*time.Millisecond, func() {
-		if verb == "keyevent" && c.powerKey(c.Arg(1)) {
+		if verb == "keyevent" && (c.powerKey(c.Arg(1)) || c.leavingKey(c.Arg(1))) {
 			then(0)
 			return
 		}
@@ -231,7 +187,11 @@ func monkey(c *call, then func(code int)) {
 	}
 	m.app, m.left, m.seed, m.r = a.app, m.count, seed, rand.New(rand.NewPCG(seed, 7))
 	c.Printf(":Monkey: seed=%d count=%d\n:AllowPackage: %s\n:IncludeCategory: android.intent.category.LAUNCHER\n", seed, m.count, pkg)
-	took, _ := c.open(a.app, "activity")
+	start := choreo.Cold
+	if c.state.running[pkg] != nil {
+		start = choreo.Hot
+	}
+	took := c.open(a.app, start)
 	m.pid = c.state.running[pkg].PID
 	c.clock.At(c.clock.Now()+took, m.step)
 }

@@ -75,6 +75,7 @@ type process struct {
 	deeds    *account.Deeds // what it did that costs power
 	layer    *timeline.Layer
 	recorded int // frames that are in the layer
+	task     task
 }
 
 // newProcess is a process that begins now. Its window is the ViewRootImpl's hash.
@@ -84,8 +85,15 @@ func (p *Phone) newProcess(app *simapp.App, pid, window int) *process {
 	}}
 }
 
-// launch starts the process of an app.
+// launch starts the process of an app, to show its activity.
 func (p *Phone) launch(app *simapp.App, why string) *process {
+	pr := p.startProcess(app, why)
+	p.toFront(pr)
+	return pr
+}
+
+// startProcess starts the process of an app.
+func (p *Phone) startProcess(app *simapp.App, why string) *process {
 	p.state.nextPID += 17
 	p.state.windows++
 	pr := p.newProcess(app, p.state.nextPID, int(p.random("window", app.Package, p.state.windows).Uint32()>>4))
@@ -96,7 +104,6 @@ func (p *Phone) launch(app *simapp.App, why string) *process {
 	p.forgetFrames()
 	p.openWindow(pr)
 	p.beginDeeds(pr)
-	p.state.foreground = app.Package
 	p.log.System("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.PID, app.Package, why, app.Component())
 	p.log.Event("am_proc_start", 0, pr.PID, 10120, app.Package, why, app.Component())
 	p.log.Event("am_proc_bound", 0, pr.PID, app.Package)
@@ -150,9 +157,11 @@ func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance
 		marks[i] = choreo.Mark{At: m.At + begin, Event: m.Event}
 	}
 	out := choreo.Performance{Marks: marks, End: perf.End + begin}
-	if perf.Displayed > 0 {
+	if perf.Start == choreo.Hot { // what is there already is not logged (ActivityMetricsLogger, isInterestedToEventLog)
 		out.Displayed = perf.Displayed
-		p.clock.At(begin+perf.Displayed, func() { p.displayed(pr, perf.Displayed) })
+	} else if perf.Displayed > 0 {
+		out.Displayed = perf.Displayed
+		p.clock.At(begin+perf.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, perf.Displayed) })
 		if pr.app.Drawn > 0 {
 			took := perf.Displayed + pr.app.Drawn
 			p.clock.At(begin+took, func() { p.fullyDrawn(pr, took) })
@@ -233,31 +242,16 @@ func (p *Phone) touched(pr *process) {
 }
 
 // play works out a scenario for a process, the n-th time on this phone.
-func (p *Phone) play(pr *process, sc simapp.Scenario, cold bool) choreo.Performance {
+func (p *Phone) play(pr *process, sc simapp.Scenario, start choreo.Start) choreo.Performance {
 	key := strings.Join([]string{pr.app.Package, sc.Name, p.state.network}, " ")
 	p.state.repetitions[key]++
 	r := p.random("repetition", pr.app.Plain, key, p.state.repetitions[key])
-	return p.perform(pr, choreo.Play(pr.app, sc, p.conditions(pr.app, cold), r))
+	return p.perform(pr, choreo.Play(pr.app, sc, p.conditions(pr.app, start), r))
 }
 
 // interact answers a touch that is no named event: an animation.
 func (p *Phone) interact(pr *process, frames int) {
 	p.touched(pr)
 	sc := simapp.Scenario{Name: "touch", Start: frames}
-	p.play(pr, sc, false)
-}
-
-// open brings an app to the front, starting its process where there is none, and
-// says how long that took.
-func (p *Phone) open(app *simapp.App, why string) (took time.Duration, cold bool) {
-	pr, cold := p.state.running[app.Package], false
-	if pr == nil {
-		pr, cold = p.launch(app, why), true
-	}
-	p.state.foreground = app.Package
-	perf := p.play(pr, simapp.Scenario{Name: "open", Start: app.Touch}, cold)
-	if !cold {
-		return 60 * time.Millisecond, false
-	}
-	return perf.Displayed, true
+	p.play(pr, sc, choreo.Shows)
 }

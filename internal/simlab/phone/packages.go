@@ -58,6 +58,9 @@ func cmd(c *call) int {
 	switch c.Arg(0) {
 	case "package":
 		c.Args = c.Args[1:]
+		if c.Arg(0) == "resolve-activity" {
+			return resolveActivity(c)
+		}
 		return pm(c)
 	case "battery":
 		if c.Args = c.Args[1:]; len(c.Args) > 0 {

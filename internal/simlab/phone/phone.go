@@ -202,10 +202,10 @@ func (p *Phone) context() simapp.Context {
 }
 
 // conditions are those of a scenario that is played now.
-func (p *Phone) conditions(app *simapp.App, cold bool) choreo.Conditions {
+func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Conditions {
 	return choreo.Conditions{
 		Context: p.context(),
-		Period:  p.profile.Period(), Speed: p.profile.Speed, LowEnd: p.profile.LowEnd, Cold: cold,
+		Period:  p.profile.Period(), Speed: p.profile.Speed, LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}
 }

@@ -82,6 +82,10 @@ func setprop(c *call) int {
 		c.Errorf("could not set property\n")
 		return 1
 	}
+	if name == dropCaches && !c.dropsCaches() {
+		c.Errorf("could not set property\n")
+		return 1
+	}
 	c.state.props[name] = c.Arg(1)
 	return 0
 }

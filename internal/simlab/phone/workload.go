@@ -71,7 +71,11 @@ func (w *workload) playNext(cold bool) {
 		return
 	}
 	w.phone.state.played++
-	perf := w.phone.play(w.process, sc, cold)
+	start := choreo.Shows
+	if cold {
+		start = choreo.Cold
+	}
+	perf := w.phone.play(w.process, sc, start)
 	scenarioBegan := perf.End - sc.Duration
 	for _, m := range perf.Marks {
 		w.at(m.At, func() { w.phone.happen(w.process, m.Event) })

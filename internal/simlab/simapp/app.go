@@ -37,6 +37,7 @@ type App struct {
 	Faults      []Fault
 	Silent      bool // writes no UI events to the log
 	Scenarios   []Scenario
+	Launch      Launch
 	Permissions []string // runtime permissions that the app asks for
 	Tests       string   // the package that this test APK tests
 	Runner      string
@@ -166,10 +167,7 @@ func (a *App) Component() string { return a.Package + "/" + a.Activity }
 
 // ActivityClass is the launcher activity's class name in full.
 func (a *App) ActivityClass() string {
-	if strings.HasPrefix(a.Activity, ".") {
-		return a.Package + a.Activity
-	}
-	return a.Activity
+	return a.whole(a.Activity)
 }
 
 // Scenario returns the scenario of that name.

@@ -108,6 +108,7 @@ var statements = map[string]func(p *parser, words []string) error{
 	"noise":      (*parser).noise,
 	"network":    (*parser).network,
 	"lag":        (*parser).lag,
+	"launch":     (*parser).launch,
 	"slow":       (*parser).slow,
 	"jank":       (*parser).jank,
 	"fault":      (*parser).fault,
