@@ -114,11 +114,11 @@ func (c *collector) correctRefreshRate() {
 	if _, users := c.job.Extra["refresh_hz"]; users {
 		return
 	}
-	var least int64
+	var least time.Duration
 	for _, m := range c.measured {
 		for _, f := range m.frames {
-			if i := f.Frame.Interval; f.Frame.Counted() && i > 0 && (least == 0 || i < least) {
-				least = i
+			if f.Interval > 0 && (least == 0 || f.Interval < least) {
+				least = f.Interval
 			}
 		}
 	}

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/frame"
 )
 
 // maxKeptFrames bounds the frames that a record keeps for pictures.
@@ -54,14 +53,12 @@ func middle(its []run.Iteration) int {
 // iteration sums a repetition up: totals, and a bucket for each UI event (paper,
 // section 5.2.2: the first holds what came before the first event).
 func (m measurement) iteration() run.Iteration {
-	all := make([]gfxinfo.Frame, 0, len(m.frames))
-	buckets := make([][]gfxinfo.Frame, m.bucketEvents()+1)
+	buckets := make([][]frame.Frame, m.bucketEvents()+1)
 	for _, f := range m.frames {
-		all = append(all, f.Frame)
 		i := m.bucketOf(f.At)
-		buckets[i] = append(buckets[i], f.Frame)
+		buckets[i] = append(buckets[i], f)
 	}
-	it := run.Iteration{Metrics: m.drawn(all)}
+	it := run.Iteration{Metrics: m.drawn(m.frames)}
 	it.Metrics["anr.count"] = float64(m.anrs)
 	if m.startup > 0 {
 		it.Metrics["startup.ttid_ms"] = milliseconds(m.startup)
@@ -89,11 +86,11 @@ func (m measurement) iteration() run.Iteration {
 }
 
 // drawn sums frames up; nothing where nobody looked at them.
-func (m measurement) drawn(drawn []gfxinfo.Frame) map[string]float64 {
+func (m measurement) drawn(drawn []frame.Frame) map[string]float64 {
 	if m.unseen {
 		return map[string]float64{}
 	}
-	return gfxinfo.Metrics(drawn, m.display)
+	return frame.Metrics(drawn)
 }
 
 // bucketEvents is how many UI events get a bucket.
@@ -114,14 +111,14 @@ func (m measurement) bucketOf(at time.Duration) int {
 	return lo
 }
 
-// picture lists the frames that count, in the order in which they were drawn.
+// picture lists the frames whose time is told, in the order in which they were drawn.
 func (m measurement) picture() []run.Frame {
 	drawn := slices.Clone(m.frames)
-	slices.SortStableFunc(drawn, func(a, b frames.Placed) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(drawn, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
 	var out []run.Frame
 	for _, f := range drawn {
-		if f.Frame.Counted() && len(out) < maxKeptFrames {
-			out = append(out, run.Frame{DurationMS: milliseconds(f.Frame.Duration()), Bucket: m.bucketOf(f.At)})
+		if f.Took != frame.Unknown && len(out) < maxKeptFrames {
+			out = append(out, run.Frame{DurationMS: milliseconds(f.Took), Bucket: m.bucketOf(f.At)})
 		}
 	}
 	return out

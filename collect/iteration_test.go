@@ -5,8 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/frames"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -36,7 +35,7 @@ func TestFramesAreKeptInOrder(t *testing.T) {
 	t.Parallel()
 	var m measurement
 	for _, s := range []int64{9, 1, 5, 3, 7} {
-		m.frames = append(m.frames, frames.Placed{At: time.Duration(s) * time.Second, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1 + s*1_000_000}})
+		m.frames = append(m.frames, frame.Frame{At: time.Duration(s) * time.Second, Took: time.Duration(s) * time.Millisecond})
 	}
 	var got []float64
 	for _, f := range m.picture() {

@@ -13,23 +13,22 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
 // measurement is one repetition as it was seen.
 type measurement struct {
 	repetition int
-	frames     []frames.Placed
+	frames     []frame.Frame
 	events     []logcat.Event // UI events, by time
 	anrs       int
 	startup    time.Duration // to the first display, 0: not seen
 	fullStart  time.Duration // to the full display, 0: not told
 	cpu        time.Duration // 0: not seen
 	pssKB      int64         // 0: not seen
-	display    gfxinfo.Display
-	energy     *power.Spent // nil: not measured
-	unseen     bool         // nobody looked at the frames
+	energy     *power.Spent  // nil: not measured
+	unseen     bool          // nobody looked at the frames
 }
 
 // readLogEvery bounds what the device's ring of log entries must hold.
@@ -150,7 +149,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	}
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
-		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: pss, display: c.target.Facts.Display, unseen: unseen,
+		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: pss, unseen: unseen,
 	}
 	if a.energy != nil {
 		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
 // maxLostShare is how many of a repetition's frames may go by unseen.
@@ -17,7 +16,7 @@ func (s *Sampler) Loss(n int) error {
 	counted := 0
 	for _, f := range s.Frames {
 		// The first frames of windows are drawn by apps too that do all else themselves.
-		if f.Frame.Counted() && f.Frame.Flags&gfxinfo.FlagWindowChanged == 0 {
+		if !f.First {
 			counted++
 		}
 	}

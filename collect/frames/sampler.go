@@ -18,14 +18,9 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
-
-// Placed is a frame and when it was drawn, on CLOCK_MONOTONIC.
-type Placed struct {
-	At    time.Duration
-	Frame gfxinfo.Frame
-}
 
 // Rider asks for something of its own with each dump, so that the device is asked
 // once.
@@ -45,7 +40,7 @@ type Sampler struct {
 	// Perishes says that the app ends with the workload: its memory is asked for before.
 	Perishes bool
 
-	Frames []Placed
+	Frames []frame.Frame // those that count
 	PIDs   map[int]bool  // of the app's processes that were seen
 	Alive  time.Duration // at the last dump while the workload ran
 
@@ -226,7 +221,7 @@ const justNow = 100 * time.Millisecond
 // drew reports whether a frame ended after a time on CLOCK_MONOTONIC.
 func (s *Sampler) drew(after time.Duration) bool {
 	n := len(s.Frames)
-	return n > 0 && s.Frames[n-1].At+s.Frames[n-1].Frame.Duration() >= after
+	return n > 0 && s.Frames[n-1].At+s.Frames[n-1].Took >= after
 }
 
 // Uptime is CLOCK_MONOTONIC at the last dump.
@@ -246,12 +241,15 @@ func (s *Sampler) passed(uptime time.Duration) {
 // laid out evenly between the dump before and this one.
 func (s *Sampler) place(frames []gfxinfo.Frame, from, to time.Duration) {
 	for i, f := range frames {
-		at := time.Duration(f.IntendedVsync)
+		if !f.Counted() {
+			continue
+		}
+		drawn := f.Drawn(s.Target.Facts.Display)
 		if !f.Timed() {
-			at = from + time.Duration(float64(to-from)*(float64(i)+0.5)/float64(len(frames)))
+			drawn.At = from + time.Duration(float64(to-from)*(float64(i)+0.5)/float64(len(frames)))
 			s.Target.Journal.Warnf("Android %s tells no times of frames: they are laid out evenly between two dumps %v apart, so that a frame near a UI event may be in the bucket beside",
 				s.Target.Facts.Properties["ro.build.version.release"], everyOld)
 		}
-		s.Frames = append(s.Frames, Placed{at, f})
+		s.Frames = append(s.Frames, drawn)
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/frames"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -18,7 +17,7 @@ type Kind string
 const (
 	NotResponding Kind = "ANR"    // the app did not respond
 	Crashed       Kind = "crash"  // an exception or a signal ended it
-	Frozen        Kind = "frozen" // a frame took longer than gfxinfo.FrozenLimit
+	Frozen        Kind = "frozen" // a frame took longer than frame.FrozenLimit
 	Slow          Kind = "slow"   // a UI event took much longer than in earlier repetitions
 )
 
@@ -65,12 +64,11 @@ func ofEvent(e logcat.Event) (Anomaly, bool) {
 }
 
 // ofFrame is the anomaly that a frame is; false where it is none.
-func ofFrame(f frames.Placed) (Anomaly, bool) {
-	took := f.Frame.Duration()
-	if !f.Frame.Counted() || took <= gfxinfo.FrozenLimit {
+func ofFrame(f frame.Frame) (Anomaly, bool) {
+	if f.Took <= frame.FrozenLimit {
 		return Anomaly{}, false
 	}
-	return Anomaly{Kind: Frozen, From: f.At, To: f.At + took, Detail: fmt.Sprintf("a frame took %d ms", took.Milliseconds())}, true
+	return Anomaly{Kind: Frozen, From: f.At, To: f.At + f.Took, Detail: fmt.Sprintf("a frame took %d ms", f.Took.Milliseconds())}, true
 }
 
 // A UI event takes much longer than it used to where it takes so many times as long,

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/run"
-	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -77,8 +76,8 @@ func TestAnEventThatTakesMuchLongerThanItUsedTo(t *testing.T) {
 }
 
 // frameAt is a frame that was due at a time and took that long.
-func frameAt(at, took time.Duration) frames.Placed {
-	return frames.Placed{At: at, Frame: gfxinfo.Frame{IntendedVsync: 1, FrameCompleted: 1 + int64(took)}}
+func frameAt(at, took time.Duration) frame.Frame {
+	return frame.Frame{At: at, Took: took}
 }
 
 func TestAFrozenFrame(t *testing.T) {
@@ -123,7 +122,7 @@ func TestWhatIsToldOfARepetition(t *testing.T) {
 	s := Seen{
 		Events:    []logcat.Event{{Name: "open", Time: 10 * time.Second}, {Name: "scroll", Time: 20 * time.Second}},
 		Anomalies: []Anomaly{{Kind: NotResponding, From: 15 * time.Second, To: 15 * time.Second, Detail: "the app did not respond: Input"}},
-		Frames:    []frames.Placed{frameAt(5*time.Second, time.Second)},
+		Frames:    []frame.Frame{frameAt(5*time.Second, time.Second)},
 		Alive:     29 * time.Second,
 	}
 	all := s.all(map[string]time.Duration{"scroll": 2 * time.Second})
@@ -191,7 +190,7 @@ func TestAnANRIsOfTheEventInWhichTheAppStoodStill(t *testing.T) {
 	if got := s.all(nil)[0].Event; got != "scroll" {
 		t.Errorf("where no frame tells, the event is %q, want that under way, scroll", got)
 	}
-	s.Frames = []frames.Placed{frameAt(1500*time.Millisecond, 7*time.Second), frameAt(9*time.Second, 10*time.Millisecond)}
+	s.Frames = []frame.Frame{frameAt(1500*time.Millisecond, 7*time.Second), frameAt(9*time.Second, 10*time.Millisecond)}
 	for _, a := range s.all(nil) {
 		if a.Event != "open" {
 			t.Errorf("%s is of %q, want open", a.Kind, a.Event)

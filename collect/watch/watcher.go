@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
 
@@ -135,7 +135,7 @@ func (r *Repetition) Stop() {
 
 // Look takes what was noticed, and the frames that were read so far, at a time on
 // CLOCK_MONOTONIC; it saves what was recorded of it, where it is time to.
-func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frames.Placed) error {
+func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frame.Frame) error {
 	for _, f := range seen[r.seen:] {
 		if a, ok := ofFrame(f); ok {
 			r.stream.Notice(a)
@@ -173,7 +173,7 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frames.
 
 // Seen is what is known of a repetition in its end.
 type Seen struct {
-	Frames    []frames.Placed
+	Frames    []frame.Frame
 	Anomalies []Anomaly      // by the log
 	Events    []logcat.Event // UI events, by time
 	// From and To are the repetition's, on CLOCK_MONOTONIC; 0 where that is not known.

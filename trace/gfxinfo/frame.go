@@ -3,17 +3,12 @@ package gfxinfo
 import (
 	"math"
 	"time"
+
+	"github.com/apkgate/apkgate/trace/frame"
 )
 
 // VsyncPeriod is the period of a 60 Hz display, the limit where a frame states none.
 const VsyncPeriod = time.Second / 60
-
-// FrozenLimit is the duration above which a frame is called frozen.
-const FrozenLimit = 700 * time.Millisecond
-
-// SlowLimit is the duration above which a frame is called slow, whatever the
-// display's rate.
-const SlowLimit = VsyncPeriod
 
 // maxDuration bounds what a frame can have taken. Longer is a counter that was
 // never set or memory that was reused.
@@ -79,6 +74,15 @@ func (f Frame) Usable() bool {
 // (JankTracker::finishFrame): all but the skipped ones, so long as their times can
 // be true.
 func (f Frame) Counted() bool { return f.Flags&FlagSkipped == 0 && f.Usable() }
+
+// Drawn is what a frame that counts says, on a display.
+func (f Frame) Drawn(on Display) frame.Frame {
+	over, due := f.Overrun()
+	return frame.Frame{
+		At: time.Duration(f.IntendedVsync), Took: f.Duration(), Over: over, Due: due, Janky: f.Janky(on),
+		Interval: time.Duration(f.Interval), First: f.Flags&FlagWindowChanged != 0,
+	}
+}
 
 // column names one column of framestats and where its value goes.
 var columns = map[string]func(*Frame, int64){

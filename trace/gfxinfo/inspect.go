@@ -126,8 +126,12 @@ func detailsOf(p Process) ProcessDetails {
 				}
 				wd.Flagged[strconv.FormatInt(f.Flags, 10)]++
 			}
-			wd.Counted += count(f.Counted())
-			wd.Unusable += count(!f.Usable())
+			if f.Counted() {
+				wd.Counted++
+			}
+			if !f.Usable() {
+				wd.Unusable++
+			}
 		}
 		if len(rows) > 0 {
 			wd.Metrics = Metrics(rows, Display{})

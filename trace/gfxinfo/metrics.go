@@ -1,87 +1,21 @@
 package gfxinfo
 
 import (
-	"math"
 	"slices"
-	"strconv"
-	"time"
+
+	"github.com/apkgate/apkgate/trace/frame"
 )
 
-// Metrics sums up frames under the catalogue's names: counts, the smooth ratio
-// (paper, section 5.1), mean and percentiles of the duration in milliseconds, and of
-// the time beyond the deadline where frames state one (Frame.Overrun).
-// Only frames that count are taken (Frame.Counted). The display is that of
-// frames that state no deadline. Without frames there are the counts alone, all 0.
+// Metrics sums up frames under the catalogue's names, of those that count
+// (Frame.Counted). The display is that of frames that state no deadline.
 func Metrics(frames []Frame, on Display) map[string]float64 {
-	var durations, overruns []float64
-	janky, slow, frozen, sum := 0, 0, 0, 0.0
+	var drawn []frame.Frame
 	for _, f := range frames {
-		if !f.Counted() {
-			continue
+		if f.Counted() {
+			drawn = append(drawn, f.Drawn(on))
 		}
-		d := f.Duration()
-		durations = append(durations, ms(d))
-		sum += ms(d)
-		if over, stated := f.Overrun(); stated {
-			overruns = append(overruns, ms(over))
-		}
-		janky += count(f.Janky(on))
-		slow += count(d > SlowLimit)
-		frozen += count(d > FrozenLimit)
 	}
-	n := float64(len(durations))
-	out := map[string]float64{
-		"frames.count": n, "frames.janky": float64(janky),
-		"frames.slow": float64(slow), "frames.frozen": float64(frozen),
-	}
-	if n == 0 {
-		return out
-	}
-	out["frames.smooth_ratio"] = 1 - float64(janky)/n
-	out["frames.duration_ms"] = sum / n
-	spread(out, "frames.duration_ms", durations)
-	if len(overruns) > 0 {
-		sum := 0.0
-		for _, over := range overruns {
-			sum += over
-		}
-		out["frames.overrun_ms"] = sum / float64(len(overruns))
-		spread(out, "frames.overrun_ms", overruns)
-	}
-	return out
-}
-
-// spread adds the percentiles of what some frames took, in ms.
-func spread(out map[string]float64, name string, ms []float64) {
-	slices.Sort(ms)
-	for _, rank := range ranks {
-		out[percentileName(name, rank)] = quantile(ms, float64(rank)/100)
-	}
-}
-
-// ranks are the percentiles of the catalogue.
-var ranks = []int{50, 90, 95, 99}
-
-func percentileName(name string, rank int) string { return name + ".p" + strconv.Itoa(rank) }
-
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-func count(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
-}
-
-// quantile interpolates between the order statistics (type 7 of Hyndman and
-// Fan, "Sample quantiles in statistical packages", 1996). sorted is not empty.
-func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
-	low := int(math.Floor(at))
-	if low+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
+	return frame.Metrics(drawn)
 }
 
 // Metrics sums up what a summary block states, and what its histogram tells
@@ -95,10 +29,10 @@ func (s Stats) Metrics() map[string]float64 {
 	if len(s.Histogram) > 0 {
 		slow, frozen := int64(0), int64(0)
 		for _, b := range s.Histogram {
-			if b.MS > SlowLimit.Milliseconds() {
+			if b.MS > frame.SlowLimit.Milliseconds() {
 				slow += b.Count
 			}
-			if b.MS >= FrozenLimit.Milliseconds() {
+			if b.MS >= frame.FrozenLimit.Milliseconds() {
 				frozen += b.Count
 			}
 		}
@@ -117,9 +51,9 @@ func (s Stats) Metrics() map[string]float64 {
 		}
 		out["frames.duration_ms"] = sum / float64(n)
 	}
-	for _, rank := range ranks {
+	for _, rank := range frame.Ranks {
 		if ms, ok := s.Percentiles[rank]; ok {
-			out[percentileName("frames.duration_ms", rank)] = ms
+			out[frame.PercentileName("frames.duration_ms", rank)] = ms
 		}
 	}
 	return out
@@ -171,7 +105,7 @@ func sum(blocks []Stats) Stats {
 	}
 	slices.SortFunc(out.Histogram, func(a, b Bin) int { return int(a.MS - b.MS) })
 	out.Percentiles = map[int]float64{}
-	for _, rank := range ranks {
+	for _, rank := range frame.Ranks {
 		out.Percentiles[rank] = percentile(out.Histogram, rank)
 	}
 	return out
