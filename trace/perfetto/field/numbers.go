@@ -1917,3 +1917,165 @@ const (
 	VirtioGPUType    protowire.Number = 8
 	VirtioGPUVq      protowire.Number = 9
 )
+
+// TraceConfig (protos/perfetto/config/trace_config.proto).
+const (
+	ConfigBuffers                       protowire.Number = 1
+	ConfigDataSources                   protowire.Number = 2
+	ConfigBuiltinDataSources            protowire.Number = 20
+	ConfigDurationMS                    protowire.Number = 3
+	ConfigPreferSuspendClockForDuration protowire.Number = 36
+	ConfigEnableExtraGuardrails         protowire.Number = 4
+	ConfigLockdownMode                  protowire.Number = 5
+	ConfigProducers                     protowire.Number = 6
+	ConfigStatsdMetadata                protowire.Number = 7
+	ConfigWriteIntoFile                 protowire.Number = 8
+	ConfigOutputPath                    protowire.Number = 29
+	ConfigFileWritePeriodMS             protowire.Number = 9
+	ConfigMaxFileSizeBytes              protowire.Number = 10
+	ConfigGuardrailOverrides            protowire.Number = 11
+	ConfigDeferredStart                 protowire.Number = 12
+	ConfigFlushPeriodMS                 protowire.Number = 13
+	ConfigFlushTimeoutMS                protowire.Number = 14
+	ConfigDataSourceStopTimeoutMS       protowire.Number = 23
+	ConfigNotifyTraceur                 protowire.Number = 16
+	ConfigBugreportScore                protowire.Number = 30
+	ConfigBugreportFilename             protowire.Number = 38
+	ConfigTriggerConfig                 protowire.Number = 17
+	ConfigActivateTriggers              protowire.Number = 18
+	ConfigIncrementalStateConfig        protowire.Number = 21
+	ConfigAllowUserBuildTracing         protowire.Number = 19
+	ConfigUniqueSessionName             protowire.Number = 22
+	ConfigCompressionType               protowire.Number = 24
+	ConfigCompression                   protowire.Number = 47
+	ConfigIncidentReportConfig          protowire.Number = 25
+	ConfigStatsdLogging                 protowire.Number = 31
+	ConfigTraceUUIDMsb                  protowire.Number = 27
+	ConfigTraceUUIDLsb                  protowire.Number = 28
+	ConfigTraceFilter                   protowire.Number = 33
+	ConfigAndroidReportConfig           protowire.Number = 34
+	ConfigCmdTraceStartDelay            protowire.Number = 35
+	ConfigSessionSemaphores             protowire.Number = 39
+	ConfigPriorityBoost                 protowire.Number = 40
+	ConfigExclusivePrio                 protowire.Number = 41
+	ConfigWriteFlushMode                protowire.Number = 44
+	ConfigFflushPostWrite               protowire.Number = 45
+	ConfigTraceAllMachines              protowire.Number = 43
+	ConfigTraceAttributes               protowire.Number = 48
+)
+
+// TraceConfig.DataSource (protos/perfetto/config/trace_config.proto).
+const (
+	ConfigSourceConfig                  protowire.Number = 1
+	ConfigSourceProducerNameFilter      protowire.Number = 2
+	ConfigSourceProducerNameRegexFilter protowire.Number = 3
+	ConfigSourceMachineNameFilter       protowire.Number = 4
+)
+
+// DataSourceConfig (protos/perfetto/config/data_source_config.proto).
+const (
+	SourceConfigName                              protowire.Number = 1
+	SourceConfigTargetBuffer                      protowire.Number = 2
+	SourceConfigTargetBufferName                  protowire.Number = 11
+	SourceConfigTraceDurationMS                   protowire.Number = 3
+	SourceConfigPreferSuspendClockForDuration     protowire.Number = 122
+	SourceConfigStopTimeoutMS                     protowire.Number = 7
+	SourceConfigEnableExtraGuardrails             protowire.Number = 6
+	SourceConfigSessionInitiator                  protowire.Number = 8
+	SourceConfigTracingSessionID                  protowire.Number = 4
+	SourceConfigBufferExhaustedPolicy             protowire.Number = 9
+	SourceConfigPriorityBoost                     protowire.Number = 10
+	SourceConfigProtovmConfig                     protowire.Number = 12
+	SourceConfigFtraceConfig                      protowire.Number = 100
+	SourceConfigInodeFileConfig                   protowire.Number = 102
+	SourceConfigProcessStatsConfig                protowire.Number = 103
+	SourceConfigSysStatsConfig                    protowire.Number = 104
+	SourceConfigHeapprofdConfig                   protowire.Number = 105
+	SourceConfigJavaHprofConfig                   protowire.Number = 110
+	SourceConfigAndroidPowerConfig                protowire.Number = 106
+	SourceConfigAndroidLogConfig                  protowire.Number = 107
+	SourceConfigGPUCounterConfig                  protowire.Number = 108
+	SourceConfigAndroidGameInterventionListConfig protowire.Number = 116
+	SourceConfigPackagesListConfig                protowire.Number = 109
+	SourceConfigPerfEventConfig                   protowire.Number = 111
+	SourceConfigVulkanMemoryConfig                protowire.Number = 112
+	SourceConfigTrackEventConfig                  protowire.Number = 113
+	SourceConfigAndroidPolledStateConfig          protowire.Number = 114
+	SourceConfigAndroidSystemPropertyConfig       protowire.Number = 118
+	SourceConfigStatsdTracingConfig               protowire.Number = 117
+	SourceConfigSystemInfoConfig                  protowire.Number = 119
+	SourceConfigFrozenFtraceConfig                protowire.Number = 136
+	SourceConfigChromeConfig                      protowire.Number = 101
+	SourceConfigV8Config                          protowire.Number = 127
+	SourceConfigInterceptorConfig                 protowire.Number = 115
+	SourceConfigNetworkPacketTraceConfig          protowire.Number = 120
+	SourceConfigSurfaceflingerLayersConfig        protowire.Number = 121
+	SourceConfigSurfaceflingerTransactionsConfig  protowire.Number = 123
+	SourceConfigAndroidSdkSyspropGuardConfig      protowire.Number = 124
+	SourceConfigEtwConfig                         protowire.Number = 125
+	SourceConfigProtologConfig                    protowire.Number = 126
+	SourceConfigAndroidInputEventConfig           protowire.Number = 128
+	SourceConfigPixelModemConfig                  protowire.Number = 129
+	SourceConfigWindowmanagerConfig               protowire.Number = 130
+	SourceConfigChromiumSystemMetrics             protowire.Number = 131
+	SourceConfigKernelWakelocksConfig             protowire.Number = 132
+	SourceConfigGPURenderstagesConfig             protowire.Number = 133
+	SourceConfigChromiumHistogramSamples          protowire.Number = 134
+	SourceConfigAppWakelocksConfig                protowire.Number = 135
+	SourceConfigCPUPerUIDConfig                   protowire.Number = 137
+	SourceConfigUserListConfig                    protowire.Number = 138
+	SourceConfigInputmethodConfig                 protowire.Number = 139
+	SourceConfigAndroidAflagsConfig               protowire.Number = 140
+	SourceConfigJournaldConfig                    protowire.Number = 141
+	SourceConfigDisplayVideoConfig                protowire.Number = 142
+	SourceConfigChromiumStackSamplingProfiler     protowire.Number = 143
+	SourceConfigChromiumSamplingHeapProfiler      protowire.Number = 144
+	SourceConfigQnxConfig                         protowire.Number = 150
+	SourceConfigLegacyConfig                      protowire.Number = 1000
+	SourceConfigForTesting                        protowire.Number = 1001
+)
+
+// TraceStats (protos/perfetto/common/trace_stats.proto).
+const (
+	StatsBufferStats              protowire.Number = 1
+	StatsChunkPayloadHistogramDef protowire.Number = 17
+	StatsWriterStats              protowire.Number = 18
+	StatsProducersConnected       protowire.Number = 2
+	StatsProducersSeen            protowire.Number = 3
+	StatsDataSourcesRegistered    protowire.Number = 4
+	StatsDataSourcesSeen          protowire.Number = 5
+	StatsTracingSessions          protowire.Number = 6
+	StatsTotalBuffers             protowire.Number = 7
+	StatsChunksDiscarded          protowire.Number = 8
+	StatsPatchesDiscarded         protowire.Number = 9
+	StatsInvalidPackets           protowire.Number = 10
+	StatsFilterStats              protowire.Number = 11
+	StatsFlushesRequested         protowire.Number = 12
+	StatsFlushesSucceeded         protowire.Number = 13
+	StatsFlushesFailed            protowire.Number = 14
+	StatsFinalFlushOutcome        protowire.Number = 15
+)
+
+// TraceStats.BufferStats (protos/perfetto/common/trace_stats.proto).
+const (
+	BufferStatsBufferSize                protowire.Number = 12
+	BufferStatsBytesWritten              protowire.Number = 1
+	BufferStatsBytesOverwritten          protowire.Number = 13
+	BufferStatsBytesRead                 protowire.Number = 14
+	BufferStatsPaddingBytesWritten       protowire.Number = 15
+	BufferStatsPaddingBytesCleared       protowire.Number = 16
+	BufferStatsChunksWritten             protowire.Number = 2
+	BufferStatsChunksRewritten           protowire.Number = 10
+	BufferStatsChunksRelocated           protowire.Number = 20
+	BufferStatsChunksOverwritten         protowire.Number = 3
+	BufferStatsChunksDiscarded           protowire.Number = 18
+	BufferStatsChunksRead                protowire.Number = 17
+	BufferStatsChunksCommittedOutOfOrder protowire.Number = 11
+	BufferStatsWriteWrapCount            protowire.Number = 4
+	BufferStatsPatchesSucceeded          protowire.Number = 5
+	BufferStatsPatchesFailed             protowire.Number = 6
+	BufferStatsReadaheadsSucceeded       protowire.Number = 7
+	BufferStatsReadaheadsFailed          protowire.Number = 8
+	BufferStatsAbiViolations             protowire.Number = 9
+	BufferStatsTraceWriterPacketLoss     protowire.Number = 19
+)

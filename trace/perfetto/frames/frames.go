@@ -3,7 +3,8 @@
 //
 // It takes a stand: frames are paired and their jank is named as in Perfetto's own trace
 // processor (importers/proto/frame_timeline_event_parser.cc), so that its tables can be
-// held against these.
+// held against these. Which of them an app drew, and which it drew too late, is decided in
+// ReadTimeline as Android's own FrameTimeline decides it.
 //
 // Format: FrameTimelineEvent in frameworks_native_trace_packet.proto of google/perfetto.
 package frames
@@ -42,6 +43,8 @@ type Frame struct {
 	Present, Prediction int32
 	Severity            int32 // None where not told
 	OnTime, GPU         bool
+	// NoBuffer says that nothing was drawn: a layer was moved, say.
+	NoBuffer bool
 }
 
 // None stands for what is not told.
@@ -53,11 +56,14 @@ type Reader struct {
 	// Malformed counts events without a number that each has, Unpaired the ends of
 	// frames of which no beginning is in the trace.
 	Malformed, Unpaired int
+	// Gaps counts where packets of the frame timeline are missing.
+	Gaps int
 
 	file     *packets.File
-	open     map[int64]int // by cookie, the place in Frames, None for one that is not listed
-	expected map[token]bool
-	layers   map[string]string // names that frames share
+	writers  map[*packets.Sequence]bool // that wrote of frames
+	open     map[int64]int              // by cookie, the place in Frames, None for one that is not listed
+	expected map[token]int              // the place in Frames
+	layers   map[string]string          // names that frames share
 }
 
 type token struct {
@@ -67,7 +73,7 @@ type token struct {
 
 // New is a reader of a file.
 func New(file *packets.File) *Reader {
-	return &Reader{file: file, open: map[int64]int{}, expected: map[token]bool{}, layers: map[string]string{}}
+	return &Reader{file: file, open: map[int64]int{}, writers: map[*packets.Sequence]bool{}, expected: map[token]int{}, layers: map[string]string{}}
 }
 
 // Wants are events of the frame timeline.
@@ -77,6 +83,10 @@ func (r *Reader) Wants() packets.Wants {
 
 // Packet reads a FrameTimelineEvent.
 func (r *Reader) Packet(p packets.Packet) {
+	if p.AfterGap() && r.writers[p.Seq] { // a sequence's first packet always says so
+		r.Gaps++
+	}
+	r.writers[p.Seq] = true
 	at, ok := r.file.Time(p.At)
 	if !ok || at < 0 || p.Machine != r.file.Home {
 		return
@@ -106,10 +116,10 @@ func (r *Reader) begin(at time.Duration, message []byte, actual, surface bool) {
 	r.open[cookie] = None
 	key := token{frame.PID, frame.Token}
 	if surface && !actual {
-		if r.expected[key] {
+		if _, known := r.expected[key]; known {
 			return // what is expected of a token is the same for all its frames
 		}
-		r.expected[key] = true
+		r.expected[key] = len(r.Frames)
 	}
 	frame.Layer = r.layer(frame.Layer)
 	r.open[cookie] = len(r.Frames)
@@ -146,7 +156,7 @@ func (r *Reader) end(at time.Duration, message []byte) {
 
 // numbers are the fields of a frame's message, 0 for what it has not.
 type numbers struct {
-	cookie, token, display, pid, layer, present, onTime, gpu, jank, prediction, severity protowire.Number
+	cookie, token, display, pid, layer, present, onTime, gpu, jank, prediction, severity, buffer protowire.Number
 }
 
 // What is expected has the same numbers as what was, as far as it goes.
@@ -160,7 +170,7 @@ var (
 		cookie: field.ActualSurfaceCookie, token: field.ActualSurfaceToken, display: field.ActualSurfaceDisplayFrameToken, pid: field.ActualSurfacePID,
 		layer: field.ActualSurfaceLayerName, present: field.ActualSurfacePresentType, onTime: field.ActualSurfaceOnTimeFinish,
 		gpu: field.ActualSurfaceGPUComposition, jank: field.ActualSurfaceJankType, prediction: field.ActualSurfacePredictionType,
-		severity: field.ActualSurfaceJankSeverityType,
+		severity: field.ActualSurfaceJankSeverityType, buffer: field.ActualSurfaceIsBuffer,
 	}
 )
 
@@ -214,6 +224,8 @@ func (f *Frame) quality(n *numbers, number protowire.Number, value uint64) {
 		f.Prediction = int32(value)
 	case n.severity:
 		f.Severity = int32(value)
+	case n.buffer:
+		f.NoBuffer = value == 0
 	}
 }
 

@@ -31,6 +31,10 @@ type Packet struct {
 	interned   []byte
 }
 
+// AfterGap reports whether packets of the sequence are missing before it. The first one
+// of a sequence may say so too.
+func (p Packet) AfterGap() bool { return p.dropped }
+
 // packetOf reads the frame of a packet, as far as it is whole.
 func packetOf(message []byte) (Packet, bool) {
 	var p Packet

@@ -121,6 +121,20 @@ func (f *File) Doubts() {
 // counted.
 func (f *File) Time(s Stamp) (time.Duration, bool) { return f.own.Time(s) }
 
+// Monotonic leads from the trace's own clock to CLOCK_MONOTONIC; false where nothing does.
+func (f *File) Monotonic() (func(own time.Duration) (time.Duration, bool), bool) {
+	if f.own == nil {
+		return nil, false
+	}
+	to := f.Clocks.Target(f.Home)
+	if to == nil || to.Target != f.Clocks.Place(KeyOf(f.Home, 0, ClockMonotonic)) {
+		return nil, false
+	}
+	return func(own time.Duration) (time.Duration, bool) {
+		return to.Time(Stamp{Clock: f.own.Target, NS: int64(own)})
+	}, true
+}
+
 // Defer calls run when everything before a time was read. size is what it holds.
 func (f *File) Defer(at time.Duration, size int, run func()) {
 	const closure = 128 // bytes that run has beside that, about

@@ -1,0 +1,180 @@
+package frames
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Timeline is what the frame timeline of a trace says of an app.
+type Timeline struct {
+	// Frames are those that the app drew, by the vsync that they were meant for.
+	Frames []frame.Frame
+	// Written says that the timeline was recorded at all, of whatever process.
+	Written bool
+	// Lost counts where packets of it are missing: frames may be.
+	Lost int
+	// Forgotten are frames that took so long that the system no longer knew when they
+	// were due: their time is counted from the last vsync that it knew before.
+	Forgotten int
+	// Unended are frames whose end is not in the trace, Dropped those that the compositor
+	// passed over for a newer one: how long they took is not told.
+	Unended, Dropped int
+}
+
+// ErrNoClock says that nothing in a trace leads to CLOCK_MONOTONIC.
+var ErrNoClock = errors.New("nothing in the trace leads to CLOCK_MONOTONIC")
+
+// ReadTimeline reads the frames of an app's processes from a trace.
+//
+// A frame is a buffer that a process drew for one of its layers (SurfaceFrame::trace of
+// Android's FrameTimeline.cpp): two windows that draw for one vsync have two. Moving a
+// layer draws nothing.
+func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
+	f := packets.New()
+	r, kept := New(f), &losses{}
+	if err := f.ReadInOrder(src, r, kept); err != nil {
+		return Timeline{}, err
+	}
+	out := Timeline{Written: len(r.Frames) > 0, Lost: r.Gaps + r.Malformed + kept.chunks() + f.TooMany["frames"]}
+	if !out.Written {
+		return out, nil
+	}
+	monotonic, ok := f.Monotonic()
+	if !ok {
+		return out, fmt.Errorf("read the frame timeline: %w", ErrNoClock)
+	}
+	made := r.made()
+	for i := range r.Frames {
+		if f := &r.Frames[i]; f.Actual && f.Surface && !f.NoBuffer && of(int(f.PID)) {
+			out.add(f, r, made, monotonic)
+		}
+	}
+	slices.SortStableFunc(out.Frames, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
+	period := interval(out.Frames)
+	for i := range out.Frames {
+		out.Frames[i].Interval = period
+	}
+	return out, nil
+}
+
+func (t *Timeline) add(f *Frame, r *Reader, made []making, monotonic func(time.Duration) (time.Duration, bool)) {
+	vsync, deadline, told := r.expectation(f)
+	drawn := frame.Frame{At: min(f.At, vsync), Took: frame.Unknown}
+	switch {
+	case f.dropped(): // it ends when it is dropped
+		t.Dropped++
+	case f.For < 0:
+		t.Unended++
+	case f.Prediction == predictionExpired:
+		t.Forgotten++
+		if at, known := before(made, f.Token); known && at < f.At {
+			drawn.At, drawn.Took = at, f.At+f.For-at
+		}
+	default:
+		end := f.At + f.For
+		drawn.Took = end - drawn.At
+		if told {
+			drawn.Due, drawn.Over = true, end-deadline
+		}
+	}
+	drawn.Janky = f.late(drawn)
+	var ok bool
+	if drawn.At, ok = monotonic(drawn.At); !ok {
+		t.Lost++
+		return
+	}
+	t.Frames = append(t.Frames, drawn)
+}
+
+const (
+	predictionExpired = 2
+	presentDropped    = 4
+)
+
+func (f *Frame) dropped() bool { return f.Present == presentDropped || f.Jank&dropped != 0 }
+
+// late reports whether the frame was late by the app's fault, as Android itself tells:
+// "App Deadline Missed", or "App Resynced Jitter". Where it can't tell, as on a device
+// whose display does not say when it showed a frame ("Unknown Jank"), it is one that was
+// done after its deadline. What the compositor, the display or buffers that wait ("Buffer
+// Stuffing") make late is not the app's, nor is a frame that was dropped
+// (SurfaceFrame::getJankType, isSelfJanky).
+func (f *Frame) late(drawn frame.Frame) bool {
+	const own, unknown = 64 | 4096, 256
+	switch {
+	case f.dropped():
+		return false
+	case f.Jank&own != 0:
+		return true
+	}
+	return f.Jank&unknown != 0 && drawn.Due && drawn.Over > 0
+}
+
+// expectation is the vsync that a frame was meant for, and when it had to be done; its
+// beginning, and false, where the trace does not tell. Later versions of Android have an
+// actual frame begin when the app did, which may be late.
+func (r *Reader) expectation(f *Frame) (vsync, deadline time.Duration, told bool) {
+	place, known := r.expected[token{f.PID, f.Token}]
+	if !known || r.Frames[place].For < 0 {
+		return f.At, 0, false
+	}
+	e := r.Frames[place]
+	return e.At, e.At + e.For, true
+}
+
+// making is a token and the vsync that it was made for. The system numbers the vsyncs of
+// all apps and of its own in one row (TokenManager).
+type making struct {
+	token int64
+	at    time.Duration
+}
+
+// made are the tokens of which the trace tells the vsync, in their order.
+func (r *Reader) made() []making {
+	var out []making
+	for i := range r.Frames {
+		if f := &r.Frames[i]; !f.Actual {
+			out = append(out, making{f.Token, f.At})
+		}
+	}
+	slices.SortFunc(out, func(a, b making) int { return cmp.Or(cmp.Compare(a.token, b.token), cmp.Compare(a.at, b.at)) })
+	return out
+}
+
+// before is the vsync of the last token that was made before one. The trace has a frame
+// whose own vsync was forgotten begin 2 ms before its end, however long it took
+// (kPredictionExpiredStartTimeDelta).
+func before(made []making, token int64) (time.Duration, bool) {
+	i, _ := slices.BinarySearchFunc(made, token, func(m making, token int64) int { return cmp.Compare(m.token, token) })
+	if i == 0 {
+		return 0, false
+	}
+	return made[i-1].at, true
+}
+
+// leastPeriod is shorter than the time between two vsyncs of any display.
+const leastPeriod = 2 * time.Millisecond
+
+// interval is the display's period at the highest rate at which frames were drawn: the
+// time between two frames that one in ten do not reach. 0 where too few are there.
+func interval(drawn []frame.Frame) time.Duration {
+	var apart []time.Duration
+	for i := 1; i < len(drawn); i++ {
+		if d := drawn[i].At - drawn[i-1].At; d >= leastPeriod {
+			apart = append(apart, d)
+		}
+	}
+	const least = 10
+	if len(apart) < least {
+		return 0
+	}
+	slices.Sort(apart)
+	return apart[len(apart)/10]
+}
