@@ -42,6 +42,7 @@ func (c *collector) setUp(ctx context.Context) error {
 	if c.records() {
 		steps = append(steps, step{"ending what still records", c.prepareRecorders})
 	}
+	steps = append(steps, step{"readying the app's code", c.compile})
 	if c.job.Energy.Measured() {
 		steps = append(steps, step{"preparing to measure energy", c.prepareEnergy})
 	}

@@ -79,6 +79,8 @@ type Scenario struct {
 	Timeout time.Duration `yaml:"timeout,omitempty" jsonschema:"default=5m"`
 	// Clear the app's data before each repetition.
 	ClearData bool `yaml:"clear-data,omitempty" jsonschema:"default=false"`
+	// How much of the app's code is compiled ahead of time before it is measured (Android 7 and later): what its baseline profile names (speed-profile), all of it (speed), none of it (verify), or whatever was when it was installed (none). Without it, speed-profile; where energy is measured, what energy.compile says.
+	Compile string `yaml:"compile,omitempty" jsonschema:"enum=speed-profile,enum=speed,enum=verify,enum=none"`
 	// How many lost repetitions of a run are made again.
 	Retries int `yaml:"retries" jsonschema:"minimum=0,maximum=100,default=2"`
 }

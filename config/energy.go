@@ -12,12 +12,6 @@ const (
 	EnergyNone     = "none"     // not measured
 )
 
-// Compilations of the app before it is measured.
-const (
-	CompileSpeed = "speed" // ahead of time, all of it
-	CompileNone  = "none"  // as it was installed
-)
-
 // Energy says how joules are measured.
 type Energy struct {
 	// Where joules come from. auto takes the best that the device offers: its power rails, its battery where it isn't charging, otherwise the model, which is all that an emulator has. Joules of different sources are never compared.
@@ -26,7 +20,7 @@ type Energy struct {
 	PowerProfile string `yaml:"power-profile,omitempty"`
 	// What a full battery holds, in mAh, to show joules in per cent of it. Without it, what the device or the power profile says.
 	BatteryCapacity float64 `yaml:"battery-capacity-mah,omitempty" jsonschema:"minimum=200,maximum=60000"`
-	// Compile the app ahead of time before it is measured (Android 7 and later): speed, or none to leave it as it was installed.
+	// Compile the app ahead of time before it is measured (Android 7 and later), where its scenario doesn't say: speed, or none to leave it as it was installed.
 	Compile string `yaml:"compile,omitempty" jsonschema:"enum=speed,enum=none,default=speed"`
 	// How long the device rests after each warm-up, before it is measured. Without it: two minutes where joules are measured, but 30 seconds when builds that are measured in turns are changed, and none where joules are worked out.
 	Settle *time.Duration `yaml:"settle,omitempty"`

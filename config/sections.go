@@ -30,6 +30,7 @@ func (d *decoder) config(root *node) *Config {
 		may("store", d.store(&c.Store)),
 		may("report", d.report(&c.Report)),
 	)
+	c.compilations()
 	d.outputsDiffer(root, &c)
 	return &c
 }
@@ -58,6 +59,7 @@ func (d *decoder) scenario(c *Config) reader {
 			may("warm-up", integer(d, &s.WarmUp, 0, 100)),
 			may("timeout", d.duration(&s.Timeout, time.Second, 24*time.Hour)),
 			may("clear-data", d.boolean(&s.ClearData)),
+			may("compile", oneOf(d, &s.Compile, CompileProfile, CompileSpeed, CompileVerify, CompileNone)),
 			may("retries", integer(d, &s.Retries, 0, 100)),
 		) {
 			return

@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 		App: config.App{Package: "com.example.mail"},
 		Scenarios: []config.Scenario{{
 			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
-			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2,
+			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Compile: config.CompileProfile,
 		}},
 		Evidence: config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
@@ -62,7 +62,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 
 // everything is what testdata/valid/everything.yml says.
 func everything() *config.Config {
-	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2}
+	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Compile: config.CompileNone} // energy's
 	sync, random, script := scenario, scenario, scenario
 	sync.Name, sync.Workload.Maestro = "sync", &config.Maestro{Flow: "../flows/sync.yaml"}
 	random.Name, random.Workload.Monkey = "random", &config.Monkey{Seed: 42, Events: 1000, Throttle: 50 * time.Millisecond, Args: []string{"--pct-touch", "60", "--pct-motion", "60"}}
@@ -75,7 +75,7 @@ func everything() *config.Config {
 				TestPackage: "com.example.mail.test", Runner: "com.example.Runner", Class: "com.example.OpenTest#openMessage",
 				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"},
 			}},
-			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0,
+			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, Compile: config.CompileVerify,
 		}, sync, random, script},
 		Devices: []config.Device{
 			{Serial: "R58M123", Name: "the S10", Context: map[string]string{"floor": "2"}},
@@ -123,6 +123,26 @@ func TestEnergyIsOffUntilItIsAskedFor(t *testing.T) {
 	}
 }
 
+// The scenario says how the app is compiled, else the energy section, else it is as
+// an installation from the store is.
+func TestHowTheAppIsCompiled(t *testing.T) {
+	minimal := string(read(t, "testdata/valid/minimal.yml"))
+	for _, c := range []struct{ scenario, energy, want string }{
+		{"", "", config.CompileProfile},
+		{"", "energy: {source: auto}\n", config.CompileSpeed},
+		{"", "energy: {compile: none}\n", config.CompileNone},
+		{"", "energy: {source: none, compile: speed}\n", config.CompileProfile},
+		{"    compile: verify\n", "energy: {compile: speed}\n", config.CompileVerify},
+		{"    compile: none\n", "", config.CompileNone},
+	} {
+		before, name, _ := strings.Cut(minimal, "  - name:")
+		got := load(t, "apkgate.yml", []byte(before+"  - name:"+strings.TrimRight(name, "\n")+"\n"+c.scenario+c.energy))
+		if got.Scenarios[0].Compile != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.scenario, c.energy, got.Scenarios[0].Compile, c.want)
+		}
+	}
+}
+
 // What was read can be written with yaml.Marshal and read again.
 func TestMarshalledConfigurationIsReadAgain(t *testing.T) {
 	want := everything()
@@ -139,9 +159,9 @@ func TestAliasesAndMerges(t *testing.T) {
 	got := load(t, "apkgate.yml", read(t, "testdata/valid/aliases.yml")).Scenarios
 	random := config.Workload{Monkey: &config.Monkey{Seed: 1, Events: 10}}
 	want := []config.Scenario{
-		{Name: "open", Repetitions: 3, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random},
-		{Name: "open again", Repetitions: 4, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random},
-		{Name: "third", Repetitions: 10, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random},
+		{Name: "open", Repetitions: 3, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Compile: config.CompileProfile},
+		{Name: "open again", Repetitions: 4, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Compile: config.CompileProfile},
+		{Name: "third", Repetitions: 10, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Compile: config.CompileProfile},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("scenarios (-want +got):\n%s", diff)

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
@@ -147,13 +146,9 @@ func (m *Meter) noEnergy(err error) error {
 	return out
 }
 
-// Ready compiles the build that is installed, and notes what its energy means: where
-// it comes from, how the app's code stands, whether it is a debug build.
+// Ready notes what the energy of the build means that is installed: where it comes
+// from, whether it is a debug build.
 func (m *Meter) Ready(ctx context.Context, b *Build) error {
-	m.t.Journal.Report(journal.SetUp, 0, 0, "compiling the app")
-	if err := m.compile(ctx, b); err != nil {
-		return err
-	}
 	if err := m.readPackage(ctx, b); err != nil {
 		return err
 	}

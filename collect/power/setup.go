@@ -1,18 +1,14 @@
 package power
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/dexopt"
 	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/energy"
 )
 
@@ -59,10 +55,7 @@ func (m *Meter) holdBrightness(ctx context.Context) error {
 	return m.t.Put(ctx, "system", brightnessMode, brightnessByHand)
 }
 
-var (
-	userID = regexp.MustCompile(`(?m)\b(?:userId|appId)=(\d{1,9})\b`)
-	flags  = regexp.MustCompile(`(?m)^\s*(?:pkgFlags|flags)=\[([^\]]*)\]`)
-)
+var userID = regexp.MustCompile(`(?m)\b(?:userId|appId)=(\d{1,9})\b`)
 
 // readPackage finds the app's UID and whether it is a debug build.
 func (m *Meter) readPackage(ctx context.Context, b *Build) error {
@@ -73,64 +66,6 @@ func (m *Meter) readPackage(ctx context.Context, b *Build) error {
 	if m := userID.FindStringSubmatch(text); m != nil {
 		b.uid, _ = strconv.Atoi(m[1])
 	}
-	for _, m := range flags.FindAllStringSubmatch(text, -1) {
-		b.debuggable = b.debuggable || slices.Contains(strings.Fields(m[1]), "DEBUGGABLE")
-	}
-	m.checkCompiled(text, b)
+	b.debuggable = dexopt.IsDebug(text)
 	return nil
-}
-
-// compilerFilter is how the package manager says that the app's code was compiled:
-// since Android 9, and before.
-var compilerFilter = regexp.MustCompile(`\[status=([a-z-]{1,40})\]|compilation_filter=([a-z-]{1,40})`)
-
-// checkCompiled looks at how the app's code stands. Android says "Success" of a
-// compilation and leaves a debug build uncompiled all the same.
-func (m *Meter) checkCompiled(text string, b *Build) {
-	if !canCompile(m.t.Facts) || m.settings.Compile != config.CompileSpeed {
-		return
-	}
-	stands := ""
-	for _, m := range compilerFilter.FindAllStringSubmatch(text, -1) {
-		if filter := m[1] + m[2]; filter == config.CompileSpeed {
-			return
-		} else if stands == "" {
-			stands = filter
-		}
-	}
-	if stands != "" {
-		b.Note("compiled", stands)
-		m.t.Journal.Warnf("%s was to be compiled ahead of time, and Android has left it at %q: it does so to debug builds", b.App.Package, stands)
-	}
-}
-
-// canCompile: `cmd package compile` came with Android 7.
-func canCompile(f target.Facts) bool { return f.API >= 24 }
-
-// compile has the app compiled ahead of time, so that no repetition pays for it
-// (EDATA, section 3.7.2), and notes how its code stands.
-func (m *Meter) compile(ctx context.Context, b *Build) error {
-	if !canCompile(m.t.Facts) {
-		return nil
-	}
-	how := m.settings.Compile
-	defer b.Note("compiled", how)
-	if how != config.CompileSpeed {
-		return nil
-	}
-	out, err := m.t.Patient(ctx, compileFor, "cmd", "package", "compile", "-m", how, "-f", b.App.Package)
-	if err := target.Answered("compile the app ahead of time", out, err); err != nil {
-		return m.notCompiled(err)
-	}
-	if !bytes.Contains(out.Stdout, []byte("Success")) {
-		return m.notCompiled(fmt.Errorf("compile the app ahead of time: the device says %q", target.FirstLine(out.Stdout)))
-	}
-	return nil
-}
-
-// compileFor bounds a compilation: of a large app on a slow device it takes minutes.
-const compileFor = 20 * time.Minute
-
-func (m *Meter) notCompiled(err error) error {
-	return m.t.Advise(loss.Infrastructure, err, "energy.compile: none measures the app as it was installed")
 }

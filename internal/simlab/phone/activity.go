@@ -3,6 +3,7 @@ package phone
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,11 @@ func am(c *call, then func(code int)) {
 		}
 		then(0)
 	case "broadcast":
-		c.Printf("Broadcasting: Intent { %s }\nBroadcast completed: result=0\n", strings.Join(c.Args, " "))
+		result := 0
+		if i := slices.Index(c.Args, "-a"); i >= 0 && c.Arg(i+1) == "androidx.profileinstaller.action.INSTALL_PROFILE" {
+			result = c.installProfile(c.Arg(len(c.Args) - 1))
+		}
+		c.Printf("Broadcasting: Intent { %s }\nBroadcast completed: result=%d\n", strings.Join(c.Args, " "), result)
 		then(0)
 	default:
 		c.Errorf("Error: unknown command '%s'\n", verb)

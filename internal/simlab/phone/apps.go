@@ -20,6 +20,9 @@ type installed struct {
 	updated time.Duration
 	uid     int
 	filter  string // the compiler's filter: "speed-profile", "speed"
+	// profiled says that the app's baseline profile is installed, hot that the code which
+	// it names is compiled.
+	profiled, hot bool
 	// granted are the runtime permissions that the app has.
 	granted map[string]bool
 }

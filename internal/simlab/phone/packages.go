@@ -3,7 +3,6 @@ package phone
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/internal/simlab/adbd"
@@ -11,7 +10,17 @@ import (
 )
 
 // pm is the package manager.
-func pm(c *call) int {
+func pm(c *call, then func(code int)) {
+	if c.Arg(0) == "compile" {
+		c.Args = c.Args[1:]
+		pmCompile(c, then)
+		return
+	}
+	then(pmAtOnce(c))
+}
+
+// pmAtOnce are the commands of pm that take no time.
+func pmAtOnce(c *call) int {
 	if len(c.Args) == 0 {
 		c.Errorf("usage: pm path [--user USER_ID] PACKAGE\n")
 		return 1
@@ -42,8 +51,6 @@ func pm(c *call) int {
 		c.Printf("Success\n")
 	case "grant", "revoke":
 		return pmGrant(c, verb == "grant")
-	case "compile":
-		return pmCompile(c)
 	case "bg-dexopt-job", "trim-caches", "enable", "disable-user":
 		c.Printf("Success\n")
 	default:
@@ -54,21 +61,24 @@ func pm(c *call) int {
 }
 
 // cmd is cmd SERVICE …: the newer way to the package and activity managers.
-func cmd(c *call) int {
+func cmd(c *call, then func(code int)) {
 	switch c.Arg(0) {
 	case "package":
 		c.Args = c.Args[1:]
 		if c.Arg(0) == "resolve-activity" {
-			return resolveActivity(c)
+			then(resolveActivity(c))
+			return
 		}
-		return pm(c)
+		pm(c, then)
+		return
 	case "battery":
 		if c.Args = c.Args[1:]; len(c.Args) > 0 {
-			return dumpBattery(c)
+			then(dumpBattery(c))
+			return
 		}
 	}
 	c.Errorf("cmd: Can't find service: %s\n", c.Arg(0))
-	return 20
+	then(20)
 }
 
 func pmList(c *call) int {
@@ -190,44 +200,6 @@ func pmUninstall(c *call) int {
 	}
 	c.kill(pkg)
 	delete(c.state.apps, pkg)
-	c.Printf("Success\n")
-	return 0
-}
-
-// filters are the compiler's, the least first.
-var filters = []string{"verify", "quicken", "space-profile", "space", "speed-profile", "speed", "everything"}
-
-// compiledAhead reports whether a filter compiles all methods.
-func compiledAhead(filter string) bool { return filter == "speed" || filter == "everything" }
-
-// pmCompile is cmd package compile [-m FILTER] [-f] [-r REASON] PKG, or --reset PKG.
-func pmCompile(c *call) int {
-	filter, pkg, reset := "speed-profile", "", false
-	for i := 0; i < len(c.Args); i++ {
-		switch a := c.Args[i]; {
-		case a == "-m":
-			i++
-			filter = c.Arg(i)
-		case a == "-r" || a == "-c" || a == "--check-prof":
-			i++
-		case a == "--reset":
-			reset = true
-		case !strings.HasPrefix(a, "-"):
-			pkg = a
-		}
-	}
-	a := c.state.apps[pkg]
-	switch {
-	case a == nil:
-		c.Printf("Failure: package %s could not be found\n", pkg)
-		return 1
-	case !slices.Contains(filters, filter):
-		c.Errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
-		return 1
-	case reset, a.app.Power.Debuggable: // of a debug build nothing is compiled, nor is that said
-		filter = "verify"
-	}
-	a.filter = filter
 	c.Printf("Success\n")
 	return 0
 }

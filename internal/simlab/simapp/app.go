@@ -39,12 +39,13 @@ type App struct {
 	Scenarios   []Scenario
 	Launch      Launch
 	Permissions []string // runtime permissions that the app asks for
+	NoProfile   bool     // it brings no baseline profile, nor profileinstaller
 	Tests       string   // the package that this test APK tests
 	Runner      string
 	TestCases   []TestCase
 	Text        []byte // the file itself
-	// Plain is the file without the lines that only power is about (power.go):
-	// what an app burns does not change the frames that chance gives it.
+	// Plain is the file without the lines that only power or the compiler is about
+	// (power.go): what an app burns does not change the frames that chance gives it.
 	Plain string
 	Power Power
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/internal/words"
 )
 
-// powerStatements are the lines that change nothing but power.
+// powerStatements are the lines that change nothing but power, or what is compiled.
 var powerStatements = map[string]func(p *parser, words []string) error{
 	"method":        (*parser).method,
 	"load":          (*parser).load,
@@ -19,6 +19,7 @@ var powerStatements = map[string]func(p *parser, words []string) error{
 	"sensor":        (*parser).sensor,
 	"screen-off":    (*parser).screenOff,
 	"debuggable":    func(p *parser, w []string) error { return flag(w, &p.app.Power.Debuggable) },
+	"no-profile":    func(p *parser, w []string) error { return flag(w, &p.app.NoProfile) },
 	"unprofileable": func(p *parser, w []string) error { return flag(w, &p.app.Power.Unprofileable) },
 }
 

@@ -1,0 +1,22 @@
+package config
+
+// Compilations of the app's code before it is measured.
+const (
+	CompileProfile = "speed-profile" // ahead of time, what its profile names
+	CompileSpeed   = "speed"         // ahead of time, all of it
+	CompileVerify  = "verify"        // not ahead of time
+	CompileNone    = "none"          // as it was installed
+)
+
+// compilations fills in how each scenario's app is compiled that doesn't say.
+func (c *Config) compilations() {
+	how := CompileProfile
+	if c.Energy.Measured() {
+		how = c.Energy.Compile
+	}
+	for i := range c.Scenarios {
+		if s := &c.Scenarios[i]; s.Compile == "" {
+			s.Compile = how
+		}
+	}
+}
