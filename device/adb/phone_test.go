@@ -40,7 +40,9 @@ type testFile struct {
 	modified time.Time
 }
 
-const modernFeatures = "shell_v2,cmd,stat_v2,sendrecv_v2,delayed_ack,fixed_push_mkdir"
+// modernFeatures are those of Android 14, less binder's without a process: the phone
+// here has no services.
+const modernFeatures = "shell_v2,cmd,stat_v2,ls_v2,sendrecv_v2,sendrecv_v2_brotli,delayed_ack,fixed_push_mkdir"
 
 func newTestPhone(features string) *testPhone {
 	return &testPhone{
@@ -53,6 +55,11 @@ func newTestPhone(features string) *testPhone {
 
 func (p *testPhone) Banner() string {
 	return "device::ro.product.name=test;ro.product.model=Test Phone;ro.product.device=tp;features=" + p.features
+}
+
+// Control refuses to become root, as a phone that was sold does.
+func (p *testPhone) Control(string, string) (string, bool) {
+	return "adbd cannot run as root in production builds\n", false
 }
 
 // legacyLine is how commands come without shell protocol 2.

@@ -17,6 +17,11 @@ const (
 	FeatureShell2 = "shell_v2" // exit codes and a standard error of its own
 	FeatureCmd    = "cmd"      // has the command cmd, so APKs can be streamed to it
 	FeatureStat2  = "stat_v2"  // stat with 64-bit sizes and error numbers
+
+	FeatureList2     = "ls_v2"       // the same for lists
+	FeatureSendRecv2 = "sendrecv_v2" // files with flags
+	FeatureAbb       = "abb"         // a service's command without a process of its own
+	FeatureAbbExec   = "abb_exec"    // the same without the shell's protocol
 )
 
 // ParseBanner reads a system identity. What does not fit the form is left out.

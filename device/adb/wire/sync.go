@@ -21,11 +21,17 @@ var (
 	SyncEntry = SyncID{'D', 'E', 'N', 'T'}
 	SyncSend  = SyncID{'S', 'E', 'N', 'D'} // path,mode
 	SyncRecv  = SyncID{'R', 'E', 'C', 'V'}
-	SyncData  = SyncID{'D', 'A', 'T', 'A'}
-	SyncDone  = SyncID{'D', 'O', 'N', 'E'} // its length is a modification time
-	SyncOkay  = SyncID{'O', 'K', 'A', 'Y'}
-	SyncFail  = SyncID{'F', 'A', 'I', 'L'}
-	SyncQuit  = SyncID{'Q', 'U', 'I', 'T'}
+
+	SyncList2  = SyncID{'L', 'I', 'S', '2'} // needs FeatureList2
+	SyncEntry2 = SyncID{'D', 'N', 'T', '2'}
+	SyncSend2  = SyncID{'S', 'N', 'D', '2'} // path; then the id, mode and flags; needs FeatureSendRecv2
+	SyncRecv2  = SyncID{'R', 'C', 'V', '2'} // path; then the id and flags; needs FeatureSendRecv2
+
+	SyncData = SyncID{'D', 'A', 'T', 'A'}
+	SyncDone = SyncID{'D', 'O', 'N', 'E'} // its length is a modification time
+	SyncOkay = SyncID{'O', 'K', 'A', 'Y'}
+	SyncFail = SyncID{'F', 'A', 'I', 'L'}
+	SyncQuit = SyncID{'Q', 'U', 'I', 'T'}
 )
 
 // Bounds of the sync service, in bytes.
@@ -233,6 +239,19 @@ func AppendEntry(dst []byte, name string, s Stat) []byte {
 	dst = appendStat(append(dst, SyncEntry[:]...), s)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(name)))
 	return append(dst, name...)
+}
+
+// AppendEntry2 appends one entry of the answer to SyncList2.
+func AppendEntry2(dst []byte, name string, s Stat) []byte {
+	dst = AppendStat2(dst, SyncEntry2, s)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(name)))
+	return append(dst, name...)
+}
+
+// AppendListEnd2 appends the end of the answer to SyncList2.
+func AppendListEnd2(dst []byte) []byte {
+	var rest [stat2Size + 4]byte
+	return append(append(dst, SyncDone[:]...), rest[:]...)
 }
 
 // AppendListEnd appends the end of the answer to SyncList.

@@ -24,14 +24,14 @@ type Daemon struct {
 	mu          sync.Mutex
 	refuse      bool
 	offline     bool
-	key         *rsa.PublicKey // the only one that is let in, nil for everybody
-	accepting   bool           // somebody is there and accepts what others show
-	connections map[net.Conn]struct{}
+	key         *rsa.PublicKey         // the only one that is let in, nil for everybody
+	accepting   bool                   // somebody is there and accepts what others show
+	connections map[net.Conn]*forwards // nil until the client has said who it is
 }
 
 // New makes a daemon for the phone.
 func New(phone Phone) *Daemon {
-	return &Daemon{phone: phone, connections: map[net.Conn]struct{}{}}
+	return &Daemon{phone: phone, connections: map[net.Conn]*forwards{}}
 }
 
 // Serve takes connections from the listener until ctx ends, and then returns nil
@@ -75,15 +75,27 @@ func (d *Daemon) serve(ctx context.Context, conn net.Conn) {
 		return // a client that breaks the protocol is disconnected
 	}
 	conn.SetReadDeadline(time.Time{})
-	session := mux.New(conn, h.r, mux.Config{
+	ports := &forwards{}
+	ready := make(chan struct{})
+	ports.session = mux.New(conn, h.r, mux.Config{
 		PeerVersion:    peer.Arg0,
 		PeerMaxPayload: peer.Arg1,
 		Accept: func(service string, stream *mux.Stream) {
+			<-ready
 			defer stream.Close()
-			d.serveStream(ctx, service, stream)
+			d.serveStream(ctx, service, ports, stream)
 		},
 	})
-	<-session.Done()
+	d.greet(conn, ports)
+	close(ready)
+	<-ports.session.Done()
+}
+
+// greet notes a client that has said who it is.
+func (d *Daemon) greet(conn net.Conn, ports *forwards) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.connections[conn] = ports
 }
 
 // admit counts a connection in, unless connections are refused.
@@ -93,7 +105,7 @@ func (d *Daemon) admit(conn net.Conn) bool {
 	if d.refuse {
 		return false
 	}
-	d.connections[conn] = struct{}{}
+	d.connections[conn] = nil
 	return true
 }
 
@@ -179,11 +191,18 @@ func (h *hello) send(m wire.Message) error {
 	return err
 }
 
-// served are the features that this daemon stands for.
+// served are the features that this daemon stands for: those of newer phones but
+// compression, delayed acknowledgements, which a phone offers to clients that ask
+// for them, and what only Android Studio looks for.
 var served = map[string]bool{
 	wire.FeatureShell2:             true,
 	wire.FeatureCmd:                true,
 	wire.FeatureStat2:              true,
+	wire.FeatureList2:              true,
+	wire.FeatureSendRecv2:          true,
+	wire.FeatureAbb:                true,
+	wire.FeatureAbbExec:            true,
+	"apex":                         true,
 	"fixed_push_mkdir":             true,
 	"fixed_push_symlink_timestamp": true,
 	"remount_shell":                true,
@@ -212,9 +231,9 @@ func (d *Daemon) banner() string {
 	return before
 }
 
-// hasShell2 says whether the phone has shell protocol 2.
-func (d *Daemon) hasShell2() bool {
-	return wire.ParseBanner(d.phone.Banner()).Has(wire.FeatureShell2)
+// has says whether the phone's own daemon has a feature.
+func (d *Daemon) has(feature string) bool {
+	return wire.ParseBanner(d.phone.Banner()).Has(feature)
 }
 
 // reset closes a connection as a port does on which nothing listens.

@@ -23,7 +23,7 @@ type mute struct {
 }
 
 func (mute) Banner() string {
-	return "device::ro.product.model=M;features=cmd,shell_v2,delayed_ack,abb_exec,stat_v2;last=1"
+	return "device::ro.product.model=M;features=cmd,shell_v2,delayed_ack,abb_exec,sendrecv_v2_zstd,stat_v2;last=1"
 }
 
 func (m mute) Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) func() int {
@@ -33,6 +33,11 @@ func (m mute) Start(ctx context.Context, command string, stdin io.Reader, stdout
 	}
 	io.WriteString(stdout, "ran "+command)
 	return func() int { return 0 }
+}
+
+// Control answers with what was asked, and starts anew for TCP.
+func (mute) Control(service, argument string) (string, bool) {
+	return service + " " + argument + "\n", service == "tcpip"
 }
 
 // host is a host's end of a connection, spoken message by message.
@@ -105,7 +110,7 @@ func TestBannerWithholdsWhatIsNotServed(t *testing.T) {
 	h := connect(t, addr)
 	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
 	got := string(h.want(wire.CNXN).Payload)
-	if want := "device::ro.product.model=M;features=cmd,shell_v2,stat_v2;last=1"; got != want {
+	if want := "device::ro.product.model=M;features=cmd,shell_v2,abb_exec,stat_v2;last=1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -186,12 +191,106 @@ func TestServicesThatAreRefused(t *testing.T) {
 	h := connect(t, addr)
 	h.send(wire.CNXN, wire.VersionMin, 4096, "host::")
 	h.want(wire.CNXN)
-	for i, service := range []string{"tcpip:5555", "root:", "tcp:80", "jdwp:1", "reverse:forward:a;b", ""} {
+	for i, service := range []string{"tcp:80", "jdwp:1", "abb:package", "sink:5", ""} {
 		id := uint32(i + 1)
 		h.send(wire.OPEN, id, 0, service)
 		if m := h.want(wire.CLSE); m.Arg0 != 0 || m.Arg1 != id {
 			t.Errorf("%q: CLSE from %d to %d, want from 0 to %d", service, m.Arg0, m.Arg1, id)
 		}
+	}
+}
+
+// talk opens a service, and returns what it says until it is closed.
+func (h *host) talk(id uint32, service string) string {
+	h.t.Helper()
+	h.send(wire.OPEN, id, 0, service)
+	remote := h.want(wire.OKAY).Arg0
+	var said strings.Builder
+	for {
+		m, err := h.read()
+		switch {
+		case err != nil:
+			h.t.Fatalf("%q: %v after %q", service, err, said.String())
+		case m.Command == wire.CLSE:
+			h.send(wire.CLSE, id, remote, "")
+			return said.String()
+		case m.Command == wire.WRTE:
+			said.Write(m.Payload)
+			h.send(wire.OKAY, id, remote, "")
+		}
+	}
+}
+
+func TestBinderCommandsAreRunByCmd(t *testing.T) {
+	_, addr := serve(t)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	h.want(wire.CNXN)
+	if got := h.talk(1, "abb_exec:package\x00install\x00a b"); got != "ran cmd package install 'a b'" {
+		t.Errorf("%q", got)
+	}
+}
+
+// What has the daemon start anew ends the connection, behind its answer.
+func TestARestartOfTheDaemonEndsTheConnection(t *testing.T) {
+	_, addr := serve(t)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	h.want(wire.CNXN)
+	if got := h.talk(1, "root:"); got != "root \n" {
+		t.Errorf("root: %q", got)
+	}
+	if got := h.talk(2, "tcpip:5555"); got != "tcpip 5555\n" {
+		t.Errorf("tcpip: %q", got)
+	}
+	if m, err := h.read(); err == nil || isTimeout(err) {
+		t.Errorf("%v, %v, want the end of the connection", m, err)
+	}
+}
+
+// Words and order are those of handle_forward_request in AOSP's adb.cpp.
+func TestReversedPortsLeadToTheirClient(t *testing.T) {
+	d, addr := serve(t)
+	h := connect(t, addr)
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	h.want(wire.CNXN)
+	for i, c := range []struct{ request, want string }{
+		{"forward:tcp:8080;tcp:9000", "OKAY00048080"},
+		{"forward:norebind:tcp:8080;tcp:9001", "FAIL001dcannot rebind existing socket"},
+		{"forward:localabstract:x;tcp:9002", "OKAY"},
+		{"forward:tcp:0;tcp:9003", "OKAY000534001"},
+		{"forward:tcp:x;tcp:9004", "FAIL001bbad forward: tcp:x;tcp:9004"},
+		{"killforward:tcp:1", "FAIL001alistener 'tcp:1' not found"},
+		{"killforward:tcp:34001", "OKAY"},
+		{"list-forward", "0039host-1 tcp:8080 tcp:9000\nhost-1 localabstract:x tcp:9002\n"},
+	} {
+		if got := h.talk(uint32(i+1), "reverse:"+c.request); got != c.want {
+			t.Errorf("%s: %q, want %q", c.request, got, c.want)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	dialled := make(chan error, 1)
+	go func() {
+		app, err := d.DialReverse(ctx, "tcp:8080")
+		if err == nil {
+			_, err = io.WriteString(app, "hello")
+		}
+		dialled <- err
+	}()
+	open := h.want(wire.OPEN)
+	if string(open.Payload) != "tcp:9000\x00" {
+		t.Errorf("opens %q", open.Payload)
+	}
+	h.send(wire.OKAY, 99, open.Arg0, "")
+	if m := h.want(wire.WRTE); string(m.Payload) != "hello" {
+		t.Errorf("%q comes", m.Payload)
+	}
+	if err := <-dialled; err != nil {
+		t.Error(err)
+	}
+	if _, err := d.DialReverse(ctx, "tcp:34001"); err == nil {
+		t.Error("what is forwarded no more still leads somewhere")
 	}
 }
 

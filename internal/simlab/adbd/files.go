@@ -3,6 +3,7 @@ package adbd
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -62,13 +63,24 @@ func (s *fileService) serveRequest() error {
 	case wire.SyncStat, wire.SyncStat2, wire.SyncLstat:
 		s.stat(id, clean(name))
 		return nil
-	case wire.SyncList:
-		s.list(clean(name))
+	case wire.SyncList, wire.SyncList2:
+		s.list(id, clean(name))
 		return nil
 	case wire.SyncRecv:
 		return s.send(clean(name))
+	case wire.SyncRecv2:
+		if _, err := s.setUp(wire.SyncRecv2, 4); err != nil {
+			return err
+		}
+		return s.send(clean(name))
 	case wire.SyncSend:
-		return s.receive(name)
+		return s.receive(func() (string, fs.FileMode, error) { return splitSend(name) })
+	case wire.SyncSend2:
+		mode, err := s.setUp(wire.SyncSend2, 8)
+		if err != nil {
+			return err
+		}
+		return s.receive(func() (string, fs.FileMode, error) { return asked(name, mode) })
 	}
 	s.fail(fmt.Sprintf("unknown command %q", id[:]))
 	return wire.ErrMalformed
@@ -92,13 +104,32 @@ func (s *fileService) stat(id wire.SyncID, name string) {
 	s.w.Write(wire.AppendStat2(nil, id, st))
 }
 
-// list tells of a directory; one that can't be read is empty, as on a phone.
-func (s *fileService) list(name string) {
-	entries, _ := s.phone.List(name)
-	for _, entry := range entries {
-		s.w.Write(wire.AppendEntry(nil, entry.Name(), wire.StatOf(entry)))
+// setUp reads what version 2 of a request says beside its path: its id again, of a
+// file that is sent the mode, and flags, none of which is known here.
+func (s *fileService) setUp(want wire.SyncID, size int) (first uint32, err error) {
+	rest := make([]byte, 4+size)
+	if _, err := io.ReadFull(s.r, rest); err != nil {
+		return 0, err
 	}
-	s.w.Write(wire.AppendListEnd(nil))
+	flags := binary.LittleEndian.Uint32(rest[size:])
+	if wire.SyncID(rest[:4]) != want || flags != 0 {
+		s.fail(fmt.Sprintf("unknown flags: %d", flags))
+		return 0, wire.ErrMalformed
+	}
+	return binary.LittleEndian.Uint32(rest[4:]), nil
+}
+
+// list tells of a directory; one that can't be read is empty, as on a phone.
+func (s *fileService) list(id wire.SyncID, name string) {
+	entries, _ := s.phone.List(name)
+	entry, end := wire.AppendEntry, wire.AppendListEnd
+	if id == wire.SyncList2 {
+		entry, end = wire.AppendEntry2, wire.AppendListEnd2
+	}
+	for _, e := range entries {
+		s.w.Write(entry(nil, e.Name(), wire.StatOf(e)))
+	}
+	s.w.Write(end(nil))
 }
 
 // send sends a file to the client.
@@ -131,13 +162,13 @@ func (s *fileService) send(name string) error {
 
 // receive takes a file from the client. It is read to its end even where the
 // phone doesn't want it: older clients don't listen before.
-func (s *fileService) receive(request string) error {
+func (s *fileService) receive(asked func() (name string, mode fs.FileMode, err error)) error {
 	var contents bytes.Buffer
 	seconds, tooLarge, err := s.readFile(&contents)
 	if err != nil {
 		return err
 	}
-	name, mode, err := splitSend(request)
+	name, mode, err := asked()
 	switch {
 	case err != nil:
 		s.fail(err.Error())
@@ -188,11 +219,16 @@ func splitSend(request string) (name string, mode fs.FileMode, err error) {
 	if err != nil {
 		return "", 0, errors.New("bad mode")
 	}
-	mode = wire.Stat{Mode: uint32(bits)}.FileMode()
+	return asked(request[:comma], uint32(bits))
+}
+
+// asked is a file that a client may send: no link.
+func asked(name string, bits uint32) (string, fs.FileMode, error) {
+	mode := wire.Stat{Mode: bits}.FileMode()
 	if mode&fs.ModeSymlink != 0 {
 		return "", 0, errors.New("symlink failed: Operation not permitted")
 	}
-	return request[:comma], mode.Perm(), nil
+	return name, mode.Perm(), nil
 }
 
 func (s *fileService) create(name string, mode fs.FileMode, modified time.Time, contents []byte) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -61,11 +62,13 @@ func answer(files fstest.MapFS, input []byte) string {
 	return out.String()
 }
 
+func zeros(n int) string { return string(make([]byte, n)) }
+
 func request(id wire.SyncID, text string) []byte { return wire.AppendSyncString(nil, id, text) }
 
 func TestSync(t *testing.T) {
 	modified := time.Unix(1_600_000_000, 0)
-	files := fstest.MapFS{"data/f": {Data: []byte("hello"), Mode: 0o644, ModTime: modified}}
+	files := fstest.MapFS{"data/f": {Data: []byte("hello"), Mode: 0o644, ModTime: modified}, "sd/f": {Data: []byte("hello"), Mode: 0o644, ModTime: modified}}
 	send := func(path, contents string) []byte {
 		in := request(wire.SyncSend, path)
 		in = append(in, request(wire.SyncData, contents)...)
@@ -86,6 +89,11 @@ func TestSync(t *testing.T) {
 		{"write", send("/data/a,b,33261", "x"), "OKAY\x00\x00\x00\x00"},
 		{"write without a mode", send("/data/a", "x"), "FAIL\x11\x00\x00\x00missing , in SEND"},
 		{"write to a full phone", send("/data/a,33188", "full"), "FAIL\x2d\x00\x00\x00couldn't create file: No space left on device"},
+		{"read 2", append(request(wire.SyncRecv2, "/data/f"), "RCV2\x00\x00\x00\x00"...), "DATA\x05\x00\x00\x00helloDONE\x00\x00\x00\x00"},
+		{"read 2, compressed", append(request(wire.SyncRecv2, "/data/f"), "RCV2\x01\x00\x00\x00"...), "FAIL\x10\x00\x00\x00unknown flags: 1"},
+		{"list 2", request(wire.SyncList2, "/sd"), "DNT2" + zeros(20) + "\xa4\x81\x00\x00\x01\x00\x00\x00" + zeros(8) + "\x05" + zeros(7) +
+			strings.Repeat("\x00\x10\x5e\x5f\x00\x00\x00\x00", 3) + "\x01\x00\x00\x00f" + "DONE" + zeros(72)},
+		{"write 2", wire.AppendSync(append(append(request(wire.SyncSend2, "/data/c,d"), "SND2\xed\x81\x00\x00\x00\x00\x00\x00"...), request(wire.SyncData, "x")...), wire.SyncDone, 7), "OKAY\x00\x00\x00\x00"},
 		{"unknown", request(wire.SyncID{'N', 'O', 'P', 'E'}, ""), "FAIL\x16\x00\x00\x00unknown command \"NOPE\""},
 		{"path too long", wire.AppendSync(nil, wire.SyncRecv, 1025), "FAIL\x0d\x00\x00\x00path too long"},
 		{"too much data at once", append(request(wire.SyncSend, "/a,0644"), wire.AppendSync(nil, wire.SyncData, 65537)...), "FAIL\x14\x00\x00\x00invalid data message"},
@@ -95,9 +103,11 @@ func TestSync(t *testing.T) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
-	written := files["data/a,b"]
-	if written == nil || string(written.Data) != "x" || written.Mode != 0o755 || !written.ModTime.Equal(time.Unix(7, 0)) {
-		t.Errorf("written: %+v, want x with mode 0755 of second 7", written)
+	for _, name := range []string{"data/a,b", "data/c,d"} {
+		written := files[name]
+		if written == nil || string(written.Data) != "x" || written.Mode != 0o755 || !written.ModTime.Equal(time.Unix(7, 0)) {
+			t.Errorf("%s: %+v, want x with mode 0755 of second 7", name, written)
+		}
 	}
 }
 

@@ -18,6 +18,9 @@ type Phone interface {
 	// has accepted it; wait blocks until it ends and returns its exit code. When ctx ends the
 	// command is hung up.
 	Start(ctx context.Context, command string, stdin io.Reader, stdout, stderr io.Writer) (wait func() int)
+	// Control answers what asks the daemon to become another: "root", "unroot",
+	// "tcpip" with a port, "usb". restarts says that it starts anew for that.
+	Control(service, argument string) (answer string, restarts bool)
 	// Files, for the sync service. Paths are absolute on the phone. Errors are
 	// fs.ErrNotExist, ErrNoSpace, …; their text is what the client is shown.
 	Stat(path string) (fs.FileInfo, error)

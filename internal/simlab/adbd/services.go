@@ -7,13 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb/mux"
 	"github.com/apkgate/apkgate/device/adb/wire"
 )
 
 // serveStream serves one stream until its end. A stream that is never accepted
 // is thereby refused.
-func (d *Daemon) serveStream(ctx context.Context, service string, stream *mux.Stream) {
+func (d *Daemon) serveStream(ctx context.Context, service string, ports *forwards, stream *mux.Stream) {
 	if d.isOffline() {
 		return
 	}
@@ -38,20 +39,43 @@ func (d *Daemon) serveStream(ctx context.Context, service string, stream *mux.St
 	case "sync":
 		stream.Accept()
 		(&fileService{phone: d.phone, stream: stream}).serve()
+	case "abb":
+		if d.has(wire.FeatureAbb) {
+			d.serveShell2(ctx, binderCommand(argument), stream)
+		}
+	case "abb_exec":
+		if d.has(wire.FeatureAbbExec) {
+			d.serveRaw(ctx, binderCommand(argument), stream, stream)
+		}
+	case "reverse":
+		ports.serve(argument, stream)
+		hangUp(ctx, stream)
+	case "root", "unroot", "tcpip", "usb":
+		answer, restarts := d.phone.Control(name, argument)
+		io.WriteString(stream, answer)
+		hangUp(ctx, stream)
+		if restarts {
+			d.Drop()
+		}
 	}
+}
+
+// binderCommand is what abb runs: a service's command, its words apart by NULs.
+func binderCommand(argument string) string {
+	return "cmd " + device.Quote(strings.Split(argument, "\x00")...)
 }
 
 func (d *Daemon) serveShell(ctx context.Context, flags []string, command string, stream *mux.Stream) {
 	for _, flag := range flags {
 		if flag == "v2" {
-			if d.hasShell2() {
+			if d.has(wire.FeatureShell2) {
 				d.serveShell2(ctx, command, stream)
 			}
 			return
 		}
 	}
 	var out io.Writer = stream
-	if !d.hasShell2() {
+	if !d.has(wire.FeatureShell2) {
 		out = &terminal{w: stream} // older phones run every command in a terminal
 	}
 	d.serveRaw(ctx, command, stream, out)

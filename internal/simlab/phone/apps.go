@@ -1,7 +1,10 @@
 package phone
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +19,8 @@ import (
 // installed is a package on the phone.
 type installed struct {
 	app     *simapp.App
-	path    string
+	path    string   // of its base
+	splits  []string // the names of the others
 	updated time.Duration
 	uid     int
 	filter  string // the compiler's filter: "speed-profile", "speed"
@@ -27,15 +31,25 @@ type installed struct {
 	granted map[string]bool
 }
 
-// install puts an app on the phone, in the words of the package manager.
-func (p *Phone) install(text []byte) (*simapp.App, error) {
-	if !simapp.Is(text) {
-		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_NOT_APK: this is no simulated app: its first line is not %s", simapp.Format)
+// paths are where the parts of the app are, its base first.
+func (a *installed) paths() []string {
+	paths := []string{a.path}
+	for _, name := range a.splits {
+		paths = append(paths, a.folder()+"/split_"+name+".apk")
 	}
-	app, err := simapp.Parse(text)
+	return paths
+}
+
+// folder is where the app's files are.
+func (a *installed) folder() string { return a.path[:strings.LastIndexByte(a.path, '/')] }
+
+// install puts an app on the phone: one file, or its base and its splits. Errors are
+// in the words of the package manager.
+func (p *Phone) install(parts ...[]byte) (*simapp.App, error) {
+	app, splits, err := p.assemble(parts)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: %v", err)
+		return nil, err
 	case p.files.Full:
 		return nil, fmt.Errorf("INSTALL_FAILED_INSUFFICIENT_STORAGE")
 	}
@@ -48,7 +62,58 @@ func (p *Phone) install(text []byte) (*simapp.App, error) {
 	if before := p.state.apps[app.Package]; before != nil {
 		granted = before.granted
 	}
-	p.state.apps[app.Package] = &installed{app: app, path: path, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify", granted: granted}
+	p.state.apps[app.Package] = &installed{
+		app: app, path: path, splits: splits, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify", granted: granted,
+	}
+	return app, nil
+}
+
+// needsSplitsSince is the API level from which on a base that is no app without
+// others is refused (isSplitRequired).
+const needsSplitsSince = 29
+
+// assemble makes an app of its parts (PackageInstallerSession.validateApkInstallLocked).
+func (p *Phone) assemble(parts [][]byte) (base *simapp.App, splits []string, err error) {
+	var first *simapp.App
+	for _, text := range parts {
+		app, err := parseAPK(text)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case first == nil:
+			first = app
+		case app.Package != first.Package:
+			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: %s package %s inconsistent with %s", app.Split, app.Package, first.Package)
+		case app.VersionCode != first.VersionCode:
+			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: %s version code %d inconsistent with %d", app.Split, app.VersionCode, first.VersionCode)
+		}
+		switch {
+		case app.Split == "" && base != nil, app.Split != "" && slices.Contains(splits, app.Split):
+			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: Split %s was defined multiple times", cmp.Or(app.Split, "null"))
+		case app.Split == "":
+			base = app
+		default:
+			splits = append(splits, app.Split)
+		}
+	}
+	switch {
+	case base == nil:
+		return nil, nil, errors.New("INSTALL_FAILED_INVALID_APK: Full install must include a base package")
+	case base.NeedsSplits && len(splits) == 0 && p.profile.API >= needsSplitsSince:
+		return nil, nil, fmt.Errorf("INSTALL_FAILED_MISSING_SPLIT: Missing split for %s", base.Package)
+	}
+	slices.Sort(splits)
+	return base, splits, nil
+}
+
+func parseAPK(text []byte) (*simapp.App, error) {
+	if !simapp.Is(text) {
+		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_NOT_APK: this is no simulated app: its first line is not %s", simapp.Format)
+	}
+	app, err := simapp.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: %v", err)
+	}
 	return app, nil
 }
 

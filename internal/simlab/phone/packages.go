@@ -35,9 +35,13 @@ func pmAtOnce(c *call) int {
 		if a == nil {
 			return 1
 		}
-		c.Printf("package:%s\n", a.path)
+		for _, path := range a.paths() {
+			c.Printf("package:%s\n", path)
+		}
 	case "install":
 		return pmInstall(c)
+	case "install-create", "install-write", "install-commit", "install-abandon":
+		return pmSession(c, verb)
 	case "uninstall":
 		return pmUninstall(c)
 	case "clear":
@@ -158,10 +162,15 @@ func pmInstall(c *call) int {
 			return c.failure("INSTALL_FAILED_INVALID_URI")
 		}
 	}
+	return c.installAll([][]byte{data}, grant)
+}
+
+// installAll installs the parts of one app, and says how that went.
+func (c *call) installAll(parts [][]byte, grant bool) int {
 	if c.options.Verifier && c.state.settings["global verifier_verify_adb_installs"] != "0" {
 		return c.failure("INSTALL_FAILED_VERIFICATION_FAILURE: Install not allowed for file:///data/app/vmdl1418703677.tmp")
 	}
-	app, err := c.install(data)
+	app, err := c.install(parts...)
 	if err != nil {
 		if errors.Is(err, adbd.ErrNoSpace) {
 			return c.failure("INSTALL_FAILED_INSUFFICIENT_STORAGE")

@@ -51,6 +51,8 @@ type Options struct {
 	Verifier bool
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
+	// Production makes it a build as it is sold (user), which has no `adb root`.
+	Production bool
 }
 
 // Phone is a simulated phone. It serves the adb daemon's Phone interface.
@@ -91,6 +93,8 @@ type state struct {
 	played      int            // scenarios played in all
 	windows     int
 	uids        map[string]int // by package
+	sessions    map[string]*session
+	nextSession int
 }
 
 // New makes a phone. Two phones of the same profile, seed and options are alike.
@@ -113,6 +117,9 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		props: properties(p), settings: defaultSettings(), network: o.Network,
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, locked: o.Keyguard != "",
+	}
+	if o.Production {
+		produce(ph.state.props)
 	}
 	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Random: ph.random})
 	for _, dir := range dumps.PolicyDirs(ph.power) {
@@ -163,7 +170,7 @@ func (p *Phone) processes() []shell.Process {
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
 		out = append(out, shell.Process{PID: pr.PID, Name: pkg, End: func() { p.kill(pkg) }, Quit: func(as string) bool {
-			if as != pkg && !p.options.Root {
+			if as != pkg && !p.files.Root {
 				return false
 			}
 			p.dumpThreads(pr)
@@ -175,20 +182,6 @@ func (p *Phone) processes() []shell.Process {
 
 // Profile is what the phone is.
 func (p *Phone) Profile() profile.Profile { return p.profile }
-
-// Banner is the phone's identity in adb's handshake.
-func (p *Phone) Banner() string {
-	features := ""
-	switch { // shell_v2 and cmd came with Android 7, abb_exec with 11
-	case p.profile.API >= 30:
-		features = "features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,abb_exec,apex"
-	case p.profile.API >= 24:
-		features = "features=shell_v2,cmd,stat_v2"
-	}
-	name := p.state.props["ro.product.name"]
-	return fmt.Sprintf("device::ro.product.name=%s;ro.product.model=%s;ro.product.device=%s;%s",
-		name, p.profile.Model, name, features)
-}
 
 // random is a source that follows from the seed, the profile and some words.
 func (p *Phone) random(words ...any) *rand.Rand {
@@ -211,9 +204,9 @@ func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Condition
 }
 
 // Install puts an app on the phone, as pm install does.
-func (p *Phone) Install(text []byte) error {
+func (p *Phone) Install(parts ...[]byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, err := p.install(text)
+	_, err := p.install(parts...)
 	return err
 }

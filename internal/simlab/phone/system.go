@@ -14,7 +14,7 @@ import (
 
 // properties are what getprop prints.
 func properties(p profile.Profile) map[string]string {
-	name := strings.ToLower(strings.ReplaceAll(p.Model, " ", "_"))
+	name := productName(p)
 	brand := strings.ToLower(p.Manufacturer)
 	build := fmt.Sprintf("SIM%d.260105", p.API)
 	props := map[string]string{
@@ -33,6 +33,11 @@ func properties(p profile.Profile) map[string]string {
 		props["ro.hardware"], props["ro.kernel.qemu"], props["ro.boot.qemu"] = "ranchu", "1", "1"
 	}
 	return props
+}
+
+// productName is ro.product.name.
+func productName(p profile.Profile) string {
+	return strings.ToLower(strings.ReplaceAll(p.Model, " ", "_"))
 }
 
 func defaultSettings() map[string]string {

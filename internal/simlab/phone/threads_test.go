@@ -20,7 +20,7 @@ func TestStacksAreOfRootAndDebugBuilds(t *testing.T) {
 		{still, true, 0, 1},
 	} {
 		p := newPhone(t, "pixel-7-android-14", c.app)
-		p.options.Root, p.files.Root = c.root, c.root
+		p.files.Root = c.root
 		output(t, p, "am start -n com.example.still/.MainActivity")
 		pass(t, p, time.Second)
 		pid := strings.TrimSpace(output(t, p, "pidof com.example.still"))

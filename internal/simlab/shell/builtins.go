@@ -17,10 +17,12 @@ var builtins map[string]Command
 func init() {
 	nothing := Command{Run: now(func(*Call) int { return 0 })}
 	builtins = map[string]Command{
-		"true": nothing, ":": nothing, "cd": nothing, "chmod": nothing, "sync": nothing,
+		"true": nothing, ":": nothing, "cd": nothing, "chmod": nothing, "sync": nothing, "export": nothing,
 		"false":  {Run: now(func(*Call) int { return 1 })},
 		"echo":   {Run: now(echo)},
 		"exit":   {Run: exit},
+		"exec":   {Run: execute},
+		"printf": {Run: now(printf)},
 		"sleep":  {Run: sleep},
 		"sh":     {Run: runScript},
 		"cat":    {Run: now(cat)},
@@ -59,6 +61,51 @@ func exit(c *Call, _ func(code int)) {
 		return
 	}
 	c.Shell.end(code & 255)
+}
+
+// execute is exec: a command instead of the shell, of which nothing more runs.
+func execute(c *Call, then func(code int)) {
+	if len(c.Args) == 0 {
+		then(0)
+		return
+	}
+	c.Run(c.Args, c.Streams, func(code int) {
+		exit(&Call{Shell: c.Shell, Args: []string{strconv.Itoa(code)}, Streams: c.Streams}, then)
+	})
+}
+
+// printf is printf FORMAT [ARG...] with %s, %d and %%, once.
+func printf(c *Call) int {
+	args := c.Args
+	if len(args) == 0 {
+		c.Errorf("usage: printf FORMAT [ARGUMENT...]\n")
+		return 1
+	}
+	format, err := strconv.Unquote(`"` + strings.NewReplacer(`"`, `\"`, "\n", `\n`).Replace(args[0]) + `"`)
+	if err != nil {
+		c.Errorf("printf: bad escape in '%s'\n", args[0])
+		return 1
+	}
+	args = args[1:]
+	for {
+		text, rest, found := strings.Cut(format, "%")
+		c.Printf("%s", text)
+		switch {
+		case !found:
+			return 0
+		case strings.HasPrefix(rest, "%"):
+			c.Printf("%%")
+		case strings.HasPrefix(rest, "s"), strings.HasPrefix(rest, "d"):
+			if len(args) > 0 {
+				c.Printf("%s", args[0])
+				args = args[1:]
+			}
+		default:
+			c.Errorf("printf: bad %%%s\n", rest[:min(1, len(rest))])
+			return 1
+		}
+		format = rest[1:]
+	}
 }
 
 // sleep waits on the phone's clock.

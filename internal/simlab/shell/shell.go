@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,15 +62,26 @@ func (h *Host) Start(ctx context.Context, command string, stdin io.Reader, stdou
 }
 
 // stdinNeeded is how much of standard input a command line reads: none, but for
-// an installation from a stream, a shell without a command, and what begins with
-// a command that filters.
+// an installation from a stream, a shell without a command, and what has a command
+// that reads it to its end.
 func stdinNeeded(command string) int64 {
-	if strings.TrimSpace(command) == "" || filtersStdin(command) {
+	if strings.TrimSpace(command) == "" {
 		return maxScript
 	}
+	if n := streamed(command); n > 0 {
+		return n
+	}
+	if l, err := parseScript(command); err == nil && l.reads() {
+		return maxScript
+	}
+	return 0
+}
+
+// streamed is how many bytes an installation takes from standard input.
+func streamed(command string) int64 {
 	words := strings.Fields(command)
 	for i, w := range words {
-		if w == "-S" && i+1 < len(words) && strings.Contains(command, "install") {
+		if w == "-S" && i+1 < len(words) && strings.Contains(command, "install") && !strings.Contains(command, "install-create") {
 			n, err := strconv.ParseInt(words[i+1], 10, 64)
 			if err == nil && n > 0 && n <= storage.MaxFile {
 				return n
@@ -79,16 +91,33 @@ func stdinNeeded(command string) int64 {
 	return 0
 }
 
-// filtersStdin reports whether the first command of the line reads its standard
-// input, as it is called.
-func filtersStdin(command string) bool {
-	first, _, _ := strings.Cut(command, "|")
-	if end := strings.IndexAny(first, ";&\n"); end >= 0 {
-		first = first[:end]
+// reads reports whether one of the commands reads the standard input of all.
+func (l *list) reads() bool {
+	return slices.ContainsFunc(l.items, func(p pipeline) bool { return p[0].reads() })
+}
+
+func (n node) reads() bool {
+	switch {
+	case slices.ContainsFunc(n.redirs, func(r redirection) bool { return r.op == "<" }):
+		return false
+	case n.group != nil:
+		return n.group.reads()
 	}
-	first, _, _ = strings.Cut(first, ">")
-	words := strings.Fields(first)
-	if len(words) == 0 || strings.Contains(first, "<") {
+	words := make([]string, len(n.words))
+	for i, w := range n.words {
+		for _, p := range w.parts {
+			words[i] += p.text
+		}
+	}
+	return readsStdin(words)
+}
+
+// readsStdin reports whether a command reads its standard input, as it is called.
+func readsStdin(words []string) bool {
+	for len(words) > 0 && words[0] == "exec" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
 		return false
 	}
 	own := map[string]int{"cat": 0, "sh": 0, "grep": 1} // arguments that name no file

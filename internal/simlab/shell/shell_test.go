@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -40,6 +41,9 @@ func TestAShellNeedsNoPhone(t *testing.T) {
 		{"kill 8", "", "/system/bin/sh: kill: 8: No such process\n", 1},
 		{"hi", "", "/system/bin/sh: hi: inaccessible or not found\n", 127},
 		{"(exit 3); echo $?", "3\n", "", 0},
+		{`export ANDROID_LOG_TAGS=""; exec hello logcat; echo no`, "hello logcat\n", "", 0},
+		{"(exec false; echo no); echo $?", "1\n", "", 0},
+		{`printf '%s is %d %%\n' it 7`, "it is 7 %\n", "", 0},
 	} {
 		var out, errs strings.Builder
 		code := h.Start(t.Context(), c.line, strings.NewReader(""), &out, &errs)()
@@ -68,5 +72,36 @@ func TestASleepLastsOnTheHostsClock(t *testing.T) {
 	h.Lock.Unlock()
 	if code := wait(); code != 0 || out.String() != "over\n" || h.Clock.Now() != before+5*time.Second {
 		t.Errorf("exit code %d, %q, %v later", code, &out, h.Clock.Now()-before)
+	}
+}
+
+func TestWhatIsPipedInIsReadByWhateverReadsIt(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"cat":                            "abc\n",
+		"echo first; cat":                "first\nabc\n",
+		"exec cat":                       "abc\n",
+		"(cat) | grep -c abc":            "1\n",
+		"{ echo first; grep b; }":        "first\nabc\n",
+		"cat < /dev/null; echo over":     "over\n",
+		"(cat\n) </dev/null; echo over":  "over\n",
+		"echo nobody reads it":           "nobody reads it\n",
+		"cat > /sdcard/x; cat /sdcard/x": "abc\n",
+	} {
+		var out, errs strings.Builder
+		if newHost(30).Start(t.Context(), line, strings.NewReader("abc\n"), &out, &errs)(); out.String() != want || errs.Len() > 0 {
+			t.Errorf("%s: %q, %q; want %q", line, &out, &errs, want)
+		}
+	}
+}
+
+// A terminal that stays open holds up no command that reads nothing from it.
+func TestACommandThatReadsNothingDoesNotWaitForInput(t *testing.T) {
+	t.Parallel()
+	stdin, open := io.Pipe()
+	defer open.Close()
+	var out strings.Builder
+	if newHost(30).Start(t.Context(), "echo x | cat; echo y", stdin, &out, &out)(); out.String() != "x\ny\n" {
+		t.Errorf("%q", &out)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// App is one simulated app, or one simulated test APK where Tests is set.
+// App is one simulated app, or one simulated test APK where Tests is set, or one of
+// the parts of an app beside its base where Split is set.
 type App struct {
 	Package     string
 	Version     string // versionName
@@ -41,6 +42,8 @@ type App struct {
 	Permissions []string // runtime permissions that the app asks for
 	NoProfile   bool     // it brings no baseline profile, nor profileinstaller
 	Tests       string   // the package that this test APK tests
+	Split       string   // the name of this part of an app, "" of the base or of all in one
+	NeedsSplits bool     // the base is no app without others
 	Runner      string
 	TestCases   []TestCase
 	Text        []byte // the file itself

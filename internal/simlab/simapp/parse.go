@@ -96,6 +96,8 @@ var statements = map[string]func(p *parser, words []string) error{
 	"activity":   func(p *parser, w []string) error { return one(w, &p.app.Activity, className) },
 	"permission": func(p *parser, w []string) error { return p.permission(w) },
 	"tests":      func(p *parser, w []string) error { return one(w, &p.app.Tests, packageName) },
+	"split":      func(p *parser, w []string) error { return one(w, &p.app.Split, word) },
+	"incomplete": (*parser).incomplete,
 	"runner":     func(p *parser, w []string) error { return one(w, &p.app.Runner, className) },
 	"cost":       func(p *parser, w []string) error { return one(w, &p.app.Cost, shortTime) },
 	"think":      func(p *parser, w []string) error { return one(w, &p.app.Think, shortTime) },

@@ -1,0 +1,189 @@
+package adb_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/internal/simlab"
+)
+
+// aPart is a file of a simulated app of several.
+func aPart(lines ...string) string {
+	return "apkgate-simulated-app/1\npackage com.example.parts\nversion 3.0 30\n" + strings.Join(lines, "\n") + "\n"
+}
+
+// realCommandOn is the real adb command, bound to a simulated phone.
+func realCommandOn(t *testing.T, profile string, o simlab.Options) (*command, *simlab.Simulated) {
+	t.Helper()
+	server, port, process := realServerProcess(t)
+	phone := startSimulated(t, profile, o)
+	if _, err := server.Connect(testContext(t), phone.Address()); err != nil {
+		t.Fatal(err)
+	}
+	return &command{t: t, path: process.Path, port: port, serial: phone.Address(), home: t.TempDir()}, phone
+}
+
+func startSimulated(t *testing.T, profile string, o simlab.Options) *simlab.Simulated {
+	t.Helper()
+	phone, err := simlab.Start(profile, 1, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { phone.Close() })
+	return phone
+}
+
+// runWith is run with something on the standard input.
+func (c *command) runWith(stdin string, args ...string) (stdout string, code int) {
+	c.t.Helper()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(testContext(c.t), c.path, append([]string{"-P", c.port, "-s", c.serial}, args...)...)
+	cmd.Env, cmd.Stdin, cmd.Stdout = cleanEnv(c.home), strings.NewReader(stdin), &out
+	_ = cmd.Run() // the exit code tells
+	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+// The commands that people type, on phones old and new: the real adb takes other
+// ways to each.
+func TestRealCommandOnAPhoneOfTheLab(t *testing.T) {
+	for _, profile := range []string{"pixel-7-android-14", "pixel-3-android-9", "nexus-5x-android-6.0.0"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			c, phone := realCommandOn(t, profile, simlab.Options{})
+			if out, errs, code := c.run("logcat", "-d", "-b", "main"); code != 0 || !strings.Contains(out, "boot") || strings.Contains(out+errs, "not found") {
+				t.Errorf("logcat: %q, %q, exit code %d", out, errs, code)
+			}
+			if phone.Profile.API >= 24 { // before, the end of the input can't be told
+				if out, code := c.runWith("abc\n", "shell", "cat"); out != "abc\n" || code != 0 {
+					t.Errorf("shell cat: %q, exit code %d", out, code)
+				}
+			}
+			files := writeFiles(t, map[string]string{
+				"base.apk": aPart("incomplete"), "en.apk": aPart("split config.en"), "pushed": "hello",
+			})
+			if out, errs, code := c.run("install-multiple", "-r", "-t", files["base.apk"], files["en.apk"]); code != 0 {
+				t.Errorf("install-multiple: %q, %q, exit code %d", out, errs, code)
+			}
+			if out, _, _ := c.run("shell", "pm", "path", "com.example.parts"); !strings.Contains(out, "split_config.en.apk") {
+				t.Errorf("after install-multiple the parts are %q", out)
+			}
+			if out, errs, code := c.run("push", files["pushed"], "/data/local/tmp/dir/x"); code != 0 {
+				t.Errorf("push: %q, %q, exit code %d", out, errs, code)
+			}
+			if out, errs, code := c.run("ls", "/data/local/tmp/dir"); code != 0 || !strings.Contains(out, " x\n") {
+				t.Errorf("ls: %q, %q, exit code %d", out, errs, code)
+			}
+		})
+	}
+}
+
+func TestRealReverseLeadsBackToThisComputer(t *testing.T) {
+	t.Parallel()
+	c, phone := realCommandOn(t, "pixel-7-android-14", simlab.Options{})
+	echo := listen(t, func(line string) string { return "heard " + line })
+	if out, errs, code := c.run("reverse", "tcp:7000", "tcp:"+echo); code != 0 {
+		t.Fatalf("reverse: %q, %q, exit code %d", out, errs, code)
+	}
+	if out, _, code := c.run("reverse", "--list"); code != 0 || !strings.Contains(out, " tcp:7000 tcp:"+echo) {
+		t.Errorf("reverse --list: %q, exit code %d", out, code)
+	}
+	if got := say(t, phone, "tcp:7000", "hello\n"); got != "heard hello\n" {
+		t.Errorf("an app on the phone hears %q", got)
+	}
+	if _, errs, code := c.run("reverse", "--remove-all"); code != 0 {
+		t.Errorf("reverse --remove-all: %q, exit code %d", errs, code)
+	}
+	if out, _, _ := c.run("reverse", "--list"); strings.Contains(out, "tcp:7000") {
+		t.Errorf("after --remove-all: %q", out)
+	}
+}
+
+func TestRealRootIsRefusedOnABuildAsSold(t *testing.T) {
+	t.Parallel()
+	c, _ := realCommandOn(t, "pixel-7-android-14", simlab.Options{Production: true})
+	if out, _, _ := c.run("root"); !strings.Contains(out, "adbd cannot run as root in production builds") {
+		t.Errorf("%q", out)
+	}
+}
+
+// A debug build's daemon starts anew as root, and adb connects again.
+func TestRealRootOnADebugBuild(t *testing.T) {
+	t.Parallel()
+	c, _ := realCommandOn(t, "pixel-7-android-14", simlab.Options{})
+	if out, errs, code := c.run("root"); code != 0 || !strings.Contains(out, "restarting adbd as root") {
+		t.Fatalf("%q, %q, exit code %d", out, errs, code)
+	}
+	if out, errs, code := c.run("wait-for-device", "shell", "echo", "back"); code != 0 || out != "back\n" {
+		t.Fatalf("%q, %q, exit code %d", out, errs, code)
+	}
+	if out, _, _ := c.run("root"); !strings.Contains(out, "adbd is already running as root") {
+		t.Errorf("the second time: %q", out)
+	}
+}
+
+// writeFiles writes files to a folder, and returns their paths by name.
+func writeFiles(t *testing.T, contents map[string]string) map[string]string {
+	t.Helper()
+	dir, paths := t.TempDir(), map[string]string{}
+	for name, text := range contents {
+		paths[name] = filepath.Join(dir, name)
+		if err := os.WriteFile(paths[name], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return paths
+}
+
+// say sends a line from an app on the phone to a port of it, and returns the answer.
+func say(t *testing.T, phone *simlab.Simulated, local, line string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	app, err := phone.Daemon.DialReverse(ctx, local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer app.Close()
+	if _, err := app.Write([]byte(line)); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 100)
+	n, err := app.Read(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer[:n])
+}
+
+// listen answers each connection's first line on a free port, and returns the port.
+func listen(t *testing.T, answer func(line string) string) (port string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			line, err := bufio.NewReader(conn).ReadString('\n')
+			if err == nil {
+				io.WriteString(conn, answer(line))
+			}
+			conn.Close()
+		}
+	}()
+	_, port, _ = net.SplitHostPort(listener.Addr().String())
+	return port
+}
