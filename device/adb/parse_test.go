@@ -49,11 +49,19 @@ func TestParseDevices(t *testing.T) {
 	got := parseDevices("emulator-5554          device product:sdk model:Android_SDK device:generic transport_id:1\n" +
 		"0123\tunauthorized\n" +
 		"4567 no permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html] usb:1-1 transport_id:2\n" +
+		"adb-0123-jr888A (2)._adb-tls-connect._tcp device product:lynx model:Pixel_7a device:lynx transport_id:2426\n" +
+		"adb-4567 (2)._adb-tls-connect._tcp\toffline\n" +
+		"89 no permissions\n" +
+		"ab a-state-of-tomorrow usb:1-1\n" +
 		"10.0.0.7:5555 offline\n\nnothing-more\n")
 	want := []Info{
 		{Serial: "emulator-5554", State: "device", Product: "sdk", Model: "Android_SDK", Name: "generic"},
 		{Serial: "0123", State: "unauthorized"},
 		{Serial: "4567", State: "no permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html]"},
+		{Serial: "adb-0123-jr888A (2)._adb-tls-connect._tcp", State: "device", Product: "lynx", Model: "Pixel_7a", Name: "lynx"},
+		{Serial: "adb-4567 (2)._adb-tls-connect._tcp", State: "offline"},
+		{Serial: "89", State: "no permissions"},
+		{Serial: "ab", State: "a-state-of-tomorrow"},
 		{Serial: "10.0.0.7:5555", State: "offline"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

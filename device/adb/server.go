@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -177,20 +178,24 @@ func parseDevices(text string) []Info {
 	return list
 }
 
-// parseDevice reads "SERIAL STATE [usb:…] [product:…] [model:…] [device:…] …",
-// where the state may be of several words: "no permissions (…); see [http…]".
+// states are those that a server may list a device in, of one word (transport.cpp).
+var states = []string{
+	StateDevice, "offline", "unauthorized", "authorizing", "connecting", "recovery", "rescue",
+	"sideload", "bootloader", "host", "detached", "unknown",
+}
+
+// parseDevice reads "SERIAL STATE [usb:…] [product:…] [model:…] [device:…] …". The
+// serial may have blanks, as that of a paired device whose name another one has
+// ("adb-0123 (2)._adb-tls-connect._tcp"), and the state be of several words: "no
+// permissions (…); see [http…]".
 func parseDevice(line string) (Info, bool) {
-	serial, rest, ok := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
-	if !ok {
+	line = strings.ReplaceAll(line, "\t", " ")
+	at, end := stateIn(line)
+	if at < 0 {
 		return Info{}, false
 	}
-	info := Info{Serial: serial}
-	rest = strings.TrimSpace(rest)
-	if end := strings.Index(rest, "]"); strings.HasPrefix(rest, "no permissions") && end >= 0 {
-		info.State, rest = rest[:end+1], rest[end+1:]
-	} else {
-		info.State, rest, _ = strings.Cut(rest, " ")
-	}
+	info := Info{Serial: strings.TrimSpace(line[:at]), State: line[at:end]}
+	rest := line[end:]
 	for field := range strings.FieldsSeq(rest) {
 		key, value, _ := strings.Cut(field, ":")
 		switch key {
@@ -203,4 +208,34 @@ func parseDevice(line string) (Info, bool) {
 		}
 	}
 	return info, true
+}
+
+// stateIn is where in a line the state of the device begins and ends, at -1 where
+// there is none. Without a state that is known it is the second word.
+func stateIn(line string) (at, end int) {
+	if i := strings.Index(line, " no permissions"); i > 0 {
+		if close := strings.Index(line[i:], "]"); close >= 0 {
+			return i + 1, i + close + 1
+		}
+		return i + 1, len(line)
+	}
+	at = strings.IndexByte(line, ' ')
+	if at <= 0 {
+		return -1, -1
+	}
+	at += len(line[at:]) - len(strings.TrimLeft(line[at:], " "))
+	for i := at; i < len(line); i++ {
+		word, _, _ := strings.Cut(line[i:], " ")
+		if line[i-1] != ' ' || word == "" {
+			continue
+		}
+		if strings.Contains(word, ":") {
+			break
+		}
+		if slices.Contains(states, word) {
+			at = i
+		}
+	}
+	word, _, _ := strings.Cut(line[at:], " ")
+	return at, at + len(word)
 }

@@ -211,11 +211,9 @@ func TestBrokenProtocolEndsTheSession(t *testing.T) {
 			p.send(wire.WRTE, 7, id, "a")
 			p.send(wire.WRTE, 7, id, "b")
 		},
-		"data from another stream": func(p *peer, id uint32) { p.send(wire.WRTE, 8, id, "a") },
-		"an unknown command":       func(p *peer, id uint32) { p.send(0x41414141, 0, 0, "") },
-		"a second CNXN":            func(p *peer, id uint32) { p.send(wire.CNXN, wire.Version, 4096, "device::") },
-		"OPEN from 0":              func(p *peer, id uint32) { p.send(wire.OPEN, 0, 0, "x\x00") },
-		"OKAY from 0":              func(p *peer, id uint32) { p.send(wire.OKAY, 0, id, "") },
+		"an unknown command": func(p *peer, id uint32) { p.send(0x41414141, 0, 0, "") },
+		"a second CNXN":      func(p *peer, id uint32) { p.send(wire.CNXN, wire.Version, 4096, "device::") },
+		"OPEN from 0":        func(p *peer, id uint32) { p.send(wire.OPEN, 0, 0, "x\x00") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, session := newPeer(t, mux.Config{})
@@ -243,6 +241,41 @@ func TestBrokenProtocolEndsTheSession(t *testing.T) {
 				t.Errorf("the next stream: %v, want why the session ended", err)
 			}
 		})
+	}
+}
+
+// What is of another stream's id is passed over, as by adb.cpp: it may be late, of a
+// stream that had the id before.
+func TestWhatIsOfAnotherStreamIsPassedOver(t *testing.T) {
+	p, session := newPeer(t, mux.Config{})
+	opened := make(chan *mux.Stream)
+	go func() {
+		s, err := session.Open(testContext(t), "x")
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- s
+	}()
+	id := p.want(wire.OPEN, 0, "x\x00").Arg0
+	p.send(wire.CLSE, 8, id, "")
+	p.send(wire.OKAY, 0, id, "")
+	p.send(wire.OKAY, 7, id, "")
+	s := <-opened
+	if s == nil {
+		return
+	}
+	p.send(wire.OKAY, 8, id, "")
+	p.send(wire.WRTE, 8, id, "stray")
+	p.send(wire.CLSE, 8, id, "")
+	p.send(wire.WRTE, 7, id, "ours")
+	got := make([]byte, 10)
+	if n, err := s.Read(got); err != nil || string(got[:n]) != "ours" {
+		t.Errorf("%q, %v", got[:n], err)
+	}
+	p.want(wire.OKAY, 7, "")
+	p.send(wire.CLSE, 0, id, "") // as older devices close
+	if _, err := s.Read(got); err != io.EOF {
+		t.Errorf("%v, want the end", err)
 	}
 }
 

@@ -217,7 +217,8 @@ func (s *Session) handle(m wire.Message) error {
 		return s.handleOpen(m)
 	case wire.OKAY:
 		if stream := s.streams[m.Arg1]; stream != nil {
-			return stream.handleReady(m.Arg0)
+			stream.handleReady(m.Arg0)
+			return nil
 		}
 		// Opened, but given up on this side meanwhile.
 		return s.answerLocked(wire.Message{Command: wire.CLSE, Arg0: m.Arg1, Arg1: m.Arg0})
@@ -226,7 +227,8 @@ func (s *Session) handle(m wire.Message) error {
 			return stream.handleData(m.Arg0, m.Payload)
 		}
 	case wire.CLSE:
-		if stream := s.streams[m.Arg1]; stream != nil {
+		// An OPEN is refused by CLSE from 0; older devices close streams so too.
+		if stream := s.streams[m.Arg1]; stream != nil && (m.Arg0 == 0 || m.Arg0 == stream.remote) {
 			delete(s.streams, stream.id)
 			stream.endLocked(io.EOF)
 		}

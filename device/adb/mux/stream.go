@@ -224,32 +224,29 @@ func (s *Stream) endLocked(reason error) {
 	close(s.ended)
 }
 
-// handleReady takes an OKAY.
-func (s *Stream) handleReady(remote uint32) error {
-	if remote == 0 {
-		return fmt.Errorf("%w: a stream accepted under the id 0", wire.ErrMalformed)
-	}
+// handleReady takes an OKAY. One from another stream than this one's, as late as it
+// may be, is passed over (adb.cpp, handle_packet).
+func (s *Stream) handleReady(remote uint32) {
 	switch {
+	case remote == 0:
+		return
 	case s.remote == 0:
 		s.remote = remote
 		close(s.opened)
-	case s.remote != remote:
-		return fmt.Errorf("%w: OKAY for stream %d from %d, want %d", wire.ErrMalformed, s.id, remote, s.remote)
-	case !s.busy:
-		return nil // says nothing new
+	case s.remote != remote, !s.busy:
+		return // it says nothing new of this one
 	}
 	s.busy = false
 	select {
 	case s.ready <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
-// handleData takes a WRTE.
+// handleData takes a WRTE, unless it is from another stream.
 func (s *Stream) handleData(remote uint32, payload []byte) error {
 	if s.remote == 0 || remote != s.remote {
-		return fmt.Errorf("%w: data for stream %d from %d, want %d", wire.ErrMalformed, s.id, remote, s.remote)
+		return nil
 	}
 	if s.left {
 		return nil // it has not heard yet that nobody reads here
