@@ -51,7 +51,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	fail := func(err error) (measurement, error) {
 		return measurement{}, c.fail(loss.Infrastructure, journal.Measure, n, err)
 	}
-	if err := c.prepare(ctx); err != nil {
+	if err := c.ready(ctx, measured); err != nil {
 		return fail(err)
 	}
 	a := &attempt{n: n, measured: measured}
@@ -162,8 +162,8 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 			return fail(loss.Infrastructure, err)
 		}
 	}
-	if c.meter != nil {
-		if err := c.meter.TellSlowness(ctx, a.n); err != nil {
+	if a.measured {
+		if err := c.target.TellSlowness(ctx, a.n); err != nil {
 			return fail(loss.Infrastructure, err)
 		}
 	}

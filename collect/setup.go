@@ -225,10 +225,7 @@ func (c *collector) configure(ctx context.Context) error {
 	if !c.target.Undoes(undoSettings) {
 		c.target.UndoLater(undoSettings, c.unconfigure)
 	}
-	if err := c.target.StayOn(ctx); err != nil {
-		return err
-	}
-	if err := c.target.KeepLit(ctx); err != nil {
+	if err := c.lightUp(ctx); err != nil {
 		return err
 	}
 	if err := c.unlock(ctx); err != nil {

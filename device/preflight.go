@@ -45,8 +45,8 @@ func Preflight(ctx context.Context, d Device) ([]Finding, error) {
 		{"boot", "getprop sys.boot_completed", lookBoot},
 		{"screen", "dumpsys power", lookScreen},
 		{"lock", LockQuestion, lookLock},
-		{"battery", "dumpsys battery", lookBattery},
-		{"temperature", "dumpsys battery", lookTemperature},
+		{"battery", batteryCommand, lookBattery},
+		{"temperature", batteryCommand, lookTemperature},
 		{"thermal", thermalCommand, lookThermal},
 		{"saver", saverCommand, lookSaver},
 		{"storage", "df /data", lookStorage},
@@ -184,6 +184,7 @@ func lookThermal(output string) Finding {
 // since Android 5.
 const (
 	thermalCommand = "dumpsys thermalservice"
+	batteryCommand = "dumpsys battery"
 	saverCommand   = "settings get global low_power"
 )
 
@@ -198,15 +199,19 @@ func lookSaver(output string) Finding {
 }
 
 // Slowed says what slows the device down now: heat, "" where it doesn't or the
-// device does not tell, and the battery saver. The error is that it could not be
-// asked.
+// device does not tell, and the battery saver. Before Android 10 the battery's
+// temperature stands in for the heat. The error is that it could not be asked.
 func Slowed(ctx context.Context, d Device) (heat string, saver bool, err error) {
-	out, err := d.Exec(ctx, thermalCommand+"; "+saverCommand)
+	out, err := d.Exec(ctx, thermalCommand+"; "+batteryCommand+"; "+saverCommand)
 	if err != nil {
 		return "", false, fmt.Errorf("ask what slows the device down: %w", err)
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(string(out.Stdout), "\r", ""))
-	if f := lookThermal(text); !f.OK {
+	look := lookThermal
+	if !thermalStatus.MatchString(text) {
+		look = lookTemperature
+	}
+	if f := look(text); !f.OK {
 		heat = f.Detail
 	}
 	lines := strings.Split(text, "\n")

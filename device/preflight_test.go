@@ -212,10 +212,13 @@ func TestWhatSlowsADeviceDown(t *testing.T) {
 		{"Thermal Status: 3\r\nHAL Ready: true\r\nnull\r\n", "throttling: severe", false},
 		{"Thermal Status: 2\n1\n", "throttling: moderate", true},
 		{"Can't find service: thermalservice\n1\n", "", true},
+		{"Thermal Status: 0\n  temperature: 431\n0\n", "", false}, // what Android says is believed
+		{"Can't find service: thermalservice\n  temperature: 431\n0\n", "battery at 43.1 °C", false},
+		{"  temperature: 331\n0\n", "", false},
 		{"sh: dumpsys: not found\n", "", false},
 		{"", "", false},
 	} {
-		heat, saver, err := device.Slowed(t.Context(), told{says: map[string]string{"dumpsys thermalservice; settings": test.says}})
+		heat, saver, err := device.Slowed(t.Context(), told{says: map[string]string{"dumpsys thermalservice; dumpsys battery; settings": test.says}})
 		if heat != test.heat || saver != test.saver || err != nil {
 			t.Errorf("%q: %q, %v, %v, want %q and %v", test.says, heat, saver, err, test.heat, test.saver)
 		}

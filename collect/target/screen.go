@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/loss"
@@ -42,6 +43,33 @@ func (t *Target) Unlock(ctx context.Context) error {
 		err = t.Advise(loss.Infrastructure, fmt.Errorf("unlock the device: %w", ErrLocked), device.HintLock)
 	}
 	return err
+}
+
+// Shown is what a device's screen shows, as far as apps are concerned.
+type Shown int
+
+// What a screen shows. One that doesn't tell is taken to show apps.
+const (
+	ShowsApps Shown = iota
+	ShowsLock
+	ShowsNothing
+)
+
+// Shows asks, once, what the screen shows.
+func (t *Target) Shows(ctx context.Context) (Shown, error) {
+	const mark = "apkgate-lock"
+	out, err := t.Ask(ctx, "dumpsys power; echo "+mark+"; "+device.LockQuestion)
+	if err != nil {
+		return ShowsApps, fmt.Errorf("look what the screen shows: %w", err)
+	}
+	power, lock, _ := strings.Cut(string(out.Stdout), mark)
+	switch does, _ := device.ReadScreen(power); {
+	case does == device.ScreenOff, does == device.ScreenDozes:
+		return ShowsNothing, nil
+	case device.Locked(lock):
+		return ShowsLock, nil
+	}
+	return ShowsApps, nil
 }
 
 // locked reports whether the lock screen shows.

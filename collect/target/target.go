@@ -37,8 +37,9 @@ type Target struct {
 	away    bool      // the device did not come back
 	hungUp  bool      // the connection is closed
 	undo    []undo
-	lit     bool // the screen is kept from going off
-	marks   int  // written to the device's log
+	lit     bool          // the screen is kept from going off
+	cooled  time.Duration // of rest for heat so far
+	marks   int           // written to the device's log
 }
 
 // New is a device that is not connected to yet; a nil clock is this computer's.

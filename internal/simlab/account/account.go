@@ -40,6 +40,8 @@ type Phone struct {
 	Profile profile.Profile
 	Sensors profile.Sensors // what it shows of its power
 	Clock   *clock.Queue
+	// Hot reports whether heat slows it down.
+	Hot func() bool
 	// Random is a source that follows from the phone and some words.
 	Random func(words ...any) *rand.Rand
 }

@@ -42,7 +42,11 @@ func Battery(a *account.Account, shell *shell.Call) int {
 	if api < 21 {
 		space = ""
 	}
-	c.Printf("  voltage:%s%.0f\n  temperature: 287\n  technology: Li-ion\n", space, r.VoltageUV/1000)
+	temperature := 287 // tenths of a degree
+	if a.Hot() {
+		temperature = 446
+	}
+	c.Printf("  voltage:%s%.0f\n  temperature: %d\n  technology: Li-ion\n", space, r.VoltageUV/1000, temperature)
 	if a.Profile.Manufacturer == "Samsung" && api >= 24 && r.HasCurrent { // as this vendor adds
 		c.Printf("  current now: %.0f\n", math.Round(r.Current))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -32,6 +33,17 @@ func (p *Phone) codeFactor(app *simapp.App, cold bool) float64 {
 		return interpretedCold
 	}
 	return interpretedWarm
+}
+
+// isHot reports whether heat slows the phone down.
+func (p *Phone) isHot() bool { return p.clock.Now() < clock.Boot+p.options.HotFor }
+
+// heatFactor is what all work costs on a CPU whose speed is held down for heat.
+func (p *Phone) heatFactor() float64 {
+	if p.isHot() {
+		return 1.6
+	}
+	return 1
 }
 
 // pmCompile is cmd package compile [-m FILTER] [-f] [-r REASON] PKG, or --reset PKG.

@@ -263,7 +263,11 @@ func dumpMemory(c *call) int {
 }
 
 func dumpThermal(c *call) int {
-	c.Printf("IsStatusOverride: false\nThermalEventListeners:\n\tcallbacks: 1\nThermal Status: 0\nCached temperatures:\n\tTemperature{mValue=31.5, mType=3, mName=skin, mStatus=0}\nHAL Ready: true\n")
+	status, skin := 0, 31.5
+	if c.isHot() {
+		status, skin = 3, 46.5
+	}
+	c.Printf("IsStatusOverride: false\nThermalEventListeners:\n\tcallbacks: 1\nThermal Status: %d\nCached temperatures:\n\tTemperature{mValue=%.1f, mType=3, mName=skin, mStatus=%d}\nHAL Ready: true\n", status, skin, status)
 	return 0
 }
 

@@ -46,6 +46,8 @@ type Options struct {
 	// Ignored are settings ("system screen_off_timeout") that the phone lets nobody
 	// change over adb, without a word, as some makers' do.
 	Ignored []string
+	// HotFor is how long heat slows the phone down, from when it is made.
+	HotFor time.Duration
 	// Verifier refuses what adb installs, as Play Protect may, until the setting
 	// verifier_verify_adb_installs is 0.
 	Verifier bool
@@ -121,7 +123,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Production {
 		produce(ph.state.props)
 	}
-	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Random: ph.random})
+	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Hot: ph.isHot, Random: ph.random})
 	for _, dir := range dumps.PolicyDirs(ph.power) {
 		_ = ph.files.MakeDir(dir, true)
 	}
@@ -198,7 +200,7 @@ func (p *Phone) context() simapp.Context {
 func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Conditions {
 	return choreo.Conditions{
 		Context: p.context(),
-		Period:  p.profile.Period(), Speed: p.profile.Speed * p.codeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
+		Period:  p.profile.Period(), Speed: p.profile.Speed * p.heatFactor() * p.codeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}
 }

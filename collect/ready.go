@@ -1,0 +1,51 @@
+package collect
+
+import (
+	"context"
+
+	"github.com/apkgate/apkgate/collect/target"
+)
+
+// ready brings the device and the app to the state in which every repetition begins:
+// the app is stopped, the device cool, its screen on and unlocked as set-up has left it.
+func (c *collector) ready(ctx context.Context, measured bool) error {
+	if err := c.prepare(ctx); err != nil {
+		return err
+	}
+	if measured && !c.hot() {
+		if err := c.target.CoolDown(ctx); err != nil {
+			return err
+		}
+	}
+	return c.relight(ctx)
+}
+
+// hot reports whether the user wants no rest: energy is measured without settling.
+func (c *collector) hot() bool {
+	e := c.job.Energy
+	return e.Measured() && e.Settle != nil && *e.Settle == 0
+}
+
+// relight turns the screen on again that went dark since set-up, and dismisses the lock
+// screen that came with it.
+func (c *collector) relight(ctx context.Context) error {
+	shown, err := c.target.Shows(ctx)
+	if err != nil || shown == target.ShowsApps {
+		return err
+	}
+	if shown == target.ShowsNothing {
+		c.journal.Warnf("the screen had gone off between two repetitions, and was turned on again: what turns it off?")
+		if err := c.lightUp(ctx); err != nil {
+			return err
+		}
+	}
+	return c.unlock(ctx)
+}
+
+// lightUp turns the screen on and keeps it on.
+func (c *collector) lightUp(ctx context.Context) error {
+	if err := c.target.StayOn(ctx); err != nil {
+		return err
+	}
+	return c.target.KeepLit(ctx)
+}

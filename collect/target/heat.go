@@ -1,0 +1,51 @@
+package target
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/device"
+)
+
+// How long a hot device rests in all of a run, at most, and how often it is asked.
+const (
+	longestCooling = 10 * time.Minute
+	coolingStep    = 5 * time.Second
+)
+
+// CoolDown waits until heat no longer slows the device down. Of a run's longestCooling
+// each call takes what it needs; one that stays hot is measured as it is, and told.
+func (t *Target) CoolDown(ctx context.Context) error {
+	for ; t.cooled < longestCooling; t.cooled += coolingStep {
+		heat, _, err := device.Slowed(ctx, t.dev)
+		if err != nil || heat == "" {
+			return err
+		}
+		t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("cooling down (%s)", journal.Line(heat)))
+		if err := t.Clock.Sleep(ctx, coolingStep); err != nil {
+			return err
+		}
+		if t.cooled+coolingStep >= longestCooling {
+			t.Journal.Warnf("the device did not cool down within %v of rest: what is measured from here on is that of a hot device", longestCooling)
+		}
+	}
+	return nil
+}
+
+// TellSlowness says where the device was slowed down in a repetition, as far as that
+// can be seen at its end.
+func (t *Target) TellSlowness(ctx context.Context, n int) error {
+	heat, saver, err := device.Slowed(ctx, t.dev)
+	if err != nil {
+		return err
+	}
+	if heat != "" {
+		t.Journal.Warnf("repetition %d: Android was slowing the device down for heat (%s): its numbers are those of a hot device", n, journal.Line(heat))
+	}
+	if saver {
+		t.Journal.Warnf("the battery saver was on: Android was slowing the device down")
+	}
+	return nil
+}
