@@ -111,9 +111,6 @@ func (c *collector) readRefreshRate(ctx context.Context, into map[string]string)
 // rows tell it (Android 12 and later): what the display told before the workload is the
 // rate of a screen on which nothing moves, 60 Hz on many a phone of 120 Hz.
 func (c *collector) correctRefreshRate() {
-	if _, users := c.job.Extra["refresh_hz"]; users {
-		return
-	}
 	var least time.Duration
 	for _, m := range c.measured {
 		for _, f := range m.frames {
@@ -122,7 +119,11 @@ func (c *collector) correctRefreshRate() {
 			}
 		}
 	}
-	if least > 0 {
+	if least == 0 {
+		return
+	}
+	c.checkRate(least)
+	if _, users := c.job.Extra["refresh_hz"]; !users {
 		c.setContext("refresh_hz", strconv.Itoa(int(float64(time.Second)/float64(least)+0.5)))
 	}
 }

@@ -231,6 +231,9 @@ func (c *collector) configure(ctx context.Context) error {
 	if err := c.unlock(ctx); err != nil {
 		return err
 	}
+	if err := c.holdRefreshRate(ctx); err != nil {
+		return err
+	}
 	if !c.target.Facts.HasFramestats() {
 		if err := c.target.Try(ctx, "setprop", profileProperty, "true"); err != nil {
 			return err
@@ -251,11 +254,12 @@ func (c *collector) configure(ctx context.Context) error {
 const undoSettings = "restore the settings"
 
 func (c *collector) unconfigure(ctx context.Context) error {
-	stayOn := []string{"svc", "power", "stayon", "false"}
-	if c.target.Facts.StayOn != "" {
-		stayOn = []string{"settings", "put", "global", target.StayOnSetting, c.target.Facts.StayOn}
+	var errs []error
+	if before := c.target.Facts.StayOn; before != "" {
+		errs = append(errs, c.target.PutBack(ctx, "global", target.StayOnSetting, before))
+	} else {
+		errs = append(errs, c.target.Try(ctx, "svc", "power", "stayon", "false"))
 	}
-	errs := []error{c.target.Try(ctx, stayOn...)}
 	if !c.target.Facts.HasFramestats() {
 		before := c.target.Facts.Properties[profileProperty]
 		if before == "" {

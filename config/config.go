@@ -81,6 +81,8 @@ type Scenario struct {
 	ClearData bool `yaml:"clear-data,omitempty" jsonschema:"default=false"`
 	// How much of the app's code is compiled ahead of time before it is measured (Android 7 and later): what its baseline profile names (speed-profile), all of it (speed), none of it (verify), or whatever was when it was installed (none). Without it, speed-profile; where energy is measured, what energy.compile says.
 	Compile string `yaml:"compile,omitempty" jsonschema:"enum=speed-profile,enum=speed,enum=verify,enum=none"`
+	// The rate in Hz at which the display is held while the scenario runs (Android 10 and later), such as 60. Without it, the display chooses.
+	RefreshHz int `yaml:"refresh-hz,omitempty" jsonschema:"minimum=24,maximum=1000"`
 	// How many lost repetitions of a run are made again.
 	Retries int `yaml:"retries" jsonschema:"minimum=0,maximum=100,default=2"`
 }

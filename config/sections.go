@@ -60,6 +60,7 @@ func (d *decoder) scenario(c *Config) reader {
 			may("timeout", d.duration(&s.Timeout, time.Second, 24*time.Hour)),
 			may("clear-data", d.boolean(&s.ClearData)),
 			may("compile", oneOf(d, &s.Compile, CompileProfile, CompileSpeed, CompileVerify, CompileNone)),
+			may("refresh-hz", integer(d, &s.RefreshHz, 24, 1000)),
 			may("retries", integer(d, &s.Retries, 0, 100)),
 		) {
 			return

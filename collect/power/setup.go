@@ -50,7 +50,7 @@ func (m *Meter) holdBrightness(ctx context.Context) error {
 		return nil
 	}
 	m.t.UndoLater("make the screen's brightness automatic again", func(ctx context.Context) error {
-		return m.t.Try(ctx, "settings", "put", "system", brightnessMode, brightnessByRoom)
+		return m.t.PutBack(ctx, "system", brightnessMode, brightnessByRoom)
 	})
 	return m.t.Put(ctx, "system", brightnessMode, brightnessByHand)
 }

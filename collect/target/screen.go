@@ -110,7 +110,7 @@ func (t *Target) KeepLit(ctx context.Context) error {
 		t.Journal.Warnf("the screen was set to stay on for a day, as after a run that was killed: it goes off after a minute again when this run ends")
 	}
 	t.UndoLater("set "+screenTimeout+" back to "+before, func(ctx context.Context) error {
-		return t.Try(ctx, "settings", "put", "system", screenTimeout, before)
+		return t.PutBack(ctx, "system", screenTimeout, before)
 	})
 	t.lit = true
 	return t.Put(ctx, "system", screenTimeout, litLong)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/device"
 )
 
 // setting reads a setting, "" where the device does not know the command, "null" where
@@ -28,6 +29,42 @@ func (t *Target) Put(ctx context.Context, space, name, value string) error {
 	now, err := t.setting(ctx, space, name)
 	if err == nil && now != "" && now != value {
 		t.ignored(name, value, now)
+	}
+	return err
+}
+
+// Hold changes a setting until the run ends, and reads nothing back: some take it under
+// another value. Called again, after the device was lost, it changes it again.
+func (t *Target) Hold(ctx context.Context, space, name, value string) error {
+	before, err := t.setting(ctx, space, name)
+	if err != nil {
+		return err
+	}
+	if what := "put the setting " + name + " back"; before != value && !t.Undoes(what) {
+		t.UndoLater(what, func(ctx context.Context) error { return t.PutBack(ctx, space, name, before) })
+	}
+	if err := t.Try(ctx, "settings", "put", space, name, value); err != nil {
+		return fmt.Errorf("put the setting %s: %w", name, err)
+	}
+	return nil
+}
+
+// PutBack gives a setting the value that it had, "null" where nobody had set it, and
+// reads it back. The error says what to do by hand.
+func (t *Target) PutBack(ctx context.Context, space, name, before string) error {
+	if before == "" { // what could not be read can't be put back
+		return nil
+	}
+	words := []string{"settings", "put", space, name, before}
+	if before == "null" {
+		words = []string{"settings", "delete", space, name}
+	}
+	if err := t.Try(ctx, words...); err != nil {
+		return fmt.Errorf("put the setting %s back: %w", name, err)
+	}
+	now, err := t.setting(ctx, space, name)
+	if err == nil && now != "" && now != before {
+		err = fmt.Errorf("the setting %s stays at %s: set it by hand, adb shell %s", name, journal.Line(now), device.Quote(words...))
 	}
 	return err
 }

@@ -212,7 +212,7 @@ func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance
 	if n := len(pr.Frames); n > 0 {
 		begin = max(begin, pr.Frames[n-1].Completed)
 	}
-	period := p.profile.Period()
+	period := p.period()
 	begin = (begin + period - 1) / period * period
 	for _, f := range perf.Frames {
 		pr.Frames = append(pr.Frames, f.Shift(begin))

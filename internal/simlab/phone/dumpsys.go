@@ -39,7 +39,7 @@ func dumpGraphics(c *call) int {
 	for _, pkg := range sortedKeys(c.state.running) {
 		running = append(running, &c.state.running[pkg].Process)
 	}
-	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: clock.Boottime(c.clock.Now()), Period: c.profile.Period()}
+	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: clock.Boottime(c.clock.Now()), Period: c.period()}
 	return ph.Dump(c.Call, running)
 }
 
@@ -132,9 +132,16 @@ func dumpDisplay(c *call) int {
 		state = "OFF"
 	}
 	c.Printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state %s}\n\n",
-		width, height, float64(c.profile.Hz), c.profile.DPI, state)
-	c.Printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d}\n",
-		width, height, float64(c.profile.Hz), c.profile.DPI)
+		width, height, float64(c.hz()), c.profile.DPI, state)
+	c.Printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d", width, height, float64(c.hz()), c.profile.DPI)
+	if c.profile.API >= 23 {
+		c.Printf(", modes [")
+		for i, hz := range c.modes() {
+			c.Printf("%s{id=%d, width=%d, height=%d, fps=%.6f}", map[bool]string{true: ", "}[i > 0], i+1, width, height, float64(hz))
+		}
+		c.Printf("]")
+	}
+	c.Printf("}\n")
 	return 0
 }
 
@@ -295,6 +302,6 @@ func dumpConnectivity(c *call) int {
 
 // dumpSurfaceFlinger is dumpsys SurfaceFlinger: the refresh rate.
 func dumpSurfaceFlinger(c *call) int {
-	c.Printf("%s\n", fmt.Sprintf("  refresh-rate              : %.6f fps", float64(c.profile.Hz)))
+	c.Printf("%s\n", fmt.Sprintf("  refresh-rate              : %.6f fps", float64(c.hz())))
 	return 0
 }

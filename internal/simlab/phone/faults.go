@@ -127,7 +127,7 @@ func (p *Phone) freeze(pr *process, long time.Duration) {
 	for i, f := range late {
 		if i == 0 {
 			held := max(0, done-f.Input)
-			pr.Frames = append(pr.Frames, holdUp(f, held, p.profile.Period()))
+			pr.Frames = append(pr.Frames, holdUp(f, held, p.period()))
 			done = max(done, pr.Frames[kept].Completed)
 		} else if f.Intended >= done {
 			pr.Frames = append(pr.Frames, f)

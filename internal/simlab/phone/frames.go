@@ -22,7 +22,7 @@ func (p *Phone) closeWindow(pr *process) {
 	p.flinger.Compose(p.clock.Now())
 	p.flinger.Drop(pr.layer, p.clock.Now())
 	pr.layer.Closed = p.clock.Now()
-	p.flinger.Refresh(p.clock.Now(), p.profile.Period())
+	p.flinger.Refresh(p.clock.Now(), p.period())
 	pr.layer = nil
 }
 
@@ -41,7 +41,7 @@ func (p *Phone) record(pr *process) {
 
 // frame is what the timeline holds of a frame. It is due a vsync after its deadline.
 func (p *Phone) frame(f choreo.Frame) timeline.Frame {
-	period := p.profile.Period()
+	period := p.period()
 	deadline := f.Intended + period
 	if period < 16*time.Millisecond {
 		deadline += period

@@ -200,7 +200,7 @@ func (p *Phone) context() simapp.Context {
 func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Conditions {
 	return choreo.Conditions{
 		Context: p.context(),
-		Period:  p.profile.Period(), Speed: p.profile.Speed * p.heatFactor() * p.codeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
+		Period:  p.period(), Speed: p.profile.Speed * p.heatFactor() * p.codeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}
 }

@@ -1,0 +1,47 @@
+package collect_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/internal/simlab"
+)
+
+// A display that is to be held at a rate draws at it while the run lasts, and as before
+// afterwards. One that does not is named.
+func TestTheDisplayIsHeldAtARate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		profile string
+		hz      int
+		ignored []string
+		drawn   string // refresh_hz
+		told    string
+	}{
+		{"pixel-7-android-14", 0, nil, "90", ""},
+		{"pixel-7-android-14", 60, nil, "60", ""},
+		{"pixel-7-android-14", 90, nil, "90", ""},
+		{"pixel-5-android-11", 60, nil, "60", ""},
+		{"galaxy-s21-android-13", 60, nil, "60", ""},
+		{"galaxy-s21-android-13", 120, nil, "120", ""},
+		{"pixel-7-android-14", 120, nil, "90", "was to be held at 120 Hz, and is at 90.0 Hz (its rates are 60 and 90 Hz)"},
+		{"galaxy-s21-android-13", 60, []string{"secure refresh_rate_mode"}, "120", "was to be held at 60 Hz, and frames were drawn for 120 Hz"},
+		{"pixel-3-android-9", 60, nil, "60", "only Android 10 and later"},
+	} {
+		s, job := simulated(t, c.profile, simlab.Options{Ignored: c.ignored})
+		job.Scenario.RefreshHz = c.hz
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 3)
+		if got := r.Run.Context["refresh_hz"]; got != c.drawn {
+			t.Errorf("%+v: drawn at %s Hz", c, got)
+		}
+		if told := warnedOf(r.Run, "held at"); told != (c.told != "") || told && !warnedOf(r.Run, c.told) {
+			t.Errorf("%+v: %v", c, r.Run.Warnings)
+		}
+		list, err := onPhone(t, s, "settings list system; settings list secure")
+		if err != nil || strings.Contains(list, "refresh_rate") {
+			t.Errorf("%+v: the phone is left with %q, %v", c, list, err)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package phone
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// modes are the rates that the display can have, in Hz.
+func (p *Phone) modes() []int {
+	return slices.Compact([]int{min(60, p.profile.Hz), p.profile.Hz})
+}
+
+// hz is the display's rate now: the fastest that the settings allow
+// (DisplayModeDirector's SettingsObserver). Samsung's phones look at a setting of their
+// own. Android 9 and older knows of none.
+func (p *Phone) hz() int {
+	modes := p.modes()
+	fastest := modes[len(modes)-1]
+	if p.profile.API < 29 {
+		return fastest
+	}
+	if p.profile.Manufacturer == "Samsung" {
+		if p.state.settings["secure refresh_rate_mode"] == "0" {
+			return modes[0]
+		}
+		return fastest
+	}
+	peak, err := strconv.ParseFloat(p.state.settings["system peak_refresh_rate"], 64)
+	if err == nil && peak > 0 && peak < float64(fastest) {
+		return modes[0]
+	}
+	return fastest
+}
+
+// period is the time between two vsyncs now.
+func (p *Phone) period() time.Duration { return time.Second / time.Duration(p.hz()) }
