@@ -89,8 +89,12 @@ func enter(c console.Console, cmd *cobra.Command, f *flags) (*call, error) {
 	}
 	a := &call{Reporter: actions.Reporter{Runner: runner, Job: job, Name: f.name, Leg: leg, FailOn: gate.FailRegression}}
 	if token != "" {
+		clock := actions.RealClock()
+		if c.Pause != nil {
+			clock.Sleep = c.Pause
+		}
 		a.Client, err = actions.NewClient(job, actions.ClientOptions{
-			API: c.Getenv("GITHUB_API_URL"), GraphQL: c.Getenv("GITHUB_GRAPHQL_URL"), Token: token, Log: runner.Log,
+			API: c.Getenv("GITHUB_API_URL"), GraphQL: c.Getenv("GITHUB_GRAPHQL_URL"), Token: token, Clock: clock, Log: runner.Log,
 		})
 		if err != nil {
 			return nil, exit.Usage(err, "")

@@ -2,6 +2,7 @@ package action_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
@@ -115,6 +116,7 @@ func (w *workspace) apkgate(args ...string) clitest.Result {
 	c := console.Console{
 		Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now,
 		Getenv: func(name string) string { return w.env[name] },
+		Pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, // nobody else writes to this GitHub
 	}
 	return clitest.Result{Status: cli.Main(c, args), Stdout: stdout.String(), Stderr: stderr.String()}
 }

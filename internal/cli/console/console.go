@@ -7,6 +7,7 @@
 package console
 
 import (
+	"context"
 	"io"
 	"time"
 
@@ -19,6 +20,9 @@ type Console struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	Now            func() time.Time
+	// Pause waits for what is not this computer's, such as GitHub, and ends early with
+	// ctx's error; nil waits by this computer's clock.
+	Pause func(ctx context.Context, d time.Duration) error
 	// Clock is the time by which devices are measured that have no clock of
 	// their own, as simulated ones have; nil is this computer's.
 	Clock device.Clock
