@@ -13,12 +13,12 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// repetitions of a scenario: ten in the paper, fewer with -short.
-func repetitions() int {
+// repetitions of a scenario: so many where the numbers are documented, fewer with -short.
+func repetitions(documented int) int {
 	if testing.Short() {
 		return 3
 	}
-	return 10
+	return documented
 }
 
 func coarse(p *gate.Policy) { p.Grain = gate.Coarse }
@@ -46,8 +46,8 @@ func rulesOf(v gate.Verdict) []string {
 // later, a history of 20 phones × 2 networks on Android 4, five upgraded phones.
 func TestExperimentsAToC(t *testing.T) {
 	for _, s := range []subject{k9, blaster} {
-		history := measure(t, s, lab(t, "device-lab"), repetitions(), 1, "wifi", "3g")
-		upgraded := measure(t, s, lab(t, "upgraded-lab"), repetitions(), 100, "wifi")
+		history := measure(t, s, lab(t, "device-lab"), repetitions(5), 1, "wifi", "3g")
+		upgraded := measure(t, s, lab(t, "upgraded-lab"), repetitions(5), 100, "wifi")
 		t.Run("A "+s.app, func(t *testing.T) { experimentA(t, upgraded, history) })
 		t.Run("B "+s.app, func(t *testing.T) { experimentB(t, upgraded, history) })
 		t.Run("C "+s.app, func(t *testing.T) { experimentC(t, upgraded, history) })
@@ -122,10 +122,10 @@ var janks = []string{"logging", "touch-screen", "logging-second", "touch-second"
 // the device lab. The paper reaches a precision of 0.53 and a recall of 0.83.
 func TestExperimentD(t *testing.T) {
 	phones := lab(t, "device-lab")
-	history := measure(t, player, phones, repetitions(), 1, "wifi", "3g")
+	history := measure(t, player, phones, repetitions(10), 1, "wifi", "3g")
 	rng := rand.New(rand.NewPCG(8, 4))
 	rng.Shuffle(len(phones), func(i, j int) { phones[i], phones[j] = phones[j], phones[i] })
-	runs := measure(t, mutated, phones[:15], repetitions(), 200, "wifi")
+	runs := measure(t, mutated, phones[:15], repetitions(10), 200, "wifi")
 	precision, recall := score(t, check(t, gate.PresetDefault, runs, history))
 	t.Logf("preset default: precision %.2f, recall %.2f (paper: 0.53, 0.83)", precision, recall)
 	if math.Abs(precision-0.91) > 0.03 {
@@ -146,7 +146,7 @@ func TestExperimentD(t *testing.T) {
 			t.Errorf("preset dune, %s: precision %.2f and recall %.2f, where docs/evaluation.md has %+v", name, precision, recall, want)
 		}
 	}
-	unchanged := measure(t, player, phones[:15], repetitions(), 300, "wifi")
+	unchanged := measure(t, player, phones[:5], repetitions(10), 300, "wifi")
 	if v := check(t, gate.PresetDefault, unchanged, history); v.Verdict == gate.Regression {
 		t.Errorf("the unchanged build is called a regression: %s", worst(v))
 	}
