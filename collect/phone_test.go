@@ -461,7 +461,8 @@ func (p *phone) Pull(_ context.Context, path string, dst io.Writer) error {
 	return err
 }
 
-func (p *phone) Install(_ context.Context, apk string) error {
+func (p *phone) Install(_ context.Context, apks ...string) error {
+	apk := strings.Join(apks, " ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commands = append(p.commands, "install "+apk)

@@ -57,8 +57,9 @@ type Device interface {
 	Push(ctx context.Context, src io.Reader, path string, mode fs.FileMode, modified time.Time) error
 	// Pull writes the file at the path on the device to dst.
 	Pull(ctx context.Context, path string, dst io.Writer) error
-	// Install installs the APK file, replacing an older one and keeping its data.
-	Install(ctx context.Context, apkFile string) error
+	// Install installs an APK file, or the several that make up one app, replacing an
+	// older one and keeping its data.
+	Install(ctx context.Context, apkFiles ...string) error
 	// Uninstall removes a package; one that is not there is no error.
 	Uninstall(ctx context.Context, pkg string) error
 	// Close frees the connection.

@@ -71,8 +71,8 @@ func (a *attended) Pull(ctx context.Context, path string, dst io.Writer) error {
 	return a.attend(ctx, lostAfter, func(ctx context.Context) error { return a.Device.Pull(ctx, path, dst) })
 }
 
-func (a *attended) Install(ctx context.Context, apkFile string) error {
-	return a.attend(ctx, busyFor, func(ctx context.Context) error { return a.Device.Install(ctx, apkFile) })
+func (a *attended) Install(ctx context.Context, apkFiles ...string) error {
+	return a.attend(ctx, busyFor, func(ctx context.Context) error { return a.Device.Install(ctx, apkFiles...) })
 }
 
 func (a *attended) Uninstall(ctx context.Context, pkg string) error {

@@ -38,8 +38,8 @@ func (h hanging) Exec(ctx context.Context, command string) (device.Output, error
 	return device.Output{}, wait(ctx, h.all)
 }
 
-func (h hanging) Install(ctx context.Context, _ string) error { return wait(ctx, h.all) }
-func (h hanging) Close() error                                { return nil }
+func (h hanging) Install(ctx context.Context, _ ...string) error { return wait(ctx, h.all) }
+func (h hanging) Close() error                                   { return nil }
 
 func TestAHungDeviceIsNoticed(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb/wire"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // InstallError is the package manager's no.
@@ -53,7 +54,7 @@ var installHints = map[string]string{
 	"INSTALL_FAILED_CPU_ABI_INCOMPATIBLE":            "the APK has native code for other processors than the device's: build for its ABI",
 	"INSTALL_FAILED_OLDER_SDK":                       "the app's minSdkVersion is above the device's Android version",
 	"INSTALL_FAILED_DEPRECATED_SDK_VERSION":          "the app's targetSdkVersion is too low for the device's Android version",
-	"INSTALL_FAILED_MISSING_SPLIT":                   "this is one part of a bundle: build one APK that holds all of it",
+	"INSTALL_FAILED_MISSING_SPLIT":                   "this is one part of an app: let app.apk name all of its APKs, the folder that they are in, or the .apks that bundletool made",
 	"INSTALL_FAILED_MISSING_SHARED_LIBRARY":          "the app needs a library that this device lacks: use an image that has it, such as one with Google APIs",
 	"INSTALL_FAILED_USER_RESTRICTED":                 "allow installs over USB in the device's developer options",
 	"INSTALL_FAILED_VERIFICATION_FAILURE":            "turn off the verification of apps over USB in the device's developer options",
@@ -74,61 +75,100 @@ var installHints = map[string]string{
 // installPatience is how many times the usual silence an install may last.
 const installPatience = 5
 
-// Install installs the APK file, replacing an older one and keeping its data,
-// with test-only APKs allowed and, from Android 6 on, all permissions granted.
-// The package manager's no is an *InstallError.
-func (d *Device) Install(ctx context.Context, apkFile string) error {
-	err := d.install(ctx, apkFile)
+// Install installs an APK file, or the several that make up one app, replacing an
+// older one and keeping its data, with test-only APKs allowed and, from Android 6 on,
+// all permissions granted. The package manager's no is an *InstallError.
+func (d *Device) Install(ctx context.Context, apkFiles ...string) error {
+	err := d.install(ctx, apkFiles)
 	if err != nil {
-		return d.failed("installing "+apkFile, err)
+		return d.failed("installing "+nameAPKs(apkFiles), err)
 	}
 	return nil
 }
 
-func (d *Device) install(ctx context.Context, apkFile string) error {
-	file, err := os.Open(apkFile)
-	if err != nil {
-		return &localError{"opening the APK", err}
+// nameAPKs is the first file, and how many others there are.
+func nameAPKs(files []string) string {
+	switch len(files) {
+	case 0:
+		return "nothing"
+	case 1:
+		return files[0]
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return &localError{"opening the APK", err}
-	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return &localError{"opening the APK", errors.New("it is empty or no file")}
+	return files[0] + " and " + words.Count(len(files)-1, "other", "others")
+}
+
+func (d *Device) install(ctx context.Context, apkFiles []string) error {
+	files := make([]apkFile, 0, len(apkFiles))
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	for _, name := range apkFiles {
+		f, err := openAPK(name)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
 	}
 	streams, err := d.has(ctx, wire.FeatureCmd)
 	if err != nil {
 		return err
 	}
 	var answer string
-	if streams {
-		answer, err = d.installStream(ctx, file, info.Size())
-	} else {
-		answer, err = d.installPushed(ctx, file)
+	switch {
+	case len(files) == 0:
+		return &localError{"opening the APK", errors.New("none is named")}
+	case len(files) > 1:
+		answer, err = d.installParts(ctx, files, streams)
+	case streams:
+		answer, err = d.stream(ctx, fmt.Sprintf("exec:cmd package install -r -t -g -S %d", files[0].size), files[0])
+	default:
+		answer, err = d.installPushed(ctx, files[0])
 	}
 	if err != nil {
 		return unanswered(err)
 	}
-	return installVerdict(apkFile, answer)
+	return installVerdict(nameAPKs(apkFiles), answer)
 }
 
-// installStream feeds the APK to the package manager (Android 7 and later).
-func (d *Device) installStream(ctx context.Context, apk io.Reader, size int64) (answer string, err error) {
-	c, err := d.open(ctx, fmt.Sprintf("exec:cmd package install -r -t -g -S %d", size))
+// apkFile is an APK that is open, with its size in bytes.
+type apkFile struct {
+	*os.File
+	size int64
+}
+
+func openAPK(name string) (apkFile, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return apkFile{}, &localError{"opening the APK", err}
+	}
+	info, err := file.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() == 0) {
+		err = fmt.Errorf("%s is empty or no file", name)
+	}
+	if err != nil {
+		file.Close()
+		return apkFile{}, &localError{"opening the APK", err}
+	}
+	return apkFile{file, info.Size()}, nil
+}
+
+// stream feeds an APK to the service, and returns what that says of it.
+func (d *Device) stream(ctx context.Context, service string, apk apkFile) (answer string, err error) {
+	c, err := d.open(ctx, service)
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
 	c.allow(installPatience * d.options.SilenceTimeout)
-	sent, sendErr := io.Copy(c, io.LimitReader(&localReader{apk}, size))
+	sent, sendErr := io.Copy(c, io.LimitReader(&localReader{apk}, apk.size))
 	var local *localError
 	switch {
 	case errors.As(sendErr, &local):
 		return "", sendErr
-	case sendErr == nil && sent < size:
-		return "", &localError{"reading the APK", fmt.Errorf("%d bytes came, %d were there before", sent, size)}
+	case sendErr == nil && sent < apk.size:
+		return "", &localError{"reading the APK", fmt.Errorf("%d bytes came, %d were there before", sent, apk.size)}
 	}
 	// A package manager that stops listening says why, as a rule.
 	text, err := io.ReadAll(io.LimitReader(c, maxErrors))
@@ -155,7 +195,7 @@ func (l *localReader) Read(p []byte) (int, error) {
 }
 
 // installPushed puts the APK on the device first (Android 6 and earlier).
-func (d *Device) installPushed(ctx context.Context, apk io.Reader) (answer string, err error) {
+func (d *Device) installPushed(ctx context.Context, apk apkFile) (answer string, err error) {
 	path := "/data/local/tmp/" + newMark() + ".apk"
 	if err := d.Push(ctx, apk, path, 0o644, time.Time{}); err != nil {
 		return "", err

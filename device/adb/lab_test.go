@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/internal/simlab"
 )
 
@@ -111,6 +114,90 @@ func TestRealRootIsRefusedOnABuildAsSold(t *testing.T) {
 	c, _ := realCommandOn(t, "pixel-7-android-14", simlab.Options{Production: true})
 	if out, _, _ := c.run("root"); !strings.Contains(out, "adbd cannot run as root in production builds") {
 		t.Errorf("%q", out)
+	}
+}
+
+// Directly and through adb's server, with the package manager's newer name and its
+// older one.
+func TestAnAppOfSeveralAPKsIsInstalled(t *testing.T) {
+	files := writeFiles(t, map[string]string{
+		"base.apk": aPart("incomplete"), "en.apk": aPart("split config.en"), "it's.apk": aPart("split config.x86"),
+	})
+	for _, profile := range []string{"pixel-7-android-14", "pixel-3-android-9", "nexus-5x-android-6.0.0", "nexus-4-android-5.0.0"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			phone := startSimulated(t, profile, simlab.Options{})
+			d := dial(t, phone.Address(), adb.Options{})
+			if err := d.Install(testContext(t), files["base.apk"], files["en.apk"], files["it's.apk"]); err != nil {
+				t.Fatal(err)
+			}
+			out, err := d.Exec(testContext(t), "pm path com.example.parts")
+			if got := strings.Count(string(out.Stdout), "package:"); got != 3 || err != nil {
+				t.Errorf("%d parts are there: %q, %v", got, out.Stdout, err)
+			}
+		})
+	}
+	t.Run("through a server", func(t *testing.T) {
+		t.Parallel()
+		phone := startSimulated(t, "pixel-7-android-14", simlab.Options{})
+		d, err := realServer(t).Connect(testContext(t), phone.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Install(testContext(t), files["base.apk"], files["en.apk"]); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestWhatDoesNotMakeAnAppIsRefusedAndTakenBack(t *testing.T) {
+	files := writeFiles(t, map[string]string{
+		"base.apk": aPart("incomplete"), "en.apk": aPart("split config.en"), "again.apk": aPart("split config.en"), "other.apk": "no APK", "empty.apk": "",
+	})
+	for _, c := range []struct {
+		what, profile string
+		files         []string
+		want          string
+		hint          bool
+	}{
+		{"a base alone", "pixel-7-android-14", []string{"base.apk"}, "INSTALL_FAILED_MISSING_SPLIT", true},
+		{"no base", "pixel-7-android-14", []string{"en.apk", "again.apk"}, "INSTALL_FAILED_INVALID_APK", true},
+		{"what is no APK", "pixel-7-android-14", []string{"base.apk", "other.apk"}, "INSTALL_PARSE_FAILED_NOT_APK", true},
+		{"an empty file", "pixel-7-android-14", []string{"base.apk", "empty.apk"}, "empty or no file", false},
+		{"before Android 5", "nexus-5-android-4.4.4", []string{"base.apk", "en.apk"}, "Android 5", false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			phone := startSimulated(t, c.profile, simlab.Options{})
+			var paths []string
+			for _, name := range c.files {
+				paths = append(paths, files[name])
+			}
+			err := dial(t, phone.Address(), adb.Options{}).Install(testContext(t), paths...)
+			if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, device.ErrGone) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+			if (hint(err) != "") != c.hint {
+				t.Errorf("the advice is %q", hint(err))
+			}
+			if n := phone.Phone.Sessions(); n != 0 {
+				t.Errorf("%d sessions are left", n)
+			}
+		})
+	}
+}
+
+// Where a part can't be handed over, what the phone has of the others is thrown away.
+func TestAPartThatDoesNotFitAbandonsTheInstallation(t *testing.T) {
+	t.Parallel()
+	files := writeFiles(t, map[string]string{"base.apk": aPart("incomplete"), "large.apk": strings.Repeat("x", 33<<20)})
+	phone := startSimulated(t, "pixel-7-android-14", simlab.Options{})
+	d := dial(t, phone.Address(), adb.Options{})
+	if err := d.Install(testContext(t), files["base.apk"], files["large.apk"]); err == nil || errors.Is(err, device.ErrGone) {
+		t.Errorf("%v, want that it has no room", err)
+	}
+	if n := phone.Phone.Sessions(); n != 0 {
+		t.Errorf("%d sessions are left", n)
 	}
 }
 
