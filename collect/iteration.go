@@ -69,6 +69,12 @@ func (m measurement) iteration() run.Iteration {
 	if m.cpu > 0 {
 		it.Metrics["cpu.time_ms"] = milliseconds(m.cpu)
 	}
+	if m.rssKB > 0 {
+		it.Metrics["memory.rss_kb"] = float64(m.rssKB)
+	}
+	if m.peakKB > 0 {
+		it.Metrics["memory.peak_rss_kb"] = float64(m.peakKB)
+	}
 	if m.pssKB > 0 {
 		it.Metrics["memory.pss_kb"] = float64(m.pssKB)
 	}

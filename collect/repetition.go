@@ -27,6 +27,8 @@ type measurement struct {
 	fullStart  time.Duration // to the full display, 0: not told
 	cpu        time.Duration // 0: not seen
 	pssKB      int64         // 0: not seen
+	rssKB      int64         // 0: not seen
+	peakKB     int64         // 0: not seen
 	energy     *power.Spent  // nil: not measured
 	unseen     bool          // nobody looked at the frames
 }
@@ -151,6 +153,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: pss, unseen: unseen,
 	}
+	out.rssKB, out.peakKB = a.frames.RSS()
 	if a.energy != nil {
 		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
 			return fail(loss.Infrastructure, err)

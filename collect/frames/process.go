@@ -13,6 +13,44 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
+// processQuestion asks for what the kernel counts of a process. It takes nothing from
+// the process itself.
+func processQuestion(pid int) string {
+	return fmt.Sprintf("cat /proc/%d/stat /proc/%[1]d/status", pid)
+}
+
+// readProcess reads the answer to processQuestion: a line of times, and lines of memory.
+func (s *Sampler) readProcess(text []byte) {
+	stat, status, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n"), []byte("\n"))
+	s.readCPU(stat)
+	s.readRSS(status)
+}
+
+// What a process has in RAM, now and at most (proc(5)). Pages that it shares with
+// others count in full.
+var (
+	rssNow  = regexp.MustCompile(`(?m)^VmRSS:\s*(\d{1,12}) kB`)
+	rssPeak = regexp.MustCompile(`(?m)^VmHWM:\s*(\d{1,12}) kB`)
+)
+
+// readRSS reads /proc/PID/status; one that tells nothing changes nothing.
+func (s *Sampler) readRSS(status []byte) {
+	kb := func(re *regexp.Regexp) (n int64) {
+		if m := re.FindSubmatch(status); m != nil {
+			n, _ = strconv.ParseInt(string(m[1]), 10, 64)
+		}
+		return n
+	}
+	if now := kb(rssNow); now > 0 {
+		s.rssKB = now
+	}
+	s.peakKB = max(s.peakKB, kb(rssPeak))
+}
+
+// RSS is what the app had in RAM, in kB: when it was last read while it lived, and at
+// most; 0 where that never was.
+func (s *Sampler) RSS() (last, peak int64) { return s.rssKB, s.peakKB }
+
 // readCPU reads utime and stime, fields 14 and 15 of /proc/PID/stat (proc(5)).
 // The name in field 2 may hold spaces and brackets.
 func (s *Sampler) readCPU(stat []byte) {

@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -47,6 +46,8 @@ type Sampler struct {
 	recording gfxinfo.Recording
 	pid       int                   // the app's, 0: not seen in the last dump
 	ticks     map[int]time.Duration // CPU time by process
+	rssKB     int64                 // what its process had in RAM at the last dump
+	peakKB    int64                 // and at most, as the kernel counts it
 	pssKB     int64                 // the app's memory when it was last read
 	pssAt     time.Duration         // CLOCK_MONOTONIC then
 	uptime    time.Duration         // CLOCK_MONOTONIC at the last dump
@@ -122,7 +123,7 @@ func (s *Sampler) dump(ctx context.Context, memory bool) (dumped, error) {
 		line += " framestats"
 	}
 	if s.pid != 0 {
-		line += "; echo; echo " + statMark + "; cat /proc/" + strconv.Itoa(s.pid) + "/stat"
+		line += "; echo; echo " + statMark + "; " + processQuestion(s.pid)
 	}
 	if s.Rider != nil {
 		if question := s.Rider.Question(); question != "" {
@@ -188,7 +189,7 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 		s.Alive = s.uptime
 	}
 	s.unread += d.UnreadRows
-	s.readCPU(d.stat)
+	s.readProcess(d.stat)
 	if memory {
 		s.readMemory(d.memory)
 	}

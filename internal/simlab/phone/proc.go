@@ -27,6 +27,9 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 		if name == fmt.Sprintf("/proc/%d/stat", pr.PID) {
 			return p.procStat(pr), true
 		}
+		if name == fmt.Sprintf("/proc/%d/status", pr.PID) {
+			return p.procStatus(pr), true
+		}
 		if name == fmt.Sprintf("/proc/%d/cmdline", pr.PID) {
 			return pr.app.Package + "\x00", true
 		}
