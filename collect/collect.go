@@ -126,6 +126,9 @@ type station struct {
 	apps   []string // the packages that are measured in turns
 	// evident says that what evidence needs is recorded.
 	evident bool
+	// timeline says that frames are taken from the frame timeline, sawTimeline that a
+	// repetition had it.
+	timeline, sawTimeline bool
 }
 
 func newStation(job Job, options Options) *station {
@@ -248,6 +251,12 @@ func (c *collector) measure(ctx context.Context, n int) error {
 	for {
 		c.journal.Report(journal.Measure, n, c.job.Scenario.Repetitions, "")
 		m, err := c.turn(ctx, n)
+		switch again, err := c.withdraws(ctx, err); {
+		case err != nil:
+			return c.fail(loss.Infrastructure, journal.Measure, n, err)
+		case again:
+			continue
+		}
 		if err == nil {
 			c.measured = append(c.measured, m)
 			return nil
@@ -274,7 +283,7 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if problem := loss.As(err); problem != nil && problem.Final {
 		return err
 	}
-	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) || errors.Is(err, loss.ErrEnergy) {
+	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) || errors.Is(err, loss.ErrTimeline) || errors.Is(err, loss.ErrEnergy) {
 		return nil // the device answers
 	}
 	if again := c.target.Reconnect(ctx, c.configure); again != nil {
@@ -292,6 +301,7 @@ func (c *collector) finish(err error) run.Run {
 	c.target.Journal = c.journal
 	c.compareEvents()
 	c.correctRefreshRate()
+	c.tellFramesBy()
 	if c.meter != nil {
 		c.run.Energy = c.meter.Record(c.spent())
 	}

@@ -621,7 +621,7 @@ func TestWhatAKilledRunHasLeftIsTakenAway(t *testing.T) {
 // Android's SELinux policy, so that it is told what is left.
 func TestARecorderThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
-	p, r := measured(t, 33, config.EnergyModel, func(w *power) { w.simpleperf, w.stuck = "works", true }, func(j *collect.Job) { j.Energy.Methods = true })
+	p, r := measured(t, 30, config.EnergyModel, func(w *power) { w.simpleperf, w.stuck = "works", true }, func(j *collect.Job) { j.Energy.Methods = true })
 	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "end simpleperf: it still runs") {
 		t.Errorf("a simpleperf that does not end: %v", r.Err)
 	}
@@ -775,14 +775,27 @@ func TestTheConnectionIsCutWhileTheWorkloadRuns(t *testing.T) {
 		if got := it.Metrics["energy.total_j"]; math.Abs(got-26) > 1 || len(it.Events) != 3 {
 			t.Errorf("%.2f J, want 26; %d buckets", got, len(it.Events))
 		}
+		if it.Metrics["frames.count"] != 500 { // the device records them by itself
+			t.Errorf("%v frames, want 500", it.Metrics["frames.count"])
+		}
+	}
+	if !warnedOf(r.Run, "the connection is cut", "CPU time are not measured") {
+		t.Errorf("%v", r.Run.Warnings)
+	}
+	wantUndone(t, p)
+	p = newPhone(30)
+	p.power = newPower()
+	p.power.rails, p.power.charger, p.serial = true, "", "10.0.0.7:5555"
+	r = collectOn(t, p, func(j *collect.Job) { j.Energy = &settings; change(j) })
+	wantComplete(t, r, 3)
+	for _, it := range r.Run.Iterations {
 		if _, counted := it.Metrics["frames.count"]; counted {
 			t.Error("frames are counted that nobody saw")
 		}
 	}
-	if !warnedOf(r.Run, "the connection is cut", "frames are not measured") {
+	if !warnedOf(r.Run, "the connection is cut", "frames, memory and CPU time are not measured") {
 		t.Errorf("%v", r.Run.Warnings)
 	}
-	wantUndone(t, p)
 	if _, r := measured(t, 33, config.EnergyAuto, nil, change); !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), "wireless") {
 		t.Errorf("on a cable: %v", r.Err)
 	}

@@ -44,7 +44,7 @@ func (s spied) Exec(ctx context.Context, command string) (device.Output, error) 
 	s.spy.mu.Lock()
 	s.spy.commands = append(s.spy.commands, command)
 	s.spy.mu.Unlock()
-	if strings.Contains(command, "gfxinfo com.example.demo framestats") {
+	if strings.Contains(command, "gfxinfo com.example.demo framestats") || strings.Contains(command, "pidof com.example.demo") {
 		out, err := s.Device.Exec(ctx, "pidof perfetto")
 		if err != nil {
 			return out, err
@@ -141,6 +141,12 @@ func watched(t *testing.T, profile, keep string, o simlab.Options) (*simlab.Simu
 	t.Helper()
 	s, job := simulated(t, profile, o)
 	job.Evidence.Keep = keep
+	spy := spyOn(&job)
+	return s, job, evidence.At(t.TempDir(), evidence.Default), spy
+}
+
+// spyOn notes what a job asks of its device.
+func spyOn(job *collect.Job) *spy {
 	spy := &spy{perfetto: map[int]int{}, heard: make(chan struct{})}
 	open := job.Open
 	job.Open = func(ctx context.Context) (device.Device, error) {
@@ -150,7 +156,7 @@ func watched(t *testing.T, profile, keep string, o simlab.Options) (*simlab.Simu
 		}
 		return spied{d, spy}, nil
 	}
-	return s, job, evidence.At(t.TempDir(), evidence.Default), spy
+	return spy
 }
 
 // left fails where a file of a recording is left on the phone.
@@ -186,6 +192,7 @@ func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
 		"ANR, where a session is cloned": {"pixel-7-android-14", anrOnce, "the app did not respond: Input dispatching timed out", 1},
 		"ANR before Android 14":          {"pixel-5-android-11", anrOnce, "the app did not respond: Input dispatching timed out", 0},
 		"a frozen frame":                 {"pixel-5-android-11", frozenOnce, "a frame took 2", 0},
+		"a frozen frame of the timeline": {"pixel-7-android-14", frozenOnce, "a frame took 2", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

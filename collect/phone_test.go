@@ -41,6 +41,7 @@ type phone struct {
 	stayGone  bool // and Open too
 	workloads int
 	run       *workload
+	last      *workload // also after the app was stopped
 	log       []entry
 	drained   int // frames of the old table that were dumped
 	profiling bool
@@ -51,6 +52,8 @@ type phone struct {
 	tap       bool   // the workload says "tap" 100 ms before "b"
 	// interval is the display's while frames are drawn, as their rows state it; 0: they don't.
 	interval time.Duration
+	// drawsOn is how long the app goes on drawing after the workload.
+	drawsOn time.Duration
 	// slowDump is how long a dump of the system takes until it reads the clock.
 	slowDump time.Duration
 	// breaks says that the connection breaks at a command; nil: it never does.
@@ -219,7 +222,8 @@ func (p *phone) begin(command string) *workload {
 	if m := endMark.FindStringSubmatch(command); m != nil {
 		w.mark = m[1]
 	}
-	p.run, p.drained = w, 0
+	p.run, p.last, p.drained = w, w, 0
+	p.log = append(p.log, entry{w.start, fmt.Sprintf("I am_proc_start: [0,%d,10123,%s,activity,{com.example/com.example.Main}]", w.pid, pkg)})
 	if !w.fault.noEvents {
 		p.log = append(p.log, entry{w.start + eventA, "I apkgate : a"})
 		if p.tap {
@@ -366,6 +370,10 @@ func (p *phone) answer(command string, out *strings.Builder) (code int) {
 		fmt.Fprintf(out, "Applications Graphics Acceleration Info:\nUptime: %d Realtime: %d\n\n** Graphics info for pid 200 [com.android.systemui] **\n", p.now/time.Millisecond, p.now/time.Millisecond)
 	case strings.HasPrefix(command, "dumpsys gfxinfo") && !strings.HasSuffix(command, "reset"):
 		p.gfxinfo(out)
+	case words[0] == "pidof" && p.run != nil && !p.run.crashed:
+		fmt.Fprintf(out, "%d\n", p.run.pid)
+	case command == "cat /proc/uptime":
+		fmt.Fprintf(out, "%.2f 1.00\n", p.now.Seconds())
 	case words[0] == "echo" && len(words) > 1:
 		out.WriteString(words[1] + "\n")
 	case words[0] == "cat" && p.run != nil:

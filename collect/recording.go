@@ -3,7 +3,9 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
@@ -44,6 +46,9 @@ func (c *collector) stopRecording(ctx context.Context, a *attempt) error {
 			return err
 		}
 	}
+	if err := c.end(ctx, a); err != nil {
+		return err
+	}
 	return c.recording.Stop(ctx, c.refused(a, "its trace is not kept"))
 }
 
@@ -57,6 +62,8 @@ func (c *collector) refused(a *attempt, otherwise string) func(recorders.Recorde
 			return a.energy.Refused(err)
 		case loss.IsGone(err) || ctxEnded(err):
 			return err
+		case r.Serves(frames.Asker):
+			return fmt.Errorf("%w: %w", loss.ErrTimeline, err)
 		}
 		a.watched = nil
 		c.journal.Warnf("repetition %d: %s: %v", a.n, otherwise, err)

@@ -90,7 +90,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 
 // preTest readies what looks at the app, before anything is started.
 func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
-	if a.measured && (a.energy != nil || c.evident) {
+	if a.measured && (a.energy != nil || c.evident || c.timeline) {
 		if err := c.programs.EndLeft(ctx); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 	if a.log, err = watch.OpenLog(ctx, c.target); err != nil {
 		return err
 	}
-	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package}
+	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, ByTimeline: c.timeline}
 	if a.energy != nil {
 		a.frames.Rider = a.energy // reading memory takes energy
 	} else {
@@ -116,6 +116,7 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 // or as ever.
 func (c *collector) start(ctx context.Context, a *attempt) (err error) {
 	plan := c.plan
+	plan.Marked = a.frames.ByTimeline
 	if a.energy != nil {
 		a.energy.Starting()
 		if detached := c.detached(); detached != nil {
@@ -140,21 +141,22 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	if a.energy != nil && a.workload.Begin == "" {
 		a.energy.Began(seen.Began)
 	}
-	unseen, lost := c.lossOf(a, seen, ended)
+	untold := c.takeTimeline(ctx, a, seen)
+	if loss.IsGone(untold) || ctxEnded(untold) {
+		return fail(loss.Infrastructure, untold)
+	}
+	unseen, lost := c.lossOf(a, seen, ended, untold)
 	if lost != nil {
 		c.keepEvidence(ctx, a, seen, lost)
 		return fail(causeOf(lost), lost)
 	}
-	pss, err := a.frames.Memory(ctx)
-	if err != nil {
-		return fail(loss.Infrastructure, err)
-	}
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
-		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: pss, unseen: unseen,
+		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: a.frames.MemoryKB(), unseen: unseen,
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
 	if a.energy != nil {
+		var err error
 		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
 			return fail(loss.Infrastructure, err)
 		}
@@ -174,12 +176,19 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 }
 
 // lossOf tells why the repetition is lost that the device survived, nil where it is
-// not; unseen that nobody looked at its frames.
-func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended error) (unseen bool, lost error) {
+// not; unseen that nobody looked at its frames. untold is why the frame timeline is not
+// known, nil where it is or nobody wants it.
+func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (unseen bool, lost error) {
 	if err := seen.Loss(ended); err != nil {
 		return false, err
 	}
-	unseen = a.energy != nil && c.detached() != nil
+	if a.frames.ByTimeline && !a.measured {
+		return true, nil
+	}
+	if untold != nil {
+		return false, untold
+	}
+	unseen = a.energy != nil && c.detached() != nil && !a.frames.ByTimeline
 	if unseen {
 		a.frames.Frames = nil
 	} else if err := a.frames.Loss(a.n); err != nil {
@@ -187,6 +196,7 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended error) (unseen b
 			return false, err
 		}
 	}
+	c.sawTimeline = c.sawTimeline || a.frames.ByTimeline
 	c.sawFrames = c.sawFrames || !unseen
 	return unseen, nil
 }
@@ -204,7 +214,7 @@ func (c *collector) drawsNothing(lost error) bool {
 
 // causeOf tells whose failure a lost repetition is that the device survived.
 func causeOf(err error) loss.Cause {
-	if errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) {
+	if errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) || errors.Is(err, loss.ErrTimeline) {
 		return loss.Infrastructure
 	}
 	return loss.Workload

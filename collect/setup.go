@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
@@ -25,10 +26,6 @@ func (c *collector) setUp(ctx context.Context) error {
 	if err := c.target.Open(ctx); err != nil {
 		return c.fail(loss.Infrastructure, journal.SetUp, 0, fmt.Errorf("connect to %s: %w", c.job.Device, err))
 	}
-	type step struct {
-		what string
-		do   func(context.Context) error
-	}
 	steps := []step{
 		{"waiting for the device to have started", c.target.WaitBooted},
 		{"reading what the device is", c.target.ReadFacts},
@@ -39,6 +36,10 @@ func (c *collector) setUp(ctx context.Context) error {
 		{"checking the log", func(ctx context.Context) error { return watch.ProbeLog(ctx, c.target) }},
 		{"preparing the workload", c.plan.Prepare},
 	}
+	if err := c.do(ctx, steps); err != nil {
+		return err
+	}
+	steps = nil
 	if c.records() {
 		steps = append(steps, step{"ending what still records", c.prepareRecorders})
 	}
@@ -49,6 +50,19 @@ func (c *collector) setUp(ctx context.Context) error {
 	if c.watcher != nil {
 		steps = append(steps, step{"preparing to keep evidence", c.prepareEvidence})
 	}
+	if frames.HasTimeline(c.target.Facts) {
+		steps = append(steps, step{"preparing to record frames", c.prepareTimeline})
+	}
+	return c.do(ctx, steps)
+}
+
+// step is one of set-up.
+type step struct {
+	what string
+	do   func(context.Context) error
+}
+
+func (c *collector) do(ctx context.Context, steps []step) error {
 	for _, step := range steps {
 		c.journal.Report(journal.SetUp, 0, 0, step.what)
 		if err := step.do(ctx); err != nil {
@@ -59,7 +73,9 @@ func (c *collector) setUp(ctx context.Context) error {
 }
 
 // records reports whether anything is asked for that records on the device.
-func (c *collector) records() bool { return c.job.Energy.Measured() || c.watcher != nil }
+func (c *collector) records() bool {
+	return c.job.Energy.Measured() || c.watcher != nil || frames.HasTimeline(c.target.Facts)
+}
 
 // prepareRecorders ends what a run that was killed left behind.
 func (c *collector) prepareRecorders(ctx context.Context) error {
@@ -92,7 +108,7 @@ func (c *collector) detached() *workload.Detached {
 	if c.job.Energy == nil || c.job.Energy.Disconnect <= 0 {
 		return nil
 	}
-	return &workload.Detached{Plan: c.plan, Programs: c.programs, For: c.job.Energy.Disconnect}
+	return &workload.Detached{Plan: c.plan, Programs: c.programs, For: c.job.Energy.Disconnect, Frames: frames.HasTimeline(c.target.Facts)}
 }
 
 // claim takes the device for this process.
@@ -243,7 +259,7 @@ func (c *collector) configure(ctx context.Context) error {
 		if err := errors.Join(c.programs.EndAll(ctx), c.meter.Restore(ctx)); err != nil {
 			return err
 		}
-	} else if c.evident {
+	} else if c.evident || c.timeline {
 		if err := c.programs.EndAll(ctx); err != nil {
 			return err
 		}

@@ -186,7 +186,7 @@ func TestMemoryIsReadWhileTheAppLives(t *testing.T) {
 // A test that ends while the app draws loses what is drawn after the last reading.
 func TestATestThatEndsInTheMiddleOfDrawingIsTold(t *testing.T) {
 	t.Parallel()
-	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-7-android-14"} {
+	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-5-android-11"} {
 		for event, told := range map[string]bool{"3s back 90": true, "1s back 30": false} {
 			_, job := simulated(t, profile, simlab.Options{})
 			job.App.APK = filepath.Join(t.TempDir(), "draws.apk")

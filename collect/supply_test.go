@@ -32,15 +32,18 @@ type power struct {
 	plugAt int
 	// loseTrace is the workload, from 1, whose trace can't be copied.
 	loseTrace int
-	estimate  string        // of batterystats, in checkin form
-	cutStats  int           // the workload, from 1, whose statistics dumpsys gives up
-	sensors   string        // what `dumpsys sensorservice --proto` prints
-	ticks     int           // of CPU time that the app is said to have had, 0: 100
-	noReset   bool          // batterystats can't be reset
-	noClocks  bool          // a trace has no snapshot of the clocks
-	asleep    time.Duration // how long a trace says that the phone was suspended
-	stuck     bool          // what records ends when it is killed alone
-	dropped   bool          // the connection breaks when the app is compiled
+	estimate  string // of batterystats, in checkin form
+	cutStats  int    // the workload, from 1, whose statistics dumpsys gives up
+	sensors   string // what `dumpsys sensorservice --proto` prints
+	ticks     int    // of CPU time that the app is said to have had, 0: 100
+	noReset   bool   // batterystats can't be reset
+	noClocks  bool   // a trace has no snapshot of the clocks
+	// noTimeline says that a trace has nothing of frames, though it was asked for.
+	noTimeline bool
+	noPerfetto bool          // tracing is turned off: perfetto refuses
+	asleep     time.Duration // how long a trace says that the phone was suspended
+	stuck      bool          // what records ends when it is killed alone
+	dropped    bool          // the connection breaks when the app is compiled
 	// hotFrom and hotTo is when heat slows the phone down, on its clock.
 	hotFrom, hotTo time.Duration
 	refuse         string // what `cmd package compile` says instead of Success
@@ -129,6 +132,10 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 	case strings.HasPrefix(command, "settings put system"):
 		w.settings[words[3]] = words[4]
 	case strings.HasPrefix(command, "cat /data/local/tmp/apkgate-perfetto.cfg | perfetto"):
+		if w.noPerfetto {
+			out.WriteString("Could not connect to the traced socket\n")
+			return 1, true
+		}
 		if strings.Contains(command, "--background-wait") && w.noWait {
 			out.WriteString("perfetto: unrecognized option `--background-wait'\n")
 			return 1, true
@@ -292,20 +299,20 @@ func (p *phone) samples() []byte {
 		r := message(nil, field, m)
 		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(r))), r...)
 	}
-	begun := p.run.start
+	begun := p.last.start
 	for i := range 100 {
 		since := time.Duration(i)*100*time.Millisecond + 50*time.Millisecond
 		symbol := int64(0)
 		if since > eventA && since <= eventB {
 			symbol = 1
 		}
-		s := varint(varint(nil, 1, int64(begun+since)), 2, int64(p.run.pid))
+		s := varint(varint(nil, 1, int64(begun+since)), 2, int64(p.last.pid))
 		s = message(s, 3, varint(varint(varint(nil, 1, 4096*(symbol+1)), 2, 0), 3, symbol))
 		record(1, varint(varint(s, 4, int64(100*time.Millisecond)), 5, 0))
 	}
 	text := func(b []byte, field protowire.Number, s string) []byte { return message(b, field, []byte(s)) }
 	record(3, text(text(text(varint(nil, 1, 0), 2, "/data/app/base.odex"), 3, "com.example.Main.open"), 3, "com.example.List.draw"))
-	record(4, text(varint(varint(nil, 1, int64(p.run.pid)), 2, int64(p.run.pid)), 3, "com.example"))
+	record(4, text(varint(varint(nil, 1, int64(p.last.pid)), 2, int64(p.last.pid)), 3, "com.example"))
 	record(5, text(text(nil, 1, "task-clock"), 2, "com.example"))
 	return append(out, 0, 0, 0, 0)
 }
@@ -355,6 +362,9 @@ func (p *phone) trace(from time.Duration) []byte {
 			property(from+4*time.Second, "0")
 		}
 	}
+	if bytes.Contains(p.power.files["config"], []byte("frametimeline")) && !p.power.noTimeline {
+		out = p.timeline(out, from)
+	}
 	total := 0.0
 	const every = 250 * time.Millisecond
 	for at := from; at <= p.now; at += every {
@@ -373,6 +383,41 @@ func (p *phone) trace(from time.Duration) []byte {
 	}
 	if asleep := p.power.asleep; asleep > 0 {
 		out = packet(out, p.now, 6, message(message(nil, 1, varint(varint(nil, 1, 3), 2, int64(p.now))), 1, varint(varint(nil, 1, 6), 2, int64(p.now+asleep))))
+	}
+	return out
+}
+
+// timeline adds what the compositor tells of frames: of one of its own process, and of the
+// app's, which are due each 20 ms and have 16 ms.
+func (p *phone) timeline(out []byte, from time.Duration) []byte {
+	cookie := int64(0)
+	slice := func(kind protowire.Number, at, took time.Duration, pid, token, jank int64) {
+		cookie++
+		m := varint(varint(varint(varint(nil, 1, cookie), 2, token), 3, token+1), 4, pid)
+		m = protowire.AppendString(protowire.AppendTag(m, 5, protowire.BytesType), "TX - com.example/com.example.Main#1")
+		if jank > 0 {
+			m = varint(varint(m, 9, jank), 11, 1)
+		}
+		out = packet(out, at, 76, message(nil, kind, m))
+		out = packet(out, at+took, 76, message(nil, 5, varint(nil, 1, cookie)))
+	}
+	const expected, actual, onTime, late = 3, 4, 1, 64
+	slice(actual, from, 5*time.Millisecond, 600, 1, onTime)
+	w := p.last
+	if w == nil || w.start < from || w.fault.noFrames {
+		return out
+	}
+	for i := range int64((workloadTime + p.drawsOn) / frameEvery) {
+		due := time.Duration(i) * frameEvery
+		if w.start+due > p.now {
+			break
+		}
+		jank := int64(onTime)
+		if frameTime(due) > 16*time.Millisecond {
+			jank = late
+		}
+		slice(expected, w.start+due, 16*time.Millisecond, int64(w.pid), 2+i, 0)
+		slice(actual, w.start+due, frameTime(due), int64(w.pid), 2+i, jank)
 	}
 	return out
 }

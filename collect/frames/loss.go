@@ -10,16 +10,24 @@ import (
 // maxLostShare is how many of a repetition's frames may go by unseen.
 const maxLostShare = 0.1
 
+// counted is how many frames were seen beside the first ones of windows, which are drawn
+// by apps too that do all else themselves.
+func (s *Sampler) counted() (n int) {
+	for _, f := range s.Frames {
+		if !f.First {
+			n++
+		}
+	}
+	return n
+}
+
 // Loss tells why the repetition is lost by what was seen of its frames, nil
 // where it is not.
 func (s *Sampler) Loss(n int) error {
-	counted := 0
-	for _, f := range s.Frames {
-		// The first frames of windows are drawn by apps too that do all else themselves.
-		if !f.First {
-			counted++
-		}
+	if s.ByTimeline {
+		return s.timelineLoss(n)
 	}
+	counted := s.counted()
 	switch {
 	case counted == 0 && s.garbled > 0:
 		return fmt.Errorf("%w: %d dumps of gfxinfo, and no frame in the others", loss.ErrGarbled, s.garbled)

@@ -98,16 +98,18 @@ func (s *Sampler) readMemory(text []byte) {
 	}
 }
 
-// Memory is the app's proportional set size: after the workload where the app still
-// runs, or else when it was last read; 0 where it never was.
-func (s *Sampler) Memory(ctx context.Context) (int64, error) {
+// Remember reads the app's memory after the workload, where the app still runs.
+func (s *Sampler) Remember(ctx context.Context) error {
 	if s.pid == 0 {
-		return s.pssKB, nil
+		return nil
 	}
 	out, err := s.Target.Ask(ctx, memoryQuestion(s.App))
 	if err != nil {
-		return 0, fmt.Errorf("read the app's memory: %w", err)
+		return fmt.Errorf("read the app's memory: %w", err)
 	}
 	s.readMemory(out.Stdout)
-	return s.pssKB, nil
+	return nil
 }
+
+// MemoryKB is the app's proportional set size when it was last read; 0 where it never was.
+func (s *Sampler) MemoryKB() int64 { return s.pssKB }

@@ -1,6 +1,6 @@
-// Package frames reads the frames that an app draws while it is measured, by dumps of
-// gfxinfo one after the other, and what is read beside them: the app's CPU time and
-// its memory.
+// Package frames reads the frames that an app draws while it is measured, from the
+// system's frame timeline in a trace, or by dumps of gfxinfo one after the other; and
+// what is read beside them: the app's CPU time and its memory.
 //
 // It owns which frames were seen and when each was drawn, how many went by unseen,
 // and whether that is too many. It does not know what a repetition is for. It takes
@@ -12,13 +12,11 @@ import (
 	"context"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/device"
-	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
+	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
 )
 
 // Rider asks for something of its own with each dump, so that the device is asked
@@ -38,12 +36,17 @@ type Sampler struct {
 	Rider  Rider  // nil: nobody asks for more
 	// Perishes says that the app ends with the workload: its memory is asked for before.
 	Perishes bool
+	// ByTimeline says that the frames are in what Perfetto records, and nobody asks the
+	// app for them.
+	ByTimeline bool
 
 	Frames []frame.Frame // those that count
 	PIDs   map[int]bool  // of the app's processes that were seen
 	Alive  time.Duration // at the last dump while the workload ran
 
 	recording gfxinfo.Recording
+	timeline  timeline.Timeline
+	slept     time.Duration         // what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC
 	pid       int                   // the app's, 0: not seen in the last dump
 	ticks     map[int]time.Duration // CPU time by process
 	rssKB     int64                 // what its process had in RAM at the last dump
@@ -82,46 +85,37 @@ func Interval(f target.Facts) time.Duration {
 func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 	s.passed(uptime)
 	s.PIDs, s.ticks = map[int]bool{}, map[int]time.Duration{}
+	if s.ByTimeline {
+		return s.beginTimeline(ctx)
+	}
 	if s.Target.Facts.HasFramestats() {
 		if err := s.Target.Try(ctx, "dumpsys", "gfxinfo", s.App, "reset"); err != nil {
 			return err
 		}
 	}
-	dump, err := s.dump(ctx, false)
+	d, _, err := s.dump(ctx, false)
 	if err != nil {
 		return err
 	}
-	s.recording.Baseline(dump.Dump)
-	s.passed(dump.Uptime)
+	s.recording.Baseline(d)
+	s.passed(d.Uptime)
 	return nil
 }
 
-// dumped is one answer: the app's frames, its process's times, and what the
-// rider asked for.
-type dumped struct {
-	gfxinfo.Dump
-	stat, ridden, memory []byte
-}
-
-// Marks that stand between the parts of one output: a dump, the process's times,
-// what the rider asked for, and the app's memory.
+// Marks that stand between the parts of one output: what was asked of frames, the
+// process's times, what the rider asked for, and the app's memory.
 const (
 	statMark   = "apkgate-proc-stat"
 	riderMark  = "apkgate-power"
 	memoryMark = "apkgate-memory"
 )
 
-// maxGarbled is how often a dump is asked for again that holds garbage.
-const maxGarbled = 2
+// answer is one output in its parts.
+type answer struct{ head, stat, ridden, memory []byte }
 
-// dump reads the app's frames, and its CPU time where the process is known. A
-// framestats dump that holds garbage is asked for again: the next one holds the
-// same frames. One of the old tables would not.
-func (s *Sampler) dump(ctx context.Context, memory bool) (dumped, error) {
-	line := device.Quote("dumpsys", "gfxinfo", s.App)
-	if s.Target.Facts.HasFramestats() {
-		line += " framestats"
-	}
+// ask asks for something, and in the same command for what is read beside it.
+func (s *Sampler) ask(ctx context.Context, head string, memory bool) (answer, error) {
+	line := head
 	if s.pid != 0 {
 		line += "; echo; echo " + statMark + "; " + processQuestion(s.pid)
 	}
@@ -133,96 +127,42 @@ func (s *Sampler) dump(ctx context.Context, memory bool) (dumped, error) {
 	if memory {
 		line += "; echo; echo " + memoryMark + "; " + memoryQuestion(s.App)
 	}
-	for try := 0; ; try++ {
-		out, err := s.Target.Ask(ctx, line)
-		if err != nil {
-			return dumped{}, fmt.Errorf("read the app's frames: %w", err)
-		}
-		text, memory, _ := bytes.Cut(out.Stdout, []byte(memoryMark))
-		text, ridden, _ := bytes.Cut(text, []byte(riderMark))
-		text, stat, _ := bytes.Cut(text, []byte(statMark))
-		if isGarbage(text) {
-			s.garbled++
-			switch {
-			case !s.Target.Facts.HasFramestats(): // take what can be read
-			case try < maxGarbled:
-				continue
-			default: // the next dump holds these frames too, if it comes in time
-				return dumped{stat: stat}, nil
-			}
-		}
-		d, err := gfxinfo.Read(bytes.NewReader(text))
-		if err != nil {
-			return dumped{}, fmt.Errorf("read the app's frames: %w", err)
-		}
-		return dumped{d, stat, ridden, memory}, nil
+	out, err := s.Target.Ask(ctx, line)
+	if err != nil {
+		return answer{}, fmt.Errorf("read the app's frames: %w", err)
 	}
+	var a answer
+	text, memoryText, _ := bytes.Cut(out.Stdout, []byte(memoryMark))
+	a.memory = memoryText
+	text, a.ridden, _ = bytes.Cut(text, []byte(riderMark))
+	a.head, a.stat, _ = bytes.Cut(text, []byte(statMark))
+	return a, nil
 }
 
-// isGarbage reports whether a dump holds what no dump holds, or is one that dumpsys
-// gave up.
-func isGarbage(text []byte) bool {
-	if !utf8.Valid(text) {
-		return true
-	}
-	for line := range bytes.Lines(text) {
-		if trace.CutShort(bytes.TrimSpace(line), "gfxinfo") {
-			return true
-		}
-	}
-	return bytes.ContainsFunc(text, func(r rune) bool {
-		return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f
-	})
-}
-
-// Read takes the frames drawn since the last dump.
+// Read takes the frames drawn since the last reading, or, where the frame timeline has
+// them, looks whether the app runs.
 func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 	memory := workloadRuns && s.Perishes && s.pid != 0 && (s.pssAt == 0 || s.uptime-s.pssAt >= memoryEvery)
-	d, err := s.dump(ctx, memory)
+	read := s.readRows
+	if s.ByTimeline {
+		read = s.readAlive
+	}
+	a, take, err := read(ctx, memory)
 	if err != nil {
 		return err
 	}
-	s.dumps++
-	before := s.uptime
-	s.passed(d.Uptime)
 	if workloadRuns {
 		s.Alive = s.uptime
 	}
-	s.unread += d.UnreadRows
-	s.readProcess(d.stat)
+	s.readProcess(a.stat)
 	if memory {
-		s.readMemory(d.memory)
+		s.readMemory(a.memory)
 	}
 	if s.Rider != nil {
-		s.Rider.Take(d.ridden, s.uptime, s.CPU())
+		s.Rider.Take(a.ridden, s.uptime, s.CPU())
 	}
-	s.pid = 0
-	for _, p := range d.Processes {
-		if p.PID > 0 {
-			s.pid = p.PID
-			s.PIDs[p.PID] = true
-		}
-	}
-	added := s.recording.Add(d.Dump)
-	s.lost += added.Lost
-	s.full = s.full || len(added.Full) > 0
-	s.place(added.Frames, before, s.uptime)
-	if workloadRuns {
-		s.drawing = s.drew(s.uptime - justNow)
-	} else {
-		s.cut = s.cut || s.drawing && s.pid == 0
-	}
+	take(workloadRuns)
 	return nil
-}
-
-// justNow is how long before a reading a frame is that was being drawn at it: some
-// frames' time, on a display of any rate.
-const justNow = 100 * time.Millisecond
-
-// drew reports whether a frame ended after a time on CLOCK_MONOTONIC.
-func (s *Sampler) drew(after time.Duration) bool {
-	n := len(s.Frames)
-	return n > 0 && s.Frames[n-1].At+s.Frames[n-1].Took >= after
 }
 
 // Uptime is CLOCK_MONOTONIC at the last dump.
@@ -236,21 +176,4 @@ func (s *Sampler) passed(uptime time.Duration) {
 		uptime = s.uptime + now - s.readAt
 	}
 	s.uptime, s.readAt = uptime, now
-}
-
-// place gives each frame its time. Frames of the old tables bear none: they are
-// laid out evenly between the dump before and this one.
-func (s *Sampler) place(frames []gfxinfo.Frame, from, to time.Duration) {
-	for i, f := range frames {
-		if !f.Counted() {
-			continue
-		}
-		drawn := f.Drawn(s.Target.Facts.Display)
-		if !f.Timed() {
-			drawn.At = from + time.Duration(float64(to-from)*(float64(i)+0.5)/float64(len(frames)))
-			s.Target.Journal.Warnf("Android %s tells no times of frames: they are laid out evenly between two dumps %v apart, so that a frame near a UI event may be in the bucket beside",
-				s.Target.Facts.Properties["ro.build.version.release"], everyOld)
-		}
-		s.Frames = append(s.Frames, drawn)
-	}
 }

@@ -226,7 +226,7 @@ func (m *Metering) PostTest(ctx context.Context, events []logcat.Event) (*Spent,
 
 // readProfile reads the recording of the app's methods.
 func (m *Metering) readProfile(ctx context.Context) error {
-	err := m.simpleperf.Fetch(ctx, func(r io.Reader) (err error) {
+	err := m.simpleperf.Fetch(ctx, func(r io.ReadSeeker) (err error) {
 		m.profile, err = simpleperf.Read(r)
 		return err
 	})

@@ -93,7 +93,7 @@ func (m *Meter) recordFor(ctx context.Context, d time.Duration) (*trace.Trace, e
 }
 
 func (m *Meter) readTrace(ctx context.Context) (t *trace.Trace, err error) {
-	err = m.perfetto.Fetch(ctx, func(r io.Reader) error {
+	err = m.perfetto.Fetch(ctx, func(r io.ReadSeeker) error {
 		if t, err = trace.Read(r); err == nil && t.Clock != "monotonic" {
 			err = fmt.Errorf("%w: its times are on the clock %q, and nothing leads from there to CLOCK_MONOTONIC", loss.ErrGarbled, t.Clock)
 		}

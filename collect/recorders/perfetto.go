@@ -190,13 +190,13 @@ func clonePath(n int) string {
 const MaxKept = 2
 
 // Fetch implements Recorder.
-func (p *Perfetto) Fetch(ctx context.Context, read func(io.Reader) error) error {
+func (p *Perfetto) Fetch(ctx context.Context, read func(io.ReadSeeker) error) error {
 	return p.trace.fetch(ctx, p.Programs, read)
 }
 
 // FetchKept copies a trace that was saved while it went on from the device, has it
 // read, and removes it there.
-func (p *Perfetto) FetchKept(ctx context.Context, path string, read func(io.Reader) error) error {
+func (p *Perfetto) FetchKept(ctx context.Context, path string, read func(io.ReadSeeker) error) error {
 	return p.Programs.Fetch(ctx, path, read)
 }
 

@@ -163,7 +163,7 @@ const maxRecording = 512 << 20
 
 // Fetch copies a recorder's file from the device, has it read, and removes it
 // there.
-func (p *Programs) Fetch(ctx context.Context, path string, read func(io.Reader) error) error {
+func (p *Programs) Fetch(ctx context.Context, path string, read func(io.ReadSeeker) error) error {
 	if err := p.Take(ctx, path, read); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (p *Programs) Fetch(ctx context.Context, path string, read func(io.Reader) 
 }
 
 // Take copies a file from the device and has it read.
-func (p *Programs) Take(ctx context.Context, path string, read func(io.Reader) error) error {
+func (p *Programs) Take(ctx context.Context, path string, read func(io.ReadSeeker) error) error {
 	file, err := p.pull(ctx, path)
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *Programs) pull(ctx context.Context, path string) (*os.File, error) {
 }
 
 // readFrom has the copy of a file of the device read from its beginning.
-func readFrom(file *os.File, path string, read func(io.Reader) error) error {
+func readFrom(file *os.File, path string, read func(io.ReadSeeker) error) error {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("read the copy of the device's %s: %w", path, err)
 	}

@@ -21,7 +21,7 @@ type Recorder interface {
 	// Stop ends it; its file is whole by then.
 	Stop(ctx context.Context) error
 	// Fetch copies the file from the device, once, and has it read.
-	Fetch(ctx context.Context, read func(io.Reader) error) error
+	Fetch(ctx context.Context, read func(io.ReadSeeker) error) error
 	// Drop removes the file, here and on the device.
 	Drop(ctx context.Context) error
 	// Close removes what is left on this computer.
@@ -91,7 +91,7 @@ type recording struct {
 	copied *os.File
 }
 
-func (f *recording) fetch(ctx context.Context, p *Programs, read func(io.Reader) error) (err error) {
+func (f *recording) fetch(ctx context.Context, p *Programs, read func(io.ReadSeeker) error) (err error) {
 	if f.copied == nil {
 		if f.copied, err = p.pull(ctx, f.path); err != nil {
 			return err

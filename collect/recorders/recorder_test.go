@@ -24,13 +24,13 @@ func (f *fake) does(what string) error {
 	return nil
 }
 
-func (f *fake) Serves(string) bool                                 { return f.asked }
-func (f *fake) Start(context.Context) error                        { return f.does("start") }
-func (f *fake) Keep(context.Context, int) (string, error)          { return "", nil }
-func (f *fake) Stop(context.Context) error                         { return f.does("stop") }
-func (f *fake) Fetch(context.Context, func(io.Reader) error) error { return nil }
-func (f *fake) Drop(context.Context) error                         { return f.does("drop") }
-func (f *fake) Close()                                             {}
+func (f *fake) Serves(string) bool                                     { return f.asked }
+func (f *fake) Start(context.Context) error                            { return f.does("start") }
+func (f *fake) Keep(context.Context, int) (string, error)              { return "", nil }
+func (f *fake) Stop(context.Context) error                             { return f.does("stop") }
+func (f *fake) Fetch(context.Context, func(io.ReadSeeker) error) error { return nil }
+func (f *fake) Drop(context.Context) error                             { return f.does("drop") }
+func (f *fake) Close()                                                 {}
 
 // What nobody asked for is not started, what began last ends first, and each
 // repetition begins anew, whatever became of the one before.

@@ -215,7 +215,7 @@ func (s *Simpleperf) notProfileable(said []byte) error {
 func (s *Simpleperf) Keep(context.Context, int) (string, error) { return "", nil }
 
 // Fetch implements Recorder.
-func (s *Simpleperf) Fetch(ctx context.Context, read func(io.Reader) error) error {
+func (s *Simpleperf) Fetch(ctx context.Context, read func(io.ReadSeeker) error) error {
 	return s.file.fetch(ctx, s.Programs, read)
 }
 

@@ -32,9 +32,16 @@ type Source struct {
 	BufferKB int
 	// BytesPerSecond is the most that it writes, 0 where that is not known.
 	BytesPerSecond int
+	// Tells says that who reads it notices what was overwritten: beside what needs the
+	// last only, the largest buffer serves where it is too small for all of it.
+	Tells bool
 
 	whole bool // asked for by whom needs all of it
 }
+
+// FrameTimeline is the data source in which Android's compositor tells of frames
+// (Android 12 and later).
+const FrameTimeline = "android.surfaceflinger.frametimeline"
 
 // merge makes one configuration of all that is asked for: each data source once,
 // with all of its fields that anybody sets and the shortest periods.
@@ -57,7 +64,13 @@ func merge(asks []Ask, known Known, limit time.Duration) string {
 		}
 	}
 	buffers := sizes(sources)
-	need := func(kb int) int { return max(kb, needs(sources, kb, limit)) }
+	need := func(kb int) int {
+		size := max(kb, needs(sources, kb, limit))
+		if mixed && told(sources, kb) {
+			return min(size, maxBufferKB)
+		}
+		return size
+	}
 	toFile := whole && (!mixed || slices.ContainsFunc(buffers, func(kb int) bool { return need(kb) > maxBufferKB }))
 	var b strings.Builder
 	for _, kb := range buffers {
@@ -109,6 +122,11 @@ func needs(sources []Source, buffer int, limit time.Duration) (kb int) {
 	return kb
 }
 
+// told reports whether whoever needs all of what is in a buffer notices what is not.
+func told(sources []Source, buffer int) bool {
+	return !slices.ContainsFunc(sources, func(s Source) bool { return s.whole && s.BufferKB == buffer && !s.Tells })
+}
+
 // join adds a data source, to the one of its name where that is there.
 func join(sources []Source, s Source) []Source {
 	i := slices.IndexFunc(sources, func(o Source) bool { return o.Name == s.Name })
@@ -116,7 +134,13 @@ func join(sources []Source, s Source) []Source {
 		return append(sources, s)
 	}
 	o := &sources[i]
-	o.Config, o.BufferKB = max(o.Config, s.Config), max(o.BufferKB, s.BufferKB)
+	switch {
+	case o.whole == s.whole:
+		o.BufferKB = max(o.BufferKB, s.BufferKB)
+	case s.whole: // what is needed whole is kept apart from a ring
+		o.BufferKB = s.BufferKB
+	}
+	o.Config, o.Tells = max(o.Config, s.Config), o.Tells || s.Tells
 	every := maps.Clone(s.Every)
 	for field, d := range o.Every {
 		if other, both := every[field]; !both || d < other {

@@ -76,3 +76,32 @@ func TestWhatIsNeededWholeIsNotOverwritten(t *testing.T) {
 		}
 	}
 }
+
+// Frames are told from beginning to end beside a ring that is overwritten: in a buffer of
+// their own. It grows with the time up to what a device can spare, since a file would
+// fill up with what the ring is for.
+func TestTheFrameTimelineStandsBesideARing(t *testing.T) {
+	t.Parallel()
+	frames := asked("frames", true, Source{Name: FrameTimeline, BufferKB: 8192, BytesPerSecond: 64 << 10, Tells: true})
+	evidence := asked("evidence", false, Source{Name: "linux.ftrace", BufferKB: 32768}, Source{Name: FrameTimeline, BufferKB: 32768})
+	for name, c := range map[string]struct {
+		asks    []Ask
+		limit   time.Duration
+		buffers []string
+		toFile  bool
+	}{
+		"frames first":        {[]Ask{frames, evidence}, 200 * time.Second, []string{"12800", "32768"}, false},
+		"evidence first":      {[]Ask{evidence, frames}, 200 * time.Second, []string{"32768", "12800"}, false},
+		"for hours":           {[]Ask{frames, evidence}, 5 * time.Hour, []string{"65536", "32768"}, false},
+		"for hours and alone": {[]Ask{frames}, 5 * time.Hour, []string{"8192"}, true},
+	} {
+		got := merge(c.asks, Known{}, c.limit)
+		var sizes []string
+		for _, line := range lines(got, "buffers") {
+			sizes = append(sizes, strings.Fields(line)[3])
+		}
+		if !slices.Equal(sizes, c.buffers) || strings.Contains(got, "write_into_file: true") != c.toFile || strings.Count(got, FrameTimeline) != 1 {
+			t.Errorf("%s: %q in\n%s", name, sizes, got)
+		}
+	}
+}

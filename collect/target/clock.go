@@ -54,6 +54,20 @@ func Uptimes(text []byte) ([]time.Duration, error) {
 	return out, nil
 }
 
+var slept = regexp.MustCompile(`(?m)^Uptime: (\d{1,15}) Realtime: (\d{1,15})\b`)
+
+// Slept is what CLOCK_BOOTTIME, which counts sleep, is ahead of CLOCK_MONOTONIC, by an
+// answer to ClockQuestion; false where it tells only one of them.
+func Slept(text []byte) (time.Duration, bool) {
+	m := slept.FindSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	monotonic, err := strconv.ParseInt(string(m[1]), 10, 64)
+	boottime, err2 := strconv.ParseInt(string(m[2]), 10, 64)
+	return time.Duration(boottime-monotonic) * time.Millisecond, err == nil && err2 == nil
+}
+
 // Uptime is the first of the times that the answers tell.
 func Uptime(text []byte) (time.Duration, error) {
 	times, err := Uptimes(text)

@@ -46,7 +46,7 @@ func logCommand(t *target.Target) string {
 	}
 	return device.Quote(append(words,
 		logcat.Tag+":V", target.MarkTag+":V", "AndroidRuntime:E", "libc:F", "ActivityManager:V", "ActivityTaskManager:V",
-		"am_crash:V", "am_anr:V", "am_proc_died:V", "am_activity_launch_time:V", "wm_activity_launch_time:V", "am_activity_fully_drawn_time:V",
+		"am_crash:V", "am_anr:V", "am_proc_start:V", "am_proc_died:V", "am_activity_launch_time:V", "wm_activity_launch_time:V", "am_activity_fully_drawn_time:V",
 		"input_interaction:V", logcat.ChattyTag+":V", "*:S")...)
 }
 
@@ -147,8 +147,15 @@ func (l *Log) doubtClock(logged time.Duration) {
 		off.Round(time.Second))
 }
 
+// markAt is the place of a mark, -1 where it is not there: the last one, since a run that
+// began at the same time of day may have written its like.
 func markAt(entries []logcat.Entry, mark string) int {
-	return slices.IndexFunc(entries, func(e logcat.Entry) bool { return e.Tag == target.MarkTag && e.Message == mark })
+	for i, e := range slices.Backward(entries) {
+		if e.Tag == target.MarkTag && e.Message == mark {
+			return i
+		}
+	}
+	return -1
 }
 
 // Events are the events of the repetition, by their time on CLOCK_MONOTONIC

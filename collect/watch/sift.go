@@ -21,6 +21,7 @@ type Sifted struct {
 	ANRs      int
 	Startup   time.Duration // until the first activity was drawn; 0: not seen
 	FullStart time.Duration // until the app said that it shows all; 0: not seen
+	PIDs      []int         // of the app's processes that were started
 	crash     *logcat.Event
 	died      *logcat.Event
 	anr       *logcat.Event
@@ -59,6 +60,8 @@ func (l *Log) Sift(app App) Sifted {
 		case e.Kind == logcat.Input:
 			e.Name = "input " + e.Name[strings.LastIndexAny(e.Name, "/.")+1:]
 			input = append(input, e)
+		case e.Kind == logcat.Begun:
+			out.PIDs = append(out.PIDs, e.PID)
 		case e.Kind == logcat.ANR:
 			out.ANRs++
 			out.anr = &e

@@ -69,7 +69,7 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 		if s.Lost == nil {
 			e.Repetition = r.n
 		}
-		err := w.Perfetto.Programs.Take(ctx, path, func(text io.Reader) (err error) {
+		err := w.Perfetto.Programs.Take(ctx, path, func(text io.ReadSeeker) (err error) {
 			e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, text, maxDump)
 			return err
 		})

@@ -72,7 +72,7 @@ func sources(packages []string) func(recorders.Known) []recorders.Source {
 			},
 		},
 		{Name: "linux.process_stats", Config: "process_stats_config", BufferKB: ringKB, On: []string{"scan_all_processes_on_start"}},
-		{Name: "android.surfaceflinger.frametimeline", BufferKB: ringKB},
+		{Name: recorders.FrameTimeline, BufferKB: ringKB},
 	}
 	return func(recorders.Known) []recorders.Source { return list }
 }
@@ -234,13 +234,13 @@ func (r *Repetition) End(ctx context.Context, s Seen) {
 	left := all
 	for _, k := range r.saved {
 		left = k.takes(left)
-		r.keep(ctx, s, k.anomalies, func(read func(io.Reader) error) error {
+		r.keep(ctx, s, k.anomalies, func(read func(io.ReadSeeker) error) error {
 			return w.Perfetto.FetchKept(ctx, k.path, read)
 		})
 	}
 	switch allowed := r.policy.allows(w.Target.Clock.Now()); {
 	case w.All || len(left) > 0 && allowed:
-		r.keep(ctx, s, left, func(read func(io.Reader) error) error { return w.Perfetto.Fetch(ctx, read) })
+		r.keep(ctx, s, left, func(read func(io.ReadSeeker) error) error { return w.Perfetto.Fetch(ctx, read) })
 	case len(left) > 0:
 		w.Target.Journal.Warnf("repetition %d: no trace was kept of %s: at most %d are kept of one repetition, %v apart", r.n, inWords(left), maxKept, keptApart)
 	}
@@ -255,7 +255,7 @@ var errEmpty = errors.New("it is empty")
 const maxTrace = 128 << 20
 
 // keep keeps one trace for the anomalies; none where all are kept whatever happened.
-func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetch func(read func(io.Reader) error) error) {
+func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetch func(read func(io.ReadSeeker) error) error) {
 	w := r.w
 	e := run.Evidence{Kind: run.PerfettoTrace, Name: fmt.Sprintf("repetition-%d.pftrace", r.n), Repetition: r.n}
 	if n := r.named(); n > 0 {
@@ -275,7 +275,7 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 		e.Repetition = 0
 		e.Why = strings.TrimSuffix(fmt.Sprintf("of repetition %d, which was lost: %s", r.n, e.Why), ": ")
 	}
-	err := fetch(func(trace io.Reader) (err error) {
+	err := fetch(func(trace io.ReadSeeker) (err error) {
 		e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, trace, maxTrace)
 		if err == nil && e.Bytes == 0 {
 			err = errEmpty

@@ -19,6 +19,7 @@ type Detached struct {
 	Plan
 	Programs *recorders.Programs
 	For      time.Duration // how long the connection is cut
+	Frames   bool          // the device records them by itself
 }
 
 // Check refuses a disconnection where the workload could not go on without this
@@ -34,7 +35,11 @@ func (d Detached) Check() error {
 		err = errors.New("cut the connection: a Maestro flow needs it")
 	}
 	if err == nil {
-		d.Target.Journal.Warnf("the connection is cut for %v in each repetition: frames are not measured", d.For)
+		unseen := "frames, "
+		if d.Frames {
+			unseen = ""
+		}
+		d.Target.Journal.Warnf("the connection is cut for %v in each repetition: %smemory and CPU time are not measured", d.For, unseen)
 		return nil
 	}
 	return d.Target.Advise(loss.Configuration, err, "give the device by its address (address: HOST:PORT) in apkgate.yml, or leave energy.disconnect out")

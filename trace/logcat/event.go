@@ -20,6 +20,7 @@ const (
 	Input      Kind = "input"       // the system sent input to other windows than before (Android 11 and later)
 	Crash      Kind = "crash"       // an exception or a fatal signal ended a process
 	ANR        Kind = "anr"         // a process did not respond
+	Begun      Kind = "begun"       // a process was started
 	Died       Kind = "died"        // a process ended, for whatever reason
 	Displayed  Kind = "displayed"   // an activity was drawn for the first time
 	FullyDrawn Kind = "fully-drawn" // the app says that an activity shows all that it should (reportFullyDrawn)
@@ -78,7 +79,7 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 		return uiEvent(e)
 	case "input_interaction":
 		return inputEvent(e.Message)
-	case "am_crash", "am_anr", "am_proc_died":
+	case "am_crash", "am_anr", "am_proc_start", "am_proc_died":
 		return amEvent(e)
 	case "am_activity_launch_time", "wm_activity_launch_time":
 		return launchTime(Displayed, e.Message)
@@ -108,7 +109,7 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 
 // systemTags are those that only the system writes truthfully.
 var systemTags = map[string]bool{
-	"input_interaction": true, "am_crash": true, "am_anr": true, "am_proc_died": true,
+	"input_interaction": true, "am_crash": true, "am_anr": true, "am_proc_start": true, "am_proc_died": true,
 	"am_activity_launch_time": true, "wm_activity_launch_time": true, "am_activity_fully_drawn_time": true,
 	"ActivityManager": true, "ActivityTaskManager": true,
 }
@@ -159,20 +160,25 @@ func isHex(s string) bool {
 
 // amEvent reads the lists of the events buffer, "[user,pid,process,…]". The
 // user came with Android 4.2; the process id stands before the first word that
-// is no number.
+// is no number, of am_proc_start ("[user,pid,uid,process,…]") before the number
+// before that.
 func amEvent(e Entry) (Event, bool) {
 	fields := list(e.Message)
-	kinds := map[string]Kind{"am_crash": Crash, "am_anr": ANR, "am_proc_died": Died}
+	kinds := map[string]Kind{"am_crash": Crash, "am_anr": ANR, "am_proc_start": Begun, "am_proc_died": Died}
 	for i, field := range fields {
 		if _, err := strconv.Atoi(field); err == nil {
 			continue
 		}
-		if i == 0 || field == "" {
+		ev := Event{Kind: kinds[e.Tag], Process: field}
+		at := i - 1
+		if ev.Kind == Begun {
+			at--
+		}
+		if at < 0 || field == "" {
 			return Event{}, false
 		}
-		pid, _ := strconv.Atoi(fields[i-1])
-		ev := Event{Kind: kinds[e.Tag], PID: pid, Process: field}
-		if ev.Kind != Died && i+2 < len(fields) { // flags, then exception or reason
+		ev.PID, _ = strconv.Atoi(fields[at])
+		if ev.Kind != Begun && ev.Kind != Died && i+2 < len(fields) { // flags, then exception or reason
 			ev.Detail = strings.Join(fields[i+2:min(i+4, len(fields))], ": ")
 		}
 		return ev, true

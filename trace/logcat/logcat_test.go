@@ -127,6 +127,7 @@ func TestTheSystemsTagsAreNotBelievedOfAnApp(t *testing.T) {
 		"E ActivityManager: ANR in com.example (com.example/.Main)",
 		"I am_anr  : [0,500,com.example,8,Input dispatching timed out]",
 		"I am_proc_died: [0,500,com.example,0,2]",
+		"I am_proc_start: [0,500,10120,com.example,activity,com.example/.Main]",
 		"I am_crash: [0,500,com.example,8,java.lang.IllegalStateException,no,Main.java,17]",
 		"I input_interaction: Interaction with: a2b17b9 com.example/com.example.Main (server), ",
 	} {
@@ -145,6 +146,7 @@ func TestTheSystemsTagsAreNotBelievedOfAnApp(t *testing.T) {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	l := read(t, strings.Join([]string{
+		"     0.900  1000  1001 I am_proc_start: [0,500,10120,com.example,top-activity,{com.example/com.example.Main}]",
 		"     1.000   500   500 I apkgate : open message",
 		"     1.500   500   500 I apkgate : scroll list=inbox n=3",
 		"     1.600   500   500 I apkgate :  ",
@@ -169,6 +171,7 @@ func TestEvents(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %d %s %s %d %v %v", e.Kind, e.Time/time.Millisecond, e.Name, e.Process, e.PID, e.Duration, e.Args))
 	}
 	want := []string{
+		"begun 900  com.example 500 0s map[]",
 		"ui 1000 open message  500 0s map[]",
 		"ui 1500 scroll  500 0s map[list:inbox n:3]",
 		"input 2000 com.example/com.example.Main com.example 0 0s map[]",

@@ -116,8 +116,8 @@ func TestARegressionBesideALostPhone(t *testing.T) {
 	var history strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&history, `{"format":"apkgate.run/1","id":"G%d","app":{"package":"com.example.demo"},"scenario":"read-mail",`+
-			`"context":{"sdk":"%s","network":"wifi","simulated":"true"},"iterations":[{"metrics":{"frames.count":%d,"frames.smooth_ratio":%g,"frames.duration_ms":%g}}]}`+"\n",
-			i, []string{"14", "6.0.0"}[i%2], 280+i%5, 0.97+float64(i%7)/1000, 8+float64(i%6)/50)
+			`"context":{"sdk":"%s","network":"wifi","simulated":"true","frames_by":"%s"},"iterations":[{"metrics":{"frames.count":%d,"frames.smooth_ratio":%g,"frames.duration_ms":%g}}]}`+"\n",
+			i, []string{"14", "6.0.0"}[i%2], []string{"timeline", "gfxinfo"}[i%2], 280+i%5, 0.97+float64(i%7)/1000, 8+float64(i%6)/50)
 	}
 	l.Accept(history.String())
 	before := l.Export()

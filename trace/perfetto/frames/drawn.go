@@ -51,9 +51,12 @@ func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 		return out, fmt.Errorf("read the frame timeline: %w", ErrNoClock)
 	}
 	made := r.made()
+	seen := map[layer]bool{}
 	for i := range r.Frames {
 		if f := &r.Frames[i]; f.Actual && f.Surface && !f.NoBuffer && of(int(f.PID)) {
-			out.add(f, r, made, monotonic)
+			at := layer{f.PID, f.Layer}
+			out.add(f, !seen[at], r, made, monotonic)
+			seen[at] = true
 		}
 	}
 	slices.SortStableFunc(out.Frames, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
@@ -64,9 +67,15 @@ func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 	return out, nil
 }
 
-func (t *Timeline) add(f *Frame, r *Reader, made []making, monotonic func(time.Duration) (time.Duration, bool)) {
+// layer is one of a process's, by its name.
+type layer struct {
+	pid  int32
+	name string
+}
+
+func (t *Timeline) add(f *Frame, first bool, r *Reader, made []making, monotonic func(time.Duration) (time.Duration, bool)) {
 	vsync, deadline, told := r.expectation(f)
-	drawn := frame.Frame{At: min(f.At, vsync), Took: frame.Unknown}
+	drawn := frame.Frame{At: min(f.At, vsync), Took: frame.Unknown, First: first}
 	switch {
 	case f.dropped(): // it ends when it is dropped
 		t.Dropped++

@@ -136,7 +136,7 @@ func TestAFramesTimes(t *testing.T) {
 	trace.draw(6, 1030, 1040, jank(none)) // nothing is said of what was expected
 	got := trace.read(t).Frames
 	want := []frame.Frame{
-		{At: time.Second, Took: 20 * time.Millisecond, Over: 4 * time.Millisecond, Due: true, Janky: true},
+		{At: time.Second, Took: 20 * time.Millisecond, Over: 4 * time.Millisecond, Due: true, Janky: true, First: true},
 		{At: 1030 * time.Millisecond, Took: 10 * time.Millisecond},
 	}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {

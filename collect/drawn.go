@@ -1,0 +1,87 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/watch"
+	devctx "github.com/apkgate/apkgate/context"
+)
+
+// The values of the context property frames_by.
+const (
+	byTimeline = "timeline" // the compositor's frame timeline, in a trace
+	byGfxinfo  = "gfxinfo"  // dumps of gfxinfo
+)
+
+// prepareTimeline has Perfetto record the frame timeline, if the device can.
+func (c *collector) prepareTimeline(ctx context.Context) error {
+	c.perfetto.Ask(frames.Ask())
+	err := c.perfetto.Ready(ctx)
+	if err == nil || loss.IsGone(err) || ctxEnded(err) {
+		c.timeline = err == nil
+		return err
+	}
+	return c.withoutTimeline(ctx, err)
+}
+
+// withoutTimeline goes on with dumps of gfxinfo.
+func (c *collector) withoutTimeline(ctx context.Context, why error) error {
+	c.journal.Warnf("frames are read from dumps of gfxinfo, which takes some of the app's time: the device's frame timeline can't be had: %v", why)
+	c.timeline = false
+	c.perfetto.Withdraw(frames.Asker)
+	return c.perfetto.Ready(ctx)
+}
+
+// withdraws reports whether the device turned out to have no frame timeline: the first
+// repetition that records it tells for all, so that those of a run are of one kind. It
+// is made again then, and counts as no loss.
+func (c *collector) withdraws(ctx context.Context, err error) (bool, error) {
+	if !c.timeline || c.sawTimeline || !errors.Is(err, loss.ErrTimeline) {
+		return false, nil
+	}
+	return true, c.withoutTimeline(ctx, err)
+}
+
+// takeTimeline takes the frames of a repetition from what was recorded.
+func (c *collector) takeTimeline(ctx context.Context, a *attempt, seen watch.Sifted) error {
+	if !a.frames.ByTimeline || !a.measured {
+		return nil
+	}
+	until := time.Duration(0)
+	if a.workload.End != "" {
+		until, _ = a.log.Times(a.workload.End)()
+	}
+	err := a.frames.TakeTimeline(ctx, c.perfetto, seen.PIDs, until)
+	if err == nil || loss.IsGone(err) || ctxEnded(err) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", loss.ErrTimeline, err)
+}
+
+// end does what is to be done between the end of the workload and that of what records:
+// the app's memory is read while it lives. Then it is stopped, as before each repetition:
+// the compositor tells of a frame when it shows the next one, and a window that closes is
+// one.
+func (c *collector) end(ctx context.Context, a *attempt) error {
+	if err := a.frames.Remember(ctx); err != nil || !a.frames.ByTimeline {
+		return err
+	}
+	return c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
+}
+
+// tellFramesBy notes where the frames of the run are from.
+func (c *collector) tellFramesBy() {
+	if _, users := c.job.Extra[devctx.FramesBy]; users || !c.sawFrames {
+		return
+	}
+	by := byGfxinfo
+	if c.timeline {
+		by = byTimeline
+	}
+	c.setContext(devctx.FramesBy, by)
+}

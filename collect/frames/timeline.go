@@ -1,0 +1,127 @@
+package frames
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/trace/frame"
+	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
+)
+
+// HasTimeline reports whether the device is of Android 12 or later, whose compositor
+// tells Perfetto of each frame.
+func HasTimeline(f target.Facts) bool { return f.API >= 31 }
+
+// Asker is by what name frames ask Perfetto.
+const Asker = "frames"
+
+// Ask is what frames need of Perfetto: what the compositor tells of each frame, and
+// nothing of the kernel's.
+func Ask() recorders.Ask {
+	// A frame of an app's window takes some 300 bytes, and the display's as much
+	// (measured in a trace of 120 Hz): this is room for three windows at that rate.
+	const bytesPerSecond = 96 << 10
+	list := []recorders.Source{{Name: recorders.FrameTimeline, BufferKB: 8 << 10, BytesPerSecond: bytesPerSecond, Tells: true}}
+	return recorders.Ask{Who: Asker, Whole: true, Sources: func(recorders.Known) []recorders.Source { return list }}
+}
+
+// ErrNoTimeline says that there is no frame timeline in what was recorded.
+var ErrNoTimeline = errors.New("the device writes no timeline of frames")
+
+// pidQuestion asks for what tells that the app runs, and for the time: CLOCK_BOOTTIME.
+// Both are answered without the app.
+func (s *Sampler) pidQuestion() string {
+	return "cat /proc/uptime; " + device.Quote("pidof", s.App)
+}
+
+// readAlive looks whether the app runs.
+func (s *Sampler) readAlive(ctx context.Context, memory bool) (answer, func(workloadRuns bool), error) {
+	a, err := s.ask(ctx, s.pidQuestion(), memory)
+	if err != nil {
+		return a, nil, err
+	}
+	uptime, pids, _ := bytes.Cut(a.head, []byte("\n"))
+	s.passed(monotonic(uptime, s.slept))
+	return a, func(bool) {
+		s.pid = 0
+		for word := range strings.FieldsSeq(string(pids)) {
+			if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
+				s.pid = pid
+				s.PIDs[pid] = true
+			}
+		}
+	}, nil
+}
+
+// monotonic is the time that /proc/uptime tells, 0 for none; the clock may have slept.
+func monotonic(uptime []byte, slept time.Duration) time.Duration {
+	seconds, _, _ := strings.Cut(string(uptime), " ")
+	up, err := strconv.ParseFloat(seconds, 64)
+	if err != nil || !(up > 0 && up < 1e9) {
+		return 0
+	}
+	return time.Duration(up*float64(time.Second)) - slept
+}
+
+// beginTimeline lines up the clocks of a repetition whose frames the timeline has.
+func (s *Sampler) beginTimeline(ctx context.Context) error {
+	out, err := s.Target.Ask(ctx, target.ClockQuestion)
+	if err != nil {
+		return fmt.Errorf("read the device's clock: %w", err)
+	}
+	if uptime, err := target.Uptime(out.Stdout); err == nil {
+		s.passed(uptime)
+	}
+	s.slept, _ = target.Slept(out.Stdout)
+	return nil
+}
+
+// TakeTimeline takes the frames of the app's processes from what was recorded, up to when
+// the workload ended on CLOCK_MONOTONIC, 0 where that is not known.
+func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto, pids []int, until time.Duration) error {
+	for _, pid := range pids {
+		s.PIDs[pid] = true
+	}
+	err := perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
+		s.timeline, err = timeline.ReadTimeline(trace, func(pid int) bool { return s.PIDs[pid] })
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !s.timeline.Written:
+		return ErrNoTimeline
+	}
+	s.Frames = s.timeline.Frames
+	if until > 0 {
+		s.Frames = slices.DeleteFunc(s.Frames, func(f frame.Frame) bool { return f.At > until })
+	}
+	return nil
+}
+
+// timelineLoss tells why a repetition is lost by what the frame timeline has of it.
+func (s *Sampler) timelineLoss(n int) error {
+	switch t := s.timeline; {
+	case t.Lost > 0:
+		return fmt.Errorf("%w: the trace lost parts of the frame timeline in %d places", loss.ErrFrameGap, t.Lost)
+	case s.counted() == 0:
+		return &loss.Error{Cause: loss.Workload, Device: s.Target.Name, Phase: journal.Measure, Repetition: n,
+			Err:    fmt.Errorf("%w: %s drew nothing that the system's frame timeline tells of", loss.ErrNoFrames, s.App),
+			Advice: "apps that draw by themselves (Flutter, games, video) are not in it; see whether the workload opens the app at all"}
+	case t.Forgotten > 0:
+		s.Target.Journal.Warnf("repetition %d: %d frames took so long that the device no longer knew when they were due: their time is counted from the last vsync before", n, t.Forgotten)
+	}
+	return nil
+}
