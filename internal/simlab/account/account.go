@@ -16,23 +16,29 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/sched"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // Account is the books of one phone.
 type Account struct {
 	Phone
 	Hardware power.Hardware
+	// Vsync is SurfaceFlinger's thread that tells apps of vsyncs.
+	Vsync *sched.Thread
 
-	seed     uint64
-	idle     power.Idle
-	deeds    []*Deeds
-	screens  []Screen
-	supplies []supply
-	ledger   ledger
-	mark     mark
-	gauged   power.Reading // the last
-	fake     fakeBattery
-	stats    batteryStats
+	scheduler *sched.Scheduler
+	flinger   *sched.Thread
+	seed      uint64
+	idle      power.Idle
+	deeds     []*Deeds
+	screens   []Screen
+	supplies  []supply
+	ledger    ledger
+	mark      mark
+	gauged    power.Reading // the last
+	fake      fakeBattery
+	stats     batteryStats
 }
 
 // Phone is whose books they are.
@@ -44,13 +50,17 @@ type Phone struct {
 	Hot func() bool
 	// Random is a source that follows from the phone and some words.
 	Random func(words ...any) *rand.Rand
+	// Timeline is where runs are written.
+	Timeline *timeline.Timeline
+	// Composed are the frames of the display that SurfaceFlinger began to compose from
+	// one time until before another, neither later than now.
+	Composed func(from, to time.Duration) []timeline.DisplayFrame
 }
 
 // ledger is what was used up to a time.
 type ledger struct {
 	at       time.Duration
 	batteryJ float64 // what is in the battery
-	speeds   map[power.At]time.Duration
 }
 
 // mark is what was in the battery at some time that was asked for.
@@ -71,7 +81,8 @@ func New(p Phone) *Account {
 	}}
 	a.screens = []Screen{{at: clock.Boot, On: true, Brightness: 102}}
 	a.supplies = []supply{{at: clock.Boot, from: p.Sensors.Powered}}
-	a.ledger = ledger{at: clock.Boot, batteryJ: firstCharge * hw.Battery.FullJ(), speeds: map[power.At]time.Duration{}}
+	a.ledger = ledger{at: clock.Boot, batteryJ: firstCharge * hw.Battery.FullJ()}
+	a.startSystem()
 	a.ResetStats()
 	return a
 }
@@ -120,16 +131,5 @@ func (a *Account) Settle() {
 		return
 	}
 	l.batteryJ = a.batteryJ(now)
-	for _, d := range a.deeds {
-		if d.Lives(l.at, now) {
-			a.Work(d).Speeds(l.at, now, func(at power.At, t time.Duration) { l.speeds[at] += t })
-		}
-	}
 	l.at = now
-}
-
-// Busy is how long apps kept one CPU busy at one speed since the phone was made.
-func (a *Account) Busy(at power.At) time.Duration {
-	a.Settle()
-	return a.ledger.speeds[at]
 }

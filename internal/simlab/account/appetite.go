@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/sched"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -23,7 +24,10 @@ func (a *Account) Happen(d *Deeds, event, network string) {
 			r := a.Random("load", d.Seed, len(d.extra))
 			long := time.Duration(float64(l.For) * a.Profile.Speed * math.Exp(0.02*r.NormFloat64()))
 			from := now + 30*time.Millisecond
-			d.extra = append(d.extra, power.Span{From: from, To: from + long, Kind: power.Other, Method: methodOf(rules, l.In)})
+			d.extra = append(d.extra, sched.Item{
+				Thread: a.pool(d, from, from+long), Woken: from - 40*time.Microsecond, Waker: int32(d.PID), From: from, To: from + long,
+				Kind: power.Other, Method: methodOf(rules, l.In), Background: true,
+			})
 		}
 	}
 	for _, t := range rules.Traffic {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/sched"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
@@ -17,22 +18,22 @@ type Deeds struct {
 	PID int
 	// Compiled says that the package was compiled ahead of time by then.
 	Compiled bool
-	// UI are the spans in which its frames and its UI thread's other work keep a CPU
-	// busy, those to come among them. It is asked while the process lives.
-	UI func() []power.Span
+	// Drawing is the work of its frames and what else its UI thread does, of which each
+	// item begins from one time until before another. It is asked while the process lives.
+	Drawing func(from, to time.Duration) []sched.Item
+	Threads []*sched.Thread
 
 	Seed    uint64
 	began   time.Duration
 	ended   time.Duration // 0 while it lives
 	factor  float64
-	extra   []power.Span // work beside the frames
-	loads   []power.Load // parts that it kept on
+	extra   []sched.Item    // work beside the frames
+	pooled  []time.Duration // until when each thread of the pool has work
+	loads   []power.Load    // parts that it kept on
 	locks   []lock
 	sensors []registration
 	traffic []traffic
-
-	work   *power.Work // its CPU time, as of workAt
-	workAt time.Duration
+	work    *power.Work
 }
 
 // lock is a wakelock that was held.
@@ -55,6 +56,12 @@ func (a *Account) Begin(d *Deeds, n int) {
 	r := a.Random("power repetition", d.App.Package, d.App.Version, d.App.Build, n)
 	d.began, d.Seed = a.Clock.Now(), r.Uint64()
 	d.factor = math.Exp(a.Profile.Noise/2*session + 0.012*r.NormFloat64())
+	d.work = &power.Work{Hardware: a.Hardware, Seed: d.Seed, Factor: d.factor}
+	for _, m := range d.App.Power.Methods {
+		d.work.Methods = append(d.work.Methods, power.Method{Share: m.Share, Hunger: m.Power})
+	}
+	a.thread(d, d.PID, d.App.Package)
+	a.thread(d, d.PID+2, "RenderThread")
 	a.deeds = append(a.deeds, d)
 }
 
@@ -64,8 +71,11 @@ func (a *Account) End(d *Deeds) {
 		return
 	}
 	now := a.Clock.Now()
-	a.Work(d)
+	a.Advance()
 	d.ended = now
+	for _, t := range d.Threads {
+		a.scheduler.Exit(t)
+	}
 	for i := range d.locks {
 		d.locks[i].to = min(d.locks[i].to, now)
 	}
@@ -75,43 +85,11 @@ func (a *Account) End(d *Deeds) {
 	for i := range d.loads {
 		d.loads[i].To = min(d.loads[i].To, now)
 	}
-	d.UI, d.extra = nil, nil
+	d.Drawing, d.extra = nil, nil
 }
 
 // All are what the processes of the last hours did, the oldest first.
 func (a *Account) All() []*Deeds { return a.deeds }
-
-// Work is the process's CPU time up to now, or to its end.
-func (a *Account) Work(d *Deeds) *power.Work {
-	now := a.Clock.Now()
-	if d.ended > 0 || d.work != nil && d.workAt == now {
-		return d.work
-	}
-	var spans []power.Span
-	for _, list := range [][]power.Span{d.UI(), d.extra} {
-		for _, s := range list {
-			if s.From < now {
-				s.To = min(s.To, now)
-				spans = append(spans, s)
-			}
-		}
-	}
-	w := &power.Work{Hardware: a.Hardware, Seed: d.Seed, Factor: d.factor}
-	for _, m := range d.App.Power.Methods {
-		w.Methods = append(w.Methods, power.Method{Share: m.Share, Hunger: m.Power})
-	}
-	w.Run(spans)
-	d.work, d.workAt = w, now
-	return w
-}
-
-// Beside is the CPU time of the process beside its UI thread, up to now.
-func (a *Account) Beside(d *Deeds) (busy time.Duration) {
-	for _, s := range d.extra {
-		busy += max(0, min(s.To, a.Clock.Now())-s.From)
-	}
-	return busy
-}
 
 // Lives reports whether the process lived at some time between two instants.
 func (d *Deeds) Lives(from, to time.Duration) bool {

@@ -13,19 +13,6 @@ import (
 // tick is USER_HZ: what the kernel counts CPU time in.
 const tick = 10 * time.Millisecond
 
-// systemShare is the share of a little CPU that the system is busy for itself.
-const systemShare = 0.02
-
-// cpuBusy is how long one CPU was busy with apps since the phone was made.
-func cpuBusy(a *account.Account, cpu int) (busy time.Duration) {
-	for part, c := range clusters(a) {
-		for step := range c.Steps {
-			busy += a.Busy(power.At{Part: part, CPU: cpu, Step: step})
-		}
-	}
-	return busy
-}
-
 // clusters are the phone's CPUs.
 func clusters(a *account.Account) map[power.Part]power.Cluster {
 	return map[power.Part]power.Cluster{power.Little: a.Hardware.Little, power.Big: a.Hardware.Big}
@@ -38,10 +25,7 @@ func cpuStat(a *account.Account) string {
 	var all [3]int64
 	var rows strings.Builder
 	for cpu := range hw.Little.Count + hw.Big.Count {
-		busy := cpuBusy(a, cpu)
-		if cpu < hw.Little.Count {
-			busy += time.Duration(systemShare * float64(up))
-		}
+		busy := a.Busy(cpu)
 		user, system := int64(busy*4/5/tick), int64(busy/5/tick)
 		idle := int64(max(0, up-busy) / tick)
 		fmt.Fprintf(&rows, "cpu%d %d 0 %d %d 0 0 0 0 0 0\n", cpu, user, system, idle)
@@ -99,20 +83,9 @@ func clusterFile(a *account.Account, part power.Part, c power.Cluster, file stri
 	return "", false
 }
 
-// timeInState is cpufreq's list of speeds and ticks: the cluster runs at a speed
-// while any of its CPUs needs it, and at the slowest else.
+// timeInState is cpufreq's list of speeds and ticks.
 func timeInState(a *account.Account, part power.Part, c power.Cluster) string {
-	at := make([]time.Duration, len(c.Steps))
-	left := a.Clock.Now() - clock.Boot
-	for step := c.Top(); step > 0; step-- {
-		longest := time.Duration(0) // of the CPUs; they overlap
-		for cpu := c.First; cpu < c.First+c.Count; cpu++ {
-			longest = max(longest, a.Busy(power.At{Part: part, CPU: cpu, Step: step}))
-		}
-		at[step] = min(longest, left)
-		left -= at[step]
-	}
-	at[0] = left
+	at := a.InStep(part)
 	var b strings.Builder
 	for i, s := range c.Steps {
 		fmt.Fprintf(&b, "%d %d\n", s.KHz, int64(at[i]/tick))

@@ -64,6 +64,7 @@ func (p *Phone) frame(f choreo.Frame) timeline.Frame {
 func (p *Phone) Timeline() *timeline.Timeline {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.power.Advance()
 	return p.recorded()
 }
 
@@ -81,5 +82,6 @@ func (p *Phone) recorded() *timeline.Timeline {
 func (p *Phone) forgetFrames() {
 	before := min(p.clock.Now()-time.Minute, recorders.Since(p.host))
 	p.recorded()
+	p.power.Advance()
 	p.timeline.Forget(before)
 }

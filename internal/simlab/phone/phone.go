@@ -123,7 +123,8 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Production {
 		produce(ph.state.props)
 	}
-	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Hot: ph.isHot, Random: ph.random})
+	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Hot: ph.isHot, Random: ph.random,
+		Timeline: ph.timeline, Composed: ph.composed})
 	for _, dir := range dumps.PolicyDirs(ph.power) {
 		_ = ph.files.MakeDir(dir, true)
 	}

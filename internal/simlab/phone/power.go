@@ -1,12 +1,15 @@
 package phone
 
 import (
+	"sort"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/sched"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // sensors are what the phone shows of its power.
@@ -45,25 +48,38 @@ func (p *Phone) beginDeeds(pr *process) {
 	if pr.app == &systemUI {
 		return
 	}
-	pr.deeds = &account.Deeds{App: pr.app, UID: p.uidOf(pr.app.Package), PID: pr.PID, UI: pr.spans}
+	pr.deeds = &account.Deeds{App: pr.app, UID: p.uidOf(pr.app.Package), PID: pr.PID}
 	if a := p.state.apps[pr.app.Package]; a != nil {
 		pr.deeds.Compiled = compiledAhead(a.filter)
 	}
+	pr.deeds.Drawing = func(from, to time.Duration) []sched.Item { return p.drawing(pr, from, to) }
 	p.power.Begin(pr.deeds, p.state.windows)
 }
 
-// spans are the times in which the frames and the other work of the process's UI
-// thread keep a CPU busy, now and to come.
-func (pr *process) spans() (out []power.Span) {
-	for _, f := range pr.Frames {
-		out = append(out, power.Span{From: f.Input, To: f.Completed, Kind: power.Frame, Method: power.Mixed})
+// drawing is the work of a process's frames and of its UI thread, as account.Deeds wants
+// it.
+func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) {
+	add := func(items ...sched.Item) {
+		for _, it := range items {
+			if it.From >= from && it.From < to {
+				out = append(out, it)
+			}
+		}
+	}
+	first := sort.Search(len(pr.Frames), func(i int) bool { return pr.Frames[i].Completed > from })
+	for _, f := range pr.Frames[first:] {
+		if f.Intended >= to {
+			break
+		}
+		frame := p.frame(f)
+		add(sched.Frame(pr.deeds.Threads[account.UI], pr.deeds.Threads[account.Render], p.power.Vsync, &frame)...)
 	}
 	jank := pr.app.Power.JankMethod()
 	if jank < 0 {
 		jank = power.Mixed
 	}
 	for _, b := range pr.busy {
-		out = append(out, power.Span{From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank})
+		add(sched.Item{Thread: pr.deeds.Threads[account.UI], Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank})
 	}
 	return out
 }
@@ -89,4 +105,18 @@ func (p *Phone) spend(pr *process, e simapp.Event) {
 			p.clock.At(p.clock.Now()+s.For, func() { p.setScreen(true) })
 		}
 	}
+}
+
+// composed are the frames of the display that SurfaceFlinger began to compose from one
+// time until before another.
+func (p *Phone) composed(from, to time.Duration) (out []timeline.DisplayFrame) {
+	all := p.recorded().Displays
+	first := sort.Search(len(all), func(i int) bool { return all[i].Actual.From >= from })
+	for _, f := range all[first:] {
+		if f.Actual.From >= to {
+			break
+		}
+		out = append(out, f)
+	}
+	return out
 }

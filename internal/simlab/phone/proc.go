@@ -40,16 +40,8 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 // procStat is /proc/PID/stat; times are in ticks of 10 ms.
 func (p *Phone) procStat(pr *process) string {
 	var busy time.Duration
-	for _, f := range pr.Frames[:pr.Rendered(p.clock.Now())] {
-		busy += f.Completed - f.Input
-	}
-	for _, b := range pr.busy {
-		if b.At < p.clock.Now() {
-			busy += min(b.For, p.clock.Now()-b.At)
-		}
-	}
 	if pr.deeds != nil {
-		busy += p.power.Beside(pr.deeds)
+		busy = p.power.CPU(pr.deeds)
 	}
 	ticks := int64(busy / (10 * time.Millisecond))
 	comm := pr.app.Package

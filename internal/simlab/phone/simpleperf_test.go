@@ -72,7 +72,7 @@ func TestSamplesFallWhereTheTimeIsSpent(t *testing.T) {
 			t.Fatalf("a call chain begins in %q", outer)
 		}
 	}
-	if !threads["m.example.still"] || !threads["pool-2-thread-1"] || len(threads) != 2 {
+	if !threads["m.example.still"] || !threads["RenderThread"] || !threads["pool-2-thread-1"] || len(threads) != 3 {
 		t.Errorf("samples are of threads %v", threads)
 	}
 }

@@ -22,37 +22,34 @@ func twoCores() Hardware {
 	}
 }
 
-func TestWorkBurnsWhatItsPartsSay(t *testing.T) {
-	w := Work{Hardware: twoCores(), Factor: 1}
-	w.Run([]Span{
-		{From: 0, To: 100 * time.Millisecond, Kind: Frame, Method: System},
-		{From: 200 * time.Millisecond, To: 1200 * time.Millisecond, Kind: Block, Method: System},
-		// Beside the block, and beside one more, on threads 1 and 2: the big cluster
-		// has two CPUs, so that the last runs on a little one.
-		{From: 200 * time.Millisecond, To: 700 * time.Millisecond, Kind: Other, Method: System},
-		{From: 200 * time.Millisecond, To: 400 * time.Millisecond, Kind: Other, Method: System},
-	})
-	got := w.Joules(0, 2*time.Second)
-	near(t, "the big cluster", got[Big], 0.1*0.4+1*1+0.5*1, 1e-9)
-	near(t, "the little cluster", got[Little], 0.2*0.1, 1e-9)
-	near(t, "the GPU", got[GPU], 0.1*0.5, 1e-9)
-	near(t, "the CPU time in s", w.CPU(0, 2*time.Second).Seconds(), 0.1+1+0.5+0.2, 1e-9)
-	near(t, "a part of it", w.Joules(600*time.Millisecond, 800*time.Millisecond)[Big], 0.2+0.1, 1e-9)
+// add has a thread run on the big cluster at a step, in runs as long as they may be.
+func add(w *Work, r Run) {
+	for to := r.To; r.From < to; r.From = r.To {
+		r.To = min(r.From+MaxRun, to)
+		w.Add(r)
+	}
 }
 
-func TestALongSpanIsSeenBehindManyShortOnes(t *testing.T) {
+func TestWorkBurnsWhatItsPartsSay(t *testing.T) {
 	w := Work{Hardware: twoCores(), Factor: 1}
-	spans := []Span{{From: 0, To: 10 * time.Second, Kind: Other, Method: System}}
-	for i := range time.Duration(500) {
-		spans = append(spans, Span{From: i * 16 * time.Millisecond, To: i*16*time.Millisecond + time.Millisecond, Kind: Frame, Method: System})
+	add(&w, Run{From: 0, To: 100 * time.Millisecond, Part: Big, Step: 1, Kind: Frame, Method: System})
+	for at := 200 * time.Millisecond; at < 1200*time.Millisecond; at += MaxRun {
+		w.Add(Run{From: at, To: at + MaxRun, Part: Big, Step: 2, Kind: Block, Method: System})
+		if at < 400*time.Millisecond {
+			w.Add(Run{From: at, To: at + MaxRun, Thread: 1, Part: Little, Step: 1, Kind: Other, Method: System})
+		}
 	}
-	w.Run(spans)
-	near(t, "the CPU time of the last second", w.CPU(9*time.Second, 10*time.Second).Seconds(), 1, 1e-9)
+	got := w.Joules(0, 2*time.Second)
+	near(t, "the big cluster", got[Big], 0.1*0.4+1*1, 1e-9)
+	near(t, "the little cluster", got[Little], 0.2*0.1, 1e-9)
+	near(t, "the GPU", got[GPU], 0.1*0.5, 1e-9)
+	near(t, "the CPU time in s", w.CPU(0, 2*time.Second).Seconds(), 0.1+1+0.2, 1e-9)
+	near(t, "a part of it", w.Joules(375*time.Millisecond, 525*time.Millisecond)[Big], 0.15, 1e-9)
 }
 
 func TestMethodsRunByTheirSharesAndBurnByTheirHunger(t *testing.T) {
 	w := Work{Hardware: twoCores(), Factor: 1, Seed: 7, Methods: []Method{{Share: 0.5, Hunger: 1}, {Share: 0.2, Hunger: 3}}}
-	w.Run([]Span{{From: 0, To: 200 * time.Second, Kind: Block, Method: Mixed}})
+	add(&w, Run{From: 0, To: 200 * time.Second, Part: Big, Step: 2, Kind: Block, Method: Mixed})
 	cpu := map[int]float64{}
 	w.Slices(0, 200*time.Second, func(s Slice) { cpu[s.Method] += (s.To - s.From).Seconds() })
 	// 100,000 turns: the standard deviation of a share of a half is 0.16 %.
@@ -63,6 +60,19 @@ func TestMethodsRunByTheirSharesAndBurnByTheirHunger(t *testing.T) {
 	// However an interval is cut, its parts add up.
 	parts := w.Joules(0, 33333*time.Microsecond)[Big] + w.Joules(33333*time.Microsecond, 200*time.Second)[Big]
 	near(t, "the sum of two parts", parts, w.Joules(0, 200*time.Second)[Big], 1e-9)
+}
+
+// A thread that does four fifths of what the shares are of runs the methods more often.
+func TestSharesAreOfTheWholeWork(t *testing.T) {
+	w := Work{Hardware: twoCores(), Factor: 1, Seed: 7, Methods: []Method{{Share: 0.4, Hunger: 1}}}
+	add(&w, Run{From: 0, To: 200 * time.Second, Part: Big, Step: 2, Method: Mixed, Share: 0.8})
+	ran := 0.0
+	w.Slices(0, 200*time.Second, func(s Slice) {
+		if s.Method == 0 {
+			ran += (s.To - s.From).Seconds()
+		}
+	})
+	near(t, "the method's seconds", ran, 200/0.8*0.4, 2)
 }
 
 func TestBatteryKeepsItsBooks(t *testing.T) {

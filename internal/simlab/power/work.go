@@ -1,29 +1,19 @@
 package power
 
 import (
-	"cmp"
-	"slices"
 	"sort"
 	"time"
 )
 
-// Span is a time in which one thread of an app runs without a pause.
-type Span struct {
-	From, To time.Duration
-	Kind     Kind
-	Method   int // place in Work.Methods; Mixed: by their shares
-	thread   int
-	before   time.Duration // CPU time of the thread before the span
-}
-
-// Kind says what a span is.
+// Kind says what a thread works on.
 type Kind int8
 
-// The kinds of spans.
+// The kinds of work.
 const (
-	Frame Kind = iota // a frame: short, at a middle speed, with the GPU
-	Block             // a heavy computation: at full speed
-	Other             // work beside the UI thread, at full speed
+	Frame   Kind = iota // a frame: short, at a middle speed, with the GPU
+	Block               // a heavy computation: at full speed
+	Other               // work beside the UI thread, at full speed
+	Service             // the system's own work
 )
 
 // Mixed and System stand for methods: those by their shares, and the system's.
@@ -34,7 +24,7 @@ const (
 
 // Method is a method of the app that runs in its busy time.
 type Method struct {
-	Share  float64 // of the time of mixed spans
+	Share  float64 // of the time of mixed runs
 	Hunger float64 // a factor on what the CPU draws while it runs
 }
 
@@ -42,51 +32,50 @@ type Method struct {
 // has its turn.
 const Grain = 2 * time.Millisecond
 
+// Run is a time in which one thread of a process has a CPU.
+type Run struct {
+	From, To time.Duration
+	Thread   int // of the process, the UI thread is 0
+	CPU      int
+	Part     Part // the CPU's cluster
+	Step     int  // of its speeds
+	Kind     Kind
+	Method   int // place in Work.Methods; Mixed: by their shares
+	// Share is the part that this thread has of the mixed work, 0 for all of it: the
+	// methods' shares are of the whole of a frame, and they run on the UI thread.
+	Share float64
+
+	before time.Duration // CPU time of the thread before the run
+}
+
+// MaxRun is how long a run is at most that Work is told of.
+const MaxRun = 50 * time.Millisecond
+
 // Work is what a process did.
 type Work struct {
 	Hardware Hardware
 	Methods  []Method
 	Seed     uint64
-	Factor   float64         // on what its CPU time draws: session and repetition
-	spans    []Span          // by From
-	reach    []time.Duration // how far the spans up to one reach
+	Factor   float64 // on what its CPU time draws: session and repetition
+	runs     []Run   // by To
+	ran      []time.Duration
 }
 
-// maxThreads bounds the threads that spans are spread over.
-const maxThreads = 8
-
-// Run sets the spans. Those that overlap run on threads of their own: the first
-// on thread 0, the next on 1 and so on; work beside the UI thread never runs
-// on 0.
-func (w *Work) Run(spans []Span) {
-	spans = slices.DeleteFunc(spans, func(s Span) bool { return s.To <= s.From })
-	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
-	var busy, ran [maxThreads]time.Duration
-	for i := range spans {
-		s := &spans[i]
-		for s.thread = 0; s.thread < maxThreads-1; s.thread++ {
-			if busy[s.thread] <= s.From && (s.thread > 0 || s.Kind != Other) {
-				break
-			}
-		}
-		s.before = ran[s.thread]
-		ran[s.thread] += s.To - s.From
-		busy[s.thread] = max(busy[s.thread], s.To)
+// Add adds a run, which ends no earlier than those before it.
+func (w *Work) Add(r Run) {
+	for len(w.ran) <= r.Thread {
+		w.ran = append(w.ran, 0)
 	}
-	w.spans, w.reach = spans, make([]time.Duration, len(spans))
-	for i, s := range spans {
-		w.reach[i] = s.To
-		if i > 0 {
-			w.reach[i] = max(s.To, w.reach[i-1])
-		}
-	}
+	r.before = w.ran[r.Thread]
+	w.ran[r.Thread] += r.To - r.From
+	w.runs = append(w.runs, r)
 }
 
-// within are the spans that can have a part between two instants.
-func (w *Work) within(from, to time.Duration) []Span {
-	end := sort.Search(len(w.spans), func(i int) bool { return w.spans[i].From >= to })
-	first := sort.Search(end, func(i int) bool { return w.reach[i] > from })
-	return w.spans[first:end]
+// within are the runs that can have a part between two instants.
+func (w *Work) within(from, to time.Duration) []Run {
+	first := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].To > from })
+	end := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].To >= to+MaxRun })
+	return w.runs[first:end]
 }
 
 // Slice is a time in which one method runs on one thread.
@@ -95,25 +84,29 @@ type Slice struct {
 	Thread   int
 	Method   int // or System
 	Kind     Kind
-	// CPU is the CPU time of the thread at From.
-	CPU time.Duration
+	CPU      int
+	// Ran is the CPU time of the thread at From.
+	Ran time.Duration
 	// Turn is a number that stays the same through one turn of a method.
 	Turn uint64
+
+	part Part
+	step int
 }
 
-// Slices calls yield for each turn of a method between two instants, by thread
-// and time within each span.
+// Slices calls yield for each turn of a method between two instants, by time within
+// each run.
 func (w *Work) Slices(from, to time.Duration, yield func(Slice)) {
-	for _, s := range w.within(from, to) {
-		begin, end := max(s.From, from), min(s.To, to)
+	for _, r := range w.within(from, to) {
+		begin, end := max(r.From, from), min(r.To, to)
 		for at := begin; at < end; {
-			cpu := s.before + at - s.From
-			turn := cpu / Grain
-			stop := min(end, at+(turn+1)*Grain-cpu)
-			number := mix(w.Seed, uint64(s.thread), uint64(turn))
-			sl := Slice{From: at, To: stop, Thread: s.thread, Method: s.Method, Kind: s.Kind, CPU: cpu, Turn: number}
-			if s.Method == Mixed {
-				sl.Method = w.pick(float64(number>>11) / (1 << 53))
+			ran := r.before + at - r.From
+			turn := ran / Grain
+			stop := min(end, at+(turn+1)*Grain-ran)
+			number := mix(w.Seed, uint64(r.Thread), uint64(turn))
+			sl := Slice{From: at, To: stop, Thread: r.Thread, Method: r.Method, Kind: r.Kind, CPU: r.CPU, Ran: ran, Turn: number, part: r.Part, step: r.Step}
+			if r.Method == Mixed {
+				sl.Method = w.pick(float64(number>>11)/(1<<53), r.Share)
 			}
 			yield(sl)
 			at = stop
@@ -121,7 +114,11 @@ func (w *Work) Slices(from, to time.Duration, yield func(Slice)) {
 	}
 }
 
-func (w *Work) pick(u float64) int {
+// pick is the method that runs in a turn, of a thread that does a part of the work.
+func (w *Work) pick(u, part float64) int {
+	if part > 0 {
+		u *= part
+	}
 	for i, m := range w.Methods {
 		if u < m.Share {
 			return i
@@ -133,24 +130,11 @@ func (w *Work) pick(u float64) int {
 
 // Watts is what the CPU draws in a slice.
 func (w *Work) Watts(s Slice) (float64, Part) {
-	part, step := w.place(s.Thread, s.Kind)
-	watts := w.cluster(part).Steps[step].Watts * w.Factor
+	watts := w.cluster(s.part).Steps[s.step].Watts * w.Factor
 	if s.Method >= 0 {
 		watts *= w.Methods[s.Method].Hunger
 	}
-	return watts, part
-}
-
-// place is where a thread runs: the first ones on the big cluster, the others on
-// the little one.
-func (w *Work) place(thread int, k Kind) (Part, int) {
-	if thread >= w.Hardware.Big.Count {
-		return Little, w.Hardware.Little.Top()
-	}
-	if k == Frame {
-		return Big, w.Hardware.Big.Middle()
-	}
-	return Big, w.Hardware.Big.Top()
+	return watts, s.part
 }
 
 func (w *Work) cluster(p Part) Cluster {
@@ -181,24 +165,8 @@ func (w *Work) Joules(from, to time.Duration) Sum {
 // CPU is the CPU time between two instants, of all threads.
 func (w *Work) CPU(from, to time.Duration) time.Duration {
 	var sum time.Duration
-	for _, s := range w.within(from, to) {
-		sum += Overlap(s.From, s.To, from, to)
+	for _, r := range w.within(from, to) {
+		sum += max(0, Overlap(r.From, r.To, from, to))
 	}
 	return sum
-}
-
-// At is the CPU time at one speed of one cluster, and on which CPU.
-type At struct {
-	Part Part
-	CPU  int
-	Step int
-}
-
-// Speeds adds up the CPU time between two instants by CPU and speed.
-func (w *Work) Speeds(from, to time.Duration, add func(At, time.Duration)) {
-	for _, s := range w.within(from, to) {
-		part, step := w.place(s.thread, s.Kind)
-		c := w.cluster(part)
-		add(At{part, c.First + s.thread%c.Count, step}, Overlap(s.From, s.To, from, to))
-	}
 }

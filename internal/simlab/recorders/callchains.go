@@ -16,8 +16,7 @@ import (
 // hit is an instant at which a thread's timer fired.
 type hit struct {
 	power.Slice
-	at  time.Duration
-	cpu int
+	at time.Duration
 }
 
 // hitsOf are the hits of all threads between two instants: one for each period
@@ -30,15 +29,15 @@ func hitsOf(p *Phone, d *account.Deeds, from, to, period time.Duration) iter.Seq
 			begin, known := first[s.Thread]
 			if !known {
 				phase := rand.New(rand.NewPCG(d.Seed, uint64(s.Thread))).Int64N(int64(period))
-				begin = s.CPU + time.Duration(phase) // the timer starts with the recording
+				begin = s.Ran + time.Duration(phase) // the timer starts with the recording
 				first[s.Thread] = begin
 			}
 			next := begin
-			if s.CPU > begin {
-				next = begin + (s.CPU-begin+period-1)/period*period
+			if s.Ran > begin {
+				next = begin + (s.Ran-begin+period-1)/period*period
 			}
-			for ; next < s.CPU+s.To-s.From && !stopped; next += period {
-				stopped = !yield(hit{s, s.From + next - s.CPU, p.Hardware.Big.First + s.Thread%p.Hardware.Big.Count})
+			for ; next < s.Ran+s.To-s.From && !stopped; next += period {
+				stopped = !yield(hit{s, s.From + next - s.Ran})
 			}
 		})
 	}
@@ -81,11 +80,12 @@ var (
 	frameChain  = append([]perfdata.Place{at(inFramework, 4)}, loopChain...)
 	workerChain = []perfdata.Place{at(inFramework, 7), at(inFramework, 8), at(inLibc, 1)}
 
+	renderChain = []perfdata.Place{at(inHWUI, 0), at(inLibc, 1)}
+
 	// Where the system's own share of the busy time is spent, on top of the
 	// chains above.
-	systemLeaves = [][]perfdata.Place{
-		{at(inFramework, 5)}, {at(inFramework, 6), at(inFramework, 5)}, {at(inHWUI, 0)}, {at(inHWUI, 1), at(inHWUI, 0)}, {at(inLibc, 2), at(inHWUI, 0)},
-	}
+	uiLeaves     = [][]perfdata.Place{{at(inFramework, 5)}, {at(inFramework, 6), at(inFramework, 5)}}
+	renderLeaves = [][]perfdata.Place{{}, {at(inHWUI, 1)}, {at(inLibc, 2)}}
 )
 
 // code is where the methods of one process lie.
@@ -131,10 +131,17 @@ func (c *code) chain(s power.Slice) []perfdata.Place {
 			out = append(out, place)
 		}
 	} else {
-		out = append(out, systemLeaves[s.Turn%uint64(len(systemLeaves))]...)
+		leaves := uiLeaves
+		if s.Thread == account.Render {
+			leaves = renderLeaves
+		}
+		out = append(out, leaves[s.Turn%uint64(len(leaves))]...)
+	}
+	if s.Thread == account.Render {
+		return append(out, renderChain...)
 	}
 	switch {
-	case s.Thread > 0:
+	case s.Thread > account.Render:
 		return append(out, workerChain...)
 	case s.Kind == power.Frame:
 		return append(out, frameChain...)

@@ -272,7 +272,7 @@ func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, 
 			place[h.Thread] = len(threads)
 			threads = append(threads, threadOf(d, h.Thread))
 		}
-		out = append(out, perfdata.Sample{At: h.at + s.shift(), Thread: place[h.Thread], CPU: h.cpu, Period: period, Chain: code.chain(h.Slice)})
+		out = append(out, perfdata.Sample{At: h.at + s.shift(), Thread: place[h.Thread], CPU: h.CPU, Period: period, Chain: code.chain(h.Slice)})
 	}
 	slices.SortStableFunc(out, func(a, b perfdata.Sample) int { return cmp.Compare(a.At, b.At) })
 	return threads, out
@@ -280,9 +280,6 @@ func (s *sampling) samples(code *code, until time.Duration) ([]perfdata.Thread, 
 
 // threadOf is a thread under the name that the kernel has for it.
 func threadOf(d *account.Deeds, thread int) perfdata.Thread {
-	if thread == 0 {
-		name := d.App.Package
-		return perfdata.Thread{PID: d.PID, TID: d.PID, Name: name[max(0, len(name)-15):]}
-	}
-	return perfdata.Thread{PID: d.PID, TID: d.PID + 20 + thread, Name: fmt.Sprintf("pool-2-thread-%d", thread)}
+	t := d.Threads[thread]
+	return perfdata.Thread{PID: int(t.PID), TID: int(t.TID), Name: t.Name}
 }

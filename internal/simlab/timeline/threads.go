@@ -17,11 +17,18 @@ type Run struct {
 	CPU      int8
 	From, To time.Duration
 	KHz      uint32 // the CPU's speed
-	Waker    int32  // the thread that woke it for this run, 0: it was pre-empted before
+	// Woken is when it was woken for this run, and Waker by which thread, 0: by an
+	// interrupt. Woken is 0 where it slept not: it goes on, or was pre-empted before.
+	Woken time.Duration
+	Waker int32
 	// State is what it is in afterwards, as sched_switch spells it: 'R' pre-empted,
-	// 'S' asleep, 'D' waiting for a disk.
+	// 'S' asleep; or GoesOn.
 	State byte
 }
+
+// GoesOn is the state of a thread that stays on its CPU: the next run of it follows
+// without a pause, at another speed or with other work.
+const GoesOn = 0
 
 // Slice is a section that a thread traces by itself, such as "Choreographer#doFrame 12".
 // One with a cookie is asynchronous.

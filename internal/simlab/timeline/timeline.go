@@ -8,7 +8,10 @@
 // All times are CLOCK_MONOTONIC of the phone.
 package timeline
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Interval is a time from one instant to another.
 type Interval struct{ From, To time.Duration }
@@ -60,6 +63,7 @@ func (t *Timeline) Forget(before time.Duration) {
 	}
 	clear(t.Layers[len(layers):])
 	t.Layers = layers
+	t.Threads = slices.DeleteFunc(t.Threads, func(one Thread) bool { return one.Ended > 0 && one.Ended < before })
 	t.Displays = later(t.Displays, before, func(f DisplayFrame) time.Duration { return f.Traced })
 	t.Runs = later(t.Runs, before, func(r Run) time.Duration { return r.To })
 	t.Slices = later(t.Slices, before, func(s Slice) time.Duration { return s.To })

@@ -1,0 +1,108 @@
+package account
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/sched"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
+)
+
+// The places of a process's threads among its Threads; those of its pool follow.
+const (
+	UI = iota
+	Render
+	firstOfPool
+)
+
+// poolSize bounds the threads that a process has for work beside the UI thread.
+const poolSize = 7
+
+// startSystem begins the system's threads.
+func (a *Account) startSystem() {
+	a.scheduler = sched.New(a.Timeline, a.Hardware, a.Clock.Now())
+	own := func(tid int32, name string) *sched.Thread {
+		return a.scheduler.Thread(timeline.Thread{PID: sched.FlingerPID, TID: tid, Process: "/system/bin/surfaceflinger", Name: name}, nil)
+	}
+	a.flinger, a.Vsync = own(sched.FlingerPID, "surfaceflinger"), own(sched.AppVsync, "app")
+}
+
+// thread begins a thread of a process, whose runs are its work.
+func (a *Account) thread(d *Deeds, tid int, name string) *sched.Thread {
+	place := len(d.Threads)
+	t := a.scheduler.Thread(timeline.Thread{
+		PID: int32(d.PID), TID: int32(tid), Process: d.App.Package, Name: name[max(0, len(name)-15):], Began: a.Clock.Now(),
+	}, func(r sched.Run) {
+		d.work.Add(power.Run{From: r.From, To: r.To, Thread: place, CPU: int(r.CPU), Part: r.Part, Step: r.Step, Kind: r.Kind, Method: r.Method, Share: r.Share})
+	})
+	d.Threads = append(d.Threads, t)
+	return t
+}
+
+// pool is a thread of the process that has nothing to do by a time, and is busy until
+// another then.
+func (a *Account) pool(d *Deeds, from, to time.Duration) *sched.Thread {
+	place := 0
+	for place < len(d.pooled) && d.pooled[place] > from && place < poolSize-1 {
+		place++
+	}
+	if place == len(d.pooled) {
+		d.pooled = append(d.pooled, 0)
+		a.thread(d, d.PID+10+place, fmt.Sprintf("pool-2-thread-%d", place+1))
+	}
+	d.pooled[place] = max(d.pooled[place], to)
+	return d.Threads[firstOfPool+place]
+}
+
+// Advance has the scheduler carry on to now.
+func (a *Account) Advance() {
+	from, to := a.scheduler.Now(), a.Clock.Now()
+	if from >= to {
+		return
+	}
+	var items []sched.Item
+	for _, f := range a.Composed(from, to) {
+		items = append(items, sched.Composition(a.flinger, &f))
+	}
+	for _, d := range a.deeds {
+		if d.ended > 0 {
+			continue
+		}
+		items = append(items, d.Drawing(from, to)...)
+		for _, it := range d.extra {
+			if it.From >= from && it.From < to {
+				items = append(items, it)
+			}
+		}
+	}
+	a.scheduler.Advance(to, items)
+}
+
+// Work is the process's CPU time up to now, or to its end.
+func (a *Account) Work(d *Deeds) *power.Work {
+	a.Advance()
+	return d.work
+}
+
+// CPU is the CPU time of the process up to now.
+func (a *Account) CPU(d *Deeds) (busy time.Duration) {
+	a.Advance()
+	for _, t := range d.Threads {
+		busy += t.Ran()
+	}
+	return busy
+}
+
+// Busy is how long a CPU was busy since the phone was made.
+func (a *Account) Busy(cpu int) time.Duration {
+	a.Advance()
+	return a.scheduler.Busy(cpu)
+}
+
+// InStep is how long a cluster ran at each of its speeds since the phone was made, the
+// slowest first.
+func (a *Account) InStep(part power.Part) []time.Duration {
+	a.Advance()
+	return a.scheduler.InStep(part)
+}

@@ -1,0 +1,138 @@
+package sched
+
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
+)
+
+// States of a thread after a run, as sched_switch spells them; timeline.GoesOn where it
+// is on its CPU still.
+const (
+	goesOn    = timeline.GoesOn
+	asleep    = 'S'
+	preempted = 'R'
+)
+
+// begin gives an item a CPU, or has it wait for one.
+func (s *Scheduler) begin(it Item, at time.Duration) {
+	it.Thread.busy = true
+	number := s.choose(&it)
+	if number < 0 {
+		s.wait(it)
+		return
+	}
+	if c := &s.cpus[number]; c.item != nil { // it gives way
+		left := *c.item
+		s.tell(c, at, preempted)
+		left.From, left.To, left.Waker, left.Woken = at, at+c.end-at, 0, 0
+		c.item = nil
+		s.put(number, it, at)
+		s.wait(left)
+		return
+	}
+	s.put(number, it, at)
+}
+
+// wait puts an item in the queue for a CPU, behind others of its kind.
+func (s *Scheduler) wait(it Item) {
+	i := len(s.waiting)
+	for i > 0 && !it.Background && s.waiting[i-1].Background {
+		i--
+	}
+	s.waiting = append(s.waiting, Item{})
+	copy(s.waiting[i+1:], s.waiting[i:])
+	s.waiting[i] = it
+}
+
+// resume gives free CPUs to what waits for one. What the frames' stages say has ended by
+// then is not done any more.
+func (s *Scheduler) resume(at time.Duration) {
+	for len(s.waiting) > 0 {
+		it := s.waiting[0]
+		number := s.free(&it)
+		if number < 0 {
+			return
+		}
+		s.waiting = s.waiting[1:]
+		if !it.Background && it.To <= at {
+			it.Thread.busy, it.Thread.stopped = false, at
+			if q := it.Thread.queue; len(q) > 0 {
+				it.Thread.queue = q[1:]
+				s.begin(q[0], max(at, q[0].From))
+			}
+			continue
+		}
+		s.put(number, it, at)
+	}
+}
+
+// put begins an item on a CPU that has nothing else to do.
+func (s *Scheduler) put(number int, it Item, at time.Duration) {
+	c := &s.cpus[number]
+	end := it.To
+	if it.Background {
+		end = at + it.To - it.From
+	}
+	c.item, c.end, c.since, it.Thread.last = &it, end, at, number
+	c.cluster.govern(s, at)
+}
+
+// choose is a CPU for an item: a free one, or for what can't wait one on which work in
+// the background runs; less than 0 for none.
+func (s *Scheduler) choose(it *Item) int {
+	if number := s.free(it); number >= 0 || it.Background {
+		return number
+	}
+	for i, c := range s.cpus {
+		if c.item.Background {
+			return i
+		}
+	}
+	return -1
+}
+
+// free is a free CPU: that on which the thread ran before, or another of the cluster
+// that is for such work, or one of the other cluster.
+func (s *Scheduler) free(it *Item) int {
+	home := power.Big
+	if it.Kind == power.Service {
+		home = power.Little
+	}
+	last := it.Thread.last
+	if last >= 0 && s.cpus[last].item == nil && s.cpus[last].cluster.part == home {
+		return last
+	}
+	other := -1
+	for i, c := range s.cpus {
+		switch {
+		case c.item != nil:
+		case c.cluster.part == home:
+			return i
+		case other < 0:
+			other = i
+		}
+	}
+	return other
+}
+
+// tell writes what ran on a CPU up to a time.
+func (s *Scheduler) tell(c *cpu, at time.Duration, state byte) {
+	it := c.item
+	if it == nil || at <= c.since {
+		return
+	}
+	step := c.cluster.step
+	r := timeline.Run{
+		TID: it.Thread.TID, CPU: int8(c.number), From: c.since, To: at, KHz: uint32(c.cluster.Steps[step].KHz),
+		Woken: it.Woken, Waker: it.Waker, State: state,
+	}
+	s.timeline.Runs = append(s.timeline.Runs, r)
+	c.ran += at - c.since
+	it.Thread.ran += at - c.since
+	if it.Thread.Runs != nil {
+		it.Thread.Runs(Run{Run: r, Part: c.cluster.part, Step: step, Kind: it.Kind, Method: it.Method, Share: it.Share})
+	}
+	c.since, it.Woken, it.Waker = at, 0, 0
+}

@@ -1,0 +1,210 @@
+// Package sched puts the work of a simulated phone's threads on its CPUs.
+//
+// It owns who runs where, at which speed, and who woke whom: it writes Runs into the
+// timeline, once, and tells each thread's owner of them. When work is there to be done
+// is decided elsewhere (frames by the pipeline, computations by the apps). It takes a
+// stand: what a frame's stages say of its threads holds, so that those always get a CPU
+// at once; work in the background takes what is left, and is done later where that is
+// not enough.
+//
+// Nothing is scheduled before somebody asks: Advance carries on from the last time.
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
+)
+
+// Thread is a thread, as the scheduler knows it.
+type Thread struct {
+	timeline.Thread
+	// Runs is told of each of its runs; it may be nil.
+	Runs func(Run)
+
+	queue   []Item // that wait for the one before
+	busy    bool   // it runs, or waits for a CPU
+	last    int    // the CPU that it ran on
+	stopped time.Duration
+	ran     time.Duration
+}
+
+// Ran is the CPU time of the thread, up to the last Advance.
+func (t *Thread) Ran() time.Duration { return t.ran }
+
+// Item is work of a thread.
+type Item struct {
+	Thread *Thread
+	// Woken is when another thread, or with Waker 0 an interrupt, woke it. It runs from
+	// From until To; in the background, for as long as that is.
+	Woken, From, To time.Duration
+	Waker           int32
+	Kind            power.Kind
+	Method          int
+	Share           float64 // of the work that Method's shares are of; see power.Run
+	Background      bool
+}
+
+// Run is one piece of an item that ran.
+type Run struct {
+	timeline.Run
+	Part   power.Part // the cluster
+	Step   int        // of its speeds
+	Kind   power.Kind
+	Method int
+	Share  float64
+}
+
+// Scheduler is the scheduler of one phone.
+type Scheduler struct {
+	timeline *timeline.Timeline
+	clusters [2]cluster // Little, Big
+	cpus     []cpu
+	waiting  []Item // for a CPU
+	now      time.Duration
+	system   system
+}
+
+// cpu is one CPU and what runs on it.
+type cpu struct {
+	number  int
+	cluster *cluster
+	item    *Item // nil: idle
+	end     time.Duration
+	since   time.Duration // of the piece that is not told yet
+	ran     time.Duration
+}
+
+// tick is how long a piece of a run is at most.
+const tick = power.MaxRun
+
+// New is a scheduler of idle CPUs.
+func New(t *timeline.Timeline, hw power.Hardware, now time.Duration) *Scheduler {
+	s := &Scheduler{timeline: t, now: now, system: newSystem(t, now)}
+	s.clusters = [2]cluster{{part: power.Little, Cluster: hw.Little, since: now}, {part: power.Big, Cluster: hw.Big, since: now}}
+	for i := range s.clusters {
+		c := &s.clusters[i]
+		c.inStep = make([]time.Duration, len(c.Steps))
+		for range c.Count {
+			s.cpus = append(s.cpus, cpu{number: len(s.cpus), cluster: c})
+		}
+	}
+	return s
+}
+
+// Thread begins a thread.
+func (s *Scheduler) Thread(t timeline.Thread, runs func(Run)) *Thread {
+	s.timeline.Threads = append(s.timeline.Threads, t)
+	return &Thread{Thread: t, Runs: runs, last: -1}
+}
+
+// Now is up to when it is known who ran.
+func (s *Scheduler) Now() time.Duration { return s.now }
+
+// Busy is how long a CPU was busy.
+func (s *Scheduler) Busy(cpu int) time.Duration { return s.cpus[cpu].ran }
+
+// Advance schedules what became due since the last time: all items with a From before
+// now and not before the last now.
+func (s *Scheduler) Advance(now time.Duration, items []Item) {
+	if now <= s.now {
+		return
+	}
+	items = append(items, s.system.work(s.now, now)...)
+	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(a.From, b.From) })
+	for i := range items {
+		s.runTo(items[i].From)
+		s.arrive(items[i])
+	}
+	s.runTo(now)
+	for i := range s.cpus {
+		s.tell(&s.cpus[i], now, goesOn)
+	}
+	for i := range s.clusters {
+		s.clusters[i].count(now)
+	}
+	s.now = now
+}
+
+// Exit ends a thread now, which is what the last Advance said.
+func (s *Scheduler) Exit(t *Thread) {
+	s.waiting = slices.DeleteFunc(s.waiting, func(it Item) bool { return it.Thread == t })
+	t.queue, t.busy, t.stopped = nil, false, s.now
+	for i := range s.timeline.Threads {
+		if one := &s.timeline.Threads[i]; one.TID == t.TID && one.Ended == 0 {
+			one.Ended = s.now
+		}
+	}
+	for i := range s.cpus {
+		if c := &s.cpus[i]; c.item != nil && c.item.Thread == t {
+			c.item = nil
+			c.cluster.govern(s, s.now)
+		}
+	}
+	s.resume(s.now)
+}
+
+// arrive takes an item whose time has come: behind what its thread has to do before.
+func (s *Scheduler) arrive(it Item) {
+	if it.To <= it.From {
+		return
+	}
+	t := it.Thread
+	if t.busy {
+		t.queue = append(t.queue, it)
+		return
+	}
+	if it.Woken < t.stopped { // it had not slept yet
+		it.Woken, it.Waker = t.stopped, 0
+	}
+	s.begin(it, it.From)
+}
+
+// runTo lets time pass.
+func (s *Scheduler) runTo(at time.Duration) {
+	for {
+		next := -1
+		for i, c := range s.cpus {
+			if c.item != nil && (next < 0 || c.until() < s.cpus[next].until()) {
+				next = i
+			}
+		}
+		if next < 0 || s.cpus[next].until() > at {
+			return
+		}
+		if c := &s.cpus[next]; c.until() < c.end {
+			s.tell(c, c.until(), goesOn)
+		} else {
+			s.finish(next)
+		}
+	}
+}
+
+// until is when something happens to what runs on a CPU.
+func (c *cpu) until() time.Duration { return min(c.end, c.since+tick) }
+
+// finish ends an item; its thread's next follows, or whatever waits for a CPU.
+func (s *Scheduler) finish(number int) {
+	c := &s.cpus[number]
+	at, t := c.end, c.item.Thread
+	for len(t.queue) > 0 {
+		next := t.queue[0]
+		t.queue = t.queue[1:]
+		if !next.Background {
+			next.From = at
+		}
+		if next.From < next.To {
+			s.tell(c, at, goesOn)
+			next.Waker, next.Woken = 0, 0
+			s.put(number, next, at)
+			return
+		}
+	}
+	s.tell(c, at, asleep)
+	c.item, t.busy, t.stopped = nil, false, at
+	c.cluster.govern(s, at)
+	s.resume(at)
+}
