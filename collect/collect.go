@@ -181,6 +181,7 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
+	full      fullDisplay
 }
 
 func newCollector(job Job, options Options, s *station) *collector {
@@ -205,6 +206,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 		s.apps = append(s.apps, job.App.Package)
 	}
 	s.target.Journal = c.journal
+	c.full = fullDisplay{target: s.target, app: job.App.Package}
 	return c
 }
 

@@ -60,6 +60,9 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	if measured && c.meter != nil {
 		a.energy = c.meter.Measure(c.build)
 	}
+	if err := c.readyStart(ctx); err != nil {
+		return fail(err)
+	}
 	if err := c.preTest(ctx, a); err != nil {
 		return fail(err)
 	}
@@ -155,6 +158,10 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: a.frames.MemoryKB(), unseen: unseen,
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
+	if start := a.workload.Started; start != nil {
+		c.compareStart(a.n, *start, seen)
+		out.startup = start.Total
+	}
 	if a.energy != nil {
 		var err error
 		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
@@ -192,7 +199,7 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (
 	if unseen {
 		a.frames.Frames = nil
 	} else if err := a.frames.Loss(a.n); err != nil {
-		if unseen = c.drawsNothing(err); !unseen {
+		if unseen = c.drawsNothing(err); !unseen && !c.needsNoFrames(err) {
 			return false, err
 		}
 	}
@@ -295,9 +302,14 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 			nextLog = clock.Now() + readLogEvery
 		}
 	}
-	ended = w.Judge(c.job.Scenario.Workload)
+	ended = w.Judge(c.job.Scenario.Workload, c.job.App.Package)
 	if loss.IsGone(ended) {
 		return nil, ended
+	}
+	if w.Started != nil && ended == nil && c.logged() {
+		if ended, err = c.full.await(ctx, a.log); err != nil {
+			return nil, err
+		}
 	}
 	return ended, a.frames.Read(ctx, false)
 }

@@ -69,7 +69,7 @@ type App struct {
 type Scenario struct {
 	// The name under which the history keeps it. A run is compared only with runs of the same scenario.
 	Name string `yaml:"name" jsonschema:"required,minLength=1,maxLength=200"`
-	// What drives the app: exactly one of instrumentation, maestro, monkey and shell.
+	// What drives the app: exactly one of instrumentation, startup, maestro, monkey and shell.
 	Workload Workload `yaml:"workload" jsonschema:"required"`
 	// How often the workload is measured.
 	Repetitions int `yaml:"repetitions,omitempty" jsonschema:"minimum=1,maximum=1000,default=10"`
@@ -91,6 +91,8 @@ type Scenario struct {
 type Workload struct {
 	// An instrumentation test, run with am instrument.
 	Instrumentation *Instrumentation `yaml:"instrumentation,omitempty"`
+	// The start of the app, with am start.
+	Startup *Startup `yaml:"startup,omitempty"`
 	// A Maestro flow, run by the maestro command on this computer.
 	Maestro *Maestro `yaml:"maestro,omitempty"`
 	// Random input by Android's monkey; the same seed gives the same input.
@@ -112,6 +114,27 @@ type Instrumentation struct {
 	Class string `yaml:"class,omitempty"`
 	// More arguments for the runner, each passed as -e NAME VALUE.
 	Args map[string]string `yaml:"args,omitempty"`
+}
+
+// StartMode is what is there of the app before it is started.
+type StartMode string
+
+// The modes of a start.
+const (
+	StartCold StartMode = "cold" // neither process nor activity
+	StartWarm StartMode = "warm" // the process
+	StartHot  StartMode = "hot"  // both, out of sight
+)
+
+// StartModes are all modes.
+func StartModes() []StartMode { return []StartMode{StartCold, StartWarm, StartHot} }
+
+// Startup is a workload that starts the app once.
+type Startup struct {
+	// What is there of the app before: nothing (cold), its process (warm), or its activity too, out of sight (hot).
+	Mode StartMode `yaml:"mode,omitempty" jsonschema:"enum=cold,enum=warm,enum=hot,default=cold"`
+	// The class of the activity, such as .MainActivity. Without it, the one that the launcher opens.
+	Activity string `yaml:"activity,omitempty"`
 }
 
 // Maestro is a workload run by Maestro.

@@ -38,7 +38,7 @@ func TestDocumentedExampleIsValid(t *testing.T) {
 // docsSections are where the documentation has the keys of each type.
 var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
-	"Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
+	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
 	"Device": "## devices", "Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
 	"Threshold": "### gate.thresholds", "Store": "## store", "Report": "## report",
 }

@@ -88,7 +88,7 @@ const initScenario = `
 scenarios:
   # A run is compared with earlier runs of the same scenario name.
   - name: %s
-    # What drives the app: instrumentation, maestro, monkey or shell.
+    # What drives the app: instrumentation, startup, maestro, monkey or shell.
     workload:
 `
 

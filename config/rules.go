@@ -24,6 +24,7 @@ func pattern(re *regexp.Regexp, want string) rule { return rule{want, re.MatchSt
 var (
 	packagePattern  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)+$`)
 	classPattern    = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z_$][A-Za-z0-9_$]*)*$`)
+	activityPattern = regexp.MustCompile(`^\.?[A-Za-z_$][A-Za-z0-9_$]*(\.[A-Za-z_$][A-Za-z0-9_$]*)*$`)
 	propertyPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 	networkPattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,31}$`)
 	serialPattern   = regexp.MustCompile(`^[!-~]{1,200}$`)
@@ -39,6 +40,7 @@ var (
 var (
 	packageRule  = pattern(packagePattern, "an application id such as com.example.mail")
 	runnerRule   = pattern(classPattern, "a class such as "+DefaultRunner)
+	activityRule = pattern(activityPattern, "the class of an activity such as .MainActivity or com.example.mail.MainActivity")
 	propertyRule = pattern(propertyPattern, "a property name: a letter, then up to 63 letters, digits or _ . -")
 	networkRule  = pattern(networkPattern, "a network such as wifi, 3g, 4g or none: up to 32 small letters, digits or _ . -")
 	serialRule   = pattern(serialPattern, "a serial as adb devices prints it, without spaces")

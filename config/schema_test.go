@@ -103,7 +103,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"App.package": packagePattern.String(), "App.apk": pathPattern, "App.test-apk": pathPattern,
 		"Scenario.name": linePattern, "Instrumentation.test-package": packagePattern.String(),
 		"Instrumentation.runner": classPattern.String(), "Instrumentation.class": linePattern,
-		"Maestro.flow": pathPattern, "Shell.script": pathPattern,
+		"Startup.activity": activityPattern.String(), "Maestro.flow": pathPattern, "Shell.script": pathPattern,
 		"Device.serial": serialPattern.String(), "Device.address": hostPattern, "Device.simulated": linePattern, "Device.name": linePattern,
 		"Metric.name": `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
@@ -122,7 +122,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "number"}, percentSchema()}
 	}
-	s.Definitions["Workload"].OneOf = oneRequired("instrumentation", "maestro", "monkey", "shell")
+	s.Definitions["Workload"].OneOf = oneRequired("instrumentation", "startup", "maestro", "monkey", "shell")
 	s.Definitions["Device"].OneOf = oneRequired("serial", "address", "simulated")
 	one := uint64(1)
 	s.Definitions["Store"].MaxProperties = &one
@@ -271,6 +271,7 @@ func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
 		"Scenario":        `scenarios: [{nope: 1}]`,
 		"Workload":        `scenarios: [{workload: {nope: 1}}]`,
 		"Instrumentation": `scenarios: [{workload: {instrumentation: {nope: 1}}}]`,
+		"Startup":         `scenarios: [{workload: {startup: {nope: 1}}}]`,
 		"Maestro":         `scenarios: [{workload: {maestro: {nope: 1}}}]`,
 		"Monkey":          `scenarios: [{workload: {monkey: {nope: 1}}}]`,
 		"Shell":           `scenarios: [{workload: {shell: {nope: 1}}}]`,

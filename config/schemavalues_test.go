@@ -14,6 +14,7 @@ import (
 var places = map[string]string{
 	"Scenario":        "app: {package: a.b}\nscenarios: [{name: x, workload: {shell: {script: s}}, KEY}]\n",
 	"Instrumentation": "app: {package: a.b}\nscenarios: [{name: x, workload: {instrumentation: {test-package: a.c, KEY}}}]\n",
+	"Startup":         "app: {package: a.b}\nscenarios: [{name: x, workload: {startup: {KEY}}}]\n",
 	"Monkey":          "app: {package: a.b}\nscenarios: [{name: x, workload: {monkey: {events: 9, KEY}}}]\n",
 	"Metric":          "app: {package: a.b}\nmetrics: [{name: x, better: lower, KEY}]\n",
 	"Gate":            "app: {package: a.b}\ngate: {KEY}\n",

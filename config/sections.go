@@ -90,11 +90,12 @@ func (d *decoder) workload(w *Workload) reader {
 	return func(n *node, path string) {
 		if d.mapping(n, path,
 			may("instrumentation", d.instrumentation(&w.Instrumentation)),
+			may("startup", d.startup(&w.Startup)),
 			may("maestro", d.maestro(&w.Maestro)),
 			may("monkey", d.monkey(&w.Monkey)),
 			may("shell", d.shell(&w.Shell)),
 		) {
-			d.exactlyOne(n, path, []string{"instrumentation", "maestro", "monkey", "shell"})
+			d.exactlyOne(n, path, []string{"instrumentation", "startup", "maestro", "monkey", "shell"})
 		}
 	}
 }
@@ -112,6 +113,16 @@ func (d *decoder) instrumentation(dst **Instrumentation) reader {
 		if _, twice := i.Args["class"]; twice && i.Class != "" {
 			d.at(n.find("args").find("class"), join(join(path, "args"), "class"), "the test class is given twice, by class and by args")
 		}
+	}
+}
+
+func (d *decoder) startup(dst **Startup) reader {
+	return func(n *node, path string) {
+		*dst = &Startup{Mode: StartCold}
+		d.mapping(n, path,
+			may("mode", oneOf(d, &(*dst).Mode, StartModes()...)),
+			may("activity", d.text(&(*dst).Activity, activityRule)),
+		)
 	}
 }
 

@@ -86,6 +86,7 @@ var (
 	ErrTimeline = errors.New("the frame timeline is not known")
 	ErrGarbled  = errors.New("the device answered garbage")
 	ErrEnergy   = errors.New("the energy is not known")
+	ErrStart    = errors.New("the app was not started as asked")
 )
 
 // Text stands in a warning between which repetition it is of and why that is lost.
@@ -195,7 +196,7 @@ func Why(err error) string {
 // inRepetition puts the repetition behind what happened, before its details.
 func inRepetition(text string, e *Error) string {
 	at := fmt.Sprintf(" in repetition %d", e.Repetition)
-	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrFrameGap, ErrTimeline, ErrGarbled, ErrEnergy} {
+	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrFrameGap, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart} {
 		if details, ok := strings.CutPrefix(text, way.Error()); ok && errors.Is(e, way) {
 			return way.Error() + at + details
 		}

@@ -170,6 +170,12 @@ func (l *Log) Events() []logcat.Event {
 	return events
 }
 
+// FullyDrawn reports whether the log tells that the app says that it is fully drawn.
+func (l *Log) FullyDrawn(app string) bool {
+	events, _ := logcat.Events(l.entries)
+	return slices.ContainsFunc(events, func(e logcat.Event) bool { return e.Kind == logcat.FullyDrawn && isOf(e.Process, app) })
+}
+
 // Span is from the first mark to the last, on CLOCK_MONOTONIC; 0 and 0 where that is
 // not known.
 func (l *Log) Span() (from, to time.Duration) {

@@ -12,12 +12,15 @@ import (
 
 // command is the workload's command line for the device's shell, "" for one
 // that runs on this computer.
-func command(w config.Workload, pkg string) string {
+func (p Plan) command() string {
+	w := p.Scenario.Workload
 	switch {
 	case w.Instrumentation != nil:
 		return instrument(*w.Instrumentation)
+	case w.Startup != nil:
+		return p.amStart(w.Startup.Mode) + "; " + settle
 	case w.Monkey != nil:
-		words := []string{"monkey", "-p", pkg, "-s", strconv.FormatInt(w.Monkey.Seed, 10)}
+		words := []string{"monkey", "-p", p.App, "-s", strconv.FormatInt(w.Monkey.Seed, 10)}
 		if w.Monkey.Throttle > 0 {
 			words = append(words, "--throttle", strconv.FormatInt(w.Monkey.Throttle.Milliseconds(), 10))
 		}

@@ -48,7 +48,7 @@ func (d Detached) Check() error {
 // Start runs the workload to its end, in the background of a device that is left
 // alone for the time that is set.
 func (d Detached) Start(ctx context.Context) (*Running, error) {
-	script, r := d.markEnds(command(d.Scenario.Workload, d.App))
+	script, r := d.markEnds(d.command())
 	line := "nohup " + device.Quote("sh", "-c", script) + " </dev/null >" + recorders.DetachedLog + " 2>&1 & echo $!"
 	out, err := d.Target.Ask(ctx, line)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/config"
 )
 
-// Judge tells how a workload ended that has ended by itself.
-func (r *Running) Judge(w config.Workload) error {
+// Judge tells how a workload of the app ended that has ended by itself.
+func (r *Running) Judge(w config.Workload, app string) error {
 	if r.err != nil {
 		return &loss.Error{Cause: loss.Infrastructure, Phase: journal.Measure, Err: fmt.Errorf("run the workload: %w", r.err)}
 	}
@@ -26,6 +26,9 @@ func (r *Running) Judge(w config.Workload) error {
 	case w.Instrumentation != nil:
 		r.tests.end()
 		return r.tests.judge(code, errs)
+	case w.Startup != nil:
+		r.Started = readStart(errs, out)
+		return r.Started.judge(w.Startup.Mode, app)
 	case w.Monkey != nil:
 		return judgeMonkey(out, errs, code)
 	case code != 0:

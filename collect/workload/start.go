@@ -1,5 +1,5 @@
-// Package workload is what makes the app do something: an instrumentation, a Maestro
-// flow, monkey or a script, started on the device or on this computer.
+// Package workload is what makes the app do something: an instrumentation, its mere
+// start, a Maestro flow, monkey or a script, started on the device or on this computer.
 //
 // It owns how a workload is started and stopped, what it says while it runs, and what
 // that means: that it went well, that a test failed, that the app crashed. It does not
@@ -32,6 +32,8 @@ type Plan struct {
 	Host HostRunner
 	// Marked has the workload write marks to the log when it begins and ends.
 	Marked bool
+	// activity is the component that a start-up opens, from Prepare on.
+	activity string
 }
 
 // HostRunner runs a command on this computer to its end and returns what it
@@ -50,6 +52,9 @@ type Running struct {
 	err   error
 	// Begin and End are its marks in the log, "" where it writes none.
 	Begin, End string
+	// Started is what was said of the app's start, nil where another workload ran or
+	// nothing was judged.
+	Started *Start
 	// told says that the output ends with the exit code (see markEnds).
 	told bool
 }
@@ -134,7 +139,7 @@ func (p Plan) Start(ctx context.Context) (*Running, error) {
 	if w.Maestro != nil {
 		return p.startHost(ctx, "maestro", "--device", p.Target.Device().Serial(), "test", w.Maestro.Flow), nil
 	}
-	line := command(w, p.App)
+	line := p.command()
 	if line == "" {
 		return nil, p.Target.Final(loss.Workload, fmt.Errorf("scenario %q has no workload", p.Scenario.Name))
 	}
@@ -174,10 +179,13 @@ func (p Plan) startHost(ctx context.Context, name string, args ...string) *Runni
 const scriptPath = "/data/local/tmp/apkgate-workload.sh"
 
 // Prepare pushes what the workload needs, and looks for what it names.
-func (p Plan) Prepare(ctx context.Context) error {
+func (p *Plan) Prepare(ctx context.Context) error {
 	w, t := p.Scenario.Workload, p.Target
 	if w.Maestro != nil && p.Host == nil {
 		return t.Final(loss.Infrastructure, errors.New("a Maestro flow runs on this computer, and nothing here can run it"))
+	}
+	if w.Startup != nil {
+		return p.findActivity(ctx)
 	}
 	if w.Shell == nil {
 		return p.checkRunner(ctx)

@@ -63,7 +63,7 @@ func judged(out string) error {
 	for i := range len(out) {
 		_, _ = r.Write([]byte(out[i : i+1]))
 	}
-	return r.Judge(config.Workload{Instrumentation: &config.Instrumentation{}})
+	return r.Judge(config.Workload{Instrumentation: &config.Instrumentation{}}, "com.example")
 }
 
 // The one failed test of thousands is found, though nobody keeps what they print.
@@ -83,7 +83,7 @@ func TestAFailedTestAmongThousands(t *testing.T) {
 			}
 		}
 		_, _ = fmt.Fprintf(&r, "INSTRUMENTATION_RESULT: stream=\n%s\nINSTRUMENTATION_CODE: -1\n", said)
-		err := r.Judge(config.Workload{Instrumentation: &config.Instrumentation{}})
+		err := r.Judge(config.Workload{Instrumentation: &config.Instrumentation{}}, "com.example")
 		if !errors.Is(err, loss.ErrTestFail) || !strings.Contains(err.Error(), "SomeRatherLongTestClassName#testNumber3000: java.lang.AssertionError: wrong") {
 			t.Errorf("%v, want the failure of test %d", err, bad)
 		}
@@ -148,7 +148,7 @@ func TestAFailedWorkloadsOwnWordsAreTold(t *testing.T) {
 	} {
 		r := Running{code: 127, errs: func() []byte { return []byte(c.errs) }}
 		_, _ = r.out.Write([]byte(c.out))
-		if err := r.Judge(c.workload); !errors.Is(err, loss.ErrTestFail) || !strings.HasSuffix(err.Error(), c.says) {
+		if err := r.Judge(c.workload, "com.example"); !errors.Is(err, loss.ErrTestFail) || !strings.HasSuffix(err.Error(), c.says) {
 			t.Errorf("%v, want it to end with %q", err, c.says)
 		}
 	}
@@ -192,7 +192,7 @@ func TestCommands(t *testing.T) {
 		"am instrument -w -r -e a '1 2' -e b '$(rm)' t/R": {Instrumentation: &config.Instrumentation{
 			TestPackage: "t", Runner: "R", Args: map[string]string{"b": "$(rm)", "a": "1 2"}}},
 	} {
-		if got := command(w, "com.example"); got != want {
+		if got := (Plan{Scenario: config.Scenario{Workload: w}, App: "com.example", activity: "com.example/.Main"}).command(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -189,12 +189,13 @@ func amEvent(e Entry) (Event, bool) {
 // mostStart bounds what the start of an activity can take, but for whole days.
 const mostStart = 24 * time.Hour
 
-// launchTime reads "[user,token,component,ms,…]".
+// launchTime reads "[user,token,component,ms,total]". Where other activities of the app
+// led to this one, the total counts from the first of them; Android 10 has it alone.
 func launchTime(kind Kind, message string) (Event, bool) {
 	fields := list(message)
 	for i, field := range fields[:max(len(fields)-1, 0)] {
 		process, _, found := strings.Cut(field, "/")
-		if ms, err := strconv.Atoi(fields[i+1]); found && err == nil && ms >= 0 && ms < int(mostStart/time.Millisecond) {
+		if ms, err := strconv.Atoi(fields[min(i+2, len(fields)-1)]); found && err == nil && ms >= 0 && ms < int(mostStart/time.Millisecond) {
 			return Event{Kind: kind, Name: field, Process: process, Duration: time.Duration(ms) * time.Millisecond}, true
 		}
 	}
@@ -253,10 +254,15 @@ func anrIn(entries []Entry, about string) (Event, bool) {
 }
 
 // displayed reads "com.example/.Main: +1s23ms", with "for user 0" before the
-// colon since Android 14 and "(total +2s)" behind in older ones.
+// colon since Android 14. Before Android 10, "(total +2s)" stands behind where other
+// activities led to this one: that counts from the first of them, as later versions do.
 func displayed(kind Kind, about string) (Event, bool) {
 	activity, took, found := strings.Cut(about, ": +")
 	activity, _, _ = strings.Cut(activity, " for user ")
+	took, total, _ := strings.Cut(took, " (total +")
+	if total != "" {
+		took = strings.TrimSuffix(total, ")")
+	}
 	took, _, _ = strings.Cut(took, " ")
 	d, ok := duration(took)
 	process, _, _ := strings.Cut(activity, "/")

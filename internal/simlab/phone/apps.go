@@ -29,6 +29,7 @@ type installed struct {
 	profiled, hot bool
 	// granted are the runtime permissions that the app has.
 	granted map[string]bool
+	made    int // how often its activity was made
 }
 
 // paths are where the parts of the app are, its base first.
@@ -230,7 +231,7 @@ func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance
 	} else if perf.Displayed > 0 {
 		out.Displayed = perf.Displayed
 		p.clock.At(begin+perf.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, perf.Displayed) })
-		if pr.app.Drawn > 0 {
+		if p.saysDrawn(pr.app) {
 			took := perf.Displayed + pr.app.Drawn
 			p.clock.At(begin+took, func() { p.fullyDrawn(pr, took) })
 		}

@@ -198,6 +198,17 @@ func (p *Phone) open(app *simapp.App, start choreo.Start) (took time.Duration) {
 	return p.play(pr, simapp.Scenario{Name: "open", Start: app.Touch}, start).Displayed
 }
 
+// saysDrawn reports whether an app that makes its activity will say that it is fully
+// drawn.
+func (p *Phone) saysDrawn(app *simapp.App) bool {
+	a := p.state.apps[app.Package]
+	if a == nil || app.Drawn == 0 {
+		return app.Drawn > 0
+	}
+	a.made++
+	return app.Launch.Undrawn == 0 || a.made < app.Launch.Undrawn
+}
+
 // toFront shows an app, before what was in front.
 func (p *Phone) toFront(pr *process) {
 	if p.state.foreground != pr.app.Package {

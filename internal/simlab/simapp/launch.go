@@ -13,6 +13,7 @@ type Launch struct {
 	Revived    time.Duration // the process comes back so long after it was stopped; 0: it doesn't
 	Forgotten  time.Duration // the process is ended so long after it went out of sight; 0: it isn't
 	Relaunched float64       // the chance that an activity that comes back is made anew
+	Undrawn    int           // from its start of this number on it says no more that it is fully drawn; 0: it always does
 	Logged     time.Duration // how late the log tells that it is displayed
 }
 
@@ -31,10 +32,12 @@ func (p *parser) launch(w []string) error {
 			l.Forgotten, err = shortTime(value)
 		case "relaunched":
 			l.Relaunched, err = share(value)
+		case "undrawn":
+			l.Undrawn, err = number(value, 1, MaxRules)
 		case "logged":
 			l.Logged, err = shortTime(value)
 		default:
-			err = errors.New("not one of through, second, revived, forgotten, relaunched, logged")
+			err = errors.New("not one of through, second, revived, forgotten, relaunched, undrawn, logged")
 		}
 		return err
 	})
