@@ -1,15 +1,12 @@
-// Package choreo works out how a simulated app plays a scenario: which frames
-// it renders, when, and how long each stage of each of them takes.
+// Package choreo works out how a simulated app plays a scenario: what its UI events set
+// in motion, and how much work each frame of that is.
 //
 // It is pure: a performance follows from the app, the scenario, the conditions
 // and the source of randomness, and from nothing else. It knows nothing of
-// phones, logs or dumps.
+// phones, logs or dumps, and not when a frame is drawn: package pipeline asks for the
+// work of each frame in turn, at the vsync for which it begins, and what that asks for
+// follows from what came before.
 //
-// The model is Android's Choreographer in one thread. Each vsync of an animation
-// asks for a frame; the next frame begins at the first vsync after the one
-// before it and the app's own work are done. So a frame that is longer than the
-// vsync period drops the vsyncs that it covers, and a heavy computation on the
-// UI thread both makes one frame long and the frames fewer (paper, section 2.1).
 // Noise multiplies: a factor for the session (a warm phone), one for the
 // repetition, one for each frame, and now and then a frame from a heavy tail.
 package choreo
@@ -25,22 +22,22 @@ import (
 // Conditions are where and how a scenario is played.
 type Conditions struct {
 	simapp.Context
-	Period  time.Duration // between two vsyncs
-	Speed   float64       // a factor on all work; 1 is a good phone, 1.4 a low-end one
-	LowEnd  float64       // a factor on frame noise and on the chance of a tail frame; 1 is none
-	Session float64       // the session's factor, see SessionFactor
-	Start   Start         // what is done before the app shows
+	Speed   float64 // a factor on all work; 1 is a good phone, 1.4 a low-end one
+	LowEnd  float64 // a factor on frame noise and on the chance of a tail frame; 1 is none
+	Session float64 // the session's factor, see SessionFactor
+	Start   Start   // what is done before the app shows
 }
 
 // Performance is one scenario played. Times count from its beginning, which is
 // a vsync.
 type Performance struct {
-	Frames    []Frame
 	Marks     []Mark
 	Blocks    []Block
 	Start     Start
 	Displayed time.Duration // the first frame is on the screen; 0 where the app shows already
 	End       time.Duration
+
+	source *stage // of the work of frames
 }
 
 // Start is what is done before an app shows.
@@ -75,7 +72,7 @@ func SessionFactor(app *simapp.App, deviceNoise float64, r *rand.Rand) float64 {
 const settle = 100 * time.Millisecond
 
 // Play plays a scenario.
-func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) Performance {
+func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) *Performance {
 	s := &stage{app: app, c: c, r: r}
 	s.factor = c.Speed * c.Session * lognormal(r, app.Noise.Repetition)
 	if app.Noise.Repetition > 0 && r.Float64() < 0.04 { // something else keeps the phone busy for this repetition
@@ -89,8 +86,9 @@ func Play(app *simapp.App, sc simapp.Scenario, c Conditions, r *rand.Rand) Perfo
 	s.animate(begin, sc.Start)
 	s.plan(begin, sc.Events)
 	s.perf.End = begin + sc.Duration
-	s.render()
-	return s.perf
+	s.ready()
+	s.perf.source = s
+	return &s.perf
 }
 
 // stage is a performance under way.
@@ -104,6 +102,8 @@ type stage struct {
 	layouts        []time.Duration
 	unsteady       []interval // when the app has not recovered from a jank
 	unsteadyFactor float64
+
+	nextShow, nextBlock, nextLayout, nextMark int // while frames are asked for
 }
 
 type interval struct{ from, to time.Duration }

@@ -1,18 +1,17 @@
 // Package gfxinfo prints the frames of a simulated phone's processes as its Android
-// prints them: dumpsys gfxinfo. It works out no frame (package choreo does), and
+// prints them: dumpsys gfxinfo. It is a view of the timeline: it works nothing out, and
 // keeps of a process only what was shown and reset.
 package gfxinfo
 
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // What dumpsys gfxinfo prints, by version:
@@ -25,30 +24,44 @@ import (
 //	12          with legacy janks; 22 columns, by frame timeline
 //	13          23 columns
 
-// Process is a process whose frames are kept.
+// Process is a process whose frames are shown.
 type Process struct {
-	Package, Component string // the window's name is PACKAGE/CLASS
-	PID                int
-	Window             int  // the ViewRootImpl's hash
-	Profiled           bool // debug.hwui.profile was set when it began
-	// Frames holds what is rendered and what will be, by time.
-	Frames []choreo.Frame
+	Package  string
+	PID      int
+	Profiled bool // debug.hwui.profile was set when it began
+	// Layers are its windows since it began, those that are closed among them.
+	Layers []*timeline.Layer
 	Since  time.Duration // of the statistics
-	// counted is the first frame that the statistics since the last reset hold,
-	// drained the first that the table of Android 4 and 5 has not shown.
-	counted, drained int
+	// drained is until when the table of Android 4 and 5 was shown.
+	drained time.Duration
 }
 
-// Rendered is how many frames are done.
-func (pr *Process) Rendered(now time.Duration) int {
-	return sort.Search(len(pr.Frames), func(i int) bool { return pr.Frames[i].Completed > now })
+// open are the windows that are there.
+func (pr *Process) open() (out []*timeline.Layer) {
+	for _, l := range pr.Layers {
+		if l.Closed == 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// each are the frames of some windows that pass.
+func (pr *Process) each(layers []*timeline.Layer, pass func(f *timeline.Frame) bool) (out []*timeline.Frame) {
+	for _, l := range layers {
+		for i := range l.Frames {
+			if f := &l.Frames[i]; pass(f) {
+				out = append(out, f)
+			}
+		}
+	}
+	return out
 }
 
 // Phone is what a dump says of the phone itself.
 type Phone struct {
 	API           int
 	Now, Boottime time.Duration // CLOCK_MONOTONIC and CLOCK_BOOTTIME
-	Period        time.Duration // of the vsync
 }
 
 // Dump is gfxinfo [PKG] [framestats] [reset], of the processes that run.
@@ -72,10 +85,10 @@ func (ph Phone) Dump(c *shell.Call, running []*Process) int {
 		ph.Now.Milliseconds(), ph.Boottime.Milliseconds())
 	for _, pr := range shown {
 		c.Printf("\n** Graphics info for pid %d [%s] **\n\n", pr.PID, pr.Package)
-		d := dump{api: ph.API, now: ph.Now, period: ph.Period, process: pr}
+		d := dump{api: ph.API, now: ph.Now, process: pr}
 		c.Printf("%s", d.print(stats && ph.API >= 23))
 		if reset && ph.API >= 23 {
-			pr.counted, pr.Since = pr.Rendered(ph.Now), ph.Now
+			pr.Since = ph.Now
 		}
 	}
 	return 0
@@ -85,39 +98,55 @@ func (ph Phone) Dump(c *shell.Call, running []*Process) int {
 type dump struct {
 	api     int
 	now     time.Duration
-	period  time.Duration
 	process *Process
 	b       []byte
 }
 
 func (d *dump) f(format string, args ...any) { d.b = fmt.Appendf(d.b, format, args...) }
 
+// counted reports whether a frame is in the statistics.
+func (d *dump) counted(f *timeline.Frame) bool {
+	return f.Counted > d.process.Since && f.Counted <= d.now
+}
+
 func (d *dump) print(stats bool) []byte {
 	pr := d.process
-	done := pr.Rendered(d.now)
-	counted := pr.Frames[min(pr.counted, done):done]
 	if d.api >= 23 {
-		d.summary(counted)
+		d.summary(pr.each(pr.Layers, d.counted))
 	}
 	d.caches()
-	d.f("Profile data in ms:\n\n\t%s/android.view.ViewRootImpl@%x", pr.Component, pr.Window)
-	if d.api >= 21 {
-		d.f(" (visibility=0)")
+	d.f("Profile data in ms:\n")
+	windows := pr.open()
+	for _, l := range windows {
+		d.f("\n\t%s", root(l))
+		if d.api >= 21 {
+			d.f(" (visibility=0)")
+		}
+		if pr.Profiled {
+			d.table(l)
+		}
+		if stats {
+			d.f("\nWindow: %s", l.Title)
+			d.summary(pr.each([]*timeline.Layer{l}, d.counted))
+			d.frameStats(l)
+		}
 	}
-	if pr.Profiled {
-		d.table(done)
+	pr.drained = d.now
+	d.f("\nView hierarchy:\n\n")
+	for _, l := range windows {
+		d.f("  %s\n  41 views, 21.36 kB of display lists", root(l))
+		if d.api < 21 {
+			d.f(", %d frames rendered", len(pr.each([]*timeline.Layer{l}, func(f *timeline.Frame) bool { return f.Drawn() <= d.now })))
+		}
+		d.f("\n\n")
 	}
-	if stats {
-		d.f("\nWindow: %s", pr.Component)
-		d.summary(counted)
-		d.frameStats(counted)
-	}
-	d.f("\nView hierarchy:\n\n  %s/android.view.ViewRootImpl@%x\n  41 views, 21.36 kB of display lists", pr.Component, pr.Window)
-	if d.api < 21 {
-		d.f(", %d frames rendered", done)
-	}
-	d.f("\n\n\nTotal ViewRootImpl: 1\nTotal Views:        41\nTotal DisplayList:  21.36 kB\n\n")
+	d.f("\nTotal ViewRootImpl: %d\nTotal Views:        %d\nTotal DisplayList:  21.36 kB\n\n", len(windows), 41*len(windows))
 	return d.b
+}
+
+// root is what a window's dump begins with.
+func root(l *timeline.Layer) string {
+	return fmt.Sprintf("%s/android.view.ViewRootImpl@%x", l.Title, l.Hash)
 }
 
 func (d *dump) caches() {
@@ -139,19 +168,18 @@ func (d *dump) caches() {
 // maxTable is how many frames the table of Android 4 and 5 holds.
 const maxTable = 128
 
-// table prints the frames since the last dump, and forgets them. Where there
+// table prints a window's frames since the last dump, and forgets them. Where there
 // were more than it holds, they stand where the ring has them.
-func (d *dump) table(done int) {
+func (d *dump) table(l *timeline.Layer) {
 	pr := d.process
 	columns := "\n\tDraw\tPrepare\tProcess\tExecute\n"
 	if d.api < 21 {
 		columns = "\n\tDraw\tProcess\tExecute\n"
 	}
 	d.f("%s", columns)
-	frames := pr.Frames[min(pr.drained, done):done]
-	pr.drained = done
+	frames := pr.each([]*timeline.Layer{l}, func(f *timeline.Frame) bool { return f.Drawn() > pr.drained && f.Drawn() <= d.now })
 	if n := len(frames); n > maxTable {
-		ring := make([]choreo.Frame, maxTable)
+		ring := make([]*timeline.Frame, maxTable)
 		for i, f := range frames {
 			ring[i%maxTable] = f
 		}
@@ -159,10 +187,13 @@ func (d *dump) table(done int) {
 	}
 	for _, f := range frames {
 		// Draw holds all of the UI thread's work, a computation included.
-		execute := f.Completed - f.Swap
-		process := f.Swap - f.Issue
+		draw := f.Held + f.SyncQueued - f.Input
+		if d.api < 21 { // there is nobody to wait for
+			draw = f.Held + f.Sync - f.Input
+		}
 		prepare := f.Issue - f.Sync
-		draw := f.Busy - execute - process - prepare
+		process := f.Swap - f.Issue
+		execute := f.Drawn() - f.Swap
 		if d.api < 21 {
 			d.f("\t%3.2f\t%3.2f\t%3.2f\n", ms(draw), ms(prepare+process), ms(execute))
 		} else {
@@ -173,15 +204,34 @@ func (d *dump) table(done int) {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// frameStats prints the last 120 frames.
-func (d *dump) frameStats(frames []choreo.Frame) {
+// ring is how many frames of a window are kept (JankTracker's RingBuffer).
+const ring = 120
+
+// frameStats prints the rows of a window: its last 120 frames, in a ring that their
+// buffers go round. Since Android 12 a frame whose end SurfaceFlinger has not told yet
+// has its place already, with the end of the frame that stood there before.
+func (d *dump) frameStats(l *timeline.Layer) {
 	columns := frameStatsColumns(d.api)
 	d.f("\n\n---PROFILEDATA---\n%s,", strings.Join(columns, ","))
-	first := max(0, len(frames)-120)
+	frames := d.process.each([]*timeline.Layer{l}, func(f *timeline.Frame) bool {
+		return f.Counted > d.process.Since && (f.Counted <= d.now || d.api >= 31 && f.Queued <= d.now)
+	})
+	first := max(0, len(frames)-ring)
 	for i, f := range frames[first:] {
+		end := f
+		if f.Counted > d.now {
+			end = &timeline.Frame{}
+			if first+i >= ring {
+				end = frames[first+i-ring]
+			}
+		}
 		d.b = append(d.b, '\n')
 		for _, column := range columns {
-			d.b = strconv.AppendInt(d.b, d.value(column, f, first+i), 10)
+			of := f
+			if column == "FrameCompleted" || column == "GpuCompleted" || column == "DisplayPresentTime" {
+				of = end
+			}
+			d.b = strconv.AppendInt(d.b, value(column, of), 10)
 			d.b = append(d.b, ',')
 		}
 	}
@@ -210,8 +260,8 @@ func frameStatsColumns(api int) []string {
 	return strings.Split(head6+tail6, ",")
 }
 
-// value is one number of framestats. The GPU is done when the frame is.
-func (d *dump) value(column string, f choreo.Frame, index int) int64 {
+// value is one number of framestats.
+func value(column string, f *timeline.Frame) int64 {
 	var t time.Duration
 	switch column {
 	case "Flags":
@@ -223,7 +273,7 @@ func (d *dump) value(column string, f choreo.Frame, index int) int64 {
 	case "NewestInputEvent", "InputEventId":
 		return 0
 	case "IntendedVsync":
-		t = f.Intended
+		t = f.Expected.From
 	case "Vsync":
 		t = f.Vsync
 	case "HandleInputStart":
@@ -235,9 +285,9 @@ func (d *dump) value(column string, f choreo.Frame, index int) int64 {
 	case "DrawStart":
 		t = f.Draw
 	case "FrameDeadline":
-		t = d.deadline(f)
+		t = f.Deadline
 	case "FrameInterval":
-		t = d.period
+		t = f.Period
 	case "FrameStartTime":
 		t = f.Input - 4*time.Microsecond
 	case "SyncQueued":
@@ -246,27 +296,18 @@ func (d *dump) value(column string, f choreo.Frame, index int) int64 {
 		t = f.Sync
 	case "IssueDrawCommandsStart":
 		t = f.Issue
-	case "SwapBuffers":
+	case "SwapBuffers", "CommandSubmissionCompleted":
 		t = f.Swap
-	case "FrameCompleted", "GpuCompleted", "CommandSubmissionCompleted":
-		t = f.Completed
+	case "FrameCompleted", "GpuCompleted":
+		t = f.Drawn()
 	case "SwapBuffersCompleted":
-		t = f.Swap + f.Queue
+		t = f.Queued
 	case "DequeueBufferDuration":
 		t = f.Dequeue
 	case "QueueBufferDuration":
 		t = f.Queue
 	case "DisplayPresentTime":
-		t = (f.Completed + d.period - 1) / d.period * d.period
+		t = f.Presented
 	}
 	return int64(t)
-}
-
-// deadline is one vsync after the one meant, and two where vsyncs come faster
-// than at 60 Hz, as on phones with Android 12.
-func (d *dump) deadline(f choreo.Frame) time.Duration {
-	if d.period < 16*time.Millisecond {
-		return f.Intended + 2*d.period
-	}
-	return f.Intended + d.period
 }

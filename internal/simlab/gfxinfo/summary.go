@@ -3,14 +3,14 @@ package gfxinfo
 import (
 	"time"
 
-	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // frameCounts is the block of statistics that Android 6 and later keep.
 type frameCounts struct {
-	total, janky, legacy      int
-	missedVsync, slowUI, slow int
-	histogram                 []int
+	total, janky, legacy int
+	types                map[timeline.JankTypes]int
+	histogram            []int
 }
 
 // buckets are the histogram's labels in ms, as AOSP's ProfileData has
@@ -48,35 +48,21 @@ func bucketOf(d time.Duration) int {
 	return at
 }
 
-func (d *dump) count(frames []choreo.Frame) frameCounts {
-	c := frameCounts{histogram: make([]int, len(buckets))}
+func count(frames []*timeline.Frame) frameCounts {
+	c := frameCounts{histogram: make([]int, len(buckets)), types: map[timeline.JankTypes]int{}}
 	for _, f := range frames {
-		took := f.Completed - f.Intended
-		if d.api >= 24 {
-			took -= f.Sync - f.SyncQueued // the thread was at the frame before
-		}
 		c.total++
-		c.histogram[bucketOf(took)]++
-		if took > d.period {
+		c.histogram[bucketOf(f.Charged)]++
+		if f.Legacy {
 			c.legacy++
 		}
-		switch {
-		case d.api >= 31 && f.Completed < d.deadline(f):
-			continue
-		case d.api < 31 && took <= d.period:
-			continue
-		case d.api < 24 && f.Flags&choreo.LayoutChanged != 0:
-			continue // Android 6 does not count these as janky
+		if f.Janky {
+			c.janky++
 		}
-		c.janky++
-		if f.Vsync > f.Intended {
-			c.missedVsync++
-		}
-		if f.Sync-f.Vsync > d.period/2 {
-			c.slowUI++
-		}
-		if f.Completed-f.Issue > d.period*3/4 {
-			c.slow++
+		for t := timeline.MissedVsync; t <= timeline.MissedDeadline; t <<= 1 {
+			if f.Types&t != 0 {
+				c.types[t]++
+			}
 		}
 	}
 	return c
@@ -94,8 +80,8 @@ func (c frameCounts) percentile(percent int) int {
 }
 
 // summary prints the statistics since the last reset.
-func (d *dump) summary(frames []choreo.Frame) {
-	c := d.count(frames)
+func (d *dump) summary(frames []*timeline.Frame) {
+	c := count(frames)
 	share := func(n int) float64 {
 		if c.total == 0 {
 			return 0
@@ -112,8 +98,9 @@ func (d *dump) summary(frames []choreo.Frame) {
 	for _, percent := range []int{90, 95, 99} {
 		d.f("%dth percentile: %dms\n", percent, c.percentile(percent))
 	}
-	d.f("Number Missed Vsync: %d\nNumber High input latency: 0\nNumber Slow UI thread: %d\n", c.missedVsync, c.slowUI)
-	d.f("Number Slow bitmap uploads: 0\nNumber Slow issue draw commands: %d\n", c.slow)
+	d.f("Number Missed Vsync: %d\nNumber High input latency: %d\nNumber Slow UI thread: %d\n",
+		c.types[timeline.MissedVsync], c.types[timeline.HighInputLatency], c.types[timeline.SlowUI])
+	d.f("Number Slow bitmap uploads: %d\nNumber Slow issue draw commands: %d\n", c.types[timeline.SlowSync], c.types[timeline.SlowRender])
 	if d.api >= 28 {
 		d.f("Number Frame deadline missed: %d\n", c.janky)
 	}
@@ -135,11 +122,11 @@ func (d *dump) summary(frames []choreo.Frame) {
 }
 
 // gpu prints the GPU's share of it: the time from the swap to the end.
-func (d *dump) gpu(frames []choreo.Frame) {
+func (d *dump) gpu(frames []*timeline.Frame) {
 	const labels = 26 // 1 to 25 ms, and 4950
 	counts := make([]int, labels)
 	for _, f := range frames {
-		counts[min(int((f.Completed-f.Swap)/time.Millisecond), labels-1)]++
+		counts[min(int((f.Drawn()-f.Swap)/time.Millisecond), labels-1)]++
 	}
 	label := func(i int) int {
 		if i == labels-1 {

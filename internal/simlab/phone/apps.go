@@ -12,8 +12,8 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
-	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // installed is a package on the phone.
@@ -142,17 +142,17 @@ type process struct {
 	busy     []choreo.Block
 	workload *workload      // which drives it, or nil
 	deeds    *account.Deeds // what it did that costs power
-	layer    *timeline.Layer
-	recorded int // frames that are in the layer
+	draws    *pipeline.App  // its frames
 	task     task
 }
 
-// newProcess is a process that begins now. Its window is the ViewRootImpl's hash.
-func (p *Phone) newProcess(app *simapp.App, pid, window int) *process {
-	return &process{app: app, Process: gfxinfo.Process{
-		Package: app.Package, Component: app.Package + "/" + app.ActivityClass(), PID: pid, Window: window, Since: p.clock.Now(),
-	}}
+// newProcess is a process that begins now.
+func (p *Phone) newProcess(app *simapp.App, pid int) *process {
+	return &process{app: app, draws: p.newPipeline(), Process: gfxinfo.Process{Package: app.Package, PID: pid, Since: p.clock.Now()}}
 }
+
+// component is the activity's name in full.
+func (pr *process) component() string { return pr.app.Package + "/" + pr.app.ActivityClass() }
 
 // launch starts the process of an app, to show its activity.
 func (p *Phone) launch(app *simapp.App, why string) *process {
@@ -164,14 +164,14 @@ func (p *Phone) launch(app *simapp.App, why string) *process {
 // startProcess starts the process of an app.
 func (p *Phone) startProcess(app *simapp.App, why string) *process {
 	p.state.nextPID += 17
-	p.state.windows++
-	pr := p.newProcess(app, p.state.nextPID, int(p.random("window", app.Package, p.state.windows).Uint32()>>4))
+	p.state.processes++
+	pr := p.newProcess(app, p.state.nextPID)
 	if v := p.state.props["debug.hwui.profile"]; v == "true" || v == "visual_bars" && p.profile.API >= 17 {
 		pr.Profiled = true
 	}
 	p.state.running[app.Package] = pr
 	p.forgetFrames()
-	p.openWindow(pr)
+	p.openWindow(pr, pr.component())
 	p.beginDeeds(pr)
 	p.log.System("system", 'I', "ActivityManager", "Start proc %d:%s/u0a120 for %s %s", pr.PID, app.Package, why, app.Component())
 	p.log.Event("am_proc_start", 0, pr.PID, 10120, app.Package, why, app.Component())
@@ -194,49 +194,13 @@ func (p *Phone) kill(pkg string) {
 
 // die ends a process, without a word.
 func (p *Phone) die(pr *process) {
-	p.closeWindow(pr)
 	p.endDeeds(pr)
+	p.closeWindows(pr)
 	pr.dead = true
 	delete(p.state.running, pr.app.Package)
 	if p.state.foreground == pr.app.Package {
 		p.state.foreground = ""
 	}
-}
-
-// perform plays a scenario in a process, from the next vsync on, and returns its
-// marks and its end in phone time.
-func (p *Phone) perform(pr *process, perf choreo.Performance) choreo.Performance {
-	begin := p.clock.Now()
-	// What is not yet rendered gives way.
-	p.record(pr)
-	pr.Frames = pr.Frames[:pr.Rendered(p.clock.Now())]
-	if n := len(pr.Frames); n > 0 {
-		begin = max(begin, pr.Frames[n-1].Completed)
-	}
-	period := p.period()
-	begin = (begin + period - 1) / period * period
-	for _, f := range perf.Frames {
-		pr.Frames = append(pr.Frames, f.Shift(begin))
-	}
-	for _, b := range perf.Blocks {
-		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For})
-	}
-	marks := make([]choreo.Mark, len(perf.Marks))
-	for i, m := range perf.Marks {
-		marks[i] = choreo.Mark{At: m.At + begin, Event: m.Event}
-	}
-	out := choreo.Performance{Marks: marks, End: perf.End + begin}
-	if perf.Start == choreo.Hot { // what is there already is not logged (ActivityMetricsLogger, isInterestedToEventLog)
-		out.Displayed = perf.Displayed
-	} else if perf.Displayed > 0 {
-		out.Displayed = perf.Displayed
-		p.clock.At(begin+perf.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, perf.Displayed) })
-		if p.saysDrawn(pr.app) {
-			took := perf.Displayed + pr.app.Drawn
-			p.clock.At(begin+took, func() { p.fullyDrawn(pr, took) })
-		}
-	}
-	return out
 }
 
 // displayed logs that an activity is on the screen.
@@ -306,8 +270,9 @@ func (p *Phone) touched(pr *process) {
 	if p.profile.API < 30 {
 		return
 	}
-	p.log.Event("input_interaction", fmt.Sprintf("Interaction with: %x %s (server), PointerEventDispatcher0 (server), ",
-		pr.Window, pr.Component))
+	if l := pr.front(); l != nil {
+		p.log.Event("input_interaction", fmt.Sprintf("Interaction with: %x %s (server), PointerEventDispatcher0 (server), ", l.Hash, l.Title))
+	}
 }
 
 // play works out a scenario for a process, the n-th time on this phone.

@@ -264,7 +264,7 @@ func frames(t *testing.T, p *Phone) int {
 	if pr == nil {
 		t.Fatal("the app does not run")
 	}
-	return pr.Rendered(p.clock.Now())
+	return p.drawn(pr)
 }
 
 // A script is a workload too: it sleeps on the phone's clock.

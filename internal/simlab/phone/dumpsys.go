@@ -34,12 +34,12 @@ var services = map[string]struct {
 
 // dumpGraphics is dumpsys gfxinfo.
 func dumpGraphics(c *call) int {
-	c.recorded()
+	c.advance()
 	var running []*gfxinfo.Process
 	for _, pkg := range sortedKeys(c.state.running) {
 		running = append(running, &c.state.running[pkg].Process)
 	}
-	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: clock.Boottime(c.clock.Now()), Period: c.period()}
+	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: clock.Boottime(c.clock.Now())}
 	return ph.Dump(c.Call, running)
 }
 
@@ -148,7 +148,7 @@ func dumpDisplay(c *call) int {
 // focused is the component in front: an app's, or the launcher's.
 func (p *Phone) focused() string {
 	if pr := p.state.running[p.state.foreground]; pr != nil {
-		return pr.Component
+		return pr.component()
 	}
 	return "com.android.launcher3/com.android.launcher3.Launcher"
 }

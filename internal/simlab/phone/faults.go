@@ -77,7 +77,7 @@ func (p *Phone) strikeApp(f simapp.Fault, pr *process) {
 	case simapp.ANR:
 		p.freeze(pr, f.For)
 	case simapp.Stuck:
-		pr.Frames = pr.Frames[:pr.Rendered(p.clock.Now())]
+		pr.draws.Stop(p.clock.Now())
 		if w := pr.workload; w != nil {
 			w.stuck = true
 		}
@@ -119,20 +119,7 @@ func (p *Phone) freeze(pr *process, long time.Duration) {
 	if long == 0 {
 		long = anrDefault
 	}
-	done := p.clock.Now() + long
-	// The frames of that time are one that takes all of it, and those after it.
-	kept := pr.Rendered(p.clock.Now())
-	late := pr.Frames[kept:]
-	pr.Frames = pr.Frames[:kept:kept]
-	for i, f := range late {
-		if i == 0 {
-			held := max(0, done-f.Input)
-			pr.Frames = append(pr.Frames, holdUp(f, held, p.period()))
-			done = max(done, pr.Frames[kept].Completed)
-		} else if f.Intended >= done {
-			pr.Frames = append(pr.Frames, f)
-		}
-	}
+	pr.draws.Hold(p.clock.Now(), long)
 	pr.busy = append(pr.busy, choreo.Block{At: p.clock.Now(), For: long})
 	if long < anrAfter {
 		return
@@ -144,19 +131,9 @@ func (p *Phone) freeze(pr *process, long time.Duration) {
 	})
 }
 
-// holdUp makes a frame begin later than it was meant to.
-func holdUp(f choreo.Frame, by, period time.Duration) choreo.Frame {
-	intended := f.Intended
-	f = f.Shift(by)
-	f.Intended = intended
-	f.Vsync = intended + by/period*period
-	f.Busy += by
-	return f
-}
-
 // notResponding logs an ANR.
 func (p *Phone) notResponding(pr *process) {
-	reason := fmt.Sprintf("Input dispatching timed out (%s, Waiting because the focused window has not finished processing the input events that were previously delivered to it.)", pr.Component)
+	reason := fmt.Sprintf("Input dispatching timed out (%s, Waiting because the focused window has not finished processing the input events that were previously delivered to it.)", pr.component())
 	p.log.Event("am_anr", 0, pr.PID, pr.app.Package, 550026948, reason)
 	p.log.System("system", 'E', "ActivityManager", "ANR in %s (%s)\nPID: %d\nReason: %s\nLoad: 2.1 / 1.4 / 0.9",
 		pr.app.Package, pr.app.Component(), pr.PID, reason)
@@ -170,11 +147,7 @@ func (p *Phone) replace(old *process) {
 	p.log.Event("am_proc_died", 0, old.PID, old.app.Package)
 	p.die(old)
 	pr := p.launch(old.app, "restarted")
-	for _, f := range old.Frames {
-		if f.Intended > p.clock.Now()+old.app.Startup {
-			pr.Frames = append(pr.Frames, f)
-		}
-	}
+	pr.draws.Resume(old.draws, p.clock.Now()+old.app.Startup)
 	if w != nil {
 		w.process, pr.workload = pr, w
 	}
@@ -188,8 +161,8 @@ const bootTakes = 25 * time.Second
 func (p *Phone) reboot() {
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
-		p.closeWindow(pr)
 		p.endDeeds(pr)
+		p.closeWindows(pr)
 		pr.dead = true
 		if pr.workload != nil {
 			pr.workload.over = true

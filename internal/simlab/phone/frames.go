@@ -4,60 +4,96 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/recorders"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
-// openWindow opens the window of a process.
-func (p *Phone) openWindow(pr *process) {
-	pr.layer = p.timeline.Open(&timeline.Layer{PID: int32(pr.PID), Title: pr.Component, Hash: pr.Window, Opened: p.clock.Now()})
+// openWindow opens a window of a process, in front of its others.
+func (p *Phone) openWindow(pr *process, title string) *timeline.Layer {
+	p.state.windows++
+	l := &timeline.Layer{
+		PID: int32(pr.PID), Title: title, Opened: p.clock.Now(),
+		Hash: int(p.random("window", pr.app.Package, p.state.windows).Uint32() >> 4),
+	}
+	pr.Layers = append(pr.Layers, l)
+	pr.draws.Open(l)
+	return l
 }
 
-// closeWindow closes it: what has not reached the screen by then never does.
-func (p *Phone) closeWindow(pr *process) {
-	if pr.layer == nil {
-		return
-	}
-	p.record(pr)
-	p.flinger.Compose(p.clock.Now())
-	p.flinger.Drop(pr.layer, p.clock.Now())
-	pr.layer.Closed = p.clock.Now()
-	p.flinger.Refresh(p.clock.Now(), p.period())
-	pr.layer = nil
-}
-
-// record puts the frames of a process that are drawn by now into the timeline.
-func (p *Phone) record(pr *process) {
-	if pr.layer == nil {
-		return
-	}
-	done := pr.Rendered(p.clock.Now())
-	for ; pr.recorded < done; pr.recorded++ {
-		pr.Frames[pr.recorded].Token = p.timeline.AppToken()
-		pr.layer.Frames = append(pr.layer.Frames, p.frame(pr.Frames[pr.recorded]))
-		p.flinger.Take(pr.layer)
+// closeWindow closes a window: what has not reached the screen by then never does.
+func (p *Phone) closeWindow(pr *process, l *timeline.Layer) {
+	p.advance()
+	if l.Closed == 0 {
+		pr.draws.Close(l, p.clock.Now())
 	}
 }
 
-// frame is what the timeline holds of a frame. It is due a vsync after its deadline.
-func (p *Phone) frame(f choreo.Frame) timeline.Frame {
-	period := p.period()
-	deadline := f.Intended + period
-	if period < 16*time.Millisecond {
-		deadline += period
+// closeWindows closes all windows of a process.
+func (p *Phone) closeWindows(pr *process) {
+	for _, l := range pr.Layers {
+		p.closeWindow(pr, l)
 	}
-	out := timeline.Frame{
-		Token: f.Token, Flags: f.Flags, Period: period,
-		Expected: timeline.Interval{From: f.Intended, To: deadline}, Due: deadline + period,
-		Actual: timeline.Interval{From: f.Input, To: f.Completed},
-		Vsync:  f.Vsync, Input: f.Input, Animation: f.Animation, Traversals: f.Traversals, Draw: f.Draw,
-		SyncQueued: f.SyncQueued, Sync: f.Sync, Issue: f.Issue, Swap: f.Swap,
-		Queued: min(f.Swap+f.Queue, f.Completed), GPUDone: f.Completed, Dequeue: f.Dequeue, Queue: f.Queue,
+}
+
+// front is the window of a process that is in front of its others, or nil.
+func (pr *process) front() *timeline.Layer {
+	for i := len(pr.Layers) - 1; i >= 0; i-- {
+		if pr.Layers[i].Closed == 0 {
+			return pr.Layers[i]
+		}
 	}
-	if f.Flags&choreo.RTAnimation != 0 {
-		out.Kind = timeline.RenderThread
+	return nil
+}
+
+// newPipeline draws the frames of a process.
+func (p *Phone) newPipeline() *pipeline.App {
+	return &pipeline.App{Flinger: p.flinger, Android: pipeline.Android{API: p.profile.API, Period: p.period}}
+}
+
+// perform plays a scenario in a process, from the next vsync on, and returns it with its
+// times in phone time.
+func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performance {
+	begin := pr.draws.Play(perf, p.clock.Now())
+	for _, b := range perf.Blocks {
+		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For})
+	}
+	marks := make([]choreo.Mark, len(perf.Marks))
+	for i, m := range perf.Marks {
+		marks[i] = choreo.Mark{At: m.At + begin, Event: m.Event}
+	}
+	out := choreo.Performance{Marks: marks, Displayed: perf.Displayed, End: perf.End + begin}
+	// The start of what is there already is not logged (ActivityMetricsLogger,
+	// isInterestedToEventLog).
+	if perf.Start != choreo.Hot && perf.Displayed > 0 {
+		p.clock.At(begin+perf.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, perf.Displayed) })
+		if p.saysDrawn(pr.app) {
+			took := perf.Displayed + pr.app.Drawn
+			p.clock.At(begin+took, func() { p.fullyDrawn(pr, took) })
+		}
 	}
 	return out
+}
+
+// advance works out all frames up to now.
+func (p *Phone) advance() {
+	for _, pkg := range sortedKeys(p.state.running) {
+		p.state.running[pkg].draws.Advance(p.clock.Now())
+	}
+	p.flinger.Compose(p.clock.Now())
+}
+
+// drawn is how many frames a process has drawn.
+func (p *Phone) drawn(pr *process) (n int) {
+	p.advance()
+	for _, l := range pr.Layers {
+		for i := range l.Frames {
+			if l.Frames[i].Drawn() <= p.clock.Now() {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Timeline is what happened on the phone up to now.
@@ -68,20 +104,15 @@ func (p *Phone) Timeline() *timeline.Timeline {
 	return p.recorded()
 }
 
-// recorded is the timeline with all that is drawn by now.
+// recorded is the timeline with all that happened by now.
 func (p *Phone) recorded() *timeline.Timeline {
-	for _, pkg := range sortedKeys(p.state.running) {
-		p.record(p.state.running[pkg])
-	}
-	p.flinger.Compose(p.clock.Now())
+	p.advance()
 	return p.timeline
 }
 
 // forgetFrames drops what no trace can tell of any more: what was over a minute before
 // now, and before any perfetto that still records began.
 func (p *Phone) forgetFrames() {
-	before := min(p.clock.Now()-time.Minute, recorders.Since(p.host))
-	p.recorded()
 	p.power.Advance()
-	p.timeline.Forget(before)
+	p.timeline.Forget(min(p.clock.Now()-time.Minute, recorders.Since(p.host)))
 }

@@ -13,7 +13,7 @@ const (
 // ram is what a process has in RAM now and had at most, in kB.
 func (p *Phone) ram(pr *process) (now, most int) {
 	const frames = collectedKB / perFrameKB
-	drawn := pr.Rendered(p.clock.Now())
+	drawn := p.drawn(pr)
 	rest := pr.app.MemoryKB + sharedKB
 	now = rest + drawn%frames*perFrameKB
 	if most = now; drawn >= frames {

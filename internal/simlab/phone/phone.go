@@ -93,7 +93,8 @@ type state struct {
 	bootedAt    time.Duration  // boot_completed from here on
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
-	windows     int
+	windows     int            // opened, and processes started, since the phone was made
+	processes   int
 	uids        map[string]int // by package
 	sessions    map[string]*session
 	nextSession int
@@ -113,7 +114,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	}
 	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: clock.Wall(0)}
 	ph.timeline = &timeline.Timeline{}
-	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline}
+	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64()}
 	ph.host.Open()
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), network: o.Network,
@@ -141,7 +142,7 @@ var systemUI = simapp.App{Package: "com.android.systemui", Activity: ".SystemUI"
 
 // boot starts what runs on every phone.
 func (p *Phone) boot() {
-	p.state.running[systemUI.Package] = p.newProcess(&systemUI, 1187, 0x1d0c5ab)
+	p.state.running[systemUI.Package] = p.newProcess(&systemUI, 1187)
 	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
@@ -201,7 +202,7 @@ func (p *Phone) context() simapp.Context {
 func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Conditions {
 	return choreo.Conditions{
 		Context: p.context(),
-		Period:  p.period(), Speed: p.profile.Speed * p.heatFactor() * p.codeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
+		Speed:   p.profile.Speed * p.heatFactor() * p.codeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}
 }

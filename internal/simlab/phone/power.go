@@ -53,7 +53,7 @@ func (p *Phone) beginDeeds(pr *process) {
 		pr.deeds.Compiled = compiledAhead(a.filter)
 	}
 	pr.deeds.Drawing = func(from, to time.Duration) []sched.Item { return p.drawing(pr, from, to) }
-	p.power.Begin(pr.deeds, p.state.windows)
+	p.power.Begin(pr.deeds, p.state.processes)
 }
 
 // drawing is the work of a process's frames and of its UI thread, as account.Deeds wants
@@ -66,13 +66,18 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 			}
 		}
 	}
-	first := sort.Search(len(pr.Frames), func(i int) bool { return pr.Frames[i].Completed > from })
-	for _, f := range pr.Frames[first:] {
-		if f.Intended >= to {
-			break
+	frame := func(f *timeline.Frame) {
+		add(sched.Frame(pr.deeds.Threads[account.UI], pr.deeds.Threads[account.Render], p.power.Vsync, f)...)
+	}
+	p.advance()
+	for _, l := range pr.Layers {
+		first := sort.Search(len(l.Frames), func(i int) bool { return l.Frames[i].Drawn() > from })
+		for i := first; i < len(l.Frames); i++ {
+			frame(&l.Frames[i])
 		}
-		frame := p.frame(f)
-		add(sched.Frame(pr.deeds.Threads[account.UI], pr.deeds.Threads[account.Render], p.power.Vsync, &frame)...)
+	}
+	if f := pr.draws.Begun(); f != nil {
+		frame(f)
 	}
 	jank := pr.app.Power.JankMethod()
 	if jank < 0 {

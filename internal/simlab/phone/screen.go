@@ -44,7 +44,7 @@ func (p *Phone) watchTimeout() {
 func (p *Phone) timeOut() {
 	p.setScreen(false)
 	if pr := p.state.running[p.state.foreground]; pr != nil {
-		pr.Frames = pr.Frames[:pr.Rendered(p.clock.Now())]
+		pr.draws.Stop(p.clock.Now())
 	}
 }
 

@@ -14,36 +14,73 @@ import (
 // seen.
 type SurfaceFlinger struct {
 	Timeline *timeline.Timeline
+	Seed     uint64
 
 	waiting []timeline.Shown // taken, and in no frame of the display yet
 	seen    time.Duration    // when the display's last frame was
 }
 
+// composes is how long it takes to hand what it took to the display. Then the buffers
+// that it showed before can be drawn to again.
+const composes = 2 * time.Millisecond
+
 // presentTolerance is by how much a frame may come to the screen too late or too early
 // and still be on time (FrameTimeline's JankClassificationThresholds).
 const presentTolerance = 2 * time.Millisecond
 
-// Take decides when the newest frame of a layer, which is queued and drawn by then, is
+// take decides when the newest frame of a layer, which is queued and drawn by then, is
 // taken and seen, and what that makes of it.
-func (s *SurfaceFlinger) Take(l *timeline.Layer) {
+func (s *SurfaceFlinger) take(l *timeline.Layer) {
 	i := len(l.Frames) - 1
 	f := &l.Frames[i]
-	ready := max(f.Queued, f.GPUDone)
 	before := time.Duration(0) // when the frame before was taken
-	for j := i - 1; j >= 0 && before == 0; j-- {
-		before = l.Frames[j].Latched
+	if i > 0 {
+		before = l.Frames[i-1].Latched
 	}
-	f.Latched = (ready + f.Period - 1) / f.Period * f.Period
+	at := roundUp(f.Drawn(), f.Period)
 	if before > 0 {
-		f.Latched = max(f.Latched, before+f.Period)
+		at = max(at, before+f.Period)
 	}
-	f.Presented = f.Latched + f.Period
-	judge(f, before)
+	for s.late(at-f.Period, f.Period) != timeline.NoJank {
+		at += f.Period // it is still at the vsync before
+	}
+	f.Latched, f.Presented = at, at+f.Period
+	own := s.late(at, f.Period)
+	if own != timeline.NoJank {
+		f.Presented += f.Period
+	}
+	if i > 0 {
+		l.Frames[i-1].Released = at + composes
+	}
+	judge(f, before, own)
 	s.waiting = append(s.waiting, timeline.Shown{Layer: l, Frame: i})
 }
 
-// judge says how a frame came to the screen, as SurfaceFrame::classifyJankLocked does.
-func judge(f *timeline.Frame, before time.Duration) {
+// late says whether SurfaceFlinger takes more than a vsync for what it shows at one, and
+// why: now and then its thread is held up, or the GPU where that composes.
+func (s *SurfaceFlinger) late(vsync, period time.Duration) timeline.Jank {
+	const once = 900 // in so many vsyncs
+	number := mix(mix(s.Seed) ^ uint64(vsync/period))
+	switch {
+	case number%once != 0:
+		return timeline.NoJank
+	case number/once%3 == 0:
+		return timeline.SFGPUDeadline
+	}
+	return timeline.SFCPUDeadline
+}
+
+// mix spreads a number's bits (splitmix64).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// judge says how a frame came to the screen, as SurfaceFrame::classifyJankLocked does,
+// where the one before it was taken at a time, and SurfaceFlinger was late itself.
+func judge(f *timeline.Frame, before time.Duration, own timeline.Jank) {
 	f.OnTime = f.Actual.To <= f.Expected.To
 	late := f.Presented - f.Due
 	switch {
@@ -65,6 +102,7 @@ func judge(f *timeline.Frame, before time.Duration) {
 		f.Jank |= timeline.BufferStuffing
 		f.OnTime = before+f.Period > f.Actual.To
 	}
+	f.Jank |= own
 	switch {
 	case !f.OnTime:
 		f.Jank |= timeline.AppDeadline
@@ -89,13 +127,16 @@ func (s *SurfaceFlinger) Compose(now time.Duration) {
 
 // show makes one frame of the display.
 func (s *SurfaceFlinger) show(at time.Duration, shows []timeline.Shown) {
-	const wakes, composes = 200 * time.Microsecond, 2 * time.Millisecond
+	const wakes = 200 * time.Microsecond
 	first := shows[0].Of()
 	d := timeline.DisplayFrame{
 		Token: s.Timeline.DisplayToken(), Period: first.Period,
-		Expected: timeline.Interval{From: at, To: first.Presented},
+		Expected: timeline.Interval{From: at, To: at + first.Period},
 		Actual:   timeline.Interval{From: at + wakes, To: first.Presented},
 		Present:  timeline.OnTimePresent, OnTime: true, Shows: shows,
+	}
+	if d.Jank = s.late(at, first.Period); d.Jank != timeline.NoJank {
+		d.Present, d.OnTime, d.GPU = timeline.LatePresent, false, d.Jank == timeline.SFGPUDeadline
 	}
 	for _, shown := range shows {
 		shown.Of().Display = d.Token
@@ -109,7 +150,7 @@ func (s *SurfaceFlinger) show(at time.Duration, shows []timeline.Shown) {
 // closes.
 func (s *SurfaceFlinger) Refresh(now, period time.Duration) {
 	s.Compose(now)
-	s.trace((now+period-1)/period*period + 2*time.Millisecond)
+	s.trace(roundUp(now, period) + composes)
 }
 
 // trace tells of the frames of the display whose fences have signalled: those that were
@@ -122,8 +163,16 @@ func (s *SurfaceFlinger) trace(at time.Duration) {
 	}
 }
 
-// Drop forgets the frames of a layer that were not taken by a time: its window is gone.
-func (s *SurfaceFlinger) Drop(l *timeline.Layer, at time.Duration) {
+// drop ends the frames of a layer that were not taken by a time: its window is gone.
+// Those that were not even drawn by then never are.
+func (s *SurfaceFlinger) drop(l *timeline.Layer, at time.Duration) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(w timeline.Shown) bool { return w.Layer == l && w.Of().Latched > at })
-	l.Frames = slices.DeleteFunc(l.Frames, func(f timeline.Frame) bool { return f.Latched > at })
+	l.Frames = slices.DeleteFunc(l.Frames, func(f timeline.Frame) bool { return f.Queued > at })
+	for i := len(l.Frames) - 1; i >= 0 && l.Frames[i].Latched > at; i-- {
+		f := &l.Frames[i]
+		if f.Counted > at {
+			f.Counted = 0
+		}
+		f.Latched, f.Presented, f.Jank, f.Present = 0, 0, timeline.NoJank, timeline.DroppedPresent
+	}
 }

@@ -27,15 +27,26 @@ func Frame(ui, render, vsync *Thread, f *timeline.Frame) []Item {
 	woken := min(f.Vsync+passesOn, f.Input)
 	done := f.Actual.To
 	if f.Kind == timeline.RenderThread {
-		return []Item{tells, {Thread: render, Woken: woken, Waker: vsync.TID, From: f.Input, To: done, Method: power.System}}
+		return append(draw(render, f, woken, vsync.TID), tells)
 	}
 	tail := min(afterSync, max(0, done-f.Issue-unblocks))
-	return []Item{
-		tells,
-		{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued, Method: power.Mixed, Share: uiShare},
-		{Thread: render, Woken: f.SyncQueued, Waker: ui.TID, From: f.Sync, To: done, Method: power.System},
-		{Thread: ui, Woken: f.Issue, Waker: render.TID, From: f.Issue + unblocks, To: f.Issue + unblocks + tail, Method: power.Mixed, Share: uiShare},
+	return append(draw(render, f, f.SyncQueued, ui.TID), tells,
+		Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued, Method: power.Mixed, Share: uiShare},
+		Item{Thread: ui, Woken: f.Issue, Waker: render.TID, From: f.Issue + unblocks, To: f.Issue + unblocks + tail, Method: power.Mixed, Share: uiShare},
+	)
+}
+
+// draw is the render thread's work on a frame, which sleeps where it waits for a buffer.
+func draw(render *Thread, f *timeline.Frame, woken time.Duration, waker int32) []Item {
+	const short = time.Millisecond
+	it := Item{Thread: render, Woken: woken, Waker: waker, From: f.Sync, To: f.Actual.To, Method: power.System}
+	if f.Dequeue < short {
+		return []Item{it}
 	}
+	rest := it
+	it.To, rest.From = f.Issue, f.Issue+f.Dequeue
+	rest.Woken, rest.Waker = rest.From, 0
+	return []Item{it, rest}
 }
 
 // Composition is SurfaceFlinger's work on a frame of the display.

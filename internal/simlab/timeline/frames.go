@@ -26,6 +26,8 @@ type Frame struct {
 	// drawn: queued, and the GPU done with it.
 	Expected, Actual Interval
 	Due              time.Duration
+	// Held is how long something else kept the UI thread at its vsync.
+	Held time.Duration
 
 	// When each stage began, in this order.
 	Vsync      time.Duration // the vsync at which it could begin
@@ -39,16 +41,44 @@ type Frame struct {
 	Swap       time.Duration
 	Queued     time.Duration // the buffer is handed to SurfaceFlinger
 	GPUDone    time.Duration
-	Latched    time.Duration // SurfaceFlinger takes it, 0: not yet
-	Presented  time.Duration // it is on the screen, 0: not yet
+	Latched    time.Duration // SurfaceFlinger takes it
+	Presented  time.Duration // it is on the screen
+	Released   time.Duration // its buffer can be drawn to again, 0: its successor is not there yet
 
 	Dequeue time.Duration // how long a buffer was waited for
 	Queue   time.Duration // how long handing it over took
 
+	// Jank, Present and OnTime are SurfaceFlinger's judgement.
 	Jank    Jank
 	Present PresentType
 	OnTime  bool // it was drawn by its deadline
+
+	// Counted is when the app's own JankTracker judges it; what follows is that
+	// judgement.
+	Counted  time.Duration
+	Deadline time.Duration // as JankTracker moves it
+	Charged  time.Duration // the duration that it counts
+	Janky    bool
+	Legacy   bool // janky by the rule before Android 12
+	Types    JankTypes
 }
+
+// Drawn is when the frame was done: queued, and the GPU done with it.
+func (f *Frame) Drawn() time.Duration { return f.Actual.To }
+
+// JankTypes are what JankTracker says of a frame beside that it is janky: bits.
+type JankTypes int8
+
+// The types.
+const (
+	MissedVsync JankTypes = 1 << iota
+	HighInputLatency
+	SlowUI
+	SlowSync
+	SlowRender
+	MissedDeadline
+	MissedDeadlineLegacy
+)
 
 // Kind is who draws a frame.
 type Kind int8
@@ -80,6 +110,8 @@ const (
 	BufferStuffing  Jank = 128
 	UnknownJank     Jank = 256
 	SFStuffing      Jank = 512
+
+	NoJank Jank = 0
 )
 
 // PresentType says when a frame came to the screen. The numbers are those of

@@ -1,4 +1,4 @@
-package choreo
+package pipeline
 
 import (
 	"math/rand/v2"
@@ -6,22 +6,49 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 const period = time.Second / 60
 
-func good(sdk string, api int) Conditions {
-	return Conditions{Context: simapp.Context{SDK: sdk, API: api, Network: "wifi"}, Period: period, Speed: 1, LowEnd: 1, Session: 1}
+func good(sdk string, api int) choreo.Conditions {
+	return choreo.Conditions{Context: simapp.Context{SDK: sdk, API: api, Network: "wifi"}, Speed: 1, LowEnd: 1, Session: 1}
 }
 
-func play(t *testing.T, text string, c Conditions, seed uint64) Performance {
+// performance is a scenario that was played, with its frames.
+type performance struct {
+	*choreo.Performance
+	Frames []timeline.Frame
+}
+
+// play plays an app's scenario to its end on a screen of 60 Hz.
+func play(t testing.TB, text string, c choreo.Conditions, seed uint64) performance {
+	t.Helper()
+	return playAt(t, text, c, period, seed)
+}
+
+func playAt(t testing.TB, text string, c choreo.Conditions, period time.Duration, seed uint64) performance {
 	t.Helper()
 	app, err := simapp.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Play(app, app.Scenarios[0], c, rand.New(rand.NewPCG(seed, 1)))
+	a, l := newApp(c.API, period)
+	a.Flinger.Seed = seed
+	perf := choreo.Play(app, app.Scenarios[0], c, rand.New(rand.NewPCG(seed, 1)))
+	a.Play(perf, 0)
+	a.Advance(perf.End + time.Minute)
+	return performance{perf, l.Frames}
+}
+
+// newApp is the pipeline of an app with one window.
+func newApp(api int, period time.Duration) (*App, *timeline.Layer) {
+	a := &App{Flinger: &SurfaceFlinger{Timeline: &timeline.Timeline{}, Seed: 7}, Android: Android{API: api, Period: func() time.Duration { return period }}}
+	l := &timeline.Layer{Title: "a.b/a.b.Main"}
+	a.Open(l)
+	return a, l
 }
 
 func shipped(t *testing.T, name string) string {
@@ -40,9 +67,9 @@ noise session 0% repetition 0% frame 0% tail 0%
 cost 5ms
 `
 
-func janky(p Performance) (n int) {
+func janky(p performance) (n int) {
 	for _, f := range p.Frames {
-		if f.Completed-f.Intended > period {
+		if f.Drawn()-f.Expected.From > period {
 			n++
 		}
 	}
@@ -55,8 +82,8 @@ func TestAnAnimationRendersAFrameEachVsync(t *testing.T) {
 		t.Errorf("%d frames, %d janky; want 60 and none", len(p.Frames), janky(p))
 	}
 	for i, f := range p.Frames {
-		if want := time.Duration(i) * period; f.Intended != want {
-			t.Fatalf("frame %d is meant for %v, want %v", i, f.Intended, want)
+		if want := time.Duration(i) * period; f.Expected.From != want {
+			t.Fatalf("frame %d is meant for %v, want %v", i, f.Expected.From, want)
 		}
 	}
 }
@@ -75,8 +102,7 @@ func TestSlowFramesDropVsyncs(t *testing.T) {
 // Twice the refresh rate has twice the frames.
 func TestAFasterScreenHasMoreFrames(t *testing.T) {
 	c := good("14", 34)
-	c.Period = time.Second / 120
-	if p := play(t, steady+"scenario s 2s\nstart 60\n", c, 1); len(p.Frames) != 120 {
+	if p := playAt(t, steady+"scenario s 2s\nstart 60\n", c, time.Second/120, 1); len(p.Frames) != 120 {
 		t.Errorf("%d frames at 120 Hz, want 120", len(p.Frames))
 	}
 }
@@ -93,9 +119,9 @@ func TestAHeavyComputationSkipsFrames(t *testing.T) {
 		t.Errorf("%d janky frames, want the one that was held up", janky(p))
 	}
 	for _, f := range p.Frames {
-		if took := f.Completed - f.Intended; took > period {
-			if took < 70*time.Millisecond || took > 150*time.Millisecond || f.Vsync <= f.Intended || f.Busy < 70*time.Millisecond {
-				t.Errorf("the long frame takes %v, begins at vsync +%v, is busy for %v", took, f.Vsync-f.Intended, f.Busy)
+		if took := f.Drawn() - f.Expected.From; took > period {
+			if took < 70*time.Millisecond || took > 150*time.Millisecond || f.Vsync <= f.Expected.From || f.Held < 65*time.Millisecond {
+				t.Errorf("the long frame takes %v, begins at vsync +%v, is held up for %v", took, f.Vsync-f.Expected.From, f.Held)
 			}
 		}
 	}
@@ -112,11 +138,11 @@ func TestAJankHasAnAfterEffectOnTheNextEvent(t *testing.T) {
 		for _, f := range p.Frames {
 			bucket := -1
 			for _, m := range p.Marks {
-				if m.At <= f.Completed {
+				if m.At <= f.Drawn() {
 					bucket++
 				}
 			}
-			if bucket >= 0 && f.Completed-f.Intended > 2*period {
+			if bucket >= 0 && f.Drawn()-f.Expected.From > 2*period {
 				late[bucket]++
 			}
 		}
@@ -151,7 +177,7 @@ func TestSpaceBlasterIsThePapers(t *testing.T) {
 			frames += len(p.Frames)
 			janks += janky(p)
 			for _, f := range p.Frames {
-				busy += f.Busy
+				busy += f.Held + f.Drawn() - f.Actual.From
 			}
 		}
 		mean := float64(busy) / float64(frames) / float64(time.Millisecond)
@@ -170,10 +196,10 @@ func TestSpaceBlasterIsThePapers(t *testing.T) {
 func TestTheSameSeedPlaysTheSame(t *testing.T) {
 	text := shipped(t, "exoplayer-mutated")
 	a, b := play(t, text, good("4.3", 18), 7), play(t, text, good("4.3", 18), 7)
-	if !reflect.DeepEqual(a, b) {
+	if !reflect.DeepEqual(a.Frames, b.Frames) || !reflect.DeepEqual(a.Marks, b.Marks) {
 		t.Error("two performances of one seed differ")
 	}
-	if c := play(t, text, good("4.3", 18), 8); reflect.DeepEqual(a, c) {
+	if c := play(t, text, good("4.3", 18), 8); reflect.DeepEqual(a.Frames, c.Frames) {
 		t.Error("two seeds play alike")
 	}
 }
@@ -185,19 +211,19 @@ func TestStagesAreInOrder(t *testing.T) {
 			continue
 		}
 		c := good("5.0.0", 21)
-		c.Start, c.Speed, c.LowEnd = Cold, 1.3, 1.4
+		c.Start, c.Speed, c.LowEnd = choreo.Cold, 1.3, 1.4
 		p := play(t, text, c, 5)
 		last := time.Duration(0)
 		for i, f := range p.Frames {
-			stages := []time.Duration{last, f.Intended, f.Vsync, f.Input, f.Animation, f.Traversals, f.Draw, f.SyncQueued, f.Sync, f.Issue, f.Swap, f.Completed}
+			stages := []time.Duration{last, f.Expected.From, f.Vsync, f.Input, f.Animation, f.Traversals, f.Draw, f.SyncQueued, f.Sync, f.Issue, f.Swap, f.Queued, f.Drawn(), f.Latched, f.Presented}
 			for j := 1; j < len(stages); j++ {
 				if stages[j] < stages[j-1] {
 					t.Fatalf("%s: frame %d: stage %d at %v is before the one at %v", name, i, j, stages[j], stages[j-1])
 				}
 			}
-			last = f.Completed
+			last = f.Expected.From + 1
 		}
-		if p.Displayed == 0 || p.Frames[0].Flags != LayoutChanged {
+		if p.Displayed == 0 || p.Frames[0].Flags != timeline.WindowChanged {
 			t.Errorf("%s: a cold start is displayed after %v, its first frame has flags %d", name, p.Displayed, p.Frames[0].Flags)
 		}
 	}
@@ -213,6 +239,10 @@ func BenchmarkPlay(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i := 0; b.Loop(); i++ {
-		Play(app, app.Scenarios[0], good("4.3", 18), rand.New(rand.NewPCG(uint64(i), 1)))
+		a, _ := newApp(18, period)
+		perf := choreo.Play(app, app.Scenarios[0], good("4.3", 18), rand.New(rand.NewPCG(uint64(i), 1)))
+		a.Play(perf, 0)
+		a.Advance(perf.End + time.Minute)
+		a.Flinger.Compose(perf.End + time.Minute)
 	}
 }

@@ -1,0 +1,134 @@
+package pipeline
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
+)
+
+// rough is an app whose frames are often late, on the UI thread and on the render thread.
+const rough = `apkgate-simulated-app/1
+package a.b
+noise session 0% repetition 0% frame 30% tail 6%x3
+cost 9ms
+jank 90ms after tap
+scenario s 12s
+  start 120
+  1s tap 120
+  4s tap 200
+  9s other 90
+`
+
+// rates are those of real screens.
+var rates = []int{60, 90, 120, 144}
+
+// A window shows one frame at each vsync at most, and never has more than three buffers
+// in use, whatever its frames take.
+func TestBuffersAreThreeAndAreShownOneAVsync(t *testing.T) {
+	t.Parallel()
+	for _, hz := range rates {
+		for seed := range uint64(5) {
+			p := playAt(t, rough, good("14", 34), time.Second/time.Duration(hz), seed)
+			for i, f := range p.Frames {
+				if i > 0 && f.Presented-p.Frames[i-1].Presented < f.Period {
+					t.Fatalf("%d Hz, seed %d: frame %d is shown %v after the one before", hz, seed, i, f.Presented-p.Frames[i-1].Presented)
+				}
+				inUse, at := 1, f.Issue+f.Dequeue
+				for _, g := range p.Frames[:i] {
+					if g.Released > at {
+						inUse++
+					}
+				}
+				if inUse > 3 {
+					t.Fatalf("%d Hz, seed %d: frame %d is the %dth buffer in use", hz, seed, i, inUse)
+				}
+			}
+		}
+	}
+}
+
+// What makes frames late is told: the app itself, a buffer before it, SurfaceFlinger.
+// Nothing else is janky, and whatever is shown on time is not.
+func TestJankHasAReason(t *testing.T) {
+	t.Parallel()
+	seen := map[timeline.Jank]int{}
+	for seed := range uint64(30) {
+		for i, f := range playAt(t, rough, good("14", 34), period, seed).Frames {
+			late := f.Presented > f.Due
+			if late != (f.Jank != timeline.NoJank) || late != (f.Present == timeline.LatePresent) {
+				t.Fatalf("seed %d: frame %d is due at %v, shown at %v: jank %d, present %d", seed, i, f.Due, f.Presented, f.Jank, f.Present)
+			}
+			if f.Jank&timeline.AppDeadline != 0 && f.Drawn() <= f.Expected.To {
+				t.Fatalf("seed %d: frame %d meets its deadline: jank %d", seed, i, f.Jank)
+			}
+			for bit := timeline.Jank(1); bit <= timeline.SFStuffing; bit <<= 1 {
+				if f.Jank&bit != 0 {
+					seen[bit]++
+				}
+			}
+		}
+	}
+	for _, reason := range []timeline.Jank{timeline.AppDeadline, timeline.BufferStuffing, timeline.SFCPUDeadline, timeline.SFGPUDeadline, timeline.SFScheduling} {
+		if seen[reason] == 0 {
+			t.Errorf("no frame has jank %d: %v", reason, seen)
+		}
+	}
+}
+
+// However often an app is asked how far it is, its frames are the same.
+func TestLookingChangesNothing(t *testing.T) {
+	t.Parallel()
+	app, err := simapp.Parse([]byte(rough))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := func(step time.Duration) []timeline.Frame {
+		a, l := newApp(34, period)
+		a.Play(choreo.Play(app, app.Scenarios[0], good("14", 34), rand.New(rand.NewPCG(3, 1))), 0)
+		for now := time.Duration(0); now < 13*time.Second; now += step {
+			a.Advance(now)
+		}
+		return l.Frames
+	}
+	often, once := frames(700*time.Microsecond), frames(13*time.Second-1)
+	if len(often) != len(once) || len(once) == 0 {
+		t.Fatalf("%d frames, and %d where it is asked often", len(once), len(often))
+	}
+	for i := range once {
+		if often[i] != once[i] {
+			t.Fatalf("frame %d is %+v, and %+v where it is asked often", i, once[i], often[i])
+		}
+	}
+}
+
+// A dump runs on the render thread: the frame that waits for it is late by that much,
+// and so is the UI thread, which waits for that frame.
+func TestADumpStallsFrames(t *testing.T) {
+	t.Parallel()
+	app, err := simapp.Parse([]byte(steady + "scenario s 2s\nstart 60\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, api := range []int{18, 21, 34} {
+		a, l := newApp(api, period)
+		a.Play(choreo.Play(app, app.Scenarios[0], good("14", api), rand.New(rand.NewPCG(1, 1))), 0)
+		from := a.Stall(300*time.Millisecond, 100*time.Millisecond)
+		a.Advance(3 * time.Second)
+		late := 0
+		for _, f := range l.Frames {
+			if f.Sync > from && f.Sync < from+100*time.Millisecond {
+				t.Errorf("Android %d: a frame is drawn at %v, %v after the dump began", api, f.Sync, f.Sync-from)
+			}
+			if f.Drawn()-f.Expected.From > 2*period {
+				late++
+			}
+		}
+		if n := len(l.Frames); late != 1 || n < 53 || n > 56 {
+			t.Errorf("Android %d: %d frames of 60, %d of them late", api, n, late)
+		}
+	}
+}
