@@ -203,6 +203,23 @@ func TestATestThatEndsInTheMiddleOfDrawingIsTold(t *testing.T) {
 	}
 }
 
+// A watch or a board without the process of the system's user interface tells its clock
+// by another one.
+func TestADeviceWithoutASystemUIIsMeasured(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "pixel-7-android-14"} {
+		_, job := simulated(t, profile, simlab.Options{NoSystemUI: true})
+		job.Energy = &config.Energy{Source: config.EnergyModel}
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 3)
+		for _, it := range r.Run.Iterations {
+			if it.Metrics["energy.total_j"] <= 0 || it.Metrics["frames.count"] <= 0 || len(it.Events) != 6 {
+				t.Errorf("%s: %v in %d buckets", profile, it.Metrics, len(it.Events))
+			}
+		}
+	}
+}
+
 // stepping sets a phone's wall clock while it sleeps, once.
 type stepping struct {
 	device.Clock
@@ -220,9 +237,9 @@ func (s *stepping) Sleep(ctx context.Context, d time.Duration) error {
 // The log of a phone whose clock was set is doubted, that of others is not.
 func TestAClockThatIsSetIsTold(t *testing.T) {
 	t.Parallel()
-	for _, profile := range []string{"pixel-2-android-8.1.0", "pixel-7-android-14"} {
+	for profile, rooted := range map[string]bool{"pixel-2-android-8.1.0": false, "pixel-7-android-14": false, "pixel-3-android-9": true} {
 		for by, told := range map[time.Duration]bool{0: false, 100 * time.Millisecond: false, 30 * time.Second: true, -30 * time.Second: true} {
-			s, job := simulated(t, profile, simlab.Options{})
+			s, job := simulated(t, profile, simlab.Options{Root: rooted}) // whose logcat may bend its clock by what dmesg says
 			job.Scenario.WarmUp = 0
 			job.Clock = &stepping{Clock: job.Clock, set: func() { s.Phone.SetWallClock(by) }}
 			r := collect.Collect(t.Context(), job, collect.Options{})

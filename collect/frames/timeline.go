@@ -77,7 +77,7 @@ func monotonic(uptime []byte, slept time.Duration) time.Duration {
 
 // beginTimeline lines up the clocks of a repetition whose frames the timeline has.
 func (s *Sampler) beginTimeline(ctx context.Context) error {
-	out, err := s.Target.Ask(ctx, target.ClockQuestion)
+	out, err := s.Target.Ask(ctx, s.Target.ClockQuestion())
 	if err != nil {
 		return fmt.Errorf("read the device's clock: %w", err)
 	}

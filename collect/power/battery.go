@@ -142,7 +142,7 @@ func (m *Meter) readPower(ctx context.Context) error {
 
 // askBattery reads the battery and the time.
 func (m *Meter) askBattery(ctx context.Context) (energy.BatteryReading, error) {
-	out, err := m.t.Ask(ctx, target.ClockQuestion+"; echo "+powerMark+"; "+m.batteryQuestion())
+	out, err := m.t.Ask(ctx, m.t.ClockQuestion()+"; echo "+powerMark+"; "+m.batteryQuestion())
 	if err != nil {
 		return energy.BatteryReading{}, fmt.Errorf("read the battery: %w", err)
 	}

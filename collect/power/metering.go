@@ -103,7 +103,7 @@ const powerMark = "apkgate-power"
 // look takes a reading of its own, and lines up the clocks by it.
 func (m *Metering) look(ctx context.Context) error {
 	before := m.t.Clock.Now()
-	line := target.ClockQuestion
+	line := m.t.ClockQuestion()
 	if question := m.Question(); question != "" {
 		line += "; echo; echo " + powerMark + "; " + question
 	}

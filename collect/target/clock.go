@@ -29,14 +29,38 @@ func (h hostClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// clockProcess is a process that always runs, so that gfxinfo has something to
-// print its head above: CLOCK_MONOTONIC as "Uptime". /proc/uptime would count
-// sleep too.
-const clockProcess = "com.android.systemui"
+// clockProcesses are processes of which one always runs, so that gfxinfo has something
+// to print its head above: CLOCK_MONOTONIC as "Uptime". /proc/uptime would count sleep
+// too. Watches have a system UI of another name, some boards none; the system's own
+// process runs on all, and comes last since the system answers for it itself.
+var clockProcesses = []string{"com.android.systemui", "com.google.android.wearable.sysui", "com.google.android.apps.wearable.sysui", "system"}
 
 // ClockQuestion asks for CLOCK_MONOTONIC: it heads a dump of a process that
 // always runs.
-var ClockQuestion = device.Quote("dumpsys", "gfxinfo", clockProcess)
+func (t *Target) ClockQuestion() string {
+	if t.clockProcess == "" {
+		return clockOf(clockProcesses[0])
+	}
+	return clockOf(t.clockProcess)
+}
+
+func clockOf(process string) string { return device.Quote("dumpsys", "gfxinfo", process) }
+
+// findClock finds a process whose dump tells the time. Of a device that has none, the
+// questions for the time will say so.
+func (t *Target) findClock(ctx context.Context) error {
+	for _, process := range clockProcesses {
+		out, err := t.Ask(ctx, clockOf(process))
+		if err != nil {
+			return fmt.Errorf("look for what tells the device's clock: %w", err)
+		}
+		if uptimeLine.Match(out.Stdout) {
+			t.clockProcess = process
+			return nil
+		}
+	}
+	return nil
+}
 
 var uptimeLine = regexp.MustCompile(`(?m)^Uptime: (\d+) `)
 

@@ -79,7 +79,7 @@ func (t *Target) ReadFacts(ctx context.Context) error {
 	if _, notTold := strconv.Atoi(before); notTold == nil {
 		t.Facts.StayOn = before
 	}
-	return nil
+	return t.findClock(ctx)
 }
 
 // StayOnSetting says with which chargers the screen stays on; "svc power stayon"

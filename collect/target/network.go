@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
 )
@@ -31,6 +32,9 @@ func (t *Target) SetNetwork(ctx context.Context, network string) error {
 	if wireless {
 		return t.Advise(loss.Configuration, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", network, t.dev.Serial()),
 			"connect the device by cable, or measure it on wifi")
+	}
+	if err := t.tellGeneration(ctx, network); err != nil {
+		return err
 	}
 	none := network == "none"
 	if err := t.switchNetwork(ctx, false, !none); err != nil {
@@ -103,4 +107,34 @@ func (t *Target) onWifi(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// generations are the mobile networks by what names they are asked for, and told by
+// (TelephonyManager.getNetworkTypeName).
+var generations = map[string]string{
+	"2g": "2g", "gsm": "2g", "gprs": "2g", "edge": "2g", "cdma": "2g", "1xrtt": "2g",
+	"3g": "3g", "umts": "3g", "hsdpa": "3g", "hsupa": "3g", "hspa": "3g", "hspa+": "3g", "hspap": "3g", "td_scdma": "3g", "ehrpd": "3g",
+	"4g": "4g", "lte": "4g", "lte_ca": "4g",
+	"5g": "5g", "nr": "5g", "nr_sa": "5g", "nr_nsa": "5g",
+}
+
+// tellGeneration warns where a network is named for its speed: turning Wi-Fi off and
+// mobile data on makes it no slower than the one that the device has.
+func (t *Target) tellGeneration(ctx context.Context, network string) error {
+	asked := generations[strings.ToLower(network)]
+	if asked == "" {
+		return nil
+	}
+	text, err := t.Output(ctx, "getprop", "gsm.network.type") // "LTE,Unknown": one for each SIM
+	if err != nil {
+		return fmt.Errorf("read what mobile network the device has: %w", err)
+	}
+	told, _, _ := strings.Cut(strings.TrimSpace(text), ",")
+	switch has := generations[strings.ToLower(told)]; {
+	case t.Facts.IsEmulator():
+		t.Journal.Warnf("the network %q is the emulator's own link, as fast as this computer's: shape it yourself (adb emu network speed umts; adb emu network delay umts)", network)
+	case has != "" && has != asked:
+		t.Journal.Warnf("the network was set to %q, and the device's mobile network is %s: apkgate turns Wi-Fi off and makes nothing slower", network, journal.Line(told))
+	}
+	return nil
 }

@@ -37,9 +37,11 @@ type Target struct {
 	away    bool      // the device did not come back
 	hungUp  bool      // the connection is closed
 	undo    []undo
-	lit     bool          // the screen is kept from going off
-	cooled  time.Duration // of rest for heat so far
-	marks   int           // written to the device's log
+	lit     bool // the screen is kept from going off
+	// clockProcess is the process whose dumps tell the device's clock, "" before set-up.
+	clockProcess string
+	cooled       time.Duration // of rest for heat so far
+	marks        int           // written to the device's log
 }
 
 // New is a device that is not connected to yet; a nil clock is this computer's.

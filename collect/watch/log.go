@@ -76,9 +76,9 @@ func OpenLog(ctx context.Context, t *target.Target) (*Log, error) {
 	l := &Log{Aligned: !t.Facts.WallLog, target: t}
 	mark, write := t.NextMark()
 	l.mark = mark
-	line := write + "; " + target.ClockQuestion
+	line := write + "; " + t.ClockQuestion()
 	if t.Facts.WallLog {
-		line = target.ClockQuestion + "; " + line
+		line = t.ClockQuestion() + "; " + line
 	}
 	asked := t.Clock.Now()
 	out, err := t.Ask(ctx, line)

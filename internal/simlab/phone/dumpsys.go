@@ -8,6 +8,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 )
 
@@ -35,7 +36,7 @@ var services = map[string]struct {
 // dumpGraphics is dumpsys gfxinfo.
 func dumpGraphics(c *call) int {
 	c.advance()
-	var running []*gfxinfo.Process
+	running := []*gfxinfo.Process{{Package: "system", PID: logcat.SystemPID}} // system_server, which has no windows
 	for _, pkg := range sortedKeys(c.state.running) {
 		running = append(running, &c.state.running[pkg].Process)
 	}

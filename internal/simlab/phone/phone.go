@@ -46,6 +46,8 @@ type Options struct {
 	// Ignored are settings ("system screen_off_timeout") that the phone lets nobody
 	// change over adb, without a word, as some makers' do.
 	Ignored []string
+	// NoSystemUI leaves the process com.android.systemui out, as watches and boards do.
+	NoSystemUI bool
 	// HotFor is how long heat slows the phone down, from when it is made.
 	HotFor time.Duration
 	// Verifier refuses what adb installs, as Play Protect may, until the setting
@@ -142,6 +144,9 @@ var systemUI = simapp.App{Package: "com.android.systemui", Activity: ".SystemUI"
 
 // boot starts what runs on every phone.
 func (p *Phone) boot() {
+	if p.options.NoSystemUI {
+		return
+	}
 	p.state.running[systemUI.Package] = p.newProcess(&systemUI, 1187)
 	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }

@@ -1,6 +1,7 @@
 package phone
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,6 +55,9 @@ func defaultSettings() map[string]string {
 func (p *Phone) property(name string) string {
 	if p.clock.Now() < p.state.bootedAt && (name == "sys.boot_completed" || name == "dev.bootcomplete") {
 		return ""
+	}
+	if name == "gsm.network.type" && p.profile.API >= 17 { // what the SIM is on, whatever is used
+		return cmp.Or(map[string]string{"3g": "UMTS", "2g": "EDGE", "5g": "NR"}[p.options.Network], "LTE")
 	}
 	return p.state.props[name]
 }
