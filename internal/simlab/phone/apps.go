@@ -255,6 +255,7 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 	p.touched(pr)
 	p.spend(pr, e)
 	if e.Opens {
+		p.openFor(pr, e)
 		tag := "am_on_resume_called"
 		if p.profile.API >= 29 {
 			tag = "wm_on_resume_called"

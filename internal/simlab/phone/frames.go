@@ -1,11 +1,14 @@
 package phone
 
 import (
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/recorders"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
@@ -19,6 +22,35 @@ func (p *Phone) openWindow(pr *process, title string) *timeline.Layer {
 	pr.Layers = append(pr.Layers, l)
 	pr.draws.Open(l)
 	return l
+}
+
+// openFor opens the window that an event opens: an activity of its own, or a dialog,
+// which has the title of the activity below it and closes again.
+func (p *Phone) openFor(pr *process, e simapp.Event) {
+	if e.Life == 0 {
+		p.openWindow(pr, pr.app.Package+"/"+pr.app.Package+"."+activityOf(e.Name))
+		return
+	}
+	title := pr.component()
+	if l := pr.front(); l != nil {
+		title = l.Title
+	}
+	l := p.openWindow(pr, title)
+	p.clock.At(p.clock.Now()+e.Life, func() {
+		if !pr.dead {
+			p.closeWindow(pr, l)
+		}
+	})
+}
+
+// activityOf is the class of the activity that an event opens: open-message has an
+// OpenMessageActivity.
+func activityOf(event string) string {
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(event, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String() + "Activity"
 }
 
 // closeWindow closes a window: what has not reached the screen by then never does.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/clock"
+	gfxread "github.com/apkgate/apkgate/trace/gfxinfo"
 	ftread "github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
@@ -52,7 +53,7 @@ func TestTheFrameTimelineHasTheFramesOfTheRows(t *testing.T) {
 		switch {
 		case f.Actual && f.Surface:
 			byToken[f.Token] = f
-			if !strings.HasPrefix(f.Layer, "TX - com.example.still/com.example.still.MainActivity#") || f.PID != 4217 {
+			if !strings.HasPrefix(f.Layer, "TX - com.example.still/com.example.still.") || f.PID != 4217 {
 				t.Fatalf("a frame of %q, process %d", f.Layer, f.PID)
 			}
 		case f.Actual:
@@ -112,5 +113,57 @@ func TestThereIsNoFrameTimelineBeforeAndroid12(t *testing.T) {
 	pass(t, p, 3*time.Second)
 	if got := traced(t, p, pid); len(got) > 0 {
 		t.Errorf("%d frames", len(got))
+	}
+}
+
+// windows is an app that opens a dialog for 0.4 s, then an activity that stays.
+const windows = `apkgate-simulated-app/1
+package com.example.windows
+noise session 0% repetition 0% frame 0% tail 0%
+cost 5ms
+startup 300ms
+scenario main 6s
+  start 30
+  1s ask 60 opens for 400ms
+  3s open-detail 60 opens
+test com.example.windows.MainTest#runs main
+`
+
+// A window has rows of its own, which are gone when it closes; what the process counts
+// of it is not.
+func TestAWindowTakesItsRowsAlong(t *testing.T) {
+	for _, name := range []string{"nexus-5x-android-6.0.0", "pixel-5-android-11", "pixel-7-android-14"} {
+		p := newPhone(t, name, windows)
+		start(p, strings.ReplaceAll(instrument, "com.example.still", "com.example.windows"))
+		dump := func() gfxread.Dump {
+			d, err := gfxread.Read(strings.NewReader(output(t, p, "dumpsys gfxinfo com.example.windows framestats")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		rows := func(d gfxread.Dump) (n int) {
+			for _, w := range d.Processes[0].Windows {
+				n += len(w.Frames)
+			}
+			return n
+		}
+		pass(t, p, 1750*time.Millisecond) // launch 0.4 s, then 1.35 s
+		asked := dump()
+		pass(t, p, time.Second)
+		closed := dump()
+		if a, b := len(asked.Processes[0].Windows), len(closed.Processes[0].Windows); a != 2 || b != 1 {
+			t.Errorf("%s: %d windows while the dialog shows, %d afterwards", name, a, b)
+		}
+		if total := asked.Processes[0].Stats.Total; total > int64(rows(asked)) {
+			t.Errorf("%s: the process counts %d frames while the dialog shows, its windows have rows of %d", name, total, rows(asked))
+		}
+		if total := closed.Processes[0].Stats.Total; total < int64(rows(closed))+15 {
+			t.Errorf("%s: the process counts %d frames, its windows have rows of %d", name, total, rows(closed))
+		}
+		pass(t, p, 2*time.Second)
+		if opened := dump(); len(opened.Processes[0].Windows) != 2 {
+			t.Errorf("%s: %d windows in the end, want two activities", name, len(opened.Processes[0].Windows))
+		}
 	}
 }

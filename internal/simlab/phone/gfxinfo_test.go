@@ -173,7 +173,7 @@ func TestTheOldTableIsDrained(t *testing.T) {
 
 // The table holds 128 frames: where more were rendered, the oldest are gone.
 func TestTheOldTableHolds128Frames(t *testing.T) {
-	p := newPhone(t, "nexus-4-android-4.3", strings.Replace(still, "start 30", "start 200", 1))
+	p := newPhone(t, "nexus-4-android-4.3", strings.NewReplacer("start 30", "start 200", " opens", "").Replace(still))
 	output(t, p, "setprop debug.hwui.profile visual_bars")
 	start(p, instrument)
 	pass(t, p, 4800*time.Millisecond)

@@ -47,6 +47,7 @@ type window struct {
 type half struct {
 	timeline.Frame
 	work choreo.Work
+	in   *window
 }
 
 // Open opens a window, in front of those that are open.
@@ -61,8 +62,8 @@ func (a *App) Close(l *timeline.Layer, now time.Duration) {
 	for i, w := range a.windows {
 		if w.Layer == l {
 			a.windows = append(a.windows[:i], a.windows[i+1:]...)
-			if i == len(a.windows) {
-				a.half.Token = 0
+			if a.half.in == w {
+				a.half = half{}
 			}
 		}
 	}
@@ -185,7 +186,7 @@ func (a *App) begin(at, until time.Duration) {
 	if period < 16*time.Millisecond {
 		deadline += period // phones of faster screens give two vsyncs
 	}
-	a.half = half{work: w, Frame: timeline.Frame{
+	a.half = half{work: w, in: a.windows[len(a.windows)-1], Frame: timeline.Frame{
 		Token: a.Flinger.Timeline.AppToken(), Period: period, Held: w.Held,
 		Expected: timeline.Interval{From: at, To: deadline}, Due: deadline + period,
 		Vsync: at + w.Held/period*period,
@@ -220,8 +221,7 @@ const buffers = 3
 // draw does the render thread's half, hands the buffer to SurfaceFlinger and has the
 // frame judged.
 func (a *App) draw() {
-	w := a.windows[len(a.windows)-1]
-	f, work := &a.half.Frame, &a.half.work
+	w, f, work := a.half.in, &a.half.Frame, &a.half.work
 	synced, stretch := work.Starts[choreo.Sync], 1.0
 	waits := synced - work.Starts[choreo.SyncQueued]
 	rest := 1 - synced

@@ -102,8 +102,10 @@ type Event struct {
 	At     time.Duration // since the scenario's start
 	Name   string
 	Frames int  // the animation that answers it, as frames at 60 Hz
-	Opens  bool // opens a window: its first frame is marked as not to be counted
-	Loads  bool // most of the animation waits for the network
+	Opens  bool // opens a window: its first frame is marked as the window's first
+	// Life is how long the window stays, as a dialog does; 0: to the end of the process.
+	Life  time.Duration
+	Loads bool // most of the animation waits for the network
 }
 
 // TestCase says which scenario a test class, or one method of it, plays.

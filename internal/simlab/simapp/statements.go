@@ -222,7 +222,7 @@ func (p *parser) start(w []string) error {
 	return one(w, &s.Start, frames)
 }
 
-// event reads TIME NAME FRAMES [opens] [loads].
+// event reads TIME NAME FRAMES [opens [for DURATION]] [loads].
 func (p *parser) event(w []string) error {
 	s, err := p.current()
 	if err != nil {
@@ -241,17 +241,33 @@ func (p *parser) event(w []string) error {
 	if e.Frames, err = frames(w[2]); err != nil {
 		return err
 	}
-	for _, flag := range w[3:] {
-		switch flag {
-		case "opens":
-			e.Opens = true
-		case "loads":
-			e.Loads = true
-		default:
-			return fmt.Errorf("%q is not one of opens, loads", words.Short(flag))
-		}
+	if err := e.flags(w[3:]); err != nil {
+		return err
 	}
 	return s.add(e)
+}
+
+// flags reads what stands behind an event's frames.
+func (e *Event) flags(w []string) (err error) {
+	for i := 0; i < len(w); i++ {
+		switch {
+		case w[i] == "opens":
+			e.Opens = true
+		case w[i] == "loads":
+			e.Loads = true
+		case w[i] == "for" && i > 0 && w[i-1] == "opens" && i+1 < len(w):
+			i++
+			if e.Life, err = duration(w[i], MaxDuration); err != nil {
+				return err
+			}
+			if e.Life == 0 {
+				return errors.New("a window that opens for 0s is never there")
+			}
+		default:
+			return fmt.Errorf("%q is not one of opens, opens for DURATION, loads", words.Short(w[i]))
+		}
+	}
+	return nil
 }
 
 func (s *Scenario) add(e Event) error {
