@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/install"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
@@ -144,6 +145,9 @@ func (c *collector) install(ctx context.Context) error {
 		return err
 	}
 	c.holder = c
+	if c.job.App.TestAPK == "" {
+		return c.put(ctx, workload.TestPackage(c.job.Scenario.Workload))
+	}
 	return c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), c.job.App.TestAPK)
 }
 
@@ -169,7 +173,7 @@ func (c *collector) installApp(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.put(ctx, c.job.App.Package, c.job.App.APK); err != nil {
+	if err := c.put(ctx, c.job.App.Package, c.job.App.APKs()...); err != nil {
 		return err
 	}
 	return c.readPermissions(ctx)
@@ -193,20 +197,20 @@ func (c *collector) clear(ctx context.Context) error {
 	return nil
 }
 
-// put installs one APK file.
-func (c *collector) put(ctx context.Context, pkg, file string) error {
+// put installs a package: an APK file, or several of one app.
+func (c *collector) put(ctx context.Context, pkg string, files ...string) error {
 	there, err := workload.IsInstalled(ctx, c.target.Device(), pkg)
 	if err != nil {
 		return err
 	}
-	if file == "" {
+	if len(files) == 0 {
 		if pkg != "" && !there {
 			return workload.NotInstalled(pkg)
 		}
 		return nil
 	}
-	if err := c.target.Device().Install(ctx, file); err != nil {
-		return c.target.Final(loss.Infrastructure, err)
+	if err := install.APKs(ctx, c.target, files); err != nil {
+		return err
 	}
 	if pkg == "" || there {
 		return nil
@@ -216,7 +220,7 @@ func (c *collector) put(ctx context.Context, pkg, file string) error {
 	}
 	there, err = workload.IsInstalled(ctx, c.target.Device(), pkg)
 	if err == nil && !there {
-		err = c.target.Final(loss.Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", file, pkg))
+		err = c.target.Final(loss.Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", files[0], pkg))
 	}
 	return err
 }

@@ -14,6 +14,8 @@ package config
 import (
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -53,8 +55,10 @@ type Config struct {
 type App struct {
 	// The application id, such as com.example.mail.
 	Package string `yaml:"package" jsonschema:"required"`
-	// The APK file to install. Without it, the app that is on the device is measured.
+	// What to install: an APK file; a list of the APKs of one app, its base and its splits; the folder that they are in; or the .apks that bundletool made. Without it, the app that is on the device is measured.
 	APK string `yaml:"apk,omitempty"`
+	// Splits are the other files of the list that is under apk.
+	Splits []string `yaml:"-"`
 	// The APK file that holds the instrumentation tests.
 	TestAPK string `yaml:"test-apk,omitempty"`
 	// The version to note in each run. Without it, what the device says of the installed app.
@@ -64,6 +68,32 @@ type App struct {
 	// The mapping file that R8 wrote for this build, to show the names of the source.
 	Mapping string `yaml:"mapping,omitempty"`
 }
+
+// APKs are what to install: files, or one folder or archive of them; nil: nothing.
+func (a App) APKs() []string {
+	if a.APK == "" {
+		return nil
+	}
+	return append([]string{a.APK}, a.Splits...)
+}
+
+// MarshalYAML writes several APKs as a list.
+func (a App) MarshalYAML() (any, error) {
+	type fields App // without this method
+	var n yaml.Node
+	if err := n.Encode(fields(a)); err != nil || len(a.Splits) == 0 {
+		return &n, err
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "apk" {
+			return &n, n.Content[i+1].Encode(a.APKs())
+		}
+	}
+	return &n, nil
+}
+
+// Install makes what is installed another: a file, a folder or an archive.
+func (a *App) Install(path string) { a.APK, a.Splits = path, nil }
 
 // Scenario is one thing that is done with the app and measured.
 type Scenario struct {

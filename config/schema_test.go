@@ -100,7 +100,7 @@ const (
 func constrain(t *testing.T, s *jsonschema.Schema) {
 	t.Helper()
 	for key, pattern := range map[string]string{
-		"App.package": packagePattern.String(), "App.apk": pathPattern, "App.test-apk": pathPattern,
+		"App.package": packagePattern.String(), "App.test-apk": pathPattern,
 		"Scenario.name": linePattern, "Instrumentation.test-package": packagePattern.String(),
 		"Instrumentation.runner": classPattern.String(), "Instrumentation.class": linePattern,
 		"Startup.activity": activityPattern.String(), "Maestro.flow": pathPattern, "Shell.script": pathPattern,
@@ -114,6 +114,11 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 	}
 	property(t, s, "Config.networks").Items.Pattern = networkPattern.String()
 	property(t, s, "Context.use").Items.Pattern = propertyPattern.String()
+	apk, most, least := property(t, s, "App.apk"), uint64(maxItems), uint64(1)
+	apk.Type, apk.AnyOf = "", []*jsonschema.Schema{
+		{Type: "string", Pattern: pathPattern},
+		{Type: "array", Items: &jsonschema.Schema{Type: "string", Pattern: pathPattern}, MinItems: &least, MaxItems: &most, UniqueItems: true},
+	}
 	for _, key := range []string{"App.version", "App.build"} {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", looseSchema().AnyOf

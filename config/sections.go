@@ -39,12 +39,29 @@ func (d *decoder) app(a *App) reader {
 	return func(n *node, path string) {
 		d.mapping(n, path,
 			need("package", d.text(&a.Package, packageRule)),
-			may("apk", d.filePath(&a.APK)),
+			may("apk", d.apks(a)),
 			may("test-apk", d.filePath(&a.TestAPK)),
 			may("version", d.looseText(&a.Version, nameRule)),
 			may("build", d.looseText(&a.Build, nameRule)),
 			may("mapping", d.filePath(&a.Mapping)),
 		)
+	}
+}
+
+// apks decodes one path, or a list of different ones.
+func (d *decoder) apks(a *App) reader {
+	return func(n *node, path string) {
+		if n.kind != yaml.SequenceNode {
+			d.filePath(&a.APK)(n, path)
+			return
+		}
+		var all []string
+		if d.set(&all, 1, d.filePath)(n, path); len(all) > 0 {
+			a.APK = all[0]
+		}
+		if len(all) > 1 {
+			a.Splits = all[1:]
+		}
 	}
 }
 

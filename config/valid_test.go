@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +154,33 @@ func TestMarshalledConfigurationIsReadAgain(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, load(t, "apkgate.yml", src)); diff != "" {
 		t.Errorf("after yaml.Marshal and Load (-want +got):\n%s\n%s", diff, src)
+	}
+}
+
+func TestAnAppMayHaveSeveralAPKs(t *testing.T) {
+	const minimal = "app:\n  package: com.example.mail\nscenarios: [{name: x, workload: {monkey: {events: 1}}}]\n"
+	for text, want := range map[string][]string{
+		"":                            nil,
+		"  apk: a.apk\n":              {"a.apk"},
+		"  apk: [a.apk]\n":            {"a.apk"},
+		"  apk: [a.apk, out/b.apk]\n": {"a.apk", "out/b.apk"},
+	} {
+		c := load(t, "apkgate.yml", []byte(strings.Replace(minimal, "app:\n", "app:\n"+text, 1)))
+		if got := c.App.APKs(); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		src, err := yaml.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c, load(t, "apkgate.yml", src)); diff != "" {
+			t.Errorf("%q after yaml.Marshal and Load (-want +got):\n%s\n%s", text, diff, src)
+		}
+	}
+	for _, text := range []string{"  apk: []\n", "  apk: [a.apk, a.apk]\n", "  apk: {a: b}\n", "  apk: [~/a.apk]\n"} {
+		if _, err := config.Load("apkgate.yml", []byte(strings.Replace(minimal, "app:\n", "app:\n"+text, 1)), testOptions); err == nil {
+			t.Errorf("%q is taken", text)
+		}
 	}
 }
 

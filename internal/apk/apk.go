@@ -29,9 +29,9 @@ type Manifest struct {
 
 // ReadManifest reads the manifest of an APK file.
 func ReadManifest(file string) (Manifest, error) {
-	archive, err := zip.OpenReader(file)
+	archive, err := Open(file)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("open %s as an APK: %w", file, err)
+		return Manifest{}, err
 	}
 	defer archive.Close()
 	for _, f := range archive.File {
@@ -78,9 +78,9 @@ func MayHave(class string, files ...string) (bool, error) {
 
 // inCode looks for bytes in the classes*.dex of an APK.
 func inCode(file string, wanted []byte) (bool, error) {
-	archive, err := zip.OpenReader(file)
+	archive, err := Open(file)
 	if err != nil {
-		return false, fmt.Errorf("open %s as an APK: %w", file, err)
+		return false, err
 	}
 	defer archive.Close()
 	code := false

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/apk"
+	"github.com/apkgate/apkgate/internal/apk/splits"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -28,10 +30,19 @@ type apkFacts struct {
 // file that can't be read as an APK the device has the last word.
 func apksFit(cfg *config.Config) error {
 	var problems []error
-	app, known := apkFactsOf(cfg.App.APK)
-	if known && app.Package != cfg.App.Package {
-		problems = append(problems, exit.Usage(fmt.Errorf("%s is the app %s, and app.package in the configuration is %s", console.Plain(app.path), words.Short(app.Package), cfg.App.Package),
-			"app.package is the applicationId of the build that is measured"))
+	var app apkFacts
+	parts := partsOf(cfg.App.APKs())
+	for _, path := range parts {
+		part, known := apkFactsOf(path)
+		app = part
+		if known && part.Package != cfg.App.Package {
+			problems = append(problems, exit.Usage(fmt.Errorf("%s is the app %s, and app.package in the configuration is %s", console.Plain(part.path), words.Short(part.Package), cfg.App.Package),
+				"app.package is the applicationId of the build that is measured"))
+			break
+		}
+	}
+	if len(parts) != 1 && cfg.App.APK != "" { // the class may be in any of them
+		app.mayHave = func(string) bool { return true }
 	}
 	test, tested := apkFactsOf(cfg.App.TestAPK)
 	for i, s := range cfg.Scenarios {
@@ -41,6 +52,22 @@ func apksFit(cfg *config.Config) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// partsOf are the APK files that can be looked into: those that are named, or those of
+// a folder. What is in an archive is left to the device.
+func partsOf(paths []string) []string {
+	if !splits.Chooses(paths) {
+		return paths
+	}
+	names, err := splits.InFolder(paths[0])
+	if err != nil {
+		return nil
+	}
+	for i, name := range names {
+		names[i] = filepath.Join(paths[0], name)
+	}
+	return names
 }
 
 // testFits looks whether a workload's test is in the test APK.

@@ -15,7 +15,10 @@ import (
 // whether the APKs are those that it speaks of, before any device is kept waiting
 // for them.
 func FilesThere(cfg *config.Config) error {
-	named := []struct{ key, path string }{{"app.apk", cfg.App.APK}, {"app.test-apk", cfg.App.TestAPK}}
+	named := []struct{ key, path string }{{"app.test-apk", cfg.App.TestAPK}}
+	for _, path := range cfg.App.APKs() {
+		named = append(named, struct{ key, path string }{"app.apk", path})
+	}
 	if cfg.Energy.Measured() {
 		named = append(named, struct{ key, path string }{"energy.power-profile", cfg.Energy.PowerProfile}, struct{ key, path string }{"app.mapping", cfg.App.Mapping})
 	}

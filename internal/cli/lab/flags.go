@@ -23,7 +23,7 @@ type CollectFlags struct {
 
 // Register defines the flags.
 func (f *CollectFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.APK, "apk", "", "the APK to measure, instead of the configuration's")
+	cmd.Flags().StringVar(&f.APK, "apk", "", "the APK to measure, or a folder or .apks of its parts, instead of the configuration's")
 	cmd.Flags().StringVar(&f.Version, "app-version", "", "the version to note, instead of what the device says")
 	cmd.Flags().StringVar(&f.Commit, "commit", "", "the commit the app was built from (default: GITHUB_SHA)")
 	cmd.Flags().StringVar(&f.Ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
@@ -35,7 +35,7 @@ func (f *CollectFlags) Register(cmd *cobra.Command) {
 // apply lets the flags change the configuration.
 func (f CollectFlags) apply(cfg *config.Config) error {
 	if f.APK != "" {
-		cfg.App.APK = f.APK
+		cfg.App.Install(f.APK)
 	}
 	if f.Version != "" {
 		cfg.App.Version = f.Version

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
-	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/run"
@@ -78,13 +78,11 @@ func Both(ctx context.Context, c console.Console, configuration string, b Builds
 // any device is touched.
 func bothThere(c console.Console, b Builds, cfg *config.Config) error {
 	for _, path := range []string{b.Base, b.Head} {
-		src, err := input.Open(c, path)
-		if err != nil {
-			return exit.Usage(err, "")
+		if _, err := os.Stat(path); err != nil {
+			return exit.Usage(files.Error("read", path, err), "")
 		}
-		src.Close()
 		build := *cfg
-		build.App.APK = path
+		build.App.Install(path)
 		if err := lab.FilesThere(&build); err != nil {
 			return err
 		}
@@ -110,7 +108,8 @@ func interleave(ctx context.Context, c console.Console, cfg *config.Config, b Bu
 	of := lab.Origin{Source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: b.HeadCommit, Ref: b.HeadRef}, Session: session}
 	bases, heads := lab.Jobs(cfg, devices, of), lab.Jobs(cfg, devices, of)
 	for i := range bases {
-		bases[i].App.APK, heads[i].App.APK = b.Base, b.Head
+		bases[i].App.Install(b.Base)
+		heads[i].App.Install(b.Head)
 		bases[i].App.Version, heads[i].App.Version = "", "" // of each, what the device says
 		bases[i].App.Build, heads[i].App.Build = sideOf(cfg.App.Build, "base"), sideOf(cfg.App.Build, "head")
 		bases[i].Source = run.Source{Repository: of.Source.Repository, Commit: b.BaseCommit}

@@ -33,7 +33,7 @@ Lines. apkgate check compares them later, or elsewhere.`,
 			if err != nil {
 				return err
 			}
-			if err := files.KeepsInput([]string{out}, []string{cf.File(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
+			if err := files.KeepsInput([]string{out}, []string{cf.File(), cfg.App.TestAPK}, cfg.App.APKs()); err != nil {
 				return err
 			}
 			if out != "" && out != "-" && !files.Special(out) {

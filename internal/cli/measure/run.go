@@ -77,7 +77,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
-	if err := files.KeepsInput(f.OutputFlags.Files(), []string{set.Store, f.ConfigFlags.File(), cfg.App.APK, cfg.App.TestAPK}); err != nil {
+	if err := files.KeepsInput(f.OutputFlags.Files(), []string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK}, cfg.App.APKs()); err != nil {
 		return err
 	}
 	f.Evidence.Folder = stores.Kept(set.Store)

@@ -28,7 +28,7 @@ func properties(p profile.Profile) map[string]string {
 		"ro.product.cpu.abi": p.ABI, "ro.product.cpu.abilist": p.ABI, "ro.hardware": "simulated",
 		"ro.serialno": p.Serial(), "ro.boot.serialno": p.Serial(), "ro.sf.lcd_density": strconv.Itoa(p.DPI),
 		"ro.debuggable": "1", "ro.secure": "1", "ro.apkgate.simulated": "1",
-		"persist.sys.timezone": "GMT", "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.bootanim": "stopped",
+		"persist.sys.timezone": "GMT", "ro.product.locale": "en-US", "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.bootanim": "stopped",
 	}
 	if p.Sensors.Emulator {
 		props["ro.hardware"], props["ro.kernel.qemu"], props["ro.boot.qemu"] = "ranchu", "1", "1"

@@ -1,0 +1,110 @@
+package collect_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/internal/simlab"
+)
+
+// parted takes the job's app into parts: a base that is no app alone, and splits.
+// It returns their contents by name.
+func parted(t *testing.T, job *collect.Job) map[string]string {
+	t.Helper()
+	rewrite(t, job.App.APK, "version ", "incomplete\nversion ")
+	base, err := os.ReadFile(job.App.APK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]string{"base-master.apk": string(base)}
+	for _, name := range []string{"arm64_v8a", "x86", "xxhdpi", "ldpi", "en", "de"} {
+		parts["base-"+name+".apk"] = "apkgate-simulated-app/1\npackage com.example.demo\nversion 1.4.0 140\nsplit config." + name + "\n"
+	}
+	return parts
+}
+
+// A bundle's parts are given as a list, as a folder, and as an archive; of the latter
+// two those for the device are installed.
+func TestAnAppInPartsIsMeasured(t *testing.T) {
+	t.Parallel()
+	for _, given := range []string{"list", "folder", "archive"} {
+		t.Run(given, func(t *testing.T) {
+			t.Parallel()
+			s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+			parts := parted(t, &job)
+			job.KeepInstalled = true
+			want := []string{"base.apk", "split_config.arm64_v8a.apk", "split_config.en.apk", "split_config.xxhdpi.apk"}
+			dir := t.TempDir()
+			for name, text := range parts {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			switch given {
+			case "list":
+				job.App.APK, job.App.Splits = filepath.Join(dir, "base-master.apk"), []string{filepath.Join(dir, "base-de.apk")}
+				want = []string{"base.apk", "split_config.de.apk"}
+			case "folder":
+				job.App.Install(dir)
+			case "archive":
+				job.App.Install(zipped(t, parts))
+			}
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			var got []string
+			there, err := onPhone(t, s, "pm path com.example.demo")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(there) {
+				got = append(got, filepath.Base(strings.TrimSpace(line)))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("installed are %v, want %v", got, want)
+			}
+			if told := warnedOf(r.Run, "chosen by their names"); told != (given != "list") {
+				t.Errorf("warnings: %v", r.Run.Warnings)
+			}
+		})
+	}
+}
+
+// A base alone is refused by the device, with advice that names the key.
+func TestABaseAloneIsRefusedWithAdvice(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	parted(t, &job)
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if e := loss.As(r.Err); e == nil || !strings.Contains(e.Error(), "INSTALL_FAILED_MISSING_SPLIT") || !strings.Contains(e.Hint(), "app.apk") {
+		t.Errorf("%v, want that a split is missing, with advice", r.Err)
+	}
+}
+
+// zipped is an archive of files.
+func zipped(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for name, text := range files {
+		f, err := w.Create("splits/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write([]byte(text))
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "app.apks")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,95 @@
+// Package install puts the build that is measured on a device.
+//
+// It owns which of a bundle's APKs are for the device. It does not own what was there
+// before, nor what is taken off afterwards.
+package install
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/internal/apk/splits"
+)
+
+// APKs installs what the configuration names: APK files, or of a folder of APKs or a
+// bundle's archive those that are for this device.
+func APKs(ctx context.Context, t *target.Target, paths []string) error {
+	var spec splits.Device
+	if splits.Chooses(paths) {
+		var err error
+		if spec, err = specOf(ctx, t); err != nil {
+			return err
+		}
+	}
+	chosen, err := splits.Of(paths, spec)
+	if err != nil {
+		return t.Final(loss.Configuration, err)
+	}
+	defer chosen.Close()
+	for _, note := range chosen.Notes {
+		t.Journal.Warnf("installing %s: %s", paths[0], note)
+	}
+	if err := t.Device().Install(ctx, chosen.Files...); err != nil {
+		return t.Final(loss.Infrastructure, err)
+	}
+	return nil
+}
+
+// specOf is what the choice of an app's APKs depends on. What the device doesn't tell
+// stays open.
+func specOf(ctx context.Context, t *target.Target) (splits.Device, error) {
+	p := t.Facts.Properties
+	spec := splits.Device{API: t.Facts.API, ABIs: listed(p["ro.product.cpu.abilist"])}
+	if len(spec.ABIs) == 0 { // before Android 5
+		spec.ABIs = listed(p["ro.product.cpu.abi"] + "," + p["ro.product.cpu.abi2"])
+	}
+	density, err := t.Output(ctx, "wm", "density")
+	if err != nil {
+		return spec, err
+	}
+	spec.Density = densityOf(density, p["ro.sf.lcd_density"])
+	locales, err := t.Output(ctx, "settings", "get", "system", "system_locales")
+	spec.Languages = languagesOf(locales, p["persist.sys.locale"], p["ro.product.locale"], p["persist.sys.language"])
+	return spec, err
+}
+
+func listed(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+var densityLine = regexp.MustCompile(`(?m)^(?:Physical|Override) density: ([0-9]{2,4})\s*$`)
+
+// densityOf is the density of the screen: what somebody set, else its own.
+func densityOf(answer, property string) int {
+	if all := densityLine.FindAllStringSubmatch(answer, -1); len(all) > 0 {
+		property = all[len(all)-1][1]
+	}
+	dpi, err := strconv.Atoi(strings.TrimSpace(property))
+	if err != nil || dpi < 0 || dpi > 10_000 {
+		return 0
+	}
+	return dpi
+}
+
+var language = regexp.MustCompile(`^[a-z]{2,3}$`)
+
+// languagesOf are the languages of the first source that names any: "en-US,de-DE".
+func languagesOf(sources ...string) []string {
+	for _, source := range sources {
+		var found []string
+		for _, locale := range listed(strings.TrimSpace(source)) {
+			name, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(locale), "_", "-"), "-")
+			if language.MatchString(name) {
+				found = append(found, name)
+			}
+		}
+		if len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}

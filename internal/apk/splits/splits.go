@@ -1,0 +1,122 @@
+// Package splits chooses which APKs of an app that was built as a bundle go on a
+// device.
+//
+// It owns the archive that bundletool makes (.apks, with its toc.pb), folders of APKs,
+// and the choice by a device's ABIs, density, languages and API level. With a table of
+// contents it chooses as bundletool does; by names alone it does what the names say.
+// It takes a stand: what it can't tell apart goes on the device, and is told.
+package splits
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Device is what a choice depends on.
+type Device struct {
+	ABIs      []string // by preference: "arm64-v8a", "armeabi-v7a"
+	Density   int      // in dpi; 0: not known
+	Languages []string // of two or three letters: "en", "fil"
+	API       int
+}
+
+// Choice are the APK files of an app for one device.
+type Choice struct {
+	Files []string
+	Notes []string // what was guessed or left out, for a person
+	dir   string   // of what was unpacked
+}
+
+// Close removes what was unpacked.
+func (c Choice) Close() error {
+	if c.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(c.dir)
+}
+
+// Chooses reports whether what is named depends on the device: a folder or an archive.
+func Chooses(paths []string) bool {
+	if len(paths) != 1 {
+		return false
+	}
+	info, err := os.Stat(paths[0])
+	return IsArchive(paths[0]) || err == nil && info.IsDir()
+}
+
+// Of chooses from what a configuration names: APK files, which all go on the device, or
+// one folder of APKs, or one archive of them. What is unpacked stays until Close.
+func Of(paths []string, d Device) (Choice, error) {
+	if len(paths) != 1 {
+		return Choice{Files: paths}, nil
+	}
+	path := paths[0]
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return Choice{}, fmt.Errorf("look for the APK: %w", err)
+	case info.IsDir():
+		return ofFolder(path, d)
+	case IsArchive(path):
+		return ofArchive(path, d)
+	}
+	return Choice{Files: paths}, nil
+}
+
+// archives end the names of archives of APKs: bundletool's, and those of sites and
+// tools that have no table of contents.
+var archives = []string{".apks", ".apkm", ".xapk"}
+
+// IsArchive reports whether a file is an archive of APKs, by its name.
+func IsArchive(path string) bool {
+	return slices.Contains(archives, strings.ToLower(filepath.Ext(path)))
+}
+
+// MaxParts bounds the APKs of one app on one device.
+const MaxParts = 1000
+
+// ofFolder chooses from the APKs of a folder, by their names.
+func ofFolder(dir string, d Device) (Choice, error) {
+	names, err := InFolder(dir)
+	if err != nil {
+		return Choice{}, err
+	}
+	chosen, notes, err := byName(names, d)
+	if err != nil {
+		return Choice{}, fmt.Errorf("choose from %s: %w", dir, err)
+	}
+	c := Choice{Notes: notes}
+	for _, name := range chosen {
+		c.Files = append(c.Files, filepath.Join(dir, name))
+	}
+	return c, nil
+}
+
+// InFolder are the names of the APKs in a folder.
+func InFolder(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look for APKs: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && isAPK(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("there is no .apk in %s", dir)
+	case len(names) > maxEntries:
+		return nil, fmt.Errorf("there are %d APKs in %s, at most %d are allowed", len(names), dir, maxEntries)
+	}
+	return names, nil
+}
+
+func isAPK(name string) bool { return strings.EqualFold(filepath.Ext(name), ".apk") }
+
+var errNone = errors.New("none of its APKs is for this device")
