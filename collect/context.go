@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
@@ -59,10 +60,6 @@ var (
 	wmSize      = regexp.MustCompile(`size: (\d+)x(\d+)`)
 	windowInit  = regexp.MustCompile(`init=(\d+)x(\d+)`)
 	displaySize = regexp.MustCompile(`DisplayDeviceInfo\{"[^"]*": (?:uniqueId="[^"]*", )?(\d+) x (\d+)`)
-	renderRate  = regexp.MustCompile(`renderFrameRate (\d+\.\d+)`)      // Android 12 and later
-	activeMode  = regexp.MustCompile(`[, ]modeId (\d+)`)                // Android 6 to 11
-	modeRate    = regexp.MustCompile(`\{id=(\d+),[^}]*?fps=(\d+\.\d+)`) // its modes
-	plainRate   = regexp.MustCompile(`, (\d+\.\d+) fps`)                // Android 4.2 to 5
 	offsets     = regexp.MustCompile(`appVsyncOff (\d{1,10}), presDeadline (\d{1,10})\b`)
 	level       = regexp.MustCompile(`(?m)^\s*level: (\d+)`)
 	version     = regexp.MustCompile(`(?m)^\s*versionName=(\S+)`)
@@ -97,7 +94,7 @@ func (c *collector) readRefreshRate(ctx context.Context, into map[string]string)
 	if err != nil {
 		return err
 	}
-	hz, err := strconv.ParseFloat(refreshRate(text), 64)
+	hz, err := strconv.ParseFloat(device.RefreshRate(text), 64)
 	if err != nil || hz < 10 || hz > 1000 {
 		return nil //nolint:nilerr // a display that doesn't tell its rate is taken for one of 60 Hz
 	}
@@ -141,24 +138,6 @@ func forgiven(text string, period time.Duration) time.Duration {
 		return 0
 	}
 	return gfxinfo.Forgiveness(period, time.Duration(app), time.Duration(deadline))
-}
-
-// refreshRate reads the active rate off `dumpsys display`, "" where it has none.
-func refreshRate(text string) string {
-	if m := renderRate.FindStringSubmatch(text); m != nil {
-		return m[1]
-	}
-	if active := activeMode.FindStringSubmatch(text); active != nil {
-		for _, mode := range modeRate.FindAllStringSubmatch(text, -1) {
-			if mode[1] == active[1] {
-				return mode[2]
-			}
-		}
-	}
-	if m := plainRate.FindStringSubmatch(text); m != nil {
-		return m[1]
-	}
-	return ""
 }
 
 // readBattery notes the level in steps, so that runs at 81 % and 84 % are alike.

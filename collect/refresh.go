@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -47,7 +48,7 @@ func (c *collector) holdRefreshRate(ctx context.Context) error {
 		if text, err = c.target.Output(ctx, "dumpsys", "display"); err != nil {
 			return false, fmt.Errorf("read the display's rate: %w", err)
 		}
-		now, notTold := strconv.ParseFloat(refreshRate(text), 64)
+		now, notTold := strconv.ParseFloat(device.RefreshRate(text), 64)
 		return notTold == nil && isRate(now, hz), nil
 	})
 	if err == nil && !there {
@@ -70,25 +71,22 @@ func isRate(now float64, hz int) bool { return math.Abs(now-float64(hz)) < 0.02*
 
 // tellRate says that the display draws at another rate than it was told.
 func (c *collector) tellRate(text string, hz int) {
-	var has []string
-	for _, mode := range modeRate.FindAllStringSubmatch(text, 20) {
-		if v, err := strconv.ParseFloat(mode[2], 64); err == nil {
-			if rate := strconv.Itoa(int(v + 0.5)); !strings.Contains(" "+strings.Join(has, " ")+" ", " "+rate+" ") {
-				has = append(has, rate)
-			}
-		}
-	}
 	of := ""
-	if len(has) > 0 {
-		of = fmt.Sprintf(" (its rates are %s Hz)", words.List(has))
+	if rates := device.RefreshRates(text); len(rates) > 0 {
+		of = " (its rates are " + words.List(inWords(rates)) + " Hz)"
 	}
-	now := refreshRate(text)
-	if now == "" {
-		now = "a rate that it doesn't tell"
-	} else {
-		now += " Hz"
+	now := "a rate that it doesn't tell"
+	if told := device.RefreshRate(text); told != "" {
+		now = told + " Hz"
 	}
 	c.journal.Warnf("the display was to be held at %d Hz, and is at %s%s", hz, now, of)
+}
+
+func inWords(rates []int) (out []string) {
+	for _, hz := range rates {
+		out = append(out, strconv.Itoa(hz))
+	}
+	return out
 }
 
 // checkRate says where frames were drawn for another rate than the display was held at.

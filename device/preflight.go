@@ -177,7 +177,7 @@ func lookThermal(output string) Finding {
 	if err != nil || status >= len(thermalNames) {
 		return fit(notTold) // before Android 10
 	}
-	return judge(status <= maxThermalStatus, "throttling: "+thermalNames[status], "let the device cool down: Android is slowing it")
+	return judge(status <= maxThermalStatus, "throttling: "+thermalNames[status], "let the device cool down: Android is slowing it (a run waits for that up to ten minutes)")
 }
 
 // What slows a device down: heat, told since Android 10, and the battery saver,

@@ -112,6 +112,11 @@ func examine(ctx context.Context, c console.Console, d lab.Device, cfg *config.C
 		installed, err = installedFit(ctx, connected, cfg)
 		findings = append(findings, installed...)
 	}
+	if err == nil {
+		var more []device.Finding
+		more, err = conditionsFit(ctx, connected, cfg)
+		findings = append(findings, more...)
+	}
 	fmt.Fprintln(c.Stdout, console.Plain(d.Name))
 	fit = true
 	for _, f := range findings {

@@ -196,3 +196,53 @@ func TestDoctorOnADeviceInUse(t *testing.T) {
 		t.Errorf("the phone is free, and doctor says\n%s", said)
 	}
 }
+
+// What a run would do to a device is told before, with what the device makes of it.
+func TestDoctorTellsWhatARunDoes(t *testing.T) {
+	for _, c := range []struct {
+		profile, scenario string
+		hot               time.Duration
+		debug             bool
+		status            int
+		want              []string
+	}{
+		{"pixel-7-android-14", "", 0, false, exit.StatusPass, []string{"ok   code", "a run has the app compiled: speed-profile"}},
+		{"pixel-7-android-14", "    compile: none\n", 0, false, exit.StatusPass, []string{"measured as it was installed"}},
+		{"nexus-5x-android-6.0.0", "", 0, false, exit.StatusPass, []string{"Android compiles all of the app when it is installed"}},
+		{"pixel-7-android-14", "", 0, true, exit.StatusPass, []string{"since it is a debug build", "hint: measure a release build"}},
+		{"pixel-7-android-14", "    refresh-hz: 60\n", 0, false, exit.StatusPass, []string{"ok   refresh", "holds the display at 60 Hz"}},
+		{"pixel-7-android-14", "    refresh-hz: 144\n", 0, false, exit.StatusInfrastructure, []string{"BAD  refresh", "has no 144 Hz", "one of its rates: 60 90"}},
+		{"pixel-3-android-9", "    refresh-hz: 60\n", 0, false, exit.StatusInfrastructure, []string{"BAD  refresh", "only Android 10 and later"}},
+		{"pixel-7-android-14", "", time.Hour, false, exit.StatusInfrastructure, []string{"BAD  thermal", "a run waits for that up to ten minutes"}},
+	} {
+		phone, err := simlab.Start(c.profile, 1, simlab.Options{HotFor: c.hot})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { phone.Close() })
+		l := clitest.NewLab(t, "demo-good", "")
+		app := "package: com.example.demo, apk: demo.apk"
+		if c.debug {
+			app = "package: com.example.demo"
+			if err := phone.Phone.Install([]byte("apkgate-simulated-app/1\npackage com.example.demo\ndebuggable\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clitest.WriteFile(t, l.Path("demo.apk"), "apkgate-simulated-app/1\npackage com.example.demo\n")
+		clitest.WriteFile(t, l.Path("apkgate.yml"), "app: {"+app+"}\nscenarios:\n  - name: s\n    workload: {monkey: {events: 10}}\n"+c.scenario+
+			"devices: [{address: \""+phone.Address()+"\"}]\n")
+		var stdout, stderr bytes.Buffer
+		status := cli.Main(console.Console{
+			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
+			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
+		}, []string{"doctor", "--config", l.Path("apkgate.yml")})
+		if status != c.status {
+			t.Errorf("%+v: exit status %d\n%s%s", c, status, &stdout, &stderr)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("%+v: nothing of %q in\n%s", c, want, &stdout)
+			}
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect/dexopt"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// conditionsFit says what a run would do to the device for its scenarios, and what the
+// device or the app that is on it makes of that.
+func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]device.Finding, error) {
+	if len(cfg.Scenarios) == 0 {
+		return nil, nil
+	}
+	out, err := d.Exec(ctx, "getprop ro.build.version.sdk")
+	if err != nil {
+		return nil, fmt.Errorf("read the API level: %w", err)
+	}
+	api, err := strconv.Atoi(strings.TrimSpace(string(out.Stdout)))
+	if err != nil {
+		return nil, nil //nolint:nilerr // a device that doesn't tell is not blamed for it
+	}
+	code, err := codeFinding(ctx, d, cfg, api)
+	if err != nil {
+		return nil, err
+	}
+	rate, err := rateFinding(ctx, d, cfg.Scenarios, api)
+	return append(code, rate...), err
+}
+
+// codeFinding says what would be compiled, and where Android would compile nothing.
+func codeFinding(ctx context.Context, d device.Device, cfg *config.Config, api int) ([]device.Finding, error) {
+	var modes []string
+	for _, s := range cfg.Scenarios {
+		if !slices.Contains(modes, s.Compile) {
+			modes = append(modes, s.Compile)
+		}
+	}
+	f := device.Finding{Name: "code", OK: true, Detail: "a run has the app compiled: " + words.List(modes)}
+	switch {
+	case api < 24:
+		f.Detail = "Android compiles all of the app when it is installed"
+	case slices.Equal(modes, []string{config.CompileNone}):
+		f.Detail = "the app is measured as it was installed"
+	default:
+		out, err := d.Exec(ctx, device.Quote("dumpsys", "package", cfg.App.Package))
+		if err != nil {
+			return nil, fmt.Errorf("read what %s is: %w", cfg.App.Package, err)
+		}
+		if cfg.App.APK == "" && dexopt.IsDebug(string(out.Stdout)) {
+			f.Detail += "; of the build that is installed Android compiles nothing, since it is a debug build"
+			f.Hint = "measure a release build: a debug build is slower, and slowest while it starts"
+		}
+	}
+	return []device.Finding{f}, nil
+}
+
+// rateFinding looks whether the display has the rates that it is to be held at.
+func rateFinding(ctx context.Context, d device.Device, scenarios []config.Scenario, api int) ([]device.Finding, error) {
+	var asked []int
+	for _, s := range scenarios {
+		if s.RefreshHz > 0 && !slices.Contains(asked, s.RefreshHz) {
+			asked = append(asked, s.RefreshHz)
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	out, err := d.Exec(ctx, "dumpsys display")
+	if err != nil {
+		return nil, fmt.Errorf("read the display's rates: %w", err)
+	}
+	rates := device.RefreshRates(string(out.Stdout))
+	var findings []device.Finding
+	for _, hz := range asked {
+		f := device.Finding{Name: "refresh", OK: true, Detail: fmt.Sprintf("a run holds the display at %d Hz", hz)}
+		switch {
+		case api < 29:
+			f = device.Finding{Name: "refresh", Detail: fmt.Sprintf("the display can't be held at %d Hz: only Android 10 and later can be told its rate", hz), Hint: "leave refresh-hz out for this device"}
+		case len(rates) > 0 && !slices.Contains(rates, hz):
+			f = device.Finding{Name: "refresh", Detail: fmt.Sprintf("the display has no %d Hz", hz), Hint: "set refresh-hz to one of its rates: " + strings.Trim(fmt.Sprint(rates), "[]")}
+		}
+		findings = append(findings, f)
+	}
+	return findings, nil
+}
