@@ -24,7 +24,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		return lasts(since, func(c *call, then func(code int)) { then(run(c)) })
 	}
 	simpleperf := func(c *call, then func(int)) { recorders.Simpleperf(c.recorders(), c.Call, then) }
-	return map[string]shell.Command{
+	all := map[string]shell.Command{
 		"getprop":  ends(0, getprop),
 		"setprop":  ends(0, setprop),
 		"settings": ends(17, settings),
@@ -32,7 +32,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		"svc":      ends(0, svc),
 		"log":      ends(0, logCommand),
 		"logcat":   {Run: func(c *shell.Call, then func(code int)) { p.log.Command(c, then) }},
-		"dumpsys":  ends(0, dumpsys),
+		"dumpsys":  lasts(0, dumpsys),
 		"pm":       lasts(0, pm),
 		"cmd":      lasts(24, cmd),
 		"am":       lasts(0, am),
@@ -45,6 +45,10 @@ func (p *Phone) commands() map[string]shell.Command {
 		"simpleperf":        lasts(28, simpleperf),
 		"pushed simpleperf": lasts(0, simpleperf),
 	}
+	for name, cmd := range all {
+		all[name] = p.costly(name, cmd)
+	}
+	return all
 }
 
 // recorders is the phone as recorders see it.

@@ -55,7 +55,7 @@ func dumpBattery(c *call) int {
 }
 
 // dumpsys is dumpsys SERVICE [ARGUMENTS].
-func dumpsys(c *call) int {
+func dumpsys(c *call, then func(code int)) {
 	if len(c.Args) > 1 && c.Arg(0) == "-t" {
 		c.Args = c.Args[2:]
 	}
@@ -67,23 +67,33 @@ func dumpsys(c *call) int {
 				c.Printf("  %s\n", n)
 			}
 		}
-		return 0
+		then(0)
+		return
 	}
 	s, ok := services[name]
 	if !ok || c.profile.API < s.since {
 		c.Errorf("Can't find service: %s\n", name)
-		return 0
+		then(0)
+		return
 	}
-	out := c.Out
-	var text bytes.Buffer
-	c.Out, c.Args = &text, c.Args[1:]
-	code := s.dump(c)
-	if c.state.garbage {
-		out.Write(c.garble(text.Bytes()))
-	} else {
-		out.Write(text.Bytes())
+	out, code := c.Out, 0
+	c.Args = c.Args[1:]
+	tell := func() {
+		var text bytes.Buffer
+		c.Out = &text
+		code = s.dump(c)
+		if c.state.garbage {
+			out.Write(c.garble(text.Bytes()))
+		} else {
+			out.Write(text.Bytes())
+		}
 	}
-	return code
+	if name == "gfxinfo" {
+		c.dumpFrames(tell, func() { then(code) })
+		return
+	}
+	tell()
+	then(code)
 }
 
 // garble puts random bytes between lines and cuts a line short.

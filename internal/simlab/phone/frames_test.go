@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/profile"
 	gfxread "github.com/apkgate/apkgate/trace/gfxinfo"
 	ftread "github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -165,5 +166,49 @@ func TestAWindowTakesItsRowsAlong(t *testing.T) {
 		if opened := dump(); len(opened.Processes[0].Windows) != 2 {
 			t.Errorf("%s: %d windows in the end, want two activities", name, len(opened.Processes[0].Windows))
 		}
+	}
+}
+
+// A dump takes longer on a slow phone, and the app draws nothing while it tells of its
+// frames.
+func TestADumpCostsTheAppFrames(t *testing.T) {
+	took := map[string]time.Duration{}
+	for _, name := range []string{"pixel-3-android-9", "c1-go-android-11"} {
+		pr, err := profile.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(pr, 1, Options{Slow: true})
+		t.Cleanup(p.Close)
+		if err := p.Install([]byte(strings.Replace(still, "start 30", "start 300", 1))); err != nil {
+			t.Fatal(err)
+		}
+		start(p, instrument)
+		pass(t, p, 2*time.Second)
+		before := p.Clock().Now()
+		output(t, p, "dumpsys gfxinfo com.example.still framestats")
+		after := p.Clock().Now()
+		took[name] = after - before
+		if took[name] < 60*time.Millisecond || took[name] > 300*time.Millisecond {
+			t.Errorf("%s: a dump takes %v", name, took[name])
+		}
+		if stalled := p.Stalled(); stalled <= 0 || stalled >= took[name] {
+			t.Errorf("%s: of the %v that a dump takes, %v on the app's render thread", name, took[name], stalled)
+		}
+		pass(t, p, time.Second)
+		drawn := 0
+		for _, l := range p.Timeline().Layers {
+			for _, f := range l.Frames {
+				if f.Sync > before+60*time.Millisecond && f.Sync < after {
+					drawn++
+				}
+			}
+		}
+		if most := int((took[name] - p.Stalled()) / pr.Period()); drawn > most+1 {
+			t.Errorf("%s: %d frames are drawn during a dump that lasts %v and stalls them for %v", name, drawn, took[name], p.Stalled())
+		}
+	}
+	if took["c1-go-android-11"] < took["pixel-3-android-9"] {
+		t.Errorf("dumps take %v", took)
 	}
 }

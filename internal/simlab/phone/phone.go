@@ -53,6 +53,9 @@ type Options struct {
 	// Verifier refuses what adb installs, as Play Protect may, until the setting
 	// verifier_verify_adb_installs is 0.
 	Verifier bool
+	// Slow has commands take as long as on a phone, dumps of frames stall the app, and
+	// tests end when they please.
+	Slow bool
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 	// Production makes it a build as it is sold (user), which has no `adb root`.
@@ -97,6 +100,8 @@ type state struct {
 	played      int            // scenarios played in all
 	windows     int            // opened, and processes started, since the phone was made
 	processes   int
+	asked       int            // how often it was drawn what a command costs
+	stalled     time.Duration  // see Stalled
 	uids        map[string]int // by package
 	sessions    map[string]*session
 	nextSession int

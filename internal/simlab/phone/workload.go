@@ -80,7 +80,7 @@ func (w *workload) playNext(cold bool) {
 	for _, m := range perf.Marks {
 		w.at(m.At, func() { w.phone.happen(w.process, m.Event) })
 	}
-	w.at(perf.End, func() {
+	w.at(perf.End+w.lingers(), func() {
 		if w.raw {
 			w.status(0, ".")
 		} else {

@@ -119,6 +119,14 @@ func (a *App) Stall(now, long time.Duration) (from time.Duration) {
 	return from
 }
 
+// Busy reports whether frames are being drawn.
+func (a *App) Busy(now time.Duration) bool {
+	a.Advance(now)
+	at, _, ok := a.asked()
+	const soon = 100 * time.Millisecond
+	return ok && at-now < soon
+}
+
 // Advance works out what happens up to now.
 func (a *App) Advance(now time.Duration) {
 	for {

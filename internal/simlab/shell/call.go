@@ -25,6 +25,9 @@ type Call struct {
 	Streams
 }
 
+// AtOnce reports whether the command has to end at once: it stands in $(…).
+func (c *Call) AtOnce() bool { return c.substituting > 0 }
+
 // Printf writes to standard output.
 func (c *Call) Printf(format string, args ...any) { c.Out.Write(fmt.Appendf(nil, format, args...)) }
 

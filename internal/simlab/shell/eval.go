@@ -112,7 +112,9 @@ func (s *Shell) expand(w word) string {
 			}
 		case p.output != nil:
 			var m bytes.Buffer
+			s.substituting++
 			s.list(p.output, 0, Streams{Out: &m, Err: s.err}, func(int) {})
+			s.substituting--
 			b.WriteString(strings.TrimRight(m.String(), "\n"))
 		default:
 			b.WriteString(p.text)

@@ -13,16 +13,18 @@ import (
 
 // Shell is one command line that runs: its outputs and its end.
 type Shell struct {
-	host      *Host
-	out, err  *buffer
-	ended     bool
-	code      int
-	done      chan struct{}    // closed when it ended
-	delivered chan struct{}    // closed when its output was handed over
-	served    <-chan struct{}  // closed when whoever started it is done with it; nil: never said
-	status    int              // $?
-	exits     []func(code int) // where exit leads, innermost last
-	commands  int
+	host     *Host
+	out, err *buffer
+	ended    bool
+	// substituting counts the $(…) that are being worked out.
+	substituting int
+	code         int
+	done         chan struct{}    // closed when it ended
+	delivered    chan struct{}    // closed when its output was handed over
+	served       <-chan struct{}  // closed when whoever started it is done with it; nil: never said
+	status       int              // $?
+	exits        []func(code int) // where exit leads, innermost last
+	commands     int
 
 	// Of a command line in the background (background.go):
 	parent   *Shell // nil: started from outside

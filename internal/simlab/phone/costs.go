@@ -1,0 +1,109 @@
+package phone
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/shell"
+)
+
+// takes is how long a command takes beside what it waits for: a program of Java's has
+// to start a virtual machine (app_process), a native one asks a service over binder.
+func (p *Phone) takes(name string, args []string) time.Duration {
+	since := map[string]int{"am": 24, "pm": 26, "settings": 26, "wm": 26, "input": 30, "svc": 31}
+	native, both := since[name]
+	switch {
+	case name == "am" && len(args) > 0 && args[0] == "instrument", name == "monkey", both && p.profile.API < native:
+		return p.about(200*time.Millisecond, 500*time.Millisecond)
+	case both, name == "cmd":
+		return p.about(15*time.Millisecond, 40*time.Millisecond)
+	case name == "dumpsys":
+		return p.about(25*time.Millisecond, 60*time.Millisecond)
+	case name == "perfetto", name == "simpleperf", name == "logcat":
+		return p.about(8*time.Millisecond, 25*time.Millisecond)
+	}
+	return 0 // as long as any command
+}
+
+// about is a duration between that of a fast phone and that of a slow one, some 15 %
+// off by chance.
+func (p *Phone) about(fast, slow time.Duration) time.Duration {
+	const fastest, slowest = 0.7, 1.3
+	p.state.asked++
+	share := (min(max(p.profile.Speed, fastest), slowest) - fastest) / (slowest - fastest)
+	d := fast + time.Duration(share*float64(slow-fast))
+	return d + time.Duration(float64(d)*0.15*(2*p.random("cost", p.state.asked).Float64()-1))
+}
+
+// costly is a command that takes its time.
+func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
+	run := cmd.Run
+	cmd.Run = func(c *shell.Call, then func(code int)) {
+		if !p.options.Slow || c.AtOnce() {
+			run(c, then)
+			return
+		}
+		p.clock.Spend(p.takes(name, c.Args), func() {
+			if !c.Ended() {
+				run(c, then)
+			}
+		})
+	}
+	return cmd
+}
+
+// dumpTakes is how long a process takes to tell of its frames. It writes each number of
+// each row by itself, and its reader is no faster.
+func (p *Phone) dumpTakes(pr *process) time.Duration {
+	const busy = 30 * time.Millisecond
+	takes := p.about(35*time.Millisecond, 150*time.Millisecond)
+	if pr.draws.Busy(p.clock.Now()) {
+		takes += busy
+	}
+	return takes
+}
+
+// dumpFrames has the processes of a package tell of their frames. Each does it on its
+// render thread, which draws nothing meanwhile, once what is before it there is drawn
+// (RenderProxy::dumpProfileInfo).
+func (c *call) dumpFrames(tell func(), then func()) {
+	if !c.options.Slow || c.AtOnce() {
+		tell()
+		then()
+		return
+	}
+	now := c.clock.Now()
+	from, takes := now, time.Duration(0)
+	for _, pkg := range sortedKeys(c.state.running) {
+		pr := c.state.running[pkg]
+		if pr.front() == nil || !slices.Contains([]string{"", "framestats", "reset", pkg, fmt.Sprint(pr.PID)}, c.Arg(0)) {
+			continue
+		}
+		own := c.dumpTakes(pr)
+		from = max(from, pr.draws.Stall(now, own))
+		takes = max(takes, own)
+		c.state.stalled += own
+	}
+	c.clock.Spend(from-now, func() {
+		tell()
+		c.clock.Spend(takes, then)
+	})
+}
+
+// lingers is how long an instrumentation takes to end after its test's last step.
+func (w *workload) lingers() time.Duration {
+	const most = 400 * time.Millisecond
+	if !w.phone.options.Slow {
+		return 0
+	}
+	return time.Duration(w.phone.random("lingers", w.phone.state.played).Float64() * float64(most))
+}
+
+// Stalled is for how long apps could not draw since the phone was made, because they
+// had to tell of their frames.
+func (p *Phone) Stalled() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.stalled
+}
