@@ -304,6 +304,7 @@ func (c *collector) finish(err error) run.Run {
 	c.compareEvents()
 	c.correctRefreshRate()
 	c.tellFramesBy()
+	c.tellCoverage()
 	if c.meter != nil {
 		c.run.Energy = c.meter.Record(c.spent())
 	}

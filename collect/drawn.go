@@ -68,8 +68,11 @@ func (c *collector) takeTimeline(ctx context.Context, a *attempt, seen watch.Sif
 // the compositor tells of a frame when it shows the next one, and a window that closes is
 // one.
 func (c *collector) end(ctx context.Context, a *attempt) error {
-	if err := a.frames.Remember(ctx); err != nil || !a.frames.ByTimeline {
+	if err := a.frames.Remember(ctx); err != nil {
 		return err
+	}
+	if !a.frames.ByTimeline {
+		return a.frames.Count(ctx)
 	}
 	return c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
 }
@@ -84,4 +87,24 @@ func (c *collector) tellFramesBy() {
 		by = byTimeline
 	}
 	c.setContext(devctx.FramesBy, by)
+}
+
+// tellCoverage warns of repetitions in which frames were drawn that were not seen one by
+// one.
+func (c *collector) tellCoverage() {
+	least, at := 1.0, 0
+	seen, all := 0, 0
+	for _, m := range c.measured {
+		if m.unseen {
+			continue
+		}
+		seen, all = seen+len(m.frames), all+max(m.whole.Count, len(m.frames))
+		if share := m.whole.Seen(len(m.frames)); share < least {
+			least, at = share, m.repetition
+		}
+	}
+	if at > 0 {
+		c.journal.Warnf("%.1f %% of the frames were seen one by one, %.1f %% in repetition %d: the counts, janky frames and the smooth ratio of the whole are those that Android states; how long the others took, and after which UI event they were drawn, is not known",
+			100*float64(seen)/float64(all), 100*least, at)
+	}
 }

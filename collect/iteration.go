@@ -59,6 +59,11 @@ func (m measurement) iteration() run.Iteration {
 		buckets[i] = append(buckets[i], f)
 	}
 	it := run.Iteration{Metrics: m.drawn(m.frames)}
+	if !m.unseen && m.whole.Count > len(m.frames) {
+		it.FramesSeen = m.whole.Seen(len(m.frames))
+		it.Metrics["frames.count"], it.Metrics["frames.janky"] = float64(m.whole.Count), float64(m.whole.Janky)
+		it.Metrics["frames.smooth_ratio"] = 1 - float64(m.whole.Janky)/float64(m.whole.Count)
+	}
 	it.Metrics["anr.count"] = float64(m.anrs)
 	if m.startup > 0 {
 		it.Metrics["startup.ttid_ms"] = milliseconds(m.startup)

@@ -31,6 +31,7 @@ type measurement struct {
 	peakKB     int64         // 0: not seen
 	energy     *power.Spent  // nil: not measured
 	unseen     bool          // nobody looked at the frames
+	whole      frames.Whole  // what Android counted of them
 }
 
 // readLogEvery bounds what the device's ring of log entries must hold.
@@ -155,7 +156,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	}
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
-		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: a.frames.MemoryKB(), unseen: unseen,
+		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
 	if start := a.workload.Started; start != nil {
@@ -198,7 +199,7 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (
 	unseen = a.energy != nil && c.detached() != nil && !a.frames.ByTimeline
 	if unseen {
 		a.frames.Frames = nil
-	} else if err := a.frames.Loss(a.n); err != nil {
+	} else if err := a.frames.Loss(a.n, a.measured); err != nil {
 		if unseen = c.drawsNothing(err); !unseen && !c.needsNoFrames(err) {
 			return false, err
 		}
@@ -283,7 +284,7 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 			w.Stop(c.journal)
 			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
 		}
-		if err := c.await(ctx, a, frames.Interval(c.target.Facts)); err != nil {
+		if err := c.await(ctx, a, a.frames.Pause()); err != nil {
 			return nil, err
 		}
 		if a.energy != nil && w.Ended() {

@@ -3,9 +3,11 @@ package collect_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -183,11 +185,12 @@ func TestMemoryIsReadWhileTheAppLives(t *testing.T) {
 	}
 }
 
-// A test that ends while the app draws loses what is drawn after the last reading.
+// A test that ends while the app draws loses what is drawn after the last reading, unless
+// the system keeps the count, as since Android 7.
 func TestATestThatEndsInTheMiddleOfDrawingIsTold(t *testing.T) {
 	t.Parallel()
-	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-5-android-11"} {
-		for event, told := range map[string]bool{"3s back 90": true, "1s back 30": false} {
+	for _, profile := range []string{"nexus-5-android-4.4.4", "nexus-5x-android-6.0.0", "pixel-5-android-11"} {
+		for event, told := range map[string]bool{"3s back 90": profile != "pixel-5-android-11", "1s back 30": false} {
 			_, job := simulated(t, profile, simlab.Options{})
 			job.App.APK = filepath.Join(t.TempDir(), "draws.apk")
 			app := "apkgate-simulated-app/1\npackage com.example.demo\ncost 7ms\nscenario read-mail 4s\n  start 30\n  " + event + "\n"
@@ -319,6 +322,47 @@ func BenchmarkRepetition(b *testing.B) {
 	for b.Loop() {
 		if r := collect.Collect(b.Context(), job, collect.Options{}); r.Err != nil {
 			b.Fatal(r.Err)
+		}
+	}
+}
+
+// counted are the frames of the demo app that its Android counted, and those of them that
+// it counted as janky.
+func counted(s *simlab.Simulated) (all, janky int) {
+	for _, l := range s.Phone.Timeline().Layers {
+		for _, f := range l.Frames {
+			if strings.HasPrefix(l.Title, "com.example.demo/") && f.Counted > 0 {
+				all++
+				if f.Janky {
+					janky++
+				}
+			}
+		}
+	}
+	return all, janky
+}
+
+// The frames of the whole are those that Android counted, to the last one before a test's
+// end, however many of them were in a dump; the run says how many were.
+func TestTheWholeIsWhatAndroidCounted(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"moto-g5-android-7.0", "pixel-3-android-9", "nord-android-10", "pixel-5-android-11"} {
+		s, job := simulated(t, profile, simlab.Options{})
+		job.App.APK = scrolls(t, "cost 9ms\nscenario read-mail 4s\n  start 30\n  2700ms back 300\n")
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 1)
+		all, janky := counted(s)
+		it := r.Run.Iterations[0]
+		if it.Metrics["frames.count"] != float64(all) || it.Metrics["frames.janky"] != float64(janky) || r.Run.Context["frames_by"] != "gfxinfo" {
+			t.Errorf("%s: %v; Android counted %d frames, %d janky", profile, it.Metrics, all, janky)
+		}
+		seen := 0.0
+		for _, e := range it.Events {
+			seen += e.Metrics["frames.count"]
+		}
+		if share := seen / float64(all); it.FramesSeen <= 0 || math.Abs(it.FramesSeen-share) > 1e-9 || !warnedOf(r.Run, "of the frames were seen one by one") {
+			t.Errorf("%s: %g of the frames were seen, the run says %g: %v", profile, share, it.FramesSeen, r.Run.Warnings)
 		}
 	}
 }

@@ -208,6 +208,9 @@ func (d Declared) validate() error {
 }
 
 func (it Iteration) validate() error {
+	if !(it.FramesSeen >= 0 && it.FramesSeen <= 1) {
+		return fmt.Errorf("frames_seen is %g, want a share from 0 to 1", it.FramesSeen)
+	}
 	if err := validateMetrics(it.Metrics); err != nil {
 		return err
 	}

@@ -122,6 +122,9 @@ type Iteration struct {
 	// Frames are the frame times in milliseconds in the order in which they
 	// were rendered, kept where a picture of them is wanted.
 	Frames []Frame `json:"frames,omitempty"`
+	// FramesSeen is which share of frames.count was seen one by one, where that is not
+	// all: the durations and the buckets are of those. 0: all were.
+	FramesSeen float64 `json:"frames_seen,omitempty"`
 }
 
 // Start names the bucket before the first UI event.

@@ -7,9 +7,6 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 )
 
-// maxLostShare is how many of a repetition's frames may go by unseen.
-const maxLostShare = 0.1
-
 // counted is how many frames were seen beside the first ones of windows, which are drawn
 // by apps too that do all else themselves.
 func (s *Sampler) counted() (n int) {
@@ -22,8 +19,8 @@ func (s *Sampler) counted() (n int) {
 }
 
 // Loss tells why the repetition is lost by what was seen of its frames, nil
-// where it is not.
-func (s *Sampler) Loss(n int) error {
+// where it is not. What may be missing of one that is measured is a warning.
+func (s *Sampler) Loss(n int, measured bool) error {
 	if s.ByTimeline {
 		return s.timelineLoss(n)
 	}
@@ -35,22 +32,16 @@ func (s *Sampler) Loss(n int) error {
 		return &loss.Error{Cause: loss.Workload, Device: s.Target.Name, Phase: journal.Measure, Repetition: n,
 			Err:    fmt.Errorf("%w: %s drew nothing that gfxinfo counts", loss.ErrNoFrames, s.App),
 			Advice: "apps that draw by themselves (Flutter, games, video) are not seen by gfxinfo; see whether the workload opens the app at all"}
-	case float64(s.lost) > maxLostShare*float64(s.lost+len(s.Frames)):
-		err := fmt.Errorf("%w: %d of %d", loss.ErrFrameGap, s.lost, s.lost+len(s.Frames))
-		if s.garbled > 0 {
-			err = fmt.Errorf("%w; %w: %d times", err, loss.ErrGarbled, s.garbled)
-		}
-		return err
 	}
-	if s.lost > 0 {
-		s.Target.Journal.Warnf("repetition %d: %d of %d frames went by unseen", n, s.lost, s.lost+len(s.Frames))
+	if !measured {
+		return nil
 	}
 	if s.garbled > 0 || s.unread > 0 {
 		s.Target.Journal.Warnf("repetition %d: the device answered garbage: %d dumps of gfxinfo were asked for again, %d rows could not be read", n, s.garbled, s.unread)
 	}
-	if s.cut {
+	if s.cut && !s.toTheEnd {
 		s.Target.Journal.Warnf("frames were being drawn when the app was last read before its end, up to %v earlier: those after it are not counted, and how many differs from repetition to repetition (end the test with a second of quiet)",
-			Interval(s.Target.Facts))
+			Longest)
 	}
 	if s.full {
 		s.Target.Journal.Warnf("repetition %d: a table of frames was full when it was read: earlier frames may have gone by unseen", n)

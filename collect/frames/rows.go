@@ -64,11 +64,12 @@ func isGarbage(text []byte) bool {
 
 // readRows reads a dump of gfxinfo.
 func (s *Sampler) readRows(ctx context.Context, memory bool) (answer, func(workloadRuns bool), error) {
+	asked := s.Target.Clock.Now()
 	d, a, err := s.dump(ctx, memory)
 	if err != nil {
 		return a, nil, err
 	}
-	s.dumps++
+	s.pace.dumped(d, s.Target.Clock.Now()-asked, s.Target.Clock.Now())
 	before := s.uptime
 	s.passed(d.Uptime)
 	s.unread += d.UnreadRows
@@ -85,7 +86,6 @@ func (s *Sampler) takeRows(d gfxinfo.Dump, before time.Duration, workloadRuns bo
 		}
 	}
 	added := s.recording.Add(d)
-	s.lost += added.Lost
 	s.full = s.full || len(added.Full) > 0
 	s.place(added.Frames, before, s.uptime)
 	if workloadRuns {

@@ -45,6 +45,11 @@ type Sampler struct {
 	Alive  time.Duration // at the last dump while the workload ran
 
 	recording gfxinfo.Recording
+	before    gfxinfo.Stated // what the system had counted of the app before
+	stated    gfxinfo.Stated // and has in the repetition
+	toTheEnd  bool           // to the app's last frame
+	kept      bool           // the system keeps what it counts
+	pace      pace
 	timeline  timeline.Timeline
 	slept     time.Duration         // what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC
 	pid       int                   // the app's, 0: not seen in the last dump
@@ -55,29 +60,11 @@ type Sampler struct {
 	pssAt     time.Duration         // CLOCK_MONOTONIC then
 	uptime    time.Duration         // CLOCK_MONOTONIC at the last dump
 	readAt    time.Duration         // the device's clock then
-	lost      int                   // frames that went by unseen
-	dumps     int
-	garbled   int // dumps that held garbage
-	unread    int // rows that could not be read
+	garbled   int                   // dumps that held garbage
+	unread    int                   // rows that could not be read
 	full      bool
 	drawing   bool // frames were being drawn at the last reading while the workload ran
 	cut       bool // and the app was gone at the next
-}
-
-// How often frames are read, on the device's clock. A window holds the last 120
-// frames, two seconds at 60 Hz. The tables before Android 6 bear no times: the
-// more often they are read, the closer a frame is to its time.
-const (
-	Every    = time.Second
-	everyOld = 250 * time.Millisecond
-)
-
-// Interval is how often the device's frames are read.
-func Interval(f target.Facts) time.Duration {
-	if f.HasFramestats() {
-		return Every
-	}
-	return everyOld
 }
 
 // Begin takes note of what is there before the workload: nothing, as a rule.
@@ -98,6 +85,12 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 		return err
 	}
 	s.recording.Baseline(d)
+	if s.hasGraphicsStats() {
+		s.before, s.kept, err = s.readPackage(ctx)
+		if err != nil {
+			return err
+		}
+	}
 	s.passed(d.Uptime)
 	return nil
 }

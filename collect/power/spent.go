@@ -79,7 +79,7 @@ func (m *Metering) countToTheEnd() {
 			counted = time.Duration((u.Stated["cpu_user_ms"] + u.Stated["cpu_system_ms"]) * float64(time.Millisecond))
 		}
 	}
-	const mostAhead = 2 * frames.Every * maxRunning
+	const mostAhead = 2 * frames.Longest * maxRunning
 	if counted > m.app && counted < m.app+mostAhead {
 		m.app = counted
 	}

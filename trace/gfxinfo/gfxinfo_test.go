@@ -252,27 +252,31 @@ func TestNothingIsSaid(t *testing.T) {
 func TestRecordingMergesOverlappingDumps(t *testing.T) {
 	t.Parallel()
 	const vsync = int64(16_666_667)
-	dump := func(from, to, total int) gfxinfo.Dump {
+	dump := func(since, from, to int) gfxinfo.Dump {
 		var rows strings.Builder
 		for i := from; i < to; i++ {
 			rows.WriteString(row16(0, 1e9+int64(i)*vsync, 10e6))
 		}
-		s := fmt.Sprintf("Stats since: 77ns\nTotal frames rendered: %d\nJanky frames: 0 (0%%)\n", total)
+		s := fmt.Sprintf("Stats since: %dns\nTotal frames rendered: %d\nJanky frames: %d (0%%)\n", since, to-since, (to-since)/10)
 		return read(t, process(1, "p", s+"Profile data in ms:\n"+window("p/p.A", "1", rows.String())))
 	}
 	var rec gfxinfo.Recording
-	rec.Baseline(dump(0, 5, 5))
-	if a := rec.Add(dump(0, 65, 65)); len(a.Frames) != 60 || a.Lost != 0 {
-		t.Errorf("first: %d frames, %d lost", len(a.Frames), a.Lost)
-	}
-	if a := rec.Add(dump(0, 65, 65)); len(a.Frames) != 0 || a.Lost != 0 {
-		t.Errorf("the same again: %d frames, %d lost", len(a.Frames), a.Lost)
-	}
-	if a := rec.Add(dump(40, 160, 160)); len(a.Frames) != 95 || a.Lost != 0 {
-		t.Errorf("a full window: %d frames, %d lost", len(a.Frames), a.Lost)
-	}
-	if a := rec.Add(dump(200, 320, 320)); len(a.Frames) != 120 || a.Lost != 40 {
-		t.Errorf("40 frames scrolled out: %d frames, %d lost", len(a.Frames), a.Lost)
+	rec.Baseline(dump(0, 0, 10))
+	for _, c := range []struct {
+		name            string
+		since, from, to int
+		fresh           int
+		stated          gfxinfo.Stated
+	}{
+		{"first", 0, 0, 70, 60, gfxinfo.Stated{Total: 60, Janky: 6}},
+		{"the same again", 0, 0, 70, 0, gfxinfo.Stated{Total: 60, Janky: 6}},
+		{"a full window", 0, 40, 160, 90, gfxinfo.Stated{Total: 150, Janky: 15}},
+		{"40 frames scrolled out", 0, 200, 320, 120, gfxinfo.Stated{Total: 310, Janky: 31}},
+		{"the counters were reset", 320, 300, 420, 100, gfxinfo.Stated{Total: 410, Janky: 41}},
+	} {
+		if a := rec.Add(dump(c.since, c.from, c.to)); len(a.Frames) != c.fresh || rec.Stated() != c.stated {
+			t.Errorf("%s: %d frames are new, want %d; %+v in all, want %+v", c.name, len(a.Frames), c.fresh, rec.Stated(), c.stated)
+		}
 	}
 }
 

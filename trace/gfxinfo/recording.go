@@ -11,6 +11,7 @@ package gfxinfo
 type Recording struct {
 	seen   map[frameKey]bool
 	totals map[processKey]counters
+	past   Stated // of counters that were reset since
 }
 
 type processKey struct {
@@ -26,20 +27,25 @@ type frameKey struct {
 	intended, sync, completed int64
 }
 
-// counters are of one process since one moment: the frames that Android
-// counted, those that were in a dump, and those said to be lost.
+// counters are of one process since one moment: what Android counted, and what of it
+// was before the recording.
 type counters struct {
-	since, total, seen, lost int64
+	since       int64
+	now, before Stated
 }
+
+// Stated is what Android counted.
+type Stated struct{ Total, Janky int64 }
+
+func (s Stated) plus(o Stated) Stated { return Stated{s.Total + o.Total, s.Janky + o.Janky} }
+
+func (s Stated) less(o Stated) Stated { return Stated{s.Total - o.Total, s.Janky - o.Janky} }
 
 // Added is what one dump brought.
 type Added struct {
 	// Frames are the new frames, window by window, those that do not count
 	// among them. A frame that was still being drawn comes with a later dump.
 	Frames []Frame
-	// Lost is how many frames may have gone by unseen since the dump before:
-	// what the summary's total grew by, less the rows that are new.
-	Lost int
 	// Full names the windows whose older table was full (120 rows): what was
 	// drawn before them since the last dump is lost, and no one counts it.
 	Full []string
@@ -51,7 +57,23 @@ const TableCapacity = 120
 
 // Baseline takes note of the frames that a dump already holds: they are not of
 // the recording. It is called on a dump made at the start.
-func (r *Recording) Baseline(d Dump) { r.Add(d) }
+func (r *Recording) Baseline(d Dump) {
+	r.Add(d)
+	for key, c := range r.totals {
+		c.before = c.now
+		r.totals[key] = c
+	}
+}
+
+// Stated is what Android's summaries of all processes have counted since Baseline, also
+// of windows that were never in a dump.
+func (r *Recording) Stated() Stated {
+	out := r.past
+	for _, c := range r.totals {
+		out = out.plus(c.now).less(c.before)
+	}
+	return out
+}
 
 // Add takes the next dump.
 func (r *Recording) Add(d Dump) Added {
@@ -60,9 +82,8 @@ func (r *Recording) Add(d Dump) Added {
 		r.totals = map[processKey]counters{}
 	}
 	for _, p := range d.Processes {
-		fresh := r.take(p)
-		out.Frames = append(out.Frames, fresh...)
-		out.Lost += r.lost(p, fresh)
+		out.Frames = append(out.Frames, r.take(p)...)
+		r.count(p)
 		for _, w := range p.Windows {
 			if len(w.Frames) == 0 && len(w.Table) >= TableCapacity {
 				out.Full = append(out.Full, w.Name)
@@ -100,28 +121,19 @@ func keyOf(p Process, f Frame) frameKey {
 	return frameKey{processKey{p.PID, p.Name}, f.IntendedVsync, f.SyncQueued, f.FrameCompleted}
 }
 
-// lost is what the process's total grew by beyond the fresh rows that Android
-// counts in it. Android counts while it prints, so that one dump may be a frame
-// ahead of its total: only what is missing over all dumps is lost.
-func (r *Recording) lost(p Process, fresh []Frame) int {
+// count takes what a process's summary states.
+func (r *Recording) count(p Process) {
 	if p.Stats == nil {
-		return 0
+		return
 	}
 	key := processKey{p.PID, p.Name}
-	now := r.totals[key]
-	if now.since != p.Stats.Since || now.total > p.Stats.Total {
-		now = counters{since: p.Stats.Since} // reset in between, or a new process
+	c := r.totals[key]
+	if c.since != p.Stats.Since || c.now.Total > p.Stats.Total { // reset in between, or a new process
+		r.past = r.past.plus(c.now).less(c.before)
+		c = counters{since: p.Stats.Since}
 	}
-	now.total = p.Stats.Total
-	for _, f := range fresh {
-		if f.Flags&FlagSkipped == 0 {
-			now.seen++
-		}
-	}
-	missing := max(now.total-now.seen-now.lost, 0)
-	now.lost += missing
-	r.totals[key] = now
-	return int(missing)
+	c.now = Stated{p.Stats.Total, p.Stats.Janky}
+	r.totals[key] = c
 }
 
 // maxSeen bounds the frames that are remembered.

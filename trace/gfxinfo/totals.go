@@ -34,6 +34,18 @@ func (d Dump) Totals() (map[string]float64, Source) {
 	return map[string]float64{}, FromNothing
 }
 
+// OfPackage is what graphicsstats has counted of a package, on all the days and of all
+// the versions that it keeps.
+func (d Dump) OfPackage(name string) (out Stated) {
+	for _, p := range d.Packages {
+		if p.Name == name {
+			out.Total += p.Stats.Total
+			out.Janky += p.Stats.Janky
+		}
+	}
+	return out
+}
+
 // summaries are the blocks that add up to the dump's totals: one a process (its
 // windows' where it states none of its own). Of several dumps of one process
 // since the same moment the last counts, since its counters hold the earlier.

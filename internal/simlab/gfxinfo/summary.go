@@ -81,14 +81,22 @@ func (c frameCounts) percentile(percent int) int {
 
 // summary prints the statistics since the last reset.
 func (d *dump) summary(frames []*timeline.Frame) {
-	c := count(frames)
+	d.f("\nStats since: %dns\n", int64(d.process.Since))
+	d.counts(count(frames))
+	if d.api >= 30 {
+		d.gpu(frames)
+	}
+}
+
+// counts prints what was counted of frames.
+func (d *dump) counts(c frameCounts) {
 	share := func(n int) float64 {
 		if c.total == 0 {
 			return 0
 		}
 		return 100 * float64(n) / float64(c.total)
 	}
-	d.f("\nStats since: %dns\nTotal frames rendered: %d\nJanky frames: %d (%.2f%%)\n", int64(d.process.Since), c.total, c.janky, share(c.janky))
+	d.f("Total frames rendered: %d\nJanky frames: %d (%.2f%%)\n", c.total, c.janky, share(c.janky))
 	if d.api >= 31 {
 		d.f("Janky frames (legacy): %d (%.2f%%)\n", c.legacy, share(c.legacy))
 	}
@@ -116,9 +124,6 @@ func (d *dump) summary(frames []*timeline.Frame) {
 		d.f(" %dms=%d", buckets[i], n)
 	}
 	d.f("\n")
-	if d.api >= 30 {
-		d.gpu(frames)
-	}
 }
 
 // gpu prints the GPU's share of it: the time from the swap to the end.

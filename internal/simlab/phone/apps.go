@@ -196,6 +196,7 @@ func (p *Phone) kill(pkg string) {
 func (p *Phone) die(pr *process) {
 	p.endDeeds(pr)
 	p.closeWindows(pr)
+	p.keepGraphics(pr)
 	pr.dead = true
 	delete(p.state.running, pr.app.Package)
 	if p.state.foreground == pr.app.Package {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
@@ -18,6 +19,7 @@ var services = map[string]struct {
 	dump  func(c *call) int
 }{
 	"gfxinfo":            {dump: dumpGraphics},
+	"graphicsstats":      {since: 24, dump: dumpGraphicsStats},
 	"battery":            {dump: dumpBattery},
 	"power":              {dump: dumpPower},
 	"window":             {dump: dumpWindow},
@@ -40,8 +42,31 @@ func dumpGraphics(c *call) int {
 	for _, pkg := range sortedKeys(c.state.running) {
 		running = append(running, &c.state.running[pkg].Process)
 	}
-	ph := gfxinfo.Phone{API: c.profile.API, Now: c.clock.Now(), Boottime: clock.Boottime(c.clock.Now())}
-	return ph.Dump(c.Call, running)
+	return c.graphics().Dump(c.Call, running)
+}
+
+// dumpGraphicsStats is dumpsys graphicsstats.
+func dumpGraphicsStats(c *call) int {
+	c.advance()
+	var running []*gfxinfo.Process
+	for _, pkg := range sortedKeys(c.state.running) {
+		running = append(running, &c.state.running[pkg].Process)
+	}
+	return c.graphics().Packages(c.Call, c.state.graphics, running)
+}
+
+func (p *Phone) graphics() gfxinfo.Phone {
+	return gfxinfo.Phone{API: p.profile.API, Now: p.clock.Now(), Boottime: clock.Boottime(p.clock.Now())}
+}
+
+// keepsAfter is how long the system takes to keep what a process counted that has ended:
+// it is told of its end, and writes a file.
+const keepsAfter = 150 * time.Millisecond
+
+// keepGraphics keeps what a process has counted that ends.
+func (p *Phone) keepGraphics(pr *process) {
+	at := p.graphics()
+	p.clock.At(at.Now+keepsAfter, func() { p.state.graphics.Keep(at, &pr.Process) })
 }
 
 // dumpBattery is dumpsys battery.

@@ -192,3 +192,38 @@ func BenchmarkDump(b *testing.B) {
 		b.SetBytes(int64(out.Len()))
 	}
 }
+
+// What a process counted that has ended is kept by the system, a moment later.
+func TestTheSystemKeepsWhatAnEndedProcessCounted(t *testing.T) {
+	for _, name := range []string{"moto-g5-android-7.0", "pixel-5-android-11"} {
+		p := newPhone(t, name, still)
+		total := func() int64 {
+			d, err := gfxread.Read(strings.NewReader(output(t, p, "dumpsys graphicsstats")))
+			if err != nil || len(d.Packages) == 0 {
+				t.Fatalf("%s: %v, %+v", name, err, d)
+			}
+			return d.OfPackage("com.example.still").Total
+		}
+		start(p, instrument)
+		pass(t, p, 1500*time.Millisecond)
+		d, err := gfxread.Read(strings.NewReader(output(t, p, "dumpsys gfxinfo com.example.still")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lived := d.Processes[0].Stats.Total
+		if now := total(); lived == 0 || now < lived {
+			t.Errorf("%s: %d frames of a process that runs, which says %d itself", name, now, lived)
+		}
+		output(t, p, "am force-stop com.example.still")
+		pass(t, p, 300*time.Millisecond)
+		once := total()
+		if once < lived || once > lived+10 {
+			t.Errorf("%s: %d frames are kept of a process that had counted %d", name, once, lived)
+		}
+		start(p, instrument)
+		pass(t, p, 1500*time.Millisecond)
+		if twice := total(); twice <= once {
+			t.Errorf("%s: %d frames of two processes, %d of the first", name, twice, once)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
+	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
@@ -103,6 +104,7 @@ type state struct {
 	asked       int            // how often it was drawn what a command costs
 	stalled     time.Duration  // see Stalled
 	uids        map[string]int // by package
+	graphics    gfxinfo.Packages
 	sessions    map[string]*session
 	nextSession int
 }
@@ -126,7 +128,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), network: o.Network,
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
-		repetitions: map[string]int{}, locked: o.Keyguard != "",
+		repetitions: map[string]int{}, graphics: gfxinfo.Packages{}, locked: o.Keyguard != "",
 	}
 	if o.Production {
 		produce(ph.state.props)

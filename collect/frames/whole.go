@@ -1,0 +1,89 @@
+package frames
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
+)
+
+// Whole is how many frames of a repetition Android counted, and how many of them are
+// janky; the zero Whole where those that were seen are all of them.
+type Whole struct{ Count, Janky int }
+
+// Seen is the share of the frames that were seen one by one; 1 where all were.
+func (w Whole) Seen(seen int) float64 {
+	if w.Count <= seen {
+		return 1
+	}
+	return float64(seen) / float64(w.Count)
+}
+
+// Whole is what Android counted in the repetition, where that is more than was seen. Of
+// those that were not seen some may be janky, and those that were seen stay what they are:
+// what Android says of janks is kept within these bounds, as there are emulators on which
+// it counts none.
+func (s *Sampler) Whole() Whole {
+	seen, janky := len(s.Frames), 0
+	for _, f := range s.Frames {
+		if f.Janky {
+			janky++
+		}
+	}
+	total := int(s.stated.Total)
+	if s.ByTimeline || total <= seen {
+		return Whole{}
+	}
+	return Whole{Count: total, Janky: min(max(int(s.stated.Janky), janky), janky+total-seen)}
+}
+
+// hasGraphicsStats reports whether the system keeps what it has counted of a process that
+// has ended: Android 7 and later do, in a service of its own (GraphicsStatsService).
+func (s *Sampler) hasGraphicsStats() bool { return s.Target.Facts.API >= 24 }
+
+// readPackage reads what the system has counted of the app up to now, whatever process
+// drew it; false where it tells of no app at all.
+func (s *Sampler) readPackage(ctx context.Context) (gfxinfo.Stated, bool, error) {
+	out, err := s.Target.Ask(ctx, device.Quote("dumpsys", "graphicsstats"))
+	if err != nil {
+		return gfxinfo.Stated{}, false, fmt.Errorf("read what the system has counted of the app's frames: %w", err)
+	}
+	d, err := gfxinfo.Read(bytes.NewReader(out.Stdout))
+	if err != nil {
+		return gfxinfo.Stated{}, false, fmt.Errorf("read what the system has counted of the app's frames: %w", err)
+	}
+	return d.OfPackage(s.App), len(d.Packages) > 0 && !d.Cut, nil
+}
+
+// How long the system may take to keep what it counted of a process that has ended, and
+// how often to look.
+const (
+	keptWithin = 2 * time.Second
+	keptEvery  = 200 * time.Millisecond
+)
+
+// Count takes what Android counted of the repetition's frames, when it is over: of all
+// processes, those that have ended included, to their last frame. Where the system does
+// not keep that, it is what the processes said when they were last asked.
+func (s *Sampler) Count(ctx context.Context) error {
+	if s.ByTimeline || !s.Target.Facts.HasFramestats() {
+		return nil
+	}
+	s.stated = s.recording.Stated()
+	if !s.kept {
+		return nil
+	}
+	_, err := s.Target.Poll(ctx, keptEvery, keptWithin, func() (bool, error) {
+		now, whole, err := s.readPackage(ctx)
+		kept := gfxinfo.Stated{Total: now.Total - s.before.Total, Janky: now.Janky - s.before.Janky}
+		if err != nil || !whole || kept.Total < s.stated.Total || kept.Janky < 0 {
+			return false, err
+		}
+		s.stated, s.toTheEnd = kept, true
+		return true, nil
+	})
+	return err
+}
