@@ -26,7 +26,7 @@ func (a *Account) Happen(d *Deeds, event, network string) {
 			from := now + 30*time.Millisecond
 			d.extra = append(d.extra, sched.Item{
 				Thread: a.pool(d, from, from+long), Woken: from - 40*time.Microsecond, Waker: int32(d.PID), From: from, To: from + long,
-				Kind: power.Other, Method: methodOf(rules, l.In), Background: true,
+				Kind: power.Other, Method: methodOf(rules, l.In), Background: true, Section: l.In,
 			})
 		}
 	}

@@ -17,8 +17,14 @@ type Config struct {
 	Rails    bool
 	Power    bool // there is a data source android.power
 	Frames   bool // SurfaceFlinger is to tell of frames
-	Name     string
-	IntoFile time.Duration // how often it is written to its file, 0: in the end
+	Kernel   bool // there is a data source linux.ftrace
+	Ftrace   Ftrace
+	// Processes says that there is a data source linux.process_stats that tells what
+	// processes and threads there are.
+	Processes bool
+	Ring      bool // what is new takes the place of what is old
+	Name      string
+	IntoFile  time.Duration // how often it is written to its file, 0: in the end
 }
 
 // Limits of a configuration's text.
@@ -85,6 +91,9 @@ func ParseConfig(text string, api int) (Config, error) {
 	if len(root.all("buffers")) == 0 {
 		return c, errors.New("the trace config has no buffers")
 	}
+	for _, buffer := range root.all("buffers") {
+		c.Ring = c.Ring || buffer.inner.value("fill_policy") == "RING_BUFFER"
+	}
 	for _, source := range root.all("data_sources") {
 		for _, config := range source.inner.all("config") {
 			if len(config.inner.all(propertyConfig)) > 0 && api < 34 {
@@ -92,6 +101,12 @@ func ParseConfig(text string, api int) (Config, error) {
 			}
 			// Nobody offers this one before Android 12: such a session is none the worse.
 			c.Frames = c.Frames || config.inner.value("name") == "android.surfaceflinger.frametimeline" && api >= 31
+			switch config.inner.value("name") {
+			case "linux.ftrace":
+				c.kernel(config.inner, api)
+			case "linux.process_stats":
+				c.Processes = true
+			}
 			if config.inner.value("name") != "android.power" {
 				continue
 			}
@@ -108,6 +123,41 @@ func ParseConfig(text string, api int) (Config, error) {
 	}
 	return c, nil
 }
+
+// kernel reads what the kernel and atrace are to tell. Events that a kernel does not know
+// are passed over, as traced_probes does.
+func (c *Config) kernel(b block, api int) {
+	c.Kernel = true
+	for _, config := range b.all("ftrace_config") {
+		f := &c.Ftrace
+		for _, name := range config.inner.all("ftrace_events") {
+			switch name.value {
+			case "sched/sched_switch", "sched_switch":
+				f.Switches = true
+			case "sched/sched_waking", "sched_waking":
+				f.Wakings = true
+			case "power/cpu_frequency", "cpu_frequency":
+				f.Speeds = true
+			}
+		}
+		for _, name := range config.inner.all("atrace_categories") {
+			f.Categories = append(f.Categories, name.value)
+			f.Switches, f.Wakings = f.Switches || name.value == "sched", f.Wakings || name.value == "sched"
+			f.Speeds = f.Speeds || name.value == "freq"
+		}
+		for _, name := range config.inner.all("atrace_apps") {
+			f.Apps = append(f.Apps, name.value)
+		}
+		// Columns are the rule since Android 13, before that they are asked for.
+		f.Compact = f.Switches && api >= columnsSince
+		for _, compact := range config.inner.all("compact_sched") {
+			f.Compact = f.Switches && compact.inner.value("enabled") == "true"
+		}
+	}
+}
+
+// columnsSince is the version that writes the scheduler's events as columns by itself.
+const columnsSince = 33
 
 func (c *Config) power(b block, api int) error {
 	if poll := millis(b.value("battery_poll_ms")); poll > 0 {

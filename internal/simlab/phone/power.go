@@ -56,6 +56,9 @@ func (p *Phone) beginDeeds(pr *process) {
 	p.power.Begin(pr.deeds, p.state.processes)
 }
 
+// renderThreadSince is the API level from which the UI thread does not draw itself.
+const renderThreadSince = 21
+
 // drawing is the work of a process's frames and of its UI thread, as account.Deeds wants
 // it.
 func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) {
@@ -66,8 +69,12 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 			}
 		}
 	}
+	ui, render := pr.deeds.Threads[account.UI], pr.deeds.Threads[account.Render]
+	if p.profile.API < renderThreadSince {
+		render = ui
+	}
 	frame := func(f *timeline.Frame) {
-		add(sched.Frame(pr.deeds.Threads[account.UI], pr.deeds.Threads[account.Render], p.power.Vsync, f)...)
+		add(sched.Frame(ui, render, p.power.Vsync, f)...)
 	}
 	p.advance()
 	for _, l := range pr.Layers {
@@ -79,12 +86,14 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 	if f := pr.draws.Begun(); f != nil {
 		frame(f)
 	}
-	jank := pr.app.Power.JankMethod()
-	if jank < 0 {
+	jank, section := pr.app.Power.JankMethod(), ""
+	if jank >= 0 {
+		section = pr.app.Power.Methods[jank].Name
+	} else {
 		jank = power.Mixed
 	}
 	for _, b := range pr.busy {
-		add(sched.Item{Thread: pr.deeds.Threads[account.UI], Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank})
+		add(sched.Item{Thread: ui, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank, Section: section})
 	}
 	return out
 }

@@ -192,6 +192,7 @@ func (t *tracing) trace(from, until time.Duration) []byte {
 	w := pftrace.New(uint64(clock.Boottime(t.begun)))
 	snapshot := from
 	w.Snapshot(clocks(snapshot))
+	t.schedule(w, from, until)
 	if t.config.Frames {
 		w.Frames(p.Timeline(), timeline.Interval{From: from, To: until}, clock.Slept)
 	}
@@ -215,6 +216,24 @@ func (t *tracing) trace(from, until time.Duration) []byte {
 	}
 	w.Snapshot(clocks(until))
 	return w.Bytes()
+}
+
+// ringHolds is how far back a ring of the size that is asked for holds what the kernel
+// tells, more or less.
+const ringHolds = time.Minute
+
+// schedule writes what the kernel, processes and the list of processes tell.
+func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
+	if t.config.Ring {
+		from = max(from, until-ringHolds)
+	}
+	during := timeline.Interval{From: from, To: until}
+	if t.config.Processes {
+		w.Processes(t.phone.Scheduled(), during, clock.Slept)
+	}
+	if t.config.Kernel {
+		w.Ftrace(t.phone.Scheduled(), t.config.Ftrace, t.phone.Profile.API, during, clock.Slept)
+	}
 }
 
 func clocks(at time.Duration) pftrace.Clocks {

@@ -29,6 +29,12 @@ type Phone struct {
 	Property func(name string) string
 }
 
+// Scheduled is what happened up to now, with who ran where.
+func (p *Phone) Scheduled() *timeline.Timeline {
+	p.Advance()
+	return p.Timeline()
+}
+
 // call is a command that acts on the phone.
 type call struct {
 	*Phone

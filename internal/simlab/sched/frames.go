@@ -8,11 +8,13 @@ import (
 )
 
 // How long it takes to wake a thread and the app's thread of vsyncs to pass one on, and
-// what the UI thread still does once the render thread has what it needs.
+// what the UI thread still does before it sleeps and once the render thread has what it
+// needs.
 const (
 	vsyncTakes = 60 * time.Microsecond
 	passesOn   = 40 * time.Microsecond
 	unblocks   = 15 * time.Microsecond
+	parks      = 5 * time.Microsecond
 	afterSync  = 130 * time.Microsecond
 )
 
@@ -21,17 +23,20 @@ const uiShare = 0.5
 
 // Frame is the work of a frame: the UI thread is woken by the vsync, records what is to
 // be drawn and waits until the render thread, which it wakes, has taken that over; the
-// render thread works on until the frame is done.
+// render thread works on until the frame is done. Where there is no render thread, as
+// before Android 5, it is the UI thread itself.
 func Frame(ui, render, vsync *Thread, f *timeline.Frame) []Item {
 	tells := Item{Thread: vsync, Woken: f.Vsync, From: f.Vsync + unblocks, To: f.Vsync + vsyncTakes, Kind: power.Service}
 	woken := min(f.Vsync+passesOn, f.Input)
-	done := f.Actual.To
 	if f.Kind == timeline.RenderThread {
 		return append(draw(render, f, woken, vsync.TID), tells)
 	}
-	tail := min(afterSync, max(0, done-f.Issue-unblocks))
+	if render == ui {
+		return []Item{tells, {Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.Actual.To, Method: power.Mixed}}
+	}
+	tail := min(afterSync, max(0, f.Actual.To-f.Issue-unblocks))
 	return append(draw(render, f, f.SyncQueued, ui.TID), tells,
-		Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued, Method: power.Mixed, Share: uiShare},
+		Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued + parks, Method: power.Mixed, Share: uiShare},
 		Item{Thread: ui, Woken: f.Issue, Waker: render.TID, From: f.Issue + unblocks, To: f.Issue + unblocks + tail, Method: power.Mixed, Share: uiShare},
 	)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
 // cluster is a group of CPUs that run at one speed.
@@ -34,6 +35,12 @@ func (c *cluster) govern(s *Scheduler, at time.Duration) {
 	}
 	c.count(at)
 	c.step = step
+	change := timeline.Speed{At: at, CPU: c.First, Count: c.Count, KHz: uint32(c.Steps[step].KHz)}
+	if n := len(s.timeline.Speeds); n > 0 && s.timeline.Speeds[n-1].At == at && s.timeline.Speeds[n-1].CPU == c.First {
+		s.timeline.Speeds[n-1] = change
+		return
+	}
+	s.timeline.Speeds = append(s.timeline.Speeds, change)
 }
 
 // wants is the speed for a kind of work: a frame is short, a computation is not, and an

@@ -75,6 +75,10 @@ func (s *Scheduler) put(number int, it Item, at time.Duration) {
 	if it.Background {
 		end = at + it.To - it.From
 	}
+	if it.Section != "" && it.section == nil {
+		it.section = &timeline.Slice{TID: it.Thread.TID, Name: it.Section, From: at}
+		s.timeline.Slices = append(s.timeline.Slices, it.section)
+	}
 	c.item, c.end, c.since, it.Thread.last = &it, end, at, number
 	c.cluster.govern(s, at)
 }

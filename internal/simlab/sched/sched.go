@@ -46,6 +46,9 @@ type Item struct {
 	Method          int
 	Share           float64 // of the work that Method's shares are of; see power.Run
 	Background      bool
+	Section         string // under which the app traces it, "" for none
+
+	section *timeline.Slice
 }
 
 // Run is one piece of an item that ran.
@@ -131,7 +134,12 @@ func (s *Scheduler) Advance(now time.Duration, items []Item) {
 
 // Exit ends a thread now, which is what the last Advance said.
 func (s *Scheduler) Exit(t *Thread) {
-	s.waiting = slices.DeleteFunc(s.waiting, func(it Item) bool { return it.Thread == t })
+	s.waiting = slices.DeleteFunc(s.waiting, func(it Item) bool {
+		if it.Thread == t {
+			it.leave(s.now)
+		}
+		return it.Thread == t
+	})
 	t.queue, t.busy, t.stopped = nil, false, s.now
 	for i := range s.timeline.Threads {
 		if one := &s.timeline.Threads[i]; one.TID == t.TID && one.Ended == 0 {
@@ -140,11 +148,31 @@ func (s *Scheduler) Exit(t *Thread) {
 	}
 	for i := range s.cpus {
 		if c := &s.cpus[i]; c.item != nil && c.item.Thread == t {
+			c.item.leave(s.now)
 			c.item = nil
 			c.cluster.govern(s, s.now)
+			s.gone(t)
 		}
 	}
 	s.resume(s.now)
+}
+
+// gone marks the last run of a thread that ended on its CPU.
+func (s *Scheduler) gone(t *Thread) {
+	runs := s.timeline.Runs
+	for i := len(runs) - 1; i >= 0 && runs[i].To == s.now; i-- {
+		if runs[i].TID == t.TID {
+			runs[i].State = 'X'
+			return
+		}
+	}
+}
+
+// leave ends the section that an item is traced under.
+func (it *Item) leave(at time.Duration) {
+	if it.section != nil {
+		it.section.To = at
+	}
 }
 
 // arrive takes an item whose time has come: behind what its thread has to do before.
@@ -198,12 +226,14 @@ func (s *Scheduler) finish(number int) {
 		}
 		if next.From < next.To {
 			s.tell(c, at, goesOn)
+			c.item.leave(at)
 			next.Waker, next.Woken = 0, 0
 			s.put(number, next, at)
 			return
 		}
 	}
 	s.tell(c, at, asleep)
+	c.item.leave(at)
 	c.item, t.busy, t.stopped = nil, false, at
 	c.cluster.govern(s, at)
 	s.resume(at)

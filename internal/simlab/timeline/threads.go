@@ -22,7 +22,7 @@ type Run struct {
 	Woken time.Duration
 	Waker int32
 	// State is what it is in afterwards, as sched_switch spells it: 'R' pre-empted,
-	// 'S' asleep; or GoesOn.
+	// 'S' asleep, 'X' gone; or GoesOn.
 	State byte
 }
 
@@ -30,11 +30,16 @@ type Run struct {
 // without a pause, at another speed or with other work.
 const GoesOn = 0
 
-// Slice is a section that a thread traces by itself, such as "Choreographer#doFrame 12".
-// One with a cookie is asynchronous.
+// Speed is a cluster's change of speed.
+type Speed struct {
+	At         time.Duration
+	CPU, Count int // the first of its CPUs, and how many there are
+	KHz        uint32
+}
+
+// Slice is a section that an app traces by itself (android.os.Trace).
 type Slice struct {
 	TID      int32
 	Name     string
-	From, To time.Duration
-	Cookie   int64
+	From, To time.Duration // To is 0 while it goes on
 }

@@ -20,7 +20,8 @@ type Interval struct{ From, To time.Duration }
 type Timeline struct {
 	Threads  []Thread
 	Runs     []Run
-	Slices   []Slice
+	Speeds   []Speed
+	Slices   []*Slice // by From
 	Layers   []*Layer // by when they opened
 	Displays []DisplayFrame
 
@@ -66,7 +67,13 @@ func (t *Timeline) Forget(before time.Duration) {
 	t.Threads = slices.DeleteFunc(t.Threads, func(one Thread) bool { return one.Ended > 0 && one.Ended < before })
 	t.Displays = later(t.Displays, before, func(f DisplayFrame) time.Duration { return f.Traced })
 	t.Runs = later(t.Runs, before, func(r Run) time.Duration { return r.To })
-	t.Slices = later(t.Slices, before, func(s Slice) time.Duration { return s.To })
+	t.Speeds = later(t.Speeds, before, func(s Speed) time.Duration { return s.At })
+	t.Slices = later(t.Slices, before, func(s *Slice) time.Duration {
+		if s.To == 0 {
+			return before
+		}
+		return s.To
+	})
 }
 
 // later are the items of a list by time that end at a time or after it.

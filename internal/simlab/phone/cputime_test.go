@@ -1,0 +1,90 @@
+package phone
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/power"
+)
+
+// ticks adds up numbers of a line of words, in seconds.
+func ticks(t *testing.T, words []string) (seconds float64) {
+	t.Helper()
+	for _, w := range words {
+		n, err := strconv.Atoi(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seconds += float64(n) / 100
+	}
+	return seconds
+}
+
+// Whoever tells CPU time tells the same of it: the runs of the app's threads are what
+// /proc/PID/stat and batterystats count, and all runs what /proc/stat does, to a tick or
+// two; and a cluster was as long at its speeds as time went by.
+func TestAllTellTheSameCPUTime(t *testing.T) {
+	for _, phone := range []string{"pixel-7-android-14", "moto-g5-android-7.0"} {
+		p := newPhone(t, phone, hungry)
+		output(t, p, "dumpsys battery unplug; dumpsys batterystats --reset")
+		start(p, instrument)
+		pass(t, p, 4500*time.Millisecond)
+		pid := p.state.running["com.example.still"].PID
+		own := strings.Fields(output(t, p, fmt.Sprintf("cat /proc/%d/stat", pid)))
+		ofProcess := ticks(t, own[13:15])
+		all := strings.Fields(strings.SplitN(output(t, p, "cat /proc/stat"), "\n", 2)[0])
+		counted := appOf(readStats(t, p, "dumpsys batterystats -c")).Stated
+		var app, every float64
+		for _, r := range p.Timeline().Runs {
+			long := (r.To - r.From).Seconds()
+			every += long
+			if int(r.TID) >= pid && int(r.TID) < pid+17 {
+				app += long
+			}
+		}
+		for what, told := range map[string]float64{
+			"/proc/PID/stat": ofProcess, "batterystats": (counted["cpu_user_ms"] + counted["cpu_system_ms"]) / 1000,
+		} {
+			if math.Abs(told-app) > 0.03 || app < 1 { // of three commands, one after the other
+				t.Errorf("%s: %s tells %.2f s, the app's threads ran for %.3f s", phone, what, told, app)
+			}
+		}
+		if got := ticks(t, all[1:4]); math.Abs(got-every) > 0.2 { // eight CPUs, user and system: each rounds down
+			t.Errorf("%s: /proc/stat tells %.2f s, all threads ran for %.3f s", phone, got, every)
+		}
+	}
+}
+
+// The CPUs' joules are those of the app's runs, at the watts of each one's cluster and
+// speed: their sum by the methods' own hunger, which is 1 here, and one factor of the run.
+func TestTheCPUsJoulesAreThoseOfTheRuns(t *testing.T) {
+	p := newPhone(t, "pixel-7-android-14", still+"load 700ms after tap\n")
+	start(p, instrument)
+	pass(t, p, 6*time.Second)
+	pid, hw := p.state.running["com.example.still"].PID, p.power.Hardware
+	watts := map[uint32]float64{}
+	for _, c := range []power.Cluster{hw.Little, hw.Big} {
+		for _, s := range c.Steps {
+			watts[uint32(s.KHz)] = s.Watts
+		}
+	}
+	factor := 0.0
+	for _, until := range []time.Duration{p.clock.Now() - 3*time.Second, p.clock.Now()} {
+		byRuns := 0.0
+		for _, r := range p.Timeline().Runs {
+			if int(r.TID) >= pid && int(r.TID) < pid+17 {
+				byRuns += watts[r.KHz] * max(0, min(r.To, until)-r.From).Seconds()
+			}
+		}
+		parts := p.Truth(0, until).Parts
+		got := (parts[string(power.Big)] + parts[string(power.Little)]) / byRuns
+		if factor > 0 && math.Abs(got-factor) > 1e-6 || got < 0.8 || got > 1.25 {
+			t.Errorf("the CPUs took %.6f of what the runs say, before %.6f", got, factor)
+		}
+		factor = got
+	}
+}

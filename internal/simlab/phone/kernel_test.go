@@ -1,0 +1,164 @@
+package phone
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
+	"github.com/apkgate/apkgate/trace/perfetto/slices"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+const kernelTrace = "/data/misc/perfetto-traces/kernel.pftrace"
+
+// kernelConfig asks for what the kernel, apps and the list of processes tell.
+const kernelConfig = `buffers { size_kb: 32768 fill_policy: RING_BUFFER }
+data_sources { config { name: "linux.ftrace" ftrace_config {
+  ftrace_events: "sched/sched_switch" ftrace_events: "sched/sched_waking" ftrace_events: "power/cpu_frequency"
+  atrace_categories: "view" atrace_categories: "gfx" atrace_apps: "com.example.still" } } }
+data_sources { config { name: "linux.process_stats" process_stats_config { scan_all_processes_on_start: true } } }`
+
+// recording is what readers found in a trace of the kernel.
+type recording struct {
+	threads *threads.Tracker
+	sched   *sched.Reader
+	slices  *slices.Reader
+	truth   *timeline.Timeline
+	during  timeline.Interval
+}
+
+// recordKernel records the kernel while the app's test runs.
+func recordKernel(t *testing.T, p *Phone) recording {
+	t.Helper()
+	pid := strings.TrimSpace(output(t, p, "echo '"+kernelConfig+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
+	from := p.clock.Now()
+	start(p, instrument)
+	pass(t, p, 7*time.Second)
+	output(t, p, "kill "+pid)
+	until := p.clock.Now()
+	pass(t, p, time.Second)
+	f := packets.New()
+	r := recording{truth: p.Timeline(), during: timeline.Interval{From: from, To: until}}
+	r.threads = threads.New(f)
+	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true})
+	r.slices = slices.New(f, r.threads)
+	if err := f.ReadInOrder(bytes.NewReader([]byte(output(t, p, "cat "+kernelTrace))), r.threads, r.sched, r.slices); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The turns on CPUs of a trace are the runs that there were, by thread and name.
+func TestATraceTellsWhoRanWhere(t *testing.T) {
+	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} { // in columns, and one by one
+		p := newPhone(t, phone, hungry)
+		r := recordKernel(t, p)
+		ran, unsure := map[int32]time.Duration{}, map[int32]time.Duration{}
+		first := map[int8]timeline.Run{}
+		for _, run := range r.truth.Runs {
+			long := max(0, min(run.To, r.during.To)-max(run.From, r.during.From))
+			ran[run.TID] += long
+			if before, known := first[run.CPU]; !known && long > 0 || known && before.TID == run.TID && before.To == run.From {
+				first[run.CPU] = run
+				unsure[run.TID] += long // columns don't tell the first turn of a CPU
+			}
+		}
+		told, names := map[int32]time.Duration{}, map[string]bool{}
+		for _, turn := range r.sched.Turns {
+			one := r.threads.Threads[turn.Thread]
+			if one.TID != 0 && turn.For >= 0 {
+				told[one.TID] += turn.For
+				names[one.Name] = true
+			}
+		}
+		for tid, want := range ran {
+			if got := told[tid]; got > want || want-got > unsure[tid]+10*time.Millisecond { // what runs at the end has none
+				t.Errorf("%s: thread %d ran for %v, the trace says %v", phone, tid, want, got)
+			}
+		}
+		for _, name := range []string{"m.example.still", "RenderThread", "pool-2-thread-1", "surfaceflinger", "kworker/0:1"} {
+			if !names[name] {
+				t.Errorf("%s: no thread %s ran: %v", phone, name, names)
+			}
+		}
+	}
+}
+
+// The UI thread wakes the render thread, and SurfaceFlinger's thread the UI thread.
+func TestATraceTellsWhoWokeWhom(t *testing.T) {
+	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} {
+		r := recordKernel(t, newPhone(t, phone, hungry))
+		woken := map[string]int{}
+		for _, s := range r.sched.States {
+			if s.Waker > 0 {
+				woken[r.threads.Threads[s.Waker].Name+" wakes "+r.threads.Threads[s.Thread].Name]++
+			}
+		}
+		for _, edge := range []string{"m.example.still wakes RenderThread", "RenderThread wakes m.example.still", "app wakes m.example.still"} {
+			if woken[edge] < 30 {
+				t.Errorf("%s: %s %d times: %v", phone, edge, woken[edge], woken)
+			}
+		}
+	}
+}
+
+// Each frame has its sections on the UI thread and on the render thread, with the token
+// that the frame timeline and framestats have, and when its stages say.
+func TestATraceHasTheSectionsOfFrames(t *testing.T) {
+	r := recordKernel(t, newPhone(t, "pixel-7-android-14", hungry))
+	type section struct {
+		thread, name string
+		at           time.Duration
+	}
+	told := map[section]time.Duration{}
+	for _, s := range r.slices.Slices {
+		if thread := r.slices.Tracks[s.Track].Thread; thread >= 0 {
+			told[section{r.threads.Threads[thread].Name, r.slices.Names[s.Name], s.At - clock.Slept}] = s.For
+		}
+	}
+	whole := 0
+	for _, f := range r.truth.Layers[0].Frames {
+		if f.Actual.To > r.during.To-100*time.Millisecond {
+			break
+		}
+		draw, at := fmt.Sprintf("DrawFrames %d", f.Token), f.Sync
+		if f.Kind == timeline.RenderThread {
+			draw = fmt.Sprintf("prepareAndDraw %d", f.Token)
+		} else {
+			whole++
+			long, ok := told[section{"m.example.still", fmt.Sprintf("Choreographer#doFrame %d", f.Token), f.Actual.From}]
+			if end := f.Actual.From + long; !ok || end < f.SyncQueued || end > f.Actual.To {
+				t.Fatalf("frame %d: doFrame takes %v (%v), its stages go from %v over %v to %v", f.Token, long, ok, f.Actual.From, f.SyncQueued, f.Actual.To)
+			}
+		}
+		if got := told[section{"RenderThread", draw, at}]; got != f.Queued-at {
+			t.Fatalf("frame %d: %s takes %v, want %v", f.Token, draw, got, f.Queued-at)
+		}
+		if got := told[section{"RenderThread", "queueBuffer", f.Swap}]; got != f.Queued-f.Swap {
+			t.Fatalf("frame %d: queueBuffer takes %v, want %v", f.Token, got, f.Queued-f.Swap)
+		}
+	}
+	if whole < 30 {
+		t.Errorf("%d frames", whole)
+	}
+}
+
+// An app's own section stands where its heavy computation ran.
+func TestATraceHasTheAppsOwnSections(t *testing.T) {
+	r := recordKernel(t, newPhone(t, "pixel-7-android-14", hungry))
+	found := 0
+	for _, s := range r.slices.Slices {
+		if name := r.slices.Names[s.Name]; strings.HasPrefix(name, "com.example.still.") && s.For > 50*time.Millisecond {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("no section of the app")
+	}
+}
