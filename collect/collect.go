@@ -181,7 +181,7 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
-	full      fullDisplay
+	full      watch.FullDisplay
 }
 
 func newCollector(job Job, options Options, s *station) *collector {
@@ -206,7 +206,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 		s.apps = append(s.apps, job.App.Package)
 	}
 	s.target.Journal = c.journal
-	c.full = fullDisplay{target: s.target, app: job.App.Package}
+	c.full = watch.FullDisplay{Target: s.target, App: job.App.Package}
 	return c
 }
 
@@ -314,6 +314,7 @@ func (c *collector) finish(err error) run.Run {
 			c.setContext("recorded", "perfetto")
 		}
 	}
+	imported := c.takeImported()
 	r := c.run
 	switch {
 	case len(c.measured) == 0:
@@ -327,7 +328,9 @@ func (c *collector) finish(err error) run.Run {
 	if err != nil { // the last warning is what run.Why tells
 		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
 	}
-	r.Iterations = iterations(c.measured)
+	if r.Iterations = imported; imported == nil {
+		r.Iterations = iterations(c.measured)
+	}
 	c.journal.Report(journal.Done, 0, 0, string(r.Status))
 	return r
 }

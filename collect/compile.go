@@ -25,7 +25,7 @@ func (c *collector) compilation() string {
 // every run before there was a choice, and such runs are alike.
 func (c *collector) compile(ctx context.Context) error {
 	how, energy := c.compilation(), c.job.Energy.Measured()
-	if !dexopt.Supported(c.target.Facts) {
+	if !dexopt.Supported(c.target.Facts) || c.benchmarks() { // it has a CompilationMode of its own
 		return nil
 	}
 	if how == config.CompileNone {

@@ -108,3 +108,9 @@ func (c *collector) tellCoverage() {
 			100*float64(seen)/float64(all), 100*least, at)
 	}
 }
+
+// needsNoFrames reports whether a repetition counts without frames: a start may draw
+// the first ones of its window and no more.
+func (c *collector) needsNoFrames(err error) bool {
+	return c.job.Scenario.Workload.Startup != nil && errors.Is(err, loss.ErrNoFrames)
+}

@@ -2,8 +2,11 @@ package collect
 
 import (
 	"context"
+	"errors"
 
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/collect/watch"
+	"github.com/apkgate/apkgate/config"
 )
 
 // ready brings the device and the app to the state in which every repetition begins:
@@ -48,4 +51,33 @@ func (c *collector) lightUp(ctx context.Context) error {
 		return err
 	}
 	return c.target.KeepLit(ctx)
+}
+
+// readyStart brings the app, which was stopped, to the state that its start is to
+// begin from.
+func (c *collector) readyStart(ctx context.Context) error {
+	s := c.job.Scenario.Workload.Startup
+	switch {
+	case s == nil:
+		return nil
+	case s.Mode == config.StartCold:
+		return c.plan.ReadyCold(ctx)
+	}
+	log, err := watch.OpenLog(ctx, c.target)
+	if err != nil {
+		return err
+	}
+	if err := c.plan.StartBefore(ctx); err != nil {
+		return err
+	}
+	if lost, err := c.full.Await(ctx, log); lost != nil || err != nil {
+		return errors.Join(lost, err)
+	}
+	return c.plan.Leave(ctx)
+}
+
+// logged reports whether the log tells of the start that is measured: an activity
+// that comes back is neither displayed nor fully drawn anew.
+func (c *collector) logged() bool {
+	return c.job.Scenario.Workload.Startup.Mode != config.StartHot
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
 )
@@ -32,6 +33,7 @@ type measurement struct {
 	energy     *power.Spent  // nil: not measured
 	unseen     bool          // nobody looked at the frames
 	whole      frames.Whole  // what Android counted of them
+	imported   *run.Run      // what the workload has measured by itself; nil: nothing
 }
 
 // readLogEvery bounds what the device's ring of log entries must hold.
@@ -56,6 +58,9 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	}
 	if err := c.ready(ctx, measured); err != nil {
 		return fail(err)
+	}
+	if c.benchmarks() {
+		return c.benchmark(ctx, n, measured)
 	}
 	a := &attempt{n: n, measured: measured}
 	if measured && c.meter != nil {
@@ -183,6 +188,23 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	return out, nil
 }
 
+// apart is how far the two times of a start may lie apart that are rounded: one to
+// whole milliseconds, the other cut.
+const apart = time.Millisecond
+
+// compareStart holds what am start says against what the log tells of the same start.
+func (c *collector) compareStart(n int, start workload.Start, seen watch.Sifted) {
+	if !c.logged() {
+		return
+	}
+	switch d := seen.Startup - start.Total; {
+	case seen.Startup == 0:
+		c.journal.Warnf("repetition %d: am start says that the first frame took %v, and the log does not tell of it", n, start.Total)
+	case max(d, -d) > apart:
+		c.journal.Warnf("repetition %d: am start says that the first frame took %v, and the log %v: the former counts", n, start.Total, seen.Startup)
+	}
+}
+
 // lossOf tells why the repetition is lost that the device survived, nil where it is
 // not; unseen that nobody looked at its frames. untold is why the frame timeline is not
 // known, nil where it is or nobody wants it.
@@ -307,8 +329,11 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 	if loss.IsGone(ended) {
 		return nil, ended
 	}
+	if w.Measures() {
+		c.journal.Warnf("the test is of androidx.benchmark and measures by itself, which is not what is measured here: set workload.instrumentation.macrobenchmark: true to have its own results")
+	}
 	if w.Started != nil && ended == nil && c.logged() {
-		if ended, err = c.full.await(ctx, a.log); err != nil {
+		if ended, err = c.full.Await(ctx, a.log); err != nil {
 			return nil, err
 		}
 	}

@@ -101,9 +101,9 @@ type Scenario struct {
 	Name string `yaml:"name" jsonschema:"required,minLength=1,maxLength=200"`
 	// What drives the app: exactly one of instrumentation, startup, maestro, monkey and shell.
 	Workload Workload `yaml:"workload" jsonschema:"required"`
-	// How often the workload is measured.
+	// How often the workload is measured. A Macrobenchmark repeats by itself: 1 there.
 	Repetitions int `yaml:"repetitions,omitempty" jsonschema:"minimum=1,maximum=1000,default=10"`
-	// How often it runs before that, unmeasured.
+	// How often it runs before that, unmeasured; 0 for a Macrobenchmark.
 	WarmUp int `yaml:"warm-up" jsonschema:"minimum=0,maximum=100,default=1"`
 	// The longest that one repetition may take, such as 90s or 5m.
 	Timeout time.Duration `yaml:"timeout,omitempty" jsonschema:"default=5m"`
@@ -144,6 +144,16 @@ type Instrumentation struct {
 	Class string `yaml:"class,omitempty"`
 	// More arguments for the runner, each passed as -e NAME VALUE.
 	Args map[string]string `yaml:"args,omitempty"`
+	// It is a Macrobenchmark: what it measures by itself becomes the run.
+	Macrobenchmark bool `yaml:"macrobenchmark,omitempty" jsonschema:"default=false"`
+}
+
+// Benchmark is the workload's instrumentation where it is a Macrobenchmark, else nil.
+func (w Workload) Benchmark() *Instrumentation {
+	if w.Instrumentation != nil && w.Instrumentation.Macrobenchmark {
+		return w.Instrumentation
+	}
+	return nil
 }
 
 // StartMode is what is there of the app before it is started.

@@ -82,6 +82,14 @@ func (d *decoder) scenario(c *Config) reader {
 		) {
 			return
 		}
+		if s.Workload.Benchmark() != nil { // it warms up and repeats by itself
+			if n.find("repetitions") == nil {
+				s.Repetitions = 1
+			}
+			if n.find("warm-up") == nil {
+				s.WarmUp = 0
+			}
+		}
 		d.once(lines, s.Name, n, "name", path, "scenario named")
 		c.Scenarios = append(c.Scenarios, s)
 	}
@@ -126,6 +134,7 @@ func (d *decoder) instrumentation(dst **Instrumentation) reader {
 			may("runner", d.text(&i.Runner, runnerRule)),
 			may("class", d.text(&i.Class, classRule)),
 			may("args", d.texts(&i.Args, propertyRule)),
+			may("macrobenchmark", d.boolean(&i.Macrobenchmark)),
 		)
 		if _, twice := i.Args["class"]; twice && i.Class != "" {
 			d.at(n.find("args").find("class"), join(join(path, "args"), "class"), "the test class is given twice, by class and by args")

@@ -54,6 +54,21 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// A Macrobenchmark repeats by itself, unless it is said how often it is to run.
+func TestAMacrobenchmarkRunsOnce(t *testing.T) {
+	const head = "app: {package: a.b}\nscenarios: [{name: x, workload: {instrumentation: {test-package: a.c, macrobenchmark: "
+	for file, want := range map[string][2]int{
+		head + "true}}}]": {1, 0},
+		head + "true}}, repetitions: 3, warm-up: 2}]": {3, 2},
+		head + "false}}}]":                            {10, 1},
+	} {
+		c := load(t, "apkgate.yml", []byte(file))
+		if got := [2]int{c.Scenarios[0].Repetitions, c.Scenarios[0].WarmUp}; got != want {
+			t.Errorf("%s: repetitions and warm-up %v, want %v", file, got, want)
+		}
+	}
+}
+
 func TestEveryKeyIsRead(t *testing.T) {
 	got := load(t, "apkgate.yml", read(t, "testdata/valid/everything.yml"))
 	if diff := cmp.Diff(everything(), got); diff != "" {
@@ -75,7 +90,7 @@ func everything() *config.Config {
 			Name: "open message",
 			Workload: config.Workload{Instrumentation: &config.Instrumentation{
 				TestPackage: "com.example.mail.test", Runner: "com.example.Runner", Class: "com.example.OpenTest#openMessage",
-				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"},
+				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"}, Macrobenchmark: true,
 			}},
 			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, Compile: config.CompileVerify, RefreshHz: 90,
 		}, start, sync, random, script},

@@ -170,8 +170,8 @@ func (l *Log) Events() []logcat.Event {
 	return events
 }
 
-// FullyDrawn reports whether the log tells that the app says that it is fully drawn.
-func (l *Log) FullyDrawn(app string) bool {
+// fullyDrawn reports whether the log tells that the app says that it is fully drawn.
+func (l *Log) fullyDrawn(app string) bool {
 	events, _ := logcat.Events(l.entries)
 	return slices.ContainsFunc(events, func(e logcat.Event) bool { return e.Kind == logcat.FullyDrawn && isOf(e.Process, app) })
 }

@@ -16,7 +16,7 @@ func (p Plan) command() string {
 	w := p.Scenario.Workload
 	switch {
 	case w.Instrumentation != nil:
-		return instrument(*w.Instrumentation)
+		return instrument(p.arguments())
 	case w.Startup != nil:
 		return p.amStart(w.Startup.Mode) + "; " + settle
 	case w.Monkey != nil:

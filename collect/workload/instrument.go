@@ -23,6 +23,7 @@ type instrumentation struct {
 	crashed  string // INSTRUMENTATION_RESULT's message where the process died
 	refused  string // why it could not be started
 	finished bool   // INSTRUMENTATION_CODE was there
+	measures bool   // it is of androidx.benchmark, and tells what it measured
 	summary  string // what the runner says in the end of failures, "" for none
 
 	status   map[string]string // of the test under way
@@ -80,6 +81,7 @@ func (in *instrumentation) take(line string) {
 	switch key {
 	case "INSTRUMENTATION_STATUS":
 		keep(&in.status, value, "class", "test", "stack", "numtests", "Error")
+		in.measures = in.measures || strings.HasPrefix(value, "android.studio.display.benchmark=")
 	case "INSTRUMENTATION_STATUS_CODE":
 		in.endTest(value)
 		in.status = nil
@@ -173,6 +175,9 @@ var notThere = []string{"ClassNotFoundException", "Failed loading specified test
 // failedTest is the loss by a test that failed, or that is missing.
 func failedTest(said string) error {
 	err := fmt.Errorf("%w: %s", loss.ErrTestFail, said)
+	if _, ids, refused := strings.Cut(said, "ERRORS (not suppressed): "); refused {
+		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Final: true, Err: err, Advice: adviceOf(ids)}
+	}
 	if slices.ContainsFunc(notThere, func(words string) bool { return strings.Contains(said, words) }) {
 		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Err: err, Advice: "is the class, with its method, in the test APK?"}
 	}

@@ -49,7 +49,8 @@ func am(c *call, then func(code int)) {
 // amInstrument is am instrument [-w] [-r] [-e KEY VALUE] PKG/RUNNER.
 func amInstrument(c *call, then func(code int)) {
 	var wait, raw bool
-	var component, class string
+	var component string
+	arguments := map[string]string{}
 	for i := 0; i < len(c.Args); i++ {
 		switch a := c.Args[i]; {
 		case a == "-w":
@@ -57,9 +58,7 @@ func amInstrument(c *call, then func(code int)) {
 		case a == "-r":
 			raw = true
 		case a == "-e":
-			if c.Arg(i+1) == "class" {
-				class = c.Arg(i + 2)
-			}
+			arguments[c.Arg(i+1)] = c.Arg(i + 2)
 			i += 2
 		case a == "--user" || a == "--abi":
 			i++
@@ -75,9 +74,13 @@ func amInstrument(c *call, then func(code int)) {
 		then(1)
 		return
 	}
+	class := arguments["class"]
 	w := &workload{phone: c.Phone, app: target, runner: runner, raw: raw, out: c.Out, then: then}
 	if w.cases = testCases(test, target, class); len(w.cases) == 0 {
 		w.cases = []simapp.TestCase{{Class: class, Method: "initializationError", Scenario: "?"}}
+	}
+	if w.cases[0].Iterations > 0 { // it runs in a process of its own
+		w.app, w.benchmarks = test, &benchmarks{app: target, arguments: arguments}
 	}
 	if !wait { // nobody is told how it goes
 		w.out, w.then = nil, func(int) {}

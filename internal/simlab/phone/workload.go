@@ -25,6 +25,8 @@ type workload struct {
 	over    bool
 	stuck   bool // nothing more happens, and nobody is told
 	then    func(code int)
+	// benchmarks are those of a Macrobenchmark; nil of another test.
+	benchmarks *benchmarks
 }
 
 // instrument begins the test cases of a test APK in the app's process.
@@ -49,12 +51,20 @@ func (w *workload) printf(format string, args ...any) {
 // playNext plays the next test case, or finishes.
 func (w *workload) playNext(cold bool) {
 	if w.next == len(w.cases) {
+		if err := w.benchmarks.write(w); err != nil {
+			w.fail(err.Error())
+			return
+		}
 		w.finish()
 		return
 	}
 	w.current = w.cases[w.next]
 	w.next++
 	w.status(1, "\n"+w.current.Class+":")
+	if w.benchmarks != nil {
+		w.benchmark()
+		return
+	}
 	sc, ok := w.app.Scenario(w.current.Scenario)
 	if !ok {
 		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))

@@ -28,6 +28,7 @@ func init() {
 		"cat":    {Run: now(cat)},
 		"ls":     {Run: now(ls)},
 		"rm":     {Run: now(rm)},
+		"mkdir":  {Run: now(mkdir)},
 		"test":   {Run: now(test)},
 		"[":      {Run: now(test)},
 		"df":     {Run: now(df)},
@@ -206,6 +207,18 @@ func rm(c *Call) int {
 		err := c.host.Files.Remove(name, strings.Contains(options, "r"))
 		if err != nil && !strings.Contains(options, "f") {
 			c.Errorf("rm: %v\n", err)
+			code = 1
+		}
+	}
+	return code
+}
+
+func mkdir(c *Call) int {
+	args, options := c.Plain()
+	code := 0
+	for _, name := range args {
+		if err := c.host.Files.MakeDir(name, strings.Contains(options, "p")); err != nil {
+			c.Errorf("mkdir: %v\n", err)
 			code = 1
 		}
 	}

@@ -108,8 +108,13 @@ type Event struct {
 	Loads bool // most of the animation waits for the network
 }
 
-// TestCase says which scenario a test class, or one method of it, plays.
-type TestCase struct{ Class, Method, Scenario string }
+// TestCase says which scenario a test class, or one method of it, plays; a
+// Macrobenchmark says how it starts the app instead.
+type TestCase struct {
+	Class, Method, Scenario string
+	Mode                    string // of the starts: cold, warm or hot
+	Iterations              int    // 0: it is no Macrobenchmark
+}
 
 // Condition restricts a rule to some contexts, such as sdk>=5.0 or network=3g.
 // The zero Condition always holds.

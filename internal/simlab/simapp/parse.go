@@ -62,7 +62,7 @@ type parser struct {
 
 func (p *parser) line(i int, line string) error {
 	text, _, _ := strings.Cut(line, "#")
-	if strings.HasPrefix(strings.TrimSpace(line), "test ") {
+	if strings.HasPrefix(strings.TrimSpace(line), "test ") || strings.HasPrefix(strings.TrimSpace(line), "benchmark ") {
 		text = line // a test's method stands behind a #
 	}
 	words := strings.Fields(text)
@@ -92,6 +92,7 @@ func (p *parser) line(i int, line string) error {
 // statements are what a line can begin with.
 var statements = map[string]func(p *parser, words []string) error{
 	"package":    func(p *parser, w []string) error { return one(w, &p.app.Package, packageName) },
+	"benchmark":  (*parser).benchmark,
 	"build":      func(p *parser, w []string) error { return one(w, &p.app.Build, word) },
 	"activity":   func(p *parser, w []string) error { return one(w, &p.app.Activity, className) },
 	"permission": func(p *parser, w []string) error { return p.permission(w) },

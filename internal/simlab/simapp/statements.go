@@ -179,6 +179,23 @@ func (p *parser) test(w []string) error {
 	return errors.Join(err1, err2, p.countRule())
 }
 
+// maxIterations bounds how often a Macrobenchmark starts the app.
+const maxIterations = 100
+
+// benchmark reads CLASS#METHOD MODE ITERATIONS.
+func (p *parser) benchmark(w []string) (err error) {
+	if len(w) != 3 || !slices.Contains([]string{"cold", "warm", "hot"}, w[1]) {
+		return errors.New("want CLASS#METHOD, one of cold, warm, hot, and how often")
+	}
+	class, method, _ := strings.Cut(w[0], "#")
+	_, err1 := className(class)
+	_, err2 := className(method)
+	t := TestCase{Class: class, Method: method, Mode: w[1]}
+	t.Iterations, err = number(w[2], 1, maxIterations)
+	p.app.TestCases = append(p.app.TestCases, t)
+	return errors.Join(err1, err2, err, p.countRule())
+}
+
 func (p *parser) countRule() error {
 	if p.rules++; p.rules > MaxRules {
 		return fmt.Errorf("more than %d rules", MaxRules)
@@ -294,6 +311,9 @@ func (p *parser) check() error {
 		return errors.New("the file names no package")
 	}
 	for _, t := range a.TestCases {
+		if t.Iterations > 0 && a.Tests == "" {
+			return fmt.Errorf("benchmark %s: the file tests no package", t.Class)
+		}
 		if _, ok := a.Scenario(t.Scenario); !ok && a.Tests == "" {
 			return fmt.Errorf("test %s: there is no scenario %q", t.Class, t.Scenario)
 		}
