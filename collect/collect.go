@@ -32,6 +32,7 @@ import (
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/claim"
 	"github.com/apkgate/apkgate/energy/methods"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/run"
@@ -44,10 +45,16 @@ type Job struct {
 	Device string
 	// Open connects to the device, and again after it was lost.
 	Open func(ctx context.Context) (device.Device, error)
-	// Claim takes the device for this process, from before it is connected to until
-	// it is left as it was found. Where somebody else has it, Claim says so and
-	// waits. nil takes nothing.
-	Claim func(ctx context.Context, waiting func(message string)) (release func(), err error)
+	// Owner is who measures, for others who would use the device: it is marked as in
+	// use from when it is connected to until it is left as it was found, and what a run
+	// that was killed left changed on it is put back. nil where nobody else can use it.
+	Owner *claim.Owner
+	// OwnFor is how long somebody else who uses the device is waited for.
+	OwnFor time.Duration
+	// Claim takes the device on this computer for the owner, before it is connected to.
+	// Where somebody else has it, Claim says so and waits. It returns what claim.Owner's
+	// Lock says. nil takes nothing.
+	Claim func(ctx context.Context, me claim.Owner, waiting func(message string)) (lock string, release func(), err error)
 	// Clock is the device's time; nil is this computer's.
 	Clock device.Clock
 
@@ -116,9 +123,10 @@ type station struct {
 	programs   *recorders.Programs
 	perfetto   *recorders.Perfetto
 	simpleperf *recorders.Simpleperf
-	recording  recorders.Set // perfetto and simpleperf
-	meter      *power.Meter  // nil where no energy is measured
-	release    func()        // gives up the claim to the device; nil: there is none
+	recording  recorders.Set       // perfetto and simpleperf
+	meter      *power.Meter        // nil where no energy is measured
+	release    func()              // gives up the claim to the device; nil: there is none
+	sizes      map[string][]string // of the files of packages that were installed, in bytes
 	// holder is the collector whose build is installed; clean has each build
 	// installed anew, without what another left behind.
 	holder *collector

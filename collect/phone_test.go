@@ -286,7 +286,11 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// noted is what stands before a command that changes something: the phone keeps no files.
+var noted = regexp.MustCompile(`^(\{ echo [^;]*; \} 2>/dev/null; )+`)
+
 func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
+	line = noted.ReplaceAllString(line, "")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone || p.hungUp {
@@ -335,6 +339,8 @@ func (p *phone) answer(command string, out *strings.Builder) (code int) {
 		out.WriteString("Success\n")
 	case words[0] == "setprop":
 		p.profiling = words[2] == "true"
+	case command == "getprop debug.hwui.profile":
+		fmt.Fprintln(out, p.profiling)
 	case strings.HasPrefix(command, "settings get global"):
 		out.WriteString(p.globals[words[3]] + "\n")
 	case strings.HasPrefix(command, "settings put global"):

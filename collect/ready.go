@@ -47,7 +47,7 @@ func (c *collector) relight(ctx context.Context) error {
 
 // lightUp turns the screen on and keeps it on.
 func (c *collector) lightUp(ctx context.Context) error {
-	if err := c.target.StayOn(ctx); err != nil {
+	if err := c.target.StayOn(ctx, c.job.App.Package); err != nil {
 		return err
 	}
 	return c.target.KeepLit(ctx)

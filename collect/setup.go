@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/install"
@@ -29,6 +33,7 @@ func (c *collector) setUp(ctx context.Context) error {
 	}
 	steps := []step{
 		{"waiting for the device to have started", c.target.WaitBooted},
+		{"taking the device", func(ctx context.Context) error { return c.target.Own(ctx, c.job.OwnFor) }},
 		{"reading what the device is", c.target.ReadFacts},
 		{"installing", c.install},
 		{"setting up", c.configure},
@@ -46,7 +51,7 @@ func (c *collector) setUp(ctx context.Context) error {
 		return nil
 	}
 	if c.records() {
-		steps = append(steps, step{"ending what still records", c.prepareRecorders})
+		steps = append(steps, step{"ending what still records", c.programs.Prepare})
 	}
 	steps = append(steps, step{"readying the app's code", c.compile})
 	if c.job.Energy.Measured() {
@@ -82,12 +87,6 @@ func (c *collector) records() bool {
 	return c.job.Energy.Measured() || c.watcher != nil || frames.HasTimeline(c.target.Facts)
 }
 
-// prepareRecorders ends what a run that was killed left behind.
-func (c *collector) prepareRecorders(ctx context.Context) error {
-	c.target.UndoLater("end what records and remove its files", c.programs.CleanUp)
-	return c.programs.EndAll(ctx)
-}
-
 // prepareEvidence has what is kept as evidence recorded.
 func (c *collector) prepareEvidence(ctx context.Context) (err error) {
 	c.evident, err = c.watcher.Prepare(ctx, c.apps)
@@ -118,9 +117,16 @@ func (c *collector) detached() *workload.Detached {
 
 // claim takes the device for this process.
 func (c *collector) claim(ctx context.Context) (err error) {
-	if c.job.Claim != nil {
-		c.release, err = c.job.Claim(ctx, func(message string) { c.journal.Report(journal.Waiting, 0, 0, message) })
+	owner := c.job.Owner
+	if owner == nil {
+		return nil
 	}
+	me := *owner
+	me.Since, me.Doing = time.Now(), c.job.App.Package+"/"+c.job.Scenario.Name
+	if c.job.Claim != nil {
+		me.Lock, c.release, err = c.job.Claim(ctx, me, func(message string) { c.journal.Report(journal.Waiting, 0, 0, message) })
+	}
+	c.target.Owner = &me
 	return err
 }
 
@@ -213,7 +219,8 @@ func (c *collector) put(ctx context.Context, pkg string, files ...string) error 
 		}
 		return nil
 	}
-	if err := install.APKs(ctx, c.target, files); err != nil {
+	note := func(chosen []string) error { return c.noteInstall(ctx, pkg, chosen, there) }
+	if err := install.APKs(ctx, c.target, files, note); err != nil {
 		return err
 	}
 	if pkg == "" || there {
@@ -227,6 +234,23 @@ func (c *collector) put(ctx context.Context, pkg string, files ...string) error 
 		err = c.target.Final(loss.Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", files[0], pkg))
 	}
 	return err
+}
+
+// noteInstall notes on the device that a package is about to be put there that was not
+// there before the run, with the sizes of all its files so far.
+func (c *collector) noteInstall(ctx context.Context, pkg string, files []string, there bool) error {
+	if pkg == "" || there || c.job.KeepInstalled {
+		return nil
+	}
+	if c.sizes == nil {
+		c.sizes = map[string][]string{}
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil { // else it can't be installed either
+			c.sizes[pkg] = append(c.sizes[pkg], strconv.FormatInt(info.Size(), 10))
+		}
+	}
+	return c.target.Record(ctx, ":", target.Change{Kind: target.Package, Name: pkg, Put: strings.Join(c.sizes[pkg], ",")})
 }
 
 // profileProperty makes Android before 6 keep the times of frames. It is read
@@ -246,9 +270,6 @@ func (c *collector) unlock(ctx context.Context) error {
 
 // configure sets what a restart of the device undoes.
 func (c *collector) configure(ctx context.Context) error {
-	if !c.target.Undoes(undoSettings) {
-		c.target.UndoLater(undoSettings, c.unconfigure)
-	}
 	if err := c.lightUp(ctx); err != nil {
 		return err
 	}
@@ -259,7 +280,7 @@ func (c *collector) configure(ctx context.Context) error {
 		return err
 	}
 	if !c.target.Facts.HasFramestats() {
-		if err := c.target.Try(ctx, "setprop", profileProperty, "true"); err != nil {
+		if err := c.target.ChangeProperty(ctx, profileProperty, "true", "false"); err != nil {
 			return err
 		}
 	}
@@ -273,28 +294,6 @@ func (c *collector) configure(ctx context.Context) error {
 		}
 	}
 	return c.target.SetNetwork(ctx, c.job.Network)
-}
-
-const undoSettings = "restore the settings"
-
-func (c *collector) unconfigure(ctx context.Context) error {
-	var errs []error
-	if before := c.target.Facts.StayOn; before != "" {
-		errs = append(errs, c.target.PutBack(ctx, "global", target.StayOnSetting, before))
-	} else {
-		errs = append(errs, c.target.Try(ctx, "svc", "power", "stayon", "false"))
-	}
-	if !c.target.Facts.HasFramestats() {
-		before := c.target.Facts.Properties[profileProperty]
-		if before == "" {
-			before = "false"
-		}
-		errs = append(errs, c.target.Try(ctx, "setprop", profileProperty, before))
-	}
-	if c.job.Network != "" {
-		errs = append(errs, c.target.RestoreNetwork(ctx))
-	}
-	return errors.Join(errs...)
 }
 
 // tearDown leaves the device as it was found, and gives it up.

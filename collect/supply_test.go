@@ -125,6 +125,8 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		w.unplugged = true
 	case command == "dumpsys battery reset":
 		w.unplugged = false
+	case command == "getprop security.perf_harden":
+		out.WriteString(w.settings["perf_harden"] + "\n")
 	case strings.HasPrefix(command, "setprop security.perf_harden "):
 		w.settings["perf_harden"] = words[2]
 	case strings.HasPrefix(command, "settings get system"):

@@ -16,8 +16,9 @@ import (
 )
 
 // APKs installs what the configuration names: APK files, or of a folder of APKs or a
-// bundle's archive those that are for this device.
-func APKs(ctx context.Context, t *target.Target, paths []string) error {
+// bundle's archive those that are for this device. note is told of the files before
+// anything is installed.
+func APKs(ctx context.Context, t *target.Target, paths []string, note func(files []string) error) error {
 	var spec splits.Device
 	if splits.Chooses(paths) {
 		var err error
@@ -32,6 +33,9 @@ func APKs(ctx context.Context, t *target.Target, paths []string) error {
 	defer chosen.Close()
 	for _, note := range chosen.Notes {
 		t.Journal.Warnf("installing %s: %s", paths[0], note)
+	}
+	if err := note(chosen.Files); err != nil {
+		return err
 	}
 	if err := t.Device().Install(ctx, chosen.Files...); err != nil {
 		return t.Final(loss.Infrastructure, err)

@@ -22,6 +22,9 @@ const (
 // what installing and warming up set in motion is over (EDATA, section 3.7.2).
 func (m *Meter) Settle(ctx context.Context) error {
 	rest := m.settleTime()
+	if err := m.t.Leave(ctx, rest); err != nil {
+		return m.fail(err)
+	}
 	for left := rest; left > 0; left -= settleStep {
 		m.t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("%v left", left.Round(time.Second)))
 		if err := m.t.Clock.Sleep(ctx, min(left, settleStep)); err != nil {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/apkgate/apkgate/collect/dexopt"
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/energy"
 )
 
@@ -18,11 +18,8 @@ func (m *Meter) feign(ctx context.Context) error {
 	if m.powered == "battery" || m.powered == "" || m.choice.Source == energy.Battery || !canFeign(m.t.Facts) {
 		return nil
 	}
-	if !m.feigned {
-		m.feigned = true
-		m.t.UndoLater("tell the battery service the truth (dumpsys battery reset)", func(ctx context.Context) error { return m.t.Try(ctx, "dumpsys", "battery", "reset") })
-	}
-	if err := m.t.Try(ctx, "dumpsys", "battery", "unplug"); err != nil {
+	m.feigned = true
+	if err := m.t.Do(ctx, device.Quote("dumpsys", "battery", "unplug"), target.Change{Kind: target.Battery, Put: "unplug"}); err != nil {
 		return fmt.Errorf("feign that the device is on battery: %w", err)
 	}
 	return nil
@@ -42,17 +39,11 @@ const (
 // holdBrightness keeps the light of the room from changing the screen's brightness
 // between two repetitions: it stays as it was last set by hand.
 func (m *Meter) holdBrightness(ctx context.Context) error {
-	text, err := m.t.Output(ctx, "settings", "get", "system", brightnessMode)
-	if err != nil {
-		return fmt.Errorf("read whether the screen's brightness is automatic: %w", err)
+	before, err := m.t.Setting(ctx, "system", brightnessMode)
+	if err != nil || before != brightnessByRoom {
+		return err
 	}
-	if strings.TrimSpace(text) != brightnessByRoom {
-		return nil
-	}
-	m.t.UndoLater("make the screen's brightness automatic again", func(ctx context.Context) error {
-		return m.t.PutBack(ctx, "system", brightnessMode, brightnessByRoom)
-	})
-	return m.t.Put(ctx, "system", brightnessMode, brightnessByHand)
+	return m.t.ReplaceSetting(ctx, target.Change{Kind: target.Setting, Space: "system", Name: brightnessMode, Before: before, Put: brightnessByHand})
 }
 
 var userID = regexp.MustCompile(`(?m)\b(?:userId|appId)=(\d{1,9})\b`)

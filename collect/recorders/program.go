@@ -16,6 +16,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/target"
@@ -107,10 +108,6 @@ func (p *Programs) HasEnded(ctx context.Context, r Program, longest time.Duratio
 	})
 }
 
-// ours matches the command lines of what this program starts in the background,
-// of this run or of one that was killed, but not that of the search itself.
-const ours = `[a]pkgate(-[12])?(\.pftrace|-perf\.data|-exit)`
-
 // endSoon is how long a program may take to end whose file nobody will read.
 const endSoon = 10 * time.Second
 
@@ -118,7 +115,7 @@ const endSoon = 10 * time.Second
 // nobody knows of any more, since the connection broke while it was started or a
 // run was killed. Before Android 6 there is no pkill, and few recorders either.
 func (p *Programs) EndAll(ctx context.Context) error {
-	errs := []error{p.Target.Try(ctx, "pkill", "-f", ours)} // by SIGTERM, which old toybox can't spell
+	errs := []error{p.Target.Try(ctx, "pkill", "-f", target.Background)} // by SIGTERM, which old toybox can't spell
 	for _, r := range p.running {
 		errs = append(errs, p.Target.Try(ctx, "kill", "-TERM", r.PID))
 	}
@@ -127,6 +124,14 @@ func (p *Programs) EndAll(ctx context.Context) error {
 	}
 	p.running = nil
 	return errors.Join(errs...)
+}
+
+// Prepare ends what a run that was killed left behind, and has what this one starts
+// ended and its files removed.
+func (p *Programs) Prepare(ctx context.Context) error {
+	p.Target.UndoLater("end what records and remove its files", p.CleanUp)
+	return p.Target.Record(ctx, device.Quote("pkill", "-f", target.Background),
+		target.Change{Kind: target.Files, Put: strings.Join(recordingFiles, " ")}, target.Change{Kind: target.Programs})
 }
 
 // EndLeft ends what a lost repetition left.

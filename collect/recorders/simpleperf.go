@@ -90,9 +90,6 @@ func (s *Simpleperf) Find(ctx context.Context) (bool, error) {
 	if s.command == "" {
 		return false, nil
 	}
-	if before := s.hardened(); before != "" {
-		t.UndoLater("restore "+hardenProperty, func(ctx context.Context) error { return t.Try(ctx, "setprop", hardenProperty, before) })
-	}
 	return true, s.Soften(ctx)
 }
 
@@ -109,7 +106,7 @@ func (s *Simpleperf) Soften(ctx context.Context) error {
 	if s.command == "" || s.hardened() == "" {
 		return nil
 	}
-	return s.Programs.Target.Try(ctx, "setprop", hardenProperty, "0")
+	return s.Programs.Target.ChangeProperty(ctx, hardenProperty, "0", "")
 }
 
 // Refusals of simpleperf (environment.cpp, event_selection_set.cpp, run-as).

@@ -14,7 +14,7 @@ import (
 // Ask runs a command line on the device: words that are not constants are quoted by
 // then (device.Quote).
 func (t *Target) Ask(ctx context.Context, line string) (device.Output, error) {
-	return t.dev.Exec(ctx, line)
+	return t.ask(ctx, t.beat(), line)
 }
 
 // Exec runs one command on the device.

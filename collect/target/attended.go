@@ -31,6 +31,8 @@ const (
 // no answer is given up, with device.ErrGone.
 type attended struct {
 	device.Device
+	// beat is what goes before a command that is sent anyhow; nil for nothing.
+	beat func() string
 	// silent is told that the device has not answered for so long, while an
 	// operation is under way, and answers that it does again.
 	silent, answers func(time.Duration)
@@ -119,7 +121,7 @@ func (a *attended) ask(ctx context.Context, heard time.Time, lost time.Duration)
 	defer cancel()
 	answered := make(chan error, 1)
 	go func() {
-		_, err := a.Device.Exec(ctx, ":")
+		_, err := a.Device.Exec(ctx, a.empty())
 		answered <- err
 	}()
 	select {
@@ -136,6 +138,14 @@ func (a *attended) ask(ctx context.Context, heard time.Time, lost time.Duration)
 		a.answers(time.Since(heard))
 	}
 	return err
+}
+
+// empty is a command that does nothing but show that the device lives.
+func (a *attended) empty() string {
+	if a.beat == nil {
+		return ":"
+	}
+	return a.beat() + ":"
 }
 
 // sleep waits, and reports whether it came to its end.

@@ -68,17 +68,17 @@ func (t *Target) waitNetwork(ctx context.Context, network string, wanted func(ki
 	return err
 }
 
-// RestoreNetwork turns wifi and mobile data back to what they were.
-func (t *Target) RestoreNetwork(ctx context.Context) error {
-	return t.switchNetwork(ctx, t.Facts.WifiOn, t.Facts.DataOn)
-}
-
 func (t *Target) switchNetwork(ctx context.Context, wifi, data bool) error {
 	word := map[bool]string{true: "enable", false: "disable"}
-	if err := t.Try(ctx, "svc", "wifi", word[wifi]); err != nil {
-		return err
+	for _, c := range []Change{
+		{Kind: Network, Name: "wifi", Before: word[t.Facts.WifiOn], Put: word[wifi]},
+		{Kind: Network, Name: "data", Before: word[t.Facts.DataOn], Put: word[data]},
+	} {
+		if err := t.Do(ctx, device.Quote("svc", c.Name, c.Put), c); err != nil {
+			return err
+		}
 	}
-	return t.Try(ctx, "svc", "data", word[data])
+	return nil
 }
 
 // pairedSerial is part of the serial of a device that adb found by itself on the

@@ -89,29 +89,26 @@ const (
 	litMinute = "60000"    // Android's default
 )
 
+// unset is what "settings get" says of a setting that nobody has set.
+const unset = "null"
+
 // KeepLit keeps the screen from going off by itself: "stay on" counts only with a
 // charger, and none may be there, or be to be seen.
 func (t *Target) KeepLit(ctx context.Context) error {
-	if t.lit {
-		return t.Put(ctx, "system", screenTimeout, litLong)
-	}
-	before, err := t.setting(ctx, "system", screenTimeout)
+	before, err := t.Setting(ctx, "system", screenTimeout)
 	if err != nil {
 		return err
 	}
-	if before == "null" { // nobody has set it: Android's default holds
+	if before == unset { // Android's default holds
 		before = litMinute
 	}
 	if _, notTold := strconv.Atoi(before); notTold != nil {
 		return nil //nolint:nilerr // what can't be read can't be put back
 	}
-	if before == litLong {
-		before = litMinute
+	c := Change{Kind: Setting, Space: "system", Name: screenTimeout, Before: before, Put: litLong}
+	if before == litLong && t.made(c) == nil {
+		c.Before = litMinute
 		t.Journal.Warnf("the screen was set to stay on for a day, as after a run that was killed: it goes off after a minute again when this run ends")
 	}
-	t.UndoLater("set "+screenTimeout+" back to "+before, func(ctx context.Context) error {
-		return t.PutBack(ctx, "system", screenTimeout, before)
-	})
-	t.lit = true
-	return t.Put(ctx, "system", screenTimeout, litLong)
+	return t.ReplaceSetting(ctx, c)
 }

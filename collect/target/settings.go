@@ -10,9 +10,9 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// setting reads a setting, "" where the device does not know the command, "null" where
+// Setting reads a setting, "" where the device does not know the command, "null" where
 // nobody has set it.
-func (t *Target) setting(ctx context.Context, space, name string) (string, error) {
+func (t *Target) Setting(ctx context.Context, space, name string) (string, error) {
 	text, err := t.Output(ctx, "settings", "get", space, name)
 	if err != nil {
 		return "", fmt.Errorf("read the setting %s: %w", name, err)
@@ -20,61 +20,57 @@ func (t *Target) setting(ctx context.Context, space, name string) (string, error
 	return strings.TrimSpace(text), nil
 }
 
-// Put changes a setting and reads it back: some makers' phones let nobody change any
-// over adb, and don't say so.
-func (t *Target) Put(ctx context.Context, space, name, value string) error {
-	if err := t.Try(ctx, "settings", "put", space, name, value); err != nil {
+// Hold changes a setting until the run ends, which some devices take under another value.
+// Called again, after the device was lost, it changes it again.
+func (t *Target) Hold(ctx context.Context, space, name, value string) error {
+	before, err := t.Setting(ctx, space, name)
+	if err != nil {
+		return err
+	}
+	c := Change{Kind: Setting, Space: space, Name: name, Before: before, Put: value}
+	put := device.Quote("settings", "put", space, name, value)
+	if before == "" || before == value { // nothing that could be put back
+		err = t.Record(ctx, put)
+	} else {
+		err = t.Do(ctx, put, c)
+	}
+	if err != nil {
 		return fmt.Errorf("put the setting %s: %w", name, err)
 	}
-	now, err := t.setting(ctx, space, name)
-	if err == nil && now != "" && now != value {
-		t.ignored(name, value, now)
+	now, err := t.Setting(ctx, space, name)
+	if err == nil && now != "" && now != value && now != before && t.made(c) != nil {
+		c.Put = now
+		err = t.Do(ctx, ":", c)
 	}
 	return err
 }
 
-// Hold changes a setting until the run ends, and reads nothing back: some take it under
-// another value. Called again, after the device was lost, it changes it again.
-func (t *Target) Hold(ctx context.Context, space, name, value string) error {
-	before, err := t.setting(ctx, space, name)
-	if err != nil {
-		return err
-	}
-	if what := "put the setting " + name + " back"; before != value && !t.Undoes(what) {
-		t.UndoLater(what, func(ctx context.Context) error { return t.PutBack(ctx, space, name, before) })
-	}
-	if err := t.Try(ctx, "settings", "put", space, name, value); err != nil {
-		return fmt.Errorf("put the setting %s: %w", name, err)
-	}
-	return nil
-}
-
-// PutBack gives a setting the value that it had, "null" where nobody had set it, and
-// reads it back. The error says what to do by hand.
-func (t *Target) PutBack(ctx context.Context, space, name, before string) error {
-	if before == "" { // what could not be read can't be put back
-		return nil
-	}
+// reset gives a setting the value that it had, "null" where nobody had set it, and reads
+// it back. The error says what to do by hand.
+func (t *Target) reset(ctx context.Context, space, name, before string) error {
 	words := []string{"settings", "put", space, name, before}
-	if before == "null" {
+	if before == unset {
 		words = []string{"settings", "delete", space, name}
 	}
 	if err := t.Try(ctx, words...); err != nil {
 		return fmt.Errorf("put the setting %s back: %w", name, err)
 	}
-	now, err := t.setting(ctx, space, name)
+	now, err := t.Setting(ctx, space, name)
 	if err == nil && now != "" && now != before {
 		err = fmt.Errorf("the setting %s stays at %s: set it by hand, adb shell %s", name, journal.Line(now), device.Quote(words...))
 	}
 	return err
 }
 
-// StayOn turns the screen on and keeps it on while a charger is connected.
-func (t *Target) StayOn(ctx context.Context) error {
-	if err := t.Try(ctx, "svc", "power", "stayon", "true"); err != nil {
+// StayOn turns the screen on and keeps it on while a charger is connected. From here on
+// the app may run.
+func (t *Target) StayOn(ctx context.Context, app string) error {
+	runs := Change{Kind: App, Name: app} // TearDown stops it anyhow
+	err := t.Do(ctx, runs.note()+device.Quote("svc", "power", "stayon", "true"), Change{Kind: StayOn, Before: t.Facts.StayOn, Put: "true"})
+	if err != nil {
 		return fmt.Errorf("keep the screen on: %w", err)
 	}
-	now, err := t.setting(ctx, "global", StayOnSetting)
+	now, err := t.Setting(ctx, "global", StayOnSetting)
 	if with, notTold := strconv.Atoi(now); err == nil && notTold == nil && with == 0 {
 		t.ignored(StayOnSetting, "any charger", now)
 	}

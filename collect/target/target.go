@@ -14,11 +14,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/claim"
 )
 
 // Target is a device in use, for one build or for several that take turns on it.
@@ -31,17 +33,22 @@ type Target struct {
 	Facts   Facts
 	// Journal is that of the run whose turn it is.
 	Journal *journal.Journal
+	// Owner is who uses the device, for all who might use it too; nil where nobody
+	// else can.
+	Owner *claim.Owner
 
 	connect func(ctx context.Context) (device.Device, error)
 	dev     *attended // nil: never connected
 	away    bool      // the device did not come back
 	hungUp  bool      // the connection is closed
 	undo    []undo
-	lit     bool // the screen is kept from going off
 	// clockProcess is the process whose dumps tell the device's clock, "" before set-up.
 	clockProcess string
-	cooled       time.Duration // of rest for heat so far
-	marks        int           // written to the device's log
+	cooled       time.Duration              // of rest for heat so far
+	failed       []Change                   // of a run that was killed, that could not be put back, last first
+	owned        bool                       // by the Owner
+	hold         atomic.Pointer[claim.Hold] // nil: nothing on the device says so
+	marks        int                        // written to the device's log
 }
 
 // New is a device that is not connected to yet; a nil clock is this computer's.
@@ -80,6 +87,7 @@ func (t *Target) Open(ctx context.Context) error {
 	}
 	t.dev, t.hungUp = &attended{
 		Device: dev,
+		beat:   t.beat,
 		silent: func(d time.Duration) {
 			t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("has not answered for %v", d))
 		},
@@ -112,6 +120,9 @@ func (t *Target) Reconnect(ctx context.Context, ready func(context.Context) erro
 		if err := t.booted(ctx); err != nil {
 			return err
 		}
+		if err := t.stillOwn(ctx); err != nil {
+			return err
+		}
 		return ready(ctx)
 	})
 	t.away = err != nil && loss.IsGone(err)
@@ -120,6 +131,9 @@ func (t *Target) Reconnect(ctx context.Context, ready func(context.Context) erro
 
 // Cut closes the connection for a while and opens it again.
 func (t *Target) Cut(ctx context.Context, long time.Duration) error {
+	if err := t.Leave(ctx, long); err != nil {
+		return err
+	}
 	t.HangUp()
 	if err := t.Clock.Sleep(ctx, long); err != nil {
 		return err

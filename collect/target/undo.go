@@ -12,13 +12,14 @@ import (
 
 // undo puts back one thing that was changed on the device.
 type undo struct {
-	what string
-	do   func(ctx context.Context) error
+	what   string
+	do     func(ctx context.Context) error // nil where it is a change
+	change *Change
 }
 
 // UndoLater notes how something is put back when the run ends.
 func (t *Target) UndoLater(what string, do func(ctx context.Context) error) {
-	t.undo = append(t.undo, undo{what, do})
+	t.undo = append(t.undo, undo{what: what, do: do})
 }
 
 // Undoes reports whether something is to be undone already.
@@ -30,9 +31,13 @@ func (t *Target) Undoes(what string) bool {
 const tearDownFor = time.Minute
 
 // TearDown undoes what was done, last first, even after an interrupt, once the
-// package has been stopped, and hangs up.
+// package has been stopped, gives the device up, and hangs up.
 func (t *Target) TearDown(ctx context.Context, pkg string) {
 	if t.dev == nil {
+		return
+	}
+	if !t.ours() {
+		t.HangUp()
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
@@ -43,16 +48,34 @@ func (t *Target) TearDown(ctx context.Context, pkg string) {
 		t.leftUndone(t.undo)
 		return
 	}
+	var failed []Change
 	for i := len(t.undo) - 1; i >= 0; i-- {
-		err := t.undo[i].do(ctx)
+		err := t.undoOne(ctx, t.undo[i])
 		if loss.IsGone(err) {
 			t.leftUndone(t.undo[:i+1])
-			break
+			return
 		}
 		if err != nil {
 			t.Journal.Warnf("%s: %v", t.undo[i].what, err)
+			if c := t.undo[i].change; c != nil {
+				failed = append(failed, *c)
+			}
 		}
 	}
+	if err := t.giveUp(ctx, append(failed, t.failed...)); err != nil {
+		t.Journal.Warnf("%v", err)
+	}
+}
+
+func (t *Target) undoOne(ctx context.Context, u undo) error {
+	if u.change == nil {
+		return u.do(ctx)
+	}
+	found, err := t.putBack(ctx, *u.change)
+	if found != "" {
+		t.Journal.Warnf("%s: it %s, and stays so", u.what, found)
+	}
+	return err
 }
 
 // reachable stops the app. It opens the connection again where that is broken,
@@ -78,5 +101,5 @@ func (t *Target) leftUndone(left []undo) {
 	for _, u := range slices.Backward(left) {
 		what = append(what, u.what)
 	}
-	t.Journal.Warnf("the device is gone: it could not be left as it was found; still to do: %s", strings.Join(what, "; "))
+	t.Journal.Warnf("the device is gone: it could not be left as it was found; still to do, by the next run or `apkgate devices restore`: %s", strings.Join(what, "; "))
 }

@@ -195,6 +195,9 @@ func (p *Plan) Prepare(ctx context.Context) error {
 		return t.Final(loss.Configuration, fmt.Errorf("open the workload's script: %w", err))
 	}
 	defer func() { _ = file.Close() }()
+	if err := t.Record(ctx, ":", target.Change{Kind: target.Files, Put: scriptPath}); err != nil {
+		return err
+	}
 	if err := t.Device().Push(ctx, file, scriptPath, 0o755, t.Started); err != nil {
 		return fmt.Errorf("push %s to the device: %w", w.Shell.Script, err)
 	}

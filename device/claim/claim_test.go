@@ -23,7 +23,7 @@ const phone = "10.0.0.7:5555"
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(asHolder); folder != "" {
-		_, err := claim.Take(folder, phone, time.Now())
+		_, err := claim.Take(folder, phone, claim.Me(time.Now()))
 		fmt.Println(err)
 		select {}
 	}
@@ -57,23 +57,24 @@ func TestADeviceIsUsedByOneProcess(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "devices")
 	process := other(t, folder)
 
-	_, err := claim.Take(folder, phone, time.Now())
+	_, err := claim.Take(folder, phone, claim.Me(time.Now()))
 	var held *claim.HeldError
-	if !errors.As(err, &held) || held.Holder.PID != process.Process.Pid || time.Since(held.Holder.Since).Abs() > time.Minute {
+	if !errors.As(err, &held) || held.Owner.PID != process.Process.Pid || time.Since(held.Owner.Since).Abs() > time.Minute {
 		t.Fatalf("%v, want that process %d holds it", err, process.Process.Pid)
 	}
-	if want := fmt.Sprintf("in use by apkgate (pid %d) since %s", process.Process.Pid, held.Holder.Since.Local().Format("15:04")); err.Error() != want {
-		t.Errorf("%q, want %q", err, want)
+	host, _ := os.Hostname()
+	if want := fmt.Sprintf("@%s (pid %d) since %s", host, process.Process.Pid, held.Owner.Since.Local().Format("15:04")); !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%q, want who it is and since when: %q", err, want)
 	}
-	free, err := claim.Take(folder, "10.0.0.7:5556", time.Now())
+	free, err := claim.Take(folder, "10.0.0.7:5556", claim.Me(time.Now()))
 	if err != nil {
 		t.Errorf("another device: %v", err)
 	}
 	free.Release()
 
 	// Whoever waits goes on as soon as the other process is gone, killed or not.
-	var told []claim.Holder
-	c, err := claim.Wait(t.Context(), folder, phone, time.Minute, func(h claim.Holder) {
+	var told []claim.Owner
+	c, err := claim.Wait(t.Context(), folder, phone, claim.Me(time.Now()), time.Minute, func(h claim.Owner) {
 		told = append(told, h)
 		process.Process.Kill()
 	})
@@ -81,7 +82,7 @@ func TestADeviceIsUsedByOneProcess(t *testing.T) {
 		t.Fatalf("%v, told of %v; want to be told once", err, told)
 	}
 	c.Release()
-	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
+	if left, err := filepath.Glob(filepath.Join(folder, "*.lock")); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
@@ -89,17 +90,17 @@ func TestADeviceIsUsedByOneProcess(t *testing.T) {
 func TestAHeldDeviceIsNotWaitedForForEver(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	c, err := claim.Take(folder, phone, time.Now())
+	c, err := claim.Take(folder, phone, claim.Me(time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Release()
 	var held *claim.HeldError
-	if _, err := claim.Wait(t.Context(), folder, phone, 0, nil); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
+	if _, err := claim.Wait(t.Context(), folder, phone, claim.Me(time.Now()), 0, nil); !errors.As(err, &held) || held.Owner.PID != os.Getpid() {
 		t.Errorf("when the time is over: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := claim.Wait(ctx, folder, phone, time.Hour, func(claim.Holder) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := claim.Wait(ctx, folder, phone, claim.Me(time.Now()), time.Hour, func(claim.Owner) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("at an interrupt: %v", err)
 	}
 }
@@ -112,7 +113,7 @@ func TestAFileWithoutAHolder(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("garbage", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := claim.Take(folder, phone, time.Now())
+	c, err := claim.Take(folder, phone, claim.Me(time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +121,10 @@ func TestAFileWithoutAHolder(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"pid": "`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := claim.Take(folder, phone, time.Now()); err == nil || err.Error() != "in use by another apkgate" {
+	if _, err := claim.Take(folder, phone, claim.Me(time.Now())); err == nil || err.Error() != "in use by another apkgate" {
 		t.Errorf("%v", err)
 	}
-	if _, err := claim.Take(filepath.Join(path, "x"), phone, time.Now()); err == nil || !strings.Contains(err.Error(), phone) {
+	if _, err := claim.Take(filepath.Join(path, "x"), phone, claim.Me(time.Now())); err == nil || !strings.Contains(err.Error(), phone) {
 		t.Errorf("no folder: %v, want what could not be claimed", err)
 	}
 }

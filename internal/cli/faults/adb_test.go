@@ -151,11 +151,12 @@ func TestTwoRunsOfOnePhoneTakeTurns(t *testing.T) {
 	t.Cleanup(func() { phone.Close() })
 	l := clitest.NewLab(t, "demo-good", "")
 	clitest.WriteFile(t, l.Path("apkgate.yml"), fmt.Sprintf(clitest.LabConfig, "demo-good", "wifi", "  - {address: \""+phone.Address()+"\", name: shelf}\n"))
-	other, err := claim.Take(claim.Folder(), phone.Address(), time.Now())
+	other, err := claim.Take(claim.Folder(), phone.Address(), claim.Me(time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("shelf is in use by apkgate (pid %d) since ", os.Getpid())
+	host, _ := os.Hostname()
+	want := fmt.Sprintf("@%s (pid %d) since ", host, os.Getpid())
 	stderr := &firstSaid{what: want, then: other.Release}
 	c := console.Console{
 		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: stderr, Now: time.Now, Clock: phone.Clock(),
@@ -165,7 +166,7 @@ func TestTwoRunsOfOnePhoneTakeTurns(t *testing.T) {
 	if status != exit.StatusPass || !stderr.said {
 		t.Errorf("exit status %d, want %d, after %q\n%s", status, exit.StatusPass, want, stderr)
 	}
-	again, err := claim.Take(claim.Folder(), phone.Address(), time.Now())
+	again, err := claim.Take(claim.Folder(), phone.Address(), claim.Me(time.Now()))
 	if err != nil {
 		t.Fatalf("after the run the phone is %v, want it free", err)
 	}

@@ -24,7 +24,7 @@ func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
 	}
 	var out []collect.Job
 	for _, d := range devices {
-		extra := map[string]string{}
+		extra, owner := map[string]string{}, d.owner()
 		for _, properties := range []map[string]string{cfg.Context.Extra, d.Spec.Context} {
 			for name, value := range properties {
 				extra[name] = value
@@ -36,7 +36,7 @@ func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
 		for _, network := range networks {
 			for _, scenario := range cfg.Scenarios {
 				out = append(out, collect.Job{
-					Device: d.Name, Open: d.Open, Claim: claimOf(d.key), Clock: d.Clock, App: cfg.App, Scenario: scenario,
+					Device: d.Name, Open: d.Open, Owner: owner, OwnFor: ClaimFor, Claim: claimOf(d.key), Clock: d.Clock, App: cfg.App, Scenario: scenario,
 					Network: network, Energy: cfg.Energy, Evidence: cfg.Evidence, Extra: extra, Source: o.Source, Session: o.Session,
 				})
 			}

@@ -26,6 +26,7 @@ func DevicesCommand(c console.Console) *cobra.Command {
 			return listDevices(c, cmd)
 		},
 	}
+	cmd.AddCommand(restoreCommand(c))
 	cmd.Flags().BoolVar(&sims, "simulated", false, "list the profiles of simulated devices instead")
 	return cmd
 }

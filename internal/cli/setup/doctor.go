@@ -1,7 +1,7 @@
 // Package setup holds the commands that come before measuring: init writes a
 // configuration, devices lists what is connected, and doctor says whether both are fit.
 //
-// It changes nothing on a device.
+// It changes nothing on a device, but to put back what a run left that was killed.
 package setup
 
 import (
@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
@@ -97,10 +99,10 @@ func examine(ctx context.Context, c console.Console, d lab.Device, cfg *config.C
 	}
 	defer connected.Close()
 	findings, err := device.Preflight(ctx, connected)
-	if by != "" {
-		findings = append(findings, device.Finding{
-			Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %v", by, lab.ClaimFor),
-		})
+	if err == nil && d.Shared() {
+		var use []device.Finding
+		use, err = useOf(ctx, connected, by)
+		findings = append(findings, use...)
 	}
 	if err == nil {
 		var more []device.Finding
@@ -130,6 +132,28 @@ func examine(ctx context.Context, c console.Console, d lab.Device, cfg *config.C
 		}
 	}
 	return fit, err
+}
+
+// useOf says who uses the device, here or anywhere, and else what a run that was killed
+// left changed on it.
+func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, error) {
+	left, owner, err := target.Left(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	if owner != nil {
+		by = owner.String()
+	}
+	if by != "" {
+		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %v", by, lab.ClaimFor)}}, nil
+	}
+	if len(left) > 0 {
+		return []device.Finding{{
+			Name: "left", OK: true, Detail: "a run that was killed changed " + strings.Join(left, "; "),
+			Hint: "the next run puts it back, or do it now: apkgate devices restore",
+		}}, nil
+	}
+	return nil, nil
 }
 
 // installedFit looks whether the device has what the configuration names no APK of.

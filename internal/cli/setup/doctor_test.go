@@ -183,11 +183,11 @@ func TestDoctorOnADeviceInUse(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	other, err := claim.Take(claim.Folder(), phone.Address(), time.Now())
+	other, err := claim.Take(claim.Folder(), phone.Address(), claim.Me(time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("in use by apkgate (pid %d) since ", os.Getpid())
+	want := fmt.Sprintf("(pid %d) since ", os.Getpid())
 	if said := doctor(); !strings.Contains(said, want) {
 		t.Errorf("nothing of %q in\n%s", want, said)
 	}

@@ -66,7 +66,28 @@ func (p *Phone) install(parts ...[]byte) (*simapp.App, error) {
 	p.state.apps[app.Package] = &installed{
 		app: app, path: path, splits: splits, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify", granted: granted,
 	}
-	return app, nil
+	return app, p.keepParts(p.state.apps[app.Package], parts)
+}
+
+// keepParts puts the files of an app where `pm path` says that they are.
+func (p *Phone) keepParts(a *installed, parts [][]byte) error {
+	if err := p.files.MakeDir(a.folder(), true); err != nil {
+		return err
+	}
+	for _, text := range parts {
+		part, err := parseAPK(text)
+		if err != nil {
+			return err
+		}
+		path := a.path
+		if part.Split != "" {
+			path = a.folder() + "/split_" + part.Split + ".apk"
+		}
+		if err := p.files.Write(path, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // needsSplitsSince is the API level from which on a base that is no app without

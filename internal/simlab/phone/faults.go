@@ -174,6 +174,7 @@ func (p *Phone) reboot() {
 	p.files.Full, p.state.garbage = false, false
 	delete(p.state.props, "debug.hwui.profile")
 	p.host.DropJobs()
+	p.state.boots++
 	p.boot()
 	p.setScreen(true)
 	p.state.locked = p.options.Keyguard != ""

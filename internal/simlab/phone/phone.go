@@ -57,6 +57,8 @@ type Options struct {
 	// Slow has commands take as long as on a phone, dumps of frames stall the app, and
 	// tests end when they please.
 	Slow bool
+	// ClosedTmp lets nobody write to /data/local/tmp.
+	ClosedTmp bool
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 	// Production makes it a build as it is sold (user), which has no `adb root`.
@@ -103,6 +105,7 @@ type state struct {
 	processes   int
 	asked       int            // how often it was drawn what a command costs
 	stalled     time.Duration  // see Stalled
+	boots       int            // restarts
 	uids        map[string]int // by package
 	graphics    gfxinfo.Packages
 	sessions    map[string]*session
@@ -117,6 +120,9 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(clock.Boot)}
 	ph.files = storage.New(clock.Epoch, func() time.Time { return clock.Wall(ph.clock.Now()) }, ph.proc)
 	ph.files.Root = o.Root
+	if o.ClosedTmp {
+		ph.files.Closed = "/data/local/tmp"
+	}
 	ph.host = &shell.Host{
 		Lock: &ph.mu, Clock: ph.clock, Files: ph.files, API: p.API,
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,

@@ -14,6 +14,10 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 		up := clock.Boottime(p.clock.Now()).Seconds()
 		return fmt.Sprintf("%.2f %.2f\n", up, up*3.1), true
 	}
+	if name == "/proc/sys/kernel/random/boot_id" { // another after each restart
+		r := p.random("boot", p.state.boots)
+		return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x\n", r.Uint32(), r.Uint32()&0xffff, r.Uint32()&0xfff, r.Uint32()&0xfff, r.Uint64()&(1<<48-1)), true
+	}
 	if name == "/proc/meminfo" {
 		return "MemTotal:        2048000 kB\nMemFree:          612000 kB\nMemAvailable:    1204000 kB\n", true
 	}

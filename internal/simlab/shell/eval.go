@@ -88,15 +88,27 @@ func (s *Shell) node(n node, on Streams, then func(code int)) {
 		s.list(n.group, 0, on, end)
 		return
 	}
-	args := make([]string, len(n.words))
-	for i, w := range n.words {
-		args[i] = s.expand(w)
+	var args []string
+	for _, w := range n.words {
+		args = append(args, s.files(w)...)
 	}
 	if len(args) == 0 {
 		end(0)
 		return
 	}
 	s.Run(args, on, end)
+}
+
+// files are the names of files that a word with an asterisk stands for, or the word
+// itself.
+func (s *Shell) files(w word) []string {
+	text := s.expand(w)
+	if w.star {
+		if names := s.host.Files.Match(text); len(names) > 0 {
+			return names
+		}
+	}
+	return []string{text}
 }
 
 // expand makes a word of its parts. Commands in $(…) have to end at once.

@@ -50,7 +50,10 @@ type node struct {
 }
 
 // word is the parts that make up one word.
-type word struct{ parts []part }
+type word struct {
+	parts []part
+	star  bool // an asterisk without quotes stands for what files are called
+}
 
 // part is text, or a variable ($? or $!), or the output of a list of commands:
 // $(…).
@@ -254,6 +257,7 @@ func (s *scanner) word(depth int) (w word, ok bool, err error) {
 			}
 			s.at += 2
 		default:
+			w.star = w.star || c == '*'
 			if err := s.plain(&b, &w, depth); err != nil {
 				return w, false, err
 			}

@@ -28,7 +28,9 @@ const (
 // Files are a phone's files by their clean, absolute paths.
 type Files struct {
 	Full bool // no byte more finds room
-	Root bool // who asks is root
+	// Closed is a folder in which nobody may write, "" for none.
+	Closed string
+	Root   bool // who asks is root
 
 	now   func() time.Time
 	live  func(path string) (text string, ok bool)
@@ -117,6 +119,8 @@ func (f *Files) Write(name string, data []byte, mode fs.FileMode) error {
 		return fmt.Errorf("%s: %w", name, errNotFound)
 	case strings.HasPrefix(name, "/system") || strings.HasPrefix(name, "/proc") || strings.HasPrefix(name, "/sys/"):
 		return fmt.Errorf("%s: %w", name, errReadOnly)
+	case f.Closed != "" && path.Dir(name) == f.Closed:
+		return fmt.Errorf("%s: Permission denied", name)
 	case old != nil && old.mode.IsDir():
 		return fmt.Errorf("%s: %w", name, errIsDirectory)
 	case f.Full || len(f.files) >= maxFiles || f.used+int64(len(data)) > maxStorage:
@@ -221,6 +225,17 @@ func (f *Files) List(dir string) []string {
 		}
 	}
 	return names
+}
+
+// Match is the files whose paths fit the pattern, sorted.
+func (f *Files) Match(pattern string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		if fits, _ := path.Match(pattern, name); fits {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // Stat describes a file.

@@ -1,0 +1,431 @@
+package collect_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/run"
+)
+
+// ownedBy has the job measure for somebody on that computer.
+func ownedBy(job *collect.Job, host string) {
+	job.Owner, job.OwnFor = &claim.Owner{User: "ci", Host: host, PID: len(host)}, time.Hour
+}
+
+// quiet has the job's app draw so little that nobody has to look in time.
+func quiet(t *testing.T, job *collect.Job) {
+	t.Helper()
+	job.App.APK = filepath.Join(t.TempDir(), "quiet.apk")
+	app := "apkgate-simulated-app/1\npackage com.example.demo\ncost 4ms\nscenario read-mail 2s\n  start 30\n  1s scroll 20\n"
+	if err := os.WriteFile(job.App.APK, []byte(app), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.Timeout = 1, 0, 10*time.Minute
+}
+
+// Two computers that measure on one phone at once both finish, one after the other: the
+// second waits until the first has left the phone as it found it.
+func TestTwoComputersTakeTurnsOnAPhone(t *testing.T) {
+	t.Parallel()
+	s, job := simulated(t, "pixel-7-android-14", simlab.Options{Rate: 20})
+	quiet(t, &job)
+	var mu sync.Mutex
+	var began []string // "one: measure", …
+	waited := ""
+	results := map[string]collect.Result{}
+	var both sync.WaitGroup
+	for _, host := range []string{"one", "two!"} {
+		both.Go(func() {
+			mine := job
+			ownedBy(&mine, host)
+			told := progressFunc(func(e journal.Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				switch e.Phase {
+				case journal.Measure, journal.Done:
+					began = append(began, host+": "+string(e.Phase))
+				case journal.Waiting:
+					waited += host + " " + e.Message + "\n"
+				}
+			})
+			lab := collect.Lab{Jobs: []collect.Job{mine}, Options: collect.Options{Progress: told}}
+			r := lab.Collect(t.Context())[0]
+			mu.Lock()
+			defer mu.Unlock()
+			results[host] = r
+		})
+	}
+	both.Wait()
+	for host, r := range results {
+		if r.Err != nil || r.Run.Status != run.Complete {
+			t.Errorf("%s: %s, %v", host, r.Run.Status, r.Err)
+		}
+	}
+	one := []string{"one: measure", "one: done"}
+	two := []string{"two!: measure", "two!: done"}
+	if !slices.Equal(began, slices.Concat(one, two)) && !slices.Equal(began, slices.Concat(two, one)) {
+		t.Errorf("they were not one after the other: %q", began)
+	}
+	if !strings.Contains(waited, "is in use by ci@") || !strings.Contains(waited, "com.example.demo/read-mail") {
+		t.Errorf("who waited was told %q", waited)
+	}
+	if left, err := onPhone(t, s, "ls /data/local/tmp"); left != "" || err != nil {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// A phone that somebody else uses is left alone by whoever may not wait.
+func TestAPhoneInUseIsRefused(t *testing.T) {
+	t.Parallel()
+	s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	other := marked(t, s, "elsewhere")
+	before := state(t, s)
+	ownedBy(&job, "here")
+	job.OwnFor = 0
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if !loss.IsInfrastructure(r.Err) || !strings.Contains(r.Err.Error(), "in use by ci@elsewhere (pid 9)") {
+		t.Errorf("%v", r.Err)
+	}
+	if after := state(t, s); after != before {
+		t.Errorf("it was changed, from\n%s\nto\n%s", before, after)
+	}
+	_, _ = onPhone(t, s, other.Release())
+	wantComplete(t, collect.Collect(t.Context(), job, collect.Options{}), 3)
+}
+
+// marked is the mark of somebody else on the phone.
+func marked(t *testing.T, s *simlab.Simulated, host string) *claim.Hold {
+	t.Helper()
+	h, _, err := claim.Mark(t.Context(), func(_ context.Context, line string) (device.Output, error) {
+		out, err := onPhone(t, s, line)
+		return device.Output{Stdout: []byte(out)}, err
+	}, claim.Owner{User: "ci", Host: host, PID: len(host)}, 0, ":")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// A phone that was lost is no longer the run's if somebody else has taken it by the time
+// it is back: that one's measurement is not disturbed.
+func TestAPhoneThatWasLostMayBeSomebodyElses(t *testing.T) {
+	t.Parallel()
+	for _, taken := range []bool{false, true} {
+		s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		ownedBy(&job, "here")
+		restarted := false
+		open := job.Open
+		job.Open = func(ctx context.Context) (device.Device, error) {
+			d, err := open(ctx)
+			if err == nil && restarted && taken {
+				restarted = false
+				if out, e := d.Exec(ctx, "getprop sys.boot_completed"); e == nil && strings.TrimSpace(string(out.Stdout)) == "1" {
+					marked(t, s, "elsewhere")
+				} else {
+					restarted = true // not yet
+				}
+			}
+			return d, err
+		}
+		r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
+			if e.Phase == journal.Measure && e.Repetition == 2 && !restarted {
+				restarted = true
+				s.Phone.Break(simapp.Fault{Kind: simapp.Reboot})
+			}
+		})})
+		if !taken {
+			wantComplete(t, r, 3)
+			continue
+		}
+		if r.Run.Status != run.Partial || !strings.Contains(fmt.Sprint(r.Err), "in use by ci@elsewhere") {
+			t.Errorf("%s, %v", r.Run.Status, r.Err)
+		}
+		if marks, _ := onPhone(t, s, "ls /data/local/tmp"); strings.Count(marks, "apkgate-owner.") != 1 {
+			t.Errorf("marks: %q, want the other's", marks)
+		}
+	}
+}
+
+// A phone that keeps no mark is measured on, with a warning.
+func TestAPhoneThatKeepsNoMark(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{ClosedTmp: true})
+	ownedBy(&job, "here")
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 3)
+	if !warnedOf(r.Run, "no mark can be made", "/data/local/tmp") {
+		t.Errorf("%v", r.Run.Warnings)
+	}
+}
+
+// What a run measures does not depend on whether somebody else could want the phone.
+func TestTheMarkCostsTheMeasurementNothing(t *testing.T) {
+	t.Parallel()
+	var frames [2][]float64
+	for i := range frames {
+		_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		if i == 1 {
+			ownedBy(&job, "here")
+		}
+		for _, it := range collect.Collect(t.Context(), job, collect.Options{}).Run.Iterations {
+			frames[i] = append(frames[i], it.Metrics["frames.count"])
+		}
+	}
+	if !slices.Equal(frames[0], frames[1]) {
+		t.Errorf("%v without a mark, %v with one", frames[0], frames[1])
+	}
+}
+
+// state is all of a phone that a run may change.
+func state(t *testing.T, s *simlab.Simulated) string {
+	t.Helper()
+	if err := s.Clock().Sleep(t.Context(), 10*time.Second); err != nil { // what was told to end, ends
+		t.Fatal(err)
+	}
+	out, err := onPhone(t, s, "settings list global; settings list system; settings list secure; getprop; ls /data/local/tmp; ls /data/misc/perfetto-traces; "+
+		"pm path com.example.demo; pm path com.example.demo.test; dumpsys battery | grep UPDATES; pidof com.example.demo; pkill -0 -f '[a]pkgate' && echo records")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// errKilled is what everything says to a run that is killed.
+var errKilled = fmt.Errorf("killed: %w", device.ErrGone)
+
+// mortal is a device as a run sees it that is killed at one of its operations: before
+// that is done, or after it is, without hearing of it.
+type mortal struct {
+	device.Device
+	life *life
+}
+
+type life struct {
+	mu   sync.Mutex
+	left int
+	done bool // the last operation is done
+	over bool
+	end  func()
+}
+
+func (m mortal) do(f func() error) error {
+	l := m.life
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return errKilled
+	}
+	if l.left--; l.left > 0 {
+		return f()
+	}
+	if l.done {
+		_ = f()
+	}
+	l.over = true
+	_ = m.Device.Close()
+	l.end()
+	return errKilled
+}
+
+func (m mortal) Exec(ctx context.Context, command string) (out device.Output, err error) {
+	err = m.do(func() error { out, err = m.Device.Exec(ctx, command); return err })
+	return out, err
+}
+
+func (m mortal) Start(ctx context.Context, command string) (p device.Process, err error) {
+	err = m.do(func() error { p, err = m.Device.Start(ctx, command); return err })
+	return p, err
+}
+
+func (m mortal) Push(ctx context.Context, src io.Reader, path string, mode fs.FileMode, at time.Time) error {
+	return m.do(func() error { return m.Device.Push(ctx, src, path, mode, at) })
+}
+
+func (m mortal) Pull(ctx context.Context, path string, dst io.Writer) error {
+	return m.do(func() error { return m.Device.Pull(ctx, path, dst) })
+}
+
+func (m mortal) Install(ctx context.Context, files ...string) error {
+	return m.do(func() error { return m.Device.Install(ctx, files...) })
+}
+
+func (m mortal) Uninstall(ctx context.Context, pkg string) error {
+	return m.do(func() error { return m.Device.Uninstall(ctx, pkg) })
+}
+
+// ending makes a phone, and a job that changes all that a run can change, which is
+// killed at its n-th operation. survived says that it came to its end before.
+func ending(t *testing.T, n int, done bool) (s *simlab.Simulated, job collect.Job, survived bool) {
+	t.Helper()
+	s, job = simulated(t, "pixel-7-android-14", simlab.Options{Powered: "usb"})
+	quiet(t, &job)
+	for _, key := range []string{"system screen_brightness_mode", "global stay_on_while_plugged_in"} {
+		s.Phone.Set(key, "1")
+	}
+	if _, err := onPhone(t, s, "setprop security.perf_harden 1"); err != nil {
+		t.Fatal(err)
+	}
+	settle := time.Duration(0)
+	settings := config.DefaultEnergy()
+	settings.Source, settings.Methods, settings.Settle = config.EnergyModel, true, &settle
+	job.Energy, job.Network, job.Scenario.Retries = &settings, "none", 0
+	ownedBy(&job, "here")
+	job.Owner.Lock = "same" // nobody waits for one that was killed on the same computer
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l := &life{left: n, done: done, end: cancel}
+	open := job.Open
+	killed := job
+	killed.Open = func(ctx context.Context) (device.Device, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.over {
+			return nil, errKilled
+		}
+		d, err := open(ctx)
+		return mortal{d, l}, err
+	}
+	r := collect.Collect(ctx, killed, collect.Options{})
+	if !l.over && r.Err != nil {
+		t.Fatalf("killed at %d: %v", n, r.Err)
+	}
+	return s, job, !l.over
+}
+
+// restore is what `apkgate devices restore` does.
+func restore(t *testing.T, job collect.Job) []string {
+	t.Helper()
+	d := target.New(job.Device, job.Clock, time.Now(), job.Open)
+	d.Journal, d.Owner = journal.New(job.Device, nil), job.Owner
+	if err := d.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, w := range d.Journal.Warnings {
+		out = append(out, w.Text)
+	}
+	return out
+}
+
+// A run that is killed, wherever it is, leaves a phone that `apkgate devices restore`
+// makes what it was before, and so does the next run.
+func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
+	t.Parallel()
+	whole, _, survived := ending(t, 1<<30, false)
+	if !survived {
+		t.Fatal("it was killed")
+	}
+	want := state(t, whole)
+	step := 1
+	if testing.Short() {
+		step = 11
+	}
+	var told []string
+	over := false
+	for n := 1; !over; n += step {
+		for _, done := range []bool{false, true} {
+			s, job, survived := ending(t, n, done)
+			if over = over || survived; survived {
+				continue
+			}
+			if n%3 == 1 { // the next run does as well
+				wantComplete(t, collect.Collect(t.Context(), job, collect.Options{}), 1)
+			} else {
+				told = append(told, restore(t, job)...)
+			}
+			if got := state(t, s); got != want {
+				t.Fatalf("killed at its operation %d (done: %v), and put back: %s", n, done, difference(want, got))
+			}
+		}
+	}
+	all := strings.Join(told, "\n")
+	for _, what := range []string{"screen_off_timeout, to 60000", "screen_brightness_mode, to 1", "with a charger", "Wi-Fi, on", "battery service", "perf_harden", "com.example.demo.test, which was not installed", "recorders"} {
+		if !strings.Contains(all, what) {
+			t.Errorf("it was never told that it put back %q", what)
+		}
+	}
+}
+
+// difference is the lines that only one of the texts has.
+func difference(want, got string) string {
+	var out []string
+	wanted, gotten := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for _, line := range wanted {
+		if !slices.Contains(gotten, line) {
+			out = append(out, "missing "+line)
+		}
+	}
+	for _, line := range gotten {
+		if !slices.Contains(wanted, line) {
+			out = append(out, "left "+line)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// What somebody has changed since is theirs, and stays.
+func TestWhatWasChangedSinceIsNotPutBack(t *testing.T) {
+	t.Parallel()
+	const beforeTearDown = 60 // operations: all is changed by then
+	s, job, survived := ending(t, beforeTearDown, true)
+	if survived {
+		t.Fatal("it was not killed")
+	}
+	if got, _ := onPhone(t, s, "settings get system screen_off_timeout; settings get system screen_brightness_mode; pm path com.example.demo"); !strings.HasPrefix(got, "86399000\n0\npackage:") {
+		t.Fatalf("the killed run has left %q", got)
+	}
+	s.Phone.Set("system screen_off_timeout", "300000")
+	text, err := os.ReadFile(job.App.APK)
+	if err == nil {
+		err = s.Phone.Install(append(text, "# another build\n"...))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := strings.Join(restore(t, job), "\n")
+	got, _ := onPhone(t, s, "settings get system screen_off_timeout; settings get system screen_brightness_mode; pm path com.example.demo; pm path com.example.demo.test; ls /data/local/tmp")
+	if want := "300000\n1\npackage:"; !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 3 {
+		t.Errorf("%q, want what was set and installed since, and nothing else", got)
+	}
+	if !strings.Contains(told, "left as it is") || !strings.Contains(told, "screen_off_timeout, to 60000, which is 300000 by now") || !strings.Contains(told, "com.example.demo, which was not installed, which was installed anew since") {
+		t.Errorf("told: %s", told)
+	}
+}
+
+// A note that says what no apkgate writes is no command.
+func TestWhatIsNotedIsNoCommand(t *testing.T) {
+	t.Parallel()
+	s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	ownedBy(&job, "here")
+	before := state(t, s)
+	lines := []string{"kind=files&put=/data/local/tmp/../../../sdcard/x+/system/bin/sh", "kind=package&name=com.example%3B+reboot&put=1", "kind=odd&put=1", "%zz&put=1", "half a line"}
+	if _, err := onPhone(t, s, "echo '"+strings.Join(lines, "' >>/data/local/tmp/apkgate-changed; echo '")+"' >>/data/local/tmp/apkgate-changed"); err != nil {
+		t.Fatal(err)
+	}
+	told := strings.Join(restore(t, job), "\n")
+	if !strings.Contains(told, "is no file of apkgate's") || !strings.Contains(told, "is no package") || !strings.Contains(told, "does not know") {
+		t.Errorf("told: %s", told)
+	}
+	_, _ = onPhone(t, s, "rm -f /data/local/tmp/apkgate-changed")
+	if after := state(t, s); after != before {
+		t.Error(difference(before, after))
+	}
+}

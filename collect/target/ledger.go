@@ -1,0 +1,333 @@
+package target
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/claim"
+)
+
+// Change is something of the device that a run changes and that is put back when it
+// ends. It is noted on the device before it is done, so that the next run can put it
+// back where this one is killed.
+type Change struct {
+	Kind  Kind
+	Space string // of a setting: "system", "global", "secure"
+	Name  string // of a setting, a property, a switch of the network, a package
+	// Before and Put are the values before the change and by it: what has another value
+	// by then was changed by somebody else since, and stays.
+	Before, Put string
+}
+
+// Kind is what is changed.
+type Kind string
+
+// The kinds of changes. Of a package, Put is the size of its file, in bytes; of files,
+// it is their paths.
+const (
+	Setting  Kind = "setting"
+	Property Kind = "property"
+	StayOn   Kind = "stay-on"  // svc power stayon
+	Network  Kind = "network"  // svc wifi, svc data
+	Battery  Kind = "battery"  // dumpsys battery unplug
+	Package  Kind = "package"  // was not there before
+	App      Kind = "app"      // runs, until it is stopped
+	Files    Kind = "files"    // were made
+	Programs Kind = "programs" // run in the background
+)
+
+// Background matches the command lines of what is started in the background, of this
+// run or of one that was killed, but not that of the search itself.
+const Background = `[a]pkgate(-[12])?(\.pftrace|-perf\.data|-exit)`
+
+// ledger is the file of the device that has what a run changed, a line for each.
+const ledger = claim.DeviceFolder + "/apkgate-changed"
+
+const (
+	readLedger = "cat " + ledger + " 2>/dev/null"
+	// maxChanges bounds what is read of it.
+	maxChanges = 500
+)
+
+// note is what to put before the command that makes the change.
+func (c Change) note() string {
+	line := url.Values{"kind": {string(c.Kind)}, "space": {c.Space}, "name": {c.Name}, "before": {c.Before}, "put": {c.Put}}.Encode()
+	return "{ echo " + device.Quote(line) + " >>" + ledger + "; } 2>/dev/null; "
+}
+
+// parseLedger reads the file; a line that was cut off is of a change that was not made.
+func parseLedger(text []byte) (out []Change) {
+	for line := range bytes.Lines(text) {
+		values, err := url.ParseQuery(string(bytes.TrimSpace(line)))
+		if err != nil || !values.Has("put") || len(out) == maxChanges {
+			continue
+		}
+		out = append(out, Change{
+			Kind: Kind(values.Get("kind")), Space: values.Get("space"), Name: values.Get("name"), Before: values.Get("before"), Put: values.Get("put"),
+		})
+	}
+	return out
+}
+
+// String is what is put back, for messages.
+func (c Change) String() string {
+	switch c.Kind {
+	case Setting:
+		return fmt.Sprintf("the setting %s, to %s", c.Name, c.Before)
+	case Property:
+		return fmt.Sprintf("the property %s, to %q", c.Name, c.Before)
+	case StayOn:
+		return "whether the screen stays on with a charger"
+	case Network:
+		return fmt.Sprintf("%s, %s", map[string]string{"wifi": "Wi-Fi", "data": "mobile data"}[c.Name], map[string]string{"enable": "on", "disable": "off"}[c.Before])
+	case Battery:
+		return "what the battery service says (dumpsys battery reset)"
+	case Package:
+		return fmt.Sprintf("%s, which was not installed", c.Name)
+	case App:
+		return fmt.Sprintf("%s, which runs", c.Name)
+	case Files:
+		return "files of apkgate"
+	case Programs:
+		return "recorders that run"
+	}
+	return string(c.Kind)
+}
+
+// Record runs a command line that changes what has been noted by then, in the same
+// go. Putting it back at the end is left to UndoLater.
+func (t *Target) Record(ctx context.Context, line string, changes ...Change) error {
+	noted := ""
+	for _, c := range changes {
+		noted += c.note()
+	}
+	_, err := t.Ask(ctx, noted+line)
+	return err
+}
+
+// Do makes a change by a command line until the run ends. What was changed before in
+// this run, as before the device was lost, is what it was before that.
+func (t *Target) Do(ctx context.Context, line string, c Change) error {
+	switch o := t.made(c); {
+	case o == nil:
+		t.undo = append(t.undo, undo{what: "put back " + c.String(), change: &c})
+		return t.Record(ctx, line, c)
+	case o.Put != c.Put:
+		o.Put = c.Put
+		return t.Record(ctx, line, *o)
+	}
+	return t.Record(ctx, line)
+}
+
+// made is the change of the same thing that this run has made already, nil for none.
+func (t *Target) made(c Change) *Change {
+	for _, u := range t.undo {
+		if o := u.change; o != nil && o.Kind == c.Kind && o.Space == c.Space && o.Name == c.Name {
+			return o
+		}
+	}
+	return nil
+}
+
+// ChangeSetting changes a setting until the run ends, and reads it back. A second time,
+// as after the device was lost, it is put again. Where the device doesn't tell what it
+// was, nothing is changed.
+func (t *Target) ChangeSetting(ctx context.Context, space, name, value string) error {
+	before, err := t.Setting(ctx, space, name)
+	if err != nil || before == "" || before == value {
+		return err
+	}
+	return t.ReplaceSetting(ctx, Change{Kind: Setting, Space: space, Name: name, Before: before, Put: value})
+}
+
+// ReplaceSetting is ChangeSetting where it is known what was before.
+func (t *Target) ReplaceSetting(ctx context.Context, c Change) error {
+	put := device.Quote("settings", "put", c.Space, c.Name, c.Put)
+	if err := t.Do(ctx, put, c); err != nil {
+		return fmt.Errorf("put the setting %s: %w", c.Name, err)
+	}
+	now, err := t.Setting(ctx, c.Space, c.Name)
+	if err == nil && now != "" && now != c.Put {
+		t.ignored(c.Name, c.Put, now)
+	}
+	return err
+}
+
+// ChangeProperty changes a property until the run ends. Of one that had no value, it is
+// what stands for none, since a property can't be taken away.
+func (t *Target) ChangeProperty(ctx context.Context, name, value, none string) error {
+	c := Change{Kind: Property, Name: name, Before: cmp.Or(t.Facts.Properties[name], none), Put: value}
+	return t.Do(ctx, device.Quote("setprop", name, value), c)
+}
+
+// putBack undoes a change, unless somebody else has changed it since: then it says what
+// it found.
+func (t *Target) putBack(ctx context.Context, c Change) (found string, err error) {
+	switch c.Kind {
+	case Setting:
+		return t.putBackSetting(ctx, c)
+	case Property:
+		now, err := t.Output(ctx, "getprop", c.Name)
+		if now = strings.TrimSpace(now); err != nil || now != c.Put {
+			return other(now, c.Before), err
+		}
+		return "", t.Try(ctx, "setprop", c.Name, c.Before)
+	case StayOn:
+		return t.putBackStayOn(ctx, c)
+	case Network:
+		return "", t.Try(ctx, "svc", c.Name, c.Before)
+	case Battery:
+		return "", t.Try(ctx, "dumpsys", "battery", "reset")
+	case Package:
+		return t.takeOff(ctx, c)
+	case App:
+		return "", t.Try(ctx, "am", "force-stop", c.Name)
+	case Files:
+		return "", t.removeFiles(ctx, c)
+	case Programs:
+		return "", t.endBackground(ctx)
+	}
+	return "", fmt.Errorf("%q is a change that this apkgate does not know", journal.Line(string(c.Kind)))
+}
+
+// other is what was found, where that is not what was before either.
+func other(now, before string) string {
+	if now == before {
+		return ""
+	}
+	return "is " + journal.Line(now) + " by now"
+}
+
+func (t *Target) putBackSetting(ctx context.Context, c Change) (found string, err error) {
+	now, err := t.Setting(ctx, c.Space, c.Name)
+	if err != nil || now != c.Put {
+		return other(now, c.Before), err
+	}
+	return "", t.reset(ctx, c.Space, c.Name, c.Before)
+}
+
+// anyCharger is what "svc power stayon true" sets: AC and USB, wireless (Android 4.2),
+// a dock (13).
+var anyCharger = []string{"3", "7", "15"}
+
+func (t *Target) putBackStayOn(ctx context.Context, c Change) (found string, err error) {
+	if c.Before == "" {
+		return "", t.Try(ctx, "svc", "power", "stayon", "false")
+	}
+	now, err := t.Setting(ctx, "global", StayOnSetting)
+	if err != nil || !slices.Contains(anyCharger, now) {
+		return other(now, c.Before), err
+	}
+	return "", t.reset(ctx, "global", StayOnSetting, c.Before)
+}
+
+var packageName = regexp.MustCompile(`^[A-Za-z0-9_.]{1,255}$`)
+
+// takeOff uninstalls a package whose file still has the size of one that was put there.
+func (t *Target) takeOff(ctx context.Context, c Change) (found string, err error) {
+	if !packageName.MatchString(c.Name) {
+		return "", fmt.Errorf("%q is no package", journal.Line(c.Name))
+	}
+	text, err := t.Output(ctx, "pm", "path", c.Name)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(text) {
+		path, isPath := strings.CutPrefix(strings.TrimSpace(line), "package:")
+		if !isPath {
+			continue
+		}
+		listed, err := t.Output(ctx, "ls", "-l", path)
+		if err != nil {
+			return "", err
+		}
+		if sizes := strings.Split(c.Put, ","); c.Put != "" && listed != "" && !slices.ContainsFunc(strings.Fields(listed), func(f string) bool { return slices.Contains(sizes, f) }) {
+			return "was installed anew since", nil
+		}
+		return "", t.dev.Uninstall(ctx, c.Name)
+	}
+	return "", nil
+}
+
+// How long what runs in the background is given to end and to write its files, and how
+// often it is told to.
+const (
+	backgroundFor   = 10 * time.Second
+	backgroundEvery = 500 * time.Millisecond
+)
+
+// endBackground ends what a run started in the background.
+func (t *Target) endBackground(ctx context.Context) error {
+	ended, err := t.Poll(ctx, backgroundEvery, backgroundFor, func() (bool, error) {
+		out, err := t.Exec(ctx, "pkill", "-f", Background) // by SIGTERM, which old toybox can't spell
+		return out.ExitCode != 0, err
+	})
+	if err == nil && !ended {
+		err = fmt.Errorf("it still runs after %v; it ends by itself, or with a restart of the device", backgroundFor)
+	}
+	return err
+}
+
+// removeFiles removes what bears apkgate's name, and nothing else.
+func (t *Target) removeFiles(ctx context.Context, c Change) error {
+	paths := strings.Fields(c.Put)
+	for _, path := range paths {
+		if !strings.Contains(path, "/apkgate") || strings.Contains(path, "..") {
+			return fmt.Errorf("%q is no file of apkgate's", journal.Line(path))
+		}
+	}
+	return t.Try(ctx, append([]string{"rm", "-f"}, paths...)...)
+}
+
+// putBackLeft puts back what a run left that was killed, the last change first, and
+// says so.
+func (t *Target) putBackLeft(ctx context.Context, left []Change) error {
+	if len(left) == 0 {
+		return nil
+	}
+	var done, kept []string
+	var failed []Change
+	for _, c := range slices.Backward(left) {
+		switch found, err := t.putBack(ctx, c); {
+		case loss.IsGone(err) || ctx.Err() != nil:
+			return errors.Join(err, ctx.Err())
+		case err != nil:
+			failed = append(failed, c)
+			t.Journal.Warnf("a run that was killed left %s: %v", journal.Line(c.String()), err)
+		case found != "":
+			kept = append(kept, journal.Line(c.String())+", which "+found)
+		default:
+			done = append(done, journal.Line(c.String()))
+		}
+	}
+	if len(done) > 0 {
+		t.Journal.Warnf("a run that was killed had left the device changed; put back: %s", strings.Join(done, "; "))
+	}
+	if len(kept) > 0 {
+		t.Journal.Warnf("a run that was killed had changed what somebody else has changed since; left as it is: %s", strings.Join(kept, "; "))
+	}
+	t.failed = failed
+	_, err := t.Ask(ctx, keepNoted(failed)+":")
+	return err
+}
+
+// keepNoted is the command that leaves in the ledger what is still to be put back,
+// given last first.
+func keepNoted(left []Change) string {
+	line := device.Quote("rm", "-f", ledger) + "; "
+	for _, c := range slices.Backward(left) {
+		line += c.note()
+	}
+	return line
+}

@@ -1,0 +1,103 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+)
+
+// restoreCommand is apkgate devices restore.
+func restoreCommand(c console.Console) *cobra.Command {
+	var path string
+	var names []string
+	cmd := &cobra.Command{
+		Use:   "restore",
+		Short: "Put back what a run that was killed left changed on the devices",
+		Long: "Put back what a run that was killed left changed on the devices: settings, installed apps, recorders that run.\n" +
+			"What somebody has changed since stays. The next run on a device does the same before it begins.",
+		Args: arguments.None,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := settings.LoadConfig(path, true)
+			if err != nil {
+				return err
+			}
+			if err := only(cfg, names); err != nil {
+				return err
+			}
+			return restore(cmd.Context(), c, cfg)
+		},
+	}
+	cmd.Flags().StringVar(&path, "config", "", "the configuration (default apkgate.yml where there is one)")
+	cmd.Flags().StringArrayVar(&names, "device", nil, "only this device, by its name, serial or address; may be repeated")
+	return cmd
+}
+
+// only leaves the devices that are named. Where the configuration names none, these are
+// serials.
+func only(cfg *config.Config, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	var chosen []config.Device
+	var known []string
+	for _, d := range cfg.Devices {
+		mine := []string{d.Name, d.Serial, d.Address}
+		known = append(known, strings.Join(slices.DeleteFunc(slices.Clone(mine), func(s string) bool { return s == "" }), " "))
+		if slices.ContainsFunc(names, func(n string) bool { return n != "" && slices.Contains(mine, n) }) {
+			chosen = append(chosen, d)
+		}
+	}
+	if len(cfg.Devices) == 0 {
+		for _, n := range names {
+			chosen = append(chosen, config.Device{Serial: n})
+		}
+	}
+	if len(chosen) == 0 {
+		return exit.Usage(fmt.Errorf("--device %s: the configuration has %s", strings.Join(names, " "), strings.Join(known, ", ")), "")
+	}
+	cfg.Devices = chosen
+	return nil
+}
+
+func restore(ctx context.Context, c console.Console, cfg *config.Config) (err error) {
+	real := slices.DeleteFunc(slices.Clone(cfg.Devices), func(d config.Device) bool { return d.Simulated != "" })
+	if len(cfg.Devices) > 0 && len(real) == 0 {
+		fmt.Fprintln(c.Stdout, "simulated devices are new in each run: nothing is left to put back")
+		return nil
+	}
+	cfg.Devices = real
+	devices, closing, err := lab.Ready(ctx, c, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	var failed []error
+	for _, d := range devices {
+		told, err := d.Restore(ctx, c.Now())
+		if err != nil {
+			failed = append(failed, fmt.Errorf("restore %s: %w", d.Name, err))
+			continue
+		}
+		if len(told) == 0 {
+			told = []string{"nothing is left to put back"}
+		}
+		for _, line := range told {
+			fmt.Fprintf(c.Stdout, "%s: %s\n", console.Plain(d.Name), console.Plain(line))
+		}
+	}
+	if len(failed) > 0 {
+		return exit.Infrastructure(errors.Join(failed...))
+	}
+	return nil
+}

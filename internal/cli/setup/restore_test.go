@@ -1,0 +1,117 @@
+package setup_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/internal/cli"
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/simlab"
+)
+
+// shelf is a phone of a configuration, and apkgate on it.
+func shelf(t *testing.T) (d device.Device, apkgate func(args ...string) (status int, said string), phone *simlab.Simulated) {
+	t.Helper()
+	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = phone.Close() })
+	l := clitest.NewLab(t, "demo-good", "")
+	clitest.WriteFile(t, l.Path("apkgate.yml"), fmt.Sprintf(clitest.LabConfig, "demo-good", "wifi", "  - {address: \""+phone.Address()+"\", name: shelf}\n"))
+	d, err = adb.Dial(t.Context(), phone.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, func(args ...string) (int, string) {
+		var out bytes.Buffer
+		c := console.Console{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: io.Discard, Now: time.Now, Clock: phone.Clock(),
+			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
+		}
+		c.Stderr = &out
+		return cli.Main(c, append(args, "--config", l.Path("apkgate.yml"))), out.String()
+	}, phone
+}
+
+// killed leaves on the phone what a run that was killed leaves there.
+func killed(t *testing.T, d device.Device) {
+	t.Helper()
+	_, err := d.Exec(t.Context(), "echo 'kind=setting&space=system&name=screen_off_timeout&before=60000&put=86399000' >>/data/local/tmp/apkgate-changed; "+
+		"settings put system screen_off_timeout 86399000")
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func screenOff(t *testing.T, d device.Device) string {
+	t.Helper()
+	out, err := d.Exec(t.Context(), "settings get system screen_off_timeout; ls /data/local/tmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out.Stdout))
+}
+
+// `apkgate doctor` tells what a run left that was killed, and `devices restore` puts it
+// back and says so.
+func TestWhatWasLeftIsRestored(t *testing.T) {
+	t.Parallel()
+	d, apkgate, _ := shelf(t)
+	killed(t, d)
+	if status, said := apkgate("doctor"); status != exit.StatusPass || !strings.Contains(said, "a run that was killed changed the setting screen_off_timeout, to 60000") || !strings.Contains(said, "apkgate devices restore") {
+		t.Errorf("doctor ends with %d and says\n%s", status, said)
+	}
+	if now := screenOff(t, d); !strings.HasPrefix(now, "86399000") {
+		t.Errorf("doctor has set it to %q", now)
+	}
+	if status, said := apkgate("devices", "restore", "--device", "shelf"); status != exit.StatusPass || !strings.Contains(said, "shelf: ") || !strings.Contains(said, "put back: the setting screen_off_timeout, to 60000") {
+		t.Errorf("it ends with %d and says\n%s", status, said)
+	}
+	if now := screenOff(t, d); now != "60000" {
+		t.Errorf("afterwards there is %q", now)
+	}
+	if status, said := apkgate("devices", "restore"); status != exit.StatusPass || !strings.Contains(said, "nothing is left to put back") {
+		t.Errorf("once more it ends with %d and says\n%s", status, said)
+	}
+	if status, said := apkgate("devices", "restore", "--device", "drawer"); status != exit.StatusUsage || !strings.Contains(said, "shelf") {
+		t.Errorf("of a device that is not there it ends with %d and says\n%s", status, said)
+	}
+}
+
+// What somebody uses is theirs: doctor says who they are, and nothing is put back.
+func TestADeviceInUseIsNotRestored(t *testing.T) {
+	t.Parallel()
+	d, apkgate, phone := shelf(t)
+	killed(t, d)
+	if _, _, err := claim.Mark(t.Context(), d.Exec, claim.Owner{User: "alice", Host: "ci-3", PID: 77, Doing: "com.example/scroll", Since: time.Now()}, 0, ":"); err != nil {
+		t.Fatal(err)
+	}
+	const who = "alice@ci-3 (pid 77, com.example/scroll) since "
+	if status, said := apkgate("doctor"); status != exit.StatusPass || !strings.Contains(said, "in use by "+who) || strings.Contains(said, "killed") {
+		t.Errorf("doctor ends with %d and says\n%s", status, said)
+	}
+	if status, said := apkgate("devices", "restore"); status != exit.StatusInfrastructure || !strings.Contains(said, who) {
+		t.Errorf("it ends with %d and says\n%s", status, said)
+	}
+	if now := screenOff(t, d); !strings.HasPrefix(now, "86399000") {
+		t.Errorf("it was set to %q", now)
+	}
+	// Its owner was killed long ago.
+	if err := phone.Clock().Sleep(t.Context(), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if status, said := apkgate("devices", "restore"); status != exit.StatusPass || !strings.Contains(said, "screen_off_timeout") {
+		t.Errorf("when its owner is gone it ends with %d and says\n%s", status, said)
+	}
+}
