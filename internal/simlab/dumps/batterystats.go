@@ -14,17 +14,13 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
-// BatteryStats is dumpsys batterystats [--reset|-c|--checkin|--enable …|--charged].
+// BatteryStats is dumpsys batterystats [--reset|-c|--checkin|--charged].
 func BatteryStats(account *account.Account, shell *shell.Call) int {
 	c := &call{account, shell}
 	switch a := c.Arg(0); {
 	case a == "--reset":
 		c.ResetStats()
 		c.Printf("Battery stats and history reset.\n")
-	case a == "--write":
-		c.Printf("Battery stats written.\n")
-	case a == "--enable" || a == "--disable":
-		c.Printf("%s: %s\n", map[string]string{"--enable": "Enabled", "--disable": "Disabled"}[a], c.Arg(1))
 	case a == "-c" && c.Profile.API >= 21, a == "--checkin":
 		c.checkin()
 	case a == "" || a == "--charged" || !strings.HasPrefix(a, "-"):

@@ -69,16 +69,6 @@ func clusterFile(a *account.Account, part power.Part, c power.Cluster, file stri
 			cpus = append(cpus, fmt.Sprint(c.First+i))
 		}
 		return strings.Join(cpus, " ") + "\n", true
-	case "cpuinfo_max_freq":
-		return fmt.Sprintf("%d\n", c.Steps[c.Top()].KHz), true
-	case "cpuinfo_min_freq":
-		return fmt.Sprintf("%d\n", c.Steps[0].KHz), true
-	case "scaling_available_frequencies":
-		var b strings.Builder
-		for _, s := range c.Steps {
-			fmt.Fprintf(&b, "%d ", s.KHz)
-		}
-		return b.String() + "\n", true
 	}
 	return "", false
 }

@@ -18,21 +18,19 @@ var services = map[string]struct {
 	since int
 	dump  func(c *call) int
 }{
-	"gfxinfo":            {dump: dumpGraphics},
-	"graphicsstats":      {since: 24, dump: dumpGraphicsStats},
-	"battery":            {dump: dumpBattery},
-	"power":              {dump: dumpPower},
-	"window":             {dump: dumpWindow},
-	"display":            {since: 17, dump: dumpDisplay},
-	"activity":           {dump: dumpActivity},
-	"package":            {dump: dumpPackage},
-	"meminfo":            {dump: dumpMemory},
-	"thermalservice":     {since: 29, dump: dumpThermal},
-	"connectivity":       {dump: dumpConnectivity},
-	"telephony.registry": {dump: func(c *call) int { c.Printf("last known state:\n  mDataConnectionState=2\n"); return 0 }},
-	"SurfaceFlinger":     {dump: dumpSurfaceFlinger},
-	"batterystats":       {since: 19, dump: func(c *call) int { return dumps.BatteryStats(c.power, c.Call) }},
-	"sensorservice":      {dump: func(c *call) int { return dumps.Sensors(c.power, c.Call) }},
+	"gfxinfo":        {dump: dumpGraphics},
+	"graphicsstats":  {since: 24, dump: dumpGraphicsStats},
+	"battery":        {dump: dumpBattery},
+	"power":          {dump: dumpPower},
+	"window":         {dump: dumpWindow},
+	"display":        {since: 17, dump: dumpDisplay},
+	"activity":       {dump: dumpActivity},
+	"package":        {dump: dumpPackage},
+	"meminfo":        {dump: dumpMemory},
+	"thermalservice": {since: 29, dump: dumpThermal},
+	"connectivity":   {dump: dumpConnectivity},
+	"batterystats":   {since: 19, dump: func(c *call) int { return dumps.BatteryStats(c.power, c.Call) }},
+	"sensorservice":  {dump: func(c *call) int { return dumps.Sensors(c.power, c.Call) }},
 }
 
 // dumpGraphics is dumpsys gfxinfo.
@@ -333,11 +331,5 @@ func dumpConnectivity(c *call) int {
 	default:
 		c.Printf("Active default network: %d\n\nCurrent Networks:\n  NetworkAgentInfo{network{%d}  handle{%d}  ni{%s CONNECTED extra: }  created=2026-01-05T09:00:00Z }\n", id, id, id<<32, kind)
 	}
-	return 0
-}
-
-// dumpSurfaceFlinger is dumpsys SurfaceFlinger: the refresh rate.
-func dumpSurfaceFlinger(c *call) int {
-	c.Printf("%s\n", fmt.Sprintf("  refresh-rate              : %.6f fps", float64(c.hz())))
 	return 0
 }

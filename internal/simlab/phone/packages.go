@@ -55,8 +55,6 @@ func pmAtOnce(c *call) int {
 		c.Printf("Success\n")
 	case "grant", "revoke":
 		return pmGrant(c, verb == "grant")
-	case "bg-dexopt-job", "trim-caches", "enable", "disable-user":
-		c.Printf("Success\n")
 	default:
 		c.Errorf("Error: unknown command '%s'\n", verb)
 		return 1
@@ -125,7 +123,6 @@ func pmList(c *call) int {
 				c.Printf("instrumentation:%s/%s (target=%s)\n", pkg, app.Runner, target)
 			}
 		}
-	case "features", "libraries", "users":
 	default:
 		c.Errorf("Error: unknown list type '%s'\n", c.Arg(0))
 		return 1
