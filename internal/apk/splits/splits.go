@@ -51,20 +51,13 @@ func Chooses(paths []string) bool {
 // Of chooses from what a configuration names: APK files, which all go on the device, or
 // one folder of APKs, or one archive of them. What is unpacked stays until Close.
 func Of(paths []string, d Device) (Choice, error) {
-	if len(paths) != 1 {
-		return Choice{Files: paths}, nil
-	}
-	path := paths[0]
-	info, err := os.Stat(path)
 	switch {
-	case err != nil:
-		return Choice{}, fmt.Errorf("look for the APK: %w", err)
-	case info.IsDir():
-		return ofFolder(path, d)
-	case IsArchive(path):
-		return ofArchive(path, d)
+	case !Chooses(paths):
+		return Choice{Files: paths}, nil
+	case IsArchive(paths[0]):
+		return ofArchive(paths[0], d)
 	}
-	return Choice{Files: paths}, nil
+	return ofFolder(paths[0], d)
 }
 
 // archives end the names of archives of APKs: bundletool's, and those of sites and
