@@ -172,11 +172,11 @@ func left(t *testing.T, s *simlab.Simulated) {
 }
 
 // anrs and frozen are faults of the second repetition, which is the third time that
-// the workload runs. A UI thread that is busy for 2 s freezes a frame; for 6.5 s it
+// the workload runs. A UI thread that is busy for 2.1 s freezes a frame, from its next vsync on; for 6.5 s it
 // is an ANR.
 var (
 	anrOnce    = simapp.Fault{Kind: simapp.ANR, At: time.Second, Repetition: 3}
-	frozenOnce = simapp.Fault{Kind: simapp.ANR, At: time.Second, For: 2 * time.Second, Repetition: 3}
+	frozenOnce = simapp.Fault{Kind: simapp.ANR, At: time.Second, For: 2100 * time.Millisecond, Repetition: 3}
 )
 
 // Of a run in one repetition of which something went wrong, exactly that one's trace

@@ -57,19 +57,32 @@ func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 	return listener.Addr().String(), cmd
 }
 
-// watchedClock is a phone's clock that calls back at the n-th look at the phone.
+// watchedClock is a phone's clock that calls back when its app was started for the n-th
+// time, seconds after that.
 type watchedClock struct {
 	device.Clock
-	n    int
-	then func()
+	phone *simlab.Simulated
+	n     int
+	then  func()
+}
+
+// started is how many processes drew on the phone, and when the last one began to.
+func (c *watchedClock) started() (n int, last time.Duration) {
+	pids := map[int32]bool{}
+	for _, l := range c.phone.Phone.Timeline().Layers {
+		pids[l.PID] = true
+		last = max(last, l.Opened)
+	}
+	return len(pids), last
 }
 
 func (c *watchedClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := c.Clock.Sleep(ctx, d); err != nil {
 		return err
 	}
-	if c.n--; c.n == 0 {
+	if n, last := c.started(); c.then != nil && n >= c.n && c.Now() > last+3*time.Second {
 		c.then()
+		c.then = nil
 	}
 	return nil
 }
@@ -90,8 +103,7 @@ func TestTheAdbServerGoesAwayMidRun(t *testing.T) {
 	l.Edit("simulated: "+clitest.FaultyPhone, "serial: "+phone.Address())
 	before := l.Export()
 
-	// A repetition takes 8 s, and the phone is looked at each second.
-	clock := &watchedClock{phone.Clock(), 13, func() {
+	clock := &watchedClock{phone.Clock(), phone, 3, func() {
 		process.Process.Kill()
 		process.Wait()
 	}}

@@ -100,8 +100,9 @@ func TestATestAPKTestsAnotherPackage(t *testing.T) {
 func TestUIEventsAreInTheLog(t *testing.T) {
 	for name, format := range map[string]string{"nexus-4-android-4.3": "threadtime", "pixel-3-android-9": "monotonic"} {
 		p := newPhone(t, name, still)
+		s := start(p, instrument)
 		begun := p.Clock().Now()
-		finish(t, p, start(p, instrument))
+		finish(t, p, s)
 		out := output(t, p, "logcat -d -v "+format+" -s apkgate:I")
 		var events []string
 		for _, line := range strings.Split(out, "\n") {

@@ -40,7 +40,7 @@ func (p *Phone) about(fast, slow time.Duration) time.Duration {
 func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
 	run := cmd.Run
 	cmd.Run = func(c *shell.Call, then func(code int)) {
-		if !p.options.Slow || c.AtOnce() {
+		if c.AtOnce() {
 			run(c, then)
 			return
 		}
@@ -68,7 +68,7 @@ func (p *Phone) dumpTakes(pr *process) time.Duration {
 // render thread, which draws nothing meanwhile, once what is before it there is drawn
 // (RenderProxy::dumpProfileInfo).
 func (c *call) dumpFrames(tell func(), then func()) {
-	if !c.options.Slow || c.AtOnce() {
+	if c.AtOnce() {
 		tell()
 		then()
 		return
@@ -94,9 +94,6 @@ func (c *call) dumpFrames(tell func(), then func()) {
 // lingers is how long an instrumentation takes to end after its test's last step.
 func (w *workload) lingers() time.Duration {
 	const most = 400 * time.Millisecond
-	if !w.phone.options.Slow {
-		return 0
-	}
 	return time.Duration(w.phone.random("lingers", w.phone.state.played).Float64() * float64(most))
 }
 

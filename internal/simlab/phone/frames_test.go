@@ -117,7 +117,7 @@ func TestThereIsNoFrameTimelineBeforeAndroid12(t *testing.T) {
 	}
 }
 
-// windows is an app that opens a dialog for 0.4 s, then an activity that stays.
+// windows is an app that opens a dialog for 0.8 s, then an activity that stays.
 const windows = `apkgate-simulated-app/1
 package com.example.windows
 noise session 0% repetition 0% frame 0% tail 0%
@@ -125,7 +125,7 @@ cost 5ms
 startup 300ms
 scenario main 6s
   start 30
-  1s ask 60 opens for 400ms
+  1s ask 60 opens for 800ms
   3s open-detail 60 opens
 test com.example.windows.MainTest#runs main
 `
@@ -151,7 +151,7 @@ func TestAWindowTakesItsRowsAlong(t *testing.T) {
 		}
 		pass(t, p, 1750*time.Millisecond) // launch 0.4 s, then 1.35 s
 		asked := dump()
-		pass(t, p, time.Second)
+		pass(t, p, 1200*time.Millisecond)
 		closed := dump()
 		if a, b := len(asked.Processes[0].Windows), len(closed.Processes[0].Windows); a != 2 || b != 1 {
 			t.Errorf("%s: %d windows while the dialog shows, %d afterwards", name, a, b)
@@ -178,7 +178,7 @@ func TestADumpCostsTheAppFrames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := New(pr, 1, Options{Slow: true})
+		p := New(pr, 1, Options{})
 		t.Cleanup(p.Close)
 		if err := p.Install([]byte(strings.Replace(still, "start 30", "start 300", 1))); err != nil {
 			t.Fatal(err)

@@ -54,9 +54,6 @@ type Options struct {
 	// Verifier refuses what adb installs, as Play Protect may, until the setting
 	// verifier_verify_adb_installs is 0.
 	Verifier bool
-	// Slow has commands take as long as on a phone, dumps of frames stall the app, and
-	// tests end when they please.
-	Slow bool
 	// ClosedTmp lets nobody write to /data/local/tmp.
 	ClosedTmp bool
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
