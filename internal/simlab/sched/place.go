@@ -46,8 +46,7 @@ func (s *Scheduler) wait(it Item) {
 	s.waiting[i] = it
 }
 
-// resume gives free CPUs to what waits for one. What the frames' stages say has ended by
-// then is not done any more.
+// resume gives free CPUs to what waits for one.
 func (s *Scheduler) resume(at time.Duration) {
 	for len(s.waiting) > 0 {
 		it := s.waiting[0]
@@ -56,13 +55,11 @@ func (s *Scheduler) resume(at time.Duration) {
 			return
 		}
 		s.waiting = s.waiting[1:]
-		if !it.Background && it.To <= at {
-			it.Thread.busy, it.Thread.stopped = false, at
-			if q := it.Thread.queue; len(q) > 0 {
-				it.Thread.queue = q[1:]
-				s.begin(q[0], max(at, q[0].From))
+		if !it.Background && it.To <= at { // too late for it
+			more := false
+			if it, more = it.Thread.next(at); !more {
+				continue
 			}
-			continue
 		}
 		s.put(number, it, at)
 	}

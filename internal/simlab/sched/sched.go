@@ -218,23 +218,33 @@ func (c *cpu) until() time.Duration { return min(c.end, c.since+tick) }
 func (s *Scheduler) finish(number int) {
 	c := &s.cpus[number]
 	at, t := c.end, c.item.Thread
-	for len(t.queue) > 0 {
-		next := t.queue[0]
-		t.queue = t.queue[1:]
-		if !next.Background {
-			next.From = at
-		}
-		if next.From < next.To {
-			s.tell(c, at, goesOn)
-			c.item.leave(at)
-			next.Waker, next.Woken = 0, 0
-			s.put(number, next, at)
-			return
-		}
+	next, more := t.next(at)
+	state := byte(asleep)
+	if more {
+		state = goesOn
 	}
-	s.tell(c, at, asleep)
+	s.tell(c, at, state)
 	c.item.leave(at)
-	c.item, t.busy, t.stopped = nil, false, at
+	if more {
+		s.put(number, next, at)
+		return
+	}
+	c.item = nil
 	c.cluster.govern(s, at)
 	s.resume(at)
+}
+
+// next is what a thread has to do after an item that is over; where there is nothing, it
+// sleeps. What is over too by then, as the stages of its frame say, is not done.
+func (t *Thread) next(at time.Duration) (Item, bool) {
+	for len(t.queue) > 0 {
+		it := t.queue[0]
+		t.queue = t.queue[1:]
+		it.Waker, it.Woken = 0, 0 // it has not slept
+		if it.Background || it.To > at {
+			return it, true
+		}
+	}
+	t.busy, t.stopped = false, at
+	return Item{}, false
 }

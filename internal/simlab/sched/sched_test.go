@@ -215,3 +215,127 @@ func TestAFramesThreadsWakeEachOther(t *testing.T) {
 		t.Errorf("the render thread ran for %v", render.Ran())
 	}
 }
+
+// A thread comes back to the CPU that it ran on, however many others are free.
+func TestAThreadComesBackToItsCPU(t *testing.T) {
+	p := newPhone(3)
+	for i, thread := range p.threads {
+		p.items = append(p.items, Item{Thread: thread, From: ms + time.Duration(i), To: 10 * ms})
+	}
+	p.items = append(p.items, Item{Thread: p.threads[2], From: 20 * ms, To: 30 * ms})
+	p.run(50*ms, 50*ms)
+	cpus := map[int8]bool{}
+	for _, r := range p.timeline.Runs {
+		if r.TID == 1002 {
+			cpus[r.CPU] = true
+		}
+	}
+	if len(cpus) != 1 {
+		t.Errorf("it ran on %v", cpus)
+	}
+}
+
+// With more to draw than CPUs, a thread begins late, and stops when its stages say.
+func TestWhatFindsNoCPUBeginsLate(t *testing.T) {
+	p := newPhone(10)
+	for i, thread := range p.threads {
+		p.items = append(p.items, Item{Thread: thread, From: ms + time.Duration(i), To: 10*ms + time.Duration(i)})
+	}
+	p.items[8].To = 15 * ms
+	// What the tenth has to do is over before a CPU is free; what it has to do then is not.
+	p.items[9].To = 5 * ms
+	p.items = append(p.items, Item{Thread: p.threads[9], From: 6 * ms, To: 12 * ms, Background: true})
+	p.run(50*ms, 50*ms)
+	if ran := p.threads[8].Ran(); ran != 5*ms {
+		t.Errorf("the ninth ran for %v, want the 5 ms that were left", ran)
+	}
+	if ran := p.threads[9].Ran(); ran != 6*ms {
+		t.Errorf("the tenth ran for %v, want the 6 ms of its second item", ran)
+	}
+}
+
+// A section begins when its work gets a CPU and ends with it, over all that takes its
+// place meanwhile; that of a thread that ends does not outlive it.
+func TestSectionsLastAsLongAsTheirWork(t *testing.T) {
+	p := newPhone(10)
+	for i, thread := range p.threads[:8] {
+		p.items = append(p.items, Item{Thread: thread, From: ms + time.Duration(i), To: 40*ms + time.Duration(i), Kind: power.Other, Background: true, Section: "load"})
+	}
+	p.items = append(p.items, Item{Thread: p.threads[8], From: 10 * ms, To: 20 * ms})
+	p.run(30*ms, 30*ms)
+	p.Exit(p.threads[1])
+	p.Advance(200*ms, nil)
+	if n := len(p.timeline.Slices); n != 8 {
+		t.Fatalf("%d sections, want 8", n)
+	}
+	for _, s := range p.timeline.Slices {
+		from, to := time.Duration(1<<62), time.Duration(0)
+		for _, r := range p.timeline.Runs {
+			if r.TID == s.TID {
+				from, to = min(from, r.From), max(to, r.To)
+			}
+		}
+		if s.From != from || s.To != to {
+			t.Errorf("the section of thread %d goes from %v to %v, its work from %v to %v", s.TID, s.From, s.To, from, to)
+		}
+	}
+	for _, one := range p.timeline.Threads {
+		if want := map[bool]time.Duration{true: 30 * ms}[one.TID == 1001]; one.Ended != want {
+			t.Errorf("thread %d ended at %v", one.TID, one.Ended)
+		}
+	}
+	var last timeline.Run
+	for _, r := range p.timeline.Runs {
+		if r.TID == 1001 {
+			last = r
+		}
+	}
+	if last.To != 30*ms || last.State != 'X' {
+		t.Errorf("the last run of the thread that ended is %+v", last)
+	}
+}
+
+// A thread that ends while it waits for a CPU never gets one.
+func TestAThreadThatEndsWaitsNoMore(t *testing.T) {
+	p := newPhone(9)
+	for _, thread := range p.threads {
+		p.items = append(p.items, Item{Thread: thread, From: ms, To: 20 * ms, Background: true})
+	}
+	p.run(10*ms, 10*ms)
+	p.Exit(p.threads[8])
+	p.Advance(100*ms, nil)
+	if ran := p.threads[8].Ran(); ran != 0 {
+		t.Errorf("it ran for %v", ran)
+	}
+	if ran := p.threads[7].Ran(); ran != 19*ms {
+		t.Errorf("another ran for %v", ran)
+	}
+}
+
+// The speeds that are told are those of the runs.
+func TestSpeedsAreThoseOfTheRuns(t *testing.T) {
+	p := busy()
+	p.run(5*time.Second, 5*time.Second)
+	for _, cluster := range p.clusters {
+		at, khz := 0, uint32(cluster.Steps[0].KHz)
+		var told []timeline.Speed
+		for _, s := range p.timeline.Speeds {
+			if s.CPU == cluster.First {
+				told = append(told, s)
+			}
+		}
+		list := joined(p.timeline)[int8(cluster.First)]
+		for _, r := range list {
+			for at < len(told) && told[at].At <= r.From {
+				khz = told[at].KHz
+				at++
+			}
+			if khz != r.KHz {
+				t.Fatalf("%s: %d kHz are told for %+v", cluster.part, khz, r)
+			}
+		}
+		if at < 10 {
+			t.Errorf("%s: %d changes of speed", cluster.part, at)
+		}
+	}
+}
