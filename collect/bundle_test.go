@@ -3,6 +3,7 @@ package collect_test
 import (
 	"archive/zip"
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,7 @@ func TestAnAppInPartsIsMeasured(t *testing.T) {
 			case "folder":
 				job.App.Install(dir)
 			case "archive":
-				job.App.Install(zipped(t, parts))
+				job.App.Install(zipFile(t, "app.apks", parts))
 			}
 			r := collect.Collect(t.Context(), job, collect.Options{})
 			wantComplete(t, r, 3)
@@ -87,13 +88,13 @@ func TestABaseAloneIsRefusedWithAdvice(t *testing.T) {
 	}
 }
 
-// zipped is an archive of files.
-func zipped(t *testing.T, files map[string]string) string {
+// zipFile is an archive of files, none of them compressed.
+func zipFile(t *testing.T, name string, files map[string]string) string {
 	t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for name, text := range files {
-		f, err := w.Create("splits/" + name)
+		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,9 +103,75 @@ func zipped(t *testing.T, files map[string]string) string {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "app.apks")
+	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// dexHeader is the header of a dex file with so many methods.
+func dexHeader(methods byte) string {
+	header := make([]byte, 0x70)
+	copy(header, "dex\n035\x00")
+	copy(header[0x20:], "\x70\x00\x00\x00\x70\x00\x00\x00\x78\x56\x34\x12")
+	header[0x58] = methods
+	return string(header)
+}
+
+// The size of a build is a metric of its run, in each repetition the same: what is
+// downloaded, what it takes on the device, and its code.
+func TestTheSizeOfABuildIsMeasured(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"pixel-7-android-14", "nexus-4-android-5.0.0"} {
+		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
+			s, job := simulated(t, profile, simlab.Options{})
+			text, err := os.ReadFile(job.App.APK)
+			if err != nil {
+				t.Fatal(err)
+			}
+			job.App.Install(zipFile(t, "app.apk", map[string]string{
+				"app.simapp": string(text), "classes.dex": dexHeader(200), "classes2.dex": dexHeader(7),
+				"lib/arm64-v8a/liba.so": strings.Repeat("x", 5000), "lib/mips/liba.so": strings.Repeat("x", 70_000),
+			}))
+			info, err := os.Stat(job.App.APK)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 3)
+			want := map[string]float64{"apk.size_bytes": float64(info.Size()), "apk.dex_files": 2, "apk.dex_methods": 207}
+			if s.Profile.API >= 23 { // stat came with Android 6; the library for the phone was unpacked
+				want["apk.installed_bytes"] = float64(info.Size() + 5000)
+			}
+			for i, it := range r.Run.Iterations {
+				got := map[string]float64{}
+				for name, v := range it.Metrics {
+					if strings.HasPrefix(name, "apk.") {
+						got[name] = v
+					}
+				}
+				if !maps.Equal(got, want) {
+					t.Errorf("repetition %d: %v, want %v", i+1, got, want)
+				}
+			}
+		})
+	}
+}
+
+// What is no APK has no size that would mean anything.
+func TestASimulatedAppHasNoSize(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 3)
+	for name := range r.Run.Iterations[0].Metrics {
+		if strings.HasPrefix(name, "apk.") {
+			t.Errorf("%s is told", name)
+		}
+	}
+	if warnedOf(r.Run, "size of the app") {
+		t.Errorf("warnings: %v", r.Run.Warnings)
+	}
 }

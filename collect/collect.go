@@ -20,6 +20,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -190,6 +191,7 @@ type collector struct {
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
 	full      watch.FullDisplay
+	buildSize map[string]float64 // of the build: the same in each repetition
 }
 
 func newCollector(job Job, options Options, s *station) *collector {
@@ -338,6 +340,12 @@ func (c *collector) finish(err error) run.Run {
 	}
 	if r.Iterations = imported; imported == nil {
 		r.Iterations = iterations(c.measured)
+	}
+	for i := range r.Iterations {
+		if c.buildSize != nil && r.Iterations[i].Metrics == nil {
+			r.Iterations[i].Metrics = map[string]float64{}
+		}
+		maps.Copy(r.Iterations[i].Metrics, c.buildSize)
 	}
 	c.journal.Report(journal.Done, 0, 0, string(r.Status))
 	return r

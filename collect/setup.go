@@ -155,10 +155,12 @@ func (c *collector) install(ctx context.Context) error {
 		return err
 	}
 	c.holder = c
-	if c.job.App.TestAPK == "" {
-		return c.put(ctx, workload.TestPackage(c.job.Scenario.Workload))
+	var test []string
+	if c.job.App.TestAPK != "" {
+		test = []string{c.job.App.TestAPK}
 	}
-	return c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), c.job.App.TestAPK)
+	_, err := c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), test...)
+	return err
 }
 
 // tellOfVerifier says what an installation may wait for, which is minutes without a word.
@@ -183,10 +185,27 @@ func (c *collector) installApp(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.put(ctx, c.job.App.Package, c.job.App.APKs()...); err != nil {
+	sizes, err := c.put(ctx, c.job.App.Package, c.job.App.APKs()...)
+	if err != nil {
+		return err
+	}
+	if err := c.noteSizes(ctx, sizes); err != nil {
 		return err
 	}
 	return c.readPermissions(ctx)
+}
+
+// noteSizes notes how large the build is, once.
+func (c *collector) noteSizes(ctx context.Context, sizes map[string]float64) error {
+	if sizes == nil || c.buildSize != nil {
+		return nil
+	}
+	c.buildSize = sizes
+	installed, told, err := install.Installed(ctx, c.target, c.job.App.Package)
+	if told {
+		c.buildSize["apk.installed_bytes"] = float64(installed)
+	}
+	return err
 }
 
 // clear takes the app off the device with its data, which can't be put back.
@@ -207,24 +226,25 @@ func (c *collector) clear(ctx context.Context) error {
 	return nil
 }
 
-// put installs a package: an APK file, or several of one app.
-func (c *collector) put(ctx context.Context, pkg string, files ...string) error {
+// put installs a package: an APK file, or several of one app. It returns the metrics
+// of what it installed.
+func (c *collector) put(ctx context.Context, pkg string, files ...string) (sizes map[string]float64, err error) {
 	there, err := workload.IsInstalled(ctx, c.target.Device(), pkg)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(files) == 0 {
 		if pkg != "" && !there {
-			return workload.NotInstalled(pkg)
+			return nil, workload.NotInstalled(pkg)
 		}
-		return nil
+		return nil, nil
 	}
 	note := func(chosen []string) error { return c.noteInstall(ctx, pkg, chosen, there) }
-	if err := install.APKs(ctx, c.target, files, note); err != nil {
-		return err
+	if sizes, err = install.APKs(ctx, c.target, files, note); err != nil {
+		return nil, err
 	}
 	if pkg == "" || there {
-		return nil
+		return sizes, nil
 	}
 	if what := "uninstall " + pkg; !c.job.KeepInstalled && !c.target.Undoes(what) {
 		c.target.UndoLater(what, func(ctx context.Context) error { return c.target.Device().Uninstall(ctx, pkg) })
@@ -233,7 +253,7 @@ func (c *collector) put(ctx context.Context, pkg string, files ...string) error 
 	if err == nil && !there {
 		err = c.target.Final(loss.Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", files[0], pkg))
 	}
-	return err
+	return sizes, err
 }
 
 // noteInstall notes on the device that a package is about to be put there that was not

@@ -1,7 +1,7 @@
 // Package install puts the build that is measured on a device.
 //
-// It owns which of a bundle's APKs are for the device. It does not own what was there
-// before, nor what is taken off afterwards.
+// It owns which of a bundle's APKs are for the device, and how large the build is. It
+// does not own what was there before, nor what is taken off afterwards.
 package install
 
 import (
@@ -17,30 +17,30 @@ import (
 
 // APKs installs what the configuration names: APK files, or of a folder of APKs or a
 // bundle's archive those that are for this device. note is told of the files before
-// anything is installed.
-func APKs(ctx context.Context, t *target.Target, paths []string, note func(files []string) error) error {
+// anything is installed. It returns the metrics of what was installed, nil where that
+// is no APK.
+func APKs(ctx context.Context, t *target.Target, paths []string, note func(files []string) error) (sizes map[string]float64, err error) {
 	var spec splits.Device
 	if splits.Chooses(paths) {
-		var err error
 		if spec, err = specOf(ctx, t); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	chosen, err := splits.Of(paths, spec)
 	if err != nil {
-		return t.Final(loss.Configuration, err)
+		return nil, t.Final(loss.Configuration, err)
 	}
 	defer chosen.Close()
 	for _, note := range chosen.Notes {
 		t.Journal.Warnf("installing %s: %s", paths[0], note)
 	}
 	if err := note(chosen.Files); err != nil {
-		return err
+		return nil, err
 	}
 	if err := t.Device().Install(ctx, chosen.Files...); err != nil {
-		return t.Final(loss.Infrastructure, err)
+		return nil, t.Final(loss.Infrastructure, err)
 	}
-	return nil
+	return sizesOf(t, chosen.Files), nil
 }
 
 // specOf is what the choice of an app's APKs depends on. What the device doesn't tell

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ func (a *installed) folder() string { return a.path[:strings.LastIndexByte(a.pat
 // install puts an app on the phone: one file, or its base and its splits. Errors are
 // in the words of the package manager.
 func (p *Phone) install(parts ...[]byte) (*simapp.App, error) {
-	app, splits, err := p.assemble(parts)
+	app, contents, err := p.assemble(parts)
 	switch {
 	case err != nil:
 		return nil, err
@@ -62,41 +61,57 @@ func (p *Phone) install(parts ...[]byte) (*simapp.App, error) {
 	granted := map[string]bool{}
 	if before := p.state.apps[app.Package]; before != nil {
 		granted = before.granted
+		p.discard(before)
 	}
+	splits := sortedKeys(contents)[1:] // the base is first, it has no name
 	p.state.apps[app.Package] = &installed{
 		app: app, path: path, splits: splits, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify", granted: granted,
 	}
-	return app, p.keepParts(p.state.apps[app.Package], parts)
+	return app, p.store(p.state.apps[app.Package], contents)
 }
 
-// keepParts puts the files of an app where `pm path` says that they are.
-func (p *Phone) keepParts(a *installed, parts [][]byte) error {
-	if err := p.files.MakeDir(a.folder(), true); err != nil {
+// store writes the app's files: its APKs, and the native libraries in them for the
+// phone, unpacked.
+func (p *Phone) store(a *installed, contents map[string][]byte) error {
+	folder := a.folder()
+	if err := p.files.MakeDir(folder, true); err != nil {
 		return err
 	}
-	for _, text := range parts {
-		part, err := parseAPK(text)
+	for i, name := range append([]string{""}, a.splits...) {
+		apk := contents[name]
+		if err := p.files.Write(a.paths()[i], apk, 0o644); err != nil {
+			return err
+		}
+		libraries, err := simapp.Libraries(apk, p.profile.ABI)
 		if err != nil {
-			return err
+			return fmt.Errorf("INSTALL_FAILED_INVALID_APK: %w", err)
 		}
-		path := a.path
-		if part.Split != "" {
-			path = a.folder() + "/split_" + part.Split + ".apk"
-		}
-		if err := p.files.Write(path, text, 0o644); err != nil {
-			return err
+		lib := folder + "/lib/" + strings.TrimSuffix(p.profile.ABI, "-v8a")
+		for _, name := range sortedKeys(libraries) {
+			if err := errors.Join(p.files.MakeDir(lib, true), p.files.Write(lib+"/"+name, make([]byte, libraries[name]), 0o755)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// discard removes the app's files.
+func (p *Phone) discard(a *installed) {
+	for _, name := range append(a.paths(), a.folder()+"/lib") {
+		_ = p.files.Remove(name, true) // what is not there need not be removed
+	}
 }
 
 // needsSplitsSince is the API level from which on a base that is no app without
 // others is refused (isSplitRequired).
 const needsSplitsSince = 29
 
-// assemble makes an app of its parts (PackageInstallerSession.validateApkInstallLocked).
-func (p *Phone) assemble(parts [][]byte) (base *simapp.App, splits []string, err error) {
+// assemble makes an app of its parts (PackageInstallerSession.validateApkInstallLocked),
+// and tells these apart by their names, of which the base has none.
+func (p *Phone) assemble(parts [][]byte) (base *simapp.App, contents map[string][]byte, err error) {
 	var first *simapp.App
+	contents = map[string][]byte{}
 	for _, text := range parts {
 		app, err := parseAPK(text)
 		switch {
@@ -109,26 +124,28 @@ func (p *Phone) assemble(parts [][]byte) (base *simapp.App, splits []string, err
 		case app.VersionCode != first.VersionCode:
 			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: %s version code %d inconsistent with %d", app.Split, app.VersionCode, first.VersionCode)
 		}
-		switch {
-		case app.Split == "" && base != nil, app.Split != "" && slices.Contains(splits, app.Split):
+		if contents[app.Split] != nil {
 			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: Split %s was defined multiple times", cmp.Or(app.Split, "null"))
-		case app.Split == "":
+		}
+		contents[app.Split] = text
+		if app.Split == "" {
 			base = app
-		default:
-			splits = append(splits, app.Split)
 		}
 	}
 	switch {
 	case base == nil:
 		return nil, nil, errors.New("INSTALL_FAILED_INVALID_APK: Full install must include a base package")
-	case base.NeedsSplits && len(splits) == 0 && p.profile.API >= needsSplitsSince:
+	case base.NeedsSplits && len(parts) == 1 && p.profile.API >= needsSplitsSince:
 		return nil, nil, fmt.Errorf("INSTALL_FAILED_MISSING_SPLIT: Missing split for %s", base.Package)
 	}
-	slices.Sort(splits)
-	return base, splits, nil
+	return base, contents, nil
 }
 
-func parseAPK(text []byte) (*simapp.App, error) {
+func parseAPK(apk []byte) (*simapp.App, error) {
+	text, err := simapp.TextOf(apk)
+	if err != nil {
+		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_NOT_APK: %w", err)
+	}
 	if !simapp.Is(text) {
 		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_NOT_APK: this is no simulated app: its first line is not %s", simapp.Format)
 	}

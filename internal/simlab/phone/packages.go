@@ -205,9 +205,7 @@ func pmUninstall(c *call) int {
 		return c.failure("DELETE_FAILED_INTERNAL_ERROR")
 	}
 	c.kill(pkg)
-	for _, path := range c.state.apps[pkg].paths() {
-		_ = c.files.Remove(path, false)
-	}
+	c.discard(c.state.apps[pkg])
 	delete(c.state.apps, pkg)
 	c.Printf("Success\n")
 	return 0

@@ -33,6 +33,7 @@ func init() {
 		"[":      {Run: now(test)},
 		"df":     {Run: now(df)},
 		"grep":   {Run: now(grep)},
+		"stat":   {Since: 23, Run: now(stat)},
 		"pidof":  {Since: 23, Run: now(pidof)},
 		"kill":   {Run: now(Kill)},
 		"pkill":  {Since: 23, Run: now(pkill)},
@@ -196,6 +197,25 @@ func ls(c *Call) int {
 				c.Printf("%s shell    shell    %8d %s %s\n", f.Mode(), f.Size(), f.ModTime().Format("2006-01-02 15:04"), n)
 			}
 		}
+	}
+	return code
+}
+
+// stat is stat -c FORMAT FILE…, with %s (the size) and %n (the name).
+func stat(c *Call) int {
+	if len(c.Args) < 2 || c.Args[0] != "-c" {
+		c.Errorf("stat: Needs -c\n")
+		return 1
+	}
+	code := 0
+	for _, name := range c.Args[2:] {
+		i, err := c.host.Files.Stat(name)
+		if err != nil {
+			c.Errorf("stat: %v\n", err)
+			code = 1
+			continue
+		}
+		c.Printf("%s\n", strings.NewReplacer("%s", strconv.FormatInt(i.Size(), 10), "%n", name).Replace(c.Args[1]))
 	}
 	return code
 }
