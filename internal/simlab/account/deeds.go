@@ -62,6 +62,7 @@ func (a *Account) Begin(d *Deeds, n int) {
 	}
 	a.thread(d, d.PID, d.App.Package)
 	a.thread(d, d.PID+2, "RenderThread")
+	a.thread(d, d.PID+3, "HeapTaskDaemon")
 	a.deeds = append(a.deeds, d)
 }
 

@@ -13,6 +13,7 @@ import (
 const (
 	UI = iota
 	Render
+	Heap // collects garbage
 	firstOfPool
 )
 

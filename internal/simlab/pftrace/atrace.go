@@ -41,9 +41,9 @@ func (k *kernel) sections(t *timeline.Timeline) {
 		}
 	}
 	for _, s := range t.Slices {
-		pid := k.threads[s.TID].PID
-		if k.asksFor(k.threads[s.TID].Process) {
-			k.section(pid, s.TID, s.Name, timeline.Interval{From: s.From, To: s.To})
+		one := k.threads[s.TID]
+		if s.Category != "" && slices.Contains(k.asked.Categories, s.Category) || s.Category == "" && k.asksFor(one.Process) {
+			k.section(one.PID, s.TID, s.Name, timeline.Interval{From: s.From, To: s.To})
 		}
 	}
 }

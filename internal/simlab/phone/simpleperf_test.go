@@ -109,8 +109,8 @@ func TestCodeRunsAsItWasCompiled(t *testing.T) {
 func TestAThreadShorterThanThePeriodIsMostlyNotSeen(t *testing.T) {
 	short := still + "load 5ms after tap in a.B.c\nmethod a.B.c 0%\n"
 	seen := 0
+	p := newPhone(t, "pixel-7-android-14", short)
 	for range 3 {
-		p := newPhone(t, "pixel-7-android-14", short)
 		got, _, _ := profiled(t, p, "-e task-clock -f 10")
 		seen += symbols(got)["a.B.c"]
 	}

@@ -141,7 +141,7 @@ func (c *code) chain(s power.Slice) []perfdata.Place {
 		return append(out, renderChain...)
 	}
 	switch {
-	case s.Thread > account.Render:
+	case s.Thread > account.Render: // the pool, and what ART runs
 		return append(out, workerChain...)
 	case s.Kind == power.Frame:
 		return append(out, frameChain...)

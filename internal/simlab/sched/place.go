@@ -73,7 +73,7 @@ func (s *Scheduler) put(number int, it Item, at time.Duration) {
 		end = at + it.To - it.From
 	}
 	if it.Section != "" && it.section == nil {
-		it.section = &timeline.Slice{TID: it.Thread.TID, Name: it.Section, From: at}
+		it.section = &timeline.Slice{TID: it.Thread.TID, Name: it.Section, Category: it.Category, From: at}
 		s.timeline.Slices = append(s.timeline.Slices, it.section)
 	}
 	c.item, c.end, c.since, it.Thread.last = &it, end, at, number

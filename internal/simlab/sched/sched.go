@@ -46,7 +46,8 @@ type Item struct {
 	Method          int
 	Share           float64 // of the work that Method's shares are of; see power.Run
 	Background      bool
-	Section         string // under which the app traces it, "" for none
+	Section         string // under which it is traced, "" for none
+	Category        string // of atrace, "" for the app's own sections
 
 	section *timeline.Slice
 }

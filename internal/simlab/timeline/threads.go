@@ -37,9 +37,11 @@ type Speed struct {
 	KHz        uint32
 }
 
-// Slice is a section that an app traces by itself (android.os.Trace).
+// Slice is a section that an app traces by itself (android.os.Trace), or the system's
+// code in it under a category of atrace.
 type Slice struct {
 	TID      int32
 	Name     string
+	Category string        // "" for the app's own
 	From, To time.Duration // To is 0 while it goes on
 }
