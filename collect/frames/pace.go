@@ -17,7 +17,7 @@ const (
 	everyOld = 250 * time.Millisecond
 	// restless is for an app whose windows come and go, with the frames of each, and
 	// restlessFor how long it is taken for one after a window has.
-	restless    = 250 * time.Millisecond
+	restless    = 500 * time.Millisecond
 	restlessFor = 3 * time.Second
 )
 
@@ -25,7 +25,7 @@ const (
 // may fill up between two readings.
 const (
 	ring      = 120
-	ringShare = 0.6
+	ringShare = 0.75
 )
 
 // pace is how fast frames come, and how long they take to be read.
@@ -59,7 +59,7 @@ func (p *pace) dumped(d gfxinfo.Dump, took, now time.Duration) {
 }
 
 // wait is how long to wait until the next dump, on a display of a period: so long that
-// no window's ring overflows until then, and that the app is never asked more than half of
+// no window's ring overflows until then, and that the app is never asked more than a third of
 // the time.
 func (p *pace) wait(display, now time.Duration) time.Duration {
 	period := p.period
@@ -73,7 +73,7 @@ func (p *pace) wait(display, now time.Duration) time.Duration {
 	if p.changed > 0 && now-p.changed < restlessFor {
 		every = min(every, restless)
 	}
-	return max(every-p.took, p.took, shortest)
+	return max(every-p.took, 2*p.took, shortest)
 }
 
 // Pause is how long to wait until the next reading.

@@ -17,7 +17,7 @@ func dumpOf(interval time.Duration, windows ...string) gfxinfo.Dump {
 }
 
 // No window's ring of 120 frames overflows between two dumps, at any rate of the display
-// and however long a dump takes, unless dumps alone would take half of the time.
+// and however long a dump takes, unless dumps would take more than a third of the time.
 func TestNoRingOverflows(t *testing.T) {
 	t.Parallel()
 	for _, hz := range []int{60, 90, 120, 144, 165} {
@@ -33,7 +33,7 @@ func TestNoRingOverflows(t *testing.T) {
 				}
 				wait := p.wait(display, time.Minute)
 				between := wait + took
-				if overflows, busy := between >= 120*period, wait <= took; overflows && !busy || wait < took || wait > time.Second {
+				if overflows, busy := between >= 120*period, wait <= 2*took; overflows && !busy || wait < 2*took || wait > time.Second {
 					t.Errorf("%d Hz, %s, dumps of %v: waits %v", hz, name, took, wait)
 				}
 			}
@@ -53,7 +53,7 @@ func TestWindowsThatComeAndGoAreLookedAtMoreOften(t *testing.T) {
 		t.Errorf("for the first window: %v", calm)
 	}
 	p.dumped(dumpOf(0, "list", "detail"), took, 3*time.Second)
-	if soon := p.wait(0, 3*time.Second); soon != 250*time.Millisecond-took {
+	if soon := p.wait(0, 3*time.Second); soon != 500*time.Millisecond-took {
 		t.Errorf("for another window: %v", soon)
 	}
 	p.dumped(dumpOf(0, "list", "detail"), took, 7*time.Second)

@@ -86,8 +86,7 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 	}
 	s.recording.Baseline(d)
 	if s.hasGraphicsStats() {
-		s.before, s.kept, err = s.readPackage(ctx)
-		if err != nil {
+		if err := s.readBefore(ctx); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,24 @@ func (s *Sampler) readPackage(ctx context.Context) (gfxinfo.Stated, bool, error)
 	return d.OfPackage(s.App), len(d.Packages) > 0 && !d.Cut, nil
 }
 
+// readBefore reads what was counted before the repetition, when no more is added to it:
+// the app was stopped just now, and what it had counted may not be kept yet.
+func (s *Sampler) readBefore(ctx context.Context) (err error) {
+	if s.before, s.kept, err = s.readPackage(ctx); err != nil || !s.kept {
+		return err
+	}
+	_, err = s.Target.Poll(ctx, keptEvery, keptWithin, func() (bool, error) {
+		if err := s.Target.Clock.Sleep(ctx, keptEvery); err != nil {
+			return false, err
+		}
+		now, _, err := s.readPackage(ctx)
+		still := now == s.before
+		s.before = now
+		return still, err
+	})
+	return err
+}
+
 // How long the system may take to keep what it counted of a process that has ended, and
 // how often to look.
 const (

@@ -56,6 +56,8 @@ type Options struct {
 	Verifier bool
 	// ClosedTmp lets nobody write to /data/local/tmp.
 	ClosedTmp bool
+	// Hz is the display's highest rate where it is another than the profile's.
+	Hz int
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 	// Production makes it a build as it is sold (user), which has no `adb root`.
@@ -113,6 +115,9 @@ type state struct {
 func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Network == "" {
 		o.Network = "wifi"
+	}
+	if o.Hz > 0 {
+		p.Hz = o.Hz
 	}
 	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(clock.Boot)}
 	ph.files = storage.New(clock.Epoch, func() time.Time { return clock.Wall(ph.clock.Now()) }, ph.proc)

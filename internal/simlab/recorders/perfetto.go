@@ -69,6 +69,11 @@ func Perfetto(p *Phone, asked *shell.Call, then func(code int)) {
 		c.cloneTracing(name, out, then)
 		return
 	}
+	if c.Property("persist.traced.enable") == "0" {
+		c.Errorf("perfetto_cmd.cc Could not connect to the traced socket. Is traced running? (persist.traced.enable)\n")
+		then(1)
+		return
+	}
 	t, err := c.newTracing(config, out)
 	if err != nil {
 		c.Errorf("perfetto_cmd.cc %v\n", err)

@@ -1,0 +1,134 @@
+package collect_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/run"
+)
+
+// scroll is an app that draws for 12 s without a pause.
+const scroll = "cost 5ms\nscenario read-mail 13s\n  start 30\n  600ms scroll 720\n"
+
+// visits is one whose list opens a window and closes it again after a while, for 12 s.
+func visits(lives time.Duration) string {
+	var b strings.Builder
+	b.WriteString("cost 5ms\nscenario read-mail 13s\n  start 30\n")
+	frames := func(d time.Duration) int { return int(d.Seconds() * 60) }
+	const between = 600 * time.Millisecond
+	for at := 600 * time.Millisecond; at+lives+between < 12*time.Second; at += lives + between {
+		fmt.Fprintf(&b, "  %v open %d opens for %v\n  %v back %d\n", at, frames(lives), lives, at+lives, frames(between-100*time.Millisecond))
+	}
+	return b.String()
+}
+
+// coverage is how frames of a run were seen.
+type coverage struct {
+	drawn      []int // by the phone, in each repetition
+	iterations []run.Iteration
+	stalled    time.Duration
+}
+
+// counts are the frames of each repetition, by the run.
+func (c coverage) counts() (out []int) {
+	for _, it := range c.iterations {
+		out = append(out, int(it.Metrics["frames.count"]))
+	}
+	return out
+}
+
+// covers measures an app on a phone that is as slow as real ones, the frames of which come
+// by its frame timeline or by dumps.
+func covers(t *testing.T, by string, hz int, app string, repetitions int) coverage {
+	t.Helper()
+	profile := map[string]string{"timeline": "galaxy-s21-android-13", "gfxinfo": "pixel-5-android-11"}[by]
+	s, job := simulated(t, profile, simlab.Options{Hz: hz})
+	job.App.APK = scrolls(t, app)
+	job.Scenario.Repetitions, job.Scenario.WarmUp, job.Scenario.Retries = repetitions, 0, 0
+	byPID := map[int32]int{}
+	look := func() {
+		for pid, n := range drawnBy(s, by) {
+			byPID[pid] = max(byPID[pid], n) // the phone forgets what is long ago
+		}
+	}
+	r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(journal.Event) { look() })})
+	wantComplete(t, r, repetitions)
+	look()
+	if r.Run.Context["frames_by"] != by {
+		t.Fatalf("frames by %s, want %s: %v", r.Run.Context["frames_by"], by, r.Run.Warnings)
+	}
+	c := coverage{iterations: r.Run.Iterations, stalled: s.Phone.Stalled()}
+	for _, pid := range slices.Sorted(maps.Keys(byPID)) {
+		c.drawn = append(c.drawn, byPID[pid])
+	}
+	return c
+}
+
+// drawnBy are the frames of each process of the demo app: those that came to the screen,
+// of which the compositor tells, or those that the process counted itself.
+func drawnBy(s *simlab.Simulated, by string) map[int32]int {
+	out := map[int32]int{}
+	for _, l := range s.Phone.Timeline().Layers {
+		for _, f := range l.Frames {
+			if there := by == "timeline" && f.Presented > 0 || by == "gfxinfo" && f.Counted > 0; there && strings.HasPrefix(l.Title, "com.example.demo/") {
+				out[l.PID]++
+			}
+		}
+	}
+	return out
+}
+
+// TestFramesThatAreSeen is the table in docs/collection.md: how many of an app's frames are
+// counted and seen, at each rate of the display and for windows that live for a while, and
+// for how long the app could not draw since it was asked.
+func TestFramesThatAreSeen(t *testing.T) {
+	t.Parallel()
+	check := func(by string, hz int, what, app string) {
+		c := covers(t, by, hz, app, 1)
+		seen := c.iterations[0].FramesSeen
+		if seen == 0 {
+			seen = 1
+		}
+		t.Logf("| %s, %d Hz, %s | %d | %d | %.1f %% | %d ms |", by, hz, what, c.drawn[0], c.counts()[0], 100*seen, c.stalled.Milliseconds())
+		if !slices.Equal(c.counts(), c.drawn) {
+			t.Errorf("%s, %d Hz, %s: %v of %v frames count", by, hz, what, c.counts(), c.drawn)
+		}
+		if by == "timeline" && (seen < 1 || c.stalled > 0) || by == "gfxinfo" && what == "scrolling" && hz <= 120 && seen < 0.99 {
+			t.Errorf("%s, %d Hz, %s: %.1f %% of the frames were seen, the app was stopped for %v", by, hz, what, 100*seen, c.stalled)
+		}
+	}
+	for _, by := range []string{"timeline", "gfxinfo"} {
+		for _, hz := range []int{60, 90, 120, 144} {
+			check(by, hz, "scrolling", scroll)
+		}
+		for _, lives := range []time.Duration{400, 700, 1000, 2000} {
+			check(by, 120, fmt.Sprintf("windows that live %d ms", int64(lives)), visits(lives*time.Millisecond))
+		}
+	}
+}
+
+// TestTheSameBuildTenTimes has ten repetitions of one build count alike: of the frame
+// timeline all that the phone showed, of dumps nearly the same, since each keeps the app
+// from drawing for a while.
+func TestTheSameBuildTenTimes(t *testing.T) {
+	t.Parallel()
+	const steady = "cost 4ms\nnoise session 0% repetition 0% frame 0% tail 0%x1\nscenario read-mail 14s\n  start 30\n  600ms scroll 720\n"
+	for _, by := range []string{"timeline", "gfxinfo"} {
+		c := covers(t, by, 0, steady, 10)
+		counts := c.counts()
+		t.Log(by, counts)
+		if !slices.Equal(counts, c.drawn) {
+			t.Errorf("%s: %v frames count, %v were drawn", by, counts, c.drawn)
+		}
+		if most, least := slices.Max(counts), slices.Min(counts); float64(most-least) > 0.01*float64(least) {
+			t.Errorf("%s: between %d and %d frames", by, least, most)
+		}
+	}
+}
