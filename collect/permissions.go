@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/collect/workload"
 )
 
 // hasRuntimePermissions: they came with Android 6.
@@ -15,7 +16,8 @@ func hasRuntimePermissions(f target.Facts) bool { return f.API >= 23 }
 // readPermissions notes what the app may do as it is installed: pm clear takes it
 // away in each repetition (PackageManagerService, resetRuntimePermissions).
 func (c *collector) readPermissions(ctx context.Context) error {
-	if !c.job.Scenario.ClearData || !hasRuntimePermissions(c.target.Facts) {
+	between := workload.ClearsBetween(c.job.Scenario.Workload)
+	if !c.job.Scenario.ClearData && !between || !hasRuntimePermissions(c.target.Facts) {
 		return nil
 	}
 	text, err := c.target.Output(ctx, "dumpsys", "package", c.job.App.Package)
@@ -23,6 +25,10 @@ func (c *collector) readPermissions(ctx context.Context) error {
 		return fmt.Errorf("read the permissions of %s: %w", c.job.App.Package, err)
 	}
 	c.granted = grantedPermissions(text)
+	if between && len(c.granted) > 0 {
+		c.journal.Warnf("clearPackageData takes the app's permissions away before each test, and nobody but the test can give them again in between (GrantPermissionRule): %s; or leave it out and set clear-data: true, which grants them again",
+			strings.Join(c.granted, ", "))
+	}
 	return nil
 }
 

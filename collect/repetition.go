@@ -146,7 +146,11 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	if w := a.workload; a.energy != nil && w.End != "" {
 		a.energy.Marked(a.log.Times(w.Begin), a.log.Times(w.End))
 	}
-	seen := a.log.Sift(watch.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: a.frames.Alive, WritesUI: &c.writesUI})
+	alive := a.frames.Alive
+	if workload.Orchestrated(c.job.Scenario.Workload) {
+		alive = 0 // its process ends with each test
+	}
+	seen := a.log.Sift(watch.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: alive, WritesUI: &c.writesUI})
 	if a.energy != nil && a.workload.Begin == "" {
 		a.energy.Began(seen.Began)
 	}
@@ -252,13 +256,8 @@ func causeOf(err error) loss.Cause {
 
 // prepare brings the app to the state in which every repetition begins.
 func (c *collector) prepare(ctx context.Context) error {
-	for _, pkg := range []string{c.job.App.Package, workload.TestPackage(c.job.Scenario.Workload)} {
-		if pkg == "" {
-			continue
-		}
-		if err := c.target.Try(ctx, "am", "force-stop", pkg); err != nil {
-			return err
-		}
+	if err := c.stopApps(ctx); err != nil {
+		return err
 	}
 	if !c.job.Scenario.ClearData {
 		return nil
@@ -271,6 +270,23 @@ func (c *collector) prepare(ctx context.Context) error {
 		return fmt.Errorf("clear the app's data: the device says %q", said)
 	}
 	return c.grantAgain(ctx)
+}
+
+// stopApps stops the app and its test; what would start them again first.
+func (c *collector) stopApps(ctx context.Context) error {
+	running := []string{c.job.App.Package, workload.TestPackage(c.job.Scenario.Workload)}
+	if workload.Orchestrated(c.job.Scenario.Workload) {
+		running = append([]string{workload.OrchestratorPackage}, running...)
+	}
+	for _, pkg := range running {
+		if pkg == "" {
+			continue
+		}
+		if err := c.target.Try(ctx, "am", "force-stop", pkg); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endsWithin is how late the end of a workload is noticed where energy is
@@ -304,7 +320,7 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 	for !w.Ended() {
 		if timeout > 0 && clock.Now() >= deadline && !w.Settled() {
 			w.Stop(c.journal)
-			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
+			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.stopApps(ctx)
 		}
 		if err := c.await(ctx, a, a.frames.Pause()); err != nil {
 			return nil, err

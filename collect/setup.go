@@ -159,8 +159,15 @@ func (c *collector) install(ctx context.Context) error {
 	if c.job.App.TestAPK != "" {
 		test = []string{c.job.App.TestAPK}
 	}
-	_, err := c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), test...)
-	return err
+	if _, err := c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), test...); err != nil {
+		return err
+	}
+	for _, of := range workload.Orchestra(c.job.Scenario.Workload, c.job.App) {
+		if err := c.putForAll(ctx, of); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tellOfVerifier says what an installation may wait for, which is minutes without a word.
@@ -243,17 +250,42 @@ func (c *collector) put(ctx context.Context, pkg string, files ...string) (sizes
 	if sizes, err = install.APKs(ctx, c.target, files, note); err != nil {
 		return nil, err
 	}
-	if pkg == "" || there {
-		return sizes, nil
+	return sizes, c.installed(ctx, pkg, there, files[0])
+}
+
+// putForAll installs a package that every other may see.
+func (c *collector) putForAll(ctx context.Context, of workload.Needed) error {
+	if of.APK == "" {
+		_, err := c.put(ctx, of.Package)
+		return err
+	}
+	there, err := workload.IsInstalled(ctx, c.target.Device(), of.Package)
+	if err != nil {
+		return err
+	}
+	if err := c.noteInstall(ctx, of.Package, []string{of.APK}, there); err != nil {
+		return err
+	}
+	if err := install.ForAll(ctx, c.target, of.APK); err != nil {
+		return err
+	}
+	return c.installed(ctx, of.Package, there, of.APK)
+}
+
+// installed has a package taken off again at the end that was not there before, and
+// looks whether it is the one that was meant.
+func (c *collector) installed(ctx context.Context, pkg string, before bool, file string) error {
+	if pkg == "" || before {
+		return nil
 	}
 	if what := "uninstall " + pkg; !c.job.KeepInstalled && !c.target.Undoes(what) {
 		c.target.UndoLater(what, func(ctx context.Context) error { return c.target.Device().Uninstall(ctx, pkg) })
 	}
-	there, err = workload.IsInstalled(ctx, c.target.Device(), pkg)
+	there, err := workload.IsInstalled(ctx, c.target.Device(), pkg)
 	if err == nil && !there {
-		err = c.target.Final(loss.Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", files[0], pkg))
+		err = c.target.Final(loss.Configuration, fmt.Errorf("install %s: it holds another package than %s, which apkgate.yml names", file, pkg))
 	}
-	return sizes, err
+	return err
 }
 
 // noteInstall notes on the device that a package is about to be put there that was not

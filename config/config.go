@@ -61,6 +61,10 @@ type App struct {
 	Splits []string `yaml:"-"`
 	// The APK file that holds the instrumentation tests.
 	TestAPK string `yaml:"test-apk,omitempty"`
+	// The APK file of androidx.test:orchestrator, for a test that runs under it. Without it, the one that is on the device.
+	OrchestratorAPK string `yaml:"orchestrator-apk,omitempty"`
+	// The APK file of androidx.test.services:test-services, which the Orchestrator needs. Without it, the one that is on the device.
+	TestServicesAPK string `yaml:"test-services-apk,omitempty"`
 	// The version to note in each run. Without it, what the device says of the installed app.
 	Version string `yaml:"version,omitempty"`
 	// The build to note in each run, such as release.
@@ -146,6 +150,8 @@ type Instrumentation struct {
 	Args map[string]string `yaml:"args,omitempty"`
 	// It is a Macrobenchmark: what it measures by itself becomes the run.
 	Macrobenchmark bool `yaml:"macrobenchmark,omitempty" jsonschema:"default=false"`
+	// Run each test in a process of its own, by Android's Test Orchestrator.
+	Orchestrator bool `yaml:"orchestrator,omitempty" jsonschema:"default=false"`
 }
 
 // Benchmark is the workload's instrumentation where it is a Macrobenchmark, else nil.

@@ -100,7 +100,7 @@ const (
 func constrain(t *testing.T, s *jsonschema.Schema) {
 	t.Helper()
 	for key, pattern := range map[string]string{
-		"App.package": packagePattern.String(), "App.test-apk": pathPattern,
+		"App.package": packagePattern.String(), "App.test-apk": pathPattern, "App.orchestrator-apk": pathPattern, "App.test-services-apk": pathPattern,
 		"Scenario.name": linePattern, "Instrumentation.test-package": packagePattern.String(),
 		"Instrumentation.runner": classPattern.String(), "Instrumentation.class": linePattern,
 		"Startup.activity": activityPattern.String(), "Maestro.flow": pathPattern, "Shell.script": pathPattern,

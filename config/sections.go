@@ -41,6 +41,8 @@ func (d *decoder) app(a *App) reader {
 			need("package", d.text(&a.Package, packageRule)),
 			may("apk", d.apks(a)),
 			may("test-apk", d.filePath(&a.TestAPK)),
+			may("orchestrator-apk", d.filePath(&a.OrchestratorAPK)),
+			may("test-services-apk", d.filePath(&a.TestServicesAPK)),
 			may("version", d.looseText(&a.Version, nameRule)),
 			may("build", d.looseText(&a.Build, nameRule)),
 			may("mapping", d.filePath(&a.Mapping)),
@@ -135,7 +137,11 @@ func (d *decoder) instrumentation(dst **Instrumentation) reader {
 			may("class", d.text(&i.Class, classRule)),
 			may("args", d.texts(&i.Args, propertyRule)),
 			may("macrobenchmark", d.boolean(&i.Macrobenchmark)),
+			may("orchestrator", d.boolean(&i.Orchestrator)),
 		)
+		if i.Orchestrator && i.Macrobenchmark {
+			d.at(n.find("orchestrator"), join(path, "orchestrator"), "a Macrobenchmark runs in a process of its own anyway, and not under the Orchestrator: remove one of the two")
+		}
 		if _, twice := i.Args["class"]; twice && i.Class != "" {
 			d.at(n.find("args").find("class"), join(join(path, "args"), "class"), "the test class is given twice, by class and by args")
 		}

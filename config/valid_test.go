@@ -79,13 +79,14 @@ func TestEveryKeyIsRead(t *testing.T) {
 // everything is what testdata/valid/everything.yml says.
 func everything() *config.Config {
 	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Compile: config.CompileNone} // energy's
-	start, sync, random, script := scenario, scenario, scenario, scenario
+	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
+	apart.Name, apart.Workload.Instrumentation = "apart", &config.Instrumentation{TestPackage: "com.example.mail.test", Runner: config.DefaultRunner, Orchestrator: true}
 	start.Name, start.Workload.Startup = "start", &config.Startup{Mode: config.StartHot, Activity: "com.example.mail.Inbox$Start"}
 	sync.Name, sync.Workload.Maestro = "sync", &config.Maestro{Flow: "../flows/sync.yaml"}
 	random.Name, random.Workload.Monkey = "random", &config.Monkey{Seed: 42, Events: 1000, Throttle: 50 * time.Millisecond, Args: []string{"--pct-touch", "60", "--pct-motion", "60"}}
 	script.Name, script.Workload.Shell = "script", &config.Shell{Script: "scripts/open.sh"}
 	return &config.Config{
-		App: config.App{Package: "com.example.mail", APK: "out/mail.apk", TestAPK: "/builds/mail-test.apk", Version: "5.10", Build: "release", Mapping: "out/mapping.txt"},
+		App: config.App{Package: "com.example.mail", APK: "out/mail.apk", TestAPK: "/builds/mail-test.apk", OrchestratorAPK: "out/orchestrator-1.5.1.apk", TestServicesAPK: "out/test-services-1.5.0.apk", Version: "5.10", Build: "release", Mapping: "out/mapping.txt"},
 		Scenarios: []config.Scenario{{
 			Name: "open message",
 			Workload: config.Workload{Instrumentation: &config.Instrumentation{
@@ -93,7 +94,7 @@ func everything() *config.Config {
 				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"}, Macrobenchmark: true,
 			}},
 			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, Compile: config.CompileVerify, RefreshHz: 90,
-		}, start, sync, random, script},
+		}, apart, start, sync, random, script},
 		Devices: []config.Device{
 			{Serial: "R58M123", Name: "the S10", Context: map[string]string{"floor": "2"}},
 			{Address: "[fe80::1]:5555", Name: "[fe80::1]:5555"},

@@ -5,7 +5,10 @@
 package install
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,6 +44,34 @@ func APKs(ctx context.Context, t *target.Target, paths []string, note func(files
 		return nil, t.Final(loss.Infrastructure, err)
 	}
 	return sizesOf(t, chosen.Files), nil
+}
+
+// beside is where an APK lies on the device while it is installed from there.
+const beside = "/data/local/tmp/apkgate-beside.apk"
+
+// ForAll installs an APK that all apps may see and bind to, whatever their manifests
+// say of it, as Android 11 and later would not have it otherwise.
+func ForAll(ctx context.Context, t *target.Target, file string) error {
+	if t.Facts.API < 30 {
+		_, err := APKs(ctx, t, []string{file}, func([]string) error { return nil })
+		return err
+	}
+	apk, err := os.Open(file)
+	if err != nil {
+		return t.Final(loss.Configuration, fmt.Errorf("open an APK: %w", err))
+	}
+	defer func() { _ = apk.Close() }()
+	if err := t.Device().Push(ctx, apk, beside, 0o644, t.Started); err != nil {
+		return fmt.Errorf("push %s to the device: %w", file, err)
+	}
+	out, err := t.Exec(ctx, "pm", "install", "-r", "-t", "-g", "--force-queryable", beside)
+	if err != nil {
+		return fmt.Errorf("install %s: %w", file, err)
+	}
+	if out.ExitCode != 0 || !bytes.Contains(out.Stdout, []byte("Success")) {
+		return t.Final(loss.Infrastructure, fmt.Errorf("install %s: the device says %q", file, target.FirstLine(out.Stdout, out.Stderr)))
+	}
+	return t.Try(ctx, "rm", beside)
 }
 
 // specOf is what the choice of an app's APKs depends on. What the device doesn't tell

@@ -34,15 +34,28 @@ func (p Plan) command() string {
 	return ""
 }
 
+// byShell runs what follows as the shell does, for an instrumentation that may ask for
+// commands to be run: the Orchestrator (androidx.test.services.shellexecutor).
+const byShell = "CLASSPATH=$(pm path " + ServicesPackage + ") app_process / androidx.test.services.shellexecutor.ShellMain "
+
 func instrument(w config.Instrumentation) string {
 	words := []string{"am", "instrument", "-w", "-r"}
+	component := w.TestPackage + "/" + runnerOf(w)
+	if w.Orchestrator {
+		words = append(words, "-e", "targetInstrumentation", component)
+		component = OrchestratorPackage + "/.AndroidTestOrchestrator"
+	}
 	if w.Class != "" {
 		words = append(words, "-e", "class", w.Class)
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Args)) {
 		words = append(words, "-e", name, w.Args[name])
 	}
-	return device.Quote(append(words, w.TestPackage+"/"+runnerOf(w))...)
+	line := device.Quote(append(words, component)...)
+	if w.Orchestrator {
+		line = byShell + line
+	}
+	return line
 }
 
 func runnerOf(w config.Instrumentation) string {

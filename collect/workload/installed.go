@@ -16,16 +16,17 @@ import (
 // the app, and the scenario's test with its runner. What is missing is the caller's
 // error (IsConfiguration); any other is that the device could not be asked.
 func Installed(ctx context.Context, d device.Device, app config.App, scenario config.Scenario) error {
-	for _, of := range []struct{ pkg, apk string }{{app.Package, app.APK}, {TestPackage(scenario.Workload), app.TestAPK}} {
-		if of.pkg == "" || of.apk != "" {
+	needed := []Needed{{app.Package, app.APK}, {TestPackage(scenario.Workload), app.TestAPK}}
+	for _, of := range append(needed, Orchestra(scenario.Workload, app)...) {
+		if of.Package == "" || of.APK != "" {
 			continue
 		}
-		there, err := IsInstalled(ctx, d, of.pkg)
+		there, err := IsInstalled(ctx, d, of.Package)
 		if err != nil {
 			return err
 		}
 		if !there {
-			return NotInstalled(of.pkg)
+			return NotInstalled(of.Package)
 		}
 	}
 	if w := scenario.Workload.Instrumentation; w != nil && app.TestAPK == "" {
@@ -36,11 +37,15 @@ func Installed(ctx context.Context, d device.Device, app config.App, scenario co
 
 // NotInstalled says that a package is not on the device and can't be put there.
 func NotInstalled(pkg string) *loss.Error {
-	return &loss.Error{
+	problem := &loss.Error{
 		Cause: loss.Configuration, Phase: journal.SetUp, Final: true,
 		Err:    fmt.Errorf("%s is not on the device, and apkgate.yml names no APK of it", pkg),
 		Advice: "name its APK (app.apk, app.test-apk), or install it before",
 	}
+	if pkg == OrchestratorPackage || pkg == ServicesPackage {
+		return noOrchestrator(problem)
+	}
+	return problem
 }
 
 // IsInstalled looks whether a package is on the device; "" is not.

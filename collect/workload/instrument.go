@@ -178,6 +178,9 @@ func failedTest(said string) error {
 	if _, ids, refused := strings.Cut(said, "ERRORS (not suppressed): "); refused {
 		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Final: true, Err: err, Advice: adviceOf(ids)}
 	}
+	if strings.Contains(said, orchestratorSays) {
+		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Err: fmt.Errorf("%w: %s", loss.ErrCrashed, said), Advice: adviceOnCrash}
+	}
 	if slices.ContainsFunc(notThere, func(words string) bool { return strings.Contains(said, words) }) {
 		return &loss.Error{Cause: loss.Workload, Phase: journal.Measure, Err: err, Advice: "is the class, with its method, in the test APK?"}
 	}

@@ -22,12 +22,13 @@ func TestInstrumentationIsJudged(t *testing.T) {
 		says  string
 		final bool
 	}{
-		"good":         {begun + same + "INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\nINSTRUMENTATION_CODE: -1\n", nil, "", false},
-		"CR LF":        {strings.ReplaceAll(begun+same+"INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_CODE: -1\n", "\n", "\r\n"), nil, "", false},
-		"failed":       {begun + same + "INSTRUMENTATION_STATUS: stack=java.lang.AssertionError: 3\n\tat A.b(A.java:1)\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n", loss.ErrTestFail, "A#b: java.lang.AssertionError: 3", false},
-		"skipped":      {begun + same + "INSTRUMENTATION_STATUS_CODE: -3\nINSTRUMENTATION_CODE: -1\n", loss.ErrTestFail, "no test ran", true},
-		"crashed":      {begun + "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n", loss.ErrCrashed, "Process crashed.", false},
-		"crashed, why": {"INSTRUMENTATION_RESULT: shortMsg=java.lang.Error\nINSTRUMENTATION_RESULT: longMsg=java.lang.Error: x\nINSTRUMENTATION_CODE: 0\n", loss.ErrCrashed, "java.lang.Error: java.lang.Error: x", false},
+		"good":                           {begun + same + "INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\nINSTRUMENTATION_CODE: -1\n", nil, "", false},
+		"CR LF":                          {strings.ReplaceAll(begun+same+"INSTRUMENTATION_STATUS_CODE: 0\nINSTRUMENTATION_CODE: -1\n", "\n", "\r\n"), nil, "", false},
+		"failed":                         {begun + same + "INSTRUMENTATION_STATUS: stack=java.lang.AssertionError: 3\n\tat A.b(A.java:1)\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n", loss.ErrTestFail, "A#b: java.lang.AssertionError: 3", false},
+		"crashed under the Orchestrator": {begun + same + "INSTRUMENTATION_STATUS: stack=java.lang.Throwable: Test instrumentation process crashed. Check A#b.txt for details\nINSTRUMENTATION_STATUS_CODE: -2\nINSTRUMENTATION_CODE: -1\n", loss.ErrCrashed, "A#b", false},
+		"skipped":                        {begun + same + "INSTRUMENTATION_STATUS_CODE: -3\nINSTRUMENTATION_CODE: -1\n", loss.ErrTestFail, "no test ran", true},
+		"crashed":                        {begun + "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n", loss.ErrCrashed, "Process crashed.", false},
+		"crashed, why":                   {"INSTRUMENTATION_RESULT: shortMsg=java.lang.Error\nINSTRUMENTATION_RESULT: longMsg=java.lang.Error: x\nINSTRUMENTATION_CODE: 0\n", loss.ErrCrashed, "java.lang.Error: java.lang.Error: x", false},
 		"no such runner": {"INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{a/b}\nINSTRUMENTATION_STATUS_CODE: -1\nandroid.util.AndroidException: INSTRUMENTATION_FAILED: a/b\n",
 			nil, "Unable to find instrumentation info", true},
 		"failed, many": {strings.Repeat(same+"INSTRUMENTATION_STATUS: stack=x\nINSTRUMENTATION_STATUS_CODE: -2\n", 3) + "INSTRUMENTATION_CODE: -1\n", loss.ErrTestFail, "A#b: x (and 2 more)", false},
@@ -184,6 +185,12 @@ func TestTheEndOfAWorkloadIsTold(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	for want, w := range map[string]config.Workload{
+		"am start -W -a android.intent.action.MAIN -c android.intent.category.LAUNCHER -n com.example/.Main; sleep 1":               {Startup: &config.Startup{Mode: config.StartHot}},
+		"am start -W -a android.intent.action.MAIN -c android.intent.category.LAUNCHER -f 0x10008000 -n com.example/.Main; sleep 1": {Startup: &config.Startup{Mode: config.StartWarm}},
+		"CLASSPATH=$(pm path androidx.test.services) app_process / androidx.test.services.shellexecutor.ShellMain am instrument -w -r -e targetInstrumentation t/R -e class 'A#it'\\''s' androidx.test.orchestrator/.AndroidTestOrchestrator": {
+			Instrumentation: &config.Instrumentation{TestPackage: "t", Runner: "R", Class: "A#it's", Orchestrator: true}},
+		"am instrument -w -r -e additionalTestOutputDir /sdcard/Android/media/t/additional_test_output t/R": {
+			Instrumentation: &config.Instrumentation{TestPackage: "t", Runner: "R", Macrobenchmark: true}},
 		"monkey -p com.example -s 7 --throttle 50 --pct-syskeys 0 300": {Monkey: &config.Monkey{Seed: 7, Events: 300, Throttle: 50 * time.Millisecond}},
 		"monkey -p com.example -s 0 --pct-syskeys 0 1":                 {Monkey: &config.Monkey{Events: 1}},
 		"monkey -p com.example -s 0 --pct-syskeys 0 --pct-syskeys 5 '$(rm)' 1": {

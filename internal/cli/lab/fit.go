@@ -15,7 +15,7 @@ import (
 // whether the APKs are those that it speaks of, before any device is kept waiting
 // for them.
 func FilesThere(cfg *config.Config) error {
-	named := []struct{ key, path string }{{"app.test-apk", cfg.App.TestAPK}}
+	named := []struct{ key, path string }{{"app.test-apk", cfg.App.TestAPK}, {"app.orchestrator-apk", cfg.App.OrchestratorAPK}, {"app.test-services-apk", cfg.App.TestServicesAPK}}
 	for _, path := range cfg.App.APKs() {
 		named = append(named, struct{ key, path string }{"app.apk", path})
 	}

@@ -66,6 +66,10 @@ func amInstrument(c *call, then func(code int)) {
 			component = a
 		}
 	}
+	orchestrated := ""
+	if pkg, _, _ := strings.Cut(component, "/"); pkg == orchestratorPackage && c.state.apps[pkg] != nil {
+		orchestrated, component = component, arguments["targetInstrumentation"]
+	}
 	pkg, runner, _ := strings.Cut(component, "/")
 	test, target := c.underTest(pkg)
 	if test == nil || target == nil || runner != test.Runner {
@@ -85,6 +89,10 @@ func amInstrument(c *call, then func(code int)) {
 	if !wait { // nobody is told how it goes
 		w.out, w.then = nil, func(int) {}
 		then(0)
+	}
+	if orchestrated != "" {
+		w.orchestrate(arguments, c.Variable(secretVariable) != "")
+		return
 	}
 	w.start()
 }

@@ -29,6 +29,8 @@ type installed struct {
 	// granted are the runtime permissions that the app has.
 	granted map[string]bool
 	made    int // how often its activity was made
+	// queryable: every app may see and bind to it (Android 11).
+	queryable bool
 }
 
 // paths are where the parts of the app are, its base first.

@@ -132,7 +132,7 @@ func pmList(c *call) int {
 
 // pmInstall is pm install [-r] [-t] [-g] [-d] … FILE, or from a stream with -S.
 func pmInstall(c *call) int {
-	file, stream, grant := "", false, false
+	file, stream, grant, queryable := "", false, false, false
 	for i := 0; i < len(c.Args); i++ {
 		switch a := c.Args[i]; {
 		case a == "-S":
@@ -143,6 +143,11 @@ func pmInstall(c *call) int {
 			return 1
 		case a == "-g":
 			grant = true
+		case a == "--force-queryable" && c.profile.API >= 30:
+			queryable = true
+		case strings.HasPrefix(a, "--force-"):
+			c.Errorf("Error: Unknown option: %s\n", a)
+			return 1
 		case a == "-i" || a == "--user" || a == "--abi" || a == "--install-location":
 			i++
 		case a != "-" && !strings.HasPrefix(a, "-"):
@@ -159,7 +164,11 @@ func pmInstall(c *call) int {
 			return c.failure("INSTALL_FAILED_INVALID_URI")
 		}
 	}
-	return c.installAll([][]byte{data}, grant)
+	code := c.installAll([][]byte{data}, grant)
+	if app, err := simapp.Parse(data); err == nil && queryable && code == 0 {
+		c.state.apps[app.Package].queryable = true
+	}
+	return code
 }
 
 // installAll installs the parts of one app, and says how that went.

@@ -27,6 +27,8 @@ type workload struct {
 	then    func(code int)
 	// benchmarks are those of a Macrobenchmark; nil of another test.
 	benchmarks *benchmarks
+	// orchestra runs each test in a process of its own; nil: nobody does.
+	orchestra *orchestra
 }
 
 // instrument begins the test cases of a test APK in the app's process.
@@ -85,16 +87,28 @@ func (w *workload) playNext(cold bool) {
 	if cold {
 		start = choreo.Cold
 	}
+	n := w.next
 	perf := w.phone.play(w.process, sc, start)
 	scenarioBegan := perf.End - sc.Duration
 	for _, m := range perf.Marks {
-		w.at(m.At, func() { w.phone.happen(w.process, m.Event) })
+		w.at(m.At, func() {
+			if w.process != nil && n == w.next {
+				w.phone.happen(w.process, m.Event)
+			}
+		})
 	}
 	w.at(perf.End+w.lingers(), func() {
+		if n != w.next || w.process == nil { // under the Orchestrator: it crashed
+			return
+		}
 		if w.raw {
 			w.status(0, ".")
 		} else {
 			w.printf(".")
+		}
+		if w.orchestra != nil {
+			w.orchestra.next(w)
+			return
 		}
 		w.playNext(false)
 	})
@@ -149,6 +163,10 @@ func (w *workload) finish() {
 
 // fail prints a test that failed, and ends the run.
 func (w *workload) fail(trace string) {
+	if w.orchestra != nil {
+		w.orchestra.failed(w, trace)
+		return
+	}
 	if w.raw {
 		w.printf("INSTRUMENTATION_STATUS: stack=%s\n", trace)
 		w.status(-2, "\nError in "+w.current.Method+"("+w.current.Class+"):\n"+trace)
@@ -164,6 +182,10 @@ func (w *workload) fail(trace string) {
 // appDied ends the run because the app's process is gone.
 func (w *workload) appDied(message string) {
 	if w.over {
+		return
+	}
+	if w.orchestra != nil && w.orchestra.lives() {
+		w.orchestra.failed(w, "java.lang.Throwable: Test instrumentation process crashed. Check "+w.current.Class+"#"+w.current.Method+".txt for details")
 		return
 	}
 	if w.raw {
@@ -182,9 +204,14 @@ func (w *workload) end(code int) {
 		return
 	}
 	w.over = true
-	w.process.workload = nil
-	if !w.process.dead {
-		w.phone.kill(w.app.Package)
+	if w.process != nil { // none where not even the first test began
+		w.process.workload = nil
+		if !w.process.dead {
+			w.phone.kill(w.app.Package)
+		}
+	}
+	if w.orchestra != nil {
+		w.orchestra.end(w)
 	}
 	w.then(code)
 }
@@ -206,7 +233,11 @@ func (w *workload) scheduleFaults(began time.Duration, perf choreo.Performance) 
 				}
 			}
 			if ok {
-				w.at(at+f.At, func() { p.strike(f, w.process) })
+				w.at(at+f.At, func() {
+					if w.process != nil {
+						p.strike(f, w.process)
+					}
+				})
 			}
 		}
 	}

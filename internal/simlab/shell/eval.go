@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -92,6 +93,9 @@ func (s *Shell) node(n node, on Streams, then func(code int)) {
 	for _, w := range n.words {
 		args = append(args, s.files(w)...)
 	}
+	if s.variables = nil; len(args) > 0 { // those of one command
+		args = s.assign(args)
+	}
 	if len(args) == 0 {
 		end(0)
 		return
@@ -109,6 +113,35 @@ func (s *Shell) files(w word) []string {
 		}
 	}
 	return []string{text}
+}
+
+// assignment is NAME=VALUE before a command.
+var assignment = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)=(.*)$`)
+
+// assign notes the variables that stand before a command, and returns the command.
+func (s *Shell) assign(args []string) []string {
+	for len(args) > 0 {
+		m := assignment.FindStringSubmatch(args[0])
+		if m == nil {
+			break
+		}
+		if s.variables == nil {
+			s.variables = map[string]string{}
+		}
+		s.variables[m[1]], args = m[2], args[1:]
+	}
+	return args
+}
+
+// Variable is what was assigned to a name before the command that runs.
+func (s *Shell) Variable(name string) string { return s.variables[name] }
+
+// Assign sets a variable for the commands that this one runs.
+func (s *Shell) Assign(name, value string) {
+	if s.variables == nil {
+		s.variables = map[string]string{}
+	}
+	s.variables[name] = value
 }
 
 // expand makes a word of its parts. Commands in $(…) have to end at once.

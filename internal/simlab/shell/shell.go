@@ -18,6 +18,7 @@ type Shell struct {
 	ended    bool
 	// substituting counts the $(…) that are being worked out.
 	substituting int
+	variables    map[string]string // assigned before the command that runs
 	code         int
 	done         chan struct{}    // closed when it ended
 	delivered    chan struct{}    // closed when its output was handed over
