@@ -17,6 +17,9 @@ import (
 // offer them; delayed acknowledgements, which change flow control, are not among them.
 const hostBanner = "host::features=shell_v2,cmd"
 
+// heldHint is for a port that takes connections and says nothing.
+const heldHint = "an emulator answers one adb at a time: where `adb devices` lists it (emulator-5554), give its serial instead of its address, or stop that server (adb kill-server)"
+
 const authorizeHint = "accept this computer's key on the device's screen, or put ~/.android/adbkey.pub where the device's image keeps its adb_keys; a key that the device knows already can be named in ADB_VENDOR_KEYS"
 
 // minPayload is the least that a device may say it takes, in bytes.
@@ -70,7 +73,7 @@ func (h *handshake) read() (wire.Message, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded) && h.offered:
 		return m, h.unauthorized()
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return m, fmt.Errorf("%w: %w to the connection", device.ErrGone, silence(h.options.ConnectTimeout))
+		return m, withHint(fmt.Errorf("%w: %w to the connection", device.ErrGone, silence(h.options.ConnectTimeout)), heldHint)
 	case errors.Is(err, io.EOF) && h.offered:
 		return m, h.unauthorized()
 	}

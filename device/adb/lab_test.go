@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
@@ -114,6 +115,20 @@ func TestRealRootIsRefusedOnABuildAsSold(t *testing.T) {
 	c, _ := realCommandOn(t, "pixel-7-android-14", simlab.Options{Production: true})
 	if out, _, _ := c.run("root"); !strings.Contains(out, "adbd cannot run as root in production builds") {
 		t.Errorf("%q", out)
+	}
+}
+
+// An emulator's port takes a second host and tells it nothing.
+func TestAnEmulatorThatAServerHoldsIsNamedByItsSerial(t *testing.T) {
+	t.Parallel()
+	phone := startSimulated(t, "sdk-gphone64-x86-android-14", simlab.Options{})
+	phone.Daemon.Exclusive(true)
+	if _, err := realServer(t).Connect(testContext(t), phone.Address()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := adb.Dial(testContext(t), phone.Address(), adb.Options{ConnectTimeout: 300 * time.Millisecond})
+	if !errors.Is(err, device.ErrGone) || !strings.Contains(hint(err), "serial") {
+		t.Errorf("%v (%s), want the advice to give its serial", err, hint(err))
 	}
 }
 

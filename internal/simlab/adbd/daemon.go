@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ type Daemon struct {
 	offline     bool
 	key         *rsa.PublicKey         // the only one that is let in, nil for everybody
 	accepting   bool                   // somebody is there and accepts what others show
+	exclusive   bool                   // one client at a time
 	connections map[net.Conn]*forwards // nil until the client has said who it is
 }
 
@@ -67,6 +69,10 @@ func (d *Daemon) serve(ctx context.Context, conn net.Conn) {
 	defer d.forget(conn)
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if d.isTaken(conn) {
+		io.Copy(io.Discard, conn) // whatever it says is answered by nobody
+		return
+	}
 
 	h := &hello{daemon: d, conn: conn, r: bufio.NewReaderSize(conn, 64<<10)}
 	conn.SetReadDeadline(time.Now().Add(handshakeTime))

@@ -69,6 +69,26 @@ func (d *Daemon) AcceptKeys(on bool) {
 	d.accepting = on
 }
 
+// Exclusive has the daemon serve one client at a time, as an emulator's port does:
+// others are taken, and never answered.
+func (d *Daemon) Exclusive(on bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.exclusive = on
+}
+
+// isTaken reports whether another client than this one has the daemon to itself.
+func (d *Daemon) isTaken(conn net.Conn) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for other, ports := range d.connections {
+		if d.exclusive && other != conn && ports != nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (d *Daemon) acceptsKeys() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
