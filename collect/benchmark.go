@@ -13,8 +13,8 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
-	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/importer"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -116,7 +116,7 @@ func (c *collector) takeImported() (out []run.Iteration) {
 		for _, d := range m.imported.Declared {
 			c.declare(d)
 		}
-		for _, name := range []string{importer.MeasuredBy, devctx.FramesBy} {
+		for _, name := range []string{importer.MeasuredBy, metric.FramesBy} {
 			if value := m.imported.Context[name]; value != "" {
 				c.setContext(name, value)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/watch"
-	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/metric"
 )
 
 // The values of the context property frames_by.
@@ -79,14 +79,14 @@ func (c *collector) end(ctx context.Context, a *attempt) error {
 
 // tellFramesBy notes where the frames of the run are from.
 func (c *collector) tellFramesBy() {
-	if _, users := c.job.Extra[devctx.FramesBy]; users || !c.sawFrames {
+	if _, users := c.job.Extra[metric.FramesBy]; users || !c.sawFrames {
 		return
 	}
 	by := byGfxinfo
 	if c.timeline {
 		by = byTimeline
 	}
-	c.setContext(devctx.FramesBy, by)
+	c.setContext(metric.FramesBy, by)
 }
 
 // tellCoverage warns of repetitions in which frames were drawn that were not seen one by

@@ -266,7 +266,7 @@ type Gate struct {
 	MinChange Fraction `yaml:"min-change" jsonschema_extras:"default=5%"`
 	// How repetitions are summed up. (Preset dune: mean.)
 	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
-	// The metrics that decide. Without it: all that are not neutral; a percentile or another detail only where its summary is absent.
+	// The metrics that decide. Without it: all that are not neutral, but frames.count (preset dune has it) and others that the catalogue has judged on request; a percentile or another detail only where its summary is absent.
 	Metrics []string `yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
 	// The outcome from which the exit status is 1.
 	FailOn gate.FailOn `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`

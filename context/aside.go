@@ -7,7 +7,7 @@ import (
 )
 
 // The properties that say nothing of the device or the app, beside
-// metric.EnergyFrom.
+// metric.EnergyFrom and metric.FramesBy.
 const (
 	Powered = "powered" // what powered the device: "battery", "usb", …
 	Battery = "battery" // how full it was: "0-19%", "20-49%", …
@@ -15,11 +15,12 @@ const (
 
 // Aside are the properties that say how some of a run's numbers came about, or
 // tell of the moment, and nothing of the device or the app: a phone whose joules
-// are read from its rails draws its frames as it did before, and so does one
-// whose battery has waned. They make no two contexts less alike, unless a list
+// are read from its rails draws its frames as it did before, one whose frames are
+// taken from another place takes the CPU time that it took, and one whose battery
+// has waned is the same. They make no two contexts less alike, unless a list
 // of properties names them. Numbers that do depend on one, such as joules on
 // their source, are kept apart one by one (metric.Metric.Within).
-var Aside = []string{metric.EnergyFrom, Powered, Battery}
+var Aside = []string{metric.EnergyFrom, metric.FramesBy, Powered, Battery}
 
 // without returns the properties that are not set aside.
 func without(a Properties) Properties {

@@ -73,12 +73,11 @@ func Only(a Properties, use []string) Properties {
 // differ in one of them are never compared, however like they are otherwise:
 // another tool's frame time is another quantity under the same name, and a
 // simulated phone is none.
-var Hard = []string{MeasuredBy, FramesBy, Simulated}
+var Hard = []string{MeasuredBy, Simulated}
 
 // The names of the hard properties.
 const (
 	MeasuredBy = "measured_by" // the tool, where it was not apkgate's own collector
-	FramesBy   = "frames_by"   // what a frame time is of: "cpu_time", "deadline", "gfxinfo"
 	Simulated  = "simulated"   // "true" for a simulated device
 )
 

@@ -68,7 +68,7 @@ func TestStrangersWeighTheSame(t *testing.T) {
 
 func TestHardPropertiesKeepRunsApart(t *testing.T) {
 	real := Properties{"model": "a"}
-	for _, other := range []Properties{{"model": "a", "simulated": "true"}, {"model": "a", "measured_by": "macrobenchmark"}, {"frames_by": "deadline"}} {
+	for _, other := range []Properties{{"model": "a", "simulated": "true"}, {"model": "a", "measured_by": "macrobenchmark"}, {"measured_by": "x"}} {
 		if Comparable(real, other) || !Comparable(other, other) {
 			t.Errorf("%v and %v: want these apart and each comparable with itself", real, other)
 		}
@@ -94,5 +94,9 @@ func TestHowJoulesCameAboutMakesNoOtherDevice(t *testing.T) {
 	}
 	if Same(plain, Properties{"model": "a", "network": "wifi", "compiled": "speed"}, nil) {
 		t.Error("compiled ahead of time is a difference")
+	}
+	timeline := Properties{"model": "a", "network": "wifi", metric.FramesBy: "timeline"}
+	if !Same(plain, timeline, nil) || !Comparable(plain, timeline) || Shared(timeline, timeline, nil) != 2 {
+		t.Error("where the frames are taken from makes another phone")
 	}
 }

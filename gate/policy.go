@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"slices"
+
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -40,8 +42,11 @@ type Policy struct {
 	// MinChange is the least change, as a share of what is expected, that matters.
 	MinChange float64
 	// Metrics are those to judge; nil means every summary metric that has a
-	// direction, and a detail where its summary is absent.
+	// direction, and a detail where its summary is absent; of those that are judged
+	// on request none but Also.
 	Metrics []string
+	// Also are metrics on request that the preset judges.
+	Also []string
 	// Use are the context properties that count; nil means all.
 	Use []string
 	// Grain chooses the paper's modes; "" means Both.
@@ -91,6 +96,7 @@ func PolicyOf(preset string) (Policy, bool) {
 		return p, true
 	case PresetDune:
 		p.SupportOfAll, p.Centre, p.Alpha, p.MinHistory, p.MinChange = true, run.Mean, 0, 0, 0
+		p.Also = []string{"frames.count"} // sections 5.3.3 and 8 rest on it
 		return p, true
 	}
 	return Policy{}, false
@@ -177,10 +183,38 @@ func (p Policy) threshold(c run.Cell) (found Threshold, ok bool) {
 	return found, ok
 }
 
+// LeastFrames is how many frames there have to be before half of them is a loss, and
+// no accident.
+const LeastFrames = 10
+
+// RestsOn reports whether what is judged of a cell's event rests on the cell, which
+// is not judged itself: the frames that a smooth ratio is of. Where most of them are
+// gone, the measurement may be broken.
+func (p Policy) RestsOn(c run.Cell, catalogue *metric.Catalogue) bool {
+	m, _ := catalogue.Lookup(c.Metric)
+	at := p.ForCell(c)
+	count := m.OnRequest && m.Unit == "frames"
+	if !count || p.passedOver(c) || at.ignore || at.named {
+		return false
+	}
+	if p.Metrics == nil {
+		return !slices.Contains(p.Also, c.Metric)
+	}
+	return !slices.Contains(p.Metrics, c.Metric) && slices.ContainsFunc(p.Metrics, func(name string) bool {
+		other, _ := catalogue.Lookup(name)
+		return other.Within == m.Within
+	})
+}
+
+// passedOver reports whether the policy's grain leaves a cell out.
+func (p Policy) passedOver(c run.Cell) bool {
+	return (p.Grain == Coarse && c.Event != "") || (p.Grain == Fine && c.Event == "")
+}
+
 // Judged reports whether a cell of the summary is to be judged.
 func (p Policy) Judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) bool {
 	at := p.ForCell(c)
-	if (p.Grain == Coarse && c.Event != "") || (p.Grain == Fine && c.Event == "") || at.ignore {
+	if p.passedOver(c) || at.ignore {
 		return false
 	}
 	m, _ := catalogue.Lookup(c.Metric)
@@ -191,12 +225,10 @@ func (p Policy) Judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) b
 		return true
 	}
 	if p.Metrics != nil {
-		for _, name := range p.Metrics {
-			if name == c.Metric {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(p.Metrics, c.Metric)
+	}
+	if m.OnRequest {
+		return slices.Contains(p.Also, c.Metric)
 	}
 	if m.Of == "" {
 		return true

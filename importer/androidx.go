@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -18,12 +18,9 @@ const (
 	microbenchmark = "microbenchmark"
 )
 
-// FramesBy is the context property that says how frames were timed and what a
-// janky one was judged by. Two ways can occur on one phone: only Android 12 and
-// later tell a frame's deadline.
-const FramesBy = devctx.FramesBy
-
-// The values of FramesBy.
+// The values of metric.FramesBy: how frames were timed and what a janky one was judged
+// by. Two ways can occur on one phone: only Android 12 and later tell a frame's
+// deadline.
 const (
 	byDeadline = "deadline" // CPU time; janky: over its deadline
 	byCPUTime  = "cpu_time" // CPU time; janky: over one refresh at 60 Hz
@@ -68,7 +65,7 @@ func (im *importing) suite(class string, benchmarks []benchmark, device deviceCo
 	properties := device.properties()
 	by := framesBy(benchmarks)
 	if by != "" {
-		properties[FramesBy] = by
+		properties[metric.FramesBy] = by
 	}
 	measuredBy := macrobenchmark
 	if slices.ContainsFunc(benchmarks, benchmark.micro) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -179,7 +180,7 @@ func TestGoogleSamples(t *testing.T) {
 		t.Errorf("app %s, scenario %s", frames.App.Package, frames.Scenario)
 	}
 	last := frames.Iterations[9].Metrics
-	if len(frames.Iterations) != 10 || last["frames.count"] != 730 || last["frames.duration_ms.p99"] != 7 || frames.Context[FramesBy] != "gfxinfo" {
+	if len(frames.Iterations) != 10 || last["frames.count"] != 730 || last["frames.duration_ms.p99"] != 7 || frames.Context[metric.FramesBy] != "gfxinfo" {
 		t.Errorf("%d iterations, the last %v, context %v", len(frames.Iterations), last, frames.Context)
 	}
 

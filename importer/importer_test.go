@@ -75,8 +75,8 @@ func TestSuiteIsJudgedOneWay(t *testing.T) {
 	r, _ := read1(t, suiteOf(
 		bench("com.x.S", "a", 1, "", `"frameDurationCpuMs":{"runs":[[10,20]]},"frameOverrunMs":{"runs":[[1,1]]}`),
 		bench("com.x.S", "b", 1, "", `"frameDurationCpuMs":{"runs":[[10,20]]}`)), Options{})
-	if r.Context[FramesBy] != "cpu_time" || r.Iterations[0].Metrics["frames.janky"] != 2 {
-		t.Errorf("frames by %s, %g janky of 4; want cpu_time, the 2 over 16.67 ms", r.Context[FramesBy], r.Iterations[0].Metrics["frames.janky"])
+	if r.Context[metric.FramesBy] != "cpu_time" || r.Iterations[0].Metrics["frames.janky"] != 2 {
+		t.Errorf("frames by %s, %g janky of 4; want cpu_time, the 2 over 16.67 ms", r.Context[metric.FramesBy], r.Iterations[0].Metrics["frames.janky"])
 	}
 }
 

@@ -6,6 +6,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -65,6 +66,10 @@ type Metric struct {
 	// is gated where its summary is absent or where the user asks for it:
 	// testing both would be one question asked twice.
 	Of string
+	// OnRequest says that the metric is judged where a policy names it, and never by
+	// default: fewer frames are worse where frames are lost, and better where needless
+	// ones are left out.
+	OnRequest bool
 	// Log says that the metric's noise multiplies rather than adds (times,
 	// joules), so that differences are judged on the log scale.
 	Log bool
@@ -87,6 +92,8 @@ type Metric struct {
 	// Within names the context property in which two runs must agree for their
 	// values to be comparable: joules of one source say nothing of another's.
 	Within string
+	// Unsaid is how the values of runs came about that don't tell it by Within.
+	Unsaid string
 	// Resolution is the smallest difference that means anything, in Unit: a
 	// smaller one is never a change.
 	Resolution float64
@@ -117,13 +124,13 @@ func (m Metric) Format(v float64) string {
 	return strconv.FormatFloat(v, 'f', m.Decimals, 64) + " " + m.Unit
 }
 
-// Way says how the metric's values came about in a run of that context, "" for a
-// metric that has one way only and for a run that doesn't tell.
+// Way says how the metric's values came about in a run of that context: Unsaid for a
+// run that doesn't tell, "" for a metric that has one way only.
 func (m Metric) Way(context map[string]string) string {
 	if m.Within == "" {
 		return ""
 	}
-	return context[m.Within]
+	return cmp.Or(context[m.Within], m.Unsaid)
 }
 
 // Comparable reports whether values of the metric in runs of two contexts are one
@@ -144,22 +151,32 @@ func countDecimals(v float64, decimals int) int {
 // those of another.
 const EnergyFrom = "energy_from"
 
+// FramesBy is the context property that says how frames were counted and timed:
+// "timeline" by Android's compositor, "gfxinfo" by its graphics library, in imported
+// runs also "deadline" and "cpu_time" (docs/format/import.md). Frames of one kind are
+// never compared with those of another. A run that doesn't tell is of the time when
+// apkgate had gfxinfo alone.
+const (
+	FramesBy  = "frames_by"
+	byGfxinfo = "gfxinfo"
+)
+
 var builtin = []Metric{
-	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", Sums: true, Resolution: 1, Restless: 0.03},
-	{Name: "frames.smooth_ratio", Unit: ratio, Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Resolution: 0.001, Restless: 0.02},
-	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Sums: true, Of: "frames.smooth_ratio", Resolution: 1},
-	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Sums: true, Of: "frames.smooth_ratio", Resolution: 1},
-	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Resolution: 0.05},
-	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Resolution: 0.01, Restless: 0.01},
-	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
-	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
-	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
-	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Resolution: 0.01},
-	{Name: "frames.overrun_ms", Unit: "ms", Title: "time beyond the deadline", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Resolution: 0.01},
-	{Name: "frames.overrun_ms.p50", Unit: "ms", Title: "time beyond the deadline, median", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Resolution: 0.01},
-	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Resolution: 0.01},
-	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Resolution: 0.01},
-	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Resolution: 0.01},
+	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", OnRequest: true, Sums: true, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 1, Restless: 0.03},
+	{Name: "frames.smooth_ratio", Unit: ratio, Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.001, Restless: 0.02},
+	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 1},
+	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 1},
+	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.05},
+	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01, Restless: 0.01},
+	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.overrun_ms", Unit: "ms", Title: "time beyond the deadline", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.overrun_ms.p50", Unit: "ms", Title: "time beyond the deadline, median", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
 	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02},
 	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Resolution: 0.001},
 	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.001},

@@ -80,4 +80,9 @@ func TestValuesOfOneWayAreComparable(t *testing.T) {
 	if joules.Comparable(rails, battery) || joules.Comparable(rails, silent) || !joules.Comparable(silent, silent) || !ms.Comparable(rails, battery) {
 		t.Error("want joules of two sources apart, and times of both together")
 	}
+	frames, _ := Default().Lookup("frames.smooth_ratio")
+	timeline, dumps := map[string]string{FramesBy: "timeline"}, map[string]string{FramesBy: "gfxinfo"}
+	if frames.Comparable(timeline, dumps) || frames.Comparable(timeline, silent) || !frames.Comparable(dumps, silent) || !ms.Comparable(timeline, dumps) {
+		t.Error("want frames of the timeline apart from those of dumps, which were all that there was")
+	}
 }

@@ -121,21 +121,21 @@ func referencesAsTheGate(t *testing.T, s baseline.Store) {
 	accept(t, s,
 		newRun("simulated", day(9), phone(devctx.Simulated, "true"), 1),
 		newRun("macrobenchmark", day(8), phone(devctx.MeasuredBy, "macrobenchmark"), 1),
-		newRun("deadline", day(7), phone(devctx.FramesBy, "deadline"), 1),
+		newRun("deadline", day(7), phone(metric.FramesBy, "deadline"), 1),
 		newRun("low battery", day(3), phone(devctx.Battery, "0-19%", devctx.Powered, "usb"), 1),
 		newRun("plain", day(2), phone(), 1),
 		newRun("same charge, other network", day(6), map[string]string{
 			"model": "S3", "network": "3g", devctx.Battery: "80-100%", devctx.Powered: "battery", metric.EnergyFrom: "rails",
 		}, 1))
 	q := query(phone(devctx.Battery, "80-100%", devctx.Powered, "battery", metric.EnergyFrom, "rails"))
-	wantEqual(t, "references", ids(references(t, s, q)), []string{"low battery", "plain", "same charge, other network"})
-	q.Limit = 2
-	wantEqual(t, "the nearest two", ids(references(t, s, q)), []string{"low battery", "plain"})
+	wantEqual(t, "references", ids(references(t, s, q)), []string{"deadline", "low battery", "plain", "same charge, other network"})
+	q.Limit = 3
+	wantEqual(t, "the nearest three", ids(references(t, s, q)), []string{"deadline", "low battery", "plain"})
 	q.Use, q.Limit = []string{devctx.Battery}, 1
 	wantEqual(t, "the nearest by the battery alone", ids(references(t, s, q)), []string{"same charge, other network"})
 	wantEqual(t, "of a simulated phone", ids(references(t, s, query(phone(devctx.Simulated, "true")))), []string{"simulated"})
 	wantEqual(t, "of an unknown tool", ids(references(t, s, query(phone(devctx.MeasuredBy, "x")))), []string{})
-	wantEqual(t, "of a tool and a kind of frame", ids(references(t, s, query(phone(devctx.MeasuredBy, "macrobenchmark", devctx.FramesBy, "deadline")))), []string{})
+	wantEqual(t, "of a tool and a kind of frame", ids(references(t, s, query(phone(devctx.MeasuredBy, "macrobenchmark", metric.FramesBy, "deadline")))), []string{"macrobenchmark"})
 }
 
 // referencesSumUp has three iterations, of which one is far off.

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -32,5 +33,23 @@ func TestJoulesStayWithinTheirSource(t *testing.T) {
 	frames := slices.IndexFunc(lines, func(l Line) bool { return l.Metric == "frames.duration_ms" })
 	if lines[frames].SinceAll.Runs != 10 {
 		t.Errorf("the frames are compared with %d runs, want all 10", lines[frames].SinceAll.Runs)
+	}
+}
+
+// Nights of frames by gfxinfo, then the first by the timeline, which tells them a third
+// shorter: that is no change of the app.
+func TestFramesStayWithinTheirKind(t *testing.T) {
+	at := func(night int, by string, ms float64) run.Run {
+		r := gatetest.Timed(by, map[string]string{"model": "a", metric.FramesBy: by}, ms)
+		r.ID, r.Started = fmt.Sprint(by, night), time.Date(2026, 1, 1+night, 3, 0, 0, 0, time.UTC)
+		return r
+	}
+	var before []run.Run
+	for night := range 9 {
+		before = append(before, at(night, "gfxinfo", 12+0.1*float64(night%2)))
+	}
+	lines := Of(gatetest.Policy(t, gate.PresetDefault), metric.Default(), gatetest.Runs(at(9, "timeline", 8)), before[8:], before)
+	if len(lines) != 1 || lines[0].SinceLast != nil || lines[0].SinceAll != nil || lines[0].Direction != gate.None {
+		t.Errorf("%+v, want nothing that it is compared with", lines)
 	}
 }

@@ -114,7 +114,7 @@ func TestLinesByHand(t *testing.T) {
 	}
 }
 
-// Frames that get fewer night after night creep for the worse, and more of them for
+// Frames that get fewer night after night, where they are judged, creep for the worse, and more of them for
 // the better, also where the policy's preset sets no level of its own.
 func TestWhichWayIsWorse(t *testing.T) {
 	for _, preset := range gate.Presets() {
@@ -125,7 +125,7 @@ func TestWhichWayIsWorse(t *testing.T) {
 				r.Started = time.Date(2026, 1, 1+night, 3, 0, 0, 0, time.UTC)
 				before = append(before, r)
 			}
-			lines := Of(gatetest.Policy(t, preset), metric.Default(), before[11:], before[10:11], before[:11])
+			lines := Of(gatetest.Judging(t, preset, "frames.count"), metric.Default(), before[11:], before[10:11], before[:11])
 			if preset == gate.PresetDune && want == gate.None {
 				want = gate.ToRegression // it has no least change
 			}
@@ -163,7 +163,7 @@ func TestOneNewRunByHand(t *testing.T) {
 		return r
 	}
 	before := gatetest.Runs(at("a", 100), at("aa", 102), at("aaa", 98), at("aaaa", 101), at("aaaaa", 99))
-	l := Of(gatetest.Policy(t, gate.PresetDefault), metric.Default(), gatetest.Runs(at("aaaaaa", 90)), nil, before)[0]
+	l := Of(gatetest.Judging(t, gate.PresetDefault, "frames.count"), metric.Default(), gatetest.Runs(at("aaaaaa", 90)), nil, before)[0]
 	gatetest.About(t, "change", l.SinceAll.Change, -0.1)
 	gatetest.About(t, "low", gatetest.End(l.SinceAll.Low), -0.148090)
 	gatetest.About(t, "high", gatetest.End(l.SinceAll.High), -0.051910)

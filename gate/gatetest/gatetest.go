@@ -105,6 +105,14 @@ func Policy(t *testing.T, preset string) gate.Policy {
 	return p
 }
 
+// Judging is a preset's policy that judges the metrics of these names alone.
+func Judging(t *testing.T, preset string, metrics ...string) gate.Policy {
+	t.Helper()
+	p := Policy(t, preset)
+	p.Metrics = metrics
+	return p
+}
+
 // Frames are the totals of a run: how many, the smooth ratio, the time of each.
 func Frames(count, ratio, ms float64) map[string]float64 {
 	return map[string]float64{"frames.count": count, "frames.smooth_ratio": ratio, "frames.duration_ms": ms}

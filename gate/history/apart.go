@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -43,20 +44,95 @@ func (c *check) apartFrom() []apart {
 	return out
 }
 
-// warnApart says what the history has in another way, and what to do.
-func (c *check) warnApart() {
-	for _, a := range c.apart {
-		if len(a.there) == 0 {
-			continue // told as what no run has
+// kind is how the judged numbers of one property came about in the run, and how many
+// accepted runs have them of the same kind: runs of others are no history for them.
+type kind struct {
+	property    string
+	metrics     []string
+	here        string
+	there       []string // in other runs
+	same, other int      // accepted runs
+	own         bool     // these are of the run's own context alone
+}
+
+// kindsOf groups the cells that are judged by the property that keeps them apart.
+func (c *check) kindsOf(cells []run.Cell) []kind {
+	var out []kind
+	for i, cell := range cells {
+		m, _ := c.catalogue.Lookup(cell.Metric)
+		if m.Within == "" || slices.ContainsFunc(out, func(k kind) bool { return k.property == m.Within }) {
+			continue
 		}
-		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
-			"%s, and this verdict says nothing of it: measure as the accepted runs were, or accept runs that were measured as this one", a.describe(c.catalogue))})
+		k := kind{property: m.Within, here: m.Way(c.run.Context)}
+		ofKind := slices.DeleteFunc(slices.Clone(cells[i:]), func(other run.Cell) bool {
+			o, _ := c.catalogue.Lookup(other.Metric)
+			return o.Within != m.Within
+		})
+		for _, other := range ofKind {
+			if !slices.Contains(k.metrics, other.Metric) {
+				k.metrics = append(k.metrics, other.Metric)
+			}
+		}
+		k.same, k.other, k.there, k.own = c.past.Kinds(ofKind, m)
+		out = append(out, k)
 	}
+	return out
+}
+
+// warnApart says what the history has in another way, and what to do. Where some runs
+// of this way are there, and too few, it says how far the history has come.
+func (c *check) warnApart() {
+	for _, k := range c.kinds {
+		at := slices.IndexFunc(c.apart, func(a apart) bool { return a.property == k.property && len(a.there) > 0 })
+		missing := c.policy.LeastRuns() - k.same
+		switch {
+		case at >= 0:
+			c.warnings = append(c.warnings, run.Warning{Text: c.apart[at].describe(c.catalogue) +
+				", and this verdict says nothing of it: measure as the accepted runs were, or accept " + moreRuns(missing) + "that were measured as this one"})
+		case k.rebuilds(c.policy):
+			c.warnings = append(c.warnings, run.Warning{Text: k.describe(c.catalogue) + "; " + moreRuns(missing) + "of its kind " + words.Plural(missing, "rebuilds", "rebuild") + " the history"})
+		}
+	}
+}
+
+// rebuilds reports whether accepted runs of another kind stand beside too few of the
+// run's own.
+func (k kind) rebuilds(p gate.Policy) bool { return k.other > 0 && k.same < p.LeastRuns() }
+
+// rebuilds reports whether the metrics are all of such kinds.
+func (c *check) rebuilds(metrics []string) bool {
+	return !slices.ContainsFunc(metrics, func(name string) bool {
+		return !slices.ContainsFunc(c.kinds, func(k kind) bool { return k.rebuilds(c.policy) && slices.Contains(k.metrics, name) })
+	})
+}
+
+// moreRuns is so many of them, with a space: "5 runs ".
+func moreRuns(n int) string {
+	if n <= 0 {
+		return "runs "
+	}
+	return fmt.Sprintf("%d more %s ", n, words.Plural(n, "run", "runs"))
+}
+
+// describe says which runs don't count: `smooth ratio, time per frame: 10 of 12 accepted
+// runs of this context were measured in another way and don't count: frames_by is
+// "timeline" here and "gfxinfo" there`.
+func (k kind) describe(catalogue *metric.Catalogue) string {
+	whose := "accepted runs"
+	if k.own {
+		whose += " of this context"
+	}
+	return fmt.Sprintf("%s: %d of %d %s %s measured in another way and %s count: %s is %s here and %s there",
+		gate.Titles(k.metrics, catalogue), k.other, k.same+k.other, whose, words.Plural(k.other, "was", "were"), words.Plural(k.other, "doesn't", "don't"),
+		k.property, gate.OneOf([]string{k.here}), gate.OneOf(k.there))
 }
 
 // describe says how the run and the history differ: `energy has no comparable
 // history: energy_from is "battery" here and "rails" there`.
 func (a apart) describe(catalogue *metric.Catalogue) string {
-	return fmt.Sprintf("%s has no comparable history: %s is %s here and %s in the accepted runs",
-		gate.Titles(a.metrics, catalogue), a.property, gate.OneOf(a.here), gate.OneOf(a.there))
+	return fmt.Sprintf("%s %s no comparable history: %s is %s here and %s in the accepted runs",
+		gate.Titles(a.metrics, catalogue), have(a.metrics), a.property, gate.OneOf(a.here), gate.OneOf(a.there))
 }
+
+// have is the verb of so many metrics.
+func have(metrics []string) string { return words.Plural(len(metrics), "has", "have") }

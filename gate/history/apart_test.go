@@ -38,7 +38,7 @@ func TestJoulesAreComparedWithinTheirSource(t *testing.T) {
 		"another profile of a model":  {gatetest.Hungry("new", "model a", 8, 90), gatetest.HungryRuns(10, "model b", 8, 30), gate.Pass, 0, "no comparable history", `"model b"`},
 		"two sources, its own tells":  {gatetest.Hungry("new", "battery", 8, 30), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20)), gate.Regression, 10, "energy: 30.00 J", ""},
 		"two sources, as its own":     {gatetest.Hungry("new", "battery", 8, 20), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20)), gate.Pass, 10, "energy by", ""},
-		"few of its own":              {gatetest.Hungry("new", "battery", 8, 20.5), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 20)), gate.Pass, 2, "energy has 2 comparable runs of the 5 that are needed", "energy has 2 comparable runs of the 5 that are needed"},
+		"few of its own":              {gatetest.Hungry("new", "battery", 8, 20.5), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 20)), gate.Pass, 2, "energy has 2 comparable runs of the 5 that are needed", `energy: 10 of 12 accepted runs of this context were measured in another way and don't count: energy_from is "battery" here and "rails" there; 3 more runs of its kind rebuild the history`},
 		"no energy before":            {gatetest.Hungry("new", "rails", 8, 30), frames, gate.Pass, 0, "; energy has no comparable history", "no accepted run that this one is compared with has energy.total_j"},
 		"no energy before, slower":    {gatetest.Hungry("new", "rails", 9, 30), frames, gate.Regression, 0, "time per frame: 9.00 ms", ""},
 		"imported, of no source":      {gatetest.Hungry("new", "", 8, 90), gatetest.HungryRuns(10, "", 8, 30), gate.Regression, 10, "energy: 90.00 J", ""},
@@ -191,5 +191,67 @@ func TestAModeSeenBeforeIsNoRegression(t *testing.T) {
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Hungry("new", "rails", 8, 60), history...)
 	if d := comparisonOf(v, "energy.total_j"); d.Detectable*d.Expected+d.Expected < 72.2 {
 		t.Errorf("a pass claims to see a worsening by %.0f %%, which was seen four times and excused", 100*d.Detectable)
+	}
+}
+
+// Frames from the timeline beside an accepted history of frames from gfxinfo: the CPU
+// time is compared with all of it, the frames with none, and that is told once.
+func TestFramesAreComparedWithinTheirKind(t *testing.T) {
+	of := func(n int, model, by string) (out []run.Run) {
+		for i := range n {
+			waver := 1 + 0.01*float64(i%3-1)
+			totals := map[string]float64{"frames.smooth_ratio": 0.95 * waver, "frames.duration_ms": 8 * waver, "cpu.time_ms": 100 * waver}
+			context := map[string]string{"model": model}
+			if by != "" {
+				context[metric.FramesBy] = by
+			}
+			out = append(out, gatetest.In(gatetest.Run(fmt.Sprint(model, by, i), totals), context))
+		}
+		return out
+	}
+	now := func(by string) run.Run { r := of(1, "a", by)[0]; r.ID = "new"; return r }
+	const both = "smooth ratio, time per frame"
+	for name, c := range map[string]struct {
+		now     run.Run
+		history []run.Run
+		n, cpu  int // values that the frames and the CPU time are compared with
+		reason  string
+		warning string
+	}{
+		"of before there was a timeline": {now("gfxinfo"), of(10, "a", ""), 10, 10, "", ""},
+		"and the other way round":        {now(""), of(10, "a", "gfxinfo"), 10, 10, "", ""},
+		"the first of the timeline": {now("timeline"), of(10, "a", ""), 0, 10, both + " have no comparable history",
+			both + ` have no comparable history: frames_by is "timeline" here and "gfxinfo" in the accepted runs, and this verdict says nothing of it: measure as the accepted runs were, or accept 5 more runs that were measured as this one`},
+		"the fourth": {now("timeline"), slices.Concat(of(10, "a", ""), of(3, "a", "timeline")), 3, 13, both + " have 3 comparable runs of the 5 that are needed",
+			both + `: 10 of 13 accepted runs of this context were measured in another way and don't count: frames_by is "timeline" here and "gfxinfo" there; 2 more runs of its kind rebuild the history`},
+		"the fifth": {now("timeline"), slices.Concat(of(1, "a", "gfxinfo"), of(4, "a", "timeline")), 4, 5, "",
+			`1 of 5 accepted runs of this context was measured in another way and doesn't count: frames_by is "timeline" here and "gfxinfo" there; 1 more run of its kind rebuilds the history`},
+		"the sixth": {now("timeline"), slices.Concat(of(10, "a", ""), of(5, "a", "timeline")), 5, 15, "", ""},
+		"another phone has its kind": {now("timeline"), slices.Concat(of(10, "a", ""), of(6, "b", "timeline")), 6, 10, "",
+			"10 of 10 accepted runs of this context were measured in another way"},
+		"another phone has the other": {now("timeline"), slices.Concat(of(10, "b", ""), of(6, "a", "timeline")), 6, 6, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := checkOne(gatetest.Policy(t, gate.PresetDefault), c.now, c.history...)
+			if v.Verdict != gate.Pass || !strings.Contains(v.Reason, c.reason) {
+				t.Errorf("%s: %q, want a pass with %q", v.Verdict, v.Reason, c.reason)
+			}
+			for name, n := range map[string]int{"frames.smooth_ratio": c.n, "frames.duration_ms": c.n, "cpu.time_ms": c.cpu} {
+				if d := comparisonOf(v, name); d.N != n {
+					t.Errorf("%s is compared with %d values, want %d", name, d.N, n)
+				}
+			}
+			told := slices.DeleteFunc(slices.Clone(v.Warnings), func(w run.Warning) bool { return !strings.Contains(w.Text, "frame") })
+			if (len(told) == 1) != (c.warning != "") || len(told) > 1 || c.warning != "" && !strings.Contains(told[0].Text, c.warning) {
+				t.Errorf("warnings %q, want one with %q", v.Warnings, c.warning)
+			}
+		})
+	}
+	// Frames that are much slower are a regression beside their own kind, however many
+	// of the other there are.
+	slow := now("timeline")
+	slow.Iterations[0].Metrics["frames.duration_ms"] = 16
+	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), slow, slices.Concat(of(10, "a", ""), of(6, "a", "timeline"))...); v.Verdict != gate.Regression {
+		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }

@@ -30,7 +30,9 @@ type check struct {
 	judged    []*judgement
 	done      []gate.Comparison // in the order of events, then of the catalogue
 	apart     []apart
+	kinds     []kind
 	lost      []lostMetric
+	fewer     string // of which events most frames are gone, "" for none
 	warnings  []run.Warning
 	invalid   bool
 }
@@ -55,12 +57,14 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 		c.order[name] = i
 	}
 	c.context = devctx.Key(devctx.Only(c.summary.Context, p.Use))
-	cells := c.cells()
-	c.past.Tabulate(cells)
+	cells, frames := c.cells(), c.framesOfCells()
+	c.past.Tabulate(slices.Concat(cells, frames))
 	for _, cell := range cells {
 		c.judge(cell)
 	}
+	c.kinds = c.kindsOf(cells)
 	c.warnMissingEvents()
+	c.fewer = c.fewerFrames(frames)
 	c.lost = c.lostMetrics()
 	c.warnLost()
 	c.warnSmallCluster()
@@ -139,10 +143,13 @@ func (c *check) cells() []run.Cell {
 			out = append(out, cell)
 		}
 	}
-	slices.SortFunc(out, func(a, b run.Cell) int {
-		return cmp.Or(cmp.Compare(c.order[a.Event], c.order[b.Event]), cmp.Compare(a.Event, b.Event), c.catalogue.Compare(a.Metric, b.Metric))
-	})
+	slices.SortFunc(out, c.inOrder)
 	return out
+}
+
+// inOrder puts the whole run first, then events as they came.
+func (c *check) inOrder(a, b run.Cell) int {
+	return cmp.Or(cmp.Compare(c.order[a.Event], c.order[b.Event]), cmp.Compare(a.Event, b.Event), c.catalogue.Compare(a.Metric, b.Metric))
 }
 
 // warnMissingEvents says which UI events the history has and the run has not:

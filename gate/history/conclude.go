@@ -121,6 +121,10 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.lost[0].String()
 		v.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
+	case c.fewer != "":
+		v.Verdict = gate.Inconclusive
+		v.Reason = c.fewer
+		v.Hint = "look whether the measurement was cut short; where the app is meant to draw less, accept the run"
 	case c.policy.Preset != gate.PresetDune && n < c.policy.MinHistory:
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, words.Plural(n, "run", "runs"), c.policy.MinHistory)

@@ -166,7 +166,7 @@ func TestBorrowByHand(t *testing.T) {
 // freedom, one more lies within 2.7764·15.811·√1.2 = 48.089 of them.
 func TestTheIntervalByHand(t *testing.T) {
 	history := gatetest.On("a", "frames.count", 500, 520, 480, 510, 490)
-	c := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "frames.count", 450), history...).Comparisons[0]
+	c := checkOne(gatetest.Judging(t, gate.PresetDefault, "frames.count"), gatetest.Nearly("a", "frames.count", 450), history...).Comparisons[0]
 	gatetest.About(t, "low", gatetest.End(c.Low), (450-48.089)/500-1)
 	gatetest.About(t, "high", gatetest.End(c.High), (450+48.089)/500-1)
 	gatetest.About(t, "change", c.Change, -0.1)
@@ -181,6 +181,6 @@ func TestTheIntervalByHand(t *testing.T) {
 	gatetest.About(t, "low of times", gatetest.End(c.Low), math.Exp(-reach)-1)
 	gatetest.About(t, "high of times", gatetest.End(c.High), math.Exp(reach)-1)
 	// Less than nothing is left of nothing.
-	c = checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "frames.count", 2), gatetest.On("a", "frames.count", 500, 800, 300, 510, 250)...).Comparisons[0]
+	c = checkOne(gatetest.Judging(t, gate.PresetDefault, "frames.count"), gatetest.Nearly("a", "frames.count", 2), gatetest.On("a", "frames.count", 500, 800, 300, 510, 250)...).Comparisons[0]
 	gatetest.About(t, "low of next to no frames", gatetest.End(c.Low), -1)
 }

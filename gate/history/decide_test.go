@@ -111,7 +111,7 @@ func TestTheScaleIsOfTheNearestKin(t *testing.T) {
 // freedom at most, and no judgement has more than six.
 func TestTheScaleIsDrawnTowardsOthers(t *testing.T) {
 	calm, wild := gatetest.On("a", "frames.count", 500, 540, 460, 520, 480), gatetest.On("b", "frames.count", 500, 700, 300, 600, 400, 650, 350, 550, 450)
-	p := gatetest.Policy(t, gate.PresetDefault)
+	p := gatetest.Judging(t, gate.PresetDefault, "frames.count")
 	e := newCheck(p, metric.Default(), Subject{Run: gatetest.Nearly("a", "frames.count", 500), References: gatetest.Summaries(p, slices.Concat(calm, wild)...)}).judged[0].evidence
 	// (1600+1600+400+400)/4 = 1000 and (40000·2+10000·2+22500·2+2500·2)/8 = 18750.
 	gatetest.About(t, "scale", e.Moments.SD, math.Sqrt((4*1000+5*18750)/9.0))

@@ -2,7 +2,10 @@ package history
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -46,8 +49,51 @@ func (c *check) lostMetrics() []lostMetric {
 	return out
 }
 
+// framesOfCells are the cells of the run that say how many frames the others are of.
+func (c *check) framesOfCells() []run.Cell {
+	var out []run.Cell
+	for cell := range c.summary.Cells.All() {
+		if c.policy.RestsOn(cell, c.catalogue) {
+			out = append(out, cell)
+		}
+	}
+	slices.SortFunc(out, c.inOrder)
+	return out
+}
+
+// fewerFrames says of which of these cells the run has less than half of what each
+// accepted run of its context has: what is said of the frames that are left is no
+// verdict on the others. It is "" where there is no such cell.
+func (c *check) fewerFrames(cells []run.Cell) string {
+	const listed = 3
+	var told []string
+	for _, cell := range cells {
+		x, _ := c.summary.Cells.Get(cell)
+		m, _ := c.catalogue.Lookup(cell.Metric)
+		own, _ := c.past.ValuesOf(cell, m, x).Split()
+		if len(own) == 0 || slices.Min(own) < gate.LeastFrames || 2*x >= slices.Min(own) {
+			continue
+		}
+		text := fmt.Sprintf("%s where the fewest were %s", m.Format(x), m.Format(slices.Min(own)))
+		if cell.Event != "" {
+			text += " (after " + cell.Event + ")"
+		}
+		told = append(told, text)
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	if more := len(told) - listed; more > 0 {
+		told = append(told[:listed], fmt.Sprintf("%d more", more))
+	}
+	return "fewer than half of the frames that each accepted run of this context has: " + strings.Join(told, ", ")
+}
+
 // warnLost says so of each.
 func (c *check) warnLost() {
+	if c.fewer != "" {
+		c.warnings = append(c.warnings, run.Warning{Text: c.fewer})
+	}
 	for _, l := range c.lost {
 		c.warnings = append(c.warnings, run.Warning{Text: l.String()})
 	}

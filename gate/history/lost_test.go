@@ -1,6 +1,7 @@
 package history
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -46,5 +47,71 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 	worse.Iterations = []run.Iteration{{Metrics: map[string]float64{cpu: 300}}}
 	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), worse, ten...); v.Verdict != gate.Regression {
 		t.Errorf("three times the CPU time: %s", v.Verdict)
+	}
+}
+
+// Fewer frames are no regression by default. Where most of them are gone, the
+// measurement may have been cut short, and nobody should read a pass.
+func TestARunThatLostMostOfItsFramesIsDoubted(t *testing.T) {
+	of := func(id string, frames float64, events ...run.Bucket) run.Run {
+		return gatetest.In(gatetest.Run(id, gatetest.Frames(frames, 0.95, 8), events...), gatetest.Phone("a"))
+	}
+	var ten []run.Run
+	for i := range 10 {
+		ten = append(ten, of(fmt.Sprint(i), 600+float64(i), run.Bucket{Name: "scroll", Metrics: gatetest.Frames(200+float64(i), 0.95, 8)}))
+	}
+	scroll := func(frames float64) run.Bucket {
+		return run.Bucket{Name: "scroll", Metrics: gatetest.Frames(frames, 0.95, 8)}
+	}
+	standard := func(*gate.Policy) {}
+	for name, c := range map[string]struct {
+		now     run.Run
+		history []run.Run
+		change  func(*gate.Policy)
+		want    gate.Outcome
+		said    string
+	}{
+		"a fifth fewer":                  {of("new", 480, scroll(160)), ten, standard, gate.Pass, ""},
+		"just half":                      {of("new", 300, scroll(100)), ten, standard, gate.Pass, ""},
+		"less than half":                 {of("new", 299, scroll(200)), ten, standard, gate.Inconclusive, "has: 299 where the fewest were 600"},
+		"after an event alone":           {of("new", 500, scroll(99)), ten, standard, gate.Inconclusive, "99 where the fewest were 200 (after scroll)"},
+		"one accepted run had as few":    {of("new", 299), append(ten[:9:9], of("few", 310)), standard, gate.Pass, ""},
+		"of another phone":               {gatetest.In(of("new", 100), gatetest.Phone("b")), ten, standard, gate.Pass, ""},
+		"of one accepted run":            {of("new", 100), ten[:1], standard, gate.Inconclusive, "100 where the fewest were 600"},
+		"of few there were":              {of("new", 3), []run.Run{of("0", 9), of("1", 9), of("2", 9), of("3", 9), of("4", 9), of("5", 9)}, standard, gate.Pass, ""},
+		"no event is asked for":          {of("new", 500, scroll(99)), ten, func(p *gate.Policy) { p.Grain = gate.Coarse }, gate.Pass, ""},
+		"it is ignored":                  {of("new", 100), ten, func(p *gate.Policy) { p.Thresholds = []gate.Threshold{{Metric: "frames.count", Ignore: true}} }, gate.Pass, ""},
+		"nothing of frames is asked for": {of("new", 100), ten, func(p *gate.Policy) { p.Metrics = []string{"cpu.time_ms"} }, gate.Inconclusive, ""},
+		"their times are asked for":      {of("new", 100), ten, func(p *gate.Policy) { p.Metrics = []string{"frames.duration_ms"} }, gate.Inconclusive, "100 where the fewest were 600"},
+		"they are judged":                {of("new", 100), ten, func(p *gate.Policy) { p.Metrics = []string{"frames.count"} }, gate.Regression, ""},
+		"they are judged in the paper":   {of("new", 100), ten, func(p *gate.Policy) { *p = gatetest.Policy(t, gate.PresetDune) }, gate.Regression, ""},
+		"a threshold has them judged":    {of("new", 100), ten, func(p *gate.Policy) { p.Thresholds = []gate.Threshold{{Metric: "frames.count"}} }, gate.Regression, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := gatetest.Policy(t, gate.PresetDefault)
+			c.change(&p)
+			v := checkOne(p, c.now, c.history...)
+			at := slices.IndexFunc(v.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, "fewer than half of the frames") })
+			if v.Verdict != c.want || (at >= 0) != (c.said != "") {
+				t.Fatalf("%s: %s; warnings %v", v.Verdict, v.Reason, v.Warnings)
+			}
+			if c.said != "" && (!strings.HasSuffix(v.Reason, c.said) || v.Warnings[at].Text != v.Reason) {
+				t.Errorf("reason %q, warnings %v, want %q", v.Reason, v.Warnings, c.said)
+			}
+		})
+	}
+}
+
+func TestManyEventsWithoutTheirFramesAreCounted(t *testing.T) {
+	of := func(id string, frames float64) run.Run {
+		var events []run.Bucket
+		for e := range 5 {
+			events = append(events, run.Bucket{Name: fmt.Sprint("e", e), Metrics: gatetest.Frames(frames, 0.95, 8)})
+		}
+		return gatetest.Run(id, gatetest.Frames(5*frames, 0.95, 8), events...)
+	}
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), of("new", 20), of("a", 100), of("b", 110))
+	if want := "has: 100 where the fewest were 500, 20 where the fewest were 100 (after e0), 20 where the fewest were 100 (after e1), 3 more"; !strings.HasSuffix(v.Reason, want) {
+		t.Errorf("%q, want %q", v.Reason, want)
 	}
 }

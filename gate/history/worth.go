@@ -2,6 +2,8 @@ package history
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
@@ -82,40 +84,57 @@ func (c *check) describePass() string {
 func (c *check) unsaid() string {
 	var text strings.Builder
 	for _, a := range c.apart {
-		fmt.Fprintf(&text, "; %s has no comparable history", gate.Titles(a.metrics, c.catalogue))
+		fmt.Fprintf(&text, "; %s %s no comparable history", gate.Titles(a.metrics, c.catalogue), have(a.metrics))
 	}
-	for _, limit := range c.limits() {
-		text.WriteString("; " + limit)
+	for _, l := range c.limits() {
+		text.WriteString("; " + l.text)
 	}
 	return text.String()
 }
 
-// limits are how little the history tells of this run, each in a clause.
-func (c *check) limits() []string {
-	var out []string
+// limit is how little the history tells of this run, in a clause.
+type limit struct {
+	text    string
+	metrics []string // that it is of
+}
+
+// limits are all of them.
+func (c *check) limits() []limit {
+	var out []limit
 	if c.policy.Preset == gate.PresetDune {
 		return nil
 	}
 	if !c.seen.Own {
-		out = append(out, "this context was never measured")
+		out = append(out, limit{text: "this context was never measured"})
 	}
+	few := map[int][]string{} // by the number of comparable runs
 	for _, j := range c.whole() {
 		n := j.evidence.N
 		switch {
 		case j.evidence.Kind == past.EveryContext && n < c.policy.LeastRuns():
-			out = append(out, fmt.Sprintf("%s has %d comparable %s of the %d that are needed", j.metric.Title, n, words.Plural(n, "run", "runs"), c.policy.LeastRuns()))
+			if !slices.Contains(few[n], j.Metric) {
+				few[n] = append(few[n], j.Metric)
+			}
 		case j.Expected != 0 && j.Detectable == 0:
-			out = append(out, fmt.Sprintf("no worsening of %s would have been seen", j.metric.Title))
+			out = append(out, limit{"no worsening of " + j.metric.Title + " would have been seen", []string{j.Metric}})
 		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(few)) {
+		out = append(out, limit{fmt.Sprintf("%s %s %d comparable %s of the %d that are needed",
+			gate.Titles(few[n], c.catalogue), have(few[n]), n, words.Plural(n, "run", "runs"), c.policy.LeastRuns()), few[n]})
 	}
 	return out
 }
 
-// warnLimits says so beside a verdict that may pass for more than it is.
+// warnLimits says so beside a verdict that may pass for more than it is, unless it was
+// said how many runs are missing.
 func (c *check) warnLimits(v *gate.RunVerdict) {
-	if v.Verdict == gate.Pass || v.Verdict == gate.Improvement {
-		for _, limit := range c.limits() {
-			v.Warnings = append(v.Warnings, run.Warning{Text: limit})
+	if v.Verdict != gate.Pass && v.Verdict != gate.Improvement {
+		return
+	}
+	for _, l := range c.limits() {
+		if len(l.metrics) == 0 || !c.rebuilds(l.metrics) {
+			v.Warnings = append(v.Warnings, run.Warning{Text: l.text})
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestWhatCouldBeSeenIsSeen(t *testing.T) {
 		"its own are faster than all else": {"a", ms, slices.Concat(gatetest.On("a", ms, 8), phones(ms, 10, 10.1, 9.9, 10.2, 10, 10.1)), past.EveryContext, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, catalogue := gatetest.Policy(t, gate.PresetDefault), metric.Default()
+			p, catalogue := gatetest.Judging(t, gate.PresetDefault, c.metric), metric.Default()
 			at := func(x float64) (*judgement, gate.RunVerdict) {
 				s := Subject{Run: gatetest.Nearly(c.model, c.metric, x), References: gatetest.Summaries(p, c.history...)}
 				k := newCheck(p, catalogue, s)
@@ -138,7 +138,8 @@ func TestAPassThatSeesNothingIsNone(t *testing.T) {
 
 // More than all of the frames can't be lost.
 func TestNoMoreThanAllFramesCanBeLost(t *testing.T) {
-	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Nearly("a", "frames.count", 300), gatetest.On("a", "frames.count", 80, 700, 300, 150, 500)...)
+	p := gatetest.Judging(t, gate.PresetDefault, "frames.count", "cpu.time_ms")
+	v := checkOne(p, gatetest.Nearly("a", "frames.count", 300), gatetest.On("a", "frames.count", 80, 700, 300, 150, 500)...)
 	if d := v.Comparisons[0]; d.Detectable != 0 || v.Verdict != gate.Inconclusive {
 		t.Errorf("%s: a loss of %.0f %% would have been seen", v.Verdict, 100*d.Detectable)
 	}
@@ -148,7 +149,7 @@ func TestNoMoreThanAllFramesCanBeLost(t *testing.T) {
 	}
 	now := gatetest.Nearly("a", "frames.count", 300)
 	now.Iterations[0].Metrics["cpu.time_ms"] = 102
-	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, beside...); v.Verdict != gate.Pass || !strings.Contains(v.Reason, "no worsening of frames rendered would have been seen") {
+	if v := checkOne(p, now, beside...); v.Verdict != gate.Pass || !strings.Contains(v.Reason, "no worsening of frames rendered would have been seen") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 }

@@ -9,6 +9,7 @@ package past
 import (
 	"iter"
 	"maps"
+	"math"
 	"slices"
 
 	devctx "github.com/apkgate/apkgate/context"
@@ -78,6 +79,35 @@ func (p Runs) Cells() iter.Seq[run.Cells] {
 			}
 		}
 	}
+}
+
+// Kinds counts the accepted runs that have one of the cells, which came about within
+// one property: as the metric's did in the new run, or in other ways, which are named.
+// Where runs of the new run's own context have them, those alone count (own).
+func (p Runs) Kinds(cells []run.Cell, m metric.Metric) (same, other int, ways []string, own bool) {
+	seen := map[string]bool{}
+	for i, r := range p.Refs {
+		if !p.has(i, cells) {
+			continue
+		}
+		if p.Groups[i] == p.Own && !own { // what others have counts no more
+			own, same, other, seen = true, 0, 0, map[string]bool{}
+		}
+		switch {
+		case own && p.Groups[i] != p.Own:
+		case m.Comparable(r.Context, p.Now):
+			same++
+		default:
+			other++
+			seen[m.Way(r.Context)] = true
+		}
+	}
+	return same, other, slices.Sorted(maps.Keys(seen)), own
+}
+
+// has reports whether a run of the history has one of the cells, which are tabulated.
+func (p Runs) has(ref int, cells []run.Cell) bool {
+	return slices.ContainsFunc(cells, func(c run.Cell) bool { return p.table[c] != nil && !math.IsNaN(p.table[c][ref]) })
 }
 
 // Ways are those in which the history's values of a cell came about, each once.

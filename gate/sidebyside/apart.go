@@ -13,8 +13,17 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// apartHint says what to do where both builds' values came about differently.
-const apartHint = "measure both builds in the same way: for joules name the source, energy.source in apkgate.yml"
+// hint says what to do where both builds' values came about differently.
+func (a apart) hint() string {
+	const same = "measure both builds in the same way"
+	switch a.property {
+	case metric.EnergyFrom:
+		return same + ": name the source of the joules, energy.source in apkgate.yml"
+	case metric.FramesBy:
+		return same + ": with one version of apkgate, on the same devices"
+	}
+	return same
+}
 
 // apart are metrics of a scenario that can't be compared in some context, since
 // the builds' values came about in different ways there.
@@ -111,7 +120,7 @@ func (s *scenario) warnApart(c *comparing) {
 				where += fmt.Sprintf(" and %d more", more)
 			}
 		}
-		c.warn("scenario %q: %s%s, and is left out; %s", s.name, a.describe(c.catalogue), where, apartHint)
+		c.warn("scenario %q: %s%s, and is left out; %s", s.name, a.describe(c.catalogue), where, a.hint())
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 		out.Reason = "both builds have no metric in common that this policy judges"
 		out.Hint = "see gate.metrics in apkgate.yml"
 		if len(s.apart) > 0 {
-			out.Reason, out.Hint = s.apart[0].describe(c.catalogue), apartHint
+			out.Reason, out.Hint = s.apart[0].describe(c.catalogue), s.apart[0].hint()
 		}
 	case gravest == gate.Suspect:
 		out.Verdict, out.Reason = gate.Inconclusive, "perhaps worse: "+c.describe(*out, deviations[0])
@@ -129,6 +129,9 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 	case len(s.absent) > 0:
 		out.Verdict, out.Reason = gate.Inconclusive, fmt.Sprintf("%s %s measured of the base build and not of the head build", strings.Join(s.absent, ", "), words.Plural(len(s.absent), "was", "were"))
 		out.Hint = "look why, and measure again; what the head build need not have can be left out of gate.metrics in apkgate.yml"
+	case s.fewer != "":
+		out.Verdict, out.Reason = gate.Inconclusive, s.fewer
+		out.Hint = "look whether the measurement was cut short; where the head build is meant to draw less, name frames.count in gate.metrics to see how sure that is"
 	case s.tooFew(c.policy):
 		out.Verdict = gate.Inconclusive
 		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), words.Plural(len(out.Comparisons), "comparison", "comparisons"))

@@ -33,6 +33,7 @@ type scenario struct {
 	apart  []apart        // what can't be compared, however much there is of it
 	lost   []string       // why runs are not whole, which are left out
 	absent []string       // titles of metrics of the whole run that the head build has not
+	fewer  string         // of which events most of the head build's frames are gone, "" for none
 	tests  []*test
 }
 
@@ -79,6 +80,7 @@ func (c *comparing) gather(base, head []run.Run) {
 		s.chooseUnit(c)
 		s.chooseCells(c)
 		s.findLost(c)
+		s.findFewer(c)
 		s.makeTests(c)
 	}
 }

@@ -1,9 +1,16 @@
 package sidebyside
 
 import (
+	"cmp"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
 )
 
 // findLost finds the metrics of the whole run that the policy judges and that in
@@ -64,4 +71,56 @@ func mostHave(units []unit, cell run.Cell) bool {
 		}
 	}
 	return 2*n > len(units)
+}
+
+// findFewer finds the events of which the head build has less than half of the base
+// build's frames in some context, where they are not judged: what is said of those
+// that are left is no verdict on the others.
+func (s *scenario) findFewer(c *comparing) {
+	const listed = 3
+	var told []string
+	for _, st := range s.strata {
+		for _, cell := range s.framesOfCells(c, st) {
+			m, _ := c.catalogue.Lookup(cell.Metric)
+			var base, head []float64
+			for _, p := range st.pairs(cell, m, s.paired()) {
+				base, head = append(base, p.X...), append(head, p.Y...)
+			}
+			if len(base) == 0 || stat.Median(base) < gate.LeastFrames || 2*stat.Median(head) >= stat.Median(base) {
+				continue
+			}
+			text := fmt.Sprintf("%s where the base has %s", m.Format(stat.Median(head)), m.Format(stat.Median(base)))
+			if cell.Event != "" {
+				text += " (after " + cell.Event + ")"
+			}
+			if len(s.strata) > 1 {
+				text += " on " + devctx.Title(st.context)
+			}
+			told = append(told, text)
+		}
+	}
+	if len(told) == 0 {
+		return
+	}
+	if more := len(told) - listed; more > 0 {
+		told = append(told[:listed], fmt.Sprintf("%d more", more))
+	}
+	s.fewer = "the head build drew fewer than half of the base build's frames: " + strings.Join(told, ", ")
+	c.warn("scenario %q: %s", s.name, s.fewer)
+}
+
+// framesOfCells are the base build's cells that say how many frames the others are of,
+// the whole run first.
+func (s *scenario) framesOfCells(c *comparing, st *stratum) []run.Cell {
+	found := map[run.Cell]bool{}
+	for _, u := range st.baseUnits {
+		for cell := range u.cells {
+			if c.policy.RestsOn(cell, c.catalogue) {
+				found[cell] = true
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(found), func(a, b run.Cell) int {
+		return cmp.Or(cmp.Compare(s.order[a.Event], s.order[b.Event]), cmp.Compare(a.Event, b.Event))
+	})
 }

@@ -21,16 +21,16 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 			return out
 		}
 	}
-	const count, cpu = "frames.count", "cpu.time_ms"
+	const pss, cpu = "memory.pss_kb", "cpu.time_ms"
 	for name, c := range map[string]struct {
 		base, head func(int) map[string]float64
 		want       gate.Outcome
 		warning    string
 	}{
-		"the head lost it":            {with(count, cpu), with(cpu), gate.Inconclusive, "frames rendered was measured of the base build and not of the head build"},
-		"the head brings it along":    {with(cpu), with(count, cpu), gate.Pass, "frames rendered was measured of the head build alone"},
-		"both have it":                {with(count, cpu), with(count, cpu), gate.Pass, ""},
-		"the head lost it once in 12": {with(count, cpu), func(i int) map[string]float64 { return with([]string{cpu, count}[:min(2, 1+i)]...)(i) }, gate.Pass, ""},
+		"the head lost it":            {with(pss, cpu), with(cpu), gate.Inconclusive, "memory (PSS) was measured of the base build and not of the head build"},
+		"the head brings it along":    {with(cpu), with(pss, cpu), gate.Pass, "memory (PSS) was measured of the head build alone"},
+		"both have it":                {with(pss, cpu), with(pss, cpu), gate.Pass, ""},
+		"the head lost it once in 12": {with(pss, cpu), func(i int) map[string]float64 { return with([]string{cpu, pss}[:min(2, 1+i)]...)(i) }, gate.Pass, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := compareBoth(t, gatetest.Runs(gatetest.Rounds("b", 12, c.base)), gatetest.Runs(gatetest.Rounds("h", 12, c.head)))
@@ -49,7 +49,7 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 
 func TestSeveralLostMetrics(t *testing.T) {
 	all := func(i int) map[string]float64 {
-		return map[string]float64{"cpu.time_ms": 600 + float64(i%4), "frames.count": 600, "startup.ttid_ms": 300}
+		return map[string]float64{"cpu.time_ms": 600 + float64(i%4), "memory.pss_kb": 600, "startup.ttid_ms": 300}
 	}
 	cpu := func(i int) map[string]float64 { return map[string]float64{"cpu.time_ms": all(i)["cpu.time_ms"]} }
 	v := compareBoth(t, gatetest.Runs(gatetest.Rounds("b", 12, all)), gatetest.Runs(gatetest.Rounds("h", 12, cpu)))
@@ -61,10 +61,10 @@ func TestSeveralLostMetrics(t *testing.T) {
 // Twelve rounds in which nothing differs are enough: had there been a difference,
 // they would have shown it.
 func TestEqualRoundsPass(t *testing.T) {
-	same := func(int) map[string]float64 { return map[string]float64{"frames.count": 600} }
+	same := func(int) map[string]float64 { return map[string]float64{"memory.pss_kb": 600} }
 	v := compareBoth(t, gatetest.Runs(gatetest.Rounds("b", 12, same)), gatetest.Runs(gatetest.Rounds("h", 12, same)))
 	d := v.Scenarios[0].Comparisons[0]
-	if v.Verdict != gate.Pass || !strings.Contains(v.Reason, "worse by at most 0.0 % (frames rendered)") {
+	if v.Verdict != gate.Pass || !strings.Contains(v.Reason, "worse by at most 0.0 % (memory (PSS))") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)
 	}
 	if !d.HasInterval() || gatetest.End(d.ShiftLow) != 0 || gatetest.End(d.ShiftHigh) != 0 {
@@ -79,7 +79,7 @@ func TestEqualRoundsPass(t *testing.T) {
 		var base, head []run.Run
 		for i := range n {
 			for side, to := range map[string]*[]run.Run{"b": &base, "h": &head} {
-				r := gatetest.Run(fmt.Sprint(side, i), map[string]float64{"frames.count": 600})
+				r := gatetest.Run(fmt.Sprint(side, i), map[string]float64{"memory.pss_kb": 600})
 				r.Session = r.ID
 				*to = append(*to, r)
 			}
@@ -87,5 +87,45 @@ func TestEqualRoundsPass(t *testing.T) {
 		if v := Compare(gatetest.Policy(t, gate.PresetDefault), metric.Default(), base, head); v.Verdict != want {
 			t.Errorf("%d equal runs of each build: %s: %s, want %s", n, v.Verdict, v.Reason, want)
 		}
+	}
+}
+
+// A head build that drew next to nothing of what the base drew was not measured doing
+// the same, however smooth the rest was.
+func TestAHeadThatLostMostOfItsFramesIsDoubted(t *testing.T) {
+	of := func(id, model string, frames float64) run.Run {
+		r := gatetest.Rounds(id, 12, func(i int) map[string]float64 { return gatetest.Frames(frames+float64(i%4), 0.95, 8) })
+		r.Context = map[string]string{"model": model}
+		for i := range r.Iterations {
+			r.Iterations[i].Events = []run.Bucket{{Name: "tap", Metrics: gatetest.Frames(frames/2, 0.95, 8)}}
+		}
+		return r
+	}
+	one := func(frames float64) []run.Run { return gatetest.Runs(of("r", "a", frames)) }
+	two := func(a, b float64) []run.Run { return gatetest.Runs(of("r", "a", a), of("s", "b", b)) }
+	for name, c := range map[string]struct {
+		base, head []run.Run
+		change     func(*gate.Policy)
+		want       gate.Outcome
+		said       string
+	}{
+		"a third fewer":            {one(600), one(400), func(*gate.Policy) {}, gate.Pass, ""},
+		"most are gone":            {one(600), one(100), func(*gate.Policy) {}, gate.Inconclusive, "101.5 where the base has 601.5, 50 where the base has 300 (after tap)"},
+		"twice as many":            {one(100), one(600), func(*gate.Policy) {}, gate.Pass, ""},
+		"few there were":           {one(6), one(1), func(*gate.Policy) {}, gate.Pass, ""},
+		"on one phone of two":      {two(600, 600), two(600, 100), func(p *gate.Policy) { p.Grain = gate.Coarse }, gate.Inconclusive, "101.5 where the base has 601.5 on b"},
+		"nobody asks for frames":   {one(600), one(100), func(p *gate.Policy) { p.Metrics = []string{"cpu.time_ms"} }, gate.Inconclusive, ""},
+		"they are judged by name":  {one(600), one(100), func(p *gate.Policy) { p.Metrics = []string{"frames.count"} }, gate.Regression, ""},
+		"more places than a title": {two(600, 600), two(100, 100), func(*gate.Policy) {}, gate.Inconclusive, "50 where the base has 300 (after tap) on a, 101.5 where the base has 601.5 on b, 1 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := gatetest.Policy(t, gate.PresetDefault)
+			c.change(&p)
+			v := Compare(p, metric.Default(), c.base, c.head)
+			said := len(v.Warnings) == 1 && strings.HasSuffix(v.Warnings[0].Text, c.said)
+			if v.Verdict != c.want || c.said != "" && (!said || !strings.HasSuffix(v.Reason, c.said)) || c.said == "" && len(v.Warnings) > 0 {
+				t.Errorf("%s: %s; warnings %v", v.Verdict, v.Reason, v.Warnings)
+			}
+		})
 	}
 }

@@ -90,7 +90,7 @@ func asRate(runs []run.Run) []run.Run {
 	return out
 }
 
-// Fewer frames and a worse smooth ratio are regressions, in rounds, in runs of many
+// Fewer frames, where they are judged, and a worse smooth ratio are regressions, in rounds, in runs of many
 // sessions and over several devices.
 func TestFewerFramesAreARegression(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -114,10 +114,11 @@ func TestFewerFramesAreARegression(t *testing.T) {
 		}
 		for unit, n := range map[string][3]int{"rounds": {1, 1, 12}, "runs": {1, 8, 1}, "rounds of two phones": {2, 1, 12}, "runs of two phones": {2, 6, 1}} {
 			base, head := side("b", c.base, n[0], n[1], n[2]), side("h", c.head, n[0], n[1], n[2])
-			if v := compareBoth(t, base, head); v.Verdict != gate.Regression {
+			p := gatetest.Judging(t, gate.PresetDefault, c.metric)
+			if v := Compare(p, metric.Default(), base, head); v.Verdict != gate.Regression {
 				t.Errorf("%s, %s, fewer: %s: %s", name, unit, v.Verdict, v.Reason)
 			}
-			if v := compareBoth(t, head, base); v.Verdict != gate.Improvement {
+			if v := Compare(p, metric.Default(), head, base); v.Verdict != gate.Improvement {
 				t.Errorf("%s, %s, more: %s: %s", name, unit, v.Verdict, v.Reason)
 			}
 		}

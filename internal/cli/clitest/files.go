@@ -19,7 +19,7 @@ func Record(id, fields, metrics string) string {
 func Sound(n int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(Record(fmt.Sprintf("H%d", i), "", fmt.Sprintf(`{"frames.count":%d}`, 600+i%7)))
+		b.WriteString(Record(fmt.Sprintf("H%d", i), "", fmt.Sprintf(`{"memory.pss_kb":%d}`, 600+i%7)))
 	}
 	return b.String()
 }

@@ -133,7 +133,7 @@ func TestBadFiles(t *testing.T) {
 func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	good := clitest.WriteFile(t, filepath.Join(dir, "good.jsonl"), clitest.Sound(6))
-	new := clitest.WriteFile(t, filepath.Join(dir, "new.json"), clitest.Record("new", "", `{"frames.count":603}`))
+	new := clitest.WriteFile(t, filepath.Join(dir, "new.json"), clitest.Record("new", "", `{"memory.pss_kb":603}`))
 	below := filepath.Join(good, "r.html") // a file is no folder
 	got := clitest.Run(t, nil, "check", "--history", good, "--run", new, "--html", below)
 	clitest.Fails(t, got, exit.StatusInfrastructure, "write the report to "+below, "not a directory")

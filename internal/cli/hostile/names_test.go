@@ -17,7 +17,7 @@ import (
 const hostile = "\x1b[31mE\x07\n::error::pwned\r\n##[error]x\u202egnp.exe\u2028</script><script>alert(1)</script>" +
 	"<img src=x onerror=alert(1)>|`|**bold**|[l](http://evil.example)|@everyone\u200b${{x}}&lt;"
 
-func hostileRun(t *testing.T, id string, frames float64) string {
+func hostileRun(t *testing.T, id string, kilobytes float64) string {
 	t.Helper()
 	line, err := json.Marshal(map[string]any{
 		"format": "apkgate.run/1", "id": id, "session": id + hostile, "scenario": "s " + hostile,
@@ -26,8 +26,8 @@ func hostileRun(t *testing.T, id string, frames float64) string {
 		"context":  map[string]string{"model": hostile, "manufacturer": hostile, hostile: hostile},
 		"warnings": []string{hostile},
 		"iterations": []any{map[string]any{
-			"metrics": map[string]float64{"frames.count": frames},
-			"events":  []any{map[string]any{"name": "start", "metrics": map[string]float64{"frames.count": 5}}, map[string]any{"name": hostile, "metrics": map[string]float64{"frames.count": frames}}},
+			"metrics": map[string]float64{"memory.pss_kb": kilobytes},
+			"events":  []any{map[string]any{"name": "start", "metrics": map[string]float64{"memory.pss_kb": 5}}, map[string]any{"name": hostile, "metrics": map[string]float64{"memory.pss_kb": kilobytes}}},
 		}},
 	})
 	if err != nil {
@@ -43,7 +43,7 @@ func hostileFiles(t *testing.T) (history, worse string) {
 	for i := range 8 {
 		lines.WriteString(hostileRun(t, strings.Repeat("h", i+1)+hostile, 600+float64(i)))
 	}
-	return clitest.WriteFile(t, filepath.Join(dir, "h.jsonl"), lines.String()), clitest.WriteFile(t, filepath.Join(dir, "r.json"), hostileRun(t, "r"+hostile, 100))
+	return clitest.WriteFile(t, filepath.Join(dir, "h.jsonl"), lines.String()), clitest.WriteFile(t, filepath.Join(dir, "r.json"), hostileRun(t, "r"+hostile, 3000))
 }
 
 // harmlessLines asserts what every output for a terminal or a build's log keeps to.

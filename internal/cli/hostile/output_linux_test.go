@@ -39,7 +39,7 @@ func TestAFullDiskIsToldOfEveryOutput(t *testing.T) {
 // it and stays what it is.
 func TestAPipeIsNotReplacedByAReport(t *testing.T) {
 	dir := t.TempDir()
-	runs, history := clitest.WriteFile(t, filepath.Join(dir, "run.json"), clitest.Record("R", "", `{"frames.count":600}`)), clitest.WriteFile(t, filepath.Join(dir, "h.jsonl"), clitest.Sound(6))
+	runs, history := clitest.WriteFile(t, filepath.Join(dir, "run.json"), clitest.Record("R", "", `{"memory.pss_kb":600}`)), clitest.WriteFile(t, filepath.Join(dir, "h.jsonl"), clitest.Sound(6))
 	path := filepath.Join(dir, "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skipf("make a pipe: %v", err)

@@ -15,7 +15,7 @@ import (
 func TestNoInputIsWrittenOver(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	runs, history := clitest.WriteFile(t, at("run.json"), clitest.Record("R", "", `{"frames.count":600}`)), clitest.WriteFile(t, at("history.jsonl"), clitest.Sound(6))
+	runs, history := clitest.WriteFile(t, at("run.json"), clitest.Record("R", "", `{"memory.pss_kb":600}`)), clitest.WriteFile(t, at("history.jsonl"), clitest.Sound(6))
 	if got := clitest.Run(t, nil, "check", "--run", runs, "--history", history, "--json", at("verdict.json")); got.Status != 0 {
 		t.Fatal(got)
 	}

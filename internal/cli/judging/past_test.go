@@ -102,7 +102,7 @@ func TestASmallHistoryIsReadOnceForAllPhones(t *testing.T) {
 func TestAnAnswerIsForRunsThatCanBeCompared(t *testing.T) {
 	history := clitest.PhoneRuns(60, 6, 1)
 	for i := range history[:30] {
-		history[i].Context[devctx.FramesBy] = "deadline"
+		history[i].Context[devctx.MeasuredBy] = "macrobenchmark"
 	}
 	store := memory.New(nil)
 	ids, err := store.Add(t.Context(), history...)
@@ -113,7 +113,7 @@ func TestAnAnswerIsForRunsThatCanBeCompared(t *testing.T) {
 		t.Fatal(err)
 	}
 	checked := []run.Run{clitest.PhoneRun(100, 6, 1), clitest.PhoneRun(106, 6, 1), clitest.PhoneRun(112, 6, 1)}
-	checked[1].Context[devctx.FramesBy] = "deadline"
+	checked[1].Context[devctx.MeasuredBy] = "macrobenchmark"
 	for _, use := range [][]string{nil, {"model"}} {
 		set := defaultSettings()
 		set.Policy.Use = use
