@@ -309,6 +309,7 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 // windows that it goes to, before that nothing.
 func (p *Phone) touched(pr *process) {
 	p.userActivity()
+	pr.draws.Touch(p.clock.Now())
 	if p.profile.API < 30 {
 		return
 	}

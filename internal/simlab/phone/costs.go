@@ -53,15 +53,23 @@ func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
 	return cmd
 }
 
-// dumpTakes is how long a process takes to tell of its frames. It writes each number of
-// each row by itself, and its reader is no faster.
-func (p *Phone) dumpTakes(pr *process) time.Duration {
+// dumpTakes is how long a process takes to tell of its frames, and for how much of that
+// it can't draw. Since Android 6 each number of each row is written by itself on the
+// render thread, to a reader that is no faster; before, a table of 128 rows is printed
+// under a lock that drawing needs (HardwareRenderer.dumpGfxInfo, DrawProfiler::dumpData).
+func (p *Phone) dumpTakes(pr *process) (takes, stalls time.Duration) {
 	const busy = 30 * time.Millisecond
-	takes := p.about(35*time.Millisecond, 150*time.Millisecond)
+	takes = p.about(35*time.Millisecond, 150*time.Millisecond)
 	if pr.draws.Busy(p.clock.Now()) {
 		takes += busy
 	}
-	return takes
+	switch {
+	case p.profile.API >= 23:
+		return takes, takes
+	case p.profile.API >= 21:
+		return takes, p.about(4*time.Millisecond, 12*time.Millisecond)
+	}
+	return takes, p.about(8*time.Millisecond, 30*time.Millisecond)
 }
 
 // dumpFrames has the processes of a package tell of their frames. Each does it on its
@@ -80,10 +88,10 @@ func (c *call) dumpFrames(tell func(), then func()) {
 		if pr.front() == nil || !slices.Contains([]string{"", "framestats", "reset", pkg, fmt.Sprint(pr.PID)}, c.Arg(0)) {
 			continue
 		}
-		own := c.dumpTakes(pr)
-		from = max(from, pr.draws.Stall(now, own))
+		own, stalls := c.dumpTakes(pr)
+		from = max(from, pr.draws.Stall(now, stalls))
 		takes = max(takes, own)
-		c.state.stalled += own
+		c.state.stalled += stalls
 	}
 	c.clock.Spend(from-now, func() {
 		tell()

@@ -167,7 +167,7 @@ func dumpDisplay(c *call) int {
 	}
 	c.Printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state %s}\n\n",
 		width, height, float64(c.hz()), c.profile.DPI, state)
-	c.Printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d", width, height, float64(c.hz()), c.profile.DPI)
+	c.Printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d", width, height, c.shownHz(), c.profile.DPI)
 	if c.profile.API >= 23 {
 		c.Printf(", modes [")
 		for i, hz := range c.modes() {

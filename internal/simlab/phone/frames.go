@@ -80,7 +80,7 @@ func (pr *process) front() *timeline.Layer {
 
 // newPipeline draws the frames of a process.
 func (p *Phone) newPipeline() *pipeline.App {
-	return &pipeline.App{Flinger: p.flinger, Android: pipeline.Android{API: p.profile.API, Period: p.period}}
+	return &pipeline.App{Flinger: p.flinger, Android: pipeline.Android{API: p.profile.API, Period: p.period, Still: p.still}}
 }
 
 // perform plays a scenario in a process, from the next vsync on, and returns it with its

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/timeline"
 	gfxread "github.com/apkgate/apkgate/trace/gfxinfo"
 	ftread "github.com/apkgate/apkgate/trace/perfetto/frames"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -210,5 +211,80 @@ func TestADumpCostsTheAppFrames(t *testing.T) {
 	}
 	if took["c1-go-android-11"] < took["pixel-3-android-9"] {
 		t.Errorf("dumps take %v", took)
+	}
+}
+
+// The summary, the rows, the frame timeline and what really happened are of the same
+// frames, and where nothing is stuck behind a late frame, of the same janky ones.
+func TestEverythingTellsTheSameFrames(t *testing.T) {
+	const late = "\njank 70ms after tap\njank 40ms after swipe\nnoise session 0% repetition 0% frame 10% tail 0%\n"
+	for _, name := range []string{"pixel-7-android-14", "galaxy-s21-android-13"} {
+		p := newPhone(t, name, strings.NewReplacer("cost 5ms", "cost 4ms"+late, "noise session 0% repetition 0% frame 0% tail 0%\n", "", " opens", "").Replace(still))
+		output(t, p, "cmd package compile -m speed -f com.example.still")
+		pid := recordFrames(t, p)
+		s := start(p, instrument)
+		pass(t, p, 5200*time.Millisecond) // it is quiet by then
+		d, err := gfxread.Read(strings.NewReader(output(t, p, "dumpsys gfxinfo com.example.still framestats")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		finish(t, p, s)
+		var count, janky, own int
+		for _, l := range p.Timeline().Layers {
+			for _, f := range l.Frames {
+				count++
+				if f.Janky {
+					janky++
+				}
+				if f.Jank&timeline.AppDeadline != 0 {
+					own++
+				}
+			}
+		}
+		stats := d.Processes[0].Stats
+		if count < 200 || janky < 2 || own != janky {
+			t.Fatalf("%s: %d frames, %d janky, %d by SurfaceFlinger", name, count, janky, own)
+		}
+		if stats.Total != int64(count) || stats.Janky != int64(janky) {
+			t.Errorf("%s: the summary has %d frames, %d janky, want %d and %d", name, stats.Total, stats.Janky, count, janky)
+		}
+		told, late := 0, 0
+		for _, f := range traced(t, p, pid) {
+			if f.Actual && f.Surface {
+				told++
+				late += map[bool]int{true: 1}[strings.Contains(f.JankType(), "App Deadline Missed")]
+			}
+		}
+		if told != count || late != janky {
+			t.Errorf("%s: the frame timeline has %d frames, %d late by the app, want %d and %d", name, told, late, count, janky)
+		}
+	}
+}
+
+// A screen on which nothing moves rests at 60 Hz, and so do the first frames of what
+// begins to move by itself. A touch has it at its fastest at once, and the settings keep
+// it there.
+func TestAScreenRestsWhereNothingMoves(t *testing.T) {
+	for _, pinned := range []bool{false, true} {
+		p := newPhone(t, "pixel-7-android-14", still)
+		if pinned {
+			output(t, p, "settings put system min_refresh_rate 90.0")
+		}
+		start(p, instrument)
+		pass(t, p, 5200*time.Millisecond)
+		has(t, output(t, p, "dumpsys display"), map[bool]string{false: "renderFrameRate 60.0,", true: "renderFrameRate 90.0,"}[pinned])
+		var slow, touched int
+		frames := p.Timeline().Layers[0].Frames
+		for _, f := range frames {
+			if f.Period > 12*time.Millisecond {
+				slow++
+				if f.Expected.From > frames[0].Expected.From+time.Second { // after the tap
+					touched++
+				}
+			}
+		}
+		if pinned && slow > 0 || !pinned && (slow < 4 || slow > 10) || touched > 0 || len(frames) < 100 {
+			t.Errorf("pinned %v: %d of %d frames at 60 Hz, %d of them after a touch", pinned, slow, len(frames), touched)
+		}
 	}
 }

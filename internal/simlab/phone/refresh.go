@@ -33,5 +33,30 @@ func (p *Phone) hz() int {
 	return fastest
 }
 
-// period is the time between two vsyncs now.
+// period is the time between two vsyncs now, where something moves.
 func (p *Phone) period() time.Duration { return time.Second / time.Duration(p.hz()) }
+
+// still is the time between two vsyncs where nothing moves, 0 where the display keeps to
+// its rate: it can't do otherwise, or is told to.
+func (p *Phone) still() time.Duration {
+	least, err := strconv.ParseFloat(p.state.settings["system min_refresh_rate"], 64)
+	modes := p.modes()
+	pinned := err == nil && least > float64(modes[0])
+	if p.profile.Manufacturer == "Samsung" {
+		pinned = p.state.settings["secure refresh_rate_mode"] == "2"
+	}
+	if !p.profile.Adaptive || pinned {
+		return 0
+	}
+	return time.Second / time.Duration(modes[0])
+}
+
+// shownHz is the rate at which the display shows what there is now.
+func (p *Phone) shownHz() float64 {
+	period := max(p.period(), p.still())
+	if pr := p.state.running[p.state.foreground]; pr != nil {
+		p.advance()
+		period = pr.draws.Period(p.clock.Now())
+	}
+	return float64(time.Second) / float64(period)
+}

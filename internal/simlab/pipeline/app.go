@@ -11,8 +11,9 @@ import (
 // Android is what of the system a frame depends on.
 type Android struct {
 	API int
-	// Period is between two vsyncs, now.
-	Period func() time.Duration
+	// Period is between two vsyncs, now. Still is that of a screen on which nothing
+	// moves, where it is longer; 0 where the display keeps to one rate.
+	Period, Still func() time.Duration
 }
 
 // renderThreadSince is the API level from which the UI thread does not draw itself.
@@ -34,6 +35,9 @@ type App struct {
 	next    time.Duration // no frame begins before
 	ui      time.Duration // the UI thread is free
 	render  time.Duration // the render thread is
+	boosted time.Duration // somebody touched the screen: the fastest rate until then
+	last    time.Duration // the vsync of the newest frame
+	streak  int           // frames since nothing moved
 	half    half          // what the UI thread has done, and the render thread not begun
 }
 
@@ -70,7 +74,7 @@ func (a *App) Close(l *timeline.Layer, now time.Duration) {
 	l.Closed = now
 	a.Flinger.Compose(now)
 	a.Flinger.drop(l, now)
-	a.Flinger.Refresh(now, a.Android.Period())
+	a.Flinger.Refresh(now, a.Period(now))
 }
 
 // Play has the app play something from the first vsync on at which its UI thread is free,
@@ -176,7 +180,30 @@ func (a *App) asked() (at, until time.Duration, ok bool) {
 
 // vsync is the first vsync at or after a time.
 func (a *App) vsync(t time.Duration) time.Duration {
-	return roundUp(t, a.Android.Period())
+	return roundUp(t, a.Period(t))
+}
+
+// The display rests after a time without frames, and goes up again once that many have
+// come, or when the screen is touched (SurfaceFlinger's idle and touch timers, and its
+// LayerHistory).
+const (
+	rests  = 250 * time.Millisecond
+	rises  = 6
+	boosts = time.Second
+)
+
+// Touch says that somebody touches the screen.
+func (a *App) Touch(now time.Duration) {
+	a.Advance(now)
+	a.boosted = now + boosts
+}
+
+// Period is the time between two vsyncs at an instant.
+func (a *App) Period(at time.Duration) time.Duration {
+	if a.Android.Still == nil || at < a.boosted || a.streak >= rises && at-a.last < rests {
+		return a.Android.Period()
+	}
+	return max(a.Android.Still(), a.Android.Period())
 }
 
 // roundUp is the first multiple of a period at or after a time.
@@ -188,7 +215,11 @@ const fading = 120 * time.Millisecond
 
 // begin does the UI thread's half of the frame of a vsync.
 func (a *App) begin(at, until time.Duration) {
-	period := a.Android.Period()
+	period := a.Period(at)
+	if at-a.last >= rests {
+		a.streak = 0
+	}
+	a.streak, a.last = a.streak+1, at
 	w := a.plays.Work(at - a.began)
 	deadline := at + period
 	if period < 16*time.Millisecond {

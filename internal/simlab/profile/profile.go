@@ -22,7 +22,8 @@ type Profile struct {
 	ABI          string // ro.product.cpu.abi
 	Screen       string // "1080x1920", in pixels
 	DPI          int
-	Hz           int     // refresh rate
+	Hz           int     // refresh rate, the fastest
+	Adaptive     bool    // it falls to 60 Hz where nothing moves
 	Speed        float64 // a factor on all work: 1 is a good phone, 1.35 a low-end one
 	LowEnd       float64 // a factor on frame noise: 1 is none
 	Noise        float64 // standard deviation of the logarithm of a session's factor
@@ -86,7 +87,8 @@ func (r row) profile() Profile {
 	p := Profile{
 		Name:         strings.ToLower(strings.ReplaceAll(r.model, " ", "-")) + "-android-" + r.sdk,
 		Manufacturer: r.brand, Model: r.model, SDK: r.sdk, API: r.api, ABI: r.abi, Screen: r.screen, DPI: r.dpi, Hz: r.hz,
-		Speed: 1, LowEnd: 1, Noise: 0.03, Keys: r.lab != "emulators", Sensors: sensorsOf(r.model),
+		Adaptive: r.api >= 31 && r.hz > 60,
+		Speed:    1, LowEnd: 1, Noise: 0.03, Keys: r.lab != "emulators", Sensors: sensorsOf(r.model),
 	}
 	switch r.class {
 	case low:
