@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -429,5 +430,44 @@ func appendTo(t *testing.T, path, text string) {
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What the garbage collector did is known where a trace is recorded, which ART tells of
+// each of its runs, and nowhere else.
+func TestTheGarbageCollectorsRunsAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		profile, keep string
+		allocates     bool
+		known         bool
+	}{
+		{"pixel-7-android-14", config.KeepAnomalies, true, true},
+		{"pixel-5-android-11", config.KeepAnomalies, true, true}, // whose frames are read from dumps
+		{"pixel-7-android-14", config.KeepAnomalies, false, true},
+		{"pixel-7-android-14", config.KeepNone, true, false},
+		{"pixel-3-android-9", config.KeepAnomalies, true, false}, // without a trace
+	} {
+		s, job, folder, _ := watched(t, c.profile, c.keep, simlab.Options{})
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+		if c.allocates {
+			job.App.APK = demoWith(t, "allocates 300\n")
+		}
+		r := collect.Collect(t.Context(), job, collect.Options{Evidence: folder})
+		wantComplete(t, r, 1)
+		count, took := 0, time.Duration(0)
+		for _, one := range s.Phone.Timeline().Slices {
+			if strings.HasSuffix(one.Name, " GC") {
+				count, took = count+1, took+one.To-one.From
+			}
+		}
+		m := r.Run.Iterations[0].Metrics
+		got, known := m["gc.count"]
+		if known != c.known || c.allocates != (count > 3) {
+			t.Errorf("%+v: counted %v of %d", c, known, count)
+		}
+		if known && (got != float64(count) || math.Abs(m["gc.time_ms"]-float64(took)/1e6) > 0.01) {
+			t.Errorf("%+v: %v runs of %v ms, want %d of %v", c, got, m["gc.time_ms"], count, took)
+		}
 	}
 }

@@ -80,6 +80,7 @@ func (m measurement) iteration() run.Iteration {
 	if m.peakKB > 0 {
 		it.Metrics["memory.peak_rss_kb"] = float64(m.peakKB)
 	}
+	m.collected.addTo(&it)
 	if m.pssKB > 0 {
 		it.Metrics["memory.pss_kb"] = float64(m.pssKB)
 	}

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/watch"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/gc"
 )
 
 // startRecording starts what records beside the workload, for all that need it.
@@ -96,4 +100,50 @@ func (c *collector) keepEvidence(ctx context.Context, a *attempt, seen watch.Sif
 
 func ctxEnded(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// collected is what an app's garbage collector did in a repetition.
+type collected struct {
+	count int
+	took  time.Duration
+}
+
+// addTo puts it into the record; nothing where it is not known.
+func (g *collected) addTo(it *run.Iteration) {
+	if g == nil {
+		return
+	}
+	it.Metrics["gc.count"] = float64(g.count)
+	it.Metrics["gc.time_ms"] = milliseconds(g.took)
+}
+
+// readCollected counts the runs of the app's garbage collector in what was recorded as
+// evidence: ART writes of each in the trace, and in the log of slow ones alone. nil where
+// nothing was recorded, or not all of it.
+func (c *collector) readCollected(ctx context.Context, a *attempt) (*collected, error) {
+	if a.watched == nil {
+		return nil, nil
+	}
+	var found gc.Collections
+	err := c.perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
+		found, err = gc.Read(trace, func(pid int) bool { return a.frames.PIDs[pid] })
+		return err
+	})
+	switch {
+	case loss.IsGone(err), ctxEnded(err):
+		return nil, err
+	case err != nil:
+		c.journal.Warnf("repetition %d: the runs of the garbage collector are not known: %v", a.n, err)
+		return nil, nil
+	case found.Lost > 0:
+		c.journal.Warnf("the trace did not hold all of each repetition: the runs of the garbage collector are not known of those of which it lost a part")
+		return nil, nil
+	case !found.Traced:
+		return nil, nil
+	}
+	out := &collected{count: len(found.Runs)}
+	for _, r := range found.Runs {
+		out.took += r.For
+	}
+	return out, nil
 }

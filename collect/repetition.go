@@ -30,6 +30,7 @@ type measurement struct {
 	pssKB      int64         // 0: not seen
 	rssKB      int64         // 0: not seen
 	peakKB     int64         // 0: not seen
+	collected  *collected    // nil: not known
 	energy     *power.Spent  // nil: not measured
 	unseen     bool          // nobody looked at the frames
 	whole      frames.Whole  // what Android counted of them
@@ -168,15 +169,18 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
+	var err error
 	if start := a.workload.Started; start != nil {
 		c.compareStart(a.n, *start, seen)
 		out.startup = start.Total
 	}
 	if a.energy != nil {
-		var err error
 		if out.energy, err = a.energy.PostTest(ctx, seen.UI); err != nil {
 			return fail(loss.Infrastructure, err)
 		}
+	}
+	if out.collected, err = c.readCollected(ctx, a); err != nil {
+		return fail(loss.Infrastructure, err)
 	}
 	c.keepEvidence(ctx, a, seen, nil)
 	if a.measured {

@@ -190,7 +190,9 @@ var builtin = []Metric{
 	{Name: "startup.ttfd_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time to full display", Decimals: 1, Log: true, Resolution: 0.1},
 	{Name: "memory.pss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (PSS)", Decimals: 0, Log: true, Resolution: 1},
 	{Name: "memory.peak_rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "most memory (RSS)", Decimals: 0, Log: true, Of: "memory.pss_kb", Resolution: 256, Restless: 0.02},
-	{Name: "memory.rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (RSS)", Decimals: 0, Log: true, Of: "memory.pss_kb", Resolution: 256},
+	{Name: "memory.rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (RSS)", Decimals: 0, Log: true, OnRequest: true, Resolution: 256},
+	{Name: "gc.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time of garbage collections", Sums: true, Decimals: 1, Log: true, OnRequest: true, Resolution: 1},
+	{Name: "gc.count", Direction: LowerIsBetter, Title: "garbage collections", Sums: true, Mean: true, OnRequest: true, Resolution: 1},
 }
 
 // Catalogue is the built-in metrics plus those that a user declared.

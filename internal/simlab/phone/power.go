@@ -95,6 +95,12 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 	for _, b := range pr.busy {
 		add(sched.Item{Thread: ui, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank, Section: section})
 	}
+	for _, c := range p.collections(pr, from, to) {
+		add(sched.Item{
+			Thread: pr.deeds.Threads[account.Heap], Woken: c.From, From: c.From, To: c.To,
+			Kind: power.Service, Background: true, Section: "Background concurrent copying GC", Category: "dalvik",
+		})
+	}
 	return out
 }
 

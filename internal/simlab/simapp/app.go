@@ -40,6 +40,7 @@ type App struct {
 	Scenarios   []Scenario
 	Launch      Launch
 	Permissions []string // runtime permissions that the app asks for
+	AllocatesKB int      // on its heap with each frame; 0: nothing that would be collected
 	NoProfile   bool     // it brings no baseline profile, nor profileinstaller
 	Tests       string   // the package that this test APK tests
 	Split       string   // the name of this part of an app, "" of the base or of all in one

@@ -19,6 +19,7 @@ var powerStatements = map[string]func(p *parser, words []string) error{
 	"sensor":        (*parser).sensor,
 	"screen-off":    (*parser).screenOff,
 	"debuggable":    func(p *parser, w []string) error { return flag(w, &p.app.Power.Debuggable) },
+	"allocates":     func(p *parser, w []string) error { return one(w, &p.app.AllocatesKB, kilobytes) },
 	"no-profile":    func(p *parser, w []string) error { return flag(w, &p.app.NoProfile) },
 	"unprofileable": func(p *parser, w []string) error { return flag(w, &p.app.Power.Unprofileable) },
 }

@@ -38,11 +38,11 @@ var ErrNoClock = errors.New("nothing in the trace leads to CLOCK_MONOTONIC")
 // layer draws nothing.
 func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 	f := packets.New()
-	r, kept := New(f), &losses{}
+	r, kept := New(f), &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
 	if err := f.ReadInOrder(src, r, kept); err != nil {
 		return Timeline{}, err
 	}
-	out := Timeline{Written: len(r.Frames) > 0, Lost: r.Gaps + r.Malformed + kept.chunks() + f.TooMany["frames"]}
+	out := Timeline{Written: len(r.Frames) > 0, Lost: r.Gaps + r.Malformed + kept.Chunks() + f.TooMany["frames"]}
 	if !out.Written {
 		return out, nil
 	}

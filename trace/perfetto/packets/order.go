@@ -117,6 +117,15 @@ func (f *File) Doubts() {
 	}
 }
 
+// KernelLost is how many times events of the kernel were lost, as far as the trace says, or
+// had no place in the order of time.
+func (f *File) KernelLost() int {
+	if f.kernel == nil {
+		return 0
+	}
+	return f.kernel.lost + f.order.late
+}
+
 // Time is a time on the trace's own clock; false where nothing leads there, which is
 // counted.
 func (f *File) Time(s Stamp) (time.Duration, bool) { return f.own.Time(s) }

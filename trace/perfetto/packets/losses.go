@@ -1,30 +1,29 @@
-package frames
+package packets
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/apkgate/apkgate/trace/perfetto/field"
-	"github.com/apkgate/apkgate/trace/perfetto/packets"
 )
 
-// source is the name of the frame timeline's data source.
-const source = "android.surfaceflinger.frametimeline"
-
-// losses reads what the service says of the buffer that the frame timeline went into:
+// Losses reads what the service says of the buffer that a data source's packets went into:
 // what was written over before it was read stands nowhere else.
-type losses struct {
+type Losses struct {
+	Source string // the data source's name
+
 	buffer int // its place among the buffers
 	lost   []uint64
 }
 
-func (l *losses) Wants() packets.Wants {
-	return packets.Wants{Packets: []protowire.Number{field.PacketTraceConfig, field.PacketTraceStats}}
+// Wants are the configuration and the statistics.
+func (l *Losses) Wants() Wants {
+	return Wants{Packets: []protowire.Number{field.PacketTraceConfig, field.PacketTraceStats}}
 }
 
 // Packet reads a TraceConfig or a TraceStats, of which the last counts.
-func (l *losses) Packet(p packets.Packet) {
+func (l *Losses) Packet(p Packet) {
 	if p.Kind == field.PacketTraceConfig {
-		for f := packets.FieldsOf(p.Data); f.Next(); {
+		for f := FieldsOf(p.Data); f.Next(); {
 			if f.Number == field.ConfigDataSources {
 				l.target(f.Bytes)
 			}
@@ -33,7 +32,7 @@ func (l *losses) Packet(p packets.Packet) {
 	}
 	const most = 64
 	l.lost = nil
-	for f := packets.FieldsOf(p.Data); f.Next(); {
+	for f := FieldsOf(p.Data); f.Next(); {
 		if f.Number == field.StatsBufferStats && len(l.lost) < most {
 			l.lost = append(l.lost, lostOf(f.Bytes))
 		}
@@ -41,13 +40,13 @@ func (l *losses) Packet(p packets.Packet) {
 }
 
 // target reads a data source of the configuration.
-func (l *losses) target(dataSource []byte) {
-	for f := packets.FieldsOf(dataSource); f.Next(); {
+func (l *Losses) target(dataSource []byte) {
+	for f := FieldsOf(dataSource); f.Next(); {
 		if f.Number != field.ConfigSourceConfig {
 			continue
 		}
 		name, buffer := "", uint64(0)
-		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+		for g := FieldsOf(f.Bytes); g.Next(); {
 			switch g.Number {
 			case field.SourceConfigName:
 				name = g.Text()
@@ -55,14 +54,14 @@ func (l *losses) target(dataSource []byte) {
 				buffer = g.Value
 			}
 		}
-		if name == source {
+		if name == l.Source {
 			l.buffer = int(min(buffer, 1<<20))
 		}
 	}
 }
 
 func lostOf(buffer []byte) (chunks uint64) {
-	for f := packets.FieldsOf(buffer); f.Next(); {
+	for f := FieldsOf(buffer); f.Next(); {
 		if f.Number == field.BufferStatsChunksOverwritten || f.Number == field.BufferStatsChunksDiscarded {
 			chunks += min(f.Value, 1<<30)
 		}
@@ -70,8 +69,8 @@ func lostOf(buffer []byte) (chunks uint64) {
 	return chunks
 }
 
-// chunks is how many pieces of the timeline were lost in its buffer.
-func (l *losses) chunks() int {
+// Chunks is how many pieces were lost in the buffer, of all that shares it.
+func (l *Losses) Chunks() int {
 	if l.buffer >= len(l.lost) {
 		return 0
 	}

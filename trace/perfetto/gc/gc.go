@@ -1,0 +1,137 @@
+// Package gc reads from a Perfetto trace when the garbage collector of an app ran.
+//
+// It owns what counts as such a run: the slice that ART writes around it ("Background
+// concurrent copying GC", GarbageCollector::Run in garbage_collector.cc) on whatever
+// thread collects, most often HeapTaskDaemon. It takes a stand: a thread that waits for
+// the collector runs none, and of a trace that has lost some, nobody can say how many
+// there were.
+package gc
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+// Limits on what is kept.
+const (
+	maxRuns    = 100_000
+	maxThreads = 10_000 // with open slices
+	maxDepth   = 512
+)
+
+// Run is one run of the collector.
+type Run struct {
+	PID  int
+	Name string        // "Background concurrent copying GC"
+	At   time.Duration // on the trace's own clock
+	For  time.Duration // to the trace's last event, where it did not end
+}
+
+// Collections are the runs of the collector in a trace.
+type Collections struct {
+	Runs []Run // by time
+	// Traced says that the app wrote about its work at all: without, it may have
+	// collected as it likes.
+	Traced bool
+	// Lost counts what the trace has lost of the kernel's events. There may be more runs.
+	Lost int
+}
+
+// kinds are how ART's collectors are called, in every version.
+var kinds = []string{"mark sweep GC", "mark compact GC", "concurrent copying GC", "semispace GC"}
+
+func isRun(name string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasSuffix(name, kind) })
+}
+
+// Read reads the runs in the processes that are the app's.
+func Read(src io.ReadSeeker, of func(pid int) bool) (Collections, error) {
+	f := packets.New()
+	r, kept := &reader{of: of, open: map[int32][]Run{}}, &packets.Losses{Source: "linux.ftrace"}
+	if err := f.ReadInOrder(src, r, kept); err != nil {
+		return Collections{}, err
+	}
+	r.finish()
+	out := Collections{Runs: r.runs, Traced: r.traced, Lost: kept.Chunks() + f.KernelLost() + r.cut}
+	slices.SortStableFunc(out.Runs, func(a, b Run) int { return cmp.Compare(a.At, b.At) })
+	return out, nil
+}
+
+// reader follows the slices that threads have open. One that is no run of the collector
+// has no name.
+type reader struct {
+	of     func(pid int) bool
+	open   map[int32][]Run // by thread, the innermost last
+	runs   []Run
+	traced bool
+	last   time.Duration // of the events
+	cut    int           // what there was no room for
+}
+
+// Wants are what threads write into the kernel's trace.
+func (r *reader) Wants() packets.Wants {
+	return packets.Wants{Events: []protowire.Number{field.EventPrint}}
+}
+
+// Packet is of nobody's interest.
+func (r *reader) Packet(packets.Packet) {}
+
+// Event reads the beginning or the end of a slice.
+func (r *reader) Event(e *packets.Event) {
+	p, ok := atrace.Of(e)
+	if !ok {
+		return
+	}
+	r.last = max(r.last, e.At)
+	stack := r.open[e.TID]
+	switch {
+	case p.Phase == 'B' && r.of(int(p.PID)):
+		r.traced = true
+		if len(stack) >= maxDepth || stack == nil && len(r.open) >= maxThreads {
+			r.cut++
+			return
+		}
+		begun := Run{PID: int(p.PID), At: e.At}
+		if isRun(p.Name) {
+			begun.Name = p.Name
+		}
+		r.open[e.TID] = append(stack, begun)
+	case p.Phase == 'E' && len(stack) > 0:
+		r.close(stack, e.At)
+		if r.open[e.TID] = stack[:len(stack)-1]; len(stack) == 1 {
+			delete(r.open, e.TID)
+		}
+	}
+}
+
+// close ends the innermost slice of a thread. A run within another is a part of it.
+func (r *reader) close(stack []Run, at time.Duration) {
+	run, outer := stack[len(stack)-1], stack[:len(stack)-1]
+	if run.Name == "" || slices.ContainsFunc(outer, func(o Run) bool { return o.Name != "" }) {
+		return
+	}
+	if len(r.runs) >= maxRuns {
+		r.cut++
+		return
+	}
+	run.For = at - run.At
+	r.runs = append(r.runs, run)
+}
+
+// finish ends what did not end in the trace.
+func (r *reader) finish() {
+	for _, stack := range r.open {
+		for ; len(stack) > 0; stack = stack[:len(stack)-1] {
+			r.close(stack, r.last)
+		}
+	}
+}
