@@ -1,6 +1,8 @@
 package pftrace
 
 import (
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -72,4 +74,32 @@ func FuzzParseConfig(f *testing.F) {
 			t.Errorf("asked for %+v", c)
 		}
 	})
+}
+
+func TestConfigSaysWhatTheKernelIsToTell(t *testing.T) {
+	const before, after = `buffers { size_kb: 64 %s } data_sources { config { name: "linux.ftrace" ftrace_config { `, ` } } } data_sources { config { name: "linux.process_stats" } }`
+	for _, tt := range []struct {
+		text string
+		api  int
+		want Ftrace
+	}{
+		{`ftrace_events: ["sched/sched_switch", "sched/sched_waking", "power/cpu_frequency", "task/task_rename"]`, 30, Ftrace{Switches: true, Wakings: true, Speeds: true}},
+		{`ftrace_events: "sched_switch"`, 33, Ftrace{Switches: true, Compact: true}},
+		{`ftrace_events: "sched_waking"`, 33, Ftrace{Wakings: true}}, // who wakes follows from switches alone
+		{`ftrace_events: "sched_switch" compact_sched { enabled: true }`, 30, Ftrace{Switches: true, Compact: true}},
+		{`ftrace_events: "sched_switch" compact_sched { enabled: false }`, 33, Ftrace{Switches: true}},
+		{`atrace_categories: ["sched", "freq"]`, 30, Ftrace{Switches: true, Wakings: true, Speeds: true, Categories: []string{"sched", "freq"}}},
+		{`atrace_categories: "view" atrace_apps: "*"`, 30, Ftrace{Categories: []string{"view"}, Apps: []string{"*"}}},
+	} {
+		for _, policy := range []string{"fill_policy: RING_BUFFER", "fill_policy: DISCARD", ""} {
+			c, err := ParseConfig(fmt.Sprintf(before, policy)+tt.text+after, tt.api)
+			if err != nil || !c.Kernel || !c.Processes || c.Ring != strings.Contains(policy, "RING") || !reflect.DeepEqual(c.Ftrace, tt.want) {
+				t.Errorf("%s, Android API %d: %+v, %v", tt.text, tt.api, c, err)
+			}
+		}
+	}
+	c, err := ParseConfig(asked, 30)
+	if err != nil || !c.Kernel || c.Processes || !reflect.DeepEqual(c.Ftrace, Ftrace{}) {
+		t.Errorf("without a configuration of ftrace: %+v, %v", c, err)
+	}
 }

@@ -25,7 +25,6 @@ const (
 	eventSwitch    = 4
 	eventFrequency = 11
 	eventWaking    = 20
-	eventFlags     = 5
 
 	// inInterrupt is TRACE_FLAG_HARDIRQ of an event's flags.
 	inInterrupt = 8
@@ -117,9 +116,6 @@ func bundle(cpu int8, list []event, compact bool, ahead time.Duration) []byte {
 			e.body = wakingEvent(e.move)
 		}
 		one := number(number(nil, eventTime, at), eventPID, uint64(e.pid))
-		if e.move.interrupt > 0 {
-			one = number(one, eventFlags, e.move.interrupt)
-		}
 		b = message(b, bundleEvent, message(one, e.kind, e.body))
 	}
 	if body := columns.bytes(); body != nil {
