@@ -88,3 +88,22 @@ func TestTheCPUsJoulesAreThoseOfTheRuns(t *testing.T) {
 		factor = got
 	}
 }
+
+// However often an app is looked at while it draws, its CPU time is the same.
+func TestCPUTimeDoesNotDependOnWhenItIsAskedFor(t *testing.T) {
+	for _, phone := range []string{"nexus-4-android-4.3", "nexus-4-android-5.0.0", "pixel-7-android-14"} {
+		told := map[time.Duration]time.Duration{}
+		for _, every := range []time.Duration{3700 * time.Microsecond, 5 * time.Second} {
+			p := newPhone(t, phone, still)
+			start(p, instrument)
+			for until := p.clock.Now() + 5*time.Second; p.clock.Now() < until; pass(t, p, min(every, until-p.clock.Now())) {
+				p.power.CPU(p.state.running["com.example.still"].deeds)
+			}
+			told[every] = p.power.CPU(p.state.running["com.example.still"].deeds)
+		}
+		often, once := told[3700*time.Microsecond], told[5*time.Second]
+		if d := often - once; once < 500*time.Millisecond || d < -time.Millisecond || d > time.Millisecond {
+			t.Errorf("%s: the app's CPU time is %v, and %v where it is asked for often", phone, once, often)
+		}
+	}
+}

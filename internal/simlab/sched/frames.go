@@ -32,7 +32,12 @@ func Frame(ui, render, vsync *Thread, f *timeline.Frame) []Item {
 		return append(draw(render, f, woken, vsync.TID), tells)
 	}
 	if render == ui {
-		return []Item{tells, {Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.Actual.To, Method: power.Mixed}}
+		it := Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued, Method: power.Mixed}
+		rest := draw(ui, f, 0, 0)
+		for i := range rest {
+			rest[i].Method = power.Mixed
+		}
+		return append(rest, tells, it)
 	}
 	tail := min(afterSync, max(0, f.Actual.To-f.Issue-unblocks))
 	return append(draw(render, f, f.SyncQueued, ui.TID), tells,
