@@ -109,6 +109,18 @@ func (c *collector) tellCoverage() {
 	}
 }
 
+// drawsByItself reports whether a repetition counts without frames since the app shows a
+// window, whose first frame is seen, and nobody numbers or counts what it draws in it, as
+// Flutter, games and video do. An app that has drawn before should draw again.
+func (c *collector) drawsByItself(a *attempt, err error) bool {
+	if c.sawFrames || !errors.Is(err, loss.ErrNoFrames) || len(a.frames.Frames) == 0 {
+		return false
+	}
+	c.journal.Warnf("%s showed a window, and Android counts no frames in it but the first: frames are not measured (apps that draw by themselves, such as Flutter's and games, draw without the numbers of vsyncs; see whether the workload does anything in the app, if it draws by Android's views or Compose)",
+		c.job.App.Package)
+	return true
+}
+
 // needsNoFrames reports whether a repetition counts without frames: a start may draw
 // the first ones of its window and no more.
 func (c *collector) needsNoFrames(err error) bool {

@@ -230,7 +230,7 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (
 	if unseen {
 		a.frames.Frames = nil
 	} else if err := a.frames.Loss(a.n, a.measured); err != nil {
-		if unseen = c.drawsNothing(err); !unseen && !c.needsNoFrames(err) {
+		if unseen = c.drawsNothing(err) || c.drawsByItself(a, err); !unseen && !c.needsNoFrames(err) {
 			return false, err
 		}
 	}

@@ -109,12 +109,13 @@ func TestATestThatFails(t *testing.T) {
 	}
 }
 
-// Where nothing is drawn there is nothing to judge, and the verdict says what may be
-// wrong.
-func TestAnAppThatDrawsNothing(t *testing.T) {
+// Where a workload does not open the app there is nothing to judge, and the verdict says
+// what may be wrong.
+func TestAWorkloadThatDoesNotOpenTheApp(t *testing.T) {
 	l := clitest.NewLab(t, "demo-good", "")
-	clitest.WriteFile(t, l.Path("demo-good.apk"), "apkgate-simulated-app/1\npackage com.example.demo\ntouch 0\nscenario read-mail 8s\n  start 0\n  900ms open-list 0\n")
 	l.ConfigurePhones("demo-good", clitest.Text("  - simulated: pixel-7-android-14\n"), "wifi")
+	clitest.WriteFile(t, l.Path("idle.sh"), "sleep 2\n")
+	l.Edit(`instrumentation: {test-package: com.example.demo.test, class: "com.example.demo.ReadMailTest#readsMail"}`, "shell: { script: idle.sh }")
 	got := l.Apkgate("run", "--json", l.Path("v.json"))
 	v := verdictOf(t, l.Path("v.json"))
 	if got.Status != exit.StatusInfrastructure || v.Verdict != gate.Invalid {
@@ -123,6 +124,21 @@ func TestAnAppThatDrawsNothing(t *testing.T) {
 	for _, want := range []string{"no frames were seen in repetition 1", "see whether the workload opens the app at all"} {
 		if !strings.Contains(v.Runs[0].Reason, want) {
 			t.Errorf("%q says nothing of %q", v.Runs[0].Reason, want)
+		}
+	}
+}
+
+// An app whose window shows what Android does not count, as Flutter's, has all else
+// measured, on all Androids alike; it is no pass that somebody could take for frames.
+func TestAnAppThatDrawsByItself(t *testing.T) {
+	for _, phone := range []string{"pixel-7-android-14", "pixel-5-android-11"} {
+		l := clitest.NewLab(t, "demo-good", "")
+		clitest.WriteFile(t, l.Path("demo-good.apk"), "apkgate-simulated-app/1\npackage com.example.demo\ntouch 0\nscenario read-mail 8s\n  start 0\n  900ms open-list 0\n")
+		l.ConfigurePhones("demo-good", clitest.Text("  - simulated: "+phone+"\n"), "wifi")
+		got := l.Apkgate("run", "--json", l.Path("v.json"))
+		v := verdictOf(t, l.Path("v.json"))
+		if got.Status == exit.StatusInfrastructure || v.Verdict == gate.Pass || !strings.Contains(got.Stderr, "counts no frames in it but the first") {
+			t.Errorf("%s: exit status %d, %s\n%s", phone, got.Status, v.Verdict, got.Stderr)
 		}
 	}
 }
