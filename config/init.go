@@ -124,7 +124,8 @@ store:
 
 func (o InitOptions) workload(b *bytes.Buffer) {
 	if o.TestPackage == "" {
-		b.WriteString("      # Random input, the same each time. A test of your own tells more.\n" +
+		b.WriteString("      # Random input, the same each time. A test of your own tells more; the app's start\n" +
+			"      # alone needs none: startup: {mode: cold}.\n" +
 			"      monkey: {seed: 1, events: 500, throttle: 50ms}\n")
 		return
 	}

@@ -86,7 +86,7 @@ type Start struct {
 // longestStart bounds what a start can take.
 const longestStart = 24 * time.Hour
 
-var errorLine = regexp.MustCompile(`^(Error: |Exception |[\w.]+Exception: |Security exception: )`)
+var errorLine = regexp.MustCompile(`^(Error: |Security exception: |[\w.]+Exception: )`)
 
 // readStart reads the texts that am start wrote.
 func readStart(texts ...[]byte) *Start {
