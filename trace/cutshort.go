@@ -1,6 +1,10 @@
 package trace
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+	"slices"
+)
 
 // CutShort reports whether a line says that the device itself gave up a dump of one
 // of the services: what stands before it is only a part, although dumpsys ends with
@@ -35,6 +39,28 @@ func CutShort(line []byte, services ...string) bool {
 		}
 	}
 	return false
+}
+
+// expired is what dumpsys says of a service whose dump took too long; Android 7.0 does
+// not name it.
+var expired = regexp.MustCompile(`(?m)^[ \t]*\*\*\* SERVICE (?:'([\w./-]{1,100})' )?DUMP TIMEOUT\b`)
+
+// GivenUp are the services whose dumps the text says that the device gave up, each once,
+// "unknown" where it does not name it.
+func GivenUp(text []byte) (services []string) {
+	if !bytes.Contains(text, []byte("DUMP TIMEOUT")) {
+		return nil
+	}
+	for _, m := range expired.FindAllSubmatch(text, -1) {
+		service := string(m[1])
+		if service == "" {
+			service = "unknown"
+		}
+		if !slices.Contains(services, service) {
+			services = append(services, service)
+		}
+	}
+	return services
 }
 
 // ClosesService reports whether a line ends one service's part of a dump of several:

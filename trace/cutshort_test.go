@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/apkgate/apkgate/trace"
@@ -24,6 +25,22 @@ func TestCutShortKnowsTheWordsOfEveryAndroid(t *testing.T) {
 	} {
 		if got := trace.CutShort([]byte(line), "batterystats", "battery"); got != want {
 			t.Errorf("%q: %v, want %v", line, got, want)
+		}
+	}
+}
+
+func TestServicesThatGaveUpAreNamed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"TOTAL  45678\n\n*** SERVICE 'meminfo' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n":                                       {"meminfo"},
+		"*** SERVICE 'a.b/c' DUMP TIMEOUT (10s) EXPIRED ***\n":                                                               {"a.b/c"},
+		"*** SERVICE DUMP TIMEOUT EXPIRED ***\r\n":                                                                           {"unknown"},
+		"*** SERVICE 'a' DUMP TIMEOUT (1ms) EXPIRED ***\n*** SERVICE 'b' DUMP TIMEOUT\n*** SERVICE 'a' DUMP TIMEOUT (1ms)\n": {"a", "b"},
+		"I apkgate: *** SERVICE 'meminfo' DUMP TIMEOUT (10000ms) EXPIRED ***\n":                                              nil,
+		"no dump, and no time-out\n":                                                                                         nil,
+	} {
+		if got := trace.GivenUp([]byte(text)); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }

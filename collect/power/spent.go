@@ -83,8 +83,10 @@ func (m *Metering) countToTheEnd() {
 	if counted > m.app && counted < m.app+mostAhead {
 		m.app = counted
 	}
-	if n := len(m.snapshots); n > 0 {
-		m.snapshots[n-1].AppCPU = max(m.snapshots[n-1].AppCPU, m.app)
+	for i := range m.snapshots { // a reading that took long may have missed the app
+		if s := &m.snapshots[i]; s.Time >= m.to || i == len(m.snapshots)-1 {
+			s.AppCPU = max(s.AppCPU, m.app)
+		}
 	}
 }
 
@@ -160,7 +162,14 @@ func (m *Metering) byModel(s *Spent) error {
 	if err != nil {
 		return err
 	}
-	return m.byEstimate(s, e)
+	if err := m.byEstimate(s, e); err != nil {
+		return err
+	}
+	if m.app == 0 && !m.detaches() { // no reading met it while it ran
+		s.hasApp = false
+		m.t.Journal.Warnf("the app's CPU time could not be read while it ran, so that its own joules are not known")
+	}
+	return nil
 }
 
 func (m *Metering) byPlatform(s *Spent) error {

@@ -113,7 +113,7 @@ func (m *Meter) statesQuestion() string {
 	for _, p := range m.policies {
 		line += "; echo " + policyMark + "; cat " + p.times
 	}
-	return line + "; echo " + screenMark + "; dumpsys power | grep -E 'mWakefulness=|Display Power: state='"
+	return line + "; echo " + screenMark + "; dumpsys power | grep -E 'mWakefulness=|Display Power: state=|DUMP TIMEOUT'"
 }
 
 var cpuLine = regexp.MustCompile(`(?m)^cpu(\d{1,4}) ([\d ]+)`)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/trace"
 )
 
 // How long a device may keep silent, in this computer's time, while the connection
@@ -36,6 +37,8 @@ type attended struct {
 	// silent is told that the device has not answered for so long, while an
 	// operation is under way, and answers that it does again.
 	silent, answers func(time.Duration)
+	// gaveUp is told of a service whose dump the device ended in its middle; nil for nobody.
+	gaveUp func(service string)
 }
 
 // shared reports whether the connection is an adb server's.
@@ -52,6 +55,11 @@ func (a *attended) Exec(ctx context.Context, command string) (out device.Output,
 		out, err = a.Device.Exec(ctx, command)
 		return err
 	})
+	if err == nil && a.gaveUp != nil {
+		for _, service := range trace.GivenUp(out.Stdout) {
+			a.gaveUp(service)
+		}
+	}
 	return out, err
 }
 

@@ -88,6 +88,9 @@ func (t *Target) Open(ctx context.Context) error {
 	t.dev, t.hungUp = &attended{
 		Device: dev,
 		beat:   t.beat,
+		gaveUp: func(service string) {
+			t.Journal.Warnf("the device gave up a dump of its service %s, which took too long: what is read of it may be missing", journal.Line(service))
+		},
 		silent: func(d time.Duration) {
 			t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("has not answered for %v", d))
 		},

@@ -3,6 +3,8 @@ package phone
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,12 +113,30 @@ func dumpsys(c *call, then func(code int)) {
 			out.Write(text.Bytes())
 		}
 	}
+	if slices.Contains(c.options.GivesUp, name) {
+		var text bytes.Buffer
+		to := out
+		out = &text
+		tell()
+		_, _ = to.Write(text.Bytes()[:text.Len()/2])
+		c.giveUp(to, name, then)
+		return
+	}
 	if name == "gfxinfo" {
 		c.dumpFrames(tell, func() { then(code) })
 		return
 	}
 	tell()
 	then(code)
+}
+
+// giveUp says that a dump took too long (frameworks/native/cmds/dumpsys/dumpsys.cpp).
+func (c *call) giveUp(out io.Writer, name string, then func(code int)) {
+	const longest = 10 * time.Second
+	c.clock.Spend(longest, func() {
+		fmt.Fprintf(out, "\n*** SERVICE '%s' DUMP TIMEOUT (%dms) EXPIRED ***\n\n", name, longest.Milliseconds())
+		then(0)
+	})
 }
 
 // garble puts random bytes between lines and cuts a line short.

@@ -54,6 +54,9 @@ type Options struct {
 	// Verifier refuses what adb installs, as Play Protect may, until the setting
 	// verifier_verify_adb_installs is 0.
 	Verifier bool
+	// GivesUp are services whose dumps take so long that dumpsys ends in the middle of
+	// them, after its ten seconds, with status 0.
+	GivesUp []string
 	// ClosedTmp lets nobody write to /data/local/tmp.
 	ClosedTmp bool
 	// Hz is the display's highest rate where it is another than the profile's.
