@@ -1,6 +1,7 @@
 package collect_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -25,6 +26,51 @@ func TestARunnerThatIsNotThere(t *testing.T) {
 		if !strings.Contains(r.Err.Error(), want) {
 			t.Errorf("%q says nothing of %q", r.Err, want)
 		}
+	}
+}
+
+// A test APK under another name than the configuration's is named, if it is the app's.
+func TestATestOfAnotherNameIsNamed(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	d, err := job.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	rewrite(t, job.App.TestAPK, "package com.example.demo.test", "package com.example.own.tests")
+	for _, apk := range []string{job.App.APK, job.App.TestAPK} {
+		if err := d.Install(t.Context(), apk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job.App.APK, job.App.TestAPK = "", ""
+	job.Scenario.Workload.Instrumentation.TestPackage = "com.example.own.tests"
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 3)
+	job.Scenario.Workload.Instrumentation.TestPackage = "com.example.demo"
+	r = collect.Collect(t.Context(), job, collect.Options{})
+	if want := "but com.example.own.tests/androidx.test.runner.AndroidJUnitRunner"; !loss.IsConfiguration(r.Err) || !strings.Contains(r.Err.Error(), want) {
+		t.Errorf("%v, want %q", r.Err, want)
+	}
+}
+
+// A test of another app than the one that is measured is a mistake, as a rule.
+func TestATestOfAnotherAppIsToldOf(t *testing.T) {
+	t.Parallel()
+	s, job := simulated(t, "pixel-5-android-11", simlab.Options{})
+	other, err := os.ReadFile(job.App.APK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Phone.Install([]byte(strings.Replace(string(other), "package com.example.demo", "package com.example.other", 1))); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, job.App.TestAPK, "tests com.example.demo", "tests com.example.other")
+	job.Scenario.Retries = 0
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if !warnedOf(r.Run, "com.example.demo.test is a test of com.example.other, and app.package is com.example.demo") {
+		t.Errorf("%v, warnings: %v", r.Err, r.Run.Warnings)
 	}
 }
 

@@ -30,7 +30,8 @@ func Installed(ctx context.Context, d device.Device, app config.App, scenario co
 		}
 	}
 	if w := scenario.Workload.Instrumentation; w != nil && app.TestAPK == "" {
-		return hasRunner(ctx, d, *w)
+		_, err := hasRunner(ctx, d, app.Package, *w)
+		return err
 	}
 	return nil
 }
@@ -61,29 +62,31 @@ func IsInstalled(ctx context.Context, d device.Device, pkg string) (bool, error)
 }
 
 // runnerLine is one of `pm list instrumentation`.
-var runnerLine = regexp.MustCompile(`(?m)^instrumentation:(\S+)/(\S+)`)
+var runnerLine = regexp.MustCompile(`(?m)^instrumentation:(\S+)/(\S+)(?: \(target=(\S+)\))?`)
 
-// hasRunner looks whether the device knows the test's runner. A device that lists
-// none at all is not believed.
-func hasRunner(ctx context.Context, d device.Device, w config.Instrumentation) error {
+// hasRunner looks whether the device knows the test's runner, and returns the package
+// that it tests, "" where that isn't told. A device that lists no runner at all is not
+// believed.
+func hasRunner(ctx context.Context, d device.Device, app string, w config.Instrumentation) (target string, err error) {
 	out, err := d.Exec(ctx, device.Quote("pm", "list", "instrumentation"))
 	if err != nil {
-		return fmt.Errorf("look for the test's runner on the device: %w", err)
+		return "", fmt.Errorf("look for the test's runner on the device: %w", err)
 	}
 	wanted := expand(w.TestPackage, runnerOf(w))
 	var others []string
 	found := runnerLine.FindAllStringSubmatch(string(out.Stdout), -1)
 	for _, m := range found {
-		if m[1] != w.TestPackage {
-			continue
+		switch {
+		case m[1] == w.TestPackage && expand(m[1], m[2]) == wanted:
+			return m[3], nil
+		case m[1] == w.TestPackage:
+			others = append(others, m[2])
+		case m[3] == app:
+			others = append(others, m[1]+"/"+m[2])
 		}
-		if expand(m[1], m[2]) == wanted {
-			return nil
-		}
-		others = append(others, m[2])
 	}
 	if len(found) == 0 {
-		return nil
+		return "", nil
 	}
 	problem := &loss.Error{
 		Cause: loss.Configuration, Phase: journal.SetUp, Final: true, Advice: "compare test-package and runner with what `adb shell pm list instrumentation` prints",
@@ -92,7 +95,7 @@ func hasRunner(ctx context.Context, d device.Device, w config.Instrumentation) e
 	if len(others) > 0 {
 		problem.Err = fmt.Errorf("%w, but %s", problem.Err, journal.Line(strings.Join(others, ", ")))
 	}
-	return problem
+	return "", problem
 }
 
 // expand is a class's whole name: one that begins with a dot is of the package.
@@ -110,9 +113,12 @@ func (p Plan) checkRunner(ctx context.Context) error {
 	if w == nil {
 		return nil
 	}
-	err := hasRunner(ctx, p.Target.Device(), *w)
+	tested, err := hasRunner(ctx, p.Target.Device(), p.App, *w)
 	if problem := loss.As(err); problem != nil {
 		problem.Device = p.Target.Name
+	}
+	if tested != "" && tested != p.App && tested != w.TestPackage { // a test of its own package starts others by itself
+		p.Target.Journal.Warnf("%s is a test of %s, and app.package is %s: Android starts and ends the former with the test, and the latter is measured", w.TestPackage, journal.Line(tested), p.App)
 	}
 	return err
 }

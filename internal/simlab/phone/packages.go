@@ -115,12 +115,11 @@ func pmList(c *call) int {
 		}
 	case "instrumentation":
 		for _, pkg := range sortedKeys(c.state.apps) {
-			if app := c.state.apps[pkg].app; app.Tests != "" || len(app.TestCases) > 0 {
-				target := app.Tests
-				if target == "" {
-					target = pkg
-				}
+			app := c.state.apps[pkg].app
+			if target := app.Tests; target != "" {
 				c.Printf("instrumentation:%s/%s (target=%s)\n", pkg, app.Runner, target)
+			} else if len(app.TestCases) > 0 && !c.isTested(pkg) {
+				c.Printf("instrumentation:%s/%s (target=%s)\n", pkg, app.Runner, pkg)
 			}
 		}
 	default:
@@ -128,6 +127,17 @@ func pmList(c *call) int {
 		return 1
 	}
 	return 0
+}
+
+// isTested reports whether a test APK of the app is installed: then its own test lines
+// are what that plays, and the app is no instrumentation.
+func (p *Phone) isTested(pkg string) bool {
+	for _, a := range p.state.apps {
+		if a.app.Tests == pkg {
+			return true
+		}
+	}
+	return false
 }
 
 // pmInstall is pm install [-r] [-t] [-g] [-d] … FILE, or from a stream with -S.
