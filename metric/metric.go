@@ -193,6 +193,10 @@ var builtin = []Metric{
 	{Name: "memory.rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (RSS)", Decimals: 0, Log: true, OnRequest: true, Resolution: 256},
 	{Name: "gc.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time of garbage collections", Sums: true, Decimals: 1, Log: true, OnRequest: true, Resolution: 1},
 	{Name: "gc.count", Direction: LowerIsBetter, Title: "garbage collections", Sums: true, Mean: true, OnRequest: true, Resolution: 1},
+	{Name: "apk.size_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app's APKs", OnRequest: true, Resolution: 1},
+	{Name: "apk.installed_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app as installed", OnRequest: true, Resolution: 1},
+	{Name: "apk.dex_files", Direction: LowerIsBetter, Title: "dex files", OnRequest: true, Resolution: 1},
+	{Name: "apk.dex_methods", Direction: LowerIsBetter, Title: "methods in dex files", OnRequest: true, Resolution: 1},
 }
 
 // Catalogue is the built-in metrics plus those that a user declared.
