@@ -1,6 +1,10 @@
 package gate
 
-import "math"
+import (
+	"math"
+
+	"github.com/apkgate/apkgate/metric"
+)
 
 // Finite keeps numbers that JSON can't hold out of a verdict.
 func Finite(x float64) float64 {
@@ -10,13 +14,13 @@ func Finite(x float64) float64 {
 	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
 }
 
-// Change is a shift on the scale on which a number is judged, as a change of from:
-// in the metric's unit, and as a share of from, 0 where that is 0.
-func Change(from, shift float64, log bool) (amount, share float64) {
+// Change is a shift of a metric on the scale on which it is judged, as a change of from:
+// in the metric's unit, and as a share of from, 0 where that is 0 or may be below it.
+func Change(m metric.Metric, from, shift float64, log bool) (amount, share float64) {
 	switch {
 	case log:
 		return Finite(from * math.Expm1(shift)), Finite(math.Expm1(shift))
-	case from != 0:
+	case from != 0 && !m.Signed:
 		return Finite(shift), Finite(shift / math.Abs(from))
 	}
 	return Finite(shift), 0

@@ -96,7 +96,7 @@ type Comparison struct {
 	// N counts the values behind the quartiles.
 	N int `json:"n"`
 	// Expected is the history's centre for a run in this context; Change is
-	// Value/Expected-1 (0 where Expected is 0).
+	// Value/Expected-1 (0 where Expected is 0 or may be below it).
 	Expected float64 `json:"expected"`
 	Change   float64 `json:"change"`
 	// Low and High bound the change: its confidence interval at the policy's

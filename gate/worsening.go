@@ -8,15 +8,18 @@ import (
 
 // Worsening is how much worse a change makes a metric: as a share of what it is a
 // change of; of a ratio in percentage points, since half of a smooth ratio of 3 % is
-// nothing that anybody sees. Where there was nothing (no ANR before) any change that
-// means something is a whole one. Below zero it is for the better. shift is the
+// nothing that anybody sees. Where there was nothing (no ANR before), or where values
+// may be below zero, any change that means something is a whole one. Below zero it is
+// for the better. shift is the
 // change in the metric's unit, share the same as a share of from.
 func Worsening(m metric.Metric, from, shift, share float64) float64 {
 	switch {
 	case m.Ratio:
 		share = shift
-	case from == 0 && math.Abs(shift) >= m.Resolution && shift != 0:
+	case (from == 0 || m.Signed) && math.Abs(shift) >= m.Resolution && shift != 0:
 		share = math.Copysign(1, shift)
+	case m.Signed:
+		share = 0
 	}
 	if m.Direction == metric.HigherIsBetter {
 		return -share

@@ -15,7 +15,10 @@ func TestWorsening(t *testing.T) {
 		t.Fatal("the catalogue has no smooth ratio")
 	}
 	percent.Unit = "%"
-	inPercent, _ := metric.Default().With(percent)
+	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
+	overrun.Direction = metric.LowerIsBetter
+	plain, _ := metric.Default().With(overrun)
+	inPercent, _ := plain.With(percent)
 	for name, c := range map[string]struct {
 		metric      string
 		from, value float64
@@ -29,8 +32,11 @@ func TestWorsening(t *testing.T) {
 		"an ANR where none was":   {"anr.count", 0, 0.1, 1},
 		"too little to be an ANR": {"anr.count", 0, 0.01, 0},
 		"none where none was":     {"own", 0, 0, 0},
+		"nearer to the deadline":  {"frames.overrun_ms", -8, -4, 1},
+		"further from it":         {"frames.overrun_ms", -4, -8, -1},
+		"a little beyond it":      {"frames.overrun_ms", 0.1, 0.3, 0},
 	} {
-		for unit, catalogue := range map[string]*metric.Catalogue{"": metric.Default(), ", in per cent": inPercent} {
+		for unit, catalogue := range map[string]*metric.Catalogue{"": plain, ", in per cent": inPercent} {
 			m, _ := catalogue.Lookup(c.metric)
 			share := 0.0
 			if c.from != 0 {

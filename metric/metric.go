@@ -81,7 +81,8 @@ type Metric struct {
 	// unit is "ratio" is one.
 	Ratio bool
 	// Signed says that values may lie below zero, so that none of them is a share of
-	// another. A signed metric is neutral: what matters is a share of what was.
+	// another: changes are told in the metric's unit, and one matters from Resolution on.
+	// By default a signed metric is neutral.
 	Signed bool
 	// Mean says that iterations are summed up by their mean whatever the
 	// policy says: the median of a rare event's counts is zero.
@@ -172,11 +173,11 @@ var builtin = []Metric{
 	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
 	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
 	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.overrun_ms", Unit: "ms", Title: "time beyond the deadline", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.overrun_ms.p50", Unit: "ms", Title: "time beyond the deadline, median", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
+	{Name: "frames.overrun_ms", Unit: "ms", Title: "time beyond the deadline", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p50", Unit: "ms", Title: "time beyond the deadline, median", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
 	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02},
 	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Resolution: 0.001},
 	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.001},

@@ -47,8 +47,9 @@ type Shift struct {
 	From   float64 `json:"from"`   // what it is a change of, in the metric's unit
 	Runs   int     `json:"runs"`   // behind From; of a creep all runs
 	Shift  float64 `json:"shift"`  // in the metric's unit
-	Change float64 `json:"change"` // as a share of From, 0 where that is 0
-	// Low and High bound the change; both are nil where there are too few runs.
+	Change float64 `json:"change"` // as a share of From, 0 where that is 0 or may be below it
+	// Low and High bound the change; both are nil where there are too few runs, or no
+	// shares.
 	Low  *float64 `json:"change_low"`
 	High *float64 `json:"change_high"`
 }
@@ -190,7 +191,7 @@ func (d *drifting) line(scenario string, context map[string]string, cell run.Cel
 	m, _ := d.catalogue.Lookup(cell.Metric)
 	t := &test{metric: m, cell: cell}
 	t.Scenario, t.Context, t.Metric, t.Direction, t.P = scenario, context, cell.Metric, gate.None, 1
-	v := valuesOf(oneWay(contexts, m), cell, m.Log)
+	v := valuesOf(oneWay(contexts, m), cell, m)
 	var now []float64
 	for _, p := range v.all {
 		now = append(now, p.Y...)

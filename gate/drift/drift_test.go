@@ -198,3 +198,26 @@ func TestTheNewRunsSayWhichWayIsWorse(t *testing.T) {
 	}
 	t.Error("the hits have no line")
 }
+
+// Frames that come nearer to their deadline night after night, by amounts.
+func TestTimesBeyondTheDeadlineCreep(t *testing.T) {
+	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
+	for step, want := range map[float64]gate.Direction{0.5: gate.ToRegression, -0.5: gate.ToImprovement, 0.01: gate.None} {
+		var before []run.Run
+		for night := range 12 {
+			r := gatetest.Run(fmt.Sprint("n", night), map[string]float64{"frames.overrun_ms": -3 + step*float64(night)})
+			r.Started = time.Date(2026, 1, 1+night, 3, 0, 0, 0, time.UTC)
+			before = append(before, r)
+		}
+		lines := Of(p, catalogue, before[11:], before[10:11], before[:11])
+		if len(lines) != 1 || lines[0].Direction != want {
+			t.Fatalf("%g ms a night: %+v, want %s", step, lines, want)
+		}
+		l := lines[0]
+		gatetest.About(t, "creep", l.Creep.Shift, 11*step)
+		gatetest.About(t, "from", l.Creep.From, -3)
+		if l.Creep.Change != 0 || l.Creep.Low != nil || l.SinceLast.Change != 0 || l.SinceAll.High != nil {
+			t.Errorf("%+v, want no shares", l)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 // values are a cell's, on the scale on which it is judged.
 type values struct {
+	metric        metric.Metric
 	log           bool
 	fromLast, all []stat.Pair // X before, Y now, by context
 	series        []stat.Series
@@ -44,8 +45,8 @@ func oneWay(contexts []*group, m metric.Metric) []*group {
 	return out
 }
 
-func valuesOf(contexts []*group, cell run.Cell, log bool) values {
-	v := values{log: log}
+func valuesOf(contexts []*group, cell run.Cell, m metric.Metric) values {
+	v := values{metric: m, log: m.Log}
 	first, newest := time.Time{}, time.Time{}
 	for _, c := range contexts {
 		for _, r := range slices.Concat(c.now, c.last, c.older) {
@@ -137,10 +138,10 @@ func (v values) creep(t stat.Drift) *Shift {
 
 func (v values) tell(s stat.Shift, from float64, runs int) *Shift {
 	d := &Shift{From: v.back(from), Runs: runs}
-	d.Shift, d.Change = gate.Change(d.From, s.Estimate, v.log)
-	if !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) && !math.IsNaN(s.Low+s.High) {
-		_, low := gate.Change(d.From, s.Low, v.log)
-		_, high := gate.Change(d.From, s.High, v.log)
+	d.Shift, d.Change = gate.Change(v.metric, d.From, s.Estimate, v.log)
+	if !v.metric.Signed && !math.IsInf(s.Low, 0) && !math.IsInf(s.High, 0) && !math.IsNaN(s.Low+s.High) {
+		_, low := gate.Change(v.metric, d.From, s.Low, v.log)
+		_, high := gate.Change(v.metric, d.From, s.High, v.log)
 		d.Low, d.High = &low, &high
 	}
 	return d

@@ -37,7 +37,7 @@ func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metr
 	f := stat.FencesOf(cluster, policy.OutlierFactor)
 	out.Q1, out.Q3, out.Lower, out.Upper, out.N = gate.Finite(f.Q1), gate.Finite(f.Q3), gate.Finite(f.Lower), gate.Finite(f.Upper), n
 	out.Sample = past.SampleOf(past.Values{Numbers: cluster.Values[1:]}, before.Sampled)
-	if out.Expected = gate.Finite(sum / float64(n-1)); out.Expected != 0 {
+	if out.Expected = gate.Finite(sum / float64(n-1)); out.Expected != 0 && !m.Signed {
 		out.Change = gate.Finite(x/out.Expected - 1)
 	}
 	switch higher := m.Direction == metric.HigherIsBetter; {

@@ -192,3 +192,16 @@ func Nearly(model, metricName string, value float64) run.Run {
 func Phone(model string) map[string]string {
 	return map[string]string{"model": model, "screen": "of " + model, "sdk": "34"}
 }
+
+// Overruns is the catalogue with the time beyond the deadline as users have it judged,
+// and the policy that does.
+func Overruns(t *testing.T, preset string) (gate.Policy, *metric.Catalogue) {
+	t.Helper()
+	m, _ := metric.Default().Lookup("frames.overrun_ms")
+	m.Direction = metric.LowerIsBetter
+	catalogue, err := metric.Default().With(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Judging(t, preset, m.Name), catalogue
+}

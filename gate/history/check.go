@@ -240,6 +240,9 @@ func leftBy(before, now map[string]*judgement) bool {
 // size is how bad a deviation is: the share that is lost of what should be more,
 // the logarithm of the factor for what should be less.
 func (j *judgement) size() float64 {
+	if j.metric.Signed {
+		return math.Abs(j.Value - j.Expected)
+	}
 	if j.metric.Direction == metric.HigherIsBetter || j.Expected <= 0 || j.Value <= 0 {
 		return math.Abs(j.Change)
 	}

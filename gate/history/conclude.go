@@ -230,7 +230,9 @@ func (c *check) describe(d gate.Comparison) string {
 		fmt.Fprintf(&b, " where %s was expected", m.Format(d.Expected))
 	}
 	var sure []string
-	if d.Change != 0 {
+	if m.Signed && d.N > 0 {
+		sure = append(sure, gate.Signed(m, d.Value-d.Expected))
+	} else if d.Change != 0 {
 		sure = append(sure, gate.Percent(d.Change))
 	}
 	if d.Low != nil && d.High != nil {

@@ -96,7 +96,7 @@ func fill(p gate.Policy, j *judgement) {
 	if mixed {
 		j.Expected = back(stat.Median(j.own))
 	}
-	if j.Expected == 0 {
+	if j.Expected == 0 || j.metric.Signed {
 		return
 	}
 	j.Change = gate.Finite(j.Value/j.Expected - 1)

@@ -47,11 +47,11 @@ func (c *check) thin() bool {
 }
 
 // blind reports that no judgement would have seen a worsening of less than
-// blindChange. Of what never was (no ANR before) there are no shares: any of it
-// is seen.
+// blindChange. Of what never was (no ANR before), or may be below zero, there are no
+// shares: any of it is seen.
 func (c *check) blind() bool {
 	for _, j := range c.whole() {
-		if j.Expected == 0 || (j.Detectable > 0 && j.Detectable < blindChange) {
+		if j.Expected == 0 || j.metric.Signed || (j.Detectable > 0 && j.Detectable < blindChange) {
 			return false
 		}
 	}
@@ -115,7 +115,7 @@ func (c *check) limits() []limit {
 			if !slices.Contains(few[n], j.Metric) {
 				few[n] = append(few[n], j.Metric)
 			}
-		case j.Expected != 0 && j.Detectable == 0:
+		case j.Expected != 0 && j.Detectable == 0 && !j.metric.Signed:
 			out = append(out, limit{"no worsening of " + j.metric.Title + " would have been seen", []string{j.Metric}})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -216,7 +217,7 @@ func (c *comparing) describe(s Scenario, d Comparison) string {
 		return b.String()
 	}
 	by := func(_, share float64) string { return gate.Percent(share) }
-	if shift.Base == 0 { // of nothing there are no per cent
+	if shift.Base == 0 || m.Signed { // of nothing, or less, there are no per cent
 		by = func(amount, _ float64) string { return gate.Signed(m, amount) }
 	}
 	fmt.Fprintf(&b, " where the base has %s (%s", m.Format(shift.Base), by(shift.Shift, shift.Change))
@@ -237,7 +238,7 @@ func (s *scenario) describePass(out Scenario) string {
 		if t.alone || t.cell.Event != "" || !t.HasInterval() {
 			continue
 		}
-		bounds = append(bounds, fmt.Sprintf("%.1f %% (%s)", 100*max(0, t.worstCase()), t.metric.Title))
+		bounds = append(bounds, fmt.Sprintf("%s (%s)", t.bound(), t.metric.Title))
 	}
 	n := len(out.Comparisons)
 	reason := fmt.Sprintf("nothing got worse in %d %s", n, words.Plural(n, "comparison", "comparisons"))
@@ -245,6 +246,18 @@ func (s *scenario) describePass(out Scenario) string {
 		return reason
 	}
 	return reason + "; by the intervals the whole run is worse by at most " + strings.Join(bounds, ", ")
+}
+
+// bound is by how much the interval says that the test's number is worse at most.
+func (t *test) bound() string {
+	if !t.metric.Signed {
+		return fmt.Sprintf("%.1f %%", 100*max(0, t.worstCase()))
+	}
+	worst := max(0, *t.ShiftHigh)
+	if t.metric.Direction == metric.HigherIsBetter {
+		worst = max(0, -*t.ShiftLow)
+	}
+	return t.metric.Format(worst)
 }
 
 // conclude makes the verdict over all scenarios: the gravest of theirs.

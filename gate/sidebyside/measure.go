@@ -124,6 +124,9 @@ func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []s
 	t.minChange, t.surely = t.policy.MinChange, t.policy.MinChange
 	if s.unit == Iteration {
 		t.minChange, t.surely = max(t.minChange, gate.SuspectChange), max(t.minChange, sessionMinChange)
+		if m.Signed { // nobody knows how far off a session is
+			t.surely = math.Inf(1)
+		}
 	}
 	t.measure(strata, c.policy.Alpha)
 	t.PRaw, t.P = min(t.ranks.Less, t.ranks.Greater), 1
@@ -195,12 +198,12 @@ func shiftOf(strata []stat.Pair, paired bool, alpha float64) stat.Shift {
 
 // fill tells the shift in the metric's unit and as a share of the base.
 func (t *test) fill(s stat.Shift, logs bool) {
-	t.Shift, t.Change = gate.Change(t.Base, s.Estimate, logs)
+	t.Shift, t.Change = gate.Change(t.metric, t.Base, s.Estimate, logs)
 	if math.IsInf(s.Low, 0) || math.IsInf(s.High, 0) {
 		return
 	}
 	ends := func(x float64) (shift, change *float64) {
-		a, b := gate.Change(t.Base, x, logs)
+		a, b := gate.Change(t.metric, t.Base, x, logs)
 		return &a, &b
 	}
 	t.ShiftLow, t.ChangeLow = ends(s.Low)

@@ -115,7 +115,7 @@ type Difference struct {
 	Shift     float64  `json:"shift"`
 	ShiftLow  *float64 `json:"shift_low"`
 	ShiftHigh *float64 `json:"shift_high"`
-	// Change is the shift as a share of Base (0 where Base is 0). Where the
+	// Change is the shift as a share of Base (0 where Base is 0 or may be below it). Where the
 	// metric's noise multiplies it is worked out on the log scale.
 	Change     float64  `json:"change"`
 	ChangeLow  *float64 `json:"change_low"`

@@ -117,7 +117,7 @@ func eventsOf(fs []finding) string {
 	var parts []string
 	for _, event := range order {
 		f := worst[event]
-		text := fmt.Sprintf("%s (%s %s, %s", event, wording.Name(f.Metric.Title), change(f.middle()), f.share())
+		text := fmt.Sprintf("%s (%s %s, %s", event, wording.Name(f.Metric.Title), change(f.Metric, f.middle()), f.share())
 		if a := after[event]; len(a) > 0 {
 			text += "; after-effect on " + words.Few(a, 3)
 		}

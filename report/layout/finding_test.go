@@ -113,13 +113,16 @@ func TestHistoriesThatLookTheSameShareABox(t *testing.T) {
 }
 
 func TestComparisonsInWords(t *testing.T) {
+	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
 	for got, want := range map[string]string{
-		change(gate.Comparison{N: 5, Expected: 8, Value: 144, Change: 17}): "×18",
-		change(gate.Comparison{N: 5, Expected: 0, Value: 3}):               "new",
-		change(gate.Comparison{}):                                          "–",
-		probability(gate.Comparison{P: 0.0004}):                            "p < 0.001",
-		probability(gate.Comparison{P: 1}):                                 "",
-		interval(gate.Comparison{Low: new(-0.41), High: new(-0.35)}):       "−41…−35 %",
+		change(metric.Metric{}, gate.Comparison{N: 5, Expected: 8, Value: 144, Change: 17}): "×18",
+		change(metric.Metric{}, gate.Comparison{N: 5, Expected: 0, Value: 3}):               "new",
+		change(metric.Metric{}, gate.Comparison{}):                                          "–",
+		change(overrun, gate.Comparison{N: 5, Expected: -8, Value: -4}):                     "+4.00 ms",
+		change(overrun, gate.Comparison{N: 5, Expected: 0, Value: -4}):                      "−4.00 ms",
+		probability(gate.Comparison{P: 0.0004}):                                             "p < 0.001",
+		probability(gate.Comparison{P: 1}):                                                  "",
+		interval(gate.Comparison{Low: new(-0.41), High: new(-0.35)}):                        "−41…−35 %",
 	} {
 		if got := strings.ReplaceAll(got, wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/wording"
 	"github.com/apkgate/apkgate/run"
 )
@@ -67,7 +68,7 @@ func (f finding) happening() string {
 	switch {
 	case f.beyondLimit():
 		return fmt.Sprintf("in %s, the %s %s %s, beyond the limit of %s,", subject, title, wording.IsOrAre(title), value, f.amountOf(*c.Limit))
-	case c.Expected == 0:
+	case c.Expected == 0 || f.Metric.Signed:
 		return fmt.Sprintf("in %s, the %s %s %s where %s %s expected", subject, title, f.verb(wording.IsOrAre(title), "be"), value, expected, wording.IsOrAre(title))
 	case f.MetricName == "frames.count":
 		return fmt.Sprintf("%s %s %s frames", subject, f.verb("renders", "render"), wording.Amount(c.Change, "more", "fewer"))
@@ -145,10 +146,12 @@ func comparisons(v gate.Verdict) int {
 }
 
 // change is a comparison's change for a table cell.
-func change(c gate.Comparison) string {
+func change(m metric.Metric, c gate.Comparison) string {
 	switch {
 	case c.N == 0:
 		return "–"
+	case m.Signed:
+		return wording.Shift(m, c.Value-c.Expected, 0)
 	case c.Expected == 0 && c.Value == 0:
 		return wording.Percent(0)
 	case c.Expected == 0:

@@ -90,7 +90,7 @@ func findingsTable(runs bool) *document.Table {
 func (f finding) row(what string, runs bool) document.Row {
 	c := f.middle()
 	r := document.Row{
-		Cells: []string{what, f.expected(), f.amountOf(c.Value), change(c), interval(c)},
+		Cells: []string{what, f.expected(), f.amountOf(c.Value), change(f.Metric, c), interval(c)},
 		Tone:  causes.ToneOf(f.Direction), After: f.AfterEffectOf != "",
 	}
 	if runs {

@@ -11,7 +11,7 @@ import (
 )
 
 // Shift is a shift as a share of what was there before; of a ratio in points
-// of a hundred; of nothing in the metric's unit.
+// of a hundred; of nothing, or of what may be below it, in the metric's unit.
 func Shift(m metric.Metric, shift, share float64) string {
 	sign := ""
 	if shift > 0 {
@@ -20,7 +20,7 @@ func Shift(m metric.Metric, shift, share float64) string {
 	switch {
 	case m.Ratio:
 		return sign + Minus(OneDecimal(100*shift)) + Unit("points")
-	case share == 0 && shift != 0:
+	case m.Signed, share == 0 && shift != 0:
 		return sign + Value(m, shift)
 	case share >= Manifold:
 		return Times(share)

@@ -66,11 +66,15 @@ func TestShiftsAreToldInTheirUnit(t *testing.T) {
 	ratio, _ := metric.Default().Lookup("frames.smooth_ratio")
 	times, _ := metric.Default().Lookup("frames.duration_ms")
 	anrs, _ := metric.Default().Lookup("anr.count")
+	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
 	for _, c := range []struct{ got, want string }{
 		{Shift(ratio, -0.05, -0.0526), "−5 points"},
 		{Shift(times, 2, 0.25), "+25 %"},
 		{Shift(times, 200, 24), "×25"},
 		{Shift(anrs, 1, 0), "+1"},
+		{Shift(overrun, 4, 0), "+4.00 ms"},
+		{Shift(overrun, -4, 0), "−4.00 ms"},
+		{Shift(overrun, 0, 0), "0.00 ms"},
 		{FromTo(Shift(times, 1, 0.11), Shift(times, 2, 0.22)), "+11…+22 %"},
 		{FromTo(Shift(times, 1, 0.11), Shift(times, 200, 24)), "+11 %…×25"},
 	} {
