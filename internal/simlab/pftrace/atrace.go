@@ -17,7 +17,7 @@ const renderThread = "RenderThread"
 func (k *kernel) sections(t *timeline.Timeline) {
 	view, gfx := slices.Contains(k.asked.Categories, "view"), slices.Contains(k.asked.Categories, "gfx")
 	for _, l := range t.Layers {
-		if l.Closed > 0 && l.Closed < k.during.From {
+		if _, scheduled := k.threads[l.PID]; !scheduled || l.Closed > 0 && l.Closed < k.during.From {
 			continue
 		}
 		render := k.renderer(l.PID)

@@ -94,6 +94,9 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 	for i, m := range perf.Marks {
 		marks[i] = choreo.Mark{At: m.At + begin, Event: m.Event}
 	}
+	if perf.Displayed > 0 {
+		p.leaveHome(pr, perf.Displayed)
+	}
 	out := choreo.Performance{Marks: marks, Displayed: perf.Displayed, End: perf.End + begin}
 	// The start of what is there already is not logged (ActivityMetricsLogger,
 	// isInterestedToEventLog).
@@ -111,6 +114,9 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 func (p *Phone) advance() {
 	for _, pkg := range sortedKeys(p.state.running) {
 		p.state.running[pkg].draws.Advance(p.clock.Now())
+	}
+	for _, a := range p.home.shown() {
+		a.Advance(p.clock.Now())
 	}
 	p.flinger.Compose(p.clock.Now())
 }

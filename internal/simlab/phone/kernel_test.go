@@ -111,7 +111,8 @@ func TestATraceTellsWhoWokeWhom(t *testing.T) {
 // Each frame has its sections on the UI thread and on the render thread, with the token
 // that the frame timeline and framestats have, and when its stages say.
 func TestATraceHasTheSectionsOfFrames(t *testing.T) {
-	r := recordKernel(t, newPhone(t, "pixel-7-android-14", hungry))
+	p := newPhone(t, "pixel-7-android-14", hungry)
+	r := recordKernel(t, p)
 	type section struct {
 		thread, name string
 		at           time.Duration
@@ -123,7 +124,7 @@ func TestATraceHasTheSectionsOfFrames(t *testing.T) {
 		}
 	}
 	whole := 0
-	for _, f := range r.truth.Layers[0].Frames {
+	for _, f := range windowsOf(p, "com.example.still")[0].Frames {
 		if f.Actual.To > r.during.To-100*time.Millisecond {
 			break
 		}

@@ -80,6 +80,7 @@ type Phone struct {
 	log        *logcat.Log
 	timeline   *timeline.Timeline
 	flinger    *pipeline.SurfaceFlinger
+	home       home
 	power      *account.Account
 	state      state
 	connection Connection
@@ -149,6 +150,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	for _, dir := range dumps.PolicyDirs(ph.power) {
 		_ = ph.files.MakeDir(dir, true)
 	}
+	ph.home = ph.newHome()
 	ph.boot()
 	ph.userActivity()
 	if o.Rate > 0 {
@@ -165,7 +167,7 @@ func (p *Phone) boot() {
 	if p.options.NoSystemUI {
 		return
 	}
-	p.state.running[systemUI.Package] = p.newProcess(&systemUI, 1187)
+	p.state.running[systemUI.Package] = p.newProcess(&systemUI, systemUIPID)
 	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
