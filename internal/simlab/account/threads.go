@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/sched"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
@@ -20,9 +21,18 @@ const (
 // poolSize bounds the threads that a process has for work beside the UI thread.
 const poolSize = 7
 
+// zygotePID is the parent of all apps, as /proc/PID/stat has it.
+const zygotePID = 600
+
 // startSystem begins the system's threads.
 func (a *Account) startSystem() {
 	a.scheduler = sched.New(a.Timeline, a.Hardware, a.Clock.Now())
+	for _, one := range []timeline.Thread{
+		{PID: zygotePID, TID: zygotePID, Process: "zygote64", Name: "main"},
+		{PID: logcat.SystemPID, TID: logcat.SystemPID, Process: "system_server", Name: "system_server"},
+	} {
+		a.scheduler.Thread(one, nil)
+	}
 	own := func(tid int32, name string) *sched.Thread {
 		return a.scheduler.Thread(timeline.Thread{PID: sched.FlingerPID, TID: tid, Process: "/system/bin/surfaceflinger", Name: name}, nil)
 	}

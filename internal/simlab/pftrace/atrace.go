@@ -37,7 +37,9 @@ func (k *kernel) sections(t *timeline.Timeline) {
 	if gfx && k.api >= 33 {
 		for i := range t.Displays {
 			d := &t.Displays[i]
-			k.section(surfaceFlingerPID, surfaceFlingerPID, fmt.Sprintf("composite %d", d.Token), k.runOf(surfaceFlingerPID, d.Actual.From))
+			if r, ok := k.running(surfaceFlingerPID, d.Actual.From); ok {
+				k.section(surfaceFlingerPID, surfaceFlingerPID, fmt.Sprintf("composite %d", d.Token), timeline.Interval{From: d.Actual.From, To: r.To})
+			}
 		}
 	}
 	for _, s := range t.Slices {
@@ -61,12 +63,6 @@ func (k *kernel) renderer(pid int32) int32 {
 		}
 	}
 	return 0
-}
-
-// runOf is the run of a thread that begins at a time.
-func (k *kernel) runOf(tid int32, at time.Duration) timeline.Interval {
-	r, _ := k.running(tid, at)
-	return timeline.Interval{From: r.From, To: r.To}
 }
 
 // token is what sections of frames end in since Android 12: the vsync's token.

@@ -3,6 +3,7 @@ package pftrace
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
@@ -33,15 +34,27 @@ func (w *Writer) Processes(t *timeline.Timeline, during timeline.Interval, ahead
 
 // tree is a ProcessTree.
 func tree(threads []timeline.Thread) []byte {
-	const ofZygote = 600
 	slices.SortStableFunc(threads, func(a, b timeline.Thread) int { return cmp.Compare(a.TID, b.TID) })
 	var b []byte
 	for _, one := range threads {
 		if one.TID == one.PID {
-			b = message(b, 1, message(number(number(nil, 1, uint64(one.PID)), 2, ofZygote), 3, []byte(one.Process)))
+			b = message(b, 1, message(number(number(nil, 1, uint64(one.PID)), 2, parentOf(one)), 3, []byte(one.Process)))
 			continue
 		}
 		b = message(b, 2, number(message(number(nil, 1, uint64(one.TID)), 2, []byte(one.Name)), 3, uint64(one.PID)))
 	}
 	return b
+}
+
+// parentOf is the process that a process comes from: the kernel's own from kthreadd, the
+// system's from init, apps and their system from zygote.
+func parentOf(one timeline.Thread) uint64 {
+	const initPID, kthreadd, zygote, firstOfZygote = 1, 2, 600, 1000
+	switch {
+	case strings.HasPrefix(one.Name, "kworker/"):
+		return kthreadd
+	case one.PID < firstOfZygote:
+		return initPID
+	}
+	return zygote
 }

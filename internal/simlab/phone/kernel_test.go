@@ -148,6 +148,18 @@ func TestATraceHasTheSectionsOfFrames(t *testing.T) {
 	if whole < 30 {
 		t.Errorf("%d frames", whole)
 	}
+	open, composed := 0, 0
+	for _, s := range r.slices.Slices {
+		if s.For < 0 {
+			open++
+		}
+		if strings.HasPrefix(r.slices.Names[s.Name], "composite ") && s.Depth == 0 {
+			composed++
+		}
+	}
+	if open > 4 || composed < whole {
+		t.Errorf("%d sections do not end, SurfaceFlinger composes %d times", open, composed)
+	}
 }
 
 // An app's own section stands where its heavy computation ran.
