@@ -115,9 +115,7 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 	}
 	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, ByTimeline: c.timeline}
 	if a.energy != nil {
-		a.frames.Rider = a.energy // reading memory takes energy
-	} else {
-		a.frames.Perishes = c.job.Scenario.Workload.Instrumentation != nil
+		a.frames.Rider = a.energy
 	}
 	return a.frames.Begin(ctx, a.log.MarkedAt)
 }

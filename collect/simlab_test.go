@@ -165,26 +165,6 @@ func TestTheTimeToFullDisplayIsRead(t *testing.T) {
 	}
 }
 
-// The end of an instrumentation is the app's: its memory is read before.
-func TestMemoryIsReadWhileTheAppLives(t *testing.T) {
-	t.Parallel()
-	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-7-android-14"} {
-		_, job := simulated(t, profile, simlab.Options{})
-		job.App.APK = filepath.Join(t.TempDir(), "memory.apk")
-		app := "apkgate-simulated-app/1\npackage com.example.demo\ncost 7ms\nmemory 71234\nscenario read-mail 4s\n  start 30\n  3s back 20\n"
-		if err := os.WriteFile(job.App.APK, []byte(app), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r := collect.Collect(t.Context(), job, collect.Options{})
-		wantComplete(t, r, 3)
-		for _, it := range r.Run.Iterations {
-			if kb := it.Metrics["memory.pss_kb"]; kb < 65_000 || kb > 78_000 { // it varies by 2 %
-				t.Errorf("%s: %v", profile, it.Metrics)
-			}
-		}
-	}
-}
-
 // A test that ends while the app draws loses what is drawn after the last reading, unless
 // the system keeps the count, as since Android 7.
 func TestATestThatEndsInTheMiddleOfDrawingIsTold(t *testing.T) {

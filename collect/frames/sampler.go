@@ -34,8 +34,6 @@ type Sampler struct {
 	Target *target.Target
 	App    string // its package
 	Rider  Rider  // nil: nobody asks for more
-	// Perishes says that the app ends with the workload: its memory is asked for before.
-	Perishes bool
 	// ByTimeline says that the frames are in what Perfetto records, and nobody asks the
 	// app for them.
 	ByTimeline bool
@@ -56,8 +54,7 @@ type Sampler struct {
 	ticks     map[int]time.Duration // CPU time by process
 	rssKB     int64                 // what its process had in RAM at the last dump
 	peakKB    int64                 // and at most, as the kernel counts it
-	pssKB     int64                 // the app's memory when it was last read
-	pssAt     time.Duration         // CLOCK_MONOTONIC then
+	pssKB     int64                 // the app's memory after the workload
 	uptime    time.Duration         // CLOCK_MONOTONIC at the last dump
 	readAt    time.Duration         // the device's clock then
 	garbled   int                   // dumps that held garbage
@@ -80,7 +77,7 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 			return err
 		}
 	}
-	d, _, err := s.dump(ctx, false)
+	d, _, err := s.dump(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,18 +92,17 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 }
 
 // Marks that stand between the parts of one output: what was asked of frames, the
-// process's times, what the rider asked for, and the app's memory.
+// process's times, and what the rider asked for.
 const (
-	statMark   = "apkgate-proc-stat"
-	riderMark  = "apkgate-power"
-	memoryMark = "apkgate-memory"
+	statMark  = "apkgate-proc-stat"
+	riderMark = "apkgate-power"
 )
 
 // answer is one output in its parts.
-type answer struct{ head, stat, ridden, memory []byte }
+type answer struct{ head, stat, ridden []byte }
 
 // ask asks for something, and in the same command for what is read beside it.
-func (s *Sampler) ask(ctx context.Context, head string, memory bool) (answer, error) {
+func (s *Sampler) ask(ctx context.Context, head string) (answer, error) {
 	line := head
 	if s.pid != 0 {
 		line += "; echo; echo " + statMark + "; " + processQuestion(s.pid)
@@ -116,17 +112,13 @@ func (s *Sampler) ask(ctx context.Context, head string, memory bool) (answer, er
 			line += "; echo; echo " + riderMark + "; " + question
 		}
 	}
-	if memory {
-		line += "; echo; echo " + memoryMark + "; " + memoryQuestion(s.App)
-	}
 	out, err := s.Target.Ask(ctx, line)
 	if err != nil {
 		return answer{}, fmt.Errorf("read the app's frames: %w", err)
 	}
 	var a answer
-	text, memoryText, _ := bytes.Cut(out.Stdout, []byte(memoryMark))
-	a.memory = memoryText
-	text, a.ridden, _ = bytes.Cut(text, []byte(riderMark))
+	text, ridden, _ := bytes.Cut(out.Stdout, []byte(riderMark))
+	a.ridden = ridden
 	a.head, a.stat, _ = bytes.Cut(text, []byte(statMark))
 	return a, nil
 }
@@ -134,12 +126,11 @@ func (s *Sampler) ask(ctx context.Context, head string, memory bool) (answer, er
 // Read takes the frames drawn since the last reading, or, where the frame timeline has
 // them, looks whether the app runs.
 func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
-	memory := workloadRuns && s.Perishes && s.pid != 0 && (s.pssAt == 0 || s.uptime-s.pssAt >= memoryEvery)
 	read := s.readRows
 	if s.ByTimeline {
 		read = s.readAlive
 	}
-	a, take, err := read(ctx, memory)
+	a, take, err := read(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,9 +138,6 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 		s.Alive = s.uptime
 	}
 	s.readProcess(a.stat)
-	if memory {
-		s.readMemory(a.memory)
-	}
 	if s.Rider != nil {
 		s.Rider.Take(a.ridden, s.uptime, s.CPU())
 	}

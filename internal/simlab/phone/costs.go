@@ -99,6 +99,25 @@ func (c *call) dumpFrames(tell func(), then func()) {
 	})
 }
 
+// addUp has the system add up the pages of a process (smaps): it holds the lock on the
+// process's memory meanwhile, so that a thread that maps some waits, as the UI thread
+// does now and then.
+func (c *call) addUp(tell func(), then func()) {
+	pr := c.state.running[c.Arg(0)]
+	if c.AtOnce() || pr == nil {
+		tell()
+		then()
+		return
+	}
+	held := c.about(12*time.Millisecond, 45*time.Millisecond)
+	pr.draws.Hold(c.clock.Now(), held)
+	c.state.stalled += held
+	c.clock.Spend(c.about(90*time.Millisecond, 350*time.Millisecond), func() {
+		tell()
+		then()
+	})
+}
+
 // lingers is how long an instrumentation takes to end after its test's last step.
 func (w *workload) lingers() time.Duration {
 	const most = 400 * time.Millisecond

@@ -122,8 +122,12 @@ func dumpsys(c *call, then func(code int)) {
 		c.giveUp(to, name, then)
 		return
 	}
-	if name == "gfxinfo" {
+	switch name {
+	case "gfxinfo":
 		c.dumpFrames(tell, func() { then(code) })
+		return
+	case "meminfo":
+		c.addUp(tell, func() { then(code) })
 		return
 	}
 	tell()
