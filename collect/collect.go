@@ -191,6 +191,7 @@ type collector struct {
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
 	full      watch.FullDisplay
+	cpuBefore time.Duration      // that the app's process has had before it is measured
 	buildSize map[string]float64 // of the build: the same in each repetition
 }
 

@@ -3,10 +3,15 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"time"
 
+	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
 )
 
 // ready brings the device and the app to the state in which every repetition begins:
@@ -73,8 +78,31 @@ func (c *collector) readyStart(ctx context.Context) error {
 	if lost, err := c.full.Await(ctx, log); lost != nil || err != nil {
 		return errors.Join(lost, err)
 	}
-	return c.plan.Leave(ctx)
+	if err := c.plan.Leave(ctx); err != nil {
+		return err
+	}
+	return c.readCPUBefore(ctx)
 }
+
+// readCPUBefore notes what CPU time the app's process has had before a warm or a hot
+// start, which is none of the start's.
+func (c *collector) readCPUBefore(ctx context.Context) error {
+	out, err := c.target.Ask(ctx, "cat /proc/$(pidof "+device.Quote(c.job.App.Package)+")/stat")
+	if err != nil {
+		return fmt.Errorf("read the app's CPU time: %w", err)
+	}
+	before, ok := frames.CPUOf(out.Stdout)
+	if c.cpuBefore = before; !ok {
+		c.cpuBefore = unknownCPU
+	}
+	return nil
+}
+
+// unknownCPU is more than any process has had.
+const unknownCPU = time.Duration(math.MaxInt64)
+
+// cpuSince is how much of a CPU time the repetition's own is; 0 where that is not known.
+func (c *collector) cpuSince(total time.Duration) time.Duration { return max(total-c.cpuBefore, 0) }
 
 // logged reports whether the log tells of the start that is measured: an activity
 // that comes back is neither displayed nor fully drawn anew.

@@ -164,7 +164,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	}
 	out := measurement{
 		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
-		startup: seen.Startup, fullStart: seen.FullStart, cpu: a.frames.CPU(), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
+		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
 	var err error
@@ -352,6 +352,11 @@ func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 	}
 	if w.Started != nil && ended == nil && c.logged() {
 		if ended, err = c.full.Await(ctx, a.log); err != nil {
+			return nil, err
+		}
+	}
+	if w.Started != nil { // one that took no second has not been read: the next reading knows its process
+		if err := a.frames.Read(ctx, false); err != nil {
 			return nil, err
 		}
 	}

@@ -57,11 +57,12 @@ func TestStartsAreMeasured(t *testing.T) {
 	for _, profile := range []string{"pixel-7-android-14", "pixel-5-android-11", "pixel-3-android-9", "nexus-5x-android-6.0.0"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
-			took := map[config.StartMode]float64{}
+			took, cpu := map[config.StartMode]float64{}, map[config.StartMode]float64{}
 			for _, mode := range config.StartModes() {
 				r := collect.Collect(t.Context(), startup(t, profile, mode, ""), collect.Options{})
 				wantComplete(t, r, 3)
 				took[mode] = meanOf(r.Run, "startup.ttid_ms")
+				cpu[mode] = meanOf(r.Run, "cpu.time_ms")
 				full := meanOf(r.Run, "startup.ttfd_ms")
 				if after := full - took[mode]; mode == config.StartHot && full != 0 || mode != config.StartHot && (after < 999 || after > 1001) {
 					t.Errorf("%s: fully drawn at %g ms, displayed at %g", mode, full, took[mode])
@@ -74,6 +75,10 @@ func TestStartsAreMeasured(t *testing.T) {
 			}
 			if took["cold"] < 200 || took["warm"] > took["cold"]*0.6 || took["hot"] > took["warm"]*0.5 || took["hot"] <= 0 {
 				t.Errorf("cold, warm and hot: %v", took)
+			}
+			// What the process has done before is none of the start's.
+			if cpu["hot"] <= 0 || cpu["warm"] >= cpu["cold"] || cpu["hot"] >= cpu["warm"] {
+				t.Errorf("CPU time of cold, warm and hot starts: %v", cpu)
 			}
 		})
 	}

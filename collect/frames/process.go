@@ -50,22 +50,27 @@ func (s *Sampler) readRSS(status []byte) {
 // most; 0 where that never was.
 func (s *Sampler) RSS() (last, peak int64) { return s.rssKB, s.peakKB }
 
-// readCPU reads utime and stime, fields 14 and 15 of /proc/PID/stat (proc(5)).
-// The name in field 2 may hold spaces and brackets.
+// readCPU reads the line of times; one that tells nothing changes nothing.
 func (s *Sampler) readCPU(stat []byte) {
+	if t, ok := CPUOf(stat); ok {
+		s.ticks[s.pid] = t
+	}
+}
+
+// CPUOf reads utime and stime, fields 14 and 15 of /proc/PID/stat (proc(5)): the CPU
+// time of a process since it began. The name in field 2 may hold spaces and brackets.
+func CPUOf(stat []byte) (_ time.Duration, ok bool) {
 	end := bytes.LastIndexByte(stat, ')')
 	if end < 0 {
-		return
+		return 0, false
 	}
 	fields := strings.Fields(string(stat[end+1:]))
 	if len(fields) < 13 {
-		return
+		return 0, false
 	}
 	user, errU := strconv.ParseInt(fields[11], 10, target.TickBits)
 	system, errS := strconv.ParseInt(fields[12], 10, target.TickBits)
-	if errU == nil && errS == nil && user >= 0 && system >= 0 {
-		s.ticks[s.pid] = time.Duration(user+system) * target.Tick
-	}
+	return time.Duration(user+system) * target.Tick, errU == nil && errS == nil && user >= 0 && system >= 0
 }
 
 // CPU is the CPU time of all of the app's processes that were seen.
