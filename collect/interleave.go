@@ -104,6 +104,9 @@ func (c *collector) takeOver(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := c.plan.FindActivity(ctx); err != nil {
+		return err
+	}
 	if err := c.compile(ctx); err != nil {
 		return err
 	}

@@ -147,6 +147,18 @@ func TestUnusualStartsAreMeasured(t *testing.T) {
 	wantWarning(t, r, "and the log does not tell of it")
 }
 
+// Builds that are measured in turns may have different activities.
+func TestStartsOfTwoBuildsInTurns(t *testing.T) {
+	t.Parallel()
+	base := startup(t, "pixel-7-android-14", config.StartCold, "")
+	base.Session = "s"
+	head := base
+	head.App = startup(t, "pixel-7-android-14", config.StartCold, "launch through .Other\n").App
+	b, h := collect.Interleave(t.Context(), collect.Pair{Base: base, Head: head}, collect.Options{})
+	wantComplete(t, b, 3)
+	wantComplete(t, h, 3)
+}
+
 // An activity that can't be started is the configuration's error, told once.
 func TestActivitiesThatCantBeStarted(t *testing.T) {
 	t.Parallel()

@@ -185,7 +185,7 @@ func (p *Plan) Prepare(ctx context.Context) error {
 		return t.Final(loss.Infrastructure, errors.New("a Maestro flow runs on this computer, and nothing here can run it"))
 	}
 	if w.Startup != nil {
-		return p.findActivity(ctx)
+		return p.FindActivity(ctx)
 	}
 	if w.Shell == nil {
 		return p.checkRunner(ctx)

@@ -42,10 +42,14 @@ var componentLine = regexp.MustCompile(`^[\w.]{1,200}/[\w.$]{1,400}$`)
 // systemsChoice is what the package manager names where several activities would do.
 const systemsChoice = "com.android.internal.app.ResolverActivity"
 
-// findActivity finds the activity to start: the one that is named, or the launcher's.
-func (p *Plan) findActivity(ctx context.Context) error {
-	t := p.Target
-	if class := p.Scenario.Workload.Startup.Activity; class != "" {
+// FindActivity finds the activity that a start-up opens, now that the app is on the
+// device: the one that is named, or the launcher's. Another workload needs none.
+func (p *Plan) FindActivity(ctx context.Context) error {
+	t, s := p.Target, p.Scenario.Workload.Startup
+	if s == nil {
+		return nil
+	}
+	if class := s.Activity; class != "" {
 		p.activity = p.App + "/" + class
 		return nil
 	}
