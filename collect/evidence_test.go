@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -37,8 +38,9 @@ type spy struct {
 	// refuse has Pull of a path fail that holds it; "" none.
 	refuse string
 	deaf   bool // has logcat not start that follows the log
-	// heard is closed when who follows the log has made of an ANR what there is to.
+	// heard is closed when who follows the log has made of an ANR or a long frame what there is to.
 	heard chan struct{}
+	once  sync.Once
 }
 
 func (s spied) Exec(ctx context.Context, command string) (device.Output, error) {
@@ -60,14 +62,22 @@ func (s spied) Exec(ctx context.Context, command string) (device.Output, error) 
 	return s.Device.Exec(ctx, command)
 }
 
-// waitHeard holds up what is asked next while the phone's log has an ANR that was not
-// heard of: a simulated clock runs too fast for who listens beside it.
+// awaited is an ANR or a long frame, in the log.
+var awaited = regexp.MustCompile(`am_anr|Davey!`)
+
+// hears reports whether who follows the log asked for what is in it.
+func (s spied) hears(text []byte) bool {
+	return bytes.Contains(text, []byte("am_anr")) || strings.Contains(s.spy.ran("logcat -T")[0], "HWUI")
+}
+
+// waitHeard holds up what is asked next while the phone's log has what was not heard
+// of: a simulated clock runs too fast for who listens beside it.
 func (s spied) waitHeard(ctx context.Context) error {
 	if len(s.spy.ran("logcat -T")) == 0 {
 		return nil // nobody listens
 	}
-	out, err := s.Device.Exec(ctx, "logcat -d -b events am_anr:I '*:S'")
-	if err != nil || !strings.Contains(string(out.Stdout), "am_anr") {
+	out, err := s.Device.Exec(ctx, "logcat -d -b events -b main am_anr:I HWUI:I '*:S'")
+	if err != nil || !awaited.Match(out.Stdout) || !s.hears(out.Stdout) {
 		return err
 	}
 	select {
@@ -86,7 +96,7 @@ func (s spied) Start(ctx context.Context, command string) (device.Process, error
 	s.spy.mu.Unlock()
 	p, err := s.Device.Start(ctx, command)
 	if err == nil && strings.Contains(command, "logcat -T") {
-		return followed{p, &listener{r: p.Stdout(), heard: s.spy.heard}}, nil
+		return followed{p, &listener{r: p.Stdout(), heard: s.spy.heard, once: &s.spy.once}}, nil
 	}
 	return p, err
 }
@@ -99,18 +109,19 @@ type followed struct {
 
 func (f followed) Stdout() io.Reader { return f.out }
 
-// listener tells when its reader comes back after it was given an ANR.
+// listener tells when its reader comes back after it was given what is awaited.
 type listener struct {
 	r     io.Reader
 	text  []byte
 	heard chan struct{}
+	once  *sync.Once // of all repetitions
 	told  bool
 }
 
 func (l *listener) Read(p []byte) (int, error) {
-	if !l.told && bytes.Contains(l.text, []byte("am_anr")) && bytes.HasSuffix(l.text, []byte("\n")) {
+	if !l.told && awaited.Match(l.text) && bytes.HasSuffix(l.text, []byte("\n")) {
 		l.told = true
-		close(l.heard)
+		l.once.Do(func() { close(l.heard) })
 	}
 	n, err := l.r.Read(p)
 	l.text = append(l.text, p[:n]...)
@@ -193,7 +204,7 @@ func TestTheTraceOfWhatWentWrongIsKept(t *testing.T) {
 		"ANR, where a session is cloned": {"pixel-7-android-14", anrOnce, "the app did not respond: Input dispatching timed out", 1},
 		"ANR before Android 14":          {"pixel-5-android-11", anrOnce, "the app did not respond: Input dispatching timed out", 0},
 		"a frozen frame":                 {"pixel-5-android-11", frozenOnce, "a frame took 2", 0},
-		"a frozen frame of the timeline": {"pixel-7-android-14", frozenOnce, "a frame took 2", 0},
+		"a frozen frame of the timeline": {"pixel-7-android-14", frozenOnce, "a frame took 2", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,6 +41,18 @@ func TestNoRingOverflows(t *testing.T) {
 	}
 }
 
+// The display is as fast as its fastest frame was, though a still screen is slower.
+func TestTheFastestFrameTellsTheRate(t *testing.T) {
+	t.Parallel()
+	var p pace
+	for _, interval := range []time.Duration{16 * time.Millisecond, 8 * time.Millisecond, 0, 16 * time.Millisecond} {
+		p.dumped(dumpOf(interval, "a"), 0, time.Second)
+	}
+	if wait := p.wait(time.Second/60, time.Minute); wait >= 120*8*time.Millisecond || p.period != 8*time.Millisecond {
+		t.Errorf("waits %v, for a period of %v", wait, p.period)
+	}
+}
+
 // Where a window came or went, the app is looked at more often for a while; not for its
 // first ones.
 func TestWindowsThatComeAndGoAreLookedAtMoreOften(t *testing.T) {

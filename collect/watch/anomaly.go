@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -69,6 +70,15 @@ func ofFrame(f frame.Frame) (Anomaly, bool) {
 		return Anomaly{}, false
 	}
 	return Anomaly{Kind: Frozen, From: f.At, To: f.At + f.Took, Detail: fmt.Sprintf("a frame took %d ms", f.Took.Milliseconds())}, true
+}
+
+// ofLongFrame is the anomaly of a frame that the log tells of; false where it is none.
+func ofLongFrame(e logcat.Event) (Anomaly, bool) {
+	vsync, err := strconv.ParseInt(e.Name, 10, 62)
+	if e.Kind != logcat.LongFrame || err != nil {
+		return Anomaly{}, false
+	}
+	return ofFrame(frame.Frame{At: time.Duration(vsync), Took: e.Duration})
 }
 
 // A UI event takes much longer than it used to where it takes so many times as long,

@@ -20,6 +20,8 @@ type follower struct {
 	app     string // its package
 	usual   map[string]time.Duration
 	stream  *Stream
+	frames  bool         // nobody else notices long frames while the workload runs
+	pids    map[int]bool // of the app's processes that were started
 	process device.Process
 	done    chan struct{}
 
@@ -29,16 +31,20 @@ type follower struct {
 }
 
 // follow begins to follow the log, from now on.
-func follow(ctx context.Context, t *target.Target, app string, usual map[string]time.Duration, stream *Stream) (*follower, error) {
+func follow(ctx context.Context, t *target.Target, app string, usual map[string]time.Duration, stream *Stream, frames bool) (*follower, error) {
 	_, mark := t.NextMark()
 	// What comes after -T 1 is at most as old as the mark.
 	words := []string{"logcat", "-T", "1", "-v", "threadtime", "-v", "monotonic", "-v", "uid", "-b", "main", "-b", "events",
-		logcat.Tag + ":V", "am_crash:V", "am_anr:V", "*:S"}
+		logcat.Tag + ":V", "am_crash:V", "am_anr:V"}
+	if frames {
+		words = append(words, "am_proc_start:V", "HWUI:I", "OpenGLRenderer:I")
+	}
+	words = append(words, "*:S")
 	process, err := t.Start(ctx, mark+"; "+device.Quote(words...))
 	if err != nil {
 		return nil, fmt.Errorf("follow the device's log: %w", err)
 	}
-	f := &follower{app: app, usual: usual, stream: stream, process: process, done: make(chan struct{})}
+	f := &follower{app: app, usual: usual, stream: stream, frames: frames, pids: map[int]bool{}, process: process, done: make(chan struct{})}
 	go func() {
 		defer close(f.done)
 		f.read(process.Stdout())
@@ -79,6 +85,12 @@ func (f *follower) take(e logcat.Event) {
 		f.event, f.told = e, false
 		f.mu.Unlock()
 		return
+	}
+	if e.Kind == logcat.Begun && isOf(e.Process, f.app) {
+		f.pids[e.PID] = true
+	}
+	if a, ok := ofLongFrame(e); ok && f.frames && f.pids[e.PID] {
+		f.stream.Notice(a)
 	}
 	if a, ok := ofEvent(e); ok && isOf(e.Process, f.app) {
 		f.stream.Notice(a)

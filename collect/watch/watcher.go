@@ -27,6 +27,9 @@ type Watcher struct {
 	Perfetto *recorders.Perfetto
 	Keeper   evidence.Keeper
 	App      string // its package
+	// ByTimeline says that frames are known in the end alone: until then the log tells of
+	// long ones.
+	ByTimeline bool
 	// All keeps the trace of each repetition, whatever happened in it.
 	All bool
 	// Kept is what was kept so far.
@@ -122,7 +125,7 @@ func (k *saved) takes(all []Anomaly) (left []Anomaly) {
 func (w *Watcher) Begin(ctx context.Context, n int) (*Repetition, error) {
 	r := &Repetition{w: w, n: n, stream: NewStream(), usual: w.took.usual()}
 	var err error
-	r.follower, err = follow(ctx, w.Target, w.App, r.usual, r.stream)
+	r.follower, err = follow(ctx, w.Target, w.App, r.usual, r.stream, w.ByTimeline)
 	return r, err
 }
 

@@ -20,6 +20,7 @@ const (
 	Input      Kind = "input"       // the system sent input to other windows than before (Android 11 and later)
 	Crash      Kind = "crash"       // an exception or a fatal signal ended a process
 	ANR        Kind = "anr"         // a process did not respond
+	LongFrame  Kind = "long-frame"  // the graphics library says that a frame took 700 ms or more ("Davey!")
 	Begun      Kind = "begun"       // a process was started
 	Died       Kind = "died"        // a process ended, for whatever reason
 	Displayed  Kind = "displayed"   // an activity was drawn for the first time
@@ -40,7 +41,7 @@ type Event struct {
 	PID     int    `json:"pid,omitempty"`
 	// Args are the key=value words of a UI event.
 	Args map[string]string `json:"args,omitempty"`
-	// Duration is the start-up time of Displayed and FullyDrawn.
+	// Duration is the start-up time of Displayed and FullyDrawn, or what a LongFrame took.
 	Duration time.Duration `json:"duration_ns,omitempty"`
 	// Detail is the exception, signal or reason.
 	Detail string `json:"detail,omitempty"`
@@ -89,6 +90,8 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 		if strings.HasPrefix(e.Message, "FATAL EXCEPTION") || strings.HasPrefix(e.Message, "*** FATAL EXCEPTION") {
 			return javaCrash(entries[i:])
 		}
+	case "OpenGLRenderer", "HWUI":
+		return davey(e)
 	case "libc":
 		if strings.HasPrefix(e.Message, "Fatal signal ") {
 			return Event{Kind: Crash, PID: e.PID, Detail: e.Message}, true
@@ -184,6 +187,25 @@ func amEvent(e Entry) (Event, bool) {
 		return ev, true
 	}
 	return Event{}, false
+}
+
+// davey reads "Davey! duration=1234ms; Flags=0, …, IntendedVsync=144134370098, …", which
+// Android's graphics library writes in the app's own process (JankTracker.cpp; tag HWUI,
+// OpenGLRenderer until Android 12). Name is the vsync that the frame was meant for, in ns of
+// CLOCK_MONOTONIC.
+func davey(e Entry) (Event, bool) {
+	about, ok := strings.CutPrefix(e.Message, "Davey! duration=")
+	if !ok {
+		return Event{}, false
+	}
+	ms, rest, ok := strings.Cut(about, "ms;")
+	took, err := strconv.ParseInt(ms, 10, 32)
+	_, vsync, told := strings.Cut(rest, " IntendedVsync=")
+	vsync, _, _ = strings.Cut(vsync, ",")
+	if _, notNumber := strconv.ParseInt(vsync, 10, 62); !ok || err != nil || took <= 0 || !told || notNumber != nil {
+		return Event{}, false
+	}
+	return Event{Kind: LongFrame, PID: e.PID, Name: vsync, Duration: time.Duration(took) * time.Millisecond}, true
 }
 
 // mostStart bounds what the start of an activity can take, but for whole days.

@@ -164,6 +164,9 @@ func TestEvents(t *testing.T) {
 		"     5.000   500   500 E AndroidRuntime: \tat com.example.Main.onClick",
 		"     5.002  1000  1001 I am_crash: [0,500,com.example,8,java.lang.IllegalStateException,no, not here,Main.java,17]",
 		"     5.100  1000  1001 I am_proc_died: [0,500,com.example,0,2]",
+		"     6.000   500   512 I HWUI    : Davey! duration=1415ms; Flags=1, FrameTimelineVsyncId=431805, IntendedVsync=5942236671, Vsync=5943574236617, ",
+		"     6.001   500   512 I HWUI    : Davey! duration=lots; IntendedVsync=5942236671, ",
+		"     6.002   500   512 I OpenGLRenderer: Davey! duration=800ms; Flags=1",
 		"    50.000   600   600 F libc    : Fatal signal 11 (SIGSEGV), code 1, fault addr 0x0 in tid 600 (example)",
 	}, "\n"))
 	var got []string
@@ -180,6 +183,7 @@ func TestEvents(t *testing.T) {
 		"anr 4000  com.example 500 0s map[]",
 		"crash 5000  com.example 500 0s map[]",
 		"died 5100  com.example 500 0s map[]",
+		"long-frame 6000 5942236671  500 1.415s map[]",
 		"crash 50000   600 0s map[]",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

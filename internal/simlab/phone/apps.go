@@ -177,13 +177,14 @@ func (p *Phone) uidOf(pkg string) int {
 // process is the process of an app, with the frames it rendered.
 type process struct {
 	gfxinfo.Process
-	app      *simapp.App
-	dead     bool
-	busy     []choreo.Block
-	workload *workload      // which drives it, or nil
-	deeds    *account.Deeds // what it did that costs power
-	draws    *pipeline.App  // its frames
-	task     task
+	app        *simapp.App
+	dead       bool
+	busy       []choreo.Block
+	toldFrames time.Duration  // until when long frames were logged
+	workload   *workload      // which drives it, or nil
+	deeds      *account.Deeds // what it did that costs power
+	draws      *pipeline.App  // its frames
+	task       task
 }
 
 // newProcess is a process that begins now.

@@ -121,6 +121,7 @@ func (p *Phone) freeze(pr *process, long time.Duration) {
 	}
 	pr.draws.Hold(p.clock.Now(), long)
 	pr.busy = append(pr.busy, choreo.Block{At: p.clock.Now(), For: long})
+	p.clock.At(p.clock.Now()+long+longFrameTold, func() { p.tellLongFrames(pr) })
 	if long < anrAfter {
 		return
 	}

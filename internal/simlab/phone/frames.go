@@ -1,11 +1,13 @@
 package phone
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/recorders"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -88,6 +90,7 @@ func (p *Phone) newPipeline() *pipeline.App {
 func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performance {
 	begin := pr.draws.Play(perf, p.clock.Now())
 	for _, b := range perf.Blocks {
+		p.clock.At(begin+b.At+b.For+longFrameTold, func() { p.tellLongFrames(pr) })
 		pr.busy = append(pr.busy, choreo.Block{At: b.At + begin, For: b.For})
 	}
 	marks := make([]choreo.Mark, len(perf.Marks))
@@ -108,6 +111,36 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 		}
 	}
 	return out
+}
+
+// longFrameTold is when a process says that a frame took long, after what made it take
+// long was over: when it was counted.
+const longFrameTold = 150 * time.Millisecond
+
+// tellLongFrames logs the frames of a process that took 700 ms or more
+// (JankTracker::finishFrame, since Android 8), once each.
+func (p *Phone) tellLongFrames(pr *process) {
+	const long = 700 * time.Millisecond
+	if pr.dead || p.profile.API < 26 {
+		return
+	}
+	p.advance()
+	tag := "OpenGLRenderer"
+	if p.profile.API >= 33 {
+		tag = "HWUI"
+	}
+	for _, l := range pr.Layers {
+		for _, f := range l.Frames {
+			took := f.Drawn() - f.Expected.From
+			if f.Counted == 0 || f.Counted <= pr.toldFrames || took < long {
+				continue
+			}
+			p.log.Add(logcat.Entry{Buffer: "main", PID: pr.PID, TID: pr.PID + 2, Priority: 'I', Tag: tag, Text: fmt.Sprintf(
+				"Davey! duration=%dms; Flags=%d, FrameTimelineVsyncId=%d, IntendedVsync=%d, Vsync=%d, FrameInterval=%d, ",
+				took.Milliseconds(), f.Flags, f.Token, int64(f.Expected.From), int64(f.Vsync), int64(f.Period))})
+		}
+	}
+	pr.toldFrames = p.clock.Now()
 }
 
 // advance works out all frames up to now.

@@ -176,7 +176,7 @@ func TestAForgottenFrameIsALongOne(t *testing.T) {
 	t.Parallel()
 	trace := newTimeline()
 	trace.expect(5, 0, 16)
-	trace.draw(5, 0, 10, jank(none))
+	trace.draw(5, 3, 10, jank(none))
 	trace.draw(6, 4998, 5000, func(m message) message { return jank(late)(m).Num(field.ActualSurfacePredictionType, 2) })
 	trace.expect(700, 5016, 5032)
 	trace.draw(700, 5016, 5020, jank(none))
