@@ -27,7 +27,7 @@ func TestADumpThatTheDeviceGivesUpIsTold(t *testing.T) {
 			settle := time.Duration(0)
 			settings := config.DefaultEnergy()
 			settings.Source, settings.Settle = config.EnergyModel, &settle
-			job.Scenario.Retries, job.Scenario.ClearData = 0, true
+			job.Scenario.Retries, job.Scenario.ClearData, job.Scenario.Memory = 0, true, config.MemoryPSS
 			if c.service != "meminfo" { // which is not asked while joules are counted
 				job.Energy = &settings
 			}

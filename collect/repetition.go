@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/frame"
 	"github.com/apkgate/apkgate/trace/logcat"
@@ -115,7 +116,9 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 	}
 	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, ByTimeline: c.timeline}
 	if a.energy != nil {
-		a.frames.Rider = a.energy
+		a.frames.Rider = a.energy // reading memory takes energy
+	} else {
+		a.frames.Perishes = c.job.Scenario.Memory == config.MemoryPSS && c.job.Scenario.Workload.Instrumentation != nil
 	}
 	return a.frames.Begin(ctx, a.log.MarkedAt)
 }

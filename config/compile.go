@@ -20,3 +20,9 @@ func (c *Config) compilations() {
 		}
 	}
 }
+
+// What is measured of the memory of an app that ends with its test.
+const (
+	MemoryRSS = "rss" // what the kernel counts
+	MemoryPSS = "pss" // and what the system adds up, while the test runs
+)

@@ -70,7 +70,7 @@ func (d *decoder) apks(a *App) reader {
 func (d *decoder) scenario(c *Config) reader {
 	lines := map[string]int{} // where each name stands
 	return func(n *node, path string) {
-		s := Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2}
+		s := Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: MemoryRSS}
 		if !d.mapping(n, path,
 			need("name", d.text(&s.Name, nameRule)),
 			need("workload", d.workload(&s.Workload)),
@@ -79,6 +79,7 @@ func (d *decoder) scenario(c *Config) reader {
 			may("timeout", d.duration(&s.Timeout, time.Second, 24*time.Hour)),
 			may("clear-data", d.boolean(&s.ClearData)),
 			may("compile", oneOf(d, &s.Compile, CompileProfile, CompileSpeed, CompileVerify, CompileNone)),
+			may("memory", oneOf(d, &s.Memory, MemoryRSS, MemoryPSS)),
 			may("refresh-hz", integer(d, &s.RefreshHz, 24, 1000)),
 			may("retries", integer(d, &s.Retries, 0, 100)),
 		) {

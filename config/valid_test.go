@@ -39,7 +39,7 @@ func TestDefaults(t *testing.T) {
 		App: config.App{Package: "com.example.mail"},
 		Scenarios: []config.Scenario{{
 			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
-			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Compile: config.CompileProfile,
+			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileProfile,
 		}},
 		Evidence: config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
@@ -78,7 +78,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 
 // everything is what testdata/valid/everything.yml says.
 func everything() *config.Config {
-	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Compile: config.CompileNone} // energy's
+	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileNone} // energy's
 	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
 	apart.Name, apart.Workload.Instrumentation = "apart", &config.Instrumentation{TestPackage: "com.example.mail.test", Runner: config.DefaultRunner, Orchestrator: true}
 	start.Name, start.Workload.Startup = "start", &config.Startup{Mode: config.StartHot, Activity: "com.example.mail.Inbox$Start"}
@@ -93,7 +93,7 @@ func everything() *config.Config {
 				TestPackage: "com.example.mail.test", Runner: "com.example.Runner", Class: "com.example.OpenTest#openMessage",
 				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"}, Macrobenchmark: true,
 			}},
-			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, Compile: config.CompileVerify, RefreshHz: 90,
+			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, Compile: config.CompileVerify, RefreshHz: 90, Memory: config.MemoryPSS,
 		}, apart, start, sync, random, script},
 		Devices: []config.Device{
 			{Serial: "R58M123", Name: "the S10", Context: map[string]string{"floor": "2"}},
@@ -204,9 +204,9 @@ func TestAliasesAndMerges(t *testing.T) {
 	got := load(t, "apkgate.yml", read(t, "testdata/valid/aliases.yml")).Scenarios
 	random := config.Workload{Monkey: &config.Monkey{Seed: 1, Events: 10}}
 	want := []config.Scenario{
-		{Name: "open", Repetitions: 3, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Compile: config.CompileProfile},
-		{Name: "open again", Repetitions: 4, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Compile: config.CompileProfile},
-		{Name: "third", Repetitions: 10, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Compile: config.CompileProfile},
+		{Name: "open", Repetitions: 3, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Memory: config.MemoryRSS, Compile: config.CompileProfile},
+		{Name: "open again", Repetitions: 4, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Memory: config.MemoryRSS, Compile: config.CompileProfile},
+		{Name: "third", Repetitions: 10, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Memory: config.MemoryRSS, Compile: config.CompileProfile},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("scenarios (-want +got):\n%s", diff)

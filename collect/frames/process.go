@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
 )
 
 // processQuestion asks for what the kernel counts of a process. It takes nothing from
@@ -84,6 +85,14 @@ func (s *Sampler) CPU() time.Duration {
 
 var totalPSS = regexp.MustCompile(`(?m)^\s*TOTAL(?: PSS:)?\s+(\d+)`)
 
+// memoryEvery is how often the memory is read of an app that ends with the workload,
+// where somebody wants it: the system holds the lock on a process's memory while it adds
+// its pages up, and a thread that maps some waits.
+const memoryEvery = 5 * time.Second
+
+// memoryQuestion asks for the app's memory.
+func memoryQuestion(app string) string { return device.Quote("dumpsys", "meminfo", app) }
+
 // readMemory reads the answer; one that tells nothing changes nothing.
 func (s *Sampler) readMemory(text []byte) {
 	m := totalPSS.FindSubmatch(text)
@@ -91,18 +100,16 @@ func (s *Sampler) readMemory(text []byte) {
 		return
 	}
 	if kb, err := strconv.ParseInt(string(m[1]), 10, 40); err == nil {
-		s.pssKB = kb
+		s.pssKB, s.pssAt = kb, s.uptime
 	}
 }
 
-// Remember reads the app's memory after the workload, where the app still runs. While it
-// runs nobody asks: the system holds the lock on a process's memory while it adds its
-// pages up, and a thread that maps some waits.
+// Remember reads the app's memory after the workload, where the app still runs.
 func (s *Sampler) Remember(ctx context.Context) error {
 	if s.pid == 0 {
 		return nil
 	}
-	out, err := s.Target.Exec(ctx, "dumpsys", "meminfo", s.App)
+	out, err := s.Target.Ask(ctx, memoryQuestion(s.App))
 	if err != nil {
 		return fmt.Errorf("read the app's memory: %w", err)
 	}

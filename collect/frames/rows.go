@@ -18,13 +18,13 @@ const maxGarbled = 2
 // dump reads the app's frames, and what is asked beside. A framestats dump that holds
 // garbage is asked for again: the next one holds the same frames. One of the old tables
 // would not.
-func (s *Sampler) dump(ctx context.Context) (gfxinfo.Dump, answer, error) {
+func (s *Sampler) dump(ctx context.Context, memory bool) (gfxinfo.Dump, answer, error) {
 	line := device.Quote("dumpsys", "gfxinfo", s.App)
 	if s.Target.Facts.HasFramestats() {
 		line += " framestats"
 	}
 	for try := 0; ; try++ {
-		a, err := s.ask(ctx, line)
+		a, err := s.ask(ctx, line, memory)
 		if err != nil {
 			return gfxinfo.Dump{}, a, err
 		}
@@ -63,9 +63,9 @@ func isGarbage(text []byte) bool {
 }
 
 // readRows reads a dump of gfxinfo.
-func (s *Sampler) readRows(ctx context.Context) (answer, func(workloadRuns bool), error) {
+func (s *Sampler) readRows(ctx context.Context, memory bool) (answer, func(workloadRuns bool), error) {
 	asked := s.Target.Clock.Now()
-	d, a, err := s.dump(ctx)
+	d, a, err := s.dump(ctx, memory)
 	if err != nil {
 		return a, nil, err
 	}

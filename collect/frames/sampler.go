@@ -34,6 +34,9 @@ type Sampler struct {
 	Target *target.Target
 	App    string // its package
 	Rider  Rider  // nil: nobody asks for more
+	// Perishes says that the app ends with the workload, and that its PSS is wanted all the
+	// same: it is asked for before, which stalls the app.
+	Perishes bool
 	// ByTimeline says that the frames are in what Perfetto records, and nobody asks the
 	// app for them.
 	ByTimeline bool
@@ -54,7 +57,8 @@ type Sampler struct {
 	ticks     map[int]time.Duration // CPU time by process
 	rssKB     int64                 // what its process had in RAM at the last dump
 	peakKB    int64                 // and at most, as the kernel counts it
-	pssKB     int64                 // the app's memory after the workload
+	pssKB     int64                 // the app's memory when it was last read
+	pssAt     time.Duration         // CLOCK_MONOTONIC then
 	uptime    time.Duration         // CLOCK_MONOTONIC at the last dump
 	readAt    time.Duration         // the device's clock then
 	garbled   int                   // dumps that held garbage
@@ -77,7 +81,7 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 			return err
 		}
 	}
-	d, _, err := s.dump(ctx)
+	d, _, err := s.dump(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -92,17 +96,18 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 }
 
 // Marks that stand between the parts of one output: what was asked of frames, the
-// process's times, and what the rider asked for.
+// process's times, what the rider asked for, and the app's memory.
 const (
-	statMark  = "apkgate-proc-stat"
-	riderMark = "apkgate-power"
+	statMark   = "apkgate-proc-stat"
+	riderMark  = "apkgate-power"
+	memoryMark = "apkgate-memory"
 )
 
 // answer is one output in its parts.
-type answer struct{ head, stat, ridden []byte }
+type answer struct{ head, stat, ridden, memory []byte }
 
 // ask asks for something, and in the same command for what is read beside it.
-func (s *Sampler) ask(ctx context.Context, head string) (answer, error) {
+func (s *Sampler) ask(ctx context.Context, head string, memory bool) (answer, error) {
 	line := head
 	if s.pid != 0 {
 		line += "; echo; echo " + statMark + "; " + processQuestion(s.pid)
@@ -112,13 +117,17 @@ func (s *Sampler) ask(ctx context.Context, head string) (answer, error) {
 			line += "; echo; echo " + riderMark + "; " + question
 		}
 	}
+	if memory {
+		line += "; echo; echo " + memoryMark + "; " + memoryQuestion(s.App)
+	}
 	out, err := s.Target.Ask(ctx, line)
 	if err != nil {
 		return answer{}, fmt.Errorf("read the app's frames: %w", err)
 	}
 	var a answer
-	text, ridden, _ := bytes.Cut(out.Stdout, []byte(riderMark))
-	a.ridden = ridden
+	text, memoryText, _ := bytes.Cut(out.Stdout, []byte(memoryMark))
+	a.memory = memoryText
+	text, a.ridden, _ = bytes.Cut(text, []byte(riderMark))
 	a.head, a.stat, _ = bytes.Cut(text, []byte(statMark))
 	return a, nil
 }
@@ -126,11 +135,12 @@ func (s *Sampler) ask(ctx context.Context, head string) (answer, error) {
 // Read takes the frames drawn since the last reading, or, where the frame timeline has
 // them, looks whether the app runs.
 func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
+	memory := workloadRuns && s.Perishes && s.pid != 0 && (s.pssAt == 0 || s.uptime-s.pssAt >= memoryEvery)
 	read := s.readRows
 	if s.ByTimeline {
 		read = s.readAlive
 	}
-	a, take, err := read(ctx)
+	a, take, err := read(ctx, memory)
 	if err != nil {
 		return err
 	}
@@ -138,6 +148,9 @@ func (s *Sampler) Read(ctx context.Context, workloadRuns bool) error {
 		s.Alive = s.uptime
 	}
 	s.readProcess(a.stat)
+	if memory {
+		s.readMemory(a.memory)
+	}
 	if s.Rider != nil {
 		s.Rider.Take(a.ridden, s.uptime, s.CPU())
 	}

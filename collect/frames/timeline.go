@@ -47,8 +47,8 @@ func (s *Sampler) pidQuestion() string {
 }
 
 // readAlive looks whether the app runs.
-func (s *Sampler) readAlive(ctx context.Context) (answer, func(workloadRuns bool), error) {
-	a, err := s.ask(ctx, s.pidQuestion())
+func (s *Sampler) readAlive(ctx context.Context, memory bool) (answer, func(workloadRuns bool), error) {
+	a, err := s.ask(ctx, s.pidQuestion(), memory)
 	if err != nil {
 		return a, nil, err
 	}
