@@ -1,6 +1,7 @@
 package adb_test
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"context"
@@ -78,6 +79,17 @@ func TestRealCommandOnAPhoneOfTheLab(t *testing.T) {
 			}
 			if out, _, _ := c.run("shell", "pm", "path", "com.example.parts"); !strings.Contains(out, "split_config.en.apk") {
 				t.Errorf("after install-multiple the parts are %q", out)
+			}
+			if phone.Profile.API >= 24 {
+				report := filepath.Join(t.TempDir(), "report.zip")
+				out, errs, code := c.run("bugreport", report)
+				if r, err := zip.OpenReader(report); err != nil || code != 0 {
+					t.Errorf("bugreport: %v; %q, %q, exit code %d", err, out, errs, code)
+				} else if r.Close(); len(r.File) == 0 {
+					t.Error("the bug report is empty")
+				}
+			} else if out, errs, code := c.run("bugreport"); code != 0 || !strings.Contains(out, "dumpstate") {
+				t.Errorf("bugreport: %q, %q, exit code %d", out, errs, code)
 			}
 			if out, errs, code := c.run("push", files["pushed"], "/data/local/tmp/dir/x"); code != 0 {
 				t.Errorf("push: %q, %q, exit code %d", out, errs, code)

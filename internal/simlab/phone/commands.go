@@ -42,6 +42,8 @@ func (p *Phone) commands() map[string]shell.Command {
 		"run-as":      lasts(0, runAs),
 		"perfetto":    lasts(28, func(c *call, then func(int)) { recorders.Perfetto(c.recorders(), c.Call, then) }),
 		"reboot":      ends(0, rebootCommand),
+		"bugreport":   ends(0, bugreport),
+		"bugreportz":  ends(24, bugreportz),
 
 		"simpleperf":        lasts(28, simpleperf),
 		"pushed simpleperf": lasts(0, simpleperf),
