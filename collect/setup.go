@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/install"
@@ -122,7 +121,7 @@ func (c *collector) claim(ctx context.Context) (err error) {
 		return nil
 	}
 	me := *owner
-	me.Since, me.Doing = time.Now(), c.job.App.Package+"/"+c.job.Scenario.Name
+	me.Doing = c.job.App.Package + "/" + c.job.Scenario.Name
 	if c.job.Claim != nil {
 		me.Lock, c.release, err = c.job.Claim(ctx, me, func(message string) { c.journal.Report(journal.Waiting, 0, 0, message) })
 	}

@@ -61,6 +61,9 @@ func ForAll(ctx context.Context, t *target.Target, file string) error {
 		return t.Final(loss.Configuration, fmt.Errorf("open an APK: %w", err))
 	}
 	defer func() { _ = apk.Close() }()
+	if err := t.Record(ctx, ":", target.Change{Kind: target.Files, Put: beside}); err != nil {
+		return err
+	}
 	if err := t.Device().Push(ctx, apk, beside, 0o644, t.Started); err != nil {
 		return fmt.Errorf("push %s to the device: %w", file, err)
 	}

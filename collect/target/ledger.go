@@ -140,18 +140,8 @@ func (t *Target) made(c Change) *Change {
 	return nil
 }
 
-// ChangeSetting changes a setting until the run ends, and reads it back. A second time,
-// as after the device was lost, it is put again. Where the device doesn't tell what it
-// was, nothing is changed.
-func (t *Target) ChangeSetting(ctx context.Context, space, name, value string) error {
-	before, err := t.Setting(ctx, space, name)
-	if err != nil || before == "" || before == value {
-		return err
-	}
-	return t.ReplaceSetting(ctx, Change{Kind: Setting, Space: space, Name: name, Before: before, Put: value})
-}
-
-// ReplaceSetting is ChangeSetting where it is known what was before.
+// ReplaceSetting changes a setting until the run ends, of which it is known what was
+// before, and reads it back. A second time, as after the device was lost, it is put again.
 func (t *Target) ReplaceSetting(ctx context.Context, c Change) error {
 	put := device.Quote("settings", "put", c.Space, c.Name, c.Put)
 	if err := t.Do(ctx, put, c); err != nil {

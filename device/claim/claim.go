@@ -165,6 +165,7 @@ func Wait(ctx context.Context, folder, device string, me Owner, longest time.Dur
 	begun := time.Now()
 	var told time.Time
 	for {
+		me.Since = time.Now()
 		c, err := Take(folder, device, me)
 		var held *HeldError
 		if !errors.As(err, &held) || time.Since(begun) >= longest {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,7 +64,11 @@ func TestADeviceIsUsedByOneProcess(t *testing.T) {
 		t.Fatalf("%v, want that process %d holds it", err, process.Process.Pid)
 	}
 	host, _ := os.Hostname()
-	if want := fmt.Sprintf("@%s (pid %d) since %s", host, process.Process.Pid, held.Owner.Since.Local().Format("15:04")); !strings.HasSuffix(err.Error(), want) {
+	me, err2 := user.Current()
+	if err2 != nil {
+		t.Fatal(err2)
+	}
+	if want := fmt.Sprintf("in use by %s@%s (pid %d) since %s", me.Username, host, process.Process.Pid, held.Owner.Since.Local().Format("15:04")); err.Error() != want {
 		t.Errorf("%q, want who it is and since when: %q", err, want)
 	}
 	free, err := claim.Take(folder, "10.0.0.7:5556", claim.Me(time.Now()))

@@ -162,10 +162,14 @@ const (
 )
 
 // Await is Mark as soon as nobody else uses the device, within the time that is
-// allowed, on the clock. tell is told who uses it, at once and each minute.
+// allowed, on the clock; the owner's Since is when that was. tell is told who uses it, at once and each minute.
 func Await(ctx context.Context, ask Ask, clock device.Clock, o Owner, longest time.Duration, more string, tell func(Owner)) (h *Hold, rest []byte, err error) {
 	begun, told := clock.Now(), clock.Now()-tellEach
-	h, rest, err = Mark(ctx, ask, o, clock.Now(), more)
+	mark := func() {
+		o.Since = time.Now()
+		h, rest, err = Mark(ctx, ask, o, clock.Now(), more)
+	}
+	mark()
 	for {
 		var held *HeldError
 		if !errors.As(err, &held) || clock.Now()-begun >= longest {
@@ -179,7 +183,7 @@ func Await(ctx context.Context, ask Ask, clock device.Clock, o Owner, longest ti
 			return nil, nil, err
 		}
 		if _, err = Look(ctx, ask, o.Lock, ":"); err == nil {
-			h, rest, err = Mark(ctx, ask, o, clock.Now(), more)
+			mark()
 		}
 	}
 }

@@ -383,3 +383,25 @@ func FuzzMarks(f *testing.F) {
 		}
 	})
 }
+
+// Since when a device is in use is when its owner had it, not when it began to wait.
+func TestAnOwnerIsSaidToHaveItSinceItHasIt(t *testing.T) {
+	t.Parallel()
+	s := sharedPhone(t, "pixel-7-android-14", simlab.Options{})
+	before := time.Now().Truncate(time.Second)
+	if _, _, err := Await(t.Context(), s.ask, s.Clock(), alice, 0, ":", nil); err != nil {
+		t.Fatal(err)
+	}
+	var held *HeldError
+	if _, err := s.mark(t, bob); !errors.As(err, &held) || held.Owner.Since.Before(before) {
+		t.Errorf("%v, want since %v", err, before)
+	}
+	c, err := Wait(t.Context(), t.TempDir(), "a phone", alice, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Release()
+	if by := ownerOf(c.path); by.Since.Before(before) {
+		t.Errorf("on this computer: %v", by)
+	}
+}

@@ -1,0 +1,156 @@
+package target
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// onPhone is a simulated phone as the target of a run.
+func onPhone(t *testing.T, o simlab.Options) (*simlab.Simulated, *Target) {
+	t.Helper()
+	s, err := simlab.Start("pixel-7-android-14", 1, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	d := New("pixel", s.Clock(), time.Now(), func(context.Context) (device.Device, error) { return onThe(s) })
+	d.Journal, d.Owner = journal.New("pixel", nil), &claim.Owner{PID: 1, Host: "here", Lock: "lock"}
+	return s, d
+}
+
+// onThe is a connection of its own to the phone.
+func onThe(s *simlab.Simulated) (device.Device, error) {
+	return adb.Dial(context.Background(), s.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
+}
+
+// shell runs a command on the phone, as whoever has it in hand.
+func shell(t *testing.T, s *simlab.Simulated, line string) string {
+	t.Helper()
+	var out strings.Builder
+	s.Phone.Start(t.Context(), line, nil, &out, &out)()
+	return strings.TrimSpace(out.String())
+}
+
+// A change is put back where it is still as it was made, and where somebody has changed
+// it since it stays.
+func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
+	t.Parallel()
+	text, err := simapp.Open("demo-good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	apk := t.TempDir() + "/demo.apk"
+	if err := os.WriteFile(apk, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change      Change
+		made, since string // commands: the change, and what happened afterwards
+		ask, want   string // a command, and what it says in the end
+		kept        bool   // that it stays is told
+	}{
+		"a setting":                          {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 2", "", "settings get system a", "1", false},
+		"a setting that nobody had set":      {Change{Kind: Setting, Space: "system", Name: "a", Before: "null", Put: "2"}, "settings put system a 2", "", "settings get system a", "null", false},
+		"a setting that was changed since":   {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 2", "settings put system a 3", "settings get system a", "3", true},
+		"a setting that was put back since":  {Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}, "settings put system a 1", "", "settings get system a", "1", false},
+		"a property":                         {Change{Kind: Property, Name: "debug.a", Before: "1", Put: "0"}, "setprop debug.a 0", "", "getprop debug.a", "1", false},
+		"a property that was changed since":  {Change{Kind: Property, Name: "debug.a", Before: "1", Put: "0"}, "setprop debug.a 0", "setprop debug.a 7", "getprop debug.a", "7", true},
+		"the screen that stays on":           {Change{Kind: StayOn, Before: "2", Put: "true"}, "svc power stayon true", "", "settings get global stay_on_while_plugged_in", "2", false},
+		"the screen that somebody turned":    {Change{Kind: StayOn, Before: "2", Put: "true"}, "svc power stayon true", "svc power stayon ac", "settings get global stay_on_while_plugged_in", "1", true},
+		"the screen where nothing was told":  {Change{Kind: StayOn, Put: "true"}, "svc power stayon true", "", "settings get global stay_on_while_plugged_in", "0", false},
+		"Wi-Fi":                              {Change{Kind: Network, Name: "wifi", Before: "enable", Put: "disable"}, "svc wifi disable", "", "settings get global wifi_on", "1", false},
+		"mobile data":                        {Change{Kind: Network, Name: "data", Before: "disable", Put: "enable"}, "svc data enable", "", "settings get global mobile_data", "0", false},
+		"the battery":                        {Change{Kind: Battery, Put: "unplug"}, "dumpsys battery unplug", "", "dumpsys battery | grep UPDATES", "", false},
+		"a file":                             {Change{Kind: Files, Put: "/data/local/tmp/apkgate-x /data/local/tmp/apkgate-y"}, "echo x >/data/local/tmp/apkgate-y; echo z >/data/local/tmp/yours", "", "ls /data/local/tmp", "yours", false},
+		"an app that runs":                   {Change{Kind: App, Name: "com.example.demo"}, "am start -W com.example.demo/.MainActivity", "", "pidof com.example.demo", "", false},
+		"a package":                          {Change{Kind: Package, Name: "com.example.demo", Put: "12,SIZE"}, "", "", "pm path com.example.demo", "", false},
+		"a package of a size that none told": {Change{Kind: Package, Name: "com.example.demo"}, "", "", "pm path com.example.demo", "", false},
+		"a package that is another since":    {Change{Kind: Package, Name: "com.example.demo", Put: "12"}, "", "", "pm path com.example.demo | grep -c package:", "1", true},
+		"a package that is gone":             {Change{Kind: Package, Name: "com.example.other", Put: "12"}, "", "", "pm path com.example.other", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, d := onPhone(t, simlab.Options{Powered: "usb"})
+			if err := s.Phone.Install(text); err != nil {
+				t.Fatal(err)
+			}
+			size := shell(t, s, "ls -l /data/app/com.example.demo-1/base.apk")
+			c.change.Put = strings.ReplaceAll(c.change.Put, "SIZE", strings.Fields(size)[3])
+			shell(t, s, c.change.note()+c.made)
+			shell(t, s, c.since)
+			if err := d.Restore(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			told := strings.Join(warnings(d), "\n")
+			if got := shell(t, s, c.ask); got != c.want || strings.Contains(told, "somebody else has changed since") != c.kept {
+				t.Errorf("%q, want %q; told %q", got, c.want, told)
+			}
+			if left := shell(t, s, "ls /data/local/tmp"); strings.Contains(left, "apkgate-") {
+				t.Errorf("left: %s", left)
+			}
+		})
+	}
+}
+
+// What can't be put back now stays noted for the next run, before what that one changes.
+func TestWhatCannotBePutBackStaysNoted(t *testing.T) {
+	t.Parallel()
+	s, d := onPhone(t, simlab.Options{Ignored: []string{"system a"}})
+	shell(t, s, Change{Kind: Setting, Space: "system", Name: "b", Before: "1", Put: "2"}.note()+Change{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}.note()+"settings put system b 2")
+	s.Phone.Set("system a", "2")
+	for range 2 {
+		if err := d.Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if told := strings.Join(warnings(d), "\n"); !strings.Contains(told, "the setting a stays at 2") || !strings.Contains(told, "adb shell settings put system a 1") {
+			t.Errorf("told %q", told)
+		}
+		notes := parseLedger([]byte(shell(t, s, readLedger)))
+		if want := []Change{{Kind: Setting, Space: "system", Name: "a", Before: "1", Put: "2"}}; !slices.Equal(notes, want) {
+			t.Errorf("noted: %v, want %v", notes, want)
+		}
+	}
+	if now := shell(t, s, "settings get system b"); now != "1" {
+		t.Errorf("the other is %s", now)
+	}
+}
+
+// renaming is a device that takes a setting under another value.
+type renaming struct{ stubborn }
+
+func (r *renaming) Exec(ctx context.Context, command string) (device.Output, error) {
+	out, err := r.stubborn.Exec(ctx, command)
+	if r.value == "60" {
+		r.value = "60.0"
+	}
+	return out, err
+}
+
+// A setting that a device takes under another value is put back all the same.
+func TestASettingUnderAnotherValueIsPutBack(t *testing.T) {
+	t.Parallel()
+	d := &renaming{stubborn{value: "120.0"}}
+	target := New("pixel", stillClock{}, time.Now(), func(context.Context) (device.Device, error) { return d, nil })
+	target.Journal = journal.New("pixel", nil)
+	if err := target.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := target.Hold(t.Context(), "system", "peak_refresh_rate", "60"); err != nil || d.value != "60.0" {
+		t.Fatalf("held at %s, %v", d.value, err)
+	}
+	target.TearDown(t.Context(), "com.example")
+	if d.value != "120.0" || len(warnings(target)) != 0 {
+		t.Errorf("left at %s, warnings %q", d.value, warnings(target))
+	}
+}
