@@ -106,6 +106,30 @@ func TestRunsOfPerfettosOwnTests(t *testing.T) {
 	}
 }
 
+// Threads and depths that no app has are bounded, and what has no room is counted. A
+// thread that has room keeps it.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	t.Parallel()
+	const depth, threads = 512, 10_000
+	var deep, wide []line
+	for i := range int64(depth + 3) {
+		deep = append(deep, line{1000 + i, 40, "B|40|x"})
+	}
+	for i := range int64(threads + 2) {
+		wide = append(wide, line{1000 + i, 40 + i, "B|40|x"})
+	}
+	wide = append(wide, line{20_000, 40, "B|40|semispace GC"})
+	for name, c := range map[string]struct {
+		lines      []line
+		lost, runs int
+	}{"deep": {deep, 3, 0}, "wide": {wide, 2, 1}} {
+		got, err := gc.Read(bytes.NewReader(traced(false, c.lines...)), func(int) bool { return true })
+		if err != nil || got.Lost != c.lost || len(got.Runs) != c.runs {
+			t.Errorf("%s: %d lost, %d runs, %v; want %d and %d", name, got.Lost, len(got.Runs), err, c.lost, c.runs)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(traced(false, line{1000, 40, "B|40|Background concurrent copying GC"}, line{1001, 40, "E|40"}))
 	f.Fuzz(func(_ *testing.T, data []byte) {
