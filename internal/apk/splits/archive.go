@@ -80,7 +80,12 @@ func choose(archive *zip.Reader, d Device) (names, notes []string, err error) {
 	for _, f := range archive.File {
 		switch {
 		case f.Name == tocName:
-			return byContents(f, d)
+			r, err := f.Open()
+			if err != nil {
+				return nil, nil, fmt.Errorf("read its %s: %w", tocName, err)
+			}
+			defer r.Close()
+			return byContents(r, d)
 		case isAPK(f.Name):
 			apks = append(apks, f.Name)
 		}
@@ -95,8 +100,11 @@ func choose(archive *zip.Reader, d Device) (names, notes []string, err error) {
 }
 
 // byContents chooses by the table of contents.
-func byContents(f *zip.File, d Device) (names, notes []string, err error) {
-	data, err := read(f, maxTOC)
+func byContents(r io.Reader, d Device) (names, notes []string, err error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxTOC+1))
+	if err == nil && len(data) > maxTOC {
+		err = fmt.Errorf("it has more than %d MiB", maxTOC>>20)
+	}
 	if err == nil {
 		var t toc
 		if t, err = parseTOC(data); err == nil {
@@ -104,20 +112,6 @@ func byContents(f *zip.File, d Device) (names, notes []string, err error) {
 		}
 	}
 	return nil, nil, fmt.Errorf("read its %s: %w", tocName, err)
-}
-
-// read unpacks a small file.
-func read(f *zip.File, most int64) ([]byte, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("it has more than %d MiB", most>>20)
-	}
-	return data, err
 }
 
 // unpack writes an APK of the archive to a file, of at most so many bytes.

@@ -131,6 +131,43 @@ func TestModulesAreChosenByNameEachForItself(t *testing.T) {
 	}
 }
 
+// bundletool writes a folder instead of an archive where it is asked to
+// (--output-format=DIRECTORY).
+func TestAFolderWithATableOfContents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"toc.pb": bundle(), "splits/base-master.apk": nil, "stray.apk": nil} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := Of([]string{dir}, pixel)
+	want := []string{"base-master.apk", "base-arm64_v8a.apk", "base-xxhdpi.apk", "base-de.apk"}
+	for i := range want {
+		want[i] = filepath.Join(dir, "splits", want[i])
+	}
+	if err != nil || !slices.Equal(c.Files, want) {
+		t.Errorf("%v, %v; want %v", c.Files, err, want)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(want[0]); err != nil {
+		t.Errorf("what was given is gone: %v", err)
+	}
+	outside := bytesField(1, moduleOf("base", withApp, apkOf("../../secret.apk", nil)))
+	if err := os.WriteFile(filepath.Join(dir, "toc.pb"), outside, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Of([]string{dir}, pixel); err == nil {
+		t.Errorf("%v is taken", c.Files)
+	}
+}
+
 // The names of what is unpacked are ours: those in an archive may be anything.
 func TestNamesInAnArchiveLeadNowhere(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ package splits
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,19 +73,29 @@ func IsArchive(path string) bool {
 // MaxParts bounds the APKs of one app on one device.
 const MaxParts = 1000
 
-// ofFolder chooses from the APKs of a folder, by their names.
-func ofFolder(dir string, d Device) (Choice, error) {
-	names, err := InFolder(dir)
-	if err != nil {
-		return Choice{}, err
+// ofFolder chooses from a folder that bundletool made, with its table of contents, or
+// from the APKs in one, by their names.
+func ofFolder(dir string, d Device) (c Choice, err error) {
+	var chosen []string
+	contents, err := os.Open(filepath.Join(dir, tocName))
+	switch {
+	case err == nil:
+		defer contents.Close()
+		chosen, c.Notes, err = byContents(contents, d)
+	case errors.Is(err, fs.ErrNotExist):
+		if chosen, err = InFolder(dir); err != nil {
+			return c, err
+		}
+		chosen, c.Notes, err = byName(chosen, d)
 	}
-	chosen, notes, err := byName(names, d)
 	if err != nil {
 		return Choice{}, fmt.Errorf("choose from %s: %w", dir, err)
 	}
-	c := Choice{Notes: notes}
 	for _, name := range chosen {
-		c.Files = append(c.Files, filepath.Join(dir, name))
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return Choice{}, fmt.Errorf("choose from %s: %.100q is outside of it", dir, name)
+		}
+		c.Files = append(c.Files, filepath.Join(dir, filepath.FromSlash(name)))
 	}
 	return c, nil
 }
