@@ -180,6 +180,7 @@ type process struct {
 	app        *simapp.App
 	dead       bool
 	busy       []choreo.Block
+	told       []choreo.Block // when it wrote of its frames
 	toldFrames time.Duration  // until when long frames were logged
 	workload   *workload      // which drives it, or nil
 	deeds      *account.Deeds // what it did that costs power

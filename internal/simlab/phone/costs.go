@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 )
 
@@ -72,6 +73,10 @@ func (p *Phone) dumpTakes(pr *process) (takes, stalls time.Duration) {
 	return takes, p.about(8*time.Millisecond, 30*time.Millisecond)
 }
 
+// writes is the part of a dump that the thread which writes it is busy; else it waits for
+// its reader.
+const writes = 0.2
+
 // dumpFrames has the processes of a package tell of their frames. Each does it on its
 // render thread, which draws nothing meanwhile, once what is before it there is drawn
 // (RenderProxy::dumpProfileInfo).
@@ -89,7 +94,9 @@ func (c *call) dumpFrames(tell func(), then func()) {
 			continue
 		}
 		own, stalls := c.dumpTakes(pr)
-		from = max(from, pr.draws.Stall(now, stalls))
+		begins := pr.draws.Stall(now, stalls)
+		pr.told = append(pr.told, choreo.Block{At: begins, For: time.Duration(writes * float64(stalls))})
+		from = max(from, begins)
 		takes = max(takes, own)
 		c.state.stalled += stalls
 	}

@@ -107,3 +107,28 @@ func TestCPUTimeDoesNotDependOnWhenItIsAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// To tell of its frames takes an app CPU time of its own, on the thread that draws.
+func TestADumpIsWorkOfTheThreadThatDraws(t *testing.T) {
+	for phone, thread := range map[string]string{"pixel-5-android-11": "RenderThread", "nexus-4-android-4.3": "m.example.still"} {
+		p := newPhone(t, phone, still)
+		start(p, instrument)
+		pass(t, p, 2700*time.Millisecond) // nothing moves: the next event comes at 3 s
+		pr := p.state.running["com.example.still"]
+		ran := func() (long time.Duration) {
+			p.Timeline()
+			for _, one := range pr.deeds.Threads {
+				if one.Name == thread {
+					long += one.Ran()
+				}
+			}
+			return long
+		}
+		before, stalled := ran(), p.Stalled()
+		output(t, p, "dumpsys gfxinfo com.example.still framestats")
+		stalled = p.Stalled() - stalled
+		if took := ran() - before; stalled == 0 || took < stalled/10 || took > stalled {
+			t.Errorf("%s: %s ran for %v in a dump that kept it for %v", phone, thread, took, stalled)
+		}
+	}
+}

@@ -92,6 +92,9 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 	} else {
 		jank = power.Mixed
 	}
+	for _, b := range pr.told {
+		add(sched.Item{Thread: render, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Other, Method: power.System})
+	}
 	for _, b := range pr.busy {
 		add(sched.Item{Thread: ui, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank, Section: section})
 	}
