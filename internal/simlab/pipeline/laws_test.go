@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +130,96 @@ func TestADumpStallsFrames(t *testing.T) {
 		}
 		if n := len(l.Frames); late != 1 || n < 53 || n > 56 {
 			t.Errorf("Android %d: %d frames of 60, %d of them late", api, n, late)
+		}
+	}
+}
+
+// The last 0.12 s of an animation are drawn by the render thread alone, which does the
+// UI thread's share too. Before that the UI thread takes part.
+func TestTheRenderThreadDrawsTheEndOfAnAnimation(t *testing.T) {
+	t.Parallel()
+	p := play(t, steady+"jank 60ms after tap\nscenario s 3s\n500ms tap 60\n", good("14", 34), 2)
+	alone := 0
+	for i, f := range p.Frames {
+		if f.Kind == timeline.RenderThread {
+			alone++
+			if f.Flags != timeline.RTAnimation || f.Held > 0 || f.Draw != f.Expected.From {
+				t.Errorf("frame %d: flags %d, held for %v, drawn from %v after its vsync", i, f.Flags, f.Held, f.Draw-f.Expected.From)
+			}
+		} else if i >= len(p.Frames)-6 {
+			t.Errorf("frame %d of %d is not the render thread's alone", i, len(p.Frames))
+		}
+		if took := f.Drawn() - f.Actual.From; took < 4900*time.Microsecond || took > 5100*time.Microsecond {
+			t.Errorf("frame %d takes %v, want 5 ms", i, took)
+		}
+	}
+	if alone < 6 || alone > 8 {
+		t.Errorf("%d frames of 120 ms at 60 Hz are the render thread's", alone)
+	}
+}
+
+// A display that rests where nothing moves has the first frames of an animation at 60 Hz,
+// and all of them fast where somebody touches it.
+func TestADisplayThatRests(t *testing.T) {
+	t.Parallel()
+	app, err := simapp.Parse([]byte(steady + "scenario s 2s\nstart 60\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := func(touch bool) (n, all int) {
+		a, l := newApp(34, time.Second/120)
+		a.Android.Still = func() time.Duration { return period }
+		if touch {
+			a.Touch(0)
+		}
+		a.Play(choreo.Play(app, app.Scenarios[0], good("14", 34), rand.New(rand.NewPCG(1, 1))), 0)
+		a.Advance(2 * time.Second)
+		for _, f := range l.Frames {
+			if f.Period == period {
+				n++
+			}
+		}
+		if rest, moves := a.Period(2*time.Second), a.Period(l.Frames[len(l.Frames)-1].Expected.From+100*time.Millisecond); rest != period || moves != time.Second/120 {
+			t.Errorf("touched %v: %v between vsyncs a second later, %v a moment later", touch, rest, moves)
+		}
+		return n, len(l.Frames)
+	}
+	if n, all := slow(false); n != rises || all != 2*60-rises {
+		t.Errorf("%d of %d frames at 60 Hz, want %d of %d", n, all, rises, 2*60-rises)
+	}
+	if n, all := slow(true); n != 0 || all != 2*60 {
+		t.Errorf("after a touch: %d of %d frames at 60 Hz, want none of %d", n, all, 2*60)
+	}
+}
+
+// What an app plays next begins once its UI thread is free, and what it played before
+// gives way. A frame that is begun in a window that closes is none.
+func TestWhatIsPlayedNextGivesWayToNothing(t *testing.T) {
+	t.Parallel()
+	app, err := simapp.Parse([]byte(strings.Replace(steady, "cost 5ms", "cost 100ms\nthink 30ms", 1) + "scenario s 2s\nstart 60\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without a render thread the UI thread draws the whole frame before it thinks.
+	for api, free := range map[int]time.Duration{18: 130 * time.Millisecond, 34: 80 * time.Millisecond} {
+		perf := func() *choreo.Performance {
+			return choreo.Play(app, app.Scenarios[0], good("14", api), rand.New(rand.NewPCG(1, 1)))
+		}
+		a, l := newApp(api, period)
+		a.Play(perf(), 0)
+		a.Advance(75 * time.Millisecond)
+		if begins := a.Play(perf(), 75*time.Millisecond); begins < free || begins > free+2*period {
+			t.Errorf("Android %d: what is played next begins at %v", api, begins)
+		}
+		if a.Busy(76*time.Millisecond) == a.Busy(10*time.Second) {
+			t.Errorf("Android %d: as busy at first as in the end", api)
+		}
+		second := &timeline.Layer{}
+		a.Open(second)
+		second.Opened = 5 * time.Second
+		a.Close(second, 5*time.Second)
+		if len(second.Frames) != 0 || len(l.Frames) == 0 {
+			t.Errorf("Android %d: %d frames of a window that was closed when it opened", api, len(second.Frames))
 		}
 	}
 }
