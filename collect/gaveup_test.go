@@ -28,9 +28,7 @@ func TestADumpThatTheDeviceGivesUpIsTold(t *testing.T) {
 			settings := config.DefaultEnergy()
 			settings.Source, settings.Settle = config.EnergyModel, &settle
 			job.Scenario.Retries, job.Scenario.ClearData, job.Scenario.Memory = 0, true, config.MemoryPSS
-			if c.service == "meminfo" { // asked where the app outlives the workload, and no joules are counted
-				job.Scenario.Workload = config.Workload{Startup: &config.Startup{Mode: config.StartCold}}
-			} else {
+			if c.service != "meminfo" { // which is not asked while joules are counted
 				job.Energy = &settings
 			}
 			r := collect.Collect(t.Context(), job, collect.Options{})
