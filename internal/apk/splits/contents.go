@@ -7,20 +7,29 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// maxParsed bounds the messages that are read of a table of contents.
-const maxParsed = 500_000
+// maxParsed bounds what is kept of a table of contents: variants, modules, APKs, and
+// what each is for. A large app has some ten thousands of APKs.
+const maxParsed = 1_000_000
 
 // reader reads messages, within a budget.
 type reader struct{ left int }
 
+// spend takes one off the budget.
+func (r *reader) spend() error {
+	if r.left--; r.left < 0 {
+		return fmt.Errorf("it has more than %d entries", maxParsed)
+	}
+	return nil
+}
+
 func parseTOC(data []byte) (t toc, err error) {
 	r := &reader{left: maxParsed}
-	err = r.message(data, func(n protowire.Number, f field) (err error) {
+	err = message(data, func(n protowire.Number, f field) (err error) {
 		switch n {
 		case 1:
-			t.variants, err = add(t.variants, f, r.variant)
+			t.variants, err = add(r, t.variants, f, r.variant)
 		case 3:
-			t.assets, err = add(t.assets, f, func(b []byte) (module, error) { return r.module(b, 4) })
+			t.assets, err = add(r, t.assets, f, func(b []byte) (module, error) { return r.module(b, 4) })
 		case 4:
 			t.pkg = string(f.bytes)
 		}
@@ -36,18 +45,21 @@ type field struct {
 }
 
 // add appends what a field holds.
-func add[T any](list []T, f field, read func([]byte) (T, error)) ([]T, error) {
+func add[T any](r *reader, list []T, f field, read func([]byte) (T, error)) ([]T, error) {
+	if err := r.spend(); err != nil {
+		return nil, err
+	}
 	one, err := read(f.bytes)
 	return append(list, one), err
 }
 
 func (r *reader) variant(data []byte) (v variant, err error) {
-	err = r.message(data, func(n protowire.Number, f field) (err error) {
+	err = message(data, func(n protowire.Number, f field) (err error) {
 		switch n {
 		case 1: // its numbers of fields are others than an APK's
 			v.wants, _, err = r.target(f.bytes, map[protowire.Number]string{1: "api", 2: "abi", 3: "density"})
 		case 2:
-			v.sets, err = add(v.sets, f, func(b []byte) (module, error) { return r.module(b, 6) })
+			v.sets, err = add(r, v.sets, f, func(b []byte) (module, error) { return r.module(b, 6) })
 		case 3:
 			v.number = f.number
 		}
@@ -59,12 +71,12 @@ func (r *reader) variant(data []byte) (v variant, err error) {
 // module reads an ApkSet or an AssetSliceSet, whose metadata has the delivery in the
 // field of that number.
 func (r *reader) module(data []byte, delivery protowire.Number) (m module, err error) {
-	err = r.message(data, func(n protowire.Number, f field) (err error) {
+	err = message(data, func(n protowire.Number, f field) (err error) {
 		switch n {
 		case 1:
 			err = r.metadata(f.bytes, delivery, &m)
 		case 2:
-			m.apks, err = add(m.apks, f, r.description)
+			m.apks, err = add(r, m.apks, f, r.description)
 		}
 		return err
 	})
@@ -72,7 +84,7 @@ func (r *reader) module(data []byte, delivery protowire.Number) (m module, err e
 }
 
 func (r *reader) metadata(data []byte, delivery protowire.Number, m *module) error {
-	return r.message(data, func(n protowire.Number, f field) (err error) {
+	return message(data, func(n protowire.Number, f field) (err error) {
 		switch n {
 		case 1:
 			m.name = string(f.bytes)
@@ -88,7 +100,7 @@ func (r *reader) metadata(data []byte, delivery protowire.Number, m *module) err
 }
 
 func (r *reader) description(data []byte) (d description, err error) {
-	err = r.message(data, func(n protowire.Number, f field) (err error) {
+	err = message(data, func(n protowire.Number, f field) (err error) {
 		switch n {
 		case 1:
 			d.wants, d.tiered, err = r.target(f.bytes, map[protowire.Number]string{1: "abi", 3: "language", 4: "density", 5: "api"})
@@ -105,8 +117,8 @@ func (r *reader) description(data []byte) (d description, err error) {
 // target reads what something is for, whose fields are of these kinds. other says
 // that there is more than that.
 func (r *reader) target(data []byte, kinds map[protowire.Number]string) (t target, other bool, err error) {
-	err = r.message(data, func(n protowire.Number, f field) error {
-		var to *targeting
+	err = message(data, func(n protowire.Number, f field) error {
+		var to **targeting
 		switch kinds[n] {
 		case "abi":
 			to = &t.abi
@@ -120,16 +132,22 @@ func (r *reader) target(data []byte, kinds map[protowire.Number]string) (t targe
 			other = true
 			return nil
 		}
-		return r.targeting(f.bytes, kinds[n], to)
+		if *to == nil {
+			*to = new(targeting)
+		}
+		return errors.Join(r.spend(), r.targeting(f.bytes, kinds[n], *to))
 	})
 	return t, other, err
 }
 
 // targeting reads the values and the alternatives of one kind.
 func (r *reader) targeting(data []byte, kind string, t *targeting) error {
-	return r.message(data, func(n protowire.Number, f field) error {
+	return message(data, func(n protowire.Number, f field) error {
 		if n != 1 && n != 2 {
 			return nil
+		}
+		if err := r.spend(); err != nil {
+			return err
 		}
 		own := n == 1
 		if kind == "language" {
@@ -138,10 +156,10 @@ func (r *reader) targeting(data []byte, kind string, t *targeting) error {
 		}
 		var v uint64 // of the alias, or the dpi, or the API level
 		var dpi bool
-		err := r.message(f.bytes, func(n protowire.Number, f field) error {
+		err := message(f.bytes, func(n protowire.Number, f field) error {
 			switch {
 			case kind == "api" && n == 1: // google.protobuf.Int32Value
-				return r.message(f.bytes, func(_ protowire.Number, f field) error { v = f.number; return nil })
+				return message(f.bytes, func(_ protowire.Number, f field) error { v = f.number; return nil })
 			case n == 1, n == 2 && kind == "density":
 				v, dpi = f.number, n == 2
 			}
@@ -191,11 +209,8 @@ func (t *targeting) put(own bool, value string) {
 func small(v uint64) int { return int(min(v, 1<<30)) }
 
 // message calls f for each field.
-func (r *reader) message(data []byte, f func(n protowire.Number, f field) error) error {
+func message(data []byte, f func(n protowire.Number, f field) error) error {
 	for len(data) > 0 {
-		if r.left--; r.left < 0 {
-			return fmt.Errorf("it has more than %d entries", maxParsed)
-		}
 		n, kind, size := protowire.ConsumeTag(data)
 		if size < 0 {
 			return errCut

@@ -19,7 +19,8 @@ const noDPI = 0xFFFE
 
 // targeting is what one APK is for in one respect, and what its siblings are for: an
 // APK without values is for what no sibling is for. The rules are those of bundletool's
-// AbiMatcher, ScreenDensityMatcher, LanguageMatcher and SdkVersionMatcher.
+// AbiMatcher, ScreenDensityMatcher, LanguageMatcher and SdkVersionMatcher. A nil one is
+// for all.
 type targeting struct {
 	values, alternatives []string // ABIs, or languages
 	dpi, otherDPI        []int
@@ -27,7 +28,10 @@ type targeting struct {
 	otherMin             []int
 }
 
-func (t targeting) suitsABI(d Device) bool {
+func (t *targeting) suitsABI(d Device) bool {
+	if t == nil {
+		return true
+	}
 	for _, abi := range d.ABIs {
 		switch {
 		case slices.Contains(t.values, abi):
@@ -39,12 +43,12 @@ func (t targeting) suitsABI(d Device) bool {
 	return len(t.values) == 0
 }
 
-func (t targeting) suitsLanguage(d Device) bool {
+func (t *targeting) suitsLanguage(d Device) bool {
 	has := func(list []string) func(string) bool {
 		return func(language string) bool { return slices.Contains(list, language) }
 	}
 	switch {
-	case len(d.Languages) == 0, len(t.values) == 0 && len(t.alternatives) == 0:
+	case t == nil, len(d.Languages) == 0, len(t.values) == 0 && len(t.alternatives) == 0:
 		return true
 	case len(t.values) > 0:
 		return slices.ContainsFunc(d.Languages, has(t.values))
@@ -56,14 +60,20 @@ func allOf(list []string, is func(string) bool) bool {
 	return !slices.ContainsFunc(list, func(s string) bool { return !is(s) })
 }
 
-func (t targeting) suitsAPI(d Device) bool {
+func (t *targeting) suitsAPI(d Device) bool {
+	if t == nil {
+		return true
+	}
 	if t.min > d.API {
 		return false
 	}
 	return !slices.ContainsFunc(t.otherMin, func(other int) bool { return other <= d.API && other > t.min })
 }
 
-func (t targeting) suitsDensity(d Device) bool {
+func (t *targeting) suitsDensity(d Device) bool {
+	if t == nil {
+		return true
+	}
 	all := append(slices.Clone(t.dpi), t.otherDPI...)
 	if len(all) == 0 || d.Density == 0 {
 		return true

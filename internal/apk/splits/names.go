@@ -111,9 +111,9 @@ func suits(p part, all []part, d Device) bool {
 	}
 	switch kind {
 	case "abi":
-		return targeting{values: []string{abiOf(p.config)}, alternatives: mapped(siblings, abiOf, p.config)}.suitsABI(d)
+		return (&targeting{values: []string{abiOf(p.config)}, alternatives: mapped(siblings, abiOf, p.config)}).suitsABI(d)
 	case "density":
-		return targeting{dpi: []int{densities[p.config]}, otherDPI: dpiOf(siblings)}.suitsDensity(d)
+		return (&targeting{dpi: []int{densities[p.config]}, otherDPI: dpiOf(siblings)}).suitsDensity(d)
 	case "language":
 		return len(d.Languages) == 0 || slices.Contains(d.Languages, p.config)
 	}

@@ -260,7 +260,7 @@ func TestArchivesThatAreNone(t *testing.T) {
 		"no APK in it":                {archive(t, "app.apks", nil, "readme.txt"), "no APK"},
 		"contents that are none":      {archive(t, "app.apks", map[string][]byte{"toc.pb": []byte("\xff\xff")}, "a.apk"), "cut short"},
 		"an APK that is not there":    {archive(t, "app.apks", map[string][]byte{"toc.pb": bundle()}, "splits/base-master.apk"), "not there"},
-		"contents without end":        {archive(t, "app.apks", map[string][]byte{"toc.pb": bytes.Repeat([]byte("\x0a\x00"), 600_000)}), "more than 500000 entries"},
+		"contents without end":        {archive(t, "app.apks", map[string][]byte{"toc.pb": bytes.Repeat([]byte("\x0a\x00"), 1_000_001)}), "more than 1000000 entries"},
 		"no file":                     {filepath.Join(t.TempDir(), "none.apks"), "no such file"},
 		"an empty folder":             {t.TempDir(), "no .apk"},
 		"splits alone":                {archive(t, "app.apks", nil, "config.de.apk", "config.arm64_v8a.apk"), "the base of an app"},
@@ -292,7 +292,7 @@ func TestTheBestDensity(t *testing.T) {
 	}{{120, 120}, {140, 120}, {150, 240}, {160, 240}, {240, 240}, {280, 320}, {420, 480}, {640, 480}} {
 		best := 0
 		for _, dpi := range []int{120, 240, 320, 480} {
-			if (targeting{dpi: []int{dpi}, otherDPI: []int{120, 240, 320, 480}}).suitsDensity(Device{Density: c.screen}) {
+			if (&targeting{dpi: []int{dpi}, otherDPI: []int{120, 240, 320, 480}}).suitsDensity(Device{Density: c.screen}) {
 				best = dpi
 			}
 		}
@@ -300,7 +300,7 @@ func TestTheBestDensity(t *testing.T) {
 			t.Errorf("for %d dpi %d is best, want %d", c.screen, best, c.want)
 		}
 	}
-	if !(targeting{dpi: []int{noDPI}, otherDPI: []int{480}}).suitsDensity(Device{Density: 480}) {
+	if !(&targeting{dpi: []int{noDPI}, otherDPI: []int{480}}).suitsDensity(Device{Density: 480}) {
 		t.Error("what fits every density is not the best")
 	}
 }

@@ -40,7 +40,7 @@ type description struct {
 }
 
 // target is what an APK or a variant is for.
-type target struct{ abi, density, language, api targeting }
+type target struct{ abi, density, language, api *targeting }
 
 func (t target) suits(d Device) bool {
 	return t.abi.suitsABI(d) && t.density.suitsDensity(d) && t.language.suitsLanguage(d) && t.api.suitsAPI(d)
