@@ -103,6 +103,9 @@ type Metric struct {
 	// sixty frames a second a history can show no spread at all, and that does
 	// not prove that the next reading will not waver.
 	Restless float64
+	// Exact says that the metric is of the build and not of a run: it is read and not
+	// measured, and any difference is one.
+	Exact bool
 }
 
 // ratio is the unit of what is a share of 1.
@@ -194,10 +197,10 @@ var builtin = []Metric{
 	{Name: "memory.rss_kb", Unit: "kB", Direction: LowerIsBetter, Title: "memory (RSS)", Decimals: 0, Log: true, OnRequest: true, Resolution: 256},
 	{Name: "gc.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time of garbage collections", Sums: true, Decimals: 1, Log: true, OnRequest: true, Resolution: 1},
 	{Name: "gc.count", Direction: LowerIsBetter, Title: "garbage collections", Sums: true, Mean: true, OnRequest: true, Resolution: 1},
-	{Name: "apk.size_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app's APKs", OnRequest: true, Resolution: 1},
-	{Name: "apk.installed_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app as installed", OnRequest: true, Resolution: 1},
-	{Name: "apk.dex_files", Direction: LowerIsBetter, Title: "dex files", OnRequest: true, Resolution: 1},
-	{Name: "apk.dex_methods", Direction: LowerIsBetter, Title: "methods in dex files", OnRequest: true, Resolution: 1},
+	{Name: "apk.size_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app's APKs", OnRequest: true, Exact: true, Resolution: 1},
+	{Name: "apk.installed_bytes", Unit: "B", Direction: LowerIsBetter, Title: "size of the app as installed", OnRequest: true, Exact: true, Resolution: 1},
+	{Name: "apk.dex_files", Direction: LowerIsBetter, Title: "dex files", OnRequest: true, Exact: true, Resolution: 1},
+	{Name: "apk.dex_methods", Direction: LowerIsBetter, Title: "methods in dex files", OnRequest: true, Exact: true, Resolution: 1},
 }
 
 // Catalogue is the built-in metrics plus those that a user declared.
@@ -216,7 +219,9 @@ func Default() *Catalogue {
 }
 
 func (c *Catalogue) add(m Metric) {
-	m.Restless = max(m.Restless, leastRestless)
+	if !m.Exact {
+		m.Restless = max(m.Restless, leastRestless)
+	}
 	m.Ratio = m.Ratio || m.Unit == ratio
 	if _, known := c.order[m.Name]; !known {
 		c.order[m.Name] = len(c.order)

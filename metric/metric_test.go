@@ -28,8 +28,8 @@ func TestFormat(t *testing.T) {
 func TestTheCatalogueIsConsistent(t *testing.T) {
 	c := Default()
 	for _, m := range c.All() {
-		if !ValidName(m.Name) || m.Title == "" || (m.Direction == Neutral) != m.Signed || m.Restless <= 0 {
-			t.Errorf("%+v: want a valid name, a title, a direction (but where values may be below zero) and a least spread", m)
+		if !ValidName(m.Name) || m.Title == "" || (m.Direction == Neutral) != m.Signed || (m.Restless <= 0) != m.Exact {
+			t.Errorf("%+v: want a valid name, a title, a direction (but where values may be below zero) and a least spread (but where nothing is measured)", m)
 		}
 		if of, ok := c.Lookup(m.Of); m.Of != "" && (!ok || of.Of != "") {
 			t.Errorf("%s details %q, want a summary metric", m.Name, m.Of)

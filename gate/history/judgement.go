@@ -58,8 +58,11 @@ func (j *judgement) baseOn(e past.Evidence) {
 
 // leastSD keeps a history without any spread from calling everything an
 // outlier: half of what the metric resolves, and what the catalogue calls its
-// restlessness.
+// restlessness. What is read and not measured wavers by next to nothing.
 func (j *judgement) leastSD(mean float64) float64 {
+	if j.metric.Exact {
+		return j.metric.Resolution / 1000
+	}
 	if j.scale.Log {
 		return j.metric.Restless
 	}
