@@ -3,6 +3,7 @@ package collect_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/internal/simlab"
@@ -42,6 +43,22 @@ func TestTheDisplayIsHeldAtARate(t *testing.T) {
 		list, err := onPhone(t, s, "settings list system; settings list secure")
 		if err != nil || strings.Contains(list, "refresh_rate") {
 			t.Errorf("%+v: the phone is left with %q, %v", c, list, err)
+		}
+	}
+}
+
+// A display changes its rate as soon as it can, and is waited for a while.
+func TestADisplayThatChangesItsRateLateIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for _, profile := range []string{"pixel-7-android-14", "galaxy-s21-android-13"} {
+		for takes, told := range map[time.Duration]bool{time.Millisecond: false, 400 * time.Millisecond: false, 1500 * time.Millisecond: false, 2500 * time.Millisecond: false, time.Hour: true} {
+			_, job := simulated(t, profile, simlab.Options{RateTakes: takes})
+			job.Scenario.RefreshHz, job.Scenario.Repetitions, job.Scenario.WarmUp = 60, 1, 0
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 1)
+			if warnedOf(r.Run, "held at 60 Hz") != told || r.Run.Context["refresh_hz"] == "60" == told {
+				t.Errorf("%s, %v: %s Hz, %v", profile, takes, r.Run.Context["refresh_hz"], r.Run.Warnings)
+			}
 		}
 	}
 }

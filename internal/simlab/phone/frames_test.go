@@ -284,6 +284,7 @@ func TestAScreenRestsWhereNothingMoves(t *testing.T) {
 		p := newPhone(t, "pixel-7-android-14", still)
 		if pinned {
 			output(t, p, "settings put system min_refresh_rate 90.0")
+			pass(t, p, time.Second) // until the display has changed its mode
 		}
 		start(p, instrument)
 		pass(t, p, 5200*time.Millisecond)

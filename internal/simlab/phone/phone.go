@@ -1,6 +1,7 @@
 package phone
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -49,6 +50,9 @@ type Options struct {
 	Ignored []string
 	// NoSystemUI leaves the process com.android.systemui out, as watches and boards do.
 	NoSystemUI bool
+	// RateTakes is how long the display takes to change its rate when a setting does: 600
+	// ms unless set.
+	RateTakes time.Duration
 	// HotFor is how long heat slows the phone down, from when it is made.
 	HotFor time.Duration
 	// Verifier refuses what adb installs, as Play Protect may, until the setting
@@ -91,6 +95,7 @@ type Phone struct {
 type state struct {
 	props       map[string]string
 	settings    map[string]string
+	rates       map[string]string // settings of the display's rate that it follows
 	network     string
 	apps        map[string]*installed
 	running     map[string]*process // by package
@@ -120,6 +125,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Network == "" {
 		o.Network = "wifi"
 	}
+	o.RateTakes = cmp.Or(o.RateTakes, 600*time.Millisecond)
 	if o.Hz > 0 {
 		p.Hz = o.Hz
 	}
@@ -138,7 +144,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64()}
 	ph.host.Open()
 	ph.state = state{
-		props: properties(p), settings: defaultSettings(), network: o.Network,
+		props: properties(p), settings: defaultSettings(), rates: map[string]string{}, network: o.Network,
 		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, graphics: gfxinfo.Packages{}, locked: o.Keyguard != "",
 	}

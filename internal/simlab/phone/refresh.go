@@ -3,12 +3,27 @@ package phone
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
 // modes are the rates that the display can have, in Hz.
 func (p *Phone) modes() []int {
 	return slices.Compact([]int{min(60, p.profile.Hz), p.profile.Hz})
+}
+
+// changesRate has the display follow a setting of its rate, once it has changed its mode.
+func (p *Phone) changesRate(key string) {
+	if !strings.Contains(key, "refresh_rate") {
+		return
+	}
+	p.clock.At(p.clock.Now()+p.options.RateTakes, func() {
+		if value, there := p.state.settings[key]; there {
+			p.state.rates[key] = value
+		} else {
+			delete(p.state.rates, key)
+		}
+	})
 }
 
 // hz is the display's rate now: the fastest that the settings allow
@@ -21,12 +36,12 @@ func (p *Phone) hz() int {
 		return fastest
 	}
 	if p.profile.Manufacturer == "Samsung" {
-		if p.state.settings["secure refresh_rate_mode"] == "0" {
+		if p.state.rates["secure refresh_rate_mode"] == "0" {
 			return modes[0]
 		}
 		return fastest
 	}
-	peak, err := strconv.ParseFloat(p.state.settings["system peak_refresh_rate"], 64)
+	peak, err := strconv.ParseFloat(p.state.rates["system peak_refresh_rate"], 64)
 	if err == nil && peak > 0 && peak < float64(fastest) {
 		return modes[0]
 	}
@@ -39,11 +54,11 @@ func (p *Phone) period() time.Duration { return time.Second / time.Duration(p.hz
 // still is the time between two vsyncs where nothing moves, 0 where the display keeps to
 // its rate: it can't do otherwise, or is told to.
 func (p *Phone) still() time.Duration {
-	least, err := strconv.ParseFloat(p.state.settings["system min_refresh_rate"], 64)
+	least, err := strconv.ParseFloat(p.state.rates["system min_refresh_rate"], 64)
 	modes := p.modes()
 	pinned := err == nil && least > float64(modes[0])
 	if p.profile.Manufacturer == "Samsung" {
-		pinned = p.state.settings["secure refresh_rate_mode"] == "2"
+		pinned = p.state.rates["secure refresh_rate_mode"] == "2"
 	}
 	if !p.profile.Adaptive || pinned {
 		return 0

@@ -116,9 +116,11 @@ func settings(c *call) int {
 		if key == "system screen_brightness" {
 			c.setBrightness(c.Arg(3))
 		}
+		c.changesRate(key)
 		c.watchTimeout()
 	case c.Arg(0) == "delete" && len(c.Args) >= 3:
 		delete(c.state.settings, key)
+		c.changesRate(key)
 		c.Printf("Deleted 1 rows\n")
 	case c.Arg(0) == "list":
 		for _, k := range sortedKeys(c.state.settings) {
