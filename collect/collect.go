@@ -296,7 +296,7 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if problem := loss.As(err); problem != nil && problem.Final {
 		return err
 	}
-	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) || errors.Is(err, loss.ErrTimeline) || errors.Is(err, loss.ErrEnergy) {
+	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrTimeline) || errors.Is(err, loss.ErrEnergy) {
 		return nil // the device answers
 	}
 	if again := c.target.Reconnect(ctx, c.configure); again != nil {

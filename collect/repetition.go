@@ -253,7 +253,7 @@ func (c *collector) drawsNothing(lost error) bool {
 
 // causeOf tells whose failure a lost repetition is that the device survived.
 func causeOf(err error) loss.Cause {
-	if errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrFrameGap) || errors.Is(err, loss.ErrTimeline) {
+	if errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrTimeline) {
 		return loss.Infrastructure
 	}
 	return loss.Workload

@@ -38,6 +38,8 @@ type power struct {
 	ticks     int    // of CPU time that the app is said to have had, 0: 100
 	noReset   bool   // batterystats can't be reset
 	noClocks  bool   // a trace has no snapshot of the clocks
+	// lossyTrace is the workload, from 1, of whose trace parts were overwritten.
+	lossyTrace int
 	// noTimeline says that a trace has nothing of frames, though it was asked for.
 	noTimeline bool
 	noPerfetto bool          // tracing is turned off: perfetto refuses
@@ -366,6 +368,9 @@ func (p *phone) trace(from time.Duration) []byte {
 	}
 	if bytes.Contains(p.power.files["config"], []byte("frametimeline")) && !p.power.noTimeline {
 		out = p.timeline(out, from)
+	}
+	if p.power.lossyTrace > 0 && p.power.lossyTrace == p.workloads {
+		out = packet(out, p.now, 35, message(nil, 1, varint(nil, 3, 2))) // chunks of the first buffer
 	}
 	total := 0.0
 	const every = 250 * time.Millisecond

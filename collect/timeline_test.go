@@ -78,6 +78,7 @@ func TestWithoutAFrameTimelineDumpsAreRead(t *testing.T) {
 		"a perfetto that refuses":   {func(w *power) { w.noPerfetto = true }, 3},
 		"a trace with nothing":      {func(w *power) { w.noTimeline = true }, 4},
 		"a trace that can't be had": {func(w *power) { w.loseTrace = 1 }, 4},
+		"a trace that lost parts":   {func(w *power) { w.lossyTrace = 1 }, 4},
 	} {
 		p := newPhone(33)
 		if c.change != nil {
@@ -103,13 +104,14 @@ func TestRepetitionsOfARunHaveFramesOfOneKind(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)
 	p.power = newPower()
-	p.power.loseTrace = 2
+	p.power.loseTrace, p.power.lossyTrace = 2, 4
 	r := collectOn(t, p, nil)
 	wantComplete(t, r, 3)
-	if r.Run.Context["frames_by"] != "timeline" || p.workloads != 4 || !warnedOf(r.Run, "repetition 2 is lost", "the frame timeline is not known") {
+	if r.Run.Context["frames_by"] != "timeline" || p.workloads != 5 || !warnedOf(r.Run, "repetition 2 is lost", "the frame timeline is not known") ||
+		!warnedOf(r.Run, "repetition 3 is lost", "parts of it were lost") {
 		t.Errorf("%v, %v; %d workloads", r.Run.Context, r.Run.Warnings, p.workloads)
 	}
-	p.power.loseTrace = 6
+	p.power.loseTrace = 7
 	r = collectOn(t, p, func(j *collect.Job) { j.Scenario.Retries = 0 })
 	if !loss.IsInfrastructure(r.Err) || len(r.Run.Iterations) != 1 {
 		t.Errorf("where none may be made again: %v, %d iterations", r.Err, len(r.Run.Iterations))

@@ -115,7 +115,7 @@ func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto
 func (s *Sampler) timelineLoss(n int) error {
 	switch t := s.timeline; {
 	case t.Lost > 0:
-		return fmt.Errorf("%w: the trace lost parts of the frame timeline in %d places", loss.ErrFrameGap, t.Lost)
+		return fmt.Errorf("%w: parts of it were lost in %d places of the trace", loss.ErrTimeline, t.Lost)
 	case s.counted() == 0:
 		return &loss.Error{Cause: loss.Workload, Device: s.Target.Name, Phase: journal.Measure, Repetition: n,
 			Err:    fmt.Errorf("%w: %s drew nothing that the system's frame timeline tells of", loss.ErrNoFrames, s.App),

@@ -82,7 +82,6 @@ var (
 	ErrTestFail = errors.New("the test failed")
 	ErrTimeout  = errors.New("the workload did not end in time")
 	ErrNoFrames = errors.New("no frames were seen")
-	ErrFrameGap = errors.New("too many frames went by unseen")
 	ErrTimeline = errors.New("the frame timeline is not known")
 	ErrGarbled  = errors.New("the device answered garbage")
 	ErrEnergy   = errors.New("the energy is not known")
@@ -196,7 +195,7 @@ func Why(err error) string {
 // inRepetition puts the repetition behind what happened, before its details.
 func inRepetition(text string, e *Error) string {
 	at := fmt.Sprintf(" in repetition %d", e.Repetition)
-	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrFrameGap, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart} {
+	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart} {
 		if details, ok := strings.CutPrefix(text, way.Error()); ok && errors.Is(e, way) {
 			return way.Error() + at + details
 		}
