@@ -1,12 +1,14 @@
 // Package pftrace writes traces as Perfetto does on a phone: clock snapshots, counters of
-// the battery and of power rails, frames.
+// the battery and of power rails, frames, the kernel's events and what processes write
+// among them.
 //
 // It owns the bytes. It does not know where the numbers come from (package phone
 // does), and reads nothing. It takes a stand: only what a phone's perfetto
 // writes is written, so that a reader is never made fit to a simulation.
 //
 // Format: protos/perfetto/trace of Perfetto: trace_packet.proto,
-// clock_snapshot.proto, power/battery_counters.proto, power/power_rails.proto.
+// clock_snapshot.proto, power/battery_counters.proto, power/power_rails.proto,
+// ftrace/ftrace_event_bundle.proto, ps/process_tree.proto.
 package pftrace
 
 import (

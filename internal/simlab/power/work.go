@@ -44,8 +44,17 @@ type Run struct {
 	// Share is the part that this thread has of the mixed work, 0 for all of it: the
 	// methods' shares are of the whole of a frame, and they run on the UI thread.
 	Share float64
+}
 
-	before time.Duration // CPU time of the thread before the run
+// piece is a run as it is kept, for hours: small.
+type piece struct {
+	from, to          time.Duration
+	before            time.Duration // CPU time of the thread before it
+	share             float32
+	method            int16
+	thread, cpu, step int8
+	big               bool
+	kind              Kind
 }
 
 // MaxRun is how long a run is at most that Work is told of.
@@ -57,7 +66,7 @@ type Work struct {
 	Methods  []Method
 	Seed     uint64
 	Factor   float64 // on what its CPU time draws: session and repetition
-	runs     []Run   // by To
+	runs     []piece // by to
 	ran      []time.Duration
 }
 
@@ -66,15 +75,17 @@ func (w *Work) Add(r Run) {
 	for len(w.ran) <= r.Thread {
 		w.ran = append(w.ran, 0)
 	}
-	r.before = w.ran[r.Thread]
+	w.runs = append(w.runs, piece{
+		from: r.From, to: r.To, before: w.ran[r.Thread], share: float32(r.Share), method: int16(r.Method),
+		thread: int8(r.Thread), cpu: int8(r.CPU), step: int8(r.Step), big: r.Part == Big, kind: r.Kind,
+	})
 	w.ran[r.Thread] += r.To - r.From
-	w.runs = append(w.runs, r)
 }
 
 // within are the runs that can have a part between two instants.
-func (w *Work) within(from, to time.Duration) []Run {
-	first := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].To > from })
-	end := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].To >= to+MaxRun })
+func (w *Work) within(from, to time.Duration) []piece {
+	first := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].to > from })
+	end := sort.Search(len(w.runs), func(i int) bool { return w.runs[i].to >= to+MaxRun })
 	return w.runs[first:end]
 }
 
@@ -98,15 +109,18 @@ type Slice struct {
 // each run.
 func (w *Work) Slices(from, to time.Duration, yield func(Slice)) {
 	for _, r := range w.within(from, to) {
-		begin, end := max(r.From, from), min(r.To, to)
+		begin, end := max(r.from, from), min(r.to, to)
 		for at := begin; at < end; {
-			ran := r.before + at - r.From
+			ran := r.before + at - r.from
 			turn := ran / Grain
 			stop := min(end, at+(turn+1)*Grain-ran)
-			number := mix(w.Seed, uint64(r.Thread), uint64(turn))
-			sl := Slice{From: at, To: stop, Thread: r.Thread, Method: r.Method, Kind: r.Kind, CPU: r.CPU, Ran: ran, Turn: number, part: r.Part, step: r.Step}
-			if r.Method == Mixed {
-				sl.Method = w.pick(float64(number>>11)/(1<<53), r.Share)
+			number := mix(w.Seed, uint64(r.thread), uint64(turn))
+			sl := Slice{From: at, To: stop, Thread: int(r.thread), Method: int(r.method), Kind: r.kind, CPU: int(r.cpu), Ran: ran, Turn: number, part: Little, step: int(r.step)}
+			if r.big {
+				sl.part = Big
+			}
+			if r.method == Mixed {
+				sl.Method = w.pick(float64(number>>11)/(1<<53), float64(r.share))
 			}
 			yield(sl)
 			at = stop
@@ -166,7 +180,7 @@ func (w *Work) Joules(from, to time.Duration) Sum {
 func (w *Work) CPU(from, to time.Duration) time.Duration {
 	var sum time.Duration
 	for _, r := range w.within(from, to) {
-		sum += max(0, Overlap(r.From, r.To, from, to))
+		sum += Overlap(r.from, r.to, from, to)
 	}
 	return sum
 }
