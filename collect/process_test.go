@@ -22,16 +22,17 @@ func TestMemoryIsReadWithoutDisturbingTheApp(t *testing.T) {
 			memory  string
 			asked   int // in all
 		}{
-			{false, "", 0}, {false, config.MemoryRSS, 0}, {true, config.MemoryRSS, 3}, // after each repetition
-			{false, config.MemoryPSS, 3 * 2}, // every 5 s of 8
+			{false, "", 0}, {false, config.MemoryRSS, 0}, {true, config.MemoryRSS, 1}, // after the repetition
+			{false, config.MemoryPSS, 2}, // every 5 s of 8
 		} {
 			_, job := simulated(t, profile, simlab.Options{})
-			if job.Scenario.Memory, job.Scenario.WarmUp = c.memory, 0; c.livesOn {
+			job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+			if job.Scenario.Memory = c.memory; c.livesOn {
 				job.Scenario.Workload = monkey
 			}
 			spy := spyOn(&job)
 			r := collect.Collect(t.Context(), job, collect.Options{})
-			wantComplete(t, r, 3)
+			wantComplete(t, r, 1)
 			if n := len(spy.ran("meminfo")); n != c.asked {
 				t.Errorf("%s, %+v: the app was asked %d times", profile, c, n)
 			}

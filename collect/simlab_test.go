@@ -193,8 +193,9 @@ func TestADeviceWithoutASystemUIIsMeasured(t *testing.T) {
 	for _, profile := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "pixel-7-android-14"} {
 		_, job := simulated(t, profile, simlab.Options{NoSystemUI: true})
 		job.Energy = &config.Energy{Source: config.EnergyModel}
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
 		r := collect.Collect(t.Context(), job, collect.Options{})
-		wantComplete(t, r, 3)
+		wantComplete(t, r, 1)
 		for _, it := range r.Run.Iterations {
 			if it.Metrics["energy.total_j"] <= 0 || it.Metrics["frames.count"] <= 0 || len(it.Events) != 6 {
 				t.Errorf("%s: %v in %d buckets", profile, it.Metrics, len(it.Events))
