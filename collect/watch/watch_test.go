@@ -197,3 +197,27 @@ func TestAnANRIsOfTheEventInWhichTheAppStoodStill(t *testing.T) {
 		}
 	}
 }
+
+// A long frame is noticed by the log where nobody else sees it: of the app's processes
+// alone, as any app may write such a line.
+func TestALongFrameIsNoticedByTheLog(t *testing.T) {
+	t.Parallel()
+	log := "--------- beginning of events\n" +
+		"    10.000  1000  1040  1052 I am_proc_start: [0,500,10120,com.example,activity,com.example/.Main]\n" +
+		"    10.001  1000  1040  1052 I am_proc_start: [0,501,10121,com.other,activity,com.other/.Main]\n" +
+		"    11.000 10121   501   503 I HWUI    : Davey! duration=1000ms; Flags=0, IntendedVsync=9000000000, \n" +
+		"    12.000 10120   500   502 I HWUI    : Davey! duration=700ms; Flags=0, IntendedVsync=9500000000, \n" +
+		"    13.000 10120   500   502 I HWUI    : Davey! duration=2000ms; Flags=0, IntendedVsync=11000000000, \n" +
+		"    14.000  1000  1040  1052 I am_proc_died: [0,500,com.example,0,2]\n"
+	for _, frames := range []bool{true, false} {
+		f := &follower{app: "com.example", stream: NewStream(), frames: frames, pids: map[int]bool{}}
+		f.read(strings.NewReader(log))
+		got, noticed := f.stream.Next()
+		if noticed != frames || noticed && (got.Kind != Frozen || got.From != 11*time.Second || got.To != 13*time.Second) {
+			t.Errorf("frames by the log: %v: %+v, noticed %v", frames, got, noticed)
+		}
+		if more, also := f.stream.Next(); also {
+			t.Errorf("frames by the log: %v: and %+v", frames, more)
+		}
+	}
+}

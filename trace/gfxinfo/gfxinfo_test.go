@@ -273,6 +273,8 @@ func TestRecordingMergesOverlappingDumps(t *testing.T) {
 		{"a full window", 0, 40, 160, 90, gfxinfo.Stated{Total: 150, Janky: 15}},
 		{"40 frames scrolled out", 0, 200, 320, 120, gfxinfo.Stated{Total: 310, Janky: 31}},
 		{"the counters were reset", 320, 300, 420, 100, gfxinfo.Stated{Total: 410, Janky: 41}},
+		{"ten more", 320, 420, 430, 10, gfxinfo.Stated{Total: 420, Janky: 42}},
+		{"a reset that tells no other start, and 80 more", 320, 400, 400, 0, gfxinfo.Stated{Total: 500, Janky: 50}},
 	} {
 		if a := rec.Add(dump(c.since, c.from, c.to)); len(a.Frames) != c.fresh || rec.Stated() != c.stated {
 			t.Errorf("%s: %d frames are new, want %d; %+v in all, want %+v", c.name, len(a.Frames), c.fresh, rec.Stated(), c.stated)
