@@ -78,3 +78,64 @@ func TestALevelWhereThePresetHasNone(t *testing.T) {
 		t.Error("there is a preset strict")
 	}
 }
+
+// How many frames there were is asked of those who judge frames, and of nobody who
+// judges the number itself.
+func TestOnWhichCellsOthersRest(t *testing.T) {
+	const count, ratio, cpu = "frames.count", "frames.smooth_ratio", "cpu.time_ms"
+	for name, c := range map[string]struct {
+		preset         string
+		set            func(*Policy)
+		whole, ofEvent bool
+	}{
+		"by default":               {PresetDefault, func(*Policy) {}, true, true},
+		"in the paper":             {PresetDune, func(*Policy) {}, false, false},
+		"the coarse grain":         {PresetDefault, func(p *Policy) { p.Grain = Coarse }, true, false},
+		"the fine grain":           {PresetDefault, func(p *Policy) { p.Grain = Fine }, false, true},
+		"judged by name":           {PresetDefault, func(p *Policy) { p.Metrics = []string{ratio, count} }, false, false},
+		"other frames by name":     {PresetDefault, func(p *Policy) { p.Metrics = []string{cpu, ratio} }, true, true},
+		"no frames by name":        {PresetDefault, func(p *Policy) { p.Metrics = []string{cpu} }, false, false},
+		"nothing":                  {PresetDefault, func(p *Policy) { p.Metrics = []string{} }, false, false},
+		"a threshold has it":       {PresetDefault, func(p *Policy) { p.Thresholds = []Threshold{{Metric: count}} }, false, true},
+		"a threshold leaves it":    {PresetDefault, func(p *Policy) { p.Thresholds = []Threshold{{Metric: count, Event: AnyEvent, Ignore: true}} }, false, false},
+		"a threshold of another's": {PresetDefault, func(p *Policy) { p.Thresholds = []Threshold{{Metric: ratio, Ignore: true}} }, true, true},
+	} {
+		p, _ := PolicyOf(c.preset)
+		c.set(&p)
+		rests := func(cell run.Cell) bool { return p.RestsOn(cell, metric.Default()) }
+		if rests(run.Cell{Metric: count}) != c.whole || rests(run.Cell{Event: "tap", Metric: count}) != c.ofEvent {
+			t.Errorf("%s: the whole run %t, an event %t", name, !c.whole, !c.ofEvent)
+		}
+		for _, other := range []string{ratio, cpu, "apk.size_bytes", "of.nobody"} {
+			if rests(run.Cell{Metric: other}) {
+				t.Errorf("%s: others rest on %s", name, other)
+			}
+		}
+	}
+}
+
+// What is judged on request alone is judged where a preset, a list or a threshold asks.
+func TestWhatIsJudgedOnRequest(t *testing.T) {
+	whole := run.Cell{Metric: "frames.count"}
+	summary := run.Summary{Cells: run.CellsOf(map[run.Cell]float64{whole: 1, {Metric: "apk.size_bytes"}: 1})}
+	for name, c := range map[string]struct {
+		preset string
+		set    func(*Policy)
+		want   bool
+	}{
+		"by default":  {PresetDefault, func(*Policy) {}, false},
+		"the paper":   {PresetDune, func(*Policy) {}, true},
+		"a list":      {PresetDefault, func(p *Policy) { p.Metrics = []string{"frames.count"} }, true},
+		"other lists": {PresetDune, func(p *Policy) { p.Metrics = []string{"cpu.time_ms"} }, false},
+		"a threshold": {PresetDefault, func(p *Policy) { p.Thresholds = []Threshold{{Metric: "frames.count"}} }, true},
+	} {
+		p, _ := PolicyOf(c.preset)
+		c.set(&p)
+		if got := p.Judged(whole, summary, metric.Default()); got != c.want {
+			t.Errorf("%s: judged %t", name, got)
+		}
+		if p.Judged(run.Cell{Metric: "apk.size_bytes"}, summary, metric.Default()) {
+			t.Errorf("%s: the size of the build is judged", name)
+		}
+	}
+}

@@ -247,6 +247,18 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 			}
 		})
 	}
+	// A start that was hardly ever measured is told beside frames that rebuild.
+	started := func(r run.Run) run.Run {
+		r.Iterations[0].Metrics["startup.ttid_ms"] = 300
+		return r
+	}
+	known := slices.Concat(of(10, "a", ""), of(3, "a", "timeline"))
+	known[0] = started(known[0])
+	v := checkOne(gatetest.Policy(t, gate.PresetDefault), started(now("timeline")), known...)
+	few := slices.DeleteFunc(slices.Clone(v.Warnings), func(w run.Warning) bool { return !strings.Contains(w.Text, "comparable run") })
+	if len(few) != 1 || few[0].Text != "time to initial display has 1 comparable run of the 5 that are needed" || len(v.Warnings) != 2 {
+		t.Errorf("warnings %q, want one of the frames and one of the start", v.Warnings)
+	}
 	// Frames that are much slower are a regression beside their own kind, however many
 	// of the other there are.
 	slow := now("timeline")

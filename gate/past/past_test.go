@@ -138,3 +138,40 @@ func TestAskingChangesNoValue(t *testing.T) {
 		}
 	}
 }
+
+// Runs that have the number in another way are counted beside those that have it as the
+// new run does, those of the new run's own context alone where it has some.
+func TestKindsAreCountedInTheOwnContext(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	ratio, _ := metric.Default().Lookup("frames.smooth_ratio")
+	cells := []run.Cell{{Metric: "frames.smooth_ratio"}, {Metric: "frames.duration_ms"}, {Metric: "frames.janky"}}
+	of := func(model, by, metricName string, n int) (out []run.Run) {
+		for i := range n {
+			r := gatetest.Run(fmt.Sprint(model, by, metricName, i), map[string]float64{metricName: 0.9})
+			out = append(out, gatetest.In(r, map[string]string{"model": model, metric.FramesBy: by}))
+		}
+		return out
+	}
+	const smooth, ms, cpu = "frames.smooth_ratio", "frames.duration_ms", "cpu.time_ms"
+	for name, c := range map[string]struct {
+		runs        [][]run.Run
+		same, other int
+		ways        []string
+		own         bool
+	}{
+		"nothing":                        {nil, 0, 0, nil, false},
+		"of its own":                     {[][]run.Run{of("a", "timeline", smooth, 2), of("a", "gfxinfo", smooth, 3)}, 2, 3, []string{"gfxinfo"}, true},
+		"two other kinds":                {[][]run.Run{of("a", "gfxinfo", smooth, 1), of("a", "deadline", ms, 2)}, 0, 3, []string{"deadline", "gfxinfo"}, true},
+		"others' count no more":          {[][]run.Run{of("b", "gfxinfo", smooth, 4), of("a", "timeline", smooth, 2), of("c", "timeline", smooth, 5)}, 2, 0, nil, true},
+		"its own have none of it":        {[][]run.Run{of("a", "timeline", cpu, 9), of("b", "timeline", ms, 2), of("c", "gfxinfo", smooth, 1)}, 2, 1, []string{"gfxinfo"}, false},
+		"others alone":                   {[][]run.Run{of("b", "gfxinfo", smooth, 2), of("c", "timeline", smooth, 1)}, 1, 2, []string{"gfxinfo"}, false},
+		"its own are last, and by dumps": {[][]run.Run{of("b", "timeline", smooth, 2), of("a", "gfxinfo", smooth, 1)}, 0, 1, []string{"gfxinfo"}, true},
+	} {
+		history := RunsOf(map[string]string{"model": "a", metric.FramesBy: "timeline"}, gatetest.Summaries(p, slices.Concat(c.runs...)...), nil)
+		history.Tabulate(cells)
+		same, other, ways, own := history.Kinds(cells, ratio)
+		if same != c.same || other != c.other || !slices.Equal(ways, c.ways) || own != c.own {
+			t.Errorf("%s: %d the same, %d in other ways, %q, its own %t; want %d, %d, %q, %t", name, same, other, ways, own, c.same, c.other, c.ways, c.own)
+		}
+	}
+}

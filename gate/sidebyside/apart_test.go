@@ -80,7 +80,7 @@ func TestWakelocksOutOfNothing(t *testing.T) {
 func TestComparesFramesWithinTheirKind(t *testing.T) {
 	of := func(by string) []run.Run {
 		r := gatetest.Rounds("r", 12, func(i int) map[string]float64 {
-			return map[string]float64{"frames.duration_ms": 8 + 0.1*float64(i%3), "cpu.time_ms": 100 + float64(i%5)}
+			return map[string]float64{"frames.smooth_ratio": 0.95, "frames.duration_ms": 8 + 0.1*float64(i%3), "cpu.time_ms": 100 + float64(i%5)}
 		})
 		if by != "" {
 			r.Context[metric.FramesBy] = by
@@ -88,14 +88,14 @@ func TestComparesFramesWithinTheirKind(t *testing.T) {
 		return gatetest.Runs(r)
 	}
 	v := compareBoth(t, of(""), of("gfxinfo"))
-	if v.Verdict != gate.Pass || len(v.Scenarios[0].Comparisons) != 2 || len(v.Warnings) > 0 {
+	if v.Verdict != gate.Pass || len(v.Scenarios[0].Comparisons) != 3 || len(v.Warnings) > 0 {
 		t.Errorf("one kind: %s: %s, warnings %v", v.Verdict, v.Reason, v.Warnings)
 	}
 	v = compareBoth(t, of(""), of("timeline"))
 	if c := v.Scenarios[0].Comparisons; v.Verdict != gate.Pass || len(c) != 1 || c[0].Metric != "cpu.time_ms" {
 		t.Errorf("two kinds: %s: %s, %+v; want the CPU time alone compared", v.Verdict, v.Reason, c)
 	}
-	const want = `time per frame can't be compared: frames_by is "gfxinfo" of the base build and "timeline" of the head build, and is left out; measure both builds in the same way: with one version of apkgate`
+	const want = `smooth ratio, time per frame can't be compared: frames_by is "gfxinfo" of the base build and "timeline" of the head build, and is left out; measure both builds in the same way: with one version of apkgate`
 	if len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, want) {
 		t.Errorf("warnings %v, want %s", v.Warnings, want)
 	}

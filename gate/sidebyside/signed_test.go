@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -35,6 +36,17 @@ func TestTimesBeyondTheDeadlineAreSetSideBySide(t *testing.T) {
 		v := Compare(p, catalogue, c.base, c.head)
 		if v.Verdict != c.want || !strings.Contains(v.Reason, c.said) {
 			t.Errorf("%s: %s: %q, want %s and %q", name, v.Verdict, v.Reason, c.want, c.said)
+		}
+		if c.want == gate.Pass { // the same, where more were better
+			m, _ := catalogue.Lookup("frames.overrun_ms")
+			m.Direction = metric.HigherIsBetter
+			turned, err := catalogue.With(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back := Compare(p, turned, c.head, c.base); back.Reason != v.Reason {
+				t.Errorf("%s, turned round: %q, want %q", name, back.Reason, v.Reason)
+			}
 		}
 		if d := v.Scenarios[0].Comparisons[0]; d.Change != 0 || gatetest.End(d.ChangeLow) != 0 || gatetest.End(d.ChangeHigh) != 0 {
 			t.Errorf("%s: %s, want no shares", name, fmt.Sprint(d.Difference))
