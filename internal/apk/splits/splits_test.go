@@ -319,3 +319,16 @@ func FuzzContents(f *testing.F) {
 		}
 	})
 }
+
+// Nothing is left behind where unpacking ends in the middle.
+func TestWhatWasUnpackedIsRemovedAfterAnError(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	path := archive(t, "app.apks", map[string][]byte{"toc.pb": bundle()}, "splits/base-master.apk")
+	if _, err := Of([]string{path}, pixel); err == nil {
+		t.Error("an archive without some of its APKs is taken")
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v is left", left, err)
+	}
+}
