@@ -93,3 +93,23 @@ func TestARestartEndsRecorders(t *testing.T) {
 		t.Errorf("what was not written before the restart is there after it: %.200q", out)
 	}
 }
+
+// Whoever started what ends while another command takes its time is told of that before
+// the command answers: so what is measured does not depend on who is faster.
+func TestWhatEndsDuringACommandIsToldBeforeItsAnswer(t *testing.T) {
+	p := newPhone(t, "c1-go-android-11", still)
+	s := start(p, instrument)
+	pass(t, p, 6*time.Second)
+	for p.state.running["com.example.still"] != nil {
+		output(t, p, "dumpsys gfxinfo com.example.still")
+	}
+	p.mu.Lock()
+	untold := len(p.host.TakeFinished())
+	p.mu.Unlock()
+	if untold > 0 {
+		t.Errorf("%d command lines ended, and nobody was told", untold)
+	}
+	if code := finish(t, p, s); code != 0 {
+		t.Errorf("the instrumentation ends with %d", code)
+	}
+}

@@ -136,27 +136,41 @@ func readsStdin(words []string) bool {
 	return known && operands >= 0
 }
 
+// asksNothing reports whether a command line ends with the empty command, maybe behind
+// what keeps a device claimed, and in what a client wraps around a command where adb
+// tells no exit codes (before Android 7). It is asked beside what is measured, by another
+// clock, and moves nothing.
+func asksNothing(command string) bool {
+	return strings.HasSuffix(command, ":") || strings.Contains(command, ":\n) </dev/null; echo ")
+}
+
 func (h *Host) begin(ctx context.Context, s *Shell, command string, input []byte) {
 	h.Lock.Lock()
-	if command != ":" { // asked beside what is measured, by another clock: it moves nothing
+	if !asksNothing(command) {
 		h.Clock.Advance(CommandTime)
 	}
-	finished := h.TakeFinished()
-	h.Lock.Unlock()
-	if !h.Runs {
-		// What ended meanwhile is heard of before this command answers.
-		_ = finished.Delivered(ctx)
+	h.hear(ctx, s)
+	if !s.ended {
+		h.shells[s] = true
+		if strings.TrimSpace(command) == "" {
+			command, input = string(input), nil
+		}
+		s.eval(command, Streams{In: input, Out: s.out, Err: s.err}, s.end)
 	}
-	h.Lock.Lock()
-	defer h.Lock.Unlock()
-	if s.ended {
+	h.hear(ctx, s)
+	h.Lock.Unlock()
+}
+
+// hear waits until whoever started the command lines that ended meanwhile knows of it,
+// but for one: that happens before this one answers. The lock is let go for that time.
+func (h *Host) hear(ctx context.Context, own *Shell) {
+	finished := slices.DeleteFunc(h.TakeFinished(), func(s *Shell) bool { return s == own })
+	if h.Runs || len(finished) == 0 {
 		return
 	}
-	h.shells[s] = true
-	if strings.TrimSpace(command) == "" {
-		command, input = string(input), nil
-	}
-	s.eval(command, Streams{In: input, Out: s.out, Err: s.err}, s.end)
+	h.Lock.Unlock()
+	defer h.Lock.Lock()
+	_ = finished.Delivered(ctx)
 }
 
 // enclose makes exit lead to then until the enclosed commands are done.
