@@ -80,7 +80,7 @@ func (s *Sampler) readBefore(ctx context.Context) (err error) {
 // how often to look.
 const (
 	keptWithin = 2 * time.Second
-	keptEvery  = 200 * time.Millisecond
+	keptEvery  = 300 * time.Millisecond
 )
 
 // Count takes what Android counted of the repetition's frames, when it is over: of all

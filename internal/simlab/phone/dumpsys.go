@@ -59,14 +59,11 @@ func (p *Phone) graphics() gfxinfo.Phone {
 	return gfxinfo.Phone{API: p.profile.API, Now: p.clock.Now(), Boottime: clock.Boottime(p.clock.Now())}
 }
 
-// keepsAfter is how long the system takes to keep what a process counted that has ended:
-// it is told of its end, and writes a file.
-const keepsAfter = 150 * time.Millisecond
-
-// keepGraphics keeps what a process has counted that ends.
+// keepGraphics keeps what a process has counted that ends. It takes a while: the system
+// is told of its end, and writes a file.
 func (p *Phone) keepGraphics(pr *process) {
 	at := p.graphics()
-	p.clock.At(at.Now+keepsAfter, func() { p.state.graphics.Keep(at, &pr.Process) })
+	p.clock.At(at.Now+p.about(30*time.Millisecond, 220*time.Millisecond), func() { p.state.graphics.Keep(at, &pr.Process) })
 }
 
 // dumpBattery is dumpsys battery.
