@@ -86,6 +86,7 @@ func (c *check) warnApart() {
 		at := slices.IndexFunc(c.apart, func(a apart) bool { return a.property == k.property && len(a.there) > 0 })
 		missing := c.policy.LeastRuns() - k.same
 		switch {
+		case slices.Contains(c.told, k.property):
 		case at >= 0:
 			c.warnings = append(c.warnings, run.Warning{Text: c.apart[at].describe(c.catalogue) +
 				", and this verdict says nothing of it: measure as the accepted runs were, or accept " + moreRuns(missing) + "that were measured as this one"})

@@ -31,6 +31,7 @@ type check struct {
 	done      []gate.Comparison // in the order of events, then of the catalogue
 	apart     []apart
 	kinds     []kind
+	told      []string // properties of kinds that the whole verdict tells of
 	lost      []lostMetric
 	fewer     string // of which events most frames are gone, "" for none
 	warnings  []run.Warning

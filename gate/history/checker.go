@@ -77,6 +77,7 @@ func (k *Checker) Verdict() gate.Verdict {
 	if k.policy.Preset != gate.PresetDune {
 		judgeTogether(k.policy, k.checks)
 	}
+	v.Warnings = append(v.Warnings, tellKinds(k.policy, k.checks)...)
 	for _, c := range k.checks {
 		v.Runs = append(v.Runs, c.verdict())
 	}

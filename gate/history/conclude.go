@@ -13,7 +13,6 @@ import (
 )
 
 func (c *check) verdict() gate.RunVerdict {
-	c.apart = c.apartFrom()
 	c.warnUnmatched()
 	c.warnApart()
 	v := gate.RunVerdict{

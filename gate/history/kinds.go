@@ -1,0 +1,58 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// tellKinds says once of all runs what each of several would say alike: that accepted
+// runs don't count for some of their numbers, since these came about in another way. A
+// lab of forty phones changes from one way to the other on one day.
+func tellKinds(p gate.Policy, checks []*check) []run.Warning {
+	alike := map[string][]*check{}
+	first := map[string]kind{}
+	var order []string
+	for _, c := range checks {
+		c.apart = c.apartFrom()
+		for _, k := range c.kinds {
+			if !k.rebuilds(p) {
+				continue
+			}
+			key := fmt.Sprintf("%q %q %q %q", k.property, k.metrics, k.here, k.there)
+			if alike[key] == nil {
+				order, first[key] = append(order, key), k
+			}
+			alike[key] = append(alike[key], c)
+		}
+	}
+	var out []run.Warning
+	for _, key := range order {
+		k, of := first[key], alike[key]
+		if len(of) < 2 {
+			continue
+		}
+		for _, c := range of {
+			c.told = append(c.told, k.property)
+		}
+		out = append(out, run.Warning{Text: fmt.Sprintf(
+			"%s: in %d of %d runs measured in another way than in accepted ones, which don't count for them: %s is %s here and %s there; up to %s of its kind for each context %s the history",
+			gate.Titles(k.metrics, of[0].catalogue), len(of), len(checks), k.property, gate.OneOf([]string{k.here}), gate.OneOf(k.there),
+			strings.TrimSuffix(moreRuns(mostMissing(p, k.property, of)), " "), words.Plural(mostMissing(p, k.property, of), "rebuilds", "rebuild"))})
+	}
+	return out
+}
+
+// mostMissing is how many runs the check lacks that lacks most of them.
+func mostMissing(p gate.Policy, property string, checks []*check) int {
+	most := 0
+	for _, c := range checks {
+		at := slices.IndexFunc(c.kinds, func(k kind) bool { return k.property == property })
+		most = max(most, p.LeastRuns()-c.kinds[at].same)
+	}
+	return most
+}
