@@ -1,6 +1,7 @@
 package apkgate_test
 
 import (
+	"go/ast"
 	"io/fs"
 	"os"
 	"path"
@@ -39,30 +40,44 @@ func TestTheDesignNamesEveryPackage(t *testing.T) {
 	}
 }
 
-// repositoryPath is a path of at least two parts as documents name it.
-var repositoryPath = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_*.-]+)+)`")
+// repositoryPath is a path of at least two parts as documents name it, namedTest a test
+// or what is run of them.
+var (
+	repositoryPath = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_*.-]+)+)`")
+	namedTest      = regexp.MustCompile("(?:`|-run |-bench |-fuzz )'?((?:Test|Benchmark|Fuzz)[A-Z][A-Za-z0-9]+)")
+)
 
-// A file or folder of the repository that a document names is there.
-func TestDocumentsNameWhatIsThere(t *testing.T) {
-	documents, err := fs.Glob(os.DirFS("."), "*.md")
+// documents are the Markdown files of the project, by path.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := fs.Glob(os.DirFS("."), "*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	err = fs.WalkDir(os.DirFS("."), "docs", func(name string, _ fs.DirEntry, err error) error {
 		if path.Ext(name) == ".md" {
-			documents = append(documents, name)
+			paths = append(paths, name)
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, document := range documents {
-		text, err := os.ReadFile(document)
+	out := map[string]string{}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range repositoryPath.FindAllStringSubmatch(string(text), -1) {
+		out[p] = string(text)
+	}
+	return out
+}
+
+// A file or folder of the repository that a document names is there.
+func TestDocumentsNameWhatIsThere(t *testing.T) {
+	for document, text := range documents(t) {
+		for _, m := range repositoryPath.FindAllStringSubmatch(text, -1) {
 			top, _, _ := strings.Cut(m[1], "/")
 			if info, err := os.Stat(top); err != nil || !info.IsDir() || top == ".." {
 				continue // of another repository, or of a device
@@ -70,6 +85,33 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 			pattern := strings.ReplaceAll(m[1], "NNNN", "????")
 			if found, err := fs.Glob(os.DirFS("."), pattern); err != nil || len(found) == 0 {
 				t.Errorf("%s names %s, which is not there", document, m[1])
+			}
+		}
+	}
+}
+
+// A test that a document names as proof is there; what is run of them may name several
+// by how they begin.
+func TestDocumentsNameTestsThatAreThere(t *testing.T) {
+	var all strings.Builder
+	for _, s := range sources(t) {
+		if !s.test {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				all.WriteString("\n" + f.Name.Name + "(")
+			}
+		}
+	}
+	for document, text := range documents(t) {
+		for _, m := range namedTest.FindAllStringSubmatch(text, -1) {
+			name := "\n" + m[1]
+			if strings.HasPrefix(m[0], "`") {
+				name += "("
+			}
+			if !strings.Contains(all.String(), name) {
+				t.Errorf("%s names the test %s, which is not there", document, m[1])
 			}
 		}
 	}
