@@ -55,6 +55,8 @@ type Phone struct {
 	// Composed are the frames of the display that SurfaceFlinger began to compose from
 	// one time until before another, neither later than now.
 	Composed func(from, to time.Duration) []timeline.DisplayFrame
+	// Kept is since when somebody may still ask who ran.
+	Kept func() time.Duration
 }
 
 // ledger is what was used up to a time.

@@ -66,13 +66,23 @@ func (a *Account) pool(d *Deeds, from, to time.Duration) *sched.Thread {
 	return d.Threads[firstOfPool+place]
 }
 
+// atOnce is how long a time is scheduled at once: a phone may have been left alone for days.
+const atOnce = time.Minute
+
 // Advance has the scheduler carry on to now.
 func (a *Account) Advance() {
-	from, to := a.scheduler.Now(), a.Clock.Now()
-	if from >= to {
-		return
+	now := a.Clock.Now()
+	for from := a.scheduler.Now(); from < now; from = a.scheduler.Now() {
+		to := min(from+atOnce, now)
+		a.scheduler.Advance(to, a.items(from, to))
+		if to < now {
+			a.Timeline.ForgetRuns(a.Kept())
+		}
 	}
-	var items []sched.Item
+}
+
+// items is the work that begins from one time until before another.
+func (a *Account) items(from, to time.Duration) (items []sched.Item) {
 	for _, f := range a.Composed(from, to) {
 		items = append(items, sched.Composition(a.flinger, &f))
 	}
@@ -87,7 +97,7 @@ func (a *Account) Advance() {
 			}
 		}
 	}
-	a.scheduler.Advance(to, items)
+	return items
 }
 
 // Work is the process's CPU time up to now, or to its end.

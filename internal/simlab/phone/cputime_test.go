@@ -132,3 +132,17 @@ func TestADumpIsWorkOfTheThreadThatDraws(t *testing.T) {
 		}
 	}
 }
+
+// A phone that was left alone for hours remembers who ran in its last minute, and how
+// long its CPUs were busy in all.
+func TestHoursOfSleepTakeNoMemory(t *testing.T) {
+	p := newPhone(t, "pixel-7-android-14", "")
+	pass(t, p, 3*time.Hour)
+	busy := ticks(t, strings.Fields(strings.SplitN(output(t, p, "cat /proc/stat"), "\n", 2)[0])[1:4])
+	if all := (3 * time.Hour).Seconds(); math.Abs(busy-4*0.02*all) > 0.001*all {
+		t.Errorf("the kernel's workers were busy for %.0f s of %.0f", busy, all)
+	}
+	if runs := len(p.timeline.Runs); runs > 2000 {
+		t.Errorf("%d runs are remembered", runs)
+	}
+}

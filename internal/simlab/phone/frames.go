@@ -181,9 +181,12 @@ func (p *Phone) recorded() *timeline.Timeline {
 	return p.timeline
 }
 
-// forgetFrames drops what no trace can tell of any more: what was over a minute before
-// now, and before any perfetto that still records began.
+// kept is since when a trace can still tell of something: a minute before now, and when
+// the first perfetto began that still records.
+func (p *Phone) kept() time.Duration { return min(p.clock.Now()-time.Minute, recorders.Since(p.host)) }
+
+// forgetFrames drops what no trace can tell of any more.
 func (p *Phone) forgetFrames() {
 	p.power.Advance()
-	p.timeline.Forget(min(p.clock.Now()-time.Minute, recorders.Since(p.host)))
+	p.timeline.Forget(p.kept())
 }

@@ -152,7 +152,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		produce(ph.state.props)
 	}
 	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Hot: ph.isHot, Random: ph.random,
-		Timeline: ph.timeline, Composed: ph.composed})
+		Timeline: ph.timeline, Composed: ph.composed, Kept: ph.kept})
 	for _, dir := range dumps.PolicyDirs(ph.power) {
 		_ = ph.files.MakeDir(dir, true)
 	}

@@ -66,6 +66,11 @@ func (t *Timeline) Forget(before time.Duration) {
 	t.Layers = layers
 	t.Threads = slices.DeleteFunc(t.Threads, func(one Thread) bool { return one.Ended > 0 && one.Ended < before })
 	t.Displays = later(t.Displays, before, func(f DisplayFrame) time.Duration { return f.Traced })
+	t.ForgetRuns(before)
+}
+
+// ForgetRuns drops who ran where before a time.
+func (t *Timeline) ForgetRuns(before time.Duration) {
 	t.Runs = later(t.Runs, before, func(r Run) time.Duration { return r.To })
 	t.Speeds = later(t.Speeds, before, func(s Speed) time.Duration { return s.At })
 	t.Slices = later(t.Slices, before, func(s *Slice) time.Duration {
