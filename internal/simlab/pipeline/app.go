@@ -87,9 +87,6 @@ func (a *App) Play(perf *choreo.Performance, now time.Duration) (begins time.Dur
 	return a.began
 }
 
-// Plays is what it plays, and since when; nil: nothing.
-func (a *App) Plays() (perf *choreo.Performance, began time.Duration) { return a.plays, a.began }
-
 // Resume goes on, from a time on, with what another process played.
 func (a *App) Resume(other *App, from time.Duration) {
 	a.plays, a.began, a.next = other.plays, other.began, a.vsync(from)
