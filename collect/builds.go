@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,11 +27,7 @@ func (c *collector) install(ctx context.Context) error {
 		return err
 	}
 	c.holder = c
-	var test []string
-	if c.job.App.TestAPK != "" {
-		test = []string{c.job.App.TestAPK}
-	}
-	if _, err := c.put(ctx, workload.TestPackage(c.job.Scenario.Workload), test...); err != nil {
+	if err := c.installTest(ctx); err != nil {
 		return err
 	}
 	for _, of := range workload.Orchestra(c.job.Scenario.Workload, c.job.App) {
@@ -39,6 +36,64 @@ func (c *collector) install(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// installTest puts the test APK on the device, for a workload that can use it.
+func (c *collector) installTest(ctx context.Context) error {
+	w, file := c.job.Scenario.Workload, c.job.App.TestAPK
+	pkg := workload.TestPackage(w)
+	switch {
+	case file == "":
+		_, err := c.put(ctx, pkg)
+		return err
+	case pkg != "":
+		_, err := c.put(ctx, pkg, file)
+		return err
+	case w.Shell != nil: // its script may run the tests
+		return c.putUnnamed(ctx, file)
+	}
+	return nil
+}
+
+// putUnnamed installs an APK whose package nobody names: it is the one that is new.
+func (c *collector) putUnnamed(ctx context.Context, file string) error {
+	before, err := c.packages(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := c.put(ctx, "", file); err != nil {
+		return err
+	}
+	after, err := c.packages(ctx)
+	if err != nil {
+		return err
+	}
+	for _, pkg := range after {
+		if slices.Contains(before, pkg) {
+			continue
+		}
+		if err := c.noteInstall(ctx, pkg, []string{file}, false); err != nil {
+			return err
+		}
+		if err := c.installed(ctx, pkg, false, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// packages are those on the device.
+func (c *collector) packages(ctx context.Context) (names []string, err error) {
+	text, err := c.target.Output(ctx, "pm", "list", "packages")
+	if err != nil {
+		return nil, fmt.Errorf("list the packages on the device: %w", err)
+	}
+	for line := range strings.Lines(text) {
+		if name, is := strings.CutPrefix(strings.TrimSpace(line), "package:"); is {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // tellOfVerifier says what an installation may wait for, which is minutes without a word.

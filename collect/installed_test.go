@@ -2,12 +2,14 @@ package collect_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	planned "github.com/apkgate/apkgate/collect/workload"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
 )
@@ -103,5 +105,29 @@ func TestInstalled(t *testing.T) {
 	job.Scenario.Workload.Instrumentation.Runner = "com.example.OtherRunner"
 	if err := planned.Installed(t.Context(), d, bare, job.Scenario); !loss.IsConfiguration(err) {
 		t.Errorf("without the runner: %v", err)
+	}
+}
+
+// A test APK is there for the scenarios that run tests, and none of it stays on the
+// phone after one that does not.
+func TestTheTestAPKIsTakenOffAfterEachWorkload(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "script.sh")
+	if err := os.WriteFile(script, []byte("am start -n com.example.demo/.InboxActivity; pm path com.example.demo.test; sleep 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, w := range map[string]config.Workload{
+		"start-up": {Startup: &config.Startup{Mode: config.StartCold}},
+		"monkey":   {Monkey: &config.Monkey{Events: 10}},
+		"shell":    {Shell: &config.Shell{Script: script}},
+	} {
+		s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		job.Scenario.Workload = w
+		if r := collect.Collect(t.Context(), job, collect.Options{}); r.Err != nil {
+			t.Errorf("%s: %v", name, r.Err)
+		}
+		if left, _ := onPhone(t, s, "pm list packages com.example.demo"); left != "" {
+			t.Errorf("%s: it leaves %s", name, left)
+		}
 	}
 }
