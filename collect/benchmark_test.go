@@ -11,12 +11,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/claim"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
 )
@@ -175,4 +177,45 @@ func TestAMacrobenchmarkThatIsNotNamedOneIsToldOf(t *testing.T) {
 	job.Scenario.Workload.Instrumentation.Macrobenchmark = false
 	job.Scenario.Workload.Instrumentation.Args = map[string]string{"additionalTestOutputDir": "/sdcard/Android/media/com.example.macro/out"}
 	wantWarning(t, collect.Collect(t.Context(), job, collect.Options{}), "workload.instrumentation.macrobenchmark: true")
+}
+
+// peeping looks at the phone each minute of its clock.
+type peeping struct {
+	device.Clock
+	next time.Duration
+	look func()
+}
+
+func (p *peeping) Sleep(ctx context.Context, d time.Duration) error {
+	err := p.Clock.Sleep(ctx, d)
+	if now := p.Now(); now > p.next {
+		p.next = now + time.Minute
+		p.look()
+	}
+	return err
+}
+
+// A phone is its owner's for as long as a Macrobenchmark takes, which measures for
+// minutes without being asked anything.
+func TestAPhoneIsOwnedAsLongAsAMacrobenchmarkTakes(t *testing.T) {
+	t.Parallel()
+	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	rewrite(t, job.App.TestAPK, "cold 5", "cold 100")
+	ownedBy(&job, "here")
+	job.Scenario.Timeout = time.Hour
+	looks, free := 0, 0
+	job.Clock = &peeping{Clock: job.Clock, look: func() {
+		_, err := claim.Look(t.Context(), func(_ context.Context, line string) (device.Output, error) {
+			out, err := onPhone(t, s, line)
+			return device.Output{Stdout: []byte(out)}, err
+		}, "", ":")
+		if looks++; err == nil {
+			free++
+		}
+	}}
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 100)
+	if looks < 8 || free > 0 {
+		t.Errorf("of %d looks, a minute apart, %d found the phone free", looks, free)
+	}
 }

@@ -109,7 +109,7 @@ type Scenario struct {
 	Repetitions int `yaml:"repetitions,omitempty" jsonschema:"minimum=1,maximum=1000,default=10"`
 	// How often it runs before that, unmeasured; 0 for a Macrobenchmark.
 	WarmUp int `yaml:"warm-up" jsonschema:"minimum=0,maximum=100,default=1"`
-	// The longest that one repetition may take, such as 90s or 5m.
+	// The longest that one repetition may take, such as 90s or 5m; without it, 30m for a Macrobenchmark.
 	Timeout time.Duration `yaml:"timeout,omitempty" jsonschema:"default=5m"`
 	// Clear the app's data before each repetition.
 	ClearData bool `yaml:"clear-data,omitempty" jsonschema:"default=false"`

@@ -92,6 +92,9 @@ func (d *decoder) scenario(c *Config) reader {
 			if n.find("warm-up") == nil {
 				s.WarmUp = 0
 			}
+			if n.find("timeout") == nil {
+				s.Timeout = 30 * time.Minute
+			}
 		}
 		d.once(lines, s.Name, n, "name", path, "scenario named")
 		c.Scenarios = append(c.Scenarios, s)

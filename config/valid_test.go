@@ -57,14 +57,14 @@ func TestDefaults(t *testing.T) {
 // A Macrobenchmark repeats by itself, unless it is said how often it is to run.
 func TestAMacrobenchmarkRunsOnce(t *testing.T) {
 	const head = "app: {package: a.b}\nscenarios: [{name: x, workload: {instrumentation: {test-package: a.c, macrobenchmark: "
-	for file, want := range map[string][2]int{
-		head + "true}}}]": {1, 0},
-		head + "true}}, repetitions: 3, warm-up: 2}]": {3, 2},
-		head + "false}}}]":                            {10, 1},
+	for file, want := range map[string][3]int{
+		head + "true}}}]": {1, 0, 30},
+		head + "true}}, repetitions: 3, warm-up: 2, timeout: 7m}]": {3, 2, 7},
+		head + "false}}}]": {10, 1, 5},
 	} {
-		c := load(t, "apkgate.yml", []byte(file))
-		if got := [2]int{c.Scenarios[0].Repetitions, c.Scenarios[0].WarmUp}; got != want {
-			t.Errorf("%s: repetitions and warm-up %v, want %v", file, got, want)
+		s := load(t, "apkgate.yml", []byte(file)).Scenarios[0]
+		if got := [3]int{s.Repetitions, s.WarmUp, int(s.Timeout.Minutes())}; got != want {
+			t.Errorf("%s: repetitions, warm-up and minutes %v, want %v", file, got, want)
 		}
 	}
 }
