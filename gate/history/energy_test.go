@@ -112,7 +112,7 @@ func (w hungryWorld) inRounds(rng *rand.Rand, rounds int) (base, head []run.Run)
 	return base, head
 }
 
-var ofFrames = []string{"frames.count", "frames.smooth_ratio", "frames.duration_ms"}
+var ofFrames = []string{"frames.smooth_ratio", "frames.duration_ms"}
 
 // Joules, CPU time and wakelocks beside the frames are more questions, and may
 // not bring more false alarms; and what costs energy is found.
