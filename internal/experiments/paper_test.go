@@ -128,22 +128,21 @@ func TestExperimentD(t *testing.T) {
 	runs := measure(t, mutated, phones[:15], repetitions(10), 200, "wifi")
 	precision, recall := score(t, check(t, gate.PresetDefault, runs, history))
 	t.Logf("preset default: precision %.2f, recall %.2f (paper: 0.53, 0.83)", precision, recall)
-	if math.Abs(precision-0.93) > 0.05 {
+	if math.Abs(precision-0.93) > 0.03 {
 		t.Errorf("precision %.2f, where docs/evaluation.md has 0.93", precision)
 	}
 	if precision <= 0.53 || recall <= 0.83 {
 		t.Errorf("precision %.2f and recall %.2f, want more than the paper's 0.53 and 0.83", precision, recall)
 	}
-	// docs/evaluation.md, give or take what a false alarm more or less makes; where
-	// nothing is flagged, nothing is flagged wrongly.
+	// docs/evaluation.md; where nothing is flagged, nothing is flagged wrongly.
 	documented := map[string]struct{ precision, recall float64 }{
 		"every context property":   {1, 0},
-		"the same network is like": {0.62, 1},
+		"the same network is like": {0.63, 1},
 	}
 	for name, change := range duneVariants {
 		precision, recall := score(t, check(t, gate.PresetDune, runs, history, change))
 		t.Logf("preset dune, %s: precision %.2f, recall %.2f", name, precision, recall)
-		if want := documented[name]; math.Abs(precision-want.precision) > 0.05 || math.Abs(recall-want.recall) > 0.03 {
+		if want := documented[name]; math.Abs(precision-want.precision) > 0.03 || math.Abs(recall-want.recall) > 0.03 {
 			t.Errorf("preset dune, %s: precision %.2f and recall %.2f, where docs/evaluation.md has %+v", name, precision, recall, want)
 		}
 	}
