@@ -93,8 +93,9 @@ func (c *collector) takeResults(ctx context.Context) (_ *run.Run, traces []strin
 	if err != nil {
 		return lost("", "%s", journal.Line(err.Error()))
 	}
-	if len(found.Runs) != 1 {
-		return lost("name one class of the test: workload.instrumentation.class", "it has results of %d classes, and a run is of one", len(found.Runs))
+	if len(found.Runs) != 1 { // as it will have again
+		err := fmt.Errorf("the Macrobenchmark has results of %d classes, and a run is of one", len(found.Runs))
+		return nil, nil, c.target.Advise(loss.Configuration, err, "name one class of the test: workload.instrumentation.class")
 	}
 	r := found.Runs[0]
 	for _, w := range r.Warnings {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
@@ -94,10 +95,18 @@ func TestSeveralBenchmarks(t *testing.T) {
 		t.Errorf("%v, %v", r.Err, r.Run.Iterations)
 	}
 	_, job = benchmark(t, "pixel-5-android-11", "", simlab.Options{})
-	job.Scenario.Workload.Instrumentation.Class = ""
-	r = collect.Collect(t.Context(), job, collect.Options{})
-	if e := loss.As(r.Err); e == nil || !strings.Contains(e.Error(), "results of 2 classes") || !strings.Contains(e.Hint(), "class") {
+	job.Scenario.Workload.Instrumentation.Class, job.Scenario.Retries = "", 2
+	began := 0
+	r = collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(e journal.Event) {
+		if e.Phase == journal.Measure {
+			began++
+		}
+	})})
+	if e := loss.As(r.Err); !loss.IsConfiguration(r.Err) || !strings.Contains(e.Error(), "results of 2 classes") || !strings.Contains(e.Hint(), "class") {
 		t.Errorf("%v", r.Err)
+	}
+	if began != 1 {
+		t.Errorf("it was measured %d times, and would have the same two each time", began)
 	}
 }
 
@@ -217,5 +226,16 @@ func TestAPhoneIsOwnedAsLongAsAMacrobenchmarkTakes(t *testing.T) {
 	wantComplete(t, r, 100)
 	if looks < 8 || free > 0 {
 		t.Errorf("of %d looks, a minute apart, %d found the phone free", looks, free)
+	}
+}
+
+// One that takes too long is told what can be done about it.
+func TestAMacrobenchmarkThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	job.Scenario.Timeout = 10 * time.Second
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if e := loss.As(r.Err); !errors.Is(r.Err, loss.ErrTimeout) || !strings.Contains(e.Hint(), "timeout") {
+		t.Errorf("%v", r.Err)
 	}
 }

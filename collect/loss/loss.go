@@ -72,6 +72,9 @@ func (e *Error) Hint() string {
 	if errors.As(e.Err, &advised) {
 		return advised.Hint()
 	}
+	if errors.Is(e.Err, ErrTimeout) {
+		return "give the scenario a longer timeout, or see why its workload does not end"
+	}
 	return ""
 }
 
