@@ -325,7 +325,11 @@ func (p *Phone) touched(pr *process) {
 func (p *Phone) play(pr *process, sc simapp.Scenario, start choreo.Start) choreo.Performance {
 	key := strings.Join([]string{pr.app.Package, sc.Name, p.state.network}, " ")
 	p.state.repetitions[key]++
-	r := p.random("repetition", pr.app.Plain, key, p.state.repetitions[key])
+	n := p.state.repetitions[key]
+	if p.options.Even {
+		n = 1
+	}
+	r := p.random("repetition", pr.app.Plain, key, n)
 	return p.perform(pr, choreo.Play(pr.app, sc, p.conditions(pr.app, start), r))
 }
 

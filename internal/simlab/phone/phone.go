@@ -65,6 +65,9 @@ type Options struct {
 	ClosedTmp bool
 	// Hz is the display's highest rate where it is another than the profile's.
 	Hz int
+	// Even has it do everything alike: an app plays a scenario as it did the first time,
+	// and the compositor is never late itself.
+	Even bool
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 	// Production makes it a build as it is sold (user), which has no `adb root`.
@@ -141,7 +144,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	}
 	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: clock.Wall(0)}
 	ph.timeline = &timeline.Timeline{}
-	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64()}
+	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64(), Punctual: o.Even}
 	ph.host.Open()
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), rates: map[string]string{}, network: o.Network,
