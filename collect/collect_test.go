@@ -362,7 +362,7 @@ func TestEveryConnectionIsClosed(t *testing.T) {
 	}
 	p.breaks = func(string) bool { return ctx.Err() != nil } // can be connected to, and answers nothing
 	r := collect.Collect(ctx, p.job("fake"), collect.Options{})
-	if !warnedOf(r.Run, "the device is gone", "still to do, by the next run or `apkgate devices restore`: ", "put back whether the screen stays on") {
+	if !warnedOf(r.Run, "the device is gone", "still to do, by the next run or `apkgate devices restore`: ", "set back whether the screen stays on") {
 		t.Errorf("warnings %v", r.Run.Warnings)
 	}
 	if p.opened != 2 || p.closed != 2 {

@@ -658,7 +658,7 @@ func TestAnInterruptWhileTheConnectionIsCut(t *testing.T) {
 			t.Errorf("status %s, %v", r.Run.Status, r.Err)
 		}
 		if away {
-			if !warnedOf(r.Run, "the device is gone", "still to do", "dumpsys battery reset", "put back the setting screen_off_timeout, to 60000") {
+			if !warnedOf(r.Run, "the device is gone", "still to do", "dumpsys battery reset", "set the setting screen_off_timeout back to 60000") {
 				t.Errorf("%v", r.Run.Warnings)
 			}
 			continue

@@ -357,7 +357,7 @@ func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
 		}
 	}
 	all := strings.Join(told, "\n")
-	for _, what := range []string{"screen_off_timeout, to 60000", "screen_brightness_mode, to 1", "with a charger", "Wi-Fi, on", "battery service", "perf_harden", "com.example.demo.test, which was not installed", "recorders"} {
+	for _, what := range []string{"screen_off_timeout back to 60000", "screen_brightness_mode back to 1", "with a charger", "turn Wi-Fi on", "battery service", "perf_harden", "uninstall com.example.demo.test", "stop com.example.demo;", "recorders"} {
 		if !strings.Contains(all, what) {
 			t.Errorf("it was never told that it put back %q", what)
 		}
@@ -405,7 +405,7 @@ func TestWhatWasChangedSinceIsNotPutBack(t *testing.T) {
 	if want := "300000\n1\npackage:"; !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 3 {
 		t.Errorf("%q, want what was set and installed since, and nothing else", got)
 	}
-	if !strings.Contains(told, "left as it is") || !strings.Contains(told, "screen_off_timeout, to 60000, which is 300000 by now") || !strings.Contains(told, "com.example.demo, which was not installed, which was installed anew since") {
+	if !strings.Contains(told, "left as it is") || !strings.Contains(told, "screen_off_timeout back to 60000 (it is 300000 by now)") || !strings.Contains(told, "uninstall com.example.demo (it was installed anew since)") {
 		t.Errorf("told: %s", told)
 	}
 }

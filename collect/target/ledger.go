@@ -80,27 +80,30 @@ func parseLedger(text []byte) (out []Change) {
 	return out
 }
 
-// String is what is put back, for messages.
+// String is how it is put back, for messages: "uninstall com.example.mail".
 func (c Change) String() string {
 	switch c.Kind {
 	case Setting:
-		return fmt.Sprintf("the setting %s, to %s", c.Name, c.Before)
+		if c.Before == unset {
+			return "unset the setting " + c.Name
+		}
+		return fmt.Sprintf("set the setting %s back to %s", c.Name, c.Before)
 	case Property:
-		return fmt.Sprintf("the property %s, to %q", c.Name, c.Before)
+		return fmt.Sprintf("set the property %s back to %q", c.Name, c.Before)
 	case StayOn:
-		return "whether the screen stays on with a charger"
+		return "set back whether the screen stays on with a charger"
 	case Network:
-		return fmt.Sprintf("%s, %s", map[string]string{"wifi": "Wi-Fi", "data": "mobile data"}[c.Name], map[string]string{"enable": "on", "disable": "off"}[c.Before])
+		return fmt.Sprintf("turn %s %s", map[string]string{"wifi": "Wi-Fi", "data": "mobile data"}[c.Name], map[string]string{"enable": "on", "disable": "off"}[c.Before])
 	case Battery:
-		return "what the battery service says (dumpsys battery reset)"
+		return "have the battery service tell the truth (dumpsys battery reset)"
 	case Package:
-		return fmt.Sprintf("%s, which was not installed", c.Name)
+		return "uninstall " + c.Name
 	case App:
-		return fmt.Sprintf("%s, which runs", c.Name)
+		return "stop " + c.Name
 	case Files:
-		return "files of apkgate"
+		return "remove apkgate's files"
 	case Programs:
-		return "recorders that run"
+		return "end apkgate's recorders"
 	}
 	return string(c.Kind)
 }
@@ -121,7 +124,7 @@ func (t *Target) Record(ctx context.Context, line string, changes ...Change) err
 func (t *Target) Do(ctx context.Context, line string, c Change) error {
 	switch o := t.made(c); {
 	case o == nil:
-		t.undo = append(t.undo, undo{what: "put back " + c.String(), change: &c})
+		t.undo = append(t.undo, undo{what: c.String(), change: &c})
 		return t.Record(ctx, line, c)
 	case o.Put != c.Put:
 		o.Put = c.Put
@@ -294,18 +297,18 @@ func (t *Target) putBackLeft(ctx context.Context, left []Change) error {
 			return errors.Join(err, ctx.Err())
 		case err != nil:
 			failed = append(failed, c)
-			t.Journal.Warnf("a run that was killed left %s: %v", journal.Line(c.String()), err)
+			t.Journal.Warnf("a run that was killed left this to do: %s: %v", journal.Line(c.String()), err)
 		case found != "":
-			kept = append(kept, journal.Line(c.String())+", which "+found)
+			kept = append(kept, fmt.Sprintf("%s (it %s)", journal.Line(c.String()), found))
 		default:
 			done = append(done, journal.Line(c.String()))
 		}
 	}
 	if len(done) > 0 {
-		t.Journal.Warnf("a run that was killed had left the device changed; put back: %s", strings.Join(done, "; "))
+		t.Journal.Warnf("a run that was killed had left the device changed; this was still to do, and is done: %s", strings.Join(done, "; "))
 	}
 	if len(kept) > 0 {
-		t.Journal.Warnf("a run that was killed had changed what somebody else has changed since; left as it is: %s", strings.Join(kept, "; "))
+		t.Journal.Warnf("a run that was killed left this to do, but somebody has changed it since, so that it is left as it is: %s", strings.Join(kept, "; "))
 	}
 	t.failed = failed
 	_, err := t.Ask(ctx, keepNoted(failed)+":")

@@ -112,7 +112,7 @@ func TestAKilledProcessIsCleanedUpAfter(t *testing.T) {
 	}
 	restoring, out := here.apkgate("devices", "restore")
 	said, _ := io.ReadAll(out)
-	if err := restoring.Wait(); err != nil || !strings.Contains(string(said), "screen_off_timeout, to 60000") {
+	if err := restoring.Wait(); err != nil || !strings.Contains(string(said), "screen_off_timeout back to 60000") {
 		t.Errorf("%v: %s", err, said)
 	}
 	if after := asked(t, phone, phonesState); after != before {

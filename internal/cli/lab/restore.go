@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device/claim"
 )
@@ -21,7 +22,7 @@ func (d Device) Restore(ctx context.Context, now time.Time) (told []string, err 
 	var held *claim.HeldError
 	switch {
 	case errors.As(err, &held):
-		return nil, fmt.Errorf("%s is %w", d.Name, err)
+		return nil, loss.Final(d.Name, loss.Infrastructure, fmt.Errorf("the device is %w", err), "wait for it to end")
 	case err == nil:
 		defer taken.Release()
 		me.Lock = taken.Lock()

@@ -149,8 +149,8 @@ func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, e
 	}
 	if len(left) > 0 {
 		return []device.Finding{{
-			Name: "left", OK: true, Detail: "a run that was killed changed " + strings.Join(left, "; "),
-			Hint: "the next run puts it back, or do it now: apkgate devices restore",
+			Name: "left", OK: true, Detail: "a run that was killed left this to do: " + strings.Join(left, "; "),
+			Hint: "the next run does it, or now: apkgate devices restore",
 		}}, nil
 	}
 	return nil, nil

@@ -1,11 +1,11 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // restoreCommand is apkgate devices restore.
@@ -49,25 +50,37 @@ func only(cfg *config.Config, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	var chosen []config.Device
-	var known []string
-	for _, d := range cfg.Devices {
-		mine := []string{d.Name, d.Serial, d.Address}
-		known = append(known, strings.Join(slices.DeleteFunc(slices.Clone(mine), func(s string) bool { return s == "" }), " "))
-		if slices.ContainsFunc(names, func(n string) bool { return n != "" && slices.Contains(mine, n) }) {
-			chosen = append(chosen, d)
-		}
-	}
 	if len(cfg.Devices) == 0 {
-		for _, n := range names {
-			chosen = append(chosen, config.Device{Serial: n})
+		for _, name := range names {
+			cfg.Devices = append(cfg.Devices, config.Device{Serial: name})
+		}
+		return nil
+	}
+	chosen := map[int]bool{}
+	for _, name := range names {
+		i := slices.IndexFunc(cfg.Devices, func(d config.Device) bool {
+			return name != "" && slices.Contains([]string{d.Name, d.Serial, d.Address}, name)
+		})
+		if i < 0 {
+			return exit.Usage(fmt.Errorf("--device %s: the configuration has %s", name, words.List(namesOf(cfg.Devices))), "")
+		}
+		chosen[i] = true
+	}
+	var left []config.Device
+	for i, d := range cfg.Devices {
+		if chosen[i] {
+			left = append(left, d)
 		}
 	}
-	if len(chosen) == 0 {
-		return exit.Usage(fmt.Errorf("--device %s: the configuration has %s", strings.Join(names, " "), strings.Join(known, ", ")), "")
-	}
-	cfg.Devices = chosen
+	cfg.Devices = left
 	return nil
+}
+
+func namesOf(devices []config.Device) (names []string) {
+	for _, d := range devices {
+		names = append(names, cmp.Or(d.Name, d.Serial, d.Address, d.Simulated))
+	}
+	return names
 }
 
 func restore(ctx context.Context, c console.Console, cfg *config.Config) (err error) {

@@ -69,13 +69,13 @@ func TestWhatWasLeftIsRestored(t *testing.T) {
 	t.Parallel()
 	d, apkgate, _ := shelf(t)
 	killed(t, d)
-	if status, said := apkgate("doctor"); status != exit.StatusPass || !strings.Contains(said, "a run that was killed changed the setting screen_off_timeout, to 60000") || !strings.Contains(said, "apkgate devices restore") {
+	if status, said := apkgate("doctor"); status != exit.StatusPass || !strings.Contains(said, "a run that was killed left this to do: set the setting screen_off_timeout back to 60000") || !strings.Contains(said, "apkgate devices restore") {
 		t.Errorf("doctor ends with %d and says\n%s", status, said)
 	}
 	if now := screenOff(t, d); !strings.HasPrefix(now, "86399000") {
 		t.Errorf("doctor has set it to %q", now)
 	}
-	if status, said := apkgate("devices", "restore", "--device", "shelf"); status != exit.StatusPass || !strings.Contains(said, "shelf: ") || !strings.Contains(said, "put back: the setting screen_off_timeout, to 60000") {
+	if status, said := apkgate("devices", "restore", "--device", "shelf"); status != exit.StatusPass || !strings.Contains(said, "shelf: ") || !strings.Contains(said, "is done: set the setting screen_off_timeout back to 60000") {
 		t.Errorf("it ends with %d and says\n%s", status, said)
 	}
 	if now := screenOff(t, d); now != "60000" {
@@ -84,8 +84,11 @@ func TestWhatWasLeftIsRestored(t *testing.T) {
 	if status, said := apkgate("devices", "restore"); status != exit.StatusPass || !strings.Contains(said, "nothing is left to put back") {
 		t.Errorf("once more it ends with %d and says\n%s", status, said)
 	}
-	if status, said := apkgate("devices", "restore", "--device", "drawer"); status != exit.StatusUsage || !strings.Contains(said, "shelf") {
-		t.Errorf("of a device that is not there it ends with %d and says\n%s", status, said)
+	for _, names := range [][]string{{"--device", "drawer"}, {"--device", "shelf", "--device", "drawer"}} {
+		status, said := apkgate(append([]string{"devices", "restore"}, names...)...)
+		if status != exit.StatusUsage || !strings.Contains(said, "--device drawer: ") || !strings.Contains(said, "shelf") {
+			t.Errorf("%q, of which one is not there, ends with %d and says\n%s", names, status, said)
+		}
 	}
 }
 
