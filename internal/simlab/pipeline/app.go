@@ -35,6 +35,7 @@ type App struct {
 	next    time.Duration // no frame begins before
 	ui      time.Duration // the UI thread is free
 	render  time.Duration // the render thread is
+	gpu     time.Duration // the GPU is
 	boosted time.Duration // somebody touched the screen: the fastest rate until then
 	last    time.Duration // the vsync of the newest frame
 	streak  int           // frames since nothing moved
@@ -277,6 +278,8 @@ func (a *App) draw() {
 	}
 	f.Queue = min(part(work, 0.02), f.GPUDone-f.Swap)
 	f.Queued = f.Swap + f.Queue
+	f.GPUDone = max(f.GPUDone, a.gpu+f.GPUDone-f.Queued) // which draws one frame after the other
+	a.gpu = f.GPUDone
 	f.Actual.To = max(f.Queued, f.GPUDone)
 	a.free(f, work)
 

@@ -223,3 +223,39 @@ func TestWhatIsPlayedNextGivesWayToNothing(t *testing.T) {
 		}
 	}
 }
+
+// Also where the display changes its rate while an app draws, a frame is shown at a vsync
+// and one at each at most, and the GPU is done with frames in their order.
+func TestFramesAreInOrderWhateverTheRate(t *testing.T) {
+	t.Parallel()
+	app, err := simapp.Parse([]byte(rough))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hz := range rates[1:] {
+		for seed := range uint64(20) {
+			a, l := newApp(34, time.Second/time.Duration(hz))
+			a.Android.Still = func() time.Duration { return period }
+			a.Flinger.Seed = seed
+			a.Play(choreo.Play(app, app.Scenarios[0], good("14", 34), rand.New(rand.NewPCG(seed, 1))), 0)
+			for _, second := range []time.Duration{0, 3, 8} { // so that it slows down right after the taps a second later
+				a.Touch(second*time.Second + time.Duration(seed)*5*time.Millisecond)
+			}
+			a.Advance(14 * time.Second)
+			a.Flinger.Compose(14 * time.Second)
+			for i, f := range l.Frames {
+				if f.Latched%f.Period != 0 {
+					t.Errorf("%d Hz, seed %d: frame %d is taken %v behind a vsync of %v", hz, seed, i, f.Latched%f.Period, f.Period)
+				}
+				if i > 0 && (f.Presented <= l.Frames[i-1].Presented || f.Drawn() < l.Frames[i-1].Drawn()) {
+					t.Errorf("%d Hz, seed %d: frame %d is drawn at %v and shown at %v, the one before at %v and %v", hz, seed, i, f.Drawn(), f.Presented, l.Frames[i-1].Drawn(), l.Frames[i-1].Presented)
+				}
+			}
+			for i, d := range a.Flinger.Timeline.Displays {
+				if i > 0 && d.Actual.From < a.Flinger.Timeline.Displays[i-1].Expected.To {
+					t.Errorf("%d Hz, seed %d: the display's frame %d begins at %v, before the end %v of the one before", hz, seed, i, d.Actual.From, a.Flinger.Timeline.Displays[i-1].Expected.To)
+				}
+			}
+		}
+	}
+}

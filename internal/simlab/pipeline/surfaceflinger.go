@@ -39,8 +39,8 @@ func (s *SurfaceFlinger) take(l *timeline.Layer) {
 		before = l.Frames[i-1].Latched
 	}
 	at := roundUp(f.Drawn(), f.Period)
-	if before > 0 { // one at each vsync, also where they come faster now
-		at = max(at, before+f.Period, roundUp(l.Frames[i-1].Presented, f.Period))
+	if before > 0 { // one at each vsync, also where they come faster or slower now
+		at = max(at, roundUp(max(before+f.Period, l.Frames[i-1].Presented), f.Period))
 	}
 	for s.late(at-f.Period, f.Period) != timeline.NoJank {
 		at += f.Period // it is still at the vsync before
