@@ -93,7 +93,7 @@ func TestAChangeIsPutBackUnlessSomebodyChangedItSince(t *testing.T) {
 				t.Fatal(err)
 			}
 			told := strings.Join(warnings(d), "\n")
-			if got := shell(t, s, c.ask); got != c.want || strings.Contains(told, "somebody else has changed since") != c.kept {
+			if got := shell(t, s, c.ask); got != c.want || strings.Contains(told, "somebody has changed it since") != c.kept {
 				t.Errorf("%q, want %q; told %q", got, c.want, told)
 			}
 			if left := shell(t, s, "ls /data/local/tmp"); strings.Contains(left, "apkgate-") {

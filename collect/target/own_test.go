@@ -126,7 +126,7 @@ func TestWhatIsLeftCanBeAsked(t *testing.T) {
 	pass(t, s, time.Hour)
 	for range 2 {
 		left, by, err := Left(t.Context(), direct)
-		if want := "the setting a, to null; the setting b, to null"; err != nil || by != nil || strings.Join(left, "; ") != want {
+		if want := "unset the setting a; unset the setting b"; err != nil || by != nil || strings.Join(left, "; ") != want {
 			t.Errorf("afterwards: %v by %v, %v; want %s", left, by, err, want)
 		}
 	}
