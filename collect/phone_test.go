@@ -54,6 +54,8 @@ type phone struct {
 	interval time.Duration
 	// drawsOn is how long the app goes on drawing after the workload.
 	drawsOn time.Duration
+	// drewBefore are frames of its process that are recorded before the workload begins.
+	drewBefore int
 	// slowDump is how long a dump of the system takes until it reads the clock.
 	slowDump time.Duration
 	// breaks says that the connection breaks at a command; nil: it never does.

@@ -40,6 +40,8 @@ type power struct {
 	noClocks  bool   // a trace has no snapshot of the clocks
 	// lossyTrace is the workload, from 1, of whose trace parts were overwritten.
 	lossyTrace int
+	// shortTrace is the workload, from 1, in the middle of which perfetto ends by itself.
+	shortTrace int
 	// noTimeline says that a trace has nothing of frames, though it was asked for.
 	noTimeline bool
 	noPerfetto bool          // tracing is turned off: perfetto refuses
@@ -157,6 +159,7 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 		w.recording[pid] = &recording{"/data/misc/perfetto-traces/apkgate.pftrace", p.now, "perfetto", command}
 		out.WriteString(pid + "\n")
 	case strings.HasPrefix(command, "test -d /proc/"):
+		p.endShort()
 		pid := strings.TrimPrefix(words[2], "/proc/")
 		r := w.recording[pid]
 		if r != nil && r.kind == "workload" && (p.run == nil || p.run.hungUp) {
@@ -167,6 +170,7 @@ func (p *phone) answerPower(command string, words []string, out *strings.Builder
 			return 1, true
 		}
 	case words[0] == "kill":
+		p.endShort()
 		pid := words[len(words)-1]
 		r := w.recording[pid]
 		// SELinux lets the shell end perfetto, but neither ask it by signal 0 nor kill it.
@@ -252,6 +256,21 @@ func (w *power) compiled() string {
 		return w.refuse + "\n"
 	}
 	return "Success\n"
+}
+
+// endShort has perfetto end in the middle of a workload, with what it has by then.
+func (p *phone) endShort() {
+	w := p.power
+	for pid, r := range w.recording {
+		if r.kind != "perfetto" || w.shortTrace == 0 || w.shortTrace != p.workloads || p.last.start < r.from {
+			continue
+		}
+		now := p.now
+		p.now = p.last.start + workloadTime/2
+		p.endRecording(r)
+		p.now, w.shortTrace = now, 0
+		delete(w.recording, pid)
+	}
 }
 
 // endRecording writes what was recorded.
@@ -413,6 +432,9 @@ func (p *phone) timeline(out []byte, from time.Duration) []byte {
 	w := p.last
 	if w == nil || w.start < from || w.fault.noFrames {
 		return out
+	}
+	for i := range int64(p.drewBefore) {
+		slice(actual, w.start-time.Duration(1+i)*frameEvery, 5*time.Millisecond, int64(w.pid), 1000+i, onTime)
 	}
 	for i := range int64((workloadTime + p.drawsOn) / frameEvery) {
 		due := time.Duration(i) * frameEvery

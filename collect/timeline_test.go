@@ -118,6 +118,40 @@ func TestRepetitionsOfARunHaveFramesOfOneKind(t *testing.T) {
 	}
 }
 
+// A trace that ended before the workload did has some of the frames and looks whole: a
+// repetition of which perfetto did not record all is made again.
+func TestATraceThatEndsInTheMiddleIsNotTakenForAWholeOne(t *testing.T) {
+	t.Parallel()
+	p := newPhone(33)
+	p.power = newPower()
+	p.power.shortTrace = 2
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	for _, it := range r.Run.Iterations {
+		if it.Metrics["frames.count"] != 500 {
+			t.Errorf("%v frames", it.Metrics["frames.count"])
+		}
+	}
+	if r.Run.Context["frames_by"] != "timeline" || p.workloads != 4 || !warnedOf(r.Run, "repetition 2 is lost", "perfetto", "before it was told to") {
+		t.Errorf("%v, %v; %d workloads", r.Run.Context, r.Run.Warnings, p.workloads)
+	}
+}
+
+// What an app that was there before drew until the workload began is not the workload's.
+func TestFramesBeforeTheBeginningDoNotCount(t *testing.T) {
+	t.Parallel()
+	p := newPhone(33)
+	p.power = newPower()
+	p.drewBefore = 20
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	for _, it := range r.Run.Iterations {
+		if it.Metrics["frames.count"] != 500 {
+			t.Errorf("%v frames", it.Metrics["frames.count"])
+		}
+	}
+}
+
 // What an app draws after the workload's end is not the workload's: how much that is
 // depends on when the end is noticed.
 func TestFramesAfterTheEndDoNotCount(t *testing.T) {

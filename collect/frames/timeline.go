@@ -88,9 +88,9 @@ func (s *Sampler) beginTimeline(ctx context.Context) error {
 	return nil
 }
 
-// TakeTimeline takes the frames of the app's processes from what was recorded, up to when
-// the workload ended on CLOCK_MONOTONIC, 0 where that is not known.
-func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto, pids []int, until time.Duration) error {
+// TakeTimeline takes the frames of the app's processes from what was recorded, from when
+// the workload began on CLOCK_MONOTONIC until it ended, 0 where that is not known.
+func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto, pids []int, from, until time.Duration) error {
 	for _, pid := range pids {
 		s.PIDs[pid] = true
 	}
@@ -104,10 +104,9 @@ func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto
 	case !s.timeline.Written:
 		return ErrNoTimeline
 	}
-	s.Frames = s.timeline.Frames
-	if until > 0 {
-		s.Frames = slices.DeleteFunc(s.Frames, func(f frame.Frame) bool { return f.At > until })
-	}
+	s.Frames = slices.DeleteFunc(s.timeline.Frames, func(f frame.Frame) bool {
+		return f.At < from || until > 0 && f.At > until
+	})
 	return nil
 }
 

@@ -155,13 +155,25 @@ func (p *Perfetto) Start(ctx context.Context) error {
 // it does not say when it has.
 const perfettoStarts = time.Second
 
+// ErrEndedEarly says that perfetto had ended before it was told to: its file lacks what
+// came after, and does not show that.
+var ErrEndedEarly = errors.New("perfetto ended before it was told to, and what it recorded is not whole")
+
 // Stop ends the trace; its file is whole by then.
 func (p *Perfetto) Stop(ctx context.Context) error {
 	if p.program == nil {
 		return nil
 	}
-	err := p.Programs.End(ctx, *p.program, "-TERM")
-	if err == nil {
+	runs, err := p.Programs.Alive(ctx, *p.program)
+	switch {
+	case err != nil:
+		return err
+	case !runs:
+		p.Programs.Forget(*p.program)
+		p.program = nil
+		return ErrEndedEarly
+	}
+	if err = p.Programs.End(ctx, *p.program, "-TERM"); err == nil {
 		p.program = nil
 	}
 	return err

@@ -104,6 +104,7 @@ func (t *Timeline) add(f *Frame, first bool, r *Reader, made []making, monotonic
 
 const (
 	predictionExpired = 2
+	presentEarly      = 3
 	presentDropped    = 4
 )
 
@@ -112,7 +113,7 @@ func (f *Frame) dropped() bool { return f.Present == presentDropped || f.Jank&dr
 // late reports whether the frame was late by the app's fault, as Android itself tells:
 // "App Deadline Missed", or "App Resynced Jitter". Where it can't tell, as on a device
 // whose display does not say when it showed a frame ("Unknown Jank"), it is one that was
-// done after its deadline. What the compositor, the display or buffers that wait ("Buffer
+// done after its deadline; one that was shown too early all the same is not late. What the compositor, the display or buffers that wait ("Buffer
 // Stuffing") make late is not the app's, nor is a frame that was dropped
 // (SurfaceFrame::getJankType, isSelfJanky).
 func (f *Frame) late(drawn frame.Frame) bool {
@@ -123,7 +124,7 @@ func (f *Frame) late(drawn frame.Frame) bool {
 	case f.Jank&own != 0:
 		return true
 	}
-	return f.Jank&unknown != 0 && drawn.Due && drawn.Over > 0
+	return f.Jank&unknown != 0 && f.Present != presentEarly && drawn.Due && drawn.Over > 0
 }
 
 // expectation is the vsync that a frame was meant for, and when it had to be done; its

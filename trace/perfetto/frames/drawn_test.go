@@ -93,6 +93,9 @@ const (
 	none, hal, sfCPU, late, stuffed, unknown, sfStuffed, droppedJank, resynced = 1, 8, 16, 64, 128, 256, 512, 1024, 4096
 )
 
+// early marks a frame that was shown before it was due.
+const early = 1 << 40
+
 // A frame is janky where Android says that it is the app that made it late.
 func TestAFramesJankIsThePlatforms(t *testing.T) {
 	t.Parallel()
@@ -115,10 +118,16 @@ func TestAFramesJankIsThePlatforms(t *testing.T) {
 		{"nobody knows, after its deadline", unknown, 17, true},
 		{"nobody knows, in time", unknown, 16, false},
 		{"dropped", droppedJank, 40, false},
+		{"after its deadline, and shown too early", unknown | early, 17, false},
 	} {
 		trace := newTimeline()
 		trace.expect(5, 0, 16)
-		trace.draw(5, 0, c.end, jank(c.types))
+		trace.draw(5, 0, c.end, func(m message) message {
+			if c.types&early != 0 {
+				m = m.Num(field.ActualSurfacePresentType, 3)
+			}
+			return jank(c.types &^ early)(m)
+		})
 		got := trace.read(t)
 		if len(got.Frames) != 1 || got.Frames[0].Janky != c.janky {
 			t.Errorf("%s: %+v", c.name, got)
