@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/watch"
+	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -126,4 +127,53 @@ func (c *collector) drawsByItself(a *attempt, err error) bool {
 // the first ones of its window and no more.
 func (c *collector) needsNoFrames(err error) bool {
 	return c.job.Scenario.Workload.Startup != nil && errors.Is(err, loss.ErrNoFrames)
+}
+
+// apart is how far the two times of a start may lie apart that are rounded: one to
+// whole milliseconds, the other cut.
+const apart = time.Millisecond
+
+// compareStart holds what am start says against what the log tells of the same start.
+func (c *collector) compareStart(n int, start workload.Start, seen watch.Sifted) {
+	if !c.logged() {
+		return
+	}
+	switch d := seen.Startup - start.Total; {
+	case seen.Startup == 0:
+		c.journal.Warnf("repetition %d: am start says that the first frame took %v, and the log does not tell of it", n, start.Total)
+	case max(d, -d) > apart:
+		c.journal.Warnf("repetition %d: am start says that the first frame took %v, and the log %v: the former counts", n, start.Total, seen.Startup)
+	}
+}
+
+// drawnApart is how far from the first frame of a window a start may end. The system
+// takes a window for drawn when the app has told it of that frame, which it does as soon
+// as the render thread is done, and the next layout has looked at all windows
+// (WindowState.finishDrawing, ActivityRecord.updateReportedVisibility): two or three
+// vsyncs later, more where it waits for the window manager's lock (19 ms from the first
+// buffer to "Displayed" in a Galaxy's log of a start of 2.9 s). The timeline has a frame
+// end when the GPU is done with it, which may be later than that. When it is shown matters
+// to neither. Half a second is many times what those take together.
+const drawnApart = 500 * time.Millisecond
+
+// compareDrawn holds when a start ended, as am start says, against the first frames of
+// the app's windows, where the frame timeline has them. It ended within the time of the
+// command: after what it took at the least, from the mark before it, and before the rest
+// that the workload goes on for. Of a hot start nothing follows: its windows may be there,
+// and drawn.
+func (c *collector) compareDrawn(a *attempt, start workload.Start) {
+	if !c.logged() || !a.measured || !a.frames.ByTimeline {
+		return
+	}
+	begun, ok := a.log.Times(a.workload.Begin)()
+	over, told := a.log.Times(a.workload.End)()
+	if !ok || !told {
+		return
+	}
+	from := begun + start.Total
+	to := max(over-workload.Settles, from)
+	if at, off, ok := a.frames.NearestWindow(begun, from-drawnApart, to+drawnApart); ok && off > 0 {
+		c.journal.Warnf("repetition %d: am start says that the first frame took %v, and by the frame timeline that of a window was done %v after the command: the former counts",
+			a.n, start.Total, (at - begun).Round(time.Millisecond))
+	}
 }

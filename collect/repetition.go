@@ -173,6 +173,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	var err error
 	if start := a.workload.Started; start != nil {
 		c.compareStart(a.n, *start, seen)
+		c.compareDrawn(a, *start)
 		out.startup = start.Total
 	}
 	if a.energy != nil {
@@ -195,23 +196,6 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		}
 	}
 	return out, nil
-}
-
-// apart is how far the two times of a start may lie apart that are rounded: one to
-// whole milliseconds, the other cut.
-const apart = time.Millisecond
-
-// compareStart holds what am start says against what the log tells of the same start.
-func (c *collector) compareStart(n int, start workload.Start, seen watch.Sifted) {
-	if !c.logged() {
-		return
-	}
-	switch d := seen.Startup - start.Total; {
-	case seen.Startup == 0:
-		c.journal.Warnf("repetition %d: am start says that the first frame took %v, and the log does not tell of it", n, start.Total)
-	case max(d, -d) > apart:
-		c.journal.Warnf("repetition %d: am start says that the first frame took %v, and the log %v: the former counts", n, start.Total, seen.Startup)
-	}
 }
 
 // lossOf tells why the repetition is lost that the device survived, nil where it is

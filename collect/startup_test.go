@@ -29,7 +29,12 @@ noise session 1% repetition 1% frame 2% tail 0%
 // startup is a job that starts an app, with lines of its own, on a simulated phone.
 func startup(t *testing.T, profile string, mode config.StartMode, lines string) collect.Job {
 	t.Helper()
-	_, job := simulated(t, profile, simlab.Options{})
+	return startupAt(t, profile, simlab.Options{}, mode, lines)
+}
+
+func startupAt(t *testing.T, profile string, o simlab.Options, mode config.StartMode, lines string) collect.Job {
+	t.Helper()
+	_, job := simulated(t, profile, o)
 	apk := filepath.Join(t.TempDir(), "opening.apk")
 	if err := os.WriteFile(apk, []byte(opening+lines), 0o600); err != nil {
 		t.Fatal(err)
@@ -145,6 +150,63 @@ func TestUnusualStartsAreMeasured(t *testing.T) {
 	r = collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)
 	wantWarning(t, r, "and the log does not tell of it")
+}
+
+// Where the frame timeline has no window's first frame anywhere near the end of the start
+// that the system tells of, the two times are named.
+func TestAStartThatDoesNotEndWithItsFirstFrame(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lines string
+		mode  config.StartMode
+		told  bool
+	}{
+		{"launch late 2s\n", config.StartCold, true},
+		{"launch late 2s\n", config.StartWarm, true},
+		{"startup 2s\nlaunch early 1500ms\n", config.StartCold, true},
+		{"startup 4s\nlaunch early 1500ms\n", config.StartWarm, true},
+		{"launch late 700ms\n", config.StartCold, true},
+		{"launch late 350ms\n", config.StartCold, false},
+		{"startup 2s\nlaunch early 800ms\n", config.StartCold, true},
+		{"startup 2s\nlaunch early 350ms\n", config.StartCold, false},
+		{"launch late 2s\n", config.StartHot, false}, // its window may be there, and drawn
+		{"launch late 50ms logged 2s\n", config.StartCold, false},
+	} {
+		job := startup(t, "pixel-7-android-14", c.mode, c.lines)
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 1)
+		if told := warnedOf(r.Run, "repetition 1: am start says", "by the frame timeline"); told != c.told {
+			t.Errorf("%s, %q: %v", c.mode, c.lines, r.Run.Warnings)
+		}
+	}
+}
+
+// Nothing is said of starts that end with their first frame, at whatever rate, in
+// whatever phase of the display, and however long that frame takes.
+func TestAStartThatEndsWithItsFirstFrame(t *testing.T) {
+	t.Parallel()
+	kinds := []struct {
+		lines string
+		mode  config.StartMode
+	}{
+		{"", config.StartCold},
+		{"startup 4s\n", config.StartCold},
+		{"launch through .Splash late 40ms\n", config.StartWarm},
+		{"launch logged 800ms early 20ms\n", config.StartCold},
+		{"startup 1.2s\n", config.StartHot},
+	}
+	for _, hz := range []int{60, 90, 120} {
+		for _, k := range kinds {
+			job := startupAt(t, "galaxy-s21-android-13", simlab.Options{Hz: hz}, k.mode, k.lines)
+			job.Scenario.Repetitions, job.Scenario.WarmUp = 4, 0
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 4)
+			if len(r.Run.Warnings) > 0 {
+				t.Errorf("%d Hz, %s, %q: %v", hz, k.mode, k.lines, r.Run.Warnings)
+			}
+		}
+	}
 }
 
 // Builds that are measured in turns may have different activities.

@@ -17,9 +17,12 @@ import (
 	"github.com/apkgate/apkgate/device"
 )
 
-// settle keeps a start-up going for a second after the first frame: what the app
+// settle keeps a start-up going for Settles after the first frame: what the app
 // still does then belongs to it, and the log tells of it a moment late.
 const settle = "sleep 1"
+
+// Settles is how long at least a start-up goes on after am start has ended.
+const Settles = time.Second
 
 // newAndCleared are FLAG_ACTIVITY_NEW_TASK and FLAG_ACTIVITY_CLEAR_TASK: the activity
 // is made anew in a process that lives. Macrobenchmark's StartupMode.WARM does it so;

@@ -100,17 +100,26 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 	if perf.Displayed > 0 {
 		p.leaveHome(pr, perf.Displayed)
 	}
-	out := choreo.Performance{Marks: marks, Displayed: perf.Displayed, End: perf.End + begin}
+	out := choreo.Performance{Marks: marks, Displayed: takenForDrawn(pr.app.Launch, perf.Displayed), End: perf.End + begin}
 	// The start of what is there already is not logged (ActivityMetricsLogger,
 	// isInterestedToEventLog).
 	if perf.Start != choreo.Hot && perf.Displayed > 0 {
-		p.clock.At(begin+perf.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, perf.Displayed) })
+		p.clock.At(begin+out.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, out.Displayed) })
 		if p.saysDrawn(pr.app) {
 			took := perf.Displayed + pr.app.Drawn
 			p.clock.At(begin+took, func() { p.fullyDrawn(pr, took) })
 		}
 	}
 	return out
+}
+
+// takenForDrawn is when the system takes the windows of a start for drawn, which are
+// drawn at a time after its beginning.
+func takenForDrawn(l simapp.Launch, drawn time.Duration) time.Duration {
+	if drawn == 0 {
+		return 0
+	}
+	return max(drawn+l.Late-l.Early, time.Millisecond)
 }
 
 // longFrameTold is when a process says that a frame took long, after what made it take

@@ -15,6 +15,8 @@ type Launch struct {
 	Relaunched float64       // the chance that an activity that comes back is made anew
 	Undrawn    int           // from its start of this number on it says no more that it is fully drawn; 0: it always does
 	Logged     time.Duration // how late the log tells that it is displayed
+	Early      time.Duration // the system takes the windows for drawn so long before they are
+	Late       time.Duration // and so long after
 }
 
 // launch reads KEY VALUE pairs.
@@ -36,8 +38,12 @@ func (p *parser) launch(w []string) error {
 			l.Undrawn, err = number(value, 1, MaxRules)
 		case "logged":
 			l.Logged, err = shortTime(value)
+		case "early":
+			l.Early, err = shortTime(value)
+		case "late":
+			l.Late, err = shortTime(value)
 		default:
-			err = errors.New("not one of through, second, revived, forgotten, relaunched, undrawn, logged")
+			err = errors.New("not one of through, second, revived, forgotten, relaunched, undrawn, logged, early, late")
 		}
 		return err
 	})
