@@ -88,6 +88,26 @@ func TestABaseAloneIsRefusedWithAdvice(t *testing.T) {
 	}
 }
 
+// APKs that are whole apps each, as Gradle makes them for one ABI each, are no parts.
+func TestSeveralWholeAppsAreRefusedWithAdvice(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	text, err := os.ReadFile(job.App.APK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.App.APK = t.TempDir()
+	for _, name := range []string{"app-arm64-v8a-release.apk", "app-x86_64-release.apk"} {
+		if err := os.WriteFile(filepath.Join(job.App.APK, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	if e := loss.As(r.Err); e == nil || !strings.Contains(e.Hint(), "name the one for this device") {
+		t.Errorf("%v, want advice to name one", r.Err)
+	}
+}
+
 // zipFile is an archive of files, none of them compressed.
 func zipFile(t *testing.T, name string, files map[string]string) string {
 	t.Helper()

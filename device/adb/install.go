@@ -42,7 +42,16 @@ func (e *InstallError) Is(target error) bool {
 }
 
 // Hint is what to do about it, "" where there is nothing to say.
-func (e *InstallError) Hint() string { return installHints[e.Code] }
+func (e *InstallError) Hint() string {
+	if strings.Contains(e.Detail, severalWhole) {
+		return "these are no parts of one app, but whole apps, such as Gradle's for one ABI each: let app.apk name the one for this device"
+	}
+	return installHints[e.Code]
+}
+
+// severalWhole is what the package manager says of APKs with the same place in an app
+// (PackageInstallerSession.java).
+const severalWhole = "was defined multiple times"
 
 // installHints are for the codes that users meet (PackageManager.java).
 var installHints = map[string]string{

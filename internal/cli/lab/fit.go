@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/apk/splits"
+	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 )
@@ -45,5 +49,23 @@ func FilesThere(cfg *config.Config) error {
 			problems = append(problems, exit.Usage(fmt.Errorf("energy.power-profile: %w", err), "name a device's power_profile.xml, or none for the reference phone"))
 		}
 	}
-	return errors.Join(append(problems, maestroThere(cfg), apksFit(cfg))...)
+	return errors.Join(append(problems, installable(cfg.App), maestroThere(cfg), apksFit(cfg))...)
+}
+
+// installable looks whether what the configuration names is of the kind that is
+// installed: APKs, or alone a folder or an archive of them.
+func installable(app config.App) error {
+	var problems []error
+	paths := app.APKs()
+	for _, path := range paths {
+		switch {
+		case strings.EqualFold(filepath.Ext(path), ".aab"):
+			problems = append(problems, exit.Usage(fmt.Errorf("app.apk: %s is an app bundle, which no device installs", console.Plain(path)),
+				"make APKs of it (bundletool build-apks --bundle=app.aab --output=app.apks), and name that archive"))
+		case len(paths) > 1 && splits.Chooses([]string{path}):
+			problems = append(problems, exit.Usage(fmt.Errorf("app.apk: %s stands in a list, and is no APK itself", console.Plain(path)),
+				"a folder or an archive of APKs is named alone; a list has APK files"))
+		}
+	}
+	return errors.Join(problems...)
 }

@@ -59,6 +59,29 @@ func TestWhatIsKnownBeforeMeasuring(t *testing.T) {
 	}
 }
 
+// What is no APK, nor names APKs, is told before a device is asked.
+func TestWhatNoDeviceInstalls(t *testing.T) {
+	t.Parallel()
+	for apk, said := range map[string]string{
+		"app.AAB":                   "app.AAB is an app bundle, which no device installs",
+		"[demo-good.apk, parts]":    "parts stands in a list, and is no APK itself",
+		"[all.apks, demo-good.apk]": "all.apks stands in a list, and is no APK itself",
+	} {
+		l := clitest.NewLab(t, "demo-good", "")
+		for _, file := range []string{"app.AAB", "all.apks"} {
+			clitest.WriteFile(t, l.Path(file), "x")
+		}
+		if err := os.Mkdir(l.Path("parts"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		l.Edit("apk: demo-good.apk", "apk: "+apk)
+		got := l.Apkgate("run")
+		if message, hint := clitest.Complaint(t, got); got.Status != exit.StatusUsage || !strings.Contains(message, said) || hint == "" {
+			t.Errorf("%s: exit status %d, %q, hint %q", apk, got.Status, message, hint)
+		}
+	}
+}
+
 // Maestro looks for devices at one adb server alone: what it can't find is refused
 // before anything is measured.
 func TestDevicesThatMaestroDoesNotFind(t *testing.T) {
