@@ -285,6 +285,8 @@ func (f *Folder) isEmpty() error {
 			}
 		case lockFile:
 			continue
+		case formatFile: // another process has made it meanwhile
+			return f.isOurs()
 		}
 		return fmt.Errorf("%w: it holds %.60q", ErrForeign, e.Name())
 	}

@@ -169,6 +169,22 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
+// Many who keep something for the first time at once all find their folder.
+func TestAFolderIsMadeByManyAtOnce(t *testing.T) {
+	for i := range 40 {
+		f := At(filepath.Join(t.TempDir(), "evidence"), Default)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				if err := f.make(); err != nil {
+					t.Errorf("folder %d: %v", i, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
 const rounds = 20
 
 // texts are the files of a run: one of its own, and one that the other process's run
