@@ -20,15 +20,12 @@ package collect
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
-	"github.com/apkgate/apkgate/collect/recorders"
-	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
@@ -115,53 +112,6 @@ func Collect(ctx context.Context, job Job, options Options) Result {
 // result is what became of the job that ended with the error, nil for none.
 func (c *collector) result(err error) Result {
 	return Result{Device: c.job.Device, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent())}
-}
-
-// station is the device as it stands ready, for one collector or for several
-// that take turns on it.
-type station struct {
-	target     *target.Target
-	programs   *recorders.Programs
-	perfetto   *recorders.Perfetto
-	simpleperf *recorders.Simpleperf
-	recording  recorders.Set       // perfetto and simpleperf
-	meter      *power.Meter        // nil where no energy is measured
-	release    func()              // gives up the claim to the device; nil: there is none
-	sizes      map[string][]string // of the files of packages that were installed, in bytes
-	// holder is the collector whose build is installed; clean has each build
-	// installed anew, without what another left behind.
-	holder *collector
-	clean  bool
-	apps   []string // the packages that are measured in turns
-	// evident says that what evidence needs is recorded.
-	evident bool
-	// timeline says that frames are taken from the frame timeline, sawTimeline that a
-	// repetition had it.
-	timeline, sawTimeline bool
-}
-
-func newStation(job Job, options Options) *station {
-	t := target.New(job.Device, job.Clock, started(options), job.Open)
-	programs := &recorders.Programs{Target: t}
-	limit := recordLimit(job)
-	s := &station{
-		target: t, programs: programs,
-		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
-	}
-	s.recording.All = []recorders.Recorder{s.perfetto, s.simpleperf}
-	return s
-}
-
-// recordLimit is after how long a recorder ends by itself.
-func recordLimit(job Job) time.Duration {
-	limit := job.Scenario.Timeout
-	if limit <= 0 {
-		limit = 24 * time.Hour
-	}
-	if job.Energy != nil {
-		limit += job.Energy.Disconnect
-	}
-	return limit + 10*time.Minute
 }
 
 // started is the time of day at which a run begins.
@@ -307,65 +257,4 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 
 func (c *collector) fail(cause loss.Cause, phase journal.Phase, repetition int, err error) error {
 	return loss.Of(c.job.Device, cause, phase, repetition, err)
-}
-
-// finish makes the record of what was measured.
-func (c *collector) finish(err error) run.Run {
-	c.target.Journal = c.journal
-	c.compareEvents()
-	c.correctRefreshRate()
-	c.tellFramesBy()
-	c.tellCoverage()
-	if c.meter != nil {
-		c.run.Energy = c.meter.Record(c.spent())
-	}
-	if c.watcher != nil {
-		c.run.Evidence = c.watcher.Kept
-		if c.evident { // recording takes some of what is measured
-			c.setContext("recorded", "perfetto")
-		}
-	}
-	imported := c.takeImported()
-	r := c.run
-	switch {
-	case len(c.measured) == 0:
-		r.Status = run.Failed
-	case err != nil:
-		r.Status = run.Partial
-	default:
-		r.Status = run.Complete
-	}
-	r.Warnings = c.journal.Warnings
-	if err != nil { // the last warning is what run.Why tells
-		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
-	}
-	if r.Iterations = imported; imported == nil {
-		r.Iterations = iterations(c.measured)
-	}
-	for i := range r.Iterations {
-		if c.buildSize != nil && r.Iterations[i].Metrics == nil {
-			r.Iterations[i].Metrics = map[string]float64{}
-		}
-		maps.Copy(r.Iterations[i].Metrics, c.buildSize)
-	}
-	c.journal.Report(journal.Done, 0, 0, string(r.Status))
-	return r
-}
-
-// why says in one sentence why a run is not complete, for its record.
-func why(err error) string {
-	if errors.Is(err, ErrOtherBuild) {
-		return ErrOtherBuild.Error()
-	}
-	return loss.Why(err)
-}
-
-// spent is the energy of the repetitions, of those that have it.
-func (c *collector) spent() (out []*power.Spent) {
-	for _, m := range c.measured {
-		if m.energy != nil {
-			out = append(out, m.energy)
-		}
-	}
-	return out
 }

@@ -111,6 +111,43 @@ func (c *collector) tellCoverage() {
 	}
 }
 
+// lossOf tells why the repetition is lost that the device survived, nil where it is
+// not; unseen that nobody looked at its frames. untold is why the frame timeline is not
+// known, nil where it is or nobody wants it.
+func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (unseen bool, lost error) {
+	if err := seen.Loss(ended); err != nil {
+		return false, err
+	}
+	if a.frames.ByTimeline && !a.measured {
+		return true, nil
+	}
+	if untold != nil {
+		return false, untold
+	}
+	unseen = a.energy != nil && c.detached() != nil && !a.frames.ByTimeline
+	if unseen {
+		a.frames.Frames = nil
+	} else if err := a.frames.Loss(a.n, a.measured); err != nil {
+		if unseen = c.drawsNothing(err) || c.drawsByItself(a, err); !unseen && !c.needsNoFrames(err) {
+			return false, err
+		}
+	}
+	c.sawTimeline = c.sawTimeline || a.frames.ByTimeline
+	c.sawFrames = c.sawFrames || !unseen
+	return unseen, nil
+}
+
+// drawsNothing reports whether a repetition without frames counts all the same:
+// where energy is measured, and the app has never drawn anything that gfxinfo
+// counts. What works with the screen off, or draws by itself, has its joules too.
+func (c *collector) drawsNothing(lost error) bool {
+	if c.meter == nil || c.sawFrames || !errors.Is(lost, loss.ErrNoFrames) {
+		return false
+	}
+	c.journal.Warnf("%s draws nothing that gfxinfo counts: its energy is measured, and no frames (see whether the workload opens the app at all, if it should)", c.job.App.Package)
+	return true
+}
+
 // drawsByItself reports whether a repetition counts without frames since the app shows a
 // window, whose first frame is seen, and nobody numbers or counts what it draws in it, as
 // Flutter, games and video do. An app that has drawn before should draw again.

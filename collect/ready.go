@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
+	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 )
@@ -56,6 +57,41 @@ func (c *collector) lightUp(ctx context.Context) error {
 		return err
 	}
 	return c.target.KeepLit(ctx)
+}
+
+// prepare brings the app to the state in which every repetition begins.
+func (c *collector) prepare(ctx context.Context) error {
+	if err := c.stopApps(ctx); err != nil {
+		return err
+	}
+	if !c.job.Scenario.ClearData {
+		return nil
+	}
+	out, err := c.target.Exec(ctx, "pm", "clear", c.job.App.Package)
+	if err := target.Answered("clear the app's data", out, err); err != nil {
+		return err
+	}
+	if said := target.FirstLine(out.Stdout); said != "Success" {
+		return fmt.Errorf("clear the app's data: the device says %q", said)
+	}
+	return c.grantAgain(ctx)
+}
+
+// stopApps stops the app and its test; what would start them again first.
+func (c *collector) stopApps(ctx context.Context) error {
+	running := []string{c.job.App.Package, workload.TestPackage(c.job.Scenario.Workload)}
+	if workload.Orchestrated(c.job.Scenario.Workload) {
+		running = append([]string{workload.OrchestratorPackage}, running...)
+	}
+	for _, pkg := range running {
+		if pkg == "" {
+			continue
+		}
+		if err := c.target.Try(ctx, "am", "force-stop", pkg); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readyStart brings the app, which was stopped, to the state that its start is to

@@ -10,7 +10,6 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
-	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
@@ -198,84 +197,12 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	return out, nil
 }
 
-// lossOf tells why the repetition is lost that the device survived, nil where it is
-// not; unseen that nobody looked at its frames. untold is why the frame timeline is not
-// known, nil where it is or nobody wants it.
-func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (unseen bool, lost error) {
-	if err := seen.Loss(ended); err != nil {
-		return false, err
-	}
-	if a.frames.ByTimeline && !a.measured {
-		return true, nil
-	}
-	if untold != nil {
-		return false, untold
-	}
-	unseen = a.energy != nil && c.detached() != nil && !a.frames.ByTimeline
-	if unseen {
-		a.frames.Frames = nil
-	} else if err := a.frames.Loss(a.n, a.measured); err != nil {
-		if unseen = c.drawsNothing(err) || c.drawsByItself(a, err); !unseen && !c.needsNoFrames(err) {
-			return false, err
-		}
-	}
-	c.sawTimeline = c.sawTimeline || a.frames.ByTimeline
-	c.sawFrames = c.sawFrames || !unseen
-	return unseen, nil
-}
-
-// drawsNothing reports whether a repetition without frames counts all the same:
-// where energy is measured, and the app has never drawn anything that gfxinfo
-// counts. What works with the screen off, or draws by itself, has its joules too.
-func (c *collector) drawsNothing(lost error) bool {
-	if c.meter == nil || c.sawFrames || !errors.Is(lost, loss.ErrNoFrames) {
-		return false
-	}
-	c.journal.Warnf("%s draws nothing that gfxinfo counts: its energy is measured, and no frames (see whether the workload opens the app at all, if it should)", c.job.App.Package)
-	return true
-}
-
 // causeOf tells whose failure a lost repetition is that the device survived.
 func causeOf(err error) loss.Cause {
 	if errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrTimeline) {
 		return loss.Infrastructure
 	}
 	return loss.Workload
-}
-
-// prepare brings the app to the state in which every repetition begins.
-func (c *collector) prepare(ctx context.Context) error {
-	if err := c.stopApps(ctx); err != nil {
-		return err
-	}
-	if !c.job.Scenario.ClearData {
-		return nil
-	}
-	out, err := c.target.Exec(ctx, "pm", "clear", c.job.App.Package)
-	if err := target.Answered("clear the app's data", out, err); err != nil {
-		return err
-	}
-	if said := target.FirstLine(out.Stdout); said != "Success" {
-		return fmt.Errorf("clear the app's data: the device says %q", said)
-	}
-	return c.grantAgain(ctx)
-}
-
-// stopApps stops the app and its test; what would start them again first.
-func (c *collector) stopApps(ctx context.Context) error {
-	running := []string{c.job.App.Package, workload.TestPackage(c.job.Scenario.Workload)}
-	if workload.Orchestrated(c.job.Scenario.Workload) {
-		running = append([]string{workload.OrchestratorPackage}, running...)
-	}
-	for _, pkg := range running {
-		if pkg == "" {
-			continue
-		}
-		if err := c.target.Try(ctx, "am", "force-stop", pkg); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // endsWithin is how late the end of a workload is noticed where energy is

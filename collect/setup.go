@@ -4,16 +4,65 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/power"
+	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/device"
 )
+
+// station is the device as it stands ready, for one collector or for several
+// that take turns on it.
+type station struct {
+	target     *target.Target
+	programs   *recorders.Programs
+	perfetto   *recorders.Perfetto
+	simpleperf *recorders.Simpleperf
+	recording  recorders.Set       // perfetto and simpleperf
+	meter      *power.Meter        // nil where no energy is measured
+	release    func()              // gives up the claim to the device; nil: there is none
+	sizes      map[string][]string // of the files of packages that were installed, in bytes
+	// holder is the collector whose build is installed; clean has each build
+	// installed anew, without what another left behind.
+	holder *collector
+	clean  bool
+	apps   []string // the packages that are measured in turns
+	// evident says that what evidence needs is recorded.
+	evident bool
+	// timeline says that frames are taken from the frame timeline, sawTimeline that a
+	// repetition had it.
+	timeline, sawTimeline bool
+}
+
+func newStation(job Job, options Options) *station {
+	t := target.New(job.Device, job.Clock, started(options), job.Open)
+	programs := &recorders.Programs{Target: t}
+	limit := recordLimit(job)
+	s := &station{
+		target: t, programs: programs,
+		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
+	}
+	s.recording.All = []recorders.Recorder{s.perfetto, s.simpleperf}
+	return s
+}
+
+// recordLimit is after how long a recorder ends by itself.
+func recordLimit(job Job) time.Duration {
+	limit := job.Scenario.Timeout
+	if limit <= 0 {
+		limit = 24 * time.Hour
+	}
+	if job.Energy != nil {
+		limit += job.Energy.Disconnect
+	}
+	return limit + 10*time.Minute
+}
 
 // setUp makes the device ready: what is measured on, installed, and told to
 // measure.

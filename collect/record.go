@@ -2,17 +2,83 @@ package collect
 
 import (
 	"cmp"
+	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/frame"
 )
 
 // maxKeptFrames bounds the frames that a record keeps for pictures.
 const maxKeptFrames = 20_000
+
+// finish makes the record of what was measured.
+func (c *collector) finish(err error) run.Run {
+	c.target.Journal = c.journal
+	c.compareEvents()
+	c.correctRefreshRate()
+	c.tellFramesBy()
+	c.tellCoverage()
+	if c.meter != nil {
+		c.run.Energy = c.meter.Record(c.spent())
+	}
+	if c.watcher != nil {
+		c.run.Evidence = c.watcher.Kept
+		if c.evident { // recording takes some of what is measured
+			c.setContext("recorded", "perfetto")
+		}
+	}
+	imported := c.takeImported()
+	r := c.run
+	switch {
+	case len(c.measured) == 0:
+		r.Status = run.Failed
+	case err != nil:
+		r.Status = run.Partial
+	default:
+		r.Status = run.Complete
+	}
+	r.Warnings = c.journal.Warnings
+	if err != nil { // the last warning is what run.Why tells
+		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
+	}
+	if r.Iterations = imported; imported == nil {
+		r.Iterations = iterations(c.measured)
+	}
+	for i := range r.Iterations {
+		if c.buildSize != nil && r.Iterations[i].Metrics == nil {
+			r.Iterations[i].Metrics = map[string]float64{}
+		}
+		maps.Copy(r.Iterations[i].Metrics, c.buildSize)
+	}
+	c.journal.Report(journal.Done, 0, 0, string(r.Status))
+	return r
+}
+
+// why says in one sentence why a run is not complete, for its record.
+func why(err error) string {
+	if errors.Is(err, ErrOtherBuild) {
+		return ErrOtherBuild.Error()
+	}
+	return loss.Why(err)
+}
+
+// spent is the energy of the repetitions, of those that have it.
+func (c *collector) spent() (out []*power.Spent) {
+	for _, m := range c.measured {
+		if m.energy != nil {
+			out = append(out, m.energy)
+		}
+	}
+	return out
+}
 
 // iterations makes the record's iterations of what was measured. The frames
 // themselves are kept for the repetition in the middle alone.
