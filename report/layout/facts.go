@@ -31,6 +31,7 @@ func (s story) facts(in Input) []document.Fact {
 		add("What would settle it", s.settle(in.Verdict))
 	case gate.Pass:
 		add("Would have seen", sensitivity(in))
+		add("Not judged", unjudged(in))
 	case gate.Invalid:
 		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
@@ -74,6 +75,31 @@ func sensitivity(in Input) string {
 		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), wording.Percent(least[metricName])))
 	}
 	return words.Few(parts, 5)
+}
+
+// unjudged names the metrics of which a pass says nothing, and in how many runs: no accepted
+// run counts for them, as where it was measured in another way.
+func unjudged(in Input) string {
+	runs := map[string]int{}
+	for _, r := range in.Verdict.Runs {
+		ofRun := map[string]bool{}
+		for _, c := range r.Comparisons {
+			if c.Event == "" && c.N == 0 && !ofRun[c.Metric] {
+				ofRun[c.Metric] = true
+				runs[c.Metric]++
+			}
+		}
+	}
+	byCount := map[int][]string{}
+	for _, metricName := range slices.SortedFunc(maps.Keys(runs), in.catalogue().Compare) {
+		m, _ := in.catalogue().Lookup(metricName)
+		byCount[runs[metricName]] = append(byCount[runs[metricName]], wording.Name(m.Title))
+	}
+	var parts []string
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(byCount))) {
+		parts = append(parts, fmt.Sprintf("%s in %d of %s", words.Few(byCount[n], 5), n, words.Count(len(in.Verdict.Runs), "run", "runs")))
+	}
+	return words.List(parts)
 }
 
 // settle says what would turn a doubt into an answer: the gate's own hint, or

@@ -188,6 +188,19 @@ func TestTextSaysWhatAPassIsWorth(t *testing.T) {
 	}
 }
 
+// A pass that could not look at a number says so above everything else.
+func TestTextSaysWhatAPassDoesNotJudge(t *testing.T) {
+	in := pass()
+	if got := textOf(t, in, document.Options{}); strings.Contains(got, "Not judged") {
+		t.Errorf("all is judged:\n%s", got)
+	}
+	alone := &in.Verdict.Runs[1].Comparisons[0]
+	alone.N, alone.Expected, alone.Detectable = 0, 0, 0
+	if got := textOf(t, in, document.Options{}); !strings.Contains(got, "Not judged  frames rendered in 1 of 2 runs\n") {
+		t.Errorf("the report does not name what it says nothing of:\n%s", got)
+	}
+}
+
 // What runs show together is said of them together, not of each.
 func TestTextOfRunsTogether(t *testing.T) {
 	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression}}
