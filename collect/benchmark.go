@@ -51,8 +51,8 @@ func (c *collector) runBenchmark(ctx context.Context) (ended, err error) {
 		return nil, err
 	}
 	defer w.Stop(c.journal)
-	timeout := c.job.Scenario.Timeout
-	for deadline := c.target.Clock.Now() + timeout; !w.Ended(); {
+	timeout, busy := c.job.Scenario.Timeout, c.begins()
+	for deadline := c.target.Clock.Now() + timeout; !w.Ended(); busy.tell() {
 		if timeout > 0 && c.target.Clock.Now() >= deadline && !w.Settled() {
 			w.Stop(c.journal)
 			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.prepare(ctx)
@@ -187,5 +187,27 @@ func (c *collector) benchmarks() bool { return c.job.Scenario.Workload.Benchmark
 func (c *collector) tellUnmeasured() {
 	if c.job.Energy.Measured() {
 		c.journal.Warnf("beside a Macrobenchmark energy is not measured: its PowerMetric does it")
+	}
+}
+
+// busy is a workload that runs.
+type busy struct {
+	c           *collector
+	began, told time.Duration
+}
+
+func (c *collector) begins() *busy {
+	now := c.target.Clock.Now()
+	return &busy{c, now, now}
+}
+
+// busyEvery is how often it is said of a workload that it still runs: some CI systems
+// end a job that is silent for ten minutes.
+const busyEvery = 30 * time.Second
+
+func (b *busy) tell() {
+	if now := b.c.target.Clock.Now(); now-b.told >= busyEvery {
+		b.told = now
+		b.c.journal.Report(journal.Busy, 0, 0, fmt.Sprintf("the workload has run for %v", (now-b.began).Round(time.Second)))
 	}
 }

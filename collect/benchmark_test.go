@@ -239,3 +239,29 @@ func TestAMacrobenchmarkThatTakesTooLong(t *testing.T) {
 		t.Errorf("%v", r.Err)
 	}
 }
+
+// What takes minutes says so all the time, as some CI systems take silence for the end.
+func TestALongWorkloadSaysThatItRuns(t *testing.T) {
+	t.Parallel()
+	_, macro := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	rewrite(t, macro.App.TestAPK, "cold 5", "cold 40")
+	macro.Scenario.Timeout = time.Hour
+	_, script := simulated(t, "pixel-3-android-9", simlab.Options{})
+	path := filepath.Join(t.TempDir(), "long.sh")
+	if err := os.WriteFile(path, []byte("am start -n com.example.demo/.InboxActivity; sleep 200\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script.Scenario.Workload = config.Workload{Shell: &config.Shell{Script: path}}
+	script.Scenario.Repetitions, script.Scenario.WarmUp, script.Scenario.Timeout = 1, 0, time.Hour
+	for name, job := range map[string]collect.Job{"Macrobenchmark": macro, "script": script} {
+		last, longest := job.Clock.Now(), time.Duration(0)
+		began := last
+		r := collect.Collect(t.Context(), job, collect.Options{Progress: progressFunc(func(journal.Event) {
+			now := job.Clock.Now()
+			last, longest = now, max(longest, now-last)
+		})})
+		if took := last - began; r.Err != nil || took < 3*time.Minute || longest > time.Minute {
+			t.Errorf("%s: %v; of %v it was silent for %v", name, r.Err, took, longest)
+		}
+	}
+}

@@ -231,9 +231,9 @@ func (c *collector) await(ctx context.Context, a *attempt, interval time.Duratio
 // not be asked.
 func (c *collector) watch(ctx context.Context, a *attempt) (ended, err error) {
 	clock, timeout, w := c.target.Clock, c.job.Scenario.Timeout, a.workload
-	deadline := clock.Now() + timeout
+	deadline, busy := clock.Now()+timeout, c.begins()
 	nextLog := clock.Now() + readLogEvery
-	for !w.Ended() {
+	for ; !w.Ended(); busy.tell() {
 		if timeout > 0 && clock.Now() >= deadline && !w.Settled() {
 			w.Stop(c.journal)
 			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.stopApps(ctx)

@@ -19,6 +19,8 @@ const (
 	Measure  Phase = "measure"
 	TearDown Phase = "tear-down"
 	Done     Phase = "done"
+	// Busy is no phase: a repetition takes long, and the message says how long so far.
+	Busy Phase = "busy"
 	// Waiting is no phase: something keeps the device from going on, which the
 	// message says: "has not answered for 5s".
 	Waiting Phase = "waiting"
