@@ -89,11 +89,20 @@ func (c *check) warnApart() {
 		case slices.Contains(c.told, k.property):
 		case at >= 0:
 			c.warnings = append(c.warnings, run.Warning{Text: c.apart[at].describe(c.catalogue) +
-				", and this verdict says nothing of it: measure as the accepted runs were, or accept " + moreRuns(missing) + "that were measured as this one"})
+				", and this verdict says nothing of it: " + k.otherwise() + "accept " + moreRuns(missing) + "that were measured as this one"})
 		case k.rebuilds(c.policy):
 			c.warnings = append(c.warnings, run.Warning{Text: k.describe(c.catalogue) + "; " + moreRuns(missing) + "of its kind " + words.Plural(missing, "rebuilds", "rebuild") + " the history"})
 		}
 	}
+}
+
+// otherwise is what to do instead of accepting runs, before "accept": where frames come
+// from is for the device to say.
+func (k kind) otherwise() string {
+	if k.property == metric.FramesBy {
+		return ""
+	}
+	return "measure as the accepted runs were, or "
 }
 
 // rebuilds reports whether accepted runs of another kind stand beside too few of the
