@@ -13,12 +13,6 @@ import (
 	"github.com/apkgate/apkgate/metric"
 )
 
-// The values of the context property frames_by.
-const (
-	byTimeline = "timeline" // the compositor's frame timeline, in a trace
-	byGfxinfo  = "gfxinfo"  // dumps of gfxinfo
-)
-
 // prepareTimeline has Perfetto record the frame timeline, if the device can.
 func (c *collector) prepareTimeline(ctx context.Context) error {
 	c.perfetto.Ask(frames.Ask())
@@ -84,9 +78,9 @@ func (c *collector) tellFramesBy() {
 	if _, users := c.job.Extra[metric.FramesBy]; users || !c.sawFrames {
 		return
 	}
-	by := byGfxinfo
+	by := metric.ByGfxinfo
 	if c.timeline {
-		by = byTimeline
+		by = metric.ByTimeline
 	}
 	c.setContext(metric.FramesBy, by)
 }

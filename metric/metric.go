@@ -161,26 +161,27 @@ const EnergyFrom = "energy_from"
 // never compared with those of another. A run that doesn't tell is of the time when
 // apkgate had gfxinfo alone.
 const (
-	FramesBy  = "frames_by"
-	byGfxinfo = "gfxinfo"
+	FramesBy   = "frames_by"
+	ByTimeline = "timeline"
+	ByGfxinfo  = "gfxinfo"
 )
 
 var builtin = []Metric{
-	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", OnRequest: true, Sums: true, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 1, Restless: 0.03},
-	{Name: "frames.smooth_ratio", Unit: ratio, Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.001, Restless: 0.02},
-	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 1},
-	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 1},
-	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.05},
-	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01, Restless: 0.01},
-	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.01},
-	{Name: "frames.overrun_ms", Unit: "ms", Title: "time beyond the deadline", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
-	{Name: "frames.overrun_ms.p50", Unit: "ms", Title: "time beyond the deadline, median", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
-	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
-	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
-	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: byGfxinfo, Resolution: 0.5},
+	{Name: "frames.count", Unit: "frames", Direction: HigherIsBetter, Title: "frames rendered", OnRequest: true, Sums: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 1, Restless: 0.03},
+	{Name: "frames.smooth_ratio", Unit: ratio, Direction: HigherIsBetter, Title: "smooth ratio", Decimals: 3, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.001, Restless: 0.02},
+	{Name: "frames.janky", Unit: "frames", Direction: LowerIsBetter, Title: "janky frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 1},
+	{Name: "frames.slow", Unit: "frames", Direction: LowerIsBetter, Title: "slow frames", Sums: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 1},
+	{Name: "frames.frozen", Unit: "frames", Direction: LowerIsBetter, Title: "frozen frames", Sums: true, Of: "frames.smooth_ratio", Mean: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.05},
+	{Name: "frames.duration_ms", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame", Decimals: 2, Log: true, Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01, Restless: 0.01},
+	{Name: "frames.duration_ms.p50", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, median", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
+	{Name: "frames.duration_ms.p90", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 90th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
+	{Name: "frames.duration_ms.p95", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 95th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
+	{Name: "frames.duration_ms.p99", Unit: "ms", Direction: LowerIsBetter, Title: "time per frame, 99th percentile", Decimals: 2, Log: true, Of: "frames.duration_ms", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.01},
+	{Name: "frames.overrun_ms", Unit: "ms", Title: "time beyond the deadline", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p50", Unit: "ms", Title: "time beyond the deadline, median", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p90", Unit: "ms", Title: "time beyond the deadline, 90th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
+	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02},
 	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Resolution: 0.001},
 	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.001},

@@ -88,8 +88,8 @@ func (c *check) warnApart() {
 		switch {
 		case slices.Contains(c.told, k.property):
 		case at >= 0:
-			c.warnings = append(c.warnings, run.Warning{Text: c.apart[at].describe(c.catalogue) +
-				", and this verdict says nothing of it: " + k.otherwise() + "accept " + moreRuns(missing) + "that were measured as this one"})
+			c.warnings = append(c.warnings, run.Warning{Text: c.apart[at].describe(c.catalogue) + ", and this verdict says nothing of " +
+				words.Plural(len(k.metrics), "it", "them") + ": " + k.otherwise() + "accept " + moreRuns(missing) + "that were measured as this one"})
 		case k.rebuilds(c.policy):
 			c.warnings = append(c.warnings, run.Warning{Text: k.describe(c.catalogue) + "; " + moreRuns(missing) + "of its kind " + words.Plural(missing, "rebuilds", "rebuild") + " the history"})
 		}

@@ -221,7 +221,7 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 		"of before there was a timeline": {now("gfxinfo"), of(10, "a", ""), 10, 10, "", ""},
 		"and the other way round":        {now(""), of(10, "a", "gfxinfo"), 10, 10, "", ""},
 		"the first of the timeline": {now("timeline"), of(10, "a", ""), 0, 10, both + " have no comparable history",
-			both + ` have no comparable history: frames_by is "timeline" here and "gfxinfo" in the accepted runs, and this verdict says nothing of it: accept 5 more runs that were measured as this one`},
+			both + ` have no comparable history: frames_by is "timeline" here and "gfxinfo" in the accepted runs, and this verdict says nothing of them: accept 5 more runs that were measured as this one`},
 		"the fourth": {now("timeline"), slices.Concat(of(10, "a", ""), of(3, "a", "timeline")), 3, 13, both + " have 3 comparable runs of the 5 that are needed",
 			both + `: 10 of 13 accepted runs of this context were measured in another way and don't count: frames_by is "timeline" here and "gfxinfo" there; 2 more runs of its kind rebuild the history`},
 		"the fifth": {now("timeline"), slices.Concat(of(1, "a", "gfxinfo"), of(4, "a", "timeline")), 4, 5, "",

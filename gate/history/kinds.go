@@ -40,7 +40,7 @@ func tellKinds(p gate.Policy, checks []*check) []run.Warning {
 			c.told = append(c.told, k.property)
 		}
 		out = append(out, run.Warning{Text: fmt.Sprintf(
-			"%s: in %d of %d runs measured in another way than in accepted ones, which don't count for them: %s is %s here and %s there; up to %s of its kind for each context %s the history",
+			"%s: %d of %d runs were measured in another way than accepted ones, which don't count for them: %s is %s here and %s there; up to %s of this kind for each context %s the history",
 			gate.Titles(k.metrics, of[0].catalogue), len(of), len(checks), k.property, gate.OneOf([]string{k.here}), gate.OneOf(k.there),
 			strings.TrimSuffix(moreRuns(mostMissing(p, k.property, of)), " "), words.Plural(mostMissing(p, k.property, of), "rebuilds", "rebuild"))})
 	}

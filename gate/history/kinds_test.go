@@ -41,7 +41,7 @@ func TestASwitchOfManyPhonesIsToldOnce(t *testing.T) {
 		return out
 	}
 	v := check(of("1", "a", "timeline", "rails"), of("2", "b", "timeline", "rails"), of("3", "c", "timeline", "battery"), of("4", "d", "gfxinfo", "rails"))
-	want := []string{`smooth ratio, time per frame: in 3 of 4 runs measured in another way than in accepted ones, which don't count for them: frames_by is "timeline" here and "gfxinfo" there; up to 5 more runs of its kind for each context rebuild the history`}
+	want := []string{`smooth ratio, time per frame: 3 of 4 runs were measured in another way than accepted ones, which don't count for them: frames_by is "timeline" here and "gfxinfo" there; up to 5 more runs of this kind for each context rebuild the history`}
 	if got := texts(v.Warnings); !slices.Equal(got, want) {
 		t.Errorf("warnings %q, want %q", got, want)
 	}
@@ -55,7 +55,7 @@ func TestASwitchOfManyPhonesIsToldOnce(t *testing.T) {
 	if v := check(of("1", "a", "timeline", "rails"), of("4", "d", "gfxinfo", "rails")); len(v.Warnings) > 0 || len(v.Runs[0].Warnings) != 1 {
 		t.Errorf("of one run: %q and %q", texts(v.Warnings), texts(v.Runs[0].Warnings))
 	}
-	if v := check(of("2", "b", "timeline", "rails"), of("5", "b", "timeline", "rails")); len(v.Warnings) != 1 || v.Warnings[0].Text[len(v.Warnings[0].Text)-68:] != "; up to 3 more runs of its kind for each context rebuild the history" {
+	if v := check(of("2", "b", "timeline", "rails"), of("5", "b", "timeline", "rails")); len(v.Warnings) != 1 || v.Warnings[0].Text[len(v.Warnings[0].Text)-69:] != "; up to 3 more runs of this kind for each context rebuild the history" {
 		t.Errorf("of a phone that has two: %q", texts(v.Warnings))
 	}
 }

@@ -142,6 +142,9 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 	default:
 		out.Verdict, out.Reason = gate.Pass, s.describePass(*out)+s.unsaid(c)
 	}
+	if s.fewer != "" && out.Reason != s.fewer {
+		c.warn("scenario %q: %s", s.name, s.fewer)
+	}
 }
 
 // describeLost says what became of the runs that are not whole: of the head's

@@ -106,7 +106,6 @@ func (s *scenario) findFewer(c *comparing) {
 		told = append(told[:listed], fmt.Sprintf("%d more", more))
 	}
 	s.fewer = "the head build drew fewer than half of the base build's frames: " + strings.Join(told, ", ")
-	c.warn("scenario %q: %s", s.name, s.fewer)
 }
 
 // framesOfCells are the base build's cells that say how many frames the others are of,

@@ -78,6 +78,9 @@ func newCard(r gate.RunVerdict, v gate.Verdict) document.Card {
 		card.Labels = strings.TrimPrefix(card.Labels+", "+wording.Name(l), ", ")
 	}
 	for _, w := range r.Warnings {
+		if w.String() == r.Reason { // it is said already
+			continue
+		}
 		card.Warnings = append(card.Warnings, wording.Sentence(w.String()))
 	}
 	return card

@@ -214,3 +214,15 @@ func TestTextOfRunsTogether(t *testing.T) {
 		t.Errorf("the report lacks %q:\n%s", want, got)
 	}
 }
+
+// What a run's verdict rests on is not said again as its warning.
+func TestTextSaysAReasonOnce(t *testing.T) {
+	in := pass()
+	r := &in.Verdict.Runs[0]
+	r.Verdict, r.Reason = gate.Inconclusive, "most frames are gone"
+	r.Warnings = []run.Warning{{Text: r.Reason}, {Text: "the log is cut short"}}
+	got := textOf(t, in, document.Options{Width: 100})
+	if n := strings.Count(got, "warning: "); n != 1 || !strings.Contains(got, "warning: the log is cut short") {
+		t.Errorf("%d warnings, want that of the log alone:\n%s", n, got)
+	}
+}
