@@ -140,7 +140,8 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
-	full      watch.FullDisplay
+	full      watch.FullDisplay  // of the start that is measured
+	before    watch.FullDisplay  // of the start before a warm or a hot one
 	cpuBefore time.Duration      // that the app's process has had before it is measured
 	buildSize map[string]float64 // of the build: the same in each repetition
 }
@@ -168,6 +169,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 	}
 	s.target.Journal = c.journal
 	c.full = watch.FullDisplay{Target: s.target, App: job.App.Package}
+	c.before = c.full
 	return c
 }
 

@@ -111,7 +111,7 @@ func (c *collector) readyStart(ctx context.Context) error {
 	if err := c.plan.StartBefore(ctx); err != nil {
 		return err
 	}
-	if lost, err := c.full.Await(ctx, log); lost != nil || err != nil {
+	if lost, err := c.before.Await(ctx, log); lost != nil || err != nil {
 		return errors.Join(lost, err)
 	}
 	if err := c.plan.Leave(ctx); err != nil {

@@ -146,6 +146,11 @@ func TestUnusualStartsAreMeasured(t *testing.T) {
 	if len(r.Run.Warnings) > 0 || meanOf(r.Run, "startup.ttid_ms") < 100 {
 		t.Errorf("%v, %v", r.Run.Warnings, r.Run.Iterations)
 	}
+	r = collect.Collect(t.Context(), startup(t, "pixel-7-android-14", config.StartWarm, "launch undrawn again\n"), collect.Options{})
+	wantComplete(t, r, 3)
+	if len(r.Run.Warnings) > 0 || meanOf(r.Run, "startup.ttfd_ms") != 0 {
+		t.Errorf("an app that says once in each process that it is fully drawn: %v, %v", r.Run.Warnings, r.Run.Iterations)
+	}
 	job := startup(t, "pixel-7-android-14", config.StartCold, "launch logged 30s\n")
 	r = collect.Collect(t.Context(), job, collect.Options{})
 	wantComplete(t, r, 3)

@@ -105,7 +105,7 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 	// isInterestedToEventLog).
 	if perf.Start != choreo.Hot && perf.Displayed > 0 {
 		p.clock.At(begin+out.Displayed+pr.app.Launch.Logged, func() { p.displayed(pr, out.Displayed) })
-		if p.saysDrawn(pr.app) {
+		if p.saysDrawn(pr.app, perf.Start) {
 			took := perf.Displayed + pr.app.Drawn
 			p.clock.At(begin+took, func() { p.fullyDrawn(pr, took) })
 		}

@@ -200,12 +200,15 @@ func (p *Phone) open(app *simapp.App, start choreo.Start) (took time.Duration) {
 
 // saysDrawn reports whether an app that makes its activity will say that it is fully
 // drawn.
-func (p *Phone) saysDrawn(app *simapp.App) bool {
+func (p *Phone) saysDrawn(app *simapp.App, start choreo.Start) bool {
 	a := p.state.apps[app.Package]
 	if a == nil || app.Drawn == 0 {
 		return app.Drawn > 0
 	}
 	a.made++
+	if app.Launch.DrawnOnce && start != choreo.Cold {
+		return false
+	}
 	return app.Launch.Undrawn == 0 || a.made < app.Launch.Undrawn
 }
 

@@ -14,6 +14,7 @@ type Launch struct {
 	Forgotten  time.Duration // the process is ended so long after it went out of sight; 0: it isn't
 	Relaunched float64       // the chance that an activity that comes back is made anew
 	Undrawn    int           // from its start of this number on it says no more that it is fully drawn; 0: it always does
+	DrawnOnce  bool          // each of its processes says so once
 	Logged     time.Duration // how late the log tells that it is displayed
 	Early      time.Duration // the system takes the windows for drawn so long before they are
 	Late       time.Duration // and so long after
@@ -35,6 +36,9 @@ func (p *parser) launch(w []string) error {
 		case "relaunched":
 			l.Relaunched, err = share(value)
 		case "undrawn":
+			if l.DrawnOnce = value == "again"; l.DrawnOnce {
+				return nil
+			}
 			l.Undrawn, err = number(value, 1, MaxRules)
 		case "logged":
 			l.Logged, err = shortTime(value)
