@@ -83,12 +83,7 @@ func dumpsys(c *call, then func(code int)) {
 	}
 	name := c.Arg(0)
 	if name == "-l" || name == "" {
-		c.Printf("Currently running services:\n")
-		for _, n := range sortedKeys(services) {
-			if c.profile.API >= services[n].since {
-				c.Printf("  %s\n", n)
-			}
-		}
+		c.listServices()
 		then(0)
 		return
 	}
@@ -129,6 +124,16 @@ func dumpsys(c *call, then func(code int)) {
 	}
 	tell()
 	then(code)
+}
+
+// listServices names those that dumpsys can ask.
+func (c *call) listServices() {
+	c.Printf("Currently running services:\n")
+	for _, n := range sortedKeys(services) {
+		if c.profile.API >= services[n].since {
+			c.Printf("  %s\n", n)
+		}
+	}
 }
 
 // giveUp says that a dump took too long (frameworks/native/cmds/dumpsys/dumpsys.cpp).

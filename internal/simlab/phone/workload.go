@@ -68,20 +68,22 @@ func (w *workload) playNext(cold bool) {
 		return
 	}
 	sc, ok := w.app.Scenario(w.current.Scenario)
-	if !ok {
+	switch name := w.phone.lacks(w.app); {
+	case !ok:
 		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))
-		return
-	}
-	if why := w.phone.hidden(); why != "" && cold {
-		w.fail("androidx.test.espresso.NoActivityResumedException: No activities in stage RESUMED. Did you forget to launch the activity. (test.getActivity() or similar)? (" + why + ")")
-		return
-	}
-	if name := w.phone.lacks(w.app); name != "" {
+	case cold && w.phone.hidden() != "":
+		w.fail("androidx.test.espresso.NoActivityResumedException: No activities in stage RESUMED. Did you forget to launch the activity. (test.getActivity() or similar)? (" + w.phone.hidden() + ")")
+	case name != "":
 		w.at(w.phone.clock.Now()+focusFor, func() {
 			w.fail("androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds. (a dialog asks for " + name + ")")
 		})
-		return
+	default:
+		w.perform(sc, cold)
 	}
+}
+
+// perform plays the current test's scenario; what it has to say follows a moment later.
+func (w *workload) perform(sc simapp.Scenario, cold bool) {
 	w.phone.state.played++
 	start := choreo.Shows
 	if cold {
@@ -98,21 +100,25 @@ func (w *workload) playNext(cold bool) {
 		})
 	}
 	w.at(perf.End+w.lingers(), func() {
-		if n != w.next || w.process == nil { // under the Orchestrator: it crashed
-			return
+		if n == w.next && w.process != nil { // else, under the Orchestrator, it crashed
+			w.passed()
 		}
-		if w.raw {
-			w.status(0, ".")
-		} else {
-			w.printf(".")
-		}
-		if w.orchestra != nil {
-			w.orchestra.next(w)
-			return
-		}
-		w.playNext(false)
 	})
 	w.scheduleFaults(scenarioBegan, perf)
+}
+
+// passed says so of the current test, and goes on.
+func (w *workload) passed() {
+	if w.raw {
+		w.status(0, ".")
+	} else {
+		w.printf(".")
+	}
+	if w.orchestra != nil {
+		w.orchestra.next(w)
+		return
+	}
+	w.playNext(false)
 }
 
 // focusFor is how long Espresso waits for a window of the app to have the focus.
