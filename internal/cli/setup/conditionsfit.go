@@ -32,7 +32,19 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 		return nil, err
 	}
 	rate, err := rateFinding(ctx, d, cfg.Scenarios, api)
-	return append(code, rate...), err
+	return slices.Concat(code, rate, startFindings(cfg.Scenarios, api)), err
+}
+
+// startFindings tells of start-ups whose activity the device can't be asked for.
+func startFindings(scenarios []config.Scenario, api int) (findings []device.Finding) {
+	for _, s := range scenarios {
+		if w := s.Workload.Startup; w != nil && w.Activity == "" && api < 24 {
+			findings = append(findings, device.Finding{
+				Name: "start", Detail: fmt.Sprintf("scenario %q names no activity, and Android tells the launcher's since version 7", s.Name), Hint: "name it: workload.startup.activity in apkgate.yml",
+			})
+		}
+	}
+	return findings
 }
 
 // codeFinding says what would be compiled, and where Android would compile nothing.

@@ -236,6 +236,8 @@ func TestDoctorTellsWhatARunDoes(t *testing.T) {
 		{"pixel-7-android-14", "    refresh-hz: 60\n", 0, false, exit.StatusPass, []string{"ok   refresh", "holds the display at 60 Hz"}},
 		{"pixel-7-android-14", "    refresh-hz: 144\n", 0, false, exit.StatusInfrastructure, []string{"BAD  refresh", "has no 144 Hz", "one of its rates: 60 90"}},
 		{"pixel-3-android-9", "    refresh-hz: 60\n", 0, false, exit.StatusInfrastructure, []string{"BAD  refresh", "only Android 10 and later"}},
+		{"nexus-5x-android-6.0.0", "  - name: st\n    workload: {startup: {}}\n", 0, false, exit.StatusInfrastructure, []string{"BAD  start", `scenario "st" names no activity`, "workload.startup.activity"}},
+		{"pixel-7-android-14", "  - name: st\n    workload: {startup: {}}\n", 0, false, exit.StatusPass, []string{"nothing that scenario st needs"}},
 		{"pixel-7-android-14", "", time.Hour, false, exit.StatusInfrastructure, []string{"BAD  thermal", "a run waits for that up to ten minutes"}},
 	} {
 		phone, err := simlab.Start(c.profile, 1, simlab.Options{HotFor: c.hot})
