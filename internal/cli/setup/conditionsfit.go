@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/collect/dexopt"
+	"github.com/apkgate/apkgate/collect/frames"
+	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/words"
@@ -32,7 +34,11 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 		return nil, err
 	}
 	rate, err := rateFinding(ctx, d, cfg.Scenarios, api)
-	return slices.Concat(code, rate, startFindings(cfg.Scenarios, api)), err
+	if err != nil {
+		return nil, err
+	}
+	told, err := framesFinding(ctx, d, api)
+	return slices.Concat(code, told, rate, startFindings(cfg.Scenarios, api)), err
 }
 
 // startFindings tells of start-ups whose activity the device can't be asked for.
@@ -45,6 +51,25 @@ func startFindings(scenarios []config.Scenario, api int) (findings []device.Find
 		}
 	}
 	return findings
+}
+
+// framesFinding says what would tell of frames: those of the two ways are never compared.
+func framesFinding(ctx context.Context, d device.Device, api int) ([]device.Finding, error) {
+	const dumps = "dumps of gfxinfo tell of them, which the app takes time for"
+	f := device.Finding{Name: "frames", OK: true, Detail: "the system's frame timeline tells of them"}
+	if !frames.HasTimeline(target.Facts{API: api}) {
+		f.Detail = dumps + ", as before Android 12"
+		return []device.Finding{f}, nil
+	}
+	out, err := d.Exec(ctx, "getprop persist.traced.enable")
+	if err != nil {
+		return nil, fmt.Errorf("look whether tracing is turned on: %w", err)
+	}
+	if strings.TrimSpace(string(out.Stdout)) == "0" {
+		f.Detail = dumps + ": tracing is turned off"
+		f.Hint = "adb shell setprop persist.traced.enable 1 turns it on"
+	}
+	return []device.Finding{f}, nil
 }
 
 // codeFinding says what would be compiled, and where Android would compile nothing.

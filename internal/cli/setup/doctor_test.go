@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -217,6 +218,34 @@ func TestDoctorOnADeviceInUse(t *testing.T) {
 	other.Release()
 	if said := doctor(); strings.Contains(said, "in use") {
 		t.Errorf("the phone is free, and doctor says\n%s", said)
+	}
+}
+
+// Where frames would come from is told before: those of the two ways are never compared.
+func TestDoctorTellsWhereFramesComeFrom(t *testing.T) {
+	for profile, c := range map[string]struct{ before, want string }{
+		"pixel-7-android-14":     {"", "ok   frames       the system's frame timeline tells of them"},
+		"galaxy-s21-android-13":  {"setprop persist.traced.enable 0", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for: tracing is turned off"},
+		"pixel-5-android-11":     {"", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for, as before Android 12"},
+		"nexus-5x-android-6.0.0": {"", "ok   frames       dumps of gfxinfo tell of them, which the app takes time for, as before Android 12"},
+	} {
+		phone, err := simlab.Start(profile, 1, simlab.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { phone.Close() })
+		phone.Phone.Start(t.Context(), c.before, nil, io.Discard, io.Discard)()
+		l := clitest.NewLab(t, "demo-good", "")
+		clitest.WriteFile(t, l.Path("apkgate.yml"), "app: {package: com.example.demo}\nscenarios:\n  - name: s\n    workload: {monkey: {events: 10}}\n"+
+			"devices: [{address: \""+phone.Address()+"\"}]\n")
+		var stdout, stderr bytes.Buffer
+		cli.Main(console.Console{
+			Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(),
+			Getenv: func(name string) string { return map[string]string{"HOME": l.Dir}[name] },
+		}, []string{"doctor", "--config", l.Path("apkgate.yml")})
+		if hinted := strings.Contains(stdout.String(), "setprop persist.traced.enable 1"); !strings.Contains(stdout.String(), c.want) || hinted != (c.before != "") {
+			t.Errorf("%s: want %q in\n%s%s", profile, c.want, &stdout, &stderr)
+		}
 	}
 }
 
