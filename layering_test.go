@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 	"trace":    {"run", "metric"},
 	"energy":   {"trace", "run", "metric", "stat"},
 	"config":   {"metric", "run", "gate"},
-	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context", "evidence", "importer", "internal/apk"},
+	"collect":  {"config", "device", "trace", "energy", "run", "metric", "context", "evidence", "importer", "internal/apk", "stat"},
 	"baseline": {"run", "context", "metric"},
 	"evidence": {"run", "internal/filelock"},
 	"importer": {"run", "metric", "context"},

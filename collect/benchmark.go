@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/importer"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
 )
 
 // benchmark has a Macrobenchmark measure, and takes what it found: the app is its own
@@ -113,7 +114,11 @@ func (c *collector) takeImported() (out []run.Iteration) {
 		if m.imported == nil {
 			continue
 		}
-		out = append(out, m.imported.Iterations...)
+		if c.clean { // a turn is one observation, however often it looked
+			out = append(out, median(m.imported.Iterations))
+		} else {
+			out = append(out, m.imported.Iterations...)
+		}
 		for _, d := range m.imported.Declared {
 			c.declare(d)
 		}
@@ -122,6 +127,40 @@ func (c *collector) takeImported() (out []run.Iteration) {
 				c.setContext(name, value)
 			}
 		}
+	}
+	return out
+}
+
+// median is an iteration with the medians of some.
+func median(of []run.Iteration) (out run.Iteration) {
+	var whole []map[string]float64
+	events := map[string][]map[string]float64{}
+	for _, it := range of {
+		whole = append(whole, it.Metrics)
+		for _, e := range it.Events {
+			if events[e.Name] == nil {
+				out.Events = append(out.Events, run.Bucket{Name: e.Name})
+			}
+			events[e.Name] = append(events[e.Name], e.Metrics)
+		}
+	}
+	out.Metrics = medians(whole)
+	for i := range out.Events {
+		out.Events[i].Metrics = medians(events[out.Events[i].Name])
+	}
+	return out
+}
+
+// medians are those of each metric, of those that have it.
+func medians(of []map[string]float64) map[string]float64 {
+	values, out := map[string][]float64{}, map[string]float64{}
+	for _, metrics := range of {
+		for name, v := range metrics {
+			values[name] = append(values[name], v)
+		}
+	}
+	for name, all := range values {
+		out[name] = stat.Median(all)
 	}
 	return out
 }
@@ -151,7 +190,10 @@ func (c *collector) keepTraces(ctx context.Context, imported *run.Run, traces []
 	for i, name := range traces {
 		e := run.Evidence{Kind: run.PerfettoTrace, Name: fmt.Sprintf("benchmark-%d.pftrace", len(c.watcher.Kept)+1), Why: journal.Line(name)}
 		if m := iterationOf.FindStringSubmatch(name); m != nil && len(imported.Iterations[0].Events) == 1 {
-			if n, err := strconv.Atoi(m[1]); err == nil && n < len(imported.Iterations) {
+			switch n, err := strconv.Atoi(m[1]); {
+			case c.clean:
+				e.Repetition = before + 1
+			case err == nil && n < len(imported.Iterations):
 				e.Repetition = before + n + 1
 			}
 		}

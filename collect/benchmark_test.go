@@ -265,3 +265,26 @@ func TestALongWorkloadSaysThatItRuns(t *testing.T) {
 		}
 	}
 }
+
+// Where builds are measured in turns, a turn is one observation of a build, and not as
+// many as the benchmark has iterations: those have what happened in that turn in common.
+func TestATurnOfAMacrobenchmarkIsOneIteration(t *testing.T) {
+	t.Parallel()
+	_, job := benchmark(t, "pixel-7-android-14", "WarmBenchmark", simlab.Options{})
+	job.Scenario.Repetitions = 4
+	job.Evidence = config.Evidence{Keep: config.KeepAll}
+	base, head := collect.Interleave(t.Context(), collect.Pair{Base: job, Head: job}, collect.Options{Evidence: &memory{}})
+	for _, r := range []collect.Result{base, head} {
+		wantComplete(t, r, 4)
+		for _, it := range r.Run.Iterations {
+			if len(it.Events) != 2 || it.Events[0].Metrics["startup.ttid_ms"] < 100 || it.Events[1].Metrics["startup.ttid_ms"] < 30 {
+				t.Errorf("%+v", it)
+			}
+		}
+		for _, e := range r.Run.Evidence {
+			if e.Repetition > 4 {
+				t.Errorf("%s is of repetition %d of 4", e.Name, e.Repetition)
+			}
+		}
+	}
+}
