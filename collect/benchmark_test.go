@@ -62,7 +62,7 @@ func (m *memory) Keep(_ context.Context, r io.Reader, limit int64) (string, int6
 // and its traces as evidence.
 func TestAMacrobenchmarksResultsAreTheRuns(t *testing.T) {
 	t.Parallel()
-	_, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+	s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
 	job.Scenario.Repetitions = 2
 	job.Evidence = config.Evidence{Keep: config.KeepAll}
 	kept := &memory{}
@@ -83,6 +83,9 @@ func TestAMacrobenchmarksResultsAreTheRuns(t *testing.T) {
 	}
 	if !slices.Equal(of, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) || slices.ContainsFunc(kept.files, func(f []byte) bool { return len(f) == 0 }) {
 		t.Errorf("traces of %v are kept", of)
+	}
+	if left, err := onPhone(t, s, "ls /sdcard/Android/media/com.example.macro"); left != "" || err != nil {
+		t.Errorf("its files stay on the phone: %s, %v", left, err)
 	}
 }
 

@@ -48,6 +48,9 @@ func (p Plan) ClearOutput(ctx context.Context) error {
 		return p.Target.Try(ctx, "sh", "-c", "rm -f "+device.Quote(p.OutputDir())+"/*"+resultEnd)
 	}
 	dir := device.Quote(p.OutputDir())
+	if what := "remove the results of the Macrobenchmark"; !p.Target.Undoes(what) {
+		p.Target.UndoLater(what, func(ctx context.Context) error { return p.Target.Try(ctx, "rm", "-rf", p.OutputDir()) })
+	}
 	out, err := p.Target.Ask(ctx, "rm -rf "+dir+"; mkdir -p "+dir)
 	return target.Answered("make a folder for the results of the Macrobenchmark", out, err)
 }

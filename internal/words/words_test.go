@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestClip(t *testing.T) {
@@ -17,6 +18,17 @@ func TestClip(t *testing.T) {
 	} {
 		if got := Clip(c.s, c.most); got != c.want {
 			t.Errorf("Clip(%q, %d) is %q, want %q", c.s, c.most, got, c.want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Hour: "1h", 90 * time.Minute: "1h30m", 5 * time.Minute: "5m", 10 * time.Minute: "10m", 90 * time.Second: "1m30s",
+		time.Hour + 10*time.Second: "1h0m10s", 10 * time.Second: "10s", 500 * time.Millisecond: "500ms", 0: "0s",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
 }

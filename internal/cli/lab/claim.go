@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/device/claim"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // ClaimFor is how long a device is waited for that another apkgate uses.
@@ -30,14 +31,14 @@ func claimOf(key string) func(context.Context, claim.Owner, func(string)) (strin
 	}
 	return func(ctx context.Context, me claim.Owner, waiting func(string)) (string, func(), error) {
 		taken, err := claim.Wait(ctx, claim.Folder(), key, me, ClaimFor, func(by claim.Owner) {
-			waiting(fmt.Sprintf("is in use by %v: waiting up to %v", by, ClaimFor))
+			waiting(fmt.Sprintf("is in use by %v: waiting up to %s", by, words.Duration(ClaimFor)))
 		})
 		var held *claim.HeldError
 		switch {
 		case err == nil:
 			return taken.Lock(), taken.Release, nil
 		case errors.As(err, &held):
-			return "", nil, fmt.Errorf("wait %v for the device: %w", ClaimFor, err)
+			return "", nil, fmt.Errorf("wait %s for the device: %w", words.Duration(ClaimFor), err)
 		case ctx.Err() != nil:
 			return "", nil, err
 		}

@@ -145,7 +145,7 @@ func useOf(ctx context.Context, d device.Device, by string) ([]device.Finding, e
 		by = owner.String()
 	}
 	if by != "" {
-		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %v", by, lab.ClaimFor)}}, nil
+		return []device.Finding{{Name: "use", OK: true, Detail: fmt.Sprintf("in use by %s: a run waits for it, up to %s", by, words.Duration(lab.ClaimFor))}}, nil
 	}
 	if len(left) > 0 {
 		return []device.Finding{{
