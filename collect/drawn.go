@@ -47,12 +47,11 @@ func (c *collector) takeTimeline(ctx context.Context, a *attempt, seen watch.Sif
 	if !a.frames.ByTimeline || !a.measured {
 		return nil
 	}
-	from, until := time.Duration(0), time.Duration(0)
-	if w := a.workload; w.End != "" {
-		from, _ = a.log.Times(w.Begin)()
-		until, _ = a.log.Times(w.End)()
+	until := time.Duration(0)
+	if a.workload.End != "" {
+		until, _ = a.log.Times(a.workload.End)()
 	}
-	err := a.frames.TakeTimeline(ctx, c.perfetto, seen.PIDs, from, until)
+	err := a.frames.TakeTimeline(ctx, c.perfetto, seen.PIDs, until)
 	if err == nil || loss.IsGone(err) || ctxEnded(err) {
 		return err
 	}

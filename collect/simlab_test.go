@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -207,12 +208,13 @@ func TestADeviceWithoutASystemUIIsMeasured(t *testing.T) {
 // stepping sets a phone's wall clock while it sleeps, once.
 type stepping struct {
 	device.Clock
+	at    int // the sleep before which it is set
 	set   func()
 	slept int
 }
 
 func (s *stepping) Sleep(ctx context.Context, d time.Duration) error {
-	if s.slept++; s.slept == 13 { // in the second of the repetitions, each of which sleeps 8 times or 9
+	if s.slept++; s.slept == s.at {
 		s.set()
 	}
 	return s.Clock.Sleep(ctx, d)
@@ -225,12 +227,36 @@ func TestAClockThatIsSetIsTold(t *testing.T) {
 		for by, told := range map[time.Duration]bool{0: false, 100 * time.Millisecond: false, 30 * time.Second: true, -30 * time.Second: true} {
 			s, job := simulated(t, profile, simlab.Options{Root: rooted}) // whose logcat may bend its clock by what dmesg says
 			job.Scenario.WarmUp = 0
-			job.Clock = &stepping{Clock: job.Clock, set: func() { s.Phone.SetWallClock(by) }}
+			const second = 13 // in the second of the repetitions, each of which sleeps 8 times or 9
+			job.Clock = &stepping{Clock: job.Clock, at: second, set: func() { s.Phone.SetWallClock(by) }}
 			r := collect.Collect(t.Context(), job, collect.Options{})
 			wantComplete(t, r, 3)
 			if warnedOf(r.Run, "the device's clock was set by 30s") != told {
 				t.Errorf("%s, set by %v: %v", profile, by, r.Run.Warnings)
 			}
+		}
+	}
+}
+
+// Marks in the log are at wrong times where the clock was set: no frame is cut off by them.
+func TestAClockThatIsSetCostsNoFrames(t *testing.T) {
+	t.Parallel()
+	var want []float64
+	for _, by := range []time.Duration{0, 30 * time.Second, -30 * time.Second} {
+		s, job := simulated(t, "pixel-7-android-14", simlab.Options{Even: true})
+		job.Scenario.WarmUp = 0
+		job.Clock = &stepping{Clock: job.Clock, at: 10, set: func() { s.Phone.SetWallClock(by) }}
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 3)
+		var counts []float64
+		for _, it := range r.Run.Iterations {
+			counts = append(counts, it.Metrics["frames.count"])
+		}
+		if want == nil {
+			want = counts
+		}
+		if told := warnedOf(r.Run, "the device's clock was set"); !slices.Equal(counts, want) || told != (by != 0) || warnedOf(r.Run, "is lost") {
+			t.Errorf("set by %v: %v frames, want %v: %v", by, counts, want, r.Run.Warnings)
 		}
 	}
 }

@@ -137,7 +137,7 @@ func TestATraceThatEndsInTheMiddleIsNotTakenForAWholeOne(t *testing.T) {
 	}
 }
 
-// What an app that was there before drew until the workload began is not the workload's.
+// What an app that was there before drew before the repetition is not the repetition's.
 func TestFramesBeforeTheBeginningDoNotCount(t *testing.T) {
 	t.Parallel()
 	p := newPhone(33)

@@ -52,6 +52,7 @@ type Sampler struct {
 	kept      bool           // the system keeps what it counts
 	pace      pace
 	timeline  timeline.Timeline
+	begun     time.Duration         // CLOCK_MONOTONIC at Begin, where the timeline has the frames
 	slept     time.Duration         // what CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC
 	pid       int                   // the app's, 0: not seen in the last dump
 	ticks     map[int]time.Duration // CPU time by process

@@ -83,14 +83,15 @@ func (s *Sampler) beginTimeline(ctx context.Context) error {
 	}
 	if uptime, err := target.Uptime(out.Stdout); err == nil {
 		s.passed(uptime)
+		s.begun = uptime
 	}
 	s.slept, _ = target.Slept(out.Stdout)
 	return nil
 }
 
-// TakeTimeline takes the frames of the app's processes from what was recorded, from when
-// the workload began on CLOCK_MONOTONIC until it ended, 0 where that is not known.
-func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto, pids []int, from, until time.Duration) error {
+// TakeTimeline takes the frames of the app's processes from what was recorded, from Begin
+// on and up to when the workload ended on CLOCK_MONOTONIC, 0 where that is not known.
+func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto, pids []int, until time.Duration) error {
 	for _, pid := range pids {
 		s.PIDs[pid] = true
 	}
@@ -105,7 +106,7 @@ func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto
 		return ErrNoTimeline
 	}
 	s.Frames = slices.DeleteFunc(s.timeline.Frames, func(f frame.Frame) bool {
-		return f.At < from || until > 0 && f.At > until
+		return f.At < s.begun || until > 0 && f.At > until
 	})
 	return nil
 }
