@@ -34,6 +34,7 @@ import (
 	"github.com/apkgate/apkgate/energy/methods"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
 
 // Job is one run to be made: one scenario on one device.
@@ -140,6 +141,7 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
+	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped
 	full      watch.FullDisplay  // of the start that is measured
 	before    watch.FullDisplay  // of the start before a warm or a hot one
 	cpuBefore time.Duration      // that the app's process has had before it is measured

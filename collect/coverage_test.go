@@ -14,6 +14,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
 )
@@ -145,6 +146,32 @@ func TestFramesThatAreSeen(t *testing.T) {
 		}
 		for _, lives := range []time.Duration{400, 700, 1000, 2000} {
 			check(by, 120, fmt.Sprintf("windows that live %d ms", int64(lives)), visits(lives*time.Millisecond))
+		}
+	}
+}
+
+// TestFramesCountHoweverLateTheyAreKept has phones take their time to keep what a process
+// counted that ended, with its test or before the next repetition: what was drawn in one
+// repetition is never counted in the next.
+func TestFramesCountHoweverLateTheyAreKept(t *testing.T) {
+	t.Parallel()
+	const brief = "cost 4ms\nscenario read-mail 3s\n  start 30\n  600ms scroll 60\n"
+	for _, takes := range []time.Duration{1, 250, 350, 700, 1200, 1700} {
+		o := simlab.Options{KeepsAfter: takes * time.Millisecond}
+		seen := covers(t, "gfxinfo", o, brief, 3)
+		if counts := seen.counts(); !slices.Equal(counts, seen.drawn) {
+			t.Errorf("kept after %d ms: %v frames count, %v were drawn", takes, counts, seen.drawn)
+		}
+		s, job := simulated(t, "pixel-5-android-11", o)
+		job.Scenario.Workload = config.Workload{Monkey: &config.Monkey{Seed: 3, Events: 20, Throttle: 100 * time.Millisecond}}
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 3, 0
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 3)
+		byPID := drawnBy(s, "gfxinfo")
+		for i, pid := range slices.Sorted(maps.Keys(byPID)) {
+			if n := (coverage{iterations: r.Run.Iterations}).counts()[i]; n > byPID[pid] || n < byPID[pid]-2 { // it may draw on
+				t.Errorf("kept after %d ms: %d frames count of an app that lives on, %d were drawn", takes, n, byPID[pid])
+			}
 		}
 	}
 }

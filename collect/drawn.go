@@ -72,6 +72,15 @@ func (c *collector) end(ctx context.Context, a *attempt) error {
 	return c.target.Try(ctx, "am", "force-stop", c.job.App.Package)
 }
 
+// countBefore takes note of what the system has counted of the app by now, before it is
+// stopped.
+func (c *collector) countBefore(ctx context.Context) (err error) {
+	if !c.timeline {
+		c.counted, _, err = frames.Counted(ctx, c.target, c.job.App.Package)
+	}
+	return err
+}
+
 // tellFramesBy notes where the frames of the run are from.
 func (c *collector) tellFramesBy() {
 	if _, users := c.job.Extra[metric.FramesBy]; users || !c.sawFrames {

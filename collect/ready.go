@@ -61,6 +61,9 @@ func (c *collector) lightUp(ctx context.Context) error {
 
 // prepare brings the app to the state in which every repetition begins.
 func (c *collector) prepare(ctx context.Context) error {
+	if err := c.countBefore(ctx); err != nil {
+		return err
+	}
 	if err := c.stopApps(ctx); err != nil {
 		return err
 	}

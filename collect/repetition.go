@@ -113,7 +113,7 @@ func (c *collector) preTest(ctx context.Context, a *attempt) (err error) {
 	if a.log, err = watch.OpenLog(ctx, c.target); err != nil {
 		return err
 	}
-	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, ByTimeline: c.timeline}
+	a.frames = &frames.Sampler{Target: c.target, App: c.job.App.Package, ByTimeline: c.timeline, Least: c.counted}
 	if a.energy != nil {
 		a.frames.Rider = a.energy // reading memory takes energy
 	} else {

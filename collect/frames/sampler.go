@@ -41,6 +41,10 @@ type Sampler struct {
 	// app for them.
 	ByTimeline bool
 
+	// Least is what the system had counted of the app before it was stopped for the
+	// repetition: it may take a while to keep that.
+	Least gfxinfo.Stated
+
 	Frames []frame.Frame // those that count
 	PIDs   map[int]bool  // of the app's processes that were seen
 	Alive  time.Duration // at the last dump while the workload ran
@@ -87,10 +91,8 @@ func (s *Sampler) Begin(ctx context.Context, uptime time.Duration) error {
 		return err
 	}
 	s.recording.Baseline(d)
-	if s.hasGraphicsStats() {
-		if err := s.readBefore(ctx); err != nil {
-			return err
-		}
+	if err := s.readBefore(ctx); err != nil {
+		return err
 	}
 	s.passed(d.Uptime)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
 )
@@ -40,14 +41,18 @@ func (s *Sampler) Whole() Whole {
 	return Whole{Count: total, Janky: min(max(int(s.stated.Janky), janky), janky+total-seen)}
 }
 
-// hasGraphicsStats reports whether the system keeps what it has counted of a process that
-// has ended: Android 7 and later do, in a service of its own (GraphicsStatsService).
-func (s *Sampler) hasGraphicsStats() bool { return s.Target.Facts.API >= 24 }
+// graphicsStatsSince is the API level from which the system keeps what it has counted of a
+// process that has ended, in a service of its own (GraphicsStatsService).
+const graphicsStatsSince = 24
 
-// readPackage reads what the system has counted of the app up to now, whatever process
-// drew it; false where it tells of no app at all.
-func (s *Sampler) readPackage(ctx context.Context) (gfxinfo.Stated, bool, error) {
-	out, err := s.Target.Ask(ctx, device.Quote("dumpsys", "graphicsstats"))
+// Counted reads what the system has counted of an app's frames up to now, whatever process
+// drew them; false where it tells of no app at all. Between the end of a process and the
+// time at which its count is kept, that is missing.
+func Counted(ctx context.Context, t *target.Target, app string) (gfxinfo.Stated, bool, error) {
+	if t.Facts.API < graphicsStatsSince {
+		return gfxinfo.Stated{}, false, nil
+	}
+	out, err := t.Ask(ctx, device.Quote("dumpsys", "graphicsstats"))
 	if err != nil {
 		return gfxinfo.Stated{}, false, fmt.Errorf("read what the system has counted of the app's frames: %w", err)
 	}
@@ -55,11 +60,16 @@ func (s *Sampler) readPackage(ctx context.Context) (gfxinfo.Stated, bool, error)
 	if err != nil {
 		return gfxinfo.Stated{}, false, fmt.Errorf("read what the system has counted of the app's frames: %w", err)
 	}
-	return d.OfPackage(s.App), len(d.Packages) > 0 && !d.Cut, nil
+	return d.OfPackage(app), len(d.Packages) > 0 && !d.Cut, nil
+}
+
+func (s *Sampler) readPackage(ctx context.Context) (gfxinfo.Stated, bool, error) {
+	return Counted(ctx, s.Target, s.App)
 }
 
 // readBefore reads what was counted before the repetition, when no more is added to it:
-// the app was stopped just now, and what it had counted may not be kept yet.
+// the app was stopped just now, and what it had counted may not be kept yet. A count only
+// grows: one below what was known before is not all of it.
 func (s *Sampler) readBefore(ctx context.Context) (err error) {
 	if s.before, s.kept, err = s.readPackage(ctx); err != nil || !s.kept {
 		return err
@@ -69,10 +79,13 @@ func (s *Sampler) readBefore(ctx context.Context) (err error) {
 			return false, err
 		}
 		now, _, err := s.readPackage(ctx)
-		still := now == s.before
+		still := now == s.before && now.Total >= s.Least.Total
 		s.before = now
 		return still, err
 	})
+	if s.before.Total < s.Least.Total {
+		s.before = s.Least
+	}
 	return err
 }
 

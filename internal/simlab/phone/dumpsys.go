@@ -63,7 +63,11 @@ func (p *Phone) graphics() gfxinfo.Phone {
 // is told of its end, and writes a file.
 func (p *Phone) keepGraphics(pr *process) {
 	at := p.graphics()
-	p.clock.At(at.Now+p.about(30*time.Millisecond, 220*time.Millisecond), func() { p.state.graphics.Keep(at, &pr.Process) })
+	takes := p.options.KeepsAfter
+	if takes == 0 {
+		takes = p.about(30*time.Millisecond, 220*time.Millisecond)
+	}
+	p.clock.At(at.Now+takes, func() { p.state.graphics.Keep(at, &pr.Process) })
 }
 
 // dumpBattery is dumpsys battery.

@@ -53,6 +53,9 @@ type Options struct {
 	// RateTakes is how long the display takes to change its rate when a setting does: 600
 	// ms unless set.
 	RateTakes time.Duration
+	// KeepsAfter is how long the system takes to keep what a process counted of its frames
+	// that has ended, 0: 30 to 250 ms.
+	KeepsAfter time.Duration
 	// HotFor is how long heat slows the phone down, from when it is made.
 	HotFor time.Duration
 	// Verifier refuses what adb installs, as Play Protect may, until the setting
