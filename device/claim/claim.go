@@ -165,6 +165,9 @@ func Wait(ctx context.Context, folder, device string, me Owner, longest time.Dur
 	begun := time.Now()
 	var told time.Time
 	for {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
 		me.Since = time.Now()
 		c, err := Take(folder, device, me)
 		var held *HeldError

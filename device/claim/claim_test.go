@@ -108,6 +108,11 @@ func TestAHeldDeviceIsNotWaitedForForEver(t *testing.T) {
 	if _, err := claim.Wait(ctx, folder, phone, claim.Me(time.Now()), time.Hour, func(claim.Owner) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("at an interrupt: %v", err)
 	}
+	// Nor does somebody who has given up begin to wait for the next.
+	_, err = claim.Wait(ctx, folder, phone, claim.Me(time.Now()), time.Hour, func(h claim.Owner) { t.Errorf("told that it waits for %v", h) })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
 
 // What stands in the file is for the reader alone: it locks nobody out.

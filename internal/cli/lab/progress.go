@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // Progress shows a collection: on a terminal one line that changes, in a log a
@@ -83,7 +84,7 @@ func (p *Progress) Finished(r collect.Result) {
 		p.draw(console.Plain(r.Device) + ": done")
 		return
 	}
-	p.line(fmt.Sprintf("run %d of %d: %s, %s, %d repetitions", p.done, p.runs, console.Plain(r.Device), console.Plain(r.Run.Scenario), len(r.Run.Iterations)))
+	p.line(fmt.Sprintf("run %d of %d: %s, %s, %s", p.done, p.runs, console.Plain(r.Device), console.Plain(r.Run.Scenario), words.Count(len(r.Run.Iterations), "repetition", "repetitions")))
 }
 
 // longestSilence is the longest that a log says nothing: some CI systems end a job that

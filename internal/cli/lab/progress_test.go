@@ -10,6 +10,7 @@ import (
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/run"
 )
 
 // A terminal shows what is being done, also where it is narrow: then without the
@@ -35,5 +36,17 @@ func TestProgressSaysWhatIsBeingDone(t *testing.T) {
 		if !strings.Contains(line, c.want) || strings.Contains(line, "·") != c.bar || len([]rune(line)) >= c.width {
 			t.Errorf("%d columns wide: %q, want %q within, bar %v", c.width, line, c.want, c.bar)
 		}
+	}
+}
+
+// A log has a line for each run that is there.
+func TestProgressTellsOfRuns(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(console.Console{Stderr: &out, Now: time.Now}, make([]collect.Job, 2))
+	p.Finished(collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 10)}})
+	p.Finished(collect.Result{Device: "pixel", Run: run.Run{Scenario: "start", Iterations: make([]run.Iteration, 1)}})
+	const want = "run 1 of 2: pixel, scroll, 10 repetitions\nrun 2 of 2: pixel, start, 1 repetition\n"
+	if got := out.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
