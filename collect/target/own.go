@@ -131,7 +131,11 @@ func (t *Target) Restore(ctx context.Context) error {
 	if err := t.Own(ctx, 0); err != nil {
 		return err
 	}
-	return t.giveUp(context.WithoutCancel(ctx), t.failed)
+	if err := t.giveUp(context.WithoutCancel(ctx), t.failed); err != nil || len(t.failed) == 0 {
+		return err
+	}
+	return t.Advise(loss.Infrastructure, fmt.Errorf("%s could not be put back", words.Count(len(t.failed), "change", "changes")),
+		"put back by hand what can't be from here, and remove the note of it: adb shell rm "+ledger)
 }
 
 // Left is what a run that was killed left changed on a device, in words, and who uses

@@ -100,9 +100,7 @@ func restore(ctx context.Context, c console.Console, cfg *config.Config) (err er
 		told, err := d.Restore(ctx, c.Now())
 		if err != nil {
 			failed = append(failed, fmt.Errorf("restore %s: %w", d.Name, err))
-			continue
-		}
-		if len(told) == 0 {
+		} else if len(told) == 0 {
 			told = []string{"nothing is left to put back"}
 		}
 		for _, line := range told {

@@ -92,6 +92,25 @@ func TestWhatWasLeftIsRestored(t *testing.T) {
 	}
 }
 
+// What can't be put back is no success, and stays noted.
+func TestWhatCantBeRestored(t *testing.T) {
+	t.Parallel()
+	d, apkgate, _ := shelf(t)
+	killed(t, d)
+	if _, err := d.Exec(t.Context(), "echo 'kind=of+a+later+apkgate&name=a&put=1' >>/data/local/tmp/apkgate-changed"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		status, said := apkgate("devices", "restore")
+		if status != exit.StatusInfrastructure || !strings.Contains(said, "does not know") || !strings.Contains(said, "1 change could not be put back") || !strings.Contains(said, "hint: ") {
+			t.Errorf("it ends with %d and says\n%s", status, said)
+		}
+	}
+	if now := screenOff(t, d); !strings.HasPrefix(now, "60000") {
+		t.Errorf("what could be put back is %q", now)
+	}
+}
+
 // What somebody uses is theirs: doctor says who they are, and nothing is put back.
 func TestADeviceInUseIsNotRestored(t *testing.T) {
 	t.Parallel()
