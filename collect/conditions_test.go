@@ -179,7 +179,7 @@ func TestEnergyOfAnAppThatDrawsNothing(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{config.EnergyRails, config.EnergyNone} {
 		for _, drawsAtFirst := range []bool{false, true} {
-			p := newPhone(34)
+			p := newPhone(30) // by dumps: in the frame timeline all frames are seen that there are
 			p.power = newPower()
 			p.power.rails = true
 			p.fail = func(n int) fault { return fault{noFrames: n > 1 || !drawsAtFirst} }

@@ -130,7 +130,7 @@ func (c *collector) lossOf(a *attempt, seen watch.Sifted, ended, untold error) (
 	if unseen {
 		a.frames.Frames = nil
 	} else if err := a.frames.Loss(a.n, a.measured); err != nil {
-		if unseen = c.drawsNothing(err) || c.drawsByItself(a, err); !unseen && !c.needsNoFrames(err) {
+		if unseen = c.drawsNothing(err) || c.drawsByItself(a, seen, err); !unseen && !c.needsNoFrames(err) {
 			return false, err
 		}
 	}
@@ -151,14 +151,23 @@ func (c *collector) drawsNothing(lost error) bool {
 }
 
 // drawsByItself reports whether a repetition counts without frames since the app shows a
-// window, whose first frame is seen, and nobody numbers or counts what it draws in it, as
-// Flutter, games and video do. An app that has drawn before should draw again.
-func (c *collector) drawsByItself(a *attempt, err error) bool {
-	if c.sawFrames || !errors.Is(err, loss.ErrNoFrames) || len(a.frames.Frames) == 0 {
+// window and nobody numbers or counts what it draws in it, as Flutter, games and video do.
+// That it does is told by the window's first frame, or, where the app draws that too
+// (NativeActivity), by the log; in dumps a first frame may be missing that was drawn. An
+// app that has drawn before should draw again.
+func (c *collector) drawsByItself(a *attempt, seen watch.Sifted, err error) bool {
+	if c.sawFrames || !errors.Is(err, loss.ErrNoFrames) {
 		return false
 	}
-	c.journal.Warnf("%s showed a window, and Android counts no frames in it but the first: frames are not measured (apps that draw by themselves, such as Flutter's and games, draw without the numbers of vsyncs; see whether the workload does anything in the app, if it draws by Android's views or Compose)",
-		c.job.App.Package)
+	but := " but the first"
+	if len(a.frames.Frames) == 0 {
+		if !a.frames.ByTimeline || seen.Startup == 0 {
+			return false
+		}
+		but = ""
+	}
+	c.journal.Warnf("%s showed a window, and Android counts no frames in it%s: frames are not measured (apps that draw by themselves, such as Flutter's and games, draw without the numbers of vsyncs; see whether the workload does anything in the app, if it draws by Android's views or Compose)",
+		c.job.App.Package, but)
 	return true
 }
 

@@ -152,6 +152,25 @@ func TestFramesBeforeTheBeginningDoNotCount(t *testing.T) {
 	}
 }
 
+// An app that draws its window's first frame by itself too, as a game does in a
+// NativeActivity, has all else measured: the log tells that it was opened.
+func TestAnAppThatDrawsItsFirstFrameToo(t *testing.T) {
+	t.Parallel()
+	p := newPhone(33)
+	p.power = newPower()
+	p.fail = func(int) fault { return fault{noFrames: true} }
+	r := collectOn(t, p, nil)
+	wantComplete(t, r, 3)
+	for _, it := range r.Run.Iterations {
+		if _, there := it.Metrics["frames.count"]; there || it.Metrics["startup.ttid_ms"] != 250 {
+			t.Errorf("%v", it.Metrics)
+		}
+	}
+	if !warnedOf(r.Run, "showed a window, and Android counts no frames in it: frames are not measured") {
+		t.Error(r.Run.Warnings)
+	}
+}
+
 // What an app draws after the workload's end is not the workload's: how much that is
 // depends on when the end is noticed.
 func TestFramesAfterTheEndDoNotCount(t *testing.T) {
