@@ -26,19 +26,22 @@ type Account struct {
 	Hardware power.Hardware
 	// Vsync is SurfaceFlinger's thread that tells apps of vsyncs.
 	Vsync *sched.Thread
+	// Binder are the system's processes that apps call.
+	Binder sched.Binder
 
-	scheduler *sched.Scheduler
-	flinger   *sched.Thread
-	seed      uint64
-	idle      power.Idle
-	deeds     []*Deeds
-	screens   []Screen
-	supplies  []supply
-	ledger    ledger
-	mark      mark
-	gauged    power.Reading // the last
-	fake      fakeBattery
-	stats     batteryStats
+	scheduler          *sched.Scheduler
+	flinger            *sched.Thread
+	reader, dispatcher *sched.Thread // of input events
+	seed               uint64
+	idle               power.Idle
+	deeds              []*Deeds
+	screens            []Screen
+	supplies           []supply
+	ledger             ledger
+	mark               mark
+	gauged             power.Reading // the last
+	fake               fakeBattery
+	stats              batteryStats
 }
 
 // Phone is whose books they are.

@@ -21,7 +21,8 @@ type Deeds struct {
 	// Drawing is the work of its frames and what else its UI thread does, of which each
 	// item begins from one time until before another. It is asked while the process lives.
 	Drawing func(from, to time.Duration) []sched.Item
-	Threads []*sched.Thread
+	// Threads are by their places; nil where there is none.
+	Threads [places]*sched.Thread
 
 	Seed    uint64
 	began   time.Duration
@@ -29,7 +30,9 @@ type Deeds struct {
 	factor  float64
 	extra   []sched.Item    // work beside the frames
 	pooled  []time.Duration // until when each thread of the pool has work
-	loads   []power.Load    // parts that it kept on
+	binder  *sched.Pool
+	touches []touch
+	loads   []power.Load // parts that it kept on
 	locks   []lock
 	sensors []registration
 	traffic []traffic
@@ -60,9 +63,13 @@ func (a *Account) Begin(d *Deeds, n int) {
 	for _, m := range d.App.Power.Methods {
 		d.work.Methods = append(d.work.Methods, power.Method{Share: m.Share, Hunger: m.Power})
 	}
-	a.thread(d, d.PID, d.App.Package)
-	a.thread(d, d.PID+2, "RenderThread")
-	a.thread(d, d.PID+3, "HeapTaskDaemon")
+	a.thread(d, UI, d.PID, d.App.Package)
+	a.thread(d, Render, d.PID+2, "RenderThread")
+	a.thread(d, Heap, d.PID+3, "HeapTaskDaemon")
+	for n := range binderThreads {
+		a.thread(d, firstOfBinder+n, d.PID+4+n, a.binderName(int32(d.PID), int32(n)))
+	}
+	d.binder = &sched.Pool{Threads: d.Threads[firstOfBinder:]}
 	a.deeds = append(a.deeds, d)
 }
 
@@ -75,7 +82,9 @@ func (a *Account) End(d *Deeds) {
 	a.Advance()
 	d.ended = now
 	for _, t := range d.Threads {
-		a.scheduler.Exit(t)
+		if t != nil {
+			a.scheduler.Exit(t)
+		}
 	}
 	for i := range d.locks {
 		d.locks[i].to = min(d.locks[i].to, now)
@@ -86,7 +95,7 @@ func (a *Account) End(d *Deeds) {
 	for i := range d.loads {
 		d.loads[i].To = min(d.loads[i].To, now)
 	}
-	d.Drawing, d.extra = nil, nil
+	d.Drawing, d.extra, d.touches = nil, nil, nil
 }
 
 // All are what the processes of the last hours did, the oldest first.

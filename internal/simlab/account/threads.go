@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
@@ -16,7 +17,12 @@ const (
 	Render
 	Heap // collects garbage
 	firstOfPool
+	firstOfBinder = firstOfPool + poolSize
+	places        = firstOfBinder + binderThreads
 )
+
+// binderThreads is how many threads of a process answer what others call.
+const binderThreads = 2
 
 // poolSize bounds the threads that a process has for work beside the UI thread.
 const poolSize = 7
@@ -37,18 +43,45 @@ func (a *Account) startSystem() {
 		return a.scheduler.Thread(timeline.Thread{PID: sched.FlingerPID, TID: tid, Process: "/system/bin/surfaceflinger", Name: name}, nil)
 	}
 	a.flinger, a.Vsync = own(sched.FlingerPID, "surfaceflinger"), own(sched.AppVsync, "app")
+	system := func(tid int32, name string) *sched.Thread {
+		return a.scheduler.Thread(timeline.Thread{PID: logcat.SystemPID, TID: tid, Process: "system_server", Name: name}, nil)
+	}
+	a.reader, a.dispatcher = system(inputReader, "InputReader"), system(inputDispatcher, "InputDispatcher")
+	a.Binder = sched.Binder{System: &sched.Pool{}, Flinger: &sched.Pool{}, Blast: a.Profile.API >= 31}
+	for n := range int32(binderThreads) {
+		a.Binder.Flinger.Threads = append(a.Binder.Flinger.Threads, own(flingerBinder+n, a.binderName(sched.FlingerPID, n)))
+		a.Binder.System.Threads = append(a.Binder.System.Threads, system(systemBinder+n, a.binderName(logcat.SystemPID, n)))
+	}
+}
+
+// The numbers of the system's threads.
+const (
+	flingerBinder   = sched.FlingerPID + 30
+	systemBinder    = logcat.SystemPID + 20
+	inputDispatcher = logcat.SystemPID + 60
+	inputReader     = logcat.SystemPID + 61
+)
+
+// binderName is the name of a process's n-th thread that answers calls
+// (ProcessState::makeBinderThreadName; Android 5 and 6 leave the process out, and since
+// Android 12 it begins with the driver's name).
+func (a *Account) binderName(pid, n int32) string {
+	switch {
+	case a.Profile.API < 24:
+		return fmt.Sprintf("Binder_%X", n+1)
+	case a.Profile.API < 31:
+		return fmt.Sprintf("Binder:%d_%X", pid, n+1)
+	}
+	return fmt.Sprintf("binder:%d_%X", pid, n+1)
 }
 
 // thread begins a thread of a process, whose runs are its work.
-func (a *Account) thread(d *Deeds, tid int, name string) *sched.Thread {
-	place := len(d.Threads)
-	t := a.scheduler.Thread(timeline.Thread{
+func (a *Account) thread(d *Deeds, place, tid int, name string) {
+	d.Threads[place] = a.scheduler.Thread(timeline.Thread{
 		PID: int32(d.PID), TID: int32(tid), Process: d.App.Package, Name: name[max(0, len(name)-15):], Began: a.Clock.Now(),
 	}, func(r sched.Run) {
 		d.work.Add(power.Run{From: r.From, To: r.To, Thread: place, CPU: int(r.CPU), Part: r.Part, Step: r.Step, Kind: r.Kind, Method: r.Method, Share: r.Share})
 	})
-	d.Threads = append(d.Threads, t)
-	return t
 }
 
 // pool is a thread of the process that has nothing to do by a time, and is busy until
@@ -60,7 +93,7 @@ func (a *Account) pool(d *Deeds, from, to time.Duration) *sched.Thread {
 	}
 	if place == len(d.pooled) {
 		d.pooled = append(d.pooled, 0)
-		a.thread(d, d.PID+10+place, fmt.Sprintf("pool-2-thread-%d", place+1))
+		a.thread(d, firstOfPool+place, d.PID+10+place, fmt.Sprintf("pool-2-thread-%d", place+1))
 	}
 	d.pooled[place] = max(d.pooled[place], to)
 	return d.Threads[firstOfPool+place]
@@ -84,13 +117,18 @@ func (a *Account) Advance() {
 // items is the work that begins from one time until before another.
 func (a *Account) items(from, to time.Duration) (items []sched.Item) {
 	for _, f := range a.Composed(from, to) {
-		items = append(items, sched.Composition(a.flinger, &f))
+		items = append(items, sched.Composition(a.flinger, &f, a.shown(&f)))
 	}
 	for _, d := range a.deeds {
 		if d.ended > 0 {
 			continue
 		}
 		items = append(items, d.Drawing(from, to)...)
+		for _, one := range d.touches {
+			if it := sched.Touch(a.reader, a.dispatcher, d.Threads[UI], &a.Binder, one.at, one.opens); it.From >= from && it.From < to {
+				items = append(items, it)
+			}
+		}
 		for _, it := range d.extra {
 			if it.From >= from && it.From < to {
 				items = append(items, it)
@@ -98,6 +136,35 @@ func (a *Account) items(from, to time.Duration) (items []sched.Item) {
 		}
 	}
 	return items
+}
+
+// shown are the apps of whose frames SurfaceFlinger tells them when it shows one.
+func (a *Account) shown(f *timeline.DisplayFrame) (out []*sched.Pool) {
+	if !a.Binder.Blast {
+		return nil
+	}
+	for _, one := range f.Shows {
+		for _, d := range a.deeds {
+			if d.ended == 0 && d.PID == int(one.Layer.PID) {
+				out = append(out, d.binder)
+			}
+		}
+	}
+	return out
+}
+
+// touch is an input event that a process gets.
+type touch struct {
+	at    time.Duration
+	opens bool // an activity
+}
+
+// Touch tells of an input event that goes to a process now.
+func (a *Account) Touch(d *Deeds, opens bool) {
+	d.touches = slices.DeleteFunc(d.touches, func(t touch) bool { return t.at < a.scheduler.Now()-time.Second })
+	if len(d.touches) < maxAppetite {
+		d.touches = append(d.touches, touch{a.Clock.Now(), opens})
+	}
 }
 
 // Work is the process's CPU time up to now, or to its end.
@@ -110,7 +177,9 @@ func (a *Account) Work(d *Deeds) *power.Work {
 func (a *Account) CPU(d *Deeds) (busy time.Duration) {
 	a.Advance()
 	for _, t := range d.Threads {
-		busy += t.Ran()
+		if t != nil {
+			busy += t.Ran()
+		}
 	}
 	return busy
 }

@@ -138,12 +138,17 @@ func (c *Config) kernel(b block, api int) {
 				f.Wakings = true
 			case "power/cpu_frequency", "cpu_frequency":
 				f.Speeds = true
+			case "binder/binder_transaction", "binder_transaction":
+				f.Sent = true
+			case "binder/binder_transaction_received", "binder_transaction_received":
+				f.Received = true
 			}
 		}
 		for _, name := range config.inner.all("atrace_categories") {
 			f.Categories = append(f.Categories, name.value)
 			f.Switches, f.Wakings = f.Switches || name.value == "sched", f.Wakings || name.value == "sched"
 			f.Speeds = f.Speeds || name.value == "freq"
+			f.Sent, f.Received = f.Sent || name.value == "binder_driver", f.Received || name.value == "binder_driver"
 		}
 		for _, name := range config.inner.all("atrace_apps") {
 			f.Apps = append(f.Apps, name.value)

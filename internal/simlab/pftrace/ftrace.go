@@ -11,7 +11,7 @@ import (
 )
 
 // Fields of the kernel's events (ftrace/ftrace_event_bundle.proto, ftrace_event.proto,
-// sched.proto, power.proto, ftrace.proto).
+// sched.proto, power.proto, ftrace.proto, binder.proto).
 const (
 	packetFtrace = 1
 
@@ -25,6 +25,8 @@ const (
 	eventSwitch    = 4
 	eventFrequency = 11
 	eventWaking    = 20
+	eventSent      = 50 // binder.proto
+	eventReceived  = 51
 
 	// inInterrupt is TRACE_FLAG_HARDIRQ of an event's flags.
 	inInterrupt = 8
@@ -34,6 +36,7 @@ const (
 // is asked for.
 type Ftrace struct {
 	Switches, Wakings, Speeds bool
+	Sent, Received            bool // transactions of binder
 	Compact                   bool // switches and wakings in columns
 	Categories                []string
 	Apps                      []string // whose own sections are told, "*" for all
@@ -63,9 +66,11 @@ type move struct {
 const (
 	endsBefore int8 = iota
 	beginsBefore
+	sends
 	wakes
 	changesSpeed
 	switches
+	receives
 	endsAfter
 	beginsAfter
 )

@@ -48,6 +48,7 @@ func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Inte
 	if asked.Speeds {
 		k.speeds(t)
 	}
+	k.transactions(t)
 	k.sections(t)
 	return k
 }

@@ -297,6 +297,7 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 		p.log.Add(logcat.Entry{Buffer: "main", PID: pr.PID, TID: pr.PID + 9, Priority: 'I', Tag: "apkgate", Text: e.Name})
 	}
 	p.touched(pr)
+	p.answer(pr, e)
 	p.spend(pr, e)
 	if e.Opens {
 		p.openFor(pr, e)

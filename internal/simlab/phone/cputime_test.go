@@ -118,7 +118,7 @@ func TestADumpIsWorkOfTheThreadThatDraws(t *testing.T) {
 		ran := func() (long time.Duration) {
 			p.Timeline()
 			for _, one := range pr.deeds.Threads {
-				if one.Name == thread {
+				if one != nil && one.Name == thread {
 					long += one.Ran()
 				}
 			}

@@ -74,7 +74,7 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 		render = ui
 	}
 	frame := func(f *timeline.Frame) {
-		add(sched.Frame(ui, render, p.power.Vsync, f)...)
+		add(sched.Frame(ui, render, p.power.Vsync, &p.power.Binder, f)...)
 	}
 	p.advance()
 	for _, l := range pr.Layers {
@@ -114,6 +114,13 @@ func (p *Phone) endDeeds(pr *process) {
 	}
 	p.power.End(pr.deeds)
 	p.host.TellJobs(pr.PID)
+}
+
+// answer has the system's threads pass an event on, and the process take it.
+func (p *Phone) answer(pr *process, e simapp.Event) {
+	if pr.deeds != nil {
+		p.power.Touch(pr.deeds, e.Opens && e.Life == 0)
+	}
 }
 
 // spend does what the app's file says of power after an event.

@@ -76,6 +76,9 @@ func (s *Scheduler) put(number int, it Item, at time.Duration) {
 		it.section = &timeline.Slice{TID: it.Thread.TID, Name: it.Section, Category: it.Category, From: at}
 		s.timeline.Slices = append(s.timeline.Slices, it.section)
 	}
+	if it.got != nil {
+		s.receive(&it, at)
+	}
 	c.item, c.end, c.since, it.Thread.last = &it, end, at, number
 	c.cluster.govern(s, at)
 }
@@ -87,7 +90,7 @@ func (s *Scheduler) choose(it *Item) int {
 		return number
 	}
 	for i, c := range s.cpus {
-		if c.item.Background {
+		if c.item.Background && !c.item.waits {
 			return i
 		}
 	}

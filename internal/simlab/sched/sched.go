@@ -26,8 +26,9 @@ type Thread struct {
 	Runs func(Run)
 
 	queue   []Item // that wait for the one before
-	busy    bool   // it runs, or waits for a CPU
-	last    int    // the CPU that it ran on
+	busy    bool   // it runs, or waits for a CPU or for an answer
+	gone    bool
+	last    int // the CPU that it ran on
 	stopped time.Duration
 	ran     time.Duration
 }
@@ -48,8 +49,16 @@ type Item struct {
 	Background      bool
 	Section         string // under which it is traced, "" for none
 	Category        string // of atrace, "" for the app's own sections
+	// Wakes is work that the end of this one lets others begin: of each, To-From says how
+	// long it takes.
+	Wakes []Item
+	Calls []Call // that it makes, by time; of woken work since that begins
 
 	section *timeline.Slice
+	pool    *Pool                 // one of whose threads takes it, once it is there
+	got     *timeline.Transaction // with which it begins
+	answers *Item                 // the rest of the caller's work, which waits for this
+	waits   bool                  // its thread is about to sleep until it is answered
 }
 
 // Run is one piece of an item that ran.
@@ -68,6 +77,8 @@ type Scheduler struct {
 	clusters [2]cluster // Little, Big
 	cpus     []cpu
 	waiting  []Item // for a CPU
+	due      []Item // that others woke, by From
+	sent     int32  // transactions so far
 	now      time.Duration
 	system   system
 }
@@ -141,7 +152,7 @@ func (s *Scheduler) Exit(t *Thread) {
 		}
 		return it.Thread == t
 	})
-	t.queue, t.busy, t.stopped = nil, false, s.now
+	t.queue, t.busy, t.gone, t.stopped = nil, false, true, s.now
 	for i := range s.timeline.Threads {
 		if one := &s.timeline.Threads[i]; one.TID == t.TID && one.Ended == 0 {
 			one.Ended = s.now
@@ -182,6 +193,9 @@ func (s *Scheduler) arrive(it Item) {
 		return
 	}
 	t := it.Thread
+	if t.gone {
+		return
+	}
 	if t.busy {
 		t.queue = append(t.queue, it)
 		return
@@ -201,24 +215,43 @@ func (s *Scheduler) runTo(at time.Duration) {
 				next = i
 			}
 		}
+		if len(s.due) > 0 && s.due[0].From <= at && (next < 0 || s.due[0].From <= s.cpus[next].until()) {
+			s.deliver()
+			continue
+		}
 		if next < 0 || s.cpus[next].until() > at {
 			return
 		}
-		if c := &s.cpus[next]; c.until() < c.end {
+		c := &s.cpus[next]
+		switch call, ok := c.calls(); {
+		case ok && call == c.until():
+			s.call(c, call)
+		case c.until() < c.end:
 			s.tell(c, c.until(), goesOn)
-		} else {
+		default:
 			s.finish(next)
 		}
 	}
 }
 
 // until is when something happens to what runs on a CPU.
-func (c *cpu) until() time.Duration { return min(c.end, c.since+tick) }
+func (c *cpu) until() time.Duration {
+	until := min(c.end, c.since+tick)
+	if at, ok := c.calls(); ok {
+		until = min(until, at)
+	}
+	return until
+}
 
 // finish ends an item; its thread's next follows, or whatever waits for a CPU.
 func (s *Scheduler) finish(number int) {
 	c := &s.cpus[number]
 	at, t := c.end, c.item.Thread
+	if c.item.waits {
+		s.tell(c, at, asleep)
+		s.leave(c, at)
+		return
+	}
 	next, more := t.next(at)
 	state := byte(asleep)
 	if more {
@@ -226,10 +259,16 @@ func (s *Scheduler) finish(number int) {
 	}
 	s.tell(c, at, state)
 	c.item.leave(at)
+	s.wakeOthers(c.item, at)
 	if more {
 		s.put(number, next, at)
 		return
 	}
+	s.leave(c, at)
+}
+
+// leave frees a CPU for what waits for one.
+func (s *Scheduler) leave(c *cpu, at time.Duration) {
 	c.item = nil
 	c.cluster.govern(s, at)
 	s.resume(at)

@@ -192,10 +192,10 @@ func TestAFramesThreadsWakeEachOther(t *testing.T) {
 	p := newPhone(3)
 	ui, render, vsync := p.threads[0], p.threads[1], p.threads[2]
 	f := timeline.Frame{
-		Vsync: 16 * ms, Input: 16*ms + 300*time.Microsecond, SyncQueued: 20 * ms, Sync: 20*ms + 50*time.Microsecond, Issue: 21 * ms,
+		Vsync: 16 * ms, Input: 16*ms + 300*time.Microsecond, SyncQueued: 20 * ms, Sync: 20*ms + 50*time.Microsecond, Issue: 21 * ms, Queued: 25 * ms,
 		Actual: timeline.Interval{From: 16*ms + 300*time.Microsecond, To: 26 * ms},
 	}
-	p.items = Frame(ui, render, vsync, &f)
+	p.items = Frame(ui, render, vsync, &Binder{Flinger: p.pool(500, 1), Blast: true}, &f)
 	p.run(50*ms, 50*ms)
 	type woke struct {
 		thread, by int32

@@ -24,6 +24,8 @@ type Timeline struct {
 	Slices   []*Slice // by From
 	Layers   []*Layer // by when they opened
 	Displays []DisplayFrame
+	// Transactions are those of binder, by when they were received.
+	Transactions []Transaction
 
 	token int64 // the last one given
 	layer int   // the last number of a layer
@@ -72,6 +74,7 @@ func (t *Timeline) Forget(before time.Duration) {
 // ForgetRuns drops who ran where before a time.
 func (t *Timeline) ForgetRuns(before time.Duration) {
 	t.Runs = later(t.Runs, before, func(r Run) time.Duration { return r.To })
+	t.Transactions = later(t.Transactions, before, func(one Transaction) time.Duration { return one.Received })
 	t.Speeds = later(t.Speeds, before, func(s Speed) time.Duration { return s.At })
 	t.Slices = later(t.Slices, before, func(s *Slice) time.Duration {
 		if s.To == 0 {
