@@ -423,7 +423,7 @@ func TestTheThreadsOfAnANR(t *testing.T) {
 			}
 			defer file.Close()
 			text, err := io.ReadAll(file)
-			if err != nil || !strings.Contains(string(text), ".onClick(") || e.Repetition != 2 {
+			if err != nil || !strings.Contains(string(text), "\n  at com.example.demo.MessageView.") || e.Repetition != 2 {
 				t.Errorf("%+v: %v, %s", e, err, text)
 			}
 		})

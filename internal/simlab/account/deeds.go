@@ -31,7 +31,7 @@ type Deeds struct {
 	extra   []sched.Item    // work beside the frames
 	pooled  []time.Duration // until when each thread of the pool has work
 	binder  *sched.Pool
-	touches []touch
+	asked   []sched.Item // work that something outside gives cause for
 	loads   []power.Load // parts that it kept on
 	locks   []lock
 	sensors []registration
@@ -67,9 +67,10 @@ func (a *Account) Begin(d *Deeds, n int) {
 	a.thread(d, Render, d.PID+2, "RenderThread")
 	a.thread(d, Heap, d.PID+3, "HeapTaskDaemon")
 	for n := range binderThreads {
-		a.thread(d, firstOfBinder+n, d.PID+4+n, a.binderName(int32(d.PID), int32(n)))
+		a.thread(d, Binders+n, d.PID+4+n, a.binderName(int32(d.PID), int32(n)))
 	}
-	d.binder = &sched.Pool{Threads: d.Threads[firstOfBinder:]}
+	a.thread(d, Catcher, d.PID+1, "Signal Catcher")
+	d.binder = &sched.Pool{Threads: d.Threads[Binders:Catcher]}
 	a.deeds = append(a.deeds, d)
 }
 
@@ -95,7 +96,7 @@ func (a *Account) End(d *Deeds) {
 	for i := range d.loads {
 		d.loads[i].To = min(d.loads[i].To, now)
 	}
-	d.Drawing, d.extra, d.touches = nil, nil, nil
+	d.Drawing, d.extra, d.asked = nil, nil, nil
 }
 
 // All are what the processes of the last hours did, the oldest first.

@@ -11,14 +11,15 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
-// The places of a process's threads among its Threads; those of its pool follow.
+// The places of a process's threads among its Threads.
 const (
 	UI = iota
 	Render
-	Heap // collects garbage
-	firstOfPool
-	firstOfBinder = firstOfPool + poolSize
-	places        = firstOfBinder + binderThreads
+	Heap                              // collects garbage
+	Pool                              // the first of those for work beside the UI thread
+	Binders = Pool + poolSize         // the first of those that answer what others call
+	Catcher = Binders + binderThreads // of signals
+	places  = Catcher + 1
 )
 
 // binderThreads is how many threads of a process answer what others call.
@@ -93,10 +94,10 @@ func (a *Account) pool(d *Deeds, from, to time.Duration) *sched.Thread {
 	}
 	if place == len(d.pooled) {
 		d.pooled = append(d.pooled, 0)
-		a.thread(d, firstOfPool+place, d.PID+10+place, fmt.Sprintf("pool-2-thread-%d", place+1))
+		a.thread(d, Pool+place, d.PID+10+place, fmt.Sprintf("pool-2-thread-%d", place+1))
 	}
 	d.pooled[place] = max(d.pooled[place], to)
-	return d.Threads[firstOfPool+place]
+	return d.Threads[Pool+place]
 }
 
 // atOnce is how long a time is scheduled at once: a phone may have been left alone for days.
@@ -124,14 +125,11 @@ func (a *Account) items(from, to time.Duration) (items []sched.Item) {
 			continue
 		}
 		items = append(items, d.Drawing(from, to)...)
-		for _, one := range d.touches {
-			if it := sched.Touch(a.reader, a.dispatcher, d.Threads[UI], &a.Binder, one.at, one.opens); it.From >= from && it.From < to {
-				items = append(items, it)
-			}
-		}
-		for _, it := range d.extra {
-			if it.From >= from && it.From < to {
-				items = append(items, it)
+		for _, list := range [][]sched.Item{d.asked, d.extra} {
+			for _, it := range list {
+				if it.From >= from && it.From < to {
+					items = append(items, it)
+				}
 			}
 		}
 	}
@@ -153,17 +151,21 @@ func (a *Account) shown(f *timeline.DisplayFrame) (out []*sched.Pool) {
 	return out
 }
 
-// touch is an input event that a process gets.
-type touch struct {
-	at    time.Duration
-	opens bool // an activity
+// Touch tells of an input event that goes to a process now, which opens an activity or not.
+func (a *Account) Touch(d *Deeds, opens bool) {
+	a.ask(d, sched.Touch(a.reader, a.dispatcher, d.Threads[UI], &a.Binder, a.Clock.Now(), opens))
 }
 
-// Touch tells of an input event that goes to a process now.
-func (a *Account) Touch(d *Deeds, opens bool) {
-	d.touches = slices.DeleteFunc(d.touches, func(t touch) bool { return t.at < a.scheduler.Now()-time.Second })
-	if len(d.touches) < maxAppetite {
-		d.touches = append(d.touches, touch{a.Clock.Now(), opens})
+// CatchSignal has the runtime of a process work on a signal that it gets now.
+func (a *Account) CatchSignal(d *Deeds, takes time.Duration) {
+	a.ask(d, sched.Wake(d.Threads[Catcher], a.Clock.Now(), takes))
+}
+
+// ask adds work that something outside a process gives cause for, from now on.
+func (a *Account) ask(d *Deeds, it sched.Item) {
+	d.asked = slices.DeleteFunc(d.asked, func(one sched.Item) bool { return one.From < a.scheduler.Now() })
+	if len(d.asked) < maxAppetite {
+		d.asked = append(d.asked, it)
 	}
 }
 

@@ -40,6 +40,12 @@ func recordKernel(t *testing.T, p *Phone) recording {
 	from := p.clock.Now()
 	start(p, instrument)
 	pass(t, p, 7*time.Second)
+	return readKernel(t, p, pid, from)
+}
+
+// readKernel ends a recording of the kernel that began at a time, and reads it.
+func readKernel(t *testing.T, p *Phone, pid string, from time.Duration) recording {
+	t.Helper()
 	output(t, p, "kill "+pid)
 	until := p.clock.Now()
 	pass(t, p, time.Second)

@@ -2,10 +2,8 @@ package phone
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
@@ -36,15 +34,24 @@ func runAs(c *call, then func(code int)) {
 	}
 }
 
-// dumpThreads writes a process's stacks, a moment later.
+// A dump begins a moment after the signal, and it takes so long to work on it.
+const (
+	catchTakes = 2 * time.Millisecond
+	catcherFor = 6 * time.Millisecond
+)
+
+// dumpThreads has a process's runtime write its stacks, a moment later.
 func (p *Phone) dumpThreads(pr *process) {
-	main := "\tat android.os.MessageQueue.nativePollOnce(Native method)\n\tat android.os.Looper.loop(Looper.java:193)\n"
-	if pr.isBusy(p.clock.Now()) {
-		main = fmt.Sprintf("\tat %s.onClick(Simulated.java:42)\n\tat android.os.Looper.loop(Looper.java:193)\n", pr.app.ActivityClass())
+	if pr.deeds == nil {
+		return
 	}
-	begun := clock.Wall(p.clock.Now()).Format("2006-01-02 15:04:05")
-	text := fmt.Sprintf("----- pid %d at %s -----\nCmd line: %s\nDALVIK THREADS (2):\n\"main\" prio=5 tid=1 Runnable\n  | sysTid=%d\n%s\n\"Signal Catcher\" daemon prio=10 tid=2 Runnable\n  (no managed stack frames)\n\n----- end %d -----\n",
-		pr.PID, begun, pr.app.Package, pr.PID, strings.ReplaceAll(main, "\t", "  "), pr.PID)
+	p.power.CatchSignal(pr.deeds, catcherFor)
+	text := ""
+	p.clock.At(p.clock.Now()+catchTakes, func() {
+		if !pr.dead {
+			text = p.stacks(pr)
+		}
+	})
 	p.clock.At(p.clock.Now()+stacksTake, func() {
 		if pr.dead {
 			return
@@ -54,14 +61,4 @@ func (p *Phone) dumpThreads(pr *process) {
 			p.log.Add(logcat.Entry{Buffer: "main", PID: logcat.TombstonedPID, Priority: 'E', Tag: "tombstoned", Text: fmt.Sprintf("Traces for pid %d written to: %s", pr.PID, path)})
 		}
 	})
-}
-
-// isBusy reports whether the UI thread is held up.
-func (pr *process) isBusy(now time.Duration) bool {
-	for _, b := range pr.busy {
-		if now >= b.At && now < b.At+b.For {
-			return true
-		}
-	}
-	return false
 }

@@ -133,3 +133,8 @@ func Touch(reader, dispatcher, ui *Thread, b *Binder, at time.Duration, opens bo
 		{Thread: dispatcher, To: dispatches, Kind: power.Service, Wakes: []Item{answer}},
 	}}
 }
+
+// Wake is work of a thread that sleeps until something outside the phone's threads wakes it.
+func Wake(thread *Thread, at, takes time.Duration) Item {
+	return Item{Thread: thread, Woken: at, From: at + unblocks, To: at + unblocks + takes, Kind: power.Service, Method: power.System, Background: true}
+}

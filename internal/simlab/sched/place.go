@@ -135,6 +135,10 @@ func (s *Scheduler) tell(c *cpu, at time.Duration, state byte) {
 	s.timeline.Runs = append(s.timeline.Runs, r)
 	c.ran += at - c.since
 	it.Thread.ran += at - c.since
+	if it.Woken > 0 {
+		it.Thread.delayed += c.since - it.Woken
+		it.Thread.turns++
+	}
 	if it.Thread.Runs != nil {
 		it.Thread.Runs(Run{Run: r, Part: c.cluster.part, Step: step, Kind: it.Kind, Method: it.Method, Share: it.Share})
 	}

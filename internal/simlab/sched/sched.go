@@ -31,10 +31,16 @@ type Thread struct {
 	last    int // the CPU that it ran on
 	stopped time.Duration
 	ran     time.Duration
+	delayed time.Duration // from when it was woken until it ran
+	turns   int
 }
 
 // Ran is the CPU time of the thread, up to the last Advance.
 func (t *Thread) Ran() time.Duration { return t.ran }
+
+// Delayed is how long it was to run and did not, after it was woken, and Turns how often it
+// came to a CPU after that, up to the last Advance.
+func (t *Thread) Delayed() (long time.Duration, turns int) { return t.delayed, t.turns }
 
 // Item is work of a thread.
 type Item struct {
