@@ -66,7 +66,7 @@ func TestJankHasAReason(t *testing.T) {
 			if f.Jank&timeline.AppDeadline != 0 && f.Drawn() <= f.Expected.To {
 				t.Fatalf("seed %d: frame %d meets its deadline: jank %d", seed, i, f.Jank)
 			}
-			for bit := timeline.Jank(1); bit <= timeline.SFStuffing; bit <<= 1 {
+			for bit := timeline.Jank(1); bit <= timeline.UnknownJank; bit <<= 1 {
 				if f.Jank&bit != 0 {
 					seen[bit]++
 				}

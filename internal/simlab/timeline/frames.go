@@ -77,7 +77,6 @@ const (
 	SlowSync
 	SlowRender
 	MissedDeadline
-	MissedDeadlineLegacy
 )
 
 // Kind is who draws a frame.
@@ -101,15 +100,12 @@ type Jank int32
 
 // The reasons.
 const (
-	SFScheduling    Jank = 2
-	PredictionError Jank = 4
-	DisplayHAL      Jank = 8
-	SFCPUDeadline   Jank = 16
-	SFGPUDeadline   Jank = 32
-	AppDeadline     Jank = 64
-	BufferStuffing  Jank = 128
-	UnknownJank     Jank = 256
-	SFStuffing      Jank = 512
+	SFScheduling   Jank = 2
+	SFCPUDeadline  Jank = 16
+	SFGPUDeadline  Jank = 32
+	AppDeadline    Jank = 64
+	BufferStuffing Jank = 128
+	UnknownJank    Jank = 256
 
 	NoJank Jank = 0
 )
@@ -125,7 +121,6 @@ const (
 	LatePresent
 	EarlyPresent
 	DroppedPresent
-	UnknownPresent
 )
 
 // DisplayFrame is one frame of the display, which SurfaceFlinger composes.
