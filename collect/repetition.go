@@ -147,11 +147,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	if w := a.workload; a.energy != nil && w.End != "" {
 		a.energy.Marked(a.log.Times(w.Begin), a.log.Times(w.End))
 	}
-	alive := a.frames.Alive
-	if workload.Orchestrated(c.job.Scenario.Workload) {
-		alive = 0 // its process ends with each test
-	}
-	seen := a.log.Sift(watch.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: alive, WritesUI: &c.writesUI})
+	seen := c.sift(a)
 	if a.energy != nil && a.workload.Begin == "" {
 		a.energy.Began(seen.Began)
 	}
@@ -184,17 +180,25 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		return fail(loss.Infrastructure, err)
 	}
 	c.keepEvidence(ctx, a, seen, nil)
-	if a.measured {
-		if err := c.recording.Drop(ctx); err != nil {
-			return fail(loss.Infrastructure, err)
-		}
+	if !a.measured {
+		return out, nil
 	}
-	if a.measured {
-		if err := c.target.TellSlowness(ctx, a.n); err != nil {
-			return fail(loss.Infrastructure, err)
-		}
+	if err = c.recording.Drop(ctx); err == nil {
+		err = c.target.TellSlowness(ctx, a.n)
+	}
+	if err != nil {
+		return fail(loss.Infrastructure, err)
 	}
 	return out, nil
+}
+
+// sift reads what the log says of the app.
+func (c *collector) sift(a *attempt) watch.Sifted {
+	alive := a.frames.Alive
+	if workload.Orchestrated(c.job.Scenario.Workload) {
+		alive = 0 // its process ends with each test
+	}
+	return a.log.Sift(watch.App{Package: c.job.App.Package, PIDs: a.frames.PIDs, Alive: alive, WritesUI: &c.writesUI})
 }
 
 // causeOf tells whose failure a lost repetition is that the device survived.
