@@ -92,3 +92,28 @@ func TestCallsAtOnceAreAnsweredByDifferentThreads(t *testing.T) {
 		t.Errorf("the threads worked %v and %v on three calls of 1 ms", a, b)
 	}
 }
+
+// An input event that opens an activity has the UI thread ask the system for it; another
+// one asks for nothing. Each of the threads runs a moment after it was woken, once.
+func TestAnEventThatOpensAnActivityAsksForIt(t *testing.T) {
+	t.Parallel()
+	for _, opens := range []bool{true, false} {
+		p := newPhone(3)
+		reader, dispatcher, ui := p.threads[0], p.threads[1], p.threads[2]
+		p.items = []Item{Touch(reader, dispatcher, ui, &Binder{System: p.pool(500, 1)}, ms, opens)}
+		p.run(20*ms, 20*ms)
+		first := p.of(1002)
+		if len(first) == 0 || first[0].Waker != 1001 || p.of(1001)[0].Waker != 1000 || p.of(1000)[0].Waker != 0 {
+			t.Fatalf("the event went through %+v", p.timeline.Runs)
+		}
+		asked := len(p.timeline.Transactions) == 2 && p.timeline.Transactions[0].From == 1002 && p.timeline.Transactions[0].Process == 500
+		if asked != opens || !opens && len(p.timeline.Transactions) > 0 {
+			t.Errorf("opens %v: sent %+v", opens, p.timeline.Transactions)
+		}
+		for _, thread := range []*Thread{reader, dispatcher} {
+			if long, turns := thread.Delayed(); long <= 0 || long >= 100*time.Microsecond || turns != 1 {
+				t.Errorf("thread %d waited for %v in %d turns", thread.TID, long, turns)
+			}
+		}
+	}
+}
