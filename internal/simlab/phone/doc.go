@@ -5,8 +5,8 @@
 // It does not speak adb (package adbd does) and has no shell of its own (package
 // shell has one, on files of package storage). It does not work out frames (package
 // choreo does) or watts (package power does), keeps no books of what was used (package
-// account does), and prints neither those (package dumps) nor traces and samples
-// (package recorders). It takes a stand: a phone lives on its
+// account does), and prints neither those (package dumps), nor stacks of threads (package
+// stacks), nor traces and samples (package recorders). It takes a stand: a phone lives on its
 // own clock (package clock), which moves only when it is slept on, and by a little
 // with each command. So what a phone prints follows from its seed, its profile and
 // what was asked of it in which order, and a lab of hundreds of repetitions takes

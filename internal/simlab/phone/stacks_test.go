@@ -25,6 +25,9 @@ type dumped struct {
 // CPU times, and its frames.
 var threadBlock = regexp.MustCompile(`(?m)^"([^"]+)" .*prio=\d+ tid=\d+ (\w+)\n  \| group=.*\n  \| sysTid=(\d+) nice=.*\n  \| state=(\w) schedstat=\( (\d+) \d+ \d+ \) utm=(\d+) stm=(\d+) core=(\d+) HZ=100\n((?:  .+\n)*)\n`)
 
+// jiffy is the unit of CPU times in a dump: HZ is 100.
+const jiffy = 10 * time.Millisecond
+
 var dumpBegins = regexp.MustCompile(`^----- pid (\d+) at (\S+ \S+) -----\n`)
 
 // readStacks reads a dump: when it was, on the phone's clock, and the threads by number.

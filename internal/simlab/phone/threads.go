@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
+	"github.com/apkgate/apkgate/internal/simlab/stacks"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
@@ -49,7 +50,7 @@ func (p *Phone) dumpThreads(pr *process) {
 	text := ""
 	p.clock.At(p.clock.Now()+catchTakes, func() {
 		if !pr.dead {
-			text = p.stacks(pr)
+			text = (&stacks.Process{Account: p.power, Deeds: pr.deeds, Layers: pr.Layers, Draws: pr.draws}).Dump()
 		}
 	})
 	p.clock.At(p.clock.Now()+stacksTake, func() {

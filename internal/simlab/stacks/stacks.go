@@ -1,4 +1,7 @@
-package phone
+// Package stacks writes the stacks of a simulated app's threads, as ART does where a
+// process gets SIGQUIT. They are a view of the phone's books (package account), of what
+// happened and of what the app is drawing: it works nothing out.
+package stacks
 
 import (
 	"fmt"
@@ -7,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/sched"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -16,6 +20,14 @@ import (
 // jiffy is the unit of CPU times, HZ is 100.
 const jiffy = 10 * time.Millisecond
 
+// Process is whose stacks they are.
+type Process struct {
+	*account.Account // its phone's
+	*account.Deeds
+	Layers []*timeline.Layer
+	Draws  *pipeline.App
+}
+
 // stack is what a thread is at: its state as ART names it, and its frames, the innermost
 // first.
 type stack struct {
@@ -23,19 +35,19 @@ type stack struct {
 	frames []string
 }
 
-// stacks are those of a process's threads now, as ART writes them (ThreadList::DumpForSigQuit,
-// Thread::DumpState).
-func (p *Phone) stacks(pr *process) string {
-	now := p.clock.Now()
-	p.power.Advance()
+// Dump is the stacks of a process's threads now, as ART writes them
+// (ThreadList::DumpForSigQuit, Thread::DumpState).
+func (p *Process) Dump() string {
+	now := p.Clock.Now()
+	p.Advance()
 	var blocks []string
 	for _, place := range stackOrder() {
-		if t := pr.deeds.Threads[place]; t != nil {
-			blocks = append(blocks, p.threadState(pr, place, t))
+		if t := p.Threads[place]; t != nil {
+			blocks = append(blocks, p.threadState(place, t))
 		}
 	}
 	return fmt.Sprintf("----- pid %d at %s -----\nCmd line: %s\nBuild type: optimized\n\nDALVIK THREADS (%d):\n%s\n----- end %d -----\n",
-		pr.PID, clock.Wall(now).Format("2006-01-02 15:04:05.000000000-0700"), pr.app.Package, len(blocks), strings.Join(blocks, ""), pr.PID)
+		p.PID, clock.Wall(now).Format("2006-01-02 15:04:05.000000000-0700"), p.App.Package, len(blocks), strings.Join(blocks, ""), p.PID)
 }
 
 // stackOrder is the order of threads in a dump: the one that writes it is first.
@@ -48,13 +60,13 @@ func stackOrder() []int {
 }
 
 // threadState is what a dump says of one thread.
-func (p *Phone) threadState(pr *process, place int, t *sched.Thread) string {
+func (p *Process) threadState(place int, t *sched.Thread) string {
 	last, state := p.lastRun(t.TID)
 	var s stack
 	if state == 'R' {
-		s = p.runs(pr, place)
+		s = p.runs(place)
 	} else {
-		s = p.sleeps(pr, place)
+		s = p.sleeps(place)
 	}
 	name, kind, group, shared := t.Name, "", "main", ""
 	switch place {
@@ -102,12 +114,12 @@ func (s stack) text() string {
 
 // lastRun is the newest run of a thread that is remembered, and the state in which the
 // thread is by now: R where it has a CPU or waits for one.
-func (p *Phone) lastRun(tid int32) (r timeline.Run, state byte) {
-	for i := len(p.timeline.Runs) - 1; i >= 0; i-- {
-		r = p.timeline.Runs[i]
+func (p *Process) lastRun(tid int32) (r timeline.Run, state byte) {
+	for i := len(p.Timeline.Runs) - 1; i >= 0; i-- {
+		r = p.Timeline.Runs[i]
 		switch {
 		case r.TID != tid:
-		case r.State == timeline.GoesOn && r.To == p.clock.Now() || r.State == 'R':
+		case r.State == timeline.GoesOn && r.To == p.Clock.Now() || r.State == 'R':
 			return r, 'R'
 		default:
 			return r, 'S'
@@ -117,23 +129,23 @@ func (p *Phone) lastRun(tid int32) (r timeline.Run, state byte) {
 }
 
 // runs is the stack of a thread that runs.
-func (p *Phone) runs(pr *process, place int) stack {
-	now := p.clock.Now()
+func (p *Process) runs(place int) stack {
+	now := p.Clock.Now()
 	does := power.Slice{Method: power.System, Kind: power.Service}
-	p.power.Work(pr.deeds).Slices(now-1, now, func(s power.Slice) {
+	p.Work(p.Deeds).Slices(now-1, now, func(s power.Slice) {
 		if s.Thread == place {
 			does = s
 		}
 	})
 	if place != account.UI && (place < account.Pool || place >= account.Binders) {
-		return stack{nativeOr(place), p.sleeps(pr, place).frames}
+		return stack{nativeOr(place), p.sleeps(place).frames}
 	}
 	s := stack{status: "Runnable"}
 	if does.Method >= 0 {
-		for i, m := range pr.app.Power.Chain(does.Method) {
-			method := pr.app.Power.Methods[m]
+		for i, m := range p.App.Power.Chain(does.Method) {
+			method := p.App.Power.Methods[m]
 			if method.Kind == simapp.Native {
-				s.frames = append(s.frames, fmt.Sprintf("native: #%02d pc 00000000000b3a10  /data/app/%s-1/lib/arm64/libapp.so (%s+64)", i, pr.app.Package, method.Name))
+				s.frames = append(s.frames, fmt.Sprintf("native: #%02d pc 00000000000b3a10  /data/app/%s-1/lib/arm64/libapp.so (%s+64)", i, p.App.Package, method.Name))
 				if i == 0 {
 					s.status = "Native"
 				}
@@ -152,7 +164,7 @@ func (p *Phone) runs(pr *process, place int) stack {
 		s.frames = append(append(s.frames, frameFrames...), loopFrames...)
 	default:
 		if len(s.frames) == 0 {
-			s.frames = []string{"at " + pr.app.ActivityClass() + ".onClick(Simulated.java:42)"}
+			s.frames = []string{"at " + p.App.ActivityClass() + ".onClick(Simulated.java:42)"}
 		}
 		s.frames = append(s.frames, loopFrames...)
 	}
@@ -176,10 +188,10 @@ func sourceOf(method string) string {
 }
 
 // sleeps is the stack of a thread that waits.
-func (p *Phone) sleeps(pr *process, place int) stack {
+func (p *Process) sleeps(place int) stack {
 	switch {
 	case place == account.UI:
-		return p.uiWaits(pr)
+		return p.uiWaits()
 	case place == account.Catcher:
 		return stack{"Runnable", nil}
 	case place == account.Heap:
@@ -206,25 +218,25 @@ func (p *Phone) sleeps(pr *process, place int) stack {
 
 // uiWaits is the stack of a UI thread that sleeps: it waits for the render thread, for the
 // answer to a call, or for a message.
-func (p *Phone) uiWaits(pr *process) stack {
+func (p *Process) uiWaits() stack {
 	frames := append([]string{"at android.os.MessageQueue.nativePollOnce(Native method)", "at android.os.MessageQueue.next(MessageQueue.java:335)"}, loopFrames[2:]...)
 	class := "android.graphics.HardwareRenderer"
-	if p.profile.API < 29 {
+	if p.Profile.API < 29 {
 		class = "android.view.ThreadedRenderer"
 	}
 	switch {
-	case p.calls(int32(pr.PID)):
+	case p.calls(int32(p.PID)):
 		frames = append([]string{"at android.os.BinderProxy.transactNative(Native method)", "at android.os.BinderProxy.transact(BinderProxy.java:584)"}, loopFrames...)
-	case p.syncs(pr):
+	case p.syncs():
 		frames = append(append([]string{"at " + class + ".nSyncAndDrawFrame(Native method)", "at " + class + ".syncAndDrawFrame(HardwareRenderer.java:500)"}, frameFrames...), loopFrames...)
 	}
 	return stack{"Native", frames}
 }
 
 // calls reports whether a thread waits for an answer.
-func (p *Phone) calls(tid int32) bool {
-	for i := len(p.timeline.Transactions) - 1; i >= 0; i-- {
-		switch one := p.timeline.Transactions[i]; {
+func (p *Process) calls(tid int32) bool {
+	for i := len(p.Timeline.Transactions) - 1; i >= 0; i-- {
+		switch one := p.Timeline.Transactions[i]; {
 		case one.Reply && one.To == tid:
 			return false
 		case one.From == tid && !one.OneWay && !one.Reply:
@@ -235,13 +247,13 @@ func (p *Phone) calls(tid int32) bool {
 }
 
 // syncs reports whether the UI thread of a process waits for its render thread.
-func (p *Phone) syncs(pr *process) bool {
-	now := p.clock.Now()
+func (p *Process) syncs() bool {
+	now := p.Clock.Now()
 	waits := func(f *timeline.Frame) bool { return f.Kind == timeline.Whole && f.SyncQueued <= now && now < f.Issue }
-	if f := pr.draws.Begun(); f != nil && waits(f) {
+	if f := p.Draws.Begun(); f != nil && waits(f) {
 		return true
 	}
-	for _, l := range pr.Layers {
+	for _, l := range p.Layers {
 		if n := len(l.Frames); n > 0 && waits(&l.Frames[n-1]) {
 			return true
 		}
