@@ -8,14 +8,15 @@ const (
 	CompileNone    = "none"          // as it was installed
 )
 
-// compilations fills in how each scenario's app is compiled that doesn't say.
+// compilations fills in how each scenario's app is compiled that doesn't say. A
+// Macrobenchmark sees to that itself.
 func (c *Config) compilations() {
 	how := CompileProfile
 	if c.Energy.Measured() {
 		how = c.Energy.Compile
 	}
 	for i := range c.Scenarios {
-		if s := &c.Scenarios[i]; s.Compile == "" {
+		if s := &c.Scenarios[i]; s.Compile == "" && s.Workload.Benchmark() == nil {
 			s.Compile = how
 		}
 	}

@@ -113,9 +113,9 @@ type Scenario struct {
 	Timeout time.Duration `yaml:"timeout,omitempty" jsonschema:"default=5m"`
 	// Clear the app's data before each repetition.
 	ClearData bool `yaml:"clear-data,omitempty" jsonschema:"default=false"`
-	// How much of the app's code is compiled ahead of time before it is measured (Android 7 and later): what its baseline profile names (speed-profile), all of it (speed), none of it (verify), or whatever was when it was installed (none). Without it, speed-profile; where energy is measured, what energy.compile says.
+	// How much of the app's code is compiled ahead of time before it is measured (Android 7 and later): what its baseline profile names (speed-profile), all of it (speed), none of it (verify), or whatever was when it was installed (none). Without it, speed-profile; where energy is measured, what energy.compile says. Not for a Macrobenchmark, which has a CompilationMode of its own.
 	Compile string `yaml:"compile,omitempty" jsonschema:"enum=speed-profile,enum=speed,enum=verify,enum=none"`
-	// Which memory is measured of an app that ends with its test (an instrumentation): what it has in RAM and had at most (rss), which costs the app nothing, or its PSS too, every five seconds (pss), which stalls it each time. Of an app that lives on, PSS is read after the workload.
+	// Which memory is measured of an app that ends with its test (an instrumentation): what it has in RAM and had at most (rss), which costs the app nothing, or its PSS too, every five seconds (pss), which stalls it each time. Of an app that lives on, PSS is read after the workload. Not for a Macrobenchmark, beside which none is measured.
 	Memory string `yaml:"memory,omitempty" jsonschema:"enum=rss,enum=pss,default=rss"`
 	// The rate in Hz at which the display is held while the scenario runs (Android 10 and later), such as 60. Without it, the display chooses.
 	RefreshHz int `yaml:"refresh-hz,omitempty" jsonschema:"minimum=24,maximum=1000"`

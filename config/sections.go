@@ -95,9 +95,23 @@ func (d *decoder) scenario(c *Config) reader {
 			if n.find("timeout") == nil {
 				s.Timeout = 30 * time.Minute
 			}
+			s.Memory = ""
+			d.notOfBenchmarks(n, path)
 		}
 		d.once(lines, s.Name, n, "name", path, "scenario named")
 		c.Scenarios = append(c.Scenarios, s)
+	}
+}
+
+// notOfBenchmarks reports what a Macrobenchmark does by itself, or has not done.
+func (d *decoder) notOfBenchmarks(scenario *node, path string) {
+	for key, why := range map[string]string{
+		"compile": "a Macrobenchmark has the app compiled by its own CompilationMode",
+		"memory":  "beside a Macrobenchmark no memory is measured",
+	} {
+		if at := scenario.find(key); at != nil {
+			d.at(at, join(path, key), "%s: remove the key", why)
+		}
 	}
 }
 

@@ -80,6 +80,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 func everything() *config.Config {
 	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileNone} // energy's
 	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
+	apart.Compile, apart.Memory = config.CompileVerify, config.MemoryPSS
 	apart.Name, apart.Workload.Instrumentation = "apart", &config.Instrumentation{TestPackage: "com.example.mail.test", Runner: config.DefaultRunner, Orchestrator: true}
 	start.Name, start.Workload.Startup = "start", &config.Startup{Mode: config.StartHot, Activity: "com.example.mail.Inbox$Start"}
 	sync.Name, sync.Workload.Maestro = "sync", &config.Maestro{Flow: "../flows/sync.yaml"}
@@ -93,7 +94,7 @@ func everything() *config.Config {
 				TestPackage: "com.example.mail.test", Runner: "com.example.Runner", Class: "com.example.OpenTest#openMessage",
 				Args: map[string]string{"size": "3", "coverage": "false", "note": "a b"}, Macrobenchmark: true,
 			}},
-			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, Compile: config.CompileVerify, RefreshHz: 90, Memory: config.MemoryPSS,
+			Repetitions: 20, WarmUp: 0, Timeout: 90 * time.Second, ClearData: true, Retries: 0, RefreshHz: 90,
 		}, apart, start, sync, random, script},
 		Devices: []config.Device{
 			{Serial: "R58M123", Name: "the S10", Context: map[string]string{"floor": "2"}},

@@ -76,9 +76,12 @@ func framesFinding(ctx context.Context, d device.Device, api int) ([]device.Find
 func codeFinding(ctx context.Context, d device.Device, cfg *config.Config, api int) ([]device.Finding, error) {
 	var modes []string
 	for _, s := range cfg.Scenarios {
-		if !slices.Contains(modes, s.Compile) {
+		if s.Workload.Benchmark() == nil && !slices.Contains(modes, s.Compile) {
 			modes = append(modes, s.Compile)
 		}
+	}
+	if len(modes) == 0 { // Macrobenchmarks see to that themselves
+		return nil, nil
 	}
 	f := device.Finding{Name: "code", OK: true, Detail: "a run has the app compiled: " + words.List(modes)}
 	switch {
