@@ -141,6 +141,8 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
+	// offRate says that it is told that the display is not at the rate it was to be held at.
+	offRate   bool
 	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped
 	full      watch.FullDisplay  // of the start that is measured
 	before    watch.FullDisplay  // of the start before a warm or a hot one

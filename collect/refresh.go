@@ -79,6 +79,7 @@ func (c *collector) tellRate(text string, hz int) {
 	if told := device.RefreshRate(text); told != "" {
 		now = told + " Hz"
 	}
+	c.offRate = true
 	c.journal.Warnf("the display was to be held at %d Hz, and is at %s%s", hz, now, of)
 }
 
@@ -89,10 +90,11 @@ func inWords(rates []int) (out []string) {
 	return out
 }
 
-// checkRate says where frames were drawn for another rate than the display was held at.
+// checkRate says where frames were drawn for another rate than the display was held at,
+// unless the display has told so itself.
 func (c *collector) checkRate(interval time.Duration) {
 	hz := c.job.Scenario.RefreshHz
-	if drawn := float64(time.Second) / float64(interval); hz > 0 && !isRate(drawn, hz) {
+	if drawn := float64(time.Second) / float64(interval); hz > 0 && !c.offRate && !isRate(drawn, hz) {
 		c.journal.Warnf("the display was to be held at %d Hz, and frames were drawn for %.0f Hz", hz, drawn)
 	}
 }
