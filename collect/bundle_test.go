@@ -108,6 +108,34 @@ func TestSeveralWholeAppsAreRefusedWithAdvice(t *testing.T) {
 	}
 }
 
+// What is wrong with a part of an archive is told of the part, and not of where it was
+// unpacked to.
+func TestWhatIsWrongWithAPartNamesItInItsArchive(t *testing.T) {
+	t.Parallel()
+	_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+	parts, zipped := parted(t, &job), map[string]string{}
+	for name, code := range map[string]string{"base-master.apk": dexHeader(1), "base-en.apk": "none"} {
+		part, err := os.ReadFile(zipFile(t, name, map[string]string{"app.simapp": parts[name], "classes.dex": code}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		zipped[name] = string(part)
+	}
+	job.App.Install(zipFile(t, "app.apks", zipped))
+	r := collect.Collect(t.Context(), job, collect.Options{})
+	wantComplete(t, r, 3)
+	if !warnedOf(r.Run, "size of the app", `"base-en.apk" of `+job.App.APK) || warnedOf(r.Run, "apkgate-apks") {
+		t.Errorf("%v", r.Run.Warnings)
+	}
+	_, job = simulated(t, "pixel-7-android-14", simlab.Options{})
+	job.App.Install(zipFile(t, "app.apks", map[string]string{"base-master.apk": parts["base-master.apk"]}))
+	r = collect.Collect(t.Context(), job, collect.Options{})
+	e := loss.As(r.Err)
+	if e == nil || !strings.Contains(e.Error(), `"base-master.apk" of `+job.App.APK+": ") || strings.Contains(e.Error(), "apkgate-apks") || !strings.Contains(e.Hint(), "app.apk") {
+		t.Errorf("%v", r.Err)
+	}
+}
+
 // zipFile is an archive of files, none of them compressed.
 func zipFile(t *testing.T, name string, files map[string]string) string {
 	t.Helper()

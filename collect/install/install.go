@@ -41,9 +41,9 @@ func APKs(ctx context.Context, t *target.Target, paths []string, note func(files
 		return nil, err
 	}
 	if err := t.Device().Install(ctx, chosen.Files...); err != nil {
-		return nil, t.Final(loss.Infrastructure, err)
+		return nil, t.Final(loss.Infrastructure, chosen.Told(err))
 	}
-	return sizesOf(t, chosen.Files), nil
+	return sizesOf(t, chosen), nil
 }
 
 // beside is where an APK lies on the device while it is installed from there.

@@ -13,20 +13,21 @@ import (
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/apk"
+	"github.com/apkgate/apkgate/internal/apk/splits"
 )
 
 // sizesOf are the metrics of the APK files of one app: their bytes, and the code in
 // them. A file that is no APK has none: the device has the last word on it.
-func sizesOf(t *target.Target, files []string) map[string]float64 {
-	code, err := apk.ReadCode(files...)
+func sizesOf(t *target.Target, chosen splits.Choice) map[string]float64 {
+	code, err := apk.ReadCode(chosen.Files...)
 	if err != nil {
 		if !errors.Is(err, zip.ErrFormat) {
-			t.Journal.Warnf("the size of the app is not measured: %v", err)
+			t.Journal.Warnf("the size of the app is not measured: %v", chosen.Told(err))
 		}
 		return nil
 	}
 	var bytes int64
-	for _, file := range files {
+	for _, file := range chosen.Files {
 		info, err := os.Stat(file)
 		if err != nil {
 			return nil

@@ -56,7 +56,7 @@ func ofArchive(file string, d Device) (c Choice, err error) {
 			return c, fmt.Errorf("unpack %.100q of %s: %w", name, file, err)
 		}
 		total += n
-		c.Files = append(c.Files, to)
+		c.Files, c.names = append(c.Files, to), append(c.names, fmt.Sprintf("%.100q of %s", name, file))
 	}
 	return c, nil
 }

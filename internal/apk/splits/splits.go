@@ -30,6 +30,7 @@ type Choice struct {
 	Files []string
 	Notes []string // what was guessed or left out, for a person
 	dir   string   // of what was unpacked
+	names []string // of the files as an archive has them, nil where they are no archive's
 }
 
 // Close removes what was unpacked.
@@ -39,6 +40,28 @@ func (c Choice) Close() error {
 	}
 	return os.RemoveAll(c.dir)
 }
+
+// Told is an error about the files, with those that were unpacked named as the archive
+// has them: where they were unpacked to is gone when somebody reads it.
+func (c Choice) Told(err error) error {
+	if err == nil || c.names == nil {
+		return err
+	}
+	text := err.Error()
+	for i, name := range c.names {
+		text = strings.ReplaceAll(text, c.Files[i], name)
+	}
+	return told{text, err}
+}
+
+// told is an error in other words.
+type told struct {
+	text string
+	err  error
+}
+
+func (t told) Error() string { return t.text }
+func (t told) Unwrap() error { return t.err }
 
 // Chooses reports whether what is named depends on the device: a folder or an archive.
 func Chooses(paths []string) bool {
