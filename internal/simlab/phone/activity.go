@@ -36,7 +36,7 @@ func am(c *call, then func(code int)) {
 	case "broadcast":
 		result := 0
 		if i := slices.Index(c.Args, "-a"); i >= 0 && c.Arg(i+1) == "androidx.profileinstaller.action.INSTALL_PROFILE" {
-			result = c.installProfile(c.Arg(len(c.Args) - 1))
+			result = c.packages.InstallProfile(c.Arg(len(c.Args)-1), c.wake)
 		}
 		c.Printf("Broadcasting: Intent { %s }\nBroadcast completed: result=%d\n", strings.Join(c.Args, " "), result)
 		then(0)
@@ -67,7 +67,7 @@ func amInstrument(c *call, then func(code int)) {
 		}
 	}
 	orchestrated := ""
-	if pkg, _, _ := strings.Cut(component, "/"); pkg == orchestratorPackage && c.state.apps[pkg] != nil {
+	if pkg, _, _ := strings.Cut(component, "/"); pkg == orchestratorPackage && c.packages.Apps[pkg] != nil {
 		orchestrated, component = component, arguments["targetInstrumentation"]
 	}
 	pkg, runner, _ := strings.Cut(component, "/")
@@ -99,17 +99,17 @@ func amInstrument(c *call, then func(code int)) {
 
 // underTest finds a test APK and what it tests; an app may carry its own tests.
 func (p *Phone) underTest(pkg string) (test, target *simapp.App) {
-	t := p.state.apps[pkg]
+	t := p.packages.Apps[pkg]
 	if t == nil {
 		return nil, nil
 	}
-	if t.app.Tests == "" {
-		return t.app, t.app
+	if t.App.Tests == "" {
+		return t.App, t.App
 	}
-	if a := p.state.apps[t.app.Tests]; a != nil {
-		return t.app, a.app
+	if a := p.packages.Apps[t.App.Tests]; a != nil {
+		return t.App, a.App
 	}
-	return t.app, nil
+	return t.App, nil
 }
 
 // input is input tap|swipe|text|keyevent: a touch of the app in the foreground.
@@ -185,7 +185,7 @@ func monkey(c *call, then func(code int)) {
 			m.count, _ = strconv.Atoi(a)
 		}
 	}
-	a := c.state.apps[pkg]
+	a := c.packages.Apps[pkg]
 	c.Printf("  bash arg: -p\n  bash arg: %s\n", pkg)
 	switch {
 	case a == nil:
@@ -201,13 +201,13 @@ func monkey(c *call, then func(code int)) {
 		then(251)
 		return
 	}
-	m.app, m.left, m.seed, m.r = a.app, m.count, seed, rand.New(rand.NewPCG(seed, 7))
+	m.app, m.left, m.seed, m.r = a.App, m.count, seed, rand.New(rand.NewPCG(seed, 7))
 	c.Printf(":Monkey: seed=%d count=%d\n:AllowPackage: %s\n:IncludeCategory: android.intent.category.LAUNCHER\n", seed, m.count, pkg)
 	start := choreo.Cold
 	if c.state.running[pkg] != nil {
 		start = choreo.Hot
 	}
-	took := c.open(a.app, start)
+	took := c.open(a.App, start)
 	m.pid = c.state.running[pkg].PID
 	c.clock.At(c.clock.Now()+took, m.step)
 }

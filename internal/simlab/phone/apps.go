@@ -1,8 +1,6 @@
 package phone
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -14,165 +12,6 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
-
-// installed is a package on the phone.
-type installed struct {
-	app     *simapp.App
-	path    string   // of its base
-	splits  []string // the names of the others
-	updated time.Duration
-	uid     int
-	filter  string // the compiler's filter: "speed-profile", "speed"
-	// profiled says that the app's baseline profile is installed, hot that the code which
-	// it names is compiled.
-	profiled, hot bool
-	// granted are the runtime permissions that the app has.
-	granted map[string]bool
-	made    int // how often its activity was made
-	// queryable: every app may see and bind to it (Android 11).
-	queryable bool
-}
-
-// paths are where the parts of the app are, its base first.
-func (a *installed) paths() []string {
-	paths := []string{a.path}
-	for _, name := range a.splits {
-		paths = append(paths, a.folder()+"/split_"+name+".apk")
-	}
-	return paths
-}
-
-// folder is where the app's files are.
-func (a *installed) folder() string { return a.path[:strings.LastIndexByte(a.path, '/')] }
-
-// install puts an app on the phone: one file, or its base and its splits. Errors are
-// in the words of the package manager.
-func (p *Phone) install(parts ...[]byte) (*simapp.App, error) {
-	app, contents, err := p.assemble(parts)
-	switch {
-	case err != nil:
-		return nil, err
-	case p.files.Full:
-		return nil, fmt.Errorf("INSTALL_FAILED_INSUFFICIENT_STORAGE")
-	}
-	p.kill(app.Package)
-	path := "/data/app/" + app.Package + "-1/base.apk"
-	if p.profile.API < 21 {
-		path = "/data/app/" + app.Package + "-1.apk"
-	}
-	granted := map[string]bool{}
-	if before := p.state.apps[app.Package]; before != nil {
-		granted = before.granted
-		p.discard(before)
-	}
-	splits := sortedKeys(contents)[1:] // the base is first, it has no name
-	p.state.apps[app.Package] = &installed{
-		app: app, path: path, splits: splits, updated: p.clock.Now(), uid: p.uidOf(app.Package), filter: "verify", granted: granted,
-	}
-	return app, p.store(p.state.apps[app.Package], contents)
-}
-
-// store writes the app's files: its APKs, and the native libraries in them for the
-// phone, unpacked.
-func (p *Phone) store(a *installed, contents map[string][]byte) error {
-	folder := a.folder()
-	if err := p.files.MakeDir(folder, true); err != nil {
-		return err
-	}
-	for i, name := range append([]string{""}, a.splits...) {
-		apk := contents[name]
-		if err := p.files.Write(a.paths()[i], apk, 0o644); err != nil {
-			return err
-		}
-		libraries, err := simapp.Libraries(apk, p.profile.ABI)
-		if err != nil {
-			return fmt.Errorf("INSTALL_FAILED_INVALID_APK: %w", err)
-		}
-		lib := folder + "/lib/" + strings.TrimSuffix(p.profile.ABI, "-v8a")
-		for _, name := range sortedKeys(libraries) {
-			if err := errors.Join(p.files.MakeDir(lib, true), p.files.Write(lib+"/"+name, make([]byte, libraries[name]), 0o755)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// discard removes the app's files.
-func (p *Phone) discard(a *installed) {
-	for _, name := range append(a.paths(), a.folder()+"/lib") {
-		_ = p.files.Remove(name, true) // what is not there need not be removed
-	}
-}
-
-// needsSplitsSince is the API level from which on a base that is no app without
-// others is refused (isSplitRequired).
-const needsSplitsSince = 29
-
-// assemble makes an app of its parts (PackageInstallerSession.validateApkInstallLocked),
-// and tells these apart by their names, of which the base has none.
-func (p *Phone) assemble(parts [][]byte) (base *simapp.App, contents map[string][]byte, err error) {
-	var first *simapp.App
-	contents = map[string][]byte{}
-	for _, text := range parts {
-		app, err := parseAPK(text)
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case first == nil:
-			first = app
-		case app.Package != first.Package:
-			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: %s package %s inconsistent with %s", app.Split, app.Package, first.Package)
-		case app.VersionCode != first.VersionCode:
-			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: %s version code %d inconsistent with %d", app.Split, app.VersionCode, first.VersionCode)
-		}
-		if contents[app.Split] != nil {
-			return nil, nil, fmt.Errorf("INSTALL_FAILED_INVALID_APK: Split %s was defined multiple times", cmp.Or(app.Split, "null"))
-		}
-		contents[app.Split] = text
-		if app.Split == "" {
-			base = app
-		}
-	}
-	switch {
-	case base == nil:
-		return nil, nil, errors.New("INSTALL_FAILED_INVALID_APK: Full install must include a base package")
-	case base.NeedsSplits && len(parts) == 1 && p.profile.API >= needsSplitsSince:
-		return nil, nil, fmt.Errorf("INSTALL_FAILED_MISSING_SPLIT: Missing split for %s", base.Package)
-	}
-	return base, contents, nil
-}
-
-func parseAPK(apk []byte) (*simapp.App, error) {
-	text, err := simapp.TextOf(apk)
-	if err != nil {
-		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_NOT_APK: %w", err)
-	}
-	if !simapp.Is(text) {
-		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_NOT_APK: this is no simulated app: its first line is not %s", simapp.Format)
-	}
-	app, err := simapp.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("INSTALL_PARSE_FAILED_MANIFEST_MALFORMED: %v", err)
-	}
-	return app, nil
-}
-
-// firstUID is that of the first app that is installed.
-const firstUID = 10120
-
-// uidOf is the user of a package; one that comes back gets its old one.
-func (p *Phone) uidOf(pkg string) int {
-	if p.state.uids == nil {
-		p.state.uids = map[string]int{}
-	}
-	uid, ok := p.state.uids[pkg]
-	if !ok {
-		uid = firstUID + len(p.state.uids)
-		p.state.uids[pkg] = uid
-	}
-	return uid
-}
 
 // process is the process of an app, with the frames it rendered.
 type process struct {
@@ -219,6 +58,17 @@ func (p *Phone) startProcess(app *simapp.App, why string) *process {
 	p.log.Event("am_proc_start", 0, pr.PID, 10120, app.Package, why, app.Component())
 	p.log.Event("am_proc_bound", 0, pr.PID, app.Package)
 	return pr
+}
+
+// wake starts the process of an app for a broadcast where it has none, behind what is in
+// front.
+func (p *Phone) wake(app *simapp.App) {
+	if p.state.running[app.Package] != nil {
+		return
+	}
+	front := p.state.foreground
+	p.launch(app, "broadcast")
+	p.state.foreground = front
 }
 
 // kill stops a package, as am force-stop does; what drove it is told.

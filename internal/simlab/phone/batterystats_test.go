@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/packages"
 	"github.com/apkgate/apkgate/internal/simlab/sched"
 	"github.com/apkgate/apkgate/trace/batterystats"
 )
@@ -39,7 +40,7 @@ func readStats(t *testing.T, p *Phone, command string) *batterystats.Period {
 
 func appOf(p *batterystats.Period) *batterystats.UID {
 	for _, u := range p.UIDs {
-		if u.UID == firstUID {
+		if u.UID == packages.FirstUID {
 			return u
 		}
 	}

@@ -33,7 +33,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		"log":         ends(0, logCommand),
 		"logcat":      {Run: func(c *shell.Call, then func(code int)) { p.log.Command(c, then) }},
 		"dumpsys":     lasts(0, dumpsys),
-		"pm":          lasts(0, pm),
+		"pm":          {Run: p.packages.Command},
 		"cmd":         lasts(24, cmd),
 		"am":          lasts(0, am),
 		"app_process": lasts(0, appProcess),
@@ -57,11 +57,28 @@ func (p *Phone) commands() map[string]shell.Command {
 // recorders is the phone as recorders see it.
 func (p *Phone) recorders() *recorders.Phone {
 	return &recorders.Phone{Account: p.power, Files: p.files, Host: p.host, Property: p.property, Timeline: p.recorded, App: func(pkg string) *simapp.App {
-		if a := p.state.apps[pkg]; a != nil {
-			return a.app
+		if a := p.packages.Apps[pkg]; a != nil {
+			return a.App
 		}
 		return nil
 	}}
+}
+
+// cmd is cmd SERVICE …: the newer way to the package manager and the battery.
+func cmd(c *call, then func(code int)) {
+	switch c.Arg(0) {
+	case "package":
+		c.Args = c.Args[1:]
+		c.packages.Service(c.Call, then)
+		return
+	case "battery":
+		if c.Args = c.Args[1:]; len(c.Args) > 0 {
+			then(dumpBattery(c))
+			return
+		}
+	}
+	c.Errorf("cmd: Can't find service: %s\n", c.Arg(0))
+	then(20)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -27,7 +27,7 @@ var services = map[string]struct {
 	"window":         {dump: dumpWindow},
 	"display":        {since: 17, dump: dumpDisplay},
 	"activity":       {dump: dumpActivity},
-	"package":        {dump: dumpPackage},
+	"package":        {dump: func(c *call) int { return c.packages.Dump(c.Call) }},
 	"meminfo":        {dump: dumpMemory},
 	"thermalservice": {since: 29, dump: dumpThermal},
 	"connectivity":   {dump: dumpConnectivity},
@@ -257,46 +257,6 @@ func dumpActivity(c *call) int {
 		c.Printf("  mFocusedActivity: ActivityRecord{1f2e3d u0 %s t12}\n", c.focused())
 	}
 	return 0
-}
-
-func dumpPackage(c *call) int {
-	a := c.state.apps[c.Arg(0)]
-	if a == nil {
-		c.Printf("Unable to find package: %s\n", c.Arg(0))
-		return 0
-	}
-	label := "userId"
-	if c.profile.API >= 33 {
-		label = "appId"
-	}
-	c.Printf("Packages:\n  Package [%s] (41fc59c8):\n    %s=%d\n    codePath=%s\n    versionCode=%d", a.app.Package, label, a.uid, a.path, a.app.VersionCode)
-	if c.profile.API >= 24 {
-		c.Printf(" minSdk=16 targetSdk=23")
-	}
-	at := clock.Wall(a.updated).Format("2006-01-02 15:04:05")
-	debuggable := ""
-	if a.app.Power.Debuggable {
-		debuggable = "DEBUGGABLE "
-	}
-	c.Printf("\n    versionName=%s\n    flags=[ %sHAS_CODE ALLOW_CLEAR_USER_DATA ]\n    firstInstallTime=%s\n    lastUpdateTime=%s\n", a.app.Version, debuggable, at, at)
-	c.dumpPermissions(a)
-	c.dumpCompiled(a)
-	return 0
-}
-
-// dumpCompiled is how a package's code is compiled.
-func (c *call) dumpCompiled(a *installed) {
-	abi := strings.TrimSuffix(c.profile.ABI, "-v8a")
-	state := fmt.Sprintf("%s: [status=%s] [reason=cmdline]", abi, a.filter)
-	switch {
-	case c.profile.API < 24:
-		return
-	case c.profile.API < 28:
-		state = fmt.Sprintf("%s: %s/oat/%s/base.odex[status=kOatUpToDate, compilation_filter=%s]", abi, a.path[:strings.LastIndexByte(a.path, '/')], abi, a.filter)
-	case c.profile.API >= 34:
-		state += " [primary-abi]"
-	}
-	c.Printf("\nDexopt state:\n  [%s]\n    path: %s\n      %s\n", a.app.Package, a.path, state)
 }
 
 // dumpMemory is dumpsys meminfo PKG.

@@ -16,9 +16,9 @@ const secretVariable = "APKGATE_SHELL_EXECUTOR"
 // runs a command for the Orchestrator.
 func appProcess(c *call, then func(code int)) {
 	const main = "androidx.test.services.shellexecutor.ShellMain"
-	services := c.state.apps[servicesPackage]
+	services := c.packages.Apps[servicesPackage]
 	class := c.Arg(1)
-	if class != main || services == nil || c.Variable("CLASSPATH") != "package:"+services.path || len(c.Args) < 3 {
+	if class != main || services == nil || c.Variable("CLASSPATH") != "package:"+services.Path || len(c.Args) < 3 {
 		c.Errorf("Error: Could not find class %q\njava.lang.ClassNotFoundException: %s\n", class, class)
 		then(1)
 		return
@@ -51,8 +51,8 @@ func (w *workload) orchestrate(arguments map[string]string, byShell bool) {
 		w.then(0)
 		return
 	}
-	own := p.state.apps[orchestratorPackage]
-	w.orchestra = &orchestra{host: p.startProcess(own.app, "added application"), clears: arguments["clearPackageData"] == "true", seen: own.queryable || p.profile.API < 30}
+	own := p.packages.Apps[orchestratorPackage]
+	w.orchestra = &orchestra{host: p.startProcess(own.App, "added application"), clears: arguments["clearPackageData"] == "true", seen: own.Queryable || p.profile.API < 30}
 	w.orchestra.host.workload = w
 	w.at(p.clock.Now()+collectingTakes, func() { w.orchestra.play(w) })
 }
@@ -67,8 +67,8 @@ func (o *orchestra) play(w *workload) {
 		return
 	}
 	p.kill(w.app.Package)
-	if a := p.state.apps[w.app.Package]; o.clears && a != nil {
-		clear(a.granted) // pm clear: resetRuntimePermissions
+	if a := p.packages.Apps[w.app.Package]; o.clears && a != nil {
+		a.ResetPermissions() // pm clear
 	}
 	w.process = p.launch(w.app, "added application")
 	if !o.seen {

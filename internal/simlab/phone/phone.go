@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/packages"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
@@ -86,6 +87,7 @@ type Phone struct {
 	mu         sync.Mutex
 	clock      *clock.Queue
 	files      *storage.Files
+	packages   *packages.Manager
 	host       *shell.Host
 	log        *logcat.Log
 	timeline   *timeline.Timeline
@@ -103,7 +105,6 @@ type state struct {
 	settings    map[string]string
 	rates       map[string]string // settings of the display's rate that it follows
 	network     string
-	apps        map[string]*installed
 	running     map[string]*process // by package
 	foreground  string              // package
 	nextPID     int
@@ -117,13 +118,10 @@ type state struct {
 	played      int            // scenarios played in all
 	windows     int            // opened, and processes started, since the phone was made
 	processes   int
-	asked       int            // how often it was drawn what a command costs
-	stalled     time.Duration  // see Stalled
-	boots       int            // restarts
-	uids        map[string]int // by package
+	asked       int           // how often it was drawn what a command costs
+	stalled     time.Duration // see Stalled
+	boots       int           // restarts
 	graphics    gfxinfo.Packages
-	sessions    map[string]*session
-	nextSession int
 }
 
 // New makes a phone. Two phones of the same profile, seed and options are alike.
@@ -141,6 +139,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.ClosedTmp {
 		ph.files.Closed = "/data/local/tmp"
 	}
+	ph.packages = packages.New(packages.Phone{API: p.API, ABI: p.ABI, Clock: ph.clock, Files: ph.files, Kill: ph.kill, Refuses: ph.refuses})
 	ph.host = &shell.Host{
 		Lock: &ph.mu, Clock: ph.clock, Files: ph.files, API: p.API,
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,
@@ -151,7 +150,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.host.Open()
 	ph.state = state{
 		props: properties(p), settings: defaultSettings(), rates: map[string]string{}, network: o.Network,
-		apps: map[string]*installed{}, running: map[string]*process{}, nextPID: 4200,
+		running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, graphics: gfxinfo.Packages{}, locked: o.Keyguard != "",
 	}
 	if o.Production {
@@ -239,7 +238,7 @@ func (p *Phone) context() simapp.Context {
 func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Conditions {
 	return choreo.Conditions{
 		Context: p.context(),
-		Speed:   p.profile.Speed * p.heatFactor() * p.codeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
+		Speed:   p.profile.Speed * p.heatFactor() * p.packages.CodeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}
 }
@@ -248,6 +247,18 @@ func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Condition
 func (p *Phone) Install(parts ...[]byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, err := p.install(parts...)
+	_, err := p.packages.Install(parts...)
 	return err
+}
+
+// Sessions are how many installations have begun and not ended.
+func (p *Phone) Sessions() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.packages.Sessions()
+}
+
+// refuses reports whether the verifier refuses what adb installs.
+func (p *Phone) refuses() bool {
+	return p.options.Verifier && p.state.settings["global verifier_verify_adb_installs"] != "0"
 }

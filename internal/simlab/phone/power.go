@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/sched"
@@ -48,9 +49,9 @@ func (p *Phone) beginDeeds(pr *process) {
 	if pr.app == &systemUI {
 		return
 	}
-	pr.deeds = &account.Deeds{App: pr.app, UID: p.uidOf(pr.app.Package), PID: pr.PID}
-	if a := p.state.apps[pr.app.Package]; a != nil {
-		pr.deeds.Compiled = compiledAhead(a.filter)
+	pr.deeds = &account.Deeds{App: pr.app, UID: p.packages.UID(pr.app.Package), PID: pr.PID}
+	if a := p.packages.Apps[pr.app.Package]; a != nil {
+		pr.deeds.Compiled = a.CompiledAhead()
 	}
 	pr.deeds.Drawing = func(from, to time.Duration) []sched.Item { return p.drawing(pr, from, to) }
 	p.power.Begin(pr.deeds, p.state.processes)
@@ -149,4 +150,15 @@ func (p *Phone) composed(from, to time.Duration) (out []timeline.DisplayFrame) {
 		out = append(out, f)
 	}
 	return out
+}
+
+// isHot reports whether heat slows the phone down.
+func (p *Phone) isHot() bool { return p.clock.Now() < clock.Boot+p.options.HotFor }
+
+// heatFactor is what all work costs on a CPU whose speed is held down for heat.
+func (p *Phone) heatFactor() float64 {
+	if p.isHot() {
+		return 1.6
+	}
+	return 1
 }

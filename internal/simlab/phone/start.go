@@ -66,18 +66,18 @@ func amStart(c *call, then func(code int)) {
 		}
 	}
 	pkg, class, _ := strings.Cut(in.component, "/")
-	a := c.state.apps[pkg]
+	a := c.packages.Apps[pkg]
 	if afresh && a != nil {
 		c.Printf("Stopping: %s\n", pkg)
 		c.kill(pkg)
 	}
 	c.Printf("Starting: Intent { %s }\n", in)
-	if a == nil || !a.app.HasActivity(class) {
+	if a == nil || !a.App.HasActivity(class) {
 		c.Errorf("Error type 3\nError: Activity class {%s} does not exist.\n", in.component)
 		then(1)
 		return
 	}
-	s := &starting{call: c, app: a.app, asked: c.clock.Now(), then: then, wait: wait}
+	s := &starting{call: c, app: a.App, asked: c.clock.Now(), then: then, wait: wait}
 	s.begin(in)
 }
 
@@ -201,15 +201,15 @@ func (p *Phone) open(app *simapp.App, start choreo.Start) (took time.Duration) {
 // saysDrawn reports whether an app that makes its activity will say that it is fully
 // drawn.
 func (p *Phone) saysDrawn(app *simapp.App, start choreo.Start) bool {
-	a := p.state.apps[app.Package]
+	a := p.packages.Apps[app.Package]
 	if a == nil || app.Drawn == 0 {
 		return app.Drawn > 0
 	}
-	a.made++
+	a.Made++
 	if app.Launch.DrawnOnce && start != choreo.Cold {
 		return false
 	}
-	return app.Launch.Undrawn == 0 || a.made < app.Launch.Undrawn
+	return app.Launch.Undrawn == 0 || a.Made < app.Launch.Undrawn
 }
 
 // toFront shows an app, before what was in front.
@@ -245,15 +245,15 @@ func (p *Phone) leave() {
 
 // comeBack starts the process of a stopped app again, where something else needs it.
 func (p *Phone) comeBack(pkg string) {
-	a := p.state.apps[pkg]
-	if a == nil || a.app.Launch.Revived == 0 {
+	a := p.packages.Apps[pkg]
+	if a == nil || a.App.Launch.Revived == 0 {
 		return
 	}
-	p.clock.At(p.clock.Now()+a.app.Launch.Revived, func() {
+	p.clock.At(p.clock.Now()+a.App.Launch.Revived, func() {
 		if p.state.running[pkg] != nil {
 			return
 		}
-		p.startProcess(a.app, "service")
+		p.startProcess(a.App, "service")
 	})
 }
 
@@ -272,22 +272,6 @@ func (p *Phone) leavingKey(key string) bool {
 		return false
 	}
 	return true
-}
-
-// resolveActivity is cmd package resolve-activity --brief PKG: which one the launcher
-// would open.
-func resolveActivity(c *call) int {
-	a := c.state.apps[c.Arg(len(c.Args)-1)]
-	if a == nil {
-		c.Printf("No activity found\n")
-		return 0
-	}
-	names := a.app.Launchers()
-	if len(names) > 1 { // the system asks which
-		names = []string{"android/com.android.internal.app.ResolverActivity"}
-	}
-	c.Printf("priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n%s\n", names[0])
-	return 0
 }
 
 // dropCaches is a property with which anybody has the kernel forget what it read of

@@ -15,7 +15,7 @@ const stacksTake = 150 * time.Millisecond
 
 // runAs is run-as PACKAGE COMMAND [ARG...]: a command with the rights of a debug build.
 func runAs(c *call, then func(code int)) {
-	a := c.state.apps[c.Arg(0)]
+	a := c.packages.Apps[c.Arg(0)]
 	switch {
 	case len(c.Args) < 2:
 		c.Errorf("run-as: usage: run-as <package-name> [--user <uid>] <command> [<args>]\n")
@@ -23,7 +23,7 @@ func runAs(c *call, then func(code int)) {
 	case a == nil:
 		c.Errorf("run-as: unknown package: %s\n", c.Arg(0))
 		then(1)
-	case !a.app.Power.Debuggable:
+	case !a.App.Power.Debuggable:
 		c.Errorf("run-as: package not debuggable: %s\n", c.Arg(0))
 		then(1)
 	case c.Args[1] == "kill":

@@ -68,7 +68,7 @@ func (w *workload) playNext(cold bool) {
 		return
 	}
 	sc, ok := w.app.Scenario(w.current.Scenario)
-	switch name := w.phone.lacks(w.app); {
+	switch name := w.phone.packages.Lacks(w.app); {
 	case !ok:
 		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))
 	case cold && w.phone.hidden() != "":
@@ -250,4 +250,25 @@ func (w *workload) scheduleFaults(began time.Duration, perf choreo.Performance) 
 	key := strings.Join([]string{w.app.Package, w.current.Scenario, p.state.network}, " ")
 	faults(w.app.Faults, p.state.repetitions[key])
 	faults(p.options.Faults, p.state.played)
+}
+
+// testCases are those of a test APK that -e class chooses: "C", "C#m", or a list.
+func testCases(test, target *simapp.App, class string) []simapp.TestCase {
+	all := test.TestCases
+	if len(all) == 0 {
+		all = target.TestCases
+	}
+	if class == "" {
+		return all
+	}
+	var out []simapp.TestCase
+	for _, want := range strings.Split(class, ",") {
+		c, m, _ := strings.Cut(want, "#")
+		for _, t := range all {
+			if t.Class == c && (m == "" || t.Method == m) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
 }

@@ -1,19 +1,18 @@
-package phone
+package packages
 
 import (
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
 // filters are the compiler's, the least first.
 var filters = []string{"verify", "quicken", "space-profile", "space", "speed-profile", "speed", "everything"}
 
-// compiledAhead reports whether a filter compiles all methods.
-func compiledAhead(filter string) bool { return filter == "speed" || filter == "everything" }
+// CompiledAhead reports whether all methods of the app are compiled.
+func (a *Installed) CompiledAhead() bool { return a.filter == "speed" || a.filter == "everything" }
 
 // How much longer code takes that is interpreted, and compiled while it runs: in a
 // process that begins, of which all is interpreted at first, and in an older one.
@@ -22,28 +21,17 @@ const (
 	interpretedWarm = 1.12
 )
 
-// codeFactor is what an app's work costs for want of code that was compiled ahead of
+// CodeFactor is what an app's work costs for want of code that was compiled ahead of
 // time. Before Android 7 all of it was, at installation.
-func (p *Phone) codeFactor(app *simapp.App, cold bool) float64 {
-	a := p.state.apps[app.Package]
+func (m *Manager) CodeFactor(app *simapp.App, cold bool) float64 {
+	a := m.Apps[app.Package]
 	switch {
-	case p.profile.API < 24, a == nil, compiledAhead(a.filter), a.hot:
+	case m.API < 24, a == nil, a.CompiledAhead(), a.hot:
 		return 1
 	case cold:
 		return interpretedCold
 	}
 	return interpretedWarm
-}
-
-// isHot reports whether heat slows the phone down.
-func (p *Phone) isHot() bool { return p.clock.Now() < clock.Boot+p.options.HotFor }
-
-// heatFactor is what all work costs on a CPU whose speed is held down for heat.
-func (p *Phone) heatFactor() float64 {
-	if p.isHot() {
-		return 1.6
-	}
-	return 1
 }
 
 // pmCompile is cmd package compile [-m FILTER] [-f] [-r REASON] PKG, or --reset PKG.
@@ -62,7 +50,7 @@ func pmCompile(c *call, then func(code int)) {
 			pkg = a
 		}
 	}
-	a := c.state.apps[pkg]
+	a := c.Apps[pkg]
 	switch {
 	case a == nil:
 		c.Printf("Failure: package %s could not be found\n", pkg)
@@ -72,10 +60,10 @@ func pmCompile(c *call, then func(code int)) {
 		c.Errorf("Error: \"%s\" is not a valid compilation filter.\n", filter)
 		then(1)
 		return
-	case reset, a.app.Power.Debuggable: // of a debug build nothing is compiled, nor is that said
+	case reset, a.App.Power.Debuggable: // of a debug build nothing is compiled, nor is that said
 		filter = "verify"
 	}
-	c.clock.Spend(compileTime[filter], func() {
+	c.Clock.Spend(compileTime[filter], func() {
 		c.compiled(a, filter)
 		c.Printf("Success\n")
 		then(0)
@@ -87,9 +75,9 @@ var compileTime = map[string]time.Duration{"speed-profile": 2 * time.Second, "sp
 
 // compiled notes what came of a compilation. By a profile that names nothing, nothing
 // is compiled: the status says so since Android 14 (Dexopter.java).
-func (p *Phone) compiled(a *installed, filter string) {
+func (m *Manager) compiled(a *Installed, filter string) {
 	byProfile := strings.HasSuffix(filter, "-profile")
-	if byProfile && !a.profiled && p.profile.API >= 34 {
+	if byProfile && !a.profiled && m.API >= 34 {
 		filter = "verify"
 	}
 	a.filter, a.hot = filter, byProfile && a.profiled
@@ -102,20 +90,16 @@ const (
 	profileNotFound = 6
 )
 
-// installProfile is what the app's ProfileInstallReceiver makes of the broadcast that
-// asks for its baseline profile, by result code. It starts the app.
-func (p *Phone) installProfile(component string) int {
+// InstallProfile is what the app's ProfileInstallReceiver makes of the broadcast that
+// asks for its baseline profile, by result code. The broadcast wakes the app.
+func (m *Manager) InstallProfile(component string, wake func(app *simapp.App)) int {
 	pkg, receiver, _ := strings.Cut(component, "/")
-	a := p.state.apps[pkg]
-	switch {
-	case a == nil, a.app.NoProfile, receiver != "androidx.profileinstaller.ProfileInstallReceiver":
+	a := m.Apps[pkg]
+	if a == nil || a.App.NoProfile || receiver != "androidx.profileinstaller.ProfileInstallReceiver" {
 		return noReceiver
-	case p.state.running[pkg] == nil:
-		front := p.state.foreground
-		p.launch(a.app, "broadcast")
-		p.state.foreground = front
 	}
-	if a.app.Power.Debuggable { // the build puts a profile into release builds alone
+	wake(a.App)
+	if a.App.Power.Debuggable { // the build puts a profile into release builds alone
 		return profileNotFound
 	}
 	a.profiled = true

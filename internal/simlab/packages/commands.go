@@ -1,15 +1,29 @@
-package phone
+package packages
 
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/internal/simlab/adbd"
+	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
-// pm is the package manager.
+// Command is pm.
+func (m *Manager) Command(c *shell.Call, then func(code int)) { pm(&call{m, c}, then) }
+
+// Service is cmd package: pm, and what only the newer way knows.
+func (m *Manager) Service(c *shell.Call, then func(code int)) {
+	if c.Arg(0) == "resolve-activity" {
+		then(resolveActivity(&call{m, c}))
+		return
+	}
+	m.Command(c, then)
+}
+
 func pm(c *call, then func(code int)) {
 	if c.Arg(0) == "compile" {
 		c.Args = c.Args[1:]
@@ -31,7 +45,7 @@ func pmAtOnce(c *call) int {
 	case "list":
 		return pmList(c)
 	case "path":
-		a := c.state.apps[c.Arg(0)]
+		a := c.Apps[c.Arg(0)]
 		if a == nil {
 			return 1
 		}
@@ -46,12 +60,12 @@ func pmAtOnce(c *call) int {
 		return pmUninstall(c)
 	case "clear":
 		pkg := c.Arg(len(c.Args) - 1)
-		if c.state.apps[pkg] == nil {
+		if c.Apps[pkg] == nil {
 			c.Printf("Failed\n")
 			return 1
 		}
-		c.kill(pkg)
-		clear(c.state.apps[pkg].granted) // PackageManagerService: resetRuntimePermissions
+		c.Kill(pkg)
+		c.Apps[pkg].ResetPermissions()
 		c.Printf("Success\n")
 	case "grant", "revoke":
 		return pmGrant(c, verb == "grant")
@@ -60,27 +74,6 @@ func pmAtOnce(c *call) int {
 		return 1
 	}
 	return 0
-}
-
-// cmd is cmd SERVICE …: the newer way to the package and activity managers.
-func cmd(c *call, then func(code int)) {
-	switch c.Arg(0) {
-	case "package":
-		c.Args = c.Args[1:]
-		if c.Arg(0) == "resolve-activity" {
-			then(resolveActivity(c))
-			return
-		}
-		pm(c, then)
-		return
-	case "battery":
-		if c.Args = c.Args[1:]; len(c.Args) > 0 {
-			then(dumpBattery(c))
-			return
-		}
-	}
-	c.Errorf("cmd: Can't find service: %s\n", c.Arg(0))
-	then(20)
 }
 
 func pmList(c *call) int {
@@ -110,12 +103,12 @@ func pmList(c *call) int {
 			show("/system/framework/framework-res.apk", "android")
 			show("/system/priv-app/SystemUI/SystemUI.apk", "com.android.systemui")
 		}
-		for _, pkg := range sortedKeys(c.state.apps) {
-			show(c.state.apps[pkg].path, pkg)
+		for _, pkg := range slices.Sorted(maps.Keys(c.Apps)) {
+			show(c.Apps[pkg].Path, pkg)
 		}
 	case "instrumentation":
-		for _, pkg := range sortedKeys(c.state.apps) {
-			app := c.state.apps[pkg].app
+		for _, pkg := range slices.Sorted(maps.Keys(c.Apps)) {
+			app := c.Apps[pkg].App
 			if target := app.Tests; target != "" {
 				c.Printf("instrumentation:%s/%s (target=%s)\n", pkg, app.Runner, target)
 			} else if len(app.TestCases) > 0 && !c.isTested(pkg) {
@@ -131,9 +124,9 @@ func pmList(c *call) int {
 
 // isTested reports whether a test APK of the app is installed: then its own test lines
 // are what that plays, and the app is no instrumentation.
-func (p *Phone) isTested(pkg string) bool {
-	for _, a := range p.state.apps {
-		if a.app.Tests == pkg {
+func (m *Manager) isTested(pkg string) bool {
+	for _, a := range m.Apps {
+		if a.App.Tests == pkg {
 			return true
 		}
 	}
@@ -148,12 +141,12 @@ func pmInstall(c *call) int {
 		case a == "-S":
 			stream = true
 			i++
-		case a == "-g" && c.profile.API < 23: // runtime permissions came with Android 6
+		case a == "-g" && c.API < 23: // runtime permissions came with Android 6
 			c.Errorf("Error: Unknown option: -g\n")
 			return 1
 		case a == "-g":
 			grant = true
-		case a == "--force-queryable" && c.profile.API >= 30:
+		case a == "--force-queryable" && c.API >= 30:
 			queryable = true
 		case strings.HasPrefix(a, "--force-"):
 			c.Errorf("Error: Unknown option: %s\n", a)
@@ -166,27 +159,27 @@ func pmInstall(c *call) int {
 	}
 	data := c.In
 	if !stream {
-		if c.profile.API < 24 {
+		if c.API < 24 {
 			c.Printf("\tpkg: %s\n", file)
 		}
 		var err error
-		if data, err = c.files.Read(file); err != nil {
+		if data, err = c.Files.Read(file); err != nil {
 			return c.failure("INSTALL_FAILED_INVALID_URI")
 		}
 	}
 	code := c.installAll([][]byte{data}, grant)
 	if app, err := simapp.Parse(data); err == nil && queryable && code == 0 {
-		c.state.apps[app.Package].queryable = true
+		c.Apps[app.Package].Queryable = true
 	}
 	return code
 }
 
 // installAll installs the parts of one app, and says how that went.
 func (c *call) installAll(parts [][]byte, grant bool) int {
-	if c.options.Verifier && c.state.settings["global verifier_verify_adb_installs"] != "0" {
+	if c.Refuses() {
 		return c.failure("INSTALL_FAILED_VERIFICATION_FAILURE: Install not allowed for file:///data/app/vmdl1418703677.tmp")
 	}
-	app, err := c.install(parts...)
+	app, err := c.Install(parts...)
 	if err != nil {
 		if errors.Is(err, adbd.ErrNoSpace) {
 			return c.failure("INSTALL_FAILED_INSUFFICIENT_STORAGE")
@@ -195,7 +188,7 @@ func (c *call) installAll(parts [][]byte, grant bool) int {
 	}
 	if grant {
 		for _, name := range app.Permissions {
-			c.state.apps[app.Package].granted[name] = true
+			c.Apps[app.Package].granted[name] = true
 		}
 	}
 	c.Printf("Success\n")
@@ -206,7 +199,7 @@ func (c *call) installAll(parts [][]byte, grant bool) int {
 // on standard error and exits with 0.
 func (c *call) failure(why string) int {
 	line := fmt.Sprintf("Failure [%s]\n", why)
-	if c.profile.API < 24 {
+	if c.API < 24 {
 		c.Err.Write([]byte(line))
 		return 0
 	}
@@ -216,37 +209,32 @@ func (c *call) failure(why string) int {
 
 func pmUninstall(c *call) int {
 	pkg := c.Arg(len(c.Args) - 1)
-	if c.state.apps[pkg] == nil {
-		if c.profile.API < 24 {
+	if c.Apps[pkg] == nil {
+		if c.API < 24 {
 			c.Printf("Failure\n")
 			return 1
 		}
 		return c.failure("DELETE_FAILED_INTERNAL_ERROR")
 	}
-	c.kill(pkg)
-	c.discard(c.state.apps[pkg])
-	delete(c.state.apps, pkg)
+	c.Kill(pkg)
+	c.discard(c.Apps[pkg])
+	delete(c.Apps, pkg)
 	c.Printf("Success\n")
 	return 0
 }
 
-// testCases are those of a test APK that -e class chooses: "C", "C#m", or a list.
-func testCases(test, target *simapp.App, class string) []simapp.TestCase {
-	all := test.TestCases
-	if len(all) == 0 {
-		all = target.TestCases
+// resolveActivity is cmd package resolve-activity --brief PKG: which one the launcher
+// would open.
+func resolveActivity(c *call) int {
+	a := c.Apps[c.Arg(len(c.Args)-1)]
+	if a == nil {
+		c.Printf("No activity found\n")
+		return 0
 	}
-	if class == "" {
-		return all
+	names := a.App.Launchers()
+	if len(names) > 1 { // the system asks which
+		names = []string{"android/com.android.internal.app.ResolverActivity"}
 	}
-	var out []simapp.TestCase
-	for _, want := range strings.Split(class, ",") {
-		c, m, _ := strings.Cut(want, "#")
-		for _, t := range all {
-			if t.Class == c && (m == "" || t.Method == m) {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
+	c.Printf("priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n%s\n", names[0])
+	return 0
 }

@@ -1,4 +1,4 @@
-package phone
+package packages
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ const firstSession = 1_418_703_677
 // pmSession is one step of an installation of several parts (Android 5;
 // PackageManagerShellCommand.java, before Android 7 Pm.java).
 func pmSession(c *call, verb string) int {
-	if c.profile.API < 21 {
+	if c.API < 21 {
 		c.Errorf("Error: unknown command '%s'\n", verb)
 		return 1
 	}
@@ -40,7 +40,7 @@ func pmSession(c *call, verb string) int {
 	if len(plain) > 0 {
 		id = plain[0]
 	}
-	s := c.state.sessions[id]
+	s := c.sessions[id]
 	if s == nil {
 		c.Errorf("\nException occurred while executing '%s':\njava.lang.SecurityException: Caller has no access to session %s\n", verb, id)
 		return 255
@@ -49,10 +49,10 @@ func pmSession(c *call, verb string) int {
 	case "install-write":
 		return writeSession(c, s, options["-S"] != "", plain)
 	case "install-commit":
-		delete(c.state.sessions, id)
+		delete(c.sessions, id)
 		return c.installAll(s.parts, s.grant)
 	}
-	delete(c.state.sessions, id)
+	delete(c.sessions, id)
 	c.Printf("Success\n")
 	return 0
 }
@@ -77,19 +77,16 @@ func sessionOptions(args []string) (options map[string]string, plain []string) {
 func createSession(c *call) int {
 	options, _ := sessionOptions(c.Args)
 	switch {
-	case options["-g"] != "" && c.profile.API < runtimePermissions:
+	case options["-g"] != "" && c.API < runtimePermissions:
 		c.Errorf("Error: Unknown option: -g\n")
 		return 1
-	case len(c.state.sessions) >= maxSessions:
+	case len(c.sessions) >= maxSessions:
 		c.Errorf("\nException occurred while executing 'install-create':\njava.lang.IllegalStateException: Too many active sessions for UID 2000\n")
 		return 255
 	}
-	if c.state.sessions == nil {
-		c.state.sessions = map[string]*session{}
-	}
-	id := fmt.Sprint(firstSession + c.state.nextSession)
-	c.state.nextSession++
-	c.state.sessions[id] = &session{grant: options["-g"] != ""}
+	id := fmt.Sprint(firstSession + c.nextSession)
+	c.nextSession++
+	c.sessions[id] = &session{grant: options["-g"] != ""}
 	c.Printf("Success: created install session [%s]\n", id)
 	return 0
 }
@@ -103,12 +100,12 @@ func writeSession(c *call, s *session, stream bool, plain []string) int {
 	data := c.In
 	if !stream {
 		var err error
-		if data, err = c.files.Read(plain[2]); err != nil {
+		if data, err = c.Files.Read(plain[2]); err != nil {
 			c.Errorf("Error: %v\n", err)
 			return 1
 		}
 	}
-	if slices.Contains(s.names, plain[1]) || len(s.parts) >= maxParts || s.size+len(data) > storage.MaxFile || c.files.Full {
+	if slices.Contains(s.names, plain[1]) || len(s.parts) >= maxParts || s.size+len(data) > storage.MaxFile || c.Files.Full {
 		c.Errorf("Error: No space left on device\n")
 		return 1
 	}
@@ -118,8 +115,4 @@ func writeSession(c *call, s *session, stream bool, plain []string) int {
 }
 
 // Sessions are how many installations have begun and not ended.
-func (p *Phone) Sessions() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.state.sessions)
-}
+func (m *Manager) Sessions() int { return len(m.sessions) }
