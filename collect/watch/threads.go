@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
@@ -52,14 +55,13 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 	if len(r.dumped) == 0 {
 		return
 	}
-	out, err := w.Target.Exec(ctx, "logcat", "-d", "-v", "threadtime", "-v", "monotonic", "-v", "uid", "tombstoned:V", "*:S")
+	paths, err := r.awaitThreads(ctx)
 	if err != nil {
 		w.Target.Journal.Warnf("repetition %d: the stacks of the app's threads could not be kept: %v", r.n, err)
 		return
 	}
-	log, _ := logcat.Read(bytes.NewReader(out.Stdout))
 	for i, a := range r.dumped {
-		path := pathOf(log.Entries, a)
+		path := paths[i]
 		if path == "" {
 			w.Target.Journal.Warnf("repetition %d: the app did not write the stacks of its threads", r.n)
 			continue
@@ -85,15 +87,55 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 	}
 }
 
+// How long the stacks are waited for that are not written yet when the repetition is
+// over, and how often it is looked: an app with hundreds of threads takes seconds.
+const (
+	threadsFor   = 10 * time.Second
+	threadsEvery = 250 * time.Millisecond
+)
+
+// awaitThreads waits until the stacks are written that were asked for, and returns where
+// they are, "" for those that were not. Of a process that has ended none are waited for.
+func (r *Repetition) awaitThreads(ctx context.Context) (paths []string, err error) {
+	t := r.w.Target
+	_, err = t.Poll(ctx, threadsEvery, threadsFor, func() (bool, error) {
+		lives, err := r.dumpedLive(ctx) // before the log is read, which has what they wrote by then
+		if err != nil {
+			return false, err
+		}
+		out, err := t.Exec(ctx, "logcat", "-d", "-v", "threadtime", "-v", "monotonic", "-v", "uid", "tombstoned:V", "*:S")
+		if err != nil {
+			return false, err
+		}
+		log, _ := logcat.Read(bytes.NewReader(out.Stdout))
+		paths = nil
+		for _, a := range r.dumped {
+			paths = append(paths, pathOf(log.Entries, a, paths))
+		}
+		return !lives || !slices.Contains(paths, ""), nil
+	})
+	return paths, err
+}
+
+// dumpedLive reports whether a process lives that was to write its stacks.
+func (r *Repetition) dumpedLive(ctx context.Context) (bool, error) {
+	var any []string
+	for _, a := range r.dumped {
+		any = append(any, device.Quote("test", "-d", fmt.Sprintf("/proc/%d", a.PID)))
+	}
+	out, err := r.w.Target.Ask(ctx, strings.Join(any, " || "))
+	return out.ExitCode == 0, err
+}
+
 // maxDump bounds a dump of threads, in bytes.
 const maxDump = 16 << 20
 
 // pathOf is where the stacks were written that were asked for at the anomaly, "" where
-// nobody says so.
-func pathOf(entries []logcat.Entry, a Anomaly) string {
+// nobody says so. What is taken already is another anomaly's.
+func pathOf(entries []logcat.Entry, a Anomaly, taken []string) string {
 	for _, e := range entries {
 		m := writtenTo.FindStringSubmatch(e.Message)
-		if m != nil && !e.App && e.Tag == "tombstoned" && e.Time >= a.From && m[1] == strconv.Itoa(a.PID) {
+		if m != nil && !e.App && e.Tag == "tombstoned" && e.Time >= a.From && m[1] == strconv.Itoa(a.PID) && !slices.Contains(taken, m[2]) {
 			return m[2]
 		}
 	}
