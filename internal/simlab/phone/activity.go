@@ -124,7 +124,7 @@ func input(c *call, then func(code int)) {
 	}
 	// The injector is a process of its own, which takes a while to start.
 	c.clock.Spend(120*time.Millisecond, func() {
-		if verb == "keyevent" && (c.powerKey(c.Arg(1)) || c.leavingKey(c.Arg(1))) {
+		if verb == "keyevent" && (c.screen.PowerKey(c.Arg(1)) || c.leavingKey(c.Arg(1))) {
 			then(0)
 			return
 		}

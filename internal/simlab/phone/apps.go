@@ -162,7 +162,7 @@ func (p *Phone) happen(pr *process, e simapp.Event) {
 // touched logs what the system logs of a touch: on Android 11 and later the
 // windows that it goes to, before that nothing.
 func (p *Phone) touched(pr *process) {
-	p.userActivity()
+	p.screen.UserActivity()
 	pr.draws.Touch(p.clock.Now())
 	if p.profile.API < 30 {
 		return

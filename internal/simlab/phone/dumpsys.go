@@ -13,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/screen"
 )
 
 // services are what dumpsys can ask, with the API level that brought them.
@@ -75,7 +76,7 @@ func dumpBattery(c *call) int {
 	was := c.power.OnBattery()
 	code := dumps.Battery(c.power, c.Call)
 	if was != c.power.OnBattery() { // PowerManagerService, updateIsPoweredLocked
-		c.userActivity()
+		c.screen.UserActivity()
 	}
 	return code
 }
@@ -168,7 +169,7 @@ func (p *Phone) garble(text []byte) []byte {
 
 func dumpPower(c *call) int {
 	on := c.power.Screen().On
-	plugged, plug := c.power.Plugged() != "", plugTypes[c.power.Plugged()]
+	plugged, plug := c.power.Plugged() != "", screen.PlugTypes[c.power.Plugged()]
 	if c.profile.API < 17 {
 		state, bits := 3, "SCREEN_BRIGHT_BIT SCREEN_ON_BIT"
 		if !on {
@@ -182,7 +183,7 @@ func dumpPower(c *call) int {
 		wakefulness, display = "Asleep", "OFF"
 	}
 	c.Printf("POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness=%s\n  mIsPowered=%t\n  mPlugType=%d\n  mBatteryLevel=%d\n  mStayOn=%t\n",
-		wakefulness, plugged, plug, c.power.BatteryLevel(), c.staysOn())
+		wakefulness, plugged, plug, c.power.BatteryLevel(), c.screen.StaysOn())
 	if c.profile.API >= 21 {
 		c.Printf("\nDisplay Power: state=%s\n", display)
 	}
@@ -196,17 +197,27 @@ func dumpDisplay(c *call) int {
 		state = "OFF"
 	}
 	c.Printf("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{\"Built-in Screen\": %d x %d, %.1f fps, density %d, state %s}\n\n",
-		width, height, float64(c.hz()), c.profile.DPI, state)
+		width, height, float64(c.screen.Hz()), c.profile.DPI, state)
 	c.Printf("  mBaseDisplayInfo=DisplayInfo{\"Built-in Screen\", real %d x %d, renderFrameRate %.1f, density %d", width, height, c.shownHz(), c.profile.DPI)
 	if c.profile.API >= 23 {
 		c.Printf(", modes [")
-		for i, hz := range c.modes() {
+		for i, hz := range c.screen.Modes() {
 			c.Printf("%s{id=%d, width=%d, height=%d, fps=%.6f}", map[bool]string{true: ", "}[i > 0], i+1, width, height, float64(hz))
 		}
 		c.Printf("]")
 	}
 	c.Printf("}\n")
 	return 0
+}
+
+// shownHz is the rate at which the display shows what there is now.
+func (p *Phone) shownHz() float64 {
+	period := max(p.screen.Period(), p.screen.Still())
+	if pr := p.state.running[p.state.foreground]; pr != nil {
+		p.advance()
+		period = pr.draws.Period(p.clock.Now())
+	}
+	return float64(time.Second) / float64(period)
 }
 
 // focused is the component in front: an app's, or the launcher's.
@@ -221,10 +232,10 @@ func dumpWindow(c *call) int {
 	c.Printf("WINDOW MANAGER POLICY STATE (dumpsys window policy)\n")
 	switch {
 	case c.profile.API < 24:
-		c.Printf("    mShowingLockscreen=%t mShowingDream=false mDreamingLockscreen=false\n", c.state.locked)
+		c.Printf("    mShowingLockscreen=%t mShowingDream=false mDreamingLockscreen=false\n", c.screen.Locked)
 	default:
 		c.Printf("    KeyguardServiceDelegate\n      showing=%t\n      showingAndNotOccluded=%t\n      inputRestricted=%t\n      secure=%t\n",
-			c.state.locked, c.state.locked, c.state.locked, c.options.Keyguard == "pin")
+			c.screen.Locked, c.screen.Locked, c.screen.Locked, c.options.Keyguard == "pin")
 	}
 	c.Printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
 	c.Printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focused(), c.focused())

@@ -178,8 +178,7 @@ func (p *Phone) reboot() {
 	p.host.DropJobs()
 	p.state.boots++
 	p.boot()
-	p.setScreen(true)
-	p.state.locked = p.options.Keyguard != ""
+	p.screen.Restart()
 	p.state.bootedAt = p.clock.Now() + bootTakes
 	p.host.EndAll(255)
 	if c := p.connection; c != nil {

@@ -82,7 +82,14 @@ func (pr *process) front() *timeline.Layer {
 
 // newPipeline draws the frames of a process.
 func (p *Phone) newPipeline() *pipeline.App {
-	return &pipeline.App{Flinger: p.flinger, Android: pipeline.Android{API: p.profile.API, Period: p.period, Still: p.still}}
+	return &pipeline.App{Flinger: p.flinger, Android: pipeline.Android{API: p.profile.API, Period: p.screen.Period, Still: p.screen.Still}}
+}
+
+// timedOut has the app in front draw nothing any more: the screen is off.
+func (p *Phone) timedOut() {
+	if pr := p.state.running[p.state.foreground]; pr != nil {
+		pr.draws.Stop(p.clock.Now())
+	}
 }
 
 // perform plays a scenario in a process, from the next vsync on, and returns it with its

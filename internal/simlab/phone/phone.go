@@ -20,6 +20,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/packages"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
+	"github.com/apkgate/apkgate/internal/simlab/screen"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
@@ -94,6 +95,7 @@ type Phone struct {
 	flinger    *pipeline.SurfaceFlinger
 	home       home
 	power      *account.Account
+	screen     *screen.Screen
 	state      state
 	connection Connection
 	stopRate   func()
@@ -103,16 +105,12 @@ type Phone struct {
 type state struct {
 	props       map[string]string
 	settings    map[string]string
-	rates       map[string]string // settings of the display's rate that it follows
 	network     string
 	running     map[string]*process // by package
 	foreground  string              // package
 	nextPID     int
 	garbage     bool
 	wifiUpAt    time.Duration  // when the phone is on Wi-Fi that was turned on
-	locked      bool           // the lock screen shows
-	activeAt    time.Duration  // the last sign of somebody who looks
-	looksAt     time.Duration  // when it is looked whether the screen goes off
 	bootedAt    time.Duration  // boot_completed from here on
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
@@ -149,21 +147,22 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64(), Punctual: o.Even}
 	ph.host.Open()
 	ph.state = state{
-		props: properties(p), settings: defaultSettings(), rates: map[string]string{}, network: o.Network,
+		props: properties(p), settings: defaultSettings(), network: o.Network,
 		running: map[string]*process{}, nextPID: 4200,
-		repetitions: map[string]int{}, graphics: gfxinfo.Packages{}, locked: o.Keyguard != "",
+		repetitions: map[string]int{}, graphics: gfxinfo.Packages{},
 	}
 	if o.Production {
 		produce(ph.state.props)
 	}
 	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Hot: ph.isHot, Random: ph.random,
 		Timeline: ph.timeline, Composed: ph.composed, Kept: ph.kept})
+	ph.screen = screen.New(screen.Phone{Account: ph.power, Keyguard: o.Keyguard, RateTakes: o.RateTakes, Setting: ph.setting, TimedOut: ph.timedOut})
 	for _, dir := range dumps.PolicyDirs(ph.power) {
 		_ = ph.files.MakeDir(dir, true)
 	}
 	ph.home = ph.newHome()
 	ph.boot()
-	ph.userActivity()
+	ph.screen.UserActivity()
 	if o.Rate > 0 {
 		ph.run(o.Rate)
 	}

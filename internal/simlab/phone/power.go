@@ -30,7 +30,7 @@ func (p *Phone) SetPowered(from string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.power.SetPowered(from)
-	p.userActivity()
+	p.screen.UserActivity()
 }
 
 // Truth is what the phone really drew between two instants of its clock.
@@ -132,8 +132,8 @@ func (p *Phone) spend(pr *process, e simapp.Event) {
 	p.power.Happen(pr.deeds, e.Name, p.state.network)
 	for _, s := range pr.app.Power.ScreenOff {
 		if s.After == e.Name {
-			p.setScreen(false)
-			p.clock.At(p.clock.Now()+s.For, func() { p.setScreen(true) })
+			p.screen.Turn(false)
+			p.clock.At(p.clock.Now()+s.For, func() { p.screen.Turn(true) })
 		}
 	}
 }

@@ -151,7 +151,7 @@ func (s *starting) open(in intent, start choreo.Start, state string) {
 		s.then(0)
 		return
 	}
-	hidden := p.hidden() != ""
+	hidden := p.screen.Hidden() != ""
 	if hidden {
 		took = unseen
 	}

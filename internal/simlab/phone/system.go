@@ -114,13 +114,13 @@ func settings(c *call) int {
 			return 0
 		}
 		if key == "system screen_brightness" {
-			c.setBrightness(c.Arg(3))
+			c.screen.SetBrightness(c.Arg(3))
 		}
-		c.changesRate(key)
-		c.watchTimeout()
+		c.screen.Follow(key)
+		c.screen.Watch()
 	case c.Arg(0) == "delete" && len(c.Args) >= 3:
 		delete(c.state.settings, key)
-		c.changesRate(key)
+		c.screen.Follow(key)
 		c.Printf("Deleted 1 rows\n")
 	case c.Arg(0) == "list":
 		for _, k := range sortedKeys(c.state.settings) {
@@ -144,6 +144,12 @@ func (p *Phone) set(key, value string) bool {
 	return true
 }
 
+// setting reads a setting; whether it is there.
+func (p *Phone) setting(key string) (value string, there bool) {
+	value, there = p.state.settings[key]
+	return value, there
+}
+
 // Set is what somebody sets by hand: "system screen_brightness_mode", "1".
 func (p *Phone) Set(key, value string) {
 	p.mu.Lock()
@@ -163,7 +169,7 @@ func wm(c *call) int {
 			c.Errorf("Error: unknown command '%s'\n", c.Arg(0))
 			return 1
 		}
-		c.dismissKeyguard()
+		c.screen.DismissKeyguard()
 	default:
 		c.Errorf("Error: unknown command '%s'\n", c.Arg(0))
 		return 1
@@ -199,10 +205,10 @@ func stayOn(c *call) int {
 		return 1
 	}
 	if bits != 0 {
-		c.setScreen(true)
+		c.screen.Turn(true)
 	}
 	c.set("global stay_on_while_plugged_in", strconv.Itoa(bits))
-	c.watchTimeout()
+	c.screen.Watch()
 	return 0
 }
 

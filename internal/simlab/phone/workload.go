@@ -71,8 +71,8 @@ func (w *workload) playNext(cold bool) {
 	switch name := w.phone.packages.Lacks(w.app); {
 	case !ok:
 		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))
-	case cold && w.phone.hidden() != "":
-		w.fail("androidx.test.espresso.NoActivityResumedException: No activities in stage RESUMED. Did you forget to launch the activity. (test.getActivity() or similar)? (" + w.phone.hidden() + ")")
+	case cold && w.phone.screen.Hidden() != "":
+		w.fail("androidx.test.espresso.NoActivityResumedException: No activities in stage RESUMED. Did you forget to launch the activity. (test.getActivity() or similar)? (" + w.phone.screen.Hidden() + ")")
 	case name != "":
 		w.at(w.phone.clock.Now()+focusFor, func() {
 			w.fail("androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds. (a dialog asks for " + name + ")")
