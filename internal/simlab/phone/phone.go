@@ -81,6 +81,8 @@ type Options struct {
 
 // Phone is a simulated phone. It serves the adb daemon's Phone interface.
 type Phone struct {
+	*storage.Sync // its files, for the adb daemon
+
 	profile profile.Profile
 	seed    uint64
 	options Options
@@ -133,6 +135,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	}
 	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(clock.Boot)}
 	ph.files = storage.New(clock.Epoch, func() time.Time { return clock.Wall(ph.clock.Now()) }, ph.proc)
+	ph.Sync = storage.NewSync(&ph.mu, ph.files)
 	ph.files.Root = o.Root
 	if o.ClosedTmp {
 		ph.files.Closed = "/data/local/tmp"

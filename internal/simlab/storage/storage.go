@@ -1,7 +1,7 @@
 // Package storage is the files of one simulated phone, as its shell and adb's sync
 // service see them. It refuses in Android's words, and bounds what it holds.
 //
-// It has no lock: a phone's lock is held around all that it does.
+// It has no lock but for the sync service: a phone's lock is held around all that it does.
 package storage
 
 import (
