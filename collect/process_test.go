@@ -1,11 +1,15 @@
 package collect_test
 
 import (
+	"context"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/simlab"
 )
 
@@ -42,6 +46,70 @@ func TestMemoryIsReadWithoutDisturbingTheApp(t *testing.T) {
 					t.Errorf("%s: PSS %.0f kB, RSS %.0f kB, at most %.0f kB", profile, pss, rss, most)
 				}
 			}
+		}
+	}
+}
+
+// A process bears no more of a long name than its command line has room for, and is
+// found by that.
+func TestAnAppWithALongNameIsFound(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{69, 70, 74, 75, 76, 99, 200} {
+		pkg := "com.example." + strings.Repeat("long_name.", 20)[:length-len("com.example.")-1] + "x"
+		for _, mode := range []config.StartMode{config.StartCold, config.StartWarm} {
+			_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+			if err := os.WriteFile(job.App.APK, []byte(strings.ReplaceAll(opening, "com.example.opening", pkg)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			job.App.Package, job.App.TestAPK = pkg, ""
+			job.Scenario.Workload = config.Workload{Startup: &config.Startup{Mode: mode}}
+			job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+			r := collect.Collect(t.Context(), job, collect.Options{})
+			wantComplete(t, r, 1)
+			if m := r.Run.Iterations[0].Metrics; m["memory.rss_kb"] == 0 || m["cpu.time_ms"] == 0 {
+				t.Errorf("%d bytes, %s: %v, %v", length, mode, m, r.Run.Warnings)
+			}
+		}
+	}
+}
+
+// answering is a device whose answer to which processes the app has is another.
+type answering struct {
+	device.Device
+	pids func(answer string) string
+}
+
+func (a answering) Exec(ctx context.Context, command string) (device.Output, error) {
+	out, err := a.Device.Exec(ctx, command)
+	if strings.HasPrefix(command, "cat /proc/uptime; pidof ") {
+		uptime, rest, _ := strings.Cut(string(out.Stdout), "\n")
+		pids, more, _ := strings.Cut(rest, "\n")
+		out.Stdout = []byte(uptime + "\n" + a.pids(pids) + "\n" + more)
+	}
+	return out, err
+}
+
+// What can't be measured of an app's processes, or is of several, is said.
+func TestProcessesThatAreNotOne(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pids func(answer string) string
+		told string
+	}{
+		"none":           {func(string) string { return "" }, "CPU time and memory are missing: no process of the name com.example.demo"},
+		"a work profile": {func(pids string) string { return strings.TrimSpace("4000 " + pids) }, "com.example.demo ran 2 times at once"},
+	} {
+		_, job := simulated(t, "pixel-7-android-14", simlab.Options{})
+		open := job.Open
+		job.Open = func(ctx context.Context) (device.Device, error) {
+			d, err := open(ctx)
+			return answering{d, c.pids}, err
+		}
+		job.Scenario.Repetitions, job.Scenario.WarmUp = 1, 0
+		r := collect.Collect(t.Context(), job, collect.Options{})
+		wantComplete(t, r, 1)
+		if m := r.Run.Iterations[0].Metrics; !warnedOf(r.Run, c.told) || (m["memory.rss_kb"] == 0) != (name == "none") || m["frames.count"] == 0 {
+			t.Errorf("%s: %v, %v", name, m, r.Run.Warnings)
 		}
 	}
 }

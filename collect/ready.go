@@ -12,7 +12,6 @@ import (
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/device"
 )
 
 // ready brings the device and the app to the state in which every repetition begins:
@@ -126,7 +125,7 @@ func (c *collector) readyStart(ctx context.Context) error {
 // readCPUBefore notes what CPU time the app's process has had before a warm or a hot
 // start, which is none of the start's.
 func (c *collector) readCPUBefore(ctx context.Context) error {
-	out, err := c.target.Ask(ctx, "cat /proc/$(pidof "+device.Quote(c.job.App.Package)+")/stat")
+	out, err := c.target.Ask(ctx, "cat /proc/$("+target.PIDs(c.job.App.Package)+")/stat")
 	if err != nil {
 		return fmt.Errorf("read the app's CPU time: %w", err)
 	}

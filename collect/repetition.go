@@ -165,6 +165,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
+	a.frames.TellUnread(a.n)
 	var err error
 	if start := a.workload.Started; start != nil {
 		c.compareStart(a.n, *start, seen)

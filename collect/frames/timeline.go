@@ -15,7 +15,6 @@ import (
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
-	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/trace/frame"
 	timeline "github.com/apkgate/apkgate/trace/perfetto/frames"
 )
@@ -43,7 +42,7 @@ var ErrNoTimeline = errors.New("the device writes no timeline of frames")
 // pidQuestion asks for what tells that the app runs, and for the time: CLOCK_BOOTTIME.
 // Both are answered without the app.
 func (s *Sampler) pidQuestion() string {
-	return "cat /proc/uptime; " + device.Quote("pidof", s.App)
+	return "cat /proc/uptime; " + target.PIDs(s.App)
 }
 
 // readAlive looks whether the app runs.
@@ -56,13 +55,26 @@ func (s *Sampler) readAlive(ctx context.Context, memory bool) (answer, func(work
 	s.passed(monotonic(uptime, s.slept))
 	return a, func(bool) {
 		s.pid = 0
+		found := 0
 		for word := range strings.FieldsSeq(string(pids)) {
 			if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
 				s.pid = pid
 				s.PIDs[pid] = true
+				found++
 			}
 		}
+		if found > 1 {
+			s.Target.Journal.Warnf("%s ran %d times at once, as of two users or in a work profile: the frames of all are counted, and the CPU time and memory are of one at a time", s.App, found)
+		}
 	}, nil
+}
+
+// TellUnread says where the app's process was never found, of which the frames are known
+// all the same.
+func (s *Sampler) TellUnread(n int) {
+	if s.ByTimeline && len(s.ticks) == 0 {
+		s.Target.Journal.Warnf("repetition %d: the app's CPU time and memory are missing: no process of the name %s was found while it ran", n, s.App)
+	}
 }
 
 // monotonic is the time that /proc/uptime tells, 0 for none; the clock may have slept.

@@ -227,11 +227,11 @@ func (p Plan) ReadyCold(ctx context.Context) error {
 
 // alive reports whether the app's process is there.
 func (p Plan) alive(ctx context.Context) (bool, error) {
-	words, sign := []string{"pidof", p.App}, ""
+	question, sign := target.PIDs(p.App), ""
 	if p.Target.Facts.API < 24 { // some have no pidof
-		words, sign = []string{"dumpsys", "gfxinfo", p.App}, "** Graphics info for pid "
+		question, sign = device.Quote("dumpsys", "gfxinfo", p.App), "** Graphics info for pid "
 	}
-	out, err := p.Target.Exec(ctx, words...)
+	out, err := p.Target.Ask(ctx, question)
 	if err != nil {
 		return false, fmt.Errorf("look whether the app's process is there: %w", err)
 	}

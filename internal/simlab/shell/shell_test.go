@@ -38,6 +38,7 @@ func TestAShellNeedsNoPhone(t *testing.T) {
 	}{
 		{"hello you > /sdcard/x && cat /sdcard/x | grep -c you", "1\n", "", 0},
 		{"kill -0 7 && pidof app", "7\n", "", 0},
+		{"pidof none app", "7\n", "", 0},
 		{"kill 8", "", "/system/bin/sh: kill: 8: No such process\n", 1},
 		{"hi", "", "/system/bin/sh: hi: inaccessible or not found\n", 127},
 		{"(exit 3); echo $?", "3\n", "", 0},

@@ -140,15 +140,20 @@ func pkill(c *Call) int {
 	return 0
 }
 
+// maxArgs is how much of an app's name its command line has room for: it takes the place
+// of zygote's (AndroidRuntime::setArgv0).
+const maxArgs = 75
+
+// pidof is pidof NAME...
 func pidof(c *Call) int {
 	var pids []string
 	for _, pr := range c.host.Others() {
-		if pr.Name != "" && pr.Name == c.Arg(0) {
+		if pr.Name != "" && slices.Contains(c.Args, pr.Name[:min(len(pr.Name), maxArgs)]) {
 			pids = append(pids, strconv.Itoa(pr.PID))
 		}
 	}
 	for _, j := range c.host.Jobs() {
-		if j.Name == c.Arg(0) {
+		if slices.Contains(c.Args, j.Name) {
 			pids = append(pids, strconv.Itoa(j.pid))
 		}
 	}
