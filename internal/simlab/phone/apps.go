@@ -93,7 +93,7 @@ func (p *Phone) die(pr *process) {
 	delete(p.state.running, pr.app.Package)
 	if p.state.foreground == pr.app.Package {
 		p.state.foreground = ""
-		p.goHome()
+		p.home.Show()
 	}
 }
 

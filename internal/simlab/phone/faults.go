@@ -171,7 +171,7 @@ func (p *Phone) reboot() {
 		delete(p.state.running, pkg)
 	}
 	p.state.foreground = ""
-	p.goHome()
+	p.home.Show()
 	p.log.Clear()
 	p.files.Full, p.state.garbage = false, false
 	delete(p.state.props, "debug.hwui.profile")

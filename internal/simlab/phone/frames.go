@@ -105,7 +105,7 @@ func (p *Phone) perform(pr *process, perf *choreo.Performance) choreo.Performanc
 		marks[i] = choreo.Mark{At: m.At + begin, Event: m.Event}
 	}
 	if perf.Displayed > 0 {
-		p.leaveHome(pr, perf.Displayed)
+		p.home.Leave(pr.app.Package, perf.Displayed)
 	}
 	out := choreo.Performance{Marks: marks, Displayed: takenForDrawn(pr.app.Launch, perf.Displayed), End: perf.End + begin}
 	// The start of what is there already is not logged (ActivityMetricsLogger,
@@ -164,7 +164,7 @@ func (p *Phone) advance() {
 	for _, pkg := range sortedKeys(p.state.running) {
 		p.state.running[pkg].draws.Advance(p.clock.Now())
 	}
-	for _, a := range p.home.shown() {
+	for _, a := range p.home.Shown() {
 		a.Advance(p.clock.Now())
 	}
 	p.flinger.Compose(p.clock.Now())

@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
+	"github.com/apkgate/apkgate/internal/simlab/home"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/packages"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
@@ -95,7 +96,7 @@ type Phone struct {
 	log        *logcat.Log
 	timeline   *timeline.Timeline
 	flinger    *pipeline.SurfaceFlinger
-	home       home
+	home       *home.Home
 	power      *account.Account
 	screen     *screen.Screen
 	state      state
@@ -163,7 +164,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	for _, dir := range dumps.PolicyDirs(ph.power) {
 		_ = ph.files.MakeDir(dir, true)
 	}
-	ph.home = ph.newHome()
+	ph.home = home.New(home.Phone{API: p.API, Clock: ph.clock, Pipeline: ph.newPipeline, Conditions: ph.beside, Advance: ph.advance, Random: ph.random})
 	ph.boot()
 	ph.screen.UserActivity()
 	if o.Rate > 0 {
@@ -180,7 +181,7 @@ func (p *Phone) boot() {
 	if p.options.NoSystemUI {
 		return
 	}
-	p.state.running[systemUI.Package] = p.newProcess(&systemUI, systemUIPID)
+	p.state.running[systemUI.Package] = p.newProcess(&systemUI, home.SystemUIPID)
 	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
@@ -243,6 +244,11 @@ func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Condition
 		Speed:   p.profile.Speed * p.heatFactor() * p.packages.CodeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
 	}
+}
+
+// beside are the conditions in which what is no app draws now.
+func (p *Phone) beside() choreo.Conditions {
+	return choreo.Conditions{Context: p.context(), Speed: p.profile.Speed, LowEnd: 1, Session: 1}
 }
 
 // Install puts an app on the phone, as pm install does.

@@ -231,7 +231,7 @@ func (p *Phone) leave() {
 	now := p.clock.Now()
 	pr.task.shows, pr.task.hidAt = false, now
 	pr.draws.Stop(now)
-	p.goHome()
+	p.home.Show()
 	if forgotten := pr.app.Launch.Forgotten; forgotten > 0 {
 		p.clock.At(now+forgotten, func() {
 			if !pr.dead && !pr.task.shows && pr.task.hidAt == now {
