@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/apkgate/apkgate/internal/simlab/dumps"
 	"github.com/apkgate/apkgate/internal/simlab/recorders"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -24,6 +25,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		return lasts(since, func(c *call, then func(code int)) { then(run(c)) })
 	}
 	simpleperf := func(c *call, then func(int)) { recorders.Simpleperf(c.recorders(), c.Call, then) }
+	reporter := dumps.Reporter{API: p.profile.API, Files: p.files, Property: p.property}
 	all := map[string]shell.Command{
 		"getprop":     ends(0, getprop),
 		"setprop":     ends(0, setprop),
@@ -42,8 +44,8 @@ func (p *Phone) commands() map[string]shell.Command {
 		"run-as":      lasts(0, runAs),
 		"perfetto":    lasts(28, func(c *call, then func(int)) { recorders.Perfetto(c.recorders(), c.Call, then) }),
 		"reboot":      ends(0, rebootCommand),
-		"bugreport":   ends(0, bugreport),
-		"bugreportz":  ends(24, bugreportz),
+		"bugreport":   ends(0, func(c *call) int { return reporter.BugReport(c.Call) }),
+		"bugreportz":  ends(24, func(c *call) int { return reporter.BugReportZ(c.Call) }),
 
 		"simpleperf":        lasts(28, simpleperf),
 		"pushed simpleperf": lasts(0, simpleperf),
