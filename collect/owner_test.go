@@ -289,6 +289,12 @@ func ending(t *testing.T, n int, done bool) (s *simlab.Simulated, job collect.Jo
 	job.Energy, job.Network, job.Scenario.Retries = &settings, "none", 0
 	ownedBy(&job, "here")
 	job.Owner.Lock = "same" // nobody waits for one that was killed on the same computer
+	return s, job, killedAt(t, job, n, done)
+}
+
+// killedAt kills a job at its n-th operation.
+func killedAt(t *testing.T, job collect.Job, n int, done bool) (survived bool) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	l := &life{left: n, done: done, end: cancel}
@@ -307,7 +313,7 @@ func ending(t *testing.T, n int, done bool) (s *simlab.Simulated, job collect.Jo
 	if !l.over && r.Err != nil {
 		t.Fatalf("killed at %d: %v", n, r.Err)
 	}
-	return s, job, !l.over
+	return !l.over
 }
 
 // restore is what `apkgate devices restore` does.
@@ -415,19 +421,49 @@ func TestWhatWasChangedSinceIsNotPutBack(t *testing.T) {
 	}
 }
 
+// What a Macrobenchmark has left is taken away after a kill too, wherever it comes.
+func TestWhatAMacrobenchmarkLeftIsTakenAwayAfterAKill(t *testing.T) {
+	t.Parallel()
+	step := 1
+	if testing.Short() {
+		step = 9
+	}
+	told := ""
+	for n := 1; ; n += step {
+		s, job := benchmark(t, "pixel-7-android-14", "StartupBenchmark#cold", simlab.Options{})
+		ownedBy(&job, "here")
+		job.Owner.Lock, job.KeepInstalled = "same", true
+		if killedAt(t, job, n, true) {
+			break
+		}
+		done, err := restore(t, job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told += strings.Join(done, "\n")
+		if left, err := onPhone(t, s, "ls /sdcard/Android/media/com.example.macro"); left != "" || err != nil {
+			t.Errorf("killed at its operation %d: %s stays, %v", n, left, err)
+		}
+	}
+	if !strings.Contains(told, "remove the results of the Macrobenchmark com.example.macro") {
+		t.Errorf("told: %s", told)
+	}
+}
+
 // A note that says what no apkgate writes is no command.
 func TestWhatIsNotedIsNoCommand(t *testing.T) {
 	t.Parallel()
 	s, job := simulated(t, "pixel-7-android-14", simlab.Options{})
 	ownedBy(&job, "here")
 	before := state(t, s)
-	lines := []string{"kind=files&put=/data/local/tmp/../../../sdcard/x+/system/bin/sh", "kind=package&name=com.example%3B+reboot&put=1", "kind=odd&put=1", "%zz&put=1", "half a line"}
+	lines := []string{"kind=files&put=/data/local/tmp/../../../sdcard/x+/system/bin/sh", "kind=package&name=com.example%3B+reboot&put=1", "kind=odd&put=1",
+		"kind=results&name=..&put=1", "kind=results&name=com.example.demo/..&put=1", "kind=results&name=a+/sdcard&put=1", "%zz&put=1", "half a line"}
 	if _, err := onPhone(t, s, "echo '"+strings.Join(lines, "' >>/data/local/tmp/apkgate-changed; echo '")+"' >>/data/local/tmp/apkgate-changed"); err != nil {
 		t.Fatal(err)
 	}
 	did, err := restore(t, job)
 	told := strings.Join(did, "\n")
-	if err == nil || !strings.Contains(told, "is no file of apkgate's") || !strings.Contains(told, "is no package") || !strings.Contains(told, "does not know") {
+	if err == nil || !strings.Contains(told, "is no file of apkgate's") || !strings.Contains(told, "is no package") || !strings.Contains(told, "does not know") || strings.Count(told, "is no package") != 4 {
 		t.Errorf("told: %s", told)
 	}
 	_, _ = onPhone(t, s, "rm -f /data/local/tmp/apkgate-changed")

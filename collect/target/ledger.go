@@ -45,6 +45,7 @@ const (
 	App      Kind = "app"      // runs, until it is stopped
 	Files    Kind = "files"    // were made
 	Programs Kind = "programs" // run in the background
+	Results  Kind = "results"  // of the Macrobenchmark of that package
 )
 
 // Background matches the command lines of what is started in the background, of this
@@ -104,6 +105,8 @@ func (c Change) String() string {
 		return "remove apkgate's files"
 	case Programs:
 		return "end apkgate's recorders"
+	case Results:
+		return "remove the results of the Macrobenchmark " + c.Name
 	}
 	return string(c.Kind)
 }
@@ -190,6 +193,8 @@ func (t *Target) putBack(ctx context.Context, c Change) (found string, err error
 		return "", t.removeFiles(ctx, c)
 	case Programs:
 		return "", t.endBackground(ctx)
+	case Results:
+		return "", t.removeResults(ctx, c)
 	}
 	return "", fmt.Errorf("%q is a change that this apkgate does not know", journal.Line(string(c.Kind)))
 }
@@ -281,6 +286,24 @@ func (t *Target) removeFiles(ctx context.Context, c Change) error {
 		}
 	}
 	return t.Try(ctx, append([]string{"rm", "-f"}, paths...)...)
+}
+
+// ResultsOf is the folder of a Macrobenchmark's results, by its package: an app may
+// write to its own media without asking, and adb may read there (scoped storage,
+// Android 11).
+func ResultsOf(pkg string) string {
+	return "/sdcard/Android/media/" + pkg + "/additional_test_output"
+}
+
+// named is a package as a folder's name: nothing that leads elsewhere.
+var named = regexp.MustCompile(`^[A-Za-z0-9_]{1,255}(\.[A-Za-z0-9_]{1,255})*$`)
+
+// removeResults removes the folder that is of one package's results alone.
+func (t *Target) removeResults(ctx context.Context, c Change) error {
+	if !named.MatchString(c.Name) {
+		return fmt.Errorf("%q is no package", journal.Line(c.Name))
+	}
+	return t.Try(ctx, "rm", "-rf", ResultsOf(c.Name))
 }
 
 // putBackLeft puts back what a run left that was killed, the last change first, and

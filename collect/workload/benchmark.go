@@ -32,14 +32,13 @@ func (p Plan) arguments() config.Instrumentation {
 	return w
 }
 
-// OutputDir is where a Macrobenchmark leaves its files: an app may write to its own
-// media without asking, and adb may read there (scoped storage, Android 11).
+// OutputDir is where a Macrobenchmark leaves its files.
 func (p Plan) OutputDir() string {
 	w := p.Scenario.Workload.Instrumentation
 	if dir := w.Args[outputDir]; dir != "" {
 		return dir
 	}
-	return "/sdcard/Android/media/" + w.TestPackage + "/additional_test_output"
+	return target.ResultsOf(w.TestPackage)
 }
 
 // ClearOutput takes away what an earlier run left there, which would pass for a result.
@@ -47,10 +46,11 @@ func (p Plan) ClearOutput(ctx context.Context) error {
 	if _, given := p.Scenario.Workload.Instrumentation.Args[outputDir]; given {
 		return p.Target.Try(ctx, "sh", "-c", "rm -f "+device.Quote(p.OutputDir())+"/*"+resultEnd)
 	}
-	dir := device.Quote(p.OutputDir())
-	if what := "remove the results of the Macrobenchmark"; !p.Target.Undoes(what) {
-		p.Target.UndoLater(what, func(ctx context.Context) error { return p.Target.Try(ctx, "rm", "-rf", p.OutputDir()) })
+	noted := target.Change{Kind: target.Results, Name: p.Scenario.Workload.Instrumentation.TestPackage}
+	if err := p.Target.Do(ctx, ":", noted); err != nil {
+		return err
 	}
+	dir := device.Quote(p.OutputDir())
 	out, err := p.Target.Ask(ctx, "rm -rf "+dir+"; mkdir -p "+dir)
 	return target.Answered("make a folder for the results of the Macrobenchmark", out, err)
 }
