@@ -8,10 +8,11 @@
 // does), and prints neither those (package dumps), nor stacks of threads (package
 // stacks), nor traces and samples (package recorders). What is installed is in the hands
 // of package packages, the screen in those of package screen. The launcher is package
-// home's. It takes a stand: a phone lives on its own clock (package clock), which moves
-// only when it is slept on, and by a little with each command. So what a phone prints
-// follows from its seed, its profile and what was asked of it in which order, and a lab
-// of hundreds of repetitions takes seconds.
+// home's, and what Android it claims to run package build's. It takes a stand: a phone
+// lives on its own clock (package clock), which moves only when it is slept on, and by a
+// little with each command. So what a phone prints follows from its seed, its profile
+// and what was asked of it in which order, and a lab of hundreds of repetitions takes
+// seconds.
 //
 // Everything on a phone happens under one lock, in the order of its clock:
 // commands never wait. What has to wait, such as an instrumentation or a sleep

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
+	"github.com/apkgate/apkgate/internal/simlab/build"
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
@@ -151,12 +152,9 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64(), Punctual: o.Even}
 	ph.host.Open()
 	ph.state = state{
-		props: properties(p), settings: defaultSettings(), network: o.Network,
+		props: build.Properties(p, o.Production), settings: build.Settings(), network: o.Network,
 		running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, graphics: gfxinfo.Packages{},
-	}
-	if o.Production {
-		produce(ph.state.props)
 	}
 	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Hot: ph.isHot, Random: ph.random,
 		Timeline: ph.timeline, Composed: ph.composed, Kept: ph.kept})
@@ -222,6 +220,9 @@ func (p *Phone) processes() []shell.Process {
 	}
 	return out
 }
+
+// Banner is the phone's identity in adb's handshake.
+func (p *Phone) Banner() string { return build.Banner(p.profile) }
 
 // Profile is what the phone is.
 func (p *Phone) Profile() profile.Profile { return p.profile }

@@ -9,47 +9,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
-	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
-
-// properties are what getprop prints.
-func properties(p profile.Profile) map[string]string {
-	name := productName(p)
-	brand := strings.ToLower(p.Manufacturer)
-	build := fmt.Sprintf("SIM%d.260105", p.API)
-	props := map[string]string{
-		"ro.build.version.release": p.SDK, "ro.build.version.sdk": strconv.Itoa(p.API),
-		"ro.build.version.codename": "REL", "ro.build.version.incremental": "1",
-		"ro.build.id": build, "ro.build.type": "userdebug", "ro.build.tags": "test-keys",
-		"ro.build.fingerprint":    fmt.Sprintf("%s/%s/%s:%s/%s/1:userdebug/test-keys", brand, name, name, p.SDK, build),
-		"ro.product.manufacturer": p.Manufacturer, "ro.product.brand": p.Manufacturer, "ro.product.model": p.Model,
-		"ro.product.name": name, "ro.product.device": name, "ro.product.board": "simulated",
-		"ro.product.cpu.abi": p.ABI, "ro.product.cpu.abilist": p.ABI, "ro.hardware": "simulated",
-		"ro.serialno": p.Serial(), "ro.boot.serialno": p.Serial(), "ro.sf.lcd_density": strconv.Itoa(p.DPI),
-		"ro.debuggable": "1", "ro.secure": "1", "ro.apkgate.simulated": "1",
-		"persist.sys.timezone": "GMT", "ro.product.locale": "en-US", "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.bootanim": "stopped",
-	}
-	if p.Sensors.Emulator {
-		props["ro.hardware"], props["ro.kernel.qemu"], props["ro.boot.qemu"] = "ranchu", "1", "1"
-	}
-	return props
-}
-
-// productName is ro.product.name.
-func productName(p profile.Profile) string {
-	return strings.ToLower(strings.ReplaceAll(p.Model, " ", "_"))
-}
-
-func defaultSettings() map[string]string {
-	return map[string]string{
-		"global window_animation_scale": "1.0", "global transition_animation_scale": "1.0",
-		"global animator_duration_scale": "1.0", "global airplane_mode_on": "0",
-		"global wifi_on": "1", "global mobile_data": "1", "global stay_on_while_plugged_in": "0",
-		"global low_power": "0", "system screen_off_timeout": "60000", "system screen_brightness": "102",
-		"system accelerometer_rotation": "0",
-	}
-}
 
 // property reads a property; that of the boot changes while the phone restarts.
 func (p *Phone) property(name string) string {
@@ -271,4 +232,37 @@ func logCommand(c *call) int {
 func rebootCommand(c *call) int {
 	c.strike(simapp.Fault{Kind: simapp.Reboot}, nil)
 	return 0
+}
+
+// Control answers what asks the adb daemon to become another, in the words of its
+// services (restart_service.cpp).
+func (p *Phone) Control(service, argument string) (answer string, restarts bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch service {
+	case "root":
+		switch {
+		case p.files.Root:
+			return "adbd is already running as root\n", false
+		case p.state.props["ro.debuggable"] != "1":
+			return "adbd cannot run as root in production builds\n", false
+		}
+		p.files.Root = true
+		return "restarting adbd as root\n", true
+	case "unroot":
+		if !p.files.Root {
+			return "adbd not running as root\n", false
+		}
+		p.files.Root = false
+		return "restarting adbd as non root\n", true
+	case "tcpip":
+		port, err := strconv.Atoi(argument)
+		if err != nil || port <= 0 || port > 65535 {
+			return "invalid port\n", false
+		}
+		p.state.props["service.adb.tcp.port"] = argument
+		return fmt.Sprintf("restarting in TCP mode port: %d\n", port), true
+	}
+	delete(p.state.props, "service.adb.tcp.port")
+	return "restarting in USB mode\n", true
 }
