@@ -29,7 +29,7 @@ func startTango(t *testing.T, phone *simlab.Simulated, key string) *tango {
 	const folder = "testdata/tango"
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not installed: apt-get install nodejs")
+		t.Skip("node is not installed: apt-get install nodejs npm")
 	}
 	if _, err := os.Stat(filepath.Join(folder, "node_modules")); err != nil {
 		t.Skip("the second client of adb is not installed: npm ci in device/adb/" + folder)
