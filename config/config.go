@@ -266,6 +266,8 @@ type Gate struct {
 	MinHistory int `yaml:"min-history,omitempty" jsonschema:"minimum=1,maximum=10000,default=5"`
 	// A smaller change than this never fails. (Preset dune: 0%.)
 	MinChange Fraction `yaml:"min-change" jsonschema_extras:"default=5%"`
+	// The worsening that must not be overlooked: what the history can't rule out has to be measured again. Of a ratio in percentage points. Not for the preset dune.
+	MinEffect Fraction `yaml:"min-effect,omitempty" jsonschema_extras:"default=10%"`
 	// How repetitions are summed up. (Preset dune: mean.)
 	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
 	// The metrics that decide. Without it: all that are not neutral, but frames.count (preset dune has it) and others that the catalogue has judged on request; a percentile or another detail only where its summary is absent.
@@ -346,7 +348,7 @@ func DefaultGate(preset string) Gate {
 	p, _ := gate.PolicyOf(preset)
 	g := Gate{
 		Preset: preset, OutlierFactor: p.OutlierFactor, MinConfidence: Fraction(p.MinConfidence),
-		Alpha: Fraction(p.Alpha), MinHistory: p.MinHistory, MinChange: Fraction(p.MinChange),
+		Alpha: Fraction(p.Alpha), MinHistory: p.MinHistory, MinChange: Fraction(p.MinChange), MinEffect: Fraction(p.MinEffect),
 		Summary: p.Centre, FailOn: gate.FailRegression,
 	}
 	if p.SupportOfAll {
@@ -364,7 +366,7 @@ func (g Gate) Policy(use []string) gate.Policy {
 	if g.MinSupport > 0 {
 		p.MinSupport, p.SupportOfAll = float64(g.MinSupport), true
 	}
-	p.Alpha, p.MinHistory, p.MinChange = float64(g.Alpha), g.MinHistory, float64(g.MinChange)
+	p.Alpha, p.MinHistory, p.MinChange, p.MinEffect = float64(g.Alpha), g.MinHistory, float64(g.MinChange), float64(g.MinEffect)
 	p.Metrics, p.Use = g.Metrics, use
 	for _, t := range g.Thresholds {
 		p.Thresholds = append(p.Thresholds, t.policy())

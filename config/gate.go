@@ -30,6 +30,7 @@ func (d *decoder) gate(c *Config) reader {
 			may("false-alarms", d.falseAlarms(g)),
 			may("min-history", integer(d, &g.MinHistory, 1, 10_000)),
 			may("min-change", d.fraction(&g.MinChange, true)),
+			may("min-effect", d.minEffect(g)),
 			may("summary", oneOf(d, &g.Summary, run.Median, run.Mean)),
 			may("metrics", d.set(&g.Metrics, 1, d.gatedMetric(catalogue))),
 			may("fail-on", oneOf(d, &g.FailOn, gate.FailOns()...)),
@@ -45,6 +46,16 @@ func (d *decoder) falseAlarms(g *Gate) reader {
 			return
 		}
 		d.fraction(&g.Alpha, false)(n, path)
+	}
+}
+
+func (d *decoder) minEffect(g *Gate) reader {
+	return func(n *node, path string) {
+		if g.Preset == gate.PresetDune {
+			d.at(n, path, "the preset dune clears nothing by the size of a worsening; remove this key or use the preset default")
+			return
+		}
+		d.fraction(&g.MinEffect, false)(n, path)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestDefaults(t *testing.T) {
 		Evidence: config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.05,
-			MinHistory: 5, MinChange: 0.05, Summary: run.Median, FailOn: "regression",
+			MinHistory: 5, MinChange: 0.05, MinEffect: 0.1, Summary: run.Median, FailOn: "regression",
 		},
 		Store:  config.Store{SQLite: "app/.apkgate/history.db"},
 		Report: config.Report{HTML: "app/.apkgate/report.html"},

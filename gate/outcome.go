@@ -41,6 +41,17 @@ const (
 	Suspect Direction = "suspect"
 )
 
+// Screen says whether the history rules out that a comparison hides a worsening.
+type Screen string
+
+// What the history can tell of a comparison.
+const (
+	// Cleared: a worsening by the policy's MinEffect would hardly look as good.
+	Cleared Screen = "cleared"
+	// Open: it well might, or there is too little history to tell.
+	Open Screen = "open"
+)
+
 // The paper's class labels (section 5.3.3).
 const (
 	LabelWorse  = "Outlier-"

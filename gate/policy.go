@@ -41,6 +41,10 @@ type Policy struct {
 	MinHistory int
 	// MinChange is the least change, as a share of what is expected, that matters.
 	MinChange float64
+	// MinEffect is the worsening that must not be overlooked, as a share of what is
+	// expected, of a ratio in points: a comparison is cleared where one as large would
+	// hardly look as good. The preset dune has no such thing: 0.
+	MinEffect float64
 	// Metrics are those to judge; nil means every summary metric that has a
 	// direction, and a detail where its summary is absent; of those that are judged
 	// on request none but Also.
@@ -89,13 +93,13 @@ const AnyEvent = "*"
 func PolicyOf(preset string) (Policy, bool) {
 	p := Policy{
 		Preset: preset, Centre: run.Median, OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9,
-		Alpha: 0.05, MinHistory: 5, MinChange: 0.05,
+		Alpha: 0.05, MinHistory: 5, MinChange: 0.05, MinEffect: 0.1,
 	}
 	switch preset {
 	case PresetDefault:
 		return p, true
 	case PresetDune:
-		p.SupportOfAll, p.Centre, p.Alpha, p.MinHistory, p.MinChange = true, run.Mean, 0, 0, 0
+		p.SupportOfAll, p.Centre, p.Alpha, p.MinHistory, p.MinChange, p.MinEffect = true, run.Mean, 0, 0, 0, 0
 		p.Also = []string{"frames.count"} // sections 5.3.3 and 8 rest on it
 		return p, true
 	}

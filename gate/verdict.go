@@ -109,6 +109,11 @@ type Comparison struct {
 	// Together counts the runs of the check that show the deviation together,
 	// where P is theirs; 0 where P is this run's alone.
 	Together int `json:"together,omitempty"`
+	// Screen says what the history alone can tell: Cleared or Open; "" where it was not asked.
+	Screen Screen `json:"screen,omitempty"`
+	// Missed is the chance that a worsening by the policy's MinEffect would look as good
+	// as this; nil where the history can't tell.
+	Missed *float64 `json:"missed,omitempty"`
 	// Detectable is the least worsening, as a share of Expected, that this check
 	// would have called a regression; 0 where there was too little to call one.
 	Detectable float64 `json:"detectable,omitempty"`
