@@ -39,6 +39,10 @@ type Config struct {
 	Context Context `yaml:"context,omitempty"`
 	// How joules are measured. Without it, they aren't.
 	Energy *Energy `yaml:"energy,omitempty"`
+	// The build that a new one is measured against in turns, where the history does not clear it: an APK, an archive or a folder of its parts. Paths are relative to this file, and a file that is not there is passed over.
+	Base string `yaml:"base,omitempty"`
+	// How long the two builds are measured in turns at most.
+	Rounds Rounds `yaml:"rounds,omitempty"`
 	// Files that are kept with the runs, to see why the app was slow.
 	Evidence Evidence `yaml:"evidence,omitempty"`
 	// Metrics of your own, and changes to those of the catalogue.
@@ -106,7 +110,7 @@ type Scenario struct {
 	// What drives the app: exactly one of instrumentation, startup, maestro, monkey and shell.
 	Workload Workload `yaml:"workload" jsonschema:"required"`
 	// How often the workload is measured. A Macrobenchmark repeats by itself: 1 there.
-	Repetitions int `yaml:"repetitions,omitempty" jsonschema:"minimum=1,maximum=1000,default=10"`
+	Repetitions int `yaml:"repetitions,omitempty" jsonschema:"minimum=1,maximum=1000,default=5"`
 	// How often it runs before that, unmeasured; 0 for a Macrobenchmark.
 	WarmUp int `yaml:"warm-up" jsonschema:"minimum=0,maximum=100,default=1"`
 	// The longest that one repetition may take, such as 90s or 5m; without it, 30m for a Macrobenchmark.
@@ -334,6 +338,7 @@ type Report struct {
 // as they are where nothing is said of them.
 func Default() Config {
 	return Config{
+		Rounds:   Rounds{Max: 40, Minutes: 60},
 		Evidence: Evidence{Keep: KeepNone},
 		Gate:     DefaultGate(gate.PresetDefault),
 		Store:    Store{SQLite: ".apkgate/history.db"},

@@ -40,7 +40,7 @@ var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
 	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
 	"Device": "## devices", "Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
-	"Threshold": "### gate.thresholds", "Store": "## store", "Report": "## report",
+	"Threshold": "### gate.thresholds", "Rounds": "## rounds", "Evidence": "## evidence", "Store": "## store", "Report": "## report",
 }
 
 // Every key stands in its section's table, with the default, the bounds and the

@@ -11,13 +11,18 @@ const (
 type Evidence struct {
 	// Of which repetitions the system trace is kept: anomalies keeps it of those in which the app did not respond, crashed, drew a frame that took more than 700 ms, or took much longer over a UI event than in earlier repetitions; all of every one. none doesn't record any. Recording takes some of the device's time, so that runs with and without it are not alike.
 	Keep string `yaml:"keep,omitempty" jsonschema:"enum=none,enum=anomalies,enum=all,default=none"`
+	// Have a refresh of the main branch keep the build that it accepts, for pull requests to be measured against in turns.
+	APK bool `yaml:"apk,omitempty" jsonschema:"default=false"`
 }
 
-// Keeps reports whether anything may be kept.
+// Keeps reports whether anything that is recorded may be kept.
 func (e Evidence) Keeps() bool { return e.Keep == KeepAnomalies || e.Keep == KeepAll }
 
 func (d *decoder) evidence(e *Evidence) reader {
 	return func(n *node, path string) {
-		d.mapping(n, path, may("keep", oneOf(d, &e.Keep, KeepNone, KeepAnomalies, KeepAll)))
+		d.mapping(n, path,
+			may("keep", oneOf(d, &e.Keep, KeepNone, KeepAnomalies, KeepAll)),
+			may("apk", d.boolean(&e.APK)),
+		)
 	}
 }

@@ -44,6 +44,7 @@ func Init(o InitOptions) ([]byte, error) {
 	o.devices(&b)
 	o.networks(&b)
 	b.WriteString(initEnergy)
+	b.WriteString(initBase)
 	b.WriteString(initGate)
 	if _, err := Load(FileName, b.Bytes(), Options{}); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ scenarios:
 `
 
 const initRepetitions = `    # More repetitions, less noise; the warm-up is not measured.
-    repetitions: 10
+    repetitions: 5
     warm-up: 1
     # A repetition that takes longer is stopped and made again.
     timeout: 5m
@@ -103,6 +104,11 @@ const initEnergy = `
 # Joules: by the device's power rails or its battery where it has them, else by a
 # model. Add methods: true to see which methods burn them.
 energy: {source: auto}
+`
+
+const initBase = `
+# The build before the change: what the accepted runs don't clear is measured in turns with it.
+# base: base/app-release.apk
 `
 
 const initGate = `

@@ -108,7 +108,7 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Metric.name": `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
 		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(),
-		"Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
+		"Config.base": pathPattern, "Report.html": pathPattern, "Report.markdown": pathPattern, "Report.json": pathPattern,
 	} {
 		property(t, s, key).Pattern = pattern
 	}
@@ -285,6 +285,8 @@ func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
 		"Metric":          `metrics: [{nope: 1}]`,
 		"Gate":            `gate: {nope: 1}`,
 		"Threshold":       `gate: {thresholds: [{nope: 1}]}`,
+		"Rounds":          `rounds: {nope: 1}`,
+		"Evidence":        `evidence: {nope: 1}`,
 		"Store":           `store: {nope: 1}`,
 		"Report":          `report: {nope: 1}`,
 	} {

@@ -24,6 +24,8 @@ func (d *decoder) config(root *node) *Config {
 		may("networks", d.set(&c.Networks, 0, func(s *string) reader { return d.text(s, networkRule) })),
 		may("context", d.context(&c.Context)),
 		may("energy", d.energy(&c.Energy)),
+		may("base", d.filePath(&c.Base)),
+		may("rounds", d.rounds(&c.Rounds)),
 		may("evidence", d.evidence(&c.Evidence)),
 		may("metrics", d.list(0, d.metric(&c))),
 		may("gate", d.gate(&c)),
@@ -70,7 +72,7 @@ func (d *decoder) apks(a *App) reader {
 func (d *decoder) scenario(c *Config) reader {
 	lines := map[string]int{} // where each name stands
 	return func(n *node, path string) {
-		s := Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: MemoryRSS}
+		s := Scenario{Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: MemoryRSS}
 		if !d.mapping(n, path,
 			need("name", d.text(&s.Name, nameRule)),
 			need("workload", d.workload(&s.Workload)),

@@ -39,8 +39,9 @@ func TestDefaults(t *testing.T) {
 		App: config.App{Package: "com.example.mail"},
 		Scenarios: []config.Scenario{{
 			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
-			Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileProfile,
+			Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileProfile,
 		}},
+		Rounds:   config.Rounds{Max: 40, Minutes: 60},
 		Evidence: config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.05,
@@ -60,7 +61,7 @@ func TestAMacrobenchmarkRunsOnce(t *testing.T) {
 	for file, want := range map[string][3]int{
 		head + "true}}}]": {1, 0, 30},
 		head + "true}}, repetitions: 3, warm-up: 2, timeout: 7m}]": {3, 2, 7},
-		head + "false}}}]": {10, 1, 5},
+		head + "false}}}]": {5, 1, 5},
 	} {
 		s := load(t, "apkgate.yml", []byte(file)).Scenarios[0]
 		if got := [3]int{s.Repetitions, s.WarmUp, int(s.Timeout.Minutes())}; got != want {
@@ -78,7 +79,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 
 // everything is what testdata/valid/everything.yml says.
 func everything() *config.Config {
-	scenario := config.Scenario{Repetitions: 10, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileNone} // energy's
+	scenario := config.Scenario{Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileNone} // energy's
 	apart, start, sync, random, script := scenario, scenario, scenario, scenario, scenario
 	apart.Compile, apart.Memory = config.CompileVerify, config.MemoryPSS
 	apart.Name, apart.Workload.Instrumentation = "apart", &config.Instrumentation{TestPackage: "com.example.mail.test", Runner: config.DefaultRunner, Orchestrator: true}
@@ -107,7 +108,9 @@ func everything() *config.Config {
 			Source: config.EnergyModel, PowerProfile: "lab/power_profile.xml", BatteryCapacity: 4410.5, Compile: config.CompileNone,
 			Settle: new(time.Duration(0)), Disconnect: time.Minute, Methods: true, SampleHz: 100, Profiles: "out/energy",
 		},
-		Evidence: config.Evidence{Keep: config.KeepAnomalies},
+		Base:     "../main/mail.apk",
+		Rounds:   config.Rounds{Max: 0, Minutes: 15},
+		Evidence: config.Evidence{Keep: config.KeepAnomalies, APK: true},
 		Metrics: []config.Metric{
 			{Name: "search.latency_ms", Unit: "ms", Better: "lower", Title: "search latency", Decimals: 1},
 			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},
@@ -207,7 +210,7 @@ func TestAliasesAndMerges(t *testing.T) {
 	want := []config.Scenario{
 		{Name: "open", Repetitions: 3, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Memory: config.MemoryRSS, Compile: config.CompileProfile},
 		{Name: "open again", Repetitions: 4, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Memory: config.MemoryRSS, Compile: config.CompileProfile},
-		{Name: "third", Repetitions: 10, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Memory: config.MemoryRSS, Compile: config.CompileProfile},
+		{Name: "third", Repetitions: 5, Timeout: 20 * time.Minute, WarmUp: 1, Retries: 2, Workload: random, Memory: config.MemoryRSS, Compile: config.CompileProfile},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("scenarios (-want +got):\n%s", diff)
