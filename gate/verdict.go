@@ -58,6 +58,11 @@ type RunVerdict struct {
 	Comparisons []Comparison `json:"comparisons"`
 	// ComparisonsTotal counts them where the list is cut; 0 where it is whole.
 	ComparisonsTotal int `json:"comparisons_total,omitempty"`
+	// Rounds is how far the rounds beside the base build went; nil where none were measured.
+	Rounds *RoundsMeasured `json:"rounds,omitempty"`
+	// Missing is what the run has lost of what accepted runs have: a metric, most of its
+	// frames. Such a run never passes, whatever the rest of it shows.
+	Missing string `json:"missing,omitempty"`
 	// Reason says in one sentence why the verdict is what it is.
 	Reason string `json:"reason"`
 	// Hint says what the reader can do about it, "" where there is nothing to do.
@@ -114,6 +119,9 @@ type Comparison struct {
 	// Missed is the chance that a worsening by the policy's MinEffect would look as good
 	// as this; nil where the history can't tell.
 	Missed *float64 `json:"missed,omitempty"`
+	// Rounds is what rounds beside the base build say where the history left it open;
+	// nil where none were measured. Direction rests on them then.
+	Rounds *RoundsOf `json:"rounds,omitempty"`
 	// Detectable is the least worsening, as a share of Expected, that this check
 	// would have called a regression; 0 where there was too little to call one.
 	Detectable float64 `json:"detectable,omitempty"`

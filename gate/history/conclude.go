@@ -1,9 +1,7 @@
 package history
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -17,7 +15,7 @@ func (c *check) verdict() gate.RunVerdict {
 	c.warnApart()
 	v := gate.RunVerdict{
 		ID: c.run.ID, App: c.run.App, Scenario: c.run.Scenario, Context: c.run.Context,
-		Comparisons: c.done, Deviations: []gate.Comparison{}, Reference: c.seen.List, Warnings: c.warnings,
+		Comparisons: c.done, Reference: c.seen.List, Warnings: c.warnings,
 		ReferenceTotal: c.seen.Total,
 	}
 	if v.Comparisons == nil {
@@ -26,56 +24,10 @@ func (c *check) verdict() gate.RunVerdict {
 	if v.Warnings == nil {
 		v.Warnings = []run.Warning{}
 	}
-	for _, d := range c.done {
-		if d.Direction != gate.None {
-			v.Deviations = append(v.Deviations, d)
-		}
-	}
-	slices.SortStableFunc(v.Deviations, graverDeviation)
-	v.Labels = labels(c.done)
+	v.Deviations, v.Labels = gate.Deviations(c.done), gate.Labels(c.done)
 	c.conclude(&v)
 	c.warnLimits(&v)
 	return v
-}
-
-// graverDeviation orders regressions first, causes before after-effects,
-// the surer doubt before the other, and the larger change before the smaller.
-func graverDeviation(a, b gate.Comparison) int {
-	after := func(c gate.Comparison) int { return min(len(c.AfterEffectOf), 1) }
-	doubt := func(c gate.Comparison) float64 {
-		if c.Direction == gate.Suspect {
-			return c.P
-		}
-		return 0
-	}
-	return cmp.Or(
-		cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
-		cmp.Compare(after(a), after(b)),
-		cmp.Compare(doubt(a), doubt(b)),
-		cmp.Compare(math.Abs(b.Change), math.Abs(a.Change)),
-	)
-}
-
-// labels are the class labels of a run: the whole run's first, then the events'
-// in their order. After-effects bear none.
-func labels(cs []gate.Comparison) []string {
-	var out []string
-	for _, c := range cs {
-		label := c.Event + gate.LabelWorse
-		switch {
-		case c.Direction == gate.ToImprovement:
-			label = c.Event + gate.LabelBetter
-		case c.Direction != gate.ToRegression || c.AfterEffectOf != "":
-			continue
-		}
-		if !slices.Contains(out, label) {
-			out = append(out, label)
-		}
-	}
-	if out == nil {
-		return []string{gate.LabelNormal}
-	}
-	return out
 }
 
 // conclude sets the verdict with its reason and what can be done about it.
@@ -85,6 +37,7 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		counts[d.Direction]++
 	}
 	n := c.seen.Total
+	v.Missing = c.missing()
 	switch {
 	case c.invalid:
 		v.Verdict = gate.Invalid
@@ -212,36 +165,8 @@ func settle(d gate.Comparison, least int) string {
 	return "accept more runs in this context, or measure this one again"
 }
 
-// describe says a deviation in a sentence: what, where, how much, how sure.
+// describe says a deviation in a sentence: what, how much, how sure.
 func (c *check) describe(d gate.Comparison) string {
 	m, _ := c.catalogue.Lookup(d.Metric)
-	var b strings.Builder
-	b.WriteString(m.Title)
-	if d.Event != "" {
-		fmt.Fprintf(&b, " after %s", d.Event)
-	}
-	fmt.Fprintf(&b, ": %s", m.Format(d.Value))
-	if d.Limit != nil {
-		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*d.Limit))
-		return b.String()
-	}
-	if d.N > 0 {
-		fmt.Fprintf(&b, " where %s was expected", m.Format(d.Expected))
-	}
-	var sure []string
-	if m.Signed && d.N > 0 {
-		sure = append(sure, gate.Signed(m, d.Value-d.Expected))
-	} else if d.Change != 0 {
-		sure = append(sure, gate.Percent(d.Change))
-	}
-	if d.Low != nil && d.High != nil {
-		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*(1-c.policy.Alpha), gate.Percent(*d.Low), gate.Percent(*d.High)))
-	}
-	if d.P < 1 {
-		sure = append(sure, gate.PValue(d.P))
-	}
-	if len(sure) > 0 {
-		fmt.Fprintf(&b, " (%s)", strings.Join(sure, ", "))
-	}
-	return b.String()
+	return gate.Describe(d, m, 1-c.policy.Alpha)
 }

@@ -89,6 +89,14 @@ func (c *check) fewerFrames(cells []run.Cell) string {
 	return "fewer than half of the frames that each accepted run of this context has: " + strings.Join(told, ", ")
 }
 
+// missing is what the run has lost of what accepted runs have, "" for nothing.
+func (c *check) missing() string {
+	if len(c.lost) > 0 {
+		return c.lost[0].String()
+	}
+	return c.fewer
+}
+
 // warnLost says so of each.
 func (c *check) warnLost() {
 	if c.fewer != "" {

@@ -1,0 +1,129 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/metric"
+)
+
+// Deviations are the comparisons that were flagged, the gravest first.
+func Deviations(all []Comparison) []Comparison {
+	out := []Comparison{}
+	for _, c := range all {
+		if c.Direction != None {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, graver)
+	return out
+}
+
+// graver orders regressions first, causes before after-effects, the surer doubt before
+// the other, and the larger change before the smaller.
+func graver(a, b Comparison) int {
+	after := func(c Comparison) int { return min(len(c.AfterEffectOf), 1) }
+	doubt := func(c Comparison) float64 {
+		if c.Direction != Suspect {
+			return 0
+		}
+		if c.Rounds != nil {
+			return c.Rounds.P
+		}
+		return c.P
+	}
+	size := func(c Comparison) float64 {
+		if c.Rounds != nil {
+			return math.Abs(c.Rounds.Change)
+		}
+		return math.Abs(c.Change)
+	}
+	return cmp.Or(
+		cmp.Compare(b.Direction.Gravity(), a.Direction.Gravity()),
+		cmp.Compare(after(a), after(b)),
+		cmp.Compare(doubt(a), doubt(b)),
+		cmp.Compare(size(b), size(a)),
+	)
+}
+
+// Labels are the class labels of a run: the whole run's first, then the events' in
+// their order. After-effects bear none.
+func Labels(all []Comparison) []string {
+	var out []string
+	for _, c := range all {
+		label := c.Event + LabelWorse
+		switch {
+		case c.Direction == ToImprovement:
+			label = c.Event + LabelBetter
+		case c.Direction != ToRegression || c.AfterEffectOf != "":
+			continue
+		}
+		if !slices.Contains(out, label) {
+			out = append(out, label)
+		}
+	}
+	if out == nil {
+		return []string{LabelNormal}
+	}
+	return out
+}
+
+// Describe says a deviation in a sentence: what, how much, how sure. level is the
+// confidence of its interval.
+func Describe(c Comparison, m metric.Metric, level float64) string {
+	var b strings.Builder
+	b.WriteString(m.Title)
+	if c.Event != "" {
+		fmt.Fprintf(&b, " after %s", c.Event)
+	}
+	if c.Rounds != nil && c.Limit == nil {
+		return b.String() + c.Rounds.describe(m)
+	}
+	fmt.Fprintf(&b, ": %s", m.Format(c.Value))
+	if c.Limit != nil {
+		fmt.Fprintf(&b, ", beyond the limit of %s", m.Format(*c.Limit))
+		return b.String()
+	}
+	if c.N > 0 {
+		fmt.Fprintf(&b, " where %s was expected", m.Format(c.Expected))
+	}
+	var sure []string
+	if m.Signed && c.N > 0 {
+		sure = append(sure, Signed(m, c.Value-c.Expected))
+	} else if c.Change != 0 {
+		sure = append(sure, Percent(c.Change))
+	}
+	if c.Low != nil && c.High != nil {
+		sure = append(sure, fmt.Sprintf("%.0f %% interval %s to %s", 100*level, Percent(*c.Low), Percent(*c.High)))
+	}
+	if c.P < 1 {
+		sure = append(sure, PValue(c.P))
+	}
+	if len(sure) > 0 {
+		fmt.Fprintf(&b, " (%s)", strings.Join(sure, ", "))
+	}
+	return b.String()
+}
+
+// describe says how far the head build lies above the base build.
+func (r RoundsOf) describe(m metric.Metric) string {
+	sure := []string{r.by(m, r.Shift, r.Change)}
+	if r.ShiftLow != nil && r.ShiftHigh != nil && r.ChangeLow != nil && r.ChangeHigh != nil {
+		sure = append(sure, fmt.Sprintf("between %s and %s", r.by(m, *r.ShiftLow, *r.ChangeLow), r.by(m, *r.ShiftHigh, *r.ChangeHigh)))
+	}
+	if r.P < 1 {
+		sure = append(sure, PValue(r.P))
+	}
+	return fmt.Sprintf(": %s where the base build has %s in %d rounds (%s)", m.Format(r.Head), m.Format(r.Base), r.Rounds, strings.Join(sure, ", "))
+}
+
+// by says a shift of the metric: of nothing, or less, there are no per cent.
+func (r RoundsOf) by(m metric.Metric, shift, share float64) string {
+	if r.Base == 0 || m.Signed {
+		return Signed(m, shift)
+	}
+	return Percent(share)
+}

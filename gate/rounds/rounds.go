@@ -1,0 +1,280 @@
+// Package rounds settles what the history left open: the head build beside the base
+// build, in turns in one session, in as few rounds as it takes.
+//
+// It takes a stand: only what was measured side by side fails a build by its noise, and
+// a budget that can't keep the policy's false alarms is refused before anything is
+// measured. It says until which round to measure, and measures nothing itself; which
+// comparisons are open is for the history to say.
+package rounds
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// Question is one comparison that the history left open.
+type Question struct {
+	Place int // of its run in the verdict's Runs
+	Cell  run.Cell
+}
+
+// Questions are those that rounds can settle, in the order of the verdict. A broken
+// budget is no question, nor is anything of a run that is not whole.
+func Questions(v gate.Verdict) []Question {
+	var out []Question
+	for place, r := range v.Runs {
+		if r.Verdict == gate.Invalid {
+			continue
+		}
+		for _, c := range r.Comparisons {
+			if c.Screen == gate.Open && c.Limit == nil {
+				out = append(out, Question{place, run.Cell{Event: c.Event, Metric: c.Metric}})
+			}
+		}
+	}
+	return out
+}
+
+// Trial is a verdict whose open comparisons are being settled. Several places may be
+// added to at the same time.
+type Trial struct {
+	policy    gate.Policy
+	catalogue *metric.Catalogue
+	plan      Plan
+	first     gate.Verdict
+
+	mu     sync.Mutex
+	places map[int]*place
+	asked  int // questions of all places
+}
+
+// place is one run of the verdict: a device and a scenario.
+type place struct {
+	base, head run.Run
+	measured   int // rounds
+	ended      bool
+	lost       string // why the rounds are not whole, "" where they are
+	questions  []*question
+}
+
+// question is one comparison on its way.
+type question struct {
+	cell       run.Cell
+	metric     metric.Metric
+	effect     float64 // the worsening to exclude
+	minChange  float64
+	base, head []observed
+	path       []seen // what each look showed, as far as was measured
+}
+
+// observed is a value and the round that it is of.
+type observed struct {
+	round int
+	value float64
+}
+
+// New is the trial of a verdict's open comparisons by the plan.
+func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) *Trial {
+	p = withDefaults(p)
+	t := &Trial{policy: p, catalogue: catalogue, plan: plan, first: v, places: map[int]*place{}}
+	for _, q := range Questions(v) {
+		if t.places[q.Place] == nil {
+			t.places[q.Place] = &place{}
+		}
+		m, _ := catalogue.Lookup(q.Cell.Metric)
+		least := p.ForCell(q.Cell).MinChange
+		t.places[q.Place].questions = append(t.places[q.Place].questions,
+			&question{cell: q.Cell, metric: m, effect: max(p.MinEffect, least), minChange: least})
+		t.asked++
+	}
+	return t
+}
+
+// withDefaults is the policy with what rounds need of the default's, where the preset
+// has none.
+func withDefaults(p gate.Policy) gate.Policy {
+	p = p.WithLevel()
+	if p.MinEffect <= 0 {
+		standard, _ := gate.PolicyOf(gate.PresetDefault)
+		p.MinEffect = standard.MinEffect
+	}
+	return p
+}
+
+// Add takes all rounds so far of a place: the runs of both builds, whose iterations
+// stand side by side. Called again, it takes the place of what was there. A run that
+// is not whole ends the place.
+func (t *Trial) Add(at int, base, head run.Run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.places[at]
+	if p == nil {
+		return
+	}
+	p.base, p.head = base, head
+	p.measured = min(len(base.Iterations), len(head.Iterations))
+	for _, q := range p.questions {
+		q.base, q.head = nil, nil
+	}
+	for i := range p.measured {
+		b, h := t.iteration(base, i), t.iteration(head, i)
+		for _, q := range p.questions {
+			x, okBase := b.Get(q.cell)
+			y, okHead := h.Get(q.cell)
+			if okBase && okHead {
+				q.base, q.head = append(q.base, observed{i, x}), append(q.head, observed{i, y})
+			}
+		}
+	}
+	for _, r := range []run.Run{base, head} {
+		if r.Status != run.Complete {
+			p.ended, p.lost = true, gate.NotWhole(r)
+		}
+	}
+	t.look(p)
+}
+
+func (t *Trial) iteration(r run.Run, i int) run.Cells {
+	one := run.Run{Iterations: []run.Iteration{r.Iterations[i]}}
+	return run.Summarize(one, t.policy.Centre, t.catalogue).Cells
+}
+
+// End says that no more rounds will be measured at a place: lost says why, "" is that
+// the time is spent.
+func (t *Trial) End(at int, lost string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.places[at]; p != nil {
+		p.ended, p.lost = true, lost
+		t.look(p)
+	}
+}
+
+// Next says until which round to measure at a place, and whether there is any need to:
+// there is none where everything is settled or the rounds are spent.
+func (t *Trial) Next(at int) (rounds int, more bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.places[at]
+	if p == nil {
+		return 0, false
+	}
+	if p.ended || t.settled(p) {
+		return p.measured, false
+	}
+	for _, look := range t.plan.Looks {
+		if look.Rounds > p.measured {
+			return look.Rounds, true
+		}
+	}
+	return p.measured, false
+}
+
+func (t *Trial) settled(p *place) bool {
+	level := t.level()
+	return !slices.ContainsFunc(p.questions, func(q *question) bool { return q.at(level).says == gate.SaysOpen })
+}
+
+// seen is what a question showed at one look.
+type seen struct {
+	rounds    int     // of the look
+	spent     float64 // chance that builds which are alike show as much up to this look, over its share of the false alarms
+	worsening float64
+	excluded  bool
+	says      gate.Says
+}
+
+// look brings the paths of a place's questions up to what was measured.
+func (t *Trial) look(p *place) {
+	looks := t.plan.until(p.measured, p.ended)
+	for _, q := range p.questions {
+		q.path = q.path[:0]
+		least := 1.0
+		for _, look := range looks {
+			x := q.paired(look.Rounds)
+			s := seen{rounds: look.Rounds, worsening: x.Worsening(), excluded: look.Pass > 0 && x.Excludes(q.effect) <= look.Pass}
+			if look.Fail > 0 {
+				least = min(least, x.Worse()*t.policy.Alpha/look.Fail)
+			}
+			s.spent = least
+			q.path = append(q.path, s)
+		}
+	}
+}
+
+// paired are the values of the first rounds.
+func (q *question) paired(rounds int) Paired {
+	until := func(all []observed) []float64 {
+		var out []float64
+		for _, o := range all {
+			if o.round < rounds {
+				out = append(out, o.value)
+			}
+		}
+		return out
+	}
+	return PairedOf(q.metric, until(q.base), until(q.head))
+}
+
+// at is where the question was settled if it fails at that level, or else where it is.
+func (q *question) at(level float64) seen {
+	for _, s := range q.path {
+		switch {
+		case s.spent <= level && s.worsening >= q.minChange:
+			s.says = gate.SaysWorse
+			return s
+		case s.excluded:
+			s.says = gate.SaysExcluded
+			return s
+		}
+	}
+	last := seen{spent: 1}
+	if len(q.path) > 0 {
+		last = q.path[len(q.path)-1]
+	}
+	last.says = gate.SaysOpen
+	return last
+}
+
+// level is what a question fails at: Holm's step-down over the questions of all places
+// (Holm 1979), each by its chance up to the look at which it was settled.
+func (t *Trial) level() float64 {
+	for rejected := 0; ; {
+		level := t.policy.Alpha / float64(max(1, t.asked-rejected))
+		now := 0
+		for _, p := range t.places {
+			for _, q := range p.questions {
+				if q.at(level).spent <= level {
+					now++
+				}
+			}
+		}
+		if now <= rejected {
+			return level
+		}
+		rejected = now
+	}
+}
+
+// corrected are the questions' chances after Holm's correction, by their place and order.
+func (t *Trial) corrected(level float64) map[*question]float64 {
+	var all []*question
+	var ps []float64
+	for _, at := range slices.Sorted(maps.Keys(t.places)) {
+		for _, q := range t.places[at].questions {
+			all, ps = append(all, q), append(ps, min(1, q.at(level).spent))
+		}
+	}
+	out := map[*question]float64{}
+	for i, p := range stat.Holm(ps) {
+		out[all[i]] = math.Min(1, p)
+	}
+	return out
+}

@@ -1,0 +1,188 @@
+package rounds
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Verdict is the first verdict with its open comparisons decided by the rounds so far.
+// Rules are those of the first; whoever knows the history mines them anew.
+func (t *Trial) Verdict() gate.Verdict {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v := t.first
+	v.Runs = slices.Clone(v.Runs)
+	level := t.level()
+	ps := t.corrected(level)
+	for _, at := range slices.Sorted(maps.Keys(t.places)) {
+		t.decide(&v.Runs[at], t.places[at], level, ps)
+	}
+	v.Verdict = gate.Pass
+	for _, r := range v.Runs {
+		v.Verdict = gate.Graver(v.Verdict, r.Verdict)
+	}
+	return v
+}
+
+// decide decides one run's open comparisons, and what follows for the run.
+func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*question]float64) {
+	r.Comparisons = slices.Clone(r.Comparisons)
+	for i := range r.Comparisons {
+		c := &r.Comparisons[i]
+		at := slices.IndexFunc(p.questions, func(q *question) bool { return q.cell == run.Cell{Event: c.Event, Metric: c.Metric} })
+		if at >= 0 {
+			q := p.questions[at]
+			t.answer(c, q, q.at(level), ps[q])
+		}
+	}
+	keepAfterEffects(r.Comparisons)
+	r.Deviations, r.Labels = gate.Deviations(r.Comparisons), gate.Labels(r.Comparisons)
+	r.Rounds = &gate.RoundsMeasured{
+		Base: gate.RoundsBase{App: p.base.App, Source: p.base.Source}, Measured: p.measured, Most: t.plan.Most,
+		Stopped: t.stopped(p), Repetitions: len(p.base.Iterations) + len(p.head.Iterations),
+	}
+	t.conclude(r, p)
+}
+
+func (t *Trial) stopped(p *place) gate.Stopped {
+	switch {
+	case t.settled(p):
+		return gate.StoppedSettled
+	case p.lost != "":
+		return gate.StoppedLost
+	}
+	return gate.StoppedBudget
+}
+
+// answer is what the rounds say of a comparison.
+func (t *Trial) answer(c *gate.Comparison, q *question, s seen, p float64) {
+	x := q.paired(s.rounds)
+	out := &gate.RoundsOf{P: p, Says: s.says}
+	low, high := t.plan.ends(s.rounds)
+	shift := x.shift(low, high)
+	x.fill(out, shift)
+	c.Rounds = out
+	c.Direction, c.Enough = gate.None, 0
+	switch {
+	case s.says == gate.SaysWorse:
+		c.Direction = gate.ToRegression
+	case s.says == gate.SaysOpen && s.worsening >= q.minChange:
+		c.Direction = gate.Suspect
+	case s.says == gate.SaysExcluded && s.worsening <= -q.minChange && x.better(shift):
+		c.Direction = gate.ToImprovement
+	}
+}
+
+// keepAfterEffects keeps only after-effects of an event that is still worse.
+func keepAfterEffects(all []gate.Comparison) {
+	worse := map[string]bool{}
+	for _, c := range all {
+		worse[c.Event] = worse[c.Event] || c.Direction == gate.ToRegression
+	}
+	for i := range all {
+		if c := &all[i]; c.Direction != gate.ToRegression || !worse[c.AfterEffectOf] {
+			c.AfterEffectOf = ""
+		}
+	}
+}
+
+// conclude sets the run's verdict with its reason and what can be done about it.
+func (t *Trial) conclude(r *gate.RunVerdict, p *place) {
+	open := openOf(r.Comparisons)
+	gravest := gate.None
+	if len(r.Deviations) > 0 {
+		gravest = r.Deviations[0].Direction
+	}
+	r.Hint = ""
+	switch {
+	case gravest == gate.ToRegression:
+		r.Verdict, r.Reason = gate.Regression, t.describe(r.Deviations[0])
+	case gravest == gate.Suspect:
+		r.Verdict, r.Reason = gate.Inconclusive, "perhaps worse: "+t.describe(r.Deviations[0])+p.why()
+		r.Hint = p.settle()
+	case len(open) > 0:
+		r.Verdict = gate.Inconclusive
+		r.Reason = fmt.Sprintf("%d %s beside the base build %s not exclude that %s got worse by %.0f %%%s", p.measured,
+			words.Plural(p.measured, "round", "rounds"), words.Plural(p.measured, "does", "do"), t.titles(open), 100*t.policy.MinEffect, p.why())
+		r.Hint = p.settle()
+	case r.Missing != "":
+		r.Verdict, r.Reason = gate.Inconclusive, r.Missing
+		r.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
+	case gravest == gate.ToImprovement:
+		r.Verdict, r.Reason = gate.Improvement, t.describe(r.Deviations[0])
+	default:
+		r.Verdict, r.Reason = gate.Pass, t.describePass(*r, p)
+	}
+}
+
+func (t *Trial) describe(c gate.Comparison) string {
+	m, _ := t.catalogue.Lookup(c.Metric)
+	return gate.Describe(c, m, 1-t.policy.Alpha)
+}
+
+// why says what ended the rounds before they were settled.
+func (p *place) why() string {
+	if p.lost == "" {
+		return ""
+	}
+	return "; the rounds ended early: " + p.lost
+}
+
+func (p *place) settle() string {
+	if p.lost != "" {
+		return "measure again"
+	}
+	return "allow more rounds (rounds.max in apkgate.yml), or measure on a calmer device"
+}
+
+// openOf are the comparisons that the rounds left open.
+func openOf(all []gate.Comparison) []gate.Comparison {
+	return slices.DeleteFunc(slices.Clone(all), func(c gate.Comparison) bool {
+		return c.Rounds == nil || c.Rounds.Says != gate.SaysOpen
+	})
+}
+
+// titles are those of the comparisons, each once.
+func (t *Trial) titles(cs []gate.Comparison) string {
+	var names []string
+	for _, c := range cs {
+		if !slices.Contains(names, c.Metric) {
+			names = append(names, c.Metric)
+		}
+	}
+	return gate.Titles(names, t.catalogue)
+}
+
+// describePass says what a pass is worth: how much worse each may still be.
+func (t *Trial) describePass(r gate.RunVerdict, p *place) string {
+	const listed = 3
+	var bounds []string
+	more := 0
+	for _, c := range r.Comparisons {
+		if c.Rounds == nil {
+			continue
+		}
+		if len(bounds) == listed {
+			more++
+			continue
+		}
+		m, _ := t.catalogue.Lookup(c.Metric)
+		of := m.Title
+		if c.Event != "" {
+			of += " after " + c.Event
+		}
+		bounds = append(bounds, of)
+	}
+	if more > 0 {
+		bounds = append(bounds, fmt.Sprintf("%d more", more))
+	}
+	n := len(r.Comparisons)
+	return fmt.Sprintf("nothing got worse in %d %s; %d rounds beside the base build exclude that %s got worse by %.0f %%",
+		n, words.Plural(n, "comparison", "comparisons"), p.measured, strings.Join(bounds, ", "), 100*t.policy.MinEffect)
+}
