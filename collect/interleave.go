@@ -4,37 +4,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/run"
 )
 
 // Pair is two builds of one app to be compared on one device: the same job but
 // for the app. Base's device, scenario, network, energy and evidence count for both.
-type Pair struct{ Base, Head Job }
+type Pair struct {
+	Base, Head Job
+	Turns
+}
+
+// Turns says how long two builds take turns. Where it is empty they do so as often as
+// the base's scenario is repeated.
+type Turns struct {
+	// More says up to how many rounds are to be measured, of what was measured so far:
+	// at first of runs without iterations, then again whenever there are so many. As
+	// many as there are, or fewer, ends it. nil: the repetitions of the base's scenario.
+	More func(base, head run.Run) (rounds int)
+	// Within is how long it may take, set-up included. A round is not
+	// begun that would go beyond it if it took as long as the longest before. 0: for ever;
+	// below 0: there is no time for any.
+	Within time.Duration
+}
 
 // Interleave measures both builds in turns, in the order base, head, head, base,
-// base, head, head, …: Repetitions rounds of one repetition of each, so that
-// heat and drift are the same for both, and each is as often first as the other.
+// base, head, head, …: rounds of one repetition of each, so that heat and drift are
+// the same for both, and each is as often first as the other.
 // A build is installed anew when its turn comes, without the data of the one
 // before (an older build can't replace a newer one, nor one with another key),
 // and runs the scenario's warm-up before it is measured.
 //
-// Both runs have as many iterations as there are rounds, the n-th of each being
-// of round n. A repetition that is lost is made again, within its build's
-// retries; where that is of no use both runs end, since a round of one build
-// alone can't be compared. The error of the build that was not at fault is then
-// ErrOtherBuild as well.
+// The n-th iteration of each run is of round n. A repetition that is lost is made
+// again, within its build's retries; where that is of no use both runs end, since a
+// round of one build alone can't be compared: what was measured before stays, and the
+// error of the build that was not at fault is then ErrOtherBuild as well. Where there
+// was time for no round, both are ErrNoTime.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
 	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock // Claim is the base's, which sets up
 	p.Head.Scenario, p.Head.Network, p.Head.Energy, p.Head.Evidence = p.Base.Scenario, p.Base.Network, p.Base.Energy, p.Base.Evidence
 	s := newStation(p.Base, options)
 	s.clean = true
 	a, b := newCollector(p.Base, options, s), newCollector(p.Head, options, s)
-	at, err := interleave(ctx, a, b)
+	at, err := interleave(ctx, a, b, p.Turns)
 	result := func(c *collector) Result {
 		own := err
-		if err != nil && at != c {
+		if err != nil && at != nil && at != c {
 			own = fmt.Errorf("%w: %w", ErrOtherBuild, err)
 		}
 		return c.result(own)
@@ -42,16 +61,24 @@ func Interleave(ctx context.Context, p Pair, options Options) (base, head Result
 	return result(a), result(b)
 }
 
-// ErrOtherBuild says that a run ended because the build that it was measured in
-// turns with could not be measured.
-var ErrOtherBuild = errors.New("measuring in turns ended with the other build")
+// Why two builds were not measured in turns to the end.
+var (
+	ErrOtherBuild = errors.New("measuring in turns ended with the other build")
+	ErrNoTime     = errors.New("there was no time to measure in turns")
+)
 
-// interleave returns at which build it ended, where it did not come to its end.
-func interleave(ctx context.Context, a, b *collector) (at *collector, err error) {
+// interleave returns at which build it ended, where it did not come to its end and it
+// was one's fault.
+func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collector, err error) {
 	defer a.tearDown(ctx)
 	if a.job.App.APK == "" || b.job.App.APK == "" {
 		return a, a.target.Final(loss.Infrastructure, errors.New("compare two builds: each needs an APK file"))
 	}
+	noTime := func() error { return a.target.Final(loss.Infrastructure, ErrNoTime) }
+	if turns.Within < 0 {
+		return nil, noTime()
+	}
+	watch := &turnsWatch{Turns: turns, clock: a.target.Clock, began: a.target.Clock.Now()}
 	if err := a.setUp(ctx); err != nil {
 		return a, err
 	}
@@ -59,7 +86,7 @@ func interleave(ctx context.Context, a, b *collector) (at *collector, err error)
 		return a, err
 	}
 	first, second := a, b
-	for n := 1; n <= a.job.Scenario.Repetitions; n++ {
+	for n := 1; watch.goesOn(a, b); n++ {
 		if err := first.measure(ctx, n); err != nil {
 			return first, err
 		}
@@ -68,7 +95,36 @@ func interleave(ctx context.Context, a, b *collector) (at *collector, err error)
 		}
 		first, second = second, first
 	}
+	if len(a.measured) == 0 {
+		return nil, noTime()
+	}
 	return nil, nil
+}
+
+// turnsWatch says whether another round is to be measured.
+type turnsWatch struct {
+	Turns
+	clock   device.Clock
+	began   time.Duration // when set-up did
+	last    time.Duration // when the last round ended
+	longest time.Duration // that a round took
+	asked   int           // up to how many rounds
+}
+
+// goesOn reports whether there is to be another round, and time for it.
+func (w *turnsWatch) goesOn(a, b *collector) bool {
+	now, rounds := w.clock.Now(), len(a.measured)
+	if rounds > 0 {
+		w.longest = max(w.longest, now-w.last)
+	}
+	w.last = now
+	if rounds == w.asked {
+		w.asked = a.job.Scenario.Repetitions
+		if w.More != nil {
+			w.asked = w.More(a.soFar(), b.soFar())
+		}
+	}
+	return rounds < w.asked && (w.Within <= 0 || now-w.began+w.longest <= w.Within)
 }
 
 // turn makes one repetition, after it has put its build on the device where

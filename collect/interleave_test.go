@@ -2,6 +2,7 @@ package collect_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,12 +21,18 @@ import (
 // interleaved measures base.apk and head.apk in turns on a scripted phone.
 func interleaved(t *testing.T, p *phone, rounds int) (base, head collect.Result) {
 	t.Helper()
+	return inTurns(t, p, rounds, collect.Turns{})
+}
+
+// inTurns is interleaved for as long as the turns say.
+func inTurns(t *testing.T, p *phone, rounds int, turns collect.Turns) (base, head collect.Result) {
+	t.Helper()
 	p.installed = map[string]bool{testPkg: true}
 	b, h := p.job("fake"), p.job("fake")
 	b.App.APK, h.App.APK = "base.apk", "head.apk"
 	b.Scenario.Repetitions, b.Scenario.WarmUp = rounds, 1
 	b.Session, h.Session = "s", "s"
-	base, head = collect.Interleave(t.Context(), collect.Pair{Base: b, Head: h}, collect.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
+	base, head = collect.Interleave(t.Context(), collect.Pair{Base: b, Head: h, Turns: turns}, collect.Options{Now: func() time.Time { return time.Unix(1_800_000_000, 0) }})
 	for _, r := range []collect.Result{base, head} {
 		if _, err := run.Encode(r.Run); err != nil {
 			t.Errorf("the record is not valid: %v", err)
@@ -65,6 +72,111 @@ func TestBuildsTakeTurnsABBA(t *testing.T) {
 	}
 	if off := p.did("uninstall " + pkg); off != 5 || !p.idle() { // each build starts from nothing, and none stays
 		t.Errorf("the phone is not left as it was: of 5 builds %d were taken off", off)
+	}
+}
+
+// Who is asked sees what was measured so far, and ends it when it is enough.
+func TestTurnsGoOnUntilItIsEnough(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	var asked []string
+	base, head := inTurns(t, p, 40, collect.Turns{More: func(base, head run.Run) int {
+		for _, r := range []run.Run{base, head} {
+			if n := len(r.Iterations); n > 0 && (r.Context["frames_by"] == "" || r.Iterations[n-1].Metrics["frames.duration_ms"] < 10) {
+				t.Errorf("after %d rounds the run has context %v and %v", n, r.Context, r.Iterations[n-1].Metrics)
+			}
+		}
+		asked = append(asked, fmt.Sprintf("%d %d", len(base.Iterations), len(head.Iterations)))
+		return []int{2, 3, 3}[len(asked)-1]
+	}})
+	wantComplete(t, base, 3)
+	wantComplete(t, head, 3)
+	if want := []string{"0 0", "2 2", "3 3"}; !slices.Equal(asked, want) {
+		t.Errorf("asked after %q rounds of base and head, want %q", asked, want)
+	}
+	if len(base.Run.Warnings) > 1 || len(head.Run.Warnings) > 1 { // that the build's size isn't known
+		t.Errorf("asking left warnings: %v %v", base.Run.Warnings, head.Run.Warnings)
+	}
+}
+
+// A round is not begun that would not end in time, and one that was begun is whole.
+func TestTurnsEndInTime(t *testing.T) {
+	t.Parallel()
+	whole := newPhone(30)
+	inTurns(t, whole, 6, collect.Turns{})
+	needs := whole.now - 1000*time.Second // for six rounds
+	p := newPhone(30)
+	within := needs * 3 / 4
+	base, head := inTurns(t, p, 6, collect.Turns{Within: within})
+	n := len(base.Run.Iterations)
+	if n < 2 || n > 5 || p.now-1000*time.Second > within {
+		t.Errorf("%d rounds of 6 in three quarters of the time, which took %v of %v", n, p.now-1000*time.Second, within)
+	}
+	wantComplete(t, base, n)
+	wantComplete(t, head, n)
+}
+
+func TestNoTimeForTurns(t *testing.T) {
+	t.Parallel()
+	for _, within := range []time.Duration{-1, time.Millisecond} {
+		p := newPhone(30)
+		base, head := inTurns(t, p, 6, collect.Turns{Within: within})
+		for _, r := range []collect.Result{base, head} {
+			if !errors.Is(r.Err, collect.ErrNoTime) || errors.Is(r.Err, collect.ErrOtherBuild) || r.Run.Status != run.Failed {
+				t.Errorf("within %v: %s, %v", within, r.Run.Status, r.Err)
+			}
+		}
+		if !p.idle() || within < 0 && p.turns() != "" {
+			t.Errorf("within %v: the phone saw %q", within, p.turns())
+		}
+	}
+}
+
+// What a job of a device does not need of the time, the next one has.
+func TestJobsOfADeviceShareTheTime(t *testing.T) {
+	t.Parallel()
+	whole := newPhone(30)
+	inTurns(t, whole, 8, collect.Turns{})
+	needs := whole.now - 1000*time.Second
+	p := newPhone(30)
+	var bases, heads []collect.Job
+	for range 3 {
+		b := p.job("fake")
+		b.App.APK, b.Scenario.Repetitions, b.Scenario.WarmUp = "base.apk", 8, 1
+		h := b
+		h.App.APK = "head.apk"
+		bases, heads = append(bases, b), append(heads, h)
+	}
+	lab := collect.Lab{Jobs: bases}
+	got, _ := lab.Interleave(t.Context(), heads, func(job int, base, _ run.Run) int {
+		return []int{2, 8, 8}[job]
+	}, 5*needs/2)
+	var rounds []int
+	for _, r := range got {
+		rounds = append(rounds, len(r.Run.Iterations))
+	}
+	// A third of it is too little for eight rounds; half of what the first has left is not.
+	if want := []int{2, 8, 8}; !slices.Equal(rounds, want) {
+		t.Errorf("rounds %v, want %v", rounds, want)
+	}
+	before := p.now
+	if lab.Interleave(t.Context(), heads, nil, needs); p.now-before > needs {
+		t.Errorf("it took %v of %v", p.now-before, needs)
+	}
+}
+
+// Where one build can't be put on the device, what was measured before stays.
+func TestABuildThatDoesNotInstallEndsTheTurns(t *testing.T) {
+	t.Parallel()
+	p := newPhone(30)
+	b, h := p.job("fake"), p.job("fake")
+	b.App.APK, h.App.APK = "base.apk", "huge.apk"
+	base, head := collect.Interleave(t.Context(), collect.Pair{Base: b, Head: h}, collect.Options{})
+	if len(base.Run.Iterations) != 1 || !errors.Is(base.Err, collect.ErrOtherBuild) || errors.Is(head.Err, collect.ErrOtherBuild) || !strings.Contains(head.Err.Error(), "INSUFFICIENT_STORAGE") {
+		t.Errorf("base with %d iterations: %v; head: %v", len(base.Run.Iterations), base.Err, head.Err)
+	}
+	if !p.idle() || p.installed[pkg] {
+		t.Error("the phone is not left as it was")
 	}
 }
 
@@ -129,7 +241,7 @@ func TestInterleaveOnASimulatedPhone(t *testing.T) {
 		lab := collect.Lab{Jobs: []collect.Job{good}}
 		var finished []string
 		lab.Finished = func(r collect.Result) { finished = append(finished, r.Run.App.Version) }
-		bases, heads := lab.Interleave(t.Context(), []collect.Job{worse})
+		bases, heads := lab.Interleave(t.Context(), []collect.Job{worse}, nil, 0)
 		base, head := bases[0], heads[0]
 		wantComplete(t, base, 3)
 		wantComplete(t, head, 3)

@@ -23,19 +23,14 @@ const maxKeptFrames = 20_000
 func (c *collector) finish(err error) run.Run {
 	c.target.Journal = c.journal
 	c.compareEvents()
-	c.correctRefreshRate()
-	c.tellFramesBy()
 	c.tellCoverage()
+	c.record()
 	if c.meter != nil {
 		c.run.Energy = c.meter.Record(c.spent())
 	}
 	if c.watcher != nil {
 		c.run.Evidence = c.watcher.Kept
-		if c.evident { // recording takes some of what is measured
-			c.setContext("recorded", "perfetto")
-		}
 	}
-	imported := c.takeImported()
 	r := c.run
 	switch {
 	case len(c.measured) == 0:
@@ -49,17 +44,38 @@ func (c *collector) finish(err error) run.Run {
 	if err != nil { // the last warning is what run.Why tells
 		r.Warnings = append(r.Warnings, run.Warning{Text: why(err)})
 	}
-	if r.Iterations = imported; imported == nil {
-		r.Iterations = iterations(c.measured)
-	}
-	for i := range r.Iterations {
-		if c.buildSize != nil && r.Iterations[i].Metrics == nil {
-			r.Iterations[i].Metrics = map[string]float64{}
-		}
-		maps.Copy(r.Iterations[i].Metrics, c.buildSize)
-	}
 	c.journal.Report(journal.Done, 0, 0, string(r.Status))
 	return r
+}
+
+// record makes iterations of what was measured so far, and puts what that tells of the
+// context into the run.
+func (c *collector) record() {
+	c.correctRefreshRate()
+	c.tellFramesBy()
+	if c.watcher != nil && c.evident { // recording takes some of what is measured
+		c.setContext("recorded", "perfetto")
+	}
+	if c.run.Iterations = c.takeImported(); c.run.Iterations == nil {
+		c.run.Iterations = iterations(c.measured)
+	}
+	for i := range c.run.Iterations {
+		if c.buildSize != nil && c.run.Iterations[i].Metrics == nil {
+			c.run.Iterations[i].Metrics = map[string]float64{}
+		}
+		maps.Copy(c.run.Iterations[i].Metrics, c.buildSize)
+	}
+}
+
+// soFar is the run as it is now, for who decides whether to go on: complete, and
+// without what is worked out at its end. The collector is left as it is.
+func (c *collector) soFar() run.Run {
+	quiet := *c
+	quiet.journal = journal.New(c.job.Device, nil)
+	quiet.run.Context, quiet.run.Declared = maps.Clone(c.run.Context), slices.Clone(c.run.Declared)
+	quiet.record()
+	quiet.run.Status, quiet.run.Warnings = run.Complete, []run.Warning{}
+	return quiet.run
 }
 
 // why says in one sentence why a run is not complete, for its record.

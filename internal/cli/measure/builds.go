@@ -120,7 +120,7 @@ func interleave(ctx context.Context, c console.Console, cfg *config.Config, b Bu
 		Jobs: bases, Parallel: b.Parallel, Finished: shown.Finished,
 		Options: collect.Options{Host: lab.Host(c), Progress: shown, Now: c.Now},
 	}
-	base, head = pairs.Interleave(ctx, heads)
+	base, head = pairs.Interleave(ctx, heads, nil, 0)
 	for i, results := range [][]collect.Result{base, head} {
 		if err := lab.NameRuns(results); err != nil {
 			return nil, nil, err
