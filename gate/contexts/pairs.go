@@ -1,0 +1,85 @@
+package contexts
+
+// pair are two contexts that are unlike in some properties.
+type pair struct {
+	difference
+	exactly bool   // unlike in these alone
+	a, b    string // their values of the properties
+}
+
+// pairs are those of a history that are unlike in the properties, and maybe in more.
+type pairs []pair
+
+func pairsOf(means []mean, kind unlike) pairs {
+	levels := make([]string, len(means))
+	for i, m := range means {
+		levels[i] = level(m.code, kind)
+	}
+	var out pairs
+	for i, a := range means {
+		for j, b := range means[:i] {
+			if u := between(a.code, b.code); u&kind == kind {
+				d := a.centre - b.centre
+				out = append(out, pair{difference{d * d, a.variance + b.variance}, u == kind, levels[i], levels[j]})
+			}
+		}
+	}
+	return out
+}
+
+// spread is what contexts differ by that have these two values; nil where too few
+// contexts show it.
+func (ps pairs) spread(a, b string) *spread {
+	if s := ps.alike(a, b); s != nil {
+		return s
+	}
+	return ps.general()
+}
+
+// alike is what contexts differ by that have just these two values, and agree in all
+// else: each pair of them is of a phone of its own. nil where there are too few.
+func (ps pairs) alike(a, b string) *spread {
+	var of []difference
+	for _, p := range ps {
+		if p.exactly && (p.a == a && p.b == b || p.a == b && p.b == a) {
+			of = append(of, p.difference)
+		}
+	}
+	if len(of) < leastAlike {
+		return nil
+	}
+	s := spreadOf(thinned(of), float64(len(of)))
+	return &s
+}
+
+// general is what any two contexts differ by that are unlike in the properties. Those
+// that are unlike in more serve where too few are unlike in these alone: they differ by
+// no less. nil where too few values were seen.
+func (ps pairs) general() *spread {
+	for _, exactly := range []bool{true, false} {
+		levels, ds := map[string]bool{}, []difference(nil)
+		for _, p := range ps {
+			if p.exactly || !exactly {
+				levels[p.a], levels[p.b] = true, true
+				ds = append(ds, p.difference)
+			}
+		}
+		if len(levels) >= leastLevels {
+			s := spreadOf(thinned(ds), float64(len(levels)-1))
+			return &s
+		}
+	}
+	return nil
+}
+
+// thinned is an even choice of them.
+func thinned(ds []difference) []difference {
+	if len(ds) <= mostPairs {
+		return ds
+	}
+	out := make([]difference, mostPairs)
+	for i := range out {
+		out[i] = ds[i*len(ds)/mostPairs]
+	}
+	return out
+}
