@@ -25,7 +25,7 @@ const module = "github.com/apkgate/apkgate"
 // listed.
 var mayImport = map[string][]string{
 	"metric":   {},
-	"run":      {"metric"},
+	"run":      {"metric", "stat"},
 	"context":  {"metric"},
 	"stat":     {},
 	"rules":    {},

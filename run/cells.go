@@ -13,8 +13,9 @@ import (
 // numbers, so that summaries with the same cells can share them: a history of
 // 10,000 runs has some 20 to 1,000 names in all (see Layouts).
 type Cells struct {
-	layout *layout
-	values []float64
+	layout   *layout
+	values   []float64
+	repeated []packed // of each value; nil where nobody has told
 }
 
 // layout is which cell each value of a summary belongs to.
@@ -38,7 +39,7 @@ func CellsOf(m map[Cell]float64) Cells {
 	for i, c := range cells {
 		values[i] = m[c]
 	}
-	return Cells{newLayout(cells), values}
+	return Cells{layout: newLayout(cells), values: values}
 }
 
 func compareCells(a, b Cell) int {
@@ -107,26 +108,38 @@ func (f *Column) In(c Cells) (float64, bool) {
 // Table is the numbers of each cell over n summaries, in their order: NaN where one
 // has none, and nil of a cell that no summary has. Each summary is looked at once.
 func Table(cells []Cell, all iter.Seq[Cells], n int) map[Cell][]float64 {
-	columns := make([][]float64, len(cells))
+	return tabulate(cells, all, func() []float64 { return absent(n) }, func(c Cells, i int) float64 { return c.values[i] })
+}
+
+// RepeatedTable is what the repetitions of each cell say over n summaries, in their
+// order: the zero Repeated where one has none, and nil of a cell that no summary has.
+func RepeatedTable(cells []Cell, all iter.Seq[Cells], n int) map[Cell][]Repeated {
+	return tabulate(cells, all, func() []Repeated { return make([]Repeated, n) }, Cells.repeatedAt)
+}
+
+// tabulate looks at each summary once, and for the cells only where a summary has others
+// than the one before.
+func tabulate[V any](cells []Cell, all iter.Seq[Cells], column func() []V, at func(c Cells, i int) V) map[Cell][]V {
+	columns := make([][]V, len(cells))
 	var last *layout
-	var at []int // in last, of each cell; below 0 where it has none
+	var where []int // in last, of each cell; below 0 where it has none
 	row := 0
 	for c := range all {
 		if c.layout != last || row == 0 {
-			last, at = c.layout, places(cells, c.layout)
+			last, where = c.layout, places(cells, c.layout)
 		}
-		for k, i := range at {
+		for k, i := range where {
 			if i < 0 {
 				continue
 			}
 			if columns[k] == nil {
-				columns[k] = absent(n)
+				columns[k] = column()
 			}
-			columns[k][row] = c.values[i]
+			columns[k][row] = at(c, i)
 		}
 		row++
 	}
-	table := make(map[Cell][]float64, len(cells))
+	table := make(map[Cell][]V, len(cells))
 	for k, cell := range cells {
 		if columns[k] != nil {
 			table[cell] = columns[k]
@@ -162,13 +175,17 @@ type Layouts struct {
 	known map[string]*layout
 }
 
-// Cells are the values of the cells, each of which is named once. It keeps values
-// and copies cells.
-func (l *Layouts) Cells(cells []Cell, values []float64) Cells {
+// Cells are the values of the cells, each of which is named once, and of each what its
+// repetitions say; nil where that is not known. It keeps values and copies the rest.
+func (l *Layouts) Cells(cells []Cell, values []float64, repeated []Repeated) Cells {
+	return Cells{l.layout(cells), values, packAll(repeated)}
+}
+
+func (l *Layouts) layout(cells []Cell) *layout {
 	if l.last == nil || !slices.Equal(l.last.cells, cells) {
 		l.last = l.find(cells)
 	}
-	return Cells{l.last, values}
+	return l.last
 }
 
 // Share returns c with names that are shared with others.
@@ -176,7 +193,7 @@ func (l *Layouts) Share(c Cells) Cells {
 	if c.layout == nil {
 		return c
 	}
-	return l.Cells(c.layout.cells, c.values)
+	return Cells{l.layout(c.layout.cells), c.values, c.repeated}
 }
 
 func (l *Layouts) find(cells []Cell) *layout {

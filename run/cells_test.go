@@ -34,9 +34,9 @@ func TestAColumnFindsItsCellInSummariesOfAnyLayout(t *testing.T) {
 	count, time := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}
 	var shared Layouts
 	summaries := []Cells{
-		shared.Cells([]Cell{count, time}, []float64{1, 10}), shared.Cells([]Cell{count, time}, []float64{2, 20}),
-		shared.Cells([]Cell{time, count}, []float64{30, 3}), shared.Cells([]Cell{time}, []float64{40}), {},
-		shared.Cells([]Cell{count, time}, []float64{6, 60}),
+		shared.Cells([]Cell{count, time}, []float64{1, 10}, nil), shared.Cells([]Cell{count, time}, []float64{2, 20}, nil),
+		shared.Cells([]Cell{time, count}, []float64{30, 3}, nil), shared.Cells([]Cell{time}, []float64{40}, nil), {},
+		shared.Cells([]Cell{count, time}, []float64{6, 60}, nil),
 	}
 	column := NewColumn(count)
 	for i, want := range []float64{1, 2, 3, 0, 0, 6} {
@@ -50,9 +50,9 @@ func TestATableHasTheNumbersOfSummariesOfAnyLayout(t *testing.T) {
 	count, time, none := Cell{"", "frames.count"}, Cell{"", "cpu.time_ms"}, Cell{"tap", "cpu.time_ms"}
 	var shared Layouts
 	summaries := []Cells{
-		{}, shared.Cells([]Cell{count, time}, []float64{1, 10}), shared.Cells([]Cell{count, time}, []float64{2, 20}),
-		shared.Cells([]Cell{time, count}, []float64{30, 3}), shared.Cells([]Cell{time}, []float64{40}),
-		shared.Cells([]Cell{count, time}, []float64{6, 60}),
+		{}, shared.Cells([]Cell{count, time}, []float64{1, 10}, nil), shared.Cells([]Cell{count, time}, []float64{2, 20}, nil),
+		shared.Cells([]Cell{time, count}, []float64{30, 3}, nil), shared.Cells([]Cell{time}, []float64{40}, nil),
+		shared.Cells([]Cell{count, time}, []float64{6, 60}, nil),
 	}
 	nan := math.NaN()
 	got := Table([]Cell{count, time, none}, slices.Values(summaries), len(summaries))
@@ -66,8 +66,8 @@ func TestCellsAndEventsAreCountedOverSummaries(t *testing.T) {
 	whole, tap, slow := Cell{"", "frames.count"}, Cell{"tap", "frames.count"}, Cell{"tap", "frames.slow"}
 	var shared Layouts
 	all := []Cells{
-		shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3)), shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3)),
-		shared.Cells([]Cell{tap}, make([]float64, 1)), {},
+		shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3), nil), shared.Cells([]Cell{whole, tap, slow}, make([]float64, 3), nil),
+		shared.Cells([]Cell{tap}, make([]float64, 1), nil), {},
 	}
 	cells, events := Count(slices.Values(all))
 	if want := (map[Cell]int{whole: 2, tap: 3, slow: 2}); !maps.Equal(cells, want) {
@@ -86,13 +86,14 @@ func TestSummariesShareTheNamesOfTheirCells(t *testing.T) {
 		names[i] = Cell{Event: string(rune('a' + i)), Metric: "frames.count"}
 	}
 	var shared Layouts
-	held := make([]Cells, runs)
+	held, repeated := make([]Cells, runs), make([]Repeated, cells)
 	before := allocated()
 	for i := range held {
-		held[i] = shared.Cells(names, make([]float64, cells))
+		held[i] = shared.Cells(names, make([]float64, cells), repeated)
 	}
-	if per := (allocated() - before) / runs; per > 8*cells*3/2 {
-		t.Errorf("%d bytes for each summary of %d numbers, want at most %d", per, cells, 8*cells*3/2)
+	const each = (8 + 16) * cells // the numbers, and what their repetitions say
+	if per := (allocated() - before) / runs; per > each*5/4 {
+		t.Errorf("%d bytes for each summary of %d numbers, want at most %d", per, cells, each*5/4)
 	}
 	runtime.KeepAlive(held)
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -11,12 +12,14 @@ import (
 // whole run where Event is "".
 type Cell struct{ Event, Metric string }
 
-// Summary is what a gate compares: one number for each cell, iterations summed
-// up, beside what identifies the run and its context.
+// Summary is what a gate compares: for each cell one number, iterations summed up, and
+// what its repetitions say (Repeated), beside what identifies the run and its context.
 type Summary struct {
 	ID      string
 	Started time.Time
 	Session string
+	// Commit is that of the app's source, "" where the record doesn't tell.
+	Commit  string
 	Context map[string]string
 	Cells   Cells
 }
@@ -47,14 +50,25 @@ func SummarizeBy(r Run, catalogue *metric.Catalogue, centres ...Centre) []Summar
 			addBucket(values, names[i], withSmoothRatio(e.Metrics))
 		}
 	}
-	out := make([]Summary, len(centres))
-	for i, centre := range centres {
-		cells := make(map[Cell]float64, len(values))
-		for cell, vs := range values {
-			m, _ := catalogue.Lookup(cell.Metric)
-			cells[cell] = centreOf(vs, centre, m.Mean)
+	cells := slices.SortedFunc(maps.Keys(values), compareCells)
+	names, repeated := newLayout(cells), make([]packed, len(cells))
+	numbers := make([][]float64, len(centres))
+	for k := range numbers {
+		numbers[k] = make([]float64, len(cells))
+	}
+	for i, cell := range cells {
+		m, _ := catalogue.Lookup(cell.Metric)
+		repeated[i] = pack(RepeatedOf(m, values[cell]))
+		for k, centre := range centres {
+			numbers[k][i] = centreOf(values[cell], centre, m.Mean)
 		}
-		out[i] = Summary{ID: r.ID, Started: r.Started, Session: r.Session, Context: r.Context, Cells: CellsOf(cells)}
+	}
+	out := make([]Summary, len(centres))
+	for k := range out {
+		out[k] = Summary{
+			ID: r.ID, Started: r.Started, Session: r.Session, Commit: r.Source.Commit, Context: r.Context,
+			Cells: Cells{names, numbers[k], repeated},
+		}
 	}
 	return out
 }

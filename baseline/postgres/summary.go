@@ -38,7 +38,7 @@ func decodeCells(data []byte, names map[int64]run.Cell, shared *run.Layouts) (ru
 	if err != nil {
 		return run.Cells{}, err
 	}
-	return shared.Cells(cells, values), nil
+	return shared.Cells(cells, values, nil), nil
 }
 
 // cells decodes a summary, and reads the names of cells anew where it has one

@@ -245,7 +245,7 @@ func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, prop
 		sc.inOrder, values = append(sc.inOrder, cell), append(values, value)
 		return err
 	})
-	out.Cells = sc.layouts.Cells(sc.inOrder, values)
+	out.Cells = sc.layouts.Cells(sc.inOrder, values, nil)
 	return out, err
 }
 
