@@ -1,22 +1,17 @@
-package evaluation
+package evaluation_test
 
 import (
-	"archive/tar"
-	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"math/rand/v2"
-	"os/exec"
-	"path"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
+	"github.com/apkgate/apkgate/internal/evaluation/published"
+	"github.com/apkgate/apkgate/internal/evaluation/series"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -29,58 +24,17 @@ type measured struct {
 
 func (m measured) all() []float64 { return slices.Concat(m.sessions...) }
 
-// energyMeasures reads the measurements of 27 workloads, 30 times each, on two
-// phones by their batterystats estimate and on one by a hardware meter, the last in
-// ten sessions of three (S2-group/energy-measures-android-apps-benchmark).
+// energyMeasures are the measurements of 27 workloads, 30 times each, on two phones by
+// their batterystats estimate and on one by a hardware meter, the last in ten sessions of
+// three (S2-group/energy-measures-android-apps-benchmark).
 func energyMeasures(t *testing.T) []measured {
 	t.Helper()
-	file := corpustest.Path(t, "dataset", "s2_energy_measures_csv.tar.xz")
-	xz, err := exec.LookPath("xz")
-	if err != nil {
-		t.Skipf("xz is not here to open the measurements: %v", err)
-	}
-	data, err := exec.Command(xz, "--decompress", "--stdout", file).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	estimated := map[[2]string]map[string]float64{} // by phone and workload, then by the file's name, which has the time
-	metered := map[string]map[string][]float64{}    // by workload, then by session
-	for archive := tar.NewReader(bytes.NewReader(data)); ; {
-		entry, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		part := strings.Split(entry.Name, "/")
-		switch name := path.Base(entry.Name); {
-		case strings.HasPrefix(name, "Joule_results_"):
-			key := [2]string{part[1], part[2]}
-			if estimated[key] == nil {
-				estimated[key] = map[string]float64{}
-			}
-			estimated[key][name] = rows(t, archive)[0].joules
-		case name == "Aggregated_Results_Monsoon.csv":
-			for _, r := range rows(t, archive) {
-				if metered[r.workload] == nil {
-					metered[r.workload] = map[string][]float64{}
-				}
-				metered[r.workload][part[2]] = append(metered[r.workload][part[2]], r.joules)
-			}
-		}
-	}
+	monsoon, batterystats := energySeries(t)
 	var out []measured
-	for key, byName := range estimated {
-		var joules []float64
-		for _, name := range slices.Sorted(maps.Keys(byName)) {
-			joules = append(joules, byName[name])
-		}
-		out = append(out, measured{key[0] + ", estimated", key[1], [][]float64{joules}})
-	}
-	for workload, bySession := range metered {
-		m := measured{phone: "Nexus 5X, metered", workload: workload}
-		for _, session := range slices.Sorted(maps.Keys(bySession)) {
-			m.sessions = append(m.sessions, bySession[session])
+	for _, s := range slices.Concat(batterystats, monsoon) {
+		m := measured{phone: s.Device, workload: s.Name}
+		for _, session := range s.Sessions() {
+			m.sessions = append(m.sessions, session.Values)
 		}
 		out = append(out, m)
 	}
@@ -90,31 +44,18 @@ func energyMeasures(t *testing.T) []measured {
 	return out
 }
 
-type row struct {
-	workload string
-	joules   float64
-}
-
-// rows reads a table that has the joules alone, or a column of that name.
-func rows(t *testing.T, r io.Reader) []row {
+// energySeries are the same as series.
+func energySeries(t *testing.T) (monsoon, batterystats []series.Series) {
 	t.Helper()
-	table, err := csv.NewReader(r).ReadAll()
-	if err != nil || len(table) < 2 {
-		t.Fatalf("a table of %d lines: %v", len(table), err)
+	corpus := filepath.Dir(corpustest.Path(t, "dataset"))
+	monsoon, batterystats, err := published.Energy(corpus)
+	if errors.Is(err, published.ErrNoXZ) {
+		t.Skip(err)
 	}
-	joules, workload := max(0, slices.Index(table[0], "energy_joules")), slices.Index(table[0], "subject")
-	var out []row
-	for _, line := range table[1:] {
-		one := row{}
-		if one.joules, err = strconv.ParseFloat(line[joules], 64); err != nil {
-			t.Fatal(err)
-		}
-		if workload >= 0 {
-			one.workload = line[workload]
-		}
-		out = append(out, one)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return monsoon, batterystats
 }
 
 // block is how many measurements of a phone are kept together, in their order, so

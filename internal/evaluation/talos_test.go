@@ -1,4 +1,4 @@
-package evaluation
+package evaluation_test
 
 import (
 	"encoding/json"
@@ -38,9 +38,9 @@ var talos = []struct {
 	{"runs4", true, 266, []alert{{1364922838, -0.298, gate.ToImprovement}}},
 }
 
-// series are the points of one file as runs in the order in which they were
+// pushesOf are the points of one file as runs in the order in which they were
 // pushed, and their times.
-func series(t *testing.T, name string) (runs []run.Run, pushed []int64) {
+func pushesOf(t *testing.T, name string) (runs []run.Run, pushed []int64) {
 	t.Helper()
 	data, err := os.ReadFile(corpustest.Path(t, "dataset", "changepoint", "treeherder_"+name+".json"))
 	if err != nil {
@@ -174,7 +174,7 @@ func TestTalos(t *testing.T) {
 			t.Logf("%s has thousands of points and is left out: set APKGATE_EVALUATION=full", s.name)
 			continue
 		}
-		runs, pushed := series(t, s.name)
+		runs, pushed := pushesOf(t, s.name)
 		for _, name := range names {
 			w := watch(policy[name], runs)
 			found, falseAlarms, better := w.found(s.alerts, pushed)

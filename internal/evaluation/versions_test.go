@@ -1,4 +1,4 @@
-package evaluation
+package evaluation_test
 
 import (
 	"fmt"

@@ -85,7 +85,7 @@ func KindOf(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "float64":
 		return "a number"
-	case "int":
+	case "int", "uint64":
 		return "a whole number"
 	case "bool":
 		return "true or false"

@@ -1,0 +1,191 @@
+package evaluation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/apkgate/apkgate/internal/evaluation/series"
+	"github.com/apkgate/apkgate/metric"
+)
+
+// source is what one cell of one phone has in a draw.
+type source struct {
+	of      series.Series
+	metric  metric.Metric
+	history [][]float64 // the repetitions of each accepted run, in the order of time
+	fresh   []float64   // those of the new run
+	session []float64   // all of the new run's session: what rounds are drawn from
+}
+
+// fits reports whether a design can be drawn from the series: any that can vary where
+// repetitions are drawn one by one, and across sessions one with two sessions that are
+// long enough for the history's runs and the new one.
+func (d Design) fits(s series.Series, across bool) bool {
+	if !across {
+		return len(s.Values) > 1
+	}
+	old, fresh, both := 0, 0, 0
+	for _, x := range s.Sessions() {
+		forOld, forNew := len(x.Values) >= d.Repetitions, len(x.Values) >= d.New
+		old, fresh = old+count(forOld), fresh+count(forNew)
+		both += count(forOld && forNew)
+	}
+	return fresh > 0 && (d.History == 0 || old > 1 || old == 1 && fresh > both)
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// exchangeable draws each repetition by itself, with replacement: as if nothing tied one
+// to the next.
+func (d Design) exchangeable(rng *rand.Rand, all []series.Series) []source {
+	out := make([]source, len(all))
+	for k, s := range all {
+		some := func(n int) []float64 {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = s.Values[rng.IntN(len(s.Values))]
+			}
+			return values
+		}
+		out[k] = source{of: s, metric: metricOf(s), session: s.Values}
+		for range d.History {
+			out[k].history = append(out[k].history, some(d.Repetitions))
+		}
+		out[k].fresh = some(d.New)
+	}
+	return out
+}
+
+// across draws whole sessions, the same for every series of the draw: repetitions that
+// were measured one after the other stay together, and the new run is of a session that
+// the history has nothing of. Where the history has more runs than there are sessions,
+// sessions serve several.
+func (d Design) across(rng *rand.Rand, all []series.Series) ([]source, error) {
+	byName := make([]map[string][]float64, len(all))
+	for k, s := range all {
+		byName[k] = map[string][]float64{}
+		for _, x := range s.Sessions() {
+			byName[k][x.Name] = x.Values
+		}
+	}
+	var old, fresh []string // sessions that all series have, in the order of time
+	for _, x := range all[0].Sessions() {
+		least := math.MaxInt
+		for _, named := range byName {
+			least = min(least, len(named[x.Name]))
+		}
+		if least >= d.Repetitions {
+			old = append(old, x.Name)
+		}
+		if least >= d.New {
+			fresh = append(fresh, x.Name)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil, fmt.Errorf("no session has %d repetitions", d.New)
+	}
+	now := fresh[rng.IntN(len(fresh))]
+	old = slices.DeleteFunc(old, func(name string) bool { return name == now })
+	if len(old) == 0 && d.History > 0 {
+		return nil, fmt.Errorf("no other session has %d repetitions", d.Repetitions)
+	}
+	var chosen []int // places in old
+	for len(chosen) < d.History {
+		chosen = append(chosen, rng.Perm(len(old))[:min(len(old), d.History-len(chosen))]...)
+	}
+	slices.Sort(chosen)
+	out := make([]source, len(all))
+	for k, s := range all {
+		out[k] = source{of: s, metric: metricOf(s), session: byName[k][now]}
+	}
+	for _, place := range chosen {
+		drawTogether(rng, byName, old[place], d.Repetitions, func(k int, values []float64) {
+			out[k].history = append(out[k].history, values)
+		})
+	}
+	drawTogether(rng, byName, now, d.New, func(k int, values []float64) { out[k].fresh = values })
+	return out, nil
+}
+
+// drawTogether hands over n repetitions of a session that were measured one after the
+// other, the same of each series.
+func drawTogether(rng *rand.Rand, byName []map[string][]float64, session string, n int, take func(k int, values []float64)) {
+	shortest := math.MaxInt
+	for _, named := range byName {
+		shortest = min(shortest, len(named[session]))
+	}
+	from := rng.IntN(shortest - n + 1)
+	for k, named := range byName {
+		take(k, slices.Clone(named[session][from:from+n]))
+	}
+}
+
+// resampled are the session's repetitions as rounds are drawn from them: their logarithms
+// (themselves where one is not positive) are drawn apart by √(n/(n-1)), so that few of
+// them spread as much as the noise that they are a sample of (Davison and Hinkley 1997,
+// section 2.3.2).
+func (s source) resampled() []float64 {
+	n := float64(len(s.session))
+	if n < 2 {
+		return nil
+	}
+	to, from := math.Log, math.Exp
+	if slices.Min(s.session) <= 0 {
+		to, from = func(v float64) float64 { return v }, func(v float64) float64 { return v }
+	}
+	mean := 0.0
+	for _, v := range s.session {
+		mean += to(v) / n
+	}
+	out := make([]float64, len(s.session))
+	for i, v := range s.session {
+		out[i] = from(mean + (to(v)-mean)*math.Sqrt(n/(n-1)))
+	}
+	return out
+}
+
+// worsened is a value of a build that is worse by the share: more where less is better,
+// less where more is, points where the metric is a ratio, and shares of the series'
+// spread around zero where values lie on both sides of it.
+func (s source) worsened(v, shift float64) float64 {
+	sign := 1.0
+	if s.metric.Direction == metric.HigherIsBetter {
+		sign = -1
+	}
+	switch {
+	case s.metric.Ratio || s.metric.Unit == "ratio":
+		return max(0, v+sign*shift)
+	case s.metric.Signed:
+		return v + sign*shift*meanSize(s.of.Values)
+	}
+	return v * (1 + sign*shift)
+}
+
+func meanSize(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Abs(v) / float64(len(values))
+	}
+	return sum
+}
+
+// metricOf is the series' metric: the catalogue's, or one of which less is better and
+// whose noise multiplies where all values are positive.
+func metricOf(s series.Series) metric.Metric {
+	m, known := metric.Default().Lookup(s.Metric)
+	if s.Metric != "" && known && m.Direction != metric.Neutral {
+		return m
+	}
+	negative := slices.Min(s.Values) < 0
+	return metric.Metric{Name: declared, Direction: metric.LowerIsBetter, Log: s.Positive(), Signed: negative}
+}
+
+// declared is the name of a metric that the catalogue doesn't hold.
+const declared = "series.value"
