@@ -71,6 +71,8 @@ type Job struct {
 	// Evidence says what is kept of what was recorded; nothing where Options have no
 	// Evidence.
 	Evidence config.Evidence
+	// Files are kept already, and belong to the run whatever is kept of what is recorded.
+	Files []run.Evidence
 	// KeepInstalled leaves on the device what was installed for the run.
 	KeepInstalled bool
 }
@@ -160,7 +162,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 		Format: run.Format, Started: started(options),
 		App:    run.App{Package: job.App.Package, Version: job.App.Version, Build: job.App.Build},
 		Source: job.Source, Scenario: job.Scenario.Name, Session: job.Session,
-		Context: map[string]string{},
+		Context: map[string]string{}, Evidence: job.Files,
 	}
 	if options.Evidence != nil && job.Evidence.Keeps() {
 		c.watcher = &watch.Watcher{

@@ -29,7 +29,7 @@ func (c *collector) finish(err error) run.Run {
 		c.run.Energy = c.meter.Record(c.spent())
 	}
 	if c.watcher != nil {
-		c.run.Evidence = c.watcher.Kept
+		c.run.Evidence = slices.Concat(c.job.Files, c.watcher.Kept)
 	}
 	r := c.run
 	switch {

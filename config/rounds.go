@@ -2,6 +2,8 @@ package config
 
 import (
 	"time"
+
+	"github.com/apkgate/apkgate/gate/rounds"
 )
 
 // Rounds bound how long two builds are measured in turns, where the history does not
@@ -23,4 +25,24 @@ func (d *decoder) rounds(r *Rounds) reader {
 			may("minutes", integer(d, &r.Minutes, 1, 10_000)),
 		)
 	}
+}
+
+// enoughRounds reports a number of rounds in which a worse build can't be told from
+// chance, as rare as the gate wants that to be.
+func (d *decoder) enoughRounds(root *node, c *Config) {
+	if c.Rounds.Max == 0 {
+		return
+	}
+	_, err := rounds.PlanOf(c.Gate.Policy(c.Context.Use), c.Rounds.Max, 1)
+	if err == nil {
+		return
+	}
+	at, path := root, "rounds"
+	if section := root.find("rounds"); section != nil {
+		at = section
+		if most := section.find("max"); most != nil {
+			at, path = most, "rounds.max"
+		}
+	}
+	d.at(at, path, "%v", err)
 }

@@ -228,6 +228,7 @@ var beyondSchema = map[string]string{
 	"a-limit-for-a-neutral-metric": "the direction of a metric",
 	"dune-has-no-false-alarms":     "one key that rules out another",
 	"methods-without-energy":       "one key that rules out another",
+	"too-few-rounds":               "how rare false alarms are to be",
 	"two-outputs-in-one-file":      "equal paths",
 }
 

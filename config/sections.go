@@ -33,6 +33,7 @@ func (d *decoder) config(root *node) *Config {
 		may("report", d.report(&c.Report)),
 	)
 	c.compilations()
+	d.enoughRounds(root, &c)
 	d.outputsDiffer(root, &c)
 	return &c
 }

@@ -52,6 +52,7 @@ const (
 	Profile       EvidenceKind = "profile"    // samples or entries of methods
 	LogExtract    EvidenceKind = "log"        // lines of logcat
 	Screenshot    EvidenceKind = "screenshot" // a PNG
+	Build         EvidenceKind = "apk"        // the build that was measured: an APK, or an archive of its parts
 )
 
 func (e Evidence) validate() error {

@@ -162,7 +162,7 @@ func in(c console.Console, dir string, f *runFlags) (console.Console, error) {
 	}
 	c.Dir = dir
 	f.Config = cmp.Or(f.Config, config.FileName)
-	paths := []*string{&f.Config, &f.artifact, &f.APK, &f.base, &f.head}
+	paths := []*string{&f.Config, &f.artifact, &f.APK, &f.base, &f.head, &f.baseAPK}
 	if !stores.IsShared(f.Store) {
 		paths = append(paths, &f.Store)
 	}

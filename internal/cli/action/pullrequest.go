@@ -20,7 +20,9 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
 )
 
 // maxBaseCommits is how far back on the base branch commits are told apart.
@@ -46,6 +48,10 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		f.Commit = a.Job.HeadSHA
 	}
 	commits := a.baseCommits(ctx)
+	base, err := turns.Named(c, cfg, f.baseAPK, cmp.Or(f.baseCommit, first(commits)))
+	if err != nil {
+		return result{}, err
+	}
 	store, keep, err := stores.OpenForPull(ctx, c, set.Store)
 	if err != nil {
 		return result{}, err
@@ -62,19 +68,31 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	} else if a.Job.Pull == nil || !a.Job.Pull.Fork {
 		f.Evidence.Folder = stores.Kept(set.Store)
 	}
-	runs, loss, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
+	if base.APK == "" {
+		base = turns.Kept(ctx, c, cfg, store, stores.Kept(set.Store), commits)
+	}
+	defer base.Close(c)
+	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
 	if err != nil {
 		return result{}, err
 	}
+	loss := measured.Lost
 	if loss != nil {
 		set.Notes = append(set.Notes, "Not everything was measured: "+loss.Error())
 	}
 	sound := baseline.SoundOf(store)
-	in, err := judging.Judge(runs, judging.OfStore(ctx, sound, set, commits...), set)
+	settler := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: kept.InReport(f.artifact)}
+	settler.Judge = func(runs []run.Run) (layout.Input, error) {
+		return judging.Judge(runs, judging.OfStore(ctx, sound, set, commits...), set)
+	}
+	in, err := settler.Judge(measured.Runs)
+	if err == nil {
+		in, err = settler.Settle(ctx, in, measured)
+	}
 	if err != nil {
 		return result{}, err
 	}
-	in.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), runs)
+	in.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
 	if err := output.Write(c, layout.Verdict(in), output.Text()); err != nil {
 		return result{}, err
 	}
@@ -87,6 +105,14 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		content: content, failOn: set.FailOn, loss: loss,
 		folder: func(dir string) (artifact.Folder, error) { return artifact.WriteFolder(dir, a.Leg, in, known) },
 	}, nil
+}
+
+// first is the first of some commits, "" of none.
+func first(commits []string) string {
+	if len(commits) == 0 {
+		return ""
+	}
+	return commits[0]
 }
 
 // accepting is how a run of a pull request comes to be accepted, "" where its id

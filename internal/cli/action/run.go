@@ -28,6 +28,7 @@ type runFlags struct {
 	mode              string
 	comment, checkRun bool
 	base, head        string // APKs, for mode compare
+	baseAPK           string // for mode pull-request
 	baseCommit        string
 	rounds            int
 	acceptRegression  bool // for mode refresh
@@ -48,7 +49,8 @@ func runCommand(c console.Console) *cobra.Command {
 	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
 	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
 	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")
-	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "for mode compare: the commit that the base was built from")
+	cmd.Flags().StringVar(&f.baseAPK, "base-apk", "", "for mode pull-request: the build of the commit that the change begins with, to measure in turns what the history does not clear")
+	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit that the base was built from (default for mode pull-request: the merge base)")
 	cmd.Flags().StringArrayVar(&f.branches, "branches", nil, "for mode refresh: the branches whose builds may be accepted (default: the repository's default branch)")
 	cmd.Flags().IntVar(&f.rounds, "rounds", measure.DefaultRounds, "for mode compare: how often each build is measured on each device")
 	cmd.Flags().BoolVar(&f.acceptRegression, "accept-regression", false, "for mode refresh: accept the runs even if the gate calls one a regression")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
@@ -26,6 +27,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/report/saved"
@@ -111,7 +113,11 @@ func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags,
 // Refresh makes the new runs and accepts or refuses them.
 func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, set settings.Settings, f Refreshing) (*Refreshed, error) {
 	f.Evidence.Folder = stores.Kept(set.Store)
-	measure, err := refresher(c, cf, f)
+	cfg, err := refreshConfig(cf, f)
+	if err != nil {
+		return nil, err
+	}
+	measure, err := refresher(c, cfg, &f)
 	if err != nil {
 		return nil, err
 	}
@@ -119,38 +125,52 @@ func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, se
 	if err != nil {
 		return nil, err
 	}
-	runs, loss, err := measure(ctx, store)
+	var base turns.Base // what was kept before
+	if cfg != nil {
+		base = turns.Kept(ctx, c, cfg, store, f.Evidence.Folder, nil)
+		defer base.Close(c)
+	}
+	measured, err := measure(ctx, store)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	sound := baseline.SoundOf(store)
-	done, err := refreshWith(ctx, sound, runs, set, f.AcceptRegression)
+	settler := turns.Settler{Console: c, Config: cfg, Flags: f.CollectFlags, Base: base, Store: store}
+	done, err := refreshWith(ctx, sound, measured, set, f.AcceptRegression, settler)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	done.Loss = errors.Join(loss, stores.Damage(c, sound), store.Close())
+	done.Loss = errors.Join(measured.Lost, stores.Damage(c, sound), store.Close())
 	return done, nil
 }
 
 // refreshSource makes the new runs and keeps them in the history, not accepted
-// yet. loss is why some are not whole: it does not hold up the others.
-type refreshSource func(context.Context, baseline.Store) (runs []run.Run, loss, err error)
+// yet. What is lost does not hold up the others.
+type refreshSource func(context.Context, baseline.Store) (lab.Measured, error)
+
+// refreshConfig says what is measured; nil where the runs come from files.
+func refreshConfig(cf settings.ConfigFlags, f Refreshing) (*config.Config, error) {
+	if len(f.runs) > 0 {
+		return nil, nil
+	}
+	return lab.Config(cf.Config, f.CollectFlags)
+}
 
 // refresher is where the new runs come from, with what the user said of it checked.
-func refresher(c console.Console, cf settings.ConfigFlags, f Refreshing) (refreshSource, error) {
-	if len(f.runs) > 0 {
-		runs, err := refreshRuns(c, f)
-		return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
+func refresher(c console.Console, cfg *config.Config, f *Refreshing) (refreshSource, error) {
+	if cfg == nil {
+		runs, err := refreshRuns(c, *f)
+		return func(ctx context.Context, store baseline.Store) (lab.Measured, error) {
 			if _, err := store.Add(ctx, runs...); err != nil {
-				return nil, nil, stores.Error(err)
+				return lab.Measured{}, stores.Error(err)
 			}
-			return runs, nil, nil
+			return lab.Measured{Runs: runs}, nil
 		}, err
 	}
-	cfg, err := lab.Config(cf.Config, f.CollectFlags)
-	return func(ctx context.Context, store baseline.Store) ([]run.Run, error, error) {
+	f.Evidence.APK = cfg.Evidence.APK
+	return func(ctx context.Context, store baseline.Store) (lab.Measured, error) {
 		return lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
-	}, err
+	}, nil
 }
 
 // refreshRuns reads the files of --run.
@@ -173,9 +193,11 @@ func refreshRuns(c console.Console, f Refreshing) ([]run.Run, error) {
 // next one finds them.
 const refreshBatch = "refresh "
 
-// refreshWith checks the runs, and accepts or refuses them.
-func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set settings.Settings, acceptRegression bool) (*Refreshed, error) {
+// refreshWith checks the runs, measures more where that leaves something open, and
+// accepts or refuses them.
+func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measured, set settings.Settings, acceptRegression bool, settler turns.Settler) (*Refreshed, error) {
 	var err error
+	runs := measured.Runs
 	if set.Catalogue, err = run.Catalogue(set.Catalogue, runs...); err != nil {
 		return nil, exit.Usage(err, "")
 	}
@@ -183,10 +205,18 @@ func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set
 	if err != nil {
 		return nil, stores.Error(err)
 	}
-	verdict, err := judging.OfStore(ctx, store, set).Check(runs, set, nil)
+	settler.Set, settler.Judge = set, func(runs []run.Run) (layout.Input, error) {
+		verdict, err := judging.OfStore(ctx, store, set).Check(runs, set, nil)
+		return layout.Input{Verdict: verdict, Runs: runs}, err
+	}
+	judged, err := settler.Judge(runs)
+	if err == nil {
+		judged, err = settler.Settle(ctx, judged, measured)
+	}
 	if err != nil {
 		return nil, err
 	}
+	runs, verdict := judged.Runs, judged.Verdict
 	did := sortOut(verdict, acceptRegression)
 	did.Drift = drift.Of(set.Policy, set.Catalogue, runs, last, before)
 	did.Warnings = append(did.Warnings, stores.DamageWarnings(store)...)
@@ -199,6 +229,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, runs []run.Run, set
 	done := Refreshed{
 		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn,
 	}
+	done.Notes = append(done.Notes, judged.Notes...)
 	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: judging.MetaOf(runs), Runs: runs, Kept: kept.ForReport(runs, stores.Kept(set.Store))}
 	if acceptRegression && verdict.Verdict == gate.Regression {
 		done.FailOn = gate.FailNever

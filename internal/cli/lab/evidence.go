@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -22,6 +24,8 @@ type Evidence struct {
 	Folder *evidence.Folder
 	// Report is a report folder, whose readers get a copy of each file; "" for none.
 	Report string
+	// APK has the build that is measured kept with its runs.
+	APK bool
 }
 
 // keeper takes files in while runs are made, and gives them to their runs.
@@ -64,6 +68,50 @@ func (k *keeper) Keep(ctx context.Context, r io.Reader, limit int64) (string, in
 	return k.folder.Keep(ctx, r, limit)
 }
 
+// build keeps the build that is measured, of which each of its runs gets the record.
+// One that can't be kept is a warning, as any other file.
+func (k *keeper) build(ctx context.Context, app config.App) ([]run.Evidence, error) {
+	paths := app.APKs()
+	if k.folder == nil || k.temporary != "" || len(paths) == 0 {
+		return nil, nil
+	}
+	e, err := k.keepBuild(ctx, paths)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintf(k.console.Stderr, "warning: the build is not kept with its runs: %s\n", console.Plain(err.Error()))
+		return nil, nil
+	}
+	return []run.Evidence{e}, nil
+}
+
+func (k *keeper) keepBuild(ctx context.Context, paths []string) (run.Evidence, error) {
+	info, err := os.Stat(paths[0])
+	switch {
+	case err != nil:
+		return run.Evidence{}, files.Error("read", paths[0], err)
+	case len(paths) > 1 || info.IsDir():
+		return run.Evidence{}, fmt.Errorf("it is in %s: only one file is kept, an APK or an archive of them (.apks)", words.Count(max(len(paths), 2), "part", "parts"))
+	}
+	file, err := os.Open(paths[0])
+	if err != nil {
+		return run.Evidence{}, files.Error("read", paths[0], err)
+	}
+	defer file.Close()
+	digest, size, err := k.Keep(ctx, file, evidence.Default.File)
+	return run.Evidence{Digest: digest, Kind: run.Build, Name: buildName(paths[0]), Bytes: size}, err
+}
+
+// buildName is what a build is called among kept files, by the kind of its file.
+func buildName(path string) string {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".apks", ".xapk", ".apkm", ".zip":
+		return "app" + ext
+	}
+	return "app.apk"
+}
+
 // finished gives the files to their run. What goes wrong is a warning: the run is whole
 // without them.
 func (k *keeper) finished(ctx context.Context, r run.Run) {
@@ -92,6 +140,9 @@ func (k *keeper) toReport(ctx context.Context, r run.Run) error {
 	all := r.Evidence
 	r.Evidence = nil
 	for _, e := range all {
+		if e.Kind == run.Build {
+			continue // it is what was measured, and shows nothing of why
+		}
 		_, size, _ := k.folder.Place(e.Digest)
 		if size > k.room {
 			left++

@@ -19,6 +19,11 @@ type CollectFlags struct {
 	Parallel                           int
 	Profiles                           string   // the folder of profiles, where not the configuration's; no flag
 	Evidence                           Evidence // no flag
+	// Again says for which session of the same command devices are readied, and Only
+	// which of the configuration's runs are made, by their places among Jobs: nil is
+	// all. No flags.
+	Again int
+	Only  []int
 }
 
 // Register defines the flags.
@@ -47,8 +52,8 @@ func (f CollectFlags) apply(cfg *config.Config) error {
 	return OnlyScenarios(cfg, f.Scenarios)
 }
 
-// originOf is where the app comes from, by the flags or by the build server.
-func originOf(c console.Console, f CollectFlags) Origin {
+// OriginOf is where the app comes from, by the flags or by the build server.
+func OriginOf(c console.Console, f CollectFlags) Origin {
 	or := func(value, variable string) string {
 		if value != "" {
 			return value

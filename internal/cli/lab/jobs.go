@@ -45,6 +45,18 @@ func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
 	return out
 }
 
+// chosen are the jobs at the places; nil: all.
+func chosen(jobs []collect.Job, places []int) []collect.Job {
+	if places == nil {
+		return jobs
+	}
+	out := make([]collect.Job, len(places))
+	for i, place := range places {
+		out[i] = jobs[place]
+	}
+	return out
+}
+
 // OnlyScenarios leaves out the scenarios that the user did not name.
 func OnlyScenarios(cfg *config.Config, names []string) error {
 	if len(names) == 0 {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
@@ -20,6 +21,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/secrets"
 	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/words"
 )
 
 // Device is one device of the lab and the clock by which it is measured.
@@ -35,6 +37,12 @@ type Device struct {
 // Ready readies the devices of the configuration, or the one that adb sees. Each
 // is connected to when it is opened; simulated ones run from now on.
 func Ready(ctx context.Context, c console.Console, cfg *config.Config) (devices []Device, closing func() error, err error) {
+	return ReadyAgain(ctx, c, cfg, 0)
+}
+
+// ReadyAgain is Ready for another session of the same command, counted from 1: a
+// simulated phone is then as a real one would be, a little faster or slower than before.
+func ReadyAgain(ctx context.Context, c console.Console, cfg *config.Config, session int) (devices []Device, closing func() error, err error) {
 	closing = func() error {
 		var errs []error
 		for _, d := range devices {
@@ -50,7 +58,7 @@ func Ready(ctx context.Context, c console.Console, cfg *config.Config) (devices 
 		return nil, closing, err
 	}
 	for _, spec := range specs {
-		d, err := readyOne(c, spec)
+		d, err := readyOne(c, spec, session)
 		if err != nil {
 			return nil, func() error { return nil }, errors.Join(err, closing())
 		}
@@ -59,11 +67,11 @@ func Ready(ctx context.Context, c console.Console, cfg *config.Config) (devices 
 	return devices, closing, nil
 }
 
-func readyOne(c console.Console, spec config.Device) (Device, error) {
+func readyOne(c console.Console, spec config.Device, session int) (Device, error) {
 	d := Device{Name: nameOf(spec), Spec: spec, Clock: c.Clock, Close: func() error { return nil }}
 	switch {
 	case spec.Simulated != "":
-		return readySimulated(d)
+		return readySimulated(c, d, session)
 	case spec.Address != "":
 		d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, spec.Address, adbOptions(c)) }
 		d.key = adb.DevicePort(spec.Address)
@@ -80,8 +88,12 @@ func readyOne(c console.Console, spec config.Device) (Device, error) {
 
 // readySimulated starts a simulated phone, which is then spoken to over adb like
 // any other.
-func readySimulated(d Device) (Device, error) {
-	phone, err := simlab.Start(d.Spec.Simulated, simulatedSeed, simlab.Options{})
+func readySimulated(c console.Console, d Device, session int) (Device, error) {
+	seed, err := simulatedSeed(c, session)
+	if err != nil {
+		return d, err
+	}
+	phone, err := simlab.Start(d.Spec.Simulated, seed, simlab.Options{})
 	if err != nil {
 		return d, exit.Infrastructure(fmt.Errorf("start the simulated %s: %w", d.Spec.Simulated, err))
 	}
@@ -91,8 +103,22 @@ func readySimulated(d Device) (Device, error) {
 	return d, nil
 }
 
-// simulatedSeed makes simulated labs the same for everybody.
-const simulatedSeed = 1
+// SimulatedSession is the variable of the environment that says which session it is of
+// simulated phones: a whole number from 1.
+const SimulatedSession = "APKGATE_SIMULATED_SESSION"
+
+// simulatedSeed makes simulated labs the same for everybody, in each session.
+func simulatedSeed(c console.Console, session int) (uint64, error) {
+	first := uint64(1)
+	if text := c.Getenv(SimulatedSession); text != "" {
+		n, err := strconv.ParseUint(text, 10, 31)
+		if err != nil || n == 0 {
+			return 0, exit.Usage(fmt.Errorf("%s is %q, want a whole number from 1 to %d", SimulatedSession, words.Short(text), 1<<31-1), "")
+		}
+		first = n
+	}
+	return first + uint64(session)<<32, nil
+}
 
 func nameOf(spec config.Device) string {
 	for _, name := range []string{spec.Name, spec.Serial, spec.Address, spec.Simulated} {

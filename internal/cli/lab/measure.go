@@ -21,7 +21,7 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 	if err != nil {
 		return nil, err
 	}
-	devices, closing, err := Ready(ctx, c, cfg)
+	devices, closing, err := ReadyAgain(ctx, c, cfg, f.Again)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,16 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 		return nil, exit.Infrastructure(err)
 	}
 	defer keeper.close()
-	todo := Jobs(cfg, devices, originOf(c, f))
+	todo := chosen(Jobs(cfg, devices, OriginOf(c, f)), f.Only)
+	if f.Evidence.APK {
+		build, err := keeper.build(ctx, cfg.App)
+		if err != nil {
+			return nil, err
+		}
+		for i := range todo {
+			todo[i].Files = build
+		}
+	}
 	shown := NewProgress(c, todo)
 	defer shown.Clear()
 	var kept error
@@ -59,25 +68,48 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 	return results, errors.Join(kept, profiles.Told(c.Stderr))
 }
 
+// Measured is what came of measuring.
+type Measured struct {
+	// Runs are those that are kept and judged, and Places the place of each among the
+	// configuration's runs (Jobs).
+	Runs   []run.Run
+	Places []int
+	// Lost is why some are missing; nil where none are.
+	Lost error
+}
+
 // MeasureInto makes the runs of a configuration and keeps each in the store as soon
-// as it is there; nil keeps none. lost is why some are missing: it does not hold up
-// the others, but where there is none at all, it is the error.
-func MeasureInto(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, store baseline.Store) (runs []run.Run, lost, err error) {
-	results, err := Measure(ctx, c, cfg, f, func(r run.Run) error {
-		if store == nil {
-			return nil
-		}
-		if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
-			return stores.Error(err)
-		}
-		return nil
-	})
+// as it is there; nil keeps none. What is lost does not hold up the others, but where
+// that is all, it is the error.
+func MeasureInto(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, store baseline.Store) (Measured, error) {
+	results, err := Measure(ctx, c, cfg, f, func(r run.Run) error { return AddTo(ctx, store, r) })
 	if err != nil {
-		return nil, nil, err
+		return Measured{}, err
 	}
-	lost = LossOf(results)
-	if runs = MeasuredRuns(results); len(runs) == 0 {
-		return nil, nil, cmp.Or(lost, exit.Infrastructure(errors.New("nothing was measured")))
+	out := Measured{Lost: LossOf(results)}
+	for i, r := range results {
+		if !keepable(r) {
+			continue
+		}
+		place := i
+		if f.Only != nil {
+			place = f.Only[i]
+		}
+		out.Runs, out.Places = append(out.Runs, r.Run), append(out.Places, place)
 	}
-	return runs, lost, nil
+	if len(out.Runs) == 0 {
+		return out, cmp.Or(out.Lost, exit.Infrastructure(errors.New("nothing was measured")))
+	}
+	return out, nil
+}
+
+// AddTo keeps a run in the store; nil is none.
+func AddTo(ctx context.Context, store baseline.Store, r run.Run) error {
+	if store == nil {
+		return nil
+	}
+	if _, err := store.Add(context.WithoutCancel(ctx), r); err != nil {
+		return stores.Error(err)
+	}
+	return nil
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/places"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
@@ -37,6 +38,9 @@ type runFlags struct {
 	output.OutputFlags
 	lab.CollectFlags
 	accept bool
+	// base is the build to measure against in turns, of the commit baseCommit, and keep
+	// the folder that gets what is then measured.
+	base, baseCommit, keep string
 }
 
 // RunCommand is apkgate run.
@@ -49,6 +53,11 @@ func RunCommand(c console.Console) *cobra.Command {
 history, and says pass or fail. The runs are kept in the history; they count as
 references once they are accepted.
 
+What the history does not clear is measured in turns with a base build, where there
+is one (--base, base in apkgate.yml, or the build that a refresh kept), until it is
+settled or rounds are spent; without one, what looks worse is measured once more in
+another session.
+
 With --accept, as on a main branch, runs that are no regression are accepted.`,
 		Args: arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAndGate(c, cmd, f) },
@@ -57,6 +66,9 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 	f.PolicyFlags.Register(cmd)
 	f.OutputFlags.Register(cmd)
 	f.CollectFlags.Register(cmd)
+	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against in turns, where the history does not clear the new one, instead of the configuration's")
+	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
+	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured in turns in this folder, as base.jsonl and head.jsonl")
 	cmd.Flags().BoolVar(&f.accept, "accept", false, "accept the runs that are no regression")
 	return cmd
 }
@@ -80,27 +92,49 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	if err := files.KeepsInput(f.OutputFlags.Files(), []string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK}, cfg.App.APKs()); err != nil {
 		return err
 	}
+	base, err := turns.Named(c, cfg, f.base, f.baseCommit)
+	if err != nil {
+		return err
+	}
+	if f.keep != "" {
+		if err := files.Writable(f.keep); err != nil {
+			return err
+		}
+	}
 	f.Evidence.Folder = stores.Kept(set.Store)
 	store, err := stores.Open(ctx, c, set.Store)
 	if err != nil {
 		return err
 	}
-	runs, loss, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
+	if base.APK == "" {
+		base = turns.Kept(ctx, c, cfg, store, f.Evidence.Folder, nil)
+	}
+	defer base.Close(c)
+	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
-		err = gateRuns(ctx, c, store, runs, loss, set, f)
+		s := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: store, Keep: f.keep}
+		err = gateRuns(ctx, s, store, measured, f)
 	}
 	return errors.Join(err, store.Close())
 }
 
-// gateRuns checks what was measured, accepts it where that was asked for,
-// and fails for a run that was lost even if the others pass.
-func gateRuns(ctx context.Context, c console.Console, store baseline.Store, runs []run.Run, loss error, set settings.Settings, f runFlags) error {
-	sound := baseline.SoundOf(store)
-	in, err := judging.Judge(runs, judging.OfStore(ctx, sound, set), set)
+// gateRuns checks what was measured, measures more where that leaves something open,
+// accepts it where that was asked for, and fails for a run that was lost even if the
+// others pass.
+func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measured lab.Measured, f runFlags) error {
+	c, set, sound := s.Console, s.Set, baseline.SoundOf(store)
+	s.Judge = func(runs []run.Run) (layout.Input, error) {
+		return judging.Judge(runs, judging.OfStore(ctx, sound, set), set)
+	}
+	in, err := s.Judge(measured.Runs)
 	if err != nil {
 		return err
 	}
-	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
+	in, interrupted := s.Settle(ctx, in, measured)
+	if interrupted != nil && ctx.Err() == nil {
+		return interrupted
+	}
+	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
 	}
@@ -111,7 +145,7 @@ func gateRuns(ctx context.Context, c console.Console, store baseline.Store, runs
 		}
 	}
 	tellNext(c, verdict, f)
-	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(loss, stores.Damage(c, sound)))
+	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(measured.Lost, interrupted, stores.Damage(c, sound)))
 }
 
 // acceptAll accepts the runs that are neither a regression nor in pieces.

@@ -1,0 +1,82 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/run"
+)
+
+// InTurns is what two builds measured in turns need beside the configuration.
+type InTurns struct {
+	Base, Head       string // APK files; Head "" is the configuration's app
+	BaseFrom, From   run.Source
+	Session          string
+	Parallel, Rounds int // Rounds: at most so many
+	// Again and Only are as those of CollectFlags.
+	Again int
+	Only  []int
+	// More is asked as collect.Turns.More is, with the place of the job among those that
+	// are measured; nil: all rounds.
+	More func(job int, base, head run.Run) int
+	// Within is the time for all of it, 0 for ever.
+	Within time.Duration
+	// Profiles keeps the profiles of methods where the configuration asks for them.
+	Profiles bool
+}
+
+// Interleave measures two builds in turns on the devices of a configuration. The results
+// are those of its runs that are chosen, the base's and the head's, and their runs have
+// their ids.
+func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t InTurns) (base, head []collect.Result, err error) {
+	var profiles *profileFiles
+	if t.Profiles {
+		if profiles, err = KeepProfiles(cfg.Energy); err != nil {
+			return nil, nil, err
+		}
+	}
+	devices, closing, err := ReadyAgain(ctx, c, cfg, t.Again)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, closing()) }()
+	bases := chosen(Jobs(cfg, devices, Origin{t.BaseFrom, t.Session}), t.Only)
+	heads := chosen(Jobs(cfg, devices, Origin{t.From, t.Session}), t.Only)
+	for i := range bases {
+		bases[i].Scenario.Repetitions, heads[i].Scenario.Repetitions = t.Rounds, t.Rounds
+		bases[i].App.Install(t.Base)
+		bases[i].App.Version = "" // what the device says
+		bases[i].App.Build, heads[i].App.Build = sideOf(cfg.App.Build, "base"), sideOf(cfg.App.Build, "head")
+		if t.Head != "" {
+			heads[i].App.Install(t.Head)
+			heads[i].App.Version = ""
+		}
+	}
+	shown := NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
+	defer shown.Clear()
+	pairs := collect.Lab{
+		Jobs: bases, Parallel: t.Parallel, Finished: shown.Finished,
+		Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
+	}
+	base, head = pairs.Interleave(ctx, heads, t.More, t.Within)
+	for i, results := range [][]collect.Result{base, head} {
+		if err := NameRuns(results); err != nil {
+			return nil, nil, err
+		}
+		for _, r := range results {
+			profiles.Keep(r, []string{"base", "head"}[i])
+		}
+	}
+	shown.Clear()
+	return base, head, profiles.Told(c.Stderr)
+}
+
+// sideOf tells the two builds' runs apart, also where both bear one version.
+func sideOf(build, side string) string {
+	return strings.TrimSpace(build + " " + side)
+}

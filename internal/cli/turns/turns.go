@@ -1,0 +1,189 @@
+// Package turns measures what a verdict leaves open: the head build in turns with a base
+// build, or, where there is none, what looks worse once more in another session.
+//
+// It owns which build that is and what is told of it. What is open, when it is settled
+// and what follows is package gate's and those below it; how a device is measured
+// package lab's. It takes a stand: what was measured once is never lost by it, so that
+// a base build that can't be measured leaves the verdict as it was, with the reason.
+package turns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/rounds"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Settler settles what the history left open of runs that were just measured.
+type Settler struct {
+	console.Console
+	Config *config.Config
+	Set    settings.Settings
+	// Flags are those that the runs were measured by.
+	Flags lab.CollectFlags
+	Base  Base
+	// Store keeps what is measured, unmarked; nil for none. Keep is a folder that gets
+	// the rounds as base.jsonl and head.jsonl, "" for none.
+	Store baseline.Store
+	Keep  string
+	// Judge makes the verdict on runs, by their history.
+	Judge func(runs []run.Run) (layout.Input, error)
+}
+
+// Settle measures what is open in the verdict on the runs, and returns the verdict that
+// follows. Of the error in is what it was.
+func (s Settler) Settle(ctx context.Context, in layout.Input, m lab.Measured) (layout.Input, error) {
+	questions := rounds.Questions(in.Verdict)
+	switch {
+	case len(questions) == 0 || len(m.Places) != len(in.Verdict.Runs):
+		return in, nil
+	case s.Base.APK == "":
+		return s.again(ctx, in, m)
+	case s.Config.Rounds.Max == 0:
+		return in, nil
+	case s.Config.App.APK == "":
+		return s.noted(in, "What is open was not measured in turns with the base build: app.apk names no file of the new one."), nil
+	}
+	plan, err := rounds.PlanOf(s.Set.Policy, s.Config.Rounds.Max, len(questions))
+	if err != nil {
+		return s.noted(in, "What is open was not measured in turns with the base build: "+err.Error()+" (rounds.max)."), nil
+	}
+	return s.inTurns(ctx, in, m, questions, plan)
+}
+
+func (s Settler) noted(in layout.Input, note string) layout.Input {
+	in.Notes = append(slices.Clone(in.Notes), note)
+	return in
+}
+
+// inTurns measures the open questions by the plan.
+func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, questions []rounds.Question, plan rounds.Plan) (layout.Input, error) {
+	catalogue, err := run.Catalogue(s.catalogue(), m.Runs...)
+	if err != nil {
+		return in, exit.Usage(err, "")
+	}
+	places := placesOf(questions)
+	fmt.Fprintf(s.Stderr, "%s open: measuring base and head in turns on %s, up to %s in %s; base: %s\n",
+		words.Count(len(questions), "comparison is", "comparisons are"), s.where(in.Verdict, places),
+		words.Count(plan.Most, "round", "rounds"), words.Duration(s.Config.Rounds.Within()), console.Plain(s.Base.From))
+	trial := rounds.New(s.Set.Policy, catalogue, in.Verdict, plan)
+	only := make([]int, len(places))
+	for i, place := range places {
+		only[i] = m.Places[place]
+	}
+	origin := lab.OriginOf(s.Console, s.Flags)
+	bases, heads, err := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
+		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session("rounds"),
+		Parallel: s.Flags.Parallel, Rounds: plan.Most, Within: s.Config.Rounds.Within(), Again: s.Flags.Again + 1, Only: only,
+		More: func(job int, base, head run.Run) int {
+			trial.Add(places[job], base, head)
+			until, _ := trial.Next(places[job])
+			return until
+		},
+	})
+	if err != nil {
+		return in, err
+	}
+	if err := s.keep(ctx, bases, heads); err != nil {
+		return in, err
+	}
+	for i, place := range places {
+		trial.Add(place, bases[i].Run, heads[i].Run)
+		trial.End(place, lostOf(bases[i], heads[i]))
+	}
+	in.Verdict = trial.Verdict()
+	if err := ctx.Err(); err != nil {
+		return in, exit.Infrastructure(fmt.Errorf("measure in turns: %w", err))
+	}
+	return in, nil
+}
+
+func (s Settler) catalogue() *metric.Catalogue {
+	if s.Set.Catalogue == nil {
+		return metric.Default()
+	}
+	return s.Set.Catalogue
+}
+
+// session names what is measured beside the runs' own session.
+func (s Settler) session(what string) string {
+	if s.Flags.Session == "" {
+		return what + "-" + s.Now().UTC().Format("20060102T150405.000Z")
+	}
+	return s.Flags.Session + " " + what
+}
+
+// placesOf are the places of runs that have questions, each once.
+func placesOf(questions []rounds.Question) []int {
+	var out []int
+	for _, q := range questions {
+		if !slices.Contains(out, q.Place) {
+			out = append(out, q.Place)
+		}
+	}
+	return out
+}
+
+// where says on what the places are measured: "2 devices".
+func (s Settler) where(v gate.Verdict, places []int) string {
+	devices := map[string]bool{}
+	for _, place := range places {
+		devices[v.Runs[place].Context["model"]+"\x00"+v.Runs[place].Context["sdk"]] = true
+	}
+	return words.Count(len(devices), "device", "devices")
+}
+
+// keep keeps the rounds' runs, as far as there is anything to keep of them.
+func (s Settler) keep(ctx context.Context, bases, heads []collect.Result) error {
+	for _, results := range [][]collect.Result{bases, heads} {
+		for _, r := range lab.MeasuredRuns(results) {
+			if err := lab.AddTo(ctx, s.Store, r); err != nil {
+				return err
+			}
+		}
+	}
+	return KeepBoth(s.Keep, bases, heads)
+}
+
+// KeepBoth leaves the runs of both builds in a folder, as base.jsonl and head.jsonl; ""
+// is none.
+func KeepBoth(dir string, base, head []collect.Result) error {
+	if dir == "" {
+		return nil
+	}
+	for file, results := range map[string][]collect.Result{"base.jsonl": base, "head.jsonl": head} {
+		path := filepath.Join(dir, file)
+		if err := files.Write(path, lab.JSONLines(results)); err != nil {
+			return exit.Infrastructure(files.Error("write the runs to", path, err))
+		}
+	}
+	return nil
+}
+
+// lostOf says why two builds' rounds ended before they were settled or spent, "" where
+// nothing went wrong.
+func lostOf(base, head collect.Result) string {
+	for i, r := range []collect.Result{base, head} {
+		if r.Err == nil || errors.Is(r.Err, collect.ErrNoTime) || errors.Is(r.Err, collect.ErrOtherBuild) {
+			continue
+		}
+		return "the " + []string{"base", "head"}[i] + " build: " + words.OneLine(r.Err.Error())
+	}
+	return ""
+}

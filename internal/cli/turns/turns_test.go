@@ -1,0 +1,262 @@
+package turns_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/evidence"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
+	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
+)
+
+// phones are those that the tests measure on.
+var phones = []string{"pixel-7-android-14", "nexus-5x-android-6.0.0"}
+
+// bench is a settler on simulated phones whose new build is one of the demo's.
+type bench struct {
+	turns.Settler
+	dir string
+	say *strings.Builder
+}
+
+func newBench(t *testing.T, head string) *bench {
+	t.Helper()
+	b := &bench{dir: clitest.SimulatedBuilds(t, phones...), say: &strings.Builder{}}
+	c := console.Console{Stdout: io.Discard, Stderr: b.say, Now: time.Now, Getenv: func(string) string { return "" }}
+	cfg, err := settings.LoadConfig(filepath.Join(b.dir, "apkgate.yml"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.App.Install(b.apk(head))
+	policy, _ := gate.PolicyOf(gate.PresetDefault)
+	b.Settler = turns.Settler{Console: c, Config: cfg, Set: settings.Settings{Policy: policy}, Flags: lab.CollectFlags{Session: "pr"}}
+	return b
+}
+
+func (b *bench) apk(name string) string { return filepath.Join(b.dir, name+".apk") }
+
+// open is a verdict on a run on each phone, with one comparison of the time per frame:
+// open on the phones at these places, and cleared on the others.
+func (b *bench) open(places ...int) (layout.Input, lab.Measured) {
+	v := gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Warnings: []run.Warning{}}
+	var m lab.Measured
+	for i, phone := range phones {
+		r := gate.RunVerdict{ID: phone, Verdict: gate.Pass, Scenario: "read-mail", Context: map[string]string{"model": phone}}
+		c := gate.Comparison{Metric: "frames.duration_ms", Direction: gate.None, Screen: gate.Cleared}
+		if slices.Contains(places, i) {
+			r.Verdict, c.Screen, c.Direction = gate.Inconclusive, gate.Open, gate.Suspect
+		}
+		r.Comparisons = []gate.Comparison{c}
+		v.Runs = append(v.Runs, r)
+		m.Runs, m.Places = append(m.Runs, run.Run{ID: phone, Scenario: "read-mail"}), append(m.Places, i)
+	}
+	return layout.Input{Verdict: v}, m
+}
+
+func (b *bench) settle(t *testing.T, places ...int) gate.Verdict {
+	t.Helper()
+	in, m := b.open(places...)
+	in, err := b.Settle(t.Context(), in, m)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.say)
+	}
+	return in.Verdict
+}
+
+// Only the phone on which something is open is measured, and a build that is like its
+// base is settled before the rounds are spent.
+func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Base = turns.Base{APK: b.apk("demo-good"), From: "a test"}
+	b.Keep = filepath.Join(t.TempDir(), "rounds")
+	v := b.settle(t, 1)
+	if v.Verdict != gate.Pass || v.Runs[0].Rounds != nil {
+		t.Errorf("%s; the phone that was cleared has rounds %v", v.Verdict, v.Runs[0].Rounds)
+	}
+	if r := v.Runs[1].Rounds; r == nil || r.Stopped != gate.StoppedSettled || r.Measured >= r.Most {
+		t.Errorf("rounds %+v: %s", r, v.Runs[1].Reason)
+	}
+	if said := b.say.String(); !strings.Contains(said, "1 comparison is open: measuring base and head in turns on 1 device, up to 40 rounds in 1h; base: a test") {
+		t.Errorf("it says\n%s", said)
+	}
+	for _, name := range []string{"base.jsonl", "head.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(b.Keep, name))
+		if err != nil || strings.Count(string(text), "\n") != 1 || !strings.Contains(string(text), `"session":"pr rounds"`) {
+			t.Errorf("%s: %v, %.200s", name, err, text)
+		}
+	}
+}
+
+func TestAWorseBuildFailsEarly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-worse")
+	b.Base = turns.Base{APK: b.apk("demo-good"), From: "a test"}
+	v := b.settle(t, 0, 1)
+	if v.Verdict != gate.Regression {
+		t.Errorf("%s", v.Verdict)
+	}
+	for _, r := range v.Runs {
+		if r.Verdict != gate.Regression || r.Rounds.Stopped != gate.StoppedSettled || r.Rounds.Measured > 20 || r.Rounds.Base.App.Version != "1.4.0" {
+			t.Errorf("%s: %s after %+v", r.ID, r.Reason, r.Rounds)
+		}
+	}
+}
+
+// What can't be measured in turns leaves the verdict as it was, and says why.
+func TestABaseThatCanNotBeMeasured(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Base = turns.Base{APK: clitest.WriteFile(t, filepath.Join(b.dir, "other.apk"), "no app"), From: "a test"}
+	v := b.settle(t, 0)
+	if r := v.Runs[0]; v.Verdict != gate.Inconclusive || r.Rounds.Stopped != gate.StoppedLost || !strings.Contains(r.Reason, "the base build: ") || !strings.Contains(r.Reason, "INSTALL") {
+		t.Errorf("%s: %s", v.Verdict, v.Runs[0].Reason)
+	}
+}
+
+// The minutes are spent: what is open stays so.
+func TestNoTimeIsLeft(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Base = turns.Base{APK: b.apk("demo-good"), From: "a test"}
+	b.Config.Rounds.Minutes = 1
+	v := b.settle(t, 0)
+	if r := v.Runs[0]; v.Verdict != gate.Inconclusive || r.Rounds.Stopped != gate.StoppedBudget || r.Rounds.Measured >= 8 {
+		t.Errorf("%s after %+v: %s", v.Verdict, r.Rounds, r.Reason)
+	}
+}
+
+// Nothing is measured where nothing is open, where rounds are switched off, or where
+// they could prove nothing; and the last is said.
+func TestWhereNoRoundsAreMeasured(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Base = turns.Base{APK: "no/such.apk"}
+	if v := b.settle(t); v.Verdict != gate.Inconclusive || b.say.Len() > 0 {
+		t.Errorf("nothing is open: %s", b.say)
+	}
+	b.Config.Rounds.Max = 0
+	if b.settle(t, 0); b.say.Len() > 0 {
+		t.Errorf("rounds are off: %s", b.say)
+	}
+	b.Config.Rounds.Max = 3
+	in, m := b.open(0)
+	in, err := b.Settle(t.Context(), in, m)
+	if err != nil || len(in.Notes) != 1 || !strings.Contains(in.Notes[0], "3 rounds at most can't keep false alarms") {
+		t.Errorf("%v, %q", err, in.Notes)
+	}
+}
+
+// Without a base build what looks worse is measured again, in a session of its own.
+func TestWithoutABaseTheSuspectIsMeasuredAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	var judged []run.Run
+	b.Judge = func(runs []run.Run) (layout.Input, error) {
+		judged = runs
+		return layout.Input{Verdict: gate.Verdict{Verdict: gate.Regression}}, nil
+	}
+	if v := b.settle(t, 1); v.Verdict != gate.Regression || len(judged) != 3 {
+		t.Fatalf("%s, %d runs are judged", v.Verdict, len(judged))
+	}
+	if r := judged[2]; r.Session != "pr again" || r.Context["model"] != "Nexus 5X" || len(r.Iterations) != b.Config.Scenarios[0].Repetitions {
+		t.Errorf("measured again: session %q on %q, %d repetitions", r.Session, r.Context["model"], len(r.Iterations))
+	}
+}
+
+// The build that a refresh kept is found by the commits that a pull request began with,
+// and only where it was accepted.
+func TestTheKeptBuildIsTheBase(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	path := filepath.Join(b.dir, "kept.db")
+	store, err := stores.Open(t.Context(), b.Console, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	folder := stores.Kept(path)
+	keep := func(apk, commit string, state baseline.State) {
+		cfg := *b.Config
+		cfg.App.Install(b.apk(apk))
+		cfg.Devices = []config.Device{{Simulated: phones[0], Name: phones[0]}}
+		m, err := lab.MeasureInto(t.Context(), b.Console, &cfg, lab.CollectFlags{Commit: commit, Evidence: lab.Evidence{Folder: folder, APK: true}}, store)
+		if err == nil && state != "" {
+			err = store.Mark(t.Context(), []string{m.Runs[0].ID}, baseline.Mark{State: state})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.Config.Scenarios[0].Repetitions = 1
+	keep("demo-good", "aaa", baseline.Accepted)
+	keep("demo-worse", "bbb", baseline.Accepted)
+	keep("demo-worse", "ccc", "")
+	for _, test := range []struct {
+		commits      []string
+		commit, name string
+	}{
+		{nil, "bbb", "demo-worse"},
+		{[]string{"zzz", "aaa", "bbb"}, "aaa", "demo-good"},
+		{[]string{"ccc"}, "", ""},
+	} {
+		base := turns.Kept(t.Context(), b.Console, b.Config, store, folder, test.commits)
+		defer base.Close(b.Console)
+		want := ""
+		if test.name != "" {
+			text, err := os.ReadFile(b.apk(test.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = string(text)
+		}
+		got, _ := os.ReadFile(base.APK)
+		if base.Source.Commit != test.commit || string(got) != want {
+			t.Errorf("commits %q: %+v", test.commits, base)
+		}
+		base.Close(b.Console)
+		if _, err := os.Stat(base.APK); base.APK != "" && err == nil {
+			t.Errorf("%s is left behind", base.APK)
+		}
+	}
+	if base := turns.Kept(t.Context(), b.Console, b.Config, store, evidence.At(filepath.Join(b.dir, "elsewhere"), evidence.Default), nil); base.APK != "" {
+		t.Errorf("it was found where it is not: %+v", base)
+	}
+	if b.say.Len() > 0 && strings.Contains(b.say.String(), "warning: nothing can") {
+		t.Error(b.say)
+	}
+}
+
+// What a user names is looked at before anything is measured.
+func TestTheBaseThatIsNamed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Config.Base = filepath.Join(b.dir, "not-built.apk")
+	if base, err := turns.Named(b.Console, b.Config, "", ""); err != nil || base.APK != "" || !strings.Contains(b.say.String(), "not-built.apk is not there") {
+		t.Errorf("%+v, %v: %s", base, err, b.say)
+	}
+	if _, err := turns.Named(b.Console, b.Config, filepath.Join(b.dir, "no-such.apk"), ""); err == nil || !strings.Contains(err.Error(), "no-such.apk") {
+		t.Errorf("a flag with no file: %v", err)
+	}
+	if _, err := turns.Named(b.Console, b.Config, b.apk("demo-test"), ""); err == nil || !strings.Contains(err.Error(), "the base build: ") || !strings.Contains(err.Error(), "com.example.demo.test") {
+		t.Errorf("another app: %v", err)
+	}
+	b.Config.Base = b.apk("demo-worse")
+	if base, err := turns.Named(b.Console, b.Config, b.apk("demo-good"), "abc"); err != nil || base.APK != b.apk("demo-good") || base.Source.Commit != "abc" {
+		t.Errorf("the flag wins: %+v, %v", base, err)
+	}
+}
