@@ -79,16 +79,25 @@ func (q Query) Properties() map[string]string { return devctx.Only(q.Context, q.
 // builtin is made once: a history sums up as many runs as it is asked for.
 var builtin = metric.Default()
 
-// Summarize sums a run up as stores do: by the built-in catalogue, with the
-// start in UTC.
+// catalogueOf is the built-in catalogue with the metrics that the run declares, which
+// says on which scale their repetitions are summed up.
+func catalogueOf(r run.Run) *metric.Catalogue {
+	if known, err := run.Catalogue(builtin, r); err == nil {
+		return known
+	}
+	return builtin
+}
+
+// Summarize sums a run up as stores do: by the built-in catalogue and what the run
+// declares, with the start in UTC.
 func Summarize(r run.Run, centre run.Centre) run.Summary {
-	s := run.Summarize(r, centre, builtin)
+	s := run.Summarize(r, centre, catalogueOf(r))
 	s.Started = s.Started.UTC()
 	return s
 }
 
 // Cells are a run's cells by either centre, as stores keep them.
 func Cells(r run.Run) (median, mean run.Cells) {
-	s := run.SummarizeBy(r, builtin, run.Median, run.Mean)
+	s := run.SummarizeBy(r, catalogueOf(r), run.Median, run.Mean)
 	return s[0].Cells, s[1].Cells
 }

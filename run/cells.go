@@ -75,8 +75,22 @@ func (c Cells) All() iter.Seq2[Cell, float64] {
 // Map is a copy as a map.
 func (c Cells) Map() map[Cell]float64 { return maps.Collect(c.All()) }
 
-// Equal reports whether both have the same cells with the same numbers.
-func (c Cells) Equal(d Cells) bool { return maps.Equal(c.Map(), d.Map()) }
+// Equal reports whether both have the same cells with the same numbers, and repetitions
+// that say the same.
+func (c Cells) Equal(d Cells) bool {
+	if c.Len() != d.Len() {
+		return false
+	}
+	for cell, v := range c.All() {
+		w, ok := d.Get(cell)
+		own, _ := c.Repeated(cell)
+		other, _ := d.Repeated(cell)
+		if !ok || v != w || own != other {
+			return false
+		}
+	}
+	return true
+}
 
 // Column finds one cell in many summaries. It remembers where the cell was in the
 // last one: summaries that share their names are not searched again.

@@ -128,4 +128,7 @@ func TestATableOfRepetitions(t *testing.T) {
 	if want := []Repeated{{2, 1.5, 0.25, true}, {}, {}, {3, 2.5, 0.5, false}}; !slices.Equal(got[cell], want) || got[none] != nil {
 		t.Errorf("%+v, want %+v and nothing else", got, want)
 	}
+	if shared.Share(all[0]).Equal(all[2]) || !shared.Share(all[0]).Equal(all[0]) {
+		t.Error("cells are equal whatever their repetitions say")
+	}
 }

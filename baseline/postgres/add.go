@@ -55,7 +55,7 @@ func (s *Store) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
 type newRow struct {
 	records.Record
 	subject, context int64
-	median, mean     []byte
+	packed
 }
 
 // newRows works out the rows of the runs, and sees to it that what they share
@@ -79,7 +79,7 @@ func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) 
 	for i, row := range rows {
 		row.subject = ids[subjectKey(row.Run.App.Package, row.Run.Scenario)]
 		row.context = ids[contextKey(row.Run.Context)]
-		row.median, row.mean = encodeCells(ids, sums[i].median), encodeCells(ids, sums[i].mean)
+		row.packed = sums[i].pack(ids)
 	}
 	return rows, nil
 }
@@ -122,9 +122,9 @@ func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) 
 // the order of ids, two writers of the same runs don't wait for each other.
 const insertSQL = `
 	INSERT INTO apkgate.runs (id, digest, subject, context, started, session, status, version, build,
-		repository, revision, ref, iterations, added, median, mean)
+		repository, revision, ref, iterations, added, median, mean, repeated)
 	SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-		$10::text[], $11::text[], $12::text[], $13::integer[], $14::text[], $15::bytea[], $16::bytea[]) AS n(id, digest)
+		$10::text[], $11::text[], $12::text[], $13::integer[], $14::text[], $15::bytea[], $16::bytea[], $17::bytea[]) AS n(id, digest)
 	ORDER BY n.id
 	ON CONFLICT (id) DO NOTHING RETURNING number, id`
 
@@ -138,7 +138,7 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow) error {
 		return nil
 	}
 	var texts [10][]string
-	var digests, medians, means [][]byte
+	var digests, medians, means, repeated [][]byte
 	var subjects, contexts []int64
 	var iterations []int32
 	packedOf := map[string][]byte{}
@@ -153,10 +153,11 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow) error {
 		}
 		digests, subjects, contexts = append(digests, row.Digest), append(subjects, row.subject), append(contexts, row.context)
 		iterations, medians, means = append(iterations, int32(len(r.Iterations))), append(medians, row.median), append(means, row.mean)
+		repeated = append(repeated, row.repeated)
 		packedOf[toText(r.ID)] = row.Packed
 	}
 	added, err := tx.Query(ctx, insertSQL, texts[0], digests, subjects, contexts, texts[1], texts[2], texts[3], texts[4], texts[5],
-		texts[6], texts[7], texts[8], iterations, texts[9], medians, means)
+		texts[6], texts[7], texts[8], iterations, texts[9], medians, means, repeated)
 	if err != nil {
 		return err
 	}

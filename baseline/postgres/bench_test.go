@@ -60,10 +60,10 @@ func benchRun(random *rand.Rand, i int) run.Run {
 // so that Get and Verify make no sense of them.
 const multiply = `
 	INSERT INTO apkgate.runs (id, digest, subject, context, started, session, status, version, build, repository, revision, ref,
-		iterations, added, state, reference, median, mean)
+		iterations, added, state, reference, median, mean, repeated)
 	SELECT md5(g::text), sha256(g::text::bytea), r.subject, c.id,
 		to_char(timestamp '2020-01-01' + g * interval '1 minute', 'YYYY-MM-DD"T"HH24:MI:SS') || '.000000000Z',
-		'session' || g / 10, 'complete', '', '', '', '', '', 10, r.added, 'accepted', true, r.median, r.mean
+		'session' || g / 10, 'complete', '', '', '', '', '', 10, r.added, 'accepted', true, r.median, r.mean, r.repeated
 	FROM generate_series(1, %[1]d) AS g
 	JOIN (SELECT *, row_number() OVER () - 1 AS n FROM apkgate.runs) r ON r.n = g %% 1000
 	JOIN (SELECT id, row_number() OVER () - 1 AS n FROM apkgate.contexts) c ON c.n = abs(hashint4(g)) %% %[2]d;

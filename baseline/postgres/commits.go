@@ -12,9 +12,9 @@ import (
 
 // near is a reference of one of the commits that a query names.
 type near struct {
-	number, context      int64
-	rank                 int // of its commit, the nearest is 0
-	started, id, session string
+	number, context              int64
+	rank                         int // of its commit, the nearest is 0
+	started, id, session, commit string
 }
 
 // readNear finds the subject's references of the query's commits, by context.
@@ -40,7 +40,8 @@ func (sc *scanner) readNear(ctx context.Context) error {
 	var n near
 	var commit string
 	_, err = pgx.ForEachRow(rows, []any{&n.number, &n.context, &commit, &n.started, &n.id, &n.session}, func() error {
-		n.id, n.session, n.rank = fromText(n.id), fromText(n.session), ranks[fromText(commit)]
+		n.id, n.session, n.commit = fromText(n.id), fromText(n.session), fromText(commit)
+		n.rank = ranks[n.commit]
 		sc.isNear[n.id] = true
 		sc.near[n.context] = append(sc.near[n.context], n)
 		return nil
@@ -77,25 +78,25 @@ func (sc *scanner) nearest(ctx context.Context, contexts []ranked) error {
 	for i, n := range list {
 		numbers[i] = n.number
 	}
-	rows, err := sc.tx.Query(ctx, "SELECT number, "+sc.column+" FROM apkgate.runs WHERE number = ANY($1)", numbers)
+	rows, err := sc.tx.Query(ctx, "SELECT number, "+sc.column+", repeated FROM apkgate.runs WHERE number = ANY($1)", numbers)
 	if err != nil {
 		return err
 	}
-	cells := map[int64][]byte{}
+	found := map[int64]kept{}
 	var number int64
-	var data []byte
-	if _, err := pgx.ForEachRow(rows, []any{&number, &data}, func() error {
-		cells[number] = slices.Clone(data)
+	var k kept
+	if _, err := pgx.ForEachRow(rows, []any{&number, &k.cells, &k.repeated}, func() error {
+		found[number] = kept{slices.Clone(k.cells), slices.Clone(k.repeated)}
 		return nil
 	}); err != nil {
 		return err
 	}
 	for _, n := range list {
 		var summary run.Summary
-		if summary, err = sc.summary(ctx, n.started, cells[n.number]); err != nil {
+		if summary, err = sc.summary(ctx, n.started, found[n.number]); err != nil {
 			return err
 		}
-		summary.ID, summary.Session, summary.Context = n.id, n.session, sc.contexts[n.context]
+		summary.ID, summary.Session, summary.Commit, summary.Context = n.id, n.session, n.commit, sc.contexts[n.context]
 		sc.out = append(sc.out, summary)
 	}
 	return nil

@@ -311,6 +311,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"a wrong start":          `UPDATE apkgate.runs SET started = '2027-01-01T00:00:00.000000000Z' WHERE id = 'bad'`,
 		"no start":               `UPDATE apkgate.runs SET started = 'soon' WHERE id = 'bad'`,
 		"a wrong session":        `UPDATE apkgate.runs SET session = 'x' WHERE id = 'bad'`,
+		"another's repetitions":  `UPDATE apkgate.runs SET repeated = '\x04' WHERE id = 'bad'`,
 		"another's summary":      `UPDATE apkgate.runs SET median = (SELECT median FROM apkgate.runs WHERE id = 'good') WHERE id = 'bad'`,
 		"half a summary":         `UPDATE apkgate.runs SET mean = '\x01ff' WHERE id = 'bad'`,
 		"an unknown cell":        `UPDATE apkgate.runs SET mean = '\x7f0000000000000000' WHERE id = 'bad'`,
@@ -344,6 +345,37 @@ func TestDerivesAnew(t *testing.T) {
 	found, err := open(t, theServer.url("owner", database)).References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
 	if err != nil || len(found) != 1 || found[0].Cells.Map()[run.Cell{Metric: "frames.count"}] != 41 {
 		t.Errorf("%+v, %v, want one reference of 41 frames", found, err)
+	}
+}
+
+// TestVersion2: a history whose summaries tell nothing of repetitions tells of them when
+// it is opened.
+func TestVersion2(t *testing.T) {
+	database := newDatabase(t)
+	s := open(t, theServer.url("owner", database))
+	r := newRun("a", 60)
+	r.Source.Commit = "c0ffee"
+	for _, frames := range []float64{62, 90} {
+		r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{"frames.count": frames}})
+	}
+	if _, err := s.Add(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Mark(t.Context(), []string{"a"}, baseline.Mark{State: baseline.Accepted}); err != nil {
+		t.Fatal(err)
+	}
+	exec1(t, database, `UPDATE apkgate.history SET schema = 2, derivation = 2; ALTER TABLE apkgate.runs DROP COLUMN repeated`)
+	s = open(t, theServer.url("owner", database))
+	found, err := s.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%+v, %v, want one reference", found, err)
+	}
+	// Of 60, 62 and 90 the means of pairs are 60, 61, 62, 75, 76 and 90.
+	if said, ok := found[0].Repeated(run.Cell{Metric: "frames.count"}); !ok || said.N != 3 || said.Centre != 68.5 || found[0].Commit != "c0ffee" {
+		t.Errorf("%+v of commit %q, want three about 68.5", said, found[0].Commit)
+	}
+	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
+		t.Errorf("Verify says %v, %v", damage, err)
 	}
 }
 

@@ -210,10 +210,10 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 		l.done = true // unless its piece turns out to be whole
 	}
 	rows, err := sc.tx.Query(ctx, `
-		SELECT l.context, p.started, p.id, p.session, p.cells
+		SELECT l.context, p.started, p.id, p.session, p.revision, p.cells, p.repeated
 		FROM unnest($2::bigint[], $3::text[], $4::text[]) AS l(context, started, id)
 		CROSS JOIN LATERAL (
-			SELECT r.started, r.id, r.session, r.`+sc.column+` AS cells FROM apkgate.runs r
+			SELECT r.started, r.id, r.session, r.revision, r.`+sc.column+` AS cells, r.repeated FROM apkgate.runs r
 			WHERE r.subject = $1 AND r.context = l.context AND r.reference AND (r.started, r.id) < (l.started, l.id) AND r.started >= $5
 			ORDER BY r.started DESC, r.id DESC LIMIT $6) p`,
 		sc.subject, contexts, started, ids, sc.since, size)
@@ -222,12 +222,12 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 	}
 	// The names of cells may have to be read on this connection: first take all.
 	type found struct {
-		context              int64
-		started, id, session string
-		cells                []byte
+		context                        int64
+		started, id, session, revision string
+		kept                           kept
 	}
 	read, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f found, err error) {
-		return f, row.Scan(&f.context, &f.started, &f.id, &f.session, &f.cells)
+		return f, row.Scan(&f.context, &f.started, &f.id, &f.session, &f.revision, &f.kept.cells, &f.kept.repeated)
 	})
 	if err != nil {
 		return err
@@ -243,21 +243,24 @@ func (sc *scanner) readPieces(ctx context.Context, lanes merge, size int) error 
 		if sc.isNear[id] {
 			continue
 		}
-		summary, err := sc.summary(ctx, f.started, f.cells)
+		summary, err := sc.summary(ctx, f.started, f.kept)
 		if err != nil {
 			return err
 		}
-		summary.ID, summary.Session, summary.Context = id, session, sc.contexts[f.context]
+		summary.ID, summary.Session, summary.Commit, summary.Context = id, session, fromText(f.revision), sc.contexts[f.context]
 		l.read = append(l.read, summary)
 	}
 	return nil
 }
 
-func (sc *scanner) summary(ctx context.Context, started string, data []byte) (s run.Summary, err error) {
+// kept is a summary as it lies in the database.
+type kept struct{ cells, repeated []byte }
+
+func (sc *scanner) summary(ctx context.Context, started string, k kept) (s run.Summary, err error) {
 	if s.Started, err = records.ParseStamp(started); err != nil {
 		return s, err
 	}
-	s.Cells, err = sc.store.cells(ctx, sc.tx, data, &sc.layouts)
+	s.Cells, err = sc.store.cells(ctx, sc.tx, k.cells, k.repeated, &sc.layouts)
 	return s, err
 }
 

@@ -20,11 +20,12 @@ var schemaFiles embed.FS
 var migrations = []string{
 	mustRead("schema/0001_history.sql"),
 	mustRead("schema/0002_batch.sql"),
+	mustRead("schema/0003_repetitions.sql"),
 }
 
 // derivation is the version of the rules by which package run makes summaries of
 // records. Raise it when they change: histories are then derived anew.
-const derivation = 2
+const derivation = 3
 
 // lockKey is the advisory lock that migrations hold: "apkgate" in ASCII.
 const lockKey = 0x61706b67617465

@@ -13,38 +13,46 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-func encodeCells(ids map[key]int64, cells run.Cells) []byte {
-	list := make([]records.Value, 0, cells.Len())
-	for c, v := range cells.All() {
-		list = append(list, records.Value{Cell: ids[cellKey(c)], Value: v})
-	}
-	return records.PackSummary(list)
+// packed are a run's summaries as they are kept.
+type packed struct{ median, mean, repeated []byte }
+
+// pack packs summaries whose cells have those numbers.
+func (s summaries) pack(ids map[key]int64) packed {
+	number := func(c run.Cell) (int64, error) { return ids[cellKey(c)], nil }
+	medians, _ := records.Values(s.median, number) // each cell has a number
+	means, _ := records.Values(s.mean, number)
+	return packed{records.PackSummary(medians), records.PackSummary(means), records.PackRepeated(medians)}
 }
 
 var errUnknownCell = errors.New("a summary has a cell that is not there")
 
-// decodeCells reads cells whose names are known.
-func decodeCells(data []byte, names map[int64]run.Cell, shared *run.Layouts) (run.Cells, error) {
-	var cells []run.Cell
-	values := make([]float64, 0, records.MostValues(data))
+// decodeCells reads cells whose names are known, and what their repetitions say.
+func decodeCells(data, repeated []byte, names map[int64]run.Cell, shared *run.Layouts) (run.Cells, error) {
+	most := records.MostValues(data)
+	cells, values, said := make([]run.Cell, 0, most), make([]float64, 0, most), make([]run.Repeated, 0, most)
+	repetitions := records.RepetitionsIn(repeated)
 	err := records.EachValue(data, func(cell int64, value float64) error {
 		name, ok := names[cell]
 		if !ok {
 			return errUnknownCell
 		}
-		cells, values = append(cells, name), append(values, value)
-		return nil
+		r, err := repetitions.Next(value)
+		cells, values, said = append(cells, name), append(values, value), append(said, r)
+		return err
 	})
+	if err == nil {
+		err = repetitions.End()
+	}
 	if err != nil {
 		return run.Cells{}, err
 	}
-	return shared.Cells(cells, values, nil), nil
+	return shared.Cells(cells, values, said), nil
 }
 
 // cells decodes a summary, and reads the names of cells anew where it has one
 // that was made since.
-func (s *Store) cells(ctx context.Context, tx pgx.Tx, data []byte, shared *run.Layouts) (run.Cells, error) {
-	cells, err := decodeCells(data, s.cellNames(), shared)
+func (s *Store) cells(ctx context.Context, tx pgx.Tx, data, repeated []byte, shared *run.Layouts) (run.Cells, error) {
+	cells, err := decodeCells(data, repeated, s.cellNames(), shared)
 	if !errors.Is(err, errUnknownCell) {
 		return cells, err
 	}
@@ -52,7 +60,7 @@ func (s *Store) cells(ctx context.Context, tx pgx.Tx, data []byte, shared *run.L
 	if err != nil {
 		return run.Cells{}, err
 	}
-	if cells, err = decodeCells(data, names, shared); errors.Is(err, errUnknownCell) {
+	if cells, err = decodeCells(data, repeated, names, shared); errors.Is(err, errUnknownCell) {
 		err = records.Damaged(err)
 	}
 	return cells, err
@@ -120,8 +128,9 @@ func deriveAll(ctx context.Context, tx pgx.Tx) error {
 		if err := internTable(ctx, tx, "cells", cells, ids); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET median = $2, mean = $3 WHERE number = $1",
-			number, encodeCells(ids, sums.median), encodeCells(ids, sums.mean)); err != nil {
+		row := sums.pack(ids)
+		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET median = $2, mean = $3, repeated = $4 WHERE number = $1",
+			number, row.median, row.mean, row.repeated); err != nil {
 			return fmt.Errorf("run number %d: %w", number, err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -98,24 +97,24 @@ func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 	if err != nil {
 		return err
 	}
-	addSummary, err := tx.PrepareContext(ctx, "INSERT INTO summaries VALUES (?, 1, ?, ?, ?, ?, ?, ?)")
+	addSummary, err := tx.PrepareContext(ctx, summaries.Insert)
 	if err != nil {
 		return err
 	}
 	in := names.NewWriter(tx)
 	random := rand.New(rand.NewPCG(1, 2))
 	type sample struct {
-		run          run.Run
-		median, mean []byte
+		run    run.Run
+		packed summaries.Packed
 	}
 	var samples []sample
 	for i := range min(n, 1000) {
 		r := benchRun(random, i)
-		median, mean, err := summaries.Of(ctx, in, r)
+		packed, err := summaries.Of(ctx, in, r)
 		if err != nil {
 			return err
 		}
-		samples = append(samples, sample{r, median, mean})
+		samples = append(samples, sample{r, packed})
 	}
 	added := records.Stamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	for i := range n {
@@ -151,9 +150,8 @@ func fill(ctx context.Context, s *Store, tx *prepared.Tx, n int) error {
 		if _, err := addMark.ExecContext(ctx, number, added); err != nil {
 			return err
 		}
-		p := summaries.Place{Subject: subject, Context: c, Started: started, ID: r.ID}
-		if _, err := addSummary.ExecContext(ctx, subject, c, started, r.ID, r.Session,
-			summaries.Seal(p, r.Session, slices.Clone(data.median)), summaries.Seal(p, r.Session, slices.Clone(data.mean))); err != nil {
+		p := summaries.Place{Subject: subject, Reference: true, Context: c, Started: started, ID: r.ID}
+		if _, err := addSummary.ExecContext(ctx, data.packed.Row(p, r)...); err != nil {
 			return err
 		}
 	}

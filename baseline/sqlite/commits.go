@@ -82,7 +82,7 @@ func (sc *scanner) one(ctx context.Context, n near) (run.Summary, error) {
 	if !rows.Next() {
 		return run.Summary{}, cmp.Or(rows.Err(), records.Damaged(errNoSummary))
 	}
-	if err := rows.Scan(&sc.session, &sc.cells); err != nil {
+	if err := rows.Scan(&sc.kept.session, &sc.kept.revision, &sc.kept.cells, &sc.kept.repeated); err != nil {
 		return run.Summary{}, err
 	}
 	return sc.summary(ctx, n.context, records.Cursor{Started: n.started, ID: n.id}, properties)

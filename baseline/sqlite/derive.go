@@ -73,15 +73,16 @@ func renew(ctx context.Context, tx *prepared.Tx, number int64, r run.Run) error 
 	return err
 }
 
-// deriveCells sums up the record of the run of that id.
-func deriveCells(ctx context.Context, tx *prepared.Tx, id string, centre run.Centre) (run.Cells, error) {
+// derived sums up the record of the run of that id.
+func derived(ctx context.Context, tx *prepared.Tx, id string, centre run.Centre) (commit string, _ run.Cells, _ error) {
 	var number int64
 	if err := tx.QueryRowContext(ctx, "SELECT number FROM runs WHERE id = ?", id).Scan(&number); err != nil {
-		return run.Cells{}, err
+		return "", run.Cells{}, err
 	}
 	e, err := getEntry(ctx, tx, number)
 	if err != nil {
-		return run.Cells{}, fmt.Errorf("run %q: %w", id, err)
+		return "", run.Cells{}, fmt.Errorf("run %q: %w", id, err)
 	}
-	return baseline.Summarize(e.Run, centre).Cells, nil
+	s := baseline.Summarize(e.Run, centre)
+	return s.Commit, s.Cells, nil
 }

@@ -29,10 +29,27 @@ type scanner struct {
 	names   *names.Reader
 	started sql.RawBytes
 	id      sql.RawBytes
-	session sql.RawBytes
-	cells   sql.RawBytes
+	kept    kept
 	layouts run.Layouts
-	inOrder []run.Cell // the cells of the last summary; the next one's take their place
+	commits map[string]string // each once
+	// The cells of the last summary, and what its repetitions say; those of the next one
+	// take their place.
+	inOrder  []run.Cell
+	repeated []run.Repeated
+}
+
+// kept is a summary as it lies in the file.
+type kept struct{ session, revision, cells, repeated sql.RawBytes }
+
+// columns are those of kept. Older rules had other columns, and are not asked for them.
+func (sc *scanner) columns() string {
+	switch {
+	case sc.stale:
+		return "session, '', x'', x''"
+	case sc.query.Centre == run.Mean:
+		return "session, revision, mean, repeated"
+	}
+	return "session, revision, median, repeated"
 }
 
 func newScanner(ctx context.Context, tx *prepared.Tx, stale bool, subject int64, q baseline.Query) (*scanner, error) {
@@ -40,20 +57,15 @@ func newScanner(ctx context.Context, tx *prepared.Tx, stale bool, subject int64,
 	if err != nil {
 		return nil, err
 	}
-	column := "median"
-	if q.Centre == run.Mean {
-		column = "mean"
-	}
-	next, err := tx.PrepareContext(ctx, `SELECT started, id, session, `+column+` FROM summaries
+	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, names: names.NewReader(tx), commits: map[string]string{}}
+	if sc.next, err = tx.PrepareContext(ctx, `SELECT started, id, `+sc.columns()+` FROM summaries
 		WHERE subject = ?1 AND reference = 1 AND context = ?2 AND (started, id) < (?3, ?4) AND started >= ?5
-		ORDER BY started DESC, id DESC LIMIT ?6`)
-	if err != nil {
+		ORDER BY started DESC, id DESC LIMIT ?6`); err != nil {
 		return nil, err
 	}
-	sc := &scanner{tx: tx, stale: stale, query: q, subject: subject, since: since, next: next, names: names.NewReader(tx)}
-	if sc.exact, err = tx.PrepareContext(ctx, `SELECT session, `+column+` FROM summaries
+	if sc.exact, err = tx.PrepareContext(ctx, `SELECT `+sc.columns()+` FROM summaries
 		WHERE subject = ? AND reference = 1 AND context = ? AND started = ? AND id = ?`); err != nil {
-		return nil, errors.Join(err, next.Close())
+		return nil, errors.Join(err, sc.next.Close())
 	}
 	if len(q.Commits) == 0 {
 		return sc, nil
@@ -206,7 +218,7 @@ func (sc *scanner) readPage(ctx context.Context, l *lane, size int) error {
 	defer rows.Close()
 	n := 0
 	for ; rows.Next(); n++ {
-		if err := rows.Scan(&sc.started, &sc.id, &sc.session, &sc.cells); err != nil {
+		if err := rows.Scan(&sc.started, &sc.id, &sc.kept.session, &sc.kept.revision, &sc.kept.cells, &sc.kept.repeated); err != nil {
 			return err
 		}
 		l.after = records.Cursor{Started: string(sc.started), ID: string(sc.id)}
@@ -229,24 +241,52 @@ func (sc *scanner) summary(ctx context.Context, in int64, c records.Cursor, prop
 	if err != nil {
 		return run.Summary{}, err
 	}
-	out := run.Summary{ID: c.ID, Started: started, Session: string(sc.session), Context: properties}
+	out := run.Summary{ID: c.ID, Started: started, Session: string(sc.kept.session), Context: properties}
 	if sc.stale {
-		out.Cells, err = deriveCells(ctx, sc.tx, c.ID, sc.query.Centre)
+		out.Commit, out.Cells, err = derived(ctx, sc.tx, c.ID, sc.query.Centre)
 		return out, err
 	}
-	cells, err := summaries.Unseal(summaries.Place{Subject: sc.subject, Context: in, Started: c.Started, ID: c.ID}, out.Session, sc.cells)
-	if err != nil {
-		return run.Summary{}, err
+	out.Commit = sc.commit()
+	out.Cells, err = sc.readCells(ctx, summaries.Place{Subject: sc.subject, Context: in, Started: c.Started, ID: c.ID}, out)
+	return out, err
+}
+
+// commit is that of the last summary.
+func (sc *scanner) commit() string {
+	known, ok := sc.commits[string(sc.kept.revision)]
+	if !ok {
+		known = string(sc.kept.revision)
+		sc.commits[known] = known
 	}
-	sc.inOrder = sc.inOrder[:0]
+	return known
+}
+
+// readCells unseals what the last Scan has read of the summary in that place.
+func (sc *scanner) readCells(ctx context.Context, p summaries.Place, of run.Summary) (run.Cells, error) {
+	cells, err := summaries.Unseal(p, of.Session, sc.kept.cells)
+	if err != nil {
+		return run.Cells{}, err
+	}
+	repeated, err := summaries.Unseal(p, of.Commit, sc.kept.repeated)
+	if err != nil {
+		return run.Cells{}, err
+	}
+	sc.inOrder, sc.repeated = sc.inOrder[:0], sc.repeated[:0]
 	values := make([]float64, 0, records.MostValues(cells))
+	repetitions := records.RepetitionsIn(repeated)
 	err = records.EachValue(cells, func(id int64, value float64) error {
 		cell, err := sc.names.Cell(ctx, id)
-		sc.inOrder, values = append(sc.inOrder, cell), append(values, value)
+		if err != nil {
+			return err
+		}
+		r, err := repetitions.Next(value)
+		sc.inOrder, values, sc.repeated = append(sc.inOrder, cell), append(values, value), append(sc.repeated, r)
 		return err
 	})
-	out.Cells = sc.layouts.Cells(sc.inOrder, values, nil)
-	return out, err
+	if err == nil {
+		err = repetitions.End()
+	}
+	return sc.layouts.Cells(sc.inOrder, values, sc.repeated), err
 }
 
 // merge is a heap of lanes, that of the newest run on top.

@@ -28,6 +28,7 @@ var migrations = []step{
 	// held that runs with different ids are never alike.
 	{script: mustRead("schema/0003_digests.sql"), needed: "SELECT count(*) > 1 FROM pragma_index_list('runs') WHERE origin = 'u'"},
 	{script: mustRead("schema/0004_indexes.sql")},
+	{script: mustRead("schema/0005_repetitions.sql")},
 }
 
 // step is one migration. needed is a query that says whether a history needs the
@@ -39,7 +40,7 @@ const readable = 2
 
 // derivation is the version of the rules by which package run makes summaries
 // of records. Raise it when they change: histories are then derived anew.
-const derivation = 3
+const derivation = 4
 
 func mustRead(name string) string {
 	data, err := schemaFiles.ReadFile(name)

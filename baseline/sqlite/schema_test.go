@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,10 +22,11 @@ import (
 // was. To change the schema, add a step, and its digest here.
 func TestReleasedSchemaStays(t *testing.T) {
 	want := map[string]string{
-		"schema/0001_history.sql": "16cde7108a1060c225d07093a573a9926210ef9f1af93b507ab550264f31dcb2",
-		"schema/0002_batch.sql":   "22a69b93bf935acbadc8e78d0a6eccad95fdf1ce37d0c3211b42a88b1fc4cea5",
-		"schema/0003_digests.sql": "85ba1139e971604f429840988a824fe03e60a14b95329dd8cedb91172c626b25",
-		"schema/0004_indexes.sql": "264f7d97a414dee05c60b06570e4a6eebcba85a9614b492fa2191569f6c9553f",
+		"schema/0001_history.sql":     "16cde7108a1060c225d07093a573a9926210ef9f1af93b507ab550264f31dcb2",
+		"schema/0002_batch.sql":       "22a69b93bf935acbadc8e78d0a6eccad95fdf1ce37d0c3211b42a88b1fc4cea5",
+		"schema/0003_digests.sql":     "85ba1139e971604f429840988a824fe03e60a14b95329dd8cedb91172c626b25",
+		"schema/0004_indexes.sql":     "264f7d97a414dee05c60b06570e4a6eebcba85a9614b492fa2191569f6c9553f",
+		"schema/0005_repetitions.sql": "36f16d6a87964549c86aabdba0c07092d0085ac9db7c1b4dfb0079eb0eb2e8fb",
 	}
 	got := map[string]string{}
 	files, err := schemaFiles.ReadDir("schema")
@@ -99,6 +101,66 @@ func TestOutdatedUnwritable(t *testing.T) {
 	checkOld(t, s)
 }
 
+// TestVersion4: summaries that tell nothing of repetitions and commits are made anew
+// where the file can be written, and worked out of the records where it can't. The four
+// columns are ids, repetitions, centres and commits.
+func TestVersion4(t *testing.T) {
+	script, err := os.ReadFile("testdata/version-4.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "history.db")
+	rawSQL(t, path, "PRAGMA auto_vacuum = INCREMENTAL", "PRAGMA journal_mode = WAL", string(script),
+		fmt.Sprint("PRAGMA application_id = ", applicationID), "PRAGMA user_version = 4")
+	as, err := openUnwritable(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkVersion4(t, as)
+	as.Close()
+	s := openTest(t, path)
+	checkVersion4(t, s)
+	s.Close()
+	fresh := filepath.Join(t.TempDir(), "fresh.db")
+	openTest(t, fresh).Close()
+	if d := cmp.Diff(schemaOf(t, fresh), schemaOf(t, path)); d != "" {
+		t.Errorf("the schema (-new history +migrated):\n%s", d)
+	}
+}
+
+func checkVersion4(t *testing.T, s *Store) {
+	t.Helper()
+	wifi := map[string]string{"model": "S3", "network": "wifi"}
+	refs, err := s.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open-message", Context: wifi, Commits: []string{"c0ffee1"}})
+	if err != nil || len(refs) != 3 {
+		t.Fatalf("references %+v, %v, want three", refs, err)
+	}
+	// Frames of 60, 62 and 90: means of pairs are 60, 61, 62, 75, 76 and 90. CPU times of
+	// 100, 100 and 400 ms: their logarithms' are three times that of 100 and twice that of 200.
+	for i, want := range []struct {
+		id, commit string
+		frames     run.Repeated
+		ms         float64
+	}{
+		{"old-1", "c0ffee1", run.Repeated{N: 3, Centre: 68.5, SD: math.Sqrt(844.0 / 3)}, math.Sqrt(100 * 200)},
+		{"old-3", "", run.Repeated{N: 1, Centre: 60}, 100},
+		{"old-2", "c0ffee2", run.Repeated{N: 3, Centre: 68.5, SD: math.Sqrt(844.0 / 3)}, math.Sqrt(100 * 200)},
+	} {
+		frames, _ := refs[i].Repeated(run.Cell{Metric: "frames.count"})
+		cpu, _ := refs[i].Repeated(run.Cell{Metric: "cpu.time_ms"})
+		if refs[i].ID != want.id || refs[i].Commit != want.commit || frames.N != want.frames.N || frames.Log ||
+			math.Abs(frames.Centre-want.frames.Centre) > 1e-9 || math.Abs(frames.SD-want.frames.SD) > 1e-5 {
+			t.Errorf("%s of %q: frames %+v, want %+v of %q", refs[i].ID, refs[i].Commit, frames, want.frames, want.commit)
+		}
+		if !cpu.Log || math.Abs(math.Exp(cpu.Centre)-want.ms) > 1e-9 {
+			t.Errorf("%s: CPU times %+v, want their centre at %g ms", want.id, cpu, want.ms)
+		}
+	}
+	if damage, err := s.Verify(t.Context()); err != nil || len(damage) > 0 {
+		t.Errorf("Verify says %v, %v", damage, err)
+	}
+}
+
 // makeByText makes a history as an earlier apkgate did: three runs, of which two
 // are accepted.
 func makeByText(t *testing.T, path, text string) {
@@ -108,7 +170,8 @@ func makeByText(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 	rawSQL(t, path, "PRAGMA auto_vacuum = INCREMENTAL", "PRAGMA journal_mode = WAL", string(script),
-		fmt.Sprint("PRAGMA application_id = ", applicationID), "PRAGMA user_version = 1", fmt.Sprintf("INSERT INTO derivation VALUES (%d)", derivation))
+		fmt.Sprint("PRAGMA application_id = ", applicationID), "PRAGMA user_version = 1", "INSERT INTO derivation VALUES (1)",
+		mustRead("schema/0005_repetitions.sql")) // which today's Add writes to
 	db, err := connect(path, Options{}, toWrite, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +181,8 @@ func makeByText(t *testing.T, path, text string) {
 	if _, err := old.Add(t.Context(), writtenRun("old-1"), writtenRun("old-2"), writtenRun("old-3")); err != nil {
 		t.Fatal(err)
 	}
-	rawSQL(t, path, `INSERT INTO marks (run, state, at, since, note)
+	rawSQL(t, path, "ALTER TABLE summaries DROP COLUMN revision", "ALTER TABLE summaries DROP COLUMN repeated",
+		`INSERT INTO marks (run, state, at, since, note)
 			SELECT number, 'accepted', '2026-01-02T00:00:00.000000000Z', '', 'then' FROM runs WHERE id IN ('old-1', 'old-3')`,
 		"UPDATE runs SET state = 'accepted' WHERE id IN ('old-1', 'old-3')",
 		"UPDATE summaries SET reference = 1 WHERE id IN ('old-1', 'old-3')")

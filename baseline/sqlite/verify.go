@@ -273,13 +273,17 @@ func (c runChecker) check(ctx context.Context, number int64) error {
 // looks for them, and are what the record gives.
 func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.Entry) error {
 	var state baseline.State
-	var since, session string
-	var median, mean []byte
+	var since, session, commit string
+	var median, mean, repeated []byte
 	p := summaries.Place{Started: records.Stamp(e.Run.Started), ID: e.Run.ID}
-	err := c.tx.QueryRowContext(ctx, `SELECT r.subject, r.context, r.state, r.since, s.session, s.median, s.mean
+	columns := "s.revision, s.median, s.mean, s.repeated"
+	if c.stale {
+		columns = "r.revision, x'', x'', x''"
+	}
+	err := c.tx.QueryRowContext(ctx, `SELECT r.subject, r.context, r.state, r.since, s.session, `+columns+`
 		FROM runs r JOIN summaries s USING (subject, context, started, id)
 		WHERE number = ? AND s.reference = (r.state IN ('accepted', 'rebaselined'))`, number).
-		Scan(&p.Subject, &p.Context, &state, &since, &session, &median, &mean)
+		Scan(&p.Subject, &p.Context, &state, &since, &session, &commit, &median, &mean, &repeated)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return records.Damaged(errors.New("its summary is missing"))
@@ -287,11 +291,17 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 		return err
 	case session != e.Run.Session:
 		return records.Damaged(errors.New("its summary names another session"))
+	case commit != e.Run.Source.Commit:
+		return records.Damaged(errors.New("its summary names another commit"))
 	case state != e.Mark.State, state == baseline.Rebaselined && since != records.Stamp(e.Mark.Since):
 		return records.Damaged(fmt.Errorf("it counts as %q, but its newest mark says %q", state, e.Mark.State))
 	}
 	if c.stale {
 		return nil
+	}
+	said, err := summaries.Unseal(p, commit, repeated)
+	if err != nil {
+		return err
 	}
 	byMedian, byMean := baseline.Cells(e.Run)
 	for _, kept := range []struct {
@@ -303,26 +313,34 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 		if err != nil {
 			return err
 		}
-		cells := map[run.Cell]float64{}
-		err = records.EachValue(blob, func(id int64, value float64) error {
-			cell, err := c.names.Cell(ctx, id)
-			cells[cell] = value
-			return err
-		})
+		cells, err := c.cells(ctx, blob, said)
 		if err != nil {
 			return err
 		}
-		if !alike(cells, kept.want.Map()) {
+		if !records.Alike(cells, kept.want) {
 			return records.Damaged(fmt.Errorf("its summary by the %s is not what its record gives", kept.centre))
 		}
 	}
 	return nil
 }
 
-// alike reports whether two summaries are the same but for the last digits,
-// which processors round differently.
-func alike(a, b map[run.Cell]float64) bool {
-	return maps.EqualFunc(a, b, func(x, y float64) bool {
-		return math.Float64bits(x) == math.Float64bits(y) || math.Abs(x-y) <= 1e-9*math.Max(math.Abs(x), math.Abs(y))
+// cells are those of a packed summary.
+func (c runChecker) cells(ctx context.Context, summary, repeated []byte) (run.Cells, error) {
+	var cells []run.Cell
+	var values []float64
+	var said []run.Repeated
+	repetitions := records.RepetitionsIn(repeated)
+	err := records.EachValue(summary, func(id int64, value float64) error {
+		cell, err := c.names.Cell(ctx, id)
+		if err != nil {
+			return err
+		}
+		r, err := repetitions.Next(value)
+		cells, values, said = append(cells, cell), append(values, value), append(said, r)
+		return err
 	})
+	if err == nil {
+		err = repetitions.End()
+	}
+	return new(run.Layouts).Cells(cells, values, said), err
 }

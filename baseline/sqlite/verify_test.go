@@ -57,6 +57,8 @@ func TestVerifyFindsWhatWasChanged(t *testing.T) {
 		{"summary cut short", "UPDATE summaries SET median = substr(median, 1, 5) WHERE id = 'run-03'", "run-03"},
 		{"summary", "UPDATE summaries SET mean = (SELECT mean FROM summaries WHERE id = 'run-02') WHERE id = 'run-03'", "run-03"},
 		{"session of summary", "UPDATE summaries SET session = '' WHERE id = 'run-03'", "run-03"},
+		{"commit of summary", "UPDATE summaries SET revision = 'another' WHERE id = 'run-03'", "run-03"},
+		{"repetitions", "UPDATE summaries SET repeated = (SELECT repeated FROM summaries WHERE id = 'run-02') WHERE id = 'run-03'", "run-03"},
 		{"cell", "UPDATE cells SET metric = 'frames.janky' WHERE event = ''", "run-00"},
 		{"context index", "DELETE FROM context_properties WHERE context = 1", ""},
 		{"run gone", "PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run-04'", "run-04"},

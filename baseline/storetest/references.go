@@ -141,7 +141,7 @@ func referencesAsTheGate(t *testing.T, s baseline.Store) {
 // referencesSumUp has three iterations, of which one is far off.
 func referencesSumUp(t *testing.T, s baseline.Store) {
 	r := newRun("a", day(1), nil, 0)
-	r.Iterations = nil
+	r.Iterations, r.Source.Commit = nil, "c0ffee"
 	for _, frames := range []float64{10, 20, 90} {
 		r.Iterations = append(r.Iterations, run.Iteration{
 			Metrics: map[string]float64{"frames.count": frames},
@@ -156,7 +156,12 @@ func referencesSumUp(t *testing.T, s baseline.Store) {
 	} {
 		q := query(nil)
 		q.Centre = centre
-		wantEqual(t, "cells by "+string(centre), references(t, s, q)[0].Cells.Map(), want)
+		found := references(t, s, q)[0]
+		wantEqual(t, "cells by "+string(centre), found.Cells.Map(), want)
+		// Of 10, 20 and 90 the means of pairs are 10, 15, 20, 50, 55 and 90.
+		said, _ := found.Repeated(run.Cell{Metric: "frames.count"})
+		wantEqual(t, "repetitions by "+string(centre), fmt.Sprintf("%d about %g, %.3f apart", said.N, said.Centre, said.SD), "3 about 35, 43.589 apart")
+		wantEqual(t, "commit", found.Commit, "c0ffee")
 	}
 }
 
@@ -177,6 +182,11 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 		// Half of the runs share one context, so that one cluster fills many pages.
 		r := newRun(fmt.Sprintf("%04d", random.IntN(10_000)*10_000+i), day(1).Add(time.Duration(random.IntN(500))*time.Minute), nil, float64(i))
 		r.Session, r.Source.Commit = strconv.Itoa(random.IntN(50)), strconv.Itoa(random.IntN(30))
+		for range random.IntN(6) { // repetitions of times, some of which have no logarithm
+			r.Iterations = append(r.Iterations, run.Iteration{Metrics: map[string]float64{
+				"frames.count": float64(random.IntN(60)), "cpu.time_ms": 10 * max(random.NormFloat64()+2, 0),
+			}})
+		}
 		if r.Context = context(); i%2 == 0 {
 			r.Context = map[string]string{"sdk": "1", "model": "1"}
 		}
@@ -196,7 +206,7 @@ func referencesAsPlain(t *testing.T, s baseline.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(want, references(t, s, q), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(run.Summary{}, "Commit")); d != "" {
+		if d := cmp.Diff(want, references(t, s, q), cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("%+v (-plain +store):\n%s", q, d)
 		}
 	}
@@ -244,7 +254,7 @@ func manyContextsAsPlain(t *testing.T, s baseline.Store) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(want, references(t, s, q), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(run.Summary{}, "Commit")); d != "" {
+			if d := cmp.Diff(want, references(t, s, q), cmpopts.EquateEmpty()); d != "" {
 				t.Fatalf("%+v (-plain +store):\n%s", q, d)
 			}
 		}

@@ -6,22 +6,39 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/apkgate/apkgate/run"
 )
 
 // Value is the number of one cell of a summary, of which the store knows the name by
-// its own number.
+// its own number, and what the cell's repetitions say.
 type Value struct {
-	Cell  int64
-	Value float64
+	Cell     int64
+	Value    float64
+	Repeated run.Repeated
+}
+
+// Values are those of a summary, in order of their cells.
+func Values(cells run.Cells, number func(run.Cell) (int64, error)) ([]Value, error) {
+	list := make([]Value, 0, cells.Len())
+	for c, v := range cells.All() {
+		id, err := number(c)
+		if err != nil {
+			return nil, err
+		}
+		r, _ := cells.Repeated(c)
+		list = append(list, Value{id, v, r})
+	}
+	slices.SortFunc(list, func(a, b Value) int { return cmp.Compare(a.Cell, b.Cell) })
+	return list, nil
 }
 
 // leastValue is the least that a value takes in a packed summary, in bytes.
 const leastValue = 1 + 8
 
-// PackSummary packs a summary, which it sorts by cell: for each value the difference to
-// the cell before as an unsigned varint, then the value as a little-endian float64.
+// PackSummary packs the numbers of a summary: for each value the difference to the cell
+// before as an unsigned varint, then the value as a little-endian float64.
 func PackSummary(values []Value) []byte {
-	slices.SortFunc(values, func(a, b Value) int { return cmp.Compare(a.Cell, b.Cell) })
 	out := make([]byte, 0, (leastValue+1)*len(values))
 	last := int64(0)
 	for _, v := range values {
@@ -34,6 +51,72 @@ func PackSummary(values []Value) []byte {
 
 // MostValues is how many values data may hold at most.
 func MostValues(data []byte) int { return len(data) / leastValue }
+
+// PackRepeated packs what repetitions say, in the order of the values: for each cell
+// their count, doubled, plus 1 on the logarithmic scale, as an unsigned varint. Where it
+// is more than one repetition the centre follows as a little-endian float64, and the
+// spread as a float32.
+func PackRepeated(values []Value) []byte {
+	out := make([]byte, 0, (1+8+4)*len(values))
+	for _, v := range values {
+		r := v.Repeated
+		head := uint64(r.N) << 1
+		if r.Log {
+			head |= 1
+		}
+		out = binary.AppendUvarint(out, head)
+		if r.N > 1 {
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(r.Centre))
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(r.SD)))
+		}
+	}
+	return out
+}
+
+var errRepetitions = errors.New("a summary's repetitions are not those of its cells")
+
+// Repetitions reads what PackRepeated has packed. Those of nothing tell nothing.
+type Repetitions struct {
+	data  []byte
+	known bool
+}
+
+// RepetitionsIn are those of the data.
+func RepetitionsIn(data []byte) Repetitions { return Repetitions{data, len(data) > 0} }
+
+// Next is what the repetitions of the next cell say, which has that value.
+func (r *Repetitions) Next(value float64) (out run.Repeated, err error) {
+	if !r.known {
+		return out, nil
+	}
+	head, n := binary.Uvarint(r.data)
+	if n <= 0 || head>>1 > run.MaxIterations {
+		return out, Damaged(errRepetitions)
+	}
+	r.data = r.data[n:]
+	out.N, out.Log = int(head>>1), head&1 == 1
+	switch {
+	case out.N > 1 && len(r.data) < 8+4:
+		return out, Damaged(errRepetitions)
+	case out.N > 1:
+		out.Centre = math.Float64frombits(binary.LittleEndian.Uint64(r.data))
+		out.SD = float64(math.Float32frombits(binary.LittleEndian.Uint32(r.data[8:])))
+		r.data = r.data[8+4:]
+	case out.Log:
+		out.Centre = math.Log(value)
+	default:
+		out.Centre = value
+	}
+	return out, nil
+}
+
+// End says whether there are more than there are cells.
+func (r *Repetitions) End() error {
+	if len(r.data) > 0 {
+		return Damaged(errRepetitions)
+	}
+	return nil
+}
 
 // EachValue calls each for every value of a packed summary. Data that ends too early is
 // damaged; an error of each ends it.
@@ -51,4 +134,35 @@ func EachValue(data []byte, each func(cell int64, value float64) error) error {
 		data = data[n+8:]
 	}
 	return nil
+}
+
+// Alike reports whether two summaries are the same but for the last digits, which
+// processors round differently.
+func Alike(a, b run.Cells) bool {
+	if a.Len() != b.Len() {
+		return false
+	}
+	for cell, x := range a.All() {
+		y, ok := b.Get(cell)
+		r, _ := a.Repeated(cell)
+		s, _ := b.Repeated(cell)
+		if !ok || !nearly(x, y, math.Max(math.Abs(x), math.Abs(y))) || !repeatedAlike(r, s) {
+			return false
+		}
+	}
+	return true
+}
+
+func repeatedAlike(r, s run.Repeated) bool {
+	size := math.Max(math.Abs(r.Centre), math.Abs(s.Centre))
+	if r.Log {
+		size = math.Max(size, 1) // of a logarithm, all digits after the point count alike
+	}
+	const single = 1e3 // a spread has seven digits
+	return r.N == s.N && r.Log == s.Log && nearly(r.Centre, s.Centre, size) && nearly(r.SD, s.SD, size+single*math.Max(r.SD, s.SD))
+}
+
+// nearly reports whether numbers of that size are one but for rounding.
+func nearly(x, y, size float64) bool {
+	return math.Float64bits(x) == math.Float64bits(y) || math.Abs(x-y) <= 1e-9*size
 }

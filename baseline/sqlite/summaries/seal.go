@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"slices"
 
 	"github.com/apkgate/apkgate/baseline/internal/records"
 )
@@ -18,28 +19,29 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errBrokenSeal = errors.New("a summary is not what its checksum says")
 
-// Seal appends the seal to the encoded cells.
-func Seal(p Place, session string, cells []byte) []byte {
-	return binary.LittleEndian.AppendUint32(cells, checksum(p, session, cells))
+// Seal appends the seal to what is kept in a place. It is of a text of the run too: of
+// the session with numbers, of the commit with what repetitions say.
+func Seal(p Place, text string, cells []byte) []byte {
+	return binary.LittleEndian.AppendUint32(slices.Clip(cells), checksum(p, text, cells))
 }
 
-// Unseal returns the cells without the seal, if that is theirs.
-func Unseal(p Place, session string, sealed []byte) ([]byte, error) {
+// Unseal returns what was sealed, if the seal is its own.
+func Unseal(p Place, text string, sealed []byte) ([]byte, error) {
 	n := len(sealed) - sealBytes
-	if n < 0 || checksum(p, session, sealed[:n]) != binary.LittleEndian.Uint32(sealed[n:]) {
+	if n < 0 || checksum(p, text, sealed[:n]) != binary.LittleEndian.Uint32(sealed[n:]) {
 		return nil, records.Damaged(errBrokenSeal)
 	}
 	return sealed[:n], nil
 }
 
 // checksum is of all but the place's reference, which is no part of the run.
-func checksum(p Place, session string, cells []byte) uint32 {
+func checksum(p Place, text string, cells []byte) uint32 {
 	head := make([]byte, 0, 128)
-	for _, n := range []int64{p.Subject, p.Context, int64(len(p.Started)), int64(len(p.ID)), int64(len(session))} {
+	for _, n := range []int64{p.Subject, p.Context, int64(len(p.Started)), int64(len(p.ID)), int64(len(text))} {
 		head = binary.AppendVarint(head, n)
 	}
-	for _, text := range []string{p.Started, p.ID, session} {
-		head = append(head, text...)
+	for _, s := range []string{p.Started, p.ID, text} {
+		head = append(head, s...)
 	}
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, cells)
 }

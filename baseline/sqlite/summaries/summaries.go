@@ -15,19 +15,6 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Encode packs the cells, interning their names. A seal ends what is kept (seal.go).
-func Encode(ctx context.Context, in *names.Writer, cells run.Cells) ([]byte, error) {
-	list := make([]records.Value, 0, cells.Len())
-	for c, v := range cells.All() {
-		id, err := in.Cell(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, records.Value{Cell: id, Value: v})
-	}
-	return records.PackSummary(list), nil
-}
-
 // Place is where a run's summary lies: the key of its row.
 type Place struct {
 	Subject   int64
@@ -37,24 +24,42 @@ type Place struct {
 	ID        string
 }
 
-// Of are a run's encoded summaries, without their seals.
-func Of(ctx context.Context, in *names.Writer, r run.Run) (median, mean []byte, err error) {
+// Packed are a run's summaries by either centre, and what its repetitions say.
+type Packed struct{ Median, Mean, Repeated []byte }
+
+// Of are the summaries of r without their seals. It interns the names of cells.
+func Of(ctx context.Context, in *names.Writer, r run.Run) (Packed, error) {
+	number := func(c run.Cell) (int64, error) { return in.Cell(ctx, c) }
 	byMedian, byMean := baseline.Cells(r)
-	if median, err = Encode(ctx, in, byMedian); err != nil {
-		return nil, nil, err
+	medians, err := records.Values(byMedian, number)
+	if err != nil {
+		return Packed{}, err
 	}
-	mean, err = Encode(ctx, in, byMean)
-	return median, mean, err
+	means, err := records.Values(byMean, number)
+	if err != nil {
+		return Packed{}, err
+	}
+	return Packed{records.PackSummary(medians), records.PackSummary(means), records.PackRepeated(medians)}, nil
 }
 
 // Add keeps the summaries of r in their place.
 func Add(ctx context.Context, in *names.Writer, p Place, r run.Run) error {
-	median, mean, err := Of(ctx, in, r)
+	packed, err := Of(ctx, in, r)
 	if err != nil {
 		return err
 	}
-	_, err = in.Tx.ExecContext(ctx, `INSERT INTO summaries
-		(subject, reference, context, started, id, session, median, mean) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.Subject, p.Reference, p.Context, p.Started, p.ID, r.Session, Seal(p, r.Session, median), Seal(p, r.Session, mean))
+	_, err = in.Tx.ExecContext(ctx, Insert, packed.Row(p, r)...)
 	return err
+}
+
+// Insert adds a Row.
+const Insert = `INSERT INTO summaries (subject, reference, context, started, id, session, revision, median, mean, repeated)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// Row is what Insert takes: the summaries with their seals (seal.go), in their place.
+func (k Packed) Row(p Place, r run.Run) []any {
+	return []any{
+		p.Subject, p.Reference, p.Context, p.Started, p.ID, r.Session, r.Source.Commit,
+		Seal(p, r.Session, k.Median), Seal(p, r.Session, k.Mean), Seal(p, r.Source.Commit, k.Repeated),
+	}
 }
