@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
@@ -166,12 +167,16 @@ func batteryStep(percent string) string {
 	return "80-100%"
 }
 
-// readNetwork tells what the device is connected by, where the job sets nothing.
-func (c *collector) readNetwork(_ context.Context, into map[string]string) error {
-	if into["network"] != "" {
-		return nil
+// readNetwork tells what the device is connected by, where the job sets nothing, and how
+// well.
+func (c *collector) readNetwork(ctx context.Context, into map[string]string) error {
+	text, err := c.target.Output(ctx, "dumpsys", "connectivity")
+	if err != nil {
+		return err
 	}
+	into[devctx.NetworkQuality] = device.ReadNetworkQuality(text)
 	switch {
+	case into["network"] != "":
 	case c.target.Facts.WifiOn:
 		into["network"] = "wifi"
 	case c.target.Facts.DataOn:
@@ -183,16 +188,16 @@ func (c *collector) readNetwork(_ context.Context, into map[string]string) error
 }
 
 // readVersion asks the device for the app's version where the user gives none.
-func (c *collector) readVersion(ctx context.Context, _ map[string]string) error {
-	if c.run.App.Version != "" {
-		return nil
+func (c *collector) readVersion(ctx context.Context, into map[string]string) error {
+	if c.run.App.Version == "" {
+		text, err := c.target.Output(ctx, "dumpsys", "package", c.job.App.Package)
+		if err != nil {
+			return err
+		}
+		if m := version.FindStringSubmatch(text); m != nil {
+			c.run.App.Version = journal.Line(m[1])
+		}
 	}
-	text, err := c.target.Output(ctx, "dumpsys", "package", c.job.App.Package)
-	if err != nil {
-		return err
-	}
-	if m := version.FindStringSubmatch(text); m != nil {
-		c.run.App.Version = journal.Line(m[1])
-	}
+	into[devctx.Version] = c.run.App.Version
 	return nil
 }

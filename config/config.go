@@ -230,8 +230,10 @@ type Device struct {
 
 // Context says which properties count when contexts are compared.
 type Context struct {
-	// The properties that count. Without it: all that both runs have, except the app's version.
+	// The properties that count where runs are compared. Without it: all that both runs have, but version, network_quality, energy_from, frames_by, powered and battery, which count where they are named.
 	Use []string `yaml:"use,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
+	// The properties that rules are made of (such as "of the runs on Android 15, nine of ten are slow"). Without it: those of use.
+	Rules []string `yaml:"rules,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
 	// Properties to note in every run, beside those that are read from the device.
 	Extra map[string]string `yaml:"extra,omitempty"`
 }
@@ -256,8 +258,10 @@ type Fraction float64
 
 // Gate is the policy by which runs are judged.
 type Gate struct {
-	// The way of judging. dune is the published technique, number for number.
+	// The way of judging. dune is the published technique.
 	Preset string `yaml:"preset,omitempty" jsonschema:"enum=default,enum=dune,default=default"`
+	// Which runs the preset dune compares with: the nearest cluster alone (literal, the letter of the paper), or with the next in rank until there are five runs (joined). For the preset dune alone.
+	Cluster gate.Cluster `yaml:"cluster,omitempty" jsonschema:"enum=joined,enum=literal"`
 	// How many interquartile ranges beyond the quartiles a value may lie.
 	OutlierFactor float64 `yaml:"outlier-factor,omitempty" jsonschema:"minimum=0.1,maximum=100,default=1.5"`
 	// A rule is shown when at least this share of all runs, the history's included, bear it out. Without it: 1% of the runs that are checked, however long the history is. (Preset dune: 1% of all.)
@@ -266,7 +270,7 @@ type Gate struct {
 	MinConfidence Fraction `yaml:"min-confidence,omitempty" jsonschema_extras:"default=90%"`
 	// The share of unchanged pull requests that may fail by chance. Not for the preset dune, which sets no such limit.
 	Alpha Fraction `yaml:"false-alarms,omitempty" jsonschema_extras:"default=5%"`
-	// With fewer comparable runs than this, the verdict is inconclusive. (Preset dune: 0.)
+	// With fewer comparable runs than this, the verdict is inconclusive. (Preset dune: 0, and it joins clusters until there are so many, at least five.)
 	MinHistory int `yaml:"min-history,omitempty" jsonschema:"minimum=1,maximum=10000,default=5"`
 	// A smaller change than this never fails. (Preset dune: 0%.)
 	MinChange Fraction `yaml:"min-change" jsonschema_extras:"default=5%"`
@@ -274,7 +278,7 @@ type Gate struct {
 	MinEffect Fraction `yaml:"min-effect,omitempty" jsonschema_extras:"default=10%"`
 	// How repetitions are summed up. (Preset dune: mean.)
 	Summary run.Centre `yaml:"summary,omitempty" jsonschema:"enum=median,enum=mean,default=median"`
-	// The metrics that decide. Without it: all that are not neutral, but frames.count (preset dune has it) and others that the catalogue has judged on request; a percentile or another detail only where its summary is absent.
+	// The metrics that decide. Without it: all that are not neutral, but frames.count and others that the catalogue has judged on request; a percentile or another detail only where its summary is absent. (Preset dune: frames.count, frames.duration_ms and frames.smooth_ratio.)
 	Metrics []string `yaml:"metrics,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
 	// The outcome from which the exit status is 1.
 	FailOn gate.FailOn `yaml:"fail-on,omitempty" jsonschema:"enum=never,enum=regression,enum=inconclusive,default=regression"`
@@ -354,7 +358,7 @@ func DefaultGate(preset string) Gate {
 	g := Gate{
 		Preset: preset, OutlierFactor: p.OutlierFactor, MinConfidence: Fraction(p.MinConfidence),
 		Alpha: Fraction(p.Alpha), MinHistory: p.MinHistory, MinChange: Fraction(p.MinChange), MinEffect: Fraction(p.MinEffect),
-		Summary: p.Centre, FailOn: gate.FailRegression,
+		Summary: p.Centre, FailOn: gate.FailRegression, Metrics: p.Metrics,
 	}
 	if p.SupportOfAll {
 		g.MinSupport = Fraction(p.MinSupport)
@@ -362,9 +366,9 @@ func DefaultGate(preset string) Gate {
 	return g
 }
 
-// Policy is the gate's policy as the file has it. use are the properties of the
-// context that count; nil: all.
-func (g Gate) Policy(use []string) gate.Policy {
+// Policy is the gate's policy as the file has it, with the properties of the context
+// that count.
+func (g Gate) Policy(c Context) gate.Policy {
 	p, _ := gate.PolicyOf(g.Preset)
 	p.Centre, p.OutlierFactor = g.Summary, g.OutlierFactor
 	p.MinConfidence = float64(g.MinConfidence)
@@ -372,7 +376,8 @@ func (g Gate) Policy(use []string) gate.Policy {
 		p.MinSupport, p.SupportOfAll = float64(g.MinSupport), true
 	}
 	p.Alpha, p.MinHistory, p.MinChange, p.MinEffect = float64(g.Alpha), g.MinHistory, float64(g.MinChange), float64(g.MinEffect)
-	p.Metrics, p.Use = g.Metrics, use
+	p.Metrics, p.Cluster = g.Metrics, g.Cluster
+	p.Use, p.RuleUse = c.Use, c.Rules
 	for _, t := range g.Thresholds {
 		p.Thresholds = append(p.Thresholds, t.policy())
 	}

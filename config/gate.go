@@ -24,6 +24,7 @@ func (d *decoder) gate(c *Config) reader {
 		g := &c.Gate
 		d.mapping(n, path,
 			may("preset", oneOf(d, &g.Preset, gate.Presets()...)),
+			may("cluster", d.cluster(g)),
 			may("outlier-factor", d.number(&g.OutlierFactor, 0.1, 100)),
 			may("min-support", d.fraction(&g.MinSupport, false)),
 			may("min-confidence", d.fraction(&g.MinConfidence, false)),
@@ -32,7 +33,10 @@ func (d *decoder) gate(c *Config) reader {
 			may("min-change", d.fraction(&g.MinChange, true)),
 			may("min-effect", d.minEffect(g)),
 			may("summary", oneOf(d, &g.Summary, run.Median, run.Mean)),
-			may("metrics", d.set(&g.Metrics, 1, d.gatedMetric(catalogue))),
+			may("metrics", func(n *node, path string) {
+				g.Metrics = nil // not beside those of the preset
+				d.set(&g.Metrics, 1, d.gatedMetric(catalogue))(n, path)
+			}),
 			may("fail-on", oneOf(d, &g.FailOn, gate.FailOns()...)),
 			may("thresholds", d.list(0, d.threshold(g, catalogue))),
 		)
@@ -56,6 +60,16 @@ func (d *decoder) minEffect(g *Gate) reader {
 			return
 		}
 		d.fraction(&g.MinEffect, false)(n, path)
+	}
+}
+
+func (d *decoder) cluster(g *Gate) reader {
+	return func(n *node, path string) {
+		if g.Preset != gate.PresetDune {
+			d.at(n, path, "only the preset dune compares with a cluster; remove this key, or set preset: dune")
+			return
+		}
+		oneOf(d, &g.Cluster, gate.Clusters()...)(n, path)
 	}
 }
 

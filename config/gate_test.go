@@ -16,7 +16,7 @@ func TestPolicyOfDefaultsIsThePreset(t *testing.T) {
 		if !ok {
 			t.Fatalf("no preset %q", preset)
 		}
-		if diff := cmp.Diff(want, config.DefaultGate(preset).Policy(nil)); diff != "" {
+		if diff := cmp.Diff(want, config.DefaultGate(preset).Policy(config.Context{})); diff != "" {
 			t.Errorf("preset %s differs (-gate +configuration):\n%s", preset, diff)
 		}
 	}

@@ -33,7 +33,7 @@ func (d *decoder) enoughRounds(root *node, c *Config) {
 	if c.Rounds.Max == 0 {
 		return
 	}
-	_, err := rounds.PlanOf(c.Gate.Policy(c.Context.Use), c.Rounds.Max, 1)
+	_, err := rounds.PlanOf(c.Gate.Policy(c.Context), c.Rounds.Max, 1)
 	if err == nil {
 		return
 	}

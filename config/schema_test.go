@@ -229,6 +229,7 @@ var beyondSchema = map[string]string{
 	"dune-has-no-false-alarms":     "one key that rules out another",
 	"methods-without-energy":       "one key that rules out another",
 	"too-few-rounds":               "how rare false alarms are to be",
+	"clusters":                     "one key that rules out another",
 	"two-outputs-in-one-file":      "equal paths",
 }
 

@@ -248,6 +248,7 @@ func (d *decoder) context(c *Context) reader {
 	return func(n *node, path string) {
 		d.mapping(n, path,
 			may("use", d.set(&c.Use, 1, func(s *string) reader { return d.text(s, propertyRule) })),
+			may("rules", d.set(&c.Rules, 1, func(s *string) reader { return d.text(s, propertyRule) })),
 			may("extra", d.texts(&c.Extra, propertyRule)),
 		)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/google/go-cmp/cmp"
@@ -103,7 +104,7 @@ func everything() *config.Config {
 			{Simulated: "nexus-4", Name: "nexus-4"},
 		},
 		Networks: []string{"wifi", "3g"},
-		Context:  config.Context{Use: []string{"sdk", "model"}, Extra: map[string]string{"lab": "Lille"}},
+		Context:  config.Context{Use: []string{"sdk", "model"}, Rules: []string{"sdk", "model", "version"}, Extra: map[string]string{"lab": "Lille"}},
 		Energy: &config.Energy{
 			Source: config.EnergyModel, PowerProfile: "lab/power_profile.xml", BatteryCapacity: 4410.5, Compile: config.CompileNone,
 			Settle: new(time.Duration(0)), Disconnect: time.Minute, Methods: true, SampleHz: 100, Profiles: "out/energy",
@@ -116,7 +117,7 @@ func everything() *config.Config {
 			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},
 		},
 		Gate: config.Gate{
-			Preset: "dune", OutlierFactor: 2, MinSupport: 0.02, MinConfidence: 0.8, MinHistory: 3, MinChange: 0.025,
+			Preset: "dune", Cluster: gate.ClusterLiteral, OutlierFactor: 2, MinSupport: 0.02, MinConfidence: 0.8, MinHistory: 3, MinChange: 0.025,
 			Summary: run.Median, Metrics: []string{"frames.smooth_ratio", "search.latency_ms"}, FailOn: "inconclusive",
 			Thresholds: []config.Threshold{
 				{Metric: "frames.smooth_ratio", Min: new(0.9), MinChange: new(config.Fraction(0))},
@@ -231,12 +232,19 @@ func TestByteOrderMarkAndWindowsLineEnds(t *testing.T) {
 
 // The preset brings its own defaults, whatever the order of the keys.
 func TestPresetDuneBringsItsOwnDefaults(t *testing.T) {
+	three := []string{"frames.count", "frames.duration_ms", "frames.smooth_ratio"}
 	got := load(t, "apkgate.yml", []byte("app: {package: a.b}\nscenarios: [{name: x, workload: {shell: {script: s}}}]\ngate: {min-history: 4, preset: dune}\n")).Gate
-	want := config.Gate{Preset: "dune", OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9, MinHistory: 4, Summary: run.Mean, FailOn: "regression"}
+	want := config.Gate{Preset: "dune", OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9, MinHistory: 4, Summary: run.Mean, Metrics: three, FailOn: "regression"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("gate (-want +got):\n%s", diff)
 	}
+	got = load(t, "apkgate.yml", []byte("gate: {metrics: [cpu.time_ms], cluster: literal, preset: dune}\ncontext: {use: [sdk], rules: [sdk, version]}\n"+onlyApp)).Gate
+	if len(got.Metrics) != 1 || got.Metrics[0] != "cpu.time_ms" || got.Cluster != gate.ClusterLiteral {
+		t.Errorf("%q, cluster %q; want the metric and the cluster that the file names", got.Metrics, got.Cluster)
+	}
 }
+
+const onlyApp = "app: {package: a.b}\nscenarios: [{name: x, workload: {shell: {script: s}}}]\n"
 
 func TestGateOnlyFileNeedsNoScenarios(t *testing.T) {
 	src := read(t, "testdata/valid/gate-only.yml")

@@ -82,11 +82,13 @@ const (
 )
 
 // Telling returns the properties that count and the hard ones: runs that agree in
-// all of these can be set side by side.
+// all of these can be set side by side, and one after the other. The app's version is
+// never among them, since it is what such runs differ in.
 func Telling(a Properties, use []string) Properties {
 	out := Properties{}
 	maps.Copy(out, Only(a, use))
 	maps.Copy(out, Only(a, Hard))
+	delete(out, Version)
 	return out
 }
 

@@ -1,7 +1,9 @@
 package device
 
 import (
+	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -40,11 +42,41 @@ func ReadNetwork(output string) string {
 		}
 		return NetworkNotTold
 	default:
-		for line := range strings.Lines(output) {
-			if kind := first(agentKind, line); kind != "" && strings.Contains(line, "network{"+id+"}") {
-				return kind
-			}
-		}
-		return NetworkUnknown
+		kind, _ := agent(output, id)
+		return cmp.Or(kind, NetworkUnknown)
 	}
+}
+
+// agent is the line of the network of that number, and its kind; both are "" where
+// there is none.
+func agent(output, id string) (kind, line string) {
+	for line := range strings.Lines(output) {
+		if kind := first(agentKind, line); kind != "" && strings.Contains(line, "network{"+id+"}") {
+			return kind, line
+		}
+	}
+	return "", ""
+}
+
+// signal is the strength of the network's signal in its line, in dBm (Android 7 and
+// later, NetworkCapabilities.toString).
+var signal = regexp.MustCompile(`SignalStrength: (-\d{1,3})\b`)
+
+// ReadNetworkQuality is how strong the signal of the Wi-Fi is that the device is on:
+// "excellent" from -60 dBm on, "good" from -70, "fair" from -80 (about where Android
+// draws its bars), "poor" below; "" on another network, or where the device doesn't tell.
+func ReadNetworkQuality(output string) string {
+	kind, line := agent(output, first(defaultNetwork, output))
+	dBm, err := strconv.Atoi(first(signal, line))
+	switch {
+	case kind != "WIFI" || err != nil:
+		return ""
+	case dBm >= -60:
+		return "excellent"
+	case dBm >= -70:
+		return "good"
+	case dBm >= -80:
+		return "fair"
+	}
+	return "poor"
 }

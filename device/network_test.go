@@ -24,3 +24,23 @@ func TestReadNetwork(t *testing.T) {
 		}
 	}
 }
+
+// How good the default network's Wi-Fi is; what another network's line says is not its.
+func TestReadNetworkQuality(t *testing.T) {
+	t.Parallel()
+	wifi := func(strength string) string {
+		return "Active default network: 100\n  NetworkAgentInfo{network{99}  ni{WIFI CONNECTED extra: }  nc{[ Transports: WIFI SignalStrength: -30]} }\n" +
+			"  NetworkAgentInfo{network{100}  ni{WIFI CONNECTED extra: }  nc{[ Transports: WIFI LinkDnBandwidth>=48000Kbps" + strength + "]} }\n"
+	}
+	for output, want := range map[string]string{
+		wifi(" SignalStrength: -60"): "excellent", wifi(" SignalStrength: -61"): "good", wifi(" SignalStrength: -70"): "good",
+		wifi(" SignalStrength: -71"): "fair", wifi(" SignalStrength: -80"): "fair", wifi(" SignalStrength: -81"): "poor", wifi(" SignalStrength: -127"): "poor",
+		wifi(""): "", wifi(" SignalStrength: none"): "",
+		"Active default network: 101\n  NetworkAgentInfo{network{101}  ni{MOBILE CONNECTED extra: }  nc{[ SignalStrength: -60]} }\n": "",
+		"Active default network: none\n": "", "": "",
+	} {
+		if got := device.ReadNetworkQuality(output); got != want {
+			t.Errorf("%s: %q, want %q", output, got, want)
+		}
+	}
+}

@@ -12,8 +12,8 @@ const (
 	// PresetDefault is apkgate's own: fences from history alone, like contexts
 	// before unlike ones, multiplicity kept in check, doubts said.
 	PresetDefault = "default"
-	// PresetDune reproduces the paper: the nearest cluster only, the new run
-	// inside the sample, fences alone.
+	// PresetDune reproduces the paper: the nearest clusters only, the new run
+	// inside the sample, fences alone, its three metrics of the whole run.
 	PresetDune = "dune"
 )
 
@@ -46,14 +46,18 @@ type Policy struct {
 	// hardly look as good. The preset dune has no such thing: 0.
 	MinEffect float64
 	// Metrics are those to judge; nil means every summary metric that has a
-	// direction, and a detail where its summary is absent; of those that are judged
-	// on request none but Also.
+	// direction, and a detail where its summary is absent; none of those that are judged
+	// on request.
 	Metrics []string
-	// Also are metrics on request that the preset judges.
-	Also []string
-	// Use are the context properties that count; nil means all.
+	// Use are the context properties that count where runs are compared; nil means all
+	// but those that the context package sets aside.
 	Use []string
-	// Grain chooses the paper's modes; "" means Both.
+	// RuleUse are the context properties that rules are made of; nil means Use.
+	RuleUse []string
+	// Cluster is how much of the history the preset dune takes; "" means ClusterJoined.
+	Cluster Cluster
+	// Grain chooses the paper's modes; "" means the preset's: Both, and of dune Coarse
+	// with the events that thresholds name.
 	Grain Grain
 	// Thresholds override the above for a metric and event.
 	Thresholds []Threshold
@@ -74,6 +78,31 @@ const (
 
 // Grains are the values that Policy.Grain can have.
 func Grains() []Grain { return []Grain{Both, Coarse, Fine} }
+
+// Cluster is how the preset dune reads "the nearest cluster will be used" (paper,
+// section 5.3.2).
+type Cluster string
+
+// The readings.
+const (
+	// ClusterJoined joins the next clusters in rank until there are five references:
+	// with fewer its fences can't flag anything.
+	ClusterJoined Cluster = "joined"
+	// ClusterLiteral takes the nearest cluster alone, however small it is.
+	ClusterLiteral Cluster = "literal"
+)
+
+// Clusters are the values that Policy.Cluster can have.
+func Clusters() []Cluster { return []Cluster{ClusterJoined, ClusterLiteral} }
+
+// RuleProperties are the context properties that rules are made of; nil means all but
+// those that the context package sets aside.
+func (p Policy) RuleProperties() []string {
+	if p.RuleUse != nil {
+		return p.RuleUse
+	}
+	return p.Use
+}
 
 // Threshold overrides the policy for one metric in one event: "" is the whole
 // run, AnyEvent the whole run and each event that have no threshold of their
@@ -100,7 +129,7 @@ func PolicyOf(preset string) (Policy, bool) {
 		return p, true
 	case PresetDune:
 		p.SupportOfAll, p.Centre, p.Alpha, p.MinHistory, p.MinChange, p.MinEffect = true, run.Mean, 0, 0, 0, 0
-		p.Also = []string{"frames.count"} // sections 5.3.3 and 8 rest on it
+		p.Metrics = []string{"frames.count", "frames.duration_ms", "frames.smooth_ratio"} // section 5.1
 		return p, true
 	}
 	return Policy{}, false
@@ -202,7 +231,7 @@ func (p Policy) RestsOn(c run.Cell, catalogue *metric.Catalogue) bool {
 		return false
 	}
 	if p.Metrics == nil {
-		return !slices.Contains(p.Also, c.Metric)
+		return true
 	}
 	return !slices.Contains(p.Metrics, c.Metric) && slices.ContainsFunc(p.Metrics, func(name string) bool {
 		other, _ := catalogue.Lookup(name)
@@ -212,7 +241,15 @@ func (p Policy) RestsOn(c run.Cell, catalogue *metric.Catalogue) bool {
 
 // passedOver reports whether the policy's grain leaves a cell out.
 func (p Policy) passedOver(c run.Cell) bool {
-	return (p.Grain == Coarse && c.Event != "") || (p.Grain == Fine && c.Event == "")
+	switch p.Grain {
+	case Coarse:
+		return c.Event != ""
+	case Fine:
+		return c.Event == ""
+	case Both:
+		return false
+	}
+	return p.Preset == PresetDune && c.Event != "" && !p.ForCell(c).named // section 5.3.3: coarse by default
 }
 
 // Judged reports whether a cell of the summary is to be judged.
@@ -231,11 +268,8 @@ func (p Policy) Judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) b
 	if p.Metrics != nil {
 		return slices.Contains(p.Metrics, c.Metric)
 	}
-	if m.OnRequest {
-		return slices.Contains(p.Also, c.Metric)
-	}
-	if m.Of == "" {
-		return true
+	if m.OnRequest || m.Of == "" {
+		return !m.OnRequest
 	}
 	_, summarised := s.Cells.Get(run.Cell{Event: c.Event, Metric: m.Of})
 	return !summarised

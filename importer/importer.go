@@ -112,6 +112,9 @@ func (im *importing) warnf(format string, args ...any) {
 // scenario are the file's own, used where the options name none.
 func (im *importing) newRun(pkg, scenario, measuredBy string, context map[string]string) run.Run {
 	all := map[string]string{MeasuredBy: measuredBy}
+	if im.opts.AppVersion != "" {
+		all[devctx.Version] = im.opts.AppVersion
+	}
 	maps.Copy(all, context)
 	maps.Copy(all, im.opts.Context)
 	return run.Run{

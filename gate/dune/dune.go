@@ -1,8 +1,11 @@
-// Package dune judges a number exactly as the paper does: by the fences of the
-// nearest cluster of the history alone, with the new value inside the sample.
+// Package dune judges a number as the paper does: by the fences of the nearest
+// clusters of the history, with the new value inside the sample.
 //
 // It is there to reproduce the paper, and takes its stand, not ours: it knows no
-// chance, no correction for the number of comparisons and no doubt.
+// chance, no correction for the number of comparisons and no doubt. In one point it
+// departs from the paper's letter, and can be told not to (gate.ClusterLiteral): it
+// takes the next clusters in too while the nearest is so small that its fences can't
+// flag anything.
 package dune
 
 import (
@@ -13,46 +16,72 @@ import (
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Judge judges one cell exactly as the paper does (section 5.3.3): against
-// the nearest cluster only, with the new value inside the sample. A budget that
-// the policy sets holds whatever history says.
-func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metric) gate.Comparison {
+// Judge judges one cell as the paper does (section 5.3.3), with the new value inside
+// the sample, and tells how many of the clusters that gave the sample, from the nearest
+// on. A budget that the policy sets holds whatever history says; with fewer values than
+// its MinHistory, or for less than its MinChange, nothing else is flagged.
+func Judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metric) (out gate.Comparison, clusters int) {
 	policy := p.ForCell(c)
-	out := gate.Comparison{Event: c.Event, Metric: c.Metric, Direction: gate.None, Value: x, P: 1, Limit: policy.Broken(x)}
+	out = gate.Comparison{Event: c.Event, Metric: c.Metric, Direction: gate.None, Value: x, P: 1, Limit: policy.Broken(x)}
 	if out.Limit != nil {
 		out.Direction = gate.ToRegression
 	}
-	cluster := stat.Sample{Values: []float64{x}}
+	values, clusters := nearest(p, c, before, m)
+	if len(values) == 0 {
+		return out, clusters
+	}
 	sum := 0.0
-	for i, r := range before.Refs {
-		if v, ok := r.Cells.Get(c); ok && before.Ranked[i].Cluster == 1 && m.Comparable(r.Context, before.Now) {
-			cluster.Values = append(cluster.Values, v)
-			sum += v
-		}
+	for _, v := range values {
+		sum += v
 	}
-	n := len(cluster.Values)
-	if n == 1 {
-		return out
-	}
-	f := stat.FencesOf(cluster, policy.OutlierFactor)
-	out.Q1, out.Q3, out.Lower, out.Upper, out.N = gate.Finite(f.Q1), gate.Finite(f.Q3), gate.Finite(f.Lower), gate.Finite(f.Upper), n
-	out.Sample = past.SampleOf(past.Values{Numbers: cluster.Values[1:]}, before.Sampled)
-	if out.Expected = gate.Finite(sum / float64(n-1)); out.Expected != 0 && !m.Signed {
+	f := stat.FencesOf(stat.Sample{Values: append([]float64{x}, values...)}, policy.OutlierFactor)
+	out.Q1, out.Q3, out.Lower, out.Upper, out.N = gate.Finite(f.Q1), gate.Finite(f.Q3), gate.Finite(f.Lower), gate.Finite(f.Upper), len(values)+1
+	out.Sample = past.SampleOf(past.Values{Numbers: values}, before.Sampled)
+	if out.Expected = gate.Finite(sum / float64(len(values))); out.Expected != 0 && !m.Signed {
 		out.Change = gate.Finite(x/out.Expected - 1)
 	}
-	switch higher := m.Direction == metric.HigherIsBetter; {
-	case out.Limit != nil:
-	case x < f.Lower && higher, x > f.Upper && !higher:
-		out.Direction = gate.ToRegression
-	case x < f.Lower, x > f.Upper:
-		out.Direction = gate.ToImprovement
+	if out.Limit == nil && len(values) >= p.MinHistory && (x < f.Lower || x > f.Upper) {
+		out.Direction = direction(m, out, policy.MinChange)
 	}
-	return out
+	return out, clusters
 }
 
-// LeastCluster is the least size of a nearest cluster in which the preset dune can
-// flag anything: with fewer, the new value is itself so much of the third quartile
-// that the fence lies beyond it, however bad it is. Of six it is no part of it.
+// direction is that of an outlier: none where it is for the worse or the better by less
+// than what matters.
+func direction(m metric.Metric, c gate.Comparison, least float64) gate.Direction {
+	switch worsening := gate.Worsening(m, c.Expected, c.Value-c.Expected, c.Change); {
+	case max(worsening, -worsening) < least:
+		return gate.None
+	case (c.Value > c.Expected) == (m.Direction == metric.LowerIsBetter):
+		return gate.ToRegression
+	}
+	return gate.ToImprovement
+}
+
+// leastJoined is how many references the clusters are joined for: with the paper's
+// outlier factor fewer can't flag anything, and its example has as many (section 5.3.3).
+const leastJoined = 5
+
+// nearest are the values of the cell in the nearest cluster and, unless the policy takes
+// the paper by its letter, in the next ones until there are enough of them; and how many
+// clusters these are.
+func nearest(p gate.Policy, c run.Cell, before past.Runs, m metric.Metric) (values []float64, clusters int) {
+	enough := max(leastJoined, p.MinHistory, leastFor(p.ForCell(c).OutlierFactor))
+	for i, r := range before.Refs {
+		rank := before.Ranked[i].Cluster
+		if rank > max(1, clusters) && (p.Cluster == gate.ClusterLiteral || len(values) >= enough) {
+			break
+		}
+		if v, ok := r.Cells.Get(c); ok && m.Comparable(r.Context, before.Now) {
+			values, clusters = append(values, v), rank
+		}
+	}
+	return values, clusters
+}
+
+// LeastCluster is the least number of references with which the preset dune can flag
+// anything: with fewer, the new value is itself so much of the third quartile that the
+// fence lies beyond it, however bad it is.
 func LeastCluster(p gate.Policy) int {
 	factor := p.OutlierFactor
 	for _, t := range p.Thresholds {
@@ -60,7 +89,12 @@ func LeastCluster(p gate.Policy) int {
 			factor = min(factor, *t.OutlierFactor)
 		}
 	}
-	const largest = 6
+	return leastFor(factor)
+}
+
+// leastFor is LeastCluster with one outlier factor.
+func leastFor(factor float64) int {
+	const largest = 6 // the new value is no part of the third quartile of seven
 	n := 1
 	for ; n < largest; n++ {
 		bad := 1.0

@@ -43,7 +43,7 @@ func AddRules(v *gate.Verdict, p gate.Policy, past Census) {
 	found, cut := rules.Mine(append(rows, past.rows(v.Runs)...), options)
 	for _, c := range cut {
 		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf(
-			"rules of %d properties and more were not looked for: the runs that are %s have too many combinations (context.use chooses the properties that count)", c.Items, c.Then)})
+			"rules of %d properties and more were not looked for: the runs that are %s have too many combinations (context.rules chooses the properties that rules are made of)", c.Items, c.Then)})
 	}
 	if len(found) > MaxRules {
 		v.RulesTotal = len(found)
@@ -66,7 +66,7 @@ func checkedRows(p gate.Policy, verdicts []gate.RunVerdict) (rows []rules.Row, o
 		if v.Verdict == gate.Invalid || (v.Verdict == gate.Inconclusive && v.Labels[0] == gate.LabelNormal) {
 			continue // nobody knows whether it deviates
 		}
-		rows = append(rows, rules.Row{Context: devctx.Only(v.Context, p.Use), Labels: v.Labels})
+		rows = append(rows, rules.Row{Context: devctx.Only(v.Context, p.RuleProperties()), Labels: v.Labels})
 		outliers = outliers || v.Labels[0] != gate.LabelNormal
 	}
 	return rows, outliers

@@ -84,7 +84,7 @@ func TestJoulesOfAnotherSourceAloneDecideNothing(t *testing.T) {
 
 func TestDuneTooComparesJoulesWithinTheirSource(t *testing.T) {
 	history := slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20))
-	v := checkOne(gatetest.Policy(t, gate.PresetDune), gatetest.Hungry("new", "battery", 8, 30), history...)
+	v := checkOne(gatetest.Judging(t, gate.PresetDune, "energy.total_j", "frames.duration_ms"), gatetest.Hungry("new", "battery", 8, 30), history...)
 	if d := comparisonOf(v, "energy.total_j"); d.Direction != gate.ToRegression || d.N != 11 || comparisonOf(v, "frames.duration_ms").N != 21 {
 		t.Errorf("%s of %d values, want a regression of 11: the ten of its source and itself", d.Direction, d.N)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/dune"
 	"github.com/apkgate/apkgate/gate/past"
-	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -25,6 +24,7 @@ type check struct {
 	past      past.Runs      // given up when all cells are judged
 	seen      past.Seen      // what is told of it
 	beside    int            // accepted runs of the same session
+	clusters  int            // of the nearest clusters, how many the preset dune took
 	context   string         // as a key
 	order     map[string]int // events by their place in the run
 	judged    []*judgement
@@ -78,8 +78,8 @@ func (c *check) judge(cell run.Cell) {
 	x, _ := c.summary.Cells.Get(cell)
 	n := 0
 	if c.policy.Preset == gate.PresetDune {
-		d := dune.Judge(c.policy, cell, x, c.past, m)
-		c.done, n = append(c.done, d), d.N
+		d, clusters := dune.Judge(c.policy, cell, x, c.past, m)
+		c.done, n, c.clusters = append(c.done, d), d.N, max(c.clusters, clusters)
 	} else {
 		j := judge(c.policy, cell, x, c.past, m)
 		j.context = c.context
@@ -87,24 +87,6 @@ func (c *check) judge(cell run.Cell) {
 	}
 	if n == 0 && m.Within != "" {
 		c.seen.Ways[cell] = c.past.Ways(cell, m)
-	}
-}
-
-// warnSmallCluster says where the preset dune can't see a thing.
-func (c *check) warnSmallCluster() {
-	if c.policy.Preset != gate.PresetDune || len(c.past.Ranked) == 0 {
-		return
-	}
-	nearest := 0
-	for _, r := range c.past.Ranked {
-		if r.Cluster == 1 {
-			nearest++
-		}
-	}
-	if least := dune.LeastCluster(c.policy); nearest < least {
-		c.warnings = append(c.warnings, run.Warning{Text: fmt.Sprintf(
-			"the nearest cluster has %d %s; with fewer than %d the preset dune flags nothing, however bad (context.use chooses the properties that tell contexts apart)",
-			nearest, words.Plural(nearest, "run", "runs"), least)})
 	}
 }
 

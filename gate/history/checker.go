@@ -48,7 +48,7 @@ type Checker struct {
 
 // NewChecker checks n subjects.
 func NewChecker(p gate.Policy, catalogue *metric.Catalogue, n int) *Checker {
-	return &Checker{policy: p, catalogue: catalogue, checks: make([]*check, n), history: explain.NewCensus(p.Use)}
+	return &Checker{policy: p, catalogue: catalogue, checks: make([]*check, n), history: explain.NewCensus(p.RuleProperties())}
 }
 
 // Add takes the subject of that place in the verdict, from 0 on; each place has
@@ -77,6 +77,7 @@ func (k *Checker) Verdict() gate.Verdict {
 	if k.policy.Preset != gate.PresetDune {
 		judgeTogether(k.policy, k.checks)
 	}
+	v.Warnings = append(v.Warnings, tellJoined(k.checks)...)
 	v.Warnings = append(v.Warnings, tellKinds(k.policy, k.checks)...)
 	for _, c := range k.checks {
 		v.Runs = append(v.Runs, c.verdict())

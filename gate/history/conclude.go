@@ -38,6 +38,7 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	}
 	n := c.seen.Total
 	v.Missing = c.missing()
+	most, few := c.tooFew()
 	switch {
 	case c.invalid:
 		v.Verdict = gate.Invalid
@@ -77,10 +78,14 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.fewer
 		v.Hint = "look whether the measurement was cut short; where the app is meant to draw less, accept the run"
-	case c.policy.Preset != gate.PresetDune && n < c.policy.MinHistory:
+	case n < c.policy.MinHistory:
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, words.Plural(n, "run", "runs"), c.policy.MinHistory)
 		v.Hint = c.acceptMore(c.policy.MinHistory - n)
+	case few:
+		v.Verdict = gate.Inconclusive
+		v.Reason = fmt.Sprintf("the clusters that this run is compared with have %d accepted %s, and min-history asks for %d", most, words.Plural(most, "run", "runs"), c.policy.MinHistory)
+		v.Hint = c.acceptMore(c.policy.MinHistory - most)
 	case counts[gate.ToImprovement] > 0:
 		v.Verdict = gate.Improvement
 		v.Reason = c.describe(v.Deviations[0]) + c.unsaid()

@@ -28,7 +28,7 @@ func TestAMetricThatGotLostIsADoubt(t *testing.T) {
 		"nobody asks for it":              {ten, func(p *gate.Policy) { p.Metrics = []string{cpu} }, gate.Pass},
 		"it is ignored":                   {ten, func(p *gate.Policy) { p.Thresholds = []gate.Threshold{{Metric: ms, Ignore: true}} }, gate.Pass},
 		"a detail of what is still there": {gatetest.Measured(10, "a", cpu, "energy.app_j"), func(*gate.Policy) {}, gate.Inconclusive},
-		"the paper's preset":              {ten, func(p *gate.Policy) { *p = gatetest.Policy(t, gate.PresetDune) }, gate.Inconclusive},
+		"the paper's preset":              {ten, func(p *gate.Policy) { *p = gatetest.Judging(t, gate.PresetDune, ms, cpu) }, gate.Inconclusive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := gatetest.Policy(t, gate.PresetDefault)

@@ -11,6 +11,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,12 +44,24 @@ var (
 // (which repeats ten times).
 func measure(t *testing.T, s subject, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
 	t.Helper()
+	return measureBuild(t, s, build(t, s), phones, repetitions, seed, networks...)
+}
+
+// build is what the app is made of.
+func build(t *testing.T, s subject) string {
+	t.Helper()
 	text, err := simapp.Open(s.app)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+// measureBuild is measure of a build of the app.
+func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile, repetitions int, seed uint64, networks ...string) []run.Run {
+	t.Helper()
 	apk := filepath.Join(t.TempDir(), s.app+".apk")
-	if err := os.WriteFile(apk, text, 0o644); err != nil {
+	if err := os.WriteFile(apk, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var jobs []collect.Job
@@ -95,13 +109,38 @@ func lab(t *testing.T, name string) []profile.Profile {
 	return phones
 }
 
-// check gates the runs against the history under a preset.
-func check(t *testing.T, preset string, runs, before []run.Run, change ...func(*gate.Policy)) gate.Verdict {
-	t.Helper()
-	p, ok := gate.PolicyOf(preset)
-	if !ok {
-		t.Fatalf("no preset %q", preset)
+// repetitions of a scenario: so many where the numbers are documented, fewer with -short.
+func repetitions(documented int) int {
+	if testing.Short() {
+		return 3
 	}
+	return documented
+}
+
+// documented fails the test unless docs/evaluation.md has the line. With -short numbers
+// are others.
+func documented(t *testing.T, line string) {
+	t.Helper()
+	if testing.Short() {
+		return
+	}
+	text, err := os.ReadFile("../../docs/evaluation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(strings.Split(string(text), "\n"), line) {
+		t.Errorf("docs/evaluation.md lacks the line %s", line)
+	}
+}
+
+// check gates the runs against the history by a reading.
+func check(t *testing.T, by reading, runs, before []run.Run, change ...func(*gate.Policy)) gate.Verdict {
+	t.Helper()
+	p, ok := gate.PolicyOf(by.preset)
+	if !ok {
+		t.Fatalf("no preset %q", by.preset)
+	}
+	by.change(&p)
 	for _, c := range change {
 		c(&p)
 	}

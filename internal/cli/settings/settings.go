@@ -59,11 +59,11 @@ func (f *PolicyFlags) Register(cmd *cobra.Command) {
 // RegisterJudging leaves out --fail-on, for a command whose exit status is not that of
 // a verdict.
 func (f *PolicyFlags) RegisterJudging(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.preset, "preset", "", "the way of judging: default, or dune for the published technique number for number (default: the configuration's)")
+	cmd.Flags().StringVar(&f.preset, "preset", "", "the way of judging: default, or dune for the published technique (default: the configuration's)")
 	cmd.Flags().Float64Var(&f.outlierFactor, "outlier-factor", 0, "how many interquartile ranges beyond the quartiles a value may lie (default: the configuration's, else 1.5)")
 	cmd.Flags().Float64Var(&f.minSupport, "min-support", 0, "least share of all runs, accepted ones included, that bears a rule out (default: the configuration's, else 0.01 of the checked runs)")
 	cmd.Flags().Float64Var(&f.minConfidence, "min-confidence", 0, "least share of the runs a rule speaks of for which it holds (default: the configuration's, else 0.9)")
-	cmd.Flags().StringVar(&f.Grain, "grain", string(gate.Both), "judge whole runs (coarse), UI events (fine), or both")
+	cmd.Flags().StringVar(&f.Grain, "grain", "", "judge whole runs (coarse), UI events (fine), or both (default both; of the preset dune coarse, with the events that thresholds name)")
 }
 
 // Read reads the configuration and lets the flags override it.
@@ -86,7 +86,7 @@ func Read(cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags) (Settings, error) 
 		}
 		gateOf = withPreset(gateOf, pf.preset)
 	}
-	s.Policy = gateOf.Policy(cfg.Context.Use)
+	s.Policy = gateOf.Policy(cfg.Context)
 	return s, pf.override(cmd, &s)
 }
 
@@ -94,7 +94,10 @@ func Read(cmd *cobra.Command, cf ConfigFlags, pf PolicyFlags) (Settings, error) 
 // metrics and events.
 func withPreset(g config.Gate, preset string) config.Gate {
 	out := config.DefaultGate(preset)
-	out.Metrics, out.Thresholds, out.FailOn = g.Metrics, g.Thresholds, g.FailOn
+	out.Thresholds, out.FailOn = g.Thresholds, g.FailOn
+	if !slices.Equal(g.Metrics, config.DefaultGate(g.Preset).Metrics) {
+		out.Metrics = g.Metrics
+	}
 	return out
 }
 
@@ -122,7 +125,7 @@ func (f PolicyFlags) override(cmd *cobra.Command, s *Settings) error {
 		s.FailOn = gate.FailOn(f.FailOn)
 	}
 	s.Policy.Grain = gate.Grain(f.Grain)
-	if err := arguments.OneOf("fail-on", s.FailOn, gate.FailOns()); err != nil {
+	if err := arguments.OneOf("fail-on", s.FailOn, gate.FailOns()); err != nil || !cmd.Flags().Changed("grain") {
 		return err
 	}
 	return arguments.OneOf("grain", s.Policy.Grain, gate.Grains())

@@ -323,14 +323,18 @@ func dumpConnectivity(c *call) int {
 	case "wifi":
 		id, kind, sub = 100, "WIFI", ""
 	}
+	signal := ""
+	if kind == "WIFI" && c.profile.API >= 24 {
+		signal = "  nc{[ Transports: WIFI SignalStrength: -52]}"
+	}
 	info := fmt.Sprintf("type: %s[%s], state: CONNECTED/CONNECTED, reason: (unspecified), extra: simulated", kind, sub)
 	switch api := c.profile.API; {
 	case api < 21:
 		c.Printf("NetworkInfo: %s\n", info)
 	case api < 31:
-		c.Printf("Active default network: %d\n\nCurrent Networks:\n  NetworkAgentInfo{ ni{[%s]}  network{%d}  nethandle{%d}  lp{{InterfaceName: wlan0}} }\n", id, info, id, id<<32)
+		c.Printf("Active default network: %d\n\nCurrent Networks:\n  NetworkAgentInfo{ ni{[%s]}  network{%d}  nethandle{%d}  lp{{InterfaceName: wlan0}}%s }\n", id, info, id, id<<32, signal)
 	default:
-		c.Printf("Active default network: %d\n\nCurrent Networks:\n  NetworkAgentInfo{network{%d}  handle{%d}  ni{%s CONNECTED extra: }  created=2026-01-05T09:00:00Z }\n", id, id, id<<32, kind)
+		c.Printf("Active default network: %d\n\nCurrent Networks:\n  NetworkAgentInfo{network{%d}  handle{%d}  ni{%s CONNECTED extra: }  created=2026-01-05T09:00:00Z%s }\n", id, id, id<<32, kind, signal)
 	}
 	return 0
 }
