@@ -20,20 +20,35 @@ type source struct {
 }
 
 // fits reports whether a design can be drawn from the series: any that can vary where
-// repetitions are drawn one by one, and across sessions one with two sessions that are
-// long enough for the history's runs and the new one.
-func (d Design) fits(s series.Series, across bool) bool {
-	if !across {
-		return len(s.Values) > 1
+// repetitions are drawn one by one, one that is long enough where they follow each other,
+// and across sessions one with two that are long enough for the history's runs and the
+// new one.
+func (q Question) fits(s series.Series) bool {
+	if !q.AcrossSessions {
+		return len(s.Values) >= q.least()
 	}
 	old, fresh, both := 0, 0, 0
 	for _, x := range s.Sessions() {
-		forOld, forNew := len(x.Values) >= d.Repetitions, len(x.Values) >= d.New
+		forOld, forNew := len(x.Values) >= q.Design.Repetitions, len(x.Values) >= q.Design.New
 		old, fresh = old+count(forOld), fresh+count(forNew)
 		both += count(forOld && forNew)
 	}
-	return fresh > 0 && (d.History == 0 || old > 1 || old == 1 && fresh > both)
+	if q.World == InOrder {
+		return old > q.Design.History && fresh > q.Design.History
+	}
+	return fresh > 0 && (q.Design.History == 0 || old > 1 || old == 1 && fresh > both)
 }
+
+// least is how many values a series needs where sessions don't matter.
+func (q Question) least() int {
+	if q.World == InOrder {
+		return max(2, q.Design.values())
+	}
+	return 2
+}
+
+// values are how many a draw has.
+func (d Design) values() int { return d.History*d.Repetitions + d.New }
 
 func count(is bool) int {
 	if is {
@@ -63,11 +78,30 @@ func (d Design) exchangeable(rng *rand.Rand, all []series.Series) []source {
 	return out
 }
 
+// window draws repetitions that follow each other, the same of each series: those of the
+// history, then those of the new run. What is drawn is one session.
+func (d Design) window(rng *rand.Rand, all []series.Series) []source {
+	shortest := math.MaxInt
+	for _, s := range all {
+		shortest = min(shortest, len(s.Values))
+	}
+	from := rng.IntN(shortest - d.values() + 1)
+	out := make([]source, len(all))
+	for k, s := range all {
+		values := slices.Clone(s.Values[from : from+d.values()])
+		out[k] = source{of: s, metric: metricOf(s), session: slices.Clone(values), fresh: values[d.History*d.Repetitions:]}
+		for run := range slices.Chunk(values[:d.History*d.Repetitions], d.Repetitions) {
+			out[k].history = append(out[k].history, run)
+		}
+	}
+	return out
+}
+
 // across draws whole sessions, the same for every series of the draw: repetitions that
 // were measured one after the other stay together, and the new run is of a session that
 // the history has nothing of. Where the history has more runs than there are sessions,
-// sessions serve several.
-func (d Design) across(rng *rand.Rand, all []series.Series) ([]source, error) {
+// sessions serve several. In order, the history's are those right before the new one.
+func (d Design) across(rng *rand.Rand, all []series.Series, inOrder bool) ([]source, error) {
 	byName := make([]map[string][]float64, len(all))
 	for k, s := range all {
 		byName[k] = map[string][]float64{}
@@ -91,8 +125,16 @@ func (d Design) across(rng *rand.Rand, all []series.Series) ([]source, error) {
 	if len(fresh) == 0 {
 		return nil, fmt.Errorf("no session has %d repetitions", d.New)
 	}
+	if inOrder { // the first ones have too few before them
+		fresh = fresh[min(d.History, len(fresh)-1):]
+	}
 	now := fresh[rng.IntN(len(fresh))]
-	old = slices.DeleteFunc(old, func(name string) bool { return name == now })
+	if at := slices.Index(old, now); at >= 0 {
+		old = slices.Delete(old, at, at+1)
+		if inOrder {
+			old = old[max(0, at-d.History):at]
+		}
+	}
 	if len(old) == 0 && d.History > 0 {
 		return nil, fmt.Errorf("no other session has %d repetitions", d.Repetitions)
 	}

@@ -33,6 +33,9 @@ const (
 	// LostImprovement is a history whose last third, one run at least, is 20 % better
 	// than what was before; so is the new run, but for its shift.
 	LostImprovement World = "lost-improvement"
+	// InOrder has the history's runs in the order of time and right before the new one, as
+	// pushes follow each other.
+	InOrder World = "in-order"
 	// Events has the series as events of one run and not as metrics.
 	Events World = "events"
 	// FiveDevices is a check of five phones with a history each, the first of them worse.
@@ -50,6 +53,7 @@ func Worlds() []Described {
 		{TwoBadRuns, "two accepted runs at three times the level"},
 		{Drift, "each accepted run is 1 % worse than the one before"},
 		{LostImprovement, "the last third of the accepted runs is 20 % better than those before"},
+		{InOrder, "the accepted runs are those measured right before the new one"},
 		{Events, "the series are events of one run, and not metrics"},
 		{FiveDevices, "five phones in one check, the first of them worse"},
 	}
@@ -97,7 +101,7 @@ type pool struct {
 func poolOf(q Question, all []series.Series) (pool, error) {
 	var p pool
 	for _, s := range all {
-		if q.Design.fits(s, q.AcrossSessions) {
+		if q.fits(s) {
 			p.all = append(p.all, s)
 		} else {
 			p.skipped++
@@ -108,7 +112,7 @@ func poolOf(q Question, all []series.Series) (pool, error) {
 			q.Design, q.Design.New, q.Design.Repetitions)
 	}
 	if len(p.all) == 0 {
-		return p, fmt.Errorf("%s: no series has two values", q.Design)
+		return p, fmt.Errorf("%s: no series has %d values", q.Design, q.least())
 	}
 	if n := max(q.Metrics, 1); n > len(p.all) {
 		return p, fmt.Errorf("%s with %d metrics: want at least as many series, and %d fit", q.Design, n, len(p.all))
@@ -179,10 +183,14 @@ func (q Question) phone(from []series.Series, place int, rng *rand.Rand) (phone,
 			chosen = append(chosen, like[k])
 		}
 	}
-	if !q.AcrossSessions {
+	switch {
+	case q.AcrossSessions:
+	case q.World == InOrder:
+		return phone{cells: q.Design.window(rng, chosen)}, nil
+	default:
 		return phone{cells: q.Design.exchangeable(rng, chosen)}, nil
 	}
-	cells, err := q.Design.across(rng, chosen)
+	cells, err := q.Design.across(rng, chosen, q.World == InOrder)
 	if err != nil {
 		var names []string
 		for _, s := range chosen {

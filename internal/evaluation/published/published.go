@@ -142,18 +142,14 @@ func Benchmarks(corpus string) ([]series.Series, error) {
 	}
 	var out []series.Series
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
 		var suite struct {
 			Benchmarks []struct {
 				Name    string
 				Metrics map[string]struct{ Runs []float64 }
 			}
 		}
-		if err := json.Unmarshal(data, &suite); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		if err := readJSON(file, &suite); err != nil {
+			return nil, err
 		}
 		build := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "kxserialization_"), ".json")
 		for _, b := range suite.Benchmarks {
@@ -161,6 +157,53 @@ func Benchmarks(corpus string) ([]series.Series, error) {
 		}
 	}
 	return out, nil
+}
+
+// Pushes are long series of one point a push, with a few real changes in them: Talos
+// (mozilla/treeherder) and those by which MongoDB tests its detector
+// (mongodb/signal-processing-algorithms).
+func Pushes(corpus string) ([]series.Series, error) {
+	folder := filepath.Join(corpus, "dataset", "changepoint")
+	var out []series.Series
+	for _, name := range []string{"runs1", "runs3", "a11y", "runs4"} {
+		var file struct {
+			Points [][]any `json:"test_runs"`
+		}
+		if err := readJSON(filepath.Join(folder, "treeherder_"+name+".json"), &file); err != nil {
+			return nil, err
+		}
+		s := series.Series{Name: "Talos " + name, Device: "desktop"}
+		for i, point := range file.Points {
+			if len(point) < 4 {
+				return nil, fmt.Errorf("%s: point %d has %d parts, want 4", s.Name, i+1, len(point))
+			}
+			v, ok := point[3].(float64)
+			if !ok {
+				return nil, fmt.Errorf("%s: point %d is no number", s.Name, i+1)
+			}
+			s.Values = append(s.Values, v)
+		}
+		out = append(out, s)
+	}
+	for _, name := range []string{"robust", "mad"} {
+		s := series.Series{Name: "MongoDB " + name, Device: "server"}
+		if err := readJSON(filepath.Join(folder, "mongodb_"+name+"_series.json"), &s.Values); err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func readJSON(file string, into any) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
 }
 
 // Quiet are the series whose values vary by less than six per cent, all in all.

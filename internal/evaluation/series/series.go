@@ -85,6 +85,9 @@ func (e entry) series() (Series, error) {
 		}
 		s.Values = append(s.Values, *v)
 	}
+	if e.Session != nil {
+		s.Session = make([]string, 0, len(e.Session))
+	}
 	for i, name := range e.Session {
 		if name == nil {
 			return s, fmt.Errorf("session %d is null, want the name of one", i+1)

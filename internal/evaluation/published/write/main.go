@@ -2,8 +2,7 @@
 //
 //	go run ./internal/evaluation/published/write -corpus ../shared/corpus DIR
 //
-// It reads what others published and writes monsoon.json, batterystats.json, quiet.json
-// and macro.json into the folder. It judges nothing.
+// It reads what others published and writes a file for each set of series into the folder. It judges nothing.
 package main
 
 import (
@@ -40,11 +39,15 @@ func write(corpus, dir string) error {
 	if err != nil {
 		return err
 	}
+	pushes, err := published.Pushes(corpus)
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for name, all := range map[string][]series.Series{
-		"monsoon": monsoon, "batterystats": batterystats, "macro": macro,
+		"monsoon": monsoon, "batterystats": batterystats, "macro": macro, "pushes": pushes,
 		"quiet": published.Quiet(slices.Concat(batterystats, monsoon)),
 		"all":   slices.Concat(batterystats, monsoon, macro),
 	} {
