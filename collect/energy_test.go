@@ -735,7 +735,7 @@ func inTurnsWithEnergy(t *testing.T, settle *time.Duration, want []string) {
 	job := p.job("fake")
 	settings := config.DefaultEnergy()
 	settings.Settle = settle
-	job.Energy, job.App.APK, job.Scenario.Repetitions = &settings, "base.apk", 2
+	job.Energy, job.App.APK, job.Scenario.Repetitions, job.Session = &settings, "base.apk", 2, inOrderABBA
 	head := job
 	head.App.APK, head.Energy = "head.apk", nil
 	var said rests

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
@@ -32,10 +33,9 @@ type Turns struct {
 	Within time.Duration
 }
 
-// Interleave measures both builds in turns, in the order base, head, head, base,
-// base, head, head, …: rounds of one repetition of each, so that heat and drift are
-// the same for both, and each is as often first as the other.
-// A build is installed anew when its turn comes, without the data of the one
+// Interleave measures both builds in turns: rounds of one repetition of each, so that
+// heat and drift are the same for both. Which build is first is drawn for each round,
+// by its session (see headFirst). A build is installed anew when its turn comes, without the data of the one
 // before (an older build can't replace a newer one, nor one with another key),
 // and runs the scenario's warm-up before it is measured.
 //
@@ -45,7 +45,8 @@ type Turns struct {
 // error of the build that was not at fault is then ErrOtherBuild as well. Where there
 // was time for no round, both are ErrNoTime.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
-	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock // Claim is the base's, which sets up
+	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock
+	p.Head.Owner, p.Head.OwnFor, p.Head.Claim = p.Base.Owner, p.Base.OwnFor, p.Base.Claim
 	p.Head.Scenario, p.Head.Network, p.Head.Energy, p.Head.Evidence = p.Base.Scenario, p.Base.Network, p.Base.Energy, p.Base.Evidence
 	s := newStation(p.Base, options)
 	s.clean = true
@@ -79,26 +80,49 @@ func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collecto
 		return nil, noTime()
 	}
 	watch := &turnsWatch{Turns: turns, clock: a.target.Clock, began: a.target.Clock.Now()}
-	if err := a.setUp(ctx); err != nil {
-		return a, err
+	first, second := inRound(1, a, b)
+	if err := first.setUp(ctx); err != nil {
+		return first, err
 	}
-	if err := a.warmUp(ctx); err != nil {
-		return a, err
+	if err := first.warmUp(ctx); err != nil {
+		return first, err
 	}
-	first, second := a, b
 	for n := 1; watch.goesOn(a, b); n++ {
+		first, second = inRound(n, a, b)
 		if err := first.measure(ctx, n); err != nil {
 			return first, err
 		}
 		if err := second.measure(ctx, n); err != nil {
 			return second, err
 		}
-		first, second = second, first
 	}
 	if len(a.measured) == 0 {
 		return nil, noTime()
 	}
 	return nil, nil
+}
+
+// inRound are both in the order of a round.
+func inRound(n int, base, head *collector) (first, second *collector) {
+	if headFirst(base.job, n) {
+		return head, base
+	}
+	return base, head
+}
+
+// headFirst draws whether the head is measured before the base in a round. A phone may
+// be slower at every other repetition, or every fourth; in a fixed order, such as A B B
+// A, that is one build's. Drawn for each round, either sign of a round's difference is as
+// likely whatever the noise does over time, and the rank test of the differences is
+// exact (Fisher 1935, The Design of Experiments, section 21). It follows from the
+// session, device and scenario, so that the same session is the same again.
+func headFirst(job Job, round int) bool {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%q %q %q %q %d", job.Session, job.Device, job.Scenario.Name, job.Network, round)
+	x := h.Sum64() // its lowest bits are next to those of the last round: mix them (Steele and others 2014, SplitMix)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return (x^x>>31)&1 == 1
 }
 
 // turnsWatch says whether another round is to be measured.

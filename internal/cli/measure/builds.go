@@ -27,6 +27,7 @@ type Builds struct {
 	Rounds, Parallel       int
 	Keep                   string // the folder to leave the runs in, "" for none
 	Profiles               string // as of lab.CollectFlags
+	Session                string // "" for one of this moment, by which the order in each round is drawn
 }
 
 // Check refuses what can't be measured.
@@ -96,6 +97,6 @@ func interleave(ctx context.Context, c console.Console, cfg *config.Config, b Bu
 		Base: b.Base, Head: b.Head, Rounds: b.Rounds, Parallel: b.Parallel, Profiles: true,
 		BaseFrom: run.Source{Repository: repository, Commit: b.BaseCommit},
 		From:     run.Source{Repository: repository, Commit: b.HeadCommit, Ref: b.HeadRef},
-		Session:  "compare " + c.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
+		Session:  cmp.Or(b.Session, "compare "+c.Now().UTC().Format("2006-01-02T15:04:05.000Z")),
 	})
 }
