@@ -268,8 +268,11 @@ func (p Policy) Judged(c run.Cell, s run.Summary, catalogue *metric.Catalogue) b
 	if p.Metrics != nil {
 		return slices.Contains(p.Metrics, c.Metric)
 	}
-	if m.OnRequest || m.Of == "" {
-		return !m.OnRequest
+	if m.OnRequest {
+		return false
+	}
+	if m.Of == "" {
+		return true
 	}
 	_, summarised := s.Cells.Get(run.Cell{Event: c.Event, Metric: m.Of})
 	return !summarised

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/apkgate/apkgate/metric"
@@ -137,5 +138,33 @@ func TestWhatIsJudgedOnRequest(t *testing.T) {
 		if p.Judged(run.Cell{Metric: "apk.size_bytes"}, summary, metric.Default()) {
 			t.Errorf("%s: the size of the build is judged", name)
 		}
+	}
+}
+
+// Rules are made of the properties that runs are compared by, unless they have a list of
+// their own.
+func TestRulesAreMadeOfTheirOwnProperties(t *testing.T) {
+	p := Policy{Use: []string{"network"}}
+	if got := p.RuleProperties(); !slices.Equal(got, []string{"network"}) {
+		t.Errorf("%q, want those that runs are compared by", got)
+	}
+	p.RuleUse = []string{"sdk", "version"}
+	if got := p.RuleProperties(); !slices.Equal(got, p.RuleUse) {
+		t.Errorf("%q, want those of the rules", got)
+	}
+}
+
+// What a run declares of a metric is added, unless it can't be read.
+func TestMetricsThatRunsDeclare(t *testing.T) {
+	declaring := func(better string) run.Run {
+		return run.Run{Declared: []run.Declared{{Name: "search.latency_ms", Unit: "ms", Better: better}}}
+	}
+	catalogue, doubts := Catalogue(metric.Default(), declaring("lower"))
+	if m, known := catalogue.Lookup("search.latency_ms"); !known || m.Direction != metric.LowerIsBetter || len(doubts) != 0 {
+		t.Errorf("known %t, %+v, doubts %v", known, m, doubts)
+	}
+	catalogue, doubts = Catalogue(metric.Default(), declaring("sideways"))
+	if _, known := catalogue.Lookup("search.latency_ms"); known || len(doubts) != 1 {
+		t.Errorf("known %t, doubts %v; want one doubt, and nothing known", known, doubts)
 	}
 }

@@ -106,7 +106,7 @@ func (v *Verdict) trimDeviations() {
 	each := max(1, maxComparisons/len(v.Runs))
 	for i := range v.Runs {
 		r := &v.Runs[i]
-		kept := make([]Comparison, 0, min(each, len(r.Deviations)))
+		kept := make([]Comparison, 0, each)
 		for place, d := range r.Deviations {
 			if place < each || d.Event == "" {
 				kept = append(kept, d)
@@ -147,10 +147,7 @@ func (v *Verdict) trimSamples() {
 	if values <= maxSampled {
 		return
 	}
-	each := MaxListed
-	if deviations > 0 {
-		each = min(each, maxSampled/deviations)
-	}
+	each := maxSampled / max(1, deviations)
 	for i := range v.Runs {
 		r := &v.Runs[i]
 		r.Comparisons, r.Deviations = slices.Clone(r.Comparisons), slices.Clone(r.Deviations)

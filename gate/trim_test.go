@@ -107,3 +107,39 @@ func TestAVerdictOfManyDeviationsIsBoundedToo(t *testing.T) {
 		t.Errorf("%d comparisons and %d deviations, want at most %d of each", comparisons, deviations, maxComparisons)
 	}
 }
+
+// However many runs deviate, each keeps its gravest deviation and its nearest reference.
+func TestEachOfThousandsOfRunsKeepsOne(t *testing.T) {
+	v := Verdict{Runs: make([]RunVerdict, maxComparisons+1)}
+	for i := range v.Runs {
+		v.Runs[i].Deviations = []Comparison{{Event: "worst"}, {Event: "bad"}}
+		v.Runs[i].Reference = []Reference{{ID: "nearest"}, {ID: "next"}}
+	}
+	v.Trim()
+	for i, r := range v.Runs {
+		if len(r.Deviations) != 1 || r.Deviations[0].Event != "worst" || len(r.Reference) != 1 || r.Reference[0].ID != "nearest" {
+			t.Fatalf("run %d keeps %+v and %+v, want the first of each", i, r.Deviations, r.Reference)
+		}
+	}
+}
+
+// Samples are there to be drawn: of what deviates they are kept, shorter where there is
+// much of it; of what does not they go first.
+func TestSamplesAreShortenedEvenly(t *testing.T) {
+	for _, c := range []struct{ runs, flagged, each int }{{600, 0, 0}, {1000, 2, MaxListed}, {1000, 50, maxSampled / (100 * 100)}} {
+		v := large(c.runs, c.flagged, c.flagged)
+		v.trimSamples()
+		for i, r := range v.Runs {
+			for _, d := range r.Deviations {
+				if len(d.Sample) != c.each {
+					t.Fatalf("%+v: run %d has a sample of %d", c, i, len(d.Sample))
+				}
+			}
+			for _, d := range r.Comparisons {
+				if len(d.Sample) != 0 {
+					t.Fatalf("%+v: run %d keeps a sample of %d beside its deviations", c, i, len(d.Sample))
+				}
+			}
+		}
+	}
+}
