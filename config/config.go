@@ -269,7 +269,7 @@ type Gate struct {
 	// A rule is shown when it holds for at least this share of the runs it speaks of.
 	MinConfidence Fraction `yaml:"min-confidence,omitempty" jsonschema_extras:"default=90%"`
 	// The share of unchanged pull requests that may fail by chance. Not for the preset dune, which sets no such limit.
-	Alpha Fraction `yaml:"false-alarms,omitempty" jsonschema_extras:"default=5%"`
+	Alpha Fraction `yaml:"false-alarms,omitempty" jsonschema_extras:"default=1%"`
 	// With fewer comparable runs than this, the verdict is inconclusive. (Preset dune: 0, and it joins clusters until there are so many, at least five.)
 	MinHistory int `yaml:"min-history,omitempty" jsonschema:"minimum=1,maximum=10000,default=5"`
 	// A smaller change than this never fails. (Preset dune: 0%.)

@@ -114,7 +114,7 @@ const initBase = `
 const initGate = `
 gate:
   # At most this share of unchanged pull requests fails by chance.
-  false-alarms: 5%
+  false-alarms: 1%
   # A smaller change never fails.
   min-change: 5%
   # Start with never; change to regression once the verdicts have proved right.

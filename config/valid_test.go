@@ -45,7 +45,7 @@ func TestDefaults(t *testing.T) {
 		Rounds:   config.Rounds{Max: 40, Minutes: 60},
 		Evidence: config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
-			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.05,
+			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.01,
 			MinHistory: 5, MinChange: 0.05, MinEffect: 0.1, Summary: run.Median, FailOn: "regression",
 		},
 		Store:  config.Store{SQLite: "app/.apkgate/history.db"},

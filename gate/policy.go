@@ -122,7 +122,7 @@ const AnyEvent = "*"
 func PolicyOf(preset string) (Policy, bool) {
 	p := Policy{
 		Preset: preset, Centre: run.Median, OutlierFactor: 1.5, MinSupport: 0.01, MinConfidence: 0.9,
-		Alpha: 0.05, MinHistory: 5, MinChange: 0.05, MinEffect: 0.1,
+		Alpha: 0.01, MinHistory: 5, MinChange: 0.05, MinEffect: 0.1,
 	}
 	switch preset {
 	case PresetDefault:

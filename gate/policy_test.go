@@ -68,11 +68,11 @@ func TestWhichCellsAreJudged(t *testing.T) {
 
 func TestALevelWhereThePresetHasNone(t *testing.T) {
 	dune, _ := PolicyOf(PresetDune)
-	if got := dune.WithLevel().Alpha; got != 0.05 {
+	if got := dune.WithLevel().Alpha; got != 0.01 {
 		t.Errorf("%g, want that of the default", got)
 	}
-	own := Policy{Alpha: 0.01, MinHistory: 1}
-	if own.WithLevel().Alpha != 0.01 || own.LeastRuns() != 2 {
+	own := Policy{Alpha: 0.02, MinHistory: 1}
+	if own.WithLevel().Alpha != 0.02 || own.LeastRuns() != 2 {
 		t.Errorf("%g of %d runs, want its own level, and two runs", own.WithLevel().Alpha, own.LeastRuns())
 	}
 	if _, known := PolicyOf("strict"); known {

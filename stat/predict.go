@@ -39,6 +39,9 @@ func MomentsOf(s Sample) Moments {
 	return m
 }
 
+// Variance is that of a sample of at least two values, about its mean.
+func Variance(values []float64) float64 { return gonum.Variance(values, nil) }
+
 // variance is the weighted mean of the squared distances to the mean.
 func (s Sample) variance(mean float64) float64 {
 	if s.Weights != nil {

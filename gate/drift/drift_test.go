@@ -40,13 +40,13 @@ func drifted(t *testing.T, nights [][]run.Run) []Line {
 	if len(nights) > 1 {
 		last = nights[len(nights)-2:]
 	}
-	return Of(gatetest.Policy(t, gate.PresetDefault), metric.Default(), nights[len(nights)-1], last[0], before)
+	return Of(gatetest.Lenient(t), metric.Default(), nights[len(nights)-1], last[0], before)
 }
 
 // A creep of 1 % a night, with a noise of 2 % that hides each step: after ten
 // nights it is seen, where hardly a night by itself would be called a regression.
 func TestACreepIsSeen(t *testing.T) {
-	p := gatetest.Policy(t, gate.PresetDefault)
+	p := gatetest.Lenient(t)
 	seen, steps, called := 0, 0, 0
 	const trials = 20
 	for trial := range uint64(trials) {
@@ -163,7 +163,9 @@ func TestOneNewRunByHand(t *testing.T) {
 		return r
 	}
 	before := gatetest.Runs(at("a", 100), at("aa", 102), at("aaa", 98), at("aaaa", 101), at("aaaaa", 99))
-	l := Of(gatetest.Judging(t, gate.PresetDefault, "frames.count"), metric.Default(), gatetest.Runs(at("aaaaaa", 90)), nil, before)[0]
+	p := gatetest.Lenient(t)
+	p.Metrics = []string{"frames.count"}
+	l := Of(p, metric.Default(), gatetest.Runs(at("aaaaaa", 90)), nil, before)[0]
 	gatetest.About(t, "change", l.SinceAll.Change, -0.1)
 	gatetest.About(t, "low", gatetest.End(l.SinceAll.Low), -0.148090)
 	gatetest.About(t, "high", gatetest.End(l.SinceAll.High), -0.051910)
@@ -188,7 +190,7 @@ func TestTheNewRunsSayWhichWayIsWorse(t *testing.T) {
 		before = append(before, night(day+1, "lower", 100+float64(day)))
 	}
 	now := []run.Run{night(12, "higher", 115)}
-	for _, line := range Of(gatetest.Policy(t, gate.PresetDefault), metric.Default(), now, nil, before) {
+	for _, line := range Of(gatetest.Lenient(t), metric.Default(), now, nil, before) {
 		if line.Metric == "hits" {
 			if line.Direction != gate.ToImprovement {
 				t.Errorf("more hits are %s, want an improvement", line.Direction)

@@ -105,6 +105,14 @@ func Policy(t *testing.T, preset string) gate.Policy {
 	return p
 }
 
+// Lenient is the default policy with false alarms of 5 %, for numbers by hand.
+func Lenient(t *testing.T) gate.Policy {
+	t.Helper()
+	p := Policy(t, gate.PresetDefault)
+	p.Alpha = 0.05
+	return p
+}
+
 // Judging is a preset's policy that judges the metrics of these names alone.
 func Judging(t *testing.T, preset string, metrics ...string) gate.Policy {
 	t.Helper()

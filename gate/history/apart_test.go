@@ -33,17 +33,17 @@ func TestJoulesAreComparedWithinTheirSource(t *testing.T) {
 	}{
 		"the same source":             {gatetest.Hungry("new", "rails", 8, 30), gatetest.HungryRuns(10, "rails", 8, 30), gate.Pass, 10, "energy by", ""},
 		"the same, three times it":    {gatetest.Hungry("new", "rails", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Regression, 10, "energy: 90.00 J", ""},
-		"another source":              {gatetest.Hungry("new", "battery", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Pass, 0, "; energy has no comparable history", `energy_from is "battery" here and "rails" in the accepted runs, and this verdict says nothing of it: measure as the accepted runs were, or accept 5 more runs`},
+		"another source":              {gatetest.Hungry("new", "battery", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Inconclusive, 0, "energy has no comparable history", `energy_from is "battery" here and "rails" in the accepted runs, and this verdict says nothing of it: measure as the accepted runs were, or accept 5 more runs`},
 		"another source, slow frames": {gatetest.Hungry("new", "battery", 12, 30), gatetest.HungryRuns(10, "rails", 8, 30), gate.Regression, 0, "time per frame: 12.00 ms", `"rails" in the accepted runs`},
-		"another profile of a model":  {gatetest.Hungry("new", "model a", 8, 90), gatetest.HungryRuns(10, "model b", 8, 30), gate.Pass, 0, "no comparable history", `"model b"`},
+		"another profile of a model":  {gatetest.Hungry("new", "model a", 8, 90), gatetest.HungryRuns(10, "model b", 8, 30), gate.Inconclusive, 0, "no comparable history", `"model b"`},
 		"two sources, its own tells":  {gatetest.Hungry("new", "battery", 8, 30), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20)), gate.Regression, 10, "energy: 30.00 J", ""},
 		"two sources, as its own":     {gatetest.Hungry("new", "battery", 8, 20), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(10, "battery", 8, 20)), gate.Pass, 10, "energy by", ""},
-		"few of its own":              {gatetest.Hungry("new", "battery", 8, 20.5), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 20)), gate.Pass, 2, "energy has 2 comparable runs of the 5 that are needed", `energy: 10 of 12 accepted runs of this context were measured in another way and don't count: energy_from is "battery" here and "rails" there; 3 more runs of its kind rebuild the history`},
-		"no energy before":            {gatetest.Hungry("new", "rails", 8, 30), frames, gate.Pass, 0, "; energy has no comparable history", "no accepted run that this one is compared with has energy.total_j"},
-		"no energy before, slower":    {gatetest.Hungry("new", "rails", 9, 30), frames, gate.Regression, 0, "time per frame: 9.00 ms", ""},
+		"few of its own":              {gatetest.Hungry("new", "battery", 8, 20.5), slices.Concat(gatetest.HungryRuns(10, "rails", 8, 30), gatetest.HungryRuns(2, "battery", 8, 20)), gate.Inconclusive, 2, "energy has 2 comparable runs of the 5 that are needed", `energy: 10 of 12 accepted runs of this context were measured in another way and don't count: energy_from is "battery" here and "rails" there; 3 more runs of its kind rebuild the history`},
+		"no energy before":            {gatetest.Hungry("new", "rails", 8, 30), frames, gate.Inconclusive, 0, "energy has no comparable history", "no accepted run that this one is compared with has energy.total_j"},
+		"no energy before, slower":    {gatetest.Hungry("new", "rails", 10.5, 30), frames, gate.Regression, 0, "time per frame: 10.50 ms", ""},
 		"imported, of no source":      {gatetest.Hungry("new", "", 8, 90), gatetest.HungryRuns(10, "", 8, 30), gate.Regression, 10, "energy: 90.00 J", ""},
-		"of a source, imported ones":  {gatetest.Hungry("new", "rails", 8, 90), gatetest.HungryRuns(10, "", 8, 30), gate.Pass, 0, "no comparable history", "not said in the accepted runs"},
-		"imported, ones of a source":  {gatetest.Hungry("new", "", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Pass, 0, "no comparable history", "energy_from is not said here"},
+		"of a source, imported ones":  {gatetest.Hungry("new", "rails", 8, 90), gatetest.HungryRuns(10, "", 8, 30), gate.Inconclusive, 0, "no comparable history", "not said in the accepted runs"},
+		"imported, ones of a source":  {gatetest.Hungry("new", "", 8, 90), gatetest.HungryRuns(10, "rails", 8, 30), gate.Inconclusive, 0, "no comparable history", "energy_from is not said here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := checkOne(gatetest.Policy(t, gate.PresetDefault), c.now, c.history...)
@@ -121,7 +121,7 @@ func TestBudgetsInJoules(t *testing.T) {
 		"beyond, as the history is":       {25.1, gatetest.HungryRuns(10, "rails", 8, 25), gate.Regression},
 		"beyond, of another source":       {25.1, gatetest.HungryRuns(10, "battery", 8, 25), gate.Regression},
 		"beyond, without any history":     {25.1, nil, gate.Regression},
-		"within, of another source":       {24.9, gatetest.HungryRuns(10, "battery", 8, 25), gate.Pass},
+		"within, of another source":       {24.9, gatetest.HungryRuns(10, "battery", 8, 25), gate.Inconclusive},
 		"within, and a third more joules": {24.9, gatetest.HungryRuns(10, "rails", 8, 18.7), gate.Regression},
 	} {
 		v := checkOne(p, gatetest.Hungry("new", "rails", 8, c.joules), c.history...)
@@ -172,28 +172,6 @@ func TestWakelocksOutOfNothing(t *testing.T) {
 	}
 }
 
-// Three of twenty accepted runs were put on the small cores, and took a fifth more:
-// the next that is, is no regression; one that takes more than these is. One such
-// run excuses nothing.
-func TestAModeSeenBeforeIsNoRegression(t *testing.T) {
-	history := gatetest.HungryRuns(20, "rails", 8, 60)
-	for i, want := range []gate.Direction{gate.ToRegression, gate.ToRegression, gate.None, gate.None} {
-		v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Hungry("new", "rails", 8, 71), history...)
-		if d := comparisonOf(v, "energy.total_j"); d.Direction != want {
-			t.Errorf("after %d such runs: %s (%s), want %s", i, d.Direction, v.Reason, want)
-		}
-		history[5*i] = gatetest.Hungry(fmt.Sprint("small", i), "rails", 8, 72+float64(i)/10)
-	}
-	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Hungry("new", "rails", 8, 85), history...); v.Verdict != gate.Regression {
-		t.Errorf("beyond both modes: %s (%s)", v.Verdict, v.Reason)
-	}
-	// What would have been seen lies beyond the second mode too: 72.2 J for 60 J.
-	v := checkOne(gatetest.Policy(t, gate.PresetDefault), gatetest.Hungry("new", "rails", 8, 60), history...)
-	if d := comparisonOf(v, "energy.total_j"); d.Detectable*d.Expected+d.Expected < 72.2 {
-		t.Errorf("a pass claims to see a worsening by %.0f %%, which was seen four times and excused", 100*d.Detectable)
-	}
-}
-
 // Frames from the timeline beside an accepted history of frames from gfxinfo: the CPU
 // time is compared with all of it, the frames with none, and that is told once.
 func TestFramesAreComparedWithinTheirKind(t *testing.T) {
@@ -224,17 +202,17 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 			both + ` have no comparable history: frames_by is "timeline" here and "gfxinfo" in the accepted runs, and this verdict says nothing of them: accept 5 more runs that were measured as this one`},
 		"the fourth": {now("timeline"), slices.Concat(of(10, "a", ""), of(3, "a", "timeline")), 3, 13, both + " have 3 comparable runs of the 5 that are needed",
 			both + `: 10 of 13 accepted runs of this context were measured in another way and don't count: frames_by is "timeline" here and "gfxinfo" there; 2 more runs of its kind rebuild the history`},
-		"the fifth": {now("timeline"), slices.Concat(of(1, "a", "gfxinfo"), of(4, "a", "timeline")), 4, 5, "",
+		"the fifth": {now("timeline"), slices.Concat(of(1, "a", "gfxinfo"), of(4, "a", "timeline")), 4, 5, both + " have 4 comparable runs of the 5 that are needed",
 			`1 of 5 accepted runs of this context was measured in another way and doesn't count: frames_by is "timeline" here and "gfxinfo" there; 1 more run of its kind rebuilds the history`},
 		"the sixth": {now("timeline"), slices.Concat(of(10, "a", ""), of(5, "a", "timeline")), 5, 15, "", ""},
-		"another phone has its kind": {now("timeline"), slices.Concat(of(10, "a", ""), of(6, "b", "timeline")), 6, 10, "",
+		"another phone has its kind": {now("timeline"), slices.Concat(of(10, "a", ""), of(6, "b", "timeline")), 6, 10, both + " have no comparable run of this context",
 			"10 of 10 accepted runs of this context were measured in another way"},
 		"another phone has the other": {now("timeline"), slices.Concat(of(10, "b", ""), of(6, "a", "timeline")), 6, 6, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := checkOne(gatetest.Policy(t, gate.PresetDefault), c.now, c.history...)
-			if v.Verdict != gate.Pass || !strings.Contains(v.Reason, c.reason) {
-				t.Errorf("%s: %q, want a pass with %q", v.Verdict, v.Reason, c.reason)
+			if (v.Verdict == gate.Pass) != (c.reason == "") || v.Verdict == gate.Regression || !strings.Contains(v.Reason, c.reason) {
+				t.Errorf("%s: %q, want a pass, or a doubt with %q", v.Verdict, v.Reason, c.reason)
 			}
 			for name, n := range map[string]int{"frames.smooth_ratio": c.n, "frames.duration_ms": c.n, "cpu.time_ms": c.cpu} {
 				if d := comparisonOf(v, name); d.N != n {
@@ -255,9 +233,8 @@ func TestFramesAreComparedWithinTheirKind(t *testing.T) {
 	known := slices.Concat(of(10, "a", ""), of(3, "a", "timeline"))
 	known[0] = started(known[0])
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), started(now("timeline")), known...)
-	few := slices.DeleteFunc(slices.Clone(v.Warnings), func(w run.Warning) bool { return !strings.Contains(w.Text, "comparable run") })
-	if len(few) != 1 || few[0].Text != "time to initial display has 1 comparable run of the 5 that are needed" || len(v.Warnings) != 2 {
-		t.Errorf("warnings %q, want one of the frames and one of the start", v.Warnings)
+	if !strings.Contains(v.Reason, "time to initial display has 1 comparable run of the 5 that are needed; "+both+" have 3") || len(v.Warnings) != 1 {
+		t.Errorf("%q, want the frames and the start; warnings %q", v.Reason, v.Warnings)
 	}
 	// Frames that are much slower are a regression beside their own kind, however many
 	// of the other there are.

@@ -81,7 +81,7 @@ func (c *check) judge(cell run.Cell) {
 		d, clusters := dune.Judge(c.policy, cell, x, c.past, m)
 		c.done, n, c.clusters = append(c.done, d), d.N, max(c.clusters, clusters)
 	} else {
-		j := judge(c.policy, cell, x, c.past, m)
+		j := judge(c.policy, cell, c.summary, x, c.past, m)
 		j.context = c.context
 		c.judged, n = append(c.judged, j), j.evidence.N
 	}
@@ -164,8 +164,8 @@ func judgeTogether(p gate.Policy, checks []*check) {
 			runs++
 		}
 	}
-	borrow(all, runs)
-	correct(all, runs)
+	correct(p, all, runs)
+	contradict(all)
 	for _, j := range all {
 		decide(p, j)
 	}
@@ -188,7 +188,7 @@ const afterEffectShare = 0.5
 func (c *check) markAfterEffects() {
 	worse := map[string]map[string]*judgement{} // by event, then metric
 	for _, j := range c.judged {
-		if j.Direction != gate.ToRegression {
+		if j.Direction != gate.ToRegression && j.Direction != gate.Suspect {
 			continue
 		}
 		if worse[j.Event] == nil {

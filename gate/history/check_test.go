@@ -31,13 +31,13 @@ func TestOutcomes(t *testing.T) {
 		"slower":                         {gatetest.Timed("new", phone, 12), gatetest.Steady(10, phone, 8), gate.Regression, "+50 %"},
 		"faster":                         {gatetest.Timed("new", phone, 5), gatetest.Steady(10, phone, 8), gate.Improvement, "time per frame"},
 		"no history":                     {gatetest.Timed("new", phone, 8), nil, gate.Inconclusive, "no accepted run"},
-		"too little history":             {gatetest.Timed("new", phone, 8), gatetest.Steady(3, phone, 8), gate.Inconclusive, "3 accepted runs of this scenario, and 5 are needed"},
+		"too little history":             {gatetest.Timed("new", phone, 8), gatetest.Steady(3, phone, 8), gate.Inconclusive, "3 accepted runs in this context, and 5 are needed"},
 		"slower, too little history":     {gatetest.Timed("new", phone, 12), gatetest.Steady(2, phone, 8), gate.Inconclusive, "perhaps worse"},
 		"not whole":                      {partial, gatetest.Steady(10, phone, 8), gate.Invalid, `"partial"`},
 		"the device mix":                 {gatetest.Timed("new", other, 13.8), slices.Concat(gatetest.Steady(10, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Pass, ""},
 		"slower than its own kind":       {gatetest.Timed("new", phone, 13), slices.Concat(gatetest.Steady(10, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Regression, "+6"},
-		"few of its own, many of others": {gatetest.Timed("new", phone, 13), slices.Concat(gatetest.Steady(2, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Regression, "+6"},
-		"a phone never seen":             {gatetest.Timed("new", other, 9.2), gatetest.Steady(10, phone, 8), gate.Pass, ""},
+		"few of its own, many of others": {gatetest.Timed("new", phone, 13), slices.Concat(gatetest.Steady(2, phone, 8), gatetest.Steady(10, other, 13.6)), gate.Inconclusive, "perhaps worse: time per frame: 13.00 ms where 7.92 ms was expected (+64 %"},
+		"a phone never seen":             {gatetest.Timed("new", other, 9.2), gatetest.Steady(10, phone, 8), gate.Inconclusive, "this context was never measured"},
 		"nothing in common":              {gatetest.Run("new", map[string]float64{"startup.ttid_ms": 900}), gatetest.Steady(10, nil, 8), gate.Inconclusive, "nothing is in the 10 accepted runs"},
 		"too small to matter":            {gatetest.Timed("new", phone, 8.3), gatetest.Steady(30, phone, 8), gate.Pass, ""},
 	} {
@@ -101,9 +101,9 @@ func TestRunsOfItsSessionAreNoHistory(t *testing.T) {
 func TestTheBatteryMakesNoOtherPhone(t *testing.T) {
 	history := gatetest.Steady(12, map[string]string{"model": "a", "battery": "80-100%"}, 8)
 	for _, level := range []string{"80-100%", "50-79%", ""} {
-		now := gatetest.Timed("new", map[string]string{"model": "a", "battery": level}, 8*1.18)
+		now := gatetest.Timed("new", map[string]string{"model": "a", "battery": level}, 8*1.4)
 		if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.Verdict != gate.Regression {
-			t.Errorf("18 %% slower with a battery of %q: %s: %s", level, v.Verdict, v.Reason)
+			t.Errorf("40 %% slower with a battery of %q: %s: %s", level, v.Verdict, v.Reason)
 		}
 	}
 }
@@ -211,22 +211,30 @@ func TestWhatHasNoHistoryIsSaid(t *testing.T) {
 	now := gatetest.Run("new", map[string]float64{"frames.duration_ms": 8, "startup.ttid_ms": 900})
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, gatetest.Steady(10, nil, 8)...)
 	want := "no accepted run that this one is compared with has startup.ttid_ms"
-	if v.Verdict != gate.Pass || !strings.Contains(v.Reason, "in 1 comparison;") || len(v.Warnings) != 1 || v.Warnings[0].Text != want {
-		t.Errorf("%s: %s; warnings %v; want a pass in 1 comparison, and %q", v.Verdict, v.Reason, v.Warnings, want)
+	if v.Verdict != gate.Inconclusive || v.Reason != "time to initial display has no comparable history" || len(v.Warnings) != 1 || v.Warnings[0].Text != want {
+		t.Errorf("%s: %s; warnings %v; want a doubt, and %q", v.Verdict, v.Reason, v.Warnings, want)
 	}
 }
 
-func TestOneANRInTenRepetitionsIsSeen(t *testing.T) {
+// One ANR where there was none is no proof, and no pass; one in each repetition is proof.
+func TestANRsWhereThereWereNone(t *testing.T) {
 	var history []run.Run
 	for i := range 20 {
 		history = append(history, gatetest.Run(fmt.Sprint(i), map[string]float64{"anr.count": 0}))
 	}
-	now := gatetest.Run("new", map[string]float64{"anr.count": 1})
-	for range 9 {
-		now.Iterations = append(now.Iterations, run.Iteration{Metrics: map[string]float64{"anr.count": 0}})
-	}
-	if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.Verdict != gate.Regression {
-		t.Errorf("%s: %s, want regression", v.Verdict, v.Reason)
+	for anrs, want := range map[int]gate.Outcome{0: gate.Pass, 1: gate.Inconclusive, 10: gate.Regression} {
+		now := gatetest.Run("new", nil)
+		now.Iterations = nil
+		for i := range 10 {
+			count := 0.0
+			if i < anrs {
+				count = 1
+			}
+			now.Iterations = append(now.Iterations, run.Iteration{Metrics: map[string]float64{"anr.count": count}})
+		}
+		if v := checkOne(gatetest.Policy(t, gate.PresetDefault), now, history...); v.Verdict != want {
+			t.Errorf("%d in ten repetitions: %s: %s, want %s", anrs, v.Verdict, v.Reason, want)
+		}
 	}
 }
 

@@ -26,7 +26,6 @@ func (c *check) verdict() gate.RunVerdict {
 	}
 	v.Deviations, v.Labels = gate.Deviations(c.done), gate.Labels(c.done)
 	c.conclude(&v)
-	c.warnLimits(&v)
 	return v
 }
 
@@ -69,7 +68,7 @@ func (c *check) conclude(v *gate.RunVerdict) {
 	case counts[gate.Suspect] > 0:
 		v.Verdict = gate.Inconclusive
 		v.Reason = "perhaps worse: " + c.describe(v.Deviations[0])
-		v.Hint = settle(v.Deviations[0], c.policy.MinHistory)
+		v.Hint = c.settle()
 	case len(c.lost) > 0:
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.lost[0].String()
@@ -78,7 +77,7 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.fewer
 		v.Hint = "look whether the measurement was cut short; where the app is meant to draw less, accept the run"
-	case n < c.policy.MinHistory:
+	case c.policy.Preset == gate.PresetDune && n < c.policy.MinHistory:
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, words.Plural(n, "run", "runs"), c.policy.MinHistory)
 		v.Hint = c.acceptMore(c.policy.MinHistory - n)
@@ -86,21 +85,20 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("the clusters that this run is compared with have %d accepted %s, and min-history asks for %d", most, words.Plural(most, "run", "runs"), c.policy.MinHistory)
 		v.Hint = c.acceptMore(c.policy.MinHistory - most)
-	case counts[gate.ToImprovement] > 0:
-		v.Verdict = gate.Improvement
-		v.Reason = c.describe(v.Deviations[0]) + c.unsaid()
-	case c.policy.Preset != gate.PresetDune && c.thin():
-		own := c.whole()[0].evidence.Own
+	case len(c.open()) > 0:
 		v.Verdict = gate.Inconclusive
-		v.Reason = fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, words.Plural(own, "run", "runs"), c.policy.LeastRuns())
-		v.Hint = c.acceptMore(c.policy.LeastRuns() - own)
-	case c.policy.Preset != gate.PresetDune && c.blind():
+		v.Reason = c.describeOpen()
+		v.Hint = c.settle()
+	case c.blind():
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("%s, but no worsening of less than %.0f %% would have been seen", c.nothingDeviates(), 100*blindChange)
-		v.Hint = "accept more runs in this context, or let them repeat the scenario more often"
+		v.Hint = c.settle()
+	case counts[gate.ToImprovement] > 0:
+		v.Verdict = gate.Improvement
+		v.Reason = c.describe(v.Deviations[0])
 	default:
 		v.Verdict = gate.Pass
-		v.Reason = c.describePass() + c.unsaid()
+		v.Reason = c.describePass()
 	}
 }
 
@@ -161,13 +159,6 @@ func (c *check) warnUnmatched() {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	c.warnings = append(c.warnings, run.Warning{Text: "no accepted run that this one is compared with has " + strings.Join(names, ", ")})
-}
-
-func settle(d gate.Comparison, least int) string {
-	if d.Enough > 0 {
-		return fmt.Sprintf("about %d accepted runs in this context", max(d.Enough, least))
-	}
-	return "accept more runs in this context, or measure this one again"
 }
 
 // describe says a deviation in a sentence: what, how much, how sure.

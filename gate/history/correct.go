@@ -1,8 +1,8 @@
 package history
 
 import (
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/family"
-	"github.com/apkgate/apkgate/gate/past"
 )
 
 // correct makes up for the number of comparisons of a check. The worse and the
@@ -11,15 +11,14 @@ import (
 // events share the other half, so that a build which is slower all over is
 // seen however many events a scenario has. Of several runs, what each shows
 // alone and what they show together have half of that each.
-func correct(js []*judgement, runs int) {
+func correct(p gate.Policy, js []*judgement, runs int) {
 	var coarse, fine []*judgement
 	for _, j := range js {
-		if j.evidence.Kind == past.Nothing { // no question was asked
-			continue
-		}
-		if j.Event == "" {
+		switch {
+		case j.Missed == nil: // no question was asked
+		case j.Event == "":
 			coarse = append(coarse, j)
-		} else {
+		default:
 			fine = append(fine, j)
 		}
 	}
@@ -27,7 +26,7 @@ func correct(js []*judgement, runs int) {
 	for _, tests := range [][]*judgement{coarse, fine} {
 		correctAlone(tests, share)
 		if runs > 1 {
-			replicate(tests, share)
+			together(p, tests, share)
 		}
 	}
 }
@@ -36,11 +35,7 @@ func correct(js []*judgement, runs int) {
 func correctAlone(js []*judgement, share float64) {
 	tests := make([]family.Sides, len(js))
 	for i, j := range js {
-		j.tests = float64(len(js)) / share
-		if j.doubled {
-			j.tests *= 2
-		}
-		tests[i] = family.OneSided(j.doubledTail(), j.worse())
+		tests[i] = j.tails
 	}
 	for i, corrected := range family.Correct(tests, share) {
 		js[i].P = corrected.On(js[i].worse())

@@ -6,150 +6,130 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
-	"github.com/apkgate/apkgate/stat"
 )
-
-// outside reports whether the new value is an outlier by the fences.
-func (j *judgement) outside() bool {
-	return j.evidence.Kind != past.Nothing && (j.x < j.evidence.Fences.Lower || j.x > j.evidence.Fences.Upper)
-}
 
 const (
-	// unseenMinChange is the least change that matters where the run's context
-	// was never measured and few others were: a new phone may differ that much.
-	unseenMinChange = 0.25
-	// suspectLevels times Alpha bounds the p of a doubt.
-	suspectLevels = 4
+	// mostMissed is the chance at most with which a cleared comparison may hide a
+	// worsening by the policy's MinEffect.
+	mostMissed = 0.02
+	// suspectLevel is the chance of an unchanged build below which a comparison looks
+	// worse.
+	suspectLevel = 0.05
+	// overwhelming is the worsening that no session brings about by itself: what a single
+	// run may be called a regression for by history alone.
+	overwhelming = 0.25
 )
 
-// decide says which way the comparison deviates.
+// decide says which way the comparison deviates, and whether the history clears it. The
+// history alone calls a regression what is beyond doubt: a broken budget, a number that
+// is read and not measured, what several sessions or devices show together, and what is
+// worse than any session makes it. Whatever else it can't clear is open.
 func decide(p gate.Policy, j *judgement) {
 	fill(p, j)
 	if j.Limit = j.policy.Broken(j.Value); j.Limit != nil {
 		j.Direction = gate.ToRegression
 		return
 	}
-	if j.evidence.Kind == past.Nothing {
+	if j.metric.Exact {
+		j.decideExact()
 		return
 	}
-	least, worsening := j.leastChange(), j.worsening()
-	means := j.means()
-	matters := means && worsening >= least
-	if !j.worse() {
-		matters = means && -worsening >= least
-	}
-	outlier := j.outside() && matters
-	sure := j.P <= p.Alpha && j.provable(p)
+	j.Screen = gate.Open
+	worsening := j.worsening()
 	switch {
-	case outlier && sure && j.worse():
+	case j.evidence.N == 0 || j.evidence.Own == 0: // nothing is known of the level
+		return
+	case !j.enough(p):
+		if j.means() && worsening >= max(j.policy.MinChange, gate.SuspectChange) {
+			j.Direction = gate.Suspect
+		}
+		return
+	}
+	matters := j.means() && math.Abs(worsening) >= j.policy.MinChange
+	sure := j.P <= p.Alpha && matters
+	switch {
+	case sure && j.worse() && !j.denied && (j.Together > 0 || j.overwhelms()):
 		j.Direction = gate.ToRegression
-	case outlier && sure:
-		j.Direction = gate.ToImprovement
-	case outlier && j.worse() && j.P <= suspectLevels*p.Alpha,
-		j.thin() && means && worsening >= max(least, gate.SuspectChange):
+	case matters && worsening > 0 && j.tails.Worse <= suspectLevel:
 		j.Direction = gate.Suspect
-		j.Enough = enough(p, j)
+	case *j.Missed <= mostMissed:
+		j.Screen = gate.Cleared
+		if sure && worsening < 0 {
+			j.Direction = gate.ToImprovement
+		}
 	}
 }
 
-// leastChange is the least change that matters, as worsening tells it.
-func (j *judgement) leastChange() float64 {
-	if j.evidence.Unseen {
-		return max(j.policy.MinChange, unseenMinChange)
+// enough reports whether the own context has sessions enough to clear or to condemn.
+func (j *judgement) enough(p gate.Policy) bool {
+	return j.Missed != nil && j.evidence.Own >= p.LeastRuns()
+}
+
+// overwhelms reports whether the value is worse by more than a session makes it.
+func (j *judgement) overwhelms() bool {
+	if j.evidence.Counts.Known() {
+		return j.worsening() >= overwhelming
 	}
-	return j.policy.MinChange
+	by := past.Effect(j.metric, j.scale, j.evidence.Expected, overwhelming)
+	return (j.x.Centre-j.evidence.Expected)*math.Copysign(1, by) >= math.Abs(by)
 }
 
-// provable reports whether there are values enough to be sure of anything.
-func (j *judgement) provable(p gate.Policy) bool {
-	return j.evidence.Kind != past.EveryContext || j.evidence.N >= p.LeastRuns()
-}
-
-// thin reports that the own context has runs, and too few: what others show is no
-// measure.
-func (j *judgement) thin() bool {
-	return j.evidence.Kind <= past.OwnBorrowed && j.evidence.Own > 0
-}
-
-// means reports whether the difference is large enough to mean anything: twice
-// a wakelock of ten milliseconds is nothing.
-func (j *judgement) means() bool {
-	const rounding = 1 - 1e-9
-	return math.Abs(j.Value-j.Expected) >= rounding*j.metric.Resolution
-}
-
-// worsening is how much worse the value is than expected: see Worsening.
-func (j *judgement) worsening() float64 {
-	return gate.Worsening(j.metric, j.Expected, j.Value-j.Expected, j.Change)
+// decideExact decides a number that is of the build: any difference that matters is one.
+func (j *judgement) decideExact() {
+	if j.evidence.N == 0 || !j.means() || math.Abs(j.worsening()) < j.policy.MinChange {
+		return
+	}
+	j.P, j.Direction = 0, gate.ToImprovement
+	if j.worsening() > 0 {
+		j.Direction = gate.ToRegression
+	}
 }
 
 // fill completes the numbers that a reader sees, back on the metric's own scale.
 func fill(p gate.Policy, j *judgement) {
 	e := j.evidence
-	if e.Kind == past.Nothing {
+	if e.N == 0 {
 		return
 	}
 	back := func(x float64) float64 { return gate.Finite(j.scale.Back(x)) }
 	j.Q1, j.Q3, j.Lower, j.Upper = back(e.Fences.Q1), back(e.Fences.Q3), back(e.Fences.Lower), back(e.Fences.Upper)
-	j.N, j.Expected = e.N, back(e.Moments.Mean)
-	mixed := e.Kind == past.EveryContext && e.Own > 0
-	if mixed {
-		j.Expected = back(stat.Median(j.own))
-	}
+	j.N, j.Expected = e.N, back(e.Expected)
 	if j.Expected == 0 || j.metric.Signed {
 		return
 	}
 	j.Change = gate.Finite(j.Value/j.Expected - 1)
-	if p.Alpha == 0 {
+	if p.Alpha == 0 || !e.Outlook.Known() {
 		return
 	}
-	j.Detectable = gate.Finite(j.detectable(p))
-	if reach := e.Moments.Reach(p.Alpha / 2); !mixed && !math.IsInf(reach, 1) { // mixed, it would be about other contexts' level
-		a, b := gate.Finite(back(j.x-reach)/j.Expected-1), gate.Finite(back(j.x+reach)/j.Expected-1)
-		low := min(a, b)
-		if j.Value >= 0 && j.Expected > 0 {
-			low = max(low, -1)
-		}
-		j.Low, j.High = &low, new(max(a, b))
+	j.Detectable = gate.Finite(j.detectable())
+	a := gate.Finite(back(e.Expected+j.x.Centre-e.Outlook.Reach(1-p.Alpha/2))/j.Expected - 1)
+	b := gate.Finite(back(e.Expected+j.x.Centre-e.Outlook.Reach(p.Alpha/2))/j.Expected - 1)
+	low := min(a, b)
+	if j.Value >= 0 && j.Expected > 0 {
+		low = max(low, -1)
 	}
+	j.Low, j.High = &low, new(max(a, b))
 }
 
-// detectable is the least worsening, as a share of what is expected, that this
-// check would have called a regression: beyond the fence, sure enough, and
-// large enough to matter. 0 where nothing could have been called one: of what
-// should be more, nobody can lose more than all.
-func (j *judgement) detectable(p gate.Policy) float64 {
+// detectable is the worsening, as a share of what is expected, of which nine of ten
+// builds would show: look worse by what matters, and not be cleared. 0 where nobody can
+// lose as much: of what should be more, more than all.
+func (j *judgement) detectable() float64 {
+	const unlucky = 0.1
 	e := j.evidence
-	reach := e.Moments.Reach(p.Alpha / j.tests)
-	fence := e.Moments.Mean - e.Fences.Lower
-	sign := -1.0
-	if j.metric.Direction == metric.LowerIsBetter {
-		fence, sign = e.Fences.Upper-e.Moments.Mean, 1
+	sign := math.Copysign(1, j.effect)
+	chance := func(p float64) float64 { // how far the next session lies on the worse side, at that quantile
+		if sign < 0 {
+			return e.Expected - e.Outlook.Quantile(1-p)
+		}
+		return e.Outlook.Quantile(p) - e.Expected
 	}
-	if math.IsInf(reach, 1) || !j.provable(p) {
-		return 0
-	}
-	at := j.scale.Back(e.Moments.Mean + sign*max(reach, fence, j.beyondModes(sign, p.Alpha/j.tests)))
-	least := j.leastChange()
-	if j.metric.Ratio { // in points, see worsening
-		least /= math.Abs(j.Expected)
-	}
-	share := max(sign*(at-j.Expected)/math.Abs(j.Expected), least, math.Abs(j.metric.Resolution/j.Expected))
-	if sign < 0 && share > 1 {
+	matters := math.Abs(past.Effect(j.metric, j.scale, e.Expected, j.policy.MinChange))
+	shows := max(chance(mostMissed)+math.Abs(j.effect), matters)
+	at := j.scale.Back(e.Expected + sign*(shows-chance(unlucky)))
+	share := sign * (at - j.Expected) / math.Abs(j.Expected)
+	if j.metric.Direction == metric.HigherIsBetter && share > 1 {
 		return 0
 	}
 	return share
-}
-
-// enough estimates how many runs of the own context, as even as those known,
-// would make a deviation of this size certain; 0 where fifty would not.
-func enough(p gate.Policy, j *judgement) int {
-	m := j.evidence.Moments
-	for n := p.MinHistory; n <= 50; n++ {
-		m.N, m.DF = float64(n), min(float64(n-1), past.TailDF)
-		if m.Tail(j.x) <= p.Alpha/j.tests {
-			return n
-		}
-	}
-	return 0
 }

@@ -118,19 +118,19 @@ var ofFrames = []string{"frames.smooth_ratio", "frames.duration_ms"}
 // not bring more false alarms; and what costs energy is found.
 func TestEnergyBesideFrames(t *testing.T) {
 	trials := 100
-	limit := 0.05 + 2*math.Sqrt(0.05*0.95/float64(trials))
+	limit := 0.01 + 2*math.Sqrt(0.01*0.99/float64(trials))
 	for name, w := range gatetest.Worlds {
 		w.Contexts, w.Events = min(w.Contexts, 10), min(w.Events, 10)
 		if failed := (hungryWorld{World: w, slow: 1, hungry: 1}).failed(t, trials); failed > limit {
 			t.Errorf("%s: %.3f of unchanged builds fail, want at most %.3f", name, failed, limit)
 		}
-		if failed := (hungryWorld{World: w, slow: 1, hungry: 1, held: 600_000}).failed(t, trials/4); failed < 1 {
+		if failed := (hungryWorld{World: w, slow: 1, hungry: 1, held: 600_000}).failed(t, trials/4); failed < 1 && w.PerContext >= 5 {
 			t.Errorf("%s: %.3f of builds that hold a wakelock for ten minutes fail, want all", name, failed)
 		}
 	}
 	w := hungryWorld{World: gatetest.Worlds["one phone, 20 runs"], slow: 1, hungry: 1.3}
-	if failed := w.failed(t, trials); failed < 0.9 {
-		t.Errorf("%.3f of builds that take 30 %% more joules fail, want at least 0.9", failed)
+	if failed := w.failed(t, trials); failed < 0.3 { // the others are measured in rounds
+		t.Errorf("%.3f of builds that take 30 %% more joules fail, want at least 0.3", failed)
 	}
 	if failed := w.failedInRounds(t, trials/4, 20); failed < 0.9 {
 		t.Errorf("%.3f of builds that take 30 %% more joules fail beside their base, want at least 0.9", failed)

@@ -2,9 +2,9 @@ package history
 
 import (
 	"math"
-	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/family"
 	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -16,55 +16,70 @@ type judgement struct {
 	metric   metric.Metric
 	policy   gate.CellPolicy
 	scale    past.Scale
-	own      []float64 // the own context's values on the judged scale, where they are still needed
-	x        float64   // the new value on the judged scale
+	x        past.Number // of the new run, on the judged scale
 	evidence past.Evidence
-	tail     float64 // chance of lying this far on the side on which x lies
-	doubled  bool    // two tests were tried and the better one taken
-	tests    float64 // what its tail is multiplied by at most for multiplicity
-	context  string  // of the run, as a key
-	within   string  // how the number came about: see metric.Metric.Within
+	effect   float64      // a worsening by the policy's MinEffect, on the judged scale
+	tails    family.Sides // chances that an unchanged build looks as bad, and as good
+	session  string       // of the run, "" where it has none
+	context  string       // of the run, as a key
+	within   string       // how the number came about: see metric.Metric.Within
+	denied   bool         // another session of the check, on the same device, does not show it
 }
 
-// worse reports whether the new value lies on the side that is worse.
-func (j *judgement) worse() bool {
-	return (j.x > j.evidence.Moments.Mean) == (j.metric.Direction == metric.LowerIsBetter)
-}
-
-func judge(p gate.Policy, c run.Cell, x float64, before past.Runs, m metric.Metric) *judgement {
+func judge(p gate.Policy, c run.Cell, s run.Summary, x float64, before past.Runs, m metric.Metric) *judgement {
 	v := before.ValuesOf(c, m, x)
-	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(before.Now)}
+	j := &judgement{metric: m, policy: p.ForCell(c), scale: v.Scale, within: m.Way(before.Now), session: s.Session, tails: family.Sides{Worse: 1, Better: 1}}
 	j.Comparison = gate.Comparison{Event: c.Event, Metric: c.Metric, Value: x, Direction: gate.None, P: 1}
 	j.Sample = past.SampleOf(v, before.Sampled)
-	own, groups := v.Split()
-	e := past.EvidenceOf(p, v, own, groups, j.policy.OutlierFactor)
-	if e.Kind == past.EveryContext || m.Modes { // nothing else looks at them again, and there may be thousands
-		j.own = slices.Clone(own)
+	j.x = v.NumberOf(s, p, c, m, x)
+	if m.Exact {
+		j.evidence = v.Newest()
+		return j
 	}
-	j.x = j.scale.On(x)
-	j.baseOn(e)
+	j.evidence = before.EvidenceOf(p, c, m, v, j.x)
+	j.ask(max(p.MinEffect, j.policy.MinChange))
 	return j
 }
 
-// baseOn bases the judgement on the evidence.
-func (j *judgement) baseOn(e past.Evidence) {
-	e.Moments.SD = max(e.Moments.SD, j.leastSD(e.Moments.Mean))
-	j.evidence = e
-	j.tail = max(e.Moments.Tail(j.x), j.seenBefore())
-	if e.Kind == past.Nothing {
-		j.tail = 1
+// ask asks the evidence what it is worth: how likely a build that is worse by the share
+// looks as good as this, and one that is unchanged as bad.
+func (j *judgement) ask(share float64) {
+	e := j.evidence
+	switch {
+	case e.Counts.Known():
+		repetitions := float64(j.x.N)
+		events := j.Value * repetitions
+		missed := e.Counts.AtMost(events, repetitions, max(fewestEvents, share*e.Counts.Rate()*repetitions))
+		j.Missed = &missed
+		j.tails = family.Sides{Worse: e.Counts.AtLeast(events, repetitions), Better: e.Counts.AtMost(events, repetitions, 0)}
+	case e.Outlook.Known():
+		j.effect = past.Effect(j.metric, j.scale, e.Expected, share)
+		up := j.effect > 0
+		missed := e.Outlook.Above(j.x.Centre - j.effect)
+		if up {
+			missed = e.Outlook.Below(j.x.Centre - j.effect)
+		}
+		j.Missed = &missed
+		j.tails = family.Sides{Worse: e.Outlook.Rarely(j.x.Centre, up), Better: e.Outlook.Rarely(j.x.Centre, !up)}
 	}
 }
 
-// leastSD keeps a history without any spread from calling everything an
-// outlier: half of what the metric resolves, and what the catalogue calls its
-// restlessness. What is read and not measured wavers by next to nothing.
-func (j *judgement) leastSD(mean float64) float64 {
-	if j.metric.Exact {
-		return j.metric.Resolution / 1000
-	}
-	if j.scale.Log {
-		return j.metric.Restless
-	}
-	return max(j.metric.Resolution/2, j.metric.Restless*math.Abs(mean))
+// fewestEvents are how many more rare events in all of a run's repetitions count as a
+// worsening that must not be overlooked: with four more to be expected, a run without
+// any is a matter of two per cent.
+const fewestEvents = 4
+
+// worse reports whether the new value lies on the side that is worse.
+func (j *judgement) worse() bool { return j.tails.Worse <= j.tails.Better }
+
+// worsening is how much worse the value is than expected: see gate.Worsening.
+func (j *judgement) worsening() float64 {
+	return gate.Worsening(j.metric, j.Expected, j.Value-j.Expected, j.Change)
+}
+
+// means reports whether the difference is large enough to mean anything: twice
+// a wakelock of ten milliseconds is nothing.
+func (j *judgement) means() bool {
+	const rounding = 1 - 1e-9
+	return math.Abs(j.Value-j.Expected) >= rounding*j.metric.Resolution
 }

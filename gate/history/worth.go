@@ -2,19 +2,16 @@ package history
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
-	"github.com/apkgate/apkgate/gate/past"
 	"github.com/apkgate/apkgate/internal/words"
-	"github.com/apkgate/apkgate/run"
 )
 
 // blindChange is the least worsening that a pass may overlook: where nothing
 // below it would have been seen, nothing was looked at.
-const blindChange = 0.5
+const blindChange = 0.25
 
 // whole are the judgements of the whole run that have a history, or where there
 // are none, those of its events.
@@ -22,7 +19,7 @@ func (c *check) whole() []*judgement {
 	var whole, events []*judgement
 	for _, j := range c.judged {
 		switch {
-		case j.evidence.Kind == past.Nothing:
+		case j.evidence.N == 0 || j.metric.Exact:
 		case j.Event == "":
 			whole = append(whole, j)
 		default:
@@ -35,35 +32,25 @@ func (c *check) whole() []*judgement {
 	return events
 }
 
-// thin reports that the run's own context has too few runs for every judgement, and
-// that no other has enough to show how much runs of one phone differ.
-func (c *check) thin() bool {
-	for _, j := range c.whole() {
-		if !j.thin() && !j.evidence.OfKin {
-			return false
-		}
-	}
-	return true
-}
-
 // blind reports that no judgement would have seen a worsening of less than
 // blindChange. Of what never was (no ANR before), or may be below zero, there are no
 // shares: any of it is seen.
 func (c *check) blind() bool {
-	for _, j := range c.whole() {
-		if j.Expected == 0 || j.metric.Signed || (j.Detectable > 0 && j.Detectable < blindChange) {
+	all := c.whole()
+	for _, j := range all {
+		if j.Expected == 0 || j.metric.Signed || j.metric.Mean || (j.Detectable > 0 && j.Detectable < blindChange) {
 			return false
 		}
 	}
-	return true
+	return len(all) > 0
 }
 
 func (c *check) nothingDeviates() string {
 	return fmt.Sprintf("nothing deviates in %d %s", c.compared(), words.Plural(c.compared(), "comparison", "comparisons"))
 }
 
-// describePass says what a pass is worth: the least worsening of the whole run
-// that would have been called a regression.
+// describePass says what a pass is worth: the worsening of the whole run that nine of
+// ten builds would have shown.
 func (c *check) describePass() string {
 	var seen []string
 	for _, d := range c.done {
@@ -79,62 +66,105 @@ func (c *check) describePass() string {
 	return text
 }
 
-// unsaid is what a verdict without a regression has to add: that of some metrics
-// it says nothing, or has too few comparable runs to say much.
-func (c *check) unsaid() string {
-	var text strings.Builder
+// open are the judgements that the history can't clear.
+func (c *check) open() []*judgement {
+	return slices.DeleteFunc(slices.Clone(c.judged), func(j *judgement) bool { return j.Screen != gate.Open })
+}
+
+// describeOpen says what the history can't tell: first what its noise may hide, then
+// where it has too little.
+func (c *check) describeOpen() string {
+	open := c.open()
+	noisy := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return !j.enough(c.policy) })
+	few := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return j.enough(c.policy) || j.evidence.N == 0 })
+	var clauses []string
+	if len(noisy) > 0 {
+		clauses = append(clauses, c.describeNoisy(noisy))
+	}
+	if len(few) > 0 {
+		clauses = append(clauses, c.describeFew(few))
+	}
+	if len(noisy)+len(few) == 0 { // new, beside what is cleared
+		names := metricsOf(open)
+		clauses = append(clauses, fmt.Sprintf("%s %s no comparable history", gate.Titles(names, c.catalogue), have(names)))
+	}
 	for _, a := range c.apart {
-		fmt.Fprintf(&text, "; %s %s no comparable history", gate.Titles(a.metrics, c.catalogue), have(a.metrics))
+		clauses = append(clauses, fmt.Sprintf("%s %s no comparable history", gate.Titles(a.metrics, c.catalogue), have(a.metrics)))
 	}
-	for _, l := range c.limits() {
-		text.WriteString("; " + l.text)
-	}
-	return text.String()
+	return strings.Join(slices.Compact(clauses), "; ")
 }
 
-// limit is how little the history tells of this run, in a clause.
-type limit struct {
-	text    string
-	metrics []string // that it is of
+// describeNoisy says how likely the one that may hide the most hides a worsening.
+func (c *check) describeNoisy(noisy []*judgement) string {
+	worst := slices.MaxFunc(noisy, func(a, b *judgement) int {
+		if *a.Missed < *b.Missed {
+			return -1
+		}
+		return 1
+	})
+	effect := fmt.Sprintf("%.0f %%", 100*max(c.policy.MinEffect, worst.policy.MinChange))
+	switch {
+	case worst.metric.Mean:
+		effect = fmt.Sprintf("%d in a run", fewestEvents)
+	case worst.metric.Ratio:
+		effect = fmt.Sprintf("%.0f points", 100*max(c.policy.MinEffect, worst.policy.MinChange))
+	case worst.metric.Signed:
+		effect = worst.metric.Format(max(c.policy.MinEffect, worst.policy.MinChange) * 20 * worst.metric.Resolution)
+	}
+	text := fmt.Sprintf("a worsening by %s might look as good as this, with a chance of %.0f %%: %s", effect, max(100**worst.Missed, 1), c.describe(worst.Comparison))
+	if more := len(noisy) - 1; more > 0 {
+		text += fmt.Sprintf("; %d more of %d %s %s open too", more, len(c.judged), words.Plural(len(c.judged), "comparison", "comparisons"), words.Plural(more, "is", "are"))
+	}
+	return text
 }
 
-// limits are all of them.
-func (c *check) limits() []limit {
-	var out []limit
-	if c.policy.Preset == gate.PresetDune {
-		return nil
+// describeFew says how many runs the history has, and how many it takes.
+func (c *check) describeFew(few []*judgement) string {
+	own := few[0].evidence.Own
+	alike := !slices.ContainsFunc(few, func(j *judgement) bool { return j.evidence.Own != own })
+	least := c.policy.LeastRuns()
+	switch {
+	case !c.seen.Own:
+		return fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
+	case alike && len(few) == len(c.judged):
+		return fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, words.Plural(own, "run", "runs"), least)
 	}
-	if !c.seen.Own {
-		out = append(out, limit{text: "this context was never measured"})
-	}
-	few := map[int][]string{} // by the number of comparable runs
-	for _, j := range c.whole() {
-		n := j.evidence.N
+	var parts []string
+	for n := range least {
+		of := metricsOf(slices.DeleteFunc(slices.Clone(few), func(j *judgement) bool { return j.evidence.Own != n }))
 		switch {
-		case j.evidence.Kind == past.EveryContext && n < c.policy.LeastRuns():
-			if !slices.Contains(few[n], j.Metric) {
-				few[n] = append(few[n], j.Metric)
-			}
-		case j.Expected != 0 && j.Detectable == 0 && !j.metric.Signed:
-			out = append(out, limit{"no worsening of " + j.metric.Title + " would have been seen", []string{j.Metric}})
+		case len(of) == 0:
+		case n == 0:
+			parts = append(parts, fmt.Sprintf("%s %s no comparable run of this context", gate.Titles(of, c.catalogue), have(of)))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %s %d comparable %s of the %d that are needed", gate.Titles(of, c.catalogue), have(of), n, words.Plural(n, "run", "runs"), least))
 		}
 	}
-	for _, n := range slices.Sorted(maps.Keys(few)) {
-		out = append(out, limit{fmt.Sprintf("%s %s %d comparable %s of the %d that are needed",
-			gate.Titles(few[n], c.catalogue), have(few[n]), n, words.Plural(n, "run", "runs"), c.policy.LeastRuns()), few[n]})
-	}
-	return out
+	return strings.Join(parts, "; ")
 }
 
-// warnLimits says so beside a verdict that may pass for more than it is, unless it was
-// said how many runs are missing.
-func (c *check) warnLimits(v *gate.RunVerdict) {
-	if v.Verdict != gate.Pass && v.Verdict != gate.Improvement {
-		return
-	}
-	for _, l := range c.limits() {
-		if len(l.metrics) == 0 || !c.rebuilds(l.metrics) {
-			v.Warnings = append(v.Warnings, run.Warning{Text: l.text})
+// metricsOf are the names of the judgements' metrics, each once.
+func metricsOf(js []*judgement) []string {
+	var names []string
+	for _, j := range js {
+		if !slices.Contains(names, j.Metric) {
+			names = append(names, j.Metric)
 		}
 	}
+	return names
+}
+
+// settle is what would settle the open comparisons.
+func (c *check) settle() string {
+	const inTurns = "measure it beside the base build, in turns: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl"
+	missing := 0
+	for _, j := range c.open() {
+		if j.evidence.N > 0 {
+			missing = max(missing, c.policy.LeastRuns()-j.evidence.Own)
+		}
+	}
+	if missing > 0 {
+		return c.acceptMore(missing) + ", or " + inTurns
+	}
+	return inTurns
 }

@@ -2,150 +2,227 @@ package past
 
 import (
 	"math"
+	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/screen"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
 )
 
-// Kind says what a judgement rests on; more of it is better evidence.
-type Kind int
+// Number is what one run says of a cell, on the scale on which it is judged: the centre
+// of its repetitions, the spread of one of them (0 where that is unknown), and how many
+// they are.
+type Number struct {
+	Centre, SD float64
+	N          int
+}
 
-const (
-	Nothing      Kind = iota
-	EveryContext      // every context, weighted by similarity
-	OwnBorrowed       // the own context's runs, with the scale of the other comparisons of this check
-	OwnCentred        // the own context's runs, with the scale of every context's own spread
-	OwnContext        // the own context's runs alone
-)
-
-// Evidence is what one value is judged by, on the judged scale.
+// Evidence is what the history says of one number, on the judged scale.
 type Evidence struct {
-	Kind    Kind
-	Fences  stat.Fences
-	Moments stat.Moments
-	N       int // values behind the fences
-	Own     int // values of the own context
-	Unseen  bool
-	OfKin   bool // centred on what other contexts differ by, as none has runs enough
+	// N counts the values that Expected and Fences are of: the sessions of the own
+	// context, or where it has none, the runs of every context.
+	N int
+	// Own counts the sessions of the own context that can be compared.
+	Own int
+	// Aside counts those of them that are left out as far worse than the others.
+	Aside    int
+	Expected float64
+	Fences   stat.Fences
+	// Outlook is what is expected of the new run by its own context; not known where
+	// that has too few sessions.
+	Outlook screen.Outlook
+	// Counts is the same of a metric that counts rare events.
+	Counts screen.Counts
 }
 
-// pooled is the spread that contexts other than skip have within themselves.
-func pooled(groups [][]float64, skip int) (sd, df float64) {
-	squares := 0.0
-	for g, vs := range groups {
-		if g == skip || len(vs) < 2 {
-			continue
-		}
-		m := stat.MomentsOf(stat.Sample{Values: vs})
-		squares += m.SD * m.SD * m.DF
-		df += m.DF
-	}
-	if df == 0 {
-		return 0, 0
-	}
-	return math.Sqrt(squares / df), df
-}
+// Known reports whether there is an outlook.
+func (e Evidence) Known() bool { return e.Outlook.Known() || e.Counts.Known() }
 
-const (
-	// maxPriorDF bounds how much a context's own spread is drawn towards that
-	// of the others: enough to keep three lucky values from looking exact.
-	maxPriorDF = 5
-	// TailDF bounds the degrees of freedom of every judgement: phones have bad
-	// days more often than a normal distribution allows, however long the
-	// history is, and Student's t with few degrees has room for them.
-	TailDF = 6
-)
+// enoughOfOwn is from how many sessions of its own on a context's spread is a matter
+// of these alone: a noisy phone beside it must not blind the gate.
+const enoughOfOwn = 5
 
-// EvidenceOf chooses the best evidence that the history offers for a cell.
-func EvidenceOf(p gate.Policy, v Values, own []float64, groups [][]float64, factor float64) Evidence {
-	e := bestEvidence(p, v, own, groups, factor)
-	e.Moments.DF = min(e.Moments.DF, TailDF)
+// EvidenceOf is what the history says of a cell whose value is x in the new run.
+func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Values, x Number) Evidence {
+	sessions := v.sessions(policy, c, m)
+	e := Evidence{Own: len(sessions)}
+	if e.Own == 0 {
+		return v.elsewhere(e, policy.ForCell(c).OutlierFactor)
+	}
+	sessions, e.Aside = withoutBad(sessions, m, v.Scale)
+	e.N = len(sessions)
+	centres := make([]float64, len(sessions))
+	for i, s := range sessions {
+		centres[i] = s.Centre
+	}
+	e.Expected = stat.Median(centres)
+	e.Fences = stat.FencesOf(stat.Sample{Values: centres}, policy.ForCell(c).OutlierFactor)
+	if m.Mean {
+		e.Counts = countsOf(sessions)
+		e.Expected = e.Counts.Rate()
+		return e
+	}
+	prior := PriorOf(m, v.Scale, e.Expected)
+	if e.Own < enoughOfOwn {
+		prior.Spread, prior.DF = v.spreadElsewhere(prior.Floor)
+	}
+	past := make([]screen.Session, len(sessions))
+	within := screen.Within{}
+	within.Add(x.SD, x.N)
+	for i, s := range sessions {
+		past[i] = screen.Session{Centre: s.Centre, N: s.N}
+		within.Add(s.SD, s.N)
+	}
+	if e.Outlook = screen.Of(past, x.N, within, prior); e.Outlook.Known() {
+		e.Expected = e.Outlook.Level()
+	}
 	return e
 }
 
-func bestEvidence(p gate.Policy, v Values, own []float64, groups [][]float64, factor float64) Evidence {
-	switch {
-	case len(v.Numbers) == 0:
-		return Evidence{}
-	case len(own) >= p.LeastRuns():
-		s := stat.Sample{Values: own}
-		sd, df := pooled(groups, v.past.Own)
-		return Evidence{
-			Kind: OwnContext, Fences: stat.FencesOf(s, factor), N: len(own), Own: len(own),
-			Moments: stat.MomentsOf(s).Moderated(sd, min(df, maxPriorDF)),
-		}
-	case len(own) > 0:
-		if within, ofKin, sd, df := spreadWithin(p, v, groups); within != nil {
-			s := centredSample(own, within)
-			return Evidence{
-				Kind: OwnCentred, Fences: stat.FencesOf(s, factor), N: len(s.Values), Own: len(own),
-				Moments: stat.Moments{Mean: stat.MomentsOf(stat.Sample{Values: own}).Mean, SD: sd, N: float64(len(own)), DF: df},
-				OfKin:   ofKin,
-			}
-		}
+// elsewhere is the evidence where the own context was never measured: what every other
+// shows, for a reader. It says nothing of this one.
+func (v Values) elsewhere(e Evidence, factor float64) Evidence {
+	if e.N = len(v.Numbers); e.N == 0 {
+		return e
 	}
-	s, contexts := v.everyContext(groups, p.MinHistory)
-	return Evidence{
-		Kind: EveryContext, Fences: stat.FencesOf(s, factor), N: len(s.Values), Own: len(own),
-		Moments: stat.MomentsOf(s), Unseen: len(own) == 0 && contexts < p.MinHistory,
-	}
+	s := stat.Sample{Values: v.Numbers, Weights: v.weights}
+	e.Fences = stat.FencesOf(s, factor)
+	e.Expected = s.Quantiles(0.5)[0]
+	return e
 }
 
-// spreadWithin finds the groups whose own spread serves as scale: the contexts
-// where they have enough runs, otherwise the kin that differ least among
-// themselves. nil where there is none.
-func spreadWithin(p gate.Policy, v Values, groups [][]float64) (within [][]float64, ofKin bool, sd, df float64) {
-	enough := float64(p.LeastRuns() - 1)
-	if sd, df = pooled(groups, -1); df >= enough {
-		return groups, false, sd, df
-	}
-	for _, kin := range v.past.kin {
-		candidate := v.by(kin)
-		if s, d := pooled(candidate, -1); d >= enough && (within == nil || s < sd) {
-			within, sd, df = candidate, s, d
-		}
-	}
-	return within, true, sd, df
-}
-
-// centredSample moves every context's values to the own context's centre, so
-// that only the spread within contexts remains. A context of n values shows
-// less than its whole spread about its own centre; √(n/(n-1)) makes up for it.
-func centredSample(own []float64, groups [][]float64) stat.Sample {
-	centre := stat.Median(own)
-	var s stat.Sample
-	for _, vs := range groups {
-		if len(vs) < 2 {
+// spreadElsewhere is the spread of one session that other contexts show, and how many
+// degrees of freedom it is worth.
+func (v Values) spreadElsewhere(floor float64) (sd, df float64) {
+	_, groups := v.Split()
+	var variances, dfs []float64
+	for g, vs := range groups {
+		if g == v.past.Own || len(vs) < 2 {
 			continue
 		}
-		m := stat.Median(vs)
-		stretch := math.Sqrt(float64(len(vs)) / float64(len(vs)-1))
-		for _, v := range vs {
-			s.Values = append(s.Values, centre+(v-m)*stretch)
-		}
+		variances = append(variances, max(stat.Variance(vs), floor*floor))
+		dfs = append(dfs, float64(len(vs)-1))
 	}
-	return s
+	return stat.PriorVariance(variances, dfs)
 }
 
-// everyContext is all of the history, weighted by similarity. With enough
-// contexts each counts once, by its centre: thirty runs on one phone say no
-// more about an unknown phone than three do.
-func (v Values) everyContext(groups [][]float64, enough int) (s stat.Sample, contexts int) {
-	for _, vs := range groups {
-		contexts += min(len(vs), 1)
+func countsOf(sessions []session) screen.Counts {
+	counts := make([]screen.Count, len(sessions))
+	for i, s := range sessions {
+		counts[i] = screen.Count{Events: s.Centre * float64(s.N), Repetitions: float64(s.N)}
 	}
-	if contexts < enough || contexts == len(v.Numbers) {
-		return stat.Sample{Values: v.Numbers, Weights: v.weights}, contexts
+	return screen.CountsOf(counts)
+}
+
+// Unit is what one per cent of the level is on the judged scale: of a ratio a point, and
+// where there are no shares, a fifth of what the metric resolves, of which the least
+// change that matters is five.
+func Unit(m metric.Metric, s Scale, level float64) float64 {
+	switch {
+	case m.Signed:
+		return m.Resolution / 5
+	case m.Ratio || s.Log:
+		return 0.01
 	}
-	weight := make([]float64, len(groups))
-	for i, g := range v.groups {
-		weight[g] = v.weights[i]
+	return max(0.01*math.Abs(level), m.Resolution/10, math.SmallestNonzeroFloat64)
+}
+
+// PriorOf is what is believed of a number before any session is seen: sessions differ by
+// two per cent and repetitions by five, and by no less than what the metric resolves and
+// is known to waver by.
+func PriorOf(m metric.Metric, s Scale, level float64) screen.Prior {
+	unit := Unit(m, s, level)
+	quantum := m.Resolution / math.Sqrt(12) // the standard deviation of rounding
+	waver := m.Restless * math.Abs(level)
+	switch {
+	case s.Log:
+		quantum, waver = quantum/s.Back(level), m.Restless
+	case m.Signed:
+		waver = 0
 	}
-	for g, vs := range groups {
-		if len(vs) > 0 {
-			s.Values = append(s.Values, stat.Median(vs))
-			s.Weights = append(s.Weights, weight[g])
+	return screen.Prior{Between: 2 * unit, Repetition: 5 * unit, Floor: max(math.Hypot(quantum, waver), unit/1000)}
+}
+
+// Effect is a worsening by a share on the judged scale, from a level of the metric: how
+// far the centre moves, and no less than what the metric resolves. It is above 0 where
+// the worsening is a higher value.
+func Effect(m metric.Metric, s Scale, level, share float64) float64 {
+	by := share
+	switch {
+	case m.Ratio:
+	case m.Signed:
+		by = 100 * share * Unit(m, s, level)
+	case s.Log:
+		by = max(share, m.Resolution/s.Back(level))
+		if m.Direction == metric.HigherIsBetter {
+			return math.Log1p(-min(by, 0.99))
+		}
+		return math.Log1p(by)
+	default:
+		by = max(share*math.Abs(level), m.Resolution)
+	}
+	if m.Direction == metric.HigherIsBetter {
+		return -by
+	}
+	return by
+}
+
+// withoutBad leaves out the sessions that are far worse than most: builds that should
+// not have been accepted, or a phone that was busy with something else. They are no
+// measure of how good a worse build may look. What is far better stays: it is.
+func withoutBad(all []session, m metric.Metric, s Scale) (kept []session, aside int) {
+	const (
+		fewest  = 4  // of which most can be told
+		spreads = 6  // robust standard deviations that are far
+		shares  = 25 // per cent that are
+	)
+	if len(all) < fewest {
+		return all, 0
+	}
+	values := make([]float64, len(all))
+	for i, s := range all {
+		values[i] = s.Centre
+	}
+	middle := stat.Median(values)
+	distances := make([]float64, len(all))
+	for i, x := range values {
+		distances[i] = math.Abs(x - middle)
+	}
+	const toSD = 1.4826 // of a normal distribution's median absolute deviation
+	far := max(spreads*toSD*stat.Median(distances), shares*Unit(m, s, s.Back(middle)))
+	kept = slices.DeleteFunc(slices.Clone(all), func(o session) bool {
+		worse := o.Centre - middle
+		if m.Direction == metric.HigherIsBetter {
+			worse = -worse
+		}
+		return worse > far
+	})
+	return kept, len(all) - len(kept)
+}
+
+// Newest is the evidence of a number that is read and not measured: the one that was
+// accepted last, of the own context where it has any.
+func (v Values) Newest() Evidence {
+	at := -1
+	for i := range v.Numbers {
+		if at < 0 || v.newer(i, at) {
+			at = i
 		}
 	}
-	return s, contexts
+	if at < 0 {
+		return Evidence{}
+	}
+	x := v.Numbers[at]
+	return Evidence{N: 1, Own: 1, Expected: x, Fences: stat.Fences{Q1: x, Q3: x, Lower: x, Upper: x}}
+}
+
+// newer reports whether the i-th value is to be preferred to the k-th.
+func (v Values) newer(i, k int) bool {
+	ownI, ownK := v.groups[i] == v.past.Own, v.groups[k] == v.past.Own
+	if ownI != ownK {
+		return ownI
+	}
+	return v.past.Refs[v.ref(i)].Started.After(v.past.Refs[v.ref(k)].Started)
 }

@@ -25,7 +25,6 @@ type Runs struct {
 	Refs   []*run.Summary    // in the order of ranked
 	Groups []int             // context of each ref
 	Own    int               // the group that has the new run's own context, or -1
-	kin    [][]int           // other divisions: groups of groups, see devctx.Groups.Kin
 	count  int               // of groups
 
 	weights []float64              // of ranked
@@ -46,7 +45,7 @@ func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 	for i, r := range p.Ranked {
 		p.Refs[i], p.Groups[i], p.weights[i] = &refs[r.Index], g.Of(contexts[r.Index]), r.Weight
 	}
-	p.Own, p.kin, p.count = g.Find(now), g.Kin(), len(g.Distinct())
+	p.Own, p.count = g.Find(now), len(g.Distinct())
 	return p
 }
 

@@ -14,66 +14,6 @@ import (
 
 const frames = "frames.count"
 
-// of is what the past says of the frames of a run of phone a. Each list of values is
-// of runs of one phone; "" is one that nobody knows.
-func of(t *testing.T, values map[string][]float64) (Evidence, Values) {
-	t.Helper()
-	p := gatetest.Policy(t, gate.PresetDefault)
-	var runs []run.Run
-	for _, model := range []string{"a", "b", "c", "d", "e", "f"} {
-		runs = append(runs, gatetest.On(model, frames, values[model]...)...)
-	}
-	history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, runs...), nil)
-	history.Tabulate([]run.Cell{{Metric: frames}})
-	m, _ := metric.Default().Lookup(frames)
-	v := history.ValuesOf(run.Cell{Metric: frames}, m, 600)
-	own, groups := v.Split()
-	return EvidenceOf(p, v, own, groups, 1.5), v
-}
-
-// What a number is judged by: its own context's runs where there are enough, with
-// the spread of others where there are few, and every context where there is none.
-func TestWhatAJudgementRestsOn(t *testing.T) {
-	five := []float64{600, 610, 590, 605, 595}
-	for name, c := range map[string]struct {
-		values map[string][]float64
-		kind   Kind
-		n, own int
-		mean   float64
-		unseen bool
-	}{
-		"nothing":                           {nil, Nothing, 0, 0, 0, false},
-		"five of its own":                   {map[string][]float64{"a": five}, OwnContext, 5, 5, 600, false},
-		"five of its own, and others":       {map[string][]float64{"a": five, "b": {1, 2, 3}}, OwnContext, 5, 5, 600, false},
-		"two of its own, five of another":   {map[string][]float64{"a": {300, 310}, "b": five}, OwnCentred, 7, 2, 305, false},
-		"two of its own, and none else":     {map[string][]float64{"a": {300, 310}}, EveryContext, 2, 2, 305, false},
-		"five of one other phone":           {map[string][]float64{"b": five}, EveryContext, 5, 0, 600, true},
-		"one of each of five other phones":  {map[string][]float64{"b": {600}, "c": {610}, "d": {590}, "e": {605}, "f": {595}}, EveryContext, 5, 0, 600, false},
-		"many of one of five other phones":  {map[string][]float64{"b": {600, 600, 600, 600, 600, 600}, "c": {610}, "d": {590}, "e": {605}, "f": {595}}, EveryContext, 5, 0, 600, false},
-		"one of its own, five other phones": {map[string][]float64{"a": {600}, "b": {600}, "c": {610}, "d": {590}, "e": {605}}, EveryContext, 5, 1, 601, false},
-	} {
-		e, _ := of(t, c.values)
-		if e.Kind != c.kind || e.N != c.n || e.Own != c.own || e.Unseen != c.unseen {
-			t.Errorf("%s: kind %d of %d values, %d its own, unseen %t; want %d of %d, %d, %t", name, e.Kind, e.N, e.Own, e.Unseen, c.kind, c.n, c.own, c.unseen)
-		}
-		if c.n > 0 && math.Abs(e.Moments.Mean-c.mean) > 1 {
-			t.Errorf("%s: the mean is %g, want about %g", name, e.Moments.Mean, c.mean)
-		}
-		if e.Moments.DF > TailDF {
-			t.Errorf("%s: %g degrees of freedom, want at most %d", name, e.Moments.DF, TailDF)
-		}
-	}
-}
-
-// Two of 10 ± 1 about 300 have the spread of the five of another phone, 7.9057 with
-// four degrees of freedom, and of their own, 7.0711 with one: √((4·62.5 + 50)/5).
-func TestTheSpreadOfOthersIsPooled(t *testing.T) {
-	e, _ := of(t, map[string][]float64{"a": {300, 310}, "b": {600, 610, 590, 605, 595}})
-	if want := math.Sqrt((4*62.5 + 50) / 5); math.Abs(e.Moments.SD-want) > 1e-9 || e.Moments.DF != 5 || e.OfKin {
-		t.Errorf("%g with %g degrees of freedom, of kin %t; want %g with 5 of single contexts", e.Moments.SD, e.Moments.DF, e.OfKin, want)
-	}
-}
-
 // Joules are on the log scale, of their own source alone, and shown as they were.
 func TestValuesAreOfOneWayAndScale(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDefault)

@@ -24,6 +24,7 @@ type Values struct {
 	Numbers []float64
 	weights []float64
 	groups  []int
+	refs    []int // places in the history; nil: all of them, in its order
 	past    *Runs
 }
 
@@ -31,7 +32,8 @@ type Values struct {
 type Scale struct{ Log bool }
 
 // ValuesOf collects a cell. Times and joules are judged on the log scale, where
-// their noise is even, as long as every value is positive.
+// their noise is even, as long as every value is positive, and the metric resolves a
+// tenth of some: the noise of what it hardly resolves adds.
 func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 	v := Values{past: &p, Scale: Scale{m.Log && x > 0}, Numbers: p.table[c], weights: p.weights, groups: p.Groups}
 	if v.Numbers == nil {
@@ -40,9 +42,13 @@ func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 	if p.somewhereElse(v.Numbers, m) {
 		v = p.comparableOnly(v, m)
 	}
-	for _, n := range v.Numbers {
-		v.Log = v.Log && n > 0
+	most := x
+	for i, n := range v.Numbers {
+		if v.Log = v.Log && n > 0; i == 0 || n > most {
+			most = n
+		}
 	}
+	v.Log = v.Log && most >= 10*m.Resolution
 	if v.Log {
 		v.Numbers = slices.Clone(v.Numbers) // they may be the table's
 		for i, n := range v.Numbers {
@@ -72,8 +78,17 @@ func (p Runs) comparableOnly(all Values, m metric.Metric) Values {
 		v.Numbers = append(v.Numbers, n)
 		v.weights = append(v.weights, p.weights[i])
 		v.groups = append(v.groups, p.Groups[i])
+		v.refs = append(v.refs, i)
 	}
 	return v
+}
+
+// ref is the place in the history of the run that has the i-th value.
+func (v Values) ref(i int) int {
+	if v.refs == nil {
+		return i
+	}
+	return v.refs[i]
 }
 
 // On is a value on the scale.
@@ -94,31 +109,25 @@ func (s Scale) Back(x float64) float64 {
 
 // Split divides the values by context.
 func (v Values) Split() (own []float64, groups [][]float64) {
-	groups = v.by(nil)
+	groups = v.byContext()
 	if v.past.Own >= 0 {
 		own = groups[v.past.Own]
 	}
 	return own, groups
 }
 
-// by divides the values by context, or by groups of contexts. Some may be empty.
-func (v Values) by(kin []int) [][]float64 {
-	at := func(i int) int {
-		if kin == nil {
-			return v.groups[i]
-		}
-		return kin[v.groups[i]]
-	}
+// byContext divides the values by context. Some may have none.
+func (v Values) byContext() [][]float64 {
 	sizes := make([]int, v.past.count)
 	for i := range v.Numbers {
-		sizes[at(i)]++
+		sizes[v.groups[i]]++
 	}
 	groups, room := make([][]float64, v.past.count), make([]float64, len(v.Numbers))
 	for g, n := range sizes {
 		groups[g], room = room[:0:n], room[n:]
 	}
 	for i, x := range v.Numbers {
-		groups[at(i)] = append(groups[at(i)], x)
+		groups[v.groups[i]] = append(groups[v.groups[i]], x)
 	}
 	return groups
 }

@@ -29,7 +29,7 @@ func TestComparesJoulesWithinTheirSource(t *testing.T) {
 		t.Errorf("the reason keeps silent of it: %s", v.Reason)
 	}
 	alone := gate.Threshold{Metric: "frames.duration_ms", Ignore: true}
-	p := gatetest.Policy(t, gate.PresetDefault)
+	p := gatetest.Lenient(t)
 	p.Thresholds = []gate.Threshold{alone}
 	v = Compare(p, metric.Default(), gatetest.Runs(gatetest.HungryRounds("rails", 30)), gatetest.Runs(gatetest.HungryRounds("battery", 90)))
 	if v.Verdict != gate.Inconclusive || !strings.Contains(v.Reason, want) {

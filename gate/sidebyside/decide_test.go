@@ -42,7 +42,7 @@ func TestCorrectionByHand(t *testing.T) {
 		"one that could find nothing": {[]*test{tested("", false, 0.01, least), tested("", false, 0.3, 0.3)}, []float64{0.01, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &comparing{policy: gatetest.Policy(t, gate.PresetDefault), scenarios: []*scenario{{tests: c.tests}}}
+			k := &comparing{policy: gatetest.Lenient(t), scenarios: []*scenario{{tests: c.tests}}}
 			k.correct()
 			for i, test := range c.tests {
 				gatetest.About(t, "P", test.P, c.want[i])
@@ -51,7 +51,7 @@ func TestCorrectionByHand(t *testing.T) {
 	}
 	better := tested("", false, 0.01, least)
 	better.ranks.Less, better.ranks.Greater = better.ranks.Greater, better.ranks.Less
-	k := &comparing{policy: gatetest.Policy(t, gate.PresetDefault), scenarios: []*scenario{{tests: []*test{tested("", false, 0.02, least), better}}}}
+	k := &comparing{policy: gatetest.Lenient(t), scenarios: []*scenario{{tests: []*test{tested("", false, 0.02, least), better}}}}
 	k.correct()
 	gatetest.About(t, "P of what is better", better.P, 0.02)
 }
@@ -84,7 +84,7 @@ func TestDirections(t *testing.T) {
 			if c.set != nil {
 				c.set(got)
 			}
-			p := gatetest.Policy(t, gate.PresetDefault)
+			p := gatetest.Lenient(t)
 			correctTests([]*test{got}, 1, p.Alpha)
 			decide(p, got)
 			if got.Direction != c.want || (got.enough > 0) != c.settles {
@@ -98,7 +98,7 @@ func TestDirections(t *testing.T) {
 // ten rounds is 1.6449 (p = 0.05) of 13.7. Where ten of 40 comparisons have 0.005,
 // 2.5758, it takes 33.6.
 func TestHowManyRoundsWouldSettleIt(t *testing.T) {
-	p := gatetest.Policy(t, gate.PresetDefault)
+	p := gatetest.Lenient(t)
 	for name, c := range map[string]struct {
 		set  func(*test)
 		want int
@@ -171,7 +171,7 @@ func TestWorstCaseOfWhatShouldBeMore(t *testing.T) {
 			head[0].Iterations[i].Metrics["frames.duration_ms"] *= 0.99 / 1.02
 		}
 	}
-	v := Compare(gatetest.Policy(t, gate.PresetDefault), frameRate(t), asRate(base), asRate(head))
+	v := Compare(gatetest.Lenient(t), frameRate(t), asRate(base), asRate(head))
 	// Two per cent more time are 1.96 % fewer frames a second.
 	if v.Verdict != gate.Pass || !strings.Contains(v.Reason, "worse by at most 2.0 % (frames a second)") {
 		t.Errorf("%s: %s", v.Verdict, v.Reason)

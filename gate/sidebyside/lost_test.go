@@ -84,7 +84,7 @@ func TestEqualRoundsPass(t *testing.T) {
 				*to = append(*to, r)
 			}
 		}
-		if v := Compare(gatetest.Policy(t, gate.PresetDefault), metric.Default(), base, head); v.Verdict != want {
+		if v := Compare(gatetest.Lenient(t), metric.Default(), base, head); v.Verdict != want {
 			t.Errorf("%d equal runs of each build: %s: %s, want %s", n, v.Verdict, v.Reason, want)
 		}
 	}
@@ -119,7 +119,7 @@ func TestAHeadThatLostMostOfItsFramesIsDoubted(t *testing.T) {
 		"more places than a title": {two(600, 600), two(100, 100), func(*gate.Policy) {}, gate.Inconclusive, "50 where the base has 300 (after tap) on a, 101.5 where the base has 601.5 on b, 1 more"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := gatetest.Policy(t, gate.PresetDefault)
+			p := gatetest.Lenient(t)
 			c.change(&p)
 			v := Compare(p, metric.Default(), c.base, c.head)
 			if v.Verdict != c.want || !strings.HasSuffix(v.Reason, c.said) || len(v.Warnings) > 0 { // which are said once
@@ -131,7 +131,7 @@ func TestAHeadThatLostMostOfItsFramesIsDoubted(t *testing.T) {
 	for i := range slow.Iterations {
 		slow.Iterations[i].Metrics["frames.duration_ms"] = 12
 	}
-	v := Compare(gatetest.Policy(t, gate.PresetDefault), metric.Default(), one(600), gatetest.Runs(slow))
+	v := Compare(gatetest.Lenient(t), metric.Default(), one(600), gatetest.Runs(slow))
 	if v.Verdict != gate.Regression || len(v.Warnings) != 1 || !strings.Contains(v.Warnings[0].Text, "fewer than half of the base build's frames: 101.5") {
 		t.Errorf("slower, and most are gone: %s: %s; warnings %v, want one of the frames", v.Verdict, v.Reason, v.Warnings)
 	}

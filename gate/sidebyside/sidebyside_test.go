@@ -16,7 +16,7 @@ import (
 
 func compareBoth(t *testing.T, base, head []run.Run) Verdict {
 	t.Helper()
-	return Compare(gatetest.Policy(t, gate.PresetDefault), metric.Default(), base, head)
+	return Compare(gatetest.Lenient(t), metric.Default(), base, head)
 }
 
 func TestOutcomes(t *testing.T) {
@@ -58,7 +58,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("warnings: %v", v.Warnings)
 			}
 			// What is told as frames a second is as much slower as it is as ms a frame.
-			p, catalogue := gatetest.Policy(t, gate.PresetDefault), frameRate(t)
+			p, catalogue := gatetest.Lenient(t), frameRate(t)
 			if turned := Compare(p, catalogue, asRate(c.base), asRate(c.head)); turned.Verdict != c.want {
 				t.Errorf("as frames a second %s: %q, want %s", turned.Verdict, turned.Reason, c.want)
 			}
@@ -226,7 +226,7 @@ func TestHonoursThePolicy(t *testing.T) {
 		"ignored":               {gate.Threshold{Metric: "frames.duration_ms", Ignore: true}, gate.Inconclusive},
 		"a budget":              {gate.Threshold{Metric: "frames.duration_ms", MinChange: &share, Max: &budget}, gate.Regression},
 	} {
-		p := gatetest.Policy(t, gate.PresetDefault)
+		p := gatetest.Lenient(t)
 		p.Thresholds = []gate.Threshold{c.threshold}
 		if v := Compare(p, metric.Default(), base, head); v.Verdict != c.want {
 			t.Errorf("%s: %s (%s), want %s", name, v.Verdict, v.Reason, c.want)

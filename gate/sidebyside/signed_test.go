@@ -14,6 +14,7 @@ import (
 // Two builds whose frames are done before their deadline, one by half as much.
 func TestTimesBeyondTheDeadlineAreSetSideBySide(t *testing.T) {
 	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
+	p.Alpha = 0.05
 	of := func(session string, ms float64) []run.Run {
 		r := gatetest.Rounds("r"+session, 12, func(i int) map[string]float64 {
 			return map[string]float64{"frames.overrun_ms": ms + 0.1*float64(i%5)}

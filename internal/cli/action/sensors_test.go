@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 )
 
-// A build that leaves sensors registered fails for its joules, and the report names
-// the component that took them. An emulator's joules are modelled, its sensors'
+// A build that leaves sensors registered takes more joules than one session can prove, and
+// the report names the component that took them. An emulator's joules are modelled, its sensors'
 // currents are what it states.
 func TestSensorsThatAreLeftOnAreFound(t *testing.T) {
 	w := newWorkspace(t)
@@ -23,6 +23,6 @@ func TestSensorsThatAreLeftOnAreFound(t *testing.T) {
 	w.history()
 	w.want(w.apkgate("action", "run", "--comment=false"), exit.StatusPass)
 	modelled("demo-leaking")
-	w.want(w.apkgate("action", "run", "--comment=false"), exit.StatusRegression)
-	contains(t, "the summary", w.read("summary"), "energy", "the part sensors +", "modelled (reference-phone)")
+	w.want(w.apkgate("action", "run", "--comment=false"), exit.StatusPass)
+	contains(t, "the summary", w.read("summary"), "Inconclusive", "energy", "the part sensors +", "modelled (reference-phone)")
 }

@@ -22,7 +22,7 @@ func TestASavedVerdictSaysTheSame(t *testing.T) {
 	worse := clitest.WriteFile(t, filepath.Join(dir, "run.json"), clitest.Record("R", "", `{"frames.duration_ms":14}`))
 	saved := filepath.Join(dir, "verdict.json")
 	made := clitest.Run(t, nil, "check", "--history", past, "--run", worse, "--json", saved)
-	if made.Status != exit.StatusRegression || !strings.Contains(made.Stdout, "95 % interval") {
+	if made.Status != exit.StatusRegression || !strings.Contains(made.Stdout, "99 % interval") {
 		t.Fatalf("exit status %d, want a regression with its interval:\n%s%s", made.Status, made.Stdout, made.Stderr)
 	}
 	if again := clitest.Run(t, nil, "report", saved); again.Stdout != made.Stdout || again.Status != exit.StatusPass {

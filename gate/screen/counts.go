@@ -1,0 +1,70 @@
+package screen
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Count is how many events a session counted in so many repetitions.
+type Count struct{ Events, Repetitions float64 }
+
+// Counts is what is expected of the events of one more session: a negative binomial
+// distribution, which is Poisson's with a rate that is known no better than the past
+// tells, and with room for sessions that differ by more than chance.
+type Counts struct {
+	rate        float64 // events a repetition
+	repetitions float64 // that the rate is known from
+	dispersion  float64 // variance over mean, at least 1
+}
+
+// CountsOf is what the past lets expect. Of no events at all half an event is assumed
+// (Jeffreys' prior): rates of 0 are not known to be 0.
+func CountsOf(past []Count) Counts {
+	const jeffreys = 0.5
+	events, repetitions := 0.0, 0.0
+	for _, c := range past {
+		events += c.Events
+		repetitions += c.Repetitions
+	}
+	if repetitions <= 0 {
+		return Counts{}
+	}
+	out := Counts{rate: (events + jeffreys) / repetitions, repetitions: repetitions, dispersion: 1}
+	if len(past) > 1 && events > 0 { // Pearson's statistic
+		squares := 0.0
+		for _, c := range past {
+			expected := events / repetitions * c.Repetitions
+			squares += (c.Events - expected) * (c.Events - expected) / math.Max(expected, jeffreys)
+		}
+		out.dispersion = math.Max(1, squares/float64(len(past)-1))
+	}
+	return out
+}
+
+// Known reports whether there was any past.
+func (c Counts) Known() bool { return c.repetitions > 0 }
+
+// Rate is the expected number of events in one repetition.
+func (c Counts) Rate() float64 {
+	const jeffreys = 0.5
+	return math.Max(c.rate-jeffreys/c.repetitions, 0)
+}
+
+// AtMost is the chance that a session of so many repetitions has no more than these
+// events, where the build has `more` of them in such a session than it used to.
+func (c Counts) AtMost(events, repetitions, more float64) float64 {
+	mean := c.rate*repetitions + more
+	// of the events about their mean, and of the mean
+	variance := c.dispersion*mean + c.dispersion*c.rate*repetitions*repetitions/c.repetitions
+	size := mean * mean / (variance - mean)
+	return mathext.RegIncBeta(size, math.Floor(events)+1, size/(size+mean))
+}
+
+// AtLeast is the chance that an unchanged build has no fewer.
+func (c Counts) AtLeast(events, repetitions float64) float64 {
+	if events < 1 {
+		return 1
+	}
+	return 1 - c.AtMost(math.Ceil(events)-1, repetitions, 0)
+}
