@@ -54,9 +54,6 @@ func centre(values []float64, mean bool) float64 {
 	return sum
 }
 
-// N counts the rounds.
-func (p Paired) N() int { return len(p.differences) }
-
 // Test is the rank test of the head above the base.
 func (p Paired) Test() stat.RankTest { return stat.SignedRank(p.differences) }
 
@@ -79,7 +76,9 @@ func (p Paired) Excludes(effect float64) float64 {
 	margin := p.margin(effect)
 	beyond := make([]float64, len(p.differences))
 	for i, d := range p.differences {
-		beyond[i] = d - margin
+		if beyond[i] = d - margin; math.Abs(beyond[i]) < rounding*math.Abs(margin) {
+			beyond[i] = 0
+		}
 	}
 	t := stat.SignedRank(beyond)
 	if p.metric.Direction == metric.HigherIsBetter {
@@ -88,56 +87,88 @@ func (p Paired) Excludes(effect float64) float64 {
 	return t.Less
 }
 
+// rounding is the share of a number that is none.
+const rounding = 1e-9
+
+// fewCounts is the least worsening of a count, a repetition, that is asked for: of what
+// never happened there is no share, and ten repetitions without any exclude it.
+const fewCounts = 0.5
+
 // margin is a worsening by the effect on the scale of the differences: a share of the
-// base, points of a ratio; where there is nothing to be a share of, the least that
-// means anything.
+// base, points of a ratio, and never less than means anything.
 func (p Paired) margin(effect float64) float64 {
-	sign := 1.0
-	if p.metric.Direction == metric.HigherIsBetter {
+	sign, m := 1.0, p.metric
+	if m.Direction == metric.HigherIsBetter {
 		sign = -1
 	}
 	switch {
 	case p.logs:
-		return math.Log(max(1+sign*effect, 1e-3))
-	case p.metric.Ratio:
-		return sign * effect
-	case p.metric.Signed:
-		return sign * p.metric.Resolution
+		return math.Log(max(1+sign*max(effect, m.Resolution/p.Base), rounding))
+	case m.Ratio:
+		return sign * max(effect, m.Resolution)
+	case m.Signed:
+		return sign * m.Resolution
+	case m.Mean:
+		return sign * max(effect*math.Abs(p.Base), fewCounts)
 	}
-	return sign * max(effect*math.Abs(p.Base), p.metric.Resolution)
+	return sign * max(effect*math.Abs(p.Base), m.Resolution)
 }
 
-// Shift is the estimate of how far the head lies above the base, with the ends that the
-// test leaves at these one-sided levels, on the scale of the differences.
-func (p Paired) shift(low, high float64) stat.Shift {
+// below reports whether the estimate lies below what would fail, as a share of the way
+// to the effect: what is worse by as much is not excluded, however sure it is that it
+// is worse by no more.
+func (p Paired) below(effect, minChange float64) bool {
+	return len(p.differences) > 0 && p.estimate()/p.margin(effect) < max(minChange, effect/2)/effect
+}
+
+// estimate is how far the head lies above the base, on the scale of the differences:
+// the median of the means of all pairs of them (Hodges and Lehmann 1963).
+func (p Paired) estimate() float64 {
 	if p.metric.Mean { // of rare things: the middle shift is none
-		return stat.Shift{Estimate: p.Head - p.Base, Low: math.Inf(-1), High: math.Inf(1)}
+		return p.Head - p.Base
 	}
-	s := stat.PairedShift(p.differences, 2*low)
-	s.High = stat.PairedShift(p.differences, 2*high).High
-	return s
+	return stat.HodgesLehmann(p.differences)
 }
 
-// Worsening is how much worse the head is, as gate.Worsening tells it.
+// Ends are the one-sided levels of an interval's ends: of the one towards the better, which
+// lies on the worse side of none where the head fails, and of the one towards the worse,
+// which lies short of what is excluded.
+type Ends struct{ Better, Worse float64 }
+
+// interval is what the test leaves at these levels, on the scale of the differences;
+// infinite where there is too little for an end.
+func (p Paired) interval(at Ends) (low, high float64) {
+	if p.metric.Mean || len(p.differences) == 0 {
+		return math.Inf(-1), math.Inf(1)
+	}
+	below, above := at.Better, at.Worse
+	if p.metric.Direction == metric.HigherIsBetter {
+		below, above = above, below
+	}
+	return stat.PairedShift(p.differences, 2*below).Low, stat.PairedShift(p.differences, 2*above).High
+}
+
+// Worsening is how much worse the head is, as gate.Worsening tells it; 0 where that
+// means nothing.
 func (p Paired) Worsening() float64 {
 	if len(p.differences) == 0 {
 		return 0
 	}
-	s := p.shift(0.5, 0.5)
-	shift, share := gate.Change(p.metric, p.Base, s.Estimate, p.logs)
-	if math.Abs(shift) < (1-1e-9)*p.metric.Resolution {
+	shift, share := gate.Change(p.metric, p.Base, p.estimate(), p.logs)
+	if math.Abs(shift) < (1-rounding)*p.metric.Resolution {
 		return 0
 	}
 	return gate.Worsening(p.metric, p.Base, shift, share)
 }
 
-// fill tells the shift in the metric's unit and as a share of the base.
-func (p Paired) fill(out *gate.RoundsOf, s stat.Shift) {
-	out.Rounds, out.Base, out.Head = p.N(), gate.Finite(p.Base), gate.Finite(p.Head)
-	if p.N() == 0 {
-		return
+// of is what is told of the rounds: the shift in the metric's unit and as a share of the
+// base, with its interval.
+func (p Paired) of(at Ends) gate.RoundsOf {
+	out := gate.RoundsOf{Rounds: len(p.differences), Base: gate.Finite(p.Base), Head: gate.Finite(p.Head)}
+	if out.Rounds == 0 {
+		return out
 	}
-	out.Shift, out.Change = gate.Change(p.metric, p.Base, s.Estimate, p.logs)
+	out.Shift, out.Change = gate.Change(p.metric, p.Base, p.estimate(), p.logs)
 	end := func(x float64) (shift, change *float64) {
 		if math.IsInf(x, 0) {
 			return nil, nil
@@ -145,14 +176,17 @@ func (p Paired) fill(out *gate.RoundsOf, s stat.Shift) {
 		a, b := gate.Change(p.metric, p.Base, x, p.logs)
 		return &a, &b
 	}
-	out.ShiftLow, out.ChangeLow = end(s.Low)
-	out.ShiftHigh, out.ChangeHigh = end(s.High)
+	low, high := p.interval(at)
+	out.ShiftLow, out.ChangeLow = end(low)
+	out.ShiftHigh, out.ChangeHigh = end(high)
+	return out
 }
 
-// better reports whether all of the shift's interval lies on the better side.
-func (p Paired) better(s stat.Shift) bool {
+// better reports whether all of the interval lies on the better side.
+func (p Paired) better(at Ends) bool {
+	low, high := p.interval(at)
 	if p.metric.Direction == metric.HigherIsBetter {
-		return s.Low > 0
+		return low > 0
 	}
-	return s.High < 0
+	return high < 0
 }

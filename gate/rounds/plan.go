@@ -19,70 +19,81 @@ type Look struct {
 	Rounds int
 	// Fail is the one-sided chance at which one question fails, before the correction
 	// for their number; 0 at a look at which none does. Over all looks it sums up to the
-	// policy's false alarms.
+	// policy's false alarms, which are kept whatever one look has to do with another.
 	Fail float64
-	// Pass is the chance at which a worsening by the policy's MinEffect is excluded; 0 at a
-	// look at which none is.
+	// Pass is the chance at which a worsening by the policy's MinEffect is excluded. It
+	// costs no false alarms, so that it may be looked at more often.
 	Pass float64
 }
 
-// share is the share of the false alarms that a look may spend.
-type share struct {
-	rounds int
-	of     float64
-}
-
-var (
-	ofOne     = []share{{10, 0.2}, {16, 0.2}, {24, 0.3}, {40, 0.3}}
-	ofSeveral = []share{{12, 0.2}, {18, 0.2}, {26, 0.3}, {40, 0.3}}
-)
+// spending are the shares of the false alarms at the looks at which a question may fail,
+// where there are rounds enough for all. Most is kept for the last: of what is worse by
+// little or wavers much more is found so, for one or two rounds more where it is worse by
+// much, and for none where nothing is.
+var spending = []float64{0.1, 0.1, 0.2, 0.6}
 
 const (
-	firstPass = 8    // rounds
-	passLevel = 0.01 // at each look
+	// passLevel is the chance at which a worsening is excluded at each of the looks, every
+	// passEvery rounds. Over all looks at most 3 % of worsenings by MinEffect are missed
+	// (TestRates).
+	passLevel = 0.005
+	passEvery = 2
 )
 
 // PlanOf is the plan for that many rounds at most and that many questions, over all
-// devices and scenarios together. It is an error where so few rounds can't prove
-// anything at the policy's false alarms.
+// devices and scenarios together. Looks at which a question can fail lie as evenly as
+// they can between the first at which one could and the last, by their ratio. It is an error where so few rounds can't prove anything at the policy's
+// false alarms.
 func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
-	p = withDefaults(p)
+	alpha := withDefaults(p).Alpha
 	questions = max(1, questions)
-	spending := ofOne
-	if questions > 1 {
-		spending = ofSeveral
-	}
-	var shares []share
-	for _, s := range spending {
-		if s.rounds < most {
-			shares = append(shares, s)
-		}
-	}
-	shares = append(shares, share{most, spending[len(spending)-1].of})
-	sum := 0.0
-	for _, s := range shares {
-		sum += s.of
-	}
-	fail := map[int]float64{}
-	provable := false
-	for _, s := range shares {
-		fail[s.rounds] = p.Alpha * s.of / sum
-		provable = provable || math.Exp2(-float64(s.rounds)) <= fail[s.rounds]/float64(questions)
-	}
-	if !provable {
-		least := int(math.Ceil(math.Log2(float64(questions) / p.Alpha)))
+	level := alpha / float64(questions)
+	if least := provable(level); most < least {
 		return Plan{}, fmt.Errorf("%d %s at most can't keep false alarms at %g %% for %d %s: want at least %d",
-			most, words.Plural(most, "round", "rounds"), 100*p.Alpha, questions, words.Plural(questions, "comparison", "comparisons"), max(least, firstPass))
+			most, words.Plural(most, "round", "rounds"), 100*alpha, questions, words.Plural(questions, "comparison", "comparisons"), least)
 	}
+	at := failsAt(level, most)
 	plan := Plan{Most: most}
-	for n := min(firstPass, most); n <= most; n += 2 {
-		plan.Looks = append(plan.Looks, Look{Rounds: n, Fail: fail[n], Pass: passLevel})
-		if n < most && n+2 > most {
-			n = most - 2
-		}
+	for n := even(provable(passLevel)); n < most; n += passEvery {
+		plan.Looks = append(plan.Looks, Look{Rounds: n, Pass: passLevel})
+	}
+	plan.Looks = append(plan.Looks, Look{Rounds: most, Pass: passLevel})
+	for i := range plan.Looks {
+		plan.Looks[i].Fail = alpha * at[plan.Looks[i].Rounds]
 	}
 	return plan, nil
 }
+
+// failsAt are the looks at which a question may fail, by their rounds, and the share of
+// the level that each spends. At the first of several not only the one most extreme
+// order of signs is enough.
+func failsAt(level float64, most int) map[int]float64 {
+	for shares := spending; len(shares) > 1; shares = shares[1:] {
+		whole := 0.0
+		for _, s := range shares {
+			whole += s
+		}
+		first := even(1 + provable(level*shares[0]/whole))
+		out := map[int]float64{most: shares[len(shares)-1] / whole}
+		for k, s := range shares[:len(shares)-1] {
+			way := float64(k) / float64(len(shares)-1)
+			if n := even(int(math.Round(float64(first) * math.Pow(float64(most)/float64(first), way)))); n < most && out[n] == 0 {
+				out[n] = s / whole
+			}
+		}
+		if len(out) == len(shares) {
+			return out
+		}
+	}
+	return map[int]float64{most: 1}
+}
+
+// provable is the least number of rounds that can prove anything at a level: with all
+// signs alike, the chance of which is one in 2ⁿ.
+func provable(level float64) int { return int(math.Ceil(-math.Log2(level))) }
+
+// even is n, or the next even number: there are as many rounds before it as not.
+func even(n int) int { return n + n%2 }
 
 // until are the looks at what was measured. Where no more will be, whatever it showed,
 // there is one at the end that may spend what later looks would have.
@@ -96,21 +107,24 @@ func (p Plan) until(measured int, ended bool) []Look {
 		}
 		unspent += look.Fail
 	}
-	if ended && unspent > 0 && measured > 0 {
-		out = append(out, Look{Rounds: measured, Fail: unspent})
+	if !ended || unspent == 0 || measured == 0 {
+		return out
 	}
-	return out
+	if last := len(out) - 1; last >= 0 && out[last].Rounds == measured {
+		out[last].Fail += unspent
+		return out
+	}
+	return append(out, Look{Rounds: measured, Fail: unspent, Pass: passLevel})
 }
 
-// ends are the one-sided levels of an interval's ends after so many rounds: those of
-// the two decisions, so that it accounts for the looks. The lower end is above zero
-// where one question by itself fails, the upper one below what is excluded.
-func (p Plan) ends(rounds int) (low, high float64) {
-	low, high = 0, passLevel
+// ends are the levels of an interval after so many rounds: those of the two decisions,
+// so that it accounts for the looks.
+func (p Plan) ends(rounds int) Ends {
+	at := Ends{Worse: passLevel}
 	for _, look := range p.Looks {
-		if look.Fail > 0 && (low == 0 || look.Rounds <= rounds) {
-			low = look.Fail
+		if look.Fail > 0 && (at.Better == 0 || look.Rounds <= rounds) {
+			at.Better = look.Fail
 		}
 	}
-	return low, high
+	return at
 }

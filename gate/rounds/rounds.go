@@ -70,14 +70,24 @@ type question struct {
 	metric     metric.Metric
 	effect     float64 // the worsening to exclude
 	minChange  float64
-	base, head []observed
+	base, head values
 	path       []seen // what each look showed, as far as was measured
 }
 
-// observed is a value and the round that it is of.
-type observed struct {
-	round int
-	value float64
+// values are a cell's in rounds of one build, and the round that each is of.
+type values struct {
+	round []int
+	value []float64
+}
+
+func (v *values) add(round int, value float64) {
+	v.round, v.value = append(v.round, round), append(v.value, value)
+}
+
+// before are the values of the first rounds.
+func (v values) before(rounds int) []float64 {
+	n, _ := slices.BinarySearch(v.round, rounds)
+	return v.value[:n]
 }
 
 // New is the trial of a verdict's open comparisons by the plan.
@@ -121,7 +131,7 @@ func (t *Trial) Add(at int, base, head run.Run) {
 	p.base, p.head = base, head
 	p.measured = min(len(base.Iterations), len(head.Iterations))
 	for _, q := range p.questions {
-		q.base, q.head = nil, nil
+		q.base, q.head = values{}, values{}
 	}
 	for i := range p.measured {
 		b, h := t.iteration(base, i), t.iteration(head, i)
@@ -129,7 +139,8 @@ func (t *Trial) Add(at int, base, head run.Run) {
 			x, okBase := b.Get(q.cell)
 			y, okHead := h.Get(q.cell)
 			if okBase && okHead {
-				q.base, q.head = append(q.base, observed{i, x}), append(q.head, observed{i, y})
+				q.base.add(i, x)
+				q.head.add(i, y)
 			}
 		}
 	}
@@ -199,7 +210,7 @@ func (t *Trial) look(p *place) {
 		least := 1.0
 		for _, look := range looks {
 			x := q.paired(look.Rounds)
-			s := seen{rounds: look.Rounds, worsening: x.Worsening(), excluded: look.Pass > 0 && x.Excludes(q.effect) <= look.Pass}
+			s := seen{rounds: look.Rounds, worsening: x.Worsening(), excluded: x.below(q.effect, q.minChange) && x.Excludes(q.effect) <= look.Pass}
 			if look.Fail > 0 {
 				least = min(least, x.Worse()*t.policy.Alpha/look.Fail)
 			}
@@ -211,16 +222,7 @@ func (t *Trial) look(p *place) {
 
 // paired are the values of the first rounds.
 func (q *question) paired(rounds int) Paired {
-	until := func(all []observed) []float64 {
-		var out []float64
-		for _, o := range all {
-			if o.round < rounds {
-				out = append(out, o.value)
-			}
-		}
-		return out
-	}
-	return PairedOf(q.metric, until(q.base), until(q.head))
+	return PairedOf(q.metric, q.base.before(rounds), q.head.before(rounds))
 }
 
 // at is where the question was settled if it fails at that level, or else where it is.

@@ -63,18 +63,17 @@ func (t *Trial) stopped(p *place) gate.Stopped {
 // answer is what the rounds say of a comparison.
 func (t *Trial) answer(c *gate.Comparison, q *question, s seen, p float64) {
 	x := q.paired(s.rounds)
-	out := &gate.RoundsOf{P: p, Says: s.says}
-	low, high := t.plan.ends(s.rounds)
-	shift := x.shift(low, high)
-	x.fill(out, shift)
-	c.Rounds = out
+	ends := t.plan.ends(s.rounds)
+	out := x.of(ends)
+	out.P, out.Says = p, s.says
+	c.Rounds = &out
 	c.Direction, c.Enough = gate.None, 0
 	switch {
 	case s.says == gate.SaysWorse:
 		c.Direction = gate.ToRegression
 	case s.says == gate.SaysOpen && s.worsening >= q.minChange:
 		c.Direction = gate.Suspect
-	case s.says == gate.SaysExcluded && s.worsening <= -q.minChange && x.better(shift):
+	case s.says == gate.SaysExcluded && s.worsening <= -q.minChange && x.better(ends):
 		c.Direction = gate.ToImprovement
 	}
 }
