@@ -17,6 +17,7 @@ import (
 // stand-in's name.
 var pins = map[string]string{
 	"checkout":                "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1",
+	"cache":                   "actions/cache@27d5ce7f107fe9357f9df03efb73ab90386fccae",
 	"setup-java":              "actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961",
 	"setup-go":                "actions/setup-go@b7ad1dad31e06c5925ef5d2fc7ad053ef454303e",
 	"upload-artifact":         "actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f",
