@@ -122,6 +122,9 @@ type Comparison struct {
 	// Rounds is what rounds beside the base build say where the history left it open;
 	// nil where none were measured. Direction rests on them then.
 	Rounds *RoundsOf `json:"rounds,omitempty"`
+	// Since is the first run of the present level, where the history had another before;
+	// "" where it had none.
+	Since string `json:"since,omitempty"`
 	// Detectable is the least worsening, as a share of Expected, that this check
 	// would have called a regression; 0 where there was too little to call one.
 	Detectable float64 `json:"detectable,omitempty"`

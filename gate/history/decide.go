@@ -39,7 +39,7 @@ func decide(p gate.Policy, j *judgement) {
 	switch {
 	case j.evidence.N == 0 || j.evidence.Own == 0: // nothing is known of the level
 		return
-	case !j.enough(p):
+	case !j.enough(p) && !j.lent(p):
 		if j.means() && worsening >= max(j.policy.MinChange, gate.SuspectChange) {
 			j.Direction = gate.Suspect
 		}
@@ -48,17 +48,21 @@ func decide(p gate.Policy, j *judgement) {
 	matters := j.means() && math.Abs(worsening) >= j.policy.MinChange
 	sure := j.P <= p.Alpha && matters
 	switch {
-	case sure && j.worse() && !j.denied && (j.Together > 0 || j.overwhelms()):
+	case sure && j.worse() && !j.denied && j.enough(p) && (j.Together > 0 || j.overwhelms()):
 		j.Direction = gate.ToRegression
 	case matters && worsening > 0 && j.tails.Worse <= suspectLevel:
 		j.Direction = gate.Suspect
 	case *j.Missed <= mostMissed:
 		j.Screen = gate.Cleared
-		if sure && worsening < 0 {
+		if sure && worsening < 0 && j.enough(p) {
 			j.Direction = gate.ToImprovement
 		}
 	}
 }
+
+// lent reports whether what other contexts tell makes up for the sessions that the own one
+// lacks: enough to clear a build, not to condemn it.
+func (j *judgement) lent(p gate.Policy) bool { return j.Missed != nil && j.evidence.Lent }
 
 // enough reports whether the own context has sessions enough to clear or to condemn.
 func (j *judgement) enough(p gate.Policy) bool {
@@ -93,7 +97,7 @@ func fill(p gate.Policy, j *judgement) {
 	}
 	back := func(x float64) float64 { return gate.Finite(j.scale.Back(x)) }
 	j.Q1, j.Q3, j.Lower, j.Upper = back(e.Fences.Q1), back(e.Fences.Q3), back(e.Fences.Lower), back(e.Fences.Upper)
-	j.N, j.Expected = e.N, back(e.Expected)
+	j.N, j.Expected, j.Since = e.N, back(e.Expected), e.Since
 	if j.Expected == 0 || j.metric.Signed {
 		return
 	}

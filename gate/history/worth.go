@@ -75,8 +75,8 @@ func (c *check) open() []*judgement {
 // where it has too little.
 func (c *check) describeOpen() string {
 	open := c.open()
-	noisy := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return !j.enough(c.policy) })
-	few := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return j.enough(c.policy) || j.evidence.N == 0 })
+	noisy := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return !j.enough(c.policy) && !j.lent(c.policy) })
+	few := slices.DeleteFunc(slices.Clone(open), func(j *judgement) bool { return j.enough(c.policy) || j.lent(c.policy) || j.evidence.N == 0 })
 	var clauses []string
 	if len(noisy) > 0 {
 		clauses = append(clauses, c.describeNoisy(noisy))
@@ -126,6 +126,8 @@ func (c *check) describeFew(few []*judgement) string {
 	switch {
 	case !c.seen.Own:
 		return fmt.Sprintf("this context was never measured: what the %d accepted %s of others show is not its level", c.seen.Total, words.Plural(c.seen.Total, "run", "runs"))
+	case alike && len(few) == len(c.judged) && few[0].Since != "":
+		return fmt.Sprintf("the level of this context changed with run %s: the history has %d accepted %s since, and %d are needed to tell a change from noise", few[0].Since, own, words.Plural(own, "run", "runs"), least)
 	case alike && len(few) == len(c.judged):
 		return fmt.Sprintf("the history has %d accepted %s in this context, and %d are needed to tell a change from noise", own, words.Plural(own, "run", "runs"), least)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/level"
 	"github.com/apkgate/apkgate/gate/screen"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
@@ -24,8 +25,15 @@ type Evidence struct {
 	// N counts the values that Expected and Fences are of: the sessions of the own
 	// context, or where it has none, the runs of every context.
 	N int
-	// Own counts the sessions of the own context that can be compared.
+	// Own counts the sessions of the own context that can be compared, since its present
+	// level began.
 	Own int
+	// Since is the first run of the present level, where there was another before; ""
+	// where there was none.
+	Since string
+	// Lent reports that other contexts tell of the level of this one, and of its spread,
+	// so that fewer sessions of its own can clear a build.
+	Lent bool
 	// Aside counts those of them that are left out as far worse than the others.
 	Aside    int
 	Expected float64
@@ -46,8 +54,8 @@ const enoughOfOwn = 5
 
 // EvidenceOf is what the history says of a cell whose value is x in the new run.
 func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Values, x Number) Evidence {
-	sessions := v.sessions(policy, c, m)
-	e := Evidence{Own: len(sessions)}
+	sessions, since := v.present(v.sessions(policy, c, m), m, policy.ForCell(c).MinChange)
+	e := Evidence{Own: len(sessions), Since: since}
 	if e.Own == 0 {
 		return v.elsewhere(e, policy.ForCell(c).OutlierFactor)
 	}
@@ -67,6 +75,8 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	prior := PriorOf(m, v.Scale, e.Expected)
 	if e.Own < enoughOfOwn {
 		prior.Spread, prior.DF = v.spreadElsewhere(prior.Floor)
+		prior.Told = v.toldElsewhere(centres, prior.Floor)
+		e.Lent = prior.DF > 0 && prior.Told.SD > 0
 	}
 	past := make([]screen.Session, len(sessions))
 	within := screen.Within{}
@@ -106,6 +116,44 @@ func (v Values) spreadElsewhere(floor float64) (sd, df float64) {
 		dfs = append(dfs, float64(len(vs)-1))
 	}
 	return stat.PriorVariance(variances, dfs)
+}
+
+// toldElsewhere is what other contexts tell of the level of this one, whose sessions have
+// these centres.
+func (v Values) toldElsewhere(centres []float64, floor float64) screen.Told {
+	_, groups := v.Split()
+	groups[v.past.Own] = centres
+	told, known := v.past.contexts().Tell(v.past.Own, groups)
+	if !known {
+		return screen.Told{}
+	}
+	return screen.Told{Centre: told.Centre, SD: math.Hypot(told.SD, floor)}
+}
+
+// present are the sessions since the present level of the number began, moved to where
+// a level that keeps moving has them by now, and the first run of these, "" where there
+// was no level before.
+func (v Values) present(sessions []session, m metric.Metric, minChange float64) (now []session, since string) {
+	if len(sessions) == 0 || m.Mean {
+		return sessions, ""
+	}
+	centres := make([]float64, len(sessions))
+	for i, s := range sessions {
+		centres[i] = s.Centre
+	}
+	worse := 1.0
+	if m.Direction == metric.HigherIsBetter {
+		worse = -1
+	}
+	found := level.Present(centres, worse, math.Abs(Effect(m, v.Scale, stat.Median(centres), minChange)))
+	now = slices.Clone(sessions[found.From:])
+	for i, by := range found.Moved {
+		now[i].Centre += by
+	}
+	if found.Why != "" {
+		since = now[0].id
+	}
+	return now, since
 }
 
 func countsOf(sessions []session) screen.Counts {

@@ -11,21 +11,24 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/contexts"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
 // Runs is the history as one new run sees it.
 type Runs struct {
-	Now    map[string]string // the new run's context
-	Ranked []devctx.Ranked   // most similar first
-	Refs   []*run.Summary    // in the order of ranked
-	Groups []int             // context of each ref
-	Own    int               // the group that has the new run's own context, or -1
-	count  int               // of groups
+	Now      map[string]string         // the new run's context
+	Ranked   []devctx.Ranked           // most similar first
+	Refs     []*run.Summary            // in the order of ranked
+	Groups   []int                     // context of each ref
+	contexts func() *contexts.Contexts // of the groups, made when they are asked for
+	Own      int                       // the group that has the new run's own context, or -1
+	count    int                       // of groups
 
 	weights []float64              // of ranked
 	Sampled int                    // how many values of a cell are kept for a picture
@@ -35,17 +38,18 @@ type Runs struct {
 // RunsOf is the history as a run of the context now sees it, by the properties in use;
 // nil means all but those set aside.
 func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
-	contexts := make([]devctx.Properties, len(refs))
+	theirs := make([]devctx.Properties, len(refs))
 	for i, r := range refs {
-		contexts[i] = r.Context
+		theirs[i] = r.Context
 	}
-	p := Runs{Now: now, Ranked: devctx.Rank(now, contexts, use)}
+	p := Runs{Now: now, Ranked: devctx.Rank(now, theirs, use)}
 	p.Refs, p.Groups, p.weights = make([]*run.Summary, len(refs)), make([]int, len(refs)), make([]float64, len(refs))
 	g := devctx.NewGroups(use)
 	for i, r := range p.Ranked {
-		p.Refs[i], p.Groups[i], p.weights[i] = &refs[r.Index], g.Of(contexts[r.Index]), r.Weight
+		p.Refs[i], p.Groups[i], p.weights[i] = &refs[r.Index], g.Of(theirs[r.Index]), r.Weight
 	}
 	p.Own, p.count = g.Find(now), len(g.Distinct())
+	p.contexts = sync.OnceValue(func() *contexts.Contexts { return contexts.Of(g.Distinct()) })
 	return p
 }
 
