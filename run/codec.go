@@ -161,6 +161,7 @@ func (r Run) validateTexts() error {
 		{"id", r.ID}, {"scenario", r.Scenario}, {"session", r.Session},
 		{"app.package", r.App.Package}, {"app.version", r.App.Version}, {"app.build", r.App.Build},
 		{"source.repository", r.Source.Repository}, {"source.commit", r.Source.Commit}, {"source.ref", r.Source.Ref},
+		{"source.head", r.Source.Head}, {"source.base", r.Source.Base}, {"source.merge", r.Source.Merge},
 	} {
 		if err := checkText(f.text); err != nil {
 			return fmt.Errorf("%s %w", f.field, err)

@@ -64,10 +64,10 @@ type Run struct {
 }
 
 // Listed is the run as a list of runs shows it: without the metrics that it
-// declares, its warnings, iterations and sections.
+// declares, the commits that were merged, its warnings, iterations and sections.
 func (r Run) Listed() Run {
 	return Run{
-		Format: r.Format, ID: r.ID, Started: r.Started, App: r.App, Source: r.Source,
+		Format: r.Format, ID: r.ID, Started: r.Started, App: r.App, Source: r.Source.Listed(),
 		Scenario: r.Scenario, Session: r.Session, Context: r.Context, Status: r.Status,
 	}
 }
@@ -137,6 +137,17 @@ type Source struct {
 	Repository string `json:"repository,omitempty"`
 	Commit     string `json:"commit,omitempty"`
 	Ref        string `json:"ref,omitempty"`
+	// Of a build that a pull request would make: Head is the commit that its author
+	// pushed, Base the one that it branched from, and Merge the commit that merges the
+	// two, where a build server built that. Commit is the one that the run counts for.
+	Head  string `json:"head,omitempty"`
+	Base  string `json:"base,omitempty"`
+	Merge string `json:"merge,omitempty"`
+}
+
+// Listed is the source as a list of runs shows it.
+func (s Source) Listed() Source {
+	return Source{Repository: s.Repository, Commit: s.Commit, Ref: s.Ref}
 }
 
 // Iteration is one repetition: totals, and a bucket for each UI event in the

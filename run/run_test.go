@@ -18,7 +18,7 @@ import (
 // example is the record of DESIGN's "Formats", as documented in docs/format/run.md.
 const example = `{"format":"apkgate.run/1", "id":"T1", "started":"2026-11-20T22:00:00Z",
  "app":{"package":"com.fsck.k9","version":"5.006","build":"release"},
- "source":{"repository":"o/n","commit":"c0ffee","ref":"refs/heads/main"},
+ "source":{"repository":"o/n","commit":"c0ffee","ref":"refs/heads/main","head":"c0ffee","base":"decaf","merge":"facade"},
  "scenario":"open-message", "session":"s1",
  "context":{"sdk":"4.1.1","api":"16","network":"wifi"},
  "status":"complete", "warnings":["one", {"line":12,"text":"two"}],
@@ -40,7 +40,7 @@ func TestDecodeReadsEverything(t *testing.T) {
 	want := Run{
 		Format: Format, ID: "T1", Started: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC),
 		App:      App{"com.fsck.k9", "5.006", "release"},
-		Source:   Source{"o/n", "c0ffee", "refs/heads/main"},
+		Source:   Source{Repository: "o/n", Commit: "c0ffee", Ref: "refs/heads/main", Head: "c0ffee", Base: "decaf", Merge: "facade"},
 		Scenario: "open-message", Session: "s1",
 		Context: map[string]string{"sdk": "4.1.1", "api": "16", "network": "wifi"},
 		Status:  Complete, Warnings: []Warning{{Text: "one"}, {Line: 12, Text: "two"}},

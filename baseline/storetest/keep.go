@@ -216,7 +216,7 @@ func hostileTextComesBack(t *testing.T, s baseline.Store) {
 	} {
 		r := newRun("id "+text[:min(len(text), 100)], day(i+1), map[string]string{text: text, "": ""}, float64(i))
 		r.Scenario, r.App.Package, r.Session = text, text, text
-		r.Source = run.Source{Repository: text, Commit: text, Ref: text}
+		r.Source = run.Source{Repository: text, Commit: text, Ref: text, Head: text, Base: text, Merge: text}
 		r.Iterations[0].Events = []run.Bucket{{Name: text, Metrics: map[string]float64{text: 1}}}
 		r.Warnings = []run.Warning{{Text: text}}
 		r.Energy = &run.Energy{Source: text, Wakelocks: []run.Wakelock{{Name: text, HeldMS: 1}}, Methods: &run.Methods{List: []run.Method{{Name: text}}}}

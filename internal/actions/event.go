@@ -22,9 +22,11 @@ type Job struct {
 	Event       string       // the name of the event: "pull_request"
 	Run         board.RunRef // the run that measured
 	HeadSHA     string       // the commit that was measured, as its author knows it
+	Merge       string       // the commit that the job checks out, where that is a merge of the pull request; "" where it is none
 	Ref         string       // "refs/pull/7/merge"
 	Pull        *Pull        // nil where the event is about none, or it is not known yet
 	RunURL      string       // the page of the run that measured
+	server      string       // GitHub's address, without a slash at the end
 	// DefaultBranch is the repository's, "" where the event does not tell.
 	DefaultBranch string
 	source        *headSource
@@ -50,6 +52,14 @@ func (j Job) ArtifactsURL() string {
 		return ""
 	}
 	return j.RunURL + "#artifacts"
+}
+
+// linked is a commit of the repository for a comment, cut short and as a link.
+func (j Job) linked(commit string) string {
+	if !commitID.MatchString(commit) {
+		return ""
+	}
+	return fmt.Sprintf("[`%.10s`](%s/%s/%s/commit/%s)", commit, j.server, j.Owner, j.Repo, commit)
 }
 
 // Repository is "owner/name".
@@ -122,8 +132,9 @@ func ReadJob(getenv func(string) string) (Job, error) {
 	if server == "" {
 		server = "https://github.com"
 	}
+	j.server = strings.TrimRight(server, "/")
 	if j.Run.ID > 0 {
-		j.RunURL = fmt.Sprintf("%s/%s/%s/actions/runs/%d/attempts/%d", strings.TrimRight(server, "/"), j.Owner, j.Repo, j.Run.ID, j.Run.Attempt)
+		j.RunURL = fmt.Sprintf("%s/%s/%s/actions/runs/%d/attempts/%d", j.server, j.Owner, j.Repo, j.Run.ID, j.Run.Attempt)
 	}
 	return j, nil
 }
@@ -167,6 +178,9 @@ func (j *Job) take(p payload) {
 		j.triggered(*p.WorkflowRun, p.Repository)
 	case p.PullRequest != nil:
 		j.Pull = p.PullRequest.pull(j.Repository())
+		if j.Event == "pull_request" && j.HeadSHA != j.Pull.HeadSHA {
+			j.Merge = j.HeadSHA // of pull_request_target it is the base's own
+		}
 		j.HeadSHA = j.Pull.HeadSHA
 	case p.MergeGroup != nil:
 		j.HeadSHA = p.MergeGroup.HeadSHA

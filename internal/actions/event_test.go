@@ -171,7 +171,7 @@ func TestMergeBase(t *testing.T) {
 		t.Errorf("the merge base is %q (%v), want %s", j.Job.Pull.MergeBase, err, commit("e"))
 	}
 	j.publish(t, fine())
-	wantIn(t, "the comment", g.only(t).Body, "merge base `eeeeeeeeee`")
+	wantIn(t, "the comment", g.only(t).Body, "commit [`aaaaaaaaaa`](https://github.example/octo/app/commit/"+commit("a")+")", "merge base [`eeeeeeeeee`](https://github.example/octo/app/commit/"+commit("e")+")")
 }
 
 func TestCommitsUpTo(t *testing.T) {
@@ -182,10 +182,16 @@ func TestCommitsUpTo(t *testing.T) {
 	}
 	g.SetCommits(all...)
 	c := g.job(100, 1, commit("a")).Client
-	for _, want := range []struct{ from, most, n int }{{0, 300, 250}, {40, 300, 210}, {0, 150, 150}} {
+	for _, want := range []struct {
+		from, most, n int
+		more          bool
+	}{{0, 300, 250, false}, {40, 300, 210, false}, {0, 150, 150, true}, {0, 100, 100, true}, {0, 250, 250, false}, {50, 200, 200, false}} {
 		got, err := c.CommitsUpTo(t.Context(), all[want.from], want.most)
-		if err != nil || !slices.Equal(got, all[want.from:want.from+want.n]) {
-			t.Errorf("from %d, at most %d: %d commits (%v), want %d", want.from, want.most, len(got), err, want.n)
+		if err != nil || !slices.Equal(got.IDs, all[want.from:want.from+want.n]) || got.More != want.more {
+			t.Errorf("from %d, at most %d: %d commits, more %t (%v), want %d, %t", want.from, want.most, len(got.IDs), got.More, err, want.n, want.more)
+		}
+		if last := githubtest.Committed(want.from + want.n - 1); !got.Since.Equal(last) {
+			t.Errorf("from %d, at most %d: since %s, want %s", want.from, want.most, got.Since, last)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v57/github"
 )
@@ -81,27 +82,41 @@ func (c *Client) FindMergeBase(ctx context.Context, p *Pull) error {
 	return nil
 }
 
-// CommitsUpTo are the commit and those before it, the newest first, at most `most`
-// of them.
-func (c *Client) CommitsUpTo(ctx context.Context, sha string, most int) ([]string, error) {
-	var out []string
+// Commits are a commit and those that it stands on, the newest first.
+type Commits struct {
+	IDs []string
+	// Since is when the last of them was committed, if there are more.
+	Since time.Time
+	More  bool
+}
+
+// CommitsUpTo are the commit and those before it, at most `most` of them.
+func (c *Client) CommitsUpTo(ctx context.Context, sha string, most int) (Commits, error) {
+	var out Commits
 	opts := &github.CommitsListOptions{SHA: sha, ListOptions: github.ListOptions{PerPage: 100}}
-	for len(out) < most {
+	for {
 		page, resp, err := c.rest.Repositories.ListCommits(ctx, c.owner, c.repo, opts)
 		if err != nil {
-			return nil, fmt.Errorf("list the commits up to %.10s: %s", sha, reason(err))
+			return Commits{}, fmt.Errorf("list the commits up to %.10s: %s", sha, reason(err))
 		}
 		for _, commit := range page {
+			if len(out.IDs) == most {
+				out.More = true
+				return out, nil
+			}
 			if commitID.MatchString(commit.GetSHA()) {
-				out = append(out, commit.GetSHA())
+				out.IDs, out.Since = append(out.IDs, commit.GetSHA()), commit.GetCommit().GetCommitter().GetDate().Time
 			}
 		}
 		if resp.NextPage == 0 {
-			break
+			return out, nil
+		}
+		if len(out.IDs) == most {
+			out.More = true
+			return out, nil
 		}
 		opts.Page = resp.NextPage
 	}
-	return out[:min(len(out), most)], nil
 }
 
 // DefaultBranch is the repository's.

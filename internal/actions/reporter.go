@@ -142,8 +142,11 @@ func (r *Reporter) text(c Content, limit int) (string, error) {
 // links lead to the full report.
 func (r *Reporter) links() string {
 	text := "configuration `" + r.Name + "`"
+	if head := r.Job.linked(r.Job.HeadSHA); head != "" {
+		text += " · commit " + head
+	}
 	if p := r.Job.Pull; p != nil && p.MergeBase != "" {
-		text += " · merge base `" + p.MergeBase[:10] + "`"
+		text += " · merge base " + r.Job.linked(p.MergeBase)
 	}
 	if address := r.Job.ArtifactsURL(); address != "" {
 		text += " · [full report in the artifacts of this run](" + address + ")"

@@ -72,7 +72,7 @@ func Differs(e, listed baseline.Entry) string {
 	switch {
 	case r.App != l.App:
 		return "app"
-	case r.Source != l.Source:
+	case r.Source.Listed() != l.Source.Listed():
 		return "source"
 	case r.Scenario != l.Scenario:
 		return "scenario"

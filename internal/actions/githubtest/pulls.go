@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Pull is a pull request.
@@ -65,7 +66,12 @@ func (s *Server) getPull(r *http.Request) answer {
 	return notFound
 }
 
-// SetCommits sets the commits of the base branch, the newest first.
+// Committed is when the newest commit of the base branch but n was made.
+func Committed(n int) time.Time {
+	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(-time.Duration(n) * time.Hour)
+}
+
+// SetCommits sets the commits of the base branch, the newest first (see Committed).
 func (s *Server) SetCommits(shas ...string) { s.locked(func() { s.commits = shas }) }
 
 // listCommits lists the commits from the one asked for on.
@@ -75,8 +81,9 @@ func (s *Server) listCommits(r *http.Request) answer {
 		return notFound
 	}
 	var all []map[string]any
-	for _, sha := range s.commits[from:] {
-		all = append(all, map[string]any{"sha": sha})
+	for i, sha := range s.commits[from:] {
+		committer := map[string]any{"date": Committed(from + i)}
+		all = append(all, map[string]any{"sha": sha, "commit": map[string]any{"committer": committer}})
 	}
 	some, links := page(r, all)
 	return answer{http.StatusOK, some, links}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -134,7 +135,7 @@ func (w *workspace) history() {
 		return
 	}
 	for range 6 {
-		if r := w.apkgate("run", "--accept"); r.Status != exit.StatusPass {
+		if r := w.apkgate("run", "--accept", "--commit", baseSHA); r.Status != exit.StatusPass {
 			w.t.Fatalf("run --accept: status %d\n%s%s", r.Status, r.Stdout, r.Stderr)
 		}
 	}
@@ -205,7 +206,7 @@ func TestActionOnAPullRequest(t *testing.T) {
 	if len(comments) != 1 || comments[0].Edits != 1 {
 		t.Fatalf("%d comments, the first with %d edits, want one, edited once", len(comments), comments[0].Edits)
 	}
-	contains(t, "the comment", comments[0].Body, "❌ Regression", "| scroll: time per frame |", "commit "+headSHA[:10], "merge base `"+baseSHA[:10]+"`")
+	contains(t, "the comment", comments[0].Body, "❌ Regression", "| scroll: time per frame |", "commit "+headSHA[:10], "merge base [`"+baseSHA[:10]+"`](https://github.example/octo/app/commit/"+baseSHA+")")
 	check := w.Checks()[1]
 	if check.Name != "apkgate" || check.Conclusion != "failure" || check.HeadSHA != headSHA || len(check.Annotations) == 0 {
 		t.Fatalf("the check run is %+v", check)
@@ -380,4 +381,26 @@ func TestActionRefusesWhatItCantUse(t *testing.T) {
 			contains(t, "the error", r.Stderr, c.says)
 		})
 	}
+}
+
+// What main became since the pull request left it does not judge it: runs of such a
+// commit, which somebody accepted, would excuse a build that is as slow. The run says
+// which commits it was built of.
+func TestCommitsThatAPullRequestDoesNotStandOn(t *testing.T) {
+	w := newWorkspace(t)
+	w.history()
+	later := strings.Repeat("d", 40)
+	w.build("demo-worse")
+	for range 3 {
+		w.apkgate("run", "--commit", later)
+	}
+	w.want(w.apkgate("baseline", "accept", "--where", "model=Nexus 5X", "--commit", later), exit.StatusPass)
+	w.want(w.apkgate("action", "run"), exit.StatusRegression)
+	contains(t, "the comment", w.Comments(7)[0].Body, " accepted runs are of commits that this build does not stand on (the newest: dddddddddd) and are left out")
+	measured := w.apkgate("baseline", "list", "--commit", headSHA, "--format", "json")
+	id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(measured.Stdout)
+	if id == nil {
+		t.Fatalf("no run of the head is kept:\n%s%s", measured.Stdout, measured.Stderr)
+	}
+	contains(t, "the run", w.apkgate("baseline", "show", id[1]).Stdout, `"head":"`+headSHA+`"`, `"base":"`+baseSHA+`"`, `"merge":"`+strings.Repeat("f", 40)+`"`)
 }

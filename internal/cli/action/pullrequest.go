@@ -47,8 +47,9 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	if f.Commit == "" {
 		f.Commit = a.Job.HeadSHA
 	}
-	commits := a.baseCommits(ctx)
-	base, err := turns.Named(c, cfg, f.baseAPK, cmp.Or(f.baseCommit, first(commits)))
+	stands := a.standsOn(ctx)
+	a.originOf(f)
+	base, err := turns.Named(c, cfg, f.baseAPK, cmp.Or(f.baseCommit, first(stands.Commits)))
 	if err != nil {
 		return result{}, err
 	}
@@ -69,7 +70,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		f.Evidence.Folder = stores.Kept(set.Store)
 	}
 	if base.APK == "" {
-		base = turns.Kept(ctx, c, cfg, store, stores.Kept(set.Store), commits)
+		base = turns.Kept(ctx, c, cfg, store, stores.Kept(set.Store), stands.Commits)
 	}
 	defer base.Close(c)
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
@@ -83,7 +84,7 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 	sound := baseline.SoundOf(store)
 	settler := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: kept.InReport(f.artifact)}
 	settler.Judge = func(runs []run.Run) (layout.Input, error) {
-		return judging.Judge(runs, judging.OfStore(ctx, sound, set, commits...), set)
+		return judging.Judge(runs, judging.OfStore(ctx, sound, set, stands), set)
 	}
 	in, err := settler.Judge(measured.Runs)
 	if err == nil {
@@ -127,21 +128,28 @@ func accepting(c console.Console, store string, kept bool) string {
 	return ""
 }
 
-// baseCommits are the commits of the base branch up to where the pull request left
-// it, the newest first; none where GitHub does not tell.
-func (a *call) baseCommits(ctx context.Context) []string {
+// originOf notes what the build of a pull request is made of.
+func (a *call) originOf(f *runFlags) {
+	if p := a.Job.Pull; p != nil {
+		f.Pull = run.Source{Head: p.HeadSHA, Base: cmp.Or(p.MergeBase, p.BaseSHA), Merge: a.Job.Merge}
+	}
+}
+
+// standsOn are the commits of the base branch up to where the pull request left it; none
+// where GitHub does not tell.
+func (a *call) standsOn(ctx context.Context) judging.Lineage {
 	if a.Client == nil || a.Job.Pull == nil {
-		return nil
+		return judging.Lineage{}
 	}
 	err := a.Client.FindMergeBase(ctx, a.Job.Pull)
 	if err != nil {
 		a.Runner.Log("References are taken whatever their commit: " + err.Error())
-		return nil
+		return judging.Lineage{}
 	}
 	commits, err := a.Client.CommitsUpTo(ctx, a.Job.Pull.MergeBase, maxBaseCommits)
 	if err != nil {
 		a.Runner.Log("Of references, those of the merge base alone come first: " + err.Error())
-		return []string{a.Job.Pull.MergeBase}
+		return judging.Lineage{Commits: []string{a.Job.Pull.MergeBase}}
 	}
-	return commits
+	return judging.Lineage{Commits: commits.IDs, Since: commits.Since, Whole: !commits.More}
 }

@@ -214,7 +214,7 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	set := settings.Settings{Policy: policy, Catalogue: metric.Default()}
 	fmt.Fprintf(d.Stdout, "3. The gate\n\n")
-	in, err := judging.Judge(lab.MeasuredRuns(results), judging.OfStore(ctx, baseline.SoundOf(store), set), set)
+	in, err := judging.Judge(lab.MeasuredRuns(results), judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), set)
 	if err != nil {
 		return err
 	}

@@ -206,7 +206,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measur
 		return nil, stores.Error(err)
 	}
 	settler.Set, settler.Judge = set, func(runs []run.Run) (layout.Input, error) {
-		verdict, err := judging.OfStore(ctx, store, set).Check(runs, set, nil)
+		verdict, err := judging.OfStore(ctx, store, set, judging.Lineage{}).Check(runs, set, nil)
 		return layout.Input{Verdict: verdict, Runs: runs}, err
 	}
 	judged, err := settler.Judge(runs)

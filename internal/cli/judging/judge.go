@@ -27,5 +27,8 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 		}
 	}
 	in.Verdict.Warnings = append(in.Verdict.Warnings, stores.DamageWarnings(before.Sound)...)
+	if before.from != nil {
+		in.Verdict.Warnings = append(in.Verdict.Warnings, before.from.warnings()...)
+	}
 	return in, nil
 }

@@ -48,7 +48,7 @@ func Simulated(runs []run.Run) bool {
 func MetaOf(runs []run.Run) layout.Meta {
 	m := layout.Meta{Version: version.Tool()}
 	for _, r := range runs {
-		m.Repository, m.HeadCommit = r.Source.Repository, r.Source.Commit
+		m.Repository, m.HeadCommit, m.BaseCommit = r.Source.Repository, r.Source.Commit, r.Source.Base
 	}
 	return m
 }

@@ -32,6 +32,8 @@ type Past struct {
 	whole func(id string) (run.Run, error)
 	// Sound is the store that they come from; nil where it is a file.
 	Sound *baseline.Sound
+	// from are the commits that judge; nil where all do.
+	from *descent
 }
 
 // Each hands over the references of each run with the run's place. It asks once
@@ -109,33 +111,36 @@ func comparableWith(q baseline.Query) string {
 	return fmt.Sprintf("%q %q %q", q.Package, q.Scenario, devctx.Only(q.Context, devctx.Hard))
 }
 
-// OfStore is the history in the sound part of a store, the runs of the commits first.
-func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, commits ...string) Past {
+// OfStore is the history in the sound part of a store, of the commits that a build stands
+// on, those of the newest first.
+func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, on Lineage) Past {
+	from := newDescent(on)
 	// Where an answer is all that there is of a scenario, as in most labs, the
 	// other phones get the same runs in another order.
 	var mu sync.Mutex
 	all := map[string][]run.Summary{}
 	return Past{
 		Sound: store,
+		from:  from,
 		Like: func(r run.Run) ([]run.Summary, error) {
 			q := Query(r, set)
-			q.Commits = commits
+			q.Commits = from.Commits
 			mu.Lock()
 			known := all[comparableWith(q)]
 			mu.Unlock()
 			if known != nil {
-				return baseline.Nearest(known, q), nil
+				return from.judging(baseline.Nearest(known, q)), nil
 			}
 			refs, err := store.References(ctx, q)
 			if err != nil {
 				return nil, exit.Infrastructure(fmt.Errorf("ask the history for runs like %s: %w", r.ID, err))
 			}
-			if len(commits) == 0 && len(refs) < baseline.DefaultLimit {
+			if len(from.Commits) == 0 && len(refs) < baseline.DefaultLimit {
 				mu.Lock()
 				all[comparableWith(q)] = refs
 				mu.Unlock()
 			}
-			return refs, nil
+			return from.judging(refs), nil
 		},
 		whole: func(id string) (run.Run, error) {
 			e, err := store.Get(ctx, id)

@@ -77,7 +77,7 @@ func TestASmallHistoryIsReadOnceForAllPhones(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := defaultSettings()
-	before := judging.OfStore(t.Context(), baseline.SoundOf(store), set)
+	before := judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{})
 	for phone := range 6 {
 		r := clitest.PhoneRun(100+phone, 6, 1)
 		got, err := before.Like(r)
@@ -118,7 +118,7 @@ func TestAnAnswerIsForRunsThatCanBeCompared(t *testing.T) {
 		set := defaultSettings()
 		set.Policy.Use = use
 		got := make([]int, len(checked))
-		err := judging.OfStore(t.Context(), baseline.SoundOf(store), set).Each(checked, set, func(i int, refs []run.Summary) error {
+		err := judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{}).Each(checked, set, func(i int, refs []run.Summary) error {
 			for _, r := range refs {
 				if devctx.Comparable(r.Context, checked[i].Context) {
 					got[i]++

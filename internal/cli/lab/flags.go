@@ -17,8 +17,9 @@ type CollectFlags struct {
 	APK, Version, Commit, Ref, Session string
 	Scenarios                          []string
 	Parallel                           int
-	Profiles                           string   // the folder of profiles, where not the configuration's; no flag
-	Evidence                           Evidence // no flag
+	Profiles                           string     // the folder of profiles, where not the configuration's; no flag
+	Evidence                           Evidence   // no flag
+	Pull                               run.Source // head, base and merge of a pull request; no flag
 	// Again says for which session of the same command devices are readied, and Only
 	// which of the configuration's runs are made, by their places among Jobs: nil is
 	// all. No flags.
@@ -61,7 +62,7 @@ func OriginOf(c console.Console, f CollectFlags) Origin {
 		return c.Getenv(variable)
 	}
 	return Origin{
-		Source:  run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: or(f.Commit, "GITHUB_SHA"), Ref: or(f.Ref, "GITHUB_REF")},
+		Source:  run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: or(f.Commit, "GITHUB_SHA"), Ref: or(f.Ref, "GITHUB_REF"), Head: f.Pull.Head, Base: f.Pull.Base, Merge: f.Pull.Merge},
 		Session: f.Session,
 	}
 }

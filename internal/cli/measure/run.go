@@ -27,6 +27,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
+	"github.com/apkgate/apkgate/internal/cli/worktree"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/report/layout"
 	"github.com/apkgate/apkgate/run"
@@ -41,6 +42,7 @@ type runFlags struct {
 	// base is the build to measure against in turns, of the commit baseCommit, and keep
 	// the folder that gets what is then measured.
 	base, baseCommit, keep string
+	standsOn               judging.Lineage
 }
 
 // RunCommand is apkgate run.
@@ -102,6 +104,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 		}
 	}
 	f.Evidence.Folder = stores.Kept(set.Store)
+	f.standsOn = worktree.StandsOn(ctx, c.Dir, cmp.Or(f.Commit, c.Getenv("GITHUB_SHA")))
 	store, err := stores.Open(ctx, c, set.Store)
 	if err != nil {
 		return err
@@ -124,7 +127,7 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measured lab.Measured, f runFlags) error {
 	c, set, sound := s.Console, s.Set, baseline.SoundOf(store)
 	s.Judge = func(runs []run.Run) (layout.Input, error) {
-		return judging.Judge(runs, judging.OfStore(ctx, sound, set), set)
+		return judging.Judge(runs, judging.OfStore(ctx, sound, set, f.standsOn), set)
 	}
 	in, err := s.Judge(measured.Runs)
 	if err != nil {

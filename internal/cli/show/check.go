@@ -130,5 +130,5 @@ func historyOf(ctx context.Context, c console.Console, f checkFlags, set setting
 	if err != nil {
 		return judging.Past{}, nil, err
 	}
-	return judging.OfStore(ctx, baseline.SoundOf(store), set), store.Close, nil
+	return judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), store.Close, nil
 }

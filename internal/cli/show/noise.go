@@ -139,7 +139,7 @@ func acceptedRuns(ctx context.Context, c console.Console, f noiseFlags, set sett
 		}
 		runs = append(runs, full.Run)
 	}
-	return runs, judging.OfStore(ctx, sound, set), store.Close, nil
+	return runs, judging.OfStore(ctx, sound, set, judging.Lineage{}), store.Close, nil
 }
 
 func measureNoise(runs []run.Run, before judging.Past, set settings.Settings) (Noise, error) {
