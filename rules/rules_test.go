@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -103,6 +104,16 @@ func TestTwoPropertiesTogether(t *testing.T) {
 
 // plain enumerates every antecedent of every row: slow and hard to get wrong.
 func plain(rows []Row, o Options) []string {
+	rows = slices.Clone(rows)
+	for _, row := range rows {
+		for range row.Times - 1 {
+			rows = append(rows, Row{Context: row.Context, Labels: row.Labels})
+		}
+	}
+	least := max(float64(o.MinCount), 1)
+	if o.MinCount == 0 {
+		least = max(o.MinSupport*float64(len(rows)), 1)
+	}
 	subsets := map[string][]Item{}
 	for _, row := range rows {
 		var items []Item
@@ -139,7 +150,7 @@ func plain(rows []Row, o Options) []string {
 	for _, label := range []string{"a", "b"} {
 		for _, s := range subsets {
 			c, both := confidence(s, label)
-			if both == 0 || float64(both)/float64(len(rows)) < o.MinSupport-1e-9 || c < o.MinConfidence-1e-9 {
+			if float64(both) < least-1e-9 || len(s) > 1 && both < o.MinTogether || c < o.MinConfidence-1e-9 {
 				continue
 			}
 			redundant := false
@@ -168,7 +179,7 @@ func TestMineAgreesWithPlainEnumeration(t *testing.T) {
 	for trial := range 150 {
 		var rows []Row
 		for range 1 + rng.IntN(40) {
-			row := Row{Context: map[string]string{}}
+			row := Row{Context: map[string]string{}, Times: rng.IntN(3)}
 			for p := range 4 {
 				if rng.IntN(8) > 0 {
 					row.Context[fmt.Sprint("p", p)] = fmt.Sprint(rng.IntN(3))
@@ -182,9 +193,44 @@ func TestMineAgreesWithPlainEnumeration(t *testing.T) {
 			rows = append(rows, row)
 		}
 		o := Options{MinSupport: 0.02 * float64(rng.IntN(5)), MinConfidence: 0.5 + 0.1*float64(rng.IntN(6)), Ignore: "N"}
+		switch trial % 5 {
+		case 0:
+			o.MinCount = 1 + rng.IntN(4)
+		case 1:
+			o.MinTogether = rng.IntN(5)
+		case 2:
+			o.MinConfidence = 0
+		}
 		if got, want := names(mined(t, rows, o)), plain(rows, o); !slices.Equal(got, want) {
 			t.Fatalf("trial %d, %+v:\n got %v\nwant %v", trial, o, got, want)
 		}
+	}
+}
+
+// Properties that every run has tell nothing, and those that come together tell one
+// thing: neither uses up what a search may cost.
+func TestPropertiesThatTellNothingCostNothing(t *testing.T) {
+	every := map[string]string{"model": "S3"}
+	for i := range maxGrown + 1 {
+		every[fmt.Sprint("constant", i)] = "1"
+	}
+	other := maps.Clone(every)
+	other["model"] = "S4"
+	rows := []Row{{Labels: []string{"bad"}, Context: every, Times: 3}, {Labels: []string{"N"}, Context: other, Times: 3}}
+	if got, want := names(mined(t, rows, Options{MinCount: 2, MinConfidence: 0.9, Ignore: "N"})), []string{"[{model S3}]=>bad"}; !slices.Equal(got, want) {
+		t.Errorf("beside constants: %v, want %v", got, want)
+	}
+
+	// One fact in 710 words, and another in as many that is seen elsewhere too: half a
+	// million pairs of one word each.
+	one, both := map[string]string{}, map[string]string{}
+	for i := range 710 {
+		one[fmt.Sprint("one", i)] = "1"
+		both[fmt.Sprint("one", i)], both[fmt.Sprint("other", i)] = "1", "1"
+	}
+	rows = []Row{{Labels: []string{"bad"}, Context: both, Times: 3}, {Labels: []string{"N"}, Context: both}, {Labels: []string{"N"}, Context: one}, {Labels: []string{"N"}}}
+	if got := mined(t, rows, Options{MinCount: 2, MinConfidence: 0.9, Ignore: "N"}); len(got) != 0 {
+		t.Errorf("of facts in many words: %d rules, want none", len(got))
 	}
 }
 

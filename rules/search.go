@@ -133,8 +133,8 @@ func (s *search) grow() {
 			most := s.mostOthers(both)
 			others := x.out.countBoth(y.out, most)
 			s.consider([]int{a, b}, both, others)
-			if others == 0 || s.same(x, y, both) || s.same(y, x, both) {
-				continue // a third could add nothing to it, or the one of them says as much
+			if others == 0 || x.out.within(y.out) || y.out.within(x.out) {
+				continue // a third could add nothing to it, or would add as much to the one of them
 			}
 			if pairs++; pairs <= maxPairs {
 				s.pairs[a] = append(s.pairs[a], int32(b))
@@ -147,11 +147,6 @@ func (s *search) grow() {
 }
 
 func (s *search) property(i int) string { return s.miner.items[s.items[i].item].Property }
-
-// same reports whether every row with x has y too, where both bearing ones do.
-func (s *search) same(x, y *grown, both int) bool {
-	return both == x.both && x.out.within(y.out)
-}
 
 // growAgain finds the rules of three properties.
 func (s *search) growAgain() {

@@ -54,11 +54,15 @@ func TestRobustSDIsUnbiased(t *testing.T) {
 		}
 		mean := sum / samples
 		df := 2 * mean * mean / (squares/samples - mean*mean)
-		near(t, fmt.Sprintf("mean square of %d", n), mean, 1, 0.04)
+		chance := 4 * math.Sqrt(2/RobustDF(n)/samples)
+		near(t, fmt.Sprintf("mean square of %d", n), mean, 1, chance+0.002)
 		near(t, fmt.Sprintf("degrees of freedom of %d", n), df/RobustDF(n), 1, 0.09)
 	}
-	for _, n := range []int{0, 1} {
-		near(t, fmt.Sprintf("degrees of freedom of %d", n), RobustDF(n), 0, 0)
+}
+
+func TestDegreesOfFreedomOfASpread(t *testing.T) {
+	for n, want := range map[int]float64{0: 0, 1: 0, 2: 1, 3: 2, 4: 1.78, 5: 2.64, 10: 6.94, 100: 84.34} {
+		near(t, fmt.Sprintf("degrees of freedom of %d", n), RobustDF(n), want, 1e-9)
 	}
 }
 
