@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/apkgate/apkgate/energy/unmix"
 )
 
 // Reading is the power at one instant, on CLOCK_MONOTONIC.
@@ -156,6 +158,25 @@ func (c Curve) Update() time.Duration {
 	}
 	slices.Sort(lengths)
 	return lengths[len(lengths)/2]
+}
+
+// Readings are the sensor's updates, each with the time that it is of: since the
+// update before, for no longer than two of them usually take. Between two updates
+// the curve is on its way from one to the next, so that what was told is its end.
+func (c Curve) Readings() []unmix.Reading {
+	longest := 2 * c.Update()
+	var out []unmix.Reading
+	for i, p := range c.pieces {
+		if n := len(out) - 1; i > 0 && p.reading == c.pieces[i-1].reading {
+			out[n].To, out[n].Watts = p.to, p.end
+		} else {
+			out = append(out, unmix.Reading{From: p.from, To: p.to, Watts: p.end})
+		}
+	}
+	for i := range out {
+		out[i].From = max(out[i].From, out[i].To-longest)
+	}
+	return out
 }
 
 // Mean is the mean power between two instants over the time that the curve

@@ -53,6 +53,12 @@ type Methods struct {
 	Samples  int     `json:"samples"`   // of all iterations
 	CPUMS    float64 `json:"cpu_ms"`    // of one iteration, as the samples tell it
 	EnergyJ  float64 `json:"energy_j"`  // of one iteration: of all samples
+	// Power is PowerSplit where the methods' joules were told apart from what the
+	// device draws anyway, since the sensor is slower than the methods; "" where they
+	// are by the power that was read at the samples. ReadJ is EnergyJ by the latter,
+	// where Power is not "".
+	Power string  `json:"power,omitempty"`
+	ReadJ float64 `json:"read_j,omitempty"`
 	// Level is the confidence of each interval, such as 0.95.
 	Level float64 `json:"level"`
 	// Basis is what the intervals come from: Iterations or Blocks, "" where there
@@ -72,6 +78,9 @@ const (
 	Blocks = "blocks"
 )
 
+// PowerSplit is the power of methods as told apart (Methods.Power).
+const PowerSplit = "split"
+
 // Method is one method or function.
 type Method struct {
 	Name string `json:"name"`
@@ -87,7 +96,7 @@ type Method struct {
 // Cost is what a method costs in one iteration.
 type Cost struct {
 	Samples int     `json:"samples"` // of all iterations
-	Share   float64 `json:"share"`   // of all samples, 0 to 1
+	Share   float64 `json:"share"`   // of the app's CPU time, 0 to 1
 	CPUMS   float64 `json:"cpu_ms"`
 	PowerW  float64 `json:"power_w"`
 	EnergyJ float64 `json:"energy_j"`
@@ -95,6 +104,18 @@ type Cost struct {
 	// for one.
 	LowJ  float64 `json:"low_j"`
 	HighJ float64 `json:"high_j"`
+	// ReadJ is EnergyJ by the power that was read at the samples, with its interval,
+	// where Methods.Power is not "".
+	ReadJ     float64 `json:"read_j,omitempty"`
+	ReadLowJ  float64 `json:"read_low_j,omitempty"`
+	ReadHighJ float64 `json:"read_high_j,omitempty"`
+	// TimeShare is Share under the name that says what it is of; 0 in older records.
+	TimeShare float64 `json:"time_share,omitempty"`
+	// StretchMS is for how long at a time the method ran, in CPU time and in the mean:
+	// its own code, or of NonLocal the method at all. Blurred says that a reading of
+	// the sensor is of a longer time, so that no reading is of this method alone.
+	StretchMS float64 `json:"stretch_ms,omitempty"`
+	Blurred   bool    `json:"blurred,omitempty"`
 }
 
 // Call is a node of the tree of calls.
@@ -103,8 +124,10 @@ type Call struct {
 	Parent int    `json:"parent"`
 	Name   string `json:"name"`
 	Kind   string `json:"kind,omitempty"`
-	// EnergyJ is of the call with all that it calls, in one iteration.
+	// EnergyJ is of the call with all that it calls, in one iteration; ReadJ the same
+	// by the power that was read at the samples, where Methods.Power is not "".
 	EnergyJ float64 `json:"energy_j"`
+	ReadJ   float64 `json:"read_j,omitempty"`
 }
 
 func (e Energy) validate() error {
@@ -147,8 +170,8 @@ func (m Methods) validate() error {
 	case m.Samples < 0 || !(m.Level >= 0 && m.Level <= 1):
 		return fmt.Errorf("samples is %d and level %g, want 0 or more and a share", m.Samples, m.Level)
 	}
-	if err := errors.Join(checkText(m.Event), checkText(m.Basis), amounts(m.SampleHz, m.CPUMS, m.EnergyJ)); err != nil {
-		return fmt.Errorf("event, basis, sample_hz, cpu_ms or energy_j: %w", err)
+	if err := errors.Join(checkText(m.Event), checkText(m.Basis), checkText(m.Power), amounts(m.SampleHz, m.CPUMS, m.EnergyJ, m.ReadJ)); err != nil {
+		return fmt.Errorf("event, basis, power, sample_hz, cpu_ms, energy_j or read_j: %w", err)
 	}
 	for i, f := range m.List {
 		if err := errors.Join(checkText(f.Name), checkText(f.File), checkText(f.Kind), f.Local.validate(), f.NonLocal.validate()); err != nil {
@@ -159,7 +182,7 @@ func (m Methods) validate() error {
 		if c.Parent < -1 || c.Parent >= i {
 			return fmt.Errorf("calls[%d].parent is %d, want -1 or the place of an earlier call", i, c.Parent)
 		}
-		if err := errors.Join(checkText(c.Name), checkText(c.Kind), amounts(c.EnergyJ)); err != nil {
+		if err := errors.Join(checkText(c.Name), checkText(c.Kind), amounts(c.EnergyJ, c.ReadJ)); err != nil {
 			return fmt.Errorf("calls[%d] %w", i, err)
 		}
 	}
@@ -170,7 +193,7 @@ func (c Cost) validate() error {
 	if c.Samples < 0 {
 		return fmt.Errorf("samples is %d, want 0 or more", c.Samples)
 	}
-	return amounts(c.Share, c.CPUMS, c.PowerW, c.EnergyJ, c.LowJ, c.HighJ)
+	return amounts(c.Share, c.CPUMS, c.PowerW, c.EnergyJ, c.LowJ, c.HighJ, c.ReadJ, c.ReadLowJ, c.ReadHighJ, c.TimeShare, c.StretchMS)
 }
 
 // amounts refuses what no amount can be.

@@ -125,10 +125,13 @@ func (t teller) methodCauses() []diagnose.Cause {
 	for _, m := range t.Explaining() {
 		c := t.methodCause(m, m.Local)
 		c.Sentence = methodWords(m)
+		if m.Blurred {
+			c.Doubts = []diagnose.Phrase{say("The sensor has a reading every ", diagnose.Amount{Value: t.UpdateMS, Unit: "ms"}, ", longer than this method runs at a time: its joules are partly those of what ran beside it.")}
+		}
 		if m.Share > 0 {
 			c.Explains.Share = &m.Share
 			if text := t.sharesOf(); text != nil {
-				c.Doubts = []diagnose.Phrase{text}
+				c.Doubts = append(c.Doubts, text)
 			}
 		}
 		out = append(out, c)

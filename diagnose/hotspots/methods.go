@@ -21,6 +21,12 @@ type Methods struct {
 	Widened bool `json:"widened,omitempty"`
 	// Energy is of all samples.
 	Energy Amount `json:"energy"`
+	// Power is run.PowerSplit where joules are as told apart from what the device draws
+	// anyway. Beside other runs they are by the power that was read at the samples
+	// (""), with which a slow sensor is wrong in the same way for each build; ApartJ is
+	// then what those of the head are together as told apart, 0 where they were not.
+	Power  string  `json:"power,omitempty"`
+	ApartJ float64 `json:"apart_j,omitempty"`
 	// List are the methods that explain or enclose the change first, then others
 	// whose change is clear, then those whose own code takes most.
 	List []Method `json:"list"`
@@ -44,6 +50,9 @@ type Method struct {
 	// CPU is how long the method's own code ran: what did not run for longer took
 	// its joules from a device that drew more.
 	CPU Times `json:"cpu,omitzero"`
+	// Blurred says that a reading of the sensor is of a longer time than the method runs
+	// at: no reading is of its own code alone.
+	Blurred bool `json:"blurred,omitempty"`
 	// Explains says that the method is one of the few that make up most of the
 	// change; Share is its part of the change of all samples, 0 where changes
 	// cancel out and it would say nothing.
@@ -116,13 +125,19 @@ func (j Joules) widen() Joules {
 // compareMethods sets the head's methods beside the base's.
 func compareMethods(head run.Run, base []run.Run) *Methods {
 	m := head.Energy.Methods
-	out := &Methods{Event: m.Event, SampleHz: m.SampleHz, Samples: m.Samples, Level: m.Level, Energy: Amount{HeadJ: m.EnergyJ}}
 	var before []sampled
 	for _, b := range base {
 		if b.Energy.Methods != nil {
-			before = append(before, sampled{b.Energy.Methods, tallyOf(b.Energy.Methods)})
+			read := asRead(b.Energy.Methods)
+			before = append(before, sampled{read, tallyOf(read)})
 		}
 	}
+	out := &Methods{Event: m.Event, SampleHz: m.SampleHz, Samples: m.Samples, Level: m.Level, Power: m.Power}
+	if len(before) > 0 && m.Power != "" {
+		out.Power, out.ApartJ = "", m.EnergyJ
+		m = asRead(m)
+	}
+	out.Energy.HeadJ = m.EnergyJ
 	for _, b := range before {
 		out.Energy.BaseJ += b.methods.EnergyJ / float64(len(before))
 	}
@@ -145,7 +160,7 @@ func compareMethods(head run.Run, base []run.Run) *Methods {
 func compareMethod(id identity, after sampled, before []sampled, widened bool) Method {
 	h := after.of(id)
 	if len(before) == 0 {
-		return Method{Name: h.name, File: h.file, Kind: h.kind, Local: Shift{Head: h.local}, NonLocal: Shift{Head: h.nonLocal}, Total: Shift{Head: h.total()}, CPU: Times{HeadMS: h.cpuMS}}
+		return Method{Name: h.name, File: h.file, Kind: h.kind, Local: Shift{Head: h.local}, NonLocal: Shift{Head: h.nonLocal}, Total: Shift{Head: h.total()}, CPU: Times{HeadMS: h.cpuMS}, Blurred: h.blurred}
 	}
 	b := pool(id, before)
 	if h.name == "" { // gone
@@ -158,7 +173,7 @@ func compareMethod(id identity, after sampled, before []sampled, widened bool) M
 	return Method{
 		Name: h.name, File: h.file, Kind: h.kind,
 		Local: beside(b.local, h.local), NonLocal: beside(b.nonLocal, h.nonLocal), Total: beside(b.total, h.total()),
-		CPU: Times{b.cpuMS, h.cpuMS},
+		CPU: Times{b.cpuMS, h.cpuMS}, Blurred: h.blurred || b.blurred,
 	}
 }
 

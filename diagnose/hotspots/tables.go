@@ -1,8 +1,11 @@
 package hotspots
 
 import (
+	"slices"
+
 	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
 )
 
 // wideName is how many characters of a name a table shows that has room.
@@ -36,9 +39,9 @@ func (t teller) methodsTable() diagnose.Table {
 			continue // it only calls others; the picture of calls has it
 		}
 		name, d := say(diagnose.Part{Name: m.Name, As: diagnose.Code, Most: wideName}), direction(m)
-		own, with, battery := say(joules(m.Local.Head.J)), say(joules(m.Total.Head.J)), ofBattery(m.Local.Head.J, t.BatteryJ)
+		own, with, battery := say(mark(m), joules(m.Local.Head.J)), say(joules(m.Total.Head.J)), ofBattery(m.Local.Head.J, t.BatteryJ)
 		if beside {
-			out.Add(d, name, own, say(signedJoules(m.Local.ChangeJ())), changeInterval(m.Local), with, battery, say(methodStatus(m)))
+			out.Add(d, name, own, say(mark(m), signedJoules(m.Local.ChangeJ())), changeInterval(m.Local), with, battery, say(methodStatus(m)))
 			continue
 		}
 		out.Add(d, name, own, headInterval(m.Local), with, battery, say(brief(m.Kind)))
@@ -65,7 +68,32 @@ func (t teller) methodsNote() diagnose.Phrase {
 	if m.Widened {
 		text = say(text, ". So few repetitions do not tell how much runs differ: the intervals are widened by ", ratio(scatter), " for it; five repetitions and more tell")
 	}
-	return say(text, ".")
+	return say(text, ".", t.slowSensor())
+}
+
+// mark stands before joules of which no reading of the sensor is of that method
+// alone.
+func mark(m Method) string {
+	if m.Blurred {
+		return "≈\u00a0"
+	}
+	return ""
+}
+
+// slowSensor says what the mark is worth, nothing where no method bears it.
+func (t teller) slowSensor() diagnose.Phrase {
+	m := t.Methods
+	if !slices.ContainsFunc(m.List, func(m Method) bool { return m.Blurred }) {
+		return nil
+	}
+	text := say(" ≈: the sensor is slower than the method, which runs for less than its ", diagnose.Amount{Value: t.UpdateMS, Unit: "ms"}, " at a time")
+	switch {
+	case m.Power == run.PowerSplit:
+		return say(text, ". Its power is told apart from that of sleep and neighbours over all readings.")
+	case m.ApartJ > 0:
+		return say(text, ", so that its joules are partly those of sleep and neighbours, alike in both builds. Told apart from these, all methods took ", joules(m.ApartJ), " rather than ", joules(m.Energy.HeadJ), ".")
+	}
+	return say(text, ", so that its joules are partly those of sleep and neighbours, and no interval holds that.")
 }
 
 // direction is which way a method's change is clear.

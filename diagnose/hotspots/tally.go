@@ -14,6 +14,7 @@ type tally struct {
 	name, file, kind string
 	local, nonLocal  Joules
 	cpuMS            float64 // of its own code
+	blurred          bool    // a reading of the sensor is of a longer time
 }
 
 func (t tally) total() Joules { return sum(t.local, t.nonLocal) }
@@ -34,6 +35,29 @@ func (s sampled) of(id identity) tally {
 	return tally{local: unlisted(s.methods), nonLocal: unlisted(s.methods)}
 }
 
+// asRead are methods with the joules by the power that was read at their samples,
+// where the record has others.
+func asRead(m *run.Methods) *run.Methods {
+	if m.Power == "" {
+		return m
+	}
+	read := func(c run.Cost) run.Cost {
+		c.EnergyJ, c.LowJ, c.HighJ = c.ReadJ, c.ReadLowJ, c.ReadHighJ
+		return c
+	}
+	out := *m
+	out.Power, out.EnergyJ = "", m.ReadJ
+	out.List, out.Calls = slices.Clone(m.List), slices.Clone(m.Calls)
+	for i := range out.List {
+		f := &out.List[i]
+		f.Local, f.NonLocal = read(f.Local), read(f.NonLocal)
+	}
+	for i := range out.Calls {
+		out.Calls[i].EnergyJ = out.Calls[i].ReadJ
+	}
+	return &out
+}
+
 func tallyOf(m *run.Methods) map[identity]tally {
 	out := map[identity]tally{}
 	for _, f := range m.List {
@@ -47,6 +71,7 @@ func tallyOf(m *run.Methods) map[identity]tally {
 		}
 		t.local, t.nonLocal = sum(t.local, cost(m, f.Local)), sum(t.nonLocal, cost(m, f.NonLocal))
 		t.cpuMS += f.Local.CPUMS
+		t.blurred = t.blurred || f.Local.Blurred
 		out[id] = t
 	}
 	for id, t := range out {
@@ -132,6 +157,7 @@ type pooled struct {
 	name, file, kind       string
 	local, nonLocal, total Joules
 	cpuMS                  float64
+	blurred                bool
 }
 
 // pool is the mean over the base's runs, within the hull of their intervals: runs
@@ -146,6 +172,7 @@ func pool(id identity, base []sampled) pooled {
 		}
 		locals[i], nonLocals[i], totals[i] = t.local, t.nonLocal, t.total()
 		p.cpuMS += t.cpuMS / float64(len(base))
+		p.blurred = p.blurred || t.blurred
 	}
 	p.local, p.nonLocal, p.total = hull(locals), hull(nonLocals), hull(totals)
 	return p

@@ -56,8 +56,8 @@ func (m Methods) validate() error {
 	case !(m.Level >= 0 && m.Level <= 1):
 		return fmt.Errorf("level is %g, want 0 to 1", m.Level)
 	}
-	if err := errors.Join(m.Energy.validate(), amounts(m.SampleHz)); err != nil {
-		return fmt.Errorf("energy or sample_hz: %w", err)
+	if err := errors.Join(m.Energy.validate(), amounts(m.SampleHz, m.ApartJ)); err != nil {
+		return fmt.Errorf("energy, apart_j or sample_hz: %w", err)
 	}
 	for i, f := range m.List {
 		if len(f.Callers) > MaxCallers || !(f.Share >= 0 && f.Share <= 1) {

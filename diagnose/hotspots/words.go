@@ -156,13 +156,13 @@ func (t teller) sharesOf() diagnose.Phrase {
 	if !shown || t.Total.BaseJ == 0 || t.Total.HeadJ == 0 || math.Abs(net-total) <= farApart*math.Abs(total) {
 		return nil
 	}
-	return say("These shares are of the ", signedJoules(net), " of all methods together, each of which has what the whole device took while it ran; the run as a whole took ", signedJoules(total), ".")
+	return say("These parts of the change are of the ", signedJoules(net), " of all methods together, each of which has what the whole device took while it ran; the run as a whole took ", signedJoules(total), ".")
 }
 
 // methodWords is a method in a sentence: "com.example.MessageView.decode +2.1 J
 // (+340 %), 71 % of the change; called from Inbox.open; its CPU time +280 %".
 func methodWords(m Method) diagnose.Phrase {
-	text := say(diagnose.Coded(m.Name), " ", signedJoules(m.Local.ChangeJ()))
+	text := say(diagnose.Coded(m.Name), " ", mark(m), signedJoules(m.Local.ChangeJ()))
 	switch {
 	case m.Total.Base.J == 0:
 		text = say(text, " (not seen before)")

@@ -35,6 +35,8 @@ func CSV(w io.Writer, r methods.Result, batteryJ float64) error {
 		} else {
 			row = append(row, number(m.EnergyJ()), percent(m.EnergyJ(), batteryJ))
 		}
+		row = append(row, more(m.Local)...)
+		row = append(row, more(m.NonLocal)...)
 		if err := out.Write(row); err != nil {
 			return fmt.Errorf("write the method %.60q: %w", m.Name, err)
 		}
@@ -60,11 +62,13 @@ func CSVOfRecord(w io.Writer, m run.Methods, batteryJ float64) error {
 
 func recorded(c run.Cost) methods.Cost {
 	return methods.Cost{
-		Samples: c.Samples,
-		Share:   methods.Estimate{Value: c.Share},
-		CPUMS:   methods.Estimate{Value: c.CPUMS},
-		PowerW:  methods.Estimate{Value: c.PowerW},
-		EnergyJ: methods.Estimate{Value: c.EnergyJ, Low: c.LowJ, High: c.HighJ},
+		Samples:   c.Samples,
+		Share:     methods.Estimate{Value: c.Share},
+		CPUMS:     methods.Estimate{Value: c.CPUMS},
+		PowerW:    methods.Estimate{Value: c.PowerW},
+		EnergyJ:   methods.Estimate{Value: c.EnergyJ, Low: c.LowJ, High: c.HighJ},
+		ReadJ:     methods.Estimate{Value: c.ReadJ, Low: c.ReadLowJ, High: c.ReadHighJ},
+		StretchMS: c.StretchMS, Blurred: c.Blurred,
 	}
 }
 
@@ -79,7 +83,24 @@ func columns() []string {
 		}
 		out = append(out, part+"_battery_percent")
 	}
-	return append(out, "energy_j", "battery_percent")
+	out = append(out, "energy_j", "battery_percent")
+	for _, part := range []string{"local", "non_local"} {
+		out = append(out, part+"_time_share", part+"_stretch_ms", part+"_blurred", part+"_read_j", part+"_read_j_low", part+"_read_j_high")
+	}
+	return out
+}
+
+// more is what the table has gained since its first columns were fixed.
+func more(c methods.Cost) []string {
+	blurred := ""
+	if c.Blurred {
+		blurred = "yes"
+	}
+	stretch := ""
+	if c.StretchMS > 0 {
+		stretch = number(c.StretchMS)
+	}
+	return append([]string{number(c.Share.Value), stretch, blurred}, estimate(c.ReadJ, c.ReadJ.Value > 0)...)
 }
 
 func cost(c methods.Cost, batteryJ float64) []string {

@@ -37,6 +37,7 @@ func TestCSV(t *testing.T) {
 		Local: methods.Cost{
 			Samples: 40, Share: methods.Estimate{Value: 0.25, Low: 0.16, High: 0.33}, CPUMS: methods.Estimate{Value: 1500, Low: 900, High: 2000},
 			EnergyJ: methods.Estimate{Value: 3, Low: 1.5, High: 4}, PowerW: methods.Estimate{Value: 2, Low: 1.9, High: 2.1},
+			ReadJ: methods.Estimate{Value: 2.5, Low: 2.25, High: 2.75}, StretchMS: 12, Blurred: true,
 		},
 		NonLocal: methods.Cost{Samples: 2, Share: methods.Estimate{Value: 0.0125}, CPUMS: methods.Estimate{Value: 75}, EnergyJ: methods.Estimate{Value: 0.15}, PowerW: methods.Estimate{Value: 2}},
 	}}}
@@ -45,8 +46,8 @@ func TestCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	header, rows := table(t, out.String())
-	if len(header) != 3+2*14+2 || len(rows) != 1 {
-		t.Fatalf("%d columns and %d rows, want 33 and 1", len(header), len(rows))
+	if len(header) != 3+2*14+2+2*6 || len(rows) != 1 {
+		t.Fatalf("%d columns and %d rows, want 45 and 1", len(header), len(rows))
 	}
 	for column, want := range map[string]string{
 		"method": "mail.Inbox.open", "file": "base.apk", "kind": "aot",
@@ -56,6 +57,9 @@ func TestCSV(t *testing.T) {
 		"local_battery_percent": "0.005", // 3 J of 60 kJ
 		"non_local_samples":     "2", "non_local_energy_j": "0.15", "non_local_energy_j_low": "", "non_local_energy_j_high": "",
 		"energy_j": "3.15", "battery_percent": "0.00525",
+		"local_time_share": "0.25", "local_stretch_ms": "12", "local_blurred": "yes",
+		"local_read_j": "2.5", "local_read_j_low": "2.25", "local_read_j_high": "2.75",
+		"non_local_stretch_ms": "", "non_local_blurred": "", "non_local_read_j": "",
 	} {
 		if got := rows[0][column]; got != want {
 			t.Errorf("%s is %q, want %q", column, got, want)

@@ -25,6 +25,9 @@ import (
 type About struct {
 	// App is the app's package. It stands for the file of all Java methods.
 	App string
+	// Measured says that the power was read off a sensor, which may be slower than
+	// the methods (methods.Options).
+	Measured bool
 	// Source says where the joules come from, as run.Energy.Source does; "" where
 	// there are none.
 	Source string
@@ -43,7 +46,7 @@ const (
 // (microjoules; the type that pprof shows unless told otherwise). A sample is
 // labelled with its thread and with the kind of code that was hit.
 //
-// A sample takes its CPU time × the power that fell to it (methods.Powers).
+// A sample takes its CPU time × the power that fell to it (methods.PowersOf).
 // Samples without a known power get the mean of the others, as methods.Attribute
 // has it for the total.
 func Pprof(traces []methods.Trace, about About) (*profile.Profile, error) {
@@ -51,8 +54,9 @@ func Pprof(traces []methods.Trace, about About) (*profile.Profile, error) {
 		return nil, errors.New("making a pprof profile: there is no trace")
 	}
 	b := newBuilder(about)
+	powers := methods.PowersOf(traces, methods.Options{Measured: about.Measured})
 	for i, t := range traces {
-		if err := b.add(t); err != nil {
+		if err := b.add(t, powers[i]); err != nil {
 			return nil, fmt.Errorf("making a pprof profile of trace %d of %d: %w", i+1, len(traces), err)
 		}
 	}
@@ -107,7 +111,7 @@ func newBuilder(about About) *builder {
 }
 
 // add counts the samples of a trace.
-func (b *builder) add(t methods.Trace) error {
+func (b *builder) add(t methods.Trace, powers []float64) error {
 	b.lost += t.Lost
 	if len(t.Samples) == 0 {
 		return nil
@@ -123,7 +127,6 @@ func (b *builder) add(t methods.Trace) error {
 	for i, f := range t.Frames {
 		locations[i] = b.location(f)
 	}
-	powers := methods.Powers(t)
 	for i, s := range t.Samples {
 		st := b.stack(t, s, locations)
 		seconds := s.Period.Seconds()

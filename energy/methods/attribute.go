@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/apkgate/apkgate/run"
 )
 
 // Options are what Attribute needs to know beside the traces.
@@ -15,6 +17,10 @@ type Options struct {
 	// Measured says that power was read off a sensor, so that few readings tell
 	// little of it. Power that was worked out has no such doubt.
 	Measured bool
+	// AsRead gives methods the power that the sensor told at their samples, as EDATA
+	// does, though it may be slower than they are. Without it their power is told
+	// apart where Measured (see split).
+	AsRead bool
 	// CountedCPU is the app's CPU time in each trace as the kernel counted it,
 	// from /proc/PID/stat or batterystats; nil or 0 where it isn't known.
 	CountedCPU []time.Duration
@@ -49,14 +55,51 @@ func Attribute(traces []Trace, o Options) (Result, error) {
 		return Result{}, fmt.Errorf("attributing energy to methods: %w", err)
 	}
 	traces = inOrder(traces)
-	a := attribution{plan: planBatches(traces, o), ids: map[methodKey]int{}, tree: tree{children: map[edge]int{}}}
+	read := attributed(traces, o, nil)
+	if !o.Measured || o.AsRead {
+		return read.result(o, traces), nil
+	}
+	split := splitOf(traces, read.ids, len(read.methods))
+	if split == nil {
+		return read.result(o, traces), nil
+	}
+	r := attributed(traces, o, split).result(o, traces)
+	r.Power = run.PowerSplit
+	r.addRead(read.result(o, traces))
+	return r, nil
+}
+
+// attributed counts all samples, by the power that was read or as it was told apart.
+func attributed(traces []Trace, o Options, split *split) *attribution {
+	a := &attribution{plan: planBatches(traces, o), byKey: map[methodKey]int{}, tree: tree{children: map[edge]int{}}}
+	a.plan.split = split
+	if o.Measured {
+		a.updateMS = float64(update(traces)) / float64(time.Millisecond)
+	}
+	for _, t := range traces {
+		a.ids = append(a.ids, a.idsOf(t))
+	}
 	for i, t := range traces {
 		a.add(i, t)
 	}
-	r := a.result(o.Level, len(traces))
-	r.Event, r.Hz = eventOf(traces)
-	r.Warnings = a.doubts(traces, o)
-	return r, nil
+	return a
+}
+
+// addRead adds the joules as they were read of the same samples.
+func (r *Result) addRead(read Result) {
+	r.ReadJ = read.EnergyJ
+	of := map[methodKey]Method{}
+	for _, m := range read.Methods {
+		of[methodKey{m.Name, m.File}] = m
+	}
+	for i := range r.Methods {
+		m := &r.Methods[i]
+		same := of[methodKey{m.Name, m.File}]
+		m.Local.ReadJ, m.NonLocal.ReadJ = same.Local.EnergyJ, same.NonLocal.EnergyJ
+	}
+	for i := range r.Calls { // the tree is that of the same samples in the same order
+		r.Calls[i].ReadJ = read.Calls[i].EnergyJ
+	}
 }
 
 func check(traces []Trace, o Options) error {
@@ -108,28 +151,30 @@ type method struct {
 	key             methodKey
 	kinds           []kindCount
 	local, nonLocal tally
+	stretches       int // in its own code or in what it calls
 	last            int // the sample that the method was last in, the first is 1
 }
 
 // attribution counts samples.
 type attribution struct {
 	plan     *plan
-	ids      map[methodKey]int
+	byKey    map[methodKey]int
+	ids      [][]int // of each trace's frames
 	methods  []method
 	tree     tree
 	total    tally // of all samples
 	readings int
+	updateMS float64 // of the sensor; 0 where there is none
 	threads  int
 	lonely   int // threads with one sample
 }
 
 // add counts one trace's samples.
 func (a *attribution) add(number int, t Trace) {
-	ids := make([]int, len(t.Frames))
-	for i, f := range t.Frames {
-		ids[i] = a.id(methodKey{f.Name, f.File})
-	}
+	ids := a.ids[number]
 	watts := Powers(t)
+	running := concurrency(t)
+	st := newStretches(len(a.methods))
 	hits := map[int]int{} // by thread
 	reading := -1
 	for i, s := range t.Samples {
@@ -140,11 +185,16 @@ func (a *attribution) add(number int, t Trace) {
 				a.readings, reading = a.readings+1, s.Reading
 			}
 			h.known, h.reading, h.joules = true, a.readings, h.seconds*watts[i]
+			if a.plan.split != nil {
+				beside := running(s.Time)
+				h.method, h.floor = ids[s.Chain[0]], h.seconds/beside
+				h.joules = h.seconds * a.plan.split.watts(number, s.Time, h.method, beside)
+			}
 			a.plan.known[h.batch] += h.seconds
 			a.plan.joules[h.batch] += h.joules
 		}
 		a.total.add(h, a.plan)
-		a.count(t, s, ids, h)
+		a.count(t, s, ids, h, st)
 		a.tree.add(s.Chain, ids, t.Frames, h)
 	}
 	a.threads += len(hits)
@@ -156,14 +206,21 @@ func (a *attribution) add(number int, t Trace) {
 }
 
 // count gives one sample to the methods of its chain, once to each.
-func (a *attribution) count(t Trace, s Sample, ids []int, h hit) {
+func (a *attribution) count(t Trace, s Sample, ids []int, h hit, st *stretches) {
+	own, went := st.step(s, ids)
 	for depth, frame := range s.Chain {
 		m := &a.methods[ids[frame]]
 		if m.last == a.total.samples {
 			continue
 		}
 		m.last = a.total.samples
+		if !went(ids[frame]) {
+			m.stretches++
+		}
 		if depth == 0 {
+			if !own {
+				m.local.stretches++
+			}
 			m.local.add(h, a.plan)
 		} else {
 			m.nonLocal.add(h, a.plan)
@@ -172,24 +229,36 @@ func (a *attribution) count(t Trace, s Sample, ids []int, h hit) {
 	}
 }
 
+// idsOf are the ids of a trace's frames.
+func (a *attribution) idsOf(t Trace) []int {
+	ids := make([]int, len(t.Frames))
+	for i, f := range t.Frames {
+		ids[i] = a.id(methodKey{f.Name, f.File})
+	}
+	return ids
+}
+
 func (a *attribution) id(k methodKey) int {
-	id, ok := a.ids[k]
+	id, ok := a.byKey[k]
 	if !ok {
 		id = len(a.methods)
-		a.ids[k] = id
+		a.byKey[k] = id
 		a.methods = append(a.methods, method{key: k})
 	}
 	return id
 }
 
 // result works out every method's estimates.
-func (a *attribution) result(level float64, iterations int) Result {
+func (a *attribution) result(o Options, traces []Trace) Result {
+	level, iterations := o.Level, len(traces)
 	a.total.flush(a.plan)
-	e := estimator{plan: a.plan, total: &a.total, level: level, iterations: float64(iterations), lasting: lasting(a.plan), quantiles: map[float64]float64{}}
+	e := estimator{plan: a.plan, total: &a.total, level: level, iterations: float64(iterations), lasting: lasting(a.plan), updateMS: a.updateMS, quantiles: map[float64]float64{}}
 	r := Result{Level: level, Iterations: iterations, Samples: a.total.samples, Basis: a.plan.basis, Batches: a.plan.n}
 	r.CPUMS, r.EnergyJ = e.totals()
-	local := a.costs(e, func(m *method) *tally { return &m.local })
-	nonLocal := a.costs(e, func(m *method) *tally { return &m.nonLocal })
+	local := a.costs(e, func(m *method) (*tally, float64, int) { return &m.local, m.local.seconds, m.local.stretches })
+	nonLocal := a.costs(e, func(m *method) (*tally, float64, int) {
+		return &m.nonLocal, m.local.seconds + m.nonLocal.seconds, m.stretches
+	})
 	for i, m := range a.methods {
 		if m.last == 0 {
 			continue
@@ -200,21 +269,23 @@ func (a *attribution) result(level float64, iterations int) Result {
 	}
 	rank(r.Methods)
 	r.Calls = a.calls(float64(iterations))
+	r.Event, r.Hz = eventOf(traces)
+	r.Warnings = a.doubts(traces, o)
 	return r
 }
 
 // costs are the estimates of one tally of each method, which share what they
 // show together.
-func (a *attribution) costs(e estimator, of func(*method) *tally) []Cost {
+func (a *attribution) costs(e estimator, of func(*method) (c *tally, ran float64, stretches int)) []Cost {
 	tallies := make([]*tally, len(a.methods))
 	for i := range a.methods {
-		tallies[i] = of(&a.methods[i])
+		tallies[i], _, _ = of(&a.methods[i])
 		tallies[i].flush(a.plan)
 	}
 	e.effect = e.pooledEffect(tallies)
 	out := make([]Cost, len(tallies))
-	for i, c := range tallies {
-		out[i] = e.cost(c)
+	for i := range tallies {
+		out[i] = e.cost(of(&a.methods[i]))
 	}
 	return out
 }

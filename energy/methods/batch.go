@@ -38,8 +38,9 @@ const (
 // plan puts samples into batches.
 type plan struct {
 	basis Basis
-	n     int  // batches of all traces
-	power bool // there are enough readings to tell the spread of power
+	split *split // nil: power is taken as it was read
+	n     int    // batches of all traces
+	power bool   // there are enough readings to tell the spread of power
 	spans []span
 	// Of all samples, by batch: CPU time, that with a known power, and joules.
 	// The latter two are filled as samples are counted.

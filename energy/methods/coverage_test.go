@@ -219,14 +219,14 @@ func measure(t *testing.T, s setting, runs int) *score {
 		if s.change != nil {
 			l = s.change(l)
 		}
-		sensor := sensor{s.update, 0.03}
+		sensor := sensor{update: s.update, noise: 0.03}
 		var traces []methods.Trace
 		var its []iteration
 		for range s.iterations {
 			it := simulate(r, l, sensor, s.hz)
 			its, traces = append(its, it), append(traces, it.trace)
 		}
-		out.add(attribute(t, methods.Options{Measured: true}, traces...), l.expected(sensor), meanOf(its))
+		out.add(attribute(t, methods.Options{Measured: true, AsRead: true}, traces...), l.expected(sensor), meanOf(its))
 	}
 	return out
 }

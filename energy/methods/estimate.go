@@ -41,6 +41,7 @@ type estimator struct {
 	level      float64
 	iterations float64
 	lasting    float64 // see func lasting
+	updateMS   float64 // of the sensor; 0 where there is none
 	effect     float64 // d, over the methods that are being estimated
 	// quantiles are those that were worked out, by degrees of freedom: methods of
 	// as many samples share theirs.
@@ -81,7 +82,8 @@ func (e *estimator) spread(c *tally) (found, independent float64) {
 }
 
 // cost is the estimates for one tally.
-func (e *estimator) cost(c *tally) Cost {
+// ran are the seconds that its stretches take, of which there are so many.
+func (e *estimator) cost(c *tally, ran float64, stretches int) Cost {
 	all := e.total.seconds
 	out := Cost{
 		Samples: c.samples, Readings: c.readings,
@@ -89,6 +91,10 @@ func (e *estimator) cost(c *tally) Cost {
 		CPUMS:   Estimate{Value: c.seconds * 1000 / e.iterations},
 		PowerW:  Estimate{Value: c.watts()},
 		EnergyJ: Estimate{Value: c.watts() * c.seconds / e.iterations},
+	}
+	if c.samples > 0 {
+		out.StretchMS = 1000 * ratio(ran, float64(stretches))
+		out.Blurred = out.StretchMS < e.updateMS
 	}
 	if c.known == 0 { // none of its own: its power is taken to be that of all
 		out.EnergyJ.Value = e.total.watts() * c.seconds / e.iterations
@@ -110,7 +116,7 @@ func (e *estimator) cost(c *tally) Cost {
 	out.CPUMS = scaled(out.CPUMS.Value, variance, t)
 	if e.plan.power && c.known > 0 {
 		variance, t = e.moderate(relativeVariance(c.joules, c.joulesSquared, e.plan.n), common+e.totalEnergy(), own)
-		out.EnergyJ = scaled(out.EnergyJ.Value, variance, t)
+		out.EnergyJ = scaled(out.EnergyJ.Value, variance+e.untold(c), t)
 		out.PowerW = e.power(c)
 	}
 	return out
@@ -123,6 +129,15 @@ func (e *estimator) moderate(mine, common, own float64) (variance, t float64) {
 		return mine, e.quantile(e.degrees())
 	}
 	return (own*mine + priorDegrees*common) / (own + priorDegrees), e.quantile(own + priorDegrees)
+}
+
+// untold is the relative variance of a tally's joules that comes of what readings
+// don't tell apart.
+func (e *estimator) untold(c *tally) float64 {
+	if e.plan.split == nil || c.joules == 0 {
+		return 0
+	}
+	return e.plan.split.model.Variance(c.work) / (c.joules * c.joules)
 }
 
 func (e *estimator) totalTime() float64 {
@@ -144,7 +159,7 @@ func (e *estimator) power(c *tally) Estimate {
 		return out
 	}
 	residual := max(0, c.joulesSquared-2*w*c.joulesTimeKnown+w*w*c.knownSquared)
-	half := e.quantile(b-1) * root(b/(b-1)*residual*e.lasting) / c.known
+	half := e.quantile(b-1) * root(b/(b-1)*residual*e.lasting+e.untold(c)*c.joules*c.joules) / c.known
 	out.Low, out.High = max(0, w-half), w+half
 	return out
 }
@@ -179,7 +194,7 @@ func (e *estimator) totals() (cpuMS, energyJ Estimate) {
 	t := e.quantile(e.degrees())
 	cpuMS = scaled(cpuMS.Value, e.totalTime(), t)
 	if e.plan.power {
-		energyJ = scaled(energyJ.Value, e.totalEnergy(), t)
+		energyJ = scaled(energyJ.Value, e.totalEnergy()+e.untold(e.total), t)
 	}
 	return cpuMS, energyJ
 }

@@ -27,6 +27,23 @@ type Pick struct {
 	PIDs []int
 }
 
+// Naming gives a frame of a recording the names of the source: one frame, or
+// several where the compiler put methods into one another, the innermost first.
+type Naming func(simpleperf.Frame) []Frame
+
+// unknown is the name of a frame whose symbol the recording doesn't hold: all
+// such frames of a file are one method.
+const unknown = "unknown"
+
+// AsRecorded is the Naming that takes names as the recording has them.
+func AsRecorded(f simpleperf.Frame) []Frame {
+	name := f.Symbol
+	if name == "" {
+		name = unknown
+	}
+	return []Frame{{Name: name, File: f.File, Kind: f.Kind}}
+}
+
 // Of brings a recording and the device's power into the intermediate
 // representation (EDATA, section 3.5.1): the samples of the app's own processes,
 // with the chains that simpleperf's reports show, under the names that name
@@ -77,6 +94,7 @@ func Of(p *simpleperf.Profile, power energy.Curve, name Naming, pick Pick) Trace
 	}
 	t.tellTime(&doubts)
 	t.tellPower(power)
+	t.Readings = power.Readings()
 	t.Warnings = doubts.List()
 	return t
 }

@@ -3,6 +3,8 @@ package methods
 import (
 	"math"
 	"time"
+
+	"github.com/apkgate/apkgate/energy/unmix"
 )
 
 // A window of time in which threads count as running at once is long enough to
@@ -24,6 +26,34 @@ func Powers(t Trace) []float64 {
 	for i, s := range t.Samples {
 		if s.Reading >= 0 {
 			out[i] = s.Watts / running(s.Time)
+		}
+	}
+	return out
+}
+
+// PowersOf are the powers in W that fall to the samples of traces, as Attribute has
+// them with the same options: as they were read (Powers), or told apart where the
+// sensor is slower than the methods. The samples must be in the order of time.
+func PowersOf(traces []Trace, o Options) [][]float64 {
+	out := make([][]float64, len(traces))
+	var s *split
+	a := attribution{byKey: map[methodKey]int{}}
+	for _, t := range traces {
+		a.ids = append(a.ids, a.idsOf(t))
+	}
+	if o.Measured && !o.AsRead {
+		s = splitOf(traces, a.ids, len(a.methods))
+	}
+	for i, t := range traces {
+		out[i] = Powers(t)
+		if s == nil {
+			continue
+		}
+		running := concurrency(t)
+		for k, sample := range t.Samples {
+			if sample.Reading >= 0 {
+				out[i][k] = s.watts(i, sample.Time, a.ids[i][sample.Chain[0]], running(sample.Time))
+			}
 		}
 	}
 	return out
@@ -58,4 +88,73 @@ func concurrency(t Trace) func(time.Duration) float64 {
 	return func(at time.Duration) float64 {
 		return max(1, running[place(at)].Seconds()/length.Seconds())
 	}
+}
+
+// slowerThan is how many readings of the sensor a method must usually run through at
+// a time, for a reading to be of that method alone.
+const slowerThan = 5
+
+// split is the power of the floor and of each method's own code, as told apart from
+// a sensor's readings (package unmix). The sources are the ids of methods.
+type split struct{ model *unmix.Model }
+
+// splitOf tells them apart; nil where the sensor is fast enough for what runs, or its
+// readings are too few. ids are the methods of each trace's frames, of which there
+// are so many.
+func splitOf(traces []Trace, ids [][]int, methods int) *split {
+	if update := update(traces); usualStretch(traces, ids, methods) >= slowerThan*update {
+		return nil
+	}
+	recordings := make([]unmix.Recording, len(traces))
+	seconds, samples := 0.0, 0
+	for i, t := range traces {
+		recordings[i] = unmix.Recording{Readings: t.Readings, Spells: spells(t, ids[i])}
+		for _, s := range t.Samples {
+			seconds += s.Period.Seconds()
+		}
+		samples += len(t.Samples)
+	}
+	if samples == 0 {
+		return nil
+	}
+	model, ok := unmix.Fit(recordings, methods, seconds/float64(samples))
+	if !ok {
+		return nil
+	}
+	return &split{model}
+}
+
+// update is the median time of a reading.
+func update(traces []Trace) time.Duration {
+	var all []time.Duration
+	for _, t := range traces {
+		for _, r := range t.Readings {
+			all = append(all, r.To-r.From)
+		}
+	}
+	return median(all)
+}
+
+// spells are a trace's samples as CPU time: a thread's clock has gone on by a period
+// since its last sample, nobody knows when.
+func spells(t Trace, ids []int) []unmix.Spell {
+	out := make([]unmix.Spell, len(t.Samples))
+	last := map[Thread]time.Duration{}
+	for i, s := range t.Samples {
+		thread := t.Threads[s.Thread]
+		from, seen := last[thread]
+		if !seen || from > s.Time-s.Period {
+			from = s.Time - s.Period
+		}
+		last[thread] = s.Time
+		out[i] = unmix.Spell{From: from, To: s.Time, Seconds: s.Period.Seconds(), Source: ids[s.Chain[0]]}
+	}
+	return out
+}
+
+// watts is the power in W that falls to a sample of a trace, while so many threads
+// ran: its own above the floor, and its part of the floor and of what the model
+// leaves unexplained.
+func (s *split) watts(trace int, at time.Duration, method int, running float64) float64 {
+	return max(0, s.model.AboveW(method)+(s.model.FloorW+s.model.LeftW(trace, at))/running)
 }

@@ -16,7 +16,10 @@ const minCall = 0.001
 func (r Result) Record() *run.Methods {
 	out := &run.Methods{
 		Event: text(r.Event), SampleHz: r.Hz, Samples: r.Samples, Level: r.Level, Basis: string(r.Basis),
-		CPUMS: r.CPUMS.Value, EnergyJ: r.EnergyJ.Value,
+		CPUMS: r.CPUMS.Value, EnergyJ: r.EnergyJ.Value, Power: r.Power,
+	}
+	if r.Power != "" {
+		out.ReadJ = r.ReadJ.Value
 	}
 	for _, m := range r.Methods[:min(len(r.Methods), run.MaxMethods)] {
 		out.List = append(out.List, run.Method{
@@ -31,6 +34,8 @@ func (c Cost) record() run.Cost {
 	return run.Cost{
 		Samples: c.Samples, Share: c.Share.Value, CPUMS: c.CPUMS.Value, PowerW: c.PowerW.Value,
 		EnergyJ: c.EnergyJ.Value, LowJ: c.EnergyJ.Low, HighJ: c.EnergyJ.High,
+		ReadJ: c.ReadJ.Value, ReadLowJ: c.ReadJ.Low, ReadHighJ: c.ReadJ.High, TimeShare: c.Share.Value,
+		StretchMS: c.StretchMS, Blurred: c.Blurred,
 	}
 }
 
@@ -64,7 +69,7 @@ func (r Result) recordCalls() []run.Call {
 		next := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		c := r.Calls[next.call]
-		out = append(out, run.Call{Parent: next.parent, Name: text(c.Name), Kind: string(c.Kind), EnergyJ: c.EnergyJ})
+		out = append(out, run.Call{Parent: next.parent, Name: text(c.Name), Kind: string(c.Kind), EnergyJ: c.EnergyJ, ReadJ: c.ReadJ})
 		push(next.call, len(out)-1)
 	}
 	return out

@@ -19,6 +19,11 @@ type Result struct {
 	Samples    int // of all iterations
 	CPUMS      Estimate
 	EnergyJ    Estimate
+	ReadJ      Estimate // by the sensor's readings at the samples, where Power is not ""
+	// Power is run.PowerSplit where the methods' power was told apart from the
+	// device's and the sleep's, since the sensor is slower than they are; else ""
+	// and they have the power that was read at their samples.
+	Power string
 	// Methods are ranked by energy with what they call, the hungriest first.
 	Methods []Method
 	// Calls is the tree of calls, each after its caller; those without a caller
@@ -47,6 +52,12 @@ type Method struct {
 // EnergyJ is what the method takes with what it calls.
 func (m Method) EnergyJ() float64 { return m.Local.EnergyJ.Value + m.NonLocal.EnergyJ.Value }
 
+// Blurred reports whether a reading of the sensor is of a longer time than the method
+// runs at, with all that it calls.
+func (m Method) Blurred() bool {
+	return m.NonLocal.Blurred || m.NonLocal.Samples == 0 && m.Local.Blurred
+}
+
 func (m Method) cpuMS() float64 { return m.Local.CPUMS.Value + m.NonLocal.CPUMS.Value }
 
 // Cost is what a method costs in one iteration (EDATA, equations 3.5 to 3.8).
@@ -56,7 +67,15 @@ type Cost struct {
 	Share    Estimate // p̂: of the app's CPU time, 0 to 1
 	CPUMS    Estimate // t̂
 	PowerW   Estimate // the mean power that fell to the method while it ran
-	EnergyJ  Estimate // ê
+	EnergyJ  Estimate // ê, or what was told apart (Result.Power)
+	// ReadJ is ê by the sensor's readings at the samples (EDATA, equation 3.8), where
+	// EnergyJ was told apart.
+	ReadJ Estimate
+	// StretchMS is for how long at a time the method ran, of its own code or at all,
+	// in the mean; Blurred that a reading of the sensor is of a longer time, so that
+	// no reading is of this method alone.
+	StretchMS float64
+	Blurred   bool
 }
 
 // Call is a node of the tree of calls.
@@ -65,8 +84,9 @@ type Call struct {
 	Name, File string
 	Kind       simpleperf.Kind
 	Samples    int
-	// EnergyJ is of the call with all that it calls, in one iteration.
-	EnergyJ float64
+	// EnergyJ is of the call with all that it calls, in one iteration; ReadJ the same
+	// by the sensor's readings, where Result.Power is not "".
+	EnergyJ, ReadJ float64
 }
 
 // rank sorts methods for people: what takes most first, and always alike.

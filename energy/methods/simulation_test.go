@@ -32,11 +32,16 @@ type load struct {
 	heat float64
 }
 
-// sensor is what the device tells of its power: each reading is the mean since
-// the last one, with noise.
+// sensor is what the device tells of its power, in readings with noise: the mean
+// since the last one, as a gauge that counts charge does, or over less, as one that
+// converts the current of a moment (MAX17055: of 176 ms). What it shows may be late,
+// and smoothed over many readings, as registers of the average current are.
 type sensor struct {
 	update time.Duration
-	noise  float64 // relative standard deviation of a reading
+	noise  float64       // relative standard deviation of a reading
+	over   time.Duration // that a reading is the mean of; 0: since the last one
+	late   float64       // by this part of an update
+	keep   float64       // of what was shown before, that is in what is shown next
 }
 
 // The power also wanders, as other work on the device comes and goes: by wander
@@ -179,6 +184,7 @@ func simulate(r *rand.Rand, l load, s sensor, hz float64) iteration {
 	pieces := l.pieces(r, margin)
 	curve := energy.OfReadings(s.readings(r, pieces), 0)
 	it := iteration{trace: emptyTrace(len(l.shares), hz), seconds: make([]float64, len(l.shares))}
+	it.trace.Readings = curve.Readings()
 	period := time.Duration(float64(time.Second) / hz)
 	left := period
 	for _, p := range pieces {
@@ -264,20 +270,32 @@ func (l load) draw(r *rand.Rand, shares []float64) int {
 
 // readings are what the sensor tells of the pieces' power.
 func (s sensor) readings(r *rand.Rand, pieces []piece) []energy.Reading {
+	over := s.over
+	if over == 0 {
+		over = s.update
+	}
+	late := time.Duration(s.late * float64(s.update))
 	var out []energy.Reading
-	next := s.update + time.Duration(r.Float64()*float64(s.update))
-	joules, last := 0.0, next-s.update
-	for _, p := range pieces {
-		start := max(p.start, last)
-		for ; p.stop >= next; next += s.update {
-			joules += (next - start).Seconds() * p.watts
-			watts := joules / s.update.Seconds() * (1 + s.noise*r.NormFloat64())
-			out = append(out, energy.Reading{Time: next, Watts: max(0, watts)})
-			start, last, joules = next, next, 0
+	first, shown := 0, -1.0
+	next := s.update + late + time.Duration(r.Float64()*float64(s.update))
+	for ; next <= pieces[len(pieces)-1].stop; next += s.update {
+		from, to := next-late-over, next-late
+		for pieces[first].stop <= from {
+			first++
 		}
-		if p.stop > start {
-			joules += (p.stop - start).Seconds() * p.watts
+		joules := 0.0
+		for _, p := range pieces[first:] {
+			if p.start >= to {
+				break
+			}
+			joules += (min(to, p.stop) - max(from, p.start)).Seconds() * p.watts
 		}
+		watts := joules / over.Seconds() * (1 + s.noise*r.NormFloat64())
+		if shown >= 0 {
+			watts = (1-s.keep)*watts + s.keep*shown
+		}
+		shown = watts
+		out = append(out, energy.Reading{Time: next, Watts: max(0, watts)})
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/apkgate/apkgate/energy/unmix"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
 
@@ -14,6 +15,10 @@ type hit struct {
 	known   bool    // the power is
 	reading int     // counted over all traces
 	joules  float64
+	// Where power is told apart, method is whose own code was hit, and floor the
+	// seconds of the floor.
+	method int
+	floor  float64
 }
 
 // tally sums the hits of a method, and what their spread over the batches takes:
@@ -25,6 +30,8 @@ type tally struct {
 	squares           float64 // Σ seconds² of the hits
 	known             float64 // seconds with a known power
 	joules            float64
+	work              unmix.Work // of what has a known power, where that is told apart
+	stretches         int        // at a time: see stretches
 
 	batch, batches int
 	in             struct{ seconds, known, joules float64 } // the batch that is being counted
@@ -57,6 +64,9 @@ func (c *tally) add(h hit, p *plan) {
 	}
 	c.known += h.seconds
 	c.joules += h.joules
+	if p.split != nil {
+		p.split.model.Add(&c.work, h.method, h.floor, h.seconds)
+	}
 	c.in.known += h.seconds
 	c.in.joules += h.joules
 }

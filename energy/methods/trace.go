@@ -12,6 +12,7 @@ package methods
 import (
 	"time"
 
+	"github.com/apkgate/apkgate/energy/unmix"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/simpleperf"
 )
@@ -24,6 +25,8 @@ type Trace struct {
 	Frames  []Frame // each once; Sample.Chain points here
 	Threads []Thread
 	Samples []Sample // in the order of time
+	// Readings are what the sensor of power told meanwhile, in the order of time.
+	Readings []unmix.Reading
 	// Lost counts samples that the recording had to drop.
 	Lost     uint64
 	Warnings []run.Warning

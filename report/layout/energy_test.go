@@ -128,13 +128,13 @@ func TestMethodsTellTheirCPUTime(t *testing.T) {
 // Shares are of what all methods together changed by. Where the run as a whole
 // changed by something else, that is told: a reader divides the one by the other.
 func TestSharesSayWhatTheyAreOf(t *testing.T) {
-	const line = "These shares are of the +3.0 J of all methods together, each of which has what the whole device took while it ran; the run as a whole took +2.0 J."
+	const line = "These parts of the change are of the +3.0 J of all methods together, each of which has what the whole device took while it ran; the run as a whole took +2.0 J."
 	head := headJoules()
 	head.Iterations[0].Metrics["energy.total_j"] = 14.4 // 12.4 J before
 	if got := textOfInput(t, judged(gate.ToRegression, explain(head, baseJoules())), document.Options{Width: 400}); !strings.Contains(got, line) {
 		t.Errorf("the report lacks %q:\n%s", line, got)
 	}
-	if got := textOfInput(t, hungrier(), document.Options{Width: 400}); strings.Contains(got, "These shares") {
+	if got := textOfInput(t, hungrier(), document.Options{Width: 400}); strings.Contains(got, "These parts of the change") {
 		t.Errorf("the methods' change of +3.0 J is set apart from the whole one of +3.2 J:\n%s", got)
 	}
 }

@@ -26,7 +26,7 @@ const documentFormat = "apkgate.energy/1"
 func show(c console.Console, all attributed, f flags) error {
 	asCSV := func(w io.Writer) error { return export.CSV(w, all.result, all.batteryJ) }
 	asPprof := func(w io.Writer) error {
-		p, err := export.Pprof(all.traces, export.About{App: f.pkg, Source: string(all.source)})
+		p, err := export.Pprof(all.traces, export.About{App: f.pkg, Source: string(all.source), Measured: true})
 		if err != nil {
 			return err
 		}
@@ -80,23 +80,26 @@ func printMethods(c console.Console, all attributed, top int) error {
 		joules(r.EnergyJ.Value), interval(r.EnergyJ), r.CPUMS.Value, all.source,
 		all.update.Milliseconds(), r.Samples, console.Plain(r.Event), r.Iterations, words.Plural(r.Iterations, "recording", "recordings"))
 	fmt.Fprintf(c.Stdout, "%s\n\n", intervalsAre(r))
-	header := []string{"J own code", "share", "CPU ms", "J with callees", "method"}
+	header := []string{"J own code", "of all J", "CPU ms", "J with callees", "method"}
 	if all.batteryJ > 0 {
-		header = []string{"J own code", "share", "CPU ms", "of battery", "J with callees", "method"}
+		header = []string{"J own code", "of all J", "CPU ms", "of battery", "J with callees", "method"}
 	}
 	table := console.NewTable(c.Stdout, header...)
 	for _, m := range byOwnCode(r.Methods)[:min(top, len(r.Methods))] {
 		own := m.Local
-		row := []string{joules(own.EnergyJ.Value) + interval(own.EnergyJ), share(own.EnergyJ.Value, r.EnergyJ.Value), strconv.FormatFloat(own.CPUMS.Value, 'f', 1, 64)}
+		row := []string{mark(own.Blurred) + joules(own.EnergyJ.Value) + interval(own.EnergyJ), part(own.EnergyJ.Value, r.EnergyJ.Value), strconv.FormatFloat(own.CPUMS.Value, 'f', 1, 64)}
 		if all.batteryJ > 0 {
 			row = append(row, strconv.FormatFloat(100*own.EnergyJ.Value/all.batteryJ, 'g', 2, 64)+" %")
 		}
-		if err := table.Append(append(row, joules(m.EnergyJ()), console.Plain(words.Short(m.Name)))); err != nil {
+		if err := table.Append(append(row, mark(m.Blurred())+joules(m.EnergyJ()), console.Plain(words.Short(m.Name)))); err != nil {
 			return err
 		}
 	}
 	if err := table.Render(); err != nil {
 		return err
+	}
+	if text := slowSensor(r, all.update, top); text != "" {
+		fmt.Fprintln(c.Stdout, text)
 	}
 	if left := len(r.Methods) - top; left > 0 {
 		fmt.Fprintf(c.Stdout, "%d more %s: --top shows more, --csv writes all\n", left, words.Plural(left, "method", "methods"))
@@ -109,7 +112,7 @@ func printMethods(c console.Console, all attributed, top int) error {
 
 // intervalsAre says what the numbers in brackets are worth.
 func intervalsAre(r methods.Result) string {
-	const columns = "shares and CPU ms are of own code; "
+	const columns = "parts of all J and CPU ms are of own code; "
 	switch {
 	case !r.EnergyJ.Bounded():
 		return columns + "there is too little for intervals"
@@ -137,9 +140,30 @@ func interval(e methods.Estimate) string {
 	return fmt.Sprintf(" [%s, %s]", joules(e.Low), joules(e.High))
 }
 
-func share(part, whole float64) string {
+func part(of, whole float64) string {
 	if whole <= 0 {
 		return "–"
 	}
-	return strconv.FormatFloat(100*part/whole, 'f', 1, 64) + " %"
+	return strconv.FormatFloat(100*of/whole, 'f', 1, 64) + " %"
+}
+
+// mark stands before joules of which no reading of the sensor is of that method
+// alone.
+func mark(blurred bool) string {
+	if blurred {
+		return "≈"
+	}
+	return ""
+}
+
+// slowSensor says what the mark is worth, "" where no method that is shown bears it.
+func slowSensor(r methods.Result, update time.Duration, top int) string {
+	if !slices.ContainsFunc(byOwnCode(r.Methods)[:min(top, len(r.Methods))], methods.Method.Blurred) {
+		return ""
+	}
+	text := fmt.Sprintf("≈ the sensor is slower than these methods, which run for less than its %d ms at a time: ", update.Milliseconds())
+	if r.Power == run.PowerSplit {
+		return text + fmt.Sprintf("their power is told apart from that of sleep and neighbours over all readings; by the power read at their samples all would take %s J", joules(r.ReadJ.Value))
+	}
+	return text + "their joules are partly those of sleep and neighbours, and no interval holds that"
 }

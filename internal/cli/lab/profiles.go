@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
 )
 
 // profileFiles keeps the profiles of methods that runs bring along: for each a
@@ -66,7 +67,7 @@ func (p *profileFiles) Keep(r collect.Result, side string) {
 }
 
 func writePprof(w io.Writer, r collect.Result) error {
-	p, err := export.Pprof(r.Traces, export.About{App: r.Run.App.Package, Source: r.Run.Energy.Source})
+	p, err := export.Pprof(r.Traces, export.About{App: r.Run.App.Package, Source: r.Run.Energy.Source, Measured: r.Run.Energy.Methods.Power == run.PowerSplit})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,109 @@
+package unmix
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// row is one reading beside the CPU time that was spent in it.
+type row struct {
+	recording int
+	from, to  time.Duration
+	watts     float64
+	follows   bool      // the row before is of the time just before
+	running   float64   // threads on a CPU, in the mean
+	of        []float64 // the same, by source told apart
+}
+
+// rowsOf are the readings that lie in the time of a recording's spells, since beyond
+// it nothing is known of what ran, beside what ran in them if the sensor is late by
+// a time of at most latest.
+func rowsOf(recordings []Recording, place []int, told int, late, latest time.Duration) []row {
+	var out []row
+	for i, r := range recordings {
+		if len(r.Spells) == 0 {
+			continue
+		}
+		first, last := r.Spells[0].From, r.Spells[0].To
+		for _, s := range r.Spells {
+			first, last = min(first, s.From), max(last, s.To)
+		}
+		begin := len(out)
+		for _, reading := range r.Readings {
+			if reading.From-latest < first || reading.To > last || reading.To <= reading.From {
+				continue
+			}
+			n := len(out)
+			out = append(out, row{
+				recording: i, from: reading.From, to: reading.To, watts: reading.Watts, of: make([]float64, told),
+				follows: n > begin && reading.From-out[n-1].to < (reading.To-reading.From)/2,
+			})
+		}
+		fill(out[begin:], r.Spells, place, late)
+	}
+	return out
+}
+
+// fewer are the recordings with as many readings as are looked at, and the median
+// time of one.
+func fewer(recordings []Recording) ([]Recording, time.Duration) {
+	count := 0
+	for _, r := range recordings {
+		count += len(r.Readings)
+	}
+	out := make([]Recording, len(recordings))
+	var lengths []time.Duration
+	for i, r := range recordings {
+		out[i] = Recording{joined(r.Readings, 1+count/maxReadings), r.Spells}
+		for _, reading := range out[i].Readings {
+			lengths = append(lengths, reading.To-reading.From)
+		}
+	}
+	if len(lengths) == 0 {
+		return out, 0
+	}
+	slices.Sort(lengths)
+	return out, lengths[len(lengths)/2]
+}
+
+// joined makes one reading of so many that follow one another.
+func joined(readings []Reading, many int) []Reading {
+	if many == 1 {
+		return readings
+	}
+	var out []Reading
+	for part := range slices.Chunk(readings, many) {
+		sum := Reading{From: part[0].From, To: part[len(part)-1].To}
+		seconds := 0.0
+		for _, r := range part {
+			seconds += (r.To - r.From).Seconds()
+			sum.Watts += r.Watts * (r.To - r.From).Seconds()
+		}
+		sum.Watts /= max(seconds, math.SmallestNonzeroFloat64)
+		out = append(out, sum)
+	}
+	return out
+}
+
+// fill spreads spells evenly over the readings that they lie in, of a sensor that is
+// so late.
+func fill(rows []row, spells []Spell, place []int, late time.Duration) {
+	for _, s := range spells {
+		s.From, s.To = s.From+late, s.To+late
+		i, _ := slices.BinarySearchFunc(rows, s.From, func(r row, at time.Duration) int {
+			return cmp.Compare(r.to, at+1)
+		})
+		length := (s.To - s.From).Seconds()
+		for ; i < len(rows) && (rows[i].from < s.To || rows[i].from <= s.From); i++ {
+			part := 1.0
+			if length > 0 {
+				part = (min(s.To, rows[i].to) - max(s.From, rows[i].from)).Seconds() / length
+			}
+			running := max(0, part) * s.Seconds / (rows[i].to - rows[i].from).Seconds()
+			rows[i].running += running
+			rows[i].of[place[s.Source]] += running
+		}
+	}
+}
