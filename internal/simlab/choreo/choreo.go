@@ -65,7 +65,7 @@ type Block struct{ At, For time.Duration }
 
 // SessionFactor draws the factor of a session: what a warm or a busy phone adds.
 func SessionFactor(app *simapp.App, deviceNoise float64, r *rand.Rand) float64 {
-	return lognormal(r, math.Hypot(app.Noise.Session, deviceNoise))
+	return lognormal(r, math.Hypot(app.Noise.Session, app.Noise.Phone*deviceNoise))
 }
 
 // settle is the time between the first frame and the start of a scenario.

@@ -59,6 +59,7 @@ type App struct {
 type Noise struct {
 	Session, Repetition, Frame float64
 	Tail, TailFactor           float64
+	Phone                      float64 // a factor on the phone's own noise from session to session
 }
 
 // Network is what one type of network does to events that load something.

@@ -41,7 +41,7 @@ func Parse(data []byte) (*App, error) {
 	p := parser{app: &App{
 		Version: "1.0", VersionCode: 1, Activity: ".MainActivity",
 		Cost: 7 * time.Millisecond, Startup: 400 * time.Millisecond, Touch: 24, MemoryKB: 60_000,
-		Noise:    Noise{Session: 0.03, Repetition: 0.02, Frame: 0.12, Tail: 0.003, TailFactor: 3},
+		Noise:    Noise{Session: 0.03, Repetition: 0.02, Frame: 0.12, Tail: 0.003, TailFactor: 3, Phone: 1},
 		Networks: map[string]Network{},
 		Runner:   "androidx.test.runner.AndroidJUnitRunner",
 		Text:     slices.Clone(data),

@@ -52,8 +52,10 @@ func (p *parser) noise(w []string) error {
 			if n.Tail, err = share(chance); ok && err == nil {
 				n.TailFactor, err = factor("x" + times)
 			}
+		case "phone":
+			n.Phone, err = factor(value)
 		default:
-			err = errors.New("not one of session, repetition, frame, tail")
+			err = errors.New("not one of session, repetition, frame, tail, phone")
 		}
 		return err
 	})
