@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -38,7 +39,7 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 		at := slices.IndexFunc(p.questions, func(q *question) bool { return q.cell == run.Cell{Event: c.Event, Metric: c.Metric} })
 		if at >= 0 {
 			q := p.questions[at]
-			t.answer(c, q, q.at(level), ps[q])
+			t.answer(c, q, level, ps[q])
 		}
 	}
 	keepAfterEffects(r.Comparisons)
@@ -47,7 +48,7 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 		Base: gate.RoundsBase{App: p.base.App, Source: p.base.Source}, Measured: p.measured, Most: t.plan.Most,
 		Stopped: t.stopped(p), Repetitions: len(p.base.Iterations) + len(p.head.Iterations),
 	}
-	t.conclude(r, p)
+	t.conclude(r, p, level)
 }
 
 func (t *Trial) stopped(p *place) gate.Stopped {
@@ -61,11 +62,15 @@ func (t *Trial) stopped(p *place) gate.Stopped {
 }
 
 // answer is what the rounds say of a comparison.
-func (t *Trial) answer(c *gate.Comparison, q *question, s seen, p float64) {
+func (t *Trial) answer(c *gate.Comparison, q *question, level, p float64) {
+	s := q.at(level)
 	x := q.paired(s.rounds)
 	ends := t.plan.ends(s.rounds)
 	out := x.of(ends)
 	out.P, out.Says = p, s.says
+	if s.says == gate.SaysOpen {
+		out.Enough = t.enough(q, x, level)
+	}
 	c.Rounds = &out
 	c.Direction, c.Enough = gate.None, 0
 	switch {
@@ -92,7 +97,7 @@ func keepAfterEffects(all []gate.Comparison) {
 }
 
 // conclude sets the run's verdict with its reason and what can be done about it.
-func (t *Trial) conclude(r *gate.RunVerdict, p *place) {
+func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 	open := openOf(r.Comparisons)
 	gravest := gate.None
 	if len(r.Deviations) > 0 {
@@ -104,12 +109,12 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place) {
 		r.Verdict, r.Reason = gate.Regression, t.describe(r.Deviations[0])
 	case gravest == gate.Suspect:
 		r.Verdict, r.Reason = gate.Inconclusive, "perhaps worse: "+t.describe(r.Deviations[0])+p.why()
-		r.Hint = p.settle()
+		r.Hint = t.settle(p, level)
 	case len(open) > 0:
 		r.Verdict = gate.Inconclusive
 		r.Reason = fmt.Sprintf("%d %s beside the base build %s not exclude that %s got worse by %.0f %%%s", p.measured,
 			words.Plural(p.measured, "round", "rounds"), words.Plural(p.measured, "does", "do"), t.titles(open), 100*t.policy.MinEffect, p.why())
-		r.Hint = p.settle()
+		r.Hint = t.settle(p, level)
 	case r.Missing != "":
 		r.Verdict, r.Reason = gate.Inconclusive, r.Missing
 		r.Hint = "look why, and measure again; what this run need not have can be left out of gate.metrics in apkgate.yml"
@@ -131,13 +136,6 @@ func (p *place) why() string {
 		return ""
 	}
 	return "; the rounds ended early: " + p.lost
-}
-
-func (p *place) settle() string {
-	if p.lost != "" {
-		return "measure again"
-	}
-	return "allow more rounds (rounds.max in apkgate.yml), or measure on a calmer device"
 }
 
 // openOf are the comparisons that the rounds left open.
@@ -162,26 +160,35 @@ func (t *Trial) titles(cs []gate.Comparison) string {
 func (t *Trial) describePass(r gate.RunVerdict, p *place) string {
 	const listed = 3
 	var bounds []string
-	more := 0
 	for _, c := range r.Comparisons {
-		if c.Rounds == nil {
-			continue
+		if c.Rounds != nil {
+			bounds = append(bounds, t.bound(c))
 		}
-		if len(bounds) == listed {
-			more++
-			continue
-		}
-		m, _ := t.catalogue.Lookup(c.Metric)
-		of := m.Title
-		if c.Event != "" {
-			of += " after " + c.Event
-		}
-		bounds = append(bounds, of)
 	}
-	if more > 0 {
-		bounds = append(bounds, fmt.Sprintf("%d more", more))
+	if more := len(bounds) - listed; more > 0 {
+		bounds = append(bounds[:listed], fmt.Sprintf("and %d more", more))
 	}
 	n := len(r.Comparisons)
-	return fmt.Sprintf("nothing got worse in %d %s; %d rounds beside the base build exclude that %s got worse by %.0f %%",
-		n, words.Plural(n, "comparison", "comparisons"), p.measured, strings.Join(bounds, ", "), 100*t.policy.MinEffect)
+	return fmt.Sprintf("nothing got worse in %d %s: in %d rounds beside the base build %s", n,
+		words.Plural(n, "comparison", "comparisons"), p.measured, strings.Join(bounds, ", "))
+}
+
+// bound says by how much a comparison is worse at most, as the rounds have it.
+func (t *Trial) bound(c gate.Comparison) string {
+	m, _ := t.catalogue.Lookup(c.Metric)
+	name, r := m.Title, c.Rounds
+	if c.Event != "" {
+		name += " after " + c.Event
+	}
+	shift, share := r.ShiftHigh, r.ChangeHigh
+	if m.Direction == metric.HigherIsBetter {
+		shift, share = r.ShiftLow, r.ChangeLow
+	}
+	switch {
+	case shift == nil:
+		return fmt.Sprintf("%s is %s where the base build has %s", name, m.Format(r.Head), m.Format(r.Base))
+	case m.Signed || r.Base == 0:
+		return fmt.Sprintf("%s changed by %s at most", name, gate.Signed(m, *shift))
+	}
+	return fmt.Sprintf("%s got worse by %.1f %% at most", name, 100*max(0, gate.Worsening(m, r.Base, *shift, *share)))
 }

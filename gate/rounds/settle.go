@@ -1,0 +1,88 @@
+package rounds
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// mostAdvised bounds the advice to measure more rounds.
+const mostAdvised = 200
+
+// enough estimates how many rounds would settle an open question, if they went on as so
+// far: by failing or by passing, whichever comes first; 0 where mostAdvised would not. The
+// score of a rank test grows with the root of the number.
+func (t *Trial) enough(q *question, x Paired, level float64) int {
+	n := float64(len(x.differences))
+	need := func(p, level float64) float64 {
+		have := score(p)
+		if !(have > 0) {
+			return math.Inf(1)
+		}
+		return n * math.Pow(score(level)/have, 2)
+	}
+	rounds := math.Inf(1)
+	switch {
+	case n == 0:
+	case x.Worsening() >= q.minChange:
+		rounds = need(x.Worse(), level*spending[len(spending)-1])
+	case x.below(q.effect, q.minChange):
+		rounds = need(x.Excludes(q.effect), passLevel)
+	}
+	if rounds > mostAdvised {
+		return 0
+	}
+	return even(max(int(math.Ceil(rounds)), len(x.differences)+1))
+}
+
+// score is a one-sided chance as a normal score.
+func score(p float64) float64 {
+	const least = 1e-12
+	return distuv.UnitNormal.Quantile(1 - max(least, p))
+}
+
+// settle says what would settle what is open at a place.
+func (t *Trial) settle(p *place, level float64) string {
+	const calmer = "measure on a calmer device"
+	if p.lost != "" {
+		return "measure again"
+	}
+	most, waver := 0, 0.0
+	for _, q := range p.questions {
+		s := q.at(level)
+		if s.says != gate.SaysOpen {
+			continue
+		}
+		x := q.paired(s.rounds)
+		n := t.enough(q, x, level)
+		if n == 0 || most < 0 {
+			most = -1
+		} else {
+			most = max(most, n)
+		}
+		if x.logs {
+			waver = max(waver, stat.RobustSD(x.differences)/math.Sqrt2)
+		}
+	}
+	switch {
+	case most > t.plan.Most:
+		return fmt.Sprintf("about %d rounds would settle it (rounds.max in apkgate.yml), or a calmer device", most)
+	case most > 0:
+		return fmt.Sprintf("about %d rounds would settle it: allow more time (rounds.minutes in apkgate.yml)", most)
+	case waver > 0:
+		return fmt.Sprintf("%s: repetitions waver by %.0f %% here, and %d rounds settle it where they waver by less than %.0f %%",
+			calmer, 100*waver, t.plan.Most, 100*t.calm())
+	}
+	return calmer
+}
+
+// calm is how much repetitions may waver, as a share, for all rounds of the plan to
+// exclude a worsening by MinEffect in nine of ten cases where there is none.
+func (t *Trial) calm() float64 {
+	margin := math.Log1p(t.policy.MinEffect)
+	return margin * math.Sqrt(float64(t.plan.Most)) / ((score(passLevel) + score(0.1)) * math.Sqrt2)
+}
