@@ -61,7 +61,7 @@ type Stopped string
 
 // Why rounds stop.
 const (
-	StoppedSettled Stopped = "settled" // every question is
+	StoppedSettled Stopped = "settled" // every question is, or one fails, or one fails
 	StoppedBudget  Stopped = "budget"  // the rounds or the minutes are spent
 	StoppedLost    Stopped = "lost"    // the device or a build's runs were lost
 )

@@ -3,6 +3,7 @@ package stat
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -59,8 +60,38 @@ func SignedRank(differences []float64) RankTest {
 		const step = 2 // of doubled ranks
 		return normalTest(float64(above), float64(total)/2, variance, step, 0, float64(total))
 	}
+	if untied(ranks) {
+		return exactTest(untiedSigned[len(ranks)](), above/2)
+	}
 	return exactTest(signedDistribution(ranks, total), above)
 }
+
+// untied reports whether no two of doubled ranks are equal.
+func untied(doubled []int) bool {
+	seen := make([]bool, len(doubled)+1)
+	for _, r := range doubled {
+		if r%2 != 0 || seen[r/2] {
+			return false
+		}
+		seen[r/2] = true
+	}
+	return true
+}
+
+// untiedSigned are the distributions of the sum of the ranks 1 to n that bear a plus, by
+// n, each worked out when it is first asked for.
+var untiedSigned = func() (out [exactPairs + 1]func() []float64) {
+	for n := range out {
+		out[n] = sync.OnceValue(func() []float64 {
+			ranks := make([]int, n)
+			for i := range ranks {
+				ranks[i] = i + 1
+			}
+			return signedDistribution(ranks, n*(n+1)/2)
+		})
+	}
+	return out
+}()
 
 // signedDistribution is the chance of each sum of ranks that bear a plus.
 func signedDistribution(ranks []int, total int) []float64 {

@@ -35,11 +35,7 @@ func PairedShift(differences []float64, alpha float64) Shift {
 	n := float64(len(ds))
 	drop := 0
 	if len(ds) <= exactPairs {
-		ranks := make([]int, len(ds))
-		for i := range ranks {
-			ranks[i] = i + 1
-		}
-		drop = lowest(signedDistribution(ranks, len(means)), alpha/2)
+		drop = lowest(untiedSigned[len(ds)](), alpha/2)
 	} else {
 		sd := math.Sqrt(n * (n + 1) * (2*n + 1) / 24)
 		drop = int(math.Floor(n*(n+1)/4 + distuv.UnitNormal.Quantile(alpha/2)*sd))

@@ -61,6 +61,7 @@ type place struct {
 	measured   int // rounds
 	ended      bool
 	lost       string // why the rounds are not whole, "" where they are
+	fewer      string // of which events the head lost most frames, "" for none
 	questions  []*question
 }
 
@@ -133,11 +134,11 @@ func (t *Trial) Add(at int, base, head run.Run) {
 	for _, q := range p.questions {
 		q.base, q.head = values{}, values{}
 	}
+	bs, hs := t.iterations(base, p.measured), t.iterations(head, p.measured)
 	for i := range p.measured {
-		b, h := t.iteration(base, i), t.iteration(head, i)
 		for _, q := range p.questions {
-			x, okBase := b.Get(q.cell)
-			y, okHead := h.Get(q.cell)
+			x, okBase := bs[i].Get(q.cell)
+			y, okHead := hs[i].Get(q.cell)
 			if okBase && okHead {
 				q.base.add(i, x)
 				q.head.add(i, y)
@@ -149,12 +150,18 @@ func (t *Trial) Add(at int, base, head run.Run) {
 			p.ended, p.lost = true, gate.NotWhole(r)
 		}
 	}
+	p.fewer = t.fewer(bs, hs)
 	t.look(p)
 }
 
-func (t *Trial) iteration(r run.Run, i int) run.Cells {
-	one := run.Run{Iterations: []run.Iteration{r.Iterations[i]}}
-	return run.Summarize(one, t.policy.Centre, t.catalogue).Cells
+// iterations are the cells of each of a run's first iterations.
+func (t *Trial) iterations(r run.Run, n int) []run.Cells {
+	out := make([]run.Cells, n)
+	for i := range out {
+		one := run.Run{Iterations: []run.Iteration{r.Iterations[i]}}
+		out[i] = run.Summarize(one, t.policy.Centre, t.catalogue).Cells
+	}
+	return out
 }
 
 // End says that no more rounds will be measured at a place: lost says why, "" is that
@@ -169,7 +176,7 @@ func (t *Trial) End(at int, lost string) {
 }
 
 // Next says until which round to measure at a place, and whether there is any need to:
-// there is none where everything is settled or the rounds are spent.
+// there is none where it is settled or the rounds are spent.
 func (t *Trial) Next(at int) (rounds int, more bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -188,9 +195,14 @@ func (t *Trial) Next(at int) (rounds int, more bool) {
 	return p.measured, false
 }
 
+// settled reports whether every question of a place is settled, or one fails: what the
+// others would say changes nothing then.
 func (t *Trial) settled(p *place) bool {
 	level := t.level()
-	return !slices.ContainsFunc(p.questions, func(q *question) bool { return q.at(level).says == gate.SaysOpen })
+	says := func(what gate.Says) func(*question) bool {
+		return func(q *question) bool { return q.at(level).says == what }
+	}
+	return slices.ContainsFunc(p.questions, says(gate.SaysWorse)) || !slices.ContainsFunc(p.questions, says(gate.SaysOpen))
 }
 
 // seen is what a question showed at one look.

@@ -13,7 +13,8 @@ import (
 )
 
 // Verdict is the first verdict with its open comparisons decided by the rounds so far.
-// Rules are those of the first; whoever knows the history mines them anew.
+// Of the first's rules those stay whose label some run still bears; whoever knows the
+// history mines them anew.
 func (t *Trial) Verdict() gate.Verdict {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -24,6 +25,9 @@ func (t *Trial) Verdict() gate.Verdict {
 	for _, at := range slices.Sorted(maps.Keys(t.places)) {
 		t.decide(&v.Runs[at], t.places[at], level, ps)
 	}
+	v.Rules = slices.DeleteFunc(slices.Clone(v.Rules), func(rule gate.Rule) bool {
+		return !slices.ContainsFunc(v.Runs, func(r gate.RunVerdict) bool { return slices.Contains(r.Labels, rule.Then) })
+	})
 	v.Verdict = gate.Pass
 	for _, r := range v.Runs {
 		v.Verdict = gate.Graver(v.Verdict, r.Verdict)
@@ -47,6 +51,9 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 	r.Rounds = &gate.RoundsMeasured{
 		Base: gate.RoundsBase{App: p.base.App, Source: p.base.Source}, Measured: p.measured, Most: t.plan.Most,
 		Stopped: t.stopped(p), Repetitions: len(p.base.Iterations) + len(p.head.Iterations),
+	}
+	if r.Missing == "" {
+		r.Missing = p.fewer
 	}
 	t.conclude(r, p, level)
 }
@@ -122,6 +129,9 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 		r.Verdict, r.Reason = gate.Improvement, t.describe(r.Deviations[0])
 	default:
 		r.Verdict, r.Reason = gate.Pass, t.describePass(*r, p)
+	}
+	if p.fewer != "" && r.Reason != p.fewer {
+		r.Warnings = append(slices.Clip(r.Warnings), run.Warning{Text: p.fewer})
 	}
 }
 

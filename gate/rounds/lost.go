@@ -1,0 +1,54 @@
+package rounds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
+)
+
+// fewer says of which events the head build drew less than half of the base build's
+// frames, where they are not judged: what is said of the frames that are left is no
+// verdict on the others. It is "" where there is no such event. bases and heads are the
+// iterations side by side.
+func (t *Trial) fewer(bases, heads []run.Cells) string {
+	const listed = 3
+	base, head := map[run.Cell][]float64{}, map[run.Cell][]float64{}
+	var cells []run.Cell
+	for i, b := range bases {
+		for cell, x := range b.All() {
+			if !t.policy.RestsOn(cell, t.catalogue) {
+				continue
+			}
+			if base[cell] == nil {
+				cells = append(cells, cell)
+			}
+			y, _ := heads[i].Get(cell) // none is none
+			base[cell], head[cell] = append(base[cell], x), append(head[cell], y)
+		}
+	}
+	slices.SortFunc(cells, func(a, b run.Cell) int { return strings.Compare(a.Event, b.Event) })
+	var told []string
+	for _, cell := range cells {
+		m, _ := t.catalogue.Lookup(cell.Metric)
+		was, is := stat.Median(base[cell]), stat.Median(head[cell])
+		if was < gate.LeastFrames || 2*is >= was {
+			continue
+		}
+		text := fmt.Sprintf("%s where the base has %s", m.Format(is), m.Format(was))
+		if cell.Event != "" {
+			text += " (after " + cell.Event + ")"
+		}
+		told = append(told, text)
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	if more := len(told) - listed; more > 0 {
+		told = append(told[:listed], fmt.Sprintf("%d more", more))
+	}
+	return "the head build drew fewer than half of the base build's frames: " + strings.Join(told, ", ")
+}
