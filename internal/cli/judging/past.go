@@ -28,8 +28,10 @@ type Past struct {
 	// Like gives the runs to compare one with, most similar first. All runs that
 	// ask alike share the answer (see Query).
 	Like func(run.Run) ([]run.Summary, error)
-	// whole gives one of them in full.
+	// whole gives one of them in full, and entry what was decided about it too; of
+	// files, all of which count, entry is nil.
 	whole func(id string) (run.Run, error)
+	entry func(id string) (baseline.Entry, error)
 	// Sound is the store that they come from; nil where it is a file.
 	Sound *baseline.Sound
 	// from are the commits that judge; nil where all do.
@@ -119,6 +121,14 @@ func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, 
 	// other phones get the same runs in another order.
 	var mu sync.Mutex
 	all := map[string][]run.Summary{}
+	entry := func(id string) (baseline.Entry, error) {
+		e, err := store.Get(ctx, id)
+		if errors.Is(err, baseline.ErrDamaged) {
+			store.PassOver(id, err)
+			err = baseline.ErrNotFound
+		}
+		return e, err
+	}
 	return Past{
 		Sound: store,
 		from:  from,
@@ -143,12 +153,9 @@ func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, 
 			return from.judging(refs), nil
 		},
 		whole: func(id string) (run.Run, error) {
-			e, err := store.Get(ctx, id)
-			if errors.Is(err, baseline.ErrDamaged) {
-				store.PassOver(id, err)
-				err = baseline.ErrNotFound
-			}
+			e, err := entry(id)
 			return e.Run, err
 		},
+		entry: entry,
 	}
 }
