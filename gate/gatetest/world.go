@@ -12,7 +12,19 @@ import (
 type World struct {
 	Contexts, PerContext, Events int
 	Session, Noise, Tail         float64
+	// Repetitions are those of a run; 0 is one.
+	Repetitions int
+	// Unlike is how much noisier each phone is than the one before, as a share.
+	Unlike float64
+	// Hot is the share of sessions that are slower by hotBy.
+	Hot float64
+	// Sessions and Values, where there are any, take the place of Session and Noise: by
+	// what factors the sessions of real phones lay off, and their repetitions within.
+	Sessions, Values []float64
 }
+
+// hotBy is how much slower a hot session is, as a share.
+const hotBy = 0.15
 
 // Chance is what draws numbers, such as a *rand.Rand.
 type Chance interface {
@@ -20,15 +32,37 @@ type Chance interface {
 	NormFloat64() float64
 }
 
+// factor is one of those that were drawn from real phones, or else lognormal.
+func factor(rng Chance, drawn []float64, sd float64) float64 {
+	if len(drawn) > 0 {
+		return drawn[int(rng.Float64()*float64(len(drawn)))]
+	}
+	return math.Exp(sd * rng.NormFloat64())
+}
+
 // Run is one of the world, in the context of that number, of a build that is so many
 // times as slow.
 func (w World) Run(rng Chance, id string, context int, slow float64) run.Run {
-	level := 8 * math.Exp(0.5*math.Sin(float64(context)*12.9898))
-	heat := math.Exp(w.Session * rng.NormFloat64())
+	level := 8 * math.Exp(0.5*math.Sin(float64(context)*12.9898)) * factor(rng, w.Sessions, w.Session)
+	if w.Hot > 0 && rng.Float64() < w.Hot {
+		level *= 1 + hotBy
+	}
+	r := Run(id, nil)
+	r.Context = map[string]string{"model": fmt.Sprint(context), "network": fmt.Sprint(context % 2), "cpu": "x86"}
+	r.Iterations = nil
+	for range max(w.Repetitions, 1) {
+		r.Iterations = append(r.Iterations, w.repetition(rng, context, level*slow))
+	}
+	return r
+}
+
+// repetition is one at a level of milliseconds a frame.
+func (w World) repetition(rng Chance, context int, level float64) run.Iteration {
+	noise := w.Noise * math.Pow(1+w.Unlike, float64(context))
 	var events []run.Bucket
 	count, janky, busy := 0.0, 0.0, 0.0
 	for e := range w.Events {
-		ms := level * heat * (1 + 0.2*float64(e%5)) * math.Exp(w.Noise*rng.NormFloat64()) * slow
+		ms := level * (1 + 0.2*float64(e%5)) * factor(rng, w.Values, noise)
 		if rng.Float64() < 0.01 {
 			ms *= 1 + w.Tail*rng.Float64()
 		}
@@ -37,9 +71,7 @@ func (w World) Run(rng Chance, id string, context int, slow float64) run.Run {
 		events = append(events, run.Bucket{Name: fmt.Sprint("E", e), Metrics: map[string]float64{"frames.count": n, "frames.janky": j, "frames.duration_ms": ms}})
 		count, janky, busy = count+n, janky+j, busy+n*ms
 	}
-	r := Run(id, map[string]float64{"frames.count": count, "frames.janky": janky, "frames.duration_ms": busy / count}, events...)
-	r.Context = map[string]string{"model": fmt.Sprint(context), "network": fmt.Sprint(context % 2), "cpu": "x86"}
-	return r
+	return run.Iteration{Metrics: map[string]float64{"frames.count": count, "frames.janky": janky, "frames.duration_ms": busy / count}, Events: events}
 }
 
 // Worlds are some, from one phone to forty contexts.
@@ -49,4 +81,6 @@ var Worlds = map[string]World{
 	"three phones, 3 runs each":     {Contexts: 3, PerContext: 3, Events: 6, Session: 0.03, Noise: 0.03, Tail: 0.3},
 	"forty contexts, one run each":  {Contexts: 40, PerContext: 1, Events: 20, Session: 0.03, Noise: 0.05, Tail: 0.3},
 	"three noisy phones, 20 events": {Contexts: 3, PerContext: 10, Events: 20, Session: 0.10, Noise: 0.10, Tail: 0.5},
+	"phones unlike in noise":        {Contexts: 4, PerContext: 4, Events: 3, Session: 0.02, Noise: 0.01, Tail: 0.3, Repetitions: 3, Unlike: 1},
+	"sessions that run hot":         {Contexts: 1, PerContext: 9, Events: 3, Session: 0.02, Noise: 0.02, Tail: 0.3, Repetitions: 3, Hot: 0.15},
 }

@@ -1,15 +1,20 @@
 package history
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/internal/corpustest"
+	"github.com/apkgate/apkgate/internal/evaluation/published"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/stat"
 )
 
 // rates checks many worlds and returns the share of checks that fail or stay
@@ -75,6 +80,50 @@ func TestSlowBuildsFail(t *testing.T) {
 		t.Logf("%-32s failed %.3f, undecided %.3f", name, failed, undecided)
 		if failed < least || failed+undecided < 1 {
 			t.Errorf("%s: %.3f of builds 60 %% slower fail, want at least %.2f, and %.3f are undecided", name, failed, least, undecided)
+		}
+	}
+}
+
+// real are worlds whose noise is that of real phones: by what factors the sessions of
+// metered workloads lie off their middle and repetitions off their session's, and those of
+// two phones' estimates, which are quiet.
+func real(t *testing.T) map[string]gatetest.World {
+	t.Helper()
+	monsoon, batterystats, err := published.Energy(filepath.Dir(corpustest.Path(t, "dataset")))
+	if errors.Is(err, published.ErrNoXZ) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	metered := gatetest.World{Contexts: 1, PerContext: 9, Events: 3, Repetitions: 3}
+	for _, s := range monsoon {
+		middle := stat.Median(s.Values)
+		for _, session := range s.Sessions() {
+			own := stat.Median(session.Values)
+			metered.Sessions = append(metered.Sessions, own/middle)
+			for _, v := range session.Values {
+				metered.Values = append(metered.Values, v/own)
+			}
+		}
+	}
+	estimated := gatetest.World{Contexts: 2, PerContext: 9, Events: 3, Repetitions: 3}
+	for _, s := range batterystats {
+		for _, v := range s.Values {
+			estimated.Values = append(estimated.Values, v/stat.Median(s.Values))
+		}
+	}
+	return map[string]gatetest.World{"metered joules": metered, "estimated joules": estimated}
+}
+
+// The same with the noise of real phones.
+func TestUnchangedBuildsPassWithRealNoise(t *testing.T) {
+	const trials = 200
+	for name, w := range real(t) {
+		failed, undecided := rates(t, w, gate.PresetDefault, trials, 1, 1)
+		t.Logf("%-32s failed %.3f, undecided %.3f", name, failed, undecided)
+		if limit := 0.01 + 2*math.Sqrt(0.01*0.99/trials); failed > limit {
+			t.Errorf("%s: %.3f of unchanged builds fail, want at most %.3f", name, failed, limit)
 		}
 	}
 }

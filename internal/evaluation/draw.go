@@ -169,15 +169,11 @@ func drawTogether(rng *rand.Rand, byName []map[string][]float64, session string,
 	}
 }
 
-// resampled are the session's repetitions as rounds are drawn from them: their logarithms
-// (themselves where one is not positive) are drawn apart by √(n/(n-1)), so that few of
-// them spread as much as the noise that they are a sample of (Davison and Hinkley 1997,
-// section 2.3.2).
-func (s source) resampled() []float64 {
+// widened are the session's repetitions with their logarithms (themselves where one is not
+// positive) drawn apart by √(n/(n-1)), so that those of them that are drawn vary as much as
+// the noise that so few are a sample of (Davison and Hinkley 1997, section 2.3.2).
+func (s source) widened() []float64 {
 	n := float64(len(s.session))
-	if n < 2 {
-		return nil
-	}
 	to, from := math.Log, math.Exp
 	if slices.Min(s.session) <= 0 {
 		to, from = func(v float64) float64 { return v }, func(v float64) float64 { return v }

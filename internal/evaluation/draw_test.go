@@ -169,9 +169,9 @@ func TestWhatADesignNeedsOfSeries(t *testing.T) {
 	}
 }
 
-// A few repetitions, spread as they are resampled, vary as much as the noise that they
+// A few repetitions, widened, vary as much as the noise that they
 // are a sample of: the ordinary variance, and not (n-1)/n of it.
-func TestRoundsVaryAsMuchAsTheirSessionSays(t *testing.T) {
+func TestWidenedRoundsVaryAsMuchAsTheirNoise(t *testing.T) {
 	s := source{session: []float64{90, 100, 120}}
 	mean, squares, want, centre := 0.0, 0.0, 0.0, 0.0
 	for _, v := range s.session {
@@ -180,7 +180,7 @@ func TestRoundsVaryAsMuchAsTheirSessionSays(t *testing.T) {
 	for _, v := range s.session {
 		want += (math.Log(v) - centre) * (math.Log(v) - centre) / 2
 	}
-	drawn := s.resampled()
+	drawn := s.widened()
 	for _, v := range drawn {
 		mean += math.Log(v) / 3
 	}
@@ -190,10 +190,7 @@ func TestRoundsVaryAsMuchAsTheirSessionSays(t *testing.T) {
 	if math.Abs(mean-centre) > 1e-12 || math.Abs(squares-want) > 1e-12 {
 		t.Errorf("level %v and variance %v of logarithms, want %v and %v", mean, squares, centre, want)
 	}
-	if (source{session: []float64{5}}).resampled() != nil {
-		t.Error("one repetition gives rounds")
-	}
-	around := source{session: []float64{-1, 1}}.resampled()
+	around := source{session: []float64{-1, 1}}.widened()
 	if math.Abs(around[1]-math.Sqrt2) > 1e-12 || math.Abs(around[0]+math.Sqrt2) > 1e-12 {
 		t.Errorf("%v, want values around zero drawn apart by the square root of two", around)
 	}

@@ -34,8 +34,11 @@ type Setup struct {
 	// Rounds are at most so many, side by side, for what the history leaves open: 0 is a
 	// check with no base build at hand.
 	Rounds int
-	Draws  int
-	Seed   uint64
+	// Widen draws the repetitions of a session apart before rounds are drawn from them, so
+	// that rounds from a few vary as much as the noise that these are a sample of.
+	Widen bool
+	Draws int
+	Seed  uint64
 }
 
 // Limits on an evaluation.
@@ -72,7 +75,11 @@ func (s Setup) said() string {
 	if s.Rounds == 0 {
 		return "no rounds: the history alone decides"
 	}
-	return fmt.Sprintf("%d rounds at most, simulated from the repetitions of the new run's session", s.Rounds)
+	widened := ""
+	if s.Widen {
+		widened = ", widened"
+	}
+	return fmt.Sprintf("%d rounds at most, simulated from the repetitions of the new run's session%s", s.Rounds, widened)
 }
 
 // answer draws for one question.

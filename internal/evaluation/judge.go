@@ -94,7 +94,7 @@ func (s Setup) settle(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict
 		if !slices.ContainsFunc(questions, func(q rounds.Question) bool { return q.Place == place }) {
 			continue
 		}
-		session, ok := sc.sessionOf(ph, shift, rng)
+		session, ok := sc.sessionOf(ph, shift, rng, s.Widen)
 		if !ok {
 			out.unmeasured = true
 			continue

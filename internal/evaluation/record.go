@@ -106,12 +106,15 @@ type session struct {
 
 // sessionOf is the session of a phone's new run; false where it has one repetition alone,
 // from which no round can be drawn.
-func (s scene) sessionOf(p phone, shift float64, rng *rand.Rand) (*session, bool) {
+func (s scene) sessionOf(p phone, shift float64, rng *rand.Rand, widen bool) (*session, bool) {
 	out := &session{scene: s, phone: p, shift: shift, rng: rng, base: make([][]float64, len(p.cells)), head: make([][]float64, len(p.cells))}
 	for _, c := range p.cells {
-		from := c.resampled()
-		if from == nil {
+		if len(c.session) < 2 {
 			return nil, false
+		}
+		from := c.session
+		if widen {
+			from = c.widened()
 		}
 		out.from = append(out.from, from)
 	}

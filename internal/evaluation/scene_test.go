@@ -13,6 +13,9 @@ func flat(n int) []series.Series {
 	var out []series.Series
 	for k := range n {
 		s := series.Series{Name: fmt.Sprint("series ", k+1), Device: "phone"}
+		if k%2 == 1 {
+			s.Metric = "energy.total_j"
+		}
 		for i := range 20 {
 			s.Values = append(s.Values, 100*float64(k+1)*(1+0.0001*float64(k+1)*float64(i%3-1)))
 		}
@@ -57,6 +60,14 @@ func TestWorldsAreWhatTheyAreNamedFor(t *testing.T) {
 	}
 }
 
+func TestOneRepetitionGivesNoRounds(t *testing.T) {
+	q := Question{Design: Design{2, 1, 1}, World: Plain, AcrossSessions: true}
+	s := sceneOf(t, q, told(1, 4, 1), 0)
+	if _, ok := s.sessionOf(s.phones[0], 0, q.chance(1, 0), false); ok {
+		t.Error("there are rounds of a session of one repetition")
+	}
+}
+
 func TestPhonesOfAWorld(t *testing.T) {
 	for _, c := range []struct {
 		world                 World
@@ -70,6 +81,9 @@ func TestPhonesOfAWorld(t *testing.T) {
 			s := sceneOf(t, Question{Design: Design{4, 2, 2}, World: c.world}, flat(9), draw)
 			checked, shifted, models := 0, 0, map[string]bool{}
 			for _, p := range s.phones {
+				if at := s.cell(p, 0); at != s.cell(s.phones[0], 0) {
+					t.Errorf("%s: phones measure %v and %v", c.world, at, s.cell(s.phones[0], 0))
+				}
 				checked, shifted = checked+count(p.checked), shifted+count(p.shifted)
 				models[p.model] = true
 				if of := meanSize(p.cells[0].of.Values) / meanSize(s.phones[0].cells[0].of.Values); of < 0.2 || of > 5 {
@@ -116,7 +130,7 @@ func TestADrawIsMadeOfRecords(t *testing.T) {
 		if len(sessions) != len(runs) {
 			t.Errorf("%s: %d sessions of %d runs", world, len(sessions), len(runs))
 		}
-		in, ok := s.sessionOf(p, 0.5, q.chance(1, 0))
+		in, ok := s.sessionOf(p, 0.5, q.chance(1, 0), false)
 		if !ok {
 			t.Fatal("no rounds")
 		}

@@ -201,12 +201,13 @@ func (q Question) phone(from []series.Series, place int, rng *rand.Rand) (phone,
 	return phone{cells: cells}, err
 }
 
-// beside brings other phones near the level of this one: they do the same work, each in
-// its own time.
+// beside has other phones measure what this one does, near its level: they do the same
+// work, each in its own time.
 func (p phone) beside(rng *rand.Rand, others []phone) {
 	for _, o := range others {
 		apart := math.Exp(levelsApart * rng.NormFloat64())
 		for k := range o.cells {
+			o.cells[k].metric = p.cells[k].metric
 			own, other := meanSize(p.cells[k].of.Values), meanSize(o.cells[k].of.Values)
 			if own > 0 && other > 0 {
 				o.cells[k].scale(apart * own / other)

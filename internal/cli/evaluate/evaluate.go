@@ -29,7 +29,7 @@ type flags struct {
 	settings.ConfigFlags
 	settings.PolicyFlags
 	designs, worlds, rules []string
-	across                 bool
+	across, widen          bool
 	metrics, draws, rounds int
 	shifts                 []string
 	seed                   uint64
@@ -59,6 +59,7 @@ func Command(c console.Console) *cobra.Command {
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "draw others: the same seed gives the same draws")
 	cmd.Flags().StringSliceVar(&f.rules, "rule", []string{string(evaluation.Apkgate)}, "who judges: "+strings.Join(ruleNames(), ", ")+"; may be repeated")
 	cmd.Flags().IntVar(&f.rounds, "rounds", 0, "at most so many rounds beside the base build; 0: none is at hand (default: the configuration's, else 40)")
+	cmd.Flags().BoolVar(&f.widen, "widen-rounds", false, "draw a session's repetitions apart by √(n/(n-1)) for rounds: a few vary less than their noise")
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "take the series from at most so many of the newest accepted runs")
 	cmd.Flags().StringVar(&f.format, "format", string(output.FormatText), "what to print: text, json or markdown")
 	f.ConfigFlags.Register(cmd)
@@ -117,7 +118,7 @@ func evaluate(c console.Console, cmd *cobra.Command, f flags, args []string) err
 	if err != nil {
 		return err
 	}
-	s := evaluation.Setup{Policy: set.Policy, Draws: f.draws, Seed: f.seed, Rounds: f.rounds}
+	s := evaluation.Setup{Policy: set.Policy, Draws: f.draws, Seed: f.seed, Rounds: f.rounds, Widen: f.widen}
 	if !cmd.Flags().Changed("rounds") {
 		s.Rounds = set.Config.Rounds.Max
 	}
