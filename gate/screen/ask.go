@@ -91,9 +91,9 @@ func tBelow(z float64) float64 {
 		return (1 + math.Copysign(1, z)) / 2
 	}
 	// F(t) = 1/2 + 3/8·u·(1 - u²/12), u = t/√(1+t²/4); far out the sum of the two
-	// halves loses its digits, and 1 - F ≈ 12/t⁴ takes over.
+	// halves loses its digits, and 1 - F ≈ 3/t⁴ takes over.
 	if z < -1e3 {
-		return 12 / (z * z * z * z)
+		return 3 / (z * z * z * z)
 	}
 	u := z / math.Sqrt(1+z*z/4)
 	return 0.5 + 0.375*u*(1-u*u/12)

@@ -58,6 +58,9 @@ func (c Counts) AtMost(events, repetitions, more float64) float64 {
 	// of the events about their mean, and of the mean
 	variance := c.dispersion*mean + c.dispersion*c.rate*repetitions*repetitions/c.repetitions
 	size := mean * mean / (variance - mean)
+	if size > 1e5 { // as good as Poisson's, and the beta function has too few digits
+		return mathext.GammaIncRegComp(math.Floor(events)+1, mean)
+	}
 	return mathext.RegIncBeta(size, math.Floor(events)+1, size/(size+mean))
 }
 

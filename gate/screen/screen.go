@@ -9,9 +9,8 @@
 //
 // as in a one-way analysis of variance with random effects (Searle, Casella and
 // McCulloch, "Variance Components", 1992). Neither τ nor σ is known: both are
-// integrated out over a grid, with half-Cauchy priors (Gelman, "Prior distributions
-// for variance parameters", Bayesian Analysis 1, 2006), so that few runs make no one
-// sure. It knows no metric, no context and no policy: numbers are on whatever scale
+// integrated out over a grid, with wide priors (after Gelman, "Prior distributions for
+// variance parameters", Bayesian Analysis 1, 2006), so that few runs make no one sure. It knows no metric, no context and no policy: numbers are on whatever scale
 // the caller judges.
 package screen
 
@@ -45,7 +44,8 @@ type Told struct{ Centre, SD float64 }
 
 // Prior is what is believed before any session is seen.
 type Prior struct {
-	// Between and Repetition are the scales of the half-Cauchy priors on τ and σ.
+	// Between and Repetition are the scales of the priors on τ and σ: logHeavy's and
+	// logHalfCauchy's.
 	Between, Repetition float64
 	// Floor is the least standard deviation of a session that is believed.
 	Floor float64
@@ -247,8 +247,13 @@ func (e evidence) sd() float64 {
 	return math.Sqrt(squares / math.Max(count-1, 1))
 }
 
-// logHalfCauchy is the logarithm of the density, but for a constant.
+// logHalfCauchy is the logarithm of the density of σ, but for a constant.
 func logHalfCauchy(x, scale float64) float64 { return -math.Log1p(x * x / (scale * scale)) }
+
+// logHeavy is the same of τ: 1/(scale+τ), whose tail is that of not knowing the order of
+// magnitude. A half-Cauchy density falls off too fast for few sessions: where they differ
+// by 10 %, 5 to 6 % of the builds that are worse by 10 % would be cleared.
+func logHeavy(x, scale float64) float64 { return -math.Log1p(x / scale) }
 
 // merged puts parts of nearly the same spread together, so that asking is cheap.
 func merged(parts []part) []part {
@@ -280,5 +285,3 @@ func merged(parts []part) []part {
 	}
 	return out
 }
-
-func logHeavy(x, scale float64) float64 { return -math.Log1p(x / scale) }

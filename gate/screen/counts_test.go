@@ -1,0 +1,58 @@
+package screen
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Three events in ten repetitions let expect, with Jeffreys' half of one, a rate that is
+// Gamma(3.5, 10): of five more repetitions there are at most k events with the chance of
+// a negative binomial distribution with size 3.5 and chance 10/15.
+func TestCountsByHand(t *testing.T) {
+	c := CountsOf([]Count{{2, 5}, {1, 5}})
+	lgamma := func(x float64) float64 { l, _ := math.Lgamma(x); return l }
+	sum := 0.0
+	for k := range 6 {
+		n := float64(k)
+		sum += math.Exp(lgamma(n+3.5) - lgamma(3.5) - lgamma(n+1) + 3.5*math.Log(10.0/15) + n*math.Log(5.0/15))
+		if got := c.AtMost(n, 5, 0); math.Abs(got-sum) > 1e-9 {
+			t.Errorf("at most %d: %g, want %g", k, got, sum)
+		}
+		if got := c.AtLeast(n+1, 5); math.Abs(got-(1-sum)) > 1e-9 {
+			t.Errorf("at least %d: %g, want %g", k+1, got, 1-sum)
+		}
+	}
+	if c.Rate() != 0.3 || c.AtLeast(0, 5) != 1 || c.AtLeast(0.4, 5) != 1 {
+		t.Errorf("a rate of %g, and none at least with %g", c.Rate(), c.AtLeast(0, 5))
+	}
+	if CountsOf(nil).Known() || CountsOf([]Count{{1, 0}}).Known() || !c.Known() {
+		t.Error("known is what had repetitions")
+	}
+}
+
+// Of a long past the rate is known: Poisson's distribution, with four more to be expected.
+func TestCountsOfALongPast(t *testing.T) {
+	never := CountsOf([]Count{{0, 1e7}})
+	for k := range 5 {
+		if got, want := never.AtMost(float64(k), 5, 4), (distuv.Poisson{Lambda: 4}).CDF(float64(k)); math.Abs(got-want) > 1e-4 {
+			t.Errorf("at most %d of four: %g, want %g", k, got, want)
+		}
+	}
+	if never.Rate() != 0 {
+		t.Errorf("a rate of %g of none", never.Rate())
+	}
+}
+
+// Sessions that differ by more than chance leave more room: of 0 and 10 events, in five
+// repetitions each, the variance is ten times the mean.
+func TestCountsOfUnlikeSessions(t *testing.T) {
+	even, uneven := CountsOf([]Count{{5, 5}, {5, 5}, {5, 5}}), CountsOf([]Count{{0, 5}, {10, 5}, {5, 5}})
+	if uneven.dispersion != 5 || even.dispersion != 1 {
+		t.Errorf("dispersions %g and %g, want 5 and 1", uneven.dispersion, even.dispersion)
+	}
+	if a, b := even.AtLeast(12, 5), uneven.AtLeast(12, 5); a > 0.05 || b < 2*a {
+		t.Errorf("twelve where five are usual: %g of even sessions, %g of uneven ones", a, b)
+	}
+}
