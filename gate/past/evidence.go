@@ -54,47 +54,66 @@ const enoughOfOwn = 5
 
 // EvidenceOf is what the history says of a cell whose value is x in the new run.
 func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Values, x Number) Evidence {
-	sessions, since := v.present(v.sessions(policy, c, m), m, policy.ForCell(c).MinChange)
-	e := Evidence{Own: len(sessions), Since: since}
-	if e.Own == 0 {
-		return v.elsewhere(e, policy.ForCell(c).OutlierFactor)
+	at := policy.ForCell(c)
+	sessions := v.sessions(policy, c, m)
+	if len(sessions) == 0 {
+		return v.elsewhere(at.OutlierFactor)
 	}
-	sessions, e.Aside = withoutBad(sessions, m, v.Scale)
-	e.N = len(sessions)
-	centres := make([]float64, len(sessions))
-	for i, s := range sessions {
-		centres[i] = s.Centre
-	}
-	e.Expected = stat.Median(centres)
-	e.Fences = stat.FencesOf(stat.Sample{Values: centres}, policy.ForCell(c).OutlierFactor)
 	if m.Mean {
-		e.Counts = countsOf(sessions)
+		e := Evidence{Own: len(sessions), Counts: countsOf(sessions)}
+		e.show(sessions, at.OutlierFactor)
 		e.Expected = e.Counts.Rate()
 		return e
 	}
+	sessions, since := v.present(sessions, m, at.MinChange)
+	e := Evidence{Own: len(sessions), Since: since}
+	sessions, e.Aside = withoutBad(sessions, m, v.Scale)
+	centres := e.show(sessions, at.OutlierFactor)
 	prior := PriorOf(m, v.Scale, e.Expected)
 	if e.Own < enoughOfOwn {
 		prior.Spread, prior.DF = v.spreadElsewhere(prior.Floor)
 		prior.Told = v.toldElsewhere(centres, prior.Floor)
 		e.Lent = prior.DF > 0 && prior.Told.SD > 0
 	}
-	past := make([]screen.Session, len(sessions))
-	within := screen.Within{}
-	within.Add(x.SD, x.N)
-	for i, s := range sessions {
-		past[i] = screen.Session{Centre: s.Centre, N: s.N}
-		within.Add(s.SD, s.N)
-	}
-	if e.Outlook = screen.Of(past, x.N, within, prior); e.Outlook.Known() {
+	if e.Outlook = outlookOf(sessions, x, prior); e.Outlook.Known() {
 		e.Expected = e.Outlook.Level()
 	}
 	return e
 }
 
+// show fills in what a reader sees of the sessions, whose centres it returns.
+func (e *Evidence) show(sessions []session, factor float64) []float64 {
+	centres := centresOf(sessions)
+	e.N, e.Expected = len(centres), stat.Median(centres)
+	e.Fences = stat.FencesOf(stat.Sample{Values: centres}, factor)
+	return centres
+}
+
+// outlookOf is what the sessions let expect of one like the new run.
+func outlookOf(sessions []session, x Number, prior screen.Prior) screen.Outlook {
+	var within screen.Within
+	within.Add(x.SD, x.N)
+	past := make([]screen.Session, len(sessions))
+	for i, s := range sessions {
+		past[i] = screen.Session{Centre: s.Centre, N: s.N}
+		within.Add(s.SD, s.N)
+	}
+	return screen.Of(past, x.N, within, prior)
+}
+
+func centresOf(sessions []session) []float64 {
+	out := make([]float64, len(sessions))
+	for i, s := range sessions {
+		out[i] = s.Centre
+	}
+	return out
+}
+
 // elsewhere is the evidence where the own context was never measured: what every other
 // shows, for a reader. It says nothing of this one.
-func (v Values) elsewhere(e Evidence, factor float64) Evidence {
-	if e.N = len(v.Numbers); e.N == 0 {
+func (v Values) elsewhere(factor float64) Evidence {
+	e := Evidence{N: len(v.Numbers)}
+	if e.N == 0 {
 		return e
 	}
 	s := stat.Sample{Values: v.Numbers, Weights: v.weights}
@@ -134,13 +153,7 @@ func (v Values) toldElsewhere(centres []float64, floor float64) screen.Told {
 // a level that keeps moving has them by now, and the first run of these, "" where there
 // was no level before.
 func (v Values) present(sessions []session, m metric.Metric, minChange float64) (now []session, since string) {
-	if len(sessions) == 0 || m.Mean {
-		return sessions, ""
-	}
-	centres := make([]float64, len(sessions))
-	for i, s := range sessions {
-		centres[i] = s.Centre
-	}
+	centres := centresOf(sessions)
 	worse := 1.0
 	if m.Direction == metric.HigherIsBetter {
 		worse = -1
@@ -229,13 +242,9 @@ func withoutBad(all []session, m metric.Metric, s Scale) (kept []session, aside 
 	if len(all) < fewest {
 		return all, 0
 	}
-	values := make([]float64, len(all))
-	for i, s := range all {
-		values[i] = s.Centre
-	}
-	middle := stat.Median(values)
-	distances := make([]float64, len(all))
-	for i, x := range values {
+	distances := centresOf(all)
+	middle := stat.Median(distances)
+	for i, x := range distances {
 		distances[i] = math.Abs(x - middle)
 	}
 	const toSD = 1.4826 // of a normal distribution's median absolute deviation

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
@@ -113,5 +114,260 @@ func TestKindsAreCountedInTheOwnContext(t *testing.T) {
 		if same != c.same || other != c.other || !slices.Equal(ways, c.ways) || own != c.own {
 			t.Errorf("%s: %d the same, %d in other ways, %q, its own %t; want %d, %d, %q, %t", name, same, other, ways, own, c.same, c.other, c.ways, c.own)
 		}
+	}
+}
+
+// of is what the past says of a metric of a run of phone a. Each list of values is of runs
+// of one phone.
+func of(t *testing.T, metricName string, x float64, values map[string][]float64) Evidence {
+	t.Helper()
+	p := gatetest.Policy(t, gate.PresetDefault)
+	var runs []run.Run
+	for _, model := range []string{"a", "b", "c", "d", "e", "f"} {
+		runs = append(runs, gatetest.On(model, metricName, values[model]...)...)
+	}
+	history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, runs...), nil)
+	cell := run.Cell{Metric: metricName}
+	history.Tabulate([]run.Cell{cell})
+	m, _ := metric.Default().Lookup(metricName)
+	v := history.ValuesOf(cell, m, x)
+	return history.EvidenceOf(p, cell, m, v, Number{Centre: v.On(x), N: 1})
+}
+
+// What a number is judged by: the sessions of its own context and nothing else, but for how
+// much sessions differ where there are few.
+func TestWhatAJudgementRestsOn(t *testing.T) {
+	five := []float64{600, 610, 590, 605, 595}
+	for name, c := range map[string]struct {
+		values   map[string][]float64
+		n, own   int
+		expected float64
+		known    bool
+	}{
+		"nothing":                           {nil, 0, 0, 0, false},
+		"five of its own":                   {map[string][]float64{"a": five}, 5, 5, 600, true},
+		"five of its own, and others":       {map[string][]float64{"a": five, "b": {1, 2, 3}}, 5, 5, 600, true},
+		"two of its own":                    {map[string][]float64{"a": {300, 310}}, 2, 2, 305, true},
+		"one of its own":                    {map[string][]float64{"a": {300}, "b": five}, 1, 1, 300, false},
+		"one, and three others":             {map[string][]float64{"a": {300}, "b": five, "c": five, "d": five}, 1, 1, 300, true},
+		"five of one other phone":           {map[string][]float64{"b": five}, 5, 0, 600, false},
+		"one of each of five other phones":  {map[string][]float64{"b": {600}, "c": {610}, "d": {590}, "e": {605}, "f": {595}}, 5, 0, 600, false},
+		"five, of which two are far worse":  {map[string][]float64{"a": {600, 200, 610, 605, 190}}, 3, 5, 605, true},
+		"five, of which two are far better": {map[string][]float64{"a": {200, 600, 205, 610, 195}}, 5, 5, 362, true},
+		"three, of which one is far worse":  {map[string][]float64{"a": {600, 200, 610}}, 3, 3, 470, true},
+	} {
+		e := of(t, frames, 600, c.values)
+		if e.N != c.n || e.Own != c.own || e.Known() != c.known || e.Lent || e.Aside != max(c.own-c.n, 0) {
+			t.Errorf("%s: %d values, %d its own, known %t, %d aside; want %d, %d, %t", name, e.N, e.Own, e.Known(), e.Aside, c.n, c.own, c.known)
+		}
+		if math.Abs(e.Expected-c.expected) > 1 {
+			t.Errorf("%s: %g is expected, want about %g", name, e.Expected, c.expected)
+		}
+	}
+}
+
+// From five sessions of its own on the spread of others is no matter; below, it is theirs
+// as far as they agree.
+func TestTheSpreadOfOthers(t *testing.T) {
+	calm := []float64{600, 606, 594, 603, 597}
+	wild := map[string][]float64{"b": {600, 900, 300, 750, 450}, "c": {600, 900, 300, 750, 450}, "d": {600, 900, 300, 750, 450}}
+	with := func(own []float64) float64 {
+		values := map[string][]float64{"a": own}
+		for k, v := range wild {
+			values[k] = v
+		}
+		e := of(t, frames, 600, values)
+		return e.Outlook.Quantile(0.9) - e.Outlook.Quantile(0.1)
+	}
+	alone := func(own []float64) float64 {
+		e := of(t, frames, 600, map[string][]float64{"a": own})
+		return e.Outlook.Quantile(0.9) - e.Outlook.Quantile(0.1)
+	}
+	if a, b := alone(calm), with(calm); math.Abs(a-b) > 1e-9 {
+		t.Errorf("five of its own: %g beside wild phones, %g alone", b, a)
+	}
+	if a, b := alone(calm[:3]), with(calm[:3]); b < 3*a {
+		t.Errorf("three of its own: %g beside wild phones, %g alone", b, a)
+	}
+}
+
+// A phone is told its level by those that differ from it in the network alone, where the
+// network made no difference on three others.
+func TestALevelIsLent(t *testing.T) {
+	p := gatetest.Judging(t, gate.PresetDefault, "cpu.time_ms")
+	var runs []run.Run
+	add := func(model, network string, level float64, n int) {
+		for i := range n {
+			r := gatetest.Run(fmt.Sprint(model, network, i), map[string]float64{"cpu.time_ms": level * (1 + 0.01*float64(i%3-1))})
+			runs = append(runs, gatetest.In(r, map[string]string{"model": model, "network": network}))
+		}
+	}
+	for i, model := range []string{"b", "c", "d", "e"} {
+		add(model, "wifi", 100*float64(i+1), 6)
+		add(model, "3g", 100*float64(i+1), 6)
+	}
+	add("a", "wifi", 1000, 8)
+	add("a", "3g", 1000, 1)
+	now := map[string]string{"model": "a", "network": "3g"}
+	history := RunsOf(now, gatetest.Summaries(p, runs...), nil)
+	cell := run.Cell{Metric: "cpu.time_ms"}
+	history.Tabulate([]run.Cell{cell})
+	m, _ := metric.Default().Lookup(cell.Metric)
+	v := history.ValuesOf(cell, m, 1000)
+	e := history.EvidenceOf(p, cell, m, v, Number{Centre: v.On(1000), N: 1})
+	if !e.Lent || e.Own != 1 || math.Abs(v.Back(e.Expected)-1000) > 15 {
+		t.Errorf("lent %t to %d session, %g is expected; want 1000", e.Lent, e.Own, v.Back(e.Expected))
+	}
+	if missed := e.Outlook.Below(math.Log(1000 / 1.1)); missed > 0.02 {
+		t.Errorf("10 %% more would look as good with a chance of %g", missed)
+	}
+}
+
+// Runs of one session count once, with all of their repetitions, in the order of time.
+func TestRunsOfOneSessionAreOne(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	at := func(r run.Run, hour int) run.Run {
+		r.Started = time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC)
+		return r
+	}
+	runs := gatetest.Runs(
+		at(gatetest.Repeated("late", "s", "a", 8, 8), 9), at(gatetest.Repeated("alone", "", "a", 9), 7), at(gatetest.Repeated("early", "s", "a", 2, 4, 8, 16), 5),
+		at(gatetest.Repeated("alone too", "", "a", 10, 10), 6), at(gatetest.Repeated("of another", "s", "b", 1), 1))
+	history := RunsOf(map[string]string{"model": "a"}, gatetest.Summaries(p, runs...), nil)
+	cell := run.Cell{Metric: "frames.duration_ms"}
+	history.Tabulate([]run.Cell{cell})
+	m, _ := metric.Default().Lookup(cell.Metric)
+	got := history.ValuesOf(cell, m, 8).sessions(p, cell, m)
+	// Four at √2·4, the centre of 2, 4, 8 and 16, and two at 8.
+	want := []session{{Number{(4*math.Log(4*math.Sqrt2) + 2*math.Log(8)) / 6, 0, 6}, time.Time{}, "early"}, {Number{math.Log(10), 0, 2}, time.Time{}, "alone too"}, {Number{math.Log(9), 0, 1}, time.Time{}, "alone"}}
+	if len(got) != len(want) {
+		t.Fatalf("%d sessions, want %d: %+v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		if math.Abs(got[i].Centre-w.Centre) > 1e-9 || got[i].N != w.N || got[i].id != w.id {
+			t.Errorf("session %d: %+v, want %+v", i, got[i], w)
+		}
+	}
+	early, _ := gatetest.Summaries(p, runs[2])[0].Repeated(cell)
+	if want := early.SD * math.Sqrt(3.0/4); math.Abs(got[0].SD-want) > 1e-6 {
+		t.Errorf("a repetition of the session wavers by %g, want %g: that of three degrees of freedom and of one without any spread", got[0].SD, want)
+	}
+	// A policy that takes means has the mean of the repetitions, and a run that doesn't tell of
+	// them is one.
+	p.Centre = run.Mean
+	s := gatetest.Summaries(p, runs[2])[0]
+	if n := (Scale{Log: true}).NumberOf(s, p, cell, m, 7.5); n.Centre != math.Log(7.5) || n.N != 4 {
+		t.Errorf("by means: %+v", n)
+	}
+	s.Cells = run.CellsOf(map[run.Cell]float64{cell: 7.5})
+	if n := (Scale{}).NumberOf(s, p, cell, m, 7.5); n != (Number{7.5, 0, 1}) {
+		t.Errorf("of a run that doesn't tell of its repetitions: %+v", n)
+	}
+}
+
+// A worsening by 10 % on each scale: of the logarithm, of the value, in points of a ratio,
+// in what a metric resolves that may be below zero; and never less than it resolves.
+func TestAWorseningOnItsScale(t *testing.T) {
+	of := func(better metric.Direction, set func(*metric.Metric)) metric.Metric {
+		m := metric.Metric{Direction: better, Resolution: 0.5}
+		if set != nil {
+			set(&m)
+		}
+		return m
+	}
+	ratio, signed := func(m *metric.Metric) { m.Ratio, m.Resolution = true, 0.001 }, func(m *metric.Metric) { m.Signed = true }
+	const lower, higher = metric.LowerIsBetter, metric.HigherIsBetter
+	for name, c := range map[string]struct {
+		m                   metric.Metric
+		log                 bool
+		level, effect, unit float64
+		between, floor      float64
+	}{
+		"times":                    {of(lower, nil), true, math.Log(100), math.Log(1.1), 0.01, 0.02, 0.5 / math.Sqrt(12) / 100},
+		"rates":                    {of(higher, nil), true, math.Log(100), math.Log(0.9), 0.01, 0.02, 0.5 / math.Sqrt(12) / 100},
+		"times hardly resolved":    {of(lower, nil), true, math.Log(1), math.Log(1.5), 0.01, 0.02, 0.5 / math.Sqrt(12)},
+		"counts":                   {of(lower, nil), false, 100, 10, 1, 2, 0.5 / math.Sqrt(12)},
+		"frames":                   {of(higher, nil), false, 100, -10, 1, 2, 0.5 / math.Sqrt(12)},
+		"counts of nothing":        {of(lower, nil), false, 0, 0.5, 0.05, 0.1, 0.5 / math.Sqrt(12)},
+		"counts below nothing":     {of(lower, nil), false, -100, 10, 1, 2, 0.5 / math.Sqrt(12)},
+		"a ratio":                  {of(higher, ratio), false, 0.95, -0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
+		"janky frames, a ratio":    {of(lower, ratio), false, 0.02, 0.1, 0.01, 0.02, 0.001 / math.Sqrt(12)},
+		"beyond the deadline":      {of(lower, signed), false, -8, 1, 0.1, 0.2, 0.5 / math.Sqrt(12)},
+		"a frame rate that wavers": {of(higher, func(m *metric.Metric) { m.Restless = 0.03 }), false, 60, -6, 0.6, 1.2, math.Hypot(0.5/math.Sqrt(12), 1.8)},
+		"a time that wavers":       {of(lower, func(m *metric.Metric) { m.Restless = 0.01 }), true, math.Log(100), math.Log(1.1), 0.01, 0.02, math.Hypot(0.005/math.Sqrt(12), 0.01)},
+	} {
+		s := Scale{c.log}
+		gatetest.About(t, name, Effect(c.m, s, c.level, 0.1), c.effect)
+		gatetest.About(t, name+", its unit", Unit(c.m, s, c.level), c.unit)
+		p := PriorOf(c.m, s, c.level)
+		gatetest.About(t, name+", sessions", p.Between, c.between)
+		gatetest.About(t, name+", repetitions", p.Repetition, 2.5*c.between)
+		gatetest.About(t, name+", the least spread", p.Floor, c.floor)
+	}
+	if e := Effect(of(higher, nil), Scale{Log: true}, math.Log(0.1), 0.1); math.IsInf(e, 0) || math.IsNaN(e) || e > math.Log(0.1) {
+		t.Errorf("all of a rate that is hardly resolved: %g", e)
+	}
+}
+
+// Noise of what a metric hardly resolves adds, and does not multiply: ten milliseconds of
+// wakelocks one day and forty the next.
+func TestTheScaleOfWhatIsHardlyResolved(t *testing.T) {
+	m, _ := metric.Default().Lookup("wakelock.time_ms")
+	for want, values := range map[bool][]float64{true: {9000, 12_000, 8000}, false: {10, 40, 9999}} {
+		cell := run.Cell{Metric: m.Name}
+		p := gatetest.Policy(t, gate.PresetDefault)
+		history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, gatetest.On("a", m.Name, values...)...), nil)
+		history.Tabulate([]run.Cell{cell})
+		if v := history.ValuesOf(cell, m, 10); v.Log != want {
+			t.Errorf("of %g: log %t, want %t", values, v.Log, want)
+		}
+	}
+}
+
+// Of what is read and not measured the last that was accepted counts, of the own context
+// where it has any.
+func TestTheNewestIsWhatABuildIsComparedWith(t *testing.T) {
+	p := gatetest.Judging(t, gate.PresetDefault, "apk.size_bytes")
+	cell := run.Cell{Metric: "apk.size_bytes"}
+	m, _ := metric.Default().Lookup(cell.Metric)
+	at := func(model string, day int, bytes float64) run.Run {
+		r := gatetest.Nearly(model, cell.Metric, bytes)
+		r.ID, r.Started = fmt.Sprint(model, day), time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
+		return r
+	}
+	for name, c := range map[string]struct {
+		runs []run.Run
+		want float64
+		n    int
+	}{
+		"of its own":     {gatetest.Runs(at("a", 1, 100), at("a", 3, 120), at("a", 2, 110)), 120, 1},
+		"beside others":  {gatetest.Runs(at("b", 9, 500), at("a", 2, 110), at("b", 1, 90)), 110, 1},
+		"of others":      {gatetest.Runs(at("b", 1, 90), at("b", 9, 500), at("c", 5, 300)), 500, 1},
+		"without a past": {nil, 0, 0},
+	} {
+		history := RunsOf(gatetest.Phone("a"), gatetest.Summaries(p, c.runs...), nil)
+		history.Tabulate([]run.Cell{cell})
+		if e := history.ValuesOf(cell, m, 100).Newest(); e.Expected != c.want || e.N != c.n || e.Own != c.n {
+			t.Errorf("%s: %+v, want %g", name, e, c.want)
+		}
+	}
+}
+
+// What was accepted before an improvement is no reference any more.
+func TestAnImprovementIsALevelOfItsOwn(t *testing.T) {
+	e := of(t, "cpu.time_ms", 80, map[string][]float64{"a": {100, 101, 99, 100, 102, 98, 80, 81, 79, 80}})
+	if e.Own < 4 || e.Own > 5 || e.Since != fmt.Sprint("a", 10-e.Own) || math.Exp(e.Expected) > 85 {
+		t.Errorf("%d sessions since %q, %g is expected; want 4 or 5, and about 80", e.Own, e.Since, math.Exp(e.Expected))
+	}
+	if e = of(t, "cpu.time_ms", 100, map[string][]float64{"a": {100, 101, 99, 100, 102, 98, 101}}); e.Own != 7 || e.Since != "" {
+		t.Errorf("%d sessions since %q, want all seven", e.Own, e.Since)
+	}
+}
+
+// Rare events have an outlook of their own, by the repetitions behind them.
+func TestRareEventsAreCounted(t *testing.T) {
+	e := of(t, "anr.count", 0, map[string][]float64{"a": {0, 0, 1, 0, 0}})
+	if !e.Counts.Known() || e.Outlook.Known() || math.Abs(e.Expected-0.2) > 1e-9 || e.Own != 5 {
+		t.Errorf("%+v, want a rate of 0.2 by five", e)
 	}
 }
