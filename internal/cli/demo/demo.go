@@ -31,10 +31,12 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/layout"
+	"github.com/apkgate/apkgate/run"
 )
 
 // Command is apkgate demo.
@@ -124,13 +126,17 @@ func (d demo) writeApps() error {
 
 // config writes a configuration for a build on the devices of a lab, and reads
 // it as any user's.
-func (d demo) config(file, build, lab string, networks ...string) (*config.Config, error) {
+// A base build is one to measure against in turns, "" for none.
+func (d demo) config(file, build, base, lab string, networks ...string) (*config.Config, error) {
 	profiles, err := profile.Lab(lab)
 	if err != nil {
 		return nil, exit.Infrastructure(err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, labConfig, build, strings.Join(networks, ", "))
+	if base != "" {
+		base = "\n# What the history does not clear is measured in turns with this build.\nbase: " + base + ".apk\n"
+	}
+	fmt.Fprintf(&b, labConfig, build, base, strings.Join(networks, ", "))
 	for _, p := range profiles {
 		fmt.Fprintf(&b, "  - simulated: %s\n", p.Name)
 	}
@@ -155,7 +161,7 @@ scenarios:
         class: com.example.demo.ReadMailTest#readsMail
     repetitions: 5
     timeout: 1m
-
+%s
 store:
   sqlite: history.db
 report:
@@ -166,7 +172,7 @@ devices:
 `
 
 func (d demo) play(ctx context.Context, store baseline.Store) error {
-	good, err := d.config("main-branch.yml", goodBuild, "device-lab", "wifi", "3g")
+	good, err := d.config("main-branch.yml", goodBuild, "", "device-lab", "wifi", "3g")
 	if err != nil {
 		return err
 	}
@@ -174,7 +180,7 @@ func (d demo) play(ctx context.Context, store baseline.Store) error {
 	if err := d.history(ctx, good, store); err != nil {
 		return err
 	}
-	worse, err := d.config(config.FileName, worseBuild, "upgraded-lab", "wifi")
+	worse, err := d.config(config.FileName, worseBuild, goodBuild, "upgraded-lab", "wifi")
 	if err != nil {
 		return err
 	}
@@ -213,9 +219,25 @@ func (d demo) pullRequest(ctx context.Context, cfg *config.Config, store baselin
 	}
 	policy, _ := gate.PolicyOf(gate.PresetDefault)
 	set := settings.Settings{Policy: policy, Catalogue: metric.Default()}
-	fmt.Fprintf(d.Stdout, "3. The gate\n\n")
-	in, err := judging.Judge(lab.MeasuredRuns(results), judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), set)
+	s := turns.Settler{
+		Console: d.Console, Config: cfg, Set: set, Flags: lab.CollectFlags{Session: "pull-request"},
+		Judge: func(runs []run.Run) (layout.Input, error) {
+			return judging.Judge(runs, judging.OfStore(ctx, baseline.SoundOf(store), set, judging.Lineage{}), set)
+		},
+	}
+	if s.Base, err = turns.Named(d.Console, cfg, "", ""); err != nil {
+		return err
+	}
+	measured := lab.Measured{Runs: lab.MeasuredRuns(results)}
+	for i := range results {
+		measured.Places = append(measured.Places, i)
+	}
+	in, err := s.Judge(measured.Runs)
 	if err != nil {
+		return err
+	}
+	fmt.Fprintf(d.Stdout, "3. The gate: these phones are new to the history, so that the new build is measured in turns with 1.4.0\n\n")
+	if in, err = s.Settle(ctx, in, measured); err != nil {
 		return err
 	}
 	f := output.Text().To(output.FormatHTML, cfg.Report.HTML).To(output.FormatJSON, d.path("verdict.json"))
