@@ -187,6 +187,7 @@ func absent(n int) []float64 {
 type Layouts struct {
 	last  *layout
 	known map[string]*layout
+	key   []byte // of known, for the next search
 }
 
 // Cells are the values of the cells, each of which is named once, and of each what its
@@ -211,17 +212,17 @@ func (l *Layouts) Share(c Cells) Cells {
 }
 
 func (l *Layouts) find(cells []Cell) *layout {
-	var key strings.Builder
+	l.key = l.key[:0]
 	for _, c := range cells {
-		key.WriteString(c.Event + "\x00" + c.Metric + "\x01")
+		l.key = append(append(append(append(l.key, c.Event...), 0), c.Metric...), 1)
 	}
-	found := l.known[key.String()]
+	found := l.known[string(l.key)]
 	if found == nil || !slices.Equal(found.cells, cells) {
 		found = newLayout(cells)
 		if l.known == nil {
 			l.known = map[string]*layout{}
 		}
-		l.known[key.String()] = found
+		l.known[string(l.key)] = found
 	}
 	return found
 }

@@ -120,6 +120,11 @@ func (sc *scanner) cluster(ctx context.Context, out []run.Summary, contexts []ra
 			lanes = append(lanes, l)
 		}
 	}
+	read := 0
+	for _, l := range lanes {
+		read += len(l.read)
+	}
+	out = slices.Grow(out, min(read, sc.query.Limit-len(out)))
 	heap.Init(&lanes)
 	for len(lanes) > 0 && len(out) < sc.query.Limit {
 		l := lanes[0]
@@ -197,7 +202,7 @@ type lane struct {
 
 // refill reads on in the lane and reports whether there was anything left.
 func (sc *scanner) refill(ctx context.Context, l *lane, size int) (bool, error) {
-	l.read = l.read[:0:0]
+	l.read = make([]run.Summary, 0, min(size, smallPage))
 	for len(l.read) == 0 && !l.done {
 		if err := sc.readPage(ctx, l, size); err != nil {
 			return false, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"slices"
+	"sync"
 
 	"github.com/apkgate/apkgate/baseline/internal/records"
 )
@@ -34,14 +35,20 @@ func Unseal(p Place, text string, sealed []byte) ([]byte, error) {
 	return sealed[:n], nil
 }
 
+// heads are for what is sealed beside the cells: a check unseals tens of thousands.
+var heads = sync.Pool{New: func() any { return new([]byte) }}
+
 // checksum is of all but the place's reference, which is no part of the run.
 func checksum(p Place, text string, cells []byte) uint32 {
-	head := make([]byte, 0, 128)
+	room := heads.Get().(*[]byte)
+	defer heads.Put(room)
+	head := (*room)[:0]
 	for _, n := range []int64{p.Subject, p.Context, int64(len(p.Started)), int64(len(p.ID)), int64(len(text))} {
 		head = binary.AppendVarint(head, n)
 	}
 	for _, s := range []string{p.Started, p.ID, text} {
 		head = append(head, s...)
 	}
+	*room = head
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, cells)
 }
