@@ -33,37 +33,62 @@ const mostTimes = 200
 func DriftOf(series []Series, alpha float64) Drift {
 	d := Drift{Slope: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), Falling: 1, Rising: 1}
 	var slopes []float64
-	order, variance := 0.0, 0.0
 	for _, s := range series {
 		s = s.newest()
 		for i := range s.Values {
 			for j := range i {
-				if s.Times[i] == s.Times[j] {
-					continue
+				if s.Times[i] != s.Times[j] {
+					slopes = append(slopes, (s.Values[i]-s.Values[j])/(s.Times[i]-s.Times[j]))
 				}
-				slopes = append(slopes, (s.Values[i]-s.Values[j])/(s.Times[i]-s.Times[j]))
-				order += float64(cmp.Compare(s.Values[i], s.Values[j]))
 			}
 		}
-		variance += s.orderVariance()
 	}
 	if len(slopes) == 0 {
 		return d
 	}
 	slices.Sort(slopes)
 	d.Slope = middleOf(slopes)
-	if !(variance > 0) {
+	order, sd := orderOf(series)
+	if !(sd > 0) {
 		return d
 	}
-	sd := math.Sqrt(variance)
-	d.Rising = distuv.UnitNormal.Survival((order - 1) / sd)
-	d.Falling = distuv.UnitNormal.Survival((-order - 1) / sd)
+	d.Falling, d.Rising = inOrder(order, sd)
 	reach := -distuv.UnitNormal.Quantile(alpha/2) * sd
 	drop := int(math.Floor((float64(len(slopes)) - reach) / 2))
 	if drop >= 1 {
 		d.Low, d.High = slopes[drop-1], slopes[len(slopes)-drop]
 	}
 	return d
+}
+
+// InOrder is Falling and Rising of the drift of the series alone, for a tenth of its cost.
+func InOrder(series []Series) (falling, rising float64) {
+	order, sd := orderOf(series)
+	if !(sd > 0) {
+		return 1, 1
+	}
+	return inOrder(order, sd)
+}
+
+func inOrder(order, sd float64) (falling, rising float64) {
+	return distuv.UnitNormal.Survival((-order - 1) / sd), distuv.UnitNormal.Survival((order - 1) / sd)
+}
+
+// orderOf is Kendall's S of all series, and its standard deviation if time meant nothing.
+func orderOf(series []Series) (order, sd float64) {
+	variance := 0.0
+	for _, s := range series {
+		s = s.newest()
+		for i := range s.Values {
+			for j := range i {
+				if s.Times[i] != s.Times[j] {
+					order += float64(cmp.Compare(s.Values[i], s.Values[j]))
+				}
+			}
+		}
+		variance += s.orderVariance()
+	}
+	return order, math.Sqrt(variance)
 }
 
 // newest are the series' last values in the order of time.

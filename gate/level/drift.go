@@ -14,14 +14,17 @@ const (
 	sureOfSlope = 0.5
 )
 
-// driftOf is the drift by session.
-func driftOf(centres []float64) stat.Drift {
+// bySession is the series of them.
+func bySession(centres []float64) []stat.Series {
 	at := make([]float64, len(centres))
 	for i := range at {
 		at[i] = float64(i)
 	}
-	return stat.DriftOf([]stat.Series{{Times: at, Values: centres}}, sureOfSlope)
+	return []stat.Series{{Times: at, Values: centres}}
 }
+
+// driftOf is the drift by session.
+func driftOf(centres []float64) stat.Drift { return stat.DriftOf(bySession(centres), sureOfSlope) }
 
 // moved is what each session would show more by now, nil where there is no drift, or a
 // step explains it better.
@@ -30,13 +33,17 @@ func moved(centres []float64, worse float64) []float64 {
 	if n < leastDrift || worse == 0 {
 		return nil
 	}
-	d := driftOf(centres)
-	better, other, slope := d.Falling, d.Rising, d.Low
+	better, other := stat.InOrder(bySession(centres))
 	if worse < 0 {
-		better, other, slope = other, better, d.High
+		better, other = other, better
 	}
 	if better > getsBetter && other > getsWorse {
 		return nil
+	}
+	d := driftOf(centres)
+	slope := d.Low
+	if worse < 0 {
+		slope = d.High
 	}
 	if at, _ := split(centres, worse); at > 0 && stepped(centres, at) {
 		return nil

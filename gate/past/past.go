@@ -33,6 +33,7 @@ type Runs struct {
 	weights []float64              // of ranked
 	Sampled int                    // how many values of a cell are kept for a picture
 	table   map[run.Cell][]float64 // the numbers of each cell to judge: see Tabulate
+	alike   map[way][]bool         // which runs' values are comparable: see comparable
 }
 
 // RunsOf is the history as a run of the context now sees it, by the properties in use;
@@ -42,7 +43,7 @@ func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 	for i, r := range refs {
 		theirs[i] = r.Context
 	}
-	p := Runs{Now: now, Ranked: devctx.Rank(now, theirs, use)}
+	p := Runs{Now: now, Ranked: devctx.Rank(now, theirs, use), alike: map[way][]bool{}}
 	p.Refs, p.Groups, p.weights = make([]*run.Summary, len(refs)), make([]int, len(refs)), make([]float64, len(refs))
 	g := devctx.NewGroups(use)
 	for i, r := range p.Ranked {

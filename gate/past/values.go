@@ -61,18 +61,33 @@ func (p Runs) ValuesOf(c run.Cell, m metric.Metric, x float64) Values {
 // somewhereElse reports whether some run lacks the number, or has one that came
 // about in another way.
 func (p Runs) somewhereElse(numbers []float64, m metric.Metric) bool {
-	for i, n := range numbers {
-		if math.IsNaN(n) || (m.Within != "" && !m.Comparable(p.Refs[i].Context, p.Now)) {
-			return true
+	if slices.ContainsFunc(numbers, math.IsNaN) {
+		return true
+	}
+	return m.Within != "" && slices.Contains(p.comparable(m), false)
+}
+
+// way is how a metric's values come about: see metric.Metric.Way.
+type way struct{ within, unsaid string }
+
+// comparable reports of each run of the history whether its values of the metric are one
+// quantity with the new run's. It is the same of all metrics that come about alike.
+func (p Runs) comparable(m metric.Metric) []bool {
+	key := way{m.Within, m.Unsaid}
+	if p.alike[key] == nil {
+		p.alike[key] = make([]bool, len(p.Refs))
+		for i, r := range p.Refs {
+			p.alike[key][i] = m.Comparable(r.Context, p.Now)
 		}
 	}
-	return false
+	return p.alike[key]
 }
 
 func (p Runs) comparableOnly(all Values, m metric.Metric) Values {
 	v := Values{past: all.past, Scale: all.Scale}
+	comparable := p.comparable(m)
 	for i, n := range all.Numbers {
-		if math.IsNaN(n) || !m.Comparable(p.Refs[i].Context, p.Now) {
+		if math.IsNaN(n) || !comparable[i] {
 			continue
 		}
 		v.Numbers = append(v.Numbers, n)

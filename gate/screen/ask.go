@@ -61,7 +61,9 @@ func (o Outlook) Reach(p float64) float64 {
 	return quantile(o.parts, p, tBelow, func(x float64) float64 { return o.Rarely(x, false) })
 }
 
-// quantile finds where below is p, by bisection between the quantiles of the parts.
+// quantile finds where below is p, between the quantiles of the parts, by the Illinois
+// method (Dowell and Jarratt 1971): false position that halves the weight of an end that
+// stays.
 func quantile(parts []part, p float64, of, below func(float64) float64) float64 {
 	z := 1.0 // of the kernel, at which it is surely beyond p
 	for of(-z) > math.Min(p, 1-p) {
@@ -71,13 +73,26 @@ func quantile(parts []part, p float64, of, below func(float64) float64) float64 
 	for _, k := range parts {
 		low, high = math.Min(low, k.mean-z*k.sd), math.Max(high, k.mean+z*k.sd)
 	}
-	const steps = 40
+	const steps, near = 40, 1e-12
+	under, over, side := below(low)-p, below(high)-p, 0
 	for range steps {
-		middle := (low + high) / 2
-		if below(middle) < p {
-			low = middle
-		} else {
-			high = middle
+		if !(under < 0 && over > 0) || high-low <= near*math.Max(math.Abs(low), math.Abs(high)) {
+			break
+		}
+		at := high - over*(high-low)/(over-under)
+		switch off := below(at) - p; {
+		case math.Abs(off) <= near*p:
+			return at
+		case off < 0:
+			if low, under = at, off; side < 0 {
+				over /= 2
+			}
+			side = -1
+		default:
+			if high, over = at, off; side > 0 {
+				under /= 2
+			}
+			side = 1
 		}
 	}
 	return (low + high) / 2

@@ -123,8 +123,7 @@ const (
 // parts are the outlooks for each σ and τ of the grid, with the likelihood of these.
 func (e evidence) parts() []part {
 	low, high := e.sigmaRange()
-	var out []part
-	var logs []float64
+	out, logs := make([]part, 0, sigmas*taus), make([]float64, 0, sigmas*taus)
 	step := math.Log(high/low) / (sigmas - 1)
 	for i := range sigmas {
 		sigma := low * math.Exp(step*float64(i))
