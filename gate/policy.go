@@ -64,6 +64,9 @@ type Policy struct {
 	// Accepting is how runs come to be accepted where this check is made, as a hint
 	// says it; "" is by their id, on the command line.
 	Accepting string
+	// Settling is how what is open comes to be measured beside the base build where this
+	// check is made, as a hint says it; "" is on the command line.
+	Settling string
 }
 
 // Grain is the paper's coarse or fine-grained mode (section 5.2.2).

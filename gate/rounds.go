@@ -38,6 +38,9 @@ type RoundsOf struct {
 	Says Says    `json:"says"`
 	// Enough estimates how many rounds would settle what is open; 0 where unknown.
 	Enough int `json:"enough,omitempty"`
+	// Values are the base's and the head's of each round, in the metric's unit and in the
+	// order of time, for pictures.
+	Values [][2]float64 `json:"values,omitempty"`
 }
 
 // RoundsMeasured is how far the rounds on a run's device and scenario went.

@@ -41,6 +41,8 @@ type RunVerdict struct {
 	App      run.App           `json:"app"`
 	Scenario string            `json:"scenario"`
 	Context  map[string]string `json:"context"`
+	// Repetitions is how often the run repeats its scenario.
+	Repetitions int `json:"repetitions,omitempty"`
 	// Labels are the paper's class labels: "Outlier-" (worse), "Outlier+"
 	// (better), prefixed with the event in the fine-grained mode; "N" where
 	// there is none.
@@ -125,8 +127,9 @@ type Comparison struct {
 	// Since is the first run of the present level, where the history had another before;
 	// "" where it had none.
 	Since string `json:"since,omitempty"`
-	// Detectable is the least worsening, as a share of Expected, that this check
-	// would have called a regression; 0 where there was too little to call one.
+	// Detectable is the worsening, as a share of Expected, of which nine of ten builds
+	// would have shown: not been cleared, and looked worse; 0 where there was too little to
+	// tell.
 	Detectable float64 `json:"detectable,omitempty"`
 	// AfterEffectOf names the flagged event just before this one, where the
 	// deviation is no more than what that one leaves behind (paper, section 8.4).

@@ -80,7 +80,9 @@ func (k *Checker) Verdict() gate.Verdict {
 	v.Warnings = append(v.Warnings, tellJoined(k.checks)...)
 	v.Warnings = append(v.Warnings, tellKinds(k.policy, k.checks)...)
 	for _, c := range k.checks {
-		v.Runs = append(v.Runs, c.verdict())
+		r := c.verdict()
+		r.Repetitions = len(c.run.Iterations)
+		v.Runs = append(v.Runs, r)
 	}
 	explain.AddRules(&v, k.policy, k.history)
 	v.Trim()

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -111,9 +112,13 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 	case worst.metric.Signed:
 		effect = worst.metric.Format(max(c.policy.MinEffect, worst.policy.MinChange) * 20 * worst.metric.Resolution)
 	}
-	text := fmt.Sprintf("a worsening by %s might look as good as this, with a chance of %.0f %%: %s", effect, max(100**worst.Missed, 1), c.describe(worst.Comparison))
+	text := worst.metric.Title
+	if worst.Event != "" {
+		text += " after " + worst.Event
+	}
+	text = fmt.Sprintf("nothing looks worse, but noise may hide that %s got worse by %s (with a chance of %.0f %%)", text, effect, max(100**worst.Missed, 1))
 	if more := len(noisy) - 1; more > 0 {
-		text += fmt.Sprintf("; %d more of %d %s %s open too", more, len(c.judged), words.Plural(len(c.judged), "comparison", "comparisons"), words.Plural(more, "is", "are"))
+		text += fmt.Sprintf("; so it may in %d more of %d %s", more, len(c.judged), words.Plural(len(c.judged), "comparison", "comparisons"))
 	}
 	return text
 }
@@ -158,7 +163,7 @@ func metricsOf(js []*judgement) []string {
 
 // settle is what would settle the open comparisons.
 func (c *check) settle() string {
-	const inTurns = "measure it beside the base build, in turns: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl"
+	inTurns := cmp.Or(c.policy.Settling, "measure it beside the base build, in turns: apkgate run --base OLD.apk; runs made elsewhere: apkgate compare --base-run OLD.jsonl --head-run NEW.jsonl")
 	missing := 0
 	for _, j := range c.open() {
 		if j.evidence.N > 0 {

@@ -237,6 +237,16 @@ func (q *question) paired(rounds int) Paired {
 	return PairedOf(q.metric, q.base.before(rounds), q.head.before(rounds))
 }
 
+// sideBySide are the base's and the head's values of the first rounds.
+func (q *question) sideBySide(rounds int) [][2]float64 {
+	var out [][2]float64
+	head := q.head.before(rounds)
+	for i, b := range q.base.before(rounds) {
+		out = append(out, [2]float64{gate.Finite(b), gate.Finite(head[i])})
+	}
+	return out
+}
+
 // at is where the question was settled if it fails at that level, or else where it is.
 func (q *question) at(level float64) seen {
 	for _, s := range q.path {

@@ -74,7 +74,7 @@ func (t *Trial) answer(c *gate.Comparison, q *question, level, p float64) {
 	x := q.paired(s.rounds)
 	ends := t.plan.ends(s.rounds)
 	out := x.of(ends)
-	out.P, out.Says = p, s.says
+	out.P, out.Says, out.Values = p, s.says, q.sideBySide(s.rounds)
 	if s.says == gate.SaysOpen {
 		out.Enough = t.enough(q, x, level)
 	}

@@ -31,10 +31,12 @@ func (s story) facts(in Input) []document.Fact {
 		add("What would settle it", s.settle(in.Verdict))
 	case gate.Pass:
 		add("Would have seen", sensitivity(in))
+		add("Excluded", excluded(in))
 		add("Not judged", unjudged(in))
 	case gate.Invalid:
 		add("What to do", inTurn(hints(in.Verdict, gate.Invalid)))
 	}
+	add("Measured", decided(in))
 	out = append(out, s.Why.Facts()...)
 	if len(s.Rules) > 0 {
 		text := s.Rules[0].sentence()
@@ -52,14 +54,14 @@ func (s story) facts(in Input) []document.Fact {
 	return out
 }
 
-// sensitivity says what a pass is worth: the least worsening of the whole run
-// that would have been called a regression in every run. A metric of which some
-// run could not tell is left out.
+// sensitivity says what a pass is worth: the worsening of the whole run of which nine of
+// ten builds would have shown. A metric of which some run could not tell is left out, and
+// so is what was measured beside the base build: see excluded.
 func sensitivity(in Input) string {
 	least, blind := map[string]float64{}, map[string]bool{}
 	for _, r := range in.Verdict.Runs {
 		for _, c := range r.Comparisons {
-			if c.Event == "" && c.Detectable <= 0 {
+			if c.Event == "" && (c.Detectable <= 0 || c.Rounds != nil) {
 				blind[c.Metric] = true
 			} else if c.Event == "" {
 				least[c.Metric] = max(least[c.Metric], c.Detectable)
@@ -74,7 +76,10 @@ func sensitivity(in Input) string {
 		m, _ := in.catalogue().Lookup(metricName)
 		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), wording.Percent(least[metricName])))
 	}
-	return words.Few(parts, 5)
+	if len(parts) == 0 {
+		return ""
+	}
+	return "in 9 of 10 builds: " + words.Few(parts, 5)
 }
 
 // unjudged names the metrics of which a pass says nothing, and in how many runs: no accepted

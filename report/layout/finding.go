@@ -37,6 +37,11 @@ type hit struct {
 // Causes come before their after-effects, which are folded into them; worse
 // before suspect before better; what hits more runs first.
 func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
+	return grouped(v, catalogue, func(r gate.RunVerdict) []gate.Comparison { return r.Deviations })
+}
+
+// grouped are those comparisons of each run, grouped so.
+func grouped(v gate.Verdict, catalogue *metric.Catalogue, of func(gate.RunVerdict) []gate.Comparison) []finding {
 	type key struct {
 		cell
 		direction gate.Direction
@@ -48,7 +53,7 @@ func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
 	var order []*finding
 	for i := range v.Runs {
 		r := &v.Runs[i]
-		for rank, c := range r.Deviations {
+		for rank, c := range of(*r) {
 			k := key{cell{r.Scenario, c.Event, c.Metric}, c.Direction, c.AfterEffectOf}
 			f := byKey[k]
 			if f == nil {
@@ -184,19 +189,22 @@ func flat(all []finding) []finding {
 
 // middle is the comparison of the run with the middle change, of two the milder:
 // one run's numbers, so that they agree with each other. Its P is the largest of
-// all runs.
+// all runs. Where both builds were measured in turns, the numbers are those of the turns.
 func (f finding) middle() gate.Comparison {
-	byChange := slices.Clone(f.Hits)
-	slices.SortStableFunc(byChange, func(a, b hit) int {
-		return cmp.Compare(math.Abs(a.Comparison.Change), math.Abs(b.Comparison.Change))
-	})
-	c := byChange[(len(byChange)-1)/2].Comparison
-	for _, h := range f.Hits {
-		c.P = max(c.P, h.Comparison.P)
-		c.Enough = max(c.Enough, h.Comparison.Enough)
-		c.Together = max(c.Together, h.Comparison.Together)
+	byChange := make([]gate.Comparison, len(f.Hits))
+	for i, h := range f.Hits {
+		byChange[i] = inTurns(h.Comparison)
 	}
-	return c
+	slices.SortStableFunc(byChange, func(a, b gate.Comparison) int {
+		return cmp.Compare(math.Abs(a.Change), math.Abs(b.Change))
+	})
+	middle := byChange[(len(byChange)-1)/2]
+	for _, c := range byChange {
+		middle.P = max(middle.P, c.P)
+		middle.Enough = max(middle.Enough, c.Enough)
+		middle.Together = max(middle.Together, c.Together)
+	}
+	return middle
 }
 
 // expected is what the history leads one to expect, "–" where there is none.

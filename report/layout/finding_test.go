@@ -122,7 +122,7 @@ func TestComparisonsInWords(t *testing.T) {
 		change(overrun, gate.Comparison{N: 5, Expected: 0, Value: -4}):                      "−4.00 ms",
 		probability(gate.Comparison{P: 0.0004}):                                             "p < 0.001",
 		probability(gate.Comparison{P: 1}):                                                  "",
-		interval(gate.Comparison{Low: new(-0.41), High: new(-0.35)}):                        "−41…−35 %",
+		interval(metric.Metric{}, gate.Comparison{Low: new(-0.41), High: new(-0.35)}):       "−41…−35 %",
 	} {
 		if got := strings.ReplaceAll(got, wording.NBSP, " "); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -137,7 +137,7 @@ func passHeadline(v gate.Verdict) string {
 	for _, u := range v.Unlisted {
 		compared += u.Compared
 	}
-	text := fmt.Sprintf("nothing deviates in %s of %s", words.Count(compared, "comparison", "comparisons"), words.Count(len(v.Runs), "run", "runs"))
+	text := fmt.Sprintf("nothing got worse in %s of %s", words.Count(compared, "comparison", "comparisons"), words.Count(len(v.Runs), "run", "runs"))
 	if history > 0 {
 		text += " with " + words.Count(history, "accepted run", "accepted runs")
 	}

@@ -49,7 +49,7 @@ func TestMarkdownRegression(t *testing.T) {
 
 func TestMarkdownOtherOutcomes(t *testing.T) {
 	for want, in := range map[string]Input{
-		"### ✅ Pass: nothing deviates in 4 comparisons of 2 runs with 40 accepted runs\n":   pass(),
+		"### ✅ Pass: nothing got worse in 4 comparisons of 2 runs with 40 accepted runs\n":  pass(),
 		"### ✅ Improvement: open-message renders 20 % more frames":                          improvement(),
 		"**What would settle it:** about 8 accepted runs in a like context; there are 3.\n": inconclusive(),
 		"### ⚠️ Invalid: The run is partial: 4 of 10 repetitions have no frames.\n":         invalid(),

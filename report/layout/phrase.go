@@ -3,6 +3,7 @@ package layout
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,10 +103,13 @@ func (f finding) evidence(in Input) string {
 			level = wording.Percent(in.Verdict.Level) + " "
 		}
 		if len(f.Hits) == 1 {
-			parts = append(parts, level+"interval "+interval(c))
+			parts = append(parts, level+"interval "+interval(f.Metric, c))
 		} else {
-			parts = append(parts, level+"interval of the middle run "+interval(c))
+			parts = append(parts, level+"interval of the middle run "+interval(f.Metric, c))
 		}
+	}
+	if c.Rounds != nil {
+		return strings.Join(append(parts, "after "+words.Count(c.Rounds.Rounds, "round", "rounds")+" of each build in turns"), ", ")
 	}
 	if p := probability(c); p != "" {
 		if len(f.Hits) > 1 && c.Together == 0 {
@@ -150,6 +154,8 @@ func change(m metric.Metric, c gate.Comparison) string {
 	switch {
 	case c.N == 0:
 		return "–"
+	case c.Rounds != nil && (m.Signed || c.Expected == 0):
+		return wording.Shift(m, c.Rounds.Shift, 0)
 	case m.Signed:
 		return wording.Shift(m, c.Value-c.Expected, 0)
 	case c.Expected == 0 && c.Value == 0:
@@ -163,11 +169,13 @@ func change(m metric.Metric, c gate.Comparison) string {
 }
 
 // interval is the change's confidence interval: "−41…−35 %", "–" where unknown.
-func interval(c gate.Comparison) string {
-	if !hasInterval(c) {
+func interval(m metric.Metric, c gate.Comparison) string {
+	switch {
+	case !hasInterval(c):
 		return "–"
-	}
-	if *c.Low >= wording.Manifold {
+	case c.Rounds != nil && (m.Signed || c.Expected == 0):
+		return wording.FromTo(wording.Shift(m, *c.Rounds.ShiftLow, 0), wording.Shift(m, *c.Rounds.ShiftHigh, 0))
+	case *c.Low >= wording.Manifold:
 		return wording.Times(*c.Low) + "…" + wording.Times(*c.High)
 	}
 	return strings.TrimSuffix(wording.Signed(*c.Low), wording.Unit("%")) + "…" + wording.Signed(*c.High)
@@ -182,4 +190,47 @@ func probability(c gate.Comparison) string {
 		return "p" + wording.NBSP + "<" + wording.NBSP + "0.001"
 	}
 	return "p" + wording.NBSP + "=" + wording.NBSP + strconv.FormatFloat(c.P, 'g', 2, 64)
+}
+
+// contexts says where the runs of a finding ran: "Android 5.0.0 and 5.1.0",
+// a device where no version is known, "" where nothing short can be said.
+func (f finding) contexts() string {
+	var versions, devices []string
+	for _, h := range f.Hits {
+		sdk := wording.Name(h.Run.Context["sdk"])
+		if sdk != "" && !slices.Contains(versions, sdk) {
+			versions = append(versions, sdk)
+		}
+		if d := wording.Model(h.Run.Context); d != "" && !slices.Contains(devices, d) {
+			devices = append(devices, d)
+		}
+	}
+	slices.SortFunc(versions, wording.CompareVersions)
+	switch {
+	case len(devices) == 1 && len(versions) == 1:
+		return devices[0] + " with Android " + versions[0]
+	case 1 <= len(versions) && len(versions) <= 3:
+		return "Android " + words.List(versions)
+	case len(versions) > 3:
+		return fmt.Sprintf("%d versions of Android", len(versions))
+	case len(devices) == 1:
+		return devices[0]
+	case len(devices) > 1:
+		return fmt.Sprintf("%d devices", len(devices))
+	}
+	return ""
+}
+
+// device names the device of a run: "LG Nexus 5 (Android 5.0.0)", or the run's ID.
+func device(r gate.RunVerdict) string {
+	m, sdk := wording.Model(r.Context), wording.Name(r.Context["sdk"])
+	switch {
+	case m != "" && sdk != "":
+		return m + " (Android " + sdk + ")"
+	case sdk != "":
+		return "Android " + sdk
+	case m != "":
+		return m
+	}
+	return wording.Name(r.ID)
 }

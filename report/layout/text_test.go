@@ -58,7 +58,7 @@ func TestTextOtherOutcomes(t *testing.T) {
 		want []string
 	}{
 		{"pass", pass(), []string{
-			"Pass: nothing deviates in 4 comparisons of 2 runs with 40 accepted runs\n",
+			"Pass: nothing got worse in 4 comparisons of 2 runs with 40 accepted runs\n",
 			"2 runs: 2 as expected"}},
 		{"improvement", improvement(), []string{
 			"Improvement: open-message renders 20 % more frames on Google Nexus 9 with Android 5.0.0; 95 % interval +17…+23 %; p = 0.002 Checked",
@@ -183,7 +183,7 @@ func TestTextSaysWhatAPassIsWorth(t *testing.T) {
 	set(1, 0, 0.08)
 	set(0, 1, 0.03)
 	got := textOf(t, in, document.Options{})
-	if !strings.Contains(got, "Would have seen  frames rendered worse by 8 %\n") {
+	if !strings.Contains(got, "Would have seen  in 9 of 10 builds: frames rendered worse by 8 %\n") {
 		t.Errorf("the report does not say that a worsening of 8 %% would have been seen, and of that metric alone:\n%s", got)
 	}
 }

@@ -28,7 +28,7 @@ func Verdict(in Input) document.Document {
 	}
 	d.Sections = slices.Concat(
 		[]document.Section{findingsSection(s.Findings, len(in.Verdict.Runs) > 1)}, s.Why.Groups(),
-		[]document.Section{keptSection(in), historySection(s.Findings), rulesSection(s.Rules), framesSection(in), runsSection(in)},
+		[]document.Section{openSection(in), keptSection(in), roundsSection(in), historySection(s.Findings), rulesSection(s.Rules), framesSection(in), runsSection(in)},
 	)
 	d.Problems = append(problems(in, s.Findings, s.Why), s.Why.Problems()...)
 	d.Rules = rulesOf(d.Problems, in.catalogue(), "the history of accepted runs")
@@ -90,7 +90,7 @@ func findingsTable(runs bool) *document.Table {
 func (f finding) row(what string, runs bool) document.Row {
 	c := f.middle()
 	r := document.Row{
-		Cells: []string{what, f.expected(), f.amountOf(c.Value), change(f.Metric, c), interval(c)},
+		Cells: []string{what, f.expected(), f.amountOf(c.Value), change(f.Metric, c), interval(f.Metric, c)},
 		Tone:  causes.ToneOf(f.Direction), After: f.AfterEffectOf != "",
 	}
 	if runs {

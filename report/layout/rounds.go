@@ -1,0 +1,241 @@
+package layout
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/causes"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/figure"
+	"github.com/apkgate/apkgate/report/wording"
+)
+
+// inTurns is a comparison with the numbers of both builds in turns, where they were
+// measured so: what the history expects is settled by what stands beside it. A broken
+// budget is one of the run itself.
+func inTurns(c gate.Comparison) gate.Comparison {
+	r := c.Rounds
+	if r == nil || c.Limit != nil {
+		return c
+	}
+	c.Expected, c.Value, c.Change, c.Low, c.High, c.P, c.N, c.Together = r.Base, r.Head, r.Change, r.ChangeLow, r.ChangeHigh, r.P, r.Rounds, 0
+	return c
+}
+
+// isOpen reports whether a comparison stayed open: the history did not clear it, and no
+// rounds settled it. What deviates is told of as a finding.
+func isOpen(c gate.Comparison) bool {
+	switch {
+	case c.Direction != gate.None || c.Limit != nil:
+		return false
+	case c.Rounds != nil:
+		return c.Rounds.Says == gate.SaysOpen
+	}
+	return c.Screen == gate.Open
+}
+
+// openSection is what could not be told, with its numbers: of the first run of a history
+// all of them.
+func openSection(in Input) document.Section {
+	all := grouped(in.Verdict, in.catalogue(), func(r gate.RunVerdict) []gate.Comparison {
+		if r.Verdict != gate.Inconclusive {
+			return nil
+		}
+		return slices.DeleteFunc(slices.Clone(r.Comparisons), func(c gate.Comparison) bool { return !isOpen(c) && c.N > 0 })
+	})
+	t := findingsTable(true)
+	t.Columns[5].Idle = len(in.Verdict.Runs) == 1
+	t.Noun = document.Noun{One: "comparison", Many: "comparisons"}
+	t.Rooms = document.Rooms{Terminal: document.Room{Open: 12}, Comment: document.Room{Open: 6, Most: 200}, Page: document.Room{Open: 12, Most: 200}}
+	for _, f := range all {
+		r := f.row(f.what(), true)
+		r.Cells[len(r.Cells)-1] = openBecause(f.middle())
+		t.Rows = append(t.Rows, r)
+	}
+	return document.Section{
+		ID: "open", Title: document.Everywhere("Still open"), Body: t,
+		Guide: "What this check can't tell. A worsening that may be overlooked is one by min-effect of apkgate.yml; a row that stands for several runs shows the one with the middle change.",
+	}
+}
+
+// openBecause says in a few words why a comparison is open.
+func openBecause(c gate.Comparison) string {
+	switch {
+	case c.Rounds != nil:
+		return "open after " + words.Count(c.Rounds.Rounds, "round", "rounds")
+	case c.N == 0:
+		return "no accepted run"
+	case c.Missed != nil:
+		return wording.Percent(*c.Missed) + " chance to overlook a worsening"
+	}
+	return "too few accepted runs"
+}
+
+// decided says what it took: how often was measured, what the history cleared, and what
+// the rounds settled.
+func decided(in Input) string {
+	var sentences []string
+	if text := repeated(in.Verdict); text != "" {
+		sentences = append(sentences, text)
+	}
+	cleared, all, history := 0, 0, 0
+	for _, r := range in.Verdict.Runs {
+		history = max(history, r.ReferenceTotal, len(r.Reference))
+		for _, c := range r.Comparisons {
+			if all++; c.Screen == gate.Cleared {
+				cleared++
+			}
+		}
+	}
+	if cleared > 0 {
+		sentences = append(sentences, fmt.Sprintf("%s cleared %s", words.Count(history, "accepted run", "accepted runs"), ofAll(cleared, all)))
+	}
+	sentences = append(sentences, turns(in.Verdict)...)
+	if len(sentences) == 0 {
+		return ""
+	}
+	return strings.Join(sentences, ". ") + "."
+}
+
+// ofAll is "all 12 comparisons", or "11 of 12 comparisons".
+func ofAll(n, all int) string {
+	if n == all && all > 1 {
+		return fmt.Sprintf("all %d comparisons", all)
+	}
+	return fmt.Sprintf("%d of %s", n, words.Count(all, "comparison", "comparisons"))
+}
+
+// repeated is how often the checked runs repeat their scenario, "" where it is not known.
+func repeated(v gate.Verdict) string {
+	least, most := 0, 0
+	for i, r := range v.Runs {
+		if i == 0 {
+			least = r.Repetitions
+		}
+		least, most = min(least, r.Repetitions), max(most, r.Repetitions)
+	}
+	switch {
+	case least == 0:
+		return ""
+	case least < most:
+		return fmt.Sprintf("%d to %d repetitions in each of %d runs", least, most, len(v.Runs))
+	case len(v.Runs) == 1:
+		return words.Count(most, "repetition", "repetitions")
+	}
+	return fmt.Sprintf("%s in each of %d runs", words.Count(most, "repetition", "repetitions"), len(v.Runs))
+}
+
+// turns says how far the rounds went, those runs together that went as far.
+func turns(v gate.Verdict) []string {
+	type way struct {
+		measured, most int
+		stopped        gate.Stopped
+	}
+	devices, repetitions := map[way][]string{}, map[way]int{}
+	var order []way
+	for _, r := range v.Runs {
+		if r.Rounds == nil {
+			continue
+		}
+		w := way{r.Rounds.Measured, r.Rounds.Most, r.Rounds.Stopped}
+		if devices[w] == nil {
+			order = append(order, w)
+		}
+		devices[w] = append(devices[w], device(r))
+		repetitions[w] += r.Rounds.Repetitions
+	}
+	why := map[gate.Stopped]string{gate.StoppedSettled: "stopped early as all was settled", gate.StoppedBudget: "then the budget was spent", gate.StoppedLost: "then they broke off"}
+	var out []string
+	for _, w := range order {
+		text := fmt.Sprintf("%d of at most %s of both builds in turns on %s, %s", w.measured, words.Count(w.most, "round", "rounds"),
+			words.Few(devices[w], 3), words.Count(repetitions[w], "repetition", "repetitions"))
+		end := why[w.stopped]
+		if w.stopped == gate.StoppedSettled && w.measured >= w.most {
+			end = "all was settled"
+		}
+		out = append(out, strings.TrimSuffix(text+", "+end, ", "))
+	}
+	return out
+}
+
+// excluded are the metrics of the whole run of which the rounds excluded that they got
+// worse, with how much worse they may be at most.
+func excluded(in Input) string {
+	most := map[string]float64{}
+	for _, r := range in.Verdict.Runs {
+		for _, c := range r.Comparisons {
+			if x := c.Rounds; x != nil && x.Says == gate.SaysExcluded && c.Event == "" {
+				if m, _ := in.catalogue().Lookup(c.Metric); x.Base != 0 && !m.Signed && !m.Ratio && x.ChangeLow != nil && x.ChangeHigh != nil {
+					most[c.Metric] = max(most[c.Metric], gate.Worsening(m, x.Base, *x.ShiftHigh, *x.ChangeHigh), gate.Worsening(m, x.Base, *x.ShiftLow, *x.ChangeLow))
+				}
+			}
+		}
+	}
+	var parts []string
+	for _, name := range slices.SortedFunc(maps.Keys(most), in.catalogue().Compare) {
+		m, _ := in.catalogue().Lookup(name)
+		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), wording.Percent(most[name])))
+	}
+	return words.Few(parts, 5)
+}
+
+// maxRounds is how many pictures of rounds there are at most.
+const maxRounds = 12
+
+// roundsSection draws what the two builds showed in turns, what was asked of most gravely
+// first.
+func roundsSection(in Input) document.Section {
+	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 4}}}
+	total := 0
+	for _, d := range []gate.Direction{gate.ToRegression, gate.Suspect, gate.None, gate.ToImprovement} {
+		for _, r := range in.Verdict.Runs {
+			for _, c := range r.Comparisons {
+				if c.Rounds == nil || c.Direction != d || len(c.Rounds.Values) == 0 {
+					continue
+				}
+				if total++; total <= maxRounds {
+					fig := in.rounds(r, c)
+					g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("t%d", total), Caption: fig.Title, Detail: fig.Description(), Picture: fig})
+				}
+			}
+		}
+	}
+	if n := total - len(g.Figures); n > 0 {
+		g.Rest = "And " + words.Count(n, "more comparison in turns", "more comparisons in turns") + "; the JSON report has everything."
+	}
+	return document.Section{
+		ID: "rounds", Title: document.Everywhere("Both builds in turns"), Body: g,
+		Guide: "Each dot is a round: how much more the head build took than the base build beside it, in the order in which they were measured. The thick line is the estimate, the band its interval. Where the band lies beyond the line of the base build, the builds differ.",
+	}
+}
+
+// rounds is the picture of one comparison in turns.
+func (in Input) rounds(r gate.RunVerdict, c gate.Comparison) figure.Rounds {
+	m, _ := in.catalogue().Lookup(c.Metric)
+	x := c.Rounds
+	fig := figure.Rounds{
+		Title:  words.Clip(wording.Event(c.Event), 80) + ": " + wording.Brief(m.Title) + " on " + wording.Brief(runTitle(r, in.Verdict)),
+		Metric: m, Tone: causes.ToneOf(c.Direction),
+	}
+	fig.Shares = x.Base != 0 && !m.Signed && !m.Ratio
+	for _, v := range x.Values {
+		d := v[1] - v[0]
+		if fig.Shares && v[0] != 0 {
+			d /= v[0]
+		}
+		fig.Differences = append(fig.Differences, d)
+	}
+	fig.Estimate = x.Shift
+	low, high := x.ShiftLow, x.ShiftHigh
+	if fig.Shares {
+		fig.Estimate, low, high = x.Change, x.ChangeLow, x.ChangeHigh
+	}
+	if low != nil && high != nil {
+		fig.Interval = &[2]float64{*low, *high}
+	}
+	return fig
+}

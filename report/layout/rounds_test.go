@@ -1,0 +1,159 @@
+package layout
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/wording"
+)
+
+// beside is a comparison that rounds of both builds settled, or left open: the head takes
+// this much more, give or take half as much.
+func beside(c gate.Comparison, change float64, rounds int, says gate.Says) gate.Comparison {
+	x := gate.RoundsOf{Rounds: rounds, Base: 100, Head: 100 * (1 + change), Change: change, Shift: 100 * change, P: 0.0016, Says: says}
+	for i := range rounds {
+		x.Values = append(x.Values, [2]float64{100, 100*(1+change) + 10*math.Sin(float64(i))})
+	}
+	spread := max(change/4, 0.02)
+	x.ChangeLow, x.ChangeHigh = new(change-spread), new(change+spread)
+	x.ShiftLow, x.ShiftHigh = new(100*(change-spread)), new(100*(change+spread))
+	c.Screen, c.Rounds = gate.Open, &x
+	switch says {
+	case gate.SaysWorse:
+		c.Direction = gate.ToRegression
+	case gate.SaysOpen:
+		c.Direction, c.Low, c.High, c.P = gate.None, nil, nil, 1
+	}
+	return c
+}
+
+// cleared is a comparison that the history cleared.
+func cleared(name string, value float64) gate.Comparison {
+	c := compared("", name, 100, 4, value, gate.None)
+	c.Screen, c.Missed, c.Detectable = gate.Cleared, new(0.004), 0.08
+	return c
+}
+
+// settled is a check of two phones of which one was measured in turns too.
+func settled(outcome gate.Outcome, stopped gate.Stopped, measured int, open gate.Comparison) Input {
+	first := runVerdict("U1", outcome, upgraded[0], open, cleared("cpu.time_ms", 101))
+	first.Repetitions, first.Reason = 5, "as the rounds say"
+	first.Rounds = &gate.RoundsMeasured{Measured: measured, Most: 40, Stopped: stopped, Repetitions: 2 * measured}
+	second := runVerdict("U2", gate.Pass, upgraded[1], cleared("frames.duration_ms", 99), cleared("cpu.time_ms", 100))
+	second.Repetitions = 5
+	v := gate.Verdict{Format: gate.Format, Verdict: outcome, Preset: "default", Level: 0.99, Runs: []gate.RunVerdict{first, second}}
+	return Input{Verdict: v}
+}
+
+const ms = "frames.duration_ms"
+
+func commentOf(t *testing.T, in Input) string {
+	t.Helper()
+	return strings.ReplaceAll(markdownOf(t, in, 0), wording.NBSP, " ")
+}
+
+func lacks(t *testing.T, got string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(got, w) {
+			t.Errorf("it lacks %q:\n%s", w, got)
+		}
+	}
+}
+
+// A build that is worse: the numbers are those of the rounds, not of the session before.
+func TestACommentOnWhatRoundsFoundWorse(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.SaysWorse)
+	lacks(t, commentOf(t, settled(gate.Regression, gate.StoppedSettled, 16, open)),
+		"### ❌ Regression: in open-message, the time per frame is 10 % higher on Google Nexus 9 with Android 5.0.0 (1 of 2 runs); 99 % interval +7.8…+13 %, after 16 rounds of each build in turns\n",
+		"- **Measured:** 5 repetitions in each of 2 runs. 40 accepted runs cleared 3 of 4 comparisons. 16 of at most 40 rounds of both builds in turns on Google Nexus 9 (Android 5.0.0), 32 repetitions, stopped early as all was settled.\n",
+		"| whole run: time per frame | 100.00 ms | 110.40 ms | +10 % | +7.8…+13 % | 1 of 2 | **worse** |\n")
+}
+
+// A build that is as before: what the history can't clear, the rounds exclude.
+func TestACommentOnWhatRoundsExclude(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 97, gate.None), 0.01, 40, gate.SaysExcluded)
+	got := commentOf(t, settled(gate.Pass, gate.StoppedSettled, 40, open))
+	lacks(t, got, "### ✅ Pass: nothing got worse in 4 comparisons of 2 runs with 40 accepted runs\n",
+		"- **Would have seen:** in 9 of 10 builds: CPU time worse by 8 %\n", "- **Excluded:** time per frame worse by 3 %\n",
+		"80 repetitions, all was settled.\n")
+	if strings.Contains(got, "Still open") {
+		t.Errorf("all is settled:\n%s", got)
+	}
+}
+
+// What the rounds left open is shown with its numbers, and what would settle it.
+func TestACommentOnWhatRoundsLeftOpen(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 97, gate.None), 0.03, 40, gate.SaysOpen)
+	in := settled(gate.Inconclusive, gate.StoppedBudget, 40, open)
+	in.Verdict.Runs[0].Hint = "allow more rounds"
+	lacks(t, commentOf(t, in), "- **What would settle it:** allow more rounds", "then the budget was spent",
+		"#### Still open\n", "| whole run: time per frame | 100.00 ms | 103.00 ms | +3 % | +1…+5 % | 1 of 2 | open after 40 rounds |\n")
+}
+
+// The first run of a project has nothing to be compared with, and shows what it measured.
+func TestTheFirstRunShowsItsNumbers(t *testing.T) {
+	c := gate.Comparison{Metric: ms, Direction: gate.None, Value: 11.25, P: 1}
+	r := runVerdict("U1", gate.Inconclusive, upgraded[0], c)
+	r.Reference, r.ReferenceTotal, r.Repetitions, r.Reason = nil, 0, 5, "there is no accepted run to compare with"
+	in := Input{Verdict: gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Preset: "default", Runs: []gate.RunVerdict{r}}}
+	lacks(t, textOf(t, in, document.Options{Width: 100}), "Measured              5 repetitions.", "whole run: time per frame", "11.25 ms", "no accepted run")
+}
+
+// Why a comparison is open, in the words of a cell.
+func TestWhyAComparisonIsOpen(t *testing.T) {
+	for want, c := range map[string]gate.Comparison{
+		"no accepted run":                     {},
+		"too few accepted runs":               {N: 3},
+		"24 % chance to overlook a worsening": {N: 9, Missed: new(0.24)},
+		"open after 1 round":                  {N: 9, Missed: new(0.24), Rounds: &gate.RoundsOf{Rounds: 1}},
+	} {
+		if got := strings.ReplaceAll(openBecause(c), wording.NBSP, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for open, c := range map[bool][]gate.Comparison{
+		true:  {{Screen: gate.Open}, {Screen: gate.Open, Rounds: &gate.RoundsOf{Says: gate.SaysOpen}}},
+		false: {{}, {Screen: gate.Cleared}, {Screen: gate.Open, Direction: gate.Suspect}, {Screen: gate.Open, Rounds: &gate.RoundsOf{Says: gate.SaysExcluded}}, {Screen: gate.Open, Limit: new(1.0)}},
+	} {
+		for i, c := range c {
+			c.Direction = gate.Direction(strings.TrimPrefix(string(c.Direction), ""))
+			if c.Direction == "" {
+				c.Direction = gate.None
+			}
+			if got := isOpen(c); got != open {
+				t.Errorf("%d: open is %t: %+v", i, got, c)
+			}
+		}
+	}
+}
+
+// The page draws the rounds: every one a dot, the estimate and its interval in words.
+func TestThePageDrawsTheRounds(t *testing.T) {
+	open := beside(compared("", ms, 90, 4, 107, gate.None), 0.104, 16, gate.SaysWorse)
+	var b bytes.Buffer
+	if err := asHTML(&b, Verdict(settled(gate.Regression, gate.StoppedSettled, 16, open))); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.ReplaceAll(b.String(), wording.NBSP, " ")
+	lacks(t, got, "Both builds in turns", "whole run: time per frame on Google Nexus 9 (Android 5.0.0)", "16 rounds, of which the head build is worse in", "Estimate +10 %, interval +7.8…+13 %.", "as the base build")
+	if n := strings.Count(got, "<circle class=\"mark worse\""); n != 2*16 { // wide and narrow
+		t.Errorf("%d dots, want 16 in each of two widths", n)
+	}
+	// Of a metric that may be below zero there are no shares, and a hostile number is no dot.
+	x := gate.RoundsOf{Rounds: 2, Base: -8, Shift: 3, Says: gate.SaysOpen, Values: [][2]float64{{-8, -5}, {math.MaxFloat64, -math.MaxFloat64}}}
+	signed := compared("", "frames.overrun_ms", -8, 1, -5, gate.None)
+	signed.Screen, signed.Rounds = gate.Open, &x
+	b.Reset()
+	if err := asHTML(&b, Verdict(settled(gate.Inconclusive, gate.StoppedLost, 2, signed))); err != nil {
+		t.Fatal(err)
+	}
+	lacks(t, strings.ReplaceAll(b.String(), wording.NBSP, " "), "+3.00 ms", "then they broke off")
+	if strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+		t.Error("a number that is none is drawn")
+	}
+}
