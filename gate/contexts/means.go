@@ -19,9 +19,10 @@ type mean struct {
 // looking exact.
 const priorDF = 2
 
-// meansOf sums up the runs of each context that has any. ok is false where no context has
-// two, so that nobody knows how much runs of one differ.
-func (c *Contexts) meansOf(groups [][]float64) (means []mean, ok bool) {
+// meansOf sums up the runs of each context that has any. within is the variance between
+// runs of one, in the middle of all; ok is false where no context has two, so that nobody
+// knows it.
+func (c *Contexts) meansOf(groups [][]float64) (means []mean, within float64, ok bool) {
 	var spreads []float64
 	squares := make([]float64, len(groups))
 	for g, vs := range groups {
@@ -41,13 +42,13 @@ func (c *Contexts) meansOf(groups [][]float64) (means []mean, ok bool) {
 		means = append(means, m)
 	}
 	if len(spreads) == 0 {
-		return nil, false
+		return nil, 0, false
 	}
 	slices.Sort(spreads)
-	within := (spreads[(len(spreads)-1)/2] + spreads[len(spreads)/2]) / 2
+	within = (spreads[(len(spreads)-1)/2] + spreads[len(spreads)/2]) / 2
 	for i, m := range means {
 		n := float64(m.runs)
 		means[i].variance = (priorDF*within + squares[m.context]) / (priorDF + n - 1) / n
 	}
-	return means, !math.IsNaN(within) && !math.IsInf(within, 0)
+	return means, within, !math.IsNaN(within) && !math.IsInf(within, 0)
 }

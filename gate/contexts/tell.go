@@ -45,7 +45,7 @@ func (c *Contexts) Tell(own int, groups [][]float64) (Told, bool) {
 	if own < 0 || len(groups[own]) == 0 {
 		return Told{}, false
 	}
-	means, ok := c.meansOf(groups)
+	means, _, ok := c.meansOf(groups)
 	if !ok {
 		return Told{}, false
 	}

@@ -117,13 +117,13 @@ func TestWhatOtherContextsTell(t *testing.T) {
 		"15 % more on 3g everywhere":          {with(func(w *world) { w.shift = 0.14 }), 5, math.Inf(1)},
 		"10 % more or less on 3g by phone":    {with(func(w *world) { w.network = 0.1 }), 3, math.Inf(1)},
 		"3g halves it on one phone of ten":    {with(func(w *world) { w.odd = 0.1 }), 3, math.Inf(1)},
-		"3g halves it on one phone of twenty": {with(func(w *world) { w.phones, w.odd = 20, 0.05 }), 2, math.Inf(1)},
+		"3g halves it on one phone of twenty": {with(func(w *world) { w.phones, w.odd = 20, 0.05 }), 1.5, math.Inf(1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			labs := 1000
+			labs := 400
 			if testing.Short() {
-				labs = 150
+				labs = 80
 			}
 			for _, own := range []int{1, 3} {
 				got := c.clear(labs, own)
