@@ -85,9 +85,10 @@ type deviation struct {
 // takes the level for a new one and accepts it in place of the old.
 const newLevel = 3
 
-// watch checks each push against those accepted before it. A push that fails
-// is not accepted, unless it turns out to be the third at a new level: then the
-// history starts again with these three.
+// watch checks each push against those accepted before it. A push that fails, or that
+// looks worse and would be measured beside the one before, is not accepted, unless it
+// turns out to be the third at a new level: then the history starts again with these
+// three.
 func watch(p gate.Policy, runs []run.Run) watched {
 	catalogue, _ := run.Catalogue(metric.Default(), runs[0])
 	w := watched{points: len(runs)}
@@ -100,8 +101,11 @@ func watch(p gate.Policy, runs []run.Run) watched {
 		if v.Verdict == gate.Inconclusive {
 			w.undecided++
 		}
-		if v.Verdict == gate.Regression || v.Verdict == gate.Improvement {
+		if len(v.Deviations) > 0 {
 			now = v.Deviations[0].Direction
+		}
+		if now == gate.Suspect {
+			now = gate.ToRegression // a team would measure it beside the push before
 		}
 		if now == gate.None || now != way {
 			row = nil
@@ -158,11 +162,9 @@ func within(pushed []int64, alert int64, i int) bool {
 
 func policies() (names []string, policy map[string]gate.Policy) {
 	plain, _ := gate.PolicyOf(gate.PresetDefault)
-	fine := plain
-	fine.MinChange = 0.01
 	dune, _ := gate.PolicyOf(gate.PresetDune)
-	return []string{"default", "default, min-change 1 %", "dune"},
-		map[string]gate.Policy{"default": plain, "default, min-change 1 %": fine, "dune": dune}
+	dune.Metrics = []string{"talos"}
+	return []string{"default", "dune"}, map[string]gate.Policy{"default": plain, "dune": dune}
 }
 
 // Mozilla's own detector expects these alerts. The default has to find those

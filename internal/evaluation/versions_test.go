@@ -33,10 +33,14 @@ func (f found) String() string {
 // pairOf makes two versions' runs, the head taking change more.
 type pairOf func(rng *rand.Rand, n int, change float64) (base, head run.Run)
 
+// paperLevel is the chance at which the paper calls two versions different.
+const paperLevel = 0.05
+
 // compared compares versions that differ by change, again and again.
 func compared(t *testing.T, experiment string, pair pairOf, rounds int, change float64, times int) found {
 	t.Helper()
 	p, _ := gate.PolicyOf(gate.PresetDefault)
+	p.Alpha = paperLevel
 	f := found{trials: times}
 	for trial := range times {
 		base, head := pair(chance(experiment, trial), rounds, change)

@@ -23,7 +23,7 @@ const (
 	QuietBesideNoisy World = "quiet-beside-noisy"
 	// NoisyBesideQuiet is the reverse.
 	NoisyBesideQuiet World = "noisy-beside-quiet"
-	// NewPhone was never measured: three others were.
+	// NewPhone was never measured: one other was.
 	NewPhone World = "new-phone"
 	// BadRun has one accepted run at three times the level, TwoBadRuns two.
 	BadRun     World = "bad-run"
@@ -48,7 +48,7 @@ func Worlds() []Described {
 		{Plain, "one phone and nothing beside the design"},
 		{QuietBesideNoisy, "a quiet phone, and three noisy ones in its history"},
 		{NoisyBesideQuiet, "a noisy phone, and three quiet ones in its history"},
-		{NewPhone, "a phone that was never measured, and three that were"},
+		{NewPhone, "a phone that was never measured, and one that was"},
 		{BadRun, "one accepted run at three times the level"},
 		{TwoBadRuns, "two accepted runs at three times the level"},
 		{Drift, "each accepted run is 1 % worse than the one before"},
@@ -67,7 +67,7 @@ type Described struct {
 
 // What the worlds are made of.
 const (
-	others       = 3    // phones beside the own one
+	others       = 3    // phones beside the own one, but for a new one
 	badLevel     = 3.0  // of an accepted bad run
 	driftARun    = 0.01 // as a share
 	improvedBy   = 0.2  // as a share of the level before
@@ -151,7 +151,11 @@ func (p pool) scene(q Question, draw int, rng *rand.Rand) (scene, error) {
 	}
 	switch q.World {
 	case QuietBesideNoisy, NoisyBesideQuiet, NewPhone:
-		for i := range others {
+		beyond := others
+		if q.World == NewPhone {
+			beyond = 1
+		}
+		for i := range beyond {
 			one, err := q.phone(beside, rng.IntN(len(beside)), rng)
 			if err != nil {
 				return out, err
