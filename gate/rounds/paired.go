@@ -118,7 +118,10 @@ func (p Paired) margin(effect float64) float64 {
 // to the effect: what is worse by as much is not excluded, however sure it is that it
 // is worse by no more.
 func (p Paired) below(effect, minChange float64) bool {
-	return len(p.differences) > 0 && p.estimate()/p.margin(effect) < max(minChange, effect/2)/effect
+	if len(p.differences) == 0 {
+		return false
+	}
+	return p.Worsening() == 0 || p.estimate()/p.margin(effect) < max(minChange, effect/2)/effect
 }
 
 // estimate is how far the head lies above the base, on the scale of the differences:
@@ -161,9 +164,9 @@ func (p Paired) Worsening() float64 {
 	return gate.Worsening(p.metric, p.Base, shift, share)
 }
 
-// of is what is told of the rounds: the shift in the metric's unit and as a share of the
-// base, with its interval.
-func (p Paired) of(at Ends) gate.RoundsOf {
+// Tell is what is told of the rounds: the shift in the metric's unit and as a share of
+// the base, with its interval.
+func (p Paired) Tell(at Ends) gate.RoundsOf {
 	out := gate.RoundsOf{Rounds: len(p.differences), Base: gate.Finite(p.Base), Head: gate.Finite(p.Head)}
 	if out.Rounds == 0 {
 		return out

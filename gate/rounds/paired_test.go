@@ -170,7 +170,7 @@ func TestWhatIsToldOfRounds(t *testing.T) {
 	anrs, _ := metric.Default().Lookup("anr.count")
 	at := Ends{Better: 1.0 / 32, Worse: 1.0 / 32}
 	slower := PairedOf(ms, []float64{10, 10, 10, 10, 10}, []float64{11, 11.5, 12, 12.5, 13})
-	got := slower.of(at)
+	got := slower.Tell(at)
 	if got.Rounds != 5 {
 		t.Errorf("%d rounds", got.Rounds)
 	}
@@ -181,11 +181,11 @@ func TestWhatIsToldOfRounds(t *testing.T) {
 	about(t, "high", *got.ChangeHigh, 0.3)
 	about(t, "low in ms", *got.ShiftLow, 1)
 	about(t, "high in ms", *got.ShiftHigh, 3)
-	if x := slower.of(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow != nil || x.ChangeLow != nil || x.ShiftHigh == nil {
+	if x := slower.Tell(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow != nil || x.ChangeLow != nil || x.ShiftHigh == nil {
 		t.Errorf("of times %v to %v", x.ShiftLow, x.ShiftHigh)
 	}
 	rough := PairedOf(smooth, []float64{0.9, 0.9, 0.9, 0.9, 0.9}, []float64{0.8, 0.8, 0.79, 0.78, 0.77})
-	if x := rough.of(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow == nil || x.ShiftHigh != nil {
+	if x := rough.Tell(Ends{Better: 1.0 / 33, Worse: 1.0 / 32}); x.ShiftLow == nil || x.ShiftHigh != nil {
 		t.Errorf("of what should be more %v to %v", x.ShiftLow, x.ShiftHigh)
 	}
 	if slower.better(at) || rough.better(at) || !PairedOf(ms, []float64{11, 11.5, 12, 12.5, 13}, []float64{10, 10, 10, 10, 10}).better(at) ||
@@ -195,10 +195,10 @@ func TestWhatIsToldOfRounds(t *testing.T) {
 	if PairedOf(ms, []float64{11, 11.5, 12, 12.5, 10}, []float64{10, 10, 10, 10, 10.5}).better(at) {
 		t.Error("an interval about nothing is no improvement")
 	}
-	if x := PairedOf(anrs, []float64{0, 0, 0, 0, 1}, []float64{1, 1, 1, 1, 1}).of(at); x.ShiftLow != nil || x.ShiftHigh != nil || math.Abs(x.Shift-0.8) > 1e-9 {
+	if x := PairedOf(anrs, []float64{0, 0, 0, 0, 1}, []float64{1, 1, 1, 1, 1}).Tell(at); x.ShiftLow != nil || x.ShiftHigh != nil || math.Abs(x.Shift-0.8) > 1e-9 {
 		t.Errorf("of ANRs %+v", x)
 	}
-	if x := PairedOf(ms, nil, nil).of(at); x.Rounds != 0 || x.ShiftLow != nil || x.Shift != 0 {
+	if x := PairedOf(ms, nil, nil).Tell(at); x.Rounds != 0 || x.ShiftLow != nil || x.Shift != 0 {
 		t.Errorf("of nothing %+v", x)
 	}
 }

@@ -120,10 +120,14 @@ func (p Plan) until(measured int, ended bool) []Look {
 // ends are the levels of an interval after so many rounds: those of the two decisions,
 // so that it accounts for the looks.
 func (p Plan) ends(rounds int) Ends {
-	at := Ends{Worse: passLevel}
+	at := Ends{}
 	for _, look := range p.Looks {
-		if look.Fail > 0 && (at.Better == 0 || look.Rounds <= rounds) {
+		due := look.Rounds <= rounds
+		if look.Fail > 0 && (at.Better == 0 || due) {
 			at.Better = look.Fail
+		}
+		if at.Worse == 0 || due {
+			at.Worse = look.Pass
 		}
 	}
 	return at

@@ -172,10 +172,10 @@ func TestWhatIsUnspentIsSpentAtTheEnd(t *testing.T) {
 
 // The end towards the better has the level at which a question failed last, or would first.
 func TestEndsOfAnIntervalHaveTheLevelsOfTheLooks(t *testing.T) {
-	plan := Plan{Most: 20, Looks: []Look{{8, 0, 0.1}, {10, 0.2, 0.1}, {14, 0, 0.1}, {20, 0.3, 0.1}}}
-	for n, want := range map[int]float64{8: 0.2, 10: 0.2, 14: 0.2, 19: 0.2, 20: 0.3} {
-		if got := plan.ends(n); got != (Ends{Better: want, Worse: passLevel}) {
-			t.Errorf("after %d rounds %v", n, got)
+	plan := Plan{Most: 20, Looks: []Look{{8, 0, 0.1}, {10, 0.2, 0.15}, {14, 0, 0.1}, {20, 0.3, 0.25}}}
+	for n, want := range map[int]Ends{6: {0.2, 0.1}, 8: {0.2, 0.1}, 10: {0.2, 0.15}, 14: {0.2, 0.1}, 19: {0.2, 0.1}, 20: {0.3, 0.25}} {
+		if got := plan.ends(n); got != want {
+			t.Errorf("after %d rounds %v, want %v", n, got, want)
 		}
 	}
 }

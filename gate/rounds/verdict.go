@@ -73,7 +73,7 @@ func (t *Trial) answer(c *gate.Comparison, q *question, level, p float64) {
 	s := q.at(level)
 	x := q.paired(s.rounds)
 	ends := t.plan.ends(s.rounds)
-	out := x.of(ends)
+	out := x.Tell(ends)
 	out.P, out.Says, out.Values = p, s.says, q.sideBySide(s.rounds)
 	if s.says == gate.SaysOpen {
 		out.Enough = t.enough(q, x, level)
@@ -85,7 +85,7 @@ func (t *Trial) answer(c *gate.Comparison, q *question, level, p float64) {
 		c.Direction = gate.ToRegression
 	case s.says == gate.SaysOpen && s.worsening >= q.minChange:
 		c.Direction = gate.Suspect
-	case s.says == gate.SaysExcluded && s.worsening <= -q.minChange && x.better(ends):
+	case s.worsening <= -q.minChange && x.better(ends):
 		c.Direction = gate.ToImprovement
 	}
 }
@@ -196,7 +196,7 @@ func (t *Trial) bound(c gate.Comparison) string {
 	}
 	switch {
 	case shift == nil:
-		return fmt.Sprintf("%s is %s where the base build has %s", name, m.Format(r.Head), m.Format(r.Base))
+		return fmt.Sprintf("%s %s (base %s)", name, m.Format(r.Head), m.Format(r.Base))
 	case m.Signed || r.Base == 0:
 		return fmt.Sprintf("%s changed by %s at most", name, gate.Signed(m, *shift))
 	}

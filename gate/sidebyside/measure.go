@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
@@ -136,8 +137,9 @@ func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []s
 	return t
 }
 
-// measure works out the shift: on the log scale where the metric's noise
-// multiplies, as long as every value is positive.
+// measure works out the shift: of what stands side by side as gate/rounds does, of
+// samples on the log scale where the metric's noise multiplies, as long as every value
+// is positive.
 func (t *test) measure(strata []stat.Pair, alpha float64) {
 	var base, head []float64
 	for _, p := range strata {
@@ -148,18 +150,32 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 		t.N += len(head)
 	}
 	t.contexts, t.perBuild = len(strata), max(1, min(len(base), len(head))/len(strata))
-	t.Base, t.Head, t.Effect = centre(base, t.metric.Mean), centre(head, t.metric.Mean), stat.CliffsDelta(strata)
+	t.Effect, t.leastApart = stat.CliffsDelta(strata), leastApart(strata, t.paired)
+	if t.paired {
+		x := rounds.PairedOf(t.metric, base, head)
+		t.ranks = x.Test()
+		t.tell(x.Tell(rounds.Ends{Better: alpha / 2, Worse: alpha / 2}))
+		return
+	}
+	t.Base, t.Head = centre(base, t.metric.Mean), centre(head, t.metric.Mean)
 	logs := t.metric.Log && slices.Min(base) > 0 && slices.Min(head) > 0
 	if logs {
 		strata = logarithms(strata)
 	}
-	t.ranks, t.leastApart = rankTest(strata, t.paired), leastApart(strata, t.paired)
-	shift := shiftOf(strata, t.paired, alpha)
+	t.ranks = rankTest(strata, false)
 	if t.metric.Mean { // of rare things: the middle shift is none
 		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, false)
 		return
 	}
-	t.fill(shift, logs)
+	t.fill(stat.SampleShift(strata, alpha), logs)
+}
+
+// tell takes over what rounds say; an interval has both ends or none.
+func (t *test) tell(x gate.RoundsOf) {
+	t.Base, t.Head, t.Shift, t.Change = x.Base, x.Head, x.Shift, x.Change
+	if x.ShiftLow != nil && x.ShiftHigh != nil {
+		t.ShiftLow, t.ShiftHigh, t.ChangeLow, t.ChangeHigh = x.ShiftLow, x.ShiftHigh, x.ChangeLow, x.ChangeHigh
+	}
 }
 
 // centre is the median, or the mean of what is rare.
@@ -187,13 +203,6 @@ func logarithms(strata []stat.Pair) []stat.Pair {
 		out[i] = stat.Pair{X: logs(p.X), Y: logs(p.Y)}
 	}
 	return out
-}
-
-func shiftOf(strata []stat.Pair, paired bool, alpha float64) stat.Shift {
-	if paired {
-		return stat.PairedShift(stat.Differences(strata), alpha)
-	}
-	return stat.SampleShift(strata, alpha)
 }
 
 // fill tells the shift in the metric's unit and as a share of the base.

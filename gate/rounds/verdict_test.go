@@ -1,0 +1,342 @@
+package rounds_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/gate/rounds"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// atOnce is a plan with one look, at which six rounds with all signs alike fail one
+// question of three, two of two, and exclude.
+func atOnce() rounds.Plan {
+	return rounds.Plan{Most: 6, Looks: []rounds.Look{{Rounds: 6, Fail: 0.05, Pass: 1.0 / 64}}}
+}
+
+// build is a run of six rounds: each metric's value, a hundredth more in each round.
+func build(values map[string]float64) run.Run {
+	return gatetest.Rounds("r", 6, func(i int) map[string]float64 {
+		out := map[string]float64{}
+		for name, v := range values {
+			out[name] = v * (1 + 0.01*float64(i))
+		}
+		return out
+	})
+}
+
+// asking is a verdict on one run whose metrics are open.
+func asking(metrics ...string) gate.Verdict {
+	r := gate.RunVerdict{ID: "r", Verdict: gate.Inconclusive, Labels: []string{gate.LabelNormal}, Reason: "open", Hint: "measure"}
+	for _, name := range metrics {
+		r.Comparisons = append(r.Comparisons, gate.Comparison{Metric: name, Direction: gate.Suspect, Enough: 9, Value: 1, P: 0.2, Screen: gate.Open})
+	}
+	return gate.Verdict{Format: gate.Format, Verdict: gate.Inconclusive, Runs: []gate.RunVerdict{r}}
+}
+
+// lenient is the policy at which six rounds can prove something.
+func lenient(t *testing.T) gate.Policy {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	p.Alpha = 0.05
+	return p
+}
+
+func decided(t *testing.T, v gate.Verdict, base, head run.Run) gate.Verdict {
+	t.Helper()
+	trial := rounds.New(lenient(t), metric.Default(), v, atOnce())
+	trial.Add(0, base, head)
+	return trial.Verdict()
+}
+
+func TestQuestionsAreWhatIsOpen(t *testing.T) {
+	v := gate.Verdict{Runs: []gate.RunVerdict{
+		{Verdict: gate.Invalid, Comparisons: []gate.Comparison{{Metric: "a", Screen: gate.Open}}},
+		{Verdict: gate.Regression, Comparisons: []gate.Comparison{
+			{Metric: "a", Screen: gate.Cleared}, {Metric: "b"}, {Metric: "c", Screen: gate.Open},
+			{Metric: "d", Screen: gate.Open, Limit: new(3.0)}, {Event: "tap", Metric: "c", Screen: gate.Open, Direction: gate.ToRegression}}},
+		{Verdict: gate.Pass},
+	}}
+	want := []rounds.Question{{Place: 1, Cell: run.Cell{Metric: "c"}}, {Place: 1, Cell: run.Cell{Event: "tap", Metric: "c"}}}
+	if got := rounds.Questions(v); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// By what rounds say of a metric, and what follows for the run: for what is less and for
+// what is more where it is better.
+func TestWhatRoundsDecide(t *testing.T) {
+	for name, c := range map[string]struct {
+		metric     string
+		base, head float64
+		says       gate.Says
+		direction  gate.Direction
+		verdict    gate.Outcome
+		label      string
+		reason     string
+		hint       string
+	}{
+		"slower": {ms, 10, 12, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-",
+			"time per frame: 12.30 ms where the base build has 10.25 ms in 6 rounds (+20 %, between +20 % and +20 %, p = 0.016)", ""},
+		"as quick": {ms, 10, 10, gate.SaysExcluded, gate.None, gate.Pass, "N",
+			"nothing got worse in 1 comparison: in 6 rounds beside the base build time per frame got worse by 0.0 % at most", ""},
+		"a little slower": {ms, 10, 10.4, gate.SaysExcluded, gate.None, gate.Pass, "N",
+			"nothing got worse in 1 comparison: in 6 rounds beside the base build time per frame got worse by 4.0 % at most", ""},
+		"quicker": {ms, 10, 8, gate.SaysExcluded, gate.ToImprovement, gate.Improvement, "Outlier+",
+			"time per frame: 8.20 ms where the base build has 10.25 ms in 6 rounds (−20 %, between −20 % and −20 %)", ""},
+		"less smooth": {"frames.smooth_ratio", 0.9, 0.7, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "smooth ratio: ", ""},
+		"a bit less smooth": {"frames.smooth_ratio", 0.9, 0.88, gate.SaysExcluded, gate.None, gate.Pass, "N",
+			"nothing got worse in 1 comparison: in 6 rounds beside the base build smooth ratio got worse by 2.1 % at most", ""},
+		"smoother": {"frames.smooth_ratio", 0.7, 0.9, gate.SaysExcluded, gate.ToImprovement, gate.Improvement, "Outlier+", "smooth ratio: ", ""},
+		"no ANR": {"anr.count", 0, 0, gate.SaysExcluded, gate.None, gate.Pass, "N",
+			"nothing got worse in 1 comparison: in 6 rounds beside the base build ANRs 0 (base 0)", ""},
+		"ANRs":         {"anr.count", 0, 1, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "ANRs: 1.0 where the base build has 0 in 6 rounds (+1.0, p = 0.016)", ""},
+		"too little":   {ms, 0.04, 0.045, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
+		"not measured": {ms, 0, 0, gate.SaysOpen, gate.None, gate.Inconclusive, "N", "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base, head := map[string]float64{c.metric: c.base}, map[string]float64{c.metric: c.head}
+			if name == "not measured" {
+				base, head = nil, nil
+			}
+			v := decided(t, asking(c.metric), build(base), build(head))
+			r := v.Runs[0]
+			got := r.Comparisons[0]
+			if got.Rounds == nil || got.Rounds.Says != c.says || got.Direction != c.direction || got.Enough != 0 {
+				t.Errorf("%s, %+v", got.Direction, got.Rounds)
+			}
+			if v.Verdict != c.verdict || r.Verdict != c.verdict || !slices.Equal(r.Labels, []string{c.label}) || r.Hint != c.hint {
+				t.Errorf("%s, %s, labels %v, hint %q", v.Verdict, r.Verdict, r.Labels, r.Hint)
+			}
+			if !strings.HasPrefix(r.Reason, c.reason) || c.verdict == gate.Pass && c.reason != "nothing got worse" && r.Reason != c.reason {
+				t.Errorf("%q, want %q", r.Reason, c.reason)
+			}
+			if deviates := c.direction != gate.None; (len(r.Deviations) == 1) != deviates {
+				t.Errorf("deviations %v", r.Deviations)
+			}
+		})
+	}
+}
+
+// 1/64 for six signs alike: 0.0156 each. Two of two have twice that and once, three of
+// three have three times that and nothing fails.
+func TestFalseAlarmsAreSharedByAllQuestions(t *testing.T) {
+	slower := map[string]float64{ms: 12, "cpu.time_ms": 1200, "memory.pss_kb": 12000, "startup.ttid_ms": 120}
+	base := map[string]float64{ms: 10, "cpu.time_ms": 1000, "memory.pss_kb": 10000, "startup.ttid_ms": 100}
+	for n, fails := range map[int]bool{1: true, 2: true, 3: true, 4: false} {
+		metrics := []string{ms, "cpu.time_ms", "memory.pss_kb", "startup.ttid_ms"}[:n]
+		v := decided(t, asking(metrics...), build(base), build(slower))
+		for _, c := range v.Runs[0].Comparisons {
+			gatetest.About(t, fmt.Sprint(n, " questions"), c.Rounds.P, min(1, float64(n)/64))
+			if (c.Direction == gate.ToRegression) != fails {
+				t.Errorf("%d questions: %s", n, c.Direction)
+			}
+		}
+	}
+}
+
+// One of two rejected leaves the whole level to the other: 2/64 is above half of 0.05, and
+// below all of it. A question of another device counts as well.
+func TestWhatIsRejectedLeavesItsLevelToTheRest(t *testing.T) {
+	but := func(values map[string]float64) run.Run { // the first round, with the least difference, is the other way
+		r := build(values)
+		for name := range values {
+			r.Iterations[0].Metrics[name] *= 0.8
+		}
+		return r
+	}
+	p := lenient(t)
+	for name, c := range map[string]struct {
+		other float64
+		want  gate.Direction
+	}{"the other fails too": {12, gate.ToRegression}, "the other passes": {10, gate.Suspect}} {
+		v := asking(ms)
+		v.Runs = append(v.Runs, asking(ms).Runs...)
+		trial := rounds.New(p, metric.Default(), v, atOnce())
+		trial.Add(0, build(map[string]float64{ms: 10}), but(map[string]float64{ms: 12}))
+		if _, more := trial.Next(1); !more {
+			t.Error("nothing is to be measured where nothing was")
+		}
+		trial.Add(1, build(map[string]float64{ms: 10}), build(map[string]float64{ms: c.other}))
+		if got := trial.Verdict().Runs[0].Comparisons[0]; got.Direction != c.want {
+			t.Errorf("%s: %s, %+v", name, got.Direction, got.Rounds)
+		}
+	}
+}
+
+// A budget that is broken and what the history cleared stay what they were, and so does
+// what is missing.
+func TestWhatWasNoQuestionStays(t *testing.T) {
+	v := asking(ms)
+	r := &v.Runs[0]
+	broken := gate.Comparison{Metric: "cpu.time_ms", Value: 1200, Direction: gate.ToRegression, Limit: new(1000.0), Screen: gate.Open, P: 1}
+	r.Comparisons = append(r.Comparisons, broken, gate.Comparison{Metric: "memory.pss_kb", Direction: gate.ToImprovement, Screen: gate.Cleared, P: 0.01, Change: -0.2})
+	same := build(map[string]float64{ms: 10, "cpu.time_ms": 1000, "memory.pss_kb": 100})
+	got := decided(t, v, same, same)
+	if reason := "CPU time: 1200 ms, beyond the limit of 1000 ms"; got.Verdict != gate.Regression || got.Runs[0].Reason != reason || got.Runs[0].Comparisons[1].Rounds != nil {
+		t.Errorf("%s: %s", got.Verdict, got.Runs[0].Reason)
+	}
+	r.Comparisons = slices.Delete(r.Comparisons, 1, 2)
+	if got := decided(t, v, same, same); got.Verdict != gate.Improvement || !slices.Equal(got.Runs[0].Labels, []string{"Outlier+"}) {
+		t.Errorf("%s: %s", got.Verdict, got.Runs[0].Reason)
+	}
+	r.Missing = "energy was not measured"
+	if got := decided(t, v, same, same); got.Verdict != gate.Inconclusive || got.Runs[0].Reason != r.Missing || got.Runs[0].Hint == "" {
+		t.Errorf("%s: %s", got.Verdict, got.Runs[0].Reason)
+	}
+	if r.Comparisons[0].Rounds != nil || r.Labels[0] != gate.LabelNormal {
+		t.Error("the first verdict was changed")
+	}
+}
+
+func TestRunsWithoutQuestionsStay(t *testing.T) {
+	v := asking(ms)
+	v.Runs = append(v.Runs, gate.RunVerdict{ID: "other", Verdict: gate.Invalid, Reason: "it crashed"})
+	trial := rounds.New(lenient(t), metric.Default(), v, atOnce())
+	if n, more := trial.Next(1); n != 0 || more {
+		t.Errorf("%d rounds where nothing is open", n)
+	}
+	trial.Add(1, build(nil), build(nil))
+	trial.End(1, "lost")
+	same := build(map[string]float64{ms: 10})
+	trial.Add(0, same, same)
+	got := trial.Verdict()
+	if got.Verdict != gate.Invalid || got.Runs[1].Reason != "it crashed" || got.Runs[1].Rounds != nil {
+		t.Errorf("%s, %+v", got.Verdict, got.Runs[1])
+	}
+}
+
+// An after-effect stays one while the event before it is worse.
+func TestAfterEffectsNeedTheirCause(t *testing.T) {
+	v := asking()
+	v.Runs[0].Comparisons = []gate.Comparison{
+		{Event: "open", Metric: ms, Screen: gate.Open, Direction: gate.ToRegression, P: 1},
+		{Event: "close", Metric: ms, Screen: gate.Open, Direction: gate.ToRegression, AfterEffectOf: "open", P: 1},
+	}
+	events := func(open, closing float64) run.Run {
+		r := build(map[string]float64{"cpu.time_ms": 100})
+		for i := range r.Iterations {
+			by := 1 + 0.01*float64(i)
+			r.Iterations[i].Events = []run.Bucket{{Name: "open", Metrics: map[string]float64{ms: open * by}}, {Name: "close", Metrics: map[string]float64{ms: closing * by}}}
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		open, closing float64
+		want          []string
+		after         string
+	}{
+		"both are worse":      {20, 13, []string{"openOutlier-"}, "open"},
+		"the first is not":    {10, 13, []string{"closeOutlier-"}, ""},
+		"the second is not":   {20, 10, []string{"openOutlier-"}, ""},
+		"neither is any more": {10, 10, []string{"N"}, ""},
+	} {
+		r := decided(t, v, events(10, 10), events(c.open, c.closing)).Runs[0]
+		if !slices.Equal(r.Labels, c.want) || r.Comparisons[1].AfterEffectOf != c.after {
+			t.Errorf("%s: labels %v, after-effect of %q", name, r.Labels, r.Comparisons[1].AfterEffectOf)
+		}
+	}
+}
+
+// Rules whose label nobody bears any more are gone.
+func TestRulesSpeakOfLabelsThatAreBorne(t *testing.T) {
+	v := asking(ms)
+	v.Rules = []gate.Rule{{Then: "Outlier-"}, {Then: "Outlier+"}}
+	base := build(map[string]float64{ms: 10})
+	for head, want := range map[float64]int{12: 1, 10: 0} {
+		if got := decided(t, v, base, build(map[string]float64{ms: head})); len(got.Rules) != want || len(v.Rules) != 2 {
+			t.Errorf("%g ms: rules %v of %v", head, got.Rules, v.Rules)
+		}
+	}
+}
+
+// What a place that is lost, or whose time is spent, leaves open is said so.
+func TestRoundsThatEndEarly(t *testing.T) {
+	plan := rounds.Plan{Most: 20, Looks: []rounds.Look{{Rounds: 12, Fail: 0.01, Pass: 0.001}, {Rounds: 20, Fail: 0.04, Pass: 0.001}}}
+	base, head := build(map[string]float64{ms: 10}), build(map[string]float64{ms: 12})
+	crashed := head
+	crashed.Status, crashed.Warnings = run.Partial, []run.Warning{{Text: "the app crashed"}}
+	for name, c := range map[string]struct {
+		head    run.Run
+		end     string
+		ended   bool
+		stopped gate.Stopped
+		verdict gate.Outcome
+		reason  string
+		more    bool
+	}{
+		"going on":                           {head, "", false, gate.StoppedBudget, gate.Inconclusive, "", true},
+		"time is spent":                      {head, "", true, gate.StoppedSettled, gate.Regression, "", false}, // at 0.05, all of it
+		"lost, and settled by what there is": {head, "the device is gone", true, gate.StoppedSettled, gate.Regression, "", false},
+		"the head crashed":                   {crashed, "", false, gate.StoppedSettled, gate.Regression, "", false},
+		"the head crashed, and is as quick": {func() run.Run { r := base; r.Status, r.Warnings = crashed.Status, crashed.Warnings; return r }(), "", false, gate.StoppedLost,
+			gate.Inconclusive, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %; the rounds ended early: the run is not whole: the app crashed", false},
+		"as quick, and the time is spent": {base, "", true, gate.StoppedBudget, gate.Inconclusive, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", false},
+	} {
+		trial := rounds.New(lenient(t), metric.Default(), asking(ms), plan)
+		trial.Add(0, base, c.head)
+		if c.ended {
+			trial.End(0, c.end)
+		}
+		n, more := trial.Next(0)
+		r := trial.Verdict().Runs[0]
+		if more != c.more || !more && n != 6 || more && n != 12 || r.Verdict != c.verdict || c.reason != "" && r.Reason != c.reason {
+			t.Errorf("%s: %d rounds, more %v, %s: %s (%s)", name, n, more, r.Verdict, r.Reason, r.Hint)
+		}
+		if r.Rounds.Stopped != c.stopped || r.Rounds.Measured != 6 || r.Rounds.Most != 20 || r.Rounds.Repetitions != 12 || r.Rounds.Base.App.Package != "app" {
+			t.Errorf("%s: %+v", name, r.Rounds)
+		}
+	}
+}
+
+// Of two metrics one fails: nothing that the other says changes the verdict.
+func TestAPlaceEndsWhereSomethingFails(t *testing.T) {
+	base, head := map[string]float64{ms: 10, "cpu.time_ms": 1000}, map[string]float64{ms: 13, "cpu.time_ms": 1060}
+	plan := rounds.Plan{Most: 12, Looks: []rounds.Look{{Rounds: 6, Fail: 0.04, Pass: 0.001}, {Rounds: 12, Fail: 0.01, Pass: 0.001}}}
+	trial := rounds.New(lenient(t), metric.Default(), asking(ms, "cpu.time_ms", "memory.pss_kb"), plan)
+	trial.Add(0, build(base), build(base))
+	if n, more := trial.Next(0); n != 12 || !more {
+		t.Errorf("open, and %d rounds are enough", n)
+	}
+	one := rounds.New(lenient(t), metric.Default(), asking(ms, "cpu.time_ms"), plan)
+	head["cpu.time_ms"] = 1000
+	one.Add(0, build(base), build(head))
+	if n, more := one.Next(0); n != 6 || more {
+		t.Errorf("%d rounds, more %v", n, more)
+	}
+	if r := one.Verdict().Runs[0]; r.Rounds.Stopped != gate.StoppedSettled || r.Comparisons[1].Rounds.Says != gate.SaysOpen {
+		t.Errorf("%+v, %+v", r.Rounds, r.Comparisons[1].Rounds)
+	}
+}
+
+// A head that draws half of the frames is no pass by those that it draws.
+func TestABuildThatDrawsHalfOfTheFramesIsNoPass(t *testing.T) {
+	of := func(count float64) run.Run { return build(map[string]float64{ms: 10, "frames.count": count}) }
+	for name, c := range map[string]struct {
+		base, head float64
+		want       gate.Outcome
+	}{
+		"nearly half": {100, 49, gate.Inconclusive}, "half": {100, 50, gate.Pass}, "none of few": {9, 0, gate.Pass}, "none of ten": {10, 0, gate.Inconclusive},
+	} {
+		v := decided(t, asking(ms), of(c.base), of(c.head))
+		if r := v.Runs[0]; r.Verdict != c.want || (r.Missing != "") != (c.want == gate.Inconclusive) {
+			t.Errorf("%s: %s, missing %q", name, r.Verdict, r.Missing)
+		}
+	}
+	slower := build(map[string]float64{ms: 13, "frames.count": 20})
+	r := decided(t, asking(ms), of(100), slower).Runs[0]
+	if want := "the head build drew fewer than half of the base build's frames: 20.5 where the base has 102.5"; r.Verdict != gate.Regression || len(r.Warnings) != 1 || r.Warnings[0].Text != want {
+		t.Errorf("%s, warnings %v", r.Verdict, r.Warnings)
+	}
+	p := lenient(t)
+	p.Metrics = []string{ms, "frames.count"} // judged itself
+	trial := rounds.New(p, metric.Default(), asking(ms), atOnce())
+	trial.Add(0, of(100), of(20))
+	if r := trial.Verdict().Runs[0]; r.Missing != "" {
+		t.Errorf("missing %q", r.Missing)
+	}
+}
