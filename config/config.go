@@ -342,7 +342,7 @@ type Report struct {
 // as they are where nothing is said of them.
 func Default() Config {
 	return Config{
-		Rounds:   Rounds{Max: 40, Minutes: 60},
+		Rounds:   Rounds{Max: 60, Minutes: 60},
 		Evidence: Evidence{Keep: KeepNone},
 		Gate:     DefaultGate(gate.PresetDefault),
 		Store:    Store{SQLite: ".apkgate/history.db"},

@@ -10,7 +10,7 @@ import (
 // clear the new one.
 type Rounds struct {
 	// How many rounds at most, of one repetition of each build: 0 measures no base build, whatever is there of one.
-	Max int `yaml:"max" jsonschema:"minimum=0,maximum=1000,default=40"`
+	Max int `yaml:"max" jsonschema:"minimum=0,maximum=1000,default=60"`
 	// How many minutes at most, over all devices and scenarios: devices work at the same time, and each shares these among its scenarios.
 	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=10000,default=60"`
 }

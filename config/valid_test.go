@@ -42,7 +42,7 @@ func TestDefaults(t *testing.T) {
 			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
 			Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileProfile,
 		}},
-		Rounds:   config.Rounds{Max: 40, Minutes: 60},
+		Rounds:   config.Rounds{Max: 60, Minutes: 60},
 		Evidence: config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.01,

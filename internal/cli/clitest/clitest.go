@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/lab"
 )
 
 // Result is what a command line left behind.
@@ -27,13 +28,31 @@ type Result struct {
 // Run runs a command line in this process.
 func Run(t *testing.T, stdin io.Reader, args ...string) Result {
 	t.Helper()
+	return runIn(t, stdin, nil, args...)
+}
+
+// InSession runs a command line as in that session of the simulated phones, each of
+// which is on a day of its own.
+func InSession(t *testing.T, session int, args ...string) Result {
+	t.Helper()
+	return runIn(t, nil, map[string]string{lab.SimulatedSession: strconv.Itoa(session)}, args...)
+}
+
+// session is the session of the simulated phones that an environment names, 0 for none.
+func session(env map[string]string) int {
+	n, _ := strconv.Atoi(env[lab.SimulatedSession])
+	return n
+}
+
+func runIn(t *testing.T, stdin io.Reader, env map[string]string, args ...string) Result {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if stdin == nil {
 		stdin = strings.NewReader("")
 	}
 	c := console.Console{
-		Stdin: stdin, Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" },
-		Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
+		Stdin: stdin, Stdout: &stdout, Stderr: &stderr, Getenv: func(name string) string { return env[name] },
+		Now: func() time.Time { return time.Date(2026, 1, 2+session(env), 3, 4, 5, 0, time.UTC) },
 	}
 	return Result{Status: cli.Main(c, args), Stdout: stdout.String(), Stderr: stderr.String()}
 }

@@ -46,3 +46,13 @@ func Gzipped(t *testing.T, content string) string {
 	}
 	return b.String()
 }
+
+// ReadFile is the content of a file.
+func ReadFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
