@@ -158,7 +158,7 @@ func TestSimulatedMethods(t *testing.T) {
 	settings := config.DefaultEnergy()
 	settings.Methods = true
 	crash := simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3}
-	for profile, faults := range map[string][]simapp.Fault{"pixel-7-android-14": {crash}, "c1-go-android-11": nil} {
+	for profile, faults := range map[string][]simapp.Fault{"pixel-7-android-14": {crash}, "c1-go-android-11": nil, "galaxy-s21-android-13": nil, "pixel-5-android-11": nil} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			s, job, kept := powered(t, profile, simlab.Options{Faults: faults}, settings)
@@ -203,6 +203,7 @@ func TestSimulatedMethods(t *testing.T) {
 			if app := r.Run.Iterations[0].Metrics["energy.app_j"]; math.Abs(app-m.ReadJ) > 0.1*m.ReadJ || m.ReadJ > 0.8*truth {
 				t.Errorf("energy.app_j is %.2f J, the methods' sum as read %.2f J, truly %.2f J", app, m.ReadJ, truth)
 			}
+			t.Logf("the methods took %.2f J as told apart (%+.0f %%), %.2f J as read (%+.0f %%), truly %.2f J", m.EnergyJ, 100*(m.EnergyJ/truth-1), m.ReadJ, 100*(m.ReadJ/truth-1), truth)
 			if m.Power != run.PowerSplit || m.EnergyJ < 0.9*truth {
 				t.Errorf("told apart (%q) the methods took %.2f J, as read %.2f J, truly %.2f J", m.Power, m.EnergyJ, m.ReadJ, truth)
 			}

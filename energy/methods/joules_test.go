@@ -106,7 +106,7 @@ func TestTrueJoules(t *testing.T) {
 				t.Parallel()
 				runs := 12
 				if full {
-					runs = 300
+					runs = 200
 				}
 				x := measureTaken(t, s, runs)
 				rows[i] = fmt.Sprintf("| %s | %.0f %% | %s |\n", s.name, 100*s.sleep, x)

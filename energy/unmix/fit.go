@@ -1,10 +1,12 @@
 package unmix
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -35,14 +37,15 @@ func Fit(recordings []Recording, sources int, period float64) (m *Model, ok bool
 	place, told := tell(recordings, sources)
 	recordings, reading := fewer(recordings)
 	var f fitting
+	unsure := 0.0
 	for _, part := range lates {
 		late := time.Duration(part * float64(reading))
 		rows := rowsOf(recordings, place, told, late, reading)
 		f.mean, f.running = means(rows)
-		if len(rows) < MinReadings || !(f.running > 0) || !(f.mean > 0) {
+		if !(f.running*f.mean > 0) {
 			return nil, false
 		}
-		calibrate(rows, sharesOf(rows, f.running), period)
+		unsure = max(unsure, calibrate(rows, sharesOf(rows, f.running), period))
 		for _, keep := range smooths {
 			f.try(response{rows, keep})
 		}
@@ -52,6 +55,10 @@ func Fit(recordings []Recording, sources int, period float64) (m *Model, ok bool
 	}
 	m = f.average()
 	m.place = place
+	differences := mat.NewVecDense(len(m.unknowns), slices.Clone(m.unknowns))
+	differences.SetVec(0, 0)
+	differences.SetVec(1, 0)
+	m.covariance.SymRankOne(m.covariance, unsure*unsure, differences)
 	m.boundFloor(f.mean)
 	m.leftovers(f.best)
 	return m, true
@@ -88,15 +95,7 @@ func tell(recordings []Recording, sources int) (place []int, told int) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case seconds[a] > seconds[b]:
-			return -1
-		case seconds[a] < seconds[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(seconds[b], seconds[a]) })
 	place = make([]int, sources)
 	for rank, source := range order {
 		place[source] = min(rank, MaxSources-1)
@@ -110,7 +109,6 @@ type fitting struct {
 	found         []regression
 	best          response
 	bestAll       float64
-	tried         int
 }
 
 // regression is one of them: the unknowns, their covariance, and the logarithm of
@@ -151,7 +149,7 @@ func (f *fitting) try(by response) {
 	begin := len(f.found)
 	for _, part := range []float64{0.02, 0.06, 0.12, 0.18, 0.24, 0.32, 0.42, 0.55, 0.75} {
 		r, ok := q.solve(noise, above*part)
-		if !ok || math.IsNaN(r.evidence) || math.IsInf(r.evidence, 0) {
+		if !ok {
 			continue
 		}
 		r.evidence += math.Log(part+0.02) - part*part/(2*sourcesSD*sourcesSD) // the grid's steps, half of a normal
@@ -167,32 +165,27 @@ func (f *fitting) humble(by response, found []regression) {
 	if len(found) == 0 {
 		return
 	}
-	best := found[0].evidence
-	for _, r := range found {
-		best = max(best, r.evidence)
+	evidence := make([]float64, len(found))
+	for i, r := range found {
+		evidence[i] = r.evidence
 	}
-	sum := 0.0
-	for _, r := range found {
-		sum += math.Exp(r.evidence - best)
-	}
-	all := best + math.Log(sum)
+	all := floats.LogSumExp(evidence)
 	for i := range found {
 		found[i].evidence += (trust - 1) * all
 	}
-	if f.tried == 0 || all > f.bestAll {
+	if f.best.rows == nil || all > f.bestAll {
 		f.best, f.bestAll = by, all
 	}
-	f.tried++
 }
 
 // above is about what a thread draws above the floor, W: the slope of a line, as far
 // as it is sure, and beside it what is assumed of the floor.
 func (f *fitting) above(slope, noise float64, square *mat.SymDense) float64 {
 	most := f.mean / f.running
-	information := (square.At(1, 1) - square.At(0, 1)*square.At(0, 1)/square.At(0, 0)) / noise
+	information := max(0, square.At(1, 1)-square.At(0, 1)*square.At(0, 1)/square.At(0, 0)) / noise
 	assumed := 1 / (floorSD * floorSD * most * most)
-	above := (max(0, information)*slope + assumed*(1-floorMean)*most) / (max(0, information) + assumed)
-	return min(max(above, 0.1*most), most)
+	above := (information*slope + assumed*(1-floorMean)*most) / (information + assumed)
+	return max(above, 0.1*most)
 }
 
 // quadratic is a regression's sums of squares.
@@ -229,16 +222,10 @@ func (q *quadratic) solve(noise, spread float64) (regression, bool) {
 	prior := floorMean * q.mean
 	right.SetVec(0, right.AtVec(0)+precision[0]*prior)
 	var chol mat.Cholesky
-	if !chol.Factorize(a) {
-		return regression{}, false
-	}
 	var at mat.VecDense
-	if err := chol.SolveVecTo(&at, right); err != nil {
-		return regression{}, false
-	}
 	covariance := mat.NewSymDense(q.k, nil)
-	if err := chol.InverseTo(covariance); err != nil {
-		return regression{}, false
+	if !chol.Factorize(a) || chol.SolveVecTo(&at, right) != nil || chol.InverseTo(covariance) != nil {
+		return regression{}, false // nothing is known to enough digits
 	}
 	// At the solution, rest/noise + the prior's square is what is left of y² + b².
 	left := q.yy/noise + precision[0]*prior*prior - mat.Dot(&at, right)
@@ -262,7 +249,7 @@ func (q *quadratic) noise(first, spread float64) float64 {
 			used += r.covariance.At(i, j) * q.square.At(i, j) / first
 		}
 	}
-	return max(rest/max(q.n-used, q.n/4), first*1e-3)
+	return max(rest/(q.n-used), first*1e-3)
 }
 
 // average is the mean of all that was tried, by how well each explains the readings.
@@ -300,10 +287,6 @@ func (f *fitting) average() *Model {
 // power: the moments of a normal distribution that is cut off there.
 func (m *Model) boundFloor(mean float64) {
 	variance := m.covariance.At(0, 0)
-	if !(variance > 0) {
-		m.FloorW = m.unknowns[0]
-		return
-	}
 	sd := math.Sqrt(variance)
 	normal := distuv.UnitNormal
 	low, high := -m.unknowns[0]/sd, (mean-m.unknowns[0])/sd

@@ -1,9 +1,8 @@
 package unmix
 
 import (
-	"cmp"
-	"math"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -32,7 +31,7 @@ func rowsOf(recordings []Recording, place []int, told int, late, latest time.Dur
 		}
 		begin := len(out)
 		for _, reading := range r.Readings {
-			if reading.From-latest < first || reading.To > last || reading.To <= reading.From {
+			if reading.From-latest < first || reading.To > last {
 				continue
 			}
 			n := len(out)
@@ -70,18 +69,12 @@ func fewer(recordings []Recording) ([]Recording, time.Duration) {
 
 // joined makes one reading of so many that follow one another.
 func joined(readings []Reading, many int) []Reading {
-	if many == 1 {
-		return readings
-	}
 	var out []Reading
 	for part := range slices.Chunk(readings, many) {
 		sum := Reading{From: part[0].From, To: part[len(part)-1].To}
-		seconds := 0.0
 		for _, r := range part {
-			seconds += (r.To - r.From).Seconds()
-			sum.Watts += r.Watts * (r.To - r.From).Seconds()
+			sum.Watts += r.Watts / float64(len(part))
 		}
-		sum.Watts /= max(seconds, math.SmallestNonzeroFloat64)
 		out = append(out, sum)
 	}
 	return out
@@ -91,17 +84,15 @@ func joined(readings []Reading, many int) []Reading {
 // so late.
 func fill(rows []row, spells []Spell, place []int, late time.Duration) {
 	for _, s := range spells {
+		if s.To <= s.From {
+			continue
+		}
 		s.From, s.To = s.From+late, s.To+late
-		i, _ := slices.BinarySearchFunc(rows, s.From, func(r row, at time.Duration) int {
-			return cmp.Compare(r.to, at+1)
-		})
+		i := sort.Search(len(rows), func(i int) bool { return rows[i].to > s.From })
 		length := (s.To - s.From).Seconds()
-		for ; i < len(rows) && (rows[i].from < s.To || rows[i].from <= s.From); i++ {
-			part := 1.0
-			if length > 0 {
-				part = (min(s.To, rows[i].to) - max(s.From, rows[i].from)).Seconds() / length
-			}
-			running := max(0, part) * s.Seconds / (rows[i].to - rows[i].from).Seconds()
+		for ; i < len(rows) && rows[i].from < s.To; i++ {
+			within := (min(s.To, rows[i].to) - max(s.From, rows[i].from)).Seconds()
+			running := s.Seconds * within / length / (rows[i].to - rows[i].from).Seconds()
 			rows[i].running += running
 			rows[i].of[place[s.Source]] += running
 		}

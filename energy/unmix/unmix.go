@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Reading is what a sensor told of a stretch of time: the mean power in it, as far
-// as is known.
+// Reading is what a sensor told of a stretch of time, which has a length: the mean
+// power in it, as far as is known.
 type Reading struct {
 	From, To time.Duration // on CLOCK_MONOTONIC
 	Watts    float64
@@ -25,7 +25,7 @@ type Reading struct {
 
 // Spell is CPU time of a source that was spent somewhere between two instants.
 type Spell struct {
-	From, To time.Duration // on CLOCK_MONOTONIC; of a spell without length it was then
+	From, To time.Duration // on CLOCK_MONOTONIC; one without length is none
 	Seconds  float64       // of CPU time
 	Source   int           // 0 and up
 }

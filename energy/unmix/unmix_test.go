@@ -26,6 +26,9 @@ type world struct {
 	period   time.Duration // of a sample
 	smooth   float64       // of the reading before, that is in the next
 	late     time.Duration
+	// wander is what the floor differs by, W: three parts in four stay from one reading
+	// to the next.
+	wander float64
 }
 
 func plain() world {
@@ -54,14 +57,15 @@ func (w world) recorded(seed uint64) unmix.Recording {
 			watts[i] += w.above[source] * w.period.Seconds() / turn.Seconds()
 		}
 	}
-	shown := -1.0
+	shown, wandered := -1.0, 0.0
 	per, late := int(w.update/turn), int(w.late/turn)
 	for i := per + late; i <= turns; i += per {
 		sum := 0.0
 		for _, v := range watts[i-per-late : i-late] {
 			sum += v / float64(per)
 		}
-		sum += w.noise * r.NormFloat64()
+		wandered = 0.75*wandered + math.Sqrt(1-0.75*0.75)*w.wander*r.NormFloat64()
+		sum += w.noise*r.NormFloat64() + wandered
 		if shown >= 0 {
 			sum = (1-w.smooth)*sum + w.smooth*shown
 		}
@@ -99,6 +103,7 @@ func TestTheFloorAndTheSourcesAreToldApart(t *testing.T) {
 		"a whole reading late":     func(w *world) { w.late = 500 * ms },
 		"smoothed":                 func(w *world) { w.smooth = 0.55 },
 		"smoothed for long":        func(w *world) { w.smooth = 0.88 },
+		"without any noise":        func(w *world) { w.noise = 0 },
 		"two threads' worth of it": func(w *world) { w.above = []float64{1.2, 3} },
 	} {
 		w := plain()
@@ -113,6 +118,33 @@ func TestTheFloorAndTheSourcesAreToldApart(t *testing.T) {
 				t.Errorf("%s: source %d draws %.3f W above the floor (± %.3f), want %.3f", name, source, got, spread(m, source), above)
 			}
 		}
+	}
+}
+
+// Other work on the device comes and goes more slowly than readings do. It is no
+// news in each of them, and what is told is as sure as it says.
+func TestWhatWandersIsNotTakenForNews(t *testing.T) {
+	t.Parallel()
+	w := plain()
+	w.above, w.wander, w.seconds = []float64{1}, 0.1, 120
+	const runs = 40
+	wrong, held := 0.0, 0
+	for seed := range uint64(runs) {
+		m, ok := unmix.Fit([]unmix.Recording{w.recorded(seed)}, 1, w.period.Seconds())
+		if !ok {
+			t.Fatal("nothing was told apart")
+		}
+		var idle unmix.Work
+		m.Add(&idle, 0, 1, 0)
+		off := math.Abs(m.FloorW - floorW)
+		wrong += off / runs
+		if off <= 1.96*math.Sqrt(m.Variance(idle)) {
+			held++
+		}
+	}
+	// Taken for news, it passes for a sensor that smooths, and the floor is off by 0.17 W.
+	if wrong > 0.04 || held < runs*8/10 {
+		t.Errorf("the floor is off by %.4f W in the mean, and %d of %d intervals hold it", wrong, held, runs)
 	}
 }
 
@@ -214,6 +246,57 @@ func TestManyAreJoined(t *testing.T) {
 		if got := m.FloorW + m.AboveW(source); math.Abs(got-1.5) > 0.1 {
 			t.Fatalf("source %d draws %.3f W, want 1.5", source, got)
 		}
+	}
+}
+
+// Readings that never change and an app that never sleeps leave nothing to weigh.
+func TestWhatNeverChangesIsWhatItIs(t *testing.T) {
+	t.Parallel()
+	var r unmix.Recording
+	for i := range 40 {
+		from := time.Duration(i) * time.Second
+		r.Readings = append(r.Readings, unmix.Reading{From: from, To: from + time.Second, Watts: 1.6})
+		r.Spells = append(r.Spells, unmix.Spell{From: from, To: from + time.Second, Seconds: 1, Source: i % 2})
+	}
+	m, ok := unmix.Fit([]unmix.Recording{r}, 2, 1)
+	if !ok {
+		t.Fatal("nothing was told apart")
+	}
+	for source := range 2 {
+		if got := m.FloorW + m.AboveW(source); math.Abs(got-1.6) > 0.01 || spread(m, source) > 0.2 {
+			t.Errorf("source %d draws %.3f W (± %.3f), want 1.6", source, got, spread(m, source))
+		}
+	}
+}
+
+// A device that draws less while the app runs is none that the model knows: its floor
+// is the mean power at most, and what it says is a number.
+func TestLessWhileItRuns(t *testing.T) {
+	t.Parallel()
+	w := plain()
+	w.above = []float64{-0.3}
+	m := fitted(t, w)
+	if mean := 0.5 - 0.6*0.3; !(m.FloorW > 0.8*mean) || m.FloorW > 1.05*mean || math.Abs(m.AboveW(0)) > 0.1 {
+		t.Errorf("the floor is %.3f W, and %+.3f W above it draws what runs, want %.3f and about nothing", m.FloorW, m.AboveW(0), mean)
+	}
+}
+
+// A sensor that smooths leaves little of its readings, once it is known as one.
+func TestLittleIsLeftOfASmoothingSensor(t *testing.T) {
+	t.Parallel()
+	w := plain()
+	w.smooth = 0.8
+	recording := w.recorded(1)
+	m, ok := unmix.Fit([]unmix.Recording{recording}, 2, w.period.Seconds())
+	if !ok {
+		t.Fatal("nothing was told apart")
+	}
+	sum := 0.0
+	for _, r := range recording.Readings {
+		sum += math.Abs(m.LeftW(0, r.From+ms)) / float64(len(recording.Readings))
+	}
+	if sum > 0.02 {
+		t.Errorf("%.3f W are left of a reading in the mean, whose noise is %.3f W", sum, w.noise)
 	}
 }
 
