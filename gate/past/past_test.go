@@ -154,6 +154,7 @@ func TestWhatAJudgementRestsOn(t *testing.T) {
 		"one of each of five other phones":  {map[string][]float64{"b": {600}, "c": {610}, "d": {590}, "e": {605}, "f": {595}}, 5, 0, 600, false},
 		"five, of which two are far worse":  {map[string][]float64{"a": {600, 200, 610, 605, 190}}, 3, 5, 605, true},
 		"five, of which two are far better": {map[string][]float64{"a": {200, 600, 205, 610, 195}}, 5, 5, 362, true},
+		"five that are all over the place":  {map[string][]float64{"a": {500, 600, 400, 700, 330}}, 5, 5, 506, true},
 		"three, of which one is far worse":  {map[string][]float64{"a": {600, 200, 610}}, 3, 3, 470, true},
 	} {
 		e := of(t, frames, 600, c.values)
@@ -258,6 +259,9 @@ func TestRunsOfOneSessionAreOne(t *testing.T) {
 	s := gatetest.Summaries(p, runs[2])[0]
 	if n := (Scale{Log: true}).NumberOf(s, p, cell, m, 7.5); n.Centre != math.Log(7.5) || n.N != 4 {
 		t.Errorf("by means: %+v", n)
+	}
+	if n := (Scale{}).NumberOf(s, gatetest.Policy(t, gate.PresetDefault), cell, m, 7.5); math.Abs(n.Centre-4*math.Sqrt2) > 1e-9 || n.N != 4 || n.SD < 1 {
+		t.Errorf("of logarithms, where values are judged: %+v", n)
 	}
 	s.Cells = run.CellsOf(map[run.Cell]float64{cell: 7.5})
 	if n := (Scale{}).NumberOf(s, p, cell, m, 7.5); n != (Number{7.5, 0, 1}) {
