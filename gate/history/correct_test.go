@@ -35,6 +35,7 @@ func TestTogetherByHand(t *testing.T) {
 	}{
 		"two phones":                 {[]*judgement{judged("a", "", 0.03, 5, true), judged("b", "", 0.04, 5, true)}, []float64{0.010233, 0.010233}, []int{2, 2}},
 		"two sessions of one phone":  {[]*judgement{at(judged("a", "", 0.03, 5, true), "s"), at(judged("a", "", 0.04, 5, true), "t")}, []float64{0.017437, 0.017437}, []int{2, 2}},
+		"unlike many sessions":       {[]*judgement{at(judged("a", "", 0.03, 5, true), "s"), at(judged("a", "", 0.04, 9, true), "t")}, []float64{0.017437, 0.017437}, []int{2, 2}},
 		"one session of one phone":   {[]*judgement{at(judged("a", "", 0.03, 5, true), "s"), at(judged("a", "", 0.04, 5, true), "s")}, []float64{1, 1}, []int{0, 0}},
 		"no session of one phone":    {[]*judgement{judged("a", "", 0.03, 5, true), judged("a", "", 0.04, 5, true)}, []float64{1, 1}, []int{0, 0}},
 		"two phones in a session":    {[]*judgement{at(judged("a", "", 0.03, 5, true), "s"), at(judged("b", "", 0.04, 5, true), "s")}, []float64{0.010233, 0.010233}, []int{2, 2}},
