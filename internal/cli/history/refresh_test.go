@@ -90,8 +90,9 @@ func TestRefreshOnSimulatedPhones(t *testing.T) {
 			t.Fatalf("night %d: status %d\n%s%s", n, got.Status, got.Stdout, got.Stderr)
 		}
 	}
+	// It is measured again in another session, and both are refused.
 	got := refresh(5, "demo-worse.apk")
-	if got.Status != exit.StatusRegression || !strings.HasPrefix(got.Stdout, "Regression: 0 runs accepted, 1 run refused") {
+	if got.Status != exit.StatusRegression || !strings.HasPrefix(got.Stdout, "Regression: 0 runs accepted, 2 runs refused") {
 		t.Errorf("status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
 	}
 }
