@@ -19,7 +19,8 @@ func strictly(t *testing.T) gate.Policy {
 // At 1 % a tenth is 0.001, which needs 10 rounds with all signs alike (1/1024), and 11
 // for more than that one order: 12 is the first look. The others lie by 40/12 = 3.33:
 // 12·1.49 = 17.9, 12·2.23 = 26.8. Of ten questions a tenth is 0.0001: 14 rounds, 15, 16;
-// 16·1.36 = 21.7, 16·1.84 = 29.5. Of few rounds there are fewer looks, and they share all.
+// 16·1.36 = 21.7, 16·1.84 = 29.5. To 60 by 5: 12·1.71 = 20.5, 21 and even;
+// 12·2.92 = 35.1. Of few rounds there are fewer looks, and they share all.
 func TestWhenAQuestionMayFail(t *testing.T) {
 	p := strictly(t)
 	for _, c := range []struct {
@@ -27,6 +28,7 @@ func TestWhenAQuestionMayFail(t *testing.T) {
 		want            map[int]float64
 	}{
 		{40, 1, map[int]float64{12: 0.001, 18: 0.001, 28: 0.002, 40: 0.006}},
+		{60, 1, map[int]float64{12: 0.001, 22: 0.001, 36: 0.002, 60: 0.006}},
 		{40, 10, map[int]float64{16: 0.001, 22: 0.001, 30: 0.002, 40: 0.006}},
 		{40, 0, map[int]float64{12: 0.001, 18: 0.001, 28: 0.002, 40: 0.006}},
 		{41, 1, map[int]float64{12: 0.001, 18: 0.001, 28: 0.002, 41: 0.006}},

@@ -73,19 +73,22 @@ type outcomes struct {
 	failed, passed, open, outside, rounds float64
 }
 
+// spent are the rounds of the default configuration.
+const spent = 60
+
 // trials draws pairs of builds, the head worse by a share, whose repetitions waver by cv,
 // and which of them is first in each round.
 func trials(t *testing.T, n int, seed uint64, of noise, cv, worse float64) (out outcomes) {
 	t.Helper()
 	p := strict(t)
-	plan, err := rounds.PlanOf(p, 40, 1)
+	plan, err := rounds.PlanOf(p, spent, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(seed, uint64(1000*cv)))
 	for range n {
-		var base, head [40]float64
-		for i, e := range of(r, 80) {
+		var base, head [spent]float64
+		for i, e := range of(r, 2*spent) {
 			x := 10 * math.Exp(cv*e)
 			if i%2 == 0 {
 				base[i/2] = x
@@ -99,8 +102,8 @@ func trials(t *testing.T, n int, seed uint64, of noise, cv, worse float64) (out 
 			}
 		}
 		trial := rounds.New(p, metric.Default(), open(1), plan)
-		trial.Add(0, gatetest.Rounds("b", 40, func(i int) map[string]float64 { return map[string]float64{ms: base[i]} }),
-			gatetest.Rounds("h", 40, func(i int) map[string]float64 { return map[string]float64{ms: head[i] * (1 + worse)} }))
+		trial.Add(0, gatetest.Rounds("b", spent, func(i int) map[string]float64 { return map[string]float64{ms: base[i]} }),
+			gatetest.Rounds("h", spent, func(i int) map[string]float64 { return map[string]float64{ms: head[i] * (1 + worse)} }))
 		v := trial.Verdict()
 		got := v.Runs[0].Comparisons[0].Rounds
 		share := 1 / float64(n)
@@ -120,8 +123,8 @@ func trials(t *testing.T, n int, seed uint64, of noise, cv, worse float64) (out 
 	return out
 }
 
-// most is the share of n trials that one in a thousand exceeds where the rate is p.
-func most(n int, p float64) float64 {
+// within is the share of n trials that one in a thousand exceeds where the rate is p.
+func within(n int, p float64) float64 {
 	return p + distuv.UnitNormal.Quantile(0.999)*math.Sqrt(p*(1-p)/float64(n))
 }
 
@@ -139,14 +142,14 @@ func TestRates(t *testing.T) {
 	for name, of := range noises {
 		for _, cv := range []float64{0.06, 0.2} {
 			same := trials(t, n, 1, of, cv, 0)
-			if same.failed > most(n, 0.01) {
+			if same.failed > within(n, 0.01) {
 				t.Errorf("%s, %.0f %%: %.2f %% of unchanged builds fail", name, 100*cv, 100*same.failed)
 			}
 			worse := trials(t, n, 2, of, cv, 0.1)
-			if worse.passed > most(n, 0.03) {
+			if worse.passed > within(n, 0.03) {
 				t.Errorf("%s, %.0f %%: %.2f %% of builds that are worse by 10 %% pass", name, 100*cv, 100*worse.passed)
 			}
-			if both := max(same.outside, worse.outside); both > most(n, 0.04) {
+			if both := max(same.outside, worse.outside); both > within(n, 0.04) {
 				t.Errorf("%s, %.0f %%: %.2f %% of intervals leave out what is true", name, 100*cv, 100*both)
 			}
 		}
@@ -162,7 +165,7 @@ func TestPower(t *testing.T) {
 		0.09: {failed: 0.94, rounds: 18.5},
 	} {
 		got := trials(t, n, 3, noises["normal"], cv, 0.1)
-		if short := got.failed + most(n, 1-want.failed) - (1 - want.failed); short < want.failed {
+		if short := got.failed + within(n, 1-want.failed) - (1 - want.failed); short < want.failed {
 			t.Errorf("%.0f %%: %.1f %% of builds that are worse by 10 %% fail, want %.1f %%", 100*cv, 100*got.failed, 100*want.failed)
 		}
 		if same := trials(t, n, 4, noises["normal"], cv, 0); same.rounds > want.rounds || same.passed < 0.96 {

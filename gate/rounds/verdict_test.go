@@ -94,9 +94,10 @@ func TestWhatRoundsDecide(t *testing.T) {
 		"smoother": {"frames.smooth_ratio", 0.7, 0.9, gate.SaysExcluded, gate.ToImprovement, gate.Improvement, "Outlier+", "smooth ratio: ", ""},
 		"no ANR": {"anr.count", 0, 0, gate.SaysExcluded, gate.None, gate.Pass, "N",
 			"nothing got worse in 1 comparison: in 6 rounds beside the base build ANRs 0 (base 0)", ""},
-		"ANRs":         {"anr.count", 0, 1, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "ANRs: 1.0 where the base build has 0 in 6 rounds (+1.0, p = 0.016)", ""},
-		"too little":   {ms, 0.04, 0.045, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
-		"not measured": {ms, 0, 0, gate.SaysOpen, gate.None, gate.Inconclusive, "N", "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
+		"ANRs":           {"anr.count", 0, 1, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "ANRs: 1.0 where the base build has 0 in 6 rounds (+1.0, p = 0.016)", ""},
+		"too little":     {ms, 0.04, 0.045, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
+		"hardly quicker": {ms, 10, 9.7, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
+		"not measured":   {ms, 0, 0, gate.SaysOpen, gate.None, gate.Inconclusive, "N", "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, head := map[string]float64{c.metric: c.base}, map[string]float64{c.metric: c.head}
@@ -238,6 +239,82 @@ func TestAfterEffectsNeedTheirCause(t *testing.T) {
 		r := decided(t, v, events(10, 10), events(c.open, c.closing)).Runs[0]
 		if !slices.Equal(r.Labels, c.want) || r.Comparisons[1].AfterEffectOf != c.after {
 			t.Errorf("%s: labels %v, after-effect of %q", name, r.Labels, r.Comparisons[1].AfterEffectOf)
+		}
+	}
+}
+
+// A threshold that asks for more than min-effect asks rounds for as much, and a preset
+// without min-effect has the default's.
+func TestThresholdsCountInRounds(t *testing.T) {
+	base := build(map[string]float64{ms: 10})
+	for name, c := range map[string]struct {
+		preset    string
+		minChange float64
+		head      float64
+		want      gate.Says
+	}{
+		"15 % of 5":                     {gate.PresetDefault, 0.05, 11.5, gate.SaysWorse},
+		"15 % of 30":                    {gate.PresetDefault, 0.3, 11.5, gate.SaysExcluded},
+		"35 % of 30":                    {gate.PresetDefault, 0.3, 13.5, gate.SaysWorse},
+		"4 % of the paper's preset":     {gate.PresetDune, 0, 9.6, gate.SaysExcluded},
+		"worse in the paper's preset":   {gate.PresetDune, 0, 10.6, gate.SaysWorse},
+		"more than min-effect (it's 8)": {gate.PresetDefault, 0.05, 10.6, gate.SaysWorse},
+	} {
+		p := gatetest.Policy(t, c.preset)
+		p.Alpha = 0.05
+		p.Thresholds = []gate.Threshold{{Metric: ms, MinChange: &c.minChange}}
+		trial := rounds.New(p, metric.Default(), asking(ms), atOnce())
+		trial.Add(0, base, build(map[string]float64{ms: c.head}))
+		if got := trial.Verdict().Runs[0].Comparisons[0].Rounds; got.Says != c.want {
+			t.Errorf("%s: %s", name, got.Says)
+		}
+	}
+}
+
+// A round that one build alone has, or has a metric of alone, says nothing of it.
+func TestRoundsThatAreNotWholeAreLeftOut(t *testing.T) {
+	base, head := build(map[string]float64{ms: 10, "cpu.time_ms": 1000}), build(map[string]float64{ms: 12, "cpu.time_ms": 1000})
+	head.Iterations = head.Iterations[:5]
+	for _, of := range []run.Run{base, head} {
+		delete(of.Iterations[1].Metrics, ms)
+		base, head = head, base
+	}
+	base.Iterations[2].Metrics = map[string]float64{ms: 10}
+	delete(head.Iterations[3].Metrics, "cpu.time_ms")
+	measured := func(base, head run.Run, metrics ...string) gate.RunVerdict {
+		trial := rounds.New(lenient(t), metric.Default(), asking(metrics...), atOnce())
+		trial.Add(0, base, head)
+		trial.End(0, "")
+		return trial.Verdict().Runs[0]
+	}
+	r := measured(base, head, ms, "cpu.time_ms")
+	if a, b := r.Comparisons[0].Rounds.Rounds, r.Comparisons[1].Rounds.Rounds; r.Rounds.Measured != 5 || a != 4 || b != 3 {
+		t.Errorf("%d rounds, of which %d and %d count; want 5, 4 and 3", r.Rounds.Measured, a, b)
+	}
+	short, long := base, head
+	short.Iterations, long.Iterations = base.Iterations[:3], head.Iterations
+	if r := measured(short, long, ms); r.Rounds.Measured != 3 || r.Rounds.Repetitions != 8 {
+		t.Errorf("%+v", r.Rounds)
+	}
+}
+
+// What may lie below zero is told in its unit.
+func TestSignedMetricsInRounds(t *testing.T) {
+	p, catalogue := gatetest.Overruns(t, gate.PresetDefault)
+	p.Alpha = 0.05
+	of := func(at float64) run.Run {
+		return gatetest.Rounds("r", 6, func(i int) map[string]float64 {
+			return map[string]float64{"frames.overrun_ms": at + 0.01*float64(i)*at}
+		})
+	}
+	for head, want := range map[float64]string{
+		-3: "nothing got worse in 1 comparison: in 6 rounds beside the base build time beyond the deadline changed by 0.00 ms at most",
+		-1: "time beyond the deadline: −1.02 ms where the base build has −3.07 ms in 6 rounds (+2.05 ms, between +2.02 ms and +2.10 ms, p = 0.016)",
+	} {
+		trial := rounds.New(p, catalogue, asking("frames.overrun_ms"), atOnce())
+		trial.Add(0, of(-3), of(head))
+		if r := trial.Verdict().Runs[0]; strings.ReplaceAll(r.Reason, "-", "−") != want {
+			t.Errorf("%q, want %q", r.Reason, want)
 		}
 	}
 }
