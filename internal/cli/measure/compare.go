@@ -45,8 +45,8 @@ func CompareCommand(c console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare --base base.apk --head head.apk",
 		Short: "Measure two builds in turns and compare them",
-		Long: `Measures two APKs on the same devices in the order base, head, head, base, …, so
-that heat and drift are the same for both, and says whether the head is worse: for
+		Long: `Measures two APKs in turns on the same devices, which of them first being drawn for
+each round, so that heat and drift are the same for both, and says whether the head is worse: for
 each metric and UI event the shift with its interval and a rank test, corrected
 for the number of comparisons. No history is needed, and none is written.
 

@@ -26,7 +26,7 @@ type Base struct {
 	// APK is its file, or a folder or an archive of its parts.
 	APK    string
 	Source run.Source
-	// From says where it comes from, for people: "base of the configuration".
+	// From says of which run a kept build is, for people: "kept with run 4f2a91c0".
 	From string
 	// temporary is the folder that is gone once it is measured, "" for none.
 	temporary string
@@ -36,10 +36,7 @@ type Base struct {
 // does. A flag's file has to be there. One that the configuration names and that is not
 // there is told, and passed over.
 func Named(c console.Console, cfg *config.Config, flag, commit string) (Base, error) {
-	b := Base{APK: cmp.Or(flag, cfg.Base), From: "base of the configuration", Source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: commit}}
-	if flag != "" {
-		b.From = "the build that was named"
-	}
+	b := Base{APK: cmp.Or(flag, cfg.Base), Source: run.Source{Repository: c.Getenv("GITHUB_REPOSITORY"), Commit: commit}}
 	if b.APK == "" {
 		return Base{}, nil
 	}
@@ -52,6 +49,15 @@ func Named(c console.Console, cfg *config.Config, flag, commit string) (Base, er
 		return Base{}, exit.Usage(fmt.Errorf("the base build: %w", files.Error("find", b.APK, err)), "build it first, from the commit that the change begins with, or name another file")
 	}
 	return b, b.fits(cfg)
+}
+
+// name is what the build is called where it is measured: its file, or the run that
+// it was kept with.
+func (b Base) name() string {
+	if b.temporary != "" {
+		return "the build that was " + b.From
+	}
+	return b.APK
 }
 
 // fits looks whether the build is one of the app that is measured.

@@ -81,7 +81,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	places := placesOf(questions)
 	fmt.Fprintf(s.Stderr, "%s open: measuring base and head in turns on %s, up to %s in %s; base: %s\n",
 		words.Count(len(questions), "comparison is", "comparisons are"), s.where(in.Verdict, places),
-		words.Count(plan.Most, "round", "rounds"), words.Duration(s.Config.Rounds.Within()), console.Plain(s.Base.From))
+		words.Count(plan.Most, "round", "rounds"), words.Duration(s.Config.Rounds.Within()), console.Plain(s.Base.name()))
 	trial := rounds.New(s.Set.Policy, catalogue, in.Verdict, plan)
 	only := make([]int, len(places))
 	for i, place := range places {

@@ -82,7 +82,7 @@ func (b *bench) settle(t *testing.T, places ...int) gate.Verdict {
 func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
-	b.Base = turns.Base{APK: b.apk("demo-good"), From: "a test"}
+	b.Base = turns.Base{APK: b.apk("demo-good")}
 	b.Keep = filepath.Join(t.TempDir(), "rounds")
 	v := b.settle(t, 1)
 	if v.Verdict != gate.Pass || v.Runs[0].Rounds != nil {
@@ -91,7 +91,7 @@ func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
 	if r := v.Runs[1].Rounds; r == nil || r.Stopped != gate.StoppedSettled || r.Measured >= r.Most {
 		t.Errorf("rounds %+v: %s", r, v.Runs[1].Reason)
 	}
-	if said := b.say.String(); !strings.Contains(said, "1 comparison is open: measuring base and head in turns on 1 device, up to 60 rounds in 1h; base: a test") {
+	if said := b.say.String(); !strings.Contains(said, "1 comparison is open: measuring base and head in turns on 1 device, up to 60 rounds in 1h; base: ") {
 		t.Errorf("it says\n%s", said)
 	}
 	for _, name := range []string{"base.jsonl", "head.jsonl"} {
@@ -105,7 +105,7 @@ func TestAnUnchangedBuildIsClearedOnTheDeviceConcerned(t *testing.T) {
 func TestAWorseBuildFailsEarly(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-worse")
-	b.Base = turns.Base{APK: b.apk("demo-good"), From: "a test"}
+	b.Base = turns.Base{APK: b.apk("demo-good")}
 	v := b.settle(t, 0, 1)
 	if v.Verdict != gate.Regression {
 		t.Errorf("%s", v.Verdict)
@@ -121,7 +121,7 @@ func TestAWorseBuildFailsEarly(t *testing.T) {
 func TestABaseThatCanNotBeMeasured(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
-	b.Base = turns.Base{APK: clitest.WriteFile(t, filepath.Join(b.dir, "other.apk"), "no app"), From: "a test"}
+	b.Base = turns.Base{APK: clitest.WriteFile(t, filepath.Join(b.dir, "other.apk"), "no app")}
 	v := b.settle(t, 0)
 	if r := v.Runs[0]; v.Verdict != gate.Inconclusive || r.Rounds.Stopped != gate.StoppedLost || !strings.Contains(r.Reason, "the base build: ") || !strings.Contains(r.Reason, "INSTALL") {
 		t.Errorf("%s: %s", v.Verdict, v.Runs[0].Reason)
@@ -132,7 +132,7 @@ func TestABaseThatCanNotBeMeasured(t *testing.T) {
 func TestNoTimeIsLeft(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
-	b.Base = turns.Base{APK: b.apk("demo-good"), From: "a test"}
+	b.Base = turns.Base{APK: b.apk("demo-good")}
 	b.Config.Rounds.Minutes = 1
 	v := b.settle(t, 0)
 	if r := v.Runs[0]; v.Verdict != gate.Inconclusive || r.Rounds.Stopped != gate.StoppedBudget || r.Rounds.Measured >= 8 {
