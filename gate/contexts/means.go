@@ -50,5 +50,5 @@ func (c *Contexts) meansOf(groups [][]float64) (means []mean, within float64, ok
 		n := float64(m.runs)
 		means[i].variance = (priorDF*within + squares[m.context]) / (priorDF + n - 1) / n
 	}
-	return means, within, !math.IsNaN(within) && !math.IsInf(within, 0)
+	return means, within, within < math.Inf(1)
 }

@@ -51,7 +51,7 @@ func sets(means []mean) []unlike {
 	var kinds []unlike
 	for i, a := range means {
 		for _, b := range means[:i] {
-			if k := between(a.code, b.code); k != 0 && !slices.Contains(kinds, k) {
+			if k := between(a.code, b.code); !slices.Contains(kinds, k) {
 				kinds = append(kinds, k)
 			}
 		}

@@ -166,6 +166,12 @@ func TestSharesByMetric(t *testing.T) {
 	if got := strings.Join(names, ", "); contexts != 12 || got != "frames.duration_ms 48, energy.total_j 40" {
 		t.Errorf("%d contexts: %s", contexts, got)
 	}
+	// One run that took no time has no logarithm, and the others count as they are.
+	runs[0].Iterations[0].Metrics["frames.duration_ms"] = 0
+	_, plain := ByMetric(p, metric.Default(), gatetest.Summaries(p, runs...))
+	if model := find(t, plain[0].Shares, "model"); !model.Known || !(model.Part > 0.5) {
+		t.Errorf("with a run that took no time the model makes %+v", model)
+	}
 	for _, f := range found {
 		if model := find(t, f.Shares, "model"); !model.Known || model.Part < 0.9 {
 			t.Errorf("%s: the model makes %+v", f.Metric, model)

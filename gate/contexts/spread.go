@@ -53,30 +53,25 @@ func spreadOf(pairs []difference, df float64) spread {
 	return spread{low: at(tailOfSpread), middle: at(0.5), high: at(1 - tailOfSpread)}
 }
 
-// deviations are the standard deviations to try: from far below the least noise to
-// far above the largest difference, each 9 % above the one before. None where there is
+// deviations are the standard deviations to try: from a thousandth of the largest
+// difference or noise to far above it, each 9 % above the one before. None where there is
 // nothing that differs.
 func deviations(pairs []difference) []float64 {
 	const (
+		below  = 1000
 		beyond = 32
 		step   = 1.09
-		most   = 300
 	)
-	largest, least := 0.0, math.Inf(1)
+	largest := 0.0
 	for _, p := range pairs {
 		largest = max(largest, p.square, p.noise)
-		if p.noise > 0 {
-			least = min(least, p.noise)
-		}
 	}
 	if !(largest > 0) || math.IsInf(largest, 1) {
 		return nil
 	}
-	top := beyond * math.Sqrt(largest)
-	sd := max(math.Sqrt(min(least, largest))/beyond, top*math.Pow(step, -most))
 	var out []float64
-	for ; sd < top; sd *= step {
-		out = append(out, sd)
+	for by := 1.0 / below; by < beyond; by *= step {
+		out = append(out, by*math.Sqrt(largest))
 	}
-	return append(out, top)
+	return out
 }

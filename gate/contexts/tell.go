@@ -104,11 +104,11 @@ func nearest(means []mean, own []int) []mean {
 func kindsOf(means []mean, own []int) []unlike {
 	var kinds []unlike
 	for _, m := range means {
-		if k := between(m.code, own); k != 0 && !slices.Contains(kinds, k) && len(kinds) < mostKinds {
+		if k := between(m.code, own); k != 0 && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)
 		}
 	}
-	return kinds
+	return kinds[:min(len(kinds), mostKinds)]
 }
 
 // sourcesOf are the contexts that are unlike own in just these properties.

@@ -185,7 +185,44 @@ func TestWhoTells(t *testing.T) {
 	}
 	groups[1] = groups[1][:1]
 	told, ok := Of(contexts).Tell(1, groups)
-	if !ok || told.Contexts != 1 || told.Runs != 3 || len(told.Unlike) != 1 || told.Unlike[0] != "network" || math.Abs(told.Centre) > 1e-12 {
+	if !ok || told.Contexts != 1 || told.Runs != 3 || len(told.Unlike) != 1 || told.Unlike[0] != "network" || math.Abs(told.Centre) > 1e-12 || told.SD > 0.05 {
 		t.Errorf("%+v, %t; want the three runs on wifi, unlike in the network", told, ok)
+	}
+	// Whichever of the two comes first.
+	contexts[2], contexts[3], groups[2], groups[3] = contexts[3], contexts[2], groups[3], groups[2]
+	if again, ok := Of(contexts).Tell(1, groups); !ok || again.SD != told.SD || again.Runs != 3 {
+		t.Errorf("%+v, %t, where another phone's 3g comes first; want %+v", again, ok, told)
+	}
+}
+
+// Of one other phone on wifi alone nobody knows what a phone makes; of five phones of which
+// each is on a network of its own it is no more than what they differ by.
+func TestPhonesThatAreUnlikeInMoreTell(t *testing.T) {
+	contexts := []devctx.Properties{{"model": "a", "network": "wifi"}, {"model": "b", "network": "wifi"}}
+	groups := [][]float64{{1, 1.01, 0.99}, {1.1, 1.11, 1.09}}
+	if told, ok := Of(contexts).Tell(0, groups); ok {
+		t.Errorf("%+v by one phone", told)
+	}
+	for i, at := range []float64{0.9, 1, 1.1} {
+		contexts = append(contexts, devctx.Properties{"model": fmt.Sprint(i), "network": fmt.Sprint(i)})
+		groups = append(groups, []float64{at, at + 0.01, at - 0.01})
+	}
+	told, ok := Of(contexts).Tell(0, groups)
+	if !ok || told.SD < 0.1 || told.SD > 0.6 {
+		t.Errorf("%+v, %t; want about what the five differ by, at the most that is likely", told, ok)
+	}
+}
+
+// Many pairs are thinned evenly, few are not touched.
+func TestPairsAreThinned(t *testing.T) {
+	var ds []difference
+	for i := range 6 * mostPairs {
+		ds = append(ds, difference{square: float64(i)})
+	}
+	if got := thinned(ds); len(got) != mostPairs || got[0].square != 0 || got[mostPairs-1].square != 6*(mostPairs-1) {
+		t.Errorf("%d pairs, from %g", len(got), got[0].square)
+	}
+	if got := thinned(ds[:3]); len(got) != 3 {
+		t.Errorf("%d pairs of three", len(got))
 	}
 }
