@@ -44,20 +44,10 @@ func Variance(values []float64) float64 { return gonum.Variance(values, nil) }
 
 // variance is the weighted mean of the squared distances to the mean.
 func (s Sample) variance(mean float64) float64 {
-	if s.Weights != nil {
-		return gonum.MomentAbout(2, s.Values, mean, s.Weights)
-	}
-	sum := 0.0
-	for _, v := range s.Values {
-		sum += (v - mean) * (v - mean)
-	}
-	return sum / float64(len(s.Values))
+	return gonum.MomentAbout(2, s.Values, mean, s.Weights)
 }
 
 func (s Sample) within(f Fences) Sample {
-	if !slices.ContainsFunc(s.Values, func(v float64) bool { return v < f.Lower || v > f.Upper }) {
-		return s
-	}
 	var out Sample
 	for i, v := range s.Values {
 		if v < f.Lower || v > f.Upper {
@@ -69,22 +59,6 @@ func (s Sample) within(f Fences) Sample {
 		}
 	}
 	return out
-}
-
-// Moderated returns the moments with their variance pooled with a prior one of
-// the given degrees of freedom: (d0·s0² + d·s²)/(d0 + d). It is how few values
-// of one group borrow scale from many others (Smyth 2004, the moderated t).
-func (m Moments) Moderated(priorSD, priorDF float64) Moments {
-	if priorDF <= 0 {
-		return m
-	}
-	own := 0.0
-	if m.DF > 0 {
-		own = m.DF * m.SD * m.SD
-	}
-	m.SD = math.Sqrt((priorDF*priorSD*priorSD + own) / (priorDF + m.DF))
-	m.DF += priorDF
-	return m
 }
 
 // standardError is that of the difference between one new value and the mean.

@@ -61,12 +61,13 @@ func TestMomentsLeaveOutTheFarOut(t *testing.T) {
 	near(t, "sd", m.SD, math.Sqrt(6.0/8), 1e-9)
 }
 
-func TestModeratedPoolsVariances(t *testing.T) {
-	m := Moments{Mean: 1, SD: 2, N: 4, DF: 3}.Moderated(1, 6)
-	near(t, "df", m.DF, 9, 0)
-	near(t, "sd", m.SD, math.Sqrt((6*1+3*4)/9.0), 1e-12)
-	lone := Moments{Mean: 1, SD: math.NaN(), N: 1}.Moderated(0.5, 4)
-	near(t, "sd of a lone value", lone.SD, 0.5, 1e-12)
+// Values of 1, 2 and 4, of which the last counts twice, are worth (1+1+2)²/(1+1+4) = 8/3:
+// their mean is 11/4, and the mean square about it 27/16.
+func TestMomentsOfWeightedValues(t *testing.T) {
+	m := MomentsOf(Sample{Values: []float64{1, 2, 4}, Weights: []float64{1, 1, 2}})
+	near(t, "mean", m.Mean, 2.75, 1e-12)
+	near(t, "sd", m.SD, math.Sqrt(27.0/16*8/5), 1e-12)
+	near(t, "degrees of freedom", m.DF, 5.0/3, 1e-12)
 }
 
 // t tables: the upper 2.5 % point at 4 degrees of freedom is 2.776.

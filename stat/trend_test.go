@@ -109,3 +109,16 @@ func TestDriftIsCalibrated(t *testing.T) {
 		t.Errorf("%.3f of the intervals hold the slope, want 0.95", rate)
 	}
 }
+
+// Of four values that rise all six pairs do: S is 6 with the variance 4·3·13/18.
+func TestWhetherSeriesAreInOrder(t *testing.T) {
+	four := []float64{0, 1, 2, 3}
+	falling, rising := InOrder([]Series{{Times: four, Values: []float64{1, 2, 5, 9}}})
+	near(t, "rising", rising, distuv.UnitNormal.Survival(5/math.Sqrt(26.0/3)), 1e-12)
+	near(t, "falling", falling, distuv.UnitNormal.Survival(-7/math.Sqrt(26.0/3)), 1e-12)
+	for what, series := range map[string][]Series{"nothing": nil, "one value": {{Times: []float64{1}, Values: []float64{2}}}, "what never changes": {{Times: four, Values: []float64{7, 7, 7, 7}}}} {
+		if falling, rising := InOrder(series); falling != 1 || rising != 1 {
+			t.Errorf("%s falls with p = %g and rises with p = %g, want 1", what, falling, rising)
+		}
+	}
+}
