@@ -71,14 +71,15 @@ func pushesOf(t *testing.T, name string) (runs []run.Run, pushed []int64) {
 
 // watched is what a team sees that checks each push of a series.
 type watched struct {
-	points, undecided, rebaselined int
+	points, rebaselined int
 
 	deviations []deviation // the first of each row of them
 }
 
 type deviation struct {
-	at  int
-	way gate.Direction
+	at    int
+	way   gate.Direction
+	doubt bool // it would be measured beside the push before, and fails nothing yet
 }
 
 // newLevel is how many pushes in a row deviate the same way before the team
@@ -98,20 +99,18 @@ func watch(p gate.Policy, runs []run.Run) watched {
 		s := run.Summarize(r, p.Centre, catalogue)
 		v := history.Check(p, catalogue, []history.Subject{{Run: r, References: past}}).Runs[0]
 		now := gate.None
-		if v.Verdict == gate.Inconclusive {
-			w.undecided++
-		}
 		if len(v.Deviations) > 0 {
 			now = v.Deviations[0].Direction
 		}
-		if now == gate.Suspect {
-			now = gate.ToRegression // a team would measure it beside the push before
+		doubt := now == gate.Suspect
+		if doubt {
+			now = gate.ToRegression
 		}
 		if now == gate.None || now != way {
 			row = nil
 		}
 		if now != gate.None && len(row) == 0 {
-			w.deviations = append(w.deviations, deviation{i, now})
+			w.deviations = append(w.deviations, deviation{i, now, doubt})
 		}
 		way = now
 		if now != gate.None {
@@ -128,9 +127,10 @@ func watch(p gate.Policy, runs []run.Run) watched {
 	return w
 }
 
-// found counts the alerts that are seen within five pushes, and the other
-// rows of failures, which are false alarms as far as the alerts are the truth.
-func (w watched) found(alerts []alert, pushed []int64) (found []bool, falseAlarms, otherImprovements int) {
+// found counts the alerts that are seen within five pushes, and the other rows of
+// failures and doubts: as far as the alerts are the truth, false alarms and pushes that
+// are measured again for nothing.
+func (w watched) found(alerts []alert, pushed []int64) (found []bool, falseAlarms, doubts, otherImprovements int) {
 	found = make([]bool, len(alerts))
 	for _, d := range w.deviations {
 		expected := false
@@ -141,13 +141,15 @@ func (w watched) found(alerts []alert, pushed []int64) (found []bool, falseAlarm
 		}
 		switch {
 		case expected:
+		case d.doubt:
+			doubts++
 		case d.way == gate.ToRegression:
 			falseAlarms++
 		default:
 			otherImprovements++
 		}
 	}
-	return found, falseAlarms, otherImprovements
+	return found, falseAlarms, doubts, otherImprovements
 }
 
 // within reports whether push number i is one of the five from the alert's on.
@@ -179,9 +181,9 @@ func TestTalos(t *testing.T) {
 		runs, pushed := pushesOf(t, s.name)
 		for _, name := range names {
 			w := watch(policy[name], runs)
-			found, falseAlarms, better := w.found(s.alerts, pushed)
-			t.Logf("%-5s %-24s %4d points, alerts found %v, %3d false alarms (%.1f in 100), %2d other improvements, %2d undecided, %d new levels",
-				s.name, name, w.points, found, falseAlarms, 100*float64(falseAlarms)/float64(w.points), better, w.undecided, w.rebaselined)
+			found, falseAlarms, doubts, better := w.found(s.alerts, pushed)
+			t.Logf("%-5s %-24s %4d points, alerts found %v, %3d false alarms (%.1f in 100), %d to be measured again (%.1f in 100), %2d other improvements, %d new levels",
+				s.name, name, w.points, found, falseAlarms, 100*float64(falseAlarms)/float64(w.points), doubts, 100*float64(doubts)/float64(w.points), better, w.rebaselined)
 			for i, a := range s.alerts {
 				if large := math.Abs(a.change) > policy[name].MinChange; found[i] != large {
 					t.Errorf("%s, %s: alert %d of %+.1f %%: found is %v", s.name, name, i+1, 100*a.change, found[i])
