@@ -39,7 +39,7 @@ func (f Rounds) Draw(id, class string, width float64) string {
 	left := sideRoom
 	ticks := y.ticks(5)
 	for _, t := range ticks {
-		left = max(left, textWidth(f.say(t))+10)
+		left = max(left, textWidth(f.say(t))+16)
 	}
 	right := width - sideRoom
 	step := (right - left) / float64(max(len(shown), 1))
@@ -57,12 +57,6 @@ func (f Rounds) Draw(id, class string, width float64) string {
 		c.circle("mark "+classOf(f.Tone), left+(float64(i)+0.5)*step, y.at(d), 4)
 	}
 	c.text("small halo", left+4, y.at(0)-5, startAt, "as the base build")
-	estimate := "estimate " + f.say(f.Estimate)
-	at := y.at(f.Estimate) - 6
-	if math.Abs(y.at(f.Estimate)-y.at(0)) < 18 && f.Estimate < 0 {
-		at = y.at(f.Estimate) + 14
-	}
-	c.text("small strong halo", right-4, at, endAt, estimate)
 	every := max(1, int(math.Ceil(40/max(step, 1))))
 	for i := range shown {
 		if i == 0 || (i+1)%every == 0 {

@@ -148,14 +148,14 @@ func turns(v gate.Verdict) []string {
 		devices[w] = append(devices[w], device(r))
 		repetitions[w] += r.Rounds.Repetitions
 	}
-	why := map[gate.Stopped]string{gate.StoppedSettled: "stopped early as all was settled", gate.StoppedBudget: "then the budget was spent", gate.StoppedLost: "then they broke off"}
+	why := map[gate.Stopped]string{gate.StoppedSettled: "stopped early as the answer was clear", gate.StoppedBudget: "then the budget was spent", gate.StoppedLost: "then they broke off"}
 	var out []string
 	for _, w := range order {
 		text := fmt.Sprintf("%d of at most %s of both builds in turns on %s, %s", w.measured, words.Count(w.most, "round", "rounds"),
 			words.Few(devices[w], 3), words.Count(repetitions[w], "repetition", "repetitions"))
 		end := why[w.stopped]
 		if w.stopped == gate.StoppedSettled && w.measured >= w.most {
-			end = "all was settled"
+			end = "" // not early
 		}
 		out = append(out, strings.TrimSuffix(text+", "+end, ", "))
 	}
@@ -191,15 +191,19 @@ const maxRounds = 12
 func roundsSection(in Input) document.Section {
 	g := &document.Gallery{Noun: document.Noun{One: "picture", Many: "pictures"}, Rooms: document.Rooms{Page: document.Room{Open: 4}}}
 	total := 0
+	add := func(r gate.RunVerdict, c gate.Comparison) {
+		if total++; total <= maxRounds {
+			fig := in.rounds(r, c)
+			g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("t%d", total), Caption: fig.Title, Detail: fig.Description(), Picture: fig})
+		}
+	}
 	for _, d := range []gate.Direction{gate.ToRegression, gate.Suspect, gate.None, gate.ToImprovement} {
-		for _, r := range in.Verdict.Runs {
-			for _, c := range r.Comparisons {
-				if c.Rounds == nil || c.Direction != d || len(c.Rounds.Values) == 0 {
-					continue
-				}
-				if total++; total <= maxRounds {
-					fig := in.rounds(r, c)
-					g.Figures = append(g.Figures, document.Figure{ID: fmt.Sprintf("t%d", total), Caption: fig.Title, Detail: fig.Description(), Picture: fig})
+		for _, whole := range []bool{true, false} {
+			for _, r := range in.Verdict.Runs {
+				for _, c := range r.Comparisons {
+					if c.Rounds != nil && len(c.Rounds.Values) > 0 && c.Direction == d && (c.Event == "") == whole {
+						add(r, c)
+					}
 				}
 			}
 		}
@@ -209,7 +213,7 @@ func roundsSection(in Input) document.Section {
 	}
 	return document.Section{
 		ID: "rounds", Title: document.Everywhere("Both builds in turns"), Body: g,
-		Guide: "Each dot is a round: how much more the head build took than the base build beside it, in the order in which they were measured. The thick line is the estimate, the band its interval. Where the band lies beyond the line of the base build, the builds differ.",
+		Guide: "Each dot is a round: how far the head build lies above the base build beside it, in the order in which they were measured. The thick line is the estimate, the band its interval. Where the band lies beyond the line of the base build, the builds differ.",
 	}
 }
 
