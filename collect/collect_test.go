@@ -102,7 +102,7 @@ func TestTheContextIsReadFromTheDevice(t *testing.T) {
 	r := collectOn(t, newPhone(30), func(j *collect.Job) { j.Extra = map[string]string{"room": "warm", "model": "mine"} })
 	for name, want := range map[string]string{
 		"sdk": "4.1.2", "api": "30", "manufacturer": "samsung", "model": "mine", "cpu": "x86", "network": "wifi",
-		"screen": "640x480", "refresh_hz": "60", "battery": "80-100%", "room": "warm",
+		"screen": "640x480", "refresh_hz": "60", "battery": "80-100%", "room": "warm", "version": "1.2.3",
 	} {
 		if got := r.Run.Context[name]; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
