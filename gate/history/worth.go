@@ -116,7 +116,7 @@ func (c *check) describeNoisy(noisy []*judgement) string {
 	if worst.Event != "" {
 		text += " after " + worst.Event
 	}
-	text = fmt.Sprintf("nothing looks worse, but noise may hide that %s got worse by %s (with a chance of %.0f %%)", text, effect, max(100**worst.Missed, 1))
+	text = fmt.Sprintf("noise may hide that %s got worse by %s (with a chance of %.0f %%)", text, effect, max(100**worst.Missed, 1))
 	if more := len(noisy) - 1; more > 0 {
 		text += fmt.Sprintf("; so it may in %d more of %d %s", more, len(c.judged), words.Plural(len(c.judged), "comparison", "comparisons"))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/report/causes"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/figure"
@@ -168,17 +169,24 @@ func excluded(in Input) string {
 	most := map[string]float64{}
 	for _, r := range in.Verdict.Runs {
 		for _, c := range r.Comparisons {
-			if x := c.Rounds; x != nil && x.Says == gate.SaysExcluded && c.Event == "" {
-				if m, _ := in.catalogue().Lookup(c.Metric); x.Base != 0 && !m.Signed && !m.Ratio && x.ChangeLow != nil && x.ChangeHigh != nil {
-					most[c.Metric] = max(most[c.Metric], gate.Worsening(m, x.Base, *x.ShiftHigh, *x.ChangeHigh), gate.Worsening(m, x.Base, *x.ShiftLow, *x.ChangeLow))
-				}
+			x := c.Rounds
+			if x == nil || x.Says != gate.SaysExcluded || c.Event != "" {
+				continue
+			}
+			m, _ := in.catalogue().Lookup(c.Metric)
+			end, worse := x.ChangeHigh, 1.0
+			if m.Direction == metric.HigherIsBetter {
+				end, worse = x.ChangeLow, -1
+			}
+			if x.Base != 0 && !m.Signed && end != nil {
+				most[c.Metric] = max(most[c.Metric], worse**end, 0)
 			}
 		}
 	}
 	var parts []string
 	for _, name := range slices.SortedFunc(maps.Keys(most), in.catalogue().Compare) {
 		m, _ := in.catalogue().Lookup(name)
-		parts = append(parts, fmt.Sprintf("%s worse by %s", wording.Name(m.Title), wording.Percent(most[name])))
+		parts = append(parts, fmt.Sprintf("%s worse by more than %s", wording.Name(m.Title), wording.Percent(most[name])))
 	}
 	return words.Few(parts, 5)
 }
