@@ -66,11 +66,11 @@ func SignedRank(differences []float64) RankTest {
 	return exactTest(signedDistribution(ranks, total), above)
 }
 
-// untied reports whether no two of doubled ranks are equal.
+// untied reports whether no two of doubled ranks are equal, and so none is odd.
 func untied(doubled []int) bool {
 	seen := make([]bool, len(doubled)+1)
 	for _, r := range doubled {
-		if r%2 != 0 || seen[r/2] {
+		if seen[r/2] {
 			return false
 		}
 		seen[r/2] = true

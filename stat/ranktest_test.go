@@ -318,3 +318,48 @@ func TestCliffsDelta(t *testing.T) {
 	near(t, "all above", CliffsDelta([]Pair{{[]float64{1, 2}, []float64{3}}, {[]float64{10}, []float64{11}}}), 1, 0)
 	near(t, "of nothing", CliffsDelta(nil), 0, 0)
 }
+
+// A stratum that has values of one side alone says nothing, whatever its size.
+func TestStrataOfOneSideSayNothing(t *testing.T) {
+	var xs, ys []float64
+	for i := range 30 {
+		xs, ys = append(xs, float64(i)), append(ys, float64(i)+4.5)
+	}
+	want := VanElteren([]Pair{{xs, ys}})
+	if got := VanElteren([]Pair{{xs, ys}, {X: make([]float64, 99)}, {Y: make([]float64, 99)}}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	for _, p := range []Pair{{X: xs}, {Y: ys}, {}} {
+		if got := MannWhitney(p.X, p.Y); got != untested {
+			t.Errorf("of one side %+v", got)
+		}
+	}
+}
+
+// Of the four pairs of 1, 2 and 2, 2 two are above and two alike.
+func TestCliffsDeltaOfEqualValues(t *testing.T) {
+	if got := CliffsDelta([]Pair{{[]float64{1, 2}, []float64{2, 2}}}); got != 0.5 {
+		t.Errorf("%g, want 0.5", got)
+	}
+}
+
+// The shortcut for ranks without ties is the distribution that is counted out.
+func TestUntiedRanksAreCountedOnce(t *testing.T) {
+	for n, p := range map[int]float64{1: 1.0 / 2, 5: 1.0 / 32, 12: 1.0 / 4096} {
+		var ds []float64
+		for i := range n {
+			ds = append(ds, float64(i+1))
+		}
+		if got := SignedRank(ds); got.Greater != p || got.Less != 1 || got.Least != p || !got.Exact {
+			t.Errorf("%d differences: %+v", n, got)
+		}
+		ds[0] = -ds[0]
+		if got := SignedRank(ds); n > 1 && got.Greater != 2*p {
+			t.Errorf("%d differences, the least below zero: %+v", n, got)
+		}
+	}
+	// Ranks 1, 2.5, 2.5 and 4: of 16 sums two are 9 or more, all of them and all but the least.
+	if got := SignedRank([]float64{-1, 2, 2, 3}); got.Greater != 2.0/16 {
+		t.Errorf("with ties %+v", got)
+	}
+}
