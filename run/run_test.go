@@ -353,3 +353,20 @@ func FuzzDecode(f *testing.F) {
 		Summarize(r, Median, metric.Default())
 	})
 }
+
+func TestWhyARunIsNotComplete(t *testing.T) {
+	warnings := []Warning{{Text: "a line could not be read", Line: 7}, {Text: "the device went away"}}
+	for name, c := range map[string]struct {
+		run  Run
+		want string
+	}{
+		"complete, with doubts": {Run{Status: Complete, Warnings: warnings}, ""},
+		"says nothing":          {Run{Status: Failed}, ""},
+		"failed":                {Run{Status: Failed, Warnings: warnings}, "the device went away"},
+		"partial":               {Run{Status: Partial, Warnings: warnings[:1]}, "line 7: a line could not be read"},
+	} {
+		if got := c.run.Why(); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -247,3 +247,52 @@ func TestUnknownSectionsAreNotCounted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An import takes as many runs together as memory bears: what a section holds counts.
+func TestSectionsCountForTheSizeOfARun(t *testing.T) {
+	for name, c := range map[string]struct {
+		run  Run
+		want int
+	}{
+		"nothing":    {Run{}, 0},
+		"two totals": {Run{Iterations: []Iteration{{Metrics: map[string]float64{"a": 1, "b": 2}}}}, 2},
+		"two frames in a bucket of one number": {Run{Iterations: []Iteration{
+			{Frames: make([]Frame, 2), Events: []Bucket{{Name: "tap", Metrics: map[string]float64{"a": 1}}}},
+		}}, 4},
+		"energy without methods": {Run{Energy: &Energy{}}, 0},
+		"three methods, a call":  {Run{Energy: &Energy{Methods: &Methods{List: make([]Method, 3), Calls: make([]Call, 1)}}}, 4},
+		"late frames":            {Run{Frames: &Frames{Worst: []LateFrame{{Stages: make([]FrameTime, 2), Waits: make([]FrameTime, 1)}, {}}}}, 5},
+		"frames alike":           {Run{Frames: &Frames{Groups: []FrameGroup{{Stages: make([]FramePart, 1), Waits: make([]FramePart, 1)}}}}, 1 + 2*MaxQuantiles},
+		"tasks alike":            {Run{Tasks: &Tasks{Groups: []TaskGroup{{Context: make([]string, 3)}}}}, 1 + 3 + 2*MaxQuantiles},
+		"traced methods":         {Run{MethodTraces: &MethodTraces{List: make([]TracedMethod, 4), Windows: make([]TraceWindow, 1)}}, 5},
+		"what did not respond":   {Run{ANRs: []ANR{{Features: make([]string, 2), Threads: make([]ANRThread, 1)}}}, 3 + MaxStack},
+	} {
+		if got := c.run.Numbers(); got != c.want {
+			t.Errorf("%s: %d numbers, want %d", name, got, c.want)
+		}
+	}
+}
+
+// What is short as text and long in memory is refused before it is made.
+func TestTheTextOfARecordIsBounded(t *testing.T) {
+	zeros := func(n int) string { return strings.TrimSuffix(strings.Repeat("0,", n), ",") }
+	for name, c := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"as many files as may be":     {`{"evidence":[` + zeros(MaxEvidence) + `]}`, true},
+		"one more":                    {`{"evidence":[` + zeros(MaxEvidence+1) + `]}`, false},
+		"many values of few files":    {`{"evidence":[{"a":[` + zeros(MaxEvidence+1) + `]},0]}`, true},
+		"another list before":         {`{"declared":[` + zeros(MaxEvidence) + `],"evidence":[0,0]}`, true},
+		"commas and names in a text":  {`{"evidence":["` + zeros(MaxEvidence+1) + `:\"{,"]}`, true},
+		"more values than a section":  {`{"frames":{"a":[` + zeros(maxSectionValues+1) + `]}}`, false},
+		"as many of what is no part":  {`{"x":{"a":[` + zeros(maxSectionValues+1) + `]}}`, true},
+		"as many in two sections":     {`{"frames":[` + zeros(maxSectionValues/2) + `],"tasks":[` + zeros(maxSectionValues*3/4) + `]}`, true},
+		"a list as deep as it may be": {`[[[[0]]]]`, true},
+		"one that is deeper":          {`[[[[[0]]]]]`, false},
+	} {
+		if err := checkOutline([]byte(c.text), 4); (err == nil) != c.ok {
+			t.Errorf("%s: %v, want it taken: %t", name, err, c.ok)
+		}
+	}
+}
