@@ -23,6 +23,6 @@ func TestSensorsThatAreLeftOnAreFound(t *testing.T) {
 	w.history()
 	w.want(w.apkgate("action", "run", "--comment=false"), exit.StatusPass)
 	modelled("demo-leaking")
-	w.want(w.apkgate("action", "run", "--comment=false"), exit.StatusPass)
-	contains(t, "the summary", w.read("summary"), "Inconclusive", "energy", "the part sensors +", "modelled (reference-phone)")
+	w.want(w.apkgate("action", "run", "--comment=false"), exit.StatusRegression)
+	contains(t, "the summary", w.read("summary"), "Regression", "energy", "the part sensors +", "modelled (reference-phone)")
 }
