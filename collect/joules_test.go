@@ -158,7 +158,7 @@ func TestSimulatedMethods(t *testing.T) {
 	settings := config.DefaultEnergy()
 	settings.Methods = true
 	crash := simapp.Fault{Kind: simapp.Crash, At: 3 * time.Second, Repetition: 3}
-	for profile, faults := range map[string][]simapp.Fault{"pixel-7-android-14": {crash}, "c1-go-android-11": nil, "galaxy-s21-android-13": nil, "pixel-5-android-11": nil} {
+	for profile, faults := range map[string][]simapp.Fault{"pixel-7-android-14": {crash}, "c1-go-android-11": nil, "galaxy-s21-android-13": nil, "pixel-5-android-11": nil, "nord-android-10": nil} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			s, job, kept := powered(t, profile, simlab.Options{Faults: faults}, settings)

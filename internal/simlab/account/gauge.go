@@ -36,7 +36,7 @@ func (a *Account) gauge(at time.Duration) power.Reading {
 		return a.gauged
 	}
 	full := a.Hardware.Battery.FullJ()
-	a.gauged = a.Hardware.Battery.Gauge(at, update, a.seed, a.batteryJ, func(from, to time.Duration) float64 {
+	a.gauged = a.Hardware.Battery.Gauge(at, update, a.Sensors.Smooth, a.seed, a.batteryJ, func(from, to time.Duration) float64 {
 		if from = max(from, clock.Boot); from >= to {
 			return a.Hardware.AwakeW
 		}

@@ -50,15 +50,28 @@ type Reading struct {
 
 // Gauge reads a battery at an instant. joules is the energy in the battery at a
 // time, draw the mean power out of it between two instants. update is how often
-// the gauge renews what it shows.
-func (b Battery) Gauge(at, update time.Duration, seed uint64, joules func(at time.Duration) float64, draw func(from, to time.Duration) float64) Reading {
+// the gauge renews what it shows, smooth the part of what it showed before that is in
+// what it shows next, as in registers of an average current (0: none).
+func (b Battery) Gauge(at, update time.Duration, smooth float64, seed uint64, joules func(at time.Duration) float64, draw func(from, to time.Duration) float64) Reading {
 	at = at.Truncate(update)
 	charge := b.ChargeMAh(joules(at))
 	noise := 1 + 0.003*normal(seed, uint64(at))
-	volts, amperes := b.Reads(charge, draw(at-update, at)*noise)
+	volts, amperes := b.Reads(charge, smoothed(at, update, smooth, draw)*noise)
 	_, average := b.Reads(charge, draw(at-10*update, at))
 	return Reading{
 		At: at, ChargeUAh: math.Round(charge * 1000), CurrentUA: math.Round(amperes * 1e6), AverageUA: math.Round(average * 1e6),
 		VoltageUV: math.Round(volts*1000) * 1000, Percent: 100 * charge / b.CapacityMAh,
 	}
+}
+
+// smoothed is the mean power of the updates up to one, each weighing so much less
+// than the one after it.
+func smoothed(at, update time.Duration, smooth float64, draw func(from, to time.Duration) float64) float64 {
+	const least = 0.001 // of the weight of the last
+	watts, weight, all := 0.0, 1.0, 0.0
+	for ; weight > least; weight *= smooth {
+		watts, all = watts+weight*draw(at-update, at), all+weight
+		at -= update
+	}
+	return watts / all
 }

@@ -99,3 +99,22 @@ func TestIdleIsSteadyInTheMean(t *testing.T) {
 	near(t, "a warm phone", i.Joules(2, time.Hour, time.Hour+time.Second), 2*1.04, 1e-4)
 	near(t, "a cold phone", i.Joules(2, 0, time.Second), 2, 1e-3)
 }
+
+// A gauge that keeps half of what it showed is on its way to a new power for some
+// updates: of 2 W that begin now it shows 1, 1.5 and 1.75 W.
+func TestAGaugeThatSmoothsComesLate(t *testing.T) {
+	b := HardwareOf(1).Battery
+	draw := func(from, _ time.Duration) float64 {
+		if from >= time.Minute {
+			return 2
+		}
+		return 0
+	}
+	for updates, want := range map[time.Duration][2]float64{1: {2, 1}, 2: {2, 1.5}, 3: {2, 1.75}} {
+		for i, smooth := range []float64{0, 0.5} {
+			near(t, "the power shown", smoothed(time.Minute+updates*time.Second, time.Second, smooth, draw), want[i], 0.003)
+		}
+	}
+	r := b.Gauge(time.Hour, time.Second, 0.5, 1, func(time.Duration) float64 { return b.FullJ() / 2 }, func(time.Duration, time.Duration) float64 { return 2 })
+	near(t, "a steady power", -r.CurrentUA*r.VoltageUV/1e12, 2, 0.03)
+}

@@ -12,6 +12,9 @@ type Sensors struct {
 	// Gauge is how often the battery's gauge renews what it shows; 0: it shows no
 	// current.
 	Gauge time.Duration
+	// Smooth is the part of the current shown before that is in what is shown next: 0
+	// where the gauge shows the mean since the last update, as most do.
+	Smooth float64
 	// CurrentUnit is how many µA one unit of the current is: 1 as specified, 1000
 	// where the phone says mA, 1e6 for A.
 	CurrentUnit float64
@@ -36,7 +39,7 @@ var sensors = map[string]Sensors{
 	"Pixel 5":          {Powered: "battery", Gauge: 200 * time.Millisecond, CurrentUnit: 1, ChargeUnit: 1},
 	"Pixel 7":          {Powered: "battery", Rails: 250 * time.Millisecond, Gauge: 4 * time.Second, CurrentUnit: 1, ChargeUnit: 1},
 	"Galaxy S21":       {Powered: "battery", Gauge: time.Second, CurrentUnit: 1000, ChargeUnit: 1},
-	"Nord":             {Powered: "battery", Gauge: time.Second, CurrentUnit: 1000, Outward: true, ChargeUnit: 1},
+	"Nord":             {Powered: "battery", Gauge: time.Second, Smooth: 0.5, CurrentUnit: 1000, Outward: true, ChargeUnit: 1},
 	"C1 Go":            {Powered: "battery", Gauge: time.Second, CurrentUnit: 1, Outward: true, NoTaskClock: true},
 	"Moto G5":          {Powered: "battery", Gauge: 4 * time.Second, CurrentUnit: 1, Outward: true, ChargeUnit: 1000},
 	"sdk gphone":       {Powered: "ac", CurrentUnit: 1, ChargeUnit: 1, Emulator: true},
