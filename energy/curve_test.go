@@ -1,11 +1,13 @@
 package energy_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/apkgate/apkgate/energy"
 	"github.com/apkgate/apkgate/energy/energytest"
+	"github.com/apkgate/apkgate/energy/unmix"
 )
 
 func TestReadingsAreJoinedByTrapezoids(t *testing.T) {
@@ -81,5 +83,26 @@ func TestEven(t *testing.T) {
 	energytest.Near(t, "a third of 6 J", joules, 2)
 	if _, covered := energy.Even(6, energytest.Seconds(4), energytest.Seconds(4)).Energy(0, energytest.Seconds(9)); covered != 0 {
 		t.Error("joules were spread over no time")
+	}
+}
+
+// A reading is of the time since the one before, for no longer than two usually take;
+// what it told is the end of the line to it.
+func TestReadingsOfACurve(t *testing.T) {
+	t.Parallel()
+	c := energy.OfReadings([]energy.Reading{{Time: 0, Watts: 1}, {Time: energytest.Seconds(1), Watts: 3}, {Time: energytest.Seconds(2), Watts: 2}, {Time: energytest.Seconds(7), Watts: 4}}, 0)
+	want := []unmix.Reading{
+		{From: 0, To: energytest.Seconds(1), Watts: 3}, {From: energytest.Seconds(1), To: energytest.Seconds(2), Watts: 2},
+		{From: energytest.Seconds(5), To: energytest.Seconds(7), Watts: 4},
+	}
+	if got := c.Readings(); !slices.Equal(got, want) {
+		t.Errorf("readings %v, want %v", got, want)
+	}
+	counts := energy.OfCounts([]energy.Count{{Time: 0, Joules: 1}, {Time: energytest.Seconds(1), Joules: 3}, {Time: energytest.Seconds(2), Joules: 4}})
+	if got, want := counts.Readings(), []unmix.Reading{{From: 0, To: energytest.Seconds(1), Watts: 2}, {From: energytest.Seconds(1), To: energytest.Seconds(2), Watts: 1}}; !slices.Equal(got, want) {
+		t.Errorf("readings of a counter %v, want %v", got, want)
+	}
+	if got := (energy.Curve{}).Readings(); got != nil {
+		t.Errorf("of nothing %v", got)
 	}
 }

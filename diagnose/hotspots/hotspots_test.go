@@ -493,3 +493,51 @@ func TestOneRunBesideAnotherIsDoubted(t *testing.T) {
 		}
 	}
 }
+
+// apart is a run whose methods' joules were told apart: a third more than was read.
+func apart(r run.Run, blurred bool) run.Run {
+	m := r.Energy.Methods
+	m.Power, m.ReadJ, m.EnergyJ = run.PowerSplit, m.EnergyJ, 1.5*m.EnergyJ
+	r.Energy.UpdateMS = 1000
+	for i := range m.List {
+		c := &m.List[i].Local
+		c.ReadJ, c.ReadLowJ, c.ReadHighJ = c.EnergyJ, c.LowJ, c.HighJ
+		c.EnergyJ, c.LowJ, c.HighJ, c.Blurred = 1.5*c.EnergyJ, 0, 3*c.HighJ, blurred
+	}
+	m.Calls = []run.Call{{Parent: -1, Name: "main", EnergyJ: m.EnergyJ, ReadJ: m.ReadJ}}
+	return r
+}
+
+// Beside other runs joules are as they were read: in both builds a slow sensor is
+// wrong in the same way, and an older run has no others. Alone they are as told apart.
+// The mark and what it is worth stand with the number.
+func TestASlowSensorsJoulesAreComparedAsRead(t *testing.T) {
+	for name, before := range map[string]run.Run{"told apart too": apart(base(), true), "an older run": base()} {
+		c := explained(t, apart(head(), true), before)
+		m := c.method(t, decode)
+		if !near(m.Local.Head.J, 2.7) || !near(m.Local.Base.J, 0.6) || !m.Local.Clear || !m.Blurred || c.Methods.Power != "" || !near(c.Methods.ApartJ, 19.5) || !near(c.Methods.Energy.HeadJ, 13) || !near(c.Methods.Calls[0].HeadJ, 13) {
+			t.Errorf("%s: %+v of %+v", name, m, c.Methods)
+		}
+		e := told(t, worse("", "energy.total_j"), c)[0]
+		note, row := fmt.Sprint(e.Tables[0].Note), fmt.Sprint(e.Tables[0].Rows[0])
+		if !strings.Contains(note, "alike in both builds") || !strings.Contains(row, "≈") || !strings.Contains(fmt.Sprint(e.Lines[0]), "≈") || len(e.Causes[0].Doubts) == 0 || !strings.Contains(fmt.Sprint(e.Causes[0].Doubts), "longer than this method runs at a time") {
+			t.Errorf("%s: the table says %s of %s, the cause doubts %v", name, note, row, e.Causes[0].Doubts)
+		}
+	}
+	alone := explained(t, apart(head(), true))
+	if m := alone.method(t, decode); !near(m.Local.Head.J, 4.05) || alone.Methods.Power != run.PowerSplit || alone.Methods.ApartJ != 0 {
+		t.Errorf("alone %+v of %+v", m, alone.Methods)
+	}
+	if note := fmt.Sprint(told(t, nil, alone)[0].Tables[0].Note); !strings.Contains(note, "told apart from that of sleep and neighbours") {
+		t.Errorf("alone the table says %s", note)
+	}
+	slow := head()
+	slow.Energy.Methods.List[0].Local.Blurred = true
+	if note := fmt.Sprint(told(t, nil, explained(t, slow))[0].Tables[0].Note); !strings.Contains(note, "no interval holds that") {
+		t.Errorf("as read the table says %s", note)
+	}
+	fast := explained(t, apart(head(), false), base())
+	if e := told(t, worse("", "energy.total_j"), fast)[0]; strings.Contains(fmt.Sprint(e), "≈") || len(e.Causes[0].Doubts) != len(told(t, worse("", "energy.total_j"), explained(t, head(), base()))[0].Causes[0].Doubts) {
+		t.Errorf("a fast sensor's joules bear a mark: %v", e.Tables[0])
+	}
+}

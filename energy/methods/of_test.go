@@ -212,3 +212,45 @@ func TestRecordingsThatTellNoTime(t *testing.T) {
 		}
 	}
 }
+
+// Of two events that tell time the better one is taken, of two of a kind the one with
+// more samples.
+func TestWhichEventIsTaken(t *testing.T) {
+	t.Parallel()
+	for want, events := range map[string][]simpleperf.Event{
+		"task-clock":     {{Name: "cpu-clock"}, {Name: "task-clock"}},
+		"cpu-clock":      {{Name: "cpu-clock"}, {Name: "cpu-cycles"}},
+		"task-clock:k":   {{Name: "task-clock:u"}, {Name: "task-clock:k"}},
+		"cpu-cycles":     {{Name: "sched:sched_switch"}, {Name: "cpu-cycles"}},
+		"task-clock:u":   {{Name: "task-clock:u"}, {Name: "instructions"}},
+		"cpu-clock:kuuu": {{Name: "instructions"}, {Name: "cpu-clock:kuuu"}},
+	} {
+		p := recorded()
+		p.Events = events
+		for i := range p.Samples {
+			p.Samples[i].Event = min(i, 1) // the second event has more samples
+		}
+		if got := methods.Of(p, ramp(), nil, methods.Pick{}).Event; got != want {
+			t.Errorf("of %v the event %q is taken, want %q", events, got, want)
+		}
+	}
+}
+
+// A process of the app bears its name, or its name and the process's own behind a
+// colon, or the last 15 bytes of that.
+func TestWhichProcessesAreTheApps(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string]bool{
+		"com.example.mail": true, "com.example.mail:sync": true, "com.example.mailer": false, "com.example": false,
+		"om.example.mail": true, "ample.mail:sync": true, "m.example.mail": false, ":sync0123456789": false, "le.mailer:sync1": false,
+		"om.example.maps": false,
+	} {
+		p := recorded()
+		for i := range p.Threads {
+			p.Threads[i] = simpleperf.Thread{PID: 7, TID: 7, Name: name}
+		}
+		if got := len(methods.Of(p, ramp(), nil, methods.Pick{App: "com.example.mail"}).Samples) > 0; got != own {
+			t.Errorf("%q is taken for a process of com.example.mail: %v", name, got)
+		}
+	}
+}

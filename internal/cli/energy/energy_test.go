@@ -115,6 +115,13 @@ func TestEnergyByHandLeadsWithWhatBurnsIt(t *testing.T) {
 		if format == "text" && (!strings.Contains(got.Stdout, "MessageView.decodeImages") || strings.Contains(got.Stdout, "__libc_init") || !strings.Contains(got.Stdout, "CPU ms")) {
 			t.Errorf("the first method is not the hungriest, or its numbers bear no units:\n%s", got.Stdout)
 		}
+		// Rails that are read every 250 ms are slower than a method of milliseconds.
+		if format == "text" && (strings.Count(got.Stdout, "≈") < 2 || !strings.Contains(got.Stdout, "≈ the sensor is slower than these methods, which run for less than its 250 ms at a time: their power is told apart")) {
+			t.Errorf("no word of a sensor that is slower than the methods:\n%s", got.Stdout)
+		}
+		if format == "json" && (!strings.Contains(got.Stdout, `"power": "split"`) || !strings.Contains(got.Stdout, `"read_low_j"`) || !strings.Contains(got.Stdout, `"blurred": true`) || !strings.Contains(got.Stdout, `"time_share"`)) {
+			t.Errorf("the JSON does not say how the joules came about:\n%.2000s", got.Stdout)
+		}
 	}
 }
 
