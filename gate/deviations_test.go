@@ -48,3 +48,81 @@ func TestTheGravestDeviationComesFirst(t *testing.T) {
 		}
 	}
 }
+
+// What rounds found is said with both builds' values; of nothing, or of what may be below
+// zero, in the metric's unit. An interval with an open end is none, and a broken budget is
+// the run's own.
+func TestWhatRoundsFoundInASentence(t *testing.T) {
+	ms, _ := metric.Default().Lookup("frames.duration_ms")
+	overrun, _ := metric.Default().Lookup("frames.overrun_ms")
+	whole := func(change func(*gate.RoundsOf)) *gate.RoundsOf {
+		r := gate.RoundsOf{
+			Rounds: 16, Base: 8, Head: 12, Shift: 4, ShiftLow: new(3.0), ShiftHigh: new(5.0),
+			Change: 0.5, ChangeLow: new(0.375), ChangeHigh: new(0.625), P: 0.002,
+		}
+		change(&r)
+		return &r
+	}
+	const without = "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, p = 0.002)"
+	for _, c := range []struct {
+		m      metric.Metric
+		rounds *gate.RoundsOf
+		limit  *float64
+		want   string
+	}{
+		{ms, whole(func(*gate.RoundsOf) {}), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, between +38 % and +62 %, p = 0.002)"},
+		{ms, whole(func(r *gate.RoundsOf) { r.P = 1 }), nil, "time per frame: 12.00 ms where the base build has 8.00 ms in 16 rounds (+50 %, between +38 % and +62 %)"},
+		{ms, whole(func(r *gate.RoundsOf) { r.ShiftLow, r.ChangeLow = nil, nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsOf) { r.ShiftHigh, r.ChangeHigh = nil, nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsOf) { r.ShiftLow = nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsOf) { r.ChangeLow = nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsOf) { r.ChangeHigh = nil }), nil, without},
+		{ms, whole(func(r *gate.RoundsOf) { r.Base = 0 }), nil, "time per frame: 12.00 ms where the base build has 0.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
+		{overrun, whole(func(r *gate.RoundsOf) { r.Base, r.Head = -8, -4 }), nil, "time beyond the deadline: -4.00 ms where the base build has -8.00 ms in 16 rounds (+4.00 ms, between +3.00 ms and +5.00 ms, p = 0.002)"},
+		{ms, whole(func(*gate.RoundsOf) {}), new(10.0), "time per frame: 12.00 ms, beyond the limit of 10.00 ms"},
+	} {
+		d := gate.Comparison{Value: 12, P: 1, Rounds: c.rounds, Limit: c.limit}
+		if got := gate.Describe(d, c.m, 0.99); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	half := gate.Comparison{Value: 12, Expected: 8, N: 5, P: 1, Change: 0.5, Low: new(0.1)}
+	if got := gate.Describe(half, ms, 0.95); got != "time per frame: 12.00 ms where 8.00 ms was expected (+50 %)" {
+		t.Errorf("half an interval: %q", got)
+	}
+}
+
+// The labels of a run: each place once, after-effects and doubts none.
+func TestTheLabelsOfARun(t *testing.T) {
+	worse, better := gate.Comparison{Direction: gate.ToRegression}, gate.Comparison{Event: "tap", Direction: gate.ToImprovement}
+	after := gate.Comparison{Event: "swipe", Direction: gate.ToRegression, AfterEffectOf: "tap"}
+	for _, c := range []struct {
+		all  []gate.Comparison
+		want []string
+	}{
+		{nil, []string{"N"}},
+		{[]gate.Comparison{{Direction: gate.None}, {Direction: gate.Suspect}, after}, []string{"N"}},
+		{[]gate.Comparison{worse, worse, better, after}, []string{"Outlier-", "tapOutlier+"}},
+		{[]gate.Comparison{better, {Event: "tap", Direction: gate.ToRegression}}, []string{"tapOutlier+", "tapOutlier-"}},
+	} {
+		if got := gate.Labels(c.all); !slices.Equal(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// Where rounds decided, their numbers rank the deviations.
+func TestRoundsRankDeviations(t *testing.T) {
+	of := func(event string, d gate.Direction, change, p float64) gate.Comparison {
+		return gate.Comparison{Event: event, Direction: d, Change: -change, P: 1 - p, Rounds: &gate.RoundsOf{Change: change, P: p}}
+	}
+	got := gate.Deviations([]gate.Comparison{
+		of("less sure", gate.Suspect, 0.9, 0.3), of("surer", gate.Suspect, 0.1, 0.1),
+		of("small", gate.ToRegression, 0.1, 0.001), of("large", gate.ToRegression, 0.5, 0.002),
+	})
+	for i, want := range []string{"large", "small", "surer", "less sure"} {
+		if got[i].Event != want {
+			t.Errorf("place %d is that of %q, want %q", i+1, got[i].Event, want)
+		}
+	}
+}
