@@ -7,8 +7,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 )
 
-// A build that leaves sensors registered takes more joules than one session can prove, and
-// the report names the component that took them. An emulator's joules are modelled, its sensors'
+// A build that leaves sensors registered takes more joules than one session can prove: a
+// second one proves it, and the report names the component that took them. An emulator's joules are modelled, its sensors'
 // currents are what it states.
 func TestSensorsThatAreLeftOnAreFound(t *testing.T) {
 	w := newWorkspace(t)
