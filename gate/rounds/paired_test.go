@@ -14,15 +14,6 @@ func about(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// shifted are n values of both builds, the head's a shift and a little more above.
-func shifted(n int, base, shift float64) (bs, hs []float64) {
-	for i := range n {
-		bs = append(bs, base)
-		hs = append(hs, base+shift+0.0001*float64(i))
-	}
-	return bs, hs
-}
-
 func times(base []float64, by float64) []float64 {
 	var out []float64
 	for _, b := range base {

@@ -130,7 +130,7 @@ func within(n int, p float64) float64 {
 
 func draws(n int) int {
 	if testing.Short() {
-		return n / 5
+		return n / 4
 	}
 	return n
 }
@@ -138,7 +138,7 @@ func draws(n int) int {
 // Whatever the noise is and does over time, of builds that did not change at most one in
 // a hundred fails, and of those that are worse by min-effect at most three are passed.
 func TestRates(t *testing.T) {
-	n := draws(1000)
+	n := draws(500)
 	for name, of := range noises {
 		for _, cv := range []float64{0.06, 0.2} {
 			same := trials(t, n, 1, of, cv, 0)
@@ -158,7 +158,7 @@ func TestRates(t *testing.T) {
 
 // What is found of 10 %, and what an unchanged build costs, by how much repetitions waver.
 func TestPower(t *testing.T) {
-	n := draws(1000)
+	n := draws(500)
 	for cv, want := range map[float64]outcomes{
 		0.03: {failed: 0.985, rounds: 8.5},
 		0.06: {failed: 0.97, rounds: 11.5},
