@@ -87,9 +87,6 @@ type Metric struct {
 	// Mean says that iterations are summed up by their mean whatever the
 	// policy says: the median of a rare event's counts is zero.
 	Mean bool
-	// Modes says that one build's values may lie in several heaps: a phone that
-	// puts the same work on other cores takes other power for another time.
-	Modes bool
 	// Within names the context property in which two runs must agree for their
 	// values to be comparable: joules of one source say nothing of another's.
 	Within string
@@ -183,9 +180,9 @@ var builtin = []Metric{
 	{Name: "frames.overrun_ms.p95", Unit: "ms", Title: "time beyond the deadline, 95th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "frames.overrun_ms.p99", Unit: "ms", Title: "time beyond the deadline, 99th percentile", Decimals: 2, Signed: true, Of: "frames.smooth_ratio", Within: FramesBy, Unsaid: ByGfxinfo, Resolution: 0.5},
 	{Name: "anr.count", Unit: "", Direction: LowerIsBetter, Title: "ANRs", Sums: true, Mean: true, Resolution: 0.02},
-	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Resolution: 0.001},
-	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Modes: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.001},
-	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Modes: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.001},
+	{Name: "energy.total_j", Unit: "J", Direction: LowerIsBetter, Title: "energy", Sums: true, Decimals: 2, Log: true, Within: EnergyFrom, Resolution: 0.00001},
+	{Name: "energy.app_j", Unit: "J", Direction: LowerIsBetter, Title: "energy of the app", Sums: true, Decimals: 2, Log: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.00001},
+	{Name: "power.mean_w", Unit: "W", Direction: LowerIsBetter, Title: "mean power", Decimals: 3, Log: true, Within: EnergyFrom, Of: "energy.total_j", Resolution: 0.00001},
 	{Name: "cpu.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "CPU time", Sums: true, Decimals: 0, Log: true, Resolution: 1},
 	{Name: "wakelock.time_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held", Sums: true, Decimals: 0, Log: true, Resolution: 1000},
 	{Name: "wakelock.screen_off_ms", Unit: "ms", Direction: LowerIsBetter, Title: "wakelocks held while the screen is off", Sums: true, Decimals: 0, Log: true, Of: "wakelock.time_ms", Resolution: 1000},
