@@ -53,7 +53,7 @@ func TestUnchangedBuildsPass(t *testing.T) {
 			trials = 360
 		}
 		if testing.Short() {
-			trials /= 2
+			trials /= 6
 		}
 		for _, batch := range []int{1, 5, 15} {
 			trials := trials
