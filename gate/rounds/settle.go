@@ -48,8 +48,11 @@ func score(p float64) float64 {
 // settle says what would settle what is open at a place.
 func (t *Trial) settle(p *place, level float64) string {
 	const calmer = "measure on a calmer device"
-	if p.lost != "" {
-		return "measure again"
+	switch {
+	case p.lost != "":
+		return "put that right, and measure again"
+	case p.measured == 0:
+		return "allow more time (rounds.minutes in apkgate.yml)"
 	}
 	most, waver := 0, 0.0
 	for _, q := range p.questions {

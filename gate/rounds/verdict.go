@@ -68,10 +68,17 @@ func (t *Trial) stopped(p *place) gate.Stopped {
 	return gate.StoppedBudget
 }
 
-// answer is what the rounds say of a comparison.
+// answer is what the rounds say of a comparison. Where no round showed it, what the
+// history says stays, as a doubt at most.
 func (t *Trial) answer(c *gate.Comparison, q *question, level, p float64) {
 	s := q.at(level)
 	x := q.paired(s.rounds)
+	if len(x.differences) == 0 {
+		if c.Direction == gate.ToRegression {
+			c.Direction = gate.Suspect
+		}
+		return
+	}
 	ends := t.plan.ends(s.rounds)
 	out := x.Tell(ends)
 	out.P, out.Says, out.Values = p, s.says, q.sideBySide(s.rounds)
@@ -117,6 +124,9 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 	case gravest == gate.Suspect:
 		r.Verdict, r.Reason = gate.Inconclusive, "perhaps worse: "+t.describe(r.Deviations[0])+p.why()
 		r.Hint = t.settle(p, level)
+	case len(open) > 0 && p.measured == 0:
+		r.Verdict, r.Reason = gate.Inconclusive, r.Reason+p.why()
+		r.Hint = t.settle(p, level)
 	case len(open) > 0:
 		r.Verdict = gate.Inconclusive
 		r.Reason = fmt.Sprintf("%d %s beside the base build %s not exclude that %s got worse by %.0f %%%s", p.measured,
@@ -142,16 +152,22 @@ func (t *Trial) describe(c gate.Comparison) string {
 
 // why says what ended the rounds before they were settled.
 func (p *place) why() string {
-	if p.lost == "" {
-		return ""
+	switch {
+	case p.lost != "":
+		return "; the rounds ended early: " + p.lost
+	case p.measured == 0:
+		return "; there was no time for a round beside the base build"
 	}
-	return "; the rounds ended early: " + p.lost
+	return ""
 }
 
-// openOf are the comparisons that the rounds left open.
+// openOf are the comparisons that the rounds left open, or did not show at all.
 func openOf(all []gate.Comparison) []gate.Comparison {
 	return slices.DeleteFunc(slices.Clone(all), func(c gate.Comparison) bool {
-		return c.Rounds == nil || c.Rounds.Says != gate.SaysOpen
+		if c.Rounds == nil {
+			return c.Screen != gate.Open || c.Limit != nil
+		}
+		return c.Rounds.Says != gate.SaysOpen
 	})
 }
 

@@ -97,13 +97,9 @@ func TestWhatRoundsDecide(t *testing.T) {
 		"ANRs":           {"anr.count", 0, 1, gate.SaysWorse, gate.ToRegression, gate.Regression, "Outlier-", "ANRs: 1.0 where the base build has 0 in 6 rounds (+1.0, p = 0.016)", ""},
 		"too little":     {ms, 0.04, 0.045, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
 		"hardly quicker": {ms, 10, 9.7, gate.SaysExcluded, gate.None, gate.Pass, "N", "nothing got worse", ""},
-		"not measured":   {ms, 0, 0, gate.SaysOpen, gate.None, gate.Inconclusive, "N", "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base, head := map[string]float64{c.metric: c.base}, map[string]float64{c.metric: c.head}
-			if name == "not measured" {
-				base, head = nil, nil
-			}
 			v := decided(t, asking(c.metric), build(base), build(head))
 			r := v.Runs[0]
 			got := r.Comparisons[0]
@@ -327,6 +323,39 @@ func TestRulesSpeakOfLabelsThatAreBorne(t *testing.T) {
 	for head, want := range map[float64]int{12: 1, 10: 0} {
 		if got := decided(t, v, base, build(map[string]float64{ms: head})); len(got.Rules) != want || len(v.Rules) != 2 {
 			t.Errorf("%g ms: rules %v of %v", head, got.Rules, v.Rules)
+		}
+	}
+}
+
+// What no round shows stays as the history has it, with its numbers, and is a doubt at
+// most; why there was no round is said.
+func TestWhatNoRoundShowsStaysAsItWas(t *testing.T) {
+	none := run.Run{Status: run.Complete}
+	for name, c := range map[string]struct {
+		base, head   run.Run
+		lost         string
+		was          gate.Direction
+		direction    gate.Direction
+		reason, hint string
+	}{
+		"the base build is broken": {none, none, "the base build: it does not install", gate.None, gate.None, "open; the rounds ended early: the base build: it does not install", "put that right, and measure again"},
+		"it looked worse":          {none, none, "the base build: it does not install", gate.ToRegression, gate.Suspect, "perhaps worse: time per frame: 11.00 ms where 10.00 ms was expected", "put that right, and measure again"},
+		"there was no time":        {none, none, "", gate.None, gate.None, "open; there was no time for a round beside the base build", "allow more time (rounds.minutes in apkgate.yml)"},
+		"rounds without it":        {build(nil), build(nil), "", gate.None, gate.None, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
+	} {
+		v := asking(ms)
+		open := &v.Runs[0].Comparisons[0]
+		open.Direction, open.Value, open.Expected, open.Change, open.N = c.was, 11, 10, 0.1, 8
+		trial := rounds.New(lenient(t), metric.Default(), v, atOnce())
+		trial.Add(0, c.base, c.head)
+		trial.End(0, c.lost)
+		r := trial.Verdict().Runs[0]
+		got := r.Comparisons[0]
+		if got.Rounds != nil || got.Direction != c.direction || got.Value != 11 || got.Expected != 10 {
+			t.Errorf("%s: %s, %+v", name, got.Direction, got)
+		}
+		if r.Verdict != gate.Inconclusive || !strings.HasPrefix(r.Reason, c.reason) || r.Hint != c.hint {
+			t.Errorf("%s: %s, %q, %q", name, r.Verdict, r.Reason, r.Hint)
 		}
 	}
 }
