@@ -27,11 +27,21 @@ type Verdict struct {
 	Runs  []RunVerdict `json:"runs"`
 	// Rules tell in which contexts the outliers arise (paper, section 5.4).
 	Rules []Rule `json:"rules"`
+	// Accepted are the accepted runs that the runs were compared with, by their contexts:
+	// what rules are mined from beside the runs themselves. It is no part of the JSON.
+	Accepted []Accepted `json:"-"`
 	// RulesTotal counts the rules where the list is cut at MaxRules; 0 where it is whole.
 	RulesTotal int `json:"rules_total,omitempty"`
 	// Unlisted counts the comparisons that no run lists; none where all are listed.
 	Unlisted []Unlisted    `json:"unlisted,omitempty"`
 	Warnings []run.Warning `json:"warnings"`
+}
+
+// Accepted is how many accepted runs there are in one context, of the properties that
+// rules are made of.
+type Accepted struct {
+	Context map[string]string
+	Runs    int
 }
 
 // RunVerdict is the verdict on one run.

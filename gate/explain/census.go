@@ -2,6 +2,7 @@ package explain
 
 import (
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -27,4 +28,27 @@ func (c *Census) Count(refs []run.Summary) {
 			c.context[r.ID] = int32(c.Of(r.Context))
 		}
 	}
+}
+
+// Accepted are the runs of the history, one entry for each context. A run that was
+// checked itself counts by what it was found to be, and not here.
+func (c Census) Accepted(checked []gate.RunVerdict) []gate.Accepted {
+	runs := make([]int, len(c.Distinct()))
+	for _, n := range c.context {
+		runs[n]++
+	}
+	out := map[string]bool{}
+	for _, v := range checked {
+		if n, known := c.context[v.ID]; known && !out[v.ID] {
+			runs[n]--
+			out[v.ID] = true
+		}
+	}
+	var accepted []gate.Accepted
+	for i, context := range c.Distinct() {
+		if runs[i] > 0 {
+			accepted = append(accepted, gate.Accepted{Context: context, Runs: runs[i]})
+		}
+	}
+	return accepted
 }

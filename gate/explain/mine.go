@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
@@ -21,11 +22,13 @@ import (
 // MaxRules bounds the rules that a verdict lists.
 const MaxRules = 1_000
 
-// AddRules adds to the verdict the contexts in which outliers arise, over the runs
-// that were checked with their labels and the history, which is normal (paper,
-// section 5.4). Runs of which nothing can be said count neither as outliers nor
-// as normal.
-func AddRules(v *gate.Verdict, p gate.Policy, past Census) {
+// FindRules sets the verdict's rules: the contexts in which outliers arise, over the runs
+// that were checked with their labels and the accepted ones that they were compared with,
+// which are normal (paper, section 5.4). Runs of which nothing can be said count neither
+// as outliers nor as normal. What was found before, of other labels, is forgotten.
+func FindRules(v *gate.Verdict, p gate.Policy) {
+	v.Rules, v.RulesTotal = []gate.Rule{}, 0
+	v.Warnings = slices.DeleteFunc(slices.Clone(v.Warnings), ofRules)
 	rows, outliers := checkedRows(p, v.Runs)
 	if !outliers {
 		return
@@ -40,14 +43,17 @@ func AddRules(v *gate.Verdict, p gate.Policy, past Census) {
 	if p.Preset != gate.PresetDune {
 		options.MinTogether = 2
 	}
-	found, cut := rules.Mine(append(rows, past.rows(v.Runs)...), options)
+	for _, past := range v.Accepted {
+		rows = append(rows, rules.Row{Context: past.Context, Labels: []string{gate.LabelNormal}, Times: past.Runs})
+	}
+	found, cut := rules.Mine(rows, options)
 	for _, c := range cut {
 		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf(
-			"rules of %d properties and more were not looked for: the runs that are %s have too many combinations (context.rules chooses the properties that rules are made of)", c.Items, c.Then)})
+			"rules of %d properties and more were not looked for: the runs that are %s have too many combinations%s", c.Items, c.Then, tooMany)})
 	}
 	if len(found) > MaxRules {
 		v.RulesTotal = len(found)
-		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf("of %d rules, the %d with the most runs are listed", len(found), MaxRules)})
+		v.Warnings = append(v.Warnings, run.Warning{Text: fmt.Sprintf("of %d rules, the %d%s", len(found), MaxRules, listed)})
 		found = mostTelling(found)
 	}
 	for _, r := range found {
@@ -57,6 +63,16 @@ func AddRules(v *gate.Verdict, p gate.Policy, past Census) {
 		}
 		v.Rules = append(v.Rules, rule)
 	}
+}
+
+// How the warnings of rules end, by which they are known again.
+const (
+	tooMany = " (context.rules chooses the properties that rules are made of)"
+	listed  = " with the most runs are listed"
+)
+
+func ofRules(w run.Warning) bool {
+	return strings.HasSuffix(w.Text, tooMany) || strings.HasSuffix(w.Text, listed)
 }
 
 // checkedRows are the runs that were checked and of which something is known, and
@@ -70,29 +86,6 @@ func checkedRows(p gate.Policy, verdicts []gate.RunVerdict) (rows []rules.Row, o
 		outliers = outliers || v.Labels[0] != gate.LabelNormal
 	}
 	return rows, outliers
-}
-
-// rows are the history's, one for each context. A run that was checked itself
-// counts by what it was found to be.
-func (c Census) rows(checked []gate.RunVerdict) []rules.Row {
-	normal := make([]int, len(c.Distinct()))
-	for _, n := range c.context {
-		normal[n]++
-	}
-	out := map[string]bool{}
-	for _, v := range checked {
-		if n, known := c.context[v.ID]; known && !out[v.ID] {
-			normal[n]--
-			out[v.ID] = true
-		}
-	}
-	var rows []rules.Row
-	for i, context := range c.Distinct() {
-		if normal[i] > 0 {
-			rows = append(rows, rules.Row{Context: context, Labels: []string{gate.LabelNormal}, Times: normal[i]})
-		}
-	}
-	return rows
 }
 
 // mostTelling are the MaxRules rules with the most runs and the fewest properties,

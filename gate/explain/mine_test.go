@@ -92,6 +92,40 @@ func TestManyRulesAreCutAndCounted(t *testing.T) {
 	}
 }
 
+// Rules are found of what the runs are labelled now: what was found of other labels, and
+// the warnings of it, are gone, and all else stays.
+func TestRulesFollowTheLabels(t *testing.T) {
+	runs := upgraded()
+	for i := range runs {
+		for p := range 60 {
+			runs[i].Context[fmt.Sprint("serial", p)] = fmt.Sprint(i)
+		}
+	}
+	p := slowest(gatetest.Policy(t, gate.PresetDefault))
+	var subjects []history.Subject
+	for _, r := range runs {
+		subjects = append(subjects, history.Subject{Run: r, References: before(100)})
+	}
+	first := history.Check(p, metric.Default(), subjects)
+	first.Warnings = append(first.Warnings, run.Warning{Text: "the disk is slow"})
+	again := first
+	explain.FindRules(&again, p)
+	if !reflect.DeepEqual(again.Rules, first.Rules) || again.RulesTotal != first.RulesTotal || len(again.Warnings) != 2 {
+		t.Errorf("of the same labels %d rules of %d, warnings %v; want what was found before", len(again.Rules), again.RulesTotal, again.Warnings)
+	}
+	again.Runs = slices.Clone(first.Runs)
+	for i := range again.Runs {
+		again.Runs[i].Verdict, again.Runs[i].Labels = gate.Pass, []string{gate.LabelNormal}
+	}
+	explain.FindRules(&again, p)
+	if len(again.Rules) != 0 || again.RulesTotal != 0 || len(again.Warnings) != 1 || again.Warnings[0].Text != "the disk is slow" {
+		t.Errorf("where all pass: %d rules of %d, warnings %v", len(again.Rules), again.RulesTotal, again.Warnings)
+	}
+	if len(first.Rules) != explain.MaxRules || len(first.Warnings) != 2 {
+		t.Errorf("the verdict that it was taken from has %d rules, warnings %v", len(first.Rules), first.Warnings)
+	}
+}
+
 func TestRulesNameTheContext(t *testing.T) {
 	p := gatetest.Policy(t, gate.PresetDune)
 	var accepted []run.Run

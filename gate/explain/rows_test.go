@@ -26,7 +26,7 @@ func judged(n int, verdict gate.Outcome, label string, context ...string) (out [
 // rulesOf are the rules of these runs, against no history.
 func rulesOf(p gate.Policy, runs ...[]gate.RunVerdict) string {
 	v := gate.Verdict{Runs: slices.Concat(runs...)}
-	explain.AddRules(&v, p, explain.NewCensus(p.RuleProperties()))
+	explain.FindRules(&v, p)
 	var out []string
 	for _, r := range v.Rules {
 		out = append(out, fmt.Sprintf("%v => %s", r.If, r.Then))

@@ -84,7 +84,8 @@ func (k *Checker) Verdict() gate.Verdict {
 		r.Repetitions = len(c.run.Iterations)
 		v.Runs = append(v.Runs, r)
 	}
-	explain.AddRules(&v, k.policy, k.history)
+	v.Accepted = k.history.Accepted(v.Runs)
+	explain.FindRules(&v, k.policy)
 	v.Trim()
 	for _, r := range v.Runs {
 		v.Verdict = gate.Graver(v.Verdict, r.Verdict)

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/explain"
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
 
 // Verdict is the first verdict with its open comparisons decided by the rounds so far.
-// Of the first's rules those stay whose label some run still bears; whoever knows the
-// history mines them anew.
+// Its rules are found anew, of what the runs turned out to be.
 func (t *Trial) Verdict() gate.Verdict {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -25,9 +25,7 @@ func (t *Trial) Verdict() gate.Verdict {
 	for _, at := range slices.Sorted(maps.Keys(t.places)) {
 		t.decide(&v.Runs[at], t.places[at], level, ps)
 	}
-	v.Rules = slices.DeleteFunc(slices.Clone(v.Rules), func(rule gate.Rule) bool {
-		return !slices.ContainsFunc(v.Runs, func(r gate.RunVerdict) bool { return slices.Contains(r.Labels, rule.Then) })
-	})
+	explain.FindRules(&v, t.policy)
 	v.Verdict = gate.Pass
 	for _, r := range v.Runs {
 		v.Verdict = gate.Graver(v.Verdict, r.Verdict)

@@ -315,14 +315,34 @@ func TestSignedMetricsInRounds(t *testing.T) {
 	}
 }
 
-// Rules whose label nobody bears any more are gone.
-func TestRulesSpeakOfLabelsThatAreBorne(t *testing.T) {
-	v := asking(ms)
-	v.Rules = []gate.Rule{{Then: "Outlier-"}, {Then: "Outlier+"}}
-	base := build(map[string]float64{ms: 10})
-	for head, want := range map[float64]int{12: 1, 10: 0} {
-		if got := decided(t, v, base, build(map[string]float64{ms: head})); len(got.Rules) != want || len(v.Rules) != 2 {
-			t.Errorf("%g ms: rules %v of %v", head, got.Rules, v.Rules)
+// Rules are of what the rounds decided: of two phones on a new SDK, beside eight runs that
+// were accepted on the SDK before, so that two of ten bear a label or one does.
+func TestRulesAreOfWhatRoundsDecide(t *testing.T) {
+	one := asking(ms).Runs[0]
+	for name, c := range map[string]struct {
+		heads [2]float64
+		want  string
+	}{
+		"both are worse": {[2]float64{12, 12}, "[{map[sdk:15] Outlier- 0.2 1 5 2} {map[model:a] Outlier- 0.1 1 5 1} {map[model:b] Outlier- 0.1 1 5 1}]"},
+		"one is worse":   {[2]float64{12, 10}, "[{map[model:a] Outlier- 0.1 1 10 1}]"},
+		"neither is":     {[2]float64{10, 10}, "[]"},
+		"one is better":  {[2]float64{10, 8}, "[{map[model:b] Outlier+ 0.1 1 10 1}]"},
+	} {
+		v := gate.Verdict{Rules: []gate.Rule{{Then: "Outlier-"}, {Then: "Outlier+"}}, Accepted: []gate.Accepted{{Context: map[string]string{"sdk": "14", "model": "c"}, Runs: 8}}}
+		for _, model := range []string{"a", "b"} {
+			r := one
+			r.ID, r.Context = model, map[string]string{"sdk": "15", "model": model}
+			v.Runs = append(v.Runs, r)
+		}
+		trial := rounds.New(lenient(t), metric.Default(), v, atOnce())
+		for place, head := range c.heads {
+			trial.Add(place, build(map[string]float64{ms: 10}), build(map[string]float64{ms: head}))
+		}
+		if got := fmt.Sprint(trial.Verdict().Rules); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if len(v.Rules) != 2 {
+			t.Errorf("%s: the first verdict has the rules %v", name, v.Rules)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestFormatDocumentIsComplete(t *testing.T) {
 		kind := reflect.TypeOf(v)
 		for i := range kind.NumField() {
 			field, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
-			if !strings.Contains(string(document), "`"+field+"`") {
+			if field != "-" && !strings.Contains(string(document), "`"+field+"`") {
 				t.Errorf("docs/format/verdict.md does not tell of %q (%s.%s)", field, kind.Name(), kind.Field(i).Name)
 			}
 		}
