@@ -88,12 +88,14 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		return judging.Judge(runs, judging.OfStore(ctx, sound, set, stands), set)
 	}
 	in, err := settler.Judge(measured.Runs)
-	if err == nil {
-		in, err = settler.Settle(ctx, in, measured)
-	}
 	if err != nil {
 		return result{}, err
 	}
+	in, err = settler.Settle(ctx, in, measured)
+	if err != nil && ctx.Err() != nil {
+		return result{}, err
+	}
+	loss = errors.Join(loss, err) // what was measured is shown all the same
 	in.Kept = kept.ForArtifact(f.artifact, a.Job.ArtifactsURL(), in.Runs)
 	if err := output.Write(c, layout.Verdict(in), output.Text()); err != nil {
 		return result{}, err

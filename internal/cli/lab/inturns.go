@@ -28,11 +28,13 @@ type InTurns struct {
 	Within time.Duration
 	// Profiles keeps the profiles of methods where the configuration asks for them.
 	Profiles bool
+	// Keep is given each run that is kept as soon as its pair has ended; nil for none.
+	Keep func(run.Run) error
 }
 
 // Interleave measures two builds in turns on the devices of a configuration. The results
 // are those of its runs that are chosen, the base's and the head's, and their runs have
-// their ids.
+// their ids. An error leaves them what they are: nil where nothing was measured.
 func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t InTurns) (base, head []collect.Result, err error) {
 	var profiles *profileFiles
 	if t.Profiles {
@@ -59,21 +61,30 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	}
 	shown := NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
 	defer shown.Clear()
+	var kept error
 	pairs := collect.Lab{
-		Jobs: bases, Parallel: t.Parallel, Finished: shown.Finished,
+		Jobs: bases, Parallel: t.Parallel,
+		Finished: func(r collect.Result) {
+			if t.Keep != nil && keepable(r) {
+				if err := t.Keep(r.Run); kept == nil { // the first says enough
+					kept = err
+				}
+			}
+			shown.Finished(r)
+		},
 		Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
 	}
 	base, head = pairs.Interleave(ctx, heads, t.More, t.Within)
 	for i, results := range [][]collect.Result{base, head} {
 		if err := NameRuns(results); err != nil {
-			return nil, nil, err
+			return nil, nil, errors.Join(kept, err)
 		}
 		for _, r := range results {
 			profiles.Keep(r, []string{"base", "head"}[i])
 		}
 	}
 	shown.Clear()
-	return base, head, profiles.Told(c.Stderr)
+	return base, head, errors.Join(kept, profiles.Told(c.Stderr))
 }
 
 // sideOf tells the two builds' runs apart, also where both bear one version.

@@ -133,10 +133,7 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 	if err != nil {
 		return err
 	}
-	in, interrupted := s.Settle(ctx, in, measured)
-	if interrupted != nil && ctx.Err() == nil {
-		return interrupted
-	}
+	in, unsettled := s.Settle(ctx, in, measured) // what was measured has its report all the same
 	in.Kept = kept.LinkFrom(f.Path(output.FormatHTML), kept.InHistory(in.Runs, stores.Kept(set.Store), repeated(f.ConfigFlags)))
 	if err := output.Write(c, layout.Verdict(in), f.OutputFlags); err != nil {
 		return err
@@ -148,7 +145,7 @@ func gateRuns(ctx context.Context, s turns.Settler, store baseline.Store, measur
 		}
 	}
 	tellNext(c, verdict, f)
-	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(measured.Lost, interrupted, stores.Damage(c, sound)))
+	return exit.Of(verdict.Verdict, set.FailOn, errors.Join(measured.Lost, unsettled, stores.Damage(c, sound)))
 }
 
 // acceptAll accepts the runs that are neither a regression nor in pieces.

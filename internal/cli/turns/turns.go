@@ -47,7 +47,8 @@ type Settler struct {
 }
 
 // Settle measures what is open in the verdict on the runs, and returns the verdict that
-// follows. Of the error in is what it was.
+// follows. With an error it returns the verdict as far as it came: what was measured
+// before, and what could be kept, has its verdict all the same.
 func (s Settler) Settle(ctx context.Context, in layout.Input, m lab.Measured) (layout.Input, error) {
 	questions := rounds.Questions(in.Verdict)
 	switch {
@@ -88,7 +89,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 		only[i] = m.Places[place]
 	}
 	origin := lab.OriginOf(s.Console, s.Flags)
-	bases, heads, err := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
+	bases, heads, failed := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
 		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session("rounds"),
 		Parallel: s.Flags.Parallel, Rounds: plan.Most, Within: s.Config.Rounds.Within(), Again: s.Flags.Again + 1, Only: only,
 		More: func(job int, base, head run.Run) int {
@@ -96,22 +97,24 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 			until, _ := trial.Next(places[job])
 			return until
 		},
+		Keep: func(r run.Run) error { return lab.AddTo(ctx, s.Store, r) },
 	})
-	if err != nil {
-		return in, err
+	switch {
+	case ctx.Err() != nil:
+		failed = exit.Infrastructure(fmt.Errorf("measure in turns: %w", ctx.Err()))
+	case failed != nil && bases == nil:
+		return s.noted(in, "What is open was not measured in turns with the base build: "+failed.Error()), nil
 	}
-	if err := s.keep(ctx, bases, heads); err != nil {
-		return in, err
+	if bases == nil {
+		return in, failed
 	}
+	failed = errors.Join(failed, KeepBoth(s.Keep, bases, heads))
 	for i, place := range places {
 		trial.Add(place, bases[i].Run, heads[i].Run)
 		trial.End(place, lostOf(bases[i], heads[i]))
 	}
 	in.Verdict = trial.Verdict()
-	if err := ctx.Err(); err != nil {
-		return in, exit.Infrastructure(fmt.Errorf("measure in turns: %w", err))
-	}
-	return in, nil
+	return in, failed
 }
 
 func (s Settler) catalogue() *metric.Catalogue {
@@ -147,18 +150,6 @@ func (s Settler) where(v gate.Verdict, places []int) string {
 		devices[v.Runs[place].Context["model"]+"\x00"+v.Runs[place].Context["sdk"]] = true
 	}
 	return words.Count(len(devices), "device", "devices")
-}
-
-// keep keeps the rounds' runs, as far as there is anything to keep of them.
-func (s Settler) keep(ctx context.Context, bases, heads []collect.Result) error {
-	for _, results := range [][]collect.Result{bases, heads} {
-		for _, r := range lab.MeasuredRuns(results) {
-			if err := lab.AddTo(ctx, s.Store, r); err != nil {
-				return err
-			}
-		}
-	}
-	return KeepBoth(s.Keep, bases, heads)
 }
 
 // KeepBoth leaves the runs of both builds in a folder, as base.jsonl and head.jsonl; ""

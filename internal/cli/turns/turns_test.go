@@ -1,6 +1,8 @@
 package turns_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/baseline/memory"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/gate"
@@ -125,6 +128,78 @@ func TestABaseThatCanNotBeMeasured(t *testing.T) {
 	v := b.settle(t, 0)
 	if r := v.Runs[0]; v.Verdict != gate.Inconclusive || r.Rounds.Stopped != gate.StoppedLost || !strings.Contains(r.Reason, "the base build: ") || !strings.Contains(r.Reason, "INSTALL") {
 		t.Errorf("%s: %s", v.Verdict, v.Runs[0].Reason)
+	}
+}
+
+// The phones can't be had a second time: what they were measured for has its verdict.
+func TestDevicesThatAreGone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Base = turns.Base{APK: b.apk("demo-good")}
+	b.Getenv = func(name string) string { return map[string]string{lab.SimulatedSession: "none"}[name] }
+	in, m := b.open(0)
+	in, err := b.Settle(t.Context(), in, m)
+	if err != nil || in.Verdict.Verdict != gate.Inconclusive || len(in.Notes) != 1 || !strings.Contains(in.Notes[0], `not measured in turns with the base build: APKGATE_SIMULATED_SESSION is "none"`) {
+		t.Errorf("%v, %s, %q", err, in.Verdict.Verdict, in.Notes)
+	}
+}
+
+// adding is a store that does that before it takes a run.
+type adding struct {
+	baseline.Store
+	before func() error
+}
+
+func (s adding) Add(ctx context.Context, runs ...run.Run) ([]string, error) {
+	if err := s.before(); err != nil {
+		return nil, err
+	}
+	return s.Store.Add(ctx, runs...)
+}
+
+// The rounds of one phone are in the history before those of the next are measured, so
+// that an interrupt then costs only the next one's.
+func TestRoundsAreKeptAsSoonAsTheyAreThere(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-good")
+	b.Base, b.Flags.Parallel = turns.Base{APK: b.apk("demo-good")}, 1
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	history := memory.New(nil)
+	b.Store = adding{history, func() error { interrupt(); return nil }}
+	in, m := b.open(0, 1)
+	in, err := b.Settle(ctx, in, m)
+	if err == nil || !strings.Contains(err.Error(), "measure in turns: context canceled") {
+		t.Errorf("%v", err)
+	}
+	settled := 0
+	for _, r := range in.Verdict.Runs {
+		if r.Rounds.Stopped == gate.StoppedSettled {
+			settled++
+		}
+	}
+	whole := 0
+	for e, err := range history.List(t.Context(), baseline.Filter{Status: run.Complete}) {
+		if err != nil || len(e.Run.ID) == 0 {
+			t.Fatal(err)
+		}
+		whole++
+	}
+	if settled != 1 || whole != 2 {
+		t.Errorf("%d phones are settled, and %d whole runs kept; want one, and its two", settled, whole)
+	}
+}
+
+// What the history does not take has its verdict, and is an error all the same.
+func TestRoundsThatCanNotBeKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "demo-worse")
+	b.Base = turns.Base{APK: b.apk("demo-good")}
+	b.Store = adding{memory.New(nil), func() error { return errors.New("the disk is full") }}
+	in, m := b.open(0)
+	in, err := b.Settle(t.Context(), in, m)
+	if err == nil || !strings.Contains(err.Error(), "the disk is full") || in.Verdict.Verdict != gate.Regression {
+		t.Errorf("%v, %s", err, in.Verdict.Verdict)
 	}
 }
 
