@@ -47,6 +47,9 @@ func Read(r io.Reader) ([]Series, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("the file is larger than %d MiB", MaxBytes>>20)
 	}
+	if elements(data) > mostElements { // before any of them takes memory
+		return nil, fmt.Errorf("there are more than %d series, or more than %d values in all of them together", MaxSeries, MaxValues)
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	var entries []entry
@@ -66,6 +69,28 @@ func Read(r io.Reader) ([]Series, error) {
 		}
 	}
 	return out, Check(out)
+}
+
+// mostElements bounds the keys and elements of a file that is within the limits: a value
+// and a session for each number, and for each series itself and five keys.
+const mostElements = 2*MaxValues + 6*MaxSeries
+
+// elements counts what commas part outside of strings.
+func elements(data []byte) int {
+	n, quoted, escaped := 1, false, false
+	for _, b := range data {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && b == '\\':
+			escaped = true
+		case b == '"':
+			quoted = !quoted
+		case b == ',' && !quoted:
+			n++
+		}
+	}
+	return n
 }
 
 // entry is a series as it is written, in which null is no number and no name.

@@ -3,6 +3,7 @@ package series
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -55,5 +56,31 @@ func TestTheCoefficientOfVariation(t *testing.T) {
 		if got := (Series{Values: c.values}).CV(); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v: %v, want %v", c.values, got, c.want)
 		}
+	}
+}
+
+// A file of many small things takes no more memory than the largest that is allowed.
+func TestAFileOfTooMuchIsRefusedBeforeItTakesMemory(t *testing.T) {
+	const most = 32 << 20 // bytes beside the file's own, which is read by doubling
+	for name, text := range map[string]string{
+		"series": "[" + strings.Repeat("{},", 4_000_000) + "{}]",
+		"values": `[{"name":"a","values":[` + strings.Repeat("1,", 6_000_000) + "1]}]",
+		"names":  `[{"name":"a","values":[1],"session":[` + strings.Repeat(`"",`, 4_000_000) + `""]}]`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(strings.NewReader(text))
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "more than 10000 series, or more than 1000000 values") || taken > uint64(5*len(text)+most) {
+			t.Errorf("%s: %v, with %d MiB for a file of %d MiB", name, err, taken>>20, len(text)>>20)
+		}
+	}
+}
+
+func TestCommasInNamesAreNoElements(t *testing.T) {
+	session := `"` + strings.Repeat(`,\",\\`, 1_000) + `"`
+	text := `[{"name":"a","values":[` + strings.Repeat("1,", 2_000) + `1],"session":[` + strings.Repeat(session+",", 2_000) + session + "]}]"
+	if got, err := Read(strings.NewReader(text)); err != nil || len(got[0].Values) != 2_001 {
+		t.Error(err)
 	}
 }
