@@ -51,7 +51,7 @@ func (t *Trial) settle(p *place, level float64) string {
 	switch {
 	case p.lost != "":
 		return "put that right, and measure again"
-	case p.measured == 0:
+	case len(t.plan.Looks) > 0 && p.measured < t.plan.Looks[0].Rounds:
 		return "allow more time (rounds.minutes in apkgate.yml)"
 	}
 	most, waver := 0, 0.0

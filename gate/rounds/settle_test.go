@@ -69,6 +69,17 @@ func TestHowCalmItHasToBe(t *testing.T) {
 	}
 }
 
+// Before the first look nothing can be settled: of a few rounds nobody can tell whether
+// the device is calm.
+func TestTooLittleTimeForALookIsTold(t *testing.T) {
+	q, _ := with(.2)
+	trial := trialOf(40, q)
+	trial.plan.Looks[0].Rounds = 10
+	if got, want := trial.settle(trial.places[0], trial.level()), "allow more time (rounds.minutes in apkgate.yml)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestWhatWouldSettleAPlace(t *testing.T) {
 	sure, _ := with(.11, .12, .13, .14, .15, .16, .17, .18)
 	noisy, x := with(-1, 1.2, -1.3, 1.35, -1.4, 1.5, -1.6, 1.61)
