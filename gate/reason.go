@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -55,6 +56,35 @@ func Titles(metrics []string, catalogue *metric.Catalogue) string {
 		if !slices.Contains(out, m.Title) {
 			out = append(out, m.Title)
 		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// TitlesOf are the titles of cells, each metric once: those of UI events by their events,
+// where the whole run's number is not among them.
+func TitlesOf(cells []run.Cell, catalogue *metric.Catalogue) string {
+	const listed = 3 // events of a metric
+	var out []string
+	told := map[string]bool{}
+	for _, cell := range cells {
+		if told[cell.Metric] {
+			continue
+		}
+		told[cell.Metric] = true
+		m, _ := catalogue.Lookup(cell.Metric)
+		var events []string
+		whole := false
+		for _, other := range cells {
+			if other.Metric == cell.Metric {
+				whole = whole || other.Event == ""
+				events = append(events, other.Event)
+			}
+		}
+		if whole {
+			out = append(out, m.Title)
+			continue
+		}
+		out = append(out, m.Title+" after "+words.Few(events, listed))
 	}
 	return strings.Join(out, ", ")
 }

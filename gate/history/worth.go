@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
 )
 
 // blindChange is the least worsening that a pass may overlook: where nothing
@@ -86,8 +87,7 @@ func (c *check) describeOpen() string {
 		clauses = append(clauses, c.describeFew(few))
 	}
 	if len(noisy)+len(few) == 0 { // new, beside what is cleared
-		names := metricsOf(open)
-		clauses = append(clauses, fmt.Sprintf("%s %s no comparable history", gate.Titles(names, c.catalogue), have(names)))
+		clauses = append(clauses, fmt.Sprintf("%s %s no comparable history", gate.TitlesOf(cellsOf(open), c.catalogue), have(metricsOf(open))))
 	}
 	for _, a := range c.apart {
 		clauses = append(clauses, fmt.Sprintf("%s %s no comparable history", gate.Titles(a.metrics, c.catalogue), have(a.metrics)))
@@ -138,16 +138,25 @@ func (c *check) describeFew(few []*judgement) string {
 	}
 	var parts []string
 	for n := range least {
-		of := metricsOf(slices.DeleteFunc(slices.Clone(few), func(j *judgement) bool { return j.evidence.Own != n }))
+		js := slices.DeleteFunc(slices.Clone(few), func(j *judgement) bool { return j.evidence.Own != n })
+		of, titles := metricsOf(js), gate.TitlesOf(cellsOf(js), c.catalogue)
 		switch {
 		case len(of) == 0:
 		case n == 0:
-			parts = append(parts, fmt.Sprintf("%s %s no comparable run of this context", gate.Titles(of, c.catalogue), have(of)))
+			parts = append(parts, fmt.Sprintf("%s %s no comparable run of this context", titles, have(of)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s %s %d comparable %s of the %d that are needed", gate.Titles(of, c.catalogue), have(of), n, words.Plural(n, "run", "runs"), least))
+			parts = append(parts, fmt.Sprintf("%s %s %d comparable %s of the %d that are needed", titles, have(of), n, words.Plural(n, "run", "runs"), least))
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+func cellsOf(js []*judgement) []run.Cell {
+	cells := make([]run.Cell, len(js))
+	for i, j := range js {
+		cells[i] = run.Cell{Event: j.Event, Metric: j.Metric}
+	}
+	return cells
 }
 
 // metricsOf are the names of the judgements' metrics, each once.

@@ -171,13 +171,11 @@ func openOf(all []gate.Comparison) []gate.Comparison {
 
 // titles are those of the comparisons, each once.
 func (t *Trial) titles(cs []gate.Comparison) string {
-	var names []string
-	for _, c := range cs {
-		if !slices.Contains(names, c.Metric) {
-			names = append(names, c.Metric)
-		}
+	cells := make([]run.Cell, len(cs))
+	for i, c := range cs {
+		cells[i] = run.Cell{Event: c.Event, Metric: c.Metric}
 	}
-	return gate.Titles(names, t.catalogue)
+	return gate.TitlesOf(cells, t.catalogue)
 }
 
 // describePass says what a pass is worth: how much worse each may still be.

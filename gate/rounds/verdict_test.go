@@ -380,6 +380,16 @@ func TestWhatNoRoundShowsStaysAsItWas(t *testing.T) {
 	}
 }
 
+// Where the whole run's number is excluded and an event's is open, the event is named.
+func TestTheEventThatIsOpenIsNamed(t *testing.T) {
+	v := asking(ms)
+	v.Runs[0].Comparisons = append(v.Runs[0].Comparisons, gate.Comparison{Event: "back", Metric: ms, Screen: gate.Open})
+	r := decided(t, v, build(map[string]float64{ms: 10}), build(map[string]float64{ms: 10})).Runs[0]
+	if want := "6 rounds beside the base build do not exclude that time per frame after back got worse by 10 %"; r.Verdict != gate.Inconclusive || r.Reason != want {
+		t.Errorf("%s, %q, want %q", r.Verdict, r.Reason, want)
+	}
+}
+
 // What a place that is lost, or whose time is spent, leaves open is said so.
 func TestRoundsThatEndEarly(t *testing.T) {
 	plan := rounds.Plan{Most: 20, Looks: []rounds.Look{{Rounds: 12, Fail: 0.01, Pass: 0.001}, {Rounds: 20, Fail: 0.04, Pass: 0.001}}}

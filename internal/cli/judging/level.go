@@ -31,10 +31,13 @@ func tellLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id stri
 		since := map[string][]string{} // titles of metrics, by the run with which the level begins
 		var order []string
 		for _, c := range r.Comparisons {
+			if c.Since == "" || c.Event != "" && wholeSince(r.Comparisons, c) {
+				continue
+			}
 			m, _ := catalogue.Lookup(c.Metric)
 			title := cmp.Or(m.Title, wording.Name(c.Metric))
-			if c.Since == "" || slices.Contains(since[c.Since], title) {
-				continue
+			if c.Event != "" {
+				title += " after " + wording.Name(c.Event)
 			}
 			if since[c.Since] == nil {
 				order = append(order, c.Since)
@@ -48,6 +51,14 @@ func tellLevels(v *gate.Verdict, catalogue *metric.Catalogue, first func(id stri
 			r.Warnings = append(r.Warnings, run.Warning{Text: fmt.Sprintf("%s: the level changed with run %s; only runs since then are compared with", words.Few(since[id], mostTitles), known[id])})
 		}
 	}
+}
+
+// wholeSince reports whether the whole run's number of an event's metric is compared
+// since the same run.
+func wholeSince(all []gate.Comparison, event gate.Comparison) bool {
+	return slices.ContainsFunc(all, func(c gate.Comparison) bool {
+		return c.Event == "" && c.Metric == event.Metric && c.Since == event.Since
+	})
 }
 
 // beginning names the run with which a level begins: when and of which commit it was

@@ -54,3 +54,41 @@ func TestWhereALevelBeganIsTold(t *testing.T) {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
+
+// Where only an event's level changed, the event is named: the whole run's is compared
+// with all that was accepted.
+func TestALevelOfAnEventIsToldAsOne(t *testing.T) {
+	history := clitest.PhoneRuns(20, 1, 0)
+	put := func(r run.Run, i int, event float64) {
+		for n := range r.Iterations {
+			r.Iterations[n].Metrics = map[string]float64{"frames.duration_ms": 8 + float64(i%5)/50}
+			r.Iterations[n].Events = []run.Bucket{{Name: "back", Metrics: map[string]float64{"frames.duration_ms": event + float64(i%5)/50, "frames.count": 60}}}
+		}
+	}
+	for i := range history {
+		event := 8.0
+		if i >= 12 {
+			event = 5
+		}
+		put(history[i], i, event)
+	}
+	store := memory.New(nil)
+	ids, err := store.Add(t.Context(), history...)
+	if err == nil {
+		err = store.Mark(t.Context(), ids, baseline.Mark{State: baseline.Accepted})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := clitest.PhoneRun(30, 1, 0)
+	put(now, 0, 5)
+	set := defaultSettings()
+	in, err := judging.Judge([]run.Run{now}, judging.OfStore(t.Context(), baseline.SoundOf(store), set, judging.Lineage{}), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warnings := in.Verdict.Runs[0].Warnings
+	if len(warnings) != 1 || !strings.HasPrefix(warnings[0].Text, "time per frame after back: the level changed with run run12") {
+		t.Errorf("%q", warnings)
+	}
+}
