@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -58,7 +59,7 @@ func Command(c console.Console) *cobra.Command {
 	cmd.Flags().IntVar(&f.draws, "draws", 1000, "draws for each row")
 	cmd.Flags().Uint64Var(&f.seed, "seed", 1, "draw others: the same seed gives the same draws")
 	cmd.Flags().StringSliceVar(&f.rules, "rule", []string{string(evaluation.Apkgate)}, "who judges: "+strings.Join(ruleNames(), ", ")+"; may be repeated")
-	cmd.Flags().IntVar(&f.rounds, "rounds", 0, "at most so many rounds beside the base build; 0: none is at hand (default: the configuration's, else 40)")
+	cmd.Flags().IntVar(&f.rounds, "rounds", 0, fmt.Sprintf("at most so many rounds beside the base build; 0: none is at hand (default: the configuration's, else %d)", config.Default().Rounds.Max))
 	cmd.Flags().BoolVar(&f.widen, "widen-rounds", false, "draw a session's repetitions apart by √(n/(n-1)) for rounds: a few vary less than their noise")
 	cmd.Flags().IntVar(&f.limit, "limit", 500, "take the series from at most so many of the newest accepted runs")
 	cmd.Flags().StringVar(&f.format, "format", string(output.FormatText), "what to print: text, json or markdown")

@@ -168,7 +168,7 @@ func printContexts(c console.Console, found Contexts, set settings.Settings) err
 		fmt.Fprintf(c.Stdout, "%s, %s: %s of %s\n", console.Plain(s.Package), console.Plain(s.Scenario),
 			words.Count(s.Runs, "accepted run", "accepted runs"), words.Count(s.Contexts, "context", "contexts"))
 		if len(s.Shares) == 0 {
-			fmt.Fprintln(c.Stdout, "No two contexts with runs enough are unlike in anything.")
+			fmt.Fprintln(c.Stdout, "No two contexts with enough runs differ in anything.")
 			continue
 		}
 		table := console.NewTable(c.Stdout, "unlike in", "metric", "share of what runs differ by", "runs of such contexts")

@@ -108,7 +108,7 @@ func TestContextsOfLittle(t *testing.T) {
 	write("two", "wifi", "wifi", "3g", "3g")
 	text := passes(t, "baseline", "contexts", "--store", "h.db").Stdout
 	for _, want := range []string{
-		"com.example.mail, alone: 3 accepted runs of 1 context\nNo two contexts with runs enough are unlike in anything.\n",
+		"com.example.mail, alone: 3 accepted runs of 1 context\nNo two contexts with enough runs differ in anything.\n",
 		"unknown: 1 pair, 2 values", "don't count: too few show what it makes",
 	} {
 		if !strings.Contains(text, want) {

@@ -132,7 +132,10 @@ func explain(err error) error {
 		if where == "" {
 			where = "the file"
 		}
-		return fmt.Errorf("%s at byte %d is a %s, want %s", where, kind.Offset, kind.Value, form)
+		return fmt.Errorf("%s at byte %d: want %s, got %s", where, kind.Offset, form, kind.Value)
+	}
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("the file is empty, want %s", form)
 	}
 	return fmt.Errorf("%w, want %s", err, form)
 }

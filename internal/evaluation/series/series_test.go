@@ -23,12 +23,12 @@ func TestASeriesIsReadAsItIsWritten(t *testing.T) {
 
 func TestWhatIsNoSeriesIsRefusedWithItsPlace(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                                  `EOF, want [{"name"`,
-		`{}`:                                `the file at byte 1 is a object, want [{`,
+		``:                                  `the file is empty, want [{"name"`,
+		`{}`:                                `the file at byte 1: want [{`,
 		`[]`:                                `no series in the list`,
 		`[] []`:                             `more after the end`,
 		`[{"name":"a","values":[1],"x":1}]`: `unknown field "x"`,
-		`[{"name":"a","values":[1,"2"]}]`:   `is a string, want`,
+		`[{"name":"a","values":[1,"2"]}]`:   `got string`,
 		`[{"name":"a","values":[1,null]}]`:  `series 1 (a): value 2 is null`,
 		`[{"name":"","values":[1]}]`:        `"name" is empty`,
 		`[{"name":"a","values":[]}]`:        `no value in "values"`,
