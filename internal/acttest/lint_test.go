@@ -21,7 +21,8 @@ type actionFile struct {
 
 type step struct {
 	ID, Name, Uses, Run string
-	Env                 map[string]string
+	Env, With           map[string]string
+	ContinueOnError     bool `yaml:"continue-on-error"`
 }
 
 type workflowFile struct {
