@@ -52,3 +52,39 @@ func (t *Trial) fewer(bases, heads []run.Cells) string {
 	}
 	return "the head build drew fewer than half of the base build's frames: " + strings.Join(told, ", ")
 }
+
+// gone says which of the numbers that the policy judges most rounds of the base build have
+// and most of the head's have not: what was not measured is not excluded to be worse. It
+// is "" where there is none.
+func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
+	const listed = 3
+	summary := run.Summarize(base, t.policy.Centre, t.catalogue)
+	mostHave := func(cell run.Cell, of []run.Cells) bool {
+		n := 0
+		for _, cells := range of {
+			if _, has := cells.Get(cell); has {
+				n++
+			}
+		}
+		return 2*n > len(of)
+	}
+	var told []string
+	for cell := range summary.Cells.All() {
+		if !t.policy.Judged(cell, summary, t.catalogue) || !mostHave(cell, bases) || mostHave(cell, heads) {
+			continue
+		}
+		m, _ := t.catalogue.Lookup(cell.Metric)
+		name := m.Title
+		if cell.Event != "" {
+			name += " after " + cell.Event
+		}
+		told = append(told, name)
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	if more := len(told) - listed; more > 0 {
+		told = append(told[:listed], fmt.Sprintf("%d more", more))
+	}
+	return "measured of the base build and not of the head build: " + strings.Join(told, ", ")
+}

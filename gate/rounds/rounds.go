@@ -61,6 +61,7 @@ type place struct {
 	measured   int // rounds
 	ended      bool
 	lost       string // why the rounds are not whole, "" where they are
+	gone       string // what the base has in most rounds and the head has not, "" for nothing
 	fewer      string // of which events the head lost most frames, "" for none
 	questions  []*question
 }
@@ -150,7 +151,7 @@ func (t *Trial) Add(at int, base, head run.Run) {
 			p.ended, p.lost = true, gate.NotWhole(r)
 		}
 	}
-	p.fewer = t.fewer(bs, hs)
+	p.gone, p.fewer = t.gone(base, bs, hs), t.fewer(bs, hs)
 	t.look(p)
 }
 

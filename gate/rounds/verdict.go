@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,9 +51,7 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 		Base: gate.RoundsBase{App: p.base.App, Source: p.base.Source}, Measured: p.measured, Most: t.plan.Most,
 		Stopped: t.stopped(p), Repetitions: len(p.base.Iterations) + len(p.head.Iterations),
 	}
-	if r.Missing == "" {
-		r.Missing = p.fewer
-	}
+	r.Missing = cmp.Or(r.Missing, p.gone, p.fewer)
 	t.conclude(r, p, level)
 }
 
@@ -138,8 +137,10 @@ func (t *Trial) conclude(r *gate.RunVerdict, p *place, level float64) {
 	default:
 		r.Verdict, r.Reason = gate.Pass, t.describePass(*r, p)
 	}
-	if p.fewer != "" && r.Reason != p.fewer {
-		r.Warnings = append(slices.Clip(r.Warnings), run.Warning{Text: p.fewer})
+	for _, lost := range []string{p.gone, p.fewer} {
+		if lost != "" && r.Reason != lost {
+			r.Warnings = append(slices.Clip(r.Warnings), run.Warning{Text: lost})
+		}
 	}
 }
 

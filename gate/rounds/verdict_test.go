@@ -476,3 +476,46 @@ func TestABuildThatDrawsHalfOfTheFramesIsNoPass(t *testing.T) {
 		t.Errorf("missing %q", r.Missing)
 	}
 }
+
+// A head that lost what the base has is no pass by the rest, where no history tells of it.
+func TestABuildThatLosesANumberIsNoPass(t *testing.T) {
+	const joules = "energy.total_j"
+	whole, lacks := build(map[string]float64{ms: 10, joules: 5}), build(map[string]float64{ms: 10})
+	after := func(r run.Run, event string, rounds int) run.Run {
+		for i := range r.Iterations[:rounds] {
+			r.Iterations[i].Events = []run.Bucket{{Name: event, Metrics: map[string]float64{ms: 10}}}
+		}
+		return r
+	}
+	tapped := func(rounds int) run.Run { return after(build(map[string]float64{ms: 10}), "tap", rounds) }
+	for name, c := range map[string]struct {
+		base, head run.Run
+		missing    string
+	}{
+		"nothing":                      {whole, whole, ""},
+		"its joules":                   {whole, lacks, "measured of the base build and not of the head build: energy"},
+		"what it alone has":            {lacks, whole, ""},
+		"an event":                     {tapped(6), tapped(3), "measured of the base build and not of the head build: time per frame after tap"},
+		"an event of some rounds":      {tapped(6), tapped(4), ""},
+		"an event that few rounds had": {tapped(3), tapped(0), ""},
+	} {
+		want := gate.Pass
+		if c.missing != "" {
+			want = gate.Inconclusive
+		}
+		if r := decided(t, asking(ms), c.base, c.head).Runs[0]; r.Verdict != want || r.Missing != c.missing {
+			t.Errorf("%s: %s, missing %q, want %s and %q", name, r.Verdict, r.Missing, want, c.missing)
+		}
+	}
+	p := lenient(t)
+	p.Metrics = []string{ms} // joules are not asked for
+	trial := rounds.New(p, metric.Default(), asking(ms), atOnce())
+	trial.Add(0, whole, lacks)
+	if r := trial.Verdict().Runs[0]; r.Verdict != gate.Pass {
+		t.Errorf("a number that is not judged: %s: %s", r.Verdict, r.Reason)
+	}
+	slower := build(map[string]float64{ms: 13})
+	if r := decided(t, asking(ms), whole, slower).Runs[0]; r.Verdict != gate.Regression || len(r.Warnings) != 1 {
+		t.Errorf("a slower one: %s, warnings %v", r.Verdict, r.Warnings)
+	}
+}
