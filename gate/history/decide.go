@@ -69,10 +69,14 @@ func (j *judgement) enough(p gate.Policy) bool {
 	return j.Missed != nil && j.evidence.Own >= p.LeastRuns()
 }
 
-// overwhelms reports whether the value is worse by more than a session makes it.
+// overwhelms reports whether the value is worse by more than a session makes it. Of what
+// never was, and of which nobody says how little means anything, one is no more than that.
 func (j *judgement) overwhelms() bool {
-	if j.evidence.Counts.Known() {
+	switch {
+	case j.evidence.Counts.Known():
 		return j.worsening() >= overwhelming
+	case j.Expected == 0 && j.metric.Resolution == 0:
+		return false
 	}
 	by := past.Effect(j.metric, j.scale, j.evidence.Expected, overwhelming)
 	return (j.x.Centre-j.evidence.Expected)*math.Copysign(1, by) >= math.Abs(by)

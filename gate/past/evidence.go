@@ -177,6 +177,9 @@ func countsOf(sessions []session) screen.Counts {
 	return screen.CountsOf(counts)
 }
 
+// leastUnit is what one per cent of nothing is, of a metric that states no resolution.
+const leastUnit = 1e-9
+
 // Unit is what one per cent of the level is on the judged scale: of a ratio a point, and
 // where there are no shares, a fifth of what the metric resolves, of which the least
 // change that matters is five.
@@ -187,7 +190,10 @@ func Unit(m metric.Metric, s Scale, level float64) float64 {
 	case m.Ratio || s.Log:
 		return 0.01
 	}
-	return max(0.01*math.Abs(level), m.Resolution/10, math.SmallestNonzeroFloat64)
+	if unit := max(0.01*math.Abs(level), m.Resolution/10); unit > 0 {
+		return unit
+	}
+	return leastUnit
 }
 
 // PriorOf is what is believed of a number before any session is seen: sessions differ by
@@ -222,7 +228,9 @@ func Effect(m metric.Metric, s Scale, level, share float64) float64 {
 		}
 		return math.Log1p(by)
 	default:
-		by = max(share*math.Abs(level), m.Resolution)
+		if by = max(share*math.Abs(level), m.Resolution); by == 0 {
+			by = 100 * share * leastUnit
+		}
 	}
 	if m.Direction == metric.HigherIsBetter {
 		return -by

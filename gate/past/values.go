@@ -13,7 +13,7 @@ import (
 func SampleOf(v Values, most int) []float64 {
 	out := slices.Clone(gate.Evenly(v.Numbers, most))
 	for i, x := range out {
-		out[i] = v.Back(x)
+		out[i] = gate.Finite(v.Back(x))
 	}
 	return out
 }

@@ -111,7 +111,10 @@ func (p Paired) margin(effect float64) float64 {
 	case m.Mean:
 		return sign * max(effect*math.Abs(p.Base), fewCounts)
 	}
-	return sign * max(effect*math.Abs(p.Base), m.Resolution)
+	if by := max(effect*math.Abs(p.Base), m.Resolution); by > 0 {
+		return sign * by
+	}
+	return sign * rounding
 }
 
 // below reports whether the estimate lies below what would fail, as a share of the way

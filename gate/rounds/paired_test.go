@@ -58,6 +58,7 @@ func TestWhatIsExcluded(t *testing.T) {
 	overrun.Direction = metric.LowerIsBetter
 	fps := metric.Metric{Name: "fps", Direction: metric.HigherIsBetter, Log: true}
 	wakelock, _ := metric.Default().Lookup("wakelock.time_ms")
+	queries := metric.Metric{Name: "db.queries", Direction: metric.LowerIsBetter}
 	all := func(v float64) []float64 { return []float64{v, v, v, v} }
 	const none, some = 1.0 / 16, 1.0
 	for name, c := range map[string]struct {
@@ -87,6 +88,8 @@ func TestWhatIsExcluded(t *testing.T) {
 		"a deadline missed by more":                   {overrun, -3, -2, some},
 		"CPU time of 4 ms by what it resolves":        {cpu, 4, 4.9, none},
 		"CPU time of 4 ms by more than it resolves":   {cpu, 4, 5.1, some},
+		"none of what the app counts itself":          {queries, 0, 0, none},
+		"one of what the app counts itself":           {queries, 0, 1, some},
 		"wakelocks of nothing by what means nothing":  {wakelock, 0, 900, none},
 		"wakelocks of nothing by what means anything": {wakelock, 0, 1100, some},
 	} {
