@@ -51,23 +51,28 @@ func (c Counts) Rate() float64 {
 	return math.Max(c.rate-jeffreys/c.repetitions, 0)
 }
 
+// rounding is what a mean times the number of its values is off by: 15 events in eleven
+// repetitions may be 14.999….
+const rounding = 1e-9
+
 // AtMost is the chance that a session of so many repetitions has no more than these
 // events, where the build has `more` of them in such a session than it used to.
 func (c Counts) AtMost(events, repetitions, more float64) float64 {
+	events = math.Floor(events + rounding)
 	mean := c.rate*repetitions + more
 	// of the events about their mean, and of the mean
 	variance := c.dispersion*mean + c.dispersion*c.rate*repetitions*repetitions/c.repetitions
 	size := mean * mean / (variance - mean)
 	if size > 1e5 { // as good as Poisson's, and the beta function has too few digits
-		return mathext.GammaIncRegComp(math.Floor(events)+1, mean)
+		return mathext.GammaIncRegComp(events+1, mean)
 	}
-	return mathext.RegIncBeta(size, math.Floor(events)+1, size/(size+mean))
+	return mathext.RegIncBeta(size, events+1, size/(size+mean))
 }
 
 // AtLeast is the chance that an unchanged build has no fewer.
 func (c Counts) AtLeast(events, repetitions float64) float64 {
-	if events < 1 {
+	if events < 1-rounding {
 		return 1
 	}
-	return 1 - c.AtMost(math.Ceil(events)-1, repetitions, 0)
+	return 1 - c.AtMost(math.Ceil(events-rounding)-1, repetitions, 0)
 }

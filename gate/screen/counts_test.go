@@ -27,6 +27,16 @@ func TestCountsByHand(t *testing.T) {
 	if c.Rate() != 0.3 || c.AtLeast(0, 5) != 1 || c.AtLeast(0.4, 5) != 1 {
 		t.Errorf("a rate of %g, and none at least with %g", c.Rate(), c.AtLeast(0, 5))
 	}
+	// A mean times its repetitions is rounded: 15 in eleven, one in 49.
+	for _, of := range [][2]float64{{15, 11}, {1, 49}} {
+		events, n := of[0]/of[1]*of[1], of[1]
+		if events == of[0] {
+			t.Fatalf("%g in %g is not rounded", of[0], n)
+		}
+		if most, least := c.AtMost(events, n, 4), c.AtLeast(events, n); most != c.AtMost(of[0], n, 4) || least != c.AtLeast(of[0], n) {
+			t.Errorf("%g in %g: at most %g, at least %g", of[0], n, most, least)
+		}
+	}
 	if CountsOf(nil).Known() || CountsOf([]Count{{1, 0}}).Known() || !c.Known() {
 		t.Error("known is what had repetitions")
 	}
