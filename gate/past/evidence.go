@@ -71,8 +71,9 @@ func (p Runs) EvidenceOf(policy gate.Policy, c run.Cell, m metric.Metric, v Valu
 	centres := e.show(sessions, at.OutlierFactor)
 	prior := PriorOf(m, v.Scale, e.Expected)
 	if e.Own < enoughOfOwn {
-		prior.Spread, prior.DF = v.spreadElsewhere(prior.Floor)
-		prior.Told = v.toldElsewhere(centres, prior.Floor)
+		others := v.elsewhereBySession(policy, c, m)
+		prior.Spread, prior.DF = spreadOf(others, prior.Floor)
+		prior.Told = v.told(others, centres, m, at.MinChange, prior.Floor)
 		e.Lent = prior.DF > 0 && prior.Told.SD > 0
 	}
 	if e.Outlook = outlookOf(sessions, x, prior); e.Outlook.Known() {
@@ -122,25 +123,30 @@ func (v Values) elsewhere(factor float64) Evidence {
 	return e
 }
 
-// spreadElsewhere is the spread of one session that other contexts show, and how many
+// spreadOf is the spread of one session that other contexts show by theirs, and how many
 // degrees of freedom it is worth.
-func (v Values) spreadElsewhere(floor float64) (sd, df float64) {
-	_, groups := v.Split()
+func spreadOf(others [][]session, floor float64) (sd, df float64) {
 	var variances, dfs []float64
-	for g, vs := range groups {
-		if g == v.past.Own || len(vs) < 2 {
+	for _, sessions := range others {
+		if len(sessions) < 2 {
 			continue
 		}
-		variances = append(variances, max(stat.Variance(vs), floor*floor))
-		dfs = append(dfs, float64(len(vs)-1))
+		variances = append(variances, max(stat.Variance(centresOf(sessions)), floor*floor))
+		dfs = append(dfs, float64(len(sessions)-1))
 	}
 	return stat.PriorVariance(variances, dfs)
 }
 
-// toldElsewhere is what other contexts tell of the level of this one, whose sessions have
-// these centres.
-func (v Values) toldElsewhere(centres []float64, floor float64) screen.Told {
-	_, groups := v.Split()
+// told is what the present levels of other contexts tell of that of this one, whose
+// sessions have these centres.
+func (v Values) told(others [][]session, centres []float64, m metric.Metric, minChange, floor float64) screen.Told {
+	groups := make([][]float64, len(others))
+	for g, sessions := range others {
+		if len(sessions) > 0 {
+			now, _ := v.present(sessions, m, minChange)
+			groups[g] = centresOf(now)
+		}
+	}
 	groups[v.past.Own] = centres
 	told, known := v.past.contexts().Tell(v.past.Own, groups)
 	if !known {

@@ -18,27 +18,64 @@ type session struct {
 	id string // of the first run
 }
 
-// sessions are those of the own context, in the order of time. Runs that name no session
-// are one each.
+// joining are sessions that are put together of their runs.
+type joining struct {
+	sessions []session
+	places   map[string]int // of those that have a name
+}
+
+// add adds a run of the session of that name. Runs that name no session are one each.
+func (j *joining) add(name string, one session) {
+	if at, known := j.places[name]; known {
+		j.sessions[at] = j.sessions[at].and(one)
+		return
+	}
+	if name != "" {
+		if j.places == nil {
+			j.places = map[string]int{}
+		}
+		j.places[name] = len(j.sessions)
+	}
+	j.sessions = append(j.sessions, one)
+}
+
+// inTime are the sessions in the order of time.
+func (j *joining) inTime() []session {
+	slices.SortStableFunc(j.sessions, func(a, b session) int { return a.at.Compare(b.at) })
+	return j.sessions
+}
+
+// sessions are those of the own context, in the order of time.
 func (v Values) sessions(p gate.Policy, c run.Cell, m metric.Metric) []session {
-	var out []session
-	places := map[string]int{}
+	var own joining
+	for i, group := range v.groups {
+		if group == v.past.Own {
+			own.add(v.runOf(i, p, c, m))
+		}
+	}
+	return own.inTime()
+}
+
+// elsewhereBySession are the sessions of the other contexts, by the number of these and in
+// the order of time.
+func (v Values) elsewhereBySession(p gate.Policy, c run.Cell, m metric.Metric) [][]session {
+	of := make([]joining, v.past.count)
 	for i, group := range v.groups {
 		if group != v.past.Own {
-			continue
+			of[group].add(v.runOf(i, p, c, m))
 		}
-		r := v.past.Refs[v.ref(i)]
-		one := session{v.numberOf(*r, p, c, m, v.Numbers[i]), r.Started, r.ID}
-		at, known := places[r.Session]
-		if r.Session == "" || !known {
-			places[r.Session] = len(out)
-			out = append(out, one)
-			continue
-		}
-		out[at] = out[at].and(one)
 	}
-	slices.SortStableFunc(out, func(a, b session) int { return a.at.Compare(b.at) })
+	out := make([][]session, len(of))
+	for g := range of {
+		out[g] = of[g].inTime()
+	}
 	return out
+}
+
+// runOf is what the run of the i-th value says of it, and the name of its session.
+func (v Values) runOf(i int, p gate.Policy, c run.Cell, m metric.Metric) (name string, one session) {
+	r := v.past.Refs[v.ref(i)]
+	return r.Session, session{v.numberOf(*r, p, c, m, v.Numbers[i]), r.Started, r.ID}
 }
 
 // and joins two parts of one session.
