@@ -9,8 +9,8 @@ import (
 
 // The presets.
 const (
-	// PresetDefault is apkgate's own: fences from history alone, like contexts
-	// before unlike ones, multiplicity kept in check, doubts said.
+	// PresetDefault is apkgate's own: history clears a build and rounds beside the base
+	// build decide the rest, like is compared with like, multiplicity kept in check.
 	PresetDefault = "default"
 	// PresetDune reproduces the paper: the nearest clusters only, the new run
 	// inside the sample, fences alone, its three metrics of the whole run.

@@ -1,9 +1,10 @@
-// Package past finds what the history of a number says of its next value: the
-// values that can be compared with it, their centre and their spread, of the run's
-// own context where that has runs enough and of others where it has not.
+// Package past finds what the history of a number says of its next value: the values
+// that can be compared with it, session by session, their present level, and what is to
+// be expected of the next session.
 //
-// It takes a stand: like is compared with like, and what is borrowed from other
-// contexts is said to be (Kind). It makes no verdict.
+// It takes a stand: like is compared with like. Other contexts tell of the run's own only
+// where that has few sessions, and no more than they have shown; where it has none they
+// are shown to a reader and decide nothing. It makes no verdict.
 package past
 
 import (

@@ -76,7 +76,7 @@ func quantile(parts []part, p float64, of, below func(float64) float64) float64 
 	const steps, near = 40, 1e-12
 	under, over, side := below(low)-p, below(high)-p, 0
 	for range steps {
-		if !(under < 0 && over > 0) || high-low <= near*math.Max(math.Abs(low), math.Abs(high)) {
+		if high-low <= near*math.Max(math.Abs(low), math.Abs(high)) {
 			break
 		}
 		at := high - over*(high-low)/(over-under)

@@ -31,7 +31,7 @@ func CountsOf(past []Count) Counts {
 		return Counts{}
 	}
 	out := Counts{rate: (events + jeffreys) / repetitions, repetitions: repetitions, dispersion: 1}
-	if len(past) > 1 && events > 0 { // Pearson's statistic
+	if len(past) > 1 { // Pearson's statistic
 		squares := 0.0
 		for _, c := range past {
 			expected := events / repetitions * c.Repetitions

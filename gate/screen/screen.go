@@ -10,8 +10,9 @@
 // as in a one-way analysis of variance with random effects (Searle, Casella and
 // McCulloch, "Variance Components", 1992). Neither τ nor σ is known: both are
 // integrated out over a grid, with wide priors (after Gelman, "Prior distributions for
-// variance parameters", Bayesian Analysis 1, 2006), so that few runs make no one sure. It knows no metric, no context and no policy: numbers are on whatever scale
-// the caller judges.
+// variance parameters", Bayesian Analysis 1, 2006), so that few runs make no one sure. It
+// knows no metric, no context and no policy: numbers are on whatever scale the caller
+// judges.
 package screen
 
 import (
@@ -149,7 +150,7 @@ func (e evidence) overTau(sigma, of float64, out []part, logs []float64) ([]part
 	low, high := e.tauRange()
 	var grid [taus]float64
 	var parts [taus]part
-	for round := range refined {
+	for range refined {
 		step := math.Log(high/low) / (taus - 1)
 		most, at := math.Inf(-1), 0
 		for i := range taus {
@@ -167,7 +168,7 @@ func (e evidence) overTau(sigma, of float64, out []part, logs []float64) ([]part
 		for last < taus-1 && grid[last+1] > most+math.Log(negligible) {
 			last++
 		}
-		if round == refined-1 || last-first > taus/2 {
+		if last-first > taus/2 {
 			break
 		}
 		low, high = low*math.Exp(step*float64(max(first-1, 0))), low*math.Exp(step*float64(min(last+1, taus-1)))
