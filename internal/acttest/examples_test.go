@@ -10,8 +10,11 @@ import (
 
 const pull = 7
 
-// pullRequest is the event of a pull request from a branch of a repository.
+// pullRequest is the event of a pull request from a branch of a repository. What is
+// checked out is its merge into the commit before the change, as on GitHub.
 func (r *repository) pullRequest(from string) map[string]any {
+	r.git("reset", "--quiet", "--soft", r.git("-c", "user.name=test", "-c", "user.email=test@example.org",
+		"commit-tree", "-m", "merge", "-p", beforeTheChange, "-p", r.head, "HEAD^{tree}"))
 	r.github.SetPull(githubtest.Pull{Number: pull, Repository: from, Branch: "faster", SHA: r.head, Base: "main", BaseSHA: base})
 	return map[string]any{
 		"number": pull,
@@ -46,17 +49,19 @@ func TestPullRequestThatMakesTheAppWorse(t *testing.T) {
 	if len(checks) != 1 || checks[0].Status != "completed" || checks[0].Conclusion != "failure" || checks[0].HeadSHA != r.head {
 		t.Errorf("check runs are %+v, want one on %s that failed", checks, r.head)
 	}
-	want := "apkgate.sarif meta.json report.html report.md verdict.json"
+	want := "apkgate.sarif evidence meta.json report.html report.md verdict.json"
 	if got := strings.Join(files(t, filepath.Join(r.artifacts, "apkgate-report")), " "); got != want {
 		t.Errorf("the artifact holds %s, want %s", got, want)
 	}
 }
 
-func TestPullRequestThatIsMended(t *testing.T) {
+func TestPullRequestThatIsFixed(t *testing.T) {
 	r := newRepository(t, "demo-worse")
+	r.onOnePhone()
+	r.commit("measure on one phone")
 	r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1")
 	r.copy(filepath.Join(demo(t), "demo-good.apk"), filepath.Join(r.dir, "app.simapp"))
-	r.commit("mend it")
+	r.commit("fix it")
 	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=101", "GITHUB_RUN_NUMBER=2")
 	if j.failed {
 		t.Error("the workflow failed, though the build is as it was")

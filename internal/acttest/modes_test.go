@@ -33,8 +33,18 @@ func TestNightlyAcceptsWhatIsNoRegression(t *testing.T) {
 	contains(t, "the summary", j.summary, "5 runs")
 }
 
+// The first night keeps the build that it accepts; the second one measures what it
+// can't clear in turns with it.
 func TestNightlyRefusesARegression(t *testing.T) {
-	r := newRepository(t, "demo-worse")
+	r := newRepository(t, "demo-good")
+	config := filepath.Join(r.dir, "apkgate.yml")
+	r.write(config, r.read(config)+"\nevidence: {apk: true}\n")
+	r.commit("keep the builds of accepted runs")
+	if j := r.run("nightly.yml", "schedule", map[string]any{"schedule": "17 2 * * *"}); j.failed {
+		t.Fatal("the first night failed")
+	}
+	r.copy(filepath.Join(demo(t), "demo-worse.apk"), filepath.Join(r.dir, "app.simapp"))
+	r.commit("make it worse")
 	history := filepath.Join(r.home, "history.db")
 	before := r.accepted(history)
 	j := r.run("nightly.yml", "schedule", map[string]any{"schedule": "17 2 * * *"})
@@ -64,7 +74,7 @@ func TestHistoryOnABranch(t *testing.T) {
 		t.Fatalf("the repository has no branch apkgate-history: %q", refs)
 	}
 	j := r.run("pull-request.yml", "pull_request", r.pullRequest(owner+"/"+name))
-	contains(t, "the summary", j.summary, "the history has 1 accepted run in this context") // of each phone
+	contains(t, "the summary", j.summary, "| 5 runs |") // one of each phone
 	if n := len(r.github.Comments(pull)); n != 1 {
 		t.Errorf("%d comments, want 1", n)
 	}

@@ -21,6 +21,9 @@ const (
 	token       = "test-token-7c1f"
 )
 
+// beforeTheChange is the tag of the commit that a pull request is merged into.
+const beforeTheChange = "before-the-change"
+
 // repository is a user's repository with apkgate.yml and the examples as its
 // workflows, the runner that act makes of this machine, and the GitHub that both
 // talk to. Its phones are simulated.
@@ -39,7 +42,8 @@ type repository struct {
 }
 
 // newRepository is one whose app is of the build demo-good or demo-worse, on five
-// simulated phones, with a history of accepted runs of demo-good.
+// simulated phones, with a history of accepted runs of demo-good on others. The commit
+// before is of demo-good.
 func newRepository(t *testing.T, build string) *repository {
 	t.Helper()
 	tool(t, "act")
@@ -75,7 +79,7 @@ func (r *repository) fillCheckout(build string) {
 		config = strings.Replace(config, old, new, 1)
 	}
 	r.write(filepath.Join(r.dir, "apkgate.yml"), config)
-	r.copy(filepath.Join(demo, build+".apk"), filepath.Join(r.dir, "app.simapp"))
+	r.copy(filepath.Join(demo, "demo-good.apk"), filepath.Join(r.dir, "app.simapp"))
 	r.copy(filepath.Join(demo, "demo-test.apk"), filepath.Join(r.dir, "test.simapp"))
 	r.script(filepath.Join(r.dir, "gradlew"), `
 mkdir -p app/build/outputs/apk/release
@@ -87,7 +91,10 @@ cp test.simapp app/build/outputs/apk/test.apk
 			r.copy(filepath.Join("../../examples", example), filepath.Join(r.dir, ".github/workflows", example))
 		}
 	}
-	r.commit("build " + build)
+	r.commit("build demo-good")
+	r.git("tag", beforeTheChange)
+	r.copy(filepath.Join(demo, build+".apk"), filepath.Join(r.dir, "app.simapp"))
+	r.commit("build "+build, "--allow-empty")
 }
 
 // fillRunner makes what a hosted runner has and this machine must not be asked
