@@ -60,16 +60,19 @@ func twoSources() []run.Run {
 func TestNoiseOfTwoSources(t *testing.T) {
 	text, _ := command(t, "noise", "--format", "json", "--history", saved(t, "history.jsonl", twoSources()...))
 	var noise struct {
-		Scenarios []struct{ Runs, Regressions, Improvements, Inconclusive int }
+		Apps []struct {
+			Runs    int
+			History struct{ Regressions, Improvements, Inconclusive int } `json:"by_history"`
+		}
 	}
 	if err := json.Unmarshal([]byte(text), &noise); err != nil {
 		t.Fatal(err)
 	}
-	if len(noise.Scenarios) != 1 {
-		t.Fatalf("%s\nwant one scenario", text)
+	if len(noise.Apps) != 1 {
+		t.Fatalf("%s\nwant one app", text)
 	}
-	if s := noise.Scenarios[0]; s.Runs != 26 || s.Regressions+s.Improvements+s.Inconclusive != 0 {
-		t.Errorf("%+v, want 26 runs of which none deviates", s)
+	if a := noise.Apps[0]; a.Runs != 26 || a.History.Regressions+a.History.Improvements+a.History.Inconclusive != 0 {
+		t.Errorf("%+v, want 26 runs of which none deviates", a)
 	}
 }
 

@@ -50,11 +50,13 @@ func TestWhichPropertiesMakeADifference(t *testing.T) {
 		Scenarios []struct {
 			Runs, Contexts int
 			Shares         []struct {
-				Properties                   []string
-				Metric                       string
-				Pairs, Values                int
-				Share, Share_Low, Share_High *float64
-				Worth                        *float64
+				Properties    []string
+				Metric        string
+				Pairs, Values int
+				Share         *float64
+				Low           *float64 `json:"share_low"`
+				High          *float64 `json:"share_high"`
+				Worth         *float64
 			}
 		}
 	}
@@ -72,7 +74,7 @@ func TestWhichPropertiesMakeADifference(t *testing.T) {
 			"model+sdk frames.duration_ms": {0.9, 1},
 			"model+sdk energy.total_j":     {0, 0.5},
 		}[name]
-		if !known || s.Share == nil || *s.Share < want[0] || *s.Share > want[1] || *s.Share_Low > *s.Share || *s.Share_High < *s.Share {
+		if !known || s.Share == nil || *s.Share < want[0] || *s.Share > want[1] || *s.Low > *s.Share || *s.High < *s.Share {
 			t.Errorf("%s: %+v, want a share of %v", name, s, want)
 		}
 	}

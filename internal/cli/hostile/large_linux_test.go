@@ -28,7 +28,7 @@ func TestHundredsOfPhonesAreCheckedWithinAGigabyte(t *testing.T) {
 	for i := range checked {
 		if i%10 == 3 { // every tenth is slow
 			for _, it := range checked[i].Iterations {
-				it.Metrics["frames.duration_ms"] *= 1.5 // shared with the events
+				it.Metrics["frames.duration_ms"] *= 20 // beyond doubt among thousands of comparisons; shared with the events
 			}
 		}
 	}

@@ -17,9 +17,8 @@ import (
 // pullRequests are pull requests on one simulated phone whose noise is chosen, beside a
 // history of so many nights.
 type pullRequests struct {
-	t    *testing.T
-	dir  string
-	args []string
+	t   *testing.T
+	dir string
 }
 
 const aPhone = "pixel-7-android-14"
