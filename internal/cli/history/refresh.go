@@ -140,7 +140,7 @@ func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, se
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	done.Loss = errors.Join(measured.Lost, stores.Damage(c, sound), store.Close())
+	done.Loss = errors.Join(measured.Lost, done.Loss, stores.Damage(c, sound), store.Close())
 	return done, nil
 }
 
@@ -210,11 +210,12 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measur
 		return layout.Input{Verdict: verdict, Runs: runs}, err
 	}
 	judged, err := settler.Judge(runs)
-	if err == nil {
-		judged, err = settler.Settle(ctx, judged, measured)
-	}
 	if err != nil {
 		return nil, err
+	}
+	judged, unsettled := settler.Settle(ctx, judged, measured)
+	if unsettled != nil && ctx.Err() != nil {
+		return nil, unsettled
 	}
 	runs, verdict := judged.Runs, judged.Verdict
 	did := sortOut(verdict, acceptRegression)
@@ -227,7 +228,7 @@ func refreshWith(ctx context.Context, store *baseline.Sound, measured lab.Measur
 		}
 	}
 	done := Refreshed{
-		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn,
+		RefreshInput: judging.CompletedRefresh(layout.RefreshInput{Refresh: did}, set.Catalogue), FailOn: set.FailOn, Loss: unsettled,
 	}
 	done.Notes = append(done.Notes, judged.Notes...)
 	done.Judged = &layout.Input{Verdict: verdict, Catalogue: set.Catalogue, Meta: judging.MetaOf(runs), Runs: runs, Kept: kept.ForReport(runs, stores.Kept(set.Store))}

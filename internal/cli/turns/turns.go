@@ -8,6 +8,7 @@
 package turns
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -89,7 +92,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 		only[i] = m.Places[place]
 	}
 	origin := lab.OriginOf(s.Console, s.Flags)
-	bases, heads, failed := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
+	bases, heads, lost := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
 		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session("rounds"),
 		Parallel: s.Flags.Parallel, Rounds: plan.Most, Within: s.Config.Rounds.Within(), Again: s.Flags.Again + 1, Only: only,
 		More: func(job int, base, head run.Run) int {
@@ -101,20 +104,23 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	})
 	switch {
 	case ctx.Err() != nil:
-		failed = exit.Infrastructure(fmt.Errorf("measure in turns: %w", ctx.Err()))
-	case failed != nil && bases == nil:
-		return s.noted(in, "What is open was not measured in turns with the base build: "+failed.Error()), nil
+		lost = exit.Infrastructure(fmt.Errorf("measure in turns: %w", ctx.Err()))
+	case lost != nil && bases == nil:
+		return s.noted(in, "What is open was not measured in turns with the base build: "+lost.Error()), nil
 	}
 	if bases == nil {
-		return in, failed
+		return in, lost
 	}
-	failed = errors.Join(failed, KeepBoth(s.Keep, bases, heads))
+	lost = errors.Join(lost, KeepBoth(s.Keep, bases, heads))
 	for i, place := range places {
+		if ctx.Err() == nil {
+			lost = errors.Join(lost, lossOf(bases[i], heads[i]))
+		}
 		trial.Add(place, bases[i].Run, heads[i].Run)
 		trial.End(place, lostOf(bases[i], heads[i]))
 	}
 	in.Verdict = trial.Verdict()
-	return in, failed
+	return in, lost
 }
 
 func (s Settler) catalogue() *metric.Catalogue {
@@ -171,10 +177,30 @@ func KeepBoth(dir string, base, head []collect.Result) error {
 // nothing went wrong.
 func lostOf(base, head collect.Result) string {
 	for i, r := range []collect.Result{base, head} {
-		if r.Err == nil || errors.Is(r.Err, collect.ErrNoTime) || errors.Is(r.Err, collect.ErrOtherBuild) {
+		if !failed(r) {
 			continue
 		}
 		return "the " + []string{"base", "head"}[i] + " build: " + words.OneLine(r.Err.Error())
 	}
 	return ""
+}
+
+// lossOf is what two builds' rounds were lost for beside the base build itself: the new
+// build ended by itself, or the device was lost. nil where there is nothing of that. A
+// base that does not install or run is no loss: it leaves open what is open.
+func lossOf(base, head collect.Result) error {
+	var install *adb.InstallError
+	switch {
+	case failed(head):
+		one := []collect.Result{head}
+		return cmp.Or(lab.LossOf(one), lab.EndedOf(one))
+	case failed(base) && loss.IsInfrastructure(base.Err) && !errors.As(base.Err, &install):
+		return lab.LossOf([]collect.Result{base})
+	}
+	return nil
+}
+
+// failed reports whether a build's rounds ended for what happened in its own turn.
+func failed(r collect.Result) bool {
+	return r.Err != nil && !errors.Is(r.Err, collect.ErrNoTime) && !errors.Is(r.Err, collect.ErrOtherBuild)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
@@ -32,13 +33,14 @@ var phones = []string{"pixel-7-android-14", "nexus-5x-android-6.0.0"}
 // bench is a settler on simulated phones whose new build is one of the demo's.
 type bench struct {
 	turns.Settler
+	t   *testing.T
 	dir string
 	say *strings.Builder
 }
 
 func newBench(t *testing.T, head string) *bench {
 	t.Helper()
-	b := &bench{dir: clitest.SimulatedBuilds(t, phones...), say: &strings.Builder{}}
+	b := &bench{t: t, dir: clitest.SimulatedBuilds(t, phones...), say: &strings.Builder{}}
 	c := console.Console{Stdout: io.Discard, Stderr: b.say, Now: time.Now, Getenv: func(string) string { return "" }}
 	cfg, err := settings.LoadConfig(filepath.Join(b.dir, "apkgate.yml"), false)
 	if err != nil {
@@ -64,6 +66,7 @@ func (b *bench) open(places ...int) (layout.Input, lab.Measured) {
 			r.Verdict, c.Screen, c.Direction = gate.Inconclusive, gate.Open, gate.Suspect
 		}
 		r.Comparisons = []gate.Comparison{c}
+		r.Labels = gate.Labels(r.Comparisons)
 		v.Runs = append(v.Runs, r)
 		m.Runs, m.Places = append(m.Runs, run.Run{ID: phone, Scenario: "read-mail"}), append(m.Places, i)
 	}
@@ -128,6 +131,36 @@ func TestABaseThatCanNotBeMeasured(t *testing.T) {
 	v := b.settle(t, 0)
 	if r := v.Runs[0]; v.Verdict != gate.Inconclusive || r.Rounds.Stopped != gate.StoppedLost || !strings.Contains(r.Reason, "the base build: ") || !strings.Contains(r.Reason, "INSTALL") {
 		t.Errorf("%s: %s", v.Verdict, v.Runs[0].Reason)
+	}
+}
+
+// A phone that is lost in the rounds, or a new build that crashes in them, is no pass: the
+// exit status is that of what is lost, beside a verdict that says so.
+func TestRoundsThatAreLost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lose func(*bench)
+		want string
+	}{
+		"the phone": {func(b *bench) { b.Config.Devices[0] = config.Device{Address: "127.0.0.1:1", Name: "gone"} }, "connect to gone: "},
+		"the new build": {func(b *bench) {
+			b.Config.App.Install(clitest.WriteFile(b.t, filepath.Join(b.dir, "crashing.apk"), clitest.ReadFile(b.t, b.apk("demo-good"))+"\nfault crash after scroll\n"))
+		}, "crashed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, "demo-good")
+			b.Base = turns.Base{APK: b.apk("demo-good")}
+			c.lose(b)
+			in, m := b.open(0)
+			in, err := b.Settle(t.Context(), in, m)
+			if err == nil || !strings.Contains(err.Error(), c.want) || exit.Finish(io.Discard, err) != exit.StatusInfrastructure {
+				t.Errorf("%v", err)
+			}
+			if r := in.Verdict.Runs[0]; in.Verdict.Verdict != gate.Inconclusive || r.Rounds.Stopped != gate.StoppedLost || !strings.Contains(r.Reason, c.want) {
+				t.Errorf("%s: %s", in.Verdict.Verdict, r.Reason)
+			}
+		})
 	}
 }
 
