@@ -80,7 +80,7 @@ func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collecto
 		return nil, noTime()
 	}
 	watch := &turnsWatch{Turns: turns, clock: a.target.Clock, began: a.target.Clock.Now()}
-	first, second := inRound(1, a, b)
+	first, _ := inRound(1, a, b)
 	if err := first.setUp(ctx); err != nil {
 		return first, err
 	}
@@ -88,7 +88,7 @@ func interleave(ctx context.Context, a, b *collector, turns Turns) (at *collecto
 		return first, err
 	}
 	for n := 1; watch.goesOn(a, b); n++ {
-		first, second = inRound(n, a, b)
+		first, second := inRound(n, a, b)
 		if err := first.measure(ctx, n); err != nil {
 			return first, err
 		}

@@ -109,13 +109,6 @@ func (k kind) otherwise() string {
 // run's own.
 func (k kind) rebuilds(p gate.Policy) bool { return k.other > 0 && k.same < p.LeastRuns() }
 
-// rebuilds reports whether the metrics are all of such kinds.
-func (c *check) rebuilds(metrics []string) bool {
-	return !slices.ContainsFunc(metrics, func(name string) bool {
-		return !slices.ContainsFunc(c.kinds, func(k kind) bool { return k.rebuilds(c.policy) && slices.Contains(k.metrics, name) })
-	})
-}
-
 // moreRuns is so many of them, with a space: "5 runs ".
 func moreRuns(n int) string {
 	if n <= 0 {
