@@ -18,6 +18,10 @@ func TestABaseThatDoesNotBuildFailsNoJob(t *testing.T) {
 					t.Errorf("%s: the job ends where the step %q does", file, s.Name)
 				}
 			}
+			commit := s.Env["BASE_COMMIT"] + s.With["base-commit"]
+			if s.Env["BASE_APK"]+s.With["base-apk"] != "" && commit != "${{ steps.base.outputs.commit }}" {
+				t.Errorf("%s: the step %q says that its base is of %q, and not of the commit that was built", file, s.Name, commit)
+			}
 			for _, value := range []string{s.Env["BASE_APK"], s.With["base-apk"]} {
 				if value != "" && value != named {
 					t.Errorf("%s: the step %q names %s, want %s", file, s.Name, value, named)

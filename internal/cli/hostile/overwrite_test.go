@@ -52,6 +52,24 @@ func TestNoInputIsWrittenOver(t *testing.T) {
 	}
 }
 
+// Nor does a report cost the build that was measured against.
+func TestNoBuildIsWrittenOver(t *testing.T) {
+	dir := clitest.SimulatedBuilds(t, "pixel-7-android-14")
+	at := func(name string) string { return filepath.Join(dir, name) }
+	named := clitest.WriteFile(t, at("named.yml"), "base: demo-good.apk\n"+contentsOf(t, at("apkgate.yml")))
+	for name, args := range map[string][]string{
+		"a flag's":            {"--config", at("apkgate.yml"), "--base", at("demo-good.apk"), "--html", at("demo-good.apk")},
+		"the configuration's": {"--config", named, "--apk", at("demo-worse.apk"), "--html", at("demo-good.apk")},
+		"beside the rounds":   {"--config", at("apkgate.yml"), "--apk", at("demo-worse.apk"), "--keep", dir, "--json", at("base.jsonl")},
+	} {
+		before := contents(t, dir)
+		got := clitest.Run(t, nil, append([]string{"run"}, args...)...)
+		if got.Status != exit.StatusUsage || !strings.HasPrefix(got.Stderr, "error: write "+dir) || contents(t, dir) != before {
+			t.Errorf("%s: exit status %d, want %d and nothing written\n%s", name, got.Status, exit.StatusUsage, got.Stderr)
+		}
+	}
+}
+
 // contents are all files of a folder, with what is in them.
 func contents(t *testing.T, dir string) string {
 	t.Helper()

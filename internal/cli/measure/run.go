@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,7 +92,8 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	if err := f.OutputFlags.Check(); err != nil {
 		return err
 	}
-	if err := files.KeepsInput(f.OutputFlags.Files(), []string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK}, cfg.App.APKs()); err != nil {
+	written := slices.Concat(f.OutputFlags.Files(), turns.KeptFiles(f.keep))
+	if err := files.KeepsInput(written, []string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, cfg.App.APKs()); err != nil {
 		return err
 	}
 	base, err := turns.Named(c, cfg, f.base, f.baseCommit)

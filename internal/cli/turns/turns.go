@@ -158,15 +158,19 @@ func (s Settler) where(v gate.Verdict, places []int) string {
 	return words.Count(len(devices), "device", "devices")
 }
 
-// KeepBoth leaves the runs of both builds in a folder, as base.jsonl and head.jsonl; ""
-// is none.
-func KeepBoth(dir string, base, head []collect.Result) error {
+// KeptFiles are those that the runs of both builds are left in, base and head; none where
+// the folder is "".
+func KeptFiles(dir string) []string {
 	if dir == "" {
 		return nil
 	}
-	for file, results := range map[string][]collect.Result{"base.jsonl": base, "head.jsonl": head} {
-		path := filepath.Join(dir, file)
-		if err := files.Write(path, lab.JSONLines(results)); err != nil {
+	return []string{filepath.Join(dir, "base.jsonl"), filepath.Join(dir, "head.jsonl")}
+}
+
+// KeepBoth leaves the runs of both builds in a folder (see KeptFiles).
+func KeepBoth(dir string, base, head []collect.Result) error {
+	for i, path := range KeptFiles(dir) {
+		if err := files.Write(path, lab.JSONLines([][]collect.Result{base, head}[i])); err != nil {
 			return exit.Infrastructure(files.Error("write the runs to", path, err))
 		}
 	}
