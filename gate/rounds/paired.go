@@ -94,38 +94,44 @@ const rounding = 1e-9
 // never happened there is no share, and ten repetitions without any exclude it.
 const fewCounts = 0.5
 
-// margin is a worsening by the effect on the scale of the differences: a share of the
-// base, points of a ratio, and never less than means anything.
-func (p Paired) margin(effect float64) float64 {
-	sign, m := 1.0, p.metric
+func (p Paired) margin(effect float64) float64 { return Margin(p.metric, p.Base, effect, p.logs) }
+
+// Margin is a worsening by the effect of what the base has, on the scale of differences,
+// those of logarithms or not: a share of the base, points of a ratio, and never less than
+// means anything.
+func Margin(m metric.Metric, base, effect float64, logs bool) float64 {
+	sign := 1.0
 	if m.Direction == metric.HigherIsBetter {
 		sign = -1
 	}
 	switch {
-	case p.logs:
-		return math.Log(max(1+sign*max(effect, m.Resolution/p.Base), rounding))
+	case logs:
+		return math.Log(max(1+sign*max(effect, m.Resolution/base), rounding))
 	case m.Ratio:
 		return sign * max(effect, m.Resolution)
 	case m.Signed:
 		return sign * m.Resolution
 	case m.Mean:
-		return sign * max(effect*math.Abs(p.Base), fewCounts)
+		return sign * max(effect*math.Abs(base), fewCounts)
 	}
-	if by := max(effect*math.Abs(p.Base), m.Resolution); by > 0 {
+	if by := max(effect*math.Abs(base), m.Resolution); by > 0 {
 		return sign * by
 	}
 	return sign * rounding
 }
 
-// below reports whether the estimate lies below what would fail, as a share of the way
+// Below reports whether the estimate lies below what would fail, as a share of the way
 // to the effect: what is worse by as much is not excluded, however sure it is that it
 // is worse by no more.
-func (p Paired) below(effect, minChange float64) bool {
+func (p Paired) Below(effect, minChange float64) bool {
 	if len(p.differences) == 0 {
 		return false
 	}
-	return p.Worsening() == 0 || p.estimate()/p.margin(effect) < max(minChange, effect/2)/effect
+	return p.Worsening() == 0 || IsBelow(p.estimate()/p.margin(effect), effect, minChange)
 }
+
+// IsBelow reports whether a share of the way to the effect lies below what would fail.
+func IsBelow(way, effect, minChange float64) bool { return way < max(minChange, effect/2)/effect }
 
 // estimate is how far the head lies above the base, on the scale of the differences:
 // the median of the means of all pairs of them (Hodges and Lehmann 1963).

@@ -147,11 +147,11 @@ func TestWhatWouldFailIsNotExcluded(t *testing.T) {
 		"6 points better":     {smooth, 0.84, 0.9, 0.1, 0.05, true},
 	} {
 		p := PairedOf(c.m, []float64{c.base, c.base}, []float64{c.head, c.head})
-		if got := p.below(c.effect, c.min); got != c.want {
+		if got := p.Below(c.effect, c.min); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if PairedOf(ms, nil, nil).below(0.1, 0.05) {
+	if PairedOf(ms, nil, nil).Below(0.1, 0.05) {
 		t.Error("nothing is below anything")
 	}
 }

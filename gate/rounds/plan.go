@@ -33,10 +33,10 @@ type Look struct {
 var spending = []float64{0.1, 0.1, 0.2, 0.6}
 
 const (
-	// passLevel is the chance at which a worsening is excluded at each of the looks, every
+	// PassLevel is the chance at which a worsening is excluded at each of the looks, every
 	// passEvery rounds. Over all looks at most 3 % of worsenings by MinEffect are missed
 	// (TestRates).
-	passLevel = 0.005
+	PassLevel = 0.005
 	passEvery = 2
 )
 
@@ -45,7 +45,7 @@ const (
 // they can between the first at which one could and the last, by their ratio. It is an error where so few rounds can't prove anything at the policy's
 // false alarms.
 func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
-	alpha := withDefaults(p).Alpha
+	alpha := WithDefaults(p).Alpha
 	questions = max(1, questions)
 	level := alpha / float64(questions)
 	if least := provable(level); most < least {
@@ -54,10 +54,10 @@ func PlanOf(p gate.Policy, most, questions int) (Plan, error) {
 	}
 	at := failsAt(level, most)
 	plan := Plan{Most: most}
-	for n := even(provable(passLevel)); n < most; n += passEvery {
-		plan.Looks = append(plan.Looks, Look{Rounds: n, Pass: passLevel})
+	for n := even(provable(PassLevel)); n < most; n += passEvery {
+		plan.Looks = append(plan.Looks, Look{Rounds: n, Pass: PassLevel})
 	}
-	plan.Looks = append(plan.Looks, Look{Rounds: most, Pass: passLevel})
+	plan.Looks = append(plan.Looks, Look{Rounds: most, Pass: PassLevel})
 	for i := range plan.Looks {
 		plan.Looks[i].Fail = alpha * at[plan.Looks[i].Rounds]
 	}
@@ -114,7 +114,7 @@ func (p Plan) until(measured int, ended bool) []Look {
 		out[last].Fail += unspent
 		return out
 	}
-	return append(out, Look{Rounds: measured, Fail: unspent, Pass: passLevel})
+	return append(out, Look{Rounds: measured, Fail: unspent, Pass: PassLevel})
 }
 
 // ends are the levels of an interval after so many rounds: those of the two decisions,

@@ -148,11 +148,11 @@ func TestWhatIsUnspentIsSpentAtTheEnd(t *testing.T) {
 		want     []Look
 	}{
 		"going on":           {12, false, plan.Looks[:2]},
-		"ended between":      {12, true, []Look{{8, 0, 0.1}, {10, 0.2, 0.1}, {12, 0.3, passLevel}}},
+		"ended between":      {12, true, []Look{{8, 0, 0.1}, {10, 0.2, 0.1}, {12, 0.3, PassLevel}}},
 		"ended at a look":    {10, true, []Look{{8, 0, 0.1}, {10, 0.5, 0.1}}},
 		"ended at the last":  {20, true, plan.Looks},
 		"ended at none":      {0, true, nil},
-		"ended before any":   {3, true, []Look{{3, 0.5, passLevel}}},
+		"ended before any":   {3, true, []Look{{3, 0.5, PassLevel}}},
 		"nothing so far":     {0, false, nil},
 		"as far as the last": {20, false, plan.Looks},
 	} {

@@ -94,7 +94,7 @@ func (v values) before(rounds int) []float64 {
 
 // New is the trial of a verdict's open comparisons by the plan.
 func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) *Trial {
-	p = withDefaults(p)
+	p = WithDefaults(p)
 	t := &Trial{policy: p, catalogue: catalogue, plan: plan, first: v, places: map[int]*place{}}
 	for _, q := range Questions(v) {
 		if t.places[q.Place] == nil {
@@ -109,9 +109,9 @@ func New(p gate.Policy, catalogue *metric.Catalogue, v gate.Verdict, plan Plan) 
 	return t
 }
 
-// withDefaults is the policy with what rounds need of the default's, where the preset
+// WithDefaults is the policy with what rounds need of the default's, where the preset
 // has none.
-func withDefaults(p gate.Policy) gate.Policy {
+func WithDefaults(p gate.Policy) gate.Policy {
 	p = p.WithLevel()
 	if p.MinEffect <= 0 {
 		standard, _ := gate.PolicyOf(gate.PresetDefault)
@@ -223,7 +223,7 @@ func (t *Trial) look(p *place) {
 		least := 1.0
 		for _, look := range looks {
 			x := q.paired(look.Rounds)
-			s := seen{rounds: look.Rounds, worsening: x.Worsening(), excluded: x.below(q.effect, q.minChange) && x.Excludes(q.effect) <= look.Pass}
+			s := seen{rounds: look.Rounds, worsening: x.Worsening(), excluded: x.Below(q.effect, q.minChange) && x.Excludes(q.effect) <= look.Pass}
 			if look.Fail > 0 {
 				least = min(least, x.Worse()*t.policy.Alpha/look.Fail)
 			}

@@ -30,8 +30,8 @@ func (t *Trial) enough(q *question, x Paired, level float64) int {
 	case n == 0:
 	case x.Worsening() >= q.minChange:
 		rounds = need(x.Worse(), level*spending[len(spending)-1])
-	case x.below(q.effect, q.minChange):
-		rounds = need(x.Excludes(q.effect), passLevel)
+	case x.Below(q.effect, q.minChange):
+		rounds = need(x.Excludes(q.effect), PassLevel)
 	}
 	if rounds > mostAdvised {
 		return 0
@@ -87,5 +87,5 @@ func (t *Trial) settle(p *place, level float64) string {
 // exclude a worsening by MinEffect in nine of ten cases where there is none.
 func (t *Trial) calm() float64 {
 	margin := math.Log1p(t.policy.MinEffect)
-	return margin * math.Sqrt(float64(t.plan.Most)) / ((score(passLevel) + score(0.1)) * math.Sqrt2)
+	return margin * math.Sqrt(float64(t.plan.Most)) / ((score(PassLevel) + score(0.1)) * math.Sqrt2)
 }

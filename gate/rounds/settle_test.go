@@ -27,7 +27,7 @@ func trialOf(most int, q *question) *Trial {
 	p, _ := gate.PolicyOf(gate.PresetDefault)
 	p.Alpha = 0.01
 	n := len(q.base.value)
-	t := &Trial{policy: withDefaults(p), catalogue: metric.Default(), asked: 1, plan: Plan{Most: most, Looks: []Look{{Rounds: n, Fail: 1e-9, Pass: 1e-9}}}}
+	t := &Trial{policy: WithDefaults(p), catalogue: metric.Default(), asked: 1, plan: Plan{Most: most, Looks: []Look{{Rounds: n, Fail: 1e-9, Pass: 1e-9}}}}
 	t.places = map[int]*place{0: {measured: n, questions: []*question{q}}}
 	t.look(t.places[0])
 	return t

@@ -31,6 +31,7 @@ func (s *scenario) conclude(c *comparing) Scenario {
 
 // comparison puts together what all contexts and each alone say of a cell.
 func (s *scenario) comparison(cell run.Cell) (out Comparison, ok bool) {
+	var open *test
 	for _, t := range s.tests {
 		switch {
 		case t.cell != cell:
@@ -45,8 +46,14 @@ func (s *scenario) comparison(cell run.Cell) (out Comparison, ok bool) {
 			out.Direction = t.Direction
 		}
 		out.Enough = max(out.Enough, t.enough)
+		if t.open() {
+			open = t
+		}
 	}
-	if out.Direction != gate.Suspect {
+	switch {
+	case open != nil && out.Direction != gate.ToRegression && out.Direction != gate.Suspect:
+		out.Open, out.Enough = true, open.whole()
+	case out.Direction != gate.Suspect:
 		out.Enough = 0
 	}
 	return out, ok
@@ -104,6 +111,7 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 	if len(deviations) > 0 {
 		gravest = deviations[0].Direction
 	}
+	open := s.stillOpen()
 	switch {
 	case gravest == gate.ToRegression:
 		out.Verdict, out.Reason = gate.Regression, c.describe(*out, deviations[0])
@@ -137,6 +145,9 @@ func (s *scenario) decide(c *comparing, out *Scenario) {
 		out.Verdict = gate.Inconclusive
 		out.Reason = fmt.Sprintf("%s of each build could prove no change in %d %s", s.amount(), len(out.Comparisons), words.Plural(len(out.Comparisons), "comparison", "comparisons"))
 		out.Hint = s.settle(s.voice(c.policy))
+	case len(open) > 0:
+		out.Verdict = gate.Inconclusive
+		out.Reason, out.Hint = s.describeOpen(open)
 	case gravest == gate.ToImprovement:
 		out.Verdict, out.Reason = gate.Improvement, c.describe(*out, deviations[0])+s.unsaid(c)
 	default:

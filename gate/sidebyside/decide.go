@@ -120,9 +120,14 @@ const mostUnits = 200
 // a deviation of this size; 0 where mostUnits would not. The score of a rank
 // test grows with the root of the number.
 func enough(p gate.Policy, t *test) int {
-	level := p.Alpha / t.number
+	return t.unitsFor(t.PRaw, p.Alpha/t.number)
+}
+
+// unitsFor estimates how many units of each build in each context would bring a chance p
+// to the level.
+func (t *test) unitsFor(p, level float64) int {
 	need := distuv.UnitNormal.Quantile(1 - level)
-	have := distuv.UnitNormal.Quantile(1 - math.Max(t.PRaw, 1e-12))
+	have := distuv.UnitNormal.Quantile(1 - math.Max(p, 1e-12))
 	if !(have > 0) {
 		return 0
 	}

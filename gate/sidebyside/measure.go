@@ -26,6 +26,9 @@ type test struct {
 	policy    gate.CellPolicy
 	minChange float64 // the least change that matters
 	surely    float64 // the least change that decides
+	effect    float64 // the worsening that a pass excludes
+	missed    float64 // chance that a build which is worse by it looks as good
+	below     bool    // whether the estimate lies below what would fail
 	ranks     stat.RankTest
 	// leastApart is the smallest chance that the test could find if no two of its
 	// values were equal.
@@ -123,6 +126,7 @@ func (s *scenario) makeTests(c *comparing) {
 func (s *scenario) test(c *comparing, cell run.Cell, m metric.Metric, strata []stat.Pair, paired bool) *test {
 	t := &test{cell: cell, metric: m, policy: c.policy.ForCell(cell), Direction: gate.None, paired: paired}
 	t.minChange, t.surely = t.policy.MinChange, t.policy.MinChange
+	t.effect = s.effect(c.policy, cell)
 	if s.unit == Iteration {
 		t.minChange, t.surely = max(t.minChange, gate.SuspectChange), max(t.minChange, sessionMinChange)
 		if m.Signed { // nobody knows how far off a session is
@@ -155,6 +159,7 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 		x := rounds.PairedOf(t.metric, base, head)
 		t.ranks = x.Test()
 		t.tell(x.Tell(rounds.Ends{Better: alpha / 2, Worse: alpha / 2}))
+		t.missed, t.below = x.Excludes(t.effect), x.Below(t.effect, t.minChange)
 		return
 	}
 	t.Base, t.Head = centre(base, t.metric.Mean), centre(head, t.metric.Mean)
@@ -165,9 +170,12 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 	t.ranks = rankTest(strata, false)
 	if t.metric.Mean { // of rare things: the middle shift is none
 		t.fill(stat.Shift{Estimate: t.Head - t.Base, Low: math.Inf(-1), High: math.Inf(1)}, false)
+		t.exclude(strata, t.Shift, false)
 		return
 	}
-	t.fill(stat.SampleShift(strata, alpha), logs)
+	s := stat.SampleShift(strata, alpha)
+	t.fill(s, logs)
+	t.exclude(strata, s.Estimate, logs)
 }
 
 // tell takes over what rounds say; an interval has both ends or none.

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/rounds"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/run"
 )
@@ -88,8 +89,11 @@ type Comparison struct {
 	// Direction is the gravest of what all contexts together and each alone show.
 	Direction gate.Direction `json:"direction"`
 	Difference
+	// Open says that it did not fail, and that a worsening by the policy's MinEffect, of an
+	// event by a quarter, is not excluded either.
+	Open bool `json:"open,omitempty"`
 	// Enough estimates how many rounds (or runs, or iterations, of each build in
-	// each context) would settle a Suspect; 0 where unknown.
+	// each context) would settle a Suspect, or what is Open; 0 where unknown.
 	Enough int `json:"enough,omitempty"`
 	// Together is the direction that all contexts together show.
 	Together gate.Direction `json:"together"`
@@ -156,8 +160,13 @@ func (s Difference) HasInterval() bool {
 //
 // Presets play no part, but for the least change that matters. Where the policy
 // sets no level (preset dune) the default's is taken.
+//
+// A pass is no failure to find anything: it takes that a worsening by the policy's
+// MinEffect is excluded of all contexts together, at the chance at which rounds that
+// settle what a history left open pass; of events, and where there is no telling a build
+// from a session, one by a quarter.
 func Compare(p gate.Policy, catalogue *metric.Catalogue, base, head []run.Run) Verdict {
-	p = p.WithLevel()
+	p = rounds.WithDefaults(p)
 	v := Verdict{
 		Format: Format, Verdict: gate.Pass, Level: 1 - p.Alpha, Base: buildOf(base), Head: buildOf(head),
 		Scenarios: []Scenario{}, Warnings: []run.Warning{},

@@ -264,7 +264,8 @@ func TestStaysFinite(t *testing.T) {
 // bothBuilds makes two builds' runs on a world's phones. Interleaved rounds share
 // the session's heat; runs made apart have their own.
 func bothBuilds(w gatetest.World, rng *rand.Rand, rounds int, interleaved bool, slow float64) (base, head []run.Run) {
-	w.Noise *= math.Sqrt(float64(rounds)) // of one repetition, not of a run
+	const repetitions = 12            // of a run
+	w.Noise *= math.Sqrt(repetitions) // of one repetition
 	for c := range w.Contexts {
 		pair := [2]run.Run{}
 		heat := math.Exp(w.Session * rng.NormFloat64())
@@ -303,7 +304,9 @@ func rate(t *testing.T, w gatetest.World, trials, rounds int, interleaved bool, 
 	return float64(n) / float64(trials)
 }
 
-// At most one comparison in twenty of a build with itself may fail.
+// At most one comparison in twenty of a build with itself may fail. In as many rounds as
+// compare measures most pass outright, but for phones whose repetitions vary by a third:
+// there a pass would be one that could not have seen an event take half as long again.
 func TestUnchangedBuildsPass(t *testing.T) {
 	trials := 60
 	if testing.Short() {
@@ -321,9 +324,11 @@ func TestUnchangedBuildsPass(t *testing.T) {
 				}
 				continue
 			}
-			passed := rate(t, w, trials/2, 12, true, 1, gate.Pass)
+			passed := rate(t, w, trials/2, 14, true, 1, gate.Pass)
 			t.Logf("%-32s passed %.3f", name, passed)
-			if passed < 0.8 {
+			if noisy := w.Noise >= 0.1; noisy && passed > 0.2 {
+				t.Errorf("%s: %.3f of unchanged builds pass, though hardly anything is excluded", name, passed)
+			} else if !noisy && passed < 0.8 {
 				t.Errorf("%s: only %.3f of unchanged builds pass outright", name, passed)
 			}
 			if failed > limit {

@@ -23,6 +23,7 @@ var changes = []float64{0, 0.01, 0.02, 0.05, 0.126, 0.94}
 type found struct {
 	detected int // the rank test says that the head takes more, p at most 0.05
 	failed   int // and the gate fails it
+	passed   int // the gate passes it: a worsening by a tenth is excluded
 	trials   int
 }
 
@@ -49,8 +50,11 @@ func compared(t *testing.T, experiment string, pair pairOf, rounds int, change f
 		if d.P <= p.Alpha && d.Change > 0 {
 			f.detected++
 		}
-		if v.Verdict == gate.Regression {
+		switch v.Verdict {
+		case gate.Regression:
 			f.failed++
+		case gate.Pass, gate.Improvement:
+			f.passed++
 		}
 	}
 	return f
@@ -64,13 +68,16 @@ func TestEnergyOfTwoVersions(t *testing.T) {
 	for _, rounds := range []int{20, 30} {
 		t.Logf("| %d rounds | %s |", rounds, heads(changes))
 		for _, p := range phones {
-			row := []string{p.name}
+			row, equal := []string{p.name}, ""
 			for _, change := range changes {
 				f := compared(t, p.name, p.rounds, rounds, change, times)
 				row = append(row, f.String())
+				if change == 0 {
+					equal = share(f.passed, f.trials)
+				}
 				p.holds(t, f, rounds, change)
 			}
-			t.Logf("| %s |", strings.Join(row, " | "))
+			t.Logf("| %s | equal ones that pass: %s |", strings.Join(row, " | "), equal)
 		}
 	}
 }
@@ -95,6 +102,9 @@ func (p phone) holds(t *testing.T, f found, rounds int, change float64) {
 		if most := mostOf(f.trials, 0.05); even && f.failed > most {
 			t.Errorf("%s: %v fail below the least change that matters, want at most %d of %d", where, f, most, f.trials)
 		}
+	}
+	if even && change == 0 && f.passed < f.trials-mostOf(f.trials, 0.02) {
+		t.Errorf("%s: %d of %d equal versions pass, want nearly all", where, f.passed, f.trials)
 	}
 	if !even || change == 0 {
 		return

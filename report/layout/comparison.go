@@ -105,7 +105,7 @@ func abMeasured(s sidebyside.Scenario, several bool) string {
 	return text + " on " + words.Count(len(s.Contexts), "device or network", "devices or networks")
 }
 
-// tables are what changed, the whole run, everything, and each device.
+// tables are what changed, what is open, the whole run, everything, and each device.
 func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 	suffix := ""
 	if len(in.Verdict.Scenarios) > 1 {
@@ -114,11 +114,14 @@ func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 	table := func() *document.Table {
 		return rowsTable([]string{"Effect", "p", "Base", "Interval"}, "What", "Base", "Head", "Change", "Interval", "p", "Effect", "Status")
 	}
-	changed, whole, all, each := table(), table(), table(), table()
+	changed, open, whole, all, each := table(), table(), table(), table(), table()
 	for _, d := range s.Deviations() {
 		changed.Add(maxRows, causes.ToneOf(d.Direction), in.cells(s, d, d.ShownIn(), d.Direction, d.Shown())...)
 	}
 	for _, d := range s.Comparisons {
+		if d.Open {
+			open.Add(maxRows, causes.ToneOf(d.Together), in.cells(s, d, -1, d.Together, d.Difference)...)
+		}
 		if d.Event == "" && d.Direction == gate.None {
 			whole.Add(maxRows, causes.ToneOf(d.Direction), in.cells(s, d, -1, d.Together, d.Difference)...)
 		}
@@ -133,7 +136,7 @@ func (in ComparisonInput) tables(s sidebyside.Scenario) []document.Section {
 		return document.Section{Title: document.Everywhere(title + suffix), Folded: folded, Body: t}
 	}
 	return []document.Section{
-		section("What changed", false, changed), section("Whole run", false, whole),
+		section("What changed", false, changed), section("Still open", false, open), section("Whole run", false, whole),
 		section("All comparisons", true, all), section("Each device", true, each),
 	}
 }
@@ -171,6 +174,9 @@ func (in ComparisonInput) cells(s sidebyside.Scenario, d sidebyside.Comparison, 
 		what += " on " + words.Clip(wording.Context(c), 60)
 	}
 	status := statusOf(direction)
+	if d.Open && context < 0 && direction == gate.None {
+		status = "open"
+	}
 	if shift.Limit != nil {
 		status = "beyond " + wording.Value(m, *shift.Limit)
 	}

@@ -87,3 +87,24 @@ func TestASheetFitsAComment(t *testing.T) {
 		t.Error("a limit of 100 bytes is taken")
 	}
 }
+
+// A comparison that is open has a table of its own, and no status that calls it as it was.
+func TestAComparisonShowsWhatIsOpen(t *testing.T) {
+	shift := sidebyside.Difference{Base: 8, Head: 8.1, Shift: 0.1, ShiftLow: new(-1.0), ShiftHigh: new(2.4), Change: 0.0125, ChangeLow: new(-0.125), ChangeHigh: new(0.3), P: 1, N: 12}
+	of := func(event string, open bool) sidebyside.Comparison {
+		return sidebyside.Comparison{Event: event, Metric: "frames.duration_ms", Direction: gate.None, Together: gate.None, Difference: shift, Open: open}
+	}
+	v := sidebyside.Verdict{Format: sidebyside.Format, Verdict: gate.Inconclusive, Reason: "not excluded", Scenarios: []sidebyside.Scenario{{
+		Verdict: gate.Inconclusive, Unit: sidebyside.Round, Contexts: []sidebyside.Context{{Base: 12, Head: 12}},
+		Comparisons: []sidebyside.Comparison{of("", false), of("tap", true)},
+	}}}
+	var md bytes.Buffer
+	if err := asMarkdown(&md, Comparison(ComparisonInput{Verdict: v}), 0); err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(md.String(), "Still open")
+	open, rest, _ := strings.Cut(rest, "Whole run")
+	if !found || !strings.Contains(open, "tap: time per frame") || !strings.Contains(open, "| open |") || strings.Contains(open, "whole run") || !strings.Contains(rest, "as before") {
+		t.Errorf("want a table of what is open, the event alone:\n%s", md.String())
+	}
+}

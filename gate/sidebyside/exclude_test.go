@@ -1,0 +1,133 @@
+package sidebyside
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/gate/gatetest"
+	"github.com/apkgate/apkgate/metric"
+	"github.com/apkgate/apkgate/run"
+)
+
+// wavering is a build of n rounds whose values swing by the share up and down: the base's
+// the other way round, so that the differences do by twice that.
+func wavering(id, session string, n int, event bool, swing float64) []run.Run {
+	r := gatetest.Repeated(id, session, "a", make([]float64, n)...)
+	for i := range r.Iterations {
+		level := 10 * (1 + swing*[]float64{1, -1}[i%2]*(1+0.001*float64(i)))
+		r.Iterations[i].Metrics["frames.duration_ms"] = level
+		if event {
+			r.Iterations[i].Metrics["frames.duration_ms"] = 10
+			r.Iterations[i].Events = []run.Bucket{{Name: "tap", Metrics: map[string]float64{"frames.duration_ms": level}}}
+		}
+	}
+	return gatetest.Runs(r)
+}
+
+// A pass takes that a worsening is excluded: of the whole run by a tenth, of an event or
+// beside another session by a quarter. Builds that are alike and vary by more are a doubt,
+// which says how much worse they may be and what would settle it.
+func TestAPassExcludesAWorsening(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	for name, c := range map[string]struct {
+		session string // of the head
+		rounds  int
+		event   bool
+		swing   float64 // differences of rounds by twice that, up and down
+		want    gate.Outcome
+		said    string
+	}{
+		"calm":                       {"s", 14, false, 0.02, gate.Pass, "the whole run is worse by at most 4"},
+		"rounds 16 % apart":          {"s", 14, false, 0.08, gate.Inconclusive, "14 rounds of each build do not exclude a worsening: time per frame may still be worse by up to 17"},
+		"an event 16 % apart":        {"s", 14, true, 0.08, gate.Pass, "nothing got worse in 2 comparisons"},
+		"an event 60 % apart":        {"s", 14, true, 0.3, gate.Inconclusive, "time per frame after tap may still be worse by up to 8"},
+		"another session, 8 % apart": {"t", 14, false, 0.04, gate.Pass, "nothing got worse"},
+		"another session, far apart": {"t", 14, false, 0.3, gate.Inconclusive, "14 iterations of each build do not exclude a worsening: time per frame may still be worse by up to "},
+	} {
+		base, head := wavering("b", "s", c.rounds, c.event, -c.swing), wavering("h", c.session, c.rounds, c.event, c.swing)
+		for _, turned := range []bool{false, true} {
+			catalogue := metric.Default()
+			if turned {
+				if c.event {
+					continue
+				}
+				catalogue, base, head = frameRate(t), asRate(base), asRate(head)
+			}
+			v := Compare(p, catalogue, base, head)
+			if v.Verdict != c.want || !turned && !strings.Contains(v.Reason, c.said) {
+				t.Errorf("%s, as a rate %t: %s: %q, want %s and %q", name, turned, v.Verdict, v.Reason, c.want, c.said)
+			}
+			open := false
+			for _, d := range v.Scenarios[0].Comparisons {
+				open = open || d.Open
+			}
+			if open != (c.want == gate.Inconclusive) || open != (v.Hint != "") {
+				t.Errorf("%s, as a rate %t: open %t, hint %q", name, turned, open, v.Hint)
+			}
+		}
+	}
+}
+
+// What never happened in either build is no doubt, nor is what is read of it and not
+// measured; a build that did not get better for sure is one, whatever else did.
+func TestWhatIsNoDoubt(t *testing.T) {
+	of := func(values map[string]float64) []run.Run {
+		return gatetest.Runs(gatetest.Rounds("r", 14, func(i int) map[string]float64 {
+			out := map[string]float64{"frames.duration_ms": 8 + 0.1*float64(i%3)}
+			for name, v := range values {
+				if m, _ := metric.Default().Lookup(name); !m.Exact || i == 0 { // read once
+					out[name] = v
+				}
+			}
+			return out
+		}))
+	}
+	for name, c := range map[string]struct {
+		base, head map[string]float64
+		want       gate.Outcome
+	}{
+		"no ANR":           {map[string]float64{"anr.count": 0}, map[string]float64{"anr.count": 0}, gate.Pass},
+		"no wakelock":      {map[string]float64{"wakelock.time_ms": 0}, map[string]float64{"wakelock.time_ms": 0}, gate.Pass},
+		"as large":         {map[string]float64{"apk.size_bytes": 5e6}, map[string]float64{"apk.size_bytes": 5e6}, gate.Pass},
+		"larger by little": {map[string]float64{"apk.size_bytes": 5e6}, map[string]float64{"apk.size_bytes": 5.1e6}, gate.Pass},
+	} {
+		p := gatetest.Judging(t, gate.PresetDefault, "frames.duration_ms", "anr.count", "wakelock.time_ms", "apk.size_bytes")
+		if v := Compare(p, metric.Default(), of(c.base), of(c.head)); v.Verdict != c.want {
+			t.Errorf("%s: %s: %s", name, v.Verdict, v.Reason)
+		}
+	}
+}
+
+// Of five comparisons that are open three are told, that which may be worst first, and
+// what would settle all of them; of one that nothing would settle no number is told.
+func TestWhatIsOpenInWords(t *testing.T) {
+	of := func(event string, most, missed float64) *test {
+		x := tested(event, false, 0.5, 0.0001)
+		x.below, x.missed, x.effect = true, missed, 0.1
+		x.Base, x.Shift, x.Change = 10, 0, 0
+		x.ShiftLow, x.ShiftHigh, x.ChangeLow, x.ChangeHigh = new(-0.1), new(10*most), new(-0.01), new(most)
+		return x
+	}
+	s := &scenario{unit: Round, strata: []*stratum{{baseUnits: make([]unit, 10), headUnits: make([]unit, 10)}}}
+	for i := range 5 {
+		s.tests = append(s.tests, of(fmt.Sprint("E", i), 0.1+0.1*float64(i), 0.01))
+	}
+	reason, hint := s.describeOpen(s.stillOpen())
+	want := "10 rounds of each build do not exclude a worsening: time per frame after E4 may still be worse by up to 50.0 %, " +
+		"time per frame after E3 may still be worse by up to 40.0 %, time per frame after E2 may still be worse by up to 30.0 %, and 2 more"
+	// 0.01 is a score of 2.326 of ten rounds, 0.005 is 2.576: 12.3 rounds.
+	if reason != want || hint != "about 13 rounds of each build would settle it" {
+		t.Errorf("%q, %q; want %q, 13 rounds", reason, hint, want)
+	}
+	s.tests[0].below = false
+	if _, hint := s.describeOpen(s.stillOpen()); hint != "measure more rounds, or on a calmer device" {
+		t.Errorf("%q, want no number", hint)
+	}
+	few := of("", 0, 0.5)
+	few.ShiftHigh, few.N = nil, 3
+	if got := few.leftOpen(); got != "time per frame has 3 values and too few values for a bound" {
+		t.Errorf("%q", got)
+	}
+}
