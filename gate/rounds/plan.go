@@ -118,8 +118,9 @@ func (p Plan) until(measured int, ended bool) []Look {
 }
 
 // ends are the levels of an interval after so many rounds: those of the two decisions,
-// so that it accounts for the looks.
-func (p Plan) ends(rounds int) Ends {
+// so that it accounts for the looks. looks are those that there were (until), of which
+// the last may have spent more than was planned.
+func (p Plan) ends(rounds int, looks []Look) Ends {
 	at := Ends{}
 	for _, look := range p.Looks {
 		due := look.Rounds <= rounds
@@ -128,6 +129,11 @@ func (p Plan) ends(rounds int) Ends {
 		}
 		if at.Worse == 0 || due {
 			at.Worse = look.Pass
+		}
+	}
+	for _, look := range looks {
+		if look.Rounds == rounds && look.Fail > 0 {
+			at.Better = look.Fail
 		}
 	}
 	return at

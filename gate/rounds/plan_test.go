@@ -176,8 +176,14 @@ func TestWhatIsUnspentIsSpentAtTheEnd(t *testing.T) {
 func TestEndsOfAnIntervalHaveTheLevelsOfTheLooks(t *testing.T) {
 	plan := Plan{Most: 20, Looks: []Look{{8, 0, 0.1}, {10, 0.2, 0.15}, {14, 0, 0.1}, {20, 0.3, 0.25}}}
 	for n, want := range map[int]Ends{6: {0.2, 0.1}, 8: {0.2, 0.1}, 10: {0.2, 0.15}, 14: {0.2, 0.1}, 19: {0.2, 0.1}, 20: {0.3, 0.25}} {
-		if got := plan.ends(n); got != want {
+		if got := plan.ends(n, plan.until(n, false)); got != want {
 			t.Errorf("after %d rounds %v, want %v", n, got, want)
+		}
+	}
+	// One that ended there spends what is left: what it fails lies beyond no change.
+	for n, want := range map[int]Ends{6: {0.5, 0.1}, 10: {0.5, 0.15}, 14: {0.3, 0.1}, 20: {0.3, 0.25}} {
+		if got := plan.ends(n, plan.until(n, true)); got != want {
+			t.Errorf("ended after %d rounds %v, want %v", n, got, want)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (t *Trial) decide(r *gate.RunVerdict, p *place, level float64, ps map[*ques
 		at := slices.IndexFunc(p.questions, func(q *question) bool { return q.cell == run.Cell{Event: c.Event, Metric: c.Metric} })
 		if at >= 0 {
 			q := p.questions[at]
-			t.answer(c, q, level, ps[q])
+			t.answer(c, q, p, level, ps[q])
 		}
 	}
 	keepAfterEffects(r.Comparisons)
@@ -67,7 +67,7 @@ func (t *Trial) stopped(p *place) gate.Stopped {
 
 // answer is what the rounds say of a comparison. Where no round showed it, what the
 // history says stays, as a doubt at most.
-func (t *Trial) answer(c *gate.Comparison, q *question, level, p float64) {
+func (t *Trial) answer(c *gate.Comparison, q *question, at *place, level, p float64) {
 	s := q.at(level)
 	x := q.paired(s.rounds)
 	if len(x.differences) == 0 {
@@ -76,7 +76,7 @@ func (t *Trial) answer(c *gate.Comparison, q *question, level, p float64) {
 		}
 		return
 	}
-	ends := t.plan.ends(s.rounds)
+	ends := t.plan.ends(s.rounds, t.plan.until(at.measured, at.ended))
 	out := x.Tell(ends)
 	out.P, out.Says, out.Values = p, s.says, q.sideBySide(s.rounds)
 	if s.says == gate.SaysOpen {
