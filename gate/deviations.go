@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 )
 
@@ -117,7 +118,7 @@ func (r RoundsOf) describe(m metric.Metric) string {
 	if r.P < 1 {
 		sure = append(sure, PValue(r.P))
 	}
-	return fmt.Sprintf(": %s where the base build has %s in %d rounds (%s)", m.Format(r.Head), m.Format(r.Base), r.Rounds, strings.Join(sure, ", "))
+	return fmt.Sprintf(": %s where the base build has %s in %s (%s)", m.Format(r.Head), m.Format(r.Base), words.Count(r.Rounds, "round", "rounds"), strings.Join(sure, ", "))
 }
 
 // by says a shift of the metric: of nothing, or less, there are no per cent.

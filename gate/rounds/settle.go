@@ -50,7 +50,7 @@ func (t *Trial) settle(p *place, level float64) string {
 	const calmer = "measure on a calmer device"
 	switch {
 	case p.lost != "":
-		return "put that right, and measure again"
+		return "put right what ended the rounds, and measure again"
 	case len(t.plan.Looks) > 0 && p.measured < t.plan.Looks[0].Rounds:
 		return "allow more time (rounds.minutes in apkgate.yml)"
 	}

@@ -358,8 +358,8 @@ func TestWhatNoRoundShowsStaysAsItWas(t *testing.T) {
 		direction    gate.Direction
 		reason, hint string
 	}{
-		"the base build is broken": {none, none, "the base build: it does not install", gate.None, gate.None, "open; the rounds ended early: the base build: it does not install", "put that right, and measure again"},
-		"it looked worse":          {none, none, "the base build: it does not install", gate.ToRegression, gate.Suspect, "perhaps worse: time per frame: 11.00 ms where 10.00 ms was expected", "put that right, and measure again"},
+		"the base build is broken": {none, none, "the base build: it does not install", gate.None, gate.None, "open; the rounds ended early: the base build: it does not install", "put right what ended the rounds, and measure again"},
+		"it looked worse":          {none, none, "the base build: it does not install", gate.ToRegression, gate.Suspect, "perhaps worse: time per frame: 11.00 ms where 10.00 ms was expected", "put right what ended the rounds, and measure again"},
 		"there was no time":        {none, none, "", gate.None, gate.None, "open; there was no time for a round beside the base build", "allow more time (rounds.minutes in apkgate.yml)"},
 		"rounds without it":        {build(nil), build(nil), "", gate.None, gate.None, "6 rounds beside the base build do not exclude that time per frame got worse by 10 %", "measure on a calmer device"},
 	} {
