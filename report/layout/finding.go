@@ -33,7 +33,8 @@ type hit struct {
 	Comparison gate.Comparison
 }
 
-// findings groups the deviations of all runs by event, metric and direction.
+// findings groups the deviations of all runs by event, metric and direction, those that
+// break a limit apart from others.
 // Causes come before their after-effects, which are folded into them; worse
 // before suspect before better; what hits more runs first.
 func findings(v gate.Verdict, catalogue *metric.Catalogue) []finding {
@@ -46,6 +47,7 @@ func grouped(v gate.Verdict, catalogue *metric.Catalogue, of func(gate.RunVerdic
 		cell
 		direction gate.Direction
 		after     string
+		limit     bool // broken: the others' numbers are within it, or it is not theirs
 	}
 	compared := comparedRuns(v)
 	scenarios := severalScenarios(v)
@@ -54,7 +56,7 @@ func grouped(v gate.Verdict, catalogue *metric.Catalogue, of func(gate.RunVerdic
 	for i := range v.Runs {
 		r := &v.Runs[i]
 		for rank, c := range of(*r) {
-			k := key{cell{r.Scenario, c.Event, c.Metric}, c.Direction, c.AfterEffectOf}
+			k := key{cell{r.Scenario, c.Event, c.Metric}, c.Direction, c.AfterEffectOf, c.Limit != nil}
 			f := byKey[k]
 			if f == nil {
 				m, _ := catalogue.Lookup(c.Metric)
@@ -97,6 +99,7 @@ func comparedRuns(v gate.Verdict) map[cell]int {
 func (f finding) compare(g finding, catalogue *metric.Catalogue) int {
 	return cmp.Or(
 		cmp.Compare(g.Direction.Gravity(), f.Direction.Gravity()),
+		cmp.Compare(g.broken(), f.broken()), // a limit is beyond doubt
 		cmp.Compare(len(g.Hits), len(f.Hits)),
 		cmp.Compare(min(len(f.Event), 1), min(len(g.Event), 1)), // the whole run first
 		cmp.Compare(f.rank, g.rank),
@@ -105,6 +108,14 @@ func (f finding) compare(g finding, catalogue *metric.Catalogue) int {
 		cmp.Compare(f.Event, g.Event),
 		cmp.Compare(f.AfterEffectOf, g.AfterEffectOf),
 	)
+}
+
+// broken is how many limits of the policy the finding breaks: 1 or 0.
+func (f finding) broken() int {
+	if len(f.Hits) > 0 && f.beyondLimit() {
+		return 1
+	}
+	return 0
 }
 
 // foldAfterEffects moves each after-effect under its cause; one whose cause is

@@ -159,6 +159,26 @@ func TestTextBeyondALimit(t *testing.T) {
 	}
 }
 
+// One phone breaks a limit and two are worse within it: the limit is said of the one.
+func TestALimitIsToldOfWhoBreaksIt(t *testing.T) {
+	broken := compared("", "frames.duration_ms", 10, 2, 17, gate.ToRegression)
+	broken.Limit = new(16.7)
+	runs := []gate.RunVerdict{runVerdict("R", gate.Regression, nil, broken)}
+	for _, id := range []string{"S", "T"} {
+		runs = append(runs, runVerdict(id, gate.Regression, nil, compared("", "frames.duration_ms", 6, 1, 8, gate.ToRegression)))
+	}
+	in := Input{Verdict: gate.Verdict{Verdict: gate.Regression, Runs: runs}}
+	text := strings.Join(strings.Fields(textOf(t, in, document.Options{})), " ")
+	for _, want := range []string{
+		"the time per frame is 17.00 ms, beyond the limit of 16.70 ms (1 of 3 runs)",
+		"8.00 ms +33 % +30…+36 % 2 of 3 worse", "17.00 ms +70 % +67…+73 % 1 of 3 worse",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
 func TestTextOfMetricsInThePlural(t *testing.T) {
 	for metric, want := range map[string]string{
 		"frames.frozen":    "in open-message, the frozen frames are 8 where 0 are expected",
