@@ -73,8 +73,8 @@ type RunVerdict struct {
 	// Rounds is how far the rounds beside the base build went; nil where none were measured.
 	Rounds *RoundsMeasured `json:"rounds,omitempty"`
 	// Missing is what the run has lost of what accepted runs or the rounds of the base
-	// build have: a metric, most of its frames. Such a run never passes, whatever the rest
-	// of it shows.
+	// build have: a metric, an event, most of its frames. Such a run never passes, whatever
+	// the rest of it shows.
 	Missing string `json:"missing,omitempty"`
 	// Reason says in one sentence why the verdict is what it is.
 	Reason string `json:"reason"`

@@ -33,6 +33,7 @@ type check struct {
 	kinds     []kind
 	told      []string // properties of kinds that the whole verdict tells of
 	lost      []lostMetric
+	gone      string // which events did not take place that always did, "" for none
 	fewer     string // of which events most frames are gone, "" for none
 	warnings  []run.Warning
 	invalid   bool
@@ -65,6 +66,7 @@ func newCheck(p gate.Policy, catalogue *metric.Catalogue, s Subject) *check {
 	}
 	c.kinds = c.kindsOf(cells)
 	c.warnMissingEvents()
+	c.gone = c.goneEvents()
 	c.fewer = c.fewerFrames(frames)
 	c.lost = c.lostMetrics()
 	c.warnLost()

@@ -77,6 +77,10 @@ func (c *check) conclude(v *gate.RunVerdict) {
 		v.Verdict = gate.Inconclusive
 		v.Reason = c.fewer
 		v.Hint = "look whether the measurement was cut short; where the app is meant to draw less, accept the run"
+	case c.gone != "":
+		v.Verdict = gate.Inconclusive
+		v.Reason = c.gone
+		v.Hint = "look why, and measure again; where the app is meant to do without, accept the run"
 	case c.policy.Preset == gate.PresetDune && n < c.policy.MinHistory:
 		v.Verdict = gate.Inconclusive
 		v.Reason = fmt.Sprintf("the history has %d accepted %s of this scenario, and %d are needed to tell a change from noise", n, words.Plural(n, "run", "runs"), c.policy.MinHistory)

@@ -1,7 +1,9 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,12 +26,7 @@ func (l lostMetric) String() string {
 // The runs of the own context count where there are any: what another phone can
 // measure, this one may not.
 func (c *check) lostMetrics() []lostMetric {
-	var refs []*run.Summary
-	for i, r := range c.past.Refs {
-		if c.past.Own < 0 || c.past.Groups[i] == c.past.Own {
-			refs = append(refs, r)
-		}
-	}
+	refs := c.like()
 	var out []lostMetric
 	for _, m := range c.catalogue.All() {
 		cell := run.Cell{Metric: m.Name}
@@ -47,6 +44,53 @@ func (c *check) lostMetrics() []lostMetric {
 		}
 	}
 	return out
+}
+
+// like are the accepted runs of the own context, or where there are none, all.
+func (c *check) like() []*run.Summary {
+	var out []*run.Summary
+	for i, r := range c.past.Refs {
+		if c.past.Own < 0 || c.past.Groups[i] == c.past.Own {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// goneEvents says which events each accepted run of this context has that the policy judges,
+// and the run has not: what did not happen can't be judged. It is "" where there is none.
+func (c *check) goneEvents() string {
+	if c.policy.Preset == gate.PresetDune || c.past.Own < 0 {
+		return ""
+	}
+	has, had := map[string]bool{}, map[string]int{}
+	for cell := range c.summary.Cells.All() {
+		has[cell.Event] = true
+	}
+	refs := c.like()
+	for _, r := range refs {
+		of := map[string]bool{}
+		for cell := range r.Cells.All() {
+			if cell.Event != "" && !has[cell.Event] && !of[cell.Event] && c.policy.Judged(cell, *r, c.catalogue) {
+				of[cell.Event] = true
+				had[cell.Event]++
+			}
+		}
+	}
+	var told []string
+	for _, event := range slices.Sorted(maps.Keys(had)) {
+		if had[event] == len(refs) {
+			told = append(told, event)
+		}
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	const listed = 3
+	if more := len(told) - listed; more > 0 {
+		told = append(told[:listed], fmt.Sprintf("%d more", more))
+	}
+	return "did not happen, as it did in each accepted run of this context: " + strings.Join(told, ", ")
 }
 
 // framesOfCells are the cells of the run that say how many frames the others are of.
@@ -94,7 +138,7 @@ func (c *check) missing() string {
 	if len(c.lost) > 0 {
 		return c.lost[0].String()
 	}
-	return c.fewer
+	return cmp.Or(c.fewer, c.gone)
 }
 
 // warnLost says so of each.

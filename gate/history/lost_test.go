@@ -80,7 +80,7 @@ func TestARunThatLostMostOfItsFramesIsDoubted(t *testing.T) {
 		"of one accepted run":            {of("new", 100), ten[:1], standard, gate.Inconclusive, "100 where the fewest were 600"},
 		"of few there were":              {of("new", 3), []run.Run{of("0", 9), of("1", 9), of("2", 9), of("3", 9), of("4", 9), of("5", 9)}, standard, gate.Pass, ""},
 		"no event is asked for":          {of("new", 500, scroll(99)), ten, func(p *gate.Policy) { p.Grain = gate.Coarse }, gate.Pass, ""},
-		"it is ignored":                  {of("new", 100), ten, func(p *gate.Policy) { p.Thresholds = []gate.Threshold{{Metric: "frames.count", Ignore: true}} }, gate.Pass, ""},
+		"it is ignored":                  {of("new", 100, scroll(200)), ten, func(p *gate.Policy) { p.Thresholds = []gate.Threshold{{Metric: "frames.count", Ignore: true}} }, gate.Pass, ""},
 		"nothing of frames is asked for": {of("new", 100), ten, func(p *gate.Policy) { p.Metrics = []string{"cpu.time_ms"} }, gate.Inconclusive, ""},
 		"their times are asked for":      {of("new", 100), ten, func(p *gate.Policy) { p.Metrics = []string{"frames.duration_ms"} }, gate.Inconclusive, "100 where the fewest were 600"},
 		"they are judged":                {of("new", 100), ten, func(p *gate.Policy) { p.Metrics = []string{"frames.count"} }, gate.Regression, ""},
@@ -99,6 +99,47 @@ func TestARunThatLostMostOfItsFramesIsDoubted(t *testing.T) {
 				t.Errorf("reason %q, warnings %v, want %q", v.Reason, v.Warnings, c.said)
 			}
 		})
+	}
+}
+
+// A build that breaks what an event does is no pass by the events that are left.
+func TestARunThatLostAnEventIsDoubted(t *testing.T) {
+	of := func(model string, n int, events ...string) []run.Run {
+		return gatetest.Steady(n, gatetest.Phone(model), 8, events...)
+	}
+	now := func(events ...string) run.Run {
+		r := of("a", 2, events...)[1]
+		r.ID = "new"
+		return r
+	}
+	p := gatetest.Policy(t, gate.PresetDefault)
+	whole, ignoring := p, p
+	whole.Grain = gate.Coarse
+	ignoring.Thresholds = []gate.Threshold{{Metric: perFrame, Event: "tap", Ignore: true}}
+	paper := gatetest.Policy(t, gate.PresetDune)
+	both, once := of("a", 9, "tap", "scroll"), append(of("a", 8, "tap", "scroll"), of("a", 9, "scroll")[8])
+	const tap = "did not happen, as it did in each accepted run of this context: tap"
+	for name, c := range map[string]struct {
+		policy  gate.Policy
+		now     run.Run
+		history []run.Run
+		missing string
+	}{
+		"all events":                    {p, now("tap", "scroll"), both, ""},
+		"one is gone":                   {p, now("scroll"), both, tap},
+		"two are gone":                  {p, now(), both, "did not happen, as it did in each accepted run of this context: scroll, tap"},
+		"many are gone":                 {p, now(), of("a", 9, "a", "b", "c", "d", "e"), "did not happen, as it did in each accepted run of this context: a, b, c, 2 more"},
+		"one run did without":           {p, now("scroll"), once, ""},
+		"another phone did":             {p, now("scroll"), append(of("b", 3, "scroll"), both...), tap},
+		"another phone has it":          {p, now("scroll"), append(of("b", 3, "tap"), of("a", 9, "scroll")...), ""},
+		"events are not asked for":      {whole, now("scroll"), both, ""},
+		"the event is not asked for":    {ignoring, now("scroll"), both, ""},
+		"the paper has no such a doubt": {paper, now("scroll"), both, ""},
+	} {
+		v := checkOne(c.policy, c.now, c.history...)
+		if doubted := c.missing != ""; v.Missing != c.missing || (v.Reason == c.missing) != doubted || doubted && v.Verdict != gate.Inconclusive || !doubted && c.policy.Preset == gate.PresetDefault && v.Verdict != gate.Pass {
+			t.Errorf("%s: %s: %s, missing %q, want %q", name, v.Verdict, v.Reason, v.Missing, c.missing)
+		}
 	}
 }
 
