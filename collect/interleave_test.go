@@ -111,11 +111,11 @@ func TestTurnsEndInTime(t *testing.T) {
 	inTurns(t, whole, 6, collect.Turns{})
 	needs := whole.now - 1000*time.Second // for six rounds
 	p := newPhone(30)
-	within := needs * 3 / 4
+	within := needs / 2
 	base, head := inTurns(t, p, 6, collect.Turns{Within: within})
 	n := len(base.Run.Iterations)
-	if n < 2 || n > 5 || p.now-1000*time.Second > within {
-		t.Errorf("%d rounds of 6 in three quarters of the time, which took %v of %v", n, p.now-1000*time.Second, within)
+	if n < 1 || n > 5 || p.now-1000*time.Second > within+within/4 { // a round may take longer than those before
+		t.Errorf("%d rounds of 6 in half of the time, which took %v of %v", n, p.now-1000*time.Second, within)
 	}
 	wantComplete(t, base, n)
 	wantComplete(t, head, n)
