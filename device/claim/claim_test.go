@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
@@ -17,7 +18,7 @@ import (
 )
 
 // asHolder is the environment variable that makes the test's own program a process
-// that holds the device in that folder until it is killed.
+// that holds the device in that folder until it is killed, or its standard input ends.
 const asHolder = "CLAIM_TEST_FOLDER"
 
 const phone = "10.0.0.7:5555"
@@ -31,7 +32,8 @@ func TestMain(m *testing.M) {
 		var err error
 		kept, err = claim.Take(folder, phone, claim.Me(time.Now()))
 		fmt.Println(err)
-		select {}
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -41,6 +43,10 @@ func other(t *testing.T, folder string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asHolder+"="+folder)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -50,6 +56,7 @@ func other(t *testing.T, folder string) *exec.Cmd {
 	}
 	t.Cleanup(func() {
 		cmd.Process.Kill()
+		stdin.Close()
 		cmd.Wait()
 	})
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "<nil>\n" {
