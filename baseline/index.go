@@ -10,21 +10,6 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// FromRuns answers the query from runs that all count as accepted. Runs that
-// are not complete are passed over, repeated ones count once.
-func FromRuns(runs []run.Run, q Query) ([]run.Summary, error) {
-	ix := NewIndex(q.Centre)
-	for _, r := range runs {
-		if r.App.Package != q.Package || r.Scenario != q.Scenario {
-			continue
-		}
-		if _, err := ix.Add(r); err != nil {
-			return nil, err
-		}
-	}
-	return ix.References(q)
-}
-
 // Nearest puts all references of an app's scenario, as a query without a limit to
 // cut them gave them, into the order of another query without commits.
 func Nearest(all []run.Summary, q Query) []run.Summary {

@@ -253,7 +253,7 @@ func one(r run.Run) iter.Seq2[run.Run, error] {
 	return func(yield func(run.Run, error) bool) { yield(r, nil) }
 }
 
-func TestFromRuns(t *testing.T) {
+func TestReferencesOfAnIndex(t *testing.T) {
 	make := func(id string, day int, sdk string, frames float64) run.Run {
 		return run.Run{
 			Format: run.Format, ID: id, Started: time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC), App: run.App{Package: "org.example.mail"},
@@ -264,7 +264,7 @@ func TestFromRuns(t *testing.T) {
 	near, far, newer, partial := make("near", 1, "4.1", 1), make("far", 3, "5.0", 2), make("newer", 2, "4.1", 3), make("partial", 4, "4.1", 4)
 	partial.Status = run.Partial
 	q := baseline.Query{Package: "org.example.mail", Scenario: "open", Context: map[string]string{"sdk": "4.1"}}
-	found, err := baseline.FromRuns([]run.Run{near, far, partial, near, newer}, q)
+	found, err := referencesAmong([]run.Run{near, far, partial, near, newer}, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,11 +277,11 @@ func TestFromRuns(t *testing.T) {
 	}
 	changed := near
 	changed.Session = "other"
-	if _, err := baseline.FromRuns([]run.Run{near, changed}, q); !errors.Is(err, baseline.ErrConflict) {
+	if _, err := referencesAmong([]run.Run{near, changed}, q); !errors.Is(err, baseline.ErrConflict) {
 		t.Errorf("two runs of one id: %v", err)
 	}
 	changed.Iterations = []run.Iteration{{Metrics: map[string]float64{"frames.count": math.NaN()}}}
-	if _, err := baseline.FromRuns([]run.Run{changed}, q); err == nil {
+	if _, err := referencesAmong([]run.Run{changed}, q); err == nil {
 		t.Error("a run that is not valid was taken")
 	}
 }

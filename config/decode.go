@@ -286,20 +286,8 @@ func (d *decoder) duration(dst *time.Duration, least, most time.Duration) reader
 		if _, ok := decimal(n); ok {
 			hint = fmt.Sprintf("give it a unit: %ss", n.text)
 		}
-		d.hinted(n, path, hint, "want a duration from %s to %s, such as 90s or 5m; got %s", short(least), short(most), describe(n))
+		d.hinted(n, path, hint, "want a duration from %s to %s, such as 90s or 5m; got %s", words.Duration(least), words.Duration(most), describe(n))
 	}
-}
-
-// short is a duration without its empty parts: 24h, not 24h0m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 func (d *decoder) boolean(dst *bool) reader {

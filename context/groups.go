@@ -1,7 +1,6 @@
 package devctx
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 )
@@ -54,67 +53,6 @@ func (g *Groups) Distinct() []Properties { return g.distinct }
 
 // Forget lets maps of contexts that were met change, or make room for others.
 func (g *Groups) Forget() { clear(g.byMap) }
-
-// Kin numbers the distinct contexts anew without one property, for each property
-// whose absence brings contexts together: a phone's on Wi-Fi and on 3G.
-func (g *Groups) Kin() [][]int {
-	coded, properties := g.coded()
-	var out [][]int
-	var key []byte
-	for left := range properties {
-		byKey := map[string]int{}
-		kin := make([]int, len(coded))
-		for i, pairs := range coded {
-			key = key[:0]
-			for _, p := range pairs {
-				if p.name != left {
-					key = append(key, byte(p.pair), byte(p.pair>>8), byte(p.pair>>16), byte(p.pair>>24))
-				}
-			}
-			n, known := byKey[string(key)]
-			if !known {
-				n = len(byKey)
-				byKey[string(key)] = n
-			}
-			kin[i] = n
-		}
-		if len(byKey) < len(coded) {
-			out = append(out, kin)
-		}
-	}
-	return out
-}
-
-// coded property: its name and what it is together with its value, as numbers.
-type coded struct{ name, pair int }
-
-// coded are the distinct contexts in numbers, each in the order of its names, and
-// how many names there are.
-func (g *Groups) coded() (contexts [][]coded, names int) {
-	byName, byPair := map[string]int{}, map[[2]string]int{}
-	for _, c := range g.distinct {
-		for name := range c {
-			byName[name] = 0
-		}
-	}
-	for i, name := range slices.Sorted(maps.Keys(byName)) {
-		byName[name] = i
-	}
-	for _, c := range g.distinct {
-		pairs := make([]coded, 0, len(c))
-		for name, value := range c {
-			id, known := byPair[[2]string{name, value}]
-			if !known {
-				id = len(byPair)
-				byPair[[2]string{name, value}] = id
-			}
-			pairs = append(pairs, coded{byName[name], id})
-		}
-		slices.SortFunc(pairs, func(a, b coded) int { return a.name - b.name })
-		contexts = append(contexts, pairs)
-	}
-	return contexts, len(byName)
-}
 
 // Key is a text that two sets of properties share only if they are equal.
 func Key(c Properties) string {

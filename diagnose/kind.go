@@ -1,11 +1,6 @@
 package diagnose
 
-import (
-	"maps"
-	"slices"
-	"strings"
-	"sync"
-)
+import "sync"
 
 // Family is what kinds of causes have in common that stand in one section.
 type Family struct {
@@ -60,18 +55,6 @@ func KindOf(name string) Kind {
 	k := other
 	k.Name = name
 	return k
-}
-
-// Kinds are the registered kinds by rank.
-func Kinds() []Kind {
-	kinds.RLock()
-	defer kinds.RUnlock()
-	return slices.SortedFunc(maps.Values(kinds.byName), func(a, b Kind) int {
-		if a.Rank != b.Rank {
-			return a.Rank - b.Rank
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
 }
 
 // InFingerprint is what stands for the kind in a fingerprint.

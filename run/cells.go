@@ -120,21 +120,10 @@ func (f *Column) In(c Cells) (float64, bool) {
 }
 
 // Table is the numbers of each cell over n summaries, in their order: NaN where one
-// has none, and nil of a cell that no summary has. Each summary is looked at once.
+// has none, and nil of a cell that no summary has. Each summary is looked at once, and for
+// the cells only where a summary has others than the one before.
 func Table(cells []Cell, all iter.Seq[Cells], n int) map[Cell][]float64 {
-	return tabulate(cells, all, func() []float64 { return absent(n) }, func(c Cells, i int) float64 { return c.values[i] })
-}
-
-// RepeatedTable is what the repetitions of each cell say over n summaries, in their
-// order: the zero Repeated where one has none, and nil of a cell that no summary has.
-func RepeatedTable(cells []Cell, all iter.Seq[Cells], n int) map[Cell][]Repeated {
-	return tabulate(cells, all, func() []Repeated { return make([]Repeated, n) }, Cells.repeatedAt)
-}
-
-// tabulate looks at each summary once, and for the cells only where a summary has others
-// than the one before.
-func tabulate[V any](cells []Cell, all iter.Seq[Cells], column func() []V, at func(c Cells, i int) V) map[Cell][]V {
-	columns := make([][]V, len(cells))
+	columns := make([][]float64, len(cells))
 	var last *layout
 	var where []int // in last, of each cell; below 0 where it has none
 	row := 0
@@ -147,13 +136,13 @@ func tabulate[V any](cells []Cell, all iter.Seq[Cells], column func() []V, at fu
 				continue
 			}
 			if columns[k] == nil {
-				columns[k] = column()
+				columns[k] = absent(n)
 			}
-			columns[k][row] = at(c, i)
+			columns[k][row] = c.values[i]
 		}
 		row++
 	}
-	table := make(map[Cell][]V, len(cells))
+	table := make(map[Cell][]float64, len(cells))
 	for k, cell := range cells {
 		if columns[k] != nil {
 			table[cell] = columns[k]

@@ -77,15 +77,7 @@ func (c Cells) Repeated(cell Cell) (Repeated, bool) {
 	if !ok || c.repeated == nil {
 		return Repeated{}, false
 	}
-	return c.repeatedAt(i), true
-}
-
-// repeatedAt is that of the cell in that place; the zero one where it is not known.
-func (c Cells) repeatedAt(i int) Repeated {
-	if c.repeated == nil {
-		return Repeated{}
-	}
-	return c.repeated[i].unpack()
+	return c.repeated[i].unpack(), true
 }
 
 // packed is a Repeated in 16 bytes: a history has millions. Seven digits are more than

@@ -2,7 +2,6 @@ package run
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/apkgate/apkgate/metric"
@@ -112,23 +111,5 @@ func TestTheOtherScale(t *testing.T) {
 		if ok != c.ok || got.N != c.want.N || got.Log != c.want.Log || math.Abs(got.Centre-c.want.Centre) > 1e-9 || math.Abs(got.SD-c.want.SD) > 1e-9 {
 			t.Errorf("%+v on log %t: %+v, %t; want %+v, %t", c.is, c.log, got, ok, c.want, c.ok)
 		}
-	}
-}
-
-func TestATableOfRepetitions(t *testing.T) {
-	cell, none := Cell{"", "cpu.time_ms"}, Cell{"tap", "cpu.time_ms"}
-	var shared Layouts
-	all := []Cells{
-		shared.Cells([]Cell{cell}, []float64{7}, []Repeated{{2, 1.5, 0.25, true}}),
-		shared.Cells([]Cell{{"", "frames.count"}}, []float64{7}, []Repeated{{9, 60, 1, false}}),
-		shared.Cells([]Cell{cell}, []float64{7}, nil),
-		shared.Cells([]Cell{{"", "frames.count"}, cell}, []float64{1, 2}, []Repeated{{9, 60, 1, false}, {3, 2.5, 0.5, false}}),
-	}
-	got := RepeatedTable([]Cell{cell, none}, slices.Values(all), len(all))
-	if want := []Repeated{{2, 1.5, 0.25, true}, {}, {}, {3, 2.5, 0.5, false}}; !slices.Equal(got[cell], want) || got[none] != nil {
-		t.Errorf("%+v, want %+v and nothing else", got, want)
-	}
-	if shared.Share(all[0]).Equal(all[2]) || !shared.Share(all[0]).Equal(all[0]) {
-		t.Error("cells are equal whatever their repetitions say")
 	}
 }

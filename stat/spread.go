@@ -133,15 +133,6 @@ func shamosFactor(n int) float64 {
 	return endless * (1 - 0.75/float64(n))
 }
 
-// RobustDF is how many degrees of freedom RobustSD of n values is worth: of so many the
-// ordinary standard deviation of normal values wavers as much. 0 where n is below 2.
-func RobustDF(n int) float64 {
-	if n < leastShamos {
-		return max(float64(n-1), 0)
-	}
-	return 0.86*float64(n-1) - 0.8
-}
-
 // place numbers the float64s in their order.
 func place(x float64) uint64 {
 	b := math.Float64bits(x)

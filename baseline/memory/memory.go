@@ -253,14 +253,17 @@ func (s *Store) chosen(f baseline.Filter, newestFirst bool) []baseline.Entry {
 func (s *Store) References(_ context.Context, q baseline.Query) ([]run.Summary, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var accepted []run.Run
+	accepted := baseline.NewIndex(q.Centre)
 	levels := s.levels()
 	for _, e := range s.entries {
-		if e.Mark.State.Reference() && !levels.of(e).Retired {
-			accepted = append(accepted, e.Run)
+		if !e.Mark.State.Reference() || levels.of(e).Retired {
+			continue
+		}
+		if _, err := accepted.Add(e.Run); err != nil {
+			return nil, err
 		}
 	}
-	return baseline.FromRuns(accepted, q)
+	return accepted.References(q)
 }
 
 // Prune implements baseline.Store.

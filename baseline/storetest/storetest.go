@@ -2,7 +2,7 @@
 // baseline.Store does, whatever it keeps them in.
 //
 // It owns no store and asks for nothing beyond the interface. It takes a stand:
-// what it expects is worked out by hand or by baseline.FromRuns, the plain
+// what it expects is worked out by hand or by baseline.Index, the plain
 // implementation, never taken from a store.
 package storetest
 

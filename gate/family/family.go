@@ -27,14 +27,6 @@ func (s Sides) On(worse bool) float64 {
 	return s.Better
 }
 
-// OneSided are the chances of a test that looked at one side alone.
-func OneSided(p float64, worse bool) Sides {
-	if worse {
-		return Sides{Worse: p, Better: 1}
-	}
-	return Sides{Worse: 1, Better: p}
-}
-
 // Share is what a family may use of the false alarms, where each of these ways to
 // divide the tests in two makes it share them with another.
 func Share(divided ...bool) float64 {

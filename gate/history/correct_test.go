@@ -14,7 +14,11 @@ import (
 // the better, which rests on n of its own context's sessions.
 func judged(context, event string, tail float64, n int, worse bool) *judgement {
 	m, _ := metric.Default().Lookup("frames.duration_ms")
-	j := &judgement{metric: m, context: context, tails: family.OneSided(tail, worse)}
+	sides := family.Sides{Worse: tail, Better: 1}
+	if !worse {
+		sides = family.Sides{Worse: 1, Better: tail}
+	}
+	j := &judgement{metric: m, context: context, tails: sides}
 	j.Comparison = gate.Comparison{Event: event, Metric: m.Name, P: 1, Missed: new(0.5)}
 	j.evidence = past.Evidence{N: n, Own: n}
 	return j

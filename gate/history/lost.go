@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
+
+// mostTold bounds what is listed of what is missing.
+const mostTold = 3
 
 // lostMetric is a metric of the whole run that most of the runs it is compared
 // with have and the run has not: its reader failed, or the build turned it off.
@@ -86,11 +89,7 @@ func (c *check) goneEvents() string {
 	if len(told) == 0 {
 		return ""
 	}
-	const listed = 3
-	if more := len(told) - listed; more > 0 {
-		told = append(told[:listed], fmt.Sprintf("%d more", more))
-	}
-	return "did not happen, as it did in each accepted run of this context: " + strings.Join(told, ", ")
+	return "did not happen, as it did in each accepted run of this context: " + words.Few(told, mostTold)
 }
 
 // framesOfCells are the cells of the run that say how many frames the others are of.
@@ -109,7 +108,6 @@ func (c *check) framesOfCells() []run.Cell {
 // accepted run of its context has: what is said of the frames that are left is no
 // verdict on the others. It is "" where there is no such cell.
 func (c *check) fewerFrames(cells []run.Cell) string {
-	const listed = 3
 	var told []string
 	for _, cell := range cells {
 		x, _ := c.summary.Cells.Get(cell)
@@ -127,10 +125,7 @@ func (c *check) fewerFrames(cells []run.Cell) string {
 	if len(told) == 0 {
 		return ""
 	}
-	if more := len(told) - listed; more > 0 {
-		told = append(told[:listed], fmt.Sprintf("%d more", more))
-	}
-	return "fewer than half of the frames that each accepted run of this context has: " + strings.Join(told, ", ")
+	return "fewer than half of the frames that each accepted run of this context has: " + words.Few(told, mostTold)
 }
 
 // missing is what the run has lost of what accepted runs have, "" for nothing.

@@ -127,8 +127,8 @@ func TestARunThatLostAnEventIsDoubted(t *testing.T) {
 	}{
 		"all events":                    {p, now("tap", "scroll"), both, ""},
 		"one is gone":                   {p, now("scroll"), both, tap},
-		"two are gone":                  {p, now(), both, "did not happen, as it did in each accepted run of this context: scroll, tap"},
-		"many are gone":                 {p, now(), of("a", 9, "a", "b", "c", "d", "e"), "did not happen, as it did in each accepted run of this context: a, b, c, 2 more"},
+		"two are gone":                  {p, now(), both, "did not happen, as it did in each accepted run of this context: scroll and tap"},
+		"many are gone":                 {p, now(), of("a", 9, "a", "b", "c", "d", "e"), "did not happen, as it did in each accepted run of this context: a, b, c and 2 more"},
 		"one run did without":           {p, now("scroll"), once, ""},
 		"another phone did":             {p, now("scroll"), append(of("b", 3, "scroll"), both...), tap},
 		"another phone has it":          {p, now("scroll"), append(of("b", 3, "tap"), of("a", 9, "scroll")...), ""},
@@ -152,7 +152,7 @@ func TestManyEventsWithoutTheirFramesAreCounted(t *testing.T) {
 		return gatetest.Run(id, gatetest.Frames(5*frames, 0.95, 8), events...)
 	}
 	v := checkOne(gatetest.Policy(t, gate.PresetDefault), of("new", 20), of("a", 100), of("b", 110))
-	if want := "has: 100 where the fewest were 500, 20 where the fewest were 100 (after e0), 20 where the fewest were 100 (after e1), 3 more"; !strings.HasSuffix(v.Reason, want) {
+	if want := "has: 100 where the fewest were 500, 20 where the fewest were 100 (after e0), 20 where the fewest were 100 (after e1) and 3 more"; !strings.HasSuffix(v.Reason, want) {
 		t.Errorf("%q, want %q", v.Reason, want)
 	}
 }

@@ -45,9 +45,6 @@ type Evidence struct {
 	Counts screen.Counts
 }
 
-// Known reports whether there is an outlook.
-func (e Evidence) Known() bool { return e.Outlook.Known() || e.Counts.Known() }
-
 // enoughOfOwn is from how many sessions of its own on a context's spread is a matter
 // of these alone: a noisy phone beside it must not blind the gate.
 const enoughOfOwn = 5

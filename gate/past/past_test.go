@@ -158,8 +158,8 @@ func TestWhatAJudgementRestsOn(t *testing.T) {
 		"three, of which one is far worse":  {map[string][]float64{"a": {600, 200, 610}}, 3, 3, 470, true},
 	} {
 		e := of(t, frames, 600, c.values)
-		if e.N != c.n || e.Own != c.own || e.Known() != c.known || e.Lent || e.Aside != max(c.own-c.n, 0) {
-			t.Errorf("%s: %d values, %d its own, known %t, %d aside; want %d, %d, %t", name, e.N, e.Own, e.Known(), e.Aside, c.n, c.own, c.known)
+		if e.N != c.n || e.Own != c.own || e.Outlook.Known() != c.known || e.Lent || e.Aside != max(c.own-c.n, 0) {
+			t.Errorf("%s: %d values, %d its own, known %t, %d aside; want %d, %d, %t", name, e.N, e.Own, e.Outlook.Known(), e.Aside, c.n, c.own, c.known)
 		}
 		if math.Abs(e.Expected-c.expected) > 1 {
 			t.Errorf("%s: %g is expected, want about %g", name, e.Expected, c.expected)

@@ -6,16 +6,19 @@ import (
 	"strings"
 
 	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/stat"
 )
+
+// mostTold bounds what is listed of what is missing.
+const mostTold = 3
 
 // fewer says of which events the head build drew less than half of the base build's
 // frames, where they are not judged: what is said of the frames that are left is no
 // verdict on the others. It is "" where there is no such event. bases and heads are the
 // iterations side by side.
 func (t *Trial) fewer(bases, heads []run.Cells) string {
-	const listed = 3
 	base, head := map[run.Cell][]float64{}, map[run.Cell][]float64{}
 	var cells []run.Cell
 	for i, b := range bases {
@@ -47,17 +50,13 @@ func (t *Trial) fewer(bases, heads []run.Cells) string {
 	if len(told) == 0 {
 		return ""
 	}
-	if more := len(told) - listed; more > 0 {
-		told = append(told[:listed], fmt.Sprintf("%d more", more))
-	}
-	return "the head build drew fewer than half of the base build's frames: " + strings.Join(told, ", ")
+	return "the head build drew fewer than half of the base build's frames: " + words.Few(told, mostTold)
 }
 
 // gone says which of the numbers that the policy judges most rounds of the base build have
 // and most of the head's have not: what was not measured is not excluded to be worse. It
 // is "" where there is none.
 func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
-	const listed = 3
 	summary := run.Summarize(base, t.policy.Centre, t.catalogue)
 	mostHave := func(cell run.Cell, of []run.Cells) bool {
 		n := 0
@@ -83,8 +82,5 @@ func (t *Trial) gone(base run.Run, bases, heads []run.Cells) string {
 	if len(told) == 0 {
 		return ""
 	}
-	if more := len(told) - listed; more > 0 {
-		told = append(told[:listed], fmt.Sprintf("%d more", more))
-	}
-	return "measured of the base build and not of the head build: " + strings.Join(told, ", ")
+	return "measured of the base build and not of the head build: " + words.Few(told, mostTold)
 }

@@ -24,7 +24,7 @@ type Paired struct {
 // PairedOf is that of a metric's values of the base and the head build, of which those
 // at one place are of one round.
 func PairedOf(m metric.Metric, base, head []float64) Paired {
-	p := Paired{metric: m, Base: centre(base, m.Mean), Head: centre(head, m.Mean)}
+	p := Paired{metric: m, Base: Centre(base, m.Mean), Head: Centre(head, m.Mean)}
 	if len(base) == 0 {
 		return p
 	}
@@ -39,8 +39,8 @@ func PairedOf(m metric.Metric, base, head []float64) Paired {
 	return p
 }
 
-// centre is the median, or the mean of what is rare.
-func centre(values []float64, mean bool) float64 {
+// Centre is the median, or the mean of what is rare; 0 of no values.
+func Centre(values []float64, mean bool) float64 {
 	if len(values) == 0 {
 		return 0
 	}

@@ -11,15 +11,6 @@ func (o Outlook) Level() float64 {
 	return sum
 }
 
-// SD is the standard deviation of the next session's centre about the expected one.
-func (o Outlook) SD() float64 {
-	level, sum := o.Level(), 0.0
-	for _, p := range o.parts {
-		sum += p.weight * (p.sd*p.sd + (p.mean-level)*(p.mean-level))
-	}
-	return math.Sqrt(sum)
-}
-
 // Below is the chance that the next session's centre lies below x.
 func (o Outlook) Below(x float64) float64 {
 	sum := 0.0

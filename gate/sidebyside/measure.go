@@ -162,7 +162,7 @@ func (t *test) measure(strata []stat.Pair, alpha float64) {
 		t.missed, t.below = x.Excludes(t.effect), x.Below(t.effect, t.minChange)
 		return
 	}
-	t.Base, t.Head = centre(base, t.metric.Mean), centre(head, t.metric.Mean)
+	t.Base, t.Head = rounds.Centre(base, t.metric.Mean), rounds.Centre(head, t.metric.Mean)
 	logs := t.metric.Log && slices.Min(base) > 0 && slices.Min(head) > 0
 	if logs {
 		strata = logarithms(strata)
@@ -184,18 +184,6 @@ func (t *test) tell(x gate.RoundsOf) {
 	if x.ShiftLow != nil && x.ShiftHigh != nil {
 		t.ShiftLow, t.ShiftHigh, t.ChangeLow, t.ChangeHigh = x.ShiftLow, x.ShiftHigh, x.ChangeLow, x.ChangeHigh
 	}
-}
-
-// centre is the median, or the mean of what is rare.
-func centre(values []float64, mean bool) float64 {
-	if !mean {
-		return stat.Median(values)
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v / float64(len(values))
-	}
-	return sum
 }
 
 func logarithms(strata []stat.Pair) []stat.Pair {
