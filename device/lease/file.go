@@ -1,0 +1,201 @@
+package lease
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// What a lease may hold. A file with more is not one of ours.
+const (
+	mostBytes   = 64 << 10
+	mostDetails = 64
+	mostText    = 4096 // bytes of a key or a value
+)
+
+// BrokenError is a file that is no lease, though it is called like one.
+type BrokenError struct {
+	Path string
+	Err  error
+}
+
+// Error names the file.
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("read the lease %s: %v", e.Path, e.Err)
+}
+
+// Unwrap returns why it can't be read.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// Hint is what to do about it.
+func (e *BrokenError) Hint() string {
+	return "look whether an emulator or an instance called " + strings.TrimSuffix(filepath.Base(e.Path), fileSuffix) + " still runs, stop it, and remove the file"
+}
+
+// List tells the leases in the folder, by their names, and which of them are in use. What
+// can't be read is in the error, each file as a *BrokenError, beside the leases that can.
+func List(folder string) ([]Lease, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the leases: %w", err)
+	}
+	var out []Lease
+	var problems []error
+	patience := time.Now().Add(asLongAs)
+	for _, entry := range entries {
+		id, isLease := strings.CutSuffix(entry.Name(), fileSuffix)
+		if lockOf, isLock := strings.CutSuffix(entry.Name(), lockSuffix); isLock && IsID(lockOf) {
+			dropStray(folder, lockOf)
+		}
+		if !isLease || !strings.HasPrefix(id, prefix) {
+			continue
+		}
+		l, err := look(folder, id, patience)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // released meanwhile
+		case err != nil:
+			problems = append(problems, err)
+		default:
+			out = append(out, l)
+		}
+	}
+	return out, errors.Join(problems...)
+}
+
+// look reads one lease and tells whether it is in use.
+func look(folder, id string, until time.Time) (Lease, error) {
+	path := filepath.Join(folder, id+fileSuffix)
+	l, err := read(path)
+	if err != nil {
+		return Lease{}, err
+	}
+	h, err := lockUntil(folder, id, until)
+	switch {
+	case errors.Is(err, ErrInUse):
+		// What it notes while it is looked at is of no interest; that it is gone is.
+		l, err = read(path)
+		l.InUse = err == nil
+		return l, err
+	case err != nil:
+		return Lease{}, fmt.Errorf("look who holds the lease %s: %w", id, err)
+	}
+	defer h.unlock()
+	// Its holder may have noted more and died, or released it, between the two.
+	l, err = read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		h.sweep()
+	}
+	return l, err
+}
+
+// dropStray removes a lock without a lease: its process was killed before it wrote one, or
+// while it released one.
+func dropStray(folder, id string) {
+	if _, err := os.Stat(filepath.Join(folder, id+fileSuffix)); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	h, err := lock(folder, id)
+	if err != nil {
+		return
+	}
+	defer h.unlock()
+	if _, err := os.Stat(h.path(fileSuffix)); errors.Is(err, fs.ErrNotExist) {
+		h.sweep()
+	}
+}
+
+// read reads the file of a lease. The error is a *BrokenError, which may wrap
+// fs.ErrNotExist.
+func read(path string) (l Lease, err error) {
+	defer func() {
+		if err != nil {
+			l, err = Lease{}, &BrokenError{path, err}
+		}
+	}()
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		if err == nil {
+			err = errors.New("it is no regular file")
+		}
+		return l, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return l, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, mostBytes+1))
+	if err != nil {
+		return l, err
+	}
+	if len(text) > mostBytes {
+		return l, fmt.Errorf("it is larger than %d bytes", mostBytes)
+	}
+	if err := json.Unmarshal(text, &l); err != nil {
+		return l, fmt.Errorf("it is not whole: %w", err)
+	}
+	return l, l.validate(strings.TrimSuffix(filepath.Base(path), fileSuffix))
+}
+
+// validate holds a lease to its format and its bounds.
+func (l Lease) validate(id string) error {
+	switch {
+	case l.Format != Format:
+		return fmt.Errorf("its format is %.40q, want %q", l.Format, Format)
+	case !IsID(l.ID) || l.ID != id:
+		return fmt.Errorf("its id is %.60q, want the file's name, %q", l.ID, id)
+	case l.Kind == "" || len(l.Kind) > mostText || len(l.Name) > mostText || len(l.Session) > mostText:
+		return fmt.Errorf("its kind, name and session have %d, %d and %d bytes, want 1 to %d of the kind and at most as many of the others", len(l.Kind), len(l.Name), len(l.Session), mostText)
+	case len(l.Detail) > mostDetails:
+		return fmt.Errorf("it has %d details, want at most %d", len(l.Detail), mostDetails)
+	}
+	for key, value := range l.Detail {
+		if key == "" || len(key) > mostText || len(value) > mostText {
+			return fmt.Errorf("the detail %.40q has %d bytes, want at most %d", key, len(value), mostText)
+		}
+	}
+	return nil
+}
+
+// write puts the lease in the place of what the file says: whole, and on the disk.
+func (h *Held) write(l Lease) error {
+	text, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	if len(text) >= mostBytes {
+		return fmt.Errorf("it would have %d bytes, want fewer than %d", len(text), mostBytes)
+	}
+	next := h.path(nextSuffix)
+	file, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(next, h.path(fileSuffix)); err != nil {
+		return err
+	}
+	syncFolder(h.folder)
+	return nil
+}
+
+// syncFolder writes a folder's names to the disk, where the system can.
+func syncFolder(path string) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	_ = dir.Sync()
+	_ = dir.Close()
+}
