@@ -7,6 +7,8 @@
 // with its line and what is allowed there. Nothing unknown is skipped, and no
 // value is corrected in silence.
 //
+// It has more files than other packages, as the large sections of the file have one each.
+//
 // The comments on the fields are what an editor shows: docs/apkgate.schema.json
 // is generated from them.
 package config
@@ -211,21 +213,6 @@ type Monkey struct {
 type Shell struct {
 	// The file of the script.
 	Script string `yaml:"script" jsonschema:"required"`
-}
-
-// Device is one device to measure on. Exactly one of Serial, Address and
-// Simulated is set.
-type Device struct {
-	// The serial of a connected device, as adb devices prints it.
-	Serial string `yaml:"serial,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// The host:port of a device's own adb port.
-	Address string `yaml:"address,omitempty" jsonschema:"minLength=3,maxLength=300"`
-	// The profile of a simulated device.
-	Simulated string `yaml:"simulated,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// What reports call the device. Without it, its serial, address or profile.
-	Name string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
-	// Context properties of this device alone; they win over context.extra.
-	Context map[string]string `yaml:"context,omitempty"`
 }
 
 // Context says which properties count when contexts are compared.

@@ -39,7 +39,8 @@ func TestDocumentedExampleIsValid(t *testing.T) {
 var docsSections = map[string]string{
 	"App": "## app (required)", "Scenario": "## scenarios", "Instrumentation": "### workload: instrumentation",
 	"Startup": "### workload: startup", "Maestro": "### workload: maestro", "Monkey": "### workload: monkey", "Shell": "### workload: shell",
-	"Device": "## devices", "Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
+	"Device": "## devices", "AVD": "### devices: avd", "Genymotion": "### devices: genymotion", "GenymotionSaaS": "### devices: genymotion-saas",
+	"Context": "## context", "Metric": "## metrics", "Energy": "## energy", "Gate": "## gate",
 	"Threshold": "### gate.thresholds", "Rounds": "## rounds", "Evidence": "## evidence", "Store": "## store", "Report": "## report",
 }
 

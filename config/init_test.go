@@ -20,8 +20,8 @@ func TestInitWritesWhatLoadReads(t *testing.T) {
 		"a lab": {
 			Package: "com.example.mail", APK: "a.apk", Scenario: "null", Networks: []string{"wifi", "3g"},
 			Devices: []Device{
-				{Simulated: "nexus-4", Name: "- the first", Context: map[string]string{"floor": "2", "room": "yes"}},
-				{Address: "10.0.0.7:5555", Name: "10.0.0.7:5555"},
+				{Simulated: "nexus-4", Name: "- the first", Context: map[string]string{"floor": "2", "room": "yes"}, Count: 1},
+				{Address: "10.0.0.7:5555", Name: "10.0.0.7:5555", Count: 1},
 			},
 		},
 	} {

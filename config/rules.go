@@ -34,6 +34,10 @@ var (
 	branchPattern   = regexp.MustCompile(`^[^\s#-][^\s]*$|^#[^\s]+$`)
 	databasePattern = regexp.MustCompile(`^postgres(ql)?://[!-~]*$`)
 	passwordPattern = regexp.MustCompile(`^[a-z]+://[^/@]*:[^/]*@|[?&]password=`)
+	apiPattern      = regexp.MustCompile(`^[0-9]{2}(\.[0-9]+)?(-ext[0-9]+)?$|^[A-Z][A-Za-z]{1,39}$`)
+	androidPattern  = regexp.MustCompile(`^[0-9]{1,2}(\.[0-9]{1,2}){0,2}$`)
+	imagePattern    = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+	screenPattern   = regexp.MustCompile(`^([1-9][0-9]{2,3})x([1-9][0-9]{2,3})@([1-9][0-9]{1,3})$`)
 	numberPattern   = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 )
 
@@ -53,6 +57,11 @@ var (
 	metricRule   = rule{"a letter, then up to 127 letters, digits or _ . : / -", metric.ValidName}
 	branchRule   = rule{"REMOTE#BRANCH without spaces, such as origin, origin#apkgate-history or \"#perf\"", func(s string) bool { return isLine(s, 1, 1000) && branchPattern.MatchString(s) }}
 	databaseRule = rule{"an address such as postgres://ci@db.example.org/apkgate?sslmode=verify-full, up to 1000 characters without spaces", func(s string) bool { return isLine(s, 1, 1000) && databasePattern.MatchString(s) }}
+	apiRule      = pattern(apiPattern, "the API level of a system image, such as 34 or 34-ext8")
+	androidRule  = pattern(androidPattern, "a version of Android, such as \"11.0\"")
+	imageRule    = pattern(imagePattern, "a word of small letters, digits or _ -")
+	bootRule     = rule{"1 to 200 printable characters, no space at either end and no - at the beginning", func(s string) bool { return isLine(s, 1, 200) && !strings.HasPrefix(s, "-") }}
+	screenRule   = rule{"a screen as WIDTHxHEIGHT@DPI, such as 1080x2400@420", func(s string) bool { _, ok := parseScreen(s); return ok }}
 	pathRule     = rule{"a path to a file, up to 1000 printable characters", isFilePath}
 )
 

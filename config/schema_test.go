@@ -69,6 +69,8 @@ func scalarSchema(typ reflect.Type) *jsonschema.Schema {
 	switch typ {
 	case reflect.TypeFor[time.Duration]():
 		return &jsonschema.Schema{Type: "string", Pattern: durationPattern.String()}
+	case reflect.TypeFor[Screen]():
+		return &jsonschema.Schema{Type: "string", Pattern: screenPattern.String()}
 	case reflect.TypeFor[Fraction]():
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "number", Minimum: "0", Maximum: "1"}, percentSchema()}}
 	case reflect.TypeFor[map[string]string]():
@@ -92,6 +94,7 @@ func looseSchema() *jsonschema.Schema {
 
 const (
 	linePattern = `^(\S(.*\S)?)?$`                    // isLine, as near as a pattern comes
+	bootPattern = `^[^\s-](.*\S)?$`                   // bootRule, likewise
 	pathPattern = `^[^~](.*[^/])?$`                   // isFilePath, likewise
 	hostPattern = `^(\[[^\s\[\]]+\]|[^\s:]+):[0-9]+$` // isAddress, likewise
 )
@@ -105,6 +108,8 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		"Instrumentation.runner": classPattern.String(), "Instrumentation.class": linePattern,
 		"Startup.activity": activityPattern.String(), "Maestro.flow": pathPattern, "Shell.script": pathPattern,
 		"Device.serial": serialPattern.String(), "Device.address": hostPattern, "Device.simulated": linePattern, "Device.name": linePattern,
+		"Device.profile": linePattern, "AVD.model": bootPattern, "AVD.name": bootPattern, "AVD.snapshot": bootPattern, "AVD.image": imagePattern.String(), "AVD.gpu": imagePattern.String(),
+		"Genymotion.model": bootPattern, "Genymotion.name": bootPattern, "GenymotionSaaS.recipe": bootPattern,
 		"Metric.name": `^[A-Za-z][A-Za-z0-9_.:/-]{0,127}$`, "Metric.unit": linePattern, "Metric.title": linePattern,
 		"Threshold.event": linePattern, "Store.sqlite": pathPattern,
 		"Store.branch": branchPattern.String(), "Store.postgres": databasePattern.String(),
@@ -112,7 +117,9 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 	} {
 		property(t, s, key).Pattern = pattern
 	}
-	property(t, s, "Config.networks").Items.Pattern = networkPattern.String()
+	for _, key := range []string{"Config.networks", "Device.networks"} {
+		property(t, s, key).Items.Pattern = networkPattern.String()
+	}
 	property(t, s, "Context.use").Items.Pattern = propertyPattern.String()
 	apk, most, least := property(t, s, "App.apk"), uint64(maxItems), uint64(1)
 	apk.Type, apk.AnyOf = "", []*jsonschema.Schema{
@@ -123,12 +130,18 @@ func constrain(t *testing.T, s *jsonschema.Schema) {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", looseSchema().AnyOf
 	}
+	for key, pattern := range map[string]*regexp.Regexp{"AVD.android": apiPattern, "Genymotion.android": androidPattern, "GenymotionSaaS.android": androidPattern} {
+		p := property(t, s, key)
+		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "string", Pattern: pattern.String()}, {Type: "number"}}
+	}
 	for _, key := range []string{"Threshold.max", "Threshold.min"} {
 		p := property(t, s, key)
 		p.Type, p.AnyOf = "", []*jsonschema.Schema{{Type: "number"}, percentSchema()}
 	}
 	s.Definitions["Workload"].OneOf = oneRequired("instrumentation", "startup", "maestro", "monkey", "shell")
-	s.Definitions["Device"].OneOf = oneRequired("serial", "address", "simulated")
+	s.Definitions["Device"].OneOf = oneRequired(waysToDevices...)
+	s.Definitions["AVD"].OneOf = []*jsonschema.Schema{{Required: []string{"model", "android"}}, {Required: []string{"name"}}}
+	s.Definitions["Genymotion"].OneOf = s.Definitions["AVD"].OneOf
 	one := uint64(1)
 	s.Definitions["Store"].MaxProperties = &one
 	property(t, s, "Store.postgres").Not = &jsonschema.Schema{Pattern: passwordPattern.String()}
@@ -217,11 +230,14 @@ func TestSchemaTakesTheValidFiles(t *testing.T) {
 // beyondSchema are the wrong files that only Load finds wrong, with what a
 // schema cannot see.
 var beyondSchema = map[string]string{
-	"two-documents":                "the second document",
-	"utf-16":                       "the encoding",
-	"own-tag":                      "YAML tags",
-	"the-same-scenario-twice":      "equal names",
-	"the-same-device-twice":        "equal serials and names",
+	"two-documents":           "the second document",
+	"utf-16":                  "the encoding",
+	"own-tag":                 "YAML tags",
+	"the-same-scenario-twice": "equal names",
+	"the-same-device-twice":   "equal serials and names",
+	"devices-of-one-profile":  "devices that are unlike",
+	"keys-of-other-devices":   "which device a key says nothing of",
+
 	"the-same-metric-twice":        "equal names",
 	"the-same-threshold-twice":     "equal metrics and events",
 	"simulated-device":             "the names of the profiles",
@@ -283,6 +299,9 @@ func TestSchemaAndLoadKnowTheSameKeys(t *testing.T) {
 		"Monkey":          `scenarios: [{workload: {monkey: {nope: 1}}}]`,
 		"Shell":           `scenarios: [{workload: {shell: {nope: 1}}}]`,
 		"Device":          `devices: [{nope: 1}]`,
+		"AVD":             `devices: [{avd: {nope: 1}}]`,
+		"Genymotion":      `devices: [{genymotion: {nope: 1}}]`,
+		"GenymotionSaaS":  `devices: [{genymotion-saas: {nope: 1}}]`,
 		"Context":         `context: {nope: 1}`,
 		"Metric":          `metrics: [{nope: 1}]`,
 		"Gate":            `gate: {nope: 1}`,

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -204,43 +203,6 @@ func (d *decoder) shell(dst **Shell) reader {
 	return func(n *node, path string) {
 		*dst = &Shell{}
 		d.mapping(n, path, need("script", d.filePath(&(*dst).Script)))
-	}
-}
-
-func (d *decoder) device(c *Config) reader {
-	names, ways := map[string]int{}, map[string]int{}
-	return func(n *node, path string) {
-		var dev Device
-		if !d.mapping(n, path,
-			may("serial", d.text(&dev.Serial, serialRule)),
-			may("address", d.text(&dev.Address, addressRule)),
-			may("simulated", d.profile(&dev.Simulated)),
-			may("name", d.text(&dev.Name, nameRule)),
-			may("context", d.texts(&dev.Context, propertyRule)),
-		) {
-			return
-		}
-		d.exactlyOne(n, path, []string{"serial", "address", "simulated"}, "name", "context")
-		d.once(ways, dev.Serial, n, "serial", path, "device with the serial")
-		d.once(ways, dev.Address, n, "address", path, "device with the address")
-		if dev.Name == "" {
-			dev.Name = dev.Serial + dev.Address + dev.Simulated
-		}
-		d.once(names, dev.Name, n, "name", path, "device named")
-		c.Devices = append(c.Devices, dev)
-	}
-}
-
-// profile decodes the name of a simulated device.
-func (d *decoder) profile(dst *string) reader {
-	return func(n *node, path string) {
-		var name string
-		d.text(&name, nameRule)(n, path)
-		if name != "" && d.opts.Profiles != nil && !slices.Contains(d.opts.Profiles, name) {
-			d.hinted(n, path, DidYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", words.Short(name), strings.Join(d.opts.Profiles, ", "))
-			return
-		}
-		*dst = name
 	}
 }
 

@@ -1,0 +1,243 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Device is one device to measure on, or several that are alike. Exactly one of
+// Serial, Address, Simulated, AVD, Genymotion and GenymotionSaaS is set.
+type Device struct {
+	// The serial of a connected device, as adb devices prints it.
+	Serial string `yaml:"serial,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// The host:port of a device's own adb port.
+	Address string `yaml:"address,omitempty" jsonschema:"minLength=3,maxLength=300"`
+	// The profile of a simulated device.
+	Simulated string `yaml:"simulated,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// An emulator of Android's SDK, which apkgate boots and stops.
+	AVD *AVD `yaml:"avd,omitempty"`
+	// A virtual device of Genymotion Desktop, which apkgate boots and stops.
+	Genymotion *Genymotion `yaml:"genymotion,omitempty"`
+	// An instance in Genymotion's cloud, which apkgate boots and stops.
+	GenymotionSaaS *GenymotionSaaS `yaml:"genymotion-saas,omitempty"`
+	// What reports call the device. Without it, its serial, address or profile, or what it is booted from.
+	Name string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// How many such devices there are, called NAME #1, NAME #2 and so on: they share the work. For devices that are simulated or booted by apkgate.
+	Count int `yaml:"count,omitempty" jsonschema:"minimum=1,maximum=100,default=1"`
+	// Devices with the same profile are alike: they share the work, and one makes the runs of another that is lost. Without it, the device's name.
+	Profile string `yaml:"profile,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// How full the battery says that it is, such as 80%. For devices that are booted by apkgate. Without it, as the device has it.
+	Battery Fraction `yaml:"battery,omitempty"`
+	// The networks of this device, instead of the list of the file.
+	Networks []string `yaml:"networks,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
+	// Context properties of this device alone; they win over context.extra.
+	Context map[string]string `yaml:"context,omitempty"`
+}
+
+// BatteryPercent is the charge that the device is to show, in per cent; 0: as it has it.
+func (d Device) BatteryPercent() int { return int(math.Round(100 * float64(d.Battery))) }
+
+// Booted reports whether apkgate boots the device.
+func (d Device) Booted() bool { return d.AVD != nil || d.Genymotion != nil || d.GenymotionSaaS != nil }
+
+// Stations are the names of the devices that it stands for.
+func (d Device) Stations() []string {
+	if d.Count <= 1 {
+		return []string{d.Name}
+	}
+	var names []string
+	for i := range d.Count {
+		names = append(names, d.Name+" #"+strconv.Itoa(i+1))
+	}
+	return names
+}
+
+// ProfileName is the profile under which the device shares the work with others.
+func (d Device) ProfileName() string {
+	if d.Profile != "" {
+		return d.Profile
+	}
+	return d.Name
+}
+
+// waysToDevices are the keys of which a device has exactly one.
+var waysToDevices = []string{"serial", "address", "simulated", "avd", "genymotion", "genymotion-saas"}
+
+func (d *decoder) device(c *Config) reader {
+	names, ways := map[string]int{}, map[string]int{}
+	profiles := map[string]likeness{}
+	return func(n *node, path string) {
+		dev := Device{Count: 1}
+		if !d.mapping(n, path,
+			may("serial", d.text(&dev.Serial, serialRule)),
+			may("address", d.text(&dev.Address, addressRule)),
+			may("simulated", d.profile(&dev.Simulated)),
+			may("avd", d.avd(&dev.AVD)),
+			may("genymotion", d.genymotion(&dev.Genymotion)),
+			may("genymotion-saas", d.genymotionSaaS(&dev.GenymotionSaaS)),
+			may("name", d.text(&dev.Name, nameRule)),
+			may("count", integer(d, &dev.Count, 1, 100)),
+			may("profile", d.text(&dev.Profile, nameRule)),
+			may("battery", d.charge(&dev.Battery)),
+			may("networks", d.set(&dev.Networks, 1, func(s *string) reader { return d.text(s, networkRule) })),
+			may("context", d.texts(&dev.Context, propertyRule)),
+		) {
+			return
+		}
+		d.exactlyOne(n, path, waysToDevices, "name", "count", "profile", "battery", "networks", "context")
+		d.once(ways, dev.Serial, n, "serial", path, "device with the serial")
+		d.once(ways, dev.Address, n, "address", path, "device with the address")
+		if dev.Name == "" {
+			dev.Name = dev.source()
+		}
+		d.onlyOfVirtual(dev, n, path)
+		for _, name := range dev.Stations() {
+			d.once(names, name, n, "name", path, "device named")
+		}
+		d.alike(profiles, dev, n, path)
+		c.Devices = append(c.Devices, dev)
+	}
+}
+
+// source names the device by what it is reached or booted by.
+func (d Device) source() string {
+	switch {
+	case d.AVD != nil:
+		return d.AVD.Existing + strings.TrimSpace(d.AVD.Model+" "+d.AVD.Android)
+	case d.Genymotion != nil:
+		return d.Genymotion.Existing + strings.TrimSpace(d.Genymotion.Model+" "+d.Genymotion.Android)
+	case d.GenymotionSaaS != nil:
+		return strings.TrimSpace(d.GenymotionSaaS.Recipe + " " + d.GenymotionSaaS.Android)
+	}
+	return d.Serial + d.Address + d.Simulated
+}
+
+// onlyOfVirtual reports keys that say nothing of a device that is there.
+func (d *decoder) onlyOfVirtual(dev Device, n *node, path string) {
+	if at := n.find("battery"); at != nil && !dev.Booted() && dev.source() != "" {
+		d.at(at, join(path, "battery"), "the battery is set only of devices that apkgate boots (avd, genymotion, genymotion-saas): remove the key")
+	}
+	at, one := n.find("count"), ""
+	switch {
+	case dev.Count <= 1:
+	case dev.Serial != "" || dev.Address != "":
+		one = "a connected device is there once"
+	case dev.Genymotion != nil && dev.Genymotion.Existing != "":
+		one = "Genymotion runs a virtual device that is there once"
+	}
+	if one != "" {
+		d.at(at, join(path, "count"), "%s: want a count of 1, got %d", one, dev.Count)
+	}
+}
+
+// likeness is what a device says that all of its profile have to, and where the first
+// of them stands.
+type likeness struct {
+	kind, details string
+	networks      []string
+	context       map[string]string
+	line          int
+	asked         bool // to be like others, by the key profile
+}
+
+// alike reports a device that is unlike another of its profile: a run must not depend
+// on which of them made it.
+func (d *decoder) alike(profiles map[string]likeness, dev Device, n *node, path string) {
+	name := dev.ProfileName()
+	if name == "" {
+		return
+	}
+	its := likeness{kind: dev.kind(), details: dev.details(), networks: dev.Networks, context: dev.Context, line: n.line, asked: dev.Profile != ""}
+	first, has := profiles[name]
+	if !has {
+		profiles[name] = its
+		return
+	}
+	unlike := ""
+	switch {
+	case its.kind != first.kind:
+		unlike = fmt.Sprintf("one is %s, one %s", first.kind, its.kind)
+	case its.details != first.details:
+		unlike = "they are described differently"
+	case !sameSet(its.networks, first.networks):
+		unlike = "they have different networks"
+	case !maps.Equal(its.context, first.context):
+		unlike = "they have different contexts"
+	}
+	if unlike == "" || !its.asked && !first.asked {
+		return // two of one name are told already
+	}
+	at := n
+	if key := n.find("profile"); key != nil {
+		at, path = key, join(path, "profile")
+	}
+	d.at(at, path, "devices of one profile make each other's runs and so have to be alike; this and the one on line %d are not: %s", first.line, unlike)
+}
+
+func sameSet(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// kind is what sort of device it is: connected ones are of one kind, however adb
+// reaches them.
+func (d Device) kind() string {
+	switch {
+	case d.Simulated != "":
+		return "simulated"
+	case d.AVD != nil:
+		return "avd"
+	case d.Genymotion != nil:
+		return "genymotion"
+	case d.GenymotionSaaS != nil:
+		return "genymotion-saas"
+	}
+	return "connected"
+}
+
+// details are the words by which a device is simulated or booted, "" of a connected one.
+func (d Device) details() string {
+	return fmt.Sprint(d.Simulated, deref(d.AVD), deref(d.Genymotion), deref(d.GenymotionSaaS), d.BatteryPercent())
+}
+
+func deref(p any) any {
+	if v := reflect.ValueOf(p); !v.IsNil() {
+		return v.Elem().Interface()
+	}
+	return nil
+}
+
+// profile decodes the name of a simulated device.
+func (d *decoder) profile(dst *string) reader {
+	return func(n *node, path string) {
+		var name string
+		d.text(&name, nameRule)(n, path)
+		if name != "" && d.opts.Profiles != nil && !slices.Contains(d.opts.Profiles, name) {
+			d.hinted(n, path, DidYouMean(name, d.opts.Profiles), "no simulated device is called %q; allowed: %s", words.Short(name), strings.Join(d.opts.Profiles, ", "))
+			return
+		}
+		*dst = name
+	}
+}
+
+// charge decodes how full a battery is, in whole per cent.
+func (d *decoder) charge(dst *Fraction) reader {
+	return func(n *node, path string) {
+		var share Fraction
+		d.fraction(&share, false)(n, path)
+		if share == 0 {
+			return // told
+		}
+		if whole := math.Round(100 * float64(share)); whole < 1 || math.Abs(whole-100*float64(share)) > 1e-9 {
+			d.at(n, path, "want whole per cent from 1%% to 100%%, got %s", describe(n))
+			return
+		}
+		*dst = share
+	}
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// AVD describes an emulator of Android's SDK: one to create (Model and Android), or one
+// that is there (Existing).
+type AVD struct {
+	// The device that is emulated, by its id in avdmanager list device, such as pixel_6. With it, apkgate creates the emulator and deletes it afterwards.
+	Model string `yaml:"model,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// Its Android, by the API level of the system image, such as 34.
+	Android string `yaml:"android,omitempty"`
+	// The kind of system image, such as google_apis, google_apis_playstore, google_atd or default.
+	Image string `yaml:"image,omitempty" jsonschema:"default=google_apis"`
+	// The ABI of the system image. Without it, the one that this computer runs without translation.
+	ABI string `yaml:"abi,omitempty" jsonschema:"enum=x86_64,enum=x86,enum=arm64-v8a,enum=armeabi-v7a"`
+	// The screen as WIDTHxHEIGHT@DPI, such as 1080x2400@420. Without it, the model's.
+	Screen Screen `yaml:"screen,omitempty"`
+	// An AVD that is there already. It is started so that nothing of it changes.
+	Existing string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// The RAM of the device in MiB. Without it, the model's.
+	RAMMiB int `yaml:"ram-mib,omitempty" jsonschema:"minimum=512,maximum=65536"`
+	// How many CPU cores it has. Without it, the model's.
+	Cores int `yaml:"cores,omitempty" jsonschema:"minimum=1,maximum=64"`
+	// Who renders: a mode of the emulator's option -gpu, such as auto, host or swiftshader_indirect.
+	GPU string `yaml:"gpu,omitempty" jsonschema:"default=auto"`
+	// The snapshot of an existing AVD that it is started from. Without it, it boots cold.
+	Snapshot string `yaml:"snapshot,omitempty" jsonschema:"minLength=1,maxLength=200"`
+}
+
+// Genymotion describes a virtual device of Genymotion Desktop: one to create (Model and
+// Android), or one that is there (Existing).
+type Genymotion struct {
+	// The hardware profile, as gmtool admin hwprofiles prints it, such as Google Pixel 3. With it, apkgate creates the device and deletes it afterwards.
+	Model string `yaml:"model,omitempty" jsonschema:"minLength=1,maxLength=200"`
+	// Its Android, as gmtool admin osimages prints it, such as 11.0.
+	Android string `yaml:"android,omitempty"`
+	// The screen as WIDTHxHEIGHT@DPI, such as 1080x2160@440. Without it, the profile's.
+	Screen Screen `yaml:"screen,omitempty"`
+	// A virtual device that is there already: it is started and stopped.
+	Existing string `yaml:"name,omitempty" jsonschema:"minLength=1,maxLength=200"`
+}
+
+// GenymotionSaaS describes an instance in Genymotion's cloud.
+type GenymotionSaaS struct {
+	// The recipe, as gmsaas recipes list prints it: its name, such as Google Pixel 3, or its UUID.
+	Recipe string `yaml:"recipe" jsonschema:"required,minLength=1,maxLength=200"`
+	// The Android of the recipe, such as 11.0, where several recipes have its name.
+	Android string `yaml:"android,omitempty"`
+	// After how many minutes the cloud stops the instance whatever happens, so that a lost one is not paid for until somebody sees it.
+	Minutes int `yaml:"minutes,omitempty" jsonschema:"minimum=1,maximum=28800,default=120"`
+}
+
+// Screen is a screen in pixels, and its density in dpi. A file writes it as
+// WIDTHxHEIGHT@DPI.
+type Screen struct{ Width, Height, Density int }
+
+func (s Screen) String() string { return fmt.Sprintf("%dx%d@%d", s.Width, s.Height, s.Density) }
+
+// MarshalYAML writes the screen as a file has it.
+func (s Screen) MarshalYAML() (any, error) { return s.String(), nil }
+
+func (d *decoder) avd(dst **AVD) reader {
+	return func(n *node, path string) {
+		a := &AVD{GPU: "auto"}
+		*dst = a
+		if !d.mapping(n, path,
+			may("model", d.text(&a.Model, bootRule)),
+			may("android", d.looseText(&a.Android, apiRule)),
+			may("image", d.text(&a.Image, imageRule)),
+			may("abi", oneOf(d, &a.ABI, "x86_64", "x86", "arm64-v8a", "armeabi-v7a")),
+			may("screen", d.screen(&a.Screen)),
+			may("name", d.text(&a.Existing, bootRule)),
+			may("ram-mib", integer(d, &a.RAMMiB, 512, 65_536)),
+			may("cores", integer(d, &a.Cores, 1, 64)),
+			may("gpu", d.text(&a.GPU, imageRule)),
+			may("snapshot", d.text(&a.Snapshot, bootRule)),
+		) {
+			return
+		}
+		if a.Image == "" && n.find("name") == nil {
+			a.Image = "google_apis"
+		}
+		d.newOrExisting(n, path, "android", "image", "abi", "screen")
+		if at := n.find("snapshot"); at != nil && n.find("name") == nil {
+			d.at(at, join(path, "snapshot"), "an emulator that is created has no snapshot yet: name one that exists by name, or remove the key")
+		}
+	}
+}
+
+func (d *decoder) genymotion(dst **Genymotion) reader {
+	return func(n *node, path string) {
+		g := &Genymotion{}
+		*dst = g
+		if d.mapping(n, path,
+			may("model", d.text(&g.Model, bootRule)),
+			may("android", d.looseText(&g.Android, androidRule)),
+			may("screen", d.screen(&g.Screen)),
+			may("name", d.text(&g.Existing, bootRule)),
+		) {
+			d.newOrExisting(n, path, "android", "screen")
+		}
+	}
+}
+
+func (d *decoder) genymotionSaaS(dst **GenymotionSaaS) reader {
+	return func(n *node, path string) {
+		g := &GenymotionSaaS{Minutes: 120}
+		*dst = g
+		d.mapping(n, path,
+			need("recipe", d.text(&g.Recipe, bootRule)),
+			may("android", d.looseText(&g.Android, androidRule)),
+			may("minutes", integer(d, &g.Minutes, 1, 28_800)),
+		)
+	}
+}
+
+// newOrExisting reports a description that is neither of a device to create nor of one
+// that exists, which has the other keys already.
+func (d *decoder) newOrExisting(n *node, path string, ofNew ...string) {
+	model, name := n.find("model"), n.find("name")
+	switch {
+	case model == nil && name == nil:
+		d.at(n, path, "want exactly one of model (to create a device) and name (of one that exists), got none")
+	case model != nil && name != nil:
+		d.at(n, path, "want exactly one of model (to create a device) and name (of one that exists), got both")
+	case model != nil && n.find("android") == nil:
+		d.at(n, path, "the key android is missing: a device that is created needs model and android")
+	case name != nil:
+		for _, key := range ofNew {
+			if at := n.find(key); at != nil {
+				d.at(at, join(path, key), "a device that exists has its own %s: remove the key, or have a device created by model", key)
+			}
+		}
+	}
+}
+
+// screen decodes WIDTHxHEIGHT@DPI.
+func (d *decoder) screen(dst *Screen) reader {
+	return func(n *node, path string) {
+		var text string
+		d.text(&text, screenRule)(n, path)
+		if text != "" {
+			*dst, _ = parseScreen(text)
+		}
+	}
+}
+
+// parseScreen reads a screen between a watch's and a wall's.
+func parseScreen(text string) (Screen, bool) {
+	m := screenPattern.FindStringSubmatch(text)
+	if m == nil {
+		return Screen{}, false
+	}
+	number := func(s string) int {
+		n, _ := strconv.Atoi(s) // of four digits at most
+		return n
+	}
+	s := Screen{number(m[1]), number(m[2]), number(m[3])}
+	return s, min(s.Width, s.Height) >= 100 && s.Density >= 60 && s.Density <= 1000
+}
