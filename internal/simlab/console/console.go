@@ -1,0 +1,220 @@
+// Package console plays the console of an Android emulator: what listens on the port
+// that names it.
+//
+// It owns the conversation and the state that the console keeps (speed and delay of the
+// network, the battery), and tells whoever plays the emulator what has changed. It plays
+// no emulator. It is no kinder than the real one (the emulator's android/console.cpp):
+// what comes before the right token is refused but for the few commands that are free,
+// replies end in CRLF, `network status` tells what was set and not what is shaped, and
+// `kill` hangs up without a further word.
+package console
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Network is what the console has emulated: bits per second, 0 without a limit, and the
+// bounds of the delay of each packet that comes in.
+type Network struct {
+	Up, Down    float64
+	Least, Most time.Duration
+}
+
+// Battery is the state of the emulated battery and charger.
+type Battery struct {
+	AC       bool
+	Status   string // "Unknown", "Charging", "Discharging", "Not charging", "Full"
+	Health   string
+	Present  bool
+	Capacity int // in percent
+}
+
+// Emulator is what the console belongs to.
+type Emulator struct {
+	Name string // of the virtual device
+	// TokenFile holds the token that is asked for, read for each connection anew. An
+	// empty file, or none, asks for none.
+	TokenFile string
+	// What is told of changes, from one connection at a time; nil tells nobody.
+	OnNetwork func(Network)
+	OnBattery func(Battery)
+	// OnKill is told that the emulator has to end. The connection is cut after it.
+	OnKill func()
+
+	once    sync.Once
+	mu      sync.Mutex
+	network Network
+	battery Battery
+}
+
+// Serve answers on the listener until it is closed.
+func (e *Emulator) Serve(l net.Listener) error {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go e.talk(conn)
+	}
+}
+
+// begin fills in the battery of an emulator that has just begun (goldfish_battery.c).
+func (e *Emulator) begin() {
+	e.once.Do(func() {
+		e.battery = Battery{AC: true, Status: "Charging", Health: "Good", Present: true, Capacity: 100}
+	})
+}
+
+// client is one connection.
+type client struct {
+	e     *Emulator
+	conn  net.Conn
+	known bool // it gave the token
+	over  bool
+	// killed says that the emulator is to end once the reply is out.
+	killed bool
+}
+
+func (e *Emulator) talk(conn net.Conn) {
+	defer conn.Close() //nolint:errcheck // the other side may be gone
+	e.begin()
+	c := &client{e: e, conn: conn}
+	c.greet()
+	for in := bufio.NewReader(conn); !c.over; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		c.hear(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\r", ""))
+	}
+	if c.killed && e.OnKill != nil {
+		e.OnKill()
+	}
+}
+
+// token is what has to be given, "" where nothing has to.
+func (e *Emulator) token() string {
+	raw, err := os.ReadFile(e.TokenFile)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+func (c *client) greet() {
+	if c.e.token() == "" {
+		c.known = true
+		c.write("Android Console: type 'help' for a list of commands\nOK\n")
+		return
+	}
+	c.write("Android Console: Authentication required\n" +
+		"Android Console: type 'auth <auth_token>' to authenticate\n" +
+		"Android Console: you can find your <auth_token> in \n'" + c.e.TokenFile + "'\nOK\n")
+}
+
+// write sends text with its lines ended by CRLF.
+func (c *client) write(text string) {
+	if _, err := io.WriteString(c.conn, strings.ReplaceAll(text, "\n", "\r\n")); err != nil {
+		c.over = true
+	}
+}
+
+// command is one that the console knows. It answers with what stands before the OK, or
+// with a refusal.
+type command struct {
+	free bool // also without the token
+	do   func(c *client, args string) (text, refusal string)
+}
+
+var commands = map[string]command{
+	"help":           {true, (*client).help},
+	"ping":           {true, func(*client, string) (string, string) { return "I am alive!\n", "" }},
+	"auth":           {true, (*client).auth},
+	"quit":           {true, (*client).quit},
+	"avd name":       {true, func(c *client, _ string) (string, string) { return c.e.Name + "\n", "" }},
+	"avd status":     {false, func(*client, string) (string, string) { return "virtual device is running\n", "" }},
+	"network status": {false, (*client).status},
+	"network speed":  {false, (*client).speed},
+	"network delay":  {false, (*client).delay},
+	"power display":  {false, (*client).display},
+	"power ac":       {false, (*client).ac},
+	"power status":   {false, (*client).charge},
+	"power capacity": {false, (*client).capacity},
+	"kill":           {false, (*client).kill},
+	"avd":            {true, missing},
+	"network":        {false, missing},
+	"power":          {false, missing},
+}
+
+func missing(*client, string) (string, string) {
+	return "\navailable sub-commands:\n    status           dump it\n\n", "missing sub-command"
+}
+
+// hear carries out one line.
+func (c *client) hear(line string) {
+	switch {
+	case strings.HasPrefix(line, "GET ") || strings.HasPrefix(line, "POST "):
+		c.write("KO: Forbidden HTTP request. Aborting\n")
+		c.over = true
+		return
+	case !utf8.ValidString(line):
+		c.write("KO: Forbidden binary request. Aborting\n")
+		c.over = true
+		return
+	}
+	word, args, _ := strings.Cut(line, " ")
+	args = strings.TrimLeft(args, " ")
+	known, there := commands[word]
+	if sub, rest, _ := strings.Cut(args, " "); args != "" {
+		if below, is := commands[word+" "+sub]; is {
+			known, there, args = below, true, strings.TrimLeft(rest, " ")
+		} else if word == "avd" || word == "network" || word == "power" {
+			known.do = func(*client, string) (string, string) { return "", " bad sub-command" }
+		}
+	}
+	if !there || !known.free && !c.known {
+		c.write("KO: unknown command, try 'help'\n")
+		return
+	}
+	text, refusal := known.do(c, args)
+	switch {
+	case c.over:
+		c.write(text)
+	case refusal != "":
+		c.write(text + "KO: " + refusal + "\n")
+	default:
+		c.write(text + "OK\n")
+	}
+}
+
+func (c *client) help(string) (string, string) {
+	return "Android console commands:\n    help\n    ping\n    auth\n    quit\n\nTry 'help <command>' for command-specific help\n", ""
+}
+
+func (c *client) auth(given string) (string, string) {
+	switch token := c.e.token(); {
+	case given == "":
+		return "", "missing authentication token"
+	case given != token:
+		return "", "authentication token does not match ~/.emulator_console_auth_token"
+	}
+	c.known = true
+	return "Android Console: type 'help' for a list of commands\n", ""
+}
+
+func (c *client) quit(string) (string, string) {
+	c.over = true
+	return "", ""
+}
+
+func (c *client) kill(string) (string, string) {
+	c.over, c.killed = true, true
+	return "OK: killing emulator, bye bye\n", ""
+}
