@@ -39,13 +39,22 @@ type Simulated struct {
 // Start starts a simulated device on a free loopback port. Two of the same
 // profile, seed and options behave alike.
 func Start(profileName string, seed uint64, o Options) (*Simulated, error) {
-	p, err := profile.Find(profileName)
-	if err != nil {
-		return nil, err
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for adb to the simulated %s: %w", profileName, err)
+	}
+	s, err := StartAt(listener, profileName, seed, o)
+	if err != nil {
+		_ = listener.Close()
+	}
+	return s, err
+}
+
+// StartAt is Start with adb on a listener of the caller's, which the device closes.
+func StartAt(listener net.Listener, profileName string, seed uint64, o Options) (*Simulated, error) {
+	p, err := profile.Find(profileName)
+	if err != nil {
+		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Simulated{address: listener.Addr().String(), Profile: p, Phone: phone.New(p, seed, o), stop: stop, done: make(chan error, 1)}

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -79,6 +80,11 @@ type Options struct {
 	Root bool
 	// Production makes it a build as it is sold (user), which has no `adb root`.
 	Production bool
+	// Boots is how long the phone still takes to boot when it is made. For the first half of it
+	// adb's port takes connections and answers nothing, as while an emulator's kernel starts.
+	Boots time.Duration
+	// Stuck has it never complete its boot, though adb's port answers.
+	Stuck bool
 }
 
 // Phone is a simulated phone. It serves the adb daemon's Phone interface.
@@ -188,6 +194,14 @@ func (p *Phone) Attach(c Connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.connection = c
+	if boots := p.options.Boots; boots > 0 {
+		c.Hang(true)
+		p.state.bootedAt = p.clock.Now() + boots
+		p.clock.At(p.clock.Now()+boots/2, func() { c.Hang(false) })
+	}
+	if p.options.Stuck {
+		p.state.bootedAt = math.MaxInt64
+	}
 }
 
 // Close ends everything that runs on the phone.
