@@ -1,0 +1,35 @@
+package program
+
+import (
+	"strconv"
+	"syscall"
+)
+
+// ownGroup starts a program in a group of its own, which dies with this process.
+func ownGroup() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+func sessionOf(pid int) int {
+	s, err := statOf(strconv.Itoa(pid))
+	if err != nil {
+		return 0
+	}
+	return s.session
+}
+
+// lives reports whether the group has a member that is no zombie. A group of the same
+// number that somebody else began later is of another session.
+func (g group) lives() bool {
+	if g.alone {
+		s, err := statOf(strconv.Itoa(g.leader))
+		return err == nil && s.lives()
+	}
+	for _, pid := range pids() {
+		s, err := statOf(pid)
+		if err == nil && s.group == g.leader && s.session == g.session && s.lives() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,357 @@
+//go:build unix
+
+package program_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device/program"
+)
+
+// asProgram is the environment variable that makes the test's own program one of programs.
+const asProgram = "PROGRAM_TEST"
+
+// programs are what is run here. Each prints a line once it is where the test wants it.
+var programs = map[string]func(){
+	"tells": func() {
+		text, _ := io.ReadAll(os.Stdin)
+		dir, _ := os.Getwd()
+		fmt.Printf("%s|%s|%s|%s", text, os.Args[1:], filepath.Base(dir), os.Getenv("TOLD"))
+		fmt.Fprint(os.Stderr, "first\nError: \x1b[31mno such image\n")
+		os.Exit(3)
+	},
+	"floods": func() {
+		line := strings.Repeat("x", 1023) + "\n"
+		for range 6 << 10 {
+			os.Stdout.WriteString(line)
+			os.Stderr.WriteString(line)
+		}
+		os.Stderr.WriteString("the last")
+	},
+	"waits": func() { fmt.Println("ready"); forEver() },
+	"stubborn": func() {
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println("ready")
+		forEver()
+	},
+	"parent": func() { // of a stubborn child in its group
+		child := spawn("stubborn", nil)
+		fmt.Println(child.Process.Pid)
+		forEver()
+	},
+	"leaver": func() { // ends, and leaves a child that prints to the same output
+		child := spawn("stubborn", os.Stdout)
+		fmt.Println(child.Process.Pid)
+	},
+	"starter": func() { // of a program, as apkgate
+		out, in := io.Pipe()
+		p, err := program.Start(command("waits", os.Args[1]), in, in)
+		if err == nil {
+			_, err = bufio.NewReader(out).ReadString('\n')
+		}
+		fmt.Println(p.ID(), err)
+		forEver()
+	},
+	"killed": func() { syscall.Kill(os.Getpid(), syscall.SIGKILL) },
+}
+
+func forEver() { time.Sleep(time.Hour) }
+
+// spawn starts another of the programs and waits for its first line, unless that goes to
+// an output of its own.
+func spawn(name string, output *os.File) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], os.Args[1:]...)
+	cmd.Env = append(os.Environ(), asProgram+"="+name)
+	if output != nil {
+		cmd.Stdout = output
+		cmd.Start()
+		return cmd
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = bufio.NewReader(out).ReadString('\n')
+	}
+	if err != nil {
+		panic(err)
+	}
+	return cmd
+}
+
+func TestMain(m *testing.M) {
+	if run := programs[os.Getenv(asProgram)]; run != nil {
+		run()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func command(name string, args ...string) program.Command {
+	return program.Command{Path: os.Args[0], Args: args, Env: []string{asProgram + "=" + name}}
+}
+
+func TestRunTellsWhatAProgramSaid(t *testing.T) {
+	t.Parallel()
+	c := command("tells", "a b", "c")
+	c.Stdin, c.Dir = "no", t.TempDir()
+	c.Env = append(c.Env, "TOLD=1")
+	r, err := program.Run(t.Context(), c)
+	if want := "no|[a b c]|" + filepath.Base(c.Dir) + "|1"; err != nil || string(r.Stdout) != want || r.ExitCode != 3 || r.Cut {
+		t.Errorf("%q, exit code %d, %v; want %q and 3", r.Stdout, r.ExitCode, err, want)
+	}
+	if r.Said() != "first Error: [31mno such image" {
+		t.Errorf("said %q", r.Said())
+	}
+	if said := (program.Result{Stdout: []byte("\n done \n"), Stderr: []byte(" \n")}).Said(); said != "done" {
+		t.Errorf("without an error: %q", said)
+	}
+}
+
+func TestRunKeepsNoMoreThanItMay(t *testing.T) {
+	t.Parallel()
+	r, err := program.Run(t.Context(), command("floods"))
+	if err != nil || !r.Cut || len(r.Stdout) != 4<<20 || len(r.Stderr) != 64<<10 || !strings.HasSuffix(string(r.Stderr), "x\nthe last") {
+		t.Errorf("%v, cut %v, %d and %d bytes; want the first 4 MiB, and the last 64 KiB", err, r.Cut, len(r.Stdout), len(r.Stderr))
+	}
+}
+
+func TestRunSaysWhatKeptAProgramFromItsEnd(t *testing.T) {
+	t.Parallel()
+	if _, err := program.Run(t.Context(), program.Command{Path: filepath.Join(t.TempDir(), "avdmanager")}); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "start avdmanager") {
+		t.Errorf("not there: %v", err)
+	}
+	if _, err := program.Run(t.Context(), command("killed")); err == nil || !strings.Contains(err.Error(), `the signal "killed"`) {
+		t.Errorf("killed: %v", err)
+	}
+	slow := command("waits", t.Name())
+	slow.Timeout = 200 * time.Millisecond
+	if _, err := program.Run(t.Context(), slow); !errors.Is(err, program.ErrTimeout) || !strings.Contains(err.Error(), "200ms") {
+		t.Errorf("too slow: %v", err)
+	}
+	none(t, t.Name())
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("an interrupt")
+	cancel(why)
+	if _, err := program.Run(ctx, command("waits", t.Name())); !errors.Is(err, why) {
+		t.Errorf("interrupted before: %v", err)
+	}
+}
+
+// none fails the test where a process has the word on its command line.
+func none(t *testing.T, word string) {
+	t.Helper()
+	found, err := program.Find(word)
+	if err != nil || len(found) != 0 {
+		t.Errorf("%v, %v; want that no process of %s is left", found, err, word)
+	}
+}
+
+// An interrupt stops a program with its children, though they don't want to.
+func TestAnInterruptStopsTheWholeGroup(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := program.Run(ctx, command("parent", t.Name()))
+		ended <- err
+	}()
+	for found := []program.Found(nil); len(found) < 2; { // the parent and its child
+		var err error
+		if found, err = program.Find(t.Name()); err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	none(t, t.Name())
+}
+
+// started starts a program and waits for its first line.
+func started(t *testing.T, name string, args ...string) (*program.Process, string) {
+	t.Helper()
+	out, in := io.Pipe()
+	p, err := program.Start(command(name, args...), in, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Stop(0) })
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, lines)
+	return p, strings.TrimSpace(line)
+}
+
+func TestStopProvesThatAGroupIsGone(t *testing.T) {
+	t.Parallel()
+	p, child := started(t, "parent", t.Name())
+	var pid int
+	fmt.Sscan(child, &pid)
+	id, err := program.IDOf(pid)
+	if err != nil || !id.Alive() || !p.ID().Alive() {
+		t.Fatalf("%v, %v, %v", id, p.ID(), err)
+	}
+	if err := p.Stop(50 * time.Millisecond); err != nil || id.Alive() || p.ID().Alive() {
+		t.Errorf("%v, the child lives: %v, the program lives: %v", err, id.Alive(), p.ID().Alive())
+	}
+	<-p.Done()
+	if got := p.Ending(); got != `it was ended by the signal "terminated"` {
+		t.Errorf("%q, want that it went when it was asked to", got)
+	}
+	if err := p.Stop(0); err != nil {
+		t.Errorf("stopped once more: %v", err)
+	}
+
+	p, _ = started(t, "stubborn", t.Name())
+	if err := p.Stop(50 * time.Millisecond); err != nil || p.ID().Alive() || p.Ending() != `it was ended by the signal "killed"` {
+		t.Errorf("one that doesn't want to: %v, %s", err, p.Ending())
+	}
+	none(t, t.Name())
+}
+
+func TestAProgramEndsByItself(t *testing.T) {
+	t.Parallel()
+	p, err := program.Start(command("tells"), io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if got := p.Ending(); got != "it ended with the exit code 3" || p.ID().Alive() {
+		t.Errorf("%q, alive: %v", got, p.ID().Alive())
+	}
+}
+
+// What a program leaves running behind it, as gmtool does its player, neither holds it up
+// nor dies of having nobody to print to.
+func TestAChildThatStays(t *testing.T) {
+	t.Parallel()
+	p, line := started(t, "leaver", t.Name())
+	if line == "ready" { // whichever of the two was first
+		found, err := program.Find(t.Name())
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%v, %v", found, err)
+		}
+	}
+	<-p.Done()
+	found, err := program.Find(t.Name())
+	if err != nil || len(found) != 1 || found[0].PID == p.ID().PID {
+		t.Fatalf("%v, %v; want the child alone", found, err)
+	}
+	if err := p.Stop(0); err != nil || found[0].Alive() {
+		t.Errorf("%v; stopped with the program's group: %v", err, !found[0].Alive())
+	}
+}
+
+// A process of somebody else is found by its command line and stopped by what a lease has
+// noted of it.
+func TestAProcessOfAnother(t *testing.T) {
+	t.Parallel()
+	starter := exec.Command(os.Args[0], t.Name())
+	starter.Env = append(os.Environ(), asProgram+"=starter")
+	out, err := starter.StdoutPipe()
+	if err == nil {
+		err = starter.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { starter.Process.Kill(); starter.Wait() }()
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	id, err := program.ParseID(strings.TrimSuffix(line, " <nil>\n"))
+	if err != nil || !id.Alive() {
+		t.Fatalf("%q: %v, %v", line, id, err)
+	}
+	found, err := program.Find(t.Name())
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%v, %v; want the starter and its program", found, err)
+	}
+	for _, f := range found {
+		if f.ID != id && f.PID != starter.Process.Pid || f.Args[0] != os.Args[0] || f.Args[len(f.Args)-1] != t.Name() {
+			t.Errorf("found %v", f)
+		}
+	}
+	reused := program.ID{PID: id.PID, Began: id.Began + "0"}
+	if err := reused.Stop(0); err != nil || reused.Alive() || !id.Alive() {
+		t.Errorf("a process that has got another's number: %v, alive: %v, and the real one: %v", err, reused.Alive(), id.Alive())
+	}
+	if err := id.Stop(time.Minute); err != nil || id.Alive() {
+		t.Errorf("%v, alive: %v", err, id.Alive())
+	}
+	if err := id.Stop(0); err != nil {
+		t.Errorf("stopped once more: %v", err)
+	}
+}
+
+// A program does not go on by itself when apkgate is killed: it would create what nobody
+// looks for.
+func TestAProgramDiesWithApkgate(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ends a program with its parent")
+	}
+	t.Parallel()
+	starter := exec.Command(os.Args[0], t.Name())
+	starter.Env = append(os.Environ(), asProgram+"=starter")
+	out, err := starter.StdoutPipe()
+	if err == nil {
+		err = starter.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	id, err := program.ParseID(strings.TrimSuffix(line, " <nil>\n"))
+	if err != nil || !id.Alive() {
+		t.Fatalf("%q: %v, %v", line, id, err)
+	}
+	starter.Process.Kill()
+	starter.Wait()
+	for until := time.Now().Add(time.Minute); id.Alive(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			id.Stop(0)
+			t.Fatal("it lives on")
+		}
+	}
+}
+
+func TestIDsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "4711", "4711 since ", "x since 1", "-1 since 1", "0 since 1", "1 since 1", "99999999999999999999 since 1"} {
+		if id, err := program.ParseID(text); err == nil {
+			t.Errorf("%q is read as %v", text, id)
+		}
+	}
+	me, err := program.IDOf(os.Getpid())
+	if err != nil || !me.Alive() {
+		t.Fatal(me, err)
+	}
+	if back, err := program.ParseID(me.String()); err != nil || back != me {
+		t.Errorf("%v, %v; want %v", back, err, me)
+	}
+	if _, err := program.IDOf(1 << 30); !errors.Is(err, program.ErrNoProcess) {
+		t.Errorf("a number that no process has: %v", err)
+	}
+	if (program.ID{PID: os.Getpid()}).Alive() {
+		t.Error("a process of which nobody knows when it began is taken for this one")
+	}
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package program
+
+import (
+	"strconv"
+	"strings"
+)
+
+// parsePS reads lines of "ps -o pid=,stat=,lstart=,args=": number, state, five words of a
+// date, and the command line, whose arguments can't be told apart from blanks. Zombies and
+// lines of another form are left out.
+func parsePS(text string) (out []Found) {
+	const dateAt, argsAt = 2, 7
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) <= argsAt || strings.HasPrefix(words[1], "Z") {
+			continue
+		}
+		pid, err := strconv.Atoi(words[0])
+		if err != nil {
+			continue
+		}
+		out = append(out, Found{ID{pid, strings.Join(words[dateAt:argsAt], " ")}, words[argsAt:]})
+	}
+	return out
+}
