@@ -51,6 +51,8 @@ type Phone struct {
 	Clock   *clock.Queue
 	// Hot reports whether heat slows it down.
 	Hot func() bool
+	// Worked is for how long each CPU was busy with the phone's start.
+	Worked func() time.Duration
 	// Random is a source that follows from the phone and some words.
 	Random func(words ...any) *rand.Rand
 	// Timeline is where runs are written.

@@ -189,7 +189,7 @@ func (a *Account) CPU(d *Deeds) (busy time.Duration) {
 // Busy is how long a CPU was busy since the phone was made.
 func (a *Account) Busy(cpu int) time.Duration {
 	a.Advance()
-	return a.scheduler.Busy(cpu)
+	return a.scheduler.Busy(cpu) + a.Worked()
 }
 
 // InStep is how long a cluster ran at each of its speeds since the phone was made, the

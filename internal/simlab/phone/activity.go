@@ -128,6 +128,15 @@ func input(c *call, then func(code int)) {
 			then(0)
 			return
 		}
+		if c.system.Front() != nil {
+			if verb == "tap" {
+				x, _ := strconv.Atoi(c.Arg(1))
+				y, _ := strconv.Atoi(c.Arg(2))
+				c.system.Tap(x, y)
+			}
+			then(0)
+			return
+		}
 		if pr := c.state.running[c.state.foreground]; pr != nil {
 			frames := pr.app.Touch
 			if verb == "swipe" {
@@ -237,9 +246,11 @@ func (m *monkeyRun) step() {
 		m.call.Printf(":Sending Touch (ACTION_DOWN): 0:(%d.0,%d.0)\n", x, y)
 	}
 	// An event makes something move as often as not.
-	if m.r.IntN(2) == 0 {
+	switch moves := m.r.IntN(2) == 0; {
+	case p.system.Tap(x, y): // it hit a dialog
+	case moves:
 		p.interact(pr, 1+m.r.IntN(2*m.app.Touch+1))
-	} else {
+	default:
 		p.touched(pr)
 	}
 	p.clock.At(p.clock.Now()+m.throttle+3*time.Millisecond, m.step)

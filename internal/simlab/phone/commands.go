@@ -35,13 +35,15 @@ func (p *Phone) commands() map[string]shell.Command {
 		"log":         ends(0, logCommand),
 		"logcat":      {Run: func(c *shell.Call, then func(code int)) { p.log.Command(c, then) }},
 		"dumpsys":     lasts(0, dumpsys),
-		"pm":          {Run: p.packages.Command},
+		"pm":          lasts(0, func(c *call, then func(int)) { pm(c, then, c.packages.Command) }),
 		"cmd":         lasts(24, cmd),
 		"am":          lasts(0, am),
 		"app_process": lasts(0, appProcess),
 		"input":       lasts(0, input),
 		"monkey":      lasts(0, monkey),
 		"run-as":      lasts(0, runAs),
+		"uiautomator": lasts(16, uiautomator),
+		"service":     ends(0, func(c *call) int { return c.system.ServiceCommand(c.Call, c.hasService) }),
 		"perfetto":    lasts(28, func(c *call, then func(int)) { recorders.Perfetto(c.recorders(), c.Call, then) }),
 		"reboot":      ends(0, rebootCommand),
 		"bugreport":   ends(0, func(c *call) int { return reporter.BugReport(c.Call) }),
@@ -71,7 +73,15 @@ func cmd(c *call, then func(code int)) {
 	switch c.Arg(0) {
 	case "package":
 		c.Args = c.Args[1:]
-		c.packages.Service(c.Call, then)
+		pm(c, then, c.packages.Service)
+		return
+	case "power":
+		c.Args = c.Args[1:]
+		then(c.system.PowerCommand(c.Call))
+		return
+	case "jobscheduler":
+		c.Args = c.Args[1:]
+		then(c.system.JobCommand(c.Call))
 		return
 	case "battery":
 		if c.Args = c.Args[1:]; len(c.Args) > 0 {
@@ -81,6 +91,22 @@ func cmd(c *call, then func(code int)) {
 	}
 	c.Errorf("cmd: Can't find service: %s\n", c.Arg(0))
 	then(20)
+}
+
+// pm is the package manager; what compiles in the background is the system's.
+func pm(c *call, then func(code int), other func(*shell.Call, func(code int))) {
+	if c.Arg(0) == "bg-dexopt-job" && c.profile.API >= 24 {
+		c.Args = c.Args[1:]
+		c.system.DexoptJob(c.Call, then)
+		return
+	}
+	other(c.Call, then)
+}
+
+// hasService reports whether the phone has a service of that name, once it serves.
+func (p *Phone) hasService(name string) bool {
+	s, known := services[name]
+	return known && p.profile.API >= s.since
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -7,13 +7,16 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
+	"github.com/apkgate/apkgate/internal/simlab/system"
 )
+
+// nativeSince are programs that were Java's before that API level.
+var nativeSince = map[string]int{"am": 24, "pm": 26, "settings": 26, "wm": 26, "input": 30, "svc": 31}
 
 // takes is how long a command takes beside what it waits for: a program of Java's has
 // to start a virtual machine (app_process), a native one asks a service over binder.
 func (p *Phone) takes(name string, args []string) time.Duration {
-	since := map[string]int{"am": 24, "pm": 26, "settings": 26, "wm": 26, "input": 30, "svc": 31}
-	native, both := since[name]
+	native, both := nativeSince[name]
 	switch {
 	case name == "am" && len(args) > 0 && args[0] == "instrument", name == "monkey", both && p.profile.API < native:
 		return p.about(200*time.Millisecond, 500*time.Millisecond)
@@ -37,7 +40,30 @@ func (p *Phone) about(fast, slow time.Duration) time.Duration {
 	return d + time.Duration(float64(d)*0.15*(2*p.random("cost", p.state.asked).Float64()-1))
 }
 
-// costly is a command that takes its time.
+// serviceOf is which of the system's services a program asks, "" for none.
+func serviceOf(name string, args []string) string {
+	first := ""
+	if len(args) > 0 {
+		first = args[0]
+	}
+	switch name {
+	case "pm":
+		return "package"
+	case "am", "monkey":
+		return "activity"
+	case "wm":
+		return "window"
+	case "svc":
+		return map[string]string{"power": "power", "wifi": "wifi"}[first]
+	case "settings", "input":
+		return name
+	case "cmd", "dumpsys":
+		return first
+	}
+	return ""
+}
+
+// costly is a command that takes its time, and may come before the services are there.
 func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
 	run := cmd.Run
 	cmd.Run = func(c *shell.Call, then func(code int)) {
@@ -46,7 +72,13 @@ func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
 			return
 		}
 		p.clock.Spend(p.takes(name, c.Args), func() {
-			if !c.Ended() {
+			service := serviceOf(name, c.Args)
+			switch {
+			case c.Ended():
+			case service != "" && !p.system.Serves():
+				since, native := nativeSince[name]
+				then(system.Unserved(c, name, service, name == "cmd" || native && p.profile.API >= since))
+			default:
 				run(c, then)
 			}
 		})

@@ -2,9 +2,11 @@ package phone
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -220,6 +222,15 @@ func (p *Phone) shownHz() float64 {
 	return float64(time.Second) / float64(period)
 }
 
+// focusedWindow is the title of the window with the focus: a dialog's of the system, or that
+// of the component in front.
+func (p *Phone) focusedWindow() string {
+	if d := p.system.Front(); d != nil {
+		return d.Title()
+	}
+	return p.focused()
+}
+
 // focused is the component in front: an app's, or the launcher's.
 func (p *Phone) focused() string {
 	if pr := p.state.running[p.state.foreground]; pr != nil {
@@ -238,11 +249,27 @@ func dumpWindow(c *call) int {
 			c.screen.Locked, c.screen.Locked, c.screen.Locked, c.options.Keyguard == "pin")
 	}
 	c.Printf("    mScreenOnEarly=true mScreenOnFully=true\n    mAwake=true\n")
-	c.Printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focused(), c.focused())
+	c.Printf("\nWINDOW MANAGER WINDOWS (dumpsys window windows)\n  mCurrentFocus=Window{2a1b3c u0 %s}\n  mFocusedApp=AppWindowToken{4d5e6f token=Token{7a8b9c ActivityRecord{1f2e3d u0 %s t12}}}\n", c.focusedWindow(), c.focused())
+	c.printRotation()
 	if c.profile.API < 17 { // later it is among the displays' contents
 		c.Printf("\n  Display: %s\n", displayLine(c.profile))
 	}
 	return 0
+}
+
+// printRotation is the line of the window manager that says how the screen is turned
+// (DisplayRotation.dump since Android 10, before it WindowManagerService).
+func (c *call) printRotation() {
+	turned := c.state.settings["system user_rotation"]
+	if c.state.settings["system accelerometer_rotation"] == "1" || turned == "" {
+		turned = strconv.Itoa(c.options.Lies)
+	}
+	if c.profile.API >= 29 {
+		degrees := map[string]string{"1": "90", "2": "180", "3": "270"}[turned]
+		c.Printf("  mCurrentRotation=ROTATION_%s\n", cmp.Or(degrees, "0"))
+		return
+	}
+	c.Printf("  mRotation=%s\n", turned)
 }
 
 // displayLine is what Android 4.1 says of its one display: its size, and between

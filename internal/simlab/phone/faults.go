@@ -179,7 +179,7 @@ func (p *Phone) reboot() {
 	p.state.boots++
 	p.boot()
 	p.screen.Restart()
-	p.state.bootedAt = p.clock.Now() + bootTakes
+	p.system.Restart(bootTakes)
 	p.host.EndAll(255)
 	if c := p.connection; c != nil {
 		c.Offline(true)

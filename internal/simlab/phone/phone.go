@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/shell"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
+	"github.com/apkgate/apkgate/internal/simlab/system"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
@@ -78,13 +78,17 @@ type Options struct {
 	Even bool
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
+	// Lies is how it lies: by how many quarters its picture is turned where it turns with
+	// the phone (accelerometer_rotation).
+	Lies int
+	// Boot is how it starts, from when it is made and after a restart: long ago unless set.
+	Boot system.Boot
+	// FixedPerformance is how much longer all work takes while the fixed performance mode
+	// holds the clocks (1.2), which then vary less from session to session; 0: the phone's
+	// Power HAL has no such mode.
+	FixedPerformance float64
 	// Production makes it a build as it is sold (user), which has no `adb root`.
 	Production bool
-	// Boots is how long the phone still takes to boot when it is made. For the first half of it
-	// adb's port takes connections and answers nothing, as while an emulator's kernel starts.
-	Boots time.Duration
-	// Stuck has it never complete its boot, though adb's port answers.
-	Stuck bool
 }
 
 // Phone is a simulated phone. It serves the adb daemon's Phone interface.
@@ -106,6 +110,7 @@ type Phone struct {
 	home       *home.Home
 	power      *account.Account
 	screen     *screen.Screen
+	system     *system.System
 	state      state
 	connection Connection
 	stopRate   func()
@@ -121,7 +126,6 @@ type state struct {
 	nextPID     int
 	garbage     bool
 	wifiUpAt    time.Duration  // when the phone is on Wi-Fi that was turned on
-	bootedAt    time.Duration  // boot_completed from here on
 	repetitions map[string]int // scenarios played, by app, scenario and network
 	played      int            // scenarios played in all
 	windows     int            // opened, and processes started, since the phone was made
@@ -162,8 +166,11 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		running: map[string]*process{}, nextPID: 4200,
 		repetitions: map[string]int{}, graphics: gfxinfo.Packages{},
 	}
+	width, height := p.Size()
+	ph.system = system.New(system.Phone{API: p.API, Clock: ph.clock, Boot: o.Boot, Emulator: ph.sensors().Emulator,
+		Performance: o.FixedPerformance > 0, Width: width, Height: height, Kill: ph.closeApp})
 	ph.power = account.New(account.Phone{Profile: p, Sensors: ph.sensors(), Clock: ph.clock, Hot: ph.isHot, Random: ph.random,
-		Timeline: ph.timeline, Composed: ph.composed, Kept: ph.kept})
+		Timeline: ph.timeline, Composed: ph.composed, Kept: ph.kept, Worked: ph.system.Worked})
 	ph.screen = screen.New(screen.Phone{Account: ph.power, Keyguard: o.Keyguard, RateTakes: o.RateTakes, Setting: ph.setting, TimedOut: ph.timedOut})
 	for _, dir := range dumps.PolicyDirs(ph.power) {
 		_ = ph.files.MakeDir(dir, true)
@@ -189,18 +196,22 @@ func (p *Phone) boot() {
 	p.log.System("main", 'I', "boot", "simulated phone %s", p.profile.Name)
 }
 
+// closeApp ends a process from the dialog that says what is wrong with it; System UI comes
+// back by itself.
+func (p *Phone) closeApp(process string) {
+	if p.kill(process); process == systemUI.Package {
+		p.boot()
+	}
+}
+
 // Attach gives the phone the way by which it is reached, for faults to break.
 func (p *Phone) Attach(c Connection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.connection = c
-	if boots := p.options.Boots; boots > 0 {
+	if silent := p.options.Boot.Silent; silent > 0 {
 		c.Hang(true)
-		p.state.bootedAt = p.clock.Now() + boots
-		p.clock.At(p.clock.Now()+boots/2, func() { c.Hang(false) })
-	}
-	if p.options.Stuck {
-		p.state.bootedAt = math.MaxInt64
+		p.clock.At(p.clock.Now()+silent, func() { c.Hang(false) })
 	}
 }
 
@@ -254,10 +265,14 @@ func (p *Phone) context() simapp.Context {
 
 // conditions are those of a scenario that is played now.
 func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Conditions {
+	noise := p.profile.Noise
+	if p.system.Fixed {
+		noise *= heldNoise
+	}
 	return choreo.Conditions{
 		Context: p.context(),
-		Speed:   p.profile.Speed * p.heatFactor() * p.packages.CodeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
-		Session: choreo.SessionFactor(app, p.profile.Noise, p.random("session", app.Package, p.state.network)),
+		Speed:   p.profile.Speed * p.heatFactor() * p.clockFactor() * p.packages.CodeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
+		Session: choreo.SessionFactor(app, noise, p.random("session", app.Package, p.state.network)),
 	}
 }
 

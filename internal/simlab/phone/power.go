@@ -155,6 +155,25 @@ func (p *Phone) composed(from, to time.Duration) (out []timeline.DisplayFrame) {
 // isHot reports whether heat slows the phone down.
 func (p *Phone) isHot() bool { return p.clock.Now() < clock.Boot+p.options.HotFor }
 
+// What is left of the noise of sessions where the clocks are held, and how much longer work
+// takes where the CPUs have something else to do.
+const (
+	heldNoise  = 0.3
+	busyFactor = 1.7
+)
+
+// clockFactor is what all work costs on clocks that are held, and beside a busy system.
+func (p *Phone) clockFactor() float64 {
+	factor := 1.0
+	if p.system.Fixed {
+		factor = p.options.FixedPerformance
+	}
+	if p.system.Busy() {
+		factor *= busyFactor
+	}
+	return factor
+}
+
 // heatFactor is what all work costs on a CPU whose speed is held down for heat.
 func (p *Phone) heatFactor() float64 {
 	if p.isHot() {

@@ -12,10 +12,10 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
 
-// property reads a property; that of the boot changes while the phone restarts.
+// property reads a property; those of the boot change while the phone starts.
 func (p *Phone) property(name string) string {
-	if p.clock.Now() < p.state.bootedAt && (name == "sys.boot_completed" || name == "dev.bootcomplete") {
-		return ""
+	if value, starts := p.system.Property(name); starts {
+		return value
 	}
 	if name == "gsm.network.type" && p.profile.API >= 17 { // what the SIM is on, whatever is used
 		return cmp.Or(map[string]string{"3g": "UMTS", "2g": "EDGE", "5g": "NR"}[p.options.Network], "LTE")
@@ -265,4 +265,62 @@ func (p *Phone) Control(service, argument string) (answer string, restarts bool)
 	}
 	delete(p.state.props, "service.adb.tcp.port")
 	return "restarting in USB mode\n", true
+}
+
+// uiautomator is uiautomator dump [FILE] (DumpCommand): it waits until nothing moves, ten
+// seconds at most, and says that it wrote the file whether it could or not.
+func uiautomator(c *call, then func(code int)) {
+	if c.Arg(0) != "dump" {
+		c.Errorf("Usage: uiautomator <subcommand> [options]\n")
+		then(1)
+		return
+	}
+	const starts, idle = 900 * time.Millisecond, 10 * time.Second
+	file := cmp.Or(c.Arg(1), "/sdcard/window_dump.xml")
+	c.clock.Spend(starts, func() {
+		if pr := c.state.running[c.state.foreground]; c.system.Front() == nil && pr != nil && pr.draws.Busy(c.clock.Now()) {
+			c.clock.Spend(idle, func() {
+				c.Errorf("ERROR: could not get idle state.\n")
+				then(0)
+			})
+			return
+		}
+		c.clock.Spend(time.Second, func() {
+			_ = c.files.Write(file, []byte(c.system.Hierarchy(c.focused())), 0o600)
+			c.Printf("UI hierchary dumped to: %s\n", file)
+			then(0)
+		})
+	})
+}
+
+// ShowDialog has the system say that a process does not respond, or that it crashed.
+func (p *Phone) ShowDialog(process string, crashed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.system.Show(process, crashed)
+}
+
+// Dialog is the title of the system's dialog that has the focus, "" for none.
+func (p *Phone) Dialog() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := p.system.Front(); d != nil {
+		return d.Title()
+	}
+	return ""
+}
+
+// Held reports whether the clocks are held, and whether the job scheduler may compile apps
+// in the background.
+func (p *Phone) Held() (performance, dexopt bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.system.Fixed, !p.system.DexoptOff()
+}
+
+// Setting is what a setting is: "system screen_brightness_mode", "" where nobody set it.
+func (p *Phone) Setting(key string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.state.settings[key]
 }

@@ -73,9 +73,13 @@ func (w *workload) playNext(cold bool) {
 		w.fail(fmt.Sprintf("java.lang.IllegalStateException: the simulated app has no scenario %s", w.current.Scenario))
 	case cold && w.phone.screen.Hidden() != "":
 		w.fail("androidx.test.espresso.NoActivityResumedException: No activities in stage RESUMED. Did you forget to launch the activity. (test.getActivity() or similar)? (" + w.phone.screen.Hidden() + ")")
+	case cold && w.phone.system.Front() != nil:
+		w.at(w.phone.clock.Now()+focusFor, func() {
+			w.fail(noFocus + " (" + w.phone.focusedWindow() + ")")
+		})
 	case name != "":
 		w.at(w.phone.clock.Now()+focusFor, func() {
-			w.fail("androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds. (a dialog asks for " + name + ")")
+			w.fail(noFocus + " (a dialog asks for " + name + ")")
 		})
 	default:
 		w.perform(sc, cold)
@@ -121,8 +125,12 @@ func (w *workload) passed() {
 	w.playNext(false)
 }
 
-// focusFor is how long Espresso waits for a window of the app to have the focus.
-const focusFor = 10 * time.Second
+// focusFor is how long Espresso waits for a window of the app to have the focus, and noFocus
+// what it says of one that gets none.
+const (
+	focusFor = 10 * time.Second
+	noFocus  = "androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds."
+)
 
 // at does something at a time, as long as the workload lives.
 func (w *workload) at(t time.Duration, do func()) {

@@ -32,7 +32,7 @@ type Spec struct {
 	Name     string         // of its file in the folder; no two run with one name
 	Profile  string         // of the simulated phone; "": that of the settings
 	Seed     uint64         // of the simulated phone, 1 unless set
-	Options  simlab.Options // Rate and Boots are those of the settings unless set
+	Options  simlab.Options // Rate and Boot.Takes are those of the settings unless set
 	ADB      int            // its port; 0: a free one
 	Console  int            // the emulator console's port; 0: it has none
 	AVD      string         // what the console calls it
@@ -68,13 +68,13 @@ func Run(folder state.Folder, spec Spec, ready func(Running) error) error {
 	spec.Profile = cmp.Or(spec.Profile, settings.Profile)
 	spec.Seed = cmp.Or(spec.Seed, 1)
 	spec.Options.Rate = cmp.Or(spec.Options.Rate, settings.Rate)
-	spec.Options.Boots = cmp.Or(spec.Options.Boots, settings.Boots)
-	boots := spec.Options.Boots
+	boots := cmp.Or(spec.Options.Boot.Takes, settings.Boots)
+	spec.Options.Boot.Takes, spec.Options.Boot.Silent = boots, boots/2
 	switch {
 	case folder.Fails(FailsToAnswer):
-		spec.Options.Boots = 1000 * time.Hour
+		spec.Options.Boot.Silent = 1000 * time.Hour
 	case folder.Fails(FailsToBoot):
-		spec.Options.Stuck = true
+		spec.Options.Boot.Never = true
 	}
 	dies := folder.Fails(DiesBooting)
 
