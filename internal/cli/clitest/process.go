@@ -16,6 +16,7 @@ const CommandLine = "APKGATE_TEST_COMMAND_LINE"
 
 func init() {
 	if words := os.Getenv(CommandLine); words != "" {
+		os.Unsetenv(CommandLine) // what it starts is something else
 		os.Exit(cli.Main(cli.Process(), strings.Split(words, "\n")))
 	}
 }
