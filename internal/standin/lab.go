@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/standin/avd"
 	"github.com/apkgate/apkgate/internal/standin/instance"
 	"github.com/apkgate/apkgate/internal/standin/state"
 )
@@ -32,9 +34,14 @@ type Options struct {
 	Rate  float64       // how many seconds pass on a phone in one of this computer's; 1 unless set
 	Boots time.Duration // how long a phone takes to boot by its own clock; 1 s unless set
 	Phone string        // the simulated phone; an emulator's unless set
+	// Images are the system images that are installed: Image unless set.
+	Images []string
 	// WithoutADB leaves out the adb server: phones are reached at their own ports.
 	WithoutADB bool
 }
+
+// Image is the system image that a lab's SDK has.
+const Image = "system-images;android-34;google_apis;x86_64"
 
 // New makes a lab that ends with the test: its phones, programs and adb server are killed,
 // whatever the test's own programs have left.
@@ -52,7 +59,10 @@ func New(t testing.TB, o Options) *Lab {
 	}
 	t.Cleanup(func() { _ = owner.Close() })
 	l.Bin, l.Home = l.Path("bin"), l.Path("home")
-	l.fill()
+	if o.Images == nil {
+		o.Images = []string{Image}
+	}
+	l.fill(o.Images)
 	l.configure(o)
 	if !o.WithoutADB {
 		l.startADB()
@@ -61,27 +71,44 @@ func New(t testing.TB, o Options) *Lab {
 }
 
 // fill makes the folders, and the programs as links to the test's binary.
-func (l *Lab) fill() {
+func (l *Lab) fill(images []string) {
 	l.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	for _, dir := range []string{l.Bin, l.Home, l.Path("instances"), l.Path("cache"), l.Path("avd"), l.Path("tmp")} {
+	for _, dir := range []string{l.Home, l.Path("instances"), l.Path("cache"), l.Path("avd"), l.Path("tmp")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			l.t.Fatal(err)
 		}
 	}
-	names := []string{instance.Detached}
-	for name := range programs {
-		names = append(names, name)
+	tools := l.SDK("cmdline-tools", "latest", "bin")
+	links := map[string]string{
+		filepath.Join(l.Bin, instance.Detached): self,
+		filepath.Join(tools, "avdmanager"):      self,
+		filepath.Join(tools, "sdkmanager"):      self,
+		l.SDK("emulator", "emulator"):           self,
 	}
-	for _, name := range names {
-		if err := os.Symlink(self, filepath.Join(l.Bin, name)); err != nil {
+	if adb, err := exec.LookPath("adb"); err == nil {
+		links[l.SDK("platform-tools", "adb")] = adb
+	}
+	for name := range programs {
+		links[filepath.Join(l.Bin, name)] = self
+	}
+	for link, to := range links {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(to, link)); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	for _, image := range images {
+		if err := avd.Install(l.SDK(), image); err != nil {
 			l.t.Fatal(err)
 		}
 	}
 }
+
+// SDK is the path of a file in the lab's Android SDK.
+func (l *Lab) SDK(names ...string) string { return l.Path(append([]string{"sdk"}, names...)...) }
 
 // configure writes what the programs are told of the lab.
 func (l *Lab) configure(o Options) {
@@ -111,8 +138,8 @@ func (l *Lab) Variables() map[string]string {
 		"XDG_CACHE_HOME":   l.Path("cache"),
 		"XDG_RUNTIME_DIR":  l.Path("tmp"),
 		"ANDROID_AVD_HOME": l.Path("avd"),
-		"ANDROID_HOME":     l.Path("sdk"),
-		"ANDROID_SDK_ROOT": l.Path("sdk"),
+		"ANDROID_HOME":     l.SDK(),
+		"ANDROID_SDK_ROOT": l.SDK(),
 		state.Variable:     string(l.Folder),
 	}
 	if l.ADB > 0 {

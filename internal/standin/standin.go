@@ -1,5 +1,5 @@
 // Package standin plays, for tests, the programs that boot virtual devices and that are
-// not on the machines where apkgate is made: avdmanager, emulator, gmsaas and gmtool. What
+// not on the machines where apkgate is made: avdmanager, emulator, sdkmanager, gmsaas and gmtool. What
 // they boot are simulated phones in processes of their own, which real adb servers and
 // apkgate itself speak to.
 //
@@ -31,6 +31,7 @@ var programs = map[string]program{
 	"emulator":   avd.Emulator,
 	"gmsaas":     genymotion.SaaS,
 	"gmtool":     genymotion.Desktop,
+	"sdkmanager": avd.SDKManager,
 }
 
 // A test's binary is not a test where it was started under another name.

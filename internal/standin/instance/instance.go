@@ -165,22 +165,39 @@ func openConsole(ending context.Context, end func(), spec Spec, fails func(strin
 }
 
 // announce tells the adb server of a port, as the emulator does when it starts
-// (android/emulation/control/AdbInterface, "host:emulator:PORT"). Where the environment
-// names no server of the lab's own, nobody is told: 5037 is not ours to speak to.
-func announce(port int) {
+// (android/emulation/control/AdbInterface, "host:emulator:PORT").
+func announce(port int) { _, _ = ask("host:emulator:" + strconv.Itoa(port)) }
+
+// Connect has the adb server connect to a port, as `adb connect` does, and returns what
+// the server says.
+func Connect(port int) (string, error) { return ask("host:connect:127.0.0.1:" + strconv.Itoa(port)) }
+
+// Disconnect takes back a Connect.
+func Disconnect(port int) (string, error) {
+	return ask("host:disconnect:127.0.0.1:" + strconv.Itoa(port))
+}
+
+// ask asks the adb server that the environment names. Where it names none, nobody is told:
+// the server of whoever runs the tests is not ours to speak to.
+func ask(request string) (string, error) {
 	server := os.Getenv("ANDROID_ADB_SERVER_PORT")
 	if server == "" {
-		return
+		return "", errors.New("ask the adb server: ANDROID_ADB_SERVER_PORT names none")
 	}
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+server, time.Second)
 	if err != nil {
-		return
+		return "", err
 	}
 	defer conn.Close()
-	request := "host:emulator:" + strconv.Itoa(port)
-	_, _ = fmt.Fprintf(conn, "%04x%s", len(request), request)
-	_ = conn.SetReadDeadline(time.Now().Add(time.Second))
-	_, _ = io.ReadAll(conn)
+	if _, err := fmt.Fprintf(conn, "%04x%s", len(request), request); err != nil {
+		return "", err
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	answer, err := io.ReadAll(conn)
+	if len(answer) < 8 || string(answer[:4]) != "OKAY" {
+		return "", fmt.Errorf("ask the adb server for %s: %q, %v", request, answer, err)
+	}
+	return string(answer[8:]), nil
 }
 
 func fileOf(name string) string { return filepath.Join("instances", name+".json") }

@@ -1,0 +1,30 @@
+package standin
+
+import (
+	"fmt"
+	"time"
+)
+
+// App is a simulated app that is through with its scenario after so long, since the
+// phones of a lab run in real time. It is called com.example.demo, wavers little, and
+// holds its own test, com.example.demo.ReadMailTest#readsMail. Each frame costs it so
+// much more time than others as slower says: 1 is a good build.
+func App(lasts time.Duration, slower float64) string {
+	return fmt.Sprintf(`apkgate-simulated-app/1
+package com.example.demo
+version 1.4.0 140
+activity .InboxActivity
+
+cost 7ms
+think 800us
+startup 200ms
+noise session 0.5%% repetition 0.5%% phone x0.2 frame 14%% tail 0.4%%x3
+slow always x%g after scroll
+
+scenario read-mail %v
+  start 12
+  400ms scroll 30
+
+test com.example.demo.ReadMailTest#readsMail read-mail
+`, slower, lasts)
+}
