@@ -284,7 +284,7 @@ func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
 	results := collect.Lab{
 		Jobs:    []collect.Job{quick.job("quick"), other.job("other")},
 		Options: collect.Options{Progress: progressFunc(func(journal.Event) {})},
-		Finished: func(r collect.Result) {
+		Finished: func(_ int, r collect.Result) {
 			if r.Device != "quick" {
 				return
 			}

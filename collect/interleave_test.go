@@ -244,7 +244,7 @@ func TestInterleaveOnASimulatedPhone(t *testing.T) {
 		}
 		lab := collect.Lab{Jobs: []collect.Job{good}}
 		var finished []string
-		lab.Finished = func(r collect.Result) { finished = append(finished, r.Run.App.Version) }
+		lab.Finished = func(_ int, r collect.Result) { finished = append(finished, r.Run.App.Version) }
 		bases, heads := lab.Interleave(t.Context(), []collect.Job{worse}, nil, 0)
 		base, head := bases[0], heads[0]
 		wantComplete(t, base, 3)

@@ -18,11 +18,11 @@ type Lab struct {
 	// Parallel bounds the devices that work at the same time; 0 is all of them.
 	Parallel int
 	Options  Options
-	// Finished is given each result as soon as it is there, so that a caller can
+	// Finished is given each result, with its job's place, as soon as it is there, so that a caller can
 	// keep what was measured before an interrupt; nil for none. It and Progress
 	// are never called at the same time, and no device waits for either; all is
 	// told when the Lab's method returns.
-	Finished func(Result)
+	Finished func(job int, r Result)
 }
 
 // Collect makes all runs and returns what became of each, in the order of the
@@ -119,7 +119,7 @@ func (l Lab) drive(do func(job int, options Options) []Result) {
 		group.Go(func() error {
 			for _, i := range indexes {
 				for _, r := range do(i, options) {
-					teller.finish(r)
+					teller.finish(i, r)
 				}
 			}
 			return nil

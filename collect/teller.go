@@ -10,8 +10,8 @@ import (
 // goroutine of its own: whoever is told may take long, as a store that hangs, and
 // no device waits for that.
 type teller struct {
-	progress journal.Progress // nil: not told
-	finished func(Result)     // nil: not told
+	progress journal.Progress  // nil: not told
+	finished func(int, Result) // nil: not told
 
 	mu      sync.Mutex
 	queue   []told
@@ -24,9 +24,10 @@ type teller struct {
 type told struct {
 	event  journal.Event
 	result *Result
+	job    int // of the result
 }
 
-func newTeller(progress journal.Progress, finished func(Result)) *teller {
+func newTeller(progress journal.Progress, finished func(int, Result)) *teller {
 	t := &teller{progress: progress, finished: finished, emptied: make(chan struct{})}
 	t.more = sync.NewCond(&t.mu)
 	go t.run()
@@ -44,10 +45,10 @@ func (t *teller) Report(e journal.Event) {
 	}
 }
 
-// finish tells a result.
-func (t *teller) finish(r Result) {
+// finish tells the result of the job at a place.
+func (t *teller) finish(job int, r Result) {
 	if t.finished != nil {
-		t.add(told{result: &r})
+		t.add(told{result: &r, job: job})
 	}
 }
 
@@ -83,7 +84,7 @@ func (t *teller) run() {
 		case !ok:
 			return
 		case what.result != nil:
-			t.finished(*what.result)
+			t.finished(what.job, *what.result)
 		default:
 			t.progress.Report(what.event)
 		}

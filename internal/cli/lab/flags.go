@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -21,10 +22,15 @@ type CollectFlags struct {
 	Evidence                           Evidence   // no flag
 	Pull                               run.Source // head, base and merge of a pull request; no flag
 	// Again says for which session of the same command devices are readied, and Only
-	// which of the configuration's runs are made, by their places among Jobs: nil is
+	// which of the configuration's runs are made, by their places among Units: nil is
 	// all. No flags.
 	Again int
 	Only  []int
+	// Known tells what became of a unit that is measured already: it is not made again.
+	// Ended is given each unit that was made, as soon as it has ended and before its run
+	// is kept. Both may be nil. No flags.
+	Known func(Unit) (collect.Result, bool)
+	Ended func(Unit, collect.Result) error
 }
 
 // Register defines the flags.

@@ -64,7 +64,7 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	var kept error
 	pairs := collect.Lab{
 		Jobs: bases, Parallel: t.Parallel,
-		Finished: func(r collect.Result) {
+		Finished: func(_ int, r collect.Result) {
 			if t.Keep != nil && keepable(r) {
 				if err := t.Keep(r.Run); kept == nil { // the first says enough
 					kept = err

@@ -14,26 +14,66 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// Measure makes the runs of a configuration. keep is given each as soon as it is
-// there, so that an interrupt loses none that was whole.
-func Measure(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, keep func(run.Run) error) (results []collect.Result, err error) {
+// Measure makes the runs of a configuration that are not known. keep is given each as
+// soon as it is there, so that an interrupt loses none that was whole; those that are
+// known come first. The results are in the order of Units.
+func Measure(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, keep func(run.Run) error) ([]collect.Result, error) {
 	profiles, err := KeepProfiles(cfg.Energy)
 	if err != nil {
 		return nil, err
+	}
+	keeper, err := f.Evidence.keeper(c)
+	if err != nil {
+		return nil, exit.Infrastructure(err)
+	}
+	defer keeper.close()
+	var kept error // the first says enough
+	store := func(r collect.Result) {
+		if !keepable(r) {
+			return
+		}
+		if keep != nil {
+			kept = cmp.Or(kept, keep(r.Run))
+		}
+		keeper.finished(context.WithoutCancel(ctx), r.Run)
+	}
+	p := f.plan(cfg)
+	for _, place := range p.asked {
+		if r, known := p.known[place]; known {
+			store(r)
+		}
+	}
+	made, err := p.measure(ctx, c, cfg, f, keeper, func(u Unit, r collect.Result) {
+		profiles.Keep(r, "")
+		if f.Ended != nil {
+			kept = cmp.Or(kept, f.Ended(u, r))
+		}
+		store(r)
+	})
+	if err != nil {
+		return nil, errors.Join(kept, err)
+	}
+	results := p.inOrder(made)
+	if err := NameRuns(results); err != nil {
+		return nil, errors.Join(kept, err)
+	}
+	return results, errors.Join(kept, profiles.Told(c.Stderr))
+}
+
+// measure makes the runs of the plan that are not known, on devices that are readied
+// for it where there are any. ended is told of each, one at a time.
+func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, k *keeper, ended func(Unit, collect.Result)) (results []collect.Result, err error) {
+	if len(p.places) == 0 {
+		return nil, nil
 	}
 	devices, closing, err := ReadyAgain(ctx, c, cfg, f.Again)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	keeper, err := f.Evidence.keeper(c)
-	if err != nil {
-		return nil, exit.Infrastructure(err)
-	}
-	defer keeper.close()
-	todo := chosen(Jobs(cfg, devices, OriginOf(c, f)), f.Only)
+	todo := chosen(Jobs(cfg, devices, OriginOf(c, f)), p.places)
 	if f.Evidence.APK {
-		build, err := keeper.build(ctx, cfg.App)
+		build, err := k.build(ctx, cfg.App)
 		if err != nil {
 			return nil, err
 		}
@@ -43,29 +83,15 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 	}
 	shown := NewProgress(c, todo)
 	defer shown.Clear()
-	var kept error
 	lab := collect.Lab{
 		Jobs: todo, Parallel: f.Parallel,
-		Options: collect.Options{Host: Host(c), Evidence: keeper.taking(), Progress: shown, Now: c.Now},
-		Finished: func(r collect.Result) {
-			if keep != nil && keepable(r) {
-				if err := keep(r.Run); kept == nil { // the first says enough
-					kept = err
-				}
-			}
-			if keepable(r) {
-				keeper.finished(context.WithoutCancel(ctx), r.Run)
-			}
-			profiles.Keep(r, "")
+		Options: collect.Options{Host: Host(c), Evidence: k.taking(), Progress: shown, Now: c.Now},
+		Finished: func(job int, r collect.Result) {
+			ended(p.units[p.places[job]], r)
 			shown.Finished(r) // now that it is kept
 		},
 	}
-	results = lab.Collect(ctx)
-	if err := NameRuns(results); err != nil {
-		return nil, err
-	}
-	shown.Clear()
-	return results, errors.Join(kept, profiles.Told(c.Stderr))
+	return lab.Collect(ctx), nil
 }
 
 // Measured is what came of measuring.
