@@ -9,6 +9,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/run"
 )
@@ -83,5 +84,5 @@ func Config(path string, f CollectFlags) (*config.Config, error) {
 	if err := f.apply(cfg); err != nil {
 		return nil, err
 	}
-	return cfg, FilesThere(cfg)
+	return cfg, fit.FilesThere(cfg)
 }

@@ -1,6 +1,5 @@
 // Package lab makes of a configuration the devices and runs that are measured: it
-// finds and claims devices, checks that the files fit, measures and shows how far it
-// is, and sorts what was lost.
+// finds and claims devices, measures and shows how far it is, and sorts what was lost.
 //
 // How a run is measured is package collect's. It takes a stand: what can be known to be
 // wrong is told before any device is kept waiting.

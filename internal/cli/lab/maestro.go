@@ -2,10 +2,8 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"os/exec"
 	"slices"
 
 	"github.com/apkgate/apkgate/config"
@@ -13,23 +11,6 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 )
-
-// maestroThere looks for the command that a Maestro flow needs.
-func maestroThere(cfg *config.Config) error {
-	for i, s := range cfg.Scenarios {
-		if s.Workload.Maestro == nil {
-			continue
-		}
-		if _, err := exec.LookPath(maestro); err != nil {
-			return exit.Usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", i, maestro, errors.Unwrap(err)),
-				"install Maestro, or add the folder of its command to PATH, as a rule ~/.maestro/bin")
-		}
-	}
-	return nil
-}
-
-// maestro is the command that collect runs for a Maestro flow.
-const maestro = "maestro"
 
 // maestroServer is the adb server at which Maestro looks for devices, whatever the
 // environment says (its library dadb; Maestro's issue 2517).

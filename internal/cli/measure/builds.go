@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/turns"
@@ -78,7 +79,7 @@ func bothThere(c console.Console, b Builds, cfg *config.Config) error {
 		}
 		build := *cfg
 		build.App.Install(path)
-		if err := lab.FilesThere(&build); err != nil {
+		if err := fit.FilesThere(&build); err != nil {
 			return err
 		}
 	}

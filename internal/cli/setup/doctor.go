@@ -22,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
@@ -57,7 +58,7 @@ func configFit(path string) error {
 	if err != nil {
 		return err
 	}
-	return lab.FilesThere(cfg)
+	return fit.FilesThere(cfg)
 }
 
 func doctor(ctx context.Context, c console.Console, cfg *config.Config) (err error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/cli/kept"
-	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -64,7 +64,7 @@ func (b Base) name() string {
 func (b Base) fits(cfg *config.Config) error {
 	own := *cfg
 	own.App.Install(b.APK)
-	if err := lab.FilesThere(&own); err != nil {
+	if err := fit.FilesThere(&own); err != nil {
 		return fmt.Errorf("the base build: %w", err)
 	}
 	return nil

@@ -1,9 +1,15 @@
-package lab
+// Package fit looks whether the files and commands that a configuration names are there
+// and fit together, before any device is kept waiting for them.
+//
+// It owns what can be known of files alone. It takes a stand: all that is wrong is told at
+// once, and of a file that can't be read as an APK the device has the last word.
+package fit
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -68,4 +74,18 @@ func installable(app config.App) error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// maestroThere looks for the command that a Maestro flow needs.
+func maestroThere(cfg *config.Config) error {
+	for i, s := range cfg.Scenarios {
+		if s.Workload.Maestro == nil {
+			continue
+		}
+		if _, err := exec.LookPath("maestro"); err != nil {
+			return exit.Usage(fmt.Errorf("scenarios[%d].workload.maestro: find the command %s on this computer: %w", i, "maestro", errors.Unwrap(err)),
+				"install Maestro, or add the folder of its command to PATH, as a rule ~/.maestro/bin")
+		}
+	}
+	return nil
 }
