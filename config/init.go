@@ -106,6 +106,14 @@ const initEnergy = `
 energy: {source: auto}
 `
 
+const initDevices = `
+# Without devices, the one that adb sees is used.
+# devices:
+#   - serial: emulator-5554
+#   - address: 10.0.0.7:5555
+#   - avd: {model: pixel_6, android: 34} # an emulator that apkgate boots: docs/labs.md
+`
+
 const initBase = `
 # The build before the change: what the accepted runs don't clear is measured in turns with it.
 # base: base/app-release.apk
@@ -143,7 +151,7 @@ func (o InitOptions) workload(b *bytes.Buffer) {
 
 func (o InitOptions) devices(b *bytes.Buffer) {
 	if len(o.Devices) == 0 {
-		b.WriteString("\n# Without devices, the one that adb sees is used.\n# devices:\n#   - serial: emulator-5554\n#   - address: 10.0.0.7:5555\n")
+		b.WriteString(initDevices)
 		return
 	}
 	b.WriteString("\n# Each scenario runs on each of these.\ndevices:\n")

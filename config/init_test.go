@@ -56,6 +56,27 @@ func TestInitWritesWhatLoadReads(t *testing.T) {
 	}
 }
 
+// The devices that a new file offers can be taken as they stand there.
+func TestTheDevicesThatInitOffersAreAllowed(t *testing.T) {
+	src, err := Init(InitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, offered, ok := strings.Cut(string(src), "\n# devices:\n")
+	if !ok {
+		t.Fatalf("no devices are offered:\n%s", src)
+	}
+	offered, after, _ := strings.Cut(offered, "\n\n")
+	offered = strings.ReplaceAll("\n"+offered, "\n#", "\n")
+	c, err := Load(FileName, []byte(before+"\ndevices:"+offered+"\n\n"+after), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Devices) != 3 || !c.Devices[2].Booted() {
+		t.Errorf("the devices are %+v, want three of which the last is booted by apkgate", c.Devices)
+	}
+}
+
 func TestInitChoosesTheWorkload(t *testing.T) {
 	for name, test := range map[string]struct {
 		o    InitOptions
