@@ -311,6 +311,34 @@ func TestRefuse(t *testing.T) {
 	h.want(wire.CNXN)
 }
 
+// What drips comes in drops, and all of it in the end.
+func TestDrip(t *testing.T) {
+	d, addr := serve(t)
+	h := connect(t, addr)
+	fall, asked := make(chan struct{}), make(chan struct{}, 1)
+	d.Drip(16, func() <-chan struct{} {
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		return fall
+	})
+	h.send(wire.CNXN, wire.Version, wire.MaxPayload, "host::")
+	<-asked
+	if n, err := io.ReadFull(h.conn, make([]byte, 16)); err != nil {
+		t.Fatalf("the first drop: %d bytes, %v", n, err)
+	}
+	h.conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	if n, err := h.conn.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes more come before the next drop falls", n)
+	}
+	h.conn.SetReadDeadline(time.Now().Add(limit))
+	d.Drip(0, nil)
+	if _, err := io.ReadFull(h.conn, make([]byte, 24)); err != nil {
+		t.Errorf("the rest, once it no longer drips: %v", err)
+	}
+}
+
 func TestServeEndsWhileHanging(t *testing.T) {
 	d, addr := serve(t) // its cleanup waits for Serve
 	h := connect(t, addr)

@@ -101,10 +101,40 @@ func (d *Daemon) requiredKey() *rsa.PublicKey {
 	return d.key
 }
 
-// freezer stops reading and writing on connections.
+// Drip sends so many bytes at a time, and the next once the channel is closed that next
+// returns. Without next it sends all that there is again.
+func (d *Daemon) Drip(bytes int, next func() <-chan struct{}) { d.freezer.setDrip(bytes, next) }
+
+// freezer stops reading and writing on connections, or lets drops through.
 type freezer struct {
 	mu   sync.Mutex
 	thaw chan struct{} // closed at the end of the frost; nil without frost
+	tap  tap
+}
+
+// tap lets drops through, where it has a next.
+type tap struct {
+	drop int // bytes
+	next func() <-chan struct{}
+	dry  chan struct{} // closed when it no longer drips
+}
+
+func (f *freezer) setDrip(drop int, next func() <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.tap.dry != nil {
+		close(f.tap.dry)
+	}
+	f.tap = tap{}
+	if next != nil {
+		f.tap = tap{drop, next, make(chan struct{})}
+	}
+}
+
+func (f *freezer) tapped() tap {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tap
 }
 
 func (f *freezer) set(on bool) {
@@ -165,7 +195,21 @@ func (f *freezable) Write(p []byte) (int, error) {
 	if err := f.wait(); err != nil {
 		return 0, err
 	}
-	return f.Conn.Write(p)
+	written := 0
+	for tap := f.freezer.tapped(); tap.next != nil && len(p)-written > tap.drop; tap = f.freezer.tapped() {
+		n, err := f.Conn.Write(p[written : written+tap.drop])
+		if written += n; err != nil {
+			return written, err
+		}
+		select {
+		case <-tap.next():
+		case <-tap.dry:
+		case <-f.closed:
+			return written, net.ErrClosed
+		}
+	}
+	n, err := f.Conn.Write(p[written:])
+	return written + n, err
 }
 
 func (f *freezable) Close() error {

@@ -10,6 +10,8 @@ import (
 	"container/heap"
 	"context"
 	"time"
+
+	"github.com/apkgate/apkgate/device"
 )
 
 // Queue is a clock and what is due on it.
@@ -93,3 +95,12 @@ func SleepReal(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
+
+// Host is this computer's clock.
+func Host() device.Clock { return host{time.Now()} }
+
+type host struct{ start time.Time }
+
+func (h host) Now() time.Duration { return time.Since(h.start) }
+
+func (h host) Sleep(ctx context.Context, d time.Duration) error { return SleepReal(ctx, d) }

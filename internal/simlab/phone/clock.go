@@ -41,6 +41,9 @@ func (c ownClock) Sleep(ctx context.Context, d time.Duration) error {
 	c.phone.mu.Lock()
 	c.phone.clock.Advance(d)
 	finished := c.phone.host.TakeFinished()
+	if c.phone.stalled() { // nobody can be told
+		finished = nil
+	}
 	c.phone.mu.Unlock()
 	return finished.Delivered(ctx)
 }

@@ -67,23 +67,32 @@ func serviceOf(name string, args []string) string {
 func (p *Phone) costly(name string, cmd shell.Command) shell.Command {
 	run := cmd.Run
 	cmd.Run = func(c *shell.Call, then func(code int)) {
-		if c.AtOnce() {
-			run(c, then)
-			return
+		wait := func(do func()) { do() }
+		if service := serviceOf(name, c.Args); service != "" && !slices.Contains(ownDumps, service) {
+			wait = func(do func()) { (&call{p, c}).answered(name, do, then) }
 		}
-		p.clock.Spend(p.takes(name, c.Args), func() {
-			service := serviceOf(name, c.Args)
-			switch {
-			case c.Ended():
-			case service != "" && !p.system.Serves():
-				since, native := nativeSince[name]
-				then(system.Unserved(c, name, service, name == "cmd" || native && p.profile.API >= since))
-			default:
-				run(c, then)
-			}
-		})
+		wait(func() { p.take(name, c, run, then) })
 	}
 	return cmd
+}
+
+// take runs a command when its time has passed.
+func (p *Phone) take(name string, c *shell.Call, run func(*shell.Call, func(int)), then func(code int)) {
+	if c.AtOnce() {
+		run(c, then)
+		return
+	}
+	p.clock.Spend(p.takes(name, c.Args), func() {
+		service := serviceOf(name, c.Args)
+		switch {
+		case c.Ended():
+		case service != "" && !p.system.Serves():
+			since, native := nativeSince[name]
+			then(system.Unserved(c, name, service, name == "cmd" || native && p.profile.API >= since))
+		default:
+			run(c, then)
+		}
+	})
 }
 
 // dumpTakes is how long a process takes to tell of its frames, and for how much of that

@@ -143,11 +143,18 @@ func (c *call) listServices() {
 	}
 }
 
+// dumpFor is how long dumpsys gives a service (Android 8).
+const dumpFor = 10 * time.Second
+
+// gaveUp is what it says then.
+func gaveUp(out io.Writer, service string) {
+	fmt.Fprintf(out, "\n*** SERVICE '%s' DUMP TIMEOUT (%dms) EXPIRED ***\n\n", service, dumpFor.Milliseconds())
+}
+
 // giveUp says that a dump took too long (frameworks/native/cmds/dumpsys/dumpsys.cpp).
 func (c *call) giveUp(out io.Writer, name string, then func(code int)) {
-	const longest = 10 * time.Second
-	c.clock.Spend(longest, func() {
-		fmt.Fprintf(out, "\n*** SERVICE '%s' DUMP TIMEOUT (%dms) EXPIRED ***\n\n", name, longest.Milliseconds())
+	c.clock.Spend(dumpFor, func() {
+		gaveUp(out, name)
 		then(0)
 	})
 }

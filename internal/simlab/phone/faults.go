@@ -1,6 +1,7 @@
 package phone
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -36,22 +37,71 @@ func (p *Phone) strike(f simapp.Fault, pr *process) {
 	case simapp.Garbage:
 		p.state.garbage = true
 	case simapp.Reboot:
-		p.reboot()
+		p.reboot(cmp.Or(f.For, bootTakes))
+	case simapp.NoBoot:
+		p.system.Boot.Never = true
+		p.reboot(bootTakes)
+	case simapp.Freeze:
+		p.freezeSystem()
+	case simapp.Die:
+		p.perish()
 	}
-	if c := p.connection; c != nil {
-		switch f.Kind {
-		case simapp.Drop:
-			c.Drop()
-		case simapp.Hang:
-			c.Hang(true)
-		case simapp.Offline:
-			c.Offline(true)
-		}
-	}
+	p.strikeConnection(f.Kind)
 	if f.For > 0 {
 		p.clock.At(p.clock.Now()+f.For, func() { p.mend(f.Kind) })
 	}
 }
+
+// Drips: so many bytes at a time, so far apart.
+const (
+	drop      = 16
+	dropEvery = 500 * time.Millisecond
+)
+
+func (p *Phone) strikeConnection(kind simapp.FaultKind) {
+	c := p.connection
+	if c == nil {
+		return
+	}
+	switch kind {
+	case simapp.Drop:
+		c.Drop()
+	case simapp.Hang:
+		p.state.hung = true
+		c.Hang(true)
+	case simapp.Offline:
+		c.Offline(true)
+	case simapp.Refuse:
+		c.Refuse(true)
+	case simapp.Drip:
+		p.state.dripping = true
+		c.Drip(drop, p.nextDrop)
+	case simapp.Die:
+		c.Refuse(true)
+		c.Drop()
+	}
+}
+
+// nextDrop is closed when the next drop may fall.
+func (p *Phone) nextDrop() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	falls := make(chan struct{})
+	p.clock.At(p.clock.Now()+dropEvery, func() { close(falls) })
+	return falls
+}
+
+// perish ends the phone as a virtual one does whose process ends.
+func (p *Phone) perish() {
+	select {
+	case <-p.died:
+	default:
+		close(p.died)
+	}
+}
+
+// Died is closed when the phone has died.
+func (p *Phone) Died() <-chan struct{} { return p.died }
 
 func (p *Phone) mend(kind simapp.FaultKind) {
 	switch kind {
@@ -59,13 +109,21 @@ func (p *Phone) mend(kind simapp.FaultKind) {
 		p.files.Full = false
 	case simapp.Garbage:
 		p.state.garbage = false
+	case simapp.Freeze:
+		p.thawSystem()
 	}
 	if c := p.connection; c != nil {
 		switch kind {
 		case simapp.Hang:
+			p.state.hung = false
 			c.Hang(false)
 		case simapp.Offline:
 			c.Offline(false)
+		case simapp.Refuse:
+			c.Refuse(false)
+		case simapp.Drip:
+			p.state.dripping = false
+			c.Drip(0, nil)
 		}
 	}
 }
@@ -158,8 +216,28 @@ func (p *Phone) replace(old *process) {
 const bootTakes = 25 * time.Second
 
 // reboot restarts the phone: connections break, what ran is gone, the log is
-// empty, apps and files stay.
-func (p *Phone) reboot() {
+// empty, apps and files stay. adb is there again after half of the time.
+func (p *Phone) reboot(takes time.Duration) {
+	p.endAll()
+	p.log.Clear()
+	p.files.Full, p.state.garbage = false, false
+	delete(p.state.props, "debug.hwui.profile")
+	p.host.DropJobs()
+	p.state.boots++
+	p.state.starts = 1
+	p.boot()
+	p.screen.Restart()
+	p.system.Restart(takes)
+	p.host.EndAll(255)
+	if c := p.connection; c != nil {
+		c.Offline(true)
+		p.clock.At(p.clock.Now()+takes/2, func() { c.Offline(false) })
+	}
+}
+
+// endAll ends what the system runs, and what waits for it.
+func (p *Phone) endAll() {
+	p.state.frozen, p.state.held = false, nil
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
 		p.endDeeds(pr)
@@ -172,17 +250,4 @@ func (p *Phone) reboot() {
 	}
 	p.state.foreground = ""
 	p.home.Show()
-	p.log.Clear()
-	p.files.Full, p.state.garbage = false, false
-	delete(p.state.props, "debug.hwui.profile")
-	p.host.DropJobs()
-	p.state.boots++
-	p.boot()
-	p.screen.Restart()
-	p.system.Restart(bootTakes)
-	p.host.EndAll(255)
-	if c := p.connection; c != nil {
-		c.Offline(true)
-		p.clock.At(p.clock.Now()+bootTakes/2, func() { c.Offline(false) })
-	}
 }

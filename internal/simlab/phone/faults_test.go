@@ -1,6 +1,7 @@
 package phone
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,12 +113,17 @@ type wire struct{ did []string }
 func (w *wire) Drop()           { w.did = append(w.did, "drop") }
 func (w *wire) Hang(on bool)    { w.did = append(w.did, fmt.Sprint("hang ", on)) }
 func (w *wire) Offline(on bool) { w.did = append(w.did, fmt.Sprint("offline ", on)) }
+func (w *wire) Refuse(on bool)  { w.did = append(w.did, fmt.Sprint("refuse ", on)) }
+func (w *wire) Drip(bytes int, _ func() <-chan struct{}) {
+	w.did = append(w.did, fmt.Sprint("drip ", bytes))
+}
 
 func TestConnectionFaultsStrikeInTheRepetition(t *testing.T) {
-	p := newPhone(t, "pixel-3-android-9", still, "drop after tap repetition 2", "hang at 2s for 1s repetition 3", "offline after tap repetition 4")
+	p := newPhone(t, "pixel-3-android-9", still, "drop after tap repetition 2", "hang at 2s for 1s repetition 3", "offline after tap repetition 4",
+		"refuse at 2s for 1s repetition 5", "drip at 2s for 1s repetition 6", "die at 2s repetition 7")
 	w := &wire{}
 	p.Attach(w)
-	for _, want := range []string{"", "drop", "hang true hang false", "offline true"} {
+	for _, want := range []string{"", "drop", "hang true hang false", "offline true", "refuse true refuse false", "drip 16 drip 0", "refuse true drop"} {
 		finish(t, p, start(p, instrument))
 		if got := strings.Join(w.did, " "); got != want {
 			t.Errorf("the connection saw %q, want %q", got, want)
@@ -150,6 +156,169 @@ func TestAReboot(t *testing.T) {
 		t.Errorf("the connection saw %q", w.did)
 	}
 	finish(t, p, start(p, instrument)) // the app is still there
+}
+
+// isDead reports whether the phone's process has ended.
+func isDead(p *Phone) bool {
+	select {
+	case <-p.Died():
+		return true
+	default:
+		return false
+	}
+}
+
+func TestAPhoneDiesOnce(t *testing.T) {
+	p := newPhone(t, "pixel-3-android-9", still)
+	if isDead(p) {
+		t.Error("it is dead from the beginning")
+	}
+	p.Break(simapp.Fault{Kind: simapp.Die, For: time.Second})
+	p.Break(simapp.Fault{Kind: simapp.Die})
+	pass(t, p, 2*time.Second)
+	if !isDead(p) {
+		t.Error("it lives on")
+	}
+}
+
+// A restart takes as long as is said, or never comes to its end.
+func TestHowLongARestartTakes(t *testing.T) {
+	for fault, up := range map[string]time.Duration{"reboot for 1s": 1 * time.Second, "reboot": 25 * time.Second, "noboot": 0} {
+		f, err := simapp.ParseFault(fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newPhone(t, "pixel-5-android-11", still)
+		w := &wire{}
+		p.Attach(w)
+		boot := output(t, p, "cat /proc/sys/kernel/random/boot_id")
+		p.Break(f)
+		if output(t, p, "cat /proc/sys/kernel/random/boot_id") == boot {
+			t.Errorf("%s: the kernel is the same", fault)
+		}
+		booted := func() bool { return output(t, p, "getprop sys.boot_completed") == "1\n" }
+		if up > 0 {
+			pass(t, p, up-200*time.Millisecond)
+			if booted() {
+				t.Errorf("%s: it is up before %v", fault, up)
+			}
+			pass(t, p, 400*time.Millisecond)
+		} else {
+			pass(t, p, time.Hour)
+		}
+		if booted() != (up > 0) {
+			t.Errorf("%s: up after %v: %t", fault, up, booted())
+		}
+		if !slices.Equal(w.did, []string{"offline true", "offline false"}) {
+			t.Errorf("%s: the connection saw %q", fault, w.did)
+		}
+	}
+}
+
+// Of a frozen system everything waits that asks it, and nothing else.
+func TestAFrozenSystem(t *testing.T) {
+	p := newPhone(t, "pixel-5-android-11", still)
+	p.Break(simapp.Fault{Kind: simapp.Freeze, For: 20 * time.Second})
+	for _, asks := range []string{":", "echo a", "getprop ro.build.version.sdk", "cat /proc/uptime", "logcat -d", "log -t a b", "dumpsys -l", "dumpsys sensorservice"} {
+		if _, _, code := run(t, p, asks); code != 0 {
+			t.Errorf("%s: exit status %d", asks, code)
+		}
+	}
+	waits := map[string]*started{}
+	for _, asks := range []string{"am force-stop com.example.still", "pm path com.example.still", "cmd package list packages", "settings get global a", "wm size", "input tap 1 1"} {
+		waits[asks] = start(p, asks)
+	}
+	dump := start(p, "dumpsys gfxinfo com.example.still")
+	pass(t, p, 9*time.Second)
+	if isOver(dump) {
+		t.Error("a dump ends within 9 s")
+	}
+	pass(t, p, 2*time.Second)
+	<-dump.done
+	has(t, dump.out.String(), "*** SERVICE 'gfxinfo' DUMP TIMEOUT (10000ms) EXPIRED ***")
+	pass(t, p, 8*time.Second)
+	for asks, s := range waits {
+		if isOver(s) {
+			t.Errorf("%s ends while the system is frozen", asks)
+		}
+	}
+	pass(t, p, 2*time.Second)
+	for asks, s := range waits {
+		if code := <-s.done; code != 0 {
+			t.Errorf("%s ends with %d once the system goes on", asks, code)
+		}
+	}
+}
+
+func isOver(s *started) bool {
+	select {
+	case code := <-s.done:
+		s.done <- code
+		return true
+	default:
+		return false
+	}
+}
+
+// The watchdog ends a system that stays frozen. The kernel knows nothing of it, and
+// sys.boot_completed stays, while the services are missing.
+func TestTheWatchdogEndsAFrozenSystem(t *testing.T) {
+	p := newPhone(t, "pixel-5-android-11", still)
+	s := start(p, instrument)
+	boot, starts := output(t, p, "cat /proc/sys/kernel/random/boot_id"), output(t, p, "getprop sys.system_server.start_count")
+	pass(t, p, 2*time.Second)
+	p.Break(simapp.Fault{Kind: simapp.Freeze})
+	asked := start(p, "pm path com.example.still")
+	pass(t, p, 59*time.Second)
+	if isOver(s) || isOver(asked) {
+		t.Error("what waits for the system ends")
+	}
+	pass(t, p, 2*time.Second)
+	<-s.done
+	if code := <-asked.done; code != 20 {
+		t.Errorf("a command that waited ends with %d", code)
+	}
+	has(t, output(t, p, "logcat -d -b system"), "*** WATCHDOG KILLING SYSTEM PROCESS")
+	if _, errs, code := run(t, p, "am force-stop com.example.still"); code != 20 || !strings.Contains(errs, "Can't find service: activity") {
+		t.Errorf("while the system starts: status %d, %q", code, errs)
+	}
+	if up := output(t, p, "getprop sys.boot_completed"); up != "1\n" {
+		t.Errorf("sys.boot_completed is %q", up)
+	}
+	pass(t, p, 15*time.Second)
+	if again := output(t, p, "getprop sys.system_server.start_count"); again == starts || output(t, p, "cat /proc/sys/kernel/random/boot_id") != boot {
+		t.Errorf("the system has started %s times, before %s, or the kernel anew", again, starts)
+	}
+	finish(t, p, start(p, instrument))
+}
+
+// Who waits for a phone waits by its own clock while it does not answer, and not at all
+// while it does.
+func TestPatienceLastsWhileThePhoneDoesNotAnswer(t *testing.T) {
+	p := newPhone(t, "pixel-5-android-11", still)
+	waits := p.Patience()
+	before := waits.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := waits.Sleep(ctx, time.Second); err == nil || waits.Now() != before {
+		t.Errorf("of a phone that answers %v pass: %v", waits.Now()-before, err)
+	}
+	p.Break(simapp.Fault{Kind: simapp.Freeze, For: 30 * time.Second})
+	asked, began := start(p, "wm size"), p.Clock().Now()
+	if err := waits.Sleep(t.Context(), 25*time.Second); err != nil || isOver(asked) {
+		t.Errorf("after 25 s: %v, or it answers", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := waits.Sleep(ctx, time.Hour); err == nil {
+		t.Error("an hour passes, though the phone answers after 30 s")
+	}
+	if code := <-asked.done; code != 0 {
+		t.Errorf("the command ends with %d", code)
+	}
+	if passed := p.Clock().Now() - began; passed < 30*time.Second || passed > 32*time.Second {
+		t.Errorf("on the phone %v passed", passed)
+	}
 }
 
 func TestGarbage(t *testing.T) {

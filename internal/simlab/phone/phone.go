@@ -35,6 +35,10 @@ type Connection interface {
 	Drop()
 	Hang(on bool)
 	Offline(on bool)
+	Refuse(on bool)
+	// Drip lets so many bytes through, and the next once the channel is closed that
+	// next returns; nil lets all through again.
+	Drip(bytes int, next func() <-chan struct{})
 }
 
 // Options of a phone. The zero value is a phone on wifi without faults.
@@ -114,6 +118,8 @@ type Phone struct {
 	state      state
 	connection Connection
 	stopRate   func()
+	died       chan struct{}
+	waiting    waiting
 }
 
 // state is what a reboot or an app can change.
@@ -125,10 +131,16 @@ type state struct {
 	foreground  string              // package
 	nextPID     int
 	garbage     bool
-	wifiUpAt    time.Duration  // when the phone is on Wi-Fi that was turned on
-	repetitions map[string]int // scenarios played, by app, scenario and network
-	played      int            // scenarios played in all
-	windows     int            // opened, and processes started, since the phone was made
+	hung        bool                  // adb answers nothing
+	dripping    bool                  // what it sends comes in drops
+	frozen      bool                  // the system answers nothing
+	held        []func()              // what goes on once the system does
+	late        map[*shell.Shell]bool // command lines that waited for it, and go on
+	starts      int                   // of the system since the phone started
+	wifiUpAt    time.Duration         // when the phone is on Wi-Fi that was turned on
+	repetitions map[string]int        // scenarios played, by app, scenario and network
+	played      int                   // scenarios played in all
+	windows     int                   // opened, and processes started, since the phone was made
 	processes   int
 	asked       int           // how often it was drawn what a command costs
 	stalled     time.Duration // see Stalled
@@ -145,7 +157,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Hz > 0 {
 		p.Hz = o.Hz
 	}
-	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(clock.Boot)}
+	ph := &Phone{profile: p, seed: seed, options: o, clock: clock.New(clock.Boot), died: make(chan struct{})}
 	ph.files = storage.New(clock.Epoch, func() time.Time { return clock.Wall(ph.clock.Now()) }, ph.proc)
 	ph.Sync = storage.NewSync(&ph.mu, ph.files)
 	ph.files.Root = o.Root
@@ -164,7 +176,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.state = state{
 		props: build.Properties(p, o.Production), settings: build.Settings(), network: o.Network,
 		running: map[string]*process{}, nextPID: 4200,
-		repetitions: map[string]int{}, graphics: gfxinfo.Packages{},
+		repetitions: map[string]int{}, graphics: gfxinfo.Packages{}, starts: 1, late: map[*shell.Shell]bool{},
 	}
 	width, height := p.Size()
 	ph.system = system.New(system.Phone{API: p.API, Clock: ph.clock, Boot: o.Boot, Emulator: ph.sensors().Emulator,

@@ -14,6 +14,9 @@ import (
 
 // property reads a property; those of the boot change while the phone starts.
 func (p *Phone) property(name string) string {
+	if name == "sys.system_server.start_count" && p.profile.API >= 29 && p.system.Serves() { // SystemServer.java
+		return strconv.Itoa(p.state.starts)
+	}
 	if value, starts := p.system.Property(name); starts {
 		return value
 	}

@@ -134,10 +134,17 @@ const (
 
 // at does something at a time, as long as the workload lives.
 func (w *workload) at(t time.Duration, do func()) {
-	w.phone.clock.At(t, func() {
+	step := func() {
 		if !w.over && !w.stuck {
 			do()
 		}
+	}
+	w.phone.clock.At(t, func() {
+		if w.phone.state.frozen { // a test's steps go through the system
+			w.phone.state.held = append(w.phone.state.held, step)
+			return
+		}
+		step()
 	})
 }
 

@@ -22,11 +22,16 @@ const (
 	NoSpace FaultKind = "nospace" // storage is full
 	Reboot  FaultKind = "reboot"  // the phone restarts
 	Garbage FaultKind = "garbage" // dumpsys prints random bytes between its lines
+	Die     FaultKind = "die"     // the phone is gone, for good
+	Refuse  FaultKind = "refuse"  // new adb connections are refused, those that are there stay
+	Drip    FaultKind = "drip"    // what adb sends comes in drops
+	Freeze  FaultKind = "freeze"  // adb answers, and the system doesn't
+	NoBoot  FaultKind = "noboot"  // the phone restarts, and never comes to the end of that
 )
 
 // FaultKinds are all of them.
 func FaultKinds() []FaultKind {
-	return []FaultKind{Crash, ANR, Stuck, Lost, Drop, Hang, Offline, NoSpace, Reboot, Garbage}
+	return []FaultKind{Crash, ANR, Stuck, Lost, Drop, Hang, Offline, NoSpace, Reboot, Garbage, Die, Refuse, Drip, Freeze, NoBoot}
 }
 
 // Fault is one fault and when it strikes: at a time after a scenario's start,

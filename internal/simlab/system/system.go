@@ -71,6 +71,14 @@ func (s *System) Restart(takes time.Duration) {
 	s.start()
 }
 
+// RestartServices is a restart of the system's own process, which takes so long: the
+// kernel and sys.boot_completed stay as they are.
+func (s *System) RestartServices(takes time.Duration) {
+	s.Boot = Boot{Services: takes}
+	s.Fixed, s.dexoptOff, s.dialogs, s.working = false, false, nil, 0
+	s.start()
+}
+
 func (s *System) start() {
 	s.begun = s.Clock.Now()
 	if s.Boot.ANR {
