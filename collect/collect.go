@@ -56,6 +56,9 @@ type Job struct {
 	Claim func(ctx context.Context, me claim.Owner, waiting func(message string)) (lock string, release func(), err error)
 	// Clock is the device's time; nil is this computer's.
 	Clock device.Clock
+	// Console is the port of this computer on which the device's console answers, where it
+	// is an emulator that runs here; 0: none.
+	Console int
 
 	App      config.App
 	Scenario config.Scenario

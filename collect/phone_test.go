@@ -316,6 +316,7 @@ func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
 }
 
 func (p *phone) answer(command string, out *strings.Builder) (code int) {
+	command = strings.TrimSuffix(command, " 2>/dev/null")
 	words := strings.Fields(command)
 	if p.power != nil {
 		if code, known := p.answerPower(command, words, out); known {
@@ -383,7 +384,7 @@ func (p *phone) answer(command string, out *strings.Builder) (code int) {
 	case command == "cat /proc/uptime":
 		fmt.Fprintf(out, "%.2f 1.00\n", p.now.Seconds())
 	case words[0] == "echo" && len(words) > 1:
-		out.WriteString(words[1] + "\n")
+		out.WriteString(strings.Join(words[1:], " ") + "\n")
 	case words[0] == "cat" && p.run != nil:
 		fmt.Fprintf(out, "%d (com.exam) (ple) S 1 1 0 0 -1 0 0 0 0 0 %d 30 0 0 20 0 9 0 1 2 3\n", p.run.pid, p.userTicks())
 	}

@@ -37,7 +37,7 @@ func TestMemoryIsReadWithoutDisturbingTheApp(t *testing.T) {
 			spy := spyOn(&job)
 			r := collect.Collect(t.Context(), job, collect.Options{})
 			wantComplete(t, r, 1)
-			if n := len(spy.ran("meminfo")); n != c.asked {
+			if n := len(spy.ran("dumpsys meminfo")); n != c.asked {
 				t.Errorf("%s, %+v: the app was asked %d times", profile, c, n)
 			}
 			for _, it := range r.Run.Iterations {

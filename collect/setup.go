@@ -42,6 +42,7 @@ type station struct {
 
 func newStation(job Job, options Options) *station {
 	t := target.New(job.Device, job.Clock, started(options), job.Open)
+	t.Console = job.Console
 	programs := &recorders.Programs{Target: t}
 	limit := recordLimit(job)
 	s := &station{

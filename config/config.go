@@ -217,7 +217,7 @@ type Shell struct {
 
 // Context says which properties count when contexts are compared.
 type Context struct {
-	// The properties that count where runs are compared. Without it: all that both runs have, but version, network_quality, energy_from, frames_by, powered and battery, which count where they are named.
+	// The properties that count where runs are compared. Without it: all that both runs have, but version, app_abi, network_quality, energy_from, frames_by, powered, battery, thermal, security_patch, cpu_mhz and host, and on phones gpu, ram, cores, density and translation, which count where they are named.
 	Use []string `yaml:"use,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`
 	// The properties that rules are made of (such as "of the runs on Android 15, nine of ten are slow"). Without it: those of use.
 	Rules []string `yaml:"rules,omitempty" jsonschema:"minItems=1,maxItems=1000,uniqueItems=true"`

@@ -33,6 +33,9 @@ type Target struct {
 	Facts   Facts
 	// Journal is that of the run whose turn it is.
 	Journal *journal.Journal
+	// Console is the port of the emulator's console on this computer, 0 for a device that
+	// has none here.
+	Console int
 	// Owner is who uses the device, for all who might use it too; nil where nobody
 	// else can.
 	Owner *claim.Owner

@@ -40,10 +40,7 @@ type Runs struct {
 // RunsOf is the history as a run of the context now sees it, by the properties in use;
 // nil means all but those set aside.
 func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
-	theirs := make([]devctx.Properties, len(refs))
-	for i, r := range refs {
-		theirs[i] = r.Context
-	}
+	theirs := contextsOf(now, refs, use)
 	p := Runs{Now: now, Ranked: devctx.Rank(now, theirs, use), alike: map[way][]bool{}}
 	p.Refs, p.Groups, p.weights = make([]*run.Summary, len(refs)), make([]int, len(refs)), make([]float64, len(refs))
 	g := devctx.NewGroups(use)
@@ -53,6 +50,30 @@ func RunsOf(now map[string]string, refs []run.Summary, use []string) Runs {
 	p.Own, p.count = g.Find(now), len(g.Distinct())
 	p.contexts = sync.OnceValue(func() *contexts.Contexts { return contexts.Of(g.Distinct()) })
 	return p
+}
+
+// contextsOf are those of the references. What was not asked of the present device when
+// they were made is supposed, unless somebody says which properties count.
+func contextsOf(now map[string]string, refs []run.Summary, use []string) []devctx.Properties {
+	theirs := make([]devctx.Properties, len(refs))
+	for i, r := range refs {
+		theirs[i] = r.Context
+	}
+	if use != nil || now[devctx.Virtual] == "" {
+		return theirs
+	}
+	age, sorted := make([]int, len(refs)), make([]devctx.Properties, len(refs))
+	for i := range age {
+		age[i] = i
+	}
+	slices.SortStableFunc(age, func(a, b int) int { return refs[a].Started.Compare(refs[b].Started) })
+	for i, place := range age {
+		sorted[i] = theirs[place]
+	}
+	for i, c := range devctx.Supposed(now, sorted) {
+		theirs[age[i]] = c
+	}
+	return theirs
 }
 
 // Seen is what a verdict tells of the history of a run.

@@ -23,13 +23,18 @@ func Properties(p profile.Profile, production bool) map[string]string {
 		"ro.build.fingerprint":    fmt.Sprintf("%s/%s/%s:%s/%s/1:userdebug/test-keys", brand, name, name, p.SDK, build),
 		"ro.product.manufacturer": p.Manufacturer, "ro.product.brand": p.Manufacturer, "ro.product.model": p.Model,
 		"ro.product.name": name, "ro.product.device": name, "ro.product.board": "simulated",
-		"ro.product.cpu.abi": p.ABI, "ro.product.cpu.abilist": p.ABI, "ro.hardware": "simulated",
+		"ro.product.cpu.abi": p.ABI, "ro.product.cpu.abilist": strings.Join(p.ABIs(), ","), "ro.dalvik.vm.native.bridge": "0", "ro.hardware": "simulated",
 		"ro.serialno": p.Serial(), "ro.boot.serialno": p.Serial(), "ro.sf.lcd_density": strconv.Itoa(p.DPI),
 		"ro.debuggable": "1", "ro.secure": "1", "ro.apkgate.simulated": "1",
 		"persist.sys.timezone": "GMT", "ro.product.locale": "en-US", "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.bootanim": "stopped",
 	}
 	if p.Sensors.Emulator {
 		props["ro.hardware"], props["ro.kernel.qemu"], props["ro.boot.qemu"] = "ranchu", "1", "1"
+		props["ro.dalvik.vm.native.bridge"] = "libndk_translation.so"
+		props["ro.hardware.egl"] = "emulation"
+	}
+	if p.API >= 23 {
+		props["ro.build.version.security_patch"] = "2026-01-05"
 	}
 	if production {
 		produce(props)

@@ -42,6 +42,9 @@ func policyFile(a *account.Account, name string) (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
+	if text, ok := fastest(a, rest); ok {
+		return text, true
+	}
 	hw := a.Hardware
 	for part, c := range clusters(a) {
 		dir := fmt.Sprintf("cpufreq/policy%d/", c.First)

@@ -12,6 +12,12 @@ func File(a *account.Account, name string) (text string, ok bool) {
 	if name == "/proc/stat" {
 		return cpuStat(a), true
 	}
+	switch name {
+	case "/proc/meminfo":
+		return memInfo(a), true
+	case "/proc/cpuinfo":
+		return cpuInfo(a), true
+	}
 	if !strings.HasPrefix(name, "/sys/") {
 		return "", false
 	}

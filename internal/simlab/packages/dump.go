@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,9 @@ func dumpPackage(c *call) int {
 	c.Printf("Packages:\n  Package [%s] (41fc59c8):\n    %s=%d\n    codePath=%s\n    versionCode=%d", a.App.Package, label, a.uid, a.Path, a.App.VersionCode)
 	if c.API >= 24 {
 		c.Printf(" minSdk=16 targetSdk=23")
+	}
+	if c.API >= 21 {
+		c.Printf("\n    primaryCpuAbi=%s\n    secondaryCpuAbi=null", cmp.Or(a.abi, "null"))
 	}
 	at := clock.Wall(a.updated).Format("2006-01-02 15:04:05")
 	debuggable := ""

@@ -50,11 +50,12 @@ func (m *Manager) store(a *Installed, contents map[string][]byte) error {
 		if err := m.Files.Write(a.paths()[i], apk, 0o644); err != nil {
 			return err
 		}
-		libraries, err := simapp.Libraries(apk, m.ABI)
+		abi, libraries, err := m.libraries(apk)
 		if err != nil {
 			return fmt.Errorf("INSTALL_FAILED_INVALID_APK: %w", err)
 		}
-		lib := folder + "/lib/" + strings.TrimSuffix(m.ABI, "-v8a")
+		a.abi = cmp.Or(a.abi, abi)
+		lib := folder + "/lib/" + strings.TrimSuffix(abi, "-v8a")
 		for _, name := range slices.Sorted(maps.Keys(libraries)) {
 			if err := errors.Join(m.Files.MakeDir(lib, true), m.Files.Write(lib+"/"+name, make([]byte, libraries[name]), 0o755)); err != nil {
 				return err
@@ -62,6 +63,17 @@ func (m *Manager) store(a *Installed, contents map[string][]byte) error {
 		}
 	}
 	return nil
+}
+
+// libraries are the native libraries that the phone takes of an APK: those of the first
+// of its ABIs for which there are any (NativeLibraryHelper.copyNativeBinaries…).
+func (m *Manager) libraries(apk []byte) (abi string, libraries map[string]int, err error) {
+	for _, abi := range m.ABIs {
+		if libraries, err = simapp.Libraries(apk, abi); err != nil || len(libraries) > 0 {
+			return abi, libraries, err
+		}
+	}
+	return "", nil, nil
 }
 
 // discard removes the app's files.

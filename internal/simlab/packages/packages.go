@@ -20,6 +20,7 @@ import (
 type Phone struct {
 	API   int
 	ABI   string
+	ABIs  []string // whose code it runs, its own first
 	Clock *clock.Queue
 	Files *storage.Files
 	// Kill stops what runs of a package.
@@ -57,6 +58,7 @@ type Installed struct {
 	Queryable bool   // every app may see and bind to it (Android 11)
 
 	splits  []string // the names of the other parts
+	abi     string   // of its native libraries, "" where it has none
 	updated time.Duration
 	uid     int
 	filter  string // the compiler's filter: "speed-profile", "speed"

@@ -34,6 +34,7 @@ var services = map[string]struct {
 	"meminfo":        {dump: dumpMemory},
 	"thermalservice": {since: 29, dump: dumpThermal},
 	"connectivity":   {dump: dumpConnectivity},
+	"SurfaceFlinger": {dump: func(c *call) int { return dumps.SurfaceFlinger(c.power, c.options.Renderer, c.Call) }},
 	"batterystats":   {since: 19, dump: func(c *call) int { return dumps.BatteryStats(c.power, c.Call) }},
 	"sensorservice":  {dump: func(c *call) int { return dumps.Sensors(c.power, c.Call) }},
 }

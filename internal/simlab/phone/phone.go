@@ -80,6 +80,8 @@ type Options struct {
 	// Even has it do everything alike: an app plays a scenario as it did the first time,
 	// and the compositor is never late itself.
 	Even bool
+	// Renderer is what draws for an emulator: "Google SwiftShader" unless set.
+	Renderer string
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
 	Root bool
 	// Lies is how it lies: by how many quarters its picture is turned where it turns with
@@ -153,6 +155,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.Network == "" {
 		o.Network = "wifi"
 	}
+	o.Renderer = cmp.Or(o.Renderer, "Google SwiftShader")
 	o.RateTakes = cmp.Or(o.RateTakes, 600*time.Millisecond)
 	if o.Hz > 0 {
 		p.Hz = o.Hz
@@ -164,7 +167,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	if o.ClosedTmp {
 		ph.files.Closed = "/data/local/tmp"
 	}
-	ph.packages = packages.New(packages.Phone{API: p.API, ABI: p.ABI, Clock: ph.clock, Files: ph.files, Kill: ph.kill, Refuses: ph.refuses})
+	ph.packages = packages.New(packages.Phone{API: p.API, ABI: p.ABI, ABIs: p.ABIs(), Clock: ph.clock, Files: ph.files, Kill: ph.kill, Refuses: ph.refuses})
 	ph.host = &shell.Host{
 		Lock: &ph.mu, Clock: ph.clock, Files: ph.files, API: p.API,
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,

@@ -18,9 +18,6 @@ func (p *Phone) proc(name string) (text string, ok bool) {
 		r := p.random("boot", p.state.boots)
 		return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x\n", r.Uint32(), r.Uint32()&0xffff, r.Uint32()&0xfff, r.Uint32()&0xfff, r.Uint64()&(1<<48-1)), true
 	}
-	if name == "/proc/meminfo" {
-		return "MemTotal:        2048000 kB\nMemFree:          612000 kB\nMemAvailable:    1204000 kB\n", true
-	}
 	if text, ok := dumps.File(p.power, name); ok {
 		return text, ok
 	}

@@ -127,7 +127,7 @@ func wm(c *call) int {
 	case "size":
 		c.Printf("Physical size: %s\n", c.profile.Screen)
 	case "density":
-		c.Printf("Physical density: %d\n", c.profile.DPI)
+		c.density()
 	case "dismiss-keyguard":
 		if c.profile.API < 24 {
 			c.Errorf("Error: unknown command '%s'\n", c.Arg(0))
@@ -139,6 +139,22 @@ func wm(c *call) int {
 		return 1
 	}
 	return 0
+}
+
+// density is wm density [reset|NUMBER].
+func (c *call) density() {
+	const key = "secure display_density_forced"
+	switch c.Arg(1) {
+	case "":
+		c.Printf("Physical density: %d\n", c.profile.DPI)
+		if forced := c.state.settings[key]; forced != "" {
+			c.Printf("Override density: %s\n", forced)
+		}
+	case "reset":
+		delete(c.state.settings, key)
+	default:
+		c.set(key, c.Arg(1))
+	}
 }
 
 // svc is svc wifi|data|power.

@@ -36,6 +36,22 @@ type Profile struct {
 // Serial is ro.serialno.
 func (p Profile) Serial() string { return "sim-" + p.Name }
 
+// ABIs are those whose machine code the phone runs, its own first: those of the emulator
+// since Android 11 translate ARM's.
+func (p Profile) ABIs() []string {
+	switch {
+	case p.ABI == "arm64-v8a":
+		return []string{p.ABI, "armeabi-v7a", "armeabi"}
+	case p.ABI == "armeabi-v7a":
+		return []string{p.ABI, "armeabi"}
+	case p.Sensors.Emulator && p.ABI == "x86_64":
+		return []string{p.ABI, "arm64-v8a"}
+	case p.Sensors.Emulator:
+		return []string{p.ABI, "armeabi-v7a", "armeabi"}
+	}
+	return []string{p.ABI}
+}
+
 // Period is the time between two vsyncs.
 func (p Profile) Period() time.Duration { return time.Second / time.Duration(p.Hz) }
 

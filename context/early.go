@@ -1,0 +1,71 @@
+package devctx
+
+import (
+	"maps"
+	"reflect"
+)
+
+// Supposed completes contexts of virtual devices that were noted before apkgate asked
+// what draws there, how much memory there is and the like (Chosen): each such context
+// that is the present one but for these properties is taken to have had what was noted
+// first afterwards, since a device rarely changes just when apkgate does. Otherwise its
+// history would be another device's from one version of apkgate to the next.
+//
+// The contexts are given from the oldest on, and are returned in that order: those that
+// are complete as they are, the others as copies, one for each map.
+func Supposed(now Properties, fromOldest []Properties) []Properties {
+	if now[Virtual] == "" {
+		return fromOldest
+	}
+	own, known := Key(early(now)), map[uintptr]bool{}
+	isOwn := func(c Properties) bool {
+		at := reflect.ValueOf(c).Pointer()
+		is, asked := known[at]
+		if !asked {
+			is = Key(early(c)) == own
+			known[at] = is
+		}
+		return is
+	}
+	first := now
+	for _, c := range fromOldest {
+		if c[Virtual] != "" && isOwn(c) {
+			first = c
+			break
+		}
+	}
+	out, copies := make([]Properties, len(fromOldest)), map[uintptr]Properties{}
+	for i, c := range fromOldest {
+		out[i] = c
+		if c[Virtual] != "" || !isOwn(c) {
+			continue
+		}
+		at := reflect.ValueOf(c).Pointer()
+		if copies[at] == nil {
+			copies[at] = completed(c, first)
+		}
+		out[i] = copies[at]
+	}
+	return out
+}
+
+// late are the properties that count on virtual devices and were not noted from the
+// beginning.
+var late = append([]string{Virtual}, Chosen...)
+
+// early are the properties that count without those.
+func early(c Properties) Properties {
+	counted := without(c)
+	return drop(counted, counted, late)
+}
+
+// completed is a context with what another tells of these properties.
+func completed(c, by Properties) Properties {
+	out := maps.Clone(c)
+	for _, name := range late {
+		if value, told := by[name]; told {
+			out[name] = value
+		}
+	}
+	return out
+}

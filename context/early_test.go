@@ -1,0 +1,75 @@
+package devctx
+
+import (
+	"maps"
+	"testing"
+)
+
+func TestWhatWhoeverMakesAnEmulatorChoosesCountsThereAlone(t *testing.T) {
+	phone := Properties{"model": "Pixel 7", "sdk": "14"}
+	told := Properties{"model": "Pixel 7", "sdk": "14", GPU: "Mali-G710", RAM: "8 GB", Cores: "8", Density: "420", Host: "x", SecurityPatch: "2026-01-05", CPUMHz: "4x1800"}
+	if !Same(phone, told, nil) {
+		t.Error("what follows from a phone's model makes its history another's")
+	}
+	emulator := maps.Clone(told)
+	emulator[Virtual] = "emulator"
+	for _, name := range Chosen {
+		other := maps.Clone(emulator)
+		other[name] = "another"
+		if Same(emulator, other, nil) {
+			t.Errorf("two emulators with another %s are taken for the same", name)
+		}
+		if other[name] = ""; Same(phone, other, nil) {
+			t.Errorf("an emulator is taken for a phone")
+		}
+	}
+	other := maps.Clone(emulator)
+	other[Host], other[CPUMHz], other[SecurityPatch] = "y", "8x2400", "2026-02-05"
+	if !Same(emulator, other, nil) {
+		t.Error("another host makes another device")
+	}
+	if Same(phone, told, []string{RAM}) {
+		t.Error("a property that is named does not count")
+	}
+	// What counts is the same whether it was asked for before or not.
+	if once := Only(emulator, nil); !maps.Equal(once, Only(once, nil)) {
+		t.Errorf("of %v, %v counts the second time", once, Only(once, nil))
+	}
+}
+
+func TestAnEmulatorsHistoryFromBeforeIsItsOwn(t *testing.T) {
+	old := Properties{"model": "sdk", "sdk": "14", "network": "wifi", Version: "1"}
+	elsewhere := Properties{"model": "sdk", "sdk": "14", "network": "lte"}
+	as := func(gpu string) Properties {
+		return Properties{"model": "sdk", "sdk": "14", "network": "wifi", Version: "2", Virtual: "emulator", GPU: gpu, RAM: "2 GB"}
+	}
+	own := func(now Properties, past ...Properties) (out []bool) {
+		for _, c := range Supposed(now, past) {
+			out = append(out, Same(c, now, nil))
+		}
+		return out
+	}
+	check := func(what string, got []bool, want ...bool) {
+		t.Helper()
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%s: of the run's own context are %v, want %v", what, got, want)
+				return
+			}
+		}
+	}
+	check("nothing noted yet", own(as("swiftshader"), old, elsewhere), true, false)
+	check("noted since", own(as("swiftshader"), old, old, as("swiftshader")), true, true, true)
+	check("changed since", own(as("host"), old, as("swiftshader"), as("host")), false, false, true)
+	check("and changed back", own(as("swiftshader"), old, as("swiftshader"), as("host")), true, true, false)
+	check("a phone", own(Properties{"model": "sdk"}, old, Properties{"model": "sdk"}), false, true)
+	if len(old) != 4 {
+		t.Errorf("the history itself was changed: %v", old)
+	}
+	// Runs of one context share its map, and still do.
+	got := Supposed(as("host"), []Properties{old, old})
+	got[0]["x"] = "y"
+	if got[1]["x"] != "y" {
+		t.Error("each run has a copy of its own of what they shared")
+	}
+}
