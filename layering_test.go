@@ -450,8 +450,8 @@ func cuts(e ast.Expr) (found bool) {
 	return found
 }
 
-// quoting are files that name the words they hold others to, or have Android's.
-var quoting = []string{"internal/cli/hostile/input_test.go", "internal/simlab/system/commands.go"}
+// quoting are files that name the words they hold others to, or have those of other programs.
+var quoting = []string{"internal/cli/hostile/input_test.go", "internal/simlab/system/commands.go", "internal/standin/genymotion/saas.go", "internal/standin/genymotion/desktop.go"}
 
 // An error says what was being done, on what, and what was allowed.
 func TestErrorsSayWhatWasBeingDone(t *testing.T) {

@@ -45,6 +45,10 @@ func pmAtOnce(c *call) int {
 	case "list":
 		return pmList(c)
 	case "path":
+		if c.Arg(0) == "android" { // Android itself, which is not among the apps
+			c.Printf("package:/system/framework/framework-res.apk\n")
+			return 0
+		}
 		a := c.Apps[c.Arg(0)]
 		if a == nil {
 			return 1

@@ -168,14 +168,12 @@ func openConsole(ending context.Context, end func(), spec Spec, fails func(strin
 // (android/emulation/control/AdbInterface, "host:emulator:PORT").
 func announce(port int) { _, _ = ask("host:emulator:" + strconv.Itoa(port)) }
 
-// Connect has the adb server connect to a port, as `adb connect` does, and returns what
-// the server says.
-func Connect(port int) (string, error) { return ask("host:connect:127.0.0.1:" + strconv.Itoa(port)) }
+// Connect has the adb server connect to a port, as `adb connect HOST:PORT` does, and returns
+// what the server says.
+func Connect(serial string) (string, error) { return ask("host:connect:" + serial) }
 
 // Disconnect takes back a Connect.
-func Disconnect(port int) (string, error) {
-	return ask("host:disconnect:127.0.0.1:" + strconv.Itoa(port))
-}
+func Disconnect(serial string) (string, error) { return ask("host:disconnect:" + serial) }
 
 // ask asks the adb server that the environment names. Where it names none, nobody is told:
 // the server of whoever runs the tests is not ours to speak to.
