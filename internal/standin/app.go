@@ -18,12 +18,12 @@ activity .InboxActivity
 cost 7ms
 think 800us
 startup 200ms
-noise session 0.5%% repetition 0.5%% phone x0.2 frame 14%% tail 0.4%%x3
+noise session 0.3%% repetition 0.3%% phone x0.2 frame 4%% tail 0%%x1
 slow always x%g after scroll
 
 scenario read-mail %v
   start 12
-  400ms scroll 30
+  400ms scroll 36
 
 test com.example.demo.ReadMailTest#readsMail read-mail
 `, slower, lasts)

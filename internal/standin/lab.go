@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -233,7 +232,7 @@ func (l *Lab) end() {
 		l.t.Error(err)
 	}
 	for _, r := range list {
-		_ = syscall.Kill(r.PID, syscall.SIGKILL)
+		r.Kill()
 	}
 	if err := os.RemoveAll(string(l.Folder)); err != nil {
 		l.t.Error(fmt.Errorf("remove the lab: %w", err))

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/standin"
+	"github.com/apkgate/apkgate/internal/standin/instance"
+	"github.com/apkgate/apkgate/internal/standin/state"
 )
 
 // command is a program of the lab.
@@ -139,21 +141,58 @@ func TestAnEmulatorAsItsUsersSeeIt(t *testing.T) {
 	until(t, "adb to miss the device", func() bool { return !strings.Contains(adb(t, l, "devices"), serial+"\tdevice") })
 }
 
-// What a lab has booted goes with it.
+// What a lab has booted goes with it: with its test, with the process that owned it, with
+// its folder, whichever is first.
 func TestNothingOutlivesALab(t *testing.T) {
 	t.Parallel()
-	var cmd *exec.Cmd
-	t.Run("lab", func(t *testing.T) {
-		l := standin.New(t, standin.Options{WithoutADB: true})
-		output(t, command(l, "avdmanager", "create", "avd", "-n", "pixel", "-k", "system-images;android-34;google_apis;x86_64"))
-		cmd = command(l, "emulator", "-avd", "pixel", "-port", strconv.Itoa(evenPort(t)))
-		if err := cmd.Start(); err != nil {
+	t.Run("its test", func(t *testing.T) {
+		var cmd *exec.Cmd
+		t.Run("lab", func(t *testing.T) { cmd = emulator(t, standin.New(t, standin.Options{WithoutADB: true}).Folder) })
+		_ = cmd.Wait() // comes back, as it is killed
+	})
+	t.Run("its owner", func(t *testing.T) {
+		folder := state.Folder(t.TempDir())
+		owner, err := folder.Own()
+		if err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the instance", func() bool { return len(l.Instances()) == 1 })
+		cmd := emulator(t, folder)
+		_ = owner.Close() // as the system does when the process dies
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the emulator ends with %v", err)
+		}
 	})
-	_ = cmd.Wait() // comes back, as it is killed
-	if cmd.ProcessState.Success() {
-		t.Error("the emulator has ended by itself")
+	t.Run("its folder", func(t *testing.T) {
+		folder := state.Folder(filepath.Join(t.TempDir(), "lab"))
+		if err := os.Mkdir(string(folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := emulator(t, folder)
+		if err := os.RemoveAll(string(folder)); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+	})
+}
+
+// emulator starts an emulator of a lab of which there is nothing but a folder.
+func emulator(t *testing.T, folder state.Folder) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
+	cmd := exec.Command(self, "-avd", "pixel", "-port", strconv.Itoa(evenPort(t)))
+	cmd.Args[0] = "emulator"
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "pixel.ini"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), state.Variable+"="+string(folder), "HOME="+home, "ANDROID_AVD_HOME="+home, "ANDROID_ADB_SERVER_PORT=")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	until(t, "the instance", func() bool { list, err := instance.List(folder); return err == nil && len(list) == 1 })
+	return cmd
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/standin/state"
@@ -58,28 +57,18 @@ func End(folder state.Folder, name string, patience time.Duration) error {
 	if err != nil {
 		return err
 	}
-	_ = syscall.Kill(r.PID, syscall.SIGTERM)
+	tell(r.PID)
 	for deadline := time.Now().Add(patience); alive(r.PID); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			_ = syscall.Kill(r.PID, syscall.SIGKILL)
+			kill(r.PID)
 		}
 	}
 	_ = os.Remove(folder.Path(fileOf(name)))
 	return nil
 }
 
-// alive reports whether a process is there and more than a zombie.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	_, after, _ := strings.Cut(string(stat), ") ")
-	return !strings.HasPrefix(after, "Z")
-}
+// Kill ends an instance as a crash of its process does.
+func (r Running) Kill() { kill(r.PID) }
 
 // Detached is the name under which the lab's programs play an instance that outlives who
 // has booted it.
@@ -99,7 +88,7 @@ func Detach(folder state.Folder, spec Spec) (Running, error) {
 	defer said.Close()
 	cmd := exec.Command(folder.Path("bin", Detached), string(text))
 	cmd.Stderr = said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return Running{}, err
 	}

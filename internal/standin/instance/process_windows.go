@@ -1,0 +1,29 @@
+package instance
+
+import (
+	"os"
+	"syscall"
+)
+
+// apart has a process be in a group of its own, which no interrupt of the caller's reaches.
+func apart() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// tell and kill end a process: Windows has no signal that asks one to.
+func tell(pid int) { kill(pid) }
+func kill(pid int) {
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Kill()
+	}
+}
+
+// alive reports whether a process is there.
+func alive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	_ = p.Release()
+	return true
+}
