@@ -25,8 +25,8 @@ var secretName = regexp.MustCompile(`(?i)TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL
 // tokenVariables are where GitHub's token may stand.
 var tokenVariables = []string{"INPUT_GITHUB-TOKEN", "INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
 
-// handedOver names, in the environment, the file descriptor that secrets come by.
-const handedOver = "APKGATE_SECRETS_FD"
+// HandedOver names, in the environment, the file descriptor that secrets come by.
+const HandedOver = "APKGATE_SECRETS_FD"
 
 // maxSecrets is what every system's pipe takes without a reader, in bytes.
 const maxSecrets = 16 << 10
@@ -40,8 +40,8 @@ func Take(c *console.Console, args []string) error {
 	if !c.Process || len(args) == 0 || args[0] != "action" {
 		return nil
 	}
-	if fd := os.Getenv(handedOver); fd != "" {
-		os.Unsetenv(handedOver)
+	if fd := os.Getenv(HandedOver); fd != "" {
+		os.Unsetenv(HandedOver)
 		secrets, err := readSecrets(fd)
 		if err != nil {
 			return fmt.Errorf("take the secrets over: %w", err)

@@ -36,7 +36,7 @@ func startAgain(environment []string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = syscall.Exec(self, os.Args, append(environment, handedOver+"="+strconv.Itoa(inherited)))
+	err = syscall.Exec(self, os.Args, append(environment, HandedOver+"="+strconv.Itoa(inherited)))
 	_ = syscall.Close(inherited)
 	return err
 }
@@ -44,7 +44,7 @@ func startAgain(environment []string, data []byte) error {
 func readSecrets(descriptor string) (map[string]string, error) {
 	fd, err := strconv.ParseUint(descriptor, 10, 16)
 	if err != nil || fd <= 2 {
-		return nil, fmt.Errorf("%s is %q, want a file descriptor", handedOver, words.Short(descriptor))
+		return nil, fmt.Errorf("%s is %q, want a file descriptor", HandedOver, words.Short(descriptor))
 	}
 	f := os.NewFile(uintptr(fd), "secrets")
 	defer f.Close()
