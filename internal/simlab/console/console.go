@@ -11,6 +11,7 @@ package console
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"net"
 	"os"
@@ -39,6 +40,7 @@ type Battery struct {
 // Emulator is what the console belongs to.
 type Emulator struct {
 	Name string // of the virtual device
+	ID   string // as the option -id gives it; that of most is the name
 	// TokenFile holds the token that is asked for, read for each connection anew. An
 	// empty file, or none, asks for none.
 	TokenFile string
@@ -139,6 +141,7 @@ var commands = map[string]command{
 	"auth":           {true, (*client).auth},
 	"quit":           {true, (*client).quit},
 	"avd name":       {true, func(c *client, _ string) (string, string) { return c.e.Name + "\n", "" }},
+	"avd id":         {false, func(c *client, _ string) (string, string) { return cmp.Or(c.e.ID, c.e.Name) + "\n", "" }},
 	"avd status":     {false, func(*client, string) (string, string) { return "virtual device is running\n", "" }},
 	"network status": {false, (*client).status},
 	"network speed":  {false, (*client).speed},

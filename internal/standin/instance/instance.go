@@ -36,6 +36,7 @@ type Spec struct {
 	ADB      int            // its port; 0: a free one
 	Console  int            // the emulator console's port; 0: it has none
 	AVD      string         // what the console calls it
+	ID       string         // its id for the console, the AVD's name unless set
 	Announce bool           // tell the adb server of it, as an emulator does when it starts
 	Detail   map[string]string
 }
@@ -155,7 +156,7 @@ func openConsole(ending context.Context, end func(), spec Spec, fails func(strin
 		return fmt.Errorf("listen for the console of %s: %w", spec.Name, err)
 	}
 	context.AfterFunc(ending, func() { _ = listener.Close() })
-	emulator := &console.Emulator{Name: spec.AVD, TokenFile: token, OnKill: func() {
+	emulator := &console.Emulator{Name: spec.AVD, ID: spec.ID, TokenFile: token, OnKill: func() {
 		if !fails(FailsToEnd) {
 			end()
 		}

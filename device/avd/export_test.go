@@ -1,0 +1,19 @@
+package avd
+
+import "time"
+
+// In has the lab keep its AVDs and its locks in folders of a test's own, and gives it other
+// times: so long for a boot, and so long for each step of an end.
+func (l *Lab) In(homes, locks string, boot, end time.Duration) *Lab {
+	l.homes, l.locks = homes, locks
+	l.patience.boot = boot
+	l.patience.end, l.patience.term, l.patience.forget = end, end, 10*end
+	return l
+}
+
+// Held is how many emulators the lab still holds.
+func (l *Lab) Held() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.running)
+}

@@ -1,0 +1,62 @@
+package avd
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// ini is a file of "key=value" lines, as avdmanager and the emulator write them
+// (config.ini, NAME.ini, hardware-qemu.ini). Lines of another form stay as they are.
+type ini struct{ lines []string }
+
+// mostINI is how large such a file may be, in bytes: real ones have some hundred lines.
+const mostINI = 1 << 20
+
+func readINI(path string) (ini, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return ini{}, err
+	}
+	defer func() { _ = file.Close() }()
+	text, err := io.ReadAll(io.LimitReader(file, mostINI+1))
+	if err == nil && len(text) > mostINI {
+		err = fmt.Errorf("read %s: it is larger than %d bytes", path, mostINI)
+	}
+	return parseINI(string(text)), err
+}
+
+func parseINI(text string) ini {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	return ini{strings.Split(strings.TrimSuffix(text, "\n"), "\n")}
+}
+
+// split takes a line apart; ok is false where it is none of key and value.
+func split(line string) (key, value string, ok bool) {
+	key, value, ok = strings.Cut(line, "=")
+	key = strings.TrimSpace(key)
+	return key, strings.TrimSpace(value), ok && key != "" && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, ";")
+}
+
+// get is a key's value, the last where it is there more than once; "" for none.
+func (f ini) get(key string) (value string) {
+	for _, line := range f.lines {
+		if k, v, ok := split(line); ok && k == key {
+			value = v
+		}
+	}
+	return value
+}
+
+// set puts a value at the end, in the place of those that the key had.
+func (f *ini) set(key, value string) {
+	f.lines = slices.DeleteFunc(f.lines, func(line string) bool {
+		k, _, ok := split(line)
+		return ok && k == key
+	})
+	f.lines = append(f.lines, key+"="+value)
+}
+
+func (f ini) String() string { return strings.Join(f.lines, "\n") + "\n" }

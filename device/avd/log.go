@@ -1,0 +1,108 @@
+package avd
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// What is kept of an emulator's log: it prints as long as it runs.
+const (
+	mostLine  = 2 << 10 // bytes of one line; the rest of it is dropped
+	firstSeen = 200     // lines of its beginning, where start-up failures are
+	lastSeen  = 100     // lines of its end, where it says why it died
+)
+
+// logLine is a line of the emulator's log.
+type logLine struct {
+	level string // "ERROR", "FATAL", "PANIC", "WARNING", "INFO"…, "" where it has none
+	text  string
+}
+
+// levels are how the emulator marks lines: "emulator: ERROR: " up to 30, "ERROR   | " from
+// 31 and "ERROR        | " from 35.3 on; "PANIC: " always. A line of a CI log has a time
+// before it.
+var levels = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\dT[0-9:.]+Z )?(?:emulator: +)?(?:([A-Z_]{4,12}) *\| *|(ERROR|WARNING|INFO|PANIC|FATAL): +)?(.*)$`)
+
+func parseLogLine(line string) logLine {
+	line = strings.TrimRight(line, "\r\n ")
+	m := levels.FindStringSubmatch(line)
+	if m == nil {
+		return logLine{text: line}
+	}
+	return logLine{m[1] + m[2], m[3]}
+}
+
+// log is what an emulator prints, read as it comes. It takes every line and keeps some.
+type log struct {
+	seen  func(logLine) // told of each line as it comes
+	mu    sync.Mutex
+	part  []byte // of a line that has not ended
+	first []logLine
+	last  []logLine
+}
+
+// Write takes what the emulator prints. It never fails.
+func (g *log) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		line, rest, ended := bytes.Cut(p, []byte("\n"))
+		g.add(line, ended)
+		p = rest
+	}
+	return n, nil
+}
+
+func (g *log) add(part []byte, ended bool) {
+	g.mu.Lock()
+	room := max(0, mostLine-len(g.part))
+	g.part = append(g.part, part[:min(len(part), room)]...)
+	if !ended {
+		g.mu.Unlock()
+		return
+	}
+	line := parseLogLine(strings.ToValidUTF8(string(g.part), "�"))
+	g.part = g.part[:0]
+	switch {
+	case len(g.first) < firstSeen:
+		g.first = append(g.first, line)
+	default:
+		g.last = append(g.last, line)
+		if len(g.last) > 2*lastSeen {
+			g.last = append(g.last[:0], g.last[len(g.last)-lastSeen:]...)
+		}
+	}
+	g.mu.Unlock()
+	g.seen(line)
+}
+
+// lines are those that were kept.
+func (g *log) lines() []logLine {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append(append([]logLine{}, g.first...), g.last[max(0, len(g.last)-lastSeen):]...)
+}
+
+// grave reports whether a line tells of a failure.
+func (l logLine) grave() bool { return l.level == "ERROR" || l.level == "FATAL" || l.level == "PANIC" }
+
+// lastWords is what the emulator said of its end: its last grave line, or else its last one.
+func (g *log) lastWords() string {
+	var last, grave string
+	for _, l := range g.lines() {
+		text := words.OneLine(l.text)
+		if text == "" {
+			continue
+		}
+		last = text
+		if l.grave() {
+			grave = text
+		}
+	}
+	const most = 300
+	return words.Clip(cmp.Or(grave, last), most)
+}
