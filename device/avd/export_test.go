@@ -1,6 +1,10 @@
 package avd
 
-import "time"
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/device/boot"
+)
 
 // In has the lab keep its AVDs and its locks in folders of a test's own, and gives it other
 // times: so long for a boot, and so long for each step of an end.
@@ -17,3 +21,6 @@ func (l *Lab) Held() int {
 	defer l.mu.Unlock()
 	return len(l.running)
 }
+
+// specOfEverything has all that changes an emulator's command line.
+var specOfEverything = boot.Spec{Existing: "a", RAMMiB: 1, Cores: 1, GPU: "auto", Snapshot: "b"}

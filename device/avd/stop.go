@@ -68,19 +68,21 @@ func consolePort(held lease.Lease) int {
 	return n
 }
 
-// processes are those of the lease: the one that it notes, and those that have its name on
-// their command line, as one that was started and not noted any more. avdmanager is one of
-// them where it was killed with its parent.
+// processes are those of the lease: of those that have its name on their command line, the
+// one that it notes, the emulator's, which may have been started and not noted any more, and
+// avdmanager's, which may have been left behind. A lease's word alone kills nobody, but where
+// command lines can't be read.
 func (l *Lab) processes(held lease.Lease) (ids []program.ID, err error) {
-	if noted, err := program.ParseID(held.Detail[noteProcess]); err == nil && noted.Alive() {
-		ids = append(ids, noted)
-	}
+	noted, notedErr := program.ParseID(held.Detail[noteProcess])
 	found, err := program.Find(held.ID)
 	if errors.Is(err, errors.ErrUnsupported) {
-		err = nil // there the console and the noted process are all there is
+		if notedErr == nil && noted.Alive() {
+			ids = append(ids, noted)
+		}
+		return ids, nil
 	}
 	for _, f := range found {
-		if isSDKs(f.Args) && !slices.Contains(ids, f.ID) {
+		if f.ID == noted || isSDKs(f.Args) {
 			ids = append(ids, f.ID)
 		}
 	}
