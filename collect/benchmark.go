@@ -58,7 +58,7 @@ func (c *collector) runBenchmark(ctx context.Context) (ended, err error) {
 			w.Stop(c.journal)
 			return fmt.Errorf("%w: %v", loss.ErrTimeout, timeout), c.prepare(ctx)
 		}
-		if err := errors.Join(c.target.Renew(ctx), c.target.Clock.Sleep(ctx, time.Second)); err != nil {
+		if err := errors.Join(c.target.Renew(ctx), c.target.Rest(ctx, time.Second)); err != nil {
 			return nil, err
 		}
 	}

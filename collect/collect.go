@@ -59,6 +59,13 @@ type Job struct {
 	// Console is the port of this computer on which the device's console answers, where it
 	// is an emulator that runs here; 0: none.
 	Console int
+	// Wall is the clock by which the device's answers are waited for; nil is this
+	// computer's. A simulated device has one of its own.
+	Wall device.Clock
+	// Died is closed when the device is gone for good, and Why says how: what booted it
+	// knows. It is then not waited for. nil where nobody can tell.
+	Died <-chan struct{}
+	Why  func() string
 
 	App      config.App
 	Scenario config.Scenario

@@ -46,6 +46,7 @@ type Turns struct {
 // was time for no round, both are ErrNoTime.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
 	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock
+	p.Head.Wall, p.Head.Died, p.Head.Why = p.Base.Wall, p.Base.Died, p.Base.Why
 	p.Head.Owner, p.Head.OwnFor, p.Head.Claim = p.Base.Owner, p.Base.OwnFor, p.Base.Claim
 	p.Head.Scenario, p.Head.Network, p.Head.Energy, p.Head.Evidence = p.Base.Scenario, p.Base.Network, p.Base.Energy, p.Base.Evidence
 	s := newStation(p.Base, options)

@@ -60,6 +60,9 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	if err := c.ready(ctx, measured); err != nil {
 		return fail(err)
 	}
+	if err := c.target.Pulse(ctx); err != nil {
+		return fail(err)
+	}
 	if c.benchmarks() {
 		return c.benchmark(ctx, n, measured)
 	}
@@ -90,6 +93,9 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 		return fail(err)
 	}
 	if err := c.stopRecording(ctx, a); err != nil {
+		return fail(err)
+	}
+	if err := c.target.Pulse(ctx); err != nil {
 		return fail(err)
 	}
 	if err := a.log.Read(ctx); err != nil {
@@ -218,7 +224,8 @@ const endsWithin = 20 * time.Millisecond
 // ends with the workload.
 func (c *collector) await(ctx context.Context, a *attempt, interval time.Duration) error {
 	if a.energy == nil {
-		return c.target.Clock.Sleep(ctx, interval)
+		c.target.Asked = !a.frames.ByTimeline // by the dumps of its frames
+		return c.target.Rest(ctx, interval)
 	}
 	for left := interval; left > 0 && !a.workload.Ended(); left -= endsWithin {
 		if err := c.target.Clock.Sleep(ctx, min(left, endsWithin)); err != nil {

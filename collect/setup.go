@@ -43,6 +43,10 @@ type station struct {
 func newStation(job Job, options Options) *station {
 	t := target.New(job.Device, job.Clock, started(options), job.Open)
 	t.Console = job.Console
+	if job.Wall != nil {
+		t.Wall = job.Wall
+	}
+	t.Died, t.Why = job.Died, job.Why
 	programs := &recorders.Programs{Target: t}
 	limit := recordLimit(job)
 	s := &station{

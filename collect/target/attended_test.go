@@ -18,6 +18,7 @@ import (
 type hanging struct {
 	device.Device
 	empty, all time.Duration // an empty command, and everything else
+	system     time.Duration // what asks its system
 }
 
 func wait(ctx context.Context, d time.Duration) error {
@@ -25,15 +26,15 @@ func wait(ctx context.Context, d time.Duration) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	if !sleep(ctx, d) {
-		return ctx.Err()
-	}
-	return nil
+	return HostClock().Sleep(ctx, d)
 }
 
 func (h hanging) Exec(ctx context.Context, command string) (device.Output, error) {
 	if command == ":" {
 		return device.Output{}, wait(ctx, h.empty)
+	}
+	if strings.HasPrefix(command, systemQuestion) {
+		return device.Output{}, wait(ctx, h.system)
 	}
 	return device.Output{}, wait(ctx, h.all)
 }
@@ -51,22 +52,28 @@ func TestAHungDeviceIsNoticed(t *testing.T) {
 		lost    bool
 		said    string
 	}{
-		"hung":                              {hanging{empty: 0, all: 0}, false, 15 * time.Second, true, "5s: silent"},
-		"hung while it installs":            {hanging{empty: 0, all: 0}, true, time.Minute, true, "5s: silent"},
+		"hung":                              {hanging{}, false, 15 * time.Second, true, "5s: the device silent"},
+		"hung while it installs":            {hanging{}, true, time.Minute, true, "5s: the device silent"},
 		"an installation that takes long":   {hanging{empty: alive, all: 10 * time.Minute}, true, 10 * time.Minute, false, ""},
-		"slow, and goes on":                 {hanging{empty: 6 * time.Second, all: 9 * time.Second}, false, 9 * time.Second, false, "5s: silent; 8s: answers after 8s"},
-		"a command that never ends":         {hanging{empty: alive, all: 0}, false, 2 * time.Minute, true, ""},
+		"slow, and goes on":                 {hanging{empty: 6 * time.Second, all: 9 * time.Second, system: alive}, false, 9 * time.Second, false, "5s: the device silent; 8s: the device answers after 8s"},
+		"a command that never ends":         {hanging{empty: alive, all: 0, system: alive}, false, 2 * time.Minute, true, ""},
 		"a command that answers at once":    {hanging{empty: alive, all: alive}, false, alive, false, ""},
-		"answers just before it is noticed": {hanging{empty: 2900 * time.Millisecond, all: 8 * time.Second}, false, 8 * time.Second, false, ""},
+		"answers just before it is noticed": {hanging{empty: 2900 * time.Millisecond, all: 8 * time.Second, system: alive}, false, 8 * time.Second, false, ""},
+		"its system hangs":                  {hanging{empty: alive}, false, 32*time.Second + alive, true, "7.01s: the device's system silent"},
+		"its system is slow":                {hanging{empty: alive, all: 12 * time.Second, system: 6 * time.Second}, false, 12 * time.Second, false, "7.01s: the device's system silent; 8.01s: the device's system answers after 6s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
 				var said []string
 				d := &attended{
-					Device:  c.device,
-					silent:  func(time.Duration) { said = append(said, fmt.Sprint(time.Since(begun), ": silent")) },
-					answers: func(d time.Duration) { said = append(said, fmt.Sprintf("%v: answers after %v", time.Since(begun), d)) },
+					Device: c.device, wall: HostClock(), clock: HostClock(), shell: voice{of: "the device"}, system: voice{of: "the device's system"},
+					silent: func(what string, _ time.Duration) {
+						said = append(said, fmt.Sprint(time.Since(begun), ": ", what, " silent"))
+					},
+					answers: func(what string, d time.Duration) {
+						said = append(said, fmt.Sprintf("%v: %s answers after %v", time.Since(begun), what, d))
+					},
 				}
 				var err error
 				if c.install {
@@ -105,7 +112,7 @@ func TestAHungDeviceIsGivenUpInTheTimeThatIsSaid(t *testing.T) {
 		}
 		d := New("pixel", stillClock{}, time.Now(), connect)
 		d.Journal = journal.New("pixel", progressTo(func(e journal.Event) { said = append(said, e.Message) }))
-		d.dev = &attended{Device: hanging{}}
+		d.dev = &attended{Device: hanging{}, wall: HostClock(), clock: HostClock()}
 		begun := time.Now()
 		err := d.Reconnect(t.Context(), func(context.Context) error { return nil })
 		if took := time.Since(begun); !errors.Is(err, device.ErrGone) || took != 90*time.Second || !d.away {
@@ -148,7 +155,7 @@ func TestTheReasonOfALossIsToldWhoeverHearsOfItFirst(t *testing.T) {
 	silence, closed := fmt.Errorf("%w: no answer", device.ErrGone), fmt.Errorf("%w: the stream is closed", device.ErrGone)
 	for _, c := range [][2]error{{silence, closed}, {closed, silence}} {
 		synctest.Test(t, func(t *testing.T) {
-			d := &attended{Device: lost{own: c[0], question: c[1], asked: make(chan struct{}), ended: make(chan struct{})}}
+			d := &attended{wall: HostClock(), clock: HostClock(), Device: lost{own: c[0], question: c[1], asked: make(chan struct{}), ended: make(chan struct{})}}
 			if _, err := d.Exec(t.Context(), "dumpsys gfxinfo"); !errors.Is(err, device.ErrGone) || !strings.Contains(err.Error(), "no answer") {
 				t.Errorf("of the failures %q and %q it is told %v, want that there was no answer", c[0], c[1], err)
 			}

@@ -25,7 +25,7 @@ func (t *Target) CoolDown(ctx context.Context) error {
 			return err
 		}
 		t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("cooling down (%s)", journal.Line(heat)))
-		if err := errors.Join(t.Renew(ctx), t.Clock.Sleep(ctx, coolingStep)); err != nil {
+		if err := errors.Join(t.Renew(ctx), t.Rest(ctx, coolingStep)); err != nil {
 			return err
 		}
 		if t.cooled+coolingStep >= longestCooling {

@@ -35,7 +35,7 @@ func rival(t *testing.T, s *simlab.Simulated) (*Target, error) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = direct.Close() })
-	d.Journal, d.dev, d.Owner = journal.New("pixel", nil), &attended{Device: direct}, &claim.Owner{PID: 2, Host: "elsewhere"}
+	d.Journal, d.dev, d.Owner = journal.New("pixel", nil), &attended{Device: direct, wall: HostClock(), clock: HostClock()}, &claim.Owner{PID: 2, Host: "elsewhere"}
 	return d, d.Own(t.Context(), 0)
 }
 

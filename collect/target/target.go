@@ -36,6 +36,16 @@ type Target struct {
 	// Console is the port of the emulator's console on this computer, 0 for a device that
 	// has none here.
 	Console int
+	// Wall is the clock by which the device's answers are waited for: this computer's,
+	// but for a simulated device, of which only faults take time.
+	Wall device.Clock
+	// Died is closed when the device is gone for good, and Why says how: what booted it
+	// knows. nil where nobody can tell.
+	Died <-chan struct{}
+	Why  func() string
+	// Asked says that the device's system is asked again and again while it is waited for,
+	// so that its pulse need not be felt there.
+	Asked bool
 	// Owner is who uses the device, for all who might use it too; nil where nobody
 	// else can.
 	Owner *claim.Owner
@@ -52,6 +62,8 @@ type Target struct {
 	owned        bool                       // by the Owner
 	hold         atomic.Pointer[claim.Hold] // nil: nothing on the device says so
 	marks        int                        // written to the device's log
+	pulsed       time.Duration              // when the device's pulse was felt last, on its clock
+	life         life                       // the device's, when its pulse was felt
 }
 
 // New is a device that is not connected to yet; a nil clock is this computer's.
@@ -59,7 +71,7 @@ func New(name string, clock device.Clock, started time.Time, connect func(ctx co
 	if clock == nil {
 		clock = HostClock()
 	}
-	return &Target{Name: name, Clock: clock, Started: started, connect: connect}
+	return &Target{Name: name, Clock: clock, Wall: HostClock(), Started: started, connect: connect}
 }
 
 // Connected reports whether the device was ever connected to.
@@ -89,16 +101,17 @@ func (t *Target) Open(ctx context.Context) error {
 		return err
 	}
 	t.dev, t.hungUp = &attended{
-		Device: dev,
-		beat:   t.beat,
+		Device: dev, wall: t.Wall, clock: t.Clock, died: t.Died, why: t.Why,
+		shell: voice{of: "the device"}, system: voice{of: "the device's system"},
+		beat: t.beat,
 		gaveUp: func(service string) {
 			t.Journal.Warnf("the device gave up a dump of its service %s, which took too long: what is read of it may be missing", journal.Line(service))
 		},
-		silent: func(d time.Duration) {
-			t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("has not answered for %v", d))
+		silent: func(what string, d time.Duration) {
+			t.Journal.Report(journal.Waiting, 0, 0, fmt.Sprintf("%s has not answered for %v", what, d))
 		},
-		answers: func(d time.Duration) {
-			t.Journal.Warnf("the device did not answer for %v: what was measured at that time may be worse for it", d.Round(time.Second))
+		answers: func(what string, d time.Duration) {
+			t.Journal.Warnf("%s did not answer for %v: what was measured at that time may be worse for it", what, d.Round(time.Second))
 		},
 	}, false
 	return nil
@@ -112,16 +125,24 @@ func (t *Target) HangUp() {
 	t.hungUp = true
 }
 
-// How long a lost device is waited for, on its clock and on this computer's, since
-// that of a simulated device that hangs stands still; and how often it is tried.
+// How long a lost device is waited for, on its clock and on that of who waits, since
+// that of a simulated device that hangs stands still; how often it is tried, and how long
+// a try may take. A phone that restarts is back after 25 to 60 s, one whose system was
+// ended by the watchdog after 60 and 20 more. One that has died is not waited for.
 const (
 	reconnectFor   = 90 * time.Second
 	reconnectEvery = 3 * time.Second
+	connectFor     = 10 * time.Second
 )
 
 // Reconnect waits for the device to come back, booted and ready.
 func (t *Target) Reconnect(ctx context.Context, ready func(context.Context) error) error {
+	if err := t.dead(); err != nil {
+		t.away = true
+		return err
+	}
 	t.Journal.Report(journal.SetUp, 0, 0, fmt.Sprintf("waiting up to %v for the device to come back", reconnectFor))
+	t.life = life{}
 	err := t.comeBack(ctx, func(ctx context.Context) error {
 		if err := t.booted(ctx); err != nil {
 			return err
@@ -150,19 +171,21 @@ func (t *Target) Cut(ctx context.Context, long time.Duration) error {
 // comeBack connects to the device again and again until it is there and ready. One
 // that is still starting, or lost once more, is tried again.
 func (t *Target) comeBack(ctx context.Context, ready func(context.Context) error) error {
-	bound, cancel := context.WithTimeout(ctx, reconnectFor)
+	bound, cancel := within(ctx, t.Wall, reconnectFor, context.DeadlineExceeded)
 	defer cancel()
 	last := device.ErrGone
 	for deadline := t.Clock.Now() + reconnectFor; t.Clock.Now() < deadline && bound.Err() == nil; {
 		t.HangUp()
-		last = t.Open(bound)
+		last = t.tryOpen(bound)
 		connected := last == nil
 		if connected {
 			last = ready(bound)
 		}
-		switch {
+		switch dead := t.dead(); {
 		case last == nil, ctx.Err() != nil:
 			return last
+		case dead != nil:
+			return dead
 		case connected && !loss.IsGone(last) && !errors.Is(last, errBooting) && bound.Err() == nil:
 			return last
 		}
@@ -174,6 +197,27 @@ func (t *Target) comeBack(ctx context.Context, ready func(context.Context) error
 		last = fmt.Errorf("%w: %w", device.ErrGone, last)
 	}
 	return fmt.Errorf("wait %v for the device to come back: %w", reconnectFor, last)
+}
+
+// tryOpen connects, or gives up before what is under the connection would.
+func (t *Target) tryOpen(ctx context.Context) error {
+	ctx, cancel := within(ctx, t.Wall, connectFor, fmt.Errorf("%w: no answer for %v to the connection", device.ErrGone, connectFor))
+	defer cancel()
+	err := t.Open(ctx)
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, device.ErrGone) {
+		return cause
+	}
+	return err
+}
+
+// dead is the loss of the device for good; nil where it is not known to be.
+func (t *Target) dead() error {
+	select {
+	case <-t.Died:
+		return dead(t.Why)
+	default:
+		return nil
+	}
 }
 
 var errBooting = errors.New("the device is still starting")

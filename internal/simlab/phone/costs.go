@@ -43,6 +43,9 @@ func (p *Phone) about(fast, slow time.Duration) time.Duration {
 // serviceOf is which of the system's services a program asks, "" for none.
 func serviceOf(name string, args []string) string {
 	first := ""
+	if name == "dumpsys" && len(args) > 2 && args[0] == "-t" {
+		args = args[2:]
+	}
 	if len(args) > 0 {
 		first = args[0]
 	}

@@ -148,14 +148,14 @@ func (c *call) listServices() {
 const dumpFor = 10 * time.Second
 
 // gaveUp is what it says then.
-func gaveUp(out io.Writer, service string) {
-	fmt.Fprintf(out, "\n*** SERVICE '%s' DUMP TIMEOUT (%dms) EXPIRED ***\n\n", service, dumpFor.Milliseconds())
+func gaveUp(out io.Writer, service string, longest time.Duration) {
+	fmt.Fprintf(out, "\n*** SERVICE '%s' DUMP TIMEOUT (%dms) EXPIRED ***\n\n", service, longest.Milliseconds())
 }
 
 // giveUp says that a dump took too long (frameworks/native/cmds/dumpsys/dumpsys.cpp).
 func (c *call) giveUp(out io.Writer, name string, then func(code int)) {
 	c.clock.Spend(dumpFor, func() {
-		gaveUp(out, name)
+		gaveUp(out, name, dumpFor)
 		then(0)
 	})
 }

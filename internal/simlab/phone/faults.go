@@ -26,6 +26,9 @@ func (p *Phone) Mend(kind simapp.FaultKind) {
 }
 
 func (p *Phone) strike(f simapp.Fault, pr *process) {
+	if p.options.Struck != nil {
+		p.options.Struck(f, p.clock.Now())
+	}
 	switch f.Kind {
 	case simapp.Crash, simapp.ANR, simapp.Stuck, simapp.Lost:
 		if pr != nil && !pr.dead {

@@ -2,6 +2,7 @@ package phone
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -91,11 +92,14 @@ func (c *call) answered(name string, run func(), then func(code int)) {
 			}
 		})
 		if name == "dumpsys" && c.profile.API >= 26 { // it gives up by itself
-			out, service := c.Out, c.Arg(0)
-			c.clock.At(c.clock.Now()+dumpFor, func() {
+			out, service, longest := c.Out, serviceOf(name, c.Args), dumpFor
+			if seconds, err := strconv.Atoi(c.Arg(1)); c.Arg(0) == "-t" && err == nil {
+				longest = time.Duration(seconds) * time.Second
+			}
+			c.clock.At(c.clock.Now()+longest, func() {
 				if !done && !c.Ended() {
 					done = true
-					gaveUp(out, service)
+					gaveUp(out, service, longest)
 					then(0)
 				}
 			})
@@ -127,10 +131,11 @@ type waiting struct {
 }
 
 // hurry is how much faster than this computer's time passes for a phone that does not
-// answer, and hurryStep bounds what passes between two looks, in this computer's.
+// answer, and hurryStep bounds what passes between two looks, in this computer's: one
+// that is busy looks late.
 const (
-	hurry     = 100
-	hurryStep = 10 * time.Millisecond
+	hurry     = 20
+	hurryStep = time.Millisecond
 )
 
 type patience struct{ phone *Phone }

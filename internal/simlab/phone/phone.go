@@ -93,6 +93,9 @@ type Options struct {
 	// holds the clocks (1.2), which then vary less from session to session; 0: the phone's
 	// Power HAL has no such mode.
 	FixedPerformance float64
+	// Struck is told of each fault that strikes, and when on the phone's clock; nil for
+	// nobody. The phone does nothing until it returns.
+	Struck func(f simapp.Fault, at time.Duration)
 	// Production makes it a build as it is sold (user), which has no `adb root`.
 	Production bool
 }

@@ -1,0 +1,120 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/run"
+)
+
+// witness notes when, on a phone's clock, a fault struck and when the next thing was told
+// of the device.
+type witness struct {
+	clock device.Clock
+
+	mu    sync.Mutex
+	at    time.Duration // 0: it has not struck
+	known time.Duration // 0: nothing was told since
+	said  string
+}
+
+func (w *witness) struck(_ simapp.Fault, at time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.at == 0 {
+		w.at = at
+	}
+}
+
+func (w *witness) Report(e journal.Event) {
+	if e.Phase != journal.Waiting && e.Phase != journal.Warned {
+		return
+	}
+	now := w.clock.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.at > 0 && w.known == 0 {
+		w.known, w.said = now, e.Message
+	}
+}
+
+// failing is a simulated phone of which a witness knows when a fault strikes it, and a job
+// on it that waits by the phone's clock.
+func failing(t *testing.T, profile string, fault simapp.Fault) (*simlab.Simulated, collect.Job, *witness) {
+	t.Helper()
+	w := &witness{}
+	s, job := simulated(t, profile, simlab.Options{Faults: []simapp.Fault{fault}, Struck: w.struck})
+	job.Wall, job.Died = s.Phone.Patience(), s.Phone.Died()
+	job.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, s.Address(), adb.Options{}) }
+	w.clock = s.Clock()
+	return s, job, w
+}
+
+// knownWithin is what is promised, and room for a busy computer: while a simulated phone
+// does not answer, its time passes twenty times as fast as this computer's. Package target
+// has tests that are exact.
+const knownWithin = 5*time.Second + time.Second
+
+func TestADeviceThatFailsIsKnownToWithinFiveSeconds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fault simapp.Fault
+		says  string // the warning of the repetition
+		ends  run.Status
+	}{
+		"drops the connection":       {simapp.Fault{Kind: simapp.Drop}, "the device is gone", run.Complete},
+		"hangs":                      {simapp.Fault{Kind: simapp.Hang, For: 30 * time.Second}, "no answer of the device for 15s", run.Complete},
+		"hangs for good":             {simapp.Fault{Kind: simapp.Hang}, "no answer of the device for 15s", run.Partial},
+		"its system hangs":           {simapp.Fault{Kind: simapp.Freeze, For: 50 * time.Second}, "no answer of the device's system for 30s", run.Complete},
+		"is offline":                 {simapp.Fault{Kind: simapp.Offline, For: 20 * time.Second}, "the device is gone", run.Complete},
+		"restarts":                   {simapp.Fault{Kind: simapp.Reboot}, "the device is gone", run.Complete},
+		"restarts in a second":       {simapp.Fault{Kind: simapp.Reboot, For: time.Second}, "the device is gone", run.Complete},
+		"never comes out of restart": {simapp.Fault{Kind: simapp.NoBoot}, "the device is gone", run.Partial},
+		"dies":                       {simapp.Fault{Kind: simapp.Die}, "the device is gone", run.Partial},
+	} {
+		for _, profile := range []string{"pixel-5-android-11", "pixel-7-android-14"} {
+			t.Run(name+"/"+profile, func(t *testing.T) {
+				t.Parallel()
+				c.fault.At, c.fault.Repetition = 3100*time.Millisecond, 3
+				_, job, w := failing(t, profile, c.fault)
+				r := collect.Collect(t.Context(), job, collect.Options{Progress: w})
+				if w.at == 0 || w.known == 0 || w.known-w.at > knownWithin {
+					t.Errorf("it is known after %v, by %q", w.known-w.at, w.said)
+				}
+				if r.Run.Status != c.ends || !warnedOf(r.Run, "repetition 2 is lost", c.says) {
+					t.Errorf("status %s, want %s: %v, %v", r.Run.Status, c.ends, r.Err, r.Run.Warnings)
+				}
+				if c.ends == run.Complete {
+					return
+				}
+				if !loss.IsGone(r.Err) || !loss.IsInfrastructure(r.Err) || len(r.Run.Iterations) != 1 {
+					t.Errorf("%d iterations, %v; want those before, and the loss of the device", len(r.Run.Iterations), r.Err)
+				}
+				t.Logf("known after %v by %q; %v", w.known-w.at, w.said, r.Err)
+			})
+		}
+	}
+}
+
+// What booted a device knows that its process has ended, and how: nobody waits for it to
+// come back.
+func TestADeviceWhoseProcessEndedIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s, job, w := failing(t, "pixel-7-android-14", simapp.Fault{Kind: simapp.Die, At: 3 * time.Second, Repetition: 3})
+	job.Why = func() string { return "emulator: ended by signal 9" }
+	r := collect.Collect(t.Context(), job, collect.Options{Progress: w})
+	if waited := s.Clock().Now() - w.at; waited > 10*time.Second || !errors.Is(r.Err, device.ErrGone) || !strings.Contains(r.Err.Error(), "ended by signal 9") {
+		t.Errorf("after %v: %v", waited, r.Err)
+	}
+}
