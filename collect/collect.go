@@ -18,6 +18,7 @@
 package collect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -39,9 +40,13 @@ import (
 
 // Job is one run to be made: one scenario on one device.
 type Job struct {
-	// Device names the device in reports and progress. Jobs of one name are
-	// never run at the same time.
+	// Device names what the run is of in reports: a device, or the profile of several
+	// that are alike.
 	Device string
+	// Station names the very device in progress and in what goes wrong; "" is Device.
+	Station string
+	// Cost is about how long the job takes, for the order in which jobs are begun.
+	Cost time.Duration
 	// Open connects to the device, and again after it was lost.
 	Open func(ctx context.Context) (device.Device, error)
 	// Owner is who measures, for others who would use the device: it is marked as in
@@ -102,7 +107,8 @@ type Options struct {
 
 // Result is what became of a job.
 type Result struct {
-	Device string
+	Device  string
+	Station string // on which it was made; "" where it was not begun
 	// Run is what was measured: a valid record, whose last warning says why it is
 	// not complete where it isn't.
 	Run run.Run
@@ -122,9 +128,18 @@ func Collect(ctx context.Context, job Job, options Options) Result {
 	return c.result(err)
 }
 
+// NotMade is the result of a job that was not begun, because of err.
+func NotMade(job Job, options Options, err error) Result {
+	c := newCollector(job, options, newStation(job, options))
+	return c.result(c.fail(loss.Infrastructure, journal.SetUp, 0, err))
+}
+
+// name is what the device is called in progress and in what goes wrong.
+func (j Job) name() string { return cmp.Or(j.Station, j.Device) }
+
 // result is what became of the job that ended with the error, nil for none.
 func (c *collector) result(err error) Result {
-	return Result{Device: c.job.Device, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent())}
+	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent())}
 }
 
 // started is the time of day at which a run begins.
@@ -164,7 +179,7 @@ type collector struct {
 
 func newCollector(job Job, options Options, s *station) *collector {
 	c := &collector{
-		station: s, job: job, journal: journal.New(job.Device, options.Progress), retries: job.Scenario.Retries,
+		station: s, job: job, journal: journal.New(job.name(), options.Progress), retries: job.Scenario.Retries,
 		plan: workload.Plan{Target: s.target, Scenario: job.Scenario, App: job.App.Package, Host: options.Host},
 	}
 	c.build = &power.Build{App: job.App, Note: c.setContext}
@@ -274,5 +289,5 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 }
 
 func (c *collector) fail(cause loss.Cause, phase journal.Phase, repetition int, err error) error {
-	return loss.Of(c.job.Device, cause, phase, repetition, err)
+	return loss.Of(c.job.name(), cause, phase, repetition, err)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/config"
@@ -281,9 +282,11 @@ func TestAnotherDeviceIsNotHeldUp(t *testing.T) {
 		}
 		return false
 	}
-	results := collect.Lab{
-		Jobs:    []collect.Job{quick.job("quick"), other.job("other")},
-		Options: collect.Options{Progress: progressFunc(func(journal.Event) {})},
+	jobs := []collect.Job{quick.job("quick"), other.job("other")}
+	results := fleet.Lab{
+		Jobs:     jobs,
+		Stations: stationsOf(jobs),
+		Options:  collect.Options{Progress: progressFunc(func(journal.Event) {})},
 		Finished: func(_ int, r collect.Result) {
 			if r.Device != "quick" {
 				return
@@ -310,8 +313,9 @@ func TestADeviceThatStaysAwayEndsItsRunAlone(t *testing.T) {
 		return fault{gone: n == 2}
 	}
 	var phases []string
-	results := collect.Lab{
-		Jobs: []collect.Job{lost.job("one"), good.job("two"), lost.job("one")},
+	jobs := []collect.Job{lost.job("one"), good.job("two"), lost.job("one")}
+	results := fleet.Lab{
+		Jobs: jobs, Stations: stationsOf(jobs),
 		Options: collect.Options{Progress: progressFunc(func(e journal.Event) {
 			phases = append(phases, fmt.Sprint(e.Device, " ", e.Phase, " ", e.Message))
 		})},

@@ -45,7 +45,7 @@ type Turns struct {
 // error of the build that was not at fault is then ErrOtherBuild as well. Where there
 // was time for no round, both are ErrNoTime.
 func Interleave(ctx context.Context, p Pair, options Options) (base, head Result) {
-	p.Head.Device, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Open, p.Base.Clock
+	p.Head.Device, p.Head.Station, p.Head.Open, p.Head.Clock = p.Base.Device, p.Base.Station, p.Base.Open, p.Base.Clock
 	p.Head.Wall, p.Head.Died, p.Head.Why = p.Base.Wall, p.Base.Died, p.Base.Why
 	p.Head.Owner, p.Head.OwnFor, p.Head.Claim = p.Base.Owner, p.Base.OwnFor, p.Base.Claim
 	p.Head.Scenario, p.Head.Network, p.Head.Energy, p.Head.Evidence = p.Base.Scenario, p.Base.Network, p.Base.Energy, p.Base.Evidence

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
@@ -152,10 +153,10 @@ func TestJobsOfADeviceShareTheTime(t *testing.T) {
 		h.App.APK = "head.apk"
 		bases, heads = append(bases, b), append(heads, h)
 	}
-	lab := collect.Lab{Jobs: bases}
+	lab := fleet.Lab{Jobs: bases, Stations: stationsOf(bases)}
 	got, _ := lab.Interleave(t.Context(), heads, func(job int, base, _ run.Run) int {
 		return []int{1, 1, 8}[job]
-	}, 2*needs)
+	}, 5*needs/2)
 	var rounds []int
 	for _, r := range got {
 		rounds = append(rounds, len(r.Run.Iterations))
@@ -242,7 +243,7 @@ func TestInterleaveOnASimulatedPhone(t *testing.T) {
 		if err := os.WriteFile(worse.App.APK, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		lab := collect.Lab{Jobs: []collect.Job{good}}
+		lab := fleet.Lab{Jobs: []collect.Job{good}, Stations: stationsOf([]collect.Job{good})}
 		var finished []string
 		lab.Finished = func(_ int, r collect.Result) { finished = append(finished, r.Run.App.Version) }
 		bases, heads := lab.Interleave(t.Context(), []collect.Job{worse}, nil, 0)

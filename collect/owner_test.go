@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/collect/target"
@@ -66,7 +67,7 @@ func TestTwoComputersTakeTurnsOnAPhone(t *testing.T) {
 					waited += host + " " + e.Message + "\n"
 				}
 			})
-			lab := collect.Lab{Jobs: []collect.Job{mine}, Options: collect.Options{Progress: told}}
+			lab := fleet.Lab{Jobs: []collect.Job{mine}, Stations: stationsOf([]collect.Job{mine}), Options: collect.Options{Progress: told}}
 			r := lab.Collect(t.Context())[0]
 			mu.Lock()
 			defer mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
@@ -107,6 +108,24 @@ func (p *phone) job(name string) collect.Job {
 		},
 		Network: "wifi",
 	}
+}
+
+// stationsOf are the devices of jobs, each reached as the first of its jobs says.
+func stationsOf(jobs []collect.Job) (stations []fleet.Station) {
+	known := map[string]bool{}
+	for _, its := range jobs {
+		if known[its.Device] {
+			continue
+		}
+		known[its.Device] = true
+		bind := func(j *collect.Job) {
+			j.Open, j.Clock, j.Owner, j.OwnFor, j.Claim = its.Open, its.Clock, its.Owner, its.OwnFor, its.Claim
+		}
+		stations = append(stations, fleet.Station{Name: its.Device, Profile: its.Device, Start: func(context.Context, func(string)) (*fleet.Started, error) {
+			return &fleet.Started{Bind: bind}, nil
+		}})
+	}
+	return stations
 }
 
 func (p *phone) open(context.Context) (device.Device, error) {

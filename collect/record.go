@@ -71,7 +71,7 @@ func (c *collector) record() {
 // without what is worked out at its end. The collector is left as it is.
 func (c *collector) soFar() run.Run {
 	quiet := *c
-	quiet.journal = journal.New(c.job.Device, nil)
+	quiet.journal = journal.New(c.job.name(), nil)
 	quiet.run.Context, quiet.run.Declared = maps.Clone(c.run.Context), slices.Clone(c.run.Declared)
 	quiet.record()
 	quiet.run.Status, quiet.run.Warnings = run.Complete, []run.Warning{}

@@ -41,7 +41,7 @@ type station struct {
 }
 
 func newStation(job Job, options Options) *station {
-	t := target.New(job.Device, job.Clock, started(options), job.Open)
+	t := target.New(job.name(), job.Clock, started(options), job.Open)
 	t.Console = job.Console
 	if job.Wall != nil {
 		t.Wall = job.Wall
@@ -78,7 +78,7 @@ func (c *collector) setUp(ctx context.Context) error {
 	}
 	c.journal.Report(journal.SetUp, 0, 0, "connecting")
 	if err := c.target.Open(ctx); err != nil {
-		return c.fail(loss.Infrastructure, journal.SetUp, 0, fmt.Errorf("connect to %s: %w", c.job.Device, err))
+		return c.fail(loss.Infrastructure, journal.SetUp, 0, fmt.Errorf("connect to %s: %w", c.job.name(), err))
 	}
 	steps := []step{
 		{"waiting for the device to have started", c.target.WaitBooted},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -49,23 +50,21 @@ func (d Device) Booted() bool { return d.AVD != nil || d.Genymotion != nil || d.
 
 // Stations are the names of the devices that it stands for.
 func (d Device) Stations() []string {
+	name := d.name()
 	if d.Count <= 1 {
-		return []string{d.Name}
+		return []string{name}
 	}
 	var names []string
 	for i := range d.Count {
-		names = append(names, d.Name+" #"+strconv.Itoa(i+1))
+		names = append(names, name+" #"+strconv.Itoa(i+1))
 	}
 	return names
 }
 
 // ProfileName is the profile under which the device shares the work with others.
-func (d Device) ProfileName() string {
-	if d.Profile != "" {
-		return d.Profile
-	}
-	return d.Name
-}
+func (d Device) ProfileName() string { return cmp.Or(d.Profile, d.name()) }
+
+func (d Device) name() string { return cmp.Or(d.Name, d.source()) }
 
 // waysToDevices are the keys of which a device has exactly one.
 var waysToDevices = []string{"serial", "address", "simulated", "avd", "genymotion", "genymotion-saas"}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/config"
 	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
@@ -67,17 +68,24 @@ func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile
 		t.Fatal(err)
 	}
 	var jobs []collect.Job
+	var stations []fleet.Station
 	for i, p := range phones {
 		phone, err := simlab.Start(p.Name, seed+uint64(i), simlab.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = phone.Close() })
+		bind := func(j *collect.Job) {
+			j.Clock = phone.Clock()
+			j.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) }
+		}
+		stations = append(stations, fleet.Station{Name: p.Name, Profile: p.Name, Start: func(context.Context, func(string)) (*fleet.Started, error) {
+			return &fleet.Started{Bind: bind}, nil
+		}})
 		for _, network := range networks {
 			jobs = append(jobs, collect.Job{
-				Device: p.Name, Clock: phone.Clock(), Network: network,
-				Open: func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) },
-				App:  config.App{Package: s.pkg, APK: apk},
+				Device: p.Name, Network: network,
+				App: config.App{Package: s.pkg, APK: apk},
 				Scenario: config.Scenario{
 					Name: s.scenario, Repetitions: repetitions, WarmUp: 0, Timeout: 5 * time.Minute, Retries: 2,
 					Workload: config.Workload{Instrumentation: &config.Instrumentation{TestPackage: s.pkg, Runner: config.DefaultRunner, Class: s.class}},
@@ -87,7 +95,7 @@ func measureBuild(t *testing.T, s subject, text string, phones []profile.Profile
 		}
 	}
 	var runs []run.Run
-	for _, r := range (collect.Lab{Jobs: jobs}).Collect(context.Background()) {
+	for _, r := range (fleet.Lab{Jobs: jobs, Stations: stations}).Collect(context.Background()) {
 		if r.Err != nil {
 			t.Fatalf("%s: %v", r.Device, r.Err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/simulated"
 )
 
 // Result is what a command line left behind.
@@ -35,12 +35,12 @@ func Run(t *testing.T, stdin io.Reader, args ...string) Result {
 // which is on a day of its own.
 func InSession(t *testing.T, session int, args ...string) Result {
 	t.Helper()
-	return runIn(t, nil, map[string]string{lab.SimulatedSession: strconv.Itoa(session)}, args...)
+	return runIn(t, nil, map[string]string{simulated.Session: strconv.Itoa(session)}, args...)
 }
 
 // session is the session of the simulated phones that an environment names, 0 for none.
 func session(env map[string]string) int {
-	n, _ := strconv.Atoi(env[lab.SimulatedSession])
+	n, _ := strconv.Atoi(env[simulated.Session])
 	return n
 }
 

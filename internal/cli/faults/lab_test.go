@@ -1,14 +1,20 @@
 package faults_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/apkgate/apkgate/internal/cli"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/simlab"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -85,16 +91,24 @@ func TestAFaultyPhoneInALab(t *testing.T) {
 }
 
 // The storage of a phone fills up while the first run goes on: the next can't
-// be installed.
+// be installed. (The phone is one that stays: a simulated one of the configuration is
+// new for each run.)
 func TestAPhoneRunsOutOfSpace(t *testing.T) {
+	phone, err := simlab.Start(clitest.FaultyPhone, 1, simlab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { phone.Close() })
 	l := clitest.NewLab(t, "demo-good", "fault nospace repetition 1 when sdk=11")
 	l.Configure("demo-good", "wifi", "3g")
+	l.Edit("simulated: "+clitest.FaultyPhone, "address: "+phone.Address()+"\n    name: "+clitest.FaultyPhone)
 	before := l.Export()
-	got := l.Apkgate("run")
-	if got.Status != exit.StatusInfrastructure {
-		t.Errorf("exit status %d, want %d", got.Status, exit.StatusInfrastructure)
+	var stderr bytes.Buffer
+	c := console.Console{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &stderr, Now: time.Now, Clock: phone.Clock(), Getenv: func(string) string { return "" }}
+	if status := cli.Main(c, []string{"run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db")}); status != exit.StatusInfrastructure {
+		t.Errorf("exit status %d, want %d", status, exit.StatusInfrastructure)
 	}
-	message, _ := clitest.Complaint(t, got)
+	message, _ := clitest.Complaint(t, clitest.Result{Stderr: stderr.String()})
 	for _, want := range []string{clitest.FaultyPhone, "read-mail", "demo-good.apk", "space"} {
 		if !strings.Contains(strings.ToLower(message), want) {
 			t.Errorf("%q says nothing of %q", message, want)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/fit"
@@ -27,6 +28,9 @@ type CollectFlags struct {
 	// all. No flags.
 	Again int
 	Only  []int
+	// Pool boots devices that are to stay for what the command measures next; nil boots
+	// them for this alone. No flag.
+	Pool *booted.Pool
 	// Known tells what became of a unit that is measured already: it is not made again.
 	// Ended is given each unit that was made, as soon as it has ended and before its run
 	// is kept. Both may be nil. No flags.

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/run"
 )
@@ -21,6 +23,8 @@ type InTurns struct {
 	// Again and Only are as those of CollectFlags.
 	Again int
 	Only  []int
+	// Pool is as that of CollectFlags.
+	Pool *booted.Pool
 	// More is asked as collect.Turns.More is, with the place of the job among those that
 	// are measured; nil: all rounds.
 	More func(job int, base, head run.Run) int
@@ -42,13 +46,13 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 			return nil, nil, err
 		}
 	}
-	devices, closing, err := ReadyAgain(ctx, c, cfg, t.Again)
+	r, err := ready(ctx, c, cfg, measuring{t.Parallel, t.Again, t.Session, t.Pool})
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
-	bases := chosen(Jobs(cfg, devices, Origin{t.BaseFrom, t.Session}), t.Only)
-	heads := chosen(Jobs(cfg, devices, Origin{t.From, t.Session}), t.Only)
+	defer r.close()
+	bases := chosen(jobs(cfg, r.devices, Origin{t.BaseFrom, t.Session}), t.Only)
+	heads := chosen(jobs(cfg, r.devices, Origin{t.From, t.Session}), t.Only)
 	for i := range bases {
 		bases[i].Scenario.Repetitions, heads[i].Scenario.Repetitions = t.Rounds, t.Rounds
 		bases[i].App.Install(t.Base)
@@ -62,8 +66,8 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	shown := NewProgress(c, append(append([]collect.Job{}, bases...), heads...))
 	defer shown.Clear()
 	var kept error
-	pairs := collect.Lab{
-		Jobs: bases, Parallel: t.Parallel,
+	pairs := fleet.Lab{
+		Jobs: bases, Stations: r.stations, Parallel: t.Parallel, Places: r.places, Stay: r.stay,
 		Finished: func(_ int, r collect.Result) {
 			if t.Keep != nil && keepable(r) {
 				if err := t.Keep(r.Run); kept == nil { // the first says enough

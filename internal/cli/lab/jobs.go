@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/apkgate/apkgate/collect"
@@ -16,27 +17,21 @@ type Origin struct {
 	Session string
 }
 
-// Jobs are the runs to make: each scenario on each device and network.
-func Jobs(cfg *config.Config, devices []Device, o Origin) []collect.Job {
-	networks := cfg.Networks
-	if len(networks) == 0 {
-		networks = []string{""}
-	}
-	var out []collect.Job
-	for _, d := range devices {
-		extra, owner := map[string]string{}, d.owner()
-		for _, properties := range []map[string]string{cfg.Context.Extra, d.Spec.Context} {
-			for name, value := range properties {
-				extra[name] = value
-			}
+// jobs are the runs to make, in the order of Units: each scenario on each profile of
+// devices and network.
+func jobs(cfg *config.Config, devices []config.Device, o Origin) (out []collect.Job) {
+	for _, p := range profilesOf(devices) {
+		extra := map[string]string{}
+		for _, properties := range []map[string]string{cfg.Context.Extra, p.devices[0].Context} {
+			maps.Copy(extra, properties)
 		}
-		if d.Spec.Simulated != "" {
+		if p.devices[0].Simulated != "" {
 			extra[devctx.Simulated] = "true"
 		}
-		for _, network := range networks {
+		for _, network := range networksOf(cfg, p.devices[0]) {
 			for _, scenario := range cfg.Scenarios {
 				out = append(out, collect.Job{
-					Device: d.Name, Open: d.Open, Owner: owner, OwnFor: ClaimFor, Claim: claimOf(d.key), Clock: d.Clock, App: cfg.App, Scenario: scenario,
+					Device: p.name, Cost: costOf(scenario, cfg.Energy), App: cfg.App, Scenario: scenario,
 					Network: network, Energy: cfg.Energy, Evidence: cfg.Evidence, Extra: extra, Source: o.Source, Session: o.Session,
 				})
 			}

@@ -11,19 +11,19 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/fit"
 	"github.com/apkgate/apkgate/internal/cli/secrets"
-	"github.com/apkgate/apkgate/internal/simlab"
-	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/internal/cli/simulated"
 )
 
-// Device is one device of the lab and the clock by which it is measured.
+// Device is one device that is there, or a simulated one.
 type Device struct {
 	Name  string
 	Spec  config.Device
@@ -33,15 +33,10 @@ type Device struct {
 	Close func() error
 }
 
-// Ready readies the devices of the configuration, or the one that adb sees. Each
-// is connected to when it is opened; simulated ones run from now on.
+// Ready readies the devices of the configuration that are there, or the one that adb
+// sees. Each is connected to when it is opened; simulated ones run from now on. What
+// apkgate boots is not among them.
 func Ready(ctx context.Context, c console.Console, cfg *config.Config) (devices []Device, closing func() error, err error) {
-	return ReadyAgain(ctx, c, cfg, 0)
-}
-
-// ReadyAgain is Ready for another session of the same command, counted from 1: a
-// simulated phone is then as a real one would be, a little faster or slower than before.
-func ReadyAgain(ctx context.Context, c console.Console, cfg *config.Config, session int) (devices []Device, closing func() error, err error) {
 	closing = func() error {
 		var errs []error
 		for _, d := range devices {
@@ -53,11 +48,14 @@ func ReadyAgain(ctx context.Context, c console.Console, cfg *config.Config, sess
 	if err != nil {
 		return nil, closing, err
 	}
-	if err := maestroSees(ctx, c, cfg, specs); err != nil {
+	if err := fit.MaestroSees(ctx, c, cfg, specs); err != nil {
 		return nil, closing, err
 	}
 	for _, spec := range specs {
-		d, err := readyOne(c, spec, session)
+		if spec.Booted() {
+			continue
+		}
+		d, err := readyOne(c, spec)
 		if err != nil {
 			return nil, func() error { return nil }, errors.Join(err, closing())
 		}
@@ -66,79 +64,36 @@ func ReadyAgain(ctx context.Context, c console.Console, cfg *config.Config, sess
 	return devices, closing, nil
 }
 
-func readyOne(c console.Console, spec config.Device, session int) (Device, error) {
-	d := Device{Name: nameOf(spec), Spec: spec, Clock: c.Clock, Close: func() error { return nil }}
-	switch {
-	case spec.Simulated != "":
-		return readySimulated(c, d, session)
-	case spec.Address != "":
-		d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, spec.Address, adbOptions(c)) }
-		d.key = adb.DevicePort(spec.Address)
-	default:
-		server, err := ADBServer(c)
-		if err != nil {
-			return d, err
-		}
-		d.Open = func(context.Context) (device.Device, error) { return server.Device(spec.Serial), nil }
-		d.key = spec.Serial
+func readyOne(c console.Console, spec config.Device) (Device, error) {
+	if spec.Simulated == "" {
+		return connected(c, spec)
 	}
-	return d, nil
+	phones, err := simulated.Of(c, 0)
+	if err != nil {
+		return Device{}, err
+	}
+	phone, err := phones.Start(spec.Name, spec.Simulated)
+	if err != nil {
+		return Device{}, err
+	}
+	return Device{Name: spec.Name, Spec: spec, Open: simulated.Open(phone), Clock: phone.Clock(), Close: phone.Close}, nil
 }
 
-// readySimulated starts a simulated phone, which is then spoken to over adb like
-// any other.
-func readySimulated(c console.Console, d Device, session int) (Device, error) {
-	seed, err := simulatedSeed(c, session)
+// connected is a device that is there.
+func connected(c console.Console, spec config.Device) (Device, error) {
+	d := Device{Name: spec.Name, Spec: spec, Clock: c.Clock, Close: func() error { return nil }}
+	if spec.Address != "" {
+		d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, spec.Address, booted.Keys(c)) }
+		d.key = adb.DevicePort(spec.Address)
+		return d, nil
+	}
+	server, err := booted.Server(c)
 	if err != nil {
 		return d, err
 	}
-	phone, err := simlab.Start(d.Spec.Simulated, seed, simlab.Options{})
-	if err != nil {
-		return d, exit.Infrastructure(fmt.Errorf("start the simulated %s: %w", d.Spec.Simulated, err))
-	}
-	noKeys := adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }}
-	d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), noKeys) }
-	d.Clock, d.Close = phone.Clock(), phone.Close
+	d.Open = func(context.Context) (device.Device, error) { return server.Device(spec.Serial), nil }
+	d.key = spec.Serial
 	return d, nil
-}
-
-// SimulatedSession is the variable of the environment that says which session it is of
-// simulated phones: a whole number from 1.
-const SimulatedSession = "APKGATE_SIMULATED_SESSION"
-
-// simulatedSeed makes simulated labs the same for everybody, in each session.
-func simulatedSeed(c console.Console, session int) (uint64, error) {
-	first := uint64(1)
-	if text := c.Getenv(SimulatedSession); text != "" {
-		n, err := strconv.ParseUint(text, 10, 31)
-		if err != nil || n == 0 {
-			return 0, exit.Usage(fmt.Errorf("%s is %q, want a whole number from 1 to %d", SimulatedSession, words.Short(text), 1<<31-1), "")
-		}
-		first = n
-	}
-	return first + uint64(session)<<32, nil
-}
-
-func nameOf(spec config.Device) string {
-	for _, name := range []string{spec.Name, spec.Serial, spec.Address, spec.Simulated} {
-		if name != "" {
-			return name
-		}
-	}
-	return "device"
-}
-
-func adbOptions(c console.Console) adb.Options {
-	return adb.Options{Keys: func() ([]*adb.Key, error) { return adb.UserKeys(c.Getenv) }}
-}
-
-// ADBServer is the adb server that the environment names.
-func ADBServer(c console.Console) (*adb.Server, error) {
-	addr, err := adb.ServerAddress(c.Getenv)
-	if err != nil {
-		return nil, exit.Usage(err, "")
-	}
-	return adb.NewServer(addr, adbOptions(c)), nil
 }
 
 // specs are the devices that the configuration names, or the one that adb sees.
@@ -147,9 +102,9 @@ func specs(ctx context.Context, c console.Console, cfg *config.Config) ([]config
 		return cfg.Devices, nil
 	}
 	if serial := adb.EnvSerial(c.Getenv); serial != "" {
-		return []config.Device{{Serial: serial}}, nil
+		return []config.Device{{Serial: serial, Name: serial}}, nil
 	}
-	server, err := ADBServer(c)
+	server, err := booted.Server(c)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +115,7 @@ func specs(ctx context.Context, c console.Console, cfg *config.Config) ([]config
 	var usable []config.Device
 	for _, info := range infos {
 		if info.State == adb.StateDevice {
-			usable = append(usable, config.Device{Serial: info.Serial})
+			usable = append(usable, config.Device{Serial: info.Serial, Name: info.Serial})
 		}
 	}
 	switch len(usable) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -62,16 +63,16 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 
 // measure makes the runs of the plan that are not known, on devices that are readied
 // for it where there are any. ended is told of each, one at a time.
-func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, k *keeper, ended func(Unit, collect.Result)) (results []collect.Result, err error) {
+func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config, f CollectFlags, k *keeper, ended func(Unit, collect.Result)) ([]collect.Result, error) {
 	if len(p.places) == 0 {
 		return nil, nil
 	}
-	devices, closing, err := ReadyAgain(ctx, c, cfg, f.Again)
+	r, err := ready(ctx, c, cfg, measuring{f.Parallel, f.Again, f.Session, f.Pool})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, closing()) }()
-	todo := chosen(Jobs(cfg, devices, OriginOf(c, f)), p.places)
+	defer r.close()
+	todo := chosen(jobs(cfg, r.devices, OriginOf(c, f)), p.places)
 	if f.Evidence.APK {
 		build, err := k.build(ctx, cfg.App)
 		if err != nil {
@@ -83,8 +84,8 @@ func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config
 	}
 	shown := NewProgress(c, todo)
 	defer shown.Clear()
-	lab := collect.Lab{
-		Jobs: todo, Parallel: f.Parallel,
+	lab := fleet.Lab{
+		Jobs: todo, Stations: r.stations, Parallel: f.Parallel, Places: r.places, Stay: r.stay,
 		Options: collect.Options{Host: Host(c), Evidence: k.taking(), Progress: shown, Now: c.Now},
 		Finished: func(job int, r collect.Result) {
 			ended(p.units[p.places[job]], r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 )
@@ -49,7 +50,7 @@ func ShowUnusable(ctx context.Context, c console.Console, cfg *config.Config) {
 	if len(cfg.Devices) > 0 || adb.EnvSerial(c.Getenv) != "" {
 		return
 	}
-	server, err := ADBServer(c)
+	server, err := booted.Server(c)
 	if err != nil {
 		return
 	}

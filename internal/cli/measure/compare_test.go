@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/collect"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/sidebyside"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/measure"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/simlab"
@@ -114,9 +114,10 @@ func TestCompareABuildWithItselfOverSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := lab.Device{Name: "phone", Spec: cfg.Devices[0], Clock: phone.Clock(), Close: phone.Close}
-		d.Open = func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), adb.Options{}) }
-		job := lab.Jobs(cfg, []lab.Device{d}, lab.Origin{Session: "s"})[0]
+		job := collect.Job{
+			Device: "phone", Clock: phone.Clock(), App: cfg.App, Scenario: cfg.Scenarios[0], Session: "s", Network: "wifi", Extra: map[string]string{devctx.Simulated: "true"},
+			Open: func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, phone.Address(), adb.Options{}) },
+		}
 		base, head := collect.Interleave(t.Context(), collect.Pair{Base: job, Head: job}, collect.Options{})
 		if v := sidebyside.Compare(policy, metric.Default(), []run.Run{base.Run}, []run.Run{head.Run}); v.Verdict != gate.Pass && v.Verdict != gate.Inconclusive {
 			t.Errorf("seed %d: %s: %s", seed, v.Verdict, v.Reason)

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
-	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/simlab"
 )
 
@@ -32,7 +32,7 @@ func DevicesCommand(c console.Console) *cobra.Command {
 }
 
 func listDevices(c console.Console, cmd *cobra.Command) error {
-	server, err := lab.ADBServer(c)
+	server, err := booted.Server(c)
 	if err != nil {
 		return err
 	}

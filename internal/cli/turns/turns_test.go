@@ -21,6 +21,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
+	"github.com/apkgate/apkgate/internal/cli/simulated"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
 	"github.com/apkgate/apkgate/report/layout"
@@ -169,7 +170,7 @@ func TestDevicesThatAreGone(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "demo-good")
 	b.Base = turns.Base{APK: b.apk("demo-good")}
-	b.Getenv = func(name string) string { return map[string]string{lab.SimulatedSession: "none"}[name] }
+	b.Getenv = func(name string) string { return map[string]string{simulated.Session: "none"}[name] }
 	in, m := b.open(0)
 	in, err := b.Settle(t.Context(), in, m)
 	if err != nil || in.Verdict.Verdict != gate.Inconclusive || len(in.Notes) != 1 || !strings.Contains(in.Notes[0], `not measured in turns with the base build: APKGATE_SIMULATED_SESSION is "none"`) {

@@ -1,8 +1,9 @@
-package collect
+package fleet
 
 import (
 	"sync"
 
+	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
 )
 
@@ -10,8 +11,8 @@ import (
 // goroutine of its own: whoever is told may take long, as a store that hangs, and
 // no device waits for that.
 type teller struct {
-	progress journal.Progress  // nil: not told
-	finished func(int, Result) // nil: not told
+	progress journal.Progress          // nil: not told
+	finished func(int, collect.Result) // nil: not told
 
 	mu      sync.Mutex
 	queue   []told
@@ -23,11 +24,11 @@ type teller struct {
 // told is one thing to tell: an event, or a result where there is one.
 type told struct {
 	event  journal.Event
-	result *Result
+	result *collect.Result
 	job    int // of the result
 }
 
-func newTeller(progress journal.Progress, finished func(int, Result)) *teller {
+func newTeller(progress journal.Progress, finished func(int, collect.Result)) *teller {
 	t := &teller{progress: progress, finished: finished, emptied: make(chan struct{})}
 	t.more = sync.NewCond(&t.mu)
 	go t.run()
@@ -46,7 +47,7 @@ func (t *teller) Report(e journal.Event) {
 }
 
 // finish tells the result of the job at a place.
-func (t *teller) finish(job int, r Result) {
+func (t *teller) finish(job int, r collect.Result) {
 	if t.finished != nil {
 		t.add(told{result: &r, job: job})
 	}

@@ -1,10 +1,11 @@
-package collect
+package fleet
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/journal"
 )
 
@@ -24,11 +25,11 @@ func TestWhatIsToldIsBounded(t *testing.T) {
 			<-release
 		}
 		got = append(got, fmt.Sprint(e.Phase, " ", e.Message))
-	}), func(_ int, r Result) { got = append(got, "result of "+r.Device) })
+	}), func(_ int, r collect.Result) { got = append(got, "result of "+r.Device) })
 	tell.Report(journal.Event{Phase: journal.SetUp})
 	<-blocked
 	tell.Report(journal.Event{Phase: journal.Warned, Message: "hot"})
-	tell.finish(0, Result{Device: "pixel"})
+	tell.finish(0, collect.Result{Device: "pixel"})
 	for i := range 10 * maxUntold {
 		tell.Report(journal.Event{Phase: journal.Settle, Message: fmt.Sprint(i)})
 	}

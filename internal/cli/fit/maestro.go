@@ -1,4 +1,4 @@
-package lab
+package fit
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 )
@@ -16,9 +17,9 @@ import (
 // environment says (its library dadb; Maestro's issue 2517).
 const maestroServer = "127.0.0.1:5037"
 
-// maestroSees looks whether Maestro will find the devices that its flows are to run
+// MaestroSees looks whether Maestro will find the devices that its flows are to run
 // on. apkgate finds them in more ways: at their address, and by another adb server.
-func maestroSees(ctx context.Context, c console.Console, cfg *config.Config, devices []config.Device) error {
+func MaestroSees(ctx context.Context, c console.Console, cfg *config.Config, devices []config.Device) error {
 	if !slices.ContainsFunc(cfg.Scenarios, func(s config.Scenario) bool { return s.Workload.Maestro != nil }) {
 		return nil
 	}
@@ -46,7 +47,7 @@ func maestroSees(ctx context.Context, c console.Console, cfg *config.Config, dev
 	if len(asked) == 0 {
 		return nil
 	}
-	known, _ := adb.NewServer(maestroServer, adbOptions(c)).Devices(ctx) // no server knows no device
+	known, _ := adb.NewServer(maestroServer, booted.Keys(c)).Devices(ctx) // no server knows no device
 	for _, serial := range asked {
 		if !slices.ContainsFunc(known, func(i adb.Info) bool { return i.Serial == serial }) {
 			return exit.Usage(fmt.Errorf("run a Maestro flow on %s: Maestro finds the devices of the adb server on port 5037 alone, which does not know it", serial), connectFirst(serial))

@@ -1,0 +1,99 @@
+// Package fleet makes many runs on many devices: side by side where there are several,
+// each device one after another, and those of a device that fails on another like it.
+//
+// It owns the life of stations while a command measures, whose turn it is with them, how
+// time is divided among what they make, and who is told. How a run is made is package
+// collect's, which run is next package queue's, and how a device is booted package
+// device/boot's.
+//
+// It takes a stand: a run is the same whichever station made it. Jobs know the profile
+// they are for, and nothing of a station goes into what they measure but that one was
+// lost.
+package fleet
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/queue"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Lab makes jobs on stations.
+type Lab struct {
+	// Jobs are the runs to make, each on a station of its Device's profile, which binds
+	// the job to the device.
+	Jobs     []collect.Job
+	Stations []Station
+	// Parallel bounds the stations that are started at the same time; 0 is all of them.
+	// Places bound those that share a place.
+	Parallel int
+	Places   map[string]int
+	// Stay leaves stations started for which nothing is left, for whoever goes on with
+	// them: they are stopped only where others need their room.
+	Stay    bool
+	Options collect.Options
+	// Finished is given each result, with its job's place, as soon as it is there, so
+	// that a caller can keep what was measured before an interrupt; nil for none. It and
+	// Progress are never called at the same time, and no device waits for either; all is
+	// told when the Lab's method returns.
+	Finished func(job int, r collect.Result)
+}
+
+// Collect makes all runs and returns what became of each, in the order of the jobs. A
+// station that fails does not hold up the others. Stations that are still started when
+// it returns, because of Stay or because it was interrupted, are their owner's to stop.
+func (l Lab) Collect(ctx context.Context) []collect.Result {
+	made := l.drive(ctx, work{
+		do: func(ctx context.Context, t turn) []collect.Result {
+			return []collect.Result{collect.Collect(ctx, t.job, t.options)}
+		},
+		unmade: func(place int, why error) []collect.Result {
+			return []collect.Result{collect.NotMade(l.Jobs[place], l.Options, why)}
+		},
+	})
+	return slices.Concat(made...)
+}
+
+// Interleave makes each job in turns with the head job at its place (see
+// collect.Interleave), of which there are as many. more is asked as Turns.More is, with
+// the job's place; nil: each scenario's repetitions. within is for all of it, 0 for ever:
+// stations that work at the same time have it at the same time, and each divides its own
+// among the jobs that it has before it, so that a later one has what an earlier one did
+// not need.
+func (l Lab) Interleave(ctx context.Context, heads []collect.Job, more func(job int, base, head run.Run) int, within time.Duration) (base, head []collect.Result) {
+	shares := l.shareOut(within)
+	pair := func(ctx context.Context, t turn) []collect.Result {
+		p := collect.Pair{Base: t.job, Head: heads[t.place]}
+		if more != nil {
+			p.More = func(base, head run.Run) int { return more(t.place, base, head) }
+		}
+		share := shares[t.station]
+		p.Within = share.begin(t.job.Clock, t.ahead)
+		base, head := collect.Interleave(ctx, p, t.options)
+		share.end()
+		return []collect.Result{base, head}
+	}
+	unmade := func(place int, why error) []collect.Result {
+		return []collect.Result{collect.NotMade(l.Jobs[place], l.Options, why), collect.NotMade(heads[place], l.Options, why)}
+	}
+	for _, its := range l.drive(ctx, work{pair, unmade}) {
+		base, head = append(base, its[0]), append(head, its[1])
+	}
+	return base, head
+}
+
+// queue is the work of the lab.
+func (l Lab) queue() *queue.Queue {
+	var units []queue.Unit
+	for _, job := range l.Jobs {
+		units = append(units, queue.Unit{Profile: job.Device, Cost: job.Cost.Seconds()})
+	}
+	var stations []queue.Station
+	for _, s := range l.Stations {
+		stations = append(stations, queue.Station{Profile: s.Profile, Place: s.Place})
+	}
+	return queue.New(units, stations, queue.Bounds{All: l.Parallel, Places: l.Places}, l.Stay)
+}

@@ -1,0 +1,36 @@
+package booted
+
+import (
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device/boot"
+	"github.com/apkgate/apkgate/internal/cli/console"
+)
+
+// Labs are what can boot devices, by kind.
+func Labs(c console.Console) map[string]boot.Lab {
+	labs := map[string]boot.Lab{}
+	for _, lab := range []boot.Lab{} {
+		labs[lab.Kind()] = lab
+	}
+	return labs
+}
+
+// SpecOf is a device of the configuration as a lab boots it for a station.
+func SpecOf(station string, d config.Device) boot.Spec {
+	spec := boot.Spec{Name: station, BatteryPercent: d.BatteryPercent()}
+	var screen config.Screen
+	switch {
+	case d.AVD != nil:
+		a := d.AVD
+		spec.Kind, spec.Existing, spec.Model, spec.Android, spec.Image, spec.ABI = "avd", a.Existing, a.Model, a.Android, a.Image, a.ABI
+		spec.RAMMiB, spec.Cores, spec.GPU, spec.Snapshot, screen = a.RAMMiB, a.Cores, a.GPU, a.Snapshot, a.Screen
+	case d.Genymotion != nil:
+		g := d.Genymotion
+		spec.Kind, spec.Existing, spec.Model, spec.Android, screen = "genymotion", g.Existing, g.Model, g.Android, g.Screen
+	case d.GenymotionSaaS != nil:
+		g := d.GenymotionSaaS
+		spec.Kind, spec.Model, spec.Android, spec.Minutes = "genymotion-saas", g.Recipe, g.Android, g.Minutes
+	}
+	spec.Width, spec.Height, spec.Density = screen.Width, screen.Height, screen.Density
+	return spec
+}

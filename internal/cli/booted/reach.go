@@ -1,0 +1,38 @@
+package booted
+
+import (
+	"context"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/adb"
+	"github.com/apkgate/apkgate/device/boot"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/exit"
+)
+
+// Server is the adb server that the environment names.
+func Server(c console.Console) (*adb.Server, error) {
+	addr, err := adb.ServerAddress(c.Getenv)
+	if err != nil {
+		return nil, exit.Usage(err, "")
+	}
+	return adb.NewServer(addr, Keys(c)), nil
+}
+
+// Keys are the user's keys, by which devices know this computer.
+func Keys(c console.Console) adb.Options {
+	return adb.Options{Keys: func() ([]*adb.Key, error) { return adb.UserKeys(c.Getenv) }}
+}
+
+// Reach connects to what was booted: through the adb server, or where there is none at
+// the device's own port.
+func Reach(ctx context.Context, c console.Console, b *boot.Booted) (device.Device, error) {
+	if b.Address != "" {
+		return adb.Dial(ctx, b.Address, Keys(c))
+	}
+	server, err := Server(c)
+	if err != nil {
+		return nil, err
+	}
+	return server.Device(b.Serial), nil
+}

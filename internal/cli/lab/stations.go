@@ -1,0 +1,144 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apkgate/apkgate/collect"
+	"github.com/apkgate/apkgate/collect/fleet"
+	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/cli/booted"
+	"github.com/apkgate/apkgate/internal/cli/console"
+	"github.com/apkgate/apkgate/internal/cli/fit"
+	"github.com/apkgate/apkgate/internal/cli/simulated"
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// readied is what a configuration's jobs are made on.
+type readied struct {
+	devices  []config.Device
+	stations []fleet.Station
+	places   map[string]int
+	stay     bool
+	close    func() // stops what was booted for this alone
+}
+
+// thisComputer is the place of devices that run on it, beside each other.
+const thisComputer = "this computer"
+
+// ready finds the devices of the configuration, or the one that adb sees, and says how
+// each is started. session is that of the same command, counted from 0. Devices are
+// booted by the pool, where they stay for what comes next; without one they are gone
+// when nothing is left for them.
+func ready(ctx context.Context, c console.Console, cfg *config.Config, f measuring) (readied, error) {
+	devices, err := specs(ctx, c, cfg)
+	if err != nil {
+		return readied{}, err
+	}
+	if err := fit.MaestroSees(ctx, c, cfg, devices); err != nil {
+		return readied{}, err
+	}
+	r := readied{devices: devices, places: map[string]int{thisComputer: max(f.parallel, 1)}, stay: f.pool != nil, close: func() {}}
+	if f.pool == nil {
+		f.pool = booted.NewPool(c, f.session)
+		r.close = f.pool.Close
+	}
+	phones, err := simulated.Of(c, f.again)
+	if err != nil {
+		return readied{}, err
+	}
+	for _, d := range devices {
+		start, err := starter(c, d, phones, f.pool)
+		if err != nil {
+			return readied{}, err
+		}
+		for _, name := range d.Stations() {
+			s := fleet.Station{Name: name, Profile: d.ProfileName(), Fresh: d.Simulated != ""}
+			if d.AVD != nil || d.Genymotion != nil {
+				s.Place = thisComputer
+			}
+			s.Start = func(ctx context.Context, tell func(string)) (*fleet.Started, error) { return start(ctx, name, tell) }
+			r.stations = append(r.stations, s)
+		}
+	}
+	r.tellPlaces(c, f.parallel)
+	return r, nil
+}
+
+// measuring is what of a command's flags concerns its devices.
+type measuring struct {
+	parallel, again int
+	session         string
+	pool            *booted.Pool // nil: none that outlives it
+}
+
+// tellPlaces says so where devices on this computer wait for each other that could work
+// side by side.
+func (r readied) tellPlaces(c console.Console, parallel int) {
+	here := slices.DeleteFunc(slices.Clone(r.stations), func(s fleet.Station) bool { return s.Place != thisComputer })
+	if parallel == 0 && len(here) > 1 {
+		fmt.Fprintf(c.Stderr, "%s are booted on this computer, one at a time: --parallel 2 lets two of them run side by side, and disturb each other\n", words.Count(len(here), "device", "devices"))
+	}
+}
+
+// start readies a station by its name.
+type start func(ctx context.Context, station string, tell func(string)) (*fleet.Started, error)
+
+func starter(c console.Console, d config.Device, phones simulated.Phones, pool *booted.Pool) (start, error) {
+	switch {
+	case d.Simulated != "":
+		return startSimulated(d, phones), nil
+	case d.Booted():
+		return startBooted(c, d, pool), nil
+	}
+	there, err := connected(c, d)
+	if err != nil {
+		return nil, err
+	}
+	return func(context.Context, string, func(string)) (*fleet.Started, error) {
+		return &fleet.Started{Bind: func(j *collect.Job) { there.bind(j) }}, nil
+	}, nil
+}
+
+// startSimulated starts a phone, which is new for each run.
+func startSimulated(d config.Device, phones simulated.Phones) start {
+	return func(_ context.Context, station string, _ func(string)) (*fleet.Started, error) {
+		phone, err := phones.Start(station, d.Simulated)
+		if err != nil {
+			return nil, err
+		}
+		return &fleet.Started{
+			Bind: func(j *collect.Job) { j.Open, j.Clock = simulated.Open(phone), phone.Clock() },
+			Stop: func(context.Context, func(string)) error { return phone.Close() },
+		}, nil
+	}
+}
+
+// startBooted boots a device.
+func startBooted(c console.Console, d config.Device, pool *booted.Pool) start {
+	return func(ctx context.Context, station string, tell func(string)) (*fleet.Started, error) {
+		b, err := pool.Boot(ctx, station, d, tell)
+		if err != nil {
+			return nil, err
+		}
+		its := Device{
+			Name: station, Spec: d, key: b.Serial, Clock: c.Clock,
+			Open: func(ctx context.Context) (device.Device, error) { return booted.Reach(ctx, c, b) },
+		}
+		return &fleet.Started{
+			Bind: func(j *collect.Job) {
+				its.bind(j)
+				j.Console = b.ConsolePort
+			},
+			Died: b.Died, Why: b.Why,
+			Stop: func(ctx context.Context, tell func(string)) error { return pool.Stop(ctx, station, tell) },
+		}, nil
+	}
+}
+
+// bind gives the job the device.
+func (d Device) bind(j *collect.Job) {
+	j.Open, j.Clock, j.Owner, j.OwnFor, j.Claim = d.Open, d.Clock, d.owner(), ClaimFor, claimOf(d.key)
+}
