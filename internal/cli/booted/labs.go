@@ -1,19 +1,34 @@
 package booted
 
 import (
+	"context"
+
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/avd"
 	"github.com/apkgate/apkgate/device/boot"
+	"github.com/apkgate/apkgate/device/genymotion"
+	"github.com/apkgate/apkgate/device/genymotion/desktop"
+	"github.com/apkgate/apkgate/device/genymotion/saas"
 	"github.com/apkgate/apkgate/internal/cli/console"
 )
 
 // Labs are what can boot devices, by kind.
 func Labs(c console.Console) map[string]boot.Lab {
+	reach := func(ctx context.Context, b *boot.Booted) (device.Device, error) { return Reach(ctx, c, b) }
+	geny := genymotion.Computer{Getenv: c.Getenv, Reach: reach}
+	if token := c.Getenv(cloudToken); token != "" { // which `apkgate action` has taken out of its own environment
+		geny.Env = []string{cloudToken + "=" + token}
+	}
 	labs := map[string]boot.Lab{}
-	for _, lab := range []boot.Lab{} {
+	for _, lab := range []boot.Lab{avd.New(avd.Computer{Getenv: c.Getenv}), desktop.New(geny), saas.New(geny)} {
 		labs[lab.Kind()] = lab
 	}
 	return labs
 }
+
+// cloudToken is the variable by which gmsaas knows its user.
+const cloudToken = "GENYMOTION_API_TOKEN"
 
 // SpecOf is a device of the configuration as a lab boots it for a station.
 func SpecOf(station string, d config.Device) boot.Spec {

@@ -110,7 +110,10 @@ func startSimulated(d config.Device, phones simulated.Phones) start {
 			return nil, err
 		}
 		return &fleet.Started{
-			Bind: func(j *collect.Job) { j.Open, j.Clock = simulated.Open(phone), phone.Clock() },
+			Bind: func(j *collect.Job) {
+				j.Open, j.Clock, j.Wall = simulated.Open(phone), phone.Clock(), phone.Phone.Patience()
+				j.Died, j.Why = phone.Phone.Died(), func() string { return "the simulated phone died" }
+			},
 			Stop: func(context.Context, func(string)) error { return phone.Close() },
 		}, nil
 	}
@@ -130,7 +133,7 @@ func startBooted(c console.Console, d config.Device, pool *booted.Pool) start {
 		return &fleet.Started{
 			Bind: func(j *collect.Job) {
 				its.bind(j)
-				j.Console = b.ConsolePort
+				j.Console, j.Died, j.Why = b.ConsolePort, b.Died, b.Why
 			},
 			Died: b.Died, Why: b.Why,
 			Stop: func(ctx context.Context, tell func(string)) error { return pool.Stop(ctx, station, tell) },
