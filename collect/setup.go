@@ -9,11 +9,13 @@ import (
 	"github.com/apkgate/apkgate/collect/frames"
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/network"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/device"
 )
 
@@ -186,7 +188,7 @@ func (c *collector) preflight(ctx context.Context) error {
 		return err
 	}
 	for _, f := range findings {
-		if f.OK || f.Name == "network" && c.job.Network == "none" {
+		if f.OK || f.Name == "network" && network.Named(c.job.Network).Radio == "none" {
 			continue
 		}
 		c.journal.Warnf("the device is not fit: %s: %s (%s)", f.Name, f.Detail, f.Hint)
@@ -234,7 +236,9 @@ func (c *collector) configure(ctx context.Context) error {
 			return err
 		}
 	}
-	return c.target.SetNetwork(ctx, c.job.Network)
+	shaped, err := network.Set(ctx, c.target, c.job.Network, false)
+	c.setContext(devctx.Shaped, shaped)
+	return err
 }
 
 // tearDown leaves the device as it was found, and gives it up.

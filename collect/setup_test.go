@@ -260,28 +260,3 @@ func TestAVerifierIsToldOf(t *testing.T) {
 		}
 	}
 }
-
-// A network that is named for its speed is as fast as the device's own.
-func TestANetworkThatNothingSlowsDownIsTold(t *testing.T) {
-	t.Parallel()
-	const phone, emulator = "pixel-7-android-14", "sdk-gphone64-x86-android-14"
-	for _, c := range []struct {
-		profile, has, network, told string
-	}{
-		{phone, "3g", "3g", ""},
-		{phone, "4g", "3g", "mobile network is LTE"},
-		{phone, "4g", "LTE", ""},
-		{phone, "4g", "mobile", ""},
-		{phone, "4g", "none", ""},
-		{phone, "wifi", "wifi", ""},
-		{emulator, "4g", "3g", "adb emu network speed"},
-	} {
-		_, job := simulated(t, c.profile, simlab.Options{Network: c.has})
-		job.Network, job.Scenario.Repetitions, job.Scenario.WarmUp = c.network, 1, 0
-		r := collect.Collect(t.Context(), job, collect.Options{})
-		wantComplete(t, r, 1)
-		if told := warnedOf(r.Run, "network"); told != (c.told != "") || told && !warnedOf(r.Run, c.told) {
-			t.Errorf("%+v: %v", c, r.Run.Warnings)
-		}
-	}
-}

@@ -44,6 +44,11 @@ var Aside = []string{
 	NetworkQuality, SecurityPatch, CPUMHz, Host,
 }
 
+// Shaped says how the network was slowed down: "console: 1600 kbit/s, 300 ms". It counts,
+// and is there only where something was: what was measured at the device's own speed is
+// of one kind, whatever the network was called.
+const Shaped = "network_shaped"
+
 // Virtual says what plays a device that is none: "emulator", "genymotion", … Phones don't
 // have it.
 const Virtual = "virtual"

@@ -46,6 +46,8 @@ const (
 	Files    Kind = "files"    // were made
 	Programs Kind = "programs" // run in the background
 	Results  Kind = "results"  // of the Macrobenchmark of that package
+	Console  Kind = "console"  // network speed, network delay of the emulator's console
+	Shaping  Kind = "shaping"  // tc, as root
 )
 
 // Background matches the command lines of what is started in the background, of this
@@ -95,6 +97,10 @@ func (c Change) String() string {
 		return "set back whether the screen stays on with a charger"
 	case Network:
 		return fmt.Sprintf("turn %s %s", map[string]string{"wifi": "Wi-Fi", "data": "mobile data"}[c.Name], map[string]string{"enable": "on", "disable": "off"}[c.Before])
+	case Console:
+		return "give the emulator's network its speed back (network speed, network delay)"
+	case Shaping:
+		return "end what slows " + c.Name + " down (tc qdisc)"
 	case Battery:
 		return "have the battery service tell the truth (dumpsys battery reset)"
 	case Package:
@@ -134,6 +140,15 @@ func (t *Target) Do(ctx context.Context, line string, c Change) error {
 		return t.Record(ctx, line, *o)
 	}
 	return t.Record(ctx, line)
+}
+
+// Before is how the thing was that a change is of, before this run changed it; known is
+// false where it has not.
+func (t *Target) Before(c Change) (before string, known bool) {
+	if o := t.made(c); o != nil {
+		return o.Before, true
+	}
+	return "", false
 }
 
 // made is the change of the same thing that this run has made already, nil for none.
@@ -183,6 +198,10 @@ func (t *Target) putBack(ctx context.Context, c Change) (found string, err error
 		return t.putBackStayOn(ctx, c)
 	case Network:
 		return "", t.Try(ctx, "svc", c.Name, c.Before)
+	case Console:
+		return t.putBackConsole(ctx, c)
+	case Shaping:
+		return t.putBackShaping(ctx, c)
 	case Battery:
 		return "", t.Try(ctx, "dumpsys", "battery", "reset")
 	case Package:

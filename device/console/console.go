@@ -211,3 +211,14 @@ func because(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// PortOf is the port of the console of a device by its serial in adb, "emulator-5554", on
+// the computer of the adb server; 0 for a device that is named otherwise.
+func PortOf(serial string) int {
+	digits, named := strings.CutPrefix(serial, "emulator-")
+	port, err := strconv.ParseUint(digits, 10, 16)
+	if !named || err != nil {
+		return 0
+	}
+	return int(port)
+}

@@ -228,6 +228,14 @@ func TestStrangersOnThePortAreNamed(t *testing.T) {
 	}
 }
 
+func TestAnEmulatorsSerialTellsItsPort(t *testing.T) {
+	for serial, want := range map[string]int{"emulator-5554": 5554, "emulator-": 0, "emulator-x": 0, "emulator-70000": 0, "127.0.0.1:5555": 0, "R5CT": 0} {
+		if got := PortOf(serial); got != want {
+			t.Errorf("%s: port %d, want %d", serial, got, want)
+		}
+	}
+}
+
 func TestAStatusThatIsNotWholeIsNone(t *testing.T) {
 	if _, err := ReadNetwork("Current network status:\n  download speed: 0 bits/s (0.0 KB/s)\n"); err == nil || !strings.Contains(err.Error(), "upload") {
 		t.Errorf("got %v, want what is missing", err)

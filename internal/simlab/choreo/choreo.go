@@ -26,6 +26,9 @@ type Conditions struct {
 	LowEnd  float64 // a factor on frame noise and on the chance of a tail frame; 1 is none
 	Session float64 // the session's factor, see SessionFactor
 	Start   Start   // what is done before the app shows
+	// Slow is how much later content arrives because the network is slowed down; nil where
+	// nothing does that.
+	Slow func(*rand.Rand) time.Duration
 }
 
 // Performance is one scenario played. Times count from its beginning, which is
@@ -154,6 +157,9 @@ func (s *stage) answer(at time.Duration, e simapp.Event) {
 	first := e.Frames * 3 / 10
 	s.animate(at, first)
 	arrives := at + scale(net.Delay, lognormal(s.r, net.Spread))
+	if s.c.Slow != nil {
+		arrives += s.c.Slow(s.r)
+	}
 	s.animate(max(arrives, at+nominal(first)), e.Frames-first)
 	s.lag(arrives, net.Lag)
 }

@@ -226,6 +226,8 @@ func (p *Phone) reboot(takes time.Duration) {
 	p.files.Full, p.state.garbage = false, false
 	delete(p.state.props, "debug.hwui.profile")
 	p.host.DropJobs()
+	p.link.Restart()
+	p.state.su = 0
 	p.state.boots++
 	p.state.starts = 1
 	p.boot()

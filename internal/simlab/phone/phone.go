@@ -18,6 +18,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/dumps"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/home"
+	"github.com/apkgate/apkgate/internal/simlab/link"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/packages"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
@@ -80,6 +81,10 @@ type Options struct {
 	// Even has it do everything alike: an app plays a scenario as it did the first time,
 	// and the compositor is never late itself.
 	Even bool
+	// NoNetem and NoIFB have the kernel lack what slows a network down.
+	NoNetem, NoIFB bool
+	// Magisk gives it the su of a rooted phone, which takes a command line.
+	Magisk bool
 	// Renderer is what draws for an emulator: "Google SwiftShader" unless set.
 	Renderer string
 	// Root has adb's shell run as root, as after `adb root` on a build that allows it.
@@ -119,6 +124,7 @@ type Phone struct {
 	home       *home.Home
 	power      *account.Account
 	screen     *screen.Screen
+	link       *link.Link
 	system     *system.System
 	state      state
 	connection Connection
@@ -130,6 +136,7 @@ type Phone struct {
 // state is what a reboot or an app can change.
 type state struct {
 	props       map[string]string
+	su          int // commands that run as root
 	settings    map[string]string
 	network     string
 	running     map[string]*process // by package
@@ -178,6 +185,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: clock.Wall(0)}
 	ph.timeline = &timeline.Timeline{}
 	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64(), Punctual: o.Even}
+	ph.link = ph.newLink()
 	ph.host.Open()
 	ph.state = state{
 		props: build.Properties(p, o.Production), settings: build.Settings(), network: o.Network,
@@ -287,7 +295,12 @@ func (p *Phone) conditions(app *simapp.App, start choreo.Start) choreo.Condition
 	if p.system.Fixed {
 		noise *= heldNoise
 	}
+	var slow func(*rand.Rand) time.Duration
+	if p.link.Shaped() {
+		slow = p.link.Wait
+	}
 	return choreo.Conditions{
+		Slow:    slow,
 		Context: p.context(),
 		Speed:   p.profile.Speed * p.heatFactor() * p.clockFactor() * p.packages.CodeFactor(app, start == choreo.Cold), LowEnd: p.profile.LowEnd, Start: start,
 		Session: choreo.SessionFactor(app, noise, p.random("session", app.Package, p.state.network)),

@@ -1,0 +1,168 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/network/shaping"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/console"
+)
+
+// shape slows the network down by the best way that the device offers, and says how. The
+// error is an *unableError where there is none.
+func shape(ctx context.Context, t *target.Target, p Profile) (string, error) {
+	var why []error
+	if t.Console != 0 && p.Loss == 0 {
+		err := byConsole(ctx, t, p.Shape)
+		if err == nil {
+			return p.ByConsole(), nil
+		}
+		if ctx.Err() != nil || loss.IsGone(err) {
+			return "", err
+		}
+		why = append(why, err)
+	}
+	if t.Console != 0 && p.Loss > 0 {
+		why = append(why, errors.New("the emulator's console loses no packets"))
+	}
+	both, err := byTC(ctx, t, p.Shape)
+	var no *unableError
+	switch {
+	case err == nil:
+		if !both {
+			t.Journal.Warnf("the network %q is shaped in what goes out alone, since this device can't slow down what comes in: downloads are as fast as they come", p.Name)
+		}
+		return p.ByTC(both), nil
+	case !errors.As(err, &no):
+		return "", err
+	}
+	return "", unable("%w", errors.Join(append(why, err)...))
+}
+
+// byConsole has the emulator shape mobile data. Emulators whose source could be read take
+// the speed of one direction for that of the other where it comes from the console, and
+// not where it comes from the command line (netshaper_set_rate in their console.cpp and
+// net-android.cpp): both get that of downloads, which is right in either case.
+func byConsole(ctx context.Context, t *target.Target, s shaping.Shape) error {
+	c, err := t.OpenConsole(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // it has said all by then
+	before, err := c.Network(ctx)
+	if err != nil {
+		return err
+	}
+	speed := int64(s.DownKbit) * 1000
+	want := console.Network{Up: speed, Down: speed, Least: s.Delay - s.Jitter, Most: s.Delay + s.Jitter}
+	if err := t.Do(ctx, ":", target.ConsoleChange(before, want)); err != nil {
+		return err
+	}
+	return c.SetNetwork(ctx, want)
+}
+
+// byTC has the device's kernel shape the interface of its default network, in both
+// directions where it can.
+func byTC(ctx context.Context, t *target.Target, s shaping.Shape) (both bool, err error) {
+	as, err := rootOf(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	route, err := t.Ask(ctx, shaping.Route)
+	if err != nil {
+		return false, err
+	}
+	iface := shaping.ReadRoute(string(route.Stdout))
+	if iface == "" {
+		return false, unable("the device doesn't tell over which interface it reaches the internet: %s", target.FirstLine(route.Stderr, route.Stdout))
+	}
+	root := func(script string) (device.Output, error) { return t.Ask(ctx, as.Run(script, device.Quote)) }
+	state, err := root(shaping.State(iface))
+	if err != nil {
+		return false, err
+	}
+	if by := shaping.Foreign(string(state.Stdout)); by != "" {
+		return false, unable("%s is shaped by somebody else already (%s)", iface, journal.Line(by))
+	}
+	clsact := shaping.HasClsact(string(state.Stdout))
+	change := target.ShapingChange(iface, as, clsact)
+	if had, known := t.Before(change); known { // what we have added since is not the device's
+		clsact = had != ""
+	}
+	if err := t.Do(ctx, as.Run(shaping.Undo(iface, clsact), device.Quote), change); err != nil {
+		return false, err
+	}
+	port := adbPort(t)
+	var last string
+	for _, both := range []bool{true, false} {
+		script := shaping.Out(iface, port, s)
+		if both {
+			script = shaping.Out(iface, port, s.Half()) + " && " + shaping.In(iface, port, s.Half(), clsact)
+		}
+		done, err := apply(root, iface, clsact, script, s, both)
+		if err != nil {
+			return false, err
+		}
+		if done == "" {
+			return both, nil
+		}
+		last = done
+	}
+	return false, unable("tc does not slow %s down: %s", iface, last)
+}
+
+// apply runs a script as root and reads back what tc shows. Where it is not what was
+// asked for, it is undone, and why says so.
+func apply(root func(string) (device.Output, error), iface string, clsact bool, script string, s shaping.Shape, both bool) (why string, err error) {
+	out, err := root(script)
+	if err != nil {
+		return "", err
+	}
+	if out.ExitCode != 0 {
+		why = target.FirstLine(out.Stderr, out.Stdout)
+	} else {
+		shown, err := root(shaping.Show(iface))
+		if err != nil {
+			return "", err
+		}
+		if both {
+			s = s.Half()
+		}
+		if err := shaping.Check(string(shown.Stdout), s, both); err != nil {
+			why = err.Error()
+		}
+	}
+	if why != "" {
+		_, err = root(shaping.Undo(iface, clsact))
+	}
+	return why, err
+}
+
+// rootOf finds a way to be root.
+func rootOf(ctx context.Context, t *target.Target) (shaping.As, error) {
+	for _, as := range shaping.Ways() {
+		out, err := t.Ask(ctx, as.Run("id -u", device.Quote)+" 2>/dev/null")
+		if err != nil {
+			return "", fmt.Errorf("look whether adb has root: %w", err)
+		}
+		if strings.TrimSpace(string(out.Stdout)) == "0" {
+			return as, nil
+		}
+	}
+	return "", unable("adb has no root on the device")
+}
+
+// adbPort is where adbd listens on the network, if it does.
+func adbPort(t *target.Target) int {
+	if port, err := strconv.Atoi(t.Facts.Properties["service.adb.tcp.port"]); err == nil && port > 0 && port <= 65535 {
+		return port
+	}
+	return shaping.DefaultPort
+}
