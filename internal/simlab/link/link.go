@@ -230,7 +230,7 @@ func (l *Link) add(d *deviceState, what []string) string {
 		d.root, d.netem = handle, readNetem(handle, what)
 	case strings.HasPrefix(line, "parent ") && strings.Contains(line, " netem "):
 		if !d.prio || !strings.HasPrefix(what[1], d.root) {
-			return "Error: Failed to find specified qdisc."
+			return "Error: Parent Qdisc not found."
 		}
 		d.netem = readNetem(handle, what)
 	default:
