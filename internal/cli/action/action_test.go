@@ -39,6 +39,8 @@ type workspace struct {
 	env map[string]string
 }
 
+// The phone's frames are read from the frame timeline: one that asks the app for them holds
+// it up, and after which event that is hangs on the moment, however calm the phone is.
 const actionConfig = `app:
   package: com.example.demo
   apk: %s.apk
@@ -52,7 +54,7 @@ scenarios:
     repetitions: 3
     timeout: 1m
 devices:
-  - simulated: nexus-5x-android-6.0.0
+  - simulated: pixel-7-android-14
 `
 
 // Which build is first in each round is drawn by the time of day: whatever is drawn has to
@@ -399,7 +401,7 @@ func TestCommitsThatAPullRequestDoesNotStandOn(t *testing.T) {
 	for range 3 {
 		w.apkgate("run", "--commit", later)
 	}
-	w.want(w.apkgate("baseline", "accept", "--where", "model=Nexus 5X", "--commit", later), exit.StatusPass)
+	w.want(w.apkgate("baseline", "accept", "--where", "model=Pixel 7", "--commit", later), exit.StatusPass)
 	w.want(w.apkgate("action", "run"), exit.StatusRegression)
 	contains(t, "the comment", w.Comments(7)[0].Body, " accepted runs are of commits that this build does not stand on (the newest: dddddddddd) and are left out")
 	measured := w.apkgate("baseline", "list", "--commit", headSHA, "--format", "json")

@@ -11,7 +11,7 @@ import (
 )
 
 // keepingConfig measures on a phone that has Perfetto, and keeps every trace.
-var keepingConfig = strings.NewReplacer("nexus-5x-android-6.0.0", "pixel-7-android-14", "repetitions: 3", "repetitions: 1",
+var keepingConfig = strings.NewReplacer("repetitions: 3", "repetitions: 1",
 	"%s.apk", "demo-good.apk").Replace(actionConfig) + "evidence: {keep: all}\n"
 
 // found are the files of a pattern in the workspace.

@@ -14,7 +14,7 @@ func TestSensorsThatAreLeftOnAreFound(t *testing.T) {
 	w := newWorkspace(t)
 	modelled := func(build string) {
 		w.build(build)
-		w.write("apkgate.yml", strings.Replace(w.read("apkgate.yml"), "nexus-5x-android-6.0.0", "sdk-gphone64-x86-android-14", 1)+"energy: {source: auto}\n")
+		w.write("apkgate.yml", strings.Replace(w.read("apkgate.yml"), "pixel-7-android-14", "sdk-gphone64-x86-android-14", 1)+"energy: {source: auto}\n")
 	}
 	good := w.read("demo-good.apk")
 	const leak = "sensor proximity from open-list for 10m\nsensor light from open-list for 10m\n"
