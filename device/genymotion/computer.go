@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/apkgate/apkgate/device"
@@ -41,4 +43,42 @@ func (c Computer) Up(ctx context.Context, called string, b *boot.Booted, tell fu
 		return &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: it is not up after %s: %s", b.Serial, words.Duration(upWithin), words.OneLine(late.Last)), Retry: true}
 	}
 	return &boot.Error{Lab: called, What: fmt.Sprintf("wait for Android on %s: %v", b.Serial, err), Retry: true}
+}
+
+// batteryFor bounds setting the battery.
+const batteryFor = 30 * time.Second
+
+var levelLine = regexp.MustCompile(`(?m)^\s*level: (\d+)\s*$`)
+
+// SetBattery has a device that was booted say that its battery is so full, by the battery
+// service (dumpsys battery set level, of BatteryService.java since Android 5): Genymotion's
+// programs have no command for it. It ends with the device. What can't be set is told.
+func (c Computer) SetBattery(ctx context.Context, b *boot.Booted, percent int, tell func(string)) {
+	if percent == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, batteryFor)
+	defer cancel()
+	if now, err := c.setBattery(ctx, b, percent); err != nil {
+		tell(fmt.Sprintf("the battery is not set to %d%%: %v", percent, err))
+	} else if now != strconv.Itoa(percent) {
+		tell(fmt.Sprintf("the battery is not set to %d%%: the device says that its level is %s", percent, words.Quote(now, 20)))
+	}
+}
+
+// setBattery returns the level that the device then tells, "" for none.
+func (c Computer) setBattery(ctx context.Context, b *boot.Booted, percent int) (now string, err error) {
+	d, err := c.Reach(ctx, b)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	out, err := d.Exec(ctx, fmt.Sprintf("dumpsys battery set level %d; dumpsys battery", percent))
+	if err != nil {
+		return "", err
+	}
+	if m := levelLine.FindSubmatch(out.Stdout); m != nil {
+		now = string(m[1])
+	}
+	return now, nil
 }

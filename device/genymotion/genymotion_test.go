@@ -1,8 +1,15 @@
 package genymotion
 
 import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/device/boot"
 )
 
 var offers = []Offer{
@@ -99,4 +106,83 @@ func FuzzChoose(f *testing.F) {
 			t.Errorf("unprintable: %q %q", doubt.What, doubt.Advice)
 		}
 	})
+}
+
+// mute is a device that answers everything with the same.
+type mute struct {
+	device.Device
+	says string
+}
+
+func (m mute) Exec(context.Context, string) (device.Output, error) {
+	return device.Output{Stdout: []byte(m.says)}, nil
+}
+
+func (m mute) Close() error { return nil }
+
+// A battery that doesn't do what it is told, or a device that is gone, is told and stops
+// nobody.
+func TestABatteryThatIsNotSet(t *testing.T) {
+	for want, reach := range map[string]func(context.Context, *boot.Booted) (device.Device, error){
+		`the battery is not set to 80%: the device says that its level is "100"`: func(context.Context, *boot.Booted) (device.Device, error) {
+			return mute{says: "Current Battery Service state:\n  level: 100\n  scale: 100\n"}, nil
+		},
+		`the battery is not set to 80%: the device says that its level is ""`: func(context.Context, *boot.Booted) (device.Device, error) {
+			return mute{says: "Can't find service: battery\n"}, nil
+		},
+		"the battery is not set to 80%: the device is gone": func(context.Context, *boot.Booted) (device.Device, error) {
+			return nil, device.ErrGone
+		},
+	} {
+		var told []string
+		Computer{Reach: reach}.SetBattery(t.Context(), &boot.Booted{}, 80, func(line string) { told = append(told, line) })
+		if !slices.Equal(told, []string{want}) {
+			t.Errorf("told %q, want %q", told, want)
+		}
+	}
+	Computer{}.SetBattery(t.Context(), &boot.Booted{}, 0, nil) // none is asked for: nothing is done
+}
+
+// Programs are found in the PATH and where their installers put them, never in the folder
+// in which apkgate works.
+func TestProgramsAreFound(t *testing.T) {
+	inPath, installed := t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(inPath, "gmtool"), filepath.Join(installed, "gmtool"), filepath.Join(installed, "gmsaas")} {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(inPath)
+	getenv := func(path string) func(string) string { return func(string) string { return path } }
+	for _, c := range []struct{ name, path, want string }{
+		{"gmtool", inPath, filepath.Join(inPath, "gmtool")},
+		{"gmsaas", inPath, filepath.Join(installed, "gmsaas")},
+		{"gmtool", ".", filepath.Join(installed, "gmtool")},
+		{"gmtool", "", filepath.Join(installed, "gmtool")},
+		{"genyshell", inPath, ""},
+	} {
+		if got, ok := Find(c.name, getenv(c.path), installed); got != c.want || ok != (c.want != "") {
+			t.Errorf("%s with the PATH %q: %q, want %q", c.name, c.path, got, c.want)
+		}
+	}
+}
+
+// An orphan is known by its program, also where an interpreter runs it.
+func TestWhoIsAnOrphan(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		is   bool
+	}{
+		{[]string{"/usr/bin/python3", "/usr/local/bin/gmsaas", "instances", "start"}, true},
+		{[]string{"/usr/bin/python3", "-I", "/usr/local/bin/gmsaas", "instances"}, true},
+		{[]string{"gmsaas", "--format", "json"}, true},
+		{[]string{"gmsaas.exe"}, true},
+		{[]string{"grep", "-r", "-n", "gmsaas"}, false},
+		{[]string{"vim", "gmsaas.log"}, false},
+		{nil, false},
+	} {
+		if got := runs(c.args, "gmsaas"); got != c.is {
+			t.Errorf("%q: %v, want %v", c.args, got, c.is)
+		}
+	}
 }

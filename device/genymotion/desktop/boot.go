@@ -28,9 +28,6 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	if err := held.For(spec.Name); err != nil {
 		return nil, err
 	}
-	if spec.BatteryPercent > 0 {
-		tell(fmt.Sprintf("the battery is not set to %d%%: gmtool has no command for it", spec.BatteryPercent))
-	}
 	name, err := spec.Existing, error(nil)
 	if spec.Existing != "" {
 		name, err = l.ready(ctx, spec.Existing, held, tell)
@@ -40,7 +37,15 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	if err != nil {
 		return nil, err
 	}
-	return l.up(ctx, name, tell)
+	b, err := l.up(ctx, name, tell)
+	switch {
+	case err != nil:
+	case held.Lease().Detail[noteStarting] != "":
+		l.computer.SetBattery(ctx, b, spec.BatteryPercent, tell)
+	case spec.BatteryPercent > 0:
+		tell(fmt.Sprintf("the battery is not set to %d%%: the device ran before, and goes on afterwards", spec.BatteryPercent))
+	}
+	return b, err
 }
 
 // ready sees to it that a device that is there runs, and returns its name.

@@ -148,7 +148,7 @@ func TestADeviceIsCreatedBootedAndDeleted(t *testing.T) {
 			b.standin.Breaks(standins.DesktopLate, 1)
 			spec := pixel
 			c.spec(&spec)
-			spec.BatteryPercent = 80
+			spec.BatteryPercent = 83
 			held := b.take(t)
 			booted, err := b.Boot(t.Context(), spec, held, b.tell)
 			if err != nil {
@@ -161,13 +161,28 @@ func TestADeviceIsCreatedBootedAndDeleted(t *testing.T) {
 			if !strings.HasPrefix(booted.Serial, "127.0.0.1:") || booted.Address != booted.Serial {
 				t.Errorf("serial %q at %q", booted.Serial, booted.Address)
 			}
-			if !b.heard("the battery is not set to 80%") || held.Lease().Name != spec.Name {
-				t.Errorf("told %q, the lease says %+v", b.told, held.Lease())
+			if level := b.battery(t, booted); level != "level: 83" || b.heard("battery") || held.Lease().Name != spec.Name {
+				t.Errorf("the battery says %q, told %q, the lease says %+v", level, b.told, held.Lease())
 			}
 			b.release(t, held.Lease(), "Mine")
 			b.release(t, held.Lease(), "Mine") // a second time there is nothing to do
 		})
 	}
+}
+
+// battery is the level that a device tells.
+func (b *bench) battery(t *testing.T, booted *boot.Booted) string {
+	t.Helper()
+	d, err := b.computer.Reach(t.Context(), booted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	out, err := d.Exec(t.Context(), "dumpsys battery | grep level:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out.Stdout))
 }
 
 // adb lists a device of the Desktop as gmtool does.
@@ -209,12 +224,15 @@ func TestADeviceThatIsThereStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := b.Boot(t.Context(), boot.Spec{Existing: asked}, second, b.tell)
+		two, err := b.Boot(t.Context(), boot.Spec{Existing: asked, BatteryPercent: 17}, second, b.tell)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if one.Serial != two.Serial || !b.heard("My Pixel | 9 runs already (On): it is used as it is, and left so") {
 			t.Errorf("serials %s and %s, told %q", one.Serial, two.Serial, b.told)
+		}
+		if level := b.battery(t, two); level == "level: 17" || !b.heard("the battery is not set to 17%: the device ran before") {
+			t.Errorf("the battery says %q, told %q", level, b.told)
 		}
 		if err := b.Stop(t.Context(), second.Lease(), b.tell); err != nil || !b.there(t)[mine.Name] {
 			t.Errorf("what ran before is stopped: %v, %v", b.there(t), err)

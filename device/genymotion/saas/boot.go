@@ -31,7 +31,6 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	if err := held.For(spec.Name); err != nil {
 		return nil, err
 	}
-	l.tellUnset(spec, tell)
 	// What needs Android's SDK or can't be reached is known before something is started
 	// that could not be stopped then: start itself needs less than stop does.
 	if _, err := l.list(ctx, "list the instances"); err != nil {
@@ -48,14 +47,11 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	if err := l.start(ctx, spec, recipe, held, tell); err != nil {
 		return nil, err
 	}
-	return l.connect(ctx, held.ID(), tell)
-}
-
-// tellUnset says what of the description this lab has no way to set.
-func (l *Lab) tellUnset(spec boot.Spec, tell func(string)) {
-	if spec.BatteryPercent > 0 {
-		tell(fmt.Sprintf("the battery is not set to %d%%: gmsaas has no command for it", spec.BatteryPercent))
+	b, err := l.connect(ctx, held.ID(), tell)
+	if err == nil {
+		l.computer.SetBattery(ctx, b, spec.BatteryPercent, tell)
 	}
+	return b, err
 }
 
 // recipe finds what the instance is to be made from. A UUID is taken as it is.

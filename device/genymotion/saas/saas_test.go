@@ -125,14 +125,9 @@ func TestAnInstanceIsBootedAndStopped(t *testing.T) {
 	if !strings.HasPrefix(booted.Serial, "localhost:") || booted.Address != strings.Replace(booted.Serial, "localhost", "127.0.0.1", 1) {
 		t.Errorf("serial %q at %q", booted.Serial, booted.Address)
 	}
-	d, err := b.computer.Reach(t.Context(), booted)
-	if err != nil {
-		t.Fatal(err)
+	if said := b.run(t, booted, "getprop sys.boot_completed"); said != "1" {
+		t.Errorf("Android answers %q", said)
 	}
-	if out, err := d.Exec(t.Context(), "getprop sys.boot_completed"); err != nil || strings.TrimSpace(string(out.Stdout)) != "1" {
-		t.Errorf("Android answers %q, %v", out.Stdout, err)
-	}
-	_ = d.Close()
 	if said := b.adbDevices(t); b.standin.ADB > 0 && !strings.Contains(said, booted.Serial+"\tdevice") {
 		t.Errorf("adb devices shows %q, want %s", said, booted.Serial)
 	}
@@ -285,22 +280,39 @@ func TestBootsThatTakeAnotherWay(t *testing.T) {
 	}
 }
 
-func TestWhatTheCloudCantSetIsTold(t *testing.T) {
+// The battery shows what it is asked to; and no instance lives for ever.
+func TestTheBatteryAndTheLongestDuration(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	spec := pixel
-	spec.BatteryPercent, spec.Minutes = 80, 0
+	spec.BatteryPercent, spec.Minutes = 83, 0
 	held := b.take(t)
-	if _, err := b.Boot(t.Context(), spec, held, b.tell); err != nil {
+	booted, err := b.Boot(t.Context(), spec, held, b.tell)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if !b.heard("the battery is not set to 80%") {
-		t.Errorf("told %q", b.told)
+	if level := b.run(t, booted, "dumpsys battery | grep level:"); level != "level: 83" || b.heard("battery") {
+		t.Errorf("the battery says %q, told %q", level, b.told)
 	}
 	if cloud := b.cloud(t); len(cloud) != 1 || cloud[0].Minutes != defaultMinutes {
 		t.Errorf("an instance without a longest duration: %+v", cloud)
 	}
 	b.release(t, held.Lease())
+}
+
+// run runs a command on what was booted.
+func (b *bench) run(t *testing.T, booted *boot.Booted, command string) string {
+	t.Helper()
+	d, err := b.computer.Reach(t.Context(), booted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	out, err := d.Exec(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out.Stdout))
 }
 
 // An instance that is stopped by somebody, or whose machine dies, is noticed, and why.
