@@ -100,7 +100,7 @@ type Options struct {
 	FixedPerformance float64
 	// Struck is told of each fault that strikes, and when on the phone's clock; nil for
 	// nobody. The phone does nothing until it returns.
-	Struck func(f simapp.Fault, at time.Duration)
+	Struck func(f simapp.Fault, at time.Duration) `json:"-"`
 	// Production makes it a build as it is sold (user), which has no `adb root`.
 	Production bool
 }
