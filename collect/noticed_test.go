@@ -118,3 +118,42 @@ func TestADeviceWhoseProcessEndedIsNotWaitedFor(t *testing.T) {
 		t.Errorf("after %v: %v", waited, r.Err)
 	}
 }
+
+// An interrupt ends a run in the ten seconds that whoever runs jobs gives it, though the
+// device answers nothing any more: by this computer's clock.
+func TestAnInterruptEndsARunOnADeviceThatHangs(t *testing.T) {
+	t.Parallel()
+	for name, breaks := range map[string]func(s *simlab.Simulated){
+		"adb answers nothing":        func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Hang}) },
+		"its system answers nothing": func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Freeze}) },
+		"it is gone":                 func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Die}) },
+		"it is offline":              func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Offline}) },
+		"it only drips":              func(s *simlab.Simulated) { s.Phone.Break(simapp.Fault{Kind: simapp.Drip}) },
+		"it answers":                 func(*simlab.Simulated) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, job, _ := failing(t, "pixel-7-android-14", simapp.Fault{Kind: simapp.Stuck, At: time.Hour})
+			job.Wall, job.Died = nil, nil
+			ctx, interrupt := context.WithCancel(t.Context())
+			var at time.Time
+			r := collect.Collect(ctx, job, collect.Options{Progress: progressFunc(func(e journal.Event) {
+				if e.Phase == journal.Measure && e.Repetition == 2 && at.IsZero() {
+					breaks(s)
+					at = time.Now()
+					interrupt()
+				}
+			})})
+			const bound = 9 * time.Second // of ten
+			if took := time.Since(at); at.IsZero() || took > bound {
+				t.Errorf("it ends %v after the interrupt", took)
+			}
+			if len(r.Run.Iterations) != 1 || !errors.Is(r.Err, context.Canceled) {
+				t.Errorf("%d iterations, %v", len(r.Run.Iterations), r.Err)
+			}
+			if left := warnedOf(r.Run, "could not be left as it was found"); left != (name != "it answers") {
+				t.Errorf("it is left as it was found: %t; %v", !left, r.Run.Warnings)
+			}
+		})
+	}
+}

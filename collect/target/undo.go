@@ -27,8 +27,13 @@ func (t *Target) Undoes(what string) bool {
 	return slices.ContainsFunc(t.undo, func(u undo) bool { return u.what == what })
 }
 
-// tearDownFor bounds tear-down, so that an interrupt ends soon.
-const tearDownFor = time.Minute
+// tearDownFor bounds tear-down. After an interrupt there is less: who runs jobs kills what
+// has not ended ten seconds after it was told to (GitHub's runner: an interrupt, 7.5 s, a
+// termination, 2.5 s), and what booted the device has to stop it in that time too.
+const (
+	tearDownFor    = time.Minute
+	interruptedFor = 5 * time.Second
+)
 
 // TearDown undoes what was done, last first, even after an interrupt, once the
 // package has been stopped, gives the device up, and hangs up.
@@ -40,19 +45,23 @@ func (t *Target) TearDown(ctx context.Context, pkg string) {
 		t.HangUp()
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
+	longest := tearDownFor
+	if ctx.Err() != nil {
+		longest = interruptedFor
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
 	defer cancel()
 	defer t.HangUp()
 	t.Journal.Report(journal.TearDown, 0, 0, "")
 	if !t.reachable(ctx, pkg) {
-		t.leftUndone(t.undo)
+		t.leftUndone(ctx, t.undo)
 		return
 	}
 	var failed []Change
 	for i := len(t.undo) - 1; i >= 0; i-- {
 		err := t.undoOne(ctx, t.undo[i])
-		if loss.IsGone(err) {
-			t.leftUndone(t.undo[:i+1])
+		if loss.IsGone(err) || ctx.Err() != nil {
+			t.leftUndone(ctx, t.undo[:i+1])
 			return
 		}
 		if err != nil {
@@ -84,16 +93,16 @@ func (t *Target) reachable(ctx context.Context, pkg string) bool {
 	if t.away {
 		return false
 	}
-	stop := func() error { return t.Try(ctx, "am", "force-stop", pkg) }
-	if !t.hungUp && !loss.IsGone(stop()) {
+	reached := func() bool { return !loss.IsGone(t.Try(ctx, "am", "force-stop", pkg)) && ctx.Err() == nil }
+	if !t.hungUp && reached() {
 		return true
 	}
 	t.HangUp()
-	return t.Open(ctx) == nil && !loss.IsGone(stop())
+	return t.dead() == nil && t.tryOpen(ctx) == nil && reached()
 }
 
-// leftUndone says what a device that is gone still needs.
-func (t *Target) leftUndone(left []undo) {
+// leftUndone says what a device that is gone, or for which there is no time, still needs.
+func (t *Target) leftUndone(ctx context.Context, left []undo) {
 	if len(left) == 0 {
 		return
 	}
@@ -101,5 +110,9 @@ func (t *Target) leftUndone(left []undo) {
 	for _, u := range slices.Backward(left) {
 		what = append(what, u.what)
 	}
-	t.Journal.Warnf("the device is gone: it could not be left as it was found; still to do, by the next run or `apkgate devices restore`: %s", strings.Join(what, "; "))
+	why := "the device is gone"
+	if ctx.Err() != nil {
+		why = "there was no time left"
+	}
+	t.Journal.Warnf("%s: the device could not be left as it was found; still to do, by the next run or `apkgate devices restore`: %s", why, strings.Join(what, "; "))
 }

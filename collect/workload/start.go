@@ -90,8 +90,8 @@ func (r *Running) Settled() bool {
 }
 
 // stopFor is how long, in this computer's time, a workload may take to stop that was
-// told to. Maestro is a JVM.
-const stopFor = 10 * time.Second
+// told to: less than an interrupt leaves for all that has to be ended.
+const stopFor = 4 * time.Second
 
 // Stop stops the workload and waits until it is over, so that nothing of it falls in
 // what comes next.
