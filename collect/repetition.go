@@ -228,7 +228,7 @@ func (c *collector) await(ctx context.Context, a *attempt, interval time.Duratio
 		return c.target.Rest(ctx, interval)
 	}
 	for left := interval; left > 0 && !a.workload.Ended(); left -= endsWithin {
-		if err := c.target.Clock.Sleep(ctx, min(left, endsWithin)); err != nil {
+		if err := errors.Join(c.target.Lost(), c.target.Clock.Sleep(ctx, min(left, endsWithin))); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package power
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,7 +28,7 @@ func (m *Meter) Settle(ctx context.Context) error {
 	}
 	for left := rest; left > 0; left -= settleStep {
 		m.t.Journal.Report(journal.Settle, 0, 0, fmt.Sprintf("%v left", left.Round(time.Second)))
-		if err := m.t.Clock.Sleep(ctx, min(left, settleStep)); err != nil {
+		if err := errors.Join(m.t.Lost(), m.t.Clock.Sleep(ctx, min(left, settleStep))); err != nil {
 			return m.fail(err)
 		}
 	}

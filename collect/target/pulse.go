@@ -30,7 +30,7 @@ func (t *Target) Rest(ctx context.Context, d time.Duration) error {
 
 // Feel feels the device's pulse, where that is due.
 func (t *Target) Feel(ctx context.Context) error {
-	if err := t.dead(); err != nil {
+	if err := t.Lost(); err != nil {
 		return err
 	}
 	if now := t.Clock.Now(); t.pulsed != 0 && now-t.pulsed < pulseEvery {

@@ -51,9 +51,11 @@ type Target struct {
 	Owner *claim.Owner
 
 	connect func(ctx context.Context) (device.Device, error)
-	dev     *attended // nil: never connected
-	away    bool      // the device did not come back
-	hungUp  bool      // the connection is closed
+	dev     *attended  // nil: never connected
+	lost    chan error // filled once the connection is lost that there is
+	unwatch func()     // ends the watching of that
+	away    bool       // the device did not come back
+	hungUp  bool       // the connection is closed
 	undo    []undo
 	// clockProcess is the process whose dumps tell the device's clock, "" before set-up.
 	clockProcess string
@@ -114,12 +116,46 @@ func (t *Target) Open(ctx context.Context) error {
 			t.Journal.Warnf("%s did not answer for %v: what was measured at that time may be worse for it", what, d.Round(time.Second))
 		},
 	}, false
+	t.watchWay(dev)
 	return nil
+}
+
+// watchWay has the connection watched for as long as it is there, where that can be done
+// without asking the device.
+func (t *Target) watchWay(dev device.Device) {
+	ctx, cancel := context.WithCancel(context.Background())
+	t.unwatch, t.lost = cancel, nil
+	watched, can := dev.(interface{ Watch(context.Context) error })
+	if !can {
+		return
+	}
+	lost := make(chan error, 1)
+	t.lost = lost
+	go func() {
+		if err := watched.Watch(ctx); errors.Is(err, device.ErrGone) {
+			lost <- err
+		}
+	}()
+}
+
+// Lost is why the device is gone, as far as that is known without asking it; nil where
+// nobody knows of anything.
+func (t *Target) Lost() error {
+	select {
+	case err := <-t.lost:
+		t.lost <- err
+		return err
+	default:
+		return t.dead()
+	}
 }
 
 // HangUp closes the connection to the device, once.
 func (t *Target) HangUp() {
 	if !t.hungUp {
+		if t.unwatch != nil {
+			t.unwatch()
+		}
 		_ = t.dev.Close()
 	}
 	t.hungUp = true

@@ -16,6 +16,8 @@ type transport interface {
 	open(ctx context.Context, service string) (io.ReadWriteCloser, error)
 	// features are what the daemon can do, as far as the way to it knows of it.
 	features(ctx context.Context) ([]string, error)
+	// watch returns once the way to the device is lost.
+	watch(ctx context.Context) error
 	close() error
 }
 
@@ -38,6 +40,14 @@ func (d *Device) Serial() string { return d.serial }
 
 // Close frees the connection to the device, where there is one of its own.
 func (d *Device) Close() error { return d.transport.close() }
+
+// Watch returns once the way to the device is lost that was there when it was called, with
+// an error that wraps device.ErrGone, or when ctx ends. It asks the device nothing: the
+// adb server tells of what comes and goes (host:track-devices), and a connection of our
+// own tells that it has ended.
+func (d *Device) Watch(ctx context.Context) error {
+	return d.failed("watching the connection", d.transport.watch(ctx))
+}
 
 // Shared reports whether the connection to the device is an adb server's, which
 // holds it open whatever Close does.

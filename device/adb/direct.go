@@ -68,6 +68,19 @@ func (t *directTransport) features(ctx context.Context) ([]string, error) {
 	return banner.Features, err
 }
 
+func (t *directTransport) watch(ctx context.Context) error {
+	session, _, err := t.connected(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-session.Done():
+		return gone(session.Err())
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // close ends what is under way, a connection that is being made too.
 func (t *directTransport) close() error {
 	t.end(fmt.Errorf("using %s: %w", t.addr, net.ErrClosed))

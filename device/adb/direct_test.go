@@ -177,8 +177,18 @@ func TestDroppedInTheMiddle(t *testing.T) {
 	if _, err := io.ReadFull(p.Stdout(), make([]byte, 6)); err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithCancel(testContext(t))
+	cancel()
+	if err := d.Watch(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, device.ErrGone) {
+		t.Errorf("who no longer watches it: %v", err)
+	}
+	lost := make(chan error, 1)
+	go func() { lost <- d.Watch(testContext(t)) }()
 	daemon.Refuse(true)
 	daemon.Drop()
+	if err := <-lost; !errors.Is(err, device.ErrGone) {
+		t.Errorf("who watches it: %v, want the loss of the device", err)
+	}
 	if _, err := p.Wait(); !errors.Is(err, device.ErrGone) {
 		t.Errorf("the command: %v, want the loss of the device", err)
 	}

@@ -165,6 +165,31 @@ func (t *serverTransport) features(ctx context.Context) ([]string, error) {
 	}
 }
 
+// watch reads the server's list, which it sends anew whenever something in it changes
+// (adb.cpp, device_tracker).
+func (t *serverTransport) watch(ctx context.Context) error {
+	c, err := t.server.ask(ctx, "host:track-devices")
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.allow(0) // it says nothing for as long as nothing changes
+	for {
+		text, err := wire.ReadHostString(c)
+		if err != nil {
+			return unanswered(err)
+		}
+		list := parseDevices(text)
+		at := slices.IndexFunc(list, func(i Info) bool { return i.Serial == t.serial })
+		switch {
+		case at < 0:
+			return fmt.Errorf("%w: the adb server no longer lists it", device.ErrGone)
+		case list[at].State != StateDevice:
+			return fmt.Errorf("%w: the adb server lists it as %q", device.ErrGone, list[at].State)
+		}
+	}
+}
+
 func (t *serverTransport) close() error { return nil }
 
 // parseDevices reads the long or the short list of devices.

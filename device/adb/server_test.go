@@ -230,7 +230,12 @@ func TestServerLosesTheDevice(t *testing.T) {
 			if _, err := io.ReadFull(p.Stdout(), make([]byte, len("begun\n"))); err != nil {
 				t.Fatal(err)
 			}
+			lost := make(chan error, 1)
+			go func() { lost <- d.Watch(testContext(t)) }()
 			fault(daemon, true)
+			if err := <-lost; !errors.Is(err, device.ErrGone) {
+				t.Errorf("who watches it: %v, want the loss of the device", err)
+			}
 			if _, err := p.Wait(); !errors.Is(err, device.ErrGone) {
 				t.Errorf("the command: %v, want the loss of the device", err)
 			}
