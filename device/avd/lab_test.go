@@ -55,7 +55,6 @@ type computer struct {
 	*standin.Lab
 	t     *testing.T
 	avd   *avd.Lab
-	boots time.Duration
 
 	mu   sync.Mutex
 	told []string

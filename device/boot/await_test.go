@@ -68,7 +68,7 @@ const (
 	packages  = "pm path android"
 )
 
-var offline = fmt.Errorf("%w: device offline", device.ErrGone)
+var errOffline = fmt.Errorf("%w: device offline", device.ErrGone)
 
 // A boot as adb and Android tell of it: not there, offline, an empty property, a package
 // manager that is not there yet, and up.
@@ -76,11 +76,11 @@ func TestAwait(t *testing.T) {
 	t.Parallel()
 	b := &booting{answers: []answer{
 		{to: "connect", err: device.ErrGone},
-		{to: completed, err: offline},
+		{to: completed, err: errOffline},
 		{to: completed, out: "\n"},
 		{to: completed, out: "0\n"},
 		{to: completed, out: "1\n"}, {to: packages, stderr: "cmd: Can't find service: package\n"},
-		{to: completed, err: offline}, // adbd is restarted
+		{to: completed, err: errOffline}, // adbd is restarted
 		{to: completed, out: "1\r\n"}, {to: packages, out: "package:/system/framework/framework-res.apk\r\n"},
 	}}
 	var told []string

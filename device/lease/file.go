@@ -74,15 +74,13 @@ func List(folder string) ([]Lease, error) {
 // look reads one lease and tells whether it is in use.
 func look(folder, id string, until time.Time) (Lease, error) {
 	path := filepath.Join(folder, id+fileSuffix)
-	l, err := read(path)
-	if err != nil {
+	if _, err := read(path); err != nil {
 		return Lease{}, err
 	}
 	h, err := lockUntil(folder, id, until)
 	switch {
 	case errors.Is(err, ErrInUse):
-		// What it notes while it is looked at is of no interest; that it is gone is.
-		l, err = read(path)
+		l, err := read(path) // it may have been released meanwhile
 		l.InUse = err == nil
 		return l, err
 	case err != nil:
@@ -90,7 +88,7 @@ func look(folder, id string, until time.Time) (Lease, error) {
 	}
 	defer h.unlock()
 	// Its holder may have noted more and died, or released it, between the two.
-	l, err = read(path)
+	l, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		h.sweep()
 	}

@@ -242,7 +242,7 @@ func (o *options) set(option, word string) (err error) {
 		o.accelOn = word == "on"
 	case "-port":
 		if o.port, err = strconv.Atoi(word); err != nil {
-			return fmt.Errorf("option -port must be followed by an integer. '%s' is not a valid input.", word)
+			return fmt.Errorf("option -port must be followed by an integer. '%s' is not a valid input", word)
 		}
 	}
 	return nil
