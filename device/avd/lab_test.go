@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 // computer is one with the SDK, for one test.
 type computer struct {
 	*standin.Lab
-	t     *testing.T
-	avd   *avd.Lab
+	t   *testing.T
+	avd *avd.Lab
 
 	mu   sync.Mutex
 	told []string

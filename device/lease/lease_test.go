@@ -210,6 +210,9 @@ func TestFilesThatAreNoLeases(t *testing.T) {
 		"torn": whole[:40], "empty": "", "of another format": strings.Replace(whole, "lease/1", "lease/2", 1),
 		"of another name":             strings.Replace(whole, id, "apkgate-other", 1),
 		"with a path for a name":      strings.Replace(whole, id, "../../apkgate-torn", 1),
+		"with a long kind":            strings.Replace(whole, `"avd"`, `"`+strings.Repeat("x", 5000)+`"`, 1),
+		"with a long name":            strings.Replace(whole, `"kind"`, `"name":"`+strings.Repeat("x", 5000)+`","kind"`, 1),
+		"with a long session":         strings.Replace(whole, `"kind"`, `"session":"`+strings.Repeat("x", 5000)+`","kind"`, 1),
 		"without a kind":              strings.Replace(whole, `"avd"`, `""`, 1),
 		"with a list for a detail":    strings.Replace(whole, `"kind"`, `"detail":[],"kind"`, 1),
 		"with an unnamed detail":      strings.Replace(whole, `"kind"`, `"detail":{"":"x"},"kind"`, 1),
@@ -236,6 +239,14 @@ func TestFilesThatAreNoLeases(t *testing.T) {
 		}
 	}
 	folder := t.TempDir()
+	const noID = "apkgate-Of_Another_Form"
+	if err := os.WriteFile(filepath.Join(folder, noID+".json"), []byte(strings.Replace(whole, id, noID, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := lease.List(folder); len(all) != 0 || err == nil || !strings.Contains(err.Error(), noID) {
+		t.Errorf("of a name that no lease has: %v, %v", all, err)
+	}
+	folder = t.TempDir()
 	if err := os.Mkdir(filepath.Join(folder, id+".json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +262,7 @@ func TestFilesThatAreNoLeases(t *testing.T) {
 func TestStrayFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	for _, name := range []string{"apkgate-killed.lock", "apkgate-killed.next", "notes.txt", "notes.json", "notes.lock"} {
+	for _, name := range []string{"apkgate-killed.lock", "apkgate-killed.next", "notes.txt", "notes.json", "other.lock"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +271,7 @@ func TestStrayFilesAreRemoved(t *testing.T) {
 	if len(all) != 0 || err != nil {
 		t.Errorf("%v, %v", all, err)
 	}
-	if left := entries(t, folder); strings.Join(left, " ") != "notes.json notes.lock notes.txt" {
+	if left := entries(t, folder); strings.Join(left, " ") != "notes.json notes.txt other.lock" {
 		t.Errorf("left: %v, want what is not ours alone", left)
 	}
 	if all, err := lease.List(filepath.Join(folder, "none")); len(all) != 0 || err != nil {
@@ -326,4 +337,43 @@ func TestALeaseOfAnotherComputer(t *testing.T) {
 	if l.Owner.Host = ""; l.Elsewhere() {
 		t.Error("whose it is is not known, and it is taken for another's")
 	}
+}
+
+// What stands in the way of a note is an error, and the note is not taken for made.
+func TestANoteThatCanNotBeWritten(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	h, err := lease.Take(folder, "avd", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, inTheWay := range map[string]string{"the new file": h.ID() + ".next", "the file": h.ID() + ".json"} {
+		path := filepath.Join(folder, inTheWay)
+		os.Remove(path)
+		if err := os.MkdirAll(filepath.Join(path, "full"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Note("pid", "13"); err == nil || h.Lease().Detail["pid"] != "" {
+			t.Errorf("a folder in the place of %s: %v, noted %q", name, err, h.Lease().Detail["pid"])
+		}
+		os.RemoveAll(path)
+	}
+	if err := h.Note("pid", "13"); err != nil || only(t, folder).Detail["pid"] != "13" {
+		t.Errorf("with nothing in the way: %v", err)
+	}
+}
+
+func FuzzLease(f *testing.F) {
+	const id = "apkgate-fuzzed"
+	f.Add([]byte(`{"format":"apkgate.lease/1","id":"` + id + `","kind":"avd","detail":{"a":"b"},"owner":{"pid":1,"since":"2026-01-01T00:00:00Z"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		folder := t.TempDir()
+		if err := os.WriteFile(filepath.Join(folder, id+".json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all, err := lease.List(folder)
+		if len(all) == 0 && err == nil || len(all) == 1 && (all[0].ID != id || all[0].InUse || err != nil) {
+			t.Errorf("%q: %v, %v", text, all, err)
+		}
+	})
 }
