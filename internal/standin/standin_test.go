@@ -2,6 +2,7 @@ package standin_test
 
 import (
 	"bufio"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -185,7 +186,7 @@ func emulator(t *testing.T, folder state.Folder) *exec.Cmd {
 	cmd := exec.Command(self, "-avd", "pixel", "-port", strconv.Itoa(evenPort(t)))
 	cmd.Args[0] = "emulator"
 	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, "pixel.ini"), nil, 0o600); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(home, "pixel.avd"), 0o700), os.WriteFile(filepath.Join(home, "pixel.ini"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Env = append(os.Environ(), state.Variable+"="+string(folder), "HOME="+home, "ANDROID_AVD_HOME="+home, "ANDROID_ADB_SERVER_PORT=")

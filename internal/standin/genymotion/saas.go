@@ -19,9 +19,11 @@ import (
 
 // What can go wrong with gmsaas, each as its sources say (errors.py, saas/client.py).
 const (
-	SaaSLoggedOut    = "gmsaas-logged-out"
-	SaaSBadToken     = "gmsaas-bad-token"
-	SaaSNoSDK        = "gmsaas-no-sdk"
+	SaaSLoggedOut = "gmsaas-logged-out"
+	SaaSBadToken  = "gmsaas-bad-token"
+	SaaSNoSDK     = "gmsaas-no-sdk"
+	// SaaSWantsToken has nobody be logged in but who gives a token by the environment.
+	SaaSWantsToken   = "gmsaas-wants-token"
 	SaaSOffline      = "gmsaas-offline"
 	SaaSProxy        = "gmsaas-proxy"
 	SaaSQuota        = "gmsaas-quota"
@@ -114,6 +116,10 @@ type gmsaas struct {
 // SaaS plays gmsaas.
 func SaaS(folder state.Folder, args []string, stdout, stderr io.Writer) int {
 	g := &gmsaas{folder: folder, stdout: stdout, stderr: stderr}
+	if len(args) == 4 && args[0] == "config" && args[1] == "set" { // as a person or a workflow says it
+		fmt.Fprintf(stdout, "'%s' has been set to '%s'.\n", args[2], args[3])
+		return 0
+	}
 	if len(args) < 3 || args[0] != "--format" || !slices.Contains([]string{"json", "compactjson"}, args[1]) {
 		return g.usage("", "No such option or command: "+strings.Join(args, " ")) // the stand-in has no text form
 	}
@@ -177,7 +183,7 @@ func (g *gmsaas) trouble() (code int, met bool) {
 		return 0, true
 	case g.folder.Fails(SaaSSilent):
 		return 0, true
-	case g.folder.Fails(SaaSLoggedOut):
+	case g.folder.Fails(SaaSLoggedOut), os.Getenv("GENYMOTION_API_TOKEN") == "" && g.folder.Fails(SaaSWantsToken):
 		return g.fail(6, "CONFIGURATION_ERROR", "Error: no authentication set. Create an API Token on https://cloud.geny.io/api and use `gmsaas auth token` in order to authenticate.", ""), true
 	case !starts && g.command != "recipes list" && g.folder.Fails(SaaSNoSDK):
 		return g.fail(6, "CONFIGURATION_ERROR", "Error: no Android SDK path set. To set it up, use 'gmsaas config set android-sdk-path <path>'.", ""), true

@@ -29,10 +29,12 @@ import (
 
 // Spec is what a tool asks for.
 type Spec struct {
-	Name     string         // of its file in the folder; no two run with one name
-	Profile  string         // of the simulated phone; "": that of the settings
-	Seed     uint64         // of the simulated phone, 1 unless set
-	Options  simlab.Options // Rate and Boot.Takes are those of the settings unless set
+	Name    string // of its file in the folder; no two run with one name
+	Profile string // of the simulated phone; "": that of the settings
+	Seed    uint64 // of the simulated phone, 1 unless set
+	// Options are for an instance in the caller's own process. Rate and Boot.Takes are those
+	// of the settings unless set.
+	Options  simlab.Options `json:"-"`
 	ADB      int            // its port; 0: a free one
 	Console  int            // the emulator console's port; 0: it has none
 	AVD      string         // what the console calls it
