@@ -83,6 +83,8 @@ type Job struct {
 	Session string
 	// Energy says how joules are measured; nil measures none.
 	Energy *config.Energy
+	// Conditions say how the device is held still.
+	Conditions config.Conditions
 	// Evidence says what is kept of what was recorded; nothing where Options have no
 	// Evidence.
 	Evidence config.Evidence

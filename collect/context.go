@@ -28,6 +28,7 @@ func (c *collector) readContext(ctx context.Context) error {
 		c.run.App.Version = journal.Line(read.Version)
 	}
 	read.Properties[devctx.Version] = c.run.App.Version
+	c.noteStillness(read.Properties)
 	for name, value := range c.job.Extra {
 		if strings.TrimSpace(value) != "" {
 			read.Properties[name] = value
@@ -40,6 +41,18 @@ func (c *collector) readContext(ctx context.Context) error {
 		c.setContext(name, read.Properties[name])
 	}
 	return nil
+}
+
+// noteStillness notes what is not as users have it, and only then: earlier runs of phones
+// that are as ever are of the same context.
+func (c *collector) noteStillness(into map[string]string) {
+	if c.still.Fixed {
+		into[devctx.Performance] = "fixed"
+	}
+	if animations := c.still.Scales.String(); c.still.Told && animations != "" {
+		into[devctx.Animations] = animations
+		c.journal.Warnf("the device's animations are not as users have them (%s): their frames are part of what is measured, and the run's context says animations: %s", animations, animations)
+	}
 }
 
 func (c *collector) setContext(name, value string) {

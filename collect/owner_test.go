@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,7 +191,9 @@ func TestTheMarkCostsTheMeasurementNothing(t *testing.T) {
 			frames[i] = append(frames[i], it.Metrics["frames.count"])
 		}
 	}
-	if !slices.Equal(frames[0], frames[1]) {
+	// A word more to the phone moves the workload against the display's vsyncs, of which one
+	// more or less is seen.
+	if !slices.EqualFunc(frames[0], frames[1], func(a, b float64) bool { return math.Abs(a-b) <= 1 }) {
 		t.Errorf("%v without a mark, %v with one", frames[0], frames[1])
 	}
 }
@@ -206,7 +209,8 @@ func state(t *testing.T, s *simlab.Simulated) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	fixed, dexopt := s.Phone.Held()
+	return out + fmt.Sprintf("clocks held: %v, compiles in the background: %v\n", fixed, dexopt)
 }
 
 // errKilled is what everything says to a run that is killed.
@@ -225,6 +229,19 @@ type life struct {
 	done bool // the last operation is done
 	over bool
 	end  func()
+}
+
+// opening connects to the device, as long as the run lives.
+func (l *life) opening(open func(context.Context) (device.Device, error)) func(context.Context) (device.Device, error) {
+	return func(ctx context.Context) (device.Device, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.over {
+			return nil, errKilled
+		}
+		d, err := open(ctx)
+		return mortal{d, l}, err
+	}
 }
 
 func (m mortal) do(f func() error) error {
@@ -276,9 +293,10 @@ func (m mortal) Uninstall(ctx context.Context, pkg string) error {
 // killed at its n-th operation. survived says that it came to its end before.
 func ending(t *testing.T, n int, done bool) (s *simlab.Simulated, job collect.Job, survived bool) {
 	t.Helper()
-	s, job = simulated(t, "pixel-7-android-14", simlab.Options{Powered: "usb"})
+	s, job = simulated(t, "pixel-7-android-14", simlab.Options{Powered: "usb", FixedPerformance: 1.2})
 	quiet(t, &job)
-	for _, key := range []string{"system screen_brightness_mode", "global stay_on_while_plugged_in"} {
+	job.Conditions.FixedPerformance = config.PerformanceAlways
+	for _, key := range []string{"system screen_brightness_mode", "system accelerometer_rotation", "global stay_on_while_plugged_in"} {
 		s.Phone.Set(key, "1")
 	}
 	if _, err := onPhone(t, s, "setprop security.perf_harden 1"); err != nil {
@@ -301,15 +319,7 @@ func killedAt(t *testing.T, job collect.Job, n int, done bool) (survived bool) {
 	l := &life{left: n, done: done, end: cancel}
 	open := job.Open
 	killed := job
-	killed.Open = func(ctx context.Context) (device.Device, error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.over {
-			return nil, errKilled
-		}
-		d, err := open(ctx)
-		return mortal{d, l}, err
-	}
+	killed.Open = l.opening(open)
 	r := collect.Collect(ctx, killed, collect.Options{})
 	if !l.over && r.Err != nil {
 		t.Fatalf("killed at %d: %v", n, r.Err)
@@ -365,7 +375,7 @@ func TestWhatAKilledRunChangedIsPutBack(t *testing.T) {
 		}
 	}
 	all := strings.Join(told, "\n")
-	for _, what := range []string{"screen_off_timeout back to 60000", "screen_brightness_mode back to 1", "with a charger", "turn Wi-Fi on", "battery service", "perf_harden", "uninstall com.example.demo.test", "stop com.example.demo;", "recorders"} {
+	for _, what := range []string{"screen_off_timeout back to 60000", "screen_brightness_mode back to 1", "accelerometer_rotation back to 1", "fixed performance mode off", "compile apps in the background again", "with a charger", "turn Wi-Fi on", "battery service", "perf_harden", "uninstall com.example.demo.test", "stop com.example.demo;", "recorders"} {
 		if !strings.Contains(all, what) {
 			t.Errorf("it was never told that it put back %q", what)
 		}

@@ -324,7 +324,7 @@ func (p *phone) Exec(_ context.Context, line string) (device.Output, error) {
 	}
 	var out strings.Builder
 	code := 0
-	parts := strings.Split(line, "; ")
+	parts := strings.Split(strings.ReplaceAll(line, device.BootQuestion, "boot?"), "; ")
 	if strings.HasPrefix(line, "nohup sh -c ") {
 		parts = []string{line}
 	}
@@ -351,8 +351,8 @@ func (p *phone) answer(command string, out *strings.Builder) (code int) {
 			out.WriteString("[security.perf_harden]: [1]\n")
 		}
 		fmt.Fprintf(out, "[ro.build.version.sdk]: [%d]\n[ro.build.version.release]: [4.1.2]\n[ro.product.model]: [S3]\n[ro.product.manufacturer]: [samsung]\n[ro.product.cpu.abi]: [x86]\n", p.api)
-	case command == "getprop sys.boot_completed":
-		out.WriteString("1\n")
+	case command == "boot?":
+		out.WriteString("1,1,stopped\nService package: found\nService activity: found\n")
 	case words[0] == "pm" && words[1] == "path":
 		if p.installed[words[2]] {
 			out.WriteString("package:/data/app/" + words[2] + "\n")

@@ -38,8 +38,11 @@ func (c *collector) hot() bool {
 // screen that came with it.
 func (c *collector) relight(ctx context.Context) error {
 	shown, err := c.target.Shows(ctx)
-	if err != nil || shown == target.ShowsApps {
+	switch {
+	case err != nil || shown == target.ShowsApps:
 		return err
+	case shown == target.ShowsDialog:
+		return c.still.Dismiss(ctx)
 	}
 	if shown == target.ShowsNothing {
 		c.journal.Warnf("the screen had gone off between two repetitions, and was turned on again: what turns it off?")

@@ -31,7 +31,8 @@ func TestAHotPhoneRestsInEveryRun(t *testing.T) {
 		}
 		cool, usual := measured(0)
 		rested, _ := measured(7 * time.Minute)
-		if math.Abs(mean(rested)/mean(cool)-1) > 0.05 {
+		// Heat makes a frame 60 % longer; where the dumps fall among the frames, up to 10 %.
+		if math.Abs(mean(rested)/mean(cool)-1) > 0.1 {
 			t.Errorf("%s: %.2f ms a frame after a rest, %.2f ms on a cool phone", profile, mean(rested), mean(cool))
 		}
 		if warnedOf(rested.Run, "for heat") || warnedOf(rested.Run, "cool down within") {

@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/collect/network"
 	"github.com/apkgate/apkgate/collect/power"
 	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/collect/still"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/collect/workload"
@@ -23,6 +24,7 @@ import (
 // that take turns on it.
 type station struct {
 	target     *target.Target
+	still      *still.Holder
 	programs   *recorders.Programs
 	perfetto   *recorders.Perfetto
 	simpleperf *recorders.Simpleperf
@@ -52,7 +54,7 @@ func newStation(job Job, options Options) *station {
 	programs := &recorders.Programs{Target: t}
 	limit := recordLimit(job)
 	s := &station{
-		target: t, programs: programs,
+		target: t, programs: programs, still: &still.Holder{Target: t, Want: job.Conditions, Energy: job.Energy.Measured()},
 		perfetto: &recorders.Perfetto{Programs: programs, Limit: limit}, simpleperf: &recorders.Simpleperf{Programs: programs, Limit: limit},
 	}
 	s.recording.All = []recorders.Recorder{s.perfetto, s.simpleperf}
@@ -97,9 +99,10 @@ func (c *collector) setUp(ctx context.Context) error {
 		return err
 	}
 	steps = nil
+	idle := step{"waiting for the device to be idle", c.still.Idle}
 	if c.benchmarks() {
 		c.tellUnmeasured()
-		return nil
+		return c.do(ctx, []step{idle})
 	}
 	if c.records() {
 		steps = append(steps, step{"ending what still records", c.programs.Prepare})
@@ -114,7 +117,7 @@ func (c *collector) setUp(ctx context.Context) error {
 	if frames.HasTimeline(c.target.Facts) {
 		steps = append(steps, step{"preparing to record frames", c.prepareTimeline})
 	}
-	return c.do(ctx, steps)
+	return c.do(ctx, append(steps, idle))
 }
 
 // step is one of set-up.
@@ -181,8 +184,14 @@ func (c *collector) claim(ctx context.Context) (err error) {
 	return err
 }
 
-// preflight warns of what makes a device unfit to measure on.
+// preflight tells of what makes a device unfit to measure on. Where nothing is measured on a
+// hot one, it may cool down before.
 func (c *collector) preflight(ctx context.Context) error {
+	if c.job.Conditions.Refuses() {
+		if err := c.target.CoolDown(ctx); err != nil {
+			return err
+		}
+	}
 	findings, err := device.Preflight(ctx, c.target.Device())
 	if err != nil {
 		return err
@@ -191,9 +200,9 @@ func (c *collector) preflight(ctx context.Context) error {
 		if f.OK || f.Name == "network" && network.Named(c.job.Network).Radio == "none" {
 			continue
 		}
-		c.journal.Warnf("the device is not fit: %s: %s (%s)", f.Name, f.Detail, f.Hint)
+		c.still.Tell(f)
 	}
-	return nil
+	return c.still.Refused()
 }
 
 // profileProperty makes Android before 6 keep the times of frames. It is read
@@ -217,6 +226,9 @@ func (c *collector) configure(ctx context.Context) error {
 		return err
 	}
 	if err := c.unlock(ctx); err != nil {
+		return err
+	}
+	if err := c.still.Hold(ctx); err != nil {
 		return err
 	}
 	if err := c.holdRefreshRate(ctx); err != nil {

@@ -45,6 +45,8 @@ type Config struct {
 	Base string `yaml:"base,omitempty"`
 	// How long the two builds are measured in turns at most.
 	Rounds Rounds `yaml:"rounds,omitempty"`
+	// How devices are held still while they are measured on.
+	Conditions Conditions `yaml:"conditions,omitempty"`
 	// Files that are kept with the runs, to see why the app was slow.
 	Evidence Evidence `yaml:"evidence,omitempty"`
 	// Metrics of your own, and changes to those of the catalogue.
@@ -329,11 +331,12 @@ type Report struct {
 // as they are where nothing is said of them.
 func Default() Config {
 	return Config{
-		Rounds:   Rounds{Max: 60, Minutes: 60},
-		Evidence: Evidence{Keep: KeepNone},
-		Gate:     DefaultGate(gate.PresetDefault),
-		Store:    Store{SQLite: ".apkgate/history.db"},
-		Report:   Report{HTML: ".apkgate/report.html"},
+		Rounds:     Rounds{Max: 60, Minutes: 60},
+		Evidence:   Evidence{Keep: KeepNone},
+		Conditions: Conditions{Policy: PolicyWarn, FixedPerformance: PerformanceNever, IdleWithin: time.Minute},
+		Gate:       DefaultGate(gate.PresetDefault),
+		Store:      Store{SQLite: ".apkgate/history.db"},
+		Report:     Report{HTML: ".apkgate/report.html"},
 	}
 }
 

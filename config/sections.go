@@ -25,6 +25,7 @@ func (d *decoder) config(root *node) *Config {
 		may("energy", d.energy(&c.Energy)),
 		may("base", d.filePath(&c.Base)),
 		may("rounds", d.rounds(&c.Rounds)),
+		may("conditions", d.conditions(&c.Conditions)),
 		may("evidence", d.evidence(&c.Evidence)),
 		may("metrics", d.list(0, d.metric(&c))),
 		may("gate", d.gate(&c)),

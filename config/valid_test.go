@@ -42,8 +42,9 @@ func TestDefaults(t *testing.T) {
 			Name: "open", Workload: config.Workload{Shell: &config.Shell{Script: "app/open.sh"}},
 			Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileProfile,
 		}},
-		Rounds:   config.Rounds{Max: 60, Minutes: 60},
-		Evidence: config.Evidence{Keep: config.KeepNone},
+		Rounds:     config.Rounds{Max: 60, Minutes: 60},
+		Conditions: config.Conditions{Policy: config.PolicyWarn, FixedPerformance: config.PerformanceNever, IdleWithin: time.Minute},
+		Evidence:   config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.01,
 			MinHistory: 5, MinChange: 0.05, MinEffect: 0.1, Summary: run.Median, FailOn: "regression",
@@ -119,6 +120,9 @@ func everything() *config.Config {
 		Base:     "../main/mail.apk",
 		Rounds:   config.Rounds{Max: 0, Minutes: 15},
 		Evidence: config.Evidence{Keep: config.KeepAnomalies, APK: true},
+		Conditions: config.Conditions{
+			Policy: config.PolicyRefuse, FixedPerformance: config.PerformanceAlways, BackgroundDexopt: true, Brightness: 0.4, Rotation: new(0), IdleWithin: 90 * time.Second,
+		},
 		Metrics: []config.Metric{
 			{Name: "search.latency_ms", Unit: "ms", Better: "lower", Title: "search latency", Decimals: 1},
 			{Name: "frames.count", Unit: "frames", Better: "neutral", Title: "frames rendered"},

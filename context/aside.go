@@ -53,6 +53,15 @@ const Shaped = "network_shaped"
 // have it.
 const Virtual = "virtual"
 
+// What is noted only where it is not as users have it; both count.
+const (
+	// Animations are how long they take, where somebody has set that: "off", "0.5x", or
+	// "mixed" where windows, transitions and animators differ.
+	Animations = "animations"
+	// Performance is "fixed" where the clocks were held.
+	Performance = "performance"
+)
+
 // Names of the properties that are Chosen.
 const (
 	GPU         = "gpu"         // what draws: "swiftshader", "NVIDIA GeForce RTX 3080", …

@@ -51,7 +51,7 @@ func Supposed(now Properties, fromOldest []Properties) []Properties {
 
 // late are the properties that count on virtual devices and were not noted from the
 // beginning.
-var late = append([]string{Virtual}, Chosen...)
+var late = append([]string{Virtual, Animations}, Chosen...)
 
 // early are the properties that count without those.
 func early(c Properties) Properties {

@@ -18,6 +18,10 @@ type Finding struct {
 	OK     bool
 	Detail string // what was found
 	Hint   string // what to do about it, "" where OK
+	// Run is what a run does about it by itself, as in "a run turns it on"; "" for nothing.
+	Run string
+	// Fix is the command line of the device's shell that puts it right, "" for none.
+	Fix string
 }
 
 // What a device needs to be fit.
@@ -31,41 +35,58 @@ const (
 // notTold is the detail where the device has no such command, or has other words.
 const notTold = "the device doesn't tell"
 
-// Preflight looks at whether the device is fit to measure on. It changes
+// Preflight looks at whether the device is fit to measure on, in one go. It changes
 // nothing. The commands exist from Android 4.1 on, or are done without.
 //
-// The error is the loss of the device or the end of ctx; what was found up to
-// there is returned with it.
+// The error is the loss of the device or the end of ctx.
 func Preflight(ctx context.Context, d Device) ([]Finding, error) {
-	var findings []Finding
-	for _, check := range []struct {
-		name, command string
-		look          func(output string) Finding
-	}{
-		{"boot", "getprop sys.boot_completed", lookBoot},
-		{"screen", "dumpsys power", lookScreen},
-		{"lock", LockQuestion, lookLock},
-		{"battery", batteryCommand, lookBattery},
-		{"temperature", batteryCommand, lookTemperature},
-		{"thermal", thermalCommand, lookThermal},
-		{"saver", saverCommand, lookSaver},
-		{"storage", "df /data", lookStorage},
-		{"animations", animationCommand, lookAnimations},
-		{"network", networkCommand, lookNetwork},
-		{"installs", InstallsQuestion, lookInstalls},
-	} {
-		out, err := d.Exec(ctx, check.command)
-		if err != nil && (ctx.Err() != nil || errors.Is(err, ErrGone) || errors.Is(err, ErrUnauthorized)) {
-			return findings, fmt.Errorf("checking %s: %w", check.name, err)
-		}
+	out, err := d.Exec(ctx, Together(questions()...))
+	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrGone) || errors.Is(err, ErrUnauthorized)) {
+		return nil, fmt.Errorf("check that the device is fit: %w", err)
+	}
+	var answers []string
+	if err == nil {
+		answers = Apart(string(out.Stdout), len(questions()))
+	}
+	findings := make([]Finding, 0, len(checks))
+	for _, check := range checks {
 		finding := Finding{OK: true, Detail: notTold}
-		if err == nil {
-			finding = check.look(strings.ReplaceAll(string(out.Stdout), "\r", ""))
+		if answers != nil {
+			finding = check.look(answers[slices.Index(questions(), check.command)])
 		}
 		finding.Name = check.name
 		findings = append(findings, finding)
 	}
 	return findings, nil
+}
+
+// checks are what Preflight looks at, by the output of a command.
+var checks = []struct {
+	name, command string
+	look          func(output string) Finding
+}{
+	{"boot", BootQuestion, lookBoot},
+	{"screen", "dumpsys power", lookScreen},
+	{"lock", LockQuestion, lookLock},
+	{"dialog", FocusQuestion, lookDialog},
+	{"battery", batteryCommand, lookBattery},
+	{"temperature", batteryCommand, lookTemperature},
+	{"thermal", thermalCommand, lookThermal},
+	{"saver", saverCommand, lookSaver},
+	{"storage", "df /data", lookStorage},
+	{"animations", AnimationQuestion, lookAnimations},
+	{"network", networkCommand, lookNetwork},
+	{"installs", InstallsQuestion, lookInstalls},
+}
+
+// questions are the commands of all checks, each once.
+func questions() (out []string) {
+	for _, check := range checks {
+		if !slices.Contains(out, check.command) {
+			out = append(out, check.command)
+		}
+	}
+	return out
 }
 
 func fit(detail string) Finding         { return Finding{OK: true, Detail: detail} }
@@ -86,22 +107,23 @@ func first(re *regexp.Regexp, text string) string {
 }
 
 func lookBoot(output string) Finding {
-	return judge(strings.TrimSpace(output) == "1", "boot completed: "+orNo(strings.TrimSpace(output)), "wait until the device has started")
-}
-
-func orNo(value string) string {
-	switch value {
-	case "1":
-		return "yes"
-	case "", "0":
-		return "no"
+	b := ReadBoot(output)
+	if b.Waits == "" {
+		return fit("the device has started")
 	}
-	return strconv.Quote(value)
+	f := unfit("the device is still starting: "+b.Waits, "wait until the device has started")
+	f.Run = "waits for that, up to 90 s"
+	return f
 }
 
 func lookScreen(output string) Finding {
 	screen, said := ReadScreen(output)
-	return judge(screen == ScreenOn || screen == ScreenNotTold, said, "turn the screen on and keep it on: svc power stayon true")
+	f := judge(screen == ScreenOn || screen == ScreenNotTold, said, "turn the screen on and keep it on")
+	f.Run = "turns it on and keeps it on"
+	if !f.OK {
+		f.Fix = "svc power stayon true"
+	}
+	return f
 }
 
 // The lock screen's state: names of Android 4 to 7, and of KeyguardServiceDelegate
@@ -115,13 +137,30 @@ var asksForNothing = regexp.MustCompile(`(?m)^\s*secure=false\s*$`)
 func lookLock(output string) Finding {
 	switch {
 	case Locked(output) && asksForNothing.MatchString(output):
-		return fit("the lock screen shows and asks for nothing: a run dismisses it")
+		f := fit("the lock screen shows and asks for nothing")
+		f.Run, f.Fix = "dismisses it", "wm dismiss-keyguard"
+		return f
 	case Locked(output):
 		return unfit("the lock screen shows", HintLock)
 	case keyguard.MatchString(output):
 		return fit("unlocked")
 	}
 	return fit(notTold)
+}
+
+// lookDialog is for a dialog of Android's own, behind which no app has the focus.
+func lookDialog(output string) Finding {
+	d, shown := ReadDialog(output)
+	switch {
+	case !shown && !strings.Contains(output, "mCurrentFocus="):
+		return fit(notTold)
+	case !shown:
+		return fit("none of the system's")
+	}
+	f := unfit("Android says that "+strconv.Quote(d.Process)+map[bool]string{true: " has crashed", false: " does not respond"}[d.Crashed]+", and lets no app have the focus",
+		"press a button of the dialog on the device's screen")
+	f.Run = "presses Wait, or Close where it has crashed"
+	return f
 }
 
 // HintLock says what to do about a lock screen.
@@ -136,26 +175,8 @@ func Locked(output string) bool {
 	return slices.ContainsFunc(keyguard.FindAllStringSubmatch(output, -1), func(m []string) bool { return m[1] == "true" })
 }
 
-// Of dumpsys battery; the temperature is in tenths of a degree.
-var (
-	batteryLevel       = regexp.MustCompile(`(?m)^\s*level: (\d{1,6})$`)
-	batteryScale       = regexp.MustCompile(`(?m)^\s*scale: (\d{1,6})$`)
-	batteryTemperature = regexp.MustCompile(`(?m)^\s*temperature: (-?\d{1,6})$`)
-)
-
-func lookBattery(output string) Finding {
-	level, err := strconv.Atoi(first(batteryLevel, output))
-	if err != nil {
-		return fit(notTold)
-	}
-	scale, err := strconv.Atoi(first(batteryScale, output))
-	if err != nil || scale == 0 {
-		scale = 100
-	}
-	percent := 100 * level / scale
-	return judge(percent >= minBatteryPercent, fmt.Sprintf("%d %%", percent),
-		fmt.Sprintf("charge it to %d %% at least: a low battery slows the device down", minBatteryPercent))
-}
+// In tenths of a degree, of dumpsys battery.
+var batteryTemperature = regexp.MustCompile(`(?m)^\s*temperature: (-?\d{1,6})$`)
 
 func lookTemperature(output string) Finding {
 	tenths, err := strconv.Atoi(first(batteryTemperature, output))
@@ -177,7 +198,11 @@ func lookThermal(output string) Finding {
 	if err != nil || status >= len(thermalNames) {
 		return fit(notTold) // before Android 10
 	}
-	return judge(status <= maxThermalStatus, "throttling: "+thermalNames[status], "let the device cool down: Android is slowing it (a run waits for that up to ten minutes)")
+	f := judge(status <= maxThermalStatus, "throttling: "+thermalNames[status], "let the device cool down: Android is slowing it (a run waits for that up to ten minutes)")
+	if !f.OK {
+		f.Run = "waits for that"
+	}
+	return f
 }
 
 // What slows a device down: heat, told since Android 10, and the battery saver,
@@ -193,7 +218,9 @@ func lookSaver(output string) Finding {
 	case "0", "null":
 		return fit("off")
 	case "1":
-		return unfit("on", "turn the battery saver off: Android slows the device down")
+		f := unfit("on", "turn the battery saver off: Android slows the device down")
+		f.Fix = "settings put global low_power 0"
+		return f
 	}
 	return fit(notTold)
 }
@@ -251,35 +278,6 @@ func parseSize(text string, unit float64) (bytes float64, ok bool) {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	return n * unit, err == nil && unit != 0 && n >= 0
-}
-
-// The settings command is there from Android 4.2 on. A setting never changed is "null".
-const animationCommand = "settings get global window_animation_scale; settings get global transition_animation_scale; settings get global animator_duration_scale"
-
-func lookAnimations(output string) Finding {
-	scales := strings.Fields(output)
-	if len(scales) != 3 {
-		return fit(notTold)
-	}
-	values := make([]float64, len(scales))
-	for i, text := range scales {
-		value, err := strconv.ParseFloat(text, 64)
-		switch {
-		case text == "null":
-			value = 1
-		case err != nil:
-			return fit(notTold)
-		}
-		values[i] = value
-	}
-	if values[0] != values[1] || values[1] != values[2] {
-		return unfit(fmt.Sprintf("scales of windows, transitions, animators: %g, %g, %g", values[0], values[1], values[2]),
-			"set the three animation scales alike, and the same on every device")
-	}
-	if values[0] == 0 {
-		return fit("off: frames of animations are not measured")
-	}
-	return fit(fmt.Sprintf("scale %g", values[0]))
 }
 
 // Airplane mode moved from the system to the global settings in Android 4.2.

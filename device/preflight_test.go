@@ -19,13 +19,24 @@ type told struct {
 	err  error
 }
 
-func (d told) Exec(_ context.Context, command string) (device.Output, error) {
-	for start, text := range d.says {
-		if strings.HasPrefix(command, start) {
-			return device.Output{Stdout: []byte(text)}, nil
-		}
+func (d told) Exec(_ context.Context, line string) (device.Output, error) {
+	if d.err != nil {
+		return device.Output{}, d.err
 	}
-	return device.Output{Stdout: []byte("sh: not found\n"), ExitCode: 127}, d.err
+	const between = "; echo apkgate-next; "
+	var answers []string
+	code := 0
+	for command := range strings.SplitSeq(line, between) {
+		answer := "sh: not found\n"
+		code = 127
+		for start, text := range d.says {
+			if strings.HasPrefix(command, start) {
+				answer, code = text, 0
+			}
+		}
+		answers = append(answers, answer)
+	}
+	return device.Output{Stdout: []byte(strings.Join(answers, "apkgate-next\n")), ExitCode: code}, nil
 }
 
 // findings are Preflight's, one a line: name, ok or NOT OK, detail.
@@ -56,7 +67,8 @@ func TestPreflight(t *testing.T) {
 		want string
 	}{
 		{"Android 12, fit", map[string]string{
-			"getprop sys.boot_completed": "1\n",
+			"echo \"$(getprop":           "1,1,stopped\nService package: found\nService activity: found\n",
+			"dumpsys window |":           "  mCurrentFocus=Window{2a1b3c u0 com.android.launcher3/com.android.launcher3.Launcher}\n",
 			"dumpsys power":              "POWER MANAGER (dumpsys power)\n\n  mWakefulness=Awake\n\nDisplay Power: state=ON\n",
 			"dumpsys window policy":      "WINDOW MANAGER POLICY STATE\n    KeyguardServiceDelegate\n      showing=false\n      showingAndNotOccluded=true\n      inputRestricted=false\n",
 			"dumpsys battery":            "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  status: 2\n  level: 85\n  scale: 100\n  voltage: 4200\n  temperature: 273\n",
@@ -66,10 +78,11 @@ func TestPreflight(t *testing.T) {
 			"settings get global window": "null\n1.0\n1\n",
 			"settings get global air":    "0\nActive default network: 101\n",
 			"settings get global verif":  "0\n1\nnull\n",
-		}, `boot: ok: boot completed: yes
+		}, `boot: ok: the device has started
 screen: ok: the display is ON
 lock: ok: unlocked
-battery: ok: 85 %
+dialog: ok: none of the system's
+battery: ok: 85 %, charged by USB
 temperature: ok: battery at 27.3 °C
 thermal: ok: throttling: none
 saver: ok: off
@@ -79,7 +92,8 @@ network: ok: connected (the system's network 101)
 installs: ok: no verification of apps from adb is turned on
 `},
 		{"Android 12, unfit in every way", map[string]string{
-			"getprop sys.boot_completed": "\n",
+			"echo \"$(getprop":           ",,running\n",
+			"dumpsys window |":           "  mCurrentFocus=Window{45b1ddc u0 Application Not Responding: com.android.systemui}\n",
 			"dumpsys power":              "  mWakefulness=Dozing\nDisplay Power: state=DOZE\n",
 			"dumpsys window policy":      "    KeyguardServiceDelegate\n      showing=true\n",
 			"dumpsys battery":            "  level: 19\n  scale: 100\n  temperature: 401\n",
@@ -89,9 +103,10 @@ installs: ok: no verification of apps from adb is turned on
 			"settings get global window": "1.0\n1.0\n0.0\n",
 			"settings get global air":    "1\nActive default network: none\n",
 			"settings get global verif":  "null\nnull\n1\n",
-		}, `boot: NOT OK: boot completed: no
+		}, `boot: NOT OK: the device is still starting: sys.boot_completed is not 1
 screen: NOT OK: the display is DOZE
 lock: NOT OK: the lock screen shows
+dialog: NOT OK: Android says that "com.android.systemui" does not respond, and lets no app have the focus
 battery: NOT OK: 19 %
 temperature: NOT OK: battery at 40.1 °C
 thermal: NOT OK: throttling: moderate
@@ -102,16 +117,18 @@ network: NOT OK: airplane mode is on
 installs: NOT OK: Auto Blocker is on: it keeps apps from being installed over adb
 `},
 		{"Android 4, line ends of a terminal", map[string]string{
-			"getprop sys.boot_completed": "1\r\n",
-			"dumpsys power":              "Power Manager State:\r\n  mIsPowered=true mPowerState=3 mScreenOffTime=1 ms\r\n  mPowerState=SCREEN_BRIGHT_BIT SCREEN_ON_BIT \r\n",
-			"dumpsys window policy":      "    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\r\n",
-			"dumpsys battery":            "  level: 50\r\n  scale: 200\r\n  temperature: 250\r\n",
-			"df /data":                   "Filesystem             Size   Used   Free   Blksize\r\n/data                 12.5G   6.3G   6.2G   4096\r\n",
-			"settings get global verif":  "null\r\n1\r\nnull\r\n",
-			"settings get global air":    "0\r\nNetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified)\r\n",
-		}, `boot: ok: boot completed: yes
+			"echo \"$(getprop":          "1,1,stopped\r\nService package: found\r\nService activity: found\r\n",
+			"dumpsys window |":          "  mCurrentFocus=null\r\n",
+			"dumpsys power":             "Power Manager State:\r\n  mIsPowered=true mPowerState=3 mScreenOffTime=1 ms\r\n  mPowerState=SCREEN_BRIGHT_BIT SCREEN_ON_BIT \r\n",
+			"dumpsys window policy":     "    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\r\n",
+			"dumpsys battery":           "  level: 50\r\n  scale: 200\r\n  temperature: 250\r\n",
+			"df /data":                  "Filesystem             Size   Used   Free   Blksize\r\n/data                 12.5G   6.3G   6.2G   4096\r\n",
+			"settings get global verif": "null\r\n1\r\nnull\r\n",
+			"settings get global air":   "0\r\nNetworkInfo: type: WIFI[], state: CONNECTED/CONNECTED, reason: (unspecified)\r\n",
+		}, `boot: ok: the device has started
 screen: ok: screen on: true
 lock: ok: unlocked
+dialog: ok: none of the system's
 battery: ok: 25 %
 temperature: ok: battery at 25.0 °C
 thermal: ok: the device doesn't tell
@@ -122,11 +139,12 @@ network: ok: connected
 installs: ok: apps from adb are verified, so one may be refused or wait for a tap: settings put global verifier_verify_adb_installs 0 turns that off
 `},
 		{"Android 4.1, screen off", map[string]string{
-			"getprop sys.boot_completed": "1\n",
-			"dumpsys power":              "  mIsPowered=true mPowerState=0 mScreenOffTime=1 ms\n  mPowerState=\n",
-		}, `boot: ok: boot completed: yes
+			"echo \"$(getprop": "1,,\nService package: not found\n",
+			"dumpsys power":    "  mIsPowered=true mPowerState=0 mScreenOffTime=1 ms\n  mPowerState=\n",
+		}, `boot: NOT OK: the device is still starting: its service package is not there
 screen: NOT OK: screen on: false
 lock: ok: the device doesn't tell
+dialog: ok: the device doesn't tell
 battery: ok: the device doesn't tell
 temperature: ok: the device doesn't tell
 thermal: ok: the device doesn't tell
@@ -137,11 +155,12 @@ network: ok: the device doesn't tell
 installs: ok: the device doesn't tell
 `},
 		{"airplane mode with Wi-Fi", map[string]string{
-			"getprop sys.boot_completed": "1\n",
-			"settings get global air":    "1\nActive default network: 101\n",
-		}, `boot: ok: boot completed: yes
+			"echo \"$(getprop":        "1,,\nService package: not found\n",
+			"settings get global air": "1\nActive default network: 101\n",
+		}, `boot: NOT OK: the device is still starting: its service package is not there
 screen: ok: the device doesn't tell
 lock: ok: the device doesn't tell
+dialog: ok: the device doesn't tell
 battery: ok: the device doesn't tell
 temperature: ok: the device doesn't tell
 thermal: ok: the device doesn't tell
@@ -153,9 +172,10 @@ installs: ok: the device doesn't tell
 `},
 		{"no network", map[string]string{
 			"settings get global air": "0\nActive default network: none\n",
-		}, `boot: NOT OK: boot completed: "sh: not found"
+		}, `boot: NOT OK: the device is still starting: sys.boot_completed is not 1
 screen: ok: the device doesn't tell
 lock: ok: the device doesn't tell
+dialog: ok: the device doesn't tell
 battery: ok: the device doesn't tell
 temperature: ok: the device doesn't tell
 thermal: ok: the device doesn't tell
@@ -177,7 +197,7 @@ installs: ok: the device doesn't tell
 
 func TestALockScreenThatAsksForNothingIsNoObstacle(t *testing.T) {
 	for secure, want := range map[string]string{
-		"false": "lock: ok: the lock screen shows and asks for nothing: a run dismisses it\n",
+		"false": "lock: ok: the lock screen shows and asks for nothing\n",
 		"true":  "lock: NOT OK: the lock screen shows\n",
 	} {
 		policy := "    KeyguardServiceDelegate\n      showing=true\n      inputRestricted=true\n      secure=" + secure + "\n      dreaming=false\n"
@@ -188,18 +208,18 @@ func TestALockScreenThatAsksForNothingIsNoObstacle(t *testing.T) {
 }
 
 func TestPreflightLosesTheDevice(t *testing.T) {
-	d := told{says: map[string]string{"getprop": "1\n"}, err: fmt.Errorf("running: %w", device.ErrGone)}
+	d := told{err: fmt.Errorf("running: %w", device.ErrGone)}
 	list, err := device.Preflight(context.Background(), d)
-	if !errors.Is(err, device.ErrGone) || len(list) != 1 {
-		t.Errorf("%d findings, %v; want one, and that the device is gone", len(list), err)
+	if !errors.Is(err, device.ErrGone) || len(list) != 0 {
+		t.Errorf("%d findings, %v; want none, and that the device is gone", len(list), err)
 	}
 }
 
 func TestPreflightOutlivesACommandThatFails(t *testing.T) {
-	d := told{says: map[string]string{"getprop": "1\n"}, err: errors.New("it printed too much")}
+	d := told{err: errors.New("it printed too much")}
 	list, err := device.Preflight(context.Background(), d)
-	if err != nil || len(list) != 11 {
-		t.Errorf("%d findings, %v; want 11", len(list), err)
+	if err != nil || len(list) != 12 {
+		t.Errorf("%d findings, %v; want 12", len(list), err)
 	}
 }
 

@@ -74,7 +74,7 @@ func New(t *target.Target, settings config.Energy, perfetto *recorders.Perfetto,
 // Prepare finds out where joules can be had, and readies the device.
 func (m *Meter) Prepare(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		m.readPower, m.loadModel, m.findPolicies, m.chooseSource, m.askSensors, m.holdBrightness, m.feign, m.findProfiler,
+		m.readPower, m.loadModel, m.findPolicies, m.chooseSource, m.askSensors, m.feign, m.findProfiler,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -28,24 +28,6 @@ func (m *Meter) feign(ctx context.Context) error {
 // canFeign: `dumpsys battery unplug` came with Android 6.
 func canFeign(f target.Facts) bool { return f.API >= 23 }
 
-const brightnessMode = "screen_brightness_mode"
-
-// Values of screen_brightness_mode.
-const (
-	brightnessByHand = "0"
-	brightnessByRoom = "1"
-)
-
-// holdBrightness keeps the light of the room from changing the screen's brightness
-// between two repetitions: it stays as it was last set by hand.
-func (m *Meter) holdBrightness(ctx context.Context) error {
-	before, err := m.t.Setting(ctx, "system", brightnessMode)
-	if err != nil || before != brightnessByRoom {
-		return err
-	}
-	return m.t.ReplaceSetting(ctx, target.Change{Kind: target.Setting, Space: "system", Name: brightnessMode, Before: before, Put: brightnessByHand})
-}
-
 var userID = regexp.MustCompile(`(?m)\b(?:userId|appId)=(\d{1,9})\b`)
 
 // readPackage finds the app's UID and whether it is a debug build.

@@ -52,16 +52,11 @@ func (t *Target) ReadFacts(ctx context.Context) error {
 	if err := Answered("read the device's properties", out, err); err != nil {
 		return err
 	}
-	t.Facts.Properties = map[string]string{}
-	for _, m := range propertyLine.FindAllStringSubmatch(string(out.Stdout), -1) {
-		t.Facts.Properties[m[1]] = m[2]
+	read, err := ReadProperties(out.Stdout)
+	if err != nil {
+		return err
 	}
-	api, err := strconv.Atoi(t.Facts.Properties["ro.build.version.sdk"])
-	if err != nil || api < 1 || api > 10_000 {
-		return fmt.Errorf("read the device's properties: %w: ro.build.version.sdk is %q, want a number",
-			loss.ErrGarbled, journal.Line(t.Facts.Properties["ro.build.version.sdk"]))
-	}
-	t.Facts.API = api
+	t.Facts.Properties, t.Facts.API = read.Properties, read.API
 	for _, setting := range []struct {
 		name string
 		on   *bool
@@ -80,6 +75,21 @@ func (t *Target) ReadFacts(ctx context.Context) error {
 		t.Facts.StayOn = before
 	}
 	return t.findClock(ctx)
+}
+
+// ReadProperties are the facts that getprop tells.
+func ReadProperties(output []byte) (Facts, error) {
+	f := Facts{Properties: map[string]string{}}
+	for _, m := range propertyLine.FindAllStringSubmatch(string(output), -1) {
+		f.Properties[m[1]] = m[2]
+	}
+	api, err := strconv.Atoi(f.Properties["ro.build.version.sdk"])
+	if err != nil || api < 1 || api > 10_000 {
+		return Facts{}, fmt.Errorf("read the device's properties: %w: ro.build.version.sdk is %q, want a number",
+			loss.ErrGarbled, journal.Line(f.Properties["ro.build.version.sdk"]))
+	}
+	f.API = api
+	return f, nil
 }
 
 // StayOnSetting says with which chargers the screen stays on; "svc power stayon"

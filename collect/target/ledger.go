@@ -48,6 +48,10 @@ const (
 	Results  Kind = "results"  // of the Macrobenchmark of that package
 	Console  Kind = "console"  // network speed, network delay of the emulator's console
 	Shaping  Kind = "shaping"  // tc, as root
+	// Performance is the fixed performance mode, of which no device tells whether it is on,
+	// and Dexopt whether the job scheduler compiles apps in the background.
+	Performance Kind = "performance"
+	Dexopt      Kind = "dexopt"
 )
 
 // Background matches the command lines of what is started in the background, of this
@@ -113,6 +117,10 @@ func (c Change) String() string {
 		return "end apkgate's recorders"
 	case Results:
 		return "remove the results of the Macrobenchmark " + c.Name
+	case Performance:
+		return "turn the fixed performance mode off"
+	case Dexopt:
+		return "have Android compile apps in the background again"
 	}
 	return string(c.Kind)
 }
@@ -120,12 +128,17 @@ func (c Change) String() string {
 // Record runs a command line that changes what has been noted by then, in the same
 // go. Putting it back at the end is left to UndoLater.
 func (t *Target) Record(ctx context.Context, line string, changes ...Change) error {
+	_, err := t.Recorded(ctx, line, changes...)
+	return err
+}
+
+// Recorded is Record, with what the command line printed.
+func (t *Target) Recorded(ctx context.Context, line string, changes ...Change) (device.Output, error) {
 	noted := ""
 	for _, c := range changes {
 		noted += c.note()
 	}
-	_, err := t.Ask(ctx, noted+line)
-	return err
+	return t.Ask(ctx, noted+line)
 }
 
 // Do makes a change by a command line until the run ends. What was changed before in
@@ -149,6 +162,19 @@ func (t *Target) Before(c Change) (before string, known bool) {
 		return o.Before, true
 	}
 	return "", false
+}
+
+// Attempt is Do for a change that a device may refuse, which its exit status says: one that was
+// refused needs not be put back.
+func (t *Target) Attempt(ctx context.Context, line string, c Change) (device.Output, error) {
+	if t.made(c) != nil {
+		return t.Ask(ctx, line)
+	}
+	out, err := t.Recorded(ctx, line, c)
+	if err != nil || out.ExitCode == 0 {
+		t.undo = append(t.undo, undo{what: c.String(), change: &c})
+	}
+	return out, err
 }
 
 // made is the change of the same thing that this run has made already, nil for none.
@@ -214,6 +240,10 @@ func (t *Target) putBack(ctx context.Context, c Change) (found string, err error
 		return "", t.endBackground(ctx)
 	case Results:
 		return "", t.removeResults(ctx, c)
+	case Performance:
+		return "", t.Try(ctx, "cmd", "power", "set-fixed-performance-mode-enabled", "false")
+	case Dexopt:
+		return t.putBackDexopt(ctx)
 	}
 	return "", fmt.Errorf("%q is a change that this apkgate does not know", journal.Line(string(c.Kind)))
 }
@@ -232,6 +262,23 @@ func (t *Target) putBackSetting(ctx context.Context, c Change) (found string, er
 		return other(now, c.Before), err
 	}
 	return "", t.reset(ctx, c.Space, c.Name, c.Before)
+}
+
+// DexoptQuestion asks for the state of the job that compiles apps in the background, by its
+// number since Android 14 (art/libartservice, BackgroundDexoptJob.JOB_ID): "waiting" or the
+// like, "unknown(1000/jid27873780)" where somebody has turned it off
+// (JobSchedulerService.getJobState).
+const DexoptQuestion = "cmd jobscheduler get-job-state android 27873780"
+
+// DexoptOff reports whether that job was turned off, by the answer to DexoptQuestion.
+func DexoptOff(answer []byte) bool { return bytes.Contains(answer, []byte("unknown(")) }
+
+func (t *Target) putBackDexopt(ctx context.Context) (found string, err error) {
+	out, err := t.Ask(ctx, DexoptQuestion)
+	if err != nil || !DexoptOff(out.Stdout) {
+		return "", err // a restart of the device, or somebody else, has turned it on again
+	}
+	return "", t.Try(ctx, "pm", "bg-dexopt-job", "--enable")
 }
 
 // anyCharger is what "svc power stayon true" sets: AC and USB, wireless (Android 4.2),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/loss"
@@ -53,21 +52,29 @@ const (
 	ShowsApps Shown = iota
 	ShowsLock
 	ShowsNothing
+	// ShowsDialog is one of the system's, by which it says what is wrong with a process.
+	ShowsDialog
 )
 
 // Shows asks, once, what the screen shows.
 func (t *Target) Shows(ctx context.Context) (Shown, error) {
-	const mark = "apkgate-lock"
-	out, err := t.Ask(ctx, "dumpsys power; echo "+mark+"; "+device.LockQuestion)
+	out, err := t.Ask(ctx, device.Together("dumpsys power", device.LockQuestion, device.FocusQuestion))
 	if err != nil {
 		return ShowsApps, fmt.Errorf("look what the screen shows: %w", err)
 	}
-	power, lock, _ := strings.Cut(string(out.Stdout), mark)
-	switch does, _ := device.ReadScreen(power); {
+	answers := device.Apart(string(out.Stdout), 3)
+	if answers == nil {
+		return ShowsApps, nil
+	}
+	does, _ := device.ReadScreen(answers[0])
+	_, dialog := device.ReadDialog(answers[2])
+	switch {
 	case does == device.ScreenOff, does == device.ScreenDozes:
 		return ShowsNothing, nil
-	case device.Locked(lock):
+	case device.Locked(answers[1]):
 		return ShowsLock, nil
+	case dialog:
+		return ShowsDialog, nil
 	}
 	return ShowsApps, nil
 }

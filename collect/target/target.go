@@ -9,7 +9,6 @@
 package target
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -258,30 +257,39 @@ func (t *Target) dead() error {
 
 var errBooting = errors.New("the device is still starting")
 
+// booted is errBooting where the device can't be used yet.
 func (t *Target) booted(ctx context.Context) error {
-	out, err := t.Exec(ctx, "getprop", "sys.boot_completed")
-	if err != nil {
-		return err
-	}
-	if string(bytes.TrimSpace(out.Stdout)) != "1" {
-		return errBooting
-	}
-	return nil
-}
-
-// WaitBooted waits for a device that is still starting.
-func (t *Target) WaitBooted(ctx context.Context) error {
-	booted, err := t.Poll(ctx, reconnectEvery, reconnectFor, func() (bool, error) {
-		err := t.booted(ctx)
-		if errors.Is(err, errBooting) {
-			return false, nil
-		}
-		return err == nil, err
-	})
-	if err == nil && !booted {
-		err = fmt.Errorf("wait %v: %w", reconnectFor, errBooting)
+	boot, err := t.boot(ctx)
+	if err == nil && !boot.Up {
+		err = fmt.Errorf("%w: %s", errBooting, boot.Waits)
 	}
 	return err
+}
+
+func (t *Target) boot(ctx context.Context) (device.Boot, error) {
+	out, err := t.Ask(ctx, device.BootQuestion)
+	if err != nil {
+		return device.Boot{}, fmt.Errorf("look how far the device has started: %w", err)
+	}
+	return device.ReadBoot(string(out.Stdout)), nil
+}
+
+// WaitBooted waits for a device that is still starting. One that can be used and never comes
+// to the end of its start is used, and told of.
+func (t *Target) WaitBooted(ctx context.Context) error {
+	var boot device.Boot
+	booted, err := t.Poll(ctx, reconnectEvery, reconnectFor, func() (done bool, err error) {
+		boot, err = t.boot(ctx)
+		return boot.Waits == "", err
+	})
+	switch {
+	case err != nil || booted:
+		return err
+	case !boot.Up:
+		return fmt.Errorf("wait %v: %w: %s", reconnectFor, errBooting, boot.Waits)
+	}
+	t.Journal.Warnf("the device did not come to the end of its start within %v: %s", reconnectFor, boot.Waits)
+	return nil
 }
 
 // MarkTag is the log tag of the marks that are written to know where in the log

@@ -38,7 +38,32 @@ func conditionsFit(ctx context.Context, d device.Device, cfg *config.Config) ([]
 		return nil, err
 	}
 	told, err := framesFinding(ctx, d, api)
-	return slices.Concat(code, told, rate, startFindings(cfg.Scenarios, api)), err
+	return slices.Concat(code, warmUps(cfg.Scenarios), told, rate, startFindings(cfg.Scenarios, api)), err
+}
+
+// warmUps says how often each scenario runs before it is measured: the paper's warm-up, which
+// fills caches, and has the runtime load and compile what it does.
+func warmUps(scenarios []config.Scenario) []device.Finding {
+	var each []string
+	for _, s := range scenarios {
+		if s.Workload.Benchmark() == nil {
+			each = append(each, fmt.Sprintf("%s %s", s.Name, times(s.WarmUp)))
+		}
+	}
+	if len(each) == 0 { // Macrobenchmarks see to that themselves
+		return nil
+	}
+	return []device.Finding{{Name: "warm-up", OK: true, Detail: "before it is measured, a run plays " + words.List(each)}}
+}
+
+func times(n int) string {
+	switch n {
+	case 0:
+		return "not at all"
+	case 1:
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // startFindings tells of start-ups whose activity the device can't be asked for.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/still"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/collect/workload"
 	"github.com/apkgate/apkgate/config"
@@ -99,40 +100,34 @@ func examine(ctx context.Context, c console.Console, d lab.Device, cfg *config.C
 		return false, err
 	}
 	defer connected.Close()
-	findings, err := device.Preflight(ctx, connected)
-	if err == nil && d.Shared() {
-		var use []device.Finding
-		use, err = useOf(ctx, connected, by)
-		findings = append(findings, use...)
+	clock := d.Clock
+	if clock == nil {
+		clock = target.HostClock()
 	}
-	if err == nil {
-		var more []device.Finding
-		more, err = energyFit(ctx, connected, cfg.Energy)
+	var findings []device.Finding
+	for _, look := range []func() ([]device.Finding, error){
+		func() ([]device.Finding, error) { return device.Preflight(ctx, connected) },
+		func() ([]device.Finding, error) {
+			return still.Findings(ctx, connected, clock, cfg.Conditions, cfg.Energy.Measured())
+		},
+		func() ([]device.Finding, error) {
+			if !d.Shared() {
+				return nil, nil
+			}
+			return useOf(ctx, connected, by)
+		},
+		func() ([]device.Finding, error) { return energyFit(ctx, connected, cfg.Energy) },
+		func() ([]device.Finding, error) { return installedFit(ctx, connected, cfg) },
+		func() ([]device.Finding, error) { return conditionsFit(ctx, connected, cfg) },
+	} {
+		more, err := look()
 		findings = append(findings, more...)
-	}
-	if err == nil {
-		var installed []device.Finding
-		installed, err = installedFit(ctx, connected, cfg)
-		findings = append(findings, installed...)
-	}
-	if err == nil {
-		var more []device.Finding
-		more, err = conditionsFit(ctx, connected, cfg)
-		findings = append(findings, more...)
-	}
-	fmt.Fprintln(c.Stdout, console.Plain(d.Name))
-	fit = true
-	for _, f := range findings {
-		mark := "ok  "
-		if !f.OK {
-			mark, fit = "BAD ", false
-		}
-		fmt.Fprintf(c.Stdout, "  %s %-12s %s\n", mark, f.Name, console.Plain(f.Detail))
-		if f.Hint != "" {
-			fmt.Fprintf(c.Stdout, "       %-12s hint: %s\n", "", f.Hint)
+		if err != nil {
+			showFindings(c, d.Name, connected.Serial(), findings)
+			return false, err
 		}
 	}
-	return fit, err
+	return showFindings(c, d.Name, connected.Serial(), findings), nil
 }
 
 // useOf says who uses the device, here or anywhere, and else what a run that was killed

@@ -1,0 +1,60 @@
+package setup
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/cli/console"
+)
+
+// showFindings prints what was found of a device, or of what boots devices, and reports
+// whether all of it is as it should be. What is not stands first, and by name beside the
+// title. Of each there is a line with what is and what a run does about it, and where there is
+// more to be done, how: serial is what adb calls the device, "" where it is none.
+func showFindings(c console.Console, title, serial string, findings []device.Finding) (fit bool) {
+	var good, bad []device.Finding
+	var names []string
+	for _, f := range findings {
+		if f.OK {
+			good = append(good, f)
+			continue
+		}
+		bad, names = append(bad, f), append(names, f.Name)
+	}
+	says := "fit to measure on"
+	if len(bad) > 0 {
+		says = "NOT fit to measure on: " + strings.Join(names, ", ")
+	}
+	fmt.Fprintf(c.Stdout, "%s: %s\n", console.Plain(title), says)
+	for _, f := range append(bad, good...) {
+		showFinding(c, serial, f)
+	}
+	return len(bad) == 0
+}
+
+func showFinding(c console.Console, serial string, f device.Finding) {
+	mark, line := "ok  ", console.Plain(f.Detail)
+	if !f.OK {
+		mark = "BAD "
+	}
+	if f.Run != "" {
+		line += " → a run " + f.Run
+	}
+	fmt.Fprintf(c.Stdout, "  %s %-12s %s\n", mark, f.Name, line)
+	if f.Hint != "" {
+		fmt.Fprintf(c.Stdout, "       %-12s hint: %s\n", "", f.Hint)
+	}
+	if f.Fix != "" && serial != "" {
+		fmt.Fprintf(c.Stdout, "       %-12s fix:  adb -s %s shell %s\n", "", device.Quote(console.Plain(serial)), shellWord(f.Fix))
+	}
+}
+
+// shellWord is a command line for the device's shell as one to type on this computer, whose
+// shell would take some of it for itself.
+func shellWord(line string) string {
+	if strings.ContainsAny(line, ";|&$<>\"'()*?") {
+		return device.Quote(line)
+	}
+	return line
+}
