@@ -12,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/internal/actions"
 	"github.com/apkgate/apkgate/internal/actions/artifact"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/kept"
@@ -74,6 +75,8 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		base = turns.Kept(ctx, c, cfg, store, stores.Kept(set.Store), stands.Commits)
 	}
 	defer base.Close(c)
+	f.Pool = booted.NewPool(c, f.Session)
+	defer f.Pool.Close()
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)
 	if err != nil {
 		return result{}, err

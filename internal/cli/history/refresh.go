@@ -16,6 +16,7 @@ import (
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/drift"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -117,6 +118,8 @@ func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, se
 	if err != nil {
 		return nil, err
 	}
+	f.Pool = booted.NewPool(c, f.Session)
+	defer f.Pool.Close()
 	measure, err := refresher(c, cfg, &f)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
+	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
@@ -115,6 +116,8 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 		base = turns.Kept(ctx, c, cfg, store, f.Evidence.Folder, nil)
 	}
 	defer base.Close(c)
+	f.Pool = booted.NewPool(c, f.Session)
+	defer f.Pool.Close()
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
 		s := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: store, Keep: f.keep}

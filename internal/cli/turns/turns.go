@@ -94,7 +94,7 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 	origin := lab.OriginOf(s.Console, s.Flags)
 	bases, heads, lost := lab.Interleave(ctx, s.Console, s.Config, lab.InTurns{
 		Base: s.Base.APK, BaseFrom: s.Base.Source, From: origin.Source, Session: s.session("rounds"),
-		Parallel: s.Flags.Parallel, Rounds: plan.Most, Within: s.Config.Rounds.Within(), Again: s.Flags.Again + 1, Only: only,
+		Parallel: s.Flags.Parallel, Pool: s.Flags.Pool, Rounds: plan.Most, Within: s.Config.Rounds.Within(), Again: s.Flags.Again + 1, Only: only,
 		More: func(job int, base, head run.Run) int {
 			trial.Add(places[job], base, head)
 			until, _ := trial.Next(places[job])
