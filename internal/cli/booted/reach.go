@@ -2,6 +2,7 @@ package booted
 
 import (
 	"context"
+	"net"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
@@ -17,6 +18,18 @@ func Server(c console.Console) (*adb.Server, error) {
 		return nil, exit.Usage(err, "")
 	}
 	return adb.NewServer(addr, Keys(c)), nil
+}
+
+// ServerIsHere reports whether the adb server runs on this computer, so that emulators
+// that it knows do so too.
+func ServerIsHere(c console.Console) bool {
+	addr, err := adb.ServerAddress(c.Getenv)
+	if err != nil {
+		return false
+	}
+	host, _, err := net.SplitHostPort(addr)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // Keys are the user's keys, by which devices know this computer.

@@ -38,6 +38,12 @@ func InSession(t *testing.T, session int, args ...string) Result {
 	return runIn(t, nil, map[string]string{simulated.Session: strconv.Itoa(session)}, args...)
 }
 
+// WithFaults runs a command line while that goes wrong with simulated stations.
+func WithFaults(t *testing.T, faults string, args ...string) Result {
+	t.Helper()
+	return runIn(t, nil, map[string]string{simulated.Faults: faults}, args...)
+}
+
 // session is the session of the simulated phones that an environment names, 0 for none.
 func session(env map[string]string) int {
 	n, _ := strconv.Atoi(env[simulated.Session])

@@ -15,6 +15,7 @@ import (
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
+	emulator "github.com/apkgate/apkgate/device/console"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -31,6 +32,7 @@ type Device struct {
 	key   string       // by which it is claimed; "": nobody else can use it
 	Clock device.Clock // nil: this computer's
 	Close func() error
+	port  int // of the emulator's console on this computer; 0: none
 }
 
 // Ready readies the devices of the configuration that are there, or the one that adb
@@ -93,6 +95,9 @@ func connected(c console.Console, spec config.Device) (Device, error) {
 	}
 	d.Open = func(context.Context) (device.Device, error) { return server.Device(spec.Serial), nil }
 	d.key = spec.Serial
+	if booted.ServerIsHere(c) {
+		d.port = emulator.PortOf(spec.Serial)
+	}
 	return d, nil
 }
 

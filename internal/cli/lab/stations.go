@@ -127,13 +127,13 @@ func startBooted(c console.Console, d config.Device, pool *booted.Pool) start {
 			return nil, err
 		}
 		its := Device{
-			Name: station, Spec: d, key: b.Serial, Clock: c.Clock,
+			Name: station, Spec: d, key: b.Serial, Clock: c.Clock, port: b.ConsolePort,
 			Open: func(ctx context.Context) (device.Device, error) { return booted.Reach(ctx, c, b) },
 		}
 		return &fleet.Started{
 			Bind: func(j *collect.Job) {
 				its.bind(j)
-				j.Console, j.Died, j.Why = b.ConsolePort, b.Died, b.Why
+				j.Died, j.Why = b.Died, b.Why
 			},
 			Died: b.Died, Why: b.Why,
 			Stop: func(ctx context.Context, tell func(string)) error { return pool.Stop(ctx, station, tell) },
@@ -143,5 +143,6 @@ func startBooted(c console.Console, d config.Device, pool *booted.Pool) start {
 
 // bind gives the job the device.
 func (d Device) bind(j *collect.Job) {
-	j.Open, j.Clock, j.Owner, j.OwnFor, j.Claim = d.Open, d.Clock, d.owner(), ClaimFor, claimOf(d.key)
+	j.Open, j.Clock, j.Console = d.Open, d.Clock, d.port
+	j.Owner, j.OwnFor, j.Claim = d.owner(), ClaimFor, claimOf(d.key)
 }

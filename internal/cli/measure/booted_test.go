@@ -1,0 +1,110 @@
+package measure_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/standin"
+	"github.com/apkgate/apkgate/run"
+)
+
+// emulators is a configuration of emulators that apkgate boots.
+const emulators = `app: {package: com.example.demo, apk: app.apk}
+scenarios:
+  - {name: read, workload: &test {instrumentation: {test-package: com.example.demo, class: "com.example.demo.ReadMailTest#readsMail"}}, repetitions: 1, warm-up: 0, compile: none}
+  - {name: again, workload: *test, repetitions: 1, warm-up: 0, compile: none}
+devices:
+  - {name: six, avd: {model: pixel_6, android: 34, abi: x86_64}, count: 2}
+`
+
+// collectOn measures on a computer whose programs are stand-ins, as a process.
+func collectOn(t *testing.T, l *standin.Lab, args ...string) (runs []run.Run, stderr string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	clitest.WriteFile(t, filepath.Join(dir, "app.apk"), standin.App(1500*time.Millisecond, 1))
+	path := clitest.WriteFile(t, filepath.Join(dir, "apkgate.yml"), emulators)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(l.Environment(), clitest.CommandLine+"="+strings.Join(append([]string{"collect", "--config", path}, args...), "\n"))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	for line := range strings.Lines(string(out)) {
+		r, err := run.Decode([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	left, listed := lease.List(l.Path("cache", "apkgate", "leases"))
+	if listed != nil || len(left) > 0 {
+		t.Errorf("leases that are left: %+v, %v", left, listed)
+	}
+	if there := l.Instances(); len(there) > 0 {
+		t.Errorf("emulators that are left: %+v", there)
+	}
+	return runs, said.String(), err
+}
+
+// One emulator at a time is booted on a computer, for all of its runs, and gone at the
+// end with its lease.
+func TestEmulatorsAreBootedForTheRuns(t *testing.T) {
+	t.Parallel()
+	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
+	runs, stderr, err := collectOn(t, l)
+	if err != nil || len(runs) != 2 || runs[0].Scenario != "read" || runs[1].Scenario != "again" {
+		t.Fatalf("%v, %d runs\n%s", err, len(runs), stderr)
+	}
+	if boots := started(l); boots != 1 {
+		t.Errorf("%d emulators were started, want 1", boots)
+	}
+	if !strings.Contains(stderr, "2 devices are booted on this computer, one at a time: --parallel 2") {
+		t.Errorf("nothing is said of the one that waits:\n%s", stderr)
+	}
+}
+
+// An emulator that dies while it boots gets a fresh start.
+func TestAnEmulatorThatDiesBooting(t *testing.T) {
+	t.Parallel()
+	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
+	l.Breaks("dies-booting", 1)
+	runs, stderr, err := collectOn(t, l)
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%v, %d runs\n%s", err, len(runs), stderr)
+	}
+	if boots := started(l); boots != 2 {
+		t.Errorf("%d emulators were started, want 2", boots)
+	}
+}
+
+// Where no emulator can run, each run is missing, with what keeps it from that.
+func TestEmulatorsWithoutAcceleration(t *testing.T) {
+	t.Parallel()
+	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
+	l.Breaks("no-kvm", 1000)
+	runs, stderr, err := collectOn(t, l, "--parallel", "2")
+	if err == nil || len(runs) != 0 || strings.Count(stderr, "no device is left to make it") < 2 || !strings.Contains(stderr, "kvm") {
+		t.Errorf("%v, %d runs\n%s", err, len(runs), stderr)
+	}
+}
+
+// started is how many emulators have been started on a device.
+func started(l *standin.Lab) (n int) {
+	for _, line := range l.Called("emulator") {
+		if strings.Contains(fmt.Sprint(line), "-avd") || strings.Contains(fmt.Sprint(line), "@") {
+			n++
+		}
+	}
+	return n
+}
