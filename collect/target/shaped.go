@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func (t *Target) OpenConsole(ctx context.Context) (*console.Console, error) {
 		return nil, err
 	}
 	name, err := c.Name(ctx)
-	mine := t.Facts.Properties["ro.boot.qemu.avd_name"]
+	mine := cmp.Or(t.Facts.Properties["ro.boot.qemu.avd_name"], t.Facts.Properties["ro.kernel.qemu.avd_name"])
 	if err == nil && mine != "" && strings.ReplaceAll(name, " ", "_") != strings.ReplaceAll(mine, " ", "_") {
 		err = fmt.Errorf("the console on port %d is of the emulator %q, and the device is %q", t.Console, journal.Line(name), journal.Line(mine))
 	}

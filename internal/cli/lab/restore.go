@@ -28,7 +28,7 @@ func (d Device) Restore(ctx context.Context, now time.Time) (told []string, err 
 		me.Lock = taken.Lock()
 	}
 	t := target.New(d.Name, d.Clock, now, d.Open)
-	t.Journal, t.Owner = journal.New(d.Name, nil), &me
+	t.Journal, t.Owner, t.Console = journal.New(d.Name, nil), &me, d.port
 	err = t.Restore(ctx)
 	for _, w := range t.Journal.Warnings {
 		told = append(told, w.Text)

@@ -21,8 +21,8 @@ import (
 	"unicode/utf8"
 )
 
-// Network is what the console has emulated: bits per second, 0 without a limit, and the
-// bounds of the delay of each packet that comes in.
+// Network is what the console was told to emulate: bits per second, 0 without a limit, and
+// the bounds of the delay of each packet.
 type Network struct {
 	Up, Down    float64
 	Least, Most time.Duration
