@@ -65,7 +65,7 @@ func Main(c console.Console, args []string) int {
 	if err := secrets.Take(&c, args); err != nil {
 		fmt.Fprintf(c.Stderr, "warning: a workload on this computer could read the workflow's secrets: %s\n", console.Plain(err.Error()))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible()
 	defer stop()
 	out := &noted{w: c.Stdout}
 	c.Stdout = out
@@ -79,6 +79,25 @@ func Main(c console.Console, args []string) int {
 		err = exit.Infrastructure(errors.New("interrupted: what was measured and stored before is kept"))
 	}
 	return exit.Finish(c.Stderr, err)
+}
+
+// interruptible is a context that the first signal cancels. Another of the same kind ends
+// the process at once: who presses Ctrl-C twice means it. A runner that cancels a job
+// sends SIGINT, SIGTERM after 7.5 seconds and SIGKILL after 10 (GitHub, "Workflow
+// cancellation reference"): its SIGTERM hurries nobody who is at it already.
+func interruptible() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case first := <-signals:
+			signal.Reset(first)
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(); signal.Stop(signals) }
 }
 
 // noted is a stream that remembers the first error of writing to it.

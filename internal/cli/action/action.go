@@ -166,6 +166,9 @@ func in(c console.Console, dir string, f *runFlags) (console.Console, error) {
 	if !stores.IsShared(f.Store) {
 		paths = append(paths, &f.Store)
 	}
+	for i := range f.sessions.Merge {
+		paths = append(paths, &f.sessions.Merge[i])
+	}
 	for _, path := range paths {
 		if *path != "" && !filepath.IsAbs(*path) {
 			*path = filepath.Join(dir, *path)

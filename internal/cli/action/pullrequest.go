@@ -19,6 +19,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
@@ -36,7 +37,7 @@ const maxBaseCommits = 300
 // those of a fork; a report has them all.
 func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (result, error) {
 	ctx := cmd.Context()
-	cfg, err := lab.Config(f.Config, f.CollectFlags)
+	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
 	if err != nil {
 		return result{}, err
 	}
@@ -75,6 +76,11 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		base = turns.Kept(ctx, c, cfg, store, stores.Kept(set.Store), stands.Commits)
 	}
 	defer base.Close(c)
+	measuring, err := session.Begin(session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File()}, f.sessions, &f.CollectFlags)
+	if err != nil {
+		return result{}, err
+	}
+	defer measuring.End(ctx)
 	f.Pool = booted.NewPool(c, f.Session)
 	defer f.Pool.Close()
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, into)

@@ -73,8 +73,8 @@ func refresh(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (resul
 		return result{}, err
 	}
 	a.FailOn = set.FailOn
-	done, err := history.Refresh(cmd.Context(), c, f.ConfigFlags, set, history.Refreshing{
-		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, AcceptRegression: f.acceptRegression,
+	done, err := history.Refresh(c, cmd, f.ConfigFlags, set, history.Refreshing{
+		PolicyFlags: f.PolicyFlags, CollectFlags: f.CollectFlags, Sessions: f.sessions, AcceptRegression: f.acceptRegression,
 	})
 	if err != nil {
 		return result{}, err

@@ -17,6 +17,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/measure"
+	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 )
 
@@ -25,6 +26,7 @@ type runFlags struct {
 	flags
 	settings.PolicyFlags
 	lab.CollectFlags
+	sessions          session.Flags
 	mode              string
 	comment, checkRun bool
 	base, head        string // APKs, for mode compare
@@ -46,6 +48,7 @@ func runCommand(c console.Console) *cobra.Command {
 	f.flags.register(cmd)
 	f.PolicyFlags.Register(cmd)
 	f.CollectFlags.Register(cmd)
+	f.sessions.Register(cmd)
 	cmd.Flags().StringVar(&f.mode, "mode", string(modePullRequest), "what to do: pull-request, refresh or compare")
 	cmd.Flags().StringVar(&f.base, "base", "", "for mode compare: the APK to compare with")
 	cmd.Flags().StringVar(&f.head, "head", "", "for mode compare: the APK that may be worse")
@@ -82,6 +85,11 @@ func runMode(c console.Console, cmd *cobra.Command, f *runFlags) (err error) {
 	mode, err := modeNamed(f.mode)
 	if err != nil {
 		return err
+	}
+	if f.mode == string(modeCompare) {
+		if err := f.sessions.Refuse("mode compare measures two builds in turns, which is done in one go"); err != nil {
+			return err
+		}
 	}
 	if f.mode != string(modePullRequest) { // no other mode's result stands in for the gate's
 		a.Name = f.mode + " " + a.Name

@@ -26,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
@@ -39,6 +40,7 @@ import (
 type Refreshing struct {
 	settings.PolicyFlags
 	lab.CollectFlags
+	Sessions         session.Flags
 	AcceptRegression bool
 	runs, context    []string // files instead of measuring, and what they don't tell
 	pkg              string
@@ -80,6 +82,7 @@ With --run it takes runs that were measured elsewhere instead.`,
 	f.PolicyFlags.Register(cmd)
 	out.Register(cmd)
 	f.CollectFlags.Register(cmd)
+	f.Sessions.Register(cmd)
 	cmd.Flags().StringArrayVar(&f.runs, "run", nil, "a file of runs to accept, instead of measuring; may be repeated")
 	cmd.Flags().StringVar(&f.pkg, "package", "", "the app, for files of --run that don't name it")
 	cmd.Flags().StringArrayVar(&f.context, "context", nil, "a context property, NAME=VALUE, for files of --run that don't name it; may be repeated")
@@ -100,7 +103,7 @@ func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags,
 	if err := files.KeepsInput(out.Files(), f.runs, []string{set.Store, cf.File()}); err != nil {
 		return err
 	}
-	done, err := Refresh(cmd.Context(), c, cf, set, f)
+	done, err := Refresh(c, cmd, cf, set, f)
 	if err != nil {
 		return err
 	}
@@ -112,18 +115,20 @@ func showRefresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags,
 }
 
 // Refresh makes the new runs and accepts or refuses them.
-func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, set settings.Settings, f Refreshing) (*Refreshed, error) {
+func Refresh(c console.Console, cmd *cobra.Command, cf settings.ConfigFlags, set settings.Settings, f Refreshing) (*Refreshed, error) {
+	ctx := cmd.Context()
 	f.Evidence.Folder = stores.Kept(set.Store)
-	cfg, err := refreshConfig(cf, f)
+	cfg, err := refreshConfig(c, cf, f)
 	if err != nil {
 		return nil, err
 	}
+	measure, end, err := refresher(session.Command{Console: c, Cobra: cmd, Config: cfg, File: cf.File()}, &f)
+	if err != nil {
+		return nil, err
+	}
+	defer end(ctx)
 	f.Pool = booted.NewPool(c, f.Session)
 	defer f.Pool.Close()
-	measure, err := refresher(c, cfg, &f)
-	if err != nil {
-		return nil, err
-	}
 	store, err := stores.Open(ctx, c, set.Store)
 	if err != nil {
 		return nil, err
@@ -152,28 +157,33 @@ func Refresh(ctx context.Context, c console.Console, cf settings.ConfigFlags, se
 type refreshSource func(context.Context, baseline.Store) (lab.Measured, error)
 
 // refreshConfig says what is measured; nil where the runs come from files.
-func refreshConfig(cf settings.ConfigFlags, f Refreshing) (*config.Config, error) {
+func refreshConfig(c console.Console, cf settings.ConfigFlags, f Refreshing) (*config.Config, error) {
 	if len(f.runs) > 0 {
-		return nil, nil
+		return nil, f.Sessions.Refuse("--run takes runs from a file, and nothing is measured")
 	}
-	return lab.Config(cf.Config, f.CollectFlags)
+	return f.Sessions.Config(c, cf.Config, f.CollectFlags)
 }
 
-// refresher is where the new runs come from, with what the user said of it checked.
-func refresher(c console.Console, cfg *config.Config, f *Refreshing) (refreshSource, error) {
-	if cfg == nil {
-		runs, err := refreshRuns(c, *f)
+// refresher is where the new runs come from, with what the user said of it checked, and
+// what is to be done in the end.
+func refresher(c session.Command, f *Refreshing) (refreshSource, func(context.Context), error) {
+	if c.Config == nil {
+		runs, err := refreshRuns(c.Console, *f)
 		return func(ctx context.Context, store baseline.Store) (lab.Measured, error) {
 			if _, err := store.Add(ctx, runs...); err != nil {
 				return lab.Measured{}, stores.Error(err)
 			}
 			return lab.Measured{Runs: runs}, nil
-		}, err
+		}, func(context.Context) {}, err
 	}
-	f.Evidence.APK = cfg.Evidence.APK
+	f.Evidence.APK = c.Config.Evidence.APK
+	measuring, err := session.Begin(c, f.Sessions, &f.CollectFlags)
+	if err != nil {
+		return nil, nil, err
+	}
 	return func(ctx context.Context, store baseline.Store) (lab.Measured, error) {
-		return lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
-	}, nil
+		return lab.MeasureInto(ctx, c.Console, c.Config, f.CollectFlags, store)
+	}, measuring.End, nil
 }
 
 // refreshRuns reads the files of --run.

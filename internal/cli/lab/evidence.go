@@ -26,6 +26,9 @@ type Evidence struct {
 	Report string
 	// APK has the build that is measured kept with its runs.
 	APK bool
+	// Sources are where the files of runs lie that are known already (see
+	// CollectFlags.Known), beside Folder.
+	Sources []*evidence.Folder
 }
 
 // keeper takes files in while runs are made, and gives them to their runs.
@@ -35,12 +38,13 @@ type keeper struct {
 	temporary string           // the folder that is gone at the end, "" for none
 	report    string
 	room      int64 // bytes that the report folder still takes
+	sources   []*evidence.Folder
 }
 
 // keeper readies what the files go to. Files that only a report gets have a folder for
 // as long as it takes.
 func (e Evidence) keeper(c console.Console) (*keeper, error) {
-	k := &keeper{console: c, folder: e.Folder, report: e.Report, room: evidence.Default.Total}
+	k := &keeper{console: c, folder: e.Folder, report: e.Report, room: evidence.Default.Total, sources: e.Sources}
 	if k.folder != nil || k.report == "" {
 		return k, nil
 	}
@@ -121,7 +125,7 @@ func (k *keeper) finished(ctx context.Context, r run.Run) {
 	r, err := r.Named()
 	var gone evidence.Gone
 	if err == nil {
-		gone, err = k.folder.Attach(ctx, r)
+		gone, err = k.attach(ctx, r)
 	}
 	if line := kept.GoneLine(gone); line != "" {
 		fmt.Fprintln(k.console.Stderr, line)
@@ -132,6 +136,42 @@ func (k *keeper) finished(ctx context.Context, r run.Run) {
 	if err != nil {
 		fmt.Fprintf(k.console.Stderr, "warning: files that were kept with run %s: %s\n", console.Plain(r.ID), console.Plain(err.Error()))
 	}
+}
+
+// attach gives the files to their run, and brings those that lie elsewhere.
+func (k *keeper) attach(ctx context.Context, r run.Run) (evidence.Gone, error) {
+	var gone evidence.Gone
+	if len(k.sources) > 0 {
+		if err := files.MakeFolder(filepath.Dir(k.folder.Path())); err != nil {
+			return gone, files.Error("make a folder for what is kept with the runs", k.folder.Path(), err)
+		}
+	}
+	for _, source := range k.sources {
+		if k.hasAll(r) {
+			break
+		}
+		done, err := evidence.Copy(ctx, k.folder, source, r)
+		gone.Add(done.Gone)
+		if err != nil {
+			return gone, err
+		}
+	}
+	if len(k.sources) > 0 && !k.hasAll(r) {
+		fmt.Fprintf(k.console.Stderr, "warning: not all files that were kept with the run of %s are beside the parts, so that it only names them\n", console.Plain(r.Scenario))
+	}
+	more, err := k.folder.Attach(ctx, r)
+	gone.Add(more)
+	return gone, err
+}
+
+// hasAll reports whether all files of the run are here.
+func (k *keeper) hasAll(r run.Run) bool {
+	for _, e := range r.Evidence {
+		if _, _, here := k.folder.Place(e.Digest); !here {
+			return false
+		}
+	}
+	return true
 }
 
 // toReport copies the run's files to the report folder, as far as there is room.

@@ -33,9 +33,11 @@ type CollectFlags struct {
 	Pool *booted.Pool
 	// Known tells what became of a unit that is measured already: it is not made again.
 	// Ended is given each unit that was made, as soon as it has ended and before its run
-	// is kept. Both may be nil. No flags.
-	Known func(Unit) (collect.Result, bool)
-	Ended func(Unit, collect.Result) error
+	// is kept. Both may be nil. Merged says that other processes have measured what is
+	// known, on devices of their own. No flags.
+	Merged bool
+	Known  func(Unit) (collect.Result, bool)
+	Ended  func(Unit, collect.Result) error
 }
 
 // Register defines the flags.

@@ -8,58 +8,89 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
 	"github.com/apkgate/apkgate/internal/cli/lab"
+	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 )
 
+// collecting is what apkgate collect is told.
+type collecting struct {
+	settings.ConfigFlags
+	lab.CollectFlags
+	sessions session.Flags
+	out      string
+}
+
 // CollectCommand is apkgate collect.
 func CollectCommand(c console.Console) *cobra.Command {
-	var cf settings.ConfigFlags
-	var f lab.CollectFlags
-	var out string
+	var f collecting
 	cmd := &cobra.Command{
 		Use:   "collect",
 		Short: "Measure, without comparing",
 		Long: `Runs the scenarios of apkgate.yml on its devices and writes the runs as JSON
-Lines. apkgate check compares them later, or elsewhere.`,
+Lines. apkgate check compares them later, or elsewhere.
+
+With --shard k/n it measures one of n shares of the runs, and leaves it in --output
+for --merge: so several jobs measure side by side what one of them judges.`,
+		Example: `  apkgate collect --output runs.jsonl
+  apkgate collect --shard 2/5 --output part-2.session
+  apkgate collect --merge parts --output runs.jsonl`,
 		Args: arguments.None,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := lab.Config(cf.Config, f)
-			if err != nil {
-				return err
-			}
-			if err := files.KeepsInput([]string{out}, []string{cf.File(), cfg.App.TestAPK}, cfg.App.APKs()); err != nil {
-				return err
-			}
-			if out != "" && out != "-" && !files.Special(out) {
-				if err := files.Writable(filepath.Dir(out)); err != nil {
-					return err
-				}
-				f.Evidence.Folder = stores.Kept(out)
-			}
-			if f.Evidence.Folder == nil && cfg.Evidence.Keeps() {
-				fmt.Fprintln(c.Stderr, "warning: evidence is not kept, as the runs are not written to a file; --output names one")
-			}
-			results, err := lab.Measure(cmd.Context(), c, cfg, f, nil)
-			if err != nil {
-				return err
-			}
-			write := lab.JSONLines(results)
-			if out == "" || out == "-" {
-				err = write(c.Stdout)
-			} else {
-				err = files.Write(out, write)
-			}
-			return errors.Join(exit.InfrastructureIf(err), cmp.Or(lab.LossOf(results), lab.EndedOf(results)))
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return collectRuns(c, cmd, f) },
 	}
-	cmd.Flags().StringVar(&cf.Config, "config", "", "the configuration (default apkgate.yml)")
-	cmd.Flags().StringVarP(&out, "output", "o", "", "the file to write (default: standard output)")
-	f.Register(cmd)
+	cmd.Flags().StringVar(&f.Config, "config", "", "the configuration (default apkgate.yml)")
+	cmd.Flags().StringVarP(&f.out, "output", "o", "", "the file to write (default: standard output)")
+	f.CollectFlags.Register(cmd)
+	f.sessions.Register(cmd)
+	f.sessions.RegisterShard(cmd)
 	return cmd
+}
+
+func collectRuns(c console.Console, cmd *cobra.Command, f collecting) error {
+	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
+	if err != nil {
+		return err
+	}
+	read := append([]string{f.ConfigFlags.File(), cfg.App.TestAPK}, f.sessions.Merge...)
+	if err := files.KeepsInput([]string{f.out}, read, cfg.App.APKs()); err != nil {
+		return err
+	}
+	here := session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File()}
+	if f.out != "" && f.out != "-" && !files.Special(f.out) {
+		if err := files.Writable(filepath.Dir(f.out)); err != nil {
+			return err
+		}
+		f.Evidence.Folder = stores.Kept(f.out)
+		here.Output = f.out
+	}
+	if f.Evidence.Folder == nil && cfg.Evidence.Keeps() {
+		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, as the runs are not written to a file; --output names one")
+	}
+	measuring, err := session.Begin(here, f.sessions, &f.CollectFlags)
+	if err != nil {
+		return err
+	}
+	defer measuring.End(cmd.Context())
+	results, err := lab.Measure(cmd.Context(), c, cfg, f.CollectFlags, nil)
+	if err != nil {
+		return err
+	}
+	if f.sessions.Shard == "" { // the part has them already
+		err = f.write(c, results)
+	}
+	return errors.Join(exit.InfrastructureIf(err), cmp.Or(lab.LossOf(results), lab.EndedOf(results)))
+}
+
+func (f collecting) write(c console.Console, results []collect.Result) error {
+	write := lab.JSONLines(results)
+	if f.out == "" || f.out == "-" {
+		return write(c.Stdout)
+	}
+	return files.Write(f.out, write)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/cli/places"
+	"github.com/apkgate/apkgate/internal/cli/session"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/cli/stores"
 	"github.com/apkgate/apkgate/internal/cli/turns"
@@ -40,7 +41,8 @@ type runFlags struct {
 	settings.PolicyFlags
 	output.OutputFlags
 	lab.CollectFlags
-	accept bool
+	sessions session.Flags
+	accept   bool
 	// base is the build to measure against in turns, of the commit baseCommit, and keep
 	// the folder that gets what is then measured.
 	base, baseCommit, keep string
@@ -70,6 +72,7 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 	f.PolicyFlags.Register(cmd)
 	f.OutputFlags.Register(cmd)
 	f.CollectFlags.Register(cmd)
+	f.sessions.Register(cmd)
 	cmd.Flags().StringVar(&f.base, "base", "", "the build to measure against in turns, where the history does not clear the new one, instead of the configuration's")
 	cmd.Flags().StringVar(&f.baseCommit, "base-commit", "", "the commit the base was built from")
 	cmd.Flags().StringVar(&f.keep, "keep", "", "leave what is measured in turns in this folder, as base.jsonl and head.jsonl")
@@ -79,8 +82,7 @@ With --accept, as on a main branch, runs that are no regression are accepted.`,
 
 func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	ctx := cmd.Context()
-	f.Session = cmp.Or(f.Session, runSession(c.Now()))
-	cfg, err := lab.Config(f.Config, f.CollectFlags)
+	cfg, err := f.sessions.Config(c, f.Config, f.CollectFlags)
 	if err != nil {
 		return err
 	}
@@ -116,6 +118,11 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 		base = turns.Kept(ctx, c, cfg, store, f.Evidence.Folder, nil)
 	}
 	defer base.Close(c)
+	measuring, err := session.Begin(session.Command{Console: c, Cobra: cmd, Config: cfg, File: f.ConfigFlags.File(), Name: runSession(c.Now())}, f.sessions, &f.CollectFlags)
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	defer measuring.End(ctx)
 	f.Pool = booted.NewPool(c, f.Session)
 	defer f.Pool.Close()
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)

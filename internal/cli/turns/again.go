@@ -28,7 +28,7 @@ func (s Settler) again(ctx context.Context, in layout.Input, m lab.Measured) (la
 		words.Count(len(places), "run looks", "runs look"))
 	flags := s.Flags
 	flags.Again++
-	flags.Session, flags.Only = s.session("again"), nil
+	flags.Session, flags.Only, flags.Known, flags.Ended = s.session("again"), nil, nil, nil
 	for _, place := range places {
 		flags.Only = append(flags.Only, m.Places[place])
 	}
