@@ -77,7 +77,7 @@ func (f Flags) Config(c console.Console, path string, cf lab.CollectFlags) (*con
 	if err == nil || cfg == nil || len(f.Merge) == 0 {
 		return cfg, err
 	}
-	fmt.Fprintf(c.Stderr, "warning: nothing can be measured in turns here: %s\n", console.Plain(words.OneLine(err.Error())))
+	fmt.Fprintf(c.Stderr, "warning: nothing can be measured in turns here: %s\n", console.Plain(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	app := &cfg.App
 	app.APK, app.Splits, app.TestAPK, app.OrchestratorAPK, app.TestServicesAPK, app.Mapping = "", nil, "", "", "", ""
 	return cfg, nil

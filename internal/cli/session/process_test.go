@@ -1,9 +1,14 @@
 package session_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,4 +107,98 @@ func TestShardsMergedAreOneMeasurement(t *testing.T) {
 	if d := cmp.Diff(one, merged); d != "" {
 		t.Errorf("(-one process +five):\n%s", d)
 	}
+}
+
+// kills is how often the tests kill apkgate: each time at another instant.
+func kills(all int) int {
+	if testing.Short() {
+		return max(all/8, 1)
+	}
+	return all
+}
+
+// TestAKilledRunIsGoneOnWith kills apkgate again and again, from before it has opened
+// anything to while it writes: what each session has in the end is what it would have had
+// at once, and each run is once in the history.
+func TestAKilledRunIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	l := labOf(t, 9)
+	command := []string{"run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db"), "--parallel", "2"}
+	before := l.Export()
+	if status, said := apart(t, command...); status != exit.StatusPass {
+		t.Fatalf("exit status %d\n%s", status, said)
+	}
+	want := bySession(t, l, before)
+	before = l.Export()
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	goneOn := 0
+	for range kills(50) {
+		if said := runUntilKilled(t, append(command, "--resume"), random); strings.Contains(said, "going on with") {
+			goneOn++
+		}
+	}
+	if status, said := apart(t, append(command, "--resume")...); status != exit.StatusPass {
+		t.Fatalf("after all kills: exit status %d\n%s", status, said)
+	}
+	got := bySession(t, l, before)
+	for name, runs := range got {
+		if d := cmp.Diff(slices.Collect(maps.Values(want))[0], runs); d != "" {
+			t.Errorf("session %s (-undisturbed +gone on with):\n%s", name, d)
+		}
+	}
+	if len(got) == 0 || goneOn == 0 {
+		t.Errorf("%d sessions, gone on with %d times: the test has seen nothing", len(got), goneOn)
+	}
+	if left, err := filepath.Glob(l.Path(".apkgate/sessions/*")); err != nil || len(left) > 0 {
+		t.Errorf("sessions that are through are left: %q, %v", left, err)
+	}
+	t.Logf("%d sessions of 18 runs, gone on with %d times after %d kills", len(got), goneOn, kills(50))
+}
+
+// runUntilKilled kills apkgate some time after it has reported some runs, and returns what
+// it said.
+func runUntilKilled(t *testing.T, command []string, random *rand.Rand) (said string) {
+	t.Helper()
+	cmd, stderr := clitest.Start(t, command...)
+	in := bufio.NewReader(stderr)
+	for reports := random.IntN(5); reports > 0; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			break
+		}
+		said += line
+		if strings.HasPrefix(line, "run ") {
+			reports--
+		}
+	}
+	<-time.After(time.Duration(random.IntN(60_000)) * time.Microsecond)
+	_ = cmd.Process.Kill() // it may have ended
+	rest, _ := io.ReadAll(in)
+	_ = cmd.Wait()
+	return said + string(rest)
+}
+
+// bySession are the complete runs that the history has now and had not, by the session
+// that they are of, in an order that does not hang on when they were measured.
+func bySession(t *testing.T, l clitest.Lab, before map[string]string) map[string][]run.Run {
+	t.Helper()
+	out := map[string][]run.Run{}
+	for id, record := range l.Export() {
+		r, err := run.Decode([]byte(record))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, known := before[id]; known || r.Status != run.Complete {
+			continue
+		}
+		session := r.Session
+		r.ID, r.Started, r.Session = "", time.Time{}, ""
+		out[session] = append(out[session], r)
+	}
+	for _, runs := range out {
+		slices.SortFunc(runs, func(a, b run.Run) int {
+			return strings.Compare(fmt.Sprint(a.Context, a.Iterations), fmt.Sprint(b.Context, b.Iterations))
+		})
+	}
+	return out
 }
