@@ -45,12 +45,10 @@ func (t *Target) TearDown(ctx context.Context, pkg string) {
 		t.HangUp()
 		return
 	}
-	longest := tearDownFor
-	if ctx.Err() != nil {
-		longest = interruptedFor
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longest)
+	interrupted := ctx
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tearDownFor)
 	defer cancel()
+	defer context.AfterFunc(interrupted, func() { time.AfterFunc(interruptedFor, cancel) })()
 	defer t.HangUp()
 	t.Journal.Report(journal.TearDown, 0, 0, "")
 	if !t.reachable(ctx, pkg) {
