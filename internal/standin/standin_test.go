@@ -125,7 +125,7 @@ func TestAnEmulatorAsItsUsersSeeIt(t *testing.T) {
 		return all
 	}
 	said("OK\r\n")
-	if _, err := conn.Write([]byte("power capacity 80\r\nauth " + string(token) + "\r\npower capacity 80\r\npower display\r\nkill\r\n")); err != nil {
+	if _, err := conn.Write([]byte("power capacity 80\r\nauth " + string(token) + "\r\npower capacity 80\r\npower display\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	if got := said("\r\n"); !strings.HasPrefix(got, "KO: ") {
@@ -135,6 +135,12 @@ func TestAnEmulatorAsItsUsersSeeIt(t *testing.T) {
 	said("OK\r\n")
 	if got := said("OK\r\n"); !strings.Contains(got, "capacity: 80\r\n") {
 		t.Errorf("the console shows %q", got)
+	}
+	if got := adb(t, l, "-s", serial, "shell", "dumpsys", "battery"); !strings.Contains(got, "level: 80\n") {
+		t.Errorf("Android shows\n%s", got)
+	}
+	if _, err := conn.Write([]byte("kill\r\n")); err != nil {
+		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the emulator ends with %v", err)

@@ -37,6 +37,7 @@ type Account struct {
 	deeds              []*Deeds
 	screens            []Screen
 	supplies           []supply
+	emulated           int // per cent that an emulator's console has set, 0 for none
 	ledger             ledger
 	mark               mark
 	gauged             power.Reading // the last

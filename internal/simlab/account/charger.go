@@ -123,8 +123,14 @@ func (a *Account) BatteryLevel() int {
 	if v, ok := a.fake.values["level"]; ok && a.fake.frozen {
 		return v
 	}
+	if a.emulated > 0 {
+		return a.emulated
+	}
 	return a.Battery(a.Clock.Now()).Percent
 }
+
+// SetLevel has an emulated battery be so full, in per cent.
+func (a *Account) SetLevel(percent int) { a.emulated = percent }
 
 // Values of android.os.BatteryManager's BATTERY_STATUS.
 const (

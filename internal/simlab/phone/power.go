@@ -6,6 +6,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
+	"github.com/apkgate/apkgate/internal/simlab/console"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/profile"
 	"github.com/apkgate/apkgate/internal/simlab/sched"
@@ -31,6 +32,21 @@ func (p *Phone) SetPowered(from string) {
 	defer p.mu.Unlock()
 	p.power.SetPowered(from)
 	p.screen.UserActivity()
+}
+
+// Charge is told what the emulator's console has the battery be.
+func (p *Phone) Charge(b console.Battery) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	from := "battery"
+	if b.AC {
+		from = "ac"
+	}
+	if from != p.power.SuppliedFrom() {
+		p.power.SetPowered(from)
+		p.screen.UserActivity()
+	}
+	p.power.SetLevel(b.Capacity)
 }
 
 // Truth is what the phone really drew between two instants of its clock.

@@ -95,7 +95,7 @@ func Run(folder state.Folder, spec Spec, ready func(Running) error) error {
 	ending, end := context.WithCancel(context.Background())
 	defer end()
 	if spec.Console > 0 {
-		if err := openConsole(ending, end, spec, folder.Fails, phone.Phone.Emulate); err != nil {
+		if err := openConsole(ending, end, phone, spec, folder.Fails); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func untilTold(ending context.Context, folder state.Folder) {
 
 // openConsole opens the emulator's console for whoever has the token of the user's home,
 // which is made where there is none, as the emulator does (console_auth.cpp).
-func openConsole(ending context.Context, end func(), spec Spec, fails func(string) bool, emulate func(console.Network)) error {
+func openConsole(ending context.Context, end func(), s *simlab.Simulated, spec Spec, fails func(string) bool) error {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return err
@@ -158,11 +158,12 @@ func openConsole(ending context.Context, end func(), spec Spec, fails func(strin
 		return fmt.Errorf("listen for the console of %s: %w", spec.Name, err)
 	}
 	context.AfterFunc(ending, func() { _ = listener.Close() })
-	emulator := &console.Emulator{Name: spec.AVD, ID: spec.ID, TokenFile: token, OnNetwork: emulate, OnKill: func() {
-		if !fails(FailsToEnd) {
-			end()
-		}
-	}}
+	emulator := &console.Emulator{Name: spec.AVD, ID: spec.ID, TokenFile: token, OnNetwork: s.Phone.Emulate, OnBattery: s.Phone.Charge,
+		OnKill: func() {
+			if !fails(FailsToEnd) {
+				end()
+			}
+		}}
 	go func() { _ = emulator.Serve(listener) }()
 	return nil
 }
