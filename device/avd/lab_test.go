@@ -67,7 +67,7 @@ func newComputer(t *testing.T, o standin.Options) *computer {
 		t.Fatal(err)
 	}
 	c := &computer{Lab: l, t: t}
-	c.avd = c.another(time.Minute, 10*time.Second)
+	c.avd = c.another(3*time.Minute, 10*time.Second)
 	return c
 }
 
@@ -301,7 +301,7 @@ func TestWithoutADB(t *testing.T) {
 	os.Remove(filepath.Join(c.SDK(), "platform-tools", "adb"))
 	variables["PATH"], variables["ANDROID_ADB_SERVER_PORT"] = c.Bin, "1" // nobody's
 	c.avd = avd.New(avd.Computer{Getenv: func(name string) string { return variables[name] }, Env: env}).
-		In(c.Path("homes"), locks, time.Minute, 10*time.Second)
+		In(c.Path("homes"), locks, 3*time.Minute, 10*time.Second)
 	b, h := c.boot(spec())
 	if b.Address != "127.0.0.1:"+strconv.Itoa(b.ConsolePort+1) {
 		t.Errorf("%+v", b)
@@ -655,4 +655,49 @@ func TestAnInterruptedBoot(t *testing.T) {
 		t.Errorf("%v, %v; want no process", found, err)
 	}
 	c.stopped(c.avd, h.Lease())
+}
+
+// What is looked at before a boot, on a computer that can boot and on others.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	c := newComputer(t, standin.Options{WithoutADB: true})
+	findings := func() map[string]device.Finding {
+		out := map[string]device.Finding{}
+		for _, f := range c.avd.Check(t.Context()) {
+			out[f.Name] = f
+		}
+		return out
+	}
+	all := findings()
+	for name, detail := range map[string]string{
+		"avdmanager": c.SDK(), "emulator": "version 36.4.10.0", "acceleration": "KVM (version 12) is installed and usable.",
+		"system images": "system-images;android-34;google_apis;x86_64", "adb": "",
+	} {
+		if f := all[name]; !f.OK || f.Hint != "" || !strings.Contains(f.Detail, detail) {
+			t.Errorf("%s: %+v, want %q", name, f, detail)
+		}
+	}
+	c.Breaks("accel-8", 1)
+	if f := findings()["acceleration"]; f.OK || !strings.Contains(f.Detail, "/dev/kvm is not found") || !strings.Contains(f.Hint, "--device /dev/kvm") {
+		t.Errorf("without KVM: %+v", f)
+	}
+	c.Breaks("no-version", 1)
+	all = findings()
+	if f := all["emulator"]; f.OK || !strings.Contains(f.Detail, "libpulse") || f.Hint == "" {
+		t.Errorf("a broken emulator: %+v", f)
+	}
+	if f, ok := all["acceleration"]; ok {
+		t.Errorf("a broken emulator was asked for acceleration: %+v", f)
+	}
+	nowhere := t.TempDir()
+	c.avd = avd.New(avd.Computer{Getenv: func(name string) string { return map[string]string{"HOME": nowhere, "PATH": nowhere}[name] }})
+	all = findings()
+	for _, name := range []string{"avdmanager", "emulator", "system images"} {
+		if f := all[name]; f.OK || !strings.Contains(f.Hint, "sdkmanager") {
+			t.Errorf("without an SDK, %s: %+v", name, f)
+		}
+	}
+	if f := all["adb"]; !f.OK || !strings.Contains(f.Detail, "not found") {
+		t.Errorf("adb can be done without: %+v", f)
+	}
 }
