@@ -73,3 +73,29 @@ func TestAnEmulatorsHistoryFromBeforeIsItsOwn(t *testing.T) {
 		t.Error("each run has a copy of its own of what they shared")
 	}
 }
+
+// An emulator that never had animations has its history from before that was noted; a phone's,
+// which nobody asked about, is another's.
+func TestARunWithoutAnimationsHasItsEmulatorsHistory(t *testing.T) {
+	old := Properties{"model": "sdk", "sdk": "14"}
+	off := Properties{"model": "sdk", "sdk": "14", Virtual: "emulator", Animations: "off"}
+	on := Properties{"model": "sdk", "sdk": "14", Virtual: "emulator"}
+	for _, c := range []struct {
+		what string
+		now  Properties
+		past []Properties
+		want bool // the first of the past is the same
+	}{
+		{"off since it was noted", off, []Properties{old}, true},
+		{"on since it was noted", on, []Properties{old}, true},
+		{"off for the first time", off, []Properties{old, on}, false},
+		{"on again", on, []Properties{old, on, off}, true},
+		{"a phone", Properties{"model": "Pixel 7", Animations: "off"}, []Properties{{"model": "Pixel 7"}}, false},
+		{"a phone as ever", Properties{"model": "Pixel 7"}, []Properties{{"model": "Pixel 7"}}, true},
+		{"a phone whose clocks are held", Properties{"model": "Pixel 7", Performance: "fixed"}, []Properties{{"model": "Pixel 7"}}, false},
+	} {
+		if got := Same(Supposed(c.now, c.past)[0], c.now, nil); got != c.want {
+			t.Errorf("%s: of the run's own context: %v, want %v", c.what, got, c.want)
+		}
+	}
+}

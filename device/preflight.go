@@ -119,9 +119,9 @@ func lookBoot(output string) Finding {
 func lookScreen(output string) Finding {
 	screen, said := ReadScreen(output)
 	f := judge(screen == ScreenOn || screen == ScreenNotTold, said, "turn the screen on and keep it on")
-	f.Run = "turns it on and keeps it on"
+	f.Run = "keeps it on"
 	if !f.OK {
-		f.Fix = "svc power stayon true"
+		f.Run, f.Fix = "turns it on and keeps it on", "svc power stayon true"
 	}
 	return f
 }

@@ -54,15 +54,24 @@ func brightnessFinding(now state, want config.Conditions) device.Finding {
 	if now.brightness == "" {
 		return f
 	}
-	f.Detail = now.brightness + " of 255"
+	f.Detail = inPercent(now.brightness)
 	if now.brightnessMode == on {
 		f.Detail += ", and changes with the light of the room"
 		f.Run, f.Fix = "keeps it as it was last set by hand", "settings put system "+brightnessMode+" "+off
 	}
 	if to := level(float64(want.Brightness)); want.Brightness > 0 && to != now.brightness {
-		f.Run = fmt.Sprintf("sets it to %s of 255", to)
+		f.Run = "sets it to " + inPercent(to)
 	}
 	return f
+}
+
+// inPercent is a level of the setting's: "40 % (102 of 255)".
+func inPercent(level string) string {
+	n, err := strconv.Atoi(level)
+	if err != nil {
+		return level
+	}
+	return fmt.Sprintf("%.0f %% (%d of 255)", float64(n)/255*100, n)
 }
 
 func rotationFinding(now state, want config.Conditions) device.Finding {

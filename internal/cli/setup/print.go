@@ -46,7 +46,11 @@ func showFinding(c console.Console, serial string, f device.Finding) {
 		fmt.Fprintf(c.Stdout, "       %-12s hint: %s\n", "", f.Hint)
 	}
 	if f.Fix != "" && serial != "" {
-		fmt.Fprintf(c.Stdout, "       %-12s fix:  adb -s %s shell %s\n", "", device.Quote(console.Plain(serial)), shellWord(f.Fix))
+		by := "fix:  "
+		if f.OK {
+			by = "by hand: "
+		}
+		fmt.Fprintf(c.Stdout, "       %-12s %sadb -s %s shell %s\n", "", by, device.Quote(console.Plain(serial)), shellWord(f.Fix))
 	}
 }
 
