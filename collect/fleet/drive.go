@@ -13,6 +13,8 @@ import (
 type work struct {
 	do     func(context.Context, turn) []collect.Result
 	unmade func(place int, why error) []collect.Result
+	// once says that a job of which something was measured is not begun anew.
+	once bool
 }
 
 // turn is a job whose turn it is on a station, bound to its device.
@@ -185,6 +187,12 @@ func (d *driver) made(o queue.Order, results []collect.Result, lost error) {
 		if started := d.started[o.Station]; started != nil && started.died() != nil {
 			d.queue.Lost(o.Station, started.died(), false)
 		}
+		return
+	}
+	if d.work.once && measured(results) > 0 {
+		d.queue.Made(o.Station)
+		d.finish(o.Unit, results)
+		d.queue.Lost(o.Station, lost, isFinal(lost))
 		return
 	}
 	if results != nil {

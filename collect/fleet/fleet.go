@@ -62,7 +62,8 @@ func (l Lab) Collect(ctx context.Context) []collect.Result {
 // the job's place; nil: each scenario's repetitions. within is for all of it, 0 for ever:
 // stations that work at the same time have it at the same time, and each divides its own
 // among the jobs that it has before it, so that a later one has what an earlier one did
-// not need.
+// not need. Rounds that were measured on a station that is then lost stay, and are not
+// begun anew: whoever is asked for more has judged them already.
 func (l Lab) Interleave(ctx context.Context, heads []collect.Job, more func(job int, base, head run.Run) int, within time.Duration) (base, head []collect.Result) {
 	shares := l.shareOut(within)
 	pair := func(ctx context.Context, t turn) []collect.Result {
@@ -79,7 +80,7 @@ func (l Lab) Interleave(ctx context.Context, heads []collect.Job, more func(job 
 	unmade := func(place int, why error) []collect.Result {
 		return []collect.Result{collect.NotMade(l.Jobs[place], l.Options, why), collect.NotMade(heads[place], l.Options, why)}
 	}
-	for _, its := range l.drive(ctx, work{pair, unmade}) {
+	for _, its := range l.drive(ctx, work{pair, unmade, true}) {
 		base, head = append(base, its[0]), append(head, its[1])
 	}
 	return base, head

@@ -221,6 +221,29 @@ func TestWhatALostDeviceMeasuredIsKeptWhereNothingElseIs(t *testing.T) {
 	}
 }
 
+// Rounds that are measured are not measured anew elsewhere, but what has not begun is.
+func TestRoundsOfALostDeviceStay(t *testing.T) {
+	t.Parallel()
+	for _, rounds := range []int{0, 3} {
+		b := &bench{}
+		l := Lab{Jobs: jobsOf("pixel", "open"), Stations: []Station{b.station("pixel #1", "pixel"), b.station("pixel #2", "pixel")}, Options: collect.Options{Progress: b}}
+		tries := 0
+		got := slices.Concat(l.drive(t.Context(), work{once: true, do: func(ctx context.Context, t turn) []collect.Result {
+			if tries++; tries == 1 {
+				return []collect.Result{{Err: gone(ctx), Run: run.Run{Iterations: make([]run.Iteration, rounds)}}}
+			}
+			return []collect.Result{{Run: run.Run{Iterations: make([]run.Iteration, 8)}}}
+		}})...)
+		want := 8
+		if rounds > 0 {
+			want = rounds
+		}
+		if len(got) != 1 || len(got[0].Run.Iterations) != want || (got[0].Err != nil) != (rounds > 0) {
+			t.Errorf("%d rounds before it was lost: %d tries, %+v", rounds, tries, got)
+		}
+	}
+}
+
 // A device that dies while nothing is made on it is noticed, and started afresh when it
 // is needed.
 func TestAnIdleDeviceThatDies(t *testing.T) {

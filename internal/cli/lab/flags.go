@@ -48,7 +48,7 @@ func (f *CollectFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Ref, "ref", "", "the branch or tag of the commit (default: GITHUB_REF)")
 	cmd.Flags().StringVar(&f.Session, "session", "", "a name for what is measured side by side")
 	cmd.Flags().StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
-	cmd.Flags().IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all)")
+	cmd.Flags().IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all, but one of those that are booted on this computer)")
 }
 
 // apply lets the flags change the configuration.

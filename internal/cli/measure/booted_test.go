@@ -83,8 +83,8 @@ func TestAnEmulatorThatDiesBooting(t *testing.T) {
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("%v, %d runs\n%s", err, len(runs), stderr)
 	}
-	if boots := started(l); boots != 2 {
-		t.Errorf("%d emulators were started, want 2", boots)
+	if boots := started(l); boots < 2 {
+		t.Errorf("%d emulators were started, want another after the one that died\n%s", boots, stderr)
 	}
 }
 

@@ -67,7 +67,7 @@ apkgate.run/1 records, androidx *-benchmarkData.json and what else check reads.`
 	flags.StringArrayVar(&f.Scenarios, "scenario", nil, "only this scenario; may be repeated")
 	flags.StringVar(&f.BaseCommit, "base-commit", "", "the commit the base was built from")
 	flags.StringVar(&f.HeadCommit, "head-commit", "", "the commit the head was built from (default: GITHUB_SHA)")
-	flags.IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all)")
+	flags.IntVar(&f.Parallel, "parallel", 0, "how many devices work at the same time (0: all, but one of those that are booted on this computer)")
 	flags.StringVar(&f.Keep, "keep", "", "leave the runs in this folder, as base.jsonl and head.jsonl")
 	flags.StringVar(&f.Config, "config", "", "the configuration (default "+config.FileName+" where there is one)")
 	flags.StringVar(&f.FailOn, "fail-on", "", "exit with 1 from this outcome on: never, regression or inconclusive (default: the configuration's, else regression)")
