@@ -3,6 +3,7 @@ package booted
 import (
 	"context"
 	"net"
+	"slices"
 
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
@@ -37,15 +38,22 @@ func Keys(c console.Console) adb.Options {
 	return adb.Options{Keys: func() ([]*adb.Key, error) { return adb.UserKeys(c.Getenv) }}
 }
 
-// Reach connects to what was booted: through the adb server, or where there is none at
-// the device's own port.
+// Reach connects to what was booted: through the adb server, which has a connection of its
+// own beside which not every device takes another, or where no server runs at the
+// device's own port.
 func Reach(ctx context.Context, c console.Console, b *boot.Booted) (device.Device, error) {
-	if b.Address != "" {
-		return adb.Dial(ctx, b.Address, Keys(c))
-	}
 	server, err := Server(c)
 	if err != nil {
 		return nil, err
+	}
+	infos, err := server.Devices(ctx)
+	listed := slices.ContainsFunc(infos, func(i adb.Info) bool { return i.Serial == b.Serial })
+	_, _, noPort := net.SplitHostPort(b.Serial)
+	switch {
+	case err == nil && !listed && noPort == nil: // a server that Genymotion has not told of it
+		return server.Connect(ctx, b.Serial)
+	case !listed && b.Address != "":
+		return adb.Dial(ctx, b.Address, Keys(c))
 	}
 	return server.Device(b.Serial), nil
 }

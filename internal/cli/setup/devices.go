@@ -1,10 +1,12 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
@@ -17,16 +19,16 @@ func DevicesCommand(c console.Console) *cobra.Command {
 	var sims bool
 	cmd := &cobra.Command{
 		Use:   "devices",
-		Short: "List the devices that adb sees",
+		Short: "List the devices that adb sees, and what apkgate has booted",
 		Args:  arguments.None,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if sims {
 				return listSimulated(c)
 			}
-			return listDevices(c, cmd)
+			return errors.Join(listDevices(c, cmd), listLeases(c))
 		},
 	}
-	cmd.AddCommand(restoreCommand(c))
+	cmd.AddCommand(restoreCommand(c), cleanCommand(c))
 	cmd.Flags().BoolVar(&sims, "simulated", false, "list the profiles of simulated devices instead")
 	return cmd
 }
@@ -51,6 +53,27 @@ func listDevices(c console.Console, cmd *cobra.Command) error {
 		}
 	}
 	return table.Render()
+}
+
+// listLeases shows what apkgates of this user have booted on this computer.
+func listLeases(c console.Console) error {
+	leases, problems := lease.List(lease.Folder())
+	if len(leases) > 0 {
+		table := console.NewTable(c.Stdout, "booted by apkgate", "lab", "for", "by")
+		for _, l := range leases {
+			by := "nobody any more: apkgate devices clean stops it"
+			if l.InUse {
+				by = l.Owner.String()
+			}
+			if err := table.Append(l.ID, console.Plain(l.Kind), console.Plain(l.Name), console.Plain(by)); err != nil {
+				return err
+			}
+		}
+		if err := table.Render(); err != nil {
+			return err
+		}
+	}
+	return problems
 }
 
 func listSimulated(c console.Console) error {

@@ -82,12 +82,16 @@ func doctor(ctx context.Context, c console.Console, cfg *config.Config) (err err
 			unfit++
 		}
 	}
+	cannot := checkLabs(ctx, c, cfg)
 	lab.ShowUnusable(ctx, c, cfg)
 	if lost != nil {
 		return exit.Infrastructure(lost)
 	}
 	if unfit > 0 {
 		return exit.Infrastructure(fmt.Errorf("not fit to measure on: %d of %d %s", unfit, len(devices), words.Plural(len(devices), "device", "devices")))
+	}
+	if len(cannot) > 0 {
+		return exit.Infrastructure(fmt.Errorf("devices of the configuration can't be booted here: %s", words.List(cannot)))
 	}
 	return nil
 }

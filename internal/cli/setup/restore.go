@@ -84,9 +84,9 @@ func namesOf(devices []config.Device) (names []string) {
 }
 
 func restore(ctx context.Context, c console.Console, cfg *config.Config) (err error) {
-	real := slices.DeleteFunc(slices.Clone(cfg.Devices), func(d config.Device) bool { return d.Simulated != "" })
+	real := slices.DeleteFunc(slices.Clone(cfg.Devices), func(d config.Device) bool { return d.Simulated != "" || d.Booted() })
 	if len(cfg.Devices) > 0 && len(real) == 0 {
-		fmt.Fprintln(c.Stdout, "simulated devices are new in each run: nothing is left to put back")
+		fmt.Fprintln(c.Stdout, "devices that are simulated or booted end with each run: nothing is left to put back")
 		return nil
 	}
 	cfg.Devices = real

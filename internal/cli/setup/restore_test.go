@@ -28,11 +28,7 @@ func shelf(t *testing.T) (d device.Device, apkgate func(args ...string) (status 
 	t.Cleanup(func() { _ = phone.Close() })
 	l := clitest.NewLab(t, "demo-good", "")
 	clitest.WriteFile(t, l.Path("apkgate.yml"), fmt.Sprintf(clitest.LabConfig, "demo-good", "wifi", "  - {address: \""+phone.Address()+"\", name: shelf}\n"))
-	d, err = adb.Dial(t.Context(), phone.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
+	d = dial(t, phone)
 	return d, func(args ...string) (int, string) {
 		var out bytes.Buffer
 		c := console.Console{
@@ -42,6 +38,17 @@ func shelf(t *testing.T) (d device.Device, apkgate func(args ...string) (status 
 		c.Stderr = &out
 		return cli.Main(c, append(args, "--config", l.Path("apkgate.yml"))), out.String()
 	}, phone
+}
+
+// dial connects to a phone until the test ends.
+func dial(t *testing.T, phone *simlab.Simulated) device.Device {
+	t.Helper()
+	d, err := adb.Dial(t.Context(), phone.Address(), adb.Options{Keys: func() ([]*adb.Key, error) { return nil, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
 }
 
 // killed leaves on the phone what a run that was killed leaves there.
