@@ -124,7 +124,7 @@ func (a attempt) startOn(ctx context.Context, p *port) (b *boot.Booted, taken bo
 	ends, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	g := &log{seen: func(line logLine) {
-		if _, ok := known(line); ok {
+		if f, ok := known(line); ok && !f.goesOn {
 			end(errRefused)
 		}
 		a.mention(line)

@@ -1,6 +1,7 @@
 package avd
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -17,6 +18,9 @@ type fatal struct {
 	what   string // of it; "" for its own words
 	advice string
 	retry  bool
+	// goesOn says that the emulator may go on all the same, as after a port that a part of it
+	// can do without. It explains no more than an end that has come.
+	goesOn bool
 }
 
 // portsTaken is what is said of ports that another program has got meanwhile.
@@ -32,25 +36,44 @@ func says(texts ...string) *regexp.Regexp {
 }
 
 var fatals = []fatal{
-	{says("emulation currently requires hardware acceleration", "CPU acceleration is not supported on this machine", "CPU acceleration not supported on this machine"),
-		"there is no hardware acceleration", "see what `emulator -accel-check` says; on Linux the emulator needs /dev/kvm", false},
-	{says("Not enough space to create userdata partition", "Not enough disk space to run AVD", "does not have enough disk space to run"),
-		"", "make room on that disk; an AVD takes about 7.5 GB", false},
-	{says("Running multiple emulators with the same AVD", "Another emulator instance is running"),
-		"the AVD runs already, or an emulator that was killed has left its lock", "close the emulator that uses it; where none runs, remove multiinstance.lock and hardware-qemu.ini.lock from the AVD's folder", false},
-	{says("Unknown AVD name [", "could not find virtual device named", "unknown virtual device name"),
-		"", "name an AVD that `emulator -list-avds` lists", false},
-	{says("Missing emulator engine program", "QEMU2 emulator does not support", "is not supported by the QEMU2 emulator", "This emulator cannot emulate", "can't find the emulator executable"),
-		"", "take a system image of this computer's own processor (abi), or install the emulator again: sdkmanager emulator", false},
-	{says("Cannot find AVD system path", "Broken AVD system path", "Missing system image", "System image file doesn't exist", "No initial system image", "configuration is missing a kernel file", "Corrupt virtual device config file", "bad config:", "can't access virtual device content directory"),
-		"", "see whether the AVD's system image is installed where ANDROID_HOME points: sdkmanager --list_installed", false},
-	{says("too many emulator instances are running", "Address already in use"),
-		portsTaken, "", true},
-	{says("is pending and timeout has expired"), "", "", true},
-	{says("Invalid GPU mode"), "", "set gpu to auto, host or swiftshader_indirect", false},
-	{says("unknown option:", "invalid command-line parameter"), "", "update the emulator with: sdkmanager emulator", false},
-	{says("Invalid value for -cores", "-memory must be followed"), "", "", false},
-	{says("must be configured with at least", "Unable to allocate memory", "cannot set up guest memory"), "", "give the device less RAM (ram-mib), or run fewer at once", false},
+	{
+		says:   says("emulation currently requires hardware acceleration", "CPU acceleration is not supported on this machine", "CPU acceleration not supported on this machine"),
+		what:   "there is no hardware acceleration",
+		advice: "see what `emulator -accel-check` says; on Linux the emulator needs /dev/kvm",
+	},
+	{
+		says:   says("Not enough space to create userdata partition", "Not enough disk space to run AVD", "does not have enough disk space to run"),
+		advice: "make room on that disk; an AVD takes about 7.5 GB",
+	},
+	{
+		says:   says("Running multiple emulators with the same AVD", "Another emulator instance is running"),
+		what:   "the AVD runs already, or an emulator that was killed has left its lock",
+		advice: "close the emulator that uses it; where none runs, remove multiinstance.lock and hardware-qemu.ini.lock from the AVD's folder",
+	},
+	{
+		says:   says("Unknown AVD name [", "could not find virtual device named", "unknown virtual device name"),
+		advice: "name an AVD that `emulator -list-avds` lists",
+	},
+	{
+		says:   says("Missing emulator engine program", "QEMU2 emulator does not support", "is not supported by the QEMU2 emulator", "This emulator cannot emulate", "can't find the emulator executable"),
+		advice: "take a system image of this computer's own processor (abi), or install the emulator again: sdkmanager emulator",
+	},
+	{
+		says: says("Cannot find AVD system path", "Broken AVD system path", "Missing system image", "System image file doesn't exist", "No initial system image",
+			"configuration is missing a kernel file", "Corrupt virtual device config file", "bad config:", "can't access virtual device content directory"),
+		advice: "see whether the AVD's system image is installed where ANDROID_HOME points: sdkmanager --list_installed",
+	},
+	{says: says("too many emulator instances are running"), what: portsTaken, retry: true},
+	{says: says("Address already in use"), what: portsTaken, retry: true, goesOn: true},
+	{says: says("is pending and timeout has expired"), advice: "see whether another emulator uses the AVD's snapshots", retry: true},
+	{says: says("Invalid GPU mode"), advice: "set gpu to auto, host or swiftshader_indirect"},
+	{says: says("unknown option:", "invalid command-line parameter"), advice: "update the emulator with: sdkmanager emulator"},
+	{says: says("Invalid value for -cores", "-memory must be followed"), advice: "set other cores or another ram-mib"},
+	{
+		says:   says("must be configured with at least", "Unable to allocate memory", "cannot set up guest memory"),
+		advice: "give the device less RAM (ram-mib), or run fewer at once",
+		goesOn: true,
+	},
 }
 
 // known is the way in which an emulator failed that says so.
@@ -83,17 +106,14 @@ func explanation(lines []logLine, i int) string {
 func (g *log) died(avd, ending string) *boot.Error {
 	const most = 300
 	lines := g.lines()
-	for i, l := range lines {
-		f, ok := known(l)
-		if !ok {
-			continue
-		}
-		what := f.what
-		if what == "" {
-			what = words.OneLine(l.text)
-		}
-		return &boot.Error{
-			Lab: inSentences, What: fmt.Sprintf("boot the AVD %s: %s", avd, words.Clip(what+explanation(lines, i), most)), Advice: f.advice, Retry: f.retry,
+	for _, sure := range []bool{true, false} {
+		for i, l := range lines {
+			f, ok := known(l)
+			if !ok || f.goesOn == sure {
+				continue
+			}
+			what := words.Clip(cmp.Or(f.what, words.OneLine(l.text))+explanation(lines, i), most)
+			return &boot.Error{Lab: inSentences, What: fmt.Sprintf("boot the AVD %s: %s", avd, what), Advice: f.advice, Retry: f.retry}
 		}
 	}
 	what := fmt.Sprintf("boot the AVD %s: %s", avd, ending)

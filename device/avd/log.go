@@ -28,8 +28,11 @@ type logLine struct {
 // before it.
 var levels = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\dT[0-9:.]+Z )?(?:emulator: +)?(?:([A-Z_]{4,12}) *\| *|(ERROR|WARNING|INFO|PANIC|FATAL): +)?(.*)$`)
 
+// colors are what newer versions put around levels, on a terminal or not.
+var colors = regexp.MustCompile("\x1b\\[[0-9;]{0,10}m")
+
 func parseLogLine(line string) logLine {
-	line = strings.TrimRight(line, "\r\n ")
+	line = strings.TrimRight(colors.ReplaceAllString(line, ""), "\r\n ")
 	m := levels.FindStringSubmatch(line)
 	if m == nil {
 		return logLine{text: line}

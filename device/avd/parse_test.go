@@ -135,6 +135,7 @@ func TestLogLines(t *testing.T) {
 		"USER_WARNING | Suggested minimum":                             {"USER_WARNING", "Suggested minimum"},
 		"PANIC: Missing emulator engine program":                       {"PANIC", "Missing emulator engine program"},
 		"2025-11-23T09:37:02.9313781Z INFO         | Android emulator": {"INFO", "Android emulator"},
+		"\x1b[0;39mWARNING      | Client not connected yet.\x1b[0;39m": {"WARNING", "Client not connected yet."},
 		"HOME is defined but there is no file":                         {"", "HOME is defined but there is no file"},
 		"WARNING: cannnot unmap ptr":                                   {"WARNING", "cannnot unmap ptr"},
 		"":                                                             {"", ""},
@@ -208,6 +209,22 @@ func TestRealStartUpFailures(t *testing.T) {
 		if !strings.Contains(e.What, want.what) || e.Retry != want.retry || !e.Retry && e.Advice == "" {
 			t.Errorf("%s: %+v, want %+v", name, e, want)
 		}
+	}
+}
+
+// What a part of the emulator can do without ends no boot; it explains an end all the same.
+func TestWhatMayBeDoneWithout(t *testing.T) {
+	t.Parallel()
+	g := logOf("ERROR        | bind: Address already in use\nINFO         | Boot completed in 1 ms")
+	if f, ok := known(g.lines()[0]); !ok || !f.goesOn {
+		t.Errorf("%+v, %v", f, ok)
+	}
+	if e := g.died("a", "it ended"); !e.Retry || !strings.Contains(e.What, portsTaken) {
+		t.Errorf("%+v", e)
+	}
+	g = logOf("ERROR        | bind: Address already in use\nFATAL        | Not enough disk space to run AVD 'a'. Exiting...")
+	if e := g.died("a", "it ended"); e.Retry || !strings.Contains(e.What, "Not enough disk space") {
+		t.Errorf("%+v, want what the emulator ends of for sure", e)
 	}
 }
 
