@@ -200,6 +200,7 @@ func newCollector(job Job, options Options, s *station) *collector {
 	if !slices.Contains(s.apps, job.App.Package) {
 		s.apps = append(s.apps, job.App.Package)
 	}
+	s.target.Apps = s.apps
 	s.target.Journal = c.journal
 	c.full = watch.FullDisplay{Target: s.target, App: job.App.Package}
 	c.before = c.full
@@ -281,7 +282,7 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if problem := loss.As(err); problem != nil && problem.Final {
 		return err
 	}
-	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrTimeline) || errors.Is(err, loss.ErrEnergy) {
+	if !loss.IsInfrastructure(err) || errors.Is(err, loss.ErrGarbled) || errors.Is(err, loss.ErrTimeline) || errors.Is(err, loss.ErrEnergy) || errors.Is(err, loss.ErrDialog) {
 		return nil // the device answers
 	}
 	if again := c.target.Reconnect(ctx, c.configure); again != nil {

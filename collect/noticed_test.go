@@ -77,6 +77,8 @@ func TestADeviceThatFailsIsKnownToWithinFiveSeconds(t *testing.T) {
 		"hangs":                      {simapp.Fault{Kind: simapp.Hang, For: 30 * time.Second}, "no answer of the device for 15s", run.Complete},
 		"hangs for good":             {simapp.Fault{Kind: simapp.Hang}, "no answer of the device for 15s", run.Partial},
 		"its system hangs":           {simapp.Fault{Kind: simapp.Freeze, For: 50 * time.Second}, "no answer of the device's system for 30s", run.Complete},
+		"its system hangs for good":  {simapp.Fault{Kind: simapp.Freeze}, "no answer of the device's system for 30s", run.Complete},
+		"its interface hangs":        {simapp.Fault{Kind: simapp.Dialog}, "a dialog of the system's stood before the app: com.android.systemui does not respond", run.Complete},
 		"is offline":                 {simapp.Fault{Kind: simapp.Offline, For: 20 * time.Second}, "the device is gone", run.Complete},
 		"restarts":                   {simapp.Fault{Kind: simapp.Reboot}, "the device is gone", run.Complete},
 		"restarts in a second":       {simapp.Fault{Kind: simapp.Reboot, For: time.Second}, "the device is gone", run.Complete},

@@ -1,7 +1,6 @@
 package fleet_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -45,7 +44,7 @@ func chaosSize() size {
 var passing = [failing][]simapp.Fault{
 	{{Kind: simapp.Crash}, {Kind: simapp.Drop}, {Kind: simapp.Freeze, For: 40 * time.Second}, {Kind: simapp.NoSpace, For: 5 * time.Second}, {Kind: simapp.Drip, For: 20 * time.Second}},
 	{{Kind: simapp.Hang, For: 20 * time.Second}, {Kind: simapp.Lost}, {Kind: simapp.Garbage, For: 2 * time.Second}, {Kind: simapp.Reboot}, {Kind: simapp.ANR}},
-	{{Kind: simapp.Offline, For: 10 * time.Second}, {Kind: simapp.Stuck}, {Kind: simapp.Reboot, For: time.Second}, {Kind: simapp.Refuse, For: 5 * time.Second}},
+	{{Kind: simapp.Offline, For: 10 * time.Second}, {Kind: simapp.Stuck}, {Kind: simapp.Reboot, For: time.Second}, {Kind: simapp.Refuse, For: 5 * time.Second}, {Kind: simapp.Dialog}},
 }
 
 // lasting are those that it does not: each phone that fails meets the first in its first
@@ -106,7 +105,9 @@ func (c *chaos) station(phone int) fleet.Station {
 		clock := c.pace.begin(phone, sim.Clock())
 		open := func(ctx context.Context) (device.Device, error) { return adb.Dial(ctx, sim.Address(), adb.Options{}) }
 		return &fleet.Started{
-			Bind: func(j *collect.Job) { j.Open, j.Clock, j.Wall, j.Died = open, clock, sim.Phone.Patience(), sim.Phone.Died() },
+			Bind: func(j *collect.Job) {
+				j.Open, j.Clock, j.Wall, j.Died = open, clock, sim.Phone.Patience(), sim.Phone.Died()
+			},
 			Stop: func(context.Context, func(string)) error {
 				c.pace.end(phone)
 				return sim.Close()
@@ -268,9 +269,7 @@ func (c *chaos) wantEveryFault() {
 // compare holds the makespan against the work of phones that don't fail, shared out over
 // all 25.
 func (c *chaos) compare(makespan time.Duration, s size, took time.Duration) {
-	one := &chaos{t: c.t, r: c.r}
-	one.runs[0] = 1000
-	single := one.jobs(size{1, s.repetitions})[:1]
+	single := c.jobs(size{1, s.repetitions})[:1]
 	sim, err := simlab.Start(model, phones-1, simlab.Options{})
 	if err != nil {
 		c.t.Fatal(err)
@@ -285,8 +284,13 @@ func (c *chaos) compare(makespan time.Duration, s size, took time.Duration) {
 	work := (sim.Clock().Now() - before) * time.Duration(2*s.scenarios)
 	least := work / phones
 	ratio := float64(makespan) / float64(least)
-	c.t.Logf("makespan %v, %v of work over %d phones: %v; %.3f times that, in %v", makespan.Round(time.Second), work.Round(time.Second), phones, least.Round(time.Second), ratio, took.Round(time.Second))
-	if most := cmp.Or(map[bool]float64{true: 1.2}[s.repetitions >= 10], 2.5); ratio > most {
+	c.t.Logf("makespan %v; %v of work over %d phones is %v: %.3f times that, and %.3f times what it is over the %d that don't fail; in %v",
+		makespan.Round(time.Second), work.Round(time.Second), phones, least.Round(time.Second), ratio, ratio*(phones-failing)/phones, phones-failing, took.Round(time.Second))
+	most := 2.5 // with three runs to a phone, one that is begun late decides
+	if s.repetitions >= 10 {
+		most = 1.25
+	}
+	if ratio > most {
 		c.t.Errorf("the lab takes %.2f times as long as its work shared out, want at most %.2f", ratio, most)
 	}
 }

@@ -89,6 +89,7 @@ var (
 	ErrGarbled  = errors.New("the device answered garbage")
 	ErrEnergy   = errors.New("the energy is not known")
 	ErrStart    = errors.New("the app was not started as asked")
+	ErrDialog   = errors.New("a dialog of the system's stood before the app")
 )
 
 // Text stands in a warning between which repetition it is of and why that is lost.
@@ -198,7 +199,7 @@ func Why(err error) string {
 // inRepetition puts the repetition behind what happened, before its details.
 func inRepetition(text string, e *Error) string {
 	at := fmt.Sprintf(" in repetition %d", e.Repetition)
-	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart} {
+	for _, way := range []error{ErrCrashed, ErrDied, ErrTestFail, ErrTimeout, ErrNoFrames, ErrTimeline, ErrGarbled, ErrEnergy, ErrStart, ErrDialog} {
 		if details, ok := strings.CutPrefix(text, way.Error()); ok && errors.Is(e, way) {
 			return way.Error() + at + details
 		}

@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/loss"
 	"github.com/apkgate/apkgate/device"
 )
 
@@ -15,17 +19,18 @@ const pulseEvery = 2 * time.Second
 // Rest lets time pass on the device's clock. Meanwhile the device's pulse is felt: one
 // that dies, hangs or restarts is known within 5 s, also while nothing else is asked of it.
 func (t *Target) Rest(ctx context.Context, d time.Duration) error {
-	for left := d; left > 0; {
+	for until := t.Clock.Now() + d; ; {
 		if err := t.Feel(ctx); err != nil {
 			return err
 		}
-		step := min(left, pulseEvery)
-		if err := t.Clock.Sleep(ctx, step); err != nil {
+		left := until - t.Clock.Now() // feeling it takes some of the time
+		if left <= 0 {
+			return nil
+		}
+		if err := t.Clock.Sleep(ctx, min(left, pulseEvery)); err != nil {
 			return err
 		}
-		left -= step
 	}
-	return nil
 }
 
 // Feel feels the device's pulse, where that is due.
@@ -50,6 +55,7 @@ func (t *Target) Pulse(ctx context.Context) error {
 	if !t.Asked {
 		line += "; " + systemQuestion
 	}
+	line += "; echo " + accidentsMark + "; " + accidentsQuestion
 	out, err := t.Ask(ctx, line)
 	if err != nil {
 		return fmt.Errorf("feel the device's pulse: %w", err)
@@ -57,12 +63,13 @@ func (t *Target) Pulse(ctx context.Context) error {
 	if t.pulsed = t.Clock.Now(); !t.Asked {
 		t.dev.hear(&t.dev.system)
 	}
-	now := lifeIn(out.Stdout)
+	pulse, accidents, _ := strings.Cut(string(out.Stdout), accidentsMark)
+	now := lifeIn(pulse)
 	was := t.life
 	t.life = now
 	switch {
 	case was.boot == "" || now.boot == "" || was == now:
-		return nil
+		return t.behindDialog(ctx, accidents)
 	case was.boot == now.boot:
 		return fmt.Errorf("%w: its system has restarted by itself, and ended all apps", device.ErrGone)
 	}
@@ -75,10 +82,47 @@ type life struct{ boot, system string }
 
 var lifeLines = regexp.MustCompile(`^([0-9a-f-]{36})\s+(\d{0,9})\s*$`)
 
-func lifeIn(text []byte) life {
-	m := lifeLines.FindSubmatch(text)
+func lifeIn(text string) life {
+	m := lifeLines.FindStringSubmatch(text)
 	if m == nil {
 		return life{}
 	}
-	return life{string(m[1]), string(m[2])}
+	return life{m[1], m[2]}
+}
+
+// What the system's log of events tells of processes that don't respond or have crashed,
+// among its last entries: more of them than a busy phone writes between two pulses.
+const (
+	accidentsMark     = "apkgate-accidents"
+	accidentsQuestion = "logcat -d -b events -v threadtime -t 400 am_anr:V am_crash:V '*:S' 2>/dev/null"
+)
+
+// accident is an entry of it: am_anr has the user, the process's number and name, and
+// am_crash the number, the user and the name (EventLogTags.logtags).
+var accident = regexp.MustCompile(`am_(?:anr|crash)\s*: \[\d+,\d+,([^,\]]{1,255})`)
+
+// behindDialog is that a dialog has the focus which says that another process than the
+// app's does not respond or has crashed. It is looked for where the log tells of such a
+// process for the first time, since the question for the focus costs more than the log.
+func (t *Target) behindDialog(ctx context.Context, log string) error {
+	var entries []string
+	for line := range strings.Lines(log) {
+		if m := accident.FindStringSubmatch(line); m != nil && !slices.ContainsFunc(t.Apps, func(pkg string) bool {
+			return m[1] == pkg || strings.HasPrefix(m[1], pkg+":")
+		}) {
+			entries = append(entries, line)
+		}
+	}
+	if len(entries) == 0 || entries[len(entries)-1] == t.accidents {
+		return nil
+	}
+	t.accidents = entries[len(entries)-1]
+	out, err := t.Ask(ctx, device.FocusQuestion)
+	if err != nil {
+		return fmt.Errorf("look for a dialog of the system: %w", err)
+	}
+	if d, shown := device.ReadDialog(string(out.Stdout)); shown && !slices.Contains(t.Apps, d.Process) {
+		return fmt.Errorf("%w: %s", loss.ErrDialog, journal.Line(d.String()))
+	}
+	return nil
 }

@@ -42,6 +42,9 @@ type Target struct {
 	// knows. nil where nobody can tell.
 	Died <-chan struct{}
 	Why  func() string
+	// Apps are the packages that are measured: a dialog about one of them is no accident of
+	// the device's.
+	Apps []string
 	// Asked says that the device's system is asked again and again while it is waited for,
 	// so that its pulse need not be felt there.
 	Asked bool
@@ -65,6 +68,7 @@ type Target struct {
 	marks        int                        // written to the device's log
 	pulsed       time.Duration              // when the device's pulse was felt last, on its clock
 	life         life                       // the device's, when its pulse was felt
+	accidents    string                     // of its log, the last that was read then
 }
 
 // New is a device that is not connected to yet; a nil clock is this computer's.
@@ -177,15 +181,15 @@ func (t *Target) Reconnect(ctx context.Context, ready func(context.Context) erro
 		return err
 	}
 	t.Journal.Report(journal.SetUp, 0, 0, fmt.Sprintf("waiting up to %v for the device to come back", reconnectFor))
-	t.life = life{}
 	err := t.comeBack(ctx, func(ctx context.Context) error {
-		if err := t.booted(ctx); err != nil {
-			return err
+		t.life = life{}
+		// A system that hangs is registered all the same, and may be ended while it is set up.
+		for _, step := range []func(context.Context) error{t.Pulse, t.booted, t.stillOwn, ready, t.Pulse} {
+			if err := step(ctx); err != nil {
+				return err
+			}
 		}
-		if err := t.stillOwn(ctx); err != nil {
-			return err
-		}
-		return ready(ctx)
+		return nil
 	})
 	t.away = err != nil && loss.IsGone(err)
 	return err

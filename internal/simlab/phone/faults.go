@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/home"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 )
@@ -48,6 +49,8 @@ func (p *Phone) strike(f simapp.Fault, pr *process) {
 		p.freezeSystem()
 	case simapp.Die:
 		p.perish()
+	case simapp.Dialog:
+		p.interfaceHangs()
 	}
 	p.strikeConnection(f.Kind)
 	if f.For > 0 {
@@ -199,6 +202,14 @@ func (p *Phone) notResponding(pr *process) {
 	p.log.Event("am_anr", 0, pr.PID, pr.app.Package, 550026948, reason)
 	p.log.System("system", 'E', "ActivityManager", "ANR in %s (%s)\nPID: %d\nReason: %s\nLoad: 2.1 / 1.4 / 0.9",
 		pr.app.Package, pr.app.Component(), pr.PID, reason)
+}
+
+// interfaceHangs has System UI not respond: its dialog takes the focus.
+func (p *Phone) interfaceHangs() {
+	const reason = "Input dispatching timed out (NotificationShade)"
+	p.log.Event("am_anr", 0, home.SystemUIPID, systemUI.Package, -1342177272, reason)
+	p.log.System("system", 'E', "ActivityManager", "ANR in %s\nPID: %d\nReason: %s", systemUI.Package, home.SystemUIPID, reason)
+	p.system.Show(systemUI.Package, false)
 }
 
 // replace gives an app a new process: what the old one rendered is lost, what

@@ -24,6 +24,7 @@ type workload struct {
 	current simapp.TestCase
 	over    bool
 	stuck   bool // nothing more happens, and nobody is told
+	blocked bool // a dialog is in front of the app
 	then    func(code int)
 	// benchmarks are those of a Macrobenchmark; nil of another test.
 	benchmarks *benchmarks
@@ -98,17 +99,30 @@ func (w *workload) perform(sc simapp.Scenario, cold bool) {
 	scenarioBegan := perf.End - sc.Duration
 	for _, m := range perf.Marks {
 		w.at(m.At, func() {
-			if w.process != nil && n == w.next {
+			switch {
+			case w.process == nil || n != w.next || w.blocked:
+			case w.phone.system.Front() != nil:
+				w.block()
+			default:
 				w.phone.happen(w.process, m.Event)
 			}
 		})
 	}
 	w.at(perf.End+w.lingers(), func() {
-		if n == w.next && w.process != nil { // else, under the Orchestrator, it crashed
+		if n == w.next && w.process != nil && !w.blocked { // else, under the Orchestrator, it crashed
 			w.passed()
 		}
 	})
 	w.scheduleFaults(scenarioBegan, perf)
+}
+
+// block is a test whose next step finds a dialog in front of its app.
+func (w *workload) block() {
+	w.blocked = true
+	w.process.draws.Stop(w.phone.clock.Now())
+	w.at(w.phone.clock.Now()+focusFor, func() {
+		w.fail("androidx.test.espresso.base.RootViewPicker$RootViewWithoutFocusException: Waited for the root of the view hierarchy to have window focus and not request layout for 10 seconds.")
+	})
 }
 
 // passed says so of the current test, and goes on.

@@ -27,11 +27,12 @@ const (
 	Drip    FaultKind = "drip"    // what adb sends comes in drops
 	Freeze  FaultKind = "freeze"  // adb answers, and the system doesn't
 	NoBoot  FaultKind = "noboot"  // the phone restarts, and never comes to the end of that
+	Dialog  FaultKind = "dialog"  // System UI does not respond, and a dialog says so
 )
 
 // FaultKinds are all of them.
 func FaultKinds() []FaultKind {
-	return []FaultKind{Crash, ANR, Stuck, Lost, Drop, Hang, Offline, NoSpace, Reboot, Garbage, Die, Refuse, Drip, Freeze, NoBoot}
+	return []FaultKind{Crash, ANR, Stuck, Lost, Drop, Hang, Offline, NoSpace, Reboot, Garbage, Die, Refuse, Drip, Freeze, NoBoot, Dialog}
 }
 
 // Fault is one fault and when it strikes: at a time after a scenario's start,
