@@ -248,7 +248,7 @@ func (c *collector) configure(ctx context.Context) error {
 			return err
 		}
 	}
-	shaped, err := network.Set(ctx, c.target, c.job.Network, false)
+	shaped, err := network.Set(ctx, c.target, c.job.Network, c.job.Conditions.Refuses())
 	c.setContext(devctx.Shaped, shaped)
 	return err
 }

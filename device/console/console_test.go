@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -150,6 +151,66 @@ func answer(banner string, lines int) func(net.Listener) {
 			}
 			conn.Close()
 		}
+	}
+}
+
+// Who says OK to everything has not done it.
+func TestWhatIsNotToldBackIsNotSet(t *testing.T) {
+	home(t, "")
+	yes := func(l net.Listener) {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "Android Console: type 'help' for a list of commands\r\nOK\r\n")
+		for in := bufio.NewScanner(conn); in.Scan(); {
+			text := map[string]string{
+				"network status": "Current network status:\r\n  download speed: 0 bits/s\r\n  upload speed: 0 bits/s\r\n  minimum latency: 0 ms\r\n  maximum latency: 0 ms\r\n",
+				"power display":  "capacity: 100\r\n",
+			}[strings.TrimSpace(in.Text())]
+			_, _ = io.WriteString(conn, text+"OK\r\n")
+		}
+	}
+	c, err := Open(t.Context(), listen(t, yes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetNetwork(t.Context(), Network{Down: 1000}); err == nil || !strings.Contains(err.Error(), "0:1000 bits/s") || !strings.Contains(err.Error(), "0:0 bits/s") {
+		t.Errorf("a network that stays as it was: %v", err)
+	}
+	if err := c.SetCapacity(t.Context(), 42); err == nil || !strings.Contains(err.Error(), "42 %") || !strings.Contains(err.Error(), `"100"`) {
+		t.Errorf("a battery that stays as it was: %v", err)
+	}
+}
+
+func TestWhatIsBrokenOffIsTold(t *testing.T) {
+	home(t, "")
+	const banner = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
+	c, err := Open(t.Context(), listen(t, answer(banner+"virtual device is", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Do(t.Context(), "avd status"); err == nil || !strings.Contains(err.Error(), `"avd status"`) || !strings.Contains(err.Error(), "EOF") {
+		t.Errorf("a reply that ends in its middle: %v", err)
+	}
+	for _, port := range []int{0, -1, 65536} {
+		if _, err := Open(t.Context(), port); err == nil || !strings.Contains(err.Error(), "1 to 65535") {
+			t.Errorf("port %d: %v", port, err)
+		}
+	}
+	// Who was told to stop waiting has not seen the emulator end.
+	c, err = Open(t.Context(), listen(t, answer(banner, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Kill(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a kill that nobody waited for: %v", err)
 	}
 }
 

@@ -2,11 +2,13 @@ package past
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
 	"time"
 
+	devctx "github.com/apkgate/apkgate/context"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/gatetest"
 	"github.com/apkgate/apkgate/metric"
@@ -46,6 +48,45 @@ func TestValuesAreOfOneWayAndScale(t *testing.T) {
 	ways := history.Ways(cell, m)
 	if slices.Sort(ways); !slices.Equal(ways, []string{"battery", "rails"}) {
 		t.Errorf("joules came about by %q", ways)
+	}
+}
+
+// Runs of an emulator from before it was asked what draws there are its own, unless
+// somebody says which properties count.
+func TestRunsFromBeforeAnEmulatorWasAskedAreItsOwn(t *testing.T) {
+	p := gatetest.Policy(t, gate.PresetDefault)
+	before := map[string]string{"model": "sdk"}
+	now := map[string]string{"model": "sdk", devctx.Virtual: "emulator", devctx.GPU: "swiftshader"}
+	old := gatetest.Summaries(p, gatetest.Steady(3, before, 8)...)
+	if !RunsOf(now, old, nil).Seen().Own {
+		t.Error("its runs from before are another device's")
+	}
+	if RunsOf(now, old, []string{"model", devctx.GPU}).Seen().Own {
+		t.Error("what somebody says that counts is supposed")
+	}
+	// The oldest run that tells it counts, in whatever order they come.
+	host := maps.Clone(now)
+	host[devctx.GPU] = "host"
+	at := func(context map[string]string, day int) run.Run {
+		r := gatetest.In(gatetest.Run(fmt.Sprint("r", day), map[string]float64{"frames.duration_ms": 8}), context)
+		r.Started = time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
+		return r
+	}
+	runs := gatetest.Summaries(p, at(host, 9), at(now, 5), at(before, 1))
+	for _, c := range []struct {
+		now  map[string]string
+		want int
+	}{{now, 2}, {host, 1}} {
+		h := RunsOf(c.now, runs, nil)
+		own := 0
+		for _, g := range h.Groups {
+			if g == h.Own {
+				own++
+			}
+		}
+		if own != c.want {
+			t.Errorf("%d runs are of the own context of %s, want %d", own, c.now[devctx.GPU], c.want)
+		}
 	}
 }
 

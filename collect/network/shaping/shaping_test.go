@@ -120,6 +120,30 @@ func TestHowANetworkIsToldToBeShaped(t *testing.T) {
 	}
 }
 
+func TestTheLineIsAsSlowAsItIsSaid(t *testing.T) {
+	script := Out("wlan0", 5555, slow)
+	for _, want := range []string{"dev wlan0 root handle 5150: prio", "netem limit 1000 delay 300000us 20000us loss 10% rate 768kbit &&", "sport 5555 0xffff flowid 5150:1"} {
+		if !strings.Contains(script, want) {
+			t.Errorf("%q is not in %s", want, script)
+		}
+	}
+	if script := Out("wlan0", 5555, Shape{}); !strings.Contains(script, "netem limit 1000 &&") {
+		t.Errorf("of a line that is nothing slower: %s", script)
+	}
+	if script := In("wlan0", 5555, slow, false); !strings.HasSuffix(script, "rate 1600kbit") {
+		t.Errorf("what comes in has another speed: %s", script)
+	}
+	if !slow.Any() || (Shape{}).Any() {
+		t.Error("a slow line is not told from any other")
+	}
+	// What tc rounds is no difference, and a tenth of it is.
+	for delay, ok := range map[string]bool{"305.0ms": true, "290.0ms": false, "310.0ms": false} {
+		if err := Check("qdisc netem 5151: parent 5150:2 delay "+delay, Shape{Delay: 300 * time.Millisecond}, false); (err == nil) != ok {
+			t.Errorf("of 300 ms tc shows %s: %v", delay, err)
+		}
+	}
+}
+
 // What is only in what a script undoes, and what it leaves alone.
 func TestOnlyWhatIsOursIsUndone(t *testing.T) {
 	script := Undo("wlan0", true)
