@@ -179,3 +179,51 @@ func TestAnotherEmulatorsConsoleIsLeftAlone(t *testing.T) {
 		t.Errorf("the other emulator's console was told %d changes of its own, want 4", told)
 	}
 }
+
+// A name that promises a speed and is not slowed down is told of; a phone that is on such
+// a network by itself is not.
+func TestWhatANameIsNotIsTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		profile, has, name, want string
+	}{
+		{phone, "4g", "lte", ""},
+		{phone, "4g", "LTE", ""},
+		{phone, "4g", "mobile", ""},
+		{phone, "4g", "wide", ""},
+		{phone, "3g", "umts", ""},
+		{phone, "4g", "umts", "mobile network is LTE"},
+		{emulator, "4g", "4g", "emulator's own link"},
+		{emulator, "4g", "mobile", ""},
+		{"optimus-l3-android-4.1.1", "4g", "4g", ""}, // tells nothing of its network
+	} {
+		_, d := ready(t, c.profile, simlab.Options{Network: c.has})
+		if shaped, err := Set(t.Context(), d, c.name, true); err != nil || shaped != "" {
+			t.Errorf("%+v: %q, %v", c, shaped, err)
+		}
+		if got := warned(d); (got != "") != (c.want != "") || !strings.Contains(got, c.want) {
+			t.Errorf("%+v: warned %q", c, got)
+		}
+		d.HangUp()
+	}
+}
+
+// What netd uses too is not ours to remove, however often the network was set.
+func TestAPlaceForFiltersThatWasThereStays(t *testing.T) {
+	t.Parallel()
+	_, d := ready(t, phone, simlab.Options{Network: "3g"})
+	asked(t, d, "tc qdisc add dev rmnet_data0 clsact")
+	for range 2 {
+		if shaped, err := Set(t.Context(), d, "edge", true); err != nil || !strings.Contains(shaped, "down") {
+			t.Fatalf("%q, %v", shaped, err)
+		}
+	}
+	d.TearDown(t.Context(), "com.example.none")
+	if err := d.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := asked(t, d, "tc qdisc show dev rmnet_data0"); !strings.Contains(left, "clsact") || strings.Contains(left, "netem") {
+		t.Errorf("left %s", left)
+	}
+	d.HangUp()
+}
