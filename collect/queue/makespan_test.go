@@ -78,7 +78,7 @@ func labOf(t *testing.T, r *rand.Rand, profiles, stations, units int, bounds Bou
 // ratios are makespans of 100 such labs to the least that each could have had.
 func ratios(of func() (makespan, least float64)) (median, worst float64) {
 	var all []float64
-	for range 100 {
+	for range labs(100) {
 		makespan, least := of()
 		all = append(all, makespan/least)
 	}
@@ -124,7 +124,7 @@ func TestMakespanAgainstTheLowerBound(t *testing.T) {
 func TestLongestFirstKeepsItsBound(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(19, 69))
-	for range 1000 {
+	for range labs(1000) {
 		m := 1 + r.IntN(10)
 		v := labOf(t, r, 1, m, 1+r.IntN(60), Bounds{})
 		v.run()
