@@ -68,8 +68,9 @@ type voice struct {
 	of string
 
 	mu      sync.Mutex
-	heard   time.Duration // on the device's clock; 0: never
-	missing bool          // and it is said that it is silent
+	known   bool          // it was heard of
+	heard   time.Duration // when, on the device's clock
+	missing bool          // it is said that it is silent since then
 }
 
 // idle is for how long it was not heard of, as far as that counts for who begins to wait
@@ -77,7 +78,7 @@ type voice struct {
 func (v *voice) idle(now time.Duration) time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if long := now - v.heard; v.heard > 0 && (long <= noticedIn || v.missing) {
+	if long := now - v.heard; v.known && (long <= noticedIn || v.missing) {
 		return long
 	}
 	return 0
@@ -86,7 +87,7 @@ func (v *voice) idle(now time.Duration) time.Duration {
 func (v *voice) isMissing(since time.Duration) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.heard, v.missing = since, true
+	v.known, v.heard, v.missing = true, since, true
 }
 
 // hear notes that it was heard of; silent is for how long it was said to be missing.
@@ -96,7 +97,7 @@ func (v *voice) hear(now time.Duration) (silent time.Duration) {
 	if v.missing {
 		silent = now - v.heard
 	}
-	v.heard, v.missing = now, false
+	v.known, v.heard, v.missing = true, now, false
 	return silent
 }
 

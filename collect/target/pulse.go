@@ -38,7 +38,7 @@ func (t *Target) Feel(ctx context.Context) error {
 	if err := t.Lost(); err != nil {
 		return err
 	}
-	if now := t.Clock.Now(); t.pulsed != 0 && now-t.pulsed < pulseEvery {
+	if now := t.Clock.Now(); t.felt && now-t.pulsed < pulseEvery {
 		return nil
 	}
 	return t.Pulse(ctx)
@@ -60,7 +60,7 @@ func (t *Target) Pulse(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("feel the device's pulse: %w", err)
 	}
-	if t.pulsed = t.Clock.Now(); !t.Asked {
+	if t.felt, t.pulsed = true, t.Clock.Now(); !t.Asked {
 		t.dev.hear(&t.dev.system)
 	}
 	pulse, accidents, _ := strings.Cut(string(out.Stdout), accidentsMark)

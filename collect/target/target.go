@@ -66,7 +66,8 @@ type Target struct {
 	owned        bool                       // by the Owner
 	hold         atomic.Pointer[claim.Hold] // nil: nothing on the device says so
 	marks        int                        // written to the device's log
-	pulsed       time.Duration              // when the device's pulse was felt last, on its clock
+	felt         bool                       // the device's pulse
+	pulsed       time.Duration              // when that was last, on the device's clock
 	life         life                       // the device's, when its pulse was felt
 	accidents    string                     // of its log, the last that was read then
 }
