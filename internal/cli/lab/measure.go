@@ -39,6 +39,11 @@ func Measure(ctx context.Context, c console.Console, cfg *config.Config, f Colle
 		keeper.finished(context.WithoutCancel(ctx), r.Run)
 	}
 	p := f.plan(cfg)
+	if f.Evidence.APK && f.Merged {
+		if err := p.withBuild(ctx, keeper, cfg); err != nil {
+			return nil, err
+		}
+	}
 	for _, place := range p.asked {
 		if r, known := p.known[place]; known {
 			store(r)

@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"context"
+	"slices"
+
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/config"
 )
@@ -31,6 +34,19 @@ func (f CollectFlags) plan(cfg *config.Config) plan {
 		p.places = append(p.places, place)
 	}
 	return p
+}
+
+// withBuild gives the known runs the build that they were measured with, as those have
+// that are measured here.
+func (p plan) withBuild(ctx context.Context, k *keeper, cfg *config.Config) error {
+	build, err := k.build(ctx, cfg.App)
+	for place, r := range p.known {
+		if keepable(r) {
+			r.Run.Evidence = slices.Concat(build, r.Run.Evidence)
+			p.known[place] = r
+		}
+	}
+	return err
 }
 
 // inOrder are the results of all that is asked for; made are those of places.

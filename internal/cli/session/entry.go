@@ -51,6 +51,9 @@ func entryOf(key string, r collect.Result) Entry {
 		return e
 	}
 	e.Lost = &Lost{Cause: loss.Infrastructure.String(), Why: journal.Line(r.Err.Error()), Hint: journal.Line(exit.HintOf(r.Err))}
+	if errors.Is(r.Err, context.Canceled) {
+		e.Lost.Why = "it was interrupted"
+	}
 	if lost := loss.As(r.Err); lost != nil {
 		e.Lost.Cause, e.Lost.Repetition = lost.Cause.String(), lost.Repetition
 	}

@@ -11,6 +11,9 @@ import (
 
 	"github.com/apkgate/apkgate/internal/cli/clitest"
 	"github.com/apkgate/apkgate/internal/cli/exit"
+	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/simlab"
+	"github.com/apkgate/apkgate/run"
 )
 
 // shard measures a share of a lab, and returns its file.
@@ -236,4 +239,39 @@ func TestSharesThatAreNoneAreRefused(t *testing.T) {
 	}
 	clitest.Refuses(t, collect("--shard", "2/2"), "--output names none", "part-2.session")
 	clitest.Refuses(t, collect("--shard", "2/2", "--output", "-"), "--output names none")
+}
+
+// What was kept with the runs of a shard lies beside its file, and comes along. A refresh
+// keeps the build with them, so that pull requests have one to measure in turns with.
+func TestMergedRunsBringTheirFiles(t *testing.T) {
+	l := labOf(t, 1)
+	l.Edit(simlab.Profiles()[0].Name, "pixel-7-android-14")
+	l.Edit("phone 1}", "phone 1}\nevidence: {keep: all, apk: true}")
+	part := shard(t, l, 1, 1)
+	before := l.Export()
+	store := l.Path("history.db")
+	if got := clitest.Run(t, nil, "baseline", "refresh", "--config", l.Path("apkgate.yml"), "--store", store, "--merge", part); got.Status != exit.StatusPass || strings.Contains(got.Stderr, "warning") {
+		t.Fatalf("%+v", got)
+	}
+	kept := map[run.EvidenceKind]int{}
+	for _, runs := range bySession(t, l, before) {
+		for _, r := range runs {
+			for _, e := range r.Evidence {
+				kept[e.Kind]++
+				if _, _, here := stores.Kept(store).Place(e.Digest); !here {
+					t.Errorf("%s of %s is not beside the history", e.Name, r.Scenario)
+				}
+			}
+		}
+	}
+	if kept[run.Build] != 2 || kept[run.PerfettoTrace] < 2 {
+		t.Errorf("two runs have %v, want a build and traces of each", kept)
+	}
+	if err := os.RemoveAll(part + ".evidence"); err != nil {
+		t.Fatal(err)
+	}
+	got := clitest.Run(t, nil, "run", "--config", l.Path("apkgate.yml"), "--store", l.Path("other.db"), "--merge", part)
+	if got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "so that it only names them") {
+		t.Errorf("without the files: %+v", got)
+	}
 }

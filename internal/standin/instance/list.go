@@ -88,6 +88,7 @@ func Detach(folder state.Folder, spec Spec) (Running, error) {
 	defer said.Close()
 	cmd := exec.Command(folder.Path("bin", Detached), string(text))
 	cmd.Stderr = said
+	cmd.Env = append(os.Environ(), state.Variable+"="+string(folder))
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return Running{}, err
