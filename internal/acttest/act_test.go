@@ -46,7 +46,7 @@ func (r *repository) run(workflow, event string, payload any, env ...string) job
 	r.write(eventFile, marshal(r.t, payload))
 	args := []string{
 		event, "--json", "--workflows", filepath.Join(r.dir, ".github/workflows", workflow), "--directory", r.dir,
-		"--eventpath", eventFile, "--secret", "GITHUB_TOKEN=" + token, "--no-cache-server", "--rm",
+		"--eventpath", eventFile, "--secret", "GITHUB_TOKEN=" + token, "--secret", "GENYMOTION_API_TOKEN=" + token, "--no-cache-server", "--rm",
 		"--platform", "ubuntu-latest=-self-hosted", "--platform", "self-hosted=-self-hosted", "--platform", "android=-self-hosted",
 		"--local-repository", ours + "=" + r.action,
 	}
@@ -60,8 +60,12 @@ func (r *repository) run(workflow, event string, payload any, env ...string) job
 	cmd.Dir = r.dir
 	// act keeps all it writes below these, and asks nothing where it has a
 	// configuration. Go's cache stays where it is.
+	path := r.bin + string(os.PathListSeparator) + os.Getenv("PATH")
+	if r.lab != nil {
+		path = r.lab.Bin + string(os.PathListSeparator) + path
+	}
 	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(r.home, "cache"), "XDG_CONFIG_HOME="+filepath.Join(r.home, "config"),
-		"PATH="+r.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GITHUB_TOKEN=", "GITHUB_ACTIONS=", "GOCACHE="+goCache(r.t))
+		"PATH="+path, "GITHUB_TOKEN=", "GITHUB_ACTIONS=", "GOCACHE="+goCache(r.t))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Start()

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/apkgate/apkgate/internal/actions/githubtest"
+	"github.com/apkgate/apkgate/internal/standin"
 )
 
 const (
@@ -41,6 +42,7 @@ type repository struct {
 	api       string
 	releases  string          // where the released binaries are
 	interrupt <-chan struct{} // when the job is to be cancelled; nil: never
+	lab       *standin.Lab    // what boots devices on the runner; nil: nothing
 }
 
 // newRepository is one whose app is of the build demo-good or demo-worse, on five
@@ -134,10 +136,19 @@ func (r *repository) releaseAction() {
 
 // environment is what the runner knows besides the event.
 func (r *repository) environment() []string {
-	return []string{
+	env := []string{
 		"GITHUB_API_URL=" + r.api, "GITHUB_GRAPHQL_URL=" + r.api + "/graphql", "GITHUB_REPOSITORY=" + owner + "/" + name,
 		"APKGATE_RELEASES=" + r.releases, "TEST_ARTIFACTS=" + r.artifacts, "TEST_REPOSITORY=" + r.dir,
 	}
+	if r.lab == nil {
+		return env
+	}
+	for name, value := range r.lab.Variables() {
+		if name != "PATH" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // commit commits all files as a new commit of the current branch.
