@@ -80,6 +80,9 @@ func TestFindingsOfWhatIsHeld(t *testing.T) {
 	if f := rotationFinding(state{turns: off, rotation: "1"}, conditions(90)); f.Run != "" || f.Fix != "" {
 		t.Errorf("of a screen that is turned so: %+v", f)
 	}
+	if f := rotationFinding(state{turns: off, rotation: "0"}, conditions(90)); f.Run != "turns it by 90°" || f.Fix != "" {
+		t.Errorf("of a screen that is turned otherwise: %+v", f)
+	}
 	f = dexoptFinding(state{dexopt: "unknown(1000/jid27873780)"}, 34, conditions(0))
 	if want := (device.Finding{Name: "dexopt", OK: true, Detail: "off: Android compiles nothing in the background"}); f != want {
 		t.Errorf("%+v", f)

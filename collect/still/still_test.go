@@ -319,6 +319,7 @@ func TestFindings(t *testing.T) {
 		{"pixel-7-android-14", false, config.Conditions{}, "performance", "the device's to choose", "", true},
 		{"pixel-7-android-14", false, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "the device's to choose", "turns the fixed", true},
 		{"pixel-7-android-14", true, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "the device's to choose", "leaves them, since energy", true},
+		{"pixel-7-android-14", true, config.Conditions{FixedPerformance: config.PerformanceNever}, "performance", "the device's to choose", "", true},
 		{"pixel-3-android-9", false, config.Conditions{FixedPerformance: config.PerformanceAuto}, "performance", "none before Android 11", "", true},
 		{"pixel-3-android-9", false, config.Conditions{FixedPerformance: config.PerformanceAlways}, "performance", "none before Android 11", "", false},
 		{"pixel-7-android-14", false, config.Conditions{}, "dexopt", "on: ", "turns it off", true},
@@ -345,3 +346,82 @@ func TestFindings(t *testing.T) {
 		}
 	}
 }
+
+// Of a device that is lost nothing is found, and of one that is busy more is said.
+func TestFindingsOfABusyDevice(t *testing.T) {
+	t.Parallel()
+	for within, does := range map[time.Duration]string{0: "", time.Minute: "waits until it is idle, up to 1m0s"} {
+		want := config.Conditions{IdleWithin: within}
+		h := hold(t, "pixel-7-android-14", simlab.Options{Boot: system.Boot{Busy: time.Hour}}, want)
+		found, err := still.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), want, false)
+		if err != nil || found[0].Name != "idle" || found[0].OK || found[0].Run != does || found[0].Fix == "" {
+			t.Errorf("%v: %v, %+v", within, err, found)
+		}
+	}
+	for n := range 4 { // properties, state, and twice how busy it is
+		h := hold(t, "pixel-7-android-14", simlab.Options{}, config.Conditions{})
+		h.left = n
+		if found, err := still.Findings(t.Context(), h.Target.Device(), h.phone.Clock(), config.Conditions{}, false); !errors.Is(err, device.ErrGone) {
+			t.Errorf("lost after %d commands: %v, %+v", n, err, found)
+		}
+	}
+}
+
+// A device whose counts stand still, or go back, doesn't tell.
+func TestBusyByCountsThatTellNothing(t *testing.T) {
+	t.Parallel()
+	const first = "cpu  100 0 0 900 0 0 0 0 0 0\n"
+	for second, want := range map[string]struct {
+		share float64
+		told  bool
+	}{
+		"cpu  150 0 0 950 0 0 0 0 0 0\n":  {0.5, true},
+		"cpu  100 0 0 1000 0 0 0 0 0 0\n": {0, true},
+		first:                             {},
+		"cpu  90 0 0 990 0 0 0 0 0 0\n":   {},
+		"cat: /proc/stat: No such file\n": {},
+	} {
+		answers := []string{first, second}
+		share, told, err := still.Busy(t.Context(), func(context.Context, string) (device.Output, error) {
+			out := device.Output{Stdout: []byte(answers[0])}
+			answers = answers[1:]
+			return out, nil
+		}, stopped{})
+		if share != want.share || told != want.told || err != nil {
+			t.Errorf("%q: %g, %v, %v", second, share, told, err)
+		}
+	}
+}
+
+// stopped is a clock on which nobody waits.
+type stopped struct{}
+
+func (stopped) Now() time.Duration                         { return 0 }
+func (stopped) Sleep(context.Context, time.Duration) error { return nil }
+
+// A phone without the settings command is left as it is, and one that is calm is not said to
+// be waited for.
+func TestWhatIsNotToldIsNotSet(t *testing.T) {
+	t.Parallel()
+	turned := 90
+	h := hold(t, "optimus-l3-android-4.1.1", simlab.Options{}, config.Conditions{Brightness: 1, Rotation: &turned, IdleWithin: time.Minute})
+	var said []string
+	h.Target.Journal = journal.New("optimus", progress(func(e journal.Event) { said = append(said, e.Message) }))
+	if err := errors.Join(h.Hold(t.Context()), h.Idle(t.Context())); err != nil || len(h.Target.Journal.Warnings) > 0 || len(said) > 0 {
+		t.Errorf("%v: %v, said %q", err, h.Target.Journal.Warnings, said)
+	}
+	for _, command := range h.ran {
+		if strings.Contains(command, "settings put") {
+			t.Errorf("it was sent %s", command)
+		}
+	}
+	h = hold(t, "pixel-7-android-14", simlab.Options{Boot: system.Boot{Busy: 10 * time.Second}}, config.Conditions{IdleWithin: time.Minute})
+	h.Target.Journal = journal.New("pixel", progress(func(e journal.Event) { said = append(said, e.Message) }))
+	if err := h.Idle(t.Context()); err != nil || len(said) == 0 || !strings.Contains(said[0], "waiting for the device to be idle (CPUs 9") {
+		t.Errorf("%v: said %q", err, said)
+	}
+}
+
+type progress func(journal.Event)
+
+func (p progress) Report(e journal.Event) { p(e) }
