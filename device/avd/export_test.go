@@ -6,10 +6,10 @@ import (
 	"github.com/apkgate/apkgate/device/boot"
 )
 
-// In has the lab keep its AVDs and its locks in folders of a test's own, and gives it other
+// In has the lab keep its AVDs in a folder of the test's own, and gives it other
 // times: so long for a boot, and so long for each step of an end.
-func (l *Lab) In(homes, locks string, boot, end time.Duration) *Lab {
-	l.homes, l.locks = homes, locks
+func (l *Lab) In(homes string, boot, end time.Duration) *Lab {
+	l.homes = homes
 	l.patience.boot = boot
 	l.patience.end, l.patience.term, l.patience.forget = end, end, 10*end
 	return l

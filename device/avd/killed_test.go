@@ -28,7 +28,7 @@ const asApkgate = "AVD_TEST_APKGATE"
 func bootUntilKilled(folder string) {
 	held, err := lease.Take(filepath.Join(folder, "leases"), avd.Kind, "")
 	if err == nil {
-		lab := avd.New(avd.Computer{Getenv: os.Getenv}).In(filepath.Join(folder, "homes"), locks, time.Minute, time.Minute)
+		lab := avd.New(avd.Computer{Getenv: os.Getenv}).In(filepath.Join(folder, "homes"), time.Minute, time.Minute)
 		_, err = lab.Boot(context.Background(), spec(), held, func(line string) { fmt.Println(line) })
 	}
 	fmt.Println("booted:", err)

@@ -29,9 +29,6 @@ import (
 // this process.
 const token = "a-token-of-tests"
 
-// locks is where the locks of ports are, for all tests of this computer.
-var locks = filepath.Join(os.TempDir(), "apkgate-ports-of-tests")
-
 func TestMain(m *testing.M) {
 	if folder := os.Getenv(asApkgate); folder != "" {
 		bootUntilKilled(folder)
@@ -79,7 +76,7 @@ func (c *computer) another(boot, end time.Duration) *avd.Lab {
 		env = append(env, name+"="+value)
 	}
 	lab := avd.New(avd.Computer{Getenv: func(name string) string { return variables[name] }, Env: env})
-	return lab.In(c.Path("homes"), locks, boot, end)
+	return lab.In(c.Path("homes"), boot, end)
 }
 
 func (c *computer) tell(line string) {
@@ -301,7 +298,7 @@ func TestWithoutADB(t *testing.T) {
 	os.Remove(filepath.Join(c.SDK(), "platform-tools", "adb"))
 	variables["PATH"], variables["ANDROID_ADB_SERVER_PORT"] = c.Bin, "1" // nobody's
 	c.avd = avd.New(avd.Computer{Getenv: func(name string) string { return variables[name] }, Env: env}).
-		In(c.Path("homes"), locks, 3*time.Minute, 10*time.Second)
+		In(c.Path("homes"), 3*time.Minute, 10*time.Second)
 	b, h := c.boot(spec())
 	if b.Address != "127.0.0.1:"+strconv.Itoa(b.ConsolePort+1) {
 		t.Errorf("%+v", b)
