@@ -67,9 +67,10 @@ func realServerProcess(t testing.TB) (_ *adb.Server, port string, _ *exec.Cmd) {
 	return server, port, cmd
 }
 
-// cleanEnv is an environment without anything of adb's, at the home.
+// cleanEnv is an environment without anything of adb's, at the home: a server looks for
+// emulators on no port, where other tests may have some.
 func cleanEnv(home string) []string {
-	env := []string{"HOME=" + home, "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0"}
+	env := []string{"HOME=" + home, "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0", "ADB_LOCAL_TRANSPORT_MAX_PORT=5553"}
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "A") && !strings.HasPrefix(v, "HOME=") {
 			env = append(env, v)

@@ -45,7 +45,7 @@ func adbServer(t *testing.T) (addr string, process *exec.Cmd) {
 	}
 	defer socket.Close()
 	cmd := exec.Command(path, "-L", "acceptfd:3", "server", "nodaemon")
-	cmd.Env = []string{"HOME=" + t.TempDir(), "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0"}
+	cmd.Env = []string{"HOME=" + t.TempDir(), "ADB_MDNS=0", "ADB_MDNS_AUTO_CONNECT=0", "ADB_LOCAL_TRANSPORT_MAX_PORT=5553"}
 	cmd.ExtraFiles = []*os.File{socket}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
