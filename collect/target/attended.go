@@ -177,11 +177,11 @@ func (a *attended) attend(ctx context.Context, lost time.Duration, do func(conte
 		}
 		err = cause
 	}
+	cancel(nil)
+	watching.Wait() // who watches may be telling something
 	if err == nil {
 		a.hear(&a.shell)
 	}
-	cancel(nil)
-	watching.Wait()
 	return err
 }
 

@@ -369,7 +369,9 @@ func (t *Target) removeResults(ctx context.Context, c Change) error {
 	if !named.MatchString(c.Name) {
 		return fmt.Errorf("%q is no package", journal.Line(c.Name))
 	}
-	return t.Try(ctx, "rm", "-rf", ResultsOf(c.Name))
+	// A benchmark may outlive the connection of a run that was killed, and write them later.
+	_, err := t.Ask(ctx, device.Quote("am", "force-stop", c.Name)+"; "+device.Quote("rm", "-rf", ResultsOf(c.Name)))
+	return err
 }
 
 // putBackLeft puts back what a run left that was killed, the last change first, and
