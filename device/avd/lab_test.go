@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -697,4 +698,36 @@ func TestCheck(t *testing.T) {
 	if f := all["adb"]; !f.OK || !strings.Contains(f.Detail, "not found") {
 		t.Errorf("adb can be done without: %+v", f)
 	}
+}
+
+// An adb server that does not run is started before the emulator, which tells it of itself.
+func TestTheADBServerIsStarted(t *testing.T) {
+	t.Parallel()
+	c := newComputer(t, standin.Options{WithoutADB: true})
+	program := filepath.Join(c.SDK(), "platform-tools", "adb")
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("there is no adb on this machine")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ADB = listener.Addr().(*net.TCPAddr).Port
+	listener.Close()
+	variables := c.Variables() // with that port
+	var env []string
+	for name, value := range variables {
+		env = append(env, name+"="+value)
+	}
+	t.Cleanup(func() {
+		kill := exec.Command(program, "kill-server")
+		kill.Env = append(os.Environ(), env...)
+		kill.Run()
+	})
+	c.avd = c.another(3*time.Minute, 10*time.Second)
+	b, h := c.boot(spec())
+	if b.Address != "" || c.stateOf(b.Serial) != "device" || !c.hasTold("starting the adb server") {
+		t.Errorf("%+v, told %q", b, c.told)
+	}
+	c.stopped(c.avd, h.Lease())
 }

@@ -33,6 +33,9 @@ func (p *port) serial() string { return serialOf(p.console) }
 
 func serialOf(console int) string { return "emulator-" + strconv.Itoa(console) }
 
+// free reports whether nobody listens on either.
+func (p *port) free() bool { return isFree(p.console) && isFree(p.adb()) }
+
 // leave gives the ports free for others.
 func (p *port) leave() { _ = p.lock.Close() }
 
@@ -56,7 +59,7 @@ func (l *Lab) takePort(ctx context.Context, w way, passed map[int]bool) (*port, 
 			return nil, failure("choose the emulator's ports: "+err.Error(), "")
 		}
 		p := &port{console, file}
-		if isFree(p.console) && isFree(p.adb()) {
+		if p.free() {
 			return p, nil
 		}
 		p.leave()

@@ -1,6 +1,7 @@
 package avd
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,5 +162,19 @@ func TestConfigure(t *testing.T) {
 	}
 	if err := (machine{name: "a", home: t.TempDir()}).configure(boot.Spec{}); err == nil || !strings.Contains(err.(*boot.Error).Advice, "ANDROID_AVD_HOME") {
 		t.Errorf("an AVD that avdmanager has put elsewhere: %v", err)
+	}
+}
+
+// A pair of ports of which somebody has one is no emulator's.
+func TestHalfAPairOfPorts(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	taken := listener.Addr().(*net.TCPAddr).Port
+	if (&port{console: taken}).free() || (&port{console: taken - 1}).free() {
+		t.Errorf("the port %d is taken for free", taken)
 	}
 }
