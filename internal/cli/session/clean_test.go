@@ -112,23 +112,6 @@ func (b bench) left() error {
 	return err
 }
 
-// killsVariable is how often the test kills apkgate, where not as often as there is time
-// for among other tests.
-const killsVariable = "APKGATE_TEST_KILLS"
-
-func killsOfBench(t *testing.T) int {
-	t.Helper()
-	text := os.Getenv(killsVariable)
-	if text == "" {
-		return 2
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("%s is %q, want how often apkgate is killed", killsVariable, text)
-	}
-	return n
-}
-
 // TestNothingIsLeftOfAKilledRun kills apkgate at random instants, while it boots an
 // emulator, measures on it and on a phone that stays, or stops it. Each time devices clean
 // leaves nothing: no emulator, no lease, no setting changed. --resume then has all runs in
@@ -146,7 +129,7 @@ func TestNothingIsLeftOfAKilledRun(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	killed, through, changed, booted := 0, 0, 0, 0
-	for kills := killsOfBench(t); killed < kills; {
+	for kills := kills(t, 2); killed < kills; {
 		cmd, said := b.command("collect", "--output", b.dir+"/runs.jsonl", "--resume")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

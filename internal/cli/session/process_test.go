@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,12 +110,24 @@ func TestShardsMergedAreOneMeasurement(t *testing.T) {
 	}
 }
 
-// kills is how often the tests kill apkgate: each time at another instant.
-func kills(all int) int {
-	if testing.Short() {
-		return max(all/8, 1)
+// killsVariable is how often tests kill apkgate, each time at another instant; without it
+// as often as there is time for among other tests.
+const killsVariable = "APKGATE_TEST_KILLS"
+
+func kills(t *testing.T, usual int) int {
+	t.Helper()
+	text := os.Getenv(killsVariable)
+	switch {
+	case text == "" && testing.Short():
+		return max(usual/4, 1)
+	case text == "":
+		return usual
 	}
-	return all
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s is %q, want how often apkgate is killed", killsVariable, text)
+	}
+	return n
 }
 
 // TestAKilledRunIsGoneOnWith kills apkgate again and again, from before it has opened
@@ -132,7 +145,8 @@ func TestAKilledRunIsGoneOnWith(t *testing.T) {
 	before = l.Export()
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	goneOn := 0
-	for range kills(50) {
+	killed := kills(t, 20)
+	for range killed {
 		if said := runUntilKilled(t, append(command, "--resume"), random); strings.Contains(said, "going on with") {
 			goneOn++
 		}
@@ -152,7 +166,7 @@ func TestAKilledRunIsGoneOnWith(t *testing.T) {
 	if left, err := filepath.Glob(l.Path(".apkgate/sessions/*")); err != nil || len(left) > 0 {
 		t.Errorf("sessions that are through are left: %q, %v", left, err)
 	}
-	t.Logf("%d sessions of 18 runs, gone on with %d times after %d kills", len(got), goneOn, kills(50))
+	t.Logf("%d sessions of 18 runs, gone on with %d times after %d kills", len(got), goneOn, killed)
 }
 
 // runUntilKilled kills apkgate some time after it has reported some runs, and returns what
