@@ -279,14 +279,17 @@ func (g *gmsaas) startOptions(args []string) (minutes int, err error) {
 		case args[0] == "--max-run-duration" && len(args) > 1 && !g.folder.Fails(SaaSOldStart):
 			minutes, err = strconv.Atoi(args[1])
 			if err != nil || minutes < 0 || minutes > 28800 {
+				//lint:ignore ST1005 these are the words of the program
 				return 0, fmt.Errorf("Invalid value for '--max-run-duration': %s is not in the range 0<=x<=28800.", args[1])
 			}
 			args = args[2:]
 		default:
+			//lint:ignore ST1005 these are the words of the program
 			return 0, fmt.Errorf("No such option: %s", args[0])
 		}
 	}
 	if inactive && minutes > 0 {
+		//lint:ignore ST1005 these are the words of the program
 		return 0, errors.New("Options '--stop-when-inactive' and '--max-run-duration' are mutally exclusives.")
 	}
 	return minutes, nil

@@ -202,8 +202,11 @@ func (f Folder) Gone() bool {
 }
 
 func (f Folder) write(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+	// A lab that is gone is not made again by a program that is late.
+	if dir := filepath.Dir(path); dir != string(f) {
+		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
