@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/device/lease"
+	"github.com/apkgate/apkgate/device/program"
 	"github.com/apkgate/apkgate/internal/cli/console"
 )
 
@@ -47,10 +49,14 @@ func Called(l lease.Lease) string {
 	return l.ID + " (" + l.Name + ")"
 }
 
+// InUse reports whether the apkgate that took a lease still runs. That its lock is held is
+// not enough: a program that was just being started may have inherited it.
+func InUse(l lease.Lease) bool { return l.InUse && (l.Elsewhere() || lives(l.Owner.PID)) }
+
 func cleanOne(ctx context.Context, labs map[string]boot.Lab, l lease.Lease, tell func(string)) error {
 	lab := labs[l.Kind]
 	switch {
-	case l.InUse:
+	case InUse(l):
 		tell("is in use by " + l.Owner.String() + " and left alone")
 		return nil
 	case l.Elsewhere():
@@ -58,7 +64,7 @@ func cleanOne(ctx context.Context, labs map[string]boot.Lab, l lease.Lease, tell
 	case lab == nil:
 		return &leftError{l, fmt.Errorf("this apkgate knows no lab %q", l.Kind), "apkgate devices clean of the version that booted it"}
 	}
-	held, err := lease.Reclaim(lease.Folder(), l.ID)
+	held, err := reclaim(l)
 	switch {
 	case errors.Is(err, lease.ErrInUse), errors.Is(err, fs.ErrNotExist):
 		tell("is somebody else's by now")
@@ -72,6 +78,27 @@ func cleanOne(ctx context.Context, labs map[string]boot.Lab, l lease.Lease, tell
 	}
 	tell("nothing of it is left")
 	return held.Release()
+}
+
+// inheritedFor is how long a lease's lock may outlive its process: one that was just being
+// started by it has the lock, too, until it is a program of its own.
+const inheritedFor = 10 * time.Second
+
+// reclaim holds a lease whose process is gone.
+func reclaim(l lease.Lease) (*lease.Held, error) {
+	for until := time.Now().Add(inheritedFor); ; time.Sleep(20 * time.Millisecond) {
+		held, err := lease.Reclaim(lease.Folder(), l.ID)
+		if !errors.Is(err, lease.ErrInUse) || lives(l.Owner.PID) || time.Now().After(until) {
+			return held, err
+		}
+	}
+}
+
+// lives reports whether a process of the number runs on this computer, as far as can be
+// told.
+func lives(pid int) bool {
+	_, err := program.IDOf(pid)
+	return !errors.Is(err, program.ErrNoProcess)
 }
 
 // leftError is a lease behind which something may still run.

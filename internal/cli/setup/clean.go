@@ -45,7 +45,7 @@ func clean(ctx context.Context, c console.Console, cfg *config.Config, dryRun bo
 	if dryRun {
 		for _, l := range leases {
 			what := "would be stopped: " + l.Kind
-			if l.InUse {
+			if booted.InUse(l) {
 				what = "is in use by " + l.Owner.String()
 			}
 			fmt.Fprintf(c.Stdout, "%s: %s\n", console.Plain(booted.Called(l)), console.Plain(what))

@@ -62,7 +62,7 @@ func listLeases(c console.Console) error {
 		table := console.NewTable(c.Stdout, "booted by apkgate", "lab", "for", "by")
 		for _, l := range leases {
 			by := "nobody any more: apkgate devices clean stops it"
-			if l.InUse {
+			if booted.InUse(l) {
 				by = l.Owner.String()
 			}
 			if err := table.Append(l.ID, console.Plain(l.Kind), console.Plain(l.Name), console.Plain(by)); err != nil {
