@@ -44,7 +44,6 @@ type deviceState struct {
 	netem  *netem
 	clsact bool
 	divert string // where what comes in is redirected
-	spared bool   // adb's packets are not
 	rules  map[string]bool
 }
 
@@ -243,7 +242,7 @@ func (l *Link) add(d *deviceState, what []string) string {
 func (d *deviceState) remove(what []string) string {
 	switch handle := after(what, "handle"); {
 	case what[0] == "clsact" && d.clsact:
-		d.clsact, d.divert, d.spared = false, "", false
+		d.clsact, d.divert = false, ""
 	case what[0] == "root" && d.root != "" && (handle == "" || handle == d.root):
 		d.root, d.prio, d.netem = "", false, nil
 	default:
@@ -263,14 +262,11 @@ func (d *deviceState) filter(add bool, what []string) string {
 		return "Error: Filter with specified priority/protocol not found."
 	}
 	d.rules[rule] = add
-	switch {
-	case strings.Contains(line, "protocol all"):
+	if strings.Contains(line, "protocol all") {
 		d.divert = ""
 		if add {
 			d.divert = after(what, "dev")
 		}
-	case what[0] == "ingress":
-		d.spared = add
 	}
 	return ""
 }
