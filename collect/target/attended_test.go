@@ -162,3 +162,43 @@ func TestTheReasonOfALossIsToldWhoeverHearsOfItFirst(t *testing.T) {
 		})
 	}
 }
+
+// givingUp is a device whose system hangs, so that its dumpsys gives each dump up after
+// ten seconds, and calls that a success.
+type givingUp struct{ device.Device }
+
+func (givingUp) Exec(ctx context.Context, command string) (device.Output, error) {
+	switch {
+	case command == ":":
+		return device.Output{}, nil
+	case strings.HasPrefix(command, systemQuestion):
+		return device.Output{}, wait(ctx, 0)
+	}
+	return device.Output{Stdout: []byte("\n*** SERVICE 'gfxinfo' DUMP TIMEOUT (10000ms) EXPIRED ***\n\n")}, wait(ctx, 10*time.Second)
+}
+
+// The silence of a system goes on over dumps that were given up.
+func TestASystemThatHangsIsLostThoughDumpsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		var said []string
+		d := &attended{
+			Device: givingUp{}, wall: HostClock(), clock: HostClock(), shell: voice{of: "the device"}, system: voice{of: "the device's system"},
+			silent:  func(what string, _ time.Duration) { said = append(said, what) },
+			answers: func(what string, _ time.Duration) { t.Errorf("%s is said to answer", what) },
+			gaveUp:  func(service string) { said = append(said, service) },
+		}
+		var err error
+		for err == nil {
+			_, err = d.Exec(t.Context(), "dumpsys gfxinfo com.example")
+		}
+		if took := time.Since(begun); !errors.Is(err, device.ErrGone) || took != askAfter+systemFor {
+			t.Errorf("it is lost after %v: %v", took, err)
+		}
+		const want = "the device's system; gfxinfo; the device's system; gfxinfo; the device's system; gfxinfo; the device's system"
+		if got := strings.Join(said, "; "); got != want {
+			t.Errorf("it is said %q, want %q", got, want)
+		}
+	})
+}
