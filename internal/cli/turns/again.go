@@ -24,6 +24,9 @@ func (s Settler) again(ctx context.Context, in layout.Input, m lab.Measured) (la
 	if len(places) == 0 {
 		return in, nil
 	}
+	if s.Flags.Merged {
+		return s.noted(in, "What looks worse was not measured again: these runs were measured in shards, and there is no base build to measure in turns with."), nil
+	}
 	fmt.Fprintf(s.Stderr, "%s worse, and there is no base build: measuring again in another session\n",
 		words.Count(len(places), "run looks", "runs look"))
 	flags := s.Flags

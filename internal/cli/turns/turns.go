@@ -57,8 +57,6 @@ func (s Settler) Settle(ctx context.Context, in layout.Input, m lab.Measured) (l
 	switch {
 	case len(questions) == 0 || len(m.Places) != len(in.Verdict.Runs):
 		return in, nil
-	case s.Base.APK == "" && s.Flags.Merged:
-		return s.noted(in, "What looks worse was not measured again: these runs were measured in shards, and there is no base build to measure in turns with."), nil
 	case s.Base.APK == "":
 		return s.again(ctx, in, m)
 	case s.Config.Rounds.Max == 0:
