@@ -295,15 +295,81 @@ func TestAnInterruptEndsTheLab(t *testing.T) {
 // A boot that is under way is interrupted too.
 func TestAnInterruptEndsABoot(t *testing.T) {
 	t.Parallel()
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	b := &bench{starts: map[string]func(context.Context, *Started) error{"pixel": func(ctx context.Context, _ *Started) error {
+	for _, fresh := range []bool{false, true} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		b := &bench{starts: map[string]func(context.Context, *Started) error{"pixel": func(ctx context.Context, _ *Started) error {
+			interrupt()
+			<-ctx.Done()
+			return ctx.Err()
+		}}}
+		station := b.station("pixel", "pixel")
+		station.Fresh = fresh
+		got := b.measure(ctx, Lab{Jobs: jobsOf("pixel", "open"), Stations: []Station{station}})
+		wantSame(t, "outcomes", []string{"context canceled"}, outcomes(got))
 		interrupt()
-		<-ctx.Done()
-		return ctx.Err()
-	}}}
-	got := b.measure(ctx, Lab{Jobs: jobsOf("pixel", "open"), Stations: []Station{b.station("pixel", "pixel")}})
-	wantSame(t, "outcomes", []string{"context canceled"}, outcomes(got))
+	}
+}
+
+// A run that several devices have lost names what each said of it, and keeps what the
+// one measured that came furthest.
+func TestARunThatSeveralDevicesLost(t *testing.T) {
+	t.Parallel()
+	b := &bench{}
+	l := Lab{Jobs: jobsOf("pixel", "open"), Stations: []Station{b.station("pixel #1", "pixel"), b.station("pixel #2", "pixel"), b.station("pixel #3", "pixel")}, Options: collect.Options{Progress: b}}
+	tries := 0
+	got := slices.Concat(l.drive(t.Context(), work{do: func(ctx context.Context, t turn) []collect.Result {
+		measured := []int{1, 4, 2}[tries]
+		tries++
+		return []collect.Result{{Station: t.job.Station, Err: gone(ctx), Run: run.Run{Status: run.Partial, Iterations: make([]run.Iteration, measured)}}}
+	}})...)
+	if len(got) != 1 || len(got[0].Run.Iterations) != 4 {
+		t.Fatalf("%+v", got)
+	}
+	for _, station := range []string{"pixel #1", "pixel #2", "pixel #3"} {
+		want := station + ": unplugged: the device is gone"
+		if last := got[0].Run.Warnings[len(got[0].Run.Warnings)-1].Text; strings.Count(got[0].Err.Error(), want) != 1 || !strings.Contains(last, want) {
+			t.Errorf("%q or %q says nothing of %s", got[0].Err, last, station)
+		}
+	}
+}
+
+// What a lost device measured is better than nothing, and no better than less that is
+// sound.
+func TestWhatCountsOfSeveralTries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ lost, then, want int }{{3, 0, 3}, {3, 1, 1}, {0, 0, 0}} {
+		b := &bench{}
+		l := Lab{Jobs: jobsOf("pixel", "open"), Stations: []Station{b.station("pixel", "pixel")}, Options: collect.Options{Progress: b}}
+		tries := 0
+		got := slices.Concat(l.drive(t.Context(), work{do: func(ctx context.Context, t turn) []collect.Result {
+			if tries++; tries == 1 {
+				return []collect.Result{{Err: gone(ctx), Run: run.Run{Iterations: make([]run.Iteration, c.lost)}}}
+			}
+			return []collect.Result{{Err: &loss.Error{Err: loss.ErrCrashed}, Run: run.Run{Iterations: make([]run.Iteration, c.then)}}}
+		}})...)
+		if len(got[0].Run.Iterations) != c.want {
+			t.Errorf("%d repetitions, then %d: %d count, want %d", c.lost, c.then, len(got[0].Run.Iterations), c.want)
+		}
+	}
+}
+
+func TestWhyADeviceDied(t *testing.T) {
+	t.Parallel()
+	died := make(chan struct{})
+	s := &Started{Died: died, Why: func() string { return "FATAL: out of memory\n" }}
+	for _, s := range []*Started{s, {}} {
+		if err := s.died(); err != nil {
+			t.Errorf("it lives, and %v", err)
+		}
+	}
+	close(died)
+	if err := s.died(); err == nil || strings.TrimSpace(err.Error()) != "it ended by itself: FATAL: out of memory" {
+		t.Errorf("%v", err)
+	}
+	s.Why = func() string { return "" }
+	if err := s.died(); err == nil || err.Error() != "it ended by itself" {
+		t.Errorf("%v", err)
+	}
 }
 
 // A simulated phone is new for each run.

@@ -39,15 +39,29 @@ func (q *Queue) next(s int, spokenFor map[int]bool) (unit int, ok bool) {
 	return 0, false
 }
 
-// mayMake reports whether the unit may be begun on the station: one that has lost it
-// gets it again only where all that are left have.
+// mayMake reports whether the unit may be begun on the station. One that was lost goes to
+// a station that has not lost it, and rather to one that was not just lost itself: those
+// that fail are free the soonest, and would lose it again. Where no such station is left,
+// any that has not lost it will do, and then any at all.
 func (q *Queue) mayMake(s, u int) bool {
-	if !q.hasLost(s, u) {
+	if len(q.units[u].lost) == 0 {
 		return true
 	}
+	its := q.fitness(s, u)
 	return !slices.ContainsFunc(q.members[q.units[u].Profile], func(other int) bool {
-		return q.stations[other].state != out && !q.hasLost(other, u)
+		return q.stations[other].state != out && q.fitness(other, u) > its
 	})
+}
+
+// fitness ranks the stations for a unit that was lost.
+func (q *Queue) fitness(s, u int) int {
+	switch {
+	case q.hasLost(s, u):
+		return 0
+	case q.stations[s].row > 0:
+		return 1
+	}
+	return 2
 }
 
 func (q *Queue) hasLost(s, u int) bool {

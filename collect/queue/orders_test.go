@@ -130,6 +130,28 @@ func TestALostUnitMoves(t *testing.T) {
 	}
 }
 
+// A lost unit waits for a station that is sound, rather than go to one that was just lost.
+func TestALostUnitWaitsForASoundStation(t *testing.T) {
+	t.Parallel()
+	q := New([]Unit{{"a", 9}, {"a", 8}, {"a", 7}}, []Station{of("a"), of("a"), of("a")}, Bounds{}, true)
+	wantOrders(t, q, "all", open(0), open(1), open(2))
+	for s := range 3 {
+		q.Opened(s)
+	}
+	wantOrders(t, q, "each", makes(0, 0), makes(1, 1), makes(2, 2))
+	for s := range 2 {
+		q.Lost(s, errors.New("died"), false)
+	}
+	wantOrders(t, q, "both", shuts(0), shuts(1))
+	q.Closed(0)
+	q.Closed(1)
+	wantOrders(t, q, "both wait for the sound one")
+	q.Made(2)
+	wantOrders(t, q, "one of them", makes(2, 0))
+	q.Made(2)
+	wantOrders(t, q, "the other", makes(2, 1))
+}
+
 // A station that can't be opened is tried once more, unless that is of no use; then its
 // units are missing, with all reasons in the order of time.
 func TestAStationThatCantBeOpened(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/device/lease"
 	"github.com/apkgate/apkgate/internal/cli/clitest"
+	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/standin"
 	"github.com/apkgate/apkgate/run"
 )
@@ -25,18 +26,35 @@ devices:
   - {name: six, avd: {model: pixel_6, android: 34, abi: x86_64}, count: 2}
 `
 
-// collectOn measures on a computer whose programs are stand-ins, as a process.
-func collectOn(t *testing.T, l *standin.Lab, args ...string) (runs []run.Run, stderr string, err error) {
+// collecting is apkgate collect as a process, on a computer whose programs are stand-ins.
+// end holds it to leaving nothing behind.
+func collecting(t *testing.T, l *standin.Lab, app string, args ...string) (cmd *exec.Cmd, end func()) {
 	t.Helper()
 	dir := t.TempDir()
-	clitest.WriteFile(t, filepath.Join(dir, "app.apk"), standin.App(1500*time.Millisecond, 1))
+	clitest.WriteFile(t, filepath.Join(dir, "app.apk"), app)
 	path := clitest.WriteFile(t, filepath.Join(dir, "apkgate.yml"), emulators)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
+	cmd = exec.Command(self)
 	cmd.Env = append(l.Environment(), clitest.CommandLine+"="+strings.Join(append([]string{"collect", "--config", path}, args...), "\n"))
+	return cmd, func() {
+		t.Helper()
+		left, err := lease.List(l.Path("cache", "apkgate", "leases"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("leases that are left: %+v, %v", left, err)
+		}
+		if there := l.Instances(); len(there) > 0 {
+			t.Errorf("emulators that are left: %+v", there)
+		}
+	}
+}
+
+// collectOn measures on the lab's emulators.
+func collectOn(t *testing.T, l *standin.Lab, args ...string) (runs []run.Run, stderr string, err error) {
+	t.Helper()
+	cmd, end := collecting(t, l, standin.App(1500*time.Millisecond, 1), args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -47,13 +65,7 @@ func collectOn(t *testing.T, l *standin.Lab, args ...string) (runs []run.Run, st
 		}
 		runs = append(runs, r)
 	}
-	left, listed := lease.List(l.Path("cache", "apkgate", "leases"))
-	if listed != nil || len(left) > 0 {
-		t.Errorf("leases that are left: %+v, %v", left, listed)
-	}
-	if there := l.Instances(); len(there) > 0 {
-		t.Errorf("emulators that are left: %+v", there)
-	}
+	end()
 	return runs, said.String(), err
 }
 
@@ -97,6 +109,32 @@ func TestEmulatorsWithoutAcceleration(t *testing.T) {
 	if err == nil || len(runs) != 0 || strings.Count(stderr, "no device is left to make it") < 2 || !strings.Contains(stderr, "kvm") {
 		t.Errorf("%v, %d runs\n%s", err, len(runs), stderr)
 	}
+}
+
+// An interrupt stops the emulator, deletes what was created, and leaves no lease.
+func TestAnInterruptStopsTheEmulators(t *testing.T) {
+	t.Parallel()
+	l := standin.New(t, standin.Options{Rate: 1, Boots: 50 * time.Millisecond})
+	cmd, end := collecting(t, l, standin.App(time.Minute, 1))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(time.Minute)
+	for len(l.Instances()) == 0 && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if len(l.Instances()) == 0 {
+		t.Error("no emulator is booted")
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exit.StatusInfrastructure {
+		t.Errorf("%v\n%s", err, &said)
+	}
+	end()
 }
 
 // started is how many emulators have been started on a device.
