@@ -263,7 +263,7 @@ func TestDoctorChecksTheLabs(t *testing.T) {
 	}
 	y.Breaks(genymotion.SaaSLoggedOut, -1)
 	status, said := y.apkgate("doctor")
-	for _, part := range []string{"lab genymotion: can boot devices\n", "lab genymotion-saas: can NOT boot devices\n", "no authentication set", "hint: log in with gmsaas auth token", "error: devices of the configuration can't be booted here: genymotion-saas\n"} {
+	for _, part := range []string{"lab genymotion: can boot devices\n", "lab genymotion-saas: can NOT boot devices: account\n  BAD  account ", "no authentication set", "hint: log in with gmsaas auth token", "error: devices of the configuration can't be booted here: genymotion-saas\n"} {
 		if status != exit.StatusInfrastructure || !strings.Contains(said, part) {
 			t.Errorf("it ends with %d and doesn't say %q:\n%s", status, part, said)
 		}

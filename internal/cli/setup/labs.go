@@ -2,11 +2,9 @@ package setup
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/apkgate/apkgate/config"
-	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 )
@@ -22,30 +20,9 @@ func checkLabs(ctx context.Context, c console.Console, cfg *config.Config) (cann
 		}
 	}
 	for _, kind := range kinds {
-		if !showLab(c, kind, labs[kind].Check(ctx)) {
+		if !showAll(c, "lab "+kind, "can boot devices", "can NOT boot devices", "", labs[kind].Check(ctx)) {
 			cannot = append(cannot, kind)
 		}
 	}
 	return cannot
-}
-
-// showLab prints what was found of a lab, and reports whether it can boot devices.
-func showLab(c console.Console, kind string, findings []device.Finding) (can bool) {
-	can = !slices.ContainsFunc(findings, func(f device.Finding) bool { return !f.OK })
-	says := "can boot devices"
-	if !can {
-		says = "can NOT boot devices"
-	}
-	fmt.Fprintf(c.Stdout, "lab %s: %s\n", kind, says)
-	for _, f := range findings {
-		mark := "ok  "
-		if !f.OK {
-			mark = "BAD "
-		}
-		fmt.Fprintf(c.Stdout, "  %s %-12s %s\n", mark, f.Name, console.Plain(f.Detail))
-		if f.Hint != "" {
-			fmt.Fprintf(c.Stdout, "       %-12s hint: %s\n", "", f.Hint)
-		}
-	}
-	return can
 }

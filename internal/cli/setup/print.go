@@ -8,11 +8,16 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 )
 
-// showFindings prints what was found of a device, or of what boots devices, and reports
-// whether all of it is as it should be. What is not stands first, and by name beside the
-// title. Of each there is a line with what is and what a run does about it, and where there is
-// more to be done, how: serial is what adb calls the device, "" where it is none.
+// showFindings prints what was found of a device, and reports whether it is fit. Of each
+// finding there is a line with what is and what a run does about it, and where there is more to
+// be done, how: serial is what adb calls the device.
 func showFindings(c console.Console, title, serial string, findings []device.Finding) (fit bool) {
+	return showAll(c, console.Plain(title), "fit to measure on", "NOT fit to measure on", serial, findings)
+}
+
+// showAll prints findings below a line that says whether all is as it should be. What is not
+// stands first, and by name in that line. Where serial is "" there is no device to adb.
+func showAll(c console.Console, title, fine, wrong, serial string, findings []device.Finding) bool {
 	var good, bad []device.Finding
 	var names []string
 	for _, f := range findings {
@@ -22,11 +27,11 @@ func showFindings(c console.Console, title, serial string, findings []device.Fin
 		}
 		bad, names = append(bad, f), append(names, f.Name)
 	}
-	says := "fit to measure on"
+	says := fine
 	if len(bad) > 0 {
-		says = "NOT fit to measure on: " + strings.Join(names, ", ")
+		says = wrong + ": " + strings.Join(names, ", ")
 	}
-	fmt.Fprintf(c.Stdout, "%s: %s\n", console.Plain(title), says)
+	fmt.Fprintf(c.Stdout, "%s: %s\n", title, says)
 	for _, f := range append(bad, good...) {
 		showFinding(c, serial, f)
 	}
