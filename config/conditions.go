@@ -23,8 +23,8 @@ const (
 type Conditions struct {
 	// What happens where a device is not fit to measure on, or can't be held still: warn measures all the same, and says so in the run; refuse measures nothing on it and ends with exit status 3.
 	Policy string `yaml:"policy,omitempty" jsonschema:"enum=warn,enum=refuse,default=warn"`
-	// Hold the clocks of CPU and GPU at a rate that the device can keep up (Android 11 and later, where its maker has built that in): auto does where the device has it and no energy is measured, always also beside energy. Runs with and without it are not alike, so that it begins a new history.
-	FixedPerformance string `yaml:"fixed-performance,omitempty" jsonschema:"enum=never,enum=auto,enum=always,default=never"`
+	// Hold the clocks of CPU and GPU at a rate that the device can keep up (Android 11 and later, where its maker has built that in): auto does where the device has it and no energy is measured, always also beside energy, never nowhere. Runs with and without it are not alike: a phone that has it begins a new history.
+	FixedPerformance string `yaml:"fixed-performance,omitempty" jsonschema:"enum=never,enum=auto,enum=always,default=auto"`
 	// Let Android compile apps in the background meanwhile. Without it, it may not (Android 14 and later).
 	BackgroundDexopt bool `yaml:"background-dexopt,omitempty" jsonschema:"default=false"`
 	// How bright the screen is, such as 40%. Without it, as it was last set by hand. The light of the room changes nothing either way.

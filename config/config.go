@@ -333,7 +333,7 @@ func Default() Config {
 	return Config{
 		Rounds:     Rounds{Max: 60, Minutes: 60},
 		Evidence:   Evidence{Keep: KeepNone},
-		Conditions: Conditions{Policy: PolicyWarn, FixedPerformance: PerformanceNever, IdleWithin: time.Minute},
+		Conditions: Conditions{Policy: PolicyWarn, FixedPerformance: PerformanceAuto, IdleWithin: time.Minute},
 		Gate:       DefaultGate(gate.PresetDefault),
 		Store:      Store{SQLite: ".apkgate/history.db"},
 		Report:     Report{HTML: ".apkgate/report.html"},

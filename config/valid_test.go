@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 			Repetitions: 5, WarmUp: 1, Timeout: 5 * time.Minute, Retries: 2, Memory: config.MemoryRSS, Compile: config.CompileProfile,
 		}},
 		Rounds:     config.Rounds{Max: 60, Minutes: 60},
-		Conditions: config.Conditions{Policy: config.PolicyWarn, FixedPerformance: config.PerformanceNever, IdleWithin: time.Minute},
+		Conditions: config.Conditions{Policy: config.PolicyWarn, FixedPerformance: config.PerformanceAuto, IdleWithin: time.Minute},
 		Evidence:   config.Evidence{Keep: config.KeepNone},
 		Gate: config.Gate{
 			Preset: "default", OutlierFactor: 1.5, MinConfidence: 0.9, Alpha: 0.01,
