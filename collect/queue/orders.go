@@ -1,6 +1,9 @@
 package queue
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Orders are what is to be begun now, each given once; none where something under way
 // has to end before.
@@ -40,9 +43,9 @@ func (q *Queue) next(s int, spokenFor map[int]bool) (unit int, ok bool) {
 }
 
 // mayMake reports whether the unit may be begun on the station. One that was lost goes to
-// a station that has not lost it, and rather to one that was not just lost itself: those
-// that fail are free the soonest, and would lose it again. Where no such station is left,
-// any that has not lost it will do, and then any at all.
+// a station that has not lost it, of those to one that has lost the least of all: those
+// that fail are free the soonest, and would lose it again. Where all have lost it, any
+// will do.
 func (q *Queue) mayMake(s, u int) bool {
 	if len(q.units[u].lost) == 0 {
 		return true
@@ -55,13 +58,10 @@ func (q *Queue) mayMake(s, u int) bool {
 
 // fitness ranks the stations for a unit that was lost.
 func (q *Queue) fitness(s, u int) int {
-	switch {
-	case q.hasLost(s, u):
-		return 0
-	case q.stations[s].row > 0:
-		return 1
+	if q.hasLost(s, u) {
+		return math.MinInt
 	}
-	return 2
+	return -len(q.stations[s].lost)
 }
 
 func (q *Queue) hasLost(s, u int) bool {
