@@ -28,11 +28,11 @@ func (l *Lab) Boot(ctx context.Context, spec boot.Spec, held *lease.Held, tell f
 	if err := held.For(spec.Name); err != nil {
 		return nil, err
 	}
-	name, err := spec.Existing, error(nil)
+	name, err := held.ID(), error(nil)
 	if spec.Existing != "" {
 		name, err = l.ready(ctx, spec.Existing, held, tell)
 	} else {
-		name, err = held.ID(), l.make(ctx, spec, held, tell)
+		err = l.make(ctx, spec, held, tell)
 	}
 	if err != nil {
 		return nil, err
