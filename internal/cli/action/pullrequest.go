@@ -88,8 +88,8 @@ func pullRequest(c console.Console, cmd *cobra.Command, f *runFlags, a *call) (r
 		return result{}, err
 	}
 	loss := measured.Lost
-	if loss != nil {
-		set.Notes = append(set.Notes, "Not everything was measured: "+loss.Error())
+	if note := measured.Note(); note != "" {
+		set.Notes = append(set.Notes, note)
 	}
 	sound := baseline.SoundOf(store)
 	settler := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: into, Keep: kept.InReport(f.artifact)}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/apkgate/apkgate/baseline"
 	"github.com/apkgate/apkgate/collect"
@@ -12,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/stores"
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -108,7 +110,24 @@ type Measured struct {
 	Places []int
 	// Lost is why some are missing; nil where none are.
 	Lost error
+	// Missing are the keys of the units of which there is nothing, in their order.
+	Missing []string
 }
+
+// Note says in a report what is missing of it, and why: "" where all is there.
+func (m Measured) Note() string {
+	if m.Lost == nil {
+		return ""
+	}
+	note := "Not everything was measured: " + m.Lost.Error()
+	if len(m.Missing) > 0 {
+		note += fmt.Sprintf(". %s missing: %s", words.Count(len(m.Missing), "run is", "runs are"), words.Few(m.Missing, mostMissing))
+	}
+	return note
+}
+
+// mostMissing bounds the units that a note lists.
+const mostMissing = 10
 
 // MeasureInto makes the runs of a configuration and keeps each in the store as soon
 // as it is there; nil keeps none. What is lost does not hold up the others, but where
@@ -118,14 +137,15 @@ func MeasureInto(ctx context.Context, c console.Console, cfg *config.Config, f C
 	if err != nil {
 		return Measured{}, err
 	}
-	out := Measured{Lost: LossOf(results)}
+	out, units := Measured{Lost: LossOf(results)}, Units(cfg)
 	for i, r := range results {
-		if !keepable(r) {
-			continue
-		}
 		place := i
 		if f.Only != nil {
 			place = f.Only[i]
+		}
+		if !keepable(r) {
+			out.Missing = append(out.Missing, units[place].Key())
+			continue
 		}
 		out.Runs, out.Places = append(out.Runs, r.Run), append(out.Places, place)
 	}

@@ -96,7 +96,8 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 		return err
 	}
 	written := slices.Concat(f.OutputFlags.Files(), turns.KeptFiles(f.keep))
-	if err := files.KeepsInput(written, []string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, cfg.App.APKs()); err != nil {
+	read := append([]string{set.Store, f.ConfigFlags.File(), cfg.App.TestAPK, cmp.Or(f.base, cfg.Base)}, f.sessions.Merge...)
+	if err := files.KeepsInput(written, read, cfg.App.APKs()); err != nil {
 		return err
 	}
 	base, err := turns.Named(c, cfg, f.base, f.baseCommit)
@@ -127,6 +128,9 @@ func runAndGate(c console.Console, cmd *cobra.Command, f runFlags) error {
 	defer f.Pool.Close()
 	measured, err := lab.MeasureInto(ctx, c, cfg, f.CollectFlags, store)
 	if err == nil {
+		if note := measured.Note(); note != "" {
+			set.Notes = append(set.Notes, note)
+		}
 		s := turns.Settler{Console: c, Config: cfg, Set: set, Flags: f.CollectFlags, Base: base, Store: store, Keep: f.keep}
 		err = gateRuns(ctx, s, store, measured, f)
 	}

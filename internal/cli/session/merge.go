@@ -78,7 +78,10 @@ func (s *Session) merge(paths []string, f *lab.CollectFlags) error {
 		return err
 	}
 	f.Merged, s.taken = true, map[string]collect.Result{}
-	from := map[string]string{}
+	from, units := map[string]string{}, map[string]lab.Unit{}
+	for _, u := range lab.Units(s.Config) {
+		units[u.Key()] = u
+	}
 	for _, p := range parts {
 		if p.Torn {
 			s.warn(fmt.Sprintf("%s: the last line is torn, as of a process that was killed", p.path))
@@ -86,6 +89,9 @@ func (s *Session) merge(paths []string, f *lab.CollectFlags) error {
 		for key, e := range p.Entries {
 			if other, twice := from[key]; twice {
 				return exit.Usage(fmt.Errorf("merge %s: %s is in %s too", console.Plain(p.path), words.Quote(key, 80), console.Plain(other)), "each run counts once: leave one of the files out")
+			}
+			if err := s.belongs(units[key], p.Header, e); err != nil {
+				return exit.Usage(fmt.Errorf("merge %s: %s: %w", console.Plain(p.path), words.Quote(key, 80), err), "measure this shard again")
 			}
 			from[key], s.taken[key] = p.path, e.result()
 		}
@@ -95,6 +101,25 @@ func (s *Session) merge(paths []string, f *lab.CollectFlags) error {
 	}
 	s.adopt(parts, f)
 	s.tellMissing(parts)
+	return nil
+}
+
+// belongs refuses an entry that is not of its unit: a part may come from a job that
+// somebody else's change has had a say in.
+func (s *Session) belongs(u lab.Unit, h Header, e Entry) error {
+	r := e.Run
+	switch {
+	case r == nil && e.Scenario != u.Scenario:
+		return fmt.Errorf("it is of the scenario %s", words.Quote(e.Scenario, 80))
+	case r == nil:
+		return nil
+	case r.Scenario != u.Scenario:
+		return fmt.Errorf("its run is of the scenario %s", words.Quote(r.Scenario, 80))
+	case r.App.Package != s.Config.App.Package:
+		return fmt.Errorf("its run is of the app %s", words.Quote(r.App.Package, 80))
+	case r.Source.Commit != h.Commit:
+		return fmt.Errorf("its run is of the commit %s, and line 1 says %s", commitName(r.Source.Commit), commitName(h.Commit))
+	}
 	return nil
 }
 

@@ -92,6 +92,11 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 			change(t, two, whole[0][strings.Index(whole[0], `"own"`):len(whole[0])-1], own)
 			clitest.WriteFile(t, two, strings.SplitAfter(fileOf(t, two), "\n")[0]+rest)
 		}, nil, []string{"2.session: ", "1.session too"}},
+		"a run of another scenario": {func() { change(t, two, `"scenario":"read-mail"`, `"scenario":"sign-in"`) }, nil, []string{"2.session: ", "its run is of the scenario \"sign-in\""}},
+		"a run of another app":      {func() { change(t, two, `"package":"com.example.demo"`, `"package":"com.example.other"`) }, nil, []string{"2.session: ", "its run is of the app \"com.example.other\""}},
+		"a run of another commit": {func() {
+			change(t, two, `"scenario":"read-mail"`, `"source":{"commit":"c0ffee"},"scenario":"read-mail"`)
+		}, nil, []string{"2.session: ", "its run is of the commit c0ffee, and line 1 says nobody named"}},
 		"no part":         {func() { clitest.WriteFile(t, two, "{}\n") }, nil, []string{"2.session", "line 1: format is"}},
 		"a damaged line":  {func() { clitest.WriteFile(t, two, whole[0]+"garbage\n"+strings.Join(whole[1:], "")) }, nil, []string{"2.session", "line 2"}},
 		"nothing there":   {nil, []string{l.Path("elsewhere")}, []string{"elsewhere", "no such file"}},
