@@ -108,53 +108,77 @@ func costOf(s config.Scenario, e *config.Energy) time.Duration {
 
 // Partition shares the units out among n parts, by their places. It follows from the
 // units alone. A profile stays in one part, so that its devices are readied once, unless
-// the longest part would then take much longer than it has to: then the longest profiles
-// are divided, into as few bundles as will do.
+// the longest part would then take more than a quarter longer than it has to: then
+// profiles are divided, each time the one of which most is kept together, until it
+// doesn't, or as well as single units can be shared out.
 func Partition(units []Unit, n int) [][]int {
 	var total, longest time.Duration
 	for _, u := range units {
 		total, longest = total+u.Cost, max(longest, u.Cost)
 	}
-	least := max(total/time.Duration(n), longest)
-	var best []bundle
-	for most := total; ; most /= 2 { // of a bundle
-		parts := fill(bundled(units, most), n)
-		if best == nil || fullest(parts) < fullest(best) {
+	enough := max(total/time.Duration(n), longest) * 5 / 4
+	profiles := together(units)
+	best := fill(bundles(profiles), n)
+	for fullest(best) > enough && divide(profiles) {
+		all := bundles(profiles)
+		if fullest(all) > enough { // so is the part that it is in
+			continue
+		}
+		if parts := fill(all, n); fullest(parts) < fullest(best) {
 			best = parts
 		}
-		if fullest(best) <= least*5/4 || most == 0 {
-			return placesOf(best)
-		}
 	}
+	return placesOf(best)
 }
 
-// bundle are units that are made in one part.
+// bundle are units of one profile that are made in one part.
 type bundle struct {
 	places []int
 	cost   time.Duration
 }
 
-// bundled are the units of each profile, divided where they take longer than that.
-func bundled(units []Unit, most time.Duration) (out []bundle) {
-	single, order := map[string][]bundle{}, []string{}
+// divided are the units of one profile, and the bundles that they are in.
+type divided struct{ single, bundles []bundle }
+
+// together are the units of each profile in one bundle.
+func together(units []Unit) (profiles []divided) {
+	at := map[string]int{}
 	for place, u := range units {
-		if single[u.Profile] == nil {
-			order = append(order, u.Profile)
+		i, known := at[u.Profile]
+		if !known {
+			i = len(profiles)
+			at[u.Profile], profiles = i, append(profiles, divided{})
 		}
-		single[u.Profile] = append(single[u.Profile], bundle{[]int{place}, u.Cost})
+		profiles[i].single = append(profiles[i].single, bundle{[]int{place}, u.Cost})
 	}
-	for _, profile := range order {
-		var cost time.Duration
-		for _, b := range single[profile] {
-			cost += b.cost
-		}
-		n := len(single[profile])
-		if most > 0 {
-			n = min(n, int((cost+most-1)/most))
-		}
-		out = append(out, fill(single[profile], max(n, 1))...)
+	for i := range profiles {
+		profiles[i].bundles = fill(profiles[i].single, 1)
 	}
-	return out
+	return profiles
+}
+
+// divide puts the units of the profile that has the longest bundle into one bundle more;
+// false where each unit has its own.
+func divide(profiles []divided) bool {
+	var longest *divided
+	for i := range profiles {
+		p := &profiles[i]
+		if len(p.bundles) < len(p.single) && (longest == nil || fullest(p.bundles) > fullest(longest.bundles)) {
+			longest = p
+		}
+	}
+	if longest == nil {
+		return false
+	}
+	longest.bundles = fill(longest.single, len(longest.bundles)+1)
+	return true
+}
+
+func bundles(profiles []divided) (all []bundle) {
+	for _, p := range profiles {
+		all = append(all, p.bundles...)
+	}
+	return all
 }
 
 // fill puts the bundles into n parts, the longest first, each where there is least.

@@ -91,16 +91,21 @@ func unitsOf(costs map[string][]int) (units []Unit) {
 
 func TestPartitionKeepsProfilesTogether(t *testing.T) {
 	for name, c := range map[string]struct {
+		parts int
 		costs map[string][]int
 		want  [][]int
 	}{
-		"as many profiles as parts":   {map[string][]int{"a": {3, 3}, "b": {3, 3}, "c": {6}}, [][]int{{0, 1}, {2, 3}, {4}}},
-		"the longest first":           {map[string][]int{"a": {2}, "b": {2}, "c": {4}, "d": {8}, "e": {8}}, [][]int{{0, 1, 2}, {3}, {4}}},
-		"fewer profiles than parts":   {map[string][]int{"a": {4, 4, 4}}, [][]int{{0}, {1}, {2}}},
-		"a profile that is too long":  {map[string][]int{"a": {5, 5, 5, 5}, "b": {6, 6}}, [][]int{{0, 2}, {1, 3}, {4, 5}}},
-		"nothing left for some parts": {map[string][]int{"a": {9}}, [][]int{nil, nil, {0}}},
+		"as many profiles as parts":     {3, map[string][]int{"a": {3, 3}, "b": {3, 3}, "c": {6}}, [][]int{{0, 1}, {2, 3}, {4}}},
+		"the longest first":             {3, map[string][]int{"a": {2}, "b": {2}, "c": {4}, "d": {8}, "e": {8}}, [][]int{{0, 1, 2}, {3}, {4}}},
+		"fewer profiles than parts":     {3, map[string][]int{"a": {4, 4, 4}}, [][]int{{0}, {1}, {2}}},
+		"a profile that is too long":    {3, map[string][]int{"a": {5, 5, 5, 5}, "b": {6, 6}}, [][]int{{0, 2}, {1, 3}, {4, 5}}},
+		"nothing left for some parts":   {3, map[string][]int{"a": {9}}, [][]int{nil, nil, {0}}},
+		"one profile of three is cut":   {2, map[string][]int{"a": {3, 3}, "b": {3, 3}, "c": {3, 3}}, [][]int{{0, 2, 3}, {1, 4, 5}}},
+		"a quarter longer is no reason": {2, map[string][]int{"a": {5, 5}, "b": {3, 3}}, [][]int{{0, 1}, {2, 3}}},
+		"and more is":                   {2, map[string][]int{"a": {6, 5}, "b": {3, 3}}, [][]int{{0, 3}, {1, 2}}},
+		"one of four is cut, for two":   {3, map[string][]int{"a": {2, 2, 2, 2}, "b": {2, 2, 2, 2}, "c": {2, 2, 2, 2}, "d": {2, 2, 2, 2}}, [][]int{{0, 2, 4, 5, 6, 7}, {1, 3, 8, 9, 10, 11}, {12, 13, 14, 15}}},
 	} {
-		got := Partition(unitsOf(c.costs), 3)
+		got := Partition(unitsOf(c.costs), c.parts)
 		slices.SortFunc(got, slices.Compare)
 		slices.SortFunc(c.want, slices.Compare)
 		if diff := cmp.Diff(c.want, got); diff != "" {
