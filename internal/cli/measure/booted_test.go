@@ -28,11 +28,11 @@ devices:
 
 // collecting is apkgate collect as a process, on a computer whose programs are stand-ins.
 // end holds it to leaving nothing behind.
-func collecting(t *testing.T, l *standin.Lab, app string, args ...string) (cmd *exec.Cmd, end func()) {
+func collecting(t *testing.T, l *standin.Lab, configuration, app string, args ...string) (cmd *exec.Cmd, end func()) {
 	t.Helper()
 	dir := t.TempDir()
 	clitest.WriteFile(t, filepath.Join(dir, "app.apk"), app)
-	path := clitest.WriteFile(t, filepath.Join(dir, "apkgate.yml"), emulators)
+	path := clitest.WriteFile(t, filepath.Join(dir, "apkgate.yml"), configuration)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func collecting(t *testing.T, l *standin.Lab, app string, args ...string) (cmd *
 // collectOn measures on the lab's emulators.
 func collectOn(t *testing.T, l *standin.Lab, args ...string) (runs []run.Run, stderr string, err error) {
 	t.Helper()
-	cmd, end := collecting(t, l, standin.App(1500*time.Millisecond, 1), args...)
+	cmd, end := collecting(t, l, emulators, standin.App(1500*time.Millisecond, 1), args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -115,7 +115,7 @@ func TestEmulatorsWithoutAcceleration(t *testing.T) {
 func TestAnInterruptStopsTheEmulators(t *testing.T) {
 	t.Parallel()
 	l := standin.New(t, standin.Options{Rate: 1, Boots: 50 * time.Millisecond})
-	cmd, end := collecting(t, l, standin.App(time.Minute, 1))
+	cmd, end := collecting(t, l, emulators, standin.App(time.Minute, 1))
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
