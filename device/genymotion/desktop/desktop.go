@@ -119,11 +119,20 @@ func (l *Lab) installed() []string {
 	return folders
 }
 
-// run runs a command of gmtool and returns what it printed.
-func (l *Lab) run(ctx context.Context, doing string, within time.Duration, args ...string) (string, error) {
+// gmtool is the program's path.
+func (l *Lab) gmtool(doing string) (string, error) {
 	path, ok := genymotion.Find("gmtool", l.computer.Getenv, l.installed()...)
 	if !ok {
 		return "", &boot.Error{Lab: called, What: doing + ": gmtool is neither in the PATH nor where Genymotion's installer puts it", Advice: "install Genymotion Desktop, or add its folder to the PATH"}
+	}
+	return path, nil
+}
+
+// run runs a command of gmtool and returns what it printed.
+func (l *Lab) run(ctx context.Context, doing string, within time.Duration, args ...string) (string, error) {
+	path, err := l.gmtool(doing)
+	if err != nil {
+		return "", err
 	}
 	const more = 15 * time.Second // than it is told, so that it can say that it gave up
 	args = append([]string{"--timeout", strconv.Itoa(int(within.Seconds()))}, args...)

@@ -353,6 +353,27 @@ func TestStopping(t *testing.T) {
 	}
 }
 
+// Where gmtool is gone, whoever cleans up is told so at once: waiting doesn't bring it.
+func TestStoppingWithoutGmtool(t *testing.T) {
+	t.Parallel()
+	b := benchOn(nil, t.TempDir())
+	held := b.take(t)
+	if err := held.Note(noteCreating, now()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	bare := New(genymotion.Computer{Getenv: func(string) string { return "" }})
+	err := bare.Stop(ctx, held.Lease(), b.tell)
+	var failed *boot.Error
+	if !errors.As(err, &failed) || !strings.Contains(failed.What, "gmtool is neither in the PATH") || !strings.Contains(failed.Hint(), "install Genymotion Desktop, or add its folder to the PATH; then apkgate devices clean") {
+		t.Errorf("%v", err)
+	}
+	if ctx.Err() != nil {
+		t.Error("it is said once a minute is over")
+	}
+}
+
 func TestCheckSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -41,6 +41,9 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 
 // end stops a device until gmtool says that it is off, or until it is listed no more.
 func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease, tell func(string)) error {
+	if _, err := l.gmtool("stop " + words.Quote(name, 80)); err != nil {
+		return byHand(err, name, remove) // which no waiting brings
+	}
 	for {
 		done, err := l.step(ctx, name, remove, tell)
 		var failed *refusedError

@@ -110,12 +110,21 @@ func (e *refusedError) Error() string { return e.failed.Error() }
 // Unwrap returns it as an error of booting.
 func (e *refusedError) Unwrap() error { return e.failed }
 
+// gmsaas is the program's path.
+func (l *Lab) gmsaas(doing string) (string, error) {
+	path, ok := genymotion.Find("gmsaas", l.computer.Getenv)
+	if !ok {
+		return "", &boot.Error{Lab: called, What: doing + ": gmsaas is not in the PATH", Advice: "pip install gmsaas"}
+	}
+	return path, nil
+}
+
 // ask runs a command of gmsaas, whose answer is JSON. An old adbconnect that worked prints
 // nothing: that is an answer, too.
 func (l *Lab) ask(ctx context.Context, doing string, within time.Duration, args ...string) (answer, error) {
-	path, ok := genymotion.Find("gmsaas", l.computer.Getenv)
-	if !ok {
-		return answer{}, &boot.Error{Lab: called, What: doing + ": gmsaas is not in the PATH", Advice: "pip install gmsaas"}
+	path, err := l.gmsaas(doing)
+	if err != nil {
+		return answer{}, err
 	}
 	r, err := program.Run(ctx, program.Command{Path: path, Args: append([]string{"--format", "compactjson"}, args...), Env: l.computer.Env, Timeout: within})
 	switch {

@@ -396,6 +396,24 @@ func TestAnInstanceThatCantBeStopped(t *testing.T) {
 	b.release(t, held.Lease())
 }
 
+// Where gmsaas is gone, whoever cleans up is told so at once: waiting doesn't bring it, and
+// the instance costs money meanwhile.
+func TestStoppingWithoutGmsaas(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	bare := New(genymotion.Computer{Getenv: func(string) string { return "" }})
+	of := lease.Lease{ID: "apkgate-abcde", Kind: Kind, Detail: map[string]string{noteAsked: time.Now().UTC().Format(time.RFC3339)}}
+	err := bare.Stop(ctx, of, func(string) {})
+	var failed *boot.Error
+	if !errors.As(err, &failed) || !strings.Contains(failed.What, "gmsaas is not in the PATH") || !strings.Contains(failed.Hint(), "pip install gmsaas; then apkgate devices clean") {
+		t.Errorf("%v", err)
+	}
+	if ctx.Err() != nil {
+		t.Error("it is said once a minute is over")
+	}
+}
+
 func TestCheckSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -33,6 +33,9 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 		tell(err.Error())
 	}
 	doing := "stop the instance " + of.ID
+	if _, err := l.gmsaas(doing); err != nil {
+		return byHand(err, of) // which no waiting brings
+	}
 	for {
 		left, err := l.stopAll(ctx, of.ID, doing, tell)
 		var refused *refusedError
