@@ -1,10 +1,13 @@
 package setup_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +73,7 @@ func (y yard) killedCollect(devices int) {
 	}
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
-	for y.booted() < devices {
+	for y.booted() < devices || len(y.Instances()) < devices {
 		select {
 		case <-ended:
 			y.t.Fatalf("it ended with %v while %d devices ran", cmd.ProcessState, y.booted())
@@ -90,7 +93,7 @@ func (y yard) booted() (n int) {
 		y.t.Fatal(err)
 	}
 	for _, l := range leases {
-		if l.Detail["uuid"] != "" || l.Detail["started"] != "" {
+		if l.Detail["uuid"] != "" || l.Detail["started"] != "" || l.Detail["process"] != "" {
 			n++
 		}
 	}
@@ -138,6 +141,72 @@ func TestWhatAKilledApkgateBootedIsStopped(t *testing.T) {
 	y.nothingIsLeft("Mine")
 	if status, said := y.apkgate("devices", "clean"); status != exit.StatusPass || said != "nothing that apkgate has booted is left\n" {
 		t.Errorf("a second time it ends with %d and says\n%s", status, said)
+	}
+}
+
+const anEmulator = "- {name: pixel, avd: {model: pixel_6, android: 34, abi: x86_64}}\n"
+
+// homes are those of the AVDs that were created in the yard.
+func (y yard) homes() (names []string) {
+	y.t.Helper()
+	entries, err := os.ReadDir(y.Path("cache", "apkgate", "avd"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		y.t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// outliving replaces the yard's emulator by a script that starts it: only the script dies
+// with apkgate, as on systems whose processes outlive those that started them.
+func (y yard) outliving() {
+	y.t.Helper()
+	real, script := y.SDK("emulator", "engine", "emulator"), y.SDK("emulator", "emulator")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(real), 0o755), os.Rename(script, real)); err != nil {
+		y.t.Fatal(err)
+	}
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n'"+real+"' \"$@\" &\nwait $!\n"), 0o755); err != nil {
+		y.t.Fatal(err)
+	}
+}
+
+// An emulator of an apkgate that was killed is ended, and the AVD that was created for it
+// deleted, whether it died with apkgate or has outlived it.
+func TestAnEmulatorOfAKilledApkgateIsCleanedUp(t *testing.T) {
+	t.Parallel()
+	for _, outlives := range []bool{false, true} {
+		y := newYard(t)
+		if outlives {
+			if runtime.GOOS == "windows" {
+				continue // no shell
+			}
+			y.outliving()
+		}
+		y.configure(anEmulator)
+		y.killedCollect(1)
+		leases, err := lease.List(y.leases())
+		if err != nil || len(leases) != 1 || !slices.Equal(y.homes(), []string{leases[0].ID}) {
+			t.Fatalf("leases %+v, %v, AVDs %q; want one of each", leases, err, y.homes())
+		}
+		if status, said := y.apkgate("devices", "clean", "--dry-run"); status != exit.StatusPass || said != leases[0].ID+" (pixel): would be stopped: avd\n" || len(y.homes()) != 1 {
+			t.Errorf("a dry run ends with %d and says\n%s", status, said)
+		}
+		if outlives && len(y.Instances()) != 1 {
+			t.Fatal("the emulator has not outlived apkgate")
+		}
+		status, said := y.apkgate("devices", "clean")
+		if status != exit.StatusPass || !strings.Contains(said, leases[0].ID+" (pixel): nothing of it is left\n") {
+			t.Errorf("it ends with %d and says\n%s", status, said)
+		}
+		if outlives && !strings.Contains(said, "was told to end") {
+			t.Errorf("the emulator is not told to end:\n%s", said)
+		}
+		y.nothingIsLeft()
+		if left := y.homes(); len(left) > 0 {
+			t.Errorf("AVDs are left: %q", left)
+		}
 	}
 }
 
