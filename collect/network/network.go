@@ -36,12 +36,12 @@ func Set(ctx context.Context, t *target.Target, name string, refuse bool) (shape
 	if err := reach(ctx, t, p); err != nil || p.Radio != "data" {
 		return "", err
 	}
-	own, err := mobile(ctx, t)
+	own, err := mobile(ctx, t.Ask)
 	if err != nil {
 		return "", err
 	}
 	asked, has := generations[strings.ToLower(name)], generations[strings.ToLower(own)]
-	switch is := asked != "" && asked == has && !t.Facts.IsEmulator(); {
+	switch is := isOwn(name, own, t.Facts); {
 	case p.Shape.Any() && !is:
 		return slow(ctx, t, p, own, refuse)
 	case asked == "" || is || has == "" && !t.Facts.IsEmulator():
@@ -70,6 +70,9 @@ func slow(ctx context.Context, t *target.Target, p Profile, own string, refuse b
 // hintShape says what a network can be shaped by.
 const hintShape = "an emulator that runs on this computer can be slowed down, and a device where adb has root; docs/labs.md, section Networks"
 
+// hintWireless says how a device is measured whose Wi-Fi is to be turned off.
+const hintWireless = "connect the device by cable, or measure it on wifi"
+
 // unableError says why the device can't be slowed down.
 type unableError struct{ err error }
 
@@ -86,13 +89,13 @@ func reach(ctx context.Context, t *target.Target, p Profile) error {
 		}
 		return await(ctx, t, p.Name, func(kind string) bool { return kind != device.NetworkNone && kind != "MOBILE" })
 	}
-	wireless, err := onWifi(ctx, t)
+	wireless, err := onWifi(ctx, t.Device().Serial(), t.Ask)
 	if err != nil {
 		return err
 	}
 	if wireless {
 		return t.Advise(loss.Configuration, fmt.Errorf("set the network to %q: adb itself reaches %s over its Wi-Fi, which that turns off", p.Name, t.Device().Serial()),
-			"connect the device by cable, or measure it on wifi")
+			hintWireless)
 	}
 	none := p.Radio == "none"
 	if err := radios(ctx, t, false, !none); err != nil {
@@ -147,8 +150,7 @@ const pairedSerial = "._adb-tls-connect._tcp"
 // onWifi reports whether adb reaches the device over the device's own Wi-Fi: by an
 // address that is the Wi-Fi's. A device that does not tell is not on it, as an
 // emulator isn't that is reached over the network.
-func onWifi(ctx context.Context, t *target.Target) (bool, error) {
-	serial := t.Device().Serial()
+func onWifi(ctx context.Context, serial string, ask asking) (bool, error) {
 	if strings.Contains(serial, pairedSerial) {
 		return true, nil
 	}
@@ -156,7 +158,7 @@ func onWifi(ctx context.Context, t *target.Target) (bool, error) {
 	if notNetwork != nil || net.ParseIP(host) == nil {
 		return false, nil
 	}
-	text, err := t.Output(ctx, "ip", "-o", "addr")
+	text, err := ask.output(ctx, "ip -o addr")
 	if err != nil {
 		return false, fmt.Errorf("look whether adb reaches the device over Wi-Fi: %w", err)
 	}
@@ -178,10 +180,28 @@ var generations = map[string]string{
 	"5g": "5g", "nr": "5g", "nr_sa": "5g", "nr_nsa": "5g",
 }
 
+// isOwn reports whether a phone is on the network of that name by its own account.
+func isOwn(name, own string, f target.Facts) bool {
+	asked := generations[strings.ToLower(name)]
+	return asked != "" && asked == generations[strings.ToLower(own)] && !f.IsEmulator()
+}
+
+// asking runs a command line on the device.
+type asking func(ctx context.Context, line string) (device.Output, error)
+
+// output is what a command printed, "" where the device does not know it.
+func (ask asking) output(ctx context.Context, line string) (string, error) {
+	out, err := ask(ctx, line)
+	if err != nil || out.ExitCode != 0 {
+		return "", err
+	}
+	return string(out.Stdout), nil
+}
+
 // mobile is the mobile network that the device is on by its own account, "" where it
 // doesn't tell: that of the first SIM ("LTE,Unknown").
-func mobile(ctx context.Context, t *target.Target) (string, error) {
-	text, err := t.Output(ctx, "getprop", "gsm.network.type")
+func mobile(ctx context.Context, ask asking) (string, error) {
+	text, err := ask.output(ctx, "getprop gsm.network.type")
 	if err != nil {
 		return "", fmt.Errorf("read what mobile network the device has: %w", err)
 	}

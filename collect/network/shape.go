@@ -30,7 +30,7 @@ func shape(ctx context.Context, t *target.Target, p Profile) (string, error) {
 		why = append(why, err)
 	}
 	if t.Console != 0 && p.Loss > 0 {
-		why = append(why, errors.New("the emulator's console loses no packets"))
+		why = append(why, errLossless)
 	}
 	both, err := byTC(ctx, t, p.Shape)
 	var no *unableError
@@ -45,6 +45,8 @@ func shape(ctx context.Context, t *target.Target, p Profile) (string, error) {
 	}
 	return "", unable("%w", errors.Join(append(why, err)...))
 }
+
+var errLossless = errors.New("the emulator's console loses no packets")
 
 // byConsole has the emulator shape mobile data. Emulators whose source could be read take
 // the speed of one direction for that of the other where it comes from the console, and
@@ -71,7 +73,7 @@ func byConsole(ctx context.Context, t *target.Target, s shaping.Shape) error {
 // byTC has the device's kernel shape the interface of its default network, in both
 // directions where it can.
 func byTC(ctx context.Context, t *target.Target, s shaping.Shape) (both bool, err error) {
-	as, err := rootOf(ctx, t)
+	as, err := rootOf(ctx, t.Ask)
 	if err != nil {
 		return false, err
 	}
@@ -146,9 +148,9 @@ func apply(root func(string) (device.Output, error), iface string, clsact bool, 
 }
 
 // rootOf finds a way to be root.
-func rootOf(ctx context.Context, t *target.Target) (shaping.As, error) {
+func rootOf(ctx context.Context, ask asking) (shaping.As, error) {
 	for _, as := range shaping.Ways() {
-		out, err := t.Ask(ctx, as.Run("id -u", device.Quote)+" 2>/dev/null")
+		out, err := ask(ctx, as.Run("id -u", device.Quote)+" 2>/dev/null")
 		if err != nil {
 			return "", fmt.Errorf("look whether adb has root: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/apkgate/apkgate/collect/network"
 	"github.com/apkgate/apkgate/config"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/device/adb"
@@ -64,6 +65,12 @@ func Ready(ctx context.Context, c console.Console, cfg *config.Config) (devices 
 		devices = append(devices, d)
 	}
 	return devices, closing, nil
+}
+
+// Networks are what a run would do for each network that the configuration measures over on
+// the device, which is connected. It changes nothing.
+func (d Device) Networks(ctx context.Context, connected device.Device, cfg *config.Config) ([]device.Finding, error) {
+	return network.Findings(ctx, connected, d.port, networksOf(cfg, d.Spec), cfg.Conditions.Refuses())
 }
 
 func readyOne(c console.Console, spec config.Device) (Device, error) {

@@ -123,6 +123,7 @@ func examine(ctx context.Context, c console.Console, d lab.Device, cfg *config.C
 		func() ([]device.Finding, error) { return energyFit(ctx, connected, cfg.Energy) },
 		func() ([]device.Finding, error) { return installedFit(ctx, connected, cfg) },
 		func() ([]device.Finding, error) { return conditionsFit(ctx, connected, cfg) },
+		func() ([]device.Finding, error) { return d.Networks(ctx, connected, cfg) },
 	} {
 		more, err := look()
 		findings = append(findings, more...)

@@ -79,6 +79,38 @@ func TestDoctorShowsHowADeviceIsHeldStill(t *testing.T) {
 	}
 }
 
+// Each network that is asked for has a line: what a run does for it, and where it can't be
+// slowed down what there is to be done about that.
+func TestDoctorShowsWhatARunDoesForEachNetwork(t *testing.T) {
+	for policy, c := range map[string]struct {
+		status int
+		want   string
+	}{
+		"warn":   {exit.StatusPass, "  ok   network      3g: mobile data can't be slowed down: adb has no root on the device → a run turns Wi-Fi off, has it as fast as it is, and says so\n                    hint: an emulator that runs on this computer"},
+		"refuse": {exit.StatusInfrastructure, "shelf: NOT fit to measure on: network\n  BAD  network      3g: mobile data can't be slowed down: adb has no root on the device → a run measures nothing on it, as conditions.policy says\n                    hint: "},
+	} {
+		phone, err := simlab.Start("pixel-7-android-14", 1, simlab.Options{Network: "4g", Production: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { phone.Close() })
+		status, stdout, stderr := onShelf(t, phone, "policy: "+policy+"}\nnetworks: [wifi, lte, 3g, none]\ncontext: {extra: {}", "doctor")
+		if status != c.status {
+			t.Errorf("%s: exit status %d, want %d: %s", policy, status, c.status, stderr)
+		}
+		for _, want := range []string{
+			c.want,
+			"  ok   network      wifi: the device's own Wi-Fi → a run turns mobile data off\n",
+			"  ok   network      lte: the device's own mobile network, which is LTE → a run turns Wi-Fi off\n",
+			"  ok   network      none: no network at all → a run turns Wi-Fi and mobile data off\n",
+		} {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%s: nothing of\n%s\nin\n%s", policy, want, stdout)
+			}
+		}
+	}
+}
+
 // Where the policy is to refuse, a device that is not fit ends the command with 3 before
 // anything is measured, and the command by which to find out more is told.
 func TestAnUnfitDeviceEndsTheCommand(t *testing.T) {
