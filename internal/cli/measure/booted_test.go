@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -47,6 +49,9 @@ func collecting(t *testing.T, l *standin.Lab, configuration, app string, args ..
 		}
 		if there := l.Instances(); len(there) > 0 {
 			t.Errorf("emulators that are left: %+v", there)
+		}
+		if there := homes(t, l); len(there) > 0 {
+			t.Errorf("AVDs that are left: %q", there)
 		}
 	}
 }
@@ -111,30 +116,86 @@ func TestEmulatorsWithoutAcceleration(t *testing.T) {
 	}
 }
 
-// An interrupt stops the emulator, deletes what was created, and leaves no lease.
-func TestAnInterruptStopsTheEmulators(t *testing.T) {
+// A signal stops the emulator, deletes what was created, and leaves no lease, whether it
+// comes while the emulator is booted or later.
+func TestASignalStopsTheEmulators(t *testing.T) {
 	t.Parallel()
-	l := standin.New(t, standin.Options{Rate: 1, Boots: 50 * time.Millisecond})
-	cmd, end := collecting(t, l, emulators, standin.App(time.Minute, 1))
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	for name, c := range map[string]struct {
+		signal os.Signal
+		until  func(*standin.Lab) int // counts what the signal waits for
+	}{
+		"an interrupt, once it runs":                  {os.Interrupt, func(l *standin.Lab) int { return len(l.Instances()) }},
+		"a SIGTERM, once something is to be booted":   {syscall.SIGTERM, func(l *standin.Lab) int { return leases(t, l) }},
+		"a SIGTERM, once the AVD is to be created":    {syscall.SIGTERM, func(l *standin.Lab) int { return len(homes(t, l)) }},
+		"an interrupt, once the emulator was started": {os.Interrupt, started},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := standin.New(t, standin.Options{Rate: 1, Boots: 50 * time.Millisecond})
+			cmd, end := collecting(t, l, emulators, standin.App(time.Minute, 1))
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			deadline := time.Now().Add(time.Minute)
+			for c.until(l) == 0 && time.Now().Before(deadline) {
+				time.Sleep(5 * time.Millisecond)
+			}
+			if c.until(l) == 0 {
+				t.Error("a minute is over before that")
+			}
+			if err := cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exit.StatusInfrastructure {
+				t.Errorf("%v\n%s", err, &said)
+			}
+			end()
+		})
 	}
-	deadline := time.Now().Add(time.Minute)
-	for len(l.Instances()) == 0 && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
+}
+
+// Two commands that boot emulators at the same time take other ports, and each stops its
+// own alone.
+func TestTwoCommandsBootAtOnce(t *testing.T) {
+	t.Parallel()
+	l := standin.New(t, standin.Options{Rate: 8, Boots: 50 * time.Millisecond})
+	var both sync.WaitGroup
+	ends := make([]func(), 2)
+	for i := range ends {
+		cmd, end := collecting(t, l, emulators, standin.App(1500*time.Millisecond, 1), "--parallel", "2")
+		ends[i] = end
+		both.Go(func() {
+			var said bytes.Buffer
+			cmd.Stderr = &said
+			out, err := cmd.Output()
+			if runs := strings.Count(string(out), "\n"); err != nil || runs != 2 {
+				t.Errorf("%v, %d runs\n%s", err, runs, &said)
+			}
+		})
 	}
-	if len(l.Instances()) == 0 {
-		t.Error("no emulator is booted")
+	both.Wait()
+	for _, end := range ends {
+		end()
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
+}
+
+func leases(t *testing.T, l *standin.Lab) int {
+	all, err := lease.List(l.Path("cache", "apkgate", "leases"))
+	if err != nil {
+		t.Error(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exit.StatusInfrastructure {
-		t.Errorf("%v\n%s", err, &said)
+	return len(all)
+}
+
+// homes are the folders of the AVDs that were created.
+func homes(t *testing.T, l *standin.Lab) []string {
+	there, err := filepath.Glob(l.Path("cache", "apkgate", "avd", "*"))
+	if err != nil {
+		t.Error(err)
 	}
-	end()
+	return there
 }
 
 // started is how many emulators have been started on a device.

@@ -269,6 +269,37 @@ func TestWhatCantBeStoppedIsTold(t *testing.T) {
 	y.nothingIsLeft()
 }
 
+// A program that was just being started by the apkgate that was killed holds the lock of its
+// lease for a moment more: that is waited for, and the lease is nobody's all the while.
+func TestALockThatOutlivesItsProcess(t *testing.T) {
+	t.Parallel()
+	y := newYard(t)
+	gone := y.command("devices", "clean")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	held, err := lease.Take(y.leases(), "avd", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Leave()
+	path := filepath.Join(y.leases(), held.ID()+".json")
+	of := func(pid int) string { return fmt.Sprintf(`"pid": %d,`, pid) }
+	text := clitest.ReadFile(t, path)
+	if !strings.Contains(text, of(os.Getpid())) {
+		t.Fatalf("the lease names no process: %s", text)
+	}
+	clitest.WriteFile(t, path, strings.Replace(text, of(os.Getpid()), of(gone.Process.Pid), 1))
+	if status, said := y.apkgate("devices", "clean", "--dry-run"); status != exit.StatusPass || said != held.ID()+": would be stopped: avd\n" {
+		t.Errorf("a dry run ends with %d and says\n%s", status, said)
+	}
+	time.AfterFunc(500*time.Millisecond, held.Leave)
+	if status, said := y.apkgate("devices", "clean"); status != exit.StatusPass || said != held.ID()+": nothing of it is left\n" {
+		t.Errorf("it ends with %d and says\n%s", status, said)
+	}
+	y.nothingIsLeft()
+}
+
 // What an apkgate that runs has booted is left alone, and so are leases of other computers
 // and of labs that nobody knows.
 func TestWhatIsNotForCleaningIsLeftAlone(t *testing.T) {
