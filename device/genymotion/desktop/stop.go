@@ -54,6 +54,9 @@ func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease,
 			return nil
 		}
 		if pause(ctx, l.lookEvery) != nil {
+			if err == nil && errors.Is(ctx.Err(), context.Canceled) {
+				err = context.Cause(ctx)
+			}
 			if err == nil {
 				err = &boot.Error{Lab: called, What: fmt.Sprintf("stop %s: it still runs after %s", words.Quote(name, 80), words.Duration(allOfStop)), Retry: true}
 			}

@@ -414,6 +414,29 @@ func TestStoppingWithoutGmsaas(t *testing.T) {
 	}
 }
 
+// Whoever interrupts the stop of what may still appear is told that, and not that the
+// time is over.
+func TestAStopThatIsInterrupted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.lookEvery, b.mayAppear = time.Hour, time.Hour
+	held := b.take(t)
+	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("Ctrl-C")
+	go func() {
+		for len(b.standin.Called("gmsaas")) == 0 && t.Context().Err() == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+		cancel(why)
+	}()
+	if err := b.Stop(ctx, held.Lease(), b.tell); err == nil || !strings.Contains(err.Error(), "Ctrl-C") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCheckSaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -46,6 +46,9 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 			return nil
 		}
 		if pause(ctx, l.lookEvery) != nil {
+			if err == nil && errors.Is(ctx.Err(), context.Canceled) {
+				err = context.Cause(ctx)
+			}
 			if err == nil {
 				err = &boot.Error{Lab: called, What: fmt.Sprintf("%s: it is still listed after %s", doing, words.Duration(stopWithin)), Retry: true}
 			}
