@@ -1,6 +1,7 @@
 package action_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -93,4 +94,30 @@ func TestActionKeepsTracesBesideNoSharedHistory(t *testing.T) {
 	if kept := w.found(".apkgate/*evidence*"); len(kept) != 0 {
 		t.Errorf("on the runner is %q, want nothing", kept)
 	}
+}
+
+// Where the artifact is the only place for traces, those of an interrupted measurement are
+// in it, or it is said that they are gone.
+func TestActionTellsOfTracesThatAnInterruptedRunHad(t *testing.T) {
+	w := newWorkspace(t)
+	remote := filepath.Join(t.TempDir(), "remote.git")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "--bare", remote).CombinedOutput(); err != nil {
+		t.Fatalf("git: %v\n%s", err, out)
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	w.write("apkgate.yml", strings.Replace(keepingConfig, "evidence:", "  - address: 127.0.0.1:1\nevidence:", 1))
+	w.env["INPUT_STORE"], w.env["INPUT_RESUME"] = "branch:"+remote, "true"
+	w.want(w.apkgate("action", "run"), exit.StatusInfrastructure) // one device is not there
+	const warned = "not all files that were kept with the run of read-mail are in the report folder"
+	again := w.apkgate("action", "run")
+	w.want(again, exit.StatusInfrastructure)
+	if !strings.Contains(again.Stderr, "1 of 2 runs are measured already") || strings.Contains(again.Stderr, warned) || len(w.found("apkgate-report/evidence/*.pftrace")) != 1 {
+		t.Fatalf("with its trace in the report folder:\n%s", again.Stderr)
+	}
+	if err := os.RemoveAll("apkgate-report"); err != nil {
+		t.Fatal(err)
+	}
+	again = w.apkgate("action", "run")
+	w.want(again, exit.StatusInfrastructure)
+	contains(t, "the log", again.Stderr, warned)
 }

@@ -156,8 +156,8 @@ func (k *keeper) attach(ctx context.Context, r run.Run) (evidence.Gone, error) {
 			return gone, err
 		}
 	}
-	if len(k.sources) > 0 && !k.hasAll(r) {
-		fmt.Fprintf(k.console.Stderr, "warning: not all files that were kept with the run of %s are beside the parts, so that it only names them\n", console.Plain(r.Scenario))
+	if !k.hasAll(r) {
+		fmt.Fprintf(k.console.Stderr, "warning: not all files that were kept with the run of %s are %s, so that it only names them\n", console.Plain(r.Scenario), k.where())
 	}
 	more, err := k.folder.Attach(ctx, r)
 	gone.Add(more)
@@ -167,11 +167,32 @@ func (k *keeper) attach(ctx context.Context, r run.Run) (evidence.Gone, error) {
 // hasAll reports whether all files of the run are here.
 func (k *keeper) hasAll(r run.Run) bool {
 	for _, e := range r.Evidence {
-		if _, _, here := k.folder.Place(e.Digest); !here {
+		if _, _, here := k.folder.Place(e.Digest); !here && !k.reported(e) {
 			return false
 		}
 	}
 	return true
+}
+
+// reported reports whether the report folder has a file already, of a measurement that is
+// gone on with, and it is the only place for it.
+func (k *keeper) reported(e run.Evidence) bool {
+	if k.temporary == "" {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(kept.InReport(k.report), kept.FileName(e)))
+	return err == nil && info.Size() == e.Bytes
+}
+
+// where is where files of runs should be that are known already.
+func (k *keeper) where() string {
+	switch {
+	case len(k.sources) > 0:
+		return "beside the parts"
+	case k.temporary != "":
+		return "in the report folder, the only place where they are kept"
+	}
+	return "beside the history"
 }
 
 // toReport copies the run's files to the report folder, as far as there is room.
