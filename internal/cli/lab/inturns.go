@@ -68,13 +68,13 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	var kept error
 	pairs := fleet.Lab{
 		Jobs: bases, Stations: r.stations, Parallel: t.Parallel, Places: r.places, Stay: r.stay,
-		Finished: func(_ int, r collect.Result) {
+		Finished: func(job int, r collect.Result) {
 			if t.Keep != nil && keepable(r) {
 				if err := t.Keep(r.Run); kept == nil { // the first says enough
 					kept = err
 				}
 			}
-			shown.Finished(r)
+			shown.Finished(job, r)
 		},
 		Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
 	}

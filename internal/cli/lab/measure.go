@@ -96,7 +96,7 @@ func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config
 		Options: collect.Options{Host: Host(c), Evidence: k.taking(), Progress: shown, Now: c.Now},
 		Finished: func(job int, r collect.Result) {
 			ended(p.units[p.places[job]], r)
-			shown.Finished(r) // now that it is kept
+			shown.Finished(job, r) // now that it is kept
 		},
 	}
 	return lab.Collect(ctx), nil

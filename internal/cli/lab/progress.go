@@ -29,6 +29,7 @@ type Progress struct {
 	now       func() time.Time
 	said      time.Time       // when the last line was written
 	warned    map[string]bool // each warning is shown once, of the first device
+	networks  []string        // of the jobs; nil where they have the same
 }
 
 // NewProgress shows the progress of jobs.
@@ -37,8 +38,14 @@ func NewProgress(c console.Console, jobs []collect.Job) *Progress {
 	if p.width == 0 {
 		p.width = 80
 	}
+	several := false
 	for _, j := range jobs {
 		p.repsTotal += j.Scenario.Repetitions
+		p.networks = append(p.networks, j.Network)
+		several = several || j.Network != jobs[0].Network
+	}
+	if !several {
+		p.networks = nil
 	}
 	return p
 }
@@ -68,23 +75,27 @@ func (p *Progress) Report(e journal.Event) {
 	}
 }
 
-// Finished is told each run that is there.
-func (p *Progress) Finished(r collect.Result) {
+// Finished is told each run that is there, and the place of its job.
+func (p *Progress) Finished(job int, r collect.Result) {
 	p.done++
+	scenario := console.Plain(r.Run.Scenario)
+	if p.networks != nil && p.networks[job] != "" {
+		scenario += " over " + console.Plain(p.networks[job])
+	}
 	if r.Err != nil {
 		p.failed++
 		why := console.Plain(r.Err.Error())
 		if errors.Is(r.Err, context.Canceled) {
 			why = "interrupted"
 		}
-		p.line(fmt.Sprintf("%s: the run of %s is %s: %s", console.Plain(r.Device), console.Plain(r.Run.Scenario), r.Run.Status, why))
+		p.line(fmt.Sprintf("%s: the run of %s is %s: %s", console.Plain(r.Device), scenario, r.Run.Status, why))
 		return
 	}
 	if p.terminal {
 		p.draw(console.Plain(r.Device) + ": done")
 		return
 	}
-	p.line(fmt.Sprintf("run %d of %d: %s, %s, %s", p.done, p.runs, console.Plain(r.Device), console.Plain(r.Run.Scenario), words.Count(len(r.Run.Iterations), "repetition", "repetitions")))
+	p.line(fmt.Sprintf("run %d of %d: %s, %s, %s", p.done, p.runs, console.Plain(r.Device), scenario, words.Count(len(r.Run.Iterations), "repetition", "repetitions")))
 }
 
 // longestSilence is the longest that a log says nothing: some CI systems end a job that

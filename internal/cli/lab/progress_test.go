@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -43,9 +44,21 @@ func TestProgressSaysWhatIsBeingDone(t *testing.T) {
 func TestProgressTellsOfRuns(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(console.Console{Stderr: &out, Now: time.Now}, make([]collect.Job, 2))
-	p.Finished(collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 10)}})
-	p.Finished(collect.Result{Device: "pixel", Run: run.Run{Scenario: "start", Iterations: make([]run.Iteration, 1)}})
+	p.Finished(0, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 10)}})
+	p.Finished(1, collect.Result{Device: "pixel", Run: run.Run{Scenario: "start", Iterations: make([]run.Iteration, 1)}})
 	const want = "run 1 of 2: pixel, scroll, 10 repetitions\nrun 2 of 2: pixel, start, 1 repetition\n"
+	if got := out.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Where a scenario is measured on several networks, its runs are told apart by them.
+func TestProgressTellsNetworksApart(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(console.Console{Stderr: &out, Now: time.Now}, []collect.Job{{Network: "wifi"}, {Network: "lte"}})
+	p.Finished(1, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Iterations: make([]run.Iteration, 2)}})
+	p.Finished(0, collect.Result{Device: "pixel", Run: run.Run{Scenario: "scroll", Status: run.Failed}, Err: context.Canceled})
+	const want = "run 1 of 2: pixel, scroll over lte, 2 repetitions\npixel: the run of scroll over wifi is failed: interrupted\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

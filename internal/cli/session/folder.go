@@ -129,13 +129,17 @@ func (f folder) takeNewest(h Header) (*log, Contents, error) {
 }
 
 // prune keeps the few newest sessions beside the one in use, and those that others are at.
-// What can't be removed stays.
 func (f folder) prune(own *log) {
 	all := f.list()
 	if own != nil {
 		all = slices.DeleteFunc(all, func(k kept) bool { return k.path == own.path })
 	}
-	for _, k := range all[min(len(all), few-1):] {
+	remove(all[min(len(all), few-1):])
+}
+
+// remove removes sessions but those that others are at. What can't be removed stays.
+func remove(all []kept) {
+	for _, k := range all {
 		if file, err := filelock.Lock(k.path); err == nil {
 			_ = (&log{file: file, path: k.path}).remove()
 		}

@@ -155,6 +155,30 @@ func TestWhatIsGoneOnWith(t *testing.T) {
 	}
 }
 
+// Who measures all of it anew leaves nothing to go on with: what an older session has is
+// not mixed into a later measurement. A session of another name stays.
+func TestAMeasurementThatIsThroughEndsOlderOnes(t *testing.T) {
+	t.Parallel()
+	l := labOf(t, 4)
+	path := unfinished(t, l)
+	text := fileOf(t, path)
+	run := func(more ...string) clitest.Result {
+		return clitest.Run(t, nil, append([]string{"run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db")}, more...)...)
+	}
+	if got := run("--session", "mine"); got.Status != exit.StatusPass || fileOf(t, path) != text {
+		t.Fatalf("the session of another name is another now\n%+v", got)
+	}
+	if got := run(); got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "--resume goes on with it") {
+		t.Fatalf("%+v", got)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.session")); err != nil || len(left) != 0 {
+		t.Errorf("%q are left, %v", left, err)
+	}
+	if got := run("--resume"); got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "no unfinished session of this plan and build is here") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Sessions that nobody goes on with don't pile up.
 func TestFewSessionsAreKept(t *testing.T) {
 	t.Parallel()
@@ -166,7 +190,7 @@ func TestFewSessionsAreKept(t *testing.T) {
 	}
 	clitest.WriteFile(t, filepath.Join(filepath.Dir(path), "empty.session"), "")
 	other := clitest.WriteFile(t, filepath.Join(filepath.Dir(path), "notes.txt"), "mine")
-	if got := clitest.Run(t, nil, "run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db")); got.Status != exit.StatusPass {
+	if got := clitest.Run(t, nil, "run", "--config", l.Path("apkgate.yml"), "--store", l.Path("history.db"), "--session", "mine"); got.Status != exit.StatusPass {
 		t.Fatalf("%+v", got)
 	}
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.session"))

@@ -50,7 +50,8 @@ type Command struct {
 type Session struct {
 	Command
 	header Header
-	log    *log // nil where nothing is written
+	log    *log   // nil where nothing is written
+	older  []kept // that are of no more use once this one is through
 	// taken are the results that were there before, and whole counts the units that
 	// ended well, with these; own is how many there are to measure.
 	taken      map[string]collect.Result
@@ -110,6 +111,7 @@ func headerOf(c Command, units []lab.Unit, commit string) (Header, error) {
 // there where that is asked for. Where nothing can be written there is none.
 func (s *Session) beginHere(resume bool, f *lab.CollectFlags) {
 	s.header.Session = f.Session
+	asked := s.header
 	at := folder(filepath.Join(filepath.Dir(s.File), files.OwnFolder, "sessions"))
 	if resume {
 		s.goOn(at)
@@ -126,6 +128,7 @@ func (s *Session) beginHere(resume bool, f *lab.CollectFlags) {
 	}
 	f.Session = s.header.Session
 	at.prune(s.log)
+	s.older = slices.DeleteFunc(at.fits(asked), func(k kept) bool { return s.log != nil && k.path == s.log.path })
 }
 
 // goOn takes over the newest session that can be gone on with.
@@ -146,7 +149,7 @@ func (s *Session) takeOver(log *log, found Contents) {
 	s.log, s.header = log, found.Header
 	s.take(found)
 	fmt.Fprintf(s.Stderr, "going on with the session of %s: %s of %s measured already\n",
-		found.Header.Started.Format(time.DateTime), words.Thousands(s.whole), words.Count(s.own, "run is", "runs are"))
+		found.Header.Started.UTC().Format(time.DateTime+" UTC"), words.Thousands(s.whole), words.Count(s.own, "run is", "runs are"))
 	if found.Torn {
 		s.warn("the session's last line is torn: its run is made anew")
 	}
@@ -223,6 +226,9 @@ func (s *Session) End(ctx context.Context) {
 	default:
 		if err := s.log.remove(); err != nil {
 			s.warn(err.Error())
+		}
+		if through { // all that the older ones began is measured
+			remove(s.older)
 		}
 	}
 }
