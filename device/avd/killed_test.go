@@ -180,6 +180,7 @@ func TestLeasesThatNameWhatIsNotOurs(t *testing.T) {
 		"a process that is not": {ID: id, Kind: avd.Kind, Detail: map[string]string{"process": strconv.Itoa(os.Getpid()) + " since 1"}},
 		"this test's process":   {ID: id, Kind: avd.Kind, Detail: map[string]string{"process": me.String()}},
 		"another's port":        {ID: id, Kind: avd.Kind, Detail: map[string]string{"console-port": h.Lease().Detail["console-port"], "avd-home": folder}},
+		"a process's old port":  {ID: id, Kind: avd.Kind, Detail: map[string]string{"console-port": h.Lease().Detail["console-port"]}},
 		"no port":               {ID: id, Kind: avd.Kind, Detail: map[string]string{"console-port": "80", "avd-home": folder}},
 	} {
 		err := c.another(time.Minute, 100*time.Millisecond).Stop(t.Context(), l, c.tell)

@@ -374,6 +374,25 @@ func TestStoppingWithoutGmtool(t *testing.T) {
 	}
 }
 
+// What may still appear, or doesn't end, is waited for no longer than there is time, and
+// told with what to do by hand.
+func TestAStopWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.lookEvery, b.mayAppear = time.Hour, time.Hour
+	held := b.take(t)
+	if err := held.Note(noteCreating, now()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	err := b.Stop(ctx, held.Lease(), b.tell)
+	var failed *boot.Error
+	if !errors.As(err, &failed) || !strings.Contains(failed.Hint(), "gmtool admin delete") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Whoever interrupts the stop of what may still appear is told that, and not that the
 // time is over.
 func TestAStopThatIsInterrupted(t *testing.T) {

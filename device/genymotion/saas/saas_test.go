@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -411,6 +412,47 @@ func TestStoppingWithoutGmsaas(t *testing.T) {
 	}
 	if ctx.Err() != nil {
 		t.Error("it is said once a minute is over")
+	}
+}
+
+// A start whose answer names no instance is told, and what it started all the same is found
+// by its name and stopped.
+func TestAStartThatNamesNoInstance(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	program, real := filepath.Join(b.standin.Bin, "gmsaas"), b.standin.Path("real", "gmsaas")
+	script := "#!/bin/sh\ncase \"$*\" in\n*'instances start'*) '" + real + "' \"$@\" >/dev/null && echo '{\"exit_code\": 0}' ;;\n*) exec '" + real + "' \"$@\" ;;\nesac\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(real), 0o700), os.Rename(program, real), os.WriteFile(program, []byte(script), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	held := b.take(t)
+	_, err := b.Boot(t.Context(), pixel, held, b.tell)
+	var failed *boot.Error
+	if !errors.As(err, &failed) || !strings.Contains(failed.What, "gmsaas names no instance in its answer") || failed.Hint() != adviceUpdate {
+		t.Errorf("%v", err)
+	}
+	if len(b.cloud(t)) != 1 {
+		t.Fatalf("the cloud has %+v, want the instance that was started", b.cloud(t))
+	}
+	b.release(t, held.Lease())
+}
+
+// What may still appear, or doesn't end, is waited for no longer than there is time, and
+// told with what to do by hand.
+func TestAStopWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.lookEvery, b.mayAppear = time.Hour, time.Hour
+	held := b.take(t)
+	if err := held.Note(noteAsked, time.Now().UTC().Format(time.RFC3339)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	err := b.Stop(ctx, held.Lease(), b.tell)
+	var failed *boot.Error
+	if !errors.As(err, &failed) || !strings.Contains(failed.Hint(), "apkgate devices clean, or stop "+held.ID()) {
+		t.Errorf("%v", err)
 	}
 }
 
