@@ -175,7 +175,7 @@ func (k *keeper) hasAll(r run.Run) bool {
 }
 
 // reported reports whether the report folder has a file already, of a measurement that is
-// gone on with, and it is the only place for it.
+// resumed, and it is the only place for it.
 func (k *keeper) reported(e run.Evidence) bool {
 	if k.temporary == "" {
 		return false

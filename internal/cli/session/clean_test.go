@@ -161,7 +161,7 @@ func TestNothingIsLeftOfAKilledRun(t *testing.T) {
 	}
 	said := b.apkgate("collect", "--output", b.dir+"/runs.jsonl", "--resume")
 	if got := unitsOf(measuredRuns(t, fileOf(t, b.dir+"/runs.jsonl"))); !cmp.Equal(want, got) {
-		t.Errorf("gone on with: %v\nundisturbed: %v\n%s", got, want, said)
+		t.Errorf("resumed: %v\nundisturbed: %v\n%s", got, want, said)
 	}
 	if d := cmp.Diff(before, b.state()); d != "" {
 		t.Errorf("the phone is not as it was:\n%s", d)

@@ -52,7 +52,7 @@ func (f Flags) Refuse(why string) error {
 func (f Flags) check(c Command) (*Shard, error) {
 	switch {
 	case len(f.Merge) > 0 && f.Resume:
-		return nil, exit.Usage(errors.New("--merge and --resume: nothing is measured that could be gone on with"), "leave one of them out; a shard that was interrupted is gone on with by its own command")
+		return nil, exit.Usage(errors.New("--merge and --resume: nothing is measured that could be resumed"), "leave one of them out; a shard that was interrupted is resumed by its own command")
 	case len(f.Merge) > 0 && f.Shard != "":
 		return nil, exit.Usage(errors.New("--merge and --shard: a share is measured, and all shares are merged"), "leave one of them out")
 	case f.Shard == "":

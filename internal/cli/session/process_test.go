@@ -147,7 +147,7 @@ func TestAKilledRunIsGoneOnWith(t *testing.T) {
 	goneOn := 0
 	killed := kills(t, 20)
 	for range killed {
-		if said := runUntilKilled(t, append(command, "--resume"), random); strings.Contains(said, "going on with") {
+		if said := runUntilKilled(t, append(command, "--resume"), random); strings.Contains(said, "resuming the session") {
 			goneOn++
 		}
 	}
@@ -157,16 +157,16 @@ func TestAKilledRunIsGoneOnWith(t *testing.T) {
 	got := bySession(t, l, before)
 	for name, runs := range got {
 		if d := cmp.Diff(slices.Collect(maps.Values(want))[0], runs); d != "" {
-			t.Errorf("session %s (-undisturbed +gone on with):\n%s", name, d)
+			t.Errorf("session %s (-undisturbed +resumed):\n%s", name, d)
 		}
 	}
 	if len(got) == 0 || goneOn == 0 {
-		t.Errorf("%d sessions, gone on with %d times: the test has seen nothing", len(got), goneOn)
+		t.Errorf("%d sessions, resumed %d times: the test has seen nothing", len(got), goneOn)
 	}
 	if left, err := filepath.Glob(l.Path(".apkgate/sessions/*")); err != nil || len(left) > 0 {
 		t.Errorf("sessions that are through are left: %q, %v", left, err)
 	}
-	t.Logf("%d sessions of 18 runs, gone on with %d times after %d kills", len(got), goneOn, killed)
+	t.Logf("%d sessions of 18 runs, resumed %d times after %d kills", len(got), goneOn, killed)
 }
 
 // runUntilKilled kills apkgate some time after it has reported some runs, and returns what

@@ -76,11 +76,11 @@ func TestAnInterruptSaysHowToGoOn(t *testing.T) {
 			t.Fatalf("%s: it says to go on with %q", name, goesOn)
 		}
 		status, said := apart(t, words[1:]...)
-		if status != exit.StatusPass || !strings.Contains(said, "going on with the session of ") {
+		if status != exit.StatusPass || !strings.Contains(said, "resuming the session of ") {
 			t.Errorf("%s: exit status %d\n%s", name, status, said)
 		}
 		if d := cmp.Diff(want, gathered(t, l, name)); d != "" {
-			t.Errorf("%s (-undisturbed +gone on with):\n%s", name, d)
+			t.Errorf("%s (-undisturbed +resumed):\n%s", name, d)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func unfinished(t *testing.T, l clitest.Lab) string {
 	return ""
 }
 
-// A session is gone on with where it is of what is to be measured, and nowhere else.
+// A session is resumed where it is of what is to be measured, and nowhere else.
 func TestWhatIsGoneOnWith(t *testing.T) {
 	t.Parallel()
 	l := labOf(t, 4)
@@ -128,15 +128,15 @@ func TestWhatIsGoneOnWith(t *testing.T) {
 		args   []string
 		want   string
 	}{
-		"as it was":           {nil, run("--resume"), "going on with the session of "},
-		"with another gate":   {func() { clitest.WriteFile(t, l.Path("apkgate.yml"), was+"gate: {min-change: 8%}\n") }, run("--resume"), "going on with"},
+		"as it was":           {nil, run("--resume"), "resuming the session of "},
+		"with another gate":   {func() { clitest.WriteFile(t, l.Path("apkgate.yml"), was+"gate: {min-change: 8%}\n") }, run("--resume"), "resuming the session"},
 		"without asking":      {nil, run(), "an unfinished session of this plan and build has "},
 		"another plan":        {func() { l.Edit("repetitions: 2", "repetitions: 1") }, run("--resume"), none},
 		"another build":       {func() { clitest.WriteFile(t, l.Path("demo-good.apk"), app+"# new\n") }, run("--resume"), none},
 		"another commit":      {nil, run("--resume", "--commit", "c0ffee"), none},
 		"another session":     {nil, run("--resume", "--session", "mine"), none},
 		"another command":     {nil, []string{"collect", "--config", l.Path("apkgate.yml"), "--resume"}, none},
-		"one that is damaged": {func() { clitest.WriteFile(t, path, strings.Replace(text, "\n", "\ngarbage\n", 1)) }, run("--resume"), "warning: no session is gone on with: go on with"},
+		"one that is damaged": {func() { clitest.WriteFile(t, path, strings.Replace(text, "\n", "\ngarbage\n", 1)) }, run("--resume"), "warning: no session is resumed: go on with"},
 		"one that is torn":    {func() { clitest.WriteFile(t, path, text+`{"unit":"re`) }, run("--resume"), "the session's last line is torn: its run is made anew"},
 	} {
 		if c.change != nil {
@@ -208,7 +208,7 @@ func TestAFolderThatCannotBeWrittenIsNoHindrance(t *testing.T) {
 	l := labOf(t, 1)
 	clitest.WriteFile(t, l.Path(".apkgate"), "a file where the folder would be")
 	got := clitest.Run(t, nil, "collect", "--config", l.Path("apkgate.yml"), "--output", l.Path("out.jsonl"))
-	if got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "warning: an interrupted measurement could not be gone on with") {
+	if got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "warning: an interrupted measurement could not be resumed") {
 		t.Errorf("%+v", got)
 	}
 	if n := len(measuredRuns(t, fileOf(t, l.Path("out.jsonl")))); n != 2 {

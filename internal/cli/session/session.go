@@ -122,7 +122,7 @@ func (s *Session) beginHere(resume bool, f *lab.CollectFlags) {
 		s.header.Session = cmp.Or(f.Session, s.Name)
 		log, err := at.create(s.header)
 		if err != nil {
-			s.warn("an interrupted measurement could not be gone on with: " + err.Error())
+			s.warn("an interrupted measurement could not be resumed: " + err.Error())
 		}
 		s.log = log
 	}
@@ -131,12 +131,12 @@ func (s *Session) beginHere(resume bool, f *lab.CollectFlags) {
 	s.older = slices.DeleteFunc(at.fits(asked), func(k kept) bool { return s.log != nil && k.path == s.log.path })
 }
 
-// goOn takes over the newest session that can be gone on with.
+// goOn takes over the newest session that can be resumed.
 func (s *Session) goOn(at folder) {
 	log, found, err := at.takeNewest(s.header)
 	switch {
 	case err != nil:
-		s.warn("no session is gone on with: " + err.Error())
+		s.warn("no session is resumed: " + err.Error())
 	case log == nil:
 		fmt.Fprintln(s.Stderr, "no unfinished session of this plan and build is here: measuring all of it")
 	default:
@@ -148,7 +148,7 @@ func (s *Session) goOn(at folder) {
 func (s *Session) takeOver(log *log, found Contents) {
 	s.log, s.header = log, found.Header
 	s.take(found)
-	fmt.Fprintf(s.Stderr, "going on with the session of %s: %s of %s measured already\n",
+	fmt.Fprintf(s.Stderr, "resuming the session of %s: %s of %s measured already\n",
 		found.Header.Started.UTC().Format(time.DateTime+" UTC"), words.Thousands(s.whole), words.Count(s.own, "run is", "runs are"))
 	if found.Torn {
 		s.warn("the session's last line is torn: its run is made anew")
@@ -190,7 +190,7 @@ func (s *Session) ended(u lab.Unit, r collect.Result) error {
 	case s.header.Shard != nil:
 		return exit.Infrastructure(err)
 	}
-	s.warn("the rest of an interrupted measurement could not be gone on with: " + err.Error())
+	s.warn("the rest of an interrupted measurement could not be resumed: " + err.Error())
 	s.log.close()
 	s.log = nil
 	return nil
