@@ -374,6 +374,31 @@ func TestStoppingWithoutGmtool(t *testing.T) {
 	}
 }
 
+// Only what gmtool was told a moment ago, and has not said to be done, is waited for: each
+// stop would take half a minute longer else.
+func TestWhatMayStillAppear(t *testing.T) {
+	t.Parallel()
+	l := New(genymotion.Computer{})
+	longAgo := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+	for name, c := range map[string]struct {
+		detail map[string]string
+		may    bool
+	}{
+		"nothing begun":        {nil, false},
+		"being created":        {map[string]string{noteCreating: now()}, true},
+		"created":              {map[string]string{noteCreating: now(), noteCreated: "yes"}, false},
+		"being started":        {map[string]string{noteCreating: now(), noteCreated: "yes", noteStarting: now()}, true},
+		"started":              {map[string]string{noteCreating: now(), noteCreated: "yes", noteStarting: now(), noteStarted: "yes"}, false},
+		"begun long ago":       {map[string]string{noteCreating: longAgo}, false},
+		"begun at some time":   {map[string]string{noteCreating: "yesterday"}, false},
+		"there, being started": {map[string]string{noteExisting: "Mine", noteStarting: now()}, true},
+	} {
+		if may := l.mayStillAppear(lease.Lease{Detail: c.detail}); may != c.may {
+			t.Errorf("%s: %v, want %v", name, may, c.may)
+		}
+	}
+}
+
 // What may still appear, or doesn't end, is waited for no longer than there is time, and
 // told with what to do by hand.
 func TestAStopWithoutAnEnd(t *testing.T) {
