@@ -100,8 +100,9 @@ func (t *Target) reachable(ctx context.Context, pkg string) bool {
 }
 
 // leftUndone says what a device that is gone, or for which there is no time, still needs.
+// One that was booted, and whose process has ended, needs nothing: no run meets it again.
 func (t *Target) leftUndone(ctx context.Context, left []undo) {
-	if len(left) == 0 {
+	if len(left) == 0 || t.dead() != nil {
 		return
 	}
 	var what []string

@@ -57,6 +57,9 @@ func TestAnotherPhoneMakesTheRunOfOneThatDied(t *testing.T) {
 	if len(runs) != 3 || !strings.Contains(got.Stderr, "warning: pixel #2: the run of read-mail is begun anew: ") {
 		t.Fatalf("%d runs, want 3 and the lost phone named:\n%s", len(runs), got.Stderr)
 	}
+	if strings.Contains(got.Stderr, "devices restore") {
+		t.Errorf("something is to be put back on a phone that is no more:\n%s", got.Stderr)
+	}
 	moved := 0
 	for i, r := range runs {
 		if r.Status != run.Complete {
@@ -91,7 +94,7 @@ func TestRunsThatNoPhoneIsLeftFor(t *testing.T) {
 			t.Errorf("%q says nothing of %q", message, want)
 		}
 	}
-	if n := strings.Count(got.Stderr, "the run of read-mail is failed: "); n != 3 {
+	if n := strings.Count(got.Stderr, " is failed: no device is left to make it: "); n != 3 {
 		t.Errorf("%d missing runs are told, want 3:\n%s", n, got.Stderr)
 	}
 }
