@@ -197,7 +197,11 @@ func TestWorkflowsThatBootTheirDevices(t *testing.T) {
 				r := labRepository(t, lab.devices, 2, slower)
 				r.acceptNights(lab.devices)
 				j := r.run(workflow, "pull_request", r.pullRequest(owner+"/"+name), "GITHUB_RUN_ID=100", "GITHUB_RUN_NUMBER=1")
-				if j.failed != worse || j.outputs["verdict"] != verdict {
+				found := j.outputs["verdict"]
+				if !worse && found == "improvement" { // by chance: never worse
+					found = verdict
+				}
+				if j.failed != worse || found != verdict {
 					t.Errorf("failed is %v and the verdict %q, want %v and %s", j.failed, j.outputs["verdict"], worse, verdict)
 				}
 				if comments := r.github.Comments(pull); len(comments) != 1 {

@@ -52,6 +52,7 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 	}
 	defer r.close()
 	bases := chosen(jobs(cfg, r.devices, Origin{t.BaseFrom, t.Session}), t.Only)
+	r.tellPlaces(c, t.Parallel, bases)
 	heads := chosen(jobs(cfg, r.devices, Origin{t.From, t.Session}), t.Only)
 	for i := range bases {
 		bases[i].Scenario.Repetitions, heads[i].Scenario.Repetitions = t.Rounds, t.Rounds

@@ -80,6 +80,7 @@ func (p plan) measure(ctx context.Context, c console.Console, cfg *config.Config
 	}
 	defer r.close()
 	todo := chosen(jobs(cfg, r.devices, OriginOf(c, f)), p.places)
+	r.tellPlaces(c, f.Parallel, todo)
 	if f.Evidence.APK {
 		build, err := k.build(ctx, cfg.App)
 		if err != nil {

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/fleet"
@@ -63,7 +62,6 @@ func ready(ctx context.Context, c console.Console, cfg *config.Config, f measuri
 			r.stations = append(r.stations, s)
 		}
 	}
-	r.tellPlaces(c, f.parallel)
 	return r, nil
 }
 
@@ -74,12 +72,22 @@ type measuring struct {
 	pool            *booted.Pool // nil: none that outlives it
 }
 
-// tellPlaces says so where devices on this computer wait for each other that could work
-// side by side.
-func (r readied) tellPlaces(c console.Console, parallel int) {
-	here := slices.DeleteFunc(slices.Clone(r.stations), func(s fleet.Station) bool { return s.Place != thisComputer })
-	if parallel == 0 && len(here) > 1 {
-		fmt.Fprintf(c.Stderr, "%s are booted on this computer, one at a time: --parallel 2 lets two of them run side by side, and disturb each other\n", words.Count(len(here), "device", "devices"))
+// tellPlaces says so where devices on this computer, which have jobs to do, wait for each
+// other that could work side by side.
+func (r readied) tellPlaces(c console.Console, parallel int, jobs []collect.Job) {
+	todo := map[string]int{} // jobs by profile
+	for _, j := range jobs {
+		todo[j.Device]++
+	}
+	needed := 0
+	for _, s := range r.stations {
+		if s.Place == thisComputer && todo[s.Profile] > 0 {
+			todo[s.Profile]--
+			needed++
+		}
+	}
+	if parallel == 0 && needed > 1 {
+		fmt.Fprintf(c.Stderr, "%s are booted on this computer, one at a time: --parallel 2 lets two of them run side by side, and disturb each other\n", words.Count(needed, "device", "devices"))
 	}
 }
 
