@@ -12,7 +12,7 @@ import (
 // work is what is done with each job: make its results, or say why there are none.
 type work struct {
 	do     func(context.Context, turn) []collect.Result
-	unmade func(place int, why error) []collect.Result
+	unmade func(place int, options collect.Options, why error) []collect.Result
 	// once says that a job of which something was measured is not begun anew.
 	once bool
 }
@@ -76,7 +76,7 @@ func (d *driver) run() {
 	}
 	for place, its := range d.results {
 		if its == nil { // interrupted
-			d.finish(place, d.work.unmade(place, d.ctx.Err()))
+			d.finish(place, d.work.unmade(place, d.Options, d.ctx.Err()))
 		}
 	}
 }

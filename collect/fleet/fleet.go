@@ -50,8 +50,8 @@ func (l Lab) Collect(ctx context.Context) []collect.Result {
 		do: func(ctx context.Context, t turn) []collect.Result {
 			return []collect.Result{collect.Collect(ctx, t.job, t.options)}
 		},
-		unmade: func(place int, why error) []collect.Result {
-			return []collect.Result{collect.NotMade(l.Jobs[place], l.Options, why)}
+		unmade: func(place int, options collect.Options, why error) []collect.Result {
+			return []collect.Result{collect.NotMade(l.Jobs[place], options, why)}
 		},
 	})
 	return slices.Concat(made...)
@@ -77,8 +77,8 @@ func (l Lab) Interleave(ctx context.Context, heads []collect.Job, more func(job 
 		share.end()
 		return []collect.Result{base, head}
 	}
-	unmade := func(place int, why error) []collect.Result {
-		return []collect.Result{collect.NotMade(l.Jobs[place], l.Options, why), collect.NotMade(heads[place], l.Options, why)}
+	unmade := func(place int, options collect.Options, why error) []collect.Result {
+		return []collect.Result{collect.NotMade(l.Jobs[place], options, why), collect.NotMade(heads[place], options, why)}
 	}
 	for _, its := range l.drive(ctx, work{pair, unmade, true}) {
 		base, head = append(base, its[0]), append(head, its[1])

@@ -80,7 +80,7 @@ func (b *bench) measure(ctx context.Context, l Lab) []collect.Result {
 			}
 			return result(t.job, nil)
 		},
-		unmade: func(place int, why error) []collect.Result { return result(l.Jobs[place], why) },
+		unmade: func(place int, _ collect.Options, why error) []collect.Result { return result(l.Jobs[place], why) },
 	})...)
 }
 
@@ -214,7 +214,10 @@ func TestWhatALostDeviceMeasuredIsKeptWhereNothingElseIs(t *testing.T) {
 			tries++
 			return partial(t.job, []int{0, 3, 1}[tries])
 		},
-		unmade: func(int, error) []collect.Result { t.Error("it has no result"); return make([]collect.Result, 1) },
+		unmade: func(int, collect.Options, error) []collect.Result {
+			t.Error("it has no result")
+			return make([]collect.Result, 1)
+		},
 	})...)
 	if len(got) != 1 || len(got[0].Run.Iterations) != 3 || tries != 2 || !errors.Is(got[0].Err, device.ErrGone) {
 		t.Errorf("after %d tries: %+v", tries, got)

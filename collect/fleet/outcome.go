@@ -70,7 +70,7 @@ func (d *driver) tellMissing() {
 		its := d.bestTry(place)
 		switch {
 		case its == nil:
-			its = d.work.unmade(place, why)
+			its = d.work.unmade(place, d.Options, why)
 		case missing.of > 1: // else its own error says all, and in which repetition
 			its = slices.Clone(its)
 			for i := range its {

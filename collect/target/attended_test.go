@@ -196,9 +196,10 @@ func TestASystemThatHangsIsLostThoughDumpsEnd(t *testing.T) {
 		if took := time.Since(begun); !errors.Is(err, device.ErrGone) || took != askAfter+systemFor {
 			t.Errorf("it is lost after %v: %v", took, err)
 		}
-		const want = "the device's system; gfxinfo; the device's system; gfxinfo; the device's system; gfxinfo; the device's system"
-		if got := strings.Join(said, "; "); got != want {
-			t.Errorf("it is said %q, want %q", got, want)
+		// What is said as it is lost may come too late for this.
+		const want = "the device's system; gfxinfo; the device's system; gfxinfo; the device's system; gfxinfo"
+		if got := strings.Join(said, "; "); !strings.HasPrefix(got, want) {
+			t.Errorf("it is said %q, want it to begin with %q", got, want)
 		}
 	})
 }
