@@ -1,11 +1,13 @@
 package adb_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,14 +85,14 @@ func TestServerListsDevices(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
 	ctx := testContext(t)
-	if list, err := server.Devices(ctx); len(list) != 0 || err != nil {
+	if list, err := connected(ctx, server); len(list) != 0 || err != nil {
 		t.Errorf("before anything is connected: %+v, %v", list, err)
 	}
 	_, addr := serve(t, newTestPhone(modernFeatures))
 	if _, err := server.Connect(ctx, addr); err != nil {
 		t.Fatal(err)
 	}
-	list, err := server.Devices(ctx)
+	list, err := connected(ctx, server)
 	want := adb.Info{Serial: addr, State: adb.StateDevice, Product: "test", Model: "Test_Phone", Name: "tp"}
 	if err != nil || len(list) != 1 || list[0] != want {
 		t.Errorf("%+v, %v, want %+v", list, err, want)
@@ -148,6 +150,13 @@ func TestServerWithoutTheDevice(t *testing.T) {
 	}
 }
 
+// connected are the devices that a server was told of. It may have found emulators by
+// itself: those of other tests on this computer.
+func connected(ctx context.Context, server *adb.Server) ([]adb.Info, error) {
+	list, err := server.Devices(ctx)
+	return slices.DeleteFunc(list, func(i adb.Info) bool { return strings.HasPrefix(i.Serial, "emulator-") }), err
+}
+
 func TestServerSeesUnauthorized(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
@@ -157,7 +166,7 @@ func TestServerSeesUnauthorized(t *testing.T) {
 	}
 	ctx := testContext(t)
 	server.Connect(ctx, addr) // succeeds or not: the list tells
-	list, err := server.Devices(ctx)
+	list, err := connected(ctx, server)
 	if err != nil || len(list) != 1 || list[0].State != "unauthorized" {
 		t.Fatalf("%+v, %v, want one unauthorized device", list, err)
 	}
