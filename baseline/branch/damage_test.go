@@ -156,3 +156,39 @@ func TestDamagedSegmentIsTold(t *testing.T) {
 		t.Errorf("%d references and %v, want the two that are sound, and to be told", len(refs), err)
 	}
 }
+
+// TestAHalfMadeCopyIsMadeAnew takes away what git init had not made yet where it was
+// killed: it makes refs first, then HEAD, then config, then objects.
+func TestAHalfMadeCopyIsMadeAnew(t *testing.T) {
+	made := []string{"refs", "HEAD", "config", "objects/pack", "objects/info"}
+	for i := range made {
+		remote, dir := newRemote(t), t.TempDir()
+		s := openIn(t, dir, remote)
+		if _, err := s.Add(t.Context(), newRun("before", 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		repo, err := filepath.Glob(filepath.Join(dir, "*", "repo.git"))
+		if err != nil || len(repo) != 1 {
+			t.Fatal(repo, err)
+		}
+		for _, name := range made[i:] {
+			if err := os.RemoveAll(filepath.Join(repo[0], name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if made[i] == "objects/pack" {
+			os.RemoveAll(filepath.Join(repo[0], "objects"))
+		}
+		again := openIn(t, dir, remote)
+		if _, err := again.Add(t.Context(), newRun("after", 2)); err != nil {
+			t.Errorf("killed before it made %s: %v", made[i], err)
+			continue
+		}
+		if runs, told := saved(t, again); len(runs) != 2 || len(told) != 0 {
+			t.Errorf("killed before it made %s: %d runs, %q", made[i], len(runs), told)
+		}
+	}
+}

@@ -242,23 +242,34 @@ func shown(address string) string {
 }
 
 // ready makes the private repository where it is missing, or where a process
-// that was killed has left locks in it. It reports whether it holds nothing.
+// that was killed has left it locked or half made. It reports whether it holds
+// nothing.
 func (r *repository) ready(ctx context.Context) (fresh bool, err error) {
 	locked, err := leftLocked(r.dir)
 	if err != nil {
 		return false, err
 	}
-	if locked {
-		if err := os.RemoveAll(r.dir); err != nil {
-			return false, fmt.Errorf("remove the old copy of the branch: %w", err)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(r.dir, "HEAD")); err == nil {
+	if !locked && isRepository(r.dir) {
 		return false, nil
+	}
+	if err := os.RemoveAll(r.dir); err != nil {
+		return false, fmt.Errorf("remove the old copy of the branch: %w", err)
 	}
 	// Without an own name for HEAD, git may advise on the choice of one.
 	_, err = r.output(ctx, maxStderr, nil, "init", "--quiet", "--bare", "--template=", "--initial-branch=none", "--end-of-options", r.dir)
 	return true, err
+}
+
+// isRepository reports whether a folder has all that git takes a repository by
+// (gitrepository-layout(5)). A git init that was killed has made some of it: HEAD
+// first, objects last.
+func isRepository(dir string) bool {
+	for _, name := range []string{"HEAD", "refs", "config", "objects/info", "objects/pack"} {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // leftLocked reports whether there are lock files in the repository. Nobody else
