@@ -49,7 +49,7 @@ func TestAStationAloneKeepsTheOrder(t *testing.T) {
 		q.Made(0)
 	}
 	wantOrders(t, q, "it stays")
-	if !q.Finished() {
+	if !q.finished() {
 		t.Error("it is not finished")
 	}
 }
@@ -172,8 +172,8 @@ func TestAStationThatCantBeOpened(t *testing.T) {
 	for _, l := range q.Losses(0) {
 		reasons = append(reasons, l.Why.Error())
 	}
-	if diff := cmp.Diff([]string{"no licence", "port taken", "port taken still"}, reasons); diff != "" || !q.Finished() || len(q.Missing()) != 1 {
-		t.Errorf("finished %v, missing %v, reasons (-want +got):\n%s", q.Finished(), q.Missing(), diff)
+	if diff := cmp.Diff([]string{"no licence", "port taken", "port taken still"}, reasons); diff != "" || !q.finished() || len(q.Missing()) != 1 {
+		t.Errorf("finished %v, missing %v, reasons (-want +got):\n%s", q.finished(), q.Missing(), diff)
 	}
 }
 
@@ -193,8 +193,8 @@ func TestAUnitThatThreeStationsLose(t *testing.T) {
 		}
 		q.Closed(s)
 	}
-	if lost := q.Losses(0); len(lost) != 3 || !q.Finished() || len(q.Missing()) != 1 {
-		t.Errorf("%d reasons, finished %v, missing %v", len(lost), q.Finished(), q.Missing())
+	if lost := q.Losses(0); len(lost) != 3 || !q.finished() || len(q.Missing()) != 1 {
+		t.Errorf("%d reasons, finished %v, missing %v", len(lost), q.finished(), q.Missing())
 	}
 }
 

@@ -200,12 +200,6 @@ func (q *Queue) living(profile string) (n int) {
 	return n
 }
 
-// Finished reports whether every unit is made or missing, and nothing is under way.
-func (q *Queue) Finished() bool {
-	return !slices.ContainsFunc(q.units, func(u unit) bool { return u.state == pending || u.state == underWay }) &&
-		!slices.ContainsFunc(q.stations, func(s station) bool { return s.state == opening || s.state == failed || s.state == closing })
-}
-
 // Missing are the units that no station could make, in their order.
 func (q *Queue) Missing() (units []int) {
 	for i, u := range q.units {

@@ -40,16 +40,6 @@ func split(line string) (key, value string, ok bool) {
 	return key, strings.TrimSpace(value), ok && key != "" && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, ";")
 }
 
-// get is a key's value, the last where it is there more than once; "" for none.
-func (f ini) get(key string) (value string) {
-	for _, line := range f.lines {
-		if k, v, ok := split(line); ok && k == key {
-			value = v
-		}
-	}
-	return value
-}
-
 // set puts a value at the end, in the place of those that the key had.
 func (f *ini) set(key, value string) {
 	f.lines = slices.DeleteFunc(f.lines, func(line string) bool {

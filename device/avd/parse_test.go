@@ -331,3 +331,13 @@ func FuzzOutputs(f *testing.F) {
 		}
 	})
 }
+
+// get is a key's value, the last where it is there more than once; "" for none.
+func (f ini) get(key string) (value string) {
+	for _, line := range f.lines {
+		if k, v, ok := split(line); ok && k == key {
+			value = v
+		}
+	}
+	return value
+}

@@ -129,8 +129,10 @@ func isOurs(ctx context.Context, c *console.Console, id string) bool {
 // waitForEnd waits until the processes are gone, or it took too long.
 func (l *Lab) waitForEnd(ctx context.Context, ids []program.ID) {
 	const apart = 20 * time.Millisecond
-	for until := time.Now().Add(l.patience.end); ctx.Err() == nil && time.Now().Before(until); time.Sleep(apart) {
-		if !slices.ContainsFunc(ids, program.ID.Alive) {
+	ctx, cancel := context.WithTimeout(ctx, l.patience.end)
+	defer cancel()
+	for slices.ContainsFunc(ids, program.ID.Alive) {
+		if boot.Pause(ctx, apart) != nil {
 			return
 		}
 	}
@@ -185,14 +187,21 @@ func (l *Lab) forgotten(ctx context.Context, port int, tell func(string)) {
 		return // another emulator has got it
 	}
 	const apart = 50 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, l.patience.forget)
+	defer cancel()
 	state := ""
-	for until := time.Now().Add(l.patience.forget); ctx.Err() == nil && time.Now().Before(until); time.Sleep(apart) {
+	for {
 		infos, err := w.server.Devices(ctx)
-		if err != nil {
+		if ctx.Err() == nil && err != nil {
 			return // there is no server that could list it
 		}
-		if state = stateOf(infos, serialOf(port)); state == "" {
-			return
+		if err == nil {
+			if state = stateOf(infos, serialOf(port)); state == "" {
+				return
+			}
+		}
+		if boot.Pause(ctx, apart) != nil {
+			break
 		}
 	}
 	if state != "" {

@@ -49,10 +49,8 @@ func Await(ctx context.Context, reach func(context.Context) (device.Device, erro
 			tell(step)
 			told = step
 		}
-		select {
-		case <-ctx.Done():
-			return &NotUpError{last, context.Cause(ctx)}
-		case <-time.After(askEvery):
+		if err := Pause(ctx, askEvery); err != nil {
+			return &NotUpError{last, err}
 		}
 	}
 }

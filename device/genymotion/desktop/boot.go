@@ -153,25 +153,13 @@ func (l *Lab) up(ctx context.Context, name string, tell func(string)) (*boot.Boo
 		if time.Now().After(until) {
 			return nil, &boot.Error{Lab: called, What: fmt.Sprintf("%s: it was started, and %s after %s", doing, state, words.Duration(appearsWithin)), Advice: adviceStart, Retry: true}
 		}
-		if err := pause(ctx, l.lookEvery); err != nil {
+		if err := boot.Pause(ctx, l.lookEvery); err != nil {
 			return nil, err
 		}
 	}
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
-
-// pause returns after d, or with the end of ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
 
 // options are what gmtool admin create is told of the description.
 func options(spec boot.Spec) (out []string) {

@@ -53,7 +53,7 @@ func (l *Lab) end(ctx context.Context, name string, remove bool, of lease.Lease,
 		if err == nil && done && !l.mayStillAppear(of) {
 			return nil
 		}
-		if pause(ctx, l.lookEvery) != nil {
+		if boot.Pause(ctx, l.lookEvery) != nil {
 			if err == nil && errors.Is(ctx.Err(), context.Canceled) {
 				err = context.Cause(ctx)
 			}

@@ -45,7 +45,7 @@ func (l *Lab) Stop(ctx context.Context, of lease.Lease, tell func(string)) error
 		if err == nil && left == 0 && !l.mayStillAppear(of) {
 			return nil
 		}
-		if pause(ctx, l.lookEvery) != nil {
+		if boot.Pause(ctx, l.lookEvery) != nil {
 			if err == nil && errors.Is(ctx.Err(), context.Canceled) {
 				err = context.Cause(ctx)
 			}

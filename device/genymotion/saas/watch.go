@@ -3,8 +3,8 @@ package saas
 import (
 	"context"
 	"sync"
-	"time"
 
+	"github.com/apkgate/apkgate/device/boot"
 	"github.com/apkgate/apkgate/internal/words"
 )
 
@@ -48,7 +48,7 @@ func (l *Lab) unwatch(name string) {
 // attend asks until the instance is no longer online. A platform that can't be reached
 // says nothing about it.
 func (l *Lab) attend(ctx context.Context, name string, w *watch) {
-	for pause(ctx, l.watchEvery) == nil {
+	for boot.Pause(ctx, l.watchEvery) == nil {
 		a, err := l.list(ctx, "look after the instance "+name)
 		if err != nil || ctx.Err() != nil {
 			continue
@@ -76,16 +76,4 @@ func endOf(a answer, name string) string {
 		return "the platform says that the instance " + name + " is in the state " + words.Clip(words.OneLine(i.State), 40)
 	}
 	return ""
-}
-
-// pause returns after d, or with the end of ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -1,0 +1,18 @@
+package boot
+
+import (
+	"context"
+	"time"
+)
+
+// Pause returns after d, or with the end of ctx, whose cause is the error then.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
