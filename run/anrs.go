@@ -58,12 +58,34 @@ const (
 	SNR = "watchdog"
 )
 
+// What a thread of an ANR waits for (ANRThread.Kind), beside what frames wait for too:
+// WaitLock, WaitBinder, WaitIO, WaitRunnable, WaitIdle and so on.
+const (
+	WaitJoin    = "join"    // the end of another thread
+	WaitSignal  = "signal"  // another thread to wake it: Object.wait, park, a condition
+	WaitFutex   = "futex"   // a lock or a condition of native code
+	WaitPoll    = "poll"    // a file, a socket or a pipe
+	WaitGC      = "gc"      // the garbage collector
+	WaitStopped = "stopped" // a debugger or a signal that has stopped it
+	WaitUnknown = "unknown" // the dump does not say
+)
+
 // ANRThread is one thread as it stood.
 type ANRThread struct {
-	Name  string `json:"name"`
-	State string `json:"state,omitempty"` // as the dump says: "Blocked", "Native"
+	Name string `json:"name"`
+	// Process is the one that it is of, "" for the ANR's own.
+	Process string `json:"process,omitempty"`
+	State   string `json:"state,omitempty"` // as the dump says: "Blocked", "Native"
+	// Kind says what it waits for, in a word; "" where that was not looked at.
+	Kind string `json:"kind,omitempty"`
 	// WaitsFor is what it waits for, such as a lock or a binder call; "" for nothing.
 	WaitsFor string `json:"waits_for,omitempty"`
+	// Next is the place in ANR.Threads, from 1, of the thread that it waits for, where
+	// that is not the one behind it.
+	Next int `json:"next,omitempty"`
+	// Critical says that it is one of those for which all others wait: the last one, or
+	// one of a cycle.
+	Critical bool `json:"critical,omitempty"`
 	// Stack has the innermost frame first.
 	Stack []string `json:"stack,omitempty"`
 }
@@ -81,10 +103,21 @@ func (a ANR) validate() error {
 		}
 	}
 	for i, t := range a.Threads {
-		if err := errors.Join(texts("name, state or waits_for", t.Name, t.State, t.WaitsFor),
+		if err := errors.Join(texts("name, process, state or waits_for", t.Name, t.Process, t.State, t.WaitsFor), t.validateWait(len(a.Threads)),
 			atMost("stack", len(t.Stack), MaxStack), texts("stack", t.Stack...)); err != nil {
 			return fmt.Errorf("threads[%d].%w", i, first(err))
 		}
+	}
+	return nil
+}
+
+// validateWait checks what a thread says of its wait, as one of so many.
+func (t ANRThread) validateWait(threads int) error {
+	if t.Kind != "" && !isWord(t.Kind) {
+		return word("kind", t.Kind)
+	}
+	if t.Next < 0 || t.Next > threads {
+		return fmt.Errorf("next is %d, want 1 to %d, or nothing", t.Next, threads)
 	}
 	return nil
 }
