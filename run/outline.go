@@ -8,7 +8,7 @@ import (
 
 // maxSectionValues bounds the values of one section: more than one has that is within
 // its own limits.
-const maxSectionValues = 500_000
+const maxSectionValues = 750_000
 
 // bound is how much a member of a record may hold.
 type bound struct {

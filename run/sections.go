@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/apkgate/apkgate/internal/words"
 )
@@ -159,10 +160,13 @@ func (r Run) Numbers() int {
 	}
 	if r.Frames != nil {
 		for _, g := range r.Frames.Groups {
-			n += 1 + (len(g.Stages)+len(g.Waits))*MaxQuantiles
+			n += 1 + (len(g.Stages)+len(g.Waits)+len(g.Path))*MaxQuantiles
 		}
-		for _, l := range r.Frames.Worst {
-			n += 1 + len(l.Stages) + len(l.Waits)
+		for _, l := range slices.Concat(r.Frames.Worst, r.Frames.Usual) {
+			n += 1 + len(l.Stages) + len(l.Waits) + len(l.Path)
+		}
+		for _, v := range r.Frames.Views {
+			n += 1 + len(v.Hidden)
 		}
 	}
 	for _, a := range r.ANRs {

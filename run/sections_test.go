@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,19 +23,32 @@ func whole() Run {
 	r.Energy = hungry().Energy
 	digest := r.Evidence[0].Digest
 	times := Spread{Count: 90, MeanMS: 2.5, QuantilesMS: []float64{1, 2, 7.5}}
+	part := 0.75
+	cpu := &FrameCPU{LittleShare: &part, LittleBusy: &part, BigBusy: new(0.0), FrequencyShare: &part, Saturated: 1}
 	r.Frames = &Frames{
 		Source: "frametimeline",
 		Groups: []FrameGroup{
 			{Event: "tap: open", Class: NormalFrames, Frames: 90, Stages: []FramePart{{Name: StageTraversal, Thread: "main", Spread: times}}},
-			{Event: "tap: open", Class: SlowFrames, Frames: 6, Waits: []FramePart{{Name: WaitBinder, Thread: "main", Spread: times}}},
+			{
+				Event: "tap: open", Class: SlowFrames, Frames: 6, Took: times, Waits: []FramePart{{Name: WaitBinder, Thread: "main", Spread: times}},
+				Path: []FramePart{{Name: WaitBinder, Thread: "main", Stage: StageMeasure, What: "system_server IPackageManager::getInfo", Spread: times}}, CPU: cpu,
+			},
 		},
 		Worst: []LateFrame{{
 			Repetition: 1, Event: "tap: open", AtMS: 12_000.5, DurationMS: 820, DeadlineMS: 16.6, Token: 4711, Jank: "App Deadline Missed",
 			Stages:   []FrameTime{{Name: StageMeasure, Thread: "main", MS: 700, CriticalMS: 690}},
 			Waits:    []FrameTime{{Name: WaitIO, Thread: "main", MS: 300, CriticalMS: 300}},
-			Evidence: digest,
+			Evidence: digest, CPU: cpu,
+			Path: []PathStep{
+				{Thread: "main", Stage: StageMeasure, Kind: WaitRunning, What: "measure", Slice: "measure", FromMS: -0.5, ToMS: 10},
+				{Thread: "binder:812_3", Process: "system_server", Stage: StageMeasure, Kind: WaitLock, What: "android.display", FromMS: 10, ToMS: 700},
+			},
 		}},
 		LeftOut: 2,
+		Usual:   []LateFrame{{Repetition: 1, Event: "tap: open", AtMS: 11_000, DurationMS: 8, Path: []PathStep{{Kind: WaitRunning, ToMS: 8}}}},
+		Views: []Views{{Event: "tap: open", Count: 120, Depth: 14, Overdraw: 3.5, LeftOut: 1, Hidden: []HiddenView{
+			{Class: "android.widget.FrameLayout", ID: "id/content", CoveredBy: "com.example.mail.ListView", AreaShare: 0.9},
+		}}},
 	}
 	r.ANRs = []ANR{{
 		Kind: ANRInput, Process: "com.example.mail", PID: 4321, Reason: "Input dispatching timed out", Repetition: 1, Event: "tap: open",
@@ -110,6 +124,21 @@ func TestARecordOfBeforeKeepsItsName(t *testing.T) {
 	}
 }
 
+// What this section gained is left out where it is empty.
+func TestFramesOfBeforeKeepTheirText(t *testing.T) {
+	line := `{"format":"apkgate.run/1","app":{"package":"com.example.mail"},"scenario":"open","context":{"sdk":"17"},"status":"complete","warnings":[],` +
+		`"iterations":[{"metrics":{"frames.count":100}}],"frames":{"source":"frametimeline",` +
+		`"groups":[{"class":"slow","frames":1,"stages":[{"name":"draw","thread":"main","count":1,"mean_ms":9,"quantiles_ms":[9]}]}],` +
+		`"worst":[{"repetition":1,"at_ms":5,"duration_ms":20,"waits":[{"name":"io","ms":3,"critical_ms":2}]}],"left_out":1}}` + "\n"
+	r, err := Decode([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Encode(r); err != nil || string(again) != line {
+		t.Errorf("written again it is another text: %v\n%s", err, again)
+	}
+}
+
 // A later apkgate may add sections, fields, and words for what this one does not know.
 func TestALaterRecordOpens(t *testing.T) {
 	data, err := os.ReadFile("testdata/later-sections.json")
@@ -141,23 +170,46 @@ func TestSectionsThatCanNotBe(t *testing.T) {
 		"many stages":          {func(r *Run) { r.Frames.Groups[0].Stages = make([]FramePart, 25) }, "stages has 25 entries, at most 24"},
 		"frame of nothing":     {func(r *Run) { r.Frames.Worst[0].Repetition = 0 }, "frames.worst[0].repetition is 0"},
 		"negative stage":       {func(r *Run) { r.Frames.Worst[0].Stages[0].MS = -1 }, "frames.worst[0].stages or waits: ms or critical_ms has the amount -1"},
-		"no digest":            {func(r *Run) { r.Frames.Worst[0].Evidence = "../trace" }, `frames.worst[0].evidence is "../trace"`},
-		"ANR of no kind":       {func(r *Run) { r.ANRs[0].Kind = "" }, `anrs[0].kind is ""`},
-		"many ANRs":            {func(r *Run) { r.ANRs = make([]ANR, MaxANRs+1) }, "anrs has 101 entries, at most 100"},
-		"a deep stack":         {func(r *Run) { r.ANRs[0].Threads[0].Stack = make([]string, MaxStack+1) }, "anrs[0].threads[0].stack has 129 entries"},
-		"a wait of two words":  {func(r *Run) { r.ANRs[0].Threads[0].Kind = "a lock" }, `anrs[0].threads[0].kind is "a lock"`},
-		"a wait for no thread": {func(r *Run) { r.ANRs[0].Threads[1].Next = 3 }, `anrs[0].threads[1].next is 3, want 1 to 2`},
-		"a wait for before":    {func(r *Run) { r.ANRs[0].Threads[1].Next = -1 }, `anrs[0].threads[1].next is -1`},
-		"a signature of words": {func(r *Run) { r.ANRs[0].Signature = "abc xyz" }, `anrs[0].signature is "abc xyz"`},
-		"no digest of an ANR":  {func(r *Run) { r.ANRs[0].Evidence = []string{"x"} }, `anrs[0].evidence is "x"`},
-		"no such unit":         {func(r *Run) { r.Tasks.Groups[0].Unit = 1 }, "tasks.groups[0].unit is 1, want the place of one of 1 units"},
-		"no such group":        {func(r *Run) { r.Tasks.Groups[0].WaitedFor[0].Group = -1 }, "tasks.groups[0].waited_for[0].group is -1"},
-		"negative queue":       {func(r *Run) { r.Tasks.Groups[0].Queued.MeanMS = -1 }, "tasks.groups[0].queued.mean_ms or quantiles_ms has the amount -1"},
-		"less than no task":    {func(r *Run) { r.Tasks.Groups[0].Started = -1 }, "tasks.groups[0].scheduled, started, done, cancelled or queue_max is -1"},
-		"no clock":             {func(r *Run) { r.MethodTraces.Clock = "" }, `method_traces.clock is ""`},
-		"a window backwards":   {func(r *Run) { r.MethodTraces.Windows[0].ToMS = 1 }, "method_traces.windows[0].to_ms is 1, before from_ms, 12000"},
-		"times without names":  {func(r *Run) { r.MethodTraces.Chains[0].MS = []float64{1} }, "method_traces.chains[0].ms has 1 times for 2 methods"},
-		"a method's bytes":     {func(r *Run) { r.MethodTraces.List[0].Name = "\xff" }, "method_traces.list[0].name, file, thread or event is not valid UTF-8"},
+		"a stage of a blank":   {func(r *Run) { r.Frames.Groups[1].Path[0].Stage = "big pass" }, `frames.groups[1].stages, waits or path: stage is "big pass"`},
+		"many parts of a path": {func(r *Run) { r.Frames.Groups[1].Path = make([]FramePart, 65) }, "frames.groups[1].path has 65 entries, at most 64"},
+		"many parts of paths": {func(r *Run) {
+			r.Frames.Groups = slices.Repeat([]FrameGroup{{Class: SlowFrames, Path: slices.Repeat(r.Frames.Groups[1].Path, 64)}}, 47)
+		}, "frames.path of all groups has 3008 entries, at most 3000"},
+		"negative times":       {func(r *Run) { r.Frames.Groups[1].Took.MeanMS = -1 }, "frames.groups[1].took: mean_ms or quantiles_ms has the amount -1"},
+		"more than all":        {func(r *Run) { r.Frames.Groups[1].CPU.LittleShare = new(1.5) }, "frames.groups[1].cpu.little_share is 1.5, want 0 to 1"},
+		"a share of no number": {func(r *Run) { r.Frames.Worst[0].CPU = &FrameCPU{FrequencyShare: new(math.NaN())} }, "frames.worst[0].cpu.frequency_share is NaN"},
+		"fewer than none":      {func(r *Run) { r.Frames.Worst[0].CPU = &FrameCPU{Saturated: -1} }, "frames.worst[0].cpu.saturated is -1"},
+		"a step of no kind":    {func(r *Run) { r.Frames.Worst[0].Path[0].Kind = "" }, `frames.worst[0].path[0].kind is ""`},
+		"a step backwards":     {func(r *Run) { r.Frames.Worst[0].Path[0].ToMS = -1 }, "frames.worst[0].path[0].from_ms is -0.5 and to_ms -1"},
+		"a step of no number":  {func(r *Run) { r.Frames.Worst[0].Path[0].FromMS = math.NaN() }, "frames.worst[0].path[0].from_ms is NaN"},
+		"a step's bytes":       {func(r *Run) { r.Frames.Worst[0].Path[0].Slice = "\xff" }, "frames.worst[0].path[0].thread, process, what or slice is not valid UTF-8"},
+		"many steps":           {func(r *Run) { r.Frames.Usual[0].Path = make([]PathStep, 201) }, "frames.usual[0].path has 201 entries, at most 200"},
+		"many steps of frames": {func(r *Run) {
+			r.Frames.Worst = slices.Repeat([]LateFrame{{Repetition: 1, Path: slices.Repeat(r.Frames.Worst[0].Path, 100)}}, 51)
+		}, "frames.path of all frames has 10201 entries, at most 10000"},
+		"many usual frames":      {func(r *Run) { r.Frames.Usual = make([]LateFrame, 101) }, "frames.usual has 101 entries, at most 100"},
+		"many screens":           {func(r *Run) { r.Frames.Views = make([]Views, 51) }, "frames.views has 51 entries, at most 50"},
+		"fewer than no views":    {func(r *Run) { r.Frames.Views[0].Depth = -1 }, "frames.views[0].count, depth or left_out is -1"},
+		"drawn less than never":  {func(r *Run) { r.Frames.Views[0].Overdraw = -1 }, "frames.views[0].overdraw has the amount -1"},
+		"many hidden views":      {func(r *Run) { r.Frames.Views[0].Hidden = make([]HiddenView, 51) }, "frames.views[0].hidden has 51 entries, at most 50"},
+		"larger than the window": {func(r *Run) { r.Frames.Views[0].Hidden[0].AreaShare = 2 }, "frames.views[0].hidden[0].area_share is 2, want 0 to 1"},
+		"no digest":              {func(r *Run) { r.Frames.Worst[0].Evidence = "../trace" }, `frames.worst[0].evidence is "../trace"`},
+		"ANR of no kind":         {func(r *Run) { r.ANRs[0].Kind = "" }, `anrs[0].kind is ""`},
+		"many ANRs":              {func(r *Run) { r.ANRs = make([]ANR, MaxANRs+1) }, "anrs has 101 entries, at most 100"},
+		"a deep stack":           {func(r *Run) { r.ANRs[0].Threads[0].Stack = make([]string, MaxStack+1) }, "anrs[0].threads[0].stack has 129 entries"},
+		"a wait of two words":    {func(r *Run) { r.ANRs[0].Threads[0].Kind = "a lock" }, `anrs[0].threads[0].kind is "a lock"`},
+		"a wait for no thread":   {func(r *Run) { r.ANRs[0].Threads[1].Next = 3 }, `anrs[0].threads[1].next is 3, want 1 to 2`},
+		"a wait for before":      {func(r *Run) { r.ANRs[0].Threads[1].Next = -1 }, `anrs[0].threads[1].next is -1`},
+		"a signature of words":   {func(r *Run) { r.ANRs[0].Signature = "abc xyz" }, `anrs[0].signature is "abc xyz"`},
+		"no digest of an ANR":    {func(r *Run) { r.ANRs[0].Evidence = []string{"x"} }, `anrs[0].evidence is "x"`},
+		"no such unit":           {func(r *Run) { r.Tasks.Groups[0].Unit = 1 }, "tasks.groups[0].unit is 1, want the place of one of 1 units"},
+		"no such group":          {func(r *Run) { r.Tasks.Groups[0].WaitedFor[0].Group = -1 }, "tasks.groups[0].waited_for[0].group is -1"},
+		"negative queue":         {func(r *Run) { r.Tasks.Groups[0].Queued.MeanMS = -1 }, "tasks.groups[0].queued.mean_ms or quantiles_ms has the amount -1"},
+		"less than no task":      {func(r *Run) { r.Tasks.Groups[0].Started = -1 }, "tasks.groups[0].scheduled, started, done, cancelled or queue_max is -1"},
+		"no clock":               {func(r *Run) { r.MethodTraces.Clock = "" }, `method_traces.clock is ""`},
+		"a window backwards":     {func(r *Run) { r.MethodTraces.Windows[0].ToMS = 1 }, "method_traces.windows[0].to_ms is 1, before from_ms, 12000"},
+		"times without names":    {func(r *Run) { r.MethodTraces.Chains[0].MS = []float64{1} }, "method_traces.chains[0].ms has 1 times for 2 methods"},
+		"a method's bytes":       {func(r *Run) { r.MethodTraces.List[0].Name = "\xff" }, "method_traces.list[0].name, file, thread or event is not valid UTF-8"},
 	} {
 		r := whole()
 		c.change(&r)
@@ -207,10 +259,10 @@ func TestSectionsAreBoundedBeforeTheyAreRead(t *testing.T) {
 		`"evidence":[` + many + `]`:               "evidence has more than 200 entries",
 		`"Evidence":[` + many + `]`:               "evidence has more than 200 entries",
 		`"\u0065vidence":[` + many + `]`:          "evidence has more than 200 entries",
-		`"anrs":[{"threads":[` + many + `]}]`:     "anrs has more than 500000 values",
-		`"tasks" : {"groups":[` + many + `]}`:     "tasks has more than 500000 values",
-		`"frames":{"worst":[` + many + `]}`:       "frames has more than 500000 values",
-		`"method_traces":{"list":[` + many + `]}`: "method_traces has more than 500000 values",
+		`"anrs":[{"threads":[` + many + `]}]`:     "anrs has more than 750000 values",
+		`"tasks" : {"groups":[` + many + `]}`:     "tasks has more than 750000 values",
+		`"frames":{"worst":[` + many + `]}`:       "frames has more than 750000 values",
+		`"method_traces":{"list":[` + many + `]}`: "method_traces has more than 750000 values",
 	} {
 		text := []byte(`{"format":"apkgate.run/1","a \"text\": {,":[1,{},","],` + member + `}`)
 		var before, after runtime.MemStats
@@ -268,6 +320,8 @@ func TestSectionsCountForTheSizeOfARun(t *testing.T) {
 		"energy without methods": {Run{Energy: &Energy{}}, 0},
 		"three methods, a call":  {Run{Energy: &Energy{Methods: &Methods{List: make([]Method, 3), Calls: make([]Call, 1)}}}, 4},
 		"late frames":            {Run{Frames: &Frames{Worst: []LateFrame{{Stages: make([]FrameTime, 2), Waits: make([]FrameTime, 1)}, {}}}}, 5},
+		"a path, and a screen":   {Run{Frames: &Frames{Usual: []LateFrame{{Path: make([]PathStep, 3)}}, Views: []Views{{Hidden: make([]HiddenView, 2)}}}}, 7},
+		"what paths are made of": {Run{Frames: &Frames{Groups: []FrameGroup{{Path: make([]FramePart, 2)}}}}, 1 + 2*MaxQuantiles},
 		"frames alike":           {Run{Frames: &Frames{Groups: []FrameGroup{{Stages: make([]FramePart, 1), Waits: make([]FramePart, 1)}}}}, 1 + 2*MaxQuantiles},
 		"tasks alike":            {Run{Tasks: &Tasks{Groups: []TaskGroup{{Context: make([]string, 3)}}}}, 1 + 3 + 2*MaxQuantiles},
 		"traced methods":         {Run{MethodTraces: &MethodTraces{List: make([]TracedMethod, 4), Windows: make([]TraceWindow, 1)}}, 5},
