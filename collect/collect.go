@@ -170,6 +170,8 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
+	current   *attempt     // the last one begun, nil before
+	restarts  []standstill // of Android itself, in attempts at the repetition that were lost
 	// offRate says that it is told that the display is not at the rate it was to be held at.
 	offRate   bool
 	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped
@@ -257,7 +259,7 @@ func (c *collector) measure(ctx context.Context, n int) error {
 			continue
 		}
 		if err == nil {
-			c.measured = append(c.measured, m)
+			c.measured, c.restarts = append(c.measured, m), nil
 			return nil
 		}
 		c.losses = append(c.losses, err)
@@ -288,6 +290,7 @@ func (c *collector) lost(ctx context.Context, what string, n int, err error) err
 	if again := c.target.Reconnect(ctx, c.configure); again != nil {
 		return c.fail(loss.Infrastructure, journal.Measure, n, again)
 	}
+	c.seekRestart(ctx, n)
 	return nil
 }
 

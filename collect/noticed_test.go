@@ -97,6 +97,11 @@ func TestADeviceThatFailsIsKnownToWithinFiveSeconds(t *testing.T) {
 				if r.Run.Status != c.ends || !warnedOf(r.Run, "repetition 2 is lost", c.says) {
 					t.Errorf("status %s, want %s: %v, %v", r.Run.Status, c.ends, r.Err, r.Run.Warnings)
 				}
+				if name == "its system hangs for good" { // until its watchdog ends it
+					wantRestarted(t, r.Run)
+				} else if len(r.Run.ANRs) > 0 {
+					t.Errorf("%+v did not respond; want nothing", r.Run.ANRs)
+				}
 				if c.ends == run.Complete {
 					return
 				}
@@ -157,5 +162,20 @@ func TestAnInterruptEndsARunOnADeviceThatHangs(t *testing.T) {
 				t.Errorf("it is left as it was found: %t; %v", !left, r.Run.Warnings)
 			}
 		})
+	}
+}
+
+// wantRestarted wants Android itself to have been started again in an attempt at the second
+// repetition, which is made good.
+func wantRestarted(t *testing.T, r run.Run) {
+	t.Helper()
+	for i, it := range r.Iterations {
+		want := map[int]float64{1: 1}[i]
+		if n, known := it.Metrics["snr.count"]; n != want || !known || it.Metrics["anr.count"] != 0 {
+			t.Errorf("repetition %d: %g times, %g ANRs; want %g", i+1, n, it.Metrics["anr.count"], want)
+		}
+	}
+	if len(r.ANRs) != 1 || r.ANRs[0].Kind != run.SNR || r.ANRs[0].Repetition != 2 || !strings.Contains(r.ANRs[0].Reason, "Blocked in monitor") || r.ANRs[0].AtMS == 0 {
+		t.Errorf("%+v", r.ANRs)
 	}
 }

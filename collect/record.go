@@ -103,6 +103,7 @@ func iterations(measured []measurement) []run.Iteration {
 	for i, m := range measured {
 		out[i] = m.iteration()
 	}
+	fillStandstills(out)
 	if i := middle(out); i >= 0 {
 		out[i].Frames = measured[i].picture()
 	}
@@ -146,7 +147,6 @@ func (m measurement) iteration() run.Iteration {
 		it.Metrics["frames.count"], it.Metrics["frames.janky"] = float64(m.whole.Count), float64(m.whole.Janky)
 		it.Metrics["frames.smooth_ratio"] = 1 - float64(m.whole.Janky)/float64(m.whole.Count)
 	}
-	it.Metrics["anr.count"] = float64(m.anrs)
 	if m.startup > 0 {
 		it.Metrics["startup.ttid_ms"] = milliseconds(m.startup)
 	}
@@ -173,6 +173,7 @@ func (m measurement) iteration() run.Iteration {
 		}
 		it.Events = append(it.Events, run.Bucket{Name: name, Metrics: m.drawn(drawn)})
 	}
+	m.count(&it)
 	if m.energy != nil {
 		m.energy.AddTo(&it)
 	}

@@ -89,13 +89,19 @@ func (c *collector) look(ctx context.Context, a *attempt) error {
 	return nil
 }
 
+// seen is what is known of the repetition once its log and its frames were read.
+func (a *attempt) seen(log watch.Sifted) watch.Seen {
+	s := watch.Seen{Frames: a.frames.Frames, Anomalies: log.Anomalies, Events: log.UI, Alive: a.frames.Alive}
+	s.From, s.To = a.log.Span()
+	return s
+}
+
 // keepEvidence keeps or drops what was recorded of the repetition.
-func (c *collector) keepEvidence(ctx context.Context, a *attempt, seen watch.Sifted, lost error) {
+func (c *collector) keepEvidence(ctx context.Context, a *attempt, s watch.Seen, lost error) {
 	if a.watched == nil {
 		return
 	}
-	s := watch.Seen{Frames: a.frames.Frames, Anomalies: seen.Anomalies, Events: seen.UI, Alive: a.frames.Alive, Lost: lost}
-	s.From, s.To = a.log.Span()
+	s.Lost = lost
 	a.watched.End(ctx, s)
 }
 

@@ -23,18 +23,19 @@ type measurement struct {
 	repetition int
 	frames     []frame.Frame
 	events     []logcat.Event // UI events, by time
-	anrs       int
-	startup    time.Duration // to the first display, 0: not seen
-	fullStart  time.Duration // to the full display, 0: not told
-	cpu        time.Duration // 0: not seen
-	pssKB      int64         // 0: not seen
-	rssKB      int64         // 0: not seen
-	peakKB     int64         // 0: not seen
-	collected  *collected    // nil: not known
-	energy     *power.Spent  // nil: not measured
-	unseen     bool          // nobody looked at the frames
-	whole      frames.Whole  // what Android counted of them
-	imported   *run.Run      // what the workload has measured by itself; nil: nothing
+	// standstills are what did not respond, of lost attempts too where it was Android.
+	standstills []standstill
+	startup     time.Duration // to the first display, 0: not seen
+	fullStart   time.Duration // to the full display, 0: not told
+	cpu         time.Duration // 0: not seen
+	pssKB       int64         // 0: not seen
+	rssKB       int64         // 0: not seen
+	peakKB      int64         // 0: not seen
+	collected   *collected    // nil: not known
+	energy      *power.Spent  // nil: not measured
+	unseen      bool          // nobody looked at the frames
+	whole       frames.Whole  // what Android counted of them
+	imported    *run.Run      // what the workload has measured by itself; nil: nothing
 }
 
 // readLogEvery bounds what the device's ring of log entries must hold.
@@ -67,6 +68,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 		return c.benchmark(ctx, n, measured)
 	}
 	a := &attempt{n: n, measured: measured}
+	c.current = a
 	if measured && c.meter != nil {
 		a.energy = c.meter.Measure(c.build)
 	}
@@ -161,13 +163,17 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	if loss.IsGone(untold) || ctxEnded(untold) {
 		return fail(loss.Infrastructure, untold)
 	}
+	s := a.seen(seen)
+	if a.measured {
+		c.noteStandstills(a.n, s)
+	}
 	unseen, lost := c.lossOf(a, seen, ended, untold)
 	if lost != nil {
-		c.keepEvidence(ctx, a, seen, lost)
+		c.keepEvidence(ctx, a, s, lost)
 		return fail(causeOf(lost), lost)
 	}
 	out := measurement{
-		repetition: a.n, frames: a.frames.Frames, events: seen.UI, anrs: seen.ANRs,
+		repetition: a.n, frames: a.frames.Frames, events: seen.UI, standstills: append(standstills(s), c.restarts...),
 		startup: seen.Startup, fullStart: seen.FullStart, cpu: c.cpuSince(a.frames.CPU()), pssKB: a.frames.MemoryKB(), unseen: unseen, whole: a.frames.Whole(),
 	}
 	out.rssKB, out.peakKB = a.frames.RSS()
@@ -186,7 +192,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	if out.collected, err = c.readCollected(ctx, a); err != nil {
 		return fail(loss.Infrastructure, err)
 	}
-	c.keepEvidence(ctx, a, seen, nil)
+	c.keepEvidence(ctx, a, s, nil)
 	if !a.measured {
 		return out, nil
 	}

@@ -295,12 +295,33 @@ func TestSimulatedFaults(t *testing.T) {
 				t.Errorf("warnings: %v", r.Run.Warnings)
 			}
 			if c.fault.Kind == simapp.ANR {
-				if n := r.Run.Iterations[1].Metrics["anr.count"]; n != 1 {
-					t.Errorf("%g ANRs", n)
-				}
+				wantANRByInput(t, r.Run)
 			}
 			t.Log(r.Err, r.Run.Warnings)
 		})
+	}
+}
+
+// wantANRByInput wants one ANR, in the second repetition, of the event in which the app
+// stopped: the system tells of it five seconds later.
+func wantANRByInput(t *testing.T, r run.Run) {
+	t.Helper()
+	for i, it := range r.Iterations {
+		want := map[int]float64{1: 1}[i]
+		for name, want := range map[string]float64{"anr.count": want, "anr.input": want, "anr.broadcast": 0, "anr.other": 0, "snr.count": 0} {
+			if n, known := it.Metrics[name]; n != want || !known {
+				t.Errorf("repetition %d: %s is %g, %v; want %g", i+1, name, n, known, want)
+			}
+		}
+		for _, e := range it.Events {
+			n, known := e.Metrics["anr.input"]
+			if of := e.Name == r.ANRs[0].Event; known != of || of && n != want {
+				t.Errorf("repetition %d: %g, %v ANRs of %s", i+1, n, known, e.Name)
+			}
+		}
+	}
+	if a := r.ANRs[0]; len(r.ANRs) != 1 || a.Kind != run.ANRInput || a.Repetition != 2 || a.Event == "" || a.PID == 0 || a.Process == "" || !strings.HasPrefix(a.Reason, "Input dispatching") {
+		t.Errorf("%+v", r.ANRs)
 	}
 }
 

@@ -54,6 +54,7 @@ const (
 	ANRProvider          = "content-provider"
 	ANRJob               = "job"
 	ANRStart             = "start" // the process did not start in time
+	ANROther             = "other" // Android's text is none that is known
 	// SNR is Android itself not responding: its watchdog ended the system server.
 	SNR = "watchdog"
 )

@@ -16,6 +16,7 @@ type Kind string
 
 // The kinds.
 const (
+	SystemEnded   Kind = "SNR"    // Android itself did not respond, and was started again
 	NotResponding Kind = "ANR"    // the app did not respond
 	Crashed       Kind = "crash"  // an exception or a signal ended it
 	Frozen        Kind = "frozen" // a frame took longer than frame.FrozenLimit
@@ -30,12 +31,17 @@ type Anomaly struct {
 	// Event is the UI event that it fell in, "" where that is not known.
 	Event  string
 	Detail string // in words: "a frame took 1234 ms"
-	// PID is the process that it is about, 0 where that is not told.
-	PID int
+	// Reason is Android's own text, of an ANR and of an SNR, and Waited how long it says
+	// that it had waited by From.
+	Reason string
+	Waited time.Duration
+	// Process and PID are what it is about, "" and 0 where that is not told.
+	Process string
+	PID     int
 }
 
 // gravity orders the kinds, the gravest first.
-var gravity = []Kind{NotResponding, Crashed, Frozen, Slow}
+var gravity = []Kind{SystemEnded, NotResponding, Crashed, Frozen, Slow}
 
 // gravest is the index of the gravest anomaly, the first of several.
 func gravest(anomalies []Anomaly) (at int) {
@@ -52,16 +58,38 @@ func (a Anomaly) same(b Anomaly) bool { return a.Kind == b.Kind && a.From == b.F
 
 // ofEvent is the anomaly that an event of the log is; false where it is none.
 func ofEvent(e logcat.Event) (Anomaly, bool) {
-	a := Anomaly{From: e.Time, To: e.Time, PID: e.PID}
+	a := Anomaly{From: e.Time, To: e.Time, Process: e.Process, PID: e.PID}
 	switch e.Kind {
 	case logcat.ANR:
 		a.Kind, a.Detail = NotResponding, "the app did not respond: "+e.Detail
+		a.Reason, a.Waited = e.Detail, logcat.Waited(e.Detail)
 	case logcat.Crash:
 		a.Kind, a.Detail = Crashed, "the app crashed: "+e.Detail
 	default:
 		return Anomaly{}, false
 	}
 	return a, true
+}
+
+// restartWithin is how long after its watchdog ended it Android's own process may take to
+// begin again, with the files that are written in between.
+const restartWithin = 2 * time.Minute
+
+// systemEnded are the times that Android itself was ended and started again, by events
+// in the order of time: by its watchdog, or without a word of it.
+func systemEnded(events []logcat.Event) (out []Anomaly) {
+	for _, e := range events {
+		a := Anomaly{Kind: SystemEnded, From: e.Time, To: e.Time, Process: e.Process, Reason: e.Detail, Detail: "Android itself did not respond: " + e.Detail}
+		switch {
+		case e.Kind == logcat.SNR:
+		case e.Kind == logcat.SystemStarted && (len(out) == 0 || e.Time-out[len(out)-1].To > restartWithin):
+			a.Reason, a.Detail = "", "Android's own process ended, and was started again"
+		default:
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
 }
 
 // ofFrame is the anomaly that a frame is; false where it is none.

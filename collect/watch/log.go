@@ -47,7 +47,7 @@ func logCommand(t *target.Target) string {
 	return device.Quote(append(words,
 		logcat.Tag+":V", target.MarkTag+":V", "AndroidRuntime:E", "libc:F", "ActivityManager:V", "ActivityTaskManager:V",
 		"am_crash:V", "am_anr:V", "am_proc_start:V", "am_proc_died:V", "am_activity_launch_time:V", "wm_activity_launch_time:V", "am_activity_fully_drawn_time:V",
-		"input_interaction:V", logcat.ChattyTag+":V", "*:S")...)
+		"Watchdog:W", "watchdog:V", "boot_progress_system_run:V", "input_interaction:V", logcat.ChattyTag+":V", "*:S")...)
 }
 
 // ProbeLog finds out whether the log has CLOCK_MONOTONIC: logcat has had it
@@ -168,6 +168,27 @@ func (l *Log) Events() []logcat.Event {
 	}
 	slices.SortStableFunc(events, func(a, b logcat.Event) int { return cmp.Compare(a.Time, b.Time) })
 	return events
+}
+
+// SystemEnded are the times since the beginning of the repetition that Android itself was
+// ended and started again; none where the log no longer tells of it, as where the device
+// restarted.
+func (l *Log) SystemEnded(ctx context.Context) ([]Anomaly, error) {
+	out, err := l.target.Ask(ctx, logCommand(l.target))
+	if err != nil {
+		return nil, fmt.Errorf("read the device's log: %w", err)
+	}
+	log, err := logcat.Read(bytes.NewReader(out.Stdout))
+	if err != nil {
+		return nil, fmt.Errorf("read the device's log: %w", err)
+	}
+	from := markAt(log.Entries, l.mark)
+	if from < 0 {
+		return nil, nil
+	}
+	since := *l
+	since.entries = append(slices.Clone(l.entries), log.Entries[from+1:]...)
+	return systemEnded(since.Events()), nil
 }
 
 // fullyDrawn reports whether the log tells that the app says that it is fully drawn.

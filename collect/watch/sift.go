@@ -18,7 +18,6 @@ type Sifted struct {
 	// was, whatever came first, on CLOCK_MONOTONIC; 0: neither was seen.
 	Began     time.Duration
 	Anomalies []Anomaly
-	ANRs      int
 	Startup   time.Duration // until the first activity was drawn; 0: not seen
 	FullStart time.Duration // until the app said that it shows all; 0: not seen
 	PIDs      []int         // of the app's processes that were started
@@ -47,7 +46,9 @@ func (l *Log) Sift(app App) Sifted {
 			began = at
 		}
 	}
-	for _, e := range l.Events() {
+	events := l.Events()
+	out.Anomalies = systemEnded(events)
+	for _, e := range events {
 		own := isOf(e.Process, app.Package) || e.Process == "" && app.PIDs[e.PID]
 		if a, ok := ofEvent(e); ok && own {
 			out.Anomalies = append(out.Anomalies, a)
@@ -63,7 +64,6 @@ func (l *Log) Sift(app App) Sifted {
 		case e.Kind == logcat.Begun:
 			out.PIDs = append(out.PIDs, e.PID)
 		case e.Kind == logcat.ANR:
-			out.ANRs++
 			out.anr = &e
 		case e.Kind == logcat.Crash && out.crash == nil:
 			out.crash = &e

@@ -67,7 +67,7 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 			continue
 		}
 		e := run.Evidence{Kind: run.ThreadDump, Name: fmt.Sprintf("repetition-%d-threads-%d.txt", r.n, i+1),
-			Event: s.eventOf(a), FromMS: milliseconds(a.From), ToMS: milliseconds(a.To), Why: journal.Line(a.Detail)}
+			Event: s.EventOf(a), FromMS: milliseconds(a.From), ToMS: milliseconds(a.To), Why: journal.Line(a.Detail)}
 		if s.Lost == nil {
 			e.Repetition = r.n
 		}

@@ -200,22 +200,26 @@ func (s Seen) all(usual map[string]time.Duration) []Anomaly {
 		}
 	}
 	for i := range out {
-		out[i].Event = s.eventOf(out[i])
+		out[i].Event = s.EventOf(out[i])
 	}
 	slices.SortStableFunc(out, func(a, b Anomaly) int { return cmp.Compare(a.From, b.From) })
 	return out
 }
 
-// eventOf is the UI event that an anomaly fell in. An ANR is noticed seconds after the
-// app stood still: where a frozen frame tells since when, it is the frame's.
-func (s Seen) eventOf(a Anomaly) string {
-	at := a.From
+// EventOf is the UI event that an anomaly fell in.
+func (s Seen) EventOf(a Anomaly) string { return s.eventAt(s.Since(a)) }
+
+// Since is when an anomaly began. An ANR is noticed seconds after the app stood still:
+// Android says how long it had waited, and a frozen frame tells since when nothing was
+// drawn.
+func (s Seen) Since(a Anomaly) time.Duration {
+	at := max(a.From-a.Waited, 0)
 	for _, f := range s.Frames {
 		if frozen, ok := ofFrame(f); ok && a.Kind == NotResponding && frozen.From <= a.From && a.From <= frozen.To {
 			at = min(at, frozen.From)
 		}
 	}
-	return s.eventAt(at)
+	return at
 }
 
 // eventAt is the name of the bucket that a time falls in.

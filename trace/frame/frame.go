@@ -43,17 +43,18 @@ const SlowLimit = time.Second / 60
 
 // Metrics sums up frames under the catalogue's names: counts, the smooth ratio
 // (paper, section 5.1), mean and percentiles of the duration in milliseconds, and of
-// the time beyond the deadline where frames have one. Without frames there are the
+// the time beyond the deadline, with how many missed it, where frames have one. Without frames there are the
 // counts alone, all 0.
 func Metrics(frames []Frame) map[string]float64 {
 	var durations, overruns []float64
-	janky, slow, frozen := 0, 0, 0
+	janky, slow, late, frozen := 0, 0, 0, 0
 	for _, f := range frames {
 		if f.Took != Unknown {
 			durations = append(durations, ms(f.Took))
 		}
 		if f.Due {
 			overruns = append(overruns, ms(f.Over))
+			late += count(f.Over > 0)
 		}
 		janky += count(f.Janky)
 		slow += count(f.Took > SlowLimit)
@@ -66,6 +67,9 @@ func Metrics(frames []Frame) map[string]float64 {
 	}
 	if n > 0 {
 		out["frames.smooth_ratio"] = 1 - float64(janky)/n
+	}
+	if len(overruns) > 0 {
+		out["frames.late"] = float64(late)
 	}
 	spread(out, "frames.duration_ms", durations)
 	spread(out, "frames.overrun_ms", overruns)

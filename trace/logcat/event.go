@@ -25,6 +25,9 @@ const (
 	Died       Kind = "died"        // a process ended, for whatever reason
 	Displayed  Kind = "displayed"   // an activity was drawn for the first time
 	FullyDrawn Kind = "fully-drawn" // the app says that an activity shows all that it should (reportFullyDrawn)
+
+	SNR           Kind = "snr"            // Android itself did not respond: its watchdog ends its own process
+	SystemStarted Kind = "system-started" // Android's own process began
 )
 
 // Event is something of interest in a log.
@@ -80,6 +83,12 @@ func eventOf(entries []Entry, i int) (Event, bool) {
 		return uiEvent(e)
 	case "input_interaction":
 		return inputEvent(e.Message)
+	case "watchdog":
+		return watchdogEvent(e.Message)
+	case "Watchdog":
+		return killed(e.Message)
+	case "boot_progress_system_run":
+		return systemStarted()
 	case "am_crash", "am_anr", "am_proc_start", "am_proc_died":
 		return amEvent(e)
 	case "am_activity_launch_time", "wm_activity_launch_time":
@@ -115,6 +124,7 @@ var systemTags = map[string]bool{
 	"input_interaction": true, "am_crash": true, "am_anr": true, "am_proc_start": true, "am_proc_died": true,
 	"am_activity_launch_time": true, "wm_activity_launch_time": true, "am_activity_fully_drawn_time": true,
 	"ActivityManager": true, "ActivityTaskManager": true,
+	"watchdog": true, "Watchdog": true, "boot_progress_system_run": true,
 }
 
 // uiEvent reads "name" or "name key=value …". Words before the first
@@ -181,7 +191,11 @@ func amEvent(e Entry) (Event, bool) {
 			return Event{}, false
 		}
 		ev.PID, _ = strconv.Atoi(fields[at])
-		if ev.Kind != Begun && ev.Kind != Died && i+2 < len(fields) { // flags, then exception or reason
+		switch {
+		case i+2 >= len(fields): // flags, then exception or reason
+		case ev.Kind == ANR:
+			ev.Detail = strings.Join(fields[i+2:], ",")
+		case ev.Kind == Crash:
 			ev.Detail = strings.Join(fields[i+2:min(i+4, len(fields))], ": ")
 		}
 		return ev, true

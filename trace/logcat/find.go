@@ -1,6 +1,7 @@
 package logcat
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,14 +44,12 @@ func nameKeyOf(ev Event) nameKey {
 func (ev Event) starts() bool { return ev.Kind == Displayed || ev.Kind == FullyDrawn }
 
 func (f *finder) add(ev Event) {
-	toldTwice := ev.Kind == Crash || ev.Kind == ANR || ev.starts()
+	toldTwice := ev.Kind == Crash || ev.Kind == ANR || ev.Kind == SNR || ev.starts()
 	if toldTwice {
 		if at := f.known(ev); at >= 0 {
 			k := &f.events[at]
 			k.PID = max(k.PID, ev.PID)
-			if k.Process == "" {
-				k.Process = ev.Process
-			}
+			k.Process, k.Detail = cmp.Or(k.Process, ev.Process), cmp.Or(k.Detail, ev.Detail)
 			f.remember(*k, at)
 			return
 		}
@@ -64,12 +63,23 @@ func (f *finder) add(ev Event) {
 	}
 }
 
-// sameWithin bounds the time between two entries about one crash or ANR.
-const sameWithin = 10 * time.Second
+// Bounds of the time between two entries about one crash or ANR, and about one SNR: the
+// watchdog writes the stacks of many processes between its two.
+const (
+	sameWithin    = 10 * time.Second
+	sameSNRWithin = 2 * time.Minute
+)
+
+func within(k Kind) time.Duration {
+	if k == SNR {
+		return sameSNRWithin
+	}
+	return sameWithin
+}
 
 // known is the place of the event that this one tells of again, -1 where it is new.
 func (f *finder) known(ev Event) int {
-	near := func(at int) bool { return (ev.Time - f.events[at].Time).Abs() <= sameWithin }
+	near := func(at int) bool { return (ev.Time - f.events[at].Time).Abs() <= within(ev.Kind) }
 	if at, ok := f.byPID[pidKey{ev.Kind, ev.Clock, ev.PID}]; ok && ev.PID != 0 && near(at) {
 		return at
 	}

@@ -25,8 +25,8 @@ type Details struct {
 // MaxEvents bounds the events that an inspection lists.
 const MaxEvents = 10_000
 
-// Inspect reads a log and sums it up: anr.count, and startup.ttid_ms and
-// startup.ttfd_ms as the medians over the activities in it.
+// Inspect reads a log and sums it up: anr.count those kinds of ANRs that there are, snr.count, and
+// startup.ttid_ms and startup.ttfd_ms as the medians over the activities in it.
 func Inspect(r io.Reader) (trace.Inspection, error) {
 	l, err := Read(r)
 	if err != nil {
@@ -56,17 +56,19 @@ func Inspect(r io.Reader) (trace.Inspection, error) {
 }
 
 func metrics(events []Event) map[string]float64 {
-	anrs := 0
+	out := map[string]float64{"anr.count": 0, "snr.count": 0}
 	starts := map[Kind][]float64{}
 	for _, e := range events {
 		switch e.Kind {
 		case ANR:
-			anrs++
+			out["anr.count"]++
+			out[ANRMetric(ANRKind(e.Detail))]++
+		case SNR:
+			out["snr.count"]++
 		case Displayed, FullyDrawn:
 			starts[e.Kind] = append(starts[e.Kind], float64(e.Duration)/float64(time.Millisecond))
 		}
 	}
-	out := map[string]float64{"anr.count": float64(anrs)}
 	for kind, name := range map[Kind]string{Displayed: "startup.ttid_ms", FullyDrawn: "startup.ttfd_ms"} {
 		if took := starts[kind]; len(took) > 0 {
 			slices.Sort(took)

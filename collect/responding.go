@@ -1,0 +1,121 @@
+package collect
+
+import (
+	"context"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/watch"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/logcat"
+)
+
+// standstill is one time that the app, or Android itself, did not respond.
+type standstill struct {
+	metric string        // that counts it, beside anr.count: anr.input, snr.count
+	since  time.Duration // on CLOCK_MONOTONIC; 0 where that is not known
+}
+
+// standstills are those of a repetition.
+func standstills(s watch.Seen) (out []standstill) {
+	for _, a := range s.Anomalies {
+		switch a.Kind {
+		case watch.NotResponding:
+			out = append(out, standstill{logcat.ANRMetric(logcat.ANRKind(a.Reason)), s.Since(a)})
+		case watch.SystemEnded:
+			out = append(out, standstill{snrCount, s.Since(a)})
+		}
+	}
+	return out
+}
+
+const (
+	anrCount = "anr.count"
+	snrCount = "snr.count"
+)
+
+// count adds the standstills to the metrics of the repetition, 0 of each kind that there
+// was none of, and to those of the event that each fell in.
+func (m measurement) count(it *run.Iteration) {
+	it.Metrics[anrCount], it.Metrics[snrCount] = 0, 0
+	for _, name := range logcat.ANRMetrics() {
+		it.Metrics[name] = 0
+	}
+	for _, s := range m.standstills {
+		it.Metrics[s.metric]++
+		if s.metric != snrCount {
+			it.Metrics[anrCount]++
+		}
+		if s.since > 0 {
+			it.Events[m.bucketOf(s.since)].Metrics[s.metric]++
+		}
+	}
+}
+
+// fillStandstills has each repetition tell of what an event of that name did in any.
+func fillStandstills(its []run.Iteration) {
+	told := map[string]map[string]bool{} // metrics by event
+	each := func(do func(run.Bucket)) {
+		for _, it := range its {
+			for _, e := range it.Events {
+				do(e)
+			}
+		}
+	}
+	names := append(logcat.ANRMetrics(), snrCount)
+	each(func(e run.Bucket) {
+		for _, name := range names {
+			if _, has := e.Metrics[name]; has {
+				if told[e.Name] == nil {
+					told[e.Name] = map[string]bool{}
+				}
+				told[e.Name][name] = true
+			}
+		}
+	})
+	each(func(e run.Bucket) {
+		for name := range told[e.Name] {
+			e.Metrics[name] += 0
+		}
+	})
+}
+
+// noteStandstills puts what did not respond into the record's section.
+func (c *collector) noteStandstills(n int, s watch.Seen) {
+	for _, a := range s.Anomalies {
+		kind := run.SNR
+		switch a.Kind {
+		case watch.NotResponding:
+			kind = logcat.ANRKind(a.Reason)
+		case watch.SystemEnded:
+		default:
+			continue
+		}
+		if len(c.run.ANRs) == run.MaxANRs {
+			c.journal.Warnf("more than %d times something did not respond: the record tells of the first", run.MaxANRs)
+			return
+		}
+		c.run.ANRs = append(c.run.ANRs, run.ANR{
+			Kind: kind, Process: a.Process, PID: a.PID, Reason: journal.Line(a.Reason), Repetition: n, Event: s.EventOf(a),
+			AtMS: milliseconds(a.From), WaitedMS: milliseconds(a.Waited),
+		})
+	}
+}
+
+// seekRestart looks, once the device answers again, whether a repetition was lost since
+// Android itself ended and was started again: the log goes on across that.
+func (c *collector) seekRestart(ctx context.Context, n int) {
+	a := c.current
+	if a == nil || !a.measured || a.log == nil {
+		return
+	}
+	ended, err := a.log.SystemEnded(ctx)
+	if err != nil {
+		c.journal.Warnf("repetition %d: whether Android itself was started again is not known: %v", n, err)
+		return
+	}
+	for range ended {
+		c.restarts = append(c.restarts, standstill{metric: snrCount})
+	}
+	c.noteStandstills(n, watch.Seen{Anomalies: ended})
+}
