@@ -1,0 +1,131 @@
+package section
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+)
+
+// Limits on what is kept of a group.
+const (
+	maxKeys   = 2_000 // that are told apart while frames are added
+	maxParts  = 16    // of its paths
+	maxStages = 12
+)
+
+// Paper's rule for LITTLE cores ("Aging or Glitching?", section 2.3), made to bear what
+// a trace shows: a share that is all but whole, and one that is all but none.
+const (
+	allBut  = 0.9
+	noneBut = 0.25
+)
+
+// part names a piece of critical paths that is one from frame to frame.
+type part struct{ kind, stage, thread, what string }
+
+// group is like frames.
+type group struct {
+	frames int
+	took   sample
+	stages map[part]*sample
+	kinds  map[part]*sample
+	path   map[part]*sample
+	cores  cores
+}
+
+func newGroup() *group {
+	return &group{stages: map[part]*sample{}, kinds: map[part]*sample{}, path: map[part]*sample{}}
+}
+
+// add takes up a frame.
+func (g *group) add(f rendering.Frame) {
+	g.frames++
+	g.took.add(ms(f.Took))
+	stages, kinds, path := map[part]float64{}, map[part]float64{}, map[part]float64{}
+	for _, s := range f.Stages {
+		stages[part{kind: s.Name, thread: folded(s.Thread)}] += ms(s.To - s.From)
+	}
+	for _, s := range f.Path {
+		took := ms(s.To - s.From)
+		kinds[part{kind: s.Kind}] += took
+		path[partOf(s, f.PID)] += took
+	}
+	take(g.stages, stages)
+	take(g.kinds, kinds)
+	take(g.path, path)
+	g.cores.add(f.Cores)
+}
+
+// take adds what one frame had of each part.
+func take(to map[part]*sample, of map[part]float64) {
+	for _, p := range slices.SortedFunc(maps.Keys(of), part.compare) {
+		key := p
+		if to[key] == nil && len(to) >= maxKeys {
+			key = part{kind: p.kind}
+		}
+		if to[key] == nil {
+			to[key] = &sample{}
+		}
+		to[key].add(of[p])
+	}
+}
+
+func (p part) compare(o part) int {
+	return cmp.Or(cmp.Compare(p.kind, o.kind), cmp.Compare(p.stage, o.stage), cmp.Compare(p.thread, o.thread), cmp.Compare(p.what, o.what))
+}
+
+// group is what the record holds of it.
+func (g *group) group(event, class string) run.FrameGroup {
+	return run.FrameGroup{
+		Event: event, Class: class, Frames: g.frames, Took: g.took.spread(11),
+		Stages: most(g.stages, maxStages), Waits: most(g.kinds, run.MaxFrameParts), Path: most(g.path, maxParts), CPU: g.cores.mean(),
+	}
+}
+
+// most are the parts that took most of all frames together.
+func most(of map[part]*sample, n int) []run.FramePart {
+	keys := slices.SortedFunc(maps.Keys(of), func(a, b part) int {
+		return cmp.Or(cmp.Compare(of[b].sum, of[a].sum), a.compare(b))
+	})
+	var out []run.FramePart
+	for _, p := range keys[:min(len(keys), n)] {
+		out = append(out, run.FramePart{Name: p.kind, Thread: p.thread, Stage: p.stage, What: p.what, Spread: of[p].spread(5)})
+	}
+	return out
+}
+
+// cores adds up how frames ran on processors.
+type cores struct {
+	little, littleBusy, bigBusy, frequency mean
+	saturated                              int
+}
+
+func (c *cores) add(f rendering.Cores) {
+	c.little.add(f.Little)
+	c.littleBusy.add(f.LittleBusy)
+	c.bigBusy.add(f.BigBusy)
+	c.frequency.add(f.Frequency)
+	if saturated(f) {
+		c.saturated++
+	}
+}
+
+// saturated reports whether the frame ran on little cores without a rest while the big
+// ones had nothing to do.
+func saturated(f rendering.Cores) bool {
+	return f.Little >= allBut && f.LittleBusy >= allBut && f.BigBusy >= 0 && f.BigBusy <= noneBut
+}
+
+// mean is nil where nothing is known.
+func (c *cores) mean() *run.FrameCPU {
+	out := run.FrameCPU{
+		LittleShare: c.little.value(), LittleBusy: c.littleBusy.value(), BigBusy: c.bigBusy.value(), FrequencyShare: c.frequency.value(), Saturated: c.saturated,
+	}
+	if out == (run.FrameCPU{}) {
+		return nil
+	}
+	return &out
+}

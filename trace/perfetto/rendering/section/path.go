@@ -1,0 +1,165 @@
+package section
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+)
+
+// maxName is how many bytes of a name are kept: a slice may carry a whole query.
+const maxName = 200
+
+// single is what a record holds of one frame.
+func single(r Repetition, f rendering.Frame, event string) run.LateFrame {
+	out := run.LateFrame{
+		Repetition: r.Number, Event: event, AtMS: ms(f.At), DurationMS: ms(f.Took), DeadlineMS: ms(f.Deadline), Token: f.Token, Jank: name(f.Jank),
+		Evidence: r.Evidence, Path: path(f),
+	}
+	stages, waits := map[part]float64{}, map[part]float64{}
+	for _, s := range f.Stages {
+		stages[part{kind: s.Name, thread: name(s.Thread)}] += ms(s.To - s.From)
+	}
+	critical := map[string]float64{}
+	for _, s := range f.Path {
+		critical[s.Stage] += ms(s.To - s.From)
+		waits[part{kind: s.Kind}] += ms(s.To - s.From)
+	}
+	out.Stages = times(stages, func(p part, ms float64) float64 { return min(critical[p.kind], ms) })
+	out.Waits = times(waits, func(_ part, ms float64) float64 { return ms })
+	var c cores
+	c.add(f.Cores)
+	out.CPU = c.mean()
+	return out
+}
+
+// times are the longest first.
+func times(of map[part]float64, critical func(part, float64) float64) []run.FrameTime {
+	var out []run.FrameTime
+	for p, took := range of {
+		out = append(out, run.FrameTime{Name: p.kind, Thread: p.thread, MS: rounded(took), CriticalMS: rounded(critical(p, took))})
+	}
+	slices.SortFunc(out, func(a, b run.FrameTime) int {
+		return cmp.Or(cmp.Compare(b.MS, a.MS), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Thread, b.Thread))
+	})
+	return out[:min(len(out), maxStages)]
+}
+
+// path is the critical path in few steps: like ones that follow each other are one, and
+// of too many the shortest are part of the one before.
+func path(f rendering.Frame) []run.PathStep {
+	var steps []run.PathStep
+	for _, s := range f.Path {
+		steps = follow(steps, run.PathStep{
+			Thread: name(s.Thread), Process: others(s, f.PID), Stage: s.Stage, Kind: s.Kind, What: name(s.What), Slice: name(s.Slice),
+			FromMS: at(s.From), ToMS: at(max(s.From, s.To)),
+		})
+	}
+	if len(steps) <= maxSteps {
+		return steps
+	}
+	lengths := make([]float64, len(steps))
+	for i, s := range steps {
+		lengths[i] = s.ToMS - s.FromMS
+	}
+	slices.Sort(lengths)
+	least := lengths[len(lengths)-maxSteps]
+	var few []run.PathStep
+	for i, s := range steps {
+		switch {
+		case s.ToMS-s.FromMS >= least && len(few) < maxSteps:
+			if len(few) == 0 {
+				s.FromMS = steps[0].FromMS
+			}
+			few = follow(few, s)
+		case len(few) > 0:
+			few[len(few)-1].ToMS = max(few[len(few)-1].ToMS, steps[i].ToMS)
+		}
+	}
+	return few
+}
+
+// follow puts a step behind others, or makes the last longer where it is like it.
+func follow(steps []run.PathStep, s run.PathStep) []run.PathStep {
+	if last := len(steps) - 1; last >= 0 {
+		longer := steps[last]
+		longer.FromMS, longer.ToMS = s.FromMS, s.ToMS
+		if longer == s && steps[last].ToMS >= s.FromMS {
+			steps[last].ToMS = max(steps[last].ToMS, s.ToMS)
+			return steps
+		}
+	}
+	return append(steps, s)
+}
+
+// others is the name of a step's process where that is not the app's.
+func others(s rendering.Step, app int32) string {
+	if s.PID == app {
+		return ""
+	}
+	return name(s.Process)
+}
+
+// partOf names a step so that it is the same in other frames and runs: of another
+// process the process tells enough, and numbers that only count are no part of a name.
+func partOf(s rendering.Step, app int32) part {
+	p := part{kind: s.Kind, stage: s.Stage, thread: folded(s.Thread), what: name(s.What)}
+	if of := others(s, app); of != "" {
+		p.thread = of
+	}
+	switch s.Kind {
+	case run.WaitRunnable, run.WaitLock:
+		p.what = folded(s.What)
+	case run.WaitSleep, run.WaitBlocked: // in which slice tells where nobody is known
+		p.what = uncounted(cmp.Or(s.What, s.Slice))
+	case run.WaitRunning:
+		p.what = uncounted(s.What)
+	}
+	return p
+}
+
+// folded is a name with each number in it as "#": threads of a pool are one.
+func folded(s string) string {
+	return digits(name(s), func(string, string) bool { return true })
+}
+
+// uncounted is the name of a slice without the numbers that count frames and buffers:
+// long ones, and those that stand by themselves. "type=3" stays.
+func uncounted(s string) string {
+	return digits(name(s), func(before, number string) bool {
+		return len(number) > 3 || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "#")
+	})
+}
+
+// digits puts "#" for numbers, of which it is said whether they go.
+func digits(s string, goes func(before, number string) bool) string {
+	var out strings.Builder
+	for s != "" {
+		from := strings.IndexAny(s, "0123456789")
+		if from < 0 {
+			from = len(s)
+		}
+		out.WriteString(s[:from])
+		to := from
+		for to < len(s) && s[to] >= '0' && s[to] <= '9' {
+			to++
+		}
+		if to > from && goes(out.String(), s[from:to]) {
+			out.WriteString("#")
+		} else {
+			out.WriteString(s[from:to])
+		}
+		s = s[to:]
+	}
+	return out.String()
+}
+
+// name is a name from a trace within what is kept of one, as valid text.
+func name(s string) string { return words.Fit(s, maxName) }
+
+// at is a moment after the frame's own, which may lie before it.
+func at(d time.Duration) float64 { return rounded(float64(d) / float64(time.Millisecond)) }

@@ -1,0 +1,104 @@
+package section
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// maxKept is how many of like things are looked at where all of them would be too many.
+const maxKept = 512
+
+// thinned keeps some of many, at even distances: every one of the first maxKept, then
+// every second, every fourth.
+type thinned[T any] struct {
+	kept         []T
+	stride, seen int
+}
+
+func (t *thinned[T]) add(v func() T) {
+	t.stride = max(t.stride, 1)
+	if t.seen%t.stride == 0 {
+		if len(t.kept) == maxKept {
+			for i := range maxKept / 2 {
+				t.kept[i] = t.kept[2*i]
+			}
+			clear(t.kept[maxKept/2:])
+			t.kept = t.kept[:maxKept/2]
+			t.stride *= 2
+		}
+		if t.seen%t.stride == 0 {
+			t.kept = append(t.kept, v())
+		}
+	}
+	t.seen++
+}
+
+// sample is times in milliseconds: their sum is of all, quantiles are of those kept.
+type sample struct {
+	thinned[float64]
+	sum, least, greatest float64
+}
+
+func (s *sample) add(ms float64) {
+	if s.seen == 0 {
+		s.least, s.greatest = ms, ms
+	}
+	s.least, s.greatest = min(s.least, ms), max(s.greatest, ms)
+	s.sum += ms
+	s.thinned.add(func() float64 { return ms })
+}
+
+func (s *sample) median() float64 {
+	if s.seen == 0 {
+		return 0
+	}
+	q := s.spread(3).QuantilesMS
+	return q[len(q)/2]
+}
+
+// spread is what a record holds of the times, with n quantiles.
+func (s *sample) spread(n int) run.Spread {
+	if s.seen == 0 {
+		return run.Spread{}
+	}
+	sorted := slices.Sorted(slices.Values(s.kept))
+	out := run.Spread{Count: s.seen, MeanMS: rounded(s.sum / float64(s.seen))}
+	if s.seen == 1 {
+		n = 1
+	}
+	for i := range n {
+		at := float64(len(sorted)-1) * float64(i) / float64(max(n-1, 1))
+		low := sorted[int(at)]
+		out.QuantilesMS = append(out.QuantilesMS, rounded(low+(sorted[min(int(at)+1, len(sorted)-1)]-low)*(at-math.Floor(at))))
+	}
+	out.QuantilesMS[0], out.QuantilesMS[n-1] = rounded(s.least), rounded(s.greatest)
+	return out
+}
+
+// mean is that of shares, of which one below 0 is not known.
+type mean struct {
+	sum float64
+	n   int
+}
+
+func (m *mean) add(share float64) {
+	if share >= 0 {
+		m.sum += min(share, 1)
+		m.n++
+	}
+}
+
+func (m mean) value() *float64 {
+	if m.n == 0 {
+		return nil
+	}
+	return new(rounded(m.sum / float64(m.n)))
+}
+
+// rounded is a number with as many places as a trace's times have any use for.
+func rounded(v float64) float64 { return math.Round(v*1000) / 1000 }
+
+func ms(d time.Duration) float64 { return rounded(max(float64(d)/float64(time.Millisecond), 0)) }

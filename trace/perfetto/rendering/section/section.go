@@ -1,0 +1,200 @@
+// Package section makes the section "frames" of a record out of what traces tell of
+// single frames: of like frames together, and of few one by one.
+//
+// It owns what is counted as alike, what is kept of how many frames, and how names
+// are made the same from run to run. It judges nothing: which of it explains a
+// regression is told from records alone, in package diagnose/render.
+//
+// It takes a stand: what a record holds of frames does not grow with them. Counts and
+// means are of all frames; of everything else the largest is kept, and what is left out
+// is counted.
+package section
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+)
+
+// Limits on what is kept.
+const (
+	maxEvents = 40 // that are told apart; the frames of more are those of no event
+	maxWorst  = 40 // late frames that are listed one by one
+	eachWorst = 3  // of them at least of each event, which have their path
+	maxSteps  = 80 // of a path
+	maxUsual  = run.MaxUsualFrames
+)
+
+// Start is the event of frames before the first one, as run.Bucket.Name has it.
+const Start = "start"
+
+// Event is a UI event of a repetition: frames from At on are its, until the next one.
+type Event struct {
+	Name string
+	At   time.Duration // CLOCK_MONOTONIC, as the frames of the trace have it
+}
+
+// Repetition is what one trace tells, and what went on in it.
+type Repetition struct {
+	// Number is the iteration, from 1.
+	Number int
+	// Evidence is the digest of the file that is kept of the trace, "" where none is.
+	Evidence string
+	Trace    rendering.Trace
+	// Events are the UI events in the order of time. Without any, frames are of the
+	// whole run; with some, those before the first are Start's.
+	Events []Event
+}
+
+// Collector takes up the repetitions of a run. Its zero value has none.
+type Collector struct {
+	source string
+	events []*event
+}
+
+// event is all frames of one event.
+type event struct {
+	name    string
+	classes map[string]*group
+	worst   []run.LateFrame // the worst first
+	usual   thinned[run.LateFrame]
+}
+
+// Add takes up the frames of one repetition.
+func (c *Collector) Add(r Repetition) {
+	c.source = cmp.Or(c.source, r.Trace.Source)
+	for _, f := range r.Trace.Frames {
+		e := c.event(eventAt(r.Events, f.At))
+		g := e.classes[f.Class]
+		if g == nil {
+			g = newGroup()
+			e.classes[f.Class] = g
+		}
+		g.add(f)
+		switch f.Class {
+		case run.NormalFrames:
+			e.usual.add(func() run.LateFrame { return single(r, f, e.name) })
+		case run.SlowFrames, run.FrozenFrames:
+			e.late(r, f)
+		}
+	}
+}
+
+// eventAt is the name of the event that a moment is of.
+func eventAt(events []Event, at time.Duration) string {
+	if len(events) == 0 {
+		return ""
+	}
+	name := Start
+	for _, e := range events {
+		if e.At > at {
+			break
+		}
+		name = e.Name
+	}
+	return name
+}
+
+// event is the one of that name, or of none where there are too many.
+func (c *Collector) event(name string) *event {
+	known := func(name string) int {
+		return slices.IndexFunc(c.events, func(e *event) bool { return e.name == name })
+	}
+	at := known(name)
+	if at < 0 && len(c.events) >= maxEvents {
+		name = ""
+		at = known("")
+	}
+	if at >= 0 {
+		return c.events[at]
+	}
+	e := &event{name: name, classes: map[string]*group{}}
+	c.events = append(c.events, e)
+	return e
+}
+
+// late keeps the worst frames of the event.
+func (e *event) late(r Repetition, f rendering.Frame) {
+	key := run.LateFrame{Repetition: r.Number, AtMS: ms(f.At), DurationMS: ms(f.Took), DeadlineMS: ms(f.Deadline)}
+	at, _ := slices.BinarySearchFunc(e.worst, key, byLateness)
+	if at < maxWorst {
+		e.worst = slices.Insert(e.worst, at, single(r, f, e.name))
+		e.worst = e.worst[:min(len(e.worst), maxWorst)]
+	}
+}
+
+// byLateness puts the worst frame first.
+func byLateness(a, b run.LateFrame) int {
+	return cmp.Or(cmp.Compare(b.DurationMS-b.DeadlineMS, a.DurationMS-a.DeadlineMS), cmp.Compare(a.Repetition, b.Repetition), cmp.Compare(a.AtMS, b.AtMS))
+}
+
+// Frames is the section of all repetitions; nil where they had no frames.
+func (c *Collector) Frames() *run.Frames {
+	if len(c.events) == 0 {
+		return nil
+	}
+	out := &run.Frames{Source: cmp.Or(c.source, rendering.DoFrame)}
+	late := 0
+	for _, e := range c.events {
+		for _, class := range []string{run.NormalFrames, run.SlowFrames, run.FrozenFrames, run.BufferedFrames} {
+			if g := e.classes[class]; g != nil {
+				out.Groups = append(out.Groups, g.group(e.name, class))
+				if class == run.SlowFrames || class == run.FrozenFrames {
+					late += g.frames
+				}
+			}
+		}
+		if f, ok := e.usualOne(); ok && len(out.Usual) < maxUsual {
+			out.Usual = append(out.Usual, f)
+		}
+	}
+	out.Worst = c.worst()
+	out.LeftOut = late - len(out.Worst)
+	return out
+}
+
+// worst are the worst frames of all events: some of each, then whichever is worst.
+// The first of each event keep their paths.
+func (c *Collector) worst() []run.LateFrame {
+	var first, others []run.LateFrame
+	for _, e := range c.events {
+		first = append(first, e.worst[:min(len(e.worst), eachWorst)]...)
+		for _, f := range e.worst[min(len(e.worst), eachWorst):] {
+			f.Path = nil
+			others = append(others, f)
+		}
+	}
+	slices.SortStableFunc(first, byLateness)
+	slices.SortStableFunc(others, byLateness)
+	for i := range first {
+		if i >= maxWorst {
+			first[i].Path = nil
+		}
+	}
+	out := append(first, others[:min(len(others), max(maxWorst-len(first), 0))]...)
+	slices.SortStableFunc(out, byLateness)
+	return out
+}
+
+// usualOne is a normal frame with a path that took about as long as half of the
+// normal ones did.
+func (e *event) usualOne() (run.LateFrame, bool) {
+	g := e.classes[run.NormalFrames]
+	if g == nil {
+		return run.LateFrame{}, false
+	}
+	median := g.took.median()
+	var best run.LateFrame
+	found := false
+	for _, f := range e.usual.kept {
+		if len(f.Path) > 0 && (!found || off(f.DurationMS, median) < off(best.DurationMS, median)) {
+			best, found = f, true
+		}
+	}
+	return best, found
+}
+
+func off(a, b float64) float64 { return max(a-b, b-a) }

@@ -1,0 +1,216 @@
+package section
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+)
+
+const each = time.Millisecond
+
+// frame is one at that moment whose path is these steps, one after the other.
+func frame(at, took time.Duration, class string, steps ...rendering.Step) rendering.Frame {
+	from := time.Duration(0)
+	for i := range steps {
+		steps[i].From, steps[i].To = from, from+steps[i].To
+		from = steps[i].To
+	}
+	return rendering.Frame{PID: 7, At: at, Took: took, Deadline: 16 * each, Class: class, Path: steps, Cores: rendering.Cores{Little: -1, LittleBusy: -1, BigBusy: -1, Frequency: -1}}
+}
+
+// running is time of the app's main thread.
+func running(took time.Duration, slice string) rendering.Step {
+	return rendering.Step{To: took, Thread: "main", PID: 7, Process: "com.example.mail", Stage: run.StageLayout, Kind: run.WaitRunning, What: slice}
+}
+
+func waiting(took time.Duration, kind, what string) rendering.Step {
+	return rendering.Step{To: took, Thread: "main", PID: 7, Process: "com.example.mail", Stage: run.StageLayout, Kind: kind, What: what}
+}
+
+func collected(t *testing.T, all ...Repetition) *run.Frames {
+	t.Helper()
+	var c Collector
+	for _, r := range all {
+		c.Add(r)
+	}
+	out := c.Frames()
+	record := run.Run{App: run.App{Package: "com.example.mail"}, Scenario: "scroll", Status: run.Complete, Iterations: []run.Iteration{{}}, Frames: out}
+	if _, err := run.Encode(record); err != nil {
+		t.Fatalf("no record: %v", err)
+	}
+	return out
+}
+
+func repetition(n int, frames ...rendering.Frame) Repetition {
+	return Repetition{Number: n, Trace: rendering.Trace{Source: rendering.FrameTimeline, Frames: frames}}
+}
+
+func TestLikeFramesOfAllRepetitionsAreOneGroup(t *testing.T) {
+	tap := []Event{{Name: "tap", At: 100 * each}}
+	var all []Repetition
+	for n := 1; n <= 2; n++ {
+		r := repetition(n,
+			frame(0, 8*each, run.NormalFrames, running(8*each, "start")),
+			frame(100*each, 6*each, run.NormalFrames, running(6*each, "layout")),
+			frame(120*each, 30*each, run.SlowFrames, running(6*each, "layout"), waiting(time.Duration(10*n)*each, run.WaitBinder, "system_server I::m"), running(4*each, "layout")),
+		)
+		r.Events = tap
+		all = append(all, r)
+	}
+	got := collected(t, all...)
+	if len(got.Groups) != 3 || got.Groups[0].Event != Start || got.Groups[2].Event != "tap" || got.Groups[2].Class != run.SlowFrames || got.Groups[2].Frames != 2 {
+		t.Fatalf("groups %+v", got.Groups)
+	}
+	want := []run.FramePart{
+		{Name: run.WaitBinder, Thread: "main", Stage: run.StageLayout, What: "system_server I::m", Spread: run.Spread{Count: 2, MeanMS: 15, QuantilesMS: []float64{10, 12.5, 15, 17.5, 20}}},
+		{Name: run.WaitRunning, Thread: "main", Stage: run.StageLayout, What: "layout", Spread: run.Spread{Count: 2, MeanMS: 10, QuantilesMS: []float64{10, 10, 10, 10, 10}}},
+	}
+	if diff := cmp.Diff(want, got.Groups[2].Path); diff != "" {
+		t.Errorf("path (-want +got):\n%s", diff)
+	}
+	if w := got.Groups[2].Waits; len(w) != 2 || w[0].Name != run.WaitBinder || w[0].What != "" || w[0].MeanMS != 15 {
+		t.Errorf("waits %+v", w)
+	}
+	if took := got.Groups[0].Took; took.Count != 2 || took.MeanMS != 8 {
+		t.Errorf("took %+v", took)
+	}
+}
+
+// What an evidence file shows stands with the frame, worst first, with the path from
+// thread to thread.
+func TestTheWorstFramesAreListed(t *testing.T) {
+	r := repetition(3,
+		frame(0, 20*each, run.SlowFrames, running(20*each, "layout")),
+		frame(100*each, 900*each, run.FrozenFrames, running(100*each, "layout"),
+			rendering.Step{To: 800 * each, Thread: "Binder:5_1", PID: 5, Process: "system_server", Kind: run.WaitIO, What: "f2fs_sync_file"}),
+		frame(1200*each, 40*each, run.BufferedFrames, running(40*each, "layout")),
+		frame(1300*each, 6*each, run.NormalFrames, running(6*each, "layout")),
+		frame(1400*each, 9*each, run.NormalFrames, running(9*each, "layout")),
+		frame(1500*each, 14*each, run.NormalFrames, running(14*each, "layout")),
+	)
+	r.Evidence = strings.Repeat("ab", 32)
+	got := collected(t, r)
+	if len(got.Worst) != 2 || got.LeftOut != 0 || got.Worst[0].DurationMS != 900 || got.Worst[1].DurationMS != 20 || got.Worst[0].Evidence != r.Evidence || got.Worst[0].Repetition != 3 {
+		t.Fatalf("worst %+v", got.Worst)
+	}
+	want := []run.PathStep{
+		{Thread: "main", Stage: run.StageLayout, Kind: run.WaitRunning, What: "layout", ToMS: 100},
+		{Thread: "Binder:5_1", Process: "system_server", Kind: run.WaitIO, What: "f2fs_sync_file", FromMS: 100, ToMS: 900},
+	}
+	if diff := cmp.Diff(want, got.Worst[0].Path); diff != "" {
+		t.Errorf("path (-want +got):\n%s", diff)
+	}
+	if len(got.Usual) != 1 || got.Usual[0].DurationMS != 9 {
+		t.Errorf("usual %+v, want the frame of 9 ms", got.Usual)
+	}
+}
+
+// However many frames, events, names and steps a trace has, a record holds some.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	var all []Repetition
+	for n := 1; n <= 2; n++ {
+		var frames []rendering.Frame
+		var events []Event
+		for i := range 60 {
+			at := time.Duration(i) * 1000 * each
+			events = append(events, Event{Name: fmt.Sprint("event ", i), At: at})
+			for _, class := range []string{run.NormalFrames, run.SlowFrames, run.FrozenFrames, run.BufferedFrames} {
+				var steps []rendering.Step
+				for k := range 300 {
+					steps = append(steps, running(each/10, strings.Repeat("x", 300)+fmt.Sprint("type=", k%100)), waiting(each/10, run.WaitLock, "\xff"))
+				}
+				frames = append(frames, frame(at, 60*each, class, steps...))
+			}
+		}
+		r := repetition(n, frames...)
+		r.Events = events
+		all = append(all, r)
+	}
+	got := collected(t, all...)
+	events := map[string]bool{}
+	late := 0
+	for _, g := range got.Groups {
+		events[g.Event] = true
+		if g.Class == run.SlowFrames || g.Class == run.FrozenFrames {
+			late += g.Frames
+		}
+	}
+	if len(events) != maxEvents+1 || late != 2*60*2 || got.LeftOut != late-len(got.Worst) {
+		t.Errorf("%d events, %d late frames, %d of them listed and %d left out", len(events), late, len(got.Worst), got.LeftOut)
+	}
+	for _, f := range slices.Concat(got.Worst, got.Usual) {
+		if len(f.Path) > maxSteps || len(f.Path) > 0 && (f.Path[0].FromMS != 0 || f.Path[len(f.Path)-1].ToMS != 60) {
+			t.Fatalf("a path of %d steps", len(f.Path))
+		}
+	}
+	data, err := run.Encode(run.Run{App: run.App{Package: "a.b"}, Scenario: "s", Status: run.Complete, Iterations: []run.Iteration{{}}, Frames: got})
+	if err != nil || len(data) > 4<<20 {
+		t.Errorf("a record of %d bytes, %v", len(data), err)
+	}
+}
+
+func TestPartsHaveNamesThatLast(t *testing.T) {
+	for name, c := range map[string]struct {
+		step rendering.Step
+		want part
+	}{
+		"a pool's threads are one":    {rendering.Step{PID: 7, Thread: "pool-3-thread-7", Kind: run.WaitRunnable, What: "kworker/u16:2"}, part{"runnable", "", "pool-#-thread-#", "kworker/u#:#"}},
+		"a frame's number goes":       {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "Choreographer#doFrame 48"}, part{"running", "", "main", "Choreographer#doFrame #"}},
+		"a kind of view stays":        {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "RV CreateView type=12"}, part{"running", "", "main", "RV CreateView type=12"}},
+		"a resource's number goes":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "id=2131296"}, part{"running", "", "main", "id=#"}},
+		"a call keeps its version":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitBinder, What: "hwc a.b@2.1::IComposer::commit"}, part{"binder", "", "main", "hwc a.b@2.1::IComposer::commit"}},
+		"others are one by process":   {rendering.Step{PID: 5, Process: "system_server", Thread: "Binder:5_1", Kind: run.WaitRunning, What: "m"}, part{"running", "", "system_server", "m"}},
+		"sleep is told by its slice":  {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitSleep, Slice: "GC: Wait For Completion Alloc"}, part{"sleep", "", "main", "GC: Wait For Completion Alloc"}},
+		"a wait for I/O by what read": {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitIO, What: "f2fs_wait", Slice: "open"}, part{"io", "", "main", "f2fs_wait"}},
+	} {
+		if got := partOf(c.step, 7); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestHowFramesRanOnProcessors(t *testing.T) {
+	little := frame(0, 8*each, run.SlowFrames, running(8*each, "layout"))
+	little.Cores = rendering.Cores{Little: 1, LittleBusy: 1, BigBusy: 0, Frequency: 0.5}
+	beside := little
+	beside.Cores.BigBusy = 1
+	unknown := frame(0, 8*each, run.SlowFrames)
+	got := collected(t, repetition(1, little, beside, unknown)).Groups[0].CPU
+	want := &run.FrameCPU{LittleShare: new(1.0), LittleBusy: new(1.0), BigBusy: new(0.5), FrequencyShare: new(0.5), Saturated: 1}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := collected(t, repetition(1, unknown)).Groups[0].CPU; got != nil {
+		t.Errorf("of nothing known: %+v", got)
+	}
+}
+
+// Of many times those kept are as the others are, and sum and ends are of all.
+func TestQuantilesOfMany(t *testing.T) {
+	var s sample
+	for i := range 100_000 {
+		s.add(float64((i * 7919) % 100_000))
+	}
+	q := s.spread(5)
+	if q.Count != 100_000 || q.MeanMS != 49_999.5 || q.QuantilesMS[0] != 0 || q.QuantilesMS[4] != 99_999 || len(s.kept) > maxKept {
+		t.Fatalf("%+v of %d kept", q, len(s.kept))
+	}
+	for i, want := range []float64{25_000, 50_000, 75_000} {
+		if off(q.QuantilesMS[i+1], want) > 5_000 {
+			t.Errorf("quantile %d of 4: %g, want about %g", i+1, q.QuantilesMS[i+1], want)
+		}
+	}
+}
+
+func TestNoFramesAreNoSection(t *testing.T) {
+	if got := collected(t, repetition(1)); got != nil {
+		t.Errorf("%+v", got)
+	}
+}
