@@ -50,6 +50,10 @@ type Store interface {
 	// context first (see Query). Where something is damaged on which the answer
 	// may depend, it is made of what is sound, and comes with Incomplete.
 	References(ctx context.Context, q Query) ([]run.Summary, error)
+	// ANRs returns what did not respond in the runs of an app (see ANRQuery), newest
+	// run first. No record of a run without ANRs is opened. Of a damaged history the
+	// answer comes with Incomplete, as that of References does.
+	ANRs(ctx context.Context, q ANRQuery) ([]ANRRun, error)
 	// Export returns what the filter lets through in full, oldest first: every run
 	// whose record is sound. The first error ends the sequence, but for a
 	// DamagedRun.

@@ -88,6 +88,20 @@ func damageError(d baseline.Damage) error {
 	}
 }
 
+// ANRs implements baseline.Store.
+func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	found, err := s.current().ANRs(ctx, q)
+	if isDamage(err) {
+		if renewed := s.renew(ctx); renewed == nil {
+			found, err = s.current().ANRs(ctx, q)
+		}
+	}
+	if damage := s.damaged(); err == nil && len(damage) > 0 {
+		err = &baseline.Incomplete{Damage: damage}
+	}
+	return found, err
+}
+
 // References implements baseline.Store.
 func (s *Store) References(ctx context.Context, q baseline.Query) ([]run.Summary, error) {
 	found, err := s.current().References(ctx, q)

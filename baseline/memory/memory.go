@@ -266,6 +266,21 @@ func (s *Store) References(_ context.Context, q baseline.Query) ([]run.Summary, 
 	return accepted.References(q)
 }
 
+// ANRs implements baseline.Store.
+func (s *Store) ANRs(_ context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	q, err := q.Normal()
+	if err != nil {
+		return nil, err
+	}
+	return baseline.ANRsFromRecords(func(yield func(baseline.Entry, error) bool) {
+		for _, e := range s.chosen(baseline.Filter{Package: q.Package}, true) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, q, nil)
+}
+
 // Prune implements baseline.Store.
 func (s *Store) Prune(_ context.Context, r baseline.Retention, each func(baseline.Entry) error) (int, error) {
 	if err := r.Check(); err != nil {

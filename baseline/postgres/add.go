@@ -56,6 +56,7 @@ type newRow struct {
 	records.Record
 	subject, context int64
 	packed
+	anrs []byte // nil for none
 }
 
 // newRows works out the rows of the runs, and sees to it that what they share
@@ -69,7 +70,11 @@ func (s *Store) newRows(ctx context.Context, runs []run.Run) ([]*newRow, error) 
 		if err != nil {
 			return nil, fmt.Errorf("run %q: %w", r.ID, err)
 		}
-		rows[i], sums[i] = &newRow{Record: rec}, summarize(rec.Run)
+		anrs, err := records.PackANRs(rec.Run.ANRs)
+		if err != nil {
+			return nil, fmt.Errorf("run %q: %w", r.ID, err)
+		}
+		rows[i], sums[i] = &newRow{Record: rec, anrs: anrs}, summarize(rec.Run)
 		sharedRows(common, rec.Run, sums[i])
 	}
 	ids, err := s.intern(ctx, common)
@@ -122,9 +127,9 @@ func unknown(ctx context.Context, tx pgx.Tx, rows []*newRow) ([]*newRow, error) 
 // the order of ids, two writers of the same runs don't wait for each other.
 const insertSQL = `
 	INSERT INTO apkgate.runs (id, digest, subject, context, started, session, status, version, build,
-		repository, revision, ref, iterations, added, median, mean, repeated)
+		repository, revision, ref, iterations, added, median, mean, repeated, anrs)
 	SELECT * FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-		$10::text[], $11::text[], $12::text[], $13::integer[], $14::text[], $15::bytea[], $16::bytea[], $17::bytea[]) AS n(id, digest)
+		$10::text[], $11::text[], $12::text[], $13::integer[], $14::text[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[]) AS n(id, digest)
 	ORDER BY n.id
 	ON CONFLICT (id) DO NOTHING RETURNING number, id`
 
@@ -138,7 +143,7 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow) error {
 		return nil
 	}
 	var texts [10][]string
-	var digests, medians, means, repeated [][]byte
+	var digests, medians, means, repeated, anrs [][]byte
 	var subjects, contexts []int64
 	var iterations []int32
 	packedOf := map[string][]byte{}
@@ -153,11 +158,11 @@ func (s *Store) insert(ctx context.Context, tx pgx.Tx, rows []*newRow) error {
 		}
 		digests, subjects, contexts = append(digests, row.Digest), append(subjects, row.subject), append(contexts, row.context)
 		iterations, medians, means = append(iterations, int32(len(r.Iterations))), append(medians, row.median), append(means, row.mean)
-		repeated = append(repeated, row.repeated)
+		repeated, anrs = append(repeated, row.repeated), append(anrs, row.anrs)
 		packedOf[toText(r.ID)] = row.Packed
 	}
 	added, err := tx.Query(ctx, insertSQL, texts[0], digests, subjects, contexts, texts[1], texts[2], texts[3], texts[4], texts[5],
-		texts[6], texts[7], texts[8], iterations, texts[9], medians, means, repeated)
+		texts[6], texts[7], texts[8], iterations, texts[9], medians, means, repeated, anrs)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -177,5 +178,55 @@ func (s *Store) selectEntries(ctx context.Context, tx pgx.Tx, where string, args
 	for i, id := range contexts {
 		out[i].Run.Context = properties[id]
 	}
+	return out, err
+}
+
+// ANRs implements baseline.Store. The runs that have any stand in an index of their
+// own, and what did not respond stands beside them. Where that is damaged, the
+// answer is made of the records.
+func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	q, err := q.Normal()
+	if err != nil || !validText(q.Package) {
+		return nil, err
+	}
+	var out []baseline.ANRRun
+	err = s.read(ctx, func(tx pgx.Tx) (err error) {
+		out, err = anrs(ctx, tx, q)
+		return err
+	})
+	if errors.Is(err, baseline.ErrDamaged) {
+		return baseline.ANRsFromRecords(s.Export(ctx, baseline.Filter{Package: q.Package}), q, err)
+	}
+	if err != nil {
+		return nil, s.wrap("find ANRs in", err)
+	}
+	return out, nil
+}
+
+func anrs(ctx context.Context, tx pgx.Tx, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	rows, err := tx.Query(ctx, `SELECT r.id, r.started, r.session, s.scenario, r.version, r.revision, r.state, r.anrs
+		FROM apkgate.runs r JOIN apkgate.subjects s ON s.id = r.subject
+		WHERE s.package = $1 AND r.anrs IS NOT NULL ORDER BY r.started DESC, r.id DESC LIMIT $2`, toText(q.Package), q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	var out []baseline.ANRRun
+	var a baseline.ANRRun
+	var started, state string
+	var packed []byte
+	_, err = pgx.ForEachRow(rows, []any{&a.ID, &started, &a.Session, &a.Scenario, &a.Version, &a.Commit, &state, &packed}, func() (err error) {
+		for _, text := range []*string{&a.ID, &a.Session, &a.Scenario, &a.Version, &a.Commit} {
+			*text = fromText(*text)
+		}
+		a.State = baseline.State(state)
+		if a.Started, err = records.ParseStamp(started); err != nil {
+			return err
+		}
+		if a.ANRs, err = records.ANRsIn(packed); err != nil {
+			return fmt.Errorf("run %q: %w", a.ID, err)
+		}
+		out = append(out, a)
+		return nil
+	})
 	return out, err
 }

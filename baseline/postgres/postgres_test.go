@@ -364,7 +364,7 @@ func TestVersion2(t *testing.T) {
 	if err := s.Mark(t.Context(), []string{"a"}, baseline.Mark{State: baseline.Accepted}); err != nil {
 		t.Fatal(err)
 	}
-	exec1(t, database, `UPDATE apkgate.history SET schema = 2, derivation = 2; ALTER TABLE apkgate.runs DROP COLUMN repeated`)
+	exec1(t, database, `UPDATE apkgate.history SET schema = 2, derivation = 2; ALTER TABLE apkgate.runs DROP COLUMN repeated, DROP COLUMN anrs`)
 	s = open(t, theServer.url("owner", database))
 	found, err := s.References(t.Context(), baseline.Query{Package: "org.example.mail", Scenario: "open"})
 	if err != nil || len(found) != 1 {
@@ -376,6 +376,38 @@ func TestVersion2(t *testing.T) {
 	}
 	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
 		t.Errorf("Verify says %v, %v", damage, err)
+	}
+}
+
+// TestVersion3: a history from before ANRs stood beside the records tells of them when
+// it is opened; damaged ones are made of the records.
+func TestVersion3(t *testing.T) {
+	database := newDatabase(t)
+	r := newRun("a", 60)
+	r.ANRs = []run.ANR{{Kind: run.ANRInput, Process: "org.example.mail", Repetition: 1}}
+	s := open(t, theServer.url("owner", database))
+	if _, err := s.Add(t.Context(), r, newRun("b", 61)); err != nil {
+		t.Fatal(err)
+	}
+	exec1(t, database, `UPDATE apkgate.history SET schema = 3, derivation = 3; ALTER TABLE apkgate.runs DROP COLUMN anrs`)
+	s = open(t, theServer.url("owner", database))
+	q := baseline.ANRQuery{Package: "org.example.mail"}
+	found, err := s.ANRs(t.Context(), q)
+	if err != nil || len(found) != 1 || found[0].ID != "a" || len(found[0].ANRs) != 1 {
+		t.Errorf("%+v, %v, want the ANR of a", found, err)
+	}
+	if damage, err := s.Verify(t.Context()); len(damage) != 0 || err != nil {
+		t.Errorf("Verify says %v, %v", damage, err)
+	}
+	exec1(t, database, `UPDATE apkgate.runs SET anrs = '\x28b52ffd' WHERE id = 'a'`)
+	found, err = s.ANRs(t.Context(), q)
+	var incomplete *baseline.Incomplete
+	if !errors.As(err, &incomplete) || len(found) != 1 || found[0].ANRs[0].Process != "org.example.mail" {
+		t.Errorf("of a damaged history %+v, %v, want the ANR of a and what is wrong", found, err)
+	}
+	exec1(t, database, `UPDATE apkgate.runs SET anrs = NULL WHERE id = 'a'`)
+	if damage, err := s.Verify(t.Context()); err != nil || len(damage) != 1 || damage[0].ID != "a" {
+		t.Errorf("Verify says %v, %v, want damage of a", damage, err)
 	}
 }
 

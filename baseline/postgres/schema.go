@@ -21,11 +21,12 @@ var migrations = []string{
 	mustRead("schema/0001_history.sql"),
 	mustRead("schema/0002_batch.sql"),
 	mustRead("schema/0003_repetitions.sql"),
+	mustRead("schema/0004_anrs.sql"),
 }
 
-// derivation is the version of the rules by which package run makes summaries of
-// records. Raise it when they change: histories are then derived anew.
-const derivation = 3
+// derivation is the version of the rules by which summaries, and what else repeats
+// records, are made of them. Raise it when they change: histories are then derived anew.
+const derivation = 4
 
 // lockKey is the advisory lock that migrations hold: "apkgate" in ASCII.
 const lockKey = 0x61706b67617465

@@ -89,7 +89,8 @@ func sharedRows(into map[key]shared, r run.Run, sums summaries) {
 	}
 }
 
-// deriveAll makes every summary anew from the records, and the records themselves
+// deriveAll makes every summary anew from the records, what stands beside them of
+// ANRs, and the records themselves
 // where they are made otherwise today. A run whose record is damaged keeps the old
 // summary, which Verify tells.
 func deriveAll(ctx context.Context, tx pgx.Tx) error {
@@ -129,8 +130,12 @@ func deriveAll(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 		row := sums.pack(ids)
-		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET median = $2, mean = $3, repeated = $4 WHERE number = $1",
-			number, row.median, row.mean, row.repeated); err != nil {
+		anrs, err := records.PackANRs(e.Run.ANRs)
+		if err != nil {
+			return fmt.Errorf("run number %d: %w", number, err)
+		}
+		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET median = $2, mean = $3, repeated = $4, anrs = $5 WHERE number = $1",
+			number, row.median, row.mean, row.repeated, anrs); err != nil {
 			return fmt.Errorf("run number %d: %w", number, err)
 		}
 	}

@@ -69,9 +69,12 @@ func (s *Store) checkRun(ctx context.Context, tx pgx.Tx, number int64, listed ba
 	}
 	var state, since string
 	var reference bool
-	var median, mean, repeated []byte
-	if err := tx.QueryRow(ctx, "SELECT state, since, reference, median, mean, repeated FROM apkgate.runs WHERE number = $1", number).
-		Scan(&state, &since, &reference, &median, &mean, &repeated); err != nil {
+	var median, mean, repeated, anrs []byte
+	if err := tx.QueryRow(ctx, "SELECT state, since, reference, median, mean, repeated, anrs FROM apkgate.runs WHERE number = $1", number).
+		Scan(&state, &since, &reference, &median, &mean, &repeated, &anrs); err != nil {
+		return err
+	}
+	if err := records.CheckANRs(anrs, e.Run); err != nil {
 		return err
 	}
 	switch m := e.Mark; {

@@ -65,11 +65,15 @@ func (s *Store) addRecord(ctx context.Context, in *names.Writer, rec records.Rec
 	if p.Context, err = in.Context(ctx, r.Context); err != nil {
 		return false, err
 	}
+	anrs, err := summaries.SealANRs(p, r)
+	if err != nil {
+		return false, err
+	}
 	result, err := in.Tx.ExecContext(ctx, `INSERT INTO runs
-		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(id, digest, subject, context, started, session, status, version, build, repository, revision, ref, iterations, added, anrs)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.ID, rec.Digest, p.Subject, p.Context, p.Started, r.Session, r.Status, r.App.Version, r.App.Build,
-		r.Source.Repository, r.Source.Commit, r.Source.Ref, len(r.Iterations), records.Stamp(s.now()))
+		r.Source.Repository, r.Source.Commit, r.Source.Ref, len(r.Iterations), records.Stamp(s.now()), anrs)
 	if err != nil {
 		return false, err
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/apkgate/apkgate/run"
 )
 
-// deriveAll makes every summary anew from the records, and the records themselves
-// where they are made otherwise today. A run whose record is damaged is left without
+// deriveAll makes every summary anew from the records, what stands beside them of
+// ANRs, and the records themselves where they are made otherwise today. A run whose record is damaged is left without
 // a summary, which Verify tells.
 func deriveAll(ctx context.Context, tx *prepared.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM summaries"); err != nil {
@@ -55,6 +55,13 @@ func deriveOne(ctx context.Context, in *names.Writer, number int64) error {
 	p := summaries.Place{Started: records.Stamp(e.Run.Started), ID: e.Run.ID, Reference: e.Mark.State.Reference()}
 	err = in.Tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.Subject, &p.Context)
 	if err != nil {
+		return err
+	}
+	anrs, err := summaries.SealANRs(p, e.Run)
+	if err != nil {
+		return err
+	}
+	if _, err := in.Tx.ExecContext(ctx, "UPDATE runs SET anrs = ? WHERE number = ?", anrs, number); err != nil {
 		return err
 	}
 	return summaries.Add(ctx, in, p, e.Run)

@@ -33,6 +33,9 @@ func damageable(t *testing.T, path string, n int) {
 		r.Started = r.Started.Add(time.Duration(i) * time.Minute)
 		r.Scenario, r.Session, r.Source.Commit = []string{"open-message", "scroll"}[i%2], fmt.Sprint("session ", i/4), fmt.Sprintf("%040x", i/4)
 		r.Context = map[string]string{"model": fmt.Sprint("phone ", i%5), "sdk": fmt.Sprint(9 + i%3)}
+		if i%6 == 5 {
+			r.ANRs = []run.ANR{{Kind: run.ANRInput, Process: fmt.Sprint("process ", i), Repetition: 1, Threads: []run.ANRThread{{Name: "main", Stack: []string{"a.b(C.java:1)"}}}}}
+		}
 		r.Iterations = nil
 		for range 3 {
 			it := run.Iteration{Metrics: map[string]float64{"frames.count": 600, "frames.duration_ms": 8 + random.Float64()}}
@@ -80,6 +83,7 @@ func questions() (out []baseline.Query) {
 // answers is what a history says. noticed is what it says is wrong with it.
 type answers struct {
 	references [][]run.Summary
+	anrs       []baseline.ANRRun
 	entries    map[string]baseline.Entry
 	listed     []string // ids and states
 	noticed    []string
@@ -98,6 +102,15 @@ func askAll(t *testing.T, s *Store) (a answers, err error) {
 			return a, err
 		}
 		a.references = append(a.references, found)
+	}
+	a.anrs, err = s.ANRs(t.Context(), baseline.ANRQuery{Package: "org.example.mail"})
+	var incomplete *baseline.Incomplete
+	switch {
+	case errors.As(err, &incomplete):
+		a.noticed = append(a.noticed, err.Error())
+		a.anrs = nil
+	case err != nil:
+		return a, err
 	}
 	for e, err := range s.List(t.Context(), baseline.Filter{}) {
 		var damaged *baseline.DamagedRun
@@ -252,6 +265,9 @@ func (c *flipCount) judge(t *testing.T, what string, got, want answers, touched 
 			t.Errorf("%s: question %d has another answer, and nothing is said", what, i)
 		}
 	}
+	if got.anrs != nil && !cmp.Equal(got.anrs, want.anrs) {
+		t.Errorf("%s: the ANRs are others, and nothing is said", what)
+	}
 	if !said && !slices.Equal(got.listed, want.listed) {
 		t.Errorf("%s: the list is another, and nothing is said", what)
 	}
@@ -316,7 +332,7 @@ func afterFlip(t *testing.T, path string) (got answers, opened bool) {
 	for _, d := range done.Found {
 		got.noticed = append(got.noticed, d.String())
 	}
-	got.references = nil // of what is left; the damage was told
+	got.references, got.anrs = nil, nil // of what is left; the damage was told
 	return got, false
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/apkgate/apkgate/baseline/internal/records"
 	"github.com/apkgate/apkgate/baseline/sqlite/names"
 	"github.com/apkgate/apkgate/baseline/sqlite/prepared"
+	"github.com/apkgate/apkgate/baseline/sqlite/summaries"
 	"github.com/apkgate/apkgate/run"
 )
 
@@ -262,4 +263,69 @@ func complete(ctx context.Context, tx *prepared.Tx, names *names.Reader, rows []
 		out[i] = r.entry
 	}
 	return out, nil
+}
+
+// ANRs implements baseline.Store. The runs that have any stand in an index of their
+// own, and what did not respond stands beside them: no record is opened, unless
+// something that it reads turns out to be damaged, or the file is of older rules and
+// can't be brought up to date.
+func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	q, err := q.Normal()
+	if err != nil {
+		return nil, err
+	}
+	var out []baseline.ANRRun
+	switch err = s.whole(ctx, false); {
+	case err != nil:
+	case s.stale:
+		out, err = baseline.ANRsFromRecords(s.Export(ctx, baseline.Filter{Package: q.Package}), q, nil)
+		var incomplete *baseline.Incomplete
+		if errors.As(err, &incomplete) {
+			return out, err
+		}
+	default:
+		err = s.read(ctx, func(tx *prepared.Tx) (err error) {
+			out, err = anrs(ctx, tx, q)
+			return err
+		})
+	}
+	if isDamage(err) {
+		return baseline.ANRsFromRecords(s.salvagedEntries(ctx, baseline.Filter{Package: q.Package}, true, nil), q, explain(err))
+	}
+	if err != nil {
+		return nil, s.wrap("find ANRs in", err)
+	}
+	return out, nil
+}
+
+func anrs(ctx context.Context, tx *prepared.Tx, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT subject, context, started, r.id, session, scenario, version, revision, state, anrs
+		FROM runs r JOIN subjects s ON s.id = subject
+		WHERE package = ? AND anrs IS NOT NULL ORDER BY started DESC, r.id DESC LIMIT ?`, q.Package, q.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []baseline.ANRRun
+	var sealed sql.RawBytes
+	for rows.Next() {
+		var a baseline.ANRRun
+		var p summaries.Place
+		if err := rows.Scan(&p.Subject, &p.Context, &p.Started, &p.ID, &a.Session, &a.Scenario, &a.Version, &a.Commit, &a.State, &sealed); err != nil {
+			return nil, err
+		}
+		a.ID = p.ID
+		if a.Started, err = records.ParseStamp(p.Started); err != nil {
+			return nil, err
+		}
+		packed, err := summaries.UnsealANRs(p, a.Session, a.Version, a.Commit, sealed)
+		if err == nil {
+			a.ANRs, err = records.ANRsIn(packed)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("run %q: %w", a.ID, err)
+		}
+		out = append(out, a)
+	}
+	return out, rows.Err()
 }

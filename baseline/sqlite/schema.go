@@ -29,6 +29,7 @@ var migrations = []step{
 	{script: mustRead("schema/0003_digests.sql"), needed: "SELECT count(*) > 1 FROM pragma_index_list('runs') WHERE origin = 'u'"},
 	{script: mustRead("schema/0004_indexes.sql")},
 	{script: mustRead("schema/0005_repetitions.sql")},
+	{script: mustRead("schema/0006_anrs.sql")},
 }
 
 // step is one migration. needed is a query that says whether a history needs the
@@ -38,9 +39,9 @@ type step struct{ script, needed string }
 // readable is the least version of the schema that can be read as it is.
 const readable = 2
 
-// derivation is the version of the rules by which package run makes summaries
-// of records. Raise it when they change: histories are then derived anew.
-const derivation = 4
+// derivation is the version of the rules by which summaries, and what else repeats
+// records, are made of them. Raise it when they change: histories are then derived anew.
+const derivation = 5
 
 func mustRead(name string) string {
 	data, err := schemaFiles.ReadFile(name)

@@ -27,6 +27,7 @@ func TestReleasedSchemaStays(t *testing.T) {
 		"schema/0003_digests.sql":     "85ba1139e971604f429840988a824fe03e60a14b95329dd8cedb91172c626b25",
 		"schema/0004_indexes.sql":     "264f7d97a414dee05c60b06570e4a6eebcba85a9614b492fa2191569f6c9553f",
 		"schema/0005_repetitions.sql": "36f16d6a87964549c86aabdba0c07092d0085ac9db7c1b4dfb0079eb0eb2e8fb",
+		"schema/0006_anrs.sql":        "e55dbacdafbf4afab8481d6882e742696299b8deaf3546b49ccf35c401aa7034",
 	}
 	got := map[string]string{}
 	files, err := schemaFiles.ReadDir("schema")
@@ -171,7 +172,7 @@ func makeByText(t *testing.T, path, text string) {
 	}
 	rawSQL(t, path, "PRAGMA auto_vacuum = INCREMENTAL", "PRAGMA journal_mode = WAL", string(script),
 		fmt.Sprint("PRAGMA application_id = ", applicationID), "PRAGMA user_version = 1", "INSERT INTO derivation VALUES (1)",
-		mustRead("schema/0005_repetitions.sql")) // which today's Add writes to
+		mustRead("schema/0005_repetitions.sql"), mustRead("schema/0006_anrs.sql")) // which today's Add writes to
 	db, err := connect(path, Options{}, toWrite, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func makeByText(t *testing.T, path, text string) {
 	if _, err := old.Add(t.Context(), writtenRun("old-1"), writtenRun("old-2"), writtenRun("old-3")); err != nil {
 		t.Fatal(err)
 	}
-	rawSQL(t, path, "ALTER TABLE summaries DROP COLUMN revision", "ALTER TABLE summaries DROP COLUMN repeated",
+	rawSQL(t, path, "DROP INDEX runs_anrs", "ALTER TABLE runs DROP COLUMN anrs", "ALTER TABLE summaries DROP COLUMN revision", "ALTER TABLE summaries DROP COLUMN repeated",
 		`INSERT INTO marks (run, state, at, since, note)
 			SELECT number, 'accepted', '2026-01-02T00:00:00.000000000Z', '', 'then' FROM runs WHERE id IN ('old-1', 'old-3')`,
 		"UPDATE runs SET state = 'accepted' WHERE id IN ('old-1', 'old-3')",

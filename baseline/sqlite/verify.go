@@ -299,6 +299,9 @@ func (c runChecker) checkSummary(ctx context.Context, number int64, e baseline.E
 	if c.stale {
 		return nil
 	}
+	if err := c.checkANRs(ctx, number, p, e.Run); err != nil {
+		return err
+	}
 	said, err := summaries.Unseal(p, commit, repeated)
 	if err != nil {
 		return err
@@ -343,4 +346,19 @@ func (c runChecker) cells(ctx context.Context, summary, repeated []byte) (run.Ce
 		err = repetitions.End()
 	}
 	return new(run.Layouts).Cells(cells, values, said), err
+}
+
+// checkANRs checks that what is kept of the run's ANRs is what its record gives.
+func (c runChecker) checkANRs(ctx context.Context, number int64, p summaries.Place, r run.Run) error {
+	var kept []byte
+	if err := c.tx.QueryRowContext(ctx, "SELECT anrs FROM runs WHERE number = ?", number).Scan(&kept); err != nil {
+		return err
+	}
+	if kept != nil {
+		var err error
+		if kept, err = summaries.UnsealANRs(p, r.Session, r.App.Version, r.Source.Commit, kept); err != nil {
+			return err
+		}
+	}
+	return records.CheckANRs(kept, r)
 }

@@ -21,6 +21,9 @@ func soundHistory(t *testing.T, path string, n int) []run.Run {
 	var accepted []string
 	for i := range n {
 		r := writtenRun(fmt.Sprintf("run-%02d", i))
+		if i == 2 || i == 3 {
+			r.ANRs = []run.ANR{{Kind: run.ANRInput, Process: r.ID, Repetition: 1}}
+		}
 		runs = append(runs, r)
 		if i%2 == 0 {
 			accepted = append(accepted, r.ID)
@@ -60,6 +63,9 @@ func TestVerifyFindsWhatWasChanged(t *testing.T) {
 		{"commit of summary", "UPDATE summaries SET revision = 'another' WHERE id = 'run-03'", "run-03"},
 		{"repetitions", "UPDATE summaries SET repeated = (SELECT repeated FROM summaries WHERE id = 'run-02') WHERE id = 'run-03'", "run-03"},
 		{"cell", "UPDATE cells SET metric = 'frames.janky' WHERE event = ''", "run-00"},
+		{"ANRs gone", "UPDATE runs SET anrs = NULL WHERE id = 'run-03'", "run-03"},
+		{"ANRs of another", "UPDATE runs SET anrs = (SELECT anrs FROM runs WHERE id = 'run-02') WHERE id = 'run-03'", "run-03"},
+		{"ANRs of none", "UPDATE runs SET anrs = x'00' WHERE id = 'run-01'", "run-01"},
 		{"context index", "DELETE FROM context_properties WHERE context = 1", ""},
 		{"run gone", "PRAGMA foreign_keys = OFF; DELETE FROM runs WHERE id = 'run-04'", "run-04"},
 	} {

@@ -17,6 +17,9 @@ func Damaged(t *testing.T, s baseline.Store, spoil func(id string)) {
 	runs := numbered(5, func(i int) run.Run {
 		return newRun(fmt.Sprintf("run-%d", i), day(1+i), map[string]string{"model": fmt.Sprint(i)}, float64(10*i))
 	})
+	for _, i := range []int{1, 2} { // what did not respond stands beside the record too
+		runs[i].ANRs = stalled("", day(1), "main").ANRs
+	}
 	add(t, s, runs...)
 	mark(t, s, baseline.Mark{State: baseline.Accepted, Note: "nightly"}, "run-0", "run-1", "run-2", "run-3")
 	spoil("run-2")
@@ -65,6 +68,10 @@ func Damaged(t *testing.T, s baseline.Store, spoil func(id string)) {
 		if !strings.Contains(strings.Join(ids(refs), " "), want) {
 			t.Errorf("the references are %q, without the sound %s", ids(refs), want)
 		}
+	}
+	stalls, err := s.ANRs(t.Context(), baseline.ANRQuery{Package: "org.example.mail"})
+	if err != nil || len(stalls) != 2 || stalls[0].ID != "run-2" || stalls[1].ID != "run-1" {
+		t.Errorf("ANRs are %+v, %v, want those of run-2 and run-1, for which no record is needed", stalls, err)
 	}
 	damage, err := s.Verify(t.Context())
 	if err != nil || len(damage) != 1 || damage[0].ID != "run-2" {

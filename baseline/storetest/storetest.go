@@ -52,6 +52,7 @@ func Suite(t *testing.T, open func(t *testing.T) baseline.Store) {
 		"RebaselineStartsALevel":   rebaselineStartsALevel,
 		"LevelsOfSubjectsApart":    levelsOfSubjectsApart,
 		"RetiredRunsAreTold":       retiredRunsAreTold,
+		"ANRsOfAnApp":              anrsOfAnApp,
 		"PruneKeepsTheNewest":      pruneKeepsTheNewest,
 		"PruneKeepsTheLevel":       pruneKeepsTheLevel,
 		"BadRequests":              badRequests,

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/baseline"
+)
+
+// stalls are the ids of the runs of soundHistory that have ANRs, as the history tells.
+func stalls(t *testing.T, s *Store) ([]string, error) {
+	t.Helper()
+	found, err := s.ANRs(t.Context(), baseline.ANRQuery{Package: "org.example.mail"})
+	var ids []string
+	for _, r := range found {
+		ids = append(ids, r.ID)
+		if len(r.ANRs) != 1 || r.ANRs[0].Process != r.ID {
+			t.Errorf("run %s has ANRs %+v, want the one of its own", r.ID, r.ANRs)
+		}
+	}
+	return ids, err
+}
+
+// TestVersion5: a history from before ANRs stood beside the records tells of them,
+// where it can be written and where it can't.
+func TestVersion5(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	soundHistory(t, path, 6)
+	rawSQL(t, path, "DROP INDEX runs_anrs", "ALTER TABLE runs DROP COLUMN anrs", "PRAGMA user_version = 5", "UPDATE derivation SET version = 4")
+	for _, open := range []func() (*Store, error){
+		func() (*Store, error) { return openUnwritable(t.Context(), path, Options{ReadOnly: true}) },
+		func() (*Store, error) { return Open(t.Context(), path, Options{}) },
+	} {
+		s, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := stalls(t, s)
+		if d := cmp.Diff([]string{"run-03", "run-02"}, ids); d != "" || err != nil {
+			t.Errorf("runs with ANRs, %v (-want +got):\n%s", err, d)
+		}
+		if damage, err := s.Verify(t.Context()); err != nil || len(damage) > 0 {
+			t.Errorf("Verify says %v, %v", damage, err)
+		}
+		s.Close()
+	}
+}
+
+// TestDamagedANRs: where what stands beside the records is damaged, the answer is made
+// of the records, and says so.
+func TestDamagedANRs(t *testing.T) {
+	for name, change := range map[string]string{
+		"a bit":        "UPDATE runs SET anrs = CAST(substr(anrs, 1, 20) || x'ff' || substr(anrs, 22) AS BLOB) WHERE id = 'run-03'",
+		"a commit":     "UPDATE runs SET revision = 'another' WHERE id = 'run-03'",
+		"a lost index": "DROP TABLE context_properties",
+	} {
+		path := filepath.Join(t.TempDir(), "history.db")
+		soundHistory(t, path, 6)
+		rawSQL(t, path, change)
+		ids, err := stalls(t, openTest(t, path))
+		var incomplete *baseline.Incomplete
+		if d := cmp.Diff([]string{"run-03", "run-02"}, ids); d != "" || !errors.As(err, &incomplete) {
+			t.Errorf("%s: %v, want what is wrong (-want +got):\n%s", name, err, d)
+		}
+		sound := baseline.SoundOf(openTest(t, path))
+		found, err := sound.ANRs(t.Context(), baseline.ANRQuery{Package: "org.example.mail"})
+		if damage, _ := sound.Damage(); err != nil || len(found) != 2 || len(damage) == 0 {
+			t.Errorf("%s: of what is sound %d runs, %v, damage %v", name, len(found), err, damage)
+		}
+	}
+}
