@@ -128,6 +128,12 @@ func (p Picture) cut() Picture {
 		})
 		p.Bars = &b
 	}
+	if p.Threads != nil {
+		p.Threads = new(p.Threads.cut())
+	}
+	if p.Waits != nil {
+		p.Waits = new(p.Waits.cut())
+	}
 	return p
 }
 

@@ -29,7 +29,9 @@ func TestWhatIsBeyondTheLimitsIsCut(t *testing.T) {
 		Run: long, Scenario: long, Device: device, Event: long, Metric: long, Kind: "sun.heat", Direction: gate.ToRegression,
 		Subject: Subject{Name: long, File: long}, Explains: Extent{Unit: long}, Title: phrase, Sentence: phrase, Basis: phrase, Tables: slices.Repeat([]Table{table}, 20),
 		Picture: &Picture{Title: long, Label: long, Flame: &Flame{Unit: long, Of: long, Calls: many(Call{Parent: -1, Name: long, Kind: long})},
-			Bars: &Bars{Unit: long, Axis: long, List: many(Bar{Name: long, Status: long})}},
+			Bars:    &Bars{Unit: long, Axis: long, List: many(Bar{Name: long, Status: long})},
+			Threads: &Threads{Frames: many(DrawnFrame{Role: Late, Steps: many(Step{Thread: long, Process: long, Stage: long, Kind: long, What: long, Slice: long})})},
+			Waits:   &Waits{Threads: many(Waiting{Name: long, Process: long, State: long, WaitsFor: long, At: long, Next: 2_999})}},
 		Evidence: many(Link{Digest: strings.Repeat("0", 64)}), Doubts: many(Say(part)),
 	}
 	cut := huge.Cut()

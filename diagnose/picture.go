@@ -11,6 +11,9 @@ type Picture struct {
 	Label string `json:"label"`
 	Flame *Flame `json:"flame,omitempty"`
 	Bars  *Bars  `json:"bars,omitempty"`
+	// Threads is what threads did in a frame, Waits who waited for whom.
+	Threads *Threads `json:"threads,omitempty"`
+	Waits   *Waits   `json:"waits,omitempty"`
 }
 
 // PictureKind is a kind of picture.
@@ -18,8 +21,10 @@ type PictureKind string
 
 // The kinds of pictures.
 const (
-	FlamePicture PictureKind = "flame"
-	BarsPicture  PictureKind = "bars"
+	FlamePicture   PictureKind = "flame"
+	BarsPicture    PictureKind = "bars"
+	ThreadsPicture PictureKind = "threads"
+	WaitsPicture   PictureKind = "waits"
 )
 
 // Flame is a tree of calls, each as wide as what it takes with all that it calls.

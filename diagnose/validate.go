@@ -178,6 +178,16 @@ func (p Picture) validate() error {
 			return fmt.Errorf("bars.%w", err)
 		}
 	}
+	if t := p.Threads; t != nil {
+		if err := t.validate(); err != nil {
+			return fmt.Errorf("threads.%w", err)
+		}
+	}
+	if w := p.Waits; w != nil {
+		if err := w.validate(); err != nil {
+			return fmt.Errorf("waits.%w", err)
+		}
+	}
 	return texts("kind", string(p.Kind), "title", p.Title, "label", p.Label)
 }
 

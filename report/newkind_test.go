@@ -240,6 +240,39 @@ func TestEveryKindPassesThroughEveryFormat(t *testing.T) {
 	}
 }
 
+// What waits for what is told where no picture can be, too: a frame by its steps, what
+// did not respond by its threads.
+func TestPicturesOfWaitingAreToldInLines(t *testing.T) {
+	frame := moonCause(moon, "H", "E2", "frames.count", 0.5)
+	frame.Picture = &diagnose.Picture{Kind: diagnose.ThreadsPicture, Title: "Worst frame" + bad, Label: bad, Threads: &diagnose.Threads{Frames: []diagnose.DrawnFrame{
+		{Role: diagnose.Late, TookMS: 50, DeadlineMS: 16, Steps: []diagnose.Step{{Thread: "main", Process: bad, Stage: bad, Kind: "binder", What: "Feed::get" + bad, ToMS: 50}}},
+	}}}
+	anr := frame
+	anr.Picture = &diagnose.Picture{Kind: diagnose.WaitsPicture, Title: "Chain" + bad, Label: bad, Waits: &diagnose.Waits{Threads: []diagnose.Waiting{
+		{Name: "main" + bad, Process: bad, WaitsFor: "lock Store" + bad, At: bad, Next: 1}, {Name: bad, Next: 0, Critical: true},
+	}}}
+	for _, c := range []struct {
+		cause diagnose.Cause
+		want  string
+	}{{frame, "waits for binder: Feed::get"}, {anr, "waits for lock Store"}} {
+		for format, out := range in(t, underTheMoon(c.cause)) {
+			if drawn := format == "text" || format == "markdown" || format == "html"; drawn && !strings.Contains(out, c.want) {
+				t.Errorf("%s does not tell %q:\n%s", format, c.want, out)
+			}
+			checkEscaped(t, format, out)
+		}
+		for _, width := range []int{40, 80} {
+			var b bytes.Buffer
+			if err := report.Formats[0].Render(&b, layout.Verdict(underTheMoon(c.cause)), document.Options{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(strings.ReplaceAll(b.String(), "\u00a0", " "), "waits for ") {
+				t.Errorf("in %d columns the text does not tell of the wait:\n%s", width, b.String())
+			}
+		}
+	}
+}
+
 // checkEscaped looks for what bad names would do to a format that lets them.
 func checkEscaped(t *testing.T, format, out string) {
 	t.Helper()

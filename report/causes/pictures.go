@@ -46,7 +46,7 @@ func drawable(pictures []diagnose.Picture) []drawing {
 const mostPictures = 8
 
 // letters tell kinds of pictures of one run apart in a page.
-var letters = map[diagnose.PictureKind]string{diagnose.BarsPicture: "b", diagnose.FlamePicture: "f"}
+var letters = map[diagnose.PictureKind]string{diagnose.BarsPicture: "b", diagnose.FlamePicture: "f", diagnose.ThreadsPicture: "t", diagnose.WaitsPicture: "w"}
 
 func figureOf(p diagnose.Picture) (document.Figure, bool) {
 	out := document.Figure{Caption: wording.Name(p.Title)}
@@ -61,6 +61,14 @@ func figureOf(p diagnose.Picture) (document.Figure, bool) {
 		of.Unit, of.Of = p.Flame.Unit, p.Flame.Of
 		flame, ok := figure.NewFlame(callsOf(*p.Flame), p.Flame.Beside, of)
 		out.Detail, out.Picture = flame.Note(figure.Wide), flame
+		return out, ok
+	case p.Kind == diagnose.ThreadsPicture && p.Threads != nil:
+		threads, ok := figure.NewThreads(p.Label, framesOf(*p.Threads))
+		out.Detail, out.Picture = threads.Note(), threads
+		return out, ok
+	case p.Kind == diagnose.WaitsPicture && p.Waits != nil:
+		waits, ok := figure.NewWaits(p.Label, waitingOf(*p.Waits))
+		out.Detail, out.Picture = waits.Note(), waits
 		return out, ok
 	}
 	return document.Figure{}, false
@@ -79,6 +87,33 @@ func callsOf(f diagnose.Flame) []figure.Call {
 	out := make([]figure.Call, len(f.Calls))
 	for i, c := range f.Calls {
 		out[i] = figure.Call{Parent: c.Parent, Name: c.Name, Kind: c.Kind, Base: c.Base, Head: c.Head}
+	}
+	return out
+}
+
+// roles are what a drawn frame is called.
+var roles = map[diagnose.Role]string{
+	diagnose.Late: "Late frame", diagnose.Usual: "Usual frame", diagnose.Base: "Usual frame before",
+}
+
+func framesOf(t diagnose.Threads) []figure.ThreadsFrame {
+	out := make([]figure.ThreadsFrame, len(t.Frames))
+	for i, f := range t.Frames {
+		out[i] = figure.ThreadsFrame{Title: roles[f.Role], TookMS: f.TookMS, DeadlineMS: f.DeadlineMS, Late: f.Role == diagnose.Late}
+		if f.Repetition > 0 {
+			out[i].Detail = "repetition " + strconv.Itoa(f.Repetition)
+		}
+		for _, s := range f.Steps {
+			out[i].Steps = append(out[i].Steps, figure.Step(s))
+		}
+	}
+	return out
+}
+
+func waitingOf(w diagnose.Waits) []figure.Waiting {
+	out := make([]figure.Waiting, len(w.Threads))
+	for i, t := range w.Threads {
+		out[i] = figure.Waiting(t)
 	}
 	return out
 }

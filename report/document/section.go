@@ -148,3 +148,9 @@ type Group struct {
 	Figures []Figure
 	Tables  []Section // of tables
 }
+
+// Worded is a Picture that a place without pictures can show too: as lines of at most
+// so many columns, in which columns stand below each other. 0 is any width.
+type Worded interface {
+	Text(width int) []string
+}

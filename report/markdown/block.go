@@ -178,11 +178,31 @@ func groups(s document.Section, g *document.Groups) []block {
 	for _, text := range slices.Concat(first.Lines, doubts(g)) {
 		b.lines = append(b.lines, "- "+Escape(text)+"\n")
 	}
-	out := []block{b}
+	out := append([]block{b}, figures(first.Figures)...)
 	for _, s := range first.Tables {
 		if t, ok := s.Body.(*document.Table); ok && !s.Detail && len(t.Rows) > 0 {
 			rows, _ := t.Places(t.Rooms.Comment)
 			out = append(out, foldedTable(s, t, rows, t.Count()))
+		}
+	}
+	return out
+}
+
+// pictureWidth is how many columns a picture in lines may have: a comment shows some of
+// them, and scrolls to the others.
+const pictureWidth = 130
+
+// figures are the pictures that can be told in lines, folded. One stands or falls as a
+// whole.
+func figures(all []document.Figure) []block {
+	var out []block
+	for _, f := range all {
+		if worded, ok := f.Picture.(document.Worded); ok {
+			head := fold(f.Caption) + "<pre>\n"
+			for _, line := range worded.Text(pictureWidth) {
+				head += escapePre(line) + "\n"
+			}
+			out = append(out, block{head: head + "</pre>\n", tail: unfold})
 		}
 	}
 	return out

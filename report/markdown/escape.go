@@ -66,6 +66,14 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// escapePre escapes plain text for one line of a <pre> element, in which Markdown has no
+// meaning but HTML has, and which may still mention somebody where it is copied.
+func escapePre(s string) string {
+	return inPre.Replace(s)
+}
+
+var inPre = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "@", "@"+zeroWidth, "#", "#"+zeroWidth, "://", ":"+zeroWidth+"//", wording.NBSP, " ")
+
 func isNotSpace(r rune) bool { return !unicode.IsSpace(r) }
 
 func allDigits(runes []rune) bool {

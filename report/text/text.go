@@ -184,6 +184,7 @@ func (t *text) groups(title string, g *document.Groups) error {
 		for _, line := range append(slices.Clone(group.Lines), group.Doubts...) {
 			t.item(line)
 		}
+		t.figures(group.Figures, verbose)
 		if !verbose {
 			continue
 		}
@@ -194,6 +195,24 @@ func (t *text) groups(title string, g *document.Groups) error {
 		}
 	}
 	return nil
+}
+
+// figures writes the first picture that can be told in lines; where asked, all of them.
+func (t *text) figures(all []document.Figure, verbose bool) {
+	for _, f := range all {
+		worded, ok := f.Picture.(document.Worded)
+		if !ok {
+			continue
+		}
+		t.line("")
+		t.line("  " + t.paint(bold, f.Caption))
+		for _, line := range worded.Text(t.o.Width - 4) {
+			t.line("    " + line)
+		}
+		if !verbose {
+			break
+		}
+	}
 }
 
 // warnings are those of the document and of the cards that are not listed with

@@ -1,0 +1,127 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Limits on a picture of threads.
+const (
+	MaxDrawnFrames = 4
+	MaxSteps       = 200 // of one frame
+)
+
+// Threads is what the threads on the critical paths of frames did, the frames one
+// below the other on one scale of time: the late one first.
+type Threads struct {
+	Frames []DrawnFrame `json:"frames"`
+}
+
+// DrawnFrame is one frame of Threads.
+type DrawnFrame struct {
+	Role       Role `json:"role"`
+	Repetition int  `json:"repetition,omitempty"` // the iteration, from 1; 0 where it is not known
+	// TookMS is how long the frame took, DeadlineMS how long it could have taken; 0
+	// where that is not known. Both begin with the vsync that it was due to begin at.
+	TookMS     float64 `json:"took_ms"`
+	DeadlineMS float64 `json:"deadline_ms,omitempty"`
+	// Steps are the critical path in the order of time.
+	Steps []Step `json:"steps"`
+}
+
+// Role is what a frame is drawn for.
+type Role string
+
+// The roles of frames.
+const (
+	Late  Role = "late"
+	Usual Role = "usual" // of the same event, shown in time
+	Base  Role = "base"  // the same, of the build or the runs before
+)
+
+// Step is a stretch of a critical path: one thread that ran, or waited. Its fields are
+// as a record has them; times begin with the frame, and may be before it.
+type Step struct {
+	Thread  string  `json:"thread"`
+	Process string  `json:"process,omitempty"`
+	Stage   string  `json:"stage,omitempty"`
+	Kind    string  `json:"kind"`            // run.Wait*: "running", "binder"
+	What    string  `json:"what,omitempty"`  // that ran, or was waited for
+	Slice   string  `json:"slice,omitempty"` // the innermost that stood open
+	FromMS  float64 `json:"from_ms"`
+	ToMS    float64 `json:"to_ms"`
+}
+
+// PictureOfFrames draws a late frame above a usual one of the same event and one of
+// before, which are nil where there is none. It is nil where nothing is known of the
+// late frame's critical path.
+func PictureOfFrames(title string, late run.LateFrame, usual, base *run.LateFrame) *Picture {
+	if len(late.Path) == 0 {
+		return nil
+	}
+	t := Threads{Frames: []DrawnFrame{drawnFrame(Late, late)}}
+	if usual != nil && len(usual.Path) > 0 {
+		t.Frames = append(t.Frames, drawnFrame(Usual, *usual))
+	}
+	if base != nil && len(base.Path) > 0 {
+		t.Frames = append(t.Frames, drawnFrame(Base, *base))
+	}
+	return &Picture{Kind: ThreadsPicture, Title: title, Label: title, Threads: &t}
+}
+
+func drawnFrame(role Role, f run.LateFrame) DrawnFrame {
+	out := DrawnFrame{Role: role, Repetition: f.Repetition, TookMS: f.DurationMS, DeadlineMS: f.DeadlineMS, Steps: make([]Step, len(f.Path))}
+	for i, s := range f.Path {
+		out.Steps[i] = Step(s)
+	}
+	return out
+}
+
+func (t Threads) cut() Threads {
+	t.Frames = each(t.Frames, MaxDrawnFrames, func(f DrawnFrame) DrawnFrame {
+		f.Steps = each(f.Steps, MaxSteps, func(s Step) Step {
+			for _, text := range []*string{&s.Thread, &s.Process, &s.Stage, &s.Kind, &s.What, &s.Slice} {
+				*text = cutText(*text)
+			}
+			return s
+		})
+		return f
+	})
+	return t
+}
+
+func (t Threads) validate() error {
+	if len(t.Frames) > MaxDrawnFrames {
+		return fmt.Errorf("frames has %d entries, at most %d are allowed", len(t.Frames), MaxDrawnFrames)
+	}
+	for i, f := range t.Frames {
+		if err := f.validate(); err != nil {
+			return fmt.Errorf("frames[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func (f DrawnFrame) validate() error {
+	switch {
+	case f.Role != Late && f.Role != Usual && f.Role != Base:
+		return fmt.Errorf("role is %.60q, want %q, %q or %q", f.Role, Late, Usual, Base)
+	case f.Repetition < 0:
+		return fmt.Errorf("repetition is %d, want 0 or more", f.Repetition)
+	case !amountOf(f.TookMS) || !amountOf(f.DeadlineMS):
+		return fmt.Errorf("took_ms is %g and deadline_ms %g, want 0 to %g", f.TookMS, f.DeadlineMS, float64(maxNumber))
+	case len(f.Steps) > MaxSteps:
+		return fmt.Errorf("steps has %d entries, at most %d are allowed", len(f.Steps), MaxSteps)
+	}
+	for i, s := range f.Steps {
+		if !number(s.FromMS) || !number(s.ToMS) || s.ToMS < s.FromMS {
+			return fmt.Errorf("steps[%d] is from %g to %g, want at most %g either way, in order", i, s.FromMS, s.ToMS, float64(maxNumber))
+		}
+		if err := errors.Join(texts("thread", s.Thread, "process", s.Process, "stage", s.Stage), texts("kind", s.Kind, "what", s.What, "slice", s.Slice)); err != nil {
+			return fmt.Errorf("steps[%d]: %w", i, err)
+		}
+	}
+	return nil
+}

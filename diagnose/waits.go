@@ -1,0 +1,115 @@
+package diagnose
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Waits is who waited for whom when something did not respond: first the thread that
+// did not respond, last one that kept the others waiting.
+type Waits struct {
+	Threads []Waiting `json:"threads"`
+}
+
+// Waiting is one thread of Waits.
+type Waiting struct {
+	Name     string `json:"name"`
+	Process  string `json:"process,omitempty"`
+	State    string `json:"state,omitempty"`
+	WaitsFor string `json:"waits_for,omitempty"` // in words
+	At       string `json:"at,omitempty"`        // the frame of its stack that tells most
+	// Next is the place of the thread that it waits for; -1 where it waits for none.
+	Next int `json:"next"`
+	// Critical says that it keeps the others waiting.
+	Critical bool `json:"critical,omitempty"`
+}
+
+func (w Waits) cut() Waits {
+	w.Threads = each(w.Threads, run.MaxANRThreads, func(t Waiting) Waiting {
+		for _, text := range []*string{&t.Name, &t.Process, &t.State, &t.WaitsFor, &t.At} {
+			*text = cutText(*text)
+		}
+		if t.Next >= run.MaxANRThreads {
+			t.Next = -1
+		}
+		return t
+	})
+	return w
+}
+
+func (w Waits) validate() error {
+	if len(w.Threads) > run.MaxANRThreads {
+		return fmt.Errorf("threads has %d entries, at most %d are allowed", len(w.Threads), run.MaxANRThreads)
+	}
+	for i, t := range w.Threads {
+		if t.Next < -1 || t.Next >= len(w.Threads) {
+			return fmt.Errorf("threads[%d].next is %d, want -1 or the place of one of %d threads", i, t.Next, len(w.Threads))
+		}
+		if err := errors.Join(texts("name", t.Name, "process", t.Process, "state", t.State), texts("waits_for", t.WaitsFor, "at", t.At)); err != nil {
+			return fmt.Errorf("threads[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// PictureOfWaits is who waited for whom when something did not respond; nil where no
+// threads were read.
+func PictureOfWaits(title string, a run.ANR) *Picture {
+	if len(a.Threads) == 0 {
+		return nil
+	}
+	var w Waits
+	for i, t := range a.Threads {
+		w.Threads = append(w.Threads, Waiting{
+			Name: t.Name, Process: cmp.Or(t.Process, a.Process), State: t.State, WaitsFor: t.WaitsFor, At: telling(t.Stack), Critical: t.Critical,
+			Next: next(a, i),
+		})
+	}
+	return &Picture{Kind: WaitsPicture, Title: title, Label: title, Waits: &w}
+}
+
+// next is the place of the thread that one of an ANR's waits for, -1 for none.
+func next(a run.ANR, of int) int {
+	switch told := a.Threads[of].Next; {
+	case a.Threads[of].WaitsFor == "":
+		return -1
+	case told > 0 && told <= len(a.Threads):
+		return told - 1
+	case of+1 < len(a.Threads):
+		return of + 1
+	case a.Cycle: // a record of before places were told: it leads back into the chain
+		return 0
+	}
+	return -1
+}
+
+// platform begins the names of methods that are not the app's own.
+var platform = []string{"java.", "javax.", "jdk.", "sun.", "libcore.", "dalvik.", "android.", "com.android.", "kotlin.", "kotlinx."}
+
+// telling is the frame of a stack, innermost first, that says most of what the thread
+// was at: the innermost of Java that is not the platform's, or else the innermost.
+func telling(stack []string) string {
+	innermost := ""
+	for _, frame := range stack {
+		if strings.HasPrefix(frame, "- ") { // a lock, not a frame
+			continue
+		}
+		innermost = cmp.Or(innermost, frame)
+		own := !slices.ContainsFunc(platform, func(prefix string) bool { return strings.HasPrefix(frame, prefix) })
+		if own && javaFrame(frame) {
+			return frame
+		}
+	}
+	return innermost
+}
+
+// javaFrame reports whether a frame is a method with its source: "a.B.c(B.java:1)".
+func javaFrame(frame string) bool {
+	name, _, ok := strings.Cut(frame, "(")
+	return ok && strings.HasSuffix(frame, ")") && !strings.ContainsAny(name, " /#") && strings.Contains(name, ".")
+}

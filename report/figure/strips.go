@@ -1,0 +1,112 @@
+package figure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/report/wording"
+)
+
+// mostStrips is how many steps of a frame are told as text.
+const mostStrips = 10
+
+// Text is the picture in lines of at most so many columns: of each frame its longest
+// steps in the order of time, each with a bar that shows when it was, full where the
+// thread ran.
+func (t Threads) Text(width int) []string {
+	bar := 24
+	switch {
+	case width < 60:
+		bar = 0
+	case width < 80:
+		bar = 10
+	}
+	var out []string
+	for i, f := range t.frames {
+		if i > 0 {
+			out = append(out, "")
+		}
+		out = append(out, inColumns(f.heading(), width))
+		shown, left := f.longest(mostStrips)
+		for _, k := range shown {
+			s := f.Steps[k]
+			line := fmt.Sprintf("%s %9s  ", s.strip(t.from, t.to, bar), milliseconds(s.lasts()))
+			text := f.who(s) + " " + s.text()
+			if twwidth.Width(line+text) > width {
+				text = wording.Name(s.Thread) + " " + s.text() // the picture on a page has the processes too
+			}
+			out = append(out, inColumns(line+text, width))
+		}
+		if left > 0 {
+			out = append(out, inColumns(strings.Repeat(" ", bar+12)+words.Count(left, "shorter step", "shorter steps")+" left out", width))
+		}
+	}
+	return out
+}
+
+// longest are the places of the longest steps, in the order of time.
+func (f threadsFrame) longest(most int) (places []int, left int) {
+	places = make([]int, len(f.Steps))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortStableFunc(places, func(a, b int) int {
+		if f.Steps[a].lasts() > f.Steps[b].lasts() {
+			return -1
+		}
+		return 1
+	})
+	left = max(len(places)-most, 0)
+	places = places[:len(places)-left]
+	slices.Sort(places)
+	return places, left
+}
+
+// strip is when a step was, of the time between two moments, in so many columns: at
+// least one is filled.
+func (s Step) strip(from, to float64, columns int) string {
+	at := func(ms float64) int { return int((ms - from) / (to - from) * float64(columns)) }
+	first := max(min(at(s.FromMS), columns-1), 0)
+	last := min(max(at(s.ToMS), first+1), columns)
+	mark := "░"
+	if s.Kind == "running" {
+		mark = "█"
+	}
+	return strings.Repeat("·", first) + strings.Repeat(mark, last-first) + strings.Repeat("·", columns-last)
+}
+
+// Text is the chain in lines of at most so many columns, 0 for any: each thread, below
+// it what it waits for, and so on to the one that keeps the others waiting.
+func (w Waits) Text(width int) []string {
+	var out []string
+	for i, t := range w.threads {
+		name, state := t.title()
+		line := name
+		if process := wording.Name(t.Process); process != "" {
+			line += " of " + process
+		}
+		if state != "" {
+			line += " (" + state + ")"
+		}
+		if at := wording.Name(t.At); at != "" {
+			line += " at " + at
+		}
+		out = append(out, inColumns(line, width))
+		if wait := waitsFor(t); wait != "" {
+			out = append(out, inColumns("  "+wait+w.leads(i), width))
+		}
+	}
+	return out
+}
+
+// inColumns cuts a line to so many columns of a terminal, 0 for any.
+func inColumns(s string, width int) string {
+	for n := width; width > 0 && n > 0 && twwidth.Width(s) > width; n-- {
+		s = words.Clip(s, n)
+	}
+	return s
+}
