@@ -67,7 +67,7 @@ func (a *Account) Begin(d *Deeds, n int) {
 	a.thread(d, Render, d.PID+2, "RenderThread")
 	a.thread(d, Heap, d.PID+3, "HeapTaskDaemon")
 	for n := range binderThreads {
-		a.thread(d, Binders+n, d.PID+4+n, a.binderName(int32(d.PID), int32(n)))
+		a.thread(d, Binders+n, d.PID+4+n, a.BinderName(int32(d.PID), int32(n)))
 	}
 	a.thread(d, Catcher, d.PID+1, "Signal Catcher")
 	d.binder = &sched.Pool{Threads: d.Threads[Binders:Catcher]}

@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
@@ -50,8 +51,8 @@ func (a *Account) startSystem() {
 	a.reader, a.dispatcher = system(inputReader, "InputReader"), system(inputDispatcher, "InputDispatcher")
 	a.Binder = sched.Binder{System: &sched.Pool{}, Flinger: &sched.Pool{}, Blast: a.Profile.API >= 31}
 	for n := range int32(binderThreads) {
-		a.Binder.Flinger.Threads = append(a.Binder.Flinger.Threads, own(flingerBinder+n, a.binderName(sched.FlingerPID, n)))
-		a.Binder.System.Threads = append(a.Binder.System.Threads, system(systemBinder+n, a.binderName(logcat.SystemPID, n)))
+		a.Binder.Flinger.Threads = append(a.Binder.Flinger.Threads, own(flingerBinder+n, a.BinderName(sched.FlingerPID, n)))
+		a.Binder.System.Threads = append(a.Binder.System.Threads, system(systemBinder+n, a.BinderName(logcat.SystemPID, n)))
 	}
 }
 
@@ -63,10 +64,10 @@ const (
 	inputReader     = logcat.SystemPID + 61
 )
 
-// binderName is the name of a process's n-th thread that answers calls
+// BinderName is the name of a process's n-th thread that answers calls
 // (ProcessState::makeBinderThreadName; Android 5 and 6 leave the process out, and since
 // Android 12 it begins with the driver's name).
-func (a *Account) binderName(pid, n int32) string {
+func (a *Account) BinderName(pid, n int32) string {
 	switch {
 	case a.Profile.API < 24:
 		return fmt.Sprintf("Binder_%X", n+1)
@@ -197,4 +198,32 @@ func (a *Account) Busy(cpu int) time.Duration {
 func (a *Account) InStep(part power.Part) []time.Duration {
 	a.Advance()
 	return a.scheduler.InStep(part)
+}
+
+// Occupy has a thread of the process's pool run from now on for so long. It begins now, if
+// there is none of that name yet; where there is no room for it, the last one runs.
+func (a *Account) Occupy(d *Deeds, name string, long time.Duration) (tid int) {
+	now := a.Clock.Now()
+	place := 0
+	for place < len(d.pooled) && place < poolSize-1 && d.Threads[Pool+place].Name != kernelName(name) {
+		place++
+	}
+	if place == len(d.pooled) {
+		d.pooled = append(d.pooled, 0)
+		a.thread(d, Pool+place, d.PID+10+place, kernelName(name))
+	}
+	d.pooled[place] = max(d.pooled[place], now+long)
+	t := d.Threads[Pool+place]
+	a.ask(d, sched.Item{Thread: t, Woken: now, Waker: int32(d.PID), From: now, To: now + long, Kind: power.Other, Method: power.System})
+	return int(t.TID)
+}
+
+// kernelName is what the kernel has of a thread's name: its first 15 bytes, of one with a
+// point or an @ its last (SetThreadName of libartbase).
+func kernelName(name string) string {
+	const longest = 15
+	if len(name) > longest && strings.ContainsAny(name, ".@") {
+		return name[len(name)-longest:]
+	}
+	return name[:min(len(name), longest)]
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/stacks"
 )
 
 // process is the process of an app, with the frames it rendered.
@@ -25,6 +26,7 @@ type process struct {
 	deeds      *account.Deeds // what it did that costs power
 	draws      *pipeline.App  // its frames
 	task       task
+	stands     *stacks.Standing // what keeps its UI thread, by its file; or nil
 }
 
 // newProcess is a process that begins now.

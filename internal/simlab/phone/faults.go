@@ -139,6 +139,10 @@ func (p *Phone) strikeApp(f simapp.Fault, pr *process) {
 	case simapp.Crash:
 		p.crash(pr)
 	case simapp.ANR:
+		if f.Told() {
+			p.standStill(pr, f)
+			return
+		}
 		p.freeze(pr, f.For)
 	case simapp.Stuck:
 		pr.draws.Stop(p.clock.Now())

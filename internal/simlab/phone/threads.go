@@ -6,7 +6,6 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/shell"
-	"github.com/apkgate/apkgate/internal/simlab/stacks"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
@@ -49,8 +48,8 @@ func (p *Phone) dumpThreads(pr *process) {
 	p.power.CatchSignal(pr.deeds, catcherFor)
 	text := ""
 	p.clock.At(p.clock.Now()+catchTakes, func() {
-		if !pr.dead {
-			text = (&stacks.Process{Account: p.power, Deeds: pr.deeds, Layers: pr.Layers, Draws: pr.draws}).Dump()
+		if view := p.viewOf(pr); view != nil {
+			text = view.Dump()
 		}
 	})
 	p.clock.At(p.clock.Now()+stacksTake, func() {

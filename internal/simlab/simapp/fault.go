@@ -44,10 +44,18 @@ type Fault struct {
 	For        time.Duration // how long it lasts; 0: until it is undone
 	Repetition int           // counted from 1 over a phone's life; 0: every one
 	When       Condition     // the phones and networks it strikes on
+	// Timeout and Because are an ANR's: what the system waited for, and why. An ANR with
+	// neither is the bare one, of which the log alone tells.
+	Timeout Timeout
+	Because Standstill
 }
 
+// Told reports whether the file says more of an ANR than that there is one.
+func (f Fault) Told() bool { return f.Timeout != "" }
+
 // ParseFault reads "crash after open-message repetition 3 when sdk=9", the words
-// behind `fault` in an app's file.
+// behind `fault` in an app's file; of an anr also "kind broadcast because lock
+// DatabaseWriter".
 func ParseFault(text string) (Fault, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -57,7 +65,11 @@ func ParseFault(text string) (Fault, error) {
 	if !slices.Contains(FaultKinds(), f.Kind) {
 		return Fault{}, fmt.Errorf("fault %q is not one of %s", words[0], kinds())
 	}
-	err := eachPair(words[1:], func(key, value string) (err error) {
+	pairs, err := f.explained(words[1:])
+	if err != nil {
+		return Fault{}, err
+	}
+	err = eachPair(pairs, func(key, value string) (err error) {
 		switch key {
 		case "after":
 			f.After, err = name("an event's name", value)
@@ -69,12 +81,36 @@ func ParseFault(text string) (Fault, error) {
 			f.Repetition, err = number(value, 1, 1_000_000)
 		case "when":
 			f.When, err = condition(value)
+		case "kind":
+			f.Timeout, err = timeout(value)
 		default:
-			err = fmt.Errorf("%q is not one of after, at, for, repetition, when", key)
+			err = fmt.Errorf("%q is not one of after, at, for, repetition, when, kind, because", key)
 		}
 		return err
 	})
+	switch {
+	case err != nil || !f.Told():
+	case f.Kind != ANR:
+		return Fault{}, fmt.Errorf("kind and because belong to an anr, not to %s", f.Kind)
+	case f.For > 0 && f.For < f.Timeout.Patience():
+		return Fault{}, fmt.Errorf("for %v is too short: the system waits for %v until it says so", f.For, f.Timeout.Patience())
+	}
 	return f, err
+}
+
+// explained takes what stands behind because, which ends a fault: why an app stands still.
+// Without it, it works.
+func (f *Fault) explained(words []string) (pairs []string, err error) {
+	at := slices.Index(words, "because")
+	if at >= 0 {
+		f.Timeout = InputTimeout
+		f.Because, err = standstill(words[at+1:])
+		return words[:at], err
+	}
+	if slices.Contains(words, "kind") {
+		f.Because = Standstill{Why: OwnWork}
+	}
+	return words, nil
 }
 
 func kinds() string {

@@ -1,6 +1,8 @@
 // Package stacks writes the stacks of a simulated app's threads, as ART does where a
-// process gets SIGQUIT. They are a view of the phone's books (package account), of what
-// happened and of what the app is drawing: it works nothing out.
+// process gets SIGQUIT, or Dalvik before Android 5. They are a view of the phone's books
+// (package account), of what happened and of what the app is drawing, and of what its
+// file says that keeps it: it works nothing out. Of the system's own processes it shows
+// what an app waits for in them, and that else they wait.
 package stacks
 
 import (
@@ -9,7 +11,6 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
-	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/pipeline"
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/sched"
@@ -26,6 +27,11 @@ type Process struct {
 	*account.Deeds
 	Layers []*timeline.Layer
 	Draws  *pipeline.App
+	// Fingerprint is that of the phone's build.
+	Fingerprint string
+	// Stands is what keeps the UI thread now, nil where nothing does that the app's file
+	// tells of.
+	Stands *Standing
 }
 
 // stack is what a thread is at: its state as ART names it, and its frames, the innermost
@@ -35,32 +41,29 @@ type stack struct {
 	frames []string
 }
 
-// Dump is the stacks of a process's threads now, as ART writes them
-// (ThreadList::DumpForSigQuit, Thread::DumpState).
+// Dump is the stacks of a process's threads now.
 func (p *Process) Dump() string {
-	now := p.Clock.Now()
-	p.Advance()
-	var blocks []string
-	for _, place := range stackOrder() {
-		if t := p.Threads[place]; t != nil {
-			blocks = append(blocks, p.threadState(place, t))
-		}
-	}
-	return fmt.Sprintf("----- pid %d at %s -----\nCmd line: %s\nBuild type: optimized\n\nDALVIK THREADS (%d):\n%s\n----- end %d -----\n",
-		p.PID, clock.Wall(now).Format("2006-01-02 15:04:05.000000000-0700"), p.App.Package, len(blocks), strings.Join(blocks, ""), p.PID)
+	return p.dump(p.PID, p.App.Package, p.threads())
 }
 
-// stackOrder is the order of threads in a dump: the one that writes it is first.
-func stackOrder() []int {
+// threads are the process's own, in a dump's order: the one that writes it is first.
+func (p *Process) threads() (out []thread) {
+	p.Advance()
 	order := []int{account.Catcher}
 	for place := account.UI; place < account.Catcher; place++ {
 		order = append(order, place)
 	}
-	return order
+	for _, place := range order {
+		drawn := place == account.Render && p.Profile.API < renderThreadSince // by the UI thread
+		if t := p.Threads[place]; t != nil && !drawn {
+			out = append(out, p.thread(place, t))
+		}
+	}
+	return out
 }
 
-// threadState is what a dump says of one thread.
-func (p *Process) threadState(place int, t *sched.Thread) string {
+// thread is what a dump says of one thread.
+func (p *Process) thread(place int, t *sched.Thread) thread {
 	last, state := p.lastRun(t.TID)
 	var s stack
 	if state == 'R' {
@@ -68,48 +71,25 @@ func (p *Process) threadState(place int, t *sched.Thread) string {
 	} else {
 		s = p.sleeps(place)
 	}
-	name, kind, group, shared := t.Name, "", "main", ""
+	delayed, turns := t.Delayed()
+	out := thread{
+		name: t.Name, group: "main", vm: place + 1, tid: t.TID, state: state, core: int(last.CPU),
+		ran: t.Ran(), delayed: delayed, turns: turns,
+	}
 	switch place {
 	case account.UI:
-		name = "main"
+		out.name, out.nice = "main", -10
 	case account.Catcher, account.Heap:
-		kind, group = "daemon ", "system"
+		out.daemon, out.group = true, "system"
 	case account.Render:
-		kind = "daemon "
+		out.daemon, out.nice = true, -10
 	}
-	if s.status == "Runnable" {
-		shared = ` "mutator lock"(shared held)`
+	if place == account.Heap && p.Profile.API < renderThreadSince {
+		out.name = "GC"
 	}
-	delayed, turns := t.Delayed()
-	ticks := int64(t.Ran() / jiffy)
-	user := ticks * 4 / 5
-	return fmt.Sprintf("\"%s\" %sprio=5 tid=%d %s\n  | group=\"%s\" sCount=%d dsCount=0 flags=0 obj=0x%08x self=0x%010x\n"+
-		"  | sysTid=%d nice=-10 cgrp=top-app sched=0/0 handle=0x%010x\n"+
-		"  | state=%c schedstat=( %d %d %d ) utm=%d stm=%d core=%d HZ=100\n  | held mutexes=%s\n%s\n",
-		name, kind, place+1, s.status, group, suspended(s.status), 0x72000000+t.TID*120, 0x7400000000+int64(t.TID)*0x1000,
-		t.TID, 0x7500000000+int64(t.TID)*0x1000,
-		state, t.Ran().Nanoseconds(), delayed.Nanoseconds(), turns, user, ticks-user, last.CPU, shared, s.text())
-}
-
-// suspended is how often a thread is suspended for the dump: not where it writes itself.
-func suspended(status string) int {
-	if status == "Runnable" {
-		return 0
-	}
-	return 1
-}
-
-func (s stack) text() string {
-	var b strings.Builder
-	managed := false
-	for _, frame := range s.frames {
-		managed = managed || strings.HasPrefix(frame, "at ")
-		b.WriteString("  " + frame + "\n")
-	}
-	if !managed {
-		b.WriteString("  (no managed stack frames)\n")
-	}
-	return b.String()
+	out.status, out.frames = s.status, s.frames
+	p.stand(place, &out)
+	return out
 }
 
 // lastRun is the newest run of a thread that is remembered, and the state in which the
@@ -137,7 +117,7 @@ func (p *Process) runs(place int) stack {
 			does = s
 		}
 	})
-	if place != account.UI && (place < account.Pool || place >= account.Binders) {
+	if place != account.UI && !isWorker(place) {
 		return stack{nativeOr(place), p.sleeps(place).frames}
 	}
 	s := stack{status: "Runnable"}
@@ -151,22 +131,22 @@ func (p *Process) runs(place int) stack {
 				}
 				continue
 			}
-			s.frames = append(s.frames, "at "+method.Name+"("+sourceOf(method.Name)+":42)")
+			s.frames = append(s.frames, at(method.Name, 42))
 		}
 	}
 	switch {
 	case place != account.UI:
-		s.frames = append(s.frames, workerFrames...)
+		s.frames = append(s.frames, worker()...)
 	case does.Kind == power.Frame:
 		if len(s.frames) == 0 {
-			s.frames = []string{"at android.view.View.draw(View.java:23889)"}
+			s.frames = []string{at("android.view.View.draw", 23889)}
 		}
-		s.frames = append(append(s.frames, frameFrames...), loopFrames...)
+		s.frames = append(s.frames, p.drawn()...)
 	default:
 		if len(s.frames) == 0 {
-			s.frames = []string{"at " + p.App.ActivityClass() + ".onClick(Simulated.java:42)"}
+			s.frames = []string{fmt.Sprintf("at %s.onClick(Simulated.java:42)", p.App.ActivityClass())}
 		}
-		s.frames = append(s.frames, loopFrames...)
+		s.frames = append(s.frames, p.handled(true)...)
 	}
 	return s
 }
@@ -180,13 +160,6 @@ func nativeOr(place int) string {
 	return "Native"
 }
 
-// sourceOf is the file of a method's class: Feed.java of com.example.Feed$1.bind.
-func sourceOf(method string) string {
-	class := method[:max(0, strings.LastIndexByte(method, '.'))]
-	class, _, _ = strings.Cut(class[strings.LastIndexByte(class, '.')+1:], "$")
-	return class + ".java"
-}
-
 // sleeps is the stack of a thread that waits.
 func (p *Process) sleeps(place int) stack {
 	switch {
@@ -195,42 +168,29 @@ func (p *Process) sleeps(place int) stack {
 	case place == account.Catcher:
 		return stack{"Runnable", nil}
 	case place == account.Heap:
-		return stack{"WaitingForTaskProcessor", []string{
-			"at dalvik.system.VMRuntime.runHeapTasks(Native method)", "at java.lang.Daemons$HeapTaskDaemon.runInternal(Daemons.java:609)",
-			"at java.lang.Daemons$Daemon.run(Daemons.java:140)", "at java.lang.Thread.run(Thread.java:1012)",
-		}}
+		return stack{"WaitingForTaskProcessor", heapWaits}
 	case place == account.Render:
-		return stack{"Native", []string{
-			"native: #00 pc 00000000000a33b8  /apex/com.android.runtime/lib64/bionic/libc.so (__epoll_pwait+8)",
-			"native: #01 pc 000000000057c4c0  /system/lib64/libhwui.so (android::uirenderer::renderthread::RenderThread::threadLoop()+220)",
-		}}
+		return stack{"Native", p.renderWaits(p.Threads[place].TID)}
 	case place >= account.Binders:
-		return stack{"Native", []string{
-			"native: #00 pc 00000000000a23d8  /apex/com.android.runtime/lib64/bionic/libc.so (__ioctl+8)",
-			"native: #01 pc 0000000000058b9c  /system/lib64/libbinder.so (android::IPCThreadState::joinThreadPool(bool)+348)",
-		}}
+		return stack{"Native", p.pooled(p.Threads[place].TID)}
 	}
-	return stack{"Waiting", append([]string{
-		"at java.lang.Object.wait(Native method)", "at java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:435)",
-		"at java.util.concurrent.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1092)",
-	}, workerFrames...)}
+	return stack{"Waiting", takes()}
 }
 
 // uiWaits is the stack of a UI thread that sleeps: it waits for the render thread, for the
 // answer to a call, or for a message.
 func (p *Process) uiWaits() stack {
-	frames := append([]string{"at android.os.MessageQueue.nativePollOnce(Native method)", "at android.os.MessageQueue.next(MessageQueue.java:335)"}, loopFrames[2:]...)
 	class := "android.graphics.HardwareRenderer"
 	if p.Profile.API < 29 {
 		class = "android.view.ThreadedRenderer"
 	}
 	switch {
 	case p.calls(int32(p.PID)):
-		frames = append([]string{"at android.os.BinderProxy.transactNative(Native method)", "at android.os.BinderProxy.transact(BinderProxy.java:584)"}, loopFrames...)
+		return stack{"Native", join([]string{"at android.os.BinderProxy.transactNative(Native method)", at("android.os.BinderProxy.transact", 584)}, p.handled(true))}
 	case p.syncs():
-		frames = append(append([]string{"at " + class + ".nSyncAndDrawFrame(Native method)", "at " + class + ".syncAndDrawFrame(HardwareRenderer.java:500)"}, frameFrames...), loopFrames...)
+		return stack{"Native", join([]string{"at " + class + ".nSyncAndDrawFrame(Native method)", at(class+".syncAndDrawFrame", 500)}, p.drawn())}
 	}
-	return stack{"Native", frames}
+	return stack{"Native", p.idle(p.loop())}
 }
 
 // calls reports whether a thread waits for an answer.
@@ -261,19 +221,7 @@ func (p *Process) syncs() bool {
 	return false
 }
 
-// What threads come from.
-var (
-	loopFrames = []string{
-		"at android.os.Handler.handleCallback(Handler.java:958)", "at android.os.Handler.dispatchMessage(Handler.java:99)",
-		"at android.os.Looper.loop(Looper.java:294)", "at android.app.ActivityThread.main(ActivityThread.java:8177)",
-		"at java.lang.reflect.Method.invoke(Native method)", "at com.android.internal.os.ZygoteInit.main(ZygoteInit.java:971)",
-	}
-	frameFrames = []string{
-		"at android.view.ViewRootImpl.performDraw(ViewRootImpl.java:4643)", "at android.view.ViewRootImpl.performTraversals(ViewRootImpl.java:3822)",
-		"at android.view.Choreographer.doFrame(Choreographer.java:882)",
-	}
-	workerFrames = []string{
-		"at java.util.concurrent.ThreadPoolExecutor.runWorker(ThreadPoolExecutor.java:1156)", "at java.util.concurrent.ThreadPoolExecutor$Worker.run(ThreadPoolExecutor.java:651)",
-		"at java.lang.Thread.run(Thread.java:1012)",
-	}
-)
+// isKernelName reports whether a thread's name is what the kernel has of another.
+func isKernelName(short, name string) bool {
+	return short == name || len(short) == 15 && (strings.HasPrefix(name, short) || strings.HasSuffix(name, short))
+}

@@ -44,9 +44,12 @@ type file struct {
 	modified time.Time
 }
 
-// Threads is where the stacks of apps' threads are. Their files are for root alone:
-// they have the mode 0640 and the group system.
+// Threads is where the stacks of apps' threads are. Most of its files are the system's
+// alone, or its group's, and so for a shell that is root.
 const Threads = "/data/anr"
+
+// readable is the mode of a file that everybody may read.
+const readable fs.FileMode = 0o004
 
 // New is a storage with a phone's folders, made at a time, and nothing in them. Now
 // is the phone's wall clock; live answers for the files of /proc and /sys, whose
@@ -100,7 +103,7 @@ func (f *Files) Read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, errNotFound)
 	case there.mode.IsDir():
 		return nil, fmt.Errorf("%s: %w", name, errIsDirectory)
-	case strings.HasPrefix(name, Threads+"/") && !f.Root:
+	case strings.HasPrefix(name, Threads+"/") && !f.Root && there.mode&readable == 0:
 		return nil, fmt.Errorf("%s: Permission denied", name)
 	}
 	return there.data, nil

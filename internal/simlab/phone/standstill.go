@@ -1,0 +1,178 @@
+package phone
+
+import (
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/anr"
+	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/home"
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/stacks"
+)
+
+// standsOn is for how much longer than the system is patient an app stands still by default.
+const standsOn = 1500 * time.Millisecond
+
+// standStill keeps the UI thread of an app for the reason that its file gives, and has the
+// system say so. The app lives on, as if somebody waited.
+func (p *Phone) standStill(pr *process, f simapp.Fault) {
+	patience := f.Timeout.Patience()
+	long := f.For
+	switch {
+	case f.Because.Why == simapp.NothingUp:
+		long = patience + time.Millisecond
+	case long == 0:
+		long = patience + standsOn
+	}
+	now, used := p.clock.Now(), p.used(pr)
+	pr.draws.Hold(now, long)
+	if runs(f.Because.Why) {
+		pr.busy = append(pr.busy, choreo.Block{At: now, For: long})
+	}
+	if f.Because.Thread != "" && len(f.Because.Calls) == 0 && pr.deeds != nil {
+		busy := long
+		if f.Because.Why == simapp.Deadlock {
+			busy = time.Millisecond
+		}
+		p.power.Occupy(pr.deeds, f.Because.Thread, busy)
+	}
+	stands := &stacks.Standing{Standstill: f.Because, Timeout: f.Timeout, Peers: p.peersOf(f.Because)}
+	pr.stands = stands
+	p.clock.At(now+long, func() {
+		if pr.stands == stands {
+			pr.stands = nil
+		}
+	})
+	p.clock.At(now+long+longFrameTold, func() { p.tellLongFrames(pr) })
+	p.clock.At(now+patience, func() {
+		if !pr.dead {
+			p.saysSo(pr, f, anr.Usage{From: now, To: now + patience, App: p.used(pr) - used, CPUs: p.cpus()})
+		}
+	})
+}
+
+// runs reports whether a UI thread has a CPU, or waits for one, while it stands still.
+func runs(why string) bool {
+	return why == simapp.OwnWork || why == simapp.BusyCPUs || why == simapp.NothingUp
+}
+
+// peersOf are the processes that answer the calls of an app that stands still, by name.
+// Those that are not simulated have numbers all the same.
+func (p *Phone) peersOf(s simapp.Standstill) map[string]int {
+	out := map[string]int{}
+	for _, call := range s.Calls {
+		switch pr := p.state.running[call.Process]; {
+		case call.Process == "system_server":
+			out[call.Process] = logcat.SystemPID
+		case call.Process == systemUI.Package:
+			out[call.Process] = home.SystemUIPID
+		case pr != nil:
+			out[call.Process] = pr.PID
+		default:
+			out[call.Process] = 1400 + p.random("peer", call.Process).IntN(1200)
+		}
+	}
+	return out
+}
+
+// After an app has written its stacks it takes so long for each other process, and then
+// until the log has it.
+const (
+	dumpsOther = 380 * time.Millisecond
+	countsCPUs = 700 * time.Millisecond
+)
+
+// late is how long after it has noticed the system looks at an app where that has nothing
+// to do any more by then.
+const late = 400 * time.Millisecond
+
+// saysSo is what the system does where an app does not respond: the event at once, then the
+// stacks of the app, its own and those of who answers the app, then the log
+// (ProcessErrorStateRecord.appNotResponding).
+func (p *Phone) saysSo(pr *process, f simapp.Fault, u anr.Usage) {
+	e := anr.Event{
+		API: p.profile.API, App: pr.app, PID: pr.PID, UID: p.packages.UID(pr.app.Package), Timeout: f.Timeout, Why: f.Because.Why,
+		Window: p.windowOf(pr), At: p.clock.Now(), Waited: u.To - u.From + 3*time.Millisecond, User: p.options.Production, Build: p.state.props["ro.build.fingerprint"],
+	}
+	if !e.Reported() {
+		return
+	}
+	p.log.Event("am_anr", e.Fields()...)
+	looks := catchTakes
+	if f.Because.Why == simapp.NothingUp {
+		looks = late
+	}
+	p.clock.At(e.At+looks-catchTakes, func() {
+		if pr.deeds != nil && !pr.dead {
+			p.power.CatchSignal(pr.deeds, catcherFor)
+		}
+	})
+	p.clock.At(e.At+looks, func() {
+		text := p.stacksOf(pr, e)
+		after := time.Duration(text.others) * dumpsOther
+		p.clock.At(p.clock.Now()+after, func() { p.keepStacks(e, text.whole) })
+		p.clock.At(p.clock.Now()+after+countsCPUs, func() { p.tellANR(e, u) })
+	})
+}
+
+// used is the CPU time of a process up to now.
+func (p *Phone) used(pr *process) time.Duration {
+	if pr.deeds == nil {
+		return 0
+	}
+	return p.power.CPU(pr.deeds)
+}
+
+// cpus is how many the phone has.
+func (p *Phone) cpus() int { return p.power.Hardware.Little.Count + p.power.Hardware.Big.Count }
+
+// windowOf is the window of an app with the focus, as the input dispatcher names it.
+func (p *Phone) windowOf(pr *process) string {
+	if l := pr.front(); l != nil {
+		return fmt.Sprintf("%x %s", l.Hash, l.Title)
+	}
+	return "0 " + pr.component()
+}
+
+// written are the stacks of several processes.
+type written struct {
+	whole  string
+	others int
+}
+
+// stacksOf are the stacks that belong to an ANR, now.
+func (p *Phone) stacksOf(pr *process, e anr.Event) written {
+	view := p.viewOf(pr)
+	if view == nil {
+		return written{}
+	}
+	out := written{whole: e.Header() + e.Dumping(pr.PID) + view.Dump()}
+	for _, other := range view.Others() {
+		out.whole += "\n" + other
+		out.others++
+	}
+	return out
+}
+
+// viewOf is a process as its stacks show it, nil of one that has none.
+func (p *Phone) viewOf(pr *process) *stacks.Process {
+	if pr.deeds == nil || pr.dead {
+		return nil
+	}
+	return &stacks.Process{Account: p.power, Deeds: pr.deeds, Layers: pr.Layers, Draws: pr.draws, Fingerprint: p.state.props["ro.build.fingerprint"], Stands: pr.stands}
+}
+
+// keepStacks writes the file of an ANR, whose reader is the system.
+func (p *Phone) keepStacks(e anr.Event, text string) {
+	if text != "" && p.files.Write(e.Path(), []byte(text), fs.FileMode(e.Mode())) == nil && e.API >= 26 {
+		p.log.System("system", 'I', "ActivityManager", "Dumping to %s", e.Path())
+	}
+}
+
+// tellANR writes what the log has of it.
+func (p *Phone) tellANR(e anr.Event, u anr.Usage) {
+	p.log.System("system", 'E', "ActivityManager", "%s", e.Log(u))
+}

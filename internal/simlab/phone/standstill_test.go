@@ -1,0 +1,166 @@
+package phone
+
+import (
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/storage"
+)
+
+const standing = `apkgate-simulated-app/1
+package com.example.still
+scenario s 40s
+  start 30
+  1s go 48
+fault anr after go at 300ms %s
+test com.example.still.MainTest s
+`
+
+// standsStill is a phone on which an app stood still, and the file of its stacks.
+func standsStill(t *testing.T, phone, fault string) (p *Phone, file, text string) {
+	t.Helper()
+	p = newPhone(t, phone, fmt.Sprintf(standing, fault))
+	start(p, instrument)
+	pass(t, p, 30*time.Second)
+	files := p.files.List(storage.Threads)
+	if len(files) != 1 {
+		t.Fatalf("%s on %s: the files are %v", fault, phone, files)
+	}
+	file = storage.Threads + "/" + files[0]
+	p.files.Root = true
+	b, err := p.files.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.files.Root = false
+	return p, file, string(b)
+}
+
+// threadOf is the part of a dump that is about one thread, of the process with that command
+// line.
+func threadOf(t *testing.T, text, process, name string) string {
+	t.Helper()
+	_, own, ok := strings.Cut(text, "Cmd line: "+process+"\n")
+	own, _, _ = strings.Cut(own, "\n----- end ")
+	at := strings.Index(own, "\n\""+name+"\"")
+	if !ok || at < 0 {
+		t.Fatalf("there is no thread %q of %s in %s", name, process, text)
+	}
+	own, _, _ = strings.Cut(own[at+1:], "\n\n")
+	return own
+}
+
+// Who waits, for whom, and what that one is at.
+func TestStacksOfAnAppThatStandsStill(t *testing.T) {
+	t.Parallel()
+	const app = "com.example.still"
+	for _, c := range []struct{ phone, because, process, thread, has string }{
+		{"pixel-7-android-14", "lock Writer", app, "main", "tid=1 Blocked\n… state=S …  at com.example.still.Store.read(Store.java:41)\n  - waiting to lock <0x……> (a com.example.still.Store) held by thread 4\n  at com.example.still.MainActivity.onClick("},
+		{"pixel-7-android-14", "lock Writer", app, "Writer", "tid=4 Runnable\n… state=R …  - locked <0x……> (a com.example.still.Store)\n"},
+		{"nexus-5-android-4.4.4", "lock Writer", app, "main", "tid=1 MONITOR\n…  - waiting to lock <0x……> (a com.example.still.Store) held by tid=4 (Writer)\n…at dalvik.system.NativeStart.main(Native Method)"},
+		{"pixel-3-android-9", "deadlock Filler", app, "main", "(a com.example.still.Cache) held by thread 4\n…  - locked <0x……> (a com.example.still.Store)\n"},
+		{"pixel-3-android-9", "deadlock Filler", app, "Filler", "tid=4 Blocked\n…(a com.example.still.Store) held by thread 1\n…  - locked <0x……> (a com.example.still.Cache)\n"},
+		{"moto-g5-android-7.0", "disk", app, "main", "tid=1 Native\n… state=D …  kernel: jbd2_log_wait_commit+0x…  native: #00 pc … /system/lib/libc.so (fsync+8)\n…  at android.database.sqlite."},
+		{"galaxy-s21-android-13", "disk", app, "main", "tid=1 Native\n… state=D …| held mutexes=\n  native: #00 pc … /apex/com.android.runtime/lib64/bionic/libc.so (fsync+8) (BuildId: "},
+		{"pixel-5-android-11", "work com.example.still.Json.parse", app, "main", "tid=1 Runnable\n… state=R …  at com.example.still.Json.parse(Json.java:42)\n"},
+		{"pixel-5-android-11", "idle", app, "main", "tid=1 Native\n… state=S …  at android.os.MessageQueue.nativePollOnce(Native method)\n"},
+		{"pixel-5-android-11", "memory", app, "main", "tid=1 Native\n… state=D …"},
+		{"nexus-9-android-5.0.0", "binder com.example.peer com.example.IPeer::ask", app, "main", "tid=1 Native\n…(android::IPCThreadState::waitForResponse(…  at android.os.BinderProxy.transact(Native method)\n  at com.example.IPeer$Stub$Proxy.ask("},
+		{"nexus-9-android-5.0.0", "binder com.example.peer com.example.IPeer::ask", "com.example.peer", "Binder_1", "TimedWaiting\n…  at com.example.peer.PeerService.ask(…  at com.example.IPeer$Stub.onTransact("},
+	} {
+		_, _, text := standsStill(t, c.phone, "because "+c.because)
+		pattern := strings.NewReplacer("……", "[0-9a-f]{8}", "…", "(?s:.*)").Replace(regexp.QuoteMeta(c.has))
+		if got := threadOf(t, text, c.process, c.thread); !regexp.MustCompile(pattern).MatchString(got) {
+			t.Errorf("%s on %s: %s of %s is at\n%s\nwant %s", c.because, c.phone, c.thread, c.process, got, c.has)
+		}
+	}
+}
+
+// A call through two other processes and back into the app, to a thread that waits for a
+// monitor: each process's file part shows the thread that answers.
+func TestStacksOfACallThroughProcesses(t *testing.T) {
+	t.Parallel()
+	_, _, text := standsStill(t, "pixel-7-android-14", "because binder system_server android.app.IActivityManager::getTasks through com.example.peer com.example.IPeer::ask through com.example.still com.example.ICallback::asked through com.example.peer com.example.IPeer::again lock android.bg")
+	for _, c := range []struct{ process, thread, calls, answers string }{
+		{"com.example.still", "main", "com.example.IPeer$Stub$Proxy.ask(", ""},
+		{"com.example.peer", "binder:PID_1", "com.example.ICallback$Stub$Proxy.asked(", "com.example.IPeer$Stub.onTransact("},
+		{"com.example.still", "binder:PID_1", "com.example.IPeer$Stub$Proxy.again(", "com.example.ICallback$Stub.onTransact("},
+		{"com.example.peer", "binder:PID_2", "android.app.IActivityManager$Stub$Proxy.getTasks(", "com.example.IPeer$Stub.onTransact("},
+		{"system_server", "binder:PID_1", "waiting to lock", "android.app.IActivityManager$Stub.onTransact("},
+		{"system_server", "android.bg", "(a com.android.server.am.ActivityManagerService)", ""},
+	} {
+		pid := regexp.MustCompile(`----- pid (\d+) at .*\nCmd line: ` + c.process + "\n").FindStringSubmatch(text)
+		if pid == nil {
+			t.Fatalf("%s is not there", c.process)
+		}
+		got := threadOf(t, text, c.process, strings.Replace(c.thread, "PID", pid[1], 1))
+		has(t, got, c.calls, c.answers)
+	}
+	has(t, text, "held by thread 4", "\"android.bg\" prio=5 tid=4 ")
+}
+
+// Since Android 8 each ANR has a file, for the system alone; before that all have one that
+// everybody may read.
+func TestWhoMayReadTheStacksOfAnANR(t *testing.T) {
+	t.Parallel()
+	for phone, c := range map[string]struct {
+		name string
+		mode fs.FileMode
+	}{
+		"nexus-5-android-4.4.4": {`^/data/anr/traces\.txt$`, 0o666}, "moto-g5-android-7.0": {`^/data/anr/traces\.txt$`, 0o666},
+		"pixel-2-android-8.1.0": {`^/data/anr/anr_2026-01-05-\d\d-\d\d-\d\d-\d{3}$`, 0o600}, "pixel-7-android-14": {`^/data/anr/anr_2026-01-05-\d\d-\d\d-\d\d-\d{3}$`, 0o600},
+	} {
+		p, file, _ := standsStill(t, phone, "because idle")
+		if info, err := p.files.Stat(file); err != nil || info.Mode() != c.mode || !regexp.MustCompile(c.name).MatchString(file) {
+			t.Errorf("%s: %s, %v, %v", phone, file, info.Mode(), err)
+		}
+		out, errs, code := run(t, p, "cat "+file)
+		if readable := c.mode == 0o666; readable != (code == 0 && strings.Contains(out, "Cmd line: com.example.still")) {
+			t.Errorf("%s: cat says %d, %s", phone, code, errs)
+		} else if !readable {
+			has(t, errs, "Permission denied")
+		}
+	}
+}
+
+// What the log says, with the reason in the words of the version, and who used the CPUs.
+func TestLogOfAnAppThatStandsStill(t *testing.T) {
+	t.Parallel()
+	const broadcast = "Broadcast of Intent { act=com.example.still.action.SYNC flg=0x10000010 pkg=com.example.still cmp=com.example.still/.SyncReceiver }"
+	for _, c := range []struct {
+		phone, fault string
+		want         []string
+	}{
+		{"optimus-l3-android-4.1.1", "because idle", []string{"[4217,com.example.still,550026948,keyDispatchingTimedOut]", "Reason: keyDispatchingTimedOut", "CPU usage from 5000ms to 0ms ago:\n"}},
+		{"nexus-9-android-5.0.0", "because idle", []string{"[0,4217,com.example.still,550026948,Input dispatching timed out (Waiting to send non-key event because", "Wait queue head age: 5003.0ms.)]"}},
+		{"pixel-7-android-14", "because idle", []string{"ANR in com.example.still (com.example.still/.MainActivity)\n", "com.example.still.MainActivity (server) is not responding. Waited 5003ms for MotionEvent(action=DOWN))\n", "Parent: com.example.still/.MainActivity\n", "ErrorId: ", "Output from /proc/pressure/io"}},
+		{"pixel-3-android-9", "kind broadcast because disk", []string{broadcast + "]\n", "ANR in com.example.still\n", "/jbd2/dm-8-8: 0% user + 3.1% kernel", "% TOTAL: ", " + 38% iowait"}},
+		{"pixel-7-android-14", "kind broadcast because idle", []string{broadcast + ", waited 10003ms]\n"}},
+		{"pixel-7-android-14", "kind service because memory", []string{"executing service com.example.still/.SyncService, waited 20003ms", "/kswapd0: 0% user + 80% kernel"}},
+		{"pixel-5-android-11", "kind service because memory", []string{"executing service com.example.still/.SyncService]", "some avg10=71.42"}},
+		{"pixel-7-android-14", "kind provider because idle", []string{"ContentProvider not responding]"}},
+		{"pixel-7-android-14", "kind job because idle", []string{"No response to onStartJob]"}},
+		{"pixel-7-android-14", "kind start because idle", []string{" 4217:com.example.still/u0a", "to complete startup]"}},
+	} {
+		p, _, _ := standsStill(t, c.phone, c.fault)
+		out := output(t, p, "logcat -d -b events -v brief") + output(t, p, "logcat -d -b system -v raw")
+		has(t, out, append(c.want, "I/am_anr")...)
+	}
+}
+
+// Before Android 14 nobody says of a job or of a start that it takes too long.
+func TestTimeoutsThatAreNotReported(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"job", "start"} {
+		p := newPhone(t, "galaxy-s21-android-13", fmt.Sprintf(standing, "kind "+kind))
+		start(p, instrument)
+		pass(t, p, 30*time.Second)
+		if out := output(t, p, "logcat -d -b events -b system"); strings.Contains(out, "anr") || strings.Contains(out, "ANR") || len(p.files.List(storage.Threads)) > 0 {
+			t.Errorf("%s: %s", kind, out)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package simapp
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/internal/words"
+)
+
+// Timeout is what the system waits for in vain where an app does not respond.
+type Timeout string
+
+// The timeouts.
+const (
+	InputTimeout     Timeout = "input"
+	BroadcastTimeout Timeout = "broadcast" // one in the foreground
+	ServiceTimeout   Timeout = "service"   // likewise
+	ProviderTimeout  Timeout = "provider"
+	JobTimeout       Timeout = "job"   // reported since Android 14
+	StartTimeout     Timeout = "start" // likewise
+)
+
+// patience is for how long the system waits: InputDispatcher's DEFAULT_INPUT_DISPATCHING_TIMEOUT,
+// BROADCAST_FG_TIMEOUT, SERVICE_TIMEOUT, what a client of ContentProviderClient's sets,
+// JobServiceContext.OP_TIMEOUT_MILLIS and BIND_APPLICATION_TIMEOUT.
+var patience = map[Timeout]time.Duration{
+	InputTimeout: 5 * time.Second, BroadcastTimeout: 10 * time.Second, ServiceTimeout: 20 * time.Second,
+	ProviderTimeout: 10 * time.Second, JobTimeout: 8 * time.Second, StartTimeout: 15 * time.Second,
+}
+
+// Patience is for how long the system waits until it says so.
+func (t Timeout) Patience() time.Duration { return patience[t] }
+
+// timeouts are all of them.
+func timeouts() []string {
+	out := []string{}
+	for _, t := range []Timeout{InputTimeout, BroadcastTimeout, ServiceTimeout, ProviderTimeout, JobTimeout, StartTimeout} {
+		out = append(out, string(t))
+	}
+	return out
+}
+
+// Standstill is why an app's UI thread stands still. The zero value is that of a fault that
+// names no reason.
+type Standstill struct {
+	Why    string // one of the reasons below
+	Thread string // that holds the lock, of HeldLock and Deadlock
+	Method string // that runs, of OwnWork
+	// Calls are the calls by which the UI thread waits, of SlowPeer: the first is the UI
+	// thread's own, each other is made by the thread that answers the one before.
+	Calls []PeerCall
+	// There is what the thread waits for that answers the last call: HeldLock of Thread,
+	// SlowDisk, or "": it works on the answer.
+	There string
+}
+
+// The reasons.
+const (
+	HeldLock  = "lock"     // another thread of the app holds a monitor
+	SlowPeer  = "binder"   // another process answers late
+	SlowDisk  = "disk"     // the storage takes its time to have written
+	Deadlock  = "deadlock" // two threads wait for each other's monitors
+	LowMemory = "memory"   // the kernel looks for memory
+	BusyCPUs  = "cpu"      // other processes have the CPUs
+	OwnWork   = "work"     // a method of the app runs
+	NothingUp = "idle"     // nothing any more, once somebody looks
+)
+
+// PeerCall is a call by binder.
+type PeerCall struct {
+	Process   string // that answers it: "system_server", a package
+	Interface string // "android.app.IActivityManager"
+	Method    string
+}
+
+const (
+	reasonForms = "lock THREAD, binder PROCESS INTERFACE::METHOD, disk, deadlock THREAD, memory, cpu, work METHOD, idle"
+	maxCalls    = 12
+)
+
+// standstill reads what stands behind because: "lock DatabaseWriter", or "binder
+// com.example.store com.example.IStore::load through system_server
+// android.content.IContentService::get lock android.bg".
+func standstill(w []string) (s Standstill, err error) {
+	if len(w) == 0 {
+		return s, errors.New("because names no reason; want one of " + reasonForms)
+	}
+	s.Why = w[0]
+	rest := w[1:]
+	switch s.Why {
+	case HeldLock, Deadlock:
+		rest, err = s.thread(rest)
+	case OwnWork:
+		if len(rest) == 0 {
+			return s, errors.New("because work: want the method that runs")
+		}
+		s.Method, err = match(methodPattern, "a method's name", rest[0])
+		rest = rest[1:]
+		if err == nil && !strings.Contains(s.Method, ".") {
+			err = fmt.Errorf("method %q has no class", words.Short(s.Method))
+		}
+	case SlowPeer:
+		rest, err = s.peers(rest)
+	case SlowDisk, LowMemory, BusyCPUs, NothingUp:
+	default:
+		return s, fmt.Errorf("because %q is not one of %s", words.Short(s.Why), reasonForms)
+	}
+	if err == nil && len(rest) > 0 {
+		err = fmt.Errorf("because %s: %q stands behind it", s.Why, words.Short(rest[0]))
+	}
+	return s, err
+}
+
+// thread reads a thread's name.
+func (s *Standstill) thread(w []string) (rest []string, err error) {
+	if len(w) == 0 {
+		return nil, fmt.Errorf("because %s: want the name of the thread that holds it", s.Why)
+	}
+	s.Thread, err = name("a thread's name", w[0])
+	return w[1:], err
+}
+
+// peers reads PROCESS INTERFACE::METHOD [through PROCESS INTERFACE::METHOD]… [lock THREAD |
+// disk]: a call goes through the others in their order.
+func (s *Standstill) peers(w []string) (rest []string, err error) {
+	last, w, err := peerCall(w)
+	for err == nil && len(w) > 0 && w[0] == "through" {
+		var call PeerCall
+		call, w, err = peerCall(w[1:])
+		s.Calls = append(s.Calls, call)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.Calls = append(s.Calls, last); len(s.Calls) > maxCalls {
+		return nil, fmt.Errorf("because binder: %d calls, want at most %d", len(s.Calls), maxCalls)
+	}
+	if len(w) > 0 && (w[0] == HeldLock || w[0] == SlowDisk) {
+		s.There, w = w[0], w[1:]
+		if s.There == HeldLock {
+			return s.thread(w)
+		}
+	}
+	return w, nil
+}
+
+// peerCall reads PROCESS INTERFACE::METHOD.
+func peerCall(w []string) (call PeerCall, rest []string, err error) {
+	if len(w) < 2 {
+		return call, nil, errors.New("because binder: want a process and INTERFACE::METHOD, such as system_server android.app.IActivityManager::getTasks")
+	}
+	whole, method, ok := strings.Cut(w[1], "::")
+	_, err1 := name("a process's name", w[0])
+	_, err2 := match(packagePattern, "an interface with its package, such as android.app.IActivityManager", whole)
+	_, err3 := match(classPattern, "a method's name", method)
+	if !ok {
+		err3 = fmt.Errorf("%q is not INTERFACE::METHOD", words.Short(w[1]))
+	}
+	return PeerCall{Process: w[0], Interface: whole, Method: method}, w[2:], errors.Join(err1, err2, err3)
+}
+
+// timeout reads one of the timeouts.
+func timeout(value string) (Timeout, error) {
+	if !slices.Contains(timeouts(), value) {
+		return "", fmt.Errorf("%q is not one of %s", words.Short(value), strings.Join(timeouts(), ", "))
+	}
+	return Timeout(value), nil
+}

@@ -1,0 +1,82 @@
+package stacks
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+const systemServer = "system_server"
+
+// The numbers that threads of the system's processes have in their virtual machines.
+const (
+	ownerThere = 4 // the thread that holds a monitor there
+	firstNamed = ownerThere + 1
+)
+
+// Others are the stacks of the system's processes that are dumped behind an app that does
+// not respond, each by its name: system_server, and whoever answers the app's calls.
+func (p *Process) Others() (out []string) {
+	pids := map[string]int{}
+	if p.Stands != nil {
+		maps.Copy(pids, p.Stands.Peers)
+	}
+	delete(pids, p.App.Package)
+	delete(pids, systemServer)
+	out = append(out, p.peer(logcat.SystemPID, systemServer))
+	for _, name := range slices.Sorted(maps.Keys(pids)) {
+		out = append(out, p.peer(pids[name], name))
+	}
+	return out
+}
+
+// named are threads that the system's process always has.
+var named = []string{"android.ui", "android.io", "android.display", "ActivityManager", "PackageManager"}
+
+// peer is the stacks of one of the system's processes.
+func (p *Process) peer(pid int, process string) string {
+	base := int32(pid)
+	one := func(name string, vm int, tid int32, status string, frames []string) thread {
+		return thread{name: name, group: "main", vm: vm, tid: tid, nice: -2, status: status, state: 'S', frames: frames}
+	}
+	threads := []thread{one("Signal Catcher", 2, base+1, "Runnable", nil), one("main", 1, base, "Native", p.idle(p.loop()))}
+	threads[0].daemon, threads[0].group, threads[0].state = true, "system", 'R'
+	next := firstNamed
+	if process == systemServer {
+		for _, name := range named {
+			threads = append(threads, one(name, next, base+30+int32(next), "Native", p.idle(handlerThread())))
+			next++
+		}
+	}
+	for n := range int32(max(2, p.answersThere(process))) {
+		t := one(p.BinderName(base, n), next, base+20+n, "Native", p.pooled(base+20+n))
+		if p.Stands != nil {
+			p.answer(process, int(n), &t)
+		}
+		threads = append(threads, t)
+		next++
+	}
+	if s := p.Stands; s != nil && s.There == simapp.HeldLock && s.Calls[len(s.Calls)-1].Process == process {
+		class := service(s.Calls[len(s.Calls)-1])
+		threads = append(threads, one(s.Thread, ownerThere, base+29, "TimedWaiting", join([]string{
+			"at java.lang.Object.wait(Native method)", "- waiting on " + p.monitor(class+"$Work"), at(class+"$Work.await", 51), "- locked " + p.monitor(class+"$Work"),
+			at(class+".update", 210), "- locked " + p.monitor(class), at(class+"$Updater.run", 64), at("android.os.Handler.handleCallback", 938), at("android.os.Handler.dispatchMessage", 102),
+		}, handlerThread())))
+	}
+	return p.dump(pid, process, threads)
+}
+
+// answersThere is how many threads of a process answer calls that the app waits for.
+func (p *Process) answersThere(process string) (n int) {
+	if p.Stands == nil {
+		return 0
+	}
+	for _, call := range p.Stands.Calls {
+		if call.Process == process {
+			n++
+		}
+	}
+	return n
+}
