@@ -26,6 +26,9 @@ type Story struct {
 	// a cause explains: "E2: frames rendered".
 	Title func(diagnose.Explanation) string
 	Where func(diagnose.Cause) string
+	// Open is the command that opens a kept file where a cause shows, "" for none; nil
+	// where no file is kept.
+	Open func(diagnose.Link) string
 }
 
 // title names an explanation's run, "" where it is the only one.
@@ -137,9 +140,22 @@ func (s Story) lines(e diagnose.Explanation) []string {
 			out = append(out, more(len(e.Causes)-i, "more cause", "more causes"))
 			break
 		}
-		out = append(out, s.Where(c)+": "+s.sentence(c)+".")
+		out = append(out, s.Where(c)+": "+s.sentence(c)+"."+s.look(c))
 	}
 	return out
+}
+
+// look says how to look at a cause in the first file that shows it and can be opened.
+func (s Story) look(c diagnose.Cause) string {
+	if s.Open == nil {
+		return ""
+	}
+	for _, l := range c.Evidence {
+		if command := s.Open(l); command != "" {
+			return " To look at it: " + wording.Sentence(command)
+		}
+	}
+	return ""
 }
 
 // sentence is a cause in full: what it says of itself, what that rests on, and where

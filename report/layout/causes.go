@@ -47,6 +47,7 @@ func explainedRuns(in Input) explained {
 		return wording.Name(e.Run)
 	}
 	out.Where = func(c diagnose.Cause) string { return causeTitle(c, in.catalogue(), several) }
+	out.Open = openAt(in.Kept)
 	return out
 }
 

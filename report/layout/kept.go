@@ -2,8 +2,10 @@ package layout
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/wording"
@@ -13,9 +15,10 @@ import (
 // KeptFile is where a reader of the report finds a file that was kept with a run.
 type KeptFile struct {
 	At string // the path, as it is told
-	// Open is the command that opens it, "" for none.
-	Open  string
-	Links document.Links
+	// Open is the command that opens it at the part that matters, "" for none, and
+	// OpenAt the one that takes another part behind it: --from-ms N --to-ms N.
+	Open, OpenAt string
+	Links        document.Links
 }
 
 // maxKept bounds the kept files that are told of.
@@ -100,6 +103,17 @@ func keptText(e keptFile, file KeptFile, title string) string {
 		return out + ", not here"
 	}
 	return out + ", " + wording.Sentence(file.At)
+}
+
+// openAt is the command that opens a kept file where a cause shows in it, "" for none.
+func openAt(files map[string]KeptFile) func(diagnose.Link) string {
+	return func(l diagnose.Link) string {
+		file := files[l.Digest]
+		if file.OpenAt == "" || l.ToMS <= 0 {
+			return file.Open
+		}
+		return fmt.Sprintf("%s --from-ms %.0f --to-ms %.0f", file.OpenAt, math.Floor(l.FromMS), math.Ceil(l.ToMS))
+	}
 }
 
 // keptKind names a kind of file.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apkgate/apkgate/diagnose"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/report/document"
 	"github.com/apkgate/apkgate/report/reporttest"
@@ -25,8 +26,9 @@ func withTraces() Input {
 		}}},
 	}
 	in.Kept = map[string]KeptFile{digests[0]: {
-		At: "evidence/0a1b2c3d-open.pftrace", Open: "apkgate inspect perfetto evidence/0a1b2c3d-open.pftrace --open",
-		Links: document.Links{Page: "evidence/0a1b2c3d-open.pftrace", Comment: "https://github.example/octo/app/actions/runs/1#artifacts"},
+		At: "evidence/0a1b2c3d-open.pftrace", Open: "apkgate inspect perfetto evidence/0a1b2c3d-open.pftrace --open --from-ms 5 --to-ms 9",
+		OpenAt: "apkgate inspect perfetto evidence/0a1b2c3d-open.pftrace --open",
+		Links:  document.Links{Page: "evidence/0a1b2c3d-open.pftrace", Comment: "https://github.example/octo/app/actions/runs/1#artifacts"},
 	}}
 	return in
 }
@@ -131,5 +133,32 @@ func TestManyKeptFilesAreCounted(t *testing.T) {
 	}
 	if !strings.Contains(html, "more kept files") {
 		t.Error("what is left out is not counted")
+	}
+}
+
+// A cause leads to the moment that shows it, with a command that can be pasted.
+func TestACauseLeadsToItsMoment(t *testing.T) {
+	const inspect = "apkgate inspect perfetto evidence/0a1b2c3d-open.pftrace --open"
+	for _, c := range []struct {
+		name string
+		link diagnose.Link
+		want string
+	}{
+		{"a moment", diagnose.Link{Digest: digests[0], FromMS: 12000.7, ToMS: 12082.1}, "To look at it: " + inspect + " --from-ms 12000 --to-ms 12083"},
+		{"all of the file", diagnose.Link{Digest: digests[0]}, "To look at it: " + inspect + " --from-ms 5 --to-ms 9"},
+		{"what is not here", diagnose.Link{Digest: digests[1], FromMS: 1, ToMS: 2}, ""},
+	} {
+		in := withTraces()
+		in.Causes = []diagnose.Cause{{
+			Run: "r", Event: "E1", Metric: "frames.count", Kind: "sky.rain", Direction: gate.ToRegression,
+			Sentence: diagnose.Say("it rained"), Evidence: []diagnose.Link{c.link},
+		}}
+		text, markdown, html := renderings(t, in)
+		for format, got := range map[string]string{"text": text, "Markdown": strings.ReplaceAll(markdown, "&#8203;", ""), "HTML": html} {
+			plain := strings.Join(strings.Fields(strings.ReplaceAll(got, "\u00a0", " ")), " ")
+			if c.want != "" && !strings.Contains(plain, c.want) || c.want == "" && strings.Contains(plain, "To look at it") {
+				t.Errorf("%s, %s: want %q in\n%s", c.name, format, c.want, got)
+			}
+		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 
 func evidenceCommand(c console.Console, f *settings.ConfigFlags) *cobra.Command {
 	var out, open string
+	var part viewer.Span
 	cmd := &cobra.Command{
 		Use: "evidence RUN", Short: "List the files that were kept with a run, or copy them", Args: atLeastOneRun,
 		Long: `Lists the traces, dumps and other files that were kept with runs, and where they
@@ -29,8 +30,8 @@ are; with --output, copies them to a folder. A file that is not on this computer
 is listed all the same.
 
 With --open, the link that opens a trace in Perfetto's user interface
-(ui.perfetto.dev), at the part that matters. The page reads the file from this
-computer while apkgate waits.`,
+(ui.perfetto.dev), at the part that matters, or that --from-ms and --to-ms name.
+The page reads the file from this computer while apkgate waits.`,
 		Example: `  apkgate baseline evidence 4f2a91c0
   apkgate baseline evidence 4f2a91c0 --open ba7816bf
   apkgate baseline evidence 4f2a91c0 --output traces`,
@@ -42,9 +43,12 @@ computer while apkgate waits.`,
 			if open != "" && out != "" {
 				return exit.Usage(errors.New("--open and --output are two answers"), "ask for one at a time")
 			}
+			if err := viewer.PartOf(cmd.Flags(), open != ""); err != nil {
+				return err
+			}
 			return reading(cmd.Context(), c, *f, func(s baseline.Store) error {
 				if open != "" {
-					return openEvidence(cmd.Context(), c, s, stores.Kept(address), ids, open)
+					return openEvidence(cmd.Context(), c, s, stores.Kept(address), ids, open, part)
 				}
 				return showEvidence(cmd.Context(), c, s, stores.Kept(address), ids, out)
 			})
@@ -52,11 +56,12 @@ computer while apkgate waits.`,
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "the folder to copy the files to")
 	cmd.Flags().StringVar(&open, "open", "", "the trace to open in Perfetto's user interface: its name, or the beginning of its digest")
+	part.Register(cmd.Flags())
 	return cmd
 }
 
 // openEvidence opens the one trace of the runs that is called so.
-func openEvidence(ctx context.Context, c console.Console, s baseline.Store, folder *evidence.Folder, ids []string, name string) error {
+func openEvidence(ctx context.Context, c console.Console, s baseline.Store, folder *evidence.Folder, ids []string, name string, part viewer.Span) error {
 	found := map[string]run.Evidence{}
 	for _, id := range ids {
 		e, err := s.Get(ctx, id)
@@ -85,7 +90,10 @@ func openEvidence(ctx context.Context, c console.Console, s baseline.Store, fold
 			return exit.Infrastructure(err)
 		}
 		at, _, _ := folder.Place(file.Digest)
-		return viewer.Open(ctx, c, "perfetto", at, viewer.Span{FromMS: file.FromMS, ToMS: file.ToMS})
+		if part == (viewer.Span{}) {
+			part = viewer.Span{FromMS: file.FromMS, ToMS: file.ToMS}
+		}
+		return viewer.Open(ctx, c, "perfetto", at, part)
 	}
 	return nil
 }

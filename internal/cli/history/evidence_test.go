@@ -163,6 +163,9 @@ func TestTracesThatCanNotBeOpened(t *testing.T) {
 	clitest.Refuses(t, open("open.pftrace", "first", "second"), "2 traces are called so")
 	clitest.Refuses(t, open("open.pftrace", "third"), "third")
 	clitest.Refuses(t, open("open.pftrace", "first", "--output", "out"), "--open and --output")
+	clitest.Refuses(t, open("open.pftrace", "first", "--from-ms", "5"), "--from-ms and --to-ms go together")
+	clitest.Refuses(t, open("open.pftrace", "first", "--from-ms", "5", "--to-ms", "2"), "--from-ms is 5 and --to-ms 2")
+	clitest.Refuses(t, clitest.Run(t, nil, "baseline", "evidence", "--store", "h.db", "first", "--to-ms", "5"), "--to-ms is for --open alone")
 	files, err := filepath.Glob("h.db.evidence/files/*/*")
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%q, %v", files, err)

@@ -78,11 +78,16 @@ func toLookAt(folder *evidence.Folder, r run.Run) (first run.Evidence, where str
 // openCommand is the command that opens a Perfetto trace in Perfetto's user interface,
 // at the part that matters.
 func openCommand(at string, e run.Evidence) string {
-	command := "apkgate inspect perfetto " + device.Quote(at) + " --open"
+	command := inspectCommand(at)
 	if e.ToMS > e.FromMS {
 		command += fmt.Sprintf(" --from-ms %.0f --to-ms %.0f", math.Floor(e.FromMS), math.Ceil(e.ToMS))
 	}
 	return command
+}
+
+// inspectCommand is the command that opens a Perfetto trace as a whole.
+func inspectCommand(at string) string {
+	return "apkgate inspect perfetto " + device.Quote(at) + " --open"
 }
 
 // Where is the path of a file, or says that it is not here.

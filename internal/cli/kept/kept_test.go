@@ -82,9 +82,11 @@ func TestTheListSaysWhatIsHere(t *testing.T) {
 func TestTheFirstRunOpensAFileOfSeveral(t *testing.T) {
 	folder := Beside(filepath.Join(t.TempDir(), "history.db"), false, "")
 	a, b := keeping(t, folder, "a", "abc"), keeping(t, folder, "b", "abc")
-	got := InHistory([]run.Run{a, b}, folder, " --store h.db")[a.Evidence[0].Digest].Open
-	if !strings.HasPrefix(got, "apkgate baseline evidence a --open ") || !strings.HasSuffix(got, " --store h.db") {
-		t.Errorf("the command is %s, want that of run a", got)
+	file := InHistory([]run.Run{a, b}, folder, " --store h.db")[a.Evidence[0].Digest]
+	for _, got := range []string{file.Open, file.OpenAt} {
+		if !strings.HasPrefix(got, "apkgate baseline evidence a --open ") || !strings.HasSuffix(got, " --store h.db") {
+			t.Errorf("the command is %s, want that of run a", got)
+		}
 	}
 }
 

@@ -41,6 +41,7 @@ func InHistory(runs []run.Run, folder *evidence.Folder, flags string) map[string
 			if file := out[e.Digest]; file.Open != "" && !told[e.Digest] {
 				told[e.Digest] = true
 				file.Open = "apkgate baseline evidence " + device.Quote(r.ID) + " --open " + e.Digest[:8] + flags
+				file.OpenAt = file.Open
 				out[e.Digest] = file
 			}
 		}
@@ -89,7 +90,7 @@ func ForArtifact(dir, address string, runs []run.Run) map[string]layout.KeptFile
 func fileAt(at string, e run.Evidence) layout.KeptFile {
 	file := layout.KeptFile{At: at}
 	if e.Kind == run.PerfettoTrace {
-		file.Open = openCommand(at, e)
+		file.Open, file.OpenAt = openCommand(at, e), inspectCommand(at)
 	}
 	return file
 }

@@ -2,7 +2,6 @@ package show
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -109,28 +108,19 @@ With --open, the link that opens a trace in Perfetto's user interface
 	}
 	cmd.Flags().StringVar(&format, "format", string(output.FormatText), "what to print: text or json; of a table: csv or json")
 	cmd.Flags().BoolVar(&open, "open", false, "print the link that opens a trace in Perfetto's user interface (perfetto, systrace)")
-	cmd.Flags().Float64Var(&part.FromMS, "from-ms", 0, "with --open: show the part from then, in milliseconds of CLOCK_MONOTONIC (perfetto)")
-	cmd.Flags().Float64Var(&part.ToMS, "to-ms", 0, "with --open: show the part until then")
+	part.Register(cmd.Flags())
 	cmd.Flags().StringVar(&table, "table", "", "print the rows of a table of a trace (perfetto, systrace)")
 	return cmd
 }
 
 // together refuses flags of another answer than is asked for.
 func together(flags *pflag.FlagSet, open bool) error {
-	for _, name := range []string{"from-ms", "to-ms"} {
-		if !open && flags.Changed(name) {
-			return exit.Usage(fmt.Errorf("--%s is for --open alone", name), "")
-		}
-	}
 	for _, name := range []string{"table", "format"} {
 		if open && flags.Changed(name) {
 			return exit.Usage(fmt.Errorf("--open prints a link: --%s is not for it", name), "")
 		}
 	}
-	if flags.Changed("from-ms") != flags.Changed("to-ms") {
-		return exit.Usage(errors.New("--from-ms and --to-ms go together"), "")
-	}
-	return nil
+	return viewer.PartOf(flags, open)
 }
 
 func inspect(c console.Console, name, path string, format output.Format) error {

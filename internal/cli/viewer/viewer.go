@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/input"
@@ -29,6 +31,25 @@ var opened = []string{"perfetto", "systrace"}
 // Span is a part of a trace in milliseconds of CLOCK_MONOTONIC, as records have it. The
 // zero value is all of it.
 type Span struct{ FromMS, ToMS float64 }
+
+// Register adds the flags of the part.
+func (s *Span) Register(flags *pflag.FlagSet) {
+	flags.Float64Var(&s.FromMS, "from-ms", 0, "with --open: show the part from then, in milliseconds of CLOCK_MONOTONIC (perfetto)")
+	flags.Float64Var(&s.ToMS, "to-ms", 0, "with --open: show the part until then")
+}
+
+// PartOf refuses flags of a part where nothing is opened, and one without the other.
+func PartOf(flags *pflag.FlagSet, open bool) error {
+	for _, name := range []string{"from-ms", "to-ms"} {
+		if !open && flags.Changed(name) {
+			return exit.Usage(fmt.Errorf("--%s is for --open alone", name), "")
+		}
+	}
+	if flags.Changed("from-ms") != flags.Changed("to-ms") {
+		return exit.Usage(errors.New("--from-ms and --to-ms go together"), "")
+	}
+	return nil
+}
 
 // maxSpanMS is some 30 years.
 const maxSpanMS = 1e12
