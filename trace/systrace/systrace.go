@@ -12,6 +12,7 @@
 package systrace
 
 import (
+	"errors"
 	"io"
 
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
@@ -24,9 +25,21 @@ const (
 	maxWriters   = 200_000 // threads whose names are compared with those that are known
 )
 
-// Source is a trace in text, for the readers of the kernel's events. It is read once.
+// Source is a trace in text, for the readers of the kernel's events. It can be read again
+// where r can be wound back.
 func Source(r io.Reader) packets.Source {
+	again := false
 	return func(f *packets.File, readers ...packets.Reader) error {
+		if again {
+			back, ok := r.(io.Seeker)
+			if !ok {
+				return errors.New("read a trace in text once more: what it is read from can't be wound back")
+			}
+			if _, err := back.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
+		again = true
 		_, err := read(r, f, readers...)
 		return err
 	}

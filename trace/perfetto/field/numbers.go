@@ -1706,6 +1706,20 @@ const (
 	UIDTimesTotalTimeMS  protowire.Number = 3
 )
 
+// CpuInfo (protos/perfetto/trace/system_info/cpu_info.proto).
+const (
+	CPUInfoCpus protowire.Number = 1
+)
+
+// CpuInfo.Cpu (protos/perfetto/trace/system_info/cpu_info.proto).
+const (
+	CPUInfoCPUProcessor     protowire.Number = 1
+	CPUInfoCPUFrequencies   protowire.Number = 2
+	CPUInfoCPUCapacity      protowire.Number = 3
+	CPUInfoCPUArmIdentifier protowire.Number = 4
+	CPUInfoCPUFeatures      protowire.Number = 5
+)
+
 // KernelWakelockData (protos/perfetto/trace/android/kernel_wakelock_data.proto).
 const (
 	WakelocksWakelock       protowire.Number = 1

@@ -50,14 +50,8 @@ func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 	if !ok {
 		return out, fmt.Errorf("read the frame timeline: %w", ErrNoClock)
 	}
-	made := r.made()
-	seen := map[layer]bool{}
-	for i := range r.Frames {
-		if f := &r.Frames[i]; f.Actual && f.Surface && !f.NoBuffer && of(int(f.PID)) {
-			at := layer{f.PID, f.Layer}
-			out.add(f, !seen[at], r, made, monotonic)
-			seen[at] = true
-		}
+	for _, d := range r.Drawn(of) {
+		out.add(d, monotonic)
 	}
 	slices.SortStableFunc(out.Frames, func(a, b frame.Frame) int { return cmp.Compare(a.At, b.At) })
 	period := interval(out.Frames)
@@ -67,43 +61,95 @@ func ReadTimeline(src io.ReadSeeker, of func(pid int) bool) (Timeline, error) {
 	return out, nil
 }
 
+// Drawing is a frame that an app drew, with what follows from what was expected of it. Its
+// time is on the trace's own clock.
+type Drawing struct {
+	frame.Frame
+	Place int // in Reader.Frames
+	End   End
+}
+
+// End says how a frame's end is told.
+type End int
+
+// A frame's end is told, or not since it is not in the trace, or since the compositor passed
+// the frame over for a newer one; or it is told, but not when the frame was due.
+const (
+	Told End = iota
+	Unended
+	Dropped
+	Forgotten
+)
+
+// Drawn are the frames that an app's processes drew, in the trace's order.
+func (r *Reader) Drawn(of func(pid int) bool) []Drawing {
+	made := r.made()
+	seen := map[layer]bool{}
+	var out []Drawing
+	for i := range r.Frames {
+		if f := &r.Frames[i]; f.Actual && f.Surface && !f.NoBuffer && of(int(f.PID)) {
+			at := layer{f.PID, f.Layer}
+			d := r.drawn(f, made)
+			d.Place, d.First = i, !seen[at]
+			seen[at] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // layer is one of a process's, by its name.
 type layer struct {
 	pid  int32
 	name string
 }
 
-func (t *Timeline) add(f *Frame, first bool, r *Reader, made []making, monotonic func(time.Duration) (time.Duration, bool)) {
+func (r *Reader) drawn(f *Frame, made []making) Drawing {
 	vsync, deadline, told := r.expectation(f)
-	drawn := frame.Frame{At: min(f.At, vsync), Took: frame.Unknown, First: first}
+	d := Drawing{Frame: frame.Frame{At: min(f.At, vsync), Took: frame.Unknown}}
 	switch {
 	case f.dropped(): // it ends when it is dropped
-		t.Dropped++
+		d.End = Dropped
 	case f.For < 0:
-		t.Unended++
+		d.End = Unended
 	case f.Prediction == predictionExpired:
-		t.Forgotten++
+		d.End = Forgotten
 		if at, known := before(made, f.Token); known && at < f.At {
-			drawn.At, drawn.Took = at, f.At+f.For-at
+			d.At, d.Took = at, f.At+f.For-at
 		}
 	default:
 		end := f.At + f.For
-		drawn.Took = end - drawn.At
+		d.Took = end - d.At
 		if told {
-			drawn.Due, drawn.Over = true, end-deadline
+			d.Due, d.Over = true, end-deadline
 		}
 	}
-	drawn.Janky = f.late(drawn)
-	var ok bool
-	if drawn.At, ok = monotonic(drawn.At); !ok {
+	d.Janky = f.late(d.Frame)
+	return d
+}
+
+func (t *Timeline) add(d Drawing, monotonic func(time.Duration) (time.Duration, bool)) {
+	switch d.End {
+	case Unended:
+		t.Unended++
+	case Dropped:
+		t.Dropped++
+	case Forgotten:
+		t.Forgotten++
+	}
+	at, ok := monotonic(d.At)
+	if !ok {
 		t.Lost++
 		return
 	}
+	drawn := d.Frame
+	drawn.At = at
 	t.Frames = append(t.Frames, drawn)
 }
 
 const (
 	predictionExpired = 2
+	presentLate       = 2
 	presentEarly      = 3
 	presentDropped    = 4
 )
@@ -126,6 +172,19 @@ func (f *Frame) late(drawn frame.Frame) bool {
 	}
 	return f.Jank&unknown != 0 && f.Present != presentEarly && drawn.Due && drawn.Over > 0
 }
+
+// LateByDisplay reports whether the frame was shown late by the compositor's fault or the
+// display's, and not by the app's.
+func (f *Frame) LateByDisplay() bool {
+	const own = 64 | 4096
+	return f.Present == presentLate && f.Jank&own == 0 && f.Jank&(displayJank|sfStuffing) != 0
+}
+
+// Stuffed reports whether the frame waited behind others of its app that were not shown yet.
+func (f *Frame) Stuffed() bool { return f.Jank&bufferStuffing != 0 }
+
+// Untold reports that Android can't tell whether the frame was late.
+func (f *Frame) Untold() bool { return f.Jank&(64|4096) == 0 && f.Jank&256 != 0 }
 
 // expectation is the vsync that a frame was meant for, and when it had to be done; its
 // beginning, and false, where the trace does not tell. Later versions of Android have an

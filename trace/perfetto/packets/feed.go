@@ -8,12 +8,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Source is a trace whose events can be read in the order of time.
+// Source is a trace whose events can be read in the order of time, from its beginning each time.
 type Source func(f *File, readers ...Reader) error
 
-// Packets is a trace of packets as a source. It is read twice.
+// Packets is a trace of packets as a source. Each time it is read twice.
 func Packets(src io.ReadSeeker) Source {
-	return func(f *File, readers ...Reader) error { return f.ReadInOrder(src, readers...) }
+	return func(f *File, readers ...Reader) error {
+		if _, err := src.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return f.ReadInOrder(src, readers...)
+	}
 }
 
 // Writer is what a trace in text says of the thread that wrote an event.

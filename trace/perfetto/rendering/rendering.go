@@ -85,15 +85,16 @@ type Step struct {
 	Thread, Process string // "" where not told
 	TID, PID        int32  // 0 where not told
 	Stage           string // run.Stage* that the frame was in, "" for none
-	// Kind is run.Wait*: what Thread did, or what it waited for where nobody else that
-	// the trace knows was to blame.
-	Kind string
-	// What says more, by Kind. binder: "PROCESS INTERFACE::METHOD" of the call that the
-	// thread waits for, or answers. lock: the thread that holds it, and where. io: the kernel's function, or
-	// the device. runnable: who ran on the CPUs instead, for the most time. running: the
-	// innermost slice. buffer: who holds the buffers.
+	// Kind is run.Wait*: what the frame's own threads waited for, or run.WaitRunning where
+	// they ran; run.WaitUnknown where the trace does not tell. Does is what Thread itself did, which may be one that
+	// they waited for: a peer that answers a call (Kind binder) may wait for a disk (Does io).
+	Kind, Does string
+	// What says more, by Kind. binder: "PROCESS INTERFACE::METHOD" of the call. lock: the
+	// thread that holds it, and where. io: the kernel's function, or the device. runnable:
+	// who ran on that CPU instead, for the most time. running: the innermost slice. buffer:
+	// who holds the buffers. gc: what was collected for. sleep: who woke the thread.
 	What  string
-	Slice string // the outermost slice of the thread that is no stage of the frame, "" for none
+	Slice string // the innermost slice of Thread that is neither a stage nor a wait, "" for none
 	CPU   int16  // where it ran, -1 where it didn't
 	KHz   int64  // the CPU's frequency then, 0 where not told
 }

@@ -115,6 +115,12 @@ func (t *Tracker) OfProcess(pid int32) int {
 	return process
 }
 
+// Running is the process that has a number now; false where there is none.
+func (t *Tracker) Running(pid int32) (process int, known bool) {
+	process, known = t.pids[pid]
+	return process, known
+}
+
 // bare finds or adds the process that has a number now, without a main thread; where there
 // are too many, it is the idle one.
 func (t *Tracker) bare(pid int32) int {

@@ -1,0 +1,104 @@
+package rendering
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+const (
+	maxLayers = 1_000
+	maxCounts = 200_000 // of one layer, that are kept at one time
+)
+
+// buffers are how many buffers of each layer wait to be shown, over time.
+//
+// Which counter tells that differs. Since Android 12 it is SurfaceFlinger's "BufferTX - LAYER"
+// (frameserver BufferStateLayer.cpp, since Android 14 Layer.cpp: buffers that came with a
+// transaction and were not latched). Before, it is the counter of the consumer's queue, which
+// bears the layer's name alone (BufferQueueProducer.cpp and BufferQueueConsumer.cpp,
+// ATRACE_INT(mCore->mConsumerName, mCore->mQueue.size())); "TX - LAYER" counts transactions
+// then, and is not read. What the app itself counts ("QueuedBuffer - …") has buffers in it
+// that were shown and not given back yet, and is not read either.
+type buffers struct {
+	file     *packets.File
+	packages string
+	layers   map[string][]count // by the layer's name
+	sent     map[string]bool    // those whose counter is SurfaceFlinger's
+}
+
+type count struct {
+	at time.Duration
+	n  int64
+}
+
+const transactions = "BufferTX - "
+
+func newBuffers(file *packets.File, packages string) *buffers {
+	return &buffers{file: file, packages: packages, layers: map[string][]count{}, sent: map[string]bool{}}
+}
+
+// count notes a counter's value.
+func (b *buffers) count(at time.Duration, name string, n int64) {
+	layer, sent := strings.CutPrefix(name, transactions)
+	if !sent && !(isLayer(name) && strings.Contains(name, b.packages)) || b.sent[layer] && !sent {
+		return
+	}
+	list, known := b.layers[layer]
+	if !known && !b.file.Room("layers with buffers", len(b.layers), maxLayers) || !b.file.Room("counts of buffers", len(list), maxCounts) {
+		return
+	}
+	if sent && !b.sent[layer] {
+		b.sent[layer], list = true, nil
+	}
+	b.layers[layer] = append(list, count{at, n})
+}
+
+// isLayer reports that a name is that of an app's window: "PACKAGE/ACTIVITY#NUMBER".
+func isLayer(name string) bool {
+	window, number, found := strings.Cut(name, "#")
+	return found && strings.Contains(window, "/") && !strings.Contains(window, " ") && strings.Trim(number, "0123456789") == ""
+}
+
+// forget drops the counts before a time, but for the last of each layer.
+func (b *buffers) forget(before time.Duration) {
+	for layer, list := range b.layers {
+		b.layers[layer] = slices.Delete(list, 0, max(countBefore(list, before), 0))
+	}
+}
+
+// countBefore is the place of the last count that is not after a time, -1 for none.
+func countBefore(list []count, t time.Duration) int {
+	i, _ := slices.BinarySearchFunc(list, t+1, func(c count, t time.Duration) int { return cmp.Compare(c.at, t) })
+	return i - 1
+}
+
+// ready is how many buffers of a layer waited at a time, -1 where not told.
+func (b *buffers) ready(layer string, at time.Duration) int {
+	list := b.layers[layer]
+	i := countBefore(list, at)
+	if i < 0 {
+		return -1
+	}
+	return int(min(max(list[i].n, 0), 1<<20))
+}
+
+// filled is the layer of an app that got a buffer first between two times, "" for none.
+func (b *buffers) filled(names []string, from, to time.Duration) string {
+	layer, first := "", to
+	for name, list := range b.layers {
+		if !slices.ContainsFunc(names, func(n string) bool { return n != "" && strings.Contains(name, n) }) {
+			continue
+		}
+		for i := max(countBefore(list, from), 0); i < len(list) && list[i].at < to; i++ {
+			more := i > 0 && list[i].n > list[i-1].n || i == 0 && list[i].n > 0
+			if list[i].at >= from && more && (list[i].at < first || list[i].at == first && name < layer) {
+				layer, first = name, list[i].at
+			}
+		}
+	}
+	return layer
+}

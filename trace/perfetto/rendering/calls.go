@@ -1,0 +1,176 @@
+package rendering
+
+import (
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// call is a binder transaction whose client waits for the answer.
+type call struct {
+	client, server int32         // in the tracker's Threads; no server: none
+	process        int32         // that it was sent to, by its number
+	sent           time.Duration // by the client
+	received       time.Duration // by the server, less than 0 until then
+	replied        time.Duration // when the client had the answer, less than 0 until then
+}
+
+// answered is when the client had the answer, or a time that nothing reaches.
+func (c *call) answered() time.Duration {
+	if c.replied < 0 {
+		return packets.MaxTime
+	}
+	return c.replied
+}
+
+// maxCalls is how many transactions are kept at one time.
+const maxCalls = 500_000
+
+// calls follows transactions by what the kernel says of them (drivers/android/binder.c:
+// binder_transaction in binder_transaction(), binder_transaction_received in
+// binder_thread_read()). An answer is a transaction of its own, back to the client.
+type calls struct {
+	list []call
+
+	file     *packets.File
+	threads  *threads.Tracker
+	onTheWay map[int32]journey
+	waiting  map[int32][]int32 // by client, places in list of calls without an answer
+}
+
+// journey is a transaction that was sent and not received.
+type journey struct {
+	row   int32 // of the call, none for an answer or for one that nobody waits for
+	reply bool
+}
+
+func newCalls(file *packets.File, tracker *threads.Tracker) *calls {
+	return &calls{file: file, threads: tracker, onTheWay: map[int32]journey{}, waiting: map[int32][]int32{}}
+}
+
+// transaction reads a BinderTransactionFtraceEvent, of the thread that sends.
+func (c *calls) transaction(e *packets.Event) {
+	const oneWay = 1 // TF_ONE_WAY
+	var id, process int32
+	var reply, alone bool
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case field.BinderTransactionDebugID:
+			id = int32(f.Value)
+		case field.BinderTransactionToProc:
+			process = int32(f.Value)
+		case field.BinderTransactionReply:
+			reply = f.Value == 1
+		case field.BinderTransactionFlags:
+			alone = f.Value&oneWay != 0
+		}
+	}
+	j := journey{row: none, reply: reply}
+	if !reply && !alone && c.file.Room("binder transactions", len(c.list), maxCalls) {
+		client := int32(c.threads.Of(e.TID))
+		j.row = int32(len(c.list))
+		c.list = append(c.list, call{client: client, server: none, process: process, sent: e.At, received: -1, replied: -1})
+		c.waiting[client] = append(c.waiting[client], j.row)
+	}
+	if _, again := c.onTheWay[id]; again || c.file.Room("binder transactions on their way", len(c.onTheWay), maxCalls) {
+		c.onTheWay[id] = j
+	}
+}
+
+// received reads a BinderTransactionReceivedFtraceEvent, of the thread that receives.
+func (c *calls) received(e *packets.Event) {
+	var id int32
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		if f.Number == field.BinderReceivedDebugID {
+			id = int32(f.Value)
+		}
+	}
+	j, known := c.onTheWay[id]
+	if !known {
+		return
+	}
+	delete(c.onTheWay, id)
+	thread := int32(c.threads.Of(e.TID))
+	switch waiting := c.waiting[thread]; {
+	case j.row != none:
+		c.list[j.row].server, c.list[j.row].received = thread, e.At
+	case j.reply && len(waiting) > 0:
+		c.list[waiting[len(waiting)-1]].replied = e.At
+		if c.waiting[thread] = waiting[:len(waiting)-1]; len(waiting) == 1 {
+			delete(c.waiting, thread)
+		}
+	}
+}
+
+// forget drops the calls that were answered before a time, or sent so long before it that no
+// answer will come.
+func (c *calls) forget(before time.Duration) {
+	const longest = time.Minute
+	moved := make([]int32, len(c.list))
+	kept := c.list[:0]
+	for i, one := range c.list {
+		moved[i] = none
+		if one.replied >= before || one.replied < 0 && one.sent >= before-longest {
+			moved[i] = int32(len(kept))
+			kept = append(kept, one)
+		}
+	}
+	c.list = kept
+	for id, j := range c.onTheWay {
+		if j.row != none {
+			j.row = moved[j.row]
+			c.onTheWay[id] = j
+		}
+	}
+	for client, list := range c.waiting {
+		left := list[:0]
+		for _, row := range list {
+			if moved[row] != none {
+				left = append(left, moved[row])
+			}
+		}
+		if c.waiting[client] = left; len(left) == 0 {
+			delete(c.waiting, client)
+		}
+	}
+}
+
+// said is what a call is, as far as it is told: "PROCESS INTERFACE::METHOD". Since Android 12
+// the generated code of both ends says it in slices, "AIDL::java::IFeed::query::server"
+// (system/tools/aidl/generate_java.cpp, generate_cpp.cpp).
+func (h *history) said(c *call) string {
+	var process, method string
+	if c.server != none {
+		_, process = h.name(c.server)
+		for _, row := range h.between(c.server, c.received, c.answered()) {
+			if method = interfaceOf(h.spans[row].name); method != "" {
+				break
+			}
+		}
+	}
+	for row := h.within(c.client, c.sent); row != none && method == ""; row = h.spans[row].parent {
+		method = interfaceOf(h.spans[row].name)
+	}
+	if process == "" {
+		process = processOf(h.threads, h.roster, c.process)
+	}
+	return strings.TrimSpace(process + " " + method)
+}
+
+// interfaceOf is "INTERFACE::METHOD" of a slice of generated code, "" for another.
+func interfaceOf(name string) string {
+	if !strings.HasPrefix(name, "AIDL::") && !strings.HasPrefix(name, "HIDL::") {
+		return ""
+	}
+	parts := strings.Split(name, "::")
+	switch {
+	case parts[0] == "AIDL" && len(parts) >= 4:
+		return parts[2] + "::" + parts[3]
+	case parts[0] == "HIDL" && len(parts) >= 3:
+		return parts[1] + "::" + parts[2]
+	}
+	return ""
+}

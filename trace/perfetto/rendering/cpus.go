@@ -1,0 +1,185 @@
+package rendering
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+)
+
+const (
+	maxCPUs        = packets.MaxCPUs
+	maxFrequencies = 200_000 // changes of one CPU that are kept at one time
+)
+
+// frequencies are those of a CPU over time.
+type frequencies struct {
+	changes []change
+	most    int64 // kHz, of all that were seen
+}
+
+type change struct {
+	at  time.Duration
+	khz int64
+}
+
+// set notes the frequency of a CPU from a time on.
+func (r *reader) set(at time.Duration, cpu int64, khz int64) {
+	const most = 100_000_000 // kHz, of no CPU
+	if cpu < 0 || cpu >= maxCPUs || khz <= 0 || khz > most {
+		return
+	}
+	for len(r.clocks) <= int(cpu) {
+		r.clocks = append(r.clocks, frequencies{})
+	}
+	one := &r.clocks[cpu]
+	one.most = max(one.most, khz)
+	if r.file.Room("frequencies of CPUs", len(one.changes), maxFrequencies) {
+		one.changes = append(one.changes, change{at, khz})
+	}
+}
+
+// frequency reads a CpuFrequencyFtraceEvent.
+func (r *reader) frequency(e *packets.Event) {
+	cpu, khz := int64(0), int64(0)
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		switch f.Number {
+		case field.CPUFrequencyCPUID:
+			cpu = int64(f.Value)
+		case field.CPUFrequencyState:
+			khz = int64(f.Value)
+		}
+	}
+	r.set(e.At, cpu, khz)
+}
+
+// forget drops the changes before a time, but for the last of them.
+func (f *frequencies) forget(before time.Duration) {
+	i, _ := slices.BinarySearchFunc(f.changes, before, func(c change, t time.Duration) int { return cmp.Compare(c.at, t) })
+	f.changes = slices.Delete(f.changes, 0, max(i-1, 0))
+}
+
+// mean is the mean frequency of a CPU between two times, 0 where not told.
+func (h *history) mean(cpu int16, from, to time.Duration) int64 {
+	if cpu < 0 || int(cpu) >= len(h.clocks) || to <= from {
+		return 0
+	}
+	list := h.clocks[cpu].changes
+	i, _ := slices.BinarySearchFunc(list, from+1, func(c change, t time.Duration) int { return cmp.Compare(c.at, t) })
+	sum, known := 0.0, time.Duration(0)
+	for i = max(i-1, 0); i < len(list) && list[i].at < to; i++ {
+		end := to
+		if i+1 < len(list) {
+			end = min(end, list[i+1].at)
+		}
+		took := end - max(list[i].at, from)
+		sum, known = sum+float64(list[i].khz)*float64(took), known+took
+	}
+	if known == 0 {
+		return 0
+	}
+	return int64(sum / float64(known))
+}
+
+// clusters are CPUs of the same highest frequency together, the slowest first. CPUs of one
+// frequency domain tell every change alike (cpufreq_notify_transition of the kernel's
+// drivers/cpufreq/cpufreq.c).
+func (r *reader) clusters() []Cluster {
+	var out []Cluster
+	for cpu := range r.clocks {
+		khz := max(r.clocks[cpu].most, r.possible[cpu])
+		if khz == 0 {
+			continue
+		}
+		at := slices.IndexFunc(out, func(c Cluster) bool { return c.MaxKHz == khz })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Cluster{MaxKHz: khz})
+		}
+		out[at].CPUs = append(out[at].CPUs, cpu)
+	}
+	slices.SortFunc(out, func(a, b Cluster) int { return cmp.Compare(a.MaxKHz, b.MaxKHz) })
+	return out
+}
+
+// use is how a frame used the CPUs, by CPU, until the clusters are known.
+type use struct {
+	path  []time.Duration // that the path ran there
+	cycle []float64       // ns × kHz of what is known of these
+	known []time.Duration // of which the frequency is known
+	busy  []time.Duration // that anything ran there
+}
+
+// ran notes a time that the path ran on a CPU.
+func (u *use) ran(cpu int16, took time.Duration, khz int64) {
+	if cpu < 0 || int(cpu) >= maxCPUs {
+		return
+	}
+	for len(u.path) <= int(cpu) {
+		u.path, u.cycle, u.known = append(u.path, 0), append(u.cycle, 0), append(u.known, 0)
+	}
+	u.path[cpu] += took
+	if khz > 0 {
+		u.cycle[cpu] += float64(khz) * float64(took)
+		u.known[cpu] += took
+	}
+}
+
+// occupied notes how long each CPU ran anything between two times.
+func (u *use) occupied(h *history, cpus int, from, to time.Duration) {
+	u.busy = make([]time.Duration, cpus)
+	for cpu := range u.busy {
+		h.turns(int32(cpu), from, to, func(_ int32, took time.Duration) { u.busy[cpu] += took })
+	}
+}
+
+// cores are the facts of a frame that took so long.
+func (u *use) cores(clusters []Cluster, took time.Duration) Cores {
+	c := Cores{Little: -1, LittleBusy: -1, BigBusy: -1, Frequency: -1}
+	var path, little, known time.Duration
+	var at, most float64
+	for _, one := range u.path {
+		path += one
+	}
+	for i, cluster := range clusters {
+		var busy time.Duration
+		for _, cpu := range cluster.CPUs {
+			if cpu < len(u.path) {
+				if i == 0 {
+					little += u.path[cpu]
+				}
+				known += u.known[cpu]
+				at += u.cycle[cpu]
+				most += float64(u.known[cpu]) * float64(cluster.MaxKHz)
+			}
+			if cpu < len(u.busy) {
+				busy += u.busy[cpu]
+			}
+		}
+		if len(clusters) > 1 && took > 0 && len(u.busy) > 0 {
+			c.add(i, float64(busy)/float64(took), len(cluster.CPUs), clusters)
+		}
+	}
+	if path > 0 && len(clusters) > 1 {
+		c.Little = float64(little) / float64(path)
+	}
+	if known > 0 {
+		c.Frequency = at / most
+	}
+	return c
+}
+
+// add counts what a cluster was busy, in CPUs, to the share of the little or the big ones.
+func (c *Cores) add(i int, busy float64, cpus int, clusters []Cluster) {
+	if i == 0 {
+		c.LittleBusy = busy / float64(cpus)
+		return
+	}
+	big := 0
+	for _, other := range clusters[1:] {
+		big += len(other.CPUs)
+	}
+	c.BigBusy = max(c.BigBusy, 0) + busy/float64(big)
+}

@@ -1,0 +1,56 @@
+package rendering
+
+// doubts count what makes the frames of a trace less than certain.
+type doubts struct {
+	seen       bool // the frame timeline was recorded at all
+	lostFrames int  // places where packets of the frame timeline are missing
+	lostKernel int  // places where events of the kernel are missing
+	unended    int
+	dropped    int
+	forgotten  int
+	beyond     int // frames that are more than are kept
+	pathless   int // that have no path, since there are too many
+}
+
+// lost is what may have hidden frames, or the ends of them.
+func (c *doubts) lost() int { return c.lostFrames + c.unended + c.forgotten + c.beyond }
+
+// say warns of all of it.
+func (c *doubts) say(r *reader, monotonic bool) {
+	r.file.Doubts()
+	w := &r.file.Warnings
+	count := func(n int, one, many string) { w.Counted(0, n, one, many) }
+	if r.source == DoFrame {
+		w.Addf(0, "the trace has no frame timeline (Android 12 and later have one): frames are told by the slices of Choreographer and of the render thread, and whether one was late by its time and by the buffers that were ready")
+	}
+	if r.source == DoFrame && r.period == 0 {
+		w.Addf(0, "the trace does not tell the display's rate: a frame is called slow above 16.67 ms")
+	}
+	if len(r.done) > 0 && len(r.sched.States) == 0 {
+		w.Addf(0, "scheduling was not recorded (sched_switch, sched_waking): what threads waited for is told by slices alone, and a thread within a slice is taken to run")
+	}
+	count(c.lostFrames,
+		"packets of the frame timeline are missing in %d place: frames may be",
+		"packets of the frame timeline are missing in %d places: frames may be")
+	count(c.lostKernel,
+		"events of the kernel are missing in %d place: paths may be wrong there",
+		"events of the kernel are missing in %d places: paths may be wrong there")
+	count(c.unended,
+		"the end of %d frame is not in the trace: it is left out",
+		"the ends of %d frames are not in the trace: they are left out")
+	count(c.dropped,
+		"%d frame was passed over by the compositor for a newer one: it is left out",
+		"%d frames were passed over by the compositor for newer ones: they are left out")
+	count(c.forgotten,
+		"when %d frame was due is not in the trace: it is left out",
+		"when %d frames were due is not in the trace: they are left out")
+	count(c.beyond,
+		"%d frame more than are kept is left out",
+		"%d frames more than are kept are left out")
+	count(c.pathless,
+		"%d frame has no critical path: the paths before it have more steps than are kept",
+		"%d frames have no critical path: the paths before them have more steps than are kept")
+	if len(r.done) > 0 && !monotonic {
+		w.Addf(0, "nothing in the trace leads to CLOCK_MONOTONIC: times are on the trace's own clock")
+	}
+}

@@ -1,0 +1,335 @@
+package rendering
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/frame"
+	"github.com/apkgate/apkgate/trace/perfetto/frames"
+)
+
+// drawing is a frame that is looked at, or will be. Its times are on the trace's own clock.
+type drawing struct {
+	Frame
+	end time.Duration // of the frame as it counts
+	app time.Duration // of the app's own part of it
+
+	told     *frames.Frame   // what the frame timeline says of it, nil where that is not recorded
+	drawn    *frames.Drawing // and what follows from that
+	display  *frames.Frame   // the display's frame that shows it, nil where not told
+	composer int32           // SurfaceFlinger's main thread, none where not told
+	composed time.Duration   // when the display's frame began
+	shown    time.Duration   // and ended, 0 where not told
+	main     int32
+	do, draw int32 // slices of Choreographer and of the render thread, none where not found
+	gpu      int32 // the slice of the wait for the GPU
+	queued   time.Duration
+	use      use
+	slices   [2]slice // in traces without a frame timeline: doFrame and DrawFrame
+}
+
+// fromTimeline lists the frames that the frame timeline tells of.
+func (r *reader) fromTimeline() {
+	by := r.byLayer()
+	drawn := r.timeline.Drawn(func(pid int) bool {
+		name := ""
+		if one := r.roster.Processes[int32(pid)]; one != nil {
+			name = one.Name
+		}
+		return r.app.has(int32(pid), name) || name == "" && by[int32(pid)]
+	})
+	if len(drawn) == 0 {
+		return
+	}
+	r.source = FrameTimeline
+	shows := r.timeline.Shown()
+	due := map[int64]time.Duration{} // of the display's frames, by token
+	for i := range r.timeline.Frames {
+		if f := &r.timeline.Frames[i]; !f.Actual && !f.Surface && f.For >= 0 {
+			due[f.Token] = f.At + f.For
+		}
+	}
+	for i := range drawn {
+		one := &drawn[i]
+		switch {
+		case one.End == frames.Unended:
+			r.counts.unended++
+			continue
+		case one.End == frames.Dropped:
+			r.counts.dropped++
+			continue
+		case one.Took == frame.Unknown:
+			r.counts.forgotten++
+			continue
+		case len(r.pending) >= maxFrames:
+			r.counts.beyond++
+			continue
+		}
+		d := &drawing{drawn: one, told: &r.timeline.Frames[one.Place]}
+		if place, known := shows[one.Place]; known {
+			d.display = &r.timeline.Frames[place]
+		}
+		d.fromTold(due)
+		r.pending = append(r.pending, d)
+	}
+	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
+}
+
+// byLayer are the processes that draw into windows of the app: a trace may name no process,
+// and a window is called "TX - PACKAGE/ACTIVITY#NUMBER".
+func (r *reader) byLayer() map[int32]bool {
+	out := map[int32]bool{}
+	for i := range r.timeline.Frames {
+		if f := &r.timeline.Frames[i]; r.app.Package != "" && f.Actual && f.Surface && strings.HasPrefix(f.Layer, "TX - "+r.app.Package+"/") {
+			out[f.PID] = true
+		}
+	}
+	return out
+}
+
+// fromTold fills in what the frame timeline says, with when frames of the display were due.
+func (d *drawing) fromTold(due map[int64]time.Duration) {
+	d.Token, d.PID, d.Layer = d.told.Token, d.told.PID, strings.TrimPrefix(d.told.Layer, "TX - ")
+	d.At, d.Took, d.Ready = d.drawn.At, d.drawn.Took, -1
+	d.app = d.At + d.Took
+	if d.drawn.Due {
+		d.Deadline = d.Took - d.drawn.Over
+	}
+	if jank := d.told.JankType(); jank != "None" && jank != "Unspecified" {
+		d.Jank = jank
+	}
+	d.end = d.app
+	if s := d.display; s != nil && s.For >= 0 {
+		d.composed, d.shown = s.At, s.At+s.For
+		if d.told.LateByDisplay() && d.shown > d.app {
+			d.end, d.Took = d.shown, d.shown-d.At
+			if at, known := due[s.Token]; known && at > d.At {
+				d.Deadline = at - d.At
+			}
+		}
+	}
+}
+
+// class is the frame's, from what the trace says of it and of its buffers.
+func (d *drawing) class() string {
+	over := d.Deadline > 0 && d.Took > d.Deadline || d.Deadline == 0 && d.Took > frame.SlowLimit
+	late := over
+	if d.told != nil {
+		late = d.drawn.Janky || d.told.LateByDisplay()
+		over = over || d.told.Stuffed()
+	}
+	// Android's own word, where it has one, goes before what counters tell: it knows when
+	// the frame was shown.
+	if late && d.Ready > 0 && (d.told == nil || d.told.Untold()) {
+		late = false
+	}
+	switch {
+	case !late && over:
+		return run.BufferedFrames
+	case !late:
+		return run.NormalFrames
+	case d.Took > frame.FrozenLimit:
+		return run.FrozenFrames
+	}
+	return run.SlowFrames
+}
+
+// look fills in what the trace tells of a frame that is over.
+func (r *reader) look(h *history, d *drawing) {
+	d.composer, d.main = none, h.main(d.PID)
+	if d.display != nil {
+		d.composer = h.main(d.display.PID)
+	}
+	if d.told == nil {
+		d.Layer = r.buffers.filled([]string{r.app.Package, processOf(r.threads, r.roster, d.PID)}, d.slices[1].at, d.end+settled)
+	}
+	period := d.Deadline
+	if period <= 0 {
+		period = frame.SlowLimit
+	}
+	d.find(h)
+	// The compositor takes a buffer somewhere within each period. A quarter of one before the
+	// deadline it has taken that of the period before, and not yet the one that this frame
+	// was to be.
+	at := d.At + period - min(period, leastPeriod*4)/4
+	if d.Ready = r.buffers.ready(d.Layer, at); d.Ready > 0 && d.app <= at {
+		d.Ready-- // it is one of them
+	}
+	d.Class = d.class()
+	d.Stages = h.stagesOf(d)
+	d.Path = r.path(h, d)
+	r.steps += len(d.Path)
+	if len(h.sched.Turns) > 0 {
+		d.use.occupied(h, min(len(r.clocks), maxCPUs), d.At, d.end)
+	}
+	d.slices, d.display = [2]slice{}, nil
+}
+
+// find finds the slices of the frame on the app's threads.
+func (d *drawing) find(h *history) {
+	const slack = time.Millisecond // the timeline's end and the slice's are not taken at once
+	d.do, d.draw, d.gpu, d.queued = none, none, none, d.app
+	for _, row := range h.between(d.main, d.At-slack, d.end) {
+		if name := h.spans[row].name; strings.HasPrefix(name, doFrame) && d.is(tokenOf(name, doFrame), h.spans[row].at) {
+			d.do = row
+			break
+		}
+	}
+	last := time.Duration(0)
+	for _, thread := range h.members(d.PID) {
+		for _, row := range h.between(thread, d.At-slack, d.app+slack) {
+			s := &h.spans[row]
+			switch {
+			case strings.HasPrefix(s.name, drawFrame) && d.is(tokenOf(s.name, drawFrame), s.at) && s.at >= last:
+				d.draw, last = row, s.at
+			case strings.HasPrefix(s.name, gpuWait) && s.end() <= d.app+slack && s.end() > d.app-slack:
+				d.gpu = row
+			}
+		}
+	}
+	if d.draw == none {
+		return
+	}
+	s := &h.spans[d.draw]
+	d.queued = min(s.end(), d.app)
+	for _, row := range h.between(s.thread, s.at, d.queued) {
+		if q := &h.spans[row]; strings.HasPrefix(q.name, "queueBuffer") && q.end() <= d.queued {
+			d.queued = max(q.end(), s.at)
+		}
+	}
+	if d.told == nil {
+		d.findGPU(h)
+	}
+}
+
+// findGPU finds the wait for the GPU of a frame whose end the trace does not tell otherwise:
+// the first that begins when its buffer is queued.
+func (d *drawing) findGPU(h *history) {
+	const near = time.Millisecond
+	for _, thread := range h.members(d.PID) {
+		for _, row := range h.between(thread, d.queued-near, d.queued+leastPeriod) {
+			s := &h.spans[row]
+			if !strings.HasPrefix(s.name, gpuWait) || s.took < 0 || d.gpu != none && s.at >= h.spans[d.gpu].at {
+				continue
+			}
+			d.gpu = row
+		}
+	}
+	if d.gpu != none {
+		d.app = max(d.app, h.spans[d.gpu].end())
+		d.end, d.Took = d.app, d.app-d.At
+	}
+}
+
+// is reports that a slice with a number, or without, that begins at a time is the frame's.
+func (d *drawing) is(token int64, at time.Duration) bool {
+	if d.told != nil {
+		return token == 0 || token == d.Token
+	}
+	return at == d.slices[0].at || at == d.slices[1].at
+}
+
+// slice is one of Choreographer or of a render thread that has ended.
+type slice struct {
+	at, end time.Duration
+	thread  int32
+	token   int64
+	draws   bool
+}
+
+// drew notes a slice that tells of a frame.
+func (r *reader) drew(s *span) {
+	one := slice{at: s.at, end: s.at + s.took, thread: s.thread}
+	switch {
+	case strings.HasPrefix(s.name, doFrame):
+		one.token = tokenOf(s.name, doFrame)
+	case strings.HasPrefix(s.name, drawFrame):
+		one.token, one.draws = tokenOf(s.name, drawFrame), true
+	default:
+		return
+	}
+	if r.file.Room("slices of frames", len(r.started), maxRows) {
+		r.started = append(r.started, one)
+	}
+}
+
+// fromSlices lists the frames that slices tell of and that ended before a time: since the
+// frame timeline does not. The main thread waits in its part of a frame until the render
+// thread has begun with its own (libs/hwui/renderthread/DrawFrameTask.cpp, postAndWait).
+func (r *reader) fromSlices(before time.Duration) {
+	if r.source == FrameTimeline || len(r.started) == 0 {
+		return
+	}
+	h := &history{threads: r.threads, roster: r.roster}
+	slices.SortStableFunc(r.started, func(a, b slice) int { return cmp.Compare(a.at, b.at) })
+	r.findPeriod()
+	var left []slice
+	for i, do := range r.started {
+		pid := h.pid(do.thread)
+		if do.draws || !r.app.has(pid, processOf(r.threads, r.roster, pid)) || r.threads.Threads[do.thread].TID != pid {
+			continue
+		}
+		if do.end >= before {
+			left = append(left, do)
+			continue
+		}
+		draw := slice{}
+		for _, other := range r.started[i:] {
+			if other.at > do.end {
+				break
+			}
+			if other.draws && h.pid(other.thread) == pid && (other.token == do.token || other.token == 0) {
+				draw = other
+			}
+		}
+		if draw.end > 0 {
+			r.addSlices(pid, do, draw)
+		}
+	}
+	for _, one := range r.started {
+		if one.draws && one.end >= before {
+			left = append(left, one)
+		}
+	}
+	r.started = left
+}
+
+// addSlices adds a frame of both of its slices.
+func (r *reader) addSlices(pid int32, do, draw slice) {
+	if len(r.pending)+len(r.done) >= maxFrames {
+		r.counts.beyond++
+		return
+	}
+	r.source = DoFrame
+	d := &drawing{end: max(do.end, draw.end), slices: [2]slice{do, draw}}
+	d.Token, d.PID, d.Ready, d.At = do.token, pid, -1, do.at
+	if i, _ := slices.BinarySearch(r.vsyncs, do.at+1); i > 0 && do.at-r.vsyncs[i-1] < max(r.period, leastPeriod) {
+		d.At = r.vsyncs[i-1]
+	}
+	d.Deadline = r.period
+	d.app, d.Took = d.end, d.end-d.At
+	r.pending = append(r.pending, d)
+	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
+}
+
+// leastPeriod is shorter than the time between two vsyncs of any display.
+const leastPeriod = 2 * time.Millisecond
+
+// findPeriod takes the display's period from the counter of the apps' vsync, which toggles
+// with each (DispSync.cpp, VSyncCallbackRegistration's tracer in Scheduler).
+func (r *reader) findPeriod() {
+	var apart []time.Duration
+	for i := 1; i < len(r.vsyncs); i++ {
+		if d := r.vsyncs[i] - r.vsyncs[i-1]; d >= leastPeriod {
+			apart = append(apart, d)
+		}
+	}
+	const least = 10
+	if len(apart) >= least {
+		slices.Sort(apart)
+		r.period = apart[len(apart)/10]
+	}
+}

@@ -1,0 +1,226 @@
+package rendering
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+)
+
+// none stands for no thread, row or state.
+const none = -1
+
+// history is what happened in the last moments that were read, put in order by thread and by
+// CPU so that it can be asked for.
+type history struct {
+	sched   *sched.Reader
+	threads *threads.Tracker
+	roster  *threads.Roster
+	spans   []span
+	calls   []call
+	clocks  []frequencies // by CPU
+	disk    []request
+
+	processes map[int32][]int32 // threads by the number of the process, of those that were asked for
+
+	stateRows, spanRows, callRows, turnRows rows // by thread, and turns by CPU
+}
+
+// rows are places in a list, by thread or by CPU, each in the order of time.
+type rows struct {
+	starts []int32
+	places []int32
+}
+
+// sorted puts n rows together by a number that each has, of so many.
+func sorted(n, numbers int, of func(i int) int) rows {
+	r := rows{starts: make([]int32, numbers+1), places: make([]int32, n)}
+	for i := range n {
+		r.starts[of(i)+1]++
+	}
+	for i := range numbers {
+		r.starts[i+1] += r.starts[i]
+	}
+	next := slices.Clone(r.starts)
+	for i := range n {
+		number := of(i)
+		r.places[next[number]] = int32(i)
+		next[number]++
+	}
+	return r
+}
+
+// of are the rows of a number.
+func (r *rows) of(number int32) []int32 {
+	if number < 0 || int(number)+1 >= len(r.starts) {
+		return nil
+	}
+	return r.places[r.starts[number]:r.starts[number+1]]
+}
+
+// newHistory orders what the readers have kept.
+func newHistory(r *reader) *history {
+	h := &history{
+		sched: r.sched, threads: r.threads, roster: r.roster, spans: r.spans.list, calls: r.calls.list, clocks: r.clocks,
+		disk: r.disk, processes: map[int32][]int32{},
+	}
+	all := len(r.threads.Threads)
+	h.stateRows = sorted(len(h.sched.States), all, func(i int) int { return int(h.sched.States[i].Thread) })
+	h.spanRows = sorted(len(h.spans), all, func(i int) int { return int(h.spans[i].thread) })
+	h.callRows = sorted(len(h.calls), all, func(i int) int { return int(h.calls[i].client) })
+	h.turnRows = sorted(len(h.sched.Turns), maxCPUs, func(i int) int { return int(h.sched.Turns[i].CPU) })
+	return h
+}
+
+// before is the place in list of the last row that begins before a time; -1 where none does.
+func before(list []int32, t time.Duration, at func(row int32) time.Duration) int {
+	i, _ := slices.BinarySearchFunc(list, t, func(row int32, t time.Duration) int { return cmp.Compare(at(row), t) })
+	return i - 1
+}
+
+// stateBefore is the state that a thread was in just before a time, and when that ended: at
+// the time itself at the latest. It is false where the trace does not tell.
+func (h *history) stateBefore(thread int32, t time.Duration) (*sched.State, bool) {
+	list := h.stateRows.of(thread)
+	i := before(list, t, func(row int32) time.Duration { return h.sched.States[row].At })
+	if i < 0 {
+		return nil, false
+	}
+	return &h.sched.States[list[i]], true
+}
+
+// next is the state of a thread that follows one that ended at a time, nil where the trace
+// does not tell.
+func (h *history) next(thread int32, t time.Duration) *sched.State {
+	list := h.stateRows.of(thread)
+	i := before(list, t, func(row int32) time.Duration { return h.sched.States[row].At }) + 1
+	if i >= len(list) || h.sched.States[list[i]].At != t {
+		return nil
+	}
+	return &h.sched.States[list[i]]
+}
+
+// within is the innermost slice that a thread was in just before a time, none for none.
+func (h *history) within(thread int32, t time.Duration) int32 {
+	list := h.spanRows.of(thread)
+	i := before(list, t, func(row int32) time.Duration { return h.spans[row].at })
+	if i < 0 {
+		return none
+	}
+	row := list[i]
+	for row != none && h.spans[row].endsBefore(t) {
+		row = h.spans[row].parent
+	}
+	return row
+}
+
+// between are a thread's slices that begin from one time on and before another.
+func (h *history) between(thread int32, from, to time.Duration) []int32 {
+	list := h.spanRows.of(thread)
+	at := func(row int32) time.Duration { return h.spans[row].at }
+	return list[before(list, from, at)+1 : before(list, to, at)+1]
+}
+
+// callAt is the call that a thread waited for just before a time, nil for none.
+func (h *history) callAt(thread int32, t time.Duration) *call {
+	const near = 8 // calls that may have begun later and ended, as when the thread answered one
+	list := h.callRows.of(thread)
+	last := before(list, t, func(row int32) time.Duration { return h.calls[row].sent })
+	for i := last; i >= 0 && last-i < near; i-- {
+		if c := &h.calls[list[i]]; c.answered() >= t {
+			return c
+		}
+	}
+	return nil
+}
+
+// turns calls f with each time that a thread other than the idle one had on a CPU between two
+// times.
+func (h *history) turns(cpu int32, from, to time.Duration, f func(thread int32, took time.Duration)) {
+	list := h.turnRows.of(cpu)
+	at := func(row int32) time.Duration { return h.sched.Turns[row].At }
+	for i := max(before(list, from, at), 0); i < len(list); i++ {
+		t := &h.sched.Turns[list[i]]
+		if t.At >= to {
+			return
+		}
+		end := t.At + t.For
+		if t.For < 0 {
+			end = to
+			if i+1 < len(list) {
+				end = min(end, at(list[i+1]))
+			}
+		}
+		if took := min(end, to) - max(t.At, from); took > 0 && t.Thread > 0 {
+			f(t.Thread, took)
+		}
+	}
+}
+
+// mainThread is how each process's main thread is called: the kernel has the end of the
+// process's name for it.
+const mainThread = "main"
+
+// name is a thread's name, and that of its process: "" where they are not known. The trace
+// may tell them later than it tells of the thread.
+func (h *history) name(thread int32) (own, process string) {
+	if thread < 0 || int(thread) >= len(h.threads.Threads) {
+		return "", ""
+	}
+	t := &h.threads.Threads[thread]
+	pid := h.pid(thread)
+	own = t.Name
+	if pid > 0 && t.TID == pid {
+		own = mainThread
+	}
+	if m := h.roster.Threads[t.TID]; own == "" && m != nil {
+		own = m.Name
+	}
+	return own, processOf(h.threads, h.roster, pid)
+}
+
+// pid is the number of a thread's process, 0 where not known.
+func (h *history) pid(thread int32) int32 {
+	if thread < 0 || int(thread) >= len(h.threads.Threads) {
+		return 0
+	}
+	t := &h.threads.Threads[thread]
+	if t.Process != none {
+		return h.threads.Processes[t.Process].PID
+	}
+	if m := h.roster.Threads[t.TID]; m != nil {
+		return m.PID
+	}
+	if h.roster.Processes[t.TID] != nil {
+		return t.TID
+	}
+	return 0
+}
+
+// members are the threads of a process.
+func (h *history) members(pid int32) []int32 {
+	if list, known := h.processes[pid]; known || pid <= 0 {
+		return list
+	}
+	var list []int32
+	for i := range h.threads.Threads {
+		if h.pid(int32(i)) == pid {
+			list = append(list, int32(i))
+		}
+	}
+	h.processes[pid] = list
+	return list
+}
+
+// main is the main thread of a process, none where the trace knows none.
+func (h *history) main(pid int32) int32 {
+	list := h.members(pid)
+	for i := len(list) - 1; i >= 0; i-- {
+		if h.threads.Threads[list[i]].TID == pid {
+			return list[i]
+		}
+	}
+	return none
+}

@@ -1,0 +1,299 @@
+package rendering
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/apkgate/apkgate/trace/perfetto/atrace"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/frames"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
+)
+
+// Limits on what is kept, at one time and for good.
+const (
+	maxRows   = 400_000 // turns, states or slices, before what is over is looked at and dropped
+	maxFrames = 100_000
+	maxSteps  = 500_000         // of the paths of all frames
+	behind    = time.Second     // that is kept before the first frame that is not over
+	settled   = time.Second / 5 // after its end, all that belongs to a frame has come
+)
+
+// Read reads an app's frames from a trace, twice: for the frame timeline, which may stand
+// anywhere in the file, and then for what happened. The error is for reading alone.
+func Read(in packets.Source, app App) (Trace, error) {
+	s := &survey{file: packets.New(), app: app}
+	s.frames, s.roster = frames.New(s.file), threads.NewRoster(s.file)
+	lost := &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
+	if err := in(s.file, s.frames, s, lost); err != nil {
+		return Trace{}, err
+	}
+	r := newReader(s)
+	kernel := &packets.Losses{Source: "linux.ftrace"}
+	if err := in(r.file, r.threads, r.sched, r, kernel); err != nil {
+		return Trace{}, err
+	}
+	r.settle(packets.MaxTime)
+	return r.trace(lost.Chunks(), kernel.Chunks()), nil
+}
+
+// survey is what is read first: frames, processes, and what CPUs can do.
+type survey struct {
+	file     *packets.File
+	app      App
+	frames   *frames.Reader
+	roster   *threads.Roster
+	possible [maxCPUs]int64 // kHz
+}
+
+// Wants are process trees and the CPUs.
+func (s *survey) Wants() packets.Wants {
+	return packets.Wants{Packets: []protowire.Number{field.PacketProcessTree, field.PacketCPUInfo}}
+}
+
+// Packet reads a packet.
+func (s *survey) Packet(p packets.Packet) {
+	switch {
+	case p.Machine != s.file.Home:
+	case p.Kind == field.PacketProcessTree:
+		s.roster.Tree(p.Data)
+	default:
+		s.cpus(p.Data)
+	}
+}
+
+// cpus reads a CpuInfo: the frequencies that each CPU has.
+func (s *survey) cpus(message []byte) {
+	cpu := 0
+	for f := packets.FieldsOf(message); f.Next(); {
+		if f.Number != field.CPUInfoCpus || cpu >= maxCPUs {
+			continue
+		}
+		for g := packets.FieldsOf(f.Bytes); g.Next(); {
+			if g.Number == field.CPUInfoCPUFrequencies {
+				for _, khz := range g.List() {
+					s.possible[cpu] = max(s.possible[cpu], int64(uint32(khz)))
+				}
+			}
+		}
+		cpu++
+	}
+}
+
+// has reports that a process is the app's.
+func (a App) has(pid int32, name string) bool {
+	if a.Process != nil && a.Process(int(pid)) {
+		return true
+	}
+	if a.Package == "" || name == "" {
+		return false
+	}
+	// The kernel knows the last 15 bytes of a name alone (TASK_COMM_LEN, and
+	// set_process_name of Android's app_main.cpp).
+	const most = 15
+	return name == a.Package || strings.HasPrefix(name, a.Package+":") || len(name) == most && strings.HasSuffix(a.Package, name)
+}
+
+// reader follows what happened in a trace, and looks at frames as they are over.
+type reader struct {
+	file     *packets.File
+	app      App
+	roster   *threads.Roster
+	threads  *threads.Tracker
+	sched    *sched.Reader
+	spans    *spans
+	calls    *calls
+	disk     []request
+	clocks   []frequencies
+	possible [maxCPUs]int64
+	buffers  *buffers
+	vsyncs   []time.Duration // toggles of the counter of the apps' vsync
+	period   time.Duration   // of the display, 0 where not told
+
+	timeline *frames.Reader
+	source   string
+	pending  []*drawing // frames that were not looked at, by their end
+	done     []*drawing
+	started  []slice // of Choreographer and of render threads, where these tell of frames
+	steps    int     // of all that were done
+	now      time.Duration
+	next     int // rows at which what is over is looked at
+	counts   doubts
+	names    map[string]string
+}
+
+func newReader(s *survey) *reader {
+	f := packets.New()
+	r := &reader{
+		file: f, app: s.app, roster: s.roster, possible: s.possible, timeline: s.frames, next: maxRows,
+		buffers: newBuffers(f, s.app.Package), names: map[string]string{},
+	}
+	r.threads = threads.New(f)
+	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true})
+	r.spans, r.calls = newSpans(f, r.threads), newCalls(f, r.threads)
+	r.counts.seen = len(s.frames.Frames) > 0
+	r.counts.lostFrames = s.frames.Gaps + s.frames.Malformed + s.file.TooMany["frames"]
+	r.fromTimeline()
+	return r
+}
+
+// Wants are the events that frames and what they wait for follow from.
+func (r *reader) Wants() packets.Wants {
+	events := []protowire.Number{
+		field.EventBinderTransaction, field.EventBinderTransactionReceived, field.EventCPUFrequency,
+		field.EventBlockRqIssue, field.EventF2fsSyncFileEnter, field.EventF2fsSyncFileExit, field.EventExt4SyncFileEnter, field.EventExt4SyncFileExit,
+	}
+	return packets.Wants{
+		Packets:  []protowire.Number{field.PacketTrackDescriptor, field.PacketThreadDescriptor, field.PacketTrackEvent},
+		Interned: trackevent.Interned(false),
+		Events:   append(events, atrace.Events...),
+	}
+}
+
+// Packet reads an event of a track, or the description of one.
+func (r *reader) Packet(p packets.Packet) { r.spans.packet(p) }
+
+// Event reads an event of the kernel. The tracker and the scheduler's reader have read it
+// before.
+func (r *reader) Event(e *packets.Event) {
+	r.now = e.At
+	switch e.Kind {
+	case field.EventBinderTransaction:
+		r.calls.transaction(e)
+	case field.EventBinderTransactionReceived:
+		r.calls.received(e)
+	case field.EventCPUFrequency:
+		r.frequency(e)
+	case field.EventBlockRqIssue:
+		r.request(e)
+	case field.EventF2fsSyncFileEnter, field.EventExt4SyncFileEnter:
+		r.spans.begin(e.At, int32(r.threads.Of(e.TID)), syncing)
+	case field.EventF2fsSyncFileExit, field.EventExt4SyncFileExit:
+		r.spans.endOf(e.At, int32(r.threads.Of(e.TID)), syncing)
+	default:
+		if p, ok := atrace.Of(e); ok {
+			r.point(e, p)
+		}
+	}
+	if rows := max(len(r.sched.Turns), len(r.sched.States), len(r.spans.list), len(r.calls.list)); rows >= r.next {
+		r.settle(r.now - settled)
+		r.forget()
+	}
+}
+
+// point reads a line that a program wrote.
+func (r *reader) point(e *packets.Event, p atrace.Point) {
+	switch p.Phase {
+	case 'B':
+		thread := int32(r.threads.Of(e.TID))
+		r.spans.begin(e.At, thread, p.Name)
+	case 'E':
+		if row := r.spans.end(e.At, int32(r.threads.Of(e.TID))); row != none && r.source != FrameTimeline {
+			r.drew(&r.spans.list[row])
+		}
+	case 'C':
+		if strings.HasPrefix(p.Name, "VSYNC-app") && len(r.vsyncs) < maxRows {
+			r.vsyncs = append(r.vsyncs, e.At)
+		}
+		r.buffers.count(e.At, p.Name, p.Value)
+	}
+}
+
+// forget drops what no frame that is still to be looked at can stand on. Where they need more
+// than is kept, the later half stays.
+func (r *reader) forget() {
+	before := r.now
+	for _, d := range r.pending {
+		before = min(before, d.At)
+	}
+	for i := range r.started {
+		before = min(before, r.started[i].at)
+	}
+	before = max(before-behind, r.halfway())
+	r.sched.Forget(before)
+	r.spans.forget(before)
+	r.calls.forget(before)
+	for i := range r.clocks {
+		r.clocks[i].forget(before)
+	}
+	r.buffers.forget(before)
+	r.disk = slices.DeleteFunc(r.disk, func(q request) bool { return q.at < before })
+	r.vsyncs = slices.DeleteFunc(r.vsyncs, func(at time.Duration) bool { return at < before })
+	left := max(len(r.sched.Turns), len(r.sched.States), len(r.spans.list), len(r.calls.list))
+	r.next = max(maxRows, left+left/2)
+}
+
+// halfway is when half of what there are most rows of had begun, where nearly all are needed.
+func (r *reader) halfway() time.Duration {
+	states, list := r.sched.States, r.spans.list
+	switch {
+	case len(states) >= maxRows:
+		return states[len(states)/2].At
+	case len(list) >= maxRows:
+		return list[len(list)/2].at
+	case len(r.sched.Turns) >= maxRows:
+		return r.sched.Turns[len(r.sched.Turns)/2].At
+	}
+	return 0
+}
+
+// settle looks at the frames that ended before a time.
+func (r *reader) settle(before time.Duration) {
+	r.fromSlices(before)
+	over := slices.IndexFunc(r.pending, func(d *drawing) bool { return d.end >= before })
+	if over < 0 {
+		over = len(r.pending)
+	}
+	if over == 0 {
+		return
+	}
+	h := newHistory(r)
+	for _, d := range r.pending[:over] {
+		r.look(h, d)
+	}
+	r.done = append(r.done, r.pending[:over]...)
+	r.pending = slices.Delete(r.pending, 0, over)
+}
+
+// trace is what was read, with its doubts.
+func (r *reader) trace(lostFrames, lostKernel int) Trace {
+	t := Trace{Source: r.source, Clusters: r.clusters()}
+	to, monotonic := r.file.Monotonic()
+	for _, d := range r.done {
+		if at, ok := d.At, true; monotonic {
+			if at, ok = to(d.At); ok {
+				d.At = at
+			}
+		}
+		d.Cores = d.use.cores(t.Clusters, d.Took)
+		t.Frames = append(t.Frames, d.Frame)
+	}
+	slices.SortStableFunc(t.Frames, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
+	r.counts.lostFrames += lostFrames
+	r.counts.lostKernel = lostKernel + r.file.KernelLost()
+	t.Lost = r.counts.lost()
+	r.counts.say(r, monotonic)
+	t.Warnings = r.file.Warnings.List()
+	return t
+}
+
+// processOf is the name of the process with a number, "" where it has none.
+func processOf(t *threads.Tracker, roster *threads.Roster, pid int32) string {
+	if pid <= 0 {
+		return ""
+	}
+	if process, known := t.Running(pid); known && t.Processes[process].Name != "" {
+		return t.Processes[process].Name
+	}
+	if one := roster.Processes[pid]; one != nil {
+		return one.Name
+	}
+	return ""
+}

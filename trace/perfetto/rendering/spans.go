@@ -1,0 +1,168 @@
+package rendering
+
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/threads"
+	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
+)
+
+// span is a slice of a thread.
+type span struct {
+	at, took time.Duration // took less than 0 while it has not ended
+	name     string
+	thread   int32 // in the tracker's Threads
+	parent   int32 // in the list, none for the outermost
+}
+
+// end is when it ended, or a time that nothing reaches.
+func (s *span) end() time.Duration {
+	if s.took < 0 {
+		return packets.MaxTime
+	}
+	return s.at + s.took
+}
+
+func (s *span) endsBefore(t time.Duration) bool { return s.end() < t }
+
+// Limits on slices. What is beyond them is counted.
+const (
+	maxSpans = 1_000_000 // that are kept at one time
+	maxDepth = 512
+	maxNames = 100_000 // that are shared; then sharing begins anew
+)
+
+// spans are the slices of threads, as atrace and Perfetto's SDK write them, nested by thread.
+// Those on tracks of another kind belong to no thread's path.
+type spans struct {
+	list []span
+	open map[int32][]int32 // by thread, places in list, none for one that is not kept
+
+	file    *packets.File
+	threads *threads.Tracker
+	tracks  *trackevent.Tracks
+	names   map[string]string
+}
+
+func newSpans(file *packets.File, tracker *threads.Tracker) *spans {
+	return &spans{open: map[int32][]int32{}, file: file, threads: tracker, tracks: trackevent.New(file, tracker), names: map[string]string{}}
+}
+
+// share is a text of which one copy is kept.
+func (s *spans) share(text string) string {
+	one, known := s.names[text]
+	if known {
+		return one
+	}
+	if len(s.names) >= maxNames {
+		clear(s.names)
+	}
+	s.names[text] = text
+	return text
+}
+
+// begin begins a slice of a thread.
+func (s *spans) begin(at time.Duration, thread int32, name string) {
+	stack := s.open[thread]
+	if !s.file.Room("nested slices", len(stack), maxDepth) {
+		return
+	}
+	row := int32(none)
+	if s.file.Room("slices", len(s.list), maxSpans) {
+		row = int32(len(s.list))
+		one := span{at: at, took: -1, name: s.share(name), thread: thread, parent: none}
+		if len(stack) > 0 {
+			one.parent = stack[len(stack)-1]
+		}
+		s.list = append(s.list, one)
+	}
+	s.open[thread] = append(stack, row)
+}
+
+// end ends the innermost slice of a thread and gives its place, none where there is none.
+func (s *spans) end(at time.Duration, thread int32) int32 {
+	stack := s.open[thread]
+	if len(stack) == 0 {
+		return none
+	}
+	row := stack[len(stack)-1]
+	if s.open[thread] = stack[:len(stack)-1]; len(stack) == 1 {
+		delete(s.open, thread)
+	}
+	if row != none {
+		s.list[row].took = at - s.list[row].at
+	}
+	return row
+}
+
+// endOf ends the innermost slice of a thread where it bears one of the names.
+func (s *spans) endOf(at time.Duration, thread int32, name string) {
+	if stack := s.open[thread]; len(stack) > 0 && stack[len(stack)-1] != none && s.list[stack[len(stack)-1]].name == name {
+		s.end(at, thread)
+	}
+}
+
+// packet reads a TrackEvent or the description of a track.
+func (s *spans) packet(p packets.Packet) {
+	if p.Machine != s.file.Home || s.tracks.Describe(p) {
+		return
+	}
+	stamp, timed := s.tracks.Stamp(p)
+	e, ok := s.tracks.Read(p)
+	if !ok || !timed || e.Kind == trackevent.OfCounter || e.Async != nil {
+		return
+	}
+	at, ok := s.file.Time(stamp)
+	if !ok {
+		return
+	}
+	s.file.Defer(at, len(e.Name)+len(e.Category), func() { s.place(at, &e) })
+}
+
+// place begins or ends the slice of an event on a thread.
+func (s *spans) place(at time.Duration, e *trackevent.Event) {
+	thread := int32(none)
+	if e.Writer {
+		thread = int32(s.threads.Belongs(e.TID, e.PID))
+	} else if place := s.tracks.Place(e.Track); place != nil && place.Own {
+		thread = int32(place.Thread)
+	}
+	switch {
+	case thread == none:
+	case e.Kind == trackevent.Begin:
+		s.begin(at, thread, e.Name)
+	case e.Kind == trackevent.End:
+		s.end(at, thread)
+	case e.Kind == trackevent.Complete:
+		s.begin(at, thread, e.Name)
+		s.end(at+max(e.For, 0), thread)
+	}
+}
+
+// forget drops the slices that ended before a time, and gives where the others went.
+func (s *spans) forget(before time.Duration) {
+	moved := make([]int32, len(s.list))
+	kept := s.list[:0]
+	for i := range s.list {
+		one := s.list[i]
+		moved[i] = none
+		if one.end() < before {
+			continue
+		}
+		if one.parent != none {
+			one.parent = moved[one.parent]
+		}
+		moved[i] = int32(len(kept))
+		kept = append(kept, one)
+	}
+	clear(s.list[len(kept):])
+	s.list = kept
+	for _, stack := range s.open {
+		for i, row := range stack {
+			if row != none {
+				stack[i] = moved[row]
+			}
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package rendering
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
+)
+
+// request is one that a thread sent to a block device.
+type request struct {
+	at     time.Duration
+	thread int32
+	device uint32
+}
+
+const maxRequests = 200_000
+
+// request reads a BlockRqIssueFtraceEvent.
+func (r *reader) request(e *packets.Event) {
+	q := request{at: e.At, thread: int32(r.threads.Of(e.TID))}
+	for f := packets.FieldsOf(e.Data); f.Next(); {
+		if f.Number == field.BlockRqIssueDev {
+			q.device = uint32(f.Value)
+		}
+	}
+	if r.file.Room("requests to block devices", len(r.disk), maxRequests) {
+		r.disk = append(r.disk, q)
+	}
+}
+
+// device is the one that a thread sent something to between two times, as "MAJOR:MINOR"; ""
+// for none. The kernel's dev_t has the minor number in 20 bits.
+func (h *history) device(thread int32, from, to time.Duration) string {
+	at := slices.IndexFunc(h.disk, func(q request) bool { return q.thread == thread && q.at >= from && q.at < to })
+	if at < 0 {
+		return ""
+	}
+	return fmt.Sprintf("device %d:%d", h.disk[at].device>>20, h.disk[at].device&(1<<20-1))
+}
+
+// isFrame reports that a slice is one around all of a thread's part of a frame.
+func isFrame(name string) bool {
+	return strings.HasPrefix(name, doFrame) || strings.HasPrefix(name, drawFrame)
+}
+
+// waits are what slices say that a thread waits for, by how their names begin.
+var waits = []struct{ name, kind string }{
+	{"Lock contention on ", run.WaitLock}, {"monitor contention with owner ", run.WaitLock}, // ART's mutex.cc, monitor.cc
+	{"GC: Wait For", run.WaitGC}, {"WaitForGcToComplete", run.WaitGC}, // ART's heap.cc
+	{"dequeueBuffer", run.WaitBuffer}, {"waiting for HWC release", run.WaitBuffer}, {"waitForFreeSlotThenRelock", run.WaitBuffer},
+	{gpuWait, run.WaitGPU}, {"waitForever", run.WaitGPU}, {"Waiting for GPU", run.WaitGPU}, {"dma_fence_wait", run.WaitGPU},
+	{syncing, run.WaitIO},
+}
+
+// waitOf is what a slice says that its thread waits for, "" where it says nothing.
+func waitOf(name string) string {
+	for _, one := range waits {
+		if strings.HasPrefix(name, one.name) {
+			return one.kind
+		}
+	}
+	return ""
+}
+
+// slept adds a time that a thread did not run and could not have: over whoever it waited for,
+// where the trace tells.
+func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, reason *why) {
+	function := w.h.sched.Functions[s.Blocked]
+	state := w.h.sched.Names[s.Name]
+	kind, row := w.saysWhy(thread, to)
+	call := w.h.callAt(thread, to)
+	device := ""
+	if state == "D" || state == "DK" || s.IOWait == 1 {
+		device = w.h.device(thread, from, to)
+	}
+	switch {
+	case s.IOWait == 1, kind == run.WaitIO, device != "":
+		w.add(w.step(thread, from, to, run.WaitIO, first(function, device, w.nameOf(row)), reason), thread)
+	case state == "D" || state == "DK":
+		w.add(w.step(thread, from, to, run.WaitBlocked, function, reason), thread)
+	case call != nil && call.sent < to:
+		w.aside(thread, call.server, from, to, run.WaitBinder, w.h.said(call), reason)
+	case kind == run.WaitLock:
+		owner, what := w.owner(thread, row, to)
+		w.aside(thread, owner, from, to, kind, what, reason)
+	case kind == run.WaitGC:
+		w.aside(thread, w.waker(thread, to), from, to, kind, w.nameOf(row), reason)
+	case kind == run.WaitBuffer:
+		w.add(w.step(thread, from, to, kind, "SurfaceFlinger", reason), thread)
+	case kind == run.WaitGPU:
+		w.add(w.step(thread, from, to, kind, "", reason), thread)
+	case w.h.within(thread, to) == none && (reason == nil || thread == w.d.main):
+		w.add(w.step(thread, from, to, run.WaitIdle, "", reason), thread)
+	default:
+		w.woken(thread, from, to, function, reason)
+	}
+}
+
+// woken adds a time that a thread slept until another one woke it.
+func (w *walker) woken(thread int32, from, to time.Duration, function string, reason *why) {
+	waker := w.waker(thread, to)
+	if waker != none && w.own(waker) && reason == nil && !slices.Contains(w.chain, waker) {
+		w.back(waker, from, to, nil) // the main thread waits for the render thread, as in each frame
+		return
+	}
+	w.aside(thread, waker, from, to, run.WaitSleep, first(w.called(waker), function), reason)
+}
+
+// own reports that a thread is the one that draws the frame.
+func (w *walker) own(thread int32) bool {
+	return w.d.draw != none && w.h.spans[w.d.draw].thread == thread
+}
+
+// aside goes over the thread that another waited for meanwhile, where it is known and does
+// not wait for that one itself.
+func (w *walker) aside(thread, other int32, from, to time.Duration, kind, what string, reason *why) {
+	if reason == nil {
+		reason = &why{kind: kind, what: what, stage: w.stage(thread, to)}
+	}
+	if other == none || len(w.chain) >= maxChain || slices.Contains(w.chain, other) {
+		s := w.step(thread, from, to, kind, what, reason)
+		w.add(s, thread)
+		return
+	}
+	w.back(other, from, to, reason)
+}
+
+// waker is the thread that woke another at a time, none where it was an interrupt or is not
+// known.
+func (w *walker) waker(thread int32, at time.Duration) int32 {
+	if next := w.h.next(thread, at); next != nil && next.Waker > 0 && next.IRQ != 1 {
+		return next.Waker
+	}
+	return none
+}
+
+// saysWhy is what the slices of a thread say that it waited for just before a time, and which
+// slice does.
+func (w *walker) saysWhy(thread int32, at time.Duration) (string, int32) {
+	for row := w.h.within(thread, at); row != none; row = w.h.spans[row].parent {
+		if kind := waitOf(w.h.spans[row].name); kind != "" {
+			return kind, row
+		}
+	}
+	return "", none
+}
+
+func (w *walker) nameOf(row int32) string {
+	if row == none {
+		return ""
+	}
+	return w.h.spans[row].name
+}
+
+// owner is the thread that holds the lock that another waits for, and what is said of both:
+// "NAME at METHOD". ART says the holder's number for the kernel in "Lock contention on a
+// monitor lock (owner tid: 7443)", and, around that, its name with a number of ART's own in
+// "monitor contention with owner NAME (18) at METHOD(FILE:LINE) waiters=0 blocking from …"
+// (runtime/base/mutex.cc, runtime/monitor.cc).
+func (w *walker) owner(thread, row int32, at time.Duration) (int32, string) {
+	owner, name, where := int32(none), "", ""
+	for ; row != none; row = w.h.spans[row].parent {
+		text := w.h.spans[row].name
+		if _, rest, found := strings.Cut(text, "(owner tid: "); found && owner == none {
+			number, _, _ := strings.Cut(rest, ")")
+			if tid, err := strconv.ParseInt(number, 10, 32); err == nil && tid > 0 {
+				owner = w.numbered(int32(tid), thread)
+			}
+		}
+		if rest, found := strings.CutPrefix(text, "monitor contention with owner "); found {
+			name, rest, _ = strings.Cut(rest, " (")
+			_, rest, _ = strings.Cut(rest, ") at ")
+			where, _, _ = strings.Cut(rest, " waiters=")
+			break
+		}
+	}
+	if owner == none && name != "" {
+		owner = w.namesake(name, thread)
+	}
+	if name == "" {
+		name = w.called(owner)
+	}
+	if where != "" {
+		return owner, name + " at " + where
+	}
+	return owner, name
+}
+
+// numbered is the thread of a number in the process of another, none where there is none.
+func (w *walker) numbered(tid, beside int32) int32 {
+	for _, one := range w.h.members(w.h.pid(beside)) {
+		if w.h.threads.Threads[one].TID == tid {
+			return one
+		}
+	}
+	return none
+}
+
+// namesake is the thread of a name in the process of another; none where there is none, or
+// where there are several. The kernel's names have 15 bytes.
+func (w *walker) namesake(name string, beside int32) int32 {
+	found := int32(none)
+	for _, one := range w.h.members(w.h.pid(beside)) {
+		own, _ := w.h.name(one)
+		if own != name && (len(own) != 15 || !strings.HasPrefix(name, own)) {
+			continue
+		}
+		if found != none {
+			return none
+		}
+		found = one
+	}
+	return found
+}
+
+// first is the first text that is not empty.
+func first(texts ...string) string {
+	for _, one := range texts {
+		if one != "" {
+			return one
+		}
+	}
+	return ""
+}

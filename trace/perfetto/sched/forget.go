@@ -1,0 +1,80 @@
+package sched
+
+import "time"
+
+// Forget drops the turns and states that ended before a time, so that a reader that has used
+// them can go on without bound. The places of those that stay change.
+func (r *Reader) Forget(before time.Duration) {
+	meant := map[int32]bool{}
+	for _, c := range r.cpus {
+		meant[c.turn] = true
+	}
+	for _, tasks := range []map[int32]turn{r.tasks.running, r.tasks.cut} {
+		for _, one := range tasks {
+			meant[one.row] = true
+		}
+	}
+	turns := places(len(r.Turns), func(i int) bool { return meant[int32(i)] || r.Turns[i].At+max(r.Turns[i].For, 0) >= before })
+	for i, to := range turns {
+		if to != None {
+			r.Turns[to] = r.Turns[i]
+		}
+	}
+	r.Turns = r.Turns[:count(turns)]
+	for i := range r.cpus {
+		r.cpus[i].turn = moved(turns, r.cpus[i].turn)
+	}
+	for _, tasks := range []map[int32]turn{r.tasks.running, r.tasks.cut} {
+		for at, one := range tasks {
+			one.row = moved(turns, one.row)
+			tasks[at] = one
+		}
+	}
+	clear(meant)
+	for _, l := range r.last {
+		meant[l.state], meant[l.blocked] = true, true
+	}
+	states := places(len(r.States), func(i int) bool {
+		return meant[int32(i)] || r.States[i].At+max(r.States[i].For, 0) >= before
+	})
+	for i, to := range states {
+		if to != None {
+			r.States[to] = r.States[i]
+		}
+	}
+	r.States = r.States[:count(states)]
+	for i := range r.last {
+		l := &r.last[i]
+		l.state, l.blocked = moved(states, l.state), moved(states, l.blocked)
+	}
+}
+
+// places are where rows go when those that stay move together, None for the others.
+func places(n int, stays func(int) bool) []int32 {
+	out := make([]int32, n)
+	next := int32(0)
+	for i := range out {
+		out[i] = None
+		if stays(i) {
+			out[i] = next
+			next++
+		}
+	}
+	return out
+}
+
+func count(places []int32) int {
+	for i := len(places) - 1; i >= 0; i-- {
+		if places[i] != None {
+			return int(places[i]) + 1
+		}
+	}
+	return 0
+}
+
+func moved(places []int32, place int32) int32 {
+	if place == None {
+		return None
+	}
+	return places[place]
+}
