@@ -31,7 +31,9 @@ var mayImport = map[string][]string{
 	"rules":    {},
 	"gate":     {"run", "metric", "context", "stat", "rules"},
 	"diagnose": {"run", "metric", "gate", "context"},
-	"report":   {}, // the formats, which are its own
+	// What two stacks have in common is told once, where they are read.
+	"diagnose/anr": {"diagnose", "run", "gate", "trace/anr/signature"},
+	"report":       {}, // the formats, which are its own
 
 	// How an answer is said, drawn and shown, whatever it is an answer to: none of these
 	// knows verdicts.
@@ -78,7 +80,7 @@ const forAll = "internal/words"
 
 // pure are the packages that decide and show. They are the same on every
 // machine and every day, which is what lets a verdict be made again.
-var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "diagnose", "report", forAll}
+var pure = []string{"metric", "run", "context", "stat", "rules", "gate", "diagnose", "report", "trace/anr/signature", forAll}
 
 // bannedInPure are packages that a pure one doesn't import, with the reason.
 var bannedInPure = map[string]string{

@@ -1,0 +1,69 @@
+package signature
+
+import (
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/anr"
+)
+
+// The generic features, each a name and a step: numbers as such would never be the
+// same twice (paper, section 2.3: F_p).
+const (
+	CPUHigh    = "cpu: high"     // 90 % or more of all CPUs
+	CPUMedium  = "cpu: medium"   // 50 % or more
+	CPULow     = "cpu: low"      //
+	AppCPUHigh = "app cpu: high" // the process that did not respond: 80 % of one CPU or more
+	AppCPULow  = "app cpu: low"
+	IOWaitHigh = "iowait: high" // 20 % or more of all CPUs' time
+	IOWaitLow  = "iowait: low"
+	MemoryLow  = "memory: low" // tasks waited for memory a tenth of the last 10 s or longer
+	MemoryGood = "memory: good"
+	HeapFull   = "heap: full" // 3 % of the Java heap or less are free
+	HeapGood   = "heap: good"
+)
+
+// generic are the features that the dump tells, beside those that the ANR has from
+// elsewhere, sorted.
+func generic(d anr.Dump, a run.ANR) []string {
+	out := slices.Clone(a.Features)
+	if i := slices.IndexFunc(d.CPU, func(c anr.CPU) bool { return !c.Later }); i >= 0 {
+		out = append(out, ofCPU(d.CPU[i], a)...)
+	}
+	if m := d.Memory; d.Recognized && m.SomeAvg10 >= 0 {
+		out = append(out, either(m.SomeAvg10 >= 10, MemoryLow, MemoryGood))
+	}
+	for _, p := range d.Processes {
+		if p.Heap != nil && p.Name == a.Process {
+			out = append(out, either(p.Heap.FreePercent <= 3, HeapFull, HeapGood))
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), run.MaxANRFeatures)]
+}
+
+// ofCPU are the features of the time before the ANR was noticed.
+func ofCPU(c anr.CPU, a run.ANR) []string {
+	step := CPULow
+	switch {
+	case c.Total.Percent >= 90:
+		step = CPUHigh
+	case c.Total.Percent >= 50:
+		step = CPUMedium
+	}
+	out := []string{step, either(c.Total.IOWait >= 20, IOWaitHigh, IOWaitLow)}
+	for _, u := range c.Top {
+		if u.Name == a.Process && (u.PID == a.PID || a.PID == 0) {
+			return append(out, either(u.Percent >= 80, AppCPUHigh, AppCPULow))
+		}
+	}
+	return out
+}
+
+func either(yes bool, a, b string) string {
+	if yes {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,98 @@
+package signature
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Kinds of functions on a stack, which begin what normal makes of a frame.
+const (
+	javaFunction   = "java "
+	nativeLibrary  = "native "
+	kernelFunction = "kernel "
+)
+
+var (
+	// "#00 pc 000000000004df5c  /apex/…/libc.so (syscall+28) (BuildId: 0133…)"
+	// (art/runtime/native_stack_dump.cc, libbacktrace and libunwindstack's FormatFrame).
+	nativeFrame = regexp.MustCompile(`^#\d+ +pc +(?:0x)?[0-9a-f]+ +(.*)$`)
+	// "(syscall+28)", of which the name may hold brackets of its own.
+	nativeName = regexp.MustCompile(` \((.*?)(?:\+\d+)?\)$`)
+	inFile     = regexp.MustCompile(` \(offset (?:0x)?[0-9a-f]+\)`) // where a library lies in an APK
+	buildID    = regexp.MustCompile(` \(BuildId: [^)]*\)$`)
+	// "futex_wait_queue_me+0xcc/0x158" (/proc/PID/stack).
+	kernelOffset = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+.*$`)
+)
+
+// normal is a frame as a dump has it, without what differs from time to time: "" for
+// one that says nothing of the fault, or for no frame.
+func normal(text string) string {
+	text = strings.TrimSpace(text)
+	if function, ok := cutKernel(text); ok {
+		return normalKernel(function)
+	}
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "native: "), "at ")
+	switch {
+	case nativeFrame.MatchString(text):
+		return normalNative(nativeFrame.FindStringSubmatch(text)[1])
+	case strings.HasPrefix(text, "- "): // of a lock
+		return ""
+	}
+	return normalJava(text)
+}
+
+func cutKernel(text string) (function string, ok bool) {
+	for _, mark := range []string{"kernel: ", "(kernel) "} {
+		if function, ok = strings.CutPrefix(text, mark); ok {
+			return function, true
+		}
+	}
+	return "", false
+}
+
+// normalJava is the class and method of "com.example.Store.read(Store.java:41)".
+func normalJava(text string) string {
+	name, _, _ := strings.Cut(text, "(")
+	name = javaRules.apply(strings.TrimSpace(name))
+	if name == "" || !strings.Contains(name, ".") || strings.ContainsAny(name, " \t<>") && !strings.Contains(name, ".<") {
+		return ""
+	}
+	return javaFunction + name
+}
+
+// normalNative is the library of "/apex/…/libc.so (syscall+28) (BuildId: 0133…)". Of a
+// library that the app brings along it is the function too, as of its own methods; the
+// names in the system's libraries change from one Android to the next.
+func normalNative(text string) string {
+	text = inFile.ReplaceAllString(buildID.ReplaceAllString(text, ""), "")
+	function := ""
+	if m := nativeName.FindStringSubmatchIndex(text); m != nil {
+		function, text = text[m[2]:m[3]], text[:m[0]]
+	}
+	library := libraryRules.apply(text)
+	if library == "" {
+		return ""
+	}
+	if bundled(text) && function != "" {
+		library += " " + functionRules.apply(function)
+	}
+	return nativeLibrary + library
+}
+
+// bundled reports whether a library came with an app.
+func bundled(file string) bool {
+	return strings.HasPrefix(file, "/data/") && !strings.Contains(path.Base(file), "@") && !strings.HasSuffix(file, ".oat") && !strings.HasSuffix(file, ".odex")
+}
+
+// normalKernel is the function of "futex_wait_queue_me+0xcc/0x158".
+func normalKernel(text string) string {
+	if strings.HasPrefix(text, "(") { // "(couldn't read /proc/self/task/1045/stack)"
+		return ""
+	}
+	name := kernelRules.apply(kernelOffset.ReplaceAllString(text, ""))
+	if name == "" {
+		return ""
+	}
+	return kernelFunction + name
+}

@@ -1,0 +1,58 @@
+package signature
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/r8map"
+)
+
+// "a.b.c(SourceFile:12)", "a.b.c(Unknown Source:3)", "a.b.c(Native method)": what is in
+// the brackets is of the compiled code, so that only its number counts.
+var javaFrame = regexp.MustCompile(`^(?:at )?([\w$.-]+)\.([\w$<>-]+)\(([^)]*)\)$`)
+
+// retrace puts the names of the source onto the stacks. A frame into which the compiler
+// has put several becomes those; one that it made from parts of several methods, or
+// made up altogether, goes. One that may be several methods keeps its name.
+func retrace(a *run.ANR, names *r8map.Map) {
+	for i := range a.Threads {
+		var out []string
+		for _, text := range a.Threads[i].Stack {
+			out = append(out, retraced(text, names)...)
+		}
+		a.Threads[i].Stack = out[:min(len(out), run.MaxStack)]
+	}
+}
+
+func retraced(text string, names *r8map.Map) []string {
+	m := javaFrame.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return []string{text}
+	}
+	line := 0
+	if _, number, ok := strings.Cut(m[3], ":"); ok {
+		line, _ = strconv.Atoi(number) // no number is no line
+	}
+	found := names.Retrace(r8map.Place{Class: m[1], Method: m[2], Line: line})
+	if len(found) != 1 {
+		return []string{text}
+	}
+	var out []string
+	for _, f := range found[0] {
+		if f.Outline || f.Synthesized {
+			continue
+		}
+		file := f.File
+		if file == "" {
+			file = "SourceFile"
+		}
+		if f.Line > 0 {
+			file = fmt.Sprintf("%s:%d", file, f.Line)
+		}
+		out = append(out, fmt.Sprintf("%s.%s(%s)", f.Class, f.Method, file))
+	}
+	return out
+}

@@ -1,0 +1,90 @@
+package signature
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// Vector is what one critical thread of an ANR has in common with those of like ones
+// (paper, section 2.3, figure 2).
+type Vector struct {
+	// Generic are F_p, which equation 1 compares: run.ANR.Features.
+	Generic []string
+	// Specific are F_c, which equation 2 compares, as a vector of ones: Java functions,
+	// native libraries, kernel functions, the names of processes that take part and of the
+	// critical thread, sorted, each once. Each begins with the word for what it is.
+	Specific []string
+	// Locks and Length are two more dimensions of F_c: how many locks the threads of the
+	// chain hold and want, and how many threads the chain has.
+	Locks, Length int
+	// Read says that the thread has a stack. One without tells nothing of the fault.
+	Read bool
+}
+
+// Vectors makes vectors of ANRs, and remembers the frames that it has seen: thousands
+// of stacks are made of the same few. Its zero value is ready.
+type Vectors struct{ frames map[string]string }
+
+// maxFrames bounds the frames that are remembered.
+const maxFrames = 1 << 17
+
+// Of are the vectors of an ANR: one for each critical thread, since one of a cycle is
+// like others for each of them (the paper's note 1); none where no thread is known.
+func (v *Vectors) Of(a run.ANR) []Vector {
+	var out []Vector
+	shared := []string{}
+	locks := 0
+	for _, t := range a.Threads {
+		shared = append(shared, "process "+processName(t, a))
+		locks += locksOf(t)
+	}
+	for _, t := range critical(a) {
+		specific := append([]string{"thread " + threadName(t, a)}, shared...)
+		read := false
+		for _, text := range t.Stack {
+			if f := v.normal(text); f != "" {
+				specific, read = append(specific, f), true
+			}
+		}
+		slices.Sort(specific)
+		out = append(out, Vector{
+			Generic: a.Features, Specific: slices.Compact(specific), Locks: locks, Length: len(a.Threads), Read: read,
+		})
+	}
+	return out
+}
+
+func (v *Vectors) normal(text string) string {
+	if f, ok := v.frames[text]; ok {
+		return f
+	}
+	if v.frames == nil || len(v.frames) >= maxFrames {
+		v.frames = map[string]string{}
+	}
+	f := normal(text)
+	v.frames[text] = f
+	return f
+}
+
+// locksOf counts the locks that a thread holds or wants: the lines of its stack that
+// say so (art/runtime/monitor.cc, "- locked <0x0d66cb12> (a java.lang.Object)"), else
+// the one for which it waits.
+func locksOf(t run.ANRThread) int {
+	n := 0
+	for _, text := range t.Stack {
+		text = strings.TrimSpace(text)
+		if strings.HasPrefix(text, "- locked ") || strings.HasPrefix(text, "- waiting to lock ") {
+			n++
+		}
+	}
+	if n == 0 && t.Kind == run.WaitLock {
+		n = 1
+	}
+	return n
+}
+
+// Kinds of Specific that a dump may lack for a whole stack: phones differ in whether
+// they show native and kernel frames.
+func Kinds() []string { return []string{javaFunction, nativeLibrary, kernelFunction} }
