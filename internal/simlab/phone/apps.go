@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
+	"github.com/apkgate/apkgate/internal/simlab/anr"
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/gfxinfo"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
@@ -27,6 +28,7 @@ type process struct {
 	draws      *pipeline.App  // its frames
 	task       task
 	stands     *stacks.Standing // what keeps its UI thread, by its file; or nil
+	traces     string           // the file of its stacks, once it did not respond
 }
 
 // newProcess is a process that begins now.
@@ -79,6 +81,7 @@ func (p *Phone) kill(pkg string) {
 	if pr == nil {
 		return
 	}
+	p.exited(pr, anr.Stopped, "stop "+pkg+" due to from pid 2000")
 	p.die(pr)
 	p.log.Event("am_kill", 0, pr.PID, pkg, 0, "stop "+pkg)
 	if w := pr.workload; w != nil {

@@ -50,6 +50,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		"service":     ends(0, func(c *call) int { return c.system.ServiceCommand(c.Call, c.hasService) }),
 		"perfetto":    lasts(28, func(c *call, then func(int)) { recorders.Perfetto(c.recorders(), c.Call, then) }),
 		"reboot":      ends(0, rebootCommand),
+		"debuggerd":   ends(0, debuggerd),
 		"bugreport":   ends(0, func(c *call) int { return reporter.BugReport(c.Call) }),
 		"bugreportz":  ends(24, func(c *call) int { return reporter.BugReportZ(c.Call) }),
 

@@ -36,6 +36,7 @@ var services = map[string]struct {
 	"connectivity":   {dump: dumpConnectivity},
 	"SurfaceFlinger": {dump: func(c *call) int { return dumps.SurfaceFlinger(c.power, c.options.Renderer, c.Call) }},
 	"batterystats":   {since: 19, dump: func(c *call) int { return dumps.BatteryStats(c.power, c.Call) }},
+	"dropbox":        {dump: func(c *call) int { return c.book.DumpBox(c.Call) }},
 	"sensorservice":  {dump: func(c *call) int { return dumps.Sensors(c.power, c.Call) }},
 }
 
@@ -292,7 +293,11 @@ func displayLine(p profile.Profile) string {
 	return fmt.Sprintf("init=%s cur=%s app=%s rng=%dx%d-%dx%d", p.Screen, p.Screen, p.Screen, least, least-bar, most, most-bar)
 }
 
+// dumpActivity is dumpsys activity [activities | lastanr | lastanr-traces | exit-info].
 func dumpActivity(c *call) int {
+	if code, ok := c.dumpTroubles(); ok {
+		return code
+	}
 	c.Printf("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n")
 	key := "mResumedActivity:"
 	if c.profile.API >= 29 {

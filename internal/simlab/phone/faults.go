@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/anr"
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/home"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
@@ -169,6 +170,7 @@ func (p *Phone) crash(pr *process) {
 	w := pr.workload
 	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", pr.app.Package, pr.PID)
 	p.log.Event("am_proc_died", 0, pr.PID, pr.app.Package)
+	p.exited(pr, anr.Crashed, "crash")
 	p.die(pr)
 	if w != nil {
 		w.appDied("Process crashed.")
@@ -222,6 +224,7 @@ func (p *Phone) replace(old *process) {
 	w := old.workload
 	p.log.System("system", 'I', "ActivityManager", "Process %s (pid %d) has died", old.app.Package, old.PID)
 	p.log.Event("am_proc_died", 0, old.PID, old.app.Package)
+	p.exited(old, anr.Killed, "")
 	p.die(old)
 	pr := p.launch(old.app, "restarted")
 	pr.draws.Resume(old.draws, p.clock.Now()+old.app.Startup)
@@ -258,6 +261,7 @@ func (p *Phone) reboot(takes time.Duration) {
 // endAll ends what the system runs, and what waits for it.
 func (p *Phone) endAll() {
 	p.state.frozen, p.state.held = false, nil
+	p.book.Forget()
 	for _, pkg := range sortedKeys(p.state.running) {
 		pr := p.state.running[pkg]
 		p.endDeeds(pr)

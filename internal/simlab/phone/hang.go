@@ -2,13 +2,17 @@ package phone
 
 import (
 	"context"
+	"io/fs"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/internal/simlab/account"
+	"github.com/apkgate/apkgate/internal/simlab/anr"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/stacks"
 )
 
 // How long the system's watchdog looks on while one of its locks is held, and how long
@@ -25,11 +29,41 @@ const (
 func (p *Phone) freezeSystem() {
 	p.state.frozen = true
 	starts := p.state.starts
-	p.clock.At(p.clock.Now()+watchdogFor, func() {
-		if p.state.frozen && starts == p.state.starts {
-			p.restartSystem()
+	held := func() bool { return p.state.frozen && starts == p.state.starts }
+	w := anr.Watchdog{API: p.profile.API, Long: watchdogFor}
+	p.clock.At(p.clock.Now()+watchdogFor/2, func() {
+		if w.At = p.clock.Now(); held() && w.API >= 31 { // halfway: Watchdog.java, pre_watchdog
+			w.Keep(p.book, "pre_watchdog", p.state.props["ro.build.fingerprint"], p.systemStacks())
 		}
 	})
+	p.clock.At(p.clock.Now()+watchdogFor, func() {
+		if w.At = p.clock.Now(); held() {
+			p.watchdogKills(w)
+		}
+	})
+}
+
+// watchdogKills has the watchdog say what is blocked, keep the stacks, and end the system.
+func (p *Phone) watchdogKills(w anr.Watchdog) {
+	text := p.systemStacks()
+	e := anr.Event{API: w.API, At: w.At}
+	_ = p.files.Write(e.Path(), []byte(text), fs.FileMode(e.Mode()))
+	w.Keep(p.book, "watchdog", p.state.props["ro.build.fingerprint"], text)
+	w.Kills(p.log)
+	p.restartSystem()
+	for _, step := range []struct {
+		name string
+		in   time.Duration
+	}{{"start", 1}, {"preload_start", 2}, {"system_run", 4}, {"pms_start", 5}, {"ams_ready", 9}, {"enable_screen", 12}} {
+		at := w.At + step.in*systemTakes/12
+		p.clock.At(at, func() { w.Starts(p.log, step.name, at) })
+	}
+}
+
+// systemStacks are those of the system's own process while its lock is held.
+func (p *Phone) systemStacks() string {
+	view := stacks.Process{Account: p.power, Deeds: &account.Deeds{App: &systemUI, PID: logcat.SystemPID}, Fingerprint: p.state.props["ro.build.fingerprint"]}
+	return view.Locked()
 }
 
 // thawSystem has it go on where it was.
@@ -45,8 +79,6 @@ func (p *Phone) thawSystem() {
 // restartSystem ends the system and all apps, and starts them again: the kernel, adb and
 // the log go on, and sys.boot_completed stays as it is.
 func (p *Phone) restartSystem() {
-	p.log.Add(logcat.Entry{Buffer: "system", PID: logcat.SystemPID, Priority: 'W', Tag: "Watchdog",
-		Text: "*** WATCHDOG KILLING SYSTEM PROCESS: Blocked in monitor com.android.server.am.ActivityManagerService on foreground thread (android.fg)"})
 	held := p.state.held
 	var tests []*workload
 	for _, pkg := range sortedKeys(p.state.running) {

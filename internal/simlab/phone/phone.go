@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
+	"github.com/apkgate/apkgate/internal/simlab/anr"
 	"github.com/apkgate/apkgate/internal/simlab/build"
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
 	"github.com/apkgate/apkgate/internal/simlab/clock"
@@ -119,6 +120,7 @@ type Phone struct {
 	packages   *packages.Manager
 	host       *shell.Host
 	log        *logcat.Log
+	book       *anr.Book // of what went wrong
 	timeline   *timeline.Timeline
 	flinger    *pipeline.SurfaceFlinger
 	home       *home.Home
@@ -183,6 +185,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 		Commands: ph.commands(), Others: ph.processes, Runs: o.Rate > 0,
 	}
 	ph.log = &logcat.Log{API: p.API, Clock: ph.clock, Boot: clock.Wall(0)}
+	ph.book = &anr.Book{API: p.API}
 	ph.timeline = &timeline.Timeline{}
 	ph.flinger = &pipeline.SurfaceFlinger{Timeline: ph.timeline, Seed: ph.random("SurfaceFlinger").Uint64(), Punctual: o.Even}
 	ph.link = ph.newLink()

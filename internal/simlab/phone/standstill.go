@@ -3,6 +3,7 @@ package phone
 import (
 	"fmt"
 	"io/fs"
+	"strconv"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/anr"
@@ -11,6 +12,7 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/stacks"
+	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
 // standsOn is for how much longer than the system is patient an app stands still by default.
@@ -114,7 +116,7 @@ func (p *Phone) saysSo(pr *process, f simapp.Fault, u anr.Usage) {
 		text := p.stacksOf(pr, e)
 		after := time.Duration(text.others) * dumpsOther
 		p.clock.At(p.clock.Now()+after, func() { p.keepStacks(e, text.whole) })
-		p.clock.At(p.clock.Now()+after+countsCPUs, func() { p.tellANR(e, u) })
+		p.clock.At(p.clock.Now()+after+countsCPUs, func() { p.tellANR(e, u, text.whole) })
 	})
 }
 
@@ -167,12 +169,65 @@ func (p *Phone) viewOf(pr *process) *stacks.Process {
 
 // keepStacks writes the file of an ANR, whose reader is the system.
 func (p *Phone) keepStacks(e anr.Event, text string) {
+	if pr := p.state.running[e.App.Package]; pr != nil && pr.PID == e.PID {
+		pr.traces = e.Path()
+	}
 	if text != "" && p.files.Write(e.Path(), []byte(text), fs.FileMode(e.Mode())) == nil && e.API >= 26 {
 		p.log.System("system", 'I', "ActivityManager", "Dumping to %s", e.Path())
 	}
 }
 
-// tellANR writes what the log has of it.
-func (p *Phone) tellANR(e anr.Event, u anr.Usage) {
+// exited keeps the end of a process, and why.
+func (p *Phone) exited(pr *process, why anr.Reason, text string) {
+	if p.profile.API >= 30 && pr.deeds != nil {
+		p.book.Exited(anr.Exit{Package: pr.app.Package, PID: pr.PID, UID: p.packages.UID(pr.app.Package), At: p.clock.Now(), Reason: why, Text: text, Traces: pr.traces})
+	}
+}
+
+// dumpTroubles is what dumpsys activity says of ANRs and of processes that ended; false of
+// another question.
+func (c *call) dumpTroubles() (code int, ok bool) {
+	switch what := c.Arg(0); {
+	case what == "lastanr" && c.profile.API >= 26:
+		c.Args = c.Args[1:]
+		return c.book.DumpLast(c.Call, func() int { return dumpActivity(c) }), true
+	case what == "lastanr-traces" && c.profile.API >= 26:
+		var files []string
+		for _, name := range c.files.List(storage.Threads) {
+			files = append(files, storage.Threads+"/"+name)
+		}
+		return c.book.DumpTraces(c.Call, anr.Newest(files, c.files.Stat), c.files.ReadAsSystem), true
+	case what == "exit-info" && c.profile.API >= 30:
+		return c.book.DumpExits(c.Call, c.Arg(1)), true
+	}
+	return 0, false
+}
+
+// debuggerd is debuggerd [-b] PID, which is root's (debuggerd.cpp).
+func debuggerd(c *call) int {
+	pid, err := strconv.Atoi(c.Arg(len(c.Args) - 1))
+	switch {
+	case err != nil || pid <= 0:
+		c.Errorf("usage: debuggerd [-bj] PID\n\n-b, --backtrace    just a backtrace rather than a full tombstone\n-j                 collect java traces\n")
+		return 1
+	case !c.isRoot():
+		c.Errorf("debuggerd: root is required\n")
+		return 1
+	}
+	for _, pkg := range sortedKeys(c.state.running) {
+		if pr := c.state.running[pkg]; pr.PID == pid {
+			if view := c.viewOf(pr); view != nil {
+				c.Printf("%s", view.Backtrace(c.Arg(0) == "-j"))
+				return 0
+			}
+		}
+	}
+	c.Errorf("debuggerd: no such process %d\n", pid)
+	return 1
+}
+
+// tellANR writes what the log has of it, and puts it into the drop box.
+func (p *Phone) tellANR(e anr.Event, u anr.Usage, text string) {
 	p.log.System("system", 'E', "ActivityManager", "%s", e.Log(u))
+	p.book.Anr(e, u, text)
 }

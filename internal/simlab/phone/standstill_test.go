@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
 
@@ -162,5 +163,151 @@ func TestTimeoutsThatAreNotReported(t *testing.T) {
 		if out := output(t, p, "logcat -d -b events -b system"); strings.Contains(out, "anr") || strings.Contains(out, "ANR") || len(p.files.List(storage.Threads)) > 0 {
 			t.Errorf("%s: %s", kind, out)
 		}
+	}
+}
+
+// What a shell that is not root gets of an ANR from the system's services, by version: of
+// the drop box the stacks, with the head of it; of the activity manager who was at fault, and
+// since Android 8 the newest file, which the shell itself may not read.
+func TestWhatServicesTellOfAnANR(t *testing.T) {
+	t.Parallel()
+	const lock = "because lock Writer"
+	for _, phone := range []string{"nexus-5-android-4.4.4", "pixel-3-android-9", "pixel-7-android-14"} {
+		p, file, text := standsStill(t, phone, lock)
+		box := output(t, p, "dumpsys dropbox --print data_app_anr")
+		has(t, box, "Drop box contents: 1 entries\n", "Searching for: data_app_anr\n", " data_app_anr (compressed text, ", "Process: com.example.still\n", "\nSubject: ", " TOTAL: ", "Store.read(Store.java:41)")
+		if got := strings.Contains(box, "ErrorId: "); got != (p.profile.API >= 33) {
+			t.Errorf("%s: the drop box says %.800s", phone, box)
+		}
+		if short := output(t, p, "dumpsys dropbox"); strings.Contains(short, "Store.read") {
+			t.Errorf("%s: without --print the drop box says %s", phone, short)
+		}
+		has(t, output(t, p, "dumpsys dropbox data_app_crash"), "(No entries found.)")
+		last := output(t, p, "dumpsys activity lastanr-traces")
+		if p.profile.API < 26 {
+			if strings.Contains(last, "TRACES") {
+				t.Errorf("%s: %s", phone, last)
+			}
+			continue
+		}
+		has(t, last, "ACTIVITY MANAGER LAST ANR TRACES (dumpsys activity lastanr-traces)\nFile: "+strings.TrimPrefix(file, storage.Threads+"/")+"\n\n", strings.TrimSpace(text))
+		has(t, output(t, p, "dumpsys activity lastanr"), "  Application at fault: com.example.still/.MainActivity\n  Reason: Input dispatching timed out (", "\n\nACTIVITY MANAGER ACTIVITIES")
+	}
+	p := newPhone(t, "pixel-7-android-14", still)
+	has(t, output(t, p, "dumpsys activity lastanr"), "<no ANR has occurred since boot>")
+	has(t, output(t, p, "dumpsys activity lastanr-traces"), "<no ANR has occurred since boot>")
+	has(t, output(t, p, "dumpsys dropbox"), "Drop box contents: 0 entries", "(No entries found.)", "Usage: dumpsys dropbox")
+}
+
+// Of a broadcast that nobody finished the activity manager keeps no last ANR.
+func TestLastANRIsOfInput(t *testing.T) {
+	t.Parallel()
+	p, _, _ := standsStill(t, "pixel-7-android-14", "kind broadcast because idle")
+	has(t, output(t, p, "dumpsys activity lastanr"), "<no ANR has occurred since boot>")
+	has(t, output(t, p, "dumpsys dropbox --print"), "Foreground: Yes\nErrorId: ", "\nSubject: Broadcast of Intent {")
+}
+
+// Since Android 11 the system keeps why processes ended, the newest first, with the stacks of
+// one that had not responded.
+func TestWhyProcessesEnded(t *testing.T) {
+	t.Parallel()
+	p, file, _ := standsStill(t, "pixel-5-android-11", "because idle")
+	output(t, p, "am force-stop com.example.still")
+	start(p, instrument)
+	pass(t, p, 2*time.Second)
+	p.Break(simapp.Fault{Kind: simapp.Crash})
+	out := output(t, p, "dumpsys activity exit-info com.example.still")
+	has(t, out, "  package: com.example.still\n    Historical Process Exit for uid=10120\n        ApplicationExitInfo #0:\n",
+		"pid=4234 realUid=10120", " reason=4 (APP CRASH(EXCEPTION)) ", " trace=null\n        ApplicationExitInfo #1:\n",
+		"reason=10 (USER REQUESTED) subreason=21 (FORCE STOP) status=0\n", " trace=/data/system/procexitstore/"+strings.TrimPrefix(file, storage.Threads+"/")+".gz\n")
+	if out := output(t, p, "dumpsys activity exit-info com.example.other"); strings.Contains(out, "package:") {
+		t.Errorf("of another app it says %s", out)
+	}
+	old, _, _ := standsStill(t, "nord-android-10", "because idle")
+	if out := output(t, old, "dumpsys activity exit-info"); strings.Contains(out, "EXIT INFO") {
+		t.Errorf("Android 10 says %s", out)
+	}
+}
+
+// debuggerd is root's.
+func TestDebuggerd(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t, "pixel-7-android-14", still)
+	start(p, instrument)
+	pass(t, p, 2*time.Second)
+	pid := strings.TrimSpace(output(t, p, "pidof com.example.still"))
+	if _, errs, code := run(t, p, "debuggerd -b "+pid); code != 1 || errs != "debuggerd: root is required\n" {
+		t.Errorf("%d, %s", code, errs)
+	}
+	p.files.Root = true
+	out := output(t, p, "debuggerd -b "+pid)
+	has(t, out, "----- pid "+pid+" at ", "\"main\" sysTid="+pid+"\n", "    #00 pc 0", "/bionic/libc.so (__epoll_pwait+8)", "----- end "+pid+" -----")
+	if strings.Contains(out, "  at ") {
+		t.Errorf("frames of Java are in it: %s", out)
+	}
+	has(t, output(t, p, "debuggerd -j "+pid), "DALVIK THREADS (")
+	if _, errs, code := run(t, p, "debuggerd 9"); code != 1 || !strings.Contains(errs, "9") {
+		t.Errorf("of a process that is not there: %d, %s", code, errs)
+	}
+}
+
+// A system whose lock is held for a minute is ended by its watchdog, which says so in the
+// log, as an event and in the drop box, with stacks in /data/anr.
+func TestWatchdogEndsTheSystem(t *testing.T) {
+	t.Parallel()
+	for _, phone := range []string{"nexus-9-android-5.0.0", "galaxy-s21-android-13"} {
+		p := newPhone(t, phone, still)
+		pass(t, p, time.Second)
+		p.Break(simapp.Fault{Kind: simapp.Freeze})
+		pass(t, p, 59*time.Second)
+		if out := output(t, p, "logcat -d -b all"); strings.Contains(strings.ToLower(out), "watchdog") {
+			t.Errorf("%s: before its time: %s", phone, out)
+		}
+		pass(t, p, 14*time.Second)
+		long := ""
+		if p.profile.API >= 33 {
+			long = " for 60s"
+		}
+		blocked := "Blocked in monitor com.android.server.am.ActivityManagerService on foreground thread (android.fg)" + long
+		has(t, output(t, p, "logcat -d -b events -v brief"), "I/watchdog( 1040): "+blocked+"\n", "I/boot_progress_system_run( 1040): ", "I/boot_progress_enable_screen(")
+		has(t, output(t, p, "logcat -d -b system -v brief"), "W/Watchdog( 1040): *** WATCHDOG KILLING SYSTEM PROCESS: "+blocked+"\n", "ActivityManagerService.monitor(", "*** GOODBYE!")
+		has(t, output(t, p, "logcat -d -b main -v brief"), "I/Process ( 1040): Sending signal. PID: 1040 SIG: 9")
+		box := output(t, p, "dumpsys dropbox --print system_server_watchdog")
+		has(t, box, "Subject: "+blocked, "(a com.android.server.am.ActivityManagerService) held by thread 4", "- locked <", "(fsync+8)")
+		if pre := output(t, p, "dumpsys dropbox system_server_pre_watchdog"); strings.Contains(pre, "(No entries") != (p.profile.API < 31) {
+			t.Errorf("%s: halfway the drop box got %s", phone, pre)
+		}
+		if len(p.files.List(storage.Threads)) != 1 {
+			t.Errorf("%s: the files are %v", phone, p.files.List(storage.Threads))
+		}
+	}
+}
+
+// A system that goes on in time is not ended.
+func TestWatchdogLooksAway(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t, "galaxy-s21-android-13", still)
+	p.Break(simapp.Fault{Kind: simapp.Freeze, For: 20 * time.Second})
+	pass(t, p, 90*time.Second)
+	if out := output(t, p, "dumpsys dropbox"); !strings.Contains(out, "0 entries") {
+		t.Errorf("the drop box has %s", out)
+	}
+}
+
+// Before Android 8 a process writes its stacks itself, behind those that are there.
+func TestStacksAreAppendedBeforeAndroid8(t *testing.T) {
+	t.Parallel()
+	for phone, tag := range map[string]string{"nexus-5-android-4.4.4": "I/dalvikvm", "moto-g5-android-7.0": "I/art"} {
+		p := newPhone(t, phone, strings.Replace(still, "package", "debuggable\npackage", 1))
+		start(p, instrument)
+		pass(t, p, 2*time.Second)
+		for range 2 {
+			output(t, p, "run-as com.example.still kill -3 4217")
+			pass(t, p, time.Second)
+		}
+		if text := output(t, p, "cat /data/anr/traces.txt"); strings.Count(text, "Cmd line: com.example.still\n") != 2 {
+			t.Errorf("%s: the file has %s", phone, text)
+		}
+		has(t, output(t, p, "logcat -d -b main -v brief"), tag, "Wrote stack traces to '/data/anr/traces.txt'")
 	}
 }

@@ -2,6 +2,8 @@ package phone
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
@@ -56,9 +58,37 @@ func (p *Phone) dumpThreads(pr *process) {
 		if pr.dead {
 			return
 		}
-		path := fmt.Sprintf("%s/trace_%02d", storage.Threads, len(p.files.List(storage.Threads)))
+		if p.profile.API < 26 {
+			p.appendThreads(pr, text)
+			return
+		}
+		path := fmt.Sprintf("%s/trace_%02d", storage.Threads, p.tombstoned())
 		if p.files.Write(path, []byte(text), 0o640) == nil {
 			p.log.Add(logcat.Entry{Buffer: "main", PID: logcat.TombstonedPID, Priority: 'E', Tag: "tombstoned", Text: fmt.Sprintf("Traces for pid %d written to: %s", pr.PID, path)})
 		}
 	})
+}
+
+// tombstoned is how many files of stacks it has kept.
+func (p *Phone) tombstoned() (n int) {
+	for _, name := range p.files.List(storage.Threads) {
+		if strings.HasPrefix(name, "trace_") {
+			n++
+		}
+	}
+	return n
+}
+
+// appendThreads has a process write its stacks itself, as before Android 8, behind those
+// that are there (SignalCatcher::Output of ART, dvmSignalCatcher of Dalvik).
+func (p *Phone) appendThreads(pr *process, text string) {
+	const path = storage.Threads + "/traces.txt"
+	old, _ := p.files.ReadAsSystem(path)
+	tag := "art"
+	if p.profile.API < renderThreadSince {
+		tag = "dalvikvm"
+	}
+	if p.files.Write(path, slices.Concat(old, []byte("\n"+text)), 0o666) == nil {
+		p.log.Add(logcat.Entry{Buffer: "main", PID: pr.PID, TID: pr.PID + 1, Priority: 'I', Tag: tag, Text: fmt.Sprintf("Wrote stack traces to '%s'", path)})
+	}
 }

@@ -65,6 +65,27 @@ func (p *Process) dump(pid int, name string, threads []thread) string {
 	return b.String()
 }
 
+// Backtrace is what debuggerd writes of the process: its threads' native frames
+// (dump_backtrace of libdebuggerd), or with java what its runtime does.
+func (p *Process) Backtrace(java bool) string {
+	if java {
+		return p.Dump()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n\n----- pid %d at %s -----\nCmd line: %s\nABI: '%s'\n\n", p.PID, clock.Wall(p.Clock.Now()).Format("2006-01-02 15:04:05.000000000-0700"), p.App.Package, machine(p.Profile.ABI))
+	for _, t := range p.threads() {
+		fmt.Fprintf(&b, "\"%s\" sysTid=%d\n", t.name, t.tid)
+		for _, frame := range t.frames {
+			if native, ok := strings.CutPrefix(frame, "native: "); ok {
+				fmt.Fprintf(&b, "    %s\n", native)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "----- end %d -----\n", p.PID)
+	return b.String()
+}
+
 // machine is what ART calls an ABI (GetInstructionSetString).
 func machine(abi string) string {
 	switch abi {

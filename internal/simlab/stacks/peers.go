@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -30,6 +31,27 @@ func (p *Process) Others() (out []string) {
 		out = append(out, p.peer(pids[name], name))
 	}
 	return out
+}
+
+// Locked are the stacks of the system's own process while the lock of its activity manager
+// is held by a thread that answers a call and waits for the disk: the watchdog's thread
+// wants it, and so does another call.
+func (p *Process) Locked() string {
+	const class = "com.android.server.am.ActivityManagerService"
+	call := simapp.PeerCall{Process: systemServer, Interface: "android.app.IActivityManager", Method: "broadcastIntent"}
+	base := int32(logcat.SystemPID)
+	one := func(name string, vm int, tid int32, status string, frames []string) thread {
+		return thread{name: name, group: "main", vm: vm, tid: tid, nice: -2, status: status, state: 'S', frames: frames}
+	}
+	holder, wants := one(p.BinderName(base, 0), ownerThere, base+20, "Native", nil), "- waiting to lock "+p.monitor(class)+fmt.Sprintf(" held by thread %d", ownerThere)
+	holder.state = 'D'
+	holder.frames = join(p.writes(holder.tid, class+".persist"), []string{at(class+".broadcastIntent", 1210), "- locked " + p.monitor(class)}, p.answers(call))
+	fg := one("android.fg", firstNamed, base+35, "Blocked", join([]string{
+		at(class+".monitor", 21070), wants, at("com.android.server.Watchdog$HandlerChecker.run", 209), at("android.os.Handler.handleCallback", 938), at("android.os.Handler.dispatchMessage", 102),
+	}, handlerThread()))
+	call.Method = "getTasks"
+	waits := one(p.BinderName(base, 1), firstNamed+1, base+21, "Blocked", join([]string{at(class+".getTasks", 940), wants}, p.answers(call)))
+	return p.dump(logcat.SystemPID, systemServer, []thread{one("main", 1, base, "Native", p.idle(p.loop())), fg, holder, waits})
 }
 
 // named are threads that the system's process always has.

@@ -109,6 +109,15 @@ func (f *Files) Read(name string) ([]byte, error) {
 	return there.data, nil
 }
 
+// ReadAsSystem is the content of a file as Android's system reads it for somebody else.
+func (f *Files) ReadAsSystem(name string) ([]byte, error) {
+	there, ok := f.files[Clean(name)]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", name, errNotFound)
+	}
+	return there.data, nil
+}
+
 // Write replaces a file.
 func (f *Files) Write(name string, data []byte, mode fs.FileMode) error {
 	name = Clean(name)
