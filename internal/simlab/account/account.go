@@ -35,6 +35,7 @@ type Account struct {
 	seed               uint64
 	idle               power.Idle
 	deeds              []*Deeds
+	peers              map[string]*peer
 	screens            []Screen
 	supplies           []supply
 	emulated           int // per cent that an emulator's console has set, 0 for none
@@ -84,7 +85,7 @@ const firstCharge = 0.96
 func New(p Phone) *Account {
 	r := p.Random("power")
 	hw := power.HardwareOf(p.Profile.Speed)
-	a := &Account{Phone: p, Hardware: hw, seed: r.Uint64(), idle: power.Idle{
+	a := &Account{Phone: p, Hardware: hw, peers: map[string]*peer{}, seed: r.Uint64(), idle: power.Idle{
 		Seed: r.Uint64(), Factor: math.Exp(p.Profile.Noise / 2 * r.NormFloat64()), Noise: 0.03, Gain: hw.HeatGain, Warm: clock.Boot,
 	}}
 	a.screens = []Screen{{at: clock.Boot, On: true, Brightness: 102}}

@@ -2,6 +2,7 @@ package account
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -25,6 +26,7 @@ type Deeds struct {
 	Threads [places]*sched.Thread
 
 	Seed    uint64
+	named   map[string]*sched.Thread // threads that the app's file names
 	began   time.Duration
 	ended   time.Duration // 0 while it lives
 	factor  float64
@@ -71,6 +73,7 @@ func (a *Account) Begin(d *Deeds, n int) {
 	}
 	a.thread(d, Catcher, d.PID+1, "Signal Catcher")
 	d.binder = &sched.Pool{Threads: d.Threads[Binders:Catcher]}
+	a.beginNamed(d)
 	a.deeds = append(a.deeds, d)
 }
 
@@ -86,6 +89,9 @@ func (a *Account) End(d *Deeds) {
 		if t != nil {
 			a.scheduler.Exit(t)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.named)) {
+		a.scheduler.Exit(d.named[name])
 	}
 	for i := range d.locks {
 		d.locks[i].to = min(d.locks[i].to, now)

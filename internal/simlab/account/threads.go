@@ -3,7 +3,6 @@ package account
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
@@ -81,9 +80,7 @@ func (a *Account) BinderName(pid, n int32) string {
 func (a *Account) thread(d *Deeds, place, tid int, name string) {
 	d.Threads[place] = a.scheduler.Thread(timeline.Thread{
 		PID: int32(d.PID), TID: int32(tid), Process: d.App.Package, Name: name[max(0, len(name)-15):], Began: a.Clock.Now(),
-	}, func(r sched.Run) {
-		d.work.Add(power.Run{From: r.From, To: r.To, Thread: place, CPU: int(r.CPU), Part: r.Part, Step: r.Step, Kind: r.Kind, Method: r.Method, Share: r.Share})
-	})
+	}, func(r sched.Run) { d.work.Add(workOf(r, place)) })
 }
 
 // pool is a thread of the process that has nothing to do by a time, and is busy until
@@ -184,6 +181,9 @@ func (a *Account) CPU(d *Deeds) (busy time.Duration) {
 			busy += t.Ran()
 		}
 	}
+	for _, t := range d.named {
+		busy += t.Ran()
+	}
 	return busy
 }
 
@@ -205,25 +205,15 @@ func (a *Account) InStep(part power.Part) []time.Duration {
 func (a *Account) Occupy(d *Deeds, name string, long time.Duration) (tid int) {
 	now := a.Clock.Now()
 	place := 0
-	for place < len(d.pooled) && place < poolSize-1 && d.Threads[Pool+place].Name != kernelName(name) {
+	for place < len(d.pooled) && place < poolSize-1 && d.Threads[Pool+place].Name != timeline.Comm(name) {
 		place++
 	}
 	if place == len(d.pooled) {
 		d.pooled = append(d.pooled, 0)
-		a.thread(d, Pool+place, d.PID+10+place, kernelName(name))
+		a.thread(d, Pool+place, d.PID+10+place, timeline.Comm(name))
 	}
 	d.pooled[place] = max(d.pooled[place], now+long)
 	t := d.Threads[Pool+place]
 	a.ask(d, sched.Item{Thread: t, Woken: now, Waker: int32(d.PID), From: now, To: now + long, Kind: power.Other, Method: power.System})
 	return int(t.TID)
-}
-
-// kernelName is what the kernel has of a thread's name: its first 15 bytes, of one with a
-// point or an @ its last (SetThreadName of libartbase).
-func kernelName(name string) string {
-	const longest = 15
-	if len(name) > longest && strings.ContainsAny(name, ".@") {
-		return name[len(name)-longest:]
-	}
-	return name[:min(len(name), longest)]
 }

@@ -26,6 +26,9 @@ type Conditions struct {
 	LowEnd  float64 // a factor on frame noise and on the chance of a tail frame; 1 is none
 	Session float64 // the session's factor, see SessionFactor
 	Start   Start   // what is done before the app shows
+	// Little and SlowClock are factors on work that is kept on the little CPUs, and on CPUs
+	// whose speed is held down.
+	Little, SlowClock float64
 	// Slow is how much later content arrives because the network is slowed down; nil where
 	// nothing does that.
 	Slow func(*rand.Rand) time.Duration
@@ -107,6 +110,7 @@ type stage struct {
 	unsteadyFactor float64
 
 	nextShow, nextBlock, nextLayout, nextMark int // while frames are asked for
+	framesOf, frames                          int // which event's frames are counted, and how many there were
 }
 
 type interval struct{ from, to time.Duration }

@@ -22,6 +22,13 @@ type Work struct {
 	Think time.Duration
 	// Layout says that a window is laid out.
 	Layout bool
+	// Delays are what the app's file adds to it. Little says that its threads are kept on
+	// the little CPUs, SlowClock that the CPUs' speed is held down.
+	Delays            []Delay
+	Little, SlowClock bool
+	// GPUApart says that the app's file tells of the GPU: the render thread is free while
+	// that draws, where it counts as busy else.
+	GPUApart bool
 }
 
 // The stages of a frame, in order.
@@ -100,6 +107,7 @@ func (p *Performance) Work(at time.Duration) Work {
 		w.Starts[i] = min(spent, 1)
 		spent += share * (0.7 + 0.6*s.r.Float64())
 	}
+	s.delays(&w)
 	return w
 }
 

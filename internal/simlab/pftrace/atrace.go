@@ -29,10 +29,14 @@ func (k *kernel) sections(t *timeline.Timeline) {
 			if view && f.Kind == timeline.Whole {
 				k.doFrame(l.PID, f)
 			}
+			k.delays(l.PID, f)
 			if gfx {
 				k.drawFrame(l.PID, render, f)
 			}
 		}
+	}
+	if gfx {
+		k.buffers(t)
 	}
 	if gfx && k.api >= 33 {
 		for i := range t.Displays {

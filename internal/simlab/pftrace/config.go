@@ -142,17 +142,28 @@ func (c *Config) kernel(b block, api int) {
 				f.Sent = true
 			case "binder/binder_transaction_received", "binder_transaction_received":
 				f.Received = true
+			case "sched/sched_blocked_reason", "sched_blocked_reason":
+				f.Reasons = true
+			case "block/block_rq_issue", "block_rq_issue", "block/block_rq_complete", "block_rq_complete":
+				f.Requests = true
+			case "block/block_bio_queue", "block_bio_queue", "block/block_bio_complete", "block_bio_complete":
+				f.Bios = true
+			case "f2fs/f2fs_sync_file_enter", "f2fs_sync_file_enter", "f2fs/f2fs_sync_file_exit", "f2fs_sync_file_exit":
+				f.Syncs = true
 			}
 		}
 		for _, name := range config.inner.all("atrace_categories") {
 			f.Categories = append(f.Categories, name.value)
 			f.Switches, f.Wakings = f.Switches || name.value == "sched", f.Wakings || name.value == "sched"
+			f.Reasons = f.Reasons || name.value == "sched"
+			f.Bios, f.Syncs = f.Bios || name.value == "disk", f.Syncs || name.value == "disk"
 			f.Speeds = f.Speeds || name.value == "freq"
 			f.Sent, f.Received = f.Sent || name.value == "binder_driver", f.Received || name.value == "binder_driver"
 		}
 		for _, name := range config.inner.all("atrace_apps") {
 			f.Apps = append(f.Apps, name.value)
 		}
+		f.Symbols = f.Symbols || config.inner.value("symbolize_ksyms") == "true"
 		// Columns are the rule since Android 13, before that they are asked for.
 		f.Compact = f.Switches && api >= columnsSince
 		for _, compact := range config.inner.all("compact_sched") {

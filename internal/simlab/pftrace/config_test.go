@@ -88,7 +88,7 @@ func TestConfigSaysWhatTheKernelIsToTell(t *testing.T) {
 		{`ftrace_events: "sched_waking"`, 33, Ftrace{Wakings: true}}, // who wakes follows from switches alone
 		{`ftrace_events: "sched_switch" compact_sched { enabled: true }`, 30, Ftrace{Switches: true, Compact: true}},
 		{`ftrace_events: "sched_switch" compact_sched { enabled: false }`, 33, Ftrace{Switches: true}},
-		{`atrace_categories: ["sched", "freq"]`, 30, Ftrace{Switches: true, Wakings: true, Speeds: true, Categories: []string{"sched", "freq"}}},
+		{`atrace_categories: ["sched", "freq"]`, 30, Ftrace{Switches: true, Wakings: true, Reasons: true, Speeds: true, Categories: []string{"sched", "freq"}}},
 		{`atrace_categories: "view" atrace_apps: "*"`, 30, Ftrace{Categories: []string{"view"}, Apps: []string{"*"}}},
 	} {
 		for _, policy := range []string{"fill_policy: RING_BUFFER", "fill_policy: DISCARD", ""} {

@@ -27,6 +27,17 @@ const (
 	eventWaking    = 20
 	eventSent      = 50 // binder.proto
 	eventReceived  = 51
+	eventReason    = 18 // sched.proto
+
+	eventRequestIssue    = 45 // block.proto
+	eventRequestComplete = 125
+	eventBioQueue        = 119
+	eventBioComplete     = 117
+	eventSyncEnter       = 255 // f2fs.proto
+	eventSyncExit        = 256
+
+	packetInterned  = 12
+	internedSymbols = 26
 
 	// inInterrupt is TRACE_FLAG_HARDIRQ of an event's flags.
 	inInterrupt = 8
@@ -37,6 +48,10 @@ const (
 type Ftrace struct {
 	Switches, Wakings, Speeds bool
 	Sent, Received            bool // transactions of binder
+	Reasons                   bool // where threads slept that could not be interrupted
+	Requests, Bios            bool // of block devices, at two levels
+	Syncs                     bool // of files, by f2fs
+	Symbols                   bool // the names of the kernel's functions
 	Compact                   bool // switches and wakings in columns
 	Categories                []string
 	Apps                      []string // whose own sections are told, "*" for all
@@ -67,7 +82,9 @@ const (
 	endsBefore int8 = iota
 	beginsBefore
 	sends
+	completes
 	wakes
+	reasons
 	changesSpeed
 	switches
 	receives
@@ -82,6 +99,10 @@ const perBundle = 250 * time.Millisecond
 // is ahead of the timeline by so much.
 func (w *Writer) Ftrace(t *timeline.Timeline, asked Ftrace, api int, during timeline.Interval, ahead time.Duration) {
 	v := newKernel(t, asked, api, during)
+	var symbols []byte
+	if data := v.interned(); data != nil {
+		symbols = message(nil, packetInterned, data)
+	}
 	slices.SortStableFunc(v.events, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.rank, b.rank)) })
 	for begin := 0; begin < len(v.events); {
 		end := begin
@@ -92,7 +113,11 @@ func (w *Writer) Ftrace(t *timeline.Timeline, asked Ftrace, api int, during time
 		}
 		for cpu := range int8(maxCPUs) {
 			if list := byCPU[cpu]; len(list) > 0 {
-				w.packetOn(sequenceProbes, 0, 0, 0, packetFtrace, bundle(cpu, list, asked.Compact, ahead))
+				flags, interned := uint64(0), symbols
+				if symbols != nil { // once, where the sequence begins to have any
+					flags, symbols = stateCleared, nil
+				}
+				w.packetOn(sequenceProbes, 0, 0, flags, packetFtrace, bundle(cpu, list, asked.Compact, ahead), interned)
 			}
 		}
 		begin = end

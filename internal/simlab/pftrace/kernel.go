@@ -18,6 +18,7 @@ type kernel struct {
 	byCPU   map[int8][]timeline.Run  // those that go on put together
 	of      map[int32][]timeline.Run // by thread
 	events  []event
+	symbols []string // functions of the kernel, by their numbers
 }
 
 func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Interval) *kernel {
@@ -49,6 +50,7 @@ func newKernel(t *timeline.Timeline, asked Ftrace, api int, during timeline.Inte
 		k.speeds(t)
 	}
 	k.transactions(t)
+	k.sleeps(t)
 	k.sections(t)
 	return k
 }
@@ -68,8 +70,9 @@ func (k *kernel) name(tid int32, cpu int8) string {
 	return k.threads[tid].Name
 }
 
-// states are the numbers of a thread's states in sched_switch: runnable, asleep, dead.
-var states = map[byte]uint64{'R': 0, 'S': 1, 'X': 16}
+// states are the numbers of a thread's states in sched_switch: runnable, asleep, not to be
+// interrupted, dead.
+var states = map[byte]uint64{'R': 0, 'S': 1, 'D': 2, 'X': 16}
 
 // schedule adds who came to which CPU, and who woke whom.
 func (k *kernel) schedule() {

@@ -79,8 +79,9 @@ func (w *Writer) packet(sequence int, at time.Duration, flags uint64, field prot
 }
 
 // packetOn adds one packet whose time is of a clock; 0: the one that goes without
-// saying. A trace that is too large is cut, as by a full buffer.
-func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, field protowire.Number, body []byte) {
+// saying. More are fields beside that one. A trace that is too large is cut, as by a full
+// buffer.
+func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, field protowire.Number, body []byte, more ...[]byte) {
 	var p []byte
 	if at > 0 {
 		p = number(p, packetTime, uint64(at))
@@ -98,6 +99,9 @@ func (w *Writer) packetOn(sequence int, at time.Duration, clock, flags uint64, f
 	}
 	if field > 0 {
 		p = message(p, field, body)
+	}
+	for _, one := range more {
+		p = append(p, one...)
 	}
 	if len(w.b)+len(p) < maxTraceBytes {
 		w.b = message(w.b, traceFieldPacket, p)

@@ -73,9 +73,6 @@ func (p *Phone) beginDeeds(pr *process) {
 	p.power.Begin(pr.deeds, p.state.processes)
 }
 
-// renderThreadSince is the API level from which the UI thread does not draw itself.
-const renderThreadSince = 21
-
 // drawing is the work of a process's frames and of its UI thread, as account.Deeds wants
 // it.
 func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) {
@@ -86,13 +83,8 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 			}
 		}
 	}
-	ui, render := pr.deeds.Threads[account.UI], pr.deeds.Threads[account.Render]
-	if p.profile.API < renderThreadSince {
-		render = ui
-	}
-	frame := func(f *timeline.Frame) {
-		add(sched.Frame(ui, render, p.power.Vsync, &p.power.Binder, f)...)
-	}
+	cast := p.power.Cast(pr.deeds)
+	frame := func(f *timeline.Frame) { add(cast.Frame(f)...) }
 	p.advance()
 	for _, l := range pr.Layers {
 		first := sort.Search(len(l.Frames), func(i int) bool { return l.Frames[i].Drawn() > from })
@@ -110,10 +102,10 @@ func (p *Phone) drawing(pr *process, from, to time.Duration) (out []sched.Item) 
 		jank = power.Mixed
 	}
 	for _, b := range pr.told {
-		add(sched.Item{Thread: render, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Other, Method: power.System})
+		add(sched.Item{Thread: cast.Render, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Other, Method: power.System})
 	}
 	for _, b := range pr.busy {
-		add(sched.Item{Thread: ui, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank, Section: section})
+		add(sched.Item{Thread: cast.UI, Woken: b.At, From: b.At, To: b.At + b.For, Kind: power.Block, Method: jank, Section: section})
 	}
 	for _, c := range p.collections(pr, from, to) {
 		add(sched.Item{

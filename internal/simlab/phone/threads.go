@@ -82,10 +82,13 @@ func (p *Phone) tombstoned() (n int) {
 // appendThreads has a process write its stacks itself, as before Android 8, behind those
 // that are there (SignalCatcher::Output of ART, dvmSignalCatcher of Dalvik).
 func (p *Phone) appendThreads(pr *process, text string) {
-	const path = storage.Threads + "/traces.txt"
+	const (
+		path     = storage.Threads + "/traces.txt"
+		artSince = 21
+	)
 	old, _ := p.files.ReadAsSystem(path)
 	tag := "art"
-	if p.profile.API < renderThreadSince {
+	if p.profile.API < artSince {
 		tag = "dalvikvm"
 	}
 	if p.files.Write(path, slices.Concat(old, []byte("\n"+text)), 0o666) == nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
 )
 
@@ -229,6 +230,7 @@ func (a *App) begin(at, until time.Duration) {
 		Vsync: at + w.Held/period*period,
 	}}
 	f := &a.half.Frame
+	f.Little, f.SlowClock = w.Little, w.SlowClock
 	ready := at + w.Held + w.Wake
 	switch {
 	case w.Layout:
@@ -244,6 +246,7 @@ func (a *App) begin(at, until time.Duration) {
 		stage := func(i int) time.Duration { return ready + part(&w, w.Starts[i]) }
 		f.Input, f.Animation, f.Traversals, f.Draw = ready, stage(choreo.Animation), stage(choreo.Traversals), stage(choreo.Draw)
 		f.SyncQueued = stage(choreo.SyncQueued) + w.BeyondUI
+		delayUI(f, w.Delays)
 	}
 }
 
@@ -271,20 +274,28 @@ func (a *App) draw() {
 	f.Issue = f.Sync + stage(choreo.Issue)
 	wait := w.waitForBuffer(f.Issue)
 	f.Dequeue = wait + part(work, 0.002)
-	f.Swap = f.Sync + stage(choreo.Swap) + work.BeyondRender + wait
-	f.GPUDone = f.Sync + part(work, rest) + work.BeyondRender + wait
+	shader := sum(work.Delays, simapp.Shader)
+	delay(f, work.Delays, simapp.Shader, f.Issue+f.Dequeue)
+	f.Swap = f.Sync + stage(choreo.Swap) + work.BeyondRender + shader + wait
+	f.GPUDone = f.Sync + part(work, rest) + work.BeyondRender + shader + wait
 	if f.Kind == timeline.RenderThread {
 		f.GPUDone += work.BeyondUI
 	}
 	f.Queue = min(part(work, 0.02), f.GPUDone-f.Swap)
 	f.Queued = f.Swap + f.Queue
+	f.Rendered = max(f.Queued, f.GPUDone)
+	f.GPUDone += sum(work.Delays, simapp.GPU)
 	f.GPUDone = max(f.GPUDone, a.gpu+f.GPUDone-f.Queued) // which draws one frame after the other
+	delay(f, work.Delays, simapp.GPU, f.GPUDone-sum(work.Delays, simapp.GPU))
 	a.gpu = f.GPUDone
 	f.Actual.To = max(f.Queued, f.GPUDone)
+	if !work.GPUApart {
+		f.Rendered = f.Actual.To
+	}
 	a.free(f, work)
 
 	w.Frames = append(w.Frames, *f)
-	a.Flinger.take(w.Layer)
+	a.Flinger.take(w.Layer, sum(work.Delays, simapp.Composition))
 	w.tracker.judge(&w.Frames[len(w.Frames)-1], a.Android)
 	a.half.Token = 0
 }

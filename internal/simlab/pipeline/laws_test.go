@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -100,7 +101,7 @@ func TestLookingChangesNothing(t *testing.T) {
 		t.Fatalf("%d frames, and %d where it is asked often", len(once), len(often))
 	}
 	for i := range once {
-		if often[i] != once[i] {
+		if !reflect.DeepEqual(often[i], once[i]) {
 			t.Fatalf("frame %d is %+v, and %+v where it is asked often", i, once[i], often[i])
 		}
 	}

@@ -17,8 +17,9 @@ type SurfaceFlinger struct {
 	Seed     uint64
 	Punctual bool // it is never late itself
 
-	waiting []timeline.Shown // taken, and in no frame of the display yet
-	seen    time.Duration    // when the display's last frame was
+	waiting []timeline.Shown    // taken, and in no frame of the display yet
+	seen    time.Duration       // when the display's last frame was
+	busy    []timeline.Interval // in which it composes for longer, by time
 }
 
 // composes is how long it takes to hand what it took to the display. Then the buffers
@@ -30,8 +31,9 @@ const composes = 2 * time.Millisecond
 const presentTolerance = 2 * time.Millisecond
 
 // take decides when the newest frame of a layer, which is queued and drawn by then, is
-// taken and seen, and what that makes of it.
-func (s *SurfaceFlinger) take(l *timeline.Layer) {
+// taken and seen, and what that makes of it. To compose it takes so long, 0: no longer
+// than others.
+func (s *SurfaceFlinger) take(l *timeline.Layer, takes time.Duration) {
 	i := len(l.Frames) - 1
 	f := &l.Frames[i]
 	before := time.Duration(0) // when the frame before was taken
@@ -42,13 +44,14 @@ func (s *SurfaceFlinger) take(l *timeline.Layer) {
 	if before > 0 { // one at each vsync, also where they come faster or slower now
 		at = max(at, roundUp(max(before+f.Period, l.Frames[i-1].Presented), f.Period))
 	}
-	for s.late(at-f.Period, f.Period) != timeline.NoJank {
+	for s.late(at-f.Period, f.Period) != timeline.NoJank || s.isBusy(at) {
 		at += f.Period // it is still at the vsync before
 	}
+	s.occupy(at, takes)
 	f.Latched, f.Presented = at, at+f.Period
 	own := s.late(at, f.Period)
 	if own != timeline.NoJank {
-		f.Presented += f.Period
+		f.Presented = max(f.Presented+f.Period, roundUp(at+takes, f.Period))
 	}
 	if i > 0 {
 		l.Frames[i-1].Released = at + composes
@@ -63,12 +66,37 @@ func (s *SurfaceFlinger) late(vsync, period time.Duration) timeline.Jank {
 	const once = 900 // in so many vsyncs
 	number := mix(mix(s.Seed) ^ uint64(vsync/period))
 	switch {
+	case s.takes(vsync) > period:
+		return timeline.SFCPUDeadline
 	case s.Punctual, number%once != 0:
 		return timeline.NoJank
 	case number/once%3 == 0:
 		return timeline.SFGPUDeadline
 	}
 	return timeline.SFCPUDeadline
+}
+
+// occupy has it compose for so long from a vsync on.
+func (s *SurfaceFlinger) occupy(vsync, long time.Duration) {
+	if long == 0 || s.takes(vsync) > 0 {
+		return
+	}
+	s.busy = append(s.busy, timeline.Interval{From: vsync, To: vsync + long})
+}
+
+// takes is how long it composes for what it shows at a vsync; 0: no longer than ever.
+func (s *SurfaceFlinger) takes(vsync time.Duration) time.Duration {
+	for _, b := range s.busy {
+		if b.From == vsync {
+			return b.To - b.From
+		}
+	}
+	return 0
+}
+
+// isBusy reports whether it composes what it took at an earlier vsync.
+func (s *SurfaceFlinger) isBusy(vsync time.Duration) bool {
+	return slices.ContainsFunc(s.busy, func(b timeline.Interval) bool { return b.From < vsync && vsync < b.To })
 }
 
 // mix spreads a number's bits (splitmix64).
@@ -124,6 +152,7 @@ func (s *SurfaceFlinger) Compose(now time.Duration) {
 		s.show(at, slices.Clone(s.waiting[:n]))
 		s.waiting = s.waiting[n:]
 	}
+	s.busy = slices.DeleteFunc(s.busy, func(b timeline.Interval) bool { return b.To < now-time.Second })
 }
 
 // show makes one frame of the display.
@@ -134,7 +163,7 @@ func (s *SurfaceFlinger) show(at time.Duration, shows []timeline.Shown) {
 		Token: s.Timeline.DisplayToken(), Period: first.Period,
 		Expected: timeline.Interval{From: at, To: at + first.Period},
 		Actual:   timeline.Interval{From: at + wakes, To: first.Presented},
-		Present:  timeline.OnTimePresent, OnTime: true, Shows: shows,
+		Present:  timeline.OnTimePresent, OnTime: true, Shows: shows, Takes: s.takes(at),
 	}
 	if d.Jank = s.late(at, first.Period); d.Jank != timeline.NoJank {
 		d.Present, d.OnTime, d.GPU = timeline.LatePresent, false, d.Jank == timeline.SFGPUDeadline

@@ -32,7 +32,7 @@ func add(s *SurfaceFlinger, l *timeline.Layer, vsync int, took time.Duration) *t
 		Period: period, Expected: timeline.Interval{From: at, To: at + period}, Due: at + 2*period,
 		Actual: timeline.Interval{From: at, To: at + took}, Queued: at + took, GPUDone: at + took, Counted: at + took,
 	})
-	s.take(l)
+	s.take(l, 0)
 	return &l.Frames[len(l.Frames)-1]
 }
 

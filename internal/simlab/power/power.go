@@ -67,6 +67,18 @@ type Step struct {
 // Middle is the step at which short work is done, Top the fastest.
 func (c Cluster) Middle() int { return len(c.Steps) / 2 }
 
+// Held is the step that a hot phone holds the cluster down to: about half of what short
+// work runs at.
+func (c Cluster) Held() int {
+	const least = 0.45
+	for i, s := range c.Steps {
+		if float64(s.KHz) >= least*float64(c.Steps[c.Middle()].KHz) {
+			return i
+		}
+	}
+	return 0
+}
+
 // Top is the fastest step.
 func (c Cluster) Top() int { return len(c.Steps) - 1 }
 
@@ -105,6 +117,18 @@ func HardwareOf(slowness float64) Hardware {
 		h.Battery.CapacityMAh, h.Battery.Ohm = 2500, 0.1
 	}
 	return h
+}
+
+// OnLittle is how much longer the work of frames takes on the little CPUs, which do less
+// at each tick than the big ones.
+func (h Hardware) OnLittle() float64 {
+	const perTick = 1.7
+	return perTick * float64(h.Big.Steps[h.Big.Middle()].KHz) / float64(h.Little.Steps[h.Little.Top()].KHz)
+}
+
+// HeldDown is how much longer it takes where the speed of the big CPUs is held down.
+func (h Hardware) HeldDown() float64 {
+	return float64(h.Big.Steps[h.Big.Middle()].KHz) / float64(h.Big.Steps[h.Big.Held()].KHz)
 }
 
 // Watts of parts that are on or off.

@@ -237,6 +237,9 @@ func (t *tracing) schedule(w *pftrace.Writer, from, until time.Duration) {
 		w.Processes(t.phone.Scheduled(), during, clock.Slept)
 	}
 	if t.config.Kernel {
+		// Only init of a build for developers opens /proc/kallsyms to traced_probes
+		// (security.lower_kptr_restrict in Android's sepolicy).
+		t.config.Ftrace.Symbols = t.config.Ftrace.Symbols && t.phone.Property("ro.debuggable") == "1"
 		w.Ftrace(t.phone.Scheduled(), t.config.Ftrace, t.phone.Profile.API, during, clock.Slept)
 	}
 }

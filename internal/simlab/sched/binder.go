@@ -22,6 +22,14 @@ type Call struct {
 	Takes  time.Duration // how long a thread of the other process works on it
 	OneWay bool
 	Code   uint32
+	// Urgent is what a frame waits for: it takes as long as it says. Section and Category
+	// are what the other process traces it under, and Calls whom that calls in turn, since
+	// it begins.
+	Urgent            bool
+	Section, Category string
+	Calls             []Call
+	// Pause is that nobody is called, and the thread stops; nil: somebody is.
+	Pause *Pause
 }
 
 // node is the kernel's number of what is called in a process.
@@ -50,7 +58,14 @@ func (c *cpu) calls() (at time.Duration, ok bool) {
 func (s *Scheduler) call(c *cpu, at time.Duration) {
 	call, client := c.item.Calls[0], c.item.Thread
 	c.item.Calls = c.item.Calls[1:]
-	job := Item{To: call.Takes, Kind: power.Service, Method: power.System, Background: true, pool: call.To, got: s.transaction(at, client)}
+	if call.Pause != nil {
+		s.pause(c, call.Pause, at)
+		return
+	}
+	job := Item{
+		To: call.Takes, Kind: power.Service, Method: power.System, Background: !call.Urgent, pool: call.To, got: s.transaction(at, client),
+		Section: call.Section, Category: call.Category, Calls: call.Calls,
+	}
 	job.got.Process, job.got.Node, job.got.Code, job.got.OneWay = call.To.Threads[0].PID, call.To.node(), call.Code, call.OneWay
 	if !call.OneWay {
 		rest := *c.item
@@ -115,7 +130,7 @@ func (s *Scheduler) deliver() {
 	it := s.due[0]
 	s.due = slices.Delete(s.due, 0, 1)
 	switch {
-	case it.got != nil && it.got.Reply:
+	case it.got != nil && it.got.Reply || it.resumes:
 		if !it.Thread.gone {
 			s.begin(it, it.From)
 		}

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/power"
@@ -73,15 +75,25 @@ func (b *Binder) queue(f *timeline.Frame) []Call {
 // Frame is the work of a frame: the UI thread is woken by the vsync, records what is to
 // be drawn and waits until the render thread, which it wakes, has taken that over; the
 // render thread works on until the frame is done. Where there is no render thread, as
-// before Android 5, it is the UI thread itself.
-func Frame(ui, render, vsync *Thread, b *Binder, f *timeline.Frame) []Item {
+// before Android 5, it is the UI thread itself. What the app's file says that delays the
+// frame has others work, or the frame's threads stop.
+func (c *Cast) Frame(f *timeline.Frame) []Item {
+	stops, others := c.delays(f)
+	items := c.threads(f, stops)
+	return slices.Concat(c.where(f, items), others, c.waitsForGPU(f))
+}
+
+// threads is the work of a frame's own threads, where the UI thread stops at times.
+func (c *Cast) threads(f *timeline.Frame, stops []Call) []Item {
+	ui, render, vsync, b := c.UI, c.Render, c.Vsync, c.Binder
+	calls := inOrder(append(stops, b.laysOut(f)...))
 	tells := Item{Thread: vsync, Woken: f.Vsync, From: f.Vsync + unblocks, To: f.Vsync + vsyncTakes, Kind: power.Service}
 	woken := min(f.Vsync+passesOn, f.Input)
 	if f.Kind == timeline.RenderThread {
 		return append(draw(render, b, f, woken, vsync.TID), tells)
 	}
 	if render == ui {
-		it := Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued, Method: power.Mixed, Calls: b.laysOut(f)}
+		it := Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued, Method: power.Mixed, Calls: calls}
 		rest := draw(ui, b, f, 0, 0)
 		for i := range rest {
 			rest[i].Method = power.Mixed
@@ -90,7 +102,7 @@ func Frame(ui, render, vsync *Thread, b *Binder, f *timeline.Frame) []Item {
 	}
 	tail := min(afterSync, max(0, f.Actual.To-f.Issue-unblocks))
 	return append(draw(render, b, f, f.SyncQueued, ui.TID), tells,
-		Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued + parks, Method: power.Mixed, Share: uiShare, Calls: b.laysOut(f)},
+		Item{Thread: ui, Woken: woken, Waker: vsync.TID, From: f.Input, To: f.SyncQueued + parks, Method: power.Mixed, Share: uiShare, Calls: calls},
 		Item{Thread: ui, Woken: f.Issue, Waker: render.TID, From: f.Issue + unblocks, To: f.Issue + unblocks + tail, Method: power.Mixed, Share: uiShare, Calls: b.drawn(f, f.Issue+unblocks+tail/2)},
 	)
 }
@@ -98,7 +110,7 @@ func Frame(ui, render, vsync *Thread, b *Binder, f *timeline.Frame) []Item {
 // draw is the render thread's work on a frame, which sleeps where it waits for a buffer.
 func draw(render *Thread, b *Binder, f *timeline.Frame, woken time.Duration, waker int32) []Item {
 	const short = time.Millisecond
-	it := Item{Thread: render, Woken: woken, Waker: waker, From: f.Sync, To: f.Actual.To, Method: power.System}
+	it := Item{Thread: render, Woken: woken, Waker: waker, From: f.Sync, To: cmp.Or(f.Rendered, f.Actual.To), Method: power.System}
 	if f.Dequeue < short {
 		it.Calls = b.queue(f)
 		return []Item{it}
@@ -113,7 +125,8 @@ func draw(render *Thread, b *Binder, f *timeline.Frame, woken time.Duration, wak
 // Composition is SurfaceFlinger's work on a frame of the display. It tells the apps that
 // it shows, which handed over their buffers in transactions.
 func Composition(flinger *Thread, d *timeline.DisplayFrame, shows []*Pool) Item {
-	const composes = 1500 * time.Microsecond
+	const usual = 1500 * time.Microsecond
+	composes := cmp.Or(d.Takes, usual)
 	it := Item{Thread: flinger, Woken: d.Expected.From, From: d.Actual.From, To: min(d.Actual.From+composes, d.Actual.To), Kind: power.Service}
 	for _, app := range shows {
 		it.Calls = append(it.Calls, Call{At: it.To, To: app, Takes: completedTakes, Code: completed, OneWay: true})

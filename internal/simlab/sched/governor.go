@@ -19,11 +19,17 @@ type cluster struct {
 // govern has the cluster run as fast as the one of its threads that asks for most, and
 // slowest when it is idle.
 func (c *cluster) govern(s *Scheduler, at time.Duration) {
-	step := 0
+	step, held := 0, false
 	for i := range s.cpus {
-		if one := &s.cpus[i]; one.cluster == c && one.item != nil {
-			step = max(step, c.wants(one.item.Kind))
+		if one := &s.cpus[i]; one.item != nil {
+			held = held || one.item.Held
+			if one.cluster == c {
+				step = max(step, c.wants(one.item.Kind))
+			}
 		}
+	}
+	if held {
+		step = min(step, c.Held())
 	}
 	if step == c.step {
 		return

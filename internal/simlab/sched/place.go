@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/power"
@@ -48,13 +49,17 @@ func (s *Scheduler) wait(it Item) {
 
 // resume gives free CPUs to what waits for one.
 func (s *Scheduler) resume(at time.Duration) {
-	for len(s.waiting) > 0 {
-		it := s.waiting[0]
+	for i := 0; i < len(s.waiting); {
+		it := s.waiting[i]
 		number := s.free(&it)
-		if number < 0 {
+		switch {
+		case number < 0 && it.Only == "":
 			return
+		case number < 0: // there may be others
+			i++
+			continue
 		}
-		s.waiting = s.waiting[1:]
+		s.waiting = slices.Delete(s.waiting, i, i+1)
 		if !it.Background && it.To <= at { // too late for it
 			more := false
 			if it, more = it.Thread.next(at); !more {
@@ -90,18 +95,21 @@ func (s *Scheduler) choose(it *Item) int {
 		return number
 	}
 	for i, c := range s.cpus {
-		if c.item.Background && !c.item.waits {
+		if it.may(c.cluster) && c.item.Background && !c.item.waits {
 			return i
 		}
 	}
 	return -1
 }
 
+// may reports whether an item may run on a cluster.
+func (it *Item) may(c *cluster) bool { return it.Only == "" || it.Only == c.part }
+
 // free is a free CPU: that on which the thread ran before, or another of the cluster
 // that is for such work, or one of the other cluster.
 func (s *Scheduler) free(it *Item) int {
 	home := power.Big
-	if it.Kind == power.Service {
+	if it.Kind == power.Service || it.Only == power.Little {
 		home = power.Little
 	}
 	last := it.Thread.last
@@ -111,7 +119,7 @@ func (s *Scheduler) free(it *Item) int {
 	other := -1
 	for i, c := range s.cpus {
 		switch {
-		case c.item != nil:
+		case c.item != nil || !it.may(c.cluster):
 		case c.cluster.part == home:
 			return i
 		case other < 0:

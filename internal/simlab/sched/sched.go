@@ -4,8 +4,8 @@
 // timeline, once, and tells each thread's owner of them. When work is there to be done
 // is decided elsewhere (frames by the pipeline, computations by the apps). It takes a
 // stand: what a frame's stages say of its threads holds, so that those always get a CPU
-// at once; work in the background takes what is left, and is done later where that is
-// not enough.
+// at once, or when a pause that the app's file asks for is over; work in the background
+// takes what is left, and is done later where that is not enough.
 //
 // Nothing is scheduled before somebody asks: Advance carries on from the last time.
 package sched
@@ -55,6 +55,10 @@ type Item struct {
 	Background      bool
 	Section         string // under which it is traced, "" for none
 	Category        string // of atrace, "" for the app's own sections
+	// Only is the cluster whose CPUs it may use, "" for all. Held says that the CPUs' speed
+	// is held down while it runs.
+	Only power.Part
+	Held bool
 	// Wakes is work that the end of this one lets others begin: of each, To-From says how
 	// long it takes.
 	Wakes []Item
@@ -65,6 +69,8 @@ type Item struct {
 	got     *timeline.Transaction // with which it begins
 	answers *Item                 // the rest of the caller's work, which waits for this
 	waits   bool                  // its thread is about to sleep until it is answered
+	leaves  byte                  // the state in which it is then, 0 for asleep
+	resumes bool                  // its thread is in the middle of it
 }
 
 // Run is one piece of an item that ran.
@@ -254,7 +260,7 @@ func (s *Scheduler) finish(number int) {
 	c := &s.cpus[number]
 	at, t := c.end, c.item.Thread
 	if c.item.waits {
-		s.tell(c, at, asleep)
+		s.tell(c, at, cmp.Or(c.item.leaves, asleep))
 		s.leave(c, at)
 		return
 	}

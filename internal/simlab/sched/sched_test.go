@@ -195,7 +195,7 @@ func TestAFramesThreadsWakeEachOther(t *testing.T) {
 		Vsync: 16 * ms, Input: 16*ms + 300*time.Microsecond, SyncQueued: 20 * ms, Sync: 20*ms + 50*time.Microsecond, Issue: 21 * ms, Queued: 25 * ms,
 		Actual: timeline.Interval{From: 16*ms + 300*time.Microsecond, To: 26 * ms},
 	}
-	p.items = Frame(ui, render, vsync, &Binder{Flinger: p.pool(500, 1), Blast: true}, &f)
+	p.items = (&Cast{UI: ui, Render: render, Vsync: vsync, Binder: &Binder{Flinger: p.pool(500, 1), Blast: true}}).Frame(&f)
 	p.run(50*ms, 50*ms)
 	type woke struct {
 		thread, by int32

@@ -35,6 +35,7 @@ type App struct {
 	Lag         Lag
 	Slow        []Slow
 	Janks       []Jank
+	Causes      []Cause // of slow frames
 	Faults      []Fault
 	Silent      bool // writes no UI events to the log
 	Scenarios   []Scenario

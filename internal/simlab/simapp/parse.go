@@ -22,7 +22,7 @@ const (
 	MaxBytes     = 256 << 10
 	MaxScenarios = 100
 	MaxEvents    = 1_000 // in one scenario
-	MaxRules     = 1_000 // of slow, jank, fault, network and test together
+	MaxRules     = 1_000 // of slow, jank, causes, fault, network and test together
 	MaxDuration  = time.Hour
 	MaxFrames    = 1_000_000 // of one animation
 )
@@ -118,6 +118,12 @@ var statements = map[string]func(p *parser, words []string) error{
 	"test":       (*parser).test,
 	"scenario":   (*parser).scenario,
 	"start":      (*parser).start,
+	"blocks":     (*parser).blocks,
+	"work":       (*parser).work,
+	"gc":         func(p *parser, w []string) error { return p.cause(Cause{Kind: GC}, w) },
+	"gpu":        func(p *parser, w []string) error { return p.cause(Cause{Kind: GPU}, w) },
+	"little":     func(p *parser, w []string) error { return p.cause(Cause{Kind: Little}, w) },
+	"slow-clock": func(p *parser, w []string) error { return p.cause(Cause{Kind: SlowClock}, w) },
 }
 
 func statementNames() []string {

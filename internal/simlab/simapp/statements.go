@@ -336,6 +336,11 @@ func (p *parser) check() error {
 			return err
 		}
 	}
+	for _, c := range a.Causes {
+		if err := a.checkEvents(string(c.Kind), c.After); err != nil {
+			return err
+		}
+	}
 	for _, e := range a.Power.events() {
 		if err := a.checkEvents(e.rule, []string{e.name}); err != nil {
 			return err

@@ -1,6 +1,10 @@
 package timeline
 
-import "time"
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
 
 // Layer is a window and what SurfaceFlinger shows of it.
 type Layer struct {
@@ -45,6 +49,13 @@ type Frame struct {
 	Presented  time.Duration // it is on the screen
 	Released   time.Duration // its buffer can be drawn to again, 0: its successor is not there yet
 
+	// Rendered is when the render thread was done with it: the GPU may not have been.
+	Rendered time.Duration
+	// Delays are what it took longer by, by time. Little says that its threads were kept
+	// on the little CPUs, SlowClock that the CPUs' speed was held down.
+	Delays            []Delay
+	Little, SlowClock bool
+
 	Dequeue time.Duration // how long a buffer was waited for
 	Queue   time.Duration // how long handing it over took
 
@@ -61,6 +72,12 @@ type Frame struct {
 	Janky    bool
 	Legacy   bool // janky by the rule before Android 12
 	Types    JankTypes
+}
+
+// Delay is a time in which a frame's thread did or waited for what the app's file says.
+type Delay struct {
+	Interval
+	Cause *simapp.Cause
 }
 
 // Drawn is when the frame was done: queued, and the GPU done with it.
@@ -132,6 +149,9 @@ type DisplayFrame struct {
 	Present          PresentType
 	OnTime           bool
 	GPU              bool // the GPU composed it, not the display's hardware
+	// Takes is how long SurfaceFlinger's thread composes it where that is longer than ever,
+	// else 0.
+	Takes time.Duration
 	// Traced is when SurfaceFlinger tells of it, and of the frames that it shows: not
 	// before the next frame of the display, which finds this one's fence signalled.
 	// 0: not yet.

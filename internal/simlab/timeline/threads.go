@@ -1,6 +1,9 @@
 package timeline
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Thread is one thread of a process; the process's first has its PID as TID.
 type Thread struct {
@@ -9,6 +12,20 @@ type Thread struct {
 	Name     string // "RenderThread", as the kernel has it: at most 15 bytes
 	Began    time.Duration
 	Ended    time.Duration // 0 while it lives
+}
+
+// Comm is a thread's name as the kernel has it, at most 15 bytes: ART keeps the end of one
+// with a dot and no @, and the beginning of another (SetThreadName in
+// art/libartbase/base/utils.cc).
+func Comm(name string) string {
+	const most = 15
+	switch {
+	case len(name) <= most:
+		return name
+	case strings.Contains(name, ".") && !strings.Contains(name, "@"):
+		return name[len(name)-most:]
+	}
+	return name[:most]
 }
 
 // Run is a thread on a CPU without a pause.
@@ -22,13 +39,29 @@ type Run struct {
 	Woken time.Duration
 	Waker int32
 	// State is what it is in afterwards, as sched_switch spells it: 'R' pre-empted,
-	// 'S' asleep, 'X' gone; or GoesOn.
+	// 'S' asleep, 'D' asleep and not to be interrupted, 'X' gone; or GoesOn.
 	State byte
 }
 
 // GoesOn is the state of a thread that stays on its CPU: the next run of it follows
 // without a pause, at another speed or with other work.
 const GoesOn = 0
+
+// Sleep is a time in which a thread could not be interrupted: it waited for storage.
+type Sleep struct {
+	TID         int32
+	From, Woken time.Duration
+	Function    string // of the kernel, in which it slept
+	Asks        *Request
+}
+
+// Request is what a thread asked storage for, at the time at which it began to sleep.
+type Request struct {
+	Kind    string // as the kernel's rwbs
+	Sectors uint32
+	Done    time.Duration
+	Syncs   bool // it is the first of an fsync
+}
 
 // Speed is a cluster's change of speed.
 type Speed struct {

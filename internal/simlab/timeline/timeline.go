@@ -26,6 +26,7 @@ type Timeline struct {
 	Displays []DisplayFrame
 	// Transactions are those of binder, by when they were received.
 	Transactions []Transaction
+	Sleeps       []Sleep // by From
 
 	token int64 // the last one given
 	layer int   // the last number of a layer
@@ -75,6 +76,7 @@ func (t *Timeline) Forget(before time.Duration) {
 func (t *Timeline) ForgetRuns(before time.Duration) {
 	t.Runs = later(t.Runs, before, func(r Run) time.Duration { return r.To })
 	t.Transactions = later(t.Transactions, before, func(one Transaction) time.Duration { return one.Received })
+	t.Sleeps = later(t.Sleeps, before, func(one Sleep) time.Duration { return one.Woken })
 	t.Speeds = later(t.Speeds, before, func(s Speed) time.Duration { return s.At })
 	t.Slices = later(t.Slices, before, func(s *Slice) time.Duration {
 		if s.To == 0 {
