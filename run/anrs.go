@@ -67,6 +67,7 @@ const (
 	WaitFutex   = "futex"   // a lock or a condition of native code
 	WaitPoll    = "poll"    // a file, a socket or a pipe
 	WaitGC      = "gc"      // the garbage collector
+	WaitMemory  = "memory"  // memory that the kernel has to free or read first
 	WaitStopped = "stopped" // a debugger or a signal that has stopped it
 	WaitUnknown = "unknown" // the dump does not say
 )

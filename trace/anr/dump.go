@@ -34,9 +34,10 @@ type Dump struct {
 	Build     string
 	Processes []Process // in the order of the file
 	Binder    []Transaction
-	CPU       []CPU // the times over which Android measured, in the order of the file
-	Load      []float64
+	CPU       []CPU     // the times over which Android measured, in the order of the file
+	Load      []float64 // the averages of 1, 5 and 15 minutes
 	Memory    Memory
+	Pressure  []Pressure
 	Warnings  []run.Warning
 	// Cut says that the text ends before the end of a process.
 	Cut bool
@@ -69,9 +70,10 @@ type Thread struct {
 	Line int
 	// VMTID is the runtime's own number of a thread of Java, 0 for one that is none;
 	// TID is the kernel's, 0 where not stated.
-	VMTID, TID     int
-	Daemon         bool
-	Attached       bool // to the runtime
+	VMTID, TID int
+	Daemon     bool
+	// Object is the address of its java.lang.Thread, 0 where not stated.
+	Object         uint64
 	Priority, Nice int
 	// State is the runtime's word, such as "Blocked", "Native", "MONITOR" (Android 4);
 	// "" for a native thread. Kernel is the kernel's letter: R, S, D, T, Z or X.
@@ -135,18 +137,26 @@ type Lock struct {
 	Owner int
 }
 
+// Where a call through binder is listed (Transaction.Place): with the thread that
+// called, with the one that does the work, or with a process none of whose threads has
+// taken it yet.
+const (
+	Outgoing = "outgoing"
+	Incoming = "incoming"
+	Pending  = "pending"
+)
+
 // Transaction is a call through binder as the kernel lists it.
 type Transaction struct {
+	Place string
+	ID    int64
 	// FromPID and FromTID are who called and waits for the answer, ToPID and ToTID who
-	// does the work; ToTID is 0 where no thread has taken it yet, FromTID where nobody
-	// waits.
+	// does the work; 0 where the kernel names none.
 	FromPID, FromTID, ToPID, ToTID int
-	// Code is the method's number in its interface.
-	Code uint64
-	// OneWay says that the caller does not wait.
-	OneWay bool
-	// Elapsed is how long it has lasted, in milliseconds, -1 where not stated.
-	ElapsedMS int64
+	Code                           uint64 // the number of the method in its interface
+	// OneWay says that nobody waits for an answer.
+	OneWay    bool
+	ElapsedMS int64 // -1 where not stated
 	Line      int
 }
 
@@ -172,7 +182,11 @@ type Usage struct {
 // Memory is what the head of a dump says of memory, in KiB; 0 where it doesn't.
 type Memory struct {
 	RSS, RSSPeak, Swap int64
-	// SomeAvg10 and FullAvg10 are the shares, in percent, of the last 10 s in which some
-	// or all tasks waited for memory (/proc/pressure/memory), -1 where not stated.
-	SomeAvg10, FullAvg10 float64
+}
+
+// Pressure is the share of the last 10 s, in percent, in which some or all tasks
+// waited for a resource: Of is "memory", "cpu" or "io" (/proc/pressure).
+type Pressure struct {
+	Of         string
+	Some, Full float64
 }

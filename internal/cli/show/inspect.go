@@ -22,6 +22,7 @@ import (
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/metric"
 	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/anr/waits"
 	"github.com/apkgate/apkgate/trace/archive"
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
@@ -48,6 +49,7 @@ var bugReports = archive.Want{Report: true}
 
 // readers are what inspect can read, named after the packages in trace.
 var readers = map[string]reader{
+	"anr":           {waits.Inspect, "a dump of threads: of /data/anr, the drop box, an ApplicationExitInfo or debuggerd", "", archive.Want{Names: []string{"traces.txt"}}},
 	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery", bugReports},
 	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
 	"logcat":        {logcat.Inspect, "what logcat prints, or a bug report", "ANRs and start-up times", bugReports},
@@ -190,7 +192,7 @@ func showInspection(c console.Console, seen trace.Inspection) error {
 		fmt.Fprintf(c.Stdout, "nothing is counted: of such a file %s counts %s\n", seen.Reader, counts)
 	}
 	for _, line := range summary {
-		fmt.Fprintln(c.Stdout, line)
+		fmt.Fprintln(c.Stdout, console.PlainLines(line))
 	}
 	for _, w := range seen.Warnings {
 		fmt.Fprintf(c.Stdout, "warning: %s\n", w)

@@ -1,0 +1,256 @@
+package anr
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// around takes a line that belongs to no process: the head that Android writes before
+// the processes, and what it writes about CPUs and memory.
+func (r *reader) around(line, text []byte) {
+	switch {
+	case r.member(text):
+	case bytes.HasPrefix(text, []byte("CPU usage from ")):
+		r.times(string(text[:min(len(text), 200)]))
+	case bytes.HasPrefix(text, []byte("Load: ")):
+		r.load(string(text[len("Load: "):]))
+	case r.of != "" && (bytes.HasPrefix(text, []byte("some avg10=")) || bytes.HasPrefix(text, []byte("full avg10="))):
+		r.pressure(string(text))
+	case len(r.dump.CPU) > 0 && bytes.Contains(text, []byte("% ")):
+		r.usage(line)
+	}
+}
+
+// member takes a line "Subject: Input dispatching timed out (…)" of the head: of a file
+// in /data/anr (StackTracesDumpHelper), of an entry of the drop box
+// (ActivityManagerService.appendDropBoxProcessHeaders) or of the log
+// (ProcessErrorStateRecord.appNotResponding).
+func (r *reader) member(text []byte) bool {
+	d := &r.dump
+	if name, ok := bytes.CutPrefix(text, []byte("ANR in ")); ok {
+		if d.Process == "" {
+			d.Process = r.command(name)
+		}
+		d.Recognized = true
+		return true
+	}
+	key, value, ok := bytes.Cut(text, []byte(": "))
+	if !ok || len(key) > 20 {
+		return false
+	}
+	switch string(key) {
+	case "Subject", "Reason":
+		if d.Subject == "" {
+			d.Subject = r.name(value)
+		}
+		d.Recognized = true
+	case "Process":
+		if d.Process == "" {
+			d.Process = r.command(value)
+		}
+	case "Package":
+		if d.Package == "" {
+			d.Package = r.command(value)
+		}
+	case "PID":
+		if n, ok := digits(value); ok && d.PID == 0 {
+			d.PID = n
+		}
+	case "Build", "Build fingerprint":
+		r.build(value)
+	case "RssKb", "RssHwmKb", "VmSwapKb":
+		d.Memory.set(string(key), string(value))
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *Memory) set(key, value string) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		return
+	}
+	switch key {
+	case "RssKb":
+		m.RSS = n
+	case "RssHwmKb":
+		m.RSSPeak = n
+	case "VmSwapKb":
+		m.Swap = n
+	}
+}
+
+// load takes "11.2 / 9.87 / 8.6".
+func (r *reader) load(text string) {
+	if r.dump.Load != nil {
+		return
+	}
+	var averages []float64
+	for part := range strings.SplitSeq(text, "/") {
+		n, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(n >= 0 && n < 1e6) || len(averages) == 3 {
+			return
+		}
+		averages = append(averages, n)
+	}
+	r.dump.Load = averages
+}
+
+// times takes the first line of a list of CPU times (ProcessCpuTracker.printCurrentState):
+//
+//	CPU usage from 0ms to 8231ms later (2023-04-04 22:06:31.064 to …) with 99% awake:
+//	CPU usage from 12410ms to 0ms ago (…):
+func (r *reader) times(text string) {
+	rest := strings.TrimPrefix(text, "CPU usage from ")
+	from, rest, ok := strings.Cut(rest, "ms to ")
+	to, rest, also := strings.Cut(rest, "ms ")
+	begin, err := strconv.ParseInt(from, 10, 64)
+	end, alsoErr := strconv.ParseInt(to, 10, 64)
+	if !ok || !also || err != nil || alsoErr != nil || len(r.dump.CPU) >= 100 {
+		return
+	}
+	r.dump.Recognized = true
+	r.dump.CPU = append(r.dump.CPU, CPU{FromMS: begin, ToMS: end, Later: strings.HasPrefix(rest, "later")})
+}
+
+// usage takes a line of such a list. Threads stand below their process, further in.
+//
+//	99% 1234/com.example.mail: 88% user + 11% kernel / faults: 1203 minor 5 major
+//	  54% 1240/Binder:1234_2: 50% user + 4% kernel
+//	31% TOTAL: 20% user + 8.1% kernel + 2.2% iowait + 0.1% irq + 0.3% softirq
+func (r *reader) usage(line []byte) {
+	indent := len(line) - len(bytes.TrimLeft(line, " "))
+	u, ok := usageOf(string(bytes.TrimLeft(line[:min(len(line), 500)], " +-")))
+	now := &r.dump.CPU[len(r.dump.CPU)-1]
+	switch {
+	case !ok:
+	case u.Name == "TOTAL" && u.PID == 0:
+		now.Total = u
+	case indent >= 4: // a thread
+	case r.usages >= MaxUsages:
+		r.left.usages++
+	default:
+		r.usages++
+		u.Name = r.name([]byte(u.Name))
+		now.Top = append(now.Top, u)
+	}
+}
+
+// usageOf is a line of a list of CPU times.
+func usageOf(text string) (u Usage, ok bool) {
+	share, rest, found := strings.Cut(text, "% ")
+	u.Percent, ok = percent(share)
+	colon := strings.LastIndex(rest, ": ")
+	if faults := strings.LastIndex(rest, " / faults: "); faults >= 0 {
+		u.MinorFaults, u.MajorFaults = faultsOf(rest[faults+len(" / faults: "):])
+		rest = rest[:faults]
+		colon = strings.LastIndex(rest, ": ")
+	}
+	if !found || !ok || colon < 0 {
+		return u, false
+	}
+	u.Name = rest[:colon]
+	if number, name, ok := strings.Cut(u.Name, "/"); ok {
+		if pid, ok := digits([]byte(number)); ok {
+			u.PID, u.Name = pid, name
+		}
+	}
+	for part := range strings.SplitSeq(rest[colon+2:], " + ") {
+		share, kind, _ := strings.Cut(strings.TrimSpace(part), "% ")
+		n, ok := percent(share)
+		if !ok {
+			continue
+		}
+		switch kind {
+		case "user":
+			u.User = n
+		case "kernel":
+			u.System = n
+		case "iowait":
+			u.IOWait = n
+		case "irq":
+			u.IRQ = n
+		case "softirq":
+			u.SoftIRQ = n
+		}
+	}
+	return u, true
+}
+
+// faultsOf takes "1203 minor 5 major", each of them where there were any.
+func faultsOf(text string) (minor, major int64) {
+	words := strings.Fields(text)
+	for i := 1; i < len(words); i += 2 {
+		n, err := strconv.ParseInt(words[i-1], 10, 64)
+		switch {
+		case err != nil:
+		case words[i] == "minor":
+			minor = n
+		case words[i] == "major":
+			major = n
+		}
+	}
+	return minor, major
+}
+
+// percent is a share of CPUs, of which a phone has not a thousand.
+func percent(text string) (float64, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil && n >= 0 && n <= 100_000
+}
+
+// pressure takes "some avg10=0.52 avg60=0.21 avg300=0.05 total=1503288".
+func (r *reader) pressure(text string) {
+	kind, rest, _ := strings.Cut(text, " avg10=")
+	share, _, _ := strings.Cut(rest, " ")
+	n, ok := percent(share)
+	if !ok {
+		return
+	}
+	list := &r.dump.Pressure
+	if last := len(*list) - 1; last < 0 || (*list)[last].Of != r.of {
+		if len(*list) >= 10 {
+			return
+		}
+		*list = append(*list, Pressure{Of: r.of})
+	}
+	now := &(*list)[len(*list)-1]
+	if kind == "some" {
+		now.Some = n
+	} else {
+		now.Full = n
+	}
+}
+
+// heapOf takes "42% free, 5MB/9MB; 109888 objects".
+func heapOf(text string) *Heap {
+	free, rest, ok := strings.Cut(text, "% free, ")
+	used, rest, also := strings.Cut(rest, "/")
+	size, objects, _ := strings.Cut(rest, "; ")
+	h := Heap{Used: sizeOf(used), Size: sizeOf(size)}
+	h.FreePercent, _ = digits([]byte(free))
+	h.Objects, _ = strconv.ParseInt(strings.TrimSuffix(objects, " objects"), 10, 64)
+	if !ok || !also || h.Size <= 0 || h.Used < 0 {
+		return nil
+	}
+	return &h
+}
+
+// sizeOf is a size as art/runtime/base/utils.cc (PrettySize) writes it: "10215KB".
+func sizeOf(text string) int64 {
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}, {"B", 1}} {
+		if number, ok := strings.CutSuffix(text, unit.name); ok {
+			n, ok := digits([]byte(number))
+			if !ok {
+				return -1
+			}
+			return int64(n) * unit.size
+		}
+	}
+	return -1
+}

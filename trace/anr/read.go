@@ -1,0 +1,343 @@
+package anr
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/apkgate/apkgate/trace"
+)
+
+// Limits on one dump. What is beyond them is not kept, and a warning says how much
+// that was.
+const (
+	MaxProcesses    = 2_000
+	MaxThreads      = 50_000
+	MaxFrames       = 1_000_000
+	MaxStack        = 2_000 // frames of one thread
+	MaxLocks        = 200_000
+	MaxTransactions = 50_000
+	MaxUsages       = 10_000 // processes in the lists of CPU times
+	maxName         = 2_000  // bytes of one name; longer ones are cut
+	maxNames        = 64 << 20
+)
+
+// Read reads a dump. What isn't understood is a warning; the error is for reading in
+// alone.
+func Read(in io.Reader) (Dump, error) {
+	r := reader{names: map[string]string{}, channels: map[int][]channel{}}
+	text := trace.NewLines(in)
+	for text.Next() {
+		r.number = text.Number()
+		if text.Cut() {
+			r.warnings.Addf(r.number, "the line is longer than %d bytes: the rest of it is passed over", trace.MaxLine)
+		}
+		r.take(bytes.TrimRight(text.Text(), " \t\x00"))
+	}
+	if err := text.Err(); err != nil {
+		return Dump{}, err
+	}
+	r.finish()
+	return r.dump, nil
+}
+
+// reader takes a dump line by line.
+type reader struct {
+	dump     Dump
+	warnings trace.Warnings
+	number   int
+
+	process *Process // that is being read, nil between them
+	thread  *Thread  // nil between them
+	framed  bool     // the process begins with a line that gives its number
+	waiting int      // the process whose waiting channels are being read, 0: none
+	of      string   // the resource whose pressure is being read
+
+	channels      map[int][]channel
+	listed        []int // the processes of channels, in the order of the file
+	names         map[string]string
+	room          int // bytes of names
+	frames        int // of all threads
+	threads       int
+	listedThreads int
+	locks         int
+	usages        int
+	left          leftOut
+	odd           int // lines of threads that were not understood
+}
+
+// leftOut counts what was beyond a limit.
+type leftOut struct{ processes, threads, frames, locks, names, transactions, usages int }
+
+// channel is where a thread waits in the kernel.
+type channel struct {
+	tid  int
+	name string
+}
+
+// take takes a line without the blanks at its end.
+func (r *reader) take(line []byte) {
+	text := bytes.TrimLeft(line, " \t")
+	switch {
+	case len(text) == 0:
+		r.thread = nil
+	case bytes.HasPrefix(text, dashes):
+		r.divider(text)
+	case text[0] == '"' && r.begins(text):
+	case bytes.HasPrefix(text, []byte("DALVIK THREADS")):
+		r.stated(text)
+	case bytes.HasPrefix(text, []byte("pid: ")):
+		r.tombstone(text)
+	case r.transaction(text):
+	case r.thread != nil:
+		r.inThread(text)
+	case r.waiting != 0 && bytes.HasPrefix(text, []byte("sysTid=")):
+		r.channel(text)
+	case r.process != nil:
+		r.inProcess(text)
+	default:
+		r.around(line, text)
+	}
+}
+
+var dashes = []byte("-----")
+
+// divider takes a line that begins or ends a part of the file:
+//
+//	----- pid 4473 at 2024-02-15 23:37:45.593138790-0800 -----
+//	----- Waiting Channels: pid 4473 at 2024-02-15 23:37:45.588411332-0800 -----
+//	----- end 4473 -----
+//	----- Output from /proc/pressure/memory -----
+func (r *reader) divider(text []byte) {
+	said := bytes.Trim(text, "- ")
+	r.thread = nil
+	if rest, ok := bytes.CutPrefix(said, []byte("pid ")); ok {
+		if pid, time, ok := numbered(rest, " at "); ok {
+			r.unended()
+			r.begin(pid)
+			r.process.Time = r.name(time)
+			return
+		}
+	}
+	if rest, ok := bytes.CutPrefix(said, []byte("Waiting Channels: pid ")); ok {
+		if pid, _, ok := numbered(rest, " at "); ok {
+			r.unended()
+			r.waiting, r.dump.Recognized = pid, true
+			r.list(pid)
+			return
+		}
+	}
+	if rest, ok := bytes.CutPrefix(said, []byte("end ")); ok {
+		if pid, _, ok := numbered(rest, " "); ok {
+			r.end(pid)
+			return
+		}
+	}
+	r.of = ""
+	if rest, ok := bytes.CutPrefix(said, []byte("Output from /proc/pressure/")); ok {
+		r.of = r.name(rest)
+	}
+}
+
+// numbered is a number, and what stands behind it and the separator.
+func numbered(text []byte, separator string) (n int, rest []byte, ok bool) {
+	number, rest, _ := bytes.Cut(text, []byte(separator))
+	n, ok = digits(number)
+	return n, rest, ok
+}
+
+// digits is a number of up to nine digits.
+func digits(text []byte) (n int, ok bool) {
+	if len(text) == 0 || len(text) > 9 {
+		return 0, false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, true
+}
+
+// begin begins a process; 0 is one whose number is not known.
+func (r *reader) begin(pid int) {
+	r.dump.Recognized = true
+	r.waiting, r.thread, r.framed = 0, nil, pid != 0
+	if len(r.dump.Processes) >= MaxProcesses {
+		r.left.processes++
+		r.process = &Process{PID: pid, Line: r.number} // which nobody keeps
+		return
+	}
+	r.dump.Processes = append(r.dump.Processes, Process{PID: pid, Line: r.number})
+	r.process = &r.dump.Processes[len(r.dump.Processes)-1]
+}
+
+// end ends a process, or a list of waiting channels.
+func (r *reader) end(pid int) {
+	if p := r.process; p != nil {
+		if p.PID == 0 {
+			p.PID = pid
+		}
+		r.complete(p)
+	}
+	r.process, r.thread, r.waiting = nil, nil, 0
+}
+
+// unended says that a process has no end, where another begins or the file ends.
+func (r *reader) unended() {
+	if r.process == nil {
+		return
+	}
+	if r.framed {
+		r.warnings.Addf(r.process.Line, "process %d has no end: its last threads and frames may be missing", r.process.PID)
+	}
+	r.complete(r.process)
+	r.process, r.thread = nil, nil
+}
+
+// complete says that a process has fewer threads than its dump states.
+func (r *reader) complete(p *Process) {
+	runtimes := 0
+	for i := range p.Threads {
+		if p.Threads[i].State != "" {
+			runtimes++
+		}
+	}
+	if p.Stated > runtimes && r.left.threads == 0 {
+		r.warnings.Addf(p.Line, "the dump says that process %d has %d threads of Java, and %d are there", p.PID, p.Stated, runtimes)
+	}
+}
+
+// stated takes "DALVIK THREADS (46):"; a dump may begin with it.
+func (r *reader) stated(text []byte) {
+	r.thread = nil
+	if r.process == nil {
+		r.begin(0)
+	}
+	if _, rest, ok := bytes.Cut(text, []byte("(")); ok {
+		if n, _, ok := numbered(rest, ")"); ok {
+			r.process.Stated = n
+		}
+	}
+}
+
+// channel takes "sysTid=4473      futex_wait_queue_me".
+func (r *reader) channel(text []byte) {
+	number, name, _ := bytes.Cut(text[len("sysTid="):], []byte(" "))
+	tid, ok := digits(number)
+	if !ok {
+		return
+	}
+	if r.listedThreads++; r.listedThreads > MaxThreads {
+		r.left.threads++
+		return
+	}
+	r.channels[r.waiting] = append(r.channels[r.waiting], channel{tid, r.name(bytes.TrimSpace(name))})
+}
+
+// inProcess takes a line between a process's beginning and its threads: what the
+// runtime tells of itself.
+func (r *reader) inProcess(text []byte) {
+	p := r.process
+	if name, ok := bytes.CutPrefix(text, []byte("Cmd line: ")); ok {
+		p.Name = r.command(name)
+		return
+	}
+	if build, ok := bytes.CutPrefix(text, []byte("Build fingerprint: ")); ok {
+		r.build(build)
+		return
+	}
+	if heap, ok := bytes.CutPrefix(text, []byte("Heap: ")); ok && p.Heap == nil {
+		p.Heap = heapOf(string(heap[:min(len(heap), 200)]))
+	}
+}
+
+// command is the name of a process by its command line, whose arguments are behind
+// zeros or blanks.
+func (r *reader) command(text []byte) string {
+	if i := bytes.IndexAny(text, "\x00 "); i >= 0 {
+		text = text[:i]
+	}
+	return r.name(text)
+}
+
+// build keeps the first fingerprint.
+func (r *reader) build(text []byte) {
+	if r.dump.Build == "" {
+		r.dump.Build = r.name(bytes.Trim(text, "' "))
+	}
+}
+
+// name is a text of the file, each kept once.
+func (r *reader) name(text []byte) string {
+	if len(text) == 0 {
+		return ""
+	}
+	if s, ok := r.names[string(text)]; ok {
+		return s
+	}
+	if len(text) > maxName || r.room+len(text) > maxNames {
+		r.left.names++
+		text = text[:min(len(text), maxName, max(0, maxNames-r.room))]
+	}
+	r.room += len(text)
+	s := strings.ToValidUTF8(string(text), "\uFFFD")
+	r.names[string(text)] = s
+	return s
+}
+
+// finish ends what is open, joins what belongs together and says what was left out.
+func (r *reader) finish() {
+	open := r.process != nil && r.framed
+	r.unended()
+	if open || r.waiting != 0 {
+		r.dump.Cut = true
+	}
+	r.join()
+	w := &r.warnings
+	w.Counted(0, r.odd, "%d line of a thread is not understood", "%d lines of threads are not understood")
+	w.Counted(0, r.left.processes, "%d process is not kept: a dump may have %d", "%d processes are not kept: a dump may have %d", MaxProcesses)
+	w.Counted(0, r.left.threads, "%d thread is not kept: a dump may have %d", "%d threads are not kept: a dump may have %d", MaxThreads)
+	w.Counted(0, r.left.frames, "%d frame is not kept: a dump may have %d, a thread %d", "%d frames are not kept: a dump may have %d, a thread %d", MaxFrames, MaxStack)
+	w.Counted(0, r.left.locks, "%d lock is not kept: a dump may have %d", "%d locks are not kept: a dump may have %d", MaxLocks)
+	w.Counted(0, r.left.transactions, "%d transaction is not kept: a dump may have %d", "%d transactions are not kept: a dump may have %d", MaxTransactions)
+	w.Counted(0, r.left.usages, "%d use of the CPUs is not kept: a dump may have %d", "%d uses of the CPUs are not kept: a dump may have %d", MaxUsages)
+	w.Counted(0, r.left.names, "%d name is cut: one may have %d bytes, all of them %d MiB", "%d names are cut: one may have %d bytes, all of them %d MiB", maxName, maxNames>>20)
+	r.dump.Warnings = w.List()
+}
+
+// list begins a list of waiting channels; the last one of a process counts.
+func (r *reader) list(pid int) {
+	if _, again := r.channels[pid]; !again {
+		r.listed = append(r.listed, pid)
+	}
+	r.channels[pid] = nil
+}
+
+// join gives threads the waiting channels that stand in lists of their own. A process
+// of which there is nothing but such a list has threads without frames.
+func (r *reader) join() {
+	there := map[int]bool{}
+	for i := range r.dump.Processes {
+		there[r.dump.Processes[i].PID] = true
+	}
+	for _, pid := range r.listed {
+		if !there[pid] && len(r.channels[pid]) > 0 {
+			r.begin(pid)
+			for _, c := range r.channels[pid] {
+				r.newThread(nil).TID = c.tid
+			}
+		}
+	}
+	for i := range r.dump.Processes {
+		p := &r.dump.Processes[i]
+		names := map[int]string{}
+		for _, c := range r.channels[p.PID] {
+			names[c.tid] = c.name
+		}
+		for j := range p.Threads {
+			p.Threads[j].Channel = names[p.Threads[j].TID]
+		}
+	}
+}

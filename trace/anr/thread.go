@@ -1,0 +1,189 @@
+package anr
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// begins takes the first line of a thread, and reports whether the line is one:
+//
+//	"main" prio=5 tid=1 Blocked
+//	"FinalizerDaemon" daemon prio=5 tid=10 Waiting
+//	"binder:4473_4" prio=5 (not attached)
+//	"AsyncTask #1" prio=5 tid=0 Native (still starting up)
+//	"RenderThread" sysTid=9997
+//
+// A thread's name may have quotes: nothing behind it has any.
+func (r *reader) begins(text []byte) bool {
+	end := bytes.LastIndexByte(text, '"')
+	rest := bytes.TrimSpace(text[end+1:])
+	known := bytes.HasPrefix(rest, []byte("prio=")) || bytes.HasPrefix(rest, []byte("daemon ")) ||
+		bytes.HasPrefix(rest, []byte("sysTid=")) || bytes.HasPrefix(rest, []byte("tid="))
+	if end < 1 || !known {
+		return false
+	}
+	if r.process == nil {
+		r.begin(0)
+	}
+	t := r.newThread(text[1:end])
+	for len(rest) > 0 {
+		word, more, _ := bytes.Cut(rest, []byte(" "))
+		key, value, isPair := bytes.Cut(word, []byte("="))
+		switch {
+		case string(word) == "daemon":
+			t.Daemon = true
+		case isPair:
+			t.set(string(key), value)
+		case word[0] == '(':
+			return true
+		default:
+			t.State = r.name(stateOf(rest))
+			return true
+		}
+		rest = bytes.TrimLeft(more, " ")
+	}
+	return true
+}
+
+// stateOf is a state without what stands behind it in brackets.
+func stateOf(text []byte) []byte {
+	state, _, _ := bytes.Cut(text, []byte(" ("))
+	return state
+}
+
+// newThread adds a thread to the process. What is beyond the limits goes to one that
+// nobody keeps.
+func (r *reader) newThread(name []byte) *Thread {
+	fresh := Thread{Name: r.name(name), Line: r.number, Core: -1}
+	if r.threads >= MaxThreads {
+		r.left.threads++
+		r.thread = &fresh
+		return r.thread
+	}
+	r.threads++
+	r.process.Threads = append(r.process.Threads, fresh)
+	r.thread = &r.process.Threads[len(r.process.Threads)-1]
+	return r.thread
+}
+
+// tombstone takes the first line of a thread as debuggerd writes it:
+//
+//	pid: 1234, tid: 1240, name: RenderThread  >>> com.example.mail <<<
+func (r *reader) tombstone(text []byte) {
+	pid, rest, ok := numbered(text[len("pid: "):], ", tid: ")
+	tid, rest, also := numbered(rest, ", name: ")
+	if !ok || !also {
+		return
+	}
+	name, command, _ := bytes.Cut(rest, []byte("  >>> "))
+	if r.process == nil || r.process.PID != pid {
+		r.unended()
+		r.begin(pid)
+		r.framed = false
+	}
+	if r.process.Name == "" {
+		r.process.Name = r.command(bytes.TrimSuffix(command, []byte(" <<<")))
+	}
+	r.newThread(bytes.TrimSpace(name)).TID = tid
+}
+
+// inThread takes a line of a thread.
+func (r *reader) inThread(text []byte) {
+	switch {
+	case text[0] == '|':
+		r.attributes(text[1:])
+	case bytes.HasPrefix(text, []byte("at ")):
+		r.java(text[len("at "):])
+	case bytes.HasPrefix(text, []byte("- ")):
+		r.lock(text[len("- "):])
+	case bytes.HasPrefix(text, []byte("native: ")):
+		r.native(bytes.TrimSpace(text[len("native: "):]))
+	case text[0] == '#':
+		r.native(text)
+	case bytes.HasPrefix(text, []byte("kernel: ")):
+		r.kernel(bytes.TrimSpace(text[len("kernel: "):]))
+	case text[0] == '(', bytes.HasPrefix(text, []byte("NOTE: ")), bytes.HasPrefix(text, []byte("... repeated ")):
+		r.remark(text)
+	default:
+		r.strange(text)
+	}
+}
+
+// remark takes what the runtime says of a stack that it could not walk.
+func (r *reader) remark(text []byte) {
+	if bytes.HasPrefix(text, []byte("(couldn't")) || bytes.Contains(text, []byte("failed")) {
+		r.thread.Unread = true
+	}
+}
+
+// strange counts a line that is not understood; the first ones are told.
+func (r *reader) strange(text []byte) {
+	const told = 20
+	if r.odd++; r.odd <= told {
+		r.warnings.Addf(r.number, "a line of thread %q is not understood: %q", r.thread.Name, short(text))
+	}
+}
+
+// short is a text for a warning.
+func short(text []byte) []byte { return text[:min(len(text), 60)] }
+
+// attributes takes the pairs of a line such as
+//
+//	| sysTid=28941 nice=-10 cgrp=top-app sched=0/0 handle=0x7deceb74f8
+//	| state=S schedstat=( 324804784 183300334 997 ) utm=23 stm=8 core=3 HZ=100
+//	| held mutexes= "mutator lock"(shared held)
+func (r *reader) attributes(text []byte) {
+	text = bytes.TrimSpace(text)
+	if mutexes, ok := bytes.CutPrefix(text, []byte("held mutexes=")); ok {
+		r.thread.Mutexes = r.name(bytes.TrimSpace(mutexes))
+		return
+	}
+	for len(text) > 0 {
+		word, more, _ := bytes.Cut(text, []byte(" "))
+		key, value, isPair := bytes.Cut(word, []byte("="))
+		if isPair && string(key) == "schedstat" {
+			inside, behind, _ := bytes.Cut(text[len("schedstat="):], []byte(")"))
+			r.thread.scheduled(bytes.TrimLeft(inside, "( "))
+			more = behind
+		} else if isPair && string(key) == "cgrp" {
+			r.thread.Group = r.name(value)
+		} else if isPair {
+			r.thread.set(string(key), value)
+		}
+		text = bytes.TrimLeft(more, " ")
+	}
+}
+
+// scheduled takes the numbers of /proc/PID/schedstat.
+func (t *Thread) scheduled(text []byte) {
+	ran, rest, _ := bytes.Cut(text, []byte(" "))
+	queued, _, _ := bytes.Cut(rest, []byte(" "))
+	t.Ran, _ = strconv.ParseInt(string(ran), 10, 64)
+	t.Queued, _ = strconv.ParseInt(string(queued), 10, 64)
+}
+
+// set takes a pair of a thread's first lines.
+func (t *Thread) set(key string, value []byte) {
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	switch {
+	case key == "obj":
+		t.Object, _ = strconv.ParseUint(string(bytes.TrimPrefix(value, []byte("0x"))), 16, 64)
+	case key == "state" && len(value) == 1:
+		t.Kernel = string(value)
+	case err != nil:
+	case key == "prio":
+		t.Priority = int(n)
+	case key == "nice":
+		t.Nice = int(n)
+	case key == "utm":
+		t.User = n
+	case key == "stm":
+		t.System = n
+	case key == "core":
+		t.Core = int(n)
+	case key == "tid" && n >= 0:
+		t.VMTID = int(n)
+	case key == "sysTid" && n >= 0:
+		t.TID = int(n)
+	}
+}

@@ -1,0 +1,62 @@
+package waits
+
+import (
+	"strings"
+
+	"github.com/apkgate/apkgate/trace/anr"
+)
+
+// interfaceOf names a call of Java, made at a frame, by the proxy that made it:
+// "android.app.IActivityManager$Stub$Proxy.getTasks" is
+// android.app.IActivityManager::getTasks. A proxy whose name R8 has taken has none.
+func interfaceOf(t *anr.Thread, at int) string {
+	for _, f := range t.Frames[at:min(len(t.Frames), at+4)] {
+		for _, proxy := range []string{"$Stub$Proxy.", "$Proxy."} {
+			if class, method, ok := strings.Cut(f.Name, proxy); ok {
+				return class + "::" + method
+			}
+		}
+	}
+	return ""
+}
+
+// nativeInterfaceOf names a call of native code by the proxy that made it:
+// "android::BpSurfaceComposer::getDisplayInfo(…)" is
+// android::ISurfaceComposer::getDisplayInfo.
+func nativeInterfaceOf(t *anr.Thread, at int) string {
+	for _, f := range t.Frames[at+1 : min(len(t.Frames), at+4)] {
+		name, _, _ := strings.Cut(f.Name, "(")
+		class, method, ok := cutLast(name, "::")
+		if !ok {
+			continue
+		}
+		space, proxy, _ := cutLast(class, "::")
+		for _, begins := range []string{"BpHw", "Bp"} {
+			if of, ok := strings.CutPrefix(proxy, begins); ok && of != "Binder" {
+				return space + "::I" + of + "::" + strings.TrimPrefix(method, "_hidl_")
+			}
+		}
+	}
+	return ""
+}
+
+// cutLast cuts a text at the last place of a separator; all of it is behind where it has
+// none.
+func cutLast(s, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, separator); i >= 0 {
+		return s[:i], s[i+len(separator):], true
+	}
+	return "", s, false
+}
+
+// serves is the call that a thread answers, as interfaceOf names it, "" for none: the
+// method that the stub of the interface has called.
+func serves(t *anr.Thread) string {
+	for i, f := range t.Frames {
+		if class, ok := strings.CutSuffix(f.Name, "$Stub.onTransact"); ok && i > 0 {
+			_, method, _ := cutLast(t.Frames[i-1].Name, ".")
+			return class + "::" + method
+		}
+	}
+	return ""
+}

@@ -1,0 +1,240 @@
+package waits
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/anr"
+)
+
+// graph finds the threads of a dump: by the kernel's number, by the runtime's number in
+// a process, and by the lock that they hold.
+type graph struct {
+	dump      *anr.Dump
+	processes map[int]*anr.Process
+	threads   map[thread]*anr.Thread
+	runtimes  map[thread]*anr.Thread
+	owners    map[lock]*anr.Thread
+	calls     map[thread]anr.Transaction // that a thread waits for
+	serving   map[string][]server        // by interface and method
+}
+
+// thread is a thread by a number in its process.
+type thread struct{ pid, id int }
+
+// lock is a lock by its name in its process.
+type lock struct {
+	pid int
+	id  string
+}
+
+// server is a thread that answers a call.
+type server struct {
+	process *anr.Process
+	thread  *anr.Thread
+}
+
+func newGraph(d *anr.Dump) *graph {
+	g := &graph{
+		dump: d, processes: map[int]*anr.Process{}, threads: map[thread]*anr.Thread{}, runtimes: map[thread]*anr.Thread{},
+		owners: map[lock]*anr.Thread{}, serving: map[string][]server{},
+	}
+	for i := range d.Processes {
+		p := &d.Processes[i]
+		if g.processes[p.PID] != nil {
+			continue // an older dump of the same process
+		}
+		g.processes[p.PID] = p
+		for j := range p.Threads {
+			g.add(p, &p.Threads[j])
+		}
+	}
+	g.calls = callsOf(d.Binder)
+	return g
+}
+
+// add adds a thread. The runtime's number 0 is of threads that have none yet.
+func (g *graph) add(p *anr.Process, t *anr.Thread) {
+	if t.TID != 0 {
+		g.threads[thread{p.PID, t.TID}] = t
+	}
+	if t.VMTID != 0 {
+		g.runtimes[thread{p.PID, t.VMTID}] = t
+	}
+	for _, l := range t.Locks {
+		if l.Kind == anr.Held && l.ID != "" && !released(t, l) {
+			g.owners[lock{p.PID, l.ID}] = t
+		}
+	}
+	if call := serves(t); call != "" {
+		g.serving[call] = append(g.serving[call], server{p, t})
+	}
+}
+
+// released reports whether a thread does not own a lock although its stack has it as
+// held: Object.wait gives it up, and ART lists it, with the synchronized method, also
+// where the method has not got it yet.
+func released(t *anr.Thread, held anr.Lock) bool {
+	for _, l := range t.Locks {
+		if l.ID == held.ID && (l.Kind == anr.WaitedOn || l.Kind == anr.Wanted && l.Owner != t.VMTID) {
+			return true
+		}
+	}
+	return false
+}
+
+// callsOf are the calls that threads wait for. The kernel lists a thread's calls with
+// the last one first, each with the caller and again with whoever answers it; a thread
+// that is called back while it waits answers that before.
+func callsOf(listed []anr.Transaction) map[thread]anr.Transaction {
+	calls := map[thread]anr.Transaction{}
+	for _, place := range []string{anr.Outgoing, anr.Pending, anr.Incoming} {
+		for _, t := range listed {
+			caller := thread{t.FromPID, t.FromTID}
+			if _, has := calls[caller]; t.Place == place && !has && !t.OneWay && t.FromTID != 0 {
+				calls[caller] = t
+			}
+		}
+	}
+	return calls
+}
+
+// step is how a thread stands, and whom it waits for: nil for nobody of the dump.
+func (g *graph) step(p *anr.Process, t *anr.Thread) (Step, *anr.Process, *anr.Thread) {
+	step := standing(t)
+	step.Process, step.Thread = p, t
+	switch step.Kind {
+	case run.WaitLock:
+		if next := g.owner(p, t, &step); next != nil {
+			return step, p, next
+		}
+	case run.WaitBinder:
+		if to := g.answers(p, t, &step); to.thread != nil {
+			return step, to.process, to.thread
+		}
+	case run.WaitJoin:
+		if next := g.joined(p, t); next != nil {
+			return step, p, next
+		}
+	case run.WaitUnknown:
+		// A stack that could not be read: the kernel knows of the call.
+		if call, waits := g.calls[thread{p.PID, t.TID}]; waits && len(t.Frames) == 0 && !g.calledBack(call) {
+			step.Kind = run.WaitBinder
+			if to := g.answers(p, t, &step); to.thread != nil {
+				return step, to.process, to.thread
+			}
+		}
+	}
+	return step, nil, nil
+}
+
+// calledBack reports whether the thread that made a call answers another one meanwhile.
+func (g *graph) calledBack(call anr.Transaction) bool {
+	for _, t := range g.dump.Binder {
+		if t.ToPID == call.FromPID && t.ToTID == call.FromTID && t.ID > call.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// owner is who holds the lock that a thread wants.
+func (g *graph) owner(p *anr.Process, t *anr.Thread, step *Step) *anr.Thread {
+	wanted := wantedOf(t)
+	if wanted == nil {
+		return nil
+	}
+	if wanted.Owner != 0 && wanted.Owner != t.VMTID {
+		next := g.runtimes[thread{p.PID, wanted.Owner}]
+		if next == nil {
+			step.Peer = fmt.Sprintf("thread %d", wanted.Owner)
+		}
+		return next
+	}
+	if next := g.owners[lock{p.PID, wanted.ID}]; wanted.ID != "" && next != t {
+		return next
+	}
+	return nil
+}
+
+// wantedOf is the lock that a thread waits for; Object.wait of one that it has lost to
+// another thread counts too, where the dump says so.
+func wantedOf(t *anr.Thread) *anr.Lock {
+	for i := range t.Locks {
+		if t.Locks[i].Kind == anr.Wanted {
+			return &t.Locks[i]
+		}
+	}
+	return nil
+}
+
+// answers is the thread that answers a thread's call.
+func (g *graph) answers(p *anr.Process, t *anr.Thread, step *Step) server {
+	call, told := g.calls[thread{p.PID, t.TID}]
+	if !told {
+		return g.onlyServer(t, step)
+	}
+	to := g.processes[call.ToPID]
+	switch {
+	case to == nil:
+		step.Peer = fmt.Sprintf("process %d", call.ToPID)
+		return server{}
+	case call.ToTID == 0:
+		step.Peer = fmt.Sprintf("%s, none of whose threads has taken the call", nameOf(to))
+		return server{}
+	}
+	next := g.threads[thread{call.ToPID, call.ToTID}]
+	if next == nil {
+		step.Peer = fmt.Sprintf("thread %d of %s", call.ToTID, nameOf(to))
+	}
+	return server{to, next}
+}
+
+// onlyServer is the one thread of the dump that answers calls of the same method.
+func (g *graph) onlyServer(t *anr.Thread, step *Step) server {
+	var found server
+	for _, s := range g.serving[step.What] {
+		if s.thread == t {
+			continue
+		}
+		if found.thread != nil {
+			return server{}
+		}
+		found = s
+	}
+	step.Likely = found.thread != nil
+	return found
+}
+
+// joined is the thread whose end another one waits for. Dalvik says it, since it waits
+// for an object of that thread; ART where an address stands for the lock.
+func (g *graph) joined(p *anr.Process, t *anr.Thread) *anr.Thread {
+	for _, l := range t.Locks {
+		if l.Kind != anr.WaitedOn {
+			continue
+		}
+		if l.Class == dalvikThread && l.Owner != 0 && l.Owner != t.VMTID {
+			return g.runtimes[thread{p.PID, l.Owner}]
+		}
+		address, ok := strings.CutPrefix(l.ID, "@addr=0x")
+		for i := range p.Threads {
+			if other := &p.Threads[i]; ok && other != t && other.Object != 0 && fmt.Sprintf("%x", other.Object) == strings.TrimLeft(address, "0") {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+// dalvikThread is what Dalvik's Thread.join, park and sleep wait on: the object of the
+// thread itself in the latter two (dalvik/vm/interp/Stack.cpp, dumpFrames).
+const dalvikThread = "java.lang.VMThread"
+
+// nameOf is a process's name, or its number.
+func nameOf(p *anr.Process) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return fmt.Sprintf("process %d", p.PID)
+}

@@ -1,0 +1,159 @@
+package waits
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace"
+	"github.com/apkgate/apkgate/trace/anr"
+)
+
+// Details are what an inspection tells (docs/format/inspect.md).
+type Details struct {
+	Subject   string           `json:"subject,omitempty"`
+	Build     string           `json:"build,omitempty"`
+	Processes []ProcessDetails `json:"processes"`
+	// Threads are the chain of waiting as a record has it, Cycle that it is one.
+	Threads []run.ANRThread `json:"threads"`
+	Cycle   bool            `json:"cycle,omitempty"`
+	// Process and PID are those whose thread is the first of the chain.
+	Process string `json:"process,omitempty"`
+	PID     int    `json:"pid,omitempty"`
+	// Transactions counts the calls through binder that the file lists.
+	Transactions int             `json:"transactions,omitempty"`
+	CPU          []CPUDetails    `json:"cpu,omitempty"`
+	Load         []float64       `json:"load,omitempty"`
+	RSSKB        int64           `json:"rss_kb,omitempty"`
+	SwapKB       int64           `json:"swap_kb,omitempty"`
+	Pressure     []PressureShare `json:"pressure,omitempty"`
+}
+
+// ProcessDetails is one process and how many of its threads were in which state; a
+// thread of no runtime has none, and counts as "unattached".
+type ProcessDetails struct {
+	PID     int            `json:"pid"`
+	Name    string         `json:"name,omitempty"`
+	Time    string         `json:"time,omitempty"`
+	Threads int            `json:"threads"`
+	States  map[string]int `json:"states"`
+}
+
+// CPUDetails is the use of all CPUs over a time, in percent of them.
+type CPUDetails struct {
+	FromMS int64   `json:"from_ms"`
+	ToMS   int64   `json:"to_ms"`
+	Later  bool    `json:"later,omitempty"`
+	Total  float64 `json:"total"`
+	IOWait float64 `json:"iowait"`
+}
+
+// PressureShare is the share of the last 10 s, in percent, in which some or all tasks
+// waited for a resource.
+type PressureShare struct {
+	Of   string  `json:"of"`
+	Some float64 `json:"some_avg10"`
+	Full float64 `json:"full_avg10"`
+}
+
+// Inspect reads a dump of threads and finds the chain of waiting. It measures nothing, so
+// there are no metrics.
+func Inspect(r io.Reader) (trace.Inspection, error) {
+	d, err := anr.Read(r)
+	if err != nil {
+		return trace.Inspection{}, err
+	}
+	if len(d.Processes) == 0 {
+		return trace.NewInspection("anr", nil, d.Warnings, Details{Processes: []ProcessDetails{}, Threads: []run.ANRThread{}}).Empty(), nil
+	}
+	chain := Of(d, Subject{})
+	var a run.ANR
+	chain.Fill(&a)
+	details := Details{
+		Subject: d.Subject, Build: d.Build, Threads: a.Threads, Cycle: a.Cycle, Process: a.Process, PID: a.PID,
+		Transactions: len(d.Binder), Load: d.Load, RSSKB: d.Memory.RSS, SwapKB: d.Memory.Swap,
+	}
+	for _, p := range d.Processes {
+		details.Processes = append(details.Processes, processDetails(p))
+	}
+	for _, c := range d.CPU {
+		details.CPU = append(details.CPU, CPUDetails{c.FromMS, c.ToMS, c.Later, c.Total.Percent, c.Total.IOWait})
+	}
+	for _, p := range d.Pressure {
+		details.Pressure = append(details.Pressure, PressureShare(p))
+	}
+	return trace.NewInspection("anr", nil, append(d.Warnings, chain.Warnings...), details), nil
+}
+
+func processDetails(p anr.Process) ProcessDetails {
+	out := ProcessDetails{PID: p.PID, Name: p.Name, Time: p.Time, Threads: len(p.Threads), States: map[string]int{}}
+	for _, t := range p.Threads {
+		out.States[cmp.Or(t.State, "unattached")]++
+	}
+	return out
+}
+
+// Summary says the same for people: what is there, and the chain.
+func (d Details) Summary() []string {
+	const shown = 20
+	var lines []string
+	if d.Subject != "" {
+		lines = append(lines, "subject: "+d.Subject)
+	}
+	for _, p := range d.Processes[:min(len(d.Processes), shown)] {
+		lines = append(lines, fmt.Sprintf("process %d %s: %s (%s)", p.PID, p.Name, words.Count(p.Threads, "thread", "threads"), stateList(p.States)))
+	}
+	if more := len(d.Processes) - shown; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %s more", words.Count(more, "process", "processes")))
+	}
+	for _, c := range d.CPU {
+		lines = append(lines, fmt.Sprintf("CPUs from %d to %d ms: %.1f%% used, %.1f%% waiting for I/O", c.FromMS, c.ToMS, c.Total, c.IOWait))
+	}
+	return append(lines, d.chain()...)
+}
+
+// stateList is how many threads were in which state, the most first.
+func stateList(states map[string]int) string {
+	var list []string
+	for _, state := range slices.SortedFunc(maps.Keys(states), func(a, b string) int {
+		return cmp.Or(states[b]-states[a], cmp.Compare(a, b))
+	}) {
+		list = append(list, fmt.Sprintf("%d %s", states[state], state))
+	}
+	return words.Few(list, 8)
+}
+
+// chain is the chain of waiting as text, each thread with the frames nearest to what it
+// waits for.
+func (d Details) chain() []string {
+	if len(d.Threads) == 0 {
+		return nil
+	}
+	const frames = 8
+	lines := []string{"waiting:"}
+	for i, t := range d.Threads {
+		line := fmt.Sprintf("  %d. %s of %s", i+1, t.Name, cmp.Or(t.Process, d.Process, fmt.Sprintf("process %d", d.PID)))
+		if t.State != "" {
+			line += ", " + t.State
+		}
+		line += ": " + cmp.Or(t.WaitsFor, t.Kind)
+		if t.Next > 0 {
+			line += fmt.Sprintf(", which is thread %d", t.Next)
+		}
+		if t.Critical {
+			line += " (critical)"
+		}
+		lines = append(lines, line)
+		for _, frame := range t.Stack[:min(len(t.Stack), frames)] {
+			lines = append(lines, "       "+frame)
+		}
+		if more := len(t.Stack) - frames; more > 0 {
+			lines = append(lines, fmt.Sprintf("       and %s more", words.Count(more, "line", "lines")))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,200 @@
+package waits
+
+import (
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/anr"
+)
+
+// byFunction decides by functions of native code: first by those that say what for, then
+// by those that say how.
+func byFunction(t *anr.Thread) (Step, bool) {
+	for _, functions := range []map[string]string{purposes, means} {
+		for i, f := range t.Frames[:min(len(t.Frames), near)] {
+			if f.Kind != anr.Native {
+				continue
+			}
+			name := bare(f.Name)
+			if strings.HasSuffix(name, "IPCThreadState::executeCommand") {
+				break // further out is that it answers a call
+			}
+			kind, known := functions[name]
+			if !known {
+				continue
+			}
+			s := Step{Kind: kind, At: i}
+			if kind == run.WaitBinder {
+				s.What = nativeInterfaceOf(t, i)
+			}
+			return s, true
+		}
+	}
+	return Step{}, false
+}
+
+// bare is a function without its arguments.
+func bare(name string) string {
+	name, _, _ = strings.Cut(name, "(")
+	return name
+}
+
+// purposes are functions that say what a thread waits for.
+var purposes = map[string]string{
+	"android::BpBinder::transact":                       run.WaitBinder,
+	"android::hardware::BpHwBinder::transact":           run.WaitBinder,
+	"AIBinder_transact":                                 run.WaitBinder,
+	"android::IPCThreadState::joinThreadPool":           run.WaitIdle,
+	"android::hardware::IPCThreadState::joinThreadPool": run.WaitIdle,
+	"android::Looper::pollInner":                        run.WaitIdle,
+	"debugMonitorWait":                                  run.WaitStopped, // of the debugger's agent
+	"art::GoToRunnable":                                 run.WaitStopped, // all threads are stopped
+	"art::gc::Heap::WaitForGcToComplete":                run.WaitGC,
+	"art::gc::Heap::WaitForGcToCompleteLocked":          run.WaitGC,
+	"fsync":        run.WaitIO,
+	"fdatasync":    run.WaitIO,
+	"syncfs":       run.WaitIO,
+	"msync":        run.WaitIO,
+	"pthread_join": run.WaitJoin,
+}
+
+// means are functions of the C library that say how a thread waits.
+var means = map[string]string{
+	"android::IPCThreadState::waitForResponse":           run.WaitBinder,
+	"android::hardware::IPCThreadState::waitForResponse": run.WaitBinder,
+	"nanosleep":                   run.WaitSleep,
+	"clock_nanosleep":             run.WaitSleep,
+	"usleep":                      run.WaitSleep,
+	"pthread_mutex_lock":          run.WaitFutex,
+	"NonPI::MutexLockWithTimeout": run.WaitFutex,
+	"pthread_cond_wait":           run.WaitFutex,
+	"pthread_cond_timedwait":      run.WaitFutex,
+	"sem_wait":                    run.WaitFutex,
+	"__futex_wait_ex":             run.WaitFutex,
+	"epoll_wait":                  run.WaitPoll,
+	"__epoll_pwait":               run.WaitPoll,
+	"poll":                        run.WaitPoll,
+	"ppoll":                       run.WaitPoll,
+	"__ppoll":                     run.WaitPoll,
+	"select":                      run.WaitPoll,
+	"pselect":                     run.WaitPoll,
+	"__pselect6":                  run.WaitPoll,
+	"accept":                      run.WaitPoll,
+	"accept4":                     run.WaitPoll,
+	"__accept4":                   run.WaitPoll,
+	"recvfrom":                    run.WaitPoll,
+	"recvmsg":                     run.WaitPoll,
+	"connect":                     run.WaitPoll,
+}
+
+// byKernel decides by the kernel's functions: those on the stack, or the one in which
+// the thread waits. The innermost tells, and the outermost of its kind says what was
+// asked for: of io_schedule in vfs_fsync_range, that. Storage that is written so that
+// memory gets free is waited for as memory.
+func byKernel(t *anr.Thread, functions rules) (Step, bool) {
+	var found Step
+	for i, f := range t.Frames {
+		if f.Kind != anr.Kernel {
+			break // they are the innermost
+		}
+		kind := functions.of(f.Name)
+		if kind != "" && (found.Kind == "" || kind == run.WaitMemory && found.Kind != kind) {
+			found = Step{Kind: kind, At: i}
+		}
+		if kind != "" && kind == found.Kind {
+			found.What = f.Name
+		}
+	}
+	if kind := functions.of(t.Channel); kind != "" && found.Kind == "" {
+		found = Step{Kind: kind, At: innermost(t), What: t.Channel}
+	}
+	if found.Kind == run.WaitBinder {
+		found.What = "" // how it waits, and not for what
+		if inPool(t) {
+			found.Kind = run.WaitIdle
+		}
+	}
+	return found, found.Kind != ""
+}
+
+// inPool reports whether a thread is one of those that answer calls through binder, of
+// which nothing but the kernel's functions is known: in the kernel it waits for a call as
+// others wait for an answer.
+func inPool(t *anr.Thread) bool {
+	for _, begins := range []string{"Binder:", "binder:", "HwBinder:", "Binder_", "Binder Thread"} {
+		if strings.HasPrefix(t.Name, begins) {
+			return firstOf(t, anr.Java, -1) < 0 && firstOf(t, anr.Native, -1) < 0
+		}
+	}
+	return false
+}
+
+// decisive are functions of the kernel that say what a thread waits for, whatever brought
+// it there: storage (block/, fs/jbd2, fs/ext4, fs/f2fs, fs/fuse, mm/filemap.c), memory
+// (mm/vmscan.c, mm/page_alloc.c, mm/memory.c), and what stops it.
+var decisive = rules{
+	{run.WaitMemory, "try_to_free_pages"},
+	{run.WaitMemory, "do_try_to_free_pages"},
+	{run.WaitMemory, "shrink_node"},
+	{run.WaitMemory, "shrink_inactive_list"},
+	{run.WaitMemory, "throttle_direct_reclaim"},
+	{run.WaitMemory, "do_swap_page"},
+	{run.WaitMemory, "swap_readpage"},
+	{run.WaitMemory, "reclaim_throttle"},
+	{run.WaitIO, "io_schedule"},
+	{run.WaitIO, "blkdev_issue_discard"},
+	{run.WaitIO, "__blkdev_issue_discard"},
+	{run.WaitIO, "submit_bio_wait"},
+	{run.WaitIO, "blk_mq_get_tag"},
+	{run.WaitIO, "get_request"},
+	{run.WaitIO, "rq_qos_wait"},
+	{run.WaitIO, "wait_on_page"},
+	{run.WaitIO, "__wait_on_page"},
+	{run.WaitIO, "wait_on_buffer"},
+	{run.WaitIO, "__wait_on_buffer"},
+	{run.WaitIO, "folio_wait"},
+	{run.WaitIO, "__folio_lock"},
+	{run.WaitIO, "__lock_page"},
+	{run.WaitIO, "filemap_fault"},
+	{run.WaitIO, "balance_dirty_pages"},
+	{run.WaitIO, "jbd2_"},
+	{run.WaitIO, "ext4_"},
+	{run.WaitIO, "f2fs_"},
+	{run.WaitIO, "__issue_discard_cmd"},
+	{run.WaitIO, "vfs_fsync"},
+	{run.WaitIO, "do_fsync"},
+	{run.WaitIO, "sync_inodes_sb"},
+	{run.WaitIO, "fuse_request_send"},
+	{run.WaitIO, "__fuse_request_send"},
+	{run.WaitIO, "fuse_simple_request"},
+	{run.WaitIO, "request_wait_answer"},
+	{run.WaitStopped, "do_freezer_trap"},
+	{run.WaitStopped, "__refrigerator"},
+	{run.WaitStopped, "do_signal_stop"},
+	{run.WaitStopped, "ptrace_stop"},
+}
+
+// general are functions of the kernel that say how a thread waits.
+var general = rules{
+	{run.WaitBinder, "binder_"},
+	{run.WaitFutex, "futex_"},
+	{run.WaitFutex, "do_futex"},
+	{run.WaitSleep, "hrtimer_nanosleep"},
+	{run.WaitSleep, "do_nanosleep"},
+	{run.WaitSleep, "__arm64_sys_nanosleep"},
+	{run.WaitSleep, "__arm64_sys_clock_nanosleep"},
+	{run.WaitPoll, "ep_poll"},
+	{run.WaitPoll, "do_epoll_wait"},
+	{run.WaitPoll, "do_sys_poll"},
+	{run.WaitPoll, "do_select"},
+	{run.WaitPoll, "poll_schedule_timeout"},
+	{run.WaitPoll, "pipe_"},
+	{run.WaitPoll, "unix_"},
+	{run.WaitPoll, "inotify_read"},
+	{run.WaitPoll, "__skb_"},
+	{run.WaitPoll, "skb_"},
+	{run.WaitPoll, "wait_woken"},
+	{run.WaitPoll, "inet_"},
+	{run.WaitPoll, "tcp_"},
+	{run.WaitIdle, "do_sigtimedwait"},
+}

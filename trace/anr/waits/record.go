@@ -1,0 +1,124 @@
+package waits
+
+import (
+	"strings"
+
+	"github.com/apkgate/apkgate/internal/words"
+	"github.com/apkgate/apkgate/run"
+)
+
+// Fill writes the chain into the record of an ANR: its threads with how they stand, whom
+// they wait for and their stacks, the process and its number where the record does not
+// have them yet, and whether the chain is a cycle. A chain with more threads than a
+// record holds (run.MaxANRThreads) loses those in its middle; how many those are stands
+// at the last one before them.
+func (c Chain) Fill(a *run.ANR) {
+	a.Threads, a.Cycle = nil, c.Cycle >= 0
+	if len(c.Steps) == 0 {
+		return
+	}
+	first := c.Steps[0].Process
+	if a.Process == "" {
+		a.Process = words.Clip(first.Name, most)
+	}
+	if a.PID == 0 {
+		a.PID = first.PID
+	}
+	head, tail := c.kept()
+	for i, s := range c.Steps {
+		if i >= head && i < tail {
+			continue
+		}
+		t := c.thread(i, a.Process)
+		if i == head-1 && tail > head {
+			t.WaitsFor += ", and so on for " + words.Count(tail-head, "thread", "threads") + " more"
+		}
+		if i == len(c.Steps)-1 && c.Cycle >= 0 && (c.Cycle < head || c.Cycle >= tail) {
+			t.Next = placed(c.Cycle, head, tail)
+		}
+		t.Stack = stackOf(s)
+		a.Threads = append(a.Threads, t)
+	}
+}
+
+// most bounds a text, in characters: a record's have 4,096 bytes.
+const most = 1_000
+
+// kept says which steps a record leaves out: from head, before tail.
+func (c Chain) kept() (head, tail int) {
+	if len(c.Steps) <= run.MaxANRThreads {
+		return len(c.Steps), len(c.Steps)
+	}
+	head = run.MaxANRThreads / 2
+	return head, len(c.Steps) - (run.MaxANRThreads - head)
+}
+
+// placed is the place of a step in the record, from 1.
+func placed(step, head, tail int) int {
+	if step < head {
+		return step + 1
+	}
+	return step - (tail - head) + 1
+}
+
+// thread is a step as a record has it, without its stack.
+func (c Chain) thread(i int, process string) run.ANRThread {
+	s := c.Steps[i]
+	t := run.ANRThread{
+		Name: words.Clip(s.Thread.Name, most), State: words.Clip(s.Thread.State, most), Kind: s.Kind,
+		WaitsFor: words.Clip(c.waitsFor(i), most), Critical: i == len(c.Steps)-1 || c.Cycle >= 0 && i >= c.Cycle,
+	}
+	if name := words.Clip(nameOf(s.Process), most); name != process {
+		t.Process = name
+	}
+	return t
+}
+
+// stackOf is a thread's stack, as much of it as a record holds.
+func stackOf(s Step) []string {
+	lines := s.Thread.Stack(run.MaxStack)
+	for i := range lines {
+		lines[i] = words.Clip(lines[i], most)
+	}
+	return lines
+}
+
+// waitsFor says what a step waits for, its kind first: "lock com.example.Store held by
+// sync", "binder android.app.IActivityManager::getTasks (system_server)", "join worker",
+// "io f2fs_sync_file"; "" for nothing.
+func (c Chain) waitsFor(i int) string {
+	s := c.Steps[i]
+	next, has := c.next(i)
+	said := []string{s.Kind}
+	if s.What != "" {
+		said = append(said, s.What)
+	}
+	switch {
+	case s.Kind == run.WaitRunning:
+		return ""
+	case s.Kind == run.WaitLock && has:
+		said = append(said, "held by "+next.Thread.Name)
+	case s.Kind == run.WaitLock && s.Peer != "":
+		said = append(said, "held by "+s.Peer+", which the dump does not show")
+	case s.Kind == run.WaitBinder && has && s.Likely:
+		said = append(said, "("+nameOf(next.Process)+", likely)")
+	case s.Kind == run.WaitBinder && has:
+		said = append(said, "("+nameOf(next.Process)+")")
+	case s.Kind == run.WaitBinder && s.Peer != "":
+		said = append(said, "("+s.Peer+")")
+	case has:
+		said = append(said, next.Thread.Name)
+	}
+	return strings.Join(said, " ")
+}
+
+// next is the step for which another one waits.
+func (c Chain) next(i int) (Step, bool) {
+	switch {
+	case i+1 < len(c.Steps):
+		return c.Steps[i+1], true
+	case c.Cycle >= 0:
+		return c.Steps[c.Cycle], true
+	}
+	return Step{}, false
+}

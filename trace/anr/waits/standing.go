@@ -1,0 +1,217 @@
+package waits
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/anr"
+)
+
+// near is how many frames of a stack, from the innermost, say how a thread stands:
+// further out is who called that.
+const near = 24
+
+// standing is how a thread stands by its own part of the dump.
+func standing(t *anr.Thread) Step {
+	if s, decided := byKernel(t, decisive); decided {
+		return s
+	}
+	if s, decided := byState(t); decided {
+		return s
+	}
+	if s, decided := byMethod(t); decided {
+		return s
+	}
+	if s, decided := byFunction(t); decided {
+		return s
+	}
+	if s, decided := byKernel(t, general); decided {
+		return s
+	}
+	if t.Kernel == "R" || t.Channel == "0" {
+		return Step{Kind: run.WaitRunning, At: innermost(t)}
+	}
+	return Step{Kind: run.WaitUnknown, At: innermost(t)}
+}
+
+// innermost is the index of the first frame, -1 where there is none.
+func innermost(t *anr.Thread) int { return min(len(t.Frames), 1) - 1 }
+
+// byState decides by the runtime's word, Dalvik's or ART's (art/runtime/thread_state.h,
+// dalvik/vm/Thread.h).
+func byState(t *anr.Thread) (Step, bool) {
+	kind := states[t.State]
+	switch {
+	case kind == run.WaitLock:
+		s := Step{Kind: kind, At: innermost(t)}
+		if l := wantedOf(t); l != nil {
+			s.What = l.Class
+			s.At = max(min(l.Frame, len(t.Frames)-1), -1)
+		}
+		return s, true
+	case kind == run.WaitRunning:
+		return Step{Kind: kind, At: firstOf(t, anr.Java, innermost(t))}, true
+	case kind == run.WaitSleep:
+		return Step{Kind: kind, At: called(t, "java.lang.Thread.sleep", "java.lang.VMThread.sleep")}, true
+	case kind != "":
+		return Step{Kind: kind, At: innermost(t)}, true
+	}
+	return Step{}, false
+}
+
+var states = map[string]string{
+	"Blocked": run.WaitLock, "MONITOR": run.WaitLock, "WaitingForLockInflation": run.WaitLock,
+	"Runnable": run.WaitRunning, "RUNNABLE": run.WaitRunning,
+	// The dump itself stops threads that run.
+	"Suspended": run.WaitRunning, "SUSPENDED": run.WaitRunning,
+	"Sleeping":               run.WaitSleep,
+	"WaitingForGcToComplete": run.WaitGC, "WaitingPerformingGc": run.WaitGC, "WaitingForGcThreadFlip": run.WaitGC,
+	"WaitingBlockingGc": run.WaitGC, "WaitingWeakGcRootRead": run.WaitGC,
+	"WaitingForDebuggerSend": run.WaitStopped, "WaitingForDebuggerToAttach": run.WaitStopped, "WaitingForDebuggerSuspension": run.WaitStopped,
+	"WaitingInMainDebuggerLoop": run.WaitIdle, "WaitingInMainSignalCatcherLoop": run.WaitIdle, "WaitingForTaskProcessor": run.WaitIdle,
+}
+
+// firstOf is the index of the first frame of a kind, or another one where there is none.
+func firstOf(t *anr.Thread, kind string, otherwise int) int {
+	if i := slices.IndexFunc(t.Frames, func(f anr.Frame) bool { return f.Kind == kind }); i >= 0 {
+		return i
+	}
+	return otherwise
+}
+
+// called is the index of the first frame of one of the methods, -1 where there is none.
+func called(t *anr.Thread, methods ...string) int {
+	return slices.IndexFunc(t.Frames[:min(len(t.Frames), near)], func(f anr.Frame) bool { return slices.Contains(methods, f.Name) })
+}
+
+// byMethod decides by methods of Java: where the thread is in native code by the
+// innermost alone, where the runtime says that it waits by those that led there.
+func byMethod(t *anr.Thread) (Step, bool) {
+	first := firstOf(t, anr.Java, -1)
+	if first < 0 {
+		return Step{}, false
+	}
+	waiting := t.State == "Waiting" || t.State == "TimedWaiting" || t.State == "WAIT" || t.State == "TIMED_WAIT"
+	if !waiting {
+		name := t.Frames[first].Name
+		kind, known := natives[name]
+		if !known && t.Kernel == "D" && isFile(name) {
+			kind, known = run.WaitIO, true
+		}
+		s := Step{Kind: kind, At: first}
+		if kind == run.WaitBinder {
+			s.What = interfaceOf(t, first)
+		}
+		return s, known
+	}
+	for i := first; i < min(len(t.Frames), first+near); i++ {
+		s := Step{Kind: waiters.of(t.Frames[i].Name), At: i}
+		if s.Kind == run.WaitLock {
+			s.What = lockClass(t.Frames[i].Name)
+		}
+		if s.Kind != "" {
+			return s, true
+		}
+	}
+	return Step{Kind: run.WaitSignal, At: first, What: waiter(t, first)}, true
+}
+
+// natives are native methods, by name, with what a thread in them waits for.
+var natives = map[string]string{
+	"android.os.MessageQueue.nativePollOnce":           run.WaitIdle,
+	"android.os.BinderProxy.transactNative":            run.WaitBinder,
+	"android.os.BinderProxy.transact":                  run.WaitBinder, // before Android 6
+	"android.os.HwRemoteBinder.transact":               run.WaitBinder,
+	"java.lang.Thread.sleep":                           run.WaitSleep,
+	"libcore.io.Linux.fsync":                           run.WaitIO,
+	"libcore.io.Linux.fdatasync":                       run.WaitIO,
+	"libcore.io.Posix.fsync":                           run.WaitIO,
+	"libcore.io.Posix.fdatasync":                       run.WaitIO,
+	"java.io.FileDescriptor.sync":                      run.WaitIO,
+	"sun.nio.ch.FileDispatcherImpl.force0":             run.WaitIO,
+	"libcore.io.Linux.poll":                            run.WaitPoll,
+	"libcore.io.Posix.poll":                            run.WaitPoll,
+	"libcore.io.Linux.accept":                          run.WaitPoll,
+	"libcore.io.Linux.connect":                         run.WaitPoll,
+	"libcore.io.Linux.recvfromBytes":                   run.WaitPoll,
+	"libcore.io.Posix.accept":                          run.WaitPoll,
+	"libcore.io.Posix.connect":                         run.WaitPoll,
+	"libcore.io.Posix.recvfromBytes":                   run.WaitPoll,
+	"java.net.SocketInputStream.socketRead0":           run.WaitPoll,
+	"android.net.LocalSocketImpl.readba_native":        run.WaitPoll,
+	"android.net.LocalSocketImpl.accept":               run.WaitPoll,
+	"android.os.UEventObserver.nativeWaitForNextEvent": run.WaitIdle,
+	"android.os.FileObserver$ObserverThread.observe":   run.WaitIdle,
+	"dalvik.system.VMRuntime.runHeapTasks":             run.WaitIdle,
+}
+
+// isFile reports whether a native method works on files: in the kernel's deepest sleep it
+// waits for storage, while a read of a pipe can be woken.
+func isFile(method string) bool {
+	return strings.HasPrefix(method, "libcore.io.Linux.") || strings.HasPrefix(method, "libcore.io.Posix.") ||
+		strings.HasPrefix(method, "android.database.sqlite.SQLiteConnection.native") || strings.HasPrefix(method, "java.io.UnixFileSystem.") ||
+		strings.HasPrefix(method, "android.os.FileUtils.")
+}
+
+// rules say by how a name begins what a thread in it waits for.
+type rules []struct{ kind, begins string }
+
+func (r rules) of(name string) string {
+	for _, rule := range r {
+		if strings.HasPrefix(name, rule.begins) {
+			return rule.kind
+		}
+	}
+	return ""
+}
+
+// waiters are methods that lead to a wait, the innermost of which says for what.
+var waiters = rules{
+	{run.WaitJoin, "java.lang.Thread.join"},
+	{run.WaitSleep, "java.lang.Thread.sleep"},
+	{run.WaitSleep, "java.lang.VMThread.sleep"},
+	{run.WaitLock, "java.util.concurrent.locks.ReentrantLock"},
+	{run.WaitLock, "java.util.concurrent.locks.ReentrantReadWriteLock"},
+	{run.WaitLock, "java.util.concurrent.locks.StampedLock."},
+	{run.WaitLock, "java.util.concurrent.locks.AbstractQueuedSynchronizer.acquireQueued"},
+	{run.WaitIdle, "java.util.concurrent.ThreadPoolExecutor.getTask"},
+	{run.WaitIdle, "java.util.concurrent.ForkJoinPool.awaitWork"},
+	{run.WaitIdle, "java.util.concurrent.ForkJoinPool.runWorker"},
+	{run.WaitIdle, "kotlinx.coroutines.scheduling.CoroutineScheduler$Worker."},
+	{run.WaitIdle, "java.lang.ref.ReferenceQueue.remove"},
+	{run.WaitIdle, "java.lang.Daemons$"},
+	{run.WaitIdle, "java.util.TimerThread.mainLoop"},
+	{run.WaitIdle, "java.util.Timer$TimerImpl.run"},
+	{run.WaitIdle, "android.os.MessageQueue.next"},
+}
+
+// lockClass is the class of a lock by a method of it or of a class inside it.
+func lockClass(method string) string {
+	class, _, _ := strings.Cut(method, "$")
+	if class == method {
+		if dot := strings.LastIndexByte(method, '.'); dot > 0 {
+			class = method[:dot]
+		}
+	}
+	return class
+}
+
+// waiter is the method that waits for another thread, behind those that only say how.
+func waiter(t *anr.Thread, first int) string {
+	for _, f := range t.Frames[first:min(len(t.Frames), first+near)] {
+		if f.Kind == anr.Java && plumbing.of(f.Name) == "" {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// plumbing is how a thread waits, and not for what.
+var plumbing = rules{
+	{run.WaitSignal, "java.lang.Object.wait"},
+	{run.WaitSignal, "java.lang.Thread.parkFor"},
+	{run.WaitSignal, "sun.misc.Unsafe.park"},
+	{run.WaitSignal, "jdk.internal.misc.Unsafe.park"},
+	{run.WaitSignal, "java.util.concurrent.locks."},
+}
