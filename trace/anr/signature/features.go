@@ -30,8 +30,10 @@ func generic(d anr.Dump, a run.ANR) []string {
 	if i := slices.IndexFunc(d.CPU, func(c anr.CPU) bool { return !c.Later }); i >= 0 {
 		out = append(out, ofCPU(d.CPU[i], a)...)
 	}
-	if m := d.Memory; d.Recognized && m.SomeAvg10 >= 0 {
-		out = append(out, either(m.SomeAvg10 >= 10, MemoryLow, MemoryGood))
+	for _, p := range d.Pressure {
+		if p.Of == "memory" {
+			out = append(out, either(p.Some >= 10, MemoryLow, MemoryGood))
+		}
 	}
 	for _, p := range d.Processes {
 		if p.Heap != nil && p.Name == a.Process {

@@ -225,14 +225,14 @@ func TestVector(t *testing.T) {
 
 func TestFeatures(t *testing.T) {
 	cpu := func(percent, wait float64, top ...anr.Usage) anr.Dump {
-		return anr.Dump{Recognized: true, Memory: anr.Memory{SomeAvg10: -1}, CPU: []anr.CPU{
+		return anr.Dump{Recognized: true, CPU: []anr.CPU{
 			{Later: true, Total: anr.Usage{Percent: 1}}, {Total: anr.Usage{Percent: percent, IOWait: wait}, Top: top},
 		}}
 	}
 	pressed := cpu(10, 0)
-	pressed.Memory.SomeAvg10 = 10
+	pressed.Pressure = []anr.Pressure{{Of: "cpu"}, {Of: "memory", Some: 10}}
 	relaxed := cpu(10, 0)
-	relaxed.Memory.SomeAvg10 = 9.9
+	relaxed.Pressure = []anr.Pressure{{Of: "io", Some: 99}, {Of: "memory", Some: 9.9}}
 	full := cpu(10, 0)
 	full.Processes = []anr.Process{{Name: "other", Heap: &anr.Heap{}}, {Name: "com.example.mail", Heap: &anr.Heap{FreePercent: 3}}, {Name: "com.example.mail:x"}}
 	roomy := cpu(10, 0)
