@@ -26,6 +26,7 @@ import (
 	"github.com/apkgate/apkgate/trace/archive"
 	"github.com/apkgate/apkgate/trace/batterystats"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/hierarchy"
 	"github.com/apkgate/apkgate/trace/logcat"
 	"github.com/apkgate/apkgate/trace/perfetto/power"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
@@ -52,6 +53,7 @@ var readers = map[string]reader{
 	"anr":           {waits.Inspect, "a dump of threads: of /data/anr, the drop box, an ApplicationExitInfo or debuggerd", "", archive.Want{Names: []string{"traces.txt"}}},
 	"batterystats":  {batterystats.Inspect, "dumpsys batterystats (as text, or with --checkin or -c), dumpsys battery, or a bug report", "the estimated drain and CPU times on battery", bugReports},
 	"gfxinfo":       {gfxinfo.Inspect, "dumpsys gfxinfo or dumpsys graphicsstats, or a bug report", "frames", bugReports},
+	"hierarchy":     {hierarchy.Inspect, "the views of windows: what uiautomator dump writes, or dumpsys activity top", "", archive.Want{}},
 	"logcat":        {logcat.Inspect, "what logcat prints, or a bug report", "ANRs and start-up times", bugReports},
 	"perfetto":      {power.Inspect, "a Perfetto trace (.perfetto-trace, .pftrace)", "energy (power rails, the battery's counters) and CPU times (the scheduler's events); --table reads slices, counters, frames, threads and the scheduler", input.TracesOfPerfetto},
 	"powerprofile":  {powerprofile.Inspect, "power_profile.xml", "", archive.Want{Names: []string{"power_profile.xml"}}},
