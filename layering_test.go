@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"gate":     {"run", "metric", "context", "stat", "rules"},
 	"diagnose": {"run", "metric", "gate", "context"},
 	// What two stacks have in common is told once, where they are read.
-	"diagnose/anr": {"diagnose", "run", "gate", "trace/anr/signature"},
+	"diagnose/anr": {"diagnose", "run", "gate", "context", "trace/anr/signature"},
 	"report":       {}, // the formats, which are its own
 
 	// How an answer is said, drawn and shown, whatever it is an answer to: none of these

@@ -2,6 +2,7 @@ package signature
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/run"
@@ -14,11 +15,11 @@ type Vector struct {
 	Generic []string
 	// Specific are F_c, which equation 2 compares, as a vector of ones: Java functions,
 	// native libraries, kernel functions, the names of processes that take part and of the
-	// critical thread, sorted, each once. Each begins with the word for what it is.
+	// critical thread, how many locks the threads of the chain hold and want, and how many
+	// threads it has; sorted, each once. Each begins with the word for what it is. The two
+	// numbers are dimensions of their own for each value: as a length of five is no five
+	// times a function, it must not weigh more than one.
 	Specific []string
-	// Locks and Length are two more dimensions of F_c: how many locks the threads of the
-	// chain hold and want, and how many threads the chain has.
-	Locks, Length int
 	// Read says that the thread has a stack. One without tells nothing of the fault.
 	Read bool
 }
@@ -40,6 +41,7 @@ func (v *Vectors) Of(a run.ANR) []Vector {
 		shared = append(shared, "process "+processName(t, a))
 		locks += locksOf(t)
 	}
+	shared = append(shared, "locks "+strconv.Itoa(locks), "length "+strconv.Itoa(len(a.Threads)))
 	for _, t := range critical(a) {
 		specific := append([]string{"thread " + threadName(t, a)}, shared...)
 		read := false
@@ -49,9 +51,7 @@ func (v *Vectors) Of(a run.ANR) []Vector {
 			}
 		}
 		slices.Sort(specific)
-		out = append(out, Vector{
-			Generic: a.Features, Specific: slices.Compact(specific), Locks: locks, Length: len(a.Threads), Read: read,
-		})
+		out = append(out, Vector{Generic: a.Features, Specific: slices.Compact(specific), Read: read})
 	}
 	return out
 }

@@ -1,0 +1,240 @@
+package anr
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/anr/signature"
+)
+
+// reason is why something did not respond, as the threads show it.
+type reason struct {
+	kind    string
+	subject string // what is to blame, the same each time
+	sure    diagnose.Sure
+	// why says in a clause what points there, doing what the critical thread did.
+	why diagnose.Phrase
+}
+
+// found is an ANR with the threads that matter.
+type found struct {
+	run.ANR
+	first, last run.ANRThread // the one that did not respond, and the critical one
+	at          string        // the frame of the critical thread that says most; "" for none
+}
+
+func look(a run.ANR) found {
+	f := found{ANR: a}
+	if len(a.Threads) == 0 {
+		return f
+	}
+	f.first, f.last = a.Threads[0], a.Threads[len(a.Threads)-1]
+	for _, t := range a.Threads {
+		if t.Critical {
+			f.last = t
+		}
+	}
+	f.at = telling(f.last.Stack)
+	return f
+}
+
+// reasonOf names the reason of an ANR. What stands at the end of the chain counts first:
+// a thread that holds a lock while it waits for the disk keeps others waiting for the
+// disk, whatever they wait for themselves (the paper's critical thread).
+func reasonOf(a run.ANR) reason {
+	f := look(a)
+	switch {
+	case len(a.Threads) == 0:
+		return reason{kind: UnknownKind, subject: a.Kind, sure: diagnose.Possible, why: diagnose.Say("no thread's stack was read")}
+	case a.Cycle:
+		return reason{kind: DeadlockKind, subject: strings.Join(f.names(), ", "), sure: diagnose.Seen, why: diagnose.Say("they wait for each other")}
+	}
+	for _, rule := range []func(found) (reason, bool){memory, disk, network, starved, otherProcess, idle, held, waiting, working} {
+		if r, ok := rule(f); ok {
+			return r
+		}
+	}
+	return reason{kind: UnknownKind, subject: a.Kind, sure: diagnose.Possible, why: diagnose.Say("the dump does not say what it waited for")}
+}
+
+// names are the threads of the chain, in the order of their names: whichever of a
+// cycle is listed first, its subject is the same.
+func (f found) names() []string {
+	var out []string
+	for _, t := range f.Threads {
+		out = append(out, t.Name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (f found) has(feature string) bool { return slices.Contains(f.Features, feature) }
+
+var (
+	// The collector at work in front of a thread: art/runtime/gc/heap.cc, thread_state.h;
+	// and the kernel that looks for memory: mm/vmscan.c, mm/page_alloc.c, mm/memory.c.
+	collecting = regexp.MustCompile(`art::gc::|WaitForGcToComplete|dvmCollectGarbage|dvmGcHeap`)
+	reclaiming = regexp.MustCompile(`try_to_free_pages|shrink_(?:node|slab|inactive|lruvec)|direct_reclaim|do_swap_page|__alloc_pages_(?:slowpath|direct)|zram_|psi_memstall`)
+	// File systems and block devices: fs/, block/, drivers/mmc, drivers/scsi/ufs.
+	storing = regexp.MustCompile(`fsync|fdatasync|sync_file|f2fs_|ext4_|jbd2_|erofs_|fuse_|blk_|blkdev_|submit_bio|wait_on_page|io_schedule|mmc_|ufshcd_|vfs_(?:read|write)`)
+	// What tells the storage which pages are free: section 4.2 of the paper.
+	discarding = regexp.MustCompile(`discard|fstrim|fitrim|FITRIM|idleMaint|StorageManagerService\.fstrim`)
+	// Methods that wait for a file, in the words of Android and of Java.
+	files   = regexp.MustCompile(`^(?:java\.io\.(?:FileDescriptor\.sync|(?:FileOutputStream|FileInputStream|RandomAccessFile|UnixFileSystem)\.)|sun\.nio\.ch\.FileDispatcherImpl\.|sun\.nio\.fs\.|libcore\.io\.(?:Linux|Posix|BlockGuardOs|ForwardingOs)\.(?:f(?:data)?sync|open|p?read\w*|p?write\w*|f?stat\w*|rename|remove|unlink|mkdir|access|ftruncate|posix_fallocate|sendfile)\b|android\.database\.sqlite\.SQLiteConnection\.native|android\.app\.SharedPreferencesImpl\.(?:awaitLoadedLocked|writeToFile)|android\.app\.QueuedWork\.|android\.os\.FileUtils\.)`)
+	sockets = regexp.MustCompile(`^(?:java\.net\.|sun\.nio\.ch\.(?:Socket|Net)|libcore\.io\.(?:Linux|Posix|BlockGuardOs)\.(?:recv|send|connect|accept|android_getaddrinfo)|com\.android\.org\.conscrypt\.|org\.conscrypt\.|okhttp3\.|com\.android\.okhttp\.)`)
+)
+
+// memory: the collector, or the kernel looking for pages, in front of the thread.
+func memory(f found) (reason, bool) {
+	low := f.has(signature.MemoryLow) || f.has(signature.HeapFull)
+	atIt := f.last.Kind == run.WaitGC || strings.Contains(f.last.State, "Gc") || f.match(native, collecting) != ""
+	pages := f.match(kernel, reclaiming) != ""
+	r := reason{kind: MemoryKind, subject: "memory", sure: diagnose.Likely}
+	switch {
+	case (atIt || pages) && low:
+		r.sure, r.why = diagnose.Seen, diagnose.Say("it waited for memory, of which there was little")
+	case atIt:
+		r.why = diagnose.Say("it waited for the garbage collector")
+	case pages:
+		r.why = diagnose.Say("the kernel was looking for free memory for it")
+	default:
+		return r, false
+	}
+	return r, true
+}
+
+// disk: a file, a database, and what they wait for in the kernel.
+func disk(f found) (reason, bool) {
+	method := f.match(java, files)
+	inKernel := f.match(kernel, storing) != ""
+	if f.last.Kind != run.WaitIO && !inKernel && (method == "" || f.busy()) {
+		return reason{}, false
+	}
+	r := reason{kind: IOKind, subject: "disk", sure: diagnose.Likely, why: diagnose.Say("it waited for the disk")}
+	if method != "" {
+		r.subject = method
+		r.why = diagnose.Say("it waited for the disk in ", diagnose.Coded(method))
+	}
+	if f.last.Kind == run.WaitIO || inKernel {
+		r.sure = diagnose.Seen
+	}
+	if f.match(kernel, discarding) != "" || f.match(java, discarding) != "" {
+		r.why = diagnose.Say(r.why, ", behind discards of deleted pages (write amplification)")
+	}
+	return r, true
+}
+
+// network: a socket. It is I/O of another kind, and is named as such.
+func network(f found) (reason, bool) {
+	method := f.match(java, sockets)
+	if method == "" || f.busy() {
+		return reason{}, false
+	}
+	return reason{kind: IOKind, subject: "network", sure: diagnose.Likely, why: diagnose.Say("it waited for the network in ", diagnose.Coded(method))}, true
+}
+
+// starved: the thread was ready to run, and others had the processors.
+func starved(f found) (reason, bool) {
+	if !f.has(signature.CPUHigh) || f.has(signature.AppCPUHigh) || f.last.Kind != run.WaitRunnable && !f.busy() {
+		return reason{}, false
+	}
+	r := reason{kind: CPUKind, subject: "CPU", sure: diagnose.Likely, why: diagnose.Say("it was ready to run, and the CPUs were busy with others")}
+	if f.last.Kind == run.WaitRunnable {
+		r.sure = diagnose.Seen
+	}
+	return r, true
+}
+
+// otherProcess: the chain leads into another process, or to one that the dump does not
+// show.
+func otherProcess(f found) (reason, bool) {
+	for i, t := range f.Threads {
+		if t.Kind != run.WaitBinder {
+			continue
+		}
+		call, peer := call(t.WaitsFor)
+		if peer == "" && i+1 < len(f.Threads) {
+			peer = f.Threads[i+1].Process
+		}
+		r := reason{kind: BinderKind, subject: strings.TrimSpace(peer + " " + call), sure: diagnose.Seen, why: diagnose.Say("it had not answered a call through binder")}
+		if peer == "" || strings.Contains(t.WaitsFor, ", likely)") {
+			r.sure = diagnose.Likely
+		}
+		if r.subject == "" {
+			r.subject = "binder"
+		}
+		if i == len(f.Threads)-1 { // nobody is shown behind it
+			r.why = diagnose.Say("the call was not answered")
+		}
+		return r, true
+	}
+	return reason{}, false
+}
+
+// call are the method and the process of "binder IFeed::query (com.example.feed)".
+func call(waitsFor string) (method, peer string) {
+	_, rest, _ := strings.Cut(waitsFor, " ")
+	method, peer, _ = strings.Cut(rest, "(")
+	peer, _, _ = strings.Cut(strings.TrimSuffix(peer, ")"), ",")
+	return strings.TrimSpace(method), strings.TrimSpace(peer)
+}
+
+// idle: the thread that did not respond had nothing to do when it was looked at.
+func idle(f found) (reason, bool) {
+	if len(f.Threads) > 1 || f.last.Kind != run.WaitIdle && !strings.HasPrefix(f.innermost(java), "android.os.MessageQueue.") {
+		return reason{}, false
+	}
+	return reason{kind: IdleKind, subject: f.last.Name, sure: diagnose.Seen, why: diagnose.Say("it had nothing to do any more when the stacks were written")}, true
+}
+
+// held: a lock that another thread holds, which does something of its own.
+func held(f found) (reason, bool) {
+	for _, t := range f.Threads {
+		if t.Kind != run.WaitLock {
+			continue
+		}
+		lock, _, _ := strings.Cut(strings.TrimPrefix(t.WaitsFor, "lock "), " held by ")
+		if lock == "" || lock == "lock" {
+			lock = "a lock"
+		}
+		r := reason{kind: LockKind, subject: lock, sure: diagnose.Seen, why: diagnose.Say("it held the lock")}
+		if len(f.Threads) == 1 {
+			r.sure, r.why = diagnose.Likely, diagnose.Say("who held the lock is not in the dump")
+		}
+		return r, true
+	}
+	return reason{}, false
+}
+
+// waiting: for another thread to do or to end something.
+func waiting(f found) (reason, bool) {
+	if !slices.Contains([]string{run.WaitJoin, run.WaitSignal, run.WaitFutex}, f.last.Kind) && len(f.Threads) == 1 {
+		return reason{}, false
+	}
+	r := reason{kind: LockKind, subject: f.last.Name, sure: diagnose.Likely, why: diagnose.Say("others waited for it to end or to wake them")}
+	if len(f.Threads) == 1 {
+		r.subject, r.sure, r.why = method(f.at), diagnose.Possible, diagnose.Say("it waited for another thread, which the dump does not tell")
+	}
+	return r, true
+}
+
+// working: the thread that did not respond was at something of its own.
+func working(f found) (reason, bool) {
+	if f.at == "" {
+		return reason{}, false
+	}
+	r := reason{kind: WorkKind, subject: method(f.at), sure: diagnose.Seen, why: diagnose.Say("it was at work itself")}
+	if f.last.Kind == run.WaitSleep || strings.Contains(f.innermost(java), "Thread.sleep") {
+		r.why = diagnose.Say("it slept there")
+	}
+	if f.last.Kind == run.WaitUnknown || f.last.Kind == "" {
+		r.sure = diagnose.Likely
+	}
+	return r, true
+}
+
+// busy reports whether the critical thread ran.
+func (f found) busy() bool { return f.last.Kind == run.WaitRunning }

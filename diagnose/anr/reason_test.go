@@ -1,0 +1,126 @@
+package anr
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/anr/signature"
+)
+
+// plain is a phrase as text.
+func plain(p diagnose.Phrase) string {
+	var out strings.Builder
+	for _, part := range p {
+		out.WriteString(part.Text + part.Name)
+		if part.Amount != nil {
+			fmt.Fprintf(&out, "%g%s", part.Amount.Value, part.Amount.Unit)
+		}
+	}
+	return out.String()
+}
+
+// thread stands as the kind says, with that stack.
+func thread(name, kind, waitsFor string, stack ...string) run.ANRThread {
+	return run.ANRThread{Name: name, Kind: kind, WaitsFor: waitsFor, Stack: stack}
+}
+
+func in(process string, t run.ANRThread) run.ANRThread {
+	t.Process = process
+	return t
+}
+
+func threads(all ...run.ANRThread) run.ANR {
+	all[len(all)-1].Critical = true
+	return run.ANR{Kind: run.ANRInput, Process: "com.example.mail", Repetition: 1, Event: "open", Threads: all}
+}
+
+func with(a run.ANR, features ...string) run.ANR {
+	a.Features = features
+	return a
+}
+
+// loop is what the stack of a main thread ends with.
+var loop = []string{"android.os.Handler.dispatchMessage(Handler.java:106)", "android.os.Looper.loop(Looper.java:288)", "android.app.ActivityThread.main(ActivityThread.java:7872)"}
+
+func onLoop(stack ...string) []string { return append(stack, loop...) }
+
+// TestReasons names the reason of dumps as Android writes them: what the critical thread
+// does counts, whatever those do that wait for it.
+func TestReasons(t *testing.T) {
+	main := func(kind, waitsFor string) run.ANRThread {
+		return thread("main", kind, waitsFor, onLoop("com.example.mail.Inbox.open(Inbox.java:12)")...)
+	}
+	worker := func(kind string, stack ...string) run.ANRThread {
+		return thread("sync", kind, "", append(stack, "com.example.mail.Store.write(Store.java:90)", "java.lang.Thread.run(Thread.java:1012)")...)
+	}
+	lock := main(run.WaitLock, "lock com.example.mail.Store held by sync")
+	for name, test := range map[string]struct {
+		anr           run.ANR
+		kind, subject string
+		sure          diagnose.Sure
+	}{
+		"a lock":                {threads(lock, worker(run.WaitSleep, "java.lang.Thread.sleep(Native method)")), LockKind, "com.example.mail.Store", diagnose.Seen},
+		"a lock of somebody":    {threads(main(run.WaitLock, "lock com.example.mail.Store held by 12, which the dump does not show")), LockKind, "com.example.mail.Store", diagnose.Likely},
+		"a join":                {threads(main(run.WaitJoin, "join sync"), worker(run.WaitRunning)), LockKind, "sync", diagnose.Likely},
+		"a latch":               {threads(thread("main", run.WaitSignal, "signal", onLoop("java.lang.Object.wait(Native method)", "com.example.mail.Once.await(Once.java:3)")...)), LockKind, "com.example.mail.Once.await", diagnose.Possible},
+		"the disk by its kind":  {threads(lock, worker(run.WaitIO)), IOKind, "disk", diagnose.Seen},
+		"fsync in Java":         {threads(lock, worker("", "java.io.FileDescriptor.sync(Native method)")), IOKind, "java.io.FileDescriptor.sync", diagnose.Likely},
+		"fsync in the kernel":   {threads(worker("", "kernel: __arm64_sys_fsync+0x1c/0x28", "java.io.FileDescriptor.sync(Native method)")), IOKind, "java.io.FileDescriptor.sync", diagnose.Seen},
+		"a database":            {threads(worker(run.WaitUnknown, "android.database.sqlite.SQLiteConnection.nativeExecuteForCursorWindow(Native method)")), IOKind, "android.database.sqlite.SQLiteConnection.nativeExecuteForCursorWindow", diagnose.Likely},
+		"preferences":           {threads(thread("main", run.WaitSignal, "signal", "java.lang.Object.wait(Native method)", "android.app.SharedPreferencesImpl.awaitLoadedLocked(SharedPreferencesImpl.java:270)")), IOKind, "android.app.SharedPreferencesImpl.awaitLoadedLocked", diagnose.Likely},
+		"a file that is busy":   {threads(worker(run.WaitRunning, "java.io.FileOutputStream.write(FileOutputStream.java:3)")), WorkKind, "com.example.mail.Store.write", diagnose.Seen},
+		"the network":           {threads(main(run.WaitSignal, "signal"), worker(run.WaitPoll, "java.net.SocketInputStream.socketRead0(Native method)")), IOKind, "network", diagnose.Likely},
+		"the collector":         {with(threads(lock, worker(run.WaitGC)), signature.HeapFull), MemoryKind, "memory", diagnose.Seen},
+		"a collector by state":  {threads(run.ANRThread{Name: "main", State: "WaitingForGcToComplete", Stack: loop}), MemoryKind, "memory", diagnose.Likely},
+		"a collector by stack":  {threads(worker("", "native: #02 pc 1  /apex/libart.so (art::gc::Heap::WaitForGcToComplete(art::gc::GcCause, art::Thread*)+12)")), MemoryKind, "memory", diagnose.Likely},
+		"pages":                 {with(threads(worker(run.WaitIO, "kernel: do_swap_page+0x1/0x2")), signature.MemoryLow), MemoryKind, "memory", diagnose.Seen},
+		"others' work":          {with(threads(main(run.WaitRunnable, "runnable")), signature.CPUHigh, signature.AppCPULow), CPUKind, "CPU", diagnose.Seen},
+		"others' work, perhaps": {with(threads(main(run.WaitRunning, "")), signature.CPUHigh), CPUKind, "CPU", diagnose.Likely},
+		"its own work":          {with(threads(main(run.WaitRunning, "")), signature.CPUHigh, signature.AppCPUHigh), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
+		"work on a quiet phone": {with(threads(main(run.WaitRunning, "")), signature.CPULow), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
+		"sleep":                 {threads(thread("main", run.WaitSleep, "sleep", onLoop("java.lang.Thread.sleep(Native method)", "com.example.mail.Inbox.retry(Inbox.java:12)")...)), WorkKind, "com.example.mail.Inbox.retry", diagnose.Seen},
+		"work, not told how":    {threads(main("", "")), WorkKind, "com.example.mail.Inbox.open", diagnose.Likely},
+		"nothing any more":      {threads(thread("main", run.WaitIdle, "idle", "android.os.MessageQueue.nativePollOnce(Native method)", "android.os.MessageQueue.next(MessageQueue.java:335)")), IdleKind, "main", diagnose.Seen},
+		"nothing, by its stack": {threads(thread("main", "", "", "native: #00 pc 1  /system/lib64/libc.so (__epoll_pwait+8)", "android.os.MessageQueue.nativePollOnce(Native method)")), IdleKind, "main", diagnose.Seen},
+		"another process":       {threads(main(run.WaitBinder, "binder com.example.feed.IFeed::query (com.example.feed)"), in("com.example.feed", worker(run.WaitSleep, "java.lang.Thread.sleep(Native method)"))), BinderKind, "com.example.feed com.example.feed.IFeed::query", diagnose.Seen},
+		"a likely process":      {threads(main(run.WaitBinder, "binder IFeed::query (com.example.feed, likely)"), in("com.example.feed", worker(run.WaitSleep))), BinderKind, "com.example.feed IFeed::query", diagnose.Likely},
+		"nobody's answer":       {threads(main(run.WaitBinder, "binder")), BinderKind, "binder", diagnose.Likely},
+		"another's disk":        {threads(main(run.WaitBinder, "binder IFeed::query (com.example.feed)"), in("com.example.feed", worker(run.WaitIO))), IOKind, "disk", diagnose.Seen},
+		"another's lock":        {threads(main(run.WaitBinder, "binder A::b (system_server)"), in("system_server", thread("Binder:1_2", run.WaitLock, "lock W held by android.display", "w.W.a(W.java:1)")), in("system_server", worker(run.WaitRunning))), BinderKind, "system_server A::b", diagnose.Seen},
+		"no threads":            {run.ANR{Kind: run.ANRBroadcast}, UnknownKind, "broadcast", diagnose.Possible},
+		"no stack":              {threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown}), UnknownKind, "input", diagnose.Possible},
+	} {
+		r := reasonOf(test.anr)
+		if r.kind != test.kind || r.subject != test.subject || r.sure != test.sure || len(r.why) == 0 {
+			t.Errorf("%s: %s, %q, %s (%s), want %s, %q, %s", name, r.kind, r.subject, r.sure, plain(r.why), test.kind, test.subject, test.sure)
+		}
+	}
+	dead := threads(lock, thread("sync", run.WaitLock, "lock Inbox held by main", "com.example.mail.Store.write(Store.java:90)"))
+	dead.Cycle = true
+	if r := reasonOf(dead); r.kind != DeadlockKind || r.subject != "main, sync" || r.sure != diagnose.Seen {
+		t.Errorf("a deadlock: %+v", r)
+	}
+	amplified := reasonOf(threads(lock, worker(run.WaitIO, "kernel: f2fs_wait_discard_bios+0x1/0x2", "kernel: f2fs_sync_fs+0x1/0x2")))
+	if !strings.Contains(plain(amplified.why), "write amplification") {
+		t.Errorf("behind discards: %q", plain(amplified.why))
+	}
+}
+
+// TestOnlyWhatIsNear: what a thread did further out is no reason.
+func TestOnlyWhatIsNear(t *testing.T) {
+	var stack []string
+	for i := range near {
+		stack = append(stack, fmt.Sprintf("com.example.mail.Deep.f%d(Deep.java:1)", i))
+	}
+	a := threads(thread("main", "", "", append(stack, "java.io.FileDescriptor.sync(Native method)")...))
+	if r := reasonOf(a); r.kind != WorkKind {
+		t.Errorf("with a dozen methods within: %+v", r)
+	}
+	a = threads(thread("main", "", "", append(stack[1:], "java.io.FileDescriptor.sync(Native method)")...))
+	if r := reasonOf(a); r.kind != IOKind {
+		t.Errorf("with eleven methods within: %+v", r)
+	}
+}

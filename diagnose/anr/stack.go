@@ -1,0 +1,98 @@
+package anr
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// kind is a kind of frame.
+type kind int
+
+const (
+	java kind = iota
+	native
+	kernel
+	none // no frame: a lock, or what a dump says of a stack
+)
+
+// kindOf tells frames apart as a dump writes them (package signature).
+func kindOf(frame string) kind {
+	switch {
+	case strings.HasPrefix(frame, "kernel: "), strings.HasPrefix(frame, "(kernel) "):
+		return kernel
+	case strings.HasPrefix(frame, "native: "), strings.HasPrefix(frame, "#"):
+		return native
+	case strings.HasPrefix(frame, "- "), !strings.Contains(frame, "("), strings.HasPrefix(frame, "("):
+		return none
+	}
+	return java
+}
+
+// method is a frame without its source: "com.example.Store.read".
+func method(frame string) string {
+	name, _, _ := strings.Cut(frame, "(")
+	return strings.TrimSpace(strings.TrimPrefix(name, "at "))
+}
+
+// near is how many frames of a kind, from the innermost, say what a thread does.
+const near = 12
+
+// match is the innermost of the frames of that kind that say what the critical thread
+// does, and that the pattern finds, without its source; "" for none.
+func (f found) match(of kind, pattern *regexp.Regexp) string {
+	n := 0
+	for _, frame := range f.last.Stack {
+		if kindOf(frame) != of || n == near {
+			continue
+		}
+		if n++; pattern.MatchString(cutSource(of, frame)) {
+			return cutSource(of, frame)
+		}
+	}
+	return ""
+}
+
+// cutSource is a method without its source; other frames stay.
+func cutSource(of kind, frame string) string {
+	if of != java {
+		return frame
+	}
+	return method(frame)
+}
+
+// innermost is the innermost method of that kind, "" for none.
+func (f found) innermost(of kind) string {
+	i := slices.IndexFunc(f.last.Stack, func(frame string) bool { return kindOf(frame) == of })
+	if i < 0 {
+		return ""
+	}
+	return method(f.last.Stack[i])
+}
+
+// platform begins the methods of Android and of the languages' libraries.
+var platform = []string{
+	"android.", "androidx.", "com.android.", "dalvik.", "libcore.", "java.", "javax.", "jdk.", "sun.", "kotlin.", "kotlinx.", "com.google.android.",
+}
+
+// telling is the frame that says most of what a thread was at: the innermost method
+// that is not the platform's, else the innermost frame there is.
+func telling(stack []string) string {
+	best := ""
+	for _, frame := range stack {
+		switch kindOf(frame) {
+		case java:
+			if !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(method(frame), p) }) {
+				return frame
+			}
+			if best == "" || kindOf(best) != java {
+				best = frame
+			}
+		case native, kernel:
+			if best == "" {
+				best = frame
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,262 @@
+package anr
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/run"
+)
+
+func day2026(d int) time.Time { return time.Date(2026, 11, d, 12, 0, 0, 0, time.UTC) }
+
+// contention is a main thread that waits for a lock of a worker in the method.
+func contention(method string) run.ANR {
+	return threads(
+		thread("main", run.WaitLock, "lock com.example.mail.Store held by sync", onLoop("com.example.mail.Inbox.open(Inbox.java:12)")...),
+		thread("sync", run.WaitIO, "io f2fs_sync_file", "java.io.FileDescriptor.sync(Native method)", method, "com.example.mail.Sync.run(Sync.java:9)", "java.lang.Thread.run(Thread.java:1012)"))
+}
+
+// headRun is a run of a build that is looked at, on the 20th.
+func headRun(anrs ...run.ANR) run.Run {
+	return run.Run{
+		ID: "head", Scenario: "scroll", Started: day2026(20), Session: "today", Source: run.Source{Commit: "fff"},
+		Context: map[string]string{"model": "Pixel 7", "battery": "80-100%"}, ANRs: anrs,
+	}
+}
+
+func past(id string, d int, state string, anrs ...run.ANR) Past {
+	return Past{Run: id, Started: day2026(d), Session: "session " + id, Commit: "commit of " + id, Version: "1", State: state, ANRs: anrs}
+}
+
+func TestNewAndKnown(t *testing.T) {
+	write, load := "com.example.mail.Store.write(Store.java:90)", "com.example.mail.Cache.load(Cache.java:7)"
+	moved := contention("com.example.mail.Store.write(Store.java:93)") // by three lines
+	for name, test := range map[string]struct {
+		past []Past
+		want string
+	}{
+		"an empty history": {nil, "this is new: nothing in the history is like it"},
+		"others":           {[]Past{past("a", 3, "accepted", contention(load))}, "this is new: nothing in the history is like it"},
+		"known": {[]Past{past("b", 5, "", moved), past("a", 3, "accepted", contention(write), contention(write)), past("c", 1, "accepted", contention(load))},
+			"known since 3 November 2026 (commit commit of a), 3 times in 2 runs"},
+		"known, and never accepted": {[]Past{past("b", 5, "rejected", moved)}, "known since 5 November 2026 (commit commit of b), 1 time in 1 run, none of which was accepted"},
+		"later":                     {[]Past{past("b", 21, "accepted", moved)}, "this is new: nothing in the history is like it"},
+		"itself":                    {[]Past{{Run: "head", Started: day2026(20), ANRs: []run.ANR{moved}}}, "this is new: nothing in the history is like it"},
+		"this build's other run": {[]Past{{Run: "b", Started: day2026(20), Commit: "fff", ANRs: []run.ANR{moved, moved}}},
+			"this is new: nothing in the history is like it, but for 2 times in other runs of this build"},
+		"this session's other run": {[]Past{{Run: "b", Started: day2026(19), Session: "today", ANRs: []run.ANR{moved}}},
+			"this is new: nothing in the history is like it, but for 1 time in other runs of this build"},
+		"the base build": {[]Past{{Run: "b", Started: day2026(20), Session: "today", Base: true, ANRs: []run.ANR{moved}}}, "the base build has it too, 1 time"},
+		"the base build and before": {[]Past{{Run: "b", Started: day2026(20), Session: "today", Base: true, ANRs: []run.ANR{moved}}, past("a", 3, "", moved)},
+			"known since 3 November 2026 (commit commit of a), 2 times in 2 runs"},
+	} {
+		causes := Over(test.past).Explain(headRun(contention(write)), nil)
+		if len(causes) != 1 {
+			t.Fatalf("%s: %d causes, want one", name, len(causes))
+		}
+		c := causes[0]
+		want := "thread main of com.example.mail did not respond, which waited for sync: it waited for the disk in java.io.FileDescriptor.sync, in com.example.mail.Store.write; " + test.want
+		if got := plain(c.Sentence); got != want {
+			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
+		}
+		if err := diagnose.Validate(causes); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCause(t *testing.T) {
+	a := contention("com.example.mail.Store.write(Store.java:90)")
+	a.AtMS, a.WaitedMS, a.Evidence = 7000, 5000, []string{strings.Repeat("ab", 32)}
+	other := threads(thread("main", run.WaitRunning, "", onLoop("com.example.mail.Feed.parse(Feed.java:3)")...))
+	causes := Over([]Past{past("a", 3, "accepted", a)}).Explain(headRun(a, other, a), nil)
+	if len(causes) != 2 {
+		t.Fatalf("%d causes, want one for each fault", len(causes))
+	}
+	c := causes[0]
+	if c.Run != "head" || c.Scenario != "scroll" || c.Event != "open" || c.Metric != "anr.count" || c.Kind != IOKind || c.Direction != gate.ToRegression ||
+		c.Device["model"] != "Pixel 7" || c.Device["battery"] != "" || *c.Explains.Value != 2 || *c.Explains.Share != 2.0/3 || c.Explains.Sure != diagnose.Seen {
+		t.Errorf("the cause of two of three: %+v", c)
+	}
+	if d := cmp.Diff([]diagnose.Link{{Digest: a.Evidence[0], FromMS: 2000, ToMS: 7000}}, c.Evidence); d != "" {
+		t.Errorf("evidence (-want +got):\n%s", d)
+	}
+	if c.Picture == nil || len(c.Tables) != 2 || len(c.Tables[0].Rows) != 4 || plain(c.Tables[1].Rows[0].Cells[0]) != "a" || plain(c.Tables[1].Rows[0].Cells[4]) != "accepted" {
+		t.Errorf("what it shows: %+v, %+v", c.Picture, c.Tables)
+	}
+	if got := plain(causes[1].Sentence); causes[1].Kind != WorkKind || !strings.Contains(got, "it was at work itself, in com.example.mail.Feed.parse; this is new") {
+		t.Errorf("the other one is %s: %q", causes[1].Kind, got)
+	}
+}
+
+// TestFindings: a cause stands at each finding that counts its ANRs, with its pictures
+// at the first, and else at its own event.
+func TestFindings(t *testing.T) {
+	a := contention("com.example.mail.Store.write(Store.java:90)")
+	worse := func(event, metric string) diagnose.Finding {
+		return diagnose.Finding{Event: event, Metric: metric, Direction: gate.ToRegression}
+	}
+	found := []diagnose.Finding{
+		{Metric: "anr.count", Direction: gate.ToImprovement}, worse("", "frames.count"), worse("", "anr.count"), worse("close", "anr.count"),
+		worse("open", "anr.input"), worse("open", "anr.broadcast"), worse("open", "snr.count"),
+	}
+	var got []string
+	for i, c := range Over(nil).Explain(headRun(a), found) {
+		got = append(got, c.Event+" "+c.Metric)
+		if (i == 0) != (c.Picture != nil) {
+			t.Errorf("at %q a picture: %v", got[i], c.Picture != nil)
+		}
+	}
+	if d := cmp.Diff([]string{" anr.count", "open anr.input"}, got); d != "" {
+		t.Errorf("causes stand at (-want +got):\n%s", d)
+	}
+	system := a
+	system.Kind, system.Process = run.SNR, "system_server"
+	service := a
+	service.Kind = run.ANRForegroundService
+	if c := Over(nil).Explain(headRun(system), found)[0]; c.Event != "open" || c.Metric != "snr.count" {
+		t.Errorf("of Android itself at %q %q", c.Event, c.Metric)
+	}
+	if c := Over(nil).Explain(headRun(service), []diagnose.Finding{worse("open", "anr.service")})[0]; c.Metric != "anr.service" {
+		t.Errorf("of a service in the foreground at %q", c.Metric)
+	}
+	if causes := Over(nil).Explain(headRun(), found); causes != nil {
+		t.Errorf("without ANRs: %+v", causes)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	dead := threads(thread("main", run.WaitLock, "lock A held by sync", "a.B.c(B.java:1)"), thread("sync", run.WaitLock, "lock B held by main", "a.D.e(D.java:1)"))
+	dead.Cycle = true
+	far := threads(thread("main", run.WaitBinder, "binder IFeed::query (com.example.feed)", "a.B.c(B.java:1)"), in("com.example.feed", thread("Binder:7_1", run.WaitLock, "lock X held by db", "f.F.g(F.java:1)")),
+		in("com.example.feed", thread("db", run.WaitRunning, "", "f.Db.vacuum(Db.java:1)")))
+	system := run.ANR{Kind: run.SNR, Repetition: 1}
+	idle := threads(thread("main", run.WaitIdle, "idle", "android.os.MessageQueue.nativePollOnce(Native method)"))
+	for _, test := range []struct {
+		anr   run.ANR
+		title string
+		want  string
+	}{
+		{dead, "Deadlock of main, sync", "thread main of com.example.mail did not respond: the threads main, sync wait for each other, for ever"},
+		{far, "No answer from com.example.feed IFeed::query", "thread main of com.example.mail did not respond, which waited, through 1 other, for db of com.example.feed (com.example.feed IFeed::query): it had not answered a call through binder, in f.Db.vacuum"},
+		{system, "Not told: watchdog", "Android did not respond, and no thread's stack was read"},
+		{idle, "Idle again: main", "thread main of com.example.mail did not respond: it had nothing to do any more when the stacks were written"},
+	} {
+		c := Over(nil).Explain(headRun(test.anr), nil)[0]
+		sentence, _, _ := strings.Cut(plain(c.Sentence), "; ")
+		if plain(c.Title) != test.title || sentence != test.want {
+			t.Errorf("%q: %q\nwant %q: %q", plain(c.Title), sentence, test.title, test.want)
+		}
+	}
+}
+
+func TestDoubts(t *testing.T) {
+	unread := threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown})
+	short := with(threads(thread("main", run.WaitRunning, "", "a.B.c(B.java:1)")), "memory: low")
+	idle := threads(thread("main", run.WaitIdle, "idle", "android.os.MessageQueue.nativePollOnce(Native method)"))
+	idle.Signature, short.Signature = "ab", "ab"
+	for _, test := range []struct {
+		anr  run.ANR
+		want string
+	}{
+		{idle, "Android writes the stacks only after it has waited"}, {short, "Memory was short"},
+		{unread, "The stacks point there"}, {unread, "No function of the critical thread"},
+	} {
+		c := Over(nil).Explain(headRun(test.anr), nil)[0]
+		if !slices.ContainsFunc(c.Doubts, func(p diagnose.Phrase) bool { return strings.HasPrefix(plain(p), test.want) }) {
+			t.Errorf("%s: doubts %v, want one that begins %q", c.Kind, c.Doubts, test.want)
+		}
+	}
+}
+
+// TestDeadlockIsKnownByEitherThread: a cycle is of a cluster for each of its threads; it
+// is known where either was seen.
+func TestDeadlockIsKnownByEitherThread(t *testing.T) {
+	a, b := thread("main", run.WaitLock, "lock A held by sync", "a.B.c(B.java:1)", "a.B.d(B.java:2)"), thread("sync", run.WaitLock, "lock B held by main", "x.Y.z(Y.java:1)", "x.Y.w(Y.java:2)")
+	dead := run.ANR{Kind: run.ANRInput, Process: "com.example.mail", Repetition: 1, Cycle: true, Threads: []run.ANRThread{a, b}}
+	turned := dead
+	turned.Threads = []run.ANRThread{b, a}
+	if c := Over([]Past{past("a", 3, "", turned)}).Explain(headRun(dead), nil); len(c) != 1 || !strings.Contains(plain(c[0].Sentence), "1 time in 1 run") {
+		t.Errorf("the same cycle, told from its other end: %+v", c)
+	}
+	another := dead
+	another.Threads = []run.ANRThread{a, thread("index", run.WaitLock, "lock B held by main", "i.J.k(J.java:1)", "i.J.l(J.java:2)")}
+	if c := Over([]Past{past("a", 3, "", another)}).Explain(headRun(dead), nil); !strings.Contains(plain(c[0].Sentence), "1 time in 1 run") {
+		t.Errorf("a cycle with one thread in common: %q", plain(c[0].Sentence))
+	}
+	if c := Over(nil).Explain(headRun(dead, another), nil); len(c) != 1 {
+		t.Errorf("two cycles of one run that share a thread are %d faults", len(c))
+	}
+}
+
+// TestWithoutStacks: of what has no stack, only the kind tells one from the other, and
+// nothing is like what has one.
+func TestWithoutStacks(t *testing.T) {
+	none, broadcast := run.ANR{Kind: run.ANRInput, Repetition: 1}, run.ANR{Kind: run.ANRBroadcast, Repetition: 1}
+	unread := threads(run.ANRThread{Name: "main"})
+	h := Over([]Past{past("a", 3, "accepted", none, unread, broadcast, contention("a.B.c(B.java:1)"))})
+	if got := plain(h.Explain(headRun(none), nil)[0].Sentence); !strings.HasSuffix(got, "2 times in 1 run") {
+		t.Errorf("without threads: %q", got)
+	}
+}
+
+// TestOrderDoesNotMatter shuffles a history: what is known of a fault is the same.
+func TestOrderDoesNotMatter(t *testing.T) {
+	var all []Past
+	for i := range 12 {
+		all = append(all, past(fmt.Sprint("run ", i), 1+i, "accepted", chained(i)))
+	}
+	want := plain(Over(all).Explain(headRun(chained(0)), nil)[0].Sentence)
+	if !strings.HasSuffix(want, "12 times in 12 runs") {
+		t.Errorf("a chain of which each is like the next: %q", want)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 5 {
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		if got := plain(Over(all).Explain(headRun(chained(0)), nil)[0].Sentence); got != want {
+			t.Errorf("in another order %q, want %q", got, want)
+		}
+	}
+}
+
+// chained has a stack of forty functions of which one is another's with each step.
+func chained(step int) run.ANR {
+	var stack []string
+	for i := range 40 {
+		v := 0
+		if i < step {
+			v = 1
+		}
+		stack = append(stack, fmt.Sprintf("com.example.mail.C%c.f%c%d(X.java:1)", 'a'+i/20, 'a'+i%20, v))
+	}
+	return threads(thread("main", run.WaitRunning, "", stack...))
+}
+
+// TestHistoryIsBounded: the newest ANRs count, and that others are left out is said.
+func TestHistoryIsBounded(t *testing.T) {
+	many := make([]run.ANR, run.MaxANRs)
+	for i := range many {
+		many[i] = contention("com.example.mail.Store.write(Store.java:90)")
+	}
+	var all []Past
+	for i := range MaxHistory/run.MaxANRs + 2 {
+		p := past(fmt.Sprint("run ", i), 1, "accepted", many...)
+		p.Started = p.Started.Add(time.Duration(i) * time.Minute)
+		all = append(all, p)
+	}
+	c := Over(all).Explain(headRun(many[0]), nil)[0]
+	if got := plain(c.Sentence); !strings.Contains(got, fmt.Sprintf("%d times in %d runs", MaxHistory, MaxHistory/run.MaxANRs)) || !strings.Contains(got, "commit of run 2)") {
+		t.Errorf("of more than are compared: %q", got)
+	}
+	if !strings.Contains(plain(c.Doubts[len(c.Doubts)-1]), "200 older ANRs") {
+		t.Errorf("doubts: %v", c.Doubts)
+	}
+}
