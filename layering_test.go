@@ -45,9 +45,10 @@ var mayImport = map[string][]string{
 	"report/html":     {"report/document", "report/wording", "report/figure"},
 	"report/sarif":    {"report/document"},
 	// What is said of a verdict, and what is kept of it.
-	"report/causes": {"report/document", "report/wording", "report/figure", "gate", "diagnose"},
-	"report/layout": {"report/document", "report/wording", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
-	"report/saved":  {"report/document", "report/wording", "gate", "diagnose", "run"},
+	"report/causes":    {"report/document", "report/wording", "report/figure", "gate", "diagnose"},
+	"report/layout":    {"report/document", "report/wording", "report/figure", "report/causes", "report/saved", "gate", "diagnose", "run", "metric"},
+	"report/diagnosis": {"report/document", "report/wording", "report/causes", "report/saved", "diagnose", "run"},
+	"report/saved":     {"report/document", "report/wording", "gate", "diagnose", "run"},
 
 	"device":   {"internal/filelock"},
 	"trace":    {"run", "metric"},

@@ -1,11 +1,10 @@
 // Package cli is apkgate's command line: it puts the commands together and runs
 // one. Each group of commands is a package below it, named for what one looks for:
 // measure (run, collect, compare), show (check, noise, report, inspect), history
-// (baseline), setup (init, doctor, devices), evaluate, energy, demo, and action for the
-// workflow on GitHub. What several of them need has packages of its own: console,
-// arguments, settings, input, output, files and places; stores, judging and lab;
-// exit,
-// secrets and version; kept and viewer for the files that were kept with runs.
+// (baseline), setup (init, doctor, devices), evaluate, energy, diagnosis (diagnose), demo,
+// and action for the workflow on GitHub. What several of them need has packages of its
+// own: console, arguments, settings, input, output, files and places; stores, judging
+// and lab; exit, secrets and version; kept and viewer for the files that were kept with runs.
 //
 // It owns no decision about runs: verdicts come from package gate, and the exit
 // status follows from the verdict or from the kind of the error (package exit). It
@@ -32,6 +31,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/arguments"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/demo"
+	"github.com/apkgate/apkgate/internal/cli/diagnosis"
 	"github.com/apkgate/apkgate/internal/cli/energy"
 	"github.com/apkgate/apkgate/internal/cli/evaluate"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -143,7 +143,7 @@ store was lost.`,
 	root.AddCommand(
 		demo.Command(c), setup.InitCommand(c), setup.DoctorCommand(c), setup.DevicesCommand(c),
 		measure.RunCommand(c), measure.CollectCommand(c), show.CheckCommand(c), history.Command(c),
-		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energy.Command(c), show.InspectCommand(c),
+		measure.CompareCommand(c), show.NoiseCommand(c), evaluate.Command(c), energy.Command(c), diagnosis.Command(c), show.InspectCommand(c),
 		show.ReportCommand(c), action.Command(c),
 	)
 	return root

@@ -24,6 +24,13 @@ func figures(drawn []drawing, id string) []document.Figure {
 	return out
 }
 
+// Figures are pictures that no cause has, as those of causes are drawn; id begins their
+// names within a page.
+func Figures(pictures []diagnose.Picture, id string) []document.Figure {
+	drawn := drawable(pictures)
+	return figures(drawn[:min(len(drawn), mostPictures)], id)
+}
+
 // drawing is a picture that can be drawn.
 type drawing struct {
 	document.Figure

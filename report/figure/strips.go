@@ -84,7 +84,7 @@ func (s Step) strip(from, to float64, columns int) string {
 func (w Waits) Text(width int) []string {
 	var out []string
 	for i, t := range w.threads {
-		name, state := t.title()
+		name, state := w.title(i)
 		line := name
 		if process := wording.Name(t.Process); process != "" {
 			line += " of " + process
@@ -92,10 +92,10 @@ func (w Waits) Text(width int) []string {
 		if state != "" {
 			line += " (" + state + ")"
 		}
-		if at := wording.Name(t.At); at != "" {
-			line += " at " + at
-		}
 		out = append(out, inColumns(line, width))
+		if at := wording.Name(t.At); at != "" {
+			out = append(out, inColumns("  at "+at, width))
+		}
 		if wait := waitsFor(t); wait != "" {
 			out = append(out, inColumns("  "+wait+w.leads(i), width))
 		}

@@ -295,6 +295,8 @@ var doing = map[string]struct{ class, text, about, end string }{
 	"io":       {"io", "waits for I/O", ": ", ""},
 	"buffer":   {"device", "waits for a buffer", ": ", ""},
 	"gpu":      {"device", "waits for the GPU", ": ", ""},
+	"gc":       {"blocked", "waits for the garbage collector", ": ", ""},
+	"unknown":  {"sleep", "did what the trace does not tell", ": ", ""},
 }
 
 func stepClass(kind string) string { return cmp.Or(doing[kind].class, "sleep") }

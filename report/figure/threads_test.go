@@ -146,7 +146,8 @@ func TestACircleOfWaits(t *testing.T) {
 	if !strings.Contains(w.Note(), "round in a circle") {
 		t.Errorf("the note does not say that it is a circle: %s", w.Note())
 	}
-	const want = `main of mail (Blocked) at a.List.show(List.java:8)
+	const want = `main of mail (Blocked)
+  at a.List.show(List.java:8)
   waits for lock a.Store held by sync
 sync of mail (Blocked, keeps the others waiting)
   waits for lock a.Cache held by worker
@@ -171,10 +172,23 @@ func TestAChainOfWaits(t *testing.T) {
 	if strings.Contains(w.Note(), "circle") {
 		t.Errorf("the note speaks of a circle: %s", w.Note())
 	}
+	if lines := w.Text(0); lines[len(lines)-1] != "  waits for I/O" {
+		t.Errorf("the wait for no thread is told as %q", lines[len(lines)-1])
+	}
 	chain[0].Next = 3 // past the others
 	w, _ = NewWaits("a chain", chain)
 	if lines := w.Text(0); lines[1] != "  waits for binder, which leads to Binder:3_1" {
 		t.Errorf("a wait for a thread further down is told as %q", lines[1])
+	}
+}
+
+// What a thread does that waits for nobody is no wait, and one alone keeps nobody waiting.
+func TestAThreadThatWaitsForNobody(t *testing.T) {
+	for wait, want := range map[string]string{"sleep": "  sleeps", "idle": "  has nothing to do", "io f2fs_write": "  waits for I/O f2fs_write", "iota": "  waits for iota"} {
+		w, _ := NewWaits("alone", []Waiting{{Name: "main", State: "Native", WaitsFor: wait, Next: -1, Critical: true}})
+		if lines := w.Text(0); len(lines) != 2 || lines[0] != "main (Native)" || lines[1] != want {
+			t.Errorf("a wait for %q is told as %q, want %q", wait, lines, want)
+		}
 	}
 }
 

@@ -50,8 +50,8 @@ func (w Waits) Draw(id, class string, width float64) string {
 			w.drawProcess(c, i, tops, right)
 		}
 	}
-	for i, t := range w.threads {
-		t.draw(c, tops[i], right)
+	for i := range w.threads {
+		w.drawThread(c, i, tops[i], right)
 		w.drawArrow(c, i, tops, right)
 	}
 	c.height = tops[len(tops)-1] + waitsBox + waitsInset + 2
@@ -142,14 +142,15 @@ func (w Waits) drawProcess(c *canvas, first int, tops []float64, right float64) 
 	c.text("small muted", from, top+15, startAt, fitText(name, right-waitsInset-from))
 }
 
-func (t Waiting) draw(c *canvas, top, right float64) {
+func (w Waits) drawThread(c *canvas, i int, top, right float64) {
+	t := w.threads[i]
 	class := "thread"
 	if t.Critical {
 		class = "thread worse"
 	}
 	from, room := 1+waitsInset, right-1-2*waitsInset
 	c.rect(class, from, top, room, waitsBox, 5)
-	name, state := t.title()
+	name, state := w.title(i)
 	name = fitText(name, (room-16)*charWidth/boldWidth)
 	c.text("strong", from+8, top+18, startAt, name)
 	if used := float64(len([]rune(name)))*boldWidth + 16; state != "" {
@@ -161,9 +162,10 @@ func (t Waiting) draw(c *canvas, top, right float64) {
 }
 
 // title is the thread's name, and its state with what that means.
-func (t Waiting) title() (name, state string) {
+func (w Waits) title(i int) (name, state string) {
+	t := w.threads[i]
 	name, state = wording.Name(t.Name), wording.Brief(t.State)
-	if t.Critical {
+	if t.Critical && len(w.threads) > 1 {
 		state = strings.TrimPrefix(state+", keeps the others waiting", ", ")
 	}
 	return name, state
@@ -207,12 +209,19 @@ func (w Waits) leads(i int) string {
 	return ", which leads to " + wording.Name(w.threads[to].Name)
 }
 
+// states are waits that are for nobody, in words.
+var states = map[string]string{"sleep": "sleeps", "idle": "has nothing to do", "stopped": "is stopped", "unknown": "waits, for what is not told"}
+
 // waitsFor says what a thread waits for, "" for nothing.
 func waitsFor(t Waiting) string {
-	if what := wording.Name(t.WaitsFor); what != "" {
-		return "waits for " + what
+	what := wording.Name(t.WaitsFor)
+	if state, known := states[what]; known || what == "" {
+		return state
 	}
-	return ""
+	if rest, io := strings.CutPrefix(what, "io"); io && (rest == "" || rest[0] == ' ') {
+		what = "I/O" + rest
+	}
+	return "waits for " + what
 }
 
 // Note says how to read the picture.

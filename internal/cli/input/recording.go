@@ -8,6 +8,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/trace/archive"
+	"github.com/apkgate/apkgate/trace/perfetto/power"
 )
 
 // What the entry of a ZIP archive is called that holds a recording.
@@ -43,4 +44,31 @@ func regular(src io.Reader) archive.File {
 		return nil
 	}
 	return io.NewSectionReader(f, 0, info.Size())
+}
+
+// Seekable is a trace that can be read twice: itself, or a copy in a temporary file, which
+// drop removes.
+func Seekable(r io.Reader) (src io.ReadSeeker, drop func(), err error) {
+	if s, ok := r.(io.ReadSeeker); ok {
+		if _, err := s.Seek(0, io.SeekCurrent); err == nil {
+			return s, func() {}, nil
+		}
+	}
+	f, err := os.CreateTemp("", "apkgate-*.pftrace")
+	if err != nil {
+		return nil, nil, err
+	}
+	drop = func() { _, _ = f.Close(), os.Remove(f.Name()) }
+	n, err := io.Copy(f, io.LimitReader(r, power.MaxFile+1))
+	if err == nil && n > power.MaxFile {
+		err = fmt.Errorf("it is larger than %d MiB", power.MaxFile>>20)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		drop()
+		return nil, nil, err
+	}
+	return f, drop, nil
 }

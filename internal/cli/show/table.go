@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -21,7 +20,6 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/internal/cli/output"
 	"github.com/apkgate/apkgate/internal/words"
-	"github.com/apkgate/apkgate/trace/perfetto/power"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/systrace"
 )
@@ -39,7 +37,7 @@ var withTables = map[string]tabled{
 
 // perfettoTable reads a trace of packets, which must be read twice.
 func perfettoTable(content io.Reader, table string) (*tables.Table, error) {
-	src, drop, err := seekable(content)
+	src, drop, err := input.Seekable(content)
 	if err != nil {
 		return nil, err
 	}
@@ -89,33 +87,6 @@ func inspectTable(c console.Console, reader, path, table string, format output.F
 		return unreadable(path, reader)
 	}
 	return nil
-}
-
-// seekable is a trace that can be read twice: itself, or a copy in a temporary file, which
-// drop removes.
-func seekable(r io.Reader) (src io.ReadSeeker, drop func(), err error) {
-	if s, ok := r.(io.ReadSeeker); ok {
-		if _, err := s.Seek(0, io.SeekCurrent); err == nil {
-			return s, func() {}, nil
-		}
-	}
-	f, err := os.CreateTemp("", "apkgate-*.pftrace")
-	if err != nil {
-		return nil, nil, err
-	}
-	drop = func() { _, _ = f.Close(), os.Remove(f.Name()) }
-	n, err := io.Copy(f, io.LimitReader(r, power.MaxFile+1))
-	if err == nil && n > power.MaxFile {
-		err = fmt.Errorf("it is larger than %d MiB", power.MaxFile>>20)
-	}
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		drop()
-		return nil, nil, err
-	}
-	return f, drop, nil
 }
 
 // writeCSV writes a table with a line of its columns' names. What is not told is empty.

@@ -1,0 +1,158 @@
+package diagnosis
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/diagnose"
+	"github.com/apkgate/apkgate/gate"
+	"github.com/apkgate/apkgate/report/document"
+	"github.com/apkgate/apkgate/report/html"
+	"github.com/apkgate/apkgate/report/markdown"
+	"github.com/apkgate/apkgate/report/reporttest"
+	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/report/text"
+	"github.com/apkgate/apkgate/run"
+)
+
+func path(kind, what string, ms float64) []run.PathStep {
+	return []run.PathStep{{Thread: "main", Kind: kind, What: what, ToMS: ms}}
+}
+
+// scrolling is what a trace tells of 100 frames, 3 of which were late.
+func scrolling() saved.Diagnosis {
+	times := func(n int, ms float64) run.Spread {
+		return run.Spread{Count: n, MeanMS: ms, QuantilesMS: []float64{ms - 1, ms, ms + 1}}
+	}
+	part := func(kind, what string, n int, ms float64) run.FramePart {
+		return run.FramePart{Name: kind, What: what, Spread: times(n, ms)}
+	}
+	return saved.Diagnosis{File: "scroll.pftrace", Kind: "perfetto", Package: "com.example.mail", Frames: &run.Frames{
+		Source: "frametimeline",
+		Groups: []run.FrameGroup{
+			{Class: run.NormalFrames, Frames: 95, Took: times(95, 8), Waits: []run.FramePart{part("running", "", 95, 8)}, Path: []run.FramePart{part("running", "layout", 95, 8)}},
+			{Class: run.SlowFrames, Frames: 2, Took: times(2, 40), Waits: []run.FramePart{part("binder", "", 2, 30), part("running", "", 2, 10)}, Path: []run.FramePart{part("binder", "feed IFeed::get", 2, 30), part("running", "layout", 2, 10)}},
+			{Class: run.FrozenFrames, Frames: 1, Took: times(1, 900)},
+			{Class: run.BufferedFrames, Frames: 2, Took: times(2, 20)},
+		},
+		Worst: []run.LateFrame{{Repetition: 1, AtMS: 5_000, DurationMS: 900, DeadlineMS: 16, Path: path("binder", "feed IFeed::get", 900)}},
+		Usual: []run.LateFrame{{Event: "E1", DurationMS: 7, Path: path("running", "wrong event", 7)}, {DurationMS: 8, Path: path("running", "layout", 8)}},
+	}}
+}
+
+func asText(t *testing.T, in Input, o document.Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	o.Width = 120
+	if err := text.Render(&b, Document(in), o); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(strings.ReplaceAll(b.String(), "\u00a0", " ")), " ")
+}
+
+func TestATraceInWords(t *testing.T) {
+	got := asText(t, Input{Diagnosis: scrolling()}, document.Options{})
+	for _, want := range []string{
+		"Late frames: 3 of 100 frames late, 1 of them frozen",
+		"95 in time, 2 late, 1 frozen; 2 late that nobody saw, since a buffer drawn before was ready (by frametimeline)",
+		"Late frame: 900 ms, due after 16 ms", "main waits for binder: feed IFeed::get", "Usual frame: 8 ms",
+		"whole run: late 2 40 ms 41 ms 75 % binder feed IFeed::get",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not say %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "wrong event") {
+		t.Error("the worst frame stands beside one of another event")
+	}
+	calm := scrolling()
+	calm.Frames.Groups, calm.Frames.Worst = calm.Frames.Groups[:1], nil
+	d := Document(Input{Diagnosis: calm})
+	if d.Answer.Outcome != document.Pass || d.Headline() != "In time: none of 95 frames was seen late" {
+		t.Errorf("of frames in time it says %s: %q", d.Answer.Outcome, d.Headline())
+	}
+}
+
+// A cause draws its own frame, and leads to it in the trace.
+func TestACauseOfATrace(t *testing.T) {
+	in := Input{Diagnosis: scrolling(), Open: func(from, to float64) string {
+		if from != 5_000 || to != 5_900 {
+			t.Errorf("the part that is opened is from %g to %g, want 5000 to 5900", from, to)
+		}
+		return "apkgate inspect …"
+	}}
+	in.Causes = []diagnose.Cause{{
+		Kind: "sky.rain", Metric: "frames.slow", Direction: gate.ToRegression, Sentence: diagnose.Say("it waited for rain"),
+		Picture:  diagnose.PictureOfFrames("Rain", in.Frames.Worst[0], nil, nil),
+		Evidence: []diagnose.Link{{Digest: strings.Repeat("0", 64), FromMS: 5_000, ToMS: 5_900}},
+	}}
+	got := asText(t, in, document.Options{})
+	if !strings.Contains(got, "it waited for rain") || !strings.Contains(got, "To look at it: apkgate inspect …") || strings.Count(got, "Late frame: 900 ms") != 1 || strings.Contains(got, "(repetition") {
+		t.Errorf("of a trace with a cause it says\n%s", got)
+	}
+}
+
+// frozen is what a dump tells of an app that waits for a lock.
+func frozen() saved.Diagnosis {
+	return saved.Diagnosis{File: "anr_1", Kind: "anr", ANRs: []run.ANR{{
+		Kind: "input", Process: "com.example.mail", Reason: "Input dispatching timed out", Threads: []run.ANRThread{
+			{Name: "main", State: "Blocked", WaitsFor: "lock a.Store held by sync"},
+			{Name: "sync", Process: "com.example.sync", State: "Sleeping", WaitsFor: "sleep", Critical: true, Stack: []string{"java.lang.Thread.sleep(Native method)", "a.Sync.run(Sync.java:4)"}},
+		},
+	}}}
+}
+
+func TestADumpInWords(t *testing.T) {
+	got := asText(t, Input{Diagnosis: frozen()}, document.Options{})
+	for _, want := range []string{
+		"Not responding: com.example.mail: Input dispatching timed out; all wait for the thread sync of com.example.sync at a.Sync.run(Sync.java:4)",
+		"main of com.example.mail (Blocked) waits for lock a.Store held by sync sync of com.example.sync (Sleeping, keeps the others waiting)",
+		"Stack of sync java.lang.Thread.sleep(Native method) a.Sync.run(Sync.java:4)",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it does not say %q:\n%s", want, got)
+		}
+	}
+	alone := frozen()
+	alone.ANRs[0].Reason, alone.ANRs[0].Threads = "", alone.ANRs[0].Threads[1:]
+	alone.ANRs = append(alone.ANRs, run.ANR{})
+	if want, got := "Not responding: com.example.mail; its thread sync of com.example.sync stands at a.Sync.run(Sync.java:4); and 1 more", Document(Input{Diagnosis: alone}).Headline(); got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}
+
+// Every name in a recording is somebody else's.
+func TestNamesOfARecordingStayText(t *testing.T) {
+	for _, bad := range reporttest.Hostile {
+		d, dump := scrolling(), frozen()
+		d.File, d.Package, d.ANRs = bad, bad, dump.ANRs
+		d.Frames.Groups[0].Event, d.Frames.Groups[0].Class, d.Frames.Groups[0].Path[0].What, d.Frames.Source = bad, bad, bad, bad
+		d.Frames.Worst[0].Path = path(bad, bad, 900)
+		a := &d.ANRs[0]
+		a.Process, a.Reason, a.Threads[0].Name, a.Threads[1].Name, a.Threads[1].Stack = bad, bad, bad, bad, []string{bad}
+		d.Warnings = []run.Warning{{Line: 3, Text: bad}}
+		for name, render := range map[string]func(*bytes.Buffer) error{
+			"text": func(b *bytes.Buffer) error {
+				return text.Render(b, Document(Input{Diagnosis: d}), document.Options{Width: 80})
+			},
+			"markdown": func(b *bytes.Buffer) error {
+				return markdown.Render(b, Document(Input{Diagnosis: d}), document.Options{})
+			},
+			"html": func(b *bytes.Buffer) error { return html.Render(b, Document(Input{Diagnosis: d}), document.Options{}) },
+		} {
+			var b bytes.Buffer
+			if err := render(&b); err != nil {
+				t.Fatal(err)
+			}
+			broken := []string{"\x1b", "\n::error::"}
+			if name != "text" {
+				broken = append(broken, "<script>alert", "<img src=x", "</style><style>")
+			}
+			if i := slices.IndexFunc(broken, func(s string) bool { return strings.Contains(b.String(), s) }); i >= 0 {
+				t.Errorf("%s lets %q through", name, broken[i])
+			}
+		}
+	}
+}
