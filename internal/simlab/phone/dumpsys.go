@@ -123,11 +123,17 @@ func dumpsys(c *call, then func(code int)) {
 		c.giveUp(to, name, then)
 		return
 	}
-	switch name {
-	case "gfxinfo":
+	switch {
+	case name == "activity" && c.Arg(0) == "top" && c.keepsStill():
+		c.clock.Spend(topFor, func() {
+			tell()
+			then(code)
+		})
+		return
+	case name == "gfxinfo":
 		c.dumpFrames(tell, func() { then(code) })
 		return
-	case "meminfo":
+	case name == "meminfo":
 		c.addUp(tell, func() { then(code) })
 		return
 	}
@@ -293,8 +299,11 @@ func displayLine(p profile.Profile) string {
 	return fmt.Sprintf("init=%s cur=%s app=%s rng=%dx%d-%dx%d", p.Screen, p.Screen, p.Screen, least, least-bar, most, most-bar)
 }
 
-// dumpActivity is dumpsys activity [activities | lastanr | lastanr-traces | exit-info].
+// dumpActivity is dumpsys activity [activities | top | lastanr | lastanr-traces | exit-info].
 func dumpActivity(c *call) int {
+	if c.Arg(0) == "top" {
+		return c.dumpTop()
+	}
 	if code, ok := c.dumpTroubles(); ok {
 		return code
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/logcat"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
+	"github.com/apkgate/apkgate/internal/simlab/views"
 )
 
 // property reads a property; those of the boot change while the phone starts.
@@ -305,11 +306,51 @@ func uiautomator(c *call, then func(code int)) {
 			return
 		}
 		c.clock.Spend(time.Second, func() {
-			_ = c.files.Write(file, []byte(c.system.Hierarchy(c.focused())), 0o600)
+			_ = c.files.Write(file, []byte(c.hierarchy()), 0o600)
 			c.Printf("UI hierchary dumped to: %s\n", file)
 			then(0)
 		})
 	})
+}
+
+// hierarchy is what uiautomator writes of what has the focus.
+func (p *Phone) hierarchy() string {
+	if w, ok := p.window(); ok && p.system.Front() == nil && len(w.App.Layers) > 0 {
+		return w.XML()
+	}
+	return p.system.Hierarchy(p.focused())
+}
+
+// window is the app's window in front, as its views are dumped.
+func (p *Phone) window() (w views.Window, ok bool) {
+	pr := p.state.running[p.state.foreground]
+	if pr == nil {
+		return w, false
+	}
+	width, height := p.profile.Size()
+	w = views.Window{API: p.profile.API, App: pr.app, PID: pr.PID, Width: width, Height: height}
+	if l := pr.front(); l != nil {
+		w.Hash = uint32(l.Hash)
+	}
+	return w, true
+}
+
+// topFor is how long the activity manager waits for an activity to dump itself, which it
+// does on its UI thread (TransferPipe.DEFAULT_TIMEOUT).
+const topFor = 5 * time.Second
+
+// keepsStill reports whether the UI thread of what is in front does nothing that it is asked.
+func (p *Phone) keepsStill() bool {
+	pr := p.state.running[p.state.foreground]
+	return pr != nil && pr.stands != nil
+}
+
+// dumpTop is dumpsys activity top.
+func (c *call) dumpTop() int {
+	if w, ok := c.window(); ok {
+		c.Printf("%s", w.Top(c.keepsStill()))
+	}
+	return 0
 }
 
 // ShowDialog has the system say that a process does not respond, or that it crashed.

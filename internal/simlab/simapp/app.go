@@ -49,10 +49,13 @@ type App struct {
 	Runner      string
 	TestCases   []TestCase
 	Text        []byte // the file itself
-	// Plain is the file without the lines that only power or the compiler is about
+	// Plain is the file without the lines that only power, the compiler or views are about
 	// (power.go): what an app burns does not change the frames that chance gives it.
 	Plain string
 	Power Power
+	// Layers are the views of its windows, in the order in which they are drawn; none:
+	// nothing is known of them.
+	Layers []Layer
 }
 
 // Noise is how much an app varies. The first three are the standard deviation

@@ -9,8 +9,10 @@ import (
 	"github.com/apkgate/apkgate/internal/words"
 )
 
-// powerStatements are the lines that change nothing but power, or what is compiled.
+// powerStatements are the lines that change nothing but power, what is compiled, or what dumps
+// of views show.
 var powerStatements = map[string]func(p *parser, words []string) error{
+	"layers":        (*parser).layers,
 	"method":        (*parser).method,
 	"load":          (*parser).load,
 	"traffic":       (*parser).traffic,
