@@ -48,10 +48,10 @@ func (g *group) add(f rendering.Frame) {
 	for _, s := range f.Stages {
 		stages[part{kind: s.Name, thread: folded(s.Thread)}] += ms(s.To - s.From)
 	}
-	for _, s := range f.Path {
-		took := ms(s.To - s.From)
-		kinds[part{kind: s.Kind}] += took
-		path[partOf(s, f.PID)] += took
+	for i, p := range partsOf(f) {
+		took := ms(f.Path[i].To - f.Path[i].From)
+		kinds[part{kind: p.kind}] += took
+		path[p] += took
 	}
 	take(g.stages, stages)
 	take(g.kinds, kinds)

@@ -104,13 +104,34 @@ func others(s rendering.Step, app int32) string {
 	return name(s.Process)
 }
 
-// partOf names a step so that it is the same in other frames and runs: of another
-// process the process tells enough, and numbers that only count are no part of a name.
-func partOf(s rendering.Step, app int32) part {
-	p := part{kind: s.Kind, stage: s.Stage, thread: folded(s.Thread), what: name(s.What)}
-	if of := others(s, app); of != "" {
-		p.thread = of
+// partsOf names each step of a frame so that it is the same in other frames and runs.
+// What goes on in a process that was called is the call's, by its outermost name: what
+// an app can change is whom it asks. The path of a single frame tells more.
+func partsOf(f rendering.Frame) []part {
+	out := make([]part, len(f.Path))
+	called, caller := "", ""
+	for i, s := range f.Path {
+		process := others(s, f.PID)
+		if process == "" || s.Stage == run.StageComposition {
+			out[i] = partOf(s, process)
+			called, caller = "", out[i].thread
+			continue
+		}
+		if called == "" {
+			called = process
+			if s.Kind == run.WaitBinder && s.What != "" {
+				called = name(s.What)
+			}
+		}
+		out[i] = part{kind: run.WaitBinder, stage: s.Stage, thread: cmp.Or(caller, process), what: called}
 	}
+	return out
+}
+
+// partOf names a step of the app, or of the process that shows its frames. Numbers that
+// only count are no part of a name.
+func partOf(s rendering.Step, process string) part {
+	p := part{kind: s.Kind, stage: s.Stage, thread: cmp.Or(process, folded(s.Thread)), what: name(s.What)}
 	switch s.Kind {
 	case run.WaitRunnable, run.WaitLock:
 		p.what = folded(s.What)

@@ -166,13 +166,31 @@ func TestPartsHaveNamesThatLast(t *testing.T) {
 		"a kind of view stays":        {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "RV CreateView type=12"}, part{"running", "", "main", "RV CreateView type=12"}},
 		"a resource's number goes":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "id=2131296"}, part{"running", "", "main", "id=#"}},
 		"a call keeps its version":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitBinder, What: "hwc a.b@2.1::IComposer::commit"}, part{"binder", "", "main", "hwc a.b@2.1::IComposer::commit"}},
-		"others are one by process":   {rendering.Step{PID: 5, Process: "system_server", Thread: "Binder:5_1", Kind: run.WaitRunning, What: "m"}, part{"running", "", "system_server", "m"}},
+		"the display's process":       {rendering.Step{PID: 5, Process: "surfaceflinger", Stage: run.StageComposition, Thread: "RenderEngine", Kind: run.WaitRunning, What: "m"}, part{"running", "composition", "surfaceflinger", "m"}},
+		"a process by its name":       {rendering.Step{PID: 5, Process: "system_server", Thread: "Binder:5_1", Kind: run.WaitRunning, What: "m"}, part{"binder", "", "system_server", "system_server"}},
 		"sleep is told by its slice":  {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitSleep, Slice: "GC: Wait For Completion Alloc"}, part{"sleep", "", "main", "GC: Wait For Completion Alloc"}},
 		"a wait for I/O by what read": {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitIO, What: "f2fs_wait", Slice: "open"}, part{"io", "", "main", "f2fs_wait"}},
 	} {
-		if got := partOf(c.step, 7); got != c.want {
-			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		if got := partsOf(rendering.Frame{PID: 7, Path: []rendering.Step{c.step}}); got[0] != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got[0], c.want)
 		}
+	}
+}
+
+// What an app can change is whom it calls, whatever goes on behind that.
+func TestAllThatACallTakesIsTheCalls(t *testing.T) {
+	peer := func(pid int32, kind, what string) rendering.Step {
+		return rendering.Step{PID: pid, Process: fmt.Sprint("process ", pid), Thread: "Binder", Stage: run.StageDraw, Kind: kind, What: what}
+	}
+	got := partsOf(rendering.Frame{PID: 7, Path: []rendering.Step{
+		running(each, "layout"), peer(8, run.WaitBinder, "process 8 IFeed::query"), peer(9, run.WaitBinder, "process 9 IStore::read"), peer(9, run.WaitIO, "ext4"),
+		peer(8, run.WaitRunnable, "kworker"), running(each, "draw"), peer(9, run.WaitRunning, "m"),
+	}})
+	of := func(what string) part { return part{run.WaitBinder, run.StageDraw, "main", what} }
+	feed, other := of("process 8 IFeed::query"), of("process 9")
+	own := func(slice string) part { return part{run.WaitRunning, run.StageLayout, "main", slice} }
+	if diff := cmp.Diff([]part{own("layout"), feed, feed, feed, feed, own("draw"), other}, got, cmp.AllowUnexported(part{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
