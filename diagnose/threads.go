@@ -48,6 +48,7 @@ type Step struct {
 	Process string  `json:"process,omitempty"`
 	Stage   string  `json:"stage,omitempty"`
 	Kind    string  `json:"kind"`            // run.Wait*: "running", "binder"
+	Does    string  `json:"does,omitempty"`  // what the thread did meanwhile, where that is another matter
 	What    string  `json:"what,omitempty"`  // that ran, or was waited for
 	Slice   string  `json:"slice,omitempty"` // the innermost that stood open
 	FromMS  float64 `json:"from_ms"`
@@ -82,7 +83,7 @@ func drawnFrame(role Role, f run.LateFrame) DrawnFrame {
 func (t Threads) cut() Threads {
 	t.Frames = each(t.Frames, MaxDrawnFrames, func(f DrawnFrame) DrawnFrame {
 		f.Steps = each(f.Steps, MaxSteps, func(s Step) Step {
-			for _, text := range []*string{&s.Thread, &s.Process, &s.Stage, &s.Kind, &s.What, &s.Slice} {
+			for _, text := range []*string{&s.Thread, &s.Process, &s.Stage, &s.Kind, &s.Does, &s.What, &s.Slice} {
 				*text = cutText(*text)
 			}
 			return s

@@ -173,8 +173,11 @@ type PathStep struct {
 	Thread  string `json:"thread,omitempty"`
 	Process string `json:"process,omitempty"` // "" for the app's own
 	Stage   string `json:"stage,omitempty"`
-	// Kind is WaitRunning, or what was waited for.
+	// Kind is WaitRunning, or what a thread of the frame waited for; WaitUnknown where that
+	// is not told. Does is what Thread did meanwhile where that is another matter: a thread
+	// that answers a call may itself wait for the storage.
 	Kind string `json:"kind"`
+	Does string `json:"does,omitempty"`
 	// What tells more: of binder "PROCESS INTERFACE::METHOD", of a lock the thread that
 	// held it, of I/O the kernel's function or the file, of a processor who ran there
 	// instead; where the thread ran, the innermost slice.
@@ -303,7 +306,7 @@ func (l LateFrame) validate() error {
 }
 
 func (s PathStep) validate() error {
-	if err := errors.Join(word("kind", s.Kind), maybeWord("stage", s.Stage), texts("thread, process, what or slice", s.Thread, s.Process, s.What, s.Slice)); err != nil {
+	if err := errors.Join(word("kind", s.Kind), maybeWord("does or stage", s.Does), maybeWord("does or stage", s.Stage), texts("thread, process, what or slice", s.Thread, s.Process, s.What, s.Slice)); err != nil {
 		return first(err)
 	}
 	if !(s.FromMS >= -MaxValue && s.FromMS <= s.ToMS && s.ToMS <= MaxValue) {

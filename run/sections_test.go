@@ -41,7 +41,7 @@ func whole() Run {
 			Evidence: digest, CPU: cpu,
 			Path: []PathStep{
 				{Thread: "main", Stage: StageMeasure, Kind: WaitRunning, What: "measure", Slice: "measure", FromMS: -0.5, ToMS: 10},
-				{Thread: "binder:812_3", Process: "system_server", Stage: StageMeasure, Kind: WaitLock, What: "android.display", FromMS: 10, ToMS: 700},
+				{Thread: "binder:812_3", Process: "system_server", Stage: StageMeasure, Kind: WaitBinder, Does: WaitIO, What: "android.display", FromMS: 10, ToMS: 700},
 			},
 		}},
 		LeftOut: 2,
@@ -175,15 +175,16 @@ func TestSectionsThatCanNotBe(t *testing.T) {
 		"many parts of paths": {func(r *Run) {
 			r.Frames.Groups = slices.Repeat([]FrameGroup{{Class: SlowFrames, Path: slices.Repeat(r.Frames.Groups[1].Path, 64)}}, 47)
 		}, "frames.path of all groups has 3008 entries, at most 3000"},
-		"negative times":       {func(r *Run) { r.Frames.Groups[1].Took.MeanMS = -1 }, "frames.groups[1].took: mean_ms or quantiles_ms has the amount -1"},
-		"more than all":        {func(r *Run) { r.Frames.Groups[1].CPU.LittleShare = new(1.5) }, "frames.groups[1].cpu.little_share is 1.5, want 0 to 1"},
-		"a share of no number": {func(r *Run) { r.Frames.Worst[0].CPU = &FrameCPU{FrequencyShare: new(math.NaN())} }, "frames.worst[0].cpu.frequency_share is NaN"},
-		"fewer than none":      {func(r *Run) { r.Frames.Worst[0].CPU = &FrameCPU{Saturated: -1} }, "frames.worst[0].cpu.saturated is -1"},
-		"a step of no kind":    {func(r *Run) { r.Frames.Worst[0].Path[0].Kind = "" }, `frames.worst[0].path[0].kind is ""`},
-		"a step backwards":     {func(r *Run) { r.Frames.Worst[0].Path[0].ToMS = -1 }, "frames.worst[0].path[0].from_ms is -0.5 and to_ms -1"},
-		"a step of no number":  {func(r *Run) { r.Frames.Worst[0].Path[0].FromMS = math.NaN() }, "frames.worst[0].path[0].from_ms is NaN"},
-		"a step's bytes":       {func(r *Run) { r.Frames.Worst[0].Path[0].Slice = "\xff" }, "frames.worst[0].path[0].thread, process, what or slice is not valid UTF-8"},
-		"many steps":           {func(r *Run) { r.Frames.Usual[0].Path = make([]PathStep, 201) }, "frames.usual[0].path has 201 entries, at most 200"},
+		"negative times":        {func(r *Run) { r.Frames.Groups[1].Took.MeanMS = -1 }, "frames.groups[1].took: mean_ms or quantiles_ms has the amount -1"},
+		"more than all":         {func(r *Run) { r.Frames.Groups[1].CPU.LittleShare = new(1.5) }, "frames.groups[1].cpu.little_share is 1.5, want 0 to 1"},
+		"a share of no number":  {func(r *Run) { r.Frames.Worst[0].CPU = &FrameCPU{FrequencyShare: new(math.NaN())} }, "frames.worst[0].cpu.frequency_share is NaN"},
+		"fewer than none":       {func(r *Run) { r.Frames.Worst[0].CPU = &FrameCPU{Saturated: -1} }, "frames.worst[0].cpu.saturated is -1"},
+		"a step of no kind":     {func(r *Run) { r.Frames.Worst[0].Path[0].Kind = "" }, `frames.worst[0].path[0].kind is ""`},
+		"a step that does much": {func(r *Run) { r.Frames.Worst[0].Path[1].Does = "Much" }, `frames.worst[0].path[1].does or stage is "Much"`},
+		"a step backwards":      {func(r *Run) { r.Frames.Worst[0].Path[0].ToMS = -1 }, "frames.worst[0].path[0].from_ms is -0.5 and to_ms -1"},
+		"a step of no number":   {func(r *Run) { r.Frames.Worst[0].Path[0].FromMS = math.NaN() }, "frames.worst[0].path[0].from_ms is NaN"},
+		"a step's bytes":        {func(r *Run) { r.Frames.Worst[0].Path[0].Slice = "\xff" }, "frames.worst[0].path[0].thread, process, what or slice is not valid UTF-8"},
+		"many steps":            {func(r *Run) { r.Frames.Usual[0].Path = make([]PathStep, 201) }, "frames.usual[0].path has 201 entries, at most 200"},
 		"many steps of frames": {func(r *Run) {
 			r.Frames.Worst = slices.Repeat([]LateFrame{{Repetition: 1, Path: slices.Repeat(r.Frames.Worst[0].Path, 100)}}, 51)
 		}, "frames.path of all frames has 10201 entries, at most 10000"},

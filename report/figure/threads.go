@@ -32,8 +32,8 @@ type ThreadsFrame struct {
 
 // Step is a stretch of a critical path.
 type Step struct {
-	Thread, Process, Stage, Kind, What, Slice string
-	FromMS, ToMS                              float64 // from the vsync that the frame was due to begin at
+	Thread, Process, Stage, Kind, Does, What, Slice string
+	FromMS, ToMS                                    float64 // from the vsync that the frame was due to begin at
 }
 
 // lasts is how long the step took, in ms.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/run"
@@ -55,7 +57,7 @@ func path(f rendering.Frame) []run.PathStep {
 	var steps []run.PathStep
 	for _, s := range f.Path {
 		steps = follow(steps, run.PathStep{
-			Thread: name(s.Thread), Process: others(s, f.PID), Stage: s.Stage, Kind: s.Kind, What: name(s.What), Slice: name(s.Slice),
+			Thread: name(s.Thread), Process: others(s, f.PID), Stage: s.Stage, Kind: s.Kind, Does: does(s), What: name(s.What), Slice: name(s.Slice),
 			FromMS: at(s.From), ToMS: at(max(s.From, s.To)),
 		})
 	}
@@ -96,6 +98,14 @@ func follow(steps []run.PathStep, s run.PathStep) []run.PathStep {
 	return append(steps, s)
 }
 
+// does is what a step's thread did, "" where the step's kind says it.
+func does(s rendering.Step) string {
+	if s.Does == s.Kind {
+		return ""
+	}
+	return s.Does
+}
+
 // others is the name of a step's process where that is not the app's.
 func others(s rendering.Step, app int32) string {
 	if s.PID == app {
@@ -104,48 +114,48 @@ func others(s rendering.Step, app int32) string {
 	return name(s.Process)
 }
 
-// partsOf names each step of a frame so that it is the same in other frames and runs.
-// What goes on in a process that was called is the call's, by its outermost name: what
-// an app can change is whom it asks. The path of a single frame tells more.
+// partsOf names each step of a frame so that it is the same in other frames and runs:
+// by what the frame's own threads did or waited for, and which of them. Whoever worked
+// for them meanwhile stands in the paths of single frames.
 func partsOf(f rendering.Frame) []part {
 	out := make([]part, len(f.Path))
-	called, caller := "", ""
+	own := ""
 	for i, s := range f.Path {
+		thread := folded(s.Thread)
 		process := others(s, f.PID)
-		if process == "" || s.Stage == run.StageComposition {
-			out[i] = partOf(s, process)
-			called, caller = "", out[i].thread
-			continue
+		switch {
+		case s.Stage == run.StageComposition:
+			thread = cmp.Or(process, thread)
+		case process == "" && s.Kind == cmp.Or(s.Does, s.Kind):
+			own = thread
+		default:
+			thread = cmp.Or(own, process, thread)
 		}
-		if called == "" {
-			called = process
-			if s.Kind == run.WaitBinder && s.What != "" {
-				called = name(s.What)
-			}
-		}
-		out[i] = part{kind: run.WaitBinder, stage: s.Stage, thread: cmp.Or(caller, process), what: called}
+		out[i] = part{kind: s.Kind, stage: s.Stage, thread: thread, what: whatOf(s)}
 	}
 	return out
 }
 
-// partOf names a step of the app, or of the process that shows its frames. Numbers that
-// only count are no part of a name.
-func partOf(s rendering.Step, process string) part {
-	p := part{kind: s.Kind, stage: s.Stage, thread: cmp.Or(process, folded(s.Thread)), what: name(s.What)}
+// whatOf is what a step was about. Numbers that only count are no part of it.
+func whatOf(s rendering.Step) string {
 	switch s.Kind {
 	case run.WaitRunnable, run.WaitLock:
-		p.what = folded(s.What)
+		return folded(s.What)
 	case run.WaitSleep, run.WaitBlocked: // in which slice tells where nobody is known
-		p.what = uncounted(cmp.Or(s.What, s.Slice))
+		return uncounted(cmp.Or(s.What, s.Slice))
 	case run.WaitRunning:
-		p.what = uncounted(s.What)
+		return uncounted(s.What)
 	}
-	return p
+	return name(s.What)
 }
 
-// folded is a name with each number in it as "#": threads of a pool are one.
+// folded is a name with "#" for the numbers in it that count: threads of a pool are one.
+// A number behind a letter is part of a word, as in "dex2oat64".
 func folded(s string) string {
-	return digits(name(s), func(string, string) bool { return true })
+	return digits(name(s), func(before, _ string) bool {
+		last, _ := utf8.DecodeLastRuneInString(before)
+		return !unicode.IsLetter(last)
+	})
 }
 
 // uncounted is the name of a slice without the numbers that count frames and buffers:

@@ -161,13 +161,13 @@ func TestPartsHaveNamesThatLast(t *testing.T) {
 		step rendering.Step
 		want part
 	}{
-		"a pool's threads are one":    {rendering.Step{PID: 7, Thread: "pool-3-thread-7", Kind: run.WaitRunnable, What: "kworker/u16:2"}, part{"runnable", "", "pool-#-thread-#", "kworker/u#:#"}},
+		"a pool's threads are one":    {rendering.Step{PID: 7, Thread: "pool-3-thread-7", Kind: run.WaitRunnable, What: "kworker/u16:2"}, part{"runnable", "", "pool-#-thread-#", "kworker/u16:#"}},
 		"a frame's number goes":       {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "Choreographer#doFrame 48"}, part{"running", "", "main", "Choreographer#doFrame #"}},
 		"a kind of view stays":        {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "RV CreateView type=12"}, part{"running", "", "main", "RV CreateView type=12"}},
 		"a resource's number goes":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitRunning, What: "id=2131296"}, part{"running", "", "main", "id=#"}},
 		"a call keeps its version":    {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitBinder, What: "hwc a.b@2.1::IComposer::commit"}, part{"binder", "", "main", "hwc a.b@2.1::IComposer::commit"}},
 		"the display's process":       {rendering.Step{PID: 5, Process: "surfaceflinger", Stage: run.StageComposition, Thread: "RenderEngine", Kind: run.WaitRunning, What: "m"}, part{"running", "composition", "surfaceflinger", "m"}},
-		"a process by its name":       {rendering.Step{PID: 5, Process: "system_server", Thread: "Binder:5_1", Kind: run.WaitRunning, What: "m"}, part{"binder", "", "system_server", "system_server"}},
+		"a process by its name":       {rendering.Step{PID: 5, Process: "system_server", Thread: "Binder:5_1", Kind: run.WaitRunning, What: "m"}, part{"running", "", "system_server", "m"}},
 		"sleep is told by its slice":  {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitSleep, Slice: "GC: Wait For Completion Alloc"}, part{"sleep", "", "main", "GC: Wait For Completion Alloc"}},
 		"a wait for I/O by what read": {rendering.Step{PID: 7, Thread: "main", Kind: run.WaitIO, What: "f2fs_wait", Slice: "open"}, part{"io", "", "main", "f2fs_wait"}},
 	} {
@@ -177,19 +177,27 @@ func TestPartsHaveNamesThatLast(t *testing.T) {
 	}
 }
 
-// What an app can change is whom it calls, whatever goes on behind that.
+// What an app can change is whom it waits for, whatever goes on behind that.
 func TestAllThatACallTakesIsTheCalls(t *testing.T) {
-	peer := func(pid int32, kind, what string) rendering.Step {
-		return rendering.Step{PID: pid, Process: fmt.Sprint("process ", pid), Thread: "Binder", Stage: run.StageDraw, Kind: kind, What: what}
+	peer := func(pid int32, does string) rendering.Step {
+		return rendering.Step{
+			PID: pid, Process: fmt.Sprint("process ", pid), Thread: "Binder", Stage: run.StageDraw, Kind: run.WaitBinder, Does: does, What: "feed IFeed::query", To: each,
+		}
 	}
-	got := partsOf(rendering.Frame{PID: 7, Path: []rendering.Step{
-		running(each, "layout"), peer(8, run.WaitBinder, "process 8 IFeed::query"), peer(9, run.WaitBinder, "process 9 IStore::read"), peer(9, run.WaitIO, "ext4"),
-		peer(8, run.WaitRunnable, "kworker"), running(each, "draw"), peer(9, run.WaitRunning, "m"),
-	}})
-	of := func(what string) part { return part{run.WaitBinder, run.StageDraw, "main", what} }
-	feed, other := of("process 8 IFeed::query"), of("process 9")
+	holder := rendering.Step{PID: 7, Thread: "db-writer", Stage: run.StageDraw, Kind: run.WaitLock, Does: run.WaitIO, What: "db-writer", To: each}
+	one := frame(0, 6*each, run.SlowFrames, running(each, "layout"), peer(8, run.WaitRunning), peer(9, run.WaitIO), holder, running(each, "draw"))
+	got := partsOf(one)
+	wait := func(kind, what string) part { return part{kind, run.StageDraw, "main", what} }
 	own := func(slice string) part { return part{run.WaitRunning, run.StageLayout, "main", slice} }
-	if diff := cmp.Diff([]part{own("layout"), feed, feed, feed, feed, own("draw"), other}, got, cmp.AllowUnexported(part{})); diff != "" {
+	want := []part{own("layout"), wait(run.WaitBinder, "feed IFeed::query"), wait(run.WaitBinder, "feed IFeed::query"), wait(run.WaitLock, "db-writer"), own("draw")}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(part{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var does []string
+	for _, s := range collected(t, repetition(1, one)).Worst[0].Path {
+		does = append(does, s.Thread+" "+s.Kind+" "+s.Does)
+	}
+	if diff := cmp.Diff([]string{"main running ", "Binder binder running", "Binder binder io", "db-writer lock io", "main running "}, does); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,0 +1,98 @@
+package render
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// blame is whom a part of a critical path belongs to.
+type blame struct {
+	kind    string // of a cause; "" where nobody is to blame
+	subject string
+}
+
+// garbage are the slices and threads of ART's collector (art/runtime/gc/heap.cc,
+// collector/garbage_collector.cc: "GC: Wait For Completion Alloc", "Background concurrent
+// copying GC"; the thread is HeapTaskDaemon).
+var garbage = regexp.MustCompile(`(^|[ :])GC($|[ :])|HeapTaskDaemon|concurrent copying|mark compact|mark sweep|CollectorTransition`)
+
+// building are slices in which views are made rather than measured, wherever that
+// happens (LayoutInflater.java, RecyclerView's "RV …", Compose's "Recomposer:…",
+// "compose:…", "Compose:…").
+var building = regexp.MustCompile(`^(inflate|RV |Recomposer:|[Cc]ompose:|AndroidOwner:|LazyLayout|lazy)`)
+
+// blameOf is whom a part of a path belongs to: kind, stage and thread of it tell.
+func blameOf(p run.FramePart) blame {
+	if garbage.MatchString(p.What) && p.Name != run.WaitBinder && p.Name != run.WaitIO {
+		return blame{GCKind, "garbage collection"}
+	}
+	switch p.Name {
+	case run.WaitBinder:
+		return blame{BinderKind, p.What}
+	case run.WaitIO:
+		return blame{IOKind, p.What}
+	case run.WaitLock:
+		return blame{LockKind, p.What}
+	case run.WaitRunnable:
+		return blame{CPUKind, p.What}
+	case run.WaitSleep:
+		return blame{SleepKind, p.What}
+	case run.WaitBlocked:
+		return blame{BlockedKind, p.What}
+	case run.WaitGC:
+		return blame{GCKind, "garbage collection"}
+	case run.WaitGPU:
+		return blame{GPUKind, "GPU"}
+	case run.WaitBuffer:
+		return blame{bufferKind, displayProcess}
+	case run.WaitRunning:
+		return ownWork(p)
+	}
+	return blame{}
+}
+
+// bufferKind is the blame for buffers that were not given back: whose fault that is, is
+// told by what else took longer.
+const bufferKind = "buffer"
+
+const displayProcess = "surfaceflinger"
+
+// ownWork is whom running belongs to: by stage, and by slice where that tells more.
+func ownWork(p run.FramePart) blame {
+	if building.MatchString(p.What) {
+		return blame{WorkKind, p.What}
+	}
+	switch p.Stage {
+	case run.StageComposition:
+		return blame{CompositionKind, displayProcess}
+	case run.StageGPU:
+		return blame{GPUKind, "GPU"}
+	case run.StageMeasure:
+		return blame{MeasureKind, p.What}
+	case run.StageLayout:
+		return blame{LayoutKind, p.What}
+	case run.StageDraw, run.StageSync, run.StageRender:
+		return blame{DrawKind, p.What}
+	}
+	return blame{WorkKind, p.What}
+}
+
+// isWork reports whether the time is the app's own, running: what a slower core makes
+// longer.
+func isWork(kind string) bool {
+	switch kind {
+	case MeasureKind, LayoutKind, DrawKind, WorkKind:
+		return true
+	}
+	return false
+}
+
+// drawsMore reports whether a kind takes longer where more is drawn.
+func drawsMore(kind string) bool {
+	return kind == DrawKind || kind == GPUKind || kind == CompositionKind
+}
+
+// brief is a subject in words, "" where nothing tells.
+func (b blame) brief() string { return strings.TrimSpace(b.subject) }

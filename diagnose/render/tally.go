@@ -1,0 +1,167 @@
+package render
+
+import (
+	"math"
+	"slices"
+
+	"github.com/apkgate/apkgate/run"
+)
+
+// moments are a time's sum and sum of squares over frames, in ms and ms².
+type moments struct{ sum, squares float64 }
+
+func (m *moments) add(o moments) { m.sum += o.sum; m.squares += o.squares }
+
+// momentsOf are those of all times of a spread. Between two quantiles times are taken
+// for spread evenly.
+func momentsOf(s run.Spread) moments {
+	n, q := float64(s.Count), s.QuantilesMS
+	variance := 0.0
+	if steps := float64(len(q) - 1); steps >= 1 {
+		mean, square := 0.0, 0.0
+		for i := 1; i < len(q); i++ {
+			a, b := q[i-1], q[i]
+			mean += (a + b) / 2 / steps
+			square += (a*a + a*b + b*b) / 3 / steps
+		}
+		variance = max(square-mean*mean, 0)
+	}
+	return moments{n * s.MeanMS, n * (variance + s.MeanMS*s.MeanMS)}
+}
+
+// place is where most of a blame's time lies.
+type place struct {
+	stage, thread string
+	ms            float64
+}
+
+// tally is what like frames took, by blame.
+type tally struct {
+	frames float64
+	took   moments
+	parts  map[blame]moments
+	places map[blame]place
+}
+
+func newTally() tally { return tally{parts: map[blame]moments{}, places: map[blame]place{}} }
+
+// add takes up a group of frames.
+func (t *tally) add(g run.FrameGroup) {
+	t.frames += float64(g.Frames)
+	t.took.add(momentsOf(g.Took))
+	listed := map[string]float64{}
+	for _, p := range g.Path {
+		m := momentsOf(p.Spread)
+		listed[p.Name] += m.sum
+		t.part(blameOf(p), p, m)
+	}
+	if g.Path == nil {
+		return
+	}
+	for _, w := range g.Waits { // what the list of parts has no room for
+		if m := momentsOf(w.Spread); m.sum > 0 && m.sum > listed[w.Name] {
+			rest := (m.sum - listed[w.Name]) / m.sum
+			t.part(blameOf(run.FramePart{Name: w.Name}), w, moments{m.sum * rest, m.squares * rest * rest})
+		}
+	}
+}
+
+func (t *tally) part(b blame, p run.FramePart, m moments) {
+	if b.kind == "" {
+		return
+	}
+	all := t.parts[b]
+	all.add(m)
+	t.parts[b] = all
+	if at := t.places[b]; m.sum > at.ms {
+		t.places[b] = place{p.Stage, p.Thread, m.sum}
+	}
+}
+
+// mean is a blame's ms per frame.
+func (t tally) mean(b blame) float64 { return t.parts[b].sum / max(t.frames, 1) }
+
+// event is what is known of an event's frames in one run.
+type event struct {
+	frames       float64 // all of them, with those that were late and nobody saw
+	late, normal tally
+	// How its late frames and its normal ones ran on processors.
+	lateCores, normalCores coreFacts
+	views                  *redundant
+}
+
+// tallied adds up the frames of an event, "" for all. One that was late while a buffer
+// was ready is left out: nobody saw it ("Aging or Glitching?", section 2.3).
+func tallied(f *run.Frames, name string) event {
+	out := event{late: newTally(), normal: newTally(), views: redundantIn(f, name)}
+	for _, g := range f.Groups {
+		if name != "" && g.Event != name {
+			continue
+		}
+		out.frames += float64(g.Frames)
+		switch {
+		case isLate(g.Class):
+			out.late.add(g)
+			out.lateCores.add(g)
+		case g.Class == run.NormalFrames:
+			out.normal.add(g)
+			out.normalCores.add(g)
+		}
+	}
+	return out
+}
+
+// pooled are the tallies of several runs as one.
+func pooled(all []tally) tally {
+	out := newTally()
+	for _, t := range all {
+		out.frames += t.frames
+		out.took.add(t.took)
+		for b, m := range t.parts {
+			sum := out.parts[b]
+			sum.add(m)
+			out.parts[b] = sum
+			if t.places[b].ms > out.places[b].ms {
+				out.places[b] = t.places[b]
+			}
+		}
+	}
+	return out
+}
+
+// seen are the event's frames that were shown, late or not.
+func (e event) seen() tally { return pooled([]tally{e.normal, e.late}) }
+
+// blames are those of both, in a fixed order.
+func blames(all ...tally) []blame {
+	var out []blame
+	for _, t := range all {
+		for b := range t.parts {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, compareBlames)
+	return slices.Compact(out)
+}
+
+// estimate is a mean and its standard error.
+type estimate struct{ mean, err float64 }
+
+// Frames of one repetition are like each other, and repetitions of one session are: their
+// spread alone would promise more than it holds.
+const (
+	alike2  = 2.0  // by how much frames' likeness widens a variance
+	drifted = 0.05 // of its mean, by which any time may differ from session to session
+)
+
+// of estimates ms per frame of several blames together.
+func (t tally) of(all []blame) estimate {
+	n := max(t.frames, 1)
+	var mean, variance float64
+	for _, b := range all {
+		m := t.parts[b]
+		mean += m.sum / n
+		variance += max(m.squares/n-m.sum/n*m.sum/n, 0)
+	}
+	return estimate{mean, math.Sqrt(alike2*variance/n + drifted*drifted*mean*mean)}
+}
