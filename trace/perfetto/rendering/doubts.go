@@ -48,8 +48,8 @@ func (c *doubts) say(r *reader, monotonic bool) {
 		"%d frame more than are kept is left out",
 		"%d frames more than are kept are left out")
 	count(c.pathless,
-		"%d frame has no critical path: the paths before it have more steps than are kept",
-		"%d frames have no critical path: the paths before them have more steps than are kept")
+		"%d frame has no critical path: those before it took all the steps, or all the work, that there is for paths",
+		"%d frames have no critical path: those before them took all the steps, or all the work, that there is for paths")
 	if len(r.done) > 0 && !monotonic {
 		w.Addf(0, "nothing in the trace leads to CLOCK_MONOTONIC: times are on the trace's own clock")
 	}

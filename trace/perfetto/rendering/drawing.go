@@ -154,15 +154,19 @@ func (r *reader) look(h *history, d *drawing) {
 	// The compositor takes a buffer somewhere within each period. A quarter of one before the
 	// deadline it has taken that of the period before, and not yet the one that this frame
 	// was to be.
-	at := d.At + period - min(period, leastPeriod*4)/4
+	at := d.At + period - min(period, frame.SlowLimit)/4
 	if d.Ready = r.buffers.ready(d.Layer, at); d.Ready > 0 && d.app <= at {
 		d.Ready-- // it is one of them
 	}
 	d.Class = d.class()
-	d.Stages = h.stagesOf(d)
-	d.Path = r.path(h, d)
-	r.steps += len(d.Path)
-	if len(h.sched.Turns) > 0 {
+	if r.work < maxWork {
+		d.Stages = h.stagesOf(d)
+		d.Path = r.path(h, d)
+		r.steps += len(d.Path)
+	} else {
+		r.counts.pathless++
+	}
+	if len(h.sched.Turns) > 0 && r.work < maxWork {
 		d.use.occupied(h, min(len(r.clocks), maxCPUs), d.At, d.end)
 	}
 	d.slices, d.display = [2]slice{}, nil
@@ -178,16 +182,13 @@ func (d *drawing) find(h *history) {
 			break
 		}
 	}
-	last := time.Duration(0)
-	for _, thread := range h.members(d.PID) {
-		for _, row := range h.between(thread, d.At-slack, d.app+slack) {
-			s := &h.spans[row]
-			switch {
-			case strings.HasPrefix(s.name, drawFrame) && d.is(tokenOf(s.name, drawFrame), s.at) && s.at >= last:
-				d.draw, last = row, s.at
-			case strings.HasPrefix(s.name, gpuWait) && s.end() <= d.app+slack && s.end() > d.app-slack:
-				d.gpu = row
-			}
+	for _, row := range h.amid(h.draws[d.PID], d.At-slack, d.app+slack) {
+		s := &h.spans[row]
+		switch {
+		case strings.HasPrefix(s.name, drawFrame) && d.is(tokenOf(s.name, drawFrame), s.at):
+			d.draw = row
+		case strings.HasPrefix(s.name, gpuWait) && s.end() <= d.app+slack && s.end() > d.app-slack:
+			d.gpu = row
 		}
 	}
 	if d.draw == none {
@@ -209,13 +210,10 @@ func (d *drawing) find(h *history) {
 // the first that begins when its buffer is queued.
 func (d *drawing) findGPU(h *history) {
 	const near = time.Millisecond
-	for _, thread := range h.members(d.PID) {
-		for _, row := range h.between(thread, d.queued-near, d.queued+leastPeriod) {
-			s := &h.spans[row]
-			if !strings.HasPrefix(s.name, gpuWait) || s.took < 0 || d.gpu != none && s.at >= h.spans[d.gpu].at {
-				continue
-			}
+	for _, row := range h.amid(h.draws[d.PID], d.queued-near, d.queued+leastPeriod) {
+		if s := &h.spans[row]; strings.HasPrefix(s.name, gpuWait) && s.took >= 0 {
 			d.gpu = row
+			break
 		}
 	}
 	if d.gpu != none {
@@ -227,7 +225,7 @@ func (d *drawing) findGPU(h *history) {
 // is reports that a slice with a number, or without, that begins at a time is the frame's.
 func (d *drawing) is(token int64, at time.Duration) bool {
 	if d.told != nil {
-		return token == 0 || token == d.Token
+		return token == d.Token
 	}
 	return at == d.slices[0].at || at == d.slices[1].at
 }

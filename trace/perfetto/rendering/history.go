@@ -3,6 +3,7 @@ package rendering
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/trace/perfetto/sched"
@@ -23,7 +24,9 @@ type history struct {
 	clocks  []frequencies // by CPU
 	disk    []request
 
-	processes map[int32][]int32 // threads by the number of the process, of those that were asked for
+	processes map[int32][]int32 // threads by the number of their process
+	draws     map[int32][]int32 // slices of render threads and of waits for the GPU, by the number of the process
+	work      *int              // rows that were looked at, of all frames
 
 	stateRows, spanRows, callRows, turnRows rows // by thread, and turns by CPU
 }
@@ -64,15 +67,29 @@ func (r *rows) of(number int32) []int32 {
 func newHistory(r *reader) *history {
 	h := &history{
 		sched: r.sched, threads: r.threads, roster: r.roster, spans: r.spans.list, calls: r.calls.list, clocks: r.clocks,
-		disk: r.disk, processes: map[int32][]int32{},
+		disk: r.disk, processes: map[int32][]int32{}, draws: map[int32][]int32{}, work: &r.work,
 	}
 	all := len(r.threads.Threads)
 	h.stateRows = sorted(len(h.sched.States), all, func(i int) int { return int(h.sched.States[i].Thread) })
 	h.spanRows = sorted(len(h.spans), all, func(i int) int { return int(h.spans[i].thread) })
 	h.callRows = sorted(len(h.calls), all, func(i int) int { return int(h.calls[i].client) })
 	h.turnRows = sorted(len(h.sched.Turns), maxCPUs, func(i int) int { return int(h.sched.Turns[i].CPU) })
+	for i := range h.threads.Threads {
+		pid := h.pid(int32(i))
+		h.processes[pid] = append(h.processes[pid], int32(i))
+	}
+	for i := range h.spans {
+		if name := h.spans[i].name; strings.HasPrefix(name, drawFrame) || strings.HasPrefix(name, gpuWait) {
+			pid := h.pid(h.spans[i].thread)
+			h.draws[pid] = append(h.draws[pid], int32(i))
+		}
+	}
 	return h
 }
+
+// maxWork is how many rows are looked at for all frames together. A made-up trace may have
+// frames that last as long as the trace, each.
+const maxWork = 100_000_000
 
 // before is the place in list of the last row that begins before a time; -1 where none does.
 func before(list []int32, t time.Duration, at func(row int32) time.Duration) int {
@@ -112,6 +129,7 @@ func (h *history) within(thread int32, t time.Duration) int32 {
 	row := list[i]
 	for row != none && h.spans[row].endsBefore(t) {
 		row = h.spans[row].parent
+		*h.work++
 	}
 	return row
 }
@@ -119,8 +137,19 @@ func (h *history) within(thread int32, t time.Duration) int32 {
 // between are a thread's slices that begin from one time on and before another.
 func (h *history) between(thread int32, from, to time.Duration) []int32 {
 	list := h.spanRows.of(thread)
+	return h.amid(list, from, to)
+}
+
+// amid are those of a list of slices, in the order of time, that begin from one time on and
+// before another.
+func (h *history) amid(list []int32, from, to time.Duration) []int32 {
+	if to <= from {
+		return nil
+	}
 	at := func(row int32) time.Duration { return h.spans[row].at }
-	return list[before(list, from, at)+1 : before(list, to, at)+1]
+	out := list[before(list, from, at)+1 : before(list, to, at)+1]
+	*h.work += 1 + len(out)
+	return out
 }
 
 // callAt is the call that a thread waited for just before a time, nil for none.
@@ -142,6 +171,7 @@ func (h *history) turns(cpu int32, from, to time.Duration, f func(thread int32, 
 	list := h.turnRows.of(cpu)
 	at := func(row int32) time.Duration { return h.sched.Turns[row].At }
 	for i := max(before(list, from, at), 0); i < len(list); i++ {
+		*h.work++
 		t := &h.sched.Turns[list[i]]
 		if t.At >= to {
 			return
@@ -199,24 +229,9 @@ func (h *history) pid(thread int32) int32 {
 	return 0
 }
 
-// members are the threads of a process.
-func (h *history) members(pid int32) []int32 {
-	if list, known := h.processes[pid]; known || pid <= 0 {
-		return list
-	}
-	var list []int32
-	for i := range h.threads.Threads {
-		if h.pid(int32(i)) == pid {
-			list = append(list, int32(i))
-		}
-	}
-	h.processes[pid] = list
-	return list
-}
-
 // main is the main thread of a process, none where the trace knows none.
 func (h *history) main(pid int32) int32 {
-	list := h.members(pid)
+	list := h.processes[pid]
 	for i := len(list) - 1; i >= 0; i-- {
 		if h.threads.Threads[list[i]].TID == pid {
 			return list[i]

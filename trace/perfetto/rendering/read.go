@@ -19,7 +19,7 @@ import (
 
 // Limits on what is kept, at one time and for good.
 const (
-	maxRows   = 400_000 // turns, states or slices, before what is over is looked at and dropped
+	maxRows   = 300_000 // turns, states or slices, before what is over is looked at and dropped
 	maxFrames = 100_000
 	maxSteps  = 500_000         // of the paths of all frames
 	behind    = time.Second     // that is kept before the first frame that is not over
@@ -123,6 +123,7 @@ type reader struct {
 	done     []*drawing
 	started  []slice // of Choreographer and of render threads, where these tell of frames
 	steps    int     // of all that were done
+	work     int     // rows that were looked at for them
 	now      time.Duration
 	next     int // rows at which what is over is looked at
 	counts   doubts

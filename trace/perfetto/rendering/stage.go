@@ -51,10 +51,13 @@ func stageOf(name string) string {
 	return ""
 }
 
-// tokenOf is the number behind the name of a slice, 0 where there is none.
+// tokenOf is the number behind the name of a slice, 0 where there is none. A frame that took
+// over the vsync of a later one says so in a slice within, whose number counts from there:
+// "Choreographer#doFrame - resynced to 11 in 3.1s".
 func tokenOf(name, before string) int64 {
 	rest, _ := strings.CutPrefix(strings.TrimPrefix(name, before), "s")
-	first, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	rest = strings.TrimPrefix(strings.TrimSpace(rest), "- resynced to ")
+	first, _, _ := strings.Cut(rest, " ")
 	token, err := strconv.ParseInt(first, 10, 64)
 	if err != nil {
 		return 0

@@ -1,6 +1,7 @@
 package rendering
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -38,8 +39,13 @@ func (r *reader) request(e *packets.Event) {
 // device is the one that a thread sent something to between two times, as "MAJOR:MINOR"; ""
 // for none. The kernel's dev_t has the minor number in 20 bits.
 func (h *history) device(thread int32, from, to time.Duration) string {
-	at := slices.IndexFunc(h.disk, func(q request) bool { return q.thread == thread && q.at >= from && q.at < to })
-	if at < 0 {
+	first, _ := slices.BinarySearchFunc(h.disk, from, func(q request, t time.Duration) int { return cmp.Compare(q.at, t) })
+	at := first
+	for at < len(h.disk) && h.disk[at].at < to && h.disk[at].thread != thread {
+		at++
+	}
+	*h.work += at - first
+	if at == len(h.disk) || h.disk[at].at >= to {
 		return ""
 	}
 	return fmt.Sprintf("device %d:%d", h.disk[at].device>>20, h.disk[at].device&(1<<20-1))
@@ -195,7 +201,7 @@ func (w *walker) owner(thread, row int32, at time.Duration) (int32, string) {
 
 // numbered is the thread of a number in the process of another, none where there is none.
 func (w *walker) numbered(tid, beside int32) int32 {
-	for _, one := range w.h.members(w.h.pid(beside)) {
+	for _, one := range w.h.beside(beside) {
 		if w.h.threads.Threads[one].TID == tid {
 			return one
 		}
@@ -207,7 +213,7 @@ func (w *walker) numbered(tid, beside int32) int32 {
 // where there are several. The kernel's names have 15 bytes.
 func (w *walker) namesake(name string, beside int32) int32 {
 	found := int32(none)
-	for _, one := range w.h.members(w.h.pid(beside)) {
+	for _, one := range w.h.beside(beside) {
 		own, _ := w.h.name(one)
 		if own != name && (len(own) != 15 || !strings.HasPrefix(name, own)) {
 			continue
@@ -218,6 +224,13 @@ func (w *walker) namesake(name string, beside int32) int32 {
 		found = one
 	}
 	return found
+}
+
+// beside are the threads of a thread's process.
+func (h *history) beside(thread int32) []int32 {
+	list := h.processes[h.pid(thread)]
+	*h.work += len(list)
+	return list
 }
 
 // first is the first text that is not empty.

@@ -9,13 +9,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/power"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
 	"github.com/apkgate/apkgate/trace/perfetto/tables"
 	"github.com/apkgate/apkgate/trace/perfetto/tracetest"
 )
 
-// readers are what is measured: power alone, slices, and all tables one after the other.
-var readers = map[string][]string{"power": {"power"}, "slices": {"slices"}, "all": append([]string{"power"}, tables.Names()...)}
+// readers are what is measured: power alone, slices, an app's frames, and all tables one after
+// the other.
+var readers = map[string][]string{
+	"power": {"power"}, "slices": {"slices"}, "rendering": {"rendering"}, "all": append([]string{"power"}, tables.Names()...),
+}
 
 // TestMain reads a trace and says what it took, where the test below asks for it in a
 // process of its own.
@@ -37,9 +42,12 @@ func read(what, path string) error {
 		if err != nil {
 			return err
 		}
-		if one == "power" {
+		switch one {
+		case "power":
 			_, err = power.Read(f)
-		} else {
+		case "rendering":
+			err = drawn(f)
+		default:
 			_, err = tables.Read(f, one)
 		}
 		if err != nil {
@@ -56,18 +64,39 @@ func read(what, path string) error {
 	return err
 }
 
+// drawn reads the frames of the app that scrolls, each of which has a path.
+func drawn(f *os.File) error {
+	trace, err := rendering.Read(packets.Packets(f), rendering.App{Package: tracetest.App})
+	if err != nil {
+		return err
+	}
+	for i := range trace.Frames {
+		if one := &trace.Frames[i]; one.Took != 8*time.Millisecond || len(one.Path) < 5 {
+			return fmt.Errorf("frame %d took %v, in %d steps", one.Token, one.Took, len(one.Path))
+		}
+	}
+	if len(trace.Frames) < tracetest.Rate {
+		return fmt.Errorf("%d frames", len(trace.Frames))
+	}
+	return nil
+}
+
 // TestMemoryIsBounded reads made-up traces, each reader in a process of its own, and says
 // how fast each was by the time of processors, which other work on the machine changes
 // little. Memory is what Go ever had of the system: a trace of 1 GB must be read in
-// 256 MiB. All tables of it take minutes and 1 GB of disk (APKGATE_FULL=1).
+// 256 MiB, for an app's frames in 512. All tables of it take minutes and 1 GB of disk (APKGATE_FULL=1).
 func TestMemoryIsBounded(t *testing.T) {
-	sizes, most := []int64{48_000_000}, map[string]uint64{"power": 112, "slices": 192} // MiB
+	sizes, most := []int64{48_000_000}, map[string]uint64{"power": 112, "slices": 192, "rendering": 320} // MiB
 	if os.Getenv("APKGATE_FULL") != "" {
-		sizes, most["all"] = []int64{200_000_000, 1_000_000_000}, 256
+		sizes, most["all"], most["rendering"] = []int64{200_000_000, 1_000_000_000}, 256, 512
 	}
 	for _, size := range sizes {
-		path := tracetest.File(t, size)
+		busy, scrolling := tracetest.File(t, size, tracetest.Busy), tracetest.File(t, size, tracetest.Scrolling)
 		for what, bound := range most {
+			path := busy
+			if what == "rendering" {
+				path = scrolling
+			}
 			mib, took := measured(t, what, path)
 			each := took / time.Duration(len(readers[what]))
 			t.Logf("%d MB, %s: %.0f MB/s, %d MiB", size/1_000_000, what, float64(size)/1e6/each.Seconds(), mib)

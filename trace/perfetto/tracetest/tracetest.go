@@ -45,15 +45,16 @@ func (m Message) Packed(number protowire.Number, list []int64) Message {
 	return m.In(number, b)
 }
 
-// File is a trace of so many bytes or a little more, in a folder that goes with the test.
-func File(t testing.TB, size int64) string {
+// File is a trace of so many bytes or a little more, as write makes it (Busy, Scrolling), in a
+// folder that goes with the test.
+func File(t testing.TB, size int64, write func(w io.Writer, size int64) error) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "busy.pftrace")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Busy(f, size); err != nil {
+	if err := write(f, size); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -63,12 +64,25 @@ func File(t testing.TB, size int64) string {
 }
 
 // Busy writes a trace of so many bytes or a little more.
-func Busy(w io.Writer, size int64) error {
-	p := &phone{out: bufio.NewWriterSize(w, 1<<20), random: rand.New(rand.NewSource(1))}
+func Busy(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs)) }
+
+// Scrolling writes a trace as Busy does, in which the process App draws Rate frames in a
+// second on a CPU of its own, which nothing else runs on.
+func Scrolling(w io.Writer, size int64) error { return write(w, size, len(phone{}.runs)-1) }
+
+// write writes a trace of so many bytes in which so many CPUs are busy with anything.
+func write(w io.Writer, size int64, busy int) error {
+	p := &phone{out: bufio.NewWriterSize(w, 1<<20), random: rand.New(rand.NewSource(1)), least: 10}
+	if busy < len(p.runs) {
+		p.least = AppPID + 10
+	}
 	p.begin()
 	for at := int64(second); p.written < size && p.err == nil; at += second / 4 {
-		for cpu := range p.runs {
+		for cpu := range p.runs[:busy] {
 			p.record(at, cpu)
+		}
+		if busy < len(p.runs) {
+			p.scroll(at, busy)
 		}
 		p.measure(at)
 	}
@@ -89,6 +103,8 @@ type phone struct {
 	runs    [8]int64 // the thread that runs on each CPU
 	joules  [4]int64 // of each rail, µWs
 	frames  int64
+	token   int64 // of the app's last frame
+	least   int64 // the number of the first thread that runs just anywhere
 }
 
 func (p *phone) put(packet Message) {
@@ -135,7 +151,7 @@ func (p *phone) record(at int64, cpu int) {
 	var times, tids, states, prios, comms []int64
 	for range 400 {
 		ns += 1 + p.random.Int63n(600_000)
-		next := 10 + p.random.Int63n(lastThread-10)
+		next := p.least + p.random.Int63n(lastThread-p.least)
 		times, tids, states = append(times, ns-last), append(tids, next), append(states, 1)
 		prios, comms = append(prios, 120), append(comms, next%8)
 		last, p.runs[cpu] = ns, next

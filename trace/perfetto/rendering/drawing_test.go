@@ -1,0 +1,238 @@
+package rendering_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+)
+
+// What Android says of a frame decides its class, since it knows when the frame was shown.
+func TestTheClassOfAFrame(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		jank    int64
+		present int64
+		took    float64
+		ready   int // buffers that wait from before the vsync on, -1 for no counter
+		want    string
+	}{
+		{"in time", noJank, 1, 12, -1, run.NormalFrames},
+		{"too late", appLate, 2, 20, -1, run.SlowFrames},
+		{"too late for long", appLate, 2, 701, -1, run.FrozenFrames},
+		{"not longer than that", appLate, 2, 700, -1, run.SlowFrames},
+		{"after its deadline, and shown in time", noJank, 1, 17, -1, run.BufferedFrames},
+		{"behind others", stuffed, 2, 12, -1, run.BufferedFrames},
+		{"behind others, and too late for that too", stuffed | appLate, 2, 40, 2, run.SlowFrames},
+		{"too late, whatever counters tell", appLate, 2, 20, 2, run.SlowFrames},
+		{"nobody knows, and no buffer was ready", unknownJank, 5, 20, 0, run.SlowFrames},
+		{"nobody knows, and one was", unknownJank, 5, 20, 1, run.BufferedFrames},
+		{"nobody knows, in time", unknownJank, 5, 12, 0, run.NormalFrames},
+		{"late by the compositor", cpuLate, 2, 12, -1, run.SlowFrames},
+	} {
+		p := newPhone()
+		if c.ready >= 0 {
+			p.count(900, "BufferTX - "+layer, c.ready)
+		}
+		p.shown(5, vsync, due, vsync, vsync+c.took, c.jank, c.present)
+		p.slice(ui, "anything", 900, 2000)
+		if f := only(t, p.read(t)); f.Class != c.want || f.Ready != c.ready {
+			t.Errorf("%s: %s, %d ready, want %s", c.name, f.Class, f.Ready, c.want)
+		}
+	}
+}
+
+// older draws a frame on a device without a frame timeline: both threads' parts from begin on.
+func (p *phone) older(begin, main, rendering float64) {
+	p.slice(ui, "Choreographer#doFrame", begin, begin+main)
+	p.slice(render, "DrawFrame", begin+main-1, begin+main+rendering)
+}
+
+// Where there is no frame timeline, frames are those of which both threads have written a
+// part, from the apps' vsync on, and late ones that a ready buffer hid are told by the count
+// of buffers.
+func TestFramesOfOlderAndroids(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	for i := range 20 { // vsyncs 16 ms apart
+		p.count(float64(1000+16*i), "VSYNC-app", i%2)
+	}
+	p.older(1001, 5, 3)  // 0 to 9 ms after the vsync at 1000
+	p.older(1016, 15, 5) // 20 ms, and nothing to show meanwhile
+	p.older(1048, 15, 6) // 21 ms, while one buffer waits
+	p.older(1080, 3, 2)
+	p.slice(ui, "Choreographer#doFrame", 1096, 1099) // draws nothing
+	counts := map[float64]int{1009: 1, 1020: 0, 1036: 1, 1040: 0, 1045: 2, 1052: 1, 1069: 2, 1070: 1, 1085: 2, 1090: 1}
+	at := make([]float64, 0, len(counts))
+	for one := range counts {
+		at = append(at, one)
+	}
+	slices.Sort(at)
+	for _, one := range at {
+		p.count(one, layer, counts[one])
+		p.count(one, "TX - "+layer, 5) // transactions, which are no buffers
+	}
+	trace := p.read(t)
+	var got []string
+	for _, f := range trace.Frames {
+		got = append(got, fmt.Sprint(f.At, " ", f.Took, " ", f.Deadline, " ", f.Class, " ", f.Ready, " ", f.Layer == layer))
+	}
+	want := []string{"1s 9ms 16ms normal 0 true", "1.016s 20ms 16ms slow 0 true", "1.048s 21ms 16ms buffered 1 true", "1.08s 5ms 16ms normal 0 true"}
+	if trace.Source != rendering.DoFrame || !slices.Equal(got, want) {
+		t.Errorf("%s: %q,\nwant %q", trace.Source, got, want)
+	}
+	if !slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return strings.HasPrefix(w.Text, "the trace has no frame timeline") }) {
+		t.Errorf("warnings: %v", trace.Warnings)
+	}
+}
+
+// Without a word on the display's rate, a frame is slow beyond a period of 60 Hz.
+func TestFramesWithoutTheDisplaysRate(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.older(1001, 10, 6.6)
+	p.older(1101, 10, 6.7)
+	trace := p.read(t)
+	if len(trace.Frames) != 2 || trace.Frames[0].Class != run.NormalFrames || trace.Frames[1].Class != run.SlowFrames || trace.Frames[1].Deadline != 0 {
+		t.Errorf("%+v", trace.Frames)
+	}
+}
+
+// Frames end with the GPU where the app's own slices tell of it.
+func TestFramesOfOlderAndroidsEndWithTheGPU(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.slice(ui, "Choreographer#doFrame", 1000, 1005)
+	p.slice(render, "DrawFrame", 1004, 1009)
+	p.slice(render, "queueBuffer", 1008, 1008.5)
+	p.slice(gpuThread, "waiting for GPU completion 41", 995, 1003) // of the frame before
+	p.slice(gpuThread, "waiting for GPU completion 42", 1008.2, 1030)
+	f := only(t, p.read(t))
+	if f.Took != 30*time.Millisecond || f.Class != run.SlowFrames {
+		t.Errorf("%+v", f)
+	}
+	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitRunning: 8.5, run.WaitGPU: 21.5})
+}
+
+// Another app's frames, frames without an end, those that the compositor passed over.
+func TestWhichFramesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.shown(5, vsync, due, vsync, vsync+5, noJank, 1)
+	p.shown(6, vsync+16, due+16, vsync+16, vsync+30, 1024, 4) // dropped
+	p.shown(7, vsync+32, due+32, vsync+32, vsync+40, noJank, 1)
+	p.packets = p.packets[:len(p.packets)-1] // its end
+	p.slice(ui, "anything", 900, 2000)
+	trace := p.read(t)
+	if len(trace.Frames) != 1 || trace.Lost != 1 || trace.Source != rendering.FrameTimeline {
+		t.Errorf("%+v", trace)
+	}
+	for _, want := range []string{"the end of 1 frame is not in the trace: it is left out", "1 frame was passed over by the compositor for a newer one: it is left out"} {
+		if !slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return w.Text == want }) {
+			t.Errorf("no warning %q: %v", want, trace.Warnings)
+		}
+	}
+	other, err := rendering.Read(packets.Packets(bytes.NewReader(p.bytes())), rendering.App{Package: "com.example"})
+	if err != nil || len(other.Frames) != 0 || other.Source != "" {
+		t.Errorf("of an app whose name begins alike: %+v, %v", other, err)
+	}
+	byNumber, err := rendering.Read(packets.Packets(bytes.NewReader(p.bytes())), rendering.App{Process: func(pid int) bool { return pid == ui }})
+	if err != nil || len(byNumber.Frames) != 1 {
+		t.Errorf("of a process: %+v, %v", byNumber, err)
+	}
+}
+
+// A process is the app's by its window too, where the trace does not name it.
+func TestAnAppIsFoundByItsWindow(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.packets = p.packets[:1] // the clocks
+	p.shown(5, vsync, due, vsync, vsync+5, noJank, 1)
+	p.slice(ui, "anything", 900, 2000)
+	only(t, p.read(t))
+}
+
+// How a frame used the processors: 0 to 3 are little ones here, 4 and 5 big ones.
+func TestHowAFrameUsedTheProcessors(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	for cpu := range int64(6) {
+		most := int64(1_000_000)
+		if cpu > 3 {
+			most = 2_000_000
+		}
+		p.clock(1, cpu, most)
+		p.clock(2, cpu, most/2)
+	}
+	p.run(0, ui, begun, 1005, waiting) // 5 of the path's 8 ms on CPU 0, with what follows
+	p.drawnFrom(1005)                  // to 1007 there, and 3 ms on CPU 1 until 1010
+	for cpu := 2; cpu < 4; cpu++ {
+		p.run(cpu, rival, 990, 1030, waiting)
+	}
+	p.run(4, rivalWorker, 990, 1006, waiting)
+	f := only(t, p.read(t))
+	busy := (6 + 3 + 12 + 12) / (4 * 12.0)
+	for name, pair := range map[string][2]float64{
+		"little": {f.Cores.Little, 1}, "little, busy": {f.Cores.LittleBusy, busy}, "big, busy": {f.Cores.BigBusy, 6 / (2 * 12.0)}, "frequency": {f.Cores.Frequency, 0.5},
+	} {
+		if math.Abs(pair[0]-pair[1]) > 1e-6 {
+			t.Errorf("%s: %v, want %v", name, pair[0], pair[1])
+		}
+	}
+	if running := slices.IndexFunc(f.Path, func(s rendering.Step) bool { return s.Thread == "main" && s.Kind == run.WaitRunning }); f.Path[running].CPU != 0 || f.Path[running].KHz != 500_000 {
+		t.Errorf("%+v", f.Path[running])
+	}
+}
+
+// What CPUs could run at, which the trace may say, tells big ones that never ran fast.
+func TestClustersByWhatCPUsCanDo(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	info := message(nil)
+	for cpu := range int64(4) {
+		most := int64(1_800_000)
+		if cpu == 3 {
+			most = 2_800_000
+		}
+		info = info.In(1, message(nil).Num(2, 300_000).Num(2, most)) // CpuInfo.cpus, frequencies
+		p.clock(1, cpu, 300_000)
+	}
+	p.put(message(nil).In(67, info))
+	p.shown(5, vsync, due, vsync, vsync+5, noJank, 1)
+	trace := p.read(t)
+	if len(trace.Clusters) != 2 || !slices.Equal(trace.Clusters[0].CPUs, []int{0, 1, 2}) || trace.Clusters[1].MaxKHz != 2_800_000 {
+		t.Errorf("%+v", trace.Clusters)
+	}
+}
+
+// The process tree and the frame timeline may stand behind all else, in a buffer of their own.
+func TestWhatStandsAtTheEndOfTheFile(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1004, waiting)
+	p.drawnFrom(1004)
+	raw := p.bytes()
+	end := func(q *phone) []byte { q.events, q.turns = nil, nil; return q.bytes() }
+	kernel := newPhone()
+	kernel.events, kernel.turns, kernel.packets = slices.Clone(p.events), slices.Clone(p.turns), kernel.packets[:1]
+	turned := append(kernel.bytes(), end(p)...)
+	first, err := rendering.Read(packets.Packets(bytes.NewReader(raw)), app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := rendering.Read(packets.Packets(bytes.NewReader(turned)), app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := fmt.Sprintf("%+v", only(t, first)), fmt.Sprintf("%+v", only(t, second)); a != b {
+		t.Errorf("%s\nwith the frame timeline at the end:\n%s", a, b)
+	}
+}
