@@ -176,15 +176,11 @@ func (r *reader) look(h *history, d *drawing) {
 func (d *drawing) find(h *history) {
 	const slack = time.Millisecond // the timeline's end and the slice's are not taken at once
 	d.do, d.draw, d.gpu, d.queued = none, none, none, d.app
-	for _, row := range h.between(d.main, d.At-slack, d.end) {
-		if name := h.spans[row].name; strings.HasPrefix(name, doFrame) && d.is(tokenOf(name, doFrame), h.spans[row].at) {
-			d.do = row
-			break
-		}
-	}
 	for _, row := range h.amid(h.draws[d.PID], d.At-slack, d.app+slack) {
 		s := &h.spans[row]
 		switch {
+		case strings.HasPrefix(s.name, doFrame) && d.is(tokenOf(s.name, doFrame), s.at):
+			d.do, d.main = row, s.thread // some have windows on other threads
 		case strings.HasPrefix(s.name, drawFrame) && d.is(tokenOf(s.name, drawFrame), s.at):
 			d.draw = row
 		case strings.HasPrefix(s.name, gpuWait) && s.end() <= d.app+slack && s.end() > d.app-slack:

@@ -25,7 +25,7 @@ type history struct {
 	disk    []request
 
 	processes map[int32][]int32 // threads by the number of their process
-	draws     map[int32][]int32 // slices of render threads and of waits for the GPU, by the number of the process
+	draws     map[int32][]int32 // slices of frames and of waits for the GPU, by the number of the process
 	work      *int              // rows that were looked at, of all frames
 
 	stateRows, spanRows, callRows, turnRows rows // by thread, and turns by CPU
@@ -79,7 +79,7 @@ func newHistory(r *reader) *history {
 		h.processes[pid] = append(h.processes[pid], int32(i))
 	}
 	for i := range h.spans {
-		if name := h.spans[i].name; strings.HasPrefix(name, drawFrame) || strings.HasPrefix(name, gpuWait) {
+		if name := h.spans[i].name; isFrame(name) || strings.HasPrefix(name, gpuWait) {
 			pid := h.pid(h.spans[i].thread)
 			h.draws[pid] = append(h.draws[pid], int32(i))
 		}

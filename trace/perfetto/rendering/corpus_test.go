@@ -1,0 +1,205 @@
+package rendering_test
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apkgate/apkgate/internal/corpustest"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+	"github.com/apkgate/apkgate/trace/systrace"
+)
+
+// real reads a file of the corpus, a trace of packets unless it is in the folder of texts.
+func real(t *testing.T, path string, of rendering.App) rendering.Trace {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	in := packets.Packets(f)
+	if strings.Contains(path, "systrace") {
+		in = systrace.Source(f)
+	}
+	trace, err := rendering.Read(in, of)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	for i := range trace.Frames {
+		if err := sound(&trace.Frames[i]); err != nil {
+			t.Errorf("%s: frame %d: %v", path, i, err)
+		}
+	}
+	return trace
+}
+
+func anything(int) bool { return true }
+
+// TestEveryRealTraceIsRead reads the frames of all processes of every trace of the corpus.
+func TestEveryRealTraceIsRead(t *testing.T) {
+	t.Parallel()
+	files, drawn := 0, 0
+	for _, folder := range []string{"perfetto", "perfetto-expected", "systrace"} {
+		err := filepath.WalkDir(corpustest.Path(t, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			if ext := filepath.Ext(path); ext != ".pftrace" && ext != ".perfetto-trace" && ext != ".systrace" && folder != "systrace" {
+				return nil
+			}
+			files++
+			if trace := real(t, path, rendering.App{Process: anything}); len(trace.Frames) > 0 {
+				drawn++
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 100 || drawn < 10 {
+		t.Errorf("%d traces, of which %d have frames", files, drawn)
+	}
+}
+
+// What docs/evaluation.md says of real traces. The numbers beside are those of the tables of
+// slices, states and transactions (apkgate inspect perfetto --table), as a person reads them
+// in Perfetto's user interface.
+func TestWhatRealTracesShow(t *testing.T) {
+	t.Parallel()
+	start := corpustest.Path(t, "perfetto", "api32_startup_warm.perfetto-trace")
+	t.Run("an app's start waits for its window", func(t *testing.T) {
+		trace := real(t, start, rendering.App{Package: "androidx.benchmark.integration.macrobenchmark.target"})
+		if len(trace.Frames) != 2 || len(trace.Clusters) != 3 || trace.Lost != 0 {
+			t.Fatalf("%d frames, %+v, %d lost", len(trace.Frames), trace.Clusters, trace.Lost)
+		}
+		f := &trace.Frames[0]
+		if f.Token != 191185 || f.Class != run.NormalFrames || f.Ready != 0 {
+			t.Errorf("%+v", f)
+		}
+		// The main thread sleeps for 5.318 ms in a transaction to system_server of 5.375 ms,
+		// in relayoutWindow, and for 0.197 ms in one to SurfaceFlinger.
+		about(t, f, run.WaitBinder, run.StageTraversal, 5.515, 0.3)
+	})
+	t.Run("a splash screen is late by system_server and a buffer", func(t *testing.T) {
+		trace := real(t, start, rendering.App{Package: "com.android.systemui"})
+		f := &trace.Frames[0]
+		// It ends 0.197 ms after its deadline. The thread of the splash screen's window waits
+		// for a transaction of 7.168 ms, before its part of the frame begins, and the render
+		// thread 2.132 ms for its first buffer to be allocated.
+		if f.Token != 191058 || f.Class != run.SlowFrames || f.Jank != "App Deadline Missed" || (f.Took-f.Deadline).Microseconds() != 197 {
+			t.Errorf("%+v", f)
+		}
+		about(t, f, run.WaitBinder, "", 6.6, 0.7)
+		about(t, f, run.WaitBuffer, run.StageRender, 1.9, 0.4)
+	})
+	t.Run("an app recomposes for long", func(t *testing.T) {
+		trace := real(t, corpustest.Path(t, "perfetto", "nowinandroid_trace.perfetto-trace"), rendering.App{Package: "com.google.samples.apps.nowinandroid.demo"})
+		classes := map[string]int{}
+		for _, f := range trace.Frames {
+			classes[f.Class]++
+		}
+		// Of 739 frames, one without an end, Android calls 11 late, 5 late and stuffed, 45 stuffed.
+		if classes[run.SlowFrames] != 16 || classes[run.BufferedFrames] != 45 || classes[run.NormalFrames] != 677 || trace.Lost != 1 {
+			t.Errorf("%v, %d lost", classes, trace.Lost)
+		}
+		worst := slices.MaxFunc(trace.Frames, func(a, b rendering.Frame) int { return int(a.Took - b.Took) })
+		of := took(worst.Path, func(s rendering.Step) string { return s.What })
+		if worst.Token != 154408141 || of["Compose:recompose"] < 20 || of["Compose:recompose"] < of["AndroidOwner:measureAndLayout"] {
+			t.Errorf("%d took %v: %v", worst.Token, worst.Took, of)
+		}
+	})
+	t.Run("a list of Android 5 lays itself out", func(t *testing.T) {
+		trace := real(t, corpustest.Path(t, "systrace", "catapult_decompressed_atrace_data.txt"), rendering.App{Process: func(pid int) bool { return pid == 18926 }})
+		late := slices.DeleteFunc(slices.Clone(trace.Frames), func(f rendering.Frame) bool { return f.Class == run.NormalFrames })
+		if trace.Source != rendering.DoFrame || len(trace.Frames) != 14 || len(late) != 3 {
+			t.Fatalf("%s: %d frames, %d late", trace.Source, len(trace.Frames), len(late))
+		}
+		about(t, &late[0], run.WaitRunning, run.StageLayout, 11.858, 0.01)
+	})
+}
+
+// about holds what the path of a frame has of a kind in a stage to some ms, give or take.
+func about(t *testing.T, f *rendering.Frame, kind, stage string, ms, give float64) {
+	t.Helper()
+	got := took(f.Path, func(s rendering.Step) string { return s.Kind + " " + s.Stage })
+	if d := got[kind+" "+stage] - ms; d > give || d < -give {
+		t.Errorf("frame %d: %q took %.3f ms, want %.3f within %.3f\n%v", f.Token, kind+" "+stage, got[kind+" "+stage], ms, give, got)
+	}
+}
+
+// TestFramesAreThoseOfPerfettosTable compares with the frames by layer that Perfetto's own test
+// of android.frames.timeline expects: number, layer, process, beginning or what goes before it,
+// and end. Its last but one has no layer, since no buffer of it is in the trace; the one that
+// the compositor made late ends here when it was shown.
+func TestFramesAreThoseOfPerfettosTable(t *testing.T) {
+	t.Parallel()
+	folder := corpustest.Path(t, "perfetto-expected")
+	trace := real(t, filepath.Join(folder, "Frames__android_frames_layers.pftrace"), rendering.App{Package: "com.android.systemui"})
+	var got []string
+	for _, f := range trace.Frames {
+		if f.Token == 100 {
+			if !strings.Contains(f.Jank, "SurfaceFlinger") || f.At.Milliseconds() != 200 || f.Took.Milliseconds() <= 22 {
+				t.Errorf("the compositor's late frame: %+v", f)
+			}
+			continue
+		}
+		got = append(got, fmt.Sprint(f.Token, " TX - ", f.Layer, " ", (f.At+f.Took).Nanoseconds()))
+	}
+	file, err := os.Open(filepath.Join(folder, "Frames__android_frames_layers.out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(file).ReadAll()
+	_ = file.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, row := range rows[1:] {
+		number, end, layer := row[0], row[3], row[11]
+		one := number + " " + layer + " " + end
+		if layer != "[NULL]" && number != "100" && !slices.Contains(want, one) { // one row each time that it was drawn
+			want = append(want, one)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(want) < 10 || !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestOverrunsAreThoseOfPerfettosTable compares by how much each frame missed its deadline, by
+// the first layer of each number.
+func TestOverrunsAreThoseOfPerfettosTable(t *testing.T) {
+	t.Parallel()
+	folder := corpustest.Path(t, "perfetto-expected")
+	trace := real(t, filepath.Join(folder, "Frames__android_frames_overrun.pftrace"), rendering.App{Package: "com.android.systemui"})
+	raw, err := os.ReadFile(filepath.Join(folder, "Frames__android_frames_overrun.out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, compared := map[int64]bool{100: true}, 0
+	for _, f := range trace.Frames {
+		if seen[f.Token] {
+			continue
+		}
+		seen[f.Token] = true
+		compared++
+		if line := fmt.Sprintf("\n%d,%d\n", f.Token, (f.Took - f.Deadline).Nanoseconds()); !strings.Contains(string(raw), line) {
+			t.Errorf("not in the table: %q", line)
+		}
+	}
+	if compared < 12 {
+		t.Errorf("%d frames were compared", compared)
+	}
+}
