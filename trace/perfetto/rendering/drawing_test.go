@@ -3,6 +3,7 @@ package rendering_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+	"github.com/apkgate/apkgate/trace/systrace"
 )
 
 // What Android says of a frame decides its class, since it knows when the frame was shown.
@@ -91,6 +93,29 @@ func TestFramesOfOlderAndroids(t *testing.T) {
 	}
 	if !slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool { return strings.HasPrefix(w.Text, "the trace has no frame timeline") }) {
 		t.Errorf("warnings: %v", trace.Warnings)
+	}
+}
+
+// A trace in text that lists no processes has the end of an app's name for its main thread.
+func TestFramesOfATraceInText(t *testing.T) {
+	t.Parallel()
+	text := `# tracer: nop
+ com.example.app-100   (  100) [000] ...1   10.001000: tracing_mark_write: B|100|Choreographer#doFrame
+ com.example.app-100   (  100) [000] ...1   10.005000: tracing_mark_write: E|100
+    RenderThread-101   (  100) [001] ...1   10.004000: tracing_mark_write: B|100|DrawFrame
+    RenderThread-101   (  100) [001] ...1   10.009000: tracing_mark_write: E|100
+`
+	for name, frames := range map[string]int{"com.example.app": 1, "org.com.example.app": 1, "com.example.other": 0} {
+		trace, err := rendering.Read(systrace.Source(strings.NewReader(text)), rendering.App{Package: name})
+		if err != nil || len(trace.Frames) != frames {
+			t.Errorf("%s: %+v, %v", name, trace, err)
+		}
+		if frames > 0 && (trace.Frames[0].Took != 8*time.Millisecond || trace.Frames[0].Path[len(trace.Frames[0].Path)-1].Thread != "RenderThread") {
+			t.Errorf("%+v", trace.Frames[0])
+		}
+	}
+	if _, err := rendering.Read(systrace.Source(io.MultiReader(strings.NewReader(text))), app); err == nil {
+		t.Error("a text that can't be read twice")
 	}
 }
 

@@ -285,7 +285,8 @@ func (r *reader) trace(lostFrames, lostKernel int) Trace {
 	return t
 }
 
-// processOf is the name of the process with a number, "" where it has none.
+// processOf is the name of the process with a number, "" where it has none. Where the trace
+// lists no processes, as one that atrace wrote, it is what the kernel calls the main thread.
 func processOf(t *threads.Tracker, roster *threads.Roster, pid int32) string {
 	if pid <= 0 {
 		return ""
@@ -293,8 +294,8 @@ func processOf(t *threads.Tracker, roster *threads.Roster, pid int32) string {
 	if process, known := t.Running(pid); known && t.Processes[process].Name != "" {
 		return t.Processes[process].Name
 	}
-	if one := roster.Processes[pid]; one != nil {
+	if one := roster.Processes[pid]; one != nil && one.Name != "" {
 		return one.Name
 	}
-	return ""
+	return t.Called(pid)
 }

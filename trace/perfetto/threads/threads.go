@@ -121,6 +121,14 @@ func (t *Tracker) Running(pid int32) (process int, known bool) {
 	return process, known
 }
 
+// Called is the name of the thread that has a number now, "" where there is none.
+func (t *Tracker) Called(tid int32) string {
+	if thread, ok := t.live[tid]; ok {
+		return t.Threads[thread].Name
+	}
+	return ""
+}
+
 // bare finds or adds the process that has a number now, without a main thread; where there
 // are too many, it is the idle one.
 func (t *Tracker) bare(pid int32) int {

@@ -35,7 +35,9 @@ func (p *phone) scroll(at int64, cpu int) {
 	wake := func(ns, tid, by int64) {
 		event(ns, by, field.EventSchedWaking, Message(nil).Num(field.SchedWakingPID, tid).Num(field.SchedWakingPrio, 120))
 	}
-	line := func(ns, tid int64, text string) { event(ns, tid, field.EventPrint, Message(nil).Text(field.PrintBuf, text+"\n")) }
+	line := func(ns, tid int64, text string) {
+		event(ns, tid, field.EventPrint, Message(nil).Text(field.PrintBuf, text+"\n"))
+	}
 	for i := range int64(Rate / 4) {
 		p.token++
 		ns := at + i*second/Rate
