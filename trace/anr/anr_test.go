@@ -82,7 +82,8 @@ func TestFrames(t *testing.T) {
 		"#03 pc 3f998  /data/app/base.apk (offset 3000) (???) (BuildId: bb4e)":                                             {Kind: anr.Native, Library: "/data/app/base.apk", BuildID: "bb4e", PC: 0x3f998},
 		"#19 pc 22258c  /system/lib64/libart.so (BuildId: e6c6)":                                                           {Kind: anr.Native, Library: "/system/lib64/libart.so", BuildID: "e6c6", PC: 0x22258c},
 		"#01 pc 10  /a/libx.so ((anonymous namespace)::run(void (*)(int))+4)":                                              {Kind: anr.Native, Name: "(anonymous namespace)::run(void (*)(int))", Library: "/a/libx.so", PC: 0x10, Offset: 4},
-		"#01 pc 10  /memfd:jit-cache (deleted)":                                                                            {Kind: anr.Native, Library: "/memfd:jit-cache", PC: 0x10},
+		"#00 pc 10  (foo+4)":                    {Kind: anr.Native, Name: "foo", PC: 0x10, Offset: 4},
+		"#01 pc 10  /memfd:jit-cache (deleted)": {Kind: anr.Native, Library: "/memfd:jit-cache", PC: 0x10},
 	} {
 		got := thread(t, "\"main\" sysTid=1\n  "+text)
 		if diff := cmp.Diff([]anr.Frame{want}, got.Frames); diff != "" {
@@ -197,6 +198,48 @@ DALVIK THREADS (1):
 	}
 }
 
+// What stands twice counts once, and what can't be, not at all.
+func TestHeadsThatAreWrong(t *testing.T) {
+	d := read(t, "Process: a\nANR in b (b/.Main)\nPID: 5\nPID: 6\nPID: x\nSubject: s\nReason: r\nPackage: p v1\nPackage: q\nBuild: x\nBuild fingerprint: 'y'\n"+
+		"RssKb: -5\nRssHwmKb: x\nVmSwapKb: 3\nsome avg10=5.00 avg60=1\nLoad: 1 / x / 2\nLoad: -1 / 2 / 3\nLoad: 1 / 2 / NaN\nLoad: 1 / 2 / 3 / 4\nLoad: 3 / 2 / 1\nLoad: 1 / 1 / 1\n"+
+		"CPU usage from xms to 5ms later:\n1% TOTAL: 1% user\nCPU usage from 1ms to x later:\nCPU usage from 0ms to 5ms later:\n"+
+		"  x% 5/a: 1% user\n  1e9% 5/a: 1% user\n  NaN% 5/a: 1% user\n  5% no colon\n  7% 5/TOTAL: x% user + 2% kernel + 3% other / faults: x minor 4 major\n----- Output from /proc/pressure/cpu -----\nsome avg10=x\nfull avg10=-1 a\nfull avg10=2 a\n")
+	want := anr.Dump{
+		Process: "a", PID: 5, Package: "p", Subject: "s", Build: "x", Recognized: true, Memory: anr.Memory{Swap: 3}, Load: []float64{3, 2, 1},
+		CPU:      []anr.CPU{{ToMS: 5, Later: true, Top: []anr.Usage{{PID: 5, Name: "TOTAL", Percent: 7, System: 2, MajorFaults: 4}}}},
+		Pressure: []anr.Pressure{{Of: "cpu", Full: 2}},
+	}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for text, want := range map[string]*anr.Heap{
+		"42% free, 5MB/9MB; 109888 objects": {FreePercent: 42, Used: 5 << 20, Size: 9 << 20, Objects: 109888}, "0% free, 1023B/2GB; 0 objects": {Used: 1023, Size: 2 << 30},
+		"42% free, 5MB/0MB; 1 objects": nil, "42% free, xMB/9MB": nil, "42% free, 5MB": nil, "42% free, 5/9MB": nil, "nothing": nil,
+	} {
+		p := read(t, "----- pid 9 at x -----\nHeap: "+text+"\nHeap: 1% free, 1MB/2MB; 3 objects\n----- end 9 -----\n").Processes[0]
+		if want == nil {
+			want = &anr.Heap{FreePercent: 1, Used: 1 << 20, Size: 2 << 20, Objects: 3} // the next line
+		}
+		if diff := cmp.Diff(want, p.Heap); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", text, diff)
+		}
+	}
+}
+
+// What debuggerd prints of two processes: the first line of each thread tells of both.
+func TestTombstones(t *testing.T) {
+	d := read(t, "pid: 12, tid: 12, name: main  >>> com.example --arg <<<\nuid: 10123\n    x0  0000\n\nbacktrace:\n      #00 pc 10  /a (b+1)\n      #01 pc 11  /a (c+1)\n\nstack:\n    #00  0000007f\n\npid: 12, tid: 15, name: Thread-2  >>> other <<<\n#00 pc 10  /a (b+1)\n\npid: 13, tid: 13, name: x\n")
+	var got []string
+	for _, p := range d.Processes {
+		for _, th := range p.Threads {
+			got = append(got, fmt.Sprintf("%d %s/%d %s %d", p.PID, p.Name, th.TID, th.Name, len(th.Frames)))
+		}
+	}
+	if want := "12 com.example/12 main 2|12 com.example/15 Thread-2 1|13 /13 x 0"; strings.Join(got, "|") != want || len(d.Warnings) > 0 {
+		t.Errorf("read %q, %v", got, d.Warnings)
+	}
+}
+
 // The kernel's lists of calls, of several versions, among what is none.
 func TestTransactions(t *testing.T) {
 	d := read(t, `proc 4100
@@ -208,6 +251,9 @@ context binder
   pending transaction 9101: 0000000000000000 from 77:78 to 5200:0 code 8 flags 10 pri 0:120 r1
     outgoing transaction 9: nothing of it
     outgoing transaction x: 0 from 1:1 to 2:2
+    outgoing transaction 9: 0 from 1:x to 2:2
+    outgoing transaction 9: 0 from x:1 to 2:2
+    outgoing transaction 9: 0 from 1:1
   buffer 12: 0 size 8:0:0 active
 `)
 	want := []anr.Transaction{
@@ -235,7 +281,7 @@ func TestWaitingChannels(t *testing.T) {
 		t.Errorf("read %+v", d)
 	}
 	alone := read(t, list("futex_wait"))
-	if len(alone.Processes) != 1 || len(alone.Processes[0].Threads) != 2 {
+	if len(alone.Processes) != 1 || alone.Processes[0].Name != "a" || len(alone.Processes[0].Threads) != 2 {
 		t.Fatalf("read %+v", alone.Processes)
 	}
 	if second := alone.Processes[0].Threads[1]; second.TID != 10 || second.Channel != "pipe_read" {
@@ -282,7 +328,7 @@ func TestDoubts(t *testing.T) {
 
 // What is no dump is none, and no error.
 func TestWhatIsNoDump(t *testing.T) {
-	for _, text := range []string{"", "\n\n", "hello\nworld 5% of: it\n", "\"quoted\" text\n", "pid: x, tid: 5\n"} {
+	for _, text := range []string{"", "\n\n", "hello\nworld 5% of: it\n", "\"quoted\" text\n", "pid: x, tid: 5\n", "pid: 5, tid: x, name: a\n", "----- pid  at x -----\n", "----- pid 9999999999 at x -----\n"} {
 		if d := read(t, text); d.Recognized || len(d.Processes) > 0 {
 			t.Errorf("%q: read %+v", text, d)
 		}

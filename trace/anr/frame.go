@@ -64,7 +64,6 @@ func (r *reader) kernel(text []byte) {
 // Or what says that the stack could not be walked.
 func (r *reader) native(text []byte) {
 	if text[0] != '#' {
-		r.remark(text)
 		r.thread.Unread = true
 		return
 	}

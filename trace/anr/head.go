@@ -12,7 +12,7 @@ func (r *reader) around(line, text []byte) {
 	switch {
 	case r.member(text):
 	case bytes.HasPrefix(text, []byte("CPU usage from ")):
-		r.times(string(text[:min(len(text), 200)]))
+		r.times(string(text))
 	case bytes.HasPrefix(text, []byte("Load: ")):
 		r.load(string(text[len("Load: "):]))
 	case r.of != "" && (bytes.HasPrefix(text, []byte("some avg10=")) || bytes.HasPrefix(text, []byte("full avg10="))):
@@ -36,7 +36,7 @@ func (r *reader) member(text []byte) bool {
 		return true
 	}
 	key, value, ok := bytes.Cut(text, []byte(": "))
-	if !ok || len(key) > 20 {
+	if !ok {
 		return false
 	}
 	switch string(key) {
@@ -104,15 +104,15 @@ func (r *reader) load(text string) {
 //	CPU usage from 12410ms to 0ms ago (…):
 func (r *reader) times(text string) {
 	rest := strings.TrimPrefix(text, "CPU usage from ")
-	from, rest, ok := strings.Cut(rest, "ms to ")
-	to, rest, also := strings.Cut(rest, "ms ")
-	begin, err := strconv.ParseInt(from, 10, 64)
-	end, alsoErr := strconv.ParseInt(to, 10, 64)
-	if !ok || !also || err != nil || alsoErr != nil || len(r.dump.CPU) >= 100 {
+	from, rest, _ := strings.Cut(rest, "ms to ")
+	to, rest, _ := strings.Cut(rest, "ms ")
+	begin, ok := digits([]byte(from))
+	end, also := digits([]byte(to))
+	if !ok || !also || len(r.dump.CPU) >= 100 {
 		return
 	}
 	r.dump.Recognized = true
-	r.dump.CPU = append(r.dump.CPU, CPU{FromMS: begin, ToMS: end, Later: strings.HasPrefix(rest, "later")})
+	r.dump.CPU = append(r.dump.CPU, CPU{FromMS: int64(begin), ToMS: int64(end), Later: strings.HasPrefix(rest, "later")})
 }
 
 // usage takes a line of such a list. Threads stand below their process, further in.
@@ -140,7 +140,7 @@ func (r *reader) usage(line []byte) {
 
 // usageOf is a line of a list of CPU times.
 func usageOf(text string) (u Usage, ok bool) {
-	share, rest, found := strings.Cut(text, "% ")
+	share, rest, _ := strings.Cut(text, "% ")
 	u.Percent, ok = percent(share)
 	colon := strings.LastIndex(rest, ": ")
 	if faults := strings.LastIndex(rest, " / faults: "); faults >= 0 {
@@ -148,7 +148,7 @@ func usageOf(text string) (u Usage, ok bool) {
 		rest = rest[:faults]
 		colon = strings.LastIndex(rest, ": ")
 	}
-	if !found || !ok || colon < 0 {
+	if !ok || colon < 0 {
 		return u, false
 	}
 	u.Name = rest[:colon]
@@ -226,13 +226,13 @@ func (r *reader) pressure(text string) {
 
 // heapOf takes "42% free, 5MB/9MB; 109888 objects".
 func heapOf(text string) *Heap {
-	free, rest, ok := strings.Cut(text, "% free, ")
-	used, rest, also := strings.Cut(rest, "/")
+	free, rest, _ := strings.Cut(text, "% free, ")
+	used, rest, _ := strings.Cut(rest, "/")
 	size, objects, _ := strings.Cut(rest, "; ")
 	h := Heap{Used: sizeOf(used), Size: sizeOf(size)}
 	h.FreePercent, _ = digits([]byte(free))
 	h.Objects, _ = strconv.ParseInt(strings.TrimSuffix(objects, " objects"), 10, 64)
-	if !ok || !also || h.Size <= 0 || h.Used < 0 {
+	if h.Size <= 0 || h.Used < 0 {
 		return nil
 	}
 	return &h

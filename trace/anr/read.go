@@ -25,7 +25,7 @@ const (
 // Read reads a dump. What isn't understood is a warning; the error is for reading in
 // alone.
 func Read(in io.Reader) (Dump, error) {
-	r := reader{names: map[string]string{}, channels: map[int][]channel{}}
+	r := reader{names: map[string]string{}, channels: map[int][]channel{}, commands: map[int]string{}}
 	text := trace.NewLines(in)
 	for text.Next() {
 		r.number = text.Number()
@@ -50,11 +50,13 @@ type reader struct {
 	process *Process // that is being read, nil between them
 	thread  *Thread  // nil between them
 	framed  bool     // the process begins with a line that gives its number
+	loose   bool     // the thread is of a tombstone, among much that is none of its lines
 	waiting int      // the process whose waiting channels are being read, 0: none
 	of      string   // the resource whose pressure is being read
 
 	channels      map[int][]channel
-	listed        []int // the processes of channels, in the order of the file
+	listed        []int          // the processes of channels, in the order of the file
+	commands      map[int]string // the names of the processes of channels
 	names         map[string]string
 	room          int // bytes of names
 	frames        int // of all threads
@@ -80,7 +82,9 @@ func (r *reader) take(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	switch {
 	case len(text) == 0:
-		r.thread = nil
+		if waits := r.loose && r.thread != nil && len(r.thread.Frames) == 0; !waits {
+			r.thread = nil
+		}
 	case bytes.HasPrefix(text, dashes):
 		r.divider(text)
 	case text[0] == '"' && r.begins(text):
@@ -91,8 +95,8 @@ func (r *reader) take(line []byte) {
 	case r.transaction(text):
 	case r.thread != nil:
 		r.inThread(text)
-	case r.waiting != 0 && bytes.HasPrefix(text, []byte("sysTid=")):
-		r.channel(text)
+	case r.waiting != 0:
+		r.inChannels(text)
 	case r.process != nil:
 		r.inProcess(text)
 	default:
@@ -222,9 +226,14 @@ func (r *reader) stated(text []byte) {
 	}
 }
 
-// channel takes "sysTid=4473      futex_wait_queue_me".
-func (r *reader) channel(text []byte) {
-	number, name, _ := bytes.Cut(text[len("sysTid="):], []byte(" "))
+// inChannels takes a line of a list of waiting channels: "sysTid=4473      futex_wait_queue_me",
+// and before them the process's name.
+func (r *reader) inChannels(text []byte) {
+	if name, ok := bytes.CutPrefix(text, []byte("Cmd line: ")); ok {
+		r.commands[r.waiting] = r.command(name)
+		return
+	}
+	number, name, _ := bytes.Cut(bytes.TrimPrefix(text, []byte("sysTid=")), []byte(" "))
 	tid, ok := digits(number)
 	if !ok {
 		return
@@ -325,6 +334,7 @@ func (r *reader) join() {
 	for _, pid := range r.listed {
 		if !there[pid] && len(r.channels[pid]) > 0 {
 			r.begin(pid)
+			r.process.Name = r.commands[pid]
 			for _, c := range r.channels[pid] {
 				r.newThread(nil).TID = c.tid
 			}

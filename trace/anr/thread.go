@@ -54,6 +54,7 @@ func stateOf(text []byte) []byte {
 // newThread adds a thread to the process. What is beyond the limits goes to one that
 // nobody keeps.
 func (r *reader) newThread(name []byte) *Thread {
+	r.loose = false
 	fresh := Thread{Name: r.name(name), Line: r.number, Core: -1}
 	if r.threads >= MaxThreads {
 		r.left.threads++
@@ -85,6 +86,7 @@ func (r *reader) tombstone(text []byte) {
 		r.process.Name = r.command(bytes.TrimSuffix(command, []byte(" <<<")))
 	}
 	r.newThread(bytes.TrimSpace(name)).TID = tid
+	r.loose = true
 }
 
 // inThread takes a line of a thread.
@@ -103,21 +105,18 @@ func (r *reader) inThread(text []byte) {
 	case bytes.HasPrefix(text, []byte("kernel: ")):
 		r.kernel(bytes.TrimSpace(text[len("kernel: "):]))
 	case text[0] == '(', bytes.HasPrefix(text, []byte("NOTE: ")), bytes.HasPrefix(text, []byte("... repeated ")):
-		r.remark(text)
+		// Such as "(no managed stack frames)": there is nothing to take.
 	default:
 		r.strange(text)
 	}
 }
 
-// remark takes what the runtime says of a stack that it could not walk.
-func (r *reader) remark(text []byte) {
-	if bytes.HasPrefix(text, []byte("(couldn't")) || bytes.Contains(text, []byte("failed")) {
-		r.thread.Unread = true
-	}
-}
-
-// strange counts a line that is not understood; the first ones are told.
+// strange counts a line that is not understood; the first ones are told. A tombstone has
+// registers and memory too.
 func (r *reader) strange(text []byte) {
+	if r.loose {
+		return
+	}
 	const told = 20
 	if r.odd++; r.odd <= told {
 		r.warnings.Addf(r.number, "a line of thread %q is not understood: %q", r.thread.Name, short(text))

@@ -2,6 +2,7 @@ package waits
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/run"
@@ -63,7 +64,7 @@ func (g *graph) add(p *anr.Process, t *anr.Thread) {
 		g.runtimes[thread{p.PID, t.VMTID}] = t
 	}
 	for _, l := range t.Locks {
-		if l.Kind == anr.Held && l.ID != "" && !released(t, l) {
+		if l.Kind == anr.Held && !released(t, l) {
 			g.owners[lock{p.PID, l.ID}] = t
 		}
 	}
@@ -118,8 +119,8 @@ func (g *graph) step(p *anr.Process, t *anr.Thread) (Step, *anr.Process, *anr.Th
 			return step, p, next
 		}
 	case run.WaitUnknown:
-		// A stack that could not be read: the kernel knows of the call.
-		if call, waits := g.calls[thread{p.PID, t.TID}]; waits && len(t.Frames) == 0 && !g.calledBack(call) {
+		// A stack that could not be read, or tells nothing: the kernel knows of the call.
+		if call, waits := g.calls[thread{p.PID, t.TID}]; waits && !g.calledBack(call) {
 			step.Kind = run.WaitBinder
 			if to := g.answers(p, t, &step); to.thread != nil {
 				return step, to.process, to.thread
@@ -158,8 +159,7 @@ func (g *graph) owner(p *anr.Process, t *anr.Thread, step *Step) *anr.Thread {
 	return nil
 }
 
-// wantedOf is the lock that a thread waits for; Object.wait of one that it has lost to
-// another thread counts too, where the dump says so.
+// wantedOf is the lock that a thread waits for.
 func wantedOf(t *anr.Thread) *anr.Lock {
 	for i := range t.Locks {
 		if t.Locks[i].Kind == anr.Wanted {
@@ -217,14 +217,25 @@ func (g *graph) joined(p *anr.Process, t *anr.Thread) *anr.Thread {
 		if l.Class == dalvikThread && l.Owner != 0 && l.Owner != t.VMTID {
 			return g.runtimes[thread{p.PID, l.Owner}]
 		}
-		address, ok := strings.CutPrefix(l.ID, "@addr=0x")
+		object := addressOf(l.ID)
 		for i := range p.Threads {
-			if other := &p.Threads[i]; ok && other != t && other.Object != 0 && fmt.Sprintf("%x", other.Object) == strings.TrimLeft(address, "0") {
+			if other := &p.Threads[i]; object != 0 && other.Object == object && other != t {
 				return other
 			}
 		}
 	}
 	return nil
+}
+
+// addressOf is the address of a lock that has no number of its own ("@addr=0x13782c90"),
+// 0 of others: their name is a number that ART has made up.
+func addressOf(id string) uint64 {
+	digits, _ := strings.CutPrefix(id, "@addr=0x")
+	address, err := strconv.ParseUint(digits, 16, 64)
+	if err != nil {
+		return 0
+	}
+	return address
 }
 
 // dalvikThread is what Dalvik's Thread.join, park and sleep wait on: the object of the

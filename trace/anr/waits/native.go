@@ -3,6 +3,8 @@ package waits
 import (
 	"strings"
 
+	"github.com/ianlancetaylor/demangle"
+
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/anr"
 )
@@ -33,8 +35,12 @@ func byFunction(t *anr.Thread) (Step, bool) {
 	return Step{}, false
 }
 
-// bare is a function without its arguments.
+// bare is a function without its arguments. Dumps of native processes have the names as
+// the linker knows them before Android 8.
 func bare(name string) string {
+	if strings.HasPrefix(name, "_Z") {
+		name = demangle.Filter(name, demangle.NoParams, demangle.MaxLength(12))
+	}
 	name, _, _ = strings.Cut(name, "(")
 	return name
 }
@@ -105,8 +111,8 @@ func byKernel(t *anr.Thread, functions rules) (Step, bool) {
 			found.What = f.Name
 		}
 	}
-	if kind := functions.of(t.Channel); kind != "" && found.Kind == "" {
-		found = Step{Kind: kind, At: innermost(t), What: t.Channel}
+	if found.Kind == "" {
+		found = Step{Kind: functions.of(t.Channel), At: innermost(t), What: t.Channel}
 	}
 	if found.Kind == run.WaitBinder {
 		found.What = "" // how it waits, and not for what

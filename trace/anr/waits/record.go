@@ -100,7 +100,7 @@ func (c Chain) waitsFor(i int) string {
 		said = append(said, "held by "+next.Thread.Name)
 	case s.Kind == run.WaitLock && s.Peer != "":
 		said = append(said, "held by "+s.Peer+", which the dump does not show")
-	case s.Kind == run.WaitBinder && has && s.Likely:
+	case s.Likely:
 		said = append(said, "("+nameOf(next.Process)+", likely)")
 	case s.Kind == run.WaitBinder && has:
 		said = append(said, "("+nameOf(next.Process)+")")

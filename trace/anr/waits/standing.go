@@ -29,10 +29,14 @@ func standing(t *anr.Thread) Step {
 	if s, decided := byKernel(t, general); decided {
 		return s
 	}
-	if t.Kernel == "R" || t.Channel == "0" {
-		return Step{Kind: run.WaitRunning, At: innermost(t)}
+	kind := run.WaitUnknown
+	switch {
+	case t.Kernel == "R" || t.Channel == "0":
+		kind = run.WaitRunning
+	case t.Kernel == "D":
+		kind = run.WaitBlocked
 	}
-	return Step{Kind: run.WaitUnknown, At: innermost(t)}
+	return Step{Kind: kind, At: innermost(t)}
 }
 
 // innermost is the index of the first frame, -1 where there is none.
@@ -67,7 +71,6 @@ var states = map[string]string{
 	"Suspended": run.WaitRunning, "SUSPENDED": run.WaitRunning,
 	"Sleeping":               run.WaitSleep,
 	"WaitingForGcToComplete": run.WaitGC, "WaitingPerformingGc": run.WaitGC, "WaitingForGcThreadFlip": run.WaitGC,
-	"WaitingBlockingGc": run.WaitGC, "WaitingWeakGcRootRead": run.WaitGC,
 	"WaitingForDebuggerSend": run.WaitStopped, "WaitingForDebuggerToAttach": run.WaitStopped, "WaitingForDebuggerSuspension": run.WaitStopped,
 	"WaitingInMainDebuggerLoop": run.WaitIdle, "WaitingInMainSignalCatcherLoop": run.WaitIdle, "WaitingForTaskProcessor": run.WaitIdle,
 }
@@ -190,9 +193,7 @@ var waiters = rules{
 func lockClass(method string) string {
 	class, _, _ := strings.Cut(method, "$")
 	if class == method {
-		if dot := strings.LastIndexByte(method, '.'); dot > 0 {
-			class = method[:dot]
-		}
+		class, _, _ = cutLast(method, ".")
 	}
 	return class
 }

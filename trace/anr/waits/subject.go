@@ -102,7 +102,7 @@ func threadNamed(p *anr.Process, name string) *anr.Thread {
 	}
 	const kernels = 15
 	for i := range p.Threads {
-		if t := &p.Threads[i]; t.State == "" && len(name) > kernels && (strings.HasPrefix(name, t.Name) || strings.HasSuffix(name, t.Name)) && len(t.Name) == kernels {
+		if t := &p.Threads[i]; len(t.Name) == kernels && (strings.HasPrefix(name, t.Name) || strings.HasSuffix(name, t.Name)) {
 			return t
 		}
 	}

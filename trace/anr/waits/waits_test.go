@@ -136,6 +136,12 @@ func TestEdges(t *testing.T) {
 		"a lock of java.util.concurrent":        {[]string{"\"main\" prio=5 tid=1 Waiting\n  at jdk.internal.misc.Unsafe.park(Native method)\n  at java.util.concurrent.locks.LockSupport.park(LockSupport.java:1)\n  at java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire(A.java:1)\n  at java.util.concurrent.locks.ReentrantLock$Sync.lock(ReentrantLock.java:1)\n  at java.util.concurrent.LinkedBlockingQueue.take(L.java:1)\n  at java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)"}, "main: lock java.util.concurrent.locks.ReentrantLock !"},
 		"a pool without work":                   {[]string{"\"main\" prio=5 tid=1 Waiting\n  at jdk.internal.misc.Unsafe.park(Native method)\n  at java.util.concurrent.LinkedBlockingQueue.take(L.java:1)\n  at java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)"}, "main: idle !"},
 		"a call of a proxy that R8 has renamed": {[]string{"\"main\" prio=5 tid=1 Native\n  at android.os.BinderProxy.transactNative(Native method)\n  at android.os.BinderProxy.transact(BinderProxy.java:1)\n  at a.b.c(Unknown Source:4)"}, "main: binder !"},
+		"its own lock, which it holds too":      {[]string{wantsStore + " held by thread 1\n  - locked <0x0a01> (a com.example.Store)"}, "main: lock com.example.Store !"},
+		"an unknown lock, held by another":      {[]string{"\"main\" prio=5 tid=1 Blocked\n  at a.B.c(B.java:1)\n  - waiting to lock an unknown object", "\"x\" prio=5 tid=2 Native\n  at a.B.c(B.java:1)\n  - locked an unknown object"}, "main: lock !"},
+		"the owner of an object, in a join":     {[]string{"\"main\" prio=5 tid=1 WAIT\n  at java.lang.Object.wait(Native Method)\n  - waiting on <0x41b2e6f8> (a java.lang.Object) held by tid=14 (sync)\n  at java.lang.Thread.join(Thread.java:1)", holds}, "main: join !"},
+		"the end of itself":                     {[]string{"\"main\" prio=5 tid=1 Waiting\n  | obj=0x12c0\n  at java.lang.Object.wait!(Native method)\n  - waiting on <@addr=0x12c0> (a com.example.Worker)\n  at java.lang.Thread.join(Thread.java:1)"}, "main: join !"},
+		"a lock of another kind":                {[]string{"\"main\" prio=5 tid=1 Waiting\n  at jdk.internal.misc.Unsafe.park(Native method)\n  at java.util.concurrent.locks.StampedLock.acquireWrite(S.java:1)"}, "main: lock java.util.concurrent.locks.StampedLock !"},
+		"a proxy that is further out":           {[]string{"\"main\" prio=5 tid=1 Native\n  at android.os.BinderProxy.transactNative(Native method)\n  at android.os.BinderProxy.transact(B.java:1)\n  at a.b.c(Unknown Source:4)\n  at a.b.d(Unknown Source:4)\n  at a.IFeed$Stub$Proxy.query(I.java:1)"}, "main: binder !"},
 		"it sleeps":                             {[]string{"\"main\" prio=5 tid=1 Sleeping\n  at java.lang.Thread.sleep(Native method)\n  - sleeping on <0x0a01> (a java.lang.Object)\n  at java.lang.Thread.sleep(Thread.java:1)\n  - locked <0x0a01> (a java.lang.Object)", holds}, "main: sleep !"},
 		"collecting garbage":                    {[]string{"\"main\" prio=5 tid=1 WaitingForGcToComplete\n  at dalvik.system.VMRuntime.newUnpaddedArray(Native method)"}, "main: gc !"},
 	} {
@@ -174,12 +180,15 @@ func TestStanding(t *testing.T) {
 		"a call of native code":          {"S", native("__ioctl", "android::IPCThreadState::waitForResponse(android::Parcel*)", "android::BpBinder::transact(unsigned int)", "android::BpSurfaceComposer::getDisplayInfo(int)"), run.WaitBinder, "android::ISurfaceComposer::getDisplayInfo", "android::BpBinder::transact(unsigned int)"},
 		"a call whose proxy is unknown":  {"S", native("__ioctl", "android::IPCThreadState::waitForResponse(android::Parcel*)"), run.WaitBinder, "", "android::IPCThreadState::waitForResponse(android::Parcel*)"},
 		"a pool of binder":               {"S", native("__ioctl", "android::IPCThreadState::talkWithDriver(bool)", "android::IPCThreadState::joinThreadPool(bool)"), run.WaitIdle, "", "android::IPCThreadState::joinThreadPool(bool)"},
+		"a name as the linker has it":    {"S", native("__ioctl", "_ZN7android14IPCThreadState14talkWithDriverEb", "_ZN7android14IPCThreadState14joinThreadPoolEb"), run.WaitIdle, "", "_ZN7android14IPCThreadState14joinThreadPoolEb"},
+		"no name of the linker":          {"S", native("_ZN99999999999999999999a", "_ZN9abc", "poll"), run.WaitPoll, "", "poll"},
 		"a pool of binder at work":       {"S", native("pthread_cond_wait", "android::Service::onTransact(int)", "android::IPCThreadState::executeCommand(int)", "android::IPCThreadState::joinThreadPool(bool)"), run.WaitFutex, "", "pthread_cond_wait"},
 		"at work, in nothing that tells": {"S", native("work", "android::IPCThreadState::executeCommand(int)", "android::IPCThreadState::joinThreadPool(bool)"), run.WaitUnknown, "", "work"},
 		"a native lock":                  {"S", native("syscall", "__futex_wait_ex(void volatile*)", "NonPI::MutexLockWithTimeout(int)", "pthread_mutex_lock"), run.WaitFutex, "", "__futex_wait_ex(void volatile*)"},
 		"a futex of the kernel":          {"S", kernel("futex_wait_queue_me", "futex_wait"), run.WaitFutex, "futex_wait", "futex_wait_queue_me"},
 		"an answer, by the kernel alone": {"S", kernel("binder_thread_read", "binder_ioctl_write_read"), run.WaitBinder, "", "binder_thread_read"},
 		"it runs":                        {"R", native("memcpy"), run.WaitRunning, "", "memcpy"},
+		"blocked, for what is not told":  {"D", native("android::ResStringPool::stringAt(unsigned long)"), run.WaitBlocked, "", "android::ResStringPool::stringAt(unsigned long)"},
 		"nothing is told":                {"S", native("something"), run.WaitUnknown, "", "something"},
 		"a debugger":                     {"S", native("syscall", "openjdkjvmti::ThreadUtil::SuspendCheck(art::Thread*)", "debugMonitorWait"), run.WaitStopped, "", "debugMonitorWait"},
 		"garbage":                        {"S", native("syscall", "art::gc::Heap::WaitForGcToComplete(int)"), run.WaitGC, "", "art::gc::Heap::WaitForGcToComplete(int)"},
@@ -193,6 +202,36 @@ func TestStanding(t *testing.T) {
 			s := chain.Steps[0]
 			if on := s.Thread.Frames[s.At].Name; s.Kind != test.kind || s.What != test.what || on != test.on {
 				t.Errorf("%s %q on %s, want %s %q on %s", s.Kind, s.What, on, test.kind, test.what, test.on)
+			}
+		})
+	}
+}
+
+// Where nothing but the kernel's function is known of a thread, that tells; where there is
+// more, it says no more than that.
+func TestWaitingChannels(t *testing.T) {
+	for name, test := range map[string]struct{ thread, channel, want string }{
+		"storage":                       {`"main" sysTid=9`, "f2fs_wait_on_page_writeback", "io f2fs_wait_on_page_writeback"},
+		"a futex":                       {`"main" sysTid=9`, "futex_wait_queue_me", "futex futex_wait_queue_me"},
+		"an answer":                     {`"main" sysTid=9`, "binder_wait_for_work", "binder"},
+		"a pool of binder":              {`"Binder:9_1" sysTid=9`, "binder_wait_for_work", "idle"},
+		"a pool of binder, since 14":    {`"binder:9_1" sysTid=9`, "binder_ioctl_write_read", "idle"},
+		"one whose stack says more":     {"\"Binder:9_1\" sysTid=9\n  native: #00 pc 1  /a (work+4)", "binder_wait_for_work", "binder"},
+		"one whose methods say more":    {"\"Binder:9_1\" tid=3 Native\n  | sysTid=9\n  at a.b.c(A.java:1)", "binder_wait_for_work", "binder"},
+		"the kernel's stack says more":  {"\"main\" sysTid=9\n  kernel: futex_wait+0x1/0x2", "ep_poll", "futex futex_wait"},
+		"storage in the kernel's stack": {"\"main\" sysTid=9\n  kernel: io_schedule+0x1/0x2", "shrink_node", "io io_schedule"},
+		"it runs":                       {`"main" sysTid=9`, "0", ""},
+		"nothing known":                 {`"main" sysTid=9`, "do_something", "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := anr.Read(strings.NewReader("----- pid 9 at x -----\n" + test.thread + "\n\n----- end 9 -----\n----- Waiting Channels: pid 9 at x -----\nsysTid=9 " + test.channel + "\n----- end 9 -----\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var a run.ANR
+			waits.Of(d, waits.Subject{}).Fill(&a)
+			if len(a.Threads) != 1 || a.Threads[0].WaitsFor != test.want {
+				t.Errorf("%+v, want %s", a.Threads, test.want)
 			}
 		})
 	}
