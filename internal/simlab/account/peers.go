@@ -1,8 +1,11 @@
 package account
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
+	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/power"
 	"github.com/apkgate/apkgate/internal/simlab/sched"
@@ -114,4 +117,46 @@ func (a *Account) Cast(d *Deeds) *sched.Cast {
 		c.Render = c.UI
 	}
 	return c
+}
+
+// Stand has the UI thread of a process stand still from now on for so long, for a reason for
+// which it waits.
+func (a *Account) Stand(d *Deeds, why simapp.Standstill, long time.Duration) {
+	if why.Thread != "" && why.Why != simapp.SlowPeer {
+		a.nameThread(d, why.Thread)
+	}
+	c := a.Cast(d)
+	c.Peer = func(process string) *sched.Pool {
+		if process == d.App.Package {
+			return d.binder
+		}
+		return a.answering(process)
+	}
+	now := a.Clock.Now()
+	for _, it := range c.Stands(why, now+stands, now+long) {
+		a.ask(d, it)
+	}
+}
+
+// stands is how soon a UI thread begins to.
+const stands = 100 * time.Microsecond
+
+// PeerPID is the number of a process that an app calls.
+func (a *Account) PeerPID(process string) int {
+	return int(a.answering(process).Threads[0].PID)
+}
+
+// Named is a thread of a process that its app's file names.
+type Named struct {
+	Name string // in full, as Java has it
+	*sched.Thread
+}
+
+// Named are those of a process, in the order in which they began.
+func (d *Deeds) Named() (out []Named) {
+	for name, t := range d.named {
+		out = append(out, Named{name, t})
+	}
+	slices.SortFunc(out, func(a, b Named) int { return cmp.Compare(a.TID, b.TID) })
+	return out
 }

@@ -199,21 +199,3 @@ func (a *Account) InStep(part power.Part) []time.Duration {
 	a.Advance()
 	return a.scheduler.InStep(part)
 }
-
-// Occupy has a thread of the process's pool run from now on for so long. It begins now, if
-// there is none of that name yet; where there is no room for it, the last one runs.
-func (a *Account) Occupy(d *Deeds, name string, long time.Duration) (tid int) {
-	now := a.Clock.Now()
-	place := 0
-	for place < len(d.pooled) && place < poolSize-1 && d.Threads[Pool+place].Name != timeline.Comm(name) {
-		place++
-	}
-	if place == len(d.pooled) {
-		d.pooled = append(d.pooled, 0)
-		a.thread(d, Pool+place, d.PID+10+place, timeline.Comm(name))
-	}
-	d.pooled[place] = max(d.pooled[place], now+long)
-	t := d.Threads[Pool+place]
-	a.ask(d, sched.Item{Thread: t, Woken: now, Waker: int32(d.PID), From: now, To: now + long, Kind: power.Other, Method: power.System})
-	return int(t.TID)
-}

@@ -17,6 +17,7 @@ type Usage struct {
 	From, To time.Duration // on the phone's clock
 	App      time.Duration // CPU time of the app
 	CPUs     int
+	Hog      int // the process that has the CPUs where those are scarce
 }
 
 // used is what one process used, in hundredths of a CPU.
@@ -31,7 +32,6 @@ type used struct {
 const (
 	kswapdPID = 84
 	lmkdPID   = 610
-	otherPID  = 6774
 )
 
 // others are what the phone's other processes used beside the app, by what was scarce.
@@ -42,7 +42,7 @@ func (u Usage) others(why string, app float64) []used {
 		out = append(out, used{kswapdPID, "kswapd0", 0, 80, 0}, used{lmkdPID, "lmkd", 2, 11, 0})
 		out[0].kernel, out[0].major = 29, 1433
 	case simapp.BusyCPUs:
-		out = append(out, used{otherPID, "com.example.other", max(1, float64(u.CPUs)*98-app-20), 3, 0})
+		out = append(out, used{u.Hog, "dex2oat64", max(1, float64(u.CPUs)*98-app-20), 3, 0})
 	case simapp.SlowDisk:
 		out = append(out, used{233, "jbd2/dm-8-8", 0, 3.1, 0}, used{195, "kworker/u16:3", 0, 4.4, 0})
 	}

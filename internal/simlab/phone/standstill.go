@@ -8,8 +8,7 @@ import (
 
 	"github.com/apkgate/apkgate/internal/simlab/anr"
 	"github.com/apkgate/apkgate/internal/simlab/choreo"
-	"github.com/apkgate/apkgate/internal/simlab/home"
-	"github.com/apkgate/apkgate/internal/simlab/logcat"
+	"github.com/apkgate/apkgate/internal/simlab/sched"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/stacks"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
@@ -34,12 +33,8 @@ func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	if runs(f.Because.Why) {
 		pr.busy = append(pr.busy, choreo.Block{At: now, For: long})
 	}
-	if f.Because.Thread != "" && len(f.Because.Calls) == 0 && pr.deeds != nil {
-		busy := long
-		if f.Because.Why == simapp.Deadlock {
-			busy = time.Millisecond
-		}
-		p.power.Occupy(pr.deeds, f.Because.Thread, busy)
+	if !runs(f.Because.Why) && pr.deeds != nil {
+		p.power.Stand(pr.deeds, f.Because, long)
 	}
 	stands := &stacks.Standing{Standstill: f.Because, Timeout: f.Timeout, Peers: p.peersOf(f.Because)}
 	pr.stands = stands
@@ -51,31 +46,23 @@ func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	p.clock.At(now+long+longFrameTold, func() { p.tellLongFrames(pr) })
 	p.clock.At(now+patience, func() {
 		if !pr.dead {
-			p.saysSo(pr, f, anr.Usage{From: now, To: now + patience, App: p.used(pr) - used, CPUs: p.cpus()})
+			u := anr.Usage{From: now, To: now + patience, App: p.used(pr) - used, CPUs: p.cpus()}
+			if f.Because.Why == simapp.BusyCPUs {
+				u.Hog = p.power.PeerPID(sched.HogProcess)
+			}
+			p.saysSo(pr, f, u)
 		}
 	})
 }
 
-// runs reports whether a UI thread has a CPU, or waits for one, while it stands still.
-func runs(why string) bool {
-	return why == simapp.OwnWork || why == simapp.BusyCPUs || why == simapp.NothingUp
-}
+// runs reports whether a UI thread has a CPU while it stands still.
+func runs(why string) bool { return why == simapp.OwnWork || why == simapp.NothingUp }
 
 // peersOf are the processes that answer the calls of an app that stands still, by name.
-// Those that are not simulated have numbers all the same.
 func (p *Phone) peersOf(s simapp.Standstill) map[string]int {
 	out := map[string]int{}
 	for _, call := range s.Calls {
-		switch pr := p.state.running[call.Process]; {
-		case call.Process == "system_server":
-			out[call.Process] = logcat.SystemPID
-		case call.Process == systemUI.Package:
-			out[call.Process] = home.SystemUIPID
-		case pr != nil:
-			out[call.Process] = pr.PID
-		default:
-			out[call.Process] = 1400 + p.random("peer", call.Process).IntN(1200)
-		}
+		out[call.Process] = p.power.PeerPID(call.Process)
 	}
 	return out
 }

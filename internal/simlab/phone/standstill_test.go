@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
 )
@@ -60,11 +61,11 @@ func TestStacksOfAnAppThatStandsStill(t *testing.T) {
 	t.Parallel()
 	const app = "com.example.still"
 	for _, c := range []struct{ phone, because, process, thread, has string }{
-		{"pixel-7-android-14", "lock Writer", app, "main", "tid=1 Blocked\n… state=S …  at com.example.still.Store.read(Store.java:41)\n  - waiting to lock <0x……> (a com.example.still.Store) held by thread 4\n  at com.example.still.MainActivity.onClick("},
-		{"pixel-7-android-14", "lock Writer", app, "Writer", "tid=4 Runnable\n… state=R …  - locked <0x……> (a com.example.still.Store)\n"},
-		{"nexus-5-android-4.4.4", "lock Writer", app, "main", "tid=1 MONITOR\n…  - waiting to lock <0x……> (a com.example.still.Store) held by tid=4 (Writer)\n…at dalvik.system.NativeStart.main(Native Method)"},
-		{"pixel-3-android-9", "deadlock Filler", app, "main", "(a com.example.still.Cache) held by thread 4\n…  - locked <0x……> (a com.example.still.Store)\n"},
-		{"pixel-3-android-9", "deadlock Filler", app, "Filler", "tid=4 Blocked\n…(a com.example.still.Store) held by thread 1\n…  - locked <0x……> (a com.example.still.Cache)\n"},
+		{"pixel-7-android-14", "lock Writer", app, "main", "tid=1 Blocked\n… state=S …  at com.example.still.Store.read(Store.java:41)\n  - waiting to lock <0x……> (a com.example.still.Store) held by thread 14\n  at com.example.still.MainActivity.onClick("},
+		{"pixel-7-android-14", "lock Writer", app, "Writer", "tid=14 Runnable\n… state=R …  - locked <0x……> (a com.example.still.Store)\n"},
+		{"nexus-5-android-4.4.4", "lock Writer", app, "main", "tid=1 MONITOR\n…  - waiting to lock <0x……> (a com.example.still.Store) held by tid=14 (Writer)\n…at dalvik.system.NativeStart.main(Native Method)"},
+		{"pixel-3-android-9", "deadlock Filler", app, "main", "(a com.example.still.Cache) held by thread 14\n…  - locked <0x……> (a com.example.still.Store)\n"},
+		{"pixel-3-android-9", "deadlock Filler", app, "Filler", "tid=14 Blocked\n…(a com.example.still.Store) held by thread 1\n…  - locked <0x……> (a com.example.still.Cache)\n"},
 		{"moto-g5-android-7.0", "disk", app, "main", "tid=1 Native\n… state=D …  kernel: jbd2_log_wait_commit+0x…  native: #00 pc … /system/lib/libc.so (fsync+8)\n…  at android.database.sqlite."},
 		{"galaxy-s21-android-13", "disk", app, "main", "tid=1 Native\n… state=D …| held mutexes=\n  native: #00 pc … /apex/com.android.runtime/lib64/bionic/libc.so (fsync+8) (BuildId: "},
 		{"pixel-5-android-11", "work com.example.still.Json.parse", app, "main", "tid=1 Runnable\n… state=R …  at com.example.still.Json.parse(Json.java:42)\n"},
@@ -309,5 +310,55 @@ func TestStacksAreAppendedBeforeAndroid8(t *testing.T) {
 			t.Errorf("%s: the file has %s", phone, text)
 		}
 		has(t, output(t, p, "logcat -d -b main -v brief"), tag, "Wrote stack traces to '/data/anr/traces.txt'")
+	}
+}
+
+// While an app stands still, a dump of its stacks and a trace of the same time tell the same
+// of each thread's state: also where it waits for storage, is kept from the CPUs, or works
+// for the one that waits.
+func TestStacksOfAStandstillAgreeWithTheTrace(t *testing.T) {
+	t.Parallel()
+	for because, want := range map[string]string{
+		"lock Writer":     "S main, R Writer",
+		"deadlock Filler": "S main, S Filler",
+		"disk":            "D main",
+		"cpu":             "R main",
+		"binder com.example.peer com.example.IPeer::ask through com.example.still com.example.IBack::ask": "S main, S Binder",
+	} {
+		p := newPhone(t, "pixel-5-android-11", fmt.Sprintf(standing, "because "+because))
+		pid := strings.TrimSpace(output(t, p, "echo '"+kernelConfig+"' | perfetto --txt -c - -o "+kernelTrace+" --background"))
+		begun := p.clock.Now()
+		start(p, instrument)
+		seen := map[string]bool{}
+		var texts []string
+		for p.clock.Now() < begun+6*time.Second {
+			pass(t, p, 470*time.Millisecond)
+			p.mu.Lock()
+			if pr := p.state.running["com.example.still"]; pr != nil && pr.stands != nil {
+				texts = append(texts, p.viewOf(pr).Dump())
+			}
+			p.mu.Unlock()
+		}
+		pass(t, p, 2*time.Second)
+		r := readKernel(t, p, pid, begun)
+		for _, text := range texts {
+			when, all := readStacks(t, text)
+			for tid, d := range all {
+				state, core, _ := tracedAt(r, tid, when+clock.Slept)
+				if state == "" { // it has not run yet
+					continue
+				}
+				if (state == "R") != (d.state == "R") || state == "R" && core != d.core {
+					t.Errorf("%s: %v: %s is %s on CPU %d in the dump, %s on %d in the trace", because, when, d.name, d.state, d.core, state, core)
+				}
+				name, _, _ := strings.Cut(d.name, ":")
+				seen[d.state+" "+name] = true
+			}
+		}
+		for _, one := range strings.Split(want, ", ") {
+			if !seen[one] {
+				t.Errorf("%s: no thread is %s: %v", because, one, seen)
+			}
+		}
 	}
 }

@@ -61,8 +61,8 @@ type Cast struct {
 	Hogs  func(process string) []*Thread
 }
 
-// hogProcess is who keeps the little CPUs busy: the compiler that runs in the background.
-const hogProcess = "/apex/com.android.art/bin/dex2oat64"
+// HogProcess is who keeps the little CPUs busy: the compiler that runs in the background.
+const HogProcess = "/apex/com.android.art/bin/dex2oat64"
 
 // delays are where the UI thread stops in a frame, and what others do meanwhile.
 func (c *Cast) delays(f *timeline.Frame) (stops []Call, others []Item) {
@@ -196,7 +196,7 @@ func (c *Cast) where(f *timeline.Frame, items []Item) []Item {
 		}
 	}
 	if f.Little {
-		threads := c.Hogs(hogProcess)
+		threads := c.Hogs(HogProcess)
 		items = append(items, hogs(threads, f.Actual.From-takesOver, f.SyncQueued, power.Little)...)
 		items = append(items, hogs(threads, f.Sync, f.Rendered, power.Little)...)
 	}

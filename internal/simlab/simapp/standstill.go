@@ -51,7 +51,7 @@ type Standstill struct {
 	Method string // that runs, of OwnWork
 	// Calls are the calls by which the UI thread waits, of SlowPeer: the first is the UI
 	// thread's own, each other is made by the thread that answers the one before.
-	Calls []PeerCall
+	Calls []Peer
 	// There is what the thread waits for that answers the last call: HeldLock of Thread,
 	// SlowDisk, or "": it works on the answer.
 	There string
@@ -68,13 +68,6 @@ const (
 	OwnWork   = "work"     // a method of the app runs
 	NothingUp = "idle"     // nothing any more, once somebody looks
 )
-
-// PeerCall is a call by binder.
-type PeerCall struct {
-	Process   string // that answers it: "system_server", a package
-	Interface string // "android.app.IActivityManager"
-	Method    string
-}
 
 const (
 	reasonForms = "lock THREAD, binder PROCESS INTERFACE::METHOD, disk, deadlock THREAD, memory, cpu, work METHOD, idle"
@@ -128,7 +121,7 @@ func (s *Standstill) thread(w []string) (rest []string, err error) {
 func (s *Standstill) peers(w []string) (rest []string, err error) {
 	last, w, err := peerCall(w)
 	for err == nil && len(w) > 0 && w[0] == "through" {
-		var call PeerCall
+		var call Peer
 		call, w, err = peerCall(w[1:])
 		s.Calls = append(s.Calls, call)
 	}
@@ -147,19 +140,16 @@ func (s *Standstill) peers(w []string) (rest []string, err error) {
 	return w, nil
 }
 
-// peerCall reads PROCESS INTERFACE::METHOD.
-func peerCall(w []string) (call PeerCall, rest []string, err error) {
+// peerCall reads PROCESS INTERFACE::METHOD, of which dumps of threads show the package.
+func peerCall(w []string) (call Peer, rest []string, err error) {
 	if len(w) < 2 {
 		return call, nil, errors.New("because binder: want a process and INTERFACE::METHOD, such as system_server android.app.IActivityManager::getTasks")
 	}
-	whole, method, ok := strings.Cut(w[1], "::")
-	_, err1 := name("a process's name", w[0])
-	_, err2 := match(packagePattern, "an interface with its package, such as android.app.IActivityManager", whole)
-	_, err3 := match(classPattern, "a method's name", method)
-	if !ok {
-		err3 = fmt.Errorf("%q is not INTERFACE::METHOD", words.Short(w[1]))
+	if call, err = peer(w[0], w[1]); err != nil {
+		return call, nil, err
 	}
-	return PeerCall{Process: w[0], Interface: whole, Method: method}, w[2:], errors.Join(err1, err2, err3)
+	_, err = match(packagePattern, "an interface with its package, such as android.app.IActivityManager", call.Interface)
+	return call, w[2:], err
 }
 
 // timeout reads one of the timeouts.

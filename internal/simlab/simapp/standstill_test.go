@@ -16,10 +16,10 @@ func TestReasonsOfAnANR(t *testing.T) {
 		"anr kind job because deadlock A":    {Kind: ANR, Timeout: JobTimeout, Because: Standstill{Why: Deadlock, Thread: "A"}},
 		"anr for 5s because work a.B.c":      {Kind: ANR, Timeout: InputTimeout, For: 5 * time.Second, Because: Standstill{Why: OwnWork, Method: "a.B.c"}},
 		"anr repetition 2 because idle":      {Kind: ANR, Timeout: InputTimeout, Repetition: 2, Because: Standstill{Why: NothingUp}},
-		"anr because binder a.b a.I::m":      {Kind: ANR, Timeout: InputTimeout, Because: Standstill{Why: SlowPeer, Calls: []PeerCall{{"a.b", "a.I", "m"}}}},
-		"anr because binder a.b a.I::m disk": {Kind: ANR, Timeout: InputTimeout, Because: Standstill{Why: SlowPeer, Calls: []PeerCall{{"a.b", "a.I", "m"}}, There: SlowDisk}},
+		"anr because binder a.b a.I::m":      {Kind: ANR, Timeout: InputTimeout, Because: Standstill{Why: SlowPeer, Calls: []Peer{{"a.b", "a.I", "m"}}}},
+		"anr because binder a.b a.I::m disk": {Kind: ANR, Timeout: InputTimeout, Because: Standstill{Why: SlowPeer, Calls: []Peer{{"a.b", "a.I", "m"}}, There: SlowDisk}},
 		"anr because binder x a.I::m through y b.J::n through z c.K::o lock L": {Kind: ANR, Timeout: InputTimeout, Because: Standstill{
-			Why: SlowPeer, Calls: []PeerCall{{"y", "b.J", "n"}, {"z", "c.K", "o"}, {"x", "a.I", "m"}}, There: HeldLock, Thread: "L",
+			Why: SlowPeer, Calls: []Peer{{"y", "b.J", "n"}, {"z", "c.K", "o"}, {"x", "a.I", "m"}}, There: HeldLock, Thread: "L",
 		}},
 	} {
 		if f, err := ParseFault(text); err != nil || !reflect.DeepEqual(f, want) {

@@ -143,7 +143,7 @@ func worker() []string {
 }
 
 // asks is a thread that waits for the answer to a call by binder.
-func (p *Process) asks(tid int32, call simapp.PeerCall) []string {
+func (p *Process) asks(tid int32, call simapp.Peer) []string {
 	transact := []string{"at android.os.BinderProxy.transactNative(Native method)", at("android.os.BinderProxy.transact", 584)}
 	if p.Profile.API < 23 {
 		transact = []string{"at android.os.BinderProxy.transact(Native method)"}
@@ -156,7 +156,7 @@ func (p *Process) asks(tid int32, call simapp.PeerCall) []string {
 }
 
 // answers is the end of what a thread runs that answers a call.
-func (p *Process) answers(call simapp.PeerCall) []string {
+func (p *Process) answers(call simapp.Peer) []string {
 	out := []string{at(call.Interface+"$Stub.onTransact", 200+int(hash(call.Method)%4000))}
 	if p.Profile.API >= 29 {
 		return append(out, at("android.os.Binder.execTransactInternal", 1280), at("android.os.Binder.execTransact", 1244))

@@ -38,7 +38,7 @@ func (p *Process) Others() (out []string) {
 // wants it, and so does another call.
 func (p *Process) Locked() string {
 	const class = "com.android.server.am.ActivityManagerService"
-	call := simapp.PeerCall{Process: systemServer, Interface: "android.app.IActivityManager", Method: "broadcastIntent"}
+	call := simapp.Peer{Process: systemServer, Interface: "android.app.IActivityManager", Method: "broadcastIntent"}
 	base := int32(logcat.SystemPID)
 	one := func(name string, vm int, tid int32, status string, frames []string) thread {
 		return thread{name: name, group: "main", vm: vm, tid: tid, nice: -2, status: status, state: 'S', frames: frames}
@@ -63,7 +63,7 @@ func (p *Process) peer(pid int, process string) string {
 	one := func(name string, vm int, tid int32, status string, frames []string) thread {
 		return thread{name: name, group: "main", vm: vm, tid: tid, nice: -2, status: status, state: 'S', frames: frames}
 	}
-	threads := []thread{one("Signal Catcher", 2, base+1, "Runnable", nil), one("main", 1, base, "Native", p.idle(p.loop()))}
+	threads := []thread{one("Signal Catcher", 2, base+6, "Runnable", nil), one("main", 1, base, "Native", p.idle(p.loop()))}
 	threads[0].daemon, threads[0].group, threads[0].state = true, "system", 'R'
 	next := firstNamed
 	if process == systemServer {
@@ -72,10 +72,14 @@ func (p *Process) peer(pid int, process string) string {
 			next++
 		}
 	}
+	first := base + 1
+	if process == systemServer {
+		first = base + 20
+	}
 	for n := range int32(max(2, p.answersThere(process))) {
-		t := one(p.BinderName(base, n), next, base+20+n, "Native", p.pooled(base+20+n))
+		t := one(p.BinderName(base, n), next, first+n, "Native", p.pooled(first+n))
 		if p.Stands != nil {
-			p.answer(process, int(n), &t)
+			p.answer(&t)
 		}
 		threads = append(threads, t)
 		next++

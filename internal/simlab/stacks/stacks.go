@@ -7,7 +7,6 @@ package stacks
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/account"
@@ -59,6 +58,28 @@ func (p *Process) threads() (out []thread) {
 			out = append(out, p.thread(place, t))
 		}
 	}
+	for n, t := range p.Named() {
+		out = append(out, p.named(account.Catcher+2+n, t))
+	}
+	return out
+}
+
+// named is what a dump says of a thread that the app's file names.
+func (p *Process) named(vm int, n account.Named) thread {
+	last, state := p.lastRun(n.TID)
+	delayed, turns := n.Delayed()
+	out := thread{name: n.Name, group: "main", vm: vm, tid: n.TID, state: state, core: int(last.CPU), ran: n.Ran(), delayed: delayed, turns: turns}
+	switch {
+	case state == 'R':
+		out.status, out.frames = "Runnable", worker()
+	case state == 'D':
+		out.status, out.frames = "Native", join(p.writes(n.TID, p.App.Package+".Store.write"), worker())
+	default:
+		out.status, out.frames = "Waiting", takes()
+	}
+	if s := p.Stands; s != nil && s.Thread == n.Name && s.Why != simapp.SlowPeer {
+		p.standHolder(&out)
+	}
 	return out
 }
 
@@ -93,7 +114,7 @@ func (p *Process) thread(place int, t *sched.Thread) thread {
 }
 
 // lastRun is the newest run of a thread that is remembered, and the state in which the
-// thread is by now: R where it has a CPU or waits for one.
+// thread is by now: R where it has a CPU or waits for one, D where it waits for storage.
 func (p *Process) lastRun(tid int32) (r timeline.Run, state byte) {
 	for i := len(p.Timeline.Runs) - 1; i >= 0; i-- {
 		r = p.Timeline.Runs[i]
@@ -101,6 +122,8 @@ func (p *Process) lastRun(tid int32) (r timeline.Run, state byte) {
 		case r.TID != tid:
 		case r.State == timeline.GoesOn && r.To == p.Clock.Now() || r.State == 'R':
 			return r, 'R'
+		case r.State == 'D':
+			return r, 'D'
 		default:
 			return r, 'S'
 		}
@@ -185,25 +208,12 @@ func (p *Process) uiWaits() stack {
 		class = "android.view.ThreadedRenderer"
 	}
 	switch {
-	case p.calls(int32(p.PID)):
+	case p.waitsFor(int32(p.PID)) != 0:
 		return stack{"Native", join([]string{"at android.os.BinderProxy.transactNative(Native method)", at("android.os.BinderProxy.transact", 584)}, p.handled(true))}
 	case p.syncs():
 		return stack{"Native", join([]string{"at " + class + ".nSyncAndDrawFrame(Native method)", at(class+".syncAndDrawFrame", 500)}, p.drawn())}
 	}
 	return stack{"Native", p.idle(p.loop())}
-}
-
-// calls reports whether a thread waits for an answer.
-func (p *Process) calls(tid int32) bool {
-	for i := len(p.Timeline.Transactions) - 1; i >= 0; i-- {
-		switch one := p.Timeline.Transactions[i]; {
-		case one.Reply && one.To == tid:
-			return false
-		case one.From == tid && !one.OneWay && !one.Reply:
-			return true
-		}
-	}
-	return false
 }
 
 // syncs reports whether the UI thread of a process waits for its render thread.
@@ -219,9 +229,4 @@ func (p *Process) syncs() bool {
 		}
 	}
 	return false
-}
-
-// isKernelName reports whether a thread's name is what the kernel has of another.
-func isKernelName(short, name string) bool {
-	return short == name || len(short) == 15 && (strings.HasPrefix(name, short) || strings.HasSuffix(name, short))
 }

@@ -24,16 +24,12 @@ func (p *Process) monitor(class string) string {
 
 // stand is what a thread of an app is at that stands still.
 func (p *Process) stand(place int, t *thread) {
-	s := p.Stands
 	switch {
-	case s == nil:
+	case p.Stands == nil:
 	case place == account.UI:
 		p.standUI(t)
-	case isWorker(place) && isKernelName(t.name, s.Thread) && s.Why != simapp.SlowPeer:
-		t.name = s.Thread
-		p.standHolder(t)
 	case place >= account.Binders && place < account.Catcher:
-		p.answer(p.App.Package, place-account.Binders, t)
+		p.answer(t)
 	}
 }
 
@@ -50,14 +46,12 @@ func (p *Process) standUI(t *thread) {
 	case simapp.SlowPeer:
 		t.status, t.frames = "Native", join(p.asks(t.tid, s.Calls[0]), []string{at(pkg+".Remote."+s.Calls[0].Method, 22)}, entry)
 	case simapp.SlowDisk:
-		t.status, t.state = "Native", 'D'
-		t.frames = join(p.writes(t.tid, pkg+".Store.write"), entry)
+		t.status, t.frames = "Native", join(p.writes(t.tid, pkg+".Store.write"), entry)
 	case simapp.LowMemory:
-		t.status, t.state = "Native", 'D'
+		t.status = "Native"
 		t.frames = join(p.reclaims(t.tid), []string{at(pkg+".Theme.icon", 15)}, entry)
 	case simapp.BusyCPUs, simapp.OwnWork:
-		t.status, t.state = "Runnable", 'R'
-		t.frames = entry
+		t.status, t.frames = "Runnable", entry
 		if s.Method != "" {
 			t.frames = join([]string{at(s.Method, 42)}, entry)
 		}
@@ -84,44 +78,65 @@ func (p *Process) wanted(class string, holder int) string {
 
 // holder is the number of the thread that holds what the UI thread wants.
 func (p *Process) holder() int {
-	for place := account.Pool; place < account.Binders; place++ {
-		if t := p.Threads[place]; t != nil && isKernelName(t.Name, p.Stands.Thread) {
-			return place + 1
+	for n, t := range p.Named() {
+		if t.Name == p.Stands.Thread {
+			return account.Catcher + 2 + n
 		}
 	}
 	return 0
 }
 
-// answer is the part of a process's n-th thread that answers calls.
-func (p *Process) answer(process string, n int, t *thread) {
-	calls, nth := p.Stands.Calls, 0
-	for i, call := range calls {
-		if call.Process != process {
-			continue
+// asked are the threads that answer the calls for which the UI thread waits, each with the
+// place of the call in the file.
+func (p *Process) asked() map[int32]int {
+	out, tid := map[int32]int{}, int32(p.PID)
+	for i := range p.Stands.Calls {
+		if tid = p.waitsFor(tid); tid == 0 {
+			break
 		}
-		if nth++; nth <= n {
-			continue
+		out[tid] = i
+	}
+	return out
+}
+
+// waitsFor is the thread for whose answer another one waits, 0 for none.
+func (p *Process) waitsFor(tid int32) int32 {
+	for i := len(p.Timeline.Transactions) - 1; i >= 0; i-- {
+		switch one := p.Timeline.Transactions[i]; {
+		case one.Reply && one.To == tid:
+			return 0
+		case one.From == tid && !one.OneWay && !one.Reply:
+			return one.To
 		}
-		class := service(call)
-		own := []string{at(class+"."+call.Method, 900+int(hash(call.Method)%900))}
-		switch {
-		case i+1 < len(calls):
-			t.status, t.frames = "Native", join(p.asks(t.tid, calls[i+1]), own, p.answers(call))
-		case p.Stands.There == simapp.HeldLock:
-			t.status, t.frames = "Blocked", join(own, []string{p.wanted(class, ownerThere)}, p.answers(call))
-		case p.Stands.There == simapp.SlowDisk:
-			t.status, t.state, t.frames = "Native", 'D', join(p.writes(t.tid, class+".persist"), own, p.answers(call))
-		default:
-			t.status = "TimedWaiting"
-			t.frames = join([]string{"at java.lang.Object.wait(Native method)", "- waiting on " + p.monitor(class+"$Request"), at(class+"$Request.await", 77), "- locked " + p.monitor(class+"$Request")}, own, p.answers(call))
-		}
+	}
+	return 0
+}
+
+// answer is what a thread is at that answers one of the calls.
+func (p *Process) answer(t *thread) {
+	i, ok := p.asked()[t.tid]
+	if !ok {
 		return
+	}
+	calls := p.Stands.Calls
+	call, class := calls[i], service(calls[i])
+	own := []string{at(class+"."+call.Method, 900+int(hash(call.Method)%900))}
+	switch {
+	case i+1 < len(calls):
+		t.status, t.frames = "Native", join(p.asks(t.tid, calls[i+1]), own, p.answers(call))
+	case p.Stands.There == simapp.HeldLock:
+		t.status, t.frames = "Blocked", join(own, []string{p.wanted(class, ownerThere)}, p.answers(call))
+	case p.Stands.There == simapp.SlowDisk:
+		t.status, t.state, t.frames = "Native", 'D', join(p.writes(t.tid, class+".persist"), own, p.answers(call))
+	default:
+		t.status = "TimedWaiting"
+		t.frames = join([]string{"at java.lang.Object.wait(Native method)", "- waiting on " + p.monitor(class+"$Request"), at(class+"$Request.await", 77), "- locked " + p.monitor(class+"$Request")}, own, p.answers(call))
 	}
 }
 
 // service is the class that answers a call: the activity manager's own name, and of others
 // what their interface suggests.
-func service(call simapp.PeerCall) string {
+func service(call simapp.Peer) string {
 	name := call.Interface[strings.LastIndexByte(call.Interface, '.')+1:]
 	name = strings.TrimPrefix(name, "I")
 	if !strings.HasSuffix(name, "Service") && !strings.HasSuffix(name, "Manager") {

@@ -1,0 +1,60 @@
+package sched
+
+import (
+	"time"
+
+	"github.com/apkgate/apkgate/internal/simlab/power"
+	"github.com/apkgate/apkgate/internal/simlab/simapp"
+)
+
+// soon is how long a UI thread runs until it waits, and others until they call.
+const soon = 200 * time.Microsecond
+
+// Stands is the work of a UI thread that stands still from one time until another, for a
+// reason for which it waits, and of who has it wait.
+func (c *Cast) Stands(why simapp.Standstill, from, to time.Duration) []Item {
+	own := Item{Thread: c.UI, Woken: from - unblocks, From: from, To: to, Kind: power.Other, Method: power.System}
+	at := from + soon
+	switch why.Why {
+	case simapp.HeldLock:
+		owner := Item{Thread: c.Owner(why.Thread), Woken: from - unblocks, From: from, To: to + parks, Kind: power.Other, Method: power.System}
+		own.Calls = []Call{{At: at, Pause: &Pause{Until: to, State: asleep, Waker: owner.Thread}}}
+		return []Item{own, owner}
+	case simapp.Deadlock:
+		other := own
+		other.Thread = c.Owner(why.Thread)
+		own.Calls = []Call{{At: at, Pause: &Pause{Until: to, State: asleep, Waker: other.Thread}}}
+		other.Calls = []Call{{At: at, Pause: &Pause{Until: to - 2*unblocks, State: asleep}}}
+		return []Item{own, other}
+	case simapp.SlowPeer:
+		own.Calls = []Call{c.through(why, at, to)}
+	case simapp.SlowDisk:
+		own.Calls = onDisk(at, to, simapp.DiskSync)
+	case simapp.LowMemory: // it reads what the kernel had to give away
+		own.Calls = onDisk(at, to, simapp.DiskRead)
+	case simapp.BusyCPUs:
+		own.Calls = []Call{{At: at, Pause: &Pause{Until: to, State: preempted}}}
+		return append(hogs(c.Hogs(HogProcess), from, to, ""), own)
+	}
+	return []Item{own}
+}
+
+// through is the first of some calls, each made by the thread that answers the one before.
+// The last one waits: for the disk, or for another thread of its process.
+func (c *Cast) through(why simapp.Standstill, at, to time.Duration) Call {
+	last := []Call{{At: soon, Pause: &Pause{Until: to - 2*unblocks, State: asleep}}}
+	if why.There == simapp.SlowDisk {
+		last = onDisk(0, to-at-time.Duration(len(why.Calls)+2)*soon, simapp.DiskSync)
+		for i := range last { // calls of woken work are counted from its beginning, and pauses are not
+			last[i].Pause.Until += at + time.Duration(len(why.Calls))*soon
+			last[i].Pause.Asks.Done += at + time.Duration(len(why.Calls))*soon
+		}
+	}
+	for i := len(why.Calls) - 1; i >= 0; i-- {
+		call := c.to(why.Calls[i], soon, 2*soon)
+		call.Calls = last
+		last = []Call{call}
+	}
+	last[0].At = at
+	return last[0]
+}
