@@ -8,8 +8,9 @@ type doubts struct {
 	unended    int
 	dropped    int
 	forgotten  int
-	beyond     int // frames that are more than are kept
-	pathless   int // that have no path, since there are too many
+	beyond     int  // frames that are more than are kept
+	guessed    bool // the display's period, from how far frames begin apart
+	pathless   int  // that have no path, since there are too many
 }
 
 // lost is what may have hidden frames, or the ends of them.
@@ -22,6 +23,9 @@ func (c *doubts) say(r *reader, monotonic bool) {
 	count := func(n int, one, many string) { w.Counted(0, n, one, many) }
 	if r.source == DoFrame {
 		w.Addf(0, "the trace has no frame timeline (Android 12 and later have one): frames are told by the slices of Choreographer and of the render thread, and whether one was late by its time and by the buffers that were ready")
+	}
+	if r.source == DoFrame && c.guessed {
+		w.Addf(0, "the trace does not tell the display's rate (the counter VSYNC-app, of the category gfx): it is taken from how far frames begin apart, %.1f ms", float64(r.period)/1e6)
 	}
 	if r.source == DoFrame && r.period == 0 {
 		w.Addf(0, "the trace does not tell the display's rate: a frame is called slow above 16.67 ms")

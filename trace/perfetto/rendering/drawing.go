@@ -183,6 +183,8 @@ func (d *drawing) find(h *history) {
 			d.do, d.main = row, s.thread // some have windows on other threads
 		case strings.HasPrefix(s.name, drawFrame) && d.is(tokenOf(s.name, drawFrame), s.at):
 			d.draw = row
+		case strings.HasPrefix(s.name, drawAlone) && d.alone(tokenOf(s.name, drawAlone), s.at) && (d.draw == none || strings.HasPrefix(h.spans[d.draw].name, drawAlone)):
+			d.draw = row
 		case strings.HasPrefix(s.name, gpuWait) && s.end() <= d.app+slack && s.end() > d.app-slack:
 			d.gpu = row
 		}
@@ -216,6 +218,12 @@ func (d *drawing) findGPU(h *history) {
 		d.app = max(d.app, h.spans[d.gpu].end())
 		d.end, d.Took = d.app, d.app-d.At
 	}
+}
+
+// alone reports that what the render thread draws by itself is the frame's: older versions
+// don't number it.
+func (d *drawing) alone(token int64, at time.Duration) bool {
+	return d.told != nil && (token == d.Token || token == 0 && at <= d.app)
 }
 
 // is reports that a slice with a number, or without, that begins at a time is the frame's.
@@ -313,17 +321,39 @@ func (r *reader) addSlices(pid int32, do, draw slice) {
 const leastPeriod = 2 * time.Millisecond
 
 // findPeriod takes the display's period from the counter of the apps' vsync, which toggles
-// with each (DispSync.cpp, VSyncCallbackRegistration's tracer in Scheduler).
+// with each (DispSyncSource.cpp, later the tracers of Scheduler). Where that was not recorded,
+// it is how far frames begin apart, unless that is more than a period of 60 Hz: an app may
+// draw less often.
 func (r *reader) findPeriod() {
-	var apart []time.Duration
-	for i := 1; i < len(r.vsyncs); i++ {
-		if d := r.vsyncs[i] - r.vsyncs[i-1]; d >= leastPeriod {
-			apart = append(apart, d)
+	const most = 10_000
+	begun := map[int32]time.Duration{} // the last frame of each main thread
+	for _, one := range r.started {
+		if last, known := begun[one.thread]; known && !one.draws && len(r.apart) < most {
+			r.apart = append(r.apart, one.at-last)
+		}
+		if !one.draws {
+			begun[one.thread] = one.at
 		}
 	}
-	const least = 10
-	if len(apart) >= least {
-		slices.Sort(apart)
-		r.period = apart[len(apart)/10]
+	var vsyncs []time.Duration
+	for i := 1; i < len(r.vsyncs); i++ {
+		vsyncs = append(vsyncs, r.vsyncs[i]-r.vsyncs[i-1])
 	}
+	if period := usual(vsyncs); period > 0 {
+		r.period, r.counts.guessed = period, false
+	} else if period := usual(r.apart); r.period == 0 && period > 0 && period <= frame.SlowLimit {
+		r.period, r.counts.guessed = period, true
+	}
+}
+
+// usual is the period that distances are mostly a multiple of: what one in ten does not reach.
+// 0 where too few are there.
+func usual(apart []time.Duration) time.Duration {
+	const least = 10
+	apart = slices.DeleteFunc(slices.Clone(apart), func(d time.Duration) bool { return d < leastPeriod })
+	if len(apart) < least {
+		return 0
+	}
+	slices.Sort(apart)
+	return apart[len(apart)/10]
 }

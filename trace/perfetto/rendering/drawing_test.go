@@ -131,6 +131,27 @@ func TestFramesWithoutTheDisplaysRate(t *testing.T) {
 	}
 }
 
+// Where the display's rate is not told, it is how far frames begin apart.
+func TestTheDisplaysRateFromFrames(t *testing.T) {
+	t.Parallel()
+	for apart, want := range map[float64]time.Duration{11: 11 * time.Millisecond, 33: 0} {
+		p := newPhone()
+		for i := range 12 {
+			p.older(1001+apart*float64(i), 5, 3)
+		}
+		trace := p.read(t)
+		if len(trace.Frames) != 12 || trace.Frames[5].Deadline != want {
+			t.Errorf("%v ms apart: %d frames, %+v", apart, len(trace.Frames), trace.Frames[5])
+		}
+		guessed := slices.ContainsFunc(trace.Warnings, func(w run.Warning) bool {
+			return strings.Contains(w.Text, "it is taken from how far frames begin apart, 11.0 ms")
+		})
+		if guessed != (want > 0) {
+			t.Errorf("warnings: %v", trace.Warnings)
+		}
+	}
+}
+
 // Frames end with the GPU where the app's own slices tell of it.
 func TestFramesOfOlderAndroidsEndWithTheGPU(t *testing.T) {
 	t.Parallel()

@@ -266,6 +266,40 @@ func TestWhatTheRenderThreadWaitsFor(t *testing.T) {
 	}
 }
 
+// What the render thread animates by itself, since Android 12 with the frame's number.
+func TestAFrameOfTheRenderThreadAlone(t *testing.T) {
+	t.Parallel()
+	for name, running := range map[string]float64{"prepareAndDraw 5": 8, "prepareAndDraw": 8, "prepareAndDraw 4": 0} {
+		p := newPhone()
+		p.wake(1002, render, flinger)
+		p.run(1, render, 1002, 1010, asleep)
+		p.slice(render, name, 1002, 1010)
+		p.shown(5, vsync, due, begun, 1010, noJank, 1)
+		f := only(t, p.read(t))
+		if got := took(f.Path, kind)[run.WaitRunning]; got != running {
+			t.Errorf("%s: runs for %v ms: %+v", name, got, f.Path)
+		}
+	}
+}
+
+// Of a buffer that the GPU still draws into, it is the GPU that is waited for.
+func TestABufferThatTheGPUHas(t *testing.T) {
+	t.Parallel()
+	for until, want := range map[float64]string{1018: run.WaitGPU, 1010: run.WaitBuffer} {
+		p := newPhone()
+		p.run(0, ui, begun, 1003, asleep)
+		p.slice(ui, "Choreographer#doFrame 5", begun, 1003)
+		p.wake(1003, render, ui)
+		p.run(1, render, 1003, 1004, asleep)
+		p.slice(render, "DrawFrames 5", 1003, 1021)
+		p.slice(render, "dequeueBuffer", 1003.5, 1020)
+		p.slice(gpuThread, "waiting for GPU completion 4", 990, until)
+		p.run(1, render, 1019, 1021, asleep)
+		p.shown(5, vsync, due, begun, 1021, appLate, 2)
+		expect(t, want, took(only(t, p.read(t)).Path, kind), map[string]float64{run.WaitIdle: 1, run.WaitRunning: 5, want: 15})
+	}
+}
+
 // A frame that the compositor makes late ends when the display shows it.
 func TestAPathOverTheCompositor(t *testing.T) {
 	t.Parallel()

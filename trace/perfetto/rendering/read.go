@@ -117,6 +117,8 @@ type reader struct {
 	vsyncs   []time.Duration // toggles of the counter of the apps' vsync
 	period   time.Duration   // of the display, 0 where not told
 
+	apart []time.Duration // between the beginnings of frames
+
 	timeline *frames.Reader
 	source   string
 	pending  []*drawing // frames that were not looked at, by their end

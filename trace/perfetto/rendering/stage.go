@@ -14,6 +14,7 @@ import (
 const (
 	doFrame   = "Choreographer#doFrame" // Choreographer.java; since Android 12 with the vsync's number
 	drawFrame = "DrawFrame"             // CanvasContext.cpp, DrawFrameTask.cpp; since Android 12 "DrawFrames" with the number
+	drawAlone = "prepareAndDraw"        // CanvasContext.cpp: of the render thread's own animations, without the UI thread
 	gpuWait   = "waiting for GPU completion"
 	syncing   = "fsync"
 )
@@ -41,7 +42,7 @@ func stageOf(name string) string {
 	switch stage, known := stages[name]; {
 	case known:
 		return stage
-	case strings.HasPrefix(name, drawFrame):
+	case strings.HasPrefix(name, drawFrame), strings.HasPrefix(name, drawAlone):
 		return run.StageRender
 	case strings.HasPrefix(name, "draw-VRI["):
 		return run.StageDraw

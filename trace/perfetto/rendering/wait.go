@@ -53,7 +53,7 @@ func (h *history) device(thread int32, from, to time.Duration) string {
 
 // isFrame reports that a slice is one around all of a thread's part of a frame.
 func isFrame(name string) bool {
-	return strings.HasPrefix(name, doFrame) || strings.HasPrefix(name, drawFrame)
+	return strings.HasPrefix(name, doFrame) || strings.HasPrefix(name, drawFrame) || strings.HasPrefix(name, drawAlone)
 }
 
 // waits are what slices say that a thread waits for, by how their names begin.
@@ -98,6 +98,8 @@ func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, rea
 		w.aside(thread, owner, from, to, kind, what, reason)
 	case kind == run.WaitGC:
 		w.aside(thread, w.waker(thread, to), from, to, kind, w.nameOf(row), reason)
+	case kind == run.WaitBuffer && w.drawing(from, to):
+		w.add(w.step(thread, from, to, run.WaitGPU, "a buffer that the GPU still draws into", reason), thread)
 	case kind == run.WaitBuffer:
 		w.add(w.step(thread, from, to, kind, "SurfaceFlinger", reason), thread)
 	case kind == run.WaitGPU:
@@ -107,6 +109,19 @@ func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, rea
 	default:
 		w.woken(thread, from, to, function, reason)
 	}
+}
+
+// drawing reports that the GPU drew for the app for most of a time, as the app's waits for it
+// tell: of buffers that are not drawn yet SurfaceFlinger gives none back.
+func (w *walker) drawing(from, to time.Duration) bool {
+	const longest = time.Second
+	var busy time.Duration
+	for _, row := range w.h.amid(w.h.draws[w.d.PID], from-longest, to) {
+		if s := &w.h.spans[row]; strings.HasPrefix(s.name, gpuWait) {
+			busy += max(0, min(s.end(), to)-max(s.at, from))
+		}
+	}
+	return busy > (to-from)/2
 }
 
 // woken adds a time that a thread slept until another one woke it.
