@@ -6,10 +6,12 @@ import (
 	"io"
 	"strings"
 
+	"github.com/apkgate/apkgate/diagnose/render"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/input"
 	"github.com/apkgate/apkgate/report/saved"
+	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/archive"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/rendering"
@@ -77,6 +79,7 @@ func frames(in packets.Source, path string, out *saved.Diagnosis) error {
 	var all section.Collector
 	all.Add(section.Repetition{Number: 1, Trace: seen})
 	out.Frames = all.Frames()
+	out.Causes = render.Explain(run.Run{App: run.App{Package: out.Package}, Frames: out.Frames}, nil, nil)
 	return nil
 }
 

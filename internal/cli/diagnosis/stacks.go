@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	history "github.com/apkgate/apkgate/diagnose/anr"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/input"
@@ -38,6 +39,7 @@ func stacks(c console.Console, src io.Reader, path, mapping string, out *saved.D
 	signature.Fill(&found, dump, names)
 	out.Package = cmp.Or(out.Package, found.Process)
 	out.ANRs = []run.ANR{found}
+	out.Causes = history.Over(nil).Explain(run.Run{App: run.App{Package: out.Package}, ANRs: out.ANRs}, nil)
 	out.Warnings = append(dump.Warnings, chain.Warnings...)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/apkgate/apkgate/baseline"
+	"github.com/apkgate/apkgate/diagnose/anr"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/input"
@@ -15,12 +16,13 @@ import (
 )
 
 // Accepted are the runs of files, all of which count as accepted. They are read
-// once, and of each only its summary is kept, and packed those that tell where
-// their energy went.
+// once, and of each only its summary is kept, what did not respond in it, and packed
+// those that tell where their energy, or the time of their frames, went.
 type Accepted struct {
 	index  *baseline.Index
-	energy map[string][]byte // by id
-	newest []run.Run         // the last ones in full, as many as were asked for
+	told   map[string][]byte     // by id
+	stood  map[string][]anr.Past // by package
+	newest []run.Run             // the last ones in full, as many as were asked for
 }
 
 // OfFiles reads files of accepted runs, and keeps the last ones in full.
@@ -29,7 +31,7 @@ func OfFiles(c console.Console, files []string, f input.ImportFlags, set setting
 	if err != nil {
 		return nil, err
 	}
-	a := &Accepted{index: baseline.NewIndex(set.Policy.Centre), energy: map[string][]byte{}}
+	a := &Accepted{index: baseline.NewIndex(set.Policy.Centre), told: map[string][]byte{}, stood: map[string][]anr.Past{}}
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		return nil, err
@@ -61,12 +63,15 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 	if !added {
 		return nil
 	}
-	if r.Energy != nil {
+	if known := a.stood[r.App.Package]; len(r.ANRs) > 0 && len(known) < baseline.MaxANRRuns {
+		a.stood[r.App.Package] = append(known, pastOf(baseline.ANRsOf(baseline.Entry{Run: r, Mark: baseline.Mark{State: baseline.Accepted}})))
+	}
+	if r.Energy != nil || r.Frames != nil {
 		data, err := run.Encode(r)
 		if err != nil {
 			return exit.Usage(err, "")
 		}
-		a.energy[r.ID] = pack.EncodeAll(data, nil)
+		a.told[r.ID] = pack.EncodeAll(data, nil)
 	}
 	if keep > 0 {
 		if len(a.newest) >= 2*keep {
@@ -80,9 +85,9 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 // Last are the last runs, at most n.
 func (a *Accepted) Last(n int) []run.Run { return a.newest[max(0, len(a.newest)-n):] }
 
-// whole is a run that tells where its energy went.
+// whole is a run that tells where its energy, or the time of its frames, went.
 func (a *Accepted) whole(id string) (run.Run, error) {
-	packed, ok := a.energy[id]
+	packed, ok := a.told[id]
 	if !ok {
 		return run.Run{}, fmt.Errorf("run %s: %w", id, baseline.ErrNotFound)
 	}
@@ -109,5 +114,6 @@ func (a *Accepted) Past(set settings.Settings) Past {
 			return refs, nil
 		},
 		whole: a.whole,
+		anrs:  func(pkg string) ([]anr.Past, error) { return a.stood[pkg], nil },
 	}
 }

@@ -10,8 +10,9 @@ import (
 
 // Judge makes the verdict on runs, with what a report needs beside it.
 func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, error) {
-	energy := make([]*hotspots.Change, len(runs))
+	energy, near := make([]*hotspots.Change, len(runs)), make([][]string, len(runs))
 	verdict, err := before.Check(runs, set, func(i int, refs []run.Summary) (err error) {
+		near[i] = nearest(runs[i], refs)
 		energy[i], err = before.whereItWent(runs[i], refs)
 		return err
 	})
@@ -21,6 +22,9 @@ func Judge(runs []run.Run, before Past, set settings.Settings) (layout.Input, er
 	tellLevels(&verdict, set.Catalogue, before.entry)
 	in := layout.Input{
 		Verdict: verdict, Runs: runs, Catalogue: set.Catalogue, Notes: append(NotesOn(verdict), set.Notes...), Meta: MetaOf(runs),
+	}
+	if in.Causes, err = before.why(runs, verdict, near); err != nil {
+		return layout.Input{}, err
 	}
 	for _, change := range energy {
 		if change != nil {

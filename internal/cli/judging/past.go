@@ -16,6 +16,7 @@ import (
 
 	"github.com/apkgate/apkgate/baseline"
 	devctx "github.com/apkgate/apkgate/context"
+	"github.com/apkgate/apkgate/diagnose/anr"
 	"github.com/apkgate/apkgate/gate"
 	"github.com/apkgate/apkgate/gate/history"
 	"github.com/apkgate/apkgate/internal/cli/exit"
@@ -32,6 +33,8 @@ type Past struct {
 	// files, all of which count, entry is nil.
 	whole func(id string) (run.Run, error)
 	entry func(id string) (baseline.Entry, error)
+	// anrs are what did not respond in an app's runs, whatever was decided of them.
+	anrs func(pkg string) ([]anr.Past, error)
 	// Sound is the store that they come from; nil where it is a file.
 	Sound *baseline.Sound
 	// from are the commits that judge; nil where all do.
@@ -157,5 +160,13 @@ func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, 
 			return e.Run, err
 		},
 		entry: entry,
+		anrs: func(pkg string) ([]anr.Past, error) {
+			found, err := store.ANRs(ctx, baseline.ANRQuery{Package: pkg})
+			past := make([]anr.Past, len(found))
+			for i, e := range found {
+				past[i] = pastOf(e)
+			}
+			return past, err
+		},
 	}
 }

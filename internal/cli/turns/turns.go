@@ -25,6 +25,7 @@ import (
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/internal/cli/exit"
 	"github.com/apkgate/apkgate/internal/cli/files"
+	"github.com/apkgate/apkgate/internal/cli/judging"
 	"github.com/apkgate/apkgate/internal/cli/lab"
 	"github.com/apkgate/apkgate/internal/cli/settings"
 	"github.com/apkgate/apkgate/internal/words"
@@ -120,7 +121,17 @@ func (s Settler) inTurns(ctx context.Context, in layout.Input, m lab.Measured, q
 		trial.End(place, lostOf(bases[i], heads[i]))
 	}
 	in.Verdict = trial.Verdict()
+	in.Causes = judging.Settled(in, roundsOf(places, bases, heads))
 	return in, lost
+}
+
+// roundsOf are both builds' runs by the places that they were measured for.
+func roundsOf(places []int, bases, heads []collect.Result) map[int]judging.Rounds {
+	out := map[int]judging.Rounds{}
+	for i, place := range places {
+		out[place] = judging.Rounds{Base: bases[i].Run, Head: heads[i].Run}
+	}
+	return out
 }
 
 func (s Settler) catalogue() *metric.Catalogue {
