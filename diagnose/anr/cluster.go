@@ -26,7 +26,7 @@ func cluster(points []point, above float64) clustered {
 	for _, key := range keys {
 		c.distinct = append(c.distinct, groups[key][0])
 	}
-	c.part = connected(len(c.distinct), func(a, b int) bool { return similarity(c.distinct[a], c.distinct[b]) > above })
+	c.part = connected(len(c.distinct), func(a, b int) bool { return alike(&c.distinct[a], &c.distinct[b], above) })
 	for i, key := range keys {
 		c.points[c.part[i]] = append(c.points[c.part[i]], groups[key]...)
 	}
@@ -36,8 +36,8 @@ func cluster(points []point, above float64) clustered {
 // touched are the parts that a point hangs together with; those become one by it.
 func (c clustered) touched(p point) []int {
 	var out []int
-	for i, o := range c.distinct {
-		if similarity(p, o) > c.above {
+	for i := range c.distinct {
+		if alike(&p, &c.distinct[i], c.above) {
 			out = append(out, c.part[i])
 		}
 	}

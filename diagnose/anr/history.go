@@ -66,7 +66,7 @@ func (h *History) faults(r run.Run) []fault {
 			touched[i] = append(touched[i], h.clusters.touched(p)...)
 		}
 	}
-	part := connected(len(r.ANRs), func(a, b int) bool { return meet(touched[a], touched[b]) || alike(own[a], own[b]) })
+	part := connected(len(r.ANRs), func(a, b int) bool { return meet(touched[a], touched[b]) || anyAlike(own[a], own[b]) })
 	out := make([]fault, slices.Max(part)+1)
 	parts := make([]map[int]bool, len(out))
 	for i, n := range part {
@@ -96,10 +96,10 @@ func meet(a, b []int) bool {
 	return slices.ContainsFunc(a, func(x int) bool { return slices.Contains(b, x) })
 }
 
-// alike reports whether any two of the points are.
-func alike(a, b []point) bool {
+// anyAlike reports whether any two of the points are.
+func anyAlike(a, b []point) bool {
 	return slices.ContainsFunc(a, func(x point) bool {
-		return slices.ContainsFunc(b, func(y point) bool { return similarity(x, y) > Threshold })
+		return slices.ContainsFunc(b, func(y point) bool { return alike(&x, &y, Threshold) })
 	})
 }
 

@@ -3,6 +3,7 @@ package anr
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -10,7 +11,9 @@ import (
 )
 
 // TestSimilarity works equations 1 and 2 out by hand. Each vector has, beside its
-// functions, four features of its thread: its name, its process, no lock, a length of 1.
+// functions, its thread's and its process's name, no lock, and a length of 1, which is
+// 1/2 as a dimension: 2.25 more in each product. Its functions are the app's own, and
+// count twice. Two more dimensions are numbers.
 func TestSimilarity(t *testing.T) {
 	of := func(features string, functions ...string) point {
 		a := threads(thread("main", run.WaitRunning, "", functions...))
@@ -30,15 +33,15 @@ func TestSimilarity(t *testing.T) {
 		want float64
 	}{
 		"equal":                       {of("cpu: high", java(5)...), of("cpu: high", java(5)...), 1},
-		"one function of 20 more":     {of("", java(16)...), of("", java(17)...), 20 / math.Sqrt(20*21)},
-		"another function of 25":      {of("", java(20, "a.B.x(B.java:1)")...), of("", java(20, "a.B.y(B.java:1)")...), 24.0 / 25},
+		"one function more":           {of("", java(16)...), of("", java(17)...), 34.25 / math.Sqrt(34.25*36.25)},
+		"another function of 21":      {of("", java(20, "a.B.x(B.java:1)")...), of("", java(20, "a.B.y(B.java:1)")...), 42.25 / 44.25},
 		"half of the features":        {of("cpu: high,heap: good", java(20)...), of("cpu: low,heap: good", java(20)...), (1.0 + 24) / (3 + 24)},
 		"a feature that is not told":  {of("cpu: high,heap: good", java(20)...), of("heap: good", java(20)...), 1},
 		"frames of a kind not shown":  {of("", java(5, "native: #00 pc 1  /system/lib/libc.so (read+4)", "kernel: fsync+0x1/0x2")...), of("", java(5)...), 1},
-		"one that both dumps show":    {of("", java(20, "kernel: a+0x1/0x2")...), of("", java(20, "kernel: b+0x1/0x2")...), 24.0 / 25},
-		"nothing in common but shape": {of("", java(20)...), of("", "x.Y.z(Z.java:1)"), 0},
+		"one that both dumps show":    {of("", java(20, "kernel: a+0x1/0x2")...), of("", java(20, "kernel: b+0x1/0x2")...), 42.25 / 43.25},
+		"nothing in common but shape": {of("", java(20)...), of("", "x.Y.z(Z.java:1)"), 2.25 / math.Sqrt(42.25*4.25)},
 	} {
-		for _, got := range []float64{similarity(test.a, test.b), similarity(test.b, test.a)} {
+		for _, got := range []float64{similarity(&test.a, &test.b), similarity(&test.b, &test.a)} {
 			if math.Abs(got-test.want) > 1e-12 {
 				t.Errorf("%s: %.6f, want %.6f", name, got, test.want)
 			}
@@ -49,15 +52,26 @@ func TestSimilarity(t *testing.T) {
 // numbers are those of the features of all vectors of a test.
 var numbers vectors
 
-// TestBestIsNoLess: what is passed over for its size could not have been alike.
-func TestBestIsNoLess(t *testing.T) {
-	for m := 1; m < 40; m++ {
-		for n := m; n < 40; n++ {
-			for either := range 6 {
-				// The most that they can have in common: all features and the smaller vector.
-				s := (float64(either) + float64(n)*math.Sqrt(float64(m)/float64(n))) / float64(either+n)
-				if got := best(float64(either), m, n); math.Abs(got-s) > 1e-12 || got != best(float64(either), n, m) {
-					t.Fatalf("sizes %d and %d: %.6f, want %.6f", m, n, got, s)
+// TestAlikeIsSimilarity: what is passed over for its size is not alike.
+func TestAlikeIsSimilarity(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	var points []point
+	for range 60 {
+		var stack []string
+		for i := range 12 {
+			if random.IntN(5) > 0 {
+				stack = append(stack, fmt.Sprintf("a.B.f%c(B.java:1)", 'a'+i))
+			}
+		}
+		a := threads(thread("main", "", "", append(stack, "java.lang.Math.abs(Math.java:1)")...))
+		a.Features = [][]string{nil, {"cpu: high"}, {"cpu: low", "heap: full"}}[random.IntN(3)]
+		points = append(points, numbers.points(a, 0, 0)...)
+	}
+	for _, above := range []float64{0.5, 0.8, 0.9, 0.95} {
+		for _, a := range points {
+			for _, b := range points {
+				if got, want := alike(&a, &b, above), similarity(&a, &b) > above; got != want {
+					t.Fatalf("above %g: %v, but the similarity is %g", above, got, similarity(&a, &b))
 				}
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/apkgate/apkgate/trace/anr/signature"
 )
 
 // kind is a kind of frame.
@@ -70,11 +72,6 @@ func (f found) innermost(of kind) string {
 	return method(f.last.Stack[i])
 }
 
-// platform begins the methods of Android and of the languages' libraries.
-var platform = []string{
-	"android.", "androidx.", "com.android.", "dalvik.", "libcore.", "java.", "javax.", "jdk.", "sun.", "kotlin.", "kotlinx.", "com.google.android.",
-}
-
 // telling is the frame that says most of what a thread was at: the innermost method
 // that is not the platform's, else the innermost frame there is.
 func telling(stack []string) string {
@@ -82,7 +79,7 @@ func telling(stack []string) string {
 	for _, frame := range stack {
 		switch kindOf(frame) {
 		case java:
-			if !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(method(frame), p) }) {
+			if signature.Own(frame) {
 				return frame
 			}
 			if best == "" || kindOf(best) != java {

@@ -92,10 +92,13 @@ func (h *History) cause(r run.Run, f fault) diagnose.Cause {
 		Run: r.ID, Scenario: r.Scenario, Device: devctx.Only(r.Context, devctx.Named), Event: shown.Event, Metric: metricOf(shown),
 		Kind: why.kind, Direction: gate.ToRegression, Subject: diagnose.Subject{Name: why.subject},
 		Explains: diagnose.Extent{Value: &value, Share: &share, Sure: why.sure},
-		Title:    title(why), Sentence: diagnose.Say(sentence(look(shown), why), "; ", since(f.known)),
+		Title:    title(why), Sentence: sentence(look(shown), why),
 		Basis:   basis(shown),
 		Picture: diagnose.PictureOfWaits("Who waited for whom", shown),
 		Doubts:  h.doubts(shown, why),
+	}
+	if r.ID != "" { // of a file alone nothing is known
+		c.Sentence = diagnose.Say(c.Sentence, "; ", since(f.known))
 	}
 	if t, ok := stack(look(shown)); ok {
 		c.Tables = append(c.Tables, t)

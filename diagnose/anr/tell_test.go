@@ -128,6 +128,11 @@ func TestFindings(t *testing.T) {
 	if c := Over(nil).Explain(headRun(service), []diagnose.Finding{worse("open", "anr.service")})[0]; c.Metric != "anr.service" {
 		t.Errorf("of a service in the foreground at %q", c.Metric)
 	}
+	file := headRun(a)
+	file.ID = ""
+	if got := plain(Over(nil).Explain(file, nil)[0].Sentence); strings.Contains(got, "new") || strings.Contains(got, ";") {
+		t.Errorf("of a file alone: %q", got)
+	}
 	if causes := Over(nil).Explain(headRun(), found); causes != nil {
 		t.Errorf("without ANRs: %+v", causes)
 	}

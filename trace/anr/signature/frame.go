@@ -3,7 +3,10 @@ package signature
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/apkgate/apkgate/run"
 )
 
 // Kinds of functions on a stack, which begin what normal makes of a frame.
@@ -24,6 +27,35 @@ var (
 	// "futex_wait_queue_me+0xcc/0x158" (/proc/PID/stack).
 	kernelOffset = regexp.MustCompile(`\+0x[0-9a-f]+/0x[0-9a-f]+.*$`)
 )
+
+// platform begins the methods of Android and of the languages' libraries.
+var platform = []string{
+	"java android.", "java androidx.", "java com.android.", "java com.google.android.", "java dalvik.", "java libcore.", "java java.", "java javax.", "java jdk.",
+	"java sun.", "java kotlin.", "java kotlinx.", "java org.json.", "java org.xmlpull.",
+}
+
+// Own reports whether a frame, as a dump has it, is a function that is neither Android's
+// nor of a language's library: a method, or one of a library that the app brought.
+func Own(text string) bool { return own(normal(text)) }
+
+func own(function string) bool {
+	if library, ok := strings.CutPrefix(function, nativeLibrary); ok {
+		return strings.Contains(library, " ") // with its function
+	}
+	return strings.HasPrefix(function, javaFunction) && !slices.ContainsFunc(platform, func(p string) bool { return strings.HasPrefix(function, p) })
+}
+
+// ofFault are the frames of a thread that tell its fault. Where it ran, it is chance in
+// which function of a library it was seen: the innermost method that is not the
+// platform's, and those that led there, remain.
+func ofFault(t run.ANRThread) []string {
+	if t.Kind == run.WaitRunning {
+		if i := slices.IndexFunc(t.Stack, Own); i >= 0 {
+			return t.Stack[i:]
+		}
+	}
+	return t.Stack
+}
 
 // normal is a frame as a dump has it, without what differs from time to time: "" for
 // one that says nothing of the fault, or for no frame.

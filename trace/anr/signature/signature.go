@@ -44,13 +44,13 @@ func Fill(a *run.ANR, d anr.Dump, names *r8map.Map) {
 // Of is the signature: the first 16 hexadecimal digits of the SHA-256 of the rules'
 // version and the stacks of the critical threads, each a line for the process's name
 // ("" for the ANR's own) and one for each function, innermost first, every function
-// once; stacks are sorted. Functions are as Specific has them. It is "" where no stack
-// could be read.
+// once; stacks are sorted. Functions are as Vector.Specific has them. It is "" where no
+// stack could be read.
 func Of(a run.ANR) string {
 	var stacks []string
 	for _, t := range critical(a) {
 		var lines []string
-		for _, text := range t.Stack {
+		for _, text := range ofFault(t) {
 			if f := normal(text); f != "" && !slices.Contains(lines, f) {
 				lines = append(lines, f)
 			}

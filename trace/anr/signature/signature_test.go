@@ -207,15 +207,15 @@ func TestVector(t *testing.T) {
 	a.Features = []string{CPUHigh}
 	a.Threads[1].Process = "com.example.mail:sync3"
 	got := new(Vectors).Of(a)
-	want := []Vector{{Generic: []string{CPUHigh}, Read: true, Specific: []string{
+	want := []Vector{{Generic: []string{CPUHigh}, Own: []string{"java com.example.Store.run", "java com.example.Store.write"}, Locks: 2, Length: 2, Read: true, Specific: []string{
 		"java com.example.Store.run", "java com.example.Store.write", "java java.io.FileDescriptor.sync", "java java.lang.Thread.run",
-		"kernel sys_fsync", "length 2", "locks 2", "native libc.so", "process ", "process com.example.mail:sync#", "thread pool-#-thread-#",
+		"kernel sys_fsync", "native libc.so", "process ", "process com.example.mail:sync#", "thread pool-#-thread-#",
 	}}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the vector (-want +got):\n%s", d)
 	}
 	a.Threads[0].Stack, a.Threads[1].Stack = nil, nil // the lines of locks were left out
-	if got := new(Vectors).Of(a)[0]; !slices.Contains(got.Specific, "locks 1") || got.Read {
+	if got := new(Vectors).Of(a)[0]; got.Locks != 1 || got.Read {
 		t.Errorf("%+v, want the one lock that main waits for, and no stack", got)
 	}
 	if got := new(Vectors).Of(run.ANR{}); got != nil {

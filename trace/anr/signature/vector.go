@@ -2,7 +2,6 @@ package signature
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apkgate/apkgate/run"
@@ -15,11 +14,13 @@ type Vector struct {
 	Generic []string
 	// Specific are F_c, which equation 2 compares, as a vector of ones: Java functions,
 	// native libraries, kernel functions, the names of processes that take part and of the
-	// critical thread, how many locks the threads of the chain hold and want, and how many
-	// threads it has; sorted, each once. Each begins with the word for what it is. The two
-	// numbers are dimensions of their own for each value: as a length of five is no five
-	// times a function, it must not weigh more than one.
+	// critical thread, sorted, each once. Each begins with the word for what it is.
 	Specific []string
+	// Own are those of Specific that are functions of no platform (see Own), sorted.
+	Own []string
+	// Locks and Length are two more dimensions of F_c: how many locks the threads of the
+	// chain hold and want, and how many threads the chain has.
+	Locks, Length int
 	// Read says that the thread has a stack. One without tells nothing of the fault.
 	Read bool
 }
@@ -41,17 +42,21 @@ func (v *Vectors) Of(a run.ANR) []Vector {
 		shared = append(shared, "process "+processName(t, a))
 		locks += locksOf(t)
 	}
-	shared = append(shared, "locks "+strconv.Itoa(locks), "length "+strconv.Itoa(len(a.Threads)))
 	for _, t := range critical(a) {
 		specific := append([]string{"thread " + threadName(t, a)}, shared...)
 		read := false
-		for _, text := range t.Stack {
+		var ownFunctions []string
+		for _, text := range ofFault(t) {
 			if f := v.normal(text); f != "" {
 				specific, read = append(specific, f), true
+				if own(f) {
+					ownFunctions = append(ownFunctions, f)
+				}
 			}
 		}
 		slices.Sort(specific)
-		out = append(out, Vector{Generic: a.Features, Specific: slices.Compact(specific), Read: read})
+		slices.Sort(ownFunctions)
+		out = append(out, Vector{Generic: a.Features, Specific: slices.Compact(specific), Own: slices.Compact(ownFunctions), Locks: locks, Length: len(a.Threads), Read: read})
 	}
 	return out
 }
