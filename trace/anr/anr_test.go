@@ -226,6 +226,63 @@ func TestHeadsThatAreWrong(t *testing.T) {
 	}
 }
 
+// What consoles that collect ANRs give away: Google Play begins a thread with two lines,
+// with a blank one among them, Firebase with one of its own.
+func TestExports(t *testing.T) {
+	want := []anr.Thread{
+		{
+			Name: "main", VMTID: 1, State: "Native", Core: -1,
+			Frames: []anr.Frame{
+				{Kind: anr.Native, Name: "syscall", Library: "libc.so", BuildID: "f24f", PC: 0xc8b38, Offset: 28},
+				{Kind: anr.Native, Library: "split_config.arm64_v8a.apk", PC: 0xe8aac},
+				{Kind: anr.Java, Name: "android.os.MessageQueue.nativePollOnce", Line: -2},
+			},
+		},
+		{
+			Name: "Worker (1)", VMTID: 7, State: "TimedWaiting", Core: -1,
+			Frames: []anr.Frame{{Kind: anr.Java, Name: "java.lang.Object.wait", Line: -2}},
+			Locks:  []anr.Lock{{Kind: anr.Wanted, ID: "0x0a71", Class: "com.example.q", Owner: 12}},
+		},
+	}
+	for name, text := range map[string]string{
+		"Google Play": "\"main\" tid=1 Native\n\"main\" tid=1 Native\n \n  #00  pc 0x00000000000c8b38  libc.so (syscall+28) (BuildId: f24f)\n  #01  pc 0xe8aac  split_config.arm64_v8a.apk\n  at android.os.MessageQueue.nativePollOnce (Native method)\n" +
+			"\"Worker (1)\" tid=7 TimedWaiting\n- waiting to lock <0x0a71> (a com.example.q) held by thread 12\n  at java.lang.Object.wait (Native method)\n",
+		"Firebase": "# Crashlytics -\n# Application: com.example.app\n\nmain (native):tid=1 systid=0 \n#00 pc 0xc8b38 libc.so (syscall + 28) (BuildId: f24f)\n#01 pc 0xe8aac split_config.arm64_v8a.apk + 22343680\n       at android.os.MessageQueue.nativePollOnce(Native Method)\n\n" +
+			"Worker (1) (timed waiting):tid=7 systid=0 | waiting to lock <0x0a71> (com.example.q) held by thread 12\n       at java.lang.Object.wait(Native Method)\n",
+	} {
+		d := read(t, text)
+		if len(d.Processes) != 1 || len(d.Warnings) > 0 {
+			t.Fatalf("%s: read %+v", name, d)
+		}
+		got := d.Processes[0].Threads
+		for i := range got {
+			got[i].Line = 0
+			for j := range got[i].Locks {
+				got[i].Locks[j].Frame = 0
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+	}
+	for _, text := range []string{"a (b):tid=1", "a (b):tid=x systid=1 ", "a b):tid=1 systid=1", "a (b):tid=1 systid=x"} {
+		if d := read(t, text); len(d.Processes) > 0 {
+			t.Errorf("%q is no thread: %+v", text, d.Processes)
+		}
+	}
+}
+
+// What stands behind a thread without frames, and a blank line, is something else.
+func TestThreadsWithoutFrames(t *testing.T) {
+	d := read(t, "\"a\" sysTid=5\n\nsomething else\n\"b\" sysTid=6\n#00 pc 1  /a (b+1)\n\nsomething else\n\"c\" prio=5 tid=3 Native\n\"c\" prio=5 tid=4 Native\n\"d\" sysTid=8\n\"d\" sysTid=9\n")
+	if n := len(d.Processes[0].Threads); n != 6 || len(d.Warnings) > 0 {
+		t.Errorf("%d threads, %v", n, d.Warnings)
+	}
+	if d := read(t, "\"a\" sysTid=5\nsomething else\n"); len(d.Warnings) != 2 {
+		t.Errorf("what stands in a thread is of it: %v", d.Warnings)
+	}
+}
+
 // What debuggerd prints of two processes: the first line of each thread tells of both.
 func TestTombstones(t *testing.T) {
 	d := read(t, "pid: 12, tid: 12, name: main  >>> com.example --arg <<<\nuid: 10123\n    x0  0000\n\nbacktrace:\n      #00 pc 10  /a (b+1)\n      #01 pc 11  /a (c+1)\n\nstack:\n    #00  0000007f\n\npid: 12, tid: 15, name: Thread-2  >>> other <<<\n#00 pc 10  /a (b+1)\n\npid: 13, tid: 13, name: x\n")

@@ -1,7 +1,8 @@
 // Package anr reads the dumps of threads that Android writes when something does
 // not respond: /data/anr of every version since 4.1, what the drop box keeps of
-// it, the trace of an ApplicationExitInfo, what debuggerd -b prints of a process,
-// and the listings of binder transactions that say which thread waits for which.
+// it, the trace of an ApplicationExitInfo, what debuggerd prints of a process, what
+// Google Play and Firebase export, and the listings of binder transactions that say
+// which thread waits for which.
 //
 // It owns the text and what it states: processes, their threads, each thread's
 // frames, the locks that it holds and wants, and the state of the phone around

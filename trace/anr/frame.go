@@ -25,7 +25,7 @@ func (r *reader) java(text []byte) {
 		r.strange(text)
 		return
 	}
-	name, source := bytes.TrimSuffix(text[:open], []byte("!")), text[open+1:]
+	name, source := bytes.TrimSuffix(bytes.TrimRight(text[:open], " "), []byte("!")), text[open+1:]
 	source, closed := bytes.CutSuffix(source, []byte(")"))
 	if !closed {
 		r.strange(text) // cut in the middle; the method is whole
@@ -73,7 +73,7 @@ func (r *reader) native(text []byte) {
 		return
 	}
 	address, rest, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte(" "))
-	pc, err := strconv.ParseUint(string(address), 16, 64)
+	pc, err := strconv.ParseUint(string(bytes.TrimPrefix(address, []byte("0x"))), 16, 64)
 	if err != nil {
 		r.strange(text)
 		return
@@ -122,8 +122,8 @@ func (r *reader) function(text []byte) (name string, offset uint64) {
 		return "", 0
 	}
 	if plus := bytes.LastIndexByte(text, '+'); plus > 0 {
-		if n, err := strconv.ParseUint(string(text[plus+1:]), 10, 64); err == nil {
-			return r.name(text[:plus]), n
+		if n, err := strconv.ParseUint(string(bytes.TrimLeft(text[plus+1:], " ")), 10, 64); err == nil {
+			return r.name(bytes.TrimRight(text[:plus], " ")), n
 		}
 	}
 	return r.name(text), 0
@@ -135,7 +135,11 @@ func libraryOf(text []byte) []byte {
 	if at := bytes.LastIndex(text, []byte(" (offset ")); at >= 0 {
 		text = text[:at]
 	}
-	return bytes.TrimSuffix(text, []byte(" (deleted)"))
+	text = bytes.TrimSuffix(text, []byte(" (deleted)"))
+	if at := bytes.LastIndex(text, []byte(" + ")); at >= 0 {
+		return text[:at]
+	}
+	return text
 }
 
 // lock takes what a thread has to do with a monitor:
@@ -168,8 +172,8 @@ func (r *reader) keepLock(kind string, text []byte) {
 	if id, rest, ok := between(text, "<", ">"); ok {
 		l.ID, text = r.name(id), rest
 	}
-	if class, rest, ok := between(text, "(a ", ")"); ok {
-		l.Class, text = r.name(class), rest
+	if class, rest, ok := between(text, "(", ")"); ok {
+		l.Class, text = r.name(bytes.TrimPrefix(class, []byte("a "))), rest
 	}
 	if _, owner, ok := bytes.Cut(text, []byte(" held by ")); ok {
 		l.Owner = ownerOf(string(owner))

@@ -19,6 +19,8 @@ func (r *reader) around(line, text []byte) {
 		r.pressure(string(text))
 	case len(r.dump.CPU) > 0 && bytes.Contains(text, []byte("% ")):
 		r.usage(line)
+	default:
+		r.exported(text)
 	}
 }
 

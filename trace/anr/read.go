@@ -49,8 +49,8 @@ type reader struct {
 
 	process *Process // that is being read, nil between them
 	thread  *Thread  // nil between them
+	apart   bool     // it has its first lines alone, and what follows may be of something else
 	framed  bool     // the process begins with a line that gives its number
-	loose   bool     // the thread is of a tombstone, among much that is none of its lines
 	waiting int      // the process whose waiting channels are being read, 0: none
 	of      string   // the resource whose pressure is being read
 
@@ -82,9 +82,7 @@ func (r *reader) take(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	switch {
 	case len(text) == 0:
-		if waits := r.loose && r.thread != nil && len(r.thread.Frames) == 0; !waits {
-			r.thread = nil
-		}
+		r.blank()
 	case bytes.HasPrefix(text, dashes):
 		r.divider(text)
 	case text[0] == '"' && r.begins(text):
@@ -105,6 +103,16 @@ func (r *reader) take(line []byte) {
 }
 
 var dashes = []byte("-----")
+
+// blank ends a thread that has frames. Copies of dumps, and tombstones, have blank lines
+// before the first one.
+func (r *reader) blank() {
+	if r.thread == nil || len(r.thread.Frames) > 0 {
+		r.thread = nil
+		return
+	}
+	r.apart = true
+}
 
 // divider takes a line that begins or ends a part of the file:
 //
@@ -259,7 +267,9 @@ func (r *reader) inProcess(text []byte) {
 	}
 	if heap, ok := bytes.CutPrefix(text, []byte("Heap: ")); ok && p.Heap == nil {
 		p.Heap = heapOf(string(heap[:min(len(heap), 200)]))
+		return
 	}
+	r.exported(text)
 }
 
 // command is the name of a process by its command line, whose arguments are behind

@@ -26,6 +26,26 @@ func (r *reader) begins(text []byte) bool {
 		r.begin(0)
 	}
 	t := r.newThread(text[1:end])
+	r.first(t, rest)
+	r.once()
+	return true
+}
+
+// once makes one of two threads: Google Play begins a thread with a line of its own.
+func (r *reader) once() {
+	threads := r.process.Threads
+	n := len(threads)
+	if n < 2 || threads[n-1].VMTID == 0 || threads[n-1].VMTID != threads[n-2].VMTID || len(threads[n-2].Frames) > 0 {
+		return
+	}
+	threads[n-2] = threads[n-1]
+	r.process.Threads = threads[:n-1]
+	r.thread = &threads[n-2]
+	r.threads--
+}
+
+// first takes what stands behind a thread's name.
+func (r *reader) first(t *Thread, rest []byte) {
 	for len(rest) > 0 {
 		word, more, _ := bytes.Cut(rest, []byte(" "))
 		key, value, isPair := bytes.Cut(word, []byte("="))
@@ -35,14 +55,48 @@ func (r *reader) begins(text []byte) bool {
 		case isPair:
 			t.set(string(key), value)
 		case word[0] == '(':
-			return true
+			return
 		default:
 			t.State = r.name(stateOf(rest))
-			return true
+			return
 		}
 		rest = bytes.TrimLeft(more, " ")
 	}
+}
+
+// exported takes the first line of a thread as Firebase exports it, and reports whether
+// the line is one:
+//
+//	main (blocked):tid=1 systid=1001 | waiting to lock <0x0a714d13> (com.example.Store) held by thread 12
+func (r *reader) exported(text []byte) bool {
+	name, rest, ok := bytes.Cut(text, []byte("):tid="))
+	open := bytes.LastIndex(name, []byte(" ("))
+	if !ok || open < 0 {
+		return false
+	}
+	tid, rest, ok := numbered(rest, " systid=")
+	systid, rest, also := numbered(rest, " ")
+	if !ok || !also {
+		return false
+	}
+	if r.process == nil {
+		r.begin(0)
+	}
+	t := r.newThread(name[:open])
+	t.VMTID, t.TID, t.State = tid, systid, r.name(runtimes(name[open+len(" ("):]))
+	if lock, ok := bytes.CutPrefix(bytes.TrimSpace(rest), []byte("| ")); ok {
+		r.lock(lock)
+	}
 	return true
+}
+
+// runtimes is a state in the runtime's words: of "timed waiting", TimedWaiting.
+func runtimes(state []byte) []byte {
+	var out []byte
+	for word := range bytes.FieldsSeq(state) {
+		out = append(append(out, bytes.ToUpper(word[:1])...), word[1:]...)
+	}
+	return out
 }
 
 // stateOf is a state without what stands behind it in brackets.
@@ -54,7 +108,7 @@ func stateOf(text []byte) []byte {
 // newThread adds a thread to the process. What is beyond the limits goes to one that
 // nobody keeps.
 func (r *reader) newThread(name []byte) *Thread {
-	r.loose = false
+	r.apart = false
 	fresh := Thread{Name: r.name(name), Line: r.number, Core: -1}
 	if r.threads >= MaxThreads {
 		r.left.threads++
@@ -86,7 +140,7 @@ func (r *reader) tombstone(text []byte) {
 		r.process.Name = r.command(bytes.TrimSuffix(command, []byte(" <<<")))
 	}
 	r.newThread(bytes.TrimSpace(name)).TID = tid
-	r.loose = true
+	r.apart = true // registers follow
 }
 
 // inThread takes a line of a thread.
@@ -111,10 +165,9 @@ func (r *reader) inThread(text []byte) {
 	}
 }
 
-// strange counts a line that is not understood; the first ones are told. A tombstone has
-// registers and memory too.
+// strange counts a line that is not understood; the first ones are told.
 func (r *reader) strange(text []byte) {
-	if r.loose {
+	if r.exported(text) || r.apart && len(r.thread.Frames) == 0 {
 		return
 	}
 	const told = 20

@@ -103,7 +103,9 @@ func byMethod(t *anr.Thread) (Step, bool) {
 			kind, known = run.WaitIO, true
 		}
 		s := Step{Kind: kind, At: first}
-		if kind == run.WaitBinder {
+		if kind != run.WaitIdle && returns(t) {
+			s.Kind, known = run.WaitRunning, true
+		} else if kind == run.WaitBinder {
 			s.What = interfaceOf(t, first)
 		}
 		return s, known
@@ -118,6 +120,12 @@ func byMethod(t *anr.Thread) (Step, bool) {
 		}
 	}
 	return Step{Kind: run.WaitSignal, At: first, What: waiter(t, first)}, true
+}
+
+// returns reports whether a thread is on its way back from a native method: what it
+// waited for is over, and it goes on when the runtime lets it, which the dump has stopped.
+func returns(t *anr.Thread) bool {
+	return slices.ContainsFunc(t.Frames[:min(len(t.Frames), near)], func(f anr.Frame) bool { return f.Kind == anr.Native && bare(f.Name) == "art::GoToRunnable" })
 }
 
 // natives are native methods, by name, with what a thread in them waits for.
