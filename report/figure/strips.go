@@ -37,7 +37,7 @@ func (t Threads) Text(width int) []string {
 			line := fmt.Sprintf("%s %9s  ", s.strip(t.from, t.to, bar), milliseconds(s.lasts()))
 			text := f.who(s) + " " + s.text()
 			if twwidth.Width(line+text) > width {
-				text = wording.Name(s.Thread) + " " + s.text() // the picture on a page has the processes too
+				text = lane{thread: s.lane().thread}.name() + " " + s.text() // the picture on a page has the processes too
 			}
 			out = append(out, inColumns(line+text, width))
 		}

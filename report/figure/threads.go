@@ -93,7 +93,7 @@ func laneOut(f ThreadsFrame) threadsFrame {
 	byLength := make([]int, len(f.Steps))
 	for i, s := range f.Steps {
 		byLength[i] = i
-		l := lane{s.Thread, s.Process}
+		l := s.lane()
 		at, ok := known[l]
 		if !ok {
 			at = -1
@@ -271,11 +271,16 @@ func (f threadsFrame) heading() string {
 
 func milliseconds(v float64) string { return wording.Quantity(v, "ms", false) }
 
-func (s Step) lane() lane { return lane{s.Thread, s.Process} }
+func (s Step) lane() lane {
+	if s.Thread == "" && s.Kind == "gpu" {
+		return lane{"GPU", ""}
+	}
+	return lane{s.Thread, s.Process}
+}
 
 // name is the thread and its process.
 func (l lane) name() string {
-	thread, process := wording.Name(l.thread), wording.Name(l.process)
+	thread, process := cmp.Or(wording.Name(l.thread), "a thread without a name"), wording.Name(l.process)
 	if process == "" || process == thread {
 		return thread
 	}
@@ -310,18 +315,35 @@ func (s Step) brief() string {
 	return about
 }
 
+// answering says what a thread does for the one of the frame that waits for it, and how
+// that goes on with what is waited for.
+var answering = map[string]struct{ text, about string }{
+	"binder": {"answers binder", ": "},
+	"lock":   {"holds the lock", ": "},
+}
+
 // text is the step in words: "waits for binder: com.example Feed::get, in measure".
 func (s Step) text() string {
 	d := doing[s.Kind]
-	text := cmp.Or(d.text, wording.Brief(s.Kind))
-	about := wording.Name(s.What)
+	text, about := cmp.Or(d.text, wording.Brief(s.Kind)), wording.Name(s.What)
 	if about == "" && s.Kind == "running" {
 		about = wording.Name(s.Slice)
 	}
+	between, end := cmp.Or(d.about, ": "), ""
 	if about != "" {
-		text += cmp.Or(d.about, ": ") + about + d.end
+		end = d.end
 	}
-	if stage := wording.Brief(s.Stage); stage != "" {
+	if a, does := answering[s.Kind]; does && s.Does != "" {
+		text, between, end = a.text, a.about, ""
+		if s.Does != "running" {
+			end = ", and " + cmp.Or(doing[s.Does].text, wording.Brief(s.Does))
+		}
+	}
+	if about != "" {
+		text += between + about
+	}
+	text += end
+	if stage := wording.Brief(s.Stage); stage != "" && stage != about && stage != s.Kind {
 		text += ", in " + stage
 	}
 	return text

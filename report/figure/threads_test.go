@@ -97,6 +97,29 @@ Usual frame: 10 ms, due after 16 ms
 	}
 }
 
+// A step says what the frame's own thread waited for, and what the thread did that it
+// waited for; what is said by one word is not said by another.
+func TestStepsInWords(t *testing.T) {
+	for want, s := range map[string]Step{
+		"waits for binder: feed I::m, in layout":                     {Kind: "binder", What: "feed I::m", Stage: "layout"},
+		"answers binder: feed I::m, in layout":                       {Kind: "binder", Does: "running", What: "feed I::m", Stage: "layout"},
+		"answers binder: feed I::m, and waits for I/O":               {Kind: "binder", Does: "io", What: "feed I::m"},
+		"holds the lock: db, and waits for a processor":              {Kind: "lock", Does: "runnable", What: "db"},
+		"waits for a processor, on which dex2oat runs, in animation": {Kind: "runnable", What: "dex2oat", Stage: "animation"},
+		"waits for a processor":                                      {Kind: "runnable"},
+		"runs draw":                                                  {Kind: "running", What: "draw", Stage: "draw"},
+		"waits for the GPU":                                          {Kind: "gpu", Stage: "gpu"},
+		"levitates":                                                  {Kind: "levitates"},
+	} {
+		if got := s.text(); got != want {
+			t.Errorf("%+v is %q, want %q", s, got, want)
+		}
+	}
+	if gpu, nobody := (Step{Kind: "gpu"}).lane().name(), (Step{Kind: "running"}).lane().name(); gpu != "GPU" || nobody != "a thread without a name" {
+		t.Errorf("threads without names are %q and %q", gpu, nobody)
+	}
+}
+
 func TestWhatThereIsNoRoomForIsCounted(t *testing.T) {
 	f := ThreadsFrame{Title: "Late frame", TookMS: 100, Late: true}
 	for i := range 12 {
