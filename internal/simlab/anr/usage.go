@@ -44,7 +44,7 @@ func (u Usage) others(why string, app float64) []used {
 	case simapp.BusyCPUs:
 		out = append(out, used{u.Hog, "dex2oat64", max(1, float64(u.CPUs)*98-app-20), 3, 0})
 	case simapp.SlowDisk:
-		out = append(out, used{233, "jbd2/dm-8-8", 0, 3.1, 0}, used{195, "kworker/u16:3", 0, 4.4, 0})
+		out = append(out, used{233, "f2fs_flush-254:5", 0, 3.1, 0}, used{195, "kworker/u16:3", 0, 4.4, 0})
 	}
 	return out
 }

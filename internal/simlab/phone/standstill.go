@@ -36,6 +36,9 @@ func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	if !runs(f.Because.Why) && pr.deeds != nil {
 		p.power.Stand(pr.deeds, f.Because, long)
 	}
+	if f.Because.Why == simapp.LowMemory {
+		p.clock.At(now+patience/2, func() { anr.LowMemory(p.log) })
+	}
 	stands := &stacks.Standing{Standstill: f.Because, Timeout: f.Timeout, Peers: p.peersOf(f.Because)}
 	pr.stands = stands
 	p.clock.At(now+long, func() {
@@ -138,7 +141,7 @@ func (p *Phone) stacksOf(pr *process, e anr.Event) written {
 	if view == nil {
 		return written{}
 	}
-	out := written{whole: e.Header() + e.Dumping(pr.PID) + view.Dump()}
+	out := written{whole: e.Header() + e.Dumping(pr.PID) + view.ForSystem()}
 	for _, other := range view.Others() {
 		out.whole += "\n" + other
 		out.others++

@@ -11,6 +11,8 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/clock"
 	"github.com/apkgate/apkgate/internal/simlab/simapp"
 	"github.com/apkgate/apkgate/internal/simlab/storage"
+	"github.com/apkgate/apkgate/trace/anr"
+	"github.com/apkgate/apkgate/trace/anr/waits"
 )
 
 const standing = `apkgate-simulated-app/1
@@ -66,7 +68,7 @@ func TestStacksOfAnAppThatStandsStill(t *testing.T) {
 		{"nexus-5-android-4.4.4", "lock Writer", app, "main", "tid=1 MONITOR\n…  - waiting to lock <0x……> (a com.example.still.Store) held by tid=14 (Writer)\n…at dalvik.system.NativeStart.main(Native Method)"},
 		{"pixel-3-android-9", "deadlock Filler", app, "main", "(a com.example.still.Cache) held by thread 14\n…  - locked <0x……> (a com.example.still.Store)\n"},
 		{"pixel-3-android-9", "deadlock Filler", app, "Filler", "tid=14 Blocked\n…(a com.example.still.Store) held by thread 1\n…  - locked <0x……> (a com.example.still.Cache)\n"},
-		{"moto-g5-android-7.0", "disk", app, "main", "tid=1 Native\n… state=D …  kernel: jbd2_log_wait_commit+0x…  native: #00 pc … /system/lib/libc.so (fsync+8)\n…  at android.database.sqlite."},
+		{"moto-g5-android-7.0", "disk", app, "main", "tid=1 Native\n… state=D …  kernel: f2fs_issue_flush+0x…  native: #00 pc … /system/lib/libc.so (fsync+8)\n…  at android.database.sqlite."},
 		{"galaxy-s21-android-13", "disk", app, "main", "tid=1 Native\n… state=D …| held mutexes=\n  native: #00 pc … /apex/com.android.runtime/lib64/bionic/libc.so (fsync+8) (BuildId: "},
 		{"pixel-5-android-11", "work com.example.still.Json.parse", app, "main", "tid=1 Runnable\n… state=R …  at com.example.still.Json.parse(Json.java:42)\n"},
 		{"pixel-5-android-11", "idle", app, "main", "tid=1 Native\n… state=S …  at android.os.MessageQueue.nativePollOnce(Native method)\n"},
@@ -79,6 +81,34 @@ func TestStacksOfAnAppThatStandsStill(t *testing.T) {
 		if got := threadOf(t, text, c.process, c.thread); !regexp.MustCompile(pattern).MatchString(got) {
 			t.Errorf("%s on %s: %s of %s is at\n%s\nwant %s", c.because, c.phone, c.thread, c.process, got, c.has)
 		}
+	}
+}
+
+// Since Android 13 the system's file tells in which function of the kernel each thread waits.
+func TestWaitingChannels(t *testing.T) {
+	t.Parallel()
+	_, _, text := standsStill(t, "galaxy-s21-android-13", "because disk")
+	has(t, text, "\n----- Waiting Channels: pid 4217 at 2026-01-05 ", " -----\nCmd line: com.example.still\n\nsysTid=4218      0\nsysTid=4217      f2fs_issue_flush\nsysTid=4219      do_epoll_wait\n", "      binder_wait_for_work\n", "      futex_wait_queue_me\n", "\n\n----- Waiting Channels: pid 1040 at ")
+	if _, _, text = standsStill(t, "pixel-5-android-11", "because disk"); strings.Contains(text, "Waiting Channels") {
+		t.Error("Android 11 tells of waiting channels")
+	}
+}
+
+// Where memory is short the killer of processes says what it did, as an event and in the log.
+func TestLowMemoryKillsOthers(t *testing.T) {
+	t.Parallel()
+	for phone, want := range map[string]string{
+		"pixel-3-android-9":     "I/lowmemorykiller(  610): Kill 'com.example.cached' (3021), uid 10077, oom_adj 906 to free 51200kB\n",
+		"pixel-5-android-11":    "I/lowmemorykiller(  610): Kill 'com.example.cached' (3021), uid 10077, oom_adj 906 to free 51200kB; reason: low watermark is breached and swap is low\n",
+		"galaxy-s21-android-13": "I/lowmemorykiller(  610): Kill 'com.example.cached' (3021), uid 10077, oom_score_adj 906 to free 51200kB rss, 10240kB swap; reason: low watermark is breached and swap is low\n",
+	} {
+		p, _, _ := standsStill(t, phone, "because memory")
+		has(t, output(t, p, "logcat -d -v brief"), want)
+		has(t, output(t, p, "logcat -d -b events -v brief"), "I/am_low_memory( 1040): ", "I/am_proc_died( 1040): [0,3021,com.example.cached")
+	}
+	p, _, _ := standsStill(t, "pixel-5-android-11", "because disk")
+	if out := output(t, p, "logcat -d -b all"); strings.Contains(out, "lowmemorykiller") || strings.Contains(out, "am_low_memory") {
+		t.Errorf("memory is not short: %s", out)
 	}
 }
 
@@ -140,7 +170,7 @@ func TestLogOfAnAppThatStandsStill(t *testing.T) {
 		{"optimus-l3-android-4.1.1", "because idle", []string{"[4217,com.example.still,550026948,keyDispatchingTimedOut]", "Reason: keyDispatchingTimedOut", "CPU usage from 5000ms to 0ms ago:\n"}},
 		{"nexus-9-android-5.0.0", "because idle", []string{"[0,4217,com.example.still,550026948,Input dispatching timed out (Waiting to send non-key event because", "Wait queue head age: 5003.0ms.)]"}},
 		{"pixel-7-android-14", "because idle", []string{"ANR in com.example.still (com.example.still/.MainActivity)\n", "com.example.still.MainActivity (server) is not responding. Waited 5003ms for MotionEvent(action=DOWN))\n", "Parent: com.example.still/.MainActivity\n", "ErrorId: ", "Output from /proc/pressure/io"}},
-		{"pixel-3-android-9", "kind broadcast because disk", []string{broadcast + "]\n", "ANR in com.example.still\n", "/jbd2/dm-8-8: 0% user + 3.1% kernel", "% TOTAL: ", " + 38% iowait"}},
+		{"pixel-3-android-9", "kind broadcast because disk", []string{broadcast + "]\n", "ANR in com.example.still\n", "/f2fs_flush-254:5: 0% user + 3.1% kernel", "% TOTAL: ", " + 38% iowait"}},
 		{"pixel-7-android-14", "kind broadcast because idle", []string{broadcast + ", waited 10003ms]\n"}},
 		{"pixel-7-android-14", "kind service because memory", []string{"executing service com.example.still/.SyncService, waited 20003ms", "/kswapd0: 0% user + 80% kernel"}},
 		{"pixel-5-android-11", "kind service because memory", []string{"executing service com.example.still/.SyncService]", "some avg10=71.42"}},
@@ -358,6 +388,47 @@ func TestStacksOfAStandstillAgreeWithTheTrace(t *testing.T) {
 		for _, one := range strings.Split(want, ", ") {
 			if !seen[one] {
 				t.Errorf("%s: no thread is %s: %v", because, one, seen)
+			}
+		}
+	}
+}
+
+// Who reads the stacks of an app that stood still finds in them what its file says.
+func TestChainsOfAppsThatStandStill(t *testing.T) {
+	t.Parallel()
+	const asked = "com.example.peer com.example.IPeer::ask"
+	for because, want := range map[string]string{
+		"lock Writer":                      "main lock -> Writer running",
+		"deadlock Filler":                  "main lock -> Filler lock -> main",
+		"disk":                             "main io",
+		"idle":                             "main idle",
+		"cpu":                              "main running",
+		"work com.example.Json.parse":      "main running",
+		"binder " + asked:                  "main binder -> com.example.peer signal",
+		"binder " + asked + " disk":        "main binder -> com.example.peer io",
+		"binder " + asked + " lock keeper": "main binder -> com.example.peer lock -> keeper signal",
+		"binder system_server a.ISys::x through " + asked + " through com.example.still a.IBack::y through com.example.peer a.IAgain::z lock android.bg": "main binder -> com.example.peer binder -> com.example.still binder -> com.example.peer binder -> system_server lock -> android.bg signal",
+	} {
+		for _, phone := range []string{"nexus-5-android-4.4.4", "nexus-5x-android-6.0.0", "pixel-3-android-9", "pixel-7-android-14"} {
+			_, _, text := standsStill(t, phone, "because "+because)
+			d, err := anr.Read(strings.NewReader(text))
+			if err != nil || len(d.Warnings) > 0 {
+				t.Fatalf("%s on %s: %v, %v", because, phone, err, d.Warnings)
+			}
+			c := waits.Of(d, waits.Subject{Process: "com.example.still", PID: 4217})
+			var got []string
+			for _, s := range c.Steps {
+				name := s.Thread.Name
+				if strings.Contains(strings.ToLower(name), "binder") {
+					name = s.Process.Name
+				}
+				got = append(got, name+" "+s.Kind)
+			}
+			if c.Cycle >= 0 {
+				got = append(got, c.Steps[c.Cycle].Thread.Name)
+			}
+			if chain := strings.Join(got, " -> "); chain != want {
+				t.Errorf("%s on %s: %s, want %s", because, phone, chain, want)
 			}
 		}
 	}

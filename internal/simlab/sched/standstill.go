@@ -42,18 +42,19 @@ func (c *Cast) Stands(why simapp.Standstill, from, to time.Duration) []Item {
 // through is the first of some calls, each made by the thread that answers the one before.
 // The last one waits: for the disk, or for another thread of its process.
 func (c *Cast) through(why simapp.Standstill, at, to time.Duration) Call {
-	last := []Call{{At: soon, Pause: &Pause{Until: to - 2*unblocks, State: asleep}}}
+	last, takes := []Call{{At: soon, Pause: &Pause{Until: to - 2*unblocks, State: asleep}}}, 2*soon
 	if why.There == simapp.SlowDisk {
-		last = onDisk(0, to-at-time.Duration(len(why.Calls)+2)*soon, simapp.DiskSync)
+		begins := at + time.Duration(len(why.Calls))*soon
+		takes = to - begins - 2*soon
+		last = onDisk(begins, begins+takes-soon, simapp.DiskSync)
 		for i := range last { // calls of woken work are counted from its beginning, and pauses are not
-			last[i].Pause.Until += at + time.Duration(len(why.Calls))*soon
-			last[i].Pause.Asks.Done += at + time.Duration(len(why.Calls))*soon
+			last[i].At -= begins
 		}
 	}
 	for i := len(why.Calls) - 1; i >= 0; i-- {
-		call := c.to(why.Calls[i], soon, 2*soon)
+		call := c.to(why.Calls[i], soon, takes)
 		call.Calls = last
-		last = []Call{call}
+		last, takes = []Call{call}, 2*soon
 	}
 	last[0].At = at
 	return last[0]

@@ -65,6 +65,44 @@ func (p *Process) dump(pid int, name string, threads []thread) string {
 	return b.String()
 }
 
+// channelsSince is the API level from which a dump for the system tells in which function of
+// the kernel each thread waits.
+const channelsSince = 33
+
+// channels is that (dumpWaitingChannels of debuggerd's client).
+func (p *Process) channels(pid int, name string, threads []thread) string {
+	if p.Profile.API < channelsSince {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n----- Waiting Channels: pid %d at %s -----\nCmd line: %s\n\n", pid, clock.Wall(p.Clock.Now()).Format("2006-01-02 15:04:05.000000000-0700"), name)
+	for _, t := range threads {
+		fmt.Fprintf(&b, "sysTid=%-10d%s\n", t.tid, t.channel(p.Profile.API))
+	}
+	fmt.Fprintf(&b, "\n----- end %d -----\n", pid)
+	return b.String()
+}
+
+// channel is the function of the kernel in which a thread waits, "0" of one that runs.
+func (t thread) channel(api int) string {
+	first := strings.Join(t.frames[:min(len(t.frames), 2)], " ")
+	switch {
+	case t.state == 'R':
+		return "0"
+	case strings.Contains(first, "(fsync+"):
+		return "f2fs_issue_flush"
+	case t.state == 'D':
+		return "folio_wait_bit_common"
+	case strings.Contains(first, "epoll_pwait"):
+		return "do_epoll_wait"
+	case strings.Contains(first, "ioctl"):
+		return "binder_wait_for_work"
+	case api < 34:
+		return "futex_wait_queue_me"
+	}
+	return "futex_wait"
+}
+
 // Backtrace is what debuggerd writes of the process: its threads' native frames
 // (dump_backtrace of libdebuggerd), or with java what its runtime does.
 func (p *Process) Backtrace(java bool) string {

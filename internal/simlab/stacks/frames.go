@@ -173,7 +173,7 @@ func (p *Process) pooled(tid int32) []string {
 
 // writes is a thread that waits for the storage.
 func (p *Process) writes(tid int32, why string) []string {
-	return join(p.kernel(tid, "jbd2_log_wait_commit", "jbd2_complete_transaction", "ext4_sync_file", "vfs_fsync_range", "SyS_fsync"),
+	return join(p.kernel(tid, "f2fs_issue_flush", "f2fs_do_sync_file", "f2fs_sync_file", "vfs_fsync_range", "SyS_fsync"),
 		p.native("libc.so", "fsync+8", "libsqlite.so", "sqlite3PagerSync+140", "libsqlite.so", "sqlite3VdbeHalt+1264", "libsqlite.so", "sqlite3_step+492",
 			"libandroid_runtime.so", "android::nativeExecuteForChangedRowCount(_JNIEnv*, _jclass*, long, long)+20"),
 		[]string{

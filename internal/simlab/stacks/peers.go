@@ -91,7 +91,7 @@ func (p *Process) peer(pid int, process string) string {
 			at(class+".update", 210), "- locked " + p.monitor(class), at(class+"$Updater.run", 64), at("android.os.Handler.handleCallback", 938), at("android.os.Handler.dispatchMessage", 102),
 		}, handlerThread())))
 	}
-	return p.dump(pid, process, threads)
+	return p.dump(pid, process, threads) + p.channels(pid, process, threads)
 }
 
 // answersThere is how many threads of a process answer calls that the app waits for.

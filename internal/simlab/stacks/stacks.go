@@ -45,6 +45,12 @@ func (p *Process) Dump() string {
 	return p.dump(p.PID, p.App.Package, p.threads())
 }
 
+// ForSystem is what the system gets of a process that it has write its stacks.
+func (p *Process) ForSystem() string {
+	threads := p.threads()
+	return p.dump(p.PID, p.App.Package, threads) + p.channels(p.PID, p.App.Package, threads)
+}
+
 // threads are the process's own, in a dump's order: the one that writes it is first.
 func (p *Process) threads() (out []thread) {
 	p.Advance()
