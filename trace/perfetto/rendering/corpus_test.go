@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,13 +118,36 @@ func TestWhatRealTracesShow(t *testing.T) {
 			t.Errorf("%d took %v: %v", worst.Token, worst.Took, of)
 		}
 	})
-	t.Run("a list of Android 5 lays itself out", func(t *testing.T) {
+	t.Run("others' frames", func(t *testing.T) {
+		for name, want := range map[string]map[string]int{
+			"com.google.android.apps.nexuslauncher": {run.NormalFrames: 2}, "com.android.systemui": {run.NormalFrames: 1, run.SlowFrames: 1},
+			"com.android.settings": {run.NormalFrames: 65, run.BufferedFrames: 2},
+		} {
+			path := start
+			if name == "com.android.settings" {
+				path = corpustest.Path(t, "perfetto", "nowinandroid_trace.perfetto-trace")
+			}
+			got := map[string]int{}
+			for _, f := range real(t, path, rendering.App{Package: name}).Frames {
+				got[f.Class]++
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", name, got, want)
+			}
+		}
+	})
+	t.Run("a list of an older Android lays itself out", func(t *testing.T) {
 		trace := real(t, corpustest.Path(t, "systrace", "catapult_decompressed_atrace_data.txt"), rendering.App{Process: func(pid int) bool { return pid == 18926 }})
 		late := slices.DeleteFunc(slices.Clone(trace.Frames), func(f rendering.Frame) bool { return f.Class == run.NormalFrames })
 		if trace.Source != rendering.DoFrame || len(trace.Frames) != 14 || len(late) != 3 {
 			t.Fatalf("%s: %d frames, %d late", trace.Source, len(trace.Frames), len(late))
 		}
 		about(t, &late[0], run.WaitRunning, run.StageLayout, 11.858, 0.01)
+		// The next builds and links a program for the GPU, in slices of 3.497 and 14.189 ms.
+		of := took(late[1].Path, func(s rendering.Step) string { return s.Thread + " " + s.What })
+		if of["RenderThread linkProgram"] < 14.18 || of["RenderThread Build GL Shader"] < 3.49 {
+			t.Errorf("%v", of)
+		}
 	})
 }
 

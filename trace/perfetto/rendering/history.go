@@ -26,6 +26,7 @@ type history struct {
 
 	processes map[int32][]int32 // threads by the number of their process
 	draws     map[int32][]int32 // slices of frames and of waits for the GPU, by the number of the process
+	renders   map[int32]bool    // threads that draw frames
 	work      *int              // rows that were looked at, of all frames
 
 	stateRows, spanRows, callRows, turnRows rows // by thread, and turns by CPU
@@ -67,7 +68,7 @@ func (r *rows) of(number int32) []int32 {
 func newHistory(r *reader) *history {
 	h := &history{
 		sched: r.sched, threads: r.threads, roster: r.roster, spans: r.spans.list, calls: r.calls.list, clocks: r.clocks,
-		disk: r.disk, processes: map[int32][]int32{}, draws: map[int32][]int32{}, work: &r.work,
+		disk: r.disk, processes: map[int32][]int32{}, draws: map[int32][]int32{}, renders: map[int32]bool{}, work: &r.work,
 	}
 	all := len(r.threads.Threads)
 	h.stateRows = sorted(len(h.sched.States), all, func(i int) int { return int(h.sched.States[i].Thread) })
@@ -82,6 +83,9 @@ func newHistory(r *reader) *history {
 		if name := h.spans[i].name; isFrame(name) || strings.HasPrefix(name, gpuWait) {
 			pid := h.pid(h.spans[i].thread)
 			h.draws[pid] = append(h.draws[pid], int32(i))
+			if strings.HasPrefix(name, drawFrame) {
+				h.renders[h.spans[i].thread] = true
+			}
 		}
 	}
 	return h
@@ -207,6 +211,9 @@ func (h *history) name(thread int32) (own, process string) {
 	}
 	if m := h.roster.Threads[t.TID]; own == "" && m != nil {
 		own = m.Name
+	}
+	if own == "" && h.renders[thread] {
+		own = "RenderThread" // in a trace that names no threads
 	}
 	return own, processOf(h.threads, h.roster, pid)
 }
