@@ -127,20 +127,24 @@ type Result struct {
 func Collect(ctx context.Context, job Job, options Options) Result {
 	c := newCollector(job, options, newStation(job, options))
 	err := c.collect(ctx)
-	return c.result(err)
+	return c.result(context.WithoutCancel(ctx), err)
 }
 
 // NotMade is the result of a job that was not begun, because of err.
 func NotMade(job Job, options Options, err error) Result {
 	c := newCollector(job, options, newStation(job, options))
-	return c.result(c.fail(loss.Infrastructure, journal.SetUp, 0, err))
+	return c.result(context.Background(), c.fail(loss.Infrastructure, journal.SetUp, 0, err))
 }
 
 // name is what the device is called in progress and in what goes wrong.
 func (j Job) name() string { return cmp.Or(j.Station, j.Device) }
 
 // result is what became of the job that ended with the error, nil for none.
-func (c *collector) result(err error) Result {
+func (c *collector) result(ctx context.Context, err error) Result {
+	if c.watcher != nil {
+		c.target.Journal = c.journal
+		c.watcher.Close(ctx)
+	}
 	return Result{Device: c.job.Device, Station: c.job.Station, Run: c.finish(err), Err: err, Traces: power.Traces(c.spent())}
 }
 
@@ -195,7 +199,8 @@ func newCollector(job Job, options Options, s *station) *collector {
 	}
 	if options.Evidence != nil && job.Evidence.Keeps() {
 		c.watcher = &watch.Watcher{
-			Target: s.target, Perfetto: s.perfetto, App: job.App.Package, All: job.Evidence.Keep == config.KeepAll,
+			Target: s.target, Perfetto: s.perfetto, App: job.App.Package,
+			All: job.Evidence.Keep == config.KeepAll, Anomalies: job.Evidence.Keep != config.KeepWorst,
 			Keeper: evidence.OfRun(options.Evidence, evidence.Default.Files, evidence.Default.Run),
 		}
 	}

@@ -282,7 +282,7 @@ func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
 // All traces are kept where that is asked for, and none where nothing went wrong.
 func TestHowMuchEvidenceIsKept(t *testing.T) {
 	t.Parallel()
-	for keep, want := range map[string][]int{config.KeepAll: {1, 2, 3}, config.KeepAnomalies: nil, config.KeepNone: nil} {
+	for keep, want := range map[string][]int{config.KeepAll: {1, 2, 3}, config.KeepAnomalies: nil, config.KeepWorst: nil, config.KeepNone: nil} {
 		t.Run(keep, func(t *testing.T) {
 			t.Parallel()
 			s, job, folder, spy := watched(t, "pixel-5-android-11", keep, simlab.Options{})

@@ -58,7 +58,7 @@ func Interleave(ctx context.Context, p Pair, options Options) (base, head Result
 		if err != nil && at != nil && at != c {
 			own = fmt.Errorf("%w: %w", ErrOtherBuild, err)
 		}
-		return c.result(own)
+		return c.result(context.WithoutCancel(ctx), own)
 	}
 	return result(a), result(b)
 }

@@ -21,13 +21,14 @@ import (
 type Known struct {
 	Voltage    bool // of the battery: perfetto 40, Android 15
 	Properties bool // of the system: perfetto 31, Android 14
+	Symbols    bool // names of the kernel's functions, where it tells their addresses: perfetto 9
 	wait       bool // --background-wait: Android 13, and 12 perhaps
 	clone      bool // --clone-by-name: perfetto 49, which is said to work since Android 14
 }
 
 // generations of perfetto, the latest first. Whether it clones is asked.
 var generations = []Known{
-	{Voltage: true, Properties: true, wait: true}, {Properties: true, wait: true}, {wait: true}, {},
+	{Voltage: true, Properties: true, Symbols: true, wait: true}, {Properties: true, Symbols: true, wait: true}, {Symbols: true, wait: true}, {},
 }
 
 // HasPerfetto reports whether the device is of Android 10 or later: those have a

@@ -30,12 +30,14 @@ type Watcher struct {
 	// ByTimeline says that frames are known in the end alone: until then the log tells of
 	// long ones.
 	ByTimeline bool
-	// All keeps the trace of each repetition, whatever happened in it.
-	All bool
+	// All keeps the trace of each repetition, whatever happened in it, and Anomalies of those
+	// in which something went wrong. That of the latest frame of the run is kept in any case.
+	All, Anomalies bool
 	// Kept is what was kept so far.
 	Kept []run.Evidence
 
-	took durations // of the repetitions so far
+	took  durations // of the repetitions so far
+	worst *worst    // nil while no frame was late
 }
 
 // asker is by what name Perfetto is asked to record evidence.
@@ -58,26 +60,47 @@ func (w *Watcher) Prepare(ctx context.Context, packages []string) (bool, error) 
 	return err == nil, err
 }
 
-// sources are what tells why an app was slow: who ran when on each CPU, what the app
-// and the system did by their own words, and the frames' timeline (Android 12).
+// sources are what tells why an app was slow: who ran when on each CPU, how fast that
+// was, and what they waited for; whom they called, and what they read and wrote; what the
+// app and the system did by their own words; and the frames' timeline (Android 12).
+//
+// What a kernel does not have, or the system's policy closes, is passed over
+// (src/traced/probes/ftrace/ftrace_config_muxer.cc); all of these are open since Android 10,
+// where the first perfetto is of use (system/sepolicy/private/genfs_contexts, and
+// frameworks/native/cmds/atrace/atrace.rc). What has to outlast the ring, such as the names of processes,
+// has a buffer of its own.
 //
 // Format: protos/perfetto/config/ftrace/ftrace_config.proto and
 // process_stats/process_stats_config.proto.
 func sources(packages []string) func(recorders.Known) []recorders.Source {
-	const ringKB = 32 << 10 // 10 to 60 s of a busy phone
-	list := []recorders.Source{
-		{
+	const (
+		ringKB  = 32 << 10 // some 15 s of a busy phone
+		namesKB = 8 << 10
+	)
+	return func(known recorders.Known) []recorders.Source {
+		kernel := recorders.Source{
 			Name: "linux.ftrace", Config: "ftrace_config", BufferKB: ringKB,
 			Texts: map[string][]string{
-				"ftrace_events":     {"sched/sched_switch", "sched/sched_waking", "power/suspend_resume", "task/task_newtask", "task/task_rename"},
-				"atrace_categories": {"am", "wm", "gfx", "view", "input", "binder_driver", "dalvik", "res"},
+				"ftrace_events": {
+					"sched/sched_switch", "sched/sched_waking", "sched/sched_blocked_reason", "sched/sched_process_exit",
+					"power/cpu_frequency", "power/cpu_idle", "power/suspend_resume", "task/task_newtask", "task/task_rename",
+					"binder/binder_transaction", "binder/binder_transaction_received",
+					"block/block_rq_issue", "block/block_rq_complete",
+					"f2fs/f2fs_sync_file_enter", "f2fs/f2fs_sync_file_exit", "ext4/ext4_sync_file_enter", "ext4/ext4_sync_file_exit",
+				},
+				"atrace_categories": {"am", "wm", "gfx", "view", "input", "binder_driver", "aidl", "dalvik", "res"},
 				"atrace_apps":       packages,
 			},
-		},
-		{Name: "linux.process_stats", Config: "process_stats_config", BufferKB: ringKB, On: []string{"scan_all_processes_on_start"}},
-		{Name: recorders.FrameTimeline, BufferKB: ringKB},
+		}
+		if known.Symbols {
+			kernel.On = []string{"symbolize_ksyms"}
+		}
+		return []recorders.Source{
+			kernel,
+			{Name: "linux.process_stats", Config: "process_stats_config", BufferKB: namesKB, On: []string{"scan_all_processes_on_start"}},
+			{Name: recorders.FrameTimeline, BufferKB: namesKB},
+		}
 	}
-	return func(recorders.Known) []recorders.Source { return list }
 }
 
 // Repetition is one repetition while it is watched.
@@ -160,7 +183,7 @@ func (r *Repetition) Look(ctx context.Context, now time.Duration, seen []frame.F
 		}
 	}
 	over := len(r.waiting) > 0 && r.waiting[0].From < r.follower.since()
-	if r.gaveUp || !urgent && !over || !r.policy.allows(r.w.Target.Clock.Now()) {
+	if r.gaveUp || !r.w.Anomalies || !urgent && !over || !r.policy.allows(r.w.Target.Clock.Now()) {
 		return nil
 	}
 	path, err := r.w.Perfetto.Keep(ctx, len(r.saved)+1)
@@ -184,6 +207,8 @@ type Seen struct {
 	Alive    time.Duration // when the workload was last known to run
 	// Lost is why the repetition is lost, nil where it is not.
 	Lost error
+	// Late is its latest frame, nil where the trace tells of none.
+	Late *Late
 }
 
 // all are the anomalies of the repetition, each with its event, by time.
@@ -238,7 +263,11 @@ func (s Seen) eventAt(at time.Duration) string {
 func (r *Repetition) End(ctx context.Context, s Seen) {
 	w, all := r.w, r.w.learn(s, r.usual)
 	r.keepThreads(ctx, s)
-	left := all
+	if !w.Anomalies {
+		all, r.saved = nil, nil
+	}
+	left, digest := all, ""
+	fetch := func(read func(io.ReadSeeker) error) error { return w.Perfetto.Fetch(ctx, read) }
 	for _, k := range r.saved {
 		left = k.takes(left)
 		r.keep(ctx, s, k.anomalies, func(read func(io.ReadSeeker) error) error {
@@ -247,9 +276,12 @@ func (r *Repetition) End(ctx context.Context, s Seen) {
 	}
 	switch allowed := r.policy.allows(w.Target.Clock.Now()); {
 	case w.All || len(left) > 0 && allowed:
-		r.keep(ctx, s, left, func(read func(io.ReadSeeker) error) error { return w.Perfetto.Fetch(ctx, read) })
+		digest = r.keep(ctx, s, left, fetch)
 	case len(left) > 0:
 		w.Target.Journal.Warnf("repetition %d: no trace was kept of %s: at most %d are kept of one repetition, %v apart", r.n, inWords(left), maxKept, keptApart)
+	}
+	if err := w.offer(r.n, s.Late, digest, fetch); err != nil {
+		w.Target.Journal.Warnf("repetition %d: its trace could not be held back: %v", r.n, err)
 	}
 	if missed := r.stream.Missed(); missed > 0 {
 		w.Target.Journal.Warnf("repetition %d: so much went wrong at once that %d anomalies were not reacted to when they were noticed", r.n, missed)
@@ -261,8 +293,9 @@ var errEmpty = errors.New("it is empty")
 // maxTrace bounds a trace that is kept, in bytes.
 const maxTrace = 128 << 20
 
-// keep keeps one trace for the anomalies; none where all are kept whatever happened.
-func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetch func(read func(io.ReadSeeker) error) error) {
+// keep keeps one trace for the anomalies, none where all are kept whatever happened, and
+// returns its digest, "" where it could not be kept.
+func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetch func(read func(io.ReadSeeker) error) error) string {
 	w := r.w
 	e := run.Evidence{Kind: run.PerfettoTrace, Name: fmt.Sprintf("repetition-%d.pftrace", r.n), Repetition: r.n}
 	if n := r.named(); n > 0 {
@@ -291,9 +324,10 @@ func (r *Repetition) keep(ctx context.Context, s Seen, anomalies []Anomaly, fetc
 	})
 	if err != nil {
 		w.Target.Journal.Warnf("repetition %d: its trace could not be kept: %v", r.n, err)
-		return
+		return ""
 	}
 	w.Kept = append(w.Kept, e)
+	return e.Digest
 }
 
 // named is how many traces of this repetition are kept already.
