@@ -88,8 +88,10 @@ type ANRThread struct {
 	// Critical says that it is one of those for which all others wait: the last one, or
 	// one of a cycle.
 	Critical bool `json:"critical,omitempty"`
-	// Stack has the innermost frame first.
+	// Stack has the innermost frame first, and Tells is the place in it, from 1, of the
+	// line that tells what the thread waits for or does.
 	Stack []string `json:"stack,omitempty"`
+	Tells int      `json:"tells,omitempty"`
 }
 
 func (a ANR) validate() error {
@@ -120,6 +122,9 @@ func (t ANRThread) validateWait(threads int) error {
 	}
 	if t.Next < 0 || t.Next > threads {
 		return fmt.Errorf("next is %d, want 1 to %d, or nothing", t.Next, threads)
+	}
+	if t.Tells < 0 || t.Tells > len(t.Stack) {
+		return fmt.Errorf("tells is %d, want 1 to %d, or nothing", t.Tells, len(t.Stack))
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func whole() Run {
 		Kind: ANRInput, Process: "com.example.mail", PID: 4321, Reason: "Input dispatching timed out", Repetition: 1, Event: "tap: open",
 		AtMS: 13_000, WaitedMS: 5001, Cycle: true, Features: []string{"cpu: low"}, Signature: "00ff", Evidence: []string{digest},
 		Threads: []ANRThread{
-			{Name: "main", State: "Blocked", Kind: WaitLock, WaitsFor: "lock of Store", Stack: []string{"Store.read", "Inbox.open"}},
+			{Name: "main", State: "Blocked", Kind: WaitLock, WaitsFor: "lock of Store", Stack: []string{"Store.read", "Inbox.open"}, Tells: 1},
 			{Name: "sync", Process: "com.example.store", Kind: WaitBinder, Next: 1, Critical: true},
 		},
 	}}
@@ -200,6 +200,8 @@ func TestSectionsThatCanNotBe(t *testing.T) {
 		"a deep stack":           {func(r *Run) { r.ANRs[0].Threads[0].Stack = make([]string, MaxStack+1) }, "anrs[0].threads[0].stack has 129 entries"},
 		"a wait of two words":    {func(r *Run) { r.ANRs[0].Threads[0].Kind = "a lock" }, `anrs[0].threads[0].kind is "a lock"`},
 		"a wait for no thread":   {func(r *Run) { r.ANRs[0].Threads[1].Next = 3 }, `anrs[0].threads[1].next is 3, want 1 to 2`},
+		"a line of no stack":     {func(r *Run) { r.ANRs[0].Threads[0].Tells = 3 }, `anrs[0].threads[0].tells is 3, want 1 to 2`},
+		"a line before a stack":  {func(r *Run) { r.ANRs[0].Threads[0].Tells = -1 }, `anrs[0].threads[0].tells is -1`},
 		"a wait for before":      {func(r *Run) { r.ANRs[0].Threads[1].Next = -1 }, `anrs[0].threads[1].next is -1`},
 		"a signature of words":   {func(r *Run) { r.ANRs[0].Signature = "abc xyz" }, `anrs[0].signature is "abc xyz"`},
 		"no digest of an ANR":    {func(r *Run) { r.ANRs[0].Evidence = []string{"x"} }, `anrs[0].evidence is "x"`},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/apkgate/apkgate/internal/corpustest"
 	"github.com/apkgate/apkgate/run"
@@ -70,6 +71,7 @@ func TestFrames(t *testing.T) {
 		"at android.os.Looper.loop(Looper.java:294)":                 {Kind: anr.Java, Name: "android.os.Looper.loop", File: "Looper.java", Line: 294},
 		"at java.lang.Object.wait!(Native method)":                   {Kind: anr.Java, Name: "java.lang.Object.wait", Line: -2},
 		"at java.lang.VMThread.sleep(Native Method)":                 {Kind: anr.Java, Name: "java.lang.VMThread.sleep", Line: -2},
+		"at a.b.c(Foo.java:~20)":                                     {Kind: anr.Java, Name: "a.b.c", File: "Foo.java", Line: 20},
 		"at a.b.c(SourceFile)":                                       {Kind: anr.Java, Name: "a.b.c", File: "SourceFile"},
 		"at a.b$$ExternalSyntheticLambda0.run(R8$$SyntheticClass:0)": {Kind: anr.Java, Name: "a.b$$ExternalSyntheticLambda0.run", File: "R8$$SyntheticClass"},
 		"kernel: binder_thread_read+0x36c/0xda1":                     {Kind: anr.Kernel, Name: "binder_thread_read", Offset: 0x36c},
@@ -121,13 +123,25 @@ func TestLocks(t *testing.T) {
 		if diff := cmp.Diff([]anr.Lock{want}, got.Locks); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", text, diff)
 		}
-		if lines := got.Stack(10); len(lines) != 2 || lines[1] != "- "+text {
+		if lines, at := got.Stack(10, 0); len(lines) != 2 || lines[1] != "- "+text || at != 0 {
 			t.Errorf("%s: said again as %q", text, lines)
 		}
 	}
 	for text, owner := range map[string]int{"held by tid=12 (worker)": 12, "held by threadid=9 (a b)": 9, "held by thread 7": 7, "held by nobody": 0} {
 		if got := thread(t, "\"main\" sysTid=1\n  - waiting to lock <0x41b2e6f8> (a a.B) "+text); got.Locks[0].Owner != owner || got.Locks[0].Frame != -1 {
 			t.Errorf("%s: read %+v", text, got.Locks)
+		}
+	}
+}
+
+// A stack has as many lines as are asked for, with the locks where they stand.
+func TestStacks(t *testing.T) {
+	th := thread(t, "\"main\" sysTid=1\n  - locked <0x1> (a a.A)\n  at a.a.a(A.java:1)\n  - locked <0x2> (a a.B)\n  - locked <0x3> (a a.C)\n  at b.b.b(B.java:2)\n")
+	want := []string{"- locked <0x1> (a a.A)", "a.a.a(A.java:1)", "- locked <0x2> (a a.B)", "- locked <0x3> (a a.C)", "b.b.b(B.java:2)"}
+	for _, test := range []struct{ most, frame, lines, at int }{{9, 0, 5, 1}, {9, 1, 5, 4}, {5, 1, 5, 4}, {4, 1, 4, -1}, {3, 0, 3, 1}, {2, 0, 2, 1}, {1, 0, 1, -1}, {0, 0, 0, -1}, {9, -1, 5, -1}} {
+		lines, at := th.Stack(test.most, test.frame)
+		if diff := cmp.Diff(want[:test.lines], lines, cmpopts.EquateEmpty()); diff != "" || at != test.at {
+			t.Errorf("%+v: at %d (-want +got)\n%s", test, at, diff)
 		}
 	}
 }
@@ -492,7 +506,8 @@ func FuzzRead(f *testing.F) {
 						t.Fatalf("a lock stands at frame %d of %d", l.Frame, len(th.Frames))
 					}
 				}
-				for _, line := range th.Stack(run.MaxStack) {
+				lines, _ := th.Stack(run.MaxStack, 0)
+				for _, line := range lines {
 					if strings.ToValidUTF8(line, "") != line {
 						t.Fatalf("%q is no UTF-8", line)
 					}

@@ -35,7 +35,7 @@ func (r *reader) java(text []byte) {
 		f.Line = -2
 	} else if colon := bytes.LastIndexByte(source, ':'); colon >= 0 {
 		f.File = r.name(source[:colon])
-		f.Line, _ = digits(source[colon+1:])
+		f.Line, _ = digits(bytes.TrimPrefix(source[colon+1:], []byte("~"))) // Dalvik's innermost: about there
 	} else {
 		f.File = r.name(source)
 	}

@@ -51,20 +51,21 @@ func (l Lock) String() string {
 }
 
 // Stack is the thread's stack as the runtime writes it, the innermost frame first, with
-// each lock behind the frame at which it stands: at most so many lines.
-func (t *Thread) Stack(most int) []string {
-	var lines []string
+// each lock behind the frame at which it stands: at most so many lines. at is the index
+// of the line of one frame, -1 where that is not among them.
+func (t *Thread) Stack(most, frame int) (lines []string, at int) {
+	at = -1
 	lock := 0
-	for i := -1; i < len(t.Frames); i++ {
+	for i := -1; i < len(t.Frames) && len(lines) < most; i++ {
+		if i >= 0 && i == frame {
+			at = len(lines)
+		}
 		if i >= 0 {
 			lines = append(lines, t.Frames[i].String())
 		}
 		for ; lock < len(t.Locks) && t.Locks[lock].Frame <= i; lock++ {
 			lines = append(lines, "- "+t.Locks[lock].String())
 		}
-		if len(lines) >= most {
-			return lines[:most]
-		}
 	}
-	return lines
+	return lines[:min(len(lines), most)], at
 }

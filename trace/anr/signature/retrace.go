@@ -19,11 +19,19 @@ var javaFrame = regexp.MustCompile(`^(?:at )?([\w$.-]+)\.([\w$<>-]+)\(([^)]*)\)$
 // made up altogether, goes. One that may be several methods keeps its name.
 func retrace(a *run.ANR, names *r8map.Map) {
 	for i := range a.Threads {
+		t := &a.Threads[i]
 		var out []string
-		for _, text := range a.Threads[i].Stack {
+		tells := 0
+		for j, text := range t.Stack {
+			if j+1 == t.Tells {
+				tells = len(out) + 1
+			}
 			out = append(out, retraced(text, names)...)
 		}
-		a.Threads[i].Stack = out[:min(len(out), run.MaxStack)]
+		t.Stack = out[:min(len(out), run.MaxStack)]
+		if t.Tells = tells; tells > len(t.Stack) {
+			t.Tells = 0
+		}
 	}
 }
 

@@ -307,9 +307,27 @@ func TestNamesOfTheSource(t *testing.T) {
 	for range run.MaxStack {
 		deep.Threads[0].Stack = append(deep.Threads[0].Stack, "a.b.a(SourceFile:1)")
 	}
+	deep.Threads[0].Tells = run.MaxStack
 	Fill(&deep, anr.Dump{}, names)
-	if n := len(deep.Threads[0].Stack); n != run.MaxStack {
-		t.Errorf("a stack of %d frames, want at most %d", n, run.MaxStack)
+	if n := len(deep.Threads[0].Stack); n != run.MaxStack || deep.Threads[0].Tells != 0 {
+		t.Errorf("a stack of %d frames, want at most %d; line %d tells, which is not there", n, run.MaxStack, deep.Threads[0].Tells)
+	}
+}
+
+// TestTheLineThatTells: the line of a stack that tells what a thread waits for is the
+// same when lines before it have become more or fewer.
+func TestTheLineThatTells(t *testing.T) {
+	names, err := r8map.Read(strings.NewReader(mapping))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack := []string{"a.b.a(SourceFile:1)", "a.b.b(Unknown Source:3)", "a.c.run(R8$$SyntheticClass:1)", "android.os.Looper.loop(Looper.java:7)"}
+	for tells, want := range map[int]int{0: 0, 1: 1, 2: 3, 3: 4, 4: 4} {
+		a := run.ANR{Threads: []run.ANRThread{{Name: "main", Stack: slices.Clone(stack), Tells: tells}}}
+		Fill(&a, anr.Dump{}, names)
+		if got := a.Threads[0].Tells; got != want || len(a.Threads[0].Stack) != 4 {
+			t.Errorf("line %d is now line %d of %q, want %d", tells, got, a.Threads[0].Stack, want)
+		}
 	}
 }
 

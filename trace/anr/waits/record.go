@@ -36,7 +36,7 @@ func (c Chain) Fill(a *run.ANR) {
 		if i == len(c.Steps)-1 && c.Cycle >= 0 && (c.Cycle < head || c.Cycle >= tail) {
 			t.Next = placed(c.Cycle, head, tail)
 		}
-		t.Stack = stackOf(s)
+		t.Stack, t.Tells = stackOf(s)
 		a.Threads = append(a.Threads, t)
 	}
 }
@@ -74,13 +74,14 @@ func (c Chain) thread(i int, process string) run.ANRThread {
 	return t
 }
 
-// stackOf is a thread's stack, as much of it as a record holds.
-func stackOf(s Step) []string {
-	lines := s.Thread.Stack(run.MaxStack)
+// stackOf is a thread's stack, as much of it as a record holds, and the place, from 1, of
+// the line that tells what it waits for, 0 where none does.
+func stackOf(s Step) (lines []string, tells int) {
+	lines, at := s.Thread.Stack(run.MaxStack, s.At)
 	for i := range lines {
 		lines[i] = words.Clip(lines[i], most)
 	}
-	return lines
+	return lines, at + 1
 }
 
 // waitsFor says what a step waits for, its kind first: "lock com.example.Store held by

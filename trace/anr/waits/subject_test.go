@@ -165,8 +165,13 @@ func TestFill(t *testing.T) {
 	if b.Process != "com.example.mail" || b.PID != 4100 || b.Threads[0].Process != "" || b.Threads[0].State != "Blocked" || b.Threads[0].Kind != run.WaitLock {
 		t.Errorf("filled %+v", b)
 	}
-	if stack := b.Threads[1].Stack; len(stack) != 5 || stack[1] != "- waiting to lock <0x0a000002> (a com.example.mail.Inbox) held by thread 1" {
-		t.Errorf("stack %q", stack)
+	if stack := b.Threads[1].Stack; len(stack) != 5 || stack[1] != "- waiting to lock <0x0a000002> (a com.example.mail.Inbox) held by thread 1" || b.Threads[1].Tells != 1 {
+		t.Errorf("tells %d, stack %q", b.Threads[1].Tells, stack)
+	}
+	var io run.ANR
+	waits.Of(read(t, "binder.txt"), waits.Subject{}).Fill(&io)
+	if last := io.Threads[5]; last.Tells != 2 || last.Stack[last.Tells-1] != "kernel: io_schedule" {
+		t.Errorf("tells %d of %q", last.Tells, last.Stack)
 	}
 	waits.Chain{Cycle: -1}.Fill(&a)
 	if a.Threads != nil || a.Cycle || a.Process == "" {
