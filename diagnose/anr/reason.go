@@ -52,7 +52,7 @@ func reasonOf(a run.ANR) reason {
 	case a.Cycle:
 		return reason{kind: DeadlockKind, subject: strings.Join(f.names(), ", "), sure: diagnose.Seen, why: diagnose.Say("they wait for each other")}
 	}
-	for _, rule := range []func(found) (reason, bool){memory, disk, network, starved, otherProcess, idle, held, waiting, working} {
+	for _, rule := range []func(found) (reason, bool){stopped, memory, trimming, disk, network, starved, otherProcess, idle, held, waiting, working} {
 		if r, ok := rule(f); ok {
 			return r
 		}
@@ -78,6 +78,7 @@ var (
 	// and the kernel that looks for memory: mm/vmscan.c, mm/page_alloc.c, mm/memory.c.
 	collecting = regexp.MustCompile(`art::gc::|WaitForGcToComplete|dvmCollectGarbage|dvmGcHeap`)
 	reclaiming = regexp.MustCompile(`try_to_free_pages|shrink_(?:node|slab|inactive|lruvec)|direct_reclaim|do_swap_page|__alloc_pages_(?:slowpath|direct)|zram_|psi_memstall`)
+	paging     = regexp.MustCompile(`folio_wait_bit|wait_on_page_bit|lock_page|filemap_fault|swap_readpage|swap_read_folio`)
 	// File systems and block devices: fs/, block/, drivers/mmc, drivers/scsi/ufs.
 	storing = regexp.MustCompile(`fsync|fdatasync|sync_file|f2fs_|ext4_|jbd2_|erofs_|fuse_|blk_|blkdev_|submit_bio|wait_on_page|io_schedule|mmc_|ufshcd_|vfs_(?:read|write)`)
 	// What tells the storage which pages are free: section 4.2 of the paper.
@@ -87,17 +88,34 @@ var (
 	sockets = regexp.MustCompile(`^(?:java\.net\.|sun\.nio\.ch\.(?:Socket|Net)|libcore\.io\.(?:Linux|Posix|BlockGuardOs)\.(?:recv|send|connect|accept|android_getaddrinfo)|com\.android\.org\.conscrypt\.|org\.conscrypt\.|okhttp3\.|com\.android\.okhttp\.)`)
 )
 
+// stopped: by somebody who debugs, or by a signal. The dump says nothing else then.
+func stopped(f found) (reason, bool) {
+	r := reason{kind: UnknownKind, subject: f.ANR.Kind, sure: diagnose.Possible, why: diagnose.Say("a debugger or a signal had stopped it")}
+	return r, f.last.Kind == run.WaitStopped
+}
+
+// trimming: the storage is told which pages are free, all at once (section 4.2 of the
+// paper). The process that does so shows itself by what it is asked.
+func trimming(f found) (reason, bool) {
+	r := reason{kind: IOKind, subject: "discards", sure: diagnose.Seen, why: diagnose.Say("the storage was told which pages are free (write amplification)")}
+	return r, f.last.Kind == run.WaitBinder && discarding.MatchString(f.last.WaitsFor)
+}
+
 // memory: the collector, or the kernel looking for pages, in front of the thread.
 func memory(f found) (reason, bool) {
 	low := f.has(signature.MemoryLow) || f.has(signature.HeapFull)
 	atIt := f.last.Kind == run.WaitGC || strings.Contains(f.last.State, "Gc") || f.match(native, collecting) != ""
-	pages := f.match(kernel, reclaiming) != ""
+	pages := f.last.Kind == run.WaitMemory || f.match(kernel, reclaiming) != ""
 	r := reason{kind: MemoryKind, subject: "memory", sure: diagnose.Likely}
 	switch {
 	case (atIt || pages) && low:
 		r.sure, r.why = diagnose.Seen, diagnose.Say("it waited for memory, of which there was little")
 	case atIt:
 		r.why = diagnose.Say("it waited for the garbage collector")
+	case low && f.pages():
+		r.why = diagnose.Say("it waited for pages of memory, of which the kernel had taken away too many")
+	case low && f.last.Kind == run.WaitBlocked:
+		r.why = diagnose.Say("it was in the kernel, and there was little memory")
 	case pages:
 		r.why = diagnose.Say("the kernel was looking for free memory for it")
 	default:
@@ -106,14 +124,23 @@ func memory(f found) (reason, bool) {
 	return r, true
 }
 
+// pages reports whether the thread waits for the content of a page of memory, and asks
+// for no file: it was there before.
+func (f found) pages() bool {
+	return (paging.MatchString(f.last.WaitsFor) || f.match(kernel, paging) != "") && f.match(java, files) == ""
+}
+
 // disk: a file, a database, and what they wait for in the kernel.
 func disk(f found) (reason, bool) {
 	method := f.match(java, files)
 	inKernel := f.match(kernel, storing) != ""
-	if f.last.Kind != run.WaitIO && !inKernel && (method == "" || f.busy()) {
+	if f.last.Kind != run.WaitIO && f.last.Kind != run.WaitBlocked && !inKernel && (method == "" || f.busy()) {
 		return reason{}, false
 	}
 	r := reason{kind: IOKind, subject: "disk", sure: diagnose.Likely, why: diagnose.Say("it waited for the disk")}
+	if f.last.Kind == run.WaitBlocked && !inKernel && method == "" {
+		r.sure, r.why = diagnose.Possible, diagnose.Say("it was in the kernel and could not be woken, as who waits for the disk")
+	}
 	if method != "" {
 		r.subject = method
 		r.why = diagnose.Say("it waited for the disk in ", diagnose.Coded(method))

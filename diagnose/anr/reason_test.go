@@ -62,36 +62,44 @@ func TestReasons(t *testing.T) {
 		kind, subject string
 		sure          diagnose.Sure
 	}{
-		"a lock":                {threads(lock, worker(run.WaitSleep, "java.lang.Thread.sleep(Native method)")), LockKind, "com.example.mail.Store", diagnose.Seen},
-		"a lock of somebody":    {threads(main(run.WaitLock, "lock com.example.mail.Store held by 12, which the dump does not show")), LockKind, "com.example.mail.Store", diagnose.Likely},
-		"a join":                {threads(main(run.WaitJoin, "join sync"), worker(run.WaitRunning)), LockKind, "sync", diagnose.Likely},
-		"a latch":               {threads(thread("main", run.WaitSignal, "signal", onLoop("java.lang.Object.wait(Native method)", "com.example.mail.Once.await(Once.java:3)")...)), LockKind, "com.example.mail.Once.await", diagnose.Possible},
-		"the disk by its kind":  {threads(lock, worker(run.WaitIO)), IOKind, "disk", diagnose.Seen},
-		"fsync in Java":         {threads(lock, worker("", "java.io.FileDescriptor.sync(Native method)")), IOKind, "java.io.FileDescriptor.sync", diagnose.Likely},
-		"fsync in the kernel":   {threads(worker("", "kernel: __arm64_sys_fsync+0x1c/0x28", "java.io.FileDescriptor.sync(Native method)")), IOKind, "java.io.FileDescriptor.sync", diagnose.Seen},
-		"a database":            {threads(worker(run.WaitUnknown, "android.database.sqlite.SQLiteConnection.nativeExecuteForCursorWindow(Native method)")), IOKind, "android.database.sqlite.SQLiteConnection.nativeExecuteForCursorWindow", diagnose.Likely},
-		"preferences":           {threads(thread("main", run.WaitSignal, "signal", "java.lang.Object.wait(Native method)", "android.app.SharedPreferencesImpl.awaitLoadedLocked(SharedPreferencesImpl.java:270)")), IOKind, "android.app.SharedPreferencesImpl.awaitLoadedLocked", diagnose.Likely},
-		"a file that is busy":   {threads(worker(run.WaitRunning, "java.io.FileOutputStream.write(FileOutputStream.java:3)")), WorkKind, "com.example.mail.Store.write", diagnose.Seen},
-		"the network":           {threads(main(run.WaitSignal, "signal"), worker(run.WaitPoll, "java.net.SocketInputStream.socketRead0(Native method)")), IOKind, "network", diagnose.Likely},
-		"the collector":         {with(threads(lock, worker(run.WaitGC)), signature.HeapFull), MemoryKind, "memory", diagnose.Seen},
-		"a collector by state":  {threads(run.ANRThread{Name: "main", State: "WaitingForGcToComplete", Stack: loop}), MemoryKind, "memory", diagnose.Likely},
-		"a collector by stack":  {threads(worker("", "native: #02 pc 1  /apex/libart.so (art::gc::Heap::WaitForGcToComplete(art::gc::GcCause, art::Thread*)+12)")), MemoryKind, "memory", diagnose.Likely},
-		"pages":                 {with(threads(worker(run.WaitIO, "kernel: do_swap_page+0x1/0x2")), signature.MemoryLow), MemoryKind, "memory", diagnose.Seen},
-		"others' work":          {with(threads(main(run.WaitRunnable, "runnable")), signature.CPUHigh, signature.AppCPULow), CPUKind, "CPU", diagnose.Seen},
-		"others' work, perhaps": {with(threads(main(run.WaitRunning, "")), signature.CPUHigh), CPUKind, "CPU", diagnose.Likely},
-		"its own work":          {with(threads(main(run.WaitRunning, "")), signature.CPUHigh, signature.AppCPUHigh), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
-		"work on a quiet phone": {with(threads(main(run.WaitRunning, "")), signature.CPULow), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
-		"sleep":                 {threads(thread("main", run.WaitSleep, "sleep", onLoop("java.lang.Thread.sleep(Native method)", "com.example.mail.Inbox.retry(Inbox.java:12)")...)), WorkKind, "com.example.mail.Inbox.retry", diagnose.Seen},
-		"work, not told how":    {threads(main("", "")), WorkKind, "com.example.mail.Inbox.open", diagnose.Likely},
-		"nothing any more":      {threads(thread("main", run.WaitIdle, "idle", "android.os.MessageQueue.nativePollOnce(Native method)", "android.os.MessageQueue.next(MessageQueue.java:335)")), IdleKind, "main", diagnose.Seen},
-		"nothing, by its stack": {threads(thread("main", "", "", "native: #00 pc 1  /system/lib64/libc.so (__epoll_pwait+8)", "android.os.MessageQueue.nativePollOnce(Native method)")), IdleKind, "main", diagnose.Seen},
-		"another process":       {threads(main(run.WaitBinder, "binder com.example.feed.IFeed::query (com.example.feed)"), in("com.example.feed", worker(run.WaitSleep, "java.lang.Thread.sleep(Native method)"))), BinderKind, "com.example.feed com.example.feed.IFeed::query", diagnose.Seen},
-		"a likely process":      {threads(main(run.WaitBinder, "binder IFeed::query (com.example.feed, likely)"), in("com.example.feed", worker(run.WaitSleep))), BinderKind, "com.example.feed IFeed::query", diagnose.Likely},
-		"nobody's answer":       {threads(main(run.WaitBinder, "binder")), BinderKind, "binder", diagnose.Likely},
-		"another's disk":        {threads(main(run.WaitBinder, "binder IFeed::query (com.example.feed)"), in("com.example.feed", worker(run.WaitIO))), IOKind, "disk", diagnose.Seen},
-		"another's lock":        {threads(main(run.WaitBinder, "binder A::b (system_server)"), in("system_server", thread("Binder:1_2", run.WaitLock, "lock W held by android.display", "w.W.a(W.java:1)")), in("system_server", worker(run.WaitRunning))), BinderKind, "system_server A::b", diagnose.Seen},
-		"no threads":            {run.ANR{Kind: run.ANRBroadcast}, UnknownKind, "broadcast", diagnose.Possible},
-		"no stack":              {threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown}), UnknownKind, "input", diagnose.Possible},
+		"a lock":                 {threads(lock, worker(run.WaitSleep, "java.lang.Thread.sleep(Native method)")), LockKind, "com.example.mail.Store", diagnose.Seen},
+		"a lock of somebody":     {threads(main(run.WaitLock, "lock com.example.mail.Store held by 12, which the dump does not show")), LockKind, "com.example.mail.Store", diagnose.Likely},
+		"a join":                 {threads(main(run.WaitJoin, "join sync"), worker(run.WaitRunning)), LockKind, "sync", diagnose.Likely},
+		"a latch":                {threads(thread("main", run.WaitSignal, "signal", onLoop("java.lang.Object.wait(Native method)", "com.example.mail.Once.await(Once.java:3)")...)), LockKind, "com.example.mail.Once.await", diagnose.Possible},
+		"the disk by its kind":   {threads(lock, worker(run.WaitIO)), IOKind, "disk", diagnose.Seen},
+		"fsync in Java":          {threads(lock, worker("", "java.io.FileDescriptor.sync(Native method)")), IOKind, "java.io.FileDescriptor.sync", diagnose.Likely},
+		"fsync in the kernel":    {threads(worker("", "kernel: __arm64_sys_fsync+0x1c/0x28", "java.io.FileDescriptor.sync(Native method)")), IOKind, "java.io.FileDescriptor.sync", diagnose.Seen},
+		"a database":             {threads(worker(run.WaitUnknown, "android.database.sqlite.SQLiteConnection.nativeExecuteForCursorWindow(Native method)")), IOKind, "android.database.sqlite.SQLiteConnection.nativeExecuteForCursorWindow", diagnose.Likely},
+		"preferences":            {threads(thread("main", run.WaitSignal, "signal", "java.lang.Object.wait(Native method)", "android.app.SharedPreferencesImpl.awaitLoadedLocked(SharedPreferencesImpl.java:270)")), IOKind, "android.app.SharedPreferencesImpl.awaitLoadedLocked", diagnose.Likely},
+		"a file that is busy":    {threads(worker(run.WaitRunning, "java.io.FileOutputStream.write(FileOutputStream.java:3)")), WorkKind, "com.example.mail.Store.write", diagnose.Seen},
+		"the network":            {threads(main(run.WaitSignal, "signal"), worker(run.WaitPoll, "java.net.SocketInputStream.socketRead0(Native method)")), IOKind, "network", diagnose.Likely},
+		"the collector":          {with(threads(lock, worker(run.WaitGC)), signature.HeapFull), MemoryKind, "memory", diagnose.Seen},
+		"a collector by state":   {threads(run.ANRThread{Name: "main", State: "WaitingForGcToComplete", Stack: loop}), MemoryKind, "memory", diagnose.Likely},
+		"a collector by stack":   {threads(worker("", "native: #02 pc 1  /apex/libart.so (art::gc::Heap::WaitForGcToComplete(art::gc::GcCause, art::Thread*)+12)")), MemoryKind, "memory", diagnose.Likely},
+		"pages, as told":         {threads(thread("main", run.WaitMemory, "memory try_to_free_pages", onLoop("com.example.mail.Theme.icon(Theme.java:1)")...)), MemoryKind, "memory", diagnose.Likely},
+		"pages of a short phone": {with(threads(thread("main", run.WaitIO, "io folio_wait_bit_common", onLoop("com.example.mail.Theme.icon(Theme.java:1)")...)), signature.MemoryLow), MemoryKind, "memory", diagnose.Likely},
+		"pages of another":       {threads(thread("main", run.WaitIO, "io folio_wait_bit_common", onLoop("com.example.mail.Theme.icon(Theme.java:1)")...)), IOKind, "disk", diagnose.Seen},
+		"pages of a file":        {with(threads(thread("main", run.WaitIO, "io folio_wait_bit_common", "java.io.RandomAccessFile.read(Native method)")), signature.MemoryLow), IOKind, "java.io.RandomAccessFile.read", diagnose.Seen},
+		"pages":                  {with(threads(worker(run.WaitIO, "kernel: do_swap_page+0x1/0x2")), signature.MemoryLow), MemoryKind, "memory", diagnose.Seen},
+		"others' work":           {with(threads(main(run.WaitRunnable, "runnable")), signature.CPUHigh, signature.AppCPULow), CPUKind, "CPU", diagnose.Seen},
+		"others' work, perhaps":  {with(threads(main(run.WaitRunning, "")), signature.CPUHigh), CPUKind, "CPU", diagnose.Likely},
+		"its own work":           {with(threads(main(run.WaitRunning, "")), signature.CPUHigh, signature.AppCPUHigh), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
+		"work on a quiet phone":  {with(threads(main(run.WaitRunning, "")), signature.CPULow), WorkKind, "com.example.mail.Inbox.open", diagnose.Seen},
+		"sleep":                  {threads(thread("main", run.WaitSleep, "sleep", onLoop("java.lang.Thread.sleep(Native method)", "com.example.mail.Inbox.retry(Inbox.java:12)")...)), WorkKind, "com.example.mail.Inbox.retry", diagnose.Seen},
+		"work, not told how":     {threads(main("", "")), WorkKind, "com.example.mail.Inbox.open", diagnose.Likely},
+		"nothing any more":       {threads(thread("main", run.WaitIdle, "idle", "android.os.MessageQueue.nativePollOnce(Native method)", "android.os.MessageQueue.next(MessageQueue.java:335)")), IdleKind, "main", diagnose.Seen},
+		"nothing, by its stack":  {threads(thread("main", "", "", "native: #00 pc 1  /system/lib64/libc.so (__epoll_pwait+8)", "android.os.MessageQueue.nativePollOnce(Native method)")), IdleKind, "main", diagnose.Seen},
+		"another process":        {threads(main(run.WaitBinder, "binder com.example.feed.IFeed::query (com.example.feed)"), in("com.example.feed", worker(run.WaitSleep, "java.lang.Thread.sleep(Native method)"))), BinderKind, "com.example.feed com.example.feed.IFeed::query", diagnose.Seen},
+		"a likely process":       {threads(main(run.WaitBinder, "binder IFeed::query (com.example.feed, likely)"), in("com.example.feed", worker(run.WaitSleep))), BinderKind, "com.example.feed IFeed::query", diagnose.Likely},
+		"nobody's answer":        {threads(main(run.WaitBinder, "binder")), BinderKind, "binder", diagnose.Likely},
+		"another's disk":         {threads(main(run.WaitBinder, "binder IFeed::query (com.example.feed)"), in("com.example.feed", worker(run.WaitIO))), IOKind, "disk", diagnose.Seen},
+		"another's lock":         {threads(main(run.WaitBinder, "binder A::b (system_server)"), in("system_server", thread("Binder:1_2", run.WaitLock, "lock W held by android.display", "w.W.a(W.java:1)")), in("system_server", worker(run.WaitRunning))), BinderKind, "system_server A::b", diagnose.Seen},
+		"a debugger":             {threads(thread("main", run.WaitStopped, "stopped", onLoop("com.example.mail.Inbox.open(Inbox.java:12)")...)), UnknownKind, "input", diagnose.Possible},
+		"trimming":               {threads(main(run.WaitLock, "lock W held by Binder"), thread("Binder", run.WaitBinder, "binder android.os.IVold::fstrim", "android.os.BinderProxy.transactNative(Native method)")), IOKind, "discards", diagnose.Seen},
+		"in the kernel":          {threads(thread("main", run.WaitBlocked, "blocked", loop...)), IOKind, "disk", diagnose.Possible},
+		"in the kernel, low":     {with(threads(thread("main", run.WaitBlocked, "blocked", loop...)), signature.MemoryLow), MemoryKind, "memory", diagnose.Likely},
+		"no threads":             {run.ANR{Kind: run.ANRBroadcast}, UnknownKind, "broadcast", diagnose.Possible},
+		"no stack":               {threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown}), UnknownKind, "input", diagnose.Possible},
 	} {
 		r := reasonOf(test.anr)
 		if r.kind != test.kind || r.subject != test.subject || r.sure != test.sure || len(r.why) == 0 {
@@ -106,6 +114,20 @@ func TestReasons(t *testing.T) {
 	amplified := reasonOf(threads(lock, worker(run.WaitIO, "kernel: f2fs_wait_discard_bios+0x1/0x2", "kernel: f2fs_sync_fs+0x1/0x2")))
 	if !strings.Contains(plain(amplified.why), "write amplification") {
 		t.Errorf("behind discards: %q", plain(amplified.why))
+	}
+}
+
+func TestTelling(t *testing.T) {
+	for want, stack := range map[string][]string{
+		"":                                     {"- locked <0x1> (a b.C)", "(no managed stack frames)"},
+		"native: pc 1  /a.so (b)":              {"native: pc 1  /a.so (b)", "kernel: c+0x1/0x2"},
+		"java.lang.Object.wait(Native method)": {"native: pc 1  /a.so (b)", "java.lang.Object.wait(Native method)", "java.lang.Thread.run(Thread.java:1)"},
+		"com.android.server.am.Adjuster.compute(Adjuster.java:1)": {"java.util.HashMap.get(HashMap.java:1)", "com.android.server.am.Adjuster.compute(Adjuster.java:1)", "android.view.View.draw(View.java:1)"},
+		"com.example.Own.call(Own.java:1)":                        {"android.view.View.draw(View.java:1)", "com.example.Own.call(Own.java:1)", "com.example.Other.call(Other.java:1)"},
+	} {
+		if got := telling(stack); got != want {
+			t.Errorf("of %q it is %q, want %q", stack, got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package anr
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,24 +73,28 @@ func (f found) innermost(of kind) string {
 	return method(f.last.Stack[i])
 }
 
+// plumbing begins the methods by which a thread gets to what it does, and waits.
+var plumbing = []string{"android.os.", "dalvik.", "java.", "jdk.", "libcore.", "sun.", "kotlin.", "kotlinx."}
+
 // telling is the frame that says most of what a thread was at: the innermost method
-// that is not the platform's, else the innermost frame there is.
+// that is not the platform's, else the innermost of those that are no plumbing, else the
+// innermost method, else the innermost frame there is.
 func telling(stack []string) string {
-	best := ""
+	var best [3]string
 	for _, frame := range stack {
-		switch kindOf(frame) {
-		case java:
-			if signature.Own(frame) {
-				return frame
-			}
-			if best == "" || kindOf(best) != java {
-				best = frame
-			}
-		case native, kernel:
-			if best == "" {
-				best = frame
-			}
+		of := kindOf(frame)
+		switch {
+		case of == none:
+			continue
+		case of != java:
+			best[2] = cmp.Or(best[2], frame)
+			continue
+		case signature.Own(frame):
+			return frame
+		case !slices.ContainsFunc(plumbing, func(p string) bool { return strings.HasPrefix(method(frame), p) }):
+			best[0] = cmp.Or(best[0], frame)
 		}
+		best[1] = cmp.Or(best[1], frame)
 	}
-	return best
+	return cmp.Or(best[0], best[1], best[2])
 }

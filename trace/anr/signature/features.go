@@ -2,6 +2,7 @@ package signature
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/anr"
@@ -17,7 +18,9 @@ const (
 	AppCPULow  = "app cpu: low"
 	IOWaitHigh = "iowait: high" // 20 % or more of all CPUs' time
 	IOWaitLow  = "iowait: low"
-	MemoryLow  = "memory: low" // tasks waited for memory a tenth of the last 10 s or longer
+	// MemoryLow: tasks waited for memory a tenth of the last 10 s or longer, or the kernel's
+	// thread that frees pages (kswapd) took 10 % of a CPU or more.
+	MemoryLow  = "memory: low"
 	MemoryGood = "memory: good"
 	HeapFull   = "heap: full" // 3 % of the Java heap or less are free
 	HeapGood   = "heap: good"
@@ -48,13 +51,16 @@ func generic(d anr.Dump, a run.ANR) []string {
 // ofCPU are the features of the time before the ANR was noticed.
 func ofCPU(c anr.CPU, a run.ANR) []string {
 	step := CPULow
-	switch {
-	case c.Total.Percent >= 90:
+	switch busy := c.Total.Percent - c.Total.IOWait; { // a CPU that waits for the disk has time for others
+	case busy >= 90:
 		step = CPUHigh
-	case c.Total.Percent >= 50:
+	case busy >= 50:
 		step = CPUMedium
 	}
 	out := []string{step, either(c.Total.IOWait >= 20, IOWaitHigh, IOWaitLow)}
+	if slices.ContainsFunc(c.Top, func(u anr.Usage) bool { return strings.HasPrefix(u.Name, "kswapd") && u.Percent >= 10 }) {
+		out = append(out, MemoryLow)
+	}
 	for _, u := range c.Top {
 		if u.Name == a.Process && (u.PID == a.PID || a.PID == 0) {
 			return append(out, either(u.Percent >= 80, AppCPUHigh, AppCPULow))

@@ -19,7 +19,7 @@ const (
 var (
 	// "#00 pc 000000000004df5c  /apex/…/libc.so (syscall+28) (BuildId: 0133…)"
 	// (art/runtime/native_stack_dump.cc, libbacktrace and libunwindstack's FormatFrame).
-	nativeFrame = regexp.MustCompile(`^#\d+ +pc +(?:0x)?[0-9a-f]+ +(.*)$`)
+	nativeFrame = regexp.MustCompile(`^(?:#\d+ +)?pc +(?:0x)?[0-9a-f]+ +(.*)$`)
 	// "(syscall+28)", of which the name may hold brackets of its own.
 	nativeName = regexp.MustCompile(` \((.*?)(?:\+\d+)?\)$`)
 	inFile     = regexp.MustCompile(` \(offset (?:0x)?[0-9a-f]+\)`) // where a library lies in an APK

@@ -55,6 +55,7 @@ func TestNormal(t *testing.T) {
 		// Native: addresses, offsets, builds, the folders of an installation.
 		"native: #00 pc 000000000004df5c  /apex/com.android.runtime/lib64/bionic/libc.so (syscall+28) (BuildId: 01331f74b0bb2cb9)": "native libc.so",
 		"#00 pc 000000000001be6c  /system/lib64/libc.so (syscall+28)":                                                              "native libc.so",
+		"native: pc 000000000004df5c  /apex/com.android.runtime/lib64/bionic/libc.so (syscall+28) (BuildId: 01331f74b0bb2cb9)":     "native libc.so",
 		"native: #03 pc 00000b37  [vdso:e89a2000] (__kernel_vsyscall+7)":                                                           "",
 		"#01 pc 0000000000010dfc  /system/lib64/libutils.so (android::Looper::pollOnce(int, int*, int*, void**)+176)":              "native libutils.so",
 		"#04 pc 1234  /data/app/~~3q7Zz==/com.example.mail-9kQw==/lib/arm64/libsync.so (sync_loop(int)+176)":                       "native libsync.so sync_loop",
@@ -65,8 +66,8 @@ func TestNormal(t *testing.T) {
 		"#06 pc 00  /system/framework/arm64/boot-framework.oat (android.os.Looper.loop+1)":                                         "native boot.oat",
 		"#06 pc 00  /data/dalvik-cache/arm64/system@framework@boot.oat (android.os.Looper.loop+1)":                                 "native boot.oat",
 		"#06 pc 00  /data/app/~~x==/com.example-y==/oat/arm64/base.odex (com.example.Store.read+1)":                                "native base.apk",
-		"#07 pc 00  <anonymous:7f3a2b1000>":                                                                                        "native <anonymous>",
-		"#07 pc 00  <unknown>":                                                                                                     "",
+		"#07 pc 00  <anonymous:7f3a2b1000>": "native <anonymous>",
+		"#07 pc 00  <unknown>":              "",
 		// Kernel: offsets, suffixes of compilers, names by architecture.
 		"kernel: futex_wait_queue_me+0xcc/0x158":                 "kernel futex_wait_queue_me",
 		"(kernel) futex_wait_queue_me+0xc4/0x114":                "kernel futex_wait_queue_me",
@@ -242,11 +243,15 @@ func TestFeatures(t *testing.T) {
 		want string
 	}{
 		"nothing":      {anr.Dump{}, ""},
-		"all CPUs":     {cpu(90, 20), "cpu: high, iowait: high"},
-		"half":         {cpu(50, 19.9), "cpu: medium, iowait: low"},
+		"all CPUs":     {cpu(90, 0), "cpu: high, iowait: low"},
+		"half":         {cpu(69.9, 19.9), "cpu: medium, iowait: low"},
+		"the disk":     {cpu(95, 46), "cpu: low, iowait: high"},
+		"a fifth":      {cpu(20, 20), "cpu: low, iowait: high"},
 		"hardly any":   {cpu(49.9, 0), "cpu: low, iowait: low"},
 		"the app":      {cpu(89.9, 0, anr.Usage{PID: 2, Name: "com.example.mail", Percent: 1}, anr.Usage{PID: 4711, Name: "com.example.mail", Percent: 80}), "app cpu: high, cpu: medium, iowait: low"},
 		"the app idle": {cpu(95, 0, anr.Usage{PID: 4711, Name: "com.example.mail", Percent: 79.9}), "app cpu: low, cpu: high, iowait: low"},
+		"pages freed":  {cpu(10, 0, anr.Usage{Name: "kswapd0", Percent: 10}), "cpu: low, iowait: low, memory: low"},
+		"few freed":    {cpu(10, 0, anr.Usage{Name: "kswapd0", Percent: 9.9}), "cpu: low, iowait: low"},
 		"memory":       {pressed, "cpu: low, iowait: low, memory: low"},
 		"memory good":  {relaxed, "cpu: low, iowait: low, memory: good"},
 		"heap full":    {full, "cpu: low, heap: full, iowait: low"},
