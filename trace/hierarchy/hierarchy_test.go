@@ -93,6 +93,36 @@ func TestViewsThatPrintThemselvesOtherwise(t *testing.T) {
 	warned(t, tree, "2 views tell neither where they are")
 }
 
+// A view that is larger than the window does not make the window larger, unless that does
+// not tell its own size.
+func TestViewsLargerThanTheWindow(t *testing.T) {
+	const large = "  a.List{1 V.ED.... ........ 0,0-100,3000}"
+	for first, want := range map[string]int{"a.Root{1 V.E..... ........ 0,0-100,900}": 900, "DecorView@1[x]": 3000} {
+		if w := read(t, top("a.b/.C", "true", first, large)).Windows[0]; w.Views[0].Bounds.Bottom != want || w.Views[1].Clipped.Bottom != want {
+			t.Errorf("%s: the views are %+v", first, w.Views)
+		}
+	}
+}
+
+// What is in a view that is left out is left out with it, and what follows is not.
+func TestViewsInOneThatIsLeftOut(t *testing.T) {
+	open := `<node class="A" bounds="[0,0][9,9]">`
+	leaf := open + "</node>"
+	text := xmlHead + strings.Repeat(open, MaxDepth) + open + leaf + leaf + "</node>" + strings.Repeat("</node>", MaxDepth) + leaf + "</hierarchy>"
+	tree := read(t, text)
+	if len(tree.Windows) != 2 || len(tree.Windows[0].Views) != MaxDepth || len(tree.Windows[1].Views) != 1 {
+		t.Errorf("there are %d windows, the first with %d views", len(tree.Windows), len(tree.Windows[0].Views))
+	}
+	warned(t, tree, "1 view is left out that is nested deeper than 200")
+}
+
+func TestViewsThatTheUserDoesNotSee(t *testing.T) {
+	views := read(t, xmlHead+`<node class="A" bounds="[0,0][9,9]" visible-to-user="true"><node class="B" bounds="[0,0][9,9]" visible-to-user="false"><node class="C" bounds="[0,0][9,9]"/></node></node></hierarchy>`).Windows[0].Views
+	if !views[0].Visible || views[1].Visible || views[2].Visible {
+		t.Errorf("the views are %+v", views)
+	}
+}
+
 func TestWindowOfAPackage(t *testing.T) {
 	view := "com.example.A{1 V.ED.... ........ 0,0-768,1280}"
 	tree := read(t, top("com.example/.First", "true", view)+top("com.example/.Second", "false", view)+top("com.other/.Main", "true", view)+top("com.example/.Empty", "true"))
@@ -119,8 +149,8 @@ func TestViewsOfUIAutomator(t *testing.T) {
 	text := xmlHead + node("android.widget.FrameLayout", "", "", "[0,0][1080,2340]",
 		node("android.view.ViewGroup", "com.example:id/list", "a &amp; b", "[0,100][1080,3000]", "")+
 			node("android.widget.ImageView", "android:id/icon", "", "[-8,0][100,100]", "")) + "</hierarchy>"
-	for _, before := range []string{"", "UI hierchary dumped to: /sdcard/window_dump.xml\n"} {
-		tree := read(t, before+text)
+	for _, text := range []string{text, "UI hierchary dumped to: /sdcard/window_dump.xml\n" + text, "a shell's word\n" + strings.TrimPrefix(text, xmlHead[:strings.Index(xmlHead, "<hierarchy")])} {
+		tree := read(t, text)
 		if tree.Source != "uiautomator" || len(tree.Windows) != 1 || tree.Windows[0].Package != "com.example" {
 			t.Fatalf("it is %+v", tree)
 		}

@@ -111,9 +111,9 @@ func bounds(s string) (Rect, bool) {
 	if len(s) > 60 {
 		return r, false
 	}
-	n, err := fmt.Sscanf(s, "[%d,%d][%d,%d]", &r.Left, &r.Top, &r.Right, &r.Bottom)
+	_, err := fmt.Sscanf(s, "[%d,%d][%d,%d]", &r.Left, &r.Top, &r.Right, &r.Bottom)
 	far := func(v int) bool { return v < -farthest || v > farthest }
-	if err != nil || n != 4 || far(r.Left) || far(r.Top) || far(r.Right) || far(r.Bottom) {
+	if err != nil || far(r.Left) || far(r.Top) || far(r.Right) || far(r.Bottom) {
 		return Rect{}, false
 	}
 	return r, true

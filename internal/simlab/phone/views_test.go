@@ -102,29 +102,3 @@ func TestDumpsOfViewsThatCannotBeHad(t *testing.T) {
 	pass(t, p, 20*time.Second)
 	has(t, output(t, p, "dumpsys activity top"), "View Hierarchy:")
 }
-
-func TestLayersOfAFile(t *testing.T) {
-	t.Parallel()
-	for line, why := range map[string]string{
-		"layers":                            "want the class of a view",
-		"layers a b":                        `"b" is not one of id, in, at, bare, invisible, gone`,
-		"layers a.B id":                     `"id" has no value`,
-		"layers a.B in b":                   `no layer before this one has the id "b"`,
-		"layers a.B at 0,0-100":             "is not LEFT,TOP-RIGHT,BOTTOM in percent",
-		"layers a.B at 50,0-40,100":         "is not LEFT,TOP-RIGHT,BOTTOM in percent",
-		"layers a.B at 0,0-100,1001":        "is not LEFT,TOP-RIGHT,BOTTOM in percent",
-		strings.Repeat("layers a.B\n", 501): "more than 500 layers",
-	} {
-		if _, err := simapp.Parse([]byte("apkgate-simulated-app/1\npackage a.b\n" + line + "\n")); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%.40s: %v, want %q", line, err, why)
-		}
-	}
-	plain, err := simapp.Parse([]byte(still))
-	if err != nil {
-		t.Fatal(err)
-	}
-	with, err := simapp.Parse([]byte(layered))
-	if err != nil || len(with.Layers) != 6 || strings.TrimSpace(with.Plain) != strings.TrimSpace(plain.Plain) {
-		t.Errorf("%v, %d layers; the file is %s", err, len(with.Layers), with.Plain)
-	}
-}
