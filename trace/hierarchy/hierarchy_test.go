@@ -116,6 +116,14 @@ func TestViewsInOneThatIsLeftOut(t *testing.T) {
 	warned(t, tree, "1 view is left out that is nested deeper than 200")
 }
 
+// Elements that are no views change nothing.
+func TestElementsThatAreNoViews(t *testing.T) {
+	views := read(t, xmlHead+`<node class="A" bounds="[0,0][9,9]"><b><c/></b><node class="B" bounds="[0,0][9,9]"/></node></hierarchy>`).Windows[0].Views
+	if len(views) != 2 || views[1].Parent != 0 {
+		t.Errorf("the views are %+v", views)
+	}
+}
+
 func TestViewsThatTheUserDoesNotSee(t *testing.T) {
 	views := read(t, xmlHead+`<node class="A" bounds="[0,0][9,9]" visible-to-user="true"><node class="B" bounds="[0,0][9,9]" visible-to-user="false"><node class="C" bounds="[0,0][9,9]"/></node></node></hierarchy>`).Windows[0].Views
 	if !views[0].Visible || views[1].Visible || views[2].Visible {

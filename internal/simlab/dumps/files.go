@@ -6,8 +6,8 @@ import (
 	"github.com/apkgate/apkgate/internal/simlab/account"
 )
 
-// File is a file of /proc or /sys that tells of CPUs or of the battery. The battery's
-// are closed to the shell since Android 8.
+// File is a file of /proc, /sys or binderfs that tells of CPUs, of calls or of the battery.
+// The battery's are closed to the shell since Android 8.
 func File(a *account.Account, name string) (text string, ok bool) {
 	if name == "/proc/stat" {
 		return cpuStat(a), true
@@ -17,6 +17,8 @@ func File(a *account.Account, name string) (text string, ok bool) {
 		return memInfo(a), true
 	case "/proc/cpuinfo":
 		return cpuInfo(a), true
+	case transactionsFile(a.Profile.API):
+		return transactions(a), true
 	}
 	if !strings.HasPrefix(name, "/sys/") {
 		return "", false

@@ -176,6 +176,7 @@ func New(p profile.Profile, seed uint64, o Options) *Phone {
 	ph.files = storage.New(clock.Epoch, func() time.Time { return clock.Wall(ph.clock.Now()) }, ph.proc)
 	ph.Sync = storage.NewSync(&ph.mu, ph.files)
 	ph.files.Root = o.Root
+	ph.files.RootsOwn = func(path string) bool { return dumps.RootsOwn(ph.power, path) }
 	if o.ClosedTmp {
 		ph.files.Closed = "/data/local/tmp"
 	}

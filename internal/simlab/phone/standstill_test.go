@@ -433,3 +433,30 @@ func TestChainsOfAppsThatStandStill(t *testing.T) {
 		}
 	}
 }
+
+// The kernel lists the calls that are not answered, for root alone.
+func TestCallsThatAreNotAnswered(t *testing.T) {
+	t.Parallel()
+	for phone, file := range map[string]string{"pixel-3-android-9": "/sys/kernel/debug/binder/transactions", "pixel-7-android-14": "/dev/binderfs/binder_logs/transactions"} {
+		p := newPhone(t, phone, fmt.Sprintf(standing, "because binder com.example.peer com.example.IPeer::ask through com.example.still com.example.IBack::ask"))
+		start(p, instrument)
+		pass(t, p, 3*time.Second)
+		if _, errs, code := run(t, p, "cat "+file); code != 1 || !strings.Contains(errs, "Permission denied") {
+			t.Errorf("%s: %d, %s", phone, code, errs)
+		}
+		p.files.Root = true
+		text := output(t, p, "cat "+file)
+		d, err := anr.Read(strings.NewReader(text))
+		if err != nil || len(d.Binder) != 4 {
+			t.Fatalf("%s: %+v, %v of %s", phone, d.Binder, err, text)
+		}
+		first, second := d.Binder[0], d.Binder[2]
+		if first.FromPID != 4217 || first.FromTID != 4217 || first.ToPID != 4217 || first.ToTID != second.FromTID || second.FromPID != 4217 || second.ToPID == 4217 {
+			t.Errorf("%s: %+v", phone, d.Binder)
+		}
+		pass(t, p, 10*time.Second)
+		if text := output(t, p, "cat "+file); strings.Contains(text, "outgoing") {
+			t.Errorf("%s: after all was answered it has %s", phone, text)
+		}
+	}
+}

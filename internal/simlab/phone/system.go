@@ -288,7 +288,8 @@ func (p *Phone) Control(service, argument string) (answer string, restarts bool)
 }
 
 // uiautomator is uiautomator dump [FILE] (DumpCommand): it waits until nothing moves, ten
-// seconds at most, and says that it wrote the file whether it could or not.
+// seconds at most, asks the app for its views, and says that it wrote the file whether it
+// could or not.
 func uiautomator(c *call, then func(code int)) {
 	if c.Arg(0) != "dump" {
 		c.Errorf("Usage: uiautomator <subcommand> [options]\n")
@@ -301,6 +302,13 @@ func uiautomator(c *call, then func(code int)) {
 		if pr := c.state.running[c.state.foreground]; c.system.Front() == nil && pr != nil && pr.draws.Busy(c.clock.Now()) {
 			c.clock.Spend(idle, func() {
 				c.Errorf("ERROR: could not get idle state.\n")
+				then(0)
+			})
+			return
+		}
+		if c.keepsStill() { // AccessibilityInteractionClient waits five seconds for the views
+			c.clock.Spend(time.Second+topFor, func() {
+				c.Errorf("ERROR: null root node returned by UiTestAutomationBridge.\n")
 				then(0)
 			})
 			return

@@ -99,6 +99,10 @@ func TestDumpsOfViewsThatCannotBeHad(t *testing.T) {
 		t.Errorf("after %v it says %s", took, out)
 	}
 	has(t, out, "Failure while dumping the activity: java.io.IOException: Timeout")
+	if out, errs, _ := run(t, p, "uiautomator dump"); out != "" || errs != "ERROR: null root node returned by UiTestAutomationBridge.\n" {
+		t.Errorf("uiautomator says %s%s", out, errs)
+	}
 	pass(t, p, 20*time.Second)
 	has(t, output(t, p, "dumpsys activity top"), "View Hierarchy:")
+	has(t, output(t, p, "uiautomator dump"), "UI hierchary dumped to: ")
 }

@@ -31,6 +31,8 @@ type Files struct {
 	// Closed is a folder in which nobody may write, "" for none.
 	Closed string
 	Root   bool // who asks is root
+	// RootsOwn reports whether a file of the kernel's is for root alone; nil: none is.
+	RootsOwn func(path string) bool
 
 	now   func() time.Time
 	live  func(path string) (text string, ok bool)
@@ -95,6 +97,9 @@ func (f *Files) Read(name string) ([]byte, error) {
 		return nil, nil
 	}
 	if text, ok := f.live(name); ok {
+		if f.RootsOwn != nil && f.RootsOwn(name) && !f.Root {
+			return nil, fmt.Errorf("%s: Permission denied", name)
+		}
 		return []byte(text), nil
 	}
 	there, ok := f.files[name]
