@@ -317,8 +317,12 @@ func (r *reader) addSlices(pid int32, do, draw slice) {
 	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
 }
 
-// leastPeriod is shorter than the time between two vsyncs of any display.
-const leastPeriod = 2 * time.Millisecond
+// leastPeriod is shorter than the time between two vsyncs of any display, longestPeriod that of
+// 24 Hz: what is longer only tells that apps drew less often.
+const (
+	leastPeriod   = 2 * time.Millisecond
+	longestPeriod = time.Second / 24
+)
 
 // findPeriod takes the display's period from the counter of the apps' vsync, which toggles
 // with each (DispSyncSource.cpp, later the tracers of Scheduler). Where that was not recorded,
@@ -339,7 +343,7 @@ func (r *reader) findPeriod() {
 	for i := 1; i < len(r.vsyncs); i++ {
 		vsyncs = append(vsyncs, r.vsyncs[i]-r.vsyncs[i-1])
 	}
-	if period := usual(vsyncs); period > 0 {
+	if period := usual(vsyncs); period > 0 && period <= longestPeriod {
 		r.period, r.counts.guessed = period, false
 	} else if period := usual(r.apart); r.period == 0 && period > 0 && period <= frame.SlowLimit {
 		r.period, r.counts.guessed = period, true

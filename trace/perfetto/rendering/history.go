@@ -101,15 +101,19 @@ func before(list []int32, t time.Duration, at func(row int32) time.Duration) int
 	return i - 1
 }
 
-// stateBefore is the state that a thread was in just before a time, and when that ended: at
-// the time itself at the latest. It is false where the trace does not tell.
-func (h *history) stateBefore(thread int32, t time.Duration) (*sched.State, bool) {
+// stateBefore is the state that a thread was in just before a time; nil, and when the one
+// before ended, where the trace does not tell.
+func (h *history) stateBefore(thread int32, t time.Duration) (*sched.State, time.Duration) {
 	list := h.stateRows.of(thread)
 	i := before(list, t, func(row int32) time.Duration { return h.sched.States[row].At })
 	if i < 0 {
-		return nil, false
+		return nil, 0
 	}
-	return &h.sched.States[list[i]], true
+	s := &h.sched.States[list[i]]
+	if end := s.At + s.For; s.For >= 0 && end < t {
+		return nil, end
+	}
+	return s, 0
 }
 
 // next is the state of a thread that follows one that ended at a time, nil where the trace

@@ -2,9 +2,11 @@ package rendering
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/sched"
 )
 
 // Limits on the path of one frame.
@@ -127,35 +129,32 @@ func (w *walker) back(thread int32, from, to time.Duration, reason *why) {
 			w.unknown(thread, from, to, reason)
 			return
 		}
-		s, known := w.h.stateBefore(thread, to)
-		if !known || s.For >= 0 && s.At+s.For < to {
-			begin := from
-			if known {
-				begin = max(from, s.At+s.For)
-			}
-			if thread, to = w.bySlices(thread, begin, to, reason); thread == none {
-				return
-			}
+		s, ended := w.h.stateBefore(thread, to)
+		if other := w.handed(thread, s, to); other != none {
+			thread = other
+			w.chain[len(w.chain)-1] = thread
+			continue
+		}
+		if s == nil {
+			thread, to = w.bySlices(thread, max(from, ended), to, reason)
 			w.chain[len(w.chain)-1] = thread
 			continue
 		}
 		begin := max(s.At, from)
-		switch name := w.h.sched.Names[s.Name]; name {
-		case "Running":
+		switch w.h.sched.Names[s.Name] {
+		case running:
 			w.ran(thread, begin, to, s.CPU, reason)
 		case "R", "R+":
 			w.queued(thread, begin, to, reason)
 		default:
-			if other := w.handed(thread, to); other != none {
-				thread = other
-				w.chain[len(w.chain)-1] = thread
-				continue
-			}
 			w.slept(thread, s, begin, to, reason)
 		}
 		to = begin
 	}
 }
+
+// running is the state of a thread that runs.
+const running = "Running"
 
 // unknown adds a time of which the trace tells nothing.
 func (w *walker) unknown(thread int32, from, to time.Duration, reason *why) {
@@ -261,9 +260,12 @@ func (w *walker) ran(thread int32, from, to time.Duration, cpu int16, reason *wh
 }
 
 // handed is the thread that a frame's work came from: one of the same process that woke this
-// one while it had nothing to do. none where it has none, or where it is the main thread,
-// which has its work from the vsync.
-func (w *walker) handed(thread int32, at time.Duration) int32 {
+// one while it had nothing to do, which it may have had since before the trace began. none
+// where it has none, or where it is the window's thread, which has its work from the vsync.
+func (w *walker) handed(thread int32, s *sched.State, at time.Duration) int32 {
+	if s != nil && (s.CPU >= 0 || strings.HasPrefix(w.h.sched.Names[s.Name], "R")) {
+		return none
+	}
 	if thread == w.d.main || thread == w.d.composer || w.h.within(thread, at) != none || w.h.callAt(thread, at) != nil {
 		return none
 	}
@@ -278,7 +280,7 @@ func (w *walker) handed(thread int32, at time.Duration) int32 {
 }
 
 // bySlices adds a time of which only slices tell, down to where one of another thread goes
-// on: which, and from when; none where there is nothing more to add.
+// on: which, and from when.
 func (w *walker) bySlices(thread int32, from, to time.Duration, reason *why) (int32, time.Duration) {
 	row := w.h.within(thread, to)
 	d := w.d

@@ -28,14 +28,17 @@ const (
 
 // Read reads an app's frames from a trace, twice: for the frame timeline, which may stand
 // anywhere in the file, and then for what happened. The error is for reading alone.
-func Read(in packets.Source, app App) (Trace, error) {
+func Read(in packets.Source, app App) (Trace, error) { return read(in, app, maxRows) }
+
+// read is Read that keeps so many rows.
+func read(in packets.Source, app App, rows int) (Trace, error) {
 	s := &survey{file: packets.New(), app: app}
 	s.frames, s.roster = frames.New(s.file), threads.NewRoster(s.file)
 	lost := &packets.Losses{Source: "android.surfaceflinger.frametimeline"}
 	if err := in(s.file, s.frames, s, lost); err != nil {
 		return Trace{}, err
 	}
-	r := newReader(s)
+	r := newReader(s, rows)
 	kernel := &packets.Losses{Source: "linux.ftrace"}
 	if err := in(r.file, r.threads, r.sched, r, kernel); err != nil {
 		return Trace{}, err
@@ -127,15 +130,16 @@ type reader struct {
 	steps    int     // of all that were done
 	work     int     // rows that were looked at for them
 	now      time.Duration
+	rows     int // that are kept at one time, of each kind, unless a frame needs more
 	next     int // rows at which what is over is looked at
 	counts   doubts
 	names    map[string]string
 }
 
-func newReader(s *survey) *reader {
+func newReader(s *survey, rows int) *reader {
 	f := packets.New()
 	r := &reader{
-		file: f, app: s.app, roster: s.roster, possible: s.possible, timeline: s.frames, next: maxRows,
+		file: f, app: s.app, roster: s.roster, possible: s.possible, timeline: s.frames, rows: rows, next: rows,
 		buffers: newBuffers(f, s.app.Package), names: map[string]string{},
 	}
 	r.threads = threads.New(f)
@@ -179,7 +183,7 @@ func (r *reader) Event(e *packets.Event) {
 	case field.EventF2fsSyncFileEnter, field.EventExt4SyncFileEnter:
 		r.spans.begin(e.At, int32(r.threads.Of(e.TID)), syncing)
 	case field.EventF2fsSyncFileExit, field.EventExt4SyncFileExit:
-		r.spans.endOf(e.At, int32(r.threads.Of(e.TID)), syncing)
+		r.synced(e)
 	default:
 		if p, ok := atrace.Of(e); ok {
 			r.point(e, p)
@@ -188,6 +192,14 @@ func (r *reader) Event(e *packets.Event) {
 	if rows := max(len(r.sched.Turns), len(r.sched.States), len(r.spans.list), len(r.calls.list)); rows >= r.next {
 		r.settle(r.now - settled)
 		r.forget()
+	}
+}
+
+// synced ends the slice of a file that is written out.
+func (r *reader) synced(e *packets.Event) {
+	thread := int32(r.threads.Of(e.TID))
+	if r.spans.innermost(thread) == syncing {
+		r.spans.end(e.At, thread)
 	}
 }
 
@@ -230,7 +242,7 @@ func (r *reader) forget() {
 	r.disk = slices.DeleteFunc(r.disk, func(q request) bool { return q.at < before })
 	r.vsyncs = slices.DeleteFunc(r.vsyncs, func(at time.Duration) bool { return at < before })
 	left := max(len(r.sched.Turns), len(r.sched.States), len(r.spans.list), len(r.calls.list))
-	r.next = max(maxRows, left+left/2)
+	r.next = max(r.rows, left+left/2)
 }
 
 // halfway is when half of what there are most rows of had begun, where nearly all are needed.

@@ -96,11 +96,13 @@ func (s *spans) end(at time.Duration, thread int32) int32 {
 	return row
 }
 
-// endOf ends the innermost slice of a thread where it bears one of the names.
-func (s *spans) endOf(at time.Duration, thread int32, name string) {
-	if stack := s.open[thread]; len(stack) > 0 && stack[len(stack)-1] != none && s.list[stack[len(stack)-1]].name == name {
-		s.end(at, thread)
+// innermost is the name of the slice that a thread is in, "" where it is in none.
+func (s *spans) innermost(thread int32) string {
+	stack := s.open[thread]
+	if len(stack) == 0 || stack[len(stack)-1] == none {
+		return ""
 	}
+	return s.list[stack[len(stack)-1]].name
 }
 
 // packet reads a TrackEvent or the description of a track.

@@ -79,17 +79,17 @@ func waitOf(name string) string {
 // where the trace tells.
 func (w *walker) slept(thread int32, s *sched.State, from, to time.Duration, reason *why) {
 	function := w.h.sched.Functions[s.Blocked]
-	state := w.h.sched.Names[s.Name]
+	blocked := strings.HasPrefix(w.h.sched.Names[s.Name], "D")
 	kind, row := w.saysWhy(thread, to)
 	call := w.h.callAt(thread, to)
 	device := ""
-	if state == "D" || state == "DK" || s.IOWait == 1 {
+	if blocked {
 		device = w.h.device(thread, from, to)
 	}
 	switch {
 	case s.IOWait == 1, kind == run.WaitIO, device != "":
 		w.add(w.step(thread, from, to, run.WaitIO, first(function, device, w.nameOf(row)), reason), thread)
-	case state == "D" || state == "DK":
+	case blocked:
 		w.add(w.step(thread, from, to, run.WaitBlocked, function, reason), thread)
 	case call != nil && call.sent < to:
 		w.aside(thread, call.server, from, to, run.WaitBinder, w.h.said(call), reason)

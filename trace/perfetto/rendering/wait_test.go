@@ -1,0 +1,178 @@
+package rendering_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/field"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+)
+
+// How a call is named, by what its ends say of it.
+func TestTheNameOfACall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ client, server, want string }{
+		{"AIDL::java::IFeed::query::client", "AIDL::cpp::IFeed::query::cppServer", "com.example.peer IFeed::query"},
+		{"AIDL::java::IFeed::query::client", "something", "com.example.peer IFeed::query"},
+		{"something", "AIDL::ndk::IFeed::query::server", "com.example.peer IFeed::query"},
+		{"HIDL::IComposer::getDisplays::client", "", "com.example.peer IComposer::getDisplays"},
+		{"AIDL::odd", "HIDL::odd", "com.example.peer"},
+		{"", "", "com.example.peer"},
+	} {
+		p := newPhone()
+		p.run(0, ui, begun, 1003, asleep)
+		if c.client != "" {
+			p.slice(ui, c.client, 1002.9, 1013)
+		}
+		p.call(70, ui, peerBinder, 1003, 1003, 1012)
+		if c.server != "" {
+			p.slice(peerBinder, c.server, 1004, 1011)
+		}
+		p.slice(peerBinder, "AIDL::java::ILater::call::server", 1014, 1015) // for somebody else
+		p.run(2, peerBinder, 1003, 1012, asleep)
+		p.wake(1012, ui, peerBinder)
+		p.run(0, ui, 1012, 1013, waiting)
+		p.drawnFrom(1013)
+		f := only(t, p.read(t))
+		got := took(f.Path, func(s rendering.Step) string { return s.Kind + " " + s.What })
+		if got[run.WaitBinder+" "+c.want] != 9 {
+			t.Errorf("%q, %q: %v", c.client, c.server, got)
+		}
+	}
+}
+
+// A call that nobody waits for is no wait, nor is one that was answered before.
+func TestCallsThatAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1006, asleep)
+	p.slice(ui, "input", begun, 1012)
+	p.call(60, ui, peerBinder, 1002, 1002, 1003)
+	p.event(1005, ui, field.EventBinderTransaction, message(nil).Num(field.BinderTransactionDebugID, 70).Num(field.BinderTransactionToProc, peer).Num(field.BinderTransactionFlags, 1))
+	p.event(1005.5, peerBinder, field.EventBinderTransactionReceived, message(nil).Num(field.BinderReceivedDebugID, 70))
+	p.wake(1011, ui, worker)
+	p.run(3, worker, 1006, 1011, asleep)
+	p.run(0, ui, 1011, 1012, waiting)
+	p.drawnFrom(1012)
+	f := only(t, p.read(t))
+	expect(t, "kinds", took(f.Path, func(s rendering.Step) string { return s.Kind + " " + s.What }), map[string]float64{
+		"idle ": 1, "running input": 6, "running Choreographer#doFrame 5": 0, "sleep DefaultDispatch": 5, "running traversal": 1, "running draw": 1, "running DrawFrames 5": 3, "gpu ": 2,
+	})
+}
+
+// A thread that calls another while it answers waits for that one, and is waited for.
+func TestACallWithinAnAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1003, asleep)
+	p.call(60, ui, peerBinder, 1003, 1003, 1018)
+	// The peer calls back: the thread that waits answers, and goes on to wait.
+	p.run(2, peerBinder, 1003, 1005, asleep)
+	p.call(70, peerBinder, ui, 1005, 1005, 1007)
+	p.wake(1005, ui, peerBinder)
+	p.run(0, ui, 1005, 1007, asleep)
+	p.wake(1007, peerBinder, ui)
+	p.run(2, peerBinder, 1007, 1018, asleep)
+	p.wake(1018, ui, peerBinder)
+	p.run(0, ui, 1018, 1019, waiting)
+	p.drawnFrom(1019)
+	f := only(t, p.read(t))
+	expect(t, "threads", took(f.Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), map[string]float64{
+		"main idle": 1, "main running": 7, "binder:200_1 binder": 13, "RenderThread running": 3, "GPU completion gpu": 2,
+	})
+}
+
+// Who holds a lock can't be told where two threads have the name; the wait is one all the same.
+func TestALockWhoseOwnerIsNotTold(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Lock contention on InternTable lock (owner tid: 0)":                                                 "",
+		"Lock contention on a monitor lock (owner tid: 9999)":                                                "",
+		"monitor contention with owner nobody (7) at void A.b()(A.java:1) waiters=1 blocking from int C.d()": "nobody at void A.b()(A.java:1)",
+		"monitor contention with owner twin (7) at void A.b()(A.java:1) waiters=1 blocking from int C.d()":   "twin at void A.b()(A.java:1)",
+	} {
+		p := newPhone()
+		tree := message(nil)
+		for _, tid := range []int64{104, 105} {
+			tree = tree.In(field.ProcessTreeThreads, message(nil).Num(field.TreeThreadTID, tid).Text(field.TreeThreadName, "twin").Num(field.TreeThreadTGID, ui))
+		}
+		p.put(message(nil).Num(field.PacketTimestamp, ns(1)).In(field.PacketProcessTree, tree))
+		p.run(0, ui, begun, 1003, asleep)
+		p.slice(ui, name, 1002.9, 1013)
+		p.run(3, 104, 1003, 1012, asleep)
+		p.run(0, ui, 1012, 1013, waiting)
+		p.drawnFrom(1013)
+		f := only(t, p.read(t))
+		at := slices.IndexFunc(f.Path, func(s rendering.Step) bool { return s.Kind == run.WaitLock })
+		if at < 0 || f.Path[at].What != want || f.Path[at].TID != ui || f.Path[at].Does != run.WaitLock {
+			t.Errorf("%s: %+v", name, f.Path)
+		}
+	}
+}
+
+// A request that another thread sent, or this one at another time, is not what it waits for.
+func TestRequestsOfOthers(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.run(0, ui, begun, 1003, blocked)
+	p.event(1002, ui, field.EventBlockRqIssue, message(nil).Num(field.BlockRqIssueDev, 8<<20))
+	p.event(1004, worker, field.EventBlockRqIssue, message(nil).Num(field.BlockRqIssueDev, 8<<20))
+	p.event(1012.5, ui, field.EventBlockRqIssue, message(nil).Num(field.BlockRqIssueDev, 8<<20))
+	p.wake(1012, ui, worker)
+	p.run(0, ui, 1012, 1013, waiting)
+	p.drawnFrom(1013)
+	f := only(t, p.read(t))
+	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitIdle: 1, run.WaitRunning: 8, run.WaitBlocked: 9, run.WaitGPU: 2})
+}
+
+// Work that a thread hands on while it has nothing to do comes from where it was made; a thread
+// of another process hands none on.
+func TestWorkThatIsHandedOn(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[int64]map[string]float64{
+		worker: {"main idle": 1, "main running": 2, "DefaultDispatch running": 7, "RenderThread running": 4},
+		rival:  {"RenderThread idle": 10, "RenderThread running": 4},
+	} {
+		p := newPhone()
+		p.run(0, ui, begun, 1003, asleep)
+		p.slice(ui, "Choreographer#doFrame 5", begun, 1003)
+		p.wake(1003, worker, ui)
+		p.run(3, worker, 1003, 1010, asleep)
+		p.run(3, rival, 1010, 1010.1, asleep)
+		p.wake(1010, render, by)
+		p.run(1, render, 990, 991, asleep)
+		p.run(1, render, 1010, 1014, asleep)
+		p.slice(render, "DrawFrames 5", 1010, 1014)
+		p.shown(5, vsync, due, begun, 1014, noJank, 1)
+		f := only(t, p.read(t))
+		expect(t, "threads", took(f.Path, func(s rendering.Step) string { return s.Thread + " " + s.Kind }), want)
+	}
+}
+
+// A step's frequency is the mean of its time, and that of its CPU.
+func TestTheFrequencyOfAStep(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.clock(900, 0, 1_000_000)
+	p.clock(1003, 0, 2_000_000) // 2 ms of 1, 3 of 2, 1 of 4 GHz, as the main thread runs in all
+	p.clock(1006, 0, 4_000_000)
+	p.clock(1500, 0, 1_000_000)
+	p.clock(900, 1, 700_000)
+	p.run(0, ui, begun, 1007, waiting)
+	p.slice(ui, "Choreographer#doFrame 5", begun, 1007)
+	p.wake(1007, render, ui)
+	p.run(1, render, 1007, 1010, asleep)
+	p.slice(render, "DrawFrames 5", 1007, 1010)
+	p.shown(5, vsync, due, begun, 1010, noJank, 1)
+	f := only(t, p.read(t))
+	khz := map[string]int64{}
+	for _, s := range f.Path {
+		if s.Does == run.WaitRunning {
+			khz[s.Thread] = s.KHz
+		}
+	}
+	if khz["main"] != 2_000_000 || khz["RenderThread"] != 700_000 {
+		t.Errorf("%v", khz)
+	}
+}
