@@ -154,10 +154,7 @@ func (r *reader) look(h *history, d *drawing) {
 	// The compositor takes a buffer somewhere within each period. A quarter of one before the
 	// deadline it has taken that of the period before, and not yet the one that this frame
 	// was to be.
-	at := d.At + period - min(period, frame.SlowLimit)/4
-	if d.Ready = r.buffers.ready(d.Layer, at); d.Ready > 0 && d.app <= at {
-		d.Ready-- // it is one of them
-	}
+	d.Ready = d.ready(h, r.buffers, d.At+period-min(period, frame.SlowLimit)/4)
 	d.Class = d.class()
 	if r.work < maxWork {
 		d.Stages = h.stagesOf(d)
@@ -170,6 +167,22 @@ func (r *reader) look(h *history, d *drawing) {
 		d.use.occupied(h, min(len(r.clocks), maxCPUs), d.At, d.end)
 	}
 	d.slices, d.display = [2]slice{}, nil
+}
+
+// ready is how many buffers waited at a time, and could have been shown: none that the GPU
+// still draws into, and not the frame's own.
+func (d *drawing) ready(h *history, b *buffers, at time.Duration) int {
+	n := b.ready(d.Layer, at)
+	if n > 0 && d.queued <= at {
+		n--
+	}
+	const longest = time.Second
+	for _, row := range h.amid(h.draws[d.PID], at-longest, d.queued) {
+		if s := &h.spans[row]; strings.HasPrefix(s.name, gpuWait) && s.end() > at {
+			return min(n, 0) // of a frame before it, and what was queued since then waits behind that
+		}
+	}
+	return n
 }
 
 // find finds the slices of the frame on the app's threads.
@@ -205,13 +218,19 @@ func (d *drawing) find(h *history) {
 }
 
 // findGPU finds the wait for the GPU of a frame whose end the trace does not tell otherwise:
-// the first that begins when its buffer is queued.
+// the first that begins when its buffer is queued, or when the one before it is over. One
+// thread waits for all of them, one after the other (FenceMonitor of Android's Surface.cpp).
 func (d *drawing) findGPU(h *history) {
-	const near = time.Millisecond
-	for _, row := range h.amid(h.draws[d.PID], d.queued-near, d.queued+leastPeriod) {
-		if s := &h.spans[row]; strings.HasPrefix(s.name, gpuWait) && s.took >= 0 {
+	const near, longest = time.Millisecond, time.Second
+	from := d.queued
+	for _, row := range h.amid(h.draws[d.PID], d.queued-longest, d.queued+longest) {
+		s := &h.spans[row]
+		switch {
+		case !strings.HasPrefix(s.name, gpuWait) || s.took < 0:
+		case s.at < d.queued-near:
+			from = max(from, s.end())
+		case s.at < from+leastPeriod && d.gpu == none:
 			d.gpu = row
-			break
 		}
 	}
 	if d.gpu != none {

@@ -168,6 +168,41 @@ func TestFramesOfOlderAndroidsEndWithTheGPU(t *testing.T) {
 	expect(t, "kinds", took(f.Path, kind), map[string]float64{run.WaitRunning: 8.5, run.WaitGPU: 21.5})
 }
 
+// A buffer that the GPU has not done with can't be shown: the frame's own, or one before it
+// and all behind that.
+func TestBuffersThatTheGPUHasAreNotReady(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		before, own float64 // when the GPU is done with the frame before, and with this one
+		counted     int
+		want        int
+	}{
+		{"its own", 1002, 1030, 1, 0},
+		{"one before it is ready", 1002, 1030, 2, 1},
+		{"one before it is not", 1020, 1030, 2, 0},
+	} {
+		p := newPhone()
+		for i := range 20 {
+			p.count(float64(840+16*i), "VSYNC-app", i%2)
+		}
+		p.slice(ui, "Choreographer#doFrame", 1001, 1005)
+		p.slice(render, "DrawFrame", 1004, 1009)
+		p.slice(render, "queueBuffer", 1008, 1009)
+		p.count(1009, layer, c.counted)
+		p.slice(gpuThread, "waiting for GPU completion 4", 990, c.before)
+		p.slice(gpuThread, "waiting for GPU completion 5", max(c.before, 1009), c.own)
+		f := only(t, p.read(t))
+		class := run.SlowFrames
+		if c.want > 0 {
+			class = run.BufferedFrames
+		}
+		if f.Ready != c.want || f.Class != class || f.Took != 30*time.Millisecond {
+			t.Errorf("%s: %d ready, %s, took %v", c.name, f.Ready, f.Class, f.Took)
+		}
+	}
+}
+
 // Another app's frames, frames without an end, those that the compositor passed over.
 func TestWhichFramesAreLeftOut(t *testing.T) {
 	t.Parallel()
