@@ -38,11 +38,11 @@ func (k *kernel) sections(t *timeline.Timeline) {
 	if gfx {
 		k.buffers(t)
 	}
-	if gfx && k.api >= 33 {
+	if gfx {
 		for i := range t.Displays {
 			d := &t.Displays[i]
 			if r, ok := k.running(surfaceFlingerPID, d.Actual.From); ok {
-				k.section(surfaceFlingerPID, surfaceFlingerPID, fmt.Sprintf("composite %d", d.Token), timeline.Interval{From: d.Actual.From, To: r.To})
+				k.section(surfaceFlingerPID, surfaceFlingerPID, k.composes(d), timeline.Interval{From: d.Actual.From, To: r.To})
 			}
 		}
 	}
@@ -52,6 +52,18 @@ func (k *kernel) sections(t *timeline.Timeline) {
 			k.section(one.PID, s.TID, s.Name, timeline.Interval{From: s.From, To: s.To})
 		}
 	}
+}
+
+// composes is what SurfaceFlinger says of its work on a frame of the display
+// (SurfaceFlinger::composite, ::onMessageRefresh and ::handleMessageRefresh).
+func (k *kernel) composes(d *timeline.DisplayFrame) string {
+	switch {
+	case k.api >= 33:
+		return fmt.Sprintf("composite %d", d.Token)
+	case k.api >= 31:
+		return "onMessageRefresh"
+	}
+	return "handleMessageRefresh"
 }
 
 // asksFor reports whether a process's own sections are asked for.

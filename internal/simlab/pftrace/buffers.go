@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/apkgate/apkgate/internal/simlab/timeline"
@@ -19,32 +20,34 @@ type change struct {
 	more int
 }
 
-// buffers adds how many buffers of each window wait at SurfaceFlinger: one more where a
-// transaction with one comes, one less where it is taken (Layer::setBuffer and latchBuffer,
-// "BufferTX - LAYER").
+// buffers adds how many buffers of each window wait at SurfaceFlinger: one more where one
+// comes, one less where it is taken. Since Android 12 these are transactions with buffers
+// (Layer::setBuffer and latchBuffer: "BufferTX - LAYER"), before that the queue of the
+// layer's name (BufferQueueProducer::queueBuffer, BufferQueueConsumer::acquireBuffer).
 func (k *kernel) buffers(t *timeline.Timeline) {
-	if k.api < blastSince {
-		return
+	name, blast := "%s#%d", k.api >= blastSince
+	if blast {
+		name = "BufferTX - %s#%d"
 	}
-	got := map[[2]time.Duration]timeline.Transaction{}
+	handed := map[int32][]timeline.Transaction{} // by who sent them
 	for _, one := range t.Transactions {
-		if one.OneWay && one.Process == surfaceFlingerPID {
-			got[[2]time.Duration{one.Sent, time.Duration(one.From)}] = one
+		if one.OneWay == blast && one.Process == surfaceFlingerPID {
+			handed[one.From] = append(handed[one.From], one)
 		}
 	}
 	for _, l := range t.Layers {
 		var changes []change
-		render := k.renderer(l.PID)
+		list := handed[k.renderer(l.PID)]
 		for i := range l.Frames {
 			f := &l.Frames[i]
-			one, there := got[[2]time.Duration{f.Queued, time.Duration(render)}]
-			if !there || f.Latched == 0 {
+			const before, wakes = 10 * time.Microsecond, 220 * time.Microsecond
+			n := sort.Search(len(list), func(n int) bool { return list[n].Sent >= f.Swap-before })
+			if n == len(list) || list[n].Sent > f.Actual.To || f.Latched == 0 {
 				continue
 			}
-			const wakes = 220 * time.Microsecond
-			changes = append(changes, change{one.Received, one.To, 1}, change{f.Latched + wakes, surfaceFlingerPID, -1})
+			changes = append(changes, change{list[n].Received, list[n].To, 1}, change{f.Latched + wakes, surfaceFlingerPID, -1})
 		}
-		k.count(fmt.Sprintf("BufferTX - %s#%d", l.Title, l.ID), changes)
+		k.count(fmt.Sprintf(name, l.Title, l.ID), changes)
 	}
 }
 

@@ -2,6 +2,7 @@ package phone
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -425,5 +426,65 @@ func TestATraceShowsBuffersThatWait(t *testing.T) {
 	}
 	if absorbed < 3 {
 		t.Errorf("%d late frames", absorbed)
+	}
+}
+
+// everyCause is an app with all causes at once.
+const everyCause = `work shader 9ms after tap every 9
+blocks binder com.example.backend IFeed::query 7ms through system_server IStore::get after tap every 3
+blocks disk 9ms after tap every 4 by fsync in input
+blocks lock db-writer 8ms through disk after tap every 5 in draw
+blocks lock feed-reader 8ms after tap every 6 in input
+blocks cpu 12ms after tap every 7 in measure
+gc 6ms after tap every 8 in layout
+gpu 14ms after tap every 10
+blocks composition 20ms after tap every 11
+little after swipe
+slow-clock after swipe
+`
+
+// However often a phone is asked what happened, the same did, whatever delays frames: one
+// thread runs on a CPU at a time, and a thread on one CPU.
+func TestCausesKeepTheLawsOfScheduling(t *testing.T) {
+	t.Parallel()
+	for _, phone := range []string{"pixel-7-android-14", "c1-go-android-11", "nexus-5-android-4.4.4"} {
+		runs := func(step time.Duration) ([]timeline.Run, []timeline.Transaction, []timeline.Sleep) {
+			p := newPhone(t, phone, still+everyCause)
+			s := start(p, "am start -n com.example.still/.MainActivity")
+			pass(t, p, 2*time.Second)
+			<-s.done
+			start(p, instrument)
+			for at := time.Duration(0); at < 6*time.Second; at += step {
+				pass(t, p, step)
+				p.Timeline()
+			}
+			truth := p.Timeline()
+			return truth.Runs, truth.Transactions, truth.Sleeps
+		}
+		seldom, calls, sleeps := runs(6 * time.Second)
+		often, sameCalls, sameSleeps := runs(1500 * time.Microsecond)
+		if !reflect.DeepEqual(calls, sameCalls) || !reflect.DeepEqual(sleeps, sameSleeps) {
+			t.Errorf("%s: other calls, or other sleeps, where it is asked often", phone)
+		}
+		if len(sleeps) == 0 || len(calls) == 0 {
+			t.Errorf("%s: %d sleeps, %d calls", phone, len(sleeps), len(calls))
+		}
+		ran := func(list []timeline.Run) map[int32]time.Duration {
+			out := map[int32]time.Duration{}
+			for _, r := range list {
+				out[r.TID] += r.To - r.From
+			}
+			return out
+		}
+		if a, b := ran(seldom), ran(often); !reflect.DeepEqual(a, b) {
+			t.Errorf("%s: threads ran %v, and %v where it is asked often", phone, a, b)
+		}
+		onCPU, ofThread := map[int8]time.Duration{}, map[int32]time.Duration{}
+		for _, r := range seldom {
+			if r.From >= r.To || r.From < onCPU[r.CPU] || r.From < ofThread[r.TID] {
+				t.Fatalf("%s: %+v; its CPU is busy until %v, its thread until %v", phone, r, onCPU[r.CPU], ofThread[r.TID])
+			}
+			onCPU[r.CPU], ofThread[r.TID] = r.To, r.To
+		}
 	}
 }

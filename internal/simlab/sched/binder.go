@@ -51,7 +51,7 @@ func (c *cpu) calls() (at time.Duration, ok bool) {
 	if len(c.item.Calls) == 0 || c.item.Calls[0].At > c.end {
 		return 0, false
 	}
-	return max(c.since, min(max(c.since+parks, c.item.Calls[0].At), c.end-parks)), true
+	return max(c.since, min(max(c.begun+parks, c.item.Calls[0].At), c.end-parks)), true
 }
 
 // call sends the next transaction of what runs on a CPU.

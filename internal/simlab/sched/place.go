@@ -84,7 +84,7 @@ func (s *Scheduler) put(number int, it Item, at time.Duration) {
 	if it.got != nil {
 		s.receive(&it, at)
 	}
-	c.item, c.end, c.since, it.Thread.last = &it, end, at, number
+	c.item, c.end, c.begun, c.since, it.Thread.last = &it, end, at, at, number
 	c.cluster.govern(s, at)
 }
 

@@ -101,6 +101,7 @@ type cpu struct {
 	cluster *cluster
 	item    *Item // nil: idle
 	end     time.Duration
+	begun   time.Duration // when the item came to it
 	since   time.Duration // of the piece that is not told yet
 	ran     time.Duration
 }
