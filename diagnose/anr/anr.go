@@ -77,6 +77,7 @@ type History struct {
 	// clusters are those of the points, once settled.
 	clusters clustered
 	settled  bool
+	joint    map[int]int // of parts that share an ANR, which other one each is one with
 }
 
 // Over is the history of these runs, in any order.

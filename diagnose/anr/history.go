@@ -33,11 +33,14 @@ func (k known) times() (n int) {
 // first is the earliest run that shows it.
 func (k known) first() occurrence { return k.others[len(k.others)-1] }
 
+// accepted reports whether the run was.
+func (p Past) accepted() bool { return p.State == "accepted" || p.State == "rebaselined" }
+
 // accepted reports whether any of the runs was accepted: the fault was there in what
 // others are compared with.
 func (k known) accepted() bool {
 	for _, o := range k.others {
-		if o.State == "accepted" || o.State == "rebaselined" {
+		if o.accepted() {
 			return true
 		}
 	}
@@ -88,6 +91,7 @@ func (h *History) faults(r run.Run) []fault {
 func (h *History) settle() {
 	if !h.settled {
 		h.clusters, h.settled = cluster(h.points, Threshold), true
+		h.joint = joint(h.clusters.points)
 	}
 }
 

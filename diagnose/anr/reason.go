@@ -1,6 +1,7 @@
 package anr
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -223,11 +224,8 @@ func held(f found) (reason, bool) {
 		if t.Kind != run.WaitLock {
 			continue
 		}
-		lock, _, _ := strings.Cut(strings.TrimPrefix(t.WaitsFor, "lock "), " held by ")
-		if lock == "" || lock == "lock" {
-			lock = "a lock"
-		}
-		r := reason{kind: LockKind, subject: lock, sure: diagnose.Seen, why: diagnose.Say("it held the lock")}
+		lock, _, _ := strings.Cut(strings.TrimPrefix(t.WaitsFor, "lock"), " held by ")
+		r := reason{kind: LockKind, subject: cmp.Or(strings.TrimSpace(lock), "a lock"), sure: diagnose.Seen, why: diagnose.Say("it held the lock")}
 		if len(f.Threads) == 1 {
 			r.sure, r.why = diagnose.Likely, diagnose.Say("who held the lock is not in the dump")
 		}

@@ -97,6 +97,10 @@ func TestReasons(t *testing.T) {
 		"a debugger":             {threads(thread("main", run.WaitStopped, "stopped", onLoop("com.example.mail.Inbox.open(Inbox.java:12)")...)), UnknownKind, "input", diagnose.Possible},
 		"trimming":               {threads(main(run.WaitLock, "lock W held by Binder"), thread("Binder", run.WaitBinder, "binder android.os.IVold::fstrim", "android.os.BinderProxy.transactNative(Native method)")), IOKind, "discards", diagnose.Seen},
 		"in the kernel":          {threads(thread("main", run.WaitBlocked, "blocked", loop...)), IOKind, "disk", diagnose.Possible},
+		"in the kernel, a file":  {threads(thread("main", run.WaitBlocked, "blocked", "java.io.RandomAccessFile.read(Native method)")), IOKind, "java.io.RandomAccessFile.read", diagnose.Likely},
+		"in the kernel, at disk": {threads(thread("main", run.WaitBlocked, "blocked", "kernel: submit_bio+0x1/0x2", "a.B.c(B.java:1)")), IOKind, "disk", diagnose.Seen},
+		"a peer that is shown":   {threads(main(run.WaitBinder, "binder IFeed::query"), in("com.example.feed", worker(run.WaitRunning))), BinderKind, "com.example.feed IFeed::query", diagnose.Seen},
+		"a lock without a name":  {threads(main(run.WaitLock, "lock held by sync"), worker(run.WaitRunning)), LockKind, "a lock", diagnose.Seen},
 		"in the kernel, low":     {with(threads(thread("main", run.WaitBlocked, "blocked", loop...)), signature.MemoryLow), MemoryKind, "memory", diagnose.Likely},
 		"no threads":             {run.ANR{Kind: run.ANRBroadcast}, UnknownKind, "broadcast", diagnose.Possible},
 		"no stack":               {threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown}), UnknownKind, "input", diagnose.Possible},
@@ -110,6 +114,17 @@ func TestReasons(t *testing.T) {
 	dead.Cycle = true
 	if r := reasonOf(dead); r.kind != DeadlockKind || r.subject != "main, sync" || r.sure != diagnose.Seen {
 		t.Errorf("a deadlock: %+v", r)
+	}
+	for _, asleep := range []run.ANR{
+		threads(thread("main", run.WaitSleep, "sleep", "com.example.mail.Inbox.retry(Inbox.java:12)")),
+		threads(thread("main", "", "", "java.lang.Thread.sleep(Native method)", "com.example.mail.Inbox.retry(Inbox.java:12)")),
+	} {
+		if r := reasonOf(asleep); plain(r.why) != "it slept there" {
+			t.Errorf("a thread that sleeps: %q", plain(r.why))
+		}
+	}
+	if r := reasonOf(threads(thread("main", run.WaitBlocked, "blocked", loop...))); !strings.HasPrefix(plain(r.why), "it was in the kernel") {
+		t.Errorf("a thread that can't be woken: %q", plain(r.why))
 	}
 	amplified := reasonOf(threads(lock, worker(run.WaitIO, "kernel: f2fs_wait_discard_bios+0x1/0x2", "kernel: f2fs_sync_fs+0x1/0x2")))
 	if !strings.Contains(plain(amplified.why), "write amplification") {

@@ -182,6 +182,97 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
+// TestWhatIsShown: the rows of the tables are bounded and counted, the basis says what
+// was read, and of several ANRs one with threads is told.
+func TestWhatIsShown(t *testing.T) {
+	var stack []string
+	for i := range 30 {
+		stack = append(stack, fmt.Sprintf("com.example.mail.Deep.f%d(Deep.java:1)", i), "- locked <0x1> (a b.C)")
+	}
+	deep := threads(thread("main", run.WaitRunning, "", stack...))
+	var all []Past
+	for i := range 25 {
+		all = append(all, past(fmt.Sprint("run ", i), 1, "accepted", deep))
+	}
+	c := Over(all).Explain(headRun(deep), nil)[0]
+	for _, table := range []struct {
+		diagnose.Table
+		rows, all int
+	}{{c.Tables[0], maxFrames, 30}, {c.Tables[1], maxRows, 25}} {
+		if len(table.Rows) != table.rows || table.All() != table.all {
+			t.Errorf("%s: %d rows of %d, want %d of %d", table.Title, len(table.Rows), table.All(), table.rows, table.all)
+		}
+	}
+	whole := Over(all[:maxRows]).Explain(headRun(threads(thread("main", run.WaitRunning, "", stack[:2*maxFrames]...)), deep), nil)
+	for _, c := range whole {
+		for _, table := range c.Tables {
+			if table.Title == "The same in other runs" && table.Total != 0 {
+				t.Errorf("of a table that is whole, %d rows are told", table.Total)
+			}
+		}
+	}
+	for want, a := range map[string]run.ANR{
+		"by what Android said of it alone":                   {Kind: run.ANRInput, Repetition: 1},
+		"by the stacks of 1 thread":                          deep,
+		"by the stacks of 1 thread and cpu: low, heap: good": with(deep, "cpu: low", "heap: good"),
+	} {
+		if got := plain(Over(nil).Explain(headRun(a), nil)[0].Basis); got != want {
+			t.Errorf("basis %q, want %q", got, want)
+		}
+	}
+	none, unread := run.ANR{Kind: run.ANRInput, Repetition: 1}, threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown})
+	if c := Over(nil).Explain(headRun(none, unread), nil); len(c) != 1 || len(c[0].Picture.Waits.Threads) != 1 {
+		t.Errorf("of two of which one has a thread: %+v", c)
+	}
+	if c := Over(nil).Explain(headRun(unread, none), nil); len(c) != 1 || c[0].Picture == nil {
+		t.Errorf("the other way round: %+v", c)
+	}
+	for _, a := range []run.ANR{deep, threads(thread("main", run.WaitIO, "io", "java.io.FileDescriptor.sync(Native method)")), threads(thread("main", run.WaitIO, "io", loop...))} {
+		c := Over(nil).Explain(headRun(a), nil)[0]
+		last := c.Title[len(c.Title)-1]
+		if short := last.As == diagnose.Short; short != strings.Contains(c.Subject.Name, ".") {
+			t.Errorf("%q is shown as %q", c.Subject.Name, last.As)
+		}
+	}
+}
+
+// TestClusters lists the faults of a history, the most frequent first.
+func TestClusters(t *testing.T) {
+	write, load := contention("com.example.mail.Store.write(Store.java:90)"), contention("com.example.mail.Cache.load(Cache.java:7)")
+	write.Signature, load.Signature = "aa", "bb"
+	again := write
+	again.Signature = "ac"
+	dead := threads(thread("main", run.WaitLock, "lock A held by sync", "a.B.c(B.java:1)", "a.B.d(B.java:2)"), thread("sync", run.WaitLock, "lock B held by main", "x.Y.z(Y.java:1)", "x.Y.w(Y.java:2)"))
+	dead.Cycle, dead.Threads[1].Critical = true, false
+	got, leftOut := Over([]Past{past("b", 5, "", write, load), past("a", 3, "rejected", again), past("c", 7, "accepted", dead), past("d", 8, "", write, dead)}).Clusters()
+	want := []string{
+		"anr.io java.io.FileDescriptor.sync seen: 3 times in 3 runs, first a, last d, accepted false, [aa ac]",
+		"anr.deadlock main, sync seen: 2 times in 2 runs, first c, last d, accepted true, []",
+		"anr.io java.io.FileDescriptor.sync seen: 1 times in 1 runs, first b, last b, accepted false, [bb]",
+	}
+	var said []string
+	for _, c := range got {
+		said = append(said, fmt.Sprintf("%s %s %s: %d times in %d runs, first %s, last %s, accepted %v, %v", c.Kind, c.Subject, c.Sure, c.Times, c.Runs, c.First.Run, c.Last.Run, c.Accepted, c.Signatures))
+	}
+	if d := cmp.Diff(want, said); d != "" || leftOut != 0 {
+		t.Errorf("%d left out (-want +got):\n%s", leftOut, d)
+	}
+	if got, _ := Over(nil).Clusters(); len(got) != 0 {
+		t.Errorf("of an empty history: %+v", got)
+	}
+}
+
+// TestJoint: parts that share an ANR are one, also through a third.
+func TestJoint(t *testing.T) {
+	at := func(anr int) point { return point{anr: anr} }
+	all := joint(map[int][]point{0: {at(1)}, 1: {at(2)}, 2: {at(3), at(2)}, 3: {at(1), at(3)}, 4: {at(4)}})
+	for part, want := range []int{0, 0, 0, 0, 4} {
+		if got := root(all, part); got != want {
+			t.Errorf("part %d is one with %d, want %d", part, got, want)
+		}
+	}
+}
+
 // TestDeadlockIsKnownByEitherThread: a cycle is of a cluster for each of its threads; it
 // is known where either was seen.
 func TestDeadlockIsKnownByEitherThread(t *testing.T) {

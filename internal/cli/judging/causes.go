@@ -139,8 +139,8 @@ func framesOf(r run.Run) *run.Run {
 	return &run.Run{ID: r.ID, App: r.App, Scenario: r.Scenario, Context: r.Context, Frames: r.Frames}
 }
 
-// pastOf is an entry of a history as what did not respond is held against it.
-func pastOf(e baseline.ANRRun) anr.Past {
+// PastOf is an entry of a history as what did not respond is held against it.
+func PastOf(e baseline.ANRRun) anr.Past {
 	return anr.Past{Run: e.ID, Started: e.Started, Session: e.Session, Scenario: e.Scenario, Version: e.Version, Commit: e.Commit, State: string(e.State), ANRs: e.ANRs}
 }
 
@@ -158,7 +158,7 @@ func whyBesideBase(v sidebyside.Verdict, base, head []run.Run) []diagnose.Cause 
 	var past []anr.Past
 	for _, r := range base {
 		if len(r.ANRs) > 0 {
-			one := pastOf(baseline.ANRsOf(baseline.Entry{Run: r}))
+			one := PastOf(baseline.ANRsOf(baseline.Entry{Run: r}))
 			one.Base = true
 			past = append(past, one)
 		}

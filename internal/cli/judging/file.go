@@ -64,7 +64,7 @@ func (a *Accepted) add(r run.Run, pack *zstd.Encoder, keep int) error {
 		return nil
 	}
 	if known := a.stood[r.App.Package]; len(r.ANRs) > 0 && len(known) < baseline.MaxANRRuns {
-		a.stood[r.App.Package] = append(known, pastOf(baseline.ANRsOf(baseline.Entry{Run: r, Mark: baseline.Mark{State: baseline.Accepted}})))
+		a.stood[r.App.Package] = append(known, PastOf(baseline.ANRsOf(baseline.Entry{Run: r, Mark: baseline.Mark{State: baseline.Accepted}})))
 	}
 	if r.Energy != nil || r.Frames != nil {
 		data, err := run.Encode(r)

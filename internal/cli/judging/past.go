@@ -164,7 +164,7 @@ func OfStore(ctx context.Context, store *baseline.Sound, set settings.Settings, 
 			found, err := store.ANRs(ctx, baseline.ANRQuery{Package: pkg})
 			past := make([]anr.Past, len(found))
 			for i, e := range found {
-				past[i] = pastOf(e)
+				past[i] = PastOf(e)
 			}
 			return past, err
 		},
