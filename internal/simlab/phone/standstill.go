@@ -49,13 +49,39 @@ func (p *Phone) standStill(pr *process, f simapp.Fault) {
 	p.clock.At(now+long+longFrameTold, func() { p.tellLongFrames(pr) })
 	p.clock.At(now+patience, func() {
 		if !pr.dead {
-			u := anr.Usage{From: now, To: now + patience, App: p.used(pr) - used, CPUs: p.cpus()}
-			if f.Because.Why == simapp.BusyCPUs {
-				u.Hog = p.power.PeerPID(sched.HogProcess)
-			}
-			p.saysSo(pr, f, u)
+			p.losesPatience(pr, f, anr.Usage{From: now, To: now + patience, App: p.used(pr) - used, CPUs: p.cpus()})
 		}
 	})
+}
+
+// losesPatience is what the system does where it has waited long enough for an app.
+func (p *Phone) losesPatience(pr *process, f simapp.Fault, u anr.Usage) {
+	if f.Timeout == simapp.TestTimeout {
+		p.endsTest(pr, f)
+		return
+	}
+	if f.Because.Why == simapp.BusyCPUs {
+		u.Hog = p.power.PeerPID(sched.HogProcess)
+	}
+	p.saysSo(pr, f, u)
+}
+
+// endsTest is what the system does where an app under instrumentation takes no input: it ends
+// that, and says nothing of an ANR (ActivityManagerService.inputDispatchingTimedOut). Another
+// app is let be.
+func (p *Phone) endsTest(pr *process, f simapp.Fault) {
+	if pr.workload != nil {
+		e := p.eventOf(pr, f, f.Timeout.Patience())
+		pr.workload.appDied("keyDispatchingTimedOut\nINSTRUMENTATION_RESULT: longMsg=" + e.Reason())
+	}
+}
+
+// eventOf is an app that does not respond now, after so long.
+func (p *Phone) eventOf(pr *process, f simapp.Fault, waited time.Duration) anr.Event {
+	return anr.Event{
+		API: p.profile.API, App: pr.app, PID: pr.PID, UID: p.packages.UID(pr.app.Package), Timeout: f.Timeout, Why: f.Because.Why,
+		Window: p.windowOf(pr), At: p.clock.Now(), Waited: waited + 3*time.Millisecond, User: p.options.Production, Build: p.state.props["ro.build.fingerprint"],
+	}
 }
 
 // runs reports whether a UI thread has a CPU while it stands still.
@@ -85,10 +111,7 @@ const late = 400 * time.Millisecond
 // stacks of the app, its own and those of who answers the app, then the log
 // (ProcessErrorStateRecord.appNotResponding).
 func (p *Phone) saysSo(pr *process, f simapp.Fault, u anr.Usage) {
-	e := anr.Event{
-		API: p.profile.API, App: pr.app, PID: pr.PID, UID: p.packages.UID(pr.app.Package), Timeout: f.Timeout, Why: f.Because.Why,
-		Window: p.windowOf(pr), At: p.clock.Now(), Waited: u.To - u.From + 3*time.Millisecond, User: p.options.Production, Build: p.state.props["ro.build.fingerprint"],
-	}
+	e := p.eventOf(pr, f, u.To-u.From)
 	if !e.Reported() {
 		return
 	}

@@ -460,3 +460,23 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 		}
 	}
 }
+
+// Of an app under instrumentation that takes no input nobody says that it does not respond:
+// after a minute its instrumentation ends.
+func TestInputOfAnAppUnderTest(t *testing.T) {
+	t.Parallel()
+	p := newPhone(t, "pixel-7-android-14", strings.Replace(fmt.Sprintf(standing, "kind test because disk"), "s 40s", "s 90s", 1))
+	s := start(p, instrument)
+	pass(t, p, 40*time.Second)
+	if strings.Contains(s.out.String(), "INSTRUMENTATION_CODE") {
+		t.Errorf("before its time it ends with %s", s.out.String())
+	}
+	finish(t, p, s)
+	has(t, s.out.String(), "INSTRUMENTATION_RESULT: shortMsg=keyDispatchingTimedOut\nINSTRUMENTATION_RESULT: longMsg=Input dispatching timed out (", "is not responding. Waited 60003ms for MotionEvent(action=DOWN))\nINSTRUMENTATION_CODE: 0\n")
+	if out := output(t, p, "logcat -d -b all"); strings.Contains(out, "am_anr") || strings.Contains(out, "ANR in") {
+		t.Errorf("the log says %s", out)
+	}
+	if files := p.files.List(storage.Threads); len(files) > 0 {
+		t.Errorf("there are %v", files)
+	}
+}

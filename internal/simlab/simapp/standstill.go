@@ -21,14 +21,17 @@ const (
 	ProviderTimeout  Timeout = "provider"
 	JobTimeout       Timeout = "job"   // reported since Android 14
 	StartTimeout     Timeout = "start" // likewise
+	TestTimeout      Timeout = "test"  // input of an app under am instrument
 )
 
 // patience is for how long the system waits: InputDispatcher's DEFAULT_INPUT_DISPATCHING_TIMEOUT,
 // BROADCAST_FG_TIMEOUT, SERVICE_TIMEOUT, what a client of ContentProviderClient's sets,
-// JobServiceContext.OP_TIMEOUT_MILLIS and BIND_APPLICATION_TIMEOUT.
+// JobServiceContext.OP_TIMEOUT_MILLIS, BIND_APPLICATION_TIMEOUT and
+// INSTRUMENTATION_KEY_DISPATCHING_TIMEOUT.
 var patience = map[Timeout]time.Duration{
 	InputTimeout: 5 * time.Second, BroadcastTimeout: 10 * time.Second, ServiceTimeout: 20 * time.Second,
 	ProviderTimeout: 10 * time.Second, JobTimeout: 8 * time.Second, StartTimeout: 15 * time.Second,
+	TestTimeout: time.Minute,
 }
 
 // Patience is for how long the system waits until it says so.
@@ -37,7 +40,7 @@ func (t Timeout) Patience() time.Duration { return patience[t] }
 // timeouts are all of them.
 func timeouts() []string {
 	out := []string{}
-	for _, t := range []Timeout{InputTimeout, BroadcastTimeout, ServiceTimeout, ProviderTimeout, JobTimeout, StartTimeout} {
+	for _, t := range []Timeout{InputTimeout, BroadcastTimeout, ServiceTimeout, ProviderTimeout, JobTimeout, StartTimeout, TestTimeout} {
 		out = append(out, string(t))
 	}
 	return out

@@ -30,7 +30,7 @@ func TestReasonsOfAnANR(t *testing.T) {
 
 func TestWrongReasonsOfAnANR(t *testing.T) {
 	for text, why := range map[string]string{
-		"anr kind key":                       `"key" is not one of input, broadcast, service, provider, job, start`,
+		"anr kind key":                       `"key" is not one of input, broadcast, service, provider, job, start, test`,
 		"anr because":                        "because names no reason",
 		"anr because rain":                   `because "rain" is not one of lock THREAD, binder`,
 		"anr because lock":                   "want the name of the thread that holds it",
