@@ -2,9 +2,8 @@ package rendering
 
 // doubts count what makes the frames of a trace less than certain.
 type doubts struct {
-	seen       bool // the frame timeline was recorded at all
-	lostFrames int  // places where packets of the frame timeline are missing
-	lostKernel int  // places where events of the kernel are missing
+	lostFrames int // places where packets of the frame timeline are missing
+	lostKernel int // places where events of the kernel are missing
 	unended    int
 	dropped    int
 	forgotten  int

@@ -89,7 +89,7 @@ func (w *walker) compose(at time.Duration) time.Duration {
 	d := w.d
 	last := time.Duration(0)
 	for _, row := range w.h.between(d.composer, d.composed, at) {
-		if s := &w.h.spans[row]; compositions[s.name] && s.end() <= at {
+		if s := &w.h.spans[row]; isComposition(s.name) && s.end() <= at {
 			last = max(last, s.end())
 		}
 	}

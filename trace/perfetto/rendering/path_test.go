@@ -48,7 +48,14 @@ func TestTheUsualPath(t *testing.T) {
 	p := newPhone()
 	p.run(0, ui, begun, 1004, waiting)
 	p.drawnFrom(1004)
-	f := only(t, p.read(t))
+	trace := p.read(t)
+	f := only(t, trace)
+	if len(trace.Warnings) > 0 || trace.Lost > 0 || trace.Source != rendering.FrameTimeline {
+		t.Errorf("%+v", trace.Warnings)
+	}
+	if len(f.Path) != 7 {
+		t.Errorf("%d steps: %+v", len(f.Path), f.Path)
+	}
 	if f.Token != 5 || f.PID != ui || f.Layer != layer || f.At != vsync*time.Millisecond || f.Took != 11*time.Millisecond ||
 		f.Deadline != 16*time.Millisecond || f.Class != run.NormalFrames || f.Ready != -1 || f.Jank != "" {
 		t.Errorf("%+v", f)
@@ -65,6 +72,25 @@ func TestTheUsualPath(t *testing.T) {
 	want := []string{"main traversal 4ms 6ms", "main draw 4.5ms 5.5ms", "RenderThread render 6ms 9ms", "GPU completion gpu 9ms 11ms"}
 	if !slices.Equal(stages, want) {
 		t.Errorf("stages %q, want %q", stages, want)
+	}
+}
+
+// What goes on elsewhere is one step, at the mean of both frequencies.
+func TestAStepOnTwoProcessors(t *testing.T) {
+	t.Parallel()
+	p := newPhone()
+	p.clock(900, 0, 1_000_000)
+	p.clock(900, 3, 3_000_000)
+	p.run(0, ui, begun, 1002.5, waiting)
+	p.run(3, ui, 1002.5, 1005.5, asleep)
+	p.slice(ui, "Choreographer#doFrame 5", begun, 1005.5)
+	p.wake(1005.5, render, ui)
+	p.run(5, render, 1005.5, 1010, asleep)
+	p.slice(render, "DrawFrames 5", 1005.5, 1010)
+	p.shown(5, vsync, due, begun, 1010, noJank, 1)
+	f := only(t, p.read(t))
+	if len(f.Path) != 3 || f.Path[1].CPU != 3 || f.Path[1].KHz != 2_333_333 || f.Path[2].KHz != 0 {
+		t.Errorf("%+v", f.Path)
 	}
 }
 
@@ -184,6 +210,7 @@ func TestAPathOverTheKernel(t *testing.T) {
 		if c.disk {
 			p.event(1003.5, ui, 45, message(nil).Num(1, 259<<20|7)) // block_rq_issue
 		}
+		p.event(1002, ui, 256, nil) // f2fs_sync_file_exit of one that began before the trace
 		if c.fsync {
 			p.event(1002.5, ui, 255, nil) // f2fs_sync_file_enter
 			p.event(1019.5, ui, 256, nil)
@@ -311,10 +338,17 @@ func TestAPathOverTheCompositor(t *testing.T) {
 	p.slice(render, "DrawFrames 5", 1003, 1007)
 	p.shown(5, vsync, due, begun, 1007, cpuLate, 2)
 	p.run(5, flinger, 1016, 1040, asleep)
+	p.slice(flinger, "commit 3", 1000, 1001) // of the frames before
+	p.slice(flinger, "onMessageReceived", 1016, 1040)
 	p.slice(flinger, "commit 6", 1016, 1017)
 	p.slice(flinger, "composite 6", 1017, 1040)
+	p.slice(flinger, "commit 7", 1049, 1050)
 	p.display(5, 1016, 1032, 1048)
 	f := only(t, p.read(t))
+	compositions := slices.DeleteFunc(slices.Clone(f.Stages), func(s rendering.Stage) bool { return s.Name != run.StageComposition })
+	if want := []rendering.Stage{{Name: run.StageComposition, Thread: "main", From: 16 * time.Millisecond, To: 40 * time.Millisecond}}; !slices.Equal(compositions, want) {
+		t.Errorf("composition %+v", compositions)
+	}
 	if f.Class != run.SlowFrames || f.Took != 48*time.Millisecond || f.Deadline != 32*time.Millisecond || f.Jank != "SurfaceFlinger CPU Deadline Missed" {
 		t.Errorf("%s, %v of %v, %q", f.Class, f.Took, f.Deadline, f.Jank)
 	}

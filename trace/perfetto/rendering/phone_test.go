@@ -268,6 +268,9 @@ func sound(f *rendering.Frame) error {
 		if s.From != at || s.To <= s.From || s.Kind == "" || s.Does == "" {
 			return fmt.Errorf("step %d of %d goes from %v, where %v ended, to %v, as %q, %q", i, len(f.Path), s.From, at, s.To, s.Kind, s.Does)
 		}
+		if s.CPU != -1 && s.Does != "running" {
+			return fmt.Errorf("step %d is %s on CPU %d", i, s.Does, s.CPU)
+		}
 		at = s.To
 	}
 	if len(f.Path) > 0 && at != f.Took {

@@ -145,7 +145,6 @@ func newReader(s *survey, rows int) *reader {
 	r.threads = threads.New(f)
 	r.sched = sched.New(f, r.threads, sched.Keep{Turns: true, States: true})
 	r.spans, r.calls = newSpans(f, r.threads), newCalls(f, r.threads)
-	r.counts.seen = len(s.frames.Frames) > 0
 	r.counts.lostFrames = s.frames.Gaps + s.frames.Malformed + s.file.TooMany["frames"]
 	r.fromTimeline()
 	return r

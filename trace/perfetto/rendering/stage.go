@@ -31,7 +31,8 @@ var stages = map[string]string{
 	"syncFrameState": run.StageSync, "syncAndDrawFrame": run.StageSync, "prepareTree": run.StageSync, "postAndWait": run.StageSync,
 }
 
-// compositions are the slices of SurfaceFlinger's main thread.
+// compositions are the slices of SurfaceFlinger's main thread; later versions have a number
+// behind the name, and more.
 var compositions = map[string]bool{
 	"commit": true, "composite": true, "onMessageReceived": true, "onMessageInvalidate": true, "onMessageRefresh": true,
 	"handleMessageInvalidate": true, "handleMessageRefresh": true, "handleMessageTransaction": true,
@@ -50,6 +51,12 @@ func stageOf(name string) string {
 		return run.StageGPU
 	}
 	return ""
+}
+
+// isComposition reports that a slice is one of SurfaceFlinger's parts of a frame.
+func isComposition(name string) bool {
+	first, _, _ := strings.Cut(name, " ")
+	return compositions[first]
 }
 
 // tokenOf is the number behind the name of a slice, 0 where there is none. A frame that took
@@ -106,7 +113,7 @@ func (h *history) stagesOf(d *drawing) []Stage {
 	}
 	if d.shown > 0 {
 		for _, row := range h.between(d.composer, d.composed, d.shown) {
-			if s := &h.spans[row]; compositions[s.name] && (s.parent == none || !compositions[h.spans[s.parent].name]) {
+			if s := &h.spans[row]; isComposition(s.name) && (s.parent == none || !isComposition(h.spans[s.parent].name)) {
 				add(run.StageComposition, d.composer, s.at, min(s.end(), d.shown))
 			}
 		}
