@@ -36,6 +36,7 @@ import (
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/gfxinfo"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
 )
 
 // Job is one run to be made: one scenario on one device.
@@ -168,7 +169,8 @@ type collector struct {
 
 	run      run.Run
 	measured []measurement
-	retries  int // how many lost repetitions may still be made again
+	paths    section.Collector // what their frames were spent on
+	retries  int               // how many lost repetitions may still be made again
 	losses   []error
 	writesUI bool     // the test writes UI events
 	granted  []string // the app's runtime permissions as it was installed

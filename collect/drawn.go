@@ -47,11 +47,7 @@ func (c *collector) takeTimeline(ctx context.Context, a *attempt, seen watch.Sif
 	if !a.frames.ByTimeline || !a.measured {
 		return nil
 	}
-	until := time.Duration(0)
-	if a.workload.End != "" {
-		until, _ = a.log.Times(a.workload.End)()
-	}
-	err := a.frames.TakeTimeline(ctx, c.perfetto, seen.PIDs, until)
+	err := a.frames.TakeTimeline(ctx, c.perfetto, seen.PIDs, c.workloadEnded(a))
 	if err == nil || loss.IsGone(err) || ctxEnded(err) {
 		return err
 	}

@@ -279,6 +279,40 @@ func TestTheTraceOfALostRepetitionIsKept(t *testing.T) {
 	left(t, s)
 }
 
+// checkSpent holds what a run tells of where the time of its frames went: of all that were
+// recorded, kept or not, with the trace of its repetition for each that was late.
+func checkSpent(t *testing.T, r run.Run, keep string) {
+	t.Helper()
+	if keep == config.KeepNone {
+		if r.Frames != nil {
+			t.Errorf("nothing is recorded, and the frames are told of: %+v", r.Frames)
+		}
+		return
+	}
+	if r.Frames == nil {
+		t.Fatalf("what frames were spent on is not told: %v", r.Warnings)
+	}
+	told, drawn := 0, 0.0
+	for _, g := range r.Frames.Groups {
+		told += g.Frames
+		if g.Event == "" || g.Class == run.NormalFrames && len(g.Path) == 0 {
+			t.Errorf("frames of the event %q, %s, were spent on %v", g.Event, g.Class, g.Path)
+		}
+	}
+	for _, it := range r.Iterations {
+		drawn += it.Metrics["frames.count"]
+	}
+	if told < int(0.75*drawn) || told > int(1.1*drawn) {
+		t.Errorf("%d frames are told of, of %g that were drawn", told, drawn)
+	}
+	for _, f := range slices.Concat(r.Frames.Worst, r.Frames.Usual) {
+		kept := slices.IndexFunc(r.Evidence, func(e run.Evidence) bool { return e.Repetition == f.Repetition && e.Digest == f.Evidence })
+		if (kept >= 0) != (keep == config.KeepAll) {
+			t.Errorf("a frame of repetition %d leads to the trace %q, of %+v", f.Repetition, f.Evidence, r.Evidence)
+		}
+	}
+}
+
 // All traces are kept where that is asked for, and none where nothing went wrong.
 func TestHowMuchEvidenceIsKept(t *testing.T) {
 	t.Parallel()
@@ -295,6 +329,7 @@ func TestHowMuchEvidenceIsKept(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("kept of the repetitions %v, want %v; %v", got, want, r.Run.Warnings)
 			}
+			checkSpent(t, r.Run, keep)
 			if asked := len(spy.ran("perfetto")) > 0; asked != (keep != config.KeepNone) {
 				t.Errorf("perfetto was asked for anything: %v", asked)
 			}

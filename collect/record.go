@@ -30,6 +30,7 @@ func (c *collector) finish(err error) run.Run {
 	}
 	if c.watcher != nil {
 		c.run.Evidence = slices.Concat(c.job.Files, c.watcher.Kept)
+		c.run.Frames = c.spentOn(c.watcher.Kept)
 	}
 	r := c.run
 	switch {

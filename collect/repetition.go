@@ -192,6 +192,9 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 	if out.collected, err = c.readCollected(ctx, a); err != nil {
 		return fail(loss.Infrastructure, err)
 	}
+	if err = c.readPaths(ctx, a, seen); err != nil {
+		return fail(loss.Infrastructure, err)
+	}
 	c.keepEvidence(ctx, a, s, nil)
 	if !a.measured {
 		return out, nil

@@ -118,9 +118,15 @@ func (s *Sampler) TakeTimeline(ctx context.Context, perfetto *recorders.Perfetto
 		return ErrNoTimeline
 	}
 	s.Frames = slices.DeleteFunc(s.timeline.Frames, func(f frame.Frame) bool {
-		return f.At < s.begun || until > 0 && f.At > until
+		return !s.Measures(f.At, until)
 	})
 	return nil
+}
+
+// Measures reports whether a frame of that time belongs to the repetition: from Begin on
+// and up to when the workload ended, 0 where that is not known.
+func (s *Sampler) Measures(at, until time.Duration) bool {
+	return at >= s.begun && (until <= 0 || at <= until)
 }
 
 // timelineLoss tells why a repetition is lost by what the frame timeline has of it.

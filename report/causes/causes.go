@@ -129,20 +129,54 @@ func (s Story) fact(e diagnose.Explanation) string {
 	return text(e.Fact)
 }
 
-// lines are those that the explanation brings, or else its causes' sentences.
+// lines are those that the explanation brings, or else its causes' sentences. What
+// explains several findings is told in full at the first of them.
 func (s Story) lines(e diagnose.Explanation) []string {
 	if e.Lines != nil {
 		return texts(e.Lines)
 	}
 	var out []string
-	for i, c := range e.Causes {
-		if i == mostLines {
-			out = append(out, more(len(e.Causes)-i, "more cause", "more causes"))
-			break
+	told := map[blame][]string{} // what each explains too
+	for _, c := range e.Causes {
+		told[blameOf(c)] = append(told[blameOf(c)], s.Where(c))
+	}
+	left := 0
+	for _, c := range e.Causes {
+		also := told[blameOf(c)]
+		switch {
+		case also == nil: // told
+		case len(out) == mostLines:
+			left++
+		default:
+			out = append(out, s.line(c, also[1:]))
 		}
-		out = append(out, s.Where(c)+": "+s.sentence(c)+"."+s.look(c))
+		told[blameOf(c)] = nil
+	}
+	if left > 0 {
+		out = append(out, more(left, "more cause", "more causes"))
 	}
 	return out
+}
+
+// blame is what one cause has in common with another that blames the same.
+type blame struct {
+	kind    string
+	subject diagnose.Subject
+}
+
+func blameOf(c diagnose.Cause) blame { return blame{c.Kind, c.Subject} }
+
+// line is a cause in full, with what else it explains, and how to look at it.
+func (s Story) line(c diagnose.Cause, also []string) string {
+	text, look := s.sentence(c), s.look(c)
+	if look != "" {
+		text = s.told(c) // the command names the file
+	}
+	out := s.Where(c) + ": " + text + "."
+	if len(also) > 0 {
+		out += " The same explains " + words.Few(also, 3) + "."
+	}
+	return out + look
 }
 
 // look says how to look at a cause in the first file that shows it and can be opened.
@@ -158,13 +192,18 @@ func (s Story) look(c diagnose.Cause) string {
 	return ""
 }
 
-// sentence is a cause in full: what it says of itself, what that rests on, and where
-// the evidence is.
-func (s Story) sentence(c diagnose.Cause) string {
+// told is what a cause says of itself, and what that rests on.
+func (s Story) told(c diagnose.Cause) string {
 	out := text(c.Sentence)
 	if basis := text(c.Basis); basis != "" {
 		out += "; " + basis
 	}
+	return out
+}
+
+// sentence is a cause in full: as it is told, and where the evidence is.
+func (s Story) sentence(c diagnose.Cause) string {
+	out := s.told(c)
 	for i, l := range c.Evidence {
 		if i == 3 {
 			break

@@ -100,6 +100,29 @@ func TestCausesAreToldAtTheirFinding(t *testing.T) {
 	}
 }
 
+// What explains several findings is told once, with all that it explains; the command that
+// opens its evidence stands in for the evidence.
+func TestACauseOfSeveralFindingsIsToldOnce(t *testing.T) {
+	one := high("A", "com.example.Tide.rise", 0.7)
+	one.Evidence = []diagnose.Link{{Digest: strings.Repeat("0123456789abcdef", 4), FromMS: 100, ToMS: 250}}
+	second, third, other := one, one, high("A", "com.example.Ebb.fall", 0.2)
+	second.Event, third.Event = "E3", "E4"
+	second.Explains.Share, third.Explains.Share = new(0.6), new(0.5)
+	s := storyOf(one, second, third, other)
+	s.Open = func(l diagnose.Link) string { return fmt.Sprintf("open --from-ms %.0f", l.FromMS) }
+	got := s.Groups()[0].Body.(*document.Groups).Groups[0].Lines
+	want := []string{
+		"E2: frames.count: com.example.Tide.rise rose by 70 %. The same explains E3: frames.count and E4: frames.count. To look at it: open --from-ms 100",
+		"E2: frames.count: com.example.Ebb.fall rose by 20 %.",
+	}
+	for i := range got {
+		got[i] = plain(got[i])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the lines are %q, want %q", got, want)
+	}
+}
+
 func TestManyCausesAreCounted(t *testing.T) {
 	var all []diagnose.Cause
 	for i := range 40 {

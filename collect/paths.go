@@ -1,0 +1,78 @@
+package collect
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/watch"
+	"github.com/apkgate/apkgate/run"
+	"github.com/apkgate/apkgate/trace/perfetto/packets"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering"
+	"github.com/apkgate/apkgate/trace/perfetto/rendering/section"
+)
+
+// readPaths reads from what was recorded as evidence what the frames of a repetition were
+// spent on, whether the trace is kept or not. A trace that does not tell is a warning.
+func (c *collector) readPaths(ctx context.Context, a *attempt, seen watch.Sifted) error {
+	if a.watched == nil {
+		return nil
+	}
+	var read rendering.Trace
+	err := c.perfetto.Fetch(ctx, func(trace io.ReadSeeker) (err error) {
+		app := rendering.App{Package: c.job.App.Package, Process: func(pid int) bool { return a.frames.PIDs[pid] }}
+		read, err = rendering.Read(packets.Packets(trace), app)
+		return err
+	})
+	switch {
+	case loss.IsGone(err), ctxEnded(err):
+		return err
+	case err != nil:
+		c.journal.Warnf("repetition %d: what its frames waited for is not known: %v", a.n, err)
+		return nil
+	}
+	for _, w := range read.Warnings { // mostly the device's, and so the same each time
+		doubt := run.Warning{Text: "what frames waited for: " + w.Text}
+		if !slices.Contains(c.journal.Warnings, doubt) {
+			c.journal.Warnf("%s", doubt.Text)
+		}
+	}
+	until := c.workloadEnded(a)
+	read.Frames = slices.DeleteFunc(read.Frames, func(f rendering.Frame) bool { return !a.frames.Measures(f.At, until) })
+	one := section.Repetition{Number: a.n, Trace: read}
+	for _, e := range seen.UI {
+		one.Events = append(one.Events, section.Event{Name: e.Name, At: e.Time})
+	}
+	c.paths.Add(one)
+	return nil
+}
+
+// workloadEnded is when that was on CLOCK_MONOTONIC, 0 where it is not known.
+func (c *collector) workloadEnded(a *attempt) time.Duration {
+	if a.workload.End == "" {
+		return 0
+	}
+	until, _ := a.log.Times(a.workload.End)()
+	return until
+}
+
+// spentOn is the record's section of what frames were spent on, each of which leads to
+// the trace of its repetition, where one was kept.
+func (c *collector) spentOn(kept []run.Evidence) *run.Frames {
+	out := c.paths.Frames()
+	if out == nil {
+		return nil
+	}
+	for _, list := range [][]run.LateFrame{out.Worst, out.Usual} {
+		for i := range list {
+			for _, e := range kept {
+				if e.Kind == run.PerfettoTrace && e.Repetition == list[i].Repetition {
+					list[i].Evidence = e.Digest
+				}
+			}
+		}
+	}
+	return out
+}
