@@ -120,7 +120,7 @@ func (e Event) Log(u Usage) string {
 	if e.API >= 33 {
 		fmt.Fprintf(&b, "ErrorId: %s\nFrozen: false\n", e.errorID())
 	}
-	b.WriteString(u.load() + e.pressure() + u.text(e))
+	b.WriteString(u.load(e.Why) + e.pressure() + u.text(e))
 	return b.String()
 }
 

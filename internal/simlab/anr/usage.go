@@ -54,8 +54,20 @@ func waiting(why string) float64 {
 	return map[string]float64{simapp.LowMemory: 43, simapp.SlowDisk: 38}[why]
 }
 
-// load is the line of the load averages (ProcessCpuTracker.printCurrentLoad).
-func (u Usage) load() string { return "Load: 2.1 / 1.4 / 0.9\n" }
+// load is the line of the load averages (ProcessCpuTracker.printCurrentLoad): who waits for a
+// CPU or for storage counts.
+func (u Usage) load(why string) string {
+	load := 2.1
+	switch why {
+	case simapp.BusyCPUs:
+		load += float64(u.CPUs)
+	case simapp.LowMemory:
+		load = 24.6
+	case simapp.SlowDisk:
+		load = 7.3
+	}
+	return fmt.Sprintf("Load: %.4g / 1.4 / 0.9\n", load)
+}
 
 // text is the list of who used the CPUs (ProcessCpuTracker.printCurrentState).
 func (u Usage) text(e Event) string {

@@ -173,8 +173,8 @@ func TestLogOfAnAppThatStandsStill(t *testing.T) {
 		{"pixel-3-android-9", "kind broadcast because disk", []string{broadcast + "]\n", "ANR in com.example.still\n", "/f2fs_flush-254:5: 0% user + 3.1% kernel", "% TOTAL: ", " + 38% iowait"}},
 		{"pixel-7-android-14", "kind broadcast because idle", []string{broadcast + ", waited 10003ms]\n"}},
 		{"pixel-7-android-14", "kind service because memory", []string{"executing service com.example.still/.SyncService, waited 20003ms", "/kswapd0: 0% user + 80% kernel"}},
-		{"pixel-5-android-11", "kind service because memory", []string{"executing service com.example.still/.SyncService]", "some avg10=71.42"}},
-		{"pixel-7-android-14", "kind provider because idle", []string{"ContentProvider not responding]"}},
+		{"pixel-5-android-11", "kind service because memory", []string{"executing service com.example.still/.SyncService]", "some avg10=71.42", "Load: 24.6 / 1.4 / 0.9\n"}},
+		{"pixel-7-android-14", "kind provider because idle", []string{"ContentProvider not responding]", "Load: 2.1 / 1.4 / 0.9\n"}},
 		{"pixel-7-android-14", "kind job because idle", []string{"No response to onStartJob]"}},
 		{"pixel-7-android-14", "kind start because idle", []string{" 4217:com.example.still/u0a", "to complete startup]"}},
 	} {

@@ -165,6 +165,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add([]byte(base + "method a.b 5% from a.c\nmethod a.c jank\nload 5ms after tap in a.b\ntraffic 5 after tap\nwakelock w from tap for 1s\ndebuggable\n"))
+	f.Add([]byte("apkgate-simulated-app/1\npackage a.b\nfault anr kind job because binder a.b a.I::m through c.d a.J::n lock T\nlayers a.V id v\nlayers a.W in v at 0,0-5,5 bare gone\n"))
 	f.Add([]byte("apkgate-simulated-app/1\npackage a.b\nfault anr for 6s\nevents silent\ntouch 3\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		app, err := Parse(data)
