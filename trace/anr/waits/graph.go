@@ -44,7 +44,7 @@ func newGraph(d *anr.Dump) *graph {
 	for i := range d.Processes {
 		p := &d.Processes[i]
 		if g.processes[p.PID] != nil {
-			continue // an older dump of the same process
+			continue // another dump of the same process: the first counts
 		}
 		g.processes[p.PID] = p
 		for j := range p.Threads {

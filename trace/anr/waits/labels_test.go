@@ -44,12 +44,13 @@ func TestChainsAreThoseThatAPersonReads(t *testing.T) {
 		files[l.file] = true
 		t.Run(l.file+" "+l.from, func(t *testing.T) {
 			d := corpustest.Read(t, corpustest.Path(t, "anr", l.file), anr.Read)
-			chain := waits.Of(d, waits.Subject{})
+			var about waits.Subject
 			if l.from != "-" {
 				pid, name, _ := strings.Cut(l.from, "/")
-				n, _ := strconv.Atoi(pid)
-				chain = waits.From(d, n, name)
+				about.PID, _ = strconv.Atoi(pid)
+				about.Reason = "Blocked in handler on it (" + name + ")"
 			}
+			chain := waits.Of(d, about)
 			if len(chain.Steps) == 0 {
 				t.Fatalf("no chain: %v", chain.Warnings)
 			}

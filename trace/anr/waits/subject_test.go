@@ -2,6 +2,7 @@ package waits_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -66,6 +67,7 @@ func TestTheThreadThatDidNotRespond(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			chain := waits.Of(processes(t, test.head, test.list...), test.about)
 			got := fmt.Sprint(chain.Warnings)
+			chain.Warnings = slices.DeleteFunc(chain.Warnings, func(w run.Warning) bool { return strings.Contains(w.Text, "has no stack") })
 			if len(chain.Steps) > 0 {
 				got = names(chain.Steps)
 			}
@@ -92,11 +94,20 @@ func TestNamesThatTheKernelCut(t *testing.T) {
 	}
 }
 
-func TestFromAThreadThatIsNotThere(t *testing.T) {
-	d := processes(t, "", "9 com.example main/tid=1")
-	for _, chain := range []waits.Chain{waits.From(d, 9, "sync"), waits.From(d, 8, "main")} {
-		if len(chain.Steps) > 0 || len(chain.Warnings) != 1 || chain.Cycle != -1 {
-			t.Errorf("chain %+v", chain)
+// What nobody could read of the critical thread is said, and of no other.
+func TestStacksThatAreNotThere(t *testing.T) {
+	none := "the dump has no stack of the critical thread \"sync\""
+	for stack, want := range map[string]string{
+		"": none, "\n  native: (backtrace::Unwind failed for thread 5)": none, "\n  at a.b.c(A.java:1)": "",
+		"\n  native: (backtrace::Unwind failed for thread 5)\n  at a.b.c(A.java:1)": "the native part of the stack of the critical thread \"sync\" could not be read",
+	} {
+		chain := waits.Of(parse(t, wantsStore+" held by thread 4", "\"sync\" prio=5 tid=4 Native"+stack, "\"other\" prio=5 tid=5 Native"), waits.Subject{})
+		got := ""
+		for _, w := range chain.Warnings {
+			got += w.Text
+		}
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q, want %q", stack, got, want)
 		}
 	}
 }

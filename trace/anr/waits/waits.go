@@ -13,8 +13,6 @@
 package waits
 
 import (
-	"fmt"
-
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace"
 	"github.com/apkgate/apkgate/trace/anr"
@@ -66,21 +64,15 @@ func Of(d anr.Dump, about Subject) Chain {
 	if process, thread := blocked(&d, about, &w); thread != nil {
 		c = newGraph(&d).from(process, thread)
 	}
-	c.Warnings = w.List()
-	return c
-}
-
-// From is the chain from a thread of a dump, by the numbers of its process and its name.
-func From(d anr.Dump, pid int, name string) Chain {
-	for i := range d.Processes {
-		p := &d.Processes[i]
-		for j := range p.Threads {
-			if p.PID == pid && p.Threads[j].Name == name {
-				return newGraph(&d).from(p, &p.Threads[j])
-			}
+	for _, s := range c.Critical() {
+		if len(s.Thread.Frames) == 0 {
+			w.Addf(s.Thread.Line, "the dump has no stack of the critical thread %s: what it does is not known", trace.Quote(s.Thread.Name))
+		} else if s.Thread.Unread {
+			w.Addf(s.Thread.Line, "the native part of the stack of the critical thread %s could not be read: what it does there is not known", trace.Quote(s.Thread.Name))
 		}
 	}
-	return Chain{Cycle: -1, Warnings: []run.Warning{{Text: fmt.Sprintf("the dump shows no thread %q of process %d", name, pid)}}}
+	c.Warnings = w.List()
+	return c
 }
 
 // from follows the edges of the graph until there is none, or one leads back.
