@@ -126,6 +126,9 @@ func TestReasons(t *testing.T) {
 	if r := reasonOf(threads(thread("main", run.WaitBlocked, "blocked", loop...))); !strings.HasPrefix(plain(r.why), "it was in the kernel") {
 		t.Errorf("a thread that can't be woken: %q", plain(r.why))
 	}
+	if r := reasonOf(threads(lock, worker(run.WaitIO))); plain(r.why) != "it waited for the disk" {
+		t.Errorf("a thread that waits for the disk: %q", plain(r.why))
+	}
 	amplified := reasonOf(threads(lock, worker(run.WaitIO, "kernel: f2fs_wait_discard_bios+0x1/0x2", "kernel: f2fs_sync_fs+0x1/0x2")))
 	if !strings.Contains(plain(amplified.why), "write amplification") {
 		t.Errorf("behind discards: %q", plain(amplified.why))

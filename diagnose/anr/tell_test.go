@@ -153,6 +153,8 @@ func TestSentences(t *testing.T) {
 		{dead, "Deadlock of main, sync", "thread main of com.example.mail did not respond: the threads main, sync wait for each other, for ever"},
 		{far, "No answer from com.example.feed IFeed::query", "thread main of com.example.mail did not respond, which waited, through 1 other, for db of com.example.feed (com.example.feed IFeed::query): it had not answered a call through binder, in f.Db.vacuum"},
 		{system, "Not told: watchdog", "Android did not respond, and no thread's stack was read"},
+		{threads(thread("main", run.WaitIO, "io", "native: pc 1  /apex/libc.so (read+4)")), "Waiting for disk", "thread main of com.example.mail did not respond: it waited for the disk"},
+		{threads(thread("main", run.WaitIO, "io", "java.io.RandomAccessFile.read(Native method)")), "Waiting for java.io.RandomAccessFile.read", "thread main of com.example.mail did not respond: it waited for the disk in java.io.RandomAccessFile.read"},
 		{idle, "Idle again: main", "thread main of com.example.mail did not respond: it had nothing to do any more when the stacks were written"},
 	} {
 		c := Over(nil).Explain(headRun(test.anr), nil)[0]
@@ -173,7 +175,7 @@ func TestDoubts(t *testing.T) {
 		want string
 	}{
 		{idle, "Android writes the stacks only after it has waited"}, {short, "Memory was short"},
-		{unread, "The stacks point there"}, {unread, "No function of the critical thread"},
+		{unread, "The stacks point there"}, {unread, "No function of the critical thread"}, {threads(thread("main", "", "", "a.B.c(B.java:1)")), "The stacks point there"},
 	} {
 		c := Over(nil).Explain(headRun(test.anr), nil)[0]
 		if !slices.ContainsFunc(c.Doubts, func(p diagnose.Phrase) bool { return strings.HasPrefix(plain(p), test.want) }) {
@@ -257,6 +259,12 @@ func TestClusters(t *testing.T) {
 	if d := cmp.Diff(want, said); d != "" || leftOut != 0 {
 		t.Errorf("%d left out (-want +got):\n%s", leftOut, d)
 	}
+	none, unread := run.ANR{Kind: run.ANRInput, Repetition: 1}, threads(run.ANRThread{Name: "main", Kind: run.WaitUnknown})
+	one, _ := Over([]Past{past("b", 5, "", none), past("a", 3, "", unread)}).Clusters()
+	two, _ := Over([]Past{past("b", 5, "", write), past("a", 3, "", contention("com.example.mail.Store.write(Store.java:1)"), none)}).Clusters()
+	if len(one) != 1 || !strings.HasPrefix(plain(one[0].Sentence), "thread main") || one[0].Last.Run != "b" || len(two) != 2 || two[0].Last.Run != "b" {
+		t.Errorf("the newest with threads is told: %+v, %+v", one, two)
+	}
 	if got, _ := Over(nil).Clusters(); len(got) != 0 {
 		t.Errorf("of an empty history: %+v", got)
 	}
@@ -270,6 +278,28 @@ func TestJoint(t *testing.T) {
 		if got := root(all, part); got != want {
 			t.Errorf("part %d is one with %d, want %d", part, got, want)
 		}
+	}
+}
+
+// TestNoDoubts: what does not apply is not said.
+func TestNoDoubts(t *testing.T) {
+	sure := threads(thread("main", run.WaitRunning, "", "a.B.c(B.java:1)"))
+	sure.Signature = "ab"
+	short := with(threads(thread("main", run.WaitGC, "gc", "a.B.c(B.java:1)")), "memory: low")
+	short.Signature = "ab"
+	for _, a := range []run.ANR{sure, short} {
+		if c := Over(nil).Explain(headRun(a), nil)[0]; len(c.Doubts) != 0 {
+			t.Errorf("%s: doubts %v", c.Kind, c.Doubts)
+		}
+	}
+	none := Over(nil).Explain(headRun(run.ANR{Kind: run.ANRInput, Repetition: 1}), nil)[0]
+	if slices.ContainsFunc(none.Doubts, func(p diagnose.Phrase) bool { return strings.HasPrefix(plain(p), "No function") }) {
+		t.Errorf("without a thread: doubts %v", none.Doubts)
+	}
+	first, second := contention("com.example.mail.Store.write(Store.java:90)"), contention("com.example.mail.Store.write(Store.java:91)")
+	c := Over(nil).Explain(headRun(first, second), nil)
+	if len(c) != 1 || plain(c[0].Tables[0].Rows[1].Cells[0]) != "com.example.mail.Store.write(Store.java:90)" {
+		t.Errorf("of two like ones the first is shown: %+v", c[0].Tables[0].Rows)
 	}
 }
 

@@ -188,6 +188,32 @@ func TestSameFaultSameSignature(t *testing.T) {
 	}
 }
 
+// TestWhereItRanIsChance: of a thread that ran, what it had called of libraries counts as
+// little as the moment; of one that waits it counts.
+func TestWhereItRanIsChance(t *testing.T) {
+	at := func(kind string, innermost ...string) run.ANR {
+		return run.ANR{Threads: []run.ANRThread{{Name: "main", Kind: kind, Stack: append(innermost, "com.example.Feed.parse(Feed.java:3)", "android.os.Looper.loop(Looper.java:1)")}}}
+	}
+	put, trim := "java.util.HashMap.put(HashMap.java:1)", "native: #00 pc 1  /apex/libc.so (memcpy+4)"
+	if Of(at(run.WaitRunning, put)) != Of(at(run.WaitRunning, trim, put)) || Of(at(run.WaitRunning)) != Of(at(run.WaitRunning, put)) {
+		t.Error("a thread that ran has another signature a moment later")
+	}
+	if Of(at(run.WaitSignal, put)) == Of(at(run.WaitSignal, trim)) {
+		t.Error("a thread that waited elsewhere has the same signature")
+	}
+	if Of(at(run.WaitRunning, "com.example.Text.trim(Text.java:1)")) == Of(at(run.WaitRunning)) {
+		t.Error("a thread that ran in another method of the app has the same signature")
+	}
+	library := run.ANR{Threads: []run.ANRThread{{Name: "main", Kind: run.WaitRunning, Stack: []string{"native: pc 1  /data/app/a/lib/libsync.so (sync_loop+4)", "java.lang.Thread.run(Thread.java:1)"}}}}
+	if !Own(library.Threads[0].Stack[0]) || Own(trim) || Own(put) || Of(library) == "" {
+		t.Error("a function of a library that the app brought is its own, one of Android's is not")
+	}
+	alone := run.ANR{Threads: []run.ANRThread{{Name: "main", Kind: run.WaitRunning, Stack: []string{put}}}}
+	if Of(alone) == "" {
+		t.Error("a stack of libraries alone has no signature")
+	}
+}
+
 // TestCycleIsOfBoth: a deadlock has one signature, whichever thread is listed first.
 func TestCycleIsOfBoth(t *testing.T) {
 	a := blocked()
@@ -215,6 +241,14 @@ func TestVector(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("the vector (-want +got):\n%s", d)
 	}
+	a.Threads[1].Process = a.Process // its own, told by name
+	if got := new(Vectors).Of(a)[0]; slices.Contains(got.Specific, "process com.example.mail") {
+		t.Errorf("the ANR's own process is %q", got.Specific)
+	}
+	idle := run.ANR{Threads: []run.ANRThread{{Name: "main", Kind: run.WaitIdle, Stack: []string{"a.B.c(B.java:1)"}}}}
+	if got := new(Vectors).Of(idle)[0]; got.Locks != 0 {
+		t.Errorf("a thread that waits for no lock has %d", got.Locks)
+	}
 	a.Threads[0].Stack, a.Threads[1].Stack = nil, nil // the lines of locks were left out
 	if got := new(Vectors).Of(a)[0]; got.Locks != 1 || got.Read {
 		t.Errorf("%+v, want the one lock that main waits for, and no stack", got)
@@ -235,7 +269,7 @@ func TestFeatures(t *testing.T) {
 	relaxed := cpu(10, 0)
 	relaxed.Pressure = []anr.Pressure{{Of: "io", Some: 99}, {Of: "memory", Some: 9.9}}
 	full := cpu(10, 0)
-	full.Processes = []anr.Process{{Name: "other", Heap: &anr.Heap{}}, {Name: "com.example.mail", Heap: &anr.Heap{FreePercent: 3}}, {Name: "com.example.mail:x"}}
+	full.Processes = []anr.Process{{Name: "com.example.mail"}, {Name: "other", Heap: &anr.Heap{}}, {Name: "com.example.mail", Heap: &anr.Heap{FreePercent: 3}}, {Name: "com.example.mail:x"}}
 	roomy := cpu(10, 0)
 	roomy.Processes = []anr.Process{{Name: "com.example.mail", Heap: &anr.Heap{FreePercent: 4}}}
 	for name, test := range map[string]struct {
