@@ -28,6 +28,10 @@ var migrations = []string{
 // records, are made of them. Raise it when they change: histories are then derived anew.
 const derivation = 4
 
+// ofSummaries is the first of these versions whose summaries are as today's: what came
+// later are ANRs beside the records.
+const ofSummaries = 3
+
 // lockKey is the advisory lock that migrations hold: "apkgate" in ASCII.
 const lockKey = 0x61706b67617465
 
@@ -149,10 +153,15 @@ func migrate(ctx context.Context, tx pgx.Tx) error {
 			return fmt.Errorf("bring the schema from version %d to %d: %w", step, step+1, err)
 		}
 	}
-	if v.derivation != derivation && v.schema > 0 {
-		if err := deriveAll(ctx, tx); err != nil {
-			return fmt.Errorf("derive the summaries anew: %w", err)
-		}
+	switch {
+	case v.derivation == derivation || v.schema == 0:
+	case v.derivation < ofSummaries:
+		err = deriveAll(ctx, tx)
+	default:
+		err = deriveANRs(ctx, tx)
+	}
+	if err != nil {
+		return fmt.Errorf("derive the summaries anew: %w", err)
 	}
 	_, err = tx.Exec(ctx, "UPDATE apkgate.history SET schema = $1, derivation = $2", len(migrations), derivation)
 	return err

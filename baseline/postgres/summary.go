@@ -141,6 +141,38 @@ func deriveAll(ctx context.Context, tx pgx.Tx) error {
 	}
 }
 
+// deriveANRs puts the ANRs of each run beside its record. A record that is damaged, or
+// has none, is not read.
+func deriveANRs(ctx context.Context, tx pgx.Tx) error {
+	for last := int64(0); ; {
+		var packed []byte
+		err := tx.QueryRow(ctx, "SELECT run, data FROM apkgate.records WHERE run > $1 ORDER BY run LIMIT 1", last).Scan(&last, &packed)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !records.MayHaveANRs(packed) {
+			continue
+		}
+		e, err := getEntry(ctx, tx, last)
+		if errors.Is(err, baseline.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		anrs, err := records.PackANRs(e.Run.ANRs)
+		if err != nil {
+			return fmt.Errorf("run number %d: %w", last, err)
+		}
+		if _, err := tx.Exec(ctx, "UPDATE apkgate.runs SET anrs = $2 WHERE number = $1", last, anrs); err != nil {
+			return fmt.Errorf("run number %d: %w", last, err)
+		}
+	}
+}
+
 // renew brings the run's record up to date: see records.Renewed.
 func renew(ctx context.Context, tx pgx.Tx, number int64, r run.Run) error {
 	rec, differs, err := records.Renewed(r)

@@ -57,14 +57,50 @@ func deriveOne(ctx context.Context, in *names.Writer, number int64) error {
 	if err != nil {
 		return err
 	}
-	anrs, err := summaries.SealANRs(p, e.Run)
-	if err != nil {
-		return err
-	}
-	if _, err := in.Tx.ExecContext(ctx, "UPDATE runs SET anrs = ? WHERE number = ?", anrs, number); err != nil {
+	if err := putANRs(ctx, in.Tx, number, p, e.Run); err != nil {
 		return err
 	}
 	return summaries.Add(ctx, in, p, e.Run)
+}
+
+func putANRs(ctx context.Context, tx *prepared.Tx, number int64, p summaries.Place, r run.Run) error {
+	anrs, err := summaries.SealANRs(p, r)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, "UPDATE runs SET anrs = ? WHERE number = ?", anrs, number)
+	}
+	return err
+}
+
+// deriveANRs puts the ANRs of each run beside its record. A record that is damaged, or
+// has none, is not read.
+func deriveANRs(ctx context.Context, tx *prepared.Tx) error {
+	var packed []byte
+	for number := int64(-1); ; {
+		err := tx.QueryRowContext(ctx, "SELECT run, data FROM records WHERE run > ? ORDER BY run LIMIT 1", number).Scan(&number, &packed)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !records.MayHaveANRs(packed) {
+			continue
+		}
+		e, err := getEntry(ctx, tx, number)
+		if errors.Is(err, baseline.ErrDamaged) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		p := summaries.Place{Started: records.Stamp(e.Run.Started), ID: e.Run.ID}
+		if err := tx.QueryRowContext(ctx, "SELECT subject, context FROM runs WHERE number = ?", number).Scan(&p.Subject, &p.Context); err != nil {
+			return err
+		}
+		if err := putANRs(ctx, tx, number, p, e.Run); err != nil {
+			return err
+		}
+	}
 }
 
 // renew brings the run's record up to date: see records.Renewed.

@@ -277,7 +277,7 @@ func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRu
 	var out []baseline.ANRRun
 	switch err = s.whole(ctx, false); {
 	case err != nil:
-	case s.stale:
+	case s.bare:
 		out, err = baseline.ANRsFromRecords(s.Export(ctx, baseline.Filter{Package: q.Package}), q, nil)
 		var incomplete *baseline.Incomplete
 		if errors.As(err, &incomplete) {

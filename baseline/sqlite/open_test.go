@@ -177,7 +177,7 @@ func TestOtherRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Close()
-	rawSQL(t, path, fmt.Sprint("UPDATE derivation SET version = ", derivation-1), "UPDATE summaries SET median = x'', mean = x''")
+	rawSQL(t, path, fmt.Sprint("UPDATE derivation SET version = ", ofSummaries-1), "UPDATE summaries SET median = x'', mean = x''")
 	ro, err := openUnwritable(t.Context(), path, Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)

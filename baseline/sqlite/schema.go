@@ -43,6 +43,10 @@ const readable = 2
 // records, are made of them. Raise it when they change: histories are then derived anew.
 const derivation = 5
 
+// ofSummaries is the first of these versions whose summaries are as today's: what came
+// later are ANRs beside the records.
+const ofSummaries = 4
+
 func mustRead(name string) string {
 	data, err := schemaFiles.ReadFile(name)
 	if err != nil {
@@ -73,7 +77,7 @@ func (s *Store) prepare(ctx context.Context, o Options, how access) error {
 			Advice: "Open it once where it can be written, which brings it up to date.",
 		}
 	default:
-		s.stale = found.derivation < derivation
+		s.stale, s.bare = found.derivation < ofSummaries, found.derivation < derivation
 		return nil
 	}
 	if found.fresh {
@@ -231,7 +235,12 @@ func (s *Store) derive(ctx context.Context) error {
 		if err != nil || current == derivation {
 			return err
 		}
-		if err := deriveAll(ctx, tx); err != nil {
+		if current < ofSummaries {
+			err = deriveAll(ctx, tx)
+		} else {
+			err = deriveANRs(ctx, tx)
+		}
+		if err != nil {
 			return fmt.Errorf("derive the summaries anew: %w", err)
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM derivation"); err != nil {

@@ -61,3 +61,10 @@ func CheckANRs(packed []byte, r run.Run) error {
 	}
 	return err
 }
+
+// MayHaveANRs reports whether the packed record of a run has any. It is no more than a
+// look for the section's name: what can't be unpacked has none.
+func MayHaveANRs(packed []byte) bool {
+	data, err := unpacker().DecodeAll(packed, nil)
+	return err == nil && bytes.Contains(data, []byte(`"anrs":`))
+}
