@@ -86,16 +86,18 @@ func (b *buffers) ready(layer string, at time.Duration) int {
 	return int(min(max(list[i].n, 0), 1<<20))
 }
 
-// filled is the layer of an app that got a buffer first between two times, "" for none.
-func (b *buffers) filled(names []string, from, to time.Duration) string {
+// filled is the layer of an app that got a buffer first between two times, "" for none. It
+// counts what it looks at as work.
+func (b *buffers) filled(work *int, names []string, from, to time.Duration) string {
 	layer, first := "", to
 	for name, list := range b.layers {
 		if !slices.ContainsFunc(names, func(n string) bool { return n != "" && strings.Contains(name, n) }) {
 			continue
 		}
-		for i := max(countBefore(list, from), 0); i < len(list) && list[i].at < to; i++ {
+		for i := max(countBefore(list, from), 0); i < len(list) && list[i].at < first && *work < maxWork; i++ {
+			*work++
 			more := i > 0 && list[i].n > list[i-1].n || i == 0 && list[i].n > 0
-			if list[i].at >= from && more && (list[i].at < first || list[i].at == first && name < layer) {
+			if list[i].at >= from && more {
 				layer, first = name, list[i].at
 			}
 		}

@@ -144,7 +144,7 @@ func (r *reader) look(h *history, d *drawing) {
 		d.composer = h.main(d.display.PID)
 	}
 	if d.told == nil {
-		d.Layer = r.buffers.filled([]string{r.app.Package, processOf(r.threads, r.roster, d.PID)}, d.slices[1].at, d.end+settled)
+		d.Layer = r.buffers.filled(&r.work, []string{r.app.Package, processOf(r.threads, r.roster, d.PID)}, d.slices[1].at, d.end+settled)
 	}
 	period := d.Deadline
 	if period <= 0 {
@@ -299,9 +299,10 @@ func (r *reader) fromSlices(before time.Duration) {
 		}
 		draw := slice{}
 		for _, other := range r.started[i:] {
-			if other.at > do.end {
+			if other.at > do.end || r.work > maxWork {
 				break
 			}
+			r.work++
 			if other.draws && h.pid(other.thread) == pid && (other.token == do.token || other.token == 0) {
 				draw = other
 			}
@@ -316,6 +317,7 @@ func (r *reader) fromSlices(before time.Duration) {
 		}
 	}
 	r.started = left
+	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
 }
 
 // addSlices adds a frame of both of its slices.
@@ -333,7 +335,6 @@ func (r *reader) addSlices(pid int32, do, draw slice) {
 	d.Deadline = r.period
 	d.app, d.Took = d.end, d.end-d.At
 	r.pending = append(r.pending, d)
-	slices.SortStableFunc(r.pending, func(a, b *drawing) int { return cmp.Compare(a.end, b.end) })
 }
 
 // leastPeriod is shorter than the time between two vsyncs of any display, longestPeriod that of

@@ -188,7 +188,7 @@ func (r *reader) Event(e *packets.Event) {
 			r.point(e, p)
 		}
 	}
-	if rows := max(len(r.sched.Turns), len(r.sched.States), len(r.spans.list), len(r.calls.list)); rows >= r.next {
+	if r.kept() >= r.next {
 		r.settle(r.now - settled)
 		r.forget()
 	}
@@ -240,19 +240,25 @@ func (r *reader) forget() {
 	r.buffers.forget(before)
 	r.disk = slices.DeleteFunc(r.disk, func(q request) bool { return q.at < before })
 	r.vsyncs = slices.DeleteFunc(r.vsyncs, func(at time.Duration) bool { return at < before })
-	left := max(len(r.sched.Turns), len(r.sched.States), len(r.spans.list), len(r.calls.list))
+	left := r.kept()
 	r.next = max(r.rows, left+left/2)
+}
+
+// kept is how many rows there are of the kind that has most.
+func (r *reader) kept() int {
+	return max(len(r.sched.Turns), len(r.sched.States), r.spans.rows(), len(r.calls.list))
 }
 
 // halfway is when half of what there are most rows of had begun, where nearly all are needed.
 func (r *reader) halfway() time.Duration {
+	const most = 2 * maxRows
 	states, list := r.sched.States, r.spans.list
 	switch {
-	case len(states) >= maxRows:
+	case len(states) >= most:
 		return states[len(states)/2].At
-	case len(list) >= maxRows:
+	case r.spans.rows() >= most:
 		return list[len(list)/2].at
-	case len(r.sched.Turns) >= maxRows:
+	case len(r.sched.Turns) >= most:
 		return r.sched.Turns[len(r.sched.Turns)/2].At
 	}
 	return 0

@@ -3,6 +3,7 @@ package rendering
 import (
 	"time"
 
+	"github.com/apkgate/apkgate/internal/words"
 	"github.com/apkgate/apkgate/trace/perfetto/packets"
 	"github.com/apkgate/apkgate/trace/perfetto/threads"
 	"github.com/apkgate/apkgate/trace/perfetto/trackevent"
@@ -43,14 +44,16 @@ type spans struct {
 	threads *threads.Tracker
 	tracks  *trackevent.Tracks
 	names   map[string]string
+	held    int // bytes of the names of the slices that are kept, as if none were shared
 }
 
 func newSpans(file *packets.File, tracker *threads.Tracker) *spans {
 	return &spans{open: map[int32][]int32{}, file: file, threads: tracker, tracks: trackevent.New(file, tracker), names: map[string]string{}}
 }
 
-// share is a text of which one copy is kept.
+// share is a text of which one copy is kept, cut where it is too long.
 func (s *spans) share(text string) string {
+	text = words.Clip(text, packets.MaxName)
 	one, known := s.names[text]
 	if known {
 		return one
@@ -60,6 +63,12 @@ func (s *spans) share(text string) string {
 	}
 	s.names[text] = text
 	return text
+}
+
+// rows is how many slices there are, as far as memory goes: long names count for more.
+func (s *spans) rows() int {
+	const usual = 256 // bytes of a slice and a long name
+	return max(len(s.list), s.held/usual)
 }
 
 // begin begins a slice of a thread.
@@ -76,6 +85,7 @@ func (s *spans) begin(at time.Duration, thread int32, name string) {
 			one.parent = stack[len(stack)-1]
 		}
 		s.list = append(s.list, one)
+		s.held += len(one.name)
 	}
 	s.open[thread] = append(stack, row)
 }
@@ -159,7 +169,10 @@ func (s *spans) forget(before time.Duration) {
 		kept = append(kept, one)
 	}
 	clear(s.list[len(kept):])
-	s.list = kept
+	s.list, s.held = kept, 0
+	for i := range kept {
+		s.held += len(kept[i].name)
+	}
 	for _, stack := range s.open {
 		for i, row := range stack {
 			if row != none {
