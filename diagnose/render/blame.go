@@ -53,8 +53,8 @@ func blameOf(p run.FramePart) blame {
 	return blame{}
 }
 
-// bufferKind is the blame for buffers that were not given back: whose fault that is, is
-// told by what else took longer.
+// bufferKind is no cause: whose fault it is that buffers were not given back is told by
+// what else took longer.
 const bufferKind = "buffer"
 
 const displayProcess = "surfaceflinger"

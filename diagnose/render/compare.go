@@ -11,13 +11,14 @@ import (
 // What stands out. Each can be moved without changing what is found in the labelled
 // set; docs/evaluation.md shows by how much.
 const (
-	certain   = 3.0  // standard errors that a time must have grown by to be named
-	worth     = 0.1  // of the lost time that a cause must explain
-	leastMS   = 0.05 // per frame that it must cost
-	fewFrames = 3    // late ones that are too few to tell anything without runs before
-	ownShare  = 0.25 // of a kind's time from which on a subject is a cause of its own
-	z95       = 1.96
-	level     = 0.95
+	certain     = 3.0  // standard errors that a kind of time must have grown by to be named
+	certainPart = 3.5  // the same of one of its parts, of which there are more
+	worth       = 0.1  // of the lost time that a cause must explain
+	leastMS     = 0.05 // per frame that it must cost
+	fewFrames   = 3    // late ones that are too few to tell anything without runs before
+	ownShare    = 0.25 // of a kind's time from which on a subject is a cause of its own
+	z95         = 1.96
+	level       = 0.95
 )
 
 // comparison is an event's frames, and those of the runs before.
@@ -78,56 +79,45 @@ func (c comparison) usual() tally {
 
 // suspects are what stands out; nil where nothing does.
 func (c comparison) suspects() []suspect {
-	if c.head.late.frames == 0 || c.alone() && c.head.late.frames < fewFrames || !c.alone() && !c.slower() {
+	if c.head.late.frames == 0 || c.alone() && c.head.late.frames < fewFrames {
 		return nil
 	}
 	now, before := c.sides()
-	shifts := c.shifts(now, before)
+	var standing []shift
 	lost := 0.0
-	for _, s := range shifts {
-		if s.more.mean > s.more.err {
+	for _, s := range c.shifts(now, before) {
+		out, stands := s.standing(now, before)
+		if stands {
+			standing = append(standing, out)
+			lost += out.more.mean
+		} else if s.more.mean > s.more.err {
 			lost += s.more.mean
 		}
 	}
 	var out []suspect
-	for _, s := range shifts {
-		if s.more.mean < certain*s.more.err || s.more.mean < leastMS || s.more.mean < worth*lost {
-			continue
+	for _, s := range standing {
+		if s.more.mean >= worth*lost {
+			out = append(out, c.suspectsOf(s, lost)...)
 		}
-		out = append(out, c.suspectsOf(s, lost)...)
 	}
-	return append(out, c.drawnForNobody(out)...)
+	return c.withRedundant(out)
 }
 
-// slower reports whether frames take longer than before, or more of them are late,
-// by more than chance makes of it.
-func (c comparison) slower() bool {
-	rate := func(e event) (share, variance float64) {
-		n := max(e.frames, 1)
-		p := e.late.frames / n
-		return p, alike2 * max(p*(1-p), 1/n) / n
+// standing is what of a kind of time stands out: all of it, or else those parts that do by
+// themselves, which the rest of it would hide.
+func (s shift) standing(now, before tally) (shift, bool) {
+	if s.more.mean >= max(certain*s.more.err, leastMS) {
+		return s, true
 	}
-	var all event
-	for _, b := range c.base {
-		all.frames += b.frames
-		all.late.frames += b.late.frames
+	out := shift{kind: s.kind, growth: s.growth}
+	for _, b := range s.parts {
+		err := math.Hypot(now.of([]blame{b}).err, before.of([]blame{b}).err)
+		if s.growth[b] >= max(certainPart*err, leastMS) {
+			out.parts = append(out.parts, b)
+			out.more = estimate{out.more.mean + s.growth[b], math.Hypot(out.more.err, err)}
+		}
 	}
-	p, v := rate(c.head)
-	q, w := rate(all)
-	if p-q > 2*math.Sqrt(v+w) {
-		return true
-	}
-	now, before := c.sides()
-	a, b := now.whole(), before.whole()
-	return a.mean-b.mean > 2*math.Hypot(a.err, b.err)
-}
-
-// whole estimates how long frames took.
-func (t tally) whole() estimate {
-	const all = "all"
-	w := newTally()
-	w.frames, w.parts[blame{kind: all}] = t.frames, t.took
-	return w.of([]blame{{kind: all}})
+	return out, out.parts != nil
 }
 
 // shifts are by how much each kind of time changed. What slower cores made longer is
@@ -161,9 +151,10 @@ func (c comparison) shifts(now, before tally) []shift {
 	return list
 }
 
-// giveBuffers adds what was waited for buffers to whoever kept them: the GPU where it
-// took longer, the app's own drawing where that did, and else SurfaceFlinger, which is
-// then waited for although nothing tells why.
+// giveBuffers adds what was waited for buffers to whose work kept them: the GPU's,
+// SurfaceFlinger's, or the render thread's. Where none of these took longer it is nobody's:
+// once frames are behind, each waits for the one before until the animation rests,
+// whatever it was that began it.
 func giveBuffers(by map[string]*shift) {
 	waited := by[bufferKind]
 	if waited == nil || waited.more.mean <= 0 {
@@ -175,15 +166,10 @@ func giveBuffers(by map[string]*shift) {
 			to = s
 		}
 	}
-	if to == nil {
-		waited.kind = CompositionKind
-		if s := by[CompositionKind]; s != nil {
-			s.kind = bufferKind // nothing is known against it but the buffers
-		}
-		return
+	if to != nil {
+		to.more = estimate{to.more.mean + waited.more.mean, math.Hypot(to.more.err, waited.more.err)}
+		to.growth[to.parts[0]] += waited.more.mean
 	}
-	to.more = estimate{to.more.mean + waited.more.mean, math.Hypot(to.more.err, waited.more.err)}
-	to.growth[to.parts[0]] += waited.more.mean
 }
 
 // suspectsOf are the suspects of one kind: its foremost subject, or of calls, locks and

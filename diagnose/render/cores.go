@@ -11,6 +11,8 @@ import (
 // What makes cores slower than before.
 const (
 	moreLittle  = 0.25 // by how much the share of running on little cores must have grown
+	allLittle   = 0.9  // of running that must have been there, where nothing is known of before,
+	idleBig     = 0.25 // and big cores must have been busy at most, as the paper has it (section 2.3)
 	lessClock   = 0.85 // of the frequency before, below which it is lower
 	slowdown    = 1.1  // by how much all work must take longer for the cores to be why
 	leastWorkMS = 0.1  // per frame, of work that tells how much slower cores are
@@ -88,7 +90,7 @@ func (c comparison) coreShift() *coreShift {
 // kind is what made cores slower, "" for nothing.
 func (s coreShift) kind() string {
 	switch {
-	case s.little >= 0 && s.littleBefore >= 0 && s.little-s.littleBefore >= moreLittle:
+	case s.little >= 0 && s.littleBefore >= 0 && s.little-s.littleBefore >= moreLittle, s.littleBefore < 0 && s.little >= allLittle && s.bigBusy <= idleBig:
 		return LittleKind
 	case s.clock > 0 && s.clockBefore > 0 && s.clock <= lessClock*s.clockBefore:
 		return FrequencyKind

@@ -105,6 +105,7 @@ func past(w world, n int, seed uint64) []run.Run {
 }
 
 func TestWhatFramesWaitForIsNamedFirst(t *testing.T) {
+	before := past(ordinary(), 2, 10)
 	for name, c := range map[string]struct {
 		extra   func(int, *[]rendering.Step)
 		kind    string
@@ -124,7 +125,6 @@ func TestWhatFramesWaitForIsNamedFirst(t *testing.T) {
 		"Compose":                      {every(8, step(14, run.StageAnimation, run.WaitRunning, "Compose:recompose")), WorkKind, "Compose:recompose"},
 		"the GPU":                      {every(8, step(20, run.StageGPU, run.WaitGPU, "")), GPUKind, "GPU"},
 		"SurfaceFlinger":               {every(8, step(20, run.StageComposition, run.WaitRunning, "composite")), CompositionKind, "surfaceflinger"},
-		"buffers for no known reason":  {every(8, step(20, run.StageRender, run.WaitBuffer, "SurfaceFlinger")), CompositionKind, "surfaceflinger"},
 		"what nothing tells":           {every(8, step(20, run.StageLayout, run.WaitSleep, "Thread-#")), SleepKind, "Thread-#"},
 		"the kernel":                   {every(8, step(20, run.StageLayout, run.WaitBlocked, "mmap_write_lock")), BlockedKind, "mmap_write_lock"},
 		"buffers, since the GPU is slow": {func(n int, steps *[]rendering.Step) {
@@ -134,7 +134,7 @@ func TestWhatFramesWaitForIsNamedFirst(t *testing.T) {
 	} {
 		slow := ordinary()
 		slow.extra = c.extra
-		for i, base := range [][]run.Run{past(ordinary(), 2, 10), nil} {
+		for i, base := range [][]run.Run{before, nil} {
 			found := flagged
 			if base == nil {
 				found = nil
@@ -167,7 +167,7 @@ func brief(causes []diagnose.Cause) string {
 
 // Sessions differ, and frames do: that is no cause.
 func TestNothingIsNamedWhereNothingChanged(t *testing.T) {
-	named, all := 0, 100
+	named, all := 0, 60
 	for i := range all {
 		seed := uint64(1000 + 10*i)
 		w := ordinary()
@@ -180,4 +180,289 @@ func TestNothingIsNamedWhereNothingChanged(t *testing.T) {
 	if named > all*2/100 {
 		t.Errorf("%d of %d unchanged builds have a cause, want 2 %% at most", named, all)
 	}
+}
+
+// ran is how a frame ran on processors.
+func ran(little, littleBusy, bigBusy, frequency float64) func(int) rendering.Cores {
+	return func(int) rendering.Cores {
+		return rendering.Cores{Little: little, LittleBusy: littleBusy, BigBusy: bigBusy, Frequency: frequency}
+	}
+}
+
+// All work takes longer, and no piece of it is to blame.
+func TestSlowerCoresAreNamedAndNoWork(t *testing.T) {
+	fast := ordinary()
+	fast.cores = ran(0.1, 0.3, 0.4, 0.9)
+	untold := ordinary()
+	for name, c := range map[string]struct {
+		base  world
+		cores func(int) rendering.Cores
+		kind  string
+	}{
+		"little cores":                        {fast, ran(0.95, 1, 0.1, 0.9), LittleKind},
+		"little cores, of before nothing":     {untold, ran(1, 1, 0.1, 0.9), LittleKind},
+		"a low frequency":                     {fast, ran(0.1, 0.3, 0.4, 0.45), FrequencyKind},
+		"work, though big cores are as busy":  {untold, ran(1, 1, 0.9, 0.9), DrawKind},
+		"work, and cores as they were before": {fast, fast.cores, DrawKind},
+	} {
+		slow := ordinary()
+		slow.pace, slow.cores = 1.8, c.cores
+		got := Explain(slow.record("head", 5), past(c.base, 2, 20), flagged)
+		if len(got) == 0 || got[0].Kind != c.kind {
+			t.Errorf("%s: %s", name, brief(got))
+			continue
+		}
+		for _, one := range got {
+			if isWork(one.Kind) && !isWork(c.kind) {
+				t.Errorf("%s: %s blames work", name, brief(got))
+			}
+		}
+		if err := diagnose.Validate(got); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What one piece of work takes more is not the cores', though they are slower too.
+func TestWorkBesideSlowerCores(t *testing.T) {
+	fast, slow := ordinary(), ordinary()
+	fast.cores, slow.cores = ran(0.1, 0.3, 0.4, 0.9), ran(0.1, 0.3, 0.4, 0.6)
+	fast.session, slow.session = 0, 0
+	slow.pace, slow.extra = 1.4, every(2, step(16, run.StageMeasure, run.WaitRunning, "com.example.Feed.onMeasure"))
+	got := Explain(slow.record("head", 5), past(fast, 2, 20), flagged)
+	if len(got) != 2 || got[0].Kind != MeasureKind || got[1].Kind != FrequencyKind {
+		t.Fatalf("%s", brief(got))
+	}
+	// A frame has 8 ms of measuring more, and its work of 7.5 ms takes 1.4 times as long.
+	for i, want := range []float64{8, 3} {
+		if v := *got[i].Explains.Value; math.Abs(v-want) > want*0.25 {
+			t.Errorf("%s explains %.2f ms of a frame, want about %g", got[i].Kind, v, want)
+		}
+	}
+}
+
+// The paper's false positives (section 2.3): a frame that was late by time, and that nobody
+// saw, since a buffer was ready.
+func TestFramesThatNobodySawAreNoCause(t *testing.T) {
+	w := ordinary()
+	hidden := func(n int, f *rendering.Frame) string {
+		if n%4 == 1 {
+			return run.BufferedFrames
+		}
+		return ""
+	}
+	w.extra = func(n int, steps *[]rendering.Step) {
+		if n%4 == 1 {
+			*steps = append(*steps, step(30, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
+		}
+		every(16, step(20, run.StageLayout, run.WaitIO, "f2fs_sync_file"))(n, steps)
+	}
+	for _, base := range [][]run.Run{past(ordinary(), 2, 40), nil} {
+		found := flagged
+		if base == nil {
+			found = nil
+		}
+		w.hidden = nil
+		if got := Explain(w.record("head", 3), base, found); len(got) != 2 || got[0].Kind != BinderKind {
+			t.Errorf("without buffers: %s", brief(got))
+		}
+		w.hidden = hidden
+		if got := Explain(w.record("head", 3), base, found); len(got) == 0 || got[0].Kind != IOKind || strings.Contains(brief(got), BinderKind) {
+			t.Errorf("with a buffer ready: %s", brief(got))
+		}
+	}
+}
+
+// Once frames are behind, each waits for a buffer: that is no cause.
+func TestWaitingForBuffersAloneIsNoCause(t *testing.T) {
+	w := ordinary()
+	w.extra = every(2, step(20, run.StageRender, run.WaitBuffer, "SurfaceFlinger"))
+	if got := Explain(w.record("head", 99), past(ordinary(), 2, 10), flagged); len(got) > 0 {
+		t.Errorf("%s", brief(got))
+	}
+}
+
+// Two calls that both cost are two causes, and their parts are of the whole.
+func TestTwoCallsAreTwoCauses(t *testing.T) {
+	w := ordinary()
+	w.extra = func(n int, steps *[]rendering.Step) {
+		every(8, step(24, run.StageLayout, run.WaitBinder, "feed IFeed::query"))(n, steps)
+		every(8, step(16, run.StageDraw, run.WaitBinder, "system_server IPackageManager::getInfo"))(n+1, steps)
+		every(8, step(1, run.StageDraw, run.WaitBinder, "audio IAudio::play"))(n+2, steps)
+	}
+	got := Explain(w.record("head", 3), past(ordinary(), 2, 40), flagged)
+	if len(got) != 2 || got[0].Subject.Name != "feed IFeed::query" || got[1].Subject.Name != "system_server IPackageManager::getInfo" {
+		t.Fatalf("%s", brief(got))
+	}
+	for i, want := range []float64{3, 2} { // ms of every frame
+		if v := *got[i].Explains.Value; math.Abs(v-want) > 0.3 {
+			t.Errorf("%d: %.2f ms, want about %g", i, v, want)
+		}
+		e := got[i].Explains
+		if !(*e.ShareLow <= *e.Share && *e.Share <= *e.ShareHigh) || e.Sure != diagnose.Clear {
+			t.Errorf("%d: share %g from %g to %g, %s", i, *e.Share, *e.ShareLow, *e.ShareHigh, e.Sure)
+		}
+	}
+}
+
+// plain is a phrase in one string, numbers as they are.
+func plain(p diagnose.Phrase) string {
+	var b strings.Builder
+	for _, part := range p {
+		b.WriteString(part.Text + part.Name)
+		if part.Amount != nil {
+			fmt.Fprintf(&b, "%.3g %s", part.Amount.Value, part.Amount.Unit)
+		}
+		if part.Range != nil {
+			fmt.Fprintf(&b, "%.2g to %.2g %s", part.Range.Low, part.Range.High, part.Range.Unit)
+		}
+	}
+	return b.String()
+}
+
+func TestASentenceSaysWhoWaitsForWhom(t *testing.T) {
+	w := ordinary()
+	w.extra = every(8, step(24, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
+	got := Explain(w.record("head", 3), past(ordinary(), 2, 40), flagged)
+	if len(got) == 0 {
+		t.Fatal("no cause")
+	}
+	text := plain(got[0].Sentence)
+	for _, want := range []string{"main waits for feed IFeed::query (binder) while views are laid out: ", " of a late frame", " of its critical path (", " in normal frames before); ", "of the time by which frames take longer than before"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
+	}
+	if basis := plain(got[0].Basis); !strings.Contains(basis, "late frames among 500 ") || !strings.Contains(basis, "held against 2  runs before") {
+		t.Errorf("basis %q", basis)
+	}
+	if l := got[0].Evidence[0]; l.ToMS-l.FromMS < 24 || l.Digest == "" {
+		t.Errorf("evidence %+v", l)
+	}
+	alone := Explain(w.record("", 3), nil, nil)
+	if len(alone) == 0 || alone[0].Metric != "frames.late" || alone[0].Explains.Sure != diagnose.Likely || !strings.Contains(plain(alone[0].Sentence), "than normal ones") {
+		t.Errorf("of a trace alone: %+v", alone)
+	}
+}
+
+func TestWhatIsExplained(t *testing.T) {
+	w := ordinary()
+	w.extra = every(8, step(24, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
+	head := w.record("head", 3)
+	base := past(ordinary(), 2, 40)
+	finding := func(event, metric string, d gate.Direction) []diagnose.Finding {
+		return []diagnose.Finding{{Event: event, Metric: metric, Direction: d}}
+	}
+	other := func(change func(*run.Run)) []run.Run {
+		b := past(ordinary(), 1, 40)
+		change(&b[0])
+		return b
+	}
+	for name, c := range map[string]struct {
+		base  []run.Run
+		found []diagnose.Finding
+		sure  diagnose.Sure // "" where nothing is explained
+	}{
+		"a metric of frames":           {base, finding("scroll", "frames.duration_ms.p95", gate.ToRegression), diagnose.Clear},
+		"the whole run":                {base, finding("", "frames.smooth_ratio", gate.ToRegression), diagnose.Clear},
+		"joules":                       {base, finding("scroll", "energy.total_j", gate.ToRegression), ""},
+		"what got better":              {base, finding("scroll", "frames.slow", gate.ToImprovement), ""},
+		"another event":                {base, finding("tap", "frames.slow", gate.ToRegression), ""},
+		"nothing flagged":              {base, nil, ""},
+		"no run before":                {nil, flagged, diagnose.Likely},
+		"another app's run":            {other(func(r *run.Run) { r.App.Package = "a.b" }), flagged, diagnose.Likely},
+		"another scenario's":           {other(func(r *run.Run) { r.Scenario = "write" }), flagged, diagnose.Likely},
+		"another phone's":              {other(func(r *run.Run) { r.Context = map[string]string{"model": "other"} }), flagged, diagnose.Likely},
+		"a failed run":                 {other(func(r *run.Run) { r.Status = run.Failed }), flagged, diagnose.Likely},
+		"a run without frames":         {other(func(r *run.Run) { r.Frames = nil }), flagged, diagnose.Likely},
+		"frames told by another means": {other(func(r *run.Run) { r.Frames.Source = "doframe" }), flagged, diagnose.Likely},
+		"the run itself":               {other(func(r *run.Run) { r.ID = "head" }), flagged, diagnose.Likely},
+	} {
+		got := Explain(head, c.base, c.found)
+		if c.sure == "" && len(got) > 0 || c.sure != "" && (len(got) == 0 || got[0].Explains.Sure != c.sure || got[0].Kind != BinderKind) {
+			t.Errorf("%s: %s", name, brief(got))
+		}
+	}
+	head.Frames = nil
+	if got := Explain(head, base, flagged); got != nil {
+		t.Errorf("of nothing recorded: %s", brief(got))
+	}
+	twice := append(finding("scroll", "frames.slow", gate.ToRegression), finding("scroll", "frames.duration_ms", gate.ToRegression)...)
+	got := Explain(w.record("head", 3), base, twice)
+	if len(got) != 2 || got[0].Metric != "frames.slow" || got[0].Picture == nil || got[1].Metric != "frames.duration_ms" || got[1].Picture != nil || got[1].Tables != nil {
+		t.Errorf("of two metrics of an event: %+v", got)
+	}
+}
+
+// Drawing what nobody sees explains that drawing takes longer, and nothing else.
+func TestDrawingForNobody(t *testing.T) {
+	views := func(overdraw, area float64) []run.Views {
+		return []run.Views{{Event: "scroll", Count: 40, Depth: 9, Overdraw: overdraw, Hidden: []run.HiddenView{{Class: "com.example.Card", ID: "id/card", CoveredBy: "com.example.List", AreaShare: area}}}}
+	}
+	draws := every(2, step(12, run.StageRender, run.WaitRunning, "DrawFrames 12"))
+	waits := every(2, step(12, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
+	for name, c := range map[string]struct {
+		extra        func(int, *[]rendering.Step)
+		base, head   []run.Views
+		sure         diagnose.Sure
+		overdrawThen string
+	}{
+		"more overdraw than before":      {draws, views(1.5, 0.1), views(4, 0.1), diagnose.Likely, "4  times (before: 1.5 )"},
+		"more hidden than before":        {draws, views(2, 0.1), views(2.2, 0.8), diagnose.Likely, "com.example.Card is drawn and covered by com.example.List"},
+		"much, and nothing is known":     {draws, nil, views(4, 0.1), diagnose.Possible, "4  times;"},
+		"as before":                      {draws, views(4, 0.8), views(4.2, 0.9), "", ""},
+		"little, and nothing is known":   {draws, nil, views(2, 0.4), "", ""},
+		"no screen":                      {draws, nil, nil, "", ""},
+		"much, and frames wait for else": {waits, views(1, 0), views(4, 1), "", ""},
+	} {
+		w := ordinary()
+		w.extra = c.extra
+		head, base := w.record("head", 3), past(ordinary(), 2, 40)
+		head.Frames.Views, base[1].Frames.Views = c.head, c.base
+		got := Explain(head, base, flagged)
+		if len(got) == 0 {
+			t.Errorf("%s: no cause", name)
+			continue
+		}
+		first := got[0]
+		if c.sure == diagnose.Possible && len(got) == 2 && first.Kind == DrawKind {
+			first = got[1] // what is known stands before it
+		}
+		if (c.sure != "") != (first.Kind == OverdrawKind) || c.sure != "" && (first.Explains.Sure != c.sure || first.Subject.Name != "com.example.Card" || !strings.Contains(plain(first.Sentence), c.overdrawThen)) {
+			t.Errorf("%s: %s, %s: %s", name, brief(got), first.Explains.Sure, plain(first.Sentence))
+		}
+		if err := diagnose.Validate(got); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever a record says, its causes are within the limits of what is saved.
+func FuzzExplain(f *testing.F) {
+	w := ordinary()
+	w.frames = 12
+	w.extra = every(2, step(24, run.StageLayout, run.WaitBinder, "feed IFeed::query"))
+	record := w.record("head", 3)
+	record.Iterations = []run.Iteration{{Metrics: map[string]float64{"frames.count": 24}}}
+	data, err := run.Encode(record)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data, data)
+	f.Fuzz(func(t *testing.T, head, base []byte) {
+		h, err := run.Decode(head)
+		if err != nil {
+			t.Skip()
+		}
+		var before []run.Run
+		if b, err := run.Decode(base); err == nil {
+			before = append(before, b)
+		}
+		for _, found := range [][]diagnose.Finding{nil, flagged, {{Metric: "frames.slow", Direction: gate.ToRegression}}} {
+			causes, _ := diagnose.Foremost(Explain(h, before, found), 0)
+			if err := diagnose.Validate(causes); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }

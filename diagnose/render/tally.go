@@ -12,10 +12,10 @@ type moments struct{ sum, squares float64 }
 
 func (m *moments) add(o moments) { m.sum += o.sum; m.squares += o.squares }
 
-// momentsOf are those of all times of a spread. Between two quantiles times are taken
-// for spread evenly.
-func momentsOf(s run.Spread) moments {
-	n, q := float64(s.Count), s.QuantilesMS
+// momentsOf are those of all times of a spread, of so many frames at most. Between two
+// quantiles times are taken for spread evenly.
+func momentsOf(s run.Spread, frames int) moments {
+	n, q := float64(min(s.Count, frames)), s.QuantilesMS
 	variance := 0.0
 	if steps := float64(len(q) - 1); steps >= 1 {
 		mean, square := 0.0, 0.0
@@ -48,10 +48,10 @@ func newTally() tally { return tally{parts: map[blame]moments{}, places: map[bla
 // add takes up a group of frames.
 func (t *tally) add(g run.FrameGroup) {
 	t.frames += float64(g.Frames)
-	t.took.add(momentsOf(g.Took))
+	t.took.add(momentsOf(g.Took, g.Frames))
 	listed := map[string]float64{}
 	for _, p := range g.Path {
-		m := momentsOf(p.Spread)
+		m := momentsOf(p.Spread, g.Frames)
 		listed[p.Name] += m.sum
 		t.part(blameOf(p), p, m)
 	}
@@ -59,7 +59,7 @@ func (t *tally) add(g run.FrameGroup) {
 		return
 	}
 	for _, w := range g.Waits { // what the list of parts has no room for
-		if m := momentsOf(w.Spread); m.sum > 0 && m.sum > listed[w.Name] {
+		if m := momentsOf(w.Spread, g.Frames); m.sum > 0 && m.sum > listed[w.Name] {
 			rest := (m.sum - listed[w.Name]) / m.sum
 			t.part(blameOf(run.FramePart{Name: w.Name}), w, moments{m.sum * rest, m.squares * rest * rest})
 		}

@@ -139,7 +139,10 @@ func slower(s suspect) diagnose.Phrase {
 	if s.kind == FrequencyKind {
 		return say("frames run at ", ratio(c.clock), " of the processors' highest frequency (before: ", ratio(c.clockBefore), ")")
 	}
-	out := say("frames run on little cores ", ratio(c.little), " of the time (before: ", ratio(c.littleBefore), ")")
+	out := say("frames run on little cores ", ratio(c.little), " of the time")
+	if c.littleBefore >= 0 {
+		out = say(out, " (before: ", ratio(c.littleBefore), ")")
+	}
 	if c.bigBusy >= 0 {
 		out = say(out, " while big ones are busy ", ratio(c.bigBusy), " of it")
 	}

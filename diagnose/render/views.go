@@ -72,12 +72,13 @@ func (r redundant) much() bool {
 	return r.overdraw >= r.overdrawBefore+moreOverdraw || r.area >= r.areaBefore+moreHidden
 }
 
-// drawnForNobody is the suspect that drawing takes longer because of what nobody sees,
-// where drawing is what takes longer.
-func (c comparison) drawnForNobody(found []suspect) []suspect {
+// withRedundant puts the suspect that drawing takes longer because of what nobody sees
+// among those found: in the place of drawing where more of it is drawn than before, and
+// behind all others where nothing is known of before.
+func (c comparison) withRedundant(found []suspect) []suspect {
 	v := c.views()
 	if v == nil || !v.much() {
-		return nil
+		return found
 	}
 	out := suspect{blame: blame{kind: OverdrawKind, subject: "overdraw"}, views: v, sure: diagnose.Likely}
 	if len(v.hidden) > 0 {
@@ -86,8 +87,10 @@ func (c comparison) drawnForNobody(found []suspect) []suspect {
 	if v.overdrawBefore < 0 {
 		out.sure = diagnose.Possible
 	}
+	var others []suspect
 	for _, s := range found {
 		if !drawsMore(s.kind) {
+			others = append(others, s)
 			continue
 		}
 		if s.more.mean > out.more.mean {
@@ -97,8 +100,11 @@ func (c comparison) drawnForNobody(found []suspect) []suspect {
 		out.share, out.low, out.high = min(out.share+s.share, 1), min(out.low+s.low, 1), min(out.high+s.high, 1)
 		out.lateMS, out.latePart, out.usual = out.lateMS+s.lateMS, min(out.latePart+s.latePart, 1), min(out.usual+s.usual, 1)
 	}
-	if out.share == 0 {
-		return nil
+	switch {
+	case out.share == 0:
+		return found
+	case out.sure == diagnose.Possible:
+		return append(found, out)
 	}
-	return []suspect{out}
+	return append(others, out)
 }
