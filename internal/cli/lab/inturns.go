@@ -2,13 +2,17 @@ package lab
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/collect"
 	"github.com/apkgate/apkgate/collect/fleet"
 	"github.com/apkgate/apkgate/config"
+	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/cli/booted"
 	"github.com/apkgate/apkgate/internal/cli/console"
 	"github.com/apkgate/apkgate/run"
@@ -32,6 +36,8 @@ type InTurns struct {
 	Within time.Duration
 	// Profiles keeps the profiles of methods where the configuration asks for them.
 	Profiles bool
+	// Reads has what evidence asks for recorded and read, of which no file is kept.
+	Reads bool
 	// Keep is given each run that is kept as soon as its pair has ended; nil for none.
 	Keep func(run.Run) error
 }
@@ -79,17 +85,52 @@ func Interleave(ctx context.Context, c console.Console, cfg *config.Config, t In
 		},
 		Options: collect.Options{Host: Host(c), Progress: shown, Now: c.Now},
 	}
+	if t.Reads {
+		pairs.Options.Evidence = nowhere{}
+	}
 	base, head = pairs.Interleave(ctx, heads, t.More, t.Within)
 	for i, results := range [][]collect.Result{base, head} {
 		if err := NameRuns(results); err != nil {
 			return nil, nil, errors.Join(kept, err)
 		}
-		for _, r := range results {
+		for k, r := range results {
 			profiles.Keep(r, []string{"base", "head"}[i])
+			if t.Reads {
+				results[k].Run = withoutFiles(r.Run)
+			}
 		}
 	}
 	shown.Clear()
 	return base, head, errors.Join(kept, profiles.Told(c.Stderr))
+}
+
+// nowhere takes files and keeps none.
+type nowhere struct{}
+
+// Keep implements evidence.Keeper.
+func (nowhere) Keep(_ context.Context, r io.Reader, limit int64) (string, int64, error) {
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(r, limit+1))
+	if err == nil && n > limit {
+		err = evidence.ErrTooLarge
+	}
+	return hex.EncodeToString(sum.Sum(nil)), n, err
+}
+
+// withoutFiles is a run that names no file that is nowhere.
+func withoutFiles(r run.Run) run.Run {
+	r.Evidence = nil
+	if r.Frames != nil {
+		for _, list := range [][]run.LateFrame{r.Frames.Worst, r.Frames.Usual} {
+			for i := range list {
+				list[i].Evidence = ""
+			}
+		}
+	}
+	for i := range r.ANRs {
+		r.ANRs[i].Evidence = nil
+	}
+	return r
 }
 
 // sideOf tells the two builds' runs apart, also where both bear one version.

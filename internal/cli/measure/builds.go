@@ -54,7 +54,7 @@ func Both(ctx context.Context, c console.Console, configuration string, b Builds
 		return nil, nil, err
 	}
 	if cfg.Evidence.Keeps() {
-		fmt.Fprintln(c.Stderr, "warning: evidence is not kept: compare keeps no runs in a history")
+		fmt.Fprintln(c.Stderr, "warning: evidence is not kept, but read: compare keeps no runs in a history")
 	}
 	lab.ProfilesTo(b.Profiles, cfg.Energy)
 	baseResults, headResults, err := interleave(ctx, c, cfg, b)
@@ -95,7 +95,7 @@ func interleave(ctx context.Context, c console.Console, cfg *config.Config, b Bu
 	}
 	repository := c.Getenv("GITHUB_REPOSITORY")
 	return lab.Interleave(ctx, c, cfg, lab.InTurns{
-		Base: b.Base, Head: b.Head, Rounds: b.Rounds, Parallel: b.Parallel, Profiles: true,
+		Base: b.Base, Head: b.Head, Rounds: b.Rounds, Parallel: b.Parallel, Profiles: true, Reads: cfg.Evidence.Keeps(),
 		BaseFrom: run.Source{Repository: repository, Commit: b.BaseCommit},
 		From:     run.Source{Repository: repository, Commit: b.HeadCommit, Ref: b.HeadRef},
 		Session:  cmp.Or(b.Session, "compare "+c.Now().UTC().Format("2006-01-02T15:04:05.000Z")),

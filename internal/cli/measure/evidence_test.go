@@ -105,3 +105,21 @@ func TestCollectKeepsTracesBesideItsFile(t *testing.T) {
 		t.Errorf("the folder has %v, %v", names, err)
 	}
 }
+
+// What frames wait for is told of two builds too, though no file is kept of either.
+func TestCompareReadsWhatItDoesNotKeep(t *testing.T) {
+	keepingLab(t)
+	got := clitest.Run(t, nil, "compare", "--base", "demo-good.apk", "--head", "demo-good.apk", "--rounds", "2", "--keep", "both")
+	if got.Status != exit.StatusPass || !strings.Contains(got.Stderr, "evidence is not kept, but read") {
+		t.Fatalf("exit status %d\n%s%s", got.Status, got.Stdout, got.Stderr)
+	}
+	for _, name := range []string{"both/base.jsonl", "both/head.jsonl"} {
+		text := clitest.ReadFile(t, name)
+		if !strings.Contains(text, `"frames":{"source":"frametimeline"`) || strings.Contains(text, `"evidence"`) {
+			t.Errorf("%s tells nothing of frames, or names files that are nowhere:\n%.2000s", name, text)
+		}
+	}
+	if found, err := filepath.Glob("*evidence*"); err != nil || len(found) != 0 {
+		t.Errorf("%q are left, %v", found, err)
+	}
+}
