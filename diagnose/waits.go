@@ -66,7 +66,7 @@ func PictureOfWaits(title string, a run.ANR) *Picture {
 	var w Waits
 	for i, t := range a.Threads {
 		w.Threads = append(w.Threads, Waiting{
-			Name: t.Name, Process: cmp.Or(t.Process, a.Process), State: t.State, WaitsFor: t.WaitsFor, At: telling(t.Stack), Critical: t.Critical,
+			Name: t.Name, Process: cmp.Or(t.Process, a.Process), State: t.State, WaitsFor: t.WaitsFor, At: telling(t), Critical: t.Critical,
 			Next: next(a, i),
 		})
 	}
@@ -91,11 +91,15 @@ func next(a run.ANR, of int) int {
 // platform begins the names of methods that are not the app's own.
 var platform = []string{"java.", "javax.", "jdk.", "sun.", "libcore.", "dalvik.", "android.", "com.android.", "kotlin.", "kotlinx."}
 
-// telling is the frame of a stack, innermost first, that says most of what the thread
-// was at: the innermost of Java that is not the platform's, or else the innermost.
-func telling(stack []string) string {
+// telling is the frame of a thread's stack that says most of what it was at: the innermost
+// of Java that is not the platform's, or else the one that tells what it waits for, or
+// else the innermost.
+func telling(t run.ANRThread) string {
 	innermost := ""
-	for _, frame := range stack {
+	if t.Tells > 0 && t.Tells <= len(t.Stack) {
+		innermost = t.Stack[t.Tells-1]
+	}
+	for _, frame := range t.Stack {
 		if strings.HasPrefix(frame, "- ") { // a lock, not a frame
 			continue
 		}

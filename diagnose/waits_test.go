@@ -11,13 +11,13 @@ import (
 func TestAPictureOfWaits(t *testing.T) {
 	p := PictureOfWaits("Chain", run.ANR{Process: "mail", Cycle: true, Threads: []run.ANRThread{
 		{Name: "main", State: "Blocked", WaitsFor: "lock", Stack: []string{"java.lang.Object.wait(Native method)", "- waiting to lock <0x1>", "a.List.show(List.java:8)", "a.Main.run(Main.java:1)"}},
-		{Name: "sync", WaitsFor: "binder", Critical: true, Stack: []string{"#00 pc 4b2c8 /libc.so (syscall+32)", "android.os.Binder.transact(Binder.java:1)"}},
-		{Name: "Binder:2_1", Process: "provider", WaitsFor: "lock", Next: 2, Critical: true},
+		{Name: "sync", WaitsFor: "binder", Critical: true, Tells: 2, Stack: []string{"#00 pc 4b2c8 /libc.so (syscall+32)", "android.os.Binder.transact(Binder.java:1)"}},
+		{Name: "Binder:2_1", Process: "provider", WaitsFor: "lock", Next: 2, Critical: true, Stack: []string{"- locked <0x1>", "native: pc 1 (x)"}},
 	}})
 	want := &Waits{Threads: []Waiting{
 		{Name: "main", Process: "mail", State: "Blocked", WaitsFor: "lock", At: "a.List.show(List.java:8)", Next: 1},
-		{Name: "sync", Process: "mail", WaitsFor: "binder", At: "#00 pc 4b2c8 /libc.so (syscall+32)", Next: 2, Critical: true},
-		{Name: "Binder:2_1", Process: "provider", WaitsFor: "lock", Next: 1, Critical: true},
+		{Name: "sync", Process: "mail", WaitsFor: "binder", At: "android.os.Binder.transact(Binder.java:1)", Next: 2, Critical: true},
+		{Name: "Binder:2_1", Process: "provider", WaitsFor: "lock", At: "native: pc 1 (x)", Next: 1, Critical: true},
 	}}
 	if diff := cmp.Diff(want, p.Waits); p.Kind != WaitsPicture || diff != "" {
 		t.Errorf("a picture of kind %s:\n%s", p.Kind, diff)

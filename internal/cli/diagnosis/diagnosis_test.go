@@ -43,6 +43,7 @@ func scroll() string {
 		if i == 30 {
 			wait = 40
 			turn(app, 1, t, t+1, "D")
+			add(names[0], 0, 1, t+wait+1, "sched_waking: comm=om.example.mail pid=100 prio=110 target_cpu=001")
 		}
 		turn(app, 1, t+wait+1.001*wait/40, t+wait+6.1, "S")
 		mark := func(tid int, ms float64, text string) {
@@ -54,6 +55,7 @@ func scroll() string {
 		for _, end := range []float64{3, 5, 6} {
 			mark(app, end+wait, "E|100")
 		}
+		add(names[app], app, 1, t+wait+5.3, "sched_waking: comm=RenderThread pid=101 prio=110 target_cpu=002")
 		turn(renderer, 2, t+wait+5.4, t+wait+9.1, "S")
 		mark(renderer, wait+5.5, "B|100|DrawFrame")
 		mark(renderer, wait+8, "B|100|queueBuffer")
