@@ -176,8 +176,8 @@ type collector struct {
 	granted  []string // the app's runtime permissions as it was installed
 	// sawFrames says that the app has drawn something.
 	sawFrames bool
-	current   *attempt     // the last one begun, nil before
-	restarts  []standstill // of Android itself, in attempts at the repetition that were lost
+	current   *attempt // the last one begun, nil before
+	restarts  []stood  // of Android itself, in attempts at the repetition that were lost
 	// offRate says that it is told that the display is not at the rate it was to be held at.
 	offRate   bool
 	counted   gfxinfo.Stated     // of the app's frames, before it was last stopped

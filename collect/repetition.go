@@ -24,7 +24,7 @@ type measurement struct {
 	frames     []frame.Frame
 	events     []logcat.Event // UI events, by time
 	// standstills are what did not respond, of lost attempts too where it was Android.
-	standstills []standstill
+	standstills []stood
 	startup     time.Duration // to the first display, 0: not seen
 	fullStart   time.Duration // to the full display, 0: not told
 	cpu         time.Duration // 0: not seen
@@ -44,7 +44,8 @@ const readLogEvery = 30 * time.Second
 // attempt is one repetition while it is made.
 type attempt struct {
 	n        int
-	measured bool // it is none of the warm-up
+	measured bool          // it is none of the warm-up
+	began    time.Duration // by the device's clock
 	log      *watch.Log
 	frames   *frames.Sampler
 	workload *workload.Running
@@ -67,7 +68,7 @@ func (c *collector) repetition(ctx context.Context, n int, measured bool) (measu
 	if c.benchmarks() {
 		return c.benchmark(ctx, n, measured)
 	}
-	a := &attempt{n: n, measured: measured}
+	a := &attempt{n: n, measured: measured, began: c.target.Clock.Now()}
 	c.current = a
 	if measured && c.meter != nil {
 		a.energy = c.meter.Measure(c.build)
@@ -164,12 +165,14 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		return fail(loss.Infrastructure, untold)
 	}
 	s := a.seen(seen)
+	from := len(c.run.ANRs)
 	if a.measured {
-		c.noteStandstills(a.n, s)
+		from = c.noteStandstills(a.n, s)
 	}
 	unseen, lost := c.lossOf(a, seen, ended, untold)
 	if lost != nil {
 		c.keepEvidence(ctx, a, s, lost)
+		c.explainStandstills(ctx, a, from, true)
 		return fail(causeOf(lost), lost)
 	}
 	out := measurement{
@@ -196,6 +199,7 @@ func (c *collector) judge(ctx context.Context, a *attempt, ended error) (measure
 		return fail(loss.Infrastructure, err)
 	}
 	c.keepEvidence(ctx, a, s, nil)
+	c.explainStandstills(ctx, a, from, false)
 	if !a.measured {
 		return out, nil
 	}

@@ -2,28 +2,31 @@ package collect
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/standstill"
 	"github.com/apkgate/apkgate/collect/watch"
 	"github.com/apkgate/apkgate/run"
 	"github.com/apkgate/apkgate/trace/logcat"
+	"github.com/apkgate/apkgate/trace/r8map"
 )
 
-// standstill is one time that the app, or Android itself, did not respond.
-type standstill struct {
+// stood is one time that the app, or Android itself, did not respond.
+type stood struct {
 	metric string        // that counts it, beside anr.count: anr.input, snr.count
 	since  time.Duration // on CLOCK_MONOTONIC; 0 where that is not known
 }
 
 // standstills are those of a repetition.
-func standstills(s watch.Seen) (out []standstill) {
+func standstills(s watch.Seen) (out []stood) {
 	for _, a := range s.Anomalies {
 		switch a.Kind {
 		case watch.NotResponding:
-			out = append(out, standstill{logcat.ANRMetric(logcat.ANRKind(a.Reason)), s.Since(a)})
+			out = append(out, stood{logcat.ANRMetric(logcat.ANRKind(a.Reason)), s.Since(a)})
 		case watch.SystemEnded:
-			out = append(out, standstill{snrCount, s.Since(a)})
+			out = append(out, stood{snrCount, s.Since(a)})
 		}
 	}
 	return out
@@ -80,8 +83,10 @@ func fillStandstills(its []run.Iteration) {
 	})
 }
 
-// noteStandstills puts what did not respond into the record's section.
-func (c *collector) noteStandstills(n int, s watch.Seen) {
+// noteStandstills puts what did not respond into the record's section, and returns from
+// where on in it that is.
+func (c *collector) noteStandstills(n int, s watch.Seen) (from int) {
+	from = len(c.run.ANRs)
 	for _, a := range s.Anomalies {
 		kind := run.SNR
 		switch a.Kind {
@@ -93,13 +98,47 @@ func (c *collector) noteStandstills(n int, s watch.Seen) {
 		}
 		if len(c.run.ANRs) == run.MaxANRs {
 			c.journal.Warnf("more than %d times something did not respond: the record tells of the first", run.MaxANRs)
-			return
+			return from
 		}
 		c.run.ANRs = append(c.run.ANRs, run.ANR{
 			Kind: kind, Process: a.Process, PID: a.PID, Reason: journal.Line(a.Reason), Repetition: n, Event: s.EventOf(a),
 			AtMS: milliseconds(a.From), WaitedMS: milliseconds(a.Waited),
 		})
 	}
+	return from
+}
+
+// explainStandstills finds out what stood still at the ANRs from that place on, which are of
+// one attempt at a repetition that is over, where anything is kept of it.
+func (c *collector) explainStandstills(ctx context.Context, a *attempt, from int, lost bool) {
+	if c.watcher == nil || from >= len(c.run.ANRs) {
+		return
+	}
+	r := standstill.Repetition{N: a.n, Lost: lost, Lasted: c.target.Clock.Now() - a.began}
+	if a.watched != nil {
+		r.Own, r.NoOwn = a.watched.Dumps, a.watched.NoDump
+	}
+	asker := standstill.Asker{Target: c.target, Keeper: c.watcher.Keeper, App: c.job.App.Package, Names: c.names()}
+	c.watcher.Kept = append(c.watcher.Kept, asker.Explain(ctx, r, c.run.ANRs[from:])...)
+}
+
+// names are those of the app's source; nil where it has no mapping, or none that can be read.
+func (c *collector) names() *r8map.Map {
+	if c.job.App.Mapping == "" {
+		return nil
+	}
+	file, err := os.Open(c.job.App.Mapping)
+	if err != nil {
+		c.journal.Warnf("the stacks of an ANR have no names of the source: %v", err)
+		return nil
+	}
+	defer file.Close()
+	names, err := r8map.Read(file)
+	if err != nil {
+		c.journal.Warnf("the stacks of an ANR have no names of the source: read the app's mapping %s: %v", c.job.App.Mapping, err)
+		return nil
+	}
+	return names
 }
 
 // seekRestart looks, once the device answers again, whether a repetition was lost since
@@ -115,7 +154,7 @@ func (c *collector) seekRestart(ctx context.Context, n int) {
 		return
 	}
 	for range ended {
-		c.restarts = append(c.restarts, standstill{metric: snrCount})
+		c.restarts = append(c.restarts, stood{metric: snrCount})
 	}
-	c.noteStandstills(n, watch.Seen{Anomalies: ended})
+	c.explainStandstills(ctx, a, c.noteStandstills(n, watch.Seen{Anomalies: ended}), true)
 }

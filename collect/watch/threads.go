@@ -13,6 +13,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/loss"
+	"github.com/apkgate/apkgate/collect/standstill"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/device"
 	"github.com/apkgate/apkgate/run"
@@ -35,12 +36,18 @@ func (r *Repetition) dumpThreads(ctx context.Context, a Anomaly) error {
 		return fmt.Errorf("have the app write its threads' stacks: %w", err)
 	}
 	if out.ExitCode != 0 {
-		w.Target.Journal.Warnf("the stacks of the app's threads are not kept at an ANR: it is no debug build, and adb is not root (the device says %q)", lastSaid(out))
+		r.NoDump = fmt.Sprintf("it is no debug build, and adb is not root (the device says %q)", lastSaid(out))
 		return nil
 	}
 	r.dumped = append(r.dumped, a)
-	return nil
+	calls, err := w.Target.Ask(ctx, openCalls)
+	r.calls = append(r.calls, calls.Stdout)
+	return err
 }
+
+// openCalls lists the calls through binder that are not answered, which the kernel shows
+// to root alone (system/sepolicy: binderfs_logs, debugfs_binder).
+const openCalls = "cat /dev/binderfs/binder_logs/transactions 2>/dev/null || cat /sys/kernel/debug/binder/transactions 2>/dev/null"
 
 func lastSaid(out device.Output) string { return target.LastLine(out.Stderr, out.Stdout) }
 
@@ -57,13 +64,13 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 	}
 	paths, err := r.awaitThreads(ctx)
 	if err != nil {
-		w.Target.Journal.Warnf("repetition %d: the stacks of the app's threads could not be kept: %v", r.n, err)
+		r.NoDump = fmt.Sprintf("where they are could not be asked: %v", err)
 		return
 	}
 	for i, a := range r.dumped {
 		path := paths[i]
 		if path == "" {
-			w.Target.Journal.Warnf("repetition %d: the app did not write the stacks of its threads", r.n)
+			r.NoDump = "it did not do so"
 			continue
 		}
 		e := run.Evidence{Kind: run.ThreadDump, Name: fmt.Sprintf("repetition-%d-threads-%d.txt", r.n, i+1),
@@ -71,8 +78,11 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 		if s.Lost == nil {
 			e.Repetition = r.n
 		}
+		own := standstill.Dump{PID: a.PID, Calls: r.calls[i]}
 		err := w.Perfetto.Programs.Take(ctx, path, func(text io.ReadSeeker) (err error) {
-			e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, text, maxDump)
+			if own.Text, err = io.ReadAll(io.LimitReader(text, maxDump+1)); err == nil {
+				e.Digest, e.Bytes, err = w.Keeper.Keep(ctx, bytes.NewReader(own.Text), maxDump)
+			}
 			return err
 		})
 		if err != nil {
@@ -80,10 +90,12 @@ func (r *Repetition) keepThreads(ctx context.Context, s Seen) {
 			if !loss.IsGone(err) {
 				hint = " (as a rule only root may read it; a bug report holds it)"
 			}
-			w.Target.Journal.Warnf("repetition %d: the stacks of the app's threads could not be kept: %v%s", r.n, err, hint)
+			r.NoDump = fmt.Sprintf("what it wrote could not be kept: %v%s", err, hint)
 			continue
 		}
 		w.Kept = append(w.Kept, e)
+		own.Digest = e.Digest
+		r.Dumps = append(r.Dumps, own)
 	}
 }
 

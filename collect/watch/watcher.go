@@ -12,6 +12,7 @@ import (
 
 	"github.com/apkgate/apkgate/collect/journal"
 	"github.com/apkgate/apkgate/collect/recorders"
+	"github.com/apkgate/apkgate/collect/standstill"
 	"github.com/apkgate/apkgate/collect/target"
 	"github.com/apkgate/apkgate/evidence"
 	"github.com/apkgate/apkgate/internal/words"
@@ -98,6 +99,7 @@ func sources(packages []string) func(recorders.Known) []recorders.Source {
 		return []recorders.Source{
 			kernel,
 			{Name: "linux.process_stats", Config: "process_stats_config", BufferKB: namesKB, On: []string{"scan_all_processes_on_start"}},
+			{Name: "linux.system_info", BufferKB: namesKB}, // how fast each CPU can be: Android 11
 			{Name: recorders.FrameTimeline, BufferKB: namesKB},
 		}
 	}
@@ -114,8 +116,13 @@ type Repetition struct {
 	waiting  []Anomaly // noticed, and not saved yet
 	saved    []saved
 	dumped   []Anomaly // at which the app wrote its threads' stacks
-	seen     int       // frames that were looked at
-	gaveUp   bool      // on saving while it goes on
+	calls    [][]byte  // that were not answered at each of these; nil where the kernel doesn't tell
+	// Dumps are the stacks that were kept of these, once it has ended, and NoDump is why
+	// there is none where one was asked for.
+	Dumps  []standstill.Dump
+	NoDump string
+	seen   int  // frames that were looked at
+	gaveUp bool // on saving while it goes on
 }
 
 // saved is what was saved while the repetition went on.

@@ -2,6 +2,7 @@ package phone
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/apkgate/apkgate/device"
@@ -13,6 +14,19 @@ func (p *Phone) SetWallClock(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.log.Boot = p.log.Boot.Add(by)
+}
+
+// date is date [+FORMAT], of which a simulated phone has the numbers alone (toybox, before
+// Android 6 toolbox). Its time zone is UTC.
+func date(c *call) int {
+	now := c.log.Boot.Add(c.clock.Now())
+	layout, ok := strings.CutPrefix(c.Arg(0), "+")
+	if !ok {
+		c.Printf("%s\n", now.UTC().Format(time.UnixDate))
+		return 0
+	}
+	c.Printf("%s\n", now.UTC().Format(strings.NewReplacer("%Y", "2006", "%m", "01", "%d", "02", "%H", "15", "%M", "04", "%S", "05").Replace(layout)))
+	return 0
 }
 
 // Clock is the phone's own clock, CLOCK_MONOTONIC. To sleep on it is what moves

@@ -51,6 +51,7 @@ func (p *Phone) commands() map[string]shell.Command {
 		"perfetto":    lasts(28, func(c *call, then func(int)) { recorders.Perfetto(c.recorders(), c.Call, then) }),
 		"reboot":      ends(0, rebootCommand),
 		"debuggerd":   ends(0, debuggerd),
+		"date":        ends(0, date),
 		"bugreport":   ends(0, func(c *call) int { return reporter.BugReport(c.Call) }),
 		"bugreportz":  ends(24, func(c *call) int { return reporter.BugReportZ(c.Call) }),
 

@@ -1,0 +1,148 @@
+package standstill
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apkgate/apkgate/collect/journal"
+	"github.com/apkgate/apkgate/collect/target"
+	"github.com/apkgate/apkgate/device"
+	"github.com/apkgate/apkgate/run"
+)
+
+// told is what the device says.
+type told struct {
+	// last is the file of stacks of the last ANR, nil where it is none of these or can't be
+	// had, and lastIs the place of the ANR that it is of.
+	last   []byte
+	lastIs int
+	boxed  [][]byte // the drop box's text of each ANR, nil where it has none
+	exits  string
+	log    []byte
+	said   string // why there is no file, in the device's words
+}
+
+// none says why there are no stacks.
+func (t told) none(own string) string {
+	text := "the device has no stacks of it that may be read"
+	if t.said != "" {
+		text += " (" + t.said + ")"
+	}
+	if own != "" {
+		text += ", and the app could not be made to write them: " + own
+	}
+	return text
+}
+
+// await asks until there are stacks for each ANR, or Android has had time to write them.
+func (a *Asker) await(ctx context.Context, r Repetition, anrs []run.ANR) (t told) {
+	_, err := a.Target.Poll(ctx, askEvery, writes, func() (bool, error) {
+		var err error
+		t, err = a.ask(ctx, r, anrs)
+		return t.whole(), err
+	})
+	if err == nil {
+		err = a.askOnce(ctx, &t)
+	}
+	if err != nil {
+		a.Target.Journal.Warnf("repetition %d: what the device tells of an ANR could not be read: %v", r.N, err)
+	}
+	if len(t.boxed) == 0 {
+		t.boxed = make([][]byte, len(anrs))
+	}
+	return t
+}
+
+// whole reports whether the drop box has each ANR: that comes last.
+func (t told) whole() bool {
+	return !slices.ContainsFunc(t.boxed, func(text []byte) bool { return text == nil })
+}
+
+// ask asks for stacks. The file of an ANR is the system's alone since Android 8, which
+// shows the shell the last one; before, it is for everybody to read. The drop box has what
+// was cut to 192 or 256 KiB, with what Android says of the process and the CPUs.
+//
+// Sources: ActivityManagerService.java (dumpLastANRTracesLocked, since Android 10 in
+// ActivityTaskManagerService.java; appNotResponding and its files; addErrorToDropBox),
+// DropBoxManagerService.java (dump, which asks for the permissions DUMP and
+// PACKAGE_USAGE_STATS, and the shell has both).
+func (a *Asker) ask(ctx context.Context, r Repetition, anrs []run.ANR) (t told, err error) {
+	t.boxed = make([][]byte, len(anrs))
+	file := "cat /data/anr/traces.txt"
+	if a.Target.Facts.API >= 26 {
+		file = "dumpsys activity lastanr-traces"
+	}
+	out, err := a.Target.Ask(ctx, file)
+	if err != nil {
+		return t, err
+	}
+	for i, one := range slices.Backward(anrs) {
+		if len(out.Stdout) <= maxDump && shows(out.Stdout, one.PID) {
+			t.last, t.lastIs = out.Stdout, i
+			break
+		}
+	}
+	if t.last == nil {
+		if len(out.Stderr) > 0 {
+			t.said = journal.Line(target.LastLine(out.Stderr))
+		}
+	}
+	for _, tag := range tags(anrs) {
+		out, err := a.Target.Ask(ctx, "date '+%Y-%m-%d %H:%M:%S'; "+device.Quote("dumpsys", "dropbox", "--print", tag))
+		if err != nil {
+			return t, err
+		}
+		date, rest, _ := strings.Cut(string(out.Stdout), "\n")
+		now, err := time.Parse(time.DateTime, strings.TrimSpace(date))
+		if err != nil {
+			continue
+		}
+		box := entriesOf(rest, now.Add(-r.Lasted-tolerance), now.Add(tolerance))
+		assign(box, anrs, t.boxed)
+	}
+	return t, nil
+}
+
+// tolerance is how far the device's clock may be set while an ANR is handled.
+const tolerance = 5 * time.Minute
+
+// tags are those of the drop box that the ANRs may have: one of the app for whichever way
+// it was installed, and one of the watchdog.
+func tags(anrs []run.ANR) (out []string) {
+	for _, a := range anrs {
+		of := []string{"data_app_anr", "system_app_anr"}
+		if a.Kind == run.SNR {
+			of = []string{"system_server_watchdog"}
+		}
+		for _, tag := range of {
+			if !slices.Contains(out, tag) {
+				out = append(out, tag)
+			}
+		}
+	}
+	return out
+}
+
+// askOnce asks for what is there when the stacks are: for which reasons the app's processes
+// ended (Android 11), and the log.
+func (a *Asker) askOnce(ctx context.Context, t *told) (err error) {
+	if a.Target.Facts.API >= 30 {
+		if t.exits, err = a.Target.Output(ctx, "dumpsys", "activity", "exit-info", a.App); err != nil {
+			return err
+		}
+	}
+	words := []string{"logcat", "-d", "-v", "threadtime"}
+	if !a.Target.Facts.WallLog {
+		words = append(words, "-v", "monotonic", "-v", "uid")
+	}
+	for _, buffer := range []string{"main", "system", "events", "crash"} {
+		if buffer != "crash" || a.Target.Facts.API >= 21 {
+			words = append(words, "-b", buffer)
+		}
+	}
+	out, err := a.Target.Exec(ctx, words...)
+	t.log = out.Stdout
+	return err
+}
