@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,5 +71,28 @@ func TestDamagedANRs(t *testing.T) {
 		if damage, _ := sound.Damage(); err != nil || len(found) != 2 || len(damage) == 0 {
 			t.Errorf("%s: of what is sound %d runs, %v, damage %v", name, len(found), err, damage)
 		}
+	}
+}
+
+// TestANRsByTheirIndex: however many runs have none, none of them is looked at.
+func TestANRsByTheirIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	soundHistory(t, path, 6)
+	rows, err := openTest(t, path).readers.Query("EXPLAIN QUERY PLAN "+selectANRs, "org.example.mail", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, step)
+	}
+	if all := strings.Join(plan, "; "); !strings.Contains(all, "runs_anrs") || strings.Contains(all, "TEMP B-TREE") {
+		t.Errorf("the plan is %q, want the index of runs with ANRs and no sorting", all)
 	}
 }

@@ -298,10 +298,13 @@ func (s *Store) ANRs(ctx context.Context, q baseline.ANRQuery) ([]baseline.ANRRu
 	return out, nil
 }
 
+// selectANRs goes through the runs with ANRs from the newest on, by their own index.
+const selectANRs = `SELECT subject, context, started, r.id, session, scenario, version, revision, state, anrs
+	FROM runs r JOIN subjects s ON s.id = subject
+	WHERE package = ? AND anrs IS NOT NULL ORDER BY started DESC, r.id DESC LIMIT ?`
+
 func anrs(ctx context.Context, tx *prepared.Tx, q baseline.ANRQuery) ([]baseline.ANRRun, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT subject, context, started, r.id, session, scenario, version, revision, state, anrs
-		FROM runs r JOIN subjects s ON s.id = subject
-		WHERE package = ? AND anrs IS NOT NULL ORDER BY started DESC, r.id DESC LIMIT ?`, q.Package, q.Limit)
+	rows, err := tx.QueryContext(ctx, selectANRs, q.Package, q.Limit)
 	if err != nil {
 		return nil, err
 	}
