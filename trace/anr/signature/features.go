@@ -43,6 +43,9 @@ func generic(d anr.Dump, a run.ANR) []string {
 			out = append(out, either(p.Heap.FreePercent <= 3, HeapFull, HeapGood))
 		}
 	}
+	if slices.Contains(out, MemoryLow) { // one sign is enough
+		out = slices.DeleteFunc(out, func(f string) bool { return f == MemoryGood })
+	}
 	slices.Sort(out)
 	out = slices.Compact(out)
 	return out[:min(len(out), run.MaxANRFeatures)]

@@ -297,6 +297,12 @@ func TestFeatures(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
+	freed := cpu(10, 0, anr.Usage{Name: "kswapd0", Percent: 10})
+	freed.Pressure = relaxed.Pressure
+	both := blocked()
+	if Fill(&both, freed, nil); slices.Contains(both.Features, MemoryGood) || !slices.Contains(both.Features, MemoryLow) {
+		t.Errorf("pages are freed, and nobody waits for them: %q", both.Features)
+	}
 	a := blocked()
 	a.Features = []string{MemoryLow, CPUHigh} // from the log
 	Fill(&a, cpu(95, 0), nil)
