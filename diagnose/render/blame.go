@@ -61,8 +61,11 @@ const displayProcess = "surfaceflinger"
 
 // ownWork is whom running belongs to: by stage, and by slice where that tells more.
 func ownWork(p run.FramePart) blame {
-	if building.MatchString(p.What) {
+	switch {
+	case building.MatchString(p.What):
 		return blame{WorkKind, p.What}
+	case strings.HasPrefix(p.What, "dequeueBuffer"): // asking for one again and again is part of waiting
+		return blame{bufferKind, displayProcess}
 	}
 	switch p.Stage {
 	case run.StageComposition:

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -233,7 +234,8 @@ func (t teller) doubts(s suspect) []diagnose.Phrase {
 }
 
 // shown are the worst frames of the event that were listed, those with most of the
-// suspect's time first.
+// suspect's time first. One of which the trace was kept stands before another that shows
+// as much, or up to twice as much.
 func (t teller) shown(s suspect) []run.LateFrame {
 	var out []run.LateFrame
 	for _, f := range t.head.Frames.Worst {
@@ -241,16 +243,13 @@ func (t teller) shown(s suspect) []run.LateFrame {
 			out = append(out, f)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b run.LateFrame) int {
-		x, y := spent(a, s), spent(b, s)
-		switch {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
+	telling := func(f run.LateFrame) float64 {
+		if f.Evidence != "" {
+			return 2 * spent(f, s)
 		}
-		return 0
-	})
+		return spent(f, s)
+	}
+	slices.SortStableFunc(out, func(a, b run.LateFrame) int { return cmp.Compare(telling(b), telling(a)) })
 	return out
 }
 

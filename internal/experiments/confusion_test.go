@@ -177,3 +177,50 @@ func TestCausesOfSlowFrames(t *testing.T) {
 		t.Errorf("the cause is right first in %.1f %% and nothing is named of %.1f %% of unchanged builds, want 90 and 98", 100*caused, 100*unchanged)
 	}
 }
+
+// The paper's false positives (section 2.3): frames late by their time, which nobody saw
+// since a buffer was ready, are none of the late ones, and what delayed them is not named.
+func TestFramesThatABufferHid(t *testing.T) {
+	for _, phone := range slowPhones {
+		plain := slowCase{phone: phone}.base()
+		base := []run.Run{recordSlow(t, plain, 1, 1), recordSlow(t, plain, 2, 1)}
+		hiding := fmt.Sprintf("work shader %s after scroll every 14\n", plain.on().late)
+		delayed := fmt.Sprintf("work layout %s after scroll every 14 from 8\n", plain.on().absorbed)
+		seen, hidden, alone := buffersAndLayout(t, plain, delayed, base)
+		behind, hiddenBehind, blamed := buffersAndLayout(t, plain, hiding+delayed, base)
+		t.Logf("%s: %d frames late by their time, %d of them hidden, layout blamed for %.2f ms of a frame; without a buffer %d, %d, %.2f ms",
+			phone, behind+hiddenBehind, hiddenBehind, blamed, seen+hidden, hidden, alone)
+		if hidden > 0 || alone == 0 {
+			t.Errorf("%s: without a buffer %d frames are hidden, and layout is blamed for %.2f ms", phone, hidden, alone)
+		}
+		if hiddenBehind < seen/3 {
+			t.Errorf("%s: behind late frames %d are hidden", phone, hiddenBehind)
+		}
+		if phone == slowPhones[0] && blamed > 0 { // without a frame timeline the buffers decide
+			t.Errorf("%s: layout, which nobody saw, is blamed for %.2f ms, without a buffer for %.2f", phone, blamed, alone)
+		}
+	}
+}
+
+// buffersAndLayout are the frames of a build that were seen late, those that a buffer hid,
+// and the ms per frame that layout is blamed for.
+func buffersAndLayout(t *testing.T, c slowCase, lines string, base []run.Run) (seen, hidden int, blamed float64) {
+	t.Helper()
+	c.app = scrolling(c.cost(), lines)
+	head := recordSlow(t, c, 77, 1)
+	head.ID = "head"
+	for _, g := range head.Frames.Groups {
+		switch g.Class {
+		case run.SlowFrames:
+			seen += g.Frames
+		case run.BufferedFrames:
+			hidden += g.Frames
+		}
+	}
+	for _, cause := range render.Explain(head, base, []diagnose.Finding{{Event: "scroll", Metric: "frames.slow", Direction: gate.ToRegression}}) {
+		if cause.Kind == render.LayoutKind {
+			blamed = *cause.Explains.Value
+		}
+	}
+	return seen, hidden, blamed
+}
