@@ -78,10 +78,15 @@ func TestDelaysOfAStageFollowEachOther(t *testing.T) {
 func TestTheRenderThreadIsFreeWhileTheGPUDraws(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"gpu 20ms after scroll every 6\n", "work shader 20ms after scroll every 6\n"} {
+		hands := time.Duration(0)
 		for _, f := range play(t, scrolls[:len(steady)]+line+scrolls[len(steady):], good("14", 34), 3).Frames {
 			if long := f.Drawn() - f.Rendered; len(f.Delays) > 0 && (line[:3] == "gpu") != (long > 10*time.Millisecond) || f.Rendered < f.Queued {
 				t.Errorf("%s: the render thread is done %v before the frame", line, long)
 			}
+			hands += f.Rendered - f.Queued
+		}
+		if hands == 0 {
+			t.Errorf("%s: the render thread has nothing to do once a frame is queued", line)
 		}
 	}
 }
@@ -100,11 +105,27 @@ func TestSurfaceFlingerIsLateByWhatItTakes(t *testing.T) {
 		if took := f.Presented - f.Latched; took < 2*f.Period || took > 4*f.Period || f.Presented%f.Period != 0 {
 			t.Errorf("it is seen %v after it was taken", took)
 		}
-		if i+1 < len(frames) && frames[i+1].Latched < f.Presented-f.Period {
+		if i+1 < len(frames) && frames[i+1].Latched < f.Presented {
 			t.Errorf("the next is taken %v before it is seen", f.Presented-frames[i+1].Latched)
 		}
 	}
 	if late < 3 {
 		t.Errorf("%d frames of SurfaceFlinger's", late)
+	}
+}
+
+// What SurfaceFlinger composes for longer holds up all windows, until it is done and no
+// longer.
+func TestSurfaceFlingerIsBusyForAllWindows(t *testing.T) {
+	t.Parallel()
+	s, first, second := onTime(t), &timeline.Layer{}, &timeline.Layer{}
+	s.occupy(2*period, 40*time.Millisecond)
+	for _, tt := range []struct{ vsync, taken int }{{1, 2}, {2, 5}, {7, 8}} {
+		if f := add(s, first, tt.vsync, 8*time.Millisecond); f.Latched != time.Duration(tt.taken)*period {
+			t.Errorf("the frame of vsync %d is taken at vsync %v", tt.vsync, float64(f.Latched)/float64(period))
+		}
+	}
+	if f := add(s, second, 2, 8*time.Millisecond); f.Latched != 5*period {
+		t.Errorf("the other window's frame is taken at vsync %v", float64(f.Latched)/float64(period))
 	}
 }
