@@ -93,7 +93,7 @@ var byThreshold = map[float64]clustering{
 // TestClustersOfALabelledSet holds docs/evaluation.md#anrs to what comes of the set, with
 // a few showings of each fault; APKGATE_EVALUATION=full makes as many as its tables rest on.
 func TestClustersOfALabelledSet(t *testing.T) {
-	each, slack := 20, 0.08
+	each, slack := 12, 0.08
 	if os.Getenv("APKGATE_EVALUATION") == "full" {
 		each, slack = 100, 0.005
 	}
